@@ -1,0 +1,123 @@
+# Brings what Lathe is built from: apt packages, Abseil, the Python packages. Sourced by ./dev.
+#
+# Three steps, each skipped when its result is there already, so that with nothing to do this takes a few
+# hundredths of a second:
+#   packages  third_party/apt.txt           by apt-get, only the missing ones
+#   abseil    third_party/abseil.txt        Debian's source package, compiled static for C++20
+#   venv      third_party/requirements.txt  a Python environment of our own
+# Results live outside the checkout, in a folder named by the hash of what went in, so that every clone on a
+# machine shares them; .deps/abseil and .deps/venv are links to them. LATHE_DEPS names another place.
+
+deps_store="${LATHE_DEPS:-${XDG_CACHE_HOME:-$HOME/.cache}/lathe}"
+
+hash_of() { sha256sum | cut -c1-12; }   # of what comes in
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"
+  elif command -v sudo >/dev/null; then sudo "$@"
+  else die "needs root to run: $*   (run it yourself, then ./dev setup again)"; fi
+}
+
+setup_packages() {
+  command -v dpkg-query >/dev/null ||
+    die "not a Debian system: install the packages named in third_party/apt.txt, then set LATHE_SKIP_APT=1"
+  local wanted missing
+  wanted=$(sed 's/#.*//' "$root/third_party/apt.txt" | xargs)
+  missing=$(comm -23 <(tr ' ' '\n' <<<"$wanted" | sort) \
+    <(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' $wanted 2>/dev/null | sed -n 's/^ii *//p' | sort))
+  [ -n "$missing" ] || return 0
+  step "installing Debian packages: $(xargs <<<"$missing")"
+  as_root apt-get -qq -o DPkg::Lock::Timeout=300 update
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
+    -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 install $missing >"$logs/apt.log" 2>&1 </dev/null ||
+    { tail -20 "$logs/apt.log"; die "apt-get could not install them (whole log: $logs/apt.log)"; }
+  done_step
+}
+
+# Debian's binary package will not do: it is compiled with ABSL_OPTION_USE_STD_STRING_VIEW=0, so in C++20
+# absl::string_view and std::string_view do not convert. The source package is asked for through a private
+# copy of the machine's apt sources with deb turned into deb-src; the machine's own settings stay as they are.
+fetch_abseil() {
+  local apt=$1/apt version file
+  version=$(grep -v '^#' "$root/third_party/abseil.txt")
+  mkdir -p "$apt"/{sources,lists/partial,cache/archives/partial}
+  for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+    [ -f "$file" ] && sed -n 's/^deb /deb-src /p' "$file" >"$apt/sources/$(basename "$file" .list).list"
+  done
+  for file in /etc/apt/sources.list.d/*.sources; do
+    [ -f "$file" ] && sed -E 's/^Types:.*/Types: deb-src/' "$file" >"$apt/sources/$(basename "$file")"
+  done
+  local get=(apt-get -qq -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$apt/sources"
+    -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o "APT::Sandbox::User=$(id -un)")
+  "${get[@]}" update || true   # a third-party source without source packages is no reason to stop
+  (cd "$1" && { "${get[@]}" source "abseil=$version" || {
+    say "Abseil $version is no longer offered; taking the newest of the same release"
+    "${get[@]}" source abseil; }; }) || return 1
+  # Undo Debian's ABI choices, keep its security patches. An inline namespace of our own lets another Abseil
+  # live in the same process.
+  sed -i -E -e 's/(define ABSL_OPTION_USE_STD_(ANY|OPTIONAL|STRING_VIEW|VARIANT)) .*/\1 1/' \
+    -e 's/(define ABSL_OPTION_INLINE_NAMESPACE_NAME) .*/\1 lathe_20220623/' \
+    -e 's/(define ABSL_OPTION_HARDENED) .*/\1 0/' "$1"/abseil-*/absl/base/options.h
+}
+
+build_abseil() {
+  local work=$1 prefix=$2
+  fetch_abseil "$work" || return 1
+  cmake -S "$work"/abseil-20* -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_CXX_STANDARD=20 -DABSL_PROPAGATE_CXX_STD=ON -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
+    -DCMAKE_CXX_VISIBILITY_PRESET=hidden -DCMAKE_CXX_FLAGS="-ffp-contract=off -ffunction-sections -fdata-sections" \
+    -DBUILD_TESTING=OFF -DBUILD_SHARED_LIBS=OFF -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib || return 1
+  nice cmake --build "$work/build" --target install
+}
+
+setup_abseil() {
+  local prefix
+  prefix="$deps_store/abseil-$({ cat "$root/third_party/abseil.txt"; declare -f fetch_abseil build_abseil; } | hash_of)"
+  if [ ! -e "$prefix/.complete" ]; then
+    step "compiling Abseil from Debian's source package"
+    local work
+    work=$(mktemp -d)
+    rm -rf "$prefix"
+    build_abseil "$work" "$prefix" >"$logs/abseil.log" 2>&1 ||
+      { tail -20 "$logs/abseil.log"; rm -rf "$work"; die "Abseil did not build (whole log: $logs/abseil.log)"; }
+    rm -rf "$work"
+    touch "$prefix/.complete"
+    done_step
+  fi
+  ln -sfn "$prefix" "$root/.deps/abseil"
+}
+
+# The distribution's Python comes first: python3-dev gives it headers; another python3 on PATH may have none.
+choose_python() {
+  local p
+  for p in "${LATHE_PYTHON:-}" /usr/bin/python3 python3; do
+    [ -n "$p" ] && "$p" -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && { echo "$p"; return; }
+  done
+  die "no Python >= 3.10 with the venv module"
+}
+
+setup_venv() {
+  local python prefix
+  python=$(choose_python)
+  prefix="$deps_store/venv-$({ cat "$root/third_party/requirements.txt"; "$python" -VV; } | hash_of)"
+  if [ ! -e "$prefix/.complete" ]; then
+    step "making the Python environment"
+    rm -rf "$prefix"
+    { "$python" -m venv "$prefix" &&
+      "$prefix/bin/pip" install --no-input -q -r "$root/third_party/requirements.txt"; } >"$logs/venv.log" 2>&1 </dev/null ||
+      { tail -20 "$logs/venv.log"; die "pip could not install third_party/requirements.txt (whole log: $logs/venv.log)"; }
+    touch "$prefix/.complete"
+    done_step
+  fi
+  ln -sfn "$prefix" "$root/.deps/venv"
+}
+
+setup() {
+  mkdir -p "$deps_store" "$root/.deps" "$logs"
+  [ -n "${LATHE_SKIP_APT:-}" ] || setup_packages
+  exec 9>"$deps_store/.lock"   # two clones may set up at the same time
+  flock 9
+  setup_abseil
+  setup_venv
+  exec 9>&-
+}
