@@ -1,0 +1,132 @@
+// How arguments travel: tagged 16-byte values on the caller's stack (Arg, Args), and the owning form
+// that graphs, tape nodes and caches keep (ArgVec). One representation for every front end.
+#pragma once
+
+#include <absl/types/span.h>
+
+#include <deque>
+#include <string>
+#include <string_view>
+
+#include "core/tensor.h"
+
+namespace lathe {
+
+enum class Tag : uint8_t {
+  none,
+  tensor,    // borrowed; never null
+  integer,   // Int
+  real,      // double
+  flag,      // bool
+  dtype,
+  device,
+  text,      // borrowed, NUL-terminated
+  list,      // borrowed span of Arg
+};
+const char* tag_name(Tag tag);
+
+struct Arg;
+struct ArgList {
+  const Arg* data;
+  size_t size;
+};
+
+struct Arg {
+  Tag tag = Tag::none;
+  union {
+    TensorImpl* tensor_;
+    uint64_t integer_;  // Int's word
+    double real_;
+    bool flag_;
+    DType dtype_;
+    Device device_;
+    const char* text_;
+    const ArgList* list_;
+  };
+
+  // NOLINTBEGIN(google-explicit-constructor): arguments are written as plain values.
+  Arg() : integer_(0) {}
+  Arg(const Tensor& t) : tag(t.defined() ? Tag::tensor : Tag::none), tensor_(t.impl()) {}
+  Arg(Int v) : tag(Tag::integer), integer_(v.word()) {}
+  Arg(int v) : Arg(Int(v)) {}
+  Arg(int64_t v) : Arg(Int(v)) {}
+  Arg(double v) : tag(Tag::real), real_(v) {}
+  Arg(bool v) : tag(Tag::flag), flag_(v) {}
+  Arg(DType v) : tag(Tag::dtype), dtype_(v) {}
+  Arg(Device v) : tag(Tag::device), device_(v) {}
+  Arg(const char* v) : tag(Tag::text), text_(v) {}
+  Arg(const ArgList& v) : tag(Tag::list), list_(&v) {}
+  // NOLINTEND
+
+  bool none() const { return tag == Tag::none; }
+  bool scalar() const { return tag == Tag::integer || tag == Tag::real || tag == Tag::flag; }
+  Tensor tensor() const { return Tensor::borrow(tensor_); }
+  Int integer() const {
+    Int r = 0;
+    static_assert(sizeof r == sizeof integer_);
+    __builtin_memcpy(&r, &integer_, sizeof r);
+    return r;
+  }
+};
+static_assert(sizeof(Arg) == 16);
+
+/// A view of a call's arguments in schema order, complete: defaults are already filled in.
+/// Accessors throw InternalError on a wrong tag, since the schema was checked at the door.
+class Args {
+ public:
+  Args() = default;
+  Args(const Arg* data, size_t size) : data_(data), size_(size) {}
+  Args(absl::Span<const Arg> span) : Args(span.data(), span.size()) {}  // NOLINT
+  size_t size() const { return size_; }
+  const Arg& operator[](size_t i) const { return data_[i]; }
+  const Arg* begin() const { return data_; }
+  const Arg* end() const { return data_ + size_; }
+
+  bool none(int i) const { return data_[i].none(); }
+  Tensor tensor(int i) const;                 // TypeError if None
+  Tensor optional_tensor(int i) const;        // None → undefined
+  Tensors tensors(int i) const;               // a Tensor[] argument
+  Int integer(int i) const;
+  double real(int i) const;                   // integers convert
+  bool flag(int i) const;
+  DType dtype(int i) const;
+  Device device(int i) const;
+  std::string_view text(int i) const;
+  Shape ints(int i) const;                    // an int[] argument; a single int is a list of one
+  const Shape& shape(int i) const;            // of tensor i
+
+ private:
+  const Arg* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+/// Owns everything its arguments mention, deeply.
+class ArgVec {
+ public:
+  ArgVec() = default;
+  explicit ArgVec(Args args);
+  ArgVec(const ArgVec& o) : ArgVec(o.view()) {}
+  ArgVec(ArgVec&&) noexcept = default;
+  ArgVec& operator=(ArgVec o) noexcept;
+  Args view() const { return {args_.data(), args_.size()}; }
+  operator Args() const { return view(); }  // NOLINT
+  size_t size() const { return args_.size(); }
+  const Arg& operator[](size_t i) const { return args_[i]; }
+  void push(const Arg& arg) { args_.push_back(own(arg)); }
+  void set(size_t i, const Arg& arg) { args_[i] = own(arg); }
+
+ private:
+  Arg own(const Arg& arg);
+  std::vector<Arg> args_;
+  std::vector<Tensor> tensors_;
+  std::deque<std::string> texts_;
+  std::deque<std::vector<Arg>> items_;
+  std::deque<ArgList> lists_;
+};
+
+/// Equal in tag and value, lists element by element, tensors by identity.
+bool equal(const Arg& a, const Arg& b);
+/// As the text IR writes it: "2", "0.5", "[1, s0]", "f32", "'mean'", "None".
+std::string to_string(const Arg& arg);
+
+}  // namespace lathe

@@ -1,0 +1,103 @@
+// Element types, their codes (which files and the C interface store: never renumber), and promotion.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <string_view>
+
+namespace lathe {
+
+enum class DType : uint8_t {
+  bool_ = 0,
+  u8 = 1,
+  i8 = 2,
+  i16 = 3,
+  i32 = 4,
+  i64 = 5,
+  f16 = 6,
+  bf16 = 7,
+  f32 = 8,
+  f64 = 9,
+  c64 = 10,
+  // Reserved codes: the scalar language uses u32 and u64 for bit work; no tensor has them yet.
+  u16 = 11,
+  u32 = 12,
+  u64 = 13,
+  c128 = 14,
+  f8e4m3 = 15,
+  f8e5m2 = 16,
+  i4 = 17,
+};
+inline constexpr int kDTypeCodes = 18;
+
+struct DTypeInfo {
+  std::string_view name;        // as users write it: "float32"
+  std::string_view short_name;  // as the text IR writes it: "f32"
+  uint8_t bytes;                // 0: not storable yet
+  bool tensor;                  // a tensor may have it
+};
+const DTypeInfo& info(DType dtype);
+inline std::string_view name(DType dtype) { return info(dtype).name; }
+inline size_t size_of(DType dtype) { return info(dtype).bytes; }
+/// Accepts long and short names ("float32", "f32", "float"); nullopt-like: returns false.
+bool parse_dtype(std::string_view text, DType& out);
+
+class DTypeSet {
+ public:
+  constexpr DTypeSet() = default;
+  constexpr DTypeSet(std::initializer_list<DType> list) {
+    for (DType d : list) bits_ |= bit(d);
+  }
+  constexpr bool has(DType d) const { return (bits_ & bit(d)) != 0; }
+  friend constexpr DTypeSet operator|(DTypeSet a, DTypeSet b) { return DTypeSet(a.bits_ | b.bits_); }
+
+ private:
+  constexpr explicit DTypeSet(uint32_t bits) : bits_(bits) {}
+  static constexpr uint32_t bit(DType d) { return 1u << static_cast<int>(d); }
+  uint32_t bits_ = 0;
+};
+
+inline constexpr DTypeSet integers{DType::u8, DType::i8, DType::i16, DType::i32, DType::i64};
+inline constexpr DTypeSet floating{DType::f16, DType::bf16, DType::f32, DType::f64};
+inline constexpr DTypeSet complexes{DType::c64};
+inline constexpr DTypeSet differentiable = floating | complexes;
+inline constexpr DTypeSet numbers = integers | floating | complexes;
+inline constexpr DTypeSet real_numbers = integers | floating;
+inline constexpr DTypeSet all_dtypes = numbers | DTypeSet{DType::bool_};
+inline constexpr DTypeSet real_dtypes = real_numbers | DTypeSet{DType::bool_};
+
+inline bool is_floating(DType d) { return floating.has(d); }
+inline bool is_complex(DType d) { return complexes.has(d); }
+inline bool is_integer(DType d) {
+  return integers.has(d) || d == DType::u16 || d == DType::u32 || d == DType::u64;
+}
+
+/// The type two tensors of equal standing meet in: the least type of the lattice above both.
+DType promote(DType a, DType b);
+
+/// The type arithmetic on `d` is done in: f32 for f16 and bf16, else `d`. Results are rounded back.
+inline DType compute_type(DType d) {
+  return d == DType::f16 || d == DType::bf16 ? DType::f32 : d;
+}
+/// The real type of a complex type's parts; `d` itself if it is not complex.
+inline DType real_type(DType d) { return d == DType::c64 ? DType::f32 : d; }
+
+/// What creates float tensors when nobody says: float32 unless set. Thread-safe.
+DType default_dtype();
+void set_default_dtype(DType dtype);
+
+// Half-precision conversions: round to nearest even, subnormals kept. One definition, used by every
+// scalar path; the SIMD strips and generated code are tested against these.
+uint16_t f32_to_f16(float x);
+float f16_to_f32(uint16_t x);
+inline float bf16_to_f32(uint16_t x) { return std::bit_cast<float>(static_cast<uint32_t>(x) << 16); }
+inline uint16_t f32_to_bf16(float x) {
+  auto u = std::bit_cast<uint32_t>(x);
+  if ((u & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>((u >> 16) | 0x40u);
+  return static_cast<uint16_t>((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
+}
+
+}  // namespace lathe

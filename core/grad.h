@@ -1,0 +1,55 @@
+// What a derivative rule sees. The same rule runs on concrete tensors (the tape) and on symbolic ones
+// (differentiate), because it is written with ordinary ops.
+#pragma once
+
+#include "core/op.h"
+
+namespace lathe {
+
+class Grad {
+ public:
+  struct Data {
+    const Op* op;
+    Args attrs;                            // the call's arguments; tensor slots are None
+    absl::Span<const Tensor> dys;          // undefined: zero
+    absl::Span<const TensorType> dy_types; // of the outputs
+    absl::Span<const Tensor> xs;           // by schema position; defined only where saved
+    absl::Span<const TensorType> x_types;  // by schema position
+    absl::Span<const Tensor> ys;           // by result; defined only where saved
+    uint32_t wanted;                       // bit i: the gradient of argument i is asked for
+  };
+  explicit Grad(const Data& data) : d_(&data) {}
+
+  const Op& op() const { return *d_->op; }
+  /// The cotangent of result k; zeros if nothing flowed there.
+  Tensor dy(int k = 0) const;
+  bool has_dy(int k) const { return d_->dys[k].defined(); }
+  Tensor x(int i) const;
+  Tensor y(int k = 0) const;
+  const Shape& shape(int i) const { return d_->x_types[i].shape; }
+  DType dtype(int i) const { return d_->x_types[i].dtype; }
+  const TensorType& type(int i) const { return d_->x_types[i]; }
+  bool wants(int i) const { return (d_->wanted >> i & 1) != 0; }
+  Args attrs() const { return d_->attrs; }
+  Int integer(int i) const { return d_->attrs.integer(i); }
+  int axis(int i, int of) const;           // attribute i as an axis of argument `of`
+  Shape ints(int i) const { return d_->attrs.ints(i); }
+  bool flag(int i) const { return d_->attrs.flag(i); }
+  const Arg& arg(int i) const { return d_->attrs[i]; }
+
+ private:
+  const Data* d_;
+};
+
+/// The rule that applies to this op: its own, or the one its kind derives. Null: none.
+using GradFn = std::function<Grads(Grad)>;
+bool has_gradient(const Op& op);
+/// Runs it. Results are summed to each argument's shape and cast to its dtype.
+Grads run_gradient(const Grad::Data& data);
+/// What the rule reads, declared or (elementwise by chain rule) computed for this compute dtype.
+Saves saves_of(const Op& op, DType compute);
+
+/// Sums a broadcast gradient back to `shape`.
+Tensor sum_to(const Tensor& g, IntSpan shape);
+
+}  // namespace lathe
