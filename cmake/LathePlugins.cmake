@@ -58,7 +58,7 @@ endfunction()
 function(lathe_write_plugin_list)
   get_property(rows GLOBAL PROPERTY LATHE_PLUGINS)
   string(CONCAT rows ${rows} "")
-  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/plugins_built.h @ONLY CONTENT
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/generated/plugins_built.h @ONLY CONTENT
 "// Written by cmake/LathePlugins.cmake: every plug-in this build knows.
 #pragma once
 

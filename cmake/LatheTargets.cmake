@@ -18,17 +18,17 @@ set(LATHE_PCH_HEADERS
 # "lathe/lathe.h").
 add_library(lathe_common INTERFACE)
 target_include_directories(lathe_common INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include
-                           ${PROJECT_BINARY_DIR}/generated)
+                           ${PROJECT_BINARY_DIR}/include)
 target_link_libraries(lathe_common INTERFACE ${LATHE_ABSEIL} Threads::Threads ${CMAKE_DL_LIBS})
 
-file(WRITE ${PROJECT_BINARY_DIR}/generated/pch.cpp "")
+file(WRITE ${PROJECT_BINARY_DIR}/pch.cpp "")
 
 function(lathe_use_pch target)
   if(NOT LATHE_PCH)
     return()
   endif()
   if(NOT TARGET lathe_pch)
-    add_library(lathe_pch OBJECT ${PROJECT_BINARY_DIR}/generated/pch.cpp)
+    add_library(lathe_pch OBJECT ${PROJECT_BINARY_DIR}/pch.cpp)
     target_link_libraries(lathe_pch PRIVATE lathe_common)
     target_compile_options(lathe_pch PRIVATE ${LATHE_WARNINGS})
     target_precompile_headers(lathe_pch PRIVATE ${LATHE_PCH_HEADERS})

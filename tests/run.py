@@ -1,7 +1,8 @@
 """Runs the C++ and the Python tests and ends with the line "N passed, N failed".
 
-The C++ program is started as several shards side by side, each with a log under build/<preset>/tests; a
-shard that dies counts as one failed test, named by the test it died in. Called by ./dev test.
+The C++ program is started as several shards side by side, each with a log under
+build/<preset>/tests; a shard that dies counts as one failed test, named by the test it died in.
+Called by ./dev test.
 """
 
 import argparse
@@ -73,7 +74,9 @@ def run_cpp(args):
         passed, failed = passed + more, failed + fewer
         if text:
             print(text)
-    print(f"-- C++ tests: {passed} passed, {failed} failed, {time.time() - began:.1f} s", flush=True)
+    print(
+        f"-- C++ tests: {passed} passed, {failed} failed, {time.time() - began:.1f} s", flush=True
+    )
     return passed, failed
 
 
@@ -96,7 +99,10 @@ def run_python(args):
     if code not in (0, 5) and failed == 0:  # 5: nothing matched the filter
         print(f"pytest ended with {code}")
         failed = 1
-    print(f"-- Python tests: {passed} passed, {failed} failed, {time.time() - began:.1f} s", flush=True)
+    print(
+        f"-- Python tests: {passed} passed, {failed} failed, {time.time() - began:.1f} s",
+        flush=True,
+    )
     return passed, failed
 
 

@@ -1,4 +1,5 @@
-// What the rest takes for granted about compiler, flags and Abseil. When this fails, nothing else is worth reading.
+// What the rest takes for granted about compiler, flags and Abseil. When this fails, nothing else
+// is worth reading.
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/inlined_vector.h>
 #include <absl/strings/str_cat.h>
@@ -18,7 +19,8 @@ TEST(Toolchain, AbseilUsesTheStandardTypes) {
   EXPECT_EQ(absl::StrCat("f", 32), "f32");
 }
 
-// With contraction the compiler would fuse these into one FMA, and the residue would be exact instead of zero.
+// With contraction the compiler would fuse these into one FMA, and the residue would be exact
+// instead of zero.
 TEST(Toolchain, MultiplyAddIsNotContracted) {
   volatile float a = 1.0f + 0x1p-12f;
   const float product = a * a;

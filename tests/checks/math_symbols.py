@@ -1,0 +1,37 @@
+"""No object of ours calls a mathematical function of the C library, libmvec or SLEEF.
+
+Their last bits differ from version to version and between scalar and vector code. Exactly rounded
+functions (floor, sqrt, fmod ...) are the same everywhere and may be called; fma by the portable
+strip and by core, which folds constants with it.
+"""
+
+import re
+
+from tree import Result, run
+
+NAME = "math symbols"
+
+_INEXACT = (
+    "exp exp2 exp10 expm1 log log2 log10 log1p pow cbrt hypot sin cos tan sincos asin acos atan "
+    "atan2 sinh cosh tanh asinh acosh atanh erf erfc tgamma lgamma gamma j0 j1 jn y0 y1 yn"
+).replace(" ", "|")
+INEXACT = re.compile(rf"(__)?({_INEXACT})([fl]|f16|f32|f64)?(_finite|_r)?$")
+VECTOR = re.compile(r"(_ZGV|Sleef_)")
+FMA = re.compile(r"fma[fl]?$")
+FMA_ALLOWED = re.compile(r"core/|kernels/.*portable[^/]*\.cpp$")
+FOLDERS = ("core", "kernels", "graph", "autodiff", "jit")
+# What a vendor computes is its own business; the LLVM plug-in is ours.
+VENDORS = re.compile(r"kernels/(onednn|openblas|eigen|cudnn|cublas|cuda)/")
+
+
+def check(tree):
+    result = Result()
+    objects = [o for o in tree.our_objects(*FOLDERS) if not VENDORS.match(o.source)]
+    for entry in objects:
+        for line in run(["nm", "-u", entry.path]).splitlines():
+            name = line.split()[-1].split("@")[0]
+            bad = INEXACT.match(name) or VECTOR.match(name)
+            if bad or (FMA.match(name) and not FMA_ALLOWED.match(entry.source)):
+                result.problems.append(f"{entry.source}: calls {name}")
+    result.figure = f"{len(objects)} objects"
+    return result

@@ -1,0 +1,213 @@
+"""The checks that read sources: each finds what was planted, and nothing where nothing was."""
+
+import pytest
+
+import environment
+import format as format_check
+import layers
+import lint
+import machine_words
+import op_names
+import sizes
+import third_party
+import tolerances
+
+
+def problems(check, planted):
+    return check.check(planted.tree).problems
+
+
+@pytest.mark.parametrize(
+    ("path", "include"),
+    [
+        ("core/a.cpp", '"kernels/table.h"'),
+        ("core/a.h", '"graph/ir.h"'),
+        ("kernels/a.cpp", '"graph/ir.h"'),
+        ("graph/a.cpp", '"kernels/table.h"'),
+        ("graph/a.cpp", '"autodiff/tape.h"'),
+        ("autodiff/a.cpp", '"jit/plan.h"'),
+        ("jit/a.cpp", '"capi/handle.h"'),
+        ("jit/a.cpp", '"python/bindings/tensor.h"'),
+        ("core/a.cpp", "<Eigen/Dense>"),
+        ("kernels/own/a.cpp", "<oneapi/dnnl/dnnl.hpp>"),
+        ("kernels/onednn/a.cpp", "<cblas.h>"),
+        ("kernels/a.cpp", '"kernels/onednn/cache.h"'),
+        ("jit/a.cpp", "<llvm/IR/IRBuilder.h>"),
+        ("jit/a.cpp", '"jit/llvm/emit.h"'),
+        ("graph/a.cpp", "<Python.h>"),
+        ("core/a.h", "<immintrin.h>"),
+        ("core/a.h", '"lathe/lathe.h"'),
+        ("core/a.h", "<gtest/gtest.h>"),
+        ("core/a.h", '"tensor.h"'),
+        ("core/a.h", "<boost/any.hpp>"),
+        ("include/lathe/ops/math.h", "<absl/strings/str_cat.h>"),
+        ("include/lathe/lathe.hpp", '"core/tensor.h"'),
+        ("graph/a.cpp", '"generated/plugins_built.h"'),
+    ],
+)
+def test_layers_finds(planted, path, include):
+    found = problems(layers, planted.write(path, f"#pragma once\n#include {include}\n"))
+    assert len(found) == 1
+    assert found[0].startswith(f"{path}:2: ")
+
+
+@pytest.mark.parametrize(
+    ("path", "include"),
+    [
+        ("core/a.cpp", '"core/tensor.h"'),
+        ("core/a.cpp", '"lathe/ops/math.h"'),
+        ("core/a.cpp", "<absl/types/span.h>"),
+        ("core/a.cpp", "<sys/mman.h>"),
+        ("kernels/own/a.cpp", '"core/tensor.h"'),
+        ("kernels/strips/avx2.cpp", "<immintrin.h>"),
+        ("kernels/onednn/a.cpp", '"kernels/onednn/cache.h"'),
+        ("kernels/onednn/a.cpp", "<oneapi/dnnl/dnnl.hpp>"),
+        ("jit/llvm/a.cpp", "<llvm/IR/IRBuilder.h>"),
+        ("capi/a.cpp", '"lathe/lathe.h"'),
+        ("python/bindings/a.cpp", "<nanobind/nanobind.h>"),
+        ("core/a.cpp", '"core/b.h"  // not "jit/plan.h"'),
+    ],
+)
+def test_layers_allows(planted, path, include):
+    assert problems(layers, planted.write(path, f"#include {include}\n")) == []
+
+
+def test_layers_reads_no_comments(planted):
+    text = '/*\n#include "jit/plan.h"\n*/\n// #include "jit/plan.h"\n'
+    assert problems(layers, planted.write("core/a.cpp", text)) == []
+
+
+def body(lines):
+    return "".join(f"  use({i});\n" for i in range(lines))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "int f(int a)",
+        "template <class T>\nauto g(T a) -> decltype(a)",
+        "Foo::Foo(int a) : a_(a), b_{a}",
+        "bool operator<(const A& a, const A& b) noexcept",
+        "template <class T, template <class> class U>\nU<T> Foo<T>::bar(T a)",
+        "class Foo* make(int a)",
+        "static std::vector<int> h(\n    int a, int b) const&",
+    ],
+)
+def test_sizes_finds_a_long_function(planted, head):
+    text = f"namespace a {{\nint x[] = {{1, 2}};\n\n{head} {{\n{body(110)}}}\n}}  // namespace a\n"
+    found = problems(sizes, planted.write("core/a.cpp", text))
+    assert len(found) == 1, found
+    assert found[0].startswith("core/a.cpp:4: ")
+
+
+def test_sizes_finds_a_long_method(planted):
+    text = f"template <class T>\nclass alignas(64) A final : public B<T> {{\n  int m() const override {{\n{body(110)}  }}\n}};\n"
+    found = problems(sizes, planted.write("core/a.h", text))
+    assert len(found) == 1
+    assert found[0].startswith("core/a.h:3: m has 112 lines")
+
+
+def test_sizes_allows_long_classes_tables_and_enums(planted):
+    values = "".join(f"  e{i},\n" for i in range(150))
+    text = f"struct A {{\n{body(150)}}};\nconst Row rows[] = {{\n{body(150)}}};\n"
+    text += f"enum class E : int {{\n{values}}};\n"
+    text += "void f() {\n  auto s = \"{{{\";  // {{{\n  char c = '{';\n}\n"
+    assert problems(sizes, planted.write("core/a.cpp", text)) == []
+
+
+def test_sizes_finds_long_files_and_python_functions(planted):
+    planted.write("core/long.h", "\n" * 1001).write("core/some.h", "\n" * 700)
+    planted.write("python/lathe/a.py", "def f():\n" + "    pass\n" * 101)
+    result = sizes.check(planted.tree)
+    assert [p.split(":")[0] for p in result.problems] == ["core/long.h", "python/lathe/a.py"]
+    assert len(result.notes) == 1
+
+
+ROWS = 'void rows(Rows& r) {\n  r.elementwise("relu(Tensor x) -> Tensor", relu_body);\n}\n'
+
+
+def test_op_names_finds_literals(planted):
+    planted.write("core/ops/unary.cpp", ROWS)
+    planted.write("graph/fuse.cpp", 'bool f(Name n) { return n == "relu"; }\n')
+    planted.write("python/lathe/nn.py", '"""relu"""\n\n\ndef f(n):\n    return n == "relu"\n')
+    found = problems(op_names, planted)
+    assert [p.split(": ")[0] for p in found] == ["graph/fuse.cpp:1", "python/lathe/nn.py:5"]
+
+
+def test_op_names_allows(planted):
+    planted.write("core/ops/unary.cpp", ROWS)
+    planted.write("graph/rules/relu.cpp", 'auto a = "relu";\n')
+    planted.write("kernels/onednn/entries.cpp", 'auto a = "relu";\n')
+    planted.write("include/lathe/ops/unary.h", 'auto a = "relu";\n')
+    planted.write("tests/cpp/a_test.cpp", 'auto a = "relu";\n')
+    text = 'auto a = "relus";  // "relu"\nauto b = "relu";  // not an op: x\n'
+    planted.write("graph/a.cpp", text)
+    assert problems(op_names, planted) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("jit/a.cpp", 'auto a = std::getenv("HOME");\n'),
+        ("core/a.cpp", "extern char** environ;\n"),
+        ("python/lathe/a.py", "import os\nx = os.environ.get('HOME')\n"),
+    ],
+)
+def test_environment(planted, path, text):
+    planted.write("core/flags.cpp", "auto a = getenv(name);  // allowed here\n")
+    planted.write("core/b.cpp", "// getenv is called in flags.cpp\n")
+    assert problems(environment, planted) == []
+    assert len(problems(environment, planted.write(path, text))) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["EXPECT_NEAR(a, b, 1e-3);", "f(a, b, rtol=1e-3)", "allclose(a, b)"]
+)
+def test_tolerances(planted, text):
+    planted.write("tests/cpp/a_test.cpp", text)
+    assert problems(tolerances, planted) == []
+    assert len(problems(tolerances, planted.write("tests/bits/a_test.cpp", text))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see /" + "root/x/y",
+        "cd /" + "home/someone/src",
+        "https://py" + "pi.org/simple",
+        "pip install --index" + "-url https",
+        "Co-" + "Authored-By: x",
+    ],
+)
+def test_machine_words(planted, text):
+    planted.write("docs/a.md", "a relative path/root/is fine, $HOME/work/ too\n")
+    assert problems(machine_words, planted) == []
+    assert len(problems(machine_words, planted.write("docs/b.md", text))) == 1
+
+
+def test_third_party(planted):
+    planted.write("third_party/README.md", "`g++` `numpy`\n").write(
+        "third_party/apt.txt", "g++  # c\n"
+    )
+    planted.write("third_party/requirements.in", "numpy\n")
+    planted.write("third_party/requirements.txt", "# c\nnumpy==2.0\n")
+    assert problems(third_party, planted) == []
+    planted.write("third_party/requirements.in", "numpy\npytest\n").write(
+        "third_party/requirements.txt", "numpy>=2\n"
+    )
+    assert len(problems(third_party, planted)) == 3
+
+
+def test_format(planted):
+    planted.write(".clang-format", "BasedOnStyle: Google\n")
+    planted.write("core/a.cpp", "int a = 1;\n").write("tests/a.py", "a = 1\n")
+    assert problems(format_check, planted) == []
+    planted.write("core/b.cpp", "int  a=1 ;\n").write("tests/b.py", "a  = 1\n")
+    assert len(problems(format_check, planted)) == 2
+
+
+def test_lint(planted):
+    planted.write("tests/a.py", "import os\n\nprint(os.sep)\n").write("a.sh", "echo\n")
+    assert problems(lint, planted) == []
+    planted.write("tests/b.py", "import os\n").write("b.sh", "if true; then\n")
+    assert len(problems(lint, planted)) == 2
