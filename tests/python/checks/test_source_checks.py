@@ -101,7 +101,8 @@ def test_sizes_finds_a_long_function(planted, head):
 
 
 def test_sizes_finds_a_long_method(planted):
-    text = f"template <class T>\nclass alignas(64) A final : public B<T> {{\n  int m() const override {{\n{body(110)}  }}\n}};\n"
+    text = "template <class T>\nclass alignas(64) A final : public B<T> {\n"
+    text += f"  int m() const override {{\n{body(110)}  }}\n}};\n"
     found = problems(sizes, planted.write("core/a.h", text))
     assert len(found) == 1
     assert found[0].startswith("core/a.h:3: m has 112 lines")
