@@ -1,12 +1,13 @@
-// How arguments travel: tagged 16-byte values on the caller's stack (Arg, Args), and the owning form
-// that graphs, tape nodes and caches keep (ArgVec). One representation for every front end.
+// How arguments travel: tagged 16-byte values on the caller's stack (Arg, Args), and the owning
+// form that graphs, tape nodes and caches keep (ArgVec). One representation for every front end.
 #pragma once
 
 #include <absl/types/span.h>
 
-#include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/tensor.h"
 
@@ -14,14 +15,14 @@ namespace lathe {
 
 enum class Tag : uint8_t {
   none,
-  tensor,    // borrowed; never null
-  integer,   // Int
-  real,      // double
-  flag,      // bool
+  tensor,   // borrowed; never null
+  integer,  // Int
+  real,     // double
+  flag,     // bool
   dtype,
   device,
-  text,      // borrowed, NUL-terminated
-  list,      // borrowed span of Arg
+  text,  // borrowed, NUL-terminated
+  list,  // borrowed span of Arg
 };
 const char* tag_name(Tag tag);
 
@@ -61,12 +62,7 @@ struct Arg {
   bool none() const { return tag == Tag::none; }
   bool scalar() const { return tag == Tag::integer || tag == Tag::real || tag == Tag::flag; }
   Tensor tensor() const { return Tensor::borrow(tensor_); }
-  Int integer() const {
-    Int r = 0;
-    static_assert(sizeof r == sizeof integer_);
-    __builtin_memcpy(&r, &integer_, sizeof r);
-    return r;
-  }
+  Int integer() const { return Int::from_word(integer_); }
 };
 static_assert(sizeof(Arg) == 16);
 
@@ -83,17 +79,17 @@ class Args {
   const Arg* end() const { return data_ + size_; }
 
   bool none(int i) const { return data_[i].none(); }
-  Tensor tensor(int i) const;                 // TypeError if None
-  Tensor optional_tensor(int i) const;        // None → undefined
-  Tensors tensors(int i) const;               // a Tensor[] argument
+  Tensor tensor(int i) const;           // TypeError if None
+  Tensor optional_tensor(int i) const;  // None → undefined
+  Tensors tensors(int i) const;         // a Tensor[] argument
   Int integer(int i) const;
-  double real(int i) const;                   // integers convert
+  double real(int i) const;  // integers convert
   bool flag(int i) const;
   DType dtype(int i) const;
   Device device(int i) const;
   std::string_view text(int i) const;
-  Shape ints(int i) const;                    // an int[] argument; a single int is a list of one
-  const Shape& shape(int i) const;            // of tensor i
+  Shape ints(int i) const;          // an int[] argument; a single int is a list of one
+  const Shape& shape(int i) const;  // of tensor i
 
  private:
   const Arg* data_ = nullptr;
@@ -117,11 +113,9 @@ class ArgVec {
 
  private:
   Arg own(const Arg& arg);
-  std::vector<Arg> args_;
-  std::vector<Tensor> tensors_;
-  std::deque<std::string> texts_;
-  std::deque<std::vector<Arg>> items_;
-  std::deque<ArgList> lists_;
+  absl::InlinedVector<Arg, 4> args_;
+  Tensors tensors_;
+  std::vector<std::unique_ptr<std::byte[]>> blocks_;  // texts and lists
 };
 
 /// Equal in tag and value, lists element by element, tensors by identity.

@@ -1,7 +1,7 @@
 // Devices are siblings: each registers one DeviceApi, and everything above talks to memory and to
-// streams of work only through it. `cpu` runs work at once on the caller's stream; `sim` runs it later
-// on a thread of its own, in memory that host code may not touch, so that a missing wait is found
-// without a GPU.
+// streams of work only through it. `cpu` runs work at once on the caller's stream; `sim` runs it
+// later on a thread of its own, in memory that host code may not touch, so that a missing wait is
+// found without a GPU.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,14 @@ std::string to_string(Device device);
 
 class Stream;
 
-/// A point in a stream's work. Null: already reached.
-using Event = std::shared_ptr<struct EventState>;
+/// A point in a stream's work. Each kind of device derives its own. Null: already reached.
+struct EventState {
+  virtual ~EventState() = default;
+  virtual bool reached() const = 0;
+  /// Blocks until reached; rethrows the error, if any, of the work before it.
+  virtual void wait() = 0;
+};
+using Event = std::shared_ptr<EventState>;
 
 struct DeviceFacts {
   std::string name;
@@ -45,21 +51,24 @@ class DeviceApi {
   virtual DeviceFacts facts() const = 0;
 };
 
-/// An ordered queue of work. Work handed to one stream runs in order; across streams only events order.
+/// An ordered queue of work. Work handed to one stream runs in order; across streams only events
+/// order.
 class Stream {
  public:
   virtual ~Stream() = default;
   virtual Device device() const = 0;
   /// Runs `work` after everything handed over before. The pointers it uses belong to this device.
   virtual void enqueue(std::function<void()> work) = 0;
-  virtual void copy(std::byte* to, const std::byte* from, size_t bytes) = 0;  // any mix of host, device
+  virtual void copy(std::byte* to, const std::byte* from,
+                    size_t bytes) = 0;  // any mix of host, device
   virtual Event record() = 0;
   virtual void wait(const Event& event) = 0;
   /// Returns when all work handed over is done; rethrows the first error of that work.
   virtual void synchronize() = 0;
 };
 
-/// Registered by add_device at start-up; DeviceError if this build or machine has none of that kind.
+/// DeviceError if this build or machine has no such device. `cpu` and `sim` are always there;
+/// others are added at start-up, the first of a kind as index 0, the next as 1 ...
 DeviceApi& device_api(Device device);
 void add_device(DeviceKind kind, std::unique_ptr<DeviceApi> api);
 bool has_device(DeviceKind kind);
@@ -69,7 +78,7 @@ Stream& current_stream(Device device);
 std::unique_ptr<DeviceApi> make_cpu_device();
 std::unique_ptr<DeviceApi> make_sim_device();
 
-/// Blocks until the event is reached.
+/// Blocks until the event is reached; rethrows the first error of the work it stands for.
 void host_wait(const Event& event);
 
 }  // namespace lathe

@@ -1,4 +1,5 @@
-// Element types, their codes (which files and the C interface store: never renumber), and promotion.
+// Element types, their codes (which files and the C interface store: never renumber), and
+// promotion.
 #pragma once
 
 #include <array>
@@ -52,7 +53,9 @@ class DTypeSet {
     for (DType d : list) bits_ |= bit(d);
   }
   constexpr bool has(DType d) const { return (bits_ & bit(d)) != 0; }
-  friend constexpr DTypeSet operator|(DTypeSet a, DTypeSet b) { return DTypeSet(a.bits_ | b.bits_); }
+  friend constexpr DTypeSet operator|(DTypeSet a, DTypeSet b) {
+    return DTypeSet(a.bits_ | b.bits_);
+  }
 
  private:
   constexpr explicit DTypeSet(uint32_t bits) : bits_(bits) {}
@@ -79,9 +82,7 @@ inline bool is_integer(DType d) {
 DType promote(DType a, DType b);
 
 /// The type arithmetic on `d` is done in: f32 for f16 and bf16, else `d`. Results are rounded back.
-inline DType compute_type(DType d) {
-  return d == DType::f16 || d == DType::bf16 ? DType::f32 : d;
-}
+inline DType compute_type(DType d) { return d == DType::f16 || d == DType::bf16 ? DType::f32 : d; }
 /// The real type of a complex type's parts; `d` itself if it is not complex.
 inline DType real_type(DType d) { return d == DType::c64 ? DType::f32 : d; }
 
@@ -93,7 +94,9 @@ void set_default_dtype(DType dtype);
 // scalar path; the SIMD strips and generated code are tested against these.
 uint16_t f32_to_f16(float x);
 float f16_to_f32(uint16_t x);
-inline float bf16_to_f32(uint16_t x) { return std::bit_cast<float>(static_cast<uint32_t>(x) << 16); }
+inline float bf16_to_f32(uint16_t x) {
+  return std::bit_cast<float>(static_cast<uint32_t>(x) << 16);
+}
 inline uint16_t f32_to_bf16(float x) {
   auto u = std::bit_cast<uint32_t>(x);
   if ((u & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>((u >> 16) | 0x40u);

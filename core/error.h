@@ -48,6 +48,8 @@ class Error : public std::runtime_error {
   const ErrorParts& parts() const { return parts_; }
 
  private:
+  struct Located {};
+  Error(ErrorKind kind, ErrorParts&& parts, Located);
   ErrorKind kind_;
   ErrorParts parts_;
 };
@@ -79,10 +81,10 @@ using InternalError = ErrorOf<ErrorKind::internal>;
 /// For promises Lathe makes to itself. Never for anything a caller can cause.
 [[noreturn]] void internal_error(const char* file, int line, const std::string& what);
 #define LATHE_INTERNAL(what) ::lathe::internal_error(__FILE__, __LINE__, (what))
-#define LATHE_CHECK(condition)                                                      \
-  do {                                                                              \
-    if (!(condition)) [[unlikely]]                                                  \
-      ::lathe::internal_error(__FILE__, __LINE__, "broken promise: " #condition);   \
+#define LATHE_CHECK(condition)                                                    \
+  do {                                                                            \
+    if (!(condition)) [[unlikely]]                                                \
+      ::lathe::internal_error(__FILE__, __LINE__, "broken promise: " #condition); \
   } while (false)
 
 }  // namespace lathe

@@ -27,14 +27,16 @@ class Int {
   constexpr Int(int64_t value) : word_(static_cast<uint64_t>(value) << 1) {
     if (value >= kLimit || value < -kLimit) out_of_range(value);
   }
-  constexpr Int(int value) : Int(static_cast<int64_t>(value)) {}       // NOLINT
-  constexpr Int(size_t value) : Int(static_cast<int64_t>(value)) {}    // NOLINT
+  constexpr Int(int value) : Int(static_cast<int64_t>(value)) {}  // NOLINT
+  constexpr Int(size_t value)                                     // NOLINT
+      : Int(static_cast<int64_t>(value < kLimit ? value : static_cast<size_t>(kLimit))) {}
 
   constexpr bool known() const { return (word_ & 1) == 0; }
   /// The number. On a symbolic Int it asks the trace under way: the hint is returned and the trace
   /// records, with the user's line, that this program holds only for that value.
   int64_t value() const {
-    if (known()) [[likely]] return static_cast<int64_t>(word_) >> 1;
+    if (known()) [[likely]]
+      return static_cast<int64_t>(word_) >> 1;
     return specialise();
   }
   /// The number, without a guard: the value at the first call. For heuristics and messages only.
@@ -47,27 +49,33 @@ class Int {
     return r;
   }
   uint64_t word() const { return word_; }
+  static Int from_word(uint64_t word) { return raw(word); }
 
   friend Int operator+(Int a, Int b) {
-    if ((a.word_ | b.word_) & 1) [[unlikely]] return sym_add(a, b);
+    if ((a.word_ | b.word_) & 1) [[unlikely]]
+      return sym_add(a, b);
     int64_t r;
     if (__builtin_add_overflow(static_cast<int64_t>(a.word_), static_cast<int64_t>(b.word_), &r))
-      [[unlikely]] overflow("+", a, b);
+        [[unlikely]]
+      overflow("+", a, b);
     return raw(static_cast<uint64_t>(r));
   }
   friend Int operator-(Int a, Int b) {
-    if ((a.word_ | b.word_) & 1) [[unlikely]] return sym_add(a, sym_mul(b, Int(-1)));
+    if ((a.word_ | b.word_) & 1) [[unlikely]]
+      return sym_add(a, sym_mul(b, Int(-1)));
     int64_t r;
     if (__builtin_sub_overflow(static_cast<int64_t>(a.word_), static_cast<int64_t>(b.word_), &r))
-      [[unlikely]] overflow("-", a, b);
+        [[unlikely]]
+      overflow("-", a, b);
     return raw(static_cast<uint64_t>(r));
   }
   friend Int operator*(Int a, Int b) {
-    if ((a.word_ | b.word_) & 1) [[unlikely]] return sym_mul(a, b);
+    if ((a.word_ | b.word_) & 1) [[unlikely]]
+      return sym_mul(a, b);
     int64_t r;
-    if (__builtin_mul_overflow(static_cast<int64_t>(a.word_),
-                               static_cast<int64_t>(b.word_) >> 1, &r))
-      [[unlikely]] overflow("*", a, b);
+    if (__builtin_mul_overflow(static_cast<int64_t>(a.word_), static_cast<int64_t>(b.word_) >> 1,
+                               &r)) [[unlikely]]
+      overflow("*", a, b);
     return raw(static_cast<uint64_t>(r));
   }
   friend Int operator-(Int a) { return Int(0) - a; }
@@ -106,8 +114,8 @@ std::string to_string(Int a);
 
 enum class Relation : uint8_t { eq, ne, lt, le };
 
-/// The answer to a question a shape rule branches on. Numbers are compared; symbols are decided from
-/// what the trace knows, else by the hint, and then the trace records the relation as a guard.
+/// The answer to a question a shape rule branches on. Numbers are compared; symbols are decided
+/// from what the trace knows, else by the hint, and then the trace records the relation as a guard.
 bool decide(Relation relation, Int a, Int b);
 inline bool operator==(Int a, Int b) { return identical(a, b) || decide(Relation::eq, a, b); }
 inline bool operator<(Int a, Int b) { return decide(Relation::lt, a, b); }

@@ -1,8 +1,9 @@
-// Tensor: the handle users hold; TensorImpl: what it points to; Storage: the bytes, shared by views.
+// Tensor: the handle users hold; TensorImpl: what it points to; Storage: the bytes, shared by
+// views.
 //
-// A tensor is concrete (it has a storage) or symbolic (made under a trace: type and shape, never data).
-// Everything that needs data says so by asking for it, and a symbolic tensor refuses with the user's
-// line; so nothing can be baked into a trace by accident.
+// A tensor is concrete (it has a storage) or symbolic (made under a trace: type and shape, never
+// data). Everything that needs data says so by asking for it, and a symbolic tensor refuses with
+// the user's line; so nothing can be baked into a trace by accident.
 #pragma once
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/allocator.h"
 #include "core/device.h"
 #include "core/dtype.h"
 #include "core/int.h"
@@ -30,7 +32,7 @@ struct Geometry {
   // The view algebra. Each takes already normalised arguments and cannot fail on them.
   Geometry slice(int axis, Int start, Int length, Int step) const;
   Geometry permute(absl::Span<const int> order) const;
-  Geometry expand(IntSpan shape) const;                 // leading axes may be new
+  Geometry expand(IntSpan shape) const;  // leading axes may be new
   Geometry unsqueeze(int axis) const;
   Geometry squeeze(int axis) const;
   /// The same elements in row-major order under another shape, without a copy; false if impossible.
@@ -39,13 +41,17 @@ struct Geometry {
 
 struct Storage {
   std::atomic<uint32_t> refs{1};
-  uint32_t version = 0;      // counts writes
-  Site writer;               // who wrote last
+  uint32_t version = 0;  // counts writes
+  Site writer;           // who wrote last
   Device device;
+  bool cached = false;  // data is a block of its own from the caching allocator
   std::byte* data = nullptr;
   size_t bytes = 0;
-  Event ready;               // work that must be done before another stream or the host reads
-  std::function<void(Storage&)> release;  // how to give `data` back; empty: lives elsewhere
+  Event ready;  // work that must be done before another stream or the host reads
+  std::function<void(Storage&)> release;  // foreign memory: how to give it back; empty: not ours to
+
+  static void* operator new(size_t bytes) { return allocate_object(bytes); }
+  static void operator delete(void* p, size_t bytes) { release_object(p, bytes); }
 };
 
 class StorageRef {
@@ -60,7 +66,9 @@ class StorageRef {
     std::swap(p_, o.p_);
     return *this;
   }
-  ~StorageRef() { drop(); }
+  ~StorageRef() {
+    if (p_) drop();
+  }
   Storage* operator->() const { return p_; }
   Storage& operator*() const { return *p_; }
   Storage* get() const { return p_; }
@@ -70,7 +78,8 @@ class StorageRef {
   void drop();
   Storage* p_ = nullptr;
 };
-/// Uninitialised bytes from the device's caching allocator. MemoryError says how much was asked for.
+/// Uninitialised bytes from the device's caching allocator. MemoryError says how much was asked
+/// for.
 StorageRef new_storage(Device device, size_t bytes);
 
 struct TensorImpl;
@@ -78,6 +87,7 @@ struct TensorImpl;
 /// The engine's side of a tensor; autodiff/ derives from it. Held by shared_ptr from TensorImpl.
 struct AutogradMeta {
   virtual ~AutogradMeta() = default;
+  virtual bool leaf() const = 0;  // asked for by the user, rather than computed
 };
 
 class Tensor {
@@ -113,12 +123,16 @@ class Tensor {
   /// First element, once all work that writes it is done. Symbolic: TraceError at the user's line.
   const std::byte* data() const;
   std::byte* mutable_data() const;
+  /// The same place, without waiting and for work enqueued on the tensor's own device: host code
+  /// must not dereference it. TraceError if symbolic.
+  std::byte* address() const;
   /// The only element, converted. ValueError unless numel() == 1; symbolic: TraceError.
   double item_double() const;
   int64_t item_int() const;
   uint64_t item_bits() const;
 
-  bool requires_grad() const;  // this tensor takes part in autodiff: a leaf asked for, or has history
+  bool requires_grad()
+      const;  // this tensor takes part in autodiff: a leaf asked for, or has history
   uint32_t version() const;
 
   friend bool same(const Tensor& a, const Tensor& b) { return a.p_ == b.p_; }
@@ -128,8 +142,8 @@ class Tensor {
   TensorImpl* p_ = nullptr;
 };
 
-/// A view remembers what it is a view of and how, so that a write through it reaches every other view
-/// (by putting the value back along the path) in eager history, traces and scripts alike.
+/// A view remembers what it is a view of and how, so that a write through it reaches every other
+/// view (by putting the value back along the path) in eager history, traces and scripts alike.
 struct ViewStep;  // core/inplace.h
 struct ViewOf;
 
@@ -144,9 +158,9 @@ struct TensorImpl {
   DType dtype = DType::f32;
   Device device;
   bool requires_grad = false;
-  uint32_t version = 0;  // symbolic tensors and views: the storage's is the one that counts
+  uint32_t version = 0;  // counts changes of history by writes; views compare their base's (ViewOf)
   Geometry geometry;
-  StorageRef storage;    // empty iff symbolic
+  StorageRef storage;  // empty iff symbolic
   Symbol symbol;
   std::shared_ptr<AutogradMeta> autograd;
   std::unique_ptr<ViewOf> view;
@@ -154,6 +168,8 @@ struct TensorImpl {
   TensorImpl();
   ~TensorImpl();
   TensorImpl(const TensorImpl&) = delete;
+  static void* operator new(size_t bytes) { return allocate_object(bytes); }
+  static void operator delete(void* p, size_t bytes) { release_object(p, bytes); }
 };
 
 struct TensorType {
@@ -179,6 +195,10 @@ Tensor from_host(const void* data, DType dtype, IntSpan shape, Device device = {
 /// A 0-d tensor.
 Tensor scalar_tensor(double value, DType dtype, Device device = {});
 Tensor scalar_tensor(int64_t value, DType dtype, Device device = {});
+
+inline Tensor scalar_tensor(int value, DType dtype, Device device = {}) {
+  return scalar_tensor(int64_t{value}, dtype, device);
+}
 
 /// Normalises an axis: [-rank, rank) → [0, rank). IndexError names `op`.
 int normalise_axis(std::string_view op, int64_t axis, int rank);

@@ -1,0 +1,83 @@
+// Every switch and environment variable of Lathe is one row of the table in flags.cpp, and nothing
+// else reads the environment. A flag is set, in rising order of strength, by its default, by its
+// variable when it is first read, and by set_flag.
+#pragma once
+
+#include <absl/types/span.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace lathe {
+
+enum class Flag : uint8_t {
+  threads,
+  isa,
+  max_memory,
+  memory_cache,
+  cache_dir,
+  cache_bytes,
+  log_level,
+  engine,
+  fallback_is_error,
+  disabled,
+  rewrites_off,
+  rewrite_limit,
+};
+inline constexpr int kFlags = static_cast<int>(Flag::rewrite_limit) + 1;
+
+enum class FlagType : uint8_t {
+  boolean,  // 0 or 1; also true, false, on, off, yes, no
+  count,    // an integer >= `least`
+  bytes,    // a count that may end in K, M, G or T (powers of 1024)
+  choice,   // one of `choices`
+  text,     // anything
+  list,     // texts separated by commas
+};
+
+struct FlagRow {
+  Flag flag;
+  std::string_view name;
+  std::string_view env;
+  FlagType type;
+  std::string_view default_text;
+  std::string_view doc;
+  std::string_view choices = {};  // separated by '|'
+  int64_t least = 0;
+};
+/// All rows, in the order of the enumeration: docs and `lathe flags` are printed from it.
+absl::Span<const FlagRow> flags_table();
+/// NameError with the names there are.
+const FlagRow& flag_row(std::string_view name);
+
+int64_t flag_count(Flag flag);  // count, bytes and boolean flags
+inline bool flag_on(Flag flag) { return flag_count(flag) != 0; }
+std::string flag_text(Flag flag);  // every type; canonical: "1", "avx2", "1048576"
+/// True if the list flag contains this item.
+bool flag_has(Flag flag, std::string_view item);
+
+/// Process-wide; any thread. ValueError says what would be right.
+void set_flag(Flag flag, std::string_view text);
+inline void set_flag(std::string_view name, std::string_view text) {
+  set_flag(flag_row(name).flag, text);
+}
+/// Changes whenever a flag is set, so that what was computed from flags can be kept until then.
+uint64_t flags_revision();
+
+/// Sets a flag and puts it back.
+class FlagScope {
+ public:
+  FlagScope(Flag flag, std::string_view text) : flag_(flag), before_(flag_text(flag)) {
+    set_flag(flag, text);
+  }
+  ~FlagScope() { set_flag(flag_, before_); }
+  FlagScope(const FlagScope&) = delete;
+  FlagScope& operator=(const FlagScope&) = delete;
+
+ private:
+  Flag flag_;
+  std::string before_;
+};
+
+}  // namespace lathe
