@@ -88,8 +88,13 @@ def run_python(args):
         command += ["-m", "not slow"]
     if args.filter:
         command += ["-k", args.filter]
+    env = dict(os.environ)
+    if env.get("LATHE_PRELOAD"):  # a sanitizer's library, which has to come before Python itself
+        env["LD_PRELOAD"] = env["LATHE_PRELOAD"]
+        env.setdefault("ASAN_OPTIONS", "detect_leaks=0")
     began = time.time()
-    code = subprocess.run(command + args.pytest, cwd=ROOT, stdin=subprocess.DEVNULL).returncode
+    command += args.pytest
+    code = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, env=env).returncode
     passed = failed = 0
     if report.exists():
         for suite in ElementTree.parse(report).getroot().iter("testsuite"):
