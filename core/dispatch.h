@@ -19,10 +19,9 @@ class Backend {
   virtual void run(const Call& call, Outputs& outputs) = 0;
   /// True if this backend wants the composite whole instead of its expansion.
   virtual bool claims(const Op& op, Args args) const = 0;
-  /// Writes `value` (already dst's shape and dtype) into dst's elements. See core/inplace.h.
+  /// Writes `value` (already dst's shape and dtype) into dst's elements: concrete bytes, or a symbolic
+  /// tensor's new value (through its path to the base, if it is a view). See core/inplace.h.
   virtual void write(Tensor& dst, const Tensor& value) = 0;
-  /// Called before a tensor's value is used as an operand; a tracer replays stale views here.
-  virtual void refresh(const Tensor&) {}
 };
 
 class Observer {
@@ -47,6 +46,9 @@ ThreadState& thread_state();
 void set_default_backend(Backend* backend);
 /// The tape, set once at start-up by autodiff/; asked only when grad is enabled and an input needs it.
 void set_tape(Observer* tape);
+
+Backend& current_backend();  // InternalError before initialise()
+Observer* tape();
 
 /// expand an unclaimed composite | infer | backend.run | observers that want it
 Outputs call(const Op& op, Args args, Tensor* into = nullptr);

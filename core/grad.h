@@ -1,3 +1,6 @@
+// Slots number a call's arguments with lists laid out flat: each argument is one slot, a Tensor[] as many
+// as it has items. Gradients are given by slot. Before the first list, slot = schema position.
+//
 // What a derivative rule sees. The same rule runs on concrete tensors (the tape) and on symbolic ones
 // (differentiate), because it is written with ordinary ops.
 #pragma once
@@ -13,10 +16,10 @@ class Grad {
     Args attrs;                            // the call's arguments; tensor slots are None
     absl::Span<const Tensor> dys;          // undefined: zero
     absl::Span<const TensorType> dy_types; // of the outputs
-    absl::Span<const Tensor> xs;           // by schema position; defined only where saved
-    absl::Span<const TensorType> x_types;  // by schema position
+    absl::Span<const Tensor> xs;           // by slot; defined only where saved
+    absl::Span<const TensorType> x_types;  // by slot
     absl::Span<const Tensor> ys;           // by result; defined only where saved
-    uint32_t wanted;                       // bit i: the gradient of argument i is asked for
+    absl::Span<const bool> wanted;         // by slot: its gradient is asked for
   };
   explicit Grad(const Data& data) : d_(&data) {}
 
@@ -29,7 +32,8 @@ class Grad {
   const Shape& shape(int i) const { return d_->x_types[i].shape; }
   DType dtype(int i) const { return d_->x_types[i].dtype; }
   const TensorType& type(int i) const { return d_->x_types[i]; }
-  bool wants(int i) const { return (d_->wanted >> i & 1) != 0; }
+  bool wants(int i) const { return d_->wanted[static_cast<size_t>(i)]; }
+  int slots() const { return static_cast<int>(d_->x_types.size()); }
   Args attrs() const { return d_->attrs; }
   Int integer(int i) const { return d_->attrs.integer(i); }
   int axis(int i, int of) const;           // attribute i as an axis of argument `of`

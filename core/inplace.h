@@ -17,7 +17,7 @@ struct ViewStep {
 struct ViewOf {
   Tensor base;                              // never itself a view
   absl::InlinedVector<ViewStep, 2> path;
-  uint32_t version;                         // of the base when this view's history was last right
+  uint32_t version;                         // the base's TensorImpl::version this view is right for
 };
 
 /// Makes `out`, a fresh result of view row `op` on `x`, remember where it comes from.
@@ -25,10 +25,13 @@ void remember_view(Tensor& out, const Tensor& x, const Op& op, Args args);
 
 /// dst[...] = value, with broadcasting and a cast to dst's dtype. AliasError if dst overlaps itself;
 /// AutogradError for a leaf that requires grad while grad is on. Returns dst.
-Tensor& assign(Tensor& dst, const Tensor& value);
+Tensor assign(Tensor dst, const Tensor& value);
 
 /// x.op_(...): assign(x, op(x, ...)), computed in place where nothing can tell.
-Tensor& call_inplace(const Op& op, Args args);
+Tensor call_inplace(const Op& op, Args args);
+
+/// Brings a view up to date with its base, by replaying its steps, if a write made it stale.
+void refresh(const Tensor& x);
 
 /// The base's new value after `value` is written through `path`.
 Tensor put_through(const Tensor& base, absl::Span<const ViewStep> path, const Tensor& value);

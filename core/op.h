@@ -47,6 +47,7 @@ enum class Promote : uint8_t {
   boolean,   // computed in the common dtype, gives bool
   sum,       // integers and bool become i64, the rest as numeric
   real,      // as numeric, but a complex input gives its real type (abs, real)
+  complex,   // as numeric, giving the complex type of that width
   index,     // gives i64 whatever comes in
   attribute, // gives the dtype argument; computed in the input's own dtype (cast)
   first,     // the first tensor argument's dtype rules
@@ -77,7 +78,7 @@ struct FixedType {
 struct Extra {
   DTypeSet domain = all_dtypes;          // of the dtype computed in, after promotion
   Promote promote = Promote::numeric;
-  absl::InlinedVector<FixedType, 1> fixed = {};
+  std::vector<FixedType> fixed = {};
   InferRule infer = nullptr;             // replaces the kind's own rule
   Saves saves = {};
   GradRule grad = nullptr;               // absent: the kind's own (elementwise, view, contract), or none
@@ -97,13 +98,19 @@ struct Monoid {
 /// One value, no index, no finish.
 Monoid monoid(Expr (*unit)(DType), Expr (*combine)(Expr, Expr));
 
+/// Codes of failed `check`s in bodies, and the sentence each becomes.
+inline constexpr int kDivisionByZero = 1;
+std::string_view check_message(uint32_t code);
+
 using GeometryRule = Geometry (*)(const Geometry&, Args);
 
 enum class Access : uint8_t {
   take,     // out[..., i, ...] = x[..., index[..., i, ...], ...]: gather along an axis
   put,      // out = x; out[index] = src, last logical index wins
   add,      // out = x; out[index] += src, ascending
-  select,   // whole slices along the axis by a 1-d index (index_select, embedding)
+  select,   // whole slices along the axis, by an index of any rank (index_select, embedding)
+  select_add,  // out = x; whole slices of src added to those that index names, in order
+  through,  // out = x; view(out) = value: the way back of a view row (Op::put_of)
 };
 struct IndexSpec {
   Access access = Access::take;
@@ -149,6 +156,10 @@ struct Op {
   struct BodyCache;
   std::shared_ptr<BodyCache> bodies_;
 };
+
+/// Schema positions of a body's inputs: tensors and numbers; create and random rows: plain ints too (as
+/// i64). In every engine, input k of `scalar()` is argument body_params()[k].
+absl::InlinedVector<int, 4> body_params(const Op& op);
 
 /// What an elementwise or reducing row computes in and gives, for these arguments.
 struct ElementTypes {

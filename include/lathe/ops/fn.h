@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <tuple>
 #include <utility>
 
 namespace lathe {
@@ -17,16 +18,15 @@ namespace detail {
 template <class... P>
 struct TypeList {};
 
-/// The first N types of a list.
-template <size_t N, class Taken, class Rest>
-struct Take;
-template <class... T, class... R>
-struct Take<0, TypeList<T...>, TypeList<R...>> {
-  using type = TypeList<T...>;
+/// The first types of a list, picked by an index sequence.
+template <class All, class Indices>
+struct Pick;
+template <class... P, size_t... I>
+struct Pick<TypeList<P...>, std::index_sequence<I...>> {
+  using type = TypeList<std::tuple_element_t<I, std::tuple<P...>>...>;
 };
-template <size_t N, class... T, class First, class... R>
-struct Take<N, TypeList<T...>, TypeList<First, R...>>
-    : Take<N - 1, TypeList<T..., First>, TypeList<R...>> {};
+template <size_t N, class All>
+using Take = typename Pick<All, std::make_index_sequence<N>>::type;
 
 /// One call operator for each number of leading arguments: the rest come from the schema's defaults.
 template <class Self, class Result, size_t N, class All>
@@ -42,9 +42,9 @@ struct CallOperators<Self, Result, 0, All> : ExactCall<Self, Result, TypeList<>>
   using ExactCall<Self, Result, TypeList<>>::operator();
 };
 template <class Self, class Result, size_t N, class All>
-struct CallOperators : ExactCall<Self, Result, typename Take<N, TypeList<>, All>::type>,
+struct CallOperators : ExactCall<Self, Result, Take<N, All>>,
                        CallOperators<Self, Result, N - 1, All> {
-  using ExactCall<Self, Result, typename Take<N, TypeList<>, All>::type>::operator();
+  using ExactCall<Self, Result, Take<N, All>>::operator();
   using CallOperators<Self, Result, N - 1, All>::operator();
 };
 

@@ -1,0 +1,201 @@
+#include "autodiff/engine.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/strings/str_cat.h>
+
+#include <queue>
+
+#include "autodiff/tape.h"
+#include "core/error.h"
+#include "core/fn.h"
+
+namespace lathe {
+namespace {
+
+using NodePtr = std::shared_ptr<TapeNode>;
+
+struct Newest {
+  bool operator()(const NodePtr& a, const NodePtr& b) const { return a->sequence < b->sequence; }
+};
+
+Tensor ones_of(const Tensor& y) {
+  ArgBuilder b;
+  b.push(y.shape());
+  b.push(y.dtype());
+  b.push(y.device());
+  return call_completed(get_op("ones"), b.args())[0];
+}
+
+Tensor add(const Tensor& a, const Tensor& b) {
+  static const Op& op = get_op("add");
+  Arg args[] = {Arg(a), Arg(b)};
+  return call1(op, Args(args, 2));
+}
+
+class Engine {
+ public:
+  Engine(BackwardOptions options, bool collect_leaves)
+      : options_(options), collect_leaves_(collect_leaves) {}
+
+  void seed(const Tensor& y, Tensor dy) {
+    if (!y.requires_grad())
+      throw AutogradError({.op = "backward",
+                           .problem = "the result does not depend on any tensor that requires grad",
+                           .got = to_string(type_of(y)),
+                           .next = "call requires_grad_() on an input before computing it"});
+    if (!dy.defined()) {
+      if (!(y.numel() == Int(1)))
+        throw AutogradError({.op = "backward",
+                             .problem = "a gradient can be started from a scalar only",
+                             .got = to_string(type_of(y)),
+                             .expected = "one element, or a gradient of the same shape",
+                             .next = "sum() the result, or pass its gradient"});
+      dy = ones_of(y);
+    } else if (!identical(dy.shape(), y.shape())) {
+      throw ShapeError({.op = "backward",
+                        .problem = "the gradient given has another shape than the result",
+                        .got = to_string(dy.shape()),
+                        .expected = to_string(y.shape())});
+    }
+    arrive(edge_of(y), dy);
+  }
+
+  void want(const Edge& e) {
+    if (e.node) wanted_[e.node.get()].resize(e.node->y_types.size());
+  }
+  Tensor result(const Edge& e) {
+    auto it = wanted_.find(e.node.get());
+    return it == wanted_.end() ? Tensor() : it->second[e.output];
+  }
+
+  void run() {
+    GradMode mode(options_.create_graph);
+    while (!queue_.empty()) {
+      NodePtr node = queue_.top();
+      queue_.pop();
+      visit(node);
+    }
+  }
+
+ private:
+  void arrive(const Edge& e, const Tensor& dy) {
+    auto [it, fresh] = sums_.try_emplace(e.node.get());
+    if (fresh) {
+      it->second.resize(e.node->y_types.size());
+      queue_.push(e.node);
+    }
+    Tensor& sum = it->second[e.output];
+    sum = sum.defined() ? add(sum, dy) : dy;
+  }
+
+  void visit(const NodePtr& node) {
+    Tensors dys = std::move(sums_[node.get()]);
+    sums_.erase(node.get());
+    run_hooks(*node, dys);
+    if (auto it = wanted_.find(node.get()); it != wanted_.end()) it->second = dys;
+    if (node->op == nullptr) {
+      if (collect_leaves_) collect(*node, dys[0]);
+      return;
+    }
+    if (node->released)
+      throw AutogradError({.op = node->op->name(),
+                           .problem = "backward went through here before and released what it needs",
+                           .next = "pass retain_graph=True to the first backward()"});
+    SiteScope site(node->site);
+    Grads grads = derive(node, dys);
+    for (size_t i = 0; i < grads.size(); ++i)
+      if (grads[i].defined()) arrive(node->next[i], grads[i]);
+    if (!options_.retain_graph && !options_.create_graph) {
+      node->xs.clear();
+      node->ys.clear();
+      node->released = needs_saved(*node);
+    }
+  }
+
+  static bool needs_saved(const TapeNode& node) {
+    Saves s = saves_of(*node.op, node.x_types.empty() ? DType::f32 : compute_type(node.x_types[0].dtype));
+    return s.inputs != 0 || s.outputs != 0;
+  }
+
+  static Grads derive(const NodePtr& node, const Tensors& dys) {
+    size_t n = node->x_types.size();
+    std::vector<Tensor> xs(n), ys(node->y_types.size());
+    for (const auto& [slot, saved] : node->xs) xs[static_cast<size_t>(slot)] = unpack(saved, node);
+    for (const auto& [k, saved] : node->ys) ys[static_cast<size_t>(k)] = unpack(saved, node);
+    absl::InlinedVector<bool, 8> wanted;
+    for (const Edge& e : node->next) wanted.push_back(e.node != nullptr);
+    Grad::Data data{node->op, node->attrs.view(), dys,    node->y_types,
+                    xs,       node->x_types,      ys,     wanted};
+    return run_gradient(data);
+  }
+
+  static void run_hooks(TapeNode& node, Tensors& dys) {
+    for (size_t k = 0; k < node.hooks.size(); ++k)
+      for (const Hook& hook : node.hooks[k]) {
+        if (!dys[k].defined()) continue;
+        Tensor changed = hook(dys[k]);
+        if (changed.defined()) dys[k] = changed;
+      }
+    for (auto& [k, weak] : node.retained)
+      if (auto m = weak.lock(); m && dys[k].defined())
+        m->grad = m->grad.defined() ? add(m->grad, dys[k]) : dys[k];
+  }
+
+  void collect(TapeNode& node, const Tensor& dy) {
+    auto m = node.leaf.lock();
+    if (!m || !dy.defined()) return;
+    Tensor g = options_.create_graph ? dy : detach(dy);
+    m->grad = m->grad.defined() ? add(m->grad, g) : g;
+  }
+
+  BackwardOptions options_;
+  bool collect_leaves_;
+  absl::flat_hash_map<TapeNode*, Tensors> sums_, wanted_;
+  std::priority_queue<NodePtr, std::vector<NodePtr>, Newest> queue_;
+};
+
+void check_counts(const Tensors& ys, const Tensors& dys) {
+  if (!dys.empty() && dys.size() != ys.size())
+    throw ValueError({.op = "backward",
+                      .problem = "one gradient for each result expected",
+                      .got = absl::StrCat(dys.size()),
+                      .expected = absl::StrCat(ys.size())});
+}
+
+}  // namespace
+
+Tensors grad(const Tensors& ys, const Tensors& dys, const Tensors& xs, BackwardOptions options) {
+  check_counts(ys, dys);
+  Engine engine(options, false);
+  std::vector<Edge> edges;
+  for (const Tensor& x : xs) {
+    if (!x.requires_grad())
+      throw AutogradError({.op = "grad",
+                           .problem = "an input does not require grad",
+                           .got = to_string(type_of(x)),
+                           .next = "call requires_grad_() on it before computing the result"});
+    edges.push_back(edge_of(x));
+    engine.want(edges.back());
+  }
+  for (size_t i = 0; i < ys.size(); ++i) engine.seed(ys[i], dys.empty() ? Tensor() : dys[i]);
+  engine.run();
+  Tensors out;
+  for (size_t i = 0; i < xs.size(); ++i) {
+    Tensor g = engine.result(edges[i]);
+    if (!g.defined() && !options.allow_unused)
+      throw AutogradError({.op = "grad",
+                           .problem = absl::StrCat("input ", i, " does not influence the result"),
+                           .next = "pass allow_unused=True to get None for it"});
+    out.push_back(g);
+  }
+  return out;
+}
+
+void backward(const Tensors& ys, const Tensors& dys, BackwardOptions options) {
+  check_counts(ys, dys);
+  Engine engine(options, true);
+  for (size_t i = 0; i < ys.size(); ++i) engine.seed(ys[i], dys.empty() ? Tensor() : dys[i]);
+  engine.run();
+}
+
+}  // namespace lathe

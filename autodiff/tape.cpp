@@ -1,0 +1,252 @@
+#include "autodiff/tape.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "core/error.h"
+#include "core/inplace.h"
+
+namespace lathe {
+namespace {
+
+// One counter for all threads: a node made from another thread's tensor must still come after its inputs.
+constinit std::atomic<uint64_t> g_sequence{0};
+
+/// The same value, sharing storage or symbol, without history.
+Tensor alias(const Tensor& t) {
+  auto* impl = new TensorImpl;
+  const TensorImpl* from = t.impl();
+  impl->dtype = from->dtype;
+  impl->device = from->device;
+  impl->geometry = from->geometry;
+  impl->storage = from->storage;
+  impl->symbol = from->symbol;
+  return Tensor(impl);
+}
+
+Saved save(const Tensor& t) {
+  Saved s{alias(t), t.version(), {}, false};
+  if (t.requires_grad()) s.source = edge_of(t);
+  return s;
+}
+
+/// Calls f(slot, param, tensor arg) for every slot in order; non-tensors too.
+template <class F>
+void each_slot(const Op& op, Args args, F f) {
+  int slot = 0;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].tag == Tag::list && op.schema.params[i].type == ArgType::tensor) {
+      for (size_t k = 0; k < args[i].list_->size; ++k) f(slot++, args[i].list_->data[k]);
+    } else {
+      f(slot++, args[i]);
+    }
+  }
+}
+
+ArgVec plain_arguments(const Op& op, Args args) {
+  ArgVec out;
+  for (size_t i = 0; i < args.size(); ++i) {
+    bool tensors = args[i].tag == Tag::tensor ||
+                   (args[i].tag == Tag::list && op.schema.params[i].type == ArgType::tensor);
+    out.push(tensors ? Arg() : args[i]);
+  }
+  return out;
+}
+
+bool tracked_dtype(DType d) { return differentiable.has(d); }
+
+}  // namespace
+
+TapeMeta* meta(const Tensor& t) { return static_cast<TapeMeta*>(t.impl()->autograd.get()); }
+
+TapeMeta& meta_or_new(const Tensor& t) {
+  if (!t.impl()->autograd) t.impl()->autograd = std::make_shared<TapeMeta>();
+  return *meta(t);
+}
+
+Edge edge_of(const Tensor& t) {
+  TapeMeta& m = meta_or_new(t);
+  if (!m.edge.node && m.is_leaf) {
+    m.edge.node = std::make_shared<TapeNode>();
+    m.edge.node->y_types.push_back(type_of(t));
+    m.edge.node->leaf = std::static_pointer_cast<TapeMeta>(t.impl()->autograd);
+  }
+  return m.edge;
+}
+
+Tensor unpack(const Saved& saved, const std::shared_ptr<TapeNode>& owner) {
+  Tensor t = alias(saved.value);
+  if (t.version() != saved.version) {
+    const Storage* storage = t.impl()->storage.get();
+    Site writer = storage != nullptr ? storage->writer : Site{};
+    throw AutogradError(
+        {.op = owner->op->name(),
+         .problem = "a tensor that its derivative reads was written to since",
+         .got = absl::StrCat(to_string(type_of(t)), ", saved at ",
+                             owner->site.known() ? to_string(owner->site) : "an unknown line",
+                             " as version ", saved.version, ", written at ",
+                             writer.known() ? to_string(writer) : "an unknown line", ", now version ",
+                             t.version()),
+         .expected = "the value it had in the forward pass",
+         .next = "write to a clone(), or move the write after backward()"});
+  }
+  Edge edge = saved.source;
+  if (saved.own_output) edge.node = owner;
+  if (edge.node) {
+    meta_or_new(t).edge = edge;
+    t.impl()->requires_grad = true;
+  }
+  return t;
+}
+
+void Tape::record(const Op& op, Args args, absl::Span<const TensorType> y_types,
+                  absl::Span<Tensor> outputs) {
+  auto node = std::make_shared<TapeNode>();
+  node->op = &op;
+  node->attrs = plain_arguments(op, args);
+  node->y_types.assign(y_types.begin(), y_types.end());
+  node->sequence = g_sequence.fetch_add(1, std::memory_order_relaxed) + 1;
+  node->site = here();
+  DType compute = DType::f32;
+  for (const Arg& a : args)
+    if (a.tag == Tag::tensor && tracked_dtype(a.tensor_->dtype)) compute = compute_type(a.tensor_->dtype);
+  Saves saves = saves_of(op, compute);
+  each_slot(op, args, [&](int slot, const Arg& a) {
+    bool is_tensor = a.tag == Tag::tensor;
+    node->x_types.push_back(is_tensor ? type_of(a.tensor()) : TensorType{});
+    node->next.push_back(is_tensor && a.tensor_->requires_grad ? edge_of(a.tensor()) : Edge{});
+    if (is_tensor && slot < 32 && (saves.inputs >> slot & 1)) node->xs.emplace_back(slot, save(a.tensor()));
+  });
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    Tensor& y = outputs[k];
+    if (saves.outputs >> k & 1) {
+      Saved s{alias(y), y.version(), {nullptr, static_cast<uint32_t>(k)}, tracked_dtype(y.dtype())};
+      node->ys.emplace_back(static_cast<int>(k), std::move(s));
+    }
+    if (!tracked_dtype(y.dtype())) continue;
+    auto m = std::make_shared<TapeMeta>();
+    m->edge = {node, static_cast<uint32_t>(k)};
+    y.impl()->autograd = std::move(m);
+    y.impl()->requires_grad = true;
+  }
+}
+
+void Tape::saw(const Call& call, Outputs& outputs) {
+  if (call.op.extra.no_grad) return;
+  bool gives_floats = false;
+  for (const Tensor& y : outputs) gives_floats |= tracked_dtype(y.dtype());
+  if (!gives_floats) return;
+  if (!has_gradient(call.op))
+    throw AutogradError({.op = call.op.name(),
+                         .problem = "this op has no derivative",
+                         .next = "detach() its inputs, or run it under lt.no_grad()"});
+  record(call.op, call.args, call.types, absl::MakeSpan(outputs));
+}
+
+void Tape::wrote(Tensor& dst, const Tensor& value) {
+  TensorImpl* impl = dst.impl();
+  ViewOf* view = impl->view.get();
+  auto take_history = [](TensorImpl* to, const Tensor& from) {
+    to->autograd = nullptr;
+    to->requires_grad = from.requires_grad();
+    if (!to->requires_grad) return;
+    auto m = std::make_shared<TapeMeta>();
+    m->edge = edge_of(from);
+    to->autograd = std::move(m);
+  };
+  if (view == nullptr) {
+    take_history(impl, value);
+    ++impl->version;
+    return;
+  }
+  // The bytes are written already: only history is left to record, one put a step from the last to the
+  // first, each over the memory that already holds its result.
+  Tensor base = view->base;
+  Tensors parents{base};
+  for (size_t i = 0; i + 1 < view->path.size(); ++i)
+    parents.push_back(replay(parents.back(), absl::MakeConstSpan(&view->path[i], 1)));
+  Tensor v = value;
+  for (size_t i = view->path.size(); i-- > 0;) {
+    const ViewStep& step = view->path[i];
+    Args kept = step.args.view();
+    absl::InlinedVector<Arg, 8> args(kept.begin(), kept.end());
+    args[0] = Arg(parents[i]);
+    args.insert(args.begin() + 1, Arg(v));
+    Tensor out = alias(parents[i]);
+    TensorType type = type_of(out);
+    record(*step.op->put, absl::MakeConstSpan(args), absl::MakeConstSpan(&type, 1),
+           absl::MakeSpan(&out, 1));
+    v = out;
+  }
+  take_history(base.impl(), v);
+  ++base.impl()->version;
+  Tensor now = replay(base, view->path);
+  take_history(impl, now);
+  view->version = base.impl()->version;
+}
+
+TapeNode::~TapeNode() {
+  // Unlink what only this node holds, without recursion.
+  std::vector<std::shared_ptr<TapeNode>> pending;
+  auto collect = [&](TapeNode& n) {
+    for (Edge& e : n.next)
+      if (e.node) pending.push_back(std::move(e.node));
+    for (auto& [slot, s] : n.xs)
+      if (s.source.node) pending.push_back(std::move(s.source.node));
+  };
+  collect(*this);
+  while (!pending.empty()) {
+    std::shared_ptr<TapeNode> n = std::move(pending.back());
+    pending.pop_back();
+    if (n.use_count() == 1) collect(*n);
+  }
+}
+
+void set_requires_grad(Tensor& t, bool on) {
+  TapeMeta* m = meta(t);
+  if (m != nullptr && !m->is_leaf && m->edge.node)
+    throw AutogradError({.op = "requires_grad",
+                         .problem = "only leaf tensors can change whether they are tracked",
+                         .got = to_string(type_of(t)),
+                         .next = "call detach() first"});
+  if (on && !tracked_dtype(t.dtype()))
+    throw AutogradError({.op = "requires_grad",
+                         .problem = "only floating and complex tensors have gradients",
+                         .got = std::string(name(t.dtype())),
+                         .next = "convert with .to(lt.float32)"});
+  if (!on && m == nullptr) return;
+  meta_or_new(t).is_leaf = on;
+  t.impl()->requires_grad = on;
+}
+
+Tensor detach(const Tensor& t) {
+  if (t.impl()->view) refresh(t);
+  return alias(t);
+}
+
+void retain_grad(const Tensor& t) {
+  if (!t.requires_grad())
+    throw AutogradError({.op = "retain_grad", .problem = "the tensor is not tracked",
+                         .got = to_string(type_of(t))});
+  TapeMeta& m = meta_or_new(t);
+  if (m.is_leaf || m.retain) return;
+  m.retain = true;
+  m.edge.node->retained.emplace_back(m.edge.output,
+                                     std::static_pointer_cast<TapeMeta>(t.impl()->autograd));
+}
+
+void register_hook(const Tensor& t, Hook hook) {
+  if (!t.requires_grad())
+    throw AutogradError({.op = "register_hook", .problem = "the tensor is not tracked",
+                         .got = to_string(type_of(t)),
+                         .next = "call requires_grad_() on it first"});
+  Edge e = edge_of(t);
+  if (e.node->hooks.size() <= e.output) e.node->hooks.resize(e.output + 1);
+  e.node->hooks[e.output].push_back(std::move(hook));
+}
+
+void install_tape() {
+  static Tape tape;
+  set_tape(&tape);
+}
+
+}  // namespace lathe

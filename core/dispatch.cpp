@@ -1,0 +1,112 @@
+#include "core/dispatch.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "core/error.h"
+#include "core/fn.h"
+#include "core/inplace.h"
+
+namespace lathe {
+namespace {
+
+constinit thread_local ThreadState t_state __attribute__((tls_model("initial-exec")));
+constinit Backend* g_backend = nullptr;
+constinit Observer* g_tape = nullptr;
+
+bool needs_grad(Args args) {
+  for (const Arg& a : args) {
+    if (a.tag == Tag::tensor && a.tensor_->requires_grad) return true;
+    if (a.tag != Tag::list) continue;
+    for (size_t i = 0; i < a.list_->size; ++i)
+      if (a.list_->data[i].tag == Tag::tensor && a.list_->data[i].tensor_->requires_grad) return true;
+  }
+  return false;
+}
+
+/// Stale views among the operands are brought up to date first.
+void refresh_operands(Args args) {
+  for (const Arg& a : args) {
+    if (a.tag == Tag::tensor && a.tensor_->view) refresh(a.tensor());
+    if (a.tag != Tag::list) continue;
+    for (size_t i = 0; i < a.list_->size; ++i)
+      if (a.list_->data[i].tag == Tag::tensor && a.list_->data[i].tensor_->view)
+        refresh(a.list_->data[i].tensor());
+  }
+}
+
+/// A composite that calls itself for ever is a broken row, not a stack overflow.
+class CompositeDepth {
+ public:
+  explicit CompositeDepth(const Op& op) {
+    if (++t_state.composite_depth > 32) {
+      --t_state.composite_depth;
+      LATHE_INTERNAL(absl::StrCat(op.name(), " expands into itself"));
+    }
+  }
+  ~CompositeDepth() { --t_state.composite_depth; }
+};
+
+}  // namespace
+
+ThreadState& thread_state() { return t_state; }
+void set_default_backend(Backend* backend) { g_backend = backend; }
+void set_tape(Observer* tape) { g_tape = tape; }
+
+Backend& current_backend() {
+  Backend* b = t_state.backend != nullptr ? t_state.backend : g_backend;
+  if (b == nullptr)
+    throw InternalError({.op = "dispatch",
+                         .problem = "no backend: the library is not initialised",
+                         .next = "call lathe::initialise() first"});
+  return *b;
+}
+
+Observer* tape() { return g_tape; }
+
+Outputs call(const Op& op, Args args, Tensor* into) {
+  Backend& backend = current_backend();
+  if (op.kind == Kind::composite && !backend.claims(op, args)) {
+    CompositeDepth depth(op);
+    return op.expansion(args);
+  }
+  refresh_operands(args);
+  Types types = op.infer(args);
+  Call made{op, args, types, into};
+  Outputs outputs;
+  backend.run(made, outputs);
+  if (op.kind == Kind::view) remember_view(outputs[0], args.tensor(0), op, args);
+  if (t_state.grad_enabled && g_tape != nullptr && needs_grad(args)) g_tape->saw(made, outputs);
+  for (Observer* o = t_state.observers; o != nullptr; o = o->next) o->saw(made, outputs);
+  return outputs;
+}
+
+void ArgBuilder::push(IntSpan list) {
+  std::vector<Arg>& items = this->list(list.size());
+  for (Int i : list) items.push_back(Arg(i));
+  lists_.push_back({items.data(), items.size()});
+  args_.push_back(Arg(lists_.back()));
+}
+
+void ArgBuilder::push(const Ints& list) { push(IntSpan(list.values)); }
+
+void ArgBuilder::push(absl::Span<const Tensor> list) {
+  std::vector<Arg>& items = this->list(list.size());
+  for (const Tensor& t : list) items.push_back(Arg(t));
+  lists_.push_back({items.data(), items.size()});
+  args_.push_back(Arg(lists_.back()));
+}
+
+std::vector<Arg>& ArgBuilder::list(size_t size) {
+  items_.emplace_back();
+  items_.back().reserve(size);
+  return items_.back();
+}
+
+Outputs call_completed(const Op& op, absl::Span<const Arg> given) {
+  absl::InlinedVector<Arg, 8> full;
+  ArgVec pool;
+  complete_call(op.schema, given, {}, full, pool);
+  return call(op, Args(full.data(), full.size()));
+}
+
+}  // namespace lathe

@@ -1,0 +1,322 @@
+// The one derivative: a row's own rule, or what its kind derives, run with ordinary ops.
+#include "core/grad.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/synchronization/mutex.h>
+
+#include "core/error.h"
+#include "core/fn.h"
+
+namespace lathe {
+namespace {
+
+// ── the ops that rules of kinds are made of ─────────────────────────────────────────────────────
+
+Tensor call_named(std::string_view op, absl::Span<const Arg> args) {
+  return call_completed(get_op(op), args)[0];
+}
+
+// ── elementwise: the chain rule over primitives ─────────────────────────────────────────────────
+
+/// d(body) as a body: inputs are the row's inputs then one dy an output.
+struct ChainRule {
+  ScalarFunction f;
+  Saves saves;
+};
+
+struct ChainKey {
+  const Op* op;
+  DType compute;
+  friend bool operator==(const ChainKey&, const ChainKey&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const ChainKey& k) {
+    return H::combine(std::move(h), k.op, k.compute);
+  }
+};
+
+std::vector<uint32_t> needed_nodes(const ScalarFunction& f, uint32_t wanted_outputs) {
+  std::vector<bool> need(f.graph.size(), false);
+  for (size_t i = 0; i < f.outputs.size(); ++i)
+    if (wanted_outputs >> i & 1) need[f.outputs[i]] = true;
+  std::vector<uint32_t> order;
+  for (uint32_t id = static_cast<uint32_t>(f.graph.size()); id-- > 0;) {
+    if (!need[id]) continue;
+    order.push_back(id);
+    const ExprNode& n = f.graph[id];
+    for (int a = 0; a < n.arity; ++a) need[n.args[a]] = true;
+  }
+  return {order.rbegin(), order.rend()};
+}
+
+const ChainRule& chain_rule(const Op& op, DType compute) {
+  static auto* mutex = new absl::Mutex;
+  static auto* rules = new absl::flat_hash_map<ChainKey, std::unique_ptr<ChainRule>>;
+  const ScalarFunction& body = op.scalar(compute);
+  absl::MutexLock lock(mutex);
+  auto& slot = (*rules)[{&op, compute}];
+  if (slot) return *slot;
+  std::vector<DType> inputs = body.inputs;
+  for (DType d : body.output_types) inputs.push_back(d);
+  size_t n = body.inputs.size();
+  slot = std::make_unique<ChainRule>();
+  slot->f = build(
+      [&](absl::Span<const Expr> in) {
+        return derivative(body, in.subspan(0, n), in.subspan(n));
+      },
+      inputs);
+  for (const ExprNode& node : slot->f.graph.nodes())
+    if (node.prim == Prim::input && node.payload < n)
+      slot->saves.inputs |= 1u << node.payload;
+  return *slot;
+}
+
+Arg constant_arg(const ExprNode& n) {
+  switch (n.dtype) {
+    case DType::f32: return Arg(static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(n.payload))));
+    case DType::f64: return Arg(std::bit_cast<double>(n.payload));
+    case DType::bool_: return Arg(n.payload != 0);
+    default: return Arg(Int(static_cast<int64_t>(n.payload)));
+  }
+}
+
+class Emitter {
+ public:
+  Emitter(const ScalarFunction& f, DType compute, DType common, absl::Span<const Arg> inputs)
+      : f_(f), compute_(compute), common_(common), inputs_(inputs), values_(f.graph.size()),
+        held_(f.graph.size()) {}
+
+  /// Values of the wanted outputs, as ordinary ops on ordinary tensors.
+  void run(uint32_t wanted) {
+    for (uint32_t id : needed_nodes(f_, wanted)) values_[id] = emit(id);
+  }
+  const Arg& value(uint32_t id) const { return values_[id]; }
+
+ private:
+  Arg hold(uint32_t id, Tensor t) {
+    held_[id] = std::move(t);
+    return Arg(held_[id]);
+  }
+
+  Arg emit(uint32_t id) {
+    const ExprNode& n = f_.graph[id];
+    if (n.prim == Prim::input) return inputs_[n.payload];
+    if (n.prim == Prim::constant) return constant_arg(n);
+    std::vector<Arg> args;
+    for (int a = 0; a < n.arity; ++a) args.push_back(values_[n.args[a]]);
+    if (n.prim == Prim::rare) {  // rare(mask, fast, slow) is select(mask, slow, fast)
+      std::swap(args[1], args[2]);
+      return hold(id, call_named(info(Prim::select).name, args));
+    }
+    if (n.prim == Prim::check) return args[1];
+    if (n.prim == Prim::cast) {
+      DType to = n.dtype == compute_ ? common_ : n.dtype;
+      if (args[0].tag != Tag::tensor) return args[0];
+      args.push_back(Arg(to));
+    }
+    if (all_numbers(args)) args[0] = hold(id, scalar_tensor(number(args[0]), common_));
+    return hold(id, call_named(info(n.prim).name, args));
+  }
+
+  static bool all_numbers(const std::vector<Arg>& args) {
+    for (const Arg& a : args)
+      if (a.tag == Tag::tensor) return false;
+    return true;
+  }
+  static double number(const Arg& a) {
+    if (a.tag == Tag::real) return a.real_;
+    return a.tag == Tag::flag ? (a.flag_ ? 1.0 : 0.0) : static_cast<double>(a.integer().value());
+  }
+
+  const ScalarFunction& f_;
+  DType compute_, common_;
+  absl::Span<const Arg> inputs_;
+  std::vector<Arg> values_;
+  std::vector<Tensor> held_;
+};
+
+Grads elementwise_gradient(Grad g, const Grad::Data& d) {
+  const Op& op = *d.op;
+  DType common = d.dy_types[0].dtype;
+  for (size_t i = 0; i < d.x_types.size(); ++i)
+    if (d.wanted[i]) common = d.x_types[i].dtype;
+  DType compute = compute_type(common);
+  const ChainRule& rule = chain_rule(op, compute);
+  auto params = body_params(op);
+  std::vector<Arg> inputs;
+  std::vector<Tensor> dys;
+  for (size_t k = 0; k < params.size(); ++k) {
+    auto i = static_cast<size_t>(params[k]);
+    bool read = rule.saves.inputs >> k & 1;
+    inputs.push_back(!read ? Arg() : d.attrs[i].none() ? Arg(d.xs[i]) : d.attrs[i]);
+  }
+  for (size_t k = 0; k < d.dys.size(); ++k) dys.push_back(g.dy(static_cast<int>(k)));
+  for (const Tensor& t : dys) inputs.push_back(Arg(t));
+  uint32_t wanted = 0;
+  for (size_t k = 0; k < params.size(); ++k)
+    if (d.wanted[static_cast<size_t>(params[k])]) wanted |= 1u << k;
+  Emitter emit(rule.f, compute, common, inputs);
+  emit.run(wanted);
+  Grads out(d.x_types.size());
+  for (size_t k = 0; k < params.size(); ++k) {
+    if (!(wanted >> k & 1)) continue;
+    const Arg& v = emit.value(rule.f.outputs[k]);
+    auto i = static_cast<size_t>(params[k]);
+    if (v.tag == Tag::tensor) {
+      out[i] = v.tensor();
+    } else {
+      Arg args[] = {Arg(dys[0]), Arg(0)};
+      Tensor zero = call_named(info(Prim::mul).name, args);
+      Arg sum[] = {Arg(zero), v};
+      out[i] = call_named(info(Prim::add).name, sum);
+    }
+  }
+  return out;
+}
+
+// ── view, put ───────────────────────────────────────────────────────────────────────────────────
+
+Tensor zeros_of(const TensorType& t) {
+  ArgBuilder b;
+  b.push(t.shape);
+  b.push(t.dtype);
+  b.push(t.device);
+  return call_completed(get_op("zeros"), b.args())[0];
+}
+
+absl::InlinedVector<Arg, 8> around(const Tensor& first, const Tensor* second, Args attrs,
+                                   size_t from) {
+  absl::InlinedVector<Arg, 8> args{Arg(first)};
+  if (second != nullptr) args.push_back(Arg(*second));
+  for (size_t i = from; i < attrs.size(); ++i) args.push_back(attrs[i]);
+  return args;
+}
+
+/// A view's gradient: dy put back into zeros. A put's: dy without the view's elements, and the view.
+Grads view_gradient(Grad g) {
+  Tensor zero = zeros_of(g.type(0)), dy = g.dy();
+  auto args = around(zero, &dy, g.attrs(), 1);
+  return {call1(*g.op().put, absl::MakeConstSpan(args))};
+}
+
+Grads put_gradient(Grad g) {
+  Grads out(2);
+  Tensor dy = g.dy();
+  if (g.wants(0)) {
+    Tensor zero = zeros_of(g.type(1));
+    auto args = around(dy, &zero, g.attrs(), 2);
+    out[0] = call1(g.op(), absl::MakeConstSpan(args));
+  }
+  if (g.wants(1)) {
+    auto args = around(dy, nullptr, g.attrs(), 2);
+    out[1] = call1(*g.op().put_of, absl::MakeConstSpan(args));
+  }
+  return out;
+}
+
+}  // namespace
+
+// ── Grad ────────────────────────────────────────────────────────────────────────────────────────
+
+Tensor Grad::dy(int k) const {
+  const Tensor& t = d_->dys[static_cast<size_t>(k)];
+  return t.defined() ? t : zeros_of(d_->dy_types[static_cast<size_t>(k)]);
+}
+
+Tensor Grad::x(int i) const {
+  const Tensor& t = d_->xs[static_cast<size_t>(i)];
+  if (!t.defined())
+    LATHE_INTERNAL(absl::StrCat("the derivative of ", op().name(), " reads input ", i,
+                                ", which its row does not save"));
+  return t;
+}
+
+Tensor Grad::y(int k) const {
+  const Tensor& t = d_->ys[static_cast<size_t>(k)];
+  if (!t.defined())
+    LATHE_INTERNAL(absl::StrCat("the derivative of ", op().name(), " reads output ", k,
+                                ", which its row does not save"));
+  return t;
+}
+
+int Grad::axis(int i, int of) const {
+  int rank = static_cast<int>(shape(of).size());
+  return normalise_axis(op().name(), integer(i).value(), rank);
+}
+
+bool has_gradient(const Op& op) {
+  if (op.extra.no_grad) return false;
+  return op.extra.grad != nullptr || op.kind == Kind::elementwise || op.kind == Kind::view ||
+         op.put_of != nullptr;
+}
+
+Saves saves_of(const Op& op, DType compute) {
+  if (op.extra.grad != nullptr) return op.extra.saves;
+  if (op.kind != Kind::elementwise || op.extra.no_grad) return {};
+  Saves by_input = chain_rule(op, compute).saves, out;
+  auto params = body_params(op);
+  for (size_t k = 0; k < params.size(); ++k)
+    if (by_input.inputs >> k & 1) out.inputs |= 1u << params[k];
+  return out;
+}
+
+Tensor sum_to(const Tensor& g, IntSpan shape) {
+  if (identical(g.shape(), shape)) return g;
+  auto extra = g.rank() - static_cast<int>(shape.size());
+  Shape dims;
+  for (int i = 0; i < g.rank(); ++i) {
+    if (i < extra) {
+      dims.push_back(Int(i));
+      continue;
+    }
+    Int want = shape[static_cast<size_t>(i - extra)], have = g.size(i);
+    if (identical(want, have)) continue;
+    if (want == Int(1) && !(have == Int(1))) dims.push_back(Int(i));
+  }
+  Tensor out = g;
+  if (!dims.empty()) {
+    ArgBuilder b;
+    b.push(out);
+    b.push(dims);
+    b.push(true);
+    out = call_completed(get_op("sum"), b.args())[0];
+  }
+  if (extra > 0) {
+    ArgBuilder b;
+    b.push(out);
+    b.push(shape);
+    out = call_completed(get_op("reshape"), b.args())[0];
+  }
+  return out;
+}
+
+Grads run_gradient(const Grad::Data& data) {
+  const Op& op = *data.op;
+  Grad g(data);
+  Grads out;
+  if (op.extra.grad != nullptr) {
+    out = op.extra.grad(g);
+  } else if (op.kind == Kind::elementwise) {
+    out = elementwise_gradient(g, data);
+  } else if (op.kind == Kind::view) {
+    out = view_gradient(g);
+  } else if (op.put_of != nullptr) {
+    out = put_gradient(g);
+  } else {
+    LATHE_INTERNAL(absl::StrCat(op.name(), " has no derivative"));
+  }
+  out.resize(data.x_types.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!data.wanted[i] || !out[i].defined()) {
+      out[i] = Tensor();
+      continue;
+    }
+    out[i] = sum_to(out[i], data.x_types[i].shape);
+    if (out[i].dtype() != data.x_types[i].dtype) {
+      Arg args[] = {Arg(out[i]), Arg(data.x_types[i].dtype)};
+      out[i] = call_named(info(Prim::cast).name, args);
+    }
+  }
+  return out;
+}
+
+}  // namespace lathe

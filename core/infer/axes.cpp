@@ -1,0 +1,164 @@
+// Shape rules of the kinds that work along axes: reduce, scan, view, index, sort.
+#include <absl/strings/str_cat.h>
+
+#include "core/error.h"
+#include "core/infer/rules.h"
+
+namespace lathe {
+
+absl::InlinedVector<bool, 6> reduced_axes(const Op& op, Args args, int rank) {
+  absl::InlinedVector<bool, 6> mask(static_cast<size_t>(rank), false);
+  const Arg& dim = args[kReduceDim];
+  if (dim.none() || (dim.tag == Tag::list && dim.list_->size == 0)) {
+    mask.assign(static_cast<size_t>(rank), true);
+    return mask;
+  }
+  for (Int d : args.ints(kReduceDim)) {
+    int axis = normalise_axis(op.name(), d.value(), rank);
+    if (rank == 0) continue;
+    if (mask[static_cast<size_t>(axis)])
+      throw IndexError({.op = op.name(),
+                        .problem = absl::StrCat("axis ", axis, " is named twice"),
+                        .got = to_string(dim)});
+    mask[static_cast<size_t>(axis)] = true;
+  }
+  return mask;
+}
+
+Types infer_reduce(const Op& op, Args args) {
+  ElementTypes t = element_types(op, args);
+  const Shape& x = args.shape(0);
+  auto mask = reduced_axes(op, args, static_cast<int>(x.size()));
+  bool keep = args.flag(kReduceKeep);
+  Shape out;
+  Int count = 1;
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (!mask[i]) out.push_back(x[i]);
+    if (mask[i] && keep) out.push_back(Int(1));
+    if (mask[i]) count *= x[i];
+  }
+  if (op.monoid.needs_element && !require(Relation::lt, Int(0), count))
+    throw ValueError({.op = op.name(),
+                      .problem = "nothing to reduce: an axis of size 0 has no such value",
+                      .got = to_string(x),
+                      .expected = "at least one element"});
+  Device device = common_device(op, args);
+  Types types;
+  for (size_t k = 0; k < t.results.size(); ++k) types.push_back({t.results[k], out, device});
+  if (types.size() == 2) types[1].dtype = DType::i64;  // (values, indices)
+  return types;
+}
+
+Types infer_scan(const Op& op, Args args) {
+  ElementTypes t = element_types(op, args);
+  const Shape& x = args.shape(0);
+  normalise_axis(op.name(), args.integer(kScanDim).value(), static_cast<int>(x.size()));
+  return {TensorType{t.results[0], x, common_device(op, args)}};
+}
+
+Types infer_view(const Op& op, Args args) {
+  Tensor x = args.tensor(0);
+  return {TensorType{x.dtype(), op.geometry(x.geometry(), args).shape, x.device()}};
+}
+
+namespace {
+
+[[noreturn]] void index_dtype(const Op& op, DType got) {
+  throw DTypeError({.op = op.name(),
+                    .problem = "an index must be of an integer type",
+                    .got = std::string(name(got)),
+                    .expected = "int64 or int32",
+                    .next = "convert with .to(lt.int64)"});
+}
+
+/// x with a view's elements replaced: the value must have just the view's shape and x's dtype.
+Types infer_through(const Op& op, Args args) {
+  Tensor x = args.tensor(0), value = args.tensor(1);
+  absl::InlinedVector<Arg, 8> rest(args.begin() + 1, args.end());
+  rest[0] = args[0];
+  Shape shape = op.put_of->geometry(x.geometry(), absl::MakeConstSpan(rest)).shape;
+  bool fits = value.shape().size() == shape.size() && value.dtype() == x.dtype();
+  for (size_t i = 0; fits && i < shape.size(); ++i)
+    fits = require(Relation::eq, shape[i], value.shape()[i]);
+  if (!fits)
+    throw ShapeError({.op = op.name(),
+                      .problem = "the value does not fit the view it is put through",
+                      .got = to_string(type_of(value)),
+                      .expected = to_string(TensorType{x.dtype(), shape, x.device()})});
+  return {type_of(x)};
+}
+
+}  // namespace
+
+Types infer_index(const Op& op, Args args) {
+  const IndexSpec& s = op.index;
+  if (s.access == Access::through) return infer_through(op, args);
+  Tensor x = args.tensor(0), index = args.tensor(s.index);
+  if (index.dtype() != DType::i64 && index.dtype() != DType::i32) index_dtype(op, index.dtype());
+  int axis = normalise_axis(op.name(), args.integer(s.axis).value(), x.rank());
+  Shape out = x.shape();
+  auto at = static_cast<size_t>(axis);
+  auto wrong = [&](const char* problem, IntSpan a, IntSpan b) {
+    throw ShapeError({.op = op.name(),
+                      .problem = problem,
+                      .got = absl::StrCat(to_string(a), " and ", to_string(b))});
+  };
+  if (s.access == Access::select) {
+    if (x.rank() == 0) wrong("the input needs an axis", x.shape(), index.shape());
+    out.erase(out.begin() + axis);
+    out.insert(out.begin() + axis, index.shape().begin(), index.shape().end());
+    return {TensorType{x.dtype(), out, common_device(op, args)}};
+  }
+  if (s.access == Access::select_add) {
+    Shape want = x.shape();
+    if (x.rank() > 0) want.erase(want.begin() + axis);
+    want.insert(want.begin() + (x.rank() > 0 ? axis : 0), index.shape().begin(), index.shape().end());
+    const Shape& have = args.shape(s.source);
+    bool fits = have.size() == want.size();
+    for (size_t i = 0; fits && i < want.size(); ++i) fits = require(Relation::eq, have[i], want[i]);
+    if (!fits) wrong("the source does not have the shape of the slices named", have, want);
+    return {type_of(x)};
+  }
+  if (index.rank() != x.rank()) wrong("index and input differ in rank", index.shape(), x.shape());
+  for (size_t i = 0; i < out.size(); ++i)
+    if (i != at && !require(Relation::le, index.shape()[i], out[i]))
+      wrong("index reaches outside the input", index.shape(), x.shape());
+  DType dtype = x.dtype();
+  if (s.access == Access::take) {
+    out = index.shape();
+  } else if (args[static_cast<size_t>(s.source)].tag == Tag::tensor) {
+    Tensor source = args.tensor(s.source);
+    if (source.rank() != index.rank()) wrong("index and source differ in rank", index.shape(), source.shape());
+    for (size_t i = 0; i < out.size(); ++i)
+      if (!require(Relation::le, index.shape()[i], source.shape()[i]))
+        wrong("index is larger than the source", index.shape(), source.shape());
+    if (source.dtype() != dtype)
+      throw DTypeError({.op = op.name(),
+                        .problem = "input and source differ in dtype",
+                        .got = absl::StrCat(name(dtype), " and ", name(source.dtype())),
+                        .next = "convert one with .to(dtype)"});
+  }
+  return {TensorType{dtype, out, common_device(op, args)}};
+}
+
+Types infer_sort(const Op& op, Args args) {
+  Tensor x = args.tensor(0);
+  if (!op.extra.domain.has(x.dtype()))
+    throw DTypeError({.op = op.name(),
+                      .problem = absl::StrCat("not defined for ", name(x.dtype())),
+                      .got = std::string(name(x.dtype()))});
+  int axis = normalise_axis(op.name(), args.integer(op.sort.axis).value(), x.rank());
+  TensorType t = type_of(x);
+  if (op.sort.count >= 0 && x.rank() > 0) {
+    Int k = args.integer(op.sort.count), n = x.size(axis);
+    if (!require(Relation::le, Int(0), k) || !require(Relation::le, k, n))
+      throw ValueError({.op = op.name(),
+                        .problem = "k is out of range",
+                        .got = absl::StrCat("k = ", to_string(k)),
+                        .expected = absl::StrCat("between 0 and ", to_string(n))});
+    t = t.with_size(axis, k);
+  }
+  return {t, t.with(DType::i64)};
+}
+
+}  // namespace lathe

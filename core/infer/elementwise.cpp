@@ -1,0 +1,199 @@
+#include <absl/strings/str_cat.h>
+
+#include "core/error.h"
+#include "core/infer/rules.h"
+
+namespace lathe {
+namespace {
+
+/// Promotion as PyTorch's users know it: tensors with axes decide, then 0-d tensors, then plain numbers;
+/// a lower standing only matters when it brings a higher category (bool < integer < float < complex).
+struct Standing {
+  bool any = false;
+  DType dtype = DType::bool_;
+  void meet(DType d) {
+    dtype = any ? promote(dtype, d) : d;
+    any = true;
+  }
+};
+
+int category(DType d) {
+  if (d == DType::bool_) return 0;
+  if (is_complex(d)) return 3;
+  return is_floating(d) ? 2 : 1;
+}
+
+DType scalar_dtype(const Arg& a) {
+  if (a.tag == Tag::flag) return DType::bool_;
+  if (a.tag == Tag::integer) return DType::i64;
+  return default_dtype();
+}
+
+/// A lower standing of the same or a lower category changes nothing.
+DType combine(const Standing& high, const Standing& low) {
+  if (!low.any) return high.dtype;
+  if (!high.any || category(low.dtype) > category(high.dtype)) {
+    // float met by complex: the complex type of the float's width (only c64 exists).
+    return high.any && category(low.dtype) == 3 ? promote(high.dtype, low.dtype) : low.dtype;
+  }
+  return high.dtype;
+}
+
+bool fixed_type(const Op& op, size_t param) {
+  for (const FixedType& f : op.extra.fixed)
+    if (static_cast<size_t>(f.param) == param) return true;
+  return false;
+}
+
+DType common_dtype(const Op& op, Args args) {
+  Standing axes, points, numbers;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Param& p = op.schema.params[i];
+    if (fixed_type(op, i)) continue;
+    const Arg& a = args[i];
+    if (a.tag == Tag::tensor) {
+      const TensorImpl* t = a.tensor_;
+      (t->geometry.rank() > 0 ? axes : points).meet(t->dtype);
+      if (op.extra.promote == Promote::first) return t->dtype;
+    } else if (a.tag == Tag::list && p.type == ArgType::tensor) {
+      for (size_t k = 0; k < a.list_->size; ++k) {
+        const TensorImpl* t = a.list_->data[k].tensor_;
+        (t->geometry.rank() > 0 ? axes : points).meet(t->dtype);
+      }
+    } else if (a.scalar() && p.type == ArgType::tensor) {
+      numbers.meet(scalar_dtype(a));
+    } else if (a.scalar() && p.type == ArgType::scalar) {
+      numbers.meet(scalar_dtype(a));
+    }
+  }
+  Standing lower = points;
+  DType low = combine(points, numbers);
+  lower.dtype = low;
+  lower.any = points.any || numbers.any;
+  return combine(axes, lower);
+}
+
+[[noreturn]] void not_defined(const Op& op, DType dtype) {
+  std::string have;
+  for (int d = 0; d < kDTypeCodes; ++d)
+    if (op.extra.domain.has(static_cast<DType>(d)) && info(static_cast<DType>(d)).tensor)
+      absl::StrAppend(&have, have.empty() ? "" : ", ", name(static_cast<DType>(d)));
+  throw DTypeError({.op = op.name(),
+                    .problem = absl::StrCat("not defined for ", name(dtype)),
+                    .got = std::string(name(dtype)),
+                    .expected = have,
+                    .next = "convert with .to(dtype)"});
+}
+
+}  // namespace
+
+ElementTypes element_types(const Op& op, Args args) {
+  ElementTypes t;
+  DType common = common_dtype(op, args);
+  size_t n = op.schema.results.size();
+  DType result = common;
+  switch (op.extra.promote) {
+    case Promote::to_float:
+      if (!is_floating(common) && !is_complex(common)) common = default_dtype();
+      result = common;
+      break;
+    case Promote::sum:
+      if (!is_floating(common) && !is_complex(common)) common = DType::i64;
+      result = common;
+      break;
+    case Promote::boolean: result = DType::bool_; break;
+    case Promote::index: result = DType::i64; break;
+    case Promote::real: result = real_type(common); break;
+    case Promote::complex: result = DType::c64; break;
+    case Promote::attribute:
+      for (size_t i = 0; i < args.size(); ++i)
+        if (args[i].tag == Tag::dtype) result = args[i].dtype_;
+      break;
+    case Promote::numeric:
+    case Promote::first: break;
+  }
+  if (!op.extra.domain.has(common)) not_defined(op, common);
+  t.common = common;
+  t.compute = compute_type(common);
+  t.results.assign(n, result);
+  return t;
+}
+
+Shape broadcast_shapes(std::string_view op, IntSpan a, IntSpan b) {
+  if (identical(a, b)) return Shape(a.begin(), a.end());
+  size_t rank = std::max(a.size(), b.size());
+  Shape out(rank, Int(1));
+  for (size_t i = 0; i < rank; ++i) {
+    Int x = i < a.size() ? a[a.size() - 1 - i] : Int(1);
+    Int y = i < b.size() ? b[b.size() - 1 - i] : Int(1);
+    Int& z = out[rank - 1 - i];
+    if (identical(x, y) || identical(y, Int(1))) {
+      z = x;
+    } else if (identical(x, Int(1))) {
+      z = y;
+    } else if (x == y) {
+      z = x.known() ? x : y;
+    } else if (x == Int(1)) {
+      z = y;
+    } else if (y == Int(1)) {
+      z = x;
+    } else {
+      throw ShapeError({.op = std::string(op),
+                        .problem = "the shapes do not broadcast",
+                        .got = absl::StrCat(to_string(a), " and ", to_string(b)),
+                        .expected = absl::StrCat("sizes equal or 1, counted from the last axis; found ",
+                                                 to_string(x), " and ", to_string(y)),
+                        .next = "reshape or unsqueeze one of them"});
+    }
+  }
+  return out;
+}
+
+Shape broadcast(const Op& op, absl::Span<const Shape* const> shapes) {
+  if (shapes.empty()) return {};
+  Shape out = *shapes[0];
+  for (size_t i = 1; i < shapes.size(); ++i) out = broadcast_shapes(op.name(), out, *shapes[i]);
+  return out;
+}
+
+Device common_device(const Op& op, Args args) {
+  const TensorImpl* first = nullptr;
+  auto meet = [&](const TensorImpl* t) {
+    if (first == nullptr || (first->geometry.rank() == 0 && first->device.kind == DeviceKind::cpu)) {
+      first = t;
+      return;
+    }
+    if (t->device == first->device ||
+        (t->geometry.rank() == 0 && t->device.kind == DeviceKind::cpu))
+      return;
+    throw DeviceError({.op = op.name(),
+                       .problem = "the operands are on different devices",
+                       .got = absl::StrCat(to_string(first->device), " and ", to_string(t->device)),
+                       .expected = "one device",
+                       .next = "move one with .to(device)"});
+  };
+  for (const Arg& a : args) {
+    if (a.tag == Tag::tensor) meet(a.tensor_);
+    if (a.tag == Tag::list)
+      for (size_t i = 0; i < a.list_->size; ++i)
+        if (a.list_->data[i].tag == Tag::tensor) meet(a.list_->data[i].tensor_);
+  }
+  if (first != nullptr) return first->device;
+  for (const Arg& a : args)
+    if (a.tag == Tag::device) return a.device_;
+  return {};
+}
+
+Types infer_elementwise(const Op& op, Args args) {
+  ElementTypes t = element_types(op, args);
+  absl::InlinedVector<const Shape*, 4> shapes;
+  for (const Arg& a : args)
+    if (a.tag == Tag::tensor) shapes.push_back(&a.tensor_->geometry.shape);
+  Shape shape = broadcast(op, shapes);
+  Device device = common_device(op, args);
+  Types out;
+  for (DType d : t.results) out.push_back({d, shape, device});
+  return out;
+}
+
+}  // namespace lathe

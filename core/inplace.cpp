@@ -1,0 +1,151 @@
+#include "core/inplace.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "core/error.h"
+#include "core/fn.h"
+
+namespace lathe {
+namespace {
+
+/// Two elements of one tensor share an address: writing through it has no defined meaning.
+bool overlaps_itself(const Geometry& g) {
+  for (int i = 0; i < g.rank(); ++i) {
+    Int size = g.shape[static_cast<size_t>(i)], stride = g.strides[static_cast<size_t>(i)];
+    if (identical(stride, Int(0)) && !identical(size, Int(1)) && !identical(size, Int(0)))
+      return size.hint() > 1;
+  }
+  return false;
+}
+
+bool memory_may_overlap(const Tensor& a, const Tensor& b) {
+  return a.impl()->storage && a.impl()->storage.get() == b.impl()->storage.get();
+}
+
+absl::InlinedVector<Arg, 8> with_input(const ViewStep& step, const Tensor& x) {
+  Args kept = step.args.view();
+  absl::InlinedVector<Arg, 8> args(kept.begin(), kept.end());
+  args[0] = Arg(x);
+  return args;
+}
+
+/// `value` in dst's dtype and shape.
+Tensor fitted(const Tensor& dst, const Tensor& value) {
+  Tensor v = value;
+  if (v.dtype() != dst.dtype()) {
+    static const Op& cast_op = get_op("cast");
+    Arg args[] = {Arg(v), Arg(dst.dtype())};
+    v = call1(cast_op, Args(args, 2));
+  }
+  if (v.rank() == dst.rank()) {
+    bool equal = true;
+    for (int i = 0; equal && i < v.rank(); ++i) equal = identical(v.size(i), dst.size(i));
+    if (equal) return v;
+  }
+  static const Op& expand_op = get_op("expand");
+  ArgBuilder b;
+  b.push(v);
+  b.push(dst.shape());
+  return call1(expand_op, b.args());
+}
+
+}  // namespace
+
+void remember_view(Tensor& out, const Tensor& x, const Op& op, Args args) {
+  auto view = std::make_unique<ViewOf>();
+  const ViewOf* from = x.impl()->view.get();
+  if (from != nullptr) {
+    view->base = from->base;
+    view->path = from->path;
+  } else {
+    view->base = x;
+  }
+  absl::InlinedVector<Arg, 8> attrs(args.begin(), args.end());
+  attrs[0] = Arg();
+  view->path.push_back({&op, ArgVec(Args(attrs.data(), attrs.size()))});
+  view->version = view->base.impl()->version;
+  out.impl()->view = std::move(view);
+}
+
+Tensor replay(const Tensor& base, absl::Span<const ViewStep> path) {
+  Tensor x = base;
+  for (const ViewStep& step : path) {
+    auto args = with_input(step, x);
+    x = call1(*step.op, absl::MakeConstSpan(args));
+  }
+  return x;
+}
+
+Tensor put_through(const Tensor& base, absl::Span<const ViewStep> path, const Tensor& value) {
+  if (path.empty()) return value;
+  Tensors parents{base};
+  for (const ViewStep& step : path.subspan(0, path.size() - 1))
+    parents.push_back(replay(parents.back(), absl::MakeConstSpan(&step, 1)));
+  Tensor v = value;
+  for (size_t i = path.size(); i-- > 0;) {
+    auto args = with_input(path[i], parents[i]);
+    args.insert(args.begin() + 1, Arg(v));
+    v = call1(*path[i].op->put, absl::MakeConstSpan(args));
+  }
+  return v;
+}
+
+Tensor assign(Tensor dst, const Tensor& value) {
+  Backend& backend = current_backend();
+  if (dst.impl()->view) refresh(dst);
+  if (overlaps_itself(dst.geometry()))
+    throw AliasError({.op = "assign",
+                      .problem = "the destination overlaps itself",
+                      .got = absl::StrCat("a view of shape ", to_string(dst.shape()),
+                                          " with strides ", to_string(dst.geometry().strides)),
+                      .expected = "each element at an address of its own",
+                      .next = "clone() the expanded tensor before writing to it"});
+  bool grads = thread_state().grad_enabled;
+  bool leaf = dst.requires_grad() && dst.impl()->autograd && dst.impl()->autograd->leaf();
+  if (grads && leaf)
+    throw AutogradError({.op = "assign",
+                         .problem = "a leaf that requires grad cannot be written in place",
+                         .got = to_string(type_of(dst)),
+                         .next = "wrap the write in lt.no_grad(), or write to a clone()"});
+  Tensor v = fitted(dst, value);
+  // A value that reads what is being written must be read in full first.
+  if (memory_may_overlap(dst, v) && !same(dst, v)) {
+    static const Op& clone_op = get_op("clone");
+    Arg args[] = {Arg(v)};
+    v = call1(clone_op, Args(args, 1));
+  }
+  backend.write(dst, v);
+  bool history = dst.requires_grad() || v.requires_grad();
+  if (grads && history && tape() != nullptr) tape()->wrote(dst, v);
+  for (Observer* o = thread_state().observers; o != nullptr; o = o->next) o->wrote(dst, v);
+  return dst;
+}
+
+Tensor call_inplace(const Op& op, Args args) {
+  Tensor x = args.tensor(0);
+  Tensor value = call1(op, args);
+  // Broadcasting may enlarge the result, never the destination.
+  bool fits = value.rank() <= x.rank();
+  for (int i = 1; fits && i <= value.rank(); ++i)
+    fits = require(Relation::eq, value.size(-i), x.size(-i));
+  if (!fits)
+    throw ShapeError({.op = absl::StrCat(op.name(), "_"),
+                      .problem = "the result does not fit into the tensor it is written to",
+                      .got = to_string(value.shape()),
+                      .expected = to_string(x.shape()),
+                      .next = absl::StrCat("use ", op.name(), "(), which makes a new tensor")});
+  return assign(x, value);
+}
+
+void refresh(const Tensor& x) {
+  const ViewOf* view = x.impl()->view.get();
+  if (view == nullptr || view->version == view->base.impl()->version) return;
+  Tensor now = replay(view->base, view->path);
+  TensorImpl* impl = x.impl();
+  impl->autograd = now.impl()->autograd;
+  impl->requires_grad = now.impl()->requires_grad;
+  impl->symbol = now.impl()->symbol;
+  impl->view->version = impl->view->base.impl()->version;
+}
+
+}  // namespace lathe

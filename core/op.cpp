@@ -1,0 +1,290 @@
+#include "core/op.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/synchronization/mutex.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "core/error.h"
+#include "core/infer/rules.h"
+
+namespace lathe {
+
+std::string_view name(Kind kind) {
+  constexpr std::string_view kNames[kKinds] = {"elementwise", "reduce", "scan",   "contract",
+                                               "view",        "index",  "sort",   "create",
+                                               "random",      "opaque", "composite"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::string_view name(Bits bits) {
+  constexpr std::string_view kNames[] = {"defined", "pinned", "free"};
+  return kNames[static_cast<size_t>(bits)];
+}
+
+std::string_view check_message(uint32_t code) {
+  return code == kDivisionByZero ? "integer division by zero" : "a checked condition failed";
+}
+
+Monoid monoid(Expr (*unit)(DType), Expr (*combine)(Expr, Expr)) {
+  return {.unit = [unit](DType d) { return Exprs{unit(d)}; },
+          .lift = [](Exprs x) { return Exprs{x[0]}; },
+          .combine = [combine](Exprs a, Exprs b) { return Exprs{combine(a[0], b[0])}; },
+          .finish = [](Exprs s, Expr) { return s; }};
+}
+
+// ── bodies ──────────────────────────────────────────────────────────────────────────────────────
+
+struct Op::BodyCache {
+  absl::Mutex mutex;
+  std::array<std::atomic<const ScalarFunction*>, kDTypeCodes> built{};
+  std::vector<std::unique_ptr<ScalarFunction>> owned;
+};
+
+namespace {
+
+/// The dtypes a body's inputs have when it is built for `compute`.
+std::vector<DType> body_inputs(const Op& op, DType compute) {
+  std::vector<DType> types;
+  for (int i : body_params(op)) {
+    DType d = op.schema.params[static_cast<size_t>(i)].type == ArgType::integer ? DType::i64 : compute;
+    for (const FixedType& f : op.extra.fixed)
+      if (f.param == i) d = f.dtype;
+    types.push_back(d);
+  }
+  return types;
+}
+
+}  // namespace
+
+absl::InlinedVector<int, 4> body_params(const Op& op) {
+  bool creates = op.kind == Kind::create || op.kind == Kind::random;
+  absl::InlinedVector<int, 4> out;
+  for (size_t i = 0; i < op.schema.params.size(); ++i) {
+    const Param& p = op.schema.params[i];
+    bool number = p.type == ArgType::scalar || p.type == ArgType::real;
+    bool counted = creates && p.type == ArgType::integer && !p.optional;
+    if (!p.list && (p.type == ArgType::tensor || number || counted))
+      out.push_back(static_cast<int>(i));
+  }
+  return out;
+}
+
+const ScalarFunction& Op::scalar(DType compute) const {
+  auto& slot = bodies_->built[static_cast<size_t>(compute)];
+  if (const ScalarFunction* f = slot.load(std::memory_order_acquire)) return *f;
+  if (!body) LATHE_INTERNAL(absl::StrCat(name(), " has no body"));
+  absl::MutexLock lock(&bodies_->mutex);
+  if (const ScalarFunction* f = slot.load(std::memory_order_acquire)) return *f;
+  BodyFn made_from = body;
+  if (kind == Kind::create || kind == Kind::random) {
+    // These may have no input to tell the dtype by: a zero of it comes first.
+    made_from = [this, compute](absl::Span<const Expr> in) {
+      Exprs with_zero{constant(compute, 0)};
+      with_zero.insert(with_zero.end(), in.begin(), in.end());
+      return body(with_zero);
+    };
+  }
+  auto made = std::make_unique<ScalarFunction>(build(made_from, body_inputs(*this, compute)));
+  slot.store(made.get(), std::memory_order_release);
+  bodies_->owned.push_back(std::move(made));
+  return *slot.load(std::memory_order_relaxed);
+}
+
+Types Op::infer(Args args) const {
+  if (extra.infer != nullptr) return extra.infer(args);
+  switch (kind) {
+    case Kind::elementwise: return infer_elementwise(*this, args);
+    case Kind::reduce: return infer_reduce(*this, args);
+    case Kind::scan: return infer_scan(*this, args);
+    case Kind::contract: return infer_contract(*this, args);
+    case Kind::view: return infer_view(*this, args);
+    case Kind::index: return infer_index(*this, args);
+    case Kind::sort: return infer_sort(*this, args);
+    case Kind::create:
+    case Kind::random:
+    case Kind::opaque:
+    case Kind::composite: break;
+  }
+  LATHE_INTERNAL(absl::StrCat(name(), " has no shape rule"));
+}
+
+// ── rows ────────────────────────────────────────────────────────────────────────────────────────
+
+Op& Rows::add(Kind kind, Text schema, Extra extra) {
+  auto op = std::make_unique<Op>();
+  op->kind = kind;
+  op->schema = parse_schema(schema);
+  op->extra = std::move(extra);
+  op->bodies_ = std::make_shared<Op::BodyCache>();
+  if (by_name_.contains(op->name()) || find_op(op->name()) != nullptr)
+    throw NameError({.op = op->name(),
+                     .problem = "there is an op of this name already",
+                     .got = std::string(schema),
+                     .next = "choose another name"});
+  by_name_[op->name()] = op.get();
+  ops_.push_back(std::move(op));
+  return *ops_.back();
+}
+
+void Rows::add_elementwise(Text schema, BodyFn body, Extra extra) {
+  add(Kind::elementwise, schema, std::move(extra)).body = std::move(body);
+}
+
+void Rows::reduce(Text schema, Monoid monoid, Extra extra) {
+  add(Kind::reduce, schema, std::move(extra)).monoid = std::move(monoid);
+}
+
+void Rows::scan(Text schema, Monoid monoid, Extra extra) {
+  add(Kind::scan, schema, std::move(extra)).monoid = std::move(monoid);
+}
+
+void Rows::contract(Text schema, Text formula, Extra extra) {
+  Op& op = add(Kind::contract, schema, std::move(extra));
+  op.formula = parse_formula(formula, op.schema);
+}
+
+void Rows::view(Text schema, GeometryRule rule, Extra extra) {
+  Op& op = add(Kind::view, schema, std::move(extra));
+  op.geometry = rule;
+  // The way back follows from the geometry: <name>_put(x, value, ...) gives x with the view's elements
+  // replaced.
+  std::string put = absl::StrCat(op.name(), "_put(Tensor x, Tensor value");
+  std::string_view rest = op.schema.text;
+  rest = rest.substr(rest.find('(') + 1);
+  size_t comma = rest.find(',');
+  size_t close = rest.rfind(") ->");
+  if (comma != std::string_view::npos && comma < close)
+    absl::StrAppend(&put, ",", rest.substr(comma + 1, close - comma - 1));
+  put += ") -> Tensor";
+  Op& back = add(Kind::index, put, {.promote = Promote::first});
+  back.index.access = Access::through;
+  back.put_of = &op;
+  op.put = &back;
+}
+
+void Rows::index(Text schema, IndexSpec spec, Extra extra) {
+  add(Kind::index, schema, std::move(extra)).index = spec;
+}
+
+void Rows::sort(Text schema, SortSpec spec, Extra extra) {
+  add(Kind::sort, schema, std::move(extra)).sort = spec;
+}
+
+void Rows::add_create(Text schema, InferRule infer, BodyFn body, Extra extra) {
+  extra.infer = infer;
+  add(Kind::create, schema, std::move(extra)).body = std::move(body);
+}
+
+void Rows::add_random(Text schema, InferRule infer, BodyFn body, Extra extra) {
+  extra.infer = infer;
+  add(Kind::random, schema, std::move(extra)).body = std::move(body);
+}
+
+void Rows::opaque(Text schema, InferRule infer, Extra extra) {
+  extra.infer = infer;
+  add(Kind::opaque, schema, std::move(extra));
+}
+
+void Rows::composite(Text schema, Expansion expansion, Extra extra) {
+  add(Kind::composite, schema, std::move(extra)).expansion = expansion;
+}
+
+const Op* Rows::find(Text name) const {
+  auto it = by_name_.find(name);
+  return it == by_name_.end() ? nullptr : it->second;
+}
+
+// ── the process's rows ──────────────────────────────────────────────────────────────────────────
+namespace {
+
+struct Registry {
+  absl::Mutex mutex;
+  std::deque<Rows> batches;
+  std::vector<const Op*> ops;
+  absl::flat_hash_map<std::string, const Op*> by_name;
+
+  void take(Rows rows) {
+    for (const auto& op : rows.all()) {
+      op->id = static_cast<uint16_t>(ops.size());
+      ops.push_back(op.get());
+      by_name[op->name()] = op.get();
+    }
+    batches.push_back(std::move(rows));
+  }
+};
+
+/// Null until the built-in rows are complete, so that building them does not look itself up.
+std::atomic<Registry*> g_registry{nullptr};
+
+Registry& registry() {
+  static Registry* built = [] {
+    auto* r = new Registry;  // lives as long as the process: op pointers are handed out freely
+    Rows rows;
+    add_all_rows(rows);
+    r->take(std::move(rows));
+    g_registry.store(r, std::memory_order_release);
+    return r;
+  }();
+  return *built;
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1] ? 1 : 0)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+const Op* find_op(std::string_view name) {
+  Registry* r = g_registry.load(std::memory_order_acquire);
+  if (r == nullptr) return nullptr;
+  absl::ReaderMutexLock lock(&r->mutex);
+  auto it = r->by_name.find(name);
+  return it == r->by_name.end() ? nullptr : it->second;
+}
+
+const Op& get_op(std::string_view name) {
+  registry();
+  if (const Op* op = find_op(name)) return *op;
+  std::vector<std::pair<size_t, std::string>> near;
+  for (const Op* op : all_ops()) near.emplace_back(edit_distance(name, op->name()), op->name());
+  std::sort(near.begin(), near.end());
+  std::string list;
+  for (size_t i = 0; i < near.size() && i < 3; ++i)
+    if (near[i].first <= 3) absl::StrAppend(&list, list.empty() ? "" : ", ", near[i].second);
+  throw NameError({.op = std::string(name),
+                   .problem = "there is no op of this name",
+                   .next = list.empty() ? "" : absl::StrCat("did you mean ", list, "?")});
+}
+
+std::vector<const Op*> all_ops() {
+  Registry& r = registry();
+  absl::ReaderMutexLock lock(&r.mutex);
+  return r.ops;
+}
+
+void define_ops(const std::function<void(Rows&)>& add) {
+  Registry& r = registry();
+  Rows rows;
+  add(rows);
+  absl::MutexLock lock(&r.mutex);
+  for (const auto& op : rows.all())
+    if (r.by_name.contains(op->name()))
+      throw NameError({.op = op->name(), .problem = "there is an op of this name already"});
+  r.take(std::move(rows));
+}
+
+}  // namespace lathe

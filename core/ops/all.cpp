@@ -1,0 +1,17 @@
+#include "core/ops/families.h"
+
+namespace lathe {
+
+void add_all_rows(Rows& r) {
+  add_math_rows(r);
+  add_compare_rows(r);
+  add_reduce_rows(r);
+  add_shape_rows(r);
+  add_index_rows(r);
+  add_create_rows(r);
+  add_linear_rows(r);
+  add_nn_rows(r);
+  add_loss_rows(r);
+}
+
+}  // namespace lathe

@@ -1,0 +1,144 @@
+// Reading and writing by index tensors; sorting.
+#include <absl/strings/str_cat.h>
+
+#include "core/infer/rules.h"
+#include "core/ops/families.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/index.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe {
+namespace {
+
+using I = index_ops<Tensor>;
+using M = math_ops<Tensor>;
+
+Tensor zeros(const Grad& g, int like) {
+  return create_ops<Tensor>::zeros(g.shape(like), g.dy().dtype(), g.type(like).device);
+}
+
+/// 1 where this element of src is the one that stayed, 0 where a later one overwrote it.
+Tensor winners(const Grad& g, const Tensor& index) {
+  int axis = g.axis(1, 0);
+  Tensor order = M::add(create_ops<Tensor>::arange(0, index.numel(), 1, DType::i64), 1);
+  order = shape_ops<Tensor>::reshape(order, index.shape());
+  Tensor none = create_ops<Tensor>::zeros(g.shape(0), DType::i64, g.type(0).device);
+  Tensor last = I::gather(I::scatter(none, axis, index, order), axis, index);
+  return M::eq(last, order);
+}
+
+Grads scatter_grad(Grad g) {
+  Grads out(4);
+  int axis = g.axis(1, 0);
+  Tensor index = g.x(2);
+  if (g.wants(0)) out[0] = I::scatter(g.dy(), axis, index, 0);
+  if (g.wants(3)) {
+    Tensor d = M::where(winners(g, index), I::gather(g.dy(), axis, index), 0);
+    Tensor full = create_ops<Tensor>::zeros(g.shape(3), d.dtype(), g.type(3).device);
+    for (int i = 0; i < d.rank(); ++i)
+      if (!identical(d.size(i), full.size(i))) {
+        Tensor part = full;
+        for (int k = 0; k < d.rank(); ++k)
+          part = shape_ops<Tensor>::slice(part, k, Int(0), d.size(k));
+        assign(part, d);
+        d = full;
+        break;
+      }
+    out[3] = d;
+  }
+  return out;
+}
+
+Types infer_searchsorted(Args a) {
+  Tensor sorted = a.tensor(0), values = a.tensor(1);
+  if (sorted.rank() != 1)
+    throw ShapeError({.op = "searchsorted",
+                      .problem = "the sorted sequence must have one axis",
+                      .got = to_string(type_of(sorted))});
+  if (sorted.dtype() != values.dtype())
+    throw DTypeError({.op = "searchsorted",
+                      .problem = "sequence and values differ in dtype",
+                      .got = absl::StrCat(name(sorted.dtype()), " and ", name(values.dtype())),
+                      .next = "convert one with .to(dtype)"});
+  return {type_of(values).with(DType::i64)};
+}
+
+Grads sorted_grad(Grad g) {
+  return {I::scatter(zeros(g, 0), g.axis(g.op().sort.axis, 0), g.y(1), g.dy())};
+}
+
+void add_access(Rows& r) {
+  r.index("gather(Tensor x, int dim, Tensor index) -> Tensor",
+          {.access = Access::take, .axis = 1, .index = 2},
+          {.saves = save_x(2),
+           .grad = [](Grad g) {
+             return Grads{I::scatter_add(zeros(g, 0), g.axis(1, 0), g.x(2), g.dy())};
+           },
+           .doc = "out[i][j] = x[index[i][j]][j] for dim 0, and so on. Negative indexes are refused."});
+  r.index("scatter(Tensor x, int dim, Tensor index, Tensor src) -> Tensor",
+          {.access = Access::put, .axis = 1, .index = 2, .source = 3},
+          {.saves = save_x(2), .grad = scatter_grad,
+           .doc = "x with src written at index along dim; of several writes to one place the last in "
+                  "row-major order stays. src may be a number."});
+  r.index("scatter_add(Tensor x, int dim, Tensor index, Tensor src) -> Tensor",
+          {.access = Access::add, .axis = 1, .index = 2, .source = 3},
+          {.domain = numbers, .saves = save_x(2),
+           .grad = [](Grad g) {
+             Grads out(4);
+             if (g.wants(0)) out[0] = g.dy();
+             if (g.wants(3)) out[3] = I::gather(g.dy(), g.axis(1, 0), g.x(2));
+             return out;
+           },
+           .doc = "x with src added at index along dim, in row-major order."});
+  r.index("index_select(Tensor x, int dim, Tensor index) -> Tensor",
+          {.access = Access::select, .axis = 1, .index = 2},
+          {.saves = save_x(2),
+           .grad = [](Grad g) {
+             return Grads{I::index_add(zeros(g, 0), g.axis(1, 0), g.x(2), g.dy())};
+           },
+           .doc = "Whole slices of x along dim, in the order of index; index may have any rank."});
+  r.index("index_add(Tensor x, int dim, Tensor index, Tensor src) -> Tensor",
+          {.access = Access::select_add, .axis = 1, .index = 2, .source = 3},
+          {.domain = numbers, .saves = save_x(2),
+           .grad = [](Grad g) {
+             Grads out(4);
+             if (g.wants(0)) out[0] = g.dy();
+             if (g.wants(3)) out[3] = I::index_select(g.dy(), g.axis(1, 0), g.x(2));
+             return out;
+           },
+           .doc = "x with the slices of src added to those that index names along dim, in order."});
+  r.composite("embedding(Tensor weight, Tensor index) -> Tensor",
+              [](Args a) -> Outputs { return {I::index_select(a.tensor(0), 0, a.tensor(1))}; },
+              {.doc = "Rows of weight by index."});
+}
+
+void add_sorting(Rows& r) {
+  r.sort("sort(Tensor x, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+         {.axis = 1, .descending = 2},
+         {.domain = real_dtypes, .saves = save_y(1), .grad = sorted_grad,
+          .doc = "Sorted along dim, and where each came from. Stable; NaN counts as largest."});
+  r.sort("topk(Tensor x, int k, int dim=-1, bool largest=True) -> (Tensor values, Tensor indices)",
+         {.axis = 2, .count = 1, .descending = 3},
+         {.domain = real_dtypes, .saves = save_y(1), .grad = sorted_grad,
+          .doc = "The k largest (smallest) along dim, in order. Ties: lowest index first; NaN is largest."});
+  r.composite("argsort(Tensor x, int dim=-1, bool descending=False) -> Tensor",
+              [](Args a) -> Outputs {
+                return {std::get<1>(I::sort(a.tensor(0), a.integer(1), a.flag(2)))};
+              },
+              {.no_grad = true, .doc = "The indices of sort."});
+  r.opaque("searchsorted(Tensor sorted, Tensor values, bool right=False) -> Tensor",
+           infer_searchsorted,
+           {.domain = real_dtypes, .no_grad = true,
+            .doc = "Where each value would go into an ascending 1-d sequence: before equal elements, or "
+                   "behind them if right."});
+}
+
+}  // namespace
+
+void add_index_rows(Rows& r) {
+  add_access(r);
+  add_sorting(r);
+}
+
+}  // namespace lathe

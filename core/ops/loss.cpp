@@ -1,0 +1,118 @@
+// Losses: composites, so that their derivatives are those of their parts.
+#include <absl/strings/str_cat.h>
+
+#include "core/ops/families.h"
+#include "include/lathe/ops/index.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/nn.h"
+#include "include/lathe/ops/reduce.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe {
+namespace {
+
+using I = index_ops<Tensor>;
+using M = math_ops<Tensor>;
+using N = nn_ops<Tensor>;
+using R = reduce_ops<Tensor>;
+using S = shape_ops<Tensor>;
+
+void check_reduction(std::string_view op, std::string_view how) {
+  if (how == "mean" || how == "sum" || how == "none") return;
+  throw ValueError({.op = std::string(op), .problem = "an unknown reduction",
+                    .got = absl::StrCat("'", how, "'"), .expected = "'mean', 'sum' or 'none'"});
+}
+
+Outputs mse_expansion(Args a) {
+  std::string_view how = a.text(2);
+  check_reduction("mse_loss", how);
+  Tensor d = M::square(M::sub(a.tensor(0), a.tensor(1)));
+  if (how == "none") return {d};
+  return {how == "sum" ? R::sum(d) : R::mean(d)};
+}
+
+void check_classes(std::string_view op, const Tensor& x, const Tensor& target) {
+  Shape want = x.shape();
+  if (x.rank() > 0) want.erase(want.begin() + (x.rank() > 1 ? 1 : 0));
+  bool fits = x.rank() > 0 && target.rank() == static_cast<int>(want.size());
+  for (int i = 0; fits && i < target.rank(); ++i)
+    fits = require(Relation::eq, target.size(i), want[static_cast<size_t>(i)]);
+  if (!fits)
+    throw ShapeError({.op = std::string(op),
+                      .problem = "input and target do not fit",
+                      .got = absl::StrCat("input ", to_string(x.shape()), ", target ",
+                                          to_string(target.shape())),
+                      .expected = absl::StrCat("a class number for each of ", to_string(want))});
+  if (target.dtype() != DType::i64 && target.dtype() != DType::i32)
+    throw DTypeError({.op = std::string(op), .problem = "class numbers must be integers",
+                      .got = std::string(name(target.dtype())), .expected = "int64",
+                      .next = "convert with .to(lt.int64)"});
+}
+
+/// -log p of the target class, weighted, 0 where ignored; and the weights.
+std::pair<Tensor, Tensor> picked(const Tensor& logp, Tensor target, const Tensor& weight, Int ignore) {
+  int axis = logp.rank() > 1 ? 1 : 0;
+  Tensor keep = M::ne(target, ignore);
+  Tensor safe = M::where(keep, target, 0);
+  Tensor loss = M::neg(S::squeeze(I::gather(logp, axis, S::unsqueeze(safe, axis)), {Int(axis)}));
+  Tensor w = M::cast(keep, logp.dtype());
+  if (weight.defined()) w = M::mul(w, I::index_select(weight, 0, safe));
+  return {M::where(keep, weight.defined() ? M::mul(loss, w) : loss, 0), w};
+}
+
+Tensor reduced(const std::pair<Tensor, Tensor>& losses, std::string_view how) {
+  if (how == "none") return losses.first;
+  Tensor total = R::sum(losses.first);
+  return how == "sum" ? total : M::div(total, R::sum(losses.second));
+}
+
+Outputs nll_expansion(Args a) {
+  Tensor x = a.tensor(0), target = a.tensor(1);
+  check_reduction("nll_loss", a.text(4));
+  check_classes("nll_loss", x, target);
+  return {reduced(picked(x, target, a.optional_tensor(2), a.integer(3)), a.text(4))};
+}
+
+Outputs cross_entropy_expansion(Args a) {
+  Tensor x = a.tensor(0), target = a.tensor(1), weight = a.optional_tensor(2);
+  std::string_view how = a.text(4);
+  double smoothing = a.real(5);
+  check_reduction("cross_entropy", how);
+  check_classes("cross_entropy", x, target);
+  if (!(smoothing >= 0 && smoothing <= 1))
+    throw ValueError({.op = "cross_entropy", .problem = "smoothing outside [0, 1]",
+                      .got = absl::StrCat(smoothing)});
+  int axis = x.rank() > 1 ? 1 : 0;
+  Tensor logp = N::log_softmax(x, axis);
+  auto hard = picked(logp, target, weight, a.integer(3));
+  Tensor loss = reduced(hard, how);
+  if (smoothing == 0) return {loss};
+  // The rest of the probability is spread over all classes (Szegedy et al. 2016).
+  Tensor spread = logp;
+  if (weight.defined()) {
+    Shape shape(static_cast<size_t>(x.rank()), Int(1));
+    shape[static_cast<size_t>(axis)] = weight.size(0);
+    spread = M::mul(spread, S::reshape(weight, shape));
+  }
+  Tensor keep = M::cast(M::ne(target, a.integer(3)), logp.dtype());
+  Tensor smooth = M::mul(M::div(M::neg(R::sum(spread, {Int(axis)})), x.size(axis)), keep);
+  Tensor soft = reduced({smooth, hard.second}, how);
+  return {M::add(M::mul(loss, 1 - smoothing), M::mul(soft, smoothing))};
+}
+
+}  // namespace
+
+void add_loss_rows(Rows& r) {
+  r.composite("mse_loss(Tensor x, Tensor target, str reduction='mean') -> Tensor", mse_expansion,
+              {.domain = floating, .doc = "Squared difference, averaged, summed or as it is."});
+  r.composite("nll_loss(Tensor x, Tensor target, Tensor? weight=None, int ignore_index=-100, "
+              "str reduction='mean') -> Tensor",
+              nll_expansion,
+              {.domain = floating, .doc = "-x at the target class; x holds log probabilities [n, classes, ...]."});
+  r.composite("cross_entropy(Tensor x, Tensor target, Tensor? weight=None, int ignore_index=-100, "
+              "str reduction='mean', float label_smoothing=0.0) -> Tensor",
+              cross_entropy_expansion,
+              {.domain = floating, .doc = "nll_loss of log_softmax(x), with label smoothing."});
+}
+
+}  // namespace lathe

@@ -1,0 +1,278 @@
+// Elementwise arithmetic and functions. Gradients that are not given follow by the chain rule over the
+// primitives of the body.
+#include "core/ops/families.h"
+#include "include/lathe/ops/math.h"
+
+namespace lathe {
+namespace {
+
+using M = math_ops<Tensor>;
+
+constexpr DTypeSet kArithmetic = numbers;
+constexpr DTypeSet kReal = real_numbers;
+
+Expr select_nan_aware(Expr take_x, Expr x, Expr y) { return select(isnan(x) | take_x, x, y); }
+
+Expr maximum_body(Expr x, Expr y) {
+  return is_floating(x.dtype()) ? select_nan_aware(lt(y, x), x, y) : pmax(x, y);
+}
+Expr minimum_body(Expr x, Expr y) {
+  return is_floating(x.dtype()) ? select_nan_aware(lt(x, y), x, y) : pmin(x, y);
+}
+
+/// Ties share the gradient equally.
+Grads extremum_grad(Grad g, Tensor wins_x, Tensor ties) {
+  Tensor half = M::mul(M::cast(ties, g.dy().dtype()), 0.5);
+  Tensor share = M::add(M::cast(wins_x, g.dy().dtype()), half);
+  Grads out(2);
+  if (g.wants(0)) out[0] = M::mul(g.dy(), share);
+  if (g.wants(1)) out[1] = M::mul(g.dy(), M::sub(1, share));
+  return out;
+}
+
+/// Integer division by zero is an error at the element, not a value.
+Expr nonzero(Expr y, Expr result) { return check(ne(y, 0), result, kDivisionByZero); }
+
+Expr floor_divide_body(Expr x, Expr y) {
+  if (is_integer(x.dtype())) return nonzero(y, floor_div(x, select(eq(y, 0), 1, y)));
+  return floor(x / y);
+}
+
+/// Python's %: the sign is the divisor's.
+Expr remainder_body(Expr x, Expr y) {
+  if (is_integer(x.dtype())) return nonzero(y, mod(x, select(eq(y, 0), 1, y)));
+  Expr r = fmod(x, y);
+  Expr wrong_sign = ne(r, 0) & (lt(r, 0) ^ lt(y, 0));
+  return select(wrong_sign, r + y, r);
+}
+
+void add_binary(Rows& r) {
+  r.elementwise("add(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return x + y; },
+                {.doc = "x + y, element by element."});
+  r.elementwise("sub(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return x - y; },
+                {.domain = kArithmetic, .doc = "x - y, element by element."});
+  r.elementwise("mul(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return x * y; },
+                {.doc = "x * y, element by element."});
+  r.elementwise("div(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return x / y; },
+                {.domain = floating, .promote = Promote::to_float,
+                 .doc = "x / y; integers are divided as floats."});
+  r.elementwise("fma(Tensor x, Tensor y, Tensor z) -> Tensor",
+                [](Expr x, Expr y, Expr z) { return fma(x, y, z); },
+                {.domain = floating, .promote = Promote::to_float,
+                 .doc = "x * y + z with one rounding."});
+  r.elementwise("lerp(Tensor x, Tensor y, Tensor weight) -> Tensor",
+                [](Expr x, Expr y, Expr w) { return x + w * (y - x); },
+                {.domain = floating, .promote = Promote::to_float,
+                 .doc = "x + weight * (y - x): from x to y as weight goes from 0 to 1."});
+  r.elementwise("floor_divide(Tensor x, Tensor y) -> Tensor", floor_divide_body,
+                {.domain = kReal, .no_grad = true,
+                 .doc = "floor(x / y). An integer division by zero is a ValueError."});
+  r.elementwise("remainder(Tensor x, Tensor y) -> Tensor", remainder_body,
+                {.domain = kReal,
+                 .saves = save_x(0) | save_x(1),
+                 .grad = [](Grad g) {
+                   Grads out(2);
+                   if (g.wants(0)) out[0] = g.dy();
+                   if (g.wants(1))
+                     out[1] = M::neg(M::mul(g.dy(), M::floor(M::div(g.x(0), g.x(1)))));
+                   return out;
+                 },
+                 .doc = "x modulo y, with the sign of y, as Python's %."});
+  r.elementwise("fmod(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return fmod(x, y); },
+                {.domain = floating, .promote = Promote::to_float,
+                 .doc = "x modulo y, with the sign of x, as C's fmod; exact."});
+  r.elementwise("pow(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return pow(x, y); },
+                {.domain = floating, .promote = Promote::to_float, .doc = "x to the power y."});
+  r.elementwise("atan2(Tensor y, Tensor x) -> Tensor", [](Expr y, Expr x) { return atan2(y, x); },
+                {.domain = floating, .promote = Promote::to_float,
+                 .doc = "Angle of the point (x, y), in radians, in [-pi, pi]."});
+  r.elementwise("maximum(Tensor x, Tensor y) -> Tensor", maximum_body,
+                {.domain = real_dtypes, .saves = save_x(0) | save_x(1),
+                 .grad = [](Grad g) {
+                   return extremum_grad(g, M::gt(g.x(0), g.x(1)), M::eq(g.x(0), g.x(1)));
+                 },
+                 .doc = "The larger of x and y; NaN if either is NaN."});
+  r.elementwise("minimum(Tensor x, Tensor y) -> Tensor", minimum_body,
+                {.domain = real_dtypes, .saves = save_x(0) | save_x(1),
+                 .grad = [](Grad g) {
+                   return extremum_grad(g, M::lt(g.x(0), g.x(1)), M::eq(g.x(0), g.x(1)));
+                 },
+                 .doc = "The smaller of x and y; NaN if either is NaN."});
+  // The plain selections of the scalar language, so that derivatives made of them are ordinary ops.
+  r.elementwise("pmin(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return pmin(x, y); },
+                {.domain = kReal, .doc = "x < y ? x : y exactly; a NaN gives y."});
+  r.elementwise("pmax(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return pmax(x, y); },
+                {.domain = kReal, .doc = "x > y ? x : y exactly; a NaN gives y."});
+  r.elementwise("clamp_min(Tensor x, Tensor min) -> Tensor",
+                [](Expr x, Expr m) { return select(lt(x, m), m, x); },
+                {.domain = kReal, .doc = "x, or min where x is smaller."});
+  r.elementwise("clamp_max(Tensor x, Tensor max) -> Tensor",
+                [](Expr x, Expr m) { return select(lt(m, x), m, x); },
+                {.domain = kReal, .doc = "x, or max where x is larger."});
+  r.composite("clamp(Tensor x, Tensor? min=None, Tensor? max=None) -> Tensor",
+              [](Args a) -> Outputs {
+                Tensor x = a.tensor(0);
+                if (a.none(1) && a.none(2))
+                  throw ValueError({.op = "clamp",
+                                    .problem = "neither min nor max is given",
+                                    .next = "pass at least one of them"});
+                if (!a.none(1)) x = M::clamp_min(x, a[1]);
+                if (!a.none(2)) x = M::clamp_max(x, a[2]);
+                return {x};
+              },
+              {.doc = "x limited to [min, max]."});
+}
+
+struct UnaryRow {
+  std::string_view name;
+  Prim prim;
+  std::string_view doc;
+};
+/// Functions that are one primitive: the body is that node.
+constexpr UnaryRow kFunctions[] = {
+    {"expm1", Prim::expm1, "exp(x) - 1, accurate near 0."},
+    {"exp2", Prim::exp2, "2 to the power x."},
+    {"log", Prim::log, "Natural logarithm; NaN below 0."},
+    {"log2", Prim::log2, "Logarithm to base 2."},
+    {"log10", Prim::log10, "Logarithm to base 10."},
+    {"log1p", Prim::log1p, "log(1 + x), accurate near 0."},
+    {"erf", Prim::erf, "Error function."},
+    {"erfc", Prim::erfc, "1 - erf(x), accurate for large x."},
+    {"sin", Prim::sin, "Sine of x in radians."},
+    {"cos", Prim::cos, "Cosine of x in radians."},
+    {"tan", Prim::tan, "Tangent of x in radians."},
+    {"asin", Prim::asin, "Arc sine, in radians."},
+    {"acos", Prim::acos, "Arc cosine, in radians."},
+    {"atan", Prim::atan, "Arc tangent, in radians."},
+    {"sinh", Prim::sinh, "Hyperbolic sine."},
+    {"cosh", Prim::cosh, "Hyperbolic cosine."},
+    {"asinh", Prim::asinh, "Inverse hyperbolic sine."},
+    {"acosh", Prim::acosh, "Inverse hyperbolic cosine."},
+    {"atanh", Prim::atanh, "Inverse hyperbolic tangent."},
+    {"lgamma", Prim::lgamma, "log |gamma(x)|."},
+    {"digamma", Prim::digamma, "Derivative of lgamma."},
+    {"erfinv", Prim::erfinv, "Inverse of erf on (-1, 1)."},
+};
+
+void add_functions(Rows& r) {
+  for (const UnaryRow& f : kFunctions) {
+    std::string schema(f.name);
+    Prim prim = f.prim;
+    r.elementwise(schema + "(Tensor x) -> Tensor", [prim](Expr x) { return unary(prim, x); },
+                  {.domain = floating, .promote = Promote::to_float, .doc = f.doc});
+  }
+  r.elementwise("exp(Tensor x) -> Tensor", [](Expr x) { return exp(x); },
+                {.domain = differentiable, .promote = Promote::to_float, .saves = save_y(0),
+                 .grad = [](Grad g) { return Grads{M::mul(g.dy(), M::conj(g.y()))}; },
+                 .doc = "e to the power x."});
+  r.elementwise("tanh(Tensor x) -> Tensor", [](Expr x) { return tanh(x); },
+                {.domain = floating, .promote = Promote::to_float, .saves = save_y(0),
+                 .grad = [](Grad g) {
+                   return Grads{M::mul(g.dy(), M::sub(1, M::square(g.y())))};
+                 },
+                 .doc = "Hyperbolic tangent."});
+  r.elementwise("sigmoid(Tensor x) -> Tensor", [](Expr x) { return sigmoid(x); },
+                {.domain = floating, .promote = Promote::to_float, .saves = save_y(0),
+                 .grad = [](Grad g) {
+                   return Grads{M::mul(M::mul(g.dy(), M::sub(1, g.y())), g.y())};
+                 },
+                 .doc = "1 / (1 + exp(-x))."});
+  r.elementwise("sqrt(Tensor x) -> Tensor", [](Expr x) { return sqrt(x); },
+                {.domain = floating, .promote = Promote::to_float, .saves = save_y(0),
+                 .grad = [](Grad g) { return Grads{M::div(g.dy(), M::mul(g.y(), 2))}; },
+                 .doc = "Square root; NaN below 0."});
+  r.elementwise("rsqrt(Tensor x) -> Tensor", [](Expr x) { return 1.0 / sqrt(x); },
+                {.domain = floating, .promote = Promote::to_float,
+                 .doc = "1 / sqrt(x), the square root rounded first."});
+}
+
+Expr sign_body(Expr x) {
+  if (x.dtype() == DType::bool_) return x;
+  Expr one = select(lt(0, x), 1, select(lt(x, 0), constant(x.dtype(), -1), x));
+  return is_floating(x.dtype()) ? one : select(eq(x, 0), x, one);
+}
+
+template <class F>
+Expr rounding(Expr x, F f) {
+  return is_floating(x.dtype()) ? f(x) : x;
+}
+
+Tensor zero_like_dy(Grad g) { return M::mul(g.dy(), 0); }
+
+void add_simple(Rows& r) {
+  r.elementwise("neg(Tensor x) -> Tensor", [](Expr x) { return -x; },
+                {.domain = kArithmetic, .doc = "-x."});
+  r.elementwise("abs(Tensor x) -> Tensor", [](Expr x) { return abs(x); },
+                {.domain = kArithmetic, .promote = Promote::real, .saves = save_x(0) | save_y(0),
+                 .grad = [](Grad g) {
+                   if (!is_complex(g.dtype(0))) return Grads{M::mul(g.dy(), M::sign(g.x(0)))};
+                   // d|z| = dy * z / |z|, and 0 at 0.
+                   Tensor y = g.y(), safe = M::where(M::eq(y, 0), 1.0, y);
+                   Tensor scale = M::div(g.dy(), safe);
+                   return Grads{M::mul(g.x(0), scale)};
+                 },
+                 .doc = "Absolute value; of a complex number, its modulus."});
+  r.elementwise("sign(Tensor x) -> Tensor", sign_body,
+                {.domain = real_dtypes, .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+                 .doc = "-1, 0 or 1; a NaN and a zero stay as they are."});
+  r.elementwise("square(Tensor x) -> Tensor", [](Expr x) { return x * x; },
+                {.domain = kArithmetic, .doc = "x * x."});
+  r.elementwise("reciprocal(Tensor x) -> Tensor", [](Expr x) { return 1.0 / x; },
+                {.domain = floating, .promote = Promote::to_float, .saves = save_y(0),
+                 .grad = [](Grad g) {
+                   return Grads{M::neg(M::mul(g.dy(), M::square(g.y())))};
+                 },
+                 .doc = "1 / x."});
+  r.elementwise("floor(Tensor x) -> Tensor", [](Expr x) { return rounding(x, [](Expr v) { return floor(v); }); },
+                {.domain = kReal, .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+                 .doc = "Largest integer not above x."});
+  r.elementwise("ceil(Tensor x) -> Tensor", [](Expr x) { return rounding(x, [](Expr v) { return ceil(v); }); },
+                {.domain = kReal, .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+                 .doc = "Smallest integer not below x."});
+  r.elementwise("trunc(Tensor x) -> Tensor", [](Expr x) { return rounding(x, [](Expr v) { return trunc(v); }); },
+                {.domain = kReal, .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+                 .doc = "x without its fraction."});
+  r.elementwise("round(Tensor x) -> Tensor", [](Expr x) { return rounding(x, [](Expr v) { return rint(v); }); },
+                {.domain = kReal, .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+                 .doc = "Nearest integer, ties to even."});
+  r.elementwise("clone(Tensor x) -> Tensor", [](Expr x) { return x; }, {.doc = "A copy of x."});
+  r.elementwise("cast(Tensor x, dtype dtype) -> Tensor", [](Expr x) { return x; },
+                {.promote = Promote::attribute,
+                 .grad = [](Grad g) { return Grads{M::cast(g.dy(), g.dtype(0))}; },
+                 .doc = "x converted to another dtype. Floats go to integers by truncation, saturating; "
+                        "NaN gives 0."});
+}
+
+void add_complex(Rows& r) {
+  r.elementwise("real(Tensor x) -> Tensor", [](Expr x) { return is_complex(x.dtype()) ? real(x) : x; },
+                {.promote = Promote::real,
+                 .grad = [](Grad g) {
+                   if (!is_complex(g.dtype(0))) return Grads{g.dy()};
+                   return Grads{M::complex(g.dy(), zero_like_dy(g))};
+                 },
+                 .doc = "Real part."});
+  r.elementwise("imag(Tensor x) -> Tensor", [](Expr x) { return imag(x); },
+                {.domain = complexes, .promote = Promote::real,
+                 .grad = [](Grad g) { return Grads{M::complex(zero_like_dy(g), g.dy())}; },
+                 .doc = "Imaginary part."});
+  r.elementwise("conj(Tensor x) -> Tensor",
+                [](Expr x) { return is_complex(x.dtype()) ? complex(real(x), -imag(x)) : x; },
+                {.grad = [](Grad g) { return Grads{M::conj(g.dy())}; },
+                 .doc = "Complex conjugate; a real x as it is."});
+  r.elementwise("complex(Tensor re, Tensor im) -> Tensor",
+                [](Expr re, Expr im) { return complex(re, im); },
+                {.domain = {DType::f32}, .promote = Promote::complex,
+                 .grad = [](Grad g) { return Grads{M::real(g.dy()), M::imag(g.dy())}; },
+                 .doc = "re + i im."});
+}
+
+}  // namespace
+
+void add_math_rows(Rows& r) {
+  add_binary(r);
+  add_functions(r);
+  add_simple(r);
+  add_complex(r);
+}
+
+}  // namespace lathe

@@ -1,0 +1,217 @@
+// Activations, normalisation, pooling, dropout.
+#include <absl/strings/str_cat.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "core/ops/families.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/nn.h"
+#include "include/lathe/ops/reduce.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe {
+namespace {
+
+using M = math_ops<Tensor>;
+using N = nn_ops<Tensor>;
+using R = reduce_ops<Tensor>;
+using S = shape_ops<Tensor>;
+
+void add_activations(Rows& r) {
+  Extra f{.domain = floating, .promote = Promote::to_float};
+  auto with = [&](std::string_view doc) {
+    Extra e = f;
+    e.doc = doc;
+    return e;
+  };
+  r.elementwise("relu(Tensor x) -> Tensor", [](Expr x) { return select(le(x, 0), 0, x); },
+                {.domain = real_numbers, .saves = save_y(0),
+                 .grad = [](Grad g) { return Grads{M::where(M::le(g.y(), 0), 0, g.dy())}; },
+                 .doc = "max(x, 0); NaN stays NaN; the derivative at 0 is 0."});
+  r.elementwise("leaky_relu(Tensor x, float slope=0.01) -> Tensor",
+                [](Expr x, Expr slope) { return select(lt(0, x), x, x * slope); },
+                with("x where positive, else slope * x."));
+  r.elementwise("silu(Tensor x) -> Tensor", [](Expr x) { return x * sigmoid(x); },
+                with("x * sigmoid(x)."));
+  r.elementwise("softplus(Tensor x) -> Tensor",
+                [](Expr x) { return select(lt(0, x), x, 0) + log1p(exp(-abs(x))); },
+                {.domain = floating, .promote = Promote::to_float, .saves = save_x(0),
+                 .grad = [](Grad g) { return Grads{M::mul(g.dy(), M::sigmoid(g.x(0)))}; },
+                 .doc = "log(1 + exp(x)), without overflow."});
+  r.elementwise("gelu_erf(Tensor x) -> Tensor",
+                [](Expr x) { return 0.5 * x * (1.0 + erf(x * std::numbers::sqrt2 * 0.5)); },
+                with("0.5 x (1 + erf(x / sqrt(2))) (Hendrycks and Gimpel 2016)."));
+  r.elementwise("gelu_tanh(Tensor x) -> Tensor",
+                [](Expr x) {
+                  double c = std::sqrt(2 / std::numbers::pi);
+                  return 0.5 * x * (1.0 + tanh(c * (x + 0.044715 * x * x * x)));
+                },
+                with("The tanh approximation of gelu (Hendrycks and Gimpel 2016)."));
+  r.composite("gelu(Tensor x, str approximate='none') -> Tensor",
+              [](Args a) -> Outputs {
+                if (a.text(1) == "none") return {N::gelu_erf(a.tensor(0))};
+                if (a.text(1) == "tanh") return {N::gelu_tanh(a.tensor(0))};
+                throw ValueError({.op = "gelu",
+                                  .problem = "an unknown approximation",
+                                  .got = absl::StrCat("'", a.text(1), "'"),
+                                  .expected = "'none' or 'tanh'"});
+              },
+              {.doc = "Gaussian error linear unit, exact by erf or by the tanh approximation."});
+}
+
+/// x - max(x) along dim; the maximum takes no part in the derivative.
+Tensor shifted(const Tensor& x, Int dim) {
+  Tensor top;
+  {
+    GradMode no_grad(false);
+    top = R::amax(x, {dim}, true);
+  }
+  return M::sub(x, top);
+}
+
+void add_softmax(Rows& r) {
+  r.composite("softmax(Tensor x, int dim) -> Tensor",
+              [](Args a) -> Outputs {
+                Tensor x = a.tensor(0);
+                if (x.rank() == 0) return {create_ops<Tensor>::ones_like(x)};
+                Tensor e = M::exp(shifted(x, a.integer(1)));
+                return {M::div(e, R::sum(e, {a.integer(1)}, true))};
+              },
+              {.doc = "exp(x) / sum(exp(x)) along dim, without overflow."});
+  r.composite("log_softmax(Tensor x, int dim) -> Tensor",
+              [](Args a) -> Outputs {
+                Tensor x = a.tensor(0);
+                if (x.rank() == 0) return {create_ops<Tensor>::zeros_like(x)};
+                Tensor s = shifted(x, a.integer(1));
+                return {M::sub(s, M::log(R::sum(M::exp(s), {a.integer(1)}, true)))};
+              },
+              {.doc = "log(softmax(x)) along dim, without overflow."});
+}
+
+Tensor affine(Tensor y, const Tensor& w, const Tensor& b) {
+  if (w.defined()) y = M::mul(y, w);
+  if (b.defined()) y = M::add(y, b);
+  return y;
+}
+
+Outputs layer_norm_expansion(Args a) {
+  Tensor x = a.tensor(0);
+  Shape shape = a.ints(1), dims;
+  auto n = static_cast<int>(shape.size());
+  for (int i = 0; i < n; ++i) {
+    bool fits = n <= x.rank() && require(Relation::eq, x.size(i - n), shape[static_cast<size_t>(i)]);
+    if (!fits)
+      throw ShapeError({.op = "layer_norm",
+                        .problem = "the input does not end with the normalised shape",
+                        .got = to_string(x.shape()),
+                        .expected = absl::StrCat("..., ", to_string(shape))});
+    dims.push_back(Int(i - n));
+  }
+  Tensor centred = M::sub(x, R::mean(x, dims, true));
+  Tensor var = R::mean(M::square(centred), dims, true);
+  Tensor y = M::mul(centred, M::rsqrt(M::add(var, a.real(4))));
+  return {affine(y, a.optional_tensor(2), a.optional_tensor(3))};
+}
+
+/// [c] → [c, 1, 1 ...], to meet x[n, c, ...].
+Tensor per_channel(const Tensor& t, const Tensor& x) {
+  Shape shape{t.size(0)};
+  for (int i = 2; i < x.rank(); ++i) shape.push_back(Int(1));
+  return S::reshape(t, shape);
+}
+
+Outputs batch_norm_expansion(Args a) {
+  Tensor x = a.tensor(0), w = a.optional_tensor(1), b = a.optional_tensor(2);
+  Tensor running_mean = a.optional_tensor(3), running_var = a.optional_tensor(4);
+  bool training = a.flag(5);
+  if (x.rank() < 2)
+    throw ShapeError({.op = "batch_norm", .problem = "the input needs a batch and a channel axis",
+                      .got = to_string(x.shape())});
+  Tensor mean = running_mean, var = running_var;
+  if (training || !running_mean.defined()) {
+    Shape dims{Int(0)};
+    Int count = x.size(0);
+    for (int i = 2; i < x.rank(); ++i) {
+      dims.push_back(Int(i));
+      count *= x.size(i);
+    }
+    mean = R::mean(x, dims);
+    var = R::mean(M::square(M::sub(x, per_channel(mean, x))), dims);
+    if (training && running_mean.defined()) {
+      if (!require(Relation::lt, Int(1), count))
+        throw ValueError({.op = "batch_norm",
+                          .problem = "more than one value a channel is needed to train",
+                          .got = to_string(x.shape())});
+      GradMode no_grad(false);
+      Arg momentum = a[6];
+      assign(running_mean, M::lerp(running_mean, mean, momentum));
+      Tensor unbiased = M::div(M::mul(var, count), count - 1);
+      assign(running_var, M::lerp(running_var, unbiased, momentum));
+    }
+  }
+  Tensor scale = M::rsqrt(M::add(var, a.real(7)));
+  Tensor y = M::mul(M::sub(x, per_channel(mean, x)), per_channel(scale, x));
+  return {affine(y, w.defined() ? per_channel(w, x) : w, b.defined() ? per_channel(b, x) : b)};
+}
+
+Outputs dropout_expansion(Args a) {
+  Tensor x = a.tensor(0);
+  double p = a.real(1);
+  if (!(p >= 0 && p <= 1))
+    throw ValueError({.op = "dropout", .problem = "a probability outside [0, 1]",
+                      .got = absl::StrCat(p)});
+  if (!a.flag(2) || p == 0) return {x};
+  Tensor mask = create_ops<Tensor>::bernoulli(x.shape(), 1 - p, x.dtype(), x.device());
+  return {M::mul(x, M::mul(mask, p == 1 ? 0.0 : 1 / (1 - p)))};
+}
+
+/// All windows of x padded by `border`, as two last axes.
+Tensor pooled_windows(Args a, std::string_view op, double border) {
+  Tensor x = a.tensor(0);
+  Shape kernel = a.ints(1), stride = a.none(2) ? kernel : a.ints(2), pad = a.ints(3);
+  for (size_t i = 0; i < 2; ++i)
+    if (!require(Relation::le, pad[i] * 2, kernel[i]))
+      throw ValueError({.op = std::string(op), .problem = "padding above half of the kernel",
+                        .got = absl::StrCat("kernel ", to_string(kernel), ", padding ", to_string(pad))});
+  if (!identical(pad[0], Int(0)) || !identical(pad[1], Int(0)))
+    x = S::pad(x, {pad[1], pad[1], pad[0], pad[0]}, border);
+  return S::windows(x, kernel, stride);
+}
+
+void add_pooling(Rows& r) {
+  r.composite("max_pool2d(Tensor x, int[2] kernel, int[2]? stride=None, int[2] pad=0) -> Tensor",
+              [](Args a) -> Outputs {
+                constexpr double kLow = -std::numeric_limits<double>::infinity();
+                Tensor w = pooled_windows(a, "max_pool2d", kLow);
+                // The first largest element of a window takes its gradient.
+                return {std::get<0>(R::max_dim(S::flatten(w, -2, -1), -1))};
+              },
+              {.domain = floating, .doc = "Largest element of each window of x[..., h, w]."});
+  r.composite("avg_pool2d(Tensor x, int[2] kernel, int[2]? stride=None, int[2] pad=0) -> Tensor",
+              [](Args a) -> Outputs {
+                return {R::mean(pooled_windows(a, "avg_pool2d", 0), {Int(-2), Int(-1)})};
+              },
+              {.domain = floating, .doc = "Mean of each window of x[..., h, w]; padding counts as 0."});
+}
+
+}  // namespace
+
+void add_nn_rows(Rows& r) {
+  add_activations(r);
+  add_softmax(r);
+  add_pooling(r);
+  r.composite("layer_norm(Tensor x, int[] shape, Tensor? w=None, Tensor? b=None, float eps=1e-05) -> Tensor",
+              layer_norm_expansion,
+              {.doc = "(x - mean) / sqrt(var + eps) over the last axes, then w and b (Ba et al. 2016)."});
+  r.composite("batch_norm(Tensor x, Tensor? w, Tensor? b, Tensor(!)? mean, Tensor(!)? var, "
+              "bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
+              batch_norm_expansion,
+              {.doc = "Normalisation a channel over batch and space (Ioffe and Szegedy 2015); in training "
+                      "the running mean and (unbiased) variance move by momentum."});
+  r.composite("dropout(Tensor x, float p=0.5, bool training=True) -> Tensor", dropout_expansion,
+              {.doc = "In training, zeros with probability p and the rest scaled by 1 / (1 - p)."});
+}
+
+}  // namespace lathe

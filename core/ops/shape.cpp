@@ -1,0 +1,346 @@
+// Views: a geometry rule each; `<name>_put` and the gradient follow. And the composites made of them.
+#include <absl/strings/str_cat.h>
+
+#include "core/ops/families.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe {
+namespace {
+
+using M = math_ops<Tensor>;
+using S = shape_ops<Tensor>;
+
+int axis_of(std::string_view op, const Geometry& g, Int dim) {
+  return normalise_axis(op, dim.value(), g.rank());
+}
+
+/// Python's slice bounds: None, negatives from the end, clipped to [0, size].
+Int slice_bound(const Arg& a, Int size, Int when_none) {
+  if (a.none()) return when_none;
+  Int v = a.integer();
+  if (v < Int(0)) v = v + size;
+  return max(min(v, size), Int(0));
+}
+
+Geometry slice_geometry(const Geometry& x, Args a) {
+  int axis = axis_of("slice", x, a.integer(1));
+  Int size = x.shape[static_cast<size_t>(axis)], step = a.integer(4);
+  if (!require(Relation::le, Int(1), step))
+    throw ValueError({.op = "slice",
+                      .problem = "the step must be at least 1",
+                      .got = to_string(step),
+                      .next = "use flip() to walk backwards"});
+  Int start = slice_bound(a[2], size, Int(0)), end = slice_bound(a[3], size, size);
+  Int length = identical(start, Int(0)) && identical(end, size) ? size : max(end - start, Int(0));
+  return x.slice(axis, start, ceil_div(length, step), step);
+}
+
+/// The shape asked for, with one -1 worked out from the element count.
+Shape resolve_shape(std::string_view op, IntSpan shape, Int count) {
+  Shape out(shape.begin(), shape.end());
+  int unknown = -1;
+  Int known = 1;
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (identical(out[i], Int(-1))) {
+      if (unknown >= 0)
+        throw ValueError({.op = std::string(op),
+                          .problem = "only one size may be -1",
+                          .got = to_string(shape)});
+      unknown = static_cast<int>(i);
+    } else {
+      known *= out[i];
+    }
+  }
+  auto wrong = [&] {
+    throw ShapeError({.op = std::string(op),
+                      .problem = "the sizes do not multiply to the number of elements",
+                      .got = absl::StrCat(to_string(shape), " for ", to_string(count), " elements"),
+                      .next = "check the sizes; one of them may be -1"});
+  };
+  if (unknown >= 0) {
+    if (!require(Relation::ne, known, Int(0)) || !require(Relation::eq, mod(count, known), Int(0)))
+      wrong();
+    out[static_cast<size_t>(unknown)] = floor_div(count, known);
+  } else if (!require(Relation::eq, known, count)) {
+    wrong();
+  }
+  return out;
+}
+
+Geometry view_geometry(const Geometry& x, Args a) {
+  Geometry out;
+  Shape shape = resolve_shape("view", a.ints(1), numel(x.shape));
+  if (!x.reshape(shape, out))
+    throw ShapeError({.op = "view",
+                      .problem = "the elements do not lie in an order that this shape can name",
+                      .got = absl::StrCat("shape ", to_string(x.shape), ", strides ",
+                                          to_string(x.strides), " viewed as ", to_string(shape)),
+                      .next = "use reshape(), which copies where it must"});
+  return out;
+}
+
+Geometry expand_geometry(const Geometry& x, Args a) {
+  Shape want = a.ints(1);
+  size_t lead = want.size() - std::min(want.size(), x.shape.size());
+  bool ok = want.size() >= x.shape.size();
+  for (size_t i = 0; ok && i < x.shape.size(); ++i) {
+    Int have = x.shape[i];
+    Int& to = want[lead + i];
+    if (identical(to, Int(-1))) to = have;
+    ok = identical(have, to) || have == Int(1) || require(Relation::eq, have, to);
+  }
+  if (!ok)
+    throw ShapeError({.op = "expand",
+                      .problem = "only axes of size 1 can be expanded",
+                      .got = absl::StrCat(to_string(x.shape), " to ", to_string(a.ints(1))),
+                      .next = "repeat or index the tensor instead"});
+  return x.expand(want);
+}
+
+Geometry permute_geometry(const Geometry& x, Args a) {
+  absl::InlinedVector<int, 6> order;
+  absl::InlinedVector<bool, 6> seen(x.shape.size(), false);
+  Shape dims = a.ints(1);
+  for (Int d : dims) {
+    int axis = axis_of("permute", x, d);
+    if (!seen.empty()) seen[static_cast<size_t>(axis)] = true;
+    order.push_back(axis);
+  }
+  bool all = dims.size() == x.shape.size();
+  for (bool s : seen) all = all && s;
+  if (!all)
+    throw ValueError({.op = "permute",
+                      .problem = "each axis must be named just once",
+                      .got = absl::StrCat(to_string(dims), " for rank ", x.rank())});
+  return x.permute(order);
+}
+
+Geometry squeeze_geometry(const Geometry& x, Args a) {
+  Geometry g = x;
+  Shape dims = a.ints(1);
+  absl::InlinedVector<bool, 6> drop(x.shape.size(), dims.empty());
+  for (Int d : dims)
+    if (x.rank() > 0) drop[static_cast<size_t>(axis_of("squeeze", x, d))] = true;
+  for (int i = x.rank(); i-- > 0;)
+    if (drop[static_cast<size_t>(i)] && x.shape[static_cast<size_t>(i)] == Int(1)) g = g.squeeze(i);
+  return g;
+}
+
+Geometry unsqueeze_geometry(const Geometry& x, Args a) {
+  return x.unsqueeze(normalise_axis("unsqueeze", a.integer(1).value(), x.rank() + 1));
+}
+
+/// x[..., H, W] → x[..., y, x, kh, kw]: every window, without a copy.
+Geometry windows_geometry(const Geometry& x, Args a) {
+  Shape kernel = a.ints(1), stride = a.ints(2);
+  Geometry g = x;
+  if (x.rank() < 2)
+    throw ShapeError({.op = "windows",
+                      .problem = "the input needs two axes to slide over",
+                      .got = to_string(x.shape)});
+  for (size_t k = 0; k < 2; ++k) {
+    size_t axis = x.shape.size() - 2 + k;
+    Int room = x.shape[axis] - kernel[k];
+    if (!require(Relation::le, Int(1), stride[k]) || !require(Relation::le, Int(1), kernel[k]) ||
+        !require(Relation::le, Int(0), room))
+      throw ShapeError({.op = "windows",
+                        .problem = "the window does not fit",
+                        .got = absl::StrCat("kernel ", to_string(kernel), ", stride ",
+                                            to_string(stride), " on ", to_string(x.shape))});
+    g.shape[axis] = floor_div(room, stride[k]) + 1;
+    g.strides[axis] = x.strides[axis] * stride[k];
+    g.shape.push_back(kernel[k]);
+    g.strides.push_back(x.strides[axis]);
+  }
+  return g;
+}
+
+/// Each position of the window in turn adds its elements back: a defined order, k*k strided adds.
+Grads windows_grad(Grad g) {
+  Shape kernel = g.ints(1), stride = g.ints(2);
+  Tensor dy = g.dy();
+  Tensor dx = create_ops<Tensor>::zeros(g.shape(0), dy.dtype(), g.type(0).device);
+  int rank = static_cast<int>(g.shape(0).size());
+  Int rows = dy.size(-4), cols = dy.size(-3);
+  for (int64_t i = 0; i < kernel[0].value(); ++i) {
+    for (int64_t j = 0; j < kernel[1].value(); ++j) {
+      Tensor part = S::select(S::select(dy, -1, j), -1, i);
+      Tensor strip = S::slice(dx, rank - 2, Int(i), Int(i) + (rows - 1) * stride[0] + 1, stride[0]);
+      Tensor spot =
+          S::slice(strip, rank - 1, Int(j), Int(j) + (cols - 1) * stride[1] + 1, stride[1]);
+      assign(spot, M::add(spot, part));
+    }
+  }
+  return {dx};
+}
+
+void add_views(Rows& r) {
+  r.view("view(Tensor x, int[] shape) -> Tensor", view_geometry,
+         {.grad = [](Grad g) { return Grads{S::reshape(g.dy(), g.shape(0))}; },
+          .doc = "The same elements under another shape, without a copy. One size may be -1."});
+  r.view("expand(Tensor x, int[] shape) -> Tensor", expand_geometry,
+         {.grad = [](Grad g) { return Grads{g.dy()}; },  // summed to x's shape by the caller
+          .doc = "Axes of size 1 repeated without a copy; new axes may be added in front; -1 keeps a size."});
+  r.view("permute(Tensor x, int[] dims) -> Tensor", permute_geometry,
+         {.grad =
+              [](Grad g) {
+                Shape dims = g.ints(1), back(dims.size(), Int(0));
+                for (size_t i = 0; i < dims.size(); ++i)
+                  back[static_cast<size_t>(
+                      normalise_axis("permute", dims[i].value(), static_cast<int>(dims.size())))] =
+                      Int(i);
+                return Grads{S::permute(g.dy(), back)};
+              },
+          .doc = "Axes in another order."});
+  r.view("squeeze(Tensor x, int[] dim=[]) -> Tensor", squeeze_geometry,
+         {.grad = [](Grad g) { return Grads{S::reshape(g.dy(), g.shape(0))}; },
+          .doc = "Without the axes of size 1 (those named in dim, or all)."});
+  r.view("unsqueeze(Tensor x, int dim) -> Tensor", unsqueeze_geometry,
+         {.grad = [](Grad g) { return Grads{S::reshape(g.dy(), g.shape(0))}; },
+          .doc = "With a new axis of size 1 at dim."});
+  r.view("slice(Tensor x, int dim, int? start=None, int? end=None, int step=1) -> Tensor",
+         slice_geometry, {.doc = "x[start:end:step] along dim, by Python's rules."});
+  r.view("windows(Tensor x, int[2] kernel, int[2] stride=1) -> Tensor", windows_geometry,
+         {.grad = windows_grad,
+          .doc = "Every kernel[0] x kernel[1] window of the last two axes, as two new last axes."});
+}
+
+Outputs reshape_expansion(Args a) {
+  Tensor x = a.tensor(0);
+  Shape shape = resolve_shape("reshape", a.ints(1), x.numel());
+  Geometry unused;
+  if (!x.geometry().reshape(shape, unused)) x = M::clone(x);
+  return {S::view(x, shape)};
+}
+
+Outputs select_expansion(Args a) {
+  Tensor x = a.tensor(0);
+  int axis = normalise_axis("select", a.integer(1).value(), x.rank());
+  Int i = a.integer(2), size = x.size(axis);
+  if (!require(Relation::lt, i, size) || !require(Relation::le, -size, i))
+    throw IndexError({.op = "select",
+                      .problem = absl::StrCat("index out of range on axis ", axis),
+                      .got = to_string(i),
+                      .expected = absl::StrCat("-", to_string(size), " to ", to_string(size - 1))});
+  if (i < Int(0)) i = i + size;
+  return {S::squeeze(S::slice(x, axis, i, i + 1), {Int(axis)})};
+}
+
+Outputs cat_expansion(Args a) {
+  Tensors xs = a.tensors(0);
+  if (xs.empty())
+    throw ValueError({.op = "cat", .problem = "there is nothing to join", .got = "an empty list"});
+  int axis = normalise_axis("cat", a.integer(1).value(), xs[0].rank());
+  DType dtype = xs[0].dtype();
+  Shape shape = xs[0].shape();
+  Int total = 0;
+  for (const Tensor& x : xs) {
+    dtype = promote(dtype, x.dtype());
+    bool fits = x.rank() == xs[0].rank();
+    for (int i = 0; fits && i < x.rank(); ++i)
+      fits = i == axis || require(Relation::eq, x.size(i), xs[0].size(i));
+    if (!fits)
+      throw ShapeError({.op = "cat",
+                        .problem = absl::StrCat("the shapes differ outside axis ", axis),
+                        .got = absl::StrCat(to_string(xs[0].shape()), " and ", to_string(x.shape()))});
+    total += x.size(axis);
+  }
+  shape[static_cast<size_t>(axis)] = total;
+  Tensor out = create_ops<Tensor>::zeros(shape, dtype, xs[0].device());
+  Int at = 0;
+  for (const Tensor& x : xs) {
+    assign(S::slice(out, axis, at, at + x.size(axis)), x);
+    at += x.size(axis);
+  }
+  return {out};
+}
+
+/// pad = [left, right] of the last axis, then of the one before, and so on, as PyTorch's F.pad.
+Outputs pad_expansion(Args a) {
+  Tensor x = a.tensor(0);
+  Shape pad = a.ints(1), shape = x.shape();
+  if (pad.size() % 2 != 0 || pad.size() / 2 > shape.size())
+    throw ValueError({.op = "pad",
+                      .problem = "two numbers an axis expected, last axis first",
+                      .got = absl::StrCat(to_string(pad), " for rank ", x.rank())});
+  for (Int p : pad)
+    if (!require(Relation::le, Int(0), p))
+      throw ValueError({.op = "pad", .problem = "negative padding", .got = to_string(pad),
+                        .next = "slice the tensor instead"});
+  for (size_t k = 0; 2 * k < pad.size(); ++k)
+    shape[shape.size() - 1 - k] += pad[2 * k] + pad[2 * k + 1];
+  Tensor out = create_ops<Tensor>::full(shape, a[2], x.dtype(), x.device());
+  Tensor inside = out;
+  for (size_t k = 0; 2 * k < pad.size(); ++k) {
+    int axis = static_cast<int>(shape.size() - 1 - k);
+    inside = S::slice(inside, axis, pad[2 * k], pad[2 * k] + x.size(axis));
+  }
+  assign(inside, x);
+  return {out};
+}
+
+void add_composites(Rows& r) {
+  r.composite("reshape(Tensor x, int[] shape) -> Tensor", reshape_expansion,
+              {.doc = "The same elements under another shape: a view where possible, else a copy."});
+  r.composite("contiguous(Tensor x) -> Tensor",
+              [](Args a) -> Outputs {
+                Tensor x = a.tensor(0);
+                return {x.geometry().is_contiguous() ? x : M::clone(x)};
+              },
+              {.doc = "x itself if its elements lie in row-major order, else a copy that does."});
+  r.composite("transpose(Tensor x, int dim0, int dim1) -> Tensor",
+              [](Args a) -> Outputs {
+                Tensor x = a.tensor(0);
+                int i = normalise_axis("transpose", a.integer(1).value(), x.rank());
+                int j = normalise_axis("transpose", a.integer(2).value(), x.rank());
+                Shape dims = all_axes(x.rank());
+                if (i != j) std::swap(dims[static_cast<size_t>(i)], dims[static_cast<size_t>(j)]);
+                return {S::permute(x, dims)};
+              },
+              {.doc = "Two axes exchanged; a view."});
+  r.composite("select(Tensor x, int dim, int index) -> Tensor", select_expansion,
+              {.doc = "x[index] along dim; a view without that axis."});
+  r.composite("narrow(Tensor x, int dim, int start, int length) -> Tensor",
+              [](Args a) -> Outputs {
+                return {S::slice(a.tensor(0), a.integer(1), a[2], a.integer(2) + a.integer(3))};
+              },
+              {.doc = "length elements from start along dim; a view."});
+  r.composite("flatten(Tensor x, int start=0, int end=-1) -> Tensor",
+              [](Args a) -> Outputs {
+                Tensor x = a.tensor(0);
+                if (x.rank() == 0) return {S::reshape(x, {Int(1)})};
+                int from = normalise_axis("flatten", a.integer(1).value(), x.rank());
+                int to = normalise_axis("flatten", a.integer(2).value(), x.rank());
+                Shape shape;
+                Int run = 1;
+                for (int i = 0; i < x.rank(); ++i) {
+                  bool inside = i >= from && i <= to;
+                  if (inside) run *= x.size(i);
+                  if (!inside || i == to) shape.push_back(inside ? run : x.size(i));
+                }
+                return {S::reshape(x, shape)};
+              },
+              {.doc = "Axes start..end joined into one."});
+  r.composite("cat(Tensor[] tensors, int dim=0) -> Tensor", cat_expansion,
+              {.doc = "Tensors joined along an axis they all have."});
+  r.composite("stack(Tensor[] tensors, int dim=0) -> Tensor",
+              [](Args a) -> Outputs {
+                Tensors xs = a.tensors(0);
+                for (Tensor& x : xs) x = S::unsqueeze(x, a.integer(1));
+                return {S::cat(xs, a.integer(1))};
+              },
+              {.doc = "Tensors of one shape joined along a new axis."});
+  r.composite("pad(Tensor x, int[] pad, Scalar value=0) -> Tensor", pad_expansion,
+              {.doc = "x with a border of value; pad lists (before, after) from the last axis on."});
+}
+
+}  // namespace
+
+void add_shape_rows(Rows& r) {
+  add_views(r);
+  add_composites(r);
+}
+
+}  // namespace lathe

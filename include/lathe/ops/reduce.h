@@ -1,0 +1,33 @@
+// Reductions and scans along axes.
+#pragma once
+#include <tuple>
+
+#include "fn.h"
+
+namespace lathe {
+template <class T>
+struct reduce_ops {
+  using B = OpBinding<T>;
+  using Any = typename B::Any;
+  using Int = typename B::Int;
+  using Ints = typename B::Ints;
+  using Reduce = T(T x, Ints dim, bool keepdim);
+  using Pick = T(T x, Any dim, bool keepdim);
+  static inline const Fn<T, Reduce> sum{"sum"};
+  static inline const Fn<T, Reduce> mean{"mean"};
+  static inline const Fn<T, Reduce> prod{"prod"};
+  static inline const Fn<T, Reduce> amax{"amax"};
+  static inline const Fn<T, Reduce> amin{"amin"};
+  static inline const Fn<T, Reduce> any{"any"};
+  static inline const Fn<T, Reduce> all{"all"};
+  static inline const Fn<T, Pick> argmax{"argmax"};
+  static inline const Fn<T, Pick> argmin{"argmin"};
+  static inline const Fn<T, std::tuple<T, T>(T x, Int dim, bool keepdim)> max_dim{"max_dim"};
+  static inline const Fn<T, std::tuple<T, T>(T x, Int dim, bool keepdim)> min_dim{"min_dim"};
+  static inline const Fn<T, T(T x, Ints dim, bool keepdim, Int correction)> var{"var"};
+  static inline const Fn<T, T(T x, Ints dim, bool keepdim, Int correction)> std{"std"};
+  static inline const Fn<T, Reduce> logsumexp{"logsumexp"};
+  static inline const Fn<T, T(T x, Int dim)> cumsum{"cumsum"};
+  static inline const Fn<T, T(T x, Int dim)> cumprod{"cumprod"};
+};
+}  // namespace lathe
