@@ -58,8 +58,8 @@ fetch_abseil() {
   sed -i -E -e 's/(define ABSL_OPTION_USE_STD_(ANY|OPTIONAL|STRING_VIEW|VARIANT)) .*/\1 1/' \
     -e 's/(define ABSL_OPTION_INLINE_NAMESPACE_NAME) .*/\1 lathe_20220623/' \
     -e 's/(define ABSL_OPTION_HARDENED) .*/\1 0/' "$1"/abseil-*/absl/base/options.h
-  # flat_hash_map reaches <iostream>, which puts a static constructor into every object that includes it.
-  find "$1"/abseil-*/absl -name '*.h' -exec sed -i 's/#include <iostream>/#include <ostream>/' {} +
+  # flat_hash_map reaches <iostream>, which puts a static constructor into every object.
+  find "$1"/abseil-*/absl/strings -name '*.h' -exec sed -i 's/#include <iostream>/#include <ostream>/' {} +
 }
 
 build_abseil() {
