@@ -5,36 +5,51 @@
 // body for every engine: strips evaluate it node by node over 4 KiB strips, LLVM emits it, constant
 // folding and the high-precision check interpret it, and `derivative` differentiates it.
 //
-// Two levels share the language. Transcendental primitives (exp, tanh, pow ...) are single nodes for
-// eager strips, whose kernels are compiled from the templates in core/math.h; `lower` replaces them by
-// the same templates instantiated on Expr, which is what code generators consume. Either way the same
-// sequence of IEEE operations runs, so the bits agree.
+// Two levels share the language. Transcendental primitives (exp, tanh, pow ...) are single nodes
+// for eager strips, whose kernels are compiled from the templates in core/math.h; `lower` replaces
+// them by the same templates instantiated on Expr, which is what code generators consume. Either
+// way the same sequence of IEEE operations runs, so the bits agree.
 //
-// Semantics are total: no undefined behaviour anywhere. Integers wrap; shift counts are taken modulo
-// the width; float → int saturates and NaN gives 0; comparisons with NaN are false except ne;
-// pmin(a, b) = a < b ? a : b and pmax(a, b) = a > b ? a : b exactly (so a NaN gives b).
+// Semantics are total: no undefined behaviour anywhere. Integers wrap; shift counts are taken
+// modulo the width; float → int saturates and NaN gives 0; comparisons with NaN are false except
+// ne; pmin(a, b) = a < b ? a : b and pmax(a, b) = a > b ? a : b exactly (so a NaN gives b).
+//
+// Types. Arithmetic is done on f32, f64 and the integers. f16 and bf16 are storage types: they are
+// cast to f32 and back, nothing else (select and rare may pass them through). bool has logic: its +
+// and pmax are or, its * and pmin are and. u32 and u64 serve bit work. Every node's arguments agree
+// in dtype unless the primitive says otherwise; a bare number takes the dtype of the operand it
+// meets.
+//
+// Where to read: expr_prims.cpp (the table), expr.cpp (the functions bodies call),
+// expr_simplify.cpp (`make`, the only way a node comes to be), expr_function.cpp (build, lower,
+// inline_call), scalar.h (what each primitive means) and expr_evaluate.cpp, expr_derivative.cpp,
+// expr_complex.cpp, expr_print.cpp.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/inlined_vector.h>
 #include <absl/types/span.h>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/dtype.h"
 
 namespace lathe {
 
+// clang-format off
 enum class Prim : uint8_t {
   // Leaves.
   constant,  // payload: the value's bits
   input,     // payload: which argument
   index,     // payload: axis; the element's logical index along it, i64
   linear,    // the element's row-major logical index, i64
-  random,    // payload: word k; u32 of philox4x32-10(seed, call index, logical index)
-  // Arithmetic, correctly rounded (IEEE 754) for floats, wrapping for integers.
+  random,    // payload: word k; u32 of philox4x32-10(seed, call index, logical index), core/philox.h
+  // Arithmetic, correctly rounded (IEEE 754) for floats, wrapping for integers; div, sqrt: floats.
   add, sub, mul, div, fma, neg, abs, sqrt,
   pmin, pmax,
   floor, ceil, trunc, rint,  // rint: to nearest, ties to even
@@ -47,13 +62,16 @@ enum class Prim : uint8_t {
   select,                                        // select(condition, yes, no)
   // Conversion.
   cast,     // value conversion to the node's dtype
-  bits,     // float → integer of the same width, NaN as the positive quiet one
-  frombits, // integer → float of the same width
+  bits,     // float → unsigned of the same width, NaN as the positive quiet one; payload 1: the bits
+            // of a NaN as they are (core/math.h only, whose results do not depend on them)
+  frombits, // unsigned → float of the same width
   // Named non-smooth steps, so that derivatives stay right.
-  round_magic,  // round_magic(x, c) = rint(x * c) by the fma trick, |x * c| < 2^22 (2^51 for f64)
-  addexp,       // addexp(x, n) = x * 2^n by adding the integer-valued float n to the exponent field;
-                // x and the result normal
-  rare,         // rare(mask, fast, slow) = select(mask, slow, fast); slow may be skipped if no lane asks
+  round_magic,  // round_magic(x, c) = fma(x, c, m) - m, m = 1.5 * 2^23 (2^52 for f64): rint(x * c)
+                // where |x * c| < 2^22 (2^51)
+  addexp,       // addexp(x, n) = x * 2^n for an integer-valued float n, by adding it to the exponent
+                // field: right where x and the result are normal; elsewhere as core/scalar.h says
+  rare,         // rare(mask, fast, slow) = select(mask, slow, fast); slow may be skipped if no lane
+                // asks
   check,        // check(condition, x): x, and an error (payload: code) where the condition is false
   // Transcendental: one node here, a template in core/math.h.
   exp, exp2, expm1, log, log2, log10, log1p,
@@ -63,13 +81,15 @@ enum class Prim : uint8_t {
   // Complex values exist only in the language: they evaporate into pairs of reals when built.
   complex, real, imag,
 };
+// clang-format on
 inline constexpr int kPrims = static_cast<int>(Prim::imag) + 1;
 
 struct PrimInfo {
-  std::string_view name;
+  std::string_view name;  // the op row's name, where there is such a row
   uint8_t arity;
   bool transcendental;  // has a template in core/math.h and must be lowered for code generators
   bool smooth;          // has a derivative that is not zero
+  DTypeSet domain;      // of the value operands
 };
 const PrimInfo& info(Prim prim);
 
@@ -81,7 +101,7 @@ struct ExprNode {
   DType dtype;
   uint8_t arity = 0;
   uint32_t args[3] = {0, 0, 0};
-  uint64_t payload = 0;
+  uint64_t payload = 0;  // constants: the bits, zero-extended; NaN always as the positive quiet one
   friend bool operator==(const ExprNode&, const ExprNode&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const ExprNode& n) {
@@ -122,12 +142,15 @@ class Expr {
   Kind kind_ = Kind::none;
 };
 
+/// Nodes in topological order. A reference to one lasts until the next node is added.
 class ExprGraph {
  public:
   const std::vector<ExprNode>& nodes() const { return nodes_; }
   const ExprNode& operator[](uint32_t id) const { return nodes_[id]; }
   size_t size() const { return nodes_.size(); }
-  uint32_t intern(const ExprNode& node);  // after simplification; the raw entry point
+  /// The raw entry point, below `make`: no check, no simplification, only sharing.
+  uint32_t intern(const ExprNode& node);
+  std::optional<uint32_t> find(const ExprNode& node) const;
 
  private:
   std::vector<ExprNode> nodes_;
@@ -147,15 +170,18 @@ class ExprScope {
 };
 ExprGraph& current_exprs();
 
-/// A finished body: what engines take. Inputs are numbered 0.. ; complex inputs and outputs appear as
-/// `real`/`imag` of an input, and as two outputs, in that order.
+/// A finished body: what engines take. Only nodes that an output needs are there. Inputs are
+/// numbered 0.. ; complex inputs and outputs appear as `real`/`imag` of an input, and as two
+/// outputs, in that order. No node but such an input is complex.
 struct ScalarFunction {
   ExprGraph graph;
   std::vector<DType> inputs;
   std::vector<uint32_t> outputs;
   std::vector<DType> output_types;  // as the row sees them: one c64 entry has two `outputs`
-  std::string print() const;        // one line a node: "%3:f32 = fma(%1, %0, 0.5)"
-  uint64_t hash() const;
+  /// One line a node: "%3:f32 = fma(%1, %0, 0.5)", where %0 .. are the inputs. Canonical: two
+  /// functions print alike exactly when their graphs are the same.
+  std::string print() const;
+  uint64_t hash() const;  // the same in every process and on every machine
 };
 
 using BodyFn = std::function<Exprs(absl::Span<const Expr>)>;
@@ -167,13 +193,16 @@ ScalarFunction lower(const ScalarFunction& f);
 Exprs inline_call(const ScalarFunction& f, absl::Span<const Expr> inputs);
 
 // ── building ────────────────────────────────────────────────────────────────────────────────────
+/// The node, or a simpler one with the same bits for every input. `dtype` is the result's.
+/// Arguments are nodes, not bare numbers, and not complex. DTypeError where the primitive is not
+/// defined for them.
 Expr make(Prim prim, DType dtype, absl::Span<const Expr> args, uint64_t payload = 0);
 Expr constant(DType dtype, double value);
 Expr constant_bits(DType dtype, uint64_t bits);
 Expr input(int which, DType dtype);
 Expr index(int axis);
 Expr linear_index();
-Expr random_word(int k);
+Expr random_word(int k);  // 0 <= k < 1024
 
 Expr operator+(Expr, Expr);
 Expr operator-(Expr, Expr);
@@ -192,7 +221,7 @@ Expr rint(Expr);
 Expr floor_div(Expr, Expr);  // integers
 Expr mod(Expr, Expr);        // integers
 Expr fmod(Expr, Expr);       // floats
-Expr mulhi(Expr, Expr);
+Expr mulhi(Expr, Expr);      // u32
 Expr lt(Expr, Expr);
 Expr le(Expr, Expr);
 Expr eq(Expr, Expr);
@@ -206,7 +235,7 @@ Expr shr(Expr, Expr);
 Expr select(Expr condition, Expr yes, Expr no);
 Expr cast(Expr, DType);
 Expr bits(Expr);
-Expr frombits(Expr, DType);
+Expr frombits(Expr, DType);  // u32 → f32, u64 → f64
 Expr round_magic(Expr x, Expr c);
 Expr addexp(Expr x, Expr n);
 Expr rare(Expr mask, Expr fast, Expr slow);
@@ -218,8 +247,10 @@ Expr square(Expr);
 Expr unary(Prim prim, Expr x);
 Expr binary(Prim prim, Expr x, Expr y);
 inline Expr exp(Expr x) { return unary(Prim::exp, x); }
+inline Expr exp2(Expr x) { return unary(Prim::exp2, x); }
 inline Expr expm1(Expr x) { return unary(Prim::expm1, x); }
 inline Expr log(Expr x) { return unary(Prim::log, x); }
+inline Expr log2(Expr x) { return unary(Prim::log2, x); }
 inline Expr log1p(Expr x) { return unary(Prim::log1p, x); }
 inline Expr tanh(Expr x) { return unary(Prim::tanh, x); }
 inline Expr sigmoid(Expr x) { return unary(Prim::sigmoid, x); }
@@ -233,9 +264,10 @@ Expr real(Expr);
 Expr imag(Expr);
 
 // ── derivative ──────────────────────────────────────────────────────────────────────────────────
-/// d(sum over outputs of dy_k * y_k) / d(input i), one Expr an input, by the chain rule; built in the
-/// current graph from `inputs` and `dy`. Holds for real inputs; complex ones are taken as pairs
-/// (cotangent conj convention: dx = dL/dRe + i dL/dIm).
+/// d(sum over outputs of dy_k * y_k) / d(input i), one Expr an input, by the chain rule; built in
+/// the current graph from `inputs` and `dy`. Holds for real inputs; complex ones are taken as pairs
+/// (cotangent conj convention: dx = dL/dRe + i dL/dIm). An input that is not a float or complex
+/// gets an invalid Expr, and an invalid `dy` stands for zero.
 Exprs derivative(const ScalarFunction& f, absl::Span<const Expr> inputs, absl::Span<const Expr> dy);
 
 // ── evaluation ──────────────────────────────────────────────────────────────────────────────────
@@ -249,5 +281,8 @@ struct ScalarEnv {
   uint32_t* failed = nullptr;  // set to the code of a failed `check`
 };
 std::vector<uint64_t> evaluate(const ScalarFunction& f, const ScalarEnv& env);
+/// One primitive on constants (never a leaf): what folding uses, and what the primitive means.
+uint64_t evaluate_prim(const ExprNode& node, absl::Span<const DType> types,
+                       absl::Span<const uint64_t> args);
 
 }  // namespace lathe
