@@ -1,0 +1,82 @@
+// The table's list, in order of preference. Ours come first wherever they are near the best, because their bits are
+// defined; a vendor's entry is reached when ours is switched off or lacks the dtype, or by a tuned table.
+#include <array>
+
+#include "kernels/own/contract.h"
+#include "kernels/own/kinds.h"
+#include "kernels/own/search.h"
+#include "kernels/plugin.h"
+#include "kernels/reference/entry.h"
+#include "kernels/table.h"
+
+namespace lathe {
+namespace {
+
+Verdict any_host(const Entry&, const Query& query) {
+  if (query.device.kind == DeviceKind::cuda) return Verdict::no(Reason::device, to_string(query.device));
+  return Verdict::yes();
+}
+
+/// An opaque row is known by name: "own.searchsorted" runs searchsorted.
+Verdict named_row(const Entry& entry, const Query& query) {
+  if (entry.name.substr(entry.name.find('.') + 1) != query.op.name())
+    return Verdict::no(Reason::op, query.op.name());
+  return any_host(entry, query);
+}
+
+Verdict without_cuda(const Entry&, const Query&) { return Verdict::no(Reason::no_cuda); }
+
+constexpr Entry vendor(std::string_view name) {
+  return {name, Kind::contract, Bits::pinned, plugin_accepts, plugin_prepare, plugin_run, nullptr};
+}
+constexpr Entry cuda(std::string_view name) {
+  return {name, Kind::contract, Bits::pinned, without_cuda, nullptr, nullptr, nullptr};
+}
+constexpr Entry whole(std::string_view name, Kind kind, void (*call)(const Call&, Outputs&)) {
+  return {name, kind, Bits::defined, any_host, nullptr, nullptr, call};
+}
+
+constexpr std::array kContract = {
+    Entry{"own.gemm", Kind::contract, Bits::defined, own::product_accepts, own::product_prepare,
+          own::product_run, nullptr},
+    vendor("onednn.matmul"),
+    vendor("onednn.conv"),
+    vendor("openblas.gemm"),
+    vendor("eigen.gemm"),
+    cuda("cublas.gemm"),
+    cuda("cudnn.conv"),
+    Entry{"reference.contract", Kind::contract, Bits::defined, reference::contract_accepts,
+          reference::contract_prepare, reference::contract_run, nullptr},
+};
+constexpr std::array kElementwise = {
+    whole("own.strips", Kind::elementwise, own::run_elementwise)};
+constexpr std::array kReduce = {whole("own.reduce", Kind::reduce, own::run_reduce)};
+constexpr std::array kScan = {whole("own.scan", Kind::scan, own::run_scan)};
+constexpr std::array kView = {whole("own.view", Kind::view, own::run_view)};
+constexpr std::array kIndex = {whole("own.index", Kind::index, own::run_index)};
+constexpr std::array kSort = {whole("own.sort", Kind::sort, own::run_sort)};
+constexpr std::array kCreate = {whole("own.create", Kind::create, own::run_create)};
+constexpr std::array kRandom = {whole("own.random", Kind::random, own::run_random)};
+constexpr std::array kOpaque = {Entry{"own.searchsorted", Kind::opaque, Bits::defined, named_row,
+                                      nullptr, nullptr, own::run_searchsorted}};
+
+}  // namespace
+
+absl::Span<const Entry> entries(Kind kind) {
+  switch (kind) {
+    case Kind::elementwise: return kElementwise;
+    case Kind::reduce: return kReduce;
+    case Kind::scan: return kScan;
+    case Kind::contract: return kContract;
+    case Kind::view: return kView;
+    case Kind::index: return kIndex;
+    case Kind::sort: return kSort;
+    case Kind::create: return kCreate;
+    case Kind::random: return kRandom;
+    case Kind::opaque: return kOpaque;
+    case Kind::composite: break;
+  }
+  return {};
+}
+
+}  // namespace lathe

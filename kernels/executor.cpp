@@ -1,0 +1,61 @@
+#include "kernels/executor.h"
+
+#include "core/error.h"
+#include "kernels/launch.h"
+#include "kernels/own/kinds.h"
+#include "kernels/table.h"
+
+namespace lathe {
+namespace {
+
+/// The operand in the dtype the contraction is computed in; a copy where it is stored in another.
+Tensor in_dtype(const Tensor& x, DType dtype) {
+  if (x.dtype() == dtype) return x;
+  Tensor y = empty(type_of(x).with(dtype));
+  Operand from = operand(x), to = operand(y);
+  submit(x.device(), {x}, {y}, [=] { own::convert(from, to); });
+  return y;
+}
+
+void run_contract(const Entry& entry, const Call& call, Outputs& outputs) {
+  const TensorType& type = call.types[0];
+  Tensor a = in_dtype(call.args.tensor(0), type.dtype), b = in_dtype(call.args.tensor(1), type.dtype);
+  Tensor out = empty(type);
+  Operand in[] = {operand(a), operand(b)};
+  Operand to = operand(out);
+  std::shared_ptr<const Prepared> prepared = entry.prepare(entry, {call.op, call.args, in, to});
+  Launch launch{in[0].data, in[1].data, to.data, {}};
+  submit(type.device, {a, b}, {out},
+         [&entry, prepared, launch] { entry.run(entry, *prepared, launch); });
+  outputs.push_back(std::move(out));
+}
+
+class Executor final : public Backend {
+ public:
+  void run(const Call& call, Outputs& outputs) override {
+    const Entry& entry = family(make_query(call.op, call.args, call.types));
+    if (entry.call != nullptr) return entry.call(call, outputs);
+    run_contract(entry, call, outputs);
+  }
+
+  bool claims(const Op&, Args) const override { return false; }
+
+  void write(Tensor& dst, const Tensor& value) override {
+    Operand from = broadcast_to(operand(value), operand(dst).shape), to = operand(dst);
+    Storage& storage = *dst.impl()->storage;
+    submit(dst.device(), {dst, value}, {dst}, [=] { own::convert(from, to); });
+    ++storage.version;
+    storage.writer = here();
+  }
+};
+
+}  // namespace
+
+Backend& executor() {
+  static auto& backend = *new Executor;
+  return backend;
+}
+
+void install_executor() { set_default_backend(&executor()); }
+
+}  // namespace lathe

@@ -1,0 +1,12 @@
+// Our contractions as a table entry.
+#pragma once
+
+#include "kernels/table.h"
+
+namespace lathe::own {
+
+Verdict product_accepts(const Entry& entry, const Query& query);
+PreparedRef product_prepare(const Entry& entry, const Problem& problem);
+void product_run(const Entry& entry, const Prepared& prepared, const Launch& launch);
+
+}  // namespace lathe::own

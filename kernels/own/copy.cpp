@@ -1,0 +1,104 @@
+// Strided copies without conversion: the memory-bound half of clone, contiguous, cat and assignment.
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/own/kinds.h"
+#include "kernels/pool.h"
+
+namespace lathe::own {
+namespace {
+
+constexpr int64_t kTile = 32;  // of a transposing copy: both sides stay in L1
+
+template <class T>
+void line(T* to, int64_t to_step, const T* from, int64_t from_step, int64_t n) {
+  if (to_step == 1 && from_step == 1) {
+    std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
+  } else if (to_step == 1 && from_step == 0) {
+    std::fill(to, to + n, *from);
+  } else {
+    for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
+  }
+}
+
+/// rows x cols, where the source runs fast along rows and the target along columns.
+template <class T>
+void turn(T* to, int64_t to_row, const T* from, int64_t from_col, int64_t rows, int64_t cols,
+          int64_t from_row, int64_t to_col) {
+  for (int64_t r0 = 0; r0 < rows; r0 += kTile)
+    for (int64_t c0 = 0; c0 < cols; c0 += kTile)
+      for (int64_t r = r0; r < std::min(rows, r0 + kTile); ++r)
+        for (int64_t c = c0; c < std::min(cols, c0 + kTile); ++c)
+          to[r * to_row + c * to_col] = from[r * from_row + c * from_col];
+}
+
+template <class T>
+void copy_as(const Operand& from, const Operand& to) {
+  const Operand* both[] = {&to, &from};
+  Walk w = make_walk(both, to.shape, true);
+  auto* target = reinterpret_cast<T*>(to.data);
+  const auto* source = reinterpret_cast<const T*>(from.data);
+  size_t rank = w.shape.size();
+  if (rank == 0) {
+    *target = *source;
+    return;
+  }
+  const Sizes &ts = w.strides[0], &fs = w.strides[1];
+  // The source's own fast axis goes next to last, where it is another than the target's.
+  size_t fast = rank - 1;
+  for (size_t i = 0; i + 1 < rank; ++i)
+    if (fs[i] == 1 && fs[rank - 1] != 1 && fs[rank - 1] != 0) fast = i;
+  bool turned = fast != rank - 1 && w.shape[fast] >= 4 && w.shape[rank - 1] >= 4;
+  int64_t cols = w.shape[rank - 1], to_col = ts[rank - 1], from_col = fs[rank - 1];
+  if (turned) {
+    int64_t rows = w.shape[fast], to_row = ts[fast], from_row = fs[fast];
+    Walk outer = w;
+    for (size_t axis : {rank - 1, fast}) {
+      outer.shape.erase(outer.shape.begin() + static_cast<ptrdiff_t>(axis));
+      for (Sizes& s : outer.strides) s.erase(s.begin() + static_cast<ptrdiff_t>(axis));
+    }
+    int64_t count = 1;
+    for (int64_t e : outer.shape) count *= e;
+    int64_t bands = (rows + kTile - 1) / kTile;
+    int64_t grain = std::max<int64_t>(1, 65536 / std::max<int64_t>(1, kTile * cols));
+    parallel_for(count * bands, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        int64_t at[2];
+        walk_offsets(outer, static_cast<int>(outer.shape.size()), i / bands, absl::MakeSpan(at));
+        int64_t row = i % bands * kTile;
+        turn(target + at[0] + row * to_row, to_row, source + at[1] + row * from_row, from_col,
+             std::min(kTile, rows - row), cols, from_row, to_col);
+      }
+    });
+    return;
+  }
+  int64_t rows = 1;
+  for (size_t i = 0; i + 1 < rank; ++i) rows *= w.shape[i];
+  // One long line is cut too.
+  constexpr int64_t kPiece = 1 << 16;
+  int64_t pieces = (cols + kPiece - 1) / kPiece;
+  int64_t grain = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, std::min(cols, kPiece)));
+  parallel_for(rows * pieces, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t at[2];
+      walk_offsets(w, static_cast<int>(rank) - 1, i / pieces, absl::MakeSpan(at));
+      int64_t col = i % pieces * kPiece;
+      line(target + at[0] + col * to_col, to_col, source + at[1] + col * from_col, from_col,
+           std::min(kPiece, cols - col));
+    }
+  });
+}
+
+}  // namespace
+
+void copy_elements(const Operand& from, const Operand& to) {
+  if (to.numel() == 0) return;
+  switch (size_of(to.dtype)) {
+    case 1: return copy_as<uint8_t>(from, to);
+    case 2: return copy_as<uint16_t>(from, to);
+    case 4: return copy_as<uint32_t>(from, to);
+    default: return copy_as<uint64_t>(from, to);
+  }
+}
+
+}  // namespace lathe::own

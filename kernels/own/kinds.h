@@ -1,0 +1,25 @@
+// The executor's implementation of each kind of row. All take a call as dispatch made it and append results.
+#pragma once
+
+#include "core/dispatch.h"
+#include "kernels/operand.h"
+
+namespace lathe::own {
+
+void run_elementwise(const Call& call, Outputs& outputs);
+void run_reduce(const Call& call, Outputs& outputs);
+void run_scan(const Call& call, Outputs& outputs);
+void run_view(const Call& call, Outputs& outputs);
+void run_index(const Call& call, Outputs& outputs);
+void run_sort(const Call& call, Outputs& outputs);
+void run_create(const Call& call, Outputs& outputs);
+void run_random(const Call& call, Outputs& outputs);
+
+/// to[...] = from[...], converted as the op `cast` does. Shapes agree (broadcast strides allowed in `from`). On the
+/// calling thread's side of a stream: runs at once.
+void convert(const Operand& from, const Operand& to);
+
+/// The same elements, moved as they are; dtypes agree.
+void copy_elements(const Operand& from, const Operand& to);
+
+}  // namespace lathe::own

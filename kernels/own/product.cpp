@@ -1,0 +1,331 @@
+#include "kernels/own/product.h"
+
+#include <algorithm>
+
+#include "kernels/pool.h"
+#include "kernels/scratch.h"
+
+namespace lathe::own {
+namespace {
+
+bool moves(const Addressing& access, int var) {
+  size_t v = static_cast<size_t>(var);
+  if (access.stride[v] != 0) return true;
+  for (const Window& w : access.windows)
+    if (w.coefficient[v] != 0) return true;
+  return false;
+}
+
+Product::Repeat repeat_of(const Contraction& c, const Addressing& left, const Addressing& right, int var) {
+  size_t v = static_cast<size_t>(var);
+  Product::Repeat r{c.extent[v], left.stride[v], right.stride[v], c.out.stride[v], {}, {}};
+  for (const Window& w : left.windows) r.left_windows.push_back(w.coefficient[v]);
+  for (const Window& w : right.windows) r.right_windows.push_back(w.coefficient[v]);
+  return r;
+}
+
+}  // namespace
+
+Product make_product(const Contraction& c) {
+  Product p;
+  absl::InlinedVector<int, 6> outer;
+  for (int v : c.outer)
+    if (c.extent[static_cast<size_t>(v)] != 1) outer.push_back(v);
+  size_t end = outer.size();
+  p.right_is_a = end > 0 && moves(c.a, outer[end - 1]) && !moves(c.b, outer[end - 1]);
+  const Addressing& right = p.right_is_a ? c.a : c.b;
+  const Addressing& left = p.right_is_a ? c.b : c.a;
+  size_t cols = end;
+  while (cols > 0 && !moves(left, outer[cols - 1])) --cols;
+  size_t rows = cols;
+  while (rows > 0 && !moves(right, outer[rows - 1])) --rows;
+  auto span = absl::MakeConstSpan(outer);
+  Group n(c, span.subspan(cols)), m(c, span.subspan(rows, cols - rows)), k(c, c.reduced);
+  p.left = Side(c, left, m, k);
+  p.right = Side(c, right, n, k);
+  p.rows = m.extent();
+  p.cols = n.extent();
+  p.depth = c.terms();
+  for (size_t i = 0; i < c.batch.size(); ++i) {
+    if (c.batch[i] != 1)
+      p.repeats.push_back({c.batch[i], left.batch[i], right.batch[i], c.out.batch[i],
+                           absl::InlinedVector<int64_t, 2>(left.windows.size(), 0),
+                           absl::InlinedVector<int64_t, 2>(right.windows.size(), 0)});
+    p.products *= c.batch[i];
+  }
+  for (size_t i = 0; i < rows; ++i) p.repeats.push_back(repeat_of(c, left, right, outer[i]));
+  for (size_t i = 0; i < rows; ++i) p.products *= c.extent[static_cast<size_t>(outer[i])];
+  return p;
+}
+
+namespace {
+
+template <class T>
+class Runner {
+ public:
+  Runner(const Product& p, const T* left, const T* right, T* out, const Epilogue& epilogue)
+      : p_(p), tiles_(tiles<T>()), left_(left), right_(right), out_(out), epilogue_(epilogue) {}
+
+  void run() {
+    if (p_.products == 0 || p_.rows == 0 || p_.cols == 0) return;
+    if (p_.depth == 0) return zeros();
+    if (p_.rows == 1 && vector_fits()) return vectors();
+    choose_blocks();
+    if (share_left_) pack_all_left();
+    int64_t tasks = p_.products * row_blocks_ * col_blocks_;
+    parallel_for(tasks, grain(rows_block_ * cols_block_ * p_.depth), [&](int64_t begin, int64_t end) {
+      Scratch panels(panel_bytes());
+      for (int64_t t = begin; t < end; ++t) task(t, panels.as<T>());
+    });
+  }
+
+ private:
+  /// Where product number i begins.
+  struct Place {
+    Shift left, right;
+    int64_t out = 0;
+  };
+
+  /// How many tasks of this much work make 30 microseconds.
+  static int64_t grain(int64_t multiplications) {
+    return std::max<int64_t>(1, (int64_t{1} << 21) / std::max<int64_t>(1, multiplications));
+  }
+
+  Place place(int64_t i) const {
+    Place at;
+    const size_t left_windows = p_.left.windows(), right_windows = p_.right.windows();
+    at.left.windows.assign(left_windows, 0);
+    at.right.windows.assign(right_windows, 0);
+    for (size_t r = p_.repeats.size(); r-- > 0;) {
+      const Product::Repeat& axis = p_.repeats[r];
+      int64_t x = i % axis.extent;
+      i /= axis.extent;
+      at.left.offset += x * axis.left;
+      at.right.offset += x * axis.right;
+      at.out += x * axis.out;
+      for (size_t w = 0; w < left_windows; ++w) at.left.windows[w] += x * axis.left_windows[w];
+      for (size_t w = 0; w < right_windows; ++w) at.right.windows[w] += x * axis.right_windows[w];
+    }
+    return at;
+  }
+
+  void zeros() {
+    int64_t n = p_.products * p_.rows * p_.cols;
+    std::fill(out_, out_ + n, T{});
+    if (epilogue_) epilogue_(0, n);
+  }
+
+  // ── matrix times matrix ─────────────────────────────────────────────────────────────────────────
+  void choose_blocks() {
+    int64_t most = tiles_.cols * 8;
+    while (most < 256) most += tiles_.cols;
+    int64_t parts = (p_.cols + most + most / 2 - 1) / (most + most / 2);
+    cols_block_ = round_up((p_.cols + parts - 1) / parts, tiles_.cols);
+    if (parts == 1) cols_block_ = p_.cols;
+    col_blocks_ = (p_.cols + cols_block_ - 1) / cols_block_;
+    rows_block_ = p_.rows;
+    int64_t work = p_.rows * cols_block_ * p_.depth;
+    int64_t split = std::min<int64_t>(work >> 23, p_.rows / (tiles_.rows * 8));
+    if (split > 1) rows_block_ = round_up((p_.rows + split - 1) / split, tiles_.rows);
+    row_blocks_ = (p_.rows + rows_block_ - 1) / rows_block_;
+    left_direct_ = p_.left.plain() && p_.left.x_step() == 1 && (p_.rows <= 2 * tiles_.rows || p_.cols <= tiles_.cols);
+    right_direct_ = p_.right.plain() && p_.right.x_step() == 1 && rows_block_ <= 3 * tiles_.rows;
+    left_copies_ = 1;
+    left_varies_.clear();
+    for (const Product::Repeat& r : p_.repeats) {
+      bool varies = r.left != 0;
+      for (int64_t w : r.left_windows) varies |= w != 0;
+      left_varies_.push_back(varies);
+      if (varies) left_copies_ *= r.extent;
+    }
+    int64_t uses = col_blocks_ * (p_.products / left_copies_);
+    int64_t bytes = left_copies_ * round_up(p_.rows, tiles_.rows) * p_.depth * static_cast<int64_t>(sizeof(T));
+    share_left_ = !left_direct_ && uses > 1 && bytes <= (int64_t{256} << 20);
+  }
+
+  size_t panel_bytes() const {
+    int64_t depth = std::min(p_.depth, kSumBlock);
+    int64_t right = right_direct_ ? 0 : round_up(cols_block_, tiles_.cols) * depth;
+    int64_t left = share_left_ || left_direct_ ? 0 : tiles_.rows * depth;
+    return static_cast<size_t>(right + left + 64) * sizeof(T);
+  }
+
+  /// Which packed copy of the left side product i uses.
+  int64_t left_copy(int64_t i) const {
+    int64_t copy = 0, step = 1;
+    for (size_t r = p_.repeats.size(); r-- > 0;) {
+      int64_t x = i % p_.repeats[r].extent;
+      i /= p_.repeats[r].extent;
+      if (!left_varies_[r]) continue;
+      copy += x * step;
+      step *= p_.repeats[r].extent;
+    }
+    return copy;
+  }
+  /// And the first product that uses a copy.
+  int64_t product_of_copy(int64_t copy) const {
+    int64_t i = 0, step = 1;
+    for (size_t r = p_.repeats.size(); r-- > 0;) {
+      if (left_varies_[r]) {
+        i += copy % p_.repeats[r].extent * step;
+        copy /= p_.repeats[r].extent;
+      }
+      step *= p_.repeats[r].extent;
+    }
+    return i;
+  }
+
+  /// The left side in panels of `tiles_.rows` rows, all k of a panel together.
+  void pack_all_left() {
+    int64_t panels = (p_.rows + tiles_.rows - 1) / tiles_.rows;
+    int64_t panel = tiles_.rows * p_.depth;
+    shared_.emplace(static_cast<size_t>(left_copies_ * panels * panel + 64) * sizeof(T));
+    T* to = shared_->template as<T>();
+    parallel_for(left_copies_ * panels, grain(panel * 8), [&](int64_t begin, int64_t end) {
+      for (int64_t t = begin; t < end; ++t) {
+        Place at = place(product_of_copy(t / panels));
+        int64_t row = t % panels * tiles_.rows;
+        int valid = static_cast<int>(std::min<int64_t>(tiles_.rows, p_.rows - row));
+        p_.left.pack(tiles_, left_, at.left, row, valid, tiles_.rows, 0, p_.depth, to + t * panel);
+      }
+    });
+  }
+
+  void task(int64_t t, T* scratch) {
+    int64_t col_block = t % col_blocks_;
+    int64_t row_block = t / col_blocks_ % row_blocks_;
+    int64_t product = t / (col_blocks_ * row_blocks_);
+    Place at = place(product);
+    Block block;
+    block.row = row_block * rows_block_;
+    block.rows = std::min(rows_block_, p_.rows - block.row);
+    block.col = col_block * cols_block_;
+    block.cols = std::min(cols_block_, p_.cols - block.col);
+    if (share_left_) {
+      int64_t panels = (p_.rows + tiles_.rows - 1) / tiles_.rows;
+      block.packed_left = shared_->template as<T>() + left_copy(product) * panels * tiles_.rows * p_.depth;
+    }
+    block.right_panel = scratch;
+    block.left_panel = scratch + (right_direct_ ? 0 : round_up(cols_block_, tiles_.cols) * std::min(p_.depth, kSumBlock));
+    for (int64_t k = 0; k < p_.depth; k += kSumBlock)
+      sum_block(at, block, k, std::min(kSumBlock, p_.depth - k));
+  }
+
+  struct Block {
+    int64_t row, rows, col, cols;
+    const T* packed_left = nullptr;
+    T* right_panel;
+    T* left_panel;
+  };
+
+  void sum_block(const Place& at, const Block& block, int64_t k, int64_t depth) {
+    if (!right_direct_)
+      for (int64_t j = 0; j < block.cols; j += tiles_.cols) {
+        int valid = static_cast<int>(std::min<int64_t>(tiles_.cols, block.cols - j));
+        p_.right.pack(tiles_, right_, at.right, block.col + j, valid, tiles_.cols, k, depth,
+                      block.right_panel + j * depth);
+      }
+    bool last = k + depth == p_.depth;
+    for (int64_t i = 0; i < block.rows; i += tiles_.rows) {
+      TileCall<T> call;
+      call.rows = static_cast<int>(std::min<int64_t>(tiles_.rows, block.rows - i));
+      call.depth = depth;
+      call.add = k > 0;
+      call.ldc = p_.cols;
+      left_panel(at, block, block.row + i, k, call);
+      T* c = out_ + at.out + (block.row + i) * p_.cols + block.col;
+      for (int64_t j = 0; j < block.cols; j += tiles_.cols) {
+        call.cols = static_cast<int>(std::min<int64_t>(tiles_.cols, block.cols - j));
+        if (right_direct_) {
+          call.b = right_ + at.right.offset + block.col + j + k * p_.right.k_step();
+          call.b_k = p_.right.k_step();
+        } else {
+          call.b = block.right_panel + j * depth;
+          call.b_k = tiles_.cols;
+        }
+        call.c = c + j;
+        tiles_.tile(call);
+      }
+      if (last && epilogue_)
+        for (int r = 0; r < call.rows; ++r) epilogue_(c - out_ + r * p_.cols, block.cols);
+    }
+  }
+
+  void left_panel(const Place& at, const Block& block, int64_t row, int64_t k, TileCall<T>& call) {
+    call.a_k = tiles_.rows;
+    if (left_direct_) {
+      call.a = left_ + at.left.offset + row + k * p_.left.k_step();
+      call.a_k = p_.left.k_step();
+    } else if (share_left_) {
+      call.a = block.packed_left + row / tiles_.rows * tiles_.rows * p_.depth + k * tiles_.rows;
+    } else {
+      p_.left.pack(tiles_, left_, at.left, row, call.rows, tiles_.rows, k, call.depth, block.left_panel);
+      call.a = block.left_panel;
+    }
+  }
+
+  // ── one row: vector times matrix ────────────────────────────────────────────────────────────────
+  bool vector_fits() const {
+    return p_.left.plain() && p_.right.plain() && (p_.right.x_step() == 1 || p_.right.k_step() == 1);
+  }
+
+  void vectors() {
+    bool by_row = p_.right.x_step() == 1;
+    int64_t stretch = std::clamp<int64_t>((int64_t{1} << 17) / p_.depth, 64, by_row ? 2048 : 1024);
+    stretch = stretch / 64 * 64;
+    int64_t stretches = (p_.cols + stretch - 1) / stretch;
+    parallel_for(p_.products * stretches, grain(stretch * p_.depth * 8), [&](int64_t begin, int64_t end) {
+      Scratch copy(static_cast<size_t>(p_.depth) * sizeof(T));
+      for (int64_t t = begin; t < end; ++t) {
+        Place at = place(t / stretches);
+        int64_t col = t % stretches * stretch;
+        one_vector(at, col, std::min(stretch, p_.cols - col), by_row, copy.as<T>());
+      }
+    });
+  }
+
+  void one_vector(const Place& at, int64_t col, int64_t cols, bool by_row, T* copy) {
+    const T* x = left_ + at.left.offset;
+    int64_t x_k = p_.left.k_step();
+    if (x_k != 1) {
+      for (int64_t k = 0; k < p_.depth; ++k) copy[k] = x[k * x_k];
+      x = copy;
+    }
+    const T* m = right_ + at.right.offset + col * p_.right.x_step();
+    T* y = out_ + at.out + col;
+    for (int64_t k = 0; k < p_.depth; k += kSumBlock) {
+      int64_t depth = std::min(kSumBlock, p_.depth - k);
+      if (by_row)
+        tiles_.row_times_matrix(x + k, 1, m + k * p_.right.k_step(), p_.right.k_step(), depth, cols, y, k > 0);
+      else
+        tiles_.matrix_times_column(m + k, p_.right.x_step(), x + k, depth, cols, y, 1, k > 0);
+    }
+    if (epilogue_) epilogue_(y - out_, cols);
+  }
+
+  static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+  const Product& p_;
+  const Tiles<T>& tiles_;
+  const T* left_;
+  const T* right_;
+  T* out_;
+  const Epilogue& epilogue_;
+  int64_t rows_block_ = 0, cols_block_ = 0, row_blocks_ = 1, col_blocks_ = 1;
+  int64_t left_copies_ = 1;
+  bool left_direct_ = false, right_direct_ = false, share_left_ = false;
+  absl::InlinedVector<bool, 6> left_varies_;
+  std::optional<Scratch> shared_;
+};
+
+}  // namespace
+
+template <class T>
+void run_product(const Product& p, const T* a, const T* b, T* out, const Epilogue& epilogue) {
+  Runner<T>(p, p.right_is_a ? b : a, p.right_is_a ? a : b, out, epilogue).run();
+}
+
+template void run_product(const Product&, const float*, const float*, float*, const Epilogue&);
+template void run_product(const Product&, const double*, const double*, double*, const Epilogue&);
+
+}  // namespace lathe::own

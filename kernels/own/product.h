@@ -1,0 +1,35 @@
+// Contractions as matrix products, with the defined bits (kernels/contraction.h) at the speed of a tuned GEMM.
+//
+// The output's variables, read from the last to the first, fall into three groups: columns, a run that
+// only one operand has (the right side); rows, the run before it that only the other has (the left
+// side); and the rest, over which whole products are repeated. So mm, bmm, a linear layer with a transposed weight,
+// convolution and both its gradients are the same program; they differ in how panels are packed.
+#pragma once
+
+#include "kernels/contraction.h"
+#include "kernels/epilogue.h"
+#include "kernels/own/side.h"
+
+namespace lathe::own {
+
+struct Product {
+  int64_t rows = 1, cols = 1, depth = 0;
+  bool right_is_a = false;  // which operand has the columns
+  Side left, right;
+  /// One axis of repetition; steps in elements, and in window coordinates of either side.
+  struct Repeat {
+    int64_t extent, left, right, out;
+    absl::InlinedVector<int64_t, 2> left_windows, right_windows;
+  };
+  absl::InlinedVector<Repeat, 6> repeats;
+  int64_t products = 1;
+};
+
+/// `c.out` must be row-major contiguous in the order of batch, then outer variables.
+Product make_product(const Contraction& c);
+
+/// T: float or double.
+template <class T>
+void run_product(const Product& p, const T* a, const T* b, T* out, const Epilogue& epilogue);
+
+}  // namespace lathe::own

@@ -1,0 +1,38 @@
+// A body ready to run on lines: by strips, or by the reference where strips are switched off.
+#pragma once
+
+#include <memory>
+
+#include "kernels/bodies.h"
+#include "kernels/line.h"
+
+namespace lathe::own {
+
+class Program {
+ public:
+  explicit Program(ScalarFunction f);
+
+  const ScalarFunction& function() const { return function_; }
+  /// The result is the only input as it stands.
+  bool copies() const { return copies_; }
+  bool uses_index() const { return uses_index_; }
+  /// The logical position of an element matters (random, linear, check).
+  bool uses_position() const { return uses_position_; }
+  /// About how many nanoseconds an element takes, in tenths.
+  int cost() const { return cost_; }
+
+  void run(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out, int64_t count,
+           const LineContext& context) const;
+
+ private:
+  ScalarFunction function_;
+  bool copies_ = false, uses_index_ = false, uses_position_ = false;
+  int cost_ = 1;
+};
+
+/// The program of a row for these types and inputs, made once.
+const Program& program_of(const Op& op, const ElementTypes& types, absl::Span<const BodyInput> inputs);
+/// Conversion from one dtype to another.
+const Program& conversion(DType from, DType to);
+
+}  // namespace lathe::own

@@ -1,0 +1,211 @@
+// Sorting along an axis, top k, and binary search. One total order serves all: each element becomes an unsigned
+// key that compares as the values do, with -0 equal to 0 and every NaN equal and largest; the position
+// breaks ties. So results are unique, and any algorithm and any split gives them.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "core/error.h"
+#include "kernels/launch.h"
+#include "kernels/own/kinds.h"
+#include "kernels/own/search.h"
+#include "kernels/pool.h"
+
+namespace lathe::own {
+namespace {
+
+/// Floats of any width by their bits: magnitude bits, then the sign decides the direction.
+template <class U>
+U float_key(U bits, U infinity) {
+  constexpr U kSign = static_cast<U>(U{1} << (sizeof(U) * 8 - 1));
+  U magnitude = static_cast<U>(bits & static_cast<U>(~kSign));
+  if (magnitude > infinity) return static_cast<U>(~U{0});
+  if (magnitude == 0) return kSign;
+  return static_cast<U>((bits & kSign) != 0 ? ~bits : bits | kSign);
+}
+
+template <class T, class U>
+struct IntegerKey {
+  using Stored = T;
+  using Key = U;
+  static Key key(T x) {
+    constexpr U kFlip = std::is_signed_v<T> ? static_cast<U>(U{1} << (sizeof(U) * 8 - 1)) : U{0};
+    return static_cast<U>(static_cast<U>(x) ^ kFlip);
+  }
+};
+template <class U, U Infinity>
+struct FloatKey {
+  using Stored = U;
+  using Key = U;
+  static Key key(U bits) { return float_key<U>(bits, Infinity); }
+};
+
+template <class F>
+void by_key(DType d, F f) {
+  switch (d) {
+    case DType::bool_:
+    case DType::u8: return f(IntegerKey<uint8_t, uint8_t>{});
+    case DType::i8: return f(IntegerKey<int8_t, uint8_t>{});
+    case DType::i16: return f(IntegerKey<int16_t, uint16_t>{});
+    case DType::i32: return f(IntegerKey<int32_t, uint32_t>{});
+    case DType::i64: return f(IntegerKey<int64_t, uint64_t>{});
+    case DType::f16: return f(FloatKey<uint16_t, 0x7c00>{});
+    case DType::bf16: return f(FloatKey<uint16_t, 0x7f80>{});
+    case DType::f32: return f(FloatKey<uint32_t, 0x7f800000u>{});
+    case DType::f64: return f(FloatKey<uint64_t, 0x7ff0000000000000ull>{});
+    default: LATHE_INTERNAL("no order is defined on this dtype");
+  }
+}
+
+template <class Key>
+struct Item {
+  Key key;
+  int64_t index;
+  friend bool operator<(const Item& a, const Item& b) {
+    return a.key != b.key ? a.key < b.key : a.index < b.index;
+  }
+};
+
+/// By bytes of the key, lowest first; each pass keeps the order of equals. Passes that move nothing are skipped.
+template <class Key>
+void radix_sort(std::vector<Item<Key>>& items, std::vector<Item<Key>>& spare) {
+  spare.resize(items.size());
+  for (size_t shift = 0; shift < sizeof(Key) * 8; shift += 8) {
+    std::array<size_t, 256> count{};
+    for (const auto& i : items) ++count[static_cast<size_t>(i.key >> shift) & 255];
+    if (count[static_cast<size_t>(items[0].key >> shift) & 255] == items.size()) continue;
+    size_t sum = 0;
+    for (size_t& c : count) sum += std::exchange(c, sum);
+    for (const auto& i : items) spare[count[static_cast<size_t>(i.key >> shift) & 255]++] = i;
+    items.swap(spare);
+  }
+}
+
+struct Lines {
+  Operand x, values, indices;
+  size_t axis;
+  int64_t keep;
+  bool descending;
+};
+
+template <class K>
+void sort_line(const Lines& job, std::array<int64_t, 3> at, std::vector<Item<typename K::Key>>& items,
+               std::vector<Item<typename K::Key>>& spare) {
+  using Key = typename K::Key;
+  using T = typename K::Stored;
+  const auto* x = reinterpret_cast<const T*>(job.x.data) + at[0];
+  auto* values = reinterpret_cast<T*>(job.values.data) + at[1];
+  auto* indices = reinterpret_cast<int64_t*>(job.indices.data) + at[2];
+  int64_t n = job.x.shape[job.axis], step = job.x.strides[job.axis];
+  items.resize(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) {
+    Key key = K::key(x[i * step]);
+    items[static_cast<size_t>(i)] = {job.descending ? static_cast<Key>(~key) : key, i};
+  }
+  auto middle = items.begin() + job.keep;
+  if (job.keep < n / 4) {
+    std::nth_element(items.begin(), middle, items.end());
+    std::sort(items.begin(), middle);
+  } else if (n >= 512) {
+    radix_sort(items, spare);
+  } else {
+    std::sort(items.begin(), items.end());
+  }
+  int64_t value_step = job.values.strides[job.axis], index_step = job.indices.strides[job.axis];
+  for (int64_t i = 0; i < job.keep; ++i) {
+    int64_t from = items[static_cast<size_t>(i)].index;
+    values[i * value_step] = x[from * step];
+    indices[i * index_step] = from;
+  }
+}
+
+template <class K>
+void sort_lines(const Lines& job) {
+  Walk w;
+  w.shape = job.x.shape;
+  w.strides = {job.x.strides, job.values.strides, job.indices.strides};
+  w.shape.erase(w.shape.begin() + static_cast<ptrdiff_t>(job.axis));
+  for (Sizes& s : w.strides) s.erase(s.begin() + static_cast<ptrdiff_t>(job.axis));
+  int64_t lines = 1;
+  for (int64_t e : w.shape) lines *= e;
+  int64_t n = std::max<int64_t>(1, job.x.shape[job.axis]);
+  parallel_for(lines, std::max<int64_t>(1, 1024 / n), [&](int64_t begin, int64_t end) {
+    std::vector<Item<typename K::Key>> items, spare;
+    for (int64_t i = begin; i < end; ++i) {
+      std::array<int64_t, 3> at;
+      walk_offsets(w, static_cast<int>(w.shape.size()), i, absl::MakeSpan(at));
+      sort_line<K>(job, at, items, spare);
+    }
+  });
+}
+
+Operand with_axis(Operand o) {
+  if (o.shape.empty()) {
+    o.shape.push_back(1);
+    o.strides.push_back(1);
+  }
+  return o;
+}
+
+}  // namespace
+
+void run_sort(const Call& call, Outputs& outputs) {
+  const SortSpec& spec = call.op.sort;
+  Tensor x = call.args.tensor(0);
+  Tensor values = empty(call.types[0]), indices = empty(call.types[1]);
+  Lines job;
+  job.axis = static_cast<size_t>(
+      normalise_axis(call.op.name(), call.args.integer(spec.axis).value(), x.rank()));
+  job.x = with_axis(operand(x));
+  job.values = with_axis(operand(values));
+  job.indices = with_axis(operand(indices));
+  job.keep = job.values.shape[job.axis];
+  job.descending = spec.descending >= 0 && call.args.flag(spec.descending);
+  submit(x.device(), {x}, {values, indices}, [job] {
+    if (job.values.numel() == 0) return;
+    by_key(job.x.dtype, [&](auto k) { sort_lines<decltype(k)>(job); });
+  });
+  outputs.push_back(std::move(values));
+  outputs.push_back(std::move(indices));
+}
+
+void run_searchsorted(const Call& call, Outputs& outputs) {
+  Tensor sorted = call.args.tensor(0), values = call.args.tensor(1);
+  bool right = call.args.flag(2);
+  Tensor out = empty(call.types[0]);
+  Operand s = operand(sorted), v = operand(values), o = operand(out);
+  submit(out.device(), {sorted, values}, {out}, [=] {
+    if (o.numel() == 0) return;
+    const Operand* both[] = {&o, &v};
+    Walk w = make_walk(both, o.shape, false);
+    by_key(s.dtype, [&](auto k) {
+      using K = decltype(k);
+      const auto* line = reinterpret_cast<const typename K::Stored*>(s.data);
+      const auto* asked = reinterpret_cast<const typename K::Stored*>(v.data);
+      auto* to = reinterpret_cast<int64_t*>(o.data);
+      int64_t n = s.shape[0], step = s.strides[0];
+      parallel_for(o.numel(), 1024, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          int64_t at[2];
+          walk_offsets(w, static_cast<int>(w.shape.size()), i, absl::MakeSpan(at));
+          auto key = K::key(asked[at[1]]);
+          int64_t low = 0, high = n;
+          while (low < high) {
+            int64_t middle = low + (high - low) / 2;
+            auto here = K::key(line[middle * step]);
+            if (here < key || (right && here == key))
+              low = middle + 1;
+            else
+              high = middle;
+          }
+          to[at[0]] = low;
+        }
+      });
+    });
+  });
+  outputs.push_back(std::move(out));
+}
+
+}  // namespace lathe::own

@@ -1,0 +1,243 @@
+// The bodies of own/tiles.h, written once on a vector type V and compiled by tiles_<isa>.cpp each. All of it
+// has internal linkage: a copy compiled for one instruction set must never serve another.
+//
+// V offers: T, Reg, lanes, rows and columns-in-vectors of the tile; zero, all(T), load, load_some(p, Mask),
+// store, store_some, add, fma(a, b, c) = a*b + c, Mask first(n), transpose(Reg[lanes]).
+#pragma once
+
+#include "kernels/own/tiles.h"
+
+namespace lathe::own {
+namespace {
+
+#define LATHE_UNROLL _Pragma("GCC unroll 32")
+
+template <class V, int R, int NV>
+__attribute__((noinline)) void tile_of(const TileCall<typename V::T>& t) {
+  using Reg = typename V::Reg;
+  constexpr int L = V::lanes;
+  const typename V::Mask tail = V::first(t.cols - (NV - 1) * L);
+  const auto* a = t.a;
+  const auto* b = t.b;
+  const int64_t a_k = t.a_k, b_k = t.b_k;
+  Reg acc[R][NV];
+  LATHE_UNROLL for (int i = 0; i < R; ++i)
+    LATHE_UNROLL for (int j = 0; j < NV; ++j) acc[i][j] = V::zero();
+  for (int64_t k = t.depth; k > 0; --k) {
+    Reg col[NV];
+    LATHE_UNROLL for (int j = 0; j < NV - 1; ++j) col[j] = V::load(b + j * L);
+    col[NV - 1] = V::load_some(b + (NV - 1) * L, tail);
+    LATHE_UNROLL for (int i = 0; i < R; ++i) {
+      Reg x = V::all(a[i]);
+      LATHE_UNROLL for (int j = 0; j < NV; ++j) acc[i][j] = V::fma(x, col[j], acc[i][j]);
+    }
+    a += a_k;
+    b += b_k;
+  }
+  auto* c = t.c;
+  if (t.add) {
+    LATHE_UNROLL for (int i = 0; i < R; ++i) {
+      auto* row = c + i * t.ldc;
+      LATHE_UNROLL for (int j = 0; j < NV - 1; ++j)
+        acc[i][j] = V::add(V::load(row + j * L), acc[i][j]);
+      acc[i][NV - 1] = V::add(V::load_some(row + (NV - 1) * L, tail), acc[i][NV - 1]);
+    }
+  }
+  LATHE_UNROLL for (int i = 0; i < R; ++i) {
+    auto* row = c + i * t.ldc;
+    LATHE_UNROLL for (int j = 0; j < NV - 1; ++j) V::store(row + j * L, acc[i][j]);
+    V::store_some(row + (NV - 1) * L, acc[i][NV - 1], tail);
+  }
+}
+
+template <class V>
+using TileFn = void (*)(const TileCall<typename V::T>&);
+
+template <class V, int NV, class = std::make_integer_sequence<int, V::rows>>
+struct ByRows;
+template <class V, int NV, int... I>
+struct ByRows<V, NV, std::integer_sequence<int, I...>> {
+  static constexpr TileFn<V> fns[] = {tile_of<V, I + 1, NV>...};
+};
+
+template <class V>
+void tile(const TileCall<typename V::T>& t) {
+  int vectors = (t.cols + V::lanes - 1) / V::lanes;
+  if constexpr (V::vectors >= 3)
+    if (vectors == 3) return ByRows<V, 3>::fns[t.rows - 1](t);
+  if constexpr (V::vectors >= 2)
+    if (vectors == 2) return ByRows<V, 2>::fns[t.rows - 1](t);
+  ByRows<V, 1>::fns[t.rows - 1](t);
+}
+
+template <class V>
+void pack_straight(const typename V::T* from, int64_t ld, int64_t depth, int valid, int width,
+                   typename V::T* to) {
+  constexpr int L = V::lanes;
+  for (int r = 0; r < width; r += L) {
+    const auto some = V::first(valid - r), keep = V::first(width - r);
+    const auto* source = from + r;
+    auto* target = to + r;
+    if (valid - r <= 0) source = from;  // nothing is read, but the address must be one
+    for (int64_t k = 0; k < depth; ++k, source += ld, target += width)
+      V::store_some(target, V::load_some(source, some), keep);
+  }
+}
+
+template <class V>
+void pack_transposed(const typename V::T* from, int64_t ld, int64_t depth, int valid, int width,
+                     typename V::T* to) {
+  constexpr int L = V::lanes;
+  for (int r0 = 0; r0 < width; r0 += L) {
+    const auto keep = V::first(width - r0);
+    int rows = valid - r0 < L ? (valid - r0 < 0 ? 0 : valid - r0) : L;
+    const auto* source = from + r0 * ld;
+    for (int64_t k = 0; k < depth; k += L) {
+      typename V::Reg block[L];
+      int64_t left = depth - k;
+      const auto some = V::first(left < L ? static_cast<int>(left) : L);
+      for (int r = 0; r < rows; ++r) block[r] = V::load_some(source + r * ld + k, some);
+      for (int r = rows; r < L; ++r) block[r] = V::zero();
+      V::transpose(block);
+      auto* target = to + k * width + r0;
+      int64_t n = left < L ? left : L;
+      for (int64_t i = 0; i < n; ++i) V::store_some(target + i * width, block[i], keep);
+    }
+  }
+}
+
+template <class V>
+void pack_runs(const typename V::T* from, int64_t step, int64_t depth, const LaneRun* runs,
+               int count, int width, typename V::T* to) {
+  constexpr int L = V::lanes;
+  constexpr int kMost = 6;  // pieces that one vector of lanes may be put together from
+  using T = typename V::T;
+  for (int r0 = 0; r0 < width; r0 += L) {
+    const auto keep = V::first(width - r0);
+    const T* source[kMost];
+    typename V::Mask mask[kMost];
+    int pieces = 0;
+    bool many = false;
+    for (int i = 0; i < count && !many; ++i) {
+      int lo = runs[i].lane - r0 > 0 ? runs[i].lane - r0 : 0;
+      int hi = runs[i].lane + runs[i].count - r0 < L ? runs[i].lane + runs[i].count - r0 : L;
+      if (lo >= hi) continue;
+      many = pieces == kMost;
+      if (many) break;
+      // Where lane 0 of this vector would be; only the lanes of the mask are read.
+      source[pieces] = from + (runs[i].from + r0 - runs[i].lane);
+      mask[pieces++] = V::range(lo, hi);
+    }
+    if (!many) {
+      T* target = to + r0;
+      for (int64_t k = 0; k < depth; ++k, target += width) {
+        auto x = V::zero();
+        for (int i = 0; i < pieces; ++i) x = V::merge(x, source[i] + k * step, mask[i]);
+        V::store_some(target, x, keep);
+      }
+      continue;
+    }
+    for (int64_t k = 0; k < depth; ++k) V::store_some(to + k * width + r0, V::zero(), keep);
+    for (int i = 0; i < count; ++i)
+      for (int j = 0; j < runs[i].count; ++j) {
+        int lane = runs[i].lane + j;
+        if (lane < r0 || lane >= r0 + L) continue;
+        const T* x = from + runs[i].from + j;
+        for (int64_t k = 0; k < depth; ++k) to[k * width + lane] = x[k * step];
+      }
+  }
+}
+
+/// Rows of the matrix are streamed four at a time over a stretch of y that stays in L1.
+template <class V>
+void row_times_matrix(const typename V::T* x, int64_t x_k, const typename V::T* m, int64_t ld,
+                      int64_t depth, int64_t cols, typename V::T* y, bool add) {
+  constexpr int L = V::lanes;
+  constexpr int64_t kStretch = 2048;
+  using T = typename V::T;
+  alignas(64) T chain[kStretch];
+  for (int64_t j0 = 0; j0 < cols; j0 += kStretch) {
+    int64_t n = cols - j0 < kStretch ? cols - j0 : kStretch;
+    for (int64_t j = 0; j < n; j += L) V::store(chain + j, V::zero());
+    int64_t k = 0;
+    for (; k + 4 <= depth; k += 4) {
+      const T* r = m + k * ld + j0;
+      auto x0 = V::all(x[k * x_k]), x1 = V::all(x[(k + 1) * x_k]);
+      auto x2 = V::all(x[(k + 2) * x_k]), x3 = V::all(x[(k + 3) * x_k]);
+      int64_t j = 0;
+      for (; j + L <= n; j += L) {
+        auto acc = V::fma(x0, V::load(r + j), V::load(chain + j));
+        acc = V::fma(x1, V::load(r + ld + j), acc);
+        acc = V::fma(x2, V::load(r + 2 * ld + j), acc);
+        V::store(chain + j, V::fma(x3, V::load(r + 3 * ld + j), acc));
+      }
+      if (j < n) {
+        const auto some = V::first(static_cast<int>(n - j));
+        auto acc = V::fma(x0, V::load_some(r + j, some), V::load(chain + j));
+        acc = V::fma(x1, V::load_some(r + ld + j, some), acc);
+        acc = V::fma(x2, V::load_some(r + 2 * ld + j, some), acc);
+        V::store(chain + j, V::fma(x3, V::load_some(r + 3 * ld + j, some), acc));
+      }
+    }
+    for (; k < depth; ++k) {
+      const T* r = m + k * ld + j0;
+      auto x0 = V::all(x[k * x_k]);
+      for (int64_t j = 0; j < n; j += L) {
+        const auto some = V::first(n - j < L ? static_cast<int>(n - j) : L);
+        V::store(chain + j, V::fma(x0, V::load_some(r + j, some), V::load(chain + j)));
+      }
+    }
+    for (int64_t j = 0; j < n; j += L) {
+      const auto some = V::first(n - j < L ? static_cast<int>(n - j) : L);
+      auto sum = V::load(chain + j);
+      if (add) sum = V::add(V::load_some(y + j0 + j, some), sum);
+      V::store_some(y + j0 + j, sum, some);
+    }
+  }
+}
+
+/// As many rows at once as a vector has lanes; the chain runs along k, so blocks are turned in registers.
+template <class V>
+void matrix_times_column(const typename V::T* m, int64_t ld, const typename V::T* x, int64_t depth,
+                         int64_t rows, typename V::T* y, int64_t y_r, bool add) {
+  constexpr int L = V::lanes;
+  using T = typename V::T;
+  for (int64_t r0 = 0; r0 < rows; r0 += L) {
+    int n = rows - r0 < L ? static_cast<int>(rows - r0) : L;
+    const T* base = m + r0 * ld;
+    auto acc = V::zero();
+    for (int64_t k = 0; k < depth; k += L) {
+      int64_t left = depth - k;
+      const int count = left < L ? static_cast<int>(left) : L;
+      typename V::Reg block[L];
+      if (n == L && count == L) {
+        LATHE_UNROLL for (int r = 0; r < L; ++r) block[r] = V::load(base + r * ld + k);
+        V::transpose(block);
+        LATHE_UNROLL for (int i = 0; i < L; ++i) acc = V::fma(V::all(x[k + i]), block[i], acc);
+        continue;
+      }
+      const auto some = V::first(count);
+      for (int r = 0; r < L; ++r)
+        block[r] = r < n ? V::load_some(base + r * ld + k, some) : V::zero();
+      V::transpose(block);
+      for (int i = 0; i < count; ++i) acc = V::fma(V::all(x[k + i]), block[i], acc);
+    }
+    alignas(64) T sums[L];
+    V::store(sums, acc);
+    for (int r = 0; r < n; ++r) {
+      T& to = y[(r0 + r) * y_r];
+      to = add ? to + sums[r] : sums[r];
+    }
+  }
+}
+
+template <class V>
+constexpr Tiles<typename V::T> tiles_of(const char* name) {
+  return {name,         V::rows,           V::lanes * V::vectors,  tile<V>, pack_straight<V>, pack_transposed<V>,
+          pack_runs<V>, row_times_matrix<V>, matrix_times_column<V>};
+}
+
+#undef LATHE_UNROLL
+
+}  // namespace
+}  // namespace lathe::own

@@ -1,0 +1,64 @@
+// The inner routines of our matrix products, one set an instruction set. Every set gives the same bits: each
+// output is one chain of fused multiply-adds in ascending k, whatever the tile.
+#pragma once
+
+#include <cstdint>
+
+namespace lathe::own {
+
+/// c[r, j] = (add ? c[r, j] : nothing) + chain over k in [0, depth) of a[r + k*a_k] * b[j + k*b_k],
+/// r in [0, rows), j in [0, cols).
+template <class T>
+struct TileCall {
+  const T* a;
+  const T* b;
+  T* c;
+  int64_t a_k, b_k, ldc;  // ldc: from row to row of c
+  int64_t depth;
+  int rows, cols;         // at most those of the set
+  bool add;
+};
+
+/// A stretch of lanes whose elements lie side by side: lanes [lane, lane + count) come from `from`.
+struct LaneRun {
+  int lane, count;
+  int64_t from;  // in elements
+};
+
+template <class T>
+struct Tiles {
+  const char* name;
+  int rows, cols;
+  void (*tile)(const TileCall<T>&);
+  /// to[k*width + r] = from[k*ld + r] for r < valid; 0 up to width.
+  void (*pack_straight)(const T* from, int64_t ld, int64_t depth, int valid, int width, T* to);
+  /// to[k*width + r] = from[r*ld + k] for r < valid; 0 up to width.
+  void (*pack_transposed)(const T* from, int64_t ld, int64_t depth, int valid, int width, T* to);
+  /// to[k*width + lane] = from[run.from + k*step + lane - run.lane] in every run; 0 elsewhere.
+  void (*pack_runs)(const T* from, int64_t step, int64_t depth, const LaneRun* runs, int count,
+                    int width, T* to);
+  /// y[j] = (add ? y[j] : nothing) + chain over k of x[k*x_k] * m[k*ld + j]
+  void (*row_times_matrix)(const T* x, int64_t x_k, const T* m, int64_t ld, int64_t depth,
+                           int64_t cols, T* y, bool add);
+  /// y[r*y_r] = (add ? y : nothing) + chain over k of m[r*ld + k] * x[k]
+  void (*matrix_times_column)(const T* m, int64_t ld, const T* x, int64_t depth, int64_t rows, T* y,
+                              int64_t y_r, bool add);
+};
+
+// By instruction set. Null where this build has none.
+const Tiles<float>* tiles_f32_portable();
+const Tiles<double>* tiles_f64_portable();
+const Tiles<float>* tiles_f32_avx2();
+const Tiles<double>* tiles_f64_avx2();
+const Tiles<float>* tiles_f32_avx512();
+const Tiles<double>* tiles_f64_avx512();
+
+/// The best set this machine runs (flag "isa" may ask for less).
+template <class T>
+const Tiles<T>& tiles();
+template <>
+const Tiles<float>& tiles<float>();
+template <>
+const Tiles<double>& tiles<double>();
+
+}  // namespace lathe::own

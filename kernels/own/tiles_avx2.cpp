@@ -1,0 +1,94 @@
+// Matrix tiles for AVX2 with FMA: 6 rows by two vectors keep 12 sums in 16 registers.
+#include <immintrin.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "kernels/own/tile_body.h"
+
+namespace lathe::own {
+namespace {
+
+alignas(64) constexpr int32_t kMask32[24] = {-1, -1, -1, -1, -1, -1, -1, -1};
+alignas(64) constexpr int64_t kMask64[12] = {-1, -1, -1, -1};
+
+constexpr int clamp(int n, int lanes) { return n < 0 ? 0 : n > lanes ? lanes : n; }
+
+struct F32 {
+  using T = float;
+  using Reg = __m256;
+  using Mask = __m256i;
+  static constexpr int lanes = 8, rows = 6, vectors = 2;
+  static Reg zero() { return _mm256_setzero_ps(); }
+  static Reg all(T x) { return _mm256_set1_ps(x); }
+  static Reg load(const T* p) { return _mm256_loadu_ps(p); }
+  static void store(T* p, Reg x) { _mm256_storeu_ps(p, x); }
+  static Mask first(int n) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMask32 + 8 - clamp(n, 8)));
+  }
+  static Mask range(int lo, int hi) { return _mm256_andnot_si256(first(lo), first(hi)); }
+  static Reg load_some(const T* p, Mask m) { return _mm256_maskload_ps(p, m); }
+  static Reg merge(Reg x, const T* p, Mask m) {
+    return _mm256_blendv_ps(x, _mm256_maskload_ps(p, m), _mm256_castsi256_ps(m));
+  }
+  static void store_some(T* p, Reg x, Mask m) { _mm256_maskstore_ps(p, m, x); }
+  static Reg add(Reg a, Reg b) { return _mm256_add_ps(a, b); }
+  static Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
+  static void transpose(Reg* r) {
+    Reg t[8];
+#pragma GCC unroll 2
+    for (int i = 0; i < 8; i += 4) {
+      Reg a = _mm256_unpacklo_ps(r[i], r[i + 1]), b = _mm256_unpackhi_ps(r[i], r[i + 1]);
+      Reg c = _mm256_unpacklo_ps(r[i + 2], r[i + 3]), d = _mm256_unpackhi_ps(r[i + 2], r[i + 3]);
+      t[i] = _mm256_shuffle_ps(a, c, 0x44);
+      t[i + 1] = _mm256_shuffle_ps(a, c, 0xee);
+      t[i + 2] = _mm256_shuffle_ps(b, d, 0x44);
+      t[i + 3] = _mm256_shuffle_ps(b, d, 0xee);
+    }
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) {
+      r[j] = _mm256_permute2f128_ps(t[j], t[4 + j], 0x20);
+      r[4 + j] = _mm256_permute2f128_ps(t[j], t[4 + j], 0x31);
+    }
+  }
+};
+
+struct F64 {
+  using T = double;
+  using Reg = __m256d;
+  using Mask = __m256i;
+  static constexpr int lanes = 4, rows = 6, vectors = 2;
+  static Reg zero() { return _mm256_setzero_pd(); }
+  static Reg all(T x) { return _mm256_set1_pd(x); }
+  static Reg load(const T* p) { return _mm256_loadu_pd(p); }
+  static void store(T* p, Reg x) { _mm256_storeu_pd(p, x); }
+  static Mask first(int n) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMask64 + 4 - clamp(n, 4)));
+  }
+  static Mask range(int lo, int hi) { return _mm256_andnot_si256(first(lo), first(hi)); }
+  static Reg load_some(const T* p, Mask m) { return _mm256_maskload_pd(p, m); }
+  static Reg merge(Reg x, const T* p, Mask m) {
+    return _mm256_blendv_pd(x, _mm256_maskload_pd(p, m), _mm256_castsi256_pd(m));
+  }
+  static void store_some(T* p, Reg x, Mask m) { _mm256_maskstore_pd(p, m, x); }
+  static Reg add(Reg a, Reg b) { return _mm256_add_pd(a, b); }
+  static Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_pd(a, b, c); }
+  static void transpose(Reg* r) {
+    Reg a = _mm256_unpacklo_pd(r[0], r[1]), b = _mm256_unpackhi_pd(r[0], r[1]);
+    Reg c = _mm256_unpacklo_pd(r[2], r[3]), d = _mm256_unpackhi_pd(r[2], r[3]);
+    r[0] = _mm256_permute2f128_pd(a, c, 0x20);
+    r[1] = _mm256_permute2f128_pd(b, d, 0x20);
+    r[2] = _mm256_permute2f128_pd(a, c, 0x31);
+    r[3] = _mm256_permute2f128_pd(b, d, 0x31);
+  }
+};
+
+constexpr Tiles<float> kF32 = tiles_of<F32>("avx2");
+constexpr Tiles<double> kF64 = tiles_of<F64>("avx2");
+
+}  // namespace
+
+const Tiles<float>* tiles_f32_avx2() { return &kF32; }
+const Tiles<double>* tiles_f64_avx2() { return &kF64; }
+
+}  // namespace lathe::own

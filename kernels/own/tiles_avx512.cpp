@@ -1,0 +1,100 @@
+// Matrix tiles for AVX-512: 14 rows by two vectors keep 28 sums, two columns and one row value in registers.
+#include <immintrin.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "kernels/own/tile_body.h"
+
+namespace lathe::own {
+namespace {
+
+struct F32 {
+  using T = float;
+  using Reg = __m512;
+  using Mask = __mmask16;
+  static constexpr int lanes = 16, rows = 14, vectors = 2;
+  static Reg zero() { return _mm512_setzero_ps(); }
+  static Reg all(T x) { return _mm512_set1_ps(x); }
+  static Reg load(const T* p) { return _mm512_loadu_ps(p); }
+  static void store(T* p, Reg x) { _mm512_storeu_ps(p, x); }
+  static Mask first(int n) {
+    return n >= 16 ? Mask{0xffff} : n <= 0 ? Mask{0} : static_cast<Mask>((1u << n) - 1);
+  }
+  static Mask range(int lo, int hi) { return first(hi) & static_cast<Mask>(~first(lo)); }
+  static Reg load_some(const T* p, Mask m) { return _mm512_maskz_loadu_ps(m, p); }
+  static Reg merge(Reg x, const T* p, Mask m) { return _mm512_mask_loadu_ps(x, m, p); }
+  static void store_some(T* p, Reg x, Mask m) { _mm512_mask_storeu_ps(p, m, x); }
+  static Reg add(Reg a, Reg b) { return _mm512_add_ps(a, b); }
+  static Reg fma(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }
+  static void transpose(Reg* r) {
+    Reg t[16];
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; i += 4) {
+      Reg a = _mm512_unpacklo_ps(r[i], r[i + 1]), b = _mm512_unpackhi_ps(r[i], r[i + 1]);
+      Reg c = _mm512_unpacklo_ps(r[i + 2], r[i + 3]), d = _mm512_unpackhi_ps(r[i + 2], r[i + 3]);
+      t[i] = _mm512_shuffle_ps(a, c, 0x44);
+      t[i + 1] = _mm512_shuffle_ps(a, c, 0xee);
+      t[i + 2] = _mm512_shuffle_ps(b, d, 0x44);
+      t[i + 3] = _mm512_shuffle_ps(b, d, 0xee);
+    }
+    // t[4g + j], 128-bit lane q: rows 4g .. 4g+3 of column 4q + j.
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) {
+      Reg a = _mm512_shuffle_f32x4(t[j], t[4 + j], 0x88), b = _mm512_shuffle_f32x4(t[8 + j], t[12 + j], 0x88);
+      Reg c = _mm512_shuffle_f32x4(t[j], t[4 + j], 0xdd), d = _mm512_shuffle_f32x4(t[8 + j], t[12 + j], 0xdd);
+      r[j] = _mm512_shuffle_f32x4(a, b, 0x88);
+      r[8 + j] = _mm512_shuffle_f32x4(a, b, 0xdd);
+      r[4 + j] = _mm512_shuffle_f32x4(c, d, 0x88);
+      r[12 + j] = _mm512_shuffle_f32x4(c, d, 0xdd);
+    }
+  }
+};
+
+struct F64 {
+  using T = double;
+  using Reg = __m512d;
+  using Mask = __mmask8;
+  static constexpr int lanes = 8, rows = 14, vectors = 2;
+  static Reg zero() { return _mm512_setzero_pd(); }
+  static Reg all(T x) { return _mm512_set1_pd(x); }
+  static Reg load(const T* p) { return _mm512_loadu_pd(p); }
+  static void store(T* p, Reg x) { _mm512_storeu_pd(p, x); }
+  static Mask first(int n) {
+    return n >= 8 ? Mask{0xff} : n <= 0 ? Mask{0} : static_cast<Mask>((1u << n) - 1);
+  }
+  static Mask range(int lo, int hi) { return first(hi) & static_cast<Mask>(~first(lo)); }
+  static Reg load_some(const T* p, Mask m) { return _mm512_maskz_loadu_pd(m, p); }
+  static Reg merge(Reg x, const T* p, Mask m) { return _mm512_mask_loadu_pd(x, m, p); }
+  static void store_some(T* p, Reg x, Mask m) { _mm512_mask_storeu_pd(p, m, x); }
+  static Reg add(Reg a, Reg b) { return _mm512_add_pd(a, b); }
+  static Reg fma(Reg a, Reg b, Reg c) { return _mm512_fmadd_pd(a, b, c); }
+  static void transpose(Reg* r) {
+    Reg t[8];
+#pragma GCC unroll 4
+    for (int i = 0; i < 8; i += 2) {
+      t[i] = _mm512_unpacklo_pd(r[i], r[i + 1]);
+      t[i + 1] = _mm512_unpackhi_pd(r[i], r[i + 1]);
+    }
+    // t[2g + j], lane q: rows 2g, 2g+1 of column 2q + j.
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) {
+      Reg a = _mm512_shuffle_f64x2(t[j], t[2 + j], 0x88), b = _mm512_shuffle_f64x2(t[4 + j], t[6 + j], 0x88);
+      Reg c = _mm512_shuffle_f64x2(t[j], t[2 + j], 0xdd), d = _mm512_shuffle_f64x2(t[4 + j], t[6 + j], 0xdd);
+      r[j] = _mm512_shuffle_f64x2(a, b, 0x88);
+      r[4 + j] = _mm512_shuffle_f64x2(a, b, 0xdd);
+      r[2 + j] = _mm512_shuffle_f64x2(c, d, 0x88);
+      r[6 + j] = _mm512_shuffle_f64x2(c, d, 0xdd);
+    }
+  }
+};
+
+constexpr Tiles<float> kF32 = tiles_of<F32>("avx512");
+constexpr Tiles<double> kF64 = tiles_of<F64>("avx512");
+
+}  // namespace
+
+const Tiles<float>* tiles_f32_avx512() { return &kF32; }
+const Tiles<double>* tiles_f64_avx512() { return &kF64; }
+
+}  // namespace lathe::own

@@ -1,0 +1,66 @@
+// Matrix tiles for any machine: plain arrays, the fused multiply-add by the C library. Slow where the machine
+// has no FMA, and the proof that the bits do not depend on vectors.
+#include <cstdint>
+#include <utility>
+
+#include "kernels/own/tile_body.h"
+
+namespace lathe::own {
+namespace {
+
+inline float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+inline double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+
+template <class Number, int Lanes>
+struct Plain {
+  using T = Number;
+  struct Reg {
+    T x[Lanes];
+  };
+  struct Mask {
+    int lo, hi;
+  };
+  static constexpr int lanes = Lanes, rows = 4, vectors = 1;
+  static Reg zero() { return {}; }
+  static Reg all(T x) {
+    Reg r;
+    for (T& y : r.x) y = x;
+    return r;
+  }
+  static Reg load(const T* p) { return load_some(p, {0, Lanes}); }
+  static void store(T* p, Reg x) { store_some(p, x, {0, Lanes}); }
+  static Mask first(int n) { return {0, n < 0 ? 0 : n > Lanes ? Lanes : n}; }
+  static Mask range(int lo, int hi) { return {lo, hi}; }
+  static Reg load_some(const T* p, Mask m) { return merge({}, p, m); }
+  static Reg merge(Reg r, const T* p, Mask m) {
+    for (int i = m.lo; i < m.hi; ++i) r.x[i] = p[i];
+    return r;
+  }
+  static void store_some(T* p, const Reg& r, Mask m) {
+    for (int i = m.lo; i < m.hi; ++i) p[i] = r.x[i];
+  }
+  static Reg add(const Reg& a, const Reg& b) {
+    Reg r;
+    for (int i = 0; i < Lanes; ++i) r.x[i] = a.x[i] + b.x[i];
+    return r;
+  }
+  static Reg fma(const Reg& a, const Reg& b, const Reg& c) {
+    Reg r;
+    for (int i = 0; i < Lanes; ++i) r.x[i] = fused(a.x[i], b.x[i], c.x[i]);
+    return r;
+  }
+  static void transpose(Reg* r) {
+    for (int i = 0; i < Lanes; ++i)
+      for (int j = 0; j < i; ++j) std::swap(r[i].x[j], r[j].x[i]);
+  }
+};
+
+constexpr Tiles<float> kF32 = tiles_of<Plain<float, 8>>("portable");
+constexpr Tiles<double> kF64 = tiles_of<Plain<double, 4>>("portable");
+
+}  // namespace
+
+const Tiles<float>* tiles_f32_portable() { return &kF32; }
+const Tiles<double>* tiles_f64_portable() { return &kF64; }
+
+}  // namespace lathe::own

@@ -1,0 +1,24 @@
+// Bodies and folds by the portable scalar engine, one element at a time: slow, and what strips must equal.
+#pragma once
+
+#include "kernels/bodies.h"
+#include "kernels/line.h"
+
+namespace lathe::reference {
+
+/// Output k of `f` for each of `count` elements. Operands have f.inputs' and f.output_types' dtypes.
+void run_line(const ScalarFunction& f, absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
+              int64_t count, const LineContext& context);
+
+/// A fold's state: one value an entry of FoldBodies::state.
+using State = absl::InlinedVector<uint64_t, 3>;
+State unit(const FoldBodies& fold);
+State lift(const FoldBodies& fold, uint64_t element, int64_t index);
+State combine(const FoldBodies& fold, const State& a, const State& b);
+absl::InlinedVector<uint64_t, 2> finish(const FoldBodies& fold, const State& s, int64_t count);
+
+/// One element as bits, and back.
+uint64_t read_bits(const std::byte* at, size_t bytes);
+void write_bits(std::byte* at, size_t bytes, uint64_t bits);
+
+}  // namespace lathe::reference

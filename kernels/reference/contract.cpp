@@ -1,0 +1,174 @@
+#include "kernels/reference/contract.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "kernels/pool.h"
+#include "kernels/reference/chain.h"
+
+namespace lathe::reference {
+namespace {
+
+// How each dtype is loaded, accumulated and stored.
+template <class T>
+struct Real {
+  using Stored = T;
+  using Acc = T;
+  static Acc load(Stored x) { return x; }
+  static Stored store(Acc x) { return x; }
+  static Acc block(const Acc* a, const Acc* b, int64_t n) { return chain(a, b, n, Acc{0}); }
+  static Acc add(Acc a, Acc b) { return a + b; }
+};
+template <class T>
+struct Integer {
+  using Stored = T;
+  using Acc = uint64_t;  // wraps; the low bits are the same in any width
+  static Acc load(Stored x) { return static_cast<Acc>(static_cast<int64_t>(x)); }
+  static Stored store(Acc x) { return static_cast<Stored>(x); }
+  static Acc block(const Acc* a, const Acc* b, int64_t n) {
+    Acc acc = 0;
+    for (int64_t i = 0; i < n; ++i) acc += a[i] * b[i];
+    return acc;
+  }
+  static Acc add(Acc a, Acc b) { return a + b; }
+};
+struct Half : Real<float> {
+  using Stored = uint16_t;
+  static float load(uint16_t x) { return f16_to_f32(x); }
+  static uint16_t store(float x) { return f32_to_f16(x); }
+};
+struct Brain : Real<float> {
+  using Stored = uint16_t;
+  static float load(uint16_t x) { return bf16_to_f32(x); }
+  static uint16_t store(float x) { return f32_to_bf16(x); }
+};
+struct Pair {
+  float re = 0, im = 0;
+};
+struct Complex {
+  using Stored = Pair;
+  using Acc = Pair;
+  static Pair load(Pair x) { return x; }
+  static Pair store(Pair x) { return x; }
+  static Pair block(const Pair* a, const Pair* b, int64_t n) {
+    Pair acc;
+    for (int64_t i = 0; i < n; ++i)
+      acc = {fused(-a[i].im, b[i].im, fused(a[i].re, b[i].re, acc.re)),
+             fused(a[i].im, b[i].re, fused(a[i].re, b[i].im, acc.im))};
+    return acc;
+  }
+  static Pair add(Pair a, Pair b) { return {a.re + b.re, a.im + b.im}; }
+};
+struct Bool {  // true if any pair is
+  using Stored = uint8_t;
+  using Acc = uint8_t;
+  static Acc load(Stored x) { return x != 0; }
+  static Stored store(Acc x) { return x; }
+  static Acc block(const Acc* a, const Acc* b, int64_t n) {
+    Acc acc = 0;
+    for (int64_t i = 0; i < n; ++i) acc |= a[i] & b[i];
+    return acc;
+  }
+  static Acc add(Acc a, Acc b) { return a | b; }
+};
+
+/// The value of every variable at one point of the index space.
+using Point = Sizes;
+
+template <class K>
+typename K::Acc read(const Addressing& access, const std::byte* base, const Point& p, int64_t batch) {
+  int64_t at = batch;
+  for (size_t v = 0; v < p.size(); ++v) at += access.stride[v] * p[v];
+  for (const Window& w : access.windows) {
+    int64_t x = w.base;
+    for (size_t v = 0; v < p.size(); ++v) x += w.coefficient[v] * p[v];
+    if (x % w.divisor != 0) return K::load({});
+    x /= w.divisor;
+    if (x < 0 || x >= w.size) return K::load({});
+    at += x * w.stride;
+  }
+  return K::load(reinterpret_cast<const typename K::Stored*>(base)[at]);
+}
+
+/// Steps `vars` of `p` to the next point in row-major order.
+void advance(const Contraction& c, absl::Span<const int> vars, Point& p) {
+  for (size_t i = vars.size(); i-- > 0;) {
+    size_t v = static_cast<size_t>(vars[i]);
+    if (++p[v] < c.extent[v]) return;
+    p[v] = 0;
+  }
+}
+
+struct Bases {
+  int64_t a, b, out;
+};
+
+template <class K>
+typename K::Acc sum(const Contraction& c, const std::byte* a, const std::byte* b, Bases at, Point p) {
+  typename K::Acc total{}, left[kSumBlock], right[kSumBlock];
+  int64_t terms = c.terms();
+  for (int64_t start = 0; start < terms; start += kSumBlock) {
+    int64_t count = std::min(terms - start, kSumBlock);
+    for (int64_t t = 0; t < count; ++t) {
+      left[t] = read<K>(c.a, a, p, at.a);
+      right[t] = read<K>(c.b, b, p, at.b);
+      advance(c, c.reduced, p);
+    }
+    auto acc = K::block(left, right, count);
+    total = start == 0 ? acc : K::add(total, acc);
+  }
+  return total;
+}
+
+template <class K>
+void run(const Contraction& c, const std::byte* a, const std::byte* b, std::byte* out) {
+  int64_t batches = 1;
+  for (int64_t e : c.batch) batches *= e;
+  int64_t outputs = c.outputs();
+  auto* to = reinterpret_cast<typename K::Stored*>(out);
+  auto one = [&](int64_t i) {
+    Bases at{0, 0, 0};
+    int64_t rest = i / outputs;
+    for (size_t axis = c.batch.size(); axis-- > 0;) {
+      int64_t x = rest % c.batch[axis];
+      rest /= c.batch[axis];
+      at.a += x * c.a.batch[axis];
+      at.b += x * c.b.batch[axis];
+      at.out += x * c.out.batch[axis];
+    }
+    Point p(c.extent.size(), 0);
+    rest = i % outputs;
+    for (size_t k = c.outer.size(); k-- > 0;) {
+      size_t v = static_cast<size_t>(c.outer[k]);
+      p[v] = rest % c.extent[v];
+      rest /= c.extent[v];
+      at.out += p[v] * c.out.stride[v];
+    }
+    to[at.out] = K::store(sum<K>(c, a, b, at, std::move(p)));
+  };
+  int64_t grain = std::max<int64_t>(1, 4096 / std::max<int64_t>(1, c.terms()));
+  parallel_for(batches * outputs, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) one(i);
+  });
+}
+
+}  // namespace
+
+void contract(const Contraction& c, const std::byte* a, const std::byte* b, std::byte* out) {
+  switch (c.dtype) {
+    case DType::bool_: return run<Bool>(c, a, b, out);
+    case DType::u8: return run<Integer<uint8_t>>(c, a, b, out);
+    case DType::i8: return run<Integer<int8_t>>(c, a, b, out);
+    case DType::i16: return run<Integer<int16_t>>(c, a, b, out);
+    case DType::i32: return run<Integer<int32_t>>(c, a, b, out);
+    case DType::i64: return run<Integer<int64_t>>(c, a, b, out);
+    case DType::f16: return run<Half>(c, a, b, out);
+    case DType::bf16: return run<Brain>(c, a, b, out);
+    case DType::f32: return run<Real<float>>(c, a, b, out);
+    case DType::f64: return run<Real<double>>(c, a, b, out);
+    case DType::c64: return run<Complex>(c, a, b, out);
+    default: LATHE_INTERNAL("a contraction of a dtype no tensor has");
+  }
+}
+
+}  // namespace lathe::reference

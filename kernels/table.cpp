@@ -1,0 +1,200 @@
+#include "kernels/table.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+
+#include <atomic>
+
+#include "core/error.h"
+#include "core/flags.h"
+#include "core/infer/rules.h"
+#include "kernels/contraction.h"
+
+namespace lathe {
+
+std::string_view sentence(Reason reason) {
+  switch (reason) {
+    case Reason::none: return "accepts";
+    case Reason::disabled: return "disabled by flag";
+    case Reason::not_built: return "not built";
+    case Reason::not_found: return "not found";
+    case Reason::not_loadable: return "found, but it cannot be opened";
+    case Reason::no_cuda: return "built without CUDA";
+    case Reason::device: return "does not run on this device";
+    case Reason::op: return "does not know this op";
+    case Reason::dtype: return "lacks this dtype";
+    case Reason::rank: return "lacks this rank";
+    case Reason::attribute: return "lacks this attribute value";
+    case Reason::extent: return "not chosen at this reduced extent";
+    case Reason::epilogue: return "cannot take the fused steps with the same bits";
+    case Reason::core_type: return "takes this processor for an old one";
+    case Reason::bits: return "its bits are freer than the numerics asked for";
+  }
+  return "";
+}
+
+std::string Verdict::text() const {
+  return numbers_.empty() ? std::string(sentence(reason_))
+                          : absl::StrCat(sentence(reason_), " (", numbers_, ")");
+}
+
+int64_t Query::terms() const {
+  int64_t n = 1;
+  for (Int e : reduced) {
+    if (!e.known()) return -1;
+    n *= e.value();
+  }
+  return n;
+}
+
+Query make_query(const Op& op, Args args, const Types& results, bool fused) {
+  Query q{op, args, {}, {}};
+  for (const Arg& a : args) {
+    if (a.tag != Tag::tensor) continue;
+    q.in.push_back(a.tensor_->dtype);
+    q.ranks.push_back(a.tensor_->geometry.rank());
+  }
+  q.device = results.empty() ? Device{} : results[0].device;
+  q.fused = fused;
+  if (op.kind == Kind::contract) {
+    q.common = results[0].dtype;
+    q.reduced = reduced_extents(op, args, results[0].shape);
+  }
+  return q;
+}
+
+// ── choosing ────────────────────────────────────────────────────────────────────────────────────
+namespace {
+
+struct TableRule {
+  std::string op;
+  DType dtype;
+  int64_t least, most;
+  const Entry* entry;
+};
+struct TableFile {
+  std::vector<TableRule> rules;
+  std::string text;
+};
+// Set once before the first query, read without a lock after it.
+std::atomic<const TableFile*> g_table{nullptr};
+std::atomic<bool> g_queried{false};
+
+/// Which entries are switched off, worked out again when a flag changes.
+struct Disabled {
+  uint64_t revision = 0;
+  bool any = false;
+};
+
+bool is_disabled(const Entry& entry) {
+  static thread_local Disabled t_known;
+  uint64_t now = flags_revision();
+  if (t_known.revision != now + 1) {
+    t_known.any = !flag_text(Flag::disabled).empty();
+    t_known.revision = now + 1;
+  }
+  if (!t_known.any) return false;
+  return flag_has(Flag::disabled, entry.name) || flag_has(Flag::disabled, entry.vendor());
+}
+
+Verdict judge(const Entry& entry, const Query& query) {
+  if (is_disabled(entry)) return Verdict::no(Reason::disabled);
+  return entry.accepts(entry, query);
+}
+
+/// The entry a table file puts first for this query, if it accepts.
+const Entry* tuned(const Query& query) {
+  const TableFile* table = g_table.load(std::memory_order_acquire);
+  if (table == nullptr || query.op.kind != Kind::contract) return nullptr;
+  int64_t terms = query.terms();
+  for (const TableRule& r : table->rules) {
+    if (r.op != query.op.name() || r.dtype != query.common || terms < r.least || terms > r.most)
+      continue;
+    return judge(*r.entry, query).accepted() ? r.entry : nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const Entry& family(const Query& query) {
+  if (!g_queried.load(std::memory_order_relaxed)) g_queried.store(true);
+  if (const Entry* entry = tuned(query)) return *entry;
+  for (const Entry& entry : entries(query.op.kind))
+    if (judge(entry, query).accepted()) return entry;
+  throw UnsupportedError({.op = query.op.name(),
+                          .problem = "no table entry runs this",
+                          .got = explain_text(query),
+                          .next = "look at the reasons, and at the flag 'disabled'"});
+}
+
+std::vector<Explained> explain(const Query& query) {
+  std::vector<Explained> all;
+  const Entry* chosen = tuned(query);
+  for (const Entry& entry : entries(query.op.kind)) {
+    Verdict verdict = judge(entry, query);
+    if (chosen == nullptr && verdict.accepted()) chosen = &entry;
+    all.push_back({&entry, std::move(verdict), false});
+  }
+  for (Explained& e : all) e.chosen = e.entry == chosen;
+  return all;
+}
+
+std::string explain_text(const Query& query) {
+  std::string out;
+  for (const Explained& e : explain(query)) {
+    absl::StrAppend(&out, out.empty() ? "" : "\n", e.entry->name, " (", name(e.entry->bits), "): ");
+    if (e.chosen)
+      absl::StrAppend(&out, "chosen");
+    else
+      absl::StrAppend(&out, e.verdict.accepted() ? "would do, but stands later" : e.verdict.text());
+  }
+  return out;
+}
+
+// ── table files ─────────────────────────────────────────────────────────────────────────────────
+namespace {
+
+[[noreturn]] void bad_line(int line, std::string_view text, std::string_view problem) {
+  throw ValueError({.op = "table",
+                    .problem = absl::StrCat("line ", line, ": ", problem),
+                    .got = std::string(text),
+                    .expected = "<op> <dtype> <least k>..<most k> <entry>"});
+}
+
+TableRule parse_rule(int line, std::string_view text) {
+  std::vector<std::string_view> words = absl::StrSplit(text, ' ', absl::SkipEmpty());
+  if (words.size() != 4) bad_line(line, text, "four words expected");
+  TableRule r{std::string(words[0]), DType::f32, 0, 0, nullptr};
+  if (!parse_dtype(words[1], r.dtype)) bad_line(line, text, "an unknown dtype");
+  std::pair<std::string_view, std::string_view> range = absl::StrSplit(words[2], "..");
+  if (!absl::SimpleAtoi(range.first, &r.least) || !absl::SimpleAtoi(range.second, &r.most))
+    bad_line(line, text, "a range of k expected, such as 1..512");
+  for (const Entry& entry : entries(Kind::contract))
+    if (entry.name == words[3]) r.entry = &entry;
+  if (r.entry == nullptr) bad_line(line, text, "an unknown entry");
+  return r;
+}
+
+}  // namespace
+
+void use_table(std::string_view text) {
+  if (g_queried.load()) LATHE_INTERNAL("the table is fixed from the first query on");
+  auto table = std::make_unique<TableFile>();
+  table->text = std::string(text);
+  int number = 0;
+  for (std::string_view line : absl::StrSplit(text, '\n')) {
+    ++number;
+    line = absl::StripAsciiWhitespace(line.substr(0, line.find('#')));
+    if (!line.empty()) table->rules.push_back(parse_rule(number, line));
+  }
+  g_table.store(table.release(), std::memory_order_release);
+}
+
+std::string table_text() {
+  const TableFile* table = g_table.load(std::memory_order_acquire);
+  return table == nullptr ? "" : table->text;
+}
+
+}  // namespace lathe

@@ -1,0 +1,136 @@
+// The look-up table: which implementation runs an op, and why not the others.
+//
+// Entries stand in one order per kind of row; the first that accepts a query is its family, and the
+// reference, which accepts everything, is last. Own and reference entries serve every row of a kind; a
+// vendor's entry names the rows it knows. A choice reads only what cannot differ between eager and a graph, or
+// between two calls of one program: the op, its attributes, dtypes, ranks, reduced extents, the device, flags and the
+// table file; never an output extent and never a clock. So both engines ask here and get the same answer.
+//
+// Where to read: table.cpp (the order, family, explain), entries.cpp (the list), own/entries.cpp and
+// reference/entries.cpp (what ours accept), plugin.h (how a vendor's shared object offers entries).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/dispatch.h"
+#include "kernels/epilogue.h"
+#include "kernels/operand.h"
+
+namespace lathe {
+
+/// Why an entry does not take a query. Each has one sentence; numbers go beside it.
+enum class Reason : uint8_t {
+  none,
+  disabled,      // by flag
+  not_built,     // this build has no such plug-in
+  not_found,     // its shared object is not where it was built to be
+  not_loadable,  // it is there but could not be opened
+  no_cuda,
+  device,        // the operands are on a device it does not serve
+  op,            // it does not know this row
+  dtype,
+  rank,
+  attribute,     // a value of an attribute it lacks
+  extent,        // a reduced extent it is not chosen for
+  epilogue,      // it would round a fused step differently, or cannot fuse it
+  core_type,     // a vendor that mistakes the processor for an old one
+  bits,          // its results are not exact enough for the numerics asked for
+};
+std::string_view sentence(Reason reason);
+
+class Verdict {
+ public:
+  static Verdict yes() { return Verdict(Reason::none, {}); }
+  static Verdict no(Reason reason, std::string numbers = {}) {
+    return Verdict(reason, std::move(numbers));
+  }
+  bool accepted() const { return reason_ == Reason::none; }
+  Reason reason() const { return reason_; }
+  const std::string& numbers() const { return numbers_; }
+  /// "accepts", or the reason's sentence with its numbers.
+  std::string text() const;
+
+ private:
+  Verdict(Reason reason, std::string numbers) : reason_(reason), numbers_(std::move(numbers)) {}
+  Reason reason_;
+  std::string numbers_;
+};
+
+/// What a choice may read. Tensors among `args` may be symbolic.
+struct Query {
+  const Op& op;
+  Args args;
+  absl::InlinedVector<DType, 3> in;    // of the tensor operands, in order
+  absl::InlinedVector<int, 3> ranks;
+  DType common = DType::f32;           // what the operands meet in (contractions: also the result's)
+  Device device;
+  Shape reduced;                       // contractions: extents summed over, first outermost
+  bool fused = false;                  // an epilogue follows (kernels/epilogue.h)
+
+  /// Product of `reduced`; -1 if it is symbolic.
+  int64_t terms() const;
+};
+Query make_query(const Op& op, Args args, const Types& results, bool fused = false);
+
+/// A contraction to be computed, in numbers. `in` have the dtype the operands meet in.
+struct Problem {
+  const Op& op;
+  Args args;                          // attributes; tensors are not to be read
+  absl::Span<const Operand> in;       // data pointers may be null: they come with the launch
+  const Operand& out;                 // contiguous
+};
+
+/// What an entry works out once for a problem. Immutable: any number of threads run it at once.
+class Prepared {
+ public:
+  virtual ~Prepared() = default;
+};
+using PreparedRef = std::unique_ptr<const Prepared>;
+
+struct Launch {
+  const std::byte* a;
+  const std::byte* b;
+  std::byte* out;
+  Epilogue epilogue;
+};
+
+struct Entry {
+  std::string_view name;               // "own.gemm": vendor, then what
+  Kind kind;
+  Bits bits;
+  Verdict (*accepts)(const Entry&, const Query&);
+  // Contractions:
+  PreparedRef (*prepare)(const Entry&, const Problem&) = nullptr;
+  void (*run)(const Entry&, const Prepared&, const Launch&) = nullptr;
+  // The other kinds run a call as it stands.
+  void (*call)(const Call&, Outputs&) = nullptr;
+
+  std::string_view vendor() const { return name.substr(0, name.find('.')); }
+};
+
+/// The entries of a kind, in order.
+absl::Span<const Entry> entries(Kind kind);
+
+/// The family that runs this query. UnsupportedError, with every verdict, if the reference is disabled too.
+const Entry& family(const Query& query);
+
+struct Explained {
+  const Entry* entry;
+  Verdict verdict;
+  bool chosen;
+};
+/// Every entry's verdict, in order.
+std::vector<Explained> explain(const Query& query);
+/// The same as text, one line an entry: "own.gemm (defined): chosen".
+std::string explain_text(const Query& query);
+
+/// Rules of a tuned table, one a line: "<op> <dtype> <least k>..<most k> <entry>"; '#' begins a comment.
+/// The first that fits moves its entry to the front, if the entry accepts. Set before the first query;
+/// ValueError on a bad line or an unknown entry, InternalError after a query.
+void use_table(std::string_view text);
+std::string table_text();
+
+}  // namespace lathe
