@@ -8,7 +8,7 @@
 # Results live outside the checkout, in a folder named by the hash of what went in, so that every clone on a
 # machine shares them; .deps/abseil and .deps/venv are links to them. LATHE_DEPS names another place.
 
-deps_store="${LATHE_DEPS:-${XDG_CACHE_HOME:-$HOME/.cache}/lathe}"
+deps_store="${LATHE_DEPS:-${XDG_CACHE_HOME:-${HOME:-$root/.deps}/.cache}/lathe}"
 
 hash_of() { sha256sum | cut -c1-12; }   # of what comes in
 
@@ -27,9 +27,9 @@ setup_packages() {
     <(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' $wanted 2>/dev/null | sed -n 's/^ii *//p' | sort))
   [ -n "$missing" ] || return 0
   step "installing Debian packages: $(xargs <<<"$missing")"
-  as_root apt-get -qq -o DPkg::Lock::Timeout=300 update
+  as_root apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 update
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
-    -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 install $missing >"$logs/apt.log" 2>&1 </dev/null ||
+    -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 install $missing >"$logs/apt.log" 2>&1 </dev/null ||
     { tail -20 "$logs/apt.log"; die "apt-get could not install them (whole log: $logs/apt.log)"; }
   done_step
 }
