@@ -138,12 +138,6 @@ class Reader {
   absl::InlinedVector<Fixed, 2> fixed_;
 };
 
-bool affine_output(const Formula& f) {
-  for (const FormulaAxis& axis : f.out.axes)
-    if (axis.packed.empty()) return true;
-  return false;
-}
-
 Shape to_shape(absl::Span<const int64_t> s) { return Shape(s.begin(), s.end()); }
 
 }  // namespace
@@ -151,17 +145,14 @@ Shape to_shape(absl::Span<const int64_t> s) { return Shape(s.begin(), s.end()); 
 Contraction make_contraction(const Op& op, Args args, const Operand& a, const Operand& b,
                              const Operand& out) {
   Shape a_shape = to_shape(a.shape), b_shape = to_shape(b.shape), out_shape = to_shape(out.shape);
-  FormulaExtents e = formula_extents(op.name(), op.formula, args, a_shape, b_shape,
-                                     affine_output(op.formula) ? &out_shape : nullptr);
+  FormulaExtents e = formula_extents(op.name(), op.formula, args, a_shape, b_shape, &out_shape);
   return Reader(op.formula, e).read(a, b, out);
 }
 
 Shape reduced_extents(const Op& op, Args args, IntSpan out) {
   const Formula& f = op.formula;
-  bool affine = affine_output(f);
   Shape shape(out.begin(), out.end());
-  FormulaExtents e = formula_extents(op.name(), f, args, args.shape(0), args.shape(1),
-                                     affine ? &shape : nullptr);
+  FormulaExtents e = formula_extents(op.name(), f, args, args.shape(0), args.shape(1), &shape);
   // Each affine output axis fixes the last of its variables: no sum runs over that one.
   absl::InlinedVector<int, 6> reduced(f.reduced.begin(), f.reduced.end());
   for (const FormulaAxis& axis : f.out.axes) {

@@ -71,7 +71,8 @@ class Runner {
     if (p_.depth == 0) return zeros();
     if (p_.rows == 1 && vector_fits()) return vectors();
     choose_blocks();
-    if (share_left_) pack_all_left();
+    if (share_left_) pack_all(p_.left, left_, tiles_.rows, left_copies_, shared_left_);
+    if (share_right_) pack_all(p_.right, right_, tiles_.cols, right_copies_, shared_right_);
     int64_t tasks = p_.products * row_blocks_ * col_blocks_;
     parallel_for(tasks, grain(rows_block_ * cols_block_ * p_.depth), [&](int64_t begin, int64_t end) {
       Scratch panels(panel_bytes());
@@ -116,57 +117,71 @@ class Runner {
   }
 
   // ── matrix times matrix ─────────────────────────────────────────────────────────────────────────
+  /// Blocks are chosen from the shape alone. A block of columns (one block of k deep) stays in L2 while
+  /// the rows stream past it; rows are split only as far as there are too few tasks otherwise, and then
+  /// both sides are packed once for all.
   void choose_blocks() {
-    int64_t most = tiles_.cols * 8;
-    while (most < 256) most += tiles_.cols;
-    int64_t parts = (p_.cols + most + most / 2 - 1) / (most + most / 2);
-    cols_block_ = round_up((p_.cols + parts - 1) / parts, tiles_.cols);
-    if (parts == 1) cols_block_ = p_.cols;
+    constexpr int64_t kCols = 384;
+    int64_t parts = (p_.cols + kCols + kCols / 2 - 1) / (kCols + kCols / 2);
+    cols_block_ = parts <= 1 ? p_.cols : round_up((p_.cols + parts - 1) / parts, tiles_.cols);
     col_blocks_ = (p_.cols + cols_block_ - 1) / cols_block_;
-    rows_block_ = p_.rows;
-    int64_t work = p_.rows * cols_block_ * p_.depth;
-    int64_t split = std::min<int64_t>(work >> 23, p_.rows / (tiles_.rows * 8));
-    if (split > 1) rows_block_ = round_up((p_.rows + split - 1) / split, tiles_.rows);
+    int64_t work = p_.rows * p_.cols * p_.depth >> 22;
+    int64_t wanted = std::clamp<int64_t>(work, 1, 16) / std::max<int64_t>(1, col_blocks_ * p_.products);
+    int64_t split = std::min<int64_t>(wanted, p_.rows / (tiles_.rows * 2));
+    rows_block_ = split <= 1 ? p_.rows : round_up((p_.rows + split - 1) / split, tiles_.rows);
     row_blocks_ = (p_.rows + rows_block_ - 1) / rows_block_;
-    left_direct_ = p_.left.plain() && p_.left.x_step() == 1 && (p_.rows <= 2 * tiles_.rows || p_.cols <= tiles_.cols);
-    right_direct_ = p_.right.plain() && p_.right.x_step() == 1 && rows_block_ <= 3 * tiles_.rows;
-    left_copies_ = 1;
-    left_varies_.clear();
+    left_direct_ = p_.left.plain() && p_.left.x_step() == 1 &&
+                   (p_.rows <= 2 * tiles_.rows || p_.cols <= tiles_.cols);
+    right_direct_ = p_.right.plain() && p_.right.x_step() == 1 && p_.rows <= 3 * tiles_.rows;
     for (const Product::Repeat& r : p_.repeats) {
-      bool varies = r.left != 0;
-      for (int64_t w : r.left_windows) varies |= w != 0;
-      left_varies_.push_back(varies);
-      if (varies) left_copies_ *= r.extent;
+      left_varies_.push_back(r.left != 0 || any(r.left_windows));
+      right_varies_.push_back(r.right != 0 || any(r.right_windows));
+      if (left_varies_.back()) left_copies_ *= r.extent;
+      if (right_varies_.back()) right_copies_ *= r.extent;
     }
-    int64_t uses = col_blocks_ * (p_.products / left_copies_);
-    int64_t bytes = left_copies_ * round_up(p_.rows, tiles_.rows) * p_.depth * static_cast<int64_t>(sizeof(T));
-    share_left_ = !left_direct_ && uses > 1 && bytes <= (int64_t{256} << 20);
+    share_left_ = !left_direct_ && col_blocks_ * (p_.products / left_copies_) > 1 &&
+                  small_enough(left_copies_ * round_up(p_.rows, tiles_.rows));
+    share_right_ = !right_direct_ && row_blocks_ * (p_.products / right_copies_) > 1 &&
+                   small_enough(right_copies_ * round_up(p_.cols, tiles_.cols));
+  }
+
+  static bool any(absl::Span<const int64_t> xs) {
+    return std::any_of(xs.begin(), xs.end(), [](int64_t x) { return x != 0; });
+  }
+  /// A packed copy of so many lines is worth keeping.
+  bool small_enough(int64_t lines) const {
+    return lines * p_.depth * static_cast<int64_t>(sizeof(T)) <= int64_t{64} << 20;
   }
 
   size_t panel_bytes() const {
-    int64_t depth = std::min(p_.depth, kSumBlock);
-    int64_t right = right_direct_ ? 0 : round_up(cols_block_, tiles_.cols) * depth;
-    int64_t left = share_left_ || left_direct_ ? 0 : tiles_.rows * depth;
-    return static_cast<size_t>(right + left + 64) * sizeof(T);
+    return static_cast<size_t>(right_room() + left_room() + 64) * sizeof(T);
+  }
+  int64_t right_room() const {
+    if (right_direct_ || share_right_) return 0;
+    return round_up(cols_block_, tiles_.cols) * std::min(p_.depth, kSumBlock);
+  }
+  int64_t left_room() const {
+    return share_left_ || left_direct_ ? 0 : tiles_.rows * std::min(p_.depth, kSumBlock);
   }
 
-  /// Which packed copy of the left side product i uses.
-  int64_t left_copy(int64_t i) const {
+  using Varies = absl::InlinedVector<bool, 6>;
+  /// Which packed copy of a side product i uses.
+  int64_t copy_of(int64_t i, const Varies& varies) const {
     int64_t copy = 0, step = 1;
     for (size_t r = p_.repeats.size(); r-- > 0;) {
       int64_t x = i % p_.repeats[r].extent;
       i /= p_.repeats[r].extent;
-      if (!left_varies_[r]) continue;
+      if (!varies[r]) continue;
       copy += x * step;
       step *= p_.repeats[r].extent;
     }
     return copy;
   }
   /// And the first product that uses a copy.
-  int64_t product_of_copy(int64_t copy) const {
+  int64_t product_of(int64_t copy, const Varies& varies) const {
     int64_t i = 0, step = 1;
     for (size_t r = p_.repeats.size(); r-- > 0;) {
-      if (left_varies_[r]) {
+      if (varies[r]) {
         i += copy % p_.repeats[r].extent * step;
         copy /= p_.repeats[r].extent;
       }
@@ -175,18 +190,19 @@ class Runner {
     return i;
   }
 
-  /// The left side in panels of `tiles_.rows` rows, all k of a panel together.
-  void pack_all_left() {
-    int64_t panels = (p_.rows + tiles_.rows - 1) / tiles_.rows;
-    int64_t panel = tiles_.rows * p_.depth;
-    shared_.emplace(static_cast<size_t>(left_copies_ * panels * panel + 64) * sizeof(T));
-    T* to = shared_->template as<T>();
-    parallel_for(left_copies_ * panels, grain(panel * 8), [&](int64_t begin, int64_t end) {
+  /// A whole side in panels `width` wide, all k of a panel together.
+  void pack_all(const Side& side, const T* base, int width, int64_t copies, std::optional<Scratch>& to) {
+    int64_t panels = (side.extent() + width - 1) / width, panel = width * p_.depth;
+    to.emplace(static_cast<size_t>(copies * panels * panel + 64) * sizeof(T));
+    T* data = to->template as<T>();
+    bool left = &side == &p_.left;
+    const Varies& varies = left ? left_varies_ : right_varies_;
+    parallel_for(copies * panels, grain(panel * 16), [&](int64_t begin, int64_t end) {
       for (int64_t t = begin; t < end; ++t) {
-        Place at = place(product_of_copy(t / panels));
-        int64_t row = t % panels * tiles_.rows;
-        int valid = static_cast<int>(std::min<int64_t>(tiles_.rows, p_.rows - row));
-        p_.left.pack(tiles_, left_, at.left, row, valid, tiles_.rows, 0, p_.depth, to + t * panel);
+        Place at = place(product_of(t / panels, varies));
+        int64_t x = t % panels * width;
+        int valid = static_cast<int>(std::min<int64_t>(width, side.extent() - x));
+        side.pack(tiles_, base, left ? at.left : at.right, x, valid, width, 0, p_.depth, data + t * panel);
       }
     });
   }
@@ -201,12 +217,14 @@ class Runner {
     block.rows = std::min(rows_block_, p_.rows - block.row);
     block.col = col_block * cols_block_;
     block.cols = std::min(cols_block_, p_.cols - block.col);
-    if (share_left_) {
-      int64_t panels = (p_.rows + tiles_.rows - 1) / tiles_.rows;
-      block.packed_left = shared_->template as<T>() + left_copy(product) * panels * tiles_.rows * p_.depth;
-    }
+    if (share_left_)
+      block.packed_left = shared_left_->template as<T>() +
+                          copy_of(product, left_varies_) * round_up(p_.rows, tiles_.rows) * p_.depth;
+    if (share_right_)
+      block.packed_right = shared_right_->template as<T>() +
+                           copy_of(product, right_varies_) * round_up(p_.cols, tiles_.cols) * p_.depth;
     block.right_panel = scratch;
-    block.left_panel = scratch + (right_direct_ ? 0 : round_up(cols_block_, tiles_.cols) * std::min(p_.depth, kSumBlock));
+    block.left_panel = scratch + right_room();
     for (int64_t k = 0; k < p_.depth; k += kSumBlock)
       sum_block(at, block, k, std::min(kSumBlock, p_.depth - k));
   }
@@ -214,12 +232,13 @@ class Runner {
   struct Block {
     int64_t row, rows, col, cols;
     const T* packed_left = nullptr;
+    const T* packed_right = nullptr;
     T* right_panel;
     T* left_panel;
   };
 
   void sum_block(const Place& at, const Block& block, int64_t k, int64_t depth) {
-    if (!right_direct_)
+    if (!right_direct_ && !share_right_)
       for (int64_t j = 0; j < block.cols; j += tiles_.cols) {
         int valid = static_cast<int>(std::min<int64_t>(tiles_.cols, block.cols - j));
         p_.right.pack(tiles_, right_, at.right, block.col + j, valid, tiles_.cols, k, depth,
@@ -236,13 +255,7 @@ class Runner {
       T* c = out_ + at.out + (block.row + i) * p_.cols + block.col;
       for (int64_t j = 0; j < block.cols; j += tiles_.cols) {
         call.cols = static_cast<int>(std::min<int64_t>(tiles_.cols, block.cols - j));
-        if (right_direct_) {
-          call.b = right_ + at.right.offset + block.col + j + k * p_.right.k_step();
-          call.b_k = p_.right.k_step();
-        } else {
-          call.b = block.right_panel + j * depth;
-          call.b_k = tiles_.cols;
-        }
+        right_panel(at, block, j, k, call);
         call.c = c + j;
         tiles_.tile(call);
       }
@@ -261,6 +274,18 @@ class Runner {
     } else {
       p_.left.pack(tiles_, left_, at.left, row, call.rows, tiles_.rows, k, call.depth, block.left_panel);
       call.a = block.left_panel;
+    }
+  }
+
+  void right_panel(const Place& at, const Block& block, int64_t j, int64_t k, TileCall<T>& call) {
+    call.b_k = tiles_.cols;
+    if (right_direct_) {
+      call.b = right_ + at.right.offset + block.col + j + k * p_.right.k_step();
+      call.b_k = p_.right.k_step();
+    } else if (share_right_) {
+      call.b = block.packed_right + (block.col + j) * p_.depth + k * tiles_.cols;
+    } else {
+      call.b = block.right_panel + j * call.depth;
     }
   }
 
@@ -312,10 +337,10 @@ class Runner {
   T* out_;
   const Epilogue& epilogue_;
   int64_t rows_block_ = 0, cols_block_ = 0, row_blocks_ = 1, col_blocks_ = 1;
-  int64_t left_copies_ = 1;
-  bool left_direct_ = false, right_direct_ = false, share_left_ = false;
-  absl::InlinedVector<bool, 6> left_varies_;
-  std::optional<Scratch> shared_;
+  int64_t left_copies_ = 1, right_copies_ = 1;
+  bool left_direct_ = false, right_direct_ = false, share_left_ = false, share_right_ = false;
+  Varies left_varies_, right_varies_;
+  std::optional<Scratch> shared_left_, shared_right_;
 };
 
 }  // namespace

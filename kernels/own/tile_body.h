@@ -21,8 +21,10 @@ __attribute__((noinline)) void tile_of(const TileCall<typename V::T>& t) {
   const auto* b = t.b;
   const int64_t a_k = t.a_k, b_k = t.b_k;
   Reg acc[R][NV];
-  LATHE_UNROLL for (int i = 0; i < R; ++i)
+  LATHE_UNROLL for (int i = 0; i < R; ++i) {
+    __builtin_prefetch(t.c + i * t.ldc, 1);
     LATHE_UNROLL for (int j = 0; j < NV; ++j) acc[i][j] = V::zero();
+  }
   for (int64_t k = t.depth; k > 0; --k) {
     Reg col[NV];
     LATHE_UNROLL for (int j = 0; j < NV - 1; ++j) col[j] = V::load(b + j * L);

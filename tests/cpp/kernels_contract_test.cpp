@@ -1,0 +1,242 @@
+// Contractions: ours equal the reference bit for bit, over shapes, strides, dtypes, threads and instruction sets.
+#include "tests/cpp/kernels_support.h"
+
+namespace lathe::test {
+namespace {
+
+constexpr const char* kOwnOff = "own.gemm,onednn,openblas,eigen";
+
+/// The same call by our kernels and by the reference.
+template <class... A>
+void expect_reference_bits(const char* op, const std::string& what, const A&... args) {
+  Tensor own = run1(op, args...);
+  FlagScope off(Flag::disabled, kOwnOff);
+  Tensor reference = run1(op, args...);
+  ASSERT_EQ(to_string(type_of(own)), to_string(type_of(reference))) << what;
+  EXPECT_EQ(bits_of(own), bits_of(reference)) << what;
+}
+
+struct Extents {
+  int64_t m, n, k;
+};
+
+std::vector<Extents> product_extents() {
+  std::vector<Extents> all;
+  const int64_t sizes[] = {0, 1, 2, 3, 5, 7, 13, 14, 15, 16, 17, 31, 32, 33, 47, 65};
+  const int64_t depths[] = {0, 1, 2, 3, 4, 7, 16, 63, 511, 512, 513, 1500};
+  std::mt19937 rng(5);
+  for (int64_t k : depths)
+    for (int i = 0; i < 12; ++i) all.push_back({sizes[rng() % 16], sizes[rng() % 16], k});
+  all.push_back({300, 700, 40});
+  all.push_back({64, 2100, 33});
+  all.push_back({1, 5000, 600});
+  all.push_back({900, 1, 520});
+  return all;
+}
+
+TEST(KernelsContract, ProductsEqualTheReference) {
+  uint32_t seed = 0;
+  for (auto [m, n, k] : product_extents())
+    for (DType d : {DType::f32, DType::f64}) {
+      Tensor a = random_tensor(d, {m, k}, ++seed), b = random_tensor(d, {k, n}, ++seed);
+      expect_reference_bits("mm", absl::StrCat(name(d), " ", m, " ", n, " ", k), a, b);
+    }
+}
+
+TEST(KernelsContract, TransposedAndStridedOperands) {
+  uint32_t seed = 100;
+  for (auto [m, n, k] : {Extents{33, 40, 70}, {1, 90, 600}, {70, 1, 600}, {20, 33, 513}, {5, 5, 5}})
+    for (int form = 0; form < 9; ++form) {
+      auto make = [&](int64_t r, int64_t c, int how) {
+        if (how == 0) return random_tensor(DType::f32, {r, c}, ++seed);
+        if (how == 1) return run1("transpose", random_tensor(DType::f32, {c, r}, ++seed), 0, 1);
+        Tensor wide = random_tensor(DType::f32, {r * 2, c * 3}, ++seed);
+        Tensor rows = run1("slice", wide, 0, 1, std::nullopt, 2);
+        return run1("slice", rows, 1, 2, std::nullopt, 3);
+      };
+      Tensor a = make(m, k, form / 3), b = make(k, n, form % 3);
+      expect_reference_bits("mm", absl::StrCat("form ", form, " ", m, " ", n, " ", k), a, b);
+    }
+}
+
+TEST(KernelsContract, BatchesBroadcast) {
+  Tensor a = random_tensor(DType::f32, {3, 1, 17, 20}, 1), b = random_tensor(DType::f32, {2, 20, 9}, 2);
+  expect_reference_bits("mm", "batch", a, b);
+  expect_reference_bits("mm", "shared left", random_tensor(DType::f32, {17, 20}, 3), b);
+  expect_reference_bits("mm", "expanded", run1("expand", random_tensor(DType::f32, {1, 20}, 4), Ints{40, 20}),
+                        random_tensor(DType::f32, {20, 50}, 5));
+}
+
+TEST(KernelsContract, OtherDtypes) {
+  for (DType d : {DType::f16, DType::bf16, DType::i32, DType::i64, DType::u8, DType::c64})
+    for (int64_t k : {1, 40, 700}) {
+      Tensor a = random_tensor(d, {9, k}, 11), b = random_tensor(d, {k, 35}, 12);
+      expect_reference_bits("mm", absl::StrCat(name(d), " ", k), a, b);
+    }
+}
+
+TEST(KernelsContract, NonFiniteValues) {
+  Tensor a = random_tensor(DType::f32, {20, 600}, 21), b = random_tensor(DType::f32, {600, 40}, 22);
+  auto* x = reinterpret_cast<float*>(a.mutable_data());
+  x[5] = INFINITY;
+  x[700] = NAN;
+  x[1300] = 3e38f;
+  auto* y = reinterpret_cast<float*>(b.mutable_data());
+  y[40] = -INFINITY;
+  y[41] = 1e-44f;
+  expect_reference_bits("mm", "non-finite", a, b);
+}
+
+struct Conv {
+  int64_t n, c, h, w, o, kh, kw;
+  Ints stride, pad, dilation;
+  int64_t groups;
+};
+
+std::vector<Conv> convolutions() {
+  return {{2, 3, 9, 11, 5, 3, 3, {1, 1}, {1, 1}, {1, 1}, 1},
+          {1, 16, 14, 14, 20, 3, 3, {2, 2}, {1, 1}, {1, 1}, 1},
+          {2, 8, 12, 10, 8, 3, 2, {1, 2}, {0, 1}, {2, 1}, 4},
+          {3, 6, 8, 8, 6, 3, 3, {1, 1}, {1, 1}, {1, 1}, 6},
+          {1, 70, 6, 6, 33, 1, 1, {1, 1}, {0, 0}, {1, 1}, 1},
+          {1, 64, 9, 40, 15, 3, 3, {1, 1}, {2, 2}, {1, 1}, 1},
+          {2, 1, 28, 28, 4, 5, 5, {1, 1}, {0, 0}, {1, 1}, 1},
+          {1, 4, 7, 7, 4, 3, 3, {3, 3}, {2, 2}, {2, 2}, 2}};
+}
+
+TEST(KernelsContract, ConvolutionAndItsGradients) {
+  uint32_t seed = 300;
+  int number = 0;
+  for (const Conv& c : convolutions())
+    for (DType d : {DType::f32, DType::f64}) {
+      std::string what = absl::StrCat("convolution ", number++);
+      Tensor x = random_tensor(d, {c.n, c.c, c.h, c.w}, ++seed);
+      Tensor w = random_tensor(d, {c.o, c.c / c.groups, c.kh, c.kw}, ++seed);
+      expect_reference_bits("conv2d", what, x, w, c.stride, c.pad, c.dilation, c.groups);
+      Tensor y = run1("conv2d", x, w, c.stride, c.pad, c.dilation, c.groups);
+      Tensor dy = random_tensor(d, y.shape(), ++seed);
+      expect_reference_bits("conv2d_input", what + " by input", w, dy, x.shape(), c.stride, c.pad, c.dilation,
+                            c.groups);
+      expect_reference_bits("conv2d_weight", what + " by weight", x, dy, w.shape(), c.stride, c.pad,
+                            c.dilation, c.groups);
+    }
+}
+
+TEST(KernelsContract, ConvolutionAgreesWithPlainLoops) {
+  const int64_t stride = 2, pad = 1;
+  Tensor x = random_tensor(DType::f64, {2, 3, 8, 9}, 41), w = random_tensor(DType::f64, {4, 3, 3, 3}, 42);
+  Tensor y = run1("conv2d", x, w, Ints{stride, stride}, Ints{pad, pad}, Ints{1, 1}, 1);
+  ASSERT_EQ(to_string(y.shape()), "[2, 4, 4, 5]");
+  auto xs = values_of<double>(x), ws = values_of<double>(w), ys = values_of<double>(y);
+  size_t at = 0;
+  for (int64_t n = 0; n < 2; ++n)
+    for (int64_t o = 0; o < 4; ++o)
+      for (int64_t i = 0; i < 4; ++i)
+        for (int64_t j = 0; j < 5; ++j, ++at) {
+          double acc = 0;
+          for (int64_t p = 0; p < 3; ++p)
+            for (int64_t q = 0; q < 3; ++q)
+              for (int64_t c = 0; c < 3; ++c) {
+                int64_t r = i * stride + p - pad, s = j * stride + q - pad;
+                bool inside = r >= 0 && r < 8 && s >= 0 && s < 9;
+                double v = inside ? xs[static_cast<size_t>(((n * 3 + c) * 8 + r) * 9 + s)] : 0;
+                acc = std::fma(v, ws[static_cast<size_t>(((o * 3 + c) * 3 + p) * 3 + q)], acc);
+              }
+          ASSERT_EQ(ys[at], acc) << at;
+        }
+}
+
+TEST(KernelsContract, SumsAreBlocksOf512InOrder) {
+  const int64_t k = 1500;
+  Tensor a = random_tensor(DType::f32, {1, k}, 51), b = random_tensor(DType::f32, {k, 1}, 52);
+  auto as = values_of<float>(a), bs = values_of<float>(b);
+  float total = 0;
+  for (int64_t start = 0; start < k; start += 512) {
+    float acc = 0;
+    for (int64_t i = start; i < std::min(k, start + 512); ++i)
+      acc = std::fma(as[static_cast<size_t>(i)], bs[static_cast<size_t>(i)], acc);
+    total = start == 0 ? acc : total + acc;
+  }
+  EXPECT_EQ(values_of<float>(run1("mm", a, b))[0], total);
+}
+
+TEST(KernelsContract, ThreadsAndInstructionSetsDoNotShow) {
+  Tensor a = random_tensor(DType::f32, {150, 700}, 61), b = random_tensor(DType::f32, {700, 900}, 62);
+  Tensor x = random_tensor(DType::f32, {2, 16, 20, 20}, 63), w = random_tensor(DType::f32, {24, 16, 3, 3}, 64);
+  auto all = [&] {
+    auto bytes = bytes_of(run1("mm", a, b));
+    auto more = bytes_of(run1("conv2d", x, w, Ints{1, 1}, Ints{1, 1}, Ints{1, 1}, 1));
+    bytes.insert(bytes.end(), more.begin(), more.end());
+    return bytes;
+  };
+  auto expected = all();
+  for (const char* threads : {"1", "2", "3", "8"}) {
+    FlagScope set(Flag::threads, threads);
+    EXPECT_EQ(all(), expected) << threads;
+  }
+  for (const char* isa : {"avx2", "portable"}) {
+    FlagScope set(Flag::isa, isa);
+    EXPECT_EQ(all(), expected) << isa;
+  }
+}
+
+// ── the table ───────────────────────────────────────────────────────────────────────────────────
+
+Query product_query(const Tensor& a, const Tensor& b, std::vector<Arg>& args, Types& types) {
+  args = {Arg(a), Arg(b)};
+  types = get_op("mm").infer(Args(args.data(), 2));
+  return make_query(get_op("mm"), Args(args.data(), 2), types);
+}
+
+TEST(KernelsTable, ExplainsEveryEntry) {
+  Tensor a = random_tensor(DType::f32, {4, 5}, 1), b = random_tensor(DType::f32, {5, 6}, 2);
+  std::vector<Arg> args;
+  Types types;
+  Query q = product_query(a, b, args, types);
+  EXPECT_EQ(family(q).name, "own.gemm");
+  EXPECT_EQ(q.terms(), 5);
+  auto all = explain(q);
+  ASSERT_EQ(all.size(), entries(Kind::contract).size());
+  EXPECT_TRUE(all[0].chosen);
+  EXPECT_EQ(all.back().entry->name, "reference.contract");
+  for (const Explained& e : all) {
+    if (e.entry->vendor() == "cublas" || e.entry->vendor() == "cudnn") {
+      EXPECT_EQ(e.verdict.reason(), Reason::no_cuda);
+      EXPECT_EQ(e.verdict.text(), "built without CUDA");
+    }
+  }
+  EXPECT_NE(explain_text(q).find("own.gemm (defined): chosen"), std::string::npos);
+}
+
+TEST(KernelsTable, EntriesCanBeDisabledByNameAndByVendor) {
+  Tensor a = random_tensor(DType::f32, {4, 5}, 1), b = random_tensor(DType::f32, {5, 6}, 2);
+  std::vector<Arg> args;
+  Types types;
+  Query q = product_query(a, b, args, types);
+  {
+    FlagScope off(Flag::disabled, kOwnOff);
+    EXPECT_EQ(family(q).name, "reference.contract");
+    EXPECT_EQ(explain(q)[0].verdict.reason(), Reason::disabled);
+    EXPECT_EQ(explain(q)[0].verdict.text(), "disabled by flag");
+  }
+  {
+    FlagScope off(Flag::disabled, "own,onednn,openblas,eigen,reference");
+    EXPECT_THROW(family(q), Error);
+  }
+  EXPECT_EQ(family(q).name, "own.gemm");
+}
+
+TEST(KernelsTable, ChoiceIgnoresOutputExtents) {
+  std::vector<Arg> args;
+  Types types;
+  const Entry* first = nullptr;
+  for (int64_t m : {1, 7, 300}) {
+    Tensor a = random_tensor(DType::f32, {m, 64}, 1), b = random_tensor(DType::f32, {64, m + 3}, 2);
+    const Entry& chosen = family(product_query(a, b, args, types));
+    if (first == nullptr) first = &chosen;
+    EXPECT_EQ(&chosen, first);
+  }
+}
+
+}  // namespace
+}  // namespace lathe::test
