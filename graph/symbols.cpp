@@ -1,0 +1,107 @@
+// Symbols of a whole graph: where they occur, renumbering.
+#include <absl/container/flat_hash_set.h>
+
+#include "core/error.h"
+#include "graph/ir.h"
+
+namespace lathe::ir {
+namespace {
+
+void for_each_value(const Block& block, const std::function<void(Value*)>& visit) {
+  for (Value* p : block.parameters()) visit(p);
+  for (Node* n = block.first(); n != nullptr; n = n->next()) {
+    for (Value* v : n->out()) visit(v);
+    for (Block* b : n->blocks()) for_each_value(*b, visit);
+  }
+}
+
+void note_symbols(Int e, std::vector<int64_t>& number, int64_t& next) {
+  for (uint32_t k : symbols_of(e))
+    if (k < number.size() && number[k] < 0) number[k] = next++;
+}
+
+}  // namespace
+
+ArgVec map_ints(const ArgVec& attrs, const std::function<Int(Int)>& change) {
+  ArgVec out;
+  std::vector<Arg> items;
+  for (const Arg& a : attrs.view()) {
+    if (a.tag == Tag::integer) {
+      out.push(Arg(change(a.integer())));
+    } else if (a.tag == Tag::list) {
+      items.assign(a.list_->data, a.list_->data + a.list_->size);
+      for (Arg& item : items)
+        if (item.tag == Tag::integer) item = Arg(change(item.integer()));
+      ArgList list{items.data(), items.size()};
+      out.push(Arg(list));
+    } else {
+      out.push(a);
+    }
+  }
+  return out;
+}
+
+void map_ints(Graph& graph, const std::function<Int(Int)>& change) {
+  for_each_value(graph.body(), [&](Value* v) {
+    graph.set_type(v, map_ints(v->type(), change));
+  });
+  for_each_node(graph.body(), [&](Node* n) {
+    if (n->attrs().size() > 0) graph.set_attrs(n, map_ints(n->attrs(), change));
+  });
+  for (auto* facts : {&graph.assumptions(), &graph.checks()})
+    for (SymFact& f : *facts) {
+      f.a = change(f.a);
+      f.b = change(f.b);
+    }
+}
+
+std::function<Int(Int)> compact_symbols(Graph& graph) {
+  auto sources = graph.sources();
+  auto sourced = [&](Int e) {
+    for (uint32_t k : symbols_of(e))
+      if (k >= sources.size() || sources[k].value == nullptr) return false;
+    return true;
+  };
+  for (auto* facts : {&graph.assumptions(), &graph.checks()})
+    std::erase_if(*facts, [&](const SymFact& f) { return !sourced(f.a) || !sourced(f.b); });
+
+  std::vector<int64_t> number(graph.symbols().size(), -1);
+  int64_t next = 0;
+  for_each_value(graph.body(), [&](Value* v) {
+    for_each_int(v->type(), [&](Int e) { note_symbols(e, number, next); });
+  });
+  for_each_node(graph.body(), [&](Node* n) {
+    for (const Arg& a : n->attrs().view()) {
+      if (a.tag == Tag::integer) note_symbols(a.integer(), number, next);
+      if (a.tag != Tag::list) continue;
+      for (size_t i = 0; i < a.list_->size; ++i)
+        if (a.list_->data[i].tag == Tag::integer)
+          note_symbols(a.list_->data[i].integer(), number, next);
+    }
+  });
+  for (auto* facts : {&graph.assumptions(), &graph.checks()})
+    for (const SymFact& f : *facts) {
+      note_symbols(f.a, number, next);
+      note_symbols(f.b, number, next);
+    }
+
+  std::vector<SymbolInfo> symbols(static_cast<size_t>(next));
+  bool same = static_cast<size_t>(next) == number.size();
+  for (size_t k = 0; k < number.size(); ++k) {
+    if (number[k] < 0) continue;
+    symbols[static_cast<size_t>(number[k])] = graph.symbols()[k];
+    same &= number[k] == static_cast<int64_t>(k);
+  }
+  std::function<Int(Int)> change = [number](Int e) {
+    if (e.known()) return e;
+    return substitute(e, [&](uint32_t k) {
+      LATHE_CHECK(k < number.size() && number[k] >= 0);
+      return symbol(static_cast<uint32_t>(number[k]));
+    });
+  };
+  if (!same) map_ints(graph, change);
+  graph.symbols() = std::move(symbols);
+  return change;
+}
+
+}  // namespace lathe::ir

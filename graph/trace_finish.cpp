@@ -1,0 +1,209 @@
+// The end of a trace: results, writes, guards, names; and giving results back as eager would.
+#include <absl/strings/str_cat.h>
+
+#include "core/error.h"
+#include "graph/arguments.h"
+#include "graph/tracer.h"
+
+namespace lathe::ir {
+
+void Tracer::written_inputs(std::vector<Write>& writes) {
+  auto add = [&](Value* input, Value* value) {
+    if (input != value) writes.push_back({input, value});
+  };
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (inputs_[i].defined()) add(graph_.inputs()[i], now(inputs_[i]));
+  for (const TensorImpl* impl : lifted_order_) {
+    const Lifted& l = lifted_.at(impl);
+    if (l.input >= 0) add(l.start, l.now);
+  }
+}
+
+std::optional<size_t> Tracer::as_input(const Tensor& t) const {
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (inputs_[i].defined() && same(inputs_[i], t)) return i;
+  auto it = lifted_.find(t.impl());
+  if (it != lifted_.end() && it->second.input >= 0) return static_cast<size_t>(it->second.input);
+  return std::nullopt;
+}
+
+/// Views come last: what they are views of may be a result of its own.
+std::vector<Returned> Tracer::give_back(const Data& results, Values& outputs, bool aliases) {
+  std::vector<Returned> out(results.size());
+  std::vector<std::pair<Tensor, size_t>> known;  // tensors that are outputs
+  auto output_of = [&](const Tensor& t) {
+    for (auto& [k, index] : known)
+      if (same(k, t)) return index;
+    known.emplace_back(t, outputs.size());
+    outputs.push_back(value_of(t));
+    return outputs.size() - 1;
+  };
+  auto is_view = [&](const Tensor& t) { return t.impl()->view != nullptr && !t.impl()->storage; };
+  for (bool views : {false, true}) {
+    for (size_t i = 0; i < results.size(); ++i) {
+      Returned& r = out[i];
+      if (!results[i].is_tensor()) {
+        if (views) continue;
+        r.index = outputs.size();
+        outputs.push_back(value_of(results[i]));
+        continue;
+      }
+      const Tensor& t = results[i].tensor();
+      if ((aliases && is_view(t)) != views) continue;
+      r.requires_grad = t.requires_grad();
+      std::optional<size_t> input = aliases ? as_input(t) : std::nullopt;
+      if (input) {
+        r.how = Returned::How::input;
+        r.index = *input;
+        continue;
+      }
+      if (!views) {
+        r.index = output_of(t);
+        continue;
+      }
+      for (size_t k = 0; k < i && r.how != Returned::How::same; ++k) {
+        if (!results[k].is_tensor() || !same(results[k].tensor(), t)) continue;
+        r.how = Returned::How::same;
+        r.index = k;
+      }
+      if (r.how == Returned::How::same) continue;
+      const Tensor& base = t.impl()->view->base;
+      r.how = Returned::How::view;
+      r.path = t.impl()->view->path;
+      r.base = std::make_unique<Returned>();
+      input = as_input(base);
+      r.base->how = input ? Returned::How::input : Returned::How::output;
+      r.base->index = input ? *input : output_of(base);
+    }
+  }
+  return out;
+}
+
+/// Two tensors met in the traced code share memory, and one is written: the order of reads and writes between
+/// them is not in the graph.
+void Tracer::refuse_shared_memory(absl::Span<const Write> writes) const {
+  for (const TensorImpl* a : lifted_order_) {
+    const Lifted& written = lifted_.at(a);
+    bool is_written = false;
+    for (const Write& w : writes) is_written |= w.input == written.start;
+    if (!is_written) continue;
+    for (const TensorImpl* b : lifted_order_)
+      if (a != b && a->storage.get() == b->storage.get())
+        throw TraceError({.problem = "the traced code writes to a tensor that shares its memory with "
+                                     "another one it uses",
+                          .got = lathe::to_string(type_of(written.tensor)),
+                          .next = "make the view inside the traced function"});
+  }
+}
+
+void Tracer::name_values() {
+  for_each_node(graph_.body(), [&](Node* n) {
+    bool last = n->next() == nullptr || !(n->next()->site() == n->site());
+    if (!last || !n->site().known() || n->out().empty() || !n->out(0)->name().empty()) return;
+    if (n->is(Structure::constant)) return;
+    std::string name = host_.name_at(n->site());
+    if (!name.empty()) graph_.set_name(n->out(0), std::move(name));
+  });
+}
+
+void Tracer::add_guards(Traced& traced) {
+  traced.guards = std::move(guards_);
+  for (const SymFact& f : traced.graph.assumptions())
+    traced.guards.push_back({.kind = GuardKind::relation, .fact = f, .site = f.site});
+  for (const Write& w : traced.graph.writes()) {
+    size_t i = w.input->index();
+    Path path = i < specs_.size() ? specs_[i].path : paths_[i - specs_.size()];
+    traced.guards.push_back({.kind = GuardKind::alias, .path = std::move(path)});
+  }
+}
+
+Traced Tracer::finish(const Data& results, bool aliases) {
+  Traced traced;
+  Values outputs;
+  for (const Datum& d : results)
+    if (d.is_tensor()) refresh(d.tensor());
+  traced.returns = give_back(results, outputs, aliases);
+  std::vector<Write> writes;
+  written_inputs(writes);
+  refuse_shared_memory(writes);
+  graph_.set_results(std::move(outputs), writes, here());
+  name_values();
+  for (uint32_t k = 0; k < scope_.symbol_count(); ++k) {
+    SymbolInfo info{scope_.hint(symbol(k)), true};
+    info.is_size = scope_.prove(Relation::le, 0, symbol(k)) == SymScope::Truth::yes;
+    graph_.symbols().push_back(info);
+  }
+  graph_.assumptions() = scope_.guards();
+  graph_.checks() = scope_.checks();
+  traced.lifted = paths_;
+  for (const TensorImpl* impl : lifted_order_)
+    if (lifted_.at(impl).input >= 0) traced.lifted_now.push_back(lifted_.at(impl).tensor);
+  traced.graph = std::move(graph_);
+  auto change = compact_symbols(traced.graph);
+  for (Guard& g : guards_)
+    if (g.kind == GuardKind::layout) g.type = *map_ints(Type(g.type), change).tensor();
+  for (Returned& r : traced.returns)
+    for (ViewStep& step : r.path) step.args = map_ints(step.args, change);
+  add_guards(traced);
+  return traced;
+}
+
+Traced trace(TracedFunction function, absl::Span<const InputSpec> inputs, Host& host,
+             const TraceOptions& options) {
+  Tracer tracer(options.name, host);
+  Data arguments;
+  for (const InputSpec& spec : inputs) arguments.push_back(tracer.add_input(spec));
+  return tracer.finish(function(arguments), options.aliases);
+}
+
+Traced trace(TracedFunction function, absl::Span<const InputSpec> inputs) {
+  Host host;
+  return trace(function, inputs, host);
+}
+
+// ── results as eager gives them ─────────────────────────────────────────────────────────────────
+namespace {
+
+Datum one_returned(const Traced& traced, const Returned& r, const Data& inputs, const Data& outputs,
+                   const Data& earlier) {
+  switch (r.how) {
+    case Returned::How::output: return outputs[r.index];
+    case Returned::How::input: return inputs[r.index];
+    case Returned::How::same: return earlier[r.index];
+    case Returned::How::view: break;
+  }
+  Datum base = one_returned(traced, *r.base, inputs, outputs, earlier);
+  // The steps may mention sizes: those of this call.
+  std::vector<std::optional<Int>> sizes(traced.graph.symbols().size());
+  auto sources = traced.graph.sources();
+  for (size_t k = 0; k < sources.size(); ++k) {
+    const Value* v = sources[k].value;
+    if (v == nullptr || v->node() != nullptr || v->block() != &traced.graph.body()) continue;
+    const Datum& input = inputs[v->index()];
+    sizes[k] = sources[k].axis < 0 ? input.integer() : input.tensor().size(sources[k].axis);
+  }
+  std::function<Int(Int)> change = [&](Int e) {
+    return substitute(e, [&](uint32_t k) {
+      if (k < sizes.size() && sizes[k]) return *sizes[k];
+      throw TraceError({.problem = "a view that is returned depends on a size that only the program knows",
+                        .next = "clone() it"});
+    });
+  };
+  absl::InlinedVector<ViewStep, 2> path;
+  for (const ViewStep& step : r.path) {
+    Filled filled = fill(step.args, {}, {}, &change);
+    path.push_back({step.op, ArgVec(filled.args())});
+  }
+  return replay(base.tensor(), path);
+}
+
+}  // namespace
+
+Data returned(const Traced& traced, const Data& inputs, const Data& outputs) {
+  Data out;
+  for (const Returned& r : traced.returns)
+    out.push_back(one_returned(traced, r, inputs, outputs, out));
+  return out;
+}
+
+}  // namespace lathe::ir

@@ -1,0 +1,113 @@
+// The Tracer itself; users of tracing want graph/trace.h.
+#pragma once
+
+#include "core/dispatch.h"
+#include "graph/structure.h"
+#include "graph/trace.h"
+
+namespace lathe::ir {
+
+class Tracer final : public Backend {
+ public:
+  Tracer(std::string name, Host& host);
+  ~Tracer() override;
+
+  /// The innermost trace of this thread, null if there is none.
+  static Tracer* current();
+
+  // Backend.
+  void run(const Call& call, Outputs& outputs) override;
+  bool claims(const Op& op, Args args) const override;
+  void write(Tensor& dst, const Tensor& value) override;
+
+  // Structures (trace_structure.cpp).
+  Data record_if(const Datum& condition, Branch yes, Branch no);
+  Data record_while(LoopCondition condition, LoopBody body, const Data& start);
+  Data record_for(Int start, Int stop, Int step, ForBody body, const Data& carried);
+  /// Does the expression mention something that changes from round to round of a loop being recorded?
+  bool in_loop(Int e) const;
+
+  Datum add_input(const InputSpec& spec);
+  Traced finish(const Data& results, bool aliases);
+
+ private:
+  struct Lifted {
+    Tensor tensor;      // kept alive, so that its address stays its own
+    Value* start;       // the input or the constant
+    Value* now;
+    int input = -1;     // place among the graph's inputs; -1: a constant
+  };
+  /// What a block that is being recorded has written to, with the values before.
+  struct Frame {
+    Block* block;
+    std::vector<std::pair<Tensor, Value*>> before;
+  };
+  /// Parts of a loop that is being recorded: what it carries, and which sizes change from round to round.
+  struct LoopPlan {
+    Data start;
+    std::vector<Tensor> written;                    // carried without being asked
+    std::vector<std::vector<bool>> changing;        // by carried value, by axis
+  };
+  struct BlockResult {
+    Data results;
+    std::vector<std::pair<Tensor, Value*>> writes;  // the value each has at the end
+  };
+
+  Value* value_of(const Tensor& t);
+  Value* value_of(const Datum& d);
+  Value* lift(const Tensor& t);
+  Tensor tensor_for(Value* v);
+  uint32_t id_of(Value* v);
+  Value* now(const Tensor& t);
+  void set_now(const Tensor& t, Value* v);
+  void note_write(const Tensor& root);
+  Geometry geometry_of(const Call& call, size_t result, const TensorType& type) const;
+  Operands operands_of(const Call& call);
+
+  // Structures.
+  BlockResult record_block(Block& block, absl::FunctionRef<Data()> run);
+  Int fresh_integer(int64_t hint, bool is_size = false);
+  Type carried_type(const Datum& start, const std::vector<bool>& changing);
+  Type result_type(const Value* parameter, uint32_t first_symbol);
+  Datum datum_for(Value* v, const Datum& like);
+  Data bind_parameters(Block& block, const LoopPlan& plan, size_t first);
+  bool loop_fits(LoopPlan& plan, const BlockResult& body, const Values& parameters);
+  Data loop_results(Node* node, const LoopPlan& plan, const Values& parameters,
+                    uint32_t first_symbol);
+  Values loop_yields(const LoopPlan& plan, const BlockResult& body);
+  Value* condition_value(const Datum& condition);
+  void refuse_loop_guards(size_t first_guard, uint32_t first_symbol) const;
+  LoopPlan plan_for(const Data& start);
+  std::pair<Type, bool> joined(const Datum& a, const Datum& b) const;
+
+  // The end.
+  std::optional<size_t> as_input(const Tensor& t) const;
+  std::vector<Returned> give_back(const Data& results, Values& outputs, bool aliases);
+  void refuse_shared_memory(absl::Span<const Write> writes) const;
+  void name_values();
+  void add_guards(Traced& traced);
+  void written_inputs(std::vector<Write>& writes);
+
+  Host& host_;
+  uint64_t epoch_;
+  Graph graph_;
+  SymScope scope_;
+  std::vector<Value*> values_;                         // by Symbol::value
+  absl::flat_hash_map<const Value*, uint32_t> ids_;
+  absl::flat_hash_map<const TensorImpl*, Lifted> lifted_;
+  std::vector<const TensorImpl*> lifted_order_;
+  std::vector<Path> paths_;                            // of lifted inputs
+  std::vector<Guard> guards_;
+  std::vector<Tensor> inputs_;                         // stand-ins; undefined for numbers
+  std::vector<InputSpec> specs_;
+  std::vector<Frame> frames_;
+  uint32_t loop_symbols_ = 0;                          // symbols from here on belong to open loops
+  int open_loops_ = 0;
+  // What was there before.
+  Backend* outer_backend_;
+  uint64_t outer_epoch_;
+  Tracer* outer_tracer_;
+  bool entered_ = false;
+};
+
+}  // namespace lathe::ir
