@@ -47,15 +47,20 @@ struct SizeClass {
   size_t bytes;
 };
 // 64, 128, 192, 256, then four steps a doubling.
-SizeClass size_class(size_t bytes) {
-  if (bytes <= 256) {
-    size_t steps = bytes == 0 ? 1 : (bytes + 63) / 64;
+inline SizeClass size_class(size_t bytes) {
+  if (bytes <= 256) [[likely]] {
+    size_t steps = (bytes + 63 + (bytes == 0)) / 64;
     return {static_cast<int>(steps) - 1, steps * 64};
   }
   size_t last = bytes - 1;
   int log = static_cast<int>(std::bit_width(last)) - 1;
   size_t sub = (last >> (log - 2)) & 3;
   return {4 + (log - 8) * 4 + static_cast<int>(sub), (5 + sub) << (log - 2)};
+}
+
+constexpr size_t bytes_of_class(int c) {
+  if (c < 4) return static_cast<size_t>(c + 1) * 64;
+  return static_cast<size_t>(5 + (c - 4) % 4) << ((c - 4) / 4 + 6);
 }
 
 struct FreeBlock {
@@ -123,7 +128,14 @@ struct ThreadCache {
   }
 };
 
-uint32_t most_kept(size_t bytes) { return std::max<uint32_t>(2, kSmall / bytes); }
+// Blocks of each class that a thread keeps: 64 KiB worth. A table, because dividing costs more than the
+// rest of a release.
+constexpr auto most_kept = [] {
+  std::array<uint32_t, kSmallClasses> kept{};
+  for (int c = 0; c < kSmallClasses; c++)
+    kept[c] = std::max(uint32_t{2}, static_cast<uint32_t>(kSmall / bytes_of_class(c)));
+  return kept;
+}();
 
 constinit ForkSafeMutex threads_mutex;
 constinit ThreadCache* threads = nullptr;
@@ -158,11 +170,6 @@ void flush(ThreadCache& t, int c, size_t bytes, uint32_t keep) {
   std::vector<std::byte*> blocks;
   while (t.counts[c].load(std::memory_order_relaxed) > keep) blocks.push_back(t.pop(c));
   if (!blocks.empty()) give_back({}, c, bytes, blocks);
-}
-
-size_t bytes_of_class(int c) {
-  if (c < 4) return static_cast<size_t>(c + 1) * 64;
-  return static_cast<size_t>(5 + (c - 4) % 4) << ((c - 4) / 4 + 6);
 }
 
 void flush_all(ThreadCache& t) {
@@ -260,7 +267,7 @@ std::byte* refill(ThreadCache& t, SizeClass k, size_t asked) {
   {
     std::lock_guard hold(cache.mutex);
     auto& free = cache.free[k.index];
-    size_t batch = std::min<size_t>(free.size(), most_kept(k.bytes) / 2);
+    size_t batch = std::min<size_t>(free.size(), most_kept[k.index] / 2);
     for (size_t i = 0; i < batch; i++) {
       if (data) t.push(k.index, data);
       data = free.back();
@@ -312,14 +319,14 @@ void release(Device device, std::byte* data, size_t bytes) noexcept {
   if (bytes <= kSmall && device.kind == DeviceKind::cpu) t = mine ? mine : make_thread_cache();
   if (t) [[likely]] {
     t->account(-static_cast<int64_t>(k.bytes));
-    if (t->push(k.index, data) <= most_kept(k.bytes)) [[likely]]
+    if (t->push(k.index, data) <= most_kept[k.index]) [[likely]]
       return;
   } else {
     cache_of(device).account(-static_cast<int64_t>(k.bytes));
   }
   try {
     if (t)
-      flush(*t, k.index, k.bytes, most_kept(k.bytes) / 2);
+      flush(*t, k.index, k.bytes, most_kept[k.index] / 2);
     else
       give_back(device, k.index, k.bytes, {&data, 1});
   } catch (...) {

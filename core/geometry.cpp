@@ -53,8 +53,9 @@ bool place_run(IntSpan shape, Int total, Int stride, int& axis, Strides& out) {
 }  // namespace
 
 Geometry Geometry::contiguous(Shape shape) {
-  Strides strides = row_major(shape);
-  return {std::move(shape), std::move(strides), 0};
+  Geometry g{std::move(shape), {}, 0};
+  g.strides = row_major(g.shape);
+  return g;
 }
 
 bool Geometry::is_contiguous() const {

@@ -18,12 +18,6 @@ constexpr std::string_view kNames[] = {"debug", "info", "warning", "error", "off
 
 constinit std::atomic<LogHook> hook{nullptr};
 constinit ForkSafeMutex seen_mutex;
-// Recursive: a hook may call something that logs.
-std::recursive_mutex& output_mutex() {
-  static auto& m = *new std::recursive_mutex;
-  return m;
-}
-
 LogLevel shown() {
   std::string text = flag_text(Flag::log_level);
   for (size_t i = 0; i < std::size(kNames); i++)
@@ -40,7 +34,6 @@ bool logging(LogLevel level) { return level >= shown() && level != LogLevel::off
 void log(LogLevel level, std::string_view message) noexcept {
   try {
     if (!logging(level)) return;
-    std::lock_guard hold(output_mutex());
     if (LogHook h = hook.load(std::memory_order_acquire)) {
       h(level, message);
       return;

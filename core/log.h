@@ -17,8 +17,8 @@ void log(LogLevel level, std::string_view message) noexcept;
 /// A warning that the process shows once for each `key`.
 void warn_once(std::string_view key, std::string_view message) noexcept;
 
-/// Receives what passes the level. Called on the thread that logs, one call at a time. Null:
-/// standard error. Returns the hook before.
+/// Receives what passes the level, on the thread that logs: it may run on several at once, and may
+/// log itself. Null: standard error. Returns the hook before.
 using LogHook = void (*)(LogLevel level, std::string_view message);
 LogHook set_log_hook(LogHook hook);
 

@@ -1,204 +1,26 @@
 // The algebra of symbolic sizes.
 //
-// Every expression is kept in one normal form, a polynomial over atoms, and interned in one table
-// for the whole process; so equality is comparison of words. While it is computed, a polynomial is
-// a Poly: a sorted list of monomials in which the constant is the monomial without factors (it
-// sorts last). `expand` turns an Int into one and `make` interns it again; `sym_add`, `sym_mul`,
-// `divides` and the four functions in between are the only places that build expressions.
-//
-// The order of monomials is graded lexicographic: higher degree first, then by factors. It is a
-// monomial order, which is what makes `divides` (long division) right. Atoms are compared by what
-// they are, never by when they were made: two processes print the same text.
+// Every expression is kept in one normal form, a polynomial over atoms (core/sympoly.h), and
+// interned in one table for the whole process; so equality is comparison of words. What is written
+// here is what polynomials do not do by themselves: the four functions that make atoms. Each first
+// takes out all that is exact for all integers (`reduce`), and may ask the scope under way for a
+// proof; only what is left becomes an atom.
 #include "core/symexpr.h"
 
-#include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
-#include <absl/hash/hash.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <deque>
-#include <mutex>
 #include <numeric>
 
 #include "core/error.h"
-#include "core/fork.h"
+#include "core/sympoly.h"
 
 namespace lathe {
 namespace {
 
-using Poly = std::vector<SymTerm>;
-using Factors = std::vector<const SymExpr*>;
+using namespace poly;  // NOLINT: this file is its other half
 
-// ── order ───────────────────────────────────────────────────────────────────────────────────────
-
-int compare(Int a, Int b);
-
-int compare(const SymExpr* a, const SymExpr* b) {
-  if (a == b) return 0;
-  if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
-  if (a->kind == SymKind::symbol) return a->symbol < b->symbol ? -1 : 1;
-  if (int c = compare(a->a, b->a)) return c;
-  return compare(a->b, b->b);
-}
-
-int compare(const Factors& a, const Factors& b) {
-  if (a.size() != b.size()) return a.size() > b.size() ? -1 : 1;
-  for (size_t i = 0; i < a.size(); i++)
-    if (int c = compare(a[i], b[i])) return c;
-  return 0;
-}
-
-Poly expand(Int e) {
-  if (e.known()) return e.value() == 0 ? Poly{} : Poly{{e.value(), {}}};
-  const SymExpr* x = e.expr();
-  if (x->kind != SymKind::sum) return {{1, {x}}};
-  Poly p = x->terms;
-  if (x->constant != 0) p.push_back({x->constant, {}});
-  return p;
-}
-
-int compare(Int a, Int b) {
-  if (identical(a, b)) return 0;
-  Poly p = expand(a), q = expand(b);
-  for (size_t i = 0; i < p.size() && i < q.size(); i++) {
-    if (int c = compare(p[i].factors, q[i].factors)) return c;
-    if (p[i].coefficient != q[i].coefficient) return p[i].coefficient < q[i].coefficient ? -1 : 1;
-  }
-  return p.size() < q.size() ? -1 : 1;
-}
-
-// ── the table ───────────────────────────────────────────────────────────────────────────────────
-
-struct ContentHash {
-  size_t operator()(const SymExpr* e) const {
-    size_t h = absl::HashOf(e->kind, e->symbol, e->a.word(), e->b.word(), e->constant);
-    for (const SymTerm& t : e->terms) h = absl::HashOf(h, t.coefficient, t.factors);
-    return h;
-  }
-};
-struct ContentEqual {
-  bool operator()(const SymExpr* a, const SymExpr* b) const {
-    return a->kind == b->kind && a->symbol == b->symbol && identical(a->a, b->a) &&
-           identical(a->b, b->b) && a->constant == b->constant && a->terms == b->terms;
-  }
-};
-
-struct SymTable {
-  std::deque<SymExpr> nodes;  // never freed: an Int is a plain word and may be kept anywhere
-  absl::flat_hash_set<const SymExpr*, ContentHash, ContentEqual> known;
-};
-constinit ForkSafeMutex table_mutex;
-
-Int intern(SymExpr e) {
-  std::lock_guard hold(table_mutex);
-  static auto& table = *new SymTable;
-  auto it = table.known.find(&e);
-  if (it != table.known.end()) return Int::from_expr(*it);
-  e.id = static_cast<uint32_t>(table.nodes.size());
-  table.nodes.push_back(std::move(e));
-  table.known.insert(&table.nodes.back());
-  return Int::from_expr(&table.nodes.back());
-}
-
-Int make(Poly p) {
-  if (p.empty()) return 0;
-  int64_t constant = 0;
-  if (p.back().factors.empty()) {
-    constant = p.back().coefficient;
-    p.pop_back();
-  }
-  if (p.empty()) return constant;
-  if (constant == 0 && p.size() == 1 && p[0].coefficient == 1 && p[0].factors.size() == 1)
-    return Int::from_expr(p[0].factors[0]);
-  return intern({.kind = SymKind::sum, .constant = constant, .terms = std::move(p)});
-}
-
-Int make_atom(SymKind kind, Int a, Int b) { return intern({.kind = kind, .a = a, .b = b}); }
-
-// ── polynomials ─────────────────────────────────────────────────────────────────────────────────
-
-// Int's own arithmetic checks the range of coefficients.
-int64_t sum_of(int64_t a, int64_t b) { return (Int(a) + Int(b)).value(); }
-int64_t product_of(int64_t a, int64_t b) { return (Int(a) * Int(b)).value(); }
-
-void collect(Poly& p) {
-  std::sort(p.begin(), p.end(),
-            [](const SymTerm& x, const SymTerm& y) { return compare(x.factors, y.factors) < 0; });
-  size_t kept = 0;
-  for (size_t i = 0; i < p.size(); i++) {
-    if (kept > 0 && p[kept - 1].factors == p[i].factors)
-      p[kept - 1].coefficient = sum_of(p[kept - 1].coefficient, p[i].coefficient);
-    else if (kept++ != i)
-      p[kept - 1] = std::move(p[i]);
-    if (p[kept - 1].coefficient == 0) kept--;
-  }
-  p.resize(kept);
-}
-
-SymTerm times(const SymTerm& a, const SymTerm& b) {
-  SymTerm r{product_of(a.coefficient, b.coefficient), {}};
-  r.factors.reserve(a.factors.size() + b.factors.size());
-  std::merge(a.factors.begin(), a.factors.end(), b.factors.begin(), b.factors.end(),
-             std::back_inserter(r.factors),
-             [](const SymExpr* x, const SymExpr* y) { return compare(x, y) < 0; });
-  return r;
-}
-
-void add_scaled(Poly& p, const Poly& q, const SymTerm& by) {
-  for (const SymTerm& t : q) p.push_back(times(t, by));
-  collect(p);
-}
-
-// b's factors out of a's; false if one is missing.
-bool remove_factors(const Factors& a, const Factors& b, Factors& rest) {
-  rest = a;
-  for (const SymExpr* f : b) {
-    auto it = std::find(rest.begin(), rest.end(), f);
-    if (it == rest.end()) return false;
-    rest.erase(it);
-  }
-  return true;
-}
-
-bool divide_poly(Poly a, const Poly& b, Poly& quotient) {
-  constexpr int kMostSteps = 64;
-  for (int step = 0; !a.empty(); step++) {
-    SymTerm q;
-    if (step == kMostSteps || a[0].coefficient % b[0].coefficient != 0 ||
-        !remove_factors(a[0].factors, b[0].factors, q.factors))
-      return false;
-    q.coefficient = a[0].coefficient / b[0].coefficient;
-    add_scaled(a, b, {-q.coefficient, q.factors});
-    quotient.push_back(std::move(q));
-  }
-  collect(quotient);
-  return true;
-}
-
-// a = quotient * b + rest, the rest as small as is easily seen. b's first coefficient is positive.
-void split(const Poly& a, const Poly& b, Poly& quotient, Poly& rest) {
-  if (divide_poly(a, b, quotient)) return;
-  quotient.clear();
-  if (b.size() > 1) {
-    rest = a;
-    return;
-  }
-  for (const SymTerm& t : a) {
-    SymTerm q;
-    if (!remove_factors(t.factors, b[0].factors, q.factors)) {
-      rest.push_back(t);
-      continue;
-    }
-    q.coefficient = floor_div(Int(t.coefficient), Int(b[0].coefficient)).value();
-    int64_t left = t.coefficient - q.coefficient * b[0].coefficient;
-    if (q.coefficient != 0) quotient.push_back(std::move(q));
-    if (left != 0) rest.push_back({left, t.factors});
-  }
-  collect(quotient);
-}
-
-// The largest monomial that divides all of `p` and `q`; a number's own constant term may be
+// The largest monomial that divides all of `p` and `q`, but for p's constant if that is to be
 // skipped.
 SymTerm common_monomial(const Poly& p, const Poly& q, bool skip_constant) {
   SymTerm g{0, q[0].factors};
@@ -206,8 +28,7 @@ SymTerm common_monomial(const Poly& p, const Poly& q, bool skip_constant) {
     for (const SymTerm& t : *poly) {
       if (skip_constant && poly == &p && t.factors.empty()) continue;
       g.coefficient = std::gcd(g.coefficient, t.coefficient);
-      Factors left, common;
-      remove_factors(t.factors, {}, left);
+      Factors left = t.factors, common;
       for (const SymExpr* f : g.factors) {
         auto it = std::find(left.begin(), left.end(), f);
         if (it == left.end()) continue;
@@ -395,12 +216,10 @@ Int sym_max(Int a, Int b) { return sym_extreme(SymKind::max, a, b); }
 
 bool divides(Int b, Int a, Int* quotient) {
   Poly divisor = expand(b), q;
-  if (divisor.empty() || !divide_poly(expand(a), divisor, q)) return false;
+  if (divisor.empty() || !divide_exactly(expand(a), divisor, q)) return false;
   if (quotient) *quotient = make(std::move(q));
   return true;
 }
-
-Int symbol(uint32_t k) { return intern({.kind = SymKind::symbol, .symbol = k}); }
 
 Int substitute(Int e, const std::function<Int(uint32_t)>& value_of) {
   Int sum = 0;

@@ -173,22 +173,33 @@ Tensor make_tensor(StorageRef storage, DType dtype, Geometry geometry) {
   return Tensor(t);
 }
 
+// On the path of every eager call, so everything is filled in where it will stay.
 Tensor empty(const TensorType& type) {
-  for (Int size : type.shape) {
-    if (size.known()) [[likely]]
-      continue;
-    throw TraceError({.op = "empty",
-                      .problem = "memory was asked for before its size is known",
-                      .got = to_string(type)});
-  }
-  if (!info(type.dtype).tensor) {
+  const DTypeInfo& dtype = info(type.dtype);
+  if (!dtype.tensor) [[unlikely]] {
     throw UnsupportedError({.op = "empty",
                             .problem = "no tensor has this element type yet",
-                            .got = std::string(name(type.dtype))});
+                            .got = std::string(dtype.name)});
   }
-  Int bytes = numel(type.shape) * Int(size_of(type.dtype));
-  return make_tensor(new_storage(type.device, static_cast<size_t>(bytes.value())), type.dtype,
-                     Geometry::contiguous(type.shape));
+  Tensor t(new TensorImpl);
+  TensorImpl& impl = *t.impl();
+  impl.dtype = type.dtype;
+  impl.device = type.device;
+  impl.geometry.shape = type.shape;
+  impl.geometry.strides.resize(type.shape.size(), 1);  // 0 would become a call of memset
+  Int count = 1;
+  for (size_t i = type.shape.size(); i-- > 0;) {
+    if (!type.shape[i].known()) [[unlikely]] {
+      throw TraceError({.op = "empty",
+                        .problem = "memory was asked for before its size is known",
+                        .got = to_string(type)});
+    }
+    impl.geometry.strides[i] = count;
+    count *= type.shape[i];
+  }
+  count *= Int(size_t{dtype.bytes});
+  impl.storage = new_storage(type.device, static_cast<size_t>(count.value()));
+  return t;
 }
 
 Tensor from_host(const void* data, DType dtype, IntSpan shape, Device device) {
