@@ -8,13 +8,12 @@
 namespace lathe {
 namespace {
 
-/// Two elements of one tensor share an address: writing through it has no defined meaning.
-bool overlaps_itself(const Geometry& g) {
-  for (int i = 0; i < g.rank(); ++i) {
-    Int size = g.shape[static_cast<size_t>(i)], stride = g.strides[static_cast<size_t>(i)];
-    if (identical(stride, Int(0)) && !identical(size, Int(1)) && !identical(size, Int(0)))
-      return size.hint() > 1;
-  }
+/// Two elements of one tensor may share an address: writing through it has no defined meaning.
+bool overlaps_itself(const Tensor& t) {
+  const ViewOf* view = t.impl()->view.get();
+  if (view == nullptr) return false;
+  for (const ViewStep& step : view->path)
+    if (step.op->put == nullptr) return true;
   return false;
 }
 
@@ -93,7 +92,7 @@ Tensor put_through(const Tensor& base, absl::Span<const ViewStep> path, const Te
 Tensor assign(Tensor dst, const Tensor& value) {
   Backend& backend = current_backend();
   if (dst.impl()->view) refresh(dst);
-  if (overlaps_itself(dst.geometry()))
+  if (overlaps_itself(dst))
     throw AliasError({.op = "assign",
                       .problem = "the destination overlaps itself",
                       .got = absl::StrCat("a view of shape ", to_string(dst.shape()),

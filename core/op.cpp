@@ -149,6 +149,7 @@ void Rows::contract(Text schema, Text formula, Extra extra) {
 void Rows::view(Text schema, GeometryRule rule, Extra extra) {
   Op& op = add(Kind::view, schema, std::move(extra));
   op.geometry = rule;
+  if (op.extra.overlaps) return;
   // The way back follows from the geometry: <name>_put(x, value, ...) gives x with the view's elements
   // replaced.
   std::string put = absl::StrCat(op.name(), "_put(Tensor x, Tensor value");

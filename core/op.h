@@ -83,6 +83,7 @@ struct Extra {
   Saves saves = {};
   GradRule grad = nullptr;               // absent: the kind's own (elementwise, view, contract), or none
   bool no_grad = false;                  // stated: this op has no derivative (comparisons, argmax)
+  bool overlaps = false;                 // view rows: elements may share an address, so nothing is put
   int version = 1;                       // of the meaning, in files
   std::string_view doc = {};
 };

@@ -6,11 +6,11 @@
 // in the DAG as casts, put there by `lower`.
 //
 // Extents, strides and offsets are Ints over the graph's symbols: one nest serves every shape, and a
-// kernel gets them as numbers in its argument block (KernelArgs). What may be specialised (a stride known
+// kernel gets them as numbers in its argument block (jit/codegen.h). What may be specialised (a stride known
 // to be 0 or 1, an extent known to be small) is visible in the nest, so it is part of its hash.
 //
-// Engines: `emit` (jit/llvm) turns a scheduled nest into machine code; `run_strips` (jit/strip_engine)
-// interprets the same nest with the strip kernels. Same nest, same bits.
+// Engines: jit/llvm turns a scheduled nest into machine code; the strip kernels interpret the same nest
+// (jit/pointwise.h). Same nest, same bits.
 #pragma once
 
 #include <memory>
@@ -55,7 +55,7 @@ struct Load {
 };
 /// A number passed at run time (an Int over symbols, or a float argument): uniform over the nest.
 struct Uniform {
-  int slot;    // in KernelArgs::uniforms
+  int slot;    // of Nest::uniforms
   DType dtype;
 };
 using Operand = std::variant<Load, Uniform>;
@@ -128,25 +128,5 @@ struct Nest {
   uint64_t hash() const;     // of all that machine code depends on; names do not count
 };
 
-/// What a kernel gets. Extents, strides and offsets are the values of the nest's symbolic Ints in the
-/// order in which `int_slots(nest)` lists them.
-struct KernelArgs {
-  std::byte* const* buffers;
-  const int64_t* ints;
-  const uint64_t* uniforms;  // bits
-  int64_t begin, end;        // of the outermost parallel axis: what this call does
-  uint64_t seed, call;       // random
-  struct ErrorSlot* error;
-  std::byte* scratch;        // for locals: scratch_bytes
-};
-/// The failed check with the lowest logical index wins.
-struct ErrorSlot {
-  int64_t index = INT64_MAX;
-  uint32_t code = 0;
-};
-using Kernel = void (*)(const KernelArgs*);
-
-/// Every Int of the nest that is not a number, once each, in a fixed order.
-std::vector<Int> int_slots(const Nest& nest);
 
 }  // namespace lathe::jit

@@ -182,6 +182,7 @@ void add_views(Rows& r) {
           .doc = "The same elements under another shape, without a copy. One size may be -1."});
   r.view("expand(Tensor x, int[] shape) -> Tensor", expand_geometry,
          {.grad = [](Grad g) { return Grads{g.dy()}; },  // summed to x's shape by the caller
+          .overlaps = true,
           .doc = "Axes of size 1 repeated without a copy; new axes may be added in front; -1 keeps a size."});
   r.view("permute(Tensor x, int[] dims) -> Tensor", permute_geometry,
          {.grad =
@@ -203,7 +204,7 @@ void add_views(Rows& r) {
   r.view("slice(Tensor x, int dim, int? start=None, int? end=None, int step=1) -> Tensor",
          slice_geometry, {.doc = "x[start:end:step] along dim, by Python's rules."});
   r.view("windows(Tensor x, int[2] kernel, int[2] stride=1) -> Tensor", windows_geometry,
-         {.grad = windows_grad,
+         {.grad = windows_grad, .overlaps = true,
           .doc = "Every kernel[0] x kernel[1] window of the last two axes, as two new last axes."});
 }
 

@@ -1,0 +1,46 @@
+// tests/samples.txt for C++ tests: what every op is tried on.
+#pragma once
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/fn.h"
+
+namespace lathe::testing {
+
+struct SampleTensor {
+  char kind;  // f p u a c i b n s, as the file explains
+  Shape shape;
+  int64_t below = 0;
+};
+struct SampleArg {
+  std::string name;                 // "" when positional
+  std::vector<SampleTensor> tensors;
+  bool tensor_list = false;
+  std::string literal;              // when there are no tensors
+};
+struct Sample {
+  std::string op;
+  std::vector<SampleArg> args;
+  bool smooth = true;
+  int line = 0;
+};
+
+const std::vector<Sample>& samples();
+
+/// A concrete tensor for one sample argument. `real` is the dtype of 'f'-like kinds.
+Tensor make_tensor(const SampleTensor& t, DType real, std::mt19937_64& rng);
+
+/// The complete call: arguments with defaults, ready for lathe::call.
+struct PreparedCall {
+  const Op* op;
+  std::vector<Tensor> tensors;
+  ArgVec pool;
+  absl::InlinedVector<Arg, 8> args;
+  Args view() const { return {args.data(), args.size()}; }
+};
+/// `make` supplies each tensor, so that symbolic ones can stand in.
+PreparedCall prepare(const Sample& sample, const std::function<Tensor(const SampleTensor&)>& make);
+
+}  // namespace lathe::testing
