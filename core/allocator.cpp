@@ -128,8 +128,8 @@ struct ThreadCache {
   }
 };
 
-// Blocks of each class that a thread keeps: 64 KiB worth. A table, because dividing costs more than the
-// rest of a release.
+// Blocks of each class that a thread keeps: 64 KiB worth. A table, because dividing costs more than
+// the rest of a release.
 constexpr auto most_kept = [] {
   std::array<uint32_t, kSmallClasses> kept{};
   for (int c = 0; c < kSmallClasses; c++)
