@@ -33,7 +33,7 @@ std::vector<std::string> split_top(std::string_view text) {
 }
 
 bool parse_tensor(std::string_view text, SampleTensor& out) {
-  if (text.size() < 3 || text[1] != '[' || std::string_view("fpuacibns").find(text[0]) == text.npos)
+  if (text.size() < 3 || text[1] != '[' || std::string_view("fpguacibns").find(text[0]) == text.npos)
     return false;
   out.kind = text[0];
   size_t close = text.find(']');
@@ -109,6 +109,7 @@ Tensor make_tensor(const SampleTensor& t, DType real, std::mt19937_64& rng) {
   for (double& x : v) {
     switch (t.kind) {
       case 'p': x = std::abs(normal(rng)) + 0.3; break;
+      case 'g': x = std::abs(normal(rng)) + 1.3; break;
       case 'u': x = unit(rng); break;
       case 'a': x = 1.8 * (unit(rng) - 0.5); break;
       case 'i': x = static_cast<double>(small(rng)); break;

@@ -10,7 +10,7 @@
 namespace lathe::testing {
 
 struct SampleTensor {
-  char kind;  // f p u a c i b n s, as the file explains
+  char kind;  // f p g u a c i b n s, as the file explains
   Shape shape;
   int64_t below = 0;
 };
