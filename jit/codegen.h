@@ -1,0 +1,120 @@
+// Code generation as the rest of Lathe sees it: plain data in, object bytes and entry points out.
+// What implements it is the plug-in liblathe_llvm.so (jit/llvm/), opened on first use; an inference
+// build may lack it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/expr.h"
+
+namespace lathe::jit {
+
+/// What instructions code may use. Two targets differ in speed, never in bits.
+struct Target {
+  std::string cpu;       // LLVM's name of the core it is tuned for
+  std::string features;  // "+avx2,-avx512f,...": every feature said, in one order
+
+  bool has(std::string_view feature) const {
+    return ("," + features + ",").find(",+" + std::string(feature) + ",") != std::string::npos;
+  }
+  std::string key() const { return cpu + " " + features; }
+};
+
+/// How an operand moves along the innermost axis. Kernels are specialised on it; every other stride
+/// is a run-time number.
+enum class Stride : uint8_t {
+  contiguous,  // by its own size
+  uniform,     // not at all: one value for the whole axis. Inputs only
+  strided,     // by any number of bytes, also backwards
+};
+
+struct OperandSpec {
+  DType dtype;
+  Stride stride = Stride::contiguous;
+};
+
+/// A loop nest over `rank` axes around one body. Axes are whatever the caller made of the logical
+/// ones: their order and extents carry no meaning, except through the steps of `index` and
+/// `linear`.
+struct ElementwiseSpec {
+  ScalarFunction body;                // lowered; index(k) names index leaf k below
+  std::vector<OperandSpec> operands;  // the body's inputs, then its outputs (one a complex pair)
+  int rank = 1;                       // 1 .. kMaxRank, outermost first
+  int indices = 0;                    // how many index leaves the body may name
+  int lanes = 0;                      // elements at a time; 0: as many as suit the widest dtype
+};
+inline constexpr int kMaxRank = 6;
+
+/// What a kernel is called with. Rows of `strides`, each of `rank` numbers: operands in bytes, then
+/// `linear`, then index leaves, in elements.
+struct KernelArgs {
+  std::byte* const* data = nullptr;  // each operand's element at the origin of the nest
+  const int64_t* extents = nullptr;  // all positive
+  const int64_t* strides = nullptr;
+  const int64_t* origins = nullptr;  // of `linear`, then of each index leaf, at the origin
+  int64_t begin = 0, end = 0;   // row-major positions of the nest to do: how work is shared out
+  uint64_t seed = 0, call = 0;  // of random words
+  uint64_t* error = nullptr;    // see kNoError; may be shared by all threads
+};
+using KernelFn = void (*)(const KernelArgs*);
+
+/// Failed checks meet in one word: logical index << 16 | code, the least one wins, so that which
+/// error is reported depends on nothing but the data.
+inline constexpr uint64_t kNoError = ~uint64_t{0};
+inline int64_t error_index(uint64_t word) { return static_cast<int64_t>(word >> 16); }
+inline uint32_t error_code(uint64_t word) { return static_cast<uint32_t>(word & 0xffff); }
+
+/// Machine code that may be called. It stays mapped as long as this lives.
+class LoadedCode {
+ public:
+  virtual ~LoadedCode() = default;
+  /// Null if the object has no such function.
+  virtual void* symbol(std::string_view name) const = 0;
+};
+using LoadedCodeRef = std::shared_ptr<const LoadedCode>;
+
+/// Either a value or why there is none.
+template <class T>
+struct Result {
+  T value{};
+  std::string error;
+  explicit operator bool() const { return error.empty(); }
+};
+
+/// The generator. Thread-safe; nothing in it throws or aborts: LLVM's own fatal errors come back as
+/// text.
+class Codegen {
+ public:
+  virtual ~Codegen() = default;
+  virtual Target host() const = 0;
+  /// "host", "x86-64-v2", "avx2" or "avx512"; one that this machine lacks is an error.
+  virtual Result<Target> target(std::string_view name) const = 0;
+  /// A relocatable object with one function, kElementwiseSymbol, of type KernelFn.
+  virtual Result<std::string> compile(const ElementwiseSpec& spec, const Target& target) = 0;
+  /// The intermediate representation of the same, for people.
+  virtual Result<std::string> print(const ElementwiseSpec& spec, const Target& target) = 0;
+  virtual Result<LoadedCodeRef> load(std::string_view object) = 0;
+};
+inline constexpr std::string_view kElementwiseSymbol = "lathe_elementwise";
+
+/// Changes whenever the same input may give other code: part of every cache key.
+inline constexpr int kCodegenVersion = 1;
+/// The plug-in's handshake: one of another build is refused.
+inline constexpr uint32_t kCodegenAbi = 1;
+inline constexpr const char* kCodegenEntry = "lathe_codegen";
+using CodegenEntry = Codegen* (*)(uint32_t abi);  // null if it speaks another
+
+struct CodegenOrReason {
+  Codegen* codegen = nullptr;
+  std::string reason;  // when there is none: "LLVM is not installed: ..."
+};
+/// Opens the plug-in on the first call, from beside the program or library that holds this
+/// function, or from ../lib of there. The answer never changes after that.
+const CodegenOrReason& open_codegen();
+
+}  // namespace lathe::jit

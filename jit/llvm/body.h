@@ -1,0 +1,56 @@
+// A ScalarFunction as instructions: one pass over its nodes, in order, but for two things.
+//
+// The slow side of `rare` goes into a block of its own, entered only if a lane of the vector asks
+// for it: each node belongs to the innermost such region that contains all its uses. And a `check`
+// stays outside of every region, because whether it fails must not depend on which lanes share a
+// vector.
+#pragma once
+
+#include <vector>
+
+#include "jit/llvm/vector_ops.h"
+
+namespace lathe::jit {
+
+/// Where a body's leaves come from, and where its failures go. Vectors unless said otherwise.
+class BodyContext {
+ public:
+  virtual ~BodyContext() = default;
+  /// Input `which`; of a complex one, part 0 or 1.
+  virtual llvm::Value* input(uint32_t which, int part) = 0;
+  virtual llvm::Value* index(int axis) = 0;
+  virtual llvm::Value* linear() = 0;
+  virtual llvm::Value* seed() = 0;  // scalar i64
+  virtual llvm::Value* call() = 0;  // scalar i64
+  /// Lanes where a check with this code does not hold; lanes that are not in use are the context's
+  /// to ignore.
+  virtual void failed(llvm::Value* lanes, uint32_t code) = 0;
+};
+
+class BodyEmitter {
+ public:
+  BodyEmitter(VectorOps& ops, const ScalarFunction& f, BodyContext& context)
+      : ops_(ops), f_(f), context_(context), values_(f.graph.size()) {}
+  /// One value an output. Code may end in another block than it began in.
+  std::vector<llvm::Value*> emit();
+
+ private:
+  struct Regions;
+  void emit_region(uint32_t region);
+  llvm::Value* emit_node(uint32_t id);
+  llvm::Value* emit_leaf(const ExprNode& node);
+  llvm::Value* emit_rare(uint32_t id);
+  llvm::Value* random_word(uint32_t k);
+  void assign_regions();
+
+  VectorOps& ops_;
+  const ScalarFunction& f_;
+  BodyContext& context_;
+  std::vector<llvm::Value*> values_;
+  // Region r > 0 is the slow side of node r; region 0 is everything else. nodes_of_[r] ascend.
+  std::vector<uint32_t> region_;
+  absl::flat_hash_map<uint32_t, std::vector<uint32_t>> nodes_of_;
+  absl::flat_hash_map<uint32_t, std::array<llvm::Value*, 4>> random_blocks_;
+};
+
+}  // namespace lathe::jit

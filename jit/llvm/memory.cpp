@@ -1,0 +1,226 @@
+#include "jit/llvm/memory.h"
+
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include <numeric>
+
+namespace lathe::jit {
+
+using llvm::Value;
+
+namespace {
+
+constexpr uint64_t kPart = 4;  // bytes of a complex number's part
+const llvm::Align kAny(1);     // buffers promise no alignment, and on this machine it costs nothing
+
+unsigned lanes_of(llvm::Type* type) {
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  return vector == nullptr ? 1 : vector->getNumElements();
+}
+uint64_t bytes_of(llvm::Type* scalar) { return scalar->getScalarSizeInBits() / 8; }
+
+}  // namespace
+
+llvm::Type* Memory::memory_type(DType dtype) const {
+  if (dtype == DType::bool_) return b_.getInt8Ty();
+  return is_complex(dtype) ? b_.getFloatTy() : ops_.scalar_type(dtype);
+}
+
+/// Whether there are instructions for the first elements of a run of this type.
+bool Memory::masks_runs(llvm::Type* scalar) const {
+  return bytes_of(scalar) >= 4 ? target_.has("avx2") : target_.has("avx512bw");
+}
+bool Memory::gathers(llvm::Type* scalar) const {
+  return ops_.lanes() > 1 && bytes_of(scalar) >= 4 && target_.has("avx512f");
+}
+
+Value* Memory::from_memory(DType dtype, Value* x) {
+  if (dtype != DType::bool_) return x;
+  return b_.CreateICmpNE(x, llvm::ConstantInt::get(x->getType(), 0));
+}
+Value* Memory::to_memory(DType dtype, Value* x) {
+  return dtype == DType::bool_ ? b_.CreateZExt(x, ops_.widen(b_.getInt8Ty())) : x;
+}
+
+/// A slot on the stack for one vector, shared by all who need one of that type in turn.
+Value* Memory::temporary(llvm::Type* vector) {
+  Value*& slot = temporaries_[vector];
+  if (slot == nullptr) {
+    llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
+    llvm::IRBuilder<> top(&entry, entry.begin());
+    auto* made = top.CreateAlloca(vector);
+    made->setAlignment(llvm::Align(64));
+    slot = made;
+  }
+  return slot;
+}
+
+Value* Memory::first_lanes(unsigned lanes, Value* count) {
+  std::vector<llvm::Constant*> numbers;
+  for (unsigned i = 0; i < lanes; ++i) numbers.push_back(b_.getInt32(i));
+  Value* limit = b_.CreateVectorSplat(lanes, b_.CreateTrunc(count, b_.getInt32Ty()));
+  return b_.CreateICmpULT(llvm::ConstantVector::get(numbers), limit);
+}
+
+// ── runs ────────────────────────────────────────────────────────────────────────────────────────
+Value* Memory::load_run(llvm::Type* scalar, unsigned lanes, Value* pointer, Value* count) {
+  llvm::Type* type = lanes == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes);
+  if (count == nullptr) return b_.CreateAlignedLoad(type, pointer, kAny);
+  if (masks_runs(scalar))
+    return b_.CreateMaskedLoad(type, pointer, kAny, first_lanes(lanes, count),
+                               llvm::Constant::getNullValue(type));
+  // No byte beyond the last element may be read: it is copied to where there is room.
+  Value* room = temporary(type);
+  b_.CreateAlignedStore(llvm::Constant::getNullValue(type), room, llvm::Align(64));
+  b_.CreateMemCpy(room, llvm::Align(64), pointer, kAny,
+                  b_.CreateMul(count, b_.getInt64(bytes_of(scalar))));
+  return b_.CreateAlignedLoad(type, room, llvm::Align(64));
+}
+
+void Memory::store_run(Value* vector, Value* pointer, Value* count) {
+  if (count == nullptr) {
+    b_.CreateAlignedStore(vector, pointer, kAny);
+    return;
+  }
+  llvm::Type* scalar = vector->getType()->getScalarType();
+  const unsigned lanes = lanes_of(vector->getType());
+  if (masks_runs(scalar)) {
+    b_.CreateMaskedStore(vector, pointer, kAny, first_lanes(lanes, count));
+    return;
+  }
+  Value* room = temporary(vector->getType());
+  b_.CreateAlignedStore(vector, room, llvm::Align(64));
+  b_.CreateMemCpy(pointer, kAny, room, llvm::Align(64),
+                  b_.CreateMul(count, b_.getInt64(bytes_of(scalar))));
+}
+
+Value* Memory::gather_mask(Value* count) {
+  if (count != nullptr) return first_lanes(ops_.lanes(), count);
+  return llvm::Constant::getAllOnesValue(ops_.type(DType::bool_));
+}
+
+// ── strided ─────────────────────────────────────────────────────────────────────────────────────
+Value* Memory::pointers(const Place& place, uint64_t skip) {
+  Value* steps = b_.CreateMul(ops_.lane_numbers(), ops_.splat(place.stride));
+  return b_.CreateGEP(b_.getInt8Ty(), b_.CreateConstGEP1_64(b_.getInt8Ty(), place.pointer, skip),
+                      steps);
+}
+
+Value* Memory::load_strided(llvm::Type* scalar, const Place& place, uint64_t skip, Value* count) {
+  llvm::Type* type = ops_.widen(scalar);
+  if (gathers(scalar)) {
+    Value* mask = gather_mask(count);
+    return b_.CreateMaskedGather(type, pointers(place, skip), kAny, mask,
+                                 llvm::Constant::getNullValue(type));
+  }
+  // Lanes beyond the last element read that one again.
+  Value* last = count != nullptr ? b_.CreateSub(count, b_.getInt64(1)) : nullptr;
+  Value* result = llvm::PoisonValue::get(type);
+  for (uint64_t i = 0; i < ops_.lanes(); ++i) {
+    Value* lane = b_.getInt64(i);
+    if (last != nullptr) lane = b_.CreateSelect(b_.CreateICmpULT(lane, last), lane, last);
+    Value* offset = b_.CreateAdd(b_.CreateMul(lane, place.stride), b_.getInt64(skip));
+    Value* element =
+        b_.CreateAlignedLoad(scalar, b_.CreateGEP(b_.getInt8Ty(), place.pointer, offset), kAny);
+    result = ops_.lanes() == 1 ? element : b_.CreateInsertElement(result, element, i);
+  }
+  return result;
+}
+
+void Memory::store_strided(Value* vector, const Place& place, uint64_t skip, Value* count) {
+  llvm::Type* scalar = vector->getType()->getScalarType();
+  if (gathers(scalar)) {
+    b_.CreateMaskedScatter(vector, pointers(place, skip), kAny, gather_mask(count));
+    return;
+  }
+  const auto put = [&](Value* element, Value* lane) {
+    Value* offset = b_.CreateAdd(b_.CreateMul(lane, place.stride), b_.getInt64(skip));
+    b_.CreateAlignedStore(element, b_.CreateGEP(b_.getInt8Ty(), place.pointer, offset), kAny);
+  };
+  if (count == nullptr) {
+    for (uint64_t i = 0; i < ops_.lanes(); ++i)
+      put(ops_.lanes() == 1 ? vector : b_.CreateExtractElement(vector, i), b_.getInt64(i));
+    return;
+  }
+  // for (lane = 0; lane < count; ++lane) put(room[lane])
+  Value* room = temporary(vector->getType());
+  b_.CreateAlignedStore(vector, room, llvm::Align(64));
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  auto* loop = llvm::BasicBlock::Create(b_.getContext(), "scatter", before->getParent());
+  auto* done = llvm::BasicBlock::Create(b_.getContext(), "scattered", before->getParent());
+  b_.CreateBr(loop);
+  b_.SetInsertPoint(loop);
+  llvm::PHINode* lane = b_.CreatePHI(b_.getInt64Ty(), 2);
+  lane->addIncoming(b_.getInt64(0), before);
+  put(b_.CreateLoad(scalar, b_.CreateGEP(scalar, room, lane)), lane);
+  Value* next = b_.CreateAdd(lane, b_.getInt64(1));
+  lane->addIncoming(next, loop);
+  b_.CreateCondBr(b_.CreateICmpULT(next, count), loop, done);
+  b_.SetInsertPoint(done);
+}
+
+// ── both ────────────────────────────────────────────────────────────────────────────────────────
+Parts Memory::load(const Place& place, Value* count) {
+  llvm::Type* scalar = memory_type(place.dtype);
+  const bool pair = is_complex(place.dtype);
+  Parts parts;
+  switch (place.movement) {
+    case Movement::uniform:
+      for (uint64_t skip = 0; skip <= (pair ? kPart : 0); skip += kPart) {
+        Value* at = b_.CreateConstGEP1_64(b_.getInt8Ty(), place.pointer, skip);
+        parts.push_back(ops_.splat(b_.CreateAlignedLoad(scalar, at, kAny)));
+      }
+      break;
+    case Movement::strided:
+      for (uint64_t skip = 0; skip <= (pair ? kPart : 0); skip += kPart)
+        parts.push_back(load_strided(scalar, place, skip, count));
+      break;
+    case Movement::contiguous: {
+      const unsigned lanes = ops_.lanes();
+      if (!pair) {
+        parts.push_back(load_run(scalar, lanes, place.pointer, count));
+        break;
+      }
+      Value* twice = count != nullptr ? b_.CreateShl(count, 1) : nullptr;
+      Value* both = load_run(scalar, 2 * lanes, place.pointer, twice);
+      for (int part = 0; part < 2; ++part) {
+        llvm::SmallVector<int, 64> pick;
+        for (unsigned i = 0; i < lanes; ++i) pick.push_back(static_cast<int>(2 * i) + part);
+        parts.push_back(lanes == 1 ? b_.CreateExtractElement(both, static_cast<uint64_t>(part))
+                                   : b_.CreateShuffleVector(both, pick));
+      }
+      break;
+    }
+  }
+  for (Value*& part : parts) part = from_memory(place.dtype, part);
+  return parts;
+}
+
+void Memory::store(const Place& place, const Parts& values, Value* count) {
+  Parts parts = values;
+  for (Value*& part : parts) part = to_memory(place.dtype, part);
+  if (place.movement != Movement::contiguous) {
+    for (size_t i = 0; i < parts.size(); ++i) store_strided(parts[i], place, kPart * i, count);
+    return;
+  }
+  if (parts.size() == 1) {
+    store_run(parts[0], place.pointer, count);
+    return;
+  }
+  const unsigned lanes = ops_.lanes();
+  if (lanes == 1) {
+    store_run(parts[0], place.pointer, nullptr);
+    store_run(parts[1], b_.CreateConstGEP1_64(b_.getInt8Ty(), place.pointer, kPart), nullptr);
+    return;
+  }
+  llvm::SmallVector<int, 64> mix;
+  for (unsigned i = 0; i < lanes; ++i) {
+    mix.push_back(static_cast<int>(i));
+    mix.push_back(static_cast<int>(i + lanes));
+  }
+  Value* twice = count != nullptr ? b_.CreateShl(count, 1) : nullptr;
+  store_run(b_.CreateShuffleVector(parts[0], parts[1], mix), place.pointer, twice);
+}
+
+}  // namespace lathe::jit

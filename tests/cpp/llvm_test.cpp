@@ -1,0 +1,547 @@
+// Generated code against the reference engine: the same bits for every dtype, length, layout and
+// target, and not a byte touched that is not an operand's.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+#include "core/philox.h"
+#include "jit/codegen.h"
+#include "tests/cpp/random_expr.h"
+
+namespace lathe::jit {
+namespace {
+
+using lathe::testing::kTensorTypes;
+using lathe::testing::random_program;
+using lathe::testing::random_value;
+using lathe::testing::same_value;
+
+Codegen* codegen() { return open_codegen().codegen; }
+
+/// What this machine can run of the targets that differ in how code comes out.
+std::vector<Target> targets() {
+  std::vector<Target> all;
+  for (const char* name : {"host", "x86-64-v2", "avx2", "avx512"})
+    if (auto target = codegen()->target(name)) all.push_back(target.value);
+  return all;
+}
+
+#define LATHE_NEEDS_LLVM() \
+  if (codegen() == nullptr) GTEST_SKIP() << open_codegen().reason
+
+/// Memory whose last byte is the last of a page, with nothing readable after it or before its page.
+class GuardedBytes {
+ public:
+  explicit GuardedBytes(size_t bytes) {
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    const size_t body = (bytes + page - 1) / page * page;
+    size_ = body + 2 * page;
+    base_ = static_cast<std::byte*>(
+        mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (body > 0) mprotect(base_ + page, body, PROT_READ | PROT_WRITE);
+    data_ = base_ + page + body - bytes;
+  }
+  ~GuardedBytes() { munmap(base_, size_); }
+  GuardedBytes(const GuardedBytes&) = delete;
+  GuardedBytes& operator=(const GuardedBytes&) = delete;
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* base_;
+  std::byte* data_;
+  size_t size_;
+};
+
+/// An operand laid out over `extents`: which byte each element is at. Axes may be padded and run
+/// backwards.
+struct Layout {
+  DType dtype;
+  Stride stride;
+  std::vector<int64_t> strides;  // bytes
+  int64_t origin = 0;            // of the element at 0, from the lowest byte
+  size_t bytes = 0;
+
+  int64_t at(const std::vector<int64_t>& extents, int64_t position) const {
+    int64_t offset = origin;
+    for (size_t axis = extents.size(); axis-- > 0;) {
+      offset += position % extents[axis] * strides[axis];
+      position /= extents[axis];
+    }
+    return offset;
+  }
+};
+
+Layout make_layout(DType dtype, Stride inner, const std::vector<int64_t>& extents,
+                   std::mt19937_64& rng, bool input) {
+  Layout layout{dtype, inner, std::vector<int64_t>(extents.size())};
+  const auto size = static_cast<int64_t>(size_of(dtype));
+  int64_t span = size;
+  for (size_t axis = extents.size(); axis-- > 0;) {
+    int64_t step = span;
+    const bool innermost = axis + 1 == extents.size();
+    if (innermost && inner == Stride::uniform) step = 0;
+    if (innermost && inner == Stride::strided) step = size * static_cast<int64_t>(1 + rng() % 3);
+    if (!innermost && rng() % 3 == 0) step += size * static_cast<int64_t>(rng() % 4);
+    if (!innermost && input && rng() % 5 == 0) step = 0;
+    const bool backwards = step != 0 && (!innermost || inner == Stride::strided) && rng() % 3 == 0;
+    layout.strides[axis] = backwards ? -step : step;
+    if (backwards) layout.origin += step * (extents[axis] - 1);
+    span = std::max(span, step * (extents[axis] - 1) + span);
+  }
+  layout.bytes = static_cast<size_t>(span);
+  return layout;
+}
+
+uint64_t read(const std::byte* p, DType dtype) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, p, size_of(dtype));
+  return dtype == DType::bool_ ? bits & 1 : bits;
+}
+
+/// One run of a kernel over random operands, compared element by element.
+struct Trial {
+  std::vector<int64_t> extents;
+  std::vector<Layout> layouts;
+  std::vector<std::unique_ptr<GuardedBytes>> memory;
+  std::vector<std::vector<std::byte>> before;
+  std::vector<int64_t> strides, origins;
+  int64_t positions = 1;
+
+  /// `body` is the unlowered function; index leaf k counts axis k.
+  Trial(const ElementwiseSpec& spec, std::vector<int64_t> shape, std::mt19937_64& rng)
+      : extents(std::move(shape)) {
+    for (int64_t e : extents) positions *= e;
+    const size_t inputs = spec.body.inputs.size();
+    for (size_t k = 0; k < spec.operands.size(); ++k) {
+      layouts.push_back(
+          make_layout(spec.operands[k].dtype, spec.operands[k].stride, extents, rng, k < inputs));
+      memory.push_back(std::make_unique<GuardedBytes>(positions == 0 ? 0 : layouts[k].bytes));
+      fill(k, rng);
+      strides.insert(strides.end(), layouts[k].strides.begin(), layouts[k].strides.end());
+    }
+    int64_t step = 1;  // linear, row-major
+    std::vector<int64_t> linear(extents.size());
+    for (size_t axis = extents.size(); axis-- > 0;) {
+      linear[axis] = step;
+      step *= extents[axis];
+    }
+    strides.insert(strides.end(), linear.begin(), linear.end());
+    origins.push_back(0);
+    for (int leaf = 0; leaf < spec.indices; ++leaf) {
+      for (size_t axis = 0; axis < extents.size(); ++axis)
+        strides.push_back(static_cast<int>(axis) == leaf ? 1 : 0);
+      origins.push_back(0);
+    }
+  }
+
+  void fill(size_t k, std::mt19937_64& rng) {
+    std::byte* data = memory[k]->data();
+    const Layout& layout = layouts[k];
+    if (positions > 0)
+      for (size_t i = 0; i < layout.bytes; ++i) data[i] = static_cast<std::byte>(rng());
+    for (int64_t p = 0; p < positions; ++p) {
+      const int64_t at = layout.at(extents, p);
+      if (is_complex(layout.dtype)) {
+        for (int part = 0; part < 2; ++part) {
+          const auto bits = static_cast<uint32_t>(random_value(DType::f32, rng));
+          std::memcpy(data + at + 4 * part, &bits, 4);
+        }
+      } else {
+        const uint64_t bits = random_value(layout.dtype, rng);
+        std::memcpy(data + at, &bits, size_of(layout.dtype));
+      }
+    }
+    before.emplace_back(data, data + (positions > 0 ? layout.bytes : 0));
+  }
+
+  KernelArgs args(const std::vector<std::byte*>& data, int64_t begin, int64_t end,
+                  uint64_t* error) const {
+    return {data.data(), extents.data(), strides.data(), origins.data(), begin, end, 11, 22, error};
+  }
+  std::vector<std::byte*> addresses() const {
+    std::vector<std::byte*> data;
+    for (size_t k = 0; k < memory.size(); ++k)
+      data.push_back(memory[k]->data() + layouts[k].origin);
+    return data;
+  }
+
+  /// In pieces, as threads would share it out.
+  uint64_t run(KernelFn fn, std::mt19937_64& rng) const {
+    const auto data = addresses();
+    uint64_t error = kNoError;
+    for (int64_t begin = 0; begin < positions;) {
+      const int64_t end =
+          std::min<int64_t>(positions, begin + 1 + static_cast<int64_t>(rng() % 90));
+      const KernelArgs a = args(data, begin, end, &error);
+      fn(&a);
+      begin = end;
+    }
+    return error;
+  }
+
+  std::vector<uint64_t> expected(const ScalarFunction& f, int64_t position,
+                                 uint32_t* failed) const {
+    std::vector<uint64_t> inputs;
+    for (size_t k = 0; k < f.inputs.size(); ++k)
+      inputs.push_back(read(before[k].data() + layouts[k].at(extents, position), f.inputs[k]));
+    std::vector<int64_t> index(extents.size());
+    for (size_t axis = extents.size(), rest = static_cast<size_t>(position); axis-- > 0;) {
+      index[axis] = static_cast<int64_t>(rest) % extents[axis];
+      rest /= static_cast<size_t>(extents[axis]);
+    }
+    return evaluate(f, {.inputs = inputs,
+                        .index = index,
+                        .linear = position,
+                        .seed = 11,
+                        .call = 22,
+                        .failed = failed});
+  }
+
+  /// Empty when every element and every byte around them is right.
+  std::string compare(const ScalarFunction& f, uint64_t error) const {
+    uint64_t expected_error = kNoError;
+    std::vector<std::vector<std::byte>> after = before;
+    for (int64_t p = 0; p < positions; ++p) {
+      uint32_t failed = 0;
+      const auto values = expected(f, p, &failed);
+      if (failed != 0)
+        expected_error = std::min(expected_error, static_cast<uint64_t>(p) << 16 | failed);
+      size_t next = 0;
+      for (size_t k = f.inputs.size(); k < layouts.size(); ++k) {
+        const int64_t at = layouts[k].at(extents, p);
+        const bool pair = is_complex(layouts[k].dtype);
+        for (int64_t part = 0; part < (pair ? 2 : 1); ++part) {
+          const DType d = real_type(layouts[k].dtype);
+          const uint64_t want = values[next++];
+          const uint64_t got = read(memory[k]->data() + at + 4 * part, d);
+          if (!same_value(d, want, got)) {
+            std::ostringstream text;
+            text << "position " << p << ", output " << k - f.inputs.size() << ": expected "
+                 << std::hex << want << ", got " << got;
+            return text.str();
+          }
+          std::memcpy(after[k].data() + at + 4 * part, memory[k]->data() + at + 4 * part,
+                      size_of(d));
+        }
+      }
+    }
+    for (size_t k = 0; k < layouts.size(); ++k)
+      if (std::memcmp(after[k].data(), memory[k]->data(), after[k].size()) != 0)
+        return "a byte outside of operand " + std::to_string(k) + " changed";
+    if (error != expected_error)
+      return "expected error word " + std::to_string(expected_error) + ", got " +
+             std::to_string(error);
+    return {};
+  }
+};
+
+struct Built {
+  LoadedCodeRef code;
+  KernelFn fn = nullptr;
+};
+Built compile(const ElementwiseSpec& spec, const Target& target) {
+  auto object = codegen()->compile(spec, target);
+  EXPECT_TRUE(object) << object.error << "\n" << spec.body.print();
+  if (!object) return {};
+  auto loaded = codegen()->load(object.value);
+  EXPECT_TRUE(loaded) << loaded.error;
+  if (!loaded) return {};
+  return {loaded.value, reinterpret_cast<KernelFn>(loaded.value->symbol(kElementwiseSymbol))};
+}
+
+ElementwiseSpec make_spec(const ScalarFunction& f, std::mt19937_64* rng = nullptr, int rank = 1) {
+  ElementwiseSpec spec{lower(f), {}, rank};
+  for (size_t k = 0; k < f.inputs.size() + f.output_types.size(); ++k) {
+    const bool in = k < f.inputs.size();
+    Stride stride = Stride::contiguous;
+    if (rng != nullptr && (*rng)() % 3 == 0) stride = Stride::strided;
+    if (rng != nullptr && in && (*rng)() % 5 == 0) stride = Stride::uniform;
+    spec.operands.push_back({in ? f.inputs[k] : f.output_types[k - f.inputs.size()], stride});
+  }
+  for (const ExprNode& node : f.graph.nodes())
+    if (node.prim == Prim::index)
+      spec.indices = std::max(spec.indices, static_cast<int>(node.payload) + 1);
+  return spec;
+}
+
+/// Compiles for every target, runs over each of the shapes, and compares.
+void expect_same(const ScalarFunction& f, const ElementwiseSpec& spec,
+                 const std::vector<std::vector<int64_t>>& shapes, std::mt19937_64& rng,
+                 const std::vector<Target>& on = targets()) {
+  for (const Target& target : on) {
+    const Built kernel = compile(spec, target);
+    ASSERT_NE(kernel.fn, nullptr);
+    for (const auto& shape : shapes) {
+      Trial trial(spec, shape, rng);
+      const std::string problem = trial.compare(f, trial.run(kernel.fn, rng));
+      ASSERT_EQ(problem, "") << target.cpu << "\n"
+                             << f.print() << "lowered:\n"
+                             << spec.body.print();
+    }
+  }
+}
+
+void compare_random_programs(int rounds, uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  for (int round = 0; round < rounds; ++round) {
+    const ScalarFunction f =
+        random_program(
+            rng,
+            {.steps = 16, .transcendental = round % 2 == 0, .leaves = true, .inputs = kTensorTypes})
+            .built();
+    const int rank = 1 + static_cast<int>(rng() % 3);
+    ElementwiseSpec spec = make_spec(f, &rng, rank);
+    std::vector<std::vector<int64_t>> shapes;
+    for (int i = 0; i < 4; ++i) {
+      std::vector<int64_t> shape;
+      for (int axis = 0; axis < rank; ++axis) shape.push_back(1 + static_cast<int64_t>(rng() % 6));
+      shape.back() = 1 + static_cast<int64_t>(rng() % 70);
+      shapes.push_back(shape);
+    }
+    expect_same(f, spec, shapes, rng);
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(Llvm, RandomProgramsHaveTheBitsOfTheReference) {
+  LATHE_NEEDS_LLVM();
+  compare_random_programs(15, 3);
+}
+TEST(Llvm, RandomProgramsSlow) {
+  LATHE_NEEDS_LLVM();
+  compare_random_programs(300, 4);
+}
+
+TEST(Llvm, EveryLengthOfEveryDtype) {
+  LATHE_NEEDS_LLVM();
+  std::mt19937_64 rng(4);
+  std::vector<std::vector<int64_t>> lengths;
+  for (int64_t n = 0; n <= 70; ++n) lengths.push_back({n});
+  for (DType d : kTensorTypes) {
+    const auto f = build(
+        [d](absl::Span<const Expr> in) {
+          const DType wide = compute_type(d);
+          const Expr x = cast(in[0], wide), y = cast(in[1], wide);
+          return Exprs{cast(x + y, d), cast(pmin(x, y), d)};
+        },
+        {d, d});
+    for (Stride stride : {Stride::contiguous, Stride::strided}) {
+      ElementwiseSpec spec = make_spec(f);
+      for (OperandSpec& operand : spec.operands) operand.stride = stride;
+      expect_same(f, spec, lengths, rng);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(Llvm, EveryConversion) {
+  LATHE_NEEDS_LLVM();
+  std::mt19937_64 rng(5);
+  for (DType from : lathe::testing::kScalarTypes) {
+    const auto f = build(
+        [](absl::Span<const Expr> in) {
+          Exprs all;
+          for (DType to : lathe::testing::kScalarTypes) all.push_back(cast(in[0], to));
+          return all;
+        },
+        {from});
+    expect_same(f, make_spec(f), {{700}}, rng);
+  }
+}
+
+void compare_functions(const std::vector<Target>& on, int64_t elements) {
+  std::mt19937_64 rng(6);
+  for (int p = 0; p < kPrims; ++p) {
+    const auto prim = static_cast<Prim>(p);
+    if (!info(prim).transcendental) continue;
+    for (DType d : {DType::f32, DType::f64}) {
+      const std::vector<DType> types(info(prim).arity, d);
+      const auto f =
+          build([&](absl::Span<const Expr> in) { return Exprs{make(prim, d, in)}; }, types);
+      expect_same(f, make_spec(f), {{elements}}, rng, on);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(Llvm, EveryFunction) {
+  LATHE_NEEDS_LLVM();
+  compare_functions({codegen()->host()}, 500);
+}
+TEST(Llvm, EveryFunctionOnEveryTargetSlow) {
+  LATHE_NEEDS_LLVM();
+  compare_functions(targets(), 20000);
+}
+
+TEST(Llvm, EveryHalfPattern) {
+  LATHE_NEEDS_LLVM();
+  for (DType half : {DType::f16, DType::bf16}) {
+    const auto f = build(
+        [half](absl::Span<const Expr> in) {
+          return Exprs{cast(in[0], DType::f32), cast(cast(in[0], DType::f32) * 1.0009765625, half)};
+        },
+        {half});
+    const ElementwiseSpec spec = make_spec(f);
+    std::vector<uint16_t> in(65536);
+    std::iota(in.begin(), in.end(), 0);
+    for (const Target& target : targets()) {
+      const Built kernel = compile(spec, target);
+      ASSERT_NE(kernel.fn, nullptr);
+      std::vector<uint32_t> wide(in.size());
+      std::vector<uint16_t> back(in.size());
+      std::byte* data[] = {reinterpret_cast<std::byte*>(in.data()),
+                           reinterpret_cast<std::byte*>(wide.data()),
+                           reinterpret_cast<std::byte*>(back.data())};
+      const int64_t extent = 65536, strides[] = {2, 4, 2, 1}, origin = 0;
+      const KernelArgs args{data, &extent, strides, &origin, 0, extent};
+      kernel.fn(&args);
+      for (size_t i = 0; i < in.size(); ++i) {
+        const std::vector<uint64_t> x = {in[i]};
+        const auto want = evaluate(f, {.inputs = x});
+        ASSERT_TRUE(same_value(DType::f32, want[0], wide[i])) << target.cpu << " " << i;
+        ASSERT_TRUE(same_value(half, want[1], back[i])) << target.cpu << " " << i;
+      }
+    }
+  }
+}
+
+TEST(Llvm, ComplexOperandsArePairsInMemory) {
+  LATHE_NEEDS_LLVM();
+  std::mt19937_64 rng(6);
+  const auto f = build(
+      [](absl::Span<const Expr> in) {
+        return Exprs{in[0] * in[1], abs(in[0]), complex(imag(in[1]), in[2])};
+      },
+      {DType::c64, DType::c64, DType::f32});
+  for (int round = 0; round < 4; ++round)
+    expect_same(f, make_spec(f, &rng, 2), {{3, 1}, {2, 8}, {2, 17}, {5, 40}}, rng);
+}
+
+TEST(Llvm, RandomWordsAndIndices) {
+  LATHE_NEEDS_LLVM();
+  std::mt19937_64 rng(7);
+  const auto f = build(
+      [](absl::Span<const Expr>) {
+        return Exprs{random_word(0), random_word(3), random_word(9), index(0) * 100 + index(1),
+                     linear_index()};
+      },
+      {});
+  expect_same(f, make_spec(f, nullptr, 2), {{1, 1}, {3, 21}, {4, 33}}, rng);
+}
+
+TEST(Llvm, RareSidesRunOnlyWhereAsked) {
+  LATHE_NEEDS_LLVM();
+  std::mt19937_64 rng(8);
+  // One rare side inside another, a node shared with the fast side, and a random word in the slow
+  // side.
+  const auto f = build(
+      [](absl::Span<const Expr> in) {
+        const Expr x = in[0], shared = x * 3, word = cast(random_word(1), DType::f32);
+        const Expr inner = rare(lt(x, -2), sqrt(abs(x)) + shared, shared / (x + 7) + word);
+        return Exprs{rare(lt(x, 0), shared + 1, inner), cast(random_word(2), DType::f32)};
+      },
+      {DType::f32});
+  expect_same(f, make_spec(f), {{1}, {16}, {37}, {64}}, rng);
+}
+
+TEST(Llvm, ChecksReportTheLowestElement) {
+  LATHE_NEEDS_LLVM();
+  std::mt19937_64 rng(9);
+  const auto f = build(
+      [](absl::Span<const Expr> in) {
+        const Expr positive = check(le(-2, in[0]), in[0], 3);
+        // The check stays outside of the rare side: it fails whether or not a lane goes there.
+        const Expr slow = check(ne(in[0], 1), in[0] * 2, 2);
+        return Exprs{rare(lt(positive, 0), positive, slow)};
+      },
+      {DType::f32});
+  for (int round = 0; round < 5; ++round)
+    expect_same(f, make_spec(f, &rng, 2), {{1, 1}, {3, 7}, {2, 16}, {7, 33}}, rng);
+}
+
+TEST(Llvm, IntegerDivisionNeverTraps) {
+  LATHE_NEEDS_LLVM();
+  std::mt19937_64 rng(10);
+  for (DType d :
+       {DType::u8, DType::i8, DType::i16, DType::i32, DType::i64, DType::u32, DType::u64}) {
+    const auto f = build(
+        [d](absl::Span<const Expr> in) {
+          const Expr seven = constant(d, 7);
+          return Exprs{floor_div(in[0], in[1]), mod(in[0], in[1]), floor_div(in[0], seven),
+                       mod(in[0], seven)};
+        },
+        {d, d});
+    expect_same(f, make_spec(f), {{999}}, rng);
+  }
+}
+
+TEST(Llvm, ThreadsCompileAndShareAnErrorWord) {
+  LATHE_NEEDS_LLVM();
+  const auto f = build(
+      [](absl::Span<const Expr> in) { return Exprs{check(lt(in[0], 5), in[0], 1)}; }, {DType::i64});
+  std::vector<int64_t> in(4000), out(4000);
+  std::iota(in.begin(), in.end(), -1000);
+  uint64_t error = kNoError;
+  std::vector<std::thread> threads;
+  for (int64_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      const Built kernel = compile(make_spec(f), codegen()->host());
+      std::byte* data[] = {reinterpret_cast<std::byte*>(in.data()),
+                           reinterpret_cast<std::byte*>(out.data())};
+      const int64_t extent = 4000, strides[] = {8, 8, 1}, origin = 0;
+      const KernelArgs args{data,           &extent, strides, &origin, 1000 * t,
+                            1000 * (t + 1), 0,       0,       &error};
+      kernel.fn(&args);
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(error_index(error), 1005);
+  EXPECT_EQ(error_code(error), 1u);
+  EXPECT_EQ(in, out);
+}
+
+TEST(Llvm, RefusesWithReasons) {
+  LATHE_NEEDS_LLVM();
+  EXPECT_NE(codegen()->target("pentium").error, "");
+  const auto f = build([](absl::Span<const Expr> in) { return Exprs{exp(in[0])}; }, {DType::f32});
+  ElementwiseSpec spec = make_spec(f);
+  spec.body = f;
+  EXPECT_EQ(codegen()->compile(spec, codegen()->host()).error, "the body is not lowered");
+  spec = make_spec(f);
+  spec.rank = 7;
+  EXPECT_NE(codegen()->compile(spec, codegen()->host()).error, "");
+  EXPECT_NE(codegen()->load("garbage").error, "");
+  auto object = codegen()->compile(make_spec(f), codegen()->host());
+  ASSERT_TRUE(object) << object.error;
+  EXPECT_NE(
+      codegen()->load(std::string_view(object.value).substr(0, object.value.size() / 2)).error, "");
+  EXPECT_TRUE(codegen()->load(object.value));  // and it all still works
+  EXPECT_EQ(codegen()->load(object.value).value->symbol("nothing"), nullptr);
+}
+
+TEST(Llvm, GeneratedCodeFusesNothingByItself) {
+  LATHE_NEEDS_LLVM();
+  const auto f = build([](absl::Span<const Expr> in) { return Exprs{in[0] * in[1] + in[2]}; },
+                       {DType::f32, DType::f32, DType::f32});
+  const auto text = codegen()->print(make_spec(f), codegen()->host());
+  ASSERT_TRUE(text) << text.error;
+  for (const char* word : {"fast", "contract", "reassoc", "nnan", "fmuladd"})
+    EXPECT_EQ(text.value.find(std::string(" ") + word), std::string::npos) << word;
+  const auto object = codegen()->compile(make_spec(f), codegen()->host());
+  const Built kernel = compile(make_spec(f), codegen()->host());
+  float x = 1 + 0x1p-13f, y = 1 - 0x1p-13f, z = -1, out = 7;
+  std::byte* data[] = {reinterpret_cast<std::byte*>(&x), reinterpret_cast<std::byte*>(&y),
+                       reinterpret_cast<std::byte*>(&z), reinterpret_cast<std::byte*>(&out)};
+  const int64_t extent = 1, strides[] = {4, 4, 4, 4, 1}, origin = 0;
+  const KernelArgs args{data, &extent, strides, &origin, 0, 1};
+  kernel.fn(&args);
+  EXPECT_EQ(out, 0.0f);  // an FMA would give -2^-26
+}
+
+}  // namespace
+}  // namespace lathe::jit
