@@ -27,7 +27,6 @@ std::string_view sentence(Reason reason) {
     case Reason::rank: return "lacks this rank";
     case Reason::attribute: return "lacks this attribute value";
     case Reason::extent: return "not chosen at this reduced extent";
-    case Reason::epilogue: return "cannot take the fused steps with the same bits";
     case Reason::core_type: return "takes this processor for an old one";
     case Reason::bits: return "its bits are freer than the numerics asked for";
   }
@@ -48,7 +47,7 @@ int64_t Query::terms() const {
   return n;
 }
 
-Query make_query(const Op& op, Args args, const Types& results, bool fused) {
+Query make_query(const Op& op, Args args, const Types& results) {
   Query q{op, args, {}, {}};
   for (const Arg& a : args) {
     if (a.tag != Tag::tensor) continue;
@@ -56,7 +55,6 @@ Query make_query(const Op& op, Args args, const Types& results, bool fused) {
     q.ranks.push_back(a.tensor_->geometry.rank());
   }
   q.device = results.empty() ? Device{} : results[0].device;
-  q.fused = fused;
   if (op.kind == Kind::contract) {
     q.common = results[0].dtype;
     q.reduced = reduced_extents(op, args, results[0].shape);

@@ -35,7 +35,6 @@ enum class Reason : uint8_t {
   rank,
   attribute,     // a value of an attribute it lacks
   extent,        // a reduced extent it is not chosen for
-  epilogue,      // it would round a fused step differently, or cannot fuse it
   core_type,     // a vendor that mistakes the processor for an old one
   bits,          // its results are not exact enough for the numerics asked for
 };
@@ -68,12 +67,11 @@ struct Query {
   DType common = DType::f32;           // what the operands meet in (contractions: also the result's)
   Device device;
   Shape reduced;                       // contractions: extents summed over, first outermost
-  bool fused = false;                  // an epilogue follows (kernels/epilogue.h)
 
   /// Product of `reduced`; -1 if it is symbolic.
   int64_t terms() const;
 };
-Query make_query(const Op& op, Args args, const Types& results, bool fused = false);
+Query make_query(const Op& op, Args args, const Types& results);
 
 /// A contraction to be computed, in numbers. `in` have the dtype the operands meet in.
 struct Problem {

@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "kernels/own/kinds.h"
 #include "kernels/own/product.h"
+#include "kernels/pool.h"
 #include "kernels/scratch.h"
 
 namespace lathe::own {
@@ -30,6 +31,12 @@ void run_plain(const ProductPlan& plan, const Launch& launch) {
               reinterpret_cast<T*>(launch.out), launch.epilogue);
 }
 
+/// After the rounding: in pieces, so that threads share it.
+void finish_pieces(const Epilogue& epilogue, int64_t n) {
+  if (!epilogue) return;
+  parallel_for(n, 16384, [&](int64_t begin, int64_t end) { epilogue(begin, end - begin); });
+}
+
 void run_narrow(const ProductPlan& plan, const Launch& launch) {
   auto bytes = [](const Operand& o) { return static_cast<size_t>(o.numel()) * sizeof(float); };
   Scratch a(bytes(plan.a)), b(bytes(plan.b)), out(bytes(plan.out));
@@ -46,6 +53,7 @@ void run_narrow(const ProductPlan& plan, const Launch& launch) {
   from.data = out.data();
   target.data = launch.out;
   convert(from, target);
+  finish_pieces(launch.epilogue, plan.out.numel());
 }
 
 }  // namespace
@@ -53,12 +61,10 @@ void run_narrow(const ProductPlan& plan, const Launch& launch) {
 Verdict product_accepts(const Entry&, const Query& query) {
   if (query.device.kind == DeviceKind::cuda) return Verdict::no(Reason::device, to_string(query.device));
   switch (query.common) {
-    case DType::f32:
-    case DType::f64: return Verdict::yes();
     case DType::f16:
     case DType::bf16:
-      if (query.fused) return Verdict::no(Reason::epilogue, std::string(name(query.common)));
-      return Verdict::yes();
+    case DType::f32:
+    case DType::f64: return Verdict::yes();
     default: return Verdict::no(Reason::dtype, std::string(name(query.common)));
   }
 }

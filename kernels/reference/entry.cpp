@@ -14,8 +14,6 @@ struct ContractPlan final : Prepared {
 
 Verdict contract_accepts(const Entry&, const Query& query) {
   if (query.device.kind == DeviceKind::cuda) return Verdict::no(Reason::device, to_string(query.device));
-  bool narrow = query.common == DType::f16 || query.common == DType::bf16;
-  if (query.fused && narrow) return Verdict::no(Reason::epilogue, std::string(name(query.common)));
   return Verdict::yes();
 }
 

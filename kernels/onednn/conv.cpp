@@ -1,0 +1,179 @@
+// Convolution and its two gradients.
+//
+// oneDNN computes in a layout of its own choosing; operands are reordered into it and the result out of it,
+// image by image of the batch, so that threads can share the forward pass and the gradient by input. The
+// gradient by weight sums over the batch, in oneDNN's order, so it is one call.
+#include <cstring>
+
+#include "kernels/onednn/library.h"
+
+namespace lathe::onednn {
+namespace {
+
+using Desc = dnnl::memory::desc;
+using Dims = dnnl::memory::dims;
+
+struct ConvPlan final : Prepared {
+  ConvRow row = ConvRow::none;
+  int64_t images = 0, outputs = 0, groups = 1;
+  Dims x, w, y;                    // of one call; w with a leading group axis if there are groups
+  Dims x_strides, w_strides, y_strides;
+  int64_t x_image = 0, y_image = 0;  // elements from image to image
+  Dims stride, dilation, left, right;
+  bool empty = false;              // a size is 0: the result is zeros
+
+  Desc plain_x() const { return Desc(x, dnnl::memory::data_type::f32, x_strides); }
+  Desc plain_w() const { return Desc(w, dnnl::memory::data_type::f32, w_strides); }
+  Desc plain_y() const { return Desc(y, dnnl::memory::data_type::f32, y_strides); }
+};
+
+Desc any(const Dims& dims) { return Desc(dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any); }
+
+dnnl::convolution_forward::primitive_desc forward_desc(const ConvPlan& p) {
+  return {cpu(), dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+          any(p.x), any(p.w), any(p.y), p.stride, p.dilation, p.left, p.right, attributes()};
+}
+
+using Arguments = std::unordered_map<int, dnnl::memory>;
+
+/// `plain` in the layout the primitive wants; `room` holds it if that is another.
+dnnl::memory reordered(const dnnl::memory& plain, const Desc& want, std::optional<Room>& room,
+                       dnnl::stream& stream) {
+  if (plain.get_desc() == want) return plain;
+  room.emplace(want);
+  dnnl::memory to = room->memory();
+  dnnl::reorder(plain, to).execute(stream, const_cast<dnnl::memory&>(plain), to);
+  return to;
+}
+
+struct Pass {
+  Desc x, w, y, scratch;
+  dnnl::primitive primitive;
+};
+
+Pass make_pass(const ConvPlan& p) {
+  auto hint = forward_desc(p);
+  if (p.row == ConvRow::forward)
+    return {hint.src_desc(), hint.weights_desc(), hint.dst_desc(), hint.scratchpad_desc(),
+            dnnl::convolution_forward(hint)};
+  if (p.row == ConvRow::by_input) {
+    dnnl::convolution_backward_data::primitive_desc pd(
+        cpu(), dnnl::algorithm::convolution_direct, any(p.x), any(p.w), any(p.y), p.stride, p.dilation,
+        p.left, p.right, hint, attributes());
+    return {pd.diff_src_desc(), pd.weights_desc(), pd.diff_dst_desc(), pd.scratchpad_desc(),
+            dnnl::convolution_backward_data(pd)};
+  }
+  dnnl::convolution_backward_weights::primitive_desc pd(
+      cpu(), dnnl::algorithm::convolution_direct, any(p.x), any(p.w), any(p.y), p.stride, p.dilation,
+      p.left, p.right, hint, attributes());
+  return {pd.src_desc(), pd.diff_weights_desc(), pd.diff_dst_desc(), pd.scratchpad_desc(),
+          dnnl::convolution_backward_weights(pd)};
+}
+
+/// One call: x, w, y in the rows' own layouts; the one the row computes is written.
+void run_pass(const ConvPlan& p, std::byte* x, std::byte* w, std::byte* y) {
+  OneThread one;
+  Pass pass = make_pass(p);
+  dnnl::stream stream(cpu());
+  dnnl::memory plain_x(p.plain_x(), cpu(), x), plain_w(p.plain_w(), cpu(), w), plain_y(p.plain_y(), cpu(), y);
+  std::optional<Room> x_room, w_room, y_room;
+  Room scratch(pass.scratch);
+  auto result_room = [](const dnnl::memory& plain, const Desc& want, std::optional<Room>& room) {
+    if (plain.get_desc() == want) return plain;
+    room.emplace(want);
+    return room->memory();
+  };
+  bool fx = p.row == ConvRow::by_input, fw = p.row == ConvRow::by_weight, fy = p.row == ConvRow::forward;
+  dnnl::memory mx = fx ? result_room(plain_x, pass.x, x_room) : reordered(plain_x, pass.x, x_room, stream);
+  dnnl::memory mw = fw ? result_room(plain_w, pass.w, w_room) : reordered(plain_w, pass.w, w_room, stream);
+  dnnl::memory my = fy ? result_room(plain_y, pass.y, y_room) : reordered(plain_y, pass.y, y_room, stream);
+  Arguments arguments{{fx ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, mx},
+                      {fw ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, mw},
+                      {fy ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, my},
+                      {DNNL_ARG_SCRATCHPAD, scratch.memory()}};
+  pass.primitive.execute(stream, arguments);
+  dnnl::memory& made = fx ? mx : fw ? mw : my;
+  dnnl::memory& plain = fx ? plain_x : fw ? plain_w : plain_y;
+  if (made.get_data_handle() != plain.get_data_handle()) dnnl::reorder(made, plain).execute(stream, made, plain);
+  stream.wait();
+}
+
+/// w[g*o, c, kh, kw] as [g, o, c, kh, kw].
+void group_weight(ConvPlan& p) {
+  if (p.groups == 1) return;
+  int64_t o = p.w[0] / p.groups;
+  p.w[0] = o;
+  p.w.insert(p.w.begin(), p.groups);
+  p.w_strides.insert(p.w_strides.begin(), p.w_strides[0] * o);
+}
+
+Dims dims(const Sizes& s) { return Dims(s.begin(), s.end()); }
+
+}  // namespace
+
+Verdict conv_accepts(const Query& query) {
+  if (conv_row(query.op) == ConvRow::none) return Verdict::no(Reason::op, query.op.name());
+  if (query.common != DType::f32) return Verdict::no(Reason::dtype, std::string(info(query.common).name));
+  return Verdict::yes();
+}
+
+PreparedRef conv_prepare(const Problem& problem) {
+  auto plan = std::make_unique<ConvPlan>();
+  ConvPlan& p = *plan;
+  p.row = conv_row(problem.op);
+  bool forward = p.row == ConvRow::forward;
+  // conv2d(x, w), conv2d_input(w, dy), conv2d_weight(x, dy)
+  const Operand& x = p.row == ConvRow::by_input ? problem.out : problem.in[0];
+  const Operand& w = forward ? problem.in[1] : p.row == ConvRow::by_input ? problem.in[0] : problem.out;
+  const Operand& y = forward ? problem.out : problem.in[1];
+  int first = forward ? 2 : 3;  // of the attributes: stride, pad, dilation, groups
+  auto ints = [&](int at) {
+    Sizes numbers;
+    for (Int i : problem.args.ints(first + at)) numbers.push_back(i.value());
+    return numbers;
+  };
+  Sizes stride = ints(0), pad = ints(1), dilation = ints(2);
+  p.groups = problem.args.integer(first + 3).value();
+  p.x = dims(x.shape), p.w = dims(w.shape), p.y = dims(y.shape);
+  p.x_strides = dims(x.strides), p.w_strides = dims(w.strides), p.y_strides = dims(y.strides);
+  for (size_t i = 0; i < 2; ++i) {
+    p.stride.push_back(stride[i]);
+    p.dilation.push_back(dilation[i] - 1);
+    p.left.push_back(pad[i]);
+    int64_t reach = (p.y[2 + i] - 1) * stride[i] + (p.w[2 + i] - 1) * dilation[i] + 1;
+    p.right.push_back(reach - p.x[2 + i] - pad[i]);
+  }
+  for (const Operand* o : {&x, &w, &y}) p.empty |= o->numel() == 0;
+  p.outputs = problem.out.numel();
+  p.images = p.x[0];
+  p.x_image = p.x_strides[0];
+  p.y_image = p.y_strides[0];
+  if (p.row != ConvRow::by_weight) p.x[0] = p.y[0] = 1;
+  group_weight(p);
+  return plan;
+}
+
+void conv_run(const Prepared& prepared, const Launch& launch) {
+  const auto& p = static_cast<const ConvPlan&>(prepared);
+  auto at = [](const std::byte* d) { return const_cast<std::byte*>(d); };
+  if (p.empty) {
+    std::memset(launch.out, 0, static_cast<size_t>(p.outputs) * sizeof(float));
+  } else if (p.row == ConvRow::by_weight) {
+    run_pass(p, at(launch.a), launch.out, at(launch.b));
+  } else {
+    g_host->parallel_for(p.images, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        int64_t x = i * p.x_image * 4, y = i * p.y_image * 4;
+        if (p.row == ConvRow::forward)
+          run_pass(p, at(launch.a) + x, at(launch.b), launch.out + y);
+        else
+          run_pass(p, launch.out + x, at(launch.a), at(launch.b) + y);
+      }
+    });
+  }
+  if (launch.epilogue)
+    g_host->parallel_for(p.outputs, 16384,
+                         [&](int64_t begin, int64_t end) { launch.epilogue(begin, end - begin); });
+}
+
+}  // namespace lathe::onednn
