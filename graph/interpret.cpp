@@ -1,5 +1,6 @@
 #include "graph/interpret.h"
 
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
 #include "core/error.h"
@@ -82,10 +83,13 @@ class Frame {
     bind_inputs(inputs);
     block(g_.body());
     Data results = values_of(g_.body().yields());
+    if (depth_ == 0 && g_.level() == Level::core) make_fresh(inputs, results);
     std::vector<Write> writes = g_.writes();
-    if (writes.empty()) return results;
-    write_back(inputs, writes, results);
-    results.resize(results.size() - writes.size());
+    // All values first, then all writes: a value may be computed from what is written.
+    size_t first = results.size() - writes.size();
+    for (size_t i = 0; i < writes.size(); ++i)
+      assign(inputs[writes[i].input->index()].tensor(), results[first + i].tensor());
+    results.resize(first);
     return results;
   }
 
@@ -175,20 +179,20 @@ class Frame {
     }
   }
 
-  /// All values first, then all writes: a value may be a view of what is written.
-  void write_back(const Data& inputs, absl::Span<const Write> writes, Data& results) {
-    auto shares = [&](const Datum& d) {
-      if (!d.is_tensor() || !d.tensor().impl()->storage) return false;
-      for (const Write& w : writes)
-        if (inputs[w.input->index()].tensor().impl()->storage.get() == d.tensor().impl()->storage.get())
-          return true;
-      return false;
+  /// Results share memory with nothing else the caller can reach: not with inputs, constants or each other.
+  void make_fresh(const Data& inputs, Data& results) const {
+    absl::flat_hash_set<const void*> taken;
+    auto memory = [](const Tensor& t) -> const void* {
+      return t.impl()->storage ? static_cast<const void*>(t.impl()->storage.get()) : t.impl();
     };
+    for (const Datum& d : inputs)
+      if (d.is_tensor()) taken.insert(memory(d.tensor()));
+    for (Node* n = g_.body().first(); n != nullptr; n = n->next())
+      if (n->is(Structure::constant) && n->literal(0).tag == Tag::tensor)
+        taken.insert(memory(n->literal(0).tensor()));
     for (Datum& d : results)
-      if (shares(d)) d = Datum(math_ops<Tensor>::clone(d.tensor()));
-    size_t first = results.size() - writes.size();
-    for (size_t i = 0; i < writes.size(); ++i)
-      assign(inputs[writes[i].input->index()].tensor(), results[first + i].tensor());
+      if (d.is_tensor() && !taken.insert(memory(d.tensor())).second)
+        d = Datum(math_ops<Tensor>::clone(d.tensor()));
   }
 
   // ── nodes ──

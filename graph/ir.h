@@ -337,6 +337,8 @@ Effects effects(const Node& node, const Graph& graph);
 void for_each_node(const Block& block, const std::function<void(Node*)>& visit);
 /// Is `inner` the block itself or inside it?
 bool encloses(const Block& outer, const Block* inner);
+/// May code in `at` use `v`, as far as blocks go? The body of a while sees its condition's parameters.
+bool visible_from(const Value* v, const Block& at);
 /// Values made outside the block that it uses, in order of first use.
 Values free_values(const Block& block);
 

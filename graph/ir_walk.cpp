@@ -89,6 +89,13 @@ bool encloses(const Block& outer, const Block* inner) {
   return false;
 }
 
+bool visible_from(const Value* v, const Block& at) {
+  if (encloses(*v->block(), &at)) return true;
+  const Node* owner = v->block()->owner();
+  return v->node() == nullptr && owner != nullptr && owner->is(Structure::while_) &&
+         owner->blocks().size() == 2 && encloses(owner->block(1), &at);
+}
+
 namespace {
 
 void collect_free(const Block& root, const Block& block, absl::flat_hash_set<Value*>& seen,

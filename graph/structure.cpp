@@ -46,10 +46,12 @@ Data if_(const Datum& condition, Branch yes, Branch no) {
 Data while_(LoopCondition condition, LoopBody body, Data carried) {
   for (;;) {
     // The first answers may be known and later ones not: rounds until then are written out.
+    Tracer* tracer = Tracer::current();
+    Node* before = tracer != nullptr ? tracer->last_node() : nullptr;
     Datum c = condition(carried);
     if (symbolic(c)) {
-      Tracer* tracer = Tracer::current();
       if (tracer == nullptr) no_tracer();
+      tracer->forget_after(before);  // the loop asks again, in its own block
       return tracer->record_while(condition, body, carried);
     }
     if (!truth(c)) return carried;

@@ -122,7 +122,7 @@ Value* Tracer::value_of(const Tensor& t) {
                       .next = "return the tensor from the traced function instead of keeping it in a "
                               "global, an attribute or a cache"});
   Value* v = values_[impl->symbol.value];
-  if (!encloses(*v->block(), &graph_.insertion_block()))
+  if (!visible_from(v, graph_.insertion_block()))
     throw TraceError({.problem = "a tensor made inside a branch or a loop is used outside of it",
                       .got = lathe::to_string(type_of(t)),
                       .next = "return it from the branch, or carry it round the loop"});

@@ -59,6 +59,22 @@ Value* Tracer::condition_value(const Datum& condition) {
   return value_of(t);
 }
 
+void Tracer::forget_after(Node* last) {
+  std::vector<Node*> added;
+  Node* first = last != nullptr ? last->next() : graph_.insertion_block().first();
+  for (Node* n = first; n != nullptr; n = n->next()) added.push_back(n);
+  auto is_lifted = [&](const Node* n) {
+    for (const auto& [impl, l] : lifted_)
+      if (l.start->node() == n) return true;
+    return false;
+  };
+  for (size_t i = added.size(); i-- > 0;) {
+    bool used = false;
+    for (Value* v : added[i]->out()) used |= v->used();
+    if (!used && !is_lifted(added[i])) graph_.erase(added[i]);
+  }
+}
+
 Tracer::BlockResult Tracer::record_block(Block& block, absl::FunctionRef<Data()> run) {
   InsertAt inside(graph_, block);
   frames_.push_back({&block, {}});

@@ -27,6 +27,10 @@ class Tracer final : public Backend {
   /// Does the expression mention something that changes from round to round of a loop being recorded?
   bool in_loop(Int e) const;
 
+  /// The last node of the block being recorded, and taking back what came after it.
+  Node* last_node() const { return graph_.insertion_block().last(); }
+  void forget_after(Node* last);
+
   Datum add_input(const InputSpec& spec);
   Traced finish(const Data& results, bool aliases);
 
