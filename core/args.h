@@ -57,7 +57,7 @@ struct Arg {
   Arg(Device v) : tag(Tag::device), device_(v) {}
   Arg(const char* v) : tag(Tag::text), text_(v) {}
   Arg(const ArgList& v) : tag(Tag::list), list_(&v) {}
-  // NOLINTEND
+  // NOLINTEND(google-explicit-constructor)
 
   bool none() const { return tag == Tag::none; }
   bool scalar() const { return tag == Tag::integer || tag == Tag::real || tag == Tag::flag; }
