@@ -1,0 +1,186 @@
+#include "python/bindings/arguments.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <string>
+
+#include "core/error.h"
+#include "python/bindings/build.h"
+#include "python/bindings/values.h"
+
+namespace lathe::py {
+namespace {
+
+[[noreturn]] void refuse(const Schema& schema, PyObject* o, const Param* p) {
+  throw TypeError({.op = schema.name,
+                   .problem = p == nullptr ? std::string("an argument has the wrong type")
+                                           : absl::StrCat("argument '", p->name,
+                                                          "' has the wrong type"),
+                   .got = Py_TYPE(o)->tp_name,
+                   .next = absl::StrCat("the signature is ", schema.text)});
+}
+
+/// What NumPy's scalars, and others that are numbers but not Python's, are as Python numbers.
+bool foreign_number(PyObject* o, Arg& out) {
+  if (PySequence_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o)) return false;
+  if (PyIndex_Check(o)) {
+    out = Arg(to_int(o));
+    return true;
+  }
+  PyNumberMethods* n = Py_TYPE(o)->tp_as_number;
+  if (n == nullptr || n->nb_float == nullptr) return false;
+  std::string_view type = Py_TYPE(o)->tp_name;
+  if (type == "numpy.bool" || type == "numpy.bool_") {
+    out = Arg(PyObject_IsTrue(o) == 1);
+    return true;
+  }
+  out = Arg(PyFloat_AsDouble(owned(PyNumber_Float(o)).ptr()));
+  return true;
+}
+
+/// The values that both arguments and operands may be. False: something else.
+inline bool simple(PyObject* o, Arg& out) {
+  if (Py_TYPE(o) == tensor_type) [[likely]] {
+    out.tag = Tag::tensor;
+    out.tensor_ = impl_of(o);
+  } else if (PyFloat_CheckExact(o)) {
+    out = Arg(PyFloat_AS_DOUBLE(o));
+  } else if (PyLong_CheckExact(o)) {
+    out = Arg(to_int(o));
+  } else if (PyBool_Check(o)) {
+    out = Arg(o == Py_True);
+  } else if (is_tensor(o)) {
+    out.tag = Tag::tensor;
+    out.tensor_ = impl_of(o);
+  } else if (PyFloat_Check(o)) {
+    out = Arg(PyFloat_AS_DOUBLE(o));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// The row's name for what PyTorch or NumPy would call it; -1 if there is none.
+int spelled(const Schema& schema, std::string_view name) {
+  int i = schema.find(name);
+  if (i >= 0) return i;
+  auto tensor_at = [&](size_t at) {
+    bool fits = schema.params.size() > at && schema.params[at].type == ArgType::tensor;
+    return fits ? static_cast<int>(at) : -1;
+  };
+  if (name == "input" || name == "self") return tensor_at(0);
+  if (name == "other") return tensor_at(1);
+  if (name == "axis" || name == "dims") return schema.find("dim");
+  if (name == "keepdims") return schema.find("keepdim");
+  if (name == "size") return schema.find("shape");
+  if (name == "fill_value") return schema.find("value");
+  if (name.ends_with("_dim")) return schema.find(name.substr(0, name.size() - 4));
+  return -1;
+}
+
+}  // namespace
+
+bool operand(PyObject* o, Arg& out, Tensor& kept) {
+  if (simple(o, out)) return true;
+  if (PyComplex_Check(o)) {
+    kept = complex_tensor(o);
+    out = Arg(kept);
+    return true;
+  }
+  return foreign_number(o, out);
+}
+
+int gathering_parameter(const Schema& schema) {
+  for (size_t i = 0; i < schema.params.size(); ++i) {
+    const Param& p = schema.params[i];
+    if (!p.list || p.type != ArgType::integer || p.fixed_size > 0) continue;
+    if (i + 1 == schema.params.size()) return static_cast<int>(i);
+    const Param& next = schema.params[i + 1];
+    bool clear = !next.list && (next.type == ArgType::flag || next.type == ArgType::dtype ||
+                                next.type == ArgType::device || next.type == ArgType::text);
+    return clear ? static_cast<int>(i) : -1;
+  }
+  return -1;
+}
+
+Arg Arguments::convert(PyObject* o, const Param* p) {
+  Arg out;
+  if (simple(o, out)) [[likely]]
+    return out;
+  if (o == Py_None) return Arg();
+  if (PyTuple_CheckExact(o)) return list_of(&PyTuple_GET_ITEM(o, 0), PyTuple_GET_SIZE(o), p);
+  if (PyList_CheckExact(o)) return list_of(&PyList_GET_ITEM(o, 0), PyList_GET_SIZE(o), p);
+  return convert_rare(o, p);
+}
+
+Arg Arguments::convert_rare(PyObject* o, const Param* p) {
+  bool wants_dtype = p != nullptr && p->type == ArgType::dtype;
+  bool wants_device = p != nullptr && p->type == ArgType::device;
+  DType dtype;
+  if ((wants_dtype || is_dtype(o)) && read_dtype(o, dtype)) return Arg(dtype);
+  if (wants_device || is_device(o)) return Arg(to_device(o));
+  if (PyUnicode_Check(o)) {
+    const char* s = PyUnicode_AsUTF8(o);
+    if (s == nullptr) throw nb::python_error();
+    return Arg(s);
+  }
+  if (p != nullptr && p->list) {
+    nb::object items = nb::steal(PySequence_Fast(o, ""));
+    if (items.is_valid()) {
+      Arg list = list_of(PySequence_Fast_ITEMS(items.ptr()), PySequence_Fast_GET_SIZE(items.ptr()), p);
+      return list;  // its tensors are kept, its numbers are copied: `items` may go
+    }
+    PyErr_Clear();
+  }
+  Arg out;
+  Tensor made;
+  if (operand(o, out, made)) {
+    if (made.defined()) kept_.push_back(std::move(made));
+    return out;
+  }
+  refuse(schema_, o, p);
+}
+
+Arg Arguments::list_of(PyObject* const* items, Py_ssize_t count, const Param* p) {
+  lists_.push_back(std::make_unique<List>());
+  List& made = *lists_.back();
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    Arg item = convert(items[i], p);
+    if (item.tag == Tag::list) refuse(schema_, items[i], p);
+    // The list could lose its item while the call runs without the lock.
+    if (item.tag == Tag::tensor) kept_.push_back(item.tensor());
+    made.items.push_back(item);
+  }
+  made.list = {made.items.data(), made.items.size()};
+  return Arg(made.list);
+}
+
+void Arguments::positional(PyObject* const* args, Py_ssize_t count, int gather) {
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    size_t at = given_.size();
+    const Param* p = at < schema_.params.size() ? &schema_.params[at] : nullptr;
+    Py_ssize_t end = i;
+    if (static_cast<int>(at) == gather)
+      while (end < count && is_int(args[end])) ++end;
+    if (end > i) {
+      given_.push_back(list_of(args + i, end - i, p));
+      i = end - 1;
+    } else {
+      given_.push_back(convert(args[i], p));
+    }
+  }
+}
+
+void Arguments::named(PyObject* name, PyObject* value) {
+  std::string_view key = text_of(name);
+  int i = spelled(schema_, key);
+  const Param* p = i >= 0 ? &schema_.params[static_cast<size_t>(i)] : nullptr;
+  named_.push_back({p != nullptr ? std::string_view(p->name) : key, convert(value, p)});
+}
+
+Args Arguments::complete() {
+  complete_call(schema_, given_, named_, full_, pool_);
+  return Args(full_.data(), full_.size());
+}
+
+}  // namespace lathe::py

@@ -1,0 +1,53 @@
+// The arguments of one op call, from Python objects to core's tagged values.
+//
+// Tensors are borrowed from their Python objects, which the caller holds; everything that has no
+// Python object to live in (lists, a complex number's tensor) lives here until the call is over.
+#pragma once
+
+#include <memory>
+
+#include "core/schema.h"
+#include "python/bindings/tensor.h"
+
+namespace lathe::py {
+
+class Arguments {
+ public:
+  explicit Arguments(const Schema& schema) : schema_(schema) {}
+  Arguments(const Arguments&) = delete;
+
+  /// `gather`: the parameter that takes all remaining positional integers, x.view(2, 3); or -1.
+  void positional(PyObject* const* args, Py_ssize_t count, int gather);
+  /// PyTorch's and NumPy's spellings (input, other, axis, keepdims ...) find their parameter too.
+  void named(PyObject* name, PyObject* value);
+  /// Defaults filled in, every tag checked. TypeError names the parameter and the signature.
+  Args complete();
+
+  /// One value, for parameter `p` or (null) for none in particular.
+  Arg convert(PyObject* o, const Param* p);
+
+ private:
+  struct List {
+    absl::InlinedVector<Arg, 8> items;
+    ArgList list;
+  };
+  Arg list_of(PyObject* const* items, Py_ssize_t count, const Param* p);
+  Arg convert_rare(PyObject* o, const Param* p);
+
+  const Schema& schema_;
+  absl::InlinedVector<Arg, 8> given_, full_;
+  absl::InlinedVector<NamedArg, 4> named_;
+  absl::InlinedVector<std::unique_ptr<List>, 2> lists_;
+  Tensors kept_;
+  ArgVec pool_;
+};
+
+/// An operand of an operator: a tensor or a number. False: neither, so that Python may ask the other
+/// operand. `kept` holds what has to be made for it.
+bool operand(PyObject* o, Arg& out, Tensor& kept);
+
+/// A parameter that x.view(2, 3) may spell as several arguments: an int[] that nothing integral can
+/// follow. -1: none.
+int gathering_parameter(const Schema& schema);
+
+}  // namespace lathe::py

@@ -1,0 +1,145 @@
+#include "python/bindings/autograd.h"
+
+#include <nanobind/stl/string.h>
+
+#include "autodiff/engine.h"
+#include "autodiff/tape.h"
+#include "core/error.h"
+#include "core/inplace.h"
+#include "python/bindings/call.h"
+
+namespace lathe::py {
+namespace {
+
+struct GradFn {
+  std::shared_ptr<TapeNode> node;
+};
+
+/// What register_hook gives back. The hook itself stays with the node and asks whether it is wanted.
+struct HookHandle {
+  std::shared_ptr<nb::object> function;  // empty: removed
+};
+
+/// Destroys a Python object from wherever the tape drops its hook.
+std::shared_ptr<nb::object> shared(nb::object o) {
+  return {new nb::object(std::move(o)), [](nb::object* p) {
+            if (Py_IsInitialized() == 0) return;
+            nb::gil_scoped_acquire lock;
+            delete p;
+          }};
+}
+
+Tensors tensors_of(nb::handle o, const char* what) {
+  if (o.is_none()) return {};
+  if (is_tensor(o.ptr())) return {tensor_of(o.ptr())};
+  nb::object items = owned(PySequence_Fast(o.ptr(), what));
+  Tensors out;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i) {
+    PyObject* item = PySequence_Fast_GET_ITEM(items.ptr(), i);
+    if (item == Py_None) {
+      out.emplace_back();
+    } else if (is_tensor(item)) {
+      out.push_back(tensor_of(item));
+    } else {
+      throw TypeError({.problem = std::string(what) + ": a tensor expected",
+                       .got = Py_TYPE(item)->tp_name});
+    }
+  }
+  return out;
+}
+
+BackwardOptions options_of(nb::handle retain, bool create, bool allow_unused = false) {
+  BackwardOptions o;
+  o.create_graph = create;
+  o.retain_graph = retain.is_none() ? create : nb::cast<bool>(retain);
+  o.allow_unused = allow_unused;
+  return o;
+}
+
+void run_backward(nb::handle ys, nb::handle dys, nb::handle retain, bool create) {
+  Tensors outputs = tensors_of(ys, "backward"), gradients = tensors_of(dys, "backward");
+  BackwardOptions o = options_of(retain, create);
+  Released others_may_run;
+  backward(outputs, gradients, o);
+}
+
+nb::object run_grad(nb::handle ys, nb::handle xs, nb::handle dys, nb::handle retain, bool create,
+                    bool allow_unused) {
+  Tensors outputs = tensors_of(ys, "grad"), inputs = tensors_of(xs, "grad");
+  Tensors gradients = tensors_of(dys, "grad");
+  BackwardOptions o = options_of(retain, create, allow_unused);
+  Tensors found;
+  {
+    Released others_may_run;
+    found = grad(outputs, gradients, inputs, o);
+  }
+  nb::object list = owned(wrap_list(found));
+  return owned(PyList_AsTuple(list.ptr()));
+}
+
+void add_grad_fn(nb::module_& m) {
+  nb::class_<GradFn> c(m, "GradFn", "A recorded operation: a node of history.");
+  c.def("name", [](const GradFn& g) {
+    return g.node->op == nullptr ? std::string("AccumulateGrad") : g.node->op->name();
+  });
+  c.def_prop_ro("site", [](const GradFn& g) { return to_string(g.node->site); },
+                "The line of the program that computed it.");
+  c.def_prop_ro("next_functions", [](const GradFn& g) {
+    nb::list out;
+    for (const Edge& e : g.node->next)
+      if (e.node) out.append(nb::make_tuple(GradFn{e.node}, e.output));
+    return nb::tuple(out);
+  });
+  c.def("__repr__", [](const GradFn& g) {
+    return g.node->op == nullptr ? std::string("<AccumulateGrad>") : "<" + g.node->op->name() + ">";
+  });
+  nb::class_<HookHandle>(m, "HookHandle", "remove() takes the hook away.")
+      .def("remove", [](HookHandle& h) { h.function->reset(); });
+}
+
+}  // namespace
+
+nb::object grad_fn_of(const Tensor& t) {
+  if (t.impl()->view) refresh(t);
+  TapeMeta* m = meta(t);
+  if (m == nullptr || m->is_leaf || !m->edge.node) return nb::none();
+  return nb::cast(GradFn{m->edge.node});
+}
+
+nb::object add_hook(const Tensor& t, nb::object function) {
+  std::shared_ptr<nb::object> kept = shared(std::move(function));
+  register_hook(t, [kept](const Tensor& g) -> Tensor {
+    nb::gil_scoped_acquire lock;
+    if (!kept->is_valid()) return {};
+    nb::object result = (*kept)(g);
+    if (result.is_none()) return {};
+    if (!is_tensor(result.ptr()))
+      throw TypeError({.op = "register_hook", .problem = "a hook gives a tensor or None",
+                       .got = Py_TYPE(result.ptr())->tp_name});
+    return tensor_of(result.ptr());
+  });
+  return nb::cast(HookHandle{kept});
+}
+
+void add_autograd(nb::module_& m) {
+  add_grad_fn(m);
+  m.def("backward", run_backward, nb::arg("tensors"), nb::arg("grad_tensors") = nb::none(),
+        nb::arg("retain_graph") = nb::none(), nb::arg("create_graph") = false,
+        "Adds the gradients of the sum of `tensors` to the .grad of every leaf they depend on.\n"
+        "grad_tensors: what each is multiplied by; may be left out for tensors of one element.\n"
+        "AutogradError where there is no history, or a saved value has changed.");
+  m.def("grad", run_grad, nb::arg("outputs"), nb::arg("inputs"),
+        nb::arg("grad_outputs") = nb::none(), nb::arg("retain_graph") = nb::none(),
+        nb::arg("create_graph") = false, nb::arg("allow_unused") = false,
+        "The gradients of the sum of `outputs` by each of `inputs`, as a tuple; no .grad changes.\n"
+        "create_graph=True records the computation, for higher derivatives.");
+  m.def("is_grad_enabled", [] { return thread_state().grad_enabled; },
+        "Whether operations are recorded on this thread.");
+  m.def("_set_grad_enabled", [](bool on) {
+    bool before = thread_state().grad_enabled;
+    thread_state().grad_enabled = on;
+    return before;
+  });
+}
+
+}  // namespace lathe::py

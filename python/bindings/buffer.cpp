@@ -1,0 +1,218 @@
+// The buffer protocol both ways: NumPy arrays in and out without NumPy at build time or at import.
+#include <absl/strings/str_cat.h>
+
+#include <cstring>
+#include <memory>
+
+#include "autodiff/tape.h"
+#include "core/error.h"
+#include "core/fn.h"
+#include "include/lathe/ops/shape.h"
+#include "python/bindings/build.h"
+#include "python/bindings/values.h"
+
+namespace lathe::py {
+namespace {
+
+struct Format {
+  char code;
+  DType dtype;
+};
+constexpr Format kFormats[] = {
+    {'?', DType::bool_}, {'B', DType::u8},  {'b', DType::i8},  {'h', DType::i16}, {'i', DType::i32},
+    {'q', DType::i64},   {'e', DType::f16}, {'f', DType::f32}, {'d', DType::f64},
+};
+
+const char* format_of(DType d) {
+  switch (d) {
+    case DType::bool_: return "?";
+    case DType::u8: return "B";
+    case DType::i8: return "b";
+    case DType::i16: return "h";
+    case DType::i32: return "i";
+    case DType::i64: return "q";
+    case DType::f16: return "e";
+    case DType::f32: return "f";
+    case DType::f64: return "d";
+    case DType::c64: return "Zf";
+    default: return nullptr;
+  }
+}
+
+[[noreturn]] void no_dtype(const char* format) {
+  throw DTypeError({.op = "tensor", .problem = "no tensor dtype is like the buffer's elements",
+                    .got = absl::StrCat("format '", format, "'"),
+                    .next = "convert the array first: array.astype('float32')"});
+}
+
+DType dtype_of(const Py_buffer& b) {
+  const char* format = b.format == nullptr ? "B" : b.format;
+  const char* code = format;
+  if (*code == '@' || *code == '=' || *code == '<' || *code == '|') ++code;
+  if (std::strcmp(code, "Zf") == 0) return DType::c64;
+  if (code[0] == '\0' || code[1] != '\0') no_dtype(format);
+  // 'l' is what the platform's long is.
+  char wanted = code[0] == 'l' ? (b.itemsize == 8 ? 'q' : 'i') : code[0];
+  for (const Format& f : kFormats)
+    if (f.code == wanted && static_cast<Py_ssize_t>(size_of(f.dtype)) == b.itemsize) return f.dtype;
+  no_dtype(format);
+}
+
+/// A buffer on loan.
+class Loan {
+ public:
+  Loan(PyObject* exporter, int flags) { checked(PyObject_GetBuffer(exporter, &view_, flags)); }
+  ~Loan() {
+    if (Py_IsInitialized() == 0) return;  // the exporter is gone with the interpreter
+    nb::gil_scoped_acquire lock;
+    PyBuffer_Release(&view_);
+  }
+  Loan(const Loan&) = delete;
+  const Py_buffer& view() const { return view_; }
+  Shape shape() const {
+    Shape s;
+    for (int i = 0; i < view_.ndim; ++i) s.push_back(Int(static_cast<int64_t>(view_.shape[i])));
+    return s;
+  }
+
+ private:
+  Py_buffer view_;
+};
+
+void copy_axis(const Py_buffer& b, int axis, const char* from, std::byte*& to) {
+  if (axis == b.ndim) {
+    std::memcpy(to, from, static_cast<size_t>(b.itemsize));
+    to += b.itemsize;
+    return;
+  }
+  Py_ssize_t stride = b.strides[axis];
+  if (axis + 1 == b.ndim && stride == b.itemsize) {
+    size_t bytes = static_cast<size_t>(b.shape[axis] * b.itemsize);
+    if (bytes > 0) std::memcpy(to, from, bytes);
+    to += bytes;
+    return;
+  }
+  for (Py_ssize_t i = 0; i < b.shape[axis]; ++i) {
+    const char* at = from + i * stride;
+    if (b.suboffsets != nullptr && b.suboffsets[axis] >= 0)
+      at = *reinterpret_cast<char* const*>(at) + b.suboffsets[axis];
+    copy_axis(b, axis + 1, at, to);
+  }
+}
+
+/// What an exported buffer needs for as long as it is out.
+struct Export {
+  StorageRef storage;  // the tensor's .data may be replaced meanwhile
+  absl::InlinedVector<Py_ssize_t, 12> sizes;
+};
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  view->obj = nullptr;
+  return guarded_int([&] {
+    Tensor t = tensor_of(self);
+    if (t.requires_grad())
+      throw AutogradError({.op = "numpy", .problem = "the array would not be part of history",
+                           .got = to_string(type_of(t)), .next = "call x.detach().numpy()"});
+    const char* format = format_of(t.dtype());
+    if (format == nullptr)
+      throw DTypeError({.op = "numpy", .problem = "the buffer protocol has no such element type",
+                        .got = std::string(name(t.dtype())), .next = "convert: x.float().numpy()"});
+    const std::byte* data = t.data();
+    const Geometry& g = t.geometry();
+    bool contiguous = g.is_contiguous();
+    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !contiguous) {
+      PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
+      return -1;
+    }
+    auto held = std::make_unique<Export>();
+    held->storage = t.impl()->storage;
+    auto item = static_cast<Py_ssize_t>(size_of(t.dtype()));
+    for (Int s : g.shape) held->sizes.push_back(s.value());
+    for (Int s : g.strides) held->sizes.push_back(s.value() * item);
+    view->buf = const_cast<std::byte*>(data);
+    view->len = t.numel().value() * item;
+    view->itemsize = item;
+    view->readonly = 0;
+    view->ndim = g.rank();
+    view->format = (flags & PyBUF_FORMAT) != 0 ? const_cast<char*>(format) : nullptr;
+    view->shape = (flags & PyBUF_ND) != 0 ? held->sizes.data() : nullptr;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? held->sizes.data() + g.rank() : nullptr;
+    view->suboffsets = nullptr;
+    view->internal = held.release();
+    view->obj = new_ref(self);
+    return 0;
+  });
+}
+
+void release_buffer(PyObject*, Py_buffer* view) { delete static_cast<Export*>(view->internal); }
+
+}  // namespace
+
+bool has_buffer(PyObject* o) { return PyObject_CheckBuffer(o) != 0 && !PyBytes_Check(o); }
+
+Tensor copy_buffer(PyObject* exporter) {
+  Loan loan(exporter, PyBUF_FULL_RO);
+  const Py_buffer& b = loan.view();
+  Tensor t = empty({dtype_of(b), loan.shape(), {}});
+  std::byte* to = t.mutable_data();
+  copy_axis(b, 0, static_cast<const char*>(b.buf), to);
+  return t;
+}
+
+Tensor share_buffer(PyObject* exporter) {
+  if (!has_buffer(exporter))
+    throw TypeError({.op = "from_numpy", .problem = "the object has no buffer",
+                     .got = Py_TYPE(exporter)->tp_name, .expected = "a NumPy array"});
+  std::shared_ptr<Loan> loan;
+  try {
+    loan = std::make_shared<Loan>(exporter, PyBUF_RECORDS);
+  } catch (nb::python_error&) {
+    throw ValueError({.op = "from_numpy", .problem = "the array is read-only",
+                      .next = "copy it: lathe.tensor(array)"});
+  }
+  const Py_buffer& b = loan->view();
+  DType dtype = dtype_of(b);
+  Geometry g{loan->shape(), {}, 0};
+  Py_ssize_t bytes = b.itemsize;
+  bool empty_array = false;
+  for (int i = 0; i < b.ndim; ++i) {
+    if (b.shape[i] == 0) empty_array = true;
+    if (b.strides[i] % b.itemsize != 0 || (b.strides[i] < 0 && b.shape[i] > 1))
+      throw ValueError({.op = "from_numpy",
+                        .problem = "the array's strides are negative or no multiples of an element",
+                        .got = absl::StrCat(b.strides[i], " bytes on axis ", i),
+                        .next = "copy it: lathe.tensor(array)"});
+    g.strides.push_back(Int(static_cast<int64_t>(b.strides[i] / b.itemsize)));
+    bytes += (b.shape[i] - 1) * b.strides[i];
+  }
+  auto* storage = new Storage;
+  storage->data = static_cast<std::byte*>(b.buf);
+  storage->bytes = empty_array ? 0 : static_cast<size_t>(bytes);
+  storage->release = [loan](Storage&) mutable { loan.reset(); };
+  return make_tensor(StorageRef(storage), dtype, std::move(g));
+}
+
+void add_buffer(nb::module_& m) {
+  m.def("_to_bytes", [](const Tensor& tensor) {
+    Tensor t = on_host(shape_ops<Tensor>::contiguous(detach(tensor)));
+    return nb::bytes(t.data(), static_cast<size_t>(t.numel().value()) * size_of(t.dtype()));
+  });
+  m.def("_from_bytes", [](nb::handle data, nb::handle dtype, nb::handle shape) {
+    Loan loan(data.ptr(), PyBUF_SIMPLE);
+    Tensor t = empty({to_dtype(dtype.ptr()), to_shape(shape.ptr()), {}});
+    if (static_cast<size_t>(loan.view().len) != t.impl()->storage->bytes)
+      throw ValueError({.op = "from_bytes", .problem = "the bytes do not fill the shape",
+                        .got = absl::StrCat(loan.view().len, " bytes"),
+                        .expected = absl::StrCat(t.impl()->storage->bytes)});
+    if (loan.view().len > 0)
+      std::memcpy(t.mutable_data(), loan.view().buf, static_cast<size_t>(loan.view().len));
+    return t;
+  });
+}
+
+void append_buffer_slots(std::vector<PyType_Slot>& slots) {
+  slots.push_back({Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)});
+  slots.push_back({Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)});
+}
+
+}  // namespace lathe::py

@@ -1,0 +1,269 @@
+#include "python/bindings/build.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <cmath>
+
+#include "autodiff/tape.h"
+#include "core/element.h"
+#include "core/error.h"
+#include "core/fn.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/shape.h"
+#include "python/bindings/values.h"
+
+namespace lathe::py {
+namespace {
+
+constexpr int kMostAxes = 64;  // deeper is a list that contains itself
+
+/// What a leaf is as data; the highest met decides the dtype.
+enum class Leaf : uint8_t { flag, integer, real, complex };
+
+[[noreturn]] void no_number(PyObject* o) {
+  throw TypeError({.op = "tensor", .problem = "the data holds something that is no number",
+                   .got = Py_TYPE(o)->tp_name,
+                   .expected = "numbers, or sequences of numbers, nested to equal lengths"});
+}
+
+bool is_scalar_tensor(PyObject* o) { return is_tensor(o) && impl_of(o)->geometry.rank() == 0; }
+
+bool is_sequence(PyObject* o) {
+  if (PyList_Check(o) || PyTuple_Check(o)) return true;
+  return PySequence_Check(o) && !PyUnicode_Check(o) && !PyBytes_Check(o) && !is_scalar_tensor(o);
+}
+
+/// Reads nested sequences twice: once for shape and dtype, once for the elements.
+class NestedReader {
+ public:
+  void measure(PyObject* data) {
+    // Along the first items for the shape, then over everything for the kind of number.
+    nb::object at = nb::borrow(data);
+    while (is_sequence(at.ptr())) {
+      if (shape_.size() >= kMostAxes)
+        throw ValueError({.op = "tensor", .problem = "the data is nested too deep",
+                          .expected = absl::StrCat("at most ", kMostAxes, " levels")});
+      Py_ssize_t size = PySequence_Size(at.ptr());
+      if (size < 0) throw nb::python_error();
+      shape_.push_back(Int(static_cast<int64_t>(size)));
+      if (size == 0) return;
+      at = owned(PySequence_GetItem(at.ptr(), 0));
+    }
+    look(data, 0);
+  }
+
+  DType natural_dtype() const {
+    if (numel(shape_) == Int(0)) return default_dtype();
+    switch (leaf_) {
+      case Leaf::flag: return DType::bool_;
+      case Leaf::integer: return DType::i64;
+      case Leaf::real: return default_dtype();
+      case Leaf::complex: return DType::c64;
+    }
+    return default_dtype();
+  }
+
+  Tensor read(PyObject* data, DType dtype) {
+    Tensor t = empty({dtype, shape_, {}});
+    at_ = t.mutable_data();
+    dtype_ = dtype;
+    write(data, 0);
+    return t;
+  }
+
+ private:
+  void look(PyObject* o, size_t level) {
+    if (level < shape_.size()) {
+      if (!is_sequence(o)) ragged(level);
+      nb::object items = owned(PySequence_Fast(o, "a sequence expected"));
+      Py_ssize_t size = PySequence_Fast_GET_SIZE(items.ptr());
+      if (size != shape_[level].value()) ragged(level);
+      for (Py_ssize_t i = 0; i < size; ++i) look(PySequence_Fast_GET_ITEM(items.ptr(), i), level + 1);
+      return;
+    }
+    Leaf leaf;
+    if (PyFloat_Check(o)) {
+      leaf = Leaf::real;
+    } else if (PyBool_Check(o)) {
+      leaf = Leaf::flag;
+    } else if (PyLong_Check(o)) {
+      leaf = Leaf::integer;
+    } else if (PyComplex_Check(o)) {
+      leaf = Leaf::complex;
+    } else if (is_scalar_tensor(o)) {
+      DType d = impl_of(o)->dtype;
+      leaf = is_complex(d) ? Leaf::complex
+             : is_floating(d) ? Leaf::real
+             : d == DType::bool_ ? Leaf::flag : Leaf::integer;
+    } else if (is_sequence(o)) {
+      ragged(level);
+    } else if (PyIndex_Check(o)) {
+      leaf = Leaf::integer;
+    } else if (PyNumber_Check(o)) {
+      leaf = Leaf::real;
+    } else {
+      no_number(o);
+    }
+    leaf_ = std::max(leaf_, leaf);
+  }
+
+  [[noreturn]] void ragged(size_t level) const {
+    throw ValueError({.op = "tensor",
+                      .problem = absl::StrCat("the sequences at depth ", level,
+                                              " differ in length"),
+                      .expected = absl::StrCat("the shape of the first items, ",
+                                               lathe::to_string(shape_))});
+  }
+
+  void write(PyObject* o, size_t level) {
+    if (level < shape_.size()) {
+      nb::object items = owned(PySequence_Fast(o, "a sequence expected"));
+      // The list may have changed since it was measured: reading a number can run Python code.
+      if (PySequence_Fast_GET_SIZE(items.ptr()) != shape_[level].value()) ragged(level);
+      for (int64_t i = 0; i < shape_[level].value(); ++i) {
+        if (i >= PySequence_Fast_GET_SIZE(items.ptr())) ragged(level);
+        write(PySequence_Fast_GET_ITEM(items.ptr(), i), level + 1);
+      }
+      return;
+    }
+    if (PyFloat_CheckExact(o)) {
+      put(PyFloat_AS_DOUBLE(o));
+    } else if (is_scalar_tensor(o) && impl_of(o)->dtype != dtype_) {
+      Tensor t = tensor_of(o);
+      is_floating(t.dtype()) ? put(t.item_double()) : put_integer(o);
+    } else if (is_scalar_tensor(o)) {
+      uint64_t bits = tensor_of(o).item_bits();
+      std::memcpy(at_, &bits, size_of(dtype_));
+    } else if (PyComplex_Check(o)) {
+      put_complex(o);
+    } else if (PyLong_Check(o) || PyIndex_Check(o)) {
+      put_integer(o);
+    } else {
+      put(PyFloat_AsDouble(owned(PyNumber_Float(o)).ptr()));
+    }
+    at_ += size_of(dtype_);
+  }
+
+  void put(double value) { store_element(dtype_, at_, value); }
+  void put_integer(PyObject* o) {
+    nb::object number = owned(PyNumber_Index(o));
+    int overflow = 0;
+    long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (overflow != 0) {
+      if (is_floating(dtype_) || is_complex(dtype_)) {
+        double wide = PyLong_AsDouble(number.ptr());
+        if (PyErr_Occurred() != nullptr) throw nb::python_error();
+        return put(wide);
+      }
+      throw OverflowError({.op = "tensor", .problem = "an integer outside the range of int64",
+                           .got = std::string(text_of(owned(PyObject_Str(number.ptr())).ptr())),
+                           .next = "ask for dtype=lathe.float64"});
+    }
+    store_element(dtype_, at_, static_cast<int64_t>(value));
+  }
+  void put_complex(PyObject* o) {
+    if (!is_complex(dtype_))
+      throw TypeError({.op = "tensor", .problem = "a complex number does not fit the dtype",
+                       .got = std::string(name(dtype_)), .next = "ask for dtype=lathe.complex64"});
+    float parts[2] = {static_cast<float>(PyComplex_RealAsDouble(o)),
+                      static_cast<float>(PyComplex_ImagAsDouble(o))};
+    std::memcpy(at_, parts, sizeof parts);
+  }
+
+  Shape shape_;
+  Leaf leaf_ = Leaf::flag;
+  DType dtype_ = DType::f32;
+  std::byte* at_ = nullptr;
+};
+
+Tensor converted(Tensor t, const BuildOptions& options) {
+  if (options.dtype && *options.dtype != t.dtype())
+    t = math_ops<Tensor>::cast(t, *options.dtype);
+  return options.device ? to_device(t, *options.device) : t;
+}
+
+}  // namespace
+
+Tensor build(PyObject* data, const BuildOptions& options) {
+  if (is_tensor(data)) {
+    GradMode off(false);  // a copy of the values, without history
+    Tensor t = converted(tensor_of(data), options);
+    return t.impl() == impl_of(data) ? math_ops<Tensor>::clone(t) : t;
+  }
+  if (has_buffer(data)) return converted(copy_buffer(data), options);
+  NestedReader reader;
+  reader.measure(data);
+  Tensor t = reader.read(data, options.dtype.value_or(reader.natural_dtype()));
+  return options.device ? to_device(t, *options.device) : t;
+}
+
+Tensor complex_tensor(PyObject* number) {
+  float parts[2] = {static_cast<float>(PyComplex_RealAsDouble(number)),
+                    static_cast<float>(PyComplex_ImagAsDouble(number))};
+  return from_host(parts, DType::c64, {});
+}
+
+Tensor number_tensor(const Arg& number, DType dtype, Device device) {
+  return create_ops<Tensor>::full(Shape{}, number, dtype, device);
+}
+
+Tensor to_device(const Tensor& t, Device device) {
+  if (t.device() == device) return t;
+  if (t.requires_grad() && thread_state().grad_enabled)
+    throw AutogradError({.op = "to", .problem = "a copy to another device has no derivative yet",
+                         .got = absl::StrCat(to_string(type_of(t)), " to ", to_string(device)),
+                         .next = "detach() it, and move parameters before the first step"});
+  Tensor packed = shape_ops<Tensor>::contiguous(t);
+  if (t.device().kind == DeviceKind::cpu) return from_host(packed.data(), t.dtype(), t.shape(), device);
+  if (device.kind != DeviceKind::cpu) return to_device(to_device(t, Device{}), device);
+  Tensor out = empty({t.dtype(), t.shape(), device});
+  Stream& stream = current_stream(t.device());
+  stream.wait(packed.impl()->storage->ready);
+  stream.copy(out.mutable_data(), packed.address(), out.impl()->storage->bytes);
+  stream.synchronize();
+  return out;
+}
+
+Tensor on_host(const Tensor& t) {
+  if (t.symbolic() || device_api(t.device()).facts().host_readable) return t;
+  return to_device(detach(t), Device{});
+}
+
+std::string history_text(const Tensor& t) {
+  TapeMeta* m = meta(t);
+  if (m == nullptr || m->is_leaf || !m->edge.node || m->edge.node->op == nullptr)
+    return "requires_grad=True";
+  return absl::StrCat("grad_fn=<", m->edge.node->op->name(), ">");
+}
+
+PrintOptions& print_options() {
+  static auto& options = *new PrintOptions;
+  return options;
+}
+
+void add_build(nb::module_& m) {
+  m.def(
+      "tensor",
+      [](nb::handle data, nb::handle dtype, nb::handle device, bool requires_grad) {
+        BuildOptions options;
+        if (!dtype.is_none()) options.dtype = to_dtype(dtype.ptr());
+        if (!device.is_none()) options.device = to_device(device.ptr());
+        Tensor t = build(data.ptr(), options);
+        if (requires_grad) set_requires_grad(t, true);
+        return t;
+      },
+      nb::arg("data"), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
+      nb::arg("requires_grad") = false,
+      "A copy of data: a number, nested sequences of numbers, a tensor, or whatever has the buffer\n"
+      "protocol (a NumPy array keeps its dtype). Python floats take the default dtype, ints int64.\n"
+      "ValueError for ragged sequences, TypeError for what is no number.");
+  m.def(
+      "from_numpy", [](nb::handle array) { return share_buffer(array.ptr()); }, nb::arg("array"),
+      "A tensor over the array's own memory: what one writes the other sees. The array must be\n"
+      "writable and its strides not negative; lathe.tensor(array) copies any.");
+  m.def("frombuffer", [](nb::handle buffer) { return share_buffer(buffer.ptr()); },
+        nb::arg("buffer"), "The same for any writable object with the buffer protocol.");
+}
+
+}  // namespace lathe::py

@@ -1,0 +1,44 @@
+// Tensors from what Python holds: numbers, nested lists, buffers (NumPy arrays among them), DLPack.
+#pragma once
+
+#include <optional>
+
+#include "core/args.h"
+#include "core/print.h"
+#include "python/bindings/tensor.h"
+
+namespace lathe::py {
+
+struct BuildOptions {
+  std::optional<DType> dtype = {};    // else what the data is; floats: the default dtype
+  std::optional<Device> device = {};  // else the data's own, or cpu
+};
+/// A copy of `data`: a tensor, a buffer, a number, or sequences of these nested to any depth.
+/// ValueError for ragged sequences, TypeError for what is no number.
+Tensor build(PyObject* data, const BuildOptions& options);
+
+/// A 0-d complex64 tensor.
+Tensor complex_tensor(PyObject* number);
+/// A 0-d tensor that a trace can record: made by an op.
+Tensor number_tensor(const Arg& number, DType dtype, Device device);
+
+/// A tensor over the buffer's own memory, which lives as long as the tensor.
+Tensor share_buffer(PyObject* exporter);
+Tensor copy_buffer(PyObject* exporter);
+bool has_buffer(PyObject* o);
+
+/// Bytes copied to another device; the same tensor if it is there already.
+Tensor to_device(const Tensor& t, Device device);
+/// A tensor whose bytes host code may read: itself, or a copy.
+Tensor on_host(const Tensor& t);
+
+/// "requires_grad=True" or "grad_fn=<add>": what a printed tensor ends with.
+std::string history_text(const Tensor& t);
+/// Process-wide options of repr().
+PrintOptions& print_options();
+
+void add_build(nb::module_& m);
+void add_buffer(nb::module_& m);
+void add_dlpack(nb::module_& m);
+
+}  // namespace lathe::py

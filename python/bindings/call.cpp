@@ -1,0 +1,53 @@
+#include "python/bindings/call.h"
+
+#include "core/inplace.h"
+
+namespace lathe::py {
+namespace {
+
+// Elements above which work on them outlasts a hand-over of the lock (about 5 us, twice) by far.
+constexpr int64_t kManyElements = 1 << 20;
+constexpr int64_t kManyForProducts = 1 << 14;
+
+int64_t elements(const TensorImpl& t) {
+  int64_t n = 1;
+  for (Int size : t.geometry.shape) n *= size.known() ? size.value() : 1;
+  return n;
+}
+
+int64_t elements(Args args) {
+  int64_t most = 0;
+  for (const Arg& a : args) {
+    if (a.tag == Tag::tensor) most = std::max(most, elements(*a.tensor_));
+    if (a.tag != Tag::list) continue;
+    for (size_t i = 0; i < a.list_->size; ++i)
+      if (a.list_->data[i].tag == Tag::tensor)
+        most = std::max(most, elements(*a.list_->data[i].tensor_));
+  }
+  return most;
+}
+
+}  // namespace
+
+Released::Released() : site_(here()), state_(PyEval_SaveThread()) {}
+Released::~Released() { PyEval_RestoreThread(state_); }
+
+bool takes_long(const Op& op, Args args) {
+  if (thread_state().backend != nullptr) return false;  // a trace: nothing is computed
+  bool products = op.kind == Kind::contract || op.kind == Kind::composite || op.kind == Kind::sort;
+  return elements(args) >= (products ? kManyForProducts : kManyElements);
+}
+
+Outputs run(const Op& op, Args args) {
+  if (!takes_long(op, args)) return call(op, args);
+  Released others_may_run;
+  return call(op, args);
+}
+
+Tensor run_inplace(const Op& op, Args args) {
+  if (!takes_long(op, args)) return call_inplace(op, args);
+  Released others_may_run;
+  return call_inplace(op, args);
+}
+
+}  // namespace lathe::py

@@ -1,0 +1,29 @@
+// Running an op from Python: with the interpreter's lock for short ones, without it for long ones.
+#pragma once
+
+#include "core/dispatch.h"
+#include "python/bindings/python.h"
+
+namespace lathe::py {
+
+/// Lets other Python threads run until it is destroyed. The user's line is looked up before, since
+/// it cannot be without the lock.
+class Released {
+ public:
+  Released();
+  ~Released();
+  Released(const Released&) = delete;
+
+ private:
+  SiteScope site_;
+  PyThreadState* state_;
+};
+
+/// Whether a call is worth giving the lock away: it takes longer than a switch of threads.
+bool takes_long(const Op& op, Args args);
+
+Outputs run(const Op& op, Args args);
+inline Tensor run1(const Op& op, Args args) { return std::move(run(op, args)[0]); }
+Tensor run_inplace(const Op& op, Args args);
+
+}  // namespace lathe::py

@@ -1,0 +1,17 @@
+// lathe.Error and its children: one Python class for each ErrorKind, which is also the built-in
+// exception a Python programmer would catch for that fault.
+#pragma once
+
+#include "core/error.h"
+#include "python/bindings/python.h"
+
+namespace lathe::py {
+
+/// Makes the classes and puts them into the module.
+void add_errors(nb::module_& m);
+/// The class of a kind, borrowed.
+PyObject* error_class(ErrorKind kind);
+/// Sets `error` as Python's current exception, with its parts as attributes.
+void raise(const Error& error) noexcept;
+
+}  // namespace lathe::py

@@ -1,0 +1,137 @@
+// The extension module lathe._lathe. What it holds is listed here; each part is in the file named
+// after it. The package around it (python/lathe) gives users their names.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include "autodiff/tape.h"
+#include "core/dispatch.h"
+#include "core/error.h"
+#include "core/flags.h"
+#include "core/inplace.h"
+#include "core/random.h"
+#include "jit/initialise.h"
+#include "python/bindings/autograd.h"
+#include "python/bindings/build.h"
+#include "python/bindings/errors.h"
+#include "python/bindings/frames.h"
+#include "python/bindings/ops.h"
+#include "python/bindings/tensor.h"
+#include "python/bindings/values.h"
+
+namespace lathe::py {
+namespace {
+
+std::string flag_value(nb::handle value) {
+  if (PyBool_Check(value.ptr())) return value.is(Py_True) ? "1" : "0";
+  return std::string(text_of(owned(PyObject_Str(value.ptr())).ptr()));
+}
+
+void add_settings(nb::module_& m) {
+  m.def("get_default_dtype", [] { return nb::borrow(dtype_object(default_dtype())); },
+        "The dtype of float tensors where none is asked for.");
+  m.def("set_default_dtype", [](nb::handle d) { set_default_dtype(to_dtype(d.ptr())); },
+        nb::arg("dtype"), "Makes Python floats, zeros(), rand() and so on give this float dtype.");
+  m.def("manual_seed", [](uint64_t seed) { manual_seed(seed); }, nb::arg("seed"),
+        "Starts the random stream anew: the same seed gives the same numbers, in every mode and for\n"
+        "any number of threads.");
+  m.def("get_flag", [](std::string_view name) { return flag_text(flag_row(name).flag); },
+        nb::arg("name"), "The value of a flag, as text. AttributeError for an unknown one.");
+  m.def("set_flag", [](std::string_view name, nb::handle value) { set_flag(name, flag_value(value)); },
+        nb::arg("name"), nb::arg("value"), "Sets a flag of the process. ValueError says what fits.");
+  m.def("flags", [] {
+    nb::list rows;
+    for (const FlagRow& f : flags_table())
+      rows.append(nb::make_tuple(f.name, f.env, f.default_text, f.doc));
+    return rows;
+  }, "All flags: (name, environment variable, default, meaning).");
+  m.def("set_printoptions", [](nb::handle precision, nb::handle threshold, nb::handle edgeitems,
+                               nb::handle linewidth) {
+    PrintOptions& o = print_options();
+    if (!precision.is_none()) o.precision = nb::cast<int>(precision);
+    if (!threshold.is_none()) o.threshold = nb::cast<int64_t>(threshold);
+    if (!edgeitems.is_none()) o.edge_items = nb::cast<int64_t>(edgeitems);
+    if (!linewidth.is_none()) o.line_width = nb::cast<int>(linewidth);
+  }, nb::arg("precision") = nb::none(), nb::arg("threshold") = nb::none(),
+     nb::arg("edgeitems") = nb::none(), nb::arg("linewidth") = nb::none(),
+     "How tensors are printed.");
+}
+
+void add_internals(nb::module_& m) {
+  m.def("_make_subclass", [](nb::handle cls, const Tensor& data, bool requires_grad) {
+    Tensor t = detach(data);
+    if (requires_grad) set_requires_grad(t, true);
+    auto* type = reinterpret_cast<PyTypeObject*>(cls.ptr());
+    if (PyType_Check(cls.ptr()) == 0 || PyType_IsSubtype(type, tensor_type) == 0)
+      throw TypeError({.problem = "a subclass of lathe.Tensor expected"});
+    return owned(wrap_as(type, std::move(t)));
+  });
+  m.def("_assign", [](const Tensor& dst, const Tensor& value) { return assign(dst, value); });
+  m.def("_retain_grad", [](const Tensor& t) { retain_grad(t); });
+  m.def("_add_hook", [](const Tensor& t, nb::object f) { return add_hook(t, std::move(f)); });
+  m.def("_print", [](const Tensor& t, nb::list suffixes) {
+    PrintOptions o = print_options();
+    for (nb::handle s : suffixes) o.suffixes.push_back(nb::cast<std::string>(s));
+    return print_tensor(t, o);
+  });
+  m.def("_site", [] { return to_string(user_line()); });
+  m.def("_install", [](std::string_view package) { install_site_hook(package); });
+}
+
+void add_rows(nb::module_& m) {
+  m.def("_rows", [] {
+    nb::list rows;
+    for (const Op* op : all_ops()) {
+      nb::list params, results;
+      for (const Param& p : op->schema.params) {
+        nb::dict d;
+        d["name"] = p.name;
+        d["type"] = static_cast<int>(p.type);
+        d["list"] = p.list;
+        d["optional"] = p.optional;
+        d["default"] = p.has_default ? nb::object(nb::str(to_string(p.default_value[0]).c_str()))
+                                     : nb::none();
+        params.append(d);
+      }
+      for (const Result& r : op->schema.results) results.append(nb::make_tuple(r.name, r.list));
+      nb::dict row;
+      row["name"] = op->name();
+      row["kind"] = name(op->kind);
+      row["schema"] = op->schema.text;
+      row["doc"] = op->extra.doc;
+      row["params"] = params;
+      row["results"] = results;
+      row["method"] = is_method(*op);
+      row["inplace"] = has_inplace_form(*op);
+      row["no_grad"] = op->extra.no_grad;
+      rows.append(row);
+    }
+    return rows;
+  }, "Every row, for stubs, docs and tests.");
+}
+
+}  // namespace
+
+NB_MODULE(_lathe, m) {
+  nb::set_leak_warnings(false);  // types and exceptions live as long as the process
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const Error& e) {
+      raise(e);
+    }
+  });
+  initialise();
+  add_errors(m);
+  add_values(m);
+  add_tensor_type(m);
+  add_build(m);
+  add_buffer(m);
+  add_dlpack(m);
+  add_autograd(m);
+  add_settings(m);
+  add_internals(m);
+  add_rows(m);
+  add_ops(m);
+}
+
+}  // namespace lathe::py

@@ -1,0 +1,68 @@
+// lathe.Tensor, the Python type. It is written by hand (PyType_FromSpec and slots) because a small
+// op is worth 60 ns from Python to Python, and a binding layer's dispatch alone costs that.
+//
+// A TensorObject owns one TensorImpl and nothing else, so the type takes no part in garbage
+// collection; a Python subclass (nn.Parameter) gets a __dict__ and collection from Python itself.
+// The type's methods come from three places: the rows (ops.cpp), tensor_methods.cpp for what needs
+// data or autograd, and lathe/_tensor.py for conveniences made of other methods.
+#pragma once
+
+#include "core/tensor.h"
+#include "python/bindings/python.h"
+
+namespace lathe::py {
+
+struct TensorObject {
+  PyObject ob_base;
+  TensorImpl* impl;  // owned, never null
+  PyObject* weakrefs;
+};
+
+extern PyTypeObject* tensor_type;
+
+inline bool is_tensor(PyObject* o) {
+  return Py_TYPE(o) == tensor_type || PyType_IsSubtype(Py_TYPE(o), tensor_type);
+}
+/// Borrowed; `o` must be a tensor.
+inline TensorImpl* impl_of(PyObject* o) { return reinterpret_cast<TensorObject*>(o)->impl; }
+inline Tensor tensor_of(PyObject* o) { return Tensor::borrow(impl_of(o)); }
+
+/// A new Python object; None for an undefined tensor.
+PyObject* wrap(Tensor t);
+/// The same for a given class, tensor_type or derived from it.
+PyObject* wrap_as(PyTypeObject* type, Tensor t);
+/// A list of tensors.
+PyObject* wrap_list(absl::Span<const Tensor> ts);
+
+/// Makes the type; its slots, attributes and methods are collected from the files named here.
+void add_tensor_type(nb::module_& m);
+void append_number_slots(std::vector<PyType_Slot>& slots);  // tensor_numbers.cpp
+void append_index_slots(std::vector<PyType_Slot>& slots);   // tensor_index.cpp
+void append_buffer_slots(std::vector<PyType_Slot>& slots);  // buffer.cpp
+PyGetSetDef* tensor_attributes();                           // tensor_attributes.cpp
+PyMethodDef* tensor_methods();                              // tensor_methods.cpp
+
+}  // namespace lathe::py
+
+namespace nanobind::detail {
+
+/// Tensors as arguments and results of nanobind functions. None is an undefined tensor.
+template <>
+struct type_caster<lathe::Tensor> {
+  NB_TYPE_CASTER(lathe::Tensor, const_name("lathe.Tensor"))
+
+  bool from_python(handle src, uint8_t, cleanup_list*) noexcept {
+    if (src.is_none()) {
+      value = lathe::Tensor();
+      return true;
+    }
+    if (!lathe::py::is_tensor(src.ptr())) return false;
+    value = lathe::py::tensor_of(src.ptr());
+    return true;
+  }
+  static handle from_cpp(const lathe::Tensor& t, rv_policy, cleanup_list*) noexcept {
+    return lathe::py::wrap(t);
+  }
+};
+
+}  // namespace nanobind::detail

@@ -1,0 +1,157 @@
+// Properties of lathe.Tensor.
+#include "autodiff/tape.h"
+#include "core/error.h"
+#include "core/fn.h"
+#include "core/inplace.h"
+#include "include/lathe/ops/shape.h"
+#include "python/bindings/autograd.h"
+#include "python/bindings/build.h"
+#include "python/bindings/tensor.h"
+#include "python/bindings/values.h"
+
+namespace lathe::py {
+namespace {
+
+using S = shape_ops<Tensor>;
+
+PyObject* shape(PyObject* self, void*) {
+  return guarded([&] { return from_shape(impl_of(self)->geometry.shape); });
+}
+PyObject* dtype(PyObject* self, void*) { return new_ref(dtype_object(impl_of(self)->dtype)); }
+PyObject* device(PyObject* self, void*) {
+  return guarded([&] { return device_object(impl_of(self)->device); });
+}
+PyObject* ndim(PyObject* self, void*) { return PyLong_FromLong(impl_of(self)->geometry.rank()); }
+PyObject* itemsize(PyObject* self, void*) {
+  return PyLong_FromSize_t(size_of(impl_of(self)->dtype));
+}
+PyObject* nbytes(PyObject* self, void*) {
+  return guarded([&] {
+    Tensor t = tensor_of(self);
+    return from_int(t.numel() * Int(size_of(t.dtype())));
+  });
+}
+
+PyObject* requires_grad(PyObject* self, void*) {
+  return guarded([&] {
+    Tensor t = tensor_of(self);
+    if (t.impl()->view) refresh(t);
+    return new_ref(t.requires_grad() ? Py_True : Py_False);
+  });
+}
+int put_requires_grad(PyObject* self, PyObject* value, void*) {
+  return guarded_int([&] {
+    int on = value == nullptr ? 0 : PyObject_IsTrue(value);
+    checked(on);
+    Tensor t = tensor_of(self);
+    set_requires_grad(t, on == 1);
+    return 0;
+  });
+}
+
+PyObject* grad(PyObject* self, void*) {
+  return guarded([&] {
+    TapeMeta* m = meta(tensor_of(self));
+    return wrap(m == nullptr ? Tensor() : m->grad);
+  });
+}
+int put_grad(PyObject* self, PyObject* value, void*) {
+  return guarded_int([&] {
+    Tensor t = tensor_of(self);
+    if (value == nullptr || value == Py_None) {
+      if (TapeMeta* m = meta(t)) m->grad = Tensor();
+      return 0;
+    }
+    if (!is_tensor(value))
+      throw TypeError({.op = "grad", .problem = "a gradient is a tensor or None",
+                       .got = Py_TYPE(value)->tp_name});
+    Tensor g = tensor_of(value);
+    if (!identical(g.shape(), t.shape()))
+      throw ShapeError({.op = "grad", .problem = "the gradient has another shape than the tensor",
+                        .got = lathe::to_string(g.shape()),
+                        .expected = lathe::to_string(t.shape())});
+    meta_or_new(t).grad = g;
+    return 0;
+  });
+}
+
+PyObject* data(PyObject* self, void*) {
+  return guarded([&] { return wrap(detach(tensor_of(self))); });
+}
+/// x.data = y: y's values without a trace in history. The same type is written over, so that views
+/// and traces see it; another type replaces the memory.
+int put_data(PyObject* self, PyObject* value, void*) {
+  return guarded_int([&] {
+    if (value == nullptr || !is_tensor(value))
+      throw TypeError({.op = "data", .problem = "a tensor expected",
+                       .got = value == nullptr ? "nothing" : Py_TYPE(value)->tp_name});
+    Tensor t = tensor_of(self), v = tensor_of(value);
+    if (t.dtype() == v.dtype() && t.device() == v.device() && identical(t.shape(), v.shape())) {
+      GradMode off(false);
+      assign(t, v);
+      return 0;
+    }
+    if (t.symbolic() || v.symbolic())
+      throw TraceError({.op = "data", .problem = "a trace cannot give a tensor another type",
+                        .got = to_string(type_of(v)), .expected = to_string(type_of(t))});
+    TensorImpl& impl = *t.impl();
+    impl.storage = v.impl()->storage;
+    impl.geometry = v.geometry();
+    impl.dtype = v.dtype();
+    impl.device = v.device();
+    impl.view.reset();
+    return 0;
+  });
+}
+
+PyObject* transposed(PyObject* self, void*) {
+  return guarded([&] {
+    Tensor t = tensor_of(self);
+    Shape dims;
+    for (int i = t.rank(); i-- > 0;) dims.push_back(Int(i));
+    return wrap(S::permute(t, dims));
+  });
+}
+PyObject* matrix_transposed(PyObject* self, void*) {
+  return guarded([&] { return wrap(S::transpose(tensor_of(self), -2, -1)); });
+}
+
+PyObject* is_leaf(PyObject* self, void*) {
+  return guarded([&] {
+    Tensor t = tensor_of(self);
+    if (t.impl()->view) refresh(t);
+    TapeMeta* m = meta(t);
+    bool leaf = !t.requires_grad() || m == nullptr || m->is_leaf;
+    return new_ref(leaf ? Py_True : Py_False);
+  });
+}
+PyObject* grad_fn(PyObject* self, void*) {
+  return guarded([&] { return grad_fn_of(tensor_of(self)).release().ptr(); });
+}
+PyObject* version(PyObject* self, void*) {
+  return PyLong_FromUnsignedLong(tensor_of(self).version());
+}
+
+PyGetSetDef attributes[] = {
+    {"shape", shape, nullptr, "Sizes, as a tuple; SymInts under a trace.", nullptr},
+    {"dtype", dtype, nullptr, "The elements' type.", nullptr},
+    {"device", device, nullptr, "Where the elements are.", nullptr},
+    {"ndim", ndim, nullptr, "Number of axes.", nullptr},
+    {"itemsize", itemsize, nullptr, "Bytes of one element.", nullptr},
+    {"nbytes", nbytes, nullptr, "Bytes of all elements.", nullptr},
+    {"requires_grad", requires_grad, put_requires_grad,
+     "Whether operations on this tensor are recorded. Only leaves can be set.", nullptr},
+    {"grad", grad, put_grad, "The gradient that backward() has added up here, or None.", nullptr},
+    {"data", data, put_data, "The same elements without history.", nullptr},
+    {"T", transposed, nullptr, "All axes in reverse order; a view.", nullptr},
+    {"mT", matrix_transposed, nullptr, "The last two axes exchanged; a view.", nullptr},
+    {"is_leaf", is_leaf, nullptr, "True for tensors that no recorded operation made.", nullptr},
+    {"grad_fn", grad_fn, nullptr, "The recorded operation that made this tensor, or None.", nullptr},
+    {"_version", version, nullptr, "How often the elements were written to.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+}  // namespace
+
+PyGetSetDef* tensor_attributes() { return attributes; }
+
+}  // namespace lathe::py

@@ -1,0 +1,343 @@
+// x[...] and x[...] = v.
+//
+// An index is read item by item against the axes of x. Numbers, slices, None and ... are views, made
+// by ops one after the other. Index tensors (at most one group of them takes part in the views' wake)
+// become one index_select over the axes they name, joined; boolean masks are turned into index
+// tensors, which needs their data, or for a write with one value into a where, which does not.
+// A write is core's assign to the view, or to x with the indexed elements put in.
+#include <absl/strings/str_cat.h>
+
+#include "core/error.h"
+#include "core/fn.h"
+#include "core/inplace.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/index.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/shape.h"
+#include "python/bindings/arguments.h"
+#include "python/bindings/build.h"
+#include "python/bindings/tensor.h"
+#include "python/bindings/values.h"
+
+namespace lathe::py {
+namespace {
+
+using C = create_ops<Tensor>;
+using I = index_ops<Tensor>;
+using M = math_ops<Tensor>;
+using S = shape_ops<Tensor>;
+
+struct Picked {
+  int axis;      // of the view
+  Tensor index;  // integers, non-negative
+};
+
+/// What an index comes to: a view, and tensors that pick along some of its axes.
+struct Resolved {
+  Tensor view;
+  absl::InlinedVector<Picked, 2> picks;
+};
+
+[[noreturn]] void no_index(PyObject* o) {
+  throw TypeError({.op = "index", .problem = "this cannot index a tensor",
+                   .got = Py_TYPE(o)->tp_name,
+                   .expected = "integers, slices, None, ..., and tensors of integers or bools"});
+}
+
+/// Positions of the true elements, one i64 tensor an axis. Needs the mask's data.
+absl::InlinedVector<Tensor, 4> positions(const Tensor& mask) {
+  Tensor host = on_host(M::clone(mask));
+  auto* truth = reinterpret_cast<const uint8_t*>(host.data());
+  int64_t count = host.numel().value();
+  std::vector<int64_t> flat;
+  for (int64_t i = 0; i < count; ++i)
+    if (truth[i] != 0) flat.push_back(i);
+  absl::InlinedVector<Tensor, 4> out;
+  Shape shape{Int(flat.size())};
+  int64_t inner = count;
+  for (int axis = 0; axis < host.rank(); ++axis) {
+    int64_t size = host.size(axis).value();
+    inner = size == 0 ? 0 : inner / size;
+    std::vector<int64_t> at(flat.size());
+    for (size_t i = 0; i < flat.size(); ++i) at[i] = flat[i] / inner % size;
+    out.push_back(from_host(at.data(), DType::i64, shape, mask.device()));
+  }
+  return out;
+}
+
+/// Negative indexes count from the end. (Out of range stays so, and is refused where it is used.)
+Tensor from_the_end(const Tensor& index, Int size) {
+  if (index.dtype() == DType::u8) return M::cast(index, DType::i64);
+  return M::where(M::lt(index, 0), M::add(index, size), index);
+}
+
+class Reader {
+ public:
+  explicit Reader(Tensor x) : rank_(x.rank()), out_{std::move(x), {}} {}
+
+  Resolved read(PyObject* index) {
+    PyObject* const* items = &index;
+    Py_ssize_t count = 1;
+    if (PyTuple_Check(index)) {
+      items = &PyTuple_GET_ITEM(index, 0);
+      count = PyTuple_GET_SIZE(index);
+    }
+    int taken = 0;
+    for (Py_ssize_t i = 0; i < count; ++i) taken += axes_of(items[i]);
+    if (taken > rank_)
+      throw IndexError({.op = "index", .problem = "more indexes than axes",
+                        .got = absl::StrCat(taken, " for ", to_string(type_of(out_.view)))});
+    for (Py_ssize_t i = 0; i < count; ++i) step(items[i], taken);
+    return std::move(out_);
+  }
+
+ private:
+  /// How many axes of x an item uses up.
+  static int axes_of(PyObject* o) {
+    if (o == Py_None || o == Py_Ellipsis || PyBool_Check(o)) return 0;
+    if (is_tensor(o) && impl_of(o)->dtype == DType::bool_) return impl_of(o)->geometry.rank();
+    return 1;
+  }
+
+  void step(PyObject* o, int taken) {
+    Tensor& v = out_.view;
+    if (o == Py_None) {
+      v = S::unsqueeze(v, axis_++);
+    } else if (o == Py_Ellipsis) {
+      if (ellipsis_)
+        throw IndexError({.op = "index", .problem = "an index can have one ... only"});
+      ellipsis_ = true;
+      axis_ += rank_ - taken;
+    } else if (PySlice_Check(o)) {
+      slice(o);
+    } else if (PyBool_Check(o)) {
+      v = S::unsqueeze(v, axis_);
+      if (o == Py_False) v = S::slice(v, axis_, Int(0), Int(0), 1);
+      ++axis_;
+    } else if (is_tensor(o)) {
+      tensor(tensor_of(o));
+    } else if (PyList_Check(o) || has_buffer(o)) {
+      tensor(build(o, {.device = v.device()}));
+    } else if (is_int(o)) {
+      v = S::select(v, axis_, to_int(o));
+    } else {
+      no_index(o);
+    }
+  }
+
+  Arg bound(PyObject* o) const {
+    if (o == Py_None) return Arg();
+    if (!is_int(o) && !is_tensor(o)) no_index(o);
+    return Arg(to_int(o));
+  }
+
+  void slice(PyObject* o) {
+    auto* s = reinterpret_cast<PySliceObject*>(o);
+    Int step = s->step == Py_None ? Int(1) : to_int(s->step);
+    if (step <= Int(0))
+      throw ValueError({.op = "index", .problem = "a slice's step must be positive",
+                        .got = lathe::to_string(step)});
+    if (s->start != Py_None || s->stop != Py_None || s->step != Py_None)
+      out_.view = S::slice(out_.view, axis_, bound(s->start), bound(s->stop), step);
+    ++axis_;
+  }
+
+  void tensor(Tensor index) {
+    if (index.dtype() == DType::bool_) {
+      for (int k = 0; k < index.rank(); ++k)
+        if (!require(Relation::eq, index.size(k), out_.view.size(axis_ + k)))
+          throw IndexError({.op = "index", .problem = "the mask has another shape than what it masks",
+                            .got = to_string(type_of(index)),
+                            .expected = to_string(type_of(out_.view))});
+      for (Tensor& at : positions(index)) out_.picks.push_back({axis_++, std::move(at)});
+      return;
+    }
+    if (!is_integer(index.dtype()))
+      throw IndexError({.op = "index", .problem = "an index tensor must hold integers or bools",
+                        .got = to_string(type_of(index))});
+    if (index.rank() == 0 && thread_state().backend == nullptr) {  // a trace must not read it
+      out_.view = S::select(out_.view, axis_, Int(index.item_int()));
+      return;
+    }
+    out_.picks.push_back({axis_, from_the_end(index, out_.view.size(axis_))});
+    ++axis_;
+  }
+
+  int rank_;
+  Resolved out_;
+  int axis_ = 0;
+  bool ellipsis_ = false;
+};
+
+/// Several picks as one: the axes they name side by side at `axis`, joined, and one index into them.
+struct Joined {
+  Tensor x;      // the picked axes are one, at `axis`
+  int axis;
+  Tensor index;  // of any rank, which takes that axis' place
+};
+
+Joined join(const Resolved& r) {
+  const auto& picks = r.picks;
+  if (picks.size() == 1) return {r.view, picks[0].axis, picks[0].index};
+  // NumPy's rule: picks side by side stay where they are, others move to the front.
+  bool together = true;
+  for (size_t i = 1; i < picks.size(); ++i) together &= picks[i].axis == picks[i - 1].axis + 1;
+  int axis = together ? picks[0].axis : 0;
+  Shape order;
+  auto picked = [&](int a) {
+    for (const Picked& p : picks)
+      if (p.axis == a) return true;
+    return false;
+  };
+  for (int a = 0; a < axis; ++a) order.push_back(Int(a));
+  for (const Picked& p : picks) order.push_back(Int(p.axis));
+  for (int a = axis; a < r.view.rank(); ++a)
+    if (!picked(a)) order.push_back(Int(a));
+  Tensor x = together ? r.view : S::permute(r.view, order);
+  Tensor index;
+  for (size_t i = 0; i < picks.size(); ++i) {
+    Int size = x.size(axis + static_cast<int>(i));
+    // Looked up in a table of its own axis, so that one index out of range cannot hide in the sum.
+    Tensor checked = I::index_select(C::arange(0, size, 1, DType::i64, x.device()), 0, picks[i].index);
+    index = index.defined() ? M::add(M::mul(index, size), checked) : checked;
+  }
+  return {S::flatten(x, axis, axis + static_cast<int>(picks.size()) - 1), axis, index};
+}
+
+Tensor pick(const Resolved& r) {
+  if (r.picks.empty()) return r.view;
+  Joined j = join(r);
+  return I::index_select(j.x, j.axis, j.index);
+}
+
+/// The same elements as `value`, broadcast to where `index` of `x` points.
+Tensor put(const Joined& j, Tensor value) {
+  Shape target;
+  for (int a = 0; a < j.axis; ++a) target.push_back(j.x.size(a));
+  for (Int s : j.index.shape()) target.push_back(s);
+  for (int a = j.axis + 1; a < j.x.rank(); ++a) target.push_back(j.x.size(a));
+  value = S::expand(value, target);
+  // scatter wants one axis, and an index for each element.
+  Int count = j.index.numel();
+  Shape lined;
+  for (int a = 0; a < j.x.rank(); ++a) lined.push_back(a == j.axis ? count : j.x.size(a));
+  Shape ones(static_cast<size_t>(j.x.rank()), Int(1));
+  ones[static_cast<size_t>(j.axis)] = count;
+  Tensor index = S::expand(S::reshape(j.index, ones), lined);
+  return I::scatter(j.x, j.axis, index, S::reshape(value, lined));
+}
+
+void put_picked(const Resolved& r, const Tensor& value) {
+  if (r.picks.size() == 1) {
+    Tensor view = r.view;
+    assign(view, put({view, r.picks[0].axis, r.picks[0].index}, value));
+    return;
+  }
+  Joined j = join(r);
+  Tensor changed = put(j, value);
+  // Back through what join did: the axes apart, then where they were.
+  bool together = true;
+  for (size_t i = 1; i < r.picks.size(); ++i)
+    together &= r.picks[i].axis == r.picks[i - 1].axis + 1;
+  if (together) {
+    assign(r.view, S::reshape(changed, r.view.shape()));
+    return;
+  }
+  Shape order, shape;
+  for (const Picked& p : r.picks) order.push_back(Int(p.axis));
+  for (int a = 0; a < r.view.rank(); ++a) {
+    bool named = false;
+    for (const Picked& p : r.picks) named |= p.axis == a;
+    if (!named) order.push_back(Int(a));
+  }
+  Tensor moved = S::permute(r.view, order);
+  assign(moved, S::reshape(changed, moved.shape()));
+}
+
+/// x[mask] = one value, where the mask covers leading axes of x: needs no data of the mask.
+bool put_masked(const Tensor& x, PyObject* index, const Tensor& value) {
+  if (!is_tensor(index) || impl_of(index)->dtype != DType::bool_ || value.rank() > 0) return false;
+  Tensor mask = tensor_of(index);
+  if (mask.rank() > x.rank()) return false;
+  for (int i = 0; i < mask.rank(); ++i)
+    if (!require(Relation::eq, mask.size(i), x.size(i))) return false;
+  for (int i = mask.rank(); i < x.rank(); ++i) mask = S::unsqueeze(mask, i);
+  assign(x, M::where(mask, M::cast(value, x.dtype()), x));
+  return true;
+}
+
+PyObject* subscript(PyObject* self, PyObject* index) {
+  return guarded([&] {
+    Tensor x = tensor_of(self);
+    Tensor y = pick(Reader(x).read(index));
+    // x[...] is a tensor of its own, though the elements are the same.
+    return wrap(y.impl() == x.impl() ? S::view(x, x.shape()) : std::move(y));
+  });
+}
+
+int assign_subscript(PyObject* self, PyObject* index, PyObject* o) {
+  return guarded_int([&] {
+    if (o == nullptr)
+      throw TypeError({.op = "index", .problem = "elements of a tensor cannot be deleted"});
+    Tensor x = tensor_of(self), value;
+    Arg arg;
+    if (!operand(o, arg, value)) {
+      value = build(o, {.dtype = x.dtype(), .device = x.device()});
+    } else if (arg.tag == Tag::tensor) {
+      value = arg.tensor();
+    } else {
+      value = number_tensor(arg, x.dtype(), x.device());
+    }
+    if (put_masked(x, index, value)) return 0;
+    Resolved r = Reader(x).read(index);
+    if (r.picks.empty())
+      assign(r.view, value);
+    else
+      put_picked(r, M::cast(value, x.dtype()));
+    return 0;
+  });
+}
+
+Py_ssize_t length(PyObject* self) {
+  Py_ssize_t n = -1;
+  int status = guarded_int([&] {
+    Tensor t = tensor_of(self);
+    if (t.rank() == 0)
+      throw TypeError({.op = "len", .problem = "a tensor without axes has no length",
+                       .got = to_string(type_of(t))});
+    n = t.size(0).value();
+    return 0;
+  });
+  return status < 0 ? -1 : n;
+}
+
+/// Rows along the first axis, made at once: x may change while it is iterated.
+PyObject* iterate(PyObject* self) {
+  return guarded([&] {
+    Tensor t = tensor_of(self);
+    if (t.rank() == 0)
+      throw TypeError({.op = "iter", .problem = "a tensor without axes cannot be iterated",
+                       .got = to_string(type_of(t))});
+    int64_t n = t.size(0).value();
+    nb::object rows = owned(PyTuple_New(n));
+    for (int64_t i = 0; i < n; ++i)
+      PyTuple_SET_ITEM(rows.ptr(), i, checked(wrap(S::select(t, 0, Int(i)))));
+    return PyObject_GetIter(rows.ptr());
+  });
+}
+
+template <class F>
+void* slot(F* f) {
+  return reinterpret_cast<void*>(f);
+}
+
+}  // namespace
+
+void append_index_slots(std::vector<PyType_Slot>& slots) {
+  slots.push_back({Py_mp_subscript, slot(subscript)});
+  slots.push_back({Py_mp_ass_subscript, slot(assign_subscript)});
+  slots.push_back({Py_mp_length, slot(length)});
+  slots.push_back({Py_tp_iter, slot(iterate)});
+}
+
+}  // namespace lathe::py

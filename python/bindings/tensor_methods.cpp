@@ -1,0 +1,227 @@
+// Methods of lathe.Tensor that are no ops: they ask for sizes or data, or change where a tensor is.
+#include <absl/strings/str_cat.h>
+
+#include "autodiff/tape.h"
+#include "core/element.h"
+#include "core/error.h"
+#include "core/fn.h"
+#include "core/inplace.h"
+#include "include/lathe/ops/math.h"
+#include "python/bindings/arguments.h"
+#include "python/bindings/build.h"
+#include "python/bindings/tensor.h"
+#include "python/bindings/values.h"
+
+namespace lathe::py {
+namespace {
+
+using M = math_ops<Tensor>;
+using Items = PyObject* const*;
+
+void at_most(const char* op, Py_ssize_t count, Py_ssize_t most) {
+  if (count > most)
+    throw TypeError({.op = op, .problem = "too many arguments", .got = absl::StrCat(count),
+                     .expected = absl::StrCat("at most ", most)});
+}
+
+PyObject* size(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
+  return guarded([&]() -> PyObject* {
+    Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);  // size(dim=0)
+    at_most("size", count + named, 1);
+    Tensor t = tensor_of(self);
+    if (count + named == 0 || args[0] == Py_None) return from_shape(t.shape());
+    return from_int(t.size(normalise_axis("size", to_int(args[0]).value(), t.rank())));
+  });
+}
+PyObject* dim(PyObject* self, PyObject*) { return PyLong_FromLong(impl_of(self)->geometry.rank()); }
+PyObject* numel_of(PyObject* self, PyObject*) {
+  return guarded([&] { return from_int(tensor_of(self).numel()); });
+}
+PyObject* stride(PyObject* self, Items args, Py_ssize_t count) {
+  return guarded([&] {
+    at_most("stride", count, 1);
+    Tensor t = tensor_of(self);
+    if (count == 0) return from_shape(t.geometry().strides);
+    int axis = normalise_axis("stride", to_int(args[0]).value(), t.rank());
+    return from_int(t.geometry().strides[static_cast<size_t>(axis)]);
+  });
+}
+PyObject* storage_offset(PyObject* self, PyObject*) {
+  return guarded([&] { return from_int(impl_of(self)->geometry.offset); });
+}
+PyObject* is_contiguous(PyObject* self, PyObject*) {
+  return guarded([&] {
+    return new_ref(impl_of(self)->geometry.is_contiguous() ? Py_True : Py_False);
+  });
+}
+PyObject* data_ptr(PyObject* self, PyObject*) {
+  return guarded([&] { return PyLong_FromVoidPtr(tensor_of(self).address()); });
+}
+PyObject* element_size(PyObject* self, PyObject*) {
+  return PyLong_FromSize_t(size_of(impl_of(self)->dtype));
+}
+
+PyObject* element(DType d, const std::byte* at) {
+  if (d == DType::bool_) return new_ref(element_int(d, at) != 0 ? Py_True : Py_False);
+  if (is_complex(d)) return PyComplex_FromDoubles(element_double(d, at), element_imaginary(d, at));
+  if (is_floating(d)) return PyFloat_FromDouble(element_double(d, at));
+  return PyLong_FromLongLong(element_int(d, at));
+}
+
+PyObject* item(PyObject* self, PyObject*) {
+  return guarded([&] {
+    uint64_t bits = tensor_of(self).item_bits();
+    return element(impl_of(self)->dtype, reinterpret_cast<const std::byte*>(&bits));
+  });
+}
+
+PyObject* list_axis(const Tensor& t, const std::byte* at, int axis) {
+  if (axis == t.rank()) return element(t.dtype(), at);
+  int64_t size = t.shape()[static_cast<size_t>(axis)].value();
+  int64_t step = t.geometry().strides[static_cast<size_t>(axis)].value() *
+                 static_cast<int64_t>(size_of(t.dtype()));
+  nb::object list = owned(PyList_New(size));
+  for (int64_t i = 0; i < size; ++i)
+    PyList_SET_ITEM(list.ptr(), i, checked(list_axis(t, at + i * step, axis + 1)));
+  return list.release().ptr();
+}
+PyObject* tolist(PyObject* self, PyObject*) {
+  return guarded([&] {
+    Tensor t = on_host(tensor_of(self));
+    return list_axis(t, t.data(), 0);
+  });
+}
+
+PyObject* detached(PyObject* self, PyObject*) {
+  return guarded([&] { return wrap(detach(tensor_of(self))); });
+}
+PyObject* requires_grad_(PyObject* self, Items args, Py_ssize_t count) {
+  return guarded([&] {
+    at_most("requires_grad_", count, 1);
+    int on = count == 0 ? 1 : PyObject_IsTrue(args[0]);
+    checked(on);
+    Tensor t = tensor_of(self);
+    set_requires_grad(t, on == 1);
+    return new_ref(self);
+  });
+}
+
+/// x.to(dtype), x.to(device), x.to(other), x.to(device, dtype), and the same by name.
+struct Target {
+  std::optional<DType> dtype = {};
+  std::optional<Device> device = {};
+  bool copy = false;
+
+  void take(PyObject* o) {
+    DType d;
+    if (o == Py_None) return;
+    if (is_tensor(o)) {
+      dtype = impl_of(o)->dtype;
+      device = impl_of(o)->device;
+    } else if (is_device(o)) {
+      device = py::to_device(o);
+    } else if (PyUnicode_Check(o) && !parse_dtype(text_of(o), d)) {
+      device = py::to_device(o);
+    } else if (PyBool_Check(o)) {
+      return;  // PyTorch's third argument, non_blocking
+    } else {
+      dtype = to_dtype(o);
+    }
+  }
+  void take(std::string_view name, PyObject* o) {
+    if (name == "copy") {
+      copy = PyObject_IsTrue(o) == 1;
+    } else if (name == "dtype" || name == "device" || name == "other") {
+      take(o);
+    } else if (name != "non_blocking") {
+      throw TypeError({.op = "to", .problem = absl::StrCat("there is no parameter '", name, "'"),
+                       .expected = "dtype, device, other or copy"});
+    }
+  }
+};
+
+PyObject* to(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
+  return guarded([&] {
+    Target target;
+    for (Py_ssize_t i = 0; i < count; ++i) target.take(args[i]);
+    for (Py_ssize_t i = 0; names != nullptr && i < PyTuple_GET_SIZE(names); ++i)
+      target.take(text_of(PyTuple_GET_ITEM(names, i)), args[count + i]);
+    Tensor t = tensor_of(self);
+    if (target.dtype && *target.dtype != t.dtype()) t = M::cast(t, *target.dtype);
+    if (target.device) t = py::to_device(t, *target.device);
+    if (t.impl() != impl_of(self)) return wrap(std::move(t));
+    return target.copy ? wrap(M::clone(t)) : new_ref(self);
+  });
+}
+
+/// A NumPy array over the tensor's memory.
+PyObject* numpy(PyObject* self, PyObject*) {
+  return guarded([&] {
+    Tensor t = on_host(tensor_of(self));
+    nb::object same = t.impl() == impl_of(self) ? nb::borrow(self) : owned(wrap(t));
+    nb::object view = owned(PyMemoryView_FromObject(same.ptr()));
+    return nb::module_::import_("numpy").attr("asarray")(view).release().ptr();
+  });
+}
+
+/// Writes a tensor or a number over this one.
+PyObject* copy_(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
+  return guarded([&] {
+    Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
+    if (count + named < 1)
+      throw TypeError({.op = "copy_", .problem = "the source is missing"});
+    Tensor t = tensor_of(self), kept;
+    Arg value;
+    if (!operand(args[0], value, kept))
+      throw TypeError({.op = "copy_", .problem = "a tensor or a number expected",
+                       .got = Py_TYPE(args[0])->tp_name});
+    Tensor source = value.tag == Tag::tensor ? value.tensor()
+                                             : number_tensor(value, t.dtype(), t.device());
+    assign(t, py::to_device(source, t.device()));
+    return new_ref(self);
+  });
+}
+PyObject* zero_(PyObject* self, PyObject*) {
+  return guarded([&] {
+    Tensor t = tensor_of(self);
+    assign(t, number_tensor(Arg(0), t.dtype(), t.device()));
+    return new_ref(self);
+  });
+}
+
+template <class F>
+PyCFunction fast(F* f) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f));
+}
+constexpr int kFast = METH_FASTCALL, kNamed = METH_FASTCALL | METH_KEYWORDS;
+
+PyMethodDef methods[] = {
+    {"size", fast(size), kNamed, "size(dim=None): all sizes, or the one of an axis."},
+    {"dim", dim, METH_NOARGS, "Number of axes."},
+    {"ndimension", dim, METH_NOARGS, "Number of axes."},
+    {"numel", numel_of, METH_NOARGS, "Number of elements."},
+    {"stride", fast(stride), kFast, "stride(dim=None): steps between neighbours, in elements."},
+    {"storage_offset", storage_offset, METH_NOARGS, "Where the first element is, in elements."},
+    {"is_contiguous", is_contiguous, METH_NOARGS, "Whether elements lie in row-major order."},
+    {"data_ptr", data_ptr, METH_NOARGS, "Address of the first element."},
+    {"element_size", element_size, METH_NOARGS, "Bytes of one element."},
+    {"item", item, METH_NOARGS, "The only element, as a Python number. ValueError if not one."},
+    {"tolist", tolist, METH_NOARGS, "The elements as nested lists."},
+    {"detach", detached, METH_NOARGS, "The same elements without history."},
+    {"requires_grad_", fast(requires_grad_), kFast,
+     "requires_grad_(on=True): records what is done with this leaf from now on."},
+    {"to", fast(to), kNamed,
+     "to(dtype), to(device), to(other): converted or moved; itself if it is there already."},
+    {"numpy", numpy, METH_NOARGS,
+     "A NumPy array over the same memory (a copy from other devices). AutogradError if the tensor\n"
+     "requires grad; DTypeError for bfloat16."},
+    {"copy_", fast(copy_), kNamed, "copy_(source): source's elements, broadcast and cast, in place."},
+    {"fill_", fast(copy_), kNamed, "fill_(value): value everywhere, in place."},
+    {"zero_", zero_, METH_NOARGS, "Zeros, in place."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+PyMethodDef* tensor_methods() { return methods; }
+
+}  // namespace lathe::py

@@ -1,0 +1,246 @@
+#include "python/bindings/values.h"
+
+#include <structmember.h>
+
+#include <array>
+
+#include "core/error.h"
+#include "core/symexpr.h"
+#include "python/bindings/tensor.h"
+
+namespace lathe::py {
+
+PyTypeObject* dtype_type = nullptr;
+
+namespace {
+
+constinit std::array<PyObject*, kDTypeCodes> dtypes{};
+
+DType dtype_of(PyObject* o) { return reinterpret_cast<DTypeObject*>(o)->dtype; }
+
+PyObject* dtype_repr(PyObject* self) {
+  return guarded([&] { return text(std::string("lathe.") + std::string(name(dtype_of(self)))); });
+}
+/// A text: copy and pickle then take the object of that name in lathe.
+PyObject* dtype_reduce(PyObject* self, PyObject*) { return text(name(dtype_of(self))); }
+PyObject* dtype_name(PyObject* self, void*) { return text(name(dtype_of(self))); }
+PyObject* dtype_itemsize(PyObject* self, void*) { return PyLong_FromSize_t(size_of(dtype_of(self))); }
+PyObject* dtype_floating(PyObject* self, void*) {
+  return PyBool_FromLong(is_floating(dtype_of(self)));
+}
+PyObject* dtype_complex(PyObject* self, void*) {
+  return PyBool_FromLong(is_complex(dtype_of(self)));
+}
+
+PyMethodDef dtype_methods[] = {{"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
+                               {nullptr, nullptr, 0, nullptr}};
+PyGetSetDef dtype_attributes[] = {
+    {"name", dtype_name, nullptr, "As users write it: 'float32'.", nullptr},
+    {"itemsize", dtype_itemsize, nullptr, "Bytes of one element.", nullptr},
+    {"is_floating_point", dtype_floating, nullptr, "True for float16, bfloat16, float32, float64.",
+     nullptr},
+    {"is_complex", dtype_complex, nullptr, "True for complex64.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+void add_dtypes(nb::module_& m) {
+  PyType_Slot slots[] = {
+      {Py_tp_repr, reinterpret_cast<void*>(dtype_repr)},
+      {Py_tp_methods, dtype_methods},
+      {Py_tp_getset, dtype_attributes},
+      {Py_tp_doc, const_cast<char*>("The type of a tensor's elements.")},
+      {0, nullptr},
+  };
+  PyType_Spec spec{"lathe.dtype", sizeof(DTypeObject), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  dtype_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
+  m.attr("dtype") = nb::handle(reinterpret_cast<PyObject*>(dtype_type));
+  for (int code = 0; code < kDTypeCodes; ++code) {
+    auto d = static_cast<DType>(code);
+    if (!info(d).tensor) continue;
+    auto* o = PyObject_New(DTypeObject, dtype_type);
+    if (o == nullptr) throw nb::python_error();
+    o->dtype = d;
+    dtypes[static_cast<size_t>(code)] = &o->ob_base;
+    m.attr(std::string(name(d)).c_str()) = nb::handle(&o->ob_base);
+  }
+}
+
+Int symbolic(const SymInt& s) { return s.value; }
+
+/// Any integer operand of a SymInt's operator; false leaves it to Python.
+bool operand(nb::handle h, Int& out) {
+  if (!is_int(h.ptr()) && !PyBool_Check(h.ptr())) return false;
+  out = to_int(h.ptr());
+  return true;
+}
+
+template <class F>
+auto arithmetic(F f) {
+  return [f](const SymInt& a, nb::handle b) -> nb::object {
+    Int other;
+    if (!operand(b, other)) return nb::borrow(Py_NotImplemented);
+    return owned(from_int(f(a.value, other)));
+  };
+}
+template <class F>
+auto reflected(F f) {
+  return [f](const SymInt& a, nb::handle b) -> nb::object {
+    Int other;
+    if (!operand(b, other)) return nb::borrow(Py_NotImplemented);
+    return owned(from_int(f(other, a.value)));
+  };
+}
+template <class F>
+auto comparison(F f) {
+  return [f](const SymInt& a, nb::handle b) -> nb::object {
+    Int other;
+    if (!operand(b, other)) return nb::borrow(Py_NotImplemented);
+    return nb::borrow(f(a.value, other) ? Py_True : Py_False);
+  };
+}
+
+void add_symint(nb::module_& m) {
+  nb::class_<SymInt> c(m, "SymInt",
+                       "A size of a tensor under a trace: a number, or an expression over the trace's\n"
+                       "symbols. A comparison, bool(), int() and range() make the compiled program hold\n"
+                       "only for sizes that answer alike.");
+  auto add = [](Int a, Int b) { return a + b; };
+  auto sub = [](Int a, Int b) { return a - b; };
+  auto mul = [](Int a, Int b) { return a * b; };
+  auto div = [](Int a, Int b) { return floor_div(a, b); };
+  auto rem = [](Int a, Int b) { return mod(a, b); };
+  c.def("__add__", arithmetic(add)).def("__radd__", reflected(add));
+  c.def("__sub__", arithmetic(sub)).def("__rsub__", reflected(sub));
+  c.def("__mul__", arithmetic(mul)).def("__rmul__", reflected(mul));
+  c.def("__floordiv__", arithmetic(div)).def("__rfloordiv__", reflected(div));
+  c.def("__mod__", arithmetic(rem)).def("__rmod__", reflected(rem));
+  c.def("__neg__", [](const SymInt& a) { return owned(from_int(-a.value)); });
+  c.def("__eq__", comparison([](Int a, Int b) { return a == b; }));
+  c.def("__ne__", comparison([](Int a, Int b) { return !(a == b); }));
+  c.def("__lt__", comparison([](Int a, Int b) { return a < b; }));
+  c.def("__le__", comparison([](Int a, Int b) { return a <= b; }));
+  c.def("__gt__", comparison([](Int a, Int b) { return a > b; }));
+  c.def("__ge__", comparison([](Int a, Int b) { return a >= b; }));
+  c.def("__bool__", [](const SymInt& a) { return !(a.value == Int(0)); });
+  c.def("__int__", [](const SymInt& a) { return symbolic(a).value(); });
+  c.def("__index__", [](const SymInt& a) { return symbolic(a).value(); });
+  c.def("__float__", [](const SymInt& a) { return static_cast<double>(symbolic(a).value()); });
+  c.def("__truediv__", [](const SymInt& a, double b) {
+    return static_cast<double>(symbolic(a).value()) / b;
+  });
+  c.def("__rtruediv__", [](const SymInt& a, double b) {
+    return b / static_cast<double>(symbolic(a).value());
+  });
+  c.def("__hash__", [](const SymInt& a) { return symbolic(a).value(); });
+  c.def("__repr__", [](const SymInt& a) { return to_string(a.value); });
+  c.def_prop_ro("hint", [](const SymInt& a) { return a.value.hint(); },
+                "The value at this call, without a guard: for messages only.");
+}
+
+void add_device(nb::module_& m) {
+  nb::class_<Device> c(m, "device", "Where a tensor lives: device('cpu'), device('sim').");
+  c.def("__init__", [](Device* self, nb::handle what) { new (self) Device(to_device(what.ptr())); });
+  c.def_prop_ro("type", [](Device d) { return to_string(Device{d.kind, 0}); });
+  c.def_prop_ro("index", [](Device d) { return d.index; });
+  c.def("__str__", [](Device d) { return to_string(d); });
+  c.def("__repr__", [](Device d) { return "device(type='" + to_string(d) + "')"; });
+  c.def("__eq__", [](Device a, nb::handle b) {
+    return (is_device(b.ptr()) || PyUnicode_Check(b.ptr())) && a == to_device(b.ptr());
+  });
+  c.def("__hash__", [](Device d) { return static_cast<int>(d.kind) * 256 + d.index; });
+  c.def("__reduce__", [c](Device d) { return nb::make_tuple(c, nb::make_tuple(to_string(d))); });
+}
+
+}  // namespace
+
+PyObject* dtype_object(DType dtype) { return dtypes[static_cast<size_t>(dtype)]; }
+
+bool read_dtype(PyObject* o, DType& out) {
+  if (is_dtype(o)) {
+    out = dtype_of(o);
+  } else if (PyUnicode_Check(o)) {
+    std::string_view s = text_of(o);
+    if (s.substr(0, 6) == "lathe.") s.remove_prefix(6);
+    if (!parse_dtype(s, out) || !info(out).tensor)
+      throw ValueError({.problem = "there is no such dtype", .got = std::string(s),
+                        .expected = "a name like 'float32' or 'int64'"});
+  } else if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) {
+    out = DType::f64;  // as NumPy and PyTorch read it
+  } else if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) {
+    out = DType::i64;
+  } else if (o == reinterpret_cast<PyObject*>(&PyBool_Type)) {
+    out = DType::bool_;
+  } else if (o == reinterpret_cast<PyObject*>(&PyComplex_Type)) {
+    out = DType::c64;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+DType to_dtype(PyObject* o) {
+  DType d;
+  if (read_dtype(o, d)) return d;
+  throw TypeError({.problem = "a dtype expected", .got = Py_TYPE(o)->tp_name,
+                   .expected = "lathe.float32, 'float32', ..."});
+}
+
+PyObject* device_object(Device device) { return nb::cast(device).release().ptr(); }
+bool is_device(PyObject* o) { return nb::isinstance<Device>(o); }
+
+Device to_device(PyObject* o) {
+  if (PyUnicode_Check(o)) return parse_device(text_of(o));
+  if (is_device(o)) return *nb::inst_ptr<Device>(o);
+  throw TypeError({.problem = "a device expected", .got = Py_TYPE(o)->tp_name,
+                   .expected = "a text like 'cpu', or a lathe.device"});
+}
+
+PyObject* from_int(Int value) {
+  if (value.known()) return PyLong_FromLongLong(value.value());
+  return nb::cast(SymInt{value}).release().ptr();
+}
+
+PyObject* from_shape(IntSpan shape) {
+  nb::object tuple = owned(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
+  for (size_t i = 0; i < shape.size(); ++i)
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), checked(from_int(shape[i])));
+  return tuple.release().ptr();
+}
+
+bool is_int(PyObject* o) {
+  if (PyLong_CheckExact(o)) return true;
+  if (PyBool_Check(o) || is_tensor(o)) return false;
+  return PyIndex_Check(o);
+}
+
+Int to_int(PyObject* o) {
+  if (!PyLong_Check(o)) {
+    if (nb::isinstance<SymInt>(o)) return nb::inst_ptr<SymInt>(o)->value;
+    if (!PyIndex_Check(o))
+      throw TypeError({.problem = "an integer expected", .got = Py_TYPE(o)->tp_name});
+    return to_int(owned(PyNumber_Index(o)).ptr());
+  }
+  int overflow = 0;
+  long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+  if (overflow != 0)
+    throw OverflowError({.problem = "an integer outside the range of int64",
+                         .got = std::string(text_of(owned(PyObject_Repr(o)).ptr()))});
+  return Int(static_cast<int64_t>(v));
+}
+
+Shape to_shape(PyObject* o) {
+  if (is_int(o)) return {to_int(o)};
+  nb::object items = owned(PySequence_Fast(o, "a sequence of integers expected"));
+  Shape shape;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i)
+    shape.push_back(to_int(PySequence_Fast_GET_ITEM(items.ptr(), i)));
+  return shape;
+}
+
+void add_values(nb::module_& m) {
+  add_dtypes(m);
+  add_symint(m);
+  add_device(m);
+}
+
+}  // namespace lathe::py

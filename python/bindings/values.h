@@ -1,0 +1,47 @@
+// The small values that travel beside tensors: dtypes, devices, and sizes that may be symbolic.
+#pragma once
+
+#include "core/device.h"
+#include "core/dtype.h"
+#include "core/int.h"
+#include "python/bindings/python.h"
+
+namespace lathe::py {
+
+/// lathe.float32 and its like: one object for each code, so `is` compares them.
+struct DTypeObject {
+  PyObject ob_base;
+  DType dtype;
+};
+extern PyTypeObject* dtype_type;
+inline bool is_dtype(PyObject* o) { return Py_TYPE(o) == dtype_type; }
+PyObject* dtype_object(DType dtype);  // borrowed
+/// A dtype object, its name, or the Python types bool, int, float and complex. False: none of them.
+bool read_dtype(PyObject* o, DType& out);
+/// The same; TypeError or ValueError says what would do.
+DType to_dtype(PyObject* o);
+
+PyObject* device_object(Device device);
+/// A lathe.device or its text; TypeError otherwise.
+Device to_device(PyObject* o);
+bool is_device(PyObject* o);
+
+/// A size of a traced tensor, in Python. Arithmetic stays symbolic; asking it for its number, or for
+/// a truth, records a guard in the trace under way.
+struct SymInt {
+  Int value;
+};
+/// A Python int where the number is known.
+PyObject* from_int(Int value);
+/// The same for a whole shape: a tuple.
+PyObject* from_shape(IntSpan shape);
+/// True for SymInt and whatever has __index__ but bool and tensors.
+bool is_int(PyObject* o);
+/// OverflowError outside of an Int's range; TypeError for what is no integer.
+Int to_int(PyObject* o);
+/// A list of integers, or one.
+Shape to_shape(PyObject* o);
+
+void add_values(nb::module_& m);
+
+}  // namespace lathe::py

@@ -1,0 +1,51 @@
+"""Lathe: an eager tensor library with tape autodiff, graph mode and an LLVM JIT.
+
+    import lathe as lt
+
+    x = lt.tensor([1.0, 2.0], requires_grad=True)
+    (x * x).sum().backward()
+    x.grad                              # tensor([2., 4.])
+
+Every op is a function of this module and, where its first argument is a tensor, a method of
+lathe.Tensor; `help(lt.matmul)` prints its signature and meaning. Sizes may be given as one tuple or
+one by one. Errors are children of lathe.Error and of the built-in exception for that fault.
+"""
+
+from . import _lathe
+
+# Before anything can ask for the user's line: frames of this folder are not the user's.
+_lathe._install(__file__[: -len("__init__.py")])
+
+from . import _functions, _grad_mode, _tensor  # noqa: E402, F401
+from ._lathe import *  # noqa: E402, F403
+from ._lathe import ops  # noqa: E402
+from ._names import *  # noqa: E402, F403
+
+globals().update({name: op for name, op in vars(ops).items() if not name.startswith("__")})
+globals().update(_functions.exported())
+globals().update(_grad_mode.exported())
+
+__version__ = "0.1.0"
+
+# Parts that a program may do without are loaded when they are first named.
+_PARTS = ("autograd", "nn", "optim", "utils", "jit", "return_types")
+_FROM = {"save": "_files", "load": "_files", "compile": "jit", "trace": "jit", "script": "jit"}
+
+
+def __getattr__(name):
+    import importlib
+
+    if name in _PARTS:
+        return importlib.import_module(f".{name}", __name__)
+    if name in _FROM:
+        value = getattr(importlib.import_module(f".{_FROM[name]}", __name__), name)
+    elif name in vars(ops):  # a custom op, defined since
+        value = getattr(ops, name)
+    else:
+        raise AttributeError(f"module 'lathe' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *_PARTS, *_FROM, *vars(ops)})

@@ -1,0 +1,201 @@
+"""lathe.save and lathe.load: state dicts as safetensors files.
+
+The format (huggingface/safetensors): eight bytes with the length of a JSON header, little-endian;
+the header, which maps each name to a dtype, a shape and a range of bytes; the bytes. It holds data
+and nothing that could run. It is read and written here because it is that small; the tests compare
+with the safetensors package.
+"""
+
+import os
+
+from . import _lathe
+from ._lathe import Tensor
+
+_CODES = {
+    "BOOL": _lathe.bool, "U8": _lathe.uint8, "I8": _lathe.int8, "I16": _lathe.int16,
+    "I32": _lathe.int32, "I64": _lathe.int64, "F16": _lathe.float16, "BF16": _lathe.bfloat16,
+    "F32": _lathe.float32, "F64": _lathe.float64, "C64": _lathe.complex64,
+}  # fmt: skip
+_NAMES = {dtype: code for code, dtype in _CODES.items()}
+_MOST_HEADER = 100 << 20
+_SKELETON = "lathe.state"
+
+
+def _encode(value, name, tensors):
+    """The skeleton of nested state, for JSON: tensors by name, containers as [kind, contents]."""
+    if isinstance(value, Tensor):
+        tensors[name] = value
+        return ["tensor", name]
+    if isinstance(value, dict):
+        inside = f"{name}." if name else ""
+        return ["dict", [[k, _encode(v, f"{inside}{k}", tensors)] for k, v in value.items()]]
+    if isinstance(value, (list, tuple)):
+        kind = "list" if isinstance(value, list) else "tuple"
+        return [kind, [_encode(v, f"{name}.{i}", tensors) for i, v in enumerate(value)]]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return ["value", value]
+    raise _lathe.TypeError(f"save: '{name}' is a {type(value).__name__}, no tensor or number")
+
+
+def _decode(path, skeleton, tensors):
+    try:
+        kind, content = skeleton
+        if kind == "tensor":
+            return tensors[content]
+        if kind == "dict":
+            return {k: _decode(path, v, tensors) for k, v in content}
+        if kind == "value" and not isinstance(content, (dict, list)):
+            return content
+        if kind in ("list", "tuple"):
+            return (list if kind == "list" else tuple)(_decode(path, v, tensors) for v in content)
+    except (KeyError, TypeError, ValueError, RecursionError):
+        pass
+    raise _damaged(path, "the metadata's account of nested state is wrong")
+
+
+def save(state, path, metadata=None):
+    """Writes tensors to a safetensors file.
+
+    state: a dict of tensors, as module.state_dict(), or what has one (a module, an optimizer).
+    Nested state (an optimizer's) is flattened, names joined by dots, and its skeleton with numbers
+    and texts kept in the metadata as JSON, from which load() builds it again. metadata: texts by
+    name. The file appears whole or not at all.
+    """
+    import json
+
+    if hasattr(state, "state_dict"):
+        state = state.state_dict()
+    tensors, notes = {}, dict(metadata or {})
+    skeleton = _encode(state, "", tensors)
+    if skeleton[0] != "dict" or list(tensors) != list(state):
+        notes[_SKELETON] = json.dumps(skeleton)
+    header, at, chunks = {}, 0, []
+    if notes:
+        header["__metadata__"] = notes
+    # Wider elements first, so that each tensor is aligned to its own elements.
+    for name, tensor in sorted(tensors.items(), key=lambda item: (-item[1].itemsize, item[0])):
+        size = int(tensor.nbytes)
+        header[name] = {
+            "dtype": _NAMES[tensor.dtype], "shape": list(tensor.shape),
+            "data_offsets": [at, at + size],
+        }  # fmt: skip
+        chunks.append(tensor)
+        at += size
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    temporary = f"{os.fspath(path)}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "wb") as file:
+            file.write(len(text).to_bytes(8, "little"))
+            file.write(text)
+            for tensor in chunks:
+                file.write(_lathe._to_bytes(tensor))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+        raise
+
+
+def _damaged(path, what):
+    return _lathe.FileError(
+        f"load: '{os.fspath(path)}' is no whole safetensors file: {what}\n"
+        "  next:     write it again, or fetch it again if it was downloaded"
+    )
+
+
+def _read_header(file, path, size):
+    import json
+
+    if size < 8:
+        raise _damaged(path, f"it has {size} bytes, and its header's length alone takes 8")
+    length = int.from_bytes(file.read(8), "little")
+    if length > min(size - 8, _MOST_HEADER):
+        raise _damaged(path, f"its header should have {length} bytes, and {size - 8} follow")
+
+    def no_repeats(pairs):
+        if len({k for k, _ in pairs}) != len(pairs):
+            raise ValueError("a name appears twice")
+        return dict(pairs)
+
+    try:
+        header = json.loads(file.read(length).decode(), object_pairs_hook=no_repeats)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path, f"its header is no JSON: {error}") from None
+    if not isinstance(header, dict):
+        raise _damaged(path, "its header is no JSON object")
+    notes = header.get("__metadata__", {})
+    if not isinstance(notes, dict) or not all(isinstance(v, str) for v in notes.values()):
+        raise _damaged(path, "its metadata holds something other than texts")
+    return header, size - 8 - length
+
+
+def _entry(path, name, entry, room):
+    """(dtype, shape, first byte, end) of one tensor, checked."""
+
+    def count(value):
+        return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 62
+
+    try:
+        dtype, shape = _CODES[entry["dtype"]], entry["shape"]
+        begin, end = entry["data_offsets"]
+    except (KeyError, TypeError, ValueError):
+        raise _damaged(path, f"the entry of '{name}' lacks dtype, shape or data_offsets") from None
+    if not isinstance(shape, list) or len(shape) > 64 or not all(map(count, (*shape, begin, end))):
+        raise _damaged(path, f"the entry of '{name}' has no sizes in it")
+    elements = 1
+    for n in shape:
+        elements *= n
+    if not begin <= end <= room or end - begin != elements * dtype.itemsize:
+        raise _damaged(path, f"'{name}' should be bytes {begin} to {end} of {room}")
+    return dtype, shape, begin, end
+
+
+def _checked_entries(path, header, room):
+    entries = {n: _entry(path, n, e, room) for n, e in header.items() if n != "__metadata__"}
+    at = 0
+    for name, (_, _, begin, end) in sorted(entries.items(), key=lambda item: item[1][2:]):
+        if begin != at:
+            raise _damaged(path, f"the bytes of '{name}' begin at {begin}, and should at {at}")
+        at = end
+    if at != room:
+        raise _damaged(path, f"{room - at} bytes belong to no tensor")
+    return entries
+
+
+def load(path, device=None):
+    """Reads a safetensors file: a dict of tensors by name, or the state that save() was given.
+
+    FileError for a file that is damaged, cut short, or not in this format; nothing in it is run.
+    """
+    import json
+
+    size = os.path.getsize(path)
+    with open(path, "rb") as file:
+        header, room = _read_header(file, path, size)
+        entries = _checked_entries(path, header, room)
+        start = size - room
+        state = {}
+        for name, (dtype, shape, begin, end) in entries.items():
+            file.seek(start + begin)
+            data = file.read(end - begin)
+            if len(data) != end - begin:
+                raise _damaged(path, f"it ends inside '{name}'")
+            tensor = _lathe._from_bytes(data, dtype, shape)
+            state[name] = tensor if device is None else tensor.to(device=device)
+    skeleton = header.get("__metadata__", {}).get(_SKELETON)
+    if skeleton is None:
+        return state
+    try:
+        return _decode(path, json.loads(skeleton), state)
+    except (ValueError, TypeError, RecursionError):
+        raise _damaged(path, "the metadata's account of nested state is no JSON") from None
+
+
+def metadata(path):
+    """The texts that save() was given, by name."""
+    with open(path, "rb") as file:
+        header, _ = _read_header(file, path, os.path.getsize(path))
+    return header.get("__metadata__", {})

@@ -1,0 +1,196 @@
+"""Functions of the module that are not ops: PyTorch's other ways to call them, and comparisons.
+
+All of them are made of ops, so they are recorded, traced and differentiated like those.
+"""
+
+from . import _lathe
+from ._lathe import Tensor, ops
+
+
+def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False):
+    """start, start + step, ... below end; arange(end) starts at 0."""
+    if end is None:
+        start, end = 0, start
+    return ops.arange(start, end, step, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+def randint(low, high=None, shape=None, *, size=None, dtype=None, device=None):
+    """Uniform integers in [low, high); randint(high, shape) starts at 0."""
+    shape = size if shape is None else shape
+    if shape is None:
+        low, high, shape = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    return ops.randint(low, high, shape, dtype=dtype, device=device)
+
+
+def empty(*shape, dtype=None, device=None, requires_grad=False):
+    """Zeros: there is no memory to be seen that nobody has written."""
+    return ops.zeros(*shape, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+def empty_like(x, dtype=None):
+    """Zeros of x's shape."""
+    return ops.zeros_like(x, dtype)
+
+
+def rand_like(x, dtype=None):
+    """Uniform in [0, 1), of x's shape."""
+    return ops.rand(x.shape, dtype or x.dtype, x.device)
+
+
+def randn_like(x, dtype=None):
+    """Normal with mean 0 and variance 1, of x's shape."""
+    return ops.randn(x.shape, dtype or x.dtype, x.device)
+
+
+def as_tensor(data, dtype=None, device=None):
+    """data itself if it is a tensor of that kind, a tensor over its memory where that can be, else
+    a copy."""
+    if isinstance(data, Tensor):
+        return data.to(device=device, dtype=dtype)
+    if hasattr(data, "__array_interface__"):
+        try:
+            return _lathe.from_numpy(data).to(device=device, dtype=dtype)
+        except (ValueError, TypeError):
+            pass
+    return _lathe.tensor(data, dtype=dtype, device=device)
+
+
+def is_tensor(x):
+    return isinstance(x, Tensor)
+
+
+def is_floating_point(x):
+    return x.dtype.is_floating_point
+
+
+def is_complex(x):
+    return x.dtype.is_complex
+
+
+def numel(x):
+    return x.numel()
+
+
+def equal(x, y):
+    """Whether x and y have one shape and equal elements; a Python bool."""
+    return x.shape == y.shape and bool(ops.all(ops.eq(x, y)))
+
+
+def isclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """|x - y| <= atol + rtol * |y|, element by element; equal infinities are close."""
+    near = ops.abs(x - y) <= atol + rtol * ops.abs(y)
+    near = ops.logical_or(ops.eq(x, y), ops.logical_and(near, ops.isfinite(y)))
+    if equal_nan:
+        near = ops.logical_or(near, ops.logical_and(ops.isnan(x), ops.isnan(y)))
+    return near
+
+
+def allclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Whether all elements are close; a Python bool."""
+    return bool(ops.all(isclose(x, y, rtol, atol, equal_nan)))
+
+
+def isinf(x):
+    return ops.logical_not(ops.logical_or(ops.isfinite(x), ops.isnan(x)))
+
+
+def maximum_or_extreme(x, dim, keepdim, both, whole, along):
+    if isinstance(dim, Tensor):
+        return both(x, dim)
+    if dim is None:
+        return whole(x)
+    return along(x, dim, keepdim)
+
+
+def max(x, dim=None, keepdim=False):
+    """The largest element; along dim, (values, indices); of two tensors, element by element."""
+    return maximum_or_extreme(x, dim, keepdim, ops.maximum, ops.amax, ops.max_dim)
+
+
+def min(x, dim=None, keepdim=False):
+    """The smallest element; along dim, (values, indices); of two tensors, element by element."""
+    return maximum_or_extreme(x, dim, keepdim, ops.minimum, ops.amin, ops.min_dim)
+
+
+def norm(x, p=2, dim=None, keepdim=False):
+    """(sum |x|^p)^(1/p) over dim, or over everything."""
+    dims = [] if dim is None else dim
+    if p == float("inf"):
+        return ops.amax(ops.abs(x), dims, keepdim)
+    if p == 1:
+        return ops.sum(ops.abs(x), dims, keepdim)
+    if p == 2:
+        return ops.sqrt(ops.sum(ops.square(ops.abs(x)), dims, keepdim))
+    return ops.pow(ops.sum(ops.pow(ops.abs(x), p), dims, keepdim), 1 / p)
+
+
+def split(x, size, dim=0):
+    """Pieces of `size` along dim (the last may be shorter), or of the sizes in a list; views."""
+    total = x.shape[dim]
+    if isinstance(size, int):
+        starts = range(0, int(total), size)
+        return tuple(ops.slice(x, dim, s, s + size) for s in starts) or (x,)
+    pieces, at = [], 0
+    for s in size:
+        pieces.append(ops.narrow(x, dim, at, s))
+        at = at + s
+    if at != total:
+        raise _lathe.ValueError(f"split: the sizes add up to {at}, the axis has {total}")
+    return tuple(pieces)
+
+
+def chunk(x, chunks, dim=0):
+    """At most `chunks` pieces of equal size along dim (the last may be shorter); views."""
+    return split(x, -(-int(x.shape[dim]) // chunks) or 1, dim)
+
+
+def unbind(x, dim=0):
+    """The slices along dim, without that axis; views."""
+    return tuple(ops.select(x, dim, i) for i in range(x.shape[dim]))
+
+
+def masked_fill(x, mask, value):
+    """x with value where mask is true."""
+    return ops.where(mask, value, x)
+
+
+def bmm(a, b):
+    """Matrix products of a batch: a[n, i, k] @ b[n, k, j]."""
+    if a.ndim != 3 or b.ndim != 3:
+        raise _lathe.ShapeError(f"bmm: two tensors of rank 3 expected, got {a.shape}, {b.shape}")
+    return ops.mm(a, b)
+
+
+def addmm(c, a, b, *, beta=1, alpha=1):
+    """beta * c + alpha * (a @ b)."""
+    product = ops.matmul(a, b)
+    if alpha != 1:
+        product = product * alpha
+    return (c if beta == 1 else c * beta) + product
+
+
+def tril(x, diagonal=0):
+    """The lower triangle of the last two axes; zeros above the diagonal."""
+    rows, columns = _triangle(x)
+    return ops.where(columns <= rows + diagonal, x, 0)
+
+
+def triu(x, diagonal=0):
+    """The upper triangle of the last two axes; zeros below the diagonal."""
+    rows, columns = _triangle(x)
+    return ops.where(columns >= rows + diagonal, x, 0)
+
+
+def _triangle(x):
+    rows = ops.unsqueeze(ops.arange(0, x.shape[-2], device=x.device), 1)
+    return rows, ops.arange(0, x.shape[-1], device=x.device)
+
+
+def exported():
+    """What becomes part of `lathe`."""
+    names = globals()
+    mine = {n: f for n, f in names.items() if getattr(f, "__module__", "") == __name__}
+    hidden = {"exported", "maximum_or_extreme"}
+    return {n: f for n, f in mine.items() if n not in hidden and not n.startswith("_")}

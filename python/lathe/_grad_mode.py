@@ -1,0 +1,77 @@
+"""Switching the recording of operations on and off, as a block or as a decorator."""
+
+from . import _lathe
+
+_set = _lathe._set_grad_enabled
+
+
+class _Mode:
+    """`with mode():` and `@mode()`; one object may be entered again inside itself."""
+
+    def __init__(self, on):
+        self._on = on
+        self._before = []
+
+    def __enter__(self):
+        self._before.append(_set(self._on))
+        return self
+
+    def __exit__(self, *_):
+        _set(self._before.pop())
+
+    def __call__(self, function):
+        from functools import wraps
+
+        on = self._on
+
+        @wraps(function)
+        def wrapper(*args, **kwargs):
+            before = _set(on)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                _set(before)
+
+        return wrapper
+
+
+class no_grad(_Mode):
+    """Nothing is recorded inside: results do not require grad, and leaves may be written to."""
+
+    def __new__(cls, function=None):
+        mode = super().__new__(cls)
+        if function is None:
+            return mode
+        mode.__init__()
+        return mode(function)  # @no_grad without parentheses
+
+    def __init__(self, function=None):
+        super().__init__(False)
+
+
+class enable_grad(_Mode):
+    """Records operations inside, also within no_grad."""
+
+    def __init__(self):
+        super().__init__(True)
+
+
+class set_grad_enabled(_Mode):
+    """Switches at once; as a block it switches back at the end."""
+
+    def __init__(self, mode):
+        super().__init__(bool(mode))
+        self._outer = _set(self._on)
+
+    def __enter__(self):
+        self._before.append(self._outer)
+        return self
+
+    def __call__(self, function):
+        _set(self._outer)
+        return super().__call__(function)
+
+
+def exported():
+    return {"no_grad": no_grad, "enable_grad": enable_grad, "inference_mode": no_grad,
+            "set_grad_enabled": set_grad_enabled}  # fmt: skip

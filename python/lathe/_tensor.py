@@ -1,0 +1,239 @@
+"""Methods of lathe.Tensor that are made of other methods: PyTorch's spellings and conversions."""
+
+from . import _functions, _lathe
+from ._lathe import Tensor, ops
+
+
+def _method(function):
+    setattr(Tensor, function.__name__, function)
+    return function
+
+
+def _named(name, function, doc):
+    function.__name__ = name
+    function.__qualname__ = f"Tensor.{name}"
+    function.__doc__ = doc
+    setattr(Tensor, name, function)
+
+
+@_method
+def backward(self, gradient=None, retain_graph=None, create_graph=False):
+    """Adds the gradients of this tensor to the .grad of every leaf it depends on.
+
+    gradient: what it is multiplied by, of this tensor's shape; may be left out for one element.
+    AutogradError where there is no history, or a value it needs was written to since.
+    """
+    _lathe.backward(self, gradient, retain_graph, create_graph)
+
+
+@_method
+def register_hook(self, hook):
+    """Calls hook(gradient) in backward(); what it gives, if not None, replaces the gradient."""
+    return _lathe._add_hook(self, hook)
+
+
+@_method
+def retain_grad(self):
+    """Keeps the gradient of a computed tensor in .grad, too."""
+    _lathe._retain_grad(self)
+
+
+@_method
+def detach_(self):
+    """Takes this tensor out of history."""
+    self.data = self.data
+    self.requires_grad = False
+    return self
+
+
+@_method
+def type_as(self, other):
+    return self.to(other.dtype)
+
+
+@_method
+def cpu(self):
+    return self.to(device="cpu")
+
+
+@_method
+def t(self):
+    """The transpose of a matrix; a view."""
+    if self.ndim > 2:
+        raise _lathe.ShapeError(f"t: at most two axes expected, got {self.shape}")
+    return self.T
+
+
+@_method
+def view_as(self, other):
+    return self.view(other.shape)
+
+
+@_method
+def reshape_as(self, other):
+    return self.reshape(other.shape)
+
+
+@_method
+def expand_as(self, other):
+    return self.expand(other.shape)
+
+
+@_method
+def where(self, condition, other):
+    """self where the condition holds, else other."""
+    return ops.where(condition, self, other)
+
+
+@_method
+def masked_fill_(self, mask, value):
+    """value where mask is true, in place."""
+    return self.copy_(ops.where(mask, value, self))
+
+
+@_method
+def clamp_(self, min=None, max=None):
+    """Limited to [min, max], in place."""
+    return self.copy_(ops.clamp(self, min, max))
+
+
+@_method
+def uniform_(self, low=0.0, high=1.0):
+    """Uniform numbers in [low, high), in place."""
+    return self.copy_(ops.rand(self.shape, self.dtype, self.device) * (high - low) + low)
+
+
+@_method
+def normal_(self, mean=0.0, std=1.0):
+    """Normal numbers, in place."""
+    return self.copy_(ops.randn(self.shape, self.dtype, self.device) * std + mean)
+
+
+@_method
+def is_floating_point(self):
+    return self.dtype.is_floating_point
+
+
+@_method
+def is_complex(self):
+    return self.dtype.is_complex
+
+
+@_method
+def new_tensor(self, data, *, dtype=None, requires_grad=False):
+    """data as a tensor of this one's dtype and device."""
+    return _lathe.tensor(
+        data, dtype=dtype or self.dtype, device=self.device, requires_grad=requires_grad
+    )
+
+
+@_method
+def new_zeros(self, *shape, dtype=None):
+    return ops.zeros(*shape, dtype=dtype or self.dtype, device=self.device)
+
+
+@_method
+def new_ones(self, *shape, dtype=None):
+    return ops.ones(*shape, dtype=dtype or self.dtype, device=self.device)
+
+
+@_method
+def new_full(self, shape, value, dtype=None):
+    return ops.full(shape, value, dtype=dtype or self.dtype, device=self.device)
+
+
+@_method
+def __format__(self, spec):
+    return format(self.item(), spec) if spec and self.ndim == 0 else str(self)
+
+
+@_method
+def __array__(self, dtype=None, copy=None):
+    array = self.numpy()
+    if dtype is not None and array.dtype != dtype:
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+@_method
+def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    return _lathe._to_dlpack(self, max_version is not None and max_version[0] >= 1, bool(copy))
+
+
+@_method
+def __dlpack_device__(self):
+    return (1, 0)  # other devices are copied to the cpu
+
+
+@_method
+def __copy__(self):
+    if type(self) is Tensor:
+        return self.data.requires_grad_() if self.requires_grad else self.data
+    return _copied(self, self.data, dict)
+
+
+@_method
+def __deepcopy__(self, memo):
+    if id(self) in memo:
+        return memo[id(self)]
+    if not self.is_leaf:
+        raise _lathe.AutogradError(
+            "deepcopy: only leaves can be copied with what they belong to\n"
+            "  next:     detach() the tensor, or clone() it to stay in history"
+        )
+    from copy import deepcopy
+
+    copy = _copied(self, self.data.clone(), lambda d: deepcopy(d, memo))
+    memo[id(self)] = copy
+    return copy
+
+
+def _copied(tensor, data, copy_dict):
+    if type(tensor) is Tensor:
+        return data.requires_grad_() if tensor.requires_grad else data
+    copy = _lathe._make_subclass(type(tensor), data, tensor.requires_grad)
+    copy.__dict__.update(copy_dict(tensor.__dict__))
+    return copy
+
+
+def _restore(cls, data, dtype, shape, requires_grad):
+    tensor = _lathe._from_bytes(data, dtype, shape)
+    if cls is Tensor:
+        return tensor.requires_grad_() if requires_grad else tensor
+    return _lathe._make_subclass(cls, tensor, requires_grad)
+
+
+@_method
+def __reduce_ex__(self, protocol):
+    if not self.is_leaf:
+        raise _lathe.AutogradError("pickle: history cannot be written\n  next:     detach() first")
+    data = _lathe._to_bytes(self)
+    arguments = (type(self), data, self.dtype.name, tuple(self.shape), self.requires_grad)
+    return (_restore, arguments)
+
+
+def _add_conversions():
+    kinds = {
+        "bool": _lathe.bool, "byte": _lathe.uint8, "char": _lathe.int8, "short": _lathe.int16,
+        "int": _lathe.int32, "long": _lathe.int64, "half": _lathe.float16,
+        "bfloat16": _lathe.bfloat16, "float": _lathe.float32, "double": _lathe.float64,
+        "cfloat": _lathe.complex64,
+    }  # fmt: skip
+    for name, dtype in kinds.items():
+        _named(name, lambda self, dtype=dtype: self.to(dtype), f"Converted to {dtype}.")
+
+
+def _add_functions():
+    for function in (
+        _functions.max, _functions.min, _functions.norm, _functions.split, _functions.chunk,
+        _functions.unbind, _functions.masked_fill, _functions.isinf, _functions.isclose,
+        _functions.allclose, _functions.equal, _functions.bmm, _functions.tril, _functions.triu,
+    ):  # fmt: skip
+        setattr(Tensor, function.__name__, function)
+    Tensor.real = property(ops.real, doc="The real part.")
+    Tensor.imag = property(ops.imag, doc="The imaginary part.")
+
+
+_add_conversions()
+_add_functions()
+Tensor.__array_priority__ = 1000  # NumPy's operators leave mixed operands to ours

@@ -1,0 +1,10 @@
+"""Gradients: grad and backward of several tensors, and the test of a derivative by differences."""
+
+from .._grad_mode import enable_grad, no_grad, set_grad_enabled
+from .._lathe import backward, grad, is_grad_enabled
+from .gradcheck import GradcheckError, gradcheck, gradgradcheck
+
+__all__ = [
+    "GradcheckError", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck",
+    "is_grad_enabled", "no_grad", "set_grad_enabled",
+]  # fmt: skip

@@ -1,0 +1,97 @@
+"""Activations as modules."""
+
+from .._lathe import ops
+from . import functional as F
+from .module import Module
+
+
+def _activation(name, op):
+    """A module without settings around an op."""
+
+    def forward(self, x):
+        return op(x)
+
+    parts = {"forward": forward, "__doc__": op.__doc__, "__module__": __name__}
+    return type(name, (Module,), parts)
+
+
+Tanh = _activation("Tanh", ops.tanh)
+Sigmoid = _activation("Sigmoid", ops.sigmoid)
+Softplus = _activation("Softplus", ops.softplus)
+
+
+class _Inplace(Module):
+    _function = None
+
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, x):
+        return type(self)._function(x, self.inplace)
+
+    def extra_repr(self):
+        return "inplace=True" if self.inplace else ""
+
+
+class ReLU(_Inplace):
+    """max(x, 0)."""
+
+    _function = staticmethod(F.relu)
+
+
+class SiLU(_Inplace):
+    """x * sigmoid(x)."""
+
+    _function = staticmethod(F.silu)
+
+
+class LeakyReLU(Module):
+    """x where positive, else negative_slope * x."""
+
+    def __init__(self, negative_slope=0.01, inplace=False):
+        super().__init__()
+        self.negative_slope, self.inplace = negative_slope, inplace
+
+    def forward(self, x):
+        return F.leaky_relu(x, self.negative_slope, self.inplace)
+
+    def extra_repr(self):
+        return f"negative_slope={self.negative_slope}"
+
+
+class GELU(Module):
+    """Gaussian error linear unit, exact by erf ('none') or by the 'tanh' approximation."""
+
+    def __init__(self, approximate="none"):
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, x):
+        return ops.gelu(x, self.approximate)
+
+    def extra_repr(self):
+        return f"approximate={self.approximate!r}"
+
+
+class _Along(Module):
+    def __init__(self, dim=-1):
+        super().__init__()
+        self.dim = dim
+
+    def extra_repr(self):
+        return f"dim={self.dim}"
+
+
+class Softmax(_Along):
+    """exp(x) / sum(exp(x)) along dim."""
+
+    def forward(self, x):
+        return ops.softmax(x, self.dim)
+
+
+class LogSoftmax(_Along):
+    """log(softmax(x)) along dim."""
+
+    def forward(self, x):
+        return ops.log_softmax(x, self.dim)

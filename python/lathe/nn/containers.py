@@ -1,0 +1,140 @@
+"""Modules that hold modules."""
+
+from .. import _lathe
+from .module import Module
+
+
+def _parts(container):
+    """The modules of a container by name, in order."""
+    return {n: v for n, v in vars(container).items() if isinstance(v, Module)}
+
+
+class _Numbered(Module):
+    """Modules under the names "0", "1", ..."""
+
+    def _list(self):
+        return list(_parts(self).values())
+
+    def _replace(self, modules):
+        for name in _parts(self):
+            del self.__dict__[name]
+        for i, module in enumerate(modules):
+            self._put(str(i), module)
+
+    def _put(self, name, module):
+        if not isinstance(module, Module):
+            raise _lathe.TypeError(f"{type(self).__name__}: a Module expected, got {type(module)}")
+        self.__dict__[name] = module
+
+    def append(self, module):
+        """Adds a module at the end; gives the container."""
+        self._put(str(len(self)), module)
+        return self
+
+    def extend(self, modules):
+        for module in modules:
+            self.append(module)
+        return self
+
+    def insert(self, index, module):
+        modules = self._list()
+        modules.insert(index, module)
+        self._replace(modules)
+
+    def __len__(self):
+        return len(_parts(self))
+
+    def __iter__(self):
+        return iter(self._list())
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return type(self)._from_list(self._list()[index])
+        return self._list()[index]
+
+    def __setitem__(self, index, module):
+        modules = self._list()
+        modules[index] = module
+        self._replace(modules)
+
+    def __delitem__(self, index):
+        modules = self._list()
+        del modules[index]
+        self._replace(modules)
+
+
+class Sequential(_Numbered):
+    """Modules called one after the other: Sequential(a, b) or Sequential({"name": a, ...})."""
+
+    def __init__(self, *modules):
+        super().__init__()
+        if len(modules) == 1 and isinstance(modules[0], dict):
+            for name, module in modules[0].items():
+                self._put(name, module)
+        else:
+            self.extend(modules)
+
+    @classmethod
+    def _from_list(cls, modules):
+        return cls(*modules)
+
+    def forward(self, x):
+        for module in self._list():
+            x = module(x)
+        return x
+
+
+class ModuleList(_Numbered):
+    """A list of modules that belong to the one that holds it."""
+
+    def __init__(self, modules=()):
+        super().__init__()
+        self.extend(modules)
+
+    @classmethod
+    def _from_list(cls, modules):
+        return cls(modules)
+
+
+class ModuleDict(Module):
+    """A dictionary of modules that belong to the one that holds it."""
+
+    def __init__(self, modules=()):
+        super().__init__()
+        self.update(modules)
+
+    def update(self, modules):
+        for name, module in modules.items() if hasattr(modules, "items") else modules:
+            self[name] = module
+
+    def __setitem__(self, name, module):
+        if not isinstance(module, Module):
+            raise _lathe.TypeError(f"ModuleDict: a Module expected, got {type(module)}")
+        if name not in _parts(self):
+            self._checked_name(name)
+        self.__dict__[name] = module
+
+    def __getitem__(self, name):
+        return _parts(self)[name]
+
+    def __delitem__(self, name):
+        del _parts(self)[name]
+        del self.__dict__[name]
+
+    def __len__(self):
+        return len(_parts(self))
+
+    def __iter__(self):
+        return iter(_parts(self))
+
+    def __contains__(self, name):
+        return name in _parts(self)
+
+    def keys(self):
+        return _parts(self).keys()
+
+    def values(self):
+        return _parts(self).values()
+
+    def items(self):
+        return _parts(self).items()

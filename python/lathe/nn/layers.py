@@ -1,0 +1,181 @@
+"""Layers with weights, pooling, dropout, and those that only change shape."""
+
+import math
+
+from .. import _lathe
+from .._lathe import ops
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import Parameter
+
+
+def _pair(value):
+    return (value, value) if isinstance(value, int) else tuple(value)
+
+
+def _start_weight_and_bias(layer, fan_in):
+    """Uniform in +-1/sqrt(fan_in), both (LeCun et al. 1998, as PyTorch scales it)."""
+    init.kaiming_uniform_(layer.weight, a=math.sqrt(5))
+    if layer.bias is not None:
+        bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0
+        init.uniform_(layer.bias, -bound, bound)
+
+
+class Linear(Module):
+    """y = x @ weight.T + bias. x[..., in_features]; weight[out_features, in_features]."""
+
+    def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
+        super().__init__()
+        self.in_features, self.out_features = in_features, out_features
+        shape = (out_features, in_features)
+        self.weight = Parameter(ops.zeros(shape, dtype=dtype, device=device))
+        self.bias = Parameter(ops.zeros(out_features, dtype=dtype, device=device)) if bias else None
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        _start_weight_and_bias(self, self.in_features)
+
+    def forward(self, x):
+        return ops.linear(x, self.weight, self.bias)
+
+    def extra_repr(self):
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class Conv2d(Module):
+    """Cross-correlation of x[n, in_channels, h, w], plus a bias an output channel.
+
+    weight[out_channels, in_channels / groups, kh, kw]. Sizes are numbers or (rows, columns).
+    """
+
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        bias=True,
+        device=None,
+        dtype=None,
+    ):
+        super().__init__()
+        if in_channels % groups != 0 or out_channels % groups != 0:
+            raise _lathe.ValueError(
+                f"Conv2d: {groups} groups do not divide {in_channels} and {out_channels} channels"
+            )
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.kernel_size, self.stride = _pair(kernel_size), _pair(stride)
+        self.padding = padding if isinstance(padding, str) else _pair(padding)
+        self.dilation, self.groups = _pair(dilation), groups
+        shape = (out_channels, in_channels // groups, *self.kernel_size)
+        self.weight = Parameter(ops.zeros(shape, dtype=dtype, device=device))
+        self.bias = Parameter(ops.zeros(out_channels, dtype=dtype, device=device)) if bias else None
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        rows, columns = self.kernel_size
+        _start_weight_and_bias(self, self.in_channels // self.groups * rows * columns)
+
+    def forward(self, x):
+        return F.conv2d(
+            x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
+        )
+
+    def extra_repr(self):
+        text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}"
+        text += f", stride={self.stride}"
+        if self.padding != (0, 0):
+            text += f", padding={self.padding}"
+        if self.dilation != (1, 1):
+            text += f", dilation={self.dilation}"
+        if self.groups != 1:
+            text += f", groups={self.groups}"
+        return text if self.bias is not None else text + ", bias=False"
+
+
+class Embedding(Module):
+    """A row of weight for each integer of x. weight[num_embeddings, embedding_dim]."""
+
+    def __init__(self, num_embeddings, embedding_dim, device=None, dtype=None):
+        super().__init__()
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        shape = (num_embeddings, embedding_dim)
+        self.weight = Parameter(ops.randn(shape, dtype=dtype, device=device))
+
+    def forward(self, x):
+        return ops.embedding(self.weight, x)
+
+    def extra_repr(self):
+        return f"{self.num_embeddings}, {self.embedding_dim}"
+
+
+class Dropout(Module):
+    """In training, zeros with probability p and the rest scaled by 1 / (1 - p)."""
+
+    def __init__(self, p=0.5, inplace=False):
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise _lathe.ValueError(f"Dropout: a probability in [0, 1] expected, got {p}")
+        self.p, self.inplace = p, inplace
+
+    def forward(self, x):
+        return F.dropout(x, self.p, self.training, self.inplace)
+
+    def extra_repr(self):
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class _Pool2d(Module):
+    def __init__(self, kernel_size, stride=None, padding=0):
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+
+    def extra_repr(self):
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxPool2d(_Pool2d):
+    """Largest element of each window of x[..., h, w]."""
+
+    def forward(self, x):
+        return ops.max_pool2d(x, self.kernel_size, self.stride, self.padding)
+
+
+class AvgPool2d(_Pool2d):
+    """Mean of each window of x[..., h, w]; padding counts as 0."""
+
+    def forward(self, x):
+        return ops.avg_pool2d(x, self.kernel_size, self.stride, self.padding)
+
+
+class Flatten(Module):
+    """Axes start_dim..end_dim joined into one."""
+
+    def __init__(self, start_dim=1, end_dim=-1):
+        super().__init__()
+        self.start_dim, self.end_dim = start_dim, end_dim
+
+    def forward(self, x):
+        return ops.flatten(x, self.start_dim, self.end_dim)
+
+    def extra_repr(self):
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Identity(Module):
+    """x as it is; any arguments are accepted and ignored."""
+
+    def __init__(self, *_, **__):
+        super().__init__()
+
+    def forward(self, x):
+        return x

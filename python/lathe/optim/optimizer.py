@@ -1,0 +1,137 @@
+"""Optimizer: parameter groups, state, and what all optimizers do alike."""
+
+from .. import _lathe
+from .._grad_mode import no_grad
+from .._lathe import Tensor
+
+
+class Optimizer:
+    """The base of all optimizers.
+
+    params: tensors, (name, tensor) pairs, or groups: dicts with "params" and settings of their own.
+    A subclass defines `_start(p, group)`, the tensors it remembers for a parameter, by name, and
+    `_update(p, g, state, group)`, which writes p from its gradient g.
+    """
+
+    def __init__(self, params, defaults):
+        self.defaults = defaults
+        self.param_groups = []
+        self.state = {}
+        groups = list(params) if not isinstance(params, Tensor) else None
+        if groups is None:
+            raise _lathe.TypeError("optimizer: a list of parameters expected, got one tensor")
+        if not groups:
+            raise _lathe.ValueError("optimizer: there are no parameters to train")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def add_param_group(self, group):
+        """Adds parameters with settings of their own; what they do not set is as by default."""
+        params = group["params"]
+        params = [params] if isinstance(params, Tensor) else list(params)
+        params = [p[1] if isinstance(p, tuple) else p for p in params]
+        known = {id(p) for g in self.param_groups for p in g["params"]}
+        for p in params:
+            if not isinstance(p, Tensor):
+                raise _lathe.TypeError(f"optimizer: a tensor expected, got {type(p)}")
+            if not p.is_leaf:
+                raise _lathe.ValueError(
+                    "optimizer: a computed tensor cannot be trained, only the leaf it came from"
+                )
+            if id(p) in known:
+                raise _lathe.ValueError("optimizer: a parameter appears twice")
+            known.add(id(p))
+        group = {**self.defaults, **group, "params": params}
+        self.param_groups.append(group)
+        with no_grad():
+            for p in params:
+                self.state[p] = self._start(p, group)
+
+    def _start(self, p, group):
+        return {}
+
+    def _update(self, p, g, state, group):
+        raise NotImplementedError
+
+    def step(self, closure=None):
+        """One update of every parameter that has a gradient.
+
+        closure: computes the loss anew, with gradients; its result is given back.
+        """
+        loss = None
+        if closure is not None:
+            before = _lathe._set_grad_enabled(True)
+            try:
+                loss = closure()
+            finally:
+                _lathe._set_grad_enabled(before)
+        before = _lathe._set_grad_enabled(False)
+        try:
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if p.grad is not None:
+                        self._update(p, p.grad, self.state[p], group)
+        finally:
+            _lathe._set_grad_enabled(before)
+        return loss
+
+    def zero_grad(self, set_to_none=True):
+        """Forgets the gradients; set_to_none=False leaves zeros instead of None."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is not None:
+                    if set_to_none:
+                        p.grad = None
+                    else:
+                        with no_grad():
+                            p.grad.zero_()
+
+    def _numbered(self):
+        return [p for group in self.param_groups for p in group["params"]]
+
+    def state_dict(self):
+        """Settings, and the remembered tensors by the number of their parameter (memory shared)."""
+        params = self._numbered()
+        numbers = {id(p): i for i, p in enumerate(params)}
+        groups = []
+        for group in self.param_groups:
+            plain = {k: v for k, v in group.items() if k != "params"}
+            groups.append({**plain, "params": [numbers[id(p)] for p in group["params"]]})
+        state = {i: dict(self.state[p]) for i, p in enumerate(params) if self.state[p]}
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict):
+        """Takes the settings and tensors of state_dict(); ValueError if the groups differ."""
+        groups = state_dict["param_groups"]
+        sizes = [len(g["params"]) for g in self.param_groups]
+        given = [len(g["params"]) for g in groups]
+        if sizes != given:
+            raise _lathe.ValueError(
+                f"load_state_dict: the groups hold {given} parameters, the optimizer's {sizes}"
+            )
+        for mine, theirs in zip(self.param_groups, groups):
+            mine.update({k: v for k, v in theirs.items() if k != "params"})
+        with no_grad():
+            for i, p in enumerate(self._numbered()):
+                for name, value in state_dict["state"].get(i, {}).items():
+                    kept = self.state[p].get(name)
+                    if isinstance(kept, Tensor) and tuple(kept.shape) == tuple(value.shape):
+                        kept.copy_(value)
+                    else:
+                        self.state[p][name] = value.clone() if isinstance(value, Tensor) else value
+
+    def __repr__(self):
+        lines = []
+        for i, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {i}")
+            lines += [f"    {k}: {v}" for k, v in group.items() if k != "params"]
+        return f"{type(self).__name__} (\n" + "\n".join(lines) + "\n)"
+
+
+def check_positive(optimizer, **settings):
+    """Refuses negative settings by name."""
+    for name, value in settings.items():
+        if value < 0:
+            raise _lathe.ValueError(f"{optimizer}: {name} must not be negative, got {value}")

@@ -1,0 +1,5 @@
+"""What surrounds training: data loading."""
+
+from . import data
+
+__all__ = ["data"]
