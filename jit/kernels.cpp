@@ -1,0 +1,139 @@
+#include "jit/kernels.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "core/flags.h"
+#include "core/fork.h"
+#include "jit/object_cache.h"
+
+namespace lathe::jit {
+namespace {
+
+constexpr size_t kMostKernels = 2048;
+
+std::string_view name(Stride stride) {
+  switch (stride) {
+    case Stride::contiguous:
+      return "contiguous";
+    case Stride::uniform:
+      return "uniform";
+    default:
+      return "strided";
+  }
+}
+
+/// Kernels of this process. One that is dropped here lives on with those who run it.
+class Loaded {
+ public:
+  std::optional<LoadedKernel> find(const std::string& key) {
+    const std::lock_guard<ForkSafeMutex> lock(mutex_);
+    const auto found = kernels_.find(key);
+    if (found == kernels_.end()) return std::nullopt;
+    found->second.used = ++clock_;
+    return found->second.kernel;
+  }
+  void add(const std::string& key, const LoadedKernel& kernel) {
+    std::vector<Entry> dropped;  // unloaded after the lock is gone
+    const std::lock_guard<ForkSafeMutex> lock(mutex_);
+    kernels_[key] = {kernel, ++clock_};
+    if (kernels_.size() > kMostKernels) drop_oldest(dropped);
+  }
+
+ private:
+  struct Entry {
+    LoadedKernel kernel;
+    uint64_t used = 0;
+  };
+  void drop_oldest(std::vector<Entry>& dropped) {
+    std::vector<uint64_t> times;
+    for (const auto& [key, entry] : kernels_) times.push_back(entry.used);
+    const auto quarter = times.begin() + static_cast<ptrdiff_t>(times.size() / 4);
+    std::nth_element(times.begin(), quarter, times.end());
+    for (auto it = kernels_.begin(); it != kernels_.end();) {
+      auto next = std::next(it);
+      if (it->second.used <= *quarter) {
+        dropped.push_back(std::move(it->second));
+        kernels_.erase(it);
+      }
+      it = next;
+    }
+  }
+
+  ForkSafeMutex mutex_;
+  absl::flat_hash_map<std::string, Entry> kernels_;
+  uint64_t clock_ = 0;
+};
+
+Loaded& loaded() {
+  static auto& all = *new Loaded;
+  return all;
+}
+
+/// The disk cache as the flags have it now.
+std::shared_ptr<ObjectCache> disk_cache() {
+  static auto& mutex = *new ForkSafeMutex;
+  static auto& cache = *new std::shared_ptr<ObjectCache>;
+  static uint64_t revision = 0;
+  const uint64_t now = flags_revision();
+  std::string folder = flag_text(Flag::cache_dir);
+  const auto bytes = static_cast<uint64_t>(flag_count(Flag::cache_bytes));
+  const std::lock_guard<ForkSafeMutex> lock(mutex);
+  if (cache == nullptr ||
+      (revision != now && (cache->folder() != folder || cache->max_bytes() != bytes)))
+    cache = std::make_shared<ObjectCache>(std::move(folder), bytes);
+  revision = now;
+  return cache;
+}
+
+Result<Target> wanted_target(const Codegen& codegen) {
+  const std::string isa = flag_text(Flag::isa);
+  return codegen.target(isa == "auto" ? "host" : isa == "portable" ? "x86-64-v2" : isa);
+}
+
+Result<LoadedKernel> load(Codegen& codegen, std::string_view object, KernelFrom from) {
+  auto code = codegen.load(object);
+  if (!code) return {{}, code.error};
+  auto* fn = reinterpret_cast<KernelFn>(code.value->symbol(kElementwiseSymbol));
+  if (fn == nullptr) return {{}, "the object has no kernel"};
+  return {{std::move(code.value), fn, from}, {}};
+}
+
+}  // namespace
+
+std::string kernel_key(const ElementwiseSpec& spec, const Target& target) {
+  std::string key = absl::StrCat("elementwise ", kCodegenVersion, "\n", target.key(), "\nrank ",
+                                 spec.rank, " lanes ", spec.lanes, " indices ", spec.indices, "\n");
+  for (const OperandSpec& operand : spec.operands)
+    absl::StrAppend(&key, info(operand.dtype).short_name, " ", name(operand.stride), "\n");
+  return absl::StrCat(key, spec.body.print());
+}
+
+Result<LoadedKernel> get_kernel(const ElementwiseSpec& spec) {
+  const CodegenOrReason& opened = open_codegen();
+  if (opened.codegen == nullptr) return {{}, opened.reason};
+  Codegen& codegen = *opened.codegen;
+  const Result<Target> target = wanted_target(codegen);
+  if (!target) return {{}, target.error};
+  const std::string key = kernel_key(spec, target.value);
+  if (auto known = loaded().find(key)) {
+    known->from = KernelFrom::memory;
+    return {std::move(*known), {}};
+  }
+  const auto keep = [&](const Result<LoadedKernel>& kernel) {
+    if (kernel) loaded().add(key, kernel.value);
+    return kernel;
+  };
+  const std::shared_ptr<ObjectCache> disk = disk_cache();
+  if (const auto object = disk->find(key))
+    if (auto kernel = load(codegen, *object, KernelFrom::disk)) return keep(kernel);
+  const Result<std::string> object = codegen.compile(spec, target.value);
+  if (!object) return {{}, object.error};
+  disk->put(key, object.value);
+  return keep(load(codegen, object.value, KernelFrom::compiler));
+}
+
+}  // namespace lathe::jit
