@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/dispatch.h"
 #include "core/error.h"
 #include "python/bindings/build.h"
 #include "python/bindings/values.h"
@@ -87,7 +88,12 @@ bool operand(PyObject* o, Arg& out, Tensor& kept) {
     out = Arg(kept);
     return true;
   }
-  return foreign_number(o, out);
+  if (foreign_number(o, out)) return true;
+  // An array joins in as a tensor; in a trace it would be data that nobody guards.
+  if (!has_buffer(o) || thread_state().backend != nullptr) return false;
+  kept = copy_buffer(o);
+  out = Arg(kept);
+  return true;
 }
 
 int gathering_parameter(const Schema& schema) {

@@ -30,7 +30,7 @@ const char* format_of(DType d) {
     case DType::i8: return "b";
     case DType::i16: return "h";
     case DType::i32: return "i";
-    case DType::i64: return "q";
+    case DType::i64: return sizeof(long) == 8 ? "l" : "q";  // what NumPy calls int64
     case DType::f16: return "e";
     case DType::f32: return "f";
     case DType::f64: return "d";

@@ -1,6 +1,6 @@
 #include "python/bindings/values.h"
 
-#include <structmember.h>
+#include <nanobind/stl/string.h>
 
 #include <array>
 
@@ -140,7 +140,10 @@ void add_symint(nb::module_& m) {
 void add_device(nb::module_& m) {
   nb::class_<Device> c(m, "device", "Where a tensor lives: device('cpu'), device('sim').");
   c.def("__init__", [](Device* self, nb::handle what) { new (self) Device(to_device(what.ptr())); });
-  c.def_prop_ro("type", [](Device d) { return to_string(Device{d.kind, 0}); });
+  c.def_prop_ro("type", [](Device d) { 
+    std::string all = to_string(d);
+    return all.substr(0, all.find(':'));
+  });
   c.def_prop_ro("index", [](Device d) { return d.index; });
   c.def("__str__", [](Device d) { return to_string(d); });
   c.def("__repr__", [](Device d) { return "device(type='" + to_string(d) + "')"; });
