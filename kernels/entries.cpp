@@ -49,14 +49,19 @@ constexpr std::array kContract = {
           reference::contract_prepare, reference::contract_run, nullptr},
 };
 constexpr std::array kElementwise = {
-    whole("own.strips", Kind::elementwise, own::run_elementwise)};
+    whole("own.strips", Kind::elementwise, own::run_body),
+    whole("reference.body", Kind::elementwise, own::run_body_by_reference)};
+constexpr std::array kCreate = {
+    whole("own.strips", Kind::create, own::run_body),
+    whole("reference.body", Kind::create, own::run_body_by_reference)};
+constexpr std::array kRandom = {
+    whole("own.strips", Kind::random, own::run_body),
+    whole("reference.body", Kind::random, own::run_body_by_reference)};
 constexpr std::array kReduce = {whole("own.reduce", Kind::reduce, own::run_reduce)};
 constexpr std::array kScan = {whole("own.scan", Kind::scan, own::run_scan)};
 constexpr std::array kView = {whole("own.view", Kind::view, own::run_view)};
 constexpr std::array kIndex = {whole("own.index", Kind::index, own::run_index)};
 constexpr std::array kSort = {whole("own.sort", Kind::sort, own::run_sort)};
-constexpr std::array kCreate = {whole("own.create", Kind::create, own::run_create)};
-constexpr std::array kRandom = {whole("own.random", Kind::random, own::run_random)};
 constexpr std::array kOpaque = {Entry{"own.searchsorted", Kind::opaque, Bits::defined, named_row,
                                       nullptr, nullptr, own::run_searchsorted}};
 

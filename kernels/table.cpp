@@ -38,9 +38,13 @@ std::string Verdict::text() const {
                           : absl::StrCat(sentence(reason_), " (", numbers_, ")");
 }
 
+Shape Query::reduced() const {
+  return op.kind == Kind::contract ? reduced_extents(op, args, (*results)[0].shape) : Shape{};
+}
+
 int64_t Query::terms() const {
   int64_t n = 1;
-  for (Int e : reduced) {
+  for (Int e : reduced()) {
     if (!e.known()) return -1;
     n *= e.value();
   }
@@ -55,10 +59,8 @@ Query make_query(const Op& op, Args args, const Types& results) {
     q.ranks.push_back(a.tensor_->geometry.rank());
   }
   q.device = results.empty() ? Device{} : results[0].device;
-  if (op.kind == Kind::contract) {
-    q.common = results[0].dtype;
-    q.reduced = reduced_extents(op, args, results[0].shape);
-  }
+  q.results = &results;
+  if (op.kind == Kind::contract) q.common = results[0].dtype;
   return q;
 }
 

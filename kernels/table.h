@@ -58,7 +58,7 @@ class Verdict {
   std::string numbers_;
 };
 
-/// What a choice may read. Tensors among `args` may be symbolic.
+/// What a choice may read. Tensors among `args` may be symbolic. Refers to what it was made of.
 struct Query {
   const Op& op;
   Args args;
@@ -66,9 +66,11 @@ struct Query {
   absl::InlinedVector<int, 3> ranks;
   DType common = DType::f32;           // what the operands meet in (contractions: also the result's)
   Device device;
-  Shape reduced;                       // contractions: extents summed over, first outermost
+  const Types* results = nullptr;
 
-  /// Product of `reduced`; -1 if it is symbolic.
+  /// Contractions: the extents summed over, first outermost.
+  Shape reduced() const;
+  /// Their product; -1 if it is symbolic.
   int64_t terms() const;
 };
 Query make_query(const Op& op, Args args, const Types& results);

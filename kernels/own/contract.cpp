@@ -37,6 +37,20 @@ void finish_pieces(const Epilogue& epilogue, int64_t n) {
   parallel_for(n, 16384, [&](int64_t begin, int64_t end) { epilogue(begin, end - begin); });
 }
 
+void run_complex(const ProductPlan& plan, const Launch& launch) {
+  size_t bytes = static_cast<size_t>(plan.b.numel()) * 8;
+  Scratch even(bytes), expanded(2 * bytes);
+  Operand from = plan.b, to = plan.b;
+  from.data = const_cast<std::byte*>(launch.b);
+  to.data = even.data();
+  to.strides = contiguous_strides(to.shape);
+  copy_elements(from, to);
+  expand_complex(even.as<float>(), plan.b.numel(), expanded.as<float>());
+  run_product(plan.product, reinterpret_cast<const float*>(launch.a), expanded.as<float>(),
+              reinterpret_cast<float*>(launch.out), {});
+  finish_pieces(launch.epilogue, plan.out.numel());
+}
+
 void run_narrow(const ProductPlan& plan, const Launch& launch) {
   auto bytes = [](const Operand& o) { return static_cast<size_t>(o.numel()) * sizeof(float); };
   Scratch a(bytes(plan.a)), b(bytes(plan.b)), out(bytes(plan.out));
@@ -64,7 +78,8 @@ Verdict product_accepts(const Entry&, const Query& query) {
     case DType::f16:
     case DType::bf16:
     case DType::f32:
-    case DType::f64: return Verdict::yes();
+    case DType::f64:
+    case DType::c64: return Verdict::yes();
     default: return Verdict::no(Reason::dtype, std::string(name(query.common)));
   }
 }
@@ -75,6 +90,14 @@ PreparedRef product_prepare(const Entry&, const Problem& problem) {
   plan->a = problem.in[0];
   plan->b = problem.in[1];
   plan->out = problem.out;
+  if (plan->dtype == DType::c64) {
+    plan->b.strides = contiguous_strides(plan->b.shape);
+    plan->product = make_product(complex_as_real(
+        make_contraction(problem.op, problem.args, plan->a, plan->b, plan->out)));
+    plan->product.block = 2 * kSumBlock;
+    plan->b.strides = problem.in[1].strides;
+    return plan;
+  }
   bool wide = !narrow(plan->dtype);
   plan->product = make_product(make_contraction(problem.op, problem.args, wide ? plan->a : widened(plan->a),
                                                 wide ? plan->b : widened(plan->b),
@@ -85,6 +108,7 @@ PreparedRef product_prepare(const Entry&, const Problem& problem) {
 void product_run(const Entry&, const Prepared& prepared, const Launch& launch) {
   const auto& plan = static_cast<const ProductPlan&>(prepared);
   if (narrow(plan.dtype)) return run_narrow(plan, launch);
+  if (plan.dtype == DType::c64) return run_complex(plan, launch);
   plan.dtype == DType::f64 ? run_plain<double>(plan, launch) : run_plain<float>(plan, launch);
 }
 

@@ -25,6 +25,7 @@ struct Pass {
   absl::InlinedVector<Operand, 2> outs;
   absl::InlinedVector<Operand, 4> ins;  // broadcast to the outputs' shape
   RandomState random;
+  Engine engine = Engine::strips;
   std::string op;
   Site site;
 };
@@ -116,7 +117,8 @@ void run_pass(const Pass& pass) {
         context.axis = static_cast<int>(last);
       }
       auto all = absl::MakeConstSpan(at);
-      program.run(all.subspan(outs), all.subspan(0, outs), std::min(piece, length - start), context);
+      program.run(all.subspan(outs), all.subspan(0, outs), std::min(piece, length - start), context,
+                  pass.engine);
     }
   });
   if (uint64_t slot = checks.lowest.load(); slot != UINT64_MAX) check_failed(pass, slot);
@@ -168,10 +170,11 @@ Inputs gather_inputs(const Call& call, DType compute) {
   return in;
 }
 
-void launch(const Call& call, const ElementTypes& types, Inputs in, RandomState random, Outputs& outputs) {
+void launch(const Call& call, const ElementTypes& types, Inputs in, Engine engine, Outputs& outputs) {
   Pass pass;
   pass.program = &program_of(call.op, types, in.types);
-  pass.random = random;
+  if (call.op.kind == Kind::random) pass.random = take_random_calls(1);
+  pass.engine = engine;
   pass.op = call.op.name();
   pass.site = here();
   for (size_t k = 0; k < call.types.size(); ++k) {
@@ -187,23 +190,23 @@ void launch(const Call& call, const ElementTypes& types, Inputs in, RandomState 
   });
 }
 
+/// Elementwise rows meet in a dtype; create and random rows are told theirs.
+ElementTypes types_of(const Call& call) {
+  if (call.op.kind == Kind::elementwise) return element_types(call.op, call.args);
+  DType d = call.types[0].dtype;
+  return {compute_type(d), d, {d}};
+}
+
+void run_bodies(const Call& call, Engine engine, Outputs& outputs) {
+  ElementTypes types = types_of(call);
+  launch(call, types, gather_inputs(call, types.compute), engine, outputs);
+}
+
 }  // namespace
 
-void run_elementwise(const Call& call, Outputs& outputs) {
-  ElementTypes types = element_types(call.op, call.args);
-  launch(call, types, gather_inputs(call, types.compute), {}, outputs);
-}
-
-void run_create(const Call& call, Outputs& outputs) {
-  DType d = call.types[0].dtype;
-  ElementTypes types{compute_type(d), d, {d}};
-  launch(call, types, gather_inputs(call, types.compute), {}, outputs);
-}
-
-void run_random(const Call& call, Outputs& outputs) {
-  DType d = call.types[0].dtype;
-  ElementTypes types{compute_type(d), d, {d}};
-  launch(call, types, gather_inputs(call, types.compute), take_random_calls(1), outputs);
+void run_body(const Call& call, Outputs& outputs) { run_bodies(call, Engine::strips, outputs); }
+void run_body_by_reference(const Call& call, Outputs& outputs) {
+  run_bodies(call, Engine::reference, outputs);
 }
 
 void convert(const Operand& from, const Operand& to) {

@@ -6,14 +6,14 @@
 
 namespace lathe::own {
 
-void run_elementwise(const Call& call, Outputs& outputs);
+// Elementwise, create and random rows.
+void run_body(const Call& call, Outputs& outputs);
+void run_body_by_reference(const Call& call, Outputs& outputs);
 void run_reduce(const Call& call, Outputs& outputs);
 void run_scan(const Call& call, Outputs& outputs);
 void run_view(const Call& call, Outputs& outputs);
 void run_index(const Call& call, Outputs& outputs);
 void run_sort(const Call& call, Outputs& outputs);
-void run_create(const Call& call, Outputs& outputs);
-void run_random(const Call& call, Outputs& outputs);
 
 /// to[...] = from[...], converted as the op `cast` does. Shapes agree (broadcast strides allowed in `from`). On the
 /// calling thread's side of a stream: runs at once.

@@ -58,6 +58,41 @@ Product make_product(const Contraction& c) {
   return p;
 }
 
+Contraction complex_as_real(const Contraction& c) {
+  Contraction r = c;
+  r.dtype = DType::f32;
+  auto scale = [](Addressing& a, int64_t by) {
+    for (int64_t& s : a.batch) s *= by;
+    for (int64_t& s : a.stride) s *= by;
+    for (Window& w : a.windows) w.stride *= by;
+  };
+  scale(r.a, 2);
+  scale(r.b, 4);
+  scale(r.out, 2);
+  // Two variables more: the part of b's pair that is the term, summed innermost; the part of the result.
+  int term = static_cast<int>(r.extent.size()), part = term + 1;
+  r.extent.insert(r.extent.end(), {2, 2});
+  r.reduced.push_back(term);
+  r.outer.push_back(part);
+  auto add = [](Addressing& a, int64_t of_term, int64_t of_part) {
+    a.stride.insert(a.stride.end(), {of_term, of_part});
+    for (Window& w : a.windows) w.coefficient.insert(w.coefficient.end(), {0, 0});
+  };
+  add(r.a, 1, 0);
+  add(r.b, 2, 1);
+  add(r.out, 0, 1);
+  return r;
+}
+
+void expand_complex(const float* from, int64_t elements, float* to) {
+  for (int64_t i = 0; i < elements; ++i, from += 2, to += 4) {
+    to[0] = from[0];
+    to[1] = from[1];
+    to[2] = -from[1];
+    to[3] = from[0];
+  }
+}
+
 namespace {
 
 template <class T>
@@ -69,7 +104,7 @@ class Runner {
   void run() {
     if (p_.products == 0 || p_.rows == 0 || p_.cols == 0) return;
     if (p_.depth == 0) return zeros();
-    if (p_.rows == 1 && vector_fits()) return vectors();
+    if (vector_fits()) return vectors();
     choose_blocks();
     if (share_left_) pack_all(p_.left, left_, tiles_.rows, left_copies_, shared_left_);
     if (share_right_) pack_all(p_.right, right_, tiles_.cols, right_copies_, shared_right_);
@@ -130,16 +165,18 @@ class Runner {
     int64_t split = std::min<int64_t>(wanted, p_.rows / (tiles_.rows * 2));
     rows_block_ = split <= 1 ? p_.rows : round_up((p_.rows + split - 1) / split, tiles_.rows);
     row_blocks_ = (p_.rows + rows_block_ - 1) / rows_block_;
-    left_direct_ = p_.left.plain() && p_.left.x_step() == 1 &&
-                   (p_.rows <= 2 * tiles_.rows || p_.cols <= tiles_.cols);
-    right_direct_ = p_.right.plain() && p_.right.x_step() == 1 && p_.rows <= 3 * tiles_.rows;
+    bool narrow = p_.cols <= 3 * tiles_.cols;
+    left_direct_ = p_.left.plain() && p_.left.x_step() == 1 && (p_.rows <= 2 * tiles_.rows || narrow);
+    left_rows_ = !left_direct_ && p_.left.plain() && p_.left.k_step() == 1 && narrow;
+    right_direct_ = p_.right.plain() && p_.right.x_step() == 1 &&
+                    (p_.rows <= 3 * tiles_.rows || p_.depth * p_.cols <= 1 << 14);
     for (const Product::Repeat& r : p_.repeats) {
       left_varies_.push_back(r.left != 0 || any(r.left_windows));
       right_varies_.push_back(r.right != 0 || any(r.right_windows));
       if (left_varies_.back()) left_copies_ *= r.extent;
       if (right_varies_.back()) right_copies_ *= r.extent;
     }
-    share_left_ = !left_direct_ && col_blocks_ * (p_.products / left_copies_) > 1 &&
+    share_left_ = !left_direct_ && !left_rows_ && col_blocks_ * (p_.products / left_copies_) > 1 &&
                   small_enough(left_copies_ * round_up(p_.rows, tiles_.rows));
     share_right_ = !right_direct_ && row_blocks_ * (p_.products / right_copies_) > 1 &&
                    small_enough(right_copies_ * round_up(p_.cols, tiles_.cols));
@@ -158,10 +195,10 @@ class Runner {
   }
   int64_t right_room() const {
     if (right_direct_ || share_right_) return 0;
-    return round_up(cols_block_, tiles_.cols) * std::min(p_.depth, kSumBlock);
+    return round_up(cols_block_, tiles_.cols) * std::min(p_.depth, p_.block);
   }
   int64_t left_room() const {
-    return share_left_ || left_direct_ ? 0 : tiles_.rows * std::min(p_.depth, kSumBlock);
+    return share_left_ || left_direct_ || left_rows_ ? 0 : tiles_.rows * std::min(p_.depth, p_.block);
   }
 
   using Varies = absl::InlinedVector<bool, 6>;
@@ -225,8 +262,8 @@ class Runner {
                            copy_of(product, right_varies_) * round_up(p_.cols, tiles_.cols) * p_.depth;
     block.right_panel = scratch;
     block.left_panel = scratch + right_room();
-    for (int64_t k = 0; k < p_.depth; k += kSumBlock)
-      sum_block(at, block, k, std::min(kSumBlock, p_.depth - k));
+    for (int64_t k = 0; k < p_.depth; k += p_.block)
+      sum_block(at, block, k, std::min(p_.block, p_.depth - k));
   }
 
   struct Block {
@@ -245,22 +282,45 @@ class Runner {
                       block.right_panel + j * depth);
       }
     bool last = k + depth == p_.depth;
-    for (int64_t i = 0; i < block.rows; i += tiles_.rows) {
-      TileCall<T> call;
-      call.rows = static_cast<int>(std::min<int64_t>(tiles_.rows, block.rows - i));
-      call.depth = depth;
-      call.add = k > 0;
-      call.ldc = p_.cols;
-      left_panel(at, block, block.row + i, k, call);
+    int most = left_rows_ ? tiles_.direct_rows : tiles_.rows;
+    for (int64_t i = 0; i < block.rows; i += most) {
+      int rows = static_cast<int>(std::min<int64_t>(most, block.rows - i));
       T* c = out_ + at.out + (block.row + i) * p_.cols + block.col;
-      for (int64_t j = 0; j < block.cols; j += tiles_.cols) {
-        call.cols = static_cast<int>(std::min<int64_t>(tiles_.cols, block.cols - j));
-        right_panel(at, block, j, k, call);
-        call.c = c + j;
-        tiles_.tile(call);
-      }
+      left_rows_ ? direct_strip(at, block, i, rows, k, depth, c) : packed_strip(at, block, i, rows, k, depth, c);
       if (last && epilogue_)
-        for (int r = 0; r < call.rows; ++r) epilogue_(c - out_ + r * p_.cols, block.cols);
+        for (int r = 0; r < rows; ++r) epilogue_(c - out_ + r * p_.cols, block.cols);
+    }
+  }
+
+  /// One strip of tiles: `rows` rows from row i of the block, all its columns.
+  void packed_strip(const Place& at, const Block& block, int64_t i, int rows, int64_t k, int64_t depth, T* c) {
+    TileCall<T> call{};
+    call.rows = rows;
+    call.depth = depth;
+    call.add = k > 0;
+    call.ldc = p_.cols;
+    left_panel(at, block, block.row + i, k, call);
+    for (int64_t j = 0; j < block.cols; j += tiles_.cols) {
+      call.cols = static_cast<int>(std::min<int64_t>(tiles_.cols, block.cols - j));
+      right_panel(at, block, j, k, depth, call.b, call.b_k);
+      call.c = c + j;
+      tiles_.tile(call);
+    }
+  }
+
+  void direct_strip(const Place& at, const Block& block, int64_t i, int rows, int64_t k, int64_t depth, T* c) {
+    RowsCall<T> call{};
+    call.rows = rows;
+    call.depth = depth;
+    call.add = k > 0;
+    call.ldc = p_.cols;
+    call.a = left_ + at.left.offset + (block.row + i) * p_.left.x_step() + k;
+    call.a_row = p_.left.x_step();
+    for (int64_t j = 0; j < block.cols; j += tiles_.cols) {
+      call.cols = static_cast<int>(std::min<int64_t>(tiles_.cols, block.cols - j));
+      right_panel(at, block, j, k, depth, call.b, call.b_k);
+      call.c = c + j;
+      tiles_.tile_rows(call);
     }
   }
 
@@ -277,55 +337,61 @@ class Runner {
     }
   }
 
-  void right_panel(const Place& at, const Block& block, int64_t j, int64_t k, TileCall<T>& call) {
-    call.b_k = tiles_.cols;
+  void right_panel(const Place& at, const Block& block, int64_t j, int64_t k, int64_t depth, const T*& b,
+                   int64_t& b_k) {
+    b_k = tiles_.cols;
     if (right_direct_) {
-      call.b = right_ + at.right.offset + block.col + j + k * p_.right.k_step();
-      call.b_k = p_.right.k_step();
+      b = right_ + at.right.offset + block.col + j + k * p_.right.k_step();
+      b_k = p_.right.k_step();
     } else if (share_right_) {
-      call.b = block.packed_right + (block.col + j) * p_.depth + k * tiles_.cols;
+      b = block.packed_right + (block.col + j) * p_.depth + k * tiles_.cols;
     } else {
-      call.b = block.right_panel + j * call.depth;
+      b = block.right_panel + j * depth;
     }
   }
 
-  // ── one row: vector times matrix ────────────────────────────────────────────────────────────────
+  // ── few rows: the right side is read once, as it lies ───────────────────────────────────────────
   bool vector_fits() const {
-    return p_.left.plain() && p_.right.plain() && (p_.right.x_step() == 1 || p_.right.k_step() == 1);
+    if (!p_.left.plain() || !p_.right.plain()) return false;
+    return (p_.rows == 1 && p_.right.x_step() == 1) || (p_.rows <= 4 && p_.right.k_step() == 1);
   }
 
   void vectors() {
-    bool by_row = p_.right.x_step() == 1;
+    bool by_row = p_.rows == 1 && p_.right.x_step() == 1;
     int64_t stretch = std::clamp<int64_t>((int64_t{1} << 17) / p_.depth, 64, by_row ? 2048 : 1024);
     stretch = stretch / 64 * 64;
     int64_t stretches = (p_.cols + stretch - 1) / stretch;
     parallel_for(p_.products * stretches, grain(stretch * p_.depth * 8), [&](int64_t begin, int64_t end) {
-      Scratch copy(static_cast<size_t>(p_.depth) * sizeof(T));
+      Scratch copy(static_cast<size_t>(p_.rows * p_.depth) * sizeof(T));
       for (int64_t t = begin; t < end; ++t) {
         Place at = place(t / stretches);
         int64_t col = t % stretches * stretch;
-        one_vector(at, col, std::min(stretch, p_.cols - col), by_row, copy.as<T>());
+        few_rows(at, col, std::min(stretch, p_.cols - col), by_row, copy.as<T>());
       }
     });
   }
 
-  void one_vector(const Place& at, int64_t col, int64_t cols, bool by_row, T* copy) {
+  void few_rows(const Place& at, int64_t col, int64_t cols, bool by_row, T* copy) {
     const T* x = left_ + at.left.offset;
-    int64_t x_k = p_.left.k_step();
+    int64_t ldx = p_.left.x_step(), x_k = p_.left.k_step();
     if (x_k != 1) {
-      for (int64_t k = 0; k < p_.depth; ++k) copy[k] = x[k * x_k];
+      for (int64_t i = 0; i < p_.rows; ++i)
+        for (int64_t k = 0; k < p_.depth; ++k) copy[i * p_.depth + k] = x[i * ldx + k * x_k];
       x = copy;
+      ldx = p_.depth;
     }
     const T* m = right_ + at.right.offset + col * p_.right.x_step();
     T* y = out_ + at.out + col;
-    for (int64_t k = 0; k < p_.depth; k += kSumBlock) {
-      int64_t depth = std::min(kSumBlock, p_.depth - k);
+    for (int64_t k = 0; k < p_.depth; k += p_.block) {
+      int64_t depth = std::min(p_.block, p_.depth - k);
       if (by_row)
         tiles_.row_times_matrix(x + k, 1, m + k * p_.right.k_step(), p_.right.k_step(), depth, cols, y, k > 0);
       else
-        tiles_.matrix_times_column(m + k, p_.right.x_step(), x + k, depth, cols, y, 1, k > 0);
+        tiles_.matrix_times_columns(m + k, p_.right.x_step(), x + k, ldx, static_cast<int>(p_.rows), depth,
+                                    cols, y, p_.cols, k > 0);
     }
-    if (epilogue_) epilogue_(y - out_, cols);
+    if (epilogue_)
+      for (int64_t i = 0; i < p_.rows; ++i) epilogue_(y - out_ + i * p_.cols, cols);
   }
 
   static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
@@ -338,7 +404,7 @@ class Runner {
   const Epilogue& epilogue_;
   int64_t rows_block_ = 0, cols_block_ = 0, row_blocks_ = 1, col_blocks_ = 1;
   int64_t left_copies_ = 1, right_copies_ = 1;
-  bool left_direct_ = false, right_direct_ = false, share_left_ = false, share_right_ = false;
+  bool left_direct_ = false, left_rows_ = false, right_direct_ = false, share_left_ = false, share_right_ = false;
   Varies left_varies_, right_varies_;
   std::optional<Scratch> shared_left_, shared_right_;
 };

@@ -14,6 +14,7 @@ namespace lathe::own {
 
 struct Product {
   int64_t rows = 1, cols = 1, depth = 0;
+  int64_t block = kSumBlock;      // terms to a chain
   bool right_is_a = false;  // which operand has the columns
   Side left, right;
   /// One axis of repetition; steps in elements, and in window coordinates of either side.
@@ -24,6 +25,12 @@ struct Product {
   absl::InlinedVector<Repeat, 6> repeats;
   int64_t products = 1;
 };
+
+/// A complex contraction as one of real numbers, with the same chains: two terms for one, first with b's row
+/// (re, im), then with (-im, re). `c.b` must be addressed as contiguous; b is then given as what expand_complex
+/// makes of it, a and out as they are.
+Contraction complex_as_real(const Contraction& c);
+void expand_complex(const float* from, int64_t elements, float* to);
 
 /// `c.out` must be row-major contiguous in the order of batch, then outer variables.
 Product make_product(const Contraction& c);

@@ -7,7 +7,7 @@
 
 namespace lathe::own {
 
-Program::Program(ScalarFunction f) : function_(std::move(f)) {
+Program::Program(ScalarFunction f) : function_(std::move(f)), strips_(function_) {
   const ScalarFunction& s = function_;
   copies_ = s.inputs.size() == 1 && s.outputs.size() == 1 && s.output_types[0] == s.inputs[0] &&
             s.graph[s.outputs[0]].prim == Prim::input;
@@ -18,8 +18,8 @@ Program::Program(ScalarFunction f) : function_(std::move(f)) {
   }
 }
 
-void Program::run(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out, int64_t count,
-                  const LineContext& context) const {
+void Program::run_reference(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
+                            int64_t count, const LineContext& context) const {
   reference::run_line(function_, in, out, count, context);
 }
 

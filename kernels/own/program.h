@@ -1,12 +1,15 @@
-// A body ready to run on lines: by strips, or by the reference where strips are switched off.
+// A body ready to run on lines: by strips, or by the reference.
 #pragma once
 
 #include <memory>
 
 #include "kernels/bodies.h"
 #include "kernels/line.h"
+#include "kernels/strips/program.h"
 
 namespace lathe::own {
+
+enum class Engine : uint8_t { strips, reference };
 
 class Program {
  public:
@@ -22,10 +25,19 @@ class Program {
   int cost() const { return cost_; }
 
   void run(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out, int64_t count,
-           const LineContext& context) const;
+           const LineContext& context, Engine engine) const {
+    if (engine == Engine::strips) [[likely]]
+      strips_.run(in, out, count, context);
+    else
+      run_reference(in, out, count, context);
+  }
 
  private:
+  void run_reference(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out, int64_t count,
+                     const LineContext& context) const;
+
   ScalarFunction function_;
+  StripProgram strips_;
   bool copies_ = false, uses_index_ = false, uses_position_ = false;
   int cost_ = 1;
 };

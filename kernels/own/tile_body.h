@@ -12,14 +12,14 @@ namespace {
 
 #define LATHE_UNROLL _Pragma("GCC unroll 32")
 
-template <class V, int R, int NV>
-__attribute__((noinline)) void tile_of(const TileCall<typename V::T>& t) {
+/// `at(i)`: the value of row i at this k; `step()` goes on to the next.
+template <class V, int R, int NV, class Call, class At, class Step>
+__attribute__((always_inline)) inline void tile_body(const Call& t, At at, Step step) {
   using Reg = typename V::Reg;
   constexpr int L = V::lanes;
   const typename V::Mask tail = V::first(t.cols - (NV - 1) * L);
-  const auto* a = t.a;
   const auto* b = t.b;
-  const int64_t a_k = t.a_k, b_k = t.b_k;
+  const int64_t b_k = t.b_k;
   Reg acc[R][NV];
   LATHE_UNROLL for (int i = 0; i < R; ++i) {
     __builtin_prefetch(t.c + i * t.ldc, 1);
@@ -30,10 +30,10 @@ __attribute__((noinline)) void tile_of(const TileCall<typename V::T>& t) {
     LATHE_UNROLL for (int j = 0; j < NV - 1; ++j) col[j] = V::load(b + j * L);
     col[NV - 1] = V::load_some(b + (NV - 1) * L, tail);
     LATHE_UNROLL for (int i = 0; i < R; ++i) {
-      Reg x = V::all(a[i]);
+      Reg x = V::all(at(i));
       LATHE_UNROLL for (int j = 0; j < NV; ++j) acc[i][j] = V::fma(x, col[j], acc[i][j]);
     }
-    a += a_k;
+    step();
     b += b_k;
   }
   auto* c = t.c;
@@ -52,8 +52,25 @@ __attribute__((noinline)) void tile_of(const TileCall<typename V::T>& t) {
   }
 }
 
+template <class V, int R, int NV>
+__attribute__((noinline)) void tile_of(const TileCall<typename V::T>& t) {
+  const auto* a = t.a;
+  const int64_t a_k = t.a_k;
+  tile_body<V, R, NV>(t, [&](int i) { return a[i]; }, [&] { a += a_k; });
+}
+
+template <class V, int R, int NV>
+__attribute__((noinline)) void rows_of(const RowsCall<typename V::T>& t) {
+  const typename V::T* row[R];
+  LATHE_UNROLL for (int i = 0; i < R; ++i) row[i] = t.a + i * t.a_row;
+  int64_t k = 0;
+  tile_body<V, R, NV>(t, [&](int i) { return row[i][k]; }, [&] { ++k; });
+}
+
 template <class V>
 using TileFn = void (*)(const TileCall<typename V::T>&);
+template <class V>
+using RowsFn = void (*)(const RowsCall<typename V::T>&);
 
 template <class V, int NV, class = std::make_integer_sequence<int, V::rows>>
 struct ByRows;
@@ -61,15 +78,27 @@ template <class V, int NV, int... I>
 struct ByRows<V, NV, std::integer_sequence<int, I...>> {
   static constexpr TileFn<V> fns[] = {tile_of<V, I + 1, NV>...};
 };
+template <class V, int NV, class = std::make_integer_sequence<int, V::direct_rows>>
+struct ByDirectRows;
+template <class V, int NV, int... I>
+struct ByDirectRows<V, NV, std::integer_sequence<int, I...>> {
+  static constexpr RowsFn<V> fns[] = {rows_of<V, I + 1, NV>...};
+};
 
 template <class V>
 void tile(const TileCall<typename V::T>& t) {
   int vectors = (t.cols + V::lanes - 1) / V::lanes;
-  if constexpr (V::vectors >= 3)
-    if (vectors == 3) return ByRows<V, 3>::fns[t.rows - 1](t);
   if constexpr (V::vectors >= 2)
     if (vectors == 2) return ByRows<V, 2>::fns[t.rows - 1](t);
   ByRows<V, 1>::fns[t.rows - 1](t);
+}
+
+template <class V>
+void tile_rows(const RowsCall<typename V::T>& t) {
+  int vectors = (t.cols + V::lanes - 1) / V::lanes;
+  if constexpr (V::vectors >= 2)
+    if (vectors == 2) return ByDirectRows<V, 2>::fns[t.rows - 1](t);
+  ByDirectRows<V, 1>::fns[t.rows - 1](t);
 }
 
 template <class V>
@@ -199,44 +228,70 @@ void row_times_matrix(const typename V::T* x, int64_t x_k, const typename V::T* 
 }
 
 /// As many rows at once as a vector has lanes; the chain runs along k, so blocks are turned in registers.
-template <class V>
-void matrix_times_column(const typename V::T* m, int64_t ld, const typename V::T* x, int64_t depth,
-                         int64_t rows, typename V::T* y, int64_t y_r, bool add) {
+template <class V, int N>
+__attribute__((noinline)) void columns_of(const typename V::T* m, int64_t ld, const typename V::T* x,
+                                          int64_t ldx, int64_t depth, int64_t rows,
+                                          typename V::T* y, int64_t ldy, bool add) {
   constexpr int L = V::lanes;
-  using T = typename V::T;
   for (int64_t r0 = 0; r0 < rows; r0 += L) {
-    int n = rows - r0 < L ? static_cast<int>(rows - r0) : L;
-    const T* base = m + r0 * ld;
-    auto acc = V::zero();
+    const int n = rows - r0 < L ? static_cast<int>(rows - r0) : L;
+    const auto* base = m + r0 * ld;
+    typename V::Reg acc[N];
+    LATHE_UNROLL for (int c = 0; c < N; ++c) acc[c] = V::zero();
     for (int64_t k = 0; k < depth; k += L) {
-      int64_t left = depth - k;
+      const int64_t left = depth - k;
       const int count = left < L ? static_cast<int>(left) : L;
       typename V::Reg block[L];
       if (n == L && count == L) {
         LATHE_UNROLL for (int r = 0; r < L; ++r) block[r] = V::load(base + r * ld + k);
         V::transpose(block);
-        LATHE_UNROLL for (int i = 0; i < L; ++i) acc = V::fma(V::all(x[k + i]), block[i], acc);
+        LATHE_UNROLL for (int i = 0; i < L; ++i)
+          LATHE_UNROLL for (int c = 0; c < N; ++c)
+            acc[c] = V::fma(V::all(x[c * ldx + k + i]), block[i], acc[c]);
         continue;
       }
       const auto some = V::first(count);
       for (int r = 0; r < L; ++r)
         block[r] = r < n ? V::load_some(base + r * ld + k, some) : V::zero();
       V::transpose(block);
-      for (int i = 0; i < count; ++i) acc = V::fma(V::all(x[k + i]), block[i], acc);
+      for (int i = 0; i < count; ++i)
+        LATHE_UNROLL for (int c = 0; c < N; ++c)
+          acc[c] = V::fma(V::all(x[c * ldx + k + i]), block[i], acc[c]);
     }
-    alignas(64) T sums[L];
-    V::store(sums, acc);
-    for (int r = 0; r < n; ++r) {
-      T& to = y[(r0 + r) * y_r];
-      to = add ? to + sums[r] : sums[r];
+    const auto some = V::first(n);
+    LATHE_UNROLL for (int c = 0; c < N; ++c) {
+      auto* to = y + c * ldy + r0;
+      if (add) acc[c] = V::add(V::load_some(to, some), acc[c]);
+      V::store_some(to, acc[c], some);
     }
   }
 }
 
 template <class V>
+void matrix_times_columns(const typename V::T* m, int64_t ld, const typename V::T* x, int64_t ldx,
+                          int columns, int64_t depth, int64_t rows, typename V::T* y, int64_t ldy,
+                          bool add) {
+  switch (columns) {
+    case 1: return columns_of<V, 1>(m, ld, x, ldx, depth, rows, y, ldy, add);
+    case 2: return columns_of<V, 2>(m, ld, x, ldx, depth, rows, y, ldy, add);
+    case 3: return columns_of<V, 3>(m, ld, x, ldx, depth, rows, y, ldy, add);
+    default: return columns_of<V, 4>(m, ld, x, ldx, depth, rows, y, ldy, add);
+  }
+}
+
+template <class V>
 constexpr Tiles<typename V::T> tiles_of(const char* name) {
-  return {name,         V::rows,           V::lanes * V::vectors,  tile<V>, pack_straight<V>, pack_transposed<V>,
-          pack_runs<V>, row_times_matrix<V>, matrix_times_column<V>};
+  return {name,
+          V::rows,
+          V::lanes * V::vectors,
+          V::direct_rows,
+          tile<V>,
+          tile_rows<V>,
+          pack_straight<V>,
+          pack_transposed<V>,
+          pack_runs<V>,
+          row_times_matrix<V>,
+          matrix_times_columns<V>};
 }
 
 #undef LATHE_UNROLL

@@ -19,6 +19,18 @@ struct TileCall {
   bool add;
 };
 
+/// The same with a[r*a_row + k]: rows read where they lie. For few columns, where copying them would not pay.
+template <class T>
+struct RowsCall {
+  const T* a;
+  const T* b;
+  T* c;
+  int64_t a_row, b_k, ldc;
+  int64_t depth;
+  int rows, cols;  // rows at most `direct_rows`
+  bool add;
+};
+
 /// A stretch of lanes whose elements lie side by side: lanes [lane, lane + count) come from `from`.
 struct LaneRun {
   int lane, count;
@@ -28,8 +40,9 @@ struct LaneRun {
 template <class T>
 struct Tiles {
   const char* name;
-  int rows, cols;
+  int rows, cols, direct_rows;
   void (*tile)(const TileCall<T>&);
+  void (*tile_rows)(const RowsCall<T>&);
   /// to[k*width + r] = from[k*ld + r] for r < valid; 0 up to width.
   void (*pack_straight)(const T* from, int64_t ld, int64_t depth, int valid, int width, T* to);
   /// to[k*width + r] = from[r*ld + k] for r < valid; 0 up to width.
@@ -40,9 +53,9 @@ struct Tiles {
   /// y[j] = (add ? y[j] : nothing) + chain over k of x[k*x_k] * m[k*ld + j]
   void (*row_times_matrix)(const T* x, int64_t x_k, const T* m, int64_t ld, int64_t depth,
                            int64_t cols, T* y, bool add);
-  /// y[r*y_r] = (add ? y : nothing) + chain over k of m[r*ld + k] * x[k]
-  void (*matrix_times_column)(const T* m, int64_t ld, const T* x, int64_t depth, int64_t rows, T* y,
-                              int64_t y_r, bool add);
+  /// y[i*ldy + r] = (add ? y : nothing) + chain over k of m[r*ld + k] * x[i*ldx + k], for i < columns <= 4
+  void (*matrix_times_columns)(const T* m, int64_t ld, const T* x, int64_t ldx, int columns,
+                               int64_t depth, int64_t rows, T* y, int64_t ldy, bool add);
 };
 
 // By instruction set. Null where this build has none.

@@ -18,7 +18,7 @@ struct F32 {
   using T = float;
   using Reg = __m256;
   using Mask = __m256i;
-  static constexpr int lanes = 8, rows = 6, vectors = 2;
+  static constexpr int lanes = 8, rows = 6, vectors = 2, direct_rows = 6;
   static Reg zero() { return _mm256_setzero_ps(); }
   static Reg all(T x) { return _mm256_set1_ps(x); }
   static Reg load(const T* p) { return _mm256_loadu_ps(p); }
@@ -57,7 +57,7 @@ struct F64 {
   using T = double;
   using Reg = __m256d;
   using Mask = __m256i;
-  static constexpr int lanes = 4, rows = 6, vectors = 2;
+  static constexpr int lanes = 4, rows = 6, vectors = 2, direct_rows = 6;
   static Reg zero() { return _mm256_setzero_pd(); }
   static Reg all(T x) { return _mm256_set1_pd(x); }
   static Reg load(const T* p) { return _mm256_loadu_pd(p); }

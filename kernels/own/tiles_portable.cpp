@@ -20,7 +20,7 @@ struct Plain {
   struct Mask {
     int lo, hi;
   };
-  static constexpr int lanes = Lanes, rows = 4, vectors = 1;
+  static constexpr int lanes = Lanes, rows = 4, vectors = 1, direct_rows = 4;
   static Reg zero() { return {}; }
   static Reg all(T x) {
     Reg r;
