@@ -196,12 +196,6 @@ class Lowering {
   absl::flat_hash_map<std::pair<const Node*, int>, size_t> uniform_of_;
 };
 
-bool reads_position(const Op& op) {
-  for (const ExprNode& n : op.scalar(DType::f32).graph.nodes())
-    if (n.prim == Prim::index || n.prim == Prim::linear || n.prim == Prim::random) return true;
-  return false;
-}
-
 /// Calls f on every Int of the maps and extents that the nest's code walks by.
 template <class F>
 void each_map(Nest& nest, F f) {
@@ -220,16 +214,6 @@ void drop_axis(Nest& nest, size_t axis) {
 }
 
 }  // namespace
-
-bool pointwise(const Node& node) {
-  if (!node.is(ir::Structure::op)) return false;
-  const Op& op = *node.op();
-  if (op.kind == Kind::elementwise) {
-    // Results must be tensors: ops on numbers alone stay outside.
-    return node.out(0)->type().tensor() != nullptr && !is_complex(node.out(0)->tensor().dtype);
-  }
-  return op.kind == Kind::create && !reads_position(op) && node.out(0)->type().tensor() != nullptr;
-}
 
 Lowered lower(const Node& group, absl::Span<const Geometry> geometries) {
   const ir::Block& body = group.block(0);

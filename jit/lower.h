@@ -1,7 +1,7 @@
 // From a fused group of the graph to a nest.
 #pragma once
 
-#include "graph/ir.h"
+#include "graph/passes/passes.h"
 #include "jit/loop_ir.h"
 
 namespace lathe::jit {
@@ -18,9 +18,6 @@ struct Lowered {
   std::vector<int> tensors;         // which inputs of the group they are
   std::vector<Number> numbers;      // by uniform slot
 };
-
-/// Can this node be one of a pointwise group? By its row's kind and what its body reads, never by name.
-bool pointwise(const ir::Node& node);
 
 /// `geometries`: how each tensor input of the group lies in its buffer, symbolically. Needs the graph's
 /// SymScope entered. Every node of the group is pointwise, and all results have one shape.

@@ -3,11 +3,9 @@
 #include <absl/strings/str_cat.h>
 #include <absl/synchronization/mutex.h>
 
-#include <thread>
-
 #include "core/error.h"
 #include "core/flags.h"
-#include "core/log.h"
+#include "jit/kernels.h"
 #include "kernels/pool.h"
 
 namespace lathe::jit {
@@ -33,8 +31,8 @@ constexpr int64_t kGrainBytes = 1 << 16;
 }  // namespace
 
 struct PointwiseKernel::Code {
-  std::shared_ptr<const LoadedCode> loaded;
-  KernelFn fn = nullptr;
+  LoadedCodeRef held;  // keeps `fn` callable
+  KernelFn fn;
 };
 
 PointwiseKernel::PointwiseKernel(const Lowered& lowered)
@@ -151,7 +149,8 @@ void PointwiseKernel::run_strips(const Bound& bound, const Run& run,
       context.linear = line * length + start;
       context.checks = &checks;
       auto all = absl::MakeConstSpan(at);
-      strips_.run(all.subspan(0, inputs), all.subspan(inputs), std::min(piece, length - start), context);
+      strips_.run(all.subspan(0, inputs), all.subspan(inputs), std::min(piece, length - start), context,
+                  own::Engine::strips);
     }
   });
   if (uint64_t slot = checks.lowest.load(); slot != UINT64_MAX)
@@ -208,16 +207,9 @@ std::string PointwiseKernel::compile() const {
   if (compiled()) return "";
   asked_ = true;
   if (nest_.axes.size() > static_cast<size_t>(kMaxRank)) return "too many axes";
-  const CodegenOrReason& opened = open_codegen();
-  if (opened.codegen == nullptr) return opened.reason;
-  auto object = opened.codegen->compile(spec(), opened.codegen->host());
-  if (!object) return object.error;
-  auto loaded = opened.codegen->load(object.value);
-  if (!loaded) return loaded.error;
-  auto code = std::make_unique<Code>();
-  code->loaded = loaded.value;
-  code->fn = reinterpret_cast<KernelFn>(loaded.value->symbol(kElementwiseSymbol));
-  if (code->fn == nullptr) return "the object has no entry";
+  auto kernel = get_kernel(spec());
+  if (!kernel) return kernel.error;
+  auto code = std::make_unique<Code>(Code{kernel.value.code, kernel.value.fn});
   code_.store(code.get(), std::memory_order_release);
   owned_ = std::move(code);
   return "";

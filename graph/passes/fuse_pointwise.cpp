@@ -1,0 +1,147 @@
+// Groups grow down the block: a group stands where its last member stood, so a member may join as long as
+// nothing between uses what the group computes. That is all there is to legality; profit is simple too, as
+// every fused edge saves a round trip through memory.
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+
+#include "graph/passes/passes.h"
+
+namespace lathe::ir {
+namespace {
+
+constexpr size_t kMostOperands = 24;  // inputs and outputs of a kernel
+constexpr size_t kMostNodes = 64;
+
+struct Group {
+  Shape domain;
+  std::vector<Node*> members;
+  absl::flat_hash_set<const Node*> set;
+  bool open = true;
+
+  bool has(const Value* v) const { return v->node() != nullptr && set.contains(v->node()); }
+};
+
+std::vector<Value*> inputs_of(const Group& g) {
+  std::vector<Value*> out;
+  absl::flat_hash_set<const Value*> seen;
+  for (const Node* n : g.members)
+    for (Value* v : n->in())
+      if (!g.has(v) && seen.insert(v).second) out.push_back(v);
+  return out;
+}
+
+std::vector<Value*> outputs_of(const Group& g) {
+  std::vector<Value*> out;
+  for (const Node* n : g.members)
+    for (Value* v : n->out()) {
+      bool outside = false;
+      for (const Use& u : v->uses()) outside |= !g.set.contains(u.node);
+      if (outside) out.push_back(v);
+    }
+  return out;
+}
+
+void add(Group& g, Node* n) {
+  g.members.push_back(n);
+  g.set.insert(n);
+}
+
+bool fits(Group g, Node* n) {
+  if (g.members.size() >= kMostNodes) return false;
+  add(g, n);
+  return inputs_of(g).size() + outputs_of(g).size() <= kMostOperands;
+}
+
+std::vector<Group> find_groups(Block& block, const Graph& graph) {
+  std::vector<Group> groups;
+  for (Node* n : block.nodes()) {
+    bool may_join = pointwise(*n) && effects(*n, graph) == Effects::pure;
+    Group* into = nullptr;
+    if (may_join) {
+      const Shape& domain = n->out(0)->tensor().shape;
+      for (Group& g : groups) {
+        bool uses = false;
+        for (const Value* v : n->in()) uses |= g.has(v);
+        if (g.open && uses && identical(g.domain, domain) && fits(g, n)) into = &g;
+      }
+    }
+    // Whoever else n reads from must be computed before n.
+    for (Group& g : groups) {
+      if (&g == into) continue;
+      for (const Value* v : n->in()) g.open &= !g.has(v);
+      for (const Block* inner : n->blocks())
+        for (const Value* v : free_values(*inner)) g.open &= !g.has(v);
+    }
+    if (into != nullptr) {
+      add(*into, n);
+    } else if (may_join) {
+      groups.push_back({n->out(0)->tensor().shape, {}, {}, true});
+      add(groups.back(), n);
+    }
+  }
+  return groups;
+}
+
+void make_group(Graph& graph, const Group& g) {
+  std::vector<Value*> inputs = inputs_of(g), outputs = outputs_of(g);
+  Node* last = g.members.back();
+  InsertAt here(graph, last);
+  Operands operands;
+  operands.push(Operands::Item(Arg("pointwise")));
+  for (Value* v : inputs) operands.in.push_back(v);
+  TypeList types;
+  for (const Value* v : outputs) types.push_back(v->type());
+  Node* node = graph.add_structure(Structure::group, std::move(operands), std::move(types), last->site());
+  Block& body = graph.add_block(node);
+  Graph::ValueMap known;
+  for (Value* v : inputs) known[v] = graph.add_parameter(body, v->type(), v->name());
+  {
+    InsertAt inside(graph, body);
+    for (Node* n : g.members) graph.copy_node(*n, known);
+  }
+  Values yields;
+  for (Value* v : outputs) yields.push_back(known.at(v));
+  graph.set_yields(body, std::move(yields), last->site());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (node->out(i)->name().empty()) graph.set_name(node->out(i), outputs[i]->name());
+    graph.replace(outputs[i], node->out(i));
+  }
+  // What the members read of each other may now come from the group itself; they die, last first.
+  for (size_t i = g.members.size(); i-- > 0;) graph.erase(g.members[i]);
+}
+
+int fuse(Graph& graph, Block& block) {
+  int made = 0;
+  for (Node* n : block.nodes())
+    if (!n->is(Structure::group))
+      for (Block* inner : n->blocks()) made += fuse(graph, *inner);
+  for (const Group& g : find_groups(block, graph)) {
+    if (g.members.size() < 2) continue;
+    make_group(graph, g);
+    ++made;
+  }
+  return made;
+}
+
+bool reads_position(const Op& op) {
+  for (const ExprNode& n : op.scalar(DType::f32).graph.nodes())
+    if (n.prim == Prim::index || n.prim == Prim::linear || n.prim == Prim::random) return true;
+  return false;
+}
+
+}  // namespace
+
+bool pointwise(const Node& node) {
+  if (!node.is(Structure::op)) return false;
+  const Op& op = *node.op();
+  for (const Value* v : node.out())
+    if (v->type().tensor() == nullptr || is_complex(v->tensor().dtype)) return false;
+  for (const Value* v : node.in())
+    if (v->type().tensor() != nullptr && is_complex(v->tensor().dtype)) return false;
+  if (op.kind == Kind::elementwise) return true;
+  return op.kind == Kind::create && !reads_position(op);
+}
+
+int fuse_pointwise(Graph& graph) { return fuse(graph, graph.body()); }
+
+}  // namespace lathe::ir

@@ -1,0 +1,206 @@
+#include "jit/function.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "core/error.h"
+#include "core/flags.h"
+#include "graph/interpret.h"
+
+namespace lathe::jit {
+
+using ir::Guard;
+using ir::GuardKind;
+
+namespace {
+
+constexpr size_t kMostPrograms = 64;
+
+ir::InputSpec spec_for(const ir::Datum& d, const std::string& name) {
+  if (d.is_tensor()) return ir::spec_of(d.tensor(), name);
+  ir::InputSpec s;
+  s.name = name;
+  const Arg a = d.arg();
+  s.type = a.tag == Tag::flag ? ir::flag_type() : a.tag == Tag::real ? ir::float_type()
+                                                                     : ir::integer_type(a.integer());
+  return s;
+}
+
+/// What each symbol of the graph is on these inputs.
+std::vector<Int> symbols_on(const ir::Graph& g, const ir::Data& inputs) {
+  std::vector<Int> out;
+  for (const ir::SymbolSource& s : g.sources()) {
+    Int v = 0;
+    if (s.value != nullptr && s.value->node() == nullptr && s.value->block() == &g.body() &&
+        s.value->index() < inputs.size()) {
+      const ir::Datum& d = inputs[s.value->index()];
+      v = s.axis < 0 ? d.integer() : d.tensor().size(s.axis);
+    }
+    out.push_back(v);
+  }
+  return out;
+}
+
+bool from_inputs(const ir::Graph& g, Int e) {
+  auto sources = g.sources();
+  for (uint32_t k : symbols_of(e)) {
+    const ir::Value* v = k < sources.size() ? sources[k].value : nullptr;
+    if (v == nullptr || v->node() != nullptr || v->block() != &g.body()) return false;
+  }
+  return true;
+}
+
+bool layout_holds(const Guard& g, const Tensor& t) {
+  bool same_type = t.defined() && t.dtype() == g.type.dtype && t.device() == g.type.device &&
+                   t.rank() == static_cast<int>(g.type.shape.size()) &&
+                   t.requires_grad() == g.requires_grad;
+  if (!same_type) return false;
+  for (int i = 0; i < t.rank(); ++i) {
+    Int want = g.type.shape[static_cast<size_t>(i)];
+    if (want.known() && !identical(want, t.size(i))) return false;
+  }
+  return ir::stride_class(t.geometry()) == g.expected;
+}
+
+}  // namespace
+
+bool Function::fits(const Compiled& c, const ir::Data& inputs, absl::Span<const std::string> names,
+                    FrontEnd& host, ir::Data& all) const {
+  const ir::Graph& g = c.traced.graph;
+  if (inputs.size() + c.traced.lifted.size() != g.inputs().size()) return false;
+  all = inputs;
+  for (const ir::Path& p : c.traced.lifted) {
+    Tensor t = host.read(p);
+    if (!t.defined()) return false;
+    all.emplace_back(std::move(t));
+  }
+  auto at = [&](const ir::Path& path) -> Tensor {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (names[i] == path.text) return inputs[i].is_tensor() ? inputs[i].tensor() : Tensor();
+    for (size_t i = 0; i < c.traced.lifted.size(); ++i)
+      if (c.traced.lifted[i] == path) return all[inputs.size() + i].tensor();
+    return {};
+  };
+  // Kinds first: symbols can be read off inputs of the right ranks only.
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    bool wants_tensor = g.inputs()[i]->type().tensor() != nullptr;
+    if (wants_tensor != inputs[i].is_tensor()) return false;
+    if (wants_tensor) continue;
+    constexpr Tag kTags[] = {Tag::flag, Tag::integer, Tag::real};
+    if (inputs[i].arg().tag != kTags[static_cast<int>(g.inputs()[i]->type().scalar()->kind)]) return false;
+  }
+  for (const Guard& guard : c.traced.guards)
+    if (guard.kind == GuardKind::layout && !layout_holds(guard, at(guard.path))) return false;
+  std::vector<Int> symbols = symbols_on(g, all);
+  auto value = [&](Int e) { return substitute(e, [&](uint32_t k) { return symbols[k]; }); };
+  for (const Guard& guard : c.traced.guards) {
+    switch (guard.kind) {
+      case GuardKind::layout: break;
+      case GuardKind::relation: {
+        const SymFact& f = guard.fact;
+        if (from_inputs(g, f.a) && from_inputs(g, f.b) &&
+            lathe::decide(f.relation, value(f.a), value(f.b)) != f.holds)
+          return false;
+        break;
+      }
+      case GuardKind::identity:
+        if (guard.tensor.version() != guard.expected) return false;
+        break;
+      case GuardKind::alias: {
+        Tensor written = at(guard.path);
+        for (const ir::Datum& d : all)
+          if (d.is_tensor() && !same(d.tensor(), written) && d.tensor().impl()->storage &&
+              d.tensor().impl()->storage.get() == written.impl()->storage.get())
+            return false;
+        break;
+      }
+      case GuardKind::value:
+      case GuardKind::tree_version:
+        if (!host.holds(guard)) return false;
+        break;
+    }
+  }
+  return true;
+}
+
+Function::Compiled& Function::capture(const ir::Data& inputs, absl::Span<const std::string> names,
+                                      ir::TracedFunction body, FrontEnd& host) {
+  std::vector<ir::InputSpec> specs;
+  for (size_t i = 0; i < inputs.size(); ++i) specs.push_back(spec_for(inputs[i], names[i]));
+  auto c = std::make_unique<Compiled>();
+  c->traced = ir::trace(body, specs, host, {.name = name_});
+  ++counts_.traces;
+  for (Guard& g : host.reads()) c->traced.guards.push_back(std::move(g));
+  for (const ir::Returned& r : c->traced.returns) c->needs_history |= r.requires_grad;
+  ir::Graph optimised = c->traced.graph.clone();
+  c->report = ir::optimise(optimised);
+  c->program = std::make_unique<Program>(std::move(optimised));
+  if (compiled_.size() >= kMostPrograms) compiled_.erase(compiled_.end() - 1);
+  compiled_.insert(compiled_.begin(), std::move(c));
+  return *compiled_.front();
+}
+
+ir::Data Function::run(Compiled& c, const ir::Data& all) {
+  bool nodes = flag_text(Flag::engine) == "nodes";
+  bool history = c.needs_history && thread_state().grad_enabled;
+  ir::Data outputs;
+  if (nodes || history) {
+    // Gradients through a compiled call: the graph runs node by node under the tape.
+    if (!nodes && flag_on(Flag::fallback_is_error))
+      throw UnsupportedError({.op = name_,
+                              .problem = "a result that requires grad makes this call run node by node",
+                              .next = "take the gradient inside the traced function, or call it under no_grad"});
+    ++counts_.node_by_node;
+    outputs = ir::interpret(c.traced.graph, all);
+  } else {
+    std::unique_ptr<RunContext> context = std::move(c.context);
+    if (!context) context = std::make_unique<RunContext>(*c.program);
+    outputs = c.program->run(all, *context);
+    c.context = std::move(context);
+  }
+  return ir::returned(c.traced, all, outputs);
+}
+
+ir::Data Function::operator()(const ir::Data& inputs, absl::Span<const std::string> names,
+                              ir::TracedFunction body, FrontEnd& host) {
+  ++counts_.calls;
+  ir::Data all;
+  for (size_t i = 0; i < compiled_.size(); ++i) {
+    if (!fits(*compiled_[i], inputs, names, host, all)) continue;
+    if (i > 0) std::swap(compiled_[0], compiled_[i]);
+    return run(*compiled_[0], all);
+  }
+  Compiled& c = capture(inputs, names, body, host);
+  all = inputs;
+  for (const Tensor& t : c.traced.lifted_now) all.emplace_back(t);
+  return run(c, all);
+}
+
+Outputs Function::operator()(const Tensors& inputs, absl::FunctionRef<Outputs(const Tensors&)> body) {
+  ir::Data data;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    data.emplace_back(inputs[i]);
+    names.push_back(absl::StrCat("x", i));
+  }
+  FrontEnd host;
+  auto traced = [&](const ir::Data& in) {
+    Tensors xs;
+    for (const ir::Datum& d : in) xs.push_back(d.tensor());
+    ir::Data out;
+    for (Tensor& t : body(xs)) out.emplace_back(std::move(t));
+    return out;
+  };
+  ir::Data results = (*this)(data, names, traced, host);
+  Outputs out;
+  for (const ir::Datum& d : results) out.push_back(d.tensor());
+  return out;
+}
+
+std::string Function::explain() const {
+  std::string out = absl::StrCat(name_, ": ", compiled_.size(), " programs, ", counts_.traces, " traces, ",
+                                 counts_.calls, " calls\n");
+  for (const auto& c : compiled_) absl::StrAppend(&out, c->report.print(), c->program->explain());
+  return out;
+}
+
+}  // namespace lathe::jit

@@ -1,0 +1,204 @@
+// From a graph to steps: slots, kernels, and which intermediates live in the arena.
+#include <absl/container/flat_hash_set.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "jit/steps.h"
+
+namespace lathe::jit {
+
+using ir::Node;
+using ir::Value;
+
+class Planner {
+ public:
+  explicit Planner(Program& program) : p_(program), scope_(program.graph_) {}
+
+  void run() {
+    p_.sources_ = p_.graph_.sources();
+    for (Value* v : p_.graph_.inputs()) {
+      p_.input_slots_.push_back(slot(v));
+      set_geometry(v);
+    }
+    for (uint32_t k = 0; k < p_.sources_.size(); ++k) {
+      const Value* v = p_.sources_[k].value;
+      static_symbols_.push_back(v != nullptr && v->node() == nullptr && v->block() == &p_.graph_.body());
+    }
+    block(p_.graph_.body(), p_.steps_);
+    for (Value* v : p_.graph_.body().yields()) p_.result_slots_.push_back(slot(v));
+    p_.slots_ = next_slot_;
+    plan_arena();
+  }
+
+ private:
+  int slot(const Value* v) {
+    auto [it, fresh] = slots_.try_emplace(v, next_slot_);
+    if (fresh) ++next_slot_;
+    return it->second;
+  }
+
+  void set_geometry(const Value* v) {
+    if (const TensorType* t = v->type().tensor()) geometry_[v] = Geometry::contiguous(t->shape);
+  }
+
+  void block(const ir::Block& b, std::vector<Step>& steps) {
+    for (Node* n = b.first(); n != nullptr; n = n->next()) {
+      if (n->is(ir::Structure::constant)) {
+        p_.constants_.emplace_back(slot(n->out(0)), ir::Datum(n->attrs()[0]));
+        if (n->out(0)->type().tensor() != nullptr) set_geometry(n->out(0));
+        continue;
+      }
+      steps.push_back(step(*n));
+    }
+  }
+
+  Step step(const Node& n) {
+    Step s;
+    s.node = &n;
+    for (const Value* v : n.in()) s.in.push_back(slot(v));
+    if (n.is(ir::Structure::op)) {
+      kernel_or_op(n, s);
+    } else if (n.is(ir::Structure::group)) {
+      s.kind = Step::Kind::kernel;
+      s.kernel = add_kernel(lower(n, geometries(n)), n);
+    } else {
+      s.kind = Step::Kind::structure;
+      structure(n, s);
+    }
+    for (const Value* v : n.out()) {
+      s.out.push_back(slot(v));
+      note_result(n, v, s);
+    }
+    s.dynamic = s.dynamic || mentions_dynamic(n);
+    return s;
+  }
+
+  void kernel_or_op(const Node& n, Step& s) {
+    if (!ir::pointwise(n) || mentions_dynamic(n)) return;
+    s.kind = Step::Kind::kernel;
+    s.kernel = add_kernel(lower_node(n, geometries(n)), n);
+  }
+
+  std::vector<Geometry> geometries(const Node& n) {
+    std::vector<Geometry> out;
+    for (const Value* v : n.in()) {
+      Geometry g;
+      if (auto it = geometry_.find(v); it != geometry_.end()) g = it->second;
+      g.offset = 0;  // pointers are to the first element
+      out.push_back(std::move(g));
+    }
+    return out;
+  }
+
+  PointwiseKernel* add_kernel(Lowered lowered, const Node& n) {
+    lowered.nest.name = n.is(ir::Structure::op) ? n.op()->name() : "group";
+    p_.kernels_.push_back(std::make_unique<PointwiseKernel>(lowered));
+    return p_.kernels_.back().get();
+  }
+
+  void note_result(const Node& n, const Value* v, Step& s) {
+    if (const TensorType* t = v->type().tensor()) {
+      s.types.push_back(*t);
+      Geometry g = Geometry::contiguous(t->shape);
+      if (n.is(ir::Structure::op) && n.op()->kind == Kind::view) g = view_geometry(n);
+      geometry_[v] = std::move(g);
+    }
+    for (uint32_t k = 0; k < p_.sources_.size(); ++k)
+      if (p_.sources_[k].value == v) s.symbols.emplace_back(k, p_.sources_[k].axis);
+  }
+
+  Geometry view_geometry(const Node& n) {
+    std::vector<Arg> values;
+    Tensor x = ir::stand_in(n.in(0)->tensor());
+    for (size_t i = 0; i < n.in().size(); ++i) {
+      const ir::Scalar* s = n.in(i)->type().scalar();
+      values.push_back(i == 0 ? Arg(x) : s != nullptr && s->value ? Arg(*s->value) : Arg(Int(0)));
+    }
+    ir::Filled filled = ir::fill(n.attrs(), n.places(), values);
+    return n.op()->geometry(geometry_.at(n.in(0)), filled.args());
+  }
+
+  bool mentions_dynamic(const Node& n) const {
+    bool found = false;
+    auto ask = [&](Int e) {
+      for (uint32_t k : symbols_of(e)) found = found || k >= static_symbols_.size() || !static_symbols_[k];
+    };
+    for (const Value* v : n.out()) ir::for_each_int(v->type(), ask);
+    for (const Value* v : n.in()) ir::for_each_int(v->type(), ask);
+    for (const Arg& a : n.attrs().view()) {
+      if (a.tag == Tag::integer) ask(a.integer());
+      if (a.tag == Tag::list)
+        for (size_t i = 0; i < a.list_->size; ++i)
+          if (a.list_->data[i].tag == Tag::integer) ask(a.list_->data[i].integer());
+    }
+    return found;
+  }
+
+  void structure(const Node& n, Step& s) {
+    s.dynamic = true;
+    if (n.is(ir::Structure::call)) {
+      const ir::Graph* callee = p_.graph_.function(n.callee());
+      LATHE_CHECK(callee != nullptr);
+      s.callee = std::make_unique<Program>(callee->clone());
+      return;
+    }
+    for (const ir::Block* b : n.blocks()) {
+      Step::Inner inner;
+      inner.block = b;
+      for (const Value* v : b->parameters()) {
+        inner.parameters.push_back(slot(v));
+        set_geometry(v);
+      }
+      block(*b, inner.steps);
+      for (const Value* v : b->yields()) inner.yields.push_back(slot(v));
+      s.blocks.push_back(std::move(inner));
+    }
+  }
+
+  // ── the arena ──
+
+  /// Which value's memory a value's elements lie in.
+  const Value* root(const Value* v) const {
+    while (v->node() != nullptr && v->node()->is(ir::Structure::op) &&
+           v->node()->op()->kind == Kind::view)
+      v = v->node()->in(0);
+    return v;
+  }
+
+  void plan_arena() {
+    absl::flat_hash_map<const Value*, int> last;
+    std::function<void(const Node&, int)> uses = [&](const Node& n, int at) {
+      for (const Value* v : n.in()) last[root(v)] = std::max(last[root(v)], at);
+      for (const ir::Block* b : n.blocks()) {
+        for (Node* inner = b->first(); inner != nullptr; inner = inner->next()) uses(*inner, at);
+        uses(*b->end(), at);
+      }
+    };
+    for (size_t i = 0; i < p_.steps_.size(); ++i) uses(*p_.steps_[i].node, static_cast<int>(i));
+    absl::flat_hash_set<const Value*> kept;
+    for (const Value* v : p_.graph_.body().yields()) kept.insert(root(v));
+    for (size_t i = 0; i < p_.steps_.size(); ++i) {
+      Step& s = p_.steps_[i];
+      if (s.kind == Step::Kind::structure || s.dynamic || s.types.size() != 1) continue;
+      if (s.kind == Step::Kind::op && s.node->op()->kind == Kind::view) continue;
+      const Value* v = s.node->out(0);
+      if (kept.contains(v)) continue;
+      s.arena = static_cast<int>(p_.arena_.size());
+      p_.arena_.push_back({s.types[0], static_cast<int>(i), std::max(last[v], static_cast<int>(i))});
+    }
+  }
+
+  Program& p_;
+  ir::GraphScope scope_;
+  absl::flat_hash_map<const Value*, int> slots_;
+  absl::flat_hash_map<const Value*, Geometry> geometry_;
+  std::vector<bool> static_symbols_;
+  int next_slot_ = 0;
+};
+
+Program::Program(ir::Graph graph) : graph_(std::move(graph)) { Planner(*this).run(); }
+
+Program::~Program() = default;
+
+}  // namespace lathe::jit
