@@ -109,7 +109,11 @@ void Tape::record(const Op& op, Args args, absl::Span<const TensorType> y_types,
   DType compute = DType::f32;
   for (const Arg& a : args)
     if (a.tag == Tag::tensor && tracked_dtype(a.tensor_->dtype)) compute = compute_type(a.tensor_->dtype);
-  Saves saves = saves_of(op, compute);
+  uint32_t wanted = 0;
+  each_slot(op, args, [&](int slot, const Arg& a) {
+    if (slot < 32 && a.tag == Tag::tensor && a.tensor_->requires_grad) wanted |= 1u << slot;
+  });
+  Saves saves = saves_of(op, compute, wanted);
   each_slot(op, args, [&](int slot, const Arg& a) {
     bool is_tensor = a.tag == Tag::tensor;
     node->x_types.push_back(is_tensor ? type_of(a.tensor()) : TensorType{});

@@ -22,6 +22,7 @@ Tensor call_named(std::string_view op, absl::Span<const Arg> args) {
 struct ChainRule {
   ScalarFunction f;
   Saves saves;
+  absl::InlinedVector<uint32_t, 4> reads;  // by input: bits of the inputs that its gradient reads
 };
 
 struct ChainKey {
@@ -64,9 +65,15 @@ const ChainRule& chain_rule(const Op& op, DType compute) {
         return derivative(body, in.subspan(0, n), in.subspan(n));
       },
       inputs);
-  for (const ExprNode& node : slot->f.graph.nodes())
-    if (node.prim == Prim::input && node.payload < n)
-      slot->saves.inputs |= 1u << node.payload;
+  for (size_t k = 0; k < slot->f.outputs.size(); ++k) {
+    uint32_t reads = 0;
+    for (uint32_t id : needed_nodes(slot->f, 1u << k)) {
+      const ExprNode& node = slot->f.graph[id];
+      if (node.prim == Prim::input && node.payload < n) reads |= 1u << node.payload;
+    }
+    slot->reads.push_back(reads);
+    slot->saves.inputs |= reads;
+  }
   return *slot;
 }
 
@@ -249,13 +256,17 @@ bool has_gradient(const Op& op) {
          op.put_of != nullptr;
 }
 
-Saves saves_of(const Op& op, DType compute) {
+Saves saves_of(const Op& op, DType compute, uint32_t wanted) {
   if (op.extra.grad != nullptr) return op.extra.saves;
   if (op.kind != Kind::elementwise || op.extra.no_grad) return {};
-  Saves by_input = chain_rule(op, compute).saves, out;
+  const ChainRule& rule = chain_rule(op, compute);
   auto params = body_params(op);
+  uint32_t reads = 0;
   for (size_t k = 0; k < params.size(); ++k)
-    if (by_input.inputs >> k & 1) out.inputs |= 1u << params[k];
+    if (wanted >> params[k] & 1) reads |= rule.reads[k];
+  Saves out;
+  for (size_t k = 0; k < params.size(); ++k)
+    if (reads >> k & 1) out.inputs |= 1u << params[k];
   return out;
 }
 

@@ -51,7 +51,8 @@ bool has_gradient(const Op& op);
 /// Runs it. Results are summed to each argument's shape and cast to its dtype.
 Grads run_gradient(const Grad::Data& data);
 /// What the rule reads, declared or (elementwise by chain rule) computed for this compute dtype.
-Saves saves_of(const Op& op, DType compute);
+/// `wanted`: bits of the arguments whose gradient can be asked for; x * 3 need not keep x.
+Saves saves_of(const Op& op, DType compute, uint32_t wanted = ~0u);
 
 /// Sums a broadcast gradient back to `shape`.
 Tensor sum_to(const Tensor& g, IntSpan shape);

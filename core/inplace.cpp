@@ -28,6 +28,11 @@ absl::InlinedVector<Arg, 8> with_input(const ViewStep& step, const Tensor& x) {
   return args;
 }
 
+/// bool < integer < floating < complex: an in-place op must not lose the kind of its result.
+int kind_of(DType d) {
+  return is_complex(d) ? 3 : is_floating(d) ? 2 : d == DType::bool_ ? 0 : 1;
+}
+
 /// `value` in dst's dtype and shape.
 Tensor fitted(const Tensor& dst, const Tensor& value) {
   Tensor v = value;
@@ -123,6 +128,12 @@ Tensor assign(Tensor dst, const Tensor& value) {
 Tensor call_inplace(const Op& op, Args args) {
   Tensor x = args.tensor(0);
   Tensor value = call1(op, args);
+  if (kind_of(value.dtype()) > kind_of(x.dtype()))
+    throw DTypeError({.op = absl::StrCat(op.name(), "_"),
+                      .problem = "the result does not fit into the dtype it is written to",
+                      .got = std::string(name(value.dtype())),
+                      .expected = std::string(name(x.dtype())),
+                      .next = absl::StrCat("use ", op.name(), "(), which makes a new tensor")});
   // Broadcasting may enlarge the result, never the destination.
   bool fits = value.rank() <= x.rank();
   for (int i = 1; fits && i <= value.rank(); ++i)

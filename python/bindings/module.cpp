@@ -66,6 +66,13 @@ void add_internals(nb::module_& m) {
     return owned(wrap_as(type, std::move(t)));
   });
   m.def("_assign", [](const Tensor& dst, const Tensor& value) { return assign(dst, value); });
+  m.def("_detach_here", [](const Tensor& t) {
+    if (t.impl()->view)
+      throw AutogradError({.op = "detach_", .problem = "a view's history is its base's",
+                           .got = to_string(type_of(t)), .next = "use detach()"});
+    t.impl()->autograd = nullptr;
+    t.impl()->requires_grad = false;
+  });
   m.def("_retain_grad", [](const Tensor& t) { retain_grad(t); });
   m.def("_add_hook", [](const Tensor& t, nb::object f) { return add_hook(t, std::move(f)); });
   m.def("_print", [](const Tensor& t, nb::list suffixes) {
@@ -97,7 +104,7 @@ void add_rows(nb::module_& m) {
       row["name"] = op->name();
       row["kind"] = name(op->kind);
       row["schema"] = op->schema.text;
-      row["doc"] = op->extra.doc;
+      row["doc"] = doc_of(*op);
       row["params"] = params;
       row["results"] = results;
       row["method"] = is_method(*op);

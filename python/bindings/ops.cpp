@@ -101,7 +101,7 @@ PyObject* get_schema(PyObject* self, void*) { return text(op_of(self)->op->schem
 PyObject* get_doc(PyObject* self, void*) {
   return guarded([&] {
     const Op& op = *op_of(self)->op;
-    return text(absl::StrCat(op.schema.text, "\n\n", op.extra.doc));
+    return text(absl::StrCat(op.schema.text, "\n\n", doc_of(op)));
   });
 }
 /// A text: copy and pickle then take lathe's function of that name.
@@ -186,6 +186,11 @@ bool has_inplace_form(const Op& op) {
   if (op.kind == Kind::elementwise) return op.extra.promote != Promote::attribute;
   return op.kind == Kind::scan ||
          (op.kind == Kind::index && op.index.source >= 0);  // scatter and its like
+}
+
+std::string doc_of(const Op& op) {
+  if (op.put_of == nullptr || !op.extra.doc.empty()) return std::string(op.extra.doc);
+  return absl::StrCat("x with value written through ", op.put_of->name(), "().");
 }
 
 void publish(const Op& op) {

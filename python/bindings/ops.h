@@ -3,6 +3,8 @@
 // type whose vectorcall reads the row's schema; no name is written anywhere else.
 #pragma once
 
+#include <string>
+
 #include "core/op.h"
 #include "python/bindings/python.h"
 
@@ -16,5 +18,6 @@ void publish(const Op& op);
 /// What Python does with the row: for stubs, docs and tests.
 bool is_method(const Op& op);
 bool has_inplace_form(const Op& op);
+std::string doc_of(const Op& op);
 
 }  // namespace lathe::py

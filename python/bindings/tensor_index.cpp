@@ -117,7 +117,9 @@ class Reader {
     } else if (is_tensor(o)) {
       tensor(tensor_of(o));
     } else if (PyList_Check(o) || has_buffer(o)) {
-      tensor(build(o, {.device = v.device()}));
+      Tensor index = build(o, {.device = v.device()});
+      if (index.numel() == Int(0) && is_floating(index.dtype())) index = M::cast(index, DType::i64);
+      tensor(index);  // [] picks nothing
     } else if (is_int(o)) {
       v = S::select(v, axis_, to_int(o));
     } else {

@@ -41,8 +41,7 @@ def retain_grad(self):
 @_method
 def detach_(self):
     """Takes this tensor out of history."""
-    self.data = self.data
-    self.requires_grad = False
+    _lathe._detach_here(self)
     return self
 
 

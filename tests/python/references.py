@@ -1,0 +1,241 @@
+"""What ops compute, in NumPy and SciPy: op name -> function of arrays; from the ops' docs."""
+
+import numpy as np
+from scipy import special
+
+
+def softmax(x, dim):
+    e = np.exp(x - x.max(dim, keepdims=True))
+    return e / e.sum(dim, keepdims=True)
+
+
+def axes(dim):
+    return tuple(dim) if dim else None
+
+
+def reducing(function):
+    return lambda x, dim=(), keepdim=False: function(x, axis=axes(dim), keepdims=keepdim)
+
+
+def spread(function):
+    return lambda x, dim=(), keepdim=False, correction=1: function(
+        x, axis=axes(dim), keepdims=keepdim, ddof=correction
+    )
+
+
+def picking(function):
+    return lambda x, dim=None, keepdim=False: function(x, axis=dim, keepdims=keepdim)
+
+
+def extreme(value, position):
+    def both(x, dim, keepdim=False):
+        return value(x, axis=dim, keepdims=keepdim), position(x, axis=dim, keepdims=keepdim)
+
+    return both
+
+
+def put_slice(x, value, dim, start, end, step):
+    out = x.copy()
+    index = [slice(None)] * x.ndim
+    index[dim] = slice(start, end, step)
+    out[tuple(index)] = value
+    return out
+
+
+def take_slice(x, dim, start=None, end=None, step=1):
+    index = [slice(None)] * x.ndim
+    index[dim] = slice(start, end, step)
+    return x[tuple(index)]
+
+
+def scatter(x, dim, index, src):
+    out = x.copy()
+    for at in np.ndindex(index.shape):  # row-major order: the last write stays
+        to = list(at)
+        to[dim] = index[at]
+        out[tuple(to)] = src[at]
+    return out
+
+
+def scatter_add(x, dim, index, src):
+    out = x.copy()
+    for at in np.ndindex(index.shape):
+        to = list(at)
+        to[dim] = index[at]
+        out[tuple(to)] += src[at]
+    return out
+
+
+def index_add(x, dim, index, src):
+    out = np.moveaxis(x.copy(), dim, 0)
+    for i, row in zip(index, np.moveaxis(src, dim, 0)):
+        out[i] += row
+    return np.moveaxis(out, 0, dim)
+
+
+def sort(x, dim=-1, descending=False):
+    order = np.argsort(-x if descending else x, axis=dim, kind="stable")
+    return np.take_along_axis(x, order, dim), order
+
+
+def topk(x, k, dim=-1, largest=True):
+    return tuple(np.take(y, range(k), dim) for y in sort(x, dim, largest))
+
+
+def pair(v):
+    return (v, v) if isinstance(v, int) else tuple(v)
+
+
+def windows(x, kernel, stride=1):
+    view = np.lib.stride_tricks.sliding_window_view(x, pair(kernel), axis=(-2, -1))
+    rows, columns = pair(stride)
+    return view[..., ::rows, ::columns, :, :]
+
+
+def pooled(x, kernel, stride=None, pad=0, fill=0.0):
+    rows, columns = pair(pad)
+    border = [(0, 0)] * (x.ndim - 2) + [(rows, rows), (columns, columns)]
+    return windows(
+        np.pad(x, border, constant_values=fill), kernel, kernel if stride is None else stride
+    )
+
+
+def conv2d(x, w, stride=1, pad=0, dilation=1, groups=1):
+    rows, columns = pair(pad)
+    x = np.pad(x, [(0, 0), (0, 0), (rows, rows), (columns, columns)])
+    down, right = pair(dilation)
+    spread = np.zeros(
+        (*w.shape[:2], down * (w.shape[2] - 1) + 1, right * (w.shape[3] - 1) + 1), w.dtype
+    )
+    spread[..., ::down, ::right] = w
+    view = windows(x, spread.shape[2:], stride)
+    n, _, high, wide = view.shape[:4]
+    xs = view.reshape(n, groups, -1, *view.shape[2:])
+    ws = spread.reshape(groups, -1, *spread.shape[1:])
+    return np.einsum("ngcyxij,gocij->ngoyx", xs, ws).reshape(n, -1, high, wide)
+
+
+def conv2d_input(w, dy, shape, **settings):
+    """The adjoint of conv2d in x, by basis vectors."""
+    out = np.zeros(shape, dy.dtype)
+    for at in np.ndindex(tuple(shape)):
+        x = np.zeros(shape, dy.dtype)
+        x[at] = 1
+        out[at] = (conv2d(x, w, **settings) * dy).sum()
+    return out
+
+
+def conv2d_weight(x, dy, shape, **settings):
+    out = np.zeros(shape, dy.dtype)
+    for at in np.ndindex(tuple(shape)):
+        w = np.zeros(shape, dy.dtype)
+        w[at] = 1
+        out[at] = (conv2d(x, w, **settings) * dy).sum()
+    return out
+
+
+def layer_norm(x, shape, w=1.0, b=0.0, eps=1e-5):
+    dims = tuple(range(-len(shape), 0))
+    mean, var = x.mean(dims, keepdims=True), x.var(dims, keepdims=True)
+    return (x - mean) / np.sqrt(var + eps) * w + b
+
+
+def batch_norm(x, w, b, mean, var, training=False, momentum=0.1, eps=1e-5):
+    lane = (-1,) + (1,) * (x.ndim - 2)
+    if training:
+        dims = (0, *range(2, x.ndim))
+        mean, var = x.mean(dims), x.var(dims)
+    scaled = (x - mean.reshape(lane)) / np.sqrt(var.reshape(lane) + eps)
+    return scaled * w.reshape(lane) + b.reshape(lane)
+
+
+def nll_loss(x, target):
+    return -x[np.arange(len(target)), target].mean()
+
+
+def cross_entropy(x, target, label_smoothing=0.0):
+    logp = np.log(softmax(x, 1))
+    hard = nll_loss(logp, target)
+    return (1 - label_smoothing) * hard + label_smoothing * -logp.mean()
+
+
+def gelu(x, approximate="none"):
+    if approximate == "tanh":
+        return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+    return 0.5 * x * (1 + special.erf(x / np.sqrt(2)))
+
+
+def clamp(x, low, high):
+    return np.clip(x, low, high)
+
+
+# Ops that NumPy has under the same name.
+SHARED = """
+    abs exp exp2 expm1 log log2 log10 log1p tanh sqrt sign square reciprocal sin cos tan sinh cosh
+    floor ceil trunc maximum minimum fmod isnan isfinite logical_and logical_or logical_not
+    bitwise_and bitwise_or bitwise_xor where conj real imag floor_divide remainder matmul
+    zeros_like ones_like
+"""
+SAME_NAME = SHARED.split()
+
+REFERENCES = {
+    **{
+        name: getattr(np, name)
+        for name in SAME_NAME
+    },
+    **{
+        "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "pow": np.power,
+        "neg": np.negative, "atan2": np.arctan2, "asin": np.arcsin, "acos": np.arccos,
+        "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
+        "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
+        "ge": np.greater_equal, "bitwise_not": np.invert, "round": np.rint,
+        "pmin": lambda x, y: np.where(x < y, x, y), "pmax": lambda x, y: np.where(x > y, x, y),
+        "clamp": clamp, "clamp_min": np.maximum, "clamp_max": np.minimum,
+        "fma": lambda x, y, z: x * y + z, "lerp": lambda x, y, w: x + w * (y - x),
+        "rsqrt": lambda x: 1 / np.sqrt(x), "sigmoid": special.expit, "erf": special.erf,
+        "erfc": special.erfc, "erfinv": special.erfinv, "lgamma": special.gammaln,
+        "digamma": special.digamma, "clone": np.copy, "contiguous": np.copy,
+        "complex": lambda re, im: re + 1j * im, "relu": lambda x: np.maximum(x, 0),
+        "leaky_relu": lambda x, slope: np.where(x > 0, x, x * slope),
+        "silu": lambda x: x * special.expit(x), "softplus": lambda x: np.logaddexp(x, 0),
+        "gelu_erf": gelu, "gelu_tanh": lambda x: gelu(x, "tanh"), "gelu": gelu,
+        "softmax": softmax, "log_softmax": lambda x, dim: np.log(softmax(x, dim)),
+        "sum": reducing(np.sum), "mean": reducing(np.mean), "prod": reducing(np.prod),
+        "amax": reducing(np.max), "amin": reducing(np.min), "any": reducing(np.any),
+        "all": reducing(np.all), "argmax": picking(np.argmax), "argmin": picking(np.argmin),
+        "max_dim": extreme(np.max, np.argmax), "min_dim": extreme(np.min, np.argmin),
+        "var": spread(np.var), "std": spread(np.std),
+        "logsumexp": lambda x, dim: special.logsumexp(x, axes(dim)),
+        "cumsum": lambda x, dim: np.cumsum(x, dim), "cumprod": lambda x, dim: np.cumprod(x, dim),
+        "view": np.reshape, "reshape": np.reshape, "expand": np.broadcast_to,
+        "permute": lambda x, dims: np.transpose(x, dims),
+        "transpose": lambda x, dim0, dim1: np.swapaxes(x, dim0, dim1),
+        "squeeze": lambda x, dim: np.squeeze(x, tuple(dim)),
+        "unsqueeze": lambda x, dim: np.expand_dims(x, dim), "slice": take_slice,
+        "select": lambda x, dim, index: np.take(x, index, dim),
+        "narrow": lambda x, dim, start, length: take_slice(x, dim, start, start + length),
+        "flatten": lambda x, start: x.reshape(*x.shape[:start], -1), "windows": windows,
+        "pad": lambda x, pad: np.pad(x, [(0, 0)] * (x.ndim - 1) + [tuple(pad)]),
+        "cat": lambda xs, dim: np.concatenate(xs, dim), "stack": lambda xs, dim: np.stack(xs, dim),
+        "view_put": lambda x, v, shape: v.reshape(x.shape),
+        "permute_put": lambda x, v, dims: np.transpose(v, np.argsort(dims)),
+        "squeeze_put": lambda x, v, dim: v.reshape(x.shape),
+        "unsqueeze_put": lambda x, v, dim: v.reshape(x.shape), "slice_put": put_slice,
+        "gather": lambda x, dim, index: np.take_along_axis(x, index, dim), "scatter": scatter,
+        "scatter_add": scatter_add, "index_select": lambda x, dim, index: np.take(x, index, dim),
+        "index_add": index_add, "embedding": lambda w, i: w[i], "sort": sort, "topk": topk,
+        "argsort": lambda x, dim, descending: sort(x, dim, descending)[1],
+        "searchsorted": np.searchsorted,
+        "full": lambda shape, value: np.full(shape, value), "zeros": np.zeros, "ones": np.ones,
+        "full_like": lambda x, value: np.full_like(x, value),
+        "arange": lambda start, end, step: np.arange(start, end, step),
+        "linspace": lambda start, end, steps: np.linspace(start, end, steps),
+        "eye": lambda n, m: np.eye(n, m), "mm": np.matmul,
+        "linear": lambda x, w, b: x @ w.T + b, "conv2d": conv2d, "conv2d_input": conv2d_input,
+        "conv2d_weight": conv2d_weight,
+        "max_pool2d": lambda x, kernel: pooled(x, kernel, fill=-np.inf).max((-2, -1)),
+        "avg_pool2d": lambda x, **k: pooled(x, **k).mean((-2, -1)), "layer_norm": layer_norm,
+        "batch_norm": batch_norm, "mse_loss": lambda x, t: ((x - t) ** 2).mean(),
+        "nll_loss": nll_loss, "cross_entropy": cross_entropy,
+    },
+}  # fmt: skip

@@ -1,0 +1,253 @@
+"""History from Python: gradients, views and writes, modes, hooks, higher order."""
+
+import pytest
+from samples import SAMPLES, arrays, convert
+
+import lathe as lt
+from lathe.autograd import GradcheckError, gradcheck, gradgradcheck
+
+ROWS = {row["name"]: row for row in lt._lathe._rows()}
+SKIPPED = {"dropout", "batch_norm", "complex"}  # random; writes statistics; has no float64
+
+
+def differentiable(sample):
+    row = ROWS[sample.op]
+    return sample.smooth and not row["no_grad"] and sample.op not in SKIPPED and row["method"]
+
+
+def tracked(array):
+    t = lt.tensor(array)
+    return t.requires_grad_() if t.dtype is lt.float64 else t
+
+
+@pytest.mark.parametrize("sample", [s for s in SAMPLES if differentiable(s)], ids=str)
+def test_gradients_of_rows(sample):
+    args, kwargs = arrays(sample, "float64")
+    args = [convert(a, tracked) for a in args]
+    names = [k for k, v in kwargs.items() if hasattr(v, "dtype") and v.dtype == "float64"]
+    args += [tracked(kwargs.pop(n)) for n in names]
+    kwargs = {k: convert(v, lt.tensor) for k, v in kwargs.items()}
+    if not any(isinstance(a, lt.Tensor) and a.requires_grad for a in args):
+        pytest.skip("no float64 operand")
+    given = len(args) - len(names)
+
+    def function(*values):
+        return getattr(lt.ops, sample.op)(
+            *values[:given], **dict(zip(names, values[given:])), **kwargs
+        )
+
+    assert gradcheck(function, args)
+
+
+def leaf(*values):
+    return lt.tensor(values, dtype=lt.float64, requires_grad=True)
+
+
+def test_accumulation_and_reset():
+    x = leaf(1.0, 2.0)
+    for _ in range(2):
+        (x * x).sum().backward()
+    assert x.grad.tolist() == [4, 8]
+    x.grad = None
+    (x * 3).sum().backward()
+    assert x.grad.tolist() == [3, 3] and not x.grad.requires_grad
+    x.grad = lt.zeros(2, dtype=lt.float64)
+    with pytest.raises(lt.ShapeError):
+        x.grad = lt.zeros(3)
+    with pytest.raises(TypeError):
+        x.grad = 1
+
+
+def test_grad_of_several():
+    x, y = leaf(2.0), leaf(3.0)
+    a, b = lt.autograd.grad((x * y).sum() + x.sum(), (x, y))
+    assert a.item() == 4 and b.item() == 2 and x.grad is None
+    unused = lt.autograd.grad(x.sum(), (x, y), allow_unused=True)
+    assert unused[1] is None
+    (g,) = lt.autograd.grad(x * y, x, grad_outputs=leaf(10.0).detach())
+    assert g.item() == 30
+
+
+def test_higher_order():
+    x = leaf(2.0)
+    (first,) = lt.autograd.grad((x**3).sum(), x, create_graph=True)
+    (second,) = lt.autograd.grad(first.sum(), x, create_graph=True)
+    (third,) = lt.autograd.grad(second.sum(), x)
+    assert abs(first.item() - 12) < 1e-9 and abs(second.item() - 12) < 1e-9
+    assert abs(third.item() - 6) < 1e-9
+    assert gradgradcheck(lambda a, b: lt.tanh(a * b).sum(), (leaf(0.3, 0.4), leaf(0.5, -0.2)))
+
+
+def test_retain_graph():
+    x = leaf(2.0)
+    y = (x * x).sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    assert x.grad.item() == 8
+    with pytest.raises(lt.AutogradError, match="retain_graph=True"):
+        y.backward()
+
+
+def test_modes():
+    x = leaf(1.0)
+    with lt.no_grad():
+        assert not (x * 2).requires_grad and not lt.is_grad_enabled()
+        with lt.enable_grad():
+            assert (x * 2).requires_grad
+        assert not lt.is_grad_enabled()
+
+    @lt.no_grad()
+    def plain():
+        return (x * 2).requires_grad
+
+    @lt.no_grad
+    def bare():
+        return (x * 2).requires_grad
+
+    assert plain() is False and bare() is False and plain.__name__ == "plain"
+    with pytest.raises(KeyError), lt.no_grad():
+        raise KeyError
+    assert lt.is_grad_enabled()
+    with lt.set_grad_enabled(False):
+        assert not lt.is_grad_enabled()
+    lt.set_grad_enabled(False)
+    assert not lt.is_grad_enabled()
+    lt.set_grad_enabled(True)
+    mode = lt.no_grad()
+    with mode, mode:
+        pass
+    assert lt.is_grad_enabled()
+
+
+def test_leaves_and_detach():
+    x = leaf(1.0)
+    y = x * 2
+    assert x.is_leaf and not y.is_leaf and y.detach().is_leaf and x.grad_fn is None
+    assert y.grad_fn.name() == "mul" and y.grad_fn.next_functions[0][0].name() == "AccumulateGrad"
+    assert "test_autograd.py" in y.grad_fn.site
+    assert not y.detach().requires_grad
+    with pytest.raises(lt.AutogradError, match="detach"):
+        y.requires_grad = False
+    with pytest.raises(lt.AutogradError, match="float"):
+        lt.tensor([1]).requires_grad_()
+    z = lt.ones(2)
+    z.requires_grad = True
+    assert z.requires_grad and z.requires_grad_(False).requires_grad is False
+    assert y.detach_() is y and y.is_leaf
+
+
+def test_hooks():
+    x = leaf(1.0, 2.0)
+    seen = []
+    handle = x.register_hook(lambda g: seen.append(g.tolist()))
+    double = x.register_hook(lambda g: g * 2)
+    (x * 3).sum().backward()
+    assert seen == [[3, 3]] and x.grad.tolist() == [6, 6]
+    handle.remove()
+    double.remove()
+    x.grad = None
+    (x * 3).sum().backward()
+    assert len(seen) == 1 and x.grad.tolist() == [3, 3]
+    y = x * 2
+    y.retain_grad()
+    (y * y).sum().backward()
+    assert y.grad.tolist() == [4, 8]
+
+
+def test_an_error_in_a_hook_comes_out():
+    class Mine(Exception):
+        pass
+
+    def bad(g):
+        raise Mine("from the hook")
+
+    x = leaf(1.0)
+    x.register_hook(bad)
+    with pytest.raises(Mine, match="from the hook"):
+        (x * 2).sum().backward()
+    with pytest.raises(TypeError, match="tensor or None"):
+        y = leaf(1.0)
+        y.register_hook(lambda g: 5)
+        y.sum().backward()
+
+
+def test_writes_are_part_of_history():
+    x = leaf(1.0, 2.0, 3.0)
+    y = x * 1
+    y[0] = 10
+    y[1] *= 3
+    y += x
+    (y * y).sum().backward()
+    # y = (10 + x0, 3 x1 + x1, x2 + x2)
+    assert x.grad.tolist() == [2 * 11 * 1, 2 * 8 * 4, 2 * 6 * 2]
+
+
+def test_writes_through_views_reach_the_base():
+    x = leaf(1.0, 2.0, 3.0, 4.0)
+    base = x * 1
+    row = base.view(2, 2)[0]
+    other = base.view(2, 2)[:, 0]
+    row.mul_(5)
+    assert base.tolist() == [5, 10, 3, 4] and other.tolist() == [5, 3]
+    (other * other).sum().backward()
+    assert x.grad.tolist() == [2 * 5 * 5, 0, 2 * 3, 0]
+
+
+def test_a_leaf_is_not_written():
+    x = leaf(1.0)
+    with pytest.raises(lt.AutogradError, match="no_grad"):
+        x += 1
+    with lt.no_grad():
+        x += 1
+    assert x.item() == 2 and x.requires_grad
+
+
+def test_saved_values_are_watched():
+    x = leaf(2.0)
+    y = x * 1
+    z = y * y
+    y.add_(1)
+    with pytest.raises(lt.AutogradError) as caught:
+        z.sum().backward()
+    assert str(caught.value).count("test_autograd.py:") == 3  # saved, written, backward
+
+
+def test_scaling_keeps_nothing():
+    x = leaf(1.0, 2.0)
+    y = x * 1
+    y.mul_(3).add_(1)
+    y.sum().backward()
+    assert x.grad.tolist() == [3, 3]
+
+
+def test_backward_without_reason():
+    for bad in (lambda: lt.ones(1).sum().backward(), lambda: (leaf(1.0, 2.0) * 2).backward()):
+        with pytest.raises(lt.AutogradError):
+            bad()
+    with pytest.raises(lt.ShapeError):
+        (leaf(1.0) * 2).backward(lt.ones(3))
+
+
+def test_gradcheck_finds_a_wrong_derivative():
+    x = leaf(0.3)
+    with pytest.raises(GradcheckError, match=r"d output0\[0\] / d input0\[0\]"):
+        gradcheck(lambda a: a * a.detach(), x)
+    assert gradcheck(lambda a: a * a.detach(), x, raise_exception=False) is False
+    with pytest.raises(lt.DTypeError):
+        gradcheck(lt.sin, lt.ones(1, requires_grad=True))
+
+
+def test_long_history():
+    x = leaf(1.0)
+    y = x
+    for _ in range(20000):
+        y = y + 1
+    y.sum().backward()
+    assert x.grad.item() == 1
+    del y
+
+
+def test_complex_gradients():
+    z = lt.tensor([1 + 2j, -3j], requires_grad=True)
+    lt.abs(z).square().sum().backward()
+    assert lt.allclose(lt.abs(z.grad - 2 * z.detach()), lt.zeros(2), atol=1e-5)

@@ -1,0 +1,148 @@
+"""x[...] and x[...] = v against NumPy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lathe as lt
+
+A = np.arange(60.0).reshape(3, 4, 5)
+
+INDEXES = [
+    0, -1, (1, 2), (1, -1, 3), slice(None), slice(1, 3), slice(None, None, 2), slice(-2, None),
+    slice(5, 9), slice(2, 1), Ellipsis, (Ellipsis, 1), (0, Ellipsis, 2), None, (None, 1, None),
+    (slice(None), None, 2), (slice(0, 2), slice(1, None), slice(None, None, 3)), (), True, False,
+    [1, 0], [-1, -3], (slice(None), [2, 0]), ([0, 2], [1, 3]), (0, [1, 3]),
+    ([0, 1], slice(None), [2, 3]),
+    (slice(None), [0, 1], [2, 3]), [[0, 1], [2, 0]], ([[0], [1]], [[1, 2]]), (Ellipsis, [0, 4]),
+    ([0, 1], None), [], np.array([True, False, True]),
+    (slice(None), np.array([True, False, True, False])),
+    A > 20, (A.sum(2) > 100), np.zeros((3, 4, 5), bool), (1, A[1] > 25), ([0, 1], 1, [2, 3]),
+]  # fmt: skip
+
+
+def named(value):
+    return " ".join(repr(value).split())[:60]
+
+
+def ours(index):
+    """The same index with tensors in place of arrays."""
+    if isinstance(index, tuple):
+        return tuple(ours(i) for i in index)
+    return lt.tensor(index) if isinstance(index, np.ndarray) else index
+
+
+@pytest.mark.parametrize("index", INDEXES, ids=named)
+def test_reading(index):
+    if repr(index) in ("([0, 1], None)", "([0, 1], 1, [2, 3])"):
+        pytest.skip("NumPy's own order beside arrays")
+    got = lt.tensor(A)[ours(index)]
+    want = A[np.array(index, int) if isinstance(index, list) else index]
+    np.testing.assert_array_equal(got.numpy(), want)
+
+
+@pytest.mark.parametrize("index", INDEXES, ids=named)
+@pytest.mark.parametrize("how", ["number", "array"])
+def test_writing(index, how):
+    if repr(index) in ("([0, 1], None)", "([0, 1], 1, [2, 3])"):
+        pytest.skip("NumPy's own order beside arrays")
+    array, tensor = A.copy(), lt.tensor(A)
+    place = np.array(index, int) if isinstance(index, list) else index
+    value = 7.0 if how == "number" else -np.arange(1.0, A[place].size + 1).reshape(A[place].shape)
+    array[place] = value
+    tensor[ours(index)] = value if how == "number" else lt.tensor(value)
+    np.testing.assert_array_equal(tensor.numpy(), array)
+
+
+def parts(size):
+    bound = st.one_of(st.none(), st.integers(-size - 2, size + 2))
+    return st.one_of(
+        st.integers(-size, size - 1),
+        st.builds(slice, bound, bound, st.one_of(st.none(), st.integers(1, 3))),
+        st.just(slice(None)),
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.tuples(parts(3), parts(4), parts(5)), st.integers(0, 3), st.booleans())
+def test_any_mix_of_numbers_and_slices(index, count, new_axis):
+    index = index[:count] + ((None,) if new_axis else ())
+    array, tensor = A.copy(), lt.tensor(A)
+    np.testing.assert_array_equal(tensor[index].numpy(), array[index])
+    array[index] = -1
+    tensor[index] = -1
+    np.testing.assert_array_equal(tensor.numpy(), array)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_any_index_tensors(data):
+    shape = data.draw(st.sampled_from([(), (1,), (3,), (2, 2), (0,)]))
+    index = []
+    for size in A.shape[: data.draw(st.integers(1, 3))]:
+        picks = data.draw(st.lists(st.integers(-size, size - 1), min_size=4, max_size=4))
+        array = np.array(picks)[: int(np.prod(shape))].reshape(shape)
+        index.append(data.draw(st.sampled_from([array, slice(None)])))
+    index = tuple(index)
+    if any(isinstance(i, np.ndarray) and i.ndim == 0 for i in index):
+        return  # NumPy takes these for numbers
+    tensor = lt.tensor(A)
+    np.testing.assert_array_equal(tensor[ours(index)].numpy(), A[index])
+
+
+def test_views_share_memory():
+    x = lt.zeros(3, 4)
+    x[1][2] = 5
+    x[:, 0].fill_(1)
+    x[..., -1] += 2
+    assert x.tolist() == [[1, 0, 0, 2], [1, 0, 5, 2], [1, 0, 0, 2]]
+    y = x[[0, 1]]
+    y.zero_()
+    assert x[0, 0].item() == 1
+
+
+def test_values_broadcast_and_convert():
+    x = lt.zeros(2, 3, dtype=lt.int64)
+    x[0] = 2.9
+    x[1] = lt.tensor([1.5, 2.5, 3.5])
+    assert x.tolist() == [[2, 2, 2], [1, 2, 3]]
+    x[:, 1] = [8, 9]
+    assert x[:, 1].tolist() == [8, 9]
+    with pytest.raises(lt.ShapeError):
+        x[0] = lt.ones(4)
+
+
+@pytest.mark.parametrize(
+    "index, error",
+    [
+        (3, IndexError),
+        (-4, IndexError),
+        ((0, 0, 0, 0), IndexError),
+        ([3], IndexError),
+        ([-4], IndexError),
+        (([0], [9]), IndexError),
+        ((Ellipsis, Ellipsis), IndexError),
+        (1.5, TypeError),
+        ("a", TypeError),
+        ({}, TypeError),
+        (slice(None, None, -1), ValueError),
+        (slice(None, None, 0), ValueError),
+        (slice("a", None), TypeError),
+        (np.array([True, False]), IndexError),
+        (lt.tensor([0.5]), IndexError),
+    ],
+    ids=named,
+)
+def test_refused(index, error):
+    with pytest.raises(error) as caught:
+        lt.tensor(A)[ours(index)]
+    assert isinstance(caught.value, lt.Error)
+    with pytest.raises(error):
+        lt.tensor(A)[ours(index)] = 0
+
+
+def test_deleting():
+    x = lt.ones(2)
+    with pytest.raises(TypeError, match="deleted"):
+        del x[0]

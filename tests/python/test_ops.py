@@ -1,0 +1,152 @@
+"""Every op against NumPy, on its samples; and what every op has in common."""
+
+import numpy as np
+import pytest
+from references import REFERENCES
+from samples import SAMPLES, arrays, tensors
+
+import lathe as lt
+
+ROWS = {row["name"]: row for row in lt._lathe._rows()}
+COMPARED = [s for s in SAMPLES if s.op in REFERENCES]
+NARROW = {"complex"}  # defined for float32 only
+
+
+def kind(dtype):
+    """bool < integer < floating < complex."""
+    return 3 if dtype.is_complex else 2 if dtype.is_floating_point else int(dtype is not lt.bool)
+
+
+def as_tuple(value):
+    return tuple(value) if isinstance(value, tuple) else (value,)
+
+
+def call(sample, dtype):
+    dtype = "float32" if sample.op in NARROW else dtype
+    args, kwargs = tensors(sample, dtype)
+    return as_tuple(getattr(lt.ops, sample.op)(*args, **kwargs))
+
+
+@pytest.mark.parametrize("sample", COMPARED, ids=str)
+def test_against_numpy(sample):
+    args, kwargs = arrays(sample, "float64")
+    expected = as_tuple(REFERENCES[sample.op](*args, **kwargs))
+    results = call(sample, "float64")
+    assert len(results) == len(expected)
+    for got, want in zip(results, expected):
+        want = np.asarray(want)
+        assert tuple(got.shape) == want.shape
+        narrow = got.dtype in (lt.complex64, lt.float32)
+        np.testing.assert_allclose(
+            got.numpy(), want, rtol=1e-5 if narrow else 1e-9, atol=1e-6 if narrow else 1e-11
+        )
+
+
+@pytest.mark.parametrize("sample", COMPARED, ids=str)
+def test_float32_is_near_float64(sample):
+    for got, wide in zip(call(sample, "float32"), call(sample, "float64")):
+        if not wide.dtype.is_floating_point:
+            continue
+        np.testing.assert_allclose(got.numpy(), wide.numpy(), rtol=2e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def test_method_is_the_function(sample):
+    if not ROWS[sample.op]["method"] or ROWS[sample.op]["kind"] == "random":
+        pytest.skip("no method")
+    if sample.op in ("dropout", "where", "real", "imag"):  # random; PyTorch's own order, properties
+        pytest.skip("differs by design")
+    args, kwargs = tensors(sample)
+    again, _ = tensors(sample)
+    first = as_tuple(getattr(lt.ops, sample.op)(*args, **kwargs))
+    second = as_tuple(getattr(again[0], sample.op)(*again[1:], **kwargs))
+    for a, b in zip(first, second):
+        assert a.dtype is b.dtype
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
+@pytest.mark.parametrize("name", sorted(n for n, r in ROWS.items() if r["inplace"]))
+def test_inplace_form_writes_the_result(name):
+    found = [s for s in SAMPLES if s.op == name]
+    if not found:
+        pytest.skip("no sample")
+    args, kwargs = tensors(found[0])
+    expected = getattr(lt.ops, name)(*args, **kwargs)
+    x = args[0]
+    fits = tuple(expected.shape) == tuple(x.shape)
+    method = getattr(x, name + "_")
+    if not fits:
+        with pytest.raises(lt.ShapeError, match="does not fit into the tensor"):
+            method(*args[1:], **kwargs)
+        return
+    if kind(expected.dtype) > kind(x.dtype):
+        with pytest.raises(lt.DTypeError, match="does not fit into the dtype"):
+            method(*args[1:], **kwargs)
+        return
+    assert method(*args[1:], **kwargs) is x
+    np.testing.assert_array_equal(x.numpy(), expected.to(x.dtype).numpy())
+
+
+def test_every_row_is_a_function_and_documented():
+    for name, row in ROWS.items():
+        signature, _, meaning = getattr(lt.ops, name).__doc__.partition("\n\n")
+        assert signature == row["schema"] and meaning == row["doc"] != ""
+        assert callable(getattr(lt, name))
+        if row["method"]:
+            assert hasattr(lt.Tensor, name)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def test_named_arguments_are_the_positional_ones(sample):
+    if ROWS[sample.op]["kind"] == "random" or sample.op == "dropout":
+        pytest.skip("random")
+    args, kwargs = tensors(sample)
+    names = [p["name"] for p in ROWS[sample.op]["params"]]
+    everything = dict(zip(names, tensors(sample)[0])) | kwargs
+    first = as_tuple(getattr(lt.ops, sample.op)(*args, **kwargs))
+    second = as_tuple(getattr(lt.ops, sample.op)(**everything))
+    for a, b in zip(first, second):
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
+@pytest.mark.parametrize(
+    "sample", [s for s in SAMPLES if ROWS[s.op]["kind"] not in ("random",)], ids=str
+)
+def test_strided_and_empty_operands(sample):
+    """The layout of operands changes nothing."""
+    if sample.op in ("dropout", "view"):  # random; needs an order it can name
+        pytest.skip("differs by design")
+
+    def strided(t):
+        if not isinstance(t, lt.Tensor) or t.ndim == 0:
+            return t
+        wide = lt.stack([t, t], t.ndim)
+        return lt.select(wide, t.ndim, 1)
+
+    args, kwargs = tensors(sample)
+    plain = as_tuple(getattr(lt.ops, sample.op)(*args, **kwargs))
+    args, kwargs = tensors(sample)
+    moved = [[strided(v) for v in a] if isinstance(a, list) else strided(a) for a in args]
+    kwargs = {k: strided(v) for k, v in kwargs.items()}
+    for a, b in zip(plain, as_tuple(getattr(lt.ops, sample.op)(*moved, **kwargs))):
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
+@pytest.mark.parametrize("kind", ["rand", "randn", "bernoulli"])
+def test_random_streams_repeat(kind):
+    def draw():
+        lt.manual_seed(7)
+        more = (0.5,) if kind == "bernoulli" else ()
+        return [getattr(lt.ops, kind)((3, 5), *more) for _ in range(2)]
+
+    (a, b), (c, d) = draw(), draw()
+    assert lt.equal(a, c) and lt.equal(b, d) and not lt.equal(a, b)
+
+
+def test_random_moments():
+    lt.manual_seed(1)
+    u, n = lt.rand(100000, dtype=lt.float64), lt.randn(100000, dtype=lt.float64)
+    assert abs(u.mean().item() - 0.5) < 0.005 and u.min().item() >= 0 and u.max().item() < 1
+    assert abs(n.mean().item()) < 0.02 and abs(n.std().item() - 1) < 0.02
+    k = lt.randint(-3, 9, (10000,))
+    assert sorted(set(k.tolist())) == list(range(-3, 9))
