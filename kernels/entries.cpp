@@ -57,8 +57,12 @@ constexpr std::array kCreate = {
 constexpr std::array kRandom = {
     whole("own.strips", Kind::random, own::run_body),
     whole("reference.body", Kind::random, own::run_body_by_reference)};
-constexpr std::array kReduce = {whole("own.reduce", Kind::reduce, own::run_reduce)};
-constexpr std::array kScan = {whole("own.scan", Kind::scan, own::run_scan)};
+constexpr std::array kReduce = {
+    whole("own.fold", Kind::reduce, own::run_reduce),
+    whole("reference.fold", Kind::reduce, own::run_reduce_by_reference)};
+constexpr std::array kScan = {
+    whole("own.scan", Kind::scan, own::run_scan),
+    whole("reference.scan", Kind::scan, own::run_scan_by_reference)};
 constexpr std::array kView = {whole("own.view", Kind::view, own::run_view)};
 constexpr std::array kIndex = {whole("own.index", Kind::index, own::run_index)};
 constexpr std::array kSort = {whole("own.sort", Kind::sort, own::run_sort)};

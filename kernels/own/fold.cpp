@@ -1,3 +1,6 @@
+// Reductions over whole tensors: the axes are parted into those kept and those reduced, and results are computed side
+// by side along one kept axis. Work is split across results, or, where there are few and each is long, into
+// pieces of each that are subtrees of its fixed tree. Either way the bits are those of strips/fold.h.
 #include "kernels/own/fold.h"
 
 #include <absl/container/flat_hash_map.h>
@@ -5,7 +8,6 @@
 
 #include <algorithm>
 
-#include "core/error.h"
 #include "core/infer/rules.h"
 #include "kernels/launch.h"
 #include "kernels/own/kinds.h"
@@ -17,17 +19,17 @@ namespace {
 
 struct Folds {
   absl::Mutex mutex;
-  absl::flat_hash_map<std::tuple<const Op*, DType, DType, DType>, std::unique_ptr<FoldBodies>> made;
+  absl::flat_hash_map<std::tuple<const Op*, DType, DType, DType>, std::unique_ptr<FoldPrograms>> made;
 };
 
 Folds& folds() {
-  static auto& all = *new Folds;
+  static auto& all = *new Folds;  // programs are handed out for good
   return all;
 }
 
 }  // namespace
 
-const FoldBodies& fold_of(const Op& op, const ElementTypes& types, DType stored) {
+const FoldPrograms& fold_of(const Op& op, const ElementTypes& types, DType stored) {
   std::tuple<const Op*, DType, DType, DType> key{&op, types.common, types.results[0], stored};
   Folds& all = folds();
   {
@@ -35,135 +37,170 @@ const FoldBodies& fold_of(const Op& op, const ElementTypes& types, DType stored)
     auto it = all.made.find(key);
     if (it != all.made.end()) return *it->second;
   }
-  auto made = std::make_unique<FoldBodies>(fold_bodies(op, types, stored));
+  auto made = std::make_unique<FoldPrograms>(fold_bodies(op, types, stored));
   absl::MutexLock lock(&all.mutex);
   return *all.made.try_emplace(key, std::move(made)).first->second;
 }
 
 namespace {
 
-Parted part(const Operand& x, absl::Span<const bool> mask, absl::Span<const Operand> outs, bool keep) {
-  Parted p;
-  Operand kept{x.data, x.dtype, {}, {}}, gone = kept;
-  absl::InlinedVector<Operand, 2> results(outs.begin(), outs.end());
-  for (Operand& o : results) {
-    o.shape.clear();
-    o.strides.clear();
+constexpr int64_t kPiece = 512 << 7;  // elements: a subtree of 128 blocks
+
+struct Job {
+  const FoldPrograms* programs;
+  Operand x;
+  absl::InlinedVector<Operand, 2> outs;
+  Walk kept;     // operand 0: x; then one a result. The last axis is that of results side by side.
+  Walk reduced;  // x alone
+  int64_t results = 1, count = 1;
+};
+
+/// The kept axis along which results lie side by side: where their elements are neighbours, else the last.
+void choose_line(Walk& kept) {
+  if (kept.shape.empty()) {
+    kept.shape.push_back(1);
+    for (Sizes& s : kept.strides) s.push_back(0);
+    return;
   }
+  size_t last = kept.shape.size() - 1;
+  for (size_t i = 0; i < last; ++i)
+    if (kept.strides[0][i] == 1 && kept.shape[i] > 1) {
+      std::swap(kept.shape[i], kept.shape[last]);
+      for (Sizes& s : kept.strides) std::swap(s[i], s[last]);
+      return;
+    }
+}
+
+void part(Job& job, absl::Span<const bool> mask, bool keep_axes) {
+  Operand kept{job.x.data, job.x.dtype, {}, {}}, gone = kept;
+  absl::InlinedVector<Operand, 2> results(job.outs.size());
   size_t at = 0;
-  for (size_t i = 0; i < x.shape.size(); ++i) {
+  for (size_t i = 0; i < job.x.shape.size(); ++i) {
     Operand& side = mask[i] ? gone : kept;
-    side.shape.push_back(x.shape[i]);
-    side.strides.push_back(x.strides[i]);
+    side.shape.push_back(job.x.shape[i]);
+    side.strides.push_back(job.x.strides[i]);
     if (!mask[i])
-      for (size_t k = 0; k < outs.size(); ++k) results[k].strides.push_back(outs[k].strides[at]);
-    if (!mask[i] || keep) ++at;
+      for (size_t k = 0; k < job.outs.size(); ++k) results[k].strides.push_back(job.outs[k].strides[at]);
+    if (!mask[i] || keep_axes) ++at;
   }
   absl::InlinedVector<const Operand*, 3> all{&kept};
-  for (Operand& o : results) {
-    o.shape = kept.shape;
-    all.push_back(&o);
-  }
+  for (Operand& o : results) all.push_back(&o);
   const Operand* alone[] = {&gone};
-  p.outputs = kept.numel();
-  p.count = gone.numel();
-  p.kept = make_walk(all, kept.shape, false);
-  p.reduced = make_walk(alone, gone.shape, false);
+  job.results = kept.numel();
+  job.count = gone.numel();
+  job.kept = make_walk(all, kept.shape, false);
+  job.reduced = make_walk(alone, gone.shape, false);
+  choose_line(job.kept);
+}
+
+absl::InlinedVector<FoldAxis, 4> axes_of(const Walk& reduced) {
+  absl::InlinedVector<FoldAxis, 4> axes;
+  for (size_t i = 0; i < reduced.shape.size(); ++i)
+    axes.push_back({reduced.shape[i], reduced.strides[0][i]});
+  return axes;
+}
+
+/// Where result `line * line length + start` lies, for x and every output.
+struct Place {
+  const std::byte* x;
+  absl::InlinedVector<LineOperand, 2> out;
+};
+Place place(const Job& job, int64_t line, int64_t start) {
+  size_t last = job.kept.shape.size() - 1;
+  absl::InlinedVector<int64_t, 3> at(job.outs.size() + 1);
+  walk_offsets(job.kept, static_cast<int>(last), line, absl::MakeSpan(at));
+  Place p;
+  p.x = job.x.data + (at[0] + start * job.kept.strides[0][last]) * static_cast<int64_t>(size_of(job.x.dtype));
+  for (size_t k = 0; k < job.outs.size(); ++k) {
+    int64_t stride = job.kept.strides[k + 1][last];
+    auto bytes = static_cast<int64_t>(size_of(job.outs[k].dtype));
+    p.out.push_back({job.outs[k].data + (at[k + 1] + start * stride) * bytes, stride});
+  }
   return p;
 }
 
-struct Job {
-  const FoldBodies* fold;
-  Operand x;
-  absl::InlinedVector<Operand, 2> outs;
-  Parted parted;
-};
+void reduce_side_by_side(const Job& job) {
+  size_t last = job.kept.shape.size() - 1;
+  int64_t length = job.kept.shape[last], lines = job.results / length, stride = job.kept.strides[0][last];
+  int64_t each = std::max<int64_t>(1, job.count);
+  // Neighbouring columns share cache lines: at least 64 of them stay together.
+  int64_t least = stride == 1 ? 64 : 1;
+  int64_t piece = std::min(length, std::max(least, kPiece / each));
+  int64_t pieces = (length + piece - 1) / piece;
+  auto axes = axes_of(job.reduced);
+  const StripSet& set = strips();
+  parallel_for(lines * pieces, std::max<int64_t>(1, kPiece / (each * piece)), [&](int64_t begin, int64_t end) {
+    for (int64_t t = begin; t < end; ++t) {
+      int64_t start = t % pieces * piece;
+      Place p = place(job, t / pieces, start);
+      job.programs->fold.run(p.x, stride, std::min(piece, length - start), axes, p.out, set);
+    }
+  });
+}
+
+void reduce_in_pieces(const Job& job) {
+  const FoldProgram& fold = job.programs->fold;
+  int64_t length = job.kept.shape.back(), pieces = (job.count + kPiece - 1) / kPiece;
+  size_t words = fold.states();
+  auto axes = axes_of(job.reduced);
+  const StripSet& set = strips();
+  std::vector<uint64_t> states(static_cast<size_t>(pieces) * words);
+  for (int64_t r = 0; r < job.results; ++r) {
+    Place p = place(job, r / length, r % length);
+    parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        fold.piece(p.x, axes, i * kPiece, std::min(job.count, (i + 1) * kPiece),
+                   absl::MakeSpan(&states[static_cast<size_t>(i) * words], words), set);
+    });
+    fold.finish(absl::MakeSpan(states), job.count, p.out, set);
+  }
+}
+
+void reduce(const Job& job) {
+  if (job.results == 0) return;
+  bool few = job.results <= 4 && job.count >= 2 * kPiece;
+  few ? reduce_in_pieces(job) : reduce_side_by_side(job);
+}
 
 void reduce_by_reference(const Job& job) {
-  const FoldBodies& fold = *job.fold;
-  size_t bytes = size_of(job.x.dtype);
-  int64_t grain = std::max<int64_t>(1, 256 / std::max<int64_t>(1, job.parted.count));
-  parallel_for(job.parted.outputs, grain, [&](int64_t begin, int64_t end) {
-    absl::InlinedVector<int64_t, 3> at(job.outs.size() + 1);
-    for (int64_t o = begin; o < end; ++o) {
-      walk_offsets(job.parted.kept, static_cast<int>(job.parted.kept.shape.size()), o, absl::MakeSpan(at));
-      auto element = [&](int64_t i) {
+  const FoldBodies& bodies = job.programs->bodies;
+  auto bytes = static_cast<int64_t>(size_of(job.x.dtype));
+  int64_t length = job.kept.shape.back();
+  parallel_for(job.results, std::max<int64_t>(1, 256 / std::max<int64_t>(1, job.count)),
+               [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      Place p = place(job, r / length, r % length);
+      auto state = reference::fold_tree(bodies, job.count, [&](int64_t i) {
         int64_t inside[1];
-        walk_offsets(job.parted.reduced, static_cast<int>(job.parted.reduced.shape.size()), i,
-                     absl::MakeSpan(inside));
-        return reference::read_bits(job.x.data + (at[0] + inside[0]) * static_cast<int64_t>(bytes), bytes);
-      };
-      auto state = reference::fold_tree(fold, job.parted.count, element);
-      auto results = reference::finish(fold, state, job.parted.count);
-      for (size_t k = 0; k < job.outs.size(); ++k) {
-        size_t size = size_of(job.outs[k].dtype);
-        reference::write_bits(job.outs[k].data + at[k + 1] * static_cast<int64_t>(size), size, results[k]);
-      }
+        walk_offsets(job.reduced, static_cast<int>(job.reduced.shape.size()), i, absl::MakeSpan(inside));
+        return reference::read_bits(p.x + inside[0] * bytes, static_cast<size_t>(bytes));
+      });
+      auto results = reference::finish(bodies, state, job.count);
+      for (size_t k = 0; k < job.outs.size(); ++k)
+        reference::write_bits(p.out[k].data, size_of(job.outs[k].dtype), results[k]);
     }
   });
 }
 
-void scan_by_reference(const Job& job, size_t axis) {
-  const FoldBodies& fold = *job.fold;
-  Walk w;
-  w.shape = job.x.shape;
-  w.strides = {job.x.strides, job.outs[0].strides};
-  w.shape.erase(w.shape.begin() + static_cast<ptrdiff_t>(axis));
-  for (Sizes& s : w.strides) s.erase(s.begin() + static_cast<ptrdiff_t>(axis));
-  int64_t n = job.x.shape[axis], lines = job.x.numel() / std::max<int64_t>(1, n);
-  auto in = static_cast<int64_t>(size_of(job.x.dtype)), out = static_cast<int64_t>(size_of(job.outs[0].dtype));
-  parallel_for(lines, std::max<int64_t>(1, 256 / n), [&](int64_t begin, int64_t end) {
-    for (int64_t line = begin; line < end; ++line) {
-      int64_t at[2];
-      walk_offsets(w, static_cast<int>(w.shape.size()), line, absl::MakeSpan(at));
-      auto state = reference::unit(fold);
-      for (int64_t i = 0; i < n; ++i) {
-        const std::byte* from = job.x.data + (at[0] + i * job.x.strides[axis]) * in;
-        std::byte* to = job.outs[0].data + (at[1] + i * job.outs[0].strides[axis]) * out;
-        uint64_t element = reference::read_bits(from, static_cast<size_t>(in));
-        state = reference::combine(fold, state, reference::lift(fold, element, i));
-        reference::write_bits(to, static_cast<size_t>(out), reference::finish(fold, state, i + 1)[0]);
-      }
-    }
-  });
-}
-
-Job make_job(const Call& call, Outputs& outputs) {
+void run_with(const Call& call, Outputs& outputs, void (*run)(const Job&)) {
   Job job;
   Tensor x = call.args.tensor(0);
-  job.fold = &fold_of(call.op, element_types(call.op, call.args), x.dtype());
+  job.programs = &fold_of(call.op, element_types(call.op, call.args), x.dtype());
   job.x = operand(x);
   for (const TensorType& t : call.types) {
     outputs.push_back(empty(t));
     job.outs.push_back(operand(outputs.back()));
   }
-  return job;
+  auto mask = reduced_axes(call.op, call.args, x.rank());
+  part(job, mask, call.args.flag(kReduceKeep));
+  submit(x.device(), {x}, outputs, [job = std::move(job), run] { run(job); });
 }
 
 }  // namespace
 
-void run_reduce(const Call& call, Outputs& outputs) {
-  Job job = make_job(call, outputs);
-  auto mask = reduced_axes(call.op, call.args, job.x.rank());
-  job.parted = part(job.x, mask, job.outs, call.args.flag(kReduceKeep));
-  Tensor x = call.args.tensor(0);
-  submit(x.device(), {x}, outputs, [job = std::move(job)] {
-    if (job.parted.outputs > 0) reduce_by_reference(job);
-  });
-}
-
-void run_scan(const Call& call, Outputs& outputs) {
-  Job job = make_job(call, outputs);
-  Tensor x = call.args.tensor(0);
-  int axis = normalise_axis(call.op.name(), call.args.integer(kScanDim).value(), x.rank());
-  if (x.rank() == 0)
-    for (Operand* o : {&job.x, &job.outs[0]}) {
-      o->shape.push_back(1);
-      o->strides.push_back(1);
-    }
-  submit(x.device(), {x}, outputs, [job = std::move(job), axis] {
-    if (job.x.numel() > 0) scan_by_reference(job, static_cast<size_t>(axis));
-  });
+void run_reduce(const Call& call, Outputs& outputs) { run_with(call, outputs, reduce); }
+void run_reduce_by_reference(const Call& call, Outputs& outputs) {
+  run_with(call, outputs, reduce_by_reference);
 }
 
 }  // namespace lathe::own

@@ -1,19 +1,26 @@
-// Reducing and scanning rows over whole tensors.
+// The folds of reducing and scanning rows, ready to run.
 #pragma once
 
 #include "kernels/bodies.h"
 #include "kernels/operand.h"
+#include "kernels/strips/fold.h"
 
 namespace lathe::own {
 
-/// The bodies of a row for these types, made once.
-const FoldBodies& fold_of(const Op& op, const ElementTypes& types, DType stored);
+struct FoldPrograms {
+  explicit FoldPrograms(FoldBodies b)
+      : bodies(std::move(b)),
+        fold(bodies),
+        lift(bodies.lift),
+        combine(bodies.combine),
+        finish(bodies.finish) {}
 
-/// An operand's axes, parted into those kept (with the results' strides) and those reduced.
-struct Parted {
-  Walk kept;     // operand 0: x; then one a result
-  Walk reduced;  // x alone
-  int64_t outputs = 1, count = 1;
+  FoldBodies bodies;
+  FoldProgram fold;
+  StripProgram lift, combine, finish;
 };
+
+/// Of a row for these types, made once.
+const FoldPrograms& fold_of(const Op& op, const ElementTypes& types, DType stored);
 
 }  // namespace lathe::own

@@ -10,7 +10,9 @@ namespace lathe::own {
 void run_body(const Call& call, Outputs& outputs);
 void run_body_by_reference(const Call& call, Outputs& outputs);
 void run_reduce(const Call& call, Outputs& outputs);
+void run_reduce_by_reference(const Call& call, Outputs& outputs);
 void run_scan(const Call& call, Outputs& outputs);
+void run_scan_by_reference(const Call& call, Outputs& outputs);
 void run_view(const Call& call, Outputs& outputs);
 void run_index(const Call& call, Outputs& outputs);
 void run_sort(const Call& call, Outputs& outputs);

@@ -1,9 +1,6 @@
 // The defined order of reductions, by the reference engine.
 //
-// The reduced index space is flattened row-major. Each block of 512 elements has 16 lanes; lane l starts from the unit
-// and takes elements l, l + 16, l + 32 ... of its block in order; then lanes 8-15 are folded into 0-7, 4-7
-// into 0-3, and so on. Blocks are combined by a binary counter: two neighbours of 2^k blocks each make one of
-// 2^(k+1); what is left at the end is folded from the right. No elements: the unit.
+// The order is that of strips/fold.h: lanes, halving, and the tree of blocks, here by a binary counter.
 #pragma once
 
 #include <absl/functional/function_ref.h>
