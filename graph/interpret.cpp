@@ -247,6 +247,7 @@ class Frame {
 
   Data op(const Node& n) {
     Filled f = filled(n, n.in().size());
+    GradMode mode(thread_state().grad_enabled && !n.detached());
     if (scalar_result(*n.op(), f.args())) return {on_numbers(*n.op(), f.args())};
     Data out;
     for (Tensor& t : call(*n.op(), f.args())) out.emplace_back(std::move(t));

@@ -131,6 +131,8 @@ class Node {
   const std::vector<Block*>& blocks() const { return blocks_; }
   Block& block(size_t i) const { return *blocks_[i]; }
   Site site() const { return site_; }
+  /// Run with gradients off (no_grad, detach): what depends on the results has no gradient through them.
+  bool detached() const { return detached_; }
   Block* parent() const { return parent_; }
   Node* next() const { return next_; }          // null at the end; the yield is not in the list
   Node* previous() const { return previous_; }
@@ -155,6 +157,7 @@ class Node {
   Values out_;
   std::vector<Block*> blocks_;
   Site site_;
+  bool detached_ = false;
   Block* parent_ = nullptr;
   Node *next_ = nullptr, *previous_ = nullptr;
 };
@@ -233,6 +236,7 @@ class Graph {
   // ── changing ──
   void set_name(Value* value, std::string name) { value->name_ = std::move(name); }
   void set_type(Value* value, Type type) { value->type_ = std::move(type); }
+  void set_detached(Node* node, bool detached) { node->detached_ = detached; }
   void set_site(Node* node, Site site) { node->site_ = site; }
   void set_attrs(Node* node, ArgVec attrs) { node->attrs_ = std::move(attrs); }
   void set_input(Node* node, size_t index, Value* value);
@@ -257,7 +261,8 @@ class Graph {
   std::vector<SymFact>& checks() { return checks_; }
   const std::vector<SymFact>& checks() const { return checks_; }
   /// By symbol number. A symbol means its first source in program order.
-  std::vector<SymbolSource> sources() const;
+  std::vector<SymbolSource> sources() const { return sources(symbols_.size()); }
+  std::vector<SymbolSource> sources(size_t count) const;
 
   // ── constants too large to stand in the text, and functions called ──
   const std::vector<Tensor>& constants() const { return constants_; }
@@ -344,6 +349,8 @@ Values free_values(const Block& block);
 
 /// Every size expression in the graph, changed: types, literals, facts.
 void map_ints(Graph& graph, const std::function<Int(Int)>& change);
+/// Of one node, its results and blocks.
+void map_ints(Graph& graph, Node* node, const std::function<Int(Int)>& change);
 ArgVec map_ints(const ArgVec& literals, const std::function<Int(Int)>& change);
 /// Gives symbols that nothing uses up, numbers the rest by first appearance, and drops facts about symbols
 /// that nothing says. Returns how an expression over the old numbers is written now.

@@ -35,6 +35,7 @@ Node* Graph::copy_node(const Node& from, ValueMap& known) {
   Node* n = make_node(from.structure(), std::move(operands), std::move(types), from.site());
   n->op_ = from.op_;
   n->callee_ = from.callee_;
+  n->detached_ = from.detached_;
   link(n, at_block_, at_before_);
   for (size_t i = 0; i < n->out_.size(); ++i) {
     n->out_[i]->name_ = from.out(i)->name();
@@ -217,8 +218,8 @@ void note_sources(const Block& block, std::vector<SymbolSource>& sources) {
 
 }  // namespace
 
-std::vector<SymbolSource> Graph::sources() const {
-  std::vector<SymbolSource> out(symbols_.size());
+std::vector<SymbolSource> Graph::sources(size_t count) const {
+  std::vector<SymbolSource> out(count);
   note_sources(*body_, out);
   return out;
 }

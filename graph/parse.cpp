@@ -264,7 +264,9 @@ class Parser : Reader {
       GraphScope scope(*g_);
       types = infer(op, operands);
     }
-    return g_->add(op, std::move(operands), std::move(types), site);
+    Node* n = g_->add(op, std::move(operands), std::move(types), site);
+    if (take("detached")) g_->set_detached(n, true);
+    return n;
   }
 
   std::vector<Given> arguments() {

@@ -156,7 +156,7 @@ class Printer {
       absl::StrAppend(&out, first ? "" : ", ", p.has_default ? p.name + "=" : "", slot(n, i));
       first = false;
     }
-    return out + ")";
+    return out + (n.detached() ? ") detached" : ")");
   }
   static bool plain(const Node& n, size_t param) {
     for (const Place& p : n.places())

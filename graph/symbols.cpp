@@ -55,6 +55,15 @@ void map_ints(Graph& graph, const std::function<Int(Int)>& change) {
     }
 }
 
+void map_ints(Graph& graph, Node* node, const std::function<Int(Int)>& change) {
+  if (node->attrs().size() > 0) graph.set_attrs(node, map_ints(node->attrs(), change));
+  for (Value* v : node->out()) graph.set_type(v, map_ints(v->type(), change));
+  for (Block* b : node->blocks()) {
+    for (Value* p : b->parameters()) graph.set_type(p, map_ints(p->type(), change));
+    for (Node* n : b->nodes()) map_ints(graph, n, change);
+  }
+}
+
 std::function<Int(Int)> compact_symbols(Graph& graph) {
   auto sources = graph.sources();
   auto sourced = [&](Int e) {

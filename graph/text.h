@@ -20,7 +20,8 @@
 // A name that occurs again gets a number: %h, %h.1. Values nobody named are %0, %1 ... in order. What is in
 // the comment column is the user's line. Arguments of an op that have a default are written by name, and
 // only where they differ from it. `mm@2(...)` is version 2 of mm's meaning. Small constants stand in the
-// text, large ones are const#k: a tensor given beside the text. Functions that are called follow.
+// text, large ones are const#k: a tensor given beside the text. `tanh(%x) detached` was run with gradients
+// off. Functions that are called follow.
 //
 // The parser also takes what people write by hand: types may be left out where they can be inferred, calls
 // may nest, and numbers may stand where a structure wants a value.

@@ -59,11 +59,16 @@ InputSpec spec_of(const Tensor& t, std::string name) {
 
 // ── the tracer ──────────────────────────────────────────────────────────────────────────────────
 
-Tracer::Tracer(std::string name, Host& host)
+Tracer::Tracer(std::string name, Host& host) : Tracer(Graph(std::move(name)), host) {}
+
+Tracer::Tracer(Graph graph, Host& host)
     : host_(host), epoch_(g_epoch.fetch_add(1, std::memory_order_relaxed) + 1),
-      graph_(std::move(name)), outer_backend_(thread_state().backend),
+      graph_(std::move(graph)), outer_backend_(thread_state().backend),
       outer_epoch_(thread_state().trace_epoch), outer_tracer_(t_tracer) {
+  for (const SymbolInfo& s : graph_.symbols()) scope_.fresh(s.hint, s.is_size);
   scope_.enter();
+  for (const SymFact& f : graph_.assumptions()) scope_.decide(f.relation, f.a, f.b);
+  for (const SymFact& f : graph_.checks()) scope_.require(f.relation, f.a, f.b);
   thread_state().backend = this;
   thread_state().trace_epoch = epoch_;
   t_tracer = this;
@@ -121,6 +126,11 @@ Value* Tracer::value_of(const Tensor& t) {
                       .expected = "tensors of this trace, or concrete ones",
                       .next = "return the tensor from the traced function instead of keeping it in a "
                               "global, an attribute or a cache"});
+  if (!frames_.empty() && t.requires_grad() && thread_state().grad_enabled)
+    throw TraceError({.problem = "a tensor whose gradient is taken inside the trace is used in a branch or a "
+                                 "loop that is recorded as one",
+                      .got = lathe::to_string(type_of(t)),
+                      .next = "take the gradient of the traced function instead, outside of it"});
   Value* v = values_[impl->symbol.value];
   if (!visible_from(v, graph_.insertion_block()))
     throw TraceError({.problem = "a tensor made inside a branch or a loop is used outside of it",
@@ -212,6 +222,7 @@ void Tracer::run(const Call& call, Outputs& outputs) {
   TypeList types;
   for (const TensorType& t : call.types) types.push_back(t);
   Node* n = graph_.add(call.op, std::move(operands), std::move(types), here());
+  graph_.set_detached(n, !thread_state().grad_enabled);
   for (size_t i = 0; i < n->out().size(); ++i) {
     Tensor t = tensor_for(n->out(i));
     t.impl()->geometry = geometry_of(call, i, call.types[i]);

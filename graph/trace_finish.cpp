@@ -117,6 +117,30 @@ void Tracer::add_guards(Traced& traced) {
   }
 }
 
+/// A trace made with gradients off throughout need not say so at every line: nothing asks for them.
+void Tracer::tidy_detached() {
+  bool all = true;
+  auto each = [&](const std::function<void(Node*)>& visit) {
+    for_each_node(graph_.body(), [&](Node* n) {
+      if (n->is(Structure::op)) visit(n);
+    });
+  };
+  each([&](Node* n) { all &= n->detached(); });
+  if (all) each([&](Node* n) { graph_.set_detached(n, false); });
+}
+
+Graph Tracer::take() {
+  graph_.symbols().clear();
+  for (uint32_t k = 0; k < scope_.symbol_count(); ++k) {
+    SymbolInfo info{scope_.hint(symbol(k)), true};
+    info.is_size = scope_.prove(Relation::le, 0, symbol(k)) == SymScope::Truth::yes;
+    graph_.symbols().push_back(info);
+  }
+  graph_.assumptions() = scope_.guards();
+  graph_.checks() = scope_.checks();
+  return std::move(graph_);
+}
+
 Traced Tracer::finish(const Data& results, bool aliases) {
   Traced traced;
   Values outputs;
@@ -128,17 +152,11 @@ Traced Tracer::finish(const Data& results, bool aliases) {
   refuse_shared_memory(writes);
   graph_.set_results(std::move(outputs), writes, here());
   name_values();
-  for (uint32_t k = 0; k < scope_.symbol_count(); ++k) {
-    SymbolInfo info{scope_.hint(symbol(k)), true};
-    info.is_size = scope_.prove(Relation::le, 0, symbol(k)) == SymScope::Truth::yes;
-    graph_.symbols().push_back(info);
-  }
-  graph_.assumptions() = scope_.guards();
-  graph_.checks() = scope_.checks();
+  tidy_detached();
   traced.lifted = paths_;
   for (const TensorImpl* impl : lifted_order_)
     if (lifted_.at(impl).input >= 0) traced.lifted_now.push_back(lifted_.at(impl).tensor);
-  traced.graph = std::move(graph_);
+  traced.graph = take();
   auto change = compact_symbols(traced.graph);
   for (Guard& g : guards_)
     if (g.kind == GuardKind::layout) g.type = *map_ints(Type(g.type), change).tensor();

@@ -19,15 +19,6 @@ namespace {
 
 constexpr int kMostRecordings = 16;
 
-/// Structures are recorded without the tape: their derivative is the structure's (autodiff/differentiate).
-class StructureScope {
- public:
-  StructureScope() : mode_(false) {}
-
- private:
-  GradMode mode_;
-};
-
 [[noreturn]] void type_changes(const Datum& before, const Datum& after, std::string_view where) {
   auto text = [](const Datum& d) {
     return d.is_tensor() ? lathe::to_string(type_of(d.tensor())) : lathe::to_string(d.arg());
@@ -90,6 +81,10 @@ Tracer::BlockResult Tracer::record_block(Block& block, absl::FunctionRef<Data()>
   return r;
 }
 
+bool Tracer::proven_equal(Int a, Int b) const {
+  return identical(a, b) || scope_.prove(Relation::eq, a, b) == SymScope::Truth::yes;
+}
+
 Int Tracer::fresh_integer(int64_t hint, bool is_size) { return scope_.fresh(hint, is_size); }
 
 bool Tracer::in_loop(Int e) const {
@@ -132,7 +127,6 @@ std::pair<Type, bool> Tracer::joined(const Datum& a, const Datum& b) const {
 }
 
 Data Tracer::record_if(const Datum& condition, Branch yes, Branch no) {
-  StructureScope scope;
   Operands operands;
   operands.in = {condition_value(condition)};
   size_t first_guard = scope_.guards().size();
@@ -159,7 +153,7 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no) {
   auto join_shapes = [&](Type type, const Value* a, const Value* b) {
     TensorType t = *type.tensor();
     for (size_t axis = 0; axis < t.shape.size(); ++axis)
-      if (!identical(a->tensor().shape[axis], b->tensor().shape[axis]))
+      if (!proven_equal(a->tensor().shape[axis], b->tensor().shape[axis]))
         t.shape[axis] = fresh_integer(scope_.hint(a->tensor().shape[axis]), true);
     return Type(t);
   };
@@ -252,7 +246,7 @@ bool Tracer::loop_fits(LoopPlan& plan, const BlockResult& body, const Values& pa
     }
     const Shape& carried = parameters[k++]->tensor().shape;
     for (size_t axis = 0; axis < carried.size(); ++axis) {
-      if (plan.changing[i][axis] || identical(carried[axis], after.tensor().shape()[axis])) continue;
+      if (plan.changing[i][axis] || proven_equal(carried[axis], after.tensor().shape()[axis])) continue;
       plan.changing[i][axis] = true;
       fits = false;
     }
@@ -335,7 +329,6 @@ class OpenLoop {
 }  // namespace
 
 Data Tracer::record_while(LoopCondition condition, LoopBody body, const Data& start) {
-  StructureScope scope;
   LoopPlan plan = plan_for(start);
   for (int attempt = 0; attempt < kMostRecordings; ++attempt) {
     size_t first_guard = scope_.guards().size();
@@ -389,8 +382,18 @@ Data Tracer::record_while(LoopCondition condition, LoopBody body, const Data& st
   never_settles();
 }
 
+/// What is true in every round is said at once, so that an index i < n need not be asked about.
+Int Tracer::loop_variable(Int start, Int stop, Int step) {
+  bool up = step.known() && step.value() > 0, down = step.known() && step.value() < 0;
+  Int least = down ? stop + 1 : start;
+  bool size = (up || down) && scope_.prove(Relation::le, 0, least) == SymScope::Truth::yes;
+  Int i = fresh_integer(scope_.hint(start), size);
+  if (up && scope_.hint(start) < scope_.hint(stop)) scope_.require(Relation::lt, i, stop);
+  if (down && scope_.hint(start) > scope_.hint(stop)) scope_.require(Relation::le, i, start);
+  return i;
+}
+
 Data Tracer::record_for(Int start, Int stop, Int step, ForBody body, const Data& carried) {
-  StructureScope scope;
   LoopPlan plan = plan_for(carried);
   for (int attempt = 0; attempt < kMostRecordings; ++attempt) {
     size_t first_guard = scope_.guards().size();
@@ -402,12 +405,8 @@ Data Tracer::record_for(Int start, Int stop, Int step, ForBody body, const Data&
     for (const Tensor& t : plan.written) operands.in.push_back(now(t));
     Node* node = graph_.add_structure(Structure::for_, std::move(operands), {}, here());
     Block& block = graph_.add_block(node);
-    bool up = step.known() && step.value() > 0;
-    bool size = up && scope_.prove(Relation::le, 0, start) == SymScope::Truth::yes;
-    Int i = fresh_integer(scope_.hint(start), size);
+    Int i = loop_variable(start, stop, step);
     graph_.add_parameter(block, integer_type(i));
-    // True in every round; so an index i < n need not be asked about.
-    if (up && scope_.hint(start) < scope_.hint(stop)) scope_.require(Relation::lt, i, stop);
     Data values = bind_parameters(block, plan, 1);
     const Values parameters(block.parameters().begin() + 1, block.parameters().end());
     BlockResult made = record_block(block, [&] {

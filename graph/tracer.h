@@ -10,6 +10,8 @@ namespace lathe::ir {
 class Tracer final : public Backend {
  public:
   Tracer(std::string name, Host& host);
+  /// Goes on recording at the end of a graph, under its symbols and facts.
+  Tracer(Graph graph, Host& host);
   ~Tracer() override;
 
   /// The innermost trace of this thread, null if there is none.
@@ -34,6 +36,16 @@ class Tracer final : public Backend {
   Datum add_input(const InputSpec& spec);
   Traced finish(const Data& results, bool aliases);
 
+  // For transformations of graphs, which record with ordinary ops.
+  Graph& graph() { return graph_; }
+  SymScope& scope() { return scope_; }
+  /// A symbolic tensor (or integer) that is this value.
+  Tensor tensor_for(Value* v);
+  Value* value_of(const Tensor& t);
+  Value* value_of(const Datum& d);
+  /// The graph, with the symbols and facts gathered. Recording is over.
+  Graph take();
+
  private:
   struct Lifted {
     Tensor tensor;      // kept alive, so that its address stays its own
@@ -57,10 +69,7 @@ class Tracer final : public Backend {
     std::vector<std::pair<Tensor, Value*>> writes;  // the value each has at the end
   };
 
-  Value* value_of(const Tensor& t);
-  Value* value_of(const Datum& d);
   Value* lift(const Tensor& t);
-  Tensor tensor_for(Value* v);
   uint32_t id_of(Value* v);
   Value* now(const Tensor& t);
   void set_now(const Tensor& t, Value* v);
@@ -70,6 +79,8 @@ class Tracer final : public Backend {
 
   // Structures.
   BlockResult record_block(Block& block, absl::FunctionRef<Data()> run);
+  bool proven_equal(Int a, Int b) const;
+  Int loop_variable(Int start, Int stop, Int step);
   Int fresh_integer(int64_t hint, bool is_size = false);
   Type carried_type(const Datum& start, const std::vector<bool>& changing);
   Type result_type(const Value* parameter, uint32_t first_symbol);
@@ -89,6 +100,7 @@ class Tracer final : public Backend {
   std::vector<Returned> give_back(const Data& results, Values& outputs, bool aliases);
   void refuse_shared_memory(absl::Span<const Write> writes) const;
   void name_values();
+  void tidy_detached();
   void add_guards(Traced& traced);
   void written_inputs(std::vector<Write>& writes);
 

@@ -1,0 +1,272 @@
+// Derivatives of if, for and while: the only cases that are not an op's own rule.
+#include <absl/strings/str_cat.h>
+
+#include "autodiff/backprop.h"
+#include "core/error.h"
+#include "core/fn.h"
+#include "core/inplace.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe {
+
+using namespace ir;  // NOLINT: everything here is about graphs
+
+namespace {
+
+using S = shape_ops<Tensor>;
+using C = create_ops<Tensor>;
+
+/// What a sum can begin with unchanged: 0.0 would turn -0.0 into 0.0.
+Tensor empty_sum(const TensorType& t) { return C::full(Ints(t.shape), -0.0, t.dtype, t.device); }
+
+Int range_part(const Node& n, int i) {
+  const Value* v = n.value(i);
+  if (v == nullptr) return n.literal(i).integer();
+  if (v->type().scalar()->value) return *v->type().scalar()->value;
+  throw AutogradError({.problem = "the derivative of a loop over a number that no symbol names",
+                       .site = n.site()});
+}
+
+}  // namespace
+
+// ── blocks run again ────────────────────────────────────────────────────────────────────────────
+
+void Backprop::refuse_random(const Node& n) const {
+  if (effects(n, g_) != Effects::ordered) return;
+  throw AutogradError({.op = std::string(name(n.structure())),
+                       .problem = "the derivative runs this part again, and it draws random numbers",
+                       .next = "draw the numbers before the loop or the branch, and use them in it",
+                       .site = n.site()});
+}
+
+void Backprop::reach_back(const Block& b, absl::flat_hash_set<const Value*>& needed) const {
+  for (Node* n = b.last(); n != nullptr; n = n->previous()) {
+    bool any = false;
+    for (Value* v : n->out()) any |= needed.contains(v);
+    if (!any) continue;
+    for (Value* v : n->in())
+      if (active(v)) needed.insert(v);
+    for (Block* inner : n->blocks())
+      for (Value* v : free_values(*inner))
+        if (active(v)) needed.insert(v);
+  }
+}
+
+/// Values from outside the node's blocks that a gradient flows to.
+Values Backprop::reached_free(const Node& n, absl::Span<const Block* const> blocks, bool loop) const {
+  Values out;
+  absl::flat_hash_set<const Value*> needed, seen;
+  for (const Block* b : blocks) {
+    for (size_t i = 0; i < b->yields().size(); ++i)
+      if (loop ? active(b->yields()[i]) : sum(n.out(i)).defined()) needed.insert(b->yields()[i]);
+    reach_back(*b, needed);
+    for (Value* v : free_values(*b)) {
+      bool inside = v->block()->owner() == &n;  // a while's parameters, seen from its body
+      if (!inside && active(v) && needed.contains(v) && seen.insert(v).second) out.push_back(v);
+    }
+  }
+  return out;
+}
+
+Backprop::Again Backprop::run_again(const Block& b, Graph::ValueMap& known, SymbolMap& symbols) {
+  Again r;
+  r.before = g_.insertion_block().last();
+  r.yields = copy_fresh(g_, g_, b, known, symbols, tracer_.scope());
+  r.last = g_.insertion_block().last();
+  Node* n = r.before != nullptr ? r.before->next() : g_.insertion_block().first();
+  for (; n != nullptr; n = n->next()) spread(*n);
+  return r;
+}
+
+// ── if ──────────────────────────────────────────────────────────────────────────────────────────
+
+Data Backprop::branch_sums(Node& n, size_t which, const Values& free) {
+  auto outside = sums_;
+  Graph::ValueMap known;
+  SymbolMap symbols;
+  Again a = run_again(n.block(which), known, symbols);
+  for (size_t i = 0; i < n.out().size(); ++i)
+    if (active(n.out(i)) && sum(n.out(i)).defined() && active(a.yields[i]))
+      arrive(a.yields[i], sum(n.out(i)));
+  walk(a.last, a.before);
+  Data out;
+  for (Value* v : free) out.emplace_back(sum(v).defined() ? sum(v) : empty_sum(v->tensor()));
+  sums_ = std::move(outside);
+  return out;
+}
+
+void Backprop::visit_if(Node& n) {
+  refuse_random(n);
+  if (n.in(0)->type().tensor() == nullptr)
+    throw AutogradError({.problem = "the derivative of an if on a number", .site = n.site()});
+  const Block* blocks[] = {&n.block(0), &n.block(1)};
+  Values free = reached_free(n, blocks, false);
+  Data results = tracer_.record_if(
+      Datum(tracer_.tensor_for(n.in(0))), [&] { return branch_sums(n, 0, free); },
+      [&] { return branch_sums(n, 1, free); });
+  for (size_t i = 0; i < free.size(); ++i) sums_[free[i]] = results[i].tensor();
+}
+
+// ── loops ───────────────────────────────────────────────────────────────────────────────────────
+
+void Backprop::count_rounds(const Block& block) {
+  for (Node* n : block.nodes()) {
+    for (Block* b : n->blocks()) count_rounds(*b);
+    if (!n->is(Structure::while_)) continue;
+    bool any = false;
+    for (Value* v : n->out()) any |= active(v);
+    if (any) count(*n);
+  }
+}
+
+void Backprop::count(Node& n) {
+  SymScope& scope = tracer_.scope();
+  Value* zero;
+  {
+    InsertAt before(g_, &n);
+    zero = g_.add_constant(Arg(0), n.site());
+  }
+  g_.append_input(&n, zero);
+  Int i = scope.fresh(0), total = scope.fresh(1);
+  g_.add_parameter(n.block(0), integer_type(i));
+  Values yields = n.block(1).yields();
+  {
+    InsertAt inside(g_, n.block(1));
+    yields.push_back(g_.add_constant(Arg(i + 1), n.site()));
+  }
+  g_.set_yields(n.block(1), std::move(yields), n.block(1).end()->site());
+  g_.add_result(&n, integer_type(total));
+}
+
+void Backprop::visit_for(Node& n) {
+  Int start = range_part(n, 0), stop = range_part(n, 1), step = range_part(n, 2);
+  Int rounds = step > Int(0) ? ceil_div(stop - start, step) : ceil_div(start - stop, -step);
+  const Values& p = n.block(0).parameters();
+  Values starts(n.in().begin() + static_cast<std::ptrdiff_t>(n.carried_from()), n.in().end());
+  visit_loop({n, n.block(0), Values(p.begin() + 1, p.end()), starts, lathe::max(rounds, Int(0)), start,
+              step});
+}
+
+void Backprop::visit_while(Node& n) {
+  // The last carried value is the count (count_rounds): not a part of what the user wrote.
+  Values parameters = n.block(0).parameters(), starts = n.in();
+  parameters.pop_back();
+  starts.pop_back();
+  Int rounds = *n.out().back()->type().scalar()->value;
+  visit_loop({n, n.block(1), parameters, starts, rounds, std::nullopt, std::nullopt});
+}
+
+void Backprop::visit_loop(const Loop& loop) {
+  refuse_random(loop.node);
+  for (size_t i = 0; i < loop.parameters.size(); ++i) check_carried(loop, i);
+  std::vector<Tensor> stacks = record_stacks(loop);
+  const Block* body[] = {&loop.body};
+  Values free = reached_free(loop.node, body, true);
+
+  Data begin;
+  for (size_t i = 0; i < loop.parameters.size(); ++i) {
+    if (!active(loop.parameters[i])) continue;
+    Tensor dy = sum(loop.node.out(i));
+    begin.emplace_back(dy.defined() ? dy : empty_sum(loop.parameters[i]->tensor()));
+  }
+  for (Value* v : free) begin.emplace_back(sum(v).defined() ? sum(v) : empty_sum(v->tensor()));
+
+  auto round = [&](Int j, const Data& sums) { return backward_round(loop, stacks, free, j, sums); };
+  Data end = tracer_.record_for(loop.rounds - 1, Int(-1), Int(-1), round, begin);
+  size_t k = 0;
+  std::vector<Tensor> carried(loop.parameters.size());
+  for (size_t i = 0; i < loop.parameters.size(); ++i)
+    if (active(loop.parameters[i])) carried[i] = end[k++].tensor();
+  for (Value* v : free) sums_[v] = end[k++].tensor();
+  for (size_t i = 0; i < loop.parameters.size(); ++i)
+    if (carried[i].defined() && active(loop.starts[i])) arrive(loop.starts[i], carried[i]);
+}
+
+void Backprop::check_carried(const Loop& loop, size_t i) const {
+  const Value* p = loop.parameters[i];
+  const TensorType* t = p->type().tensor();
+  bool grows = t != nullptr && !identical(t->shape, loop.starts[i]->tensor().shape);
+  if (t != nullptr && !grows) return;
+  throw AutogradError({.op = std::string(name(loop.node.structure())),
+                       .problem = grows ? "the derivative of a loop whose tensors change their size"
+                                        : "the derivative of a loop that carries a number",
+                       .got = to_string(p->type()),
+                       .next = "carry tensors of one shape, or write the rounds out",
+                       .site = loop.node.site()});
+}
+
+/// In round j a for's variable is a number that j says; and where the body uses it as a value, a constant.
+void Backprop::know_round(const Loop& loop, Int j, SymbolMap& symbols, Graph::ValueMap& known) {
+  // A while's rounds are counted by the last value it carries.
+  Value* variable =
+      loop.first ? loop.body.parameters()[0] : loop.node.block(0).parameters().back();
+  Int now = loop.first ? *loop.first + *loop.step * j : j;
+  const Scalar* s = variable->type().scalar();
+  if (s->value && !s->value->known()) symbols[s->value->expr()->symbol] = now;
+  if (variable->used()) known[variable] = g_.add_constant(Arg(now), here());
+}
+
+/// Runs the loop again and keeps what it carries, before each round, in one tensor a value.
+std::vector<Tensor> Backprop::record_stacks(const Loop& loop) {
+  std::vector<Tensor> stacks;
+  Data start;
+  for (Value* s : loop.starts) {
+    TensorType t = s->tensor();
+    Shape shape{loop.rounds};
+    shape.insert(shape.end(), t.shape.begin(), t.shape.end());
+    stacks.push_back(C::zeros(Ints(shape), t.dtype, t.device));
+    start.emplace_back(tracer_.tensor_for(s));
+  }
+  auto round = [&](Int j, const Data& carried) {
+    Graph::ValueMap known;
+    SymbolMap symbols;
+    for (size_t i = 0; i < carried.size(); ++i) {
+      assign(S::select(stacks[i], 0, j), carried[i].tensor());
+      known[loop.parameters[i]] = tracer_.value_of(carried[i].tensor());
+    }
+    know_round(loop, j, symbols, known);
+    Values yields = copy_fresh(g_, g_, loop.body, known, symbols, tracer_.scope());
+    Data out;
+    for (size_t i = 0; i < carried.size(); ++i) out.emplace_back(tracer_.tensor_for(yields[i]));
+    return out;
+  };
+  tracer_.record_for(0, loop.rounds, 1, round, start);
+  return stacks;
+}
+
+Data Backprop::backward_round(const Loop& loop, const std::vector<Tensor>& stacks, const Values& free,
+                              Int j, const Data& sums) {
+  auto outside = std::exchange(sums_, {});
+  Graph::ValueMap known;
+  SymbolMap symbols;
+  know_round(loop, j, symbols, known);
+  size_t k = 0;
+  for (size_t i = 0; i < loop.parameters.size(); ++i) {
+    Value* h = tracer_.value_of(S::select(stacks[i], 0, j));
+    known[loop.parameters[i]] = h;
+    if (!active(loop.parameters[i])) continue;
+    activate(h);
+    ++k;
+  }
+  for (Value* v : free) sums_[v] = sums[k++].tensor();
+  Again a = run_again(loop.body, known, symbols);
+  k = 0;
+  for (size_t i = 0; i < loop.parameters.size(); ++i) {
+    if (!active(loop.parameters[i])) continue;
+    const Tensor& dy = sums[k++].tensor();
+    if (active(a.yields[i])) arrive(a.yields[i], dy);
+  }
+  walk(a.last, a.before);
+  Data out;
+  for (size_t i = 0; i < loop.parameters.size(); ++i) {
+    if (!active(loop.parameters[i])) continue;
+    const Value* h = known.at(loop.parameters[i]);
+    out.emplace_back(sum(h).defined() ? sum(h) : empty_sum(h->tensor()));
+  }
+  for (Value* v : free) out.emplace_back(sum(v));
+  sums_ = std::move(outside);
+  return out;
+}
+
+}  // namespace lathe

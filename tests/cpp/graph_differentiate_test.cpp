@@ -1,0 +1,272 @@
+// differentiate against the tape: the same bits, for ops, structures and second derivatives.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "autodiff/differentiate.h"
+#include "autodiff/engine.h"
+#include "autodiff/tape.h"
+#include "core/error.h"
+#include "core/fn.h"
+#include "core/inplace.h"
+#include "graph/interpret.h"
+#include "graph/structure.h"
+#include "graph/text.h"
+#include "graph/trace.h"
+#include "graph/verify.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/nn.h"
+#include "include/lathe/ops/reduce.h"
+#include "include/lathe/ops/shape.h"
+#include "kernels/executor.h"
+
+namespace lathe::ir {
+namespace {
+
+using M = math_ops<Tensor>;
+using S = shape_ops<Tensor>;
+using R = reduce_ops<Tensor>;
+using N = nn_ops<Tensor>;
+
+class Differentiate : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    install_executor();
+    install_tape();
+  }
+};
+
+Tensor wave(IntSpan shape, float phase = 0.3F) {
+  std::vector<float> v(static_cast<size_t>(numel(shape).value()));
+  for (size_t i = 0; i < v.size(); ++i)
+    v[i] = static_cast<float>((static_cast<int>(i * 37 + 11) % 23) - 11) / 8.0F + phase;
+  return from_host(v.data(), DType::f32, shape);
+}
+std::string bytes(const Tensor& t) {
+  Tensor c = M::clone(t);
+  return {reinterpret_cast<const char*>(c.data()),
+          static_cast<size_t>(c.numel().value()) * size_of(c.dtype())};
+}
+void expect_same(const Tensor& a, const Tensor& b, std::string_view what) {
+  ASSERT_EQ(lathe::to_string(type_of(a)), lathe::to_string(type_of(b))) << what;
+  EXPECT_EQ(bytes(a), bytes(b)) << what;
+}
+
+Graph traced(TracedFunction f, const std::vector<Tensor>& example) {
+  std::vector<InputSpec> specs;
+  std::string name = "x";
+  for (const Tensor& t : example) {
+    specs.push_back(spec_of(t, name));
+    name = std::string(1, static_cast<char>(name[0] + 1));
+  }
+  Host host;
+  Traced t = trace(f, specs, host, {.aliases = false});
+  verify(t.graph);
+  return std::move(t.graph);
+}
+
+/// Gradients of sum(y * w) for fixed weights w, by the tape and by the graph, for every set of inputs.
+void check(TracedFunction f, const std::vector<std::vector<Tensor>>& calls) {
+  Graph g = traced(f, calls[0]);
+  std::vector<int> wrt;
+  for (size_t i = 0; i < calls[0].size(); ++i)
+    if (differentiable.has(calls[0][i].dtype())) wrt.push_back(static_cast<int>(i));
+  Vjp vjp = differentiate(g, wrt);
+  ASSERT_NO_THROW(verify(vjp.forward)) << print(vjp.forward);
+  ASSERT_NO_THROW(verify(vjp.backward)) << print(vjp.backward);
+  std::string text = print(vjp.backward);
+  EXPECT_EQ(print(parse(text, vjp.backward.constants())), text);
+  for (const auto& inputs : calls) {
+    Data leaves, plain;
+    Tensors ys, dys, xs;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      Tensor leaf = M::clone(inputs[i]);
+      if (differentiable.has(leaf.dtype())) {
+        set_requires_grad(leaf, true);
+        xs.push_back(leaf);
+      }
+      leaves.emplace_back(leaf);
+      plain.emplace_back(M::clone(inputs[i]));
+    }
+    Data eager = f(leaves);
+    Data forward;
+    {
+      GradMode off(false);
+      forward = interpret(vjp.forward, plain);
+    }
+    for (size_t k = 0; k < eager.size(); ++k)
+      expect_same(eager[k].tensor(), forward[k].tensor(), "result");
+    Data backward_in(forward.end() - vjp.residuals, forward.end());
+    for (int k : vjp.cotangents) {
+      const Tensor& y = eager[static_cast<size_t>(k)].tensor();
+      ys.push_back(y);
+      dys.push_back(wave(y.shape(), 0.7F));
+      backward_in.emplace_back(dys.back());
+    }
+    Tensors wanted = grad(ys, dys, xs, {.allow_unused = true});
+    GradMode off(false);
+    Data got = interpret(vjp.backward, backward_in);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      int at = vjp.gradients[i];
+      ASSERT_EQ(at >= 0, wanted[i].defined()) << "input " << i;
+      if (at >= 0) expect_same(wanted[i], got[static_cast<size_t>(at)].tensor(), "gradient");
+    }
+  }
+}
+
+TEST_F(Differentiate, Elementwise) {
+  check(
+      [](const Data& in) {
+        const Tensor &x = in[0].tensor(), &y = in[1].tensor();
+        Tensor h = M::tanh(M::add(M::mul(x, y), x));
+        return Data{M::mul(h, M::exp(x)), M::div(h, M::add(M::square(y), 1.0))};
+      },
+      {{wave({3, 4}), wave({3, 4}, 0.1F)}, {wave({2, 5}), wave({2, 5}, 0.1F)}});
+}
+
+TEST_F(Differentiate, BroadcastReduceAndMatmul) {
+  check(
+      [](const Data& in) {
+        const Tensor &x = in[0].tensor(), &w = in[1].tensor(), &b = in[2].tensor();
+        Tensor h = N::gelu(M::add(N::mm(x, w), b));
+        return Data{R::sum(M::mul(h, h), {0})};
+      },
+      {{wave({5, 3}), wave({3, 4}), wave({4})}, {wave({2, 3}), wave({3, 4}), wave({4})}});
+}
+
+TEST_F(Differentiate, AValueUsedManyTimes) {
+  check(
+      [](const Data& in) {
+        const Tensor& x = in[0].tensor();
+        Tensor a = M::exp(x), b = M::mul(a, x), c = M::add(b, a);
+        return Data{M::mul(M::add(c, x), M::sub(a, b)), x};
+      },
+      {{wave({6})}});
+}
+
+TEST_F(Differentiate, ViewsAndLists) {
+  check(
+      [](const Data& in) {
+        const Tensor &x = in[0].tensor(), &y = in[1].tensor();
+        Tensor parts[] = {S::transpose(x, 0, 1), y, S::slice(S::transpose(x, 0, 1), 0, 0, 1)};
+        Tensor c = S::cat(parts, 0);
+        return Data{M::mul(c, M::tanh(c))};
+      },
+      {{wave({3, 4}), wave({2, 3})}, {wave({3, 6}), wave({1, 3})}});
+}
+
+TEST_F(Differentiate, InputsWithoutInfluence) {
+  check([](const Data& in) { return Data{M::exp(in[0].tensor())}; }, {{wave({3}), wave({2})}});
+}
+
+TEST_F(Differentiate, Softmax) {
+  check(
+      [](const Data& in) {
+        Tensor p = N::log_softmax(in[0].tensor(), -1);
+        return Data{M::mul(p, N::softmax(in[0].tensor(), -1))};
+      },
+      {{wave({3, 4})}, {wave({1, 7})}});
+}
+
+TEST_F(Differentiate, If) {
+  auto f = [](const Data& in) {
+    const Tensor &x = in[0].tensor(), &y = in[1].tensor();
+    Tensor h = M::mul(x, y);
+    Datum c(R::sum(M::clamp_min(R::amax(x), 0.0)));
+    Data r = if_(
+        c, [&] { return Data{M::mul(M::tanh(h), x)}; }, [&] { return Data{M::neg(h)}; });
+    return Data{M::add(r[0].tensor(), h)};
+  };
+  Tensor negative = M::sub(M::neg(M::abs(wave({4}))), 1.0);
+  check(f, {{wave({4}), wave({4}, 0.9F)}, {negative, wave({4})}});
+}
+
+TEST_F(Differentiate, ForWithARecordedBody) {
+  auto f = [](const Data& in) {
+    const Tensor &x = in[0].tensor(), &w = in[1].tensor();
+    auto body = [&](Int i, const Data& c) {
+      Tensor row = S::select(x, 0, i);
+      return Data{M::tanh(M::add(M::mul(c[0].tensor(), w), row))};
+    };
+    return for_(0, x.size(0), 1, body, {Datum(M::mul(w, 0.5))});
+  };
+  check(f, {{wave({4, 3}), wave({3})}, {wave({7, 3}), wave({3})}, {wave({1, 2}), wave({2})}});
+}
+
+TEST_F(Differentiate, While) {
+  auto f = [](const Data& in) {
+    const Tensor& w = in[1].tensor();
+    return while_(
+        [](const Data& c) {
+          return Datum(R::any(M::clamp_min(M::sub(8.0, R::sum(M::square(c[0].tensor()))), 0.0)));
+        },
+        [&](const Data& c) {
+          return Data{M::add(M::mul(c[0].tensor(), w), c[1].tensor()), M::mul(c[1].tensor(), 1.25)};
+        },
+        {in[0], Datum(M::abs(in[0].tensor()))});
+  };
+  check(f, {{wave({3}), M::add(M::abs(wave({3})), 1.0)}, {M::mul(wave({2}), 0.01), wave({2}, 2.0F)}});
+}
+
+TEST_F(Differentiate, IfInsideFor) {
+  auto f = [](const Data& in) {
+    const Tensor& x = in[0].tensor();
+    auto body = [&](Int i, const Data& c) {
+      const Tensor& h = c[0].tensor();
+      Tensor row = S::select(x, 0, i);
+      return if_(
+          Datum(R::any(M::clamp_min(R::sum(row), 0.0))), [&] { return Data{M::mul(h, row)}; },
+          [&] { return Data{M::add(h, row)}; });
+    };
+    return for_(0, x.size(0), 1, body, {Datum(M::exp(S::select(x, 0, 0)))});
+  };
+  check(f, {{wave({5, 3})}, {wave({9, 2})}});
+}
+
+TEST_F(Differentiate, TwiceIsOnceOfTheBackward) {
+  auto f = [](const Data& in) {
+    const Tensor& x = in[0].tensor();
+    return Data{R::sum(M::mul(M::mul(x, x), M::tanh(x)))};
+  };
+  Tensor x = wave({4});
+  Graph g = traced(f, {x});
+  int first[] = {0};
+  Vjp once = differentiate(g, first);
+  // y = f(x), dx = f'(x) dy as one function of its own inputs.
+  std::vector<int> all;
+  for (size_t i = 0; i < once.backward.inputs().size(); ++i)
+    if (once.backward.inputs()[i]->type().tensor() != nullptr) all.push_back(static_cast<int>(i));
+  Vjp twice = differentiate(once.backward, all);
+  verify(twice.forward);
+  verify(twice.backward);
+
+  Tensor leaf = M::clone(x);
+  set_requires_grad(leaf, true);
+  Tensor y = f({Datum(leaf)})[0].tensor();
+  Tensor dx = grad({y}, {}, {leaf}, {.create_graph = true})[0];
+  Tensor ddx = grad({dx}, {wave({4})}, {leaf})[0];
+  EXPECT_EQ(ddx.rank(), 1);
+  GradMode off(false);
+  Data forward = interpret(once.forward, {Datum(x)});
+  Data in(forward.end() - once.residuals, forward.end());
+  in.emplace_back(create_ops<Tensor>::ones(Ints(Shape{}), DType::f32));
+  expect_same(interpret(twice.forward, in)[0].tensor(), dx, "first derivative");
+}
+
+TEST_F(Differentiate, Refusals) {
+  auto random = [](const Data& in) {
+    return for_(
+        0, in[0].tensor().size(0), 1,
+        [](Int, const Data& c) {
+          Tensor r = create_ops<Tensor>::rand({1}, DType::f32);
+          return Data{M::mul(c[0].tensor(), r)};
+        },
+        {in[0]});
+  };
+  int first[] = {0};
+  EXPECT_THROW(differentiate(traced(random, {wave({3})}), first), AutogradError);
+}
+
+}  // namespace
+}  // namespace lathe::ir
