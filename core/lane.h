@@ -61,6 +61,7 @@ class Lane {
   [[gnu::always_inline]] static Lane sqrt(Lane a) { return Lane(scalar::sqrt(a.v)); }
   [[gnu::always_inline]] static Lane abs(Lane a) { return Lane(scalar::abs(a.v)); }
   [[gnu::always_inline]] static Lane floor(Lane a) { return Lane(scalar::floor(a.v)); }
+  [[gnu::always_inline]] static Lane ceil(Lane a) { return Lane(scalar::ceil(a.v)); }
   [[gnu::always_inline]] static Lane rint(Lane a) { return Lane(scalar::rint(a.v)); }
   [[gnu::always_inline]] static Lane trunc(Lane a) { return Lane(scalar::trunc(a.v)); }
   [[gnu::always_inline]] static Lane pmin(Lane a, Lane b) { return a.v < b.v ? a : b; }

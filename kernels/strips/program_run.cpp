@@ -1,0 +1,334 @@
+// Running a StripProgram on a line: first every value gets its place, then strips go through the steps.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "core/error.h"
+#include "kernels/scratch.h"
+#include "kernels/strips/program.h"
+
+namespace lathe {
+
+class StripRun {
+ public:
+  StripRun(const StripProgram& program, absl::Span<const LineOperand> in,
+           absl::Span<const LineOperand> out, int64_t count, const LineContext& context,
+           const StripSet& set)
+      : p_(program), in_(in), out_(out), count_(count), context_(context), set_(set) {}
+
+  /// The whole line in one call of the only kernel; false if some operand does not allow it.
+  bool direct() const {
+    const Step& s = p_.steps_[0];
+    const LineOperand& to = out_[p_.outputs_[0].operand];
+    if (to.stride != 1 && count_ != 1) return false;
+    const void* from[3] = {};
+    unsigned splat = 0;
+    for (uint8_t k = 0; k < s.arity; ++k) {
+      const Value& v = p_.values_[s.args[k]];
+      if (v.from == From::constant) {
+        from[k] = &v.bits;
+        splat |= 1u << k;
+        continue;
+      }
+      const LineOperand& operand = in_[v.which];
+      from[k] = operand.data + v.part;
+      if (operand.stride == 0) splat |= 1u << k;
+      else if (count_ != 1 && (operand.stride != 1 || v.scale != 1)) return false;
+    }
+    if (splat + 1 == 1u << s.arity) return false;  // all of them: computed once, then filled
+    StripFn kernel = s.prim == Prim::cast
+                         ? (splat == 0 ? cast_of(s) : nullptr)
+                         : set_.prim[splat][static_cast<int>(s.prim)][static_cast<int>(s.key)];
+    if (kernel == nullptr) return false;
+    kernel(to.data, from, static_cast<size_t>(count_));
+    return true;
+  }
+
+  void run() {
+    place_inputs();
+    for (uint32_t i = 0; i < p_.steps_.size(); ++i) plan_step(i);
+    plan_outputs();
+    lay_out_strips();
+    for (size_t start = 0, n = static_cast<size_t>(count_); start < n; start += p_.length_)
+      strip(start, std::min(p_.length_, n - start));
+  }
+
+ private:
+  using From = StripProgram::From;
+  using Value = StripProgram::Value;
+  using Step = StripProgram::Step;
+  static constexpr uint32_t kNone = StripProgram::kNone;
+
+  /// Where a value is: element i at at + i * advance; a temporary strip has advance 0 and starts anew each time.
+  struct Place {
+    std::byte* at = nullptr;
+    ptrdiff_t advance = 0;
+    uint32_t slot = kNone;  // temporary strip, until it has an address
+    bool single = false;    // one element for all
+    const std::byte* read(size_t start) const { return at + static_cast<ptrdiff_t>(start) * advance; }
+    std::byte* write(size_t start) const { return at + static_cast<ptrdiff_t>(start) * advance; }
+  };
+  struct Call {
+    uint32_t step;
+    StripFn kernel;       // null: one of the special steps
+    uint8_t filled = 0;   // operands to spread over a strip first
+    bool failed = false;  // check: the lowest index is known
+  };
+  struct Strided {
+    uint32_t value;
+    std::byte* at;
+    ptrdiff_t stride;  // bytes
+  };
+  struct Copy {
+    uint32_t value;
+    std::byte* at;
+    ptrdiff_t stride;
+    bool contiguous;
+  };
+
+  StripFn cast_of(const Step& s) const {
+    return set_.cast[static_cast<int>(s.from)][static_cast<int>(s.key)];
+  }
+
+  void place_inputs() {
+    places_.resize(p_.values_.size());
+    cells_.resize(p_.values_.size());
+    next_slot_ = p_.strips_;
+    for (uint32_t v = 0; v < p_.values_.size(); ++v) {
+      const Value& value = p_.values_[v];
+      if (value.from == From::constant) {
+        cells_[v] = value.bits;
+        places_[v] = single(v);
+      } else if (value.from == From::input) {
+        place_input(v, value, in_[value.which]);
+      }
+    }
+    for (const StripProgram::Output& o : p_.outputs_)
+      if (p_.values_[o.value].from == From::input) keep_before_writes(o.value);
+  }
+  /// An input that is copied out after the steps may lie where an output is written before that: it is read first.
+  void keep_before_writes(uint32_t v) {
+    Place& place = places_[v];
+    ptrdiff_t bytes = p_.values_[v].bytes;
+    if (place.single || place.advance == 0) return;
+    for (size_t k = 0; k < out_.size(); ++k) {
+      ptrdiff_t reach = std::abs(out_[k].stride) * 16 * count_;  // no element is larger than 16 bytes
+      if (out_[k].data + reach < place.at || place.at + count_ * bytes < out_[k].data - reach) continue;
+      gathers_.push_back({v, place.at, bytes});
+      place = {.slot = next_slot_++};
+      return;
+    }
+  }
+  void place_input(uint32_t v, const Value& value, const LineOperand& operand) {
+    std::byte* at = operand.data + value.part;
+    ptrdiff_t stride = operand.stride * value.scale * value.bytes;
+    if (operand.stride == 0) {
+      places_[v] = {.at = at, .single = true};
+    } else if (stride == value.bytes) {
+      places_[v] = {.at = at, .advance = value.bytes};
+    } else {
+      places_[v] = {.slot = next_slot_++};
+      gathers_.push_back({v, at, stride});
+    }
+  }
+  Place single(uint32_t v) {
+    return {.at = reinterpret_cast<std::byte*>(&cells_[v]), .single = true};
+  }
+
+  /// A step on single elements is done here and now; another gets its kernel.
+  void plan_step(uint32_t i) {
+    const Step& s = p_.steps_[i];
+    unsigned splat = 0;
+    for (uint8_t k = 0; k < s.arity; ++k)
+      if (places_[s.args[k]].single) splat |= 1u << k;
+    bool all = s.arity > 0 && splat + 1 == 1u << s.arity;
+    switch (s.prim) {
+      case Prim::check:
+        if (!all) calls_.push_back({i, nullptr});
+        else if (*places_[s.args[0]].at == std::byte{0}) fail(s, 0);
+        return;
+      case Prim::index:
+        if (static_cast<int>(s.payload) != context_.axis) {
+          cells_[s.results[0]] = static_cast<uint64_t>(context_.index[s.payload]);
+          places_[s.results[0]] = single(s.results[0]);
+          return;
+        }
+        [[fallthrough]];
+      case Prim::linear: take_strip(s.results[0]); return calls_.push_back({i, nullptr});
+      case Prim::random:
+        for (uint8_t w = 0; w < 4; ++w)
+          if (s.words >> w & 1) take_strip(s.results[w]);
+        return calls_.push_back({i, nullptr});
+      default: break;
+    }
+    if (all) return compute_once(s);
+    take_strip(s.results[0]);
+    plan_kernel(i, s, splat);
+  }
+  void plan_kernel(uint32_t i, const Step& s, unsigned splat) {
+    auto row = [&](unsigned m) {
+      return s.prim == Prim::cast
+                 ? cast_of(s)
+                 : set_.prim[m][static_cast<int>(s.prim)][static_cast<int>(s.key)];
+    };
+    StripFn kernel = row(splat);
+    uint8_t filled = 0;
+    if (kernel == nullptr) {
+      filled = static_cast<uint8_t>(splat);
+      kernel = row(0);
+      fills_ = true;
+    }
+    LATHE_CHECK(kernel != nullptr);
+    calls_.push_back({i, kernel, filled});
+  }
+  void compute_once(const Step& s) {
+    const void* from[3] = {};
+    for (uint8_t k = 0; k < s.arity; ++k) from[k] = places_[s.args[k]].at;
+    StripFn kernel = s.prim == Prim::cast
+                         ? cast_of(s)
+                         : set_.prim[0][static_cast<int>(s.prim)][static_cast<int>(s.key)];
+    LATHE_CHECK(kernel != nullptr);
+    places_[s.results[0]] = single(s.results[0]);
+    kernel(&cells_[s.results[0]], from, 1);
+  }
+  void take_strip(uint32_t v) { places_[v] = {.slot = p_.values_[v].which}; }
+
+  /// A step may write a contiguous result straight to the user's memory, unless a later step still reads an input
+  /// there; what it cannot is copied after the steps of each strip.
+  void plan_outputs() {
+    for (const StripProgram::Output& o : p_.outputs_) {
+      const LineOperand& to = out_[o.operand];
+      const Value& value = p_.values_[o.value];
+      std::byte* at = to.data + o.part;
+      ptrdiff_t stride = to.stride * o.scale * value.bytes;
+      bool contiguous = stride == value.bytes;
+      Place& place = places_[o.value];
+      if (contiguous && o.step != kNone && place.slot != kNone && !read_later(o, at, value.bytes)) {
+        place = {.at = at, .advance = value.bytes};
+        continue;
+      }
+      copies_.push_back({o.value, at, stride, contiguous});
+    }
+  }
+  bool read_later(const StripProgram::Output& o, const std::byte* at, ptrdiff_t bytes) const {
+    const std::byte* end = at + count_ * bytes;
+    for (uint32_t v = 0; v < p_.values_.size(); ++v) {
+      const Value& value = p_.values_[v];
+      // Single elements are read by every strip.
+      const Place& place = places_[v];
+      if (value.from != From::input || (!place.single && value.last_use <= o.step)) continue;
+      if (!place.single && place.advance == 0) continue;  // gathered before any step
+      ptrdiff_t length = place.single ? value.bytes : count_ * value.bytes;
+      if (place.at < end && at < place.at + length) return true;
+    }
+    return false;
+  }
+
+  void lay_out_strips() {
+    size_t widest = 8, slots = next_slot_ + (fills_ ? 3 : 0);
+    size_t each = p_.length_ * widest;
+    if (static_cast<size_t>(count_) < p_.length_) each = (static_cast<size_t>(count_) * widest + 63) / 64 * 64;
+    std::byte* memory = stack_;
+    if (slots * each > sizeof stack_) {
+      heap_ = std::make_unique<Scratch>(slots * each);
+      memory = heap_->data();
+    }
+    for (Place& place : places_)
+      if (place.slot != kNone && place.at == nullptr) place.at = memory + place.slot * each;
+    for (size_t k = 0; k < 3; ++k) fill_[k] = memory + (next_slot_ + k) * each;
+  }
+
+  void strip(size_t start, size_t count) {
+    for (const Strided& g : gathers_)
+      set_.gather[size_class(p_.values_[g.value].bytes)](
+          places_[g.value].at, g.at + static_cast<ptrdiff_t>(start) * g.stride, g.stride, count);
+    for (Call& call : calls_) {
+      const Step& s = p_.steps_[call.step];
+      if (call.kernel == nullptr) {
+        special(s, call, start, count);
+        continue;
+      }
+      const void* from[3] = {};
+      for (uint8_t k = 0; k < s.arity; ++k) {
+        from[k] = places_[s.args[k]].read(start);
+        if (call.filled >> k & 1) {
+          set_.fill[size_class(p_.values_[s.args[k]].bytes)](fill_[k], from[k], count);
+          from[k] = fill_[k];
+        }
+      }
+      call.kernel(places_[s.results[0]].write(start), from, count);
+    }
+    for (const Copy& c : copies_) copy_out(c, start, count);
+  }
+  void special(const Step& s, Call& call, size_t start, size_t count) {
+    auto offset = static_cast<int64_t>(start);
+    switch (s.prim) {
+      case Prim::check: {
+        if (call.failed) return;
+        size_t at = set_.find_false(
+            reinterpret_cast<const uint8_t*>(places_[s.args[0]].read(start)), count);
+        if (at == count) return;
+        call.failed = true;
+        return fail(s, start + at);
+      }
+      case Prim::linear:
+      case Prim::index: {
+        int64_t first = s.prim == Prim::linear ? context_.linear : context_.index[s.payload];
+        auto* to = reinterpret_cast<int64_t*>(places_[s.results[0]].write(start));
+        return set_.ramp(to, first + offset, 1, count);
+      }
+      default: {
+        uint32_t* to[4] = {};
+        for (uint8_t w = 0; w < 4; ++w)
+          if (s.words >> w & 1)
+            to[w] = reinterpret_cast<uint32_t*>(places_[s.results[w]].write(start));
+        set_.random(to, context_.seed, context_.call,
+                    static_cast<uint64_t>(context_.linear + offset), s.payload, count);
+      }
+    }
+  }
+  void fail(const Step& s, size_t at) {
+    if (context_.checks != nullptr)
+      context_.checks->failed(context_.linear + static_cast<int64_t>(at), s.payload);
+  }
+  void copy_out(const Copy& c, size_t start, size_t count) {
+    const Place& place = places_[c.value];
+    size_t bytes = p_.values_[c.value].bytes;
+    int size = size_class(bytes);
+    std::byte* to = c.at + static_cast<ptrdiff_t>(start) * c.stride;
+    if (c.contiguous) {
+      if (place.single) set_.fill[size](to, place.at, count);
+      else std::memmove(to, place.read(start), count * bytes);
+      return;
+    }
+    if (!place.single) return set_.scatter[size](to, c.stride, place.read(start), count);
+    for (size_t i = 0; i < count; ++i, to += c.stride) std::memcpy(to, place.at, bytes);
+  }
+
+  const StripProgram& p_;
+  absl::Span<const LineOperand> in_, out_;
+  int64_t count_;
+  const LineContext& context_;
+  const StripSet& set_;
+
+  absl::InlinedVector<Place, 24> places_;    // by value
+  absl::InlinedVector<uint64_t, 24> cells_;  // by value: single elements
+  absl::InlinedVector<Call, 24> calls_;
+  absl::InlinedVector<Strided, 4> gathers_;
+  absl::InlinedVector<Copy, 2> copies_;
+  uint32_t next_slot_ = 0;
+  bool fills_ = false;
+  std::byte* fill_[3] = {};
+  std::unique_ptr<Scratch> heap_;
+  alignas(64) std::byte stack_[48 << 10];
+};
+
+void StripProgram::run(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
+                       int64_t count, const LineContext& context, const StripSet& set) const {
+  if (count <= 0) return;
+  StripRun run(*this, in, out, count, context, set);
+  if (direct_ && run.direct()) return;
+  run.run();
+}
+
+}  // namespace lathe

@@ -1,0 +1,257 @@
+// F32 and F64 of core/math.h as 512-bit vectors. Included only by the *_avx512.cpp files.
+//
+// Everything is in an unnamed namespace and always_inline: no symbol made with these instructions may be one that the
+// linker could pick for code that must run elsewhere.
+#pragma once
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // g++ 12's own header
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#include <immintrin.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#define LATHE_SIMD [[gnu::always_inline]] inline
+
+namespace lathe {
+namespace {
+
+struct F32 {
+  using Scalar = float;
+  using Word = uint32_t;
+
+  struct Mask {
+    __mmask16 m;
+    LATHE_SIMD friend Mask operator&(Mask a, Mask b) { return {static_cast<__mmask16>(a.m & b.m)}; }
+    LATHE_SIMD friend Mask operator|(Mask a, Mask b) { return {static_cast<__mmask16>(a.m | b.m)}; }
+    LATHE_SIMD friend Mask operator^(Mask a, Mask b) { return {static_cast<__mmask16>(a.m ^ b.m)}; }
+    LATHE_SIMD friend Mask operator~(Mask a) { return {static_cast<__mmask16>(~a.m)}; }
+  };
+  struct Bits {
+    __m512i v;
+    Bits() = default;
+    LATHE_SIMD explicit Bits(Word w) : v(_mm512_set1_epi32(static_cast<int>(w))) {}
+    LATHE_SIMD explicit Bits(__m512i x) : v(x) {}
+    LATHE_SIMD friend Bits operator+(Bits a, Bits b) { return Bits(_mm512_add_epi32(a.v, b.v)); }
+    LATHE_SIMD friend Bits operator-(Bits a, Bits b) { return Bits(_mm512_sub_epi32(a.v, b.v)); }
+    LATHE_SIMD friend Bits operator&(Bits a, Bits b) { return Bits(_mm512_and_si512(a.v, b.v)); }
+    LATHE_SIMD friend Bits operator|(Bits a, Bits b) { return Bits(_mm512_or_si512(a.v, b.v)); }
+    LATHE_SIMD friend Bits operator^(Bits a, Bits b) { return Bits(_mm512_xor_si512(a.v, b.v)); }
+  };
+
+  __m512 v;
+  F32() = default;
+  LATHE_SIMD explicit F32(float x) : v(_mm512_set1_ps(x)) {}
+  LATHE_SIMD explicit F32(__m512 x) : v(x) {}
+
+  LATHE_SIMD friend F32 operator+(F32 a, F32 b) { return F32(_mm512_add_ps(a.v, b.v)); }
+  LATHE_SIMD friend F32 operator-(F32 a, F32 b) { return F32(_mm512_sub_ps(a.v, b.v)); }
+  LATHE_SIMD friend F32 operator*(F32 a, F32 b) { return F32(_mm512_mul_ps(a.v, b.v)); }
+  LATHE_SIMD friend F32 operator/(F32 a, F32 b) { return F32(_mm512_div_ps(a.v, b.v)); }
+  LATHE_SIMD friend F32 operator-(F32 a) { return F32(_mm512_xor_ps(a.v, _mm512_set1_ps(-0.f))); }
+
+  LATHE_SIMD static F32 fma(F32 a, F32 b, F32 c) { return F32(_mm512_fmadd_ps(a.v, b.v, c.v)); }
+  LATHE_SIMD static F32 sqrt(F32 a) { return F32(_mm512_sqrt_ps(a.v)); }
+  LATHE_SIMD static F32 abs(F32 a) { return F32(_mm512_andnot_ps(_mm512_set1_ps(-0.f), a.v)); }
+  LATHE_SIMD static F32 rint(F32 a) { return F32(_mm512_roundscale_ps(a.v, 0x08)); }
+  LATHE_SIMD static F32 floor(F32 a) { return F32(_mm512_roundscale_ps(a.v, 0x09)); }
+  LATHE_SIMD static F32 ceil(F32 a) { return F32(_mm512_roundscale_ps(a.v, 0x0a)); }
+  LATHE_SIMD static F32 trunc(F32 a) { return F32(_mm512_roundscale_ps(a.v, 0x0b)); }
+  LATHE_SIMD static F32 pmin(F32 a, F32 b) { return F32(_mm512_min_ps(a.v, b.v)); }
+  LATHE_SIMD static F32 pmax(F32 a, F32 b) { return F32(_mm512_max_ps(a.v, b.v)); }
+
+  LATHE_SIMD static Mask lt(F32 a, F32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }
+  LATHE_SIMD static Mask le(F32 a, F32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LE_OQ)}; }
+  LATHE_SIMD static Mask eq(F32 a, F32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_EQ_OQ)}; }
+  LATHE_SIMD static Mask ne(F32 a, F32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_NEQ_UQ)}; }
+  LATHE_SIMD static Mask bits_lt(Bits a, Bits b) { return {_mm512_cmplt_epi32_mask(a.v, b.v)}; }
+  LATHE_SIMD static Mask bits_eq(Bits a, Bits b) { return {_mm512_cmpeq_epi32_mask(a.v, b.v)}; }
+  LATHE_SIMD static F32 select(Mask m, F32 yes, F32 no) {
+    return F32(_mm512_mask_blend_ps(m.m, no.v, yes.v));
+  }
+  LATHE_SIMD static Bits select(Mask m, Bits yes, Bits no) {
+    return Bits(_mm512_mask_blend_epi32(m.m, no.v, yes.v));
+  }
+
+  LATHE_SIMD static Bits shl(Bits a, int n) {
+    return Bits(_mm512_slli_epi32(a.v, static_cast<unsigned>(n)));
+  }
+  LATHE_SIMD static Bits shr(Bits a, int n) {
+    return Bits(_mm512_srli_epi32(a.v, static_cast<unsigned>(n)));
+  }
+  LATHE_SIMD static Bits bits(F32 a) { return Bits(_mm512_castps_si512(a.v)); }
+  LATHE_SIMD static F32 frombits(Bits a) { return F32(_mm512_castsi512_ps(a.v)); }
+  LATHE_SIMD static F32 round_magic(F32 x, F32 c) {
+    F32 m(12582912.f);
+    return fma(x, c, m) - m;
+  }
+  LATHE_SIMD static F32 addexp(F32 x, F32 n) {
+    return frombits(bits(x) + shl(bits(n + F32(12582912.f)), 23));
+  }
+  LATHE_SIMD static Bits to_int(F32 n) { return Bits(_mm512_cvtps_epi32(n.v)); }
+  LATHE_SIMD static F32 from_int(Bits n) { return F32(_mm512_cvtepi32_ps(n.v)); }
+  template <class Slow>
+  LATHE_SIMD static F32 rare(Mask m, F32 fast, Slow slow) {
+    if (m.m != 0) [[unlikely]] return select(m, slow(), fast);
+    return fast;
+  }
+};
+
+struct F64 {
+  using Scalar = double;
+  using Word = uint64_t;
+
+  struct Mask {
+    __mmask8 m;
+    LATHE_SIMD friend Mask operator&(Mask a, Mask b) { return {static_cast<__mmask8>(a.m & b.m)}; }
+    LATHE_SIMD friend Mask operator|(Mask a, Mask b) { return {static_cast<__mmask8>(a.m | b.m)}; }
+    LATHE_SIMD friend Mask operator^(Mask a, Mask b) { return {static_cast<__mmask8>(a.m ^ b.m)}; }
+    LATHE_SIMD friend Mask operator~(Mask a) { return {static_cast<__mmask8>(~a.m)}; }
+  };
+  struct Bits {
+    __m512i v;
+    Bits() = default;
+    LATHE_SIMD explicit Bits(Word w) : v(_mm512_set1_epi64(static_cast<long long>(w))) {}
+    LATHE_SIMD explicit Bits(__m512i x) : v(x) {}
+    LATHE_SIMD friend Bits operator+(Bits a, Bits b) { return Bits(_mm512_add_epi64(a.v, b.v)); }
+    LATHE_SIMD friend Bits operator-(Bits a, Bits b) { return Bits(_mm512_sub_epi64(a.v, b.v)); }
+    LATHE_SIMD friend Bits operator&(Bits a, Bits b) { return Bits(_mm512_and_si512(a.v, b.v)); }
+    LATHE_SIMD friend Bits operator|(Bits a, Bits b) { return Bits(_mm512_or_si512(a.v, b.v)); }
+    LATHE_SIMD friend Bits operator^(Bits a, Bits b) { return Bits(_mm512_xor_si512(a.v, b.v)); }
+  };
+
+  __m512d v;
+  F64() = default;
+  LATHE_SIMD explicit F64(double x) : v(_mm512_set1_pd(x)) {}
+  LATHE_SIMD explicit F64(__m512d x) : v(x) {}
+
+  LATHE_SIMD friend F64 operator+(F64 a, F64 b) { return F64(_mm512_add_pd(a.v, b.v)); }
+  LATHE_SIMD friend F64 operator-(F64 a, F64 b) { return F64(_mm512_sub_pd(a.v, b.v)); }
+  LATHE_SIMD friend F64 operator*(F64 a, F64 b) { return F64(_mm512_mul_pd(a.v, b.v)); }
+  LATHE_SIMD friend F64 operator/(F64 a, F64 b) { return F64(_mm512_div_pd(a.v, b.v)); }
+  LATHE_SIMD friend F64 operator-(F64 a) { return F64(_mm512_xor_pd(a.v, _mm512_set1_pd(-0.))); }
+
+  LATHE_SIMD static F64 fma(F64 a, F64 b, F64 c) { return F64(_mm512_fmadd_pd(a.v, b.v, c.v)); }
+  LATHE_SIMD static F64 sqrt(F64 a) { return F64(_mm512_sqrt_pd(a.v)); }
+  LATHE_SIMD static F64 abs(F64 a) { return F64(_mm512_andnot_pd(_mm512_set1_pd(-0.), a.v)); }
+  LATHE_SIMD static F64 rint(F64 a) { return F64(_mm512_roundscale_pd(a.v, 0x08)); }
+  LATHE_SIMD static F64 floor(F64 a) { return F64(_mm512_roundscale_pd(a.v, 0x09)); }
+  LATHE_SIMD static F64 ceil(F64 a) { return F64(_mm512_roundscale_pd(a.v, 0x0a)); }
+  LATHE_SIMD static F64 trunc(F64 a) { return F64(_mm512_roundscale_pd(a.v, 0x0b)); }
+  LATHE_SIMD static F64 pmin(F64 a, F64 b) { return F64(_mm512_min_pd(a.v, b.v)); }
+  LATHE_SIMD static F64 pmax(F64 a, F64 b) { return F64(_mm512_max_pd(a.v, b.v)); }
+
+  LATHE_SIMD static Mask lt(F64 a, F64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_LT_OQ)}; }
+  LATHE_SIMD static Mask le(F64 a, F64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_LE_OQ)}; }
+  LATHE_SIMD static Mask eq(F64 a, F64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_EQ_OQ)}; }
+  LATHE_SIMD static Mask ne(F64 a, F64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_NEQ_UQ)}; }
+  LATHE_SIMD static Mask bits_lt(Bits a, Bits b) { return {_mm512_cmplt_epi64_mask(a.v, b.v)}; }
+  LATHE_SIMD static Mask bits_eq(Bits a, Bits b) { return {_mm512_cmpeq_epi64_mask(a.v, b.v)}; }
+  LATHE_SIMD static F64 select(Mask m, F64 yes, F64 no) {
+    return F64(_mm512_mask_blend_pd(m.m, no.v, yes.v));
+  }
+  LATHE_SIMD static Bits select(Mask m, Bits yes, Bits no) {
+    return Bits(_mm512_mask_blend_epi64(m.m, no.v, yes.v));
+  }
+
+  LATHE_SIMD static Bits shl(Bits a, int n) {
+    return Bits(_mm512_slli_epi64(a.v, static_cast<unsigned>(n)));
+  }
+  LATHE_SIMD static Bits shr(Bits a, int n) {
+    return Bits(_mm512_srli_epi64(a.v, static_cast<unsigned>(n)));
+  }
+  LATHE_SIMD static Bits bits(F64 a) { return Bits(_mm512_castpd_si512(a.v)); }
+  LATHE_SIMD static F64 frombits(Bits a) { return F64(_mm512_castsi512_pd(a.v)); }
+  LATHE_SIMD static F64 round_magic(F64 x, F64 c) {
+    F64 m(6755399441055744.);
+    return fma(x, c, m) - m;
+  }
+  LATHE_SIMD static F64 addexp(F64 x, F64 n) {
+    return frombits(bits(x) + shl(bits(n + F64(6755399441055744.)), 52));
+  }
+  LATHE_SIMD static Bits to_int(F64 n) { return Bits(_mm512_cvtpd_epi64(n.v)); }
+  LATHE_SIMD static F64 from_int(Bits n) { return F64(_mm512_cvtepi64_pd(n.v)); }
+  template <class Slow>
+  LATHE_SIMD static F64 rare(Mask m, F64 fast, Slow slow) {
+    if (m.m != 0) [[unlikely]] return select(m, slow(), fast);
+    return fast;
+  }
+};
+
+template <class S>
+inline constexpr size_t width = 64 / sizeof(typename S::Scalar);
+
+LATHE_SIMD F32 load(const float* p) { return F32(_mm512_loadu_ps(p)); }
+LATHE_SIMD F64 load(const double* p) { return F64(_mm512_loadu_pd(p)); }
+LATHE_SIMD void store(float* p, F32 x) { _mm512_storeu_ps(p, x.v); }
+LATHE_SIMD void store(double* p, F64 x) { _mm512_storeu_pd(p, x.v); }
+
+/// Masks as bool bytes.
+LATHE_SIMD void load_mask(const uint8_t* p, F32::Mask& m) {
+  __m128i b = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  m = {_mm_test_epi8_mask(b, b)};
+}
+LATHE_SIMD void load_mask(const uint8_t* p, F64::Mask& m) {
+  __m128i b = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+  m = {static_cast<__mmask8>(_mm_test_epi8_mask(b, b))};
+}
+LATHE_SIMD void store_mask(uint8_t* p, F32::Mask m) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm_maskz_set1_epi8(m.m, 1));
+}
+LATHE_SIMD void store_mask(uint8_t* p, F64::Mask m) {
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_maskz_set1_epi8(m.m, 1));
+}
+
+/// Lane l takes lane l + K; what the last K lanes take does not count.
+template <size_t K>
+LATHE_SIMD F32 lanes_down(F32 x) {
+  __m512i w = _mm512_castps_si512(x.v);
+  return F32(_mm512_castsi512_ps(_mm512_alignr_epi32(w, w, K)));
+}
+template <size_t K>
+LATHE_SIMD F64 lanes_down(F64 x) {
+  __m512i w = _mm512_castpd_si512(x.v);
+  return F64(_mm512_castsi512_pd(_mm512_alignr_epi64(w, w, K)));
+}
+LATHE_SIMD float first(F32 x) { return _mm512_cvtss_f32(x.v); }
+LATHE_SIMD double first(F64 x) { return _mm512_cvtsd_f64(x.v); }
+
+/// 32-bit words for philox (core/philox.h): mulhi is the upper half of the product.
+struct Words {
+  static constexpr size_t width = 16;
+  __m512i v;
+  Words() = default;
+  LATHE_SIMD explicit Words(uint32_t w) : v(_mm512_set1_epi32(static_cast<int>(w))) {}
+  LATHE_SIMD explicit Words(__m512i x) : v(x) {}
+  LATHE_SIMD static Words load(const uint32_t* p) { return Words(_mm512_loadu_si512(p)); }
+  LATHE_SIMD void store(uint32_t* p) const { _mm512_storeu_si512(p, v); }
+  LATHE_SIMD friend Words operator+(Words a, Words b) { return Words(_mm512_add_epi32(a.v, b.v)); }
+  LATHE_SIMD friend Words operator*(Words a, Words b) { return Words(_mm512_mullo_epi32(a.v, b.v)); }
+  LATHE_SIMD friend Words operator^(Words a, Words b) { return Words(_mm512_xor_si512(a.v, b.v)); }
+  LATHE_SIMD friend Words mulhi(Words a, Words b) {
+    __m512i even = _mm512_mul_epu32(a.v, b.v);
+    __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(a.v, 32), _mm512_srli_epi64(b.v, 32));
+    return Words(_mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd));
+  }
+};
+
+/// Sixteen halves ↔ floats, as f32_to_f16 of core/dtype.h but for the payload of NaNs.
+LATHE_SIMD F32 load_f16(const uint16_t* p) {
+  return F32(_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))));
+}
+LATHE_SIMD void store_f16(uint16_t* p, F32 x) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtps_ph(x.v, 0x08));
+}
+/// bfloat16 lies in the upper half of a float's word.
+LATHE_SIMD F32 load_bf16(const uint16_t* p) {
+  __m512i w = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+  return F32(_mm512_castsi512_ps(_mm512_slli_epi32(w, 16)));
+}
+/// Stores the lower halves of words.
+LATHE_SIMD void store_low_halves(uint16_t* p, F32::Bits w) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi32_epi16(w.v));
+}
+
+}  // namespace
+}  // namespace lathe
