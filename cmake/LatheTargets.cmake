@@ -55,3 +55,10 @@ function(lathe_folder name)
     target_link_libraries(lathe_${name} INTERFACE lathe_common ${arg_SEES})
   endif()
 endfunction()
+
+# Hidden visibility alone lets templates of the standard library through, which two copies would then share.
+function(lathe_limit_exports target)
+  set(map ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${map})
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${map})
+endfunction()

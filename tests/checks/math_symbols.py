@@ -2,7 +2,7 @@
 
 Their last bits differ from version to version and between scalar and vector code. Exactly rounded
 functions (floor, sqrt, fmod ...) are the same everywhere and may be called; fma by the portable
-strip and by core, which folds constants with it.
+strip, by core, which folds constants with it, and by jit/llvm, whose code may need it.
 """
 
 import re
@@ -18,7 +18,7 @@ _INEXACT = (
 INEXACT = re.compile(rf"(__)?({_INEXACT})([fl]|f16|f32|f64)?(_finite|_r)?$")
 VECTOR = re.compile(r"(_ZGV|Sleef_)")
 FMA = re.compile(r"fma[fl]?$")
-FMA_ALLOWED = re.compile(r"core/|kernels/.*portable[^/]*\.cpp$")
+FMA_ALLOWED = re.compile(r"core/|jit/llvm/|kernels/.*portable[^/]*\.cpp$")
 FOLDERS = ("core", "kernels", "graph", "autodiff", "jit")
 # What a vendor computes is its own business; the LLVM plug-in is ours.
 VENDORS = re.compile(r"kernels/(onednn|openblas|eigen|cudnn|cublas|cuda)/")
