@@ -66,16 +66,16 @@ struct Bits { template <class T> LATHE_SIMD static auto call(T a) { return scala
 template <class F, class S, int Arity>
 void add_vector(StripSet& set, Prim prim) {
   constexpr DType d = sizeof(typename S::Scalar) == 4 ? DType::f32 : DType::f64;
-  slot(set, prim, d) = vector_strip<F, S, Arity, 0>;
+  slot(set, prim, d) = short_strip<F, S, Arity, 0>;
   if constexpr (Arity > 1) {
-    slot(set, prim, d, 1) = vector_strip<F, S, Arity, 1>;
-    slot(set, prim, d, 2) = vector_strip<F, S, Arity, 2>;
+    slot(set, prim, d, 1) = short_strip<F, S, Arity, 1>;
+    slot(set, prim, d, 2) = short_strip<F, S, Arity, 2>;
   }
   if constexpr (Arity > 2) {
-    slot(set, prim, d, 3) = vector_strip<F, S, Arity, 3>;
-    slot(set, prim, d, 4) = vector_strip<F, S, Arity, 4>;
-    slot(set, prim, d, 5) = vector_strip<F, S, Arity, 5>;
-    slot(set, prim, d, 6) = vector_strip<F, S, Arity, 6>;
+    slot(set, prim, d, 3) = short_strip<F, S, Arity, 3>;
+    slot(set, prim, d, 4) = short_strip<F, S, Arity, 4>;
+    slot(set, prim, d, 5) = short_strip<F, S, Arity, 5>;
+    slot(set, prim, d, 6) = short_strip<F, S, Arity, 6>;
   }
 }
 template <class F, class S>

@@ -171,15 +171,16 @@ void fold_tree(void* results, size_t n) {
 }
 
 /// Columns a tile: sixteen rows of results stay in the first-level cache.
-inline constexpr size_t kFoldTile = 256;
+template <class T>
+inline constexpr size_t kFoldTile = 1024 / sizeof(T);
 
 template <class T, StripFn Join>
 void fold_columns(void* out, const void* in, ptrdiff_t stride, size_t rows, size_t columns,
                   const void* unit) {
-  alignas(64) T lanes[kFoldLanes][kFoldTile];
+  alignas(64) T lanes[kFoldLanes][kFoldTile<T>];
   T u = *as<T>(unit);
-  for (size_t c = 0; c < columns; c += kFoldTile) {
-    size_t tile = columns - c < kFoldTile ? columns - c : kFoldTile;
+  for (size_t c = 0; c < columns; c += kFoldTile<T>) {
+    size_t tile = columns - c < kFoldTile<T> ? columns - c : kFoldTile<T>;
     for (auto& lane : lanes)
       for (size_t i = 0; i < tile; ++i) lane[i] = u;
     const auto* row = static_cast<const unsigned char*>(in) + c * sizeof(T);
@@ -201,7 +202,7 @@ template <class F, class S>
 void add_float_fold(StripSet& set, Fold fold) {
   using T = typename S::Scalar;
   constexpr int d = static_cast<int>(sizeof(T) == 4 ? DType::f32 : DType::f64);
-  constexpr StripFn join = vector_strip<F, S, 2, 0>;
+  constexpr StripFn join = short_strip<F, S, 2, 0>;
   int f = static_cast<int>(fold);
   set.fold_blocks[f][d] = fold_blocks<VectorLanes<F, S>>;
   set.fold_columns[f][d] = fold_columns<T, join>;

@@ -134,9 +134,35 @@ struct Lanes {
     if constexpr (Single) return all;
     else return load(p + i);
   }
+  LATHE_SIMD S some(size_t i, size_t n) const {
+    if constexpr (Single) return all;
+    else return load_some(p + i, n);
+  }
 };
 
-/// F::call on vectors S: arity 1, 2 or 3.
+/// F::call on vectors S, for an F of an instruction or two: what is left over is one masked vector.
+template <class F, class S, int Arity, unsigned Splat>
+void short_strip(void* out, const void* const* in, size_t n) {
+  auto* to = static_cast<typename S::Scalar*>(out);
+  Lanes<S, (Splat & 1) != 0> a(in[0]);
+  Lanes<S, (Splat & 2) != 0> b(in[Arity > 1 ? 1 : 0]);
+  Lanes<S, (Splat & 4) != 0> c(in[Arity > 2 ? 2 : 0]);
+  size_t i = 0;
+  for (; i + width<S> <= n; i += width<S>) {
+    if constexpr (Arity == 1) store(to + i, F::call(a.at(i)));
+    else if constexpr (Arity == 2) store(to + i, F::call(a.at(i), b.at(i)));
+    else store(to + i, F::call(a.at(i), b.at(i), c.at(i)));
+  }
+  if constexpr (width<S> > 1) {
+    n -= i;
+    if (n == 0) return;
+    if constexpr (Arity == 1) store_some(to + i, F::call(a.some(i, n)), n);
+    else if constexpr (Arity == 2) store_some(to + i, F::call(a.some(i, n), b.some(i, n)), n);
+    else store_some(to + i, F::call(a.some(i, n), b.some(i, n), c.some(i, n)), n);
+  }
+}
+
+/// F::call on vectors S, for an F of many instructions, whose text should not be there twice.
 template <class F, class S, int Arity, unsigned Splat>
 [[gnu::noinline]] void vector_core(typename S::Scalar* out, const void* const* in, size_t blocks) {
   Lanes<S, (Splat & 1) != 0> a(in[0]);

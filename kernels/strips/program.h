@@ -67,6 +67,9 @@ class StripProgram {
   };
   static constexpr uint32_t kNone = UINT32_MAX;
 
+  bool run_direct(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out, int64_t count,
+                  const StripSet& set) const;
+
   std::vector<Value> values_;
   std::vector<Step> steps_;
   std::vector<Output> outputs_;

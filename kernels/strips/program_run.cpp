@@ -16,34 +16,6 @@ class StripRun {
            const StripSet& set)
       : p_(program), in_(in), out_(out), count_(count), context_(context), set_(set) {}
 
-  /// The whole line in one call of the only kernel; false if some operand does not allow it.
-  bool direct() const {
-    const Step& s = p_.steps_[0];
-    const LineOperand& to = out_[p_.outputs_[0].operand];
-    if (to.stride != 1 && count_ != 1) return false;
-    const void* from[3] = {};
-    unsigned splat = 0;
-    for (uint8_t k = 0; k < s.arity; ++k) {
-      const Value& v = p_.values_[s.args[k]];
-      if (v.from == From::constant) {
-        from[k] = &v.bits;
-        splat |= 1u << k;
-        continue;
-      }
-      const LineOperand& operand = in_[v.which];
-      from[k] = operand.data + v.part;
-      if (operand.stride == 0) splat |= 1u << k;
-      else if (count_ != 1 && (operand.stride != 1 || v.scale != 1)) return false;
-    }
-    if (splat + 1 == 1u << s.arity) return false;  // all of them: computed once, then filled
-    StripFn kernel = s.prim == Prim::cast
-                         ? (splat == 0 ? cast_of(s) : nullptr)
-                         : set_.prim[splat][static_cast<int>(s.prim)][static_cast<int>(s.key)];
-    if (kernel == nullptr) return false;
-    kernel(to.data, from, static_cast<size_t>(count_));
-    return true;
-  }
-
   void run() {
     place_inputs();
     for (uint32_t i = 0; i < p_.steps_.size(); ++i) plan_step(i);
@@ -323,12 +295,40 @@ class StripRun {
   alignas(64) std::byte stack_[48 << 10];
 };
 
+/// The whole line in one call of the only kernel; false if some operand does not allow it.
+bool StripProgram::run_direct(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
+                              int64_t count, const StripSet& set) const {
+  const Step& s = steps_[0];
+  const LineOperand& to = out[outputs_[0].operand];
+  if (to.stride != 1 && count != 1) return false;
+  const void* from[3] = {};
+  unsigned splat = 0;
+  for (uint8_t k = 0; k < s.arity; ++k) {
+    const Value& v = values_[s.args[k]];
+    if (v.from == From::constant) {
+      from[k] = &v.bits;
+      splat |= 1u << k;
+      continue;
+    }
+    const LineOperand& operand = in[v.which];
+    from[k] = operand.data + v.part;
+    if (operand.stride == 0) splat |= 1u << k;
+    else if (count != 1 && (operand.stride != 1 || v.scale != 1)) return false;
+  }
+  if (splat + 1 == 1u << s.arity) return false;  // all of them: computed once, then filled
+  StripFn kernel = nullptr;
+  if (s.prim != Prim::cast) kernel = set.prim[splat][static_cast<int>(s.prim)][static_cast<int>(s.key)];
+  else if (splat == 0) kernel = set.cast[static_cast<int>(s.from)][static_cast<int>(s.key)];
+  if (kernel == nullptr) return false;
+  kernel(to.data, from, static_cast<size_t>(count));
+  return true;
+}
+
 void StripProgram::run(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
                        int64_t count, const LineContext& context, const StripSet& set) const {
   if (count <= 0) return;
-  StripRun run(*this, in, out, count, context, set);
-  if (direct_ && run.direct()) return;
-  run.run();
+  if (direct_ && run_direct(in, out, count, set)) return;
+  StripRun(*this, in, out, count, context, set).run();
 }
 
 }  // namespace lathe

@@ -195,6 +195,28 @@ LATHE_SIMD F64 load(const double* p) { return F64(_mm256_loadu_pd(p)); }
 LATHE_SIMD void store(float* p, F32 x) { _mm256_storeu_ps(p, x.v); }
 LATHE_SIMD void store(double* p, F64 x) { _mm256_storeu_pd(p, x.v); }
 
+/// The first n lanes, n < width; the others read as 0 and are not written.
+LATHE_SIMD __m256i first_lanes32(size_t n) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)),
+                            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+LATHE_SIMD __m256i first_lanes64(size_t n) {
+  return _mm256_cmpgt_epi64(_mm256_set1_epi64x(static_cast<long long>(n)),
+                            _mm256_setr_epi64x(0, 1, 2, 3));
+}
+LATHE_SIMD F32 load_some(const float* p, size_t n) {
+  return F32(_mm256_maskload_ps(p, first_lanes32(n)));
+}
+LATHE_SIMD F64 load_some(const double* p, size_t n) {
+  return F64(_mm256_maskload_pd(p, first_lanes64(n)));
+}
+LATHE_SIMD void store_some(float* p, F32 x, size_t n) {
+  _mm256_maskstore_ps(p, first_lanes32(n), x.v);
+}
+LATHE_SIMD void store_some(double* p, F64 x, size_t n) {
+  _mm256_maskstore_pd(p, first_lanes64(n), x.v);
+}
+
 /// Masks as bool bytes.
 LATHE_SIMD void load_mask(const uint8_t* p, F32::Mask& m) {
   __m128i b = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));

@@ -187,6 +187,20 @@ LATHE_SIMD F64 load(const double* p) { return F64(_mm512_loadu_pd(p)); }
 LATHE_SIMD void store(float* p, F32 x) { _mm512_storeu_ps(p, x.v); }
 LATHE_SIMD void store(double* p, F64 x) { _mm512_storeu_pd(p, x.v); }
 
+/// The first n lanes, n < width; the others read as 0 and are not written.
+LATHE_SIMD F32 load_some(const float* p, size_t n) {
+  return F32(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p));
+}
+LATHE_SIMD F64 load_some(const double* p, size_t n) {
+  return F64(_mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << n) - 1), p));
+}
+LATHE_SIMD void store_some(float* p, F32 x, size_t n) {
+  _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), x.v);
+}
+LATHE_SIMD void store_some(double* p, F64 x, size_t n) {
+  _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1u << n) - 1), x.v);
+}
+
 /// Masks as bool bytes.
 LATHE_SIMD void load_mask(const uint8_t* p, F32::Mask& m) {
   __m128i b = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));

@@ -30,6 +30,14 @@ LATHE_SIMD void store(T* p, Lane<T> x) {
   *p = x.value();
 }
 
+/// Fewer lanes than one are none: never called.
+template <class T>
+LATHE_SIMD Lane<T> load_some(const T* p, size_t) {
+  return Lane<T>(*p);
+}
+template <class T>
+LATHE_SIMD void store_some(T*, Lane<T>, size_t) {}
+
 /// Masks as bool bytes.
 template <class Mask>
 LATHE_SIMD void load_mask(const uint8_t* p, Mask& m) {
