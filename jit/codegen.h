@@ -50,6 +50,26 @@ struct ElementwiseSpec {
 };
 inline constexpr int kMaxRank = 6;
 
+/// A fold over axes, in the order that defines its bits (kernels/reference/fold.h), with whatever
+/// is fused before it in `lift` and after it in `finish`. Axes: the kept ones, then the reduced
+/// ones in the order of the reduced index space, each outermost first.
+struct FoldSpec {
+  ScalarFunction lift;     // lowered; operands, then the index in the reduced space (i64) → state
+  ScalarFunction combine;  // two states → state
+  ScalarFunction finish;   // state, then how many elements (i64) → results
+  std::vector<DType> state;           // not complex
+  std::vector<uint64_t> unit;         // bits, one a state
+  std::vector<OperandSpec> operands;  // lift's, then the results; strides along the vector axis
+  int kept = 0, reduced = 1;          // numbers of axes; together 1 .. kMaxRank
+  /// The vector axis: the innermost kept one (many results side by side; needs kept > 0), else the
+  /// innermost reduced one.
+  bool columns = false;
+  /// A left fold in order along the one reduced axis, whose every prefix is a result. Results move
+  /// along it.
+  bool scan = false;
+  int indices = 0;  // how many index leaves `lift` may name; `finish` has none
+};
+
 /// What a kernel is called with. Rows of `strides`, each of `rank` numbers: operands in bytes, then
 /// `linear`, then index leaves, in elements.
 struct KernelArgs {
@@ -94,18 +114,20 @@ class Codegen {
   virtual Target host() const = 0;
   /// "host", "x86-64-v2", "avx2" or "avx512"; one that this machine lacks is an error.
   virtual Result<Target> target(std::string_view name) const = 0;
-  /// A relocatable object with one function, kElementwiseSymbol, of type KernelFn.
+  /// A relocatable object with one function, kKernelSymbol, of type KernelFn.
   virtual Result<std::string> compile(const ElementwiseSpec& spec, const Target& target) = 0;
+  virtual Result<std::string> compile(const FoldSpec& spec, const Target& target) = 0;
   /// The intermediate representation of the same, for people.
   virtual Result<std::string> print(const ElementwiseSpec& spec, const Target& target) = 0;
+  virtual Result<std::string> print(const FoldSpec& spec, const Target& target) = 0;
   virtual Result<LoadedCodeRef> load(std::string_view object) = 0;
 };
-inline constexpr std::string_view kElementwiseSymbol = "lathe_elementwise";
+inline constexpr std::string_view kKernelSymbol = "lathe_kernel";
 
 /// Changes whenever the same input may give other code: part of every cache key.
-inline constexpr int kCodegenVersion = 1;
+inline constexpr int kCodegenVersion = 2;
 /// The plug-in's handshake: one of another build is refused.
-inline constexpr uint32_t kCodegenAbi = 1;
+inline constexpr uint32_t kCodegenAbi = 2;
 inline constexpr const char* kCodegenEntry = "lathe_codegen";
 using CodegenEntry = Codegen* (*)(uint32_t abi);  // null if it speaks another
 

@@ -97,22 +97,22 @@ Result<Target> wanted_target(const Codegen& codegen) {
 Result<LoadedKernel> load(Codegen& codegen, std::string_view object, KernelFrom from) {
   auto code = codegen.load(object);
   if (!code) return {{}, code.error};
-  auto* fn = reinterpret_cast<KernelFn>(code.value->symbol(kElementwiseSymbol));
+  auto* fn = reinterpret_cast<KernelFn>(code.value->symbol(kKernelSymbol));
   if (fn == nullptr) return {{}, "the object has no kernel"};
   return {{std::move(code.value), fn, from}, {}};
 }
 
-}  // namespace
-
-std::string kernel_key(const ElementwiseSpec& spec, const Target& target) {
-  std::string key = absl::StrCat("elementwise ", kCodegenVersion, "\n", target.key(), "\nrank ",
-                                 spec.rank, " lanes ", spec.lanes, " indices ", spec.indices, "\n");
-  for (const OperandSpec& operand : spec.operands)
-    absl::StrAppend(&key, info(operand.dtype).short_name, " ", name(operand.stride), "\n");
-  return absl::StrCat(key, spec.body.print());
+std::string head(std::string_view kind, const Target& target) {
+  return absl::StrCat(kind, " ", kCodegenVersion, "\n", target.key(), "\n");
 }
 
-Result<LoadedKernel> get_kernel(const ElementwiseSpec& spec) {
+void append_operands(std::string& key, const std::vector<OperandSpec>& operands) {
+  for (const OperandSpec& operand : operands)
+    absl::StrAppend(&key, info(operand.dtype).short_name, " ", name(operand.stride), "\n");
+}
+
+template <class Spec>
+Result<LoadedKernel> find_or_compile(const Spec& spec) {
   const CodegenOrReason& opened = open_codegen();
   if (opened.codegen == nullptr) return {{}, opened.reason};
   Codegen& codegen = *opened.codegen;
@@ -135,5 +135,27 @@ Result<LoadedKernel> get_kernel(const ElementwiseSpec& spec) {
   disk->put(key, object.value);
   return keep(load(codegen, object.value, KernelFrom::compiler));
 }
+
+}  // namespace
+
+std::string kernel_key(const ElementwiseSpec& spec, const Target& target) {
+  std::string key = head("elementwise", target);
+  absl::StrAppend(&key, "rank ", spec.rank, " lanes ", spec.lanes, " indices ", spec.indices, "\n");
+  append_operands(key, spec.operands);
+  return absl::StrCat(key, spec.body.print());
+}
+
+std::string kernel_key(const FoldSpec& spec, const Target& target) {
+  std::string key = head("fold", target);
+  absl::StrAppend(&key, "kept ", spec.kept, " reduced ", spec.reduced, " columns ", spec.columns,
+                  " scan ", spec.scan, " indices ", spec.indices, "\n");
+  for (size_t s = 0; s < spec.state.size(); ++s)
+    absl::StrAppend(&key, info(spec.state[s]).short_name, " from ", spec.unit[s], "\n");
+  append_operands(key, spec.operands);
+  return absl::StrCat(key, spec.lift.print(), spec.combine.print(), spec.finish.print());
+}
+
+Result<LoadedKernel> get_kernel(const ElementwiseSpec& spec) { return find_or_compile(spec); }
+Result<LoadedKernel> get_kernel(const FoldSpec& spec) { return find_or_compile(spec); }
 
 }  // namespace lathe::jit

@@ -71,6 +71,15 @@ struct BodyEmitter::Regions {
   }
 };
 
+std::string check_body(const ScalarFunction& f, int indices) {
+  for (const ExprNode& node : f.graph.nodes()) {
+    if (info(node.prim).transcendental) return "the body is not lowered";
+    if (node.prim == Prim::index && node.payload >= static_cast<uint64_t>(indices))
+      return "the body asks for an index leaf that is not there";
+  }
+  return {};
+}
+
 void BodyEmitter::assign_regions() {
   constexpr uint32_t kUnused = ~0u;
   const size_t n = f_.graph.size();

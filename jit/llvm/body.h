@@ -53,4 +53,8 @@ class BodyEmitter {
   absl::flat_hash_map<uint32_t, std::array<llvm::Value*, 4>> random_blocks_;
 };
 
+/// Empty, or why no code can be made of this body: it is not lowered, or asks for a leaf that is
+/// not there.
+std::string check_body(const ScalarFunction& f, int indices);
+
 }  // namespace lathe::jit

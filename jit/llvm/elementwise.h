@@ -1,4 +1,4 @@
-// From an ElementwiseSpec to a module with one function, kElementwiseSymbol.
+// From an ElementwiseSpec to a module with one function, kKernelSymbol.
 //
 //   for each row that [begin, end) touches:            a row: a run along the innermost axis
 //     the address of every operand, the uniform ones loaded
@@ -6,55 +6,37 @@
 //       load; the body; store
 //
 // Rank, dtypes and how operands move along the innermost axis are compiled in; extents, strides and
-// the range are read from the arguments.
+// the range are read from the arguments. Whether a step is a whole one is asked once before its
+// loads and once before its stores, so that the body is there only once.
 #pragma once
 
-#include "jit/llvm/body.h"
-#include "jit/llvm/memory.h"
-#include "jit/llvm/target.h"
+#include "jit/llvm/frame.h"
 
 namespace lathe::jit {
 
 class ElementwiseEmitter {
  public:
   ElementwiseEmitter(const ElementwiseSpec& spec, const Target& target);
-  Result<OwnedModule> emit();
+  /// The spec passed check_elementwise.
+  OwnedModule emit();
 
  private:
-  class Context;
   struct Row;
-  using Values = std::vector<llvm::Value*>;
 
-  std::string check_spec() const;
-  void emit_arguments();
-  void emit_rows();
-  Values first_position();
   Row enter_row(const Values& at, llvm::Value* position);
-  void emit_row(const Row& row);
-  void emit_step(const Row& row, llvm::Value* i, llvm::Value* count);
-  void prepare_leaves(Context& context, const Row& row, llvm::Value* i, llvm::Value* count);
-  void report(llvm::Value* lanes, llvm::Value* linear, uint32_t code);
-
-  llvm::Value* field(size_t offset, llvm::Type* type);
-  llvm::Value* number(llvm::Value* array, size_t at);
-  llvm::Value* stride(size_t row, int axis);
-  llvm::Value* dot(size_t row, const Values& at);
+  void emit_step(const Row& row, llvm::Value* i);
+  Values load_inputs(const Row& row, llvm::Value* i, Limit limit);
   Place at_step(size_t operand, const Row& row, llvm::Value* i);
-  Values either(llvm::Value* count, const std::function<Values(llvm::Value*)>& emit);
 
   const ElementwiseSpec& spec_;
-  OwnedModule owned_;
-  llvm::IRBuilder<> b_;
+  Frame frame_;
+  llvm::IRBuilder<>& b_;
   VectorOps ops_;
   Memory memory_;
   size_t inputs_;
-  bool needs_linear_ = false, has_checks_ = false;
-  llvm::Function* function_ = nullptr;
-  // Loaded once, at entry.
-  Values data_, extents_, origins_;
-  std::vector<Values> strides_;  // rows as in KernelArgs
-  llvm::Value *begin_ = nullptr, *end_ = nullptr, *seed_ = nullptr, *call_ = nullptr,
-              *error_ = nullptr;
 };
+
+/// Empty, or what is wrong with the spec.
+std::string check_elementwise(const ElementwiseSpec& spec);
 
 }  // namespace lathe::jit

@@ -110,7 +110,7 @@ Result<LoadedCodeRef> Engine::load(std::string_view object) {
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object.data(), object.size()));
   if (auto error = layer_->add(dylib, std::move(buffer))) return give_up(std::move(error));
   // Linking happens at the first look-up: what is wrong with an object shows now, not at a call.
-  auto symbol = session_->lookup({&dylib}, session_->intern(std::string(kElementwiseSymbol)));
+  auto symbol = session_->lookup({&dylib}, session_->intern(std::string(kKernelSymbol)));
   if (!symbol) return give_up(symbol.takeError());
   return {std::make_shared<OrcCode>(*this, dylib), {}};
 }

@@ -3,8 +3,6 @@
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Intrinsics.h>
 
-#include <numeric>
-
 namespace lathe::jit {
 
 using llvm::Value;
@@ -56,47 +54,44 @@ Value* Memory::temporary(llvm::Type* vector) {
   return slot;
 }
 
-Value* Memory::first_lanes(unsigned lanes, Value* count) {
-  std::vector<llvm::Constant*> numbers;
-  for (unsigned i = 0; i < lanes; ++i) numbers.push_back(b_.getInt32(i));
-  Value* limit = b_.CreateVectorSplat(lanes, b_.CreateTrunc(count, b_.getInt32Ty()));
-  return b_.CreateICmpULT(llvm::ConstantVector::get(numbers), limit);
+// ── runs ────────────────────────────────────────────────────────────────────────────────────────
+Value* Memory::bytes_in(llvm::Type* scalar, Value* lanes) {
+  return b_.CreateMul(lanes, b_.getInt64(bytes_of(scalar)));
 }
 
-// ── runs ────────────────────────────────────────────────────────────────────────────────────────
-Value* Memory::load_run(llvm::Type* scalar, unsigned lanes, Value* pointer, Value* count) {
+Value* Memory::load_run(llvm::Type* scalar, unsigned lanes, Value* pointer, Limit limit) {
   llvm::Type* type = lanes == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes);
-  if (count == nullptr) return b_.CreateAlignedLoad(type, pointer, kAny);
+  if (!limit) return b_.CreateAlignedLoad(type, pointer, kAny);
   if (masks_runs(scalar))
-    return b_.CreateMaskedLoad(type, pointer, kAny, first_lanes(lanes, count),
+    return b_.CreateMaskedLoad(type, pointer, kAny, ops_.mask_of(lanes, limit.first, limit.count),
                                llvm::Constant::getNullValue(type));
-  // No byte beyond the last element may be read: it is copied to where there is room.
+  // No byte but the elements' may be read: they are copied to where there is room.
   Value* room = temporary(type);
   b_.CreateAlignedStore(llvm::Constant::getNullValue(type), room, llvm::Align(64));
-  b_.CreateMemCpy(room, llvm::Align(64), pointer, kAny,
-                  b_.CreateMul(count, b_.getInt64(bytes_of(scalar))));
+  Value* skip = limit.first == nullptr ? b_.getInt64(0) : bytes_in(scalar, limit.first);
+  b_.CreateMemCpy(b_.CreateGEP(b_.getInt8Ty(), room, skip), kAny,
+                  b_.CreateGEP(b_.getInt8Ty(), pointer, skip), kAny, bytes_in(scalar, limit.count));
   return b_.CreateAlignedLoad(type, room, llvm::Align(64));
 }
 
-void Memory::store_run(Value* vector, Value* pointer, Value* count) {
-  if (count == nullptr) {
+void Memory::store_run(Value* vector, Value* pointer, Limit limit) {
+  if (!limit) {
     b_.CreateAlignedStore(vector, pointer, kAny);
     return;
   }
   llvm::Type* scalar = vector->getType()->getScalarType();
   const unsigned lanes = lanes_of(vector->getType());
   if (masks_runs(scalar)) {
-    b_.CreateMaskedStore(vector, pointer, kAny, first_lanes(lanes, count));
+    b_.CreateMaskedStore(vector, pointer, kAny, ops_.mask_of(lanes, nullptr, limit.count));
     return;
   }
   Value* room = temporary(vector->getType());
   b_.CreateAlignedStore(vector, room, llvm::Align(64));
-  b_.CreateMemCpy(pointer, kAny, room, llvm::Align(64),
-                  b_.CreateMul(count, b_.getInt64(bytes_of(scalar))));
+  b_.CreateMemCpy(pointer, kAny, room, llvm::Align(64), bytes_in(scalar, limit.count));
 }
 
-Value* Memory::gather_mask(Value* count) {
-  if (count != nullptr) return first_lanes(ops_.lanes(), count);
+Value* Memory::gather_mask(Limit limit) {
+  if (limit) return ops_.mask_of(ops_.lanes(), limit.first, limit.count);
   return llvm::Constant::getAllOnesValue(ops_.type(DType::bool_));
 }
 
@@ -107,19 +102,21 @@ Value* Memory::pointers(const Place& place, uint64_t skip) {
                       steps);
 }
 
-Value* Memory::load_strided(llvm::Type* scalar, const Place& place, uint64_t skip, Value* count) {
+Value* Memory::load_strided(llvm::Type* scalar, const Place& place, uint64_t skip, Limit limit) {
   llvm::Type* type = ops_.widen(scalar);
   if (gathers(scalar)) {
-    Value* mask = gather_mask(count);
+    Value* mask = gather_mask(limit);
     return b_.CreateMaskedGather(type, pointers(place, skip), kAny, mask,
                                  llvm::Constant::getNullValue(type));
   }
-  // Lanes beyond the last element read that one again.
-  Value* last = count != nullptr ? b_.CreateSub(count, b_.getInt64(1)) : nullptr;
+  // Lanes that take no part read the nearest element that does.
+  Value* first = limit.first == nullptr ? b_.getInt64(0) : limit.first;
+  Value* last = limit ? b_.CreateAdd(first, b_.CreateSub(limit.count, b_.getInt64(1))) : nullptr;
   Value* result = llvm::PoisonValue::get(type);
   for (uint64_t i = 0; i < ops_.lanes(); ++i) {
     Value* lane = b_.getInt64(i);
-    if (last != nullptr) lane = b_.CreateSelect(b_.CreateICmpULT(lane, last), lane, last);
+    if (limit) lane = b_.CreateSelect(b_.CreateICmpSLT(lane, last), lane, last);
+    if (limit.first != nullptr) lane = b_.CreateSelect(b_.CreateICmpSGT(lane, first), lane, first);
     Value* offset = b_.CreateAdd(b_.CreateMul(lane, place.stride), b_.getInt64(skip));
     Value* element =
         b_.CreateAlignedLoad(scalar, b_.CreateGEP(b_.getInt8Ty(), place.pointer, offset), kAny);
@@ -128,17 +125,17 @@ Value* Memory::load_strided(llvm::Type* scalar, const Place& place, uint64_t ski
   return result;
 }
 
-void Memory::store_strided(Value* vector, const Place& place, uint64_t skip, Value* count) {
+void Memory::store_strided(Value* vector, const Place& place, uint64_t skip, Limit limit) {
   llvm::Type* scalar = vector->getType()->getScalarType();
   if (gathers(scalar)) {
-    b_.CreateMaskedScatter(vector, pointers(place, skip), kAny, gather_mask(count));
+    b_.CreateMaskedScatter(vector, pointers(place, skip), kAny, gather_mask(limit));
     return;
   }
   const auto put = [&](Value* element, Value* lane) {
     Value* offset = b_.CreateAdd(b_.CreateMul(lane, place.stride), b_.getInt64(skip));
     b_.CreateAlignedStore(element, b_.CreateGEP(b_.getInt8Ty(), place.pointer, offset), kAny);
   };
-  if (count == nullptr) {
+  if (!limit) {
     for (uint64_t i = 0; i < ops_.lanes(); ++i)
       put(ops_.lanes() == 1 ? vector : b_.CreateExtractElement(vector, i), b_.getInt64(i));
     return;
@@ -156,12 +153,19 @@ void Memory::store_strided(Value* vector, const Place& place, uint64_t skip, Val
   put(b_.CreateLoad(scalar, b_.CreateGEP(scalar, room, lane)), lane);
   Value* next = b_.CreateAdd(lane, b_.getInt64(1));
   lane->addIncoming(next, loop);
-  b_.CreateCondBr(b_.CreateICmpULT(next, count), loop, done);
+  b_.CreateCondBr(b_.CreateICmpULT(next, limit.count), loop, done);
   b_.SetInsertPoint(done);
 }
 
 // ── both ────────────────────────────────────────────────────────────────────────────────────────
-Parts Memory::load(const Place& place, Value* count) {
+/// The same lanes where each has two elements.
+Limit Memory::doubled(Limit limit) {
+  if (limit) limit.count = b_.CreateShl(limit.count, 1);
+  if (limit.first != nullptr) limit.first = b_.CreateShl(limit.first, 1);
+  return limit;
+}
+
+Parts Memory::load(const Place& place, Limit limit) {
   llvm::Type* scalar = memory_type(place.dtype);
   const bool pair = is_complex(place.dtype);
   Parts parts;
@@ -174,16 +178,15 @@ Parts Memory::load(const Place& place, Value* count) {
       break;
     case Movement::strided:
       for (uint64_t skip = 0; skip <= (pair ? kPart : 0); skip += kPart)
-        parts.push_back(load_strided(scalar, place, skip, count));
+        parts.push_back(load_strided(scalar, place, skip, limit));
       break;
     case Movement::contiguous: {
       const unsigned lanes = ops_.lanes();
       if (!pair) {
-        parts.push_back(load_run(scalar, lanes, place.pointer, count));
+        parts.push_back(load_run(scalar, lanes, place.pointer, limit));
         break;
       }
-      Value* twice = count != nullptr ? b_.CreateShl(count, 1) : nullptr;
-      Value* both = load_run(scalar, 2 * lanes, place.pointer, twice);
+      Value* both = load_run(scalar, 2 * lanes, place.pointer, doubled(limit));
       for (int part = 0; part < 2; ++part) {
         llvm::SmallVector<int, 64> pick;
         for (unsigned i = 0; i < lanes; ++i) pick.push_back(static_cast<int>(2 * i) + part);
@@ -197,21 +200,21 @@ Parts Memory::load(const Place& place, Value* count) {
   return parts;
 }
 
-void Memory::store(const Place& place, const Parts& values, Value* count) {
+void Memory::store(const Place& place, const Parts& values, Limit limit) {
   Parts parts = values;
   for (Value*& part : parts) part = to_memory(place.dtype, part);
   if (place.movement != Movement::contiguous) {
-    for (size_t i = 0; i < parts.size(); ++i) store_strided(parts[i], place, kPart * i, count);
+    for (size_t i = 0; i < parts.size(); ++i) store_strided(parts[i], place, kPart * i, limit);
     return;
   }
   if (parts.size() == 1) {
-    store_run(parts[0], place.pointer, count);
+    store_run(parts[0], place.pointer, limit);
     return;
   }
   const unsigned lanes = ops_.lanes();
   if (lanes == 1) {
-    store_run(parts[0], place.pointer, nullptr);
-    store_run(parts[1], b_.CreateConstGEP1_64(b_.getInt8Ty(), place.pointer, kPart), nullptr);
+    store_run(parts[0], place.pointer, {});
+    store_run(parts[1], b_.CreateConstGEP1_64(b_.getInt8Ty(), place.pointer, kPart), {});
     return;
   }
   llvm::SmallVector<int, 64> mix;
@@ -219,8 +222,7 @@ void Memory::store(const Place& place, const Parts& values, Value* count) {
     mix.push_back(static_cast<int>(i));
     mix.push_back(static_cast<int>(i + lanes));
   }
-  Value* twice = count != nullptr ? b_.CreateShl(count, 1) : nullptr;
-  store_run(b_.CreateShuffleVector(parts[0], parts[1], mix), place.pointer, twice);
+  store_run(b_.CreateShuffleVector(parts[0], parts[1], mix), place.pointer, doubled(limit));
 }
 
 }  // namespace lathe::jit

@@ -18,6 +18,13 @@ struct Place {
   llvm::Value* stride = nullptr;  // strided: bytes, i64
 };
 
+/// Which lanes take part: `count` (0 < count < lanes) from lane `first` on (absent: 0), or all.
+struct Limit {
+  llvm::Value* count = nullptr;
+  llvm::Value* first = nullptr;
+  explicit operator bool() const { return count != nullptr; }
+};
+
 /// One value, or the two parts of a complex one.
 using Parts = absl::InlinedVector<llvm::Value*, 2>;
 
@@ -25,23 +32,22 @@ class Memory {
  public:
   Memory(VectorOps& ops, const Target& target) : ops_(ops), b_(ops.b), target_(target) {}
 
-  /// The lanes' elements; with `count`, of the first 0 < count < lanes lanes only: memory beyond is
-  /// not touched, and the other lanes hold anything.
-  Parts load(const Place& place, llvm::Value* count = nullptr);
-  void store(const Place& place, const Parts& values, llvm::Value* count = nullptr);
+  /// The lanes' elements. Memory of lanes that take no part is not touched; such lanes hold
+  /// anything. Stores begin at lane 0.
+  Parts load(const Place& place, Limit limit = {});
+  void store(const Place& place, const Parts& values, Limit limit = {});
 
  private:
   llvm::Type* memory_type(DType dtype) const;
   bool masks_runs(llvm::Type* scalar) const;
   bool gathers(llvm::Type* scalar) const;
-  llvm::Value* first_lanes(unsigned lanes, llvm::Value* count);
-  llvm::Value* gather_mask(llvm::Value* count);
-  llvm::Value* load_run(llvm::Type* scalar, unsigned lanes, llvm::Value* pointer,
-                        llvm::Value* count);
-  void store_run(llvm::Value* vector, llvm::Value* pointer, llvm::Value* count);
-  llvm::Value* load_strided(llvm::Type* scalar, const Place& place, uint64_t skip,
-                            llvm::Value* count);
-  void store_strided(llvm::Value* vector, const Place& place, uint64_t skip, llvm::Value* count);
+  llvm::Value* gather_mask(Limit limit);
+  llvm::Value* bytes_in(llvm::Type* scalar, llvm::Value* lanes);
+  Limit doubled(Limit limit);
+  llvm::Value* load_run(llvm::Type* scalar, unsigned lanes, llvm::Value* pointer, Limit limit);
+  void store_run(llvm::Value* vector, llvm::Value* pointer, Limit limit);
+  llvm::Value* load_strided(llvm::Type* scalar, const Place& place, uint64_t skip, Limit limit);
+  void store_strided(llvm::Value* vector, const Place& place, uint64_t skip, Limit limit);
   llvm::Value* pointers(const Place& place, uint64_t skip);
   llvm::Value* temporary(llvm::Type* vector);
   llvm::Value* from_memory(DType dtype, llvm::Value* x);

@@ -4,6 +4,7 @@
 #include "jit/codegen.h"
 #include "jit/llvm/elementwise.h"
 #include "jit/llvm/engine.h"
+#include "jit/llvm/fold.h"
 #include "jit/llvm/target.h"
 
 namespace lathe::jit {
@@ -15,31 +16,52 @@ class LlvmCodegen final : public Codegen {
   Result<Target> target(std::string_view name) const override { return named_target(name); }
 
   Result<std::string> compile(const ElementwiseSpec& spec, const Target& target) override {
-    auto module = generate(spec, target);
+    return object_of(generate(spec, target), target);
+  }
+  Result<std::string> compile(const FoldSpec& spec, const Target& target) override {
+    return object_of(generate(spec, target), target);
+  }
+  Result<std::string> print(const ElementwiseSpec& spec, const Target& target) override {
+    return text_of(generate(spec, target));
+  }
+  Result<std::string> print(const FoldSpec& spec, const Target& target) override {
+    return text_of(generate(spec, target));
+  }
+  Result<LoadedCodeRef> load(std::string_view object) override { return load_object(object); }
+
+ private:
+  static std::string check(const ElementwiseSpec& spec) { return check_elementwise(spec); }
+  static std::string check(const FoldSpec& spec) { return check_fold(spec); }
+  static OwnedModule emit(const ElementwiseSpec& spec, const Target& target) {
+    return ElementwiseEmitter(spec, target).emit();
+  }
+  static OwnedModule emit(const FoldSpec& spec, const Target& target) {
+    return FoldEmitter(spec, target).emit();
+  }
+
+  template <class Spec>
+  static Result<OwnedModule> generate(const Spec& spec, const Target& target) {
+    Result<OwnedModule> result;
+    const std::string error = guarded([&] {
+      result.error = check(spec);
+      if (!result) return;
+      result.value = emit(spec, target);
+      result.error = prepare_module(*result.value.module, target);
+    });
+    if (!error.empty()) return {{}, error};
+    return result;
+  }
+
+  static Result<std::string> object_of(Result<OwnedModule> module, const Target& target) {
     if (!module) return {{}, module.error};
     return compile_module(std::move(module.value), target);
   }
 
-  Result<std::string> print(const ElementwiseSpec& spec, const Target& target) override {
-    auto module = generate(spec, target);
+  static Result<std::string> text_of(const Result<OwnedModule>& module) {
     if (!module) return {{}, module.error};
     std::string text;
     llvm::raw_string_ostream(text) << *module.value.module;
     return {std::move(text), {}};
-  }
-
-  Result<LoadedCodeRef> load(std::string_view object) override { return load_object(object); }
-
- private:
-  static Result<OwnedModule> generate(const ElementwiseSpec& spec, const Target& target) {
-    Result<OwnedModule> result;
-    const std::string error = guarded([&] {
-      ElementwiseEmitter emitter(spec, target);
-      result = emitter.emit();
-      if (result) result.error = prepare_module(*result.value.module, target);
-    });
-    if (!error.empty()) return {{}, error};
-    return result;
   }
 };
 

@@ -68,6 +68,23 @@ Value* VectorOps::lane_numbers() {
   return llvm::ConstantVector::get(numbers);
 }
 
+Value* VectorOps::ramp(Value* first, Value* step, Value* i) {
+  Value* start = b.CreateAdd(first, b.CreateMul(i, step));
+  return b.CreateAdd(splat(start), b.CreateMul(lane_numbers(), splat(step)));
+}
+
+Value* VectorOps::mask_of(unsigned lanes, Value* first, Value* count) {
+  std::vector<llvm::Constant*> list;
+  for (unsigned i = 0; i < lanes; ++i) list.push_back(b.getInt32(i));
+  const auto spread = [&](Value* x) {
+    x = b.CreateTrunc(x, b.getInt32Ty());
+    return lanes == 1 ? x : b.CreateVectorSplat(lanes, x);
+  };
+  Value* numbers = lanes == 1 ? static_cast<Value*>(list[0]) : llvm::ConstantVector::get(list);
+  if (first != nullptr) numbers = b.CreateSub(numbers, spread(first));
+  return b.CreateICmpULT(numbers, spread(count));
+}
+
 Value* VectorOps::any(Value* mask) {
   if (lanes_ == 1) return mask;
   llvm::Type* word = b.getIntNTy(lanes_);

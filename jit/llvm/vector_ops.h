@@ -25,6 +25,12 @@ class VectorOps {
   llvm::Value* constant(DType dtype, uint64_t bits);
   /// 0, 1, 2 ... as i64.
   llvm::Value* lane_numbers();
+  /// first + (i + lane) * step, all i64; `first`, `step` and `i` scalars.
+  llvm::Value* ramp(llvm::Value* first, llvm::Value* step, llvm::Value* i);
+  /// The mask of the first `count` (a scalar i64) lanes.
+  llvm::Value* first_lanes(llvm::Value* count) { return mask_of(lanes_, nullptr, count); }
+  /// Of `count` lanes from `first` (null: 0) on, for a vector of `lanes`.
+  llvm::Value* mask_of(unsigned lanes, llvm::Value* first, llvm::Value* count);
 
   /// Any primitive that has arguments, but rare, check, complex, real and imag.
   llvm::Value* apply(const ExprNode& node, absl::Span<const DType> types,

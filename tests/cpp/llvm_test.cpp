@@ -1,9 +1,6 @@
 // Generated code against the reference engine: the same bits for every dtype, length, layout and
 // target, and not a byte touched that is not an operand's.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -12,97 +9,24 @@
 
 #include "core/philox.h"
 #include "jit/codegen.h"
+#include "tests/cpp/kernel_memory.h"
 #include "tests/cpp/random_expr.h"
 
 namespace lathe::jit {
 namespace {
 
-using lathe::testing::kTensorTypes;
-using lathe::testing::random_program;
-using lathe::testing::random_value;
-using lathe::testing::same_value;
-
-Codegen* codegen() { return open_codegen().codegen; }
-
-/// What this machine can run of the targets that differ in how code comes out.
-std::vector<Target> targets() {
-  std::vector<Target> all;
-  for (const char* name : {"host", "x86-64-v2", "avx2", "avx512"})
-    if (auto target = codegen()->target(name)) all.push_back(target.value);
-  return all;
-}
-
-#define LATHE_NEEDS_LLVM() \
-  if (codegen() == nullptr) GTEST_SKIP() << open_codegen().reason
-
-/// Memory whose last byte is the last of a page, with nothing readable after it or before its page.
-class GuardedBytes {
- public:
-  explicit GuardedBytes(size_t bytes) {
-    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    const size_t body = (bytes + page - 1) / page * page;
-    size_ = body + 2 * page;
-    base_ = static_cast<std::byte*>(
-        mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    if (body > 0) mprotect(base_ + page, body, PROT_READ | PROT_WRITE);
-    data_ = base_ + page + body - bytes;
-  }
-  ~GuardedBytes() { munmap(base_, size_); }
-  GuardedBytes(const GuardedBytes&) = delete;
-  GuardedBytes& operator=(const GuardedBytes&) = delete;
-  std::byte* data() const { return data_; }
-
- private:
-  std::byte* base_;
-  std::byte* data_;
-  size_t size_;
-};
-
-/// An operand laid out over `extents`: which byte each element is at. Axes may be padded and run
-/// backwards.
-struct Layout {
-  DType dtype;
-  Stride stride;
-  std::vector<int64_t> strides;  // bytes
-  int64_t origin = 0;            // of the element at 0, from the lowest byte
-  size_t bytes = 0;
-
-  int64_t at(const std::vector<int64_t>& extents, int64_t position) const {
-    int64_t offset = origin;
-    for (size_t axis = extents.size(); axis-- > 0;) {
-      offset += position % extents[axis] * strides[axis];
-      position /= extents[axis];
-    }
-    return offset;
-  }
-};
-
-Layout make_layout(DType dtype, Stride inner, const std::vector<int64_t>& extents,
-                   std::mt19937_64& rng, bool input) {
-  Layout layout{dtype, inner, std::vector<int64_t>(extents.size())};
-  const auto size = static_cast<int64_t>(size_of(dtype));
-  int64_t span = size;
-  for (size_t axis = extents.size(); axis-- > 0;) {
-    int64_t step = span;
-    const bool innermost = axis + 1 == extents.size();
-    if (innermost && inner == Stride::uniform) step = 0;
-    if (innermost && inner == Stride::strided) step = size * static_cast<int64_t>(1 + rng() % 3);
-    if (!innermost && rng() % 3 == 0) step += size * static_cast<int64_t>(rng() % 4);
-    if (!innermost && input && rng() % 5 == 0) step = 0;
-    const bool backwards = step != 0 && (!innermost || inner == Stride::strided) && rng() % 3 == 0;
-    layout.strides[axis] = backwards ? -step : step;
-    if (backwards) layout.origin += step * (extents[axis] - 1);
-    span = std::max(span, step * (extents[axis] - 1) + span);
-  }
-  layout.bytes = static_cast<size_t>(span);
-  return layout;
-}
-
-uint64_t read(const std::byte* p, DType dtype) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, p, size_of(dtype));
-  return dtype == DType::bool_ ? bits & 1 : bits;
-}
+namespace testing = lathe::testing;
+using testing::Built;
+using testing::codegen;
+using testing::compile;
+using testing::GuardedBytes;
+using testing::kTensorTypes;
+using testing::Layout;
+using testing::make_layout;
+using testing::random_program;
+using testing::read;
+using testing::same_value;
+using testing::targets;
 
 /// One run of a kernel over random operands, compared element by element.
 struct Trial {
@@ -122,7 +46,7 @@ struct Trial {
       layouts.push_back(
           make_layout(spec.operands[k].dtype, spec.operands[k].stride, extents, rng, k < inputs));
       memory.push_back(std::make_unique<GuardedBytes>(positions == 0 ? 0 : layouts[k].bytes));
-      fill(k, rng);
+      keep(k, rng);
       strides.insert(strides.end(), layouts[k].strides.begin(), layouts[k].strides.end());
     }
     int64_t step = 1;  // linear, row-major
@@ -140,24 +64,10 @@ struct Trial {
     }
   }
 
-  void fill(size_t k, std::mt19937_64& rng) {
+  void keep(size_t k, std::mt19937_64& rng) {
     std::byte* data = memory[k]->data();
-    const Layout& layout = layouts[k];
-    if (positions > 0)
-      for (size_t i = 0; i < layout.bytes; ++i) data[i] = static_cast<std::byte>(rng());
-    for (int64_t p = 0; p < positions; ++p) {
-      const int64_t at = layout.at(extents, p);
-      if (is_complex(layout.dtype)) {
-        for (int part = 0; part < 2; ++part) {
-          const auto bits = static_cast<uint32_t>(random_value(DType::f32, rng));
-          std::memcpy(data + at + 4 * part, &bits, 4);
-        }
-      } else {
-        const uint64_t bits = random_value(layout.dtype, rng);
-        std::memcpy(data + at, &bits, size_of(layout.dtype));
-      }
-    }
-    before.emplace_back(data, data + (positions > 0 ? layout.bytes : 0));
+    if (positions > 0) testing::fill(layouts[k], extents, data, rng);
+    before.emplace_back(data, data + (positions > 0 ? layouts[k].bytes : 0));
   }
 
   KernelArgs args(const std::vector<std::byte*>& data, int64_t begin, int64_t end,
@@ -240,20 +150,6 @@ struct Trial {
     return {};
   }
 };
-
-struct Built {
-  LoadedCodeRef code;
-  KernelFn fn = nullptr;
-};
-Built compile(const ElementwiseSpec& spec, const Target& target) {
-  auto object = codegen()->compile(spec, target);
-  EXPECT_TRUE(object) << object.error << "\n" << spec.body.print();
-  if (!object) return {};
-  auto loaded = codegen()->load(object.value);
-  EXPECT_TRUE(loaded) << loaded.error;
-  if (!loaded) return {};
-  return {loaded.value, reinterpret_cast<KernelFn>(loaded.value->symbol(kElementwiseSymbol))};
-}
 
 ElementwiseSpec make_spec(const ScalarFunction& f, std::mt19937_64* rng = nullptr, int rank = 1) {
   ElementwiseSpec spec{lower(f), {}, rank};

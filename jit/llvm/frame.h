@@ -1,0 +1,94 @@
+// What every kernel has, whatever it computes: its one function, the arguments read once at entry,
+// loops that carry values, and the walk over the positions [begin, end) of its outer axes.
+#pragma once
+
+#include <functional>
+
+#include "jit/llvm/body.h"
+#include "jit/llvm/memory.h"
+#include "jit/llvm/target.h"
+
+namespace lathe::jit {
+
+using Values = std::vector<llvm::Value*>;
+
+class Frame {
+ public:
+  /// `leaves`: rows of `linear` and index leaves that the arguments hold; 0: none is read.
+  Frame(std::string_view symbol, size_t operands, size_t axes, size_t leaves);
+  OwnedModule finish();
+
+  llvm::Value* i64(uint64_t value) { return b.getInt64(value); }
+  llvm::Value* smaller(llvm::Value* x, llvm::Value* y);
+  /// Sum of at[k] * strides of axis first + k, in row `row`.
+  llvm::Value* dot(size_t row, size_t first, const Values& at);
+  size_t leaf_row(size_t leaf) const { return data.size() + leaf; }
+
+  /// for (i = first; i < last; i += step) carried = body(i, carried)
+  Values loop(llvm::Value* first, llvm::Value* last, llvm::Value* step, const Values& carried,
+              const std::function<Values(llvm::Value*, const Values&)>& body);
+  /// whole() or part(), whichever the i1 `is_whole` says (a constant: true); both give as many
+  /// values of the same types.
+  Values either(llvm::Value* is_whole, const std::function<Values()>& whole,
+                const std::function<Values()>& part);
+  /// Steps through positions [begin, end) of axes [0, axes): body(at, position) says how many
+  /// positions along the innermost axis it did.
+  void walk(size_t axes, const std::function<llvm::Value*(const Values&, llvm::Value*)>& body);
+  /// `at` on axes first .. after `by` more along the innermost, which stays within its extent or
+  /// just reaches it.
+  Values advance(size_t first, Values at, llvm::Value* by);
+  /// A failed check: the least logical index among `lanes`, with the code, if that is less than
+  /// what is there.
+  void report(VectorOps& ops, llvm::Value* lanes, llvm::Value* linear, uint32_t code);
+  /// Room on the stack for `count` values of a type.
+  llvm::Value* room(llvm::Type* type, uint64_t count);
+
+ private:
+  OwnedModule owned_;
+
+ public:
+  llvm::IRBuilder<> b;
+  llvm::Function* function;
+  Values data, extents, origins;
+  std::vector<Values> strides;  // rows as in KernelArgs
+  llvm::Value *begin, *end, *seed, *call, *error;
+
+ private:
+  llvm::Value* field(size_t offset, llvm::Type* type);
+  llvm::Value* number(llvm::Value* array, size_t at);
+  llvm::BasicBlock* block(const char* name);
+};
+
+/// The leaves of a body at one step of a kernel.
+class StepContext final : public BodyContext {
+ public:
+  StepContext(Frame& frame, VectorOps& ops) : frame_(frame), ops_(ops) {}
+
+  std::vector<Parts> inputs;
+  Values leaves;                  // vectors: `linear`, then index leaves
+  llvm::Value* active = nullptr;  // null: all lanes
+
+  llvm::Value* input(uint32_t which, int part) override {
+    return inputs[which][static_cast<size_t>(part)];
+  }
+  llvm::Value* index(int axis) override { return leaves[static_cast<size_t>(axis) + 1]; }
+  llvm::Value* linear() override { return leaves[0]; }
+  llvm::Value* seed() override { return frame_.seed; }
+  llvm::Value* call() override { return frame_.call; }
+  void failed(llvm::Value* lanes, uint32_t code) override {
+    if (active != nullptr) lanes = ops_.b.CreateAnd(lanes, active);
+    frame_.report(ops_, lanes, leaves[0], code);
+  }
+
+ private:
+  Frame& frame_;
+  VectorOps& ops_;
+};
+
+/// How many leaf rows a kernel with these bodies reads: `linear` comes with the others.
+size_t leaf_rows(absl::Span<const ScalarFunction* const> bodies, int indices);
+bool has_checks(const ScalarFunction& f);
+Movement movement_of(Stride stride);
+int parts_of(DType dtype);
+
+}  // namespace lathe::jit

@@ -1,0 +1,133 @@
+// What tests of generated kernels share: targets to try, guarded memory, and operands laid out in
+// awkward ways.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "jit/codegen.h"
+#include "tests/cpp/random_expr.h"
+
+namespace lathe::testing {
+
+inline jit::Codegen* codegen() { return jit::open_codegen().codegen; }
+
+#define LATHE_NEEDS_LLVM() \
+  if (::lathe::testing::codegen() == nullptr) GTEST_SKIP() << ::lathe::jit::open_codegen().reason
+
+/// What this machine can run of the targets that differ in how code comes out.
+inline std::vector<jit::Target> targets() {
+  std::vector<jit::Target> all;
+  for (const char* name : {"host", "x86-64-v2", "avx2", "avx512"})
+    if (auto target = codegen()->target(name)) all.push_back(target.value);
+  return all;
+}
+
+struct Built {
+  jit::LoadedCodeRef code;
+  jit::KernelFn fn = nullptr;
+};
+template <class Spec>
+Built compile(const Spec& spec, const jit::Target& target) {
+  auto object = codegen()->compile(spec, target);
+  EXPECT_TRUE(object) << object.error;
+  if (!object) return {};
+  auto loaded = codegen()->load(object.value);
+  EXPECT_TRUE(loaded) << loaded.error;
+  if (!loaded) return {};
+  return {loaded.value, reinterpret_cast<jit::KernelFn>(loaded.value->symbol(jit::kKernelSymbol))};
+}
+
+/// Memory whose last byte is the last of a page, with nothing readable after it or before its page.
+class GuardedBytes {
+ public:
+  explicit GuardedBytes(size_t bytes) {
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    const size_t body = (bytes + page - 1) / page * page;
+    size_ = body + 2 * page;
+    base_ = static_cast<std::byte*>(
+        mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (body > 0) mprotect(base_ + page, body, PROT_READ | PROT_WRITE);
+    data_ = base_ + page + body - bytes;
+  }
+  ~GuardedBytes() { munmap(base_, size_); }
+  GuardedBytes(const GuardedBytes&) = delete;
+  GuardedBytes& operator=(const GuardedBytes&) = delete;
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* base_;
+  std::byte* data_;
+  size_t size_;
+};
+
+/// An operand laid out over `extents`: which byte each element is at. Axes may be padded and run
+/// backwards.
+struct Layout {
+  DType dtype;
+  jit::Stride stride;
+  std::vector<int64_t> strides;  // bytes
+  int64_t origin = 0;            // of the element at 0, from the lowest byte
+  size_t bytes = 0;
+
+  int64_t at(const std::vector<int64_t>& extents, int64_t position) const {
+    int64_t offset = origin;
+    for (size_t axis = extents.size(); axis-- > 0;) {
+      offset += position % extents[axis] * strides[axis];
+      position /= extents[axis];
+    }
+    return offset;
+  }
+};
+
+inline Layout make_layout(DType dtype, jit::Stride inner, const std::vector<int64_t>& extents,
+                          std::mt19937_64& rng, bool input) {
+  Layout layout{dtype, inner, std::vector<int64_t>(extents.size())};
+  const auto size = static_cast<int64_t>(size_of(dtype));
+  int64_t span = size;
+  for (size_t axis = extents.size(); axis-- > 0;) {
+    int64_t step = span;
+    const bool innermost = axis + 1 == extents.size();
+    if (innermost && inner == jit::Stride::uniform) step = 0;
+    if (innermost && inner == jit::Stride::strided)
+      step = size * static_cast<int64_t>(1 + rng() % 3);
+    if (!innermost && rng() % 3 == 0) step += size * static_cast<int64_t>(rng() % 4);
+    if (!innermost && input && rng() % 5 == 0) step = 0;
+    const bool backwards =
+        step != 0 && (!innermost || inner == jit::Stride::strided) && rng() % 3 == 0;
+    layout.strides[axis] = backwards ? -step : step;
+    if (backwards) layout.origin += step * (extents[axis] - 1);
+    span = std::max(span, step * (extents[axis] - 1) + span);
+  }
+  layout.bytes = static_cast<size_t>(span);
+  return layout;
+}
+
+inline uint64_t read(const std::byte* p, DType dtype) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, p, size_of(dtype));
+  return dtype == DType::bool_ ? bits & 1 : bits;
+}
+
+/// Random values of its dtype at every element, random bytes in between.
+inline void fill(const Layout& layout, const std::vector<int64_t>& extents, std::byte* data,
+                 std::mt19937_64& rng) {
+  int64_t positions = 1;
+  for (int64_t e : extents) positions *= e;
+  for (size_t i = 0; i < layout.bytes; ++i) data[i] = static_cast<std::byte>(rng());
+  for (int64_t p = 0; p < positions; ++p) {
+    std::byte* at = data + layout.at(extents, p);
+    const DType d = real_type(layout.dtype);
+    for (size_t part = 0; part < size_of(layout.dtype); part += size_of(d)) {
+      const uint64_t bits = random_value(d, rng);
+      std::memcpy(at + part, &bits, size_of(d));
+    }
+  }
+}
+
+}  // namespace lathe::testing
