@@ -23,6 +23,7 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 
 #include <deque>
 #include <memory>
@@ -337,6 +338,9 @@ enum class Effects : uint8_t { pure, fails, ordered };
 /// From the schema's (!), the kind (a random row moves the generator on) and the body's checks; a structure
 /// is what its blocks are.
 Effects effects(const Node& node, const Graph& graph);
+
+/// Nodes whose results say what a symbol is: counts that only running them tells, numbers after a loop.
+absl::flat_hash_set<const Node*> symbol_nodes(const Graph& graph);
 
 /// Calls `visit` on every node of the block and of the blocks inside, in order, owners first.
 void for_each_node(const Block& block, const std::function<void(Node*)>& visit);

@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "core/flags.h"
+#include "core/error.h"
 #include "graph/passes/passes.h"
 #include "graph/verify.h"
 
@@ -14,58 +14,99 @@ namespace {
 
 struct Pass {
   std::string_view name;
-  int (*run)(Graph&);
+  int (*run)(Graph&, Rewrites&);
 };
 
-constexpr int kMostRounds = 8;  // in practice two; a pair of passes that undo each other stops here
+constexpr Pass kUnifySizes{"unify_sizes", unify_sizes};
+constexpr Pass kEliminateDead{"eliminate_dead", eliminate_dead};
+constexpr Pass kMergeCommon{"merge_common", merge_common};
+constexpr Pass kFoldConstants{"fold_constants", fold_constants};
+constexpr Pass kCanonicalise{"canonicalise", canonicalise};
+constexpr Pass kSimplifyAlgebra{"simplify_algebra", simplify_algebra};
+constexpr Pass kCleanCasts{"clean_casts", clean_casts};
+constexpr Pass kCleanViews{"clean_views", clean_views};
+constexpr Pass kFoldBatchNorm{"fold_batch_norm", fold_batch_norm};
+constexpr Pass kFusePointwise{"fuse_pointwise", fuse_pointwise};
+
+constexpr Pass kAll[] = {kUnifySizes,     kEliminateDead, kMergeCommon, kFoldConstants, kCanonicalise,
+                         kSimplifyAlgebra, kCleanCasts,    kCleanViews,  kFoldBatchNorm, kFusePointwise};
+
+double now() {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 class Run {
  public:
-  explicit Run(Graph& graph) : graph_(graph) {}
+  explicit Run(Graph& graph) : graph_(graph), began_(now()) {}
 
   int pass(const Pass& p) {
-    if (flag_has(Flag::rewrites_off, p.name)) return 0;
-    int64_t limit = flag_count(Flag::rewrite_limit);
-    if (limit > 0 && total_ >= limit) return 0;
-    PassReport r{std::string(p.name), 0, graph_.node_count(), 0, 0};
-    auto start = std::chrono::steady_clock::now();
-    r.changes = p.run(graph_);
-    r.milliseconds =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    if (rewrites_.off(p.name)) return 0;
+    PassReport r{std::string(p.name), 0, graph_.node_count(), 0, 0, {}};
+    double start = now();
+    rewrites_.clear();
+    r.changes = p.run(graph_, rewrites_);
+    r.milliseconds = now() - start;
     r.nodes_after = graph_.node_count();
-    total_ += r.changes;
-    report_.passes.push_back(r);
-    return r.changes;
+    for (const auto& [name, count] : rewrites_.fired())
+      if (name != p.name) r.fired.emplace(name, count);
+    report_.passes.push_back(std::move(r));
+    return report_.passes.back().changes;
   }
+  double spent() const { return now() - began_; }
   Report take() { return std::move(report_); }
 
  private:
   Graph& graph_;
+  Rewrites rewrites_;
   Report report_;
-  int64_t total_ = 0;
+  double began_;
 };
 
 }  // namespace
 
-Report optimise(Graph& graph) {
+Report optimise(Graph& graph, const Budget& budget) {
   Run run(graph);
-  for (int round = 0; round < kMostRounds; ++round) {
-    int changes = run.pass({"eliminate_dead", eliminate_dead});
-    changes += run.pass({"merge_common", merge_common});
-    if (changes == 0) break;
+  run.pass(kUnifySizes);
+  for (int round = 0; round < budget.rounds; ++round) {
+    int changes = run.pass(kEliminateDead);
+    changes += run.pass(kMergeCommon);
+    changes += run.pass(kFoldConstants);
+    changes += run.pass(kCanonicalise);
+    changes += run.pass(kSimplifyAlgebra);
+    changes += run.pass(kCleanCasts);
+    changes += run.pass(kCleanViews);
+    if (changes == 0 || run.spent() > budget.milliseconds) break;
   }
-  run.pass({"fuse_pointwise", fuse_pointwise});
-  run.pass({"eliminate_dead", eliminate_dead});
+  run.pass(kFusePointwise);
+  run.pass(kEliminateDead);
   verify(graph);
   return run.take();
 }
 
+int run_pass(std::string_view name, Graph& graph) {
+  for (const Pass& p : kAll) {
+    if (p.name != name) continue;
+    Rewrites rewrites;
+    return p.run(graph, rewrites);
+  }
+  throw NameError({.op = std::string(name), .problem = "there is no pass of this name"});
+}
+
+std::vector<std::string_view> pass_names() {
+  std::vector<std::string_view> out;
+  for (const Pass& p : kAll) out.push_back(p.name);
+  return out;
+}
+
 std::string Report::print() const {
   std::string out;
-  for (const PassReport& p : passes)
+  for (const PassReport& p : passes) {
+    std::string what = p.changes == 0 ? "(unchanged)" : absl::StrCat(p.changes, " changes");
+    for (const auto& [rule, count] : p.fired) absl::StrAppend(&what, ", ", rule, " ", count);
     absl::StrAppend(&out, absl::StrFormat("%-16s %4d -> %4d nodes  %7.3f ms  %s\n", p.name, p.nodes_before,
-                                          p.nodes_after, p.milliseconds,
-                                          p.changes == 0 ? "(unchanged)" : absl::StrCat(p.changes, " changes")));
+                                          p.nodes_after, p.milliseconds, what));
+  }
   return out;
 }
 

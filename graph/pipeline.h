@@ -1,6 +1,7 @@
 // The rewriter: passes in a readable order, to a fixed point, with a report of what each did.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,14 +14,24 @@ struct PassReport {
   int changes = 0;
   size_t nodes_before = 0, nodes_after = 0;
   double milliseconds = 0;
+  std::map<std::string, int, std::less<>> fired;  // by rule, where the pass has rules
 };
 struct Report {
   std::vector<PassReport> passes;
   std::string print() const;  // a line a pass; "(unchanged)" where it did nothing
 };
 
-/// Rewrites a core graph. Every pass is exact: same bits. A pass named in the flag `rewrites_off` is left
-/// out; after `rewrite_limit` changes, if set, no more are made: that is how a wrong one is found.
-Report optimise(Graph& graph);
+struct Budget {
+  int rounds = 8;              // in practice two or three; passes that undo each other stop here
+  double milliseconds = 2000;  // no further round is begun after this; what is there is right all the same
+};
+
+/// Rewrites a core graph. Every pass is exact: same bits. A pass or rule named in the flag `rewrites_off` is
+/// left out; after `rewrite_limit` changes, if set, no more are made: that is how a wrong one is found.
+Report optimise(Graph& graph, const Budget& budget = {});
+
+/// Runs one pass by its name: tests, tools. NameError if there is none. How many changes it made.
+int run_pass(std::string_view name, Graph& graph);
+std::vector<std::string_view> pass_names();
 
 }  // namespace lathe::ir

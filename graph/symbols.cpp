@@ -55,6 +55,13 @@ void map_ints(Graph& graph, const std::function<Int(Int)>& change) {
     }
 }
 
+absl::flat_hash_set<const Node*> symbol_nodes(const Graph& graph) {
+  absl::flat_hash_set<const Node*> out;
+  for (const SymbolSource& s : graph.sources())
+    if (s.value != nullptr && s.value->node() != nullptr) out.insert(s.value->node());
+  return out;
+}
+
 void map_ints(Graph& graph, Node* node, const std::function<Int(Int)>& change) {
   if (node->attrs().size() > 0) graph.set_attrs(node, map_ints(node->attrs(), change));
   for (Value* v : node->out()) graph.set_type(v, map_ints(v->type(), change));

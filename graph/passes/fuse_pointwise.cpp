@@ -110,13 +110,13 @@ void make_group(Graph& graph, const Group& g) {
   for (size_t i = g.members.size(); i-- > 0;) graph.erase(g.members[i]);
 }
 
-int fuse(Graph& graph, Block& block) {
+int fuse(Graph& graph, Block& block, Rewrites& rewrites) {
   int made = 0;
   for (Node* n : block.nodes())
     if (!n->is(Structure::group))
-      for (Block* inner : n->blocks()) made += fuse(graph, *inner);
+      for (Block* inner : n->blocks()) made += fuse(graph, *inner, rewrites);
   for (const Group& g : find_groups(block, graph)) {
-    if (g.members.size() < 2) continue;
+    if (g.members.size() < 2 || !rewrites.allow("fuse_pointwise")) continue;
     make_group(graph, g);
     ++made;
   }
@@ -142,6 +142,10 @@ bool pointwise(const Node& node) {
   return op.kind == Kind::create && !reads_position(op);
 }
 
-int fuse_pointwise(Graph& graph) { return fuse(graph, graph.body()); }
+int fuse_pointwise(Graph& graph, Rewrites& rewrites) {
+  int made = fuse(graph, graph.body(), rewrites);
+  for (const auto& f : graph.functions()) made += fuse(*f, f->body(), rewrites);
+  return made;
+}
 
 }  // namespace lathe::ir

@@ -1,6 +1,7 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 
+#include "graph/literal.h"
 #include "graph/passes/passes.h"
 
 namespace lathe::ir {
@@ -9,11 +10,14 @@ namespace {
 /// Equal text, equal node. Values by identity; tensors among the literals too.
 std::string key_of(const Node& n) {
   std::string key = absl::StrCat(n.is(Structure::constant) ? "constant" : n.op()->name());
+  if (n.detached()) key += " detached";
   for (const Arg& a : n.attrs().view()) {
-    if (a.tag == Tag::tensor)
+    if (a.tag == Tag::tensor && writes_inline(a.tensor()))
+      absl::StrAppend(&key, " ", lathe::to_string(type_of(a.tensor())), elements_text(a.tensor()));
+    else if (a.tag == Tag::tensor)
       absl::StrAppend(&key, " t", reinterpret_cast<uintptr_t>(a.tensor_));
     else
-      absl::StrAppend(&key, " ", static_cast<int>(a.tag), ":", to_string(a));
+      absl::StrAppend(&key, " ", static_cast<int>(a.tag), ":", literal_text(a));
   }
   for (size_t i = 0; i < n.in().size(); ++i)
     absl::StrAppend(&key, " v", reinterpret_cast<uintptr_t>(n.in(i)), "@", n.places()[i].param, ".",
@@ -21,15 +25,18 @@ std::string key_of(const Node& n) {
   return key;
 }
 
-int merge(Graph& graph, Block& block) {
+using Nodes = absl::flat_hash_set<const Node*>;
+using Seen = absl::flat_hash_map<std::string, Node*>;
+
+/// `seen` holds what this block and those around it have computed by now.
+int merge(Graph& graph, Block& block, const Nodes& saying, Seen seen, Rewrites& rewrites) {
   int merged = 0;
-  absl::flat_hash_map<std::string, Node*> seen;
   for (Node* n : block.nodes()) {
-    for (Block* inner : n->blocks()) merged += merge(graph, *inner);
+    for (Block* inner : n->blocks()) merged += merge(graph, *inner, saying, n->is(Structure::group) ? Seen() : seen, rewrites);
     bool candidate = n->is(Structure::op) || n->is(Structure::constant);
-    if (!candidate || effects(*n, graph) == Effects::ordered) continue;
+    if (!candidate || saying.contains(n) || effects(*n, graph) == Effects::ordered) continue;
     auto [it, fresh] = seen.try_emplace(key_of(*n), n);
-    if (fresh) continue;
+    if (fresh || !rewrites.allow("merge_common")) continue;
     graph.replace(n, it->second->out());
     ++merged;
   }
@@ -38,6 +45,10 @@ int merge(Graph& graph, Block& block) {
 
 }  // namespace
 
-int merge_common(Graph& graph) { return merge(graph, graph.body()); }
+int merge_common(Graph& graph, Rewrites& rewrites) {
+  int merged = merge(graph, graph.body(), symbol_nodes(graph), {}, rewrites);
+  for (const auto& f : graph.functions()) merged += merge(*f, f->body(), symbol_nodes(*f), {}, rewrites);
+  return merged;
+}
 
 }  // namespace lathe::ir

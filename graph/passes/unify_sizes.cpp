@@ -1,0 +1,58 @@
+#include "graph/passes/passes.h"
+
+namespace lathe::ir {
+namespace {
+
+bool would_change(const Node& n, const std::function<Int(Int)>& change) {
+  bool any = false;
+  auto look = [&](Int e) { any |= !identical(change(e), e); };
+  for (const Arg& a : n.attrs().view()) {
+    if (a.tag == Tag::integer) look(a.integer());
+    if (a.tag != Tag::list) continue;
+    for (size_t i = 0; i < a.list_->size; ++i)
+      if (a.list_->data[i].tag == Tag::integer) look(a.list_->data[i].integer());
+  }
+  for (const Value* v : n.out()) for_each_int(v->type(), look);
+  for (const Block* b : n.blocks()) {
+    for (const Value* p : b->parameters()) for_each_int(p->type(), look);
+    for (Node* inner = b->first(); inner != nullptr; inner = inner->next())
+      any = any || would_change(*inner, change);
+  }
+  return any;
+}
+
+}  // namespace
+
+int unify_sizes(Graph& graph, Rewrites& rewrites) {
+  if (graph.checks().empty() && graph.assumptions().empty()) return 0;
+  GraphScope scope(graph);
+  auto sources = graph.sources();
+  // Sizes of inputs are known everywhere; a symbol that something inside says is left alone.
+  auto from_inputs = [&](Int e) {
+    for (uint32_t k : symbols_of(e)) {
+      const Value* v = k < sources.size() ? sources[k].value : nullptr;
+      if (v == nullptr || v->node() != nullptr || v->block() != &graph.body()) return false;
+    }
+    return true;
+  };
+  absl::flat_hash_map<uint64_t, Int> known;
+  std::function<Int(Int)> change = [&](Int e) {
+    if (e.known()) return e;
+    auto [it, fresh] = known.try_emplace(e.word(), e);
+    if (fresh && from_inputs(e)) {
+      Int simple = scope->simplify(e);
+      if (from_inputs(simple)) it->second = simple;
+    }
+    return it->second;
+  };
+  // The types of inputs stay: they are where symbols come from.
+  int changes = 0;
+  for (Node* n : graph.body().nodes()) {
+    if (!would_change(*n, change) || !rewrites.allow("unify_sizes")) continue;
+    map_ints(graph, n, change);
+    ++changes;
+  }
+  return changes;
+}
+
+}  // namespace lathe::ir

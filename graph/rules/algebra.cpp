@@ -1,0 +1,54 @@
+// Identities of arithmetic that hold for every bit pattern: signed zeros, infinities, subnormals, NaN.
+//
+// What is not here on purpose: x + 0 (turns -0.0 into 0.0), x * 0, x - x, x / x (infinities, NaN),
+// log(exp(x)), 1 / (1 / x), sums regrouped.
+#include <cmath>
+
+#include "graph/rule.h"
+
+namespace lathe::ir {
+namespace {
+
+bool integer_x(Match& m) { return m.is_tensor("x") && is_integer(m.dtype("x")); }
+
+/// x / c is x * (1 / c), rounded once either way, exactly where 1 / c is a number of the same kind: c is a
+/// power of two.
+bool divide_by_power_of_two(Match& m) {
+  if (m.is_value("c") || !m.is_tensor("x") || !is_floating(m.dtype("x"))) return false;
+  const Arg& c = m.literal("c");
+  double v = c.tag == Tag::real ? c.real_ : 0;
+  if (c.tag == Tag::integer && c.integer().known()) v = static_cast<double>(c.integer().value());
+  int exponent = 0;
+  if (!std::isfinite(v) || std::abs(std::frexp(v, &exponent)) != 0.5) return false;
+  if (exponent < -64 || exponent > 64) return false;  // well inside f32, whose numbers it is computed in
+  m.bind("r", Arg(1 / v));
+  return true;
+}
+
+constexpr Rule kRules[] = {
+    {"mul_by_one", Exactness::exact, "mul(x, 1)", "x"},
+    {"mul_by_one_real", Exactness::exact, "mul(x, 1.0)", "x"},
+    {"div_by_one", Exactness::exact, "div(x, 1)", "x"},
+    {"div_by_one_real", Exactness::exact, "div(x, 1.0)", "x"},
+    {"add_zero_integer", Exactness::exact, "add(x, 0)", "x", integer_x},
+    {"add_minus_zero", Exactness::exact, "add(x, -0.0)", "x"},
+    {"sub_zero", Exactness::exact, "sub(x, 0)", "x"},
+    {"sub_zero_real", Exactness::exact, "sub(x, 0.0)", "x"},
+    {"div_to_mul", Exactness::exact, "div(x, c)", "mul(x, r)", divide_by_power_of_two},
+    {"neg_of_neg", Exactness::exact, "neg(neg(x))", "x"},
+    {"abs_of_abs", Exactness::exact, "abs(abs(x))", "abs(x)"},
+    {"abs_of_neg", Exactness::exact, "abs(neg(x))", "abs(x)"},
+    {"relu_of_relu", Exactness::exact, "relu(relu(x))", "relu(x)"},
+    {"floor_of_floor", Exactness::exact, "floor(floor(x))", "floor(x)"},
+    {"ceil_of_ceil", Exactness::exact, "ceil(ceil(x))", "ceil(x)"},
+    {"trunc_of_trunc", Exactness::exact, "trunc(trunc(x))", "trunc(x)"},
+    {"round_of_round", Exactness::exact, "round(round(x))", "round(x)"},
+    {"not_of_not", Exactness::exact, "logical_not(logical_not(x))", "x"},
+    {"where_of_same", Exactness::exact, "where(c, x, x)", "x"},
+};
+
+}  // namespace
+
+absl::Span<const Rule> algebra_rules() { return kRules; }
+
+}  // namespace lathe::ir

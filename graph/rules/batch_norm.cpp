@@ -1,0 +1,41 @@
+// Batch normalisation after a convolution with constant weights becomes part of the weights. Approximate: the
+// scale is applied before the sum instead of after it.
+#include "core/fn.h"
+#include "graph/rule.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe::ir {
+namespace {
+
+/// A constant with one value a channel: [c, 1, 1] or [1, c, 1, 1], as many as w has outputs.
+bool per_channel(Match& m, std::string_view name, Int channels) {
+  Tensor s = m.constant(name);
+  if (!s.defined() || s.rank() < 3 || s.rank() > 4) return false;
+  return identical(s.size(-3), channels) && identical(s.numel(), channels) && is_floating(s.dtype());
+}
+
+bool scale_weights(Match& m) {
+  Tensor w = m.constant("w");
+  if (!w.defined() || !m.single_use("conv2d") || !per_channel(m, "s", w.size(0))) return false;
+  BackendScope eager(nullptr);
+  GradMode off(false);
+  Tensor by = shape_ops<Tensor>::reshape(m.constant("s"), Ints{w.size(0), 1, 1, 1});
+  m.bind("v", math_ops<Tensor>::mul(w, by));
+  return true;
+}
+
+constexpr Rule kRules[] = {
+    {"scale_after_conv", Exactness::approximate,
+     "mul(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), s)",
+     "conv2d(x, v, stride=a, pad=b, dilation=c, groups=g)", scale_weights},
+    {"shift_before_scale", Exactness::approximate,
+     "mul(sub(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), t), s)",
+     "sub(conv2d(x, v, stride=a, pad=b, dilation=c, groups=g), mul(t, s))", scale_weights},
+};
+
+}  // namespace
+
+absl::Span<const Rule> batch_norm_rules() { return kRules; }
+
+}  // namespace lathe::ir

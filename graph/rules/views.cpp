@@ -1,0 +1,67 @@
+// Views of views, views that show everything, and reads of what was just written. Data is moved by none of
+// them; that the result's type must be the same does most of the checking.
+#include "graph/rule.h"
+
+namespace lathe::ir {
+namespace {
+
+/// Axes as numbers from 0; false if one is unknown.
+bool axes(const Arg& a, int rank, absl::InlinedVector<int64_t, 6>& out) {
+  if (a.tag != Tag::list) return false;
+  for (size_t i = 0; i < a.list_->size; ++i) {
+    Int v = a.list_->data[i].integer();
+    if (!v.known()) return false;
+    out.push_back(v.value() < 0 ? v.value() + rank : v.value());
+  }
+  return static_cast<int>(out.size()) == rank;
+}
+
+bool is_identity(Match& m) {
+  absl::InlinedVector<int64_t, 6> p;
+  if (!axes(m.literal("p"), m.rank("x"), p)) return false;
+  for (size_t i = 0; i < p.size(); ++i)
+    if (p[i] != static_cast<int64_t>(i)) return false;
+  return true;
+}
+
+bool compose(Match& m) {
+  absl::InlinedVector<int64_t, 6> p, q;
+  if (!axes(m.literal("p"), m.rank("x"), p) || !axes(m.literal("q"), m.rank("x"), q)) return false;
+  std::vector<Arg> r;
+  for (int64_t k : q) r.emplace_back(p[static_cast<size_t>(k)]);
+  ArgList list{r.data(), r.size()};
+  m.bind("r", Arg(list));
+  return true;
+}
+
+/// A view of row-major data can be taken at once, whatever was in between.
+bool packed_x(Match& m) { return m.is_tensor("x") && m.packed("x"); }
+
+constexpr Rule kRules[] = {
+    {"permute_to_nothing", Exactness::exact, "permute(x, p)", "x", is_identity},
+    {"permute_of_permute", Exactness::exact, "permute(permute(x, p), q)", "permute(x, r)", compose},
+    {"view_to_nothing", Exactness::exact, "view(x, s)", "x"},
+    {"view_of_view", Exactness::exact, "view(view(x, s), t)", "view(x, t)", packed_x},
+    {"expand_to_nothing", Exactness::exact, "expand(x, s)", "x"},
+    {"expand_of_expand", Exactness::exact, "expand(expand(x, s), t)", "expand(x, t)"},
+    {"squeeze_of_unsqueeze", Exactness::exact, "squeeze(unsqueeze(x, d), dim=e)", "x"},
+    {"slice_to_nothing", Exactness::exact, "slice(x, d, start=a, end=b)", "x"},
+    {"clone_of_packed", Exactness::exact, "clone(x)", "x", packed_x},
+    {"slice_of_put", Exactness::exact,
+     "slice(slice_put(x, v, d, start=a, end=b, step=c), d, start=a, end=b, step=c)", "v"},
+    {"put_of_put", Exactness::exact,
+     "slice_put(slice_put(x, v, d, start=a, end=b, step=c), w, d, start=a, end=b, step=c)",
+     "slice_put(x, w, d, start=a, end=b, step=c)"},
+    {"put_of_everything", Exactness::exact, "slice_put(x, v, d, start=a, end=b)", "v"},
+    {"squeeze_of_put", Exactness::exact, "squeeze(squeeze_put(x, v, dim=d), dim=d)", "v"},
+    {"squeeze_put_to_view", Exactness::exact, "squeeze_put(x, v, dim=[0])", "unsqueeze(v, 0)"},
+    {"unsqueeze_of_put", Exactness::exact, "unsqueeze(unsqueeze_put(x, v, d), d)", "v"},
+    {"view_of_put", Exactness::exact, "view(view_put(x, v, s), s)", "v"},
+    {"permute_of_put", Exactness::exact, "permute(permute_put(x, v, p), p)", "v"},
+};
+
+}  // namespace
+
+absl::Span<const Rule> view_rules() { return kRules; }
+
+}  // namespace lathe::ir

@@ -1,0 +1,222 @@
+// Each file of tests/ir is named after a pass and holds cases: a graph, "---", what the pass makes of it;
+// "====" between cases. Lines that start with '#' say what a case is about.
+//
+// Beside the text, the bits: input and output give the same results on the same data.
+#include <absl/strings/match.h>
+#include <absl/strings/str_split.h>
+#include <absl/strings/strip.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "core/error.h"
+#include "core/flags.h"
+#include "graph/interpret.h"
+#include "graph/pipeline.h"
+#include "graph/rule.h"
+#include "graph/text.h"
+#include "graph/verify.h"
+#include "kernels/executor.h"
+
+namespace lathe::ir {
+namespace {
+
+std::string read_file(std::string_view pass) {
+  std::ifstream in(absl::StrCat(LATHE_SOURCE_DIR "/tests/ir/", pass, ".txt"));
+  std::stringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+std::string without_comments(std::string_view text) {
+  std::string out;
+  for (std::string_view line : absl::StrSplit(text, '\n'))
+    if (!absl::StartsWith(line, "#") && !absl::StripAsciiWhitespace(line).empty())
+      absl::StrAppend(&out, line, "\n");
+  return out;
+}
+
+/// Data for every input: each size as hinted; integers small, floats of both signs.
+Data inputs_for(const Graph& g) {
+  Data out;
+  for (const Value* v : g.inputs()) {
+    const TensorType& t = v->tensor();
+    Shape shape;
+    for (Int size : t.shape)
+      shape.push_back(substitute(size, [&](uint32_t k) { return Int(g.symbols()[k].hint); }));
+    Tensor x = empty({t.dtype, shape, {}});
+    auto bytes = static_cast<size_t>(x.numel().value()) * size_of(t.dtype);
+    for (size_t i = 0; i < bytes / size_of(t.dtype); ++i) {
+      double value = (static_cast<int>(i * 7 + 3) % 11 - 5) / (is_floating(t.dtype) ? 4.0 : 1.0);
+      std::byte* at = x.mutable_data() + i * size_of(t.dtype);
+      float f = static_cast<float>(value);
+      uint16_t h = f32_to_f16(f);
+      auto i64 = static_cast<int64_t>(value);
+      auto i8 = static_cast<int8_t>(value);
+      bool b = value > 0;
+      switch (t.dtype) {
+        case DType::f32: std::memcpy(at, &f, 4); break;
+        case DType::f16: std::memcpy(at, &h, 2); break;
+        case DType::i64: std::memcpy(at, &i64, 8); break;
+        case DType::i8: std::memcpy(at, &i8, 1); break;
+        case DType::bool_: std::memcpy(at, &b, 1); break;
+        default: ADD_FAILURE() << "no data for " << to_string(Type(t));
+      }
+    }
+    out.emplace_back(x);
+  }
+  return out;
+}
+
+std::string bytes_of(const Graph& g) {
+  std::string out;
+  try {
+    for (const Datum& d : interpret(g, inputs_for(g))) {
+      const Tensor& t = d.tensor();
+      if (g.body().first() != nullptr && t.data() != nullptr)
+        out.append(reinterpret_cast<const char*>(t.data()),
+                   static_cast<size_t>(t.numel().value()) * size_of(t.dtype()));
+    }
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return out;
+}
+
+class Golden : public testing::TestWithParam<std::string_view> {
+ protected:
+  static void SetUpTestSuite() { install_executor(); }
+};
+
+TEST_P(Golden, File) {
+  if (GetParam() == "fold_batch_norm") return;  // approximate: tested by value below
+  std::string file = read_file(GetParam());
+  ASSERT_FALSE(file.empty()) << "tests/ir/" << GetParam() << ".txt is missing";
+  for (std::string_view test : absl::StrSplit(file, "====\n")) {
+    std::vector<std::string_view> halves = absl::StrSplit(test, "---\n");
+    ASSERT_EQ(halves.size(), 2u) << test;
+    Graph g = parse(without_comments(halves[0]));
+    verify(g);
+    bool draws = absl::StrContains(halves[0], "rand(");
+    std::string before = draws ? "" : bytes_of(g);
+    run_pass(GetParam(), g);
+    EXPECT_NO_THROW(verify(g)) << print(g);
+    EXPECT_EQ(print(g), without_comments(halves[1])) << halves[0];
+    EXPECT_EQ(draws ? "" : bytes_of(g), before) << print(g);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Passes, Golden, testing::ValuesIn(pass_names()),
+                         [](const auto& info) { return std::string(info.param); });
+
+class Pipeline : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { install_executor(); }
+};
+
+constexpr const char* kProgram = R"(graph f(%x: f32[s0, 4], %w: f32[4, 4]) {
+  %t = permute(permute(%w, [1, 0]), [1, 0])
+  %a = mm(%x, %t)
+  %b = mul(1.0, tanh(%a))
+  %c = mul(1.0, tanh(%a))
+  %d = add(%b, div(%c, 2.0))
+  return %d
+})";
+
+TEST_F(Pipeline, ReachesAFixedPointAndReports) {
+  Graph g = parse(kProgram);
+  std::string before = bytes_of(g);
+  Report r = optimise(g);
+  EXPECT_EQ(bytes_of(g), before);
+  EXPECT_EQ(print(g), R"(graph f(%x: f32[s0, 4], %w: f32[4, 4]) -> (f32[s0, 4]) {
+  size s0 = 5
+  %a: f32[s0, 4] = mm(%x, %w)
+  %d: f32[s0, 4] = group 'pointwise' (%a.1: f32[s0, 4] = %a) {
+    %b: f32[s0, 4] = tanh(%a.1)
+    %0: f32[s0, 4] = mul(%b, 0.5)
+    %d.1: f32[s0, 4] = add(%b, %0)
+    yield %d.1
+  }
+  return %d
+}
+)");
+  std::string text = r.print();
+  EXPECT_NE(text.find("mul_by_one_real"), std::string::npos) << text;
+  EXPECT_NE(text.find("(unchanged)"), std::string::npos) << text;
+}
+
+TEST_F(Pipeline, RulesAndPassesAreSwitchable) {
+  {
+    FlagScope off(Flag::rewrites_off, "div_to_mul, merge_common");
+    Graph g = parse(kProgram);
+    optimise(g);
+    std::string text = print(g);
+    EXPECT_NE(text.find("div("), std::string::npos) << text;
+  }
+  FlagScope off(Flag::rewrites_off, "all");
+  Graph g = parse(kProgram);
+  std::string before = print(g);
+  optimise(g);
+  EXPECT_EQ(print(g), before);
+}
+
+TEST_F(Pipeline, TheLimitBisects) {
+  std::string last;
+  int different = 0;
+  for (int limit = 0; limit < 40; ++limit) {
+    FlagScope scope(Flag::rewrite_limit, absl::StrCat(limit));
+    Graph g = parse(kProgram);
+    std::string before = print(g);
+    optimise(g);
+    EXPECT_TRUE(limit > 0 || print(g) == before);
+    different += print(g) != last;
+    last = print(g);
+  }
+  EXPECT_GT(different, 5);
+}
+
+TEST_F(Pipeline, BatchNormGoesIntoTheWeights) {
+  std::vector<float> w(2 * 3 * 2 * 2), t{0.5F, -1.0F}, s{2.0F, 0.25F};
+  for (size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(i % 7) - 3.0F;
+  Tensor constants[] = {from_host(w.data(), DType::f32, {2, 3, 2, 2})};
+  Graph g = parse(R"(graph f(%x: f32[2, 3, 5, 5]) {
+    %w: f32[2, 3, 2, 2] = const#0
+    %t: f32[2, 1, 1] = constant [0.5, -1.0]
+    %s: f32[2, 1, 1] = constant [2.0, 0.25]
+    %c = conv2d(%x, %w)
+    %y = mul(sub(%c, %t), %s)
+    return %y })",
+                  constants);
+  Data in;
+  std::vector<float> x(2 * 3 * 5 * 5);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 5) - 2.0F;
+  in.emplace_back(from_host(x.data(), DType::f32, {2, 3, 5, 5}));
+  Tensor before = interpret(g, in)[0].tensor();
+  EXPECT_EQ(run_pass("fold_batch_norm", g), 1);
+  run_pass("eliminate_dead", g);
+  verify(g);
+  Tensor after = interpret(g, in)[0].tensor();
+  // Small integers and powers of two: here both orders are exact.
+  EXPECT_EQ(std::memcmp(before.data(), after.data(), static_cast<size_t>(before.numel().value()) * 4), 0);
+}
+
+TEST(Rules, AllCanBeReadAndAreNamedOnce) {
+  std::set<std::string_view> names;
+  for (auto rules : {algebra_rules(), cast_rules(), view_rules(), batch_norm_rules()}) {
+    EXPECT_NO_THROW(RuleSet{rules});
+    for (const Rule& r : rules) EXPECT_TRUE(names.insert(r.name).second) << r.name;
+  }
+}
+
+TEST(Rules, MistakesInTextsAreRefused) {
+  Rule unknown[] = {{"a", Exactness::exact, "no_such(x)", "x"}};
+  EXPECT_THROW(RuleSet{unknown}, NameError);
+  Rule bare[] = {{"b", Exactness::exact, "x", "x"}};
+  EXPECT_THROW(RuleSet{bare}, ValueError);
+  Rule cut[] = {{"c", Exactness::exact, "neg(neg(x)", "x"}};
+  EXPECT_THROW(RuleSet{cut}, ValueError);
+}
+
+}  // namespace
+}  // namespace lathe::ir
