@@ -76,7 +76,7 @@ class Expr {
   // takes the dtype of the operand it meets.
   Expr(double value) : literal_(value), kind_(Kind::real_literal) {}
   Expr(int value) : literal_(value), kind_(Kind::int_literal) {}
-  // NOLINTEND
+  // NOLINTEND(google-explicit-constructor)
   static Expr node(uint32_t id) {
     Expr e;
     e.id_ = id;
