@@ -8,6 +8,8 @@
 #include "autodiff/tape.h"
 #include "core/error.h"
 #include "core/fn.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/math.h"
 
 namespace lathe {
 namespace {
@@ -19,18 +21,10 @@ struct Newest {
 };
 
 Tensor ones_of(const Tensor& y) {
-  ArgBuilder b;
-  b.push(y.shape());
-  b.push(y.dtype());
-  b.push(y.device());
-  return call_completed(get_op("ones"), b.args())[0];
+  return create_ops<Tensor>::ones(y.shape(), y.dtype(), y.device());
 }
 
-Tensor add(const Tensor& a, const Tensor& b) {
-  static const Op& op = get_op("add");
-  Arg args[] = {Arg(a), Arg(b)};
-  return call1(op, Args(args, 2));
-}
+Tensor add(const Tensor& a, const Tensor& b) { return math_ops<Tensor>::add(a, b); }
 
 class Engine {
  public:

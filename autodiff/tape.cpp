@@ -1,5 +1,6 @@
 #include "autodiff/tape.h"
 
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
 #include "core/error.h"
@@ -225,6 +226,21 @@ void set_requires_grad(Tensor& t, bool on) {
 Tensor detach(const Tensor& t) {
   if (t.impl()->view) refresh(t);
   return alias(t);
+}
+
+bool history_spent(const Tensor& t) {
+  const TapeMeta* m = meta(t);
+  if (m == nullptr || !m->edge.node) return false;
+  std::vector<const TapeNode*> pending{m->edge.node.get()};
+  absl::flat_hash_set<const TapeNode*> seen;
+  while (!pending.empty()) {
+    const TapeNode* n = pending.back();
+    pending.pop_back();
+    if (n->released) return true;
+    for (const Edge& e : n->next)
+      if (e.node && seen.insert(e.node.get()).second) pending.push_back(e.node.get());
+  }
+  return false;
 }
 
 void retain_grad(const Tensor& t) {

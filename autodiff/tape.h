@@ -79,6 +79,8 @@ Tensor unpack(const Saved& saved, const std::shared_ptr<TapeNode>& owner);
 void set_requires_grad(Tensor& t, bool on);
 /// The same value without history.
 Tensor detach(const Tensor& t);
+/// Has a backward gone through the tensor's history and released what another would need?
+bool history_spent(const Tensor& t);
 /// Computed tensors keep their gradient too.
 void retain_grad(const Tensor& t);
 void register_hook(const Tensor& t, Hook hook);

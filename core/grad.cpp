@@ -6,6 +6,9 @@
 
 #include "core/error.h"
 #include "core/fn.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/reduce.h"
+#include "include/lathe/ops/shape.h"
 
 namespace lathe {
 namespace {
@@ -120,7 +123,7 @@ class Emitter {
       if (args[0].tag != Tag::tensor) return args[0];
       args.push_back(Arg(to));
     }
-    if (all_numbers(args)) args[0] = hold(id, scalar_tensor(number(args[0]), common_));
+    if (all_numbers(args)) return folded(n, args);
     return hold(id, call_named(info(n.prim).name, args));
   }
 
@@ -129,6 +132,17 @@ class Emitter {
       if (a.tag == Tag::tensor) return false;
     return true;
   }
+  /// Numbers stay numbers: a tensor made here would be a foreign one to a trace.
+  Arg folded(const ExprNode& n, const std::vector<Arg>& args) const {
+    ExprGraph graph;
+    ExprScope scope(graph);
+    Exprs xs;
+    for (size_t a = 0; a < n.arity; ++a) xs.push_back(constant(f_.graph[n.args[a]].dtype, number(args[a])));
+    Expr y = make(n.prim, n.dtype, xs, n.payload);
+    if (y.prim() != Prim::constant) LATHE_INTERNAL("numbers did not fold");
+    return constant_arg(*y);
+  }
+
   static double number(const Arg& a) {
     if (a.tag == Tag::real) return a.real_;
     return a.tag == Tag::flag ? (a.flag_ ? 1.0 : 0.0) : static_cast<double>(a.integer().value());
@@ -183,11 +197,7 @@ Grads elementwise_gradient(Grad g, const Grad::Data& d) {
 // ── view, put ───────────────────────────────────────────────────────────────────────────────────
 
 Tensor zeros_of(const TensorType& t) {
-  ArgBuilder b;
-  b.push(t.shape);
-  b.push(t.dtype);
-  b.push(t.device);
-  return call_completed(get_op("zeros"), b.args())[0];
+  return create_ops<Tensor>::zeros(t.shape, t.dtype, t.device);
 }
 
 absl::InlinedVector<Arg, 8> around(const Tensor& first, const Tensor* second, Args attrs,
@@ -284,19 +294,8 @@ Tensor sum_to(const Tensor& g, IntSpan shape) {
     if (want == Int(1) && !(have == Int(1))) dims.push_back(Int(i));
   }
   Tensor out = g;
-  if (!dims.empty()) {
-    ArgBuilder b;
-    b.push(out);
-    b.push(dims);
-    b.push(true);
-    out = call_completed(get_op("sum"), b.args())[0];
-  }
-  if (extra > 0) {
-    ArgBuilder b;
-    b.push(out);
-    b.push(shape);
-    out = call_completed(get_op("reshape"), b.args())[0];
-  }
+  if (!dims.empty()) out = reduce_ops<Tensor>::sum(out, dims, true);
+  if (extra > 0) out = shape_ops<Tensor>::reshape(out, shape);
   return out;
 }
 

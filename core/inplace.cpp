@@ -4,6 +4,9 @@
 
 #include "core/error.h"
 #include "core/fn.h"
+#include "core/shortcut.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/shape.h"
 
 namespace lathe {
 namespace {
@@ -36,21 +39,13 @@ int kind_of(DType d) {
 /// `value` in dst's dtype and shape.
 Tensor fitted(const Tensor& dst, const Tensor& value) {
   Tensor v = value;
-  if (v.dtype() != dst.dtype()) {
-    static const Op& cast_op = get_op("cast");
-    Arg args[] = {Arg(v), Arg(dst.dtype())};
-    v = call1(cast_op, Args(args, 2));
-  }
+  if (v.dtype() != dst.dtype()) v = math_ops<Tensor>::cast(v, dst.dtype());
   if (v.rank() == dst.rank()) {
     bool equal = true;
     for (int i = 0; equal && i < v.rank(); ++i) equal = identical(v.size(i), dst.size(i));
     if (equal) return v;
   }
-  static const Op& expand_op = get_op("expand");
-  ArgBuilder b;
-  b.push(v);
-  b.push(dst.shape());
-  return call1(expand_op, b.args());
+  return shape_ops<Tensor>::expand(v, dst.shape());
 }
 
 }  // namespace
@@ -113,11 +108,7 @@ Tensor assign(Tensor dst, const Tensor& value) {
                          .next = "wrap the write in lt.no_grad(), or write to a clone()"});
   Tensor v = fitted(dst, value);
   // A value that reads what is being written must be read in full first.
-  if (memory_may_overlap(dst, v) && !same(dst, v)) {
-    static const Op& clone_op = get_op("clone");
-    Arg args[] = {Arg(v)};
-    v = call1(clone_op, Args(args, 1));
-  }
+  if (memory_may_overlap(dst, v) && !same(dst, v)) v = math_ops<Tensor>::clone(v);
   backend.write(dst, v);
   bool history = dst.requires_grad() || v.requires_grad();
   if (grads && history && tape() != nullptr) tape()->wrote(dst, v);
@@ -127,6 +118,7 @@ Tensor assign(Tensor dst, const Tensor& value) {
 
 Tensor call_inplace(const Op& op, Args args) {
   Tensor x = args.tensor(0);
+  if (shortcut_into(op, args)) return x;
   Tensor value = call1(op, args);
   if (kind_of(value.dtype()) > kind_of(x.dtype()))
     throw DTypeError({.op = absl::StrCat(op.name(), "_"),

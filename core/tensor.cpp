@@ -27,7 +27,7 @@ TensorImpl& checked(TensorImpl* p) {
                     .got = absl::StrCat("a symbolic tensor ",
                                         to_string(TensorType{t.dtype, t.geometry.shape, t.device})),
                     .next = "to choose by data:      y = lathe.where(condition, a, b)\n"
-                            "to branch or loop on it: mark the function @lathe.script"});
+                            "to branch or loop on it: do that outside of the traced function"});
 }
 
 std::byte* address_of(const TensorImpl& t) {

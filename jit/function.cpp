@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "autodiff/tape.h"
 #include "core/error.h"
 #include "core/flags.h"
 #include "graph/interpret.h"
@@ -25,13 +26,17 @@ ir::InputSpec spec_for(const ir::Datum& d, const std::string& name) {
   return s;
 }
 
+bool is_input(const ir::Graph& g, const ir::SymbolSource& s) {
+  return s.value != nullptr && s.value->node() == nullptr && s.value->block() == &g.body();
+}
+
 /// What each symbol of the graph is on these inputs.
-std::vector<Int> symbols_on(const ir::Graph& g, const ir::Data& inputs) {
+std::vector<Int> symbols_on(const Function::Compiled& c, const ir::Data& inputs) {
   std::vector<Int> out;
-  for (const ir::SymbolSource& s : g.sources()) {
+  out.reserve(c.sources.size());
+  for (const ir::SymbolSource& s : c.sources) {
     Int v = 0;
-    if (s.value != nullptr && s.value->node() == nullptr && s.value->block() == &g.body() &&
-        s.value->index() < inputs.size()) {
+    if (is_input(c.traced.graph, s)) {
       const ir::Datum& d = inputs[s.value->index()];
       v = s.axis < 0 ? d.integer() : d.tensor().size(s.axis);
     }
@@ -40,13 +45,17 @@ std::vector<Int> symbols_on(const ir::Graph& g, const ir::Data& inputs) {
   return out;
 }
 
-bool from_inputs(const ir::Graph& g, Int e) {
-  auto sources = g.sources();
-  for (uint32_t k : symbols_of(e)) {
-    const ir::Value* v = k < sources.size() ? sources[k].value : nullptr;
-    if (v == nullptr || v->node() != nullptr || v->block() != &g.body()) return false;
-  }
-  return true;
+/// Reads off the graph once what fits() asks on every call.
+void prepare_guards(Function::Compiled& c) {
+  c.sources = c.traced.graph.sources();
+  auto from_inputs = [&](Int e) {
+    for (uint32_t k : symbols_of(e))
+      if (k >= c.sources.size() || !is_input(c.traced.graph, c.sources[k])) return false;
+    return true;
+  };
+  for (const Guard& g : c.traced.guards)
+    if (g.kind == GuardKind::relation && from_inputs(g.fact.a) && from_inputs(g.fact.b))
+      c.relations.push_back(g.fact);
 }
 
 bool layout_holds(const Guard& g, const Tensor& t) {
@@ -90,18 +99,16 @@ bool Function::fits(const Compiled& c, const ir::Data& inputs, absl::Span<const 
   }
   for (const Guard& guard : c.traced.guards)
     if (guard.kind == GuardKind::layout && !layout_holds(guard, at(guard.path))) return false;
-  std::vector<Int> symbols = symbols_on(g, all);
-  auto value = [&](Int e) { return substitute(e, [&](uint32_t k) { return symbols[k]; }); };
+  std::vector<Int> symbols = symbols_on(c, all);
+  auto value = [&](Int e) {
+    return e.known() ? e : substitute(e, [&](uint32_t k) { return symbols[k]; });
+  };
+  for (const SymFact& f : c.relations)
+    if (lathe::decide(f.relation, value(f.a), value(f.b)) != f.holds) return false;
   for (const Guard& guard : c.traced.guards) {
     switch (guard.kind) {
-      case GuardKind::layout: break;
-      case GuardKind::relation: {
-        const SymFact& f = guard.fact;
-        if (from_inputs(g, f.a) && from_inputs(g, f.b) &&
-            lathe::decide(f.relation, value(f.a), value(f.b)) != f.holds)
-          return false;
-        break;
-      }
+      case GuardKind::layout:
+      case GuardKind::relation: break;  // asked above
       case GuardKind::identity:
         if (guard.tensor.version() != guard.expected) return false;
         break;
@@ -127,10 +134,19 @@ Function::Compiled& Function::capture(const ir::Data& inputs, absl::Span<const s
   std::vector<ir::InputSpec> specs;
   for (size_t i = 0; i < inputs.size(); ++i) specs.push_back(spec_for(inputs[i], names[i]));
   auto c = std::make_unique<Compiled>();
-  c->traced = ir::trace(body, specs, host, {.name = name_});
+  bool history = false;
+  auto watched = [&](const ir::Data& in) {
+    ir::Data out = body(in);
+    // A backward inside the function leaves results tracked, but with nothing left to go back through.
+    for (const ir::Datum& d : out)
+      history |= d.is_tensor() && d.tensor().requires_grad() && !history_spent(d.tensor());
+    return out;
+  };
+  c->traced = ir::trace(watched, specs, host, {.name = name_});
+  c->needs_history = history;
   ++counts_.traces;
   for (Guard& g : host.reads()) c->traced.guards.push_back(std::move(g));
-  for (const ir::Returned& r : c->traced.returns) c->needs_history |= r.requires_grad;
+  prepare_guards(*c);
   ir::Graph optimised = c->traced.graph.clone();
   c->report = ir::optimise(optimised);
   c->program = std::make_unique<Program>(std::move(optimised));

@@ -41,6 +41,8 @@ class Function {
     std::unique_ptr<Program> program;
     std::unique_ptr<RunContext> context;  // kept for the next call of whoever takes it
     bool needs_history = false;     // a result is tracked: gradients may be asked for through it
+    std::vector<ir::SymbolSource> sources;  // of the captured graph
+    std::vector<SymFact> relations;         // guards that the inputs alone can answer
   };
   const std::vector<std::unique_ptr<Compiled>>& compiled() const { return compiled_; }
   const FunctionCounts& counts() const { return counts_; }

@@ -14,6 +14,7 @@
 #include "python/bindings/build.h"
 #include "python/bindings/errors.h"
 #include "python/bindings/frames.h"
+#include "python/bindings/jit.h"
 #include "python/bindings/ops.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
@@ -138,6 +139,7 @@ NB_MODULE(_lathe, m) {
   add_settings(m);
   add_internals(m);
   add_rows(m);
+  add_jit(m);
   add_ops(m);
 }
 

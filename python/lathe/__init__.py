@@ -29,7 +29,7 @@ __version__ = "0.1.0"
 
 # Parts that a program may do without are loaded when they are first named.
 _PARTS = ("autograd", "nn", "optim", "utils", "jit", "return_types")
-_FROM = {"save": "_files", "load": "_files", "compile": "jit", "trace": "jit", "script": "jit"}
+_FROM = {"save": "_files", "load": "_files", "trace": "jit"}
 
 
 def __getattr__(name):

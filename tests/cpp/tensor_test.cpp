@@ -101,7 +101,7 @@ TEST(Tensor, ASymbolicTensorHasNoData) {
                  "  got:      a symbolic tensor f32[2, s0]\n"
                  "  at:       train.py:8\n"
                  "  next:     to choose by data:      y = lathe.where(condition, a, b)\n"
-                 "            to branch or loop on it: mark the function @lathe.script");
+                 "            to branch or loop on it: do that outside of the traced function");
   }
   EXPECT_THROW(t.data(), TraceError);
   EXPECT_THROW(t.mutable_data(), TraceError);

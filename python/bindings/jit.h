@@ -1,0 +1,11 @@
+// lathe._lathe.Function: the engine under lathe.trace. What Python code reads is Python's to know
+// (lathe/jit/state.py); this side traces, guards sizes and layouts, and runs.
+#pragma once
+
+#include "python/bindings/python.h"
+
+namespace lathe::py {
+
+void add_jit(nb::module_& m);
+
+}  // namespace lathe::py
