@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/fn.h"
 #include "core/inplace.h"
+#include "core/shortcut.h"
 
 namespace lathe {
 namespace {
@@ -64,6 +65,8 @@ Backend& current_backend() {
 Observer* tape() { return g_tape; }
 
 Outputs call(const Op& op, Args args, Tensor* into) {
+  if (into == nullptr)
+    if (Tensor quick = shortcut(op, args); quick.defined()) return {std::move(quick)};
   Backend& backend = current_backend();
   if (op.kind == Kind::composite && !backend.claims(op, args)) {
     CompositeDepth depth(op);

@@ -19,7 +19,8 @@ Tensor in_dtype(const Tensor& x, DType dtype) {
 
 void run_contract(const Entry& entry, const Call& call, Outputs& outputs) {
   const TensorType& type = call.types[0];
-  Tensor a = in_dtype(call.args.tensor(0), type.dtype), b = in_dtype(call.args.tensor(1), type.dtype);
+  Tensor a = in_dtype(call.args.tensor(0), type.dtype),
+         b = in_dtype(call.args.tensor(1), type.dtype);
   Tensor out = empty(type);
   Operand in[] = {operand(a), operand(b)};
   Operand to = operand(out);
@@ -56,6 +57,9 @@ Backend& executor() {
   return backend;
 }
 
-void install_executor() { set_default_backend(&executor()); }
+void install_executor() {
+  set_default_backend(&executor());
+  set_shortcut_finder(own::find_shortcut);
+}
 
 }  // namespace lathe

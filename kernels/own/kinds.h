@@ -1,7 +1,9 @@
-// The executor's implementation of each kind of row. All take a call as dispatch made it and append results.
+// The executor's implementation of each kind of row. All take a call as dispatch made it and append
+// results.
 #pragma once
 
 #include "core/dispatch.h"
+#include "core/shortcut.h"
 #include "kernels/operand.h"
 
 namespace lathe::own {
@@ -17,8 +19,11 @@ void run_view(const Call& call, Outputs& outputs);
 void run_index(const Call& call, Outputs& outputs);
 void run_sort(const Call& call, Outputs& outputs);
 
-/// to[...] = from[...], converted as the op `cast` does. Shapes agree (broadcast strides allowed in `from`). On the
-/// calling thread's side of a stream: runs at once.
+/// The short way of an elementwise row, for core/shortcut.h.
+bool find_shortcut(const Op& op, Args args, Shortcut& out);
+
+/// to[...] = from[...], converted as the op `cast` does. Shapes agree (broadcast strides allowed in
+/// `from`). On the calling thread's side of a stream: runs at once.
 void convert(const Operand& from, const Operand& to);
 
 /// The same elements, moved as they are; dtypes agree.

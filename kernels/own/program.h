@@ -24,6 +24,10 @@ class Program {
   /// About how many nanoseconds an element takes, in tenths.
   int cost() const { return cost_; }
 
+  /// The one kernel that is the whole body on its inputs in their order, those of `splat` single
+  /// elements; or null.
+  StripFn whole(unsigned splat) const { return strips_.whole(splat, strips()); }
+
   void run(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out, int64_t count,
            const LineContext& context, Engine engine) const {
     if (engine == Engine::strips) [[likely]]
@@ -33,8 +37,8 @@ class Program {
   }
 
  private:
-  void run_reference(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out, int64_t count,
-                     const LineContext& context) const;
+  void run_reference(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
+                     int64_t count, const LineContext& context) const;
 
   ScalarFunction function_;
   StripProgram strips_;
@@ -43,7 +47,8 @@ class Program {
 };
 
 /// The program of a row for these types and inputs, made once.
-const Program& program_of(const Op& op, const ElementTypes& types, absl::Span<const BodyInput> inputs);
+const Program& program_of(const Op& op, const ElementTypes& types,
+                          absl::Span<const BodyInput> inputs);
 /// Conversion from one dtype to another.
 const Program& conversion(DType from, DType to);
 

@@ -34,6 +34,8 @@ class StripProgram {
   /// "2 steps, 1 strip of 1024": for tests and explain().
   std::string summary() const;
   size_t steps() const { return steps_.size(); }
+  /// The kernel of a body that is one step on the inputs in their order; null if it is not.
+  StripFn whole(unsigned splat, const StripSet& set) const;
 
  private:
   friend class StripRun;

@@ -324,6 +324,17 @@ bool StripProgram::run_direct(absl::Span<const LineOperand> in, absl::Span<const
   return true;
 }
 
+StripFn StripProgram::whole(unsigned splat, const StripSet& set) const {
+  if (!direct_ || inputs_ != steps_[0].arity) return nullptr;
+  const Step& s = steps_[0];
+  if (s.prim == Prim::cast || splat + 1 == 1u << s.arity) return nullptr;
+  for (uint8_t k = 0; k < s.arity; ++k) {
+    const Value& v = values_[s.args[k]];
+    if (v.from != From::input || v.which != k || v.part != 0 || v.scale != 1) return nullptr;
+  }
+  return set.prim[splat][static_cast<int>(s.prim)][static_cast<int>(s.key)];
+}
+
 void StripProgram::run(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
                        int64_t count, const LineContext& context, const StripSet& set) const {
   if (count <= 0) return;

@@ -39,28 +39,6 @@ bool foreign_number(PyObject* o, Arg& out) {
   return true;
 }
 
-/// The values that both arguments and operands may be. False: something else.
-inline bool simple(PyObject* o, Arg& out) {
-  if (Py_TYPE(o) == tensor_type) [[likely]] {
-    out.tag = Tag::tensor;
-    out.tensor_ = impl_of(o);
-  } else if (PyFloat_CheckExact(o)) {
-    out = Arg(PyFloat_AS_DOUBLE(o));
-  } else if (PyLong_CheckExact(o)) {
-    out = Arg(to_int(o));
-  } else if (PyBool_Check(o)) {
-    out = Arg(o == Py_True);
-  } else if (is_tensor(o)) {
-    out.tag = Tag::tensor;
-    out.tensor_ = impl_of(o);
-  } else if (PyFloat_Check(o)) {
-    out = Arg(PyFloat_AS_DOUBLE(o));
-  } else {
-    return false;
-  }
-  return true;
-}
-
 /// The row's name for what PyTorch or NumPy would call it; -1 if there is none.
 int spelled(const Schema& schema, std::string_view name) {
   int i = schema.find(name);

@@ -8,6 +8,7 @@
 
 #include "core/schema.h"
 #include "python/bindings/tensor.h"
+#include "python/bindings/values.h"
 
 namespace lathe::py {
 
@@ -45,6 +46,28 @@ class Arguments {
 /// An operand of an operator: a tensor or a number. False: neither, so that Python may ask the other
 /// operand. `kept` holds what has to be made for it.
 bool operand(PyObject* o, Arg& out, Tensor& kept);
+
+/// The values that need no conversion: tensors (borrowed) and numbers. False: something else.
+inline bool simple(PyObject* o, Arg& out) {
+  if (Py_TYPE(o) == tensor_type) [[likely]] {
+    out.tag = Tag::tensor;
+    out.tensor_ = impl_of(o);
+  } else if (PyFloat_CheckExact(o)) {
+    out = Arg(PyFloat_AS_DOUBLE(o));
+  } else if (PyLong_CheckExact(o)) {
+    out = Arg(to_int(o));
+  } else if (PyBool_Check(o)) {
+    out = Arg(o == Py_True);
+  } else if (is_tensor(o)) {
+    out.tag = Tag::tensor;
+    out.tensor_ = impl_of(o);
+  } else if (PyFloat_Check(o)) {
+    out = Arg(PyFloat_AS_DOUBLE(o));
+  } else {
+    return false;
+  }
+  return true;
+}
 
 /// A parameter that x.view(2, 3) may spell as several arguments: an int[] that nothing integral can
 /// follow. -1: none.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/dispatch.h"
+#include "core/shortcut.h"
 #include "python/bindings/python.h"
 
 namespace lathe::py {
@@ -23,7 +24,10 @@ class Released {
 bool takes_long(const Op& op, Args args);
 
 Outputs run(const Op& op, Args args);
-inline Tensor run1(const Op& op, Args args) { return std::move(run(op, args)[0]); }
+inline Tensor run1(const Op& op, Args args) {
+  if (Tensor quick = shortcut(op, args); quick.defined()) return quick;
+  return std::move(run(op, args)[0]);
+}
 Tensor run_inplace(const Op& op, Args args);
 
 }  // namespace lathe::py

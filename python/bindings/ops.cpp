@@ -48,12 +48,28 @@ bool is_grad_keyword(const OpObject* self, PyObject* name) {
   return self->grad_keyword && PyUnicode_CompareWithASCIIString(name, "requires_grad") == 0;
 }
 
+/// The commonest call, all arguments given and none to be converted, where core knows a short way.
+PyObject* quick(OpObject* self, PyObject* const* args, size_t count) {
+  constexpr size_t kMost = 3;
+  if (count == 0 || count > kMost || count != self->op->schema.params.size()) return nullptr;
+  Arg given[kMost];
+  for (size_t i = 0; i < count; ++i)
+    if (!simple(args[i], given[i])) return nullptr;
+  if (!self->inplace) {
+    Tensor out = shortcut(*self->op, Args(given, count));
+    return out.defined() ? wrap(std::move(out)) : nullptr;
+  }
+  return shortcut_into(*self->op, Args(given, count)) ? new_ref(args[0]) : nullptr;
+}
+
 PyObject* call_op(PyObject* callable, PyObject* const* args, size_t flags, PyObject* names) {
   return guarded([&]() -> PyObject* {
     OpObject* self = op_of(callable);
     const Op& op = *self->op;
-    Arguments given(op.schema);
     Py_ssize_t count = PyVectorcall_NARGS(flags);
+    if (names == nullptr && op.kind == Kind::elementwise)
+      if (PyObject* out = quick(self, args, static_cast<size_t>(count))) return out;
+    Arguments given(op.schema);
     given.positional(args, count, self->gather);
     bool tracked = false;
     if (names != nullptr) {

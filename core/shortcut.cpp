@@ -1,0 +1,230 @@
+#include "core/shortcut.h"
+
+#include <atomic>
+
+#include "core/dispatch.h"
+#include "core/element.h"
+#include "core/flags.h"
+#include "core/inplace.h"
+
+namespace lathe {
+namespace {
+
+constexpr int kMostOperands = 3;
+constexpr int kPatterns = 27;           // of three operands: tensor, 0-d tensor, number
+constexpr int64_t kMostElements = 2048;  // more would share their work among threads
+constexpr size_t kMostRows = 4096;
+
+struct Table {
+  std::atomic<const Shortcut*> at[kDTypeCodes][kPatterns]{};
+};
+constinit std::atomic<Table*> tables[kMostRows]{};  // by Op::id
+constinit std::atomic<ShortcutFinder> finder{nullptr};
+
+const Shortcut none;  // asked for before: there is none
+
+int category(DType d) {
+  if (d == DType::bool_) return 0;
+  return is_floating(d) ? 2 : is_complex(d) ? 3 : 1;
+}
+
+/// A call as it looks at a glance.
+struct Glance {
+  const TensorImpl* lead = nullptr;  // gives shape and dtype
+  const std::byte* data[kMostOperands];
+  unsigned splat = 0;    // single elements
+  unsigned numbers = 0;  // those of them that are no tensors
+  int pattern = 0;
+  int64_t elements = 1;
+  bool tracked = false;  // an operand requires grad
+
+  bool look(const Op& op, Args args);
+
+ private:
+  bool tensor(const TensorImpl* t, unsigned bit, int scale);
+  bool measure();
+  static bool alike(const TensorImpl* a, const TensorImpl* b);
+};
+
+const std::byte* address_of(const TensorImpl* t) {
+  const Int offset = t->geometry.offset;
+  if (identical(offset, Int(0))) [[likely]]
+    return t->storage->data;
+  return t->storage->data + offset.value() * static_cast<int64_t>(size_of(t->dtype));
+}
+
+Tensor make_result(const TensorImpl* like, const Shortcut& s, int64_t elements) {
+  auto* out = new TensorImpl;
+  Tensor result(out);
+  out->dtype = s.result;
+  // Moved from copies, which is two block moves; assignment would go element by element.
+  out->geometry.shape = Shape(like->geometry.shape);
+  out->geometry.strides = Strides(like->geometry.strides);
+  out->storage = new_storage({}, static_cast<size_t>(elements) * s.result_bytes);
+  return result;
+}
+
+bool Glance::look(const Op& op, Args args) {
+  if (op.kind != Kind::elementwise || args.size() > kMostOperands) return false;
+  int scale = 1, most = 0;
+  for (size_t i = 0; i < args.size(); ++i, scale *= 3) {
+    const Arg& a = args[i];
+    unsigned bit = 1u << i;
+    if (a.tag == Tag::tensor) {
+      if (!tensor(a.tensor_, bit, scale)) return false;
+      continue;
+    }
+    if (!a.scalar() || (a.tag == Tag::integer && !a.integer().known())) return false;
+    most = std::max(most, a.tag == Tag::real ? 2 : a.tag == Tag::integer ? 1 : 0);
+    splat |= bit;
+    numbers |= bit;
+    pattern += 2 * scale;
+  }
+  return lead != nullptr && most <= category(lead->dtype) && measure();
+}
+
+bool Glance::tensor(const TensorImpl* t, unsigned bit, int scale) {
+  tracked |= t->requires_grad;
+  if (t->device.kind != DeviceKind::cpu || !t->storage || t->storage->ready) return false;
+  if (t->view && t->view->version != t->view->base.impl()->version) return false;
+  data[std::countr_zero(bit)] = address_of(t);
+  if (lead == nullptr) {
+    lead = t;
+    return true;
+  }
+  if (t->dtype != lead->dtype) return false;
+  if (alike(lead, t)) return true;
+  if (t->geometry.rank() == 0) {
+    splat |= bit;
+    pattern += scale;
+    return true;
+  }
+  // The first operand may be the single element: x[0] * y.
+  if (lead->geometry.rank() != 0 || splat != 0 || bit != 2u) return false;
+  lead = t;
+  splat |= 1;
+  pattern += 1;
+  return true;
+}
+
+bool Glance::alike(const TensorImpl* a, const TensorImpl* b) {
+  if (a == b) return true;
+  const size_t rank = a->geometry.shape.size();
+  if (rank != b->geometry.shape.size()) return false;
+  const Int *p = a->geometry.shape.data(), *q = b->geometry.shape.data();
+  const Int *r = a->geometry.strides.data(), *s = b->geometry.strides.data();
+  for (size_t i = 0; i < rank; ++i)
+    if (!identical(p[i], q[i]) || !identical(r[i], s[i])) return false;
+  return true;
+}
+
+/// Row-major, without exceptions for sizes of 1, because the result takes over the strides.
+bool Glance::measure() {
+  const Int *sizes = lead->geometry.shape.data(), *strides = lead->geometry.strides.data();
+  for (size_t i = lead->geometry.shape.size(); i-- > 0;) {
+    if (!sizes[i].known() || !identical(strides[i], Int(elements))) return false;
+    elements *= sizes[i].value();
+    if (elements > kMostElements || elements == 0) return false;
+  }
+  return true;
+}
+
+const Shortcut* make(const Op& op, Args args, std::atomic<const Shortcut*>& slot) {
+  ShortcutFinder find = finder.load(std::memory_order_acquire);
+  auto* made = new Shortcut;
+  made->revision = flags_revision();
+  if (find == nullptr || !find(op, args, *made)) made->run = nullptr;
+  made->result_bytes = size_of(made->result);
+  // The one before stays: a thread may be using it. Flags change a few times in a process.
+  slot.store(made, std::memory_order_release);
+  return made;
+}
+
+const Shortcut* find_shortcut(const Op& op, Args args, const Glance& g) {
+  if (op.id >= kMostRows) return nullptr;
+  Table* table = tables[op.id].load(std::memory_order_acquire);
+  if (table == nullptr) {
+    auto* made = new Table;
+    if (tables[op.id].compare_exchange_strong(table, made, std::memory_order_acq_rel))
+      table = made;
+    else
+      delete made;
+  }
+  auto& slot = table->at[static_cast<int>(g.lead->dtype)][g.pattern];
+  const Shortcut* s = slot.load(std::memory_order_acquire);
+  if (s == nullptr || s->revision != flags_revision()) [[unlikely]]
+    s = make(op, args, slot);
+  return s->run == nullptr ? nullptr : s;
+}
+
+/// Numbers as elements of the dtype the loop takes them in.
+struct Cells {
+  alignas(16) std::byte room[kMostOperands][16];
+  void fill(const Shortcut& s, Args args, Glance& g) {
+    for (unsigned left = g.numbers; left != 0; left &= left - 1) {
+      auto i = static_cast<size_t>(std::countr_zero(left));
+      const Arg& a = args[i];
+      if (a.tag == Tag::real)
+        store_element(s.number, room[i], a.real_);
+      else
+        store_element(s.number, room[i],
+                      a.tag == Tag::flag ? int64_t{a.flag_} : a.integer().value());
+      g.data[i] = room[i];
+    }
+  }
+};
+
+/// The tape sees the call as it would have seen it on the long way.
+Tensor record(const Op& op, Args args, Tensor result) {
+  Types types{type_of(result)};
+  Outputs outputs{std::move(result)};
+  tape()->saw(Call{op, args, types}, outputs);
+  return std::move(outputs[0]);
+}
+
+bool undisturbed(const ThreadState& state) {
+  return state.backend == nullptr && state.observers == nullptr;
+}
+
+}  // namespace
+
+void set_shortcut_finder(ShortcutFinder f) { finder.store(f, std::memory_order_release); }
+
+Tensor shortcut(const Op& op, Args args) {
+  const ThreadState& state = thread_state();
+  Glance g;
+  if (!undisturbed(state) || !g.look(op, args)) return {};
+  const Shortcut* s = find_shortcut(op, args, g);
+  if (s == nullptr) return {};
+  Cells cells;
+  if (g.numbers != 0) cells.fill(*s, args, g);
+  Tensor result = make_result(g.lead, *s, g.elements);
+  s->run(*s, result.impl()->storage->data, g.data, g.splat, static_cast<size_t>(g.elements));
+  if (g.tracked && state.grad_enabled && tape() != nullptr)
+    return record(op, args, std::move(result));
+  return result;
+}
+
+bool shortcut_into(const Op& op, Args args) {
+  const ThreadState& state = thread_state();
+  Glance g;
+  if (!undisturbed(state) || !g.look(op, args)) return false;
+  if (g.tracked && state.grad_enabled) return false;
+  if (args[0].tag != Tag::tensor || g.lead != args[0].tensor_) return false;
+  Storage& storage = *g.lead->storage;
+  // Another operand in the same memory must be the very same elements.
+  for (size_t i = 1; i < args.size(); ++i)
+    if (args[i].tag == Tag::tensor && args[i].tensor_->storage.get() == &storage &&
+        (g.data[i] != g.data[0] || (g.splat >> i & 1) != 0))
+      return false;
+  const Shortcut* s = find_shortcut(op, args, g);
+  if (s == nullptr || s->result != g.lead->dtype) return false;
+  Cells cells;
+  if (g.numbers != 0) cells.fill(*s, args, g);
+  s->run(*s, const_cast<std::byte*>(g.data[0]), g.data, g.splat, static_cast<size_t>(g.elements));
+  ++storage.version;
+  storage.writer = here();
+  return true;
+}
+
+}  // namespace lathe
