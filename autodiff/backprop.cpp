@@ -73,12 +73,14 @@ void Backprop::spread(const Node& n) {
           if (active(b->yields()[i])) activate(n.out(i));
       }
       return;
-    case Structure::while_: return spread_loop(n, n.block(0).parameters(), n.block(1));
+    case Structure::while_:
+      return spread_loop(n, n.block(0).parameters(), n.block(1));
     case Structure::for_: {
       const Values& p = n.block(0).parameters();
       return spread_loop(n, Values(p.begin() + 1, p.end()), n.block(0));
     }
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -122,11 +124,16 @@ void Backprop::visit(Node& n) {
   if (!reached) return;
   SiteScope site(n.site().known() ? n.site() : here());
   switch (n.structure()) {
-    case Structure::op: return visit_op(n);
-    case Structure::if_: return visit_if(n);
-    case Structure::for_: return visit_for(n);
-    case Structure::while_: return visit_while(n);
-    default: LATHE_INTERNAL(absl::StrCat("the derivative of '", name(n.structure()), "'"));
+    case Structure::op:
+      return visit_op(n);
+    case Structure::if_:
+      return visit_if(n);
+    case Structure::for_:
+      return visit_for(n);
+    case Structure::while_:
+      return visit_while(n);
+    default:
+      LATHE_INTERNAL(absl::StrCat("the derivative of '", name(n.structure()), "'"));
   }
 }
 
@@ -139,7 +146,8 @@ void Backprop::visit_op(Node& n) {
                          .site = n.site()});
   DType compute = DType::f32;  // as the tape finds it
   for (int i = 0; i < static_cast<int>(n.attrs().size()); ++i)
-    if (Value* v = n.value(i); v != nullptr && is_float(v)) compute = compute_type(v->tensor().dtype);
+    if (Value* v = n.value(i); v != nullptr && is_float(v))
+      compute = compute_type(v->tensor().dtype);
   Values slots = slots_of(n);
   uint32_t asked = 0;
   for (size_t i = 0; i < slots.size() && i < 32; ++i)

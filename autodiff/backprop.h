@@ -17,7 +17,8 @@ class Backprop {
   bool active(const ir::Value* v) const { return active_.contains(v); }
   /// Marks what depends on active values.
   void spread(const ir::Block& block);
-  /// Every active while gets one more carried number, the count of its rounds. Before anything is copied.
+  /// Every active while gets one more carried number, the count of its rounds. Before anything is
+  /// copied.
   void count_rounds(const ir::Block& block);
 
   // The sum of what has arrived at a value; undefined: nothing yet.
@@ -38,10 +39,10 @@ class Backprop {
   struct Loop {
     ir::Node& node;
     const ir::Block& body;
-    ir::Values parameters;            // what is carried, as the body sees it
+    ir::Values parameters;  // what is carried, as the body sees it
     ir::Values starts;
     Int rounds;
-    std::optional<Int> first, step;   // of a for's variable
+    std::optional<Int> first, step;  // of a for's variable
   };
 
   void spread(const ir::Node& n);
@@ -62,8 +63,8 @@ class Backprop {
   void check_carried(const Loop& loop, size_t i) const;
   void know_round(const Loop& loop, Int j, ir::SymbolMap& symbols, ir::Graph::ValueMap& known);
   std::vector<Tensor> record_stacks(const Loop& loop);
-  ir::Data backward_round(const Loop& loop, const std::vector<Tensor>& stacks, const ir::Values& free,
-                          Int j, const ir::Data& sums);
+  ir::Data backward_round(const Loop& loop, const std::vector<Tensor>& stacks,
+                          const ir::Values& free, Int j, const ir::Data& sums);
 
   ir::Tracer& tracer_;
   ir::Graph& g_;

@@ -24,8 +24,8 @@ Int range_part(const Node& n, int i) {
   const Value* v = n.value(i);
   if (v == nullptr) return n.literal(i).integer();
   if (v->type().scalar()->value) return *v->type().scalar()->value;
-  throw AutogradError({.problem = "the derivative of a loop over a number that no symbol names",
-                       .site = n.site()});
+  throw AutogradError(
+      {.problem = "the derivative of a loop over a number that no symbol names", .site = n.site()});
 }
 
 }  // namespace
@@ -34,10 +34,11 @@ Int range_part(const Node& n, int i) {
 
 void Backprop::refuse_random(const Node& n) const {
   if (effects(n, g_) != Effects::ordered) return;
-  throw AutogradError({.op = std::string(name(n.structure())),
-                       .problem = "the derivative runs this part again, and it draws random numbers",
-                       .next = "draw the numbers before the loop or the branch, and use them in it",
-                       .site = n.site()});
+  throw AutogradError(
+      {.op = std::string(name(n.structure())),
+       .problem = "the derivative runs this part again, and it draws random numbers",
+       .next = "draw the numbers before the loop or the branch, and use them in it",
+       .site = n.site()});
 }
 
 void Backprop::reach_back(const Block& b, absl::flat_hash_set<const Value*>& needed) const {
@@ -54,7 +55,8 @@ void Backprop::reach_back(const Block& b, absl::flat_hash_set<const Value*>& nee
 }
 
 /// Values from outside the node's blocks that a gradient flows to.
-Values Backprop::reached_free(const Node& n, absl::Span<const Block* const> blocks, bool loop) const {
+Values Backprop::reached_free(const Node& n, absl::Span<const Block* const> blocks,
+                              bool loop) const {
   Values out;
   absl::flat_hash_set<const Value*> needed, seen;
   for (const Block* b : blocks) {
@@ -144,8 +146,8 @@ void Backprop::visit_for(Node& n) {
   Int rounds = step > Int(0) ? ceil_div(stop - start, step) : ceil_div(start - stop, -step);
   const Values& p = n.block(0).parameters();
   Values starts(n.in().begin() + static_cast<std::ptrdiff_t>(n.carried_from()), n.in().end());
-  visit_loop({n, n.block(0), Values(p.begin() + 1, p.end()), starts, lathe::max(rounds, Int(0)), start,
-              step});
+  visit_loop({n, n.block(0), Values(p.begin() + 1, p.end()), starts, lathe::max(rounds, Int(0)),
+              start, step});
 }
 
 void Backprop::visit_while(Node& n) {
@@ -196,11 +198,11 @@ void Backprop::check_carried(const Loop& loop, size_t i) const {
                        .site = loop.node.site()});
 }
 
-/// In round j a for's variable is a number that j says; and where the body uses it as a value, a constant.
+/// In round j a for's variable is a number that j says; and where the body uses it as a value, a
+/// constant.
 void Backprop::know_round(const Loop& loop, Int j, SymbolMap& symbols, Graph::ValueMap& known) {
   // A while's rounds are counted by the last value it carries.
-  Value* variable =
-      loop.first ? loop.body.parameters()[0] : loop.node.block(0).parameters().back();
+  Value* variable = loop.first ? loop.body.parameters()[0] : loop.node.block(0).parameters().back();
   Int now = loop.first ? *loop.first + *loop.step * j : j;
   const Scalar* s = variable->type().scalar();
   if (s->value && !s->value->known()) symbols[s->value->expr()->symbol] = now;
@@ -235,8 +237,8 @@ std::vector<Tensor> Backprop::record_stacks(const Loop& loop) {
   return stacks;
 }
 
-Data Backprop::backward_round(const Loop& loop, const std::vector<Tensor>& stacks, const Values& free,
-                              Int j, const Data& sums) {
+Data Backprop::backward_round(const Loop& loop, const std::vector<Tensor>& stacks,
+                              const Values& free, Int j, const Data& sums) {
   auto outside = std::exchange(sums_, {});
   Graph::ValueMap known;
   SymbolMap symbols;

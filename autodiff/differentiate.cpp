@@ -1,16 +1,18 @@
 // How it works
 //
-// A Tracer goes on recording at the end of the program, so that the derivative rules, which are ordinary calls,
-// append the backward pass to it. Backprop walks nodes from last to first and keeps for each value the sum of
-// what has arrived. What was there before is then cut from what was added: values of the first part that the
-// second uses are the residuals, and sizes it mentions but cannot see are passed as integers.
+// A Tracer goes on recording at the end of the program, so that the derivative rules, which are
+// ordinary calls, append the backward pass to it. Backprop walks nodes from last to first and keeps
+// for each value the sum of what has arrived. What was there before is then cut from what was
+// added: values of the first part that the second uses are the residuals, and sizes it mentions but
+// cannot see are passed as integers.
 //
-// Structures. A block is differentiated by copying its nodes to where the gradient is computed (the part is run
-// again, from what it was given) and walking the copy. An `if` becomes an `if` whose branches do that. A loop
-// runs again with what it carries kept round by round in stacks, then once more from the last round to the
-// first. A `while` counts its rounds in the forward pass. Sums that were begun outside go into a block and come
-// out of it, so that additions happen in the tape's order; where one branch adds to a value and the other does
-// not, the missing sum is -0.0. Calls and groups are inlined first.
+// Structures. A block is differentiated by copying its nodes to where the gradient is computed (the
+// part is run again, from what it was given) and walking the copy. An `if` becomes an `if` whose
+// branches do that. A loop runs again with what it carries kept round by round in stacks, then once
+// more from the last round to the first. A `while` counts its rounds in the forward pass. Sums that
+// were begun outside go into a block and come out of it, so that additions happen in the tape's
+// order; where one branch adds to a value and the other does not, the missing sum is -0.0. Calls
+// and groups are inlined first.
 #include "autodiff/differentiate.h"
 
 #include <absl/strings/str_cat.h>
@@ -38,7 +40,8 @@ constexpr int kMostInlined = 4096;
 
 class Flatten {
  public:
-  Flatten(Tracer& tracer, const Graph& module) : tracer_(tracer), g_(tracer.graph()), module_(module) {}
+  Flatten(Tracer& tracer, const Graph& module)
+      : tracer_(tracer), g_(tracer.graph()), module_(module) {}
 
   void block(Block& b) {
     for (Node* n = b.first(); n != nullptr;) {
@@ -60,7 +63,8 @@ class Flatten {
     }
     if (n.is(Structure::call)) {
       const Graph* callee = module_.function(n.callee());
-      if (callee == nullptr) throw NameError({.op = n.callee(), .problem = "there is no such function"});
+      if (callee == nullptr)
+        throw NameError({.op = n.callee(), .problem = "there is no such function"});
       if (++inlined_ > kMostInlined)
         throw AutogradError({.op = n.callee(),
                              .problem = "the derivative of a function that calls itself",
@@ -69,7 +73,8 @@ class Flatten {
       inline_call(g_, &n, *callee, tracer_.scope());
       return true;
     }
-    if (!n.is(Structure::op) || n.op()->kind != Kind::composite || has_gradient(*n.op())) return false;
+    if (!n.is(Structure::op) || n.op()->kind != Kind::composite || has_gradient(*n.op()))
+      return false;
     expand(n);
     return true;
   }
@@ -210,11 +215,13 @@ class Cut {
     for (Node* n : j_.graph.body().nodes())
       if (j_.forward.contains(n)) f.copy_node(*n, known);
     Values outputs;
-    for (size_t i = 0; i < j_.graph.outputs().size(); ++i) outputs.push_back(known.at(j_.graph.outputs()[i]));
+    for (size_t i = 0; i < j_.graph.outputs().size(); ++i)
+      outputs.push_back(known.at(j_.graph.outputs()[i]));
     for (Value* v : residuals_) outputs.push_back(known.at(v));
     for (uint32_t k : sizes_) outputs.push_back(f.add_constant(Arg(symbol(k))));
     std::vector<Write> writes;
-    for (const Write& w : j_.graph.writes()) writes.push_back({known.at(w.input), known.at(w.value)});
+    for (const Write& w : j_.graph.writes())
+      writes.push_back({known.at(w.input), known.at(w.value)});
     f.set_results(std::move(outputs), writes, j_.graph.body().end()->site());
     share(f);
   }
@@ -249,7 +256,8 @@ Vjp differentiate(const Graph& graph, absl::Span<const int> wrt, absl::Span<cons
   if (graph.level() != Level::core)
     throw AutogradError({.op = graph.name(), .problem = "only a core graph can be differentiated"});
   Vjp out;
-  GradMode on(true);  // so that what rules record is not marked as detached; nothing here requires grad
+  GradMode on(
+      true);  // so that what rules record is not marked as detached; nothing here requires grad
   RuleHost host;
   Tracer tracer(graph.clone(), host);
   Graph& g = tracer.graph();

@@ -66,15 +66,18 @@ Arg placeholder(const Type& type, Tensors& held) {
   }
   if (const Scalar* s = type.scalar()) {
     switch (s->kind) {
-      case ScalarKind::integer: return Arg(s->value.value_or(Int(1)));
-      case ScalarKind::real: return Arg(0.5);
-      case ScalarKind::flag: return Arg(true);
+      case ScalarKind::integer:
+        return Arg(s->value.value_or(Int(1)));
+      case ScalarKind::real:
+        return Arg(0.5);
+      case ScalarKind::flag:
+        return Arg(true);
     }
   }
   if (std::holds_alternative<Text>(type.is)) return Arg("");
   if (std::holds_alternative<None>(type.is)) return Arg();
-  throw TypeError({.problem = "a value of this type cannot be an argument of an op",
-                   .got = to_string(type)});
+  throw TypeError(
+      {.problem = "a value of this type cannot be an argument of an op", .got = to_string(type)});
 }
 
 TypeList infer_parts(const Op& op, const ArgVec& attrs, absl::Span<const Place> places,

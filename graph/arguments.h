@@ -18,8 +18,8 @@ class Filled {
   std::deque<ArgList> lists_;
 };
 
-/// `attrs` with `values` put in their places and, if given, every symbolic Int replaced. What `values` and
-/// `attrs` own must outlive the result.
+/// `attrs` with `values` put in their places and, if given, every symbolic Int replaced. What
+/// `values` and `attrs` own must outlive the result.
 Filled fill(const ArgVec& attrs, absl::Span<const Place> places, absl::Span<const Arg> values,
             const std::function<Int(Int)>* change = nullptr);
 
@@ -39,7 +39,8 @@ struct Given {
   bool is_list = false;
   std::string name;  // "" : positional
 };
-/// Fits the arguments to the op's signature as a call does: defaults, lists, conversions. TypeError.
+/// Fits the arguments to the op's signature as a call does: defaults, lists, conversions.
+/// TypeError.
 Operands complete(const Op& op, absl::Span<const Given> given);
 
 /// Adds the node with inferred result types.

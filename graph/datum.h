@@ -1,5 +1,5 @@
-// A value at run time, as interpreters and front ends pass them: a tensor (concrete or symbolic), a number,
-// a text or None.
+// A value at run time, as interpreters and front ends pass them: a tensor (concrete or symbolic), a
+// number, a text or None.
 #pragma once
 
 #include <memory>

@@ -62,13 +62,17 @@ void inline_call(Graph& graph, Node* call, const Graph& callee, SymScope& scope)
   Values results = copy_fresh(graph, callee, callee.body(), known, symbols, scope);
   for (const SymFact& f : callee.assumptions()) {
     if (scope.decide(f.relation, change(f.a), change(f.b)) == f.holds) continue;
-    throw ValueError({.op = callee.name(), .problem = "the function is called with sizes it was not made for",
-                      .got = to_string(f), .site = call->site()});
+    throw ValueError({.op = callee.name(),
+                      .problem = "the function is called with sizes it was not made for",
+                      .got = to_string(f),
+                      .site = call->site()});
   }
   for (const SymFact& f : callee.checks()) {
     if (scope.require(f.relation, change(f.a), change(f.b))) continue;
-    throw ShapeError({.op = callee.name(), .problem = "the sizes of the arguments do not fit together",
-                      .got = to_string(f), .site = call->site()});
+    throw ShapeError({.op = callee.name(),
+                      .problem = "the sizes of the arguments do not fit together",
+                      .got = to_string(f),
+                      .site = call->site()});
   }
   results.resize(call->out().size());
   graph.replace(call, results);

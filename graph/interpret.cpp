@@ -115,8 +115,8 @@ class Frame {
     if (it == plan_.facts_.end()) return;
     for (const auto& [f, is_check] : it->second) {
       Int a = size(f.a), b = size(f.b);
-      bool good = is_check ? lathe::require(f.relation, a, b)
-                           : lathe::decide(f.relation, a, b) == f.holds;
+      bool good =
+          is_check ? lathe::require(f.relation, a, b) : lathe::decide(f.relation, a, b) == f.holds;
       if (good) continue;
       throw ShapeError({.op = absl::StrCat("graph ", g_.name()),
                         .problem = is_check ? "the sizes of the inputs do not fit together"
@@ -172,14 +172,16 @@ class Frame {
     for (size_t i = 0; i < t->shape.size(); ++i) {
       Int want = size(t->shape[i]), have = d.tensor().shape()[i];
       if (identical(want, have) || lathe::require(Relation::eq, want, have)) continue;
-      throw ShapeError({.op = absl::StrCat("graph ", g_.name()),
-                        .problem = absl::StrCat("input '", v.name(), "' has another size along axis ", i),
-                        .got = described(d),
-                        .expected = to_string(v.type())});
+      throw ShapeError(
+          {.op = absl::StrCat("graph ", g_.name()),
+           .problem = absl::StrCat("input '", v.name(), "' has another size along axis ", i),
+           .got = described(d),
+           .expected = to_string(v.type())});
     }
   }
 
-  /// Results share memory with nothing else the caller can reach: not with inputs, constants or each other.
+  /// Results share memory with nothing else the caller can reach: not with inputs, constants or
+  /// each other.
   void make_fresh(const Data& inputs, Data& results) const {
     absl::flat_hash_set<const void*> taken;
     auto memory = [](const Tensor& t) -> const void* {
@@ -216,20 +218,29 @@ class Frame {
   void node(const Node& n) {
     SiteScope site(n.site().known() ? n.site() : here());
     switch (n.structure()) {
-      case Structure::op: return give(n, op(n));
-      case Structure::constant: return give(n, {constant(n)});
-      case Structure::if_: return give(n, if_node(n));
-      case Structure::while_: return give(n, while_node(n));
-      case Structure::for_: return give(n, for_node(n));
-      case Structure::call: return give(n, call_node(n));
+      case Structure::op:
+        return give(n, op(n));
+      case Structure::constant:
+        return give(n, {constant(n)});
+      case Structure::if_:
+        return give(n, if_node(n));
+      case Structure::while_:
+        return give(n, while_node(n));
+      case Structure::for_:
+        return give(n, for_node(n));
+      case Structure::call:
+        return give(n, call_node(n));
       case Structure::group: {
         const Block& b = n.block(0);
         for (size_t i = 0; i < n.in().size(); ++i) bind(b.parameters()[i], at(n.in(i)));
         block(b);
         return give(n, values_of(b.yields()));
       }
-      case Structure::assign: assign(at(n.in(0)).tensor(), at(n.in(1)).tensor()); return;
-      case Structure::yield: break;
+      case Structure::assign:
+        assign(at(n.in(0)).tensor(), at(n.in(1)).tensor());
+        return;
+      case Structure::yield:
+        break;
     }
     LATHE_INTERNAL("a yield that is run");
   }
@@ -254,8 +265,8 @@ class Frame {
     return out;
   }
 
-  /// A number that changes from round to round of a loop being recorded has no value to compare: it is compared
-  /// as a tensor, and the answer is one.
+  /// A number that changes from round to round of a loop being recorded has no value to compare: it
+  /// is compared as a tensor, and the answer is one.
   static Datum on_numbers(const Op& op, Args args) {
     Tracer* tracer = Tracer::current();
     bool asks = op.extra.promote == Promote::boolean;
@@ -322,9 +333,11 @@ class Frame {
   Data call_node(const Node& n) {
     const Interpreter* callee = plan_.function(n.callee());
     if (callee == nullptr)
-      throw NameError({.op = n.callee(), .problem = "there is no function of this name in the graph"});
+      throw NameError(
+          {.op = n.callee(), .problem = "there is no function of this name in the graph"});
     if (depth_ >= kDeepestCall)
-      throw ValueError({.op = n.callee(), .problem = "the recursion is too deep",
+      throw ValueError({.op = n.callee(),
+                        .problem = "the recursion is too deep",
                         .got = absl::StrCat(depth_, " calls inside each other")});
     return Frame(*callee, depth_ + 1).run(values_of(n.in()));
   }

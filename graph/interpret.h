@@ -1,6 +1,6 @@
-// Runs a graph node by node, each through core's call(): the same kernels, tape and errors as eager. It is
-// what compiled programs are tested against, and what surface graphs become core graphs by, when it runs
-// under the tracer.
+// Runs a graph node by node, each through core's call(): the same kernels, tape and errors as
+// eager. It is what compiled programs are tested against, and what surface graphs become core
+// graphs by, when it runs under the tracer.
 #pragma once
 
 #include "graph/datum.h"
@@ -8,12 +8,13 @@
 
 namespace lathe::ir {
 
-/// Built once a graph; any number of threads may run it at the same time. The graph must outlive it.
+/// Built once a graph; any number of threads may run it at the same time. The graph must outlive
+/// it.
 class Interpreter {
  public:
   explicit Interpreter(const Graph& graph);
-  /// Checks the inputs against the graph's types, assumptions and checks (ShapeError, DTypeError, TypeError),
-  /// runs it, and writes what it writes to its inputs. The results.
+  /// Checks the inputs against the graph's types, assumptions and checks (ShapeError, DTypeError,
+  /// TypeError), runs it, and writes what it writes to its inputs. The results.
   Data run(const Data& inputs) const;
 
  private:

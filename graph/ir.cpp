@@ -169,13 +169,26 @@ Node* Graph::add(const Op& op, Operands operands, TypeList results, Site site) {
 Value* Graph::add_constant(const Arg& literal, Site site) {
   Type type;
   switch (literal.tag) {
-    case Tag::tensor: type = type_of(literal.tensor()); break;
-    case Tag::integer: type = integer_type(literal.integer()); break;
-    case Tag::real: type = float_type(); break;
-    case Tag::flag: type = flag_type(); break;
-    case Tag::text: type = Text{}; break;
-    case Tag::none: type = None{}; break;
-    default: LATHE_INTERNAL("a constant is a tensor or a number");
+    case Tag::tensor:
+      type = type_of(literal.tensor());
+      break;
+    case Tag::integer:
+      type = integer_type(literal.integer());
+      break;
+    case Tag::real:
+      type = float_type();
+      break;
+    case Tag::flag:
+      type = flag_type();
+      break;
+    case Tag::text:
+      type = Text{};
+      break;
+    case Tag::none:
+      type = None{};
+      break;
+    default:
+      LATHE_INTERNAL("a constant is a tensor or a number");
   }
   Operands operands;
   operands.attrs.push(literal);
@@ -347,8 +360,8 @@ void Graph::drop_unused_constants() {
 
 Graph& Graph::add_function(std::unique_ptr<Graph> function) {
   if (this->function(function->name()) != nullptr || function->name() == name_)
-    throw NameError({.op = "graph",
-                     .problem = absl::StrCat("two functions are named ", function->name())});
+    throw NameError(
+        {.op = "graph", .problem = absl::StrCat("two functions are named ", function->name())});
   functions_.push_back(std::move(function));
   return *functions_.back();
 }

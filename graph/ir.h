@@ -1,25 +1,26 @@
 // Static programs.
 //
-// A Graph is a function: inputs, a body, results. The body is a Block: an ordered list of Nodes, each of
-// which uses Values made earlier and makes new ones. `if`, `for`, `while` and `group` nodes hold Blocks of
-// their own. Only pure nodes may move, merge or die (effects()), so what prints, draws random numbers or
-// writes keeps its order without tokens.
+// A Graph is a function: inputs, a body, results. The body is a Block: an ordered list of Nodes,
+// each of which uses Values made earlier and makes new ones. `if`, `for`, `while` and `group` nodes
+// hold Blocks of their own. Only pure nodes may move, merge or die (effects()), so what prints,
+// draws random numbers or writes keeps its order without tokens.
 //
-// Two levels share the classes. A *core* graph is functional: tensors and scalars, no mutation; what the
-// program does to its inputs is stated once, at the end (Graph::writes). A *surface* graph, which scripts
-// compile to, may also hold `assign` nodes; running it under the tracer gives the core graph.
+// Two levels share the classes. A *core* graph is functional: tensors and scalars, no mutation;
+// what the program does to its inputs is stated once, at the end (Graph::writes). A *surface*
+// graph, which scripts compile to, may also hold `assign` nodes; running it under the tracer gives
+// the core graph.
 //
-// Sizes are Ints over the graph's symbols s0, s1 ...; a symbol means the size (or integer) of the first
-// value, in order, whose type has it standing alone (sources()). `assumptions` are what the trace took for
-// granted, `checks` what every call must satisfy.
+// Sizes are Ints over the graph's symbols s0, s1 ...; a symbol means the size (or integer) of the
+// first value, in order, whose type has it standing alone (sources()). `assumptions` are what the
+// trace took for granted, `checks` what every call must satisfy.
 //
-// An argument of an op is a Value or a literal. Node::attrs is the whole argument list in schema order, with
-// None where a Value stands; Node::in are the Values, and Node::places says which argument (and which
-// element, if that is a list) each of them is.
+// An argument of an op is a Value or a literal. Node::attrs is the whole argument list in schema
+// order, with None where a Value stands; Node::in are the Values, and Node::places says which
+// argument (and which element, if that is a list) each of them is.
 //
-// Where to start: the accessors below; every change goes through Graph. graph/text.h prints and parses,
-// graph/verify.h says what is well-formed, graph/trace.h makes graphs from running code, and
-// graph/interpret.h runs them node by node.
+// Where to start: the accessors below; every change goes through Graph. graph/text.h prints and
+// parses, graph/verify.h says what is well-formed, graph/trace.h makes graphs from running code,
+// and graph/interpret.h runs them node by node.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -44,13 +45,13 @@ enum class Structure : uint8_t {
   op,        // attrs, in: the op's arguments
   constant,  // attrs[0]: a tensor, or a number (an Int may be an expression over symbols)
   if_,       // in[0]: the condition; blocks: then, else; results: what the taken one yields
-  for_,      // arguments 0 to 2: start, stop, step; then what is carried. blocks: body, whose parameters
-             // are the loop variable and the carried values
-  while_,    // in: what is carried; blocks: condition (its parameters belong to both), body
-  call,      // in: arguments; callee: a function of this graph
-  group,     // in: inputs; blocks[0]: a body that uses nothing else; attrs[0]: what it was grouped as
-  assign,    // surface only: in[0][...] = in[1]
-  yield,     // the end of every block: the values it gives
+  for_,      // arguments 0 to 2: start, stop, step; then what is carried. blocks: body, whose
+         // parameters are the loop variable and the carried values
+  while_,  // in: what is carried; blocks: condition (its parameters belong to both), body
+  call,    // in: arguments; callee: a function of this graph
+  group,   // in: inputs; blocks[0]: a body that uses nothing else; attrs[0]: what it was grouped as
+  assign,  // surface only: in[0][...] = in[1]
+  yield,   // the end of every block: the values it gives
 };
 std::string_view name(Structure structure);
 
@@ -74,7 +75,8 @@ class Operands {
   };
   Operands() = default;
   Operands(const Operands&) = default;
-  Operands(Operands&& o) noexcept;  // out of line: g++ 12 misreads the move of an empty InlinedVector
+  Operands(
+      Operands&& o) noexcept;  // out of line: g++ 12 misreads the move of an empty InlinedVector
   Operands& operator=(Operands o) noexcept;
   Operands(std::initializer_list<Item> items) {
     for (const Item& i : items) push(i);
@@ -132,10 +134,11 @@ class Node {
   const std::vector<Block*>& blocks() const { return blocks_; }
   Block& block(size_t i) const { return *blocks_[i]; }
   Site site() const { return site_; }
-  /// Run with gradients off (no_grad, detach): what depends on the results has no gradient through them.
+  /// Run with gradients off (no_grad, detach): what depends on the results has no gradient through
+  /// them.
   bool detached() const { return detached_; }
   Block* parent() const { return parent_; }
-  Node* next() const { return next_; }          // null at the end; the yield is not in the list
+  Node* next() const { return next_; }  // null at the end; the yield is not in the list
   Node* previous() const { return previous_; }
 
   /// The Value that is argument `param`, null if that is a literal or a list.
@@ -242,9 +245,9 @@ class Graph {
   void set_attrs(Node* node, ArgVec attrs) { node->attrs_ = std::move(attrs); }
   void set_input(Node* node, size_t index, Value* value);
   void append_input(Node* node, Value* value);
-  void erase_input(Node* node, size_t index);       // of a structure
-  void erase_result(Node* node, size_t index);      // unused ones only
-  void erase_parameter(Block& block, size_t index);  // unused ones only
+  void erase_input(Node* node, size_t index);                   // of a structure
+  void erase_result(Node* node, size_t index);                  // unused ones only
+  void erase_parameter(Block& block, size_t index);             // unused ones only
   void set_literal(Node* node, int param, const Arg& literal);  // where a literal stands
   /// Every use of `old` becomes one of `by`.
   void replace(Value* old, Value* by);
@@ -276,13 +279,15 @@ class Graph {
   Graph* function(std::string_view name) const;          // null if there is none
 
   // ── whole graphs ──
-  /// Copies `from`'s nodes into this graph at the insertion point. `known` maps Values of `from`'s graph to
-  /// Values here and gains all that is copied; Values not in it stand for themselves. The yields' images.
+  /// Copies `from`'s nodes into this graph at the insertion point. `known` maps Values of `from`'s
+  /// graph to Values here and gains all that is copied; Values not in it stand for themselves. The
+  /// yields' images.
   using ValueMap = absl::flat_hash_map<const Value*, Value*>;
   Values copy_nodes(const Block& from, ValueMap& known);
   Node* copy_node(const Node& from, ValueMap& known);
   size_t node_count() const;
-  /// Of structure, ops, literals and types; not of names, lines, hints or the contents of large constants.
+  /// Of structure, ops, literals and types; not of names, lines, hints or the contents of large
+  /// constants.
   uint64_t hash() const;
 
  private:
@@ -335,18 +340,20 @@ class InsertAt {
 
 /// What passes ask before they touch a node. `fails`: it may raise, so it may merge but not vanish.
 enum class Effects : uint8_t { pure, fails, ordered };
-/// From the schema's (!), the kind (a random row moves the generator on) and the body's checks; a structure
-/// is what its blocks are.
+/// From the schema's (!), the kind (a random row moves the generator on) and the body's checks; a
+/// structure is what its blocks are.
 Effects effects(const Node& node, const Graph& graph);
 
-/// Nodes whose results say what a symbol is: counts that only running them tells, numbers after a loop.
+/// Nodes whose results say what a symbol is: counts that only running them tells, numbers after a
+/// loop.
 absl::flat_hash_set<const Node*> symbol_nodes(const Graph& graph);
 
 /// Calls `visit` on every node of the block and of the blocks inside, in order, owners first.
 void for_each_node(const Block& block, const std::function<void(Node*)>& visit);
 /// Is `inner` the block itself or inside it?
 bool encloses(const Block& outer, const Block* inner);
-/// May code in `at` use `v`, as far as blocks go? The body of a while sees its condition's parameters.
+/// May code in `at` use `v`, as far as blocks go? The body of a while sees its condition's
+/// parameters.
 bool visible_from(const Value* v, const Block& at);
 /// Values made outside the block that it uses, in order of first use.
 Values free_values(const Block& block);
@@ -356,12 +363,12 @@ void map_ints(Graph& graph, const std::function<Int(Int)>& change);
 /// Of one node, its results and blocks.
 void map_ints(Graph& graph, Node* node, const std::function<Int(Int)>& change);
 ArgVec map_ints(const ArgVec& literals, const std::function<Int(Int)>& change);
-/// Gives symbols that nothing uses up, numbers the rest by first appearance, and drops facts about symbols
-/// that nothing says. Returns how an expression over the old numbers is written now.
+/// Gives symbols that nothing uses up, numbers the rest by first appearance, and drops facts about
+/// symbols that nothing says. Returns how an expression over the old numbers is written now.
 std::function<Int(Int)> compact_symbols(Graph& graph);
 
-/// A SymScope that knows a graph's symbols and facts, entered while it lives: what infer needs. Throws
-/// ValueError if the hints contradict an assumption.
+/// A SymScope that knows a graph's symbols and facts, entered while it lives: what infer needs.
+/// Throws ValueError if the hints contradict an assumption.
 class GraphScope {
  public:
   explicit GraphScope(const Graph& graph);

@@ -138,16 +138,20 @@ Effects effects_of_op(const Node& node) {
   const Op& op = *node.op();
   if (op.schema.writes() || op.kind == Kind::random) return Effects::ordered;
   switch (op.kind) {
-    case Kind::index: return op.put_of != nullptr ? Effects::pure : Effects::fails;
-    case Kind::opaque: return Effects::fails;
+    case Kind::index:
+      return op.put_of != nullptr ? Effects::pure : Effects::fails;
+    case Kind::opaque:
+      return Effects::fails;
     case Kind::elementwise: {
-      // Bodies check what integers cannot do (division by zero); floats have an answer for everything.
+      // Bodies check what integers cannot do (division by zero); floats have an answer for
+      // everything.
       for (Value* v : node.in())
         if (v->type().tensor() != nullptr && !is_integer(v->type().tensor()->dtype))
           return Effects::pure;
       return body_can_fail(op) ? Effects::fails : Effects::pure;
     }
-    default: return Effects::pure;
+    default:
+      return Effects::pure;
   }
 }
 
@@ -156,8 +160,10 @@ Effects effects_of_block(const Block& block, const Graph& graph, std::vector<con
 Effects effects_of(const Node& node, const Graph& graph, std::vector<const Graph*>& calls) {
   Effects worst = Effects::pure;
   switch (node.structure()) {
-    case Structure::op: return effects_of_op(node);
-    case Structure::assign: return Effects::ordered;
+    case Structure::op:
+      return effects_of_op(node);
+    case Structure::assign:
+      return Effects::ordered;
     case Structure::call: {
       const Graph* callee = graph.function(node.callee());
       // A function that calls itself may not end; then the order of what surrounds it is seen.

@@ -1,5 +1,5 @@
-// Splits the text of graphs and rules into tokens. The whole text at once: it is short beside what it
-// describes, and the user's lines (comments) are gathered on the way.
+// Splits the text of graphs and rules into tokens. The whole text at once: it is short beside what
+// it describes, and the user's lines (comments) are gathered on the way.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -12,16 +12,17 @@ enum class TokenKind : uint8_t { end, name, value, integer, real, text, punct };
 
 struct Token {
   TokenKind kind = TokenKind::end;
-  std::string_view text;   // of a value without '%', of a text with its escapes undone (see Lexed::texts)
-  int64_t integer = 0;     // magnitude; the sign is a token of its own
+  std::string_view
+      text;  // of a value without '%', of a text with its escapes undone (see Lexed::texts)
+  int64_t integer = 0;  // magnitude; the sign is a token of its own
   double real = 0;
   int line = 0, column = 0;
 };
 
 struct Lexed {
-  std::vector<Token> tokens;                  // ends with an `end`
-  std::deque<std::string> texts;              // what Token::text of quoted texts points into
-  absl::flat_hash_map<int, Site> sites;       // by line
+  std::vector<Token> tokens;             // ends with an `end`
+  std::deque<std::string> texts;         // what Token::text of quoted texts points into
+  absl::flat_hash_map<int, Site> sites;  // by line
 };
 
 Lexed lex(std::string_view text, const Limits& limits, std::string_view file);

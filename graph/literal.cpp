@@ -29,17 +29,28 @@ T element(const std::byte* data, int64_t i) {
 
 std::string element_text(DType dtype, const std::byte* data, int64_t i) {
   switch (dtype) {
-    case DType::bool_: return element<uint8_t>(data, i) != 0 ? "True" : "False";
-    case DType::u8: return absl::StrCat(element<uint8_t>(data, i));
-    case DType::i8: return absl::StrCat(static_cast<int>(element<int8_t>(data, i)));
-    case DType::i16: return absl::StrCat(element<int16_t>(data, i));
-    case DType::i32: return absl::StrCat(element<int32_t>(data, i));
-    case DType::i64: return absl::StrCat(element<int64_t>(data, i));
-    case DType::f16: return shortest(f16_to_f32(element<uint16_t>(data, i)));
-    case DType::bf16: return shortest(bf16_to_f32(element<uint16_t>(data, i)));
-    case DType::f32: return shortest(element<float>(data, i));
-    case DType::f64: return shortest(element<double>(data, i));
-    default: LATHE_INTERNAL("this dtype is not written out");
+    case DType::bool_:
+      return element<uint8_t>(data, i) != 0 ? "True" : "False";
+    case DType::u8:
+      return absl::StrCat(element<uint8_t>(data, i));
+    case DType::i8:
+      return absl::StrCat(static_cast<int>(element<int8_t>(data, i)));
+    case DType::i16:
+      return absl::StrCat(element<int16_t>(data, i));
+    case DType::i32:
+      return absl::StrCat(element<int32_t>(data, i));
+    case DType::i64:
+      return absl::StrCat(element<int64_t>(data, i));
+    case DType::f16:
+      return shortest(f16_to_f32(element<uint16_t>(data, i)));
+    case DType::bf16:
+      return shortest(bf16_to_f32(element<uint16_t>(data, i)));
+    case DType::f32:
+      return shortest(element<float>(data, i));
+    case DType::f64:
+      return shortest(element<double>(data, i));
+    default:
+      LATHE_INTERNAL("this dtype is not written out");
   }
 }
 
@@ -71,14 +82,22 @@ std::string quoted(std::string_view text) {
 
 std::string literal_text(const Arg& a) {
   switch (a.tag) {
-    case Tag::none: return "None";
-    case Tag::integer: return lathe::to_string(a.integer());
-    case Tag::real: return real_text(a.real_);
-    case Tag::flag: return a.flag_ ? "True" : "False";
-    case Tag::dtype: return std::string(info(a.dtype_).short_name);
-    case Tag::device: return absl::StrCat("@", lathe::to_string(a.device_));
-    case Tag::text: return quoted(a.text_);
-    case Tag::tensor: return "<tensor>";  // verify() refuses it
+    case Tag::none:
+      return "None";
+    case Tag::integer:
+      return lathe::to_string(a.integer());
+    case Tag::real:
+      return real_text(a.real_);
+    case Tag::flag:
+      return a.flag_ ? "True" : "False";
+    case Tag::dtype:
+      return std::string(info(a.dtype_).short_name);
+    case Tag::device:
+      return absl::StrCat("@", lathe::to_string(a.device_));
+    case Tag::text:
+      return quoted(a.text_);
+    case Tag::tensor:
+      return "<tensor>";  // verify() refuses it
     case Tag::list: {
       std::string out = "[";
       for (size_t i = 0; i < a.list_->size; ++i)

@@ -1,8 +1,10 @@
-// The parser of graph text. A statement is `results = head`; structures hold blocks of statements. Names live
-// in the block they are made in, so what parses is in SSA form with uses after definitions.
+// The parser of graph text. A statement is `results = head`; structures hold blocks of statements.
+// Names live in the block they are made in, so what parses is in SSA form with uses after
+// definitions.
 //
-// `Parser::graph` reads one definition and `statement` one line; `arguments` and `item` read what an op is
-// given. Nothing here knows any op: names go through find_op, arguments through the op's own signature.
+// `Parser::graph` reads one definition and `statement` one line; `arguments` and `item` read what
+// an op is given. Nothing here knows any op: names go through find_op, arguments through the op's
+// own signature.
 #include <absl/strings/str_cat.h>
 
 #include <charconv>
@@ -247,7 +249,8 @@ class Parser : Reader {
     const Op& op = get_op(op_name);
     int version = 1;
     if (take("@")) {
-      if (peek().kind != TokenKind::integer || peek().integer > 1000000) fail("a version is wanted here");
+      if (peek().kind != TokenKind::integer || peek().integer > 1000000)
+        fail("a version is wanted here");
       version = static_cast<int>(next().integer);
     }
     if (version != op.extra.version)
@@ -380,11 +383,14 @@ class Parser : Reader {
     Arg a;
     if (!literal(a) || !a.scalar()) fail("an element is wanted here");
     if (a.tag == Tag::integer && !a.integer().known()) fail_at(at, "an element is a number");
-    if ((a.tag == Tag::flag) != (dtype == DType::bool_) || (a.tag == Tag::real) != is_floating(dtype))
+    if ((a.tag == Tag::flag) != (dtype == DType::bool_) ||
+        (a.tag == Tag::real) != is_floating(dtype))
       fail_at(at, "this element does not fit the dtype");
     switch (dtype) {
-      case DType::bool_: return append<uint8_t>(bytes, a.flag_ ? 1 : 0);
-      case DType::f64: return append<double>(bytes, a.real_);
+      case DType::bool_:
+        return append<uint8_t>(bytes, a.flag_ ? 1 : 0);
+      case DType::f64:
+        return append<double>(bytes, a.real_);
       case DType::f32:
       case DType::f16:
       case DType::bf16: {
@@ -392,24 +398,30 @@ class Parser : Reader {
         float f = static_cast<float>(a.real_);
         if (at.kind == TokenKind::real) {
           float exact = 0;
-          if (std::from_chars(at.text.data(), at.text.data() + at.text.size(), exact).ec == std::errc())
+          if (std::from_chars(at.text.data(), at.text.data() + at.text.size(), exact).ec ==
+              std::errc())
             f = negative ? -exact : exact;
         }
         if (dtype == DType::f32) return append<float>(bytes, f);
         return append<uint16_t>(bytes, dtype == DType::f16 ? f32_to_f16(f) : f32_to_bf16(f));
       }
-      default: break;
+      default:
+        break;
     }
     int64_t v = a.integer().value();
     switch (dtype) {
-      case DType::u8: return append(bytes, static_cast<uint8_t>(in_range(at, v, 0, UINT8_MAX)));
-      case DType::i8: return append(bytes, static_cast<int8_t>(in_range(at, v, INT8_MIN, INT8_MAX)));
+      case DType::u8:
+        return append(bytes, static_cast<uint8_t>(in_range(at, v, 0, UINT8_MAX)));
+      case DType::i8:
+        return append(bytes, static_cast<int8_t>(in_range(at, v, INT8_MIN, INT8_MAX)));
       case DType::i16:
         return append(bytes, static_cast<int16_t>(in_range(at, v, INT16_MIN, INT16_MAX)));
       case DType::i32:
         return append(bytes, static_cast<int32_t>(in_range(at, v, INT32_MIN, INT32_MAX)));
-      case DType::i64: return append(bytes, v);
-      default: fail_at(at, "elements of this dtype cannot be written out");
+      case DType::i64:
+        return append(bytes, v);
+      default:
+        fail_at(at, "elements of this dtype cannot be written out");
     }
   }
   int64_t in_range(const Token& at, int64_t v, int64_t low, int64_t high) {
@@ -469,11 +481,11 @@ class Parser : Reader {
     return integer_type(symbol(static_cast<uint32_t>(symbol_count_ - 1)));
   }
   void add_parameters(Block& block, const std::vector<Carried>& list) {
-    for (const Carried& c : list) g_->add_parameter(block, carried_type(c), base_name(c.token.text));
+    for (const Carried& c : list)
+      g_->add_parameter(block, carried_type(c), base_name(c.token.text));
   }
   void define_parameters(const Block& block, const std::vector<Carried>& list, size_t first) {
-    for (size_t i = 0; i < list.size(); ++i)
-      define(list[i].token, block.parameters()[first + i]);
+    for (size_t i = 0; i < list.size(); ++i) define(list[i].token, block.parameters()[first + i]);
   }
   void add_results(Node* n, const std::vector<ResultName>& results, const Values& like) {
     for (size_t i = 0; i < like.size(); ++i) {

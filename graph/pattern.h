@@ -8,10 +8,10 @@
 namespace lathe::ir {
 
 struct Pattern {
-  std::string variable;                         // or
-  const Op* op = nullptr;                       // with one entry a parameter, absent: its default; or
+  std::string variable;    // or
+  const Op* op = nullptr;  // with one entry a parameter, absent: its default; or
   std::vector<std::unique_ptr<Pattern>> slots;
-  ArgVec literal;                               // one Arg
+  ArgVec literal;  // one Arg
 };
 
 Pattern parse_pattern(std::string_view text, std::string_view rule);

@@ -28,11 +28,13 @@ constexpr Pass kCleanViews{"clean_views", clean_views};
 constexpr Pass kFoldBatchNorm{"fold_batch_norm", fold_batch_norm};
 constexpr Pass kFusePointwise{"fuse_pointwise", fuse_pointwise};
 
-constexpr Pass kAll[] = {kUnifySizes,     kEliminateDead, kMergeCommon, kFoldConstants, kCanonicalise,
-                         kSimplifyAlgebra, kCleanCasts,    kCleanViews,  kFoldBatchNorm, kFusePointwise};
+constexpr Pass kAll[] = {kUnifySizes,    kEliminateDead,   kMergeCommon, kFoldConstants,
+                         kCanonicalise,  kSimplifyAlgebra, kCleanCasts,  kCleanViews,
+                         kFoldBatchNorm, kFusePointwise};
 
 double now() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
@@ -104,8 +106,8 @@ std::string Report::print() const {
   for (const PassReport& p : passes) {
     std::string what = p.changes == 0 ? "(unchanged)" : absl::StrCat(p.changes, " changes");
     for (const auto& [rule, count] : p.fired) absl::StrAppend(&what, ", ", rule, " ", count);
-    absl::StrAppend(&out, absl::StrFormat("%-16s %4d -> %4d nodes  %7.3f ms  %s\n", p.name, p.nodes_before,
-                                          p.nodes_after, p.milliseconds, what));
+    absl::StrAppend(&out, absl::StrFormat("%-16s %4d -> %4d nodes  %7.3f ms  %s\n", p.name,
+                                          p.nodes_before, p.nodes_after, p.milliseconds, what));
   }
   return out;
 }

@@ -22,12 +22,14 @@ struct Report {
 };
 
 struct Budget {
-  int rounds = 8;              // in practice two or three; passes that undo each other stop here
-  double milliseconds = 2000;  // no further round is begun after this; what is there is right all the same
+  int rounds = 8;  // in practice two or three; passes that undo each other stop here
+  double milliseconds =
+      2000;  // no further round is begun after this; what is there is right all the same
 };
 
-/// Rewrites a core graph. Every pass is exact: same bits. A pass or rule named in the flag `rewrites_off` is
-/// left out; after `rewrite_limit` changes, if set, no more are made: that is how a wrong one is found.
+/// Rewrites a core graph. Every pass is exact: same bits. A pass or rule named in the flag
+/// `rewrites_off` is left out; after `rewrite_limit` changes, if set, no more are made: that is how
+/// a wrong one is found.
 Report optimise(Graph& graph, const Budget& budget = {});
 
 /// Runs one pass by its name: tests, tools. NameError if there is none. How many changes it made.

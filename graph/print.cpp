@@ -39,7 +39,8 @@ class Printer {
     header(g);
     facts(g);
     block(g.body(), 1);
-    for (const Write& w : g.writes()) line(1, absl::StrCat("write ", at(w.input), " = ", at(w.value)));
+    for (const Write& w : g.writes())
+      line(1, absl::StrCat("write ", at(w.input), " = ", at(w.value)));
     std::string out = "return";
     for (size_t i = 0; i < g.outputs().size(); ++i)
       absl::StrAppend(&out, i == 0 ? " " : ", ", at(g.outputs()[i]));
@@ -122,7 +123,9 @@ class Printer {
   }
 
   // ── nodes ──
-  std::string typed(const Value* v) const { return absl::StrCat(at(v), ": ", to_string(v->type())); }
+  std::string typed(const Value* v) const {
+    return absl::StrCat(at(v), ": ", to_string(v->type()));
+  }
 
   std::string results(const Node& n) const {
     std::string out;
@@ -152,7 +155,8 @@ class Printer {
     for (size_t i = 0; i < op.schema.params.size() && i < n.attrs().size(); ++i) {
       const Param& p = op.schema.params[i];
       bool value = n.value(static_cast<int>(i)) != nullptr;
-      if (p.has_default && !value && equal(n.attrs()[i], p.default_value[0]) && plain(n, i)) continue;
+      if (p.has_default && !value && equal(n.attrs()[i], p.default_value[0]) && plain(n, i))
+        continue;
       absl::StrAppend(&out, first ? "" : ", ", p.has_default ? p.name + "=" : "", slot(n, i));
       first = false;
     }
@@ -184,20 +188,27 @@ class Printer {
   /// Everything up to the first block.
   std::string head(const Node& n) const {
     switch (n.structure()) {
-      case Structure::op: return op_head(n);
-      case Structure::constant: return constant_head(n);
-      case Structure::if_: return "if " + at(n.in(0));
-      case Structure::while_: return "while " + carried(n, n.block(0).parameters(), 0, 0);
+      case Structure::op:
+        return op_head(n);
+      case Structure::constant:
+        return constant_head(n);
+      case Structure::if_:
+        return "if " + at(n.in(0));
+      case Structure::while_:
+        return "while " + carried(n, n.block(0).parameters(), 0, 0);
       case Structure::for_:
-        return absl::StrCat("for ", typed(n.block(0).parameters()[0]), " in range(", slot(n, 0), ", ",
-                            slot(n, 1), ", ", slot(n, 2), ") ",
+        return absl::StrCat("for ", typed(n.block(0).parameters()[0]), " in range(", slot(n, 0),
+                            ", ", slot(n, 1), ", ", slot(n, 2), ") ",
                             carried(n, n.block(0).parameters(), 1, n.carried_from()));
-      case Structure::call: return absl::StrCat("call @", n.callee(), "(", list(n.in()), ")");
+      case Structure::call:
+        return absl::StrCat("call @", n.callee(), "(", list(n.in()), ")");
       case Structure::group:
         return absl::StrCat("group ", literal_text(n.literal(0)), " ",
                             carried(n, n.block(0).parameters(), 0, 0));
-      case Structure::assign: return absl::StrCat("assign ", at(n.in(0)), " = ", at(n.in(1)));
-      case Structure::yield: return absl::StrCat("yield ", list(n.in()));
+      case Structure::assign:
+        return absl::StrCat("assign ", at(n.in(0)), " = ", at(n.in(1)));
+      case Structure::yield:
+        return absl::StrCat("yield ", list(n.in()));
     }
     return "?";
   }

@@ -130,7 +130,8 @@ Type Reader::type() {
   };
   if (is("[")) {
     TensorType t;
-    if (!parse_dtype(word, t.dtype) || !info(t.dtype).tensor) fail_at(start, "no tensor has this dtype");
+    if (!parse_dtype(word, t.dtype) || !info(t.dtype).tensor)
+      fail_at(start, "no tensor has this dtype");
     expect("[");
     while (!take("]")) {
       if (!t.shape.empty()) expect(",");

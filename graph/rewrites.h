@@ -1,5 +1,5 @@
-// Every change a pass or rule makes to a program is asked for here by name, so that it can be switched off
-// (flag `rewrites_off`), counted, and bisected (flag `rewrite_limit`).
+// Every change a pass or rule makes to a program is asked for here by name, so that it can be
+// switched off (flag `rewrites_off`), counted, and bisected (flag `rewrite_limit`).
 #pragma once
 
 #include <map>
@@ -13,7 +13,8 @@ namespace lathe::ir {
 class Rewrites {
  public:
   Rewrites();
-  /// False if this change must not be made. Else it counts as made. `part_of`: the pass a rule belongs to.
+  /// False if this change must not be made. Else it counts as made. `part_of`: the pass a rule
+  /// belongs to.
   bool allow(std::string_view name, std::string_view part_of = {});
   /// Is it switched off altogether?
   bool off(std::string_view name) const;

@@ -25,13 +25,15 @@ const Given& Match::at(std::string_view variable) const {
 
 Value* Match::value(std::string_view variable) const {
   Value* v = at(variable).value;
-  if (v == nullptr) LATHE_INTERNAL(absl::StrCat("the variable ", variable, " of a rule is a literal"));
+  if (v == nullptr)
+    LATHE_INTERNAL(absl::StrCat("the variable ", variable, " of a rule is a literal"));
   return v;
 }
 
 const Arg& Match::literal(std::string_view variable) const {
   const Given& g = at(variable);
-  if (g.value != nullptr) LATHE_INTERNAL(absl::StrCat("the variable ", variable, " of a rule is a value"));
+  if (g.value != nullptr)
+    LATHE_INTERNAL(absl::StrCat("the variable ", variable, " of a rule is a value"));
   return g.literal;
 }
 
@@ -71,7 +73,8 @@ class Matcher {
 
   bool node(const Pattern& p, Node* n) {
     if (!n->is(Structure::op) || n->op() != p.op || n->out().size() != 1) return false;
-    // A part that must keep its place, or counts for gradients where the root does not, is left alone.
+    // A part that must keep its place, or counts for gradients where the root does not, is left
+    // alone.
     if (n != m_.root_ && n->detached() != m_.root_->detached()) return false;
     m_.nodes_.push_back(n);
     for (size_t i = 0; i < p.slots.size(); ++i)
@@ -89,7 +92,8 @@ class Matcher {
     Value* v = n.value(static_cast<int>(i));
     const Arg& literal = n.attrs()[i];
     if (p == nullptr)
-      return v == nullptr && plain(n, i) && equal(literal, n.op()->schema.params[i].default_value[0]);
+      return v == nullptr && plain(n, i) &&
+             equal(literal, n.op()->schema.params[i].default_value[0]);
     if (v == nullptr && !plain(n, i)) return false;  // a list with values in it
     if (p->op != nullptr) return v != nullptr && v->node() != nullptr && node(*p, v->node());
     if (p->literal.size() > 0) return v == nullptr && equal(p->literal[0], literal);
@@ -108,7 +112,8 @@ class Matcher {
 
 RuleSet::RuleSet(absl::Span<const Rule> rules) : rules_(rules.begin(), rules.end()) {
   for (const Rule& r : rules_) {
-    auto ready = std::make_unique<Ready>(Ready{r, parse_pattern(r.from, r.name), parse_pattern(r.to, r.name)});
+    auto ready = std::make_unique<Ready>(
+        Ready{r, parse_pattern(r.from, r.name), parse_pattern(r.to, r.name)});
     if (ready->from.op == nullptr)
       throw ValueError({.op = std::string(r.name), .problem = "a rule starts from an op"});
     by_root_[ready->from.op].push_back(ready.get());
@@ -129,7 +134,8 @@ class Build {
   Given given(const Pattern& p) {
     if (!p.variable.empty()) {
       auto it = variables_.find(p.variable);
-      if (it == variables_.end()) LATHE_INTERNAL(absl::StrCat("a rule makes use of an unbound ", p.variable));
+      if (it == variables_.end())
+        LATHE_INTERNAL(absl::StrCat("a rule makes use of an unbound ", p.variable));
       return it->second;
     }
     Given out;

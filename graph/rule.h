@@ -2,14 +2,14 @@
 //
 //   {"cast_of_cast", Exactness::exact, "cast(cast(x, a), b)", "cast(x, b)", [](Match& m) { ... }}
 //
-// In `from`, a bare name is a variable: it stands for a value or a literal argument, and the same name for the
-// same one. A parameter that is not mentioned must have its default. In `to`, variables are what they matched,
-// or what `when` bound. Where the order of arguments does not matter, each order is a rule of its own or the
-// literal goes last (the pass `canonicalise`).
+// In `from`, a bare name is a variable: it stands for a value or a literal argument, and the same
+// name for the same one. A parameter that is not mentioned must have its default. In `to`,
+// variables are what they matched, or what `when` bound. Where the order of arguments does not
+// matter, each order is a rule of its own or the literal goes last (the pass `canonicalise`).
 //
-// An exact rule keeps every bit, NaNs counted as one; an approximate one runs only where asked for. Whatever a
-// rule says, it is applied only if the result has the type of what it replaces, and if it takes nothing for
-// granted about sizes that the graph does not state.
+// An exact rule keeps every bit, NaNs counted as one; an approximate one runs only where asked for.
+// Whatever a rule says, it is applied only if the result has the type of what it replaces, and if
+// it takes nothing for granted about sizes that the graph does not state.
 #pragma once
 
 #include <map>
@@ -30,11 +30,13 @@ class Match {
   bool is_tensor(std::string_view variable) const {
     return is_value(variable) && at(variable).value->type().tensor() != nullptr;
   }
-  Value* value(std::string_view variable) const;       // InternalError if it is a literal
-  const Arg& literal(std::string_view variable) const; // InternalError if it is a value
+  Value* value(std::string_view variable) const;        // InternalError if it is a literal
+  const Arg& literal(std::string_view variable) const;  // InternalError if it is a value
   const TensorType& type(std::string_view variable) const { return value(variable)->tensor(); }
   DType dtype(std::string_view variable) const { return type(variable).dtype; }
-  int rank(std::string_view variable) const { return static_cast<int>(type(variable).shape.size()); }
+  int rank(std::string_view variable) const {
+    return static_cast<int>(type(variable).shape.size());
+  }
   /// The tensor of a constant; undefined if it is none.
   Tensor constant(std::string_view variable) const;
   /// Laid out row-major, because what makes it always gives it so?
@@ -71,7 +73,8 @@ class RuleSet {
   explicit RuleSet(absl::Span<const Rule> rules);
   ~RuleSet();
   RuleSet(RuleSet&&) noexcept;
-  /// One walk over the graph; how many rules fired. `pass` is the name they are switched off by together.
+  /// One walk over the graph; how many rules fired. `pass` is the name they are switched off by
+  /// together.
   int apply(Graph& graph, Rewrites& rewrites, std::string_view pass,
             Exactness most = Exactness::exact) const;
   const std::vector<Rule>& rules() const { return rules_; }

@@ -1,5 +1,6 @@
-// Ops on plain numbers: the row's own body, run on one element. Integers may be symbolic sizes, so the
-// integer side walks the body's nodes with Int arithmetic; floats and flags go to core's evaluator.
+// Ops on plain numbers: the row's own body, run on one element. Integers may be symbolic sizes, so
+// the integer side walks the body's nodes with Int arithmetic; floats and flags go to core's
+// evaluator.
 #include <absl/strings/str_cat.h>
 
 #include <bit>
@@ -11,7 +12,8 @@ namespace lathe::ir {
 namespace {
 
 bool body_input(const Param& p) {
-  return !p.list && (p.type == ArgType::tensor || p.type == ArgType::scalar || p.type == ArgType::real);
+  return !p.list &&
+         (p.type == ArgType::tensor || p.type == ArgType::scalar || p.type == ArgType::real);
 }
 
 ScalarKind kind_of(const Arg& a) {
@@ -87,31 +89,49 @@ class SymbolicBody {
   Int node(const ExprNode& n) {
     auto x = [&](int i) { return values_[n.args[i]]; };
     switch (n.prim) {
-      case Prim::constant: return Int(static_cast<int64_t>(n.payload));
-      case Prim::input: return inputs_[n.payload];
-      case Prim::add: return x(0) + x(1);
-      case Prim::sub: return x(0) - x(1);
-      case Prim::mul: return x(0) * x(1);
-      case Prim::neg: return -x(0);
-      case Prim::abs: return lathe::max(x(0), -x(0));
-      case Prim::pmin: return lathe::min(x(0), x(1));
-      case Prim::pmax: return lathe::max(x(0), x(1));
-      case Prim::floor_div: return floor_div(x(0), x(1));
-      case Prim::mod: return mod(x(0), x(1));
-      case Prim::lt: return Int(x(0) < x(1) ? 1 : 0);
-      case Prim::le: return Int(x(0) <= x(1) ? 1 : 0);
-      case Prim::eq: return Int(x(0) == x(1) ? 1 : 0);
-      case Prim::ne: return Int(x(0) == x(1) ? 0 : 1);
-      case Prim::select: return x(0) == Int(0) ? x(2) : x(1);
+      case Prim::constant:
+        return Int(static_cast<int64_t>(n.payload));
+      case Prim::input:
+        return inputs_[n.payload];
+      case Prim::add:
+        return x(0) + x(1);
+      case Prim::sub:
+        return x(0) - x(1);
+      case Prim::mul:
+        return x(0) * x(1);
+      case Prim::neg:
+        return -x(0);
+      case Prim::abs:
+        return lathe::max(x(0), -x(0));
+      case Prim::pmin:
+        return lathe::min(x(0), x(1));
+      case Prim::pmax:
+        return lathe::max(x(0), x(1));
+      case Prim::floor_div:
+        return floor_div(x(0), x(1));
+      case Prim::mod:
+        return mod(x(0), x(1));
+      case Prim::lt:
+        return Int(x(0) < x(1) ? 1 : 0);
+      case Prim::le:
+        return Int(x(0) <= x(1) ? 1 : 0);
+      case Prim::eq:
+        return Int(x(0) == x(1) ? 1 : 0);
+      case Prim::ne:
+        return Int(x(0) == x(1) ? 0 : 1);
+      case Prim::select:
+        return x(0) == Int(0) ? x(2) : x(1);
       case Prim::check:
         if (x(0) == Int(0))
-          throw ValueError({.op = op_.name(), .problem = "this operation is not defined for its operands"});
+          throw ValueError(
+              {.op = op_.name(), .problem = "this operation is not defined for its operands"});
         return x(1);
       case Prim::cast:
         if (n.dtype == DType::bool_) return Int(x(0) == Int(0) ? 0 : 1);
         if (is_integer(n.dtype)) return x(0);
         refuse(n);
-      default: refuse(n);
+      default:
+        refuse(n);
     }
   }
 
@@ -151,8 +171,8 @@ Arg evaluate_scalar(const Op& op, Args args) {
     std::vector<Int> ints;
     for (const Arg& a : inputs) {
       if (a.tag == Tag::real)
-        throw TraceError({.op = op.name(),
-                          .problem = "a float meets a size that is not known while tracing"});
+        throw TraceError(
+            {.op = op.name(), .problem = "a float meets a size that is not known while tracing"});
       ints.push_back(a.tag == Tag::flag ? Int(a.flag_ ? 1 : 0) : a.integer());
     }
     Int r = SymbolicBody(op, f, ints).run();
@@ -165,10 +185,13 @@ Arg evaluate_scalar(const Op& op, Args args) {
   ScalarEnv env{.inputs = bits, .failed = &failed};
   uint64_t result = evaluate(f, env)[0];
   if (failed != 0)
-    throw ValueError({.op = op.name(), .problem = "this operation is not defined for its operands"});
+    throw ValueError(
+        {.op = op.name(), .problem = "this operation is not defined for its operands"});
   switch (kind) {
-    case ScalarKind::flag: return Arg(result != 0);
-    case ScalarKind::integer: return Arg(Int(static_cast<int64_t>(result)));
+    case ScalarKind::flag:
+      return Arg(result != 0);
+    case ScalarKind::integer:
+      return Arg(Int(static_cast<int64_t>(result)));
     case ScalarKind::real:
       return Arg(f.output_types[0] == DType::f32
                      ? static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(result)))

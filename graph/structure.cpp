@@ -6,8 +6,8 @@
 namespace lathe::ir {
 namespace {
 
-/// Longer loops of a known length are recorded as loops, shorter ones written out: so each round can fuse with
-/// its neighbours.
+/// Longer loops of a known length are recorded as loops, shorter ones written out: so each round
+/// can fuse with its neighbours.
 constexpr int64_t kMostUnrolled = 16;
 
 [[noreturn]] void no_tracer() {
@@ -28,11 +28,16 @@ bool truth(const Datum& condition) {
   }
   Arg a = condition.arg();
   switch (a.tag) {
-    case Tag::flag: return a.flag_;
-    case Tag::integer: return !(a.integer() == Int(0));
-    case Tag::real: return a.real_ != 0;
-    case Tag::text: return a.text_[0] != '\0';
-    default: return false;
+    case Tag::flag:
+      return a.flag_;
+    case Tag::integer:
+      return !(a.integer() == Int(0));
+    case Tag::real:
+      return a.real_ != 0;
+    case Tag::text:
+      return a.text_[0] != '\0';
+    default:
+      return false;
   }
 }
 

@@ -1,5 +1,6 @@
-// What if, for and while mean, as functions on values. On concrete conditions they run; when the condition is
-// symbolic the tracer under way records the structure. Interpreters, scripts and users' C++ call these.
+// What if, for and while mean, as functions on values. On concrete conditions they run; when the
+// condition is symbolic the tracer under way records the structure. Interpreters, scripts and
+// users' C++ call these.
 #pragma once
 
 #include <absl/functional/function_ref.h>

@@ -42,9 +42,7 @@ ArgVec map_ints(const ArgVec& attrs, const std::function<Int(Int)>& change) {
 }
 
 void map_ints(Graph& graph, const std::function<Int(Int)>& change) {
-  for_each_value(graph.body(), [&](Value* v) {
-    graph.set_type(v, map_ints(v->type(), change));
-  });
+  for_each_value(graph.body(), [&](Value* v) { graph.set_type(v, map_ints(v->type(), change)); });
   for_each_node(graph.body(), [&](Node* n) {
     if (n->attrs().size() > 0) graph.set_attrs(n, map_ints(n->attrs(), change));
   });

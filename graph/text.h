@@ -1,5 +1,5 @@
-// The one text of graphs: for tests, rules, files and error excerpts. print(parse(t)) == t for every
-// t that print made.
+// The one text of graphs: for tests, rules, files and error excerpts. print(parse(t)) == t for
+// every t that print made.
 //
 //   graph f(%x: f32[s0, 64], %w: f32[64, 32], %n: int(s1)) -> (f32[s0, 32]) {
 //     size s0 = 5
@@ -17,14 +17,14 @@
 //     return %h
 //   }
 //
-// A name that occurs again gets a number: %h, %h.1. Values nobody named are %0, %1 ... in order. What is in
-// the comment column is the user's line. Arguments of an op that have a default are written by name, and
-// only where they differ from it. `mm@2(...)` is version 2 of mm's meaning. Small constants stand in the
-// text, large ones are const#k: a tensor given beside the text. `tanh(%x) detached` was run with gradients
-// off. Functions that are called follow.
+// A name that occurs again gets a number: %h, %h.1. Values nobody named are %0, %1 ... in order.
+// What is in the comment column is the user's line. Arguments of an op that have a default are
+// written by name, and only where they differ from it. `mm@2(...)` is version 2 of mm's meaning.
+// Small constants stand in the text, large ones are const#k: a tensor given beside the text.
+// `tanh(%x) detached` was run with gradients off. Functions that are called follow.
 //
-// The parser also takes what people write by hand: types may be left out where they can be inferred, calls
-// may nest, and numbers may stand where a structure wants a value.
+// The parser also takes what people write by hand: types may be left out where they can be
+// inferred, calls may nest, and numbers may stand where a structure wants a value.
 #pragma once
 
 #include "graph/ir.h"
@@ -32,9 +32,9 @@
 namespace lathe::ir {
 
 struct PrintOptions {
-  bool names = true;   // the user's; else numbers only
-  bool sites = true;   // the comment column
-  bool hints = true;   // sizes at the first call
+  bool names = true;  // the user's; else numbers only
+  bool sites = true;  // the comment column
+  bool hints = true;  // sizes at the first call
 };
 std::string print(const Graph& graph, PrintOptions options = {});
 /// One node, without its blocks, for messages.
@@ -50,10 +50,10 @@ struct Limits {
   int depth = 48;                  // of blocks, calls and types inside each other
 };
 
-/// Throws ValueError with line and column, NameError for an op this program does not have, TypeError for
-/// arguments that do not fit the op's signature. `file` is what messages call the text. Check the result
-/// with verify() if the text comes from elsewhere.
-Graph parse(std::string_view text, absl::Span<const Tensor> constants = {}, const Limits& limits = {},
-            std::string_view file = "graph");
+/// Throws ValueError with line and column, NameError for an op this program does not have,
+/// TypeError for arguments that do not fit the op's signature. `file` is what messages call the
+/// text. Check the result with verify() if the text comes from elsewhere.
+Graph parse(std::string_view text, absl::Span<const Tensor> constants = {},
+            const Limits& limits = {}, std::string_view file = "graph");
 
 }  // namespace lathe::ir

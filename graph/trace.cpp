@@ -42,9 +42,8 @@ uint64_t stride_class(const Geometry& g) {
 }
 
 Tensor Host::read(const Path& path) {
-  throw TraceError({.op = "trace",
-                    .problem = "this front end cannot read what a trace met",
-                    .got = path.text});
+  throw TraceError(
+      {.op = "trace", .problem = "this front end cannot read what a trace met", .got = path.text});
 }
 
 InputSpec spec_of(const Tensor& t, std::string name) {
@@ -62,9 +61,12 @@ InputSpec spec_of(const Tensor& t, std::string name) {
 Tracer::Tracer(std::string name, Host& host) : Tracer(Graph(std::move(name)), host) {}
 
 Tracer::Tracer(Graph graph, Host& host)
-    : host_(host), epoch_(g_epoch.fetch_add(1, std::memory_order_relaxed) + 1),
-      graph_(std::move(graph)), outer_backend_(thread_state().backend),
-      outer_epoch_(thread_state().trace_epoch), outer_tracer_(t_tracer) {
+    : host_(host),
+      epoch_(g_epoch.fetch_add(1, std::memory_order_relaxed) + 1),
+      graph_(std::move(graph)),
+      outer_backend_(thread_state().backend),
+      outer_epoch_(thread_state().trace_epoch),
+      outer_tracer_(t_tracer) {
   for (const SymbolInfo& s : graph_.symbols()) scope_.fresh(s.hint, s.is_size);
   scope_.enter();
   for (const SymFact& f : graph_.assumptions()) scope_.decide(f.relation, f.a, f.b);
@@ -113,24 +115,27 @@ Value* Tracer::value_of(const Tensor& t) {
   const TensorImpl* impl = t.impl();
   if (impl->storage) {
     if (impl->symbol.epoch != 0)
-      throw TraceError({.problem = "a view made before the trace is used after the traced code wrote to "
-                                   "the tensor it is a view of",
+      throw TraceError({.problem =
+                            "a view made before the trace is used after the traced code wrote to "
+                            "the tensor it is a view of",
                         .got = lathe::to_string(type_of(t)),
                         .next = "make the view inside the traced function"});
     return lift(t);
   }
   if (impl->symbol.epoch != epoch_)
-    throw TraceError({.problem = "a symbolic tensor of another trace is used here: it escaped from the "
-                                 "function that was being traced",
-                      .got = lathe::to_string(type_of(t)),
-                      .expected = "tensors of this trace, or concrete ones",
-                      .next = "return the tensor from the traced function instead of keeping it in a "
-                              "global, an attribute or a cache"});
+    throw TraceError(
+        {.problem = "a symbolic tensor of another trace is used here: it escaped from the "
+                    "function that was being traced",
+         .got = lathe::to_string(type_of(t)),
+         .expected = "tensors of this trace, or concrete ones",
+         .next = "return the tensor from the traced function instead of keeping it in a "
+                 "global, an attribute or a cache"});
   if (!frames_.empty() && t.requires_grad() && thread_state().grad_enabled)
-    throw TraceError({.problem = "a tensor whose gradient is taken inside the trace is used in a branch or a "
-                                 "loop that is recorded as one",
-                      .got = lathe::to_string(type_of(t)),
-                      .next = "take the gradient of the traced function instead, outside of it"});
+    throw TraceError(
+        {.problem = "a tensor whose gradient is taken inside the trace is used in a branch or a "
+                    "loop that is recorded as one",
+         .got = lathe::to_string(type_of(t)),
+         .next = "take the gradient of the traced function instead, outside of it"});
   Value* v = values_[impl->symbol.value];
   if (!visible_from(v, graph_.insertion_block()))
     throw TraceError({.problem = "a tensor made inside a branch or a loop is used outside of it",
@@ -148,24 +153,28 @@ Value* Tracer::lift(const Tensor& t) {
   if (auto it = lifted_.find(t.impl()); it != lifted_.end()) return it->second.now;
   Host::Found found = host_.find(t);
   if (found.how == Host::Found::How::refused)
-    throw TraceError({.problem = "the traced code uses a tensor that later calls could not find again",
-                      .got = lathe::to_string(type_of(t)),
-                      .next = "pass it as an argument, or keep it in a global or an attribute"});
+    throw TraceError(
+        {.problem = "the traced code uses a tensor that later calls could not find again",
+         .got = lathe::to_string(type_of(t)),
+         .next = "pass it as an argument, or keep it in a global or an attribute"});
   Lifted l{t, nullptr, nullptr, -1};
   // Lifted values belong to the whole graph, whatever block is being recorded.
   if (found.how == Host::Found::How::path) {
     l.input = static_cast<int>(graph_.inputs().size());
     l.start = graph_.add_input(type_of(t), found.path.text);
-    guards_.push_back({.kind = GuardKind::layout, .path = found.path,
-                       .expected = stride_class(t.geometry()), .type = type_of(t),
-                       .requires_grad = t.requires_grad(), .site = here()});
+    guards_.push_back({.kind = GuardKind::layout,
+                       .path = found.path,
+                       .expected = stride_class(t.geometry()),
+                       .type = type_of(t),
+                       .requires_grad = t.requires_grad(),
+                       .site = here()});
     paths_.push_back(found.path);
   } else {
     Block& body = graph_.body();
     Tensor kept = t;
     if (found.how == Host::Found::How::identity)
-      guards_.push_back({.kind = GuardKind::identity, .expected = t.version(), .tensor = t,
-                         .site = here()});
+      guards_.push_back(
+          {.kind = GuardKind::identity, .expected = t.version(), .tensor = t, .site = here()});
     if (t.device() == Device{}) {
       // A copy: whatever happens to the tensor later, the program keeps what it was traced with.
       Tensor p = packed(t);
@@ -293,7 +302,8 @@ Datum Tracer::add_input(const InputSpec& spec) {
   }
   const TensorType* concrete = spec.type.tensor();
   if (concrete == nullptr)
-    throw TypeError({.op = "trace", .problem = "an argument must be a tensor or an integer",
+    throw TypeError({.op = "trace",
+                     .problem = "an argument must be a tensor or an integer",
                      .got = to_string(spec.type)});
   TensorType type = *concrete;
   if (!spec.fixed_sizes)
@@ -313,8 +323,10 @@ Datum Tracer::add_input(const InputSpec& spec) {
     }
   }
   t.impl()->requires_grad = spec.requires_grad;
-  guards_.push_back({.kind = GuardKind::layout, .path = specs_.back().path,
-                     .expected = stride_class(real), .type = type,
+  guards_.push_back({.kind = GuardKind::layout,
+                     .path = specs_.back().path,
+                     .expected = stride_class(real),
+                     .type = type,
                      .requires_grad = spec.requires_grad});
   inputs_.push_back(t);
   return Datum(t);

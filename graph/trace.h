@@ -1,17 +1,20 @@
-// Tracing: a function runs once on symbolic tensors, which have types but never data, and every op it calls
-// becomes a node. Nothing can be baked in, because there is nothing to read.
+// Tracing: a function runs once on symbolic tensors, which have types but never data, and every op
+// it calls becomes a node. Nothing can be baked in, because there is nothing to read.
 //
-// The tracer is a Backend: `run` adds a node, `write` gives the written tensor another value. A symbolic
-// tensor's impl carries {epoch, value}: which trace made it, and which value it is *now*, so a write changes
-// the tensor and not the graph. Writes to inputs are made good at the end (Graph::writes). A concrete tensor
-// met on the way becomes one more input, found again at later calls by the path that the Host knows, or a
-// constant. Views need no care here: core replays a stale one before it is used.
+// The tracer is a Backend: `run` adds a node, `write` gives the written tensor another value. A
+// symbolic tensor's impl carries {epoch, value}: which trace made it, and which value it is *now*,
+// so a write changes the tensor and not the graph. Writes to inputs are made good at the end
+// (Graph::writes). A concrete tensor met on the way becomes one more input, found again at later
+// calls by the path that the Host knows, or a constant. Views need no care here: core replays a
+// stale one before it is used.
 //
-// `if`, `for` and `while` on symbolic conditions become structures: their parts are traced into blocks, and a
-// tensor from outside that a loop body writes is carried by the loop without being asked.
+// `if`, `for` and `while` on symbolic conditions become structures: their parts are traced into
+// blocks, and a tensor from outside that a loop body writes is carried by the loop without being
+// asked.
 //
-// Sizes: each size of an input is a symbol of its own, also 0 and 1 and those that happen to be equal. What
-// shape rules took for granted is in Graph::assumptions, what every call must satisfy in Graph::checks.
+// Sizes: each size of an input is a symbol of its own, also 0 and 1 and those that happen to be
+// equal. What shape rules took for granted is in Graph::assumptions, what every call must satisfy
+// in Graph::checks.
 //
 // Everything is as before when trace() returns, also by an exception: then no trace remains of it.
 #pragma once
@@ -31,7 +34,8 @@ struct Path {
 };
 
 enum class GuardKind : uint8_t {
-  layout,        // the tensor at `path` has this type (symbols stand for any size), strides and requires_grad
+  layout,        // the tensor at `path` has this type (symbols stand for any size), strides and
+                 // requires_grad
   relation,      // a fact about sizes that was taken for granted
   value,         // what is at `path` equals `expected` (front ends)
   identity,      // `tensor` is the one met, at this version
@@ -41,11 +45,12 @@ enum class GuardKind : uint8_t {
 struct Guard {
   GuardKind kind;
   Path path = {};
-  uint64_t expected = 0;     // layout: how strides lie (StrideClass); identity: version; else the front end's
-  TensorType type = {};      // layout
+  uint64_t expected =
+      0;  // layout: how strides lie (StrideClass); identity: version; else the front end's
+  TensorType type = {};  // layout
   bool requires_grad = false;
-  SymFact fact = {};         // relation
-  Tensor tensor = {};        // identity
+  SymFact fact = {};   // relation
+  Tensor tensor = {};  // identity
   Site site = {};
 };
 
@@ -59,7 +64,8 @@ class Host {
   struct Found {
     enum class How : uint8_t {
       path,      // read it from `path` at every call
-      constant,  // made inside this trace from values that are guarded: its elements are part of the program
+      constant,  // made inside this trace from values that are guarded: its elements are part of
+                 // the program
       identity,  // captured as it is, guarded by identity and version
       refused,   // TraceError
     };
@@ -77,11 +83,11 @@ class Host {
 /// One argument of the traced function.
 struct InputSpec {
   std::string name = {};
-  Path path = {};                // for guards; default: the name
-  Type type = {};                // a tensor (its sizes are hints), or a number
-  Strides strides = {};          // empty: row-major
+  Path path = {};        // for guards; default: the name
+  Type type = {};        // a tensor (its sizes are hints), or a number
+  Strides strides = {};  // empty: row-major
   bool requires_grad = false;
-  bool fixed_sizes = false;      // sizes are numbers in the graph
+  bool fixed_sizes = false;  // sizes are numbers in the graph
 };
 InputSpec spec_of(const Tensor& t, std::string name);
 
@@ -91,7 +97,8 @@ struct Returned {
     output,  // output `index` of the graph; the same index twice is the same object twice
     input,   // input `index` of the graph itself, after its writes
     same,    // the very object of result `index`, an earlier one
-    view,    // `path` replayed on output or input `base`, so that writes through either are seen by both
+    view,    // `path` replayed on output or input `base`, so that writes through either are seen by
+             // both
   };
   How how = How::output;
   size_t index = 0;
@@ -103,15 +110,15 @@ struct Returned {
 struct Traced {
   Graph graph;
   std::vector<Guard> guards;
-  std::vector<Path> lifted;          // of the inputs after the given ones, in order
-  std::vector<Tensor> lifted_now;    // the tensors they were
+  std::vector<Path> lifted;        // of the inputs after the given ones, in order
+  std::vector<Tensor> lifted_now;  // the tensors they were
   std::vector<Returned> returns;
 };
 
 struct TraceOptions {
   std::string name = "main";
-  /// Results may be given back as inputs or views of them, as eager does. Off: each result is an output of the
-  /// graph, which then says everything by itself (files).
+  /// Results may be given back as inputs or views of them, as eager does. Off: each result is an
+  /// output of the graph, which then says everything by itself (files).
   bool aliases = true;
 };
 
@@ -121,8 +128,8 @@ Traced trace(TracedFunction function, absl::Span<const InputSpec> inputs, Host& 
 /// Captures by identity whatever it meets.
 Traced trace(TracedFunction function, absl::Span<const InputSpec> inputs);
 
-/// Makes the results as the traced function returned them: `inputs` are all inputs of the graph (lifted ones
-/// too), `outputs` what running it gave. Call it after the writes.
+/// Makes the results as the traced function returned them: `inputs` are all inputs of the graph
+/// (lifted ones too), `outputs` what running it gave. Call it after the writes.
 Data returned(const Traced& traced, const Data& inputs, const Data& outputs);
 
 }  // namespace lathe::ir

@@ -79,8 +79,8 @@ std::vector<Returned> Tracer::give_back(const Data& results, Values& outputs, bo
   return out;
 }
 
-/// Two tensors met in the traced code share memory, and one is written: the order of reads and writes between
-/// them is not in the graph.
+/// Two tensors met in the traced code share memory, and one is written: the order of reads and
+/// writes between them is not in the graph.
 void Tracer::refuse_shared_memory(absl::Span<const Write> writes) const {
   for (const TensorImpl* a : lifted_order_) {
     const Lifted& written = lifted_.at(a);
@@ -89,8 +89,9 @@ void Tracer::refuse_shared_memory(absl::Span<const Write> writes) const {
     if (!is_written) continue;
     for (const TensorImpl* b : lifted_order_)
       if (a != b && a->storage.get() == b->storage.get())
-        throw TraceError({.problem = "the traced code writes to a tensor that shares its memory with "
-                                     "another one it uses",
+        throw TraceError({.problem =
+                              "the traced code writes to a tensor that shares its memory with "
+                              "another one it uses",
                           .got = lathe::to_string(type_of(written.tensor)),
                           .next = "make the view inside the traced function"});
   }
@@ -185,10 +186,14 @@ namespace {
 Datum one_returned(const Traced& traced, const Returned& r, const Data& inputs, const Data& outputs,
                    const Data& earlier) {
   switch (r.how) {
-    case Returned::How::output: return outputs[r.index];
-    case Returned::How::input: return inputs[r.index];
-    case Returned::How::same: return earlier[r.index];
-    case Returned::How::view: break;
+    case Returned::How::output:
+      return outputs[r.index];
+    case Returned::How::input:
+      return inputs[r.index];
+    case Returned::How::same:
+      return earlier[r.index];
+    case Returned::How::view:
+      break;
   }
   Datum base = one_returned(traced, *r.base, inputs, outputs, earlier);
   // The steps may mention sizes: those of this call.
@@ -203,8 +208,9 @@ Datum one_returned(const Traced& traced, const Returned& r, const Data& inputs, 
   std::function<Int(Int)> change = [&](Int e) {
     return substitute(e, [&](uint32_t k) {
       if (k < sizes.size() && sizes[k]) return *sizes[k];
-      throw TraceError({.problem = "a view that is returned depends on a size that only the program knows",
-                        .next = "clone() it"});
+      throw TraceError(
+          {.problem = "a view that is returned depends on a size that only the program knows",
+           .next = "clone() it"});
     });
   };
   absl::InlinedVector<ViewStep, 2> path;

@@ -1,9 +1,10 @@
 // Recording if, for and while.
 //
-// Each part runs once, into a block. A tensor from outside that a part writes is noticed by note_write, put
-// back after the part, and made a result (of an if) or a carried value (of a loop). A loop is recorded again,
-// from the start, when its first recording shows that something more must be carried, or that a size changes
-// from round to round; what the abandoned recording assumed about its own symbols goes with them.
+// Each part runs once, into a block. A tensor from outside that a part writes is noticed by
+// note_write, put back after the part, and made a result (of an if) or a carried value (of a loop).
+// A loop is recorded again, from the start, when its first recording shows that something more must
+// be carried, or that a size changes from round to round; what the abandoned recording assumed
+// about its own symbols goes with them.
 #include <absl/strings/str_cat.h>
 
 #include "core/error.h"
@@ -43,8 +44,8 @@ Value* Tracer::condition_value(const Datum& condition) {
   using S = shape_ops<Tensor>;
   Tensor t = condition.tensor();
   if (!require(Relation::eq, t.numel(), 1))
-    throw ValueError({.problem = "a condition must have one element",
-                      .got = lathe::to_string(type_of(t))});
+    throw ValueError(
+        {.problem = "a condition must have one element", .got = lathe::to_string(type_of(t))});
   if (t.dtype() != DType::bool_) t = M::cast(t, DType::bool_);
   if (t.rank() != 0) t = S::reshape(t, Ints(Shape{}));
   return value_of(t);
@@ -103,8 +104,9 @@ void Tracer::refuse_loop_guards(size_t first_guard, uint32_t first_symbol) const
   for (size_t i = first_guard; i < scope_.guards().size(); ++i) {
     const SymFact& f = scope_.guards()[i];
     if (!mentions(f.a) && !mentions(f.b)) continue;
-    throw TraceError({.problem = "the program depends on a number that changes from round to round of a "
-                                 "loop that is recorded once",
+    throw TraceError({.problem =
+                          "the program depends on a number that changes from round to round of a "
+                          "loop that is recorded once",
                       .got = absl::StrCat("the question whether ", to_string(f)),
                       .next = "compare tensors instead, or make the loop's length a number that is "
                               "known while tracing",
@@ -136,8 +138,9 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no) {
   BlockResult made[2];
   for (int i = 0; i < 2; ++i) made[i] = record_block(graph_.add_block(node), branches[i]);
   if (made[0].results.size() != made[1].results.size())
-    throw TraceError({.problem = "the branches of an if give different numbers of values",
-                      .got = absl::StrCat(made[0].results.size(), " and ", made[1].results.size())});
+    throw TraceError(
+        {.problem = "the branches of an if give different numbers of values",
+         .got = absl::StrCat(made[0].results.size(), " and ", made[1].results.size())});
   refuse_loop_guards(first_guard, first_symbol);
 
   // What either branch wrote, both give.
@@ -246,7 +249,8 @@ bool Tracer::loop_fits(LoopPlan& plan, const BlockResult& body, const Values& pa
     }
     const Shape& carried = parameters[k++]->tensor().shape;
     for (size_t axis = 0; axis < carried.size(); ++axis) {
-      if (plan.changing[i][axis] || proven_equal(carried[axis], after.tensor().shape()[axis])) continue;
+      if (plan.changing[i][axis] || proven_equal(carried[axis], after.tensor().shape()[axis]))
+        continue;
       plan.changing[i][axis] = true;
       fits = false;
     }
@@ -296,7 +300,8 @@ Data Tracer::loop_results(Node* node, const LoopPlan& plan, const Values& parame
       out.push_back(d);
       continue;
     }
-    out.push_back(datum_for(graph_.add_result(node, result_type(parameters[k++], first_symbol)), d));
+    out.push_back(
+        datum_for(graph_.add_result(node, result_type(parameters[k++], first_symbol)), d));
   }
   for (const Tensor& t : plan.written)
     set_now(t, graph_.add_result(node, result_type(parameters[k++], first_symbol)));
@@ -308,7 +313,8 @@ namespace {
 /// While a loop is recorded, symbols from `first` on are its own.
 class OpenLoop {
  public:
-  OpenLoop(int& open, uint32_t& symbols, uint32_t first) : open_(open), symbols_(symbols), outer_(symbols) {
+  OpenLoop(int& open, uint32_t& symbols, uint32_t first)
+      : open_(open), symbols_(symbols), outer_(symbols) {
     if (open_++ == 0) symbols_ = first;
   }
   ~OpenLoop() {
@@ -323,7 +329,8 @@ class OpenLoop {
 };
 
 [[noreturn]] void never_settles() {
-  throw TraceError({.problem = "a loop cannot be recorded: each recording carries more than the last"});
+  throw TraceError(
+      {.problem = "a loop cannot be recorded: each recording carries more than the last"});
 }
 
 }  // namespace

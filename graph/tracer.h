@@ -26,7 +26,8 @@ class Tracer final : public Backend {
   Data record_if(const Datum& condition, Branch yes, Branch no);
   Data record_while(LoopCondition condition, LoopBody body, const Data& start);
   Data record_for(Int start, Int stop, Int step, ForBody body, const Data& carried);
-  /// Does the expression mention something that changes from round to round of a loop being recorded?
+  /// Does the expression mention something that changes from round to round of a loop being
+  /// recorded?
   bool in_loop(Int e) const;
 
   /// The last node of the block being recorded, and taking back what came after it.
@@ -48,21 +49,22 @@ class Tracer final : public Backend {
 
  private:
   struct Lifted {
-    Tensor tensor;      // kept alive, so that its address stays its own
-    Value* start;       // the input or the constant
+    Tensor tensor;  // kept alive, so that its address stays its own
+    Value* start;   // the input or the constant
     Value* now;
-    int input = -1;     // place among the graph's inputs; -1: a constant
+    int input = -1;  // place among the graph's inputs; -1: a constant
   };
   /// What a block that is being recorded has written to, with the values before.
   struct Frame {
     Block* block;
     std::vector<std::pair<Tensor, Value*>> before;
   };
-  /// Parts of a loop that is being recorded: what it carries, and which sizes change from round to round.
+  /// Parts of a loop that is being recorded: what it carries, and which sizes change from round to
+  /// round.
   struct LoopPlan {
     Data start;
-    std::vector<Tensor> written;                    // carried without being asked
-    std::vector<std::vector<bool>> changing;        // by carried value, by axis
+    std::vector<Tensor> written;              // carried without being asked
+    std::vector<std::vector<bool>> changing;  // by carried value, by axis
   };
   struct BlockResult {
     Data results;
@@ -108,16 +110,16 @@ class Tracer final : public Backend {
   uint64_t epoch_;
   Graph graph_;
   SymScope scope_;
-  std::vector<Value*> values_;                         // by Symbol::value
+  std::vector<Value*> values_;  // by Symbol::value
   absl::flat_hash_map<const Value*, uint32_t> ids_;
   absl::flat_hash_map<const TensorImpl*, Lifted> lifted_;
   std::vector<const TensorImpl*> lifted_order_;
-  std::vector<Path> paths_;                            // of lifted inputs
+  std::vector<Path> paths_;  // of lifted inputs
   std::vector<Guard> guards_;
-  std::vector<Tensor> inputs_;                         // stand-ins; undefined for numbers
+  std::vector<Tensor> inputs_;  // stand-ins; undefined for numbers
   std::vector<InputSpec> specs_;
   std::vector<Frame> frames_;
-  uint32_t loop_symbols_ = 0;                          // symbols from here on belong to open loops
+  uint32_t loop_symbols_ = 0;  // symbols from here on belong to open loops
   int open_loops_ = 0;
   // What was there before.
   Backend* outer_backend_;

@@ -77,19 +77,20 @@ bool same_type(const Type& a, const Type& b) {
 }
 
 std::string to_string(const Type& type) {
-  return std::visit(Overload{
-                        [](const TensorType& t) { return tensor_text(t); },
-                        [](const Scalar& s) { return scalar_text(s); },
-                        [](const Text&) { return std::string("str"); },
-                        [](const None&) { return std::string("None"); },
-                        [](const Tuple& t) { return absl::StrCat("tuple(", join(t.items), ")"); },
-                        [](const List& t) { return absl::StrCat("list(", join(t.item), ")"); },
-                        [](const Dict& t) { return absl::StrCat("dict(", join(t.item), ")"); },
-                        [](const Optional& t) { return absl::StrCat("optional(", join(t.item), ")"); },
-                        [](const Record& r) { return record_text(r); },
-                        [](const Function& f) { return absl::StrCat("function ", f.name); },
-                    },
-                    type.is);
+  return std::visit(
+      Overload{
+          [](const TensorType& t) { return tensor_text(t); },
+          [](const Scalar& s) { return scalar_text(s); },
+          [](const Text&) { return std::string("str"); },
+          [](const None&) { return std::string("None"); },
+          [](const Tuple& t) { return absl::StrCat("tuple(", join(t.items), ")"); },
+          [](const List& t) { return absl::StrCat("list(", join(t.item), ")"); },
+          [](const Dict& t) { return absl::StrCat("dict(", join(t.item), ")"); },
+          [](const Optional& t) { return absl::StrCat("optional(", join(t.item), ")"); },
+          [](const Record& r) { return record_text(r); },
+          [](const Function& f) { return absl::StrCat("function ", f.name); },
+      },
+      type.is);
 }
 
 void for_each_int(const Type& type, const std::function<void(Int)>& visit) {

@@ -1,5 +1,5 @@
-// Types of graph values. A core graph holds tensors and scalars only; the rest is what a surface graph (a
-// script before it is lowered) may hold.
+// Types of graph values. A core graph holds tensors and scalars only; the rest is what a surface
+// graph (a script before it is lowered) may hold.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,9 @@ struct Type;
 
 enum class ScalarKind : uint8_t { flag, integer, real };  // in the order they promote
 
-/// A Python number. An integer's type may say which one it is, as a number or over the graph's symbols, so
-/// that shapes computed from it are inferred like any other; the word of such an Int is its identity.
+/// A Python number. An integer's type may say which one it is, as a number or over the graph's
+/// symbols, so that shapes computed from it are inferred like any other; the word of such an Int is
+/// its identity.
 struct Scalar {
   ScalarKind kind = ScalarKind::integer;
   std::optional<Int> value = std::nullopt;
@@ -74,7 +75,8 @@ inline Type integer_type() { return Scalar{ScalarKind::integer}; }
 inline Type float_type() { return Scalar{ScalarKind::real}; }
 inline Type flag_type() { return Scalar{ScalarKind::flag}; }
 
-/// The same in every part; sizes by identity, so no guard is ever made. Int's own == would make one.
+/// The same in every part; sizes by identity, so no guard is ever made. Int's own == would make
+/// one.
 bool same_type(const Type& a, const Type& b);
 
 /// As the text IR writes it: "f32[s0, 64]", "int(s1)", "tuple(f32[], int)".

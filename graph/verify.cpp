@@ -1,8 +1,9 @@
-// The verifier walks a graph in program order. `known_` are the values that may be used at this point;
-// leaving a block takes back what it made (`order_` says what to take back, `known_symbols_` what sizes go
-// with it). A type is compared with what inference gives under the graph's own facts, so two sizes that an
-// assumption makes equal count as equal; a symbol that inference makes up (a count of elements that
-// only running it tells) fits any. Structures follow op() and constant(), one function each.
+// The verifier walks a graph in program order. `known_` are the values that may be used at this
+// point; leaving a block takes back what it made (`order_` says what to take back, `known_symbols_`
+// what sizes go with it). A type is compared with what inference gives under the graph's own facts,
+// so two sizes that an assumption makes equal count as equal; a symbol that inference makes up (a
+// count of elements that only running it tells) fits any. Structures follow op() and constant(),
+// one function each.
 #include "graph/verify.h"
 
 #include <absl/container/flat_hash_set.h>
@@ -88,13 +89,13 @@ class Verifier {
     if (a.tag != Tag::integer) return;
     declared(a.integer());
     for (uint32_t k : symbols_of(a.integer()))
-      if (!known_symbols_.contains(k))
-        fail(n, absl::StrCat("s", k, " is not known yet"));
+      if (!known_symbols_.contains(k)) fail(n, absl::StrCat("s", k, " is not known yet"));
   }
 
   void same(const Node* n, const Type& got, const Type& wanted, std::string_view what) {
     if (compatible(got, wanted)) return;
-    fail(n, absl::StrCat(what, " has type ", to_string(got), " where ", to_string(wanted), " is due"));
+    fail(n,
+         absl::StrCat(what, " has type ", to_string(got), " where ", to_string(wanted), " is due"));
   }
 
   bool compatible(const Type& got, const Type& wanted) {
@@ -125,7 +126,8 @@ class Verifier {
     size_t mark = order_.size();
     for (size_t i = 0; i < b.parameters().size(); ++i) {
       const Value* p = b.parameters()[i];
-      if (p->block() != &b || p->index() != i) fail(b.owner(), "a parameter that is not its block's");
+      if (p->block() != &b || p->index() != i)
+        fail(b.owner(), "a parameter that is not its block's");
       define(p, b.owner());
     }
     rest(b);
@@ -154,18 +156,34 @@ class Verifier {
     for (size_t i = 0; i < n.attrs().size(); ++i) literal(&n, n.attrs()[i]);
     for (const Place& p : n.places()) place(n, p);
     switch (n.structure()) {
-      case Structure::op: op(n); break;
-      case Structure::constant: constant(n); break;
-      case Structure::if_: if_(n); break;
-      case Structure::while_: while_(n); break;
-      case Structure::for_: for_(n); break;
-      case Structure::call: call(n); break;
-      case Structure::group: group(n); break;
+      case Structure::op:
+        op(n);
+        break;
+      case Structure::constant:
+        constant(n);
+        break;
+      case Structure::if_:
+        if_(n);
+        break;
+      case Structure::while_:
+        while_(n);
+        break;
+      case Structure::for_:
+        for_(n);
+        break;
+      case Structure::call:
+        call(n);
+        break;
+      case Structure::group:
+        group(n);
+        break;
       case Structure::assign:
         if (g_.level() == Level::core) fail(&n, "a core graph has no assignments");
-        if (n.in().size() != 2 || !n.out().empty()) fail(&n, "an assignment has a target and a value");
+        if (n.in().size() != 2 || !n.out().empty())
+          fail(&n, "an assignment has a target and a value");
         break;
-      case Structure::yield: fail(&n, "a yield in the middle of a block");
+      case Structure::yield:
+        fail(&n, "a yield in the middle of a block");
     }
     for (size_t i = 0; i < n.out().size(); ++i) {
       const Value* v = n.out(i);
@@ -236,13 +254,26 @@ class Verifier {
     const Arg& a = n.literal(0);
     Type t;
     switch (a.tag) {
-      case Tag::tensor: t = type_of(a.tensor()); break;
-      case Tag::integer: t = integer_type(a.integer()); break;
-      case Tag::real: t = float_type(); break;
-      case Tag::flag: t = flag_type(); break;
-      case Tag::text: t = Text{}; break;
-      case Tag::none: t = None{}; break;
-      default: fail(&n, "this cannot be a constant");
+      case Tag::tensor:
+        t = type_of(a.tensor());
+        break;
+      case Tag::integer:
+        t = integer_type(a.integer());
+        break;
+      case Tag::real:
+        t = float_type();
+        break;
+      case Tag::flag:
+        t = flag_type();
+        break;
+      case Tag::text:
+        t = Text{};
+        break;
+      case Tag::none:
+        t = None{};
+        break;
+      default:
+        fail(&n, "this cannot be a constant");
     }
     if (a.tag == Tag::tensor && a.tensor().symbolic()) fail(&n, "a constant has data");
     same(&n, n.out(0)->type(), t, "the constant");
@@ -289,7 +320,8 @@ class Verifier {
     bool good = a != nullptr && b != nullptr && a->dtype == b->dtype && a->device == b->device &&
                 a->shape.size() == b->shape.size();
     for (size_t i = 0; good && i < a->shape.size(); ++i)
-      good = equal_size(a->shape[i], b->shape[i]) || own_symbol(b->shape[i], v, static_cast<int>(i));
+      good =
+          equal_size(a->shape[i], b->shape[i]) || own_symbol(b->shape[i], v, static_cast<int>(i));
     if (!good) same(&n, got, v->type(), what);
   }
   bool own_symbol(Int e, const Value* v, int axis) const {
@@ -302,7 +334,8 @@ class Verifier {
     blocks(n, 2);
     const Values& parameters = n.block(0).parameters();
     loop_starts(n, parameters, n.in());
-    if (!n.block(1).parameters().empty()) fail(&n, "the body of a while has its condition's parameters");
+    if (!n.block(1).parameters().empty())
+      fail(&n, "the body of a while has its condition's parameters");
     size_t mark = order_.size();
     block(n.block(0));
     if (n.block(0).yields().size() != 1) fail(&n, "the condition of a while yields one value");
@@ -349,7 +382,8 @@ class Verifier {
   void result_of(const Node& n, const Value* parameter, const Value* out) {
     const TensorType *a = parameter->type().tensor(), *b = out->type().tensor();
     if (a == nullptr || b == nullptr) return same(&n, out->type(), parameter->type(), "a result");
-    bool good = a->dtype == b->dtype && a->shape.size() == b->shape.size() && a->device == b->device;
+    bool good =
+        a->dtype == b->dtype && a->shape.size() == b->shape.size() && a->device == b->device;
     for (size_t i = 0; good && i < a->shape.size(); ++i) {
       int axis = static_cast<int>(i);
       good = equal_size(a->shape[i], b->shape[i]) || own_symbol(b->shape[i], out, axis);
@@ -383,12 +417,13 @@ class Verifier {
   }
   void loosely(const Node& n, const Type& here, const Type& there) {
     const TensorType *a = here.tensor(), *b = there.tensor();
-    bool good = a != nullptr && b != nullptr
-                    ? a->dtype == b->dtype && a->shape.size() == b->shape.size() &&
-                          a->device == b->device
-                    : here.is.index() == there.is.index();
+    bool good =
+        a != nullptr && b != nullptr
+            ? a->dtype == b->dtype && a->shape.size() == b->shape.size() && a->device == b->device
+            : here.is.index() == there.is.index();
     if (!good)
-      fail(&n, absl::StrCat("the function has ", to_string(there), " where this is ", to_string(here)));
+      fail(&n,
+           absl::StrCat("the function has ", to_string(there), " where this is ", to_string(here)));
   }
 
   const Graph& g_;

@@ -1,4 +1,5 @@
-// What a well-formed graph is. Passes and the tracer keep it so; files and hand-written text must prove it.
+// What a well-formed graph is. Passes and the tracer keep it so; files and hand-written text must
+// prove it.
 #pragma once
 
 #include "graph/ir.h"
@@ -6,11 +7,11 @@
 namespace lathe::ir {
 
 /// Throws ValueError that quotes the offending line:
-///   every value is made before it is used, in the same block or one around it (a group uses only its own);
-///   uses and owners agree in both directions;
-///   results have the types Op::infer gives, blocks the arity and types their structure asks for;
-///   every symbol is declared, and known where it is used;
-///   a core graph holds no assignments and only tensors and numbers; its writes go to inputs of that type.
+///   every value is made before it is used, in the same block or one around it (a group uses only
+///   its own); uses and owners agree in both directions; results have the types Op::infer gives,
+///   blocks the arity and types their structure asks for; every symbol is declared, and known where
+///   it is used; a core graph holds no assignments and only tensors and numbers; its writes go to
+///   inputs of that type.
 void verify(const Graph& graph);
 
 }  // namespace lathe::ir

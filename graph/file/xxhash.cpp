@@ -16,9 +16,7 @@ T load(const uint8_t* p) {
   return v;
 }
 
-uint64_t round(uint64_t lane, uint64_t input) {
-  return std::rotl(lane + input * kP2, 31) * kP1;
-}
+uint64_t round(uint64_t lane, uint64_t input) { return std::rotl(lane + input * kP2, 31) * kP1; }
 uint64_t merge(uint64_t h, uint64_t lane) { return (h ^ round(0, lane)) * kP1 + kP4; }
 
 }  // namespace

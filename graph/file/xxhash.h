@@ -1,5 +1,5 @@
-// xxHash64, after Yann Collet's specification: fast enough to check weights while they are read, and it
-// finds every single flipped byte. It keeps accidents out, not attackers.
+// xxHash64, after Yann Collet's specification: fast enough to check weights while they are read,
+// and it finds every single flipped byte. It keeps accidents out, not attackers.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,8 @@ bool commutes(Prim p) {
          p == Prim::bit_or || p == Prim::bit_xor;
 }
 
-/// The body as text, operands of commutative primitives sorted, with inputs 0 and 1 exchanged on request.
+/// The body as text, operands of commutative primitives sorted, with inputs 0 and 1 exchanged on
+/// request.
 std::string body_text(const ScalarFunction& f, bool exchanged) {
   std::vector<std::string> text(f.graph.size());
   for (uint32_t id = 0; id < f.graph.size(); ++id) {
@@ -32,7 +33,8 @@ std::string body_text(const ScalarFunction& f, bool exchanged) {
 
 /// f(x, y) == f(y, x), as the body itself shows.
 bool commutative(const Op& op) {
-  if (op.kind != Kind::elementwise || op.schema.params.size() != 2 || !op.extra.fixed.empty()) return false;
+  if (op.kind != Kind::elementwise || op.schema.params.size() != 2 || !op.extra.fixed.empty())
+    return false;
   for (const Param& p : op.schema.params)
     if (p.type != ArgType::tensor || p.list) return false;
   for (DType d : {DType::f32, DType::f64, DType::i64, DType::bool_}) {

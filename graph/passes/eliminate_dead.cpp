@@ -53,7 +53,8 @@ int sweep(Graph& graph, Block& block, const Nodes& saying, Rewrites& rewrites) {
 
 int eliminate_dead(Graph& graph, Rewrites& rewrites) {
   int erased = sweep(graph, graph.body(), symbol_nodes(graph), rewrites);
-  for (const auto& f : graph.functions()) erased += sweep(*f, f->body(), symbol_nodes(*f), rewrites);
+  for (const auto& f : graph.functions())
+    erased += sweep(*f, f->body(), symbol_nodes(*f), rewrites);
   if (erased > 0) graph.drop_unused_constants();
   return erased;
 }

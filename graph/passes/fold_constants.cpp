@@ -8,7 +8,9 @@
 namespace lathe::ir {
 namespace {
 
-bool is_constant(const Value* v) { return v->node() != nullptr && v->node()->is(Structure::constant); }
+bool is_constant(const Value* v) {
+  return v->node() != nullptr && v->node()->is(Structure::constant);
+}
 
 int64_t bytes_of(const TensorType& t) {
   Int n = numel(t.shape);
@@ -29,7 +31,8 @@ bool foldable(const Graph& graph, const Node& n) {
     if (a.tag == Tag::integer && !a.integer().known()) return false;
     if (a.tag == Tag::list)
       for (size_t i = 0; i < a.list_->size; ++i)
-        if (a.list_->data[i].tag == Tag::integer && !a.list_->data[i].integer().known()) return false;
+        if (a.list_->data[i].tag == Tag::integer && !a.list_->data[i].integer().known())
+          return false;
   }
   for (const Value* v : n.out()) {
     const TensorType* t = v->type().tensor();
@@ -74,7 +77,8 @@ bool fold(Graph& graph, Node* n, Rewrites& rewrites) {
 
 /// An if on a constant is its branch.
 bool take_branch(Graph& graph, Node* n, Rewrites& rewrites) {
-  if (!n->is(Structure::if_) || !is_constant(n->in(0)) || !rewrites.allow("fold_constants")) return false;
+  if (!n->is(Structure::if_) || !is_constant(n->in(0)) || !rewrites.allow("fold_constants"))
+    return false;
   const Block& taken = n->block(truth(Datum(n->in(0)->node()->literal(0))) ? 0 : 1);
   // Moved rather than copied: what says a symbol must stay the only one.
   for (Node* inner : taken.nodes()) graph.move_before(inner, n);

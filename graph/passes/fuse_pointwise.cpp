@@ -1,6 +1,6 @@
-// Groups grow down the block: a group stands where its last member stood, so a member may join as long as
-// nothing between uses what the group computes. That is all there is to legality; profit is simple too, as
-// every fused edge saves a round trip through memory.
+// Groups grow down the block: a group stands where its last member stood, so a member may join as
+// long as nothing between uses what the group computes. That is all there is to legality; profit is
+// simple too, as every fused edge saves a round trip through memory.
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
@@ -91,7 +91,8 @@ void make_group(Graph& graph, const Group& g) {
   for (Value* v : inputs) operands.in.push_back(v);
   TypeList types;
   for (const Value* v : outputs) types.push_back(v->type());
-  Node* node = graph.add_structure(Structure::group, std::move(operands), std::move(types), last->site());
+  Node* node =
+      graph.add_structure(Structure::group, std::move(operands), std::move(types), last->site());
   Block& body = graph.add_block(node);
   Graph::ValueMap known;
   for (Value* v : inputs) known[v] = graph.add_parameter(body, v->type(), v->name());

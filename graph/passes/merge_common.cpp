@@ -32,7 +32,8 @@ using Seen = absl::flat_hash_map<std::string, Node*>;
 int merge(Graph& graph, Block& block, const Nodes& saying, Seen seen, Rewrites& rewrites) {
   int merged = 0;
   for (Node* n : block.nodes()) {
-    for (Block* inner : n->blocks()) merged += merge(graph, *inner, saying, n->is(Structure::group) ? Seen() : seen, rewrites);
+    for (Block* inner : n->blocks())
+      merged += merge(graph, *inner, saying, n->is(Structure::group) ? Seen() : seen, rewrites);
     bool candidate = n->is(Structure::op) || n->is(Structure::constant);
     if (!candidate || saying.contains(n) || effects(*n, graph) == Effects::ordered) continue;
     auto [it, fresh] = seen.try_emplace(key_of(*n), n);
@@ -47,7 +48,8 @@ int merge(Graph& graph, Block& block, const Nodes& saying, Seen seen, Rewrites& 
 
 int merge_common(Graph& graph, Rewrites& rewrites) {
   int merged = merge(graph, graph.body(), symbol_nodes(graph), {}, rewrites);
-  for (const auto& f : graph.functions()) merged += merge(*f, f->body(), symbol_nodes(*f), {}, rewrites);
+  for (const auto& f : graph.functions())
+    merged += merge(*f, f->body(), symbol_nodes(*f), {}, rewrites);
   return merged;
 }
 

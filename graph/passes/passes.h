@@ -1,5 +1,5 @@
-// One pass, one verb, one file. Each changes the graph in place, asks Rewrites before every change, and says
-// how many it made. All are exact (same bits) unless their line says otherwise.
+// One pass, one verb, one file. Each changes the graph in place, asks Rewrites before every change,
+// and says how many it made. All are exact (same bits) unless their line says otherwise.
 #pragma once
 
 #include "graph/ir.h"
@@ -10,17 +10,20 @@ namespace lathe::ir {
 /// Erases pure nodes whose results nobody uses.
 int eliminate_dead(Graph& graph, Rewrites& rewrites);
 
-/// Makes equal nodes one: same op, literals and inputs. What may fail merges too; what is ordered does not.
+/// Makes equal nodes one: same op, literals and inputs. What may fail merges too; what is ordered
+/// does not.
 int merge_common(Graph& graph, Rewrites& rewrites);
 
-/// Computes what depends on constants only, by the kernels eager uses, unless the result is much larger than
-/// what it is made from; takes the branch of an if whose condition is known.
+/// Computes what depends on constants only, by the kernels eager uses, unless the result is much
+/// larger than what it is made from; takes the branch of an if whose condition is known.
 int fold_constants(Graph& graph, Rewrites& rewrites);
 
-/// Writes sizes that the checks make equal with one symbol, so that equal shapes are seen to be equal.
+/// Writes sizes that the checks make equal with one symbol, so that equal shapes are seen to be
+/// equal.
 int unify_sizes(Graph& graph, Rewrites& rewrites);
 
-/// Puts literals, then constants, last among the operands of ops whose body does not mind the order.
+/// Puts literals, then constants, last among the operands of ops whose body does not mind the
+/// order.
 int canonicalise(Graph& graph, Rewrites& rewrites);
 
 /// The rules of graph/rules/: algebra, casts, views.
@@ -28,11 +31,12 @@ int simplify_algebra(Graph& graph, Rewrites& rewrites);
 int clean_casts(Graph& graph, Rewrites& rewrites);
 int clean_views(Graph& graph, Rewrites& rewrites);
 
-/// Batch normalisation into the weights of a convolution. Approximate; not part of the exact pipeline.
+/// Batch normalisation into the weights of a convolution. Approximate; not part of the exact
+/// pipeline.
 int fold_batch_norm(Graph& graph, Rewrites& rewrites);
 
-/// Joins pointwise nodes over one index space into groups, which run as one kernel. Exact: a group computes
-/// what its nodes do, rounding included.
+/// Joins pointwise nodes over one index space into groups, which run as one kernel. Exact: a group
+/// computes what its nodes do, rounding included.
 int fuse_pointwise(Graph& graph, Rewrites& rewrites);
 
 /// May this node be part of a pointwise group? By its row's kind and body, never by its name.

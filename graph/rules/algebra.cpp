@@ -1,4 +1,5 @@
-// Identities of arithmetic that hold for every bit pattern: signed zeros, infinities, subnormals, NaN.
+// Identities of arithmetic that hold for every bit pattern: signed zeros, infinities, subnormals,
+// NaN.
 //
 // What is not here on purpose: x + 0 (turns -0.0 into 0.0), x * 0, x - x, x / x (infinities, NaN),
 // log(exp(x)), 1 / (1 / x), sums regrouped.
@@ -11,8 +12,8 @@ namespace {
 
 bool integer_x(Match& m) { return m.is_tensor("x") && is_integer(m.dtype("x")); }
 
-/// x / c is x * (1 / c), rounded once either way, exactly where 1 / c is a number of the same kind: c is a
-/// power of two.
+/// x / c is x * (1 / c), rounded once either way, exactly where 1 / c is a number of the same kind:
+/// c is a power of two.
 bool divide_by_power_of_two(Match& m) {
   if (m.is_value("c") || !m.is_tensor("x") || !is_floating(m.dtype("x"))) return false;
   const Arg& c = m.literal("c");
@@ -20,7 +21,8 @@ bool divide_by_power_of_two(Match& m) {
   if (c.tag == Tag::integer && c.integer().known()) v = static_cast<double>(c.integer().value());
   int exponent = 0;
   if (!std::isfinite(v) || std::abs(std::frexp(v, &exponent)) != 0.5) return false;
-  if (exponent < -64 || exponent > 64) return false;  // well inside f32, whose numbers it is computed in
+  if (exponent < -64 || exponent > 64)
+    return false;  // well inside f32, whose numbers it is computed in
   m.bind("r", Arg(1 / v));
   return true;
 }

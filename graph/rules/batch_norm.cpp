@@ -1,5 +1,5 @@
-// Batch normalisation after a convolution with constant weights becomes part of the weights. Approximate: the
-// scale is applied before the sum instead of after it.
+// Batch normalisation after a convolution with constant weights becomes part of the weights.
+// Approximate: the scale is applied before the sum instead of after it.
 #include "core/fn.h"
 #include "graph/rule.h"
 #include "include/lathe/ops/math.h"
@@ -12,7 +12,8 @@ namespace {
 bool per_channel(Match& m, std::string_view name, Int channels) {
   Tensor s = m.constant(name);
   if (!s.defined() || s.rank() < 3 || s.rank() > 4) return false;
-  return identical(s.size(-3), channels) && identical(s.numel(), channels) && is_floating(s.dtype());
+  return identical(s.size(-3), channels) && identical(s.numel(), channels) &&
+         is_floating(s.dtype());
 }
 
 bool scale_weights(Match& m) {

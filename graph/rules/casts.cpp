@@ -11,11 +11,16 @@ int integer_bits(DType d) {
 }
 int float_bits(DType d) {
   switch (d) {
-    case DType::f16: return 11;
-    case DType::bf16: return 8;
-    case DType::f32: return 24;
-    case DType::f64: return 53;
-    default: return 0;
+    case DType::f16:
+      return 11;
+    case DType::bf16:
+      return 8;
+    case DType::f32:
+      return 24;
+    case DType::f64:
+      return 53;
+    default:
+      return 0;
   }
 }
 bool is_signed(DType d) { return is_integer(d) && d != DType::u8; }
@@ -29,7 +34,8 @@ bool holds(DType from, DType to) {
     return to == DType::f64 || (to == DType::f32 && from != DType::f64);
   }
   if (is_floating(to)) {
-    if (to == DType::f16 || to == DType::bf16) return integer_bits(from) <= float_bits(to) && from != DType::i64;
+    if (to == DType::f16 || to == DType::bf16)
+      return integer_bits(from) <= float_bits(to) && from != DType::i64;
     return integer_bits(from) <= float_bits(to);
   }
   if (is_signed(from) == is_signed(to)) return integer_bits(from) <= integer_bits(to);

@@ -1,5 +1,5 @@
-// Views of views, views that show everything, and reads of what was just written. Data is moved by none of
-// them; that the result's type must be the same does most of the checking.
+// Views of views, views that show everything, and reads of what was just written. Data is moved by
+// none of them; that the result's type must be the same does most of the checking.
 #include "graph/rule.h"
 
 namespace lathe::ir {

@@ -66,7 +66,8 @@ Graph traced(TracedFunction f, const std::vector<Tensor>& example) {
   return std::move(t.graph);
 }
 
-/// Gradients of sum(y * w) for fixed weights w, by the tape and by the graph, for every set of inputs.
+/// Gradients of sum(y * w) for fixed weights w, by the tape and by the graph, for every set of
+/// inputs.
 void check(TracedFunction f, const std::vector<std::vector<Tensor>>& calls) {
   Graph g = traced(f, calls[0]);
   std::vector<int> wrt;
@@ -206,7 +207,8 @@ TEST_F(Differentiate, While) {
         },
         {in[0], Datum(M::abs(in[0].tensor()))});
   };
-  check(f, {{wave({3}), M::add(M::abs(wave({3})), 1.0)}, {M::mul(wave({2}), 0.01), wave({2}, 2.0F)}});
+  check(f,
+        {{wave({3}), M::add(M::abs(wave({3})), 1.0)}, {M::mul(wave({2}), 0.01), wave({2}, 2.0F)}});
 }
 
 TEST_F(Differentiate, IfInsideFor) {
@@ -256,13 +258,12 @@ TEST_F(Differentiate, TwiceIsOnceOfTheBackward) {
 
 TEST_F(Differentiate, Refusals) {
   auto random = [](const Data& in) {
-    return for_(
-        0, in[0].tensor().size(0), 1,
-        [](Int, const Data& c) {
-          Tensor r = create_ops<Tensor>::rand({1}, DType::f32);
-          return Data{M::mul(c[0].tensor(), r)};
-        },
-        {in[0]});
+    return for_(0, in[0].tensor().size(0), 1,
+                [](Int, const Data& c) {
+                  Tensor r = create_ops<Tensor>::rand({1}, DType::f32);
+                  return Data{M::mul(c[0].tensor(), r)};
+                },
+                {in[0]});
   };
   int first[] = {0};
   EXPECT_THROW(differentiate(traced(random, {wave({3})}), first), AutogradError);

@@ -124,14 +124,14 @@ TEST_F(Trace, OneGraphForManySizes) {
 TEST_F(Trace, BroadcastingGuardsOnlyOnOnes) {
   auto f = [](const Data& in) { return Data{M::add(in[0].tensor(), in[1].tensor())}; };
   Traced t = traced(f, {ramp({1, 2}), ramp({3, 2})});
-  expect_same(run(t, {ramp({1, 2}), ramp({4, 2})})[0].tensor(),
-              M::add(ramp({1, 2}), ramp({4, 2})));
+  expect_same(run(t, {ramp({1, 2}), ramp({4, 2})})[0].tensor(), M::add(ramp({1, 2}), ramp({4, 2})));
   EXPECT_THROW(run(t, {ramp({3, 2}), ramp({3, 2})}), ShapeError);  // the guard: captured for size 1
 }
 
 TEST_F(Trace, DataIsRefused) {
   auto refused = [](TracedFunction f) { EXPECT_THROW(traced(f, {ramp({2})}), TraceError); };
-  refused([](const Data& in) { return Data{M::mul(in[0].tensor(), in[0].tensor().item_double())}; });
+  refused(
+      [](const Data& in) { return Data{M::mul(in[0].tensor(), in[0].tensor().item_double())}; });
   refused([](const Data& in) {
     in[0].tensor().data();
     return Data{};
@@ -156,8 +156,9 @@ TEST_F(Trace, EscapesAreRefused) {
       {ramp({2})});
   EXPECT_THROW(M::add(kept, 1.0), Error);
   EXPECT_THROW(kept.data(), TraceError);
-  EXPECT_THROW(traced([&](const Data& in) { return Data{M::add(in[0].tensor(), kept)}; }, {ramp({2})}),
-               TraceError);
+  EXPECT_THROW(
+      traced([&](const Data& in) { return Data{M::add(in[0].tensor(), kept)}; }, {ramp({2})}),
+      TraceError);
 }
 
 TEST_F(Trace, ConcreteTensorsAreCapturedByIdentity) {
@@ -270,14 +271,14 @@ TEST_F(Trace, WritesInsideBranchesLeaveThem) {
 TEST_F(Trace, WhileIsRecorded) {
   auto f = [](const Data& in) {
     Tensor total = S::contiguous(M::mul(in[0].tensor(), 0.0));
-    Data out = while_(
-        [](const Data& c) { return Datum(R::any(M::sub(R::amax(c[0].tensor()), 100.0))); },
-        [&](const Data& c) {
-          Tensor h = M::clamp_max(M::mul(c[0].tensor(), 2.0), 100.0);
-          assign(total, M::add(total, h));
-          return Data{h, Datum(Arg(c[1].integer() + 1))};
-        },
-        {in[0], Datum(Arg(0))});
+    Data out =
+        while_([](const Data& c) { return Datum(R::any(M::sub(R::amax(c[0].tensor()), 100.0))); },
+               [&](const Data& c) {
+                 Tensor h = M::clamp_max(M::mul(c[0].tensor(), 2.0), 100.0);
+                 assign(total, M::add(total, h));
+                 return Data{h, Datum(Arg(c[1].integer() + 1))};
+               },
+               {in[0], Datum(Arg(0))});
     return Data{out[0], M::add(total, out[1].integer())};
   };
   Traced t = traced(f, {floats({3, 5}, {2})});
@@ -334,8 +335,9 @@ TEST_F(Trace, AConditionIsAskedOnceARound) {
 }
 
 TEST_F(Interpret, ResultsShareNoMemory) {
-  Graph g = parse("graph f(%x: f32[2]) { %c: f32[2] = constant [1.0, 2.0] %y = tanh(%x) "
-                  "return %x, %y, %y, %c, %c }");
+  Graph g = parse(
+      "graph f(%x: f32[2]) { %c: f32[2] = constant [1.0, 2.0] %y = tanh(%x) "
+      "return %x, %y, %y, %c, %c }");
   Tensor x = ramp({2});
   Data out = interpret(g, {Datum(x)});
   for (size_t i = 0; i < out.size(); ++i) {

@@ -23,8 +23,7 @@ TEST(GraphVerify, Types) {
   refused("graph f(%x: f32[2, 3]) { %y: f32[2, 4] = tanh(%x) return %y }", "result 0 has type");
   refused("graph f(%x: f32[2, 3]) { %y: f64[2, 3] = tanh(%x) return %y }", "result 0 has type");
   refused("graph f(%x: f32[2], %y: f32[3]) { %z: f32[2] = add(%x, %y) return %z }", "add");
-  refused("graph f(%x: f32[s0], %y: f32[s1]) { %z: f32[s0] = add(%x, %y) return %z }",
-          "broadcast");
+  refused("graph f(%x: f32[s0], %y: f32[s1]) { %z: f32[s0] = add(%x, %y) return %z }", "broadcast");
   EXPECT_NO_THROW(verify(parse(R"(graph f(%x: f32[s0], %y: f32[s1]) {
       size s0 = 4  size s1 = 4  check s0 == s1
       %z: f32[s0] = add(%x, %y) return %z })")));
@@ -89,8 +88,9 @@ TEST(GraphVerify, Levels) {
 
 TEST(GraphVerify, Calls) {
   refused("graph f(%x: f32[2]) { %y: f32[2] = call @g(%x) return %y }", "no function 'g'");
-  const char* two = "graph f(%x: f32[2]) { %y: f64[2] = call @g(%x) return %y }\n"
-                    "graph g(%x: f32[s0]) { return %x }";
+  const char* two =
+      "graph f(%x: f32[2]) { %y: f64[2] = call @g(%x) return %y }\n"
+      "graph g(%x: f32[s0]) { return %x }";
   refused(two, "the function has");
 }
 
@@ -123,8 +123,8 @@ TEST(GraphEdit, EffectsComeFromTheRows) {
     return %a })");
   std::vector<Effects> got;
   for (Node* n : g.body().nodes()) got.push_back(effects(*n, g));
-  EXPECT_EQ(got, (std::vector<Effects>{Effects::pure, Effects::ordered, Effects::fails, Effects::pure,
-                                       Effects::fails, Effects::ordered}));
+  EXPECT_EQ(got, (std::vector<Effects>{Effects::pure, Effects::ordered, Effects::fails,
+                                       Effects::pure, Effects::fails, Effects::ordered}));
 }
 
 }  // namespace

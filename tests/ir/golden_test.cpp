@@ -1,4 +1,5 @@
-// Each file of tests/ir is named after a pass and holds cases: a graph, "---", what the pass makes of it;
+// Each file of tests/ir is named after a pass and holds cases: a graph, "---", what the pass makes
+// of it;
 // "====" between cases. Lines that start with '#' say what a case is about.
 //
 // Beside the text, the bits: input and output give the same results on the same data.
@@ -56,12 +57,23 @@ Data inputs_for(const Graph& g) {
       auto i8 = static_cast<int8_t>(value);
       bool b = value > 0;
       switch (t.dtype) {
-        case DType::f32: std::memcpy(at, &f, 4); break;
-        case DType::f16: std::memcpy(at, &h, 2); break;
-        case DType::i64: std::memcpy(at, &i64, 8); break;
-        case DType::i8: std::memcpy(at, &i8, 1); break;
-        case DType::bool_: std::memcpy(at, &b, 1); break;
-        default: ADD_FAILURE() << "no data for " << to_string(Type(t));
+        case DType::f32:
+          std::memcpy(at, &f, 4);
+          break;
+        case DType::f16:
+          std::memcpy(at, &h, 2);
+          break;
+        case DType::i64:
+          std::memcpy(at, &i64, 8);
+          break;
+        case DType::i8:
+          std::memcpy(at, &i8, 1);
+          break;
+        case DType::bool_:
+          std::memcpy(at, &b, 1);
+          break;
+        default:
+          ADD_FAILURE() << "no data for " << to_string(Type(t));
       }
     }
     out.emplace_back(x);
@@ -198,7 +210,8 @@ TEST_F(Pipeline, BatchNormGoesIntoTheWeights) {
   verify(g);
   Tensor after = interpret(g, in)[0].tensor();
   // Small integers and powers of two: here both orders are exact.
-  EXPECT_EQ(std::memcmp(before.data(), after.data(), static_cast<size_t>(before.numel().value()) * 4), 0);
+  EXPECT_EQ(
+      std::memcmp(before.data(), after.data(), static_cast<size_t>(before.numel().value()) * 4), 0);
 }
 
 TEST(Rules, AllCanBeReadAndAreNamedOnce) {
