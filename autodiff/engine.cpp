@@ -92,9 +92,10 @@ class Engine {
       return;
     }
     if (node->released)
-      throw AutogradError({.op = node->op->name(),
-                           .problem = "backward went through here before and released what it needs",
-                           .next = "pass retain_graph=True to the first backward()"});
+      throw AutogradError(
+          {.op = node->op->name(),
+           .problem = "backward went through here before and released what it needs",
+           .next = "pass retain_graph=True to the first backward()"});
     SiteScope site(node->site);
     Grads grads = derive(node, dys);
     for (size_t i = 0; i < grads.size(); ++i)
@@ -107,7 +108,8 @@ class Engine {
   }
 
   static bool needs_saved(const TapeNode& node) {
-    Saves s = saves_of(*node.op, node.x_types.empty() ? DType::f32 : compute_type(node.x_types[0].dtype));
+    Saves s =
+        saves_of(*node.op, node.x_types.empty() ? DType::f32 : compute_type(node.x_types[0].dtype));
     return s.inputs != 0 || s.outputs != 0;
   }
 
@@ -118,8 +120,8 @@ class Engine {
     for (const auto& [k, saved] : node->ys) ys[static_cast<size_t>(k)] = unpack(saved, node);
     absl::InlinedVector<bool, 8> wanted;
     for (const Edge& e : node->next) wanted.push_back(e.node != nullptr);
-    Grad::Data data{node->op, node->attrs.view(), dys,    node->y_types,
-                    xs,       node->x_types,      ys,     wanted};
+    Grad::Data data{node->op, node->attrs.view(), dys, node->y_types,
+                    xs,       node->x_types,      ys,  wanted};
     return run_gradient(data);
   }
 

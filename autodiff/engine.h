@@ -1,8 +1,8 @@
 // Backward: walks history once, newest node first, iteratively.
 //
-// The order is part of the definition of a gradient's bits: nodes in descending sequence, within a node
-// arguments in ascending slot; a cotangent is the sum of its contributions in that order of arrival.
-// `differentiate` on graphs follows the same order.
+// The order is part of the definition of a gradient's bits: nodes in descending sequence, within a
+// node arguments in ascending slot; a cotangent is the sum of its contributions in that order of
+// arrival. `differentiate` on graphs follows the same order.
 #pragma once
 
 #include "core/tensor.h"
@@ -10,13 +10,14 @@
 namespace lathe {
 
 struct BackwardOptions {
-  bool retain_graph = false;   // keep saved tensors for another backward
-  bool create_graph = false;   // record the backward itself (higher order)
-  bool allow_unused = false;   // grad(): an input that does not matter gives an undefined tensor
+  bool retain_graph = false;  // keep saved tensors for another backward
+  bool create_graph = false;  // record the backward itself (higher order)
+  bool allow_unused = false;  // grad(): an input that does not matter gives an undefined tensor
 };
 
 /// Gradients of sum(ys * dys) by xs. dys may hold undefined tensors for scalars: ones.
-Tensors grad(const Tensors& ys, const Tensors& dys, const Tensors& xs, BackwardOptions options = {});
+Tensors grad(const Tensors& ys, const Tensors& dys, const Tensors& xs,
+             BackwardOptions options = {});
 
 /// Adds the gradients to the `.grad` of every leaf that ys depend on.
 void backward(const Tensors& ys, const Tensors& dys = {}, BackwardOptions options = {});

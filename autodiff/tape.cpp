@@ -9,7 +9,8 @@
 namespace lathe {
 namespace {
 
-// One counter for all threads: a node made from another thread's tensor must still come after its inputs.
+// One counter for all threads: a node made from another thread's tensor must still come after its
+// inputs.
 constinit std::atomic<uint64_t> g_sequence{0};
 
 /// The same value, sharing storage or symbol, without history.
@@ -85,8 +86,8 @@ Tensor unpack(const Saved& saved, const std::shared_ptr<TapeNode>& owner) {
          .got = absl::StrCat(to_string(type_of(t)), ", saved at ",
                              owner->site.known() ? to_string(owner->site) : "an unknown line",
                              " as version ", saved.version, ", written at ",
-                             writer.known() ? to_string(writer) : "an unknown line", ", now version ",
-                             t.version()),
+                             writer.known() ? to_string(writer) : "an unknown line",
+                             ", now version ", t.version()),
          .expected = "the value it had in the forward pass",
          .next = "write to a clone(), or move the write after backward()"});
   }
@@ -109,7 +110,8 @@ void Tape::record(const Op& op, Args args, absl::Span<const TensorType> y_types,
   node->site = here();
   DType compute = DType::f32;
   for (const Arg& a : args)
-    if (a.tag == Tag::tensor && tracked_dtype(a.tensor_->dtype)) compute = compute_type(a.tensor_->dtype);
+    if (a.tag == Tag::tensor && tracked_dtype(a.tensor_->dtype))
+      compute = compute_type(a.tensor_->dtype);
   uint32_t wanted = 0;
   each_slot(op, args, [&](int slot, const Arg& a) {
     if (slot < 32 && a.tag == Tag::tensor && a.tensor_->requires_grad) wanted |= 1u << slot;
@@ -119,7 +121,8 @@ void Tape::record(const Op& op, Args args, absl::Span<const TensorType> y_types,
     bool is_tensor = a.tag == Tag::tensor;
     node->x_types.push_back(is_tensor ? type_of(a.tensor()) : TensorType{});
     node->next.push_back(is_tensor && a.tensor_->requires_grad ? edge_of(a.tensor()) : Edge{});
-    if (is_tensor && slot < 32 && (saves.inputs >> slot & 1)) node->xs.emplace_back(slot, save(a.tensor()));
+    if (is_tensor && slot < 32 && (saves.inputs >> slot & 1))
+      node->xs.emplace_back(slot, save(a.tensor()));
   });
   for (size_t k = 0; k < outputs.size(); ++k) {
     Tensor& y = outputs[k];
@@ -163,8 +166,8 @@ void Tape::wrote(Tensor& dst, const Tensor& value) {
     ++impl->version;
     return;
   }
-  // The bytes are written already: only history is left to record, one put a step from the last to the
-  // first, each over the memory that already holds its result.
+  // The bytes are written already: only history is left to record, one put a step from the last to
+  // the first, each over the memory that already holds its result.
   Tensor base = view->base;
   Tensors parents{base};
   for (size_t i = 0; i + 1 < view->path.size(); ++i)
@@ -245,7 +248,8 @@ bool history_spent(const Tensor& t) {
 
 void retain_grad(const Tensor& t) {
   if (!t.requires_grad())
-    throw AutogradError({.op = "retain_grad", .problem = "the tensor is not tracked",
+    throw AutogradError({.op = "retain_grad",
+                         .problem = "the tensor is not tracked",
                          .got = to_string(type_of(t))});
   TapeMeta& m = meta_or_new(t);
   if (m.is_leaf || m.retain) return;
@@ -256,7 +260,8 @@ void retain_grad(const Tensor& t) {
 
 void register_hook(const Tensor& t, Hook hook) {
   if (!t.requires_grad())
-    throw AutogradError({.op = "register_hook", .problem = "the tensor is not tracked",
+    throw AutogradError({.op = "register_hook",
+                         .problem = "the tensor is not tracked",
                          .got = to_string(type_of(t)),
                          .next = "call requires_grad_() on it first"});
   Edge e = edge_of(t);

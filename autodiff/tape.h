@@ -1,9 +1,10 @@
 // The tape: an Observer that turns each call with a tracked input into a node of history.
 //
-// History is a graph of TapeNodes held together by shared pointers from outputs to inputs, so it lives
-// exactly as long as something can still ask for a gradient through it. A node keeps its op, its plain
-// arguments, and of the tensors only what the row's derivative declares it reads. A saved tensor is kept
-// without its history (that would be a cycle for outputs) and gets it back when it is read.
+// History is a graph of TapeNodes held together by shared pointers from outputs to inputs, so it
+// lives exactly as long as something can still ask for a gradient through it. A node keeps its op,
+// its plain arguments, and of the tensors only what the row's derivative declares it reads. A saved
+// tensor is kept without its history (that would be a cycle for outputs) and gets it back when it
+// is read.
 #pragma once
 
 #include <functional>
@@ -26,37 +27,38 @@ struct Edge {
 using Hook = std::function<Tensor(const Tensor&)>;
 
 struct TapeMeta : AutogradMeta {
-  Edge edge;                 // a leaf's node has no op: it collects into `grad`
-  Tensor grad;               // leaves, and others that retain theirs
+  Edge edge;    // a leaf's node has no op: it collects into `grad`
+  Tensor grad;  // leaves, and others that retain theirs
   bool retain = false;
-  std::vector<Hook> hooks;   // on the gradient of this tensor, in order of registration
+  std::vector<Hook> hooks;  // on the gradient of this tensor, in order of registration
   bool is_leaf = false;
   bool leaf() const override { return is_leaf; }
 };
 
 struct Saved {
-  Tensor value;              // shares storage (or symbol), no history
-  uint32_t version = 0;      // of the storage when saved
-  Edge source;               // its history; for an own output only `output` is set (self)
+  Tensor value;          // shares storage (or symbol), no history
+  uint32_t version = 0;  // of the storage when saved
+  Edge source;           // its history; for an own output only `output` is set (self)
   bool own_output = false;
 };
 
 struct TapeNode {
-  const Op* op = nullptr;    // null: a leaf
-  ArgVec attrs;              // tensor slots are None; lists of tensors too
-  std::vector<Edge> next;    // by slot (core/grad.h)
-  std::vector<TensorType> x_types;                    // by slot
+  const Op* op = nullptr;           // null: a leaf
+  ArgVec attrs;                     // tensor slots are None; lists of tensors too
+  std::vector<Edge> next;           // by slot (core/grad.h)
+  std::vector<TensorType> x_types;  // by slot
   absl::InlinedVector<TensorType, 1> y_types;
-  absl::InlinedVector<std::pair<int, Saved>, 2> xs;   // by slot
-  absl::InlinedVector<std::pair<int, Saved>, 1> ys;   // by result
-  absl::InlinedVector<std::vector<Hook>, 1> hooks;    // by result
-  std::vector<std::pair<uint32_t, std::weak_ptr<TapeMeta>>> retained;  // who keeps the gradient of which result
-  uint64_t sequence = 0;     // creation order, over all threads: newest first in backward
+  absl::InlinedVector<std::pair<int, Saved>, 2> xs;  // by slot
+  absl::InlinedVector<std::pair<int, Saved>, 1> ys;  // by result
+  absl::InlinedVector<std::vector<Hook>, 1> hooks;   // by result
+  std::vector<std::pair<uint32_t, std::weak_ptr<TapeMeta>>>
+      retained;           // who keeps the gradient of which result
+  uint64_t sequence = 0;  // creation order, over all threads: newest first in backward
   std::weak_ptr<TapeMeta> leaf;
   Site site;
   bool released = false;
 
-  ~TapeNode();               // iterative: a long chain must not overflow the stack
+  ~TapeNode();  // iterative: a long chain must not overflow the stack
 };
 
 class Tape final : public Observer {
@@ -69,10 +71,11 @@ class Tape final : public Observer {
                      absl::Span<Tensor> outputs);
 };
 
-TapeMeta* meta(const Tensor& t);          // null: none yet
+TapeMeta* meta(const Tensor& t);  // null: none yet
 TapeMeta& meta_or_new(const Tensor& t);
-Edge edge_of(const Tensor& t);            // of a tracked tensor; makes a leaf's node on first use
-/// The saved tensor with its history back. AutogradError if it was written to since, naming both lines.
+Edge edge_of(const Tensor& t);  // of a tracked tensor; makes a leaf's node on first use
+/// The saved tensor with its history back. AutogradError if it was written to since, naming both
+/// lines.
 Tensor unpack(const Saved& saved, const std::shared_ptr<TapeNode>& owner);
 
 /// Asks for (or stops) tracking of a leaf. AutogradError for integers and for computed tensors.

@@ -19,7 +19,8 @@ bool needs_grad(Args args) {
     if (a.tag == Tag::tensor && a.tensor_->requires_grad) return true;
     if (a.tag != Tag::list) continue;
     for (size_t i = 0; i < a.list_->size; ++i)
-      if (a.list_->data[i].tag == Tag::tensor && a.list_->data[i].tensor_->requires_grad) return true;
+      if (a.list_->data[i].tag == Tag::tensor && a.list_->data[i].tensor_->requires_grad)
+        return true;
   }
   return false;
 }

@@ -1,5 +1,5 @@
-// The only way an op is called. Exactly one Backend *replaces* execution (the kernels' executor, or a
-// tracer); any number of Observers *see* each call (the tape, a profiler).
+// The only way an op is called. Exactly one Backend *replaces* execution (the kernels' executor, or
+// a tracer); any number of Observers *see* each call (the tape, a profiler).
 #pragma once
 
 #include "core/op.h"
@@ -9,7 +9,7 @@ namespace lathe {
 struct Call {
   const Op& op;
   Args args;
-  const Types& types;  // of the results, as inferred
+  const Types& types;      // of the results, as inferred
   Tensor* into = nullptr;  // result 0 may be written here: same type, no other operand overlaps it
 };
 
@@ -19,8 +19,9 @@ class Backend {
   virtual void run(const Call& call, Outputs& outputs) = 0;
   /// True if this backend wants the composite whole instead of its expansion.
   virtual bool claims(const Op& op, Args args) const = 0;
-  /// Writes `value` (already dst's shape and dtype) into dst's elements: concrete bytes, or a symbolic
-  /// tensor's new value (through its path to the base, if it is a view). See core/inplace.h.
+  /// Writes `value` (already dst's shape and dtype) into dst's elements: concrete bytes, or a
+  /// symbolic tensor's new value (through its path to the base, if it is a view). See
+  /// core/inplace.h.
   virtual void write(Tensor& dst, const Tensor& value) = 0;
 };
 
@@ -34,17 +35,18 @@ class Observer {
 };
 
 struct ThreadState {
-  Backend* backend = nullptr;       // null: the default backend
-  Observer* observers = nullptr;    // innermost first
+  Backend* backend = nullptr;     // null: the default backend
+  Observer* observers = nullptr;  // innermost first
   bool grad_enabled = true;
   uint8_t composite_depth = 0;
-  uint64_t trace_epoch = 0;         // 0: not tracing
+  uint64_t trace_epoch = 0;  // 0: not tracing
 };
 ThreadState& thread_state();
 
 /// Set once at start-up by kernels/.
 void set_default_backend(Backend* backend);
-/// The tape, set once at start-up by autodiff/; asked only when grad is enabled and an input needs it.
+/// The tape, set once at start-up by autodiff/; asked only when grad is enabled and an input needs
+/// it.
 void set_tape(Observer* tape);
 
 Backend& current_backend();  // InternalError before initialise()

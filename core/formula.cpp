@@ -135,7 +135,6 @@ class Parser {
       if (!outer[v]) f_.reduced.push_back(static_cast<int>(v));
   }
 
-
   std::string_view text_;
   const Schema& schema_;
   Formula f_;

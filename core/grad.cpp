@@ -64,9 +64,7 @@ const ChainRule& chain_rule(const Op& op, DType compute) {
   size_t n = body.inputs.size();
   slot = std::make_unique<ChainRule>();
   slot->f = build(
-      [&](absl::Span<const Expr> in) {
-        return derivative(body, in.subspan(0, n), in.subspan(n));
-      },
+      [&](absl::Span<const Expr> in) { return derivative(body, in.subspan(0, n), in.subspan(n)); },
       inputs);
   for (size_t k = 0; k < slot->f.outputs.size(); ++k) {
     uint32_t reads = 0;
@@ -82,17 +80,25 @@ const ChainRule& chain_rule(const Op& op, DType compute) {
 
 Arg constant_arg(const ExprNode& n) {
   switch (n.dtype) {
-    case DType::f32: return Arg(static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(n.payload))));
-    case DType::f64: return Arg(std::bit_cast<double>(n.payload));
-    case DType::bool_: return Arg(n.payload != 0);
-    default: return Arg(Int(static_cast<int64_t>(n.payload)));
+    case DType::f32:
+      return Arg(static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(n.payload))));
+    case DType::f64:
+      return Arg(std::bit_cast<double>(n.payload));
+    case DType::bool_:
+      return Arg(n.payload != 0);
+    default:
+      return Arg(Int(static_cast<int64_t>(n.payload)));
   }
 }
 
 class Emitter {
  public:
   Emitter(const ScalarFunction& f, DType compute, DType common, absl::Span<const Arg> inputs)
-      : f_(f), compute_(compute), common_(common), inputs_(inputs), values_(f.graph.size()),
+      : f_(f),
+        compute_(compute),
+        common_(common),
+        inputs_(inputs),
+        values_(f.graph.size()),
         held_(f.graph.size()) {}
 
   /// Values of the wanted outputs, as ordinary ops on ordinary tensors.
@@ -137,7 +143,8 @@ class Emitter {
     ExprGraph graph;
     ExprScope scope(graph);
     Exprs xs;
-    for (size_t a = 0; a < n.arity; ++a) xs.push_back(constant(f_.graph[n.args[a]].dtype, number(args[a])));
+    for (size_t a = 0; a < n.arity; ++a)
+      xs.push_back(constant(f_.graph[n.args[a]].dtype, number(args[a])));
     Expr y = make(n.prim, n.dtype, xs, n.payload);
     if (y.prim() != Prim::constant) LATHE_INTERNAL("numbers did not fold");
     return constant_arg(*y);
@@ -208,7 +215,8 @@ absl::InlinedVector<Arg, 8> around(const Tensor& first, const Tensor* second, Ar
   return args;
 }
 
-/// A view's gradient: dy put back into zeros. A put's: dy without the view's elements, and the view.
+/// A view's gradient: dy put back into zeros. A put's: dy without the view's elements, and the
+/// view.
 Grads view_gradient(Grad g) {
   Tensor zero = zeros_of(g.type(0)), dy = g.dy();
   auto args = around(zero, &dy, g.attrs(), 1);

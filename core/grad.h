@@ -1,8 +1,9 @@
-// Slots number a call's arguments with lists laid out flat: each argument is one slot, a Tensor[] as many
-// as it has items. Gradients are given by slot. Before the first list, slot = schema position.
+// Slots number a call's arguments with lists laid out flat: each argument is one slot, a Tensor[]
+// as many as it has items. Gradients are given by slot. Before the first list, slot = schema
+// position.
 //
-// What a derivative rule sees. The same rule runs on concrete tensors (the tape) and on symbolic ones
-// (differentiate), because it is written with ordinary ops.
+// What a derivative rule sees. The same rule runs on concrete tensors (the tape) and on symbolic
+// ones (differentiate), because it is written with ordinary ops.
 #pragma once
 
 #include "core/op.h"
@@ -13,13 +14,13 @@ class Grad {
  public:
   struct Data {
     const Op* op;
-    Args attrs;                            // the call's arguments; tensor slots are None
-    absl::Span<const Tensor> dys;          // undefined: zero
-    absl::Span<const TensorType> dy_types; // of the outputs
-    absl::Span<const Tensor> xs;           // by slot; defined only where saved
-    absl::Span<const TensorType> x_types;  // by slot
-    absl::Span<const Tensor> ys;           // by result; defined only where saved
-    absl::Span<const bool> wanted;         // by slot: its gradient is asked for
+    Args attrs;                             // the call's arguments; tensor slots are None
+    absl::Span<const Tensor> dys;           // undefined: zero
+    absl::Span<const TensorType> dy_types;  // of the outputs
+    absl::Span<const Tensor> xs;            // by slot; defined only where saved
+    absl::Span<const TensorType> x_types;   // by slot
+    absl::Span<const Tensor> ys;            // by result; defined only where saved
+    absl::Span<const bool> wanted;          // by slot: its gradient is asked for
   };
   explicit Grad(const Data& data) : d_(&data) {}
 
@@ -36,7 +37,7 @@ class Grad {
   int slots() const { return static_cast<int>(d_->x_types.size()); }
   Args attrs() const { return d_->attrs; }
   Int integer(int i) const { return d_->attrs.integer(i); }
-  int axis(int i, int of) const;           // attribute i as an axis of argument `of`
+  int axis(int i, int of) const;  // attribute i as an axis of argument `of`
   Shape ints(int i) const { return d_->attrs.ints(i); }
   bool flag(int i) const { return d_->attrs.flag(i); }
   const Arg& arg(int i) const { return d_->attrs[i]; }

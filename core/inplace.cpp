@@ -32,9 +32,7 @@ absl::InlinedVector<Arg, 8> with_input(const ViewStep& step, const Tensor& x) {
 }
 
 /// bool < integer < floating < complex: an in-place op must not lose the kind of its result.
-int kind_of(DType d) {
-  return is_complex(d) ? 3 : is_floating(d) ? 2 : d == DType::bool_ ? 0 : 1;
-}
+int kind_of(DType d) { return is_complex(d) ? 3 : is_floating(d) ? 2 : d == DType::bool_ ? 0 : 1; }
 
 /// `value` in dst's dtype and shape.
 Tensor fitted(const Tensor& dst, const Tensor& value) {

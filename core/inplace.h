@@ -1,9 +1,9 @@
-// Mutation, once: every x.op_(...), x[...] = v, out= and buffer update is `assign`, for the eager tape, for
-// traces and for scripts alike.
+// Mutation, once: every x.op_(...), x[...] = v, out= and buffer update is `assign`, for the eager
+// tape, for traces and for scripts alike.
 //
-// A view remembers its base and the steps from it. After a write through any of them, the others are
-// stale in *history* (eager: the bytes are shared, so data is never stale); a stale view replays its
-// steps on the base's new value when it is next used.
+// A view remembers its base and the steps from it. After a write through any of them, the others
+// are stale in *history* (eager: the bytes are shared, so data is never stale); a stale view
+// replays its steps on the base's new value when it is next used.
 #pragma once
 
 #include "core/dispatch.h"
@@ -11,20 +11,20 @@
 namespace lathe {
 
 struct ViewStep {
-  const Op* op;   // a view row
-  ArgVec args;    // its arguments; the tensor slot is None
+  const Op* op;  // a view row
+  ArgVec args;   // its arguments; the tensor slot is None
 };
 struct ViewOf {
-  Tensor base;                              // never itself a view
+  Tensor base;  // never itself a view
   absl::InlinedVector<ViewStep, 2> path;
-  uint32_t version;                         // the base's TensorImpl::version this view is right for
+  uint32_t version;  // the base's TensorImpl::version this view is right for
 };
 
 /// Makes `out`, a fresh result of view row `op` on `x`, remember where it comes from.
 void remember_view(Tensor& out, const Tensor& x, const Op& op, Args args);
 
-/// dst[...] = value, with broadcasting and a cast to dst's dtype. AliasError if dst overlaps itself;
-/// AutogradError for a leaf that requires grad while grad is on. Returns dst.
+/// dst[...] = value, with broadcasting and a cast to dst's dtype. AliasError if dst overlaps
+/// itself; AutogradError for a leaf that requires grad while grad is on. Returns dst.
 Tensor assign(Tensor dst, const Tensor& value);
 
 /// x.op_(...): assign(x, op(x, ...)), computed in place where nothing can tell.

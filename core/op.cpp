@@ -13,9 +13,15 @@
 namespace lathe {
 
 std::string_view name(Kind kind) {
-  constexpr std::string_view kNames[kKinds] = {"elementwise", "reduce", "scan",   "contract",
-                                               "view",        "index",  "sort",   "create",
-                                               "random",      "opaque", "composite"};
+  // Each excuse stands on the line it is for.
+  // clang-format off
+  constexpr std::string_view kNames[kKinds] = {
+      "elementwise", "reduce", "scan", "contract",
+      "view",   // not an op: a kind
+      "index",
+      "sort",   // not an op: a kind
+      "create", "random", "opaque", "composite"};
+  // clang-format on
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -49,7 +55,8 @@ namespace {
 std::vector<DType> body_inputs(const Op& op, DType compute) {
   std::vector<DType> types;
   for (int i : body_params(op)) {
-    DType d = op.schema.params[static_cast<size_t>(i)].type == ArgType::integer ? DType::i64 : compute;
+    DType d =
+        op.schema.params[static_cast<size_t>(i)].type == ArgType::integer ? DType::i64 : compute;
     for (const FixedType& f : op.extra.fixed)
       if (f.param == i) d = f.dtype;
     types.push_back(d);
@@ -96,17 +103,25 @@ const ScalarFunction& Op::scalar(DType compute) const {
 Types Op::infer(Args args) const {
   if (extra.infer != nullptr) return extra.infer(args);
   switch (kind) {
-    case Kind::elementwise: return infer_elementwise(*this, args);
-    case Kind::reduce: return infer_reduce(*this, args);
-    case Kind::scan: return infer_scan(*this, args);
-    case Kind::contract: return infer_contract(*this, args);
-    case Kind::view: return infer_view(*this, args);
-    case Kind::index: return infer_index(*this, args);
-    case Kind::sort: return infer_sort(*this, args);
+    case Kind::elementwise:
+      return infer_elementwise(*this, args);
+    case Kind::reduce:
+      return infer_reduce(*this, args);
+    case Kind::scan:
+      return infer_scan(*this, args);
+    case Kind::contract:
+      return infer_contract(*this, args);
+    case Kind::view:
+      return infer_view(*this, args);
+    case Kind::index:
+      return infer_index(*this, args);
+    case Kind::sort:
+      return infer_sort(*this, args);
     case Kind::create:
     case Kind::random:
     case Kind::opaque:
-    case Kind::composite: break;
+    case Kind::composite:
+      break;
   }
   LATHE_INTERNAL(absl::StrCat(name(), " has no shape rule"));
 }
@@ -150,8 +165,8 @@ void Rows::view(Text schema, GeometryRule rule, Extra extra) {
   Op& op = add(Kind::view, schema, std::move(extra));
   op.geometry = rule;
   if (op.extra.overlaps) return;
-  // The way back follows from the geometry: <name>_put(x, value, ...) gives x with the view's elements
-  // replaced.
+  // The way back follows from the geometry: <name>_put(x, value, ...) gives x with the view's
+  // elements replaced.
   std::string put = absl::StrCat(op.name(), "_put(Tensor x, Tensor value");
   std::string_view rest = op.schema.text;
   rest = rest.substr(rest.find('(') + 1);

@@ -1,5 +1,5 @@
-// The row: everything Lathe knows about an op is one value of type Op, made by one constructor call of
-// Rows in core/ops/<family>.cpp. Shape and dtype rule, eager kernel, generated code, fusability,
+// The row: everything Lathe knows about an op is one value of type Op, made by one constructor call
+// of Rows in core/ops/<family>.cpp. Shape and dtype rule, eager kernel, generated code, fusability,
 // in-place form, Python signature, stub, printer and docs are all computed from it.
 //
 // A row has a kind, and the kind says what the row must supply and what follows from it:
@@ -31,7 +31,17 @@
 namespace lathe {
 
 enum class Kind : uint8_t {
-  elementwise, reduce, scan, contract, view, index, sort, create, random, opaque, composite,
+  elementwise,
+  reduce,
+  scan,
+  contract,
+  view,
+  index,
+  sort,
+  create,
+  random,
+  opaque,
+  composite,
 };
 inline constexpr int kKinds = 11;
 std::string_view name(Kind kind);
@@ -42,15 +52,15 @@ std::string_view name(Bits bits);
 
 /// What dtype an op computes in and gives, from its tensor and scalar arguments.
 enum class Promote : uint8_t {
-  numeric,   // the common dtype, given back
-  to_float,  // integers and bool become the default float dtype
-  boolean,   // computed in the common dtype, gives bool
-  sum,       // integers and bool become i64, the rest as numeric
-  real,      // as numeric, but a complex input gives its real type (abs, real)
-  complex,   // as numeric, giving the complex type of that width
-  index,     // gives i64 whatever comes in
-  attribute, // gives the dtype argument; computed in the input's own dtype (cast)
-  first,     // the first tensor argument's dtype rules
+  numeric,    // the common dtype, given back
+  to_float,   // integers and bool become the default float dtype
+  boolean,    // computed in the common dtype, gives bool
+  sum,        // integers and bool become i64, the rest as numeric
+  real,       // as numeric, but a complex input gives its real type (abs, real)
+  complex,    // as numeric, giving the complex type of that width
+  index,      // gives i64 whatever comes in
+  attribute,  // gives the dtype argument; computed in the input's own dtype (cast)
+  first,      // the first tensor argument's dtype rules
 };
 
 class Grad;
@@ -76,25 +86,25 @@ struct FixedType {
 };
 
 struct Extra {
-  DTypeSet domain = all_dtypes;          // of the dtype computed in, after promotion
+  DTypeSet domain = all_dtypes;  // of the dtype computed in, after promotion
   Promote promote = Promote::numeric;
   std::vector<FixedType> fixed = {};
-  InferRule infer = nullptr;             // replaces the kind's own rule
+  InferRule infer = nullptr;  // replaces the kind's own rule
   Saves saves = {};
-  GradRule grad = nullptr;               // absent: the kind's own (elementwise, view, contract), or none
-  bool no_grad = false;                  // stated: this op has no derivative (comparisons, argmax)
-  bool overlaps = false;                 // view rows: elements may share an address, so nothing is put
-  int version = 1;                       // of the meaning, in files
+  GradRule grad = nullptr;  // absent: the kind's own (elementwise, view, contract), or none
+  bool no_grad = false;     // stated: this op has no derivative (comparisons, argmax)
+  bool overlaps = false;    // view rows: elements may share an address, so nothing is put
+  int version = 1;          // of the meaning, in files
   std::string_view doc = {};
 };
 
 /// A commutative or at least associative-by-definition fold; tuples of Exprs, so argmax is one too.
 struct Monoid {
   std::function<Exprs(DType)> unit;
-  std::function<Exprs(Exprs)> lift;             // of the element, and its index in the reduced space (i64)
+  std::function<Exprs(Exprs)> lift;  // of the element, and its index in the reduced space (i64)
   std::function<Exprs(Exprs, Exprs)> combine;
-  std::function<Exprs(Exprs, Expr)> finish;     // of the state and the element count (i64)
-  bool needs_element = false;                   // no elements: ValueError instead of the unit
+  std::function<Exprs(Exprs, Expr)> finish;  // of the state and the element count (i64)
+  bool needs_element = false;                // no elements: ValueError instead of the unit
 };
 /// One value, no index, no finish.
 Monoid monoid(Expr (*unit)(DType), Expr (*combine)(Expr, Expr));
@@ -106,18 +116,18 @@ std::string_view check_message(uint32_t code);
 using GeometryRule = Geometry (*)(const Geometry&, Args);
 
 enum class Access : uint8_t {
-  take,     // out[..., i, ...] = x[..., index[..., i, ...], ...]: gather along an axis
-  put,      // out = x; out[index] = src, last logical index wins
-  add,      // out = x; out[index] += src, ascending
-  select,   // whole slices along the axis, by an index of any rank (index_select, embedding)
+  take,        // out[..., i, ...] = x[..., index[..., i, ...], ...]: gather along an axis
+  put,         // out = x; out[index] = src, last logical index wins
+  add,         // out = x; out[index] += src, ascending
+  select,      // whole slices along the axis, by an index of any rank (index_select, embedding)
   select_add,  // out = x; whole slices of src added to those that index names, in order
-  through,  // out = x; view(out) = value: the way back of a view row (Op::put_of)
+  through,     // out = x; view(out) = value: the way back of a view row (Op::put_of)
 };
 struct IndexSpec {
   Access access = Access::take;
-  int axis = 1;    // schema position of the axis argument
-  int index = 2;   // of the index tensor
-  int source = -1; // of the values written
+  int axis = 1;     // schema position of the axis argument
+  int index = 2;    // of the index tensor
+  int source = -1;  // of the values written
 };
 
 /// Which slots of a sort row's arguments say what.
@@ -142,8 +152,8 @@ struct Op {
   IndexSpec index;
   SortSpec sort;
   Expansion expansion = nullptr;
-  const Op* put = nullptr;       // view rows: the companion that writes a value back through the view
-  const Op* put_of = nullptr;    // and the way back
+  const Op* put = nullptr;     // view rows: the companion that writes a value back through the view
+  const Op* put_of = nullptr;  // and the way back
 
   const std::string& name() const { return schema.name; }
   /// dtype rule, then shape rule: the only inference there is, run by every call of every engine.
@@ -158,15 +168,15 @@ struct Op {
   std::shared_ptr<BodyCache> bodies_;
 };
 
-/// Schema positions of a body's inputs: tensors and numbers; create and random rows: plain ints too (as
-/// i64). In every engine, input k of `scalar()` is argument body_params()[k].
+/// Schema positions of a body's inputs: tensors and numbers; create and random rows: plain ints too
+/// (as i64). In every engine, input k of `scalar()` is argument body_params()[k].
 absl::InlinedVector<int, 4> body_params(const Op& op);
 
 /// What an elementwise or reducing row computes in and gives, for these arguments.
 struct ElementTypes {
-  DType compute;                           // dtype the body is built for (never f16 or bf16)
-  DType common;                            // dtype operands meet in before widening to `compute`
-  absl::InlinedVector<DType, 2> results;   // stored dtypes
+  DType compute;                          // dtype the body is built for (never f16 or bf16)
+  DType common;                           // dtype operands meet in before widening to `compute`
+  absl::InlinedVector<DType, 2> results;  // stored dtypes
 };
 ElementTypes element_types(const Op& op, Args args);
 /// The common shape of broadcast operands; ShapeError names the op and both shapes.

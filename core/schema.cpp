@@ -69,8 +69,8 @@ struct TypeName {
   ArgType type;
 };
 constexpr TypeName kTypes[] = {
-    {"Tensor", ArgType::tensor}, {"int", ArgType::integer},   {"float", ArgType::real},
-    {"Scalar", ArgType::scalar}, {"bool", ArgType::flag},     {"dtype", ArgType::dtype},
+    {"Tensor", ArgType::tensor}, {"int", ArgType::integer}, {"float", ArgType::real},
+    {"Scalar", ArgType::scalar}, {"bool", ArgType::flag},   {"dtype", ArgType::dtype},
     {"device", ArgType::device}, {"str", ArgType::text},
 };
 
@@ -162,24 +162,32 @@ std::string print_param(const Param& p) {
   std::string want(type_name(p.type));
   if (p.list) want += "[]";
   if (p.optional) want += " or None";
-  throw TypeError({.op = schema.name,
-                   .problem = absl::StrCat("argument '", p.name, "' has the wrong type"),
-                   .got = absl::StrCat(tag_name(got.tag),
-                                       got.tag == Tag::tensor ? "" : " " + to_string(got)),
-                   .expected = want,
-                   .next = absl::StrCat("the signature is ", schema.text)});
+  throw TypeError(
+      {.op = schema.name,
+       .problem = absl::StrCat("argument '", p.name, "' has the wrong type"),
+       .got = absl::StrCat(tag_name(got.tag), got.tag == Tag::tensor ? "" : " " + to_string(got)),
+       .expected = want,
+       .next = absl::StrCat("the signature is ", schema.text)});
 }
 
 bool fits_item(ArgType type, const Arg& a) {
   switch (type) {
-    case ArgType::tensor: return a.tag == Tag::tensor || a.scalar();
-    case ArgType::integer: return a.tag == Tag::integer || a.tag == Tag::flag;
-    case ArgType::real: return a.scalar();
-    case ArgType::scalar: return a.scalar();
-    case ArgType::flag: return a.tag == Tag::flag;
-    case ArgType::dtype: return a.tag == Tag::dtype;
-    case ArgType::device: return a.tag == Tag::device;
-    case ArgType::text: return a.tag == Tag::text;
+    case ArgType::tensor:
+      return a.tag == Tag::tensor || a.scalar();
+    case ArgType::integer:
+      return a.tag == Tag::integer || a.tag == Tag::flag;
+    case ArgType::real:
+      return a.scalar();
+    case ArgType::scalar:
+      return a.scalar();
+    case ArgType::flag:
+      return a.tag == Tag::flag;
+    case ArgType::dtype:
+      return a.tag == Tag::dtype;
+    case ArgType::device:
+      return a.tag == Tag::device;
+    case ArgType::text:
+      return a.tag == Tag::text;
   }
   return false;
 }
@@ -292,11 +300,11 @@ Schema parse_schema(std::string_view text) {
 }
 
 std::string print_schema(const Schema& s) {
-  std::string out = absl::StrCat(
-      s.name, "(",
-      absl::StrJoin(s.params, ", ",
-                    [](std::string* o, const Param& p) { o->append(print_param(p)); }),
-      ") -> ");
+  std::string out =
+      absl::StrCat(s.name, "(",
+                   absl::StrJoin(s.params, ", ",
+                                 [](std::string* o, const Param& p) { o->append(print_param(p)); }),
+                   ") -> ");
   auto one = [](std::string* o, const Result& r) {
     absl::StrAppend(o, "Tensor", r.list ? "[]" : "", r.name.empty() ? "" : " ", r.name);
   };

@@ -11,7 +11,7 @@ namespace lathe {
 namespace {
 
 constexpr int kMostOperands = 3;
-constexpr int kPatterns = 27;           // of three operands: tensor, 0-d tensor, number
+constexpr int kPatterns = 27;            // of three operands: tensor, 0-d tensor, number
 constexpr int64_t kMostElements = 2048;  // more would share their work among threads
 constexpr size_t kMostRows = 4096;
 

@@ -1,4 +1,5 @@
-// A plan in words: every step with the user's line, the primitive, its bits class, and why not the others.
+// A plan in words: every step with the user's line, the primitive, its bits class, and why not the
+// others.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
@@ -12,7 +13,8 @@ namespace {
 
 std::string result_text(const ir::Node& n) {
   return absl::StrJoin(n.out(), ", ", [](std::string* s, const ir::Value* v) {
-    absl::StrAppend(s, v->name().empty() ? "" : absl::StrCat("%", v->name(), ": "), ir::to_string(v->type()));
+    absl::StrAppend(s, v->name().empty() ? "" : absl::StrCat("%", v->name(), ": "),
+                    ir::to_string(v->type()));
   });
 }
 
@@ -53,7 +55,8 @@ void explain_steps(const std::vector<Step>& steps, std::string& out, int& number
     if (s.kind == Step::Kind::kernel) {
       size_t ops = n.is(ir::Structure::group) ? n.block(0).nodes().size() : 1;
       absl::StrAppend(&out, "  ", number, ". ",
-                      head(n, n.is(ir::Structure::op) ? n.op()->name() : absl::StrCat("group of ", ops, " ops")),
+                      head(n, n.is(ir::Structure::op) ? n.op()->name()
+                                                      : absl::StrCat("group of ", ops, " ops")),
                       "\n      ", s.kernel->compiled() ? "generated" : "own.strips",
                       " (defined): ", s.kernel->nest().axes.size(), " axes, about ",
                       s.kernel->nest().facts.flops_per_element, " operations an element\n");

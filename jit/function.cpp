@@ -21,8 +21,9 @@ ir::InputSpec spec_for(const ir::Datum& d, const std::string& name) {
   ir::InputSpec s;
   s.name = name;
   const Arg a = d.arg();
-  s.type = a.tag == Tag::flag ? ir::flag_type() : a.tag == Tag::real ? ir::float_type()
-                                                                     : ir::integer_type(a.integer());
+  s.type = a.tag == Tag::flag   ? ir::flag_type()
+           : a.tag == Tag::real ? ir::float_type()
+                                : ir::integer_type(a.integer());
   return s;
 }
 
@@ -95,7 +96,8 @@ bool Function::fits(const Compiled& c, const ir::Data& inputs, absl::Span<const 
     if (wants_tensor != inputs[i].is_tensor()) return false;
     if (wants_tensor) continue;
     constexpr Tag kTags[] = {Tag::flag, Tag::integer, Tag::real};
-    if (inputs[i].arg().tag != kTags[static_cast<int>(g.inputs()[i]->type().scalar()->kind)]) return false;
+    if (inputs[i].arg().tag != kTags[static_cast<int>(g.inputs()[i]->type().scalar()->kind)])
+      return false;
   }
   for (const Guard& guard : c.traced.guards)
     if (guard.kind == GuardKind::layout && !layout_holds(guard, at(guard.path))) return false;
@@ -108,7 +110,8 @@ bool Function::fits(const Compiled& c, const ir::Data& inputs, absl::Span<const 
   for (const Guard& guard : c.traced.guards) {
     switch (guard.kind) {
       case GuardKind::layout:
-      case GuardKind::relation: break;  // asked above
+      case GuardKind::relation:
+        break;  // asked above
       case GuardKind::identity:
         if (guard.tensor.version() != guard.expected) return false;
         break;
@@ -137,7 +140,8 @@ Function::Compiled& Function::capture(const ir::Data& inputs, absl::Span<const s
   bool history = false;
   auto watched = [&](const ir::Data& in) {
     ir::Data out = body(in);
-    // A backward inside the function leaves results tracked, but with nothing left to go back through.
+    // A backward inside the function leaves results tracked, but with nothing left to go back
+    // through.
     for (const ir::Datum& d : out)
       history |= d.is_tensor() && d.tensor().requires_grad() && !history_spent(d.tensor());
     return out;
@@ -162,9 +166,10 @@ ir::Data Function::run(Compiled& c, const ir::Data& all) {
   if (nodes || history) {
     // Gradients through a compiled call: the graph runs node by node under the tape.
     if (!nodes && flag_on(Flag::fallback_is_error))
-      throw UnsupportedError({.op = name_,
-                              .problem = "a result that requires grad makes this call run node by node",
-                              .next = "take the gradient inside the traced function, or call it under no_grad"});
+      throw UnsupportedError(
+          {.op = name_,
+           .problem = "a result that requires grad makes this call run node by node",
+           .next = "take the gradient inside the traced function, or call it under no_grad"});
     ++counts_.node_by_node;
     outputs = ir::interpret(c.traced.graph, all);
   } else {
@@ -191,7 +196,8 @@ ir::Data Function::operator()(const ir::Data& inputs, absl::Span<const std::stri
   return run(c, all);
 }
 
-Outputs Function::operator()(const Tensors& inputs, absl::FunctionRef<Outputs(const Tensors&)> body) {
+Outputs Function::operator()(const Tensors& inputs,
+                             absl::FunctionRef<Outputs(const Tensors&)> body) {
   ir::Data data;
   std::vector<std::string> names;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -213,8 +219,8 @@ Outputs Function::operator()(const Tensors& inputs, absl::FunctionRef<Outputs(co
 }
 
 std::string Function::explain() const {
-  std::string out = absl::StrCat(name_, ": ", compiled_.size(), " programs, ", counts_.traces, " traces, ",
-                                 counts_.calls, " calls\n");
+  std::string out = absl::StrCat(name_, ": ", compiled_.size(), " programs, ", counts_.traces,
+                                 " traces, ", counts_.calls, " calls\n");
   for (const auto& c : compiled_) absl::StrAppend(&out, c->report.print(), c->program->explain());
   return out;
 }

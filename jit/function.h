@@ -1,5 +1,6 @@
-// A traced function: guards, then a program; a miss traces again. Nothing is ever baked in silently: what a
-// trace took for granted is a guard, and a guard that fails leads to another trace, not to another answer.
+// A traced function: guards, then a program; a miss traces again. Nothing is ever baked in
+// silently: what a trace took for granted is a guard, and a guard that fails leads to another
+// trace, not to another answer.
 #pragma once
 
 #include <memory>
@@ -29,18 +30,19 @@ class Function {
  public:
   explicit Function(std::string name) : name_(std::move(name)) {}
 
-  /// Runs on these inputs (named for guards and text by `names`), tracing `body` if no program fits.
+  /// Runs on these inputs (named for guards and text by `names`), tracing `body` if no program
+  /// fits.
   ir::Data operator()(const ir::Data& inputs, absl::Span<const std::string> names,
                       ir::TracedFunction body, FrontEnd& host);
   /// C++ lambdas: inputs are x0, x1, ...; tensors captured by the lambda are guarded by identity.
   Outputs operator()(const Tensors& inputs, absl::FunctionRef<Outputs(const Tensors&)> body);
 
   struct Compiled {
-    ir::Traced traced;              // its graph as captured
+    ir::Traced traced;  // its graph as captured
     ir::Report report;
     std::unique_ptr<Program> program;
     std::unique_ptr<RunContext> context;  // kept for the next call of whoever takes it
-    bool needs_history = false;     // a result is tracked: gradients may be asked for through it
+    bool needs_history = false;  // a result is tracked: gradients may be asked for through it
     std::vector<ir::SymbolSource> sources;  // of the captured graph
     std::vector<SymFact> relations;         // guards that the inputs alone can answer
   };
@@ -51,8 +53,8 @@ class Function {
  private:
   bool fits(const Compiled& c, const ir::Data& inputs, absl::Span<const std::string> names,
             FrontEnd& host, ir::Data& all) const;
-  Compiled& capture(const ir::Data& inputs, absl::Span<const std::string> names, ir::TracedFunction body,
-                    FrontEnd& host);
+  Compiled& capture(const ir::Data& inputs, absl::Span<const std::string> names,
+                    ir::TracedFunction body, FrontEnd& host);
   ir::Data run(Compiled& c, const ir::Data& all);
 
   std::string name_;

@@ -4,8 +4,9 @@
 namespace lathe {
 
 /// Makes ops runnable: installs the executor that runs them and the tape that records them. Every
-/// front end calls it first; any thread, any number of times, and only the first call does anything.
-/// It starts no thread and opens no plug-in: those wait for the first work that needs them.
+/// front end calls it first; any thread, any number of times, and only the first call does
+/// anything. It starts no thread and opens no plug-in: those wait for the first work that needs
+/// them.
 void initialise();
 
 }  // namespace lathe

@@ -1,16 +1,17 @@
 // The loop IR: what one fused group becomes before it is machine code.
 //
-// A Nest is a set of buffers, a set of axes, and a tree of statements over them. Scalars are computed by
-// ScalarFunctions (core/expr.h), whose input k is load k of the statement: the same DAG that eager strips
-// run, so a fused value has the bits of the unfused one. Rounding to a storage dtype between fused ops is
-// in the DAG as casts, put there by `lower`.
+// A Nest is a set of buffers, a set of axes, and a tree of statements over them. Scalars are
+// computed by ScalarFunctions (core/expr.h), whose input k is load k of the statement: the same DAG
+// that eager strips run, so a fused value has the bits of the unfused one. Rounding to a storage
+// dtype between fused ops is in the DAG as casts, put there by `lower`.
 //
-// Extents, strides and offsets are Ints over the graph's symbols: one nest serves every shape, and a
-// kernel gets them as numbers in its argument block (jit/codegen.h). What may be specialised (a stride known
-// to be 0 or 1, an extent known to be small) is visible in the nest, so it is part of its hash.
+// Extents, strides and offsets are Ints over the graph's symbols: one nest serves every shape, and
+// a kernel gets them as numbers in its argument block (jit/codegen.h). What may be specialised (a
+// stride known to be 0 or 1, an extent known to be small) is visible in the nest, so it is part of
+// its hash.
 //
-// Engines: jit/llvm turns a scheduled nest into machine code; the strip kernels interpret the same nest
-// (jit/pointwise.h). Same nest, same bits.
+// Engines: jit/llvm turns a scheduled nest into machine code; the strip kernels interpret the same
+// nest (jit/pointwise.h). Same nest, same bits.
 #pragma once
 
 #include <memory>
@@ -39,8 +40,8 @@ enum class Space : uint8_t {
 struct Buf {
   DType dtype;
   Space space = Space::argument;
-  Int elements = 0;   // local: how many
-  std::string name;   // for people
+  Int elements = 0;  // local: how many
+  std::string name;  // for people
 };
 
 /// Element index = offset + sum(strides[k] * axis k); axes as numbered in the nest.
@@ -55,7 +56,7 @@ struct Load {
 };
 /// A number passed at run time (an Int over symbols, or a float argument): uniform over the nest.
 struct Uniform {
-  int slot;    // of Nest::uniforms
+  int slot;  // of Nest::uniforms
   DType dtype;
 };
 using Operand = std::variant<Load, Uniform>;
@@ -76,13 +77,13 @@ struct Compute {
   std::vector<Load> stores;
 };
 
-/// Folds over the reduce axes in the defined order (fixed tree: blocks of 512, 16 lanes, halving, binary
-/// counter), then stores finish(state). `lift` takes the operands, then the element's index in the reduced
-/// space (i64); `combine` two states; `finish` a state, then the count (i64).
+/// Folds over the reduce axes in the defined order (fixed tree: blocks of 512, 16 lanes, halving,
+/// binary counter), then stores finish(state). `lift` takes the operands, then the element's index
+/// in the reduced space (i64); `combine` two states; `finish` a state, then the count (i64).
 struct Accumulate {
-  std::vector<int> axes;             // reduced axes of the nest, outermost first
+  std::vector<int> axes;  // reduced axes of the nest, outermost first
   std::vector<DType> state;
-  std::vector<uint64_t> unit;        // bits of the unit, one a state
+  std::vector<uint64_t> unit;  // bits of the unit, one a state
   ScalarFunction lift, combine, finish;
   std::vector<Operand> operands;
   std::vector<Load> stores;
@@ -96,11 +97,11 @@ struct Scan {
 
 /// A vendor primitive or a packed GEMM tile loop, with what follows it while the tile is hot.
 struct PrimitiveCall {
-  std::string entry;                 // of kernels/table
-  int op_slot;                       // which call of the group
-  std::vector<int> in, out;          // buffers
-  ScalarFunction epilogue;           // input 0 is the accumulated element
-  std::vector<Operand> operands;     // inputs 1.. of the epilogue
+  std::string entry;              // of kernels/table
+  int op_slot;                    // which call of the group
+  std::vector<int> in, out;       // buffers
+  ScalarFunction epilogue;        // input 0 is the accumulated element
+  std::vector<Operand> operands;  // inputs 1.. of the epilogue
 };
 
 struct Statement {
@@ -111,7 +112,7 @@ struct Statement {
 struct Facts {
   int64_t flops_per_element = 0;
   int vector_axis = -1;
-  bool has_checks = false;   // a ScalarFunction has a `check`: the error slot may be written
+  bool has_checks = false;  // a ScalarFunction has a `check`: the error slot may be written
   bool has_random = false;
 };
 
@@ -125,8 +126,7 @@ struct Nest {
   Facts facts;
 
   std::string print() const;
-  uint64_t hash() const;     // of all that machine code depends on; names do not count
+  uint64_t hash() const;  // of all that machine code depends on; names do not count
 };
-
 
 }  // namespace lathe::jit

@@ -53,7 +53,10 @@ class Lowering {
  public:
   Lowering(absl::Span<Value* const> parameters, std::vector<const Node*> nodes,
            absl::Span<Value* const> results, absl::Span<const Geometry> geometries)
-      : parameters_(parameters), nodes_(std::move(nodes)), results_(results), geometries_(geometries) {}
+      : parameters_(parameters),
+        nodes_(std::move(nodes)),
+        results_(results),
+        geometries_(geometries) {}
 
   Lowered run() {
     domain_ = results_[0]->tensor().shape;
@@ -66,7 +69,8 @@ class Lowering {
     for (const Value* r : results_) {
       const TensorType& t = r->tensor();
       LATHE_CHECK(identical(t.shape, domain_));
-      compute.stores.push_back({static_cast<int>(nest.buffers.size()), {Int(0), row_major(domain_)}});
+      compute.stores.push_back(
+          {static_cast<int>(nest.buffers.size()), {Int(0), row_major(domain_)}});
       nest.buffers.push_back({t.dtype, Space::argument, 0, r->name()});
     }
     nest.inputs = static_cast<int>(out_.tensors.size());
@@ -107,7 +111,8 @@ class Lowering {
       const Value* p = parameters_[i];
       if (const TensorType* type = p->type().tensor()) {
         operand_of_[p] = operands_.size();
-        operands_.push_back(Load{static_cast<int>(out_.nest.buffers.size()), map_of(*type, geometries_[i])});
+        operands_.push_back(
+            Load{static_cast<int>(out_.nest.buffers.size()), map_of(*type, geometries_[i])});
         operand_types_.push_back(type->dtype);
         out_.nest.buffers.push_back({type->dtype, Space::argument, 0, p->name()});
         out_.tensors.push_back(static_cast<int>(i));
@@ -210,7 +215,8 @@ void each_map(Nest& nest, F f) {
 
 void drop_axis(Nest& nest, size_t axis) {
   nest.axes.erase(nest.axes.begin() + static_cast<ptrdiff_t>(axis));
-  each_map(nest, [&](IndexMap& m) { m.strides.erase(m.strides.begin() + static_cast<ptrdiff_t>(axis)); });
+  each_map(nest,
+           [&](IndexMap& m) { m.strides.erase(m.strides.begin() + static_cast<ptrdiff_t>(axis)); });
 }
 
 }  // namespace

@@ -6,7 +6,8 @@
 
 namespace lathe::jit {
 
-/// A number the nest takes at run time: a number-typed input of the group, or an expression over symbols.
+/// A number the nest takes at run time: a number-typed input of the group, or an expression over
+/// symbols.
 struct Number {
   int input = -1;  // of the group; -1: `expr`
   Int expr = 0;
@@ -14,13 +15,13 @@ struct Number {
 };
 
 struct Lowered {
-  Nest nest;                        // argument buffers: the tensors below, then the outputs
-  std::vector<int> tensors;         // which inputs of the group they are
-  std::vector<Number> numbers;      // by uniform slot
+  Nest nest;                    // argument buffers: the tensors below, then the outputs
+  std::vector<int> tensors;     // which inputs of the group they are
+  std::vector<Number> numbers;  // by uniform slot
 };
 
-/// `geometries`: how each tensor input of the group lies in its buffer, symbolically. Needs the graph's
-/// SymScope entered. Every node of the group is pointwise, and all results have one shape.
+/// `geometries`: how each tensor input of the group lies in its buffer, symbolically. Needs the
+/// graph's SymScope entered. Every node of the group is pointwise, and all results have one shape.
 Lowered lower(const ir::Node& group, absl::Span<const Geometry> geometries);
 /// The same for a single pointwise node.
 Lowered lower_node(const ir::Node& node, absl::Span<const Geometry> geometries);

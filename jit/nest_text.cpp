@@ -1,4 +1,5 @@
-// A nest as text, for people and for hashing: what machine code depends on is in the text, names apart.
+// A nest as text, for people and for hashing: what machine code depends on is in the text, names
+// apart.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
@@ -30,7 +31,8 @@ class Printer {
       const Buf& buf = nest_.buffers[b];
       absl::StrAppend(&out_, b > 0 ? ", " : "", "b", b, ": ", info(buf.dtype).short_name);
       if (names_ && !buf.name.empty()) absl::StrAppend(&out_, " %", buf.name);
-      if (buf.space == Space::local) absl::StrAppend(&out_, " local[", to_string(buf.elements), "]");
+      if (buf.space == Space::local)
+        absl::StrAppend(&out_, " local[", to_string(buf.elements), "]");
     }
     absl::StrAppend(&out_, ") -> ", nest_.outputs, "\n");
     for (size_t a = 0; a < nest_.axes.size(); ++a) {
@@ -47,9 +49,12 @@ class Printer {
     if (const auto* load = std::get_if<Load>(&o)) return at(*load);
     return absl::StrCat("u", std::get<Uniform>(o).slot);
   }
-  static std::string at(const Load& l) { return absl::StrCat("b", l.buf, "[", print_map(l.map), "]"); }
+  static std::string at(const Load& l) {
+    return absl::StrCat("b", l.buf, "[", print_map(l.map), "]");
+  }
   std::string list(const std::vector<Operand>& operands) const {
-    return absl::StrJoin(operands, ", ", [&](std::string* s, const Operand& o) { *s += operand(o); });
+    return absl::StrJoin(operands, ", ",
+                         [&](std::string* s, const Operand& o) { *s += operand(o); });
   }
   static std::string list(const std::vector<Load>& stores) {
     return absl::StrJoin(stores, ", ", [](std::string* s, const Load& l) { *s += at(l); });

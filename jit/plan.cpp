@@ -23,7 +23,8 @@ class Planner {
     }
     for (uint32_t k = 0; k < p_.sources_.size(); ++k) {
       const Value* v = p_.sources_[k].value;
-      static_symbols_.push_back(v != nullptr && v->node() == nullptr && v->block() == &p_.graph_.body());
+      static_symbols_.push_back(v != nullptr && v->node() == nullptr &&
+                                v->block() == &p_.graph_.body());
     }
     block(p_.graph_.body(), p_.steps_);
     for (Value* v : p_.graph_.body().yields()) p_.result_slots_.push_back(slot(v));
@@ -122,7 +123,8 @@ class Planner {
   bool mentions_dynamic(const Node& n) const {
     bool found = false;
     auto ask = [&](Int e) {
-      for (uint32_t k : symbols_of(e)) found = found || k >= static_symbols_.size() || !static_symbols_[k];
+      for (uint32_t k : symbols_of(e))
+        found = found || k >= static_symbols_.size() || !static_symbols_[k];
     };
     for (const Value* v : n.out()) ir::for_each_int(v->type(), ask);
     for (const Value* v : n.in()) ir::for_each_int(v->type(), ask);
@@ -185,7 +187,8 @@ class Planner {
       const Value* v = s.node->out(0);
       if (kept.contains(v)) continue;
       s.arena = static_cast<int>(p_.arena_.size());
-      p_.arena_.push_back({s.types[0], static_cast<int>(i), std::max(last[v], static_cast<int>(i))});
+      p_.arena_.push_back(
+          {s.types[0], static_cast<int>(i), std::max(last[v], static_cast<int>(i))});
     }
   }
 

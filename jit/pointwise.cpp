@@ -96,7 +96,8 @@ Engine PointwiseKernel::run(const Bound& bound, const Run& run) const {
     if (load != nullptr) {
       data.push_back(run.buffers[static_cast<size_t>(load->buf)] + bound.offsets[k]);
     } else {
-      const uint64_t* bits = &run.uniforms[static_cast<size_t>(std::get<Uniform>(c.operands[k]).slot)];
+      const uint64_t* bits =
+          &run.uniforms[static_cast<size_t>(std::get<Uniform>(c.operands[k]).slot)];
       data.push_back(reinterpret_cast<std::byte*>(const_cast<uint64_t*>(bits)));  // read only
     }
     ++k;
@@ -105,7 +106,9 @@ Engine PointwiseKernel::run(const Bound& bound, const Run& run) const {
   if (engine == "llvm" && !compiled()) {
     std::string why = compile();
     if (!why.empty())
-      throw UnsupportedError({.op = std::string(run.op), .problem = "no machine code", .got = why,
+      throw UnsupportedError({.op = std::string(run.op),
+                              .problem = "no machine code",
+                              .got = why,
                               .next = "set the flag engine to auto"});
   } else if (engine == "auto" && !asked_.exchange(true)) {
     compile();
@@ -126,33 +129,35 @@ void PointwiseKernel::run_strips(const Bound& bound, const Run& run,
   int64_t length = bound.extents[rank - 1], lines = bound.elements / length;
   absl::InlinedVector<int64_t, 8> bytes;
   for (const Load* load : loads())
-    bytes.push_back(load == nullptr ? 1 : static_cast<int64_t>(size_of(
-                        nest_.buffers[static_cast<size_t>(load->buf)].dtype)));
+    bytes.push_back(load == nullptr ? 1
+                                    : static_cast<int64_t>(size_of(
+                                          nest_.buffers[static_cast<size_t>(load->buf)].dtype)));
   int64_t piece = std::min<int64_t>(length, kGrainBytes / 4), pieces = (length + piece - 1) / piece;
   CheckSlot checks;
-  parallel_for(lines * pieces, std::max<int64_t>(1, kGrainBytes / 4 / piece), [&](int64_t begin, int64_t end) {
-    absl::InlinedVector<LineOperand, 8> at(operands);
-    for (int64_t t = begin; t < end; ++t) {
-      int64_t line = t / pieces, start = t % pieces * piece;
-      for (size_t k = 0; k < operands; ++k) {
-        const int64_t* strides = &bound.strides[k * rank];
-        int64_t rest = line, offset = start * strides[rank - 1];
-        for (size_t axis = rank - 1; axis-- > 0;) {
-          offset += rest % bound.extents[axis] * strides[axis];
-          rest /= bound.extents[axis];
-        }
-        at[k] = {data[k] + offset, strides[rank - 1] / bytes[k]};
-      }
-      LineContext context;
-      context.seed = run.seed;
-      context.call = run.call;
-      context.linear = line * length + start;
-      context.checks = &checks;
-      auto all = absl::MakeConstSpan(at);
-      strips_.run(all.subspan(0, inputs), all.subspan(inputs), std::min(piece, length - start), context,
-                  own::Engine::strips);
-    }
-  });
+  parallel_for(lines * pieces, std::max<int64_t>(1, kGrainBytes / 4 / piece),
+               [&](int64_t begin, int64_t end) {
+                 absl::InlinedVector<LineOperand, 8> at(operands);
+                 for (int64_t t = begin; t < end; ++t) {
+                   int64_t line = t / pieces, start = t % pieces * piece;
+                   for (size_t k = 0; k < operands; ++k) {
+                     const int64_t* strides = &bound.strides[k * rank];
+                     int64_t rest = line, offset = start * strides[rank - 1];
+                     for (size_t axis = rank - 1; axis-- > 0;) {
+                       offset += rest % bound.extents[axis] * strides[axis];
+                       rest /= bound.extents[axis];
+                     }
+                     at[k] = {data[k] + offset, strides[rank - 1] / bytes[k]};
+                   }
+                   LineContext context;
+                   context.seed = run.seed;
+                   context.call = run.call;
+                   context.linear = line * length + start;
+                   context.checks = &checks;
+                   auto all = absl::MakeConstSpan(at);
+                   strips_.run(all.subspan(0, inputs), all.subspan(inputs),
+                               std::min(piece, length - start), context, own::Engine::strips);
+                 }
+               });
   if (uint64_t slot = checks.lowest.load(); slot != UINT64_MAX)
     check_failed(run, bound, static_cast<int64_t>(slot >> 8), static_cast<uint32_t>(slot & 0xff));
 }
@@ -191,7 +196,7 @@ ElementwiseSpec PointwiseKernel::spec() const {
       spec.operands.push_back({std::get<Uniform>(c.operands[k]).dtype, Stride::uniform});
     } else {
       Int inner = load->map.strides.back();
-      Stride s = identical(inner, Int(1)) ? Stride::contiguous
+      Stride s = identical(inner, Int(1))                            ? Stride::contiguous
                  : identical(inner, Int(0)) && k < c.operands.size() ? Stride::uniform
                                                                      : Stride::strided;
       spec.operands.push_back({nest_.buffers[static_cast<size_t>(load->buf)].dtype, s});

@@ -1,4 +1,5 @@
-// A pointwise nest ready to run: strips at once, machine code when it is ready. The same nest, the same bits.
+// A pointwise nest ready to run: strips at once, machine code when it is ready. The same nest, the
+// same bits.
 #pragma once
 
 #include <atomic>
@@ -26,8 +27,9 @@ class PointwiseKernel {
   struct Bound {
     int64_t elements = 0;
     absl::InlinedVector<int64_t, 6> extents;
-    std::vector<int64_t> strides;   // rows of rank numbers: operands in bytes, then `linear` in elements
-    std::vector<int64_t> offsets;   // bytes into each buffer operand
+    std::vector<int64_t>
+        strides;  // rows of rank numbers: operands in bytes, then `linear` in elements
+    std::vector<int64_t> offsets;  // bytes into each buffer operand
   };
   Bound bind(const std::function<int64_t(Int)>& value) const;
 
@@ -35,7 +37,7 @@ class PointwiseKernel {
     absl::Span<std::byte* const> buffers;  // inputs then outputs, as in the nest
     absl::Span<const uint64_t> uniforms;   // bits
     uint64_t seed = 0, call = 0;
-    std::string_view op;                   // for a failed check
+    std::string_view op;  // for a failed check
     Site site;
   };
   /// Throws ValueError for a failed check. Any number of threads at once.

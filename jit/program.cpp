@@ -28,7 +28,8 @@ bool contiguous(const Tensor& t) { return t.geometry().is_contiguous(); }
 
 std::byte* elements(const Tensor& t) {
   const TensorImpl* impl = t.impl();
-  return impl->storage->data + impl->geometry.offset.value() * static_cast<int64_t>(size_of(impl->dtype));
+  return impl->storage->data +
+         impl->geometry.offset.value() * static_cast<int64_t>(size_of(impl->dtype));
 }
 
 /// Bits of a number for a uniform of this dtype.
@@ -64,11 +65,13 @@ class Runner {
                        .problem = "the number of inputs is wrong",
                        .got = absl::StrCat(inputs.size()),
                        .expected = absl::StrCat(want.size())});
-    for (size_t i = 0; i < inputs.size(); ++i) c_.slots_[static_cast<size_t>(p_.input_slots_[i])] = checked(*want[i], inputs[i]);
+    for (size_t i = 0; i < inputs.size(); ++i)
+      c_.slots_[static_cast<size_t>(p_.input_slots_[i])] = checked(*want[i], inputs[i]);
     std::vector<int64_t> symbols(p_.sources_.size(), 0);
     for (size_t k = 0; k < symbols.size(); ++k) {
       const ir::SymbolSource& s = p_.sources_[k];
-      if (s.value == nullptr || s.value->node() != nullptr || s.value->block() != &p_.graph_.body()) continue;
+      if (s.value == nullptr || s.value->node() != nullptr || s.value->block() != &p_.graph_.body())
+        continue;
       const ir::Datum& d = inputs[s.value->index()];
       symbols[k] = s.axis < 0 ? d.integer().value() : d.tensor().size(s.axis).value();
     }
@@ -79,12 +82,14 @@ class Runner {
     const TensorType* t = v.type().tensor();
     if (t == nullptr) return d;
     bool fits = d.is_tensor() && d.tensor().dtype() == t->dtype &&
-                d.tensor().rank() == static_cast<int>(t->shape.size()) && d.tensor().device() == t->device;
+                d.tensor().rank() == static_cast<int>(t->shape.size()) &&
+                d.tensor().device() == t->device;
     if (!fits)
-      throw TypeError({.op = absl::StrCat("program ", p_.graph_.name()),
-                       .problem = absl::StrCat("input '", v.name(), "' has the wrong type"),
-                       .got = d.is_tensor() ? to_string(type_of(d.tensor())) : lathe::to_string(d.arg()),
-                       .expected = ir::to_string(v.type())});
+      throw TypeError(
+          {.op = absl::StrCat("program ", p_.graph_.name()),
+           .problem = absl::StrCat("input '", v.name(), "' has the wrong type"),
+           .got = d.is_tensor() ? to_string(type_of(d.tensor())) : lathe::to_string(d.arg()),
+           .expected = ir::to_string(v.type())});
     // Kernels are planned for elements in row-major order.
     return contiguous(d.tensor()) ? d : ir::Datum(math_ops<Tensor>::clone(d.tensor()));
   }
@@ -126,7 +131,8 @@ class Runner {
     return ArgVec(ir::fill(n.attrs(), {}, {}, &change).args());
   }
 
-  /// Offsets for all arena blocks: largest first, each at the lowest place free over its whole life.
+  /// Offsets for all arena blocks: largest first, each at the lowest place free over its whole
+  /// life.
   void lay_out(Bound& b) const {
     struct Placed {
       size_t begin, end;
@@ -139,7 +145,8 @@ class Runner {
       TensorType t = evaluate(p_.arena_[i].type);
       bytes[i] = aligned(static_cast<size_t>(numel(t.shape).value()) * size_of(t.dtype));
     }
-    std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return bytes[x] > bytes[y]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t x, size_t y) { return bytes[x] > bytes[y]; });
     std::vector<Placed> placed;
     std::vector<size_t> offsets(order.size());
     for (size_t i : order) {
@@ -161,11 +168,13 @@ class Runner {
     }
     for (size_t i = 0; i < p_.steps_.size(); ++i)
       if (p_.steps_[i].arena >= 0)
-        b.steps[i].arena_offset = static_cast<int64_t>(offsets[static_cast<size_t>(p_.steps_[i].arena)]);
+        b.steps[i].arena_offset =
+            static_cast<int64_t>(offsets[static_cast<size_t>(p_.steps_[i].arena)]);
     Device device = p_.graph_.inputs().empty() || p_.graph_.inputs()[0]->type().tensor() == nullptr
                         ? Device{}
                         : p_.graph_.inputs()[0]->tensor().device;
-    if (!c_.arena_ || c_.arena_->bytes < b.arena_bytes) c_.arena_ = new_storage(device, b.arena_bytes);
+    if (!c_.arena_ || c_.arena_->bytes < b.arena_bytes)
+      c_.arena_ = new_storage(device, b.arena_bytes);
   }
 
   void ask_facts() const {
@@ -200,9 +209,15 @@ class Runner {
       bound = &fresh;
     }
     switch (s.kind) {
-      case Step::Kind::op: run_op(s, *bound); break;
-      case Step::Kind::kernel: run_kernel(s, *bound); break;
-      case Step::Kind::structure: run_structure(s); break;
+      case Step::Kind::op:
+        run_op(s, *bound);
+        break;
+      case Step::Kind::kernel:
+        run_kernel(s, *bound);
+        break;
+      case Step::Kind::structure:
+        run_structure(s);
+        break;
     }
     for (auto [symbol, axis] : s.symbols) {
       for (size_t k = 0; k < s.out.size(); ++k) {
@@ -255,10 +270,15 @@ class Runner {
     absl::InlinedVector<uint64_t, 4> uniforms;
     for (const Number& u : kernel.numbers())
       uniforms.push_back(uniform_bits(
-          u.input >= 0 ? at(s.in[static_cast<size_t>(u.input)]).arg() : Arg(evaluate(u.expr)), u.dtype));
-    PointwiseKernel::Run run{buffers, uniforms, 0, 0,
-                             s.node->op() != nullptr ? std::string_view(s.node->op()->name()) : "group",
-                             s.node->site()};
+          u.input >= 0 ? at(s.in[static_cast<size_t>(u.input)]).arg() : Arg(evaluate(u.expr)),
+          u.dtype));
+    PointwiseKernel::Run run{
+        buffers,
+        uniforms,
+        0,
+        0,
+        s.node->op() != nullptr ? std::string_view(s.node->op()->name()) : "group",
+        s.node->site()};
     Engine engine = kernel.run(b.kernel, run);
     ++(engine == Engine::generated ? c_.counts_.kernels_generated : c_.counts_.kernels_strips);
     for (size_t k = 0; k < outs.size(); ++k) at(s.out[k]) = ir::Datum(std::move(outs[k]));
@@ -294,14 +314,21 @@ class Runner {
     for (int slot : s.in) in.push_back(at(slot));
     ir::Data out;
     switch (s.node->structure()) {
-      case ir::Structure::if_: out = inner(s.blocks[ir::truth(in[0]) ? 0 : 1], {}); break;
+      case ir::Structure::if_:
+        out = inner(s.blocks[ir::truth(in[0]) ? 0 : 1], {});
+        break;
       case ir::Structure::while_:
         out = in;
         while (ir::truth(inner(s.blocks[0], out)[0])) out = inner(s.blocks[1], out);
         break;
-      case ir::Structure::for_: out = run_for(s, in); break;
-      case ir::Structure::call: out = s.callee->run(in); break;
-      default: LATHE_INTERNAL("a structure that programs do not run");
+      case ir::Structure::for_:
+        out = run_for(s, in);
+        break;
+      case ir::Structure::call:
+        out = s.callee->run(in);
+        break;
+      default:
+        LATHE_INTERNAL("a structure that programs do not run");
     }
     for (size_t k = 0; k < out.size(); ++k) at(s.out[k]) = out[k];
   }
@@ -311,7 +338,8 @@ class Runner {
     int64_t bounds[3];
     size_t next = 0;
     for (int i = 0; i < 3; ++i)
-      bounds[i] = n.value(i) != nullptr ? in[next++].integer().value() : value(n.literal(i).integer());
+      bounds[i] =
+          n.value(i) != nullptr ? in[next++].integer().value() : value(n.literal(i).integer());
     ir::Data carried(in.begin() + static_cast<ptrdiff_t>(n.carried_from()), in.end());
     for (int64_t i = bounds[0]; bounds[2] > 0 ? i < bounds[1] : i > bounds[1]; i += bounds[2]) {
       ir::Data parameters{ir::Datum(Arg(Int(i)))};
@@ -323,8 +351,8 @@ class Runner {
 
   // ── results ──
 
-  /// All values first, then all writes. What lies in an input that is written, or is itself an input, is
-  /// copied first where the write could change it.
+  /// All values first, then all writes. What lies in an input that is written, or is itself an
+  /// input, is copied first where the write could change it.
   ir::Data results(const ir::Data& inputs) {
     ir::Data all;
     for (int slot : p_.result_slots_) all.push_back(at(slot));
@@ -332,12 +360,14 @@ class Runner {
     size_t outputs = all.size() - writes.size();
     auto written = [&](const Tensor& t) {
       for (const ir::Write& w : writes)
-        if (inputs[w.input->index()].tensor().impl()->storage.get() == t.impl()->storage.get()) return true;
+        if (inputs[w.input->index()].tensor().impl()->storage.get() == t.impl()->storage.get())
+          return true;
       return false;
     };
     if (!writes.empty())
       for (ir::Datum& d : all)
-        if (d.is_tensor() && written(d.tensor())) d = ir::Datum(math_ops<Tensor>::clone(d.tensor()));
+        if (d.is_tensor() && written(d.tensor()))
+          d = ir::Datum(math_ops<Tensor>::clone(d.tensor()));
     for (size_t i = 0; i < writes.size(); ++i)
       assign(inputs[writes[i].input->index()].tensor(), all[outputs + i].tensor());
     all.resize(outputs);
@@ -363,11 +393,13 @@ int Program::kernels() const { return static_cast<int>(kernels_.size()); }
 std::string Program::compile() const {
   std::string why;
   for (const auto& k : kernels_)
-    if (std::string w = k->compile(); !w.empty()) absl::StrAppend(&why, k->nest().name, ": ", w, "\n");
+    if (std::string w = k->compile(); !w.empty())
+      absl::StrAppend(&why, k->nest().name, ": ", w, "\n");
   return why;
 }
 
-RunContext::RunContext(const Program& program) : program_(&program), slots_(static_cast<size_t>(program.slots_)) {
+RunContext::RunContext(const Program& program)
+    : program_(&program), slots_(static_cast<size_t>(program.slots_)) {
   for (const auto& [slot, value] : program.constants_) slots_[static_cast<size_t>(slot)] = value;
 }
 RunContext::~RunContext() = default;

@@ -1,10 +1,10 @@
-// A graph made ready to run: an immutable plan. Any number of threads run one Program at once; what changes
-// from call to call lives in a RunContext.
+// A graph made ready to run: an immutable plan. Any number of threads run one Program at once; what
+// changes from call to call lives in a RunContext.
 //
-// Values live in slots. A step is one op through the same executor as eager (so a vendor's choice is the
-// same look-up, and the same bits), one fused group through its kernel, or a structure with steps of its
-// own. Sizes are Ints over the graph's symbols: for each new set of sizes they are worked out once (Bound),
-// and the arena that holds intermediates is laid out then, by lifetime.
+// Values live in slots. A step is one op through the same executor as eager (so a vendor's choice
+// is the same look-up, and the same bits), one fused group through its kernel, or a structure with
+// steps of its own. Sizes are Ints over the graph's symbols: for each new set of sizes they are
+// worked out once (Bound), and the arena that holds intermediates is laid out then, by lifetime.
 #pragma once
 
 #include <memory>
@@ -40,7 +40,8 @@ class Program {
   /// With a context of the calling thread's own.
   ir::Data run(const ir::Data& inputs) const;
 
-  /// One line a step: what it computes, the user's line, the primitive, its bits, and why not the others.
+  /// One line a step: what it computes, the user's line, the primitive, its bits, and why not the
+  /// others.
   std::string explain() const;
   int kernels() const;
   /// Compiles every kernel now; what could not be, and why.
@@ -55,7 +56,7 @@ class Program {
   std::vector<Step> steps_;
   int slots_ = 0;
   std::vector<int> input_slots_;
-  std::vector<int> result_slots_;                  // outputs, then what is written
+  std::vector<int> result_slots_;  // outputs, then what is written
   std::vector<ir::SymbolSource> sources_;
   std::vector<std::pair<int, ir::Datum>> constants_;  // slots that never change
   std::vector<std::unique_ptr<PointwiseKernel>> kernels_;

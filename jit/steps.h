@@ -9,12 +9,13 @@ struct Step {
   enum class Kind : uint8_t { op, kernel, structure };
   Kind kind = Kind::op;
   const ir::Node* node = nullptr;
-  std::vector<int> in, out;       // slots
-  Types types;                    // of the results, over symbols
-  bool dynamic = false;           // mentions symbols that only running gives a value
-  int arena = -1;                 // index among arena blocks of result 0; -1: its own memory
+  std::vector<int> in, out;  // slots
+  Types types;               // of the results, over symbols
+  bool dynamic = false;      // mentions symbols that only running gives a value
+  int arena = -1;            // index among arena blocks of result 0; -1: its own memory
   PointwiseKernel* kernel = nullptr;
-  std::vector<std::pair<uint32_t, int>> symbols;  // results that say what a symbol is: (symbol, axis)
+  std::vector<std::pair<uint32_t, int>>
+      symbols;  // results that say what a symbol is: (symbol, axis)
   // Structures: steps and result slots of each block, parameters first.
   struct Inner {
     const ir::Block* block = nullptr;
@@ -35,11 +36,11 @@ struct Bound {
   std::vector<int64_t> symbols;
   struct OfStep {
     Types types;
-    ArgVec attrs;                    // symbolic Ints replaced
+    ArgVec attrs;  // symbolic Ints replaced
     PointwiseKernel::Bound kernel;
     int64_t arena_offset = -1;
   };
-  std::vector<OfStep> steps;         // by position in the program's top level
+  std::vector<OfStep> steps;  // by position in the program's top level
   size_t arena_bytes = 0;
 };
 

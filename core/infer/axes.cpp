@@ -112,7 +112,8 @@ Types infer_index(const Op& op, Args args) {
   if (s.access == Access::select_add) {
     Shape want = x.shape();
     if (x.rank() > 0) want.erase(want.begin() + axis);
-    want.insert(want.begin() + (x.rank() > 0 ? axis : 0), index.shape().begin(), index.shape().end());
+    want.insert(want.begin() + (x.rank() > 0 ? axis : 0), index.shape().begin(),
+                index.shape().end());
     const Shape& have = args.shape(s.source);
     bool fits = have.size() == want.size();
     for (size_t i = 0; fits && i < want.size(); ++i) fits = require(Relation::eq, have[i], want[i]);
@@ -128,7 +129,8 @@ Types infer_index(const Op& op, Args args) {
     out = index.shape();
   } else if (args[static_cast<size_t>(s.source)].tag == Tag::tensor) {
     Tensor source = args.tensor(s.source);
-    if (source.rank() != index.rank()) wrong("index and source differ in rank", index.shape(), source.shape());
+    if (source.rank() != index.rank())
+      wrong("index and source differ in rank", index.shape(), source.shape());
     for (size_t i = 0; i < out.size(); ++i)
       if (!require(Relation::le, index.shape()[i], source.shape()[i]))
         wrong("index is larger than the source", index.shape(), source.shape());

@@ -1,6 +1,6 @@
-// The shape rule of every contract row, read off its formula: plain axes give extents directly, packed
-// axes by division, and an affine axis `y*s + i*d - p` gives the extent of the one variable it has that
-// nothing else fixes, with the padding taken on both sides.
+// The shape rule of every contract row, read off its formula: plain axes give extents directly,
+// packed axes by division, and an affine axis `y*s + i*d - p` gives the extent of the one variable
+// it has that nothing else fixes, with the padding taken on both sides.
 #include <absl/strings/str_cat.h>
 
 #include <optional>
@@ -18,9 +18,8 @@ class Solver {
     vars_.resize(f.vars.size());
     for (const FormulaAttr& a : f.attrs) {
       const Arg& value = args[static_cast<size_t>(a.param)];
-      attrs_.push_back(value.tag == Tag::list
-                           ? value.list_->data[a.element].integer()
-                           : value.integer());
+      attrs_.push_back(value.tag == Tag::list ? value.list_->data[a.element].integer()
+                                              : value.integer());
     }
   }
 

@@ -6,8 +6,9 @@
 namespace lathe {
 namespace {
 
-/// Promotion as PyTorch's users know it: tensors with axes decide, then 0-d tensors, then plain numbers;
-/// a lower standing only matters when it brings a higher category (bool < integer < float < complex).
+/// Promotion as PyTorch's users know it: tensors with axes decide, then 0-d tensors, then plain
+/// numbers; a lower standing only matters when it brings a higher category (bool < integer < float
+/// < complex).
 struct Standing {
   bool any = false;
   DType dtype = DType::bool_;
@@ -101,16 +102,25 @@ ElementTypes element_types(const Op& op, Args args) {
       if (!is_floating(common) && !is_complex(common)) common = DType::i64;
       result = common;
       break;
-    case Promote::boolean: result = DType::bool_; break;
-    case Promote::index: result = DType::i64; break;
-    case Promote::real: result = real_type(common); break;
-    case Promote::complex: result = DType::c64; break;
+    case Promote::boolean:
+      result = DType::bool_;
+      break;
+    case Promote::index:
+      result = DType::i64;
+      break;
+    case Promote::real:
+      result = real_type(common);
+      break;
+    case Promote::complex:
+      result = DType::c64;
+      break;
     case Promote::attribute:
       for (size_t i = 0; i < args.size(); ++i)
         if (args[i].tag == Tag::dtype) result = args[i].dtype_;
       break;
     case Promote::numeric:
-    case Promote::first: break;
+    case Promote::first:
+      break;
   }
   if (!op.extra.domain.has(common)) not_defined(op, common);
   t.common = common;
@@ -138,12 +148,13 @@ Shape broadcast_shapes(std::string_view op, IntSpan a, IntSpan b) {
     } else if (y == Int(1)) {
       z = x;
     } else {
-      throw ShapeError({.op = std::string(op),
-                        .problem = "the shapes do not broadcast",
-                        .got = absl::StrCat(to_string(a), " and ", to_string(b)),
-                        .expected = absl::StrCat("sizes equal or 1, counted from the last axis; found ",
-                                                 to_string(x), " and ", to_string(y)),
-                        .next = "reshape or unsqueeze one of them"});
+      throw ShapeError(
+          {.op = std::string(op),
+           .problem = "the shapes do not broadcast",
+           .got = absl::StrCat(to_string(a), " and ", to_string(b)),
+           .expected = absl::StrCat("sizes equal or 1, counted from the last axis; found ",
+                                    to_string(x), " and ", to_string(y)),
+           .next = "reshape or unsqueeze one of them"});
     }
   }
   return out;
@@ -159,7 +170,8 @@ Shape broadcast(const Op& op, absl::Span<const Shape* const> shapes) {
 Device common_device(const Op& op, Args args) {
   const TensorImpl* first = nullptr;
   auto meet = [&](const TensorImpl* t) {
-    if (first == nullptr || (first->geometry.rank() == 0 && first->device.kind == DeviceKind::cpu)) {
+    if (first == nullptr ||
+        (first->geometry.rank() == 0 && first->device.kind == DeviceKind::cpu)) {
       first = t;
       return;
     }

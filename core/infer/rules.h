@@ -1,4 +1,5 @@
-// The shape and dtype rules, one a kind. Op::infer calls the one for the row's kind; nothing else does.
+// The shape and dtype rules, one a kind. Op::infer calls the one for the row's kind; nothing else
+// does.
 #pragma once
 
 #include "core/op.h"
@@ -13,15 +14,16 @@ Types infer_view(const Op& op, Args args);
 Types infer_index(const Op& op, Args args);
 Types infer_sort(const Op& op, Args args);
 
-/// Numpy broadcasting of two shapes; ShapeError names `op`. A symbolic size is guarded only where the
-/// other is 1 or the two are not provably equal.
+/// Numpy broadcasting of two shapes; ShapeError names `op`. A symbolic size is guarded only where
+/// the other is 1 or the two are not provably equal.
 Shape broadcast_shapes(std::string_view op, IntSpan a, IntSpan b);
 
-/// The device all tensor arguments share; DeviceError names the two that differ. 0-d tensors on the cpu
-/// may meet any device.
+/// The device all tensor arguments share; DeviceError names the two that differ. 0-d tensors on the
+/// cpu may meet any device.
 Device common_device(const Op& op, Args args);
 
-/// The axes a reduction runs over, as a mask by axis: [] means all. IndexError on a bad or repeated axis.
+/// The axes a reduction runs over, as a mask by axis: [] means all. IndexError on a bad or repeated
+/// axis.
 absl::InlinedVector<bool, 6> reduced_axes(const Op& op, Args args, int rank);
 
 /// Conventional positions in the schemas of reducing rows: x, dim, keepdim.

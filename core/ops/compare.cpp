@@ -9,24 +9,36 @@ namespace lathe {
 Expr lowest(DType d) {
   if (is_floating(d)) return constant(d, -std::numeric_limits<double>::infinity());
   switch (d) {
-    case DType::bool_: return constant_bits(d, 0);
-    case DType::u8: return constant_bits(d, 0);
-    case DType::i8: return constant_bits(d, 0x80);
-    case DType::i16: return constant_bits(d, 0x8000);
-    case DType::i32: return constant_bits(d, 0x80000000u);
-    default: return constant_bits(d, uint64_t{1} << 63);
+    case DType::bool_:
+      return constant_bits(d, 0);
+    case DType::u8:
+      return constant_bits(d, 0);
+    case DType::i8:
+      return constant_bits(d, 0x80);
+    case DType::i16:
+      return constant_bits(d, 0x8000);
+    case DType::i32:
+      return constant_bits(d, 0x80000000u);
+    default:
+      return constant_bits(d, uint64_t{1} << 63);
   }
 }
 
 Expr highest(DType d) {
   if (is_floating(d)) return constant(d, std::numeric_limits<double>::infinity());
   switch (d) {
-    case DType::bool_: return constant_bits(d, 1);
-    case DType::u8: return constant_bits(d, 0xff);
-    case DType::i8: return constant_bits(d, 0x7f);
-    case DType::i16: return constant_bits(d, 0x7fff);
-    case DType::i32: return constant_bits(d, 0x7fffffffu);
-    default: return constant_bits(d, ~uint64_t{0} >> 1);
+    case DType::bool_:
+      return constant_bits(d, 1);
+    case DType::u8:
+      return constant_bits(d, 0xff);
+    case DType::i8:
+      return constant_bits(d, 0x7f);
+    case DType::i16:
+      return constant_bits(d, 0x7fff);
+    case DType::i32:
+      return constant_bits(d, 0x7fffffffu);
+    default:
+      return constant_bits(d, ~uint64_t{0} >> 1);
   }
 }
 
@@ -38,7 +50,9 @@ constexpr DTypeSet kLogic = integers | DTypeSet{DType::bool_};
 Expr equal_body(Expr x, Expr y) {
   return is_complex(x.dtype()) ? eq(real(x), real(y)) & eq(imag(x), imag(y)) : eq(x, y);
 }
-Expr truth(Expr x) { return x.dtype() == DType::bool_ ? x : ~equal_body(x, constant(x.dtype(), 0)); }
+Expr truth(Expr x) {
+  return x.dtype() == DType::bool_ ? x : ~equal_body(x, constant(x.dtype(), 0));
+}
 
 Extra compare(DTypeSet domain, std::string_view doc) {
   return {.domain = domain, .promote = Promote::boolean, .no_grad = true, .doc = doc};
@@ -48,37 +62,45 @@ Extra compare(DTypeSet domain, std::string_view doc) {
 
 void add_compare_rows(Rows& r) {
   r.elementwise("eq(Tensor x, Tensor y) -> Tensor", equal_body, compare(all_dtypes, "x == y."));
-  r.elementwise("ne(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return ~equal_body(x, y); },
-                compare(all_dtypes, "x != y; true where either is NaN."));
-  r.elementwise("lt(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return lt(x, y); },
-                compare(real_dtypes, "x < y."));
-  r.elementwise("le(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return le(x, y); },
-                compare(real_dtypes, "x <= y."));
-  r.elementwise("gt(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return lt(y, x); },
-                compare(real_dtypes, "x > y."));
-  r.elementwise("ge(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return le(y, x); },
-                compare(real_dtypes, "x >= y."));
-  r.elementwise("isnan(Tensor x) -> Tensor",
-                [](Expr x) {
-                  return is_complex(x.dtype()) ? isnan(real(x)) | isnan(imag(x)) : isnan(x);
-                },
-                compare(all_dtypes, "True where x is not a number."));
-  r.elementwise("isfinite(Tensor x) -> Tensor",
-                [](Expr x) {
-                  auto finite = [](Expr v) {
-                    return is_floating(v.dtype()) ? lt(abs(v), highest(v.dtype())) : eq(v, v);
-                  };
-                  return is_complex(x.dtype()) ? finite(real(x)) & finite(imag(x)) : finite(x);
-                },
-                compare(all_dtypes, "True where x is neither infinite nor NaN."));
-  r.elementwise("logical_and(Tensor x, Tensor y) -> Tensor",
-                [](Expr x, Expr y) { return truth(x) & truth(y); },
-                compare(all_dtypes, "True where both are nonzero."));
-  r.elementwise("logical_or(Tensor x, Tensor y) -> Tensor",
-                [](Expr x, Expr y) { return truth(x) | truth(y); },
-                compare(all_dtypes, "True where either is nonzero."));
-  r.elementwise("logical_not(Tensor x) -> Tensor", [](Expr x) { return ~truth(x); },
-                compare(all_dtypes, "True where x is zero."));
+  r.elementwise(
+      "ne(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return ~equal_body(x, y); },
+      compare(all_dtypes, "x != y; true where either is NaN."));
+  r.elementwise(
+      "lt(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return lt(x, y); },
+      compare(real_dtypes, "x < y."));
+  r.elementwise(
+      "le(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return le(x, y); },
+      compare(real_dtypes, "x <= y."));
+  r.elementwise(
+      "gt(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return lt(y, x); },
+      compare(real_dtypes, "x > y."));
+  r.elementwise(
+      "ge(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return le(y, x); },
+      compare(real_dtypes, "x >= y."));
+  r.elementwise(
+      "isnan(Tensor x) -> Tensor",
+      [](Expr x) { return is_complex(x.dtype()) ? isnan(real(x)) | isnan(imag(x)) : isnan(x); },
+      compare(all_dtypes, "True where x is not a number."));
+  r.elementwise(
+      "isfinite(Tensor x) -> Tensor",
+      [](Expr x) {
+        auto finite = [](Expr v) {
+          return is_floating(v.dtype()) ? lt(abs(v), highest(v.dtype())) : eq(v, v);
+        };
+        return is_complex(x.dtype()) ? finite(real(x)) & finite(imag(x)) : finite(x);
+      },
+      compare(all_dtypes, "True where x is neither infinite nor NaN."));
+  r.elementwise(
+      "logical_and(Tensor x, Tensor y) -> Tensor",
+      [](Expr x, Expr y) { return truth(x) & truth(y); },
+      compare(all_dtypes, "True where both are nonzero."));
+  r.elementwise(
+      "logical_or(Tensor x, Tensor y) -> Tensor",
+      [](Expr x, Expr y) { return truth(x) | truth(y); },
+      compare(all_dtypes, "True where either is nonzero."));
+  r.elementwise(
+      "logical_not(Tensor x) -> Tensor", [](Expr x) { return ~truth(x); },
+      compare(all_dtypes, "True where x is zero."));
   r.elementwise("bitwise_and(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return x & y; },
                 {.domain = kLogic, .no_grad = true, .doc = "Bits set in both; on bool, and."});
   r.elementwise("bitwise_or(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return x | y; },
@@ -89,13 +111,15 @@ void add_compare_rows(Rows& r) {
                 {.domain = kLogic, .no_grad = true, .doc = "Every bit turned; on bool, not."});
   r.elementwise("where(Tensor condition, Tensor x, Tensor y) -> Tensor",
                 [](Expr c, Expr x, Expr y) { return select(c, x, y); },
-                {.fixed = {{0, DType::bool_}}, .saves = save_x(0),
-                 .grad = [](Grad g) {
-                   Grads out(3);
-                   if (g.wants(1)) out[1] = M::where(g.x(0), g.dy(), 0);
-                   if (g.wants(2)) out[2] = M::where(g.x(0), 0, g.dy());
-                   return out;
-                 },
+                {.fixed = {{0, DType::bool_}},
+                 .saves = save_x(0),
+                 .grad =
+                     [](Grad g) {
+                       Grads out(3);
+                       if (g.wants(1)) out[1] = M::where(g.x(0), g.dy(), 0);
+                       if (g.wants(2)) out[2] = M::where(g.x(0), 0, g.dy());
+                       return out;
+                     },
                  .doc = "x where the condition holds, else y."});
 }
 

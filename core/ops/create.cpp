@@ -1,4 +1,5 @@
-// Tensors from nothing. Bodies of create and random rows get a zero of the dtype first, then the numbers.
+// Tensors from nothing. Bodies of create and random rows get a zero of the dtype first, then the
+// numbers.
 #include <absl/strings/str_cat.h>
 
 #include <cmath>
@@ -18,7 +19,8 @@ Device device_of(const Arg& a) { return a.none() ? Device{} : a.device_; }
 Shape checked_shape(std::string_view op, Shape shape) {
   for (Int s : shape)
     if (!require(Relation::le, Int(0), s))
-      throw ValueError({.op = std::string(op), .problem = "a negative size", .got = to_string(shape)});
+      throw ValueError(
+          {.op = std::string(op), .problem = "a negative size", .got = to_string(shape)});
   return shape;
 }
 
@@ -50,7 +52,8 @@ Types infer_arange(Args a) {
   } else {
     double n = std::ceil((number(a[1]) - number(a[0])) / number(a[2]));
     if (!(n < 0x1p62))
-      throw OverflowError({.op = "arange", .problem = "too many elements",
+      throw OverflowError({.op = "arange",
+                           .problem = "too many elements",
                            .got = absl::StrCat(number(a[0]), " to ", number(a[1]))});
     count = n > 0 ? Int(static_cast<int64_t>(n)) : Int(0);
   }
@@ -58,7 +61,8 @@ Types infer_arange(Args a) {
 }
 
 Types infer_linspace(Args a) {
-  return {TensorType{dtype_or_default(a[3]), checked_shape("linspace", {a.integer(2)}), device_of(a[4])}};
+  return {TensorType{dtype_or_default(a[3]), checked_shape("linspace", {a.integer(2)}),
+                     device_of(a[4])}};
 }
 
 Types infer_eye(Args a) {
@@ -73,15 +77,17 @@ Types infer_random(Args a) {
 Types infer_bernoulli(Args a) {
   double p = a.real(1);
   if (!(p >= 0 && p <= 1))
-    throw ValueError({.op = "bernoulli", .problem = "a probability outside [0, 1]",
-                      .got = absl::StrCat(p)});
-  return {TensorType{dtype_or_default(a[2]), checked_shape("bernoulli", a.ints(0)), device_of(a[3])}};
+    throw ValueError(
+        {.op = "bernoulli", .problem = "a probability outside [0, 1]", .got = absl::StrCat(p)});
+  return {
+      TensorType{dtype_or_default(a[2]), checked_shape("bernoulli", a.ints(0)), device_of(a[3])}};
 }
 
 Types infer_randint(Args a) {
   if (!require(Relation::lt, a.integer(0), a.integer(1)) ||
       !require(Relation::le, a.integer(1) - a.integer(0), Int(int64_t{1} << 32)))
-    throw ValueError({.op = "randint", .problem = "low must be below high, by at most 2^32",
+    throw ValueError({.op = "randint",
+                      .problem = "low must be below high, by at most 2^32",
                       .got = absl::StrCat(to_string(a[0]), " and ", to_string(a[1]))});
   DType dtype = a.none(3) ? DType::i64 : a.dtype(3);
   return {TensorType{dtype, checked_shape("randint", a.ints(2)), device_of(a[4])}};
@@ -106,56 +112,65 @@ Expr normal_body(Expr zero) {
 Extra floats(std::string_view doc) { return {.domain = floating, .no_grad = true, .doc = doc}; }
 
 void add_constant(Rows& r) {
-  r.create("full(int[] shape, Scalar value, dtype? dtype=None, device? device=None) -> Tensor", infer_full,
-           [](Expr, Expr value) { return value; },
-           {.no_grad = true, .doc = "value everywhere; its type decides the dtype unless one is given."});
-  r.create("arange(Scalar start, Scalar end, Scalar step=1, dtype? dtype=None, device? device=None) -> Tensor",
-           infer_arange,
-           [](Expr zero, Expr start, Expr, Expr step) {
-             return start + cast(index(0), zero.dtype()) * step;
-           },
-           {.domain = real_numbers, .no_grad = true,
-            .doc = "start, start + step, ... below end; each is start + i * step, rounded once a step."});
-  r.create("linspace(Scalar start, Scalar end, int steps, dtype? dtype=None, device? device=None) -> Tensor",
-           infer_linspace,
-           [](Expr zero, Expr start, Expr end, Expr steps) {
-             DType d = zero.dtype();
-             Expr i = cast(index(0), d), last = cast(steps, d) - 1.0;
-             Expr step = (end - start) / select(lt(0.0, last), last, constant(d, 1));
-             // From the nearer end, so that both ends are exact.
-             return select(lt(i + i, last + 1.0), start + i * step, end - (last - i) * step);
-           },
-           floats("steps evenly spaced numbers from start to end, both included."));
-  r.create("eye(int n, int? m=None, dtype? dtype=None, device? device=None) -> Tensor", infer_eye,
-           [](Expr zero) {
-             return select(eq(index(0), index(1)), constant(zero.dtype(), 1), zero);
-           },
-           {.no_grad = true, .doc = "Ones on the diagonal of an n x m matrix, zeros elsewhere."});
+  r.create("full(int[] shape, Scalar value, dtype? dtype=None, device? device=None) -> Tensor",
+           infer_full, [](Expr, Expr value) { return value; },
+           {.no_grad = true,
+            .doc = "value everywhere; its type decides the dtype unless one is given."});
+  r.create(
+      "arange(Scalar start, Scalar end, Scalar step=1, dtype? dtype=None, device? device=None) -> "
+      "Tensor",
+      infer_arange,
+      [](Expr zero, Expr start, Expr, Expr step) {
+        return start + cast(index(0), zero.dtype()) * step;
+      },
+      {.domain = real_numbers,
+       .no_grad = true,
+       .doc =
+           "start, start + step, ... below end; each is start + i * step, rounded once a step."});
+  r.create(
+      "linspace(Scalar start, Scalar end, int steps, dtype? dtype=None, device? device=None) -> "
+      "Tensor",
+      infer_linspace,
+      [](Expr zero, Expr start, Expr end, Expr steps) {
+        DType d = zero.dtype();
+        Expr i = cast(index(0), d), last = cast(steps, d) - 1.0;
+        Expr step = (end - start) / select(lt(0.0, last), last, constant(d, 1));
+        // From the nearer end, so that both ends are exact.
+        return select(lt(i + i, last + 1.0), start + i * step, end - (last - i) * step);
+      },
+      floats("steps evenly spaced numbers from start to end, both included."));
+  r.create(
+      "eye(int n, int? m=None, dtype? dtype=None, device? device=None) -> Tensor", infer_eye,
+      [](Expr zero) { return select(eq(index(0), index(1)), constant(zero.dtype(), 1), zero); },
+      {.no_grad = true, .doc = "Ones on the diagonal of an n x m matrix, zeros elsewhere."});
 }
 
 void add_random(Rows& r) {
-  r.random("rand(int[] shape, dtype? dtype=None, device? device=None) -> Tensor", infer_random,
-           [](Expr zero) { return uniform(zero.dtype(), 0); },
-           floats("Uniform in [0, 1). Philox4x32-10 keyed by seed, call and element: the same stream in "
-                  "every mode and for any thread count (Salmon et al. 2011)."));
+  r.random(
+      "rand(int[] shape, dtype? dtype=None, device? device=None) -> Tensor", infer_random,
+      [](Expr zero) { return uniform(zero.dtype(), 0); },
+      floats("Uniform in [0, 1). Philox4x32-10 keyed by seed, call and element: the same stream in "
+             "every mode and for any thread count (Salmon et al. 2011)."));
   r.random("randn(int[] shape, dtype? dtype=None, device? device=None) -> Tensor", infer_random,
            normal_body, floats("Normal with mean 0 and variance 1 (Box and Muller 1958)."));
-  r.random("bernoulli(int[] shape, float p, dtype? dtype=None, device? device=None) -> Tensor",
-           infer_bernoulli,
-           [](Expr zero, Expr p) {
-             DType d = zero.dtype();
-             return select(lt(uniform(d, 0), p), constant(d, 1), zero);
-           },
-           floats("1 with probability p, else 0."));
-  r.random("randint(int low, int high, int[] shape, dtype? dtype=None, device? device=None) -> Tensor",
-           infer_randint,
-           [](Expr zero, Expr low, Expr high) {
-             // Fixed-point multiplication: bias below 2^-32 times the range (Lemire 2019).
-             Expr range = cast(high - low, DType::u64);
-             Expr x = cast(random_word(0), DType::u64) * range;
-             return cast(low + cast(shr(x, 32), DType::i64), zero.dtype());
-           },
-           {.domain = integers, .no_grad = true, .doc = "Uniform integers in [low, high)."});
+  r.random(
+      "bernoulli(int[] shape, float p, dtype? dtype=None, device? device=None) -> Tensor",
+      infer_bernoulli,
+      [](Expr zero, Expr p) {
+        DType d = zero.dtype();
+        return select(lt(uniform(d, 0), p), constant(d, 1), zero);
+      },
+      floats("1 with probability p, else 0."));
+  r.random(
+      "randint(int low, int high, int[] shape, dtype? dtype=None, device? device=None) -> Tensor",
+      infer_randint,
+      [](Expr zero, Expr low, Expr high) {
+        // Fixed-point multiplication: bias below 2^-32 times the range (Lemire 2019).
+        Expr range = cast(high - low, DType::u64);
+        Expr x = cast(random_word(0), DType::u64) * range;
+        return cast(low + cast(shr(x, 32), DType::i64), zero.dtype());
+      },
+      {.domain = integers, .no_grad = true, .doc = "Uniform integers in [low, high)."});
 }
 
 template <class F>
@@ -163,30 +178,41 @@ void add_likes(Rows& r, std::string_view schema, F make, std::string_view doc) {
   r.composite(schema, make, {.no_grad = true, .doc = doc});
 }
 
-Arg like_dtype(Args a, int at) { return a.none(at) ? Arg(a.tensor(0).dtype()) : a[static_cast<size_t>(at)]; }
+Arg like_dtype(Args a, int at) {
+  return a.none(at) ? Arg(a.tensor(0).dtype()) : a[static_cast<size_t>(at)];
+}
 
 }  // namespace
 
 void add_create_rows(Rows& r) {
   add_constant(r);
   add_random(r);
-  add_likes(r, "zeros(int[] shape, dtype? dtype=None, device? device=None) -> Tensor",
-            [](Args a) -> Outputs { return {C::full(a.ints(0), 0, dtype_or_default(a[1]), a[2])}; },
-            "Zeros.");
-  add_likes(r, "ones(int[] shape, dtype? dtype=None, device? device=None) -> Tensor",
-            [](Args a) -> Outputs { return {C::full(a.ints(0), 1, dtype_or_default(a[1]), a[2])}; },
-            "Ones.");
-  add_likes(r, "zeros_like(Tensor x, dtype? dtype=None) -> Tensor",
-            [](Args a) -> Outputs { return {C::full(a.shape(0), 0, like_dtype(a, 1), a.tensor(0).device())}; },
-            "Zeros of x's shape.");
-  add_likes(r, "ones_like(Tensor x, dtype? dtype=None) -> Tensor",
-            [](Args a) -> Outputs { return {C::full(a.shape(0), 1, like_dtype(a, 1), a.tensor(0).device())}; },
-            "Ones of x's shape.");
-  add_likes(r, "full_like(Tensor x, Scalar value, dtype? dtype=None) -> Tensor",
-            [](Args a) -> Outputs {
-              return {C::full(a.shape(0), a[1], like_dtype(a, 2), a.tensor(0).device())};
-            },
-            "value in x's shape and dtype.");
+  add_likes(
+      r, "zeros(int[] shape, dtype? dtype=None, device? device=None) -> Tensor",
+      [](Args a) -> Outputs { return {C::full(a.ints(0), 0, dtype_or_default(a[1]), a[2])}; },
+      "Zeros.");
+  add_likes(
+      r, "ones(int[] shape, dtype? dtype=None, device? device=None) -> Tensor",
+      [](Args a) -> Outputs { return {C::full(a.ints(0), 1, dtype_or_default(a[1]), a[2])}; },
+      "Ones.");
+  add_likes(
+      r, "zeros_like(Tensor x, dtype? dtype=None) -> Tensor",
+      [](Args a) -> Outputs {
+        return {C::full(a.shape(0), 0, like_dtype(a, 1), a.tensor(0).device())};
+      },
+      "Zeros of x's shape.");
+  add_likes(
+      r, "ones_like(Tensor x, dtype? dtype=None) -> Tensor",
+      [](Args a) -> Outputs {
+        return {C::full(a.shape(0), 1, like_dtype(a, 1), a.tensor(0).device())};
+      },
+      "Ones of x's shape.");
+  add_likes(
+      r, "full_like(Tensor x, Scalar value, dtype? dtype=None) -> Tensor",
+      [](Args a) -> Outputs {
+        return {C::full(a.shape(0), a[1], like_dtype(a, 2), a.tensor(0).device())};
+      },
+      "value in x's shape and dtype.");
 }
 
 }  // namespace lathe

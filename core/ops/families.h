@@ -1,4 +1,5 @@
-// One function a family; core/ops/all.cpp calls them. Plus the few words rows of several families share.
+// One function a family; core/ops/all.cpp calls them. Plus the few words rows of several families
+// share.
 #pragma once
 
 #include "core/error.h"

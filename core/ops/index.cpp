@@ -69,44 +69,50 @@ Grads sorted_grad(Grad g) {
 }
 
 void add_access(Rows& r) {
-  r.index("gather(Tensor x, int dim, Tensor index) -> Tensor",
-          {.access = Access::take, .axis = 1, .index = 2},
-          {.saves = save_x(2),
-           .grad = [](Grad g) {
-             return Grads{I::scatter_add(zeros(g, 0), g.axis(1, 0), g.x(2), g.dy())};
-           },
-           .doc = "out[i][j] = x[index[i][j]][j] for dim 0, and so on. Negative indexes are refused."});
-  r.index("scatter(Tensor x, int dim, Tensor index, Tensor src) -> Tensor",
-          {.access = Access::put, .axis = 1, .index = 2, .source = 3},
-          {.saves = save_x(2), .grad = scatter_grad,
-           .doc = "x with src written at index along dim; of several writes to one place the last in "
-                  "row-major order stays. src may be a number."});
+  r.index(
+      "gather(Tensor x, int dim, Tensor index) -> Tensor",
+      {.access = Access::take, .axis = 1, .index = 2},
+      {.saves = save_x(2),
+       .grad =
+           [](Grad g) { return Grads{I::scatter_add(zeros(g, 0), g.axis(1, 0), g.x(2), g.dy())}; },
+       .doc = "out[i][j] = x[index[i][j]][j] for dim 0, and so on. Negative indexes are refused."});
+  r.index(
+      "scatter(Tensor x, int dim, Tensor index, Tensor src) -> Tensor",
+      {.access = Access::put, .axis = 1, .index = 2, .source = 3},
+      {.saves = save_x(2),
+       .grad = scatter_grad,
+       .doc = "x with src written at index along dim; of several writes to one place the last in "
+              "row-major order stays. src may be a number."});
   r.index("scatter_add(Tensor x, int dim, Tensor index, Tensor src) -> Tensor",
           {.access = Access::add, .axis = 1, .index = 2, .source = 3},
-          {.domain = numbers, .saves = save_x(2),
-           .grad = [](Grad g) {
-             Grads out(4);
-             if (g.wants(0)) out[0] = g.dy();
-             if (g.wants(3)) out[3] = I::gather(g.dy(), g.axis(1, 0), g.x(2));
-             return out;
-           },
+          {.domain = numbers,
+           .saves = save_x(2),
+           .grad =
+               [](Grad g) {
+                 Grads out(4);
+                 if (g.wants(0)) out[0] = g.dy();
+                 if (g.wants(3)) out[3] = I::gather(g.dy(), g.axis(1, 0), g.x(2));
+                 return out;
+               },
            .doc = "x with src added at index along dim, in row-major order."});
-  r.index("index_select(Tensor x, int dim, Tensor index) -> Tensor",
-          {.access = Access::select, .axis = 1, .index = 2},
-          {.saves = save_x(2),
-           .grad = [](Grad g) {
-             return Grads{I::index_add(zeros(g, 0), g.axis(1, 0), g.x(2), g.dy())};
-           },
-           .doc = "Whole slices of x along dim, in the order of index; index may have any rank."});
+  r.index(
+      "index_select(Tensor x, int dim, Tensor index) -> Tensor",
+      {.access = Access::select, .axis = 1, .index = 2},
+      {.saves = save_x(2),
+       .grad =
+           [](Grad g) { return Grads{I::index_add(zeros(g, 0), g.axis(1, 0), g.x(2), g.dy())}; },
+       .doc = "Whole slices of x along dim, in the order of index; index may have any rank."});
   r.index("index_add(Tensor x, int dim, Tensor index, Tensor src) -> Tensor",
           {.access = Access::select_add, .axis = 1, .index = 2, .source = 3},
-          {.domain = numbers, .saves = save_x(2),
-           .grad = [](Grad g) {
-             Grads out(4);
-             if (g.wants(0)) out[0] = g.dy();
-             if (g.wants(3)) out[3] = I::index_select(g.dy(), g.axis(1, 0), g.x(2));
-             return out;
-           },
+          {.domain = numbers,
+           .saves = save_x(2),
+           .grad =
+               [](Grad g) {
+                 Grads out(4);
+                 if (g.wants(0)) out[0] = g.dy();
+                 if (g.wants(3)) out[3] = I::index_select(g.dy(), g.axis(1, 0), g.x(2));
+                 return out;
+               },
            .doc = "x with the slices of src added to those that index names along dim, in order."});
   r.composite("embedding(Tensor weight, Tensor index) -> Tensor",
               [](Args a) -> Outputs { return {I::index_select(a.tensor(0), 0, a.tensor(1))}; },
@@ -116,22 +122,28 @@ void add_access(Rows& r) {
 void add_sorting(Rows& r) {
   r.sort("sort(Tensor x, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
          {.axis = 1, .descending = 2},
-         {.domain = real_dtypes, .saves = save_y(1), .grad = sorted_grad,
+         {.domain = real_dtypes,
+          .saves = save_y(1),
+          .grad = sorted_grad,
           .doc = "Sorted along dim, and where each came from. Stable; NaN counts as largest."});
   r.sort("topk(Tensor x, int k, int dim=-1, bool largest=True) -> (Tensor values, Tensor indices)",
          {.axis = 2, .count = 1, .descending = 3},
-         {.domain = real_dtypes, .saves = save_y(1), .grad = sorted_grad,
-          .doc = "The k largest (smallest) along dim, in order. Ties: lowest index first; NaN is largest."});
+         {.domain = real_dtypes,
+          .saves = save_y(1),
+          .grad = sorted_grad,
+          .doc = "The k largest (smallest) along dim, in order. Ties: lowest index first; NaN is "
+                 "largest."});
   r.composite("argsort(Tensor x, int dim=-1, bool descending=False) -> Tensor",
               [](Args a) -> Outputs {
                 return {std::get<1>(I::sort(a.tensor(0), a.integer(1), a.flag(2)))};
               },
               {.no_grad = true, .doc = "The indices of sort."});
-  r.opaque("searchsorted(Tensor sorted, Tensor values, bool right=False) -> Tensor",
-           infer_searchsorted,
-           {.domain = real_dtypes, .no_grad = true,
-            .doc = "Where each value would go into an ascending 1-d sequence: before equal elements, or "
-                   "behind them if right."});
+  r.opaque(
+      "searchsorted(Tensor sorted, Tensor values, bool right=False) -> Tensor", infer_searchsorted,
+      {.domain = real_dtypes,
+       .no_grad = true,
+       .doc = "Where each value would go into an ascending 1-d sequence: before equal elements, or "
+              "behind them if right."});
 }
 
 }  // namespace

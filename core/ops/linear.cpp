@@ -20,7 +20,8 @@ Grads mm_grad(Grad g) {
   return out;
 }
 
-constexpr std::string_view kWindow = ", int[2] stride=1, int[2] pad=0, int[2] dilation=1, int groups=1) -> Tensor";
+constexpr std::string_view kWindow =
+    ", int[2] stride=1, int[2] pad=0, int[2] dilation=1, int groups=1) -> Tensor";
 
 Grads conv_grad(Grad g) {
   Grads out(2);
@@ -56,13 +57,13 @@ Outputs matmul_expansion(Args args) {
                       .next = "use * for numbers"});
   if (!identical(a.size(-1), b.size(b.rank() == 1 ? 0 : -2)) &&
       !require(Relation::eq, a.size(-1), b.size(b.rank() == 1 ? 0 : -2)))
-    throw ShapeError({.op = "matmul",
-                      .problem = "the inner sizes differ",
-                      .got = absl::StrCat("a", to_string(a.shape()), " @ b", to_string(b.shape())),
-                      .expected = absl::StrCat("a.size(-1) == b.size(-2), found ",
-                                               to_string(a.size(-1)), " and ",
-                                               to_string(b.size(b.rank() == 1 ? 0 : -2))),
-                      .next = "transpose an operand: b.transpose(-1, -2)"});
+    throw ShapeError(
+        {.op = "matmul",
+         .problem = "the inner sizes differ",
+         .got = absl::StrCat("a", to_string(a.shape()), " @ b", to_string(b.shape())),
+         .expected = absl::StrCat("a.size(-1) == b.size(-2), found ", to_string(a.size(-1)),
+                                  " and ", to_string(b.size(b.rank() == 1 ? 0 : -2))),
+         .next = "transpose an operand: b.transpose(-1, -2)"});
   Tensor left = a.rank() == 1 ? S::unsqueeze(a, 0) : a;
   Tensor right = b.rank() == 1 ? S::unsqueeze(b, 1) : b;
   Tensor y = N::mm(left, right);
@@ -80,25 +81,37 @@ Outputs linear_expansion(Args a) {
 
 void add_linear_rows(Rows& r) {
   r.contract("mm(Tensor a, Tensor b) -> Tensor", "O[..., m, n] += A[..., m, k] * B[..., k, n]",
-             {.domain = numbers, .saves = save_x(0) | save_x(1), .grad = mm_grad,
+             {.domain = numbers,
+              .saves = save_x(0) | save_x(1),
+              .grad = mm_grad,
               .doc = "Matrix product over the last two axes; leading axes broadcast."});
-  r.contract(absl::StrCat("conv2d(Tensor x, Tensor w", kWindow),
-             "O[n, g o, y, x] += X[n, g c, y*stride0 + i*dilation0 - pad0, x*stride1 + j*dilation1 - pad1]"
-             " * W[g o, c, i, j] over i, j, c",
-             {.domain = floating, .saves = save_x(0) | save_x(1), .grad = conv_grad,
-              .doc = "Cross-correlation of x[n, c, h, w] with w[o, c / groups, kh, kw]."});
-  r.contract(absl::StrCat("conv2d_input(Tensor w, Tensor dy, int[] shape", kWindow),
-             "X[n, g c, y*stride0 + i*dilation0 - pad0, x*stride1 + j*dilation1 - pad1] += W[g o, c, i, j]"
-             " * DY[n, g o, y, x] over i, j, o",
-             {.domain = floating, .saves = save_x(0) | save_x(1), .grad = conv_input_grad,
-              .doc = "Gradient of conv2d by its input of that shape; also a transposed convolution."});
-  r.contract(absl::StrCat("conv2d_weight(Tensor x, Tensor dy, int[] shape", kWindow),
-             "W[g o, c, i, j] += X[n, g c, y*stride0 + i*dilation0 - pad0, x*stride1 + j*dilation1 - pad1]"
-             " * DY[n, g o, y, x] over n, y, x",
-             {.domain = floating, .saves = save_x(0) | save_x(1), .grad = conv_weight_grad,
-              .doc = "Gradient of conv2d by its weight of that shape."});
-  r.composite("matmul(Tensor a, Tensor b) -> Tensor", matmul_expansion,
-              {.doc = "Matrix product; a 1-d operand is a row on the left and a column on the right."});
+  r.contract(
+      absl::StrCat("conv2d(Tensor x, Tensor w", kWindow),
+      "O[n, g o, y, x] += X[n, g c, y*stride0 + i*dilation0 - pad0, x*stride1 + j*dilation1 - pad1]"
+      " * W[g o, c, i, j] over i, j, c",
+      {.domain = floating,
+       .saves = save_x(0) | save_x(1),
+       .grad = conv_grad,
+       .doc = "Cross-correlation of x[n, c, h, w] with w[o, c / groups, kh, kw]."});
+  r.contract(
+      absl::StrCat("conv2d_input(Tensor w, Tensor dy, int[] shape", kWindow),
+      "X[n, g c, y*stride0 + i*dilation0 - pad0, x*stride1 + j*dilation1 - pad1] += W[g o, c, i, j]"
+      " * DY[n, g o, y, x] over i, j, o",
+      {.domain = floating,
+       .saves = save_x(0) | save_x(1),
+       .grad = conv_input_grad,
+       .doc = "Gradient of conv2d by its input of that shape; also a transposed convolution."});
+  r.contract(
+      absl::StrCat("conv2d_weight(Tensor x, Tensor dy, int[] shape", kWindow),
+      "W[g o, c, i, j] += X[n, g c, y*stride0 + i*dilation0 - pad0, x*stride1 + j*dilation1 - pad1]"
+      " * DY[n, g o, y, x] over n, y, x",
+      {.domain = floating,
+       .saves = save_x(0) | save_x(1),
+       .grad = conv_weight_grad,
+       .doc = "Gradient of conv2d by its weight of that shape."});
+  r.composite(
+      "matmul(Tensor a, Tensor b) -> Tensor", matmul_expansion,
+      {.doc = "Matrix product; a 1-d operand is a row on the left and a column on the right."});
   r.composite("linear(Tensor x, Tensor w, Tensor? b=None) -> Tensor", linear_expansion,
               {.doc = "x @ w.T + b, with w[out, in]."});
 }

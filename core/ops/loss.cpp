@@ -19,8 +19,10 @@ using S = shape_ops<Tensor>;
 
 void check_reduction(std::string_view op, std::string_view how) {
   if (how == "mean" || how == "sum" || how == "none") return;
-  throw ValueError({.op = std::string(op), .problem = "an unknown reduction",
-                    .got = absl::StrCat("'", how, "'"), .expected = "'mean', 'sum' or 'none'"});
+  throw ValueError({.op = std::string(op),
+                    .problem = "an unknown reduction",
+                    .got = absl::StrCat("'", how, "'"),
+                    .expected = "'mean', 'sum' or 'none'"});
 }
 
 Outputs mse_expansion(Args a) {
@@ -44,13 +46,16 @@ void check_classes(std::string_view op, const Tensor& x, const Tensor& target) {
                                           to_string(target.shape())),
                       .expected = absl::StrCat("a class number for each of ", to_string(want))});
   if (target.dtype() != DType::i64 && target.dtype() != DType::i32)
-    throw DTypeError({.op = std::string(op), .problem = "class numbers must be integers",
-                      .got = std::string(name(target.dtype())), .expected = "int64",
+    throw DTypeError({.op = std::string(op),
+                      .problem = "class numbers must be integers",
+                      .got = std::string(name(target.dtype())),
+                      .expected = "int64",
                       .next = "convert with .to(lt.int64)"});
 }
 
 /// -log p of the target class, weighted, 0 where ignored; and the weights.
-std::pair<Tensor, Tensor> picked(const Tensor& logp, Tensor target, const Tensor& weight, Int ignore) {
+std::pair<Tensor, Tensor> picked(const Tensor& logp, Tensor target, const Tensor& weight,
+                                 Int ignore) {
   int axis = logp.rank() > 1 ? 1 : 0;
   Tensor keep = M::ne(target, ignore);
   Tensor safe = M::where(keep, target, 0);
@@ -80,7 +85,8 @@ Outputs cross_entropy_expansion(Args a) {
   check_reduction("cross_entropy", how);
   check_classes("cross_entropy", x, target);
   if (!(smoothing >= 0 && smoothing <= 1))
-    throw ValueError({.op = "cross_entropy", .problem = "smoothing outside [0, 1]",
+    throw ValueError({.op = "cross_entropy",
+                      .problem = "smoothing outside [0, 1]",
                       .got = absl::StrCat(smoothing)});
   int axis = x.rank() > 1 ? 1 : 0;
   Tensor logp = N::log_softmax(x, axis);
@@ -105,14 +111,17 @@ Outputs cross_entropy_expansion(Args a) {
 void add_loss_rows(Rows& r) {
   r.composite("mse_loss(Tensor x, Tensor target, str reduction='mean') -> Tensor", mse_expansion,
               {.domain = floating, .doc = "Squared difference, averaged, summed or as it is."});
-  r.composite("nll_loss(Tensor x, Tensor target, Tensor? weight=None, int ignore_index=-100, "
-              "str reduction='mean') -> Tensor",
-              nll_expansion,
-              {.domain = floating, .doc = "-x at the target class; x holds log probabilities [n, classes, ...]."});
-  r.composite("cross_entropy(Tensor x, Tensor target, Tensor? weight=None, int ignore_index=-100, "
-              "str reduction='mean', float label_smoothing=0.0) -> Tensor",
-              cross_entropy_expansion,
-              {.domain = floating, .doc = "nll_loss of log_softmax(x), with label smoothing."});
+  r.composite(
+      "nll_loss(Tensor x, Tensor target, Tensor? weight=None, int ignore_index=-100, "
+      "str reduction='mean') -> Tensor",
+      nll_expansion,
+      {.domain = floating,
+       .doc = "-x at the target class; x holds log probabilities [n, classes, ...]."});
+  r.composite(
+      "cross_entropy(Tensor x, Tensor target, Tensor? weight=None, int ignore_index=-100, "
+      "str reduction='mean', float label_smoothing=0.0) -> Tensor",
+      cross_entropy_expansion,
+      {.domain = floating, .doc = "nll_loss of log_softmax(x), with label smoothing."});
 }
 
 }  // namespace lathe

@@ -1,7 +1,7 @@
-// Elementwise arithmetic and functions. Gradients that are not given follow by the chain rule over the
-// primitives of the body.
-#include "core/ops/families.h"
+// Elementwise arithmetic and functions. Gradients that are not given follow by the chain rule over
+// the primitives of the body.
 #include "include/lathe/ops/math.h"
+#include "core/ops/families.h"
 
 namespace lathe {
 namespace {
@@ -54,50 +54,58 @@ void add_binary(Rows& r) {
   r.elementwise("mul(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return x * y; },
                 {.doc = "x * y, element by element."});
   r.elementwise("div(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return x / y; },
-                {.domain = floating, .promote = Promote::to_float,
+                {.domain = floating,
+                 .promote = Promote::to_float,
                  .doc = "x / y; integers are divided as floats."});
-  r.elementwise("fma(Tensor x, Tensor y, Tensor z) -> Tensor",
-                [](Expr x, Expr y, Expr z) { return fma(x, y, z); },
-                {.domain = floating, .promote = Promote::to_float,
-                 .doc = "x * y + z with one rounding."});
+  r.elementwise(
+      "fma(Tensor x, Tensor y, Tensor z) -> Tensor",
+      [](Expr x, Expr y, Expr z) { return fma(x, y, z); },
+      {.domain = floating, .promote = Promote::to_float, .doc = "x * y + z with one rounding."});
   r.elementwise("lerp(Tensor x, Tensor y, Tensor weight) -> Tensor",
                 [](Expr x, Expr y, Expr w) { return x + w * (y - x); },
-                {.domain = floating, .promote = Promote::to_float,
+                {.domain = floating,
+                 .promote = Promote::to_float,
                  .doc = "x + weight * (y - x): from x to y as weight goes from 0 to 1."});
   r.elementwise("floor_divide(Tensor x, Tensor y) -> Tensor", floor_divide_body,
-                {.domain = kReal, .no_grad = true,
+                {.domain = kReal,
+                 .no_grad = true,
                  .doc = "floor(x / y). An integer division by zero is a ValueError."});
   r.elementwise("remainder(Tensor x, Tensor y) -> Tensor", remainder_body,
                 {.domain = kReal,
                  .saves = save_x(0) | save_x(1),
-                 .grad = [](Grad g) {
-                   Grads out(2);
-                   if (g.wants(0)) out[0] = g.dy();
-                   if (g.wants(1))
-                     out[1] = M::neg(M::mul(g.dy(), M::floor(M::div(g.x(0), g.x(1)))));
-                   return out;
-                 },
+                 .grad =
+                     [](Grad g) {
+                       Grads out(2);
+                       if (g.wants(0)) out[0] = g.dy();
+                       if (g.wants(1))
+                         out[1] = M::neg(M::mul(g.dy(), M::floor(M::div(g.x(0), g.x(1)))));
+                       return out;
+                     },
                  .doc = "x modulo y, with the sign of y, as Python's %."});
   r.elementwise("fmod(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return fmod(x, y); },
-                {.domain = floating, .promote = Promote::to_float,
+                {.domain = floating,
+                 .promote = Promote::to_float,
                  .doc = "x modulo y, with the sign of x, as C's fmod; exact."});
   r.elementwise("pow(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return pow(x, y); },
                 {.domain = floating, .promote = Promote::to_float, .doc = "x to the power y."});
   r.elementwise("atan2(Tensor y, Tensor x) -> Tensor", [](Expr y, Expr x) { return atan2(y, x); },
-                {.domain = floating, .promote = Promote::to_float,
+                {.domain = floating,
+                 .promote = Promote::to_float,
                  .doc = "Angle of the point (x, y), in radians, in [-pi, pi]."});
-  r.elementwise("maximum(Tensor x, Tensor y) -> Tensor", maximum_body,
-                {.domain = real_dtypes, .saves = save_x(0) | save_x(1),
-                 .grad = [](Grad g) {
-                   return extremum_grad(g, M::gt(g.x(0), g.x(1)), M::eq(g.x(0), g.x(1)));
-                 },
-                 .doc = "The larger of x and y; NaN if either is NaN."});
-  r.elementwise("minimum(Tensor x, Tensor y) -> Tensor", minimum_body,
-                {.domain = real_dtypes, .saves = save_x(0) | save_x(1),
-                 .grad = [](Grad g) {
-                   return extremum_grad(g, M::lt(g.x(0), g.x(1)), M::eq(g.x(0), g.x(1)));
-                 },
-                 .doc = "The smaller of x and y; NaN if either is NaN."});
+  r.elementwise(
+      "maximum(Tensor x, Tensor y) -> Tensor", maximum_body,
+      {.domain = real_dtypes,
+       .saves = save_x(0) | save_x(1),
+       .grad =
+           [](Grad g) { return extremum_grad(g, M::gt(g.x(0), g.x(1)), M::eq(g.x(0), g.x(1))); },
+       .doc = "The larger of x and y; NaN if either is NaN."});
+  r.elementwise(
+      "minimum(Tensor x, Tensor y) -> Tensor", minimum_body,
+      {.domain = real_dtypes,
+       .saves = save_x(0) | save_x(1),
+       .grad =
+           [](Grad g) { return extremum_grad(g, M::lt(g.x(0), g.x(1)), M::eq(g.x(0), g.x(1))); },
+       .doc = "The smaller of x and y; NaN if either is NaN."});
   // The plain selections of the scalar language, so that derivatives made of them are ordinary ops.
   r.elementwise("pmin(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return pmin(x, y); },
                 {.domain = kReal, .doc = "x < y ? x : y exactly; a NaN gives y."});
@@ -162,27 +170,33 @@ void add_functions(Rows& r) {
                   {.domain = floating, .promote = Promote::to_float, .doc = f.doc});
   }
   r.elementwise("exp(Tensor x) -> Tensor", [](Expr x) { return exp(x); },
-                {.domain = differentiable, .promote = Promote::to_float, .saves = save_y(0),
+                {.domain = differentiable,
+                 .promote = Promote::to_float,
+                 .saves = save_y(0),
                  .grad = [](Grad g) { return Grads{M::mul(g.dy(), M::conj(g.y()))}; },
                  .doc = "e to the power x."});
   r.elementwise("tanh(Tensor x) -> Tensor", [](Expr x) { return tanh(x); },
-                {.domain = floating, .promote = Promote::to_float, .saves = save_y(0),
-                 .grad = [](Grad g) {
-                   return Grads{M::mul(g.dy(), M::sub(1, M::square(g.y())))};
-                 },
+                {.domain = floating,
+                 .promote = Promote::to_float,
+                 .saves = save_y(0),
+                 .grad = [](Grad g) { return Grads{M::mul(g.dy(), M::sub(1, M::square(g.y())))}; },
                  .doc = "Hyperbolic tangent."});
-  r.elementwise("sigmoid(Tensor x) -> Tensor", [](Expr x) { return sigmoid(x); },
-                {.domain = floating, .promote = Promote::to_float, .saves = save_y(0),
-                 .grad = [](Grad g) {
-                   return Grads{M::mul(M::mul(g.dy(), M::sub(1, g.y())), g.y())};
-                 },
-                 .doc = "1 / (1 + exp(-x))."});
+  r.elementwise(
+      "sigmoid(Tensor x) -> Tensor", [](Expr x) { return sigmoid(x); },
+      {.domain = floating,
+       .promote = Promote::to_float,
+       .saves = save_y(0),
+       .grad = [](Grad g) { return Grads{M::mul(M::mul(g.dy(), M::sub(1, g.y())), g.y())}; },
+       .doc = "1 / (1 + exp(-x))."});
   r.elementwise("sqrt(Tensor x) -> Tensor", [](Expr x) { return sqrt(x); },
-                {.domain = floating, .promote = Promote::to_float, .saves = save_y(0),
+                {.domain = floating,
+                 .promote = Promote::to_float,
+                 .saves = save_y(0),
                  .grad = [](Grad g) { return Grads{M::div(g.dy(), M::mul(g.y(), 2))}; },
                  .doc = "Square root; NaN below 0."});
   r.elementwise("rsqrt(Tensor x) -> Tensor", [](Expr x) { return 1.0 / sqrt(x); },
-                {.domain = floating, .promote = Promote::to_float,
+                {.domain = floating,
+                 .promote = Promote::to_float,
                  .doc = "1 / sqrt(x), the square root rounded first."});
 }
 
@@ -203,56 +217,72 @@ void add_simple(Rows& r) {
   r.elementwise("neg(Tensor x) -> Tensor", [](Expr x) { return -x; },
                 {.domain = kArithmetic, .doc = "-x."});
   r.elementwise("abs(Tensor x) -> Tensor", [](Expr x) { return abs(x); },
-                {.domain = kArithmetic, .promote = Promote::real, .saves = save_x(0) | save_y(0),
-                 .grad = [](Grad g) {
-                   if (!is_complex(g.dtype(0))) return Grads{M::mul(g.dy(), M::sign(g.x(0)))};
-                   // d|z| = dy * z / |z|, and 0 at 0.
-                   Tensor y = g.y(), safe = M::where(M::eq(y, 0), 1.0, y);
-                   Tensor scale = M::div(g.dy(), safe);
-                   return Grads{M::mul(g.x(0), scale)};
-                 },
+                {.domain = kArithmetic,
+                 .promote = Promote::real,
+                 .saves = save_x(0) | save_y(0),
+                 .grad =
+                     [](Grad g) {
+                       if (!is_complex(g.dtype(0))) return Grads{M::mul(g.dy(), M::sign(g.x(0)))};
+                       // d|z| = dy * z / |z|, and 0 at 0.
+                       Tensor y = g.y(), safe = M::where(M::eq(y, 0), 1.0, y);
+                       Tensor scale = M::div(g.dy(), safe);
+                       return Grads{M::mul(g.x(0), scale)};
+                     },
                  .doc = "Absolute value; of a complex number, its modulus."});
   r.elementwise("sign(Tensor x) -> Tensor", sign_body,
-                {.domain = real_dtypes, .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+                {.domain = real_dtypes,
+                 .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
                  .doc = "-1, 0 or 1; a NaN and a zero stay as they are."});
   r.elementwise("square(Tensor x) -> Tensor", [](Expr x) { return x * x; },
                 {.domain = kArithmetic, .doc = "x * x."});
   r.elementwise("reciprocal(Tensor x) -> Tensor", [](Expr x) { return 1.0 / x; },
-                {.domain = floating, .promote = Promote::to_float, .saves = save_y(0),
-                 .grad = [](Grad g) {
-                   return Grads{M::neg(M::mul(g.dy(), M::square(g.y())))};
-                 },
+                {.domain = floating,
+                 .promote = Promote::to_float,
+                 .saves = save_y(0),
+                 .grad = [](Grad g) { return Grads{M::neg(M::mul(g.dy(), M::square(g.y())))}; },
                  .doc = "1 / x."});
-  r.elementwise("floor(Tensor x) -> Tensor", [](Expr x) { return rounding(x, [](Expr v) { return floor(v); }); },
-                {.domain = kReal, .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+  r.elementwise("floor(Tensor x) -> Tensor",
+                [](Expr x) { return rounding(x, [](Expr v) { return floor(v); }); },
+                {.domain = kReal,
+                 .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
                  .doc = "Largest integer not above x."});
-  r.elementwise("ceil(Tensor x) -> Tensor", [](Expr x) { return rounding(x, [](Expr v) { return ceil(v); }); },
-                {.domain = kReal, .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+  r.elementwise("ceil(Tensor x) -> Tensor",
+                [](Expr x) { return rounding(x, [](Expr v) { return ceil(v); }); },
+                {.domain = kReal,
+                 .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
                  .doc = "Smallest integer not below x."});
-  r.elementwise("trunc(Tensor x) -> Tensor", [](Expr x) { return rounding(x, [](Expr v) { return trunc(v); }); },
-                {.domain = kReal, .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+  r.elementwise("trunc(Tensor x) -> Tensor",
+                [](Expr x) { return rounding(x, [](Expr v) { return trunc(v); }); },
+                {.domain = kReal,
+                 .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
                  .doc = "x without its fraction."});
-  r.elementwise("round(Tensor x) -> Tensor", [](Expr x) { return rounding(x, [](Expr v) { return rint(v); }); },
-                {.domain = kReal, .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+  r.elementwise("round(Tensor x) -> Tensor",
+                [](Expr x) { return rounding(x, [](Expr v) { return rint(v); }); },
+                {.domain = kReal,
+                 .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
                  .doc = "Nearest integer, ties to even."});
   r.elementwise("clone(Tensor x) -> Tensor", [](Expr x) { return x; }, {.doc = "A copy of x."});
-  r.elementwise("cast(Tensor x, dtype dtype) -> Tensor", [](Expr x) { return x; },
-                {.promote = Promote::attribute,
-                 .grad = [](Grad g) { return Grads{M::cast(g.dy(), g.dtype(0))}; },
-                 .doc = "x converted to another dtype. Floats go to integers by truncation, saturating; "
-                        "NaN gives 0."});
+  r.elementwise(
+      "cast(Tensor x, dtype dtype) -> Tensor", [](Expr x) { return x; },
+      {.promote = Promote::attribute,
+       .grad = [](Grad g) { return Grads{M::cast(g.dy(), g.dtype(0))}; },
+       .doc = "x converted to another dtype. Floats go to integers by truncation, saturating; "
+              "NaN gives 0."});
 }
 
 void add_complex(Rows& r) {
-  r.elementwise("real(Tensor x) -> Tensor", [](Expr x) { return is_complex(x.dtype()) ? real(x) : x; },
+  r.elementwise("real(Tensor x) -> Tensor",
+                [](Expr x) { return is_complex(x.dtype()) ? real(x) : x; },
                 {.promote = Promote::real,
-                 .grad = [](Grad g) {
-                   if (!is_complex(g.dtype(0))) return Grads{g.dy()};
-                   return Grads{M::complex(g.dy(), zero_like_dy(g))};
-                 },
+                 .grad =
+                     [](Grad g) {
+                       if (!is_complex(g.dtype(0))) return Grads{g.dy()};
+                       return Grads{M::complex(g.dy(), zero_like_dy(g))};
+                     },
                  .doc = "Real part."});
   r.elementwise("imag(Tensor x) -> Tensor", [](Expr x) { return imag(x); },
-                {.domain = complexes, .promote = Promote::real,
+                {.domain = complexes,
+                 .promote = Promote::real,
                  .grad = [](Grad g) { return Grads{M::complex(zero_like_dy(g), g.dy())}; },
                  .doc = "Imaginary part."});
   r.elementwise("conj(Tensor x) -> Tensor",
@@ -261,8 +291,12 @@ void add_complex(Rows& r) {
                  .doc = "Complex conjugate; a real x as it is."});
   r.elementwise("complex(Tensor re, Tensor im) -> Tensor",
                 [](Expr re, Expr im) { return complex(re, im); },
-                {.domain = {DType::f32}, .promote = Promote::complex,
-                 .grad = [](Grad g) { return Grads{M::real(g.dy()), M::imag(g.dy())}; },
+                {.domain = {DType::f32},
+                 .promote = Promote::complex,
+                 .grad =
+                     [](Grad g) {
+                       return Grads{M::real(g.dy()), M::imag(g.dy())};
+                     },
                  .doc = "re + i im."});
 }
 

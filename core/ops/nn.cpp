@@ -27,28 +27,34 @@ void add_activations(Rows& r) {
     return e;
   };
   r.elementwise("relu(Tensor x) -> Tensor", [](Expr x) { return select(le(x, 0), 0, x); },
-                {.domain = real_numbers, .saves = save_y(0),
+                {.domain = real_numbers,
+                 .saves = save_y(0),
                  .grad = [](Grad g) { return Grads{M::where(M::le(g.y(), 0), 0, g.dy())}; },
                  .doc = "max(x, 0); NaN stays NaN; the derivative at 0 is 0."});
-  r.elementwise("leaky_relu(Tensor x, float slope=0.01) -> Tensor",
-                [](Expr x, Expr slope) { return select(lt(0, x), x, x * slope); },
-                with("x where positive, else slope * x."));
-  r.elementwise("silu(Tensor x) -> Tensor", [](Expr x) { return x * sigmoid(x); },
-                with("x * sigmoid(x)."));
+  r.elementwise(
+      "leaky_relu(Tensor x, float slope=0.01) -> Tensor",
+      [](Expr x, Expr slope) { return select(lt(0, x), x, x * slope); },
+      with("x where positive, else slope * x."));
+  r.elementwise(
+      "silu(Tensor x) -> Tensor", [](Expr x) { return x * sigmoid(x); }, with("x * sigmoid(x)."));
   r.elementwise("softplus(Tensor x) -> Tensor",
                 [](Expr x) { return select(lt(0, x), x, 0) + log1p(exp(-abs(x))); },
-                {.domain = floating, .promote = Promote::to_float, .saves = save_x(0),
+                {.domain = floating,
+                 .promote = Promote::to_float,
+                 .saves = save_x(0),
                  .grad = [](Grad g) { return Grads{M::mul(g.dy(), M::sigmoid(g.x(0)))}; },
                  .doc = "log(1 + exp(x)), without overflow."});
-  r.elementwise("gelu_erf(Tensor x) -> Tensor",
-                [](Expr x) { return 0.5 * x * (1.0 + erf(x * std::numbers::sqrt2 * 0.5)); },
-                with("0.5 x (1 + erf(x / sqrt(2))) (Hendrycks and Gimpel 2016)."));
-  r.elementwise("gelu_tanh(Tensor x) -> Tensor",
-                [](Expr x) {
-                  double c = std::sqrt(2 / std::numbers::pi);
-                  return 0.5 * x * (1.0 + tanh(c * (x + 0.044715 * x * x * x)));
-                },
-                with("The tanh approximation of gelu (Hendrycks and Gimpel 2016)."));
+  r.elementwise(
+      "gelu_erf(Tensor x) -> Tensor",
+      [](Expr x) { return 0.5 * x * (1.0 + erf(x * std::numbers::sqrt2 * 0.5)); },
+      with("0.5 x (1 + erf(x / sqrt(2))) (Hendrycks and Gimpel 2016)."));
+  r.elementwise(
+      "gelu_tanh(Tensor x) -> Tensor",
+      [](Expr x) {
+        double c = std::sqrt(2 / std::numbers::pi);
+        return 0.5 * x * (1.0 + tanh(c * (x + 0.044715 * x * x * x)));
+      },
+      with("The tanh approximation of gelu (Hendrycks and Gimpel 2016)."));
   r.composite("gelu(Tensor x, str approximate='none') -> Tensor",
               [](Args a) -> Outputs {
                 if (a.text(1) == "none") return {N::gelu_erf(a.tensor(0))};
@@ -101,7 +107,8 @@ Outputs layer_norm_expansion(Args a) {
   Shape shape = a.ints(1), dims;
   auto n = static_cast<int>(shape.size());
   for (int i = 0; i < n; ++i) {
-    bool fits = n <= x.rank() && require(Relation::eq, x.size(i - n), shape[static_cast<size_t>(i)]);
+    bool fits =
+        n <= x.rank() && require(Relation::eq, x.size(i - n), shape[static_cast<size_t>(i)]);
     if (!fits)
       throw ShapeError({.op = "layer_norm",
                         .problem = "the input does not end with the normalised shape",
@@ -127,7 +134,8 @@ Outputs batch_norm_expansion(Args a) {
   Tensor running_mean = a.optional_tensor(3), running_var = a.optional_tensor(4);
   bool training = a.flag(5);
   if (x.rank() < 2)
-    throw ShapeError({.op = "batch_norm", .problem = "the input needs a batch and a channel axis",
+    throw ShapeError({.op = "batch_norm",
+                      .problem = "the input needs a batch and a channel axis",
                       .got = to_string(x.shape())});
   Tensor mean = running_mean, var = running_var;
   if (training || !running_mean.defined()) {
@@ -160,8 +168,8 @@ Outputs dropout_expansion(Args a) {
   Tensor x = a.tensor(0);
   double p = a.real(1);
   if (!(p >= 0 && p <= 1))
-    throw ValueError({.op = "dropout", .problem = "a probability outside [0, 1]",
-                      .got = absl::StrCat(p)});
+    throw ValueError(
+        {.op = "dropout", .problem = "a probability outside [0, 1]", .got = absl::StrCat(p)});
   if (!a.flag(2) || p == 0) return {x};
   Tensor mask = create_ops<Tensor>::bernoulli(x.shape(), 1 - p, x.dtype(), x.device());
   return {M::mul(x, M::mul(mask, p == 1 ? 0.0 : 1 / (1 - p)))};
@@ -173,8 +181,10 @@ Tensor pooled_windows(Args a, std::string_view op, double border) {
   Shape kernel = a.ints(1), stride = a.none(2) ? kernel : a.ints(2), pad = a.ints(3);
   for (size_t i = 0; i < 2; ++i)
     if (!require(Relation::le, pad[i] * 2, kernel[i]))
-      throw ValueError({.op = std::string(op), .problem = "padding above half of the kernel",
-                        .got = absl::StrCat("kernel ", to_string(kernel), ", padding ", to_string(pad))});
+      throw ValueError(
+          {.op = std::string(op),
+           .problem = "padding above half of the kernel",
+           .got = absl::StrCat("kernel ", to_string(kernel), ", padding ", to_string(pad))});
   if (!identical(pad[0], Int(0)) || !identical(pad[1], Int(0)))
     x = S::pad(x, {pad[1], pad[1], pad[0], pad[0]}, border);
   return S::windows(x, kernel, stride);
@@ -189,11 +199,12 @@ void add_pooling(Rows& r) {
                 return {std::get<0>(R::max_dim(S::flatten(w, -2, -1), -1))};
               },
               {.domain = floating, .doc = "Largest element of each window of x[..., h, w]."});
-  r.composite("avg_pool2d(Tensor x, int[2] kernel, int[2]? stride=None, int[2] pad=0) -> Tensor",
-              [](Args a) -> Outputs {
-                return {R::mean(pooled_windows(a, "avg_pool2d", 0), {Int(-2), Int(-1)})};
-              },
-              {.domain = floating, .doc = "Mean of each window of x[..., h, w]; padding counts as 0."});
+  r.composite(
+      "avg_pool2d(Tensor x, int[2] kernel, int[2]? stride=None, int[2] pad=0) -> Tensor",
+      [](Args a) -> Outputs {
+        return {R::mean(pooled_windows(a, "avg_pool2d", 0), {Int(-2), Int(-1)})};
+      },
+      {.domain = floating, .doc = "Mean of each window of x[..., h, w]; padding counts as 0."});
 }
 
 }  // namespace
@@ -202,14 +213,17 @@ void add_nn_rows(Rows& r) {
   add_activations(r);
   add_softmax(r);
   add_pooling(r);
-  r.composite("layer_norm(Tensor x, int[] shape, Tensor? w=None, Tensor? b=None, float eps=1e-05) -> Tensor",
-              layer_norm_expansion,
-              {.doc = "(x - mean) / sqrt(var + eps) over the last axes, then w and b (Ba et al. 2016)."});
-  r.composite("batch_norm(Tensor x, Tensor? w, Tensor? b, Tensor(!)? mean, Tensor(!)? var, "
-              "bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
-              batch_norm_expansion,
-              {.doc = "Normalisation a channel over batch and space (Ioffe and Szegedy 2015); in training "
-                      "the running mean and (unbiased) variance move by momentum."});
+  r.composite(
+      "layer_norm(Tensor x, int[] shape, Tensor? w=None, Tensor? b=None, float eps=1e-05) -> "
+      "Tensor",
+      layer_norm_expansion,
+      {.doc = "(x - mean) / sqrt(var + eps) over the last axes, then w and b (Ba et al. 2016)."});
+  r.composite(
+      "batch_norm(Tensor x, Tensor? w, Tensor? b, Tensor(!)? mean, Tensor(!)? var, "
+      "bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
+      batch_norm_expansion,
+      {.doc = "Normalisation a channel over batch and space (Ioffe and Szegedy 2015); in training "
+              "the running mean and (unbiased) variance move by momentum."});
   r.composite("dropout(Tensor x, float p=0.5, bool training=True) -> Tensor", dropout_expansion,
               {.doc = "In training, zeros with probability p and the rest scaled by 1 / (1 - p)."});
 }

@@ -45,8 +45,8 @@ Grads extremum_grad(Grad g) {
   Tensor hit = M::cast(M::eq(g.x(0), unreduce(g, g.y())), g.dtype(0));
   Shape dims;
   absl::InlinedVector<Arg, 3> args{Arg(), g.arg(kReduceDim), Arg()};
-  auto mask = reduced_axes(g.op(), Args(args.data(), args.size()),
-                           static_cast<int>(g.shape(0).size()));
+  auto mask =
+      reduced_axes(g.op(), Args(args.data(), args.size()), static_cast<int>(g.shape(0).size()));
   for (size_t i = 0; i < mask.size(); ++i)
     if (mask[i]) dims.push_back(Int(i));
   Tensor ties = dims.empty() ? hit : R::sum(hit, dims, true);
@@ -69,9 +69,10 @@ Exprs pick(Exprs a, Exprs b, bool largest) {
 enum class Give : uint8_t { index, both };
 
 Monoid picking(bool largest, Give give) {
-  return {.unit = [largest](DType d) {
-            return Exprs{largest ? lowest(d) : highest(d), highest(DType::i64)};
-          },
+  return {.unit =
+              [largest](DType d) {
+                return Exprs{largest ? lowest(d) : highest(d), highest(DType::i64)};
+              },
           .lift = [](Exprs x) { return x; },
           .combine = [largest](Exprs a, Exprs b) { return pick(a, b, largest); },
           .finish = [give](Exprs s, Expr) { return give == Give::index ? Exprs{s[1]} : s; },
@@ -108,61 +109,86 @@ void add_monoids(Rows& r) {
            monoid(zero, [](Expr a, Expr b) { return a + b; }),
            {.promote = Promote::sum,
             .grad = [](Grad g) { return Grads{S::expand(unreduce(g, g.dy()), g.shape(0))}; },
-            .doc = "Sum over the axes of dim (all if empty). Order: the fixed tree of docs/architecture.md."});
+            .doc = "Sum over the axes of dim (all if empty). Order: the fixed tree of "
+                   "docs/architecture.md."});
   Monoid mean = monoid(zero, [](Expr a, Expr b) { return a + b; });
   mean.finish = [](Exprs s, Expr n) { return Exprs{s[0] / cast(n, s[0].dtype())}; };
   r.reduce("mean(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor", mean,
            {.domain = floating,
-            .grad = [](Grad g) {
-              return Grads{S::expand(M::div(unreduce(g, g.dy()), count_of(g)), g.shape(0))};
-            },
+            .grad =
+                [](Grad g) {
+                  return Grads{S::expand(M::div(unreduce(g, g.dy()), count_of(g)), g.shape(0))};
+                },
             .doc = "Arithmetic mean over the axes of dim; NaN of no elements."});
   r.reduce("prod(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor",
            monoid(one, [](Expr a, Expr b) { return a * b; }),
-           {.domain = real_dtypes, .promote = Promote::sum, .saves = save_x(0) | save_y(0),
-            .grad = [](Grad g) {
-              // Right wherever no element is zero; a zero gives inf or NaN there, as y / x does.
-              return Grads{M::mul(unreduce(g, M::mul(g.dy(), g.y())), M::reciprocal(g.x(0)))};
-            },
+           {.domain = real_dtypes,
+            .promote = Promote::sum,
+            .saves = save_x(0) | save_y(0),
+            .grad =
+                [](Grad g) {
+                  // Right wherever no element is zero; a zero gives inf or NaN there, as y / x
+                  // does.
+                  return Grads{M::mul(unreduce(g, M::mul(g.dy(), g.y())), M::reciprocal(g.x(0)))};
+                },
             .doc = "Product over the axes of dim."});
   r.reduce("amax(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor", extremum(true),
-           {.domain = real_dtypes, .saves = save_x(0) | save_y(0), .grad = extremum_grad,
+           {.domain = real_dtypes,
+            .saves = save_x(0) | save_y(0),
+            .grad = extremum_grad,
             .doc = "Largest element over the axes of dim; NaN if there is one."});
   r.reduce("amin(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor", extremum(false),
-           {.domain = real_dtypes, .saves = save_x(0) | save_y(0), .grad = extremum_grad,
+           {.domain = real_dtypes,
+            .saves = save_x(0) | save_y(0),
+            .grad = extremum_grad,
             .doc = "Smallest element over the axes of dim; NaN if there is one."});
-  auto truth = [](Exprs x) {
-    return Exprs{x[0].dtype() == DType::bool_ ? x[0] : ne(x[0], 0)};
-  };
+  auto truth = [](Exprs x) { return Exprs{x[0].dtype() == DType::bool_ ? x[0] : ne(x[0], 0)}; };
   r.reduce("any(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor",
-           {.unit = [](DType) { return Exprs{constant(DType::bool_, 0)}; }, .lift = truth,
+           {.unit = [](DType) { return Exprs{constant(DType::bool_, 0)}; },
+            .lift = truth,
             .combine = [](Exprs a, Exprs b) { return Exprs{a[0] | b[0]}; },
             .finish = [](Exprs s, Expr) { return s; }},
-           {.domain = real_dtypes, .promote = Promote::boolean, .no_grad = true,
+           {.domain = real_dtypes,
+            .promote = Promote::boolean,
+            .no_grad = true,
             .doc = "True if an element is nonzero."});
   r.reduce("all(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor",
-           {.unit = [](DType) { return Exprs{constant(DType::bool_, 1)}; }, .lift = truth,
+           {.unit = [](DType) { return Exprs{constant(DType::bool_, 1)}; },
+            .lift = truth,
             .combine = [](Exprs a, Exprs b) { return Exprs{a[0] & b[0]}; },
             .finish = [](Exprs s, Expr) { return s; }},
-           {.domain = real_dtypes, .promote = Promote::boolean, .no_grad = true,
+           {.domain = real_dtypes,
+            .promote = Promote::boolean,
+            .no_grad = true,
             .doc = "True if no element is zero."});
 }
 
 void add_picks(Rows& r) {
-  r.reduce("argmax(Tensor x, int? dim=None, bool keepdim=False) -> Tensor", picking(true, Give::index),
-           {.domain = real_dtypes, .promote = Promote::index, .no_grad = true,
-            .doc = "Index of the largest element along dim (of the flattened input if None); the lowest "
-                   "such index; a NaN counts as largest."});
-  r.reduce("argmin(Tensor x, int? dim=None, bool keepdim=False) -> Tensor", picking(false, Give::index),
-           {.domain = real_dtypes, .promote = Promote::index, .no_grad = true,
-            .doc = "Index of the smallest element along dim; the lowest such index; a NaN counts as smallest."});
+  r.reduce(
+      "argmax(Tensor x, int? dim=None, bool keepdim=False) -> Tensor", picking(true, Give::index),
+      {.domain = real_dtypes,
+       .promote = Promote::index,
+       .no_grad = true,
+       .doc = "Index of the largest element along dim (of the flattened input if None); the lowest "
+              "such index; a NaN counts as largest."});
+  r.reduce("argmin(Tensor x, int? dim=None, bool keepdim=False) -> Tensor",
+           picking(false, Give::index),
+           {.domain = real_dtypes,
+            .promote = Promote::index,
+            .no_grad = true,
+            .doc = "Index of the smallest element along dim; the lowest such index; a NaN counts "
+                   "as smallest."});
   r.reduce("max_dim(Tensor x, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
            picking(true, Give::both),
-           {.domain = real_dtypes, .saves = save_y(1), .grad = pick_grad,
+           {.domain = real_dtypes,
+            .saves = save_y(1),
+            .grad = pick_grad,
             .doc = "Largest element along dim, and its lowest index."});
   r.reduce("min_dim(Tensor x, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
            picking(false, Give::both),
-           {.domain = real_dtypes, .saves = save_y(1), .grad = pick_grad,
+           {.domain = real_dtypes,
+            .saves = save_y(1),
+            .grad = pick_grad,
             .doc = "Smallest element along dim, and its lowest index."});
 }
 
@@ -179,48 +205,53 @@ Outputs var_expansion(Args a) {
 }
 
 void add_statistics(Rows& r) {
-  r.composite("var(Tensor x, int[] dim=[], bool keepdim=False, int correction=1) -> Tensor",
-              var_expansion,
-              {.doc = "Sum of squared distances from the mean, over (count - correction). Two passes."});
+  r.composite(
+      "var(Tensor x, int[] dim=[], bool keepdim=False, int correction=1) -> Tensor", var_expansion,
+      {.doc = "Sum of squared distances from the mean, over (count - correction). Two passes."});
   r.composite("std(Tensor x, int[] dim=[], bool keepdim=False, int correction=1) -> Tensor",
               [](Args a) -> Outputs { return {M::sqrt(var_expansion(a)[0])}; },
               {.doc = "Square root of var."});
-  r.composite("logsumexp(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor",
-              [](Args a) -> Outputs {
-                Tensor x = a.tensor(0);
-                Shape dims = a.ints(1);
-                Tensor top;
-                {
-                  GradMode no_grad(false);
-                  top = R::amax(x, dims, true);
-                  top = M::where(M::isfinite(top), top, 0);
-                }
-                Tensor total = M::log(R::sum(M::exp(M::sub(x, top)), dims, true));
-                Tensor y = M::add(total, top);
-                return {a.flag(2) ? y : S::squeeze(y, dims.empty() ? all_axes(x.rank()) : dims)};
-              },
-              {.doc = "log(sum(exp(x))), without overflow: the largest element is taken out first."});
+  r.composite(
+      "logsumexp(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor",
+      [](Args a) -> Outputs {
+        Tensor x = a.tensor(0);
+        Shape dims = a.ints(1);
+        Tensor top;
+        {
+          GradMode no_grad(false);
+          top = R::amax(x, dims, true);
+          top = M::where(M::isfinite(top), top, 0);
+        }
+        Tensor total = M::log(R::sum(M::exp(M::sub(x, top)), dims, true));
+        Tensor y = M::add(total, top);
+        return {a.flag(2) ? y : S::squeeze(y, dims.empty() ? all_axes(x.rank()) : dims)};
+      },
+      {.doc = "log(sum(exp(x))), without overflow: the largest element is taken out first."});
   r.scan("cumsum(Tensor x, int dim) -> Tensor", monoid(zero, [](Expr a, Expr b) { return a + b; }),
          {.promote = Promote::sum,
-          .grad = [](Grad g) {
-            // The reversed cumulative sum: total - cumsum + dy, per line.
-            int axis = g.axis(1, 0);
-            if (g.shape(0).empty()) return Grads{g.dy()};
-            Tensor dy = g.dy();
-            Tensor total = R::sum(dy, {Int(axis)}, true);
-            return Grads{M::add(M::sub(total, R::cumsum(dy, axis)), dy)};
-          },
+          .grad =
+              [](Grad g) {
+                // The reversed cumulative sum: total - cumsum + dy, per line.
+                int axis = g.axis(1, 0);
+                if (g.shape(0).empty()) return Grads{g.dy()};
+                Tensor dy = g.dy();
+                Tensor total = R::sum(dy, {Int(axis)}, true);
+                return Grads{M::add(M::sub(total, R::cumsum(dy, axis)), dy)};
+              },
           .doc = "Running sum along dim, from the left."});
   r.scan("cumprod(Tensor x, int dim) -> Tensor", monoid(one, [](Expr a, Expr b) { return a * b; }),
-         {.domain = real_dtypes, .promote = Promote::sum, .saves = save_x(0) | save_y(0),
-          .grad = [](Grad g) {
-            int axis = g.axis(1, 0);
-            if (g.shape(0).empty()) return Grads{g.dy()};
-            Tensor w = M::mul(g.dy(), g.y());
-            Tensor total = R::sum(w, {Int(axis)}, true);
-            Tensor tail = M::add(M::sub(total, R::cumsum(w, axis)), w);
-            return Grads{M::div(tail, g.x(0))};
-          },
+         {.domain = real_dtypes,
+          .promote = Promote::sum,
+          .saves = save_x(0) | save_y(0),
+          .grad =
+              [](Grad g) {
+                int axis = g.axis(1, 0);
+                if (g.shape(0).empty()) return Grads{g.dy()};
+                Tensor w = M::mul(g.dy(), g.y());
+                Tensor total = R::sum(w, {Int(axis)}, true);
+                Tensor tail = M::add(M::sub(total, R::cumsum(w, axis)), w);
+                return Grads{M::div(tail, g.x(0))};
+              },
           .doc = "Running product along dim, from the left."});
 }
 

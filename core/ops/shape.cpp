@@ -1,4 +1,5 @@
-// Views: a geometry rule each; `<name>_put` and the gradient follow. And the composites made of them.
+// Views: a geometry rule each; `<name>_put` and the gradient follow. And the composites made of
+// them.
 #include <absl/strings/str_cat.h>
 
 #include "core/ops/families.h"
@@ -45,9 +46,8 @@ Shape resolve_shape(std::string_view op, IntSpan shape, Int count) {
   for (size_t i = 0; i < out.size(); ++i) {
     if (identical(out[i], Int(-1))) {
       if (unknown >= 0)
-        throw ValueError({.op = std::string(op),
-                          .problem = "only one size may be -1",
-                          .got = to_string(shape)});
+        throw ValueError(
+            {.op = std::string(op), .problem = "only one size may be -1", .got = to_string(shape)});
       unknown = static_cast<int>(i);
     } else {
       known *= out[i];
@@ -183,15 +183,15 @@ void add_views(Rows& r) {
   r.view("expand(Tensor x, int[] shape) -> Tensor", expand_geometry,
          {.grad = [](Grad g) { return Grads{g.dy()}; },  // summed to x's shape by the caller
           .overlaps = true,
-          .doc = "Axes of size 1 repeated without a copy; new axes may be added in front; -1 keeps a size."});
+          .doc = "Axes of size 1 repeated without a copy; new axes may be added in front; -1 keeps "
+                 "a size."});
   r.view("permute(Tensor x, int[] dims) -> Tensor", permute_geometry,
          {.grad =
               [](Grad g) {
                 Shape dims = g.ints(1), back(dims.size(), Int(0));
                 for (size_t i = 0; i < dims.size(); ++i)
-                  back[static_cast<size_t>(
-                      normalise_axis("permute", dims[i].value(), static_cast<int>(dims.size())))] =
-                      Int(i);
+                  back[static_cast<size_t>(normalise_axis("permute", dims[i].value(),
+                                                          static_cast<int>(dims.size())))] = Int(i);
                 return Grads{S::permute(g.dy(), back)};
               },
           .doc = "Axes in another order."});
@@ -204,7 +204,8 @@ void add_views(Rows& r) {
   r.view("slice(Tensor x, int dim, int? start=None, int? end=None, int step=1) -> Tensor",
          slice_geometry, {.doc = "x[start:end:step] along dim, by Python's rules."});
   r.view("windows(Tensor x, int[2] kernel, int[2] stride=1) -> Tensor", windows_geometry,
-         {.grad = windows_grad, .overlaps = true,
+         {.grad = windows_grad,
+          .overlaps = true,
           .doc = "Every kernel[0] x kernel[1] window of the last two axes, as two new last axes."});
 }
 
@@ -243,9 +244,10 @@ Outputs cat_expansion(Args a) {
     for (int i = 0; fits && i < x.rank(); ++i)
       fits = i == axis || require(Relation::eq, x.size(i), xs[0].size(i));
     if (!fits)
-      throw ShapeError({.op = "cat",
-                        .problem = absl::StrCat("the shapes differ outside axis ", axis),
-                        .got = absl::StrCat(to_string(xs[0].shape()), " and ", to_string(x.shape()))});
+      throw ShapeError(
+          {.op = "cat",
+           .problem = absl::StrCat("the shapes differ outside axis ", axis),
+           .got = absl::StrCat(to_string(xs[0].shape()), " and ", to_string(x.shape()))});
     total += x.size(axis);
   }
   shape[static_cast<size_t>(axis)] = total;
@@ -268,7 +270,9 @@ Outputs pad_expansion(Args a) {
                       .got = absl::StrCat(to_string(pad), " for rank ", x.rank())});
   for (Int p : pad)
     if (!require(Relation::le, Int(0), p))
-      throw ValueError({.op = "pad", .problem = "negative padding", .got = to_string(pad),
+      throw ValueError({.op = "pad",
+                        .problem = "negative padding",
+                        .got = to_string(pad),
                         .next = "slice the tensor instead"});
   for (size_t k = 0; 2 * k < pad.size(); ++k)
     shape[shape.size() - 1 - k] += pad[2 * k] + pad[2 * k + 1];
@@ -283,8 +287,9 @@ Outputs pad_expansion(Args a) {
 }
 
 void add_composites(Rows& r) {
-  r.composite("reshape(Tensor x, int[] shape) -> Tensor", reshape_expansion,
-              {.doc = "The same elements under another shape: a view where possible, else a copy."});
+  r.composite(
+      "reshape(Tensor x, int[] shape) -> Tensor", reshape_expansion,
+      {.doc = "The same elements under another shape: a view where possible, else a copy."});
   r.composite("contiguous(Tensor x) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
@@ -333,8 +338,9 @@ void add_composites(Rows& r) {
                 return {S::cat(xs, a.integer(1))};
               },
               {.doc = "Tensors of one shape joined along a new axis."});
-  r.composite("pad(Tensor x, int[] pad, Scalar value=0) -> Tensor", pad_expansion,
-              {.doc = "x with a border of value; pad lists (before, after) from the last axis on."});
+  r.composite(
+      "pad(Tensor x, int[] pad, Scalar value=0) -> Tensor", pad_expansion,
+      {.doc = "x with a border of value; pad lists (before, after) from the last axis on."});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// Rows of kind index. Every index is checked before anything is written; the error names the lowest bad logical
-// position. Writes that may meet (put, add) meet only along the axis, so work is split across the other
-// axes, and each place sees its writes in row-major order of the index whatever the split.
+// Rows of kind index. Every index is checked before anything is written; the error names the lowest
+// bad logical position. Writes that may meet (put, add) meet only along the axis, so work is split
+// across the other axes, and each place sees its writes in row-major order of the index whatever
+// the split.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -38,7 +39,8 @@ struct Complaint {
   Site site;
 };
 
-[[noreturn]] void out_of_range(const Complaint& c, const Operand& index, int64_t linear, int64_t value) {
+[[noreturn]] void out_of_range(const Complaint& c, const Operand& index, int64_t linear,
+                               int64_t value) {
   absl::InlinedVector<int64_t, 6> at(index.shape.size());
   for (size_t i = at.size(); i-- > 0;) {
     at[i] = linear % index.shape[i];
@@ -71,7 +73,8 @@ void read_index(const Operand& index, const Complaint& complaint, int64_t* to) {
   }
 }
 
-/// Walks the rows (all axes but the last) of an index space in order, keeping offsets for N operands.
+/// Walks the rows (all axes but the last) of an index space in order, keeping offsets for N
+/// operands.
 template <size_t N>
 class Rows {
  public:
@@ -115,7 +118,8 @@ Sizes without(const Sizes& strides, size_t axis) {
 }
 
 template <class T>
-void take(const Operand& x, size_t axis, const Operand& index, const int64_t* where, const Operand& out) {
+void take(const Operand& x, size_t axis, const Operand& index, const int64_t* where,
+          const Operand& out) {
   Sizes xs = without(x.strides, axis);
   int64_t n = index.shape.back(), step = x.strides[axis], x_last = xs.back();
   const auto* from = reinterpret_cast<const T*>(x.data);
@@ -144,7 +148,9 @@ struct Plus {
   }
 };
 struct PlusHalf {
-  uint16_t operator()(uint16_t a, uint16_t b) const { return f32_to_f16(f16_to_f32(a) + f16_to_f32(b)); }
+  uint16_t operator()(uint16_t a, uint16_t b) const {
+    return f32_to_f16(f16_to_f32(a) + f16_to_f32(b));
+  }
 };
 struct PlusBrain {
   uint16_t operator()(uint16_t a, uint16_t b) const {
@@ -164,11 +170,12 @@ struct Last {
 
 /// out already holds x; source has the index's rank and at least its extents.
 template <class T, class F>
-void scatter(const Operand& out, size_t axis, const Operand& index, const int64_t* where, const Operand& source,
-             F f) {
+void scatter(const Operand& out, size_t axis, const Operand& index, const int64_t* where,
+             const Operand& source, F f) {
   size_t rank = index.shape.size();
   Sizes os = without(out.strides, axis);
-  int64_t n = index.shape.back(), step = out.strides[axis], last = os.back(), from_step = source.strides.back();
+  int64_t n = index.shape.back(), step = out.strides[axis], last = os.back(),
+          from_step = source.strides.back();
   auto* to = reinterpret_cast<T*>(out.data);
   const auto* from = reinterpret_cast<const T*>(source.data);
   int64_t rows = rows_of(index.shape), lead = 1;
@@ -178,7 +185,8 @@ void scatter(const Operand& out, size_t axis, const Operand& index, const int64_
   int64_t tasks = by_lead ? lead : (n + kStretch - 1) / kStretch;
   if (tasks == 0 || rows == 0) return;
   int64_t rows_each = by_lead ? rows / lead : rows;
-  if (by_lead && axis + 1 == rank) rows_each = std::max<int64_t>(1, rows / std::max<int64_t>(lead, 1));
+  if (by_lead && axis + 1 == rank)
+    rows_each = std::max<int64_t>(1, rows / std::max<int64_t>(lead, 1));
   int64_t per_task = std::max<int64_t>(1, rows_each * (by_lead ? n : std::min(n, kStretch)));
   parallel_for(tasks, std::max<int64_t>(1, 8192 / per_task), [&](int64_t begin, int64_t end) {
     int64_t j0 = by_lead ? 0 : begin * kStretch, j1 = by_lead ? n : std::min(n, end * kStretch);
@@ -200,33 +208,49 @@ void scatter(const Operand& out, size_t axis, const Operand& index, const int64_
 template <class F>
 void by_size(DType d, F f) {
   switch (size_of(d)) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    default: return f(uint64_t{});
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    default:
+      return f(uint64_t{});
   }
 }
 template <class F>
 void by_sum(DType d, F f) {
   switch (d) {
-    case DType::bool_: return f(uint8_t{}, [](uint8_t a, uint8_t b) -> uint8_t { return a | b; });
-    case DType::u8: return f(uint8_t{}, Plus<uint8_t>{});
-    case DType::i8: return f(int8_t{}, Plus<int8_t>{});
-    case DType::i16: return f(int16_t{}, Plus<int16_t>{});
-    case DType::i32: return f(int32_t{}, Plus<int32_t>{});
-    case DType::i64: return f(int64_t{}, Plus<int64_t>{});
-    case DType::f16: return f(uint16_t{}, PlusHalf{});
-    case DType::bf16: return f(uint16_t{}, PlusBrain{});
-    case DType::f32: return f(float{}, Plus<float>{});
-    case DType::f64: return f(double{}, Plus<double>{});
-    case DType::c64: return f(Pair{}, PlusPair{});
-    default: LATHE_INTERNAL("an index row on a dtype no tensor has");
+    case DType::bool_:
+      return f(uint8_t{}, [](uint8_t a, uint8_t b) -> uint8_t { return a | b; });
+    case DType::u8:
+      return f(uint8_t{}, Plus<uint8_t>{});
+    case DType::i8:
+      return f(int8_t{}, Plus<int8_t>{});
+    case DType::i16:
+      return f(int16_t{}, Plus<int16_t>{});
+    case DType::i32:
+      return f(int32_t{}, Plus<int32_t>{});
+    case DType::i64:
+      return f(int64_t{}, Plus<int64_t>{});
+    case DType::f16:
+      return f(uint16_t{}, PlusHalf{});
+    case DType::bf16:
+      return f(uint16_t{}, PlusBrain{});
+    case DType::f32:
+      return f(float{}, Plus<float>{});
+    case DType::f64:
+      return f(double{}, Plus<double>{});
+    case DType::c64:
+      return f(Pair{}, PlusPair{});
+    default:
+      LATHE_INTERNAL("an index row on a dtype no tensor has");
   }
 }
 
 /// Whole slices: x seen as [outer, axis, inner...], moved slice by slice.
 struct Slices {
-  Operand item;       // one slice: x without the axis
+  Operand item;  // one slice: x without the axis
   int64_t x_step, out_step;
 };
 
@@ -239,11 +263,12 @@ Operand slice_of(const Operand& o, size_t axis, size_t axes) {
   return s;
 }
 
-/// out and source have the index's axes where x has the axis. `f` combines what is at a place of `to` with
-/// what comes from `from`; whole: to = slices named by the index are read (select) or written (add).
+/// out and source have the index's axes where x has the axis. `f` combines what is at a place of
+/// `to` with what comes from `from`; whole: to = slices named by the index are read (select) or
+/// written (add).
 template <class T, class F>
-void move_slices(const Operand& many, size_t axis, const Operand& one, const int64_t* where, int64_t count,
-                 int64_t one_step, size_t index_axes, bool many_is_target, F f) {
+void move_slices(const Operand& many, size_t axis, const Operand& one, const int64_t* where,
+                 int64_t count, int64_t one_step, size_t index_axes, bool many_is_target, F f) {
   // `many` is indexed by `where`, `one` by position.
   Operand a = slice_of(many, axis, 1), b = slice_of(one, axis, index_axes);
   const Operand* both[] = {&a, &b};
@@ -304,7 +329,8 @@ Operand scalar_source(const Arg& value, DType dtype, const Operand& index, std::
   if (value.tag == Tag::real)
     store_element(dtype, room, value.real_);
   else
-    store_element(dtype, room, value.tag == Tag::flag ? int64_t{value.flag_} : value.integer().value());
+    store_element(dtype, room,
+                  value.tag == Tag::flag ? int64_t{value.flag_} : value.integer().value());
   return Operand{room, dtype, index.shape, Sizes(index.shape.size(), 0)};
 }
 
@@ -315,15 +341,16 @@ void run_job(const Job& job) {
   const int64_t* at = where.as<int64_t>();
   DType d = job.out.dtype;
   int64_t count = job.index.numel();
-  // From one index to the next, in the operand that has the index's axes: they are contiguous there, or the
-  // operand was made so.
+  // From one index to the next, in the operand that has the index's axes: they are contiguous
+  // there, or the operand was made so.
   size_t index_axes = job.index.shape.size();
   auto step = [&](const Operand& o) { return o.strides[job.axis + index_axes - 1]; };
   if (job.access != Access::take && job.access != Access::select) copy_elements(job.x, job.out);
   if (count == 0) return;
   switch (job.access) {
     case Access::take:
-      return by_size(d, [&](auto t) { take<decltype(t)>(job.x, job.axis, job.index, at, job.out); });
+      return by_size(d,
+                     [&](auto t) { take<decltype(t)>(job.x, job.axis, job.index, at, job.out); });
     case Access::put:
       return by_size(d, [&](auto t) {
         using T = decltype(t);
@@ -336,14 +363,16 @@ void run_job(const Job& job) {
     case Access::select:
       return by_size(d, [&](auto t) {
         using T = decltype(t);
-        move_slices<T>(job.x, job.axis, job.out, at, count, step(job.out), index_axes, false, Last<T>{});
+        move_slices<T>(job.x, job.axis, job.out, at, count, step(job.out), index_axes, false,
+                       Last<T>{});
       });
     case Access::select_add:
       return by_sum(d, [&](auto t, auto plus) {
-        move_slices<decltype(t)>(job.out, job.axis, job.source, at, count, step(job.source), index_axes, true,
-                                 plus);
+        move_slices<decltype(t)>(job.out, job.axis, job.source, at, count, step(job.source),
+                                 index_axes, true, plus);
       });
-    case Access::through: break;
+    case Access::through:
+      break;
   }
 }
 
@@ -401,7 +430,8 @@ void run_index(const Call& call, Outputs& outputs) {
     }
     for (size_t i = job.index.shape.size() - 1; i-- > 0;)
       if (has.strides[job.axis + i] !=
-          has.strides[job.axis + i + 1] * has.shape[job.axis + i + 1] && has.numel() > 0) {
+              has.strides[job.axis + i + 1] * has.shape[job.axis + i + 1] &&
+          has.numel() > 0) {
         // The slices are not evenly apart: make them so.
         Tensor flat = empty({has.dtype, Shape(has.shape.begin(), has.shape.end()), out.device()});
         Operand to = operand(flat), from = has;

@@ -16,7 +16,8 @@ bool moves(const Addressing& access, int var) {
   return false;
 }
 
-Product::Repeat repeat_of(const Contraction& c, const Addressing& left, const Addressing& right, int var) {
+Product::Repeat repeat_of(const Contraction& c, const Addressing& left, const Addressing& right,
+                          int var) {
   size_t v = static_cast<size_t>(var);
   Product::Repeat r{c.extent[v], left.stride[v], right.stride[v], c.out.stride[v], {}, {}};
   for (const Window& w : left.windows) r.left_windows.push_back(w.coefficient[v]);
@@ -69,7 +70,8 @@ Contraction complex_as_real(const Contraction& c) {
   scale(r.a, 2);
   scale(r.b, 4);
   scale(r.out, 2);
-  // Two variables more: the part of b's pair that is the term, summed innermost; the part of the result.
+  // Two variables more: the part of b's pair that is the term, summed innermost; the part of the
+  // result.
   int term = static_cast<int>(r.extent.size()), part = term + 1;
   r.extent.insert(r.extent.end(), {2, 2});
   r.reduced.push_back(term);
@@ -109,10 +111,11 @@ class Runner {
     if (share_left_) pack_all(p_.left, left_, tiles_.rows, left_copies_, shared_left_);
     if (share_right_) pack_all(p_.right, right_, tiles_.cols, right_copies_, shared_right_);
     int64_t tasks = p_.products * row_blocks_ * col_blocks_;
-    parallel_for(tasks, grain(rows_block_ * cols_block_ * p_.depth), [&](int64_t begin, int64_t end) {
-      Scratch panels(panel_bytes());
-      for (int64_t t = begin; t < end; ++t) task(t, panels.as<T>());
-    });
+    parallel_for(tasks, grain(rows_block_ * cols_block_ * p_.depth),
+                 [&](int64_t begin, int64_t end) {
+                   Scratch panels(panel_bytes());
+                   for (int64_t t = begin; t < end; ++t) task(t, panels.as<T>());
+                 });
   }
 
  private:
@@ -151,22 +154,25 @@ class Runner {
     if (epilogue_) epilogue_(0, n);
   }
 
-  // ── matrix times matrix ─────────────────────────────────────────────────────────────────────────
-  /// Blocks are chosen from the shape alone. A block of columns (one block of k deep) stays in L2 while
-  /// the rows stream past it; rows are split only as far as there are too few tasks otherwise, and then
-  /// both sides are packed once for all.
+  // ── matrix times matrix
+  // ─────────────────────────────────────────────────────────────────────────
+  /// Blocks are chosen from the shape alone. A block of columns (one block of k deep) stays in L2
+  /// while the rows stream past it; rows are split only as far as there are too few tasks
+  /// otherwise, and then both sides are packed once for all.
   void choose_blocks() {
     constexpr int64_t kCols = 384;
     int64_t parts = (p_.cols + kCols + kCols / 2 - 1) / (kCols + kCols / 2);
     cols_block_ = parts <= 1 ? p_.cols : round_up((p_.cols + parts - 1) / parts, tiles_.cols);
     col_blocks_ = (p_.cols + cols_block_ - 1) / cols_block_;
     int64_t work = p_.rows * p_.cols * p_.depth >> 22;
-    int64_t wanted = std::clamp<int64_t>(work, 1, 16) / std::max<int64_t>(1, col_blocks_ * p_.products);
+    int64_t wanted =
+        std::clamp<int64_t>(work, 1, 16) / std::max<int64_t>(1, col_blocks_ * p_.products);
     int64_t split = std::min<int64_t>(wanted, p_.rows / (tiles_.rows * 2));
     rows_block_ = split <= 1 ? p_.rows : round_up((p_.rows + split - 1) / split, tiles_.rows);
     row_blocks_ = (p_.rows + rows_block_ - 1) / rows_block_;
     bool narrow = p_.cols <= 3 * tiles_.cols;
-    left_direct_ = p_.left.plain() && p_.left.x_step() == 1 && (p_.rows <= 2 * tiles_.rows || narrow);
+    left_direct_ =
+        p_.left.plain() && p_.left.x_step() == 1 && (p_.rows <= 2 * tiles_.rows || narrow);
     left_rows_ = !left_direct_ && p_.left.plain() && p_.left.k_step() == 1 && narrow;
     right_direct_ = p_.right.plain() && p_.right.x_step() == 1 &&
                     (p_.rows <= 3 * tiles_.rows || p_.depth * p_.cols <= 1 << 14);
@@ -198,7 +204,8 @@ class Runner {
     return round_up(cols_block_, tiles_.cols) * std::min(p_.depth, p_.block);
   }
   int64_t left_room() const {
-    return share_left_ || left_direct_ || left_rows_ ? 0 : tiles_.rows * std::min(p_.depth, p_.block);
+    return share_left_ || left_direct_ || left_rows_ ? 0
+                                                     : tiles_.rows * std::min(p_.depth, p_.block);
   }
 
   using Varies = absl::InlinedVector<bool, 6>;
@@ -228,7 +235,8 @@ class Runner {
   }
 
   /// A whole side in panels `width` wide, all k of a panel together.
-  void pack_all(const Side& side, const T* base, int width, int64_t copies, std::optional<Scratch>& to) {
+  void pack_all(const Side& side, const T* base, int width, int64_t copies,
+                std::optional<Scratch>& to) {
     int64_t panels = (side.extent() + width - 1) / width, panel = width * p_.depth;
     to.emplace(static_cast<size_t>(copies * panels * panel + 64) * sizeof(T));
     T* data = to->template as<T>();
@@ -239,7 +247,8 @@ class Runner {
         Place at = place(product_of(t / panels, varies));
         int64_t x = t % panels * width;
         int valid = static_cast<int>(std::min<int64_t>(width, side.extent() - x));
-        side.pack(tiles_, base, left ? at.left : at.right, x, valid, width, 0, p_.depth, data + t * panel);
+        side.pack(tiles_, base, left ? at.left : at.right, x, valid, width, 0, p_.depth,
+                  data + t * panel);
       }
     });
   }
@@ -255,11 +264,13 @@ class Runner {
     block.col = col_block * cols_block_;
     block.cols = std::min(cols_block_, p_.cols - block.col);
     if (share_left_)
-      block.packed_left = shared_left_->template as<T>() +
-                          copy_of(product, left_varies_) * round_up(p_.rows, tiles_.rows) * p_.depth;
+      block.packed_left = shared_left_->template as<T>() + copy_of(product, left_varies_) *
+                                                               round_up(p_.rows, tiles_.rows) *
+                                                               p_.depth;
     if (share_right_)
-      block.packed_right = shared_right_->template as<T>() +
-                           copy_of(product, right_varies_) * round_up(p_.cols, tiles_.cols) * p_.depth;
+      block.packed_right = shared_right_->template as<T>() + copy_of(product, right_varies_) *
+                                                                 round_up(p_.cols, tiles_.cols) *
+                                                                 p_.depth;
     block.right_panel = scratch;
     block.left_panel = scratch + right_room();
     for (int64_t k = 0; k < p_.depth; k += p_.block)
@@ -286,14 +297,16 @@ class Runner {
     for (int64_t i = 0; i < block.rows; i += most) {
       int rows = static_cast<int>(std::min<int64_t>(most, block.rows - i));
       T* c = out_ + at.out + (block.row + i) * p_.cols + block.col;
-      left_rows_ ? direct_strip(at, block, i, rows, k, depth, c) : packed_strip(at, block, i, rows, k, depth, c);
+      left_rows_ ? direct_strip(at, block, i, rows, k, depth, c)
+                 : packed_strip(at, block, i, rows, k, depth, c);
       if (last && epilogue_)
         for (int r = 0; r < rows; ++r) epilogue_(c - out_ + r * p_.cols, block.cols);
     }
   }
 
   /// One strip of tiles: `rows` rows from row i of the block, all its columns.
-  void packed_strip(const Place& at, const Block& block, int64_t i, int rows, int64_t k, int64_t depth, T* c) {
+  void packed_strip(const Place& at, const Block& block, int64_t i, int rows, int64_t k,
+                    int64_t depth, T* c) {
     TileCall<T> call{};
     call.rows = rows;
     call.depth = depth;
@@ -308,7 +321,8 @@ class Runner {
     }
   }
 
-  void direct_strip(const Place& at, const Block& block, int64_t i, int rows, int64_t k, int64_t depth, T* c) {
+  void direct_strip(const Place& at, const Block& block, int64_t i, int rows, int64_t k,
+                    int64_t depth, T* c) {
     RowsCall<T> call{};
     call.rows = rows;
     call.depth = depth;
@@ -332,13 +346,14 @@ class Runner {
     } else if (share_left_) {
       call.a = block.packed_left + row / tiles_.rows * tiles_.rows * p_.depth + k * tiles_.rows;
     } else {
-      p_.left.pack(tiles_, left_, at.left, row, call.rows, tiles_.rows, k, call.depth, block.left_panel);
+      p_.left.pack(tiles_, left_, at.left, row, call.rows, tiles_.rows, k, call.depth,
+                   block.left_panel);
       call.a = block.left_panel;
     }
   }
 
-  void right_panel(const Place& at, const Block& block, int64_t j, int64_t k, int64_t depth, const T*& b,
-                   int64_t& b_k) {
+  void right_panel(const Place& at, const Block& block, int64_t j, int64_t k, int64_t depth,
+                   const T*& b, int64_t& b_k) {
     b_k = tiles_.cols;
     if (right_direct_) {
       b = right_ + at.right.offset + block.col + j + k * p_.right.k_step();
@@ -350,7 +365,8 @@ class Runner {
     }
   }
 
-  // ── few rows: the right side is read once, as it lies ───────────────────────────────────────────
+  // ── few rows: the right side is read once, as it lies
+  // ───────────────────────────────────────────
   bool vector_fits() const {
     if (!p_.left.plain() || !p_.right.plain()) return false;
     return (p_.rows == 1 && p_.right.x_step() == 1) || (p_.rows <= 4 && p_.right.k_step() == 1);
@@ -361,14 +377,15 @@ class Runner {
     int64_t stretch = std::clamp<int64_t>((int64_t{1} << 17) / p_.depth, 64, by_row ? 2048 : 1024);
     stretch = stretch / 64 * 64;
     int64_t stretches = (p_.cols + stretch - 1) / stretch;
-    parallel_for(p_.products * stretches, grain(stretch * p_.depth * 8), [&](int64_t begin, int64_t end) {
-      Scratch copy(static_cast<size_t>(p_.rows * p_.depth) * sizeof(T));
-      for (int64_t t = begin; t < end; ++t) {
-        Place at = place(t / stretches);
-        int64_t col = t % stretches * stretch;
-        few_rows(at, col, std::min(stretch, p_.cols - col), by_row, copy.as<T>());
-      }
-    });
+    parallel_for(p_.products * stretches, grain(stretch * p_.depth * 8),
+                 [&](int64_t begin, int64_t end) {
+                   Scratch copy(static_cast<size_t>(p_.rows * p_.depth) * sizeof(T));
+                   for (int64_t t = begin; t < end; ++t) {
+                     Place at = place(t / stretches);
+                     int64_t col = t % stretches * stretch;
+                     few_rows(at, col, std::min(stretch, p_.cols - col), by_row, copy.as<T>());
+                   }
+                 });
   }
 
   void few_rows(const Place& at, int64_t col, int64_t cols, bool by_row, T* copy) {
@@ -385,10 +402,11 @@ class Runner {
     for (int64_t k = 0; k < p_.depth; k += p_.block) {
       int64_t depth = std::min(p_.block, p_.depth - k);
       if (by_row)
-        tiles_.row_times_matrix(x + k, 1, m + k * p_.right.k_step(), p_.right.k_step(), depth, cols, y, k > 0);
+        tiles_.row_times_matrix(x + k, 1, m + k * p_.right.k_step(), p_.right.k_step(), depth, cols,
+                                y, k > 0);
       else
-        tiles_.matrix_times_columns(m + k, p_.right.x_step(), x + k, ldx, static_cast<int>(p_.rows), depth,
-                                    cols, y, p_.cols, k > 0);
+        tiles_.matrix_times_columns(m + k, p_.right.x_step(), x + k, ldx, static_cast<int>(p_.rows),
+                                    depth, cols, y, p_.cols, k > 0);
     }
     if (epilogue_)
       for (int64_t i = 0; i < p_.rows; ++i) epilogue_(y - out_ + i * p_.cols, cols);
@@ -404,7 +422,8 @@ class Runner {
   const Epilogue& epilogue_;
   int64_t rows_block_ = 0, cols_block_ = 0, row_blocks_ = 1, col_blocks_ = 1;
   int64_t left_copies_ = 1, right_copies_ = 1;
-  bool left_direct_ = false, left_rows_ = false, right_direct_ = false, share_left_ = false, share_right_ = false;
+  bool left_direct_ = false, left_rows_ = false, right_direct_ = false, share_left_ = false,
+       share_right_ = false;
   Varies left_varies_, right_varies_;
   std::optional<Scratch> shared_left_, shared_right_;
 };

@@ -91,11 +91,11 @@ void Side::pack_plain(const Tiles<T>& tiles, const T* base, int64_t x0, int vali
   }
 }
 
-/// Lane by lane the address is the same for a whole run of k but for the step: find the stretches of
-/// lanes that lie side by side once, then copy.
+/// Lane by lane the address is the same for a whole run of k but for the step: find the stretches
+/// of lanes that lie side by side once, then copy.
 template <class T>
-void Side::pack_lanes(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_t x0, int valid,
-                      int width, int64_t k0, int64_t depth, T* to) const {
+void Side::pack_lanes(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_t x0,
+                      int valid, int width, int64_t k0, int64_t depth, T* to) const {
   constexpr int kMostLanes = 128;
   LaneRun runs[kMostLanes];
   while (depth > 0) {
@@ -132,13 +132,14 @@ void Side::pack_lanes(const Tiles<T>& tiles, const T* base, const Shift& shift, 
 
 /// The innermost k moves a window: each x is copied into a row, then the rows are turned.
 template <class T>
-void Side::pack_rows(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_t x0, int valid,
-                     int width, int64_t k0, int64_t depth, T* to) const {
+void Side::pack_rows(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_t x0,
+                     int valid, int width, int64_t k0, int64_t depth, T* to) const {
   constexpr int64_t kStretch = 64;
   T rows[64 * kStretch];
   for (int64_t done = 0; done < depth; done += kStretch) {
     int64_t n = std::min(kStretch, depth - done);
-    for (int x = 0; x < valid; ++x) fill_row(base, shift, x0 + x, k0 + done, n, rows + x * kStretch);
+    for (int x = 0; x < valid; ++x)
+      fill_row(base, shift, x0 + x, k0 + done, n, rows + x * kStretch);
     tiles.pack_transposed(rows, kStretch, n, valid, width, to + done * width);
   }
 }
@@ -192,9 +193,9 @@ void Side::fill_row(const T* base, const Shift& shift, int64_t x, int64_t k0, in
   }
 }
 
-template void Side::pack(const Tiles<float>&, const float*, const Shift&, int64_t, int, int, int64_t,
-                         int64_t, float*) const;
-template void Side::pack(const Tiles<double>&, const double*, const Shift&, int64_t, int, int, int64_t,
-                         int64_t, double*) const;
+template void Side::pack(const Tiles<float>&, const float*, const Shift&, int64_t, int, int,
+                         int64_t, int64_t, float*) const;
+template void Side::pack(const Tiles<double>&, const double*, const Shift&, int64_t, int, int,
+                         int64_t, int64_t, double*) const;
 
 }  // namespace lathe::own

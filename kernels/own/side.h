@@ -1,5 +1,6 @@
-// One operand of a contraction as one side of a matrix product: its elements by (x, k), x being the row of the
-// left side or the column of the right one, and the copying of them into the panels that tiles read.
+// One operand of a contraction as one side of a matrix product: its elements by (x, k), x being the
+// row of the left side or the column of the right one, and the copying of them into the panels that
+// tiles read.
 #pragma once
 
 #include <vector>
@@ -45,7 +46,8 @@ class Side {
   int64_t k_step() const { return k_step_; }
   size_t windows() const { return coordinates_.size(); }
 
-  /// to[k*width + x] for x in [x0, x0 + valid), k in [k0, k0 + depth); lanes from valid to width are 0.
+  /// to[k*width + x] for x in [x0, x0 + valid), k in [k0, k0 + depth); lanes from valid to width
+  /// are 0.
   template <class T>
   void pack(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_t x0, int valid,
             int width, int64_t k0, int64_t depth, T* to) const;
@@ -57,8 +59,8 @@ class Side {
   };
 
   template <class T>
-  void pack_plain(const Tiles<T>& tiles, const T* base, int64_t x0, int valid, int width, int64_t k0,
-                  int64_t depth, T* to) const;
+  void pack_plain(const Tiles<T>& tiles, const T* base, int64_t x0, int valid, int width,
+                  int64_t k0, int64_t depth, T* to) const;
   template <class T>
   void pack_lanes(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_t x0, int valid,
                   int width, int64_t k0, int64_t depth, T* to) const;
@@ -66,7 +68,8 @@ class Side {
   void pack_rows(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_t x0, int valid,
                  int width, int64_t k0, int64_t depth, T* to) const;
   template <class T>
-  void fill_row(const T* base, const Shift& shift, int64_t x, int64_t k0, int64_t depth, T* row) const;
+  void fill_row(const T* base, const Shift& shift, int64_t x, int64_t k0, int64_t depth,
+                T* row) const;
 
   int64_t extent_ = 1;
   bool plain_ = false;
@@ -75,7 +78,8 @@ class Side {
   std::vector<Coordinate> coordinates_;
   // The innermost k: `run_` of them in a row, apart by run_step_, with the same coordinates.
   int64_t run_ = 1, run_step_ = 0;
-  // Where run_ is 1: the innermost variable's extent, and what a step of it adds to each coordinate.
+  // Where run_ is 1: the innermost variable's extent, and what a step of it adds to each
+  // coordinate.
   int64_t inner_ = 1;
 };
 

@@ -1,8 +1,9 @@
-// The bodies of own/tiles.h, written once on a vector type V and compiled by tiles_<isa>.cpp each. All of it
-// has internal linkage: a copy compiled for one instruction set must never serve another.
+// The bodies of own/tiles.h, written once on a vector type V and compiled by tiles_<isa>.cpp each.
+// All of it has internal linkage: a copy compiled for one instruction set must never serve another.
 //
-// V offers: T, Reg, lanes, rows and columns-in-vectors of the tile; zero, all(T), load, load_some(p, Mask),
-// store, store_some, add, fma(a, b, c) = a*b + c, Mask first(n), transpose(Reg[lanes]).
+// V offers: T, Reg, lanes, rows and columns-in-vectors of the tile; zero, all(T), load,
+// load_some(p, Mask), store, store_some, add, fma(a, b, c) = a*b + c, Mask first(n),
+// transpose(Reg[lanes]).
 #pragma once
 
 #include "kernels/own/tiles.h"
@@ -40,8 +41,8 @@ __attribute__((always_inline)) inline void tile_body(const Call& t, At at, Step 
   if (t.add) {
     LATHE_UNROLL for (int i = 0; i < R; ++i) {
       auto* row = c + i * t.ldc;
-      LATHE_UNROLL for (int j = 0; j < NV - 1; ++j)
-        acc[i][j] = V::add(V::load(row + j * L), acc[i][j]);
+      LATHE_UNROLL for (int j = 0; j < NV - 1; ++j) acc[i][j] =
+          V::add(V::load(row + j * L), acc[i][j]);
       acc[i][NV - 1] = V::add(V::load_some(row + (NV - 1) * L, tail), acc[i][NV - 1]);
     }
   }
@@ -56,7 +57,8 @@ template <class V, int R, int NV>
 __attribute__((noinline)) void tile_of(const TileCall<typename V::T>& t) {
   const auto* a = t.a;
   const int64_t a_k = t.a_k;
-  tile_body<V, R, NV>(t, [&](int i) { return a[i]; }, [&] { a += a_k; });
+  tile_body<V, R, NV>(
+      t, [&](int i) { return a[i]; }, [&] { a += a_k; });
 }
 
 template <class V, int R, int NV>
@@ -64,7 +66,8 @@ __attribute__((noinline)) void rows_of(const RowsCall<typename V::T>& t) {
   const typename V::T* row[R];
   LATHE_UNROLL for (int i = 0; i < R; ++i) row[i] = t.a + i * t.a_row;
   int64_t k = 0;
-  tile_body<V, R, NV>(t, [&](int i) { return row[i][k]; }, [&] { ++k; });
+  tile_body<V, R, NV>(
+      t, [&](int i) { return row[i][k]; }, [&] { ++k; });
 }
 
 template <class V>
@@ -227,11 +230,12 @@ void row_times_matrix(const typename V::T* x, int64_t x_k, const typename V::T* 
   }
 }
 
-/// As many rows at once as a vector has lanes; the chain runs along k, so blocks are turned in registers.
+/// As many rows at once as a vector has lanes; the chain runs along k, so blocks are turned in
+/// registers.
 template <class V, int N>
-__attribute__((noinline)) void columns_of(const typename V::T* m, int64_t ld, const typename V::T* x,
-                                          int64_t ldx, int64_t depth, int64_t rows,
-                                          typename V::T* y, int64_t ldy, bool add) {
+__attribute__((noinline)) void columns_of(const typename V::T* m, int64_t ld,
+                                          const typename V::T* x, int64_t ldx, int64_t depth,
+                                          int64_t rows, typename V::T* y, int64_t ldy, bool add) {
   constexpr int L = V::lanes;
   for (int64_t r0 = 0; r0 < rows; r0 += L) {
     const int n = rows - r0 < L ? static_cast<int>(rows - r0) : L;
@@ -245,9 +249,8 @@ __attribute__((noinline)) void columns_of(const typename V::T* m, int64_t ld, co
       if (n == L && count == L) {
         LATHE_UNROLL for (int r = 0; r < L; ++r) block[r] = V::load(base + r * ld + k);
         V::transpose(block);
-        LATHE_UNROLL for (int i = 0; i < L; ++i)
-          LATHE_UNROLL for (int c = 0; c < N; ++c)
-            acc[c] = V::fma(V::all(x[c * ldx + k + i]), block[i], acc[c]);
+        LATHE_UNROLL for (int i = 0; i < L; ++i) LATHE_UNROLL for (int c = 0; c < N; ++c) acc[c] =
+            V::fma(V::all(x[c * ldx + k + i]), block[i], acc[c]);
         continue;
       }
       const auto some = V::first(count);
@@ -255,8 +258,8 @@ __attribute__((noinline)) void columns_of(const typename V::T* m, int64_t ld, co
         block[r] = r < n ? V::load_some(base + r * ld + k, some) : V::zero();
       V::transpose(block);
       for (int i = 0; i < count; ++i)
-        LATHE_UNROLL for (int c = 0; c < N; ++c)
-          acc[c] = V::fma(V::all(x[c * ldx + k + i]), block[i], acc[c]);
+        LATHE_UNROLL for (int c = 0; c < N; ++c) acc[c] =
+            V::fma(V::all(x[c * ldx + k + i]), block[i], acc[c]);
     }
     const auto some = V::first(n);
     LATHE_UNROLL for (int c = 0; c < N; ++c) {
@@ -272,10 +275,14 @@ void matrix_times_columns(const typename V::T* m, int64_t ld, const typename V::
                           int columns, int64_t depth, int64_t rows, typename V::T* y, int64_t ldy,
                           bool add) {
   switch (columns) {
-    case 1: return columns_of<V, 1>(m, ld, x, ldx, depth, rows, y, ldy, add);
-    case 2: return columns_of<V, 2>(m, ld, x, ldx, depth, rows, y, ldy, add);
-    case 3: return columns_of<V, 3>(m, ld, x, ldx, depth, rows, y, ldy, add);
-    default: return columns_of<V, 4>(m, ld, x, ldx, depth, rows, y, ldy, add);
+    case 1:
+      return columns_of<V, 1>(m, ld, x, ldx, depth, rows, y, ldy, add);
+    case 2:
+      return columns_of<V, 2>(m, ld, x, ldx, depth, rows, y, ldy, add);
+    case 3:
+      return columns_of<V, 3>(m, ld, x, ldx, depth, rows, y, ldy, add);
+    default:
+      return columns_of<V, 4>(m, ld, x, ldx, depth, rows, y, ldy, add);
   }
 }
 

@@ -9,7 +9,8 @@ enum class Isa { portable, avx2, avx512 };
 
 Isa machine() {
   __builtin_cpu_init();
-  bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  bool avx2 = __builtin_cpu_supports("avx2") &&
+              __builtin_cpu_supports("fma");  // not an op: an instruction set
   bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   return avx2 && avx512 ? Isa::avx512 : avx2 ? Isa::avx2 : Isa::portable;

@@ -1,5 +1,5 @@
-// The inner routines of our matrix products, one set an instruction set. Every set gives the same bits: each
-// output is one chain of fused multiply-adds in ascending k, whatever the tile.
+// The inner routines of our matrix products, one set an instruction set. Every set gives the same
+// bits: each output is one chain of fused multiply-adds in ascending k, whatever the tile.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,12 @@ struct TileCall {
   T* c;
   int64_t a_k, b_k, ldc;  // ldc: from row to row of c
   int64_t depth;
-  int rows, cols;         // at most those of the set
+  int rows, cols;  // at most those of the set
   bool add;
 };
 
-/// The same with a[r*a_row + k]: rows read where they lie. For few columns, where copying them would not pay.
+/// The same with a[r*a_row + k]: rows read where they lie. For few columns, where copying them
+/// would not pay.
 template <class T>
 struct RowsCall {
   const T* a;
@@ -53,7 +54,8 @@ struct Tiles {
   /// y[j] = (add ? y[j] : nothing) + chain over k of x[k*x_k] * m[k*ld + j]
   void (*row_times_matrix)(const T* x, int64_t x_k, const T* m, int64_t ld, int64_t depth,
                            int64_t cols, T* y, bool add);
-  /// y[i*ldy + r] = (add ? y : nothing) + chain over k of m[r*ld + k] * x[i*ldx + k], for i < columns <= 4
+  /// y[i*ldy + r] = (add ? y : nothing) + chain over k of m[r*ld + k] * x[i*ldx + k], for i <
+  /// columns <= 4
   void (*matrix_times_columns)(const T* m, int64_t ld, const T* x, int64_t ldx, int columns,
                                int64_t depth, int64_t rows, T* y, int64_t ldy, bool add);
 };

@@ -1,4 +1,5 @@
-// Matrix tiles for AVX-512: 14 rows by two vectors keep 28 sums, two columns and one row value in registers.
+// Matrix tiles for AVX-512: 14 rows by two vectors keep 28 sums, two columns and one row value in
+// registers.
 #include <immintrin.h>
 
 #include <cstdint>
@@ -41,8 +42,10 @@ struct F32 {
     // t[4g + j], 128-bit lane q: rows 4g .. 4g+3 of column 4q + j.
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
-      Reg a = _mm512_shuffle_f32x4(t[j], t[4 + j], 0x88), b = _mm512_shuffle_f32x4(t[8 + j], t[12 + j], 0x88);
-      Reg c = _mm512_shuffle_f32x4(t[j], t[4 + j], 0xdd), d = _mm512_shuffle_f32x4(t[8 + j], t[12 + j], 0xdd);
+      Reg a = _mm512_shuffle_f32x4(t[j], t[4 + j], 0x88),
+          b = _mm512_shuffle_f32x4(t[8 + j], t[12 + j], 0x88);
+      Reg c = _mm512_shuffle_f32x4(t[j], t[4 + j], 0xdd),
+          d = _mm512_shuffle_f32x4(t[8 + j], t[12 + j], 0xdd);
       r[j] = _mm512_shuffle_f32x4(a, b, 0x88);
       r[8 + j] = _mm512_shuffle_f32x4(a, b, 0xdd);
       r[4 + j] = _mm512_shuffle_f32x4(c, d, 0x88);
@@ -79,8 +82,10 @@ struct F64 {
     // t[2g + j], lane q: rows 2g, 2g+1 of column 2q + j.
 #pragma GCC unroll 2
     for (int j = 0; j < 2; ++j) {
-      Reg a = _mm512_shuffle_f64x2(t[j], t[2 + j], 0x88), b = _mm512_shuffle_f64x2(t[4 + j], t[6 + j], 0x88);
-      Reg c = _mm512_shuffle_f64x2(t[j], t[2 + j], 0xdd), d = _mm512_shuffle_f64x2(t[4 + j], t[6 + j], 0xdd);
+      Reg a = _mm512_shuffle_f64x2(t[j], t[2 + j], 0x88),
+          b = _mm512_shuffle_f64x2(t[4 + j], t[6 + j], 0x88);
+      Reg c = _mm512_shuffle_f64x2(t[j], t[2 + j], 0xdd),
+          d = _mm512_shuffle_f64x2(t[4 + j], t[6 + j], 0xdd);
       r[j] = _mm512_shuffle_f64x2(a, b, 0x88);
       r[4 + j] = _mm512_shuffle_f64x2(a, b, 0xdd);
       r[2 + j] = _mm512_shuffle_f64x2(c, d, 0x88);

@@ -1,5 +1,5 @@
-// Matrix tiles for any machine: plain arrays, the fused multiply-add by the C library. Slow where the machine
-// has no FMA, and the proof that the bits do not depend on vectors.
+// Matrix tiles for any machine: plain arrays, the fused multiply-add by the C library. Slow where
+// the machine has no FMA, and the proof that the bits do not depend on vectors.
 #include <cstdint>
 #include <utility>
 

@@ -20,12 +20,18 @@ Exprs combination(Fold fold, const Expr& a, const Expr& b) {
     return Exprs{select(beats, a, b)};
   };
   switch (fold) {
-    case Fold::sum: return {a + b};
-    case Fold::prod: return {a * b};
-    case Fold::lowest: return better(lt(a, b));
-    case Fold::highest: return better(lt(b, a));
-    case Fold::any: return {a | b};
-    case Fold::all: return {a & b};
+    case Fold::sum:
+      return {a + b};
+    case Fold::prod:
+      return {a * b};
+    case Fold::lowest:
+      return better(lt(a, b));
+    case Fold::highest:
+      return better(lt(b, a));
+    case Fold::any:
+      return {a | b};
+    case Fold::all:
+      return {a & b};
   }
   LATHE_INTERNAL("no such fold");
 }
@@ -98,11 +104,12 @@ absl::InlinedVector<FoldAxis, 4> merged(absl::Span<const FoldAxis> axes) {
   return out;
 }
 
-constexpr int64_t kBlock = static_cast<int64_t>(kFoldBlock), kLanes = static_cast<int64_t>(kFoldLanes);
-constexpr int64_t kPiece = 8 * kBlock;       // elements buffered at a time
-constexpr int64_t kPieceBlocks = 64;         // blocks whose results are joined at a time
-constexpr int64_t kTogether = 64;            // blocks, or results, of the monoid way
-constexpr int64_t kColumns = 1024;           // results of the columns way
+constexpr int64_t kBlock = static_cast<int64_t>(kFoldBlock),
+                  kLanes = static_cast<int64_t>(kFoldLanes);
+constexpr int64_t kPiece = 8 * kBlock;  // elements buffered at a time
+constexpr int64_t kPieceBlocks = 64;    // blocks whose results are joined at a time
+constexpr int64_t kTogether = 64;       // blocks, or results, of the monoid way
+constexpr int64_t kColumns = 1024;      // results of the columns way
 
 /// One row of states a level: level k holds the tree of 2^k entries, or nothing.
 class Counter {
@@ -166,8 +173,10 @@ class FoldRun {
 
   /// The state of one fold over [begin, end) of the reduced elements.
   void one(const std::byte* x, int64_t begin, int64_t end, uint64_t* state) {
-    if (p_.fold_) rows(x, begin, end, state);
-    else blocks(x, begin, end, state);
+    if (p_.fold_)
+      rows(x, begin, end, state);
+    else
+      blocks(x, begin, end, state);
   }
 
   /// tree(n) of n states, each state_.size() words; the result in the first.
@@ -194,8 +203,9 @@ class FoldRun {
   void put(std::vector<std::byte>& row, int64_t results, int64_t r, const uint64_t* state) const {
     for (size_t k = 0; k < offset_.size(); ++k) {
       size_t size = size_of(p_.state_[k]);
-      std::memcpy(row.data() + offset_[k] * static_cast<size_t>(results) + static_cast<size_t>(r) * size,
-                  &state[k], size);
+      std::memcpy(
+          row.data() + offset_[k] * static_cast<size_t>(results) + static_cast<size_t>(r) * size,
+          &state[k], size);
     }
   }
 
@@ -234,15 +244,18 @@ class FoldRun {
       counter.push({results, results + size}, join);
     }
     state[0] = 0;
-    if (end - begin <= kPieceBlocks * kBlock) std::memcpy(state, results, size);
-    else std::memcpy(state, counter.total(join).data(), size);
+    if (end - begin <= kPieceBlocks * kBlock)
+      std::memcpy(state, results, size);
+    else
+      std::memcpy(state, counter.total(join).data(), size);
   }
   void buffered_blocks(const std::byte* x, int64_t begin, int64_t n, std::byte* results) {
     room(buffers_, kPiece * (8 + 8 + 8));
     std::byte *elements = buffers_->data(), *lifted = elements + kPiece * 8,
               *index = lifted + kPiece * 8;
     size_t size = state_bytes_;
-    for (int64_t at = 0; at < n; at += kPiece, results += static_cast<size_t>(kPiece / kBlock) * size) {
+    for (int64_t at = 0; at < n;
+         at += kPiece, results += static_cast<size_t>(kPiece / kBlock) * size) {
       int64_t m = std::min(n - at, kPiece);
       collect(x, begin + at, m, elements);
       const std::byte* from = elements;
@@ -321,26 +334,26 @@ class FoldRun {
   /// Where lane rows of one step come from: element i of column c.
   struct Source {
     const std::byte* x;
-    int64_t column_stride;  // bytes
+    int64_t column_stride;              // bytes
     absl::Span<const int64_t> offsets;  // bytes, by element of the block
-    int64_t index;          // of element 0 of column 0
-    int64_t index_step;     // from one column to the next
+    int64_t index;                      // of element 0 of column 0
+    int64_t index_step;                 // from one column to the next
   };
   /// The states of `width` blocks of n elements each, lane by lane, into `row`.
   void fold_lanes(const Source& source, int64_t n, int64_t width, std::byte* row) {
     int64_t all = kLanes * width;
     room(lanes_, static_cast<size_t>(all) * (2 * state_bytes_ + 16));
     std::byte *sums = lanes_->data(), *lifted = sums + static_cast<size_t>(all) * state_bytes_;
-    std::byte *elements = lifted + static_cast<size_t>(all) * state_bytes_, *index = elements + all * 8;
+    std::byte *elements = lifted + static_cast<size_t>(all) * state_bytes_,
+              *index = elements + all * 8;
     auto bytes = static_cast<int64_t>(size_of(p_.stored_));
     fill_units(sums, all);
     for (int64_t i = 0; i < n; i += kLanes) {
       int64_t lanes = std::min(kLanes, n - i);
       for (int64_t l = 0; l < lanes; ++l) {
         const std::byte* from = source.x + source.offsets[static_cast<size_t>(i + l)];
-        set_.gather[size_class(static_cast<size_t>(bytes))](elements + l * width * bytes, from,
-                                                            source.column_stride,
-                                                            static_cast<size_t>(width));
+        set_.gather[size_class(static_cast<size_t>(bytes))](
+            elements + l * width * bytes, from, source.column_stride, static_cast<size_t>(width));
         if (p_.indexed_)
           set_.ramp(reinterpret_cast<int64_t*>(index) + l * width, source.index + i + l,
                     source.index_step, static_cast<size_t>(width));
@@ -362,7 +375,8 @@ class FoldRun {
       p_.combine_.run({in, 2 * words}, {out, words}, half * width, {}, set_);
     }
     for (size_t k = 0; k < offset_.size(); ++k)
-      std::memcpy(row + offset_[k] * static_cast<size_t>(width), sums + offset_[k] * static_cast<size_t>(all),
+      std::memcpy(row + offset_[k] * static_cast<size_t>(width),
+                  sums + offset_[k] * static_cast<size_t>(all),
                   static_cast<size_t>(width) * size_of(p_.state_[k]));
   }
 
@@ -379,15 +393,17 @@ class FoldRun {
         int64_t n = std::min(kBlock, count_ - at);
         block_offsets(at, n, offsets);
         std::vector<std::byte> row(state_bytes_ * static_cast<size_t>(width));
-        fold_lanes({x + r * x_stride * bytes, x_stride * bytes, offsets, at, 0}, n, width, row.data());
+        fold_lanes({x + r * x_stride * bytes, x_stride * bytes, offsets, at, 0}, n, width,
+                   row.data());
         counter.push(std::move(row), join);
       }
       const auto& total = counter.total(join);
       for (size_t k = 0; k < offset_.size(); ++k) {
         size_t size = size_of(p_.state_[k]);
-        std::memcpy(all.data() + offset_[k] * static_cast<size_t>(results) + static_cast<size_t>(r) * size,
-                    total.data() + offset_[k] * static_cast<size_t>(width),
-                    static_cast<size_t>(width) * size);
+        std::memcpy(
+            all.data() + offset_[k] * static_cast<size_t>(results) + static_cast<size_t>(r) * size,
+            total.data() + offset_[k] * static_cast<size_t>(width),
+            static_cast<size_t>(width) * size);
       }
     }
     return all;
@@ -430,9 +446,10 @@ class FoldRun {
     std::vector<std::byte> state(state_bytes_);
     for (size_t k = 0; k < offset_.size(); ++k) {
       size_t size = size_of(p_.state_[k]);
-      std::memcpy(state.data() + offset_[k],
-                  row.data() + offset_[k] * static_cast<size_t>(width) + static_cast<size_t>(at) * size,
-                  size);
+      std::memcpy(
+          state.data() + offset_[k],
+          row.data() + offset_[k] * static_cast<size_t>(width) + static_cast<size_t>(at) * size,
+          size);
     }
     return state;
   }
@@ -460,13 +477,15 @@ FoldProgram::FoldProgram(const FoldBodies& bodies)
   size_t at = 0;
   for (DType d : state_) {  // a complex unit comes as two words
     bool pair = is_complex(d);
-    unit_.push_back(pair ? (bodies.unit[at] & 0xffffffffu) | bodies.unit[at + 1] << 32 : bodies.unit[at]);
+    unit_.push_back(pair ? (bodies.unit[at] & 0xffffffffu) | bodies.unit[at + 1] << 32
+                         : bodies.unit[at]);
     at += pair ? 2 : 1;
   }
   if (state_.size() == 1) fold_ = recognise(bodies.combine, state_[0]);
   indexed_ = reads_input(bodies.lift, 1);
   const ExprNode& lifted = bodies.lift.graph[bodies.lift.outputs[0]];
-  plain_ = state_.size() == 1 && lifted.prim == Prim::input && lifted.payload == 0 && state_[0] == stored_;
+  plain_ = state_.size() == 1 && lifted.prim == Prim::input && lifted.payload == 0 &&
+           state_[0] == stored_;
 }
 
 void FoldProgram::run(const std::byte* x, int64_t x_stride, int64_t results,
@@ -483,8 +502,8 @@ void FoldProgram::piece(const std::byte* x, absl::Span<const FoldAxis> reduced, 
   FoldRun(*this, reduced, set).one(x, begin, end, state.data());
 }
 
-void FoldProgram::finish(absl::Span<uint64_t> states, int64_t count, absl::Span<const LineOperand> out,
-                         const StripSet& set) const {
+void FoldProgram::finish(absl::Span<uint64_t> states, int64_t count,
+                         absl::Span<const LineOperand> out, const StripSet& set) const {
   FoldRun run(*this, {}, set);
   run.join_states(states);
   std::vector<std::byte> row(run.state_bytes());

@@ -14,9 +14,9 @@ namespace {
 
 [[noreturn]] void refuse(const Schema& schema, PyObject* o, const Param* p) {
   throw TypeError({.op = schema.name,
-                   .problem = p == nullptr ? std::string("an argument has the wrong type")
-                                           : absl::StrCat("argument '", p->name,
-                                                          "' has the wrong type"),
+                   .problem = p == nullptr
+                                  ? std::string("an argument has the wrong type")
+                                  : absl::StrCat("argument '", p->name, "' has the wrong type"),
                    .got = Py_TYPE(o)->tp_name,
                    .next = absl::StrCat("the signature is ", schema.text)});
 }
@@ -111,7 +111,8 @@ Arg Arguments::convert_rare(PyObject* o, const Param* p) {
   if (p != nullptr && p->list) {
     nb::object items = nb::steal(PySequence_Fast(o, ""));
     if (items.is_valid()) {
-      Arg list = list_of(PySequence_Fast_ITEMS(items.ptr()), PySequence_Fast_GET_SIZE(items.ptr()), p);
+      Arg list =
+          list_of(PySequence_Fast_ITEMS(items.ptr()), PySequence_Fast_GET_SIZE(items.ptr()), p);
       return list;  // its tensors are kept, its numbers are copied: `items` may go
     }
     PyErr_Clear();

@@ -43,8 +43,8 @@ class Arguments {
   ArgVec pool_;
 };
 
-/// An operand of an operator: a tensor or a number. False: neither, so that Python may ask the other
-/// operand. `kept` holds what has to be made for it.
+/// An operand of an operator: a tensor or a number. False: neither, so that Python may ask the
+/// other operand. `kept` holds what has to be made for it.
 bool operand(PyObject* o, Arg& out, Tensor& kept);
 
 /// The values that need no conversion: tensors (borrowed) and numbers. False: something else.

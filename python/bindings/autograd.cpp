@@ -15,7 +15,8 @@ struct GradFn {
   std::shared_ptr<TapeNode> node;
 };
 
-/// What register_hook gives back. The hook itself stays with the node and asks whether it is wanted.
+/// What register_hook gives back. The hook itself stays with the node and asks whether it is
+/// wanted.
 struct HookHandle {
   std::shared_ptr<nb::object> function;  // empty: removed
 };
@@ -41,8 +42,8 @@ Tensors tensors_of(nb::handle o, const char* what) {
     } else if (is_tensor(item)) {
       out.push_back(tensor_of(item));
     } else {
-      throw TypeError({.problem = std::string(what) + ": a tensor expected",
-                       .got = Py_TYPE(item)->tp_name});
+      throw TypeError(
+          {.problem = std::string(what) + ": a tensor expected", .got = Py_TYPE(item)->tp_name});
     }
   }
   return out;
@@ -82,8 +83,9 @@ void add_grad_fn(nb::module_& m) {
   c.def("name", [](const GradFn& g) {
     return g.node->op == nullptr ? std::string("AccumulateGrad") : g.node->op->name();
   });
-  c.def_prop_ro("site", [](const GradFn& g) { return to_string(g.node->site); },
-                "The line of the program that computed it.");
+  c.def_prop_ro(
+      "site", [](const GradFn& g) { return to_string(g.node->site); },
+      "The line of the program that computed it.");
   c.def_prop_ro("next_functions", [](const GradFn& g) {
     nb::list out;
     for (const Edge& e : g.node->next)
@@ -114,7 +116,8 @@ nb::object add_hook(const Tensor& t, nb::object function) {
     nb::object result = (*kept)(g);
     if (result.is_none()) return {};
     if (!is_tensor(result.ptr()))
-      throw TypeError({.op = "register_hook", .problem = "a hook gives a tensor or None",
+      throw TypeError({.op = "register_hook",
+                       .problem = "a hook gives a tensor or None",
                        .got = Py_TYPE(result.ptr())->tp_name});
     return tensor_of(result.ptr());
   });
@@ -133,8 +136,9 @@ void add_autograd(nb::module_& m) {
         nb::arg("create_graph") = false, nb::arg("allow_unused") = false,
         "The gradients of the sum of `outputs` by each of `inputs`, as a tuple; no .grad changes.\n"
         "create_graph=True records the computation, for higher derivatives.");
-  m.def("is_grad_enabled", [] { return thread_state().grad_enabled; },
-        "Whether operations are recorded on this thread.");
+  m.def(
+      "is_grad_enabled", [] { return thread_state().grad_enabled; },
+      "Whether operations are recorded on this thread.");
   m.def("_set_grad_enabled", [](bool on) {
     bool before = thread_state().grad_enabled;
     thread_state().grad_enabled = on;

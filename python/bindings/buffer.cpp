@@ -25,22 +25,34 @@ constexpr Format kFormats[] = {
 
 const char* format_of(DType d) {
   switch (d) {
-    case DType::bool_: return "?";
-    case DType::u8: return "B";
-    case DType::i8: return "b";
-    case DType::i16: return "h";
-    case DType::i32: return "i";
-    case DType::i64: return sizeof(long) == 8 ? "l" : "q";  // what NumPy calls int64
-    case DType::f16: return "e";
-    case DType::f32: return "f";
-    case DType::f64: return "d";
-    case DType::c64: return "Zf";
-    default: return nullptr;
+    case DType::bool_:
+      return "?";
+    case DType::u8:
+      return "B";
+    case DType::i8:
+      return "b";
+    case DType::i16:
+      return "h";
+    case DType::i32:
+      return "i";
+    case DType::i64:
+      return sizeof(long) == 8 ? "l" : "q";  // what NumPy calls int64
+    case DType::f16:
+      return "e";
+    case DType::f32:
+      return "f";
+    case DType::f64:
+      return "d";
+    case DType::c64:
+      return "Zf";
+    default:
+      return nullptr;
   }
 }
 
 [[noreturn]] void no_dtype(const char* format) {
-  throw DTypeError({.op = "tensor", .problem = "no tensor dtype is like the buffer's elements",
+  throw DTypeError({.op = "tensor",
+                    .problem = "no tensor dtype is like the buffer's elements",
                     .got = absl::StrCat("format '", format, "'"),
                     .next = "convert the array first: array.astype('float32')"});
 }
@@ -111,12 +123,16 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   return guarded_int([&] {
     Tensor t = tensor_of(self);
     if (t.requires_grad())
-      throw AutogradError({.op = "numpy", .problem = "the array would not be part of history",
-                           .got = to_string(type_of(t)), .next = "call x.detach().numpy()"});
+      throw AutogradError({.op = "numpy",
+                           .problem = "the array would not be part of history",
+                           .got = to_string(type_of(t)),
+                           .next = "call x.detach().numpy()"});
     const char* format = format_of(t.dtype());
     if (format == nullptr)
-      throw DTypeError({.op = "numpy", .problem = "the buffer protocol has no such element type",
-                        .got = std::string(name(t.dtype())), .next = "convert: x.float().numpy()"});
+      throw DTypeError({.op = "numpy",
+                        .problem = "the buffer protocol has no such element type",
+                        .got = std::string(name(t.dtype())),
+                        .next = "convert: x.float().numpy()"});
     const std::byte* data = t.data();
     const Geometry& g = t.geometry();
     bool contiguous = g.is_contiguous();
@@ -136,7 +152,8 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     view->ndim = g.rank();
     view->format = (flags & PyBUF_FORMAT) != 0 ? const_cast<char*>(format) : nullptr;
     view->shape = (flags & PyBUF_ND) != 0 ? held->sizes.data() : nullptr;
-    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? held->sizes.data() + g.rank() : nullptr;
+    view->strides =
+        (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? held->sizes.data() + g.rank() : nullptr;
     view->suboffsets = nullptr;
     view->internal = held.release();
     view->obj = new_ref(self);
@@ -161,13 +178,16 @@ Tensor copy_buffer(PyObject* exporter) {
 
 Tensor share_buffer(PyObject* exporter) {
   if (!has_buffer(exporter))
-    throw TypeError({.op = "from_numpy", .problem = "the object has no buffer",
-                     .got = Py_TYPE(exporter)->tp_name, .expected = "a NumPy array"});
+    throw TypeError({.op = "from_numpy",
+                     .problem = "the object has no buffer",
+                     .got = Py_TYPE(exporter)->tp_name,
+                     .expected = "a NumPy array"});
   std::shared_ptr<Loan> loan;
   try {
     loan = std::make_shared<Loan>(exporter, PyBUF_RECORDS);
   } catch (nb::python_error&) {
-    throw ValueError({.op = "from_numpy", .problem = "the array is read-only",
+    throw ValueError({.op = "from_numpy",
+                      .problem = "the array is read-only",
                       .next = "copy it: lathe.tensor(array)"});
   }
   const Py_buffer& b = loan->view();
@@ -201,7 +221,8 @@ void add_buffer(nb::module_& m) {
     Loan loan(data.ptr(), PyBUF_SIMPLE);
     Tensor t = empty({to_dtype(dtype.ptr()), to_shape(shape.ptr()), {}});
     if (static_cast<size_t>(loan.view().len) != t.impl()->storage->bytes)
-      throw ValueError({.op = "from_bytes", .problem = "the bytes do not fill the shape",
+      throw ValueError({.op = "from_bytes",
+                        .problem = "the bytes do not fill the shape",
                         .got = absl::StrCat(loan.view().len, " bytes"),
                         .expected = absl::StrCat(t.impl()->storage->bytes)});
     if (loan.view().len > 0)

@@ -22,7 +22,8 @@ constexpr int kMostAxes = 64;  // deeper is a list that contains itself
 enum class Leaf : uint8_t { flag, integer, real, complex };
 
 [[noreturn]] void no_number(PyObject* o) {
-  throw TypeError({.op = "tensor", .problem = "the data holds something that is no number",
+  throw TypeError({.op = "tensor",
+                   .problem = "the data holds something that is no number",
                    .got = Py_TYPE(o)->tp_name,
                    .expected = "numbers, or sequences of numbers, nested to equal lengths"});
 }
@@ -42,7 +43,8 @@ class NestedReader {
     nb::object at = nb::borrow(data);
     while (is_sequence(at.ptr())) {
       if (shape_.size() >= kMostAxes)
-        throw ValueError({.op = "tensor", .problem = "the data is nested too deep",
+        throw ValueError({.op = "tensor",
+                          .problem = "the data is nested too deep",
                           .expected = absl::StrCat("at most ", kMostAxes, " levels")});
       Py_ssize_t size = PySequence_Size(at.ptr());
       if (size < 0) throw nb::python_error();
@@ -56,10 +58,14 @@ class NestedReader {
   DType natural_dtype() const {
     if (numel(shape_) == Int(0)) return default_dtype();
     switch (leaf_) {
-      case Leaf::flag: return DType::bool_;
-      case Leaf::integer: return DType::i64;
-      case Leaf::real: return default_dtype();
-      case Leaf::complex: return DType::c64;
+      case Leaf::flag:
+        return DType::bool_;
+      case Leaf::integer:
+        return DType::i64;
+      case Leaf::real:
+        return default_dtype();
+      case Leaf::complex:
+        return DType::c64;
     }
     return default_dtype();
   }
@@ -79,7 +85,8 @@ class NestedReader {
       nb::object items = owned(PySequence_Fast(o, "a sequence expected"));
       Py_ssize_t size = PySequence_Fast_GET_SIZE(items.ptr());
       if (size != shape_[level].value()) ragged(level);
-      for (Py_ssize_t i = 0; i < size; ++i) look(PySequence_Fast_GET_ITEM(items.ptr(), i), level + 1);
+      for (Py_ssize_t i = 0; i < size; ++i)
+        look(PySequence_Fast_GET_ITEM(items.ptr(), i), level + 1);
       return;
     }
     Leaf leaf;
@@ -93,9 +100,10 @@ class NestedReader {
       leaf = Leaf::complex;
     } else if (is_scalar_tensor(o)) {
       DType d = impl_of(o)->dtype;
-      leaf = is_complex(d) ? Leaf::complex
-             : is_floating(d) ? Leaf::real
-             : d == DType::bool_ ? Leaf::flag : Leaf::integer;
+      leaf = is_complex(d)       ? Leaf::complex
+             : is_floating(d)    ? Leaf::real
+             : d == DType::bool_ ? Leaf::flag
+                                 : Leaf::integer;
     } else if (is_sequence(o)) {
       ragged(level);
     } else if (PyIndex_Check(o)) {
@@ -109,11 +117,10 @@ class NestedReader {
   }
 
   [[noreturn]] void ragged(size_t level) const {
-    throw ValueError({.op = "tensor",
-                      .problem = absl::StrCat("the sequences at depth ", level,
-                                              " differ in length"),
-                      .expected = absl::StrCat("the shape of the first items, ",
-                                               lathe::to_string(shape_))});
+    throw ValueError(
+        {.op = "tensor",
+         .problem = absl::StrCat("the sequences at depth ", level, " differ in length"),
+         .expected = absl::StrCat("the shape of the first items, ", lathe::to_string(shape_))});
   }
 
   void write(PyObject* o, size_t level) {
@@ -156,7 +163,8 @@ class NestedReader {
         if (PyErr_Occurred() != nullptr) throw nb::python_error();
         return put(wide);
       }
-      throw OverflowError({.op = "tensor", .problem = "an integer outside the range of int64",
+      throw OverflowError({.op = "tensor",
+                           .problem = "an integer outside the range of int64",
                            .got = std::string(text_of(owned(PyObject_Str(number.ptr())).ptr())),
                            .next = "ask for dtype=lathe.float64"});
     }
@@ -164,8 +172,10 @@ class NestedReader {
   }
   void put_complex(PyObject* o) {
     if (!is_complex(dtype_))
-      throw TypeError({.op = "tensor", .problem = "a complex number does not fit the dtype",
-                       .got = std::string(name(dtype_)), .next = "ask for dtype=lathe.complex64"});
+      throw TypeError({.op = "tensor",
+                       .problem = "a complex number does not fit the dtype",
+                       .got = std::string(name(dtype_)),
+                       .next = "ask for dtype=lathe.complex64"});
     float parts[2] = {static_cast<float>(PyComplex_RealAsDouble(o)),
                       static_cast<float>(PyComplex_ImagAsDouble(o))};
     std::memcpy(at_, parts, sizeof parts);
@@ -178,8 +188,7 @@ class NestedReader {
 };
 
 Tensor converted(Tensor t, const BuildOptions& options) {
-  if (options.dtype && *options.dtype != t.dtype())
-    t = math_ops<Tensor>::cast(t, *options.dtype);
+  if (options.dtype && *options.dtype != t.dtype()) t = math_ops<Tensor>::cast(t, *options.dtype);
   return options.device ? to_device(t, *options.device) : t;
 }
 
@@ -211,11 +220,13 @@ Tensor number_tensor(const Arg& number, DType dtype, Device device) {
 Tensor to_device(const Tensor& t, Device device) {
   if (t.device() == device) return t;
   if (t.requires_grad() && thread_state().grad_enabled)
-    throw AutogradError({.op = "to", .problem = "a copy to another device has no derivative yet",
+    throw AutogradError({.op = "to",
+                         .problem = "a copy to another device has no derivative yet",
                          .got = absl::StrCat(to_string(type_of(t)), " to ", to_string(device)),
                          .next = "detach() it, and move parameters before the first step"});
   Tensor packed = shape_ops<Tensor>::contiguous(t);
-  if (t.device().kind == DeviceKind::cpu) return from_host(packed.data(), t.dtype(), t.shape(), device);
+  if (t.device().kind == DeviceKind::cpu)
+    return from_host(packed.data(), t.dtype(), t.shape(), device);
   if (device.kind != DeviceKind::cpu) return to_device(to_device(t, Device{}), device);
   Tensor out = empty({t.dtype(), t.shape(), device});
   Stream& stream = current_stream(t.device());
@@ -255,15 +266,18 @@ void add_build(nb::module_& m) {
       },
       nb::arg("data"), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
       nb::arg("requires_grad") = false,
-      "A copy of data: a number, nested sequences of numbers, a tensor, or whatever has the buffer\n"
-      "protocol (a NumPy array keeps its dtype). Python floats take the default dtype, ints int64.\n"
+      "A copy of data: a number, nested sequences of numbers, a tensor, or whatever has the "
+      "buffer\n"
+      "protocol (a NumPy array keeps its dtype). Python floats take the default dtype, ints "
+      "int64.\n"
       "ValueError for ragged sequences, TypeError for what is no number.");
   m.def(
       "from_numpy", [](nb::handle array) { return share_buffer(array.ptr()); }, nb::arg("array"),
       "A tensor over the array's own memory: what one writes the other sees. The array must be\n"
       "writable and its strides not negative; lathe.tensor(array) copies any.");
-  m.def("frombuffer", [](nb::handle buffer) { return share_buffer(buffer.ptr()); },
-        nb::arg("buffer"), "The same for any writable object with the buffer protocol.");
+  m.def(
+      "frombuffer", [](nb::handle buffer) { return share_buffer(buffer.ptr()); }, nb::arg("buffer"),
+      "The same for any writable object with the buffer protocol.");
 }
 
 }  // namespace lathe::py

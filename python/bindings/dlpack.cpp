@@ -1,5 +1,5 @@
-// DLPack both ways (dmlc/dlpack, versions 0.8 and 1.0): tensors shared with other libraries without a
-// copy. The structures are the protocol's own and must not change.
+// DLPack both ways (dmlc/dlpack, versions 0.8 and 1.0): tensors shared with other libraries without
+// a copy. The structures are the protocol's own and must not change.
 #include <absl/strings/str_cat.h>
 
 #include <memory>
@@ -53,22 +53,25 @@ struct Code {
   uint8_t code, bits;
 };
 constexpr Code kCodes[] = {
-    {DType::bool_, 6, 8}, {DType::u8, 1, 8},   {DType::i8, 0, 8},    {DType::i16, 0, 16},
-    {DType::i32, 0, 32},  {DType::i64, 0, 64}, {DType::f16, 2, 16},  {DType::bf16, 4, 16},
+    {DType::bool_, 6, 8}, {DType::u8, 1, 8},   {DType::i8, 0, 8},   {DType::i16, 0, 16},
+    {DType::i32, 0, 32},  {DType::i64, 0, 64}, {DType::f16, 2, 16}, {DType::bf16, 4, 16},
     {DType::f32, 2, 32},  {DType::f64, 2, 64}, {DType::c64, 5, 64},
 };
 
 DLDataType to_dl(DType d) {
   for (const Code& c : kCodes)
     if (c.dtype == d) return {c.code, c.bits, 1};
-  throw DTypeError({.op = "__dlpack__", .problem = "DLPack has no such element type",
+  throw DTypeError({.op = "__dlpack__",
+                    .problem = "DLPack has no such element type",
                     .got = std::string(name(d))});
 }
 DType from_dl(DLDataType d) {
   for (const Code& c : kCodes)
     if (c.code == d.code && c.bits == d.bits && d.lanes == 1) return c.dtype;
-  throw DTypeError({.op = "from_dlpack", .problem = "no tensor dtype is like the elements",
-                    .got = absl::StrCat("code ", d.code, ", ", d.bits, " bits, ", d.lanes, " lanes")});
+  throw DTypeError(
+      {.op = "from_dlpack",
+       .problem = "no tensor dtype is like the elements",
+       .got = absl::StrCat("code ", d.code, ", ", d.bits, " bits, ", d.lanes, " lanes")});
 }
 
 /// Keeps an exported tensor's memory, and the sizes the structure points to.
@@ -86,8 +89,9 @@ Managed* export_tensor(const Tensor& t) {
   for (Int s : g.shape) e->sizes.push_back(s.value());
   for (Int s : g.strides) e->sizes.push_back(s.value());
   e->storage = t.impl()->storage;
-  e->managed.tensor = {const_cast<std::byte*>(t.data()), {kCpu, 0}, g.rank(), to_dl(t.dtype()),
-                       e->sizes.data(), e->sizes.data() + g.rank(), 0};
+  e->managed.tensor = {
+      const_cast<std::byte*>(t.data()), {kCpu, 0}, g.rank(), to_dl(t.dtype()), e->sizes.data(),
+      e->sizes.data() + g.rank(),       0};
   e->managed.context = e.get();
   e->managed.deleter = [](Managed* m) { delete static_cast<Exported<Managed>*>(m->context); };
   return &e.release()->managed;
@@ -113,8 +117,10 @@ void destroy_new(PyObject* o) {
 
 nb::object to_capsule(const Tensor& tensor, bool versioned, bool copy) {
   if (tensor.requires_grad())
-    throw AutogradError({.op = "__dlpack__", .problem = "the other library would not see history",
-                         .got = to_string(type_of(tensor)), .next = "detach() the tensor first"});
+    throw AutogradError({.op = "__dlpack__",
+                         .problem = "the other library would not see history",
+                         .got = to_string(type_of(tensor)),
+                         .next = "detach() the tensor first"});
   Tensor t = on_host(tensor);
   if (copy && t.impl() == tensor.impl()) t = build(owned(wrap(t)).ptr(), {});
   if (!versioned) return owned(capsule(export_tensor<DLManagedTensor>(t), kOld, destroy_old));
@@ -133,19 +139,22 @@ Tensor adopt(Managed* m) {
   });
   const DLTensor& d = m->tensor;
   if (d.device.type != kCpu)
-    throw DeviceError({.op = "from_dlpack", .problem = "only memory of the cpu can be shared",
+    throw DeviceError({.op = "from_dlpack",
+                       .problem = "only memory of the cpu can be shared",
                        .got = absl::StrCat("DLPack device type ", d.device.type)});
   if (d.ndim < 0 || d.ndim > 64)
-    throw ValueError({.op = "from_dlpack", .problem = "a bad number of axes",
-                      .got = absl::StrCat(d.ndim)});
+    throw ValueError(
+        {.op = "from_dlpack", .problem = "a bad number of axes", .got = absl::StrCat(d.ndim)});
   DType dtype = from_dl(d.dtype);
   Geometry g;
   Int last = 0;
   bool none = false;
   for (int i = 0; i < d.ndim; ++i) {
     if (d.shape[i] < 0 || (d.strides != nullptr && d.strides[i] < 0))
-      throw ValueError({.op = "from_dlpack", .problem = "a negative size or stride",
-                        .got = absl::StrCat("axis ", i), .next = "export a copy"});
+      throw ValueError({.op = "from_dlpack",
+                        .problem = "a negative size or stride",
+                        .got = absl::StrCat("axis ", i),
+                        .next = "export a copy"});
     g.shape.push_back(Int(d.shape[i]));
     none |= d.shape[i] == 0;
   }
@@ -156,7 +165,8 @@ Tensor adopt(Managed* m) {
   }
   StorageRef storage(new Storage);
   storage->data = static_cast<std::byte*>(d.data) + d.byte_offset;
-  storage->bytes = none ? 0 : static_cast<size_t>((last.value() + 1) * static_cast<int64_t>(size_of(dtype)));
+  storage->bytes =
+      none ? 0 : static_cast<size_t>((last.value() + 1) * static_cast<int64_t>(size_of(dtype)));
   storage->release = [held](Storage&) mutable { held.reset(); };
   return make_tensor(std::move(storage), dtype, std::move(g));
 }
@@ -165,16 +175,20 @@ Tensor from_capsule(PyObject* o) {
   if (PyCapsule_IsValid(o, kNew) != 0) {
     auto* m = static_cast<DLVersioned*>(PyCapsule_GetPointer(o, kNew));
     if (m->major != 1)
-      throw UnsupportedError({.op = "from_dlpack", .problem = "an unknown version of DLPack",
-                              .got = absl::StrCat(m->major, ".", m->minor), .expected = "1.x"});
+      throw UnsupportedError({.op = "from_dlpack",
+                              .problem = "an unknown version of DLPack",
+                              .got = absl::StrCat(m->major, ".", m->minor),
+                              .expected = "1.x"});
     if ((m->flags & kReadOnly) != 0)
-      throw ValueError({.op = "from_dlpack", .problem = "the memory is read-only",
+      throw ValueError({.op = "from_dlpack",
+                        .problem = "the memory is read-only",
                         .next = "copy it on the other side first"});
     checked(PyCapsule_SetName(o, kNewUsed));
     return adopt(m);
   }
   if (PyCapsule_IsValid(o, kOld) == 0)
-    throw TypeError({.op = "from_dlpack", .problem = "a DLPack capsule that was not used before expected",
+    throw TypeError({.op = "from_dlpack",
+                     .problem = "a DLPack capsule that was not used before expected",
                      .got = Py_TYPE(o)->tp_name});
   auto* m = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(o, kOld));
   checked(PyCapsule_SetName(o, kOldUsed));
@@ -184,8 +198,10 @@ Tensor from_capsule(PyObject* o) {
 Tensor from_dlpack(nb::object o) {
   if (PyCapsule_CheckExact(o.ptr())) return from_capsule(o.ptr());
   if (!nb::hasattr(o, "__dlpack__"))
-    throw TypeError({.op = "from_dlpack", .problem = "the object does not speak DLPack",
-                     .got = Py_TYPE(o.ptr())->tp_name, .expected = "an object with __dlpack__"});
+    throw TypeError({.op = "from_dlpack",
+                     .problem = "the object does not speak DLPack",
+                     .got = Py_TYPE(o.ptr())->tp_name,
+                     .expected = "an object with __dlpack__"});
   nb::object made;
   try {
     made = o.attr("__dlpack__")(nb::arg("max_version") = nb::make_tuple(1, 0));
@@ -199,9 +215,10 @@ Tensor from_dlpack(nb::object o) {
 }  // namespace
 
 void add_dlpack(nb::module_& m) {
-  m.def("from_dlpack", from_dlpack, nb::arg("x"),
-        "A tensor over the memory of another library's array (anything with __dlpack__, or its\n"
-        "capsule). DeviceError for memory that is not the cpu's, ValueError where it is read-only.");
+  m.def(
+      "from_dlpack", from_dlpack, nb::arg("x"),
+      "A tensor over the memory of another library's array (anything with __dlpack__, or its\n"
+      "capsule). DeviceError for memory that is not the cpu's, ValueError where it is read-only.");
   m.def("_to_dlpack", to_capsule, nb::arg("tensor"), nb::arg("versioned"), nb::arg("copy"));
 }
 

@@ -15,44 +15,73 @@ std::array<PyObject*, 3> builtins(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::shape:
     case ErrorKind::device:
-    case ErrorKind::alias: return {PyExc_RuntimeError, PyExc_ValueError};
-    case ErrorKind::dtype: return {PyExc_RuntimeError, PyExc_TypeError};
-    case ErrorKind::index: return {PyExc_IndexError};
-    case ErrorKind::value: return {PyExc_ValueError};
-    case ErrorKind::type: return {PyExc_TypeError};
-    case ErrorKind::overflow: return {PyExc_OverflowError};
-    case ErrorKind::file: return {PyExc_OSError};
-    case ErrorKind::memory: return {PyExc_MemoryError};
-    case ErrorKind::cancelled: return {PyExc_KeyboardInterrupt};
-    case ErrorKind::unsupported: return {PyExc_NotImplementedError};
-    case ErrorKind::name: return {PyExc_AttributeError};
+    case ErrorKind::alias:
+      return {PyExc_RuntimeError, PyExc_ValueError};
+    case ErrorKind::dtype:
+      return {PyExc_RuntimeError, PyExc_TypeError};
+    case ErrorKind::index:
+      return {PyExc_IndexError};
+    case ErrorKind::value:
+      return {PyExc_ValueError};
+    case ErrorKind::type:
+      return {PyExc_TypeError};
+    case ErrorKind::overflow:
+      return {PyExc_OverflowError};
+    case ErrorKind::file:
+      return {PyExc_OSError};
+    case ErrorKind::memory:
+      return {PyExc_MemoryError};
+    case ErrorKind::cancelled:
+      return {PyExc_KeyboardInterrupt};
+    case ErrorKind::unsupported:
+      return {PyExc_NotImplementedError};
+    case ErrorKind::name:
+      return {PyExc_AttributeError};
     case ErrorKind::trace:
     case ErrorKind::script:
     case ErrorKind::autograd:
-    case ErrorKind::internal: return {PyExc_RuntimeError};
+    case ErrorKind::internal:
+      return {PyExc_RuntimeError};
   }
   return {PyExc_RuntimeError};
 }
 
 const char* meaning(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::shape: return "Sizes do not fit together.";
-    case ErrorKind::dtype: return "An element type the op is not defined for.";
-    case ErrorKind::device: return "Operands on different devices, or an unknown device.";
-    case ErrorKind::index: return "An axis or an element index out of range.";
-    case ErrorKind::value: return "An argument outside its domain.";
-    case ErrorKind::type: return "An argument of the wrong kind altogether.";
-    case ErrorKind::overflow: return "A size or count outside the range of a size.";
-    case ErrorKind::trace: return "Something a trace cannot capture.";
-    case ErrorKind::script: return "Something a script cannot express.";
-    case ErrorKind::alias: return "A write that overlaps itself or another operand.";
-    case ErrorKind::autograd: return "Backward without history, or a saved value that changed.";
-    case ErrorKind::file: return "A damaged, unknown or unreadable file.";
-    case ErrorKind::memory: return "Out of memory, or over the flag max_memory.";
-    case ErrorKind::cancelled: return "Stopped before it was done.";
-    case ErrorKind::unsupported: return "Valid, but this build or device has no way to do it.";
-    case ErrorKind::name: return "An op, flag or attribute that does not exist.";
-    case ErrorKind::internal: return "A fault in Lathe itself; please report it.";
+    case ErrorKind::shape:
+      return "Sizes do not fit together.";
+    case ErrorKind::dtype:
+      return "An element type the op is not defined for.";
+    case ErrorKind::device:
+      return "Operands on different devices, or an unknown device.";
+    case ErrorKind::index:
+      return "An axis or an element index out of range.";
+    case ErrorKind::value:
+      return "An argument outside its domain.";
+    case ErrorKind::type:
+      return "An argument of the wrong kind altogether.";
+    case ErrorKind::overflow:
+      return "A size or count outside the range of a size.";
+    case ErrorKind::trace:
+      return "Something a trace cannot capture.";
+    case ErrorKind::script:
+      return "Something a script cannot express.";
+    case ErrorKind::alias:
+      return "A write that overlaps itself or another operand.";
+    case ErrorKind::autograd:
+      return "Backward without history, or a saved value that changed.";
+    case ErrorKind::file:
+      return "A damaged, unknown or unreadable file.";
+    case ErrorKind::memory:
+      return "Out of memory, or over the flag max_memory.";
+    case ErrorKind::cancelled:
+      return "Stopped before it was done.";
+    case ErrorKind::unsupported:
+      return "Valid, but this build or device has no way to do it.";
+    case ErrorKind::name:
+      return "An op, flag or attribute that does not exist.";
+    case ErrorKind::internal:
+      return "A fault in Lathe itself; please report it.";
   }
   return "";
 }

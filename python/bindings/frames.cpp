@@ -1,6 +1,6 @@
-// Every recorded op asks for the user's line, so the answer is kept by (code object, instruction): a
-// table of fixed size whose entries hold their code object, so that its address cannot come to mean
-// another. A hit costs a look at the frame and one comparison.
+// Every recorded op asks for the user's line, so the answer is kept by (code object, instruction):
+// a table of fixed size whose entries hold their code object, so that its address cannot come to
+// mean another. A hit costs a look at the frame and one comparison.
 #include "python/bindings/frames.h"
 
 #include <string>

@@ -15,8 +15,9 @@
 namespace lathe::py {
 namespace {
 
-/// The tensors of one call: arguments first, then all that the traced code can reach. A path is a place in
-/// this list, so a rebound parameter is found again, and a tensor that is nowhere in it is refused.
+/// The tensors of one call: arguments first, then all that the traced code can reach. A path is a
+/// place in this list, so a rebound parameter is found again, and a tensor that is nowhere in it is
+/// refused.
 class State final : public jit::FrontEnd {
  public:
   explicit State(const Tensors& tensors) : tensors_(tensors) {
@@ -30,7 +31,8 @@ class State final : public jit::FrontEnd {
   }
   Tensor read(const ir::Path& path) override {
     size_t i = 0;
-    if (!absl::SimpleAtoi(std::string_view(path.text).substr(1), &i) || i >= tensors_.size()) return {};
+    if (!absl::SimpleAtoi(std::string_view(path.text).substr(1), &i) || i >= tensors_.size())
+      return {};
     return tensors_[i];
   }
 
@@ -56,7 +58,8 @@ class Function {
   explicit Function(std::string name) : engine_(std::move(name)) {}
   Function(const Function&) = delete;
 
-  /// `tensors`: arguments, then state; `arguments` of them are handed to `body`, which gives a list.
+  /// `tensors`: arguments, then state; `arguments` of them are handed to `body`, which gives a
+  /// list.
   nb::list call(nb::list tensors, size_t arguments, nb::callable body) {
     Tensors all = tensor_list(tensors);
     State state(all);

@@ -28,33 +28,44 @@ std::string flag_value(nb::handle value) {
 }
 
 void add_settings(nb::module_& m) {
-  m.def("get_default_dtype", [] { return nb::borrow(dtype_object(default_dtype())); },
-        "The dtype of float tensors where none is asked for.");
-  m.def("set_default_dtype", [](nb::handle d) { set_default_dtype(to_dtype(d.ptr())); },
-        nb::arg("dtype"), "Makes Python floats, zeros(), rand() and so on give this float dtype.");
-  m.def("manual_seed", [](uint64_t seed) { manual_seed(seed); }, nb::arg("seed"),
-        "Starts the random stream anew: the same seed gives the same numbers, in every mode and for\n"
-        "any number of threads.");
-  m.def("get_flag", [](std::string_view name) { return flag_text(flag_row(name).flag); },
-        nb::arg("name"), "The value of a flag, as text. AttributeError for an unknown one.");
-  m.def("set_flag", [](std::string_view name, nb::handle value) { set_flag(name, flag_value(value)); },
-        nb::arg("name"), nb::arg("value"), "Sets a flag of the process. ValueError says what fits.");
-  m.def("flags", [] {
-    nb::list rows;
-    for (const FlagRow& f : flags_table())
-      rows.append(nb::make_tuple(f.name, f.env, f.default_text, f.doc));
-    return rows;
-  }, "All flags: (name, environment variable, default, meaning).");
-  m.def("set_printoptions", [](nb::handle precision, nb::handle threshold, nb::handle edgeitems,
-                               nb::handle linewidth) {
-    PrintOptions& o = print_options();
-    if (!precision.is_none()) o.precision = nb::cast<int>(precision);
-    if (!threshold.is_none()) o.threshold = nb::cast<int64_t>(threshold);
-    if (!edgeitems.is_none()) o.edge_items = nb::cast<int64_t>(edgeitems);
-    if (!linewidth.is_none()) o.line_width = nb::cast<int>(linewidth);
-  }, nb::arg("precision") = nb::none(), nb::arg("threshold") = nb::none(),
-     nb::arg("edgeitems") = nb::none(), nb::arg("linewidth") = nb::none(),
-     "How tensors are printed.");
+  m.def(
+      "get_default_dtype", [] { return nb::borrow(dtype_object(default_dtype())); },
+      "The dtype of float tensors where none is asked for.");
+  m.def(
+      "set_default_dtype", [](nb::handle d) { set_default_dtype(to_dtype(d.ptr())); },
+      nb::arg("dtype"), "Makes Python floats, zeros(), rand() and so on give this float dtype.");
+  m.def(
+      "manual_seed", [](uint64_t seed) { manual_seed(seed); }, nb::arg("seed"),
+      "Starts the random stream anew: the same seed gives the same numbers, in every mode and for\n"
+      "any number of threads.");
+  m.def(
+      "get_flag", [](std::string_view name) { return flag_text(flag_row(name).flag); },
+      nb::arg("name"), "The value of a flag, as text. AttributeError for an unknown one.");
+  m.def(
+      "set_flag",
+      [](std::string_view name, nb::handle value) { set_flag(name, flag_value(value)); },
+      nb::arg("name"), nb::arg("value"), "Sets a flag of the process. ValueError says what fits.");
+  m.def(
+      "flags",
+      [] {
+        nb::list rows;
+        for (const FlagRow& f : flags_table())
+          rows.append(nb::make_tuple(f.name, f.env, f.default_text, f.doc));
+        return rows;
+      },
+      "All flags: (name, environment variable, default, meaning).");
+  m.def(
+      "set_printoptions",
+      [](nb::handle precision, nb::handle threshold, nb::handle edgeitems, nb::handle linewidth) {
+        PrintOptions& o = print_options();
+        if (!precision.is_none()) o.precision = nb::cast<int>(precision);
+        if (!threshold.is_none()) o.threshold = nb::cast<int64_t>(threshold);
+        if (!edgeitems.is_none()) o.edge_items = nb::cast<int64_t>(edgeitems);
+        if (!linewidth.is_none()) o.line_width = nb::cast<int>(linewidth);
+      },
+      nb::arg("precision") = nb::none(), nb::arg("threshold") = nb::none(),
+      nb::arg("edgeitems") = nb::none(), nb::arg("linewidth") = nb::none(),
+      "How tensors are printed.");
 }
 
 void add_internals(nb::module_& m) {
@@ -69,8 +80,10 @@ void add_internals(nb::module_& m) {
   m.def("_assign", [](const Tensor& dst, const Tensor& value) { return assign(dst, value); });
   m.def("_detach_here", [](const Tensor& t) {
     if (t.impl()->view)
-      throw AutogradError({.op = "detach_", .problem = "a view's history is its base's",
-                           .got = to_string(type_of(t)), .next = "use detach()"});
+      throw AutogradError({.op = "detach_",
+                           .problem = "a view's history is its base's",
+                           .got = to_string(type_of(t)),
+                           .next = "use detach()"});
     t.impl()->autograd = nullptr;
     t.impl()->requires_grad = false;
   });
@@ -86,35 +99,39 @@ void add_internals(nb::module_& m) {
 }
 
 void add_rows(nb::module_& m) {
-  m.def("_rows", [] {
-    nb::list rows;
-    for (const Op* op : all_ops()) {
-      nb::list params, results;
-      for (const Param& p : op->schema.params) {
-        nb::dict d;
-        d["name"] = p.name;
-        d["type"] = static_cast<int>(p.type);
-        d["list"] = p.list;
-        d["optional"] = p.optional;
-        d["default"] = p.has_default ? nb::object(nb::str(to_string(p.default_value[0]).c_str()))
-                                     : nb::none();
-        params.append(d);
-      }
-      for (const Result& r : op->schema.results) results.append(nb::make_tuple(r.name, r.list));
-      nb::dict row;
-      row["name"] = op->name();
-      row["kind"] = name(op->kind);
-      row["schema"] = op->schema.text;
-      row["doc"] = doc_of(*op);
-      row["params"] = params;
-      row["results"] = results;
-      row["method"] = is_method(*op);
-      row["inplace"] = has_inplace_form(*op);
-      row["no_grad"] = op->extra.no_grad;
-      rows.append(row);
-    }
-    return rows;
-  }, "Every row, for stubs, docs and tests.");
+  m.def(
+      "_rows",
+      [] {
+        nb::list rows;
+        for (const Op* op : all_ops()) {
+          nb::list params, results;
+          for (const Param& p : op->schema.params) {
+            nb::dict d;
+            d["name"] = p.name;
+            d["type"] = static_cast<int>(p.type);
+            d["list"] = p.list;
+            d["optional"] = p.optional;
+            d["default"] = p.has_default
+                               ? nb::object(nb::str(to_string(p.default_value[0]).c_str()))
+                               : nb::none();
+            params.append(d);
+          }
+          for (const Result& r : op->schema.results) results.append(nb::make_tuple(r.name, r.list));
+          nb::dict row;
+          row["name"] = op->name();
+          row["kind"] = name(op->kind);
+          row["schema"] = op->schema.text;
+          row["doc"] = doc_of(*op);
+          row["params"] = params;
+          row["results"] = results;
+          row["method"] = is_method(*op);
+          row["inplace"] = has_inplace_form(*op);
+          row["no_grad"] = op->extra.no_grad;
+          rows.append(row);
+        }
+        return rows;
+      },
+      "Every row, for stubs, docs and tests.");
 }
 
 }  // namespace

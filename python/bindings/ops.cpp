@@ -20,9 +20,9 @@ struct OpObject {
   const Op* op;
   PyTypeObject* results;  // a named tuple where there are several; else null
   PyObject* name;
-  int gather;             // see Arguments::positional
+  int gather;  // see Arguments::positional
   bool inplace;
-  bool grad_keyword;      // zeros(2, requires_grad=True)
+  bool grad_keyword;  // zeros(2, requires_grad=True)
 };
 
 constinit PyTypeObject* function_type = nullptr;
@@ -123,14 +123,14 @@ PyObject* get_doc(PyObject* self, void*) {
 /// A text: copy and pickle then take lathe's function of that name.
 PyObject* reduce(PyObject* self, PyObject*) { return new_ref(op_of(self)->name); }
 
-PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
-PyGetSetDef attributes[] = {
-    {"__name__", get_name, nullptr, nullptr, nullptr},
-    {"__qualname__", get_name, nullptr, nullptr, nullptr},
-    {"__module__", get_module, nullptr, nullptr, nullptr},
-    {"__doc__", get_doc, nullptr, nullptr, nullptr},
-    {"schema", get_schema, nullptr, "The row's signature.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr},
+                         {nullptr, nullptr, 0, nullptr}};
+PyGetSetDef attributes[] = {{"__name__", get_name, nullptr, nullptr, nullptr},
+                            {"__qualname__", get_name, nullptr, nullptr, nullptr},
+                            {"__module__", get_module, nullptr, nullptr, nullptr},
+                            {"__doc__", get_doc, nullptr, nullptr, nullptr},
+                            {"schema", get_schema, nullptr, "The row's signature.", nullptr},
+                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(OpObject, vectorcall), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
@@ -142,14 +142,17 @@ void* slot(F* f) {
 
 PyTypeObject* make_type(const char* name, bool binds) {
   std::vector<PyType_Slot> slots = {
-      {Py_tp_dealloc, slot(dealloc)},      {Py_tp_repr, slot(repr)},
-      {Py_tp_call, slot(PyVectorcall_Call)}, {Py_tp_methods, methods},
-      {Py_tp_getset, attributes},          {Py_tp_members, members},
+      {Py_tp_dealloc, slot(dealloc)},
+      {Py_tp_repr, slot(repr)},
+      {Py_tp_call, slot(PyVectorcall_Call)},
+      {Py_tp_methods, methods},
+      {Py_tp_getset, attributes},
+      {Py_tp_members, members},
   };
   if (binds) slots.push_back({Py_tp_descr_get, slot(bind)});
   slots.push_back({0, nullptr});
-  unsigned long flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
-                        Py_TPFLAGS_DISALLOW_INSTANTIATION;
+  unsigned long flags =
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION;
   if (binds) flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
   PyType_Spec spec{name, sizeof(OpObject), 0, static_cast<unsigned int>(flags), slots.data()};
   return reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));

@@ -1,4 +1,5 @@
-// What every file of the bindings starts with: Python, nanobind, and the two directions of an error.
+// What every file of the bindings starts with: Python, nanobind, and the two directions of an
+// error.
 //
 // C++ called from a slot must not throw into the interpreter, and Python called from C++ reports by
 // a null pointer: `guarded` is the one door outwards, `checked` the one inwards.

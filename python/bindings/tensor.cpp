@@ -62,7 +62,8 @@ PyMemberDef members[] = {
 
 constexpr const char* kDoc =
     "An n-dimensional array of one dtype on one device, with gradients where asked for.\n\n"
-    "Made by lathe.tensor(data), lathe.zeros(2, 3), ...; every op whose first argument is a tensor\n"
+    "Made by lathe.tensor(data), lathe.zeros(2, 3), ...; every op whose first argument is a "
+    "tensor\n"
     "is a method too, and elementwise ops have an in-place form with a trailing underscore.";
 
 template <class F>

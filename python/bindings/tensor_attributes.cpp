@@ -63,11 +63,13 @@ int put_grad(PyObject* self, PyObject* value, void*) {
       return 0;
     }
     if (!is_tensor(value))
-      throw TypeError({.op = "grad", .problem = "a gradient is a tensor or None",
+      throw TypeError({.op = "grad",
+                       .problem = "a gradient is a tensor or None",
                        .got = Py_TYPE(value)->tp_name});
     Tensor g = tensor_of(value);
     if (!identical(g.shape(), t.shape()))
-      throw ShapeError({.op = "grad", .problem = "the gradient has another shape than the tensor",
+      throw ShapeError({.op = "grad",
+                        .problem = "the gradient has another shape than the tensor",
                         .got = lathe::to_string(g.shape()),
                         .expected = lathe::to_string(t.shape())});
     meta_or_new(t).grad = g;
@@ -83,7 +85,8 @@ PyObject* data(PyObject* self, void*) {
 int put_data(PyObject* self, PyObject* value, void*) {
   return guarded_int([&] {
     if (value == nullptr || !is_tensor(value))
-      throw TypeError({.op = "data", .problem = "a tensor expected",
+      throw TypeError({.op = "data",
+                       .problem = "a tensor expected",
                        .got = value == nullptr ? "nothing" : Py_TYPE(value)->tp_name});
     Tensor t = tensor_of(self), v = tensor_of(value);
     if (t.dtype() == v.dtype() && t.device() == v.device() && identical(t.shape(), v.shape())) {
@@ -92,8 +95,10 @@ int put_data(PyObject* self, PyObject* value, void*) {
       return 0;
     }
     if (t.symbolic() || v.symbolic())
-      throw TraceError({.op = "data", .problem = "a trace cannot give a tensor another type",
-                        .got = to_string(type_of(v)), .expected = to_string(type_of(t))});
+      throw TraceError({.op = "data",
+                        .problem = "a trace cannot give a tensor another type",
+                        .got = to_string(type_of(v)),
+                        .expected = to_string(type_of(t))});
     TensorImpl& impl = *t.impl();
     impl.storage = v.impl()->storage;
     impl.geometry = v.geometry();
@@ -146,7 +151,8 @@ PyGetSetDef attributes[] = {
     {"T", transposed, nullptr, "All axes in reverse order; a view.", nullptr},
     {"mT", matrix_transposed, nullptr, "The last two axes exchanged; a view.", nullptr},
     {"is_leaf", is_leaf, nullptr, "True for tensors that no recorded operation made.", nullptr},
-    {"grad_fn", grad_fn, nullptr, "The recorded operation that made this tensor, or None.", nullptr},
+    {"grad_fn", grad_fn, nullptr, "The recorded operation that made this tensor, or None.",
+     nullptr},
     {"_version", version, nullptr, "How often the elements were written to.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 

@@ -1,10 +1,10 @@
 // x[...] and x[...] = v.
 //
-// An index is read item by item against the axes of x. Numbers, slices, None and ... are views, made
-// by ops one after the other. Index tensors (at most one group of them takes part in the views' wake)
-// become one index_select over the axes they name, joined; boolean masks are turned into index
-// tensors, which needs their data, or for a write with one value into a where, which does not.
-// A write is core's assign to the view, or to x with the indexed elements put in.
+// An index is read item by item against the axes of x. Numbers, slices, None and ... are views,
+// made by ops one after the other. Index tensors (at most one group of them takes part in the
+// views' wake) become one index_select over the axes they name, joined; boolean masks are turned
+// into index tensors, which needs their data, or for a write with one value into a where, which
+// does not. A write is core's assign to the view, or to x with the indexed elements put in.
 #include <absl/strings/str_cat.h>
 
 #include "core/error.h"
@@ -39,7 +39,8 @@ struct Resolved {
 };
 
 [[noreturn]] void no_index(PyObject* o) {
-  throw TypeError({.op = "index", .problem = "this cannot index a tensor",
+  throw TypeError({.op = "index",
+                   .problem = "this cannot index a tensor",
                    .got = Py_TYPE(o)->tp_name,
                    .expected = "integers, slices, None, ..., and tensors of integers or bools"});
 }
@@ -85,7 +86,8 @@ class Reader {
     int taken = 0;
     for (Py_ssize_t i = 0; i < count; ++i) taken += axes_of(items[i]);
     if (taken > rank_)
-      throw IndexError({.op = "index", .problem = "more indexes than axes",
+      throw IndexError({.op = "index",
+                        .problem = "more indexes than axes",
                         .got = absl::StrCat(taken, " for ", to_string(type_of(out_.view)))});
     for (Py_ssize_t i = 0; i < count; ++i) step(items[i], taken);
     return std::move(out_);
@@ -104,8 +106,7 @@ class Reader {
     if (o == Py_None) {
       v = S::unsqueeze(v, axis_++);
     } else if (o == Py_Ellipsis) {
-      if (ellipsis_)
-        throw IndexError({.op = "index", .problem = "an index can have one ... only"});
+      if (ellipsis_) throw IndexError({.op = "index", .problem = "an index can have one ... only"});
       ellipsis_ = true;
       axis_ += rank_ - taken;
     } else if (PySlice_Check(o)) {
@@ -137,7 +138,8 @@ class Reader {
     auto* s = reinterpret_cast<PySliceObject*>(o);
     Int step = s->step == Py_None ? Int(1) : to_int(s->step);
     if (step <= Int(0))
-      throw ValueError({.op = "index", .problem = "a slice's step must be positive",
+      throw ValueError({.op = "index",
+                        .problem = "a slice's step must be positive",
                         .got = lathe::to_string(step)});
     if (s->start != Py_None || s->stop != Py_None || s->step != Py_None)
       out_.view = S::slice(out_.view, axis_, bound(s->start), bound(s->stop), step);
@@ -148,14 +150,16 @@ class Reader {
     if (index.dtype() == DType::bool_) {
       for (int k = 0; k < index.rank(); ++k)
         if (!require(Relation::eq, index.size(k), out_.view.size(axis_ + k)))
-          throw IndexError({.op = "index", .problem = "the mask has another shape than what it masks",
+          throw IndexError({.op = "index",
+                            .problem = "the mask has another shape than what it masks",
                             .got = to_string(type_of(index)),
                             .expected = to_string(type_of(out_.view))});
       for (Tensor& at : positions(index)) out_.picks.push_back({axis_++, std::move(at)});
       return;
     }
     if (!is_integer(index.dtype()))
-      throw IndexError({.op = "index", .problem = "an index tensor must hold integers or bools",
+      throw IndexError({.op = "index",
+                        .problem = "an index tensor must hold integers or bools",
                         .got = to_string(type_of(index))});
     if (index.rank() == 0 && thread_state().backend == nullptr) {  // a trace must not read it
       out_.view = S::select(out_.view, axis_, Int(index.item_int()));
@@ -171,9 +175,10 @@ class Reader {
   bool ellipsis_ = false;
 };
 
-/// Several picks as one: the axes they name side by side at `axis`, joined, and one index into them.
+/// Several picks as one: the axes they name side by side at `axis`, joined, and one index into
+/// them.
 struct Joined {
-  Tensor x;      // the picked axes are one, at `axis`
+  Tensor x;  // the picked axes are one, at `axis`
   int axis;
   Tensor index;  // of any rank, which takes that axis' place
 };
@@ -200,7 +205,8 @@ Joined join(const Resolved& r) {
   for (size_t i = 0; i < picks.size(); ++i) {
     Int size = x.size(axis + static_cast<int>(i));
     // Looked up in a table of its own axis, so that one index out of range cannot hide in the sum.
-    Tensor checked = I::index_select(C::arange(0, size, 1, DType::i64, x.device()), 0, picks[i].index);
+    Tensor checked =
+        I::index_select(C::arange(0, size, 1, DType::i64, x.device()), 0, picks[i].index);
     index = index.defined() ? M::add(M::mul(index, size), checked) : checked;
   }
   return {S::flatten(x, axis, axis + static_cast<int>(picks.size()) - 1), axis, index};
@@ -305,7 +311,8 @@ Py_ssize_t length(PyObject* self) {
   int status = guarded_int([&] {
     Tensor t = tensor_of(self);
     if (t.rank() == 0)
-      throw TypeError({.op = "len", .problem = "a tensor without axes has no length",
+      throw TypeError({.op = "len",
+                       .problem = "a tensor without axes has no length",
                        .got = to_string(type_of(t))});
     n = t.size(0).value();
     return 0;
@@ -318,7 +325,8 @@ PyObject* iterate(PyObject* self) {
   return guarded([&] {
     Tensor t = tensor_of(self);
     if (t.rank() == 0)
-      throw TypeError({.op = "iter", .problem = "a tensor without axes cannot be iterated",
+      throw TypeError({.op = "iter",
+                       .problem = "a tensor without axes cannot be iterated",
                        .got = to_string(type_of(t))});
     int64_t n = t.size(0).value();
     nb::object rows = owned(PyTuple_New(n));

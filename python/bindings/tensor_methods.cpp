@@ -20,7 +20,9 @@ using Items = PyObject* const*;
 
 void at_most(const char* op, Py_ssize_t count, Py_ssize_t most) {
   if (count > most)
-    throw TypeError({.op = op, .problem = "too many arguments", .got = absl::StrCat(count),
+    throw TypeError({.op = op,
+                     .problem = "too many arguments",
+                     .got = absl::StrCat(count),
                      .expected = absl::StrCat("at most ", most)});
 }
 
@@ -50,9 +52,8 @@ PyObject* storage_offset(PyObject* self, PyObject*) {
   return guarded([&] { return from_int(impl_of(self)->geometry.offset); });
 }
 PyObject* is_contiguous(PyObject* self, PyObject*) {
-  return guarded([&] {
-    return new_ref(impl_of(self)->geometry.is_contiguous() ? Py_True : Py_False);
-  });
+  return guarded(
+      [&] { return new_ref(impl_of(self)->geometry.is_contiguous() ? Py_True : Py_False); });
 }
 PyObject* data_ptr(PyObject* self, PyObject*) {
   return guarded([&] { return PyLong_FromVoidPtr(tensor_of(self).address()); });
@@ -134,7 +135,8 @@ struct Target {
     } else if (name == "dtype" || name == "device" || name == "other") {
       take(o);
     } else if (name != "non_blocking") {
-      throw TypeError({.op = "to", .problem = absl::StrCat("there is no parameter '", name, "'"),
+      throw TypeError({.op = "to",
+                       .problem = absl::StrCat("there is no parameter '", name, "'"),
                        .expected = "dtype, device, other or copy"});
     }
   }
@@ -168,15 +170,15 @@ PyObject* numpy(PyObject* self, PyObject*) {
 PyObject* copy_(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
   return guarded([&] {
     Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
-    if (count + named < 1)
-      throw TypeError({.op = "copy_", .problem = "the source is missing"});
+    if (count + named < 1) throw TypeError({.op = "copy_", .problem = "the source is missing"});
     Tensor t = tensor_of(self), kept;
     Arg value;
     if (!operand(args[0], value, kept))
-      throw TypeError({.op = "copy_", .problem = "a tensor or a number expected",
+      throw TypeError({.op = "copy_",
+                       .problem = "a tensor or a number expected",
                        .got = Py_TYPE(args[0])->tp_name});
-    Tensor source = value.tag == Tag::tensor ? value.tensor()
-                                             : number_tensor(value, t.dtype(), t.device());
+    Tensor source =
+        value.tag == Tag::tensor ? value.tensor() : number_tensor(value, t.dtype(), t.device());
     assign(t, py::to_device(source, t.device()));
     return new_ref(self);
   });
@@ -215,7 +217,8 @@ PyMethodDef methods[] = {
     {"numpy", numpy, METH_NOARGS,
      "A NumPy array over the same memory (a copy from other devices). AutogradError if the tensor\n"
      "requires grad; DTypeError for bfloat16."},
-    {"copy_", fast(copy_), kNamed, "copy_(source): source's elements, broadcast and cast, in place."},
+    {"copy_", fast(copy_), kNamed,
+     "copy_(source): source's elements, broadcast and cast, in place."},
     {"fill_", fast(copy_), kNamed, "fill_(value): value everywhere, in place."},
     {"zero_", zero_, METH_NOARGS, "Zeros, in place."},
     {nullptr, nullptr, 0, nullptr}};

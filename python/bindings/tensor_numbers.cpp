@@ -64,12 +64,18 @@ PyObject* positive(PyObject* a) { return new_ref(a); }
 
 PyObject* compare(PyObject* a, PyObject* b, int how) {
   switch (how) {
-    case Py_EQ: return binary<M::eq>(a, b);
-    case Py_NE: return binary<M::ne>(a, b);
-    case Py_LT: return binary<M::lt>(a, b);
-    case Py_LE: return binary<M::le>(a, b);
-    case Py_GT: return binary<M::gt>(a, b);
-    default: return binary<M::ge>(a, b);
+    case Py_EQ:
+      return binary<M::eq>(a, b);
+    case Py_NE:
+      return binary<M::ne>(a, b);
+    case Py_LT:
+      return binary<M::lt>(a, b);
+    case Py_LE:
+      return binary<M::le>(a, b);
+    case Py_GT:
+      return binary<M::gt>(a, b);
+    default:
+      return binary<M::ge>(a, b);
   }
 }
 

@@ -24,7 +24,9 @@ PyObject* dtype_repr(PyObject* self) {
 /// A text: copy and pickle then take the object of that name in lathe.
 PyObject* dtype_reduce(PyObject* self, PyObject*) { return text(name(dtype_of(self))); }
 PyObject* dtype_name(PyObject* self, void*) { return text(name(dtype_of(self))); }
-PyObject* dtype_itemsize(PyObject* self, void*) { return PyLong_FromSize_t(size_of(dtype_of(self))); }
+PyObject* dtype_itemsize(PyObject* self, void*) {
+  return PyLong_FromSize_t(size_of(dtype_of(self)));
+}
 PyObject* dtype_floating(PyObject* self, void*) {
   return PyBool_FromLong(is_floating(dtype_of(self)));
 }
@@ -100,10 +102,11 @@ auto comparison(F f) {
 }
 
 void add_symint(nb::module_& m) {
-  nb::class_<SymInt> c(m, "SymInt",
-                       "A size of a tensor under a trace: a number, or an expression over the trace's\n"
-                       "symbols. A comparison, bool(), int() and range() make the compiled program hold\n"
-                       "only for sizes that answer alike.");
+  nb::class_<SymInt> c(
+      m, "SymInt",
+      "A size of a tensor under a trace: a number, or an expression over the trace's\n"
+      "symbols. A comparison, bool(), int() and range() make the compiled program hold\n"
+      "only for sizes that answer alike.");
   auto add = [](Int a, Int b) { return a + b; };
   auto sub = [](Int a, Int b) { return a - b; };
   auto mul = [](Int a, Int b) { return a * b; };
@@ -125,22 +128,22 @@ void add_symint(nb::module_& m) {
   c.def("__int__", [](const SymInt& a) { return symbolic(a).value(); });
   c.def("__index__", [](const SymInt& a) { return symbolic(a).value(); });
   c.def("__float__", [](const SymInt& a) { return static_cast<double>(symbolic(a).value()); });
-  c.def("__truediv__", [](const SymInt& a, double b) {
-    return static_cast<double>(symbolic(a).value()) / b;
-  });
-  c.def("__rtruediv__", [](const SymInt& a, double b) {
-    return b / static_cast<double>(symbolic(a).value());
-  });
+  c.def("__truediv__",
+        [](const SymInt& a, double b) { return static_cast<double>(symbolic(a).value()) / b; });
+  c.def("__rtruediv__",
+        [](const SymInt& a, double b) { return b / static_cast<double>(symbolic(a).value()); });
   c.def("__hash__", [](const SymInt& a) { return symbolic(a).value(); });
   c.def("__repr__", [](const SymInt& a) { return to_string(a.value); });
-  c.def_prop_ro("hint", [](const SymInt& a) { return a.value.hint(); },
-                "The value at this call, without a guard: for messages only.");
+  c.def_prop_ro(
+      "hint", [](const SymInt& a) { return a.value.hint(); },
+      "The value at this call, without a guard: for messages only.");
 }
 
 void add_device(nb::module_& m) {
   nb::class_<Device> c(m, "device", "Where a tensor lives: device('cpu'), device('sim').");
-  c.def("__init__", [](Device* self, nb::handle what) { new (self) Device(to_device(what.ptr())); });
-  c.def_prop_ro("type", [](Device d) { 
+  c.def("__init__",
+        [](Device* self, nb::handle what) { new (self) Device(to_device(what.ptr())); });
+  c.def_prop_ro("type", [](Device d) {
     std::string all = to_string(d);
     return all.substr(0, all.find(':'));
   });
@@ -165,7 +168,8 @@ bool read_dtype(PyObject* o, DType& out) {
     std::string_view s = text_of(o);
     if (s.substr(0, 6) == "lathe.") s.remove_prefix(6);
     if (!parse_dtype(s, out) || !info(out).tensor)
-      throw ValueError({.problem = "there is no such dtype", .got = std::string(s),
+      throw ValueError({.problem = "there is no such dtype",
+                        .got = std::string(s),
                         .expected = "a name like 'float32' or 'int64'"});
   } else if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) {
     out = DType::f64;  // as NumPy and PyTorch read it
@@ -184,7 +188,8 @@ bool read_dtype(PyObject* o, DType& out) {
 DType to_dtype(PyObject* o) {
   DType d;
   if (read_dtype(o, d)) return d;
-  throw TypeError({.problem = "a dtype expected", .got = Py_TYPE(o)->tp_name,
+  throw TypeError({.problem = "a dtype expected",
+                   .got = Py_TYPE(o)->tp_name,
                    .expected = "lathe.float32, 'float32', ..."});
 }
 
@@ -194,7 +199,8 @@ bool is_device(PyObject* o) { return nb::isinstance<Device>(o); }
 Device to_device(PyObject* o) {
   if (PyUnicode_Check(o)) return parse_device(text_of(o));
   if (is_device(o)) return *nb::inst_ptr<Device>(o);
-  throw TypeError({.problem = "a device expected", .got = Py_TYPE(o)->tp_name,
+  throw TypeError({.problem = "a device expected",
+                   .got = Py_TYPE(o)->tp_name,
                    .expected = "a text like 'cpu', or a lathe.device"});
 }
 

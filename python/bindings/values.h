@@ -26,8 +26,8 @@ PyObject* device_object(Device device);
 Device to_device(PyObject* o);
 bool is_device(PyObject* o);
 
-/// A size of a traced tensor, in Python. Arithmetic stays symbolic; asking it for its number, or for
-/// a truth, records a guard in the trace under way.
+/// A size of a traced tensor, in Python. Arithmetic stays symbolic; asking it for its number, or
+/// for a truth, records a guard in the trace under way.
 struct SymInt {
   Int value;
 };

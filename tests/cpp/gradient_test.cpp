@@ -71,7 +71,8 @@ struct Problem {
     Tensors xs;
     for (const Tensor& t : made)
       if (t.requires_grad()) xs.push_back(t);
-    Tensors gs = grad({y}, {}, xs, {.retain_graph = true, .create_graph = true, .allow_unused = true});
+    Tensors gs =
+        grad({y}, {}, xs, {.retain_graph = true, .create_graph = true, .allow_unused = true});
     Tensor total;
     for (const Tensor& g : gs) {
       if (!g.defined() || !g.requires_grad()) continue;
@@ -104,7 +105,8 @@ void check(const Sample& s, bool second) {
   }
   Tensors gs = grad({y}, {}, xs, {.allow_unused = true});
   for (size_t k = 0; k < xs.size(); ++k) {
-    std::vector<double> got = gs[k].defined() ? numbers(gs[k]) : std::vector<double>(p.values[which[k]].size(), 0.0);
+    std::vector<double> got =
+        gs[k].defined() ? numbers(gs[k]) : std::vector<double>(p.values[which[k]].size(), 0.0);
     for (size_t at = 0; at < got.size(); ++at) {
       double& x = p.values[which[k]][at];
       double kept = x, h = 1e-6;
@@ -131,7 +133,9 @@ TEST_P(Gradients, MatchDifferences) {
   bool complex_only = false;
   for (const auto& a : s.args)
     for (const auto& t : a.tensors) complex_only |= t.kind == 'c';
-  if (op.extra.no_grad || complex_only || !s.smooth || has_written_arguments(op) || s.op == "complex") return;
+  if (op.extra.no_grad || complex_only || !s.smooth || has_written_arguments(op) ||
+      s.op == "complex")
+    return;
   check(s, false);
   check(s, true);
 }

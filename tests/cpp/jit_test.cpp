@@ -43,7 +43,8 @@ TEST(Jit, OneProgramServesAllShapes) {
   jit::Function f("layer");
   std::mt19937_64 rng(5);
   for (int i = 0; i < 200; ++i) {
-    int64_t m = static_cast<int64_t>(rng() % 9), k = static_cast<int64_t>(rng() % 7), n = static_cast<int64_t>(rng() % 40);
+    int64_t m = static_cast<int64_t>(rng() % 9), k = static_cast<int64_t>(rng() % 7),
+            n = static_cast<int64_t>(rng() % 40);
     Tensors in{normal({m, k}, rng()), normal({k, n}, rng()), normal({n}, rng())};
     Outputs eager = layer(in), traced = f(in, layer);
     ASSERT_EQ(bytes(eager[0]), bytes(traced[0])) << m << " " << k << " " << n;
@@ -64,7 +65,8 @@ TEST(Jit, EveryEngineGivesTheSameBits) {
     FlagScope scope(Flag::engine, engine);
     jit::Function f("body");
     Outputs got = f(in, body);
-    for (size_t k = 0; k < got.size(); ++k) EXPECT_EQ(bytes(eager[k]), bytes(got[k])) << engine << " " << k;
+    for (size_t k = 0; k < got.size(); ++k)
+      EXPECT_EQ(bytes(eager[k]), bytes(got[k])) << engine << " " << k;
   }
 }
 

@@ -17,19 +17,33 @@ using testing::SampleTensor;
 
 TEST(Rows, EveryRowHasWhatItsKindNeeds) {
   for (const Op* op : all_ops()) {
-    EXPECT_FALSE(op->extra.doc.empty() && op->put_of == nullptr) << op->name() << " has no doc line";
+    EXPECT_FALSE(op->extra.doc.empty() && op->put_of == nullptr)
+        << op->name() << " has no doc line";
     switch (op->kind) {
       case Kind::elementwise:
       case Kind::create:
-      case Kind::random: EXPECT_TRUE(op->body) << op->name(); break;
+      case Kind::random:
+        EXPECT_TRUE(op->body) << op->name();
+        break;
       case Kind::reduce:
-      case Kind::scan: EXPECT_TRUE(op->monoid.combine) << op->name(); break;
-      case Kind::contract: EXPECT_FALSE(op->formula.empty()) << op->name(); break;
-      case Kind::view: EXPECT_NE(op->geometry, nullptr) << op->name(); break;
-      case Kind::composite: EXPECT_NE(op->expansion, nullptr) << op->name(); break;
-      case Kind::opaque: EXPECT_NE(op->extra.infer, nullptr) << op->name(); break;
+      case Kind::scan:
+        EXPECT_TRUE(op->monoid.combine) << op->name();
+        break;
+      case Kind::contract:
+        EXPECT_FALSE(op->formula.empty()) << op->name();
+        break;
+      case Kind::view:
+        EXPECT_NE(op->geometry, nullptr) << op->name();
+        break;
+      case Kind::composite:
+        EXPECT_NE(op->expansion, nullptr) << op->name();
+        break;
+      case Kind::opaque:
+        EXPECT_NE(op->extra.infer, nullptr) << op->name();
+        break;
       case Kind::index:
-      case Kind::sort: break;
+      case Kind::sort:
+        break;
     }
     // A composite's derivative is that of its parts.
     if (op->kind != Kind::composite) {
@@ -59,9 +73,10 @@ TEST(Rows, SchemasRoundTrip) {
 /// A symbolic tensor whose every size is a fresh symbol with the sample's size as its hint.
 Tensor symbolic(SymScope& scope, const SampleTensor& t, DType real) {
   auto* impl = new TensorImpl;
-  impl->dtype = t.kind == 'c' ? DType::c64
-                : t.kind == 'b' ? DType::bool_
-                : t.kind == 'i' || t.kind == 'n' ? DType::i64 : real;
+  impl->dtype = t.kind == 'c'                    ? DType::c64
+                : t.kind == 'b'                  ? DType::bool_
+                : t.kind == 'i' || t.kind == 'n' ? DType::i64
+                                                 : real;
   Shape shape;
   for (Int s : t.shape) shape.push_back(scope.fresh(s.value()));
   impl->geometry = Geometry::contiguous(shape);

@@ -15,12 +15,15 @@ struct create_ops {
   static inline const Fn<T, T(T x, Any dtype)> zeros_like{"zeros_like"};
   static inline const Fn<T, T(T x, Any dtype)> ones_like{"ones_like"};
   static inline const Fn<T, T(T x, Any value, Any dtype)> full_like{"full_like"};
-  static inline const Fn<T, T(Any start, Any end, Any step, Any dtype, Any device)> arange{"arange"};
-  static inline const Fn<T, T(Any start, Any end, Int steps, Any dtype, Any device)> linspace{"linspace"};
+  static inline const Fn<T, T(Any start, Any end, Any step, Any dtype, Any device)> arange{
+      "arange"};
+  static inline const Fn<T, T(Any start, Any end, Int steps, Any dtype, Any device)> linspace{
+      "linspace"};
   static inline const Fn<T, T(Int n, Any m, Any dtype, Any device)> eye{"eye"};
   static inline const Fn<T, T(Ints shape, Any dtype, Any device)> rand{"rand"};
   static inline const Fn<T, T(Ints shape, Any dtype, Any device)> randn{"randn"};
-  static inline const Fn<T, T(Int low, Int high, Ints shape, Any dtype, Any device)> randint{"randint"};
+  static inline const Fn<T, T(Int low, Int high, Ints shape, Any dtype, Any device)> randint{
+      "randint"};
   static inline const Fn<T, T(Ints shape, double p, Any dtype, Any device)> bernoulli{"bernoulli"};
 };
 }  // namespace lathe

@@ -1,6 +1,6 @@
-// One line an op, for every C++ user: the library's own sources and programs that embed it share the
-// files of this folder. Each family is a template on the tensor type; OpBinding says how that type calls
-// an op by name. C++17, and nothing but the standard library.
+// One line an op, for every C++ user: the library's own sources and programs that embed it share
+// the files of this folder. Each family is a template on the tensor type; OpBinding says how that
+// type calls an op by name. C++17, and nothing but the standard library.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,8 @@
 
 namespace lathe {
 
-/// Specialised once for each tensor type: the argument types, `find(name)`, and `call(op, args...)`.
+/// Specialised once for each tensor type: the argument types, `find(name)`, and `call(op,
+/// args...)`.
 template <class Tensor>
 struct OpBinding;
 
@@ -28,7 +29,8 @@ struct Pick<TypeList<P...>, std::index_sequence<I...>> {
 template <size_t N, class All>
 using Take = typename Pick<All, std::make_index_sequence<N>>::type;
 
-/// One call operator for each number of leading arguments: the rest come from the schema's defaults.
+/// One call operator for each number of leading arguments: the rest come from the schema's
+/// defaults.
 template <class Self, class Result, size_t N, class All>
 struct CallOperators;
 template <class Self, class Result, class... P>
@@ -63,7 +65,8 @@ class Fn<Tensor, Result(P...)>
   const char* name() const { return name_; }
   typename OpBinding<Tensor>::OpRef op() const {
     auto* found = op_.load(std::memory_order_acquire);
-    if (found == nullptr) op_.store(found = OpBinding<Tensor>::find(name_), std::memory_order_release);
+    if (found == nullptr)
+      op_.store(found = OpBinding<Tensor>::find(name_), std::memory_order_release);
     return found;
   }
   template <class... A>

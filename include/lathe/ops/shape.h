@@ -29,6 +29,7 @@ struct shape_ops {
   static inline const Fn<T, T(List tensors, Int dim)> cat{"cat"};
   static inline const Fn<T, T(List tensors, Int dim)> stack{"stack"};
   /// The reverse of a view: x with the view's elements replaced by value.
-  static inline const Fn<T, T(T x, T value, Int dim, Any start, Any end, Int step)> slice_put{"slice_put"};
+  static inline const Fn<T, T(T x, T value, Int dim, Any start, Any end, Int step)> slice_put{
+      "slice_put"};
 };
 }  // namespace lathe

@@ -1,13 +1,14 @@
 """What traced code can read besides its arguments, as a key to compare and a list of tensors.
 
-A trace holds for the Python state it was made in. `Snapshot` walks that state from the function: the
-globals and closure cells its code names, its defaults, and what can be reached from those: modules'
-attributes that the code names, instances' attributes, containers, other functions. Plain values become
-part of `key`; tensors become places in `tensors` (equal places are equal tensors, so aliasing is part of
-the key too). Two calls with equal keys see the same program; their tensors may differ.
+A trace holds for the Python state it was made in. `Snapshot` walks that state from the function:
+the globals and closure cells its code names, its defaults, and what can be reached from those:
+modules' attributes that the code names, instances' attributes, containers, other functions. Plain
+values become part of `key`; tensors become places in `tensors` (equal places are equal tensors, so
+aliasing is part of the key too). Two calls with equal keys see the same program; their tensors may
+differ.
 
-What cannot be compared is compared by identity and kept alive. What a trace would silently get wrong
-(clocks, random modules, printing, files) is refused by name.
+What cannot be compared is compared by identity and kept alive. What a trace would silently get
+wrong (clocks, random modules, printing, files) is refused by name.
 """
 
 import builtins
@@ -159,7 +160,7 @@ class Snapshot:
     def _instance(self, value, kind):
         self.key.append(("instance", id(kind)))
         self.keep.append(kind)
-        if not kind.__module__.split(".")[0] in (_PACKAGE, "builtins"):
+        if kind.__module__.split(".")[0] not in (_PACKAGE, "builtins"):
             self.add(kind)
         attributes = getattr(value, "__dict__", None)
         if attributes is None:
@@ -202,8 +203,12 @@ class Snapshot:
     def _refusals(self, f, reads):
         if reads.stores:
             what, name, line = reads.stores
-            _refuse(reads.code, line, f"the traced code runs {what.lower()} {name!r}, which only happens "
-                    "at capture", "move it out of the traced function")  # fmt: skip
+            _refuse(
+                reads.code,
+                line,
+                f"the traced code runs {what.lower()} {name!r}, which happens at capture only",
+                "move it out of the traced function",
+            )
         for name in reads.globals:
             line = reads.lines[name]
             value = f.__globals__.get(name)
@@ -220,7 +225,7 @@ class Snapshot:
             _refuse(
                 code,
                 line,
-                f"{name} ({home}) gives another answer at each call, and would be asked at capture only",
+                f"{name} ({home}) answers anew at each call, and would be asked at capture only",
                 "pass its value in as an argument, or use lathe's own random ops",
             )
 

@@ -98,7 +98,9 @@ class Traced:
     def _capture(self, program, state, taken, given, symbolic):
         stand_ins = [symbolic[given[id(t)]] for t in taken.tensors]
         args, kwargs = taken.rebuild(stand_ins)
-        leaves = [(i, t, t.grad) for i, t in enumerate(state.tensors) if t.is_leaf and t.requires_grad]
+        leaves = [
+            (i, t, t.grad) for i, t in enumerate(state.tensors) if t.is_leaf and t.requires_grad
+        ]
         try:
             program.result = _Shape(self._function(*args, **kwargs))
             set_now = [(i, t.grad) for i, t, before in leaves if t.grad is not before]
@@ -118,7 +120,7 @@ class Traced:
     # ── looking inside ──────────────────────────────────────────────────────────────────────────
 
     def explain(self):
-        """Every step with its source line, the primitive chosen, its bits, and why not the others."""
+        """Every step with its source line, the primitive chosen, its bits, and the reasons."""
         return "".join(p.engine.explain() for p in self._programs.values())
 
     @property
@@ -149,10 +151,11 @@ def _where(function):
 def trace(function):
     """Makes a function run as a compiled program.
 
-    Its first call records what it does to symbolic tensors; later calls run that, as long as all it read
-    is as it was: argument structure, plain values, globals, attributes, dtypes, ranks, and what it asked
-    of sizes. Otherwise it is recorded again. Results, gradients and random numbers are the same bits as
-    without trace. What depends on the elements of a tensor is refused with a TraceError: `if`, `float()`,
-    `.item()`, printing; use lathe.where, or take it out of the function.
+    Its first call records what it does to symbolic tensors; later calls run that, as long as all
+    it read is as it was: argument structure, plain values, globals, attributes, dtypes, ranks, and
+    what it asked of sizes. Otherwise it is recorded again. Results, gradients and random numbers
+    are the same bits as without trace. What depends on the elements of a tensor is refused with a
+    TraceError: `if`, `float()`, `.item()`, printing; use lathe.where, or take it out of the
+    function.
     """
     return Traced(function)

@@ -106,13 +106,24 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
 
 
 def cross_entropy(
-    input, target, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0
+    input,
+    target,
+    weight=None,
+    ignore_index=-100,
+    reduction="mean",  # not an op: a reduction
+    label_smoothing=0.0,
 ):
     """nll_loss of log_softmax(input): input[n, classes, ...], target[n, ...] of class numbers."""
     return ops.cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
 
 
-def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
+def nll_loss(
+    input,
+    target,
+    weight=None,
+    ignore_index=-100,
+    reduction="mean",  # not an op: a reduction
+):
     """-input at the target class; input holds log probabilities."""
     return ops.nll_loss(input, target, weight, ignore_index, reduction)
 

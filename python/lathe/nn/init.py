@@ -50,8 +50,12 @@ def _fans(tensor):
 def calculate_gain(nonlinearity, param=None):
     """The factor that keeps a signal's variance through a nonlinearity."""
     gains = {
-        "linear": 1.0, "conv2d": 1.0, "sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2)
-    }  # fmt: skip  # not an op: what follows the layer
+        "linear": 1.0,  # not an op: what follows the layer
+        "conv2d": 1.0,  # not an op: what follows the layer
+        "sigmoid": 1.0,  # not an op: what follows the layer
+        "tanh": 5 / 3,  # not an op: what follows the layer
+        "relu": math.sqrt(2),  # not an op: what follows the layer
+    }  # not an op: what follows the layer
     if nonlinearity == "leaky_relu":  # not an op: what follows the layer
         return math.sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
     if nonlinearity not in gains:

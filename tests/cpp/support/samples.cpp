@@ -33,18 +33,21 @@ std::vector<std::string> split_top(std::string_view text) {
 }
 
 bool parse_tensor(std::string_view text, SampleTensor& out) {
-  if (text.size() < 3 || text[1] != '[' || std::string_view("fpguacibns").find(text[0]) == text.npos)
+  if (text.size() < 3 || text[1] != '[' ||
+      std::string_view("fpguacibns").find(text[0]) == text.npos)
     return false;
   out.kind = text[0];
   size_t close = text.find(']');
   out.shape.clear();
-  for (std::string_view n : absl::StrSplit(text.substr(2, close - 2), ',', absl::SkipWhitespace())) {
+  for (std::string_view n :
+       absl::StrSplit(text.substr(2, close - 2), ',', absl::SkipWhitespace())) {
     int64_t v = 0;
     if (!absl::SimpleAtoi(absl::StripAsciiWhitespace(n), &v)) return false;
     out.shape.push_back(Int(v));
   }
   std::string_view rest = text.substr(close + 1);
-  if (!rest.empty() && rest[0] == '<' && !absl::SimpleAtoi(rest.substr(1), &out.below)) return false;
+  if (!rest.empty() && rest[0] == '<' && !absl::SimpleAtoi(rest.substr(1), &out.below))
+    return false;
   return true;
 }
 
@@ -55,7 +58,8 @@ Sample parse_line(std::string_view line, int number) {
     s.smooth = false;
     line.remove_prefix(1);
   }
-  std::pair<std::string_view, std::string_view> parts = absl::StrSplit(line, absl::MaxSplits(':', 1));
+  std::pair<std::string_view, std::string_view> parts =
+      absl::StrSplit(line, absl::MaxSplits(':', 1));
   s.op = std::string(absl::StripAsciiWhitespace(parts.first));
   for (std::string part : split_top(parts.second)) {
     SampleArg a;
@@ -67,7 +71,8 @@ Sample parse_line(std::string_view line, int number) {
     SampleTensor t;
     if (parse_tensor(part, t)) {
       a.tensors.push_back(t);
-    } else if (part.size() > 2 && part[0] == '[' && parse_tensor(split_top(part.substr(1, part.size() - 2))[0], t)) {
+    } else if (part.size() > 2 && part[0] == '[' &&
+               parse_tensor(split_top(part.substr(1, part.size() - 2))[0], t)) {
       a.tensor_list = true;
       for (const std::string& item : split_top(part.substr(1, part.size() - 2))) {
         parse_tensor(item, t);
@@ -108,14 +113,29 @@ Tensor make_tensor(const SampleTensor& t, DType real, std::mt19937_64& rng) {
   std::vector<double> v(count);
   for (double& x : v) {
     switch (t.kind) {
-      case 'p': x = std::abs(normal(rng)) + 0.3; break;
-      case 'g': x = std::abs(normal(rng)) + 1.3; break;
-      case 'u': x = unit(rng); break;
-      case 'a': x = 1.8 * (unit(rng) - 0.5); break;
-      case 'i': x = static_cast<double>(small(rng)); break;
-      case 'b': x = normal(rng) > 0; break;
-      case 'n': x = static_cast<double>(static_cast<int64_t>(unit(rng) * static_cast<double>(t.below))); break;
-      default: x = normal(rng);
+      case 'p':
+        x = std::abs(normal(rng)) + 0.3;
+        break;
+      case 'g':
+        x = std::abs(normal(rng)) + 1.3;
+        break;
+      case 'u':
+        x = unit(rng);
+        break;
+      case 'a':
+        x = 1.8 * (unit(rng) - 0.5);
+        break;
+      case 'i':
+        x = static_cast<double>(small(rng));
+        break;
+      case 'b':
+        x = normal(rng) > 0;
+        break;
+      case 'n':
+        x = static_cast<double>(static_cast<int64_t>(unit(rng) * static_cast<double>(t.below)));
+        break;
+      default:
+        x = normal(rng);
     }
   }
   if (t.kind == 's') std::sort(v.begin(), v.end());
@@ -143,7 +163,8 @@ PreparedCall prepare(const Sample& sample, const std::function<Tensor(const Samp
       for (const SampleTensor& t : a.tensors) call.tensors.push_back(make(t));
       if (a.tensor_list) {
         lists.emplace_back();
-        for (size_t i = first; i < call.tensors.size(); ++i) lists.back().push_back(Arg(call.tensors[i]));
+        for (size_t i = first; i < call.tensors.size(); ++i)
+          lists.back().push_back(Arg(call.tensors[i]));
         list_refs.push_back({lists.back().data(), lists.back().size()});
         value = Arg(list_refs.back());
       } else {
@@ -152,7 +173,9 @@ PreparedCall prepare(const Sample& sample, const std::function<Tensor(const Samp
     } else {
       int i = a.name.empty() ? static_cast<int>(given.size()) : schema.find(a.name);
       ArgType type = schema.params[static_cast<size_t>(i)].type;
-      const char* shown = type == ArgType::dtype ? "dtype" : type == ArgType::text ? "str" : "Scalar[]";
+      const char* shown = type == ArgType::dtype  ? "dtype"
+                          : type == ArgType::text ? "str"
+                                                  : "Scalar[]";
       Schema s = parse_schema(absl::StrCat("x(", shown, " v=", a.literal, ") -> Tensor"));
       literals.push_back(s.params[0].default_value);
       value = literals.back()[0];

@@ -15,10 +15,10 @@ struct SampleTensor {
   int64_t below = 0;
 };
 struct SampleArg {
-  std::string name;                 // "" when positional
+  std::string name;  // "" when positional
   std::vector<SampleTensor> tensors;
   bool tensor_list = false;
-  std::string literal;              // when there are no tensors
+  std::string literal;  // when there are no tensors
 };
 struct Sample {
   std::string op;
