@@ -10,7 +10,8 @@ using llvm::Value;
 namespace {
 
 constexpr uint64_t kPart = 4;  // bytes of a complex number's part
-const llvm::Align kAny(1);     // buffers promise no alignment, and on this machine it costs nothing
+/// Buffers promise no alignment, and on this machine it costs nothing.
+llvm::Align any_alignment() { return llvm::Align(1); }
 
 unsigned lanes_of(llvm::Type* type) {
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
@@ -61,33 +62,36 @@ Value* Memory::bytes_in(llvm::Type* scalar, Value* lanes) {
 
 Value* Memory::load_run(llvm::Type* scalar, unsigned lanes, Value* pointer, Limit limit) {
   llvm::Type* type = lanes == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes);
-  if (!limit) return b_.CreateAlignedLoad(type, pointer, kAny);
+  if (!limit) return b_.CreateAlignedLoad(type, pointer, any_alignment());
   if (masks_runs(scalar))
-    return b_.CreateMaskedLoad(type, pointer, kAny, ops_.mask_of(lanes, limit.first, limit.count),
+    return b_.CreateMaskedLoad(type, pointer, any_alignment(),
+                               ops_.mask_of(lanes, limit.first, limit.count),
                                llvm::Constant::getNullValue(type));
   // No byte but the elements' may be read: they are copied to where there is room.
   Value* room = temporary(type);
   b_.CreateAlignedStore(llvm::Constant::getNullValue(type), room, llvm::Align(64));
   Value* skip = limit.first == nullptr ? b_.getInt64(0) : bytes_in(scalar, limit.first);
-  b_.CreateMemCpy(b_.CreateGEP(b_.getInt8Ty(), room, skip), kAny,
-                  b_.CreateGEP(b_.getInt8Ty(), pointer, skip), kAny, bytes_in(scalar, limit.count));
+  b_.CreateMemCpy(b_.CreateGEP(b_.getInt8Ty(), room, skip), any_alignment(),
+                  b_.CreateGEP(b_.getInt8Ty(), pointer, skip), any_alignment(),
+                  bytes_in(scalar, limit.count));
   return b_.CreateAlignedLoad(type, room, llvm::Align(64));
 }
 
 void Memory::store_run(Value* vector, Value* pointer, Limit limit) {
   if (!limit) {
-    b_.CreateAlignedStore(vector, pointer, kAny);
+    b_.CreateAlignedStore(vector, pointer, any_alignment());
     return;
   }
   llvm::Type* scalar = vector->getType()->getScalarType();
   const unsigned lanes = lanes_of(vector->getType());
   if (masks_runs(scalar)) {
-    b_.CreateMaskedStore(vector, pointer, kAny, ops_.mask_of(lanes, nullptr, limit.count));
+    b_.CreateMaskedStore(vector, pointer, any_alignment(),
+                         ops_.mask_of(lanes, nullptr, limit.count));
     return;
   }
   Value* room = temporary(vector->getType());
   b_.CreateAlignedStore(vector, room, llvm::Align(64));
-  b_.CreateMemCpy(pointer, kAny, room, llvm::Align(64), bytes_in(scalar, limit.count));
+  b_.CreateMemCpy(pointer, any_alignment(), room, llvm::Align(64), bytes_in(scalar, limit.count));
 }
 
 Value* Memory::gather_mask(Limit limit) {
@@ -106,7 +110,7 @@ Value* Memory::load_strided(llvm::Type* scalar, const Place& place, uint64_t ski
   llvm::Type* type = ops_.widen(scalar);
   if (gathers(scalar)) {
     Value* mask = gather_mask(limit);
-    return b_.CreateMaskedGather(type, pointers(place, skip), kAny, mask,
+    return b_.CreateMaskedGather(type, pointers(place, skip), any_alignment(), mask,
                                  llvm::Constant::getNullValue(type));
   }
   // Lanes that take no part read the nearest element that does.
@@ -118,8 +122,8 @@ Value* Memory::load_strided(llvm::Type* scalar, const Place& place, uint64_t ski
     if (limit) lane = b_.CreateSelect(b_.CreateICmpSLT(lane, last), lane, last);
     if (limit.first != nullptr) lane = b_.CreateSelect(b_.CreateICmpSGT(lane, first), lane, first);
     Value* offset = b_.CreateAdd(b_.CreateMul(lane, place.stride), b_.getInt64(skip));
-    Value* element =
-        b_.CreateAlignedLoad(scalar, b_.CreateGEP(b_.getInt8Ty(), place.pointer, offset), kAny);
+    Value* element = b_.CreateAlignedLoad(
+        scalar, b_.CreateGEP(b_.getInt8Ty(), place.pointer, offset), any_alignment());
     result = ops_.lanes() == 1 ? element : b_.CreateInsertElement(result, element, i);
   }
   return result;
@@ -128,12 +132,13 @@ Value* Memory::load_strided(llvm::Type* scalar, const Place& place, uint64_t ski
 void Memory::store_strided(Value* vector, const Place& place, uint64_t skip, Limit limit) {
   llvm::Type* scalar = vector->getType()->getScalarType();
   if (gathers(scalar)) {
-    b_.CreateMaskedScatter(vector, pointers(place, skip), kAny, gather_mask(limit));
+    b_.CreateMaskedScatter(vector, pointers(place, skip), any_alignment(), gather_mask(limit));
     return;
   }
   const auto put = [&](Value* element, Value* lane) {
     Value* offset = b_.CreateAdd(b_.CreateMul(lane, place.stride), b_.getInt64(skip));
-    b_.CreateAlignedStore(element, b_.CreateGEP(b_.getInt8Ty(), place.pointer, offset), kAny);
+    b_.CreateAlignedStore(element, b_.CreateGEP(b_.getInt8Ty(), place.pointer, offset),
+                          any_alignment());
   };
   if (!limit) {
     for (uint64_t i = 0; i < ops_.lanes(); ++i)
@@ -173,7 +178,7 @@ Parts Memory::load(const Place& place, Limit limit) {
     case Movement::uniform:
       for (uint64_t skip = 0; skip <= (pair ? kPart : 0); skip += kPart) {
         Value* at = b_.CreateConstGEP1_64(b_.getInt8Ty(), place.pointer, skip);
-        parts.push_back(ops_.splat(b_.CreateAlignedLoad(scalar, at, kAny)));
+        parts.push_back(ops_.splat(b_.CreateAlignedLoad(scalar, at, any_alignment())));
       }
       break;
     case Movement::strided:

@@ -197,34 +197,36 @@ PyCFunction fast(F* f) {
 }
 constexpr int kFast = METH_FASTCALL, kNamed = METH_FASTCALL | METH_KEYWORDS;
 
-PyMethodDef methods[] = {
-    {"size", fast(size), kNamed, "size(dim=None): all sizes, or the one of an axis."},
-    {"dim", dim, METH_NOARGS, "Number of axes."},
-    {"ndimension", dim, METH_NOARGS, "Number of axes."},
-    {"numel", numel_of, METH_NOARGS, "Number of elements."},
-    {"stride", fast(stride), kFast, "stride(dim=None): steps between neighbours, in elements."},
-    {"storage_offset", storage_offset, METH_NOARGS, "Where the first element is, in elements."},
-    {"is_contiguous", is_contiguous, METH_NOARGS, "Whether elements lie in row-major order."},
-    {"data_ptr", data_ptr, METH_NOARGS, "Address of the first element."},
-    {"element_size", element_size, METH_NOARGS, "Bytes of one element."},
-    {"item", item, METH_NOARGS, "The only element, as a Python number. ValueError if not one."},
-    {"tolist", tolist, METH_NOARGS, "The elements as nested lists."},
-    {"detach", detached, METH_NOARGS, "The same elements without history."},
-    {"requires_grad_", fast(requires_grad_), kFast,
-     "requires_grad_(on=True): records what is done with this leaf from now on."},
-    {"to", fast(to), kNamed,
-     "to(dtype), to(device), to(other): converted or moved; itself if it is there already."},
-    {"numpy", numpy, METH_NOARGS,
-     "A NumPy array over the same memory (a copy from other devices). AutogradError if the tensor\n"
-     "requires grad; DTypeError for bfloat16."},
-    {"copy_", fast(copy_), kNamed,
-     "copy_(source): source's elements, broadcast and cast, in place."},
-    {"fill_", fast(copy_), kNamed, "fill_(value): value everywhere, in place."},
-    {"zero_", zero_, METH_NOARGS, "Zeros, in place."},
-    {nullptr, nullptr, 0, nullptr}};
-
 }  // namespace
 
-PyMethodDef* tensor_methods() { return methods; }
+PyMethodDef* tensor_methods() {
+  static PyMethodDef methods[] = {
+      {"size", fast(size), kNamed, "size(dim=None): all sizes, or the one of an axis."},
+      {"dim", dim, METH_NOARGS, "Number of axes."},
+      {"ndimension", dim, METH_NOARGS, "Number of axes."},
+      {"numel", numel_of, METH_NOARGS, "Number of elements."},
+      {"stride", fast(stride), kFast, "stride(dim=None): steps between neighbours, in elements."},
+      {"storage_offset", storage_offset, METH_NOARGS, "Where the first element is, in elements."},
+      {"is_contiguous", is_contiguous, METH_NOARGS, "Whether elements lie in row-major order."},
+      {"data_ptr", data_ptr, METH_NOARGS, "Address of the first element."},
+      {"element_size", element_size, METH_NOARGS, "Bytes of one element."},
+      {"item", item, METH_NOARGS, "The only element, as a Python number. ValueError if not one."},
+      {"tolist", tolist, METH_NOARGS, "The elements as nested lists."},
+      {"detach", detached, METH_NOARGS, "The same elements without history."},
+      {"requires_grad_", fast(requires_grad_), kFast,
+       "requires_grad_(on=True): records what is done with this leaf from now on."},
+      {"to", fast(to), kNamed,
+       "to(dtype), to(device), to(other): converted or moved; itself if it is there already."},
+      {"numpy", numpy, METH_NOARGS,
+       "A NumPy array over the same memory (a copy from other devices). AutogradError if the "
+       "tensor\n"
+       "requires grad; DTypeError for bfloat16."},
+      {"copy_", fast(copy_), kNamed,
+       "copy_(source): source's elements, broadcast and cast, in place."},
+      {"fill_", fast(copy_), kNamed, "fill_(value): value everywhere, in place."},
+      {"zero_", zero_, METH_NOARGS, "Zeros, in place."},
+      {nullptr, nullptr, 0, nullptr}};
+  return methods;
+}
 
 }  // namespace lathe::py
