@@ -249,6 +249,12 @@ Tensor Grad::dy(int k) const {
 
 Tensor Grad::x(int i) const {
   const Tensor& t = d_->xs[static_cast<size_t>(i)];
+  if (!t.defined() && d_->attrs[static_cast<size_t>(i)].scalar()) {
+    // A number stood in the tensor's place: it has the precision of what it met.
+    const Arg& number = d_->attrs[static_cast<size_t>(i)];
+    DType dtype = number.tag == Tag::flag ? DType::bool_ : d_->dy_types[0].dtype;
+    return create_ops<Tensor>::full(Shape{}, number, dtype, d_->dy_types[0].device);
+  }
   if (!t.defined())
     LATHE_INTERNAL(absl::StrCat("the derivative of ", op().name(), " reads input ", i,
                                 ", which its row does not save"));

@@ -33,6 +33,12 @@ def _refuse(code, line, what, instead):
     )
 
 
+def _home(cls):
+    """The package a class comes from; the extension's own types say so per object."""
+    module = cls.__module__
+    return module.split(".")[0] if isinstance(module, str) else _PACKAGE
+
+
 class _Reads:
     """The names a code object (and those nested in it) reads, worked out once."""
 
@@ -150,7 +156,7 @@ class Snapshot:
 
     def _class(self, cls):
         self._same(cls)
-        if cls.__module__.split(".")[0] in (_PACKAGE, "builtins"):
+        if _home(cls) in (_PACKAGE, "builtins"):
             return
         for name, value in vars(cls).items():
             if isinstance(value, (types.FunctionType, int, float, str, tuple, list, dict, Tensor)):
@@ -160,7 +166,7 @@ class Snapshot:
     def _instance(self, value, kind):
         self.key.append(("instance", id(kind)))
         self.keep.append(kind)
-        if kind.__module__.split(".")[0] not in (_PACKAGE, "builtins"):
+        if _home(kind) not in (_PACKAGE, "builtins"):
             self.add(kind)
         attributes = getattr(value, "__dict__", None)
         if attributes is None:
