@@ -1,4 +1,5 @@
-// Strips of the primitives that are an instruction or a few: arithmetic, comparison, logic, selection, bits.
+// Strips of the primitives that are an instruction or a few: arithmetic, comparison, logic,
+// selection, bits.
 #pragma once
 
 #include "kernels/strips/loops.h"

@@ -1,5 +1,5 @@
-// Strips that move elements: conversion between stored dtypes, gathering from and scattering to strided memory, filling,
-// index ramps, random words.
+// Strips that move elements: conversion between stored dtypes, gathering from and scattering to
+// strided memory, filling, index ramps, random words.
 #pragma once
 
 #include "core/philox.h"
@@ -34,8 +34,10 @@ template <DType Half>
 [[gnu::noinline]] void widen_core(float* out, const void* const* in, size_t blocks) {
   const auto* from = as<uint16_t>(in[0]);
   for (size_t i = 0; i < blocks * width<F32>; i += width<F32>) {
-    if constexpr (Half == DType::f16) store(out + i, load_f16(from + i));
-    else store(out + i, load_bf16(from + i));
+    if constexpr (Half == DType::f16)
+      store(out + i, load_f16(from + i));
+    else
+      store(out + i, load_bf16(from + i));
   }
 }
 
@@ -50,8 +52,10 @@ template <DType Half>
 [[gnu::noinline]] void narrow_core(uint16_t* out, const void* const* in, size_t blocks) {
   const auto* from = as<float>(in[0]);
   for (size_t i = 0; i < blocks * width<F32>; i += width<F32>) {
-    if constexpr (Half == DType::f16) store_f16(out + i, load(from + i));
-    else store_low_halves(out + i, to_bf16(load(from + i)));
+    if constexpr (Half == DType::f16)
+      store_f16(out + i, load(from + i));
+    else
+      store_low_halves(out + i, to_bf16(load(from + i)));
   }
 }
 
@@ -163,10 +167,11 @@ struct RandomCounter {
   }
 };
 
-void random_strip(uint32_t* const* out, uint64_t seed, uint64_t call, uint64_t linear, uint32_t block,
-                  size_t n) {
-  auto half = [](uint64_t x, int which)
-                  __attribute__((always_inline)) { return static_cast<uint32_t>(x >> (32 * which)); };
+void random_strip(uint32_t* const* out, uint64_t seed, uint64_t call, uint64_t linear,
+                  uint32_t block, size_t n) {
+  auto half = [](uint64_t x, int which) __attribute__((always_inline)) {
+    return static_cast<uint32_t>(x >> (32 * which));
+  };
   const PhiloxKey<Words> key{Words(half(seed, 0)), Words(half(seed, 1))};
   for (size_t i = 0; i < n; i += Words::width) {
     RandomCounter at(linear + i);

@@ -1,16 +1,20 @@
 // Reductions by strips, in the one order that defines their bits.
 //
-// The order. The elements of the reduced index space, in row-major order, are cut into blocks of 512. In a block,
-// element i goes to lane i mod 16; each lane starts from the monoid's unit and combines its elements ascending; the
-// sixteen lanes are combined by halving: l with l + 8, then l + 4, l + 2, l + 1. The results of n blocks are combined
-// by tree(n): the tree of the first p, combined with the tree of the rest, p the largest power of two below n. Strides,
-// tiles and threads do not appear in it: pieces of 512 * 2^k elements are subtrees, so they may be computed apart.
+// The order. The elements of the reduced index space, in row-major order, are cut into blocks of
+// 512. In a block, element i goes to lane i mod 16; each lane starts from the monoid's unit and
+// combines its elements ascending; the sixteen lanes are combined by halving: l with l + 8, then l
+// + 4, l + 2, l + 1. The results of n blocks are combined by tree(n): the tree of the first p,
+// combined with the tree of the rest, p the largest power of two below n. Strides, tiles and
+// threads do not appear in it: pieces of 512 * 2^k elements are subtrees, so they may be computed
+// apart.
 //
 // Three ways to it, chosen by layout alone:
-//   rows      sum, prod, least, largest, any, all have kernels for whole blocks of contiguous elements; what is not
+//   rows      sum, prod, least, largest, any, all have kernels for whole blocks of contiguous
+//   elements; what is not
 //             contiguous, or must be lifted first, goes through a buffer
 //   columns   the same folds, where neighbouring results read neighbouring elements
-//   monoid    any other: the four functions as StripPrograms on many blocks at once, one lane beside the other
+//   monoid    any other: the four functions as StripPrograms on many blocks at once, one lane
+//   beside the other
 #pragma once
 
 #include <absl/types/span.h>
@@ -31,15 +35,18 @@ struct FoldAxis {
 
 class FoldProgram {
  public:
+  static constexpr size_t kMostStates = 8;
+
   explicit FoldProgram(const FoldBodies& bodies);
 
-  /// `results` folds side by side: number r is over the elements x + r * x_stride + (the axes in row-major order).
-  /// out[k] gets output k of bodies.finish.
-  void run(const std::byte* x, int64_t x_stride, int64_t results, absl::Span<const FoldAxis> reduced,
-           absl::Span<const LineOperand> out, const StripSet& set) const;
+  /// `results` folds side by side: number r is over the elements x + r * x_stride + (the axes in
+  /// row-major order). out[k] gets output k of bodies.finish.
+  void run(const std::byte* x, int64_t x_stride, int64_t results,
+           absl::Span<const FoldAxis> reduced, absl::Span<const LineOperand> out,
+           const StripSet& set) const;
 
-  /// One fold in pieces, for several threads. All pieces but the last have 512 * 2^k elements, the same k; piece p
-  /// is [begin, end) of the reduced elements. `state`: states() words.
+  /// One fold in pieces, for several threads. All pieces but the last have 512 * 2^k elements, the
+  /// same k; piece p is [begin, end) of the reduced elements. `state`: states() words.
   size_t states() const { return state_.size(); }
   void piece(const std::byte* x, absl::Span<const FoldAxis> reduced, int64_t begin, int64_t end,
              absl::Span<uint64_t> state, const StripSet& set) const;
@@ -57,8 +64,9 @@ class FoldProgram {
   std::vector<DType> state_;
   std::vector<uint64_t> unit_;  // bits, an entry of state_ each
   std::optional<Fold> fold_;
-  bool plain_ = false;          // lift gives the element as it is
-  bool indexed_ = false;        // lift asks for the index
+  bool plain_ = false;     // lift gives the element as it is
+  bool finished_ = false;  // finish gives the states as they are
+  bool indexed_ = false;   // lift asks for the index
   StripProgram lift_, combine_, finish_;
 };
 

@@ -1,8 +1,9 @@
 // Kernels of the defined reduction (its order: fold.h) for the folds that rows use most.
 //
-// Within a block of 512 elements, lane l takes elements l, l + 16, ...; so sixteen neighbours are one step of a vector,
-// and several blocks at once hide the latency of the addition. Columns are folded row by row into sixteen rows of
-// results, one a lane, which is the same order for each column.
+// Within a block of 512 elements, lane l takes elements l, l + 16, ...; so sixteen neighbours are
+// one step of a vector, and several blocks at once hide the latency of the addition. Columns are
+// folded row by row into sixteen rows of results, one a lane, which is the same order for each
+// column.
 #pragma once
 
 #include "core/lane.h"
@@ -14,35 +15,55 @@ namespace {
 // combine(a, b) on float vectors S and on plain integers T.
 struct FoldSum {
   template <class S>
-  LATHE_SIMD static S call(S a, S b) { return a + b; }
+  LATHE_SIMD static S call(S a, S b) {
+    return a + b;
+  }
   template <class T>
-  LATHE_SIMD static T plain(T a, T b) { return scalar::add(a, b); }
+  LATHE_SIMD static T plain(T a, T b) {
+    return scalar::add(a, b);
+  }
 };
 struct FoldProd {
   template <class S>
-  LATHE_SIMD static S call(S a, S b) { return a * b; }
+  LATHE_SIMD static S call(S a, S b) {
+    return a * b;
+  }
   template <class T>
-  LATHE_SIMD static T plain(T a, T b) { return scalar::mul(a, b); }
+  LATHE_SIMD static T plain(T a, T b) {
+    return scalar::mul(a, b);
+  }
 };
 struct FoldLowest {
   template <class S>
-  LATHE_SIMD static S call(S a, S b) { return S::select(S::ne(a, a), a, S::pmin(a, b)); }
+  LATHE_SIMD static S call(S a, S b) {
+    return S::select(S::ne(a, a), a, S::pmin(a, b));
+  }
   template <class T>
-  LATHE_SIMD static T plain(T a, T b) { return scalar::pmin(a, b); }
+  LATHE_SIMD static T plain(T a, T b) {
+    return scalar::pmin(a, b);
+  }
 };
 struct FoldHighest {
   template <class S>
-  LATHE_SIMD static S call(S a, S b) { return S::select(S::ne(a, a), a, S::pmax(a, b)); }
+  LATHE_SIMD static S call(S a, S b) {
+    return S::select(S::ne(a, a), a, S::pmax(a, b));
+  }
   template <class T>
-  LATHE_SIMD static T plain(T a, T b) { return scalar::pmax(a, b); }
+  LATHE_SIMD static T plain(T a, T b) {
+    return scalar::pmax(a, b);
+  }
 };
 struct FoldAny {
   template <class T>
-  LATHE_SIMD static T plain(T a, T b) { return static_cast<T>(a | b); }
+  LATHE_SIMD static T plain(T a, T b) {
+    return static_cast<T>(a | b);
+  }
 };
 struct FoldAll {
   template <class T>
-  LATHE_SIMD static T plain(T a, T b) { return static_cast<T>(a & b); }
+  LATHE_SIMD static T plain(T a, T b) {
+    return static_cast<T>(a & b);
+  }
 };
 
 inline constexpr size_t kSteps = kFoldBlock / kFoldLanes;
@@ -89,8 +110,10 @@ struct VectorLanes {
   }
   template <size_t Half>
   LATHE_SIMD static S halve_within(S x) {
-    if constexpr (Half > 0) return halve_within<Half / 2>(F::call(x, lanes_down<Half>(x)));
-    else return x;
+    if constexpr (Half > 0)
+      return halve_within<Half / 2>(F::call(x, lanes_down<Half>(x)));
+    else
+      return x;
   }
 };
 
@@ -130,7 +153,8 @@ struct PlainLanes {
 
 /// The results of N whole blocks, one after the other in memory.
 template <class L, size_t N>
-[[gnu::noinline]] void whole_blocks(typename L::T* out, const typename L::T* in, typename L::T unit) {
+[[gnu::noinline]] void whole_blocks(typename L::T* out, const typename L::T* in,
+                                    typename L::T unit) {
   L block[N];
 #pragma GCC unroll 4
   for (L& b : block) b = L(unit);
@@ -142,7 +166,8 @@ template <class L, size_t N>
   for (size_t k = 0; k < N; ++k) out[k] = block[k].halve();
 }
 template <class L>
-[[gnu::noinline]] typename L::T partial_block(const typename L::T* in, size_t n, typename L::T unit) {
+[[gnu::noinline]] typename L::T partial_block(const typename L::T* in, size_t n,
+                                              typename L::T unit) {
   L block(unit);
   for (; n >= kFoldLanes; n -= kFoldLanes, in += kFoldLanes) block.step(in);
   if (n != 0) block.some(in, n);
@@ -161,8 +186,8 @@ void fold_blocks(void* out, const void* in, size_t n, const void* unit) {
   if (n != 0) *to = partial_block<L>(from, n, u);
 }
 
-/// tree(n): neighbours, then neighbours of those; what has no partner waits. That splits n elements at the largest
-/// power of two below n, again and again.
+/// tree(n): neighbours, then neighbours of those; what has no partner waits. That splits n elements
+/// at the largest power of two below n, again and again.
 template <class L>
 void fold_tree(void* results, size_t n) {
   auto* r = static_cast<typename L::T*>(results);
@@ -212,7 +237,9 @@ void add_float_fold(StripSet& set, Fold fold) {
 template <class F>
 struct PlainFold {
   template <class T>
-  LATHE_SIMD static T call(T a, T b) { return F::plain(a, b); }
+  LATHE_SIMD static T call(T a, T b) {
+    return F::plain(a, b);
+  }
 };
 template <class F, DType D>
 void add_plain_fold(StripSet& set, Fold fold) {

@@ -1,5 +1,6 @@
-// The loops of strip kernels: whole blocks of a fixed number of elements, and a padded block for what is left over.
-// Each kernel's text exists once, in a `core` that takes whole blocks; nothing has a scalar tail.
+// The loops of strip kernels: whole blocks of a fixed number of elements, and a padded block for
+// what is left over. Each kernel's text exists once, in a `core` that takes whole blocks; nothing
+// has a scalar tail.
 //
 // Included after a simd_*.h, only by the files of an instruction set; hence the unnamed namespace.
 #pragma once
@@ -53,7 +54,8 @@ LATHE_SIMD void copy_few(void* to, const void* from, size_t bytes) {
   if (bytes & 1) *t = *f;
 }
 
-/// The last elements of an input, filled up to a block with one of them, so that no lane does what none asked for.
+/// The last elements of an input, filled up to a block with one of them, so that no lane does what
+/// none asked for.
 template <class T, size_t B>
 struct Padded {
   alignas(64) T at[B];
@@ -77,7 +79,8 @@ struct Rest<T, B, true> {
   LATHE_SIMD const void* data(const void* in) const { return in; }
 };
 
-/// core(out, in, blocks) over all n elements. R, A...: element types; bit j of Splat: in[j] is one element.
+/// core(out, in, blocks) over all n elements. R, A...: element types; bit j of Splat: in[j] is one
+/// element.
 template <size_t B, unsigned Splat, class R, class A, class Core>
 LATHE_SIMD void in_blocks1(Core core, void* out, const void* const* in, size_t n) {
   size_t whole = n / B, done = whole * B;
@@ -131,12 +134,16 @@ struct Lanes {
     if constexpr (Single) all = S(*p);
   }
   LATHE_SIMD S at(size_t i) const {
-    if constexpr (Single) return all;
-    else return load(p + i);
+    if constexpr (Single)
+      return all;
+    else
+      return load(p + i);
   }
   LATHE_SIMD S some(size_t i, size_t n) const {
-    if constexpr (Single) return all;
-    else return load_some(p + i, n);
+    if constexpr (Single)
+      return all;
+    else
+      return load_some(p + i, n);
   }
 };
 
@@ -149,16 +156,22 @@ void short_strip(void* out, const void* const* in, size_t n) {
   Lanes<S, (Splat & 4) != 0> c(in[Arity > 2 ? 2 : 0]);
   size_t i = 0;
   for (; i + width<S> <= n; i += width<S>) {
-    if constexpr (Arity == 1) store(to + i, F::call(a.at(i)));
-    else if constexpr (Arity == 2) store(to + i, F::call(a.at(i), b.at(i)));
-    else store(to + i, F::call(a.at(i), b.at(i), c.at(i)));
+    if constexpr (Arity == 1)
+      store(to + i, F::call(a.at(i)));
+    else if constexpr (Arity == 2)
+      store(to + i, F::call(a.at(i), b.at(i)));
+    else
+      store(to + i, F::call(a.at(i), b.at(i), c.at(i)));
   }
-  if constexpr (width<S> > 1) {
+  if constexpr (width < S >> 1) {
     n -= i;
     if (n == 0) return;
-    if constexpr (Arity == 1) store_some(to + i, F::call(a.some(i, n)), n);
-    else if constexpr (Arity == 2) store_some(to + i, F::call(a.some(i, n), b.some(i, n)), n);
-    else store_some(to + i, F::call(a.some(i, n), b.some(i, n), c.some(i, n)), n);
+    if constexpr (Arity == 1)
+      store_some(to + i, F::call(a.some(i, n)), n);
+    else if constexpr (Arity == 2)
+      store_some(to + i, F::call(a.some(i, n), b.some(i, n)), n);
+    else
+      store_some(to + i, F::call(a.some(i, n), b.some(i, n), c.some(i, n)), n);
   }
 }
 
@@ -169,18 +182,24 @@ template <class F, class S, int Arity, unsigned Splat>
   Lanes<S, (Splat & 2) != 0> b(in[Arity > 1 ? 1 : 0]);
   Lanes<S, (Splat & 4) != 0> c(in[Arity > 2 ? 2 : 0]);
   for (size_t i = 0; i < blocks * width<S>; i += width<S>) {
-    if constexpr (Arity == 1) store(out + i, F::call(a.at(i)));
-    else if constexpr (Arity == 2) store(out + i, F::call(a.at(i), b.at(i)));
-    else store(out + i, F::call(a.at(i), b.at(i), c.at(i)));
+    if constexpr (Arity == 1)
+      store(out + i, F::call(a.at(i)));
+    else if constexpr (Arity == 2)
+      store(out + i, F::call(a.at(i), b.at(i)));
+    else
+      store(out + i, F::call(a.at(i), b.at(i), c.at(i)));
   }
 }
 template <class F, class S, int Arity, unsigned Splat>
 void vector_strip(void* out, const void* const* in, size_t n) {
   using T = typename S::Scalar;
   constexpr auto core = vector_core<F, S, Arity, Splat>;
-  if constexpr (Arity == 1) in_blocks1<width<S>, Splat, T, T>(core, out, in, n);
-  else if constexpr (Arity == 2) in_blocks2<width<S>, Splat, T, T, T>(core, out, in, n);
-  else in_blocks3<width<S>, Splat, T, T, T, T>(core, out, in, n);
+  if constexpr (Arity == 1)
+    in_blocks1<width<S>, Splat, T, T>(core, out, in, n);
+  else if constexpr (Arity == 2)
+    in_blocks2<width<S>, Splat, T, T, T>(core, out, in, n);
+  else
+    in_blocks3<width<S>, Splat, T, T, T, T>(core, out, in, n);
 }
 
 /// F::call(S, S) giving a mask, stored as bools.
@@ -216,8 +235,8 @@ void select_strip(void* out, const void* const* in, size_t n) {
 }
 
 // ── loops the compiler turns into vectors ───────────────────────────────────────────────────────
-/// Elements a block: a whole number of vectors for every element size, in a loop from 0 to a constant:
-/// g++ vectorises that shape at -O2, and hardly any other.
+/// Elements a block: a whole number of vectors for every element size, in a loop from 0 to a
+/// constant: g++ vectorises that shape at -O2, and hardly any other.
 inline constexpr size_t kPlainBlock = 64;
 
 template <class T, bool Single>
@@ -228,8 +247,10 @@ struct Plain {
     if constexpr (Single) all = *p;
   }
   LATHE_SIMD T at(size_t i) const {
-    if constexpr (Single) return all;
-    else return p[i];
+    if constexpr (Single)
+      return all;
+    else
+      return p[i];
   }
   LATHE_SIMD void advance(size_t count) {
     if constexpr (!Single) p += count;
@@ -245,9 +266,12 @@ template <class F, class R, class T, int Arity, unsigned Splat, size_t B>
   for (; blocks != 0; --blocks) {
 #pragma GCC ivdep  // `out` may be an input, element by element
     for (size_t i = 0; i < B; ++i) {
-      if constexpr (Arity == 1) out[i] = static_cast<R>(F::call(a.at(i)));
-      else if constexpr (Arity == 2) out[i] = static_cast<R>(F::call(a.at(i), b.at(i)));
-      else out[i] = static_cast<R>(F::call(a.at(i), b.at(i), c.at(i)));
+      if constexpr (Arity == 1)
+        out[i] = static_cast<R>(F::call(a.at(i)));
+      else if constexpr (Arity == 2)
+        out[i] = static_cast<R>(F::call(a.at(i), b.at(i)));
+      else
+        out[i] = static_cast<R>(F::call(a.at(i), b.at(i), c.at(i)));
     }
     out += B;
     a.advance(B), b.advance(B), c.advance(B);
@@ -256,9 +280,12 @@ template <class F, class R, class T, int Arity, unsigned Splat, size_t B>
 template <class F, class R, class T, int Arity, unsigned Splat, size_t B = kPlainBlock>
 void plain_strip(void* out, const void* const* in, size_t n) {
   constexpr auto core = plain_core<F, R, T, Arity, Splat, B>;
-  if constexpr (Arity == 1) in_blocks1<B, Splat, R, T>(core, out, in, n);
-  else if constexpr (Arity == 2) in_blocks2<B, Splat, R, T, T>(core, out, in, n);
-  else in_blocks3<B, Splat, R, T, T, T>(core, out, in, n);
+  if constexpr (Arity == 1)
+    in_blocks1<B, Splat, R, T>(core, out, in, n);
+  else if constexpr (Arity == 2)
+    in_blocks2<B, Splat, R, T, T>(core, out, in, n);
+  else
+    in_blocks3<B, Splat, R, T, T, T>(core, out, in, n);
 }
 
 /// select among elements of this size, whatever they are.

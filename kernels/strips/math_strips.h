@@ -39,7 +39,8 @@ struct MathAtan2 { template <class S> LATHE_SIMD static S call(S x, S y) { retur
 
 template <class F, class S>
 void add_function(StripSet& set, Prim prim) {
-  slot(set, prim, sizeof(typename S::Scalar) == 4 ? DType::f32 : DType::f64) = vector_strip<F, S, 1, 0>;
+  slot(set, prim, sizeof(typename S::Scalar) == 4 ? DType::f32 : DType::f64) =
+      vector_strip<F, S, 1, 0>;
 }
 template <class F, class S>
 void add_function2(StripSet& set, Prim prim) {

@@ -31,7 +31,8 @@ class StripCompiler {
   using Value = StripProgram::Value;
   using Step = StripProgram::Step;
   static constexpr uint32_t kNone = StripProgram::kNone;
-  static constexpr size_t kStripBytes = 24 << 10;  // of all temporaries: leaves room for the operands
+  static constexpr size_t kStripBytes = 24
+                                        << 10;  // of all temporaries: leaves room for the operands
 
   void mark_needed() {
     needed_.assign(f_.graph.size(), false);
@@ -64,8 +65,8 @@ class StripCompiler {
   static bool reinterprets(const ExprNode& n, DType operand) {
     if (n.prim == Prim::frombits || (n.prim == Prim::bits && n.payload == 1)) return true;
     if (n.prim != Prim::cast) return false;
-    return n.dtype == operand || (is_integer(n.dtype) && is_integer(operand) &&
-                                  size_of(n.dtype) == size_of(operand));
+    return n.dtype == operand ||
+           (is_integer(n.dtype) && is_integer(operand) && size_of(n.dtype) == size_of(operand));
   }
 
   uint32_t place(uint32_t id) {
@@ -76,9 +77,8 @@ class StripCompiler {
                     .bytes = static_cast<uint8_t>(size_of(n.dtype)),
                     .bits = n.payload});
       case Prim::input:
-        return is_complex(n.dtype)
-                   ? kNone
-                   : add_input(static_cast<uint32_t>(n.payload), n.dtype, 0, 1);
+        return is_complex(n.dtype) ? kNone
+                                   : add_input(static_cast<uint32_t>(n.payload), n.dtype, 0, 1);
       case Prim::real:
       case Prim::imag: {
         const ExprNode& whole = f_.graph[n.args[0]];
@@ -86,9 +86,12 @@ class StripCompiler {
         uint8_t part = n.prim == Prim::real ? 0 : 4;
         return add_input(static_cast<uint32_t>(whole.payload), n.dtype, part, 2);
       }
-      case Prim::random: return random_word(n);
-      case Prim::complex: LATHE_INTERNAL("a complex node in a finished body");
-      default: break;
+      case Prim::random:
+        return random_word(n);
+      case Prim::complex:
+        LATHE_INTERNAL("a complex node in a finished body");
+      default:
+        break;
     }
     DType operand = n.arity > 0 ? f_.graph[n.args[0]].dtype : n.dtype;
     if (reinterprets(n, operand)) return value_of_[n.args[0]];
@@ -108,9 +111,14 @@ class StripCompiler {
         s.payload = static_cast<uint32_t>(n.payload);
         p_.steps_.push_back(s);
         return value_of_[n.args[1]];
-      case Prim::index: s.payload = static_cast<uint32_t>(n.payload); break;
-      case Prim::cast: s.from = operand; break;
-      default: s.key = strip_key(n.prim, n.dtype, operand);
+      case Prim::index:
+        s.payload = static_cast<uint32_t>(n.payload);
+        break;
+      case Prim::cast:
+        s.from = operand;
+        break;
+      default:
+        s.key = strip_key(n.prim, n.dtype, operand);
     }
     s.results[0] = add_result(n.dtype);
     p_.steps_.push_back(s);
@@ -196,7 +204,8 @@ class StripCompiler {
     while (!makes(s, r)) ++r;
     return s.results[r];
   }
-  void release(const Step& s, uint32_t i, size_t bytes, bool same_size, std::vector<uint32_t>& free) {
+  void release(const Step& s, uint32_t i, size_t bytes, bool same_size,
+               std::vector<uint32_t>& free) {
     for (uint8_t k = 0; k < s.arity; ++k) {
       const Value& v = p_.values_[s.args[k]];
       if (v.from != From::step || v.last_use != i || (v.bytes == bytes) != same_size) continue;

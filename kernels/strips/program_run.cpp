@@ -1,4 +1,5 @@
-// Running a StripProgram on a line: first every value gets its place, then strips go through the steps.
+// Running a StripProgram on a line: first every value gets its place, then strips go through the
+// steps.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -31,13 +32,16 @@ class StripRun {
   using Step = StripProgram::Step;
   static constexpr uint32_t kNone = StripProgram::kNone;
 
-  /// Where a value is: element i at at + i * advance; a temporary strip has advance 0 and starts anew each time.
+  /// Where a value is: element i at at + i * advance; a temporary strip has advance 0 and starts
+  /// anew each time.
   struct Place {
     std::byte* at = nullptr;
     ptrdiff_t advance = 0;
     uint32_t slot = kNone;  // temporary strip, until it has an address
     bool single = false;    // one element for all
-    const std::byte* read(size_t start) const { return at + static_cast<ptrdiff_t>(start) * advance; }
+    const std::byte* read(size_t start) const {
+      return at + static_cast<ptrdiff_t>(start) * advance;
+    }
     std::byte* write(size_t start) const { return at + static_cast<ptrdiff_t>(start) * advance; }
   };
   struct Call {
@@ -78,14 +82,17 @@ class StripRun {
     for (const StripProgram::Output& o : p_.outputs_)
       if (p_.values_[o.value].from == From::input) keep_before_writes(o.value);
   }
-  /// An input that is copied out after the steps may lie where an output is written before that: it is read first.
+  /// An input that is copied out after the steps may lie where an output is written before that: it
+  /// is read first.
   void keep_before_writes(uint32_t v) {
     Place& place = places_[v];
     ptrdiff_t bytes = p_.values_[v].bytes;
     if (place.single || place.advance == 0) return;
     for (size_t k = 0; k < out_.size(); ++k) {
-      ptrdiff_t reach = std::abs(out_[k].stride) * 16 * count_;  // no element is larger than 16 bytes
-      if (out_[k].data + reach < place.at || place.at + count_ * bytes < out_[k].data - reach) continue;
+      ptrdiff_t reach =
+          std::abs(out_[k].stride) * 16 * count_;  // no element is larger than 16 bytes
+      if (out_[k].data + reach < place.at || place.at + count_ * bytes < out_[k].data - reach)
+        continue;
       gathers_.push_back({v, place.at, bytes});
       place = {.slot = next_slot_++};
       return;
@@ -116,8 +123,10 @@ class StripRun {
     bool all = s.arity > 0 && splat + 1 == 1u << s.arity;
     switch (s.prim) {
       case Prim::check:
-        if (!all) calls_.push_back({i, nullptr});
-        else if (*places_[s.args[0]].at == std::byte{0}) fail(s, 0);
+        if (!all)
+          calls_.push_back({i, nullptr});
+        else if (*places_[s.args[0]].at == std::byte{0})
+          fail(s, 0);
         return;
       case Prim::index:
         if (static_cast<int>(s.payload) != context_.axis) {
@@ -126,12 +135,15 @@ class StripRun {
           return;
         }
         [[fallthrough]];
-      case Prim::linear: take_strip(s.results[0]); return calls_.push_back({i, nullptr});
+      case Prim::linear:
+        take_strip(s.results[0]);
+        return calls_.push_back({i, nullptr});
       case Prim::random:
         for (uint8_t w = 0; w < 4; ++w)
           if (s.words >> w & 1) take_strip(s.results[w]);
         return calls_.push_back({i, nullptr});
-      default: break;
+      default:
+        break;
     }
     if (all) return compute_once(s);
     take_strip(s.results[0]);
@@ -139,9 +151,8 @@ class StripRun {
   }
   void plan_kernel(uint32_t i, const Step& s, unsigned splat) {
     auto row = [&](unsigned m) {
-      return s.prim == Prim::cast
-                 ? cast_of(s)
-                 : set_.prim[m][static_cast<int>(s.prim)][static_cast<int>(s.key)];
+      return s.prim == Prim::cast ? cast_of(s)
+                                  : set_.prim[m][static_cast<int>(s.prim)][static_cast<int>(s.key)];
     };
     StripFn kernel = row(splat);
     uint8_t filled = 0;
@@ -165,8 +176,8 @@ class StripRun {
   }
   void take_strip(uint32_t v) { places_[v] = {.slot = p_.values_[v].which}; }
 
-  /// A step may write a contiguous result straight to the user's memory, unless a later step still reads an input
-  /// there; what it cannot is copied after the steps of each strip.
+  /// A step may write a contiguous result straight to the user's memory, unless a later step still
+  /// reads an input there; what it cannot is copied after the steps of each strip.
   void plan_outputs() {
     for (const StripProgram::Output& o : p_.outputs_) {
       const LineOperand& to = out_[o.operand];
@@ -199,7 +210,8 @@ class StripRun {
   void lay_out_strips() {
     size_t widest = 8, slots = next_slot_ + (fills_ ? 3 : 0);
     size_t each = p_.length_ * widest;
-    if (static_cast<size_t>(count_) < p_.length_) each = (static_cast<size_t>(count_) * widest + 63) / 64 * 64;
+    if (static_cast<size_t>(count_) < p_.length_)
+      each = (static_cast<size_t>(count_) * widest + 63) / 64 * 64;
     std::byte* memory = stack_;
     if (slots * each > sizeof stack_) {
       heap_ = std::make_unique<Scratch>(slots * each);
@@ -269,8 +281,10 @@ class StripRun {
     int size = size_class(bytes);
     std::byte* to = c.at + static_cast<ptrdiff_t>(start) * c.stride;
     if (c.contiguous) {
-      if (place.single) set_.fill[size](to, place.at, count);
-      else std::memmove(to, place.read(start), count * bytes);
+      if (place.single)
+        set_.fill[size](to, place.at, count);
+      else
+        std::memmove(to, place.read(start), count * bytes);
       return;
     }
     if (!place.single) return set_.scatter[size](to, c.stride, place.read(start), count);
@@ -312,13 +326,17 @@ bool StripProgram::run_direct(absl::Span<const LineOperand> in, absl::Span<const
     }
     const LineOperand& operand = in[v.which];
     from[k] = operand.data + v.part;
-    if (operand.stride == 0) splat |= 1u << k;
-    else if (count != 1 && (operand.stride != 1 || v.scale != 1)) return false;
+    if (operand.stride == 0)
+      splat |= 1u << k;
+    else if (count != 1 && (operand.stride != 1 || v.scale != 1))
+      return false;
   }
   if (splat + 1 == 1u << s.arity) return false;  // all of them: computed once, then filled
   StripFn kernel = nullptr;
-  if (s.prim != Prim::cast) kernel = set.prim[splat][static_cast<int>(s.prim)][static_cast<int>(s.key)];
-  else if (splat == 0) kernel = set.cast[static_cast<int>(s.from)][static_cast<int>(s.key)];
+  if (s.prim != Prim::cast)
+    kernel = set.prim[splat][static_cast<int>(s.prim)][static_cast<int>(s.key)];
+  else if (splat == 0)
+    kernel = set.cast[static_cast<int>(s.from)][static_cast<int>(s.key)];
   if (kernel == nullptr) return false;
   kernel(to.data, from, static_cast<size_t>(count));
   return true;

@@ -1,7 +1,7 @@
 // F32 and F64 of core/math.h as 256-bit vectors. Included only by the *_avx2.cpp files.
 //
-// Everything is in an unnamed namespace and always_inline: no symbol made with these instructions may be one that the
-// linker could pick for code that must run elsewhere.
+// Everything is in an unnamed namespace and always_inline: no symbol made with these instructions
+// may be one that the linker could pick for code that must run elsewhere.
 #pragma once
 
 #pragma GCC diagnostic push
@@ -67,8 +67,12 @@ struct F32 {
   LATHE_SIMD static Mask le(F32 a, F32 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_LE_OQ)}; }
   LATHE_SIMD static Mask eq(F32 a, F32 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_EQ_OQ)}; }
   LATHE_SIMD static Mask ne(F32 a, F32 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_NEQ_UQ)}; }
-  LATHE_SIMD static Mask bits_lt(Bits a, Bits b) { return {_mm256_castsi256_ps(_mm256_cmpgt_epi32(b.v, a.v))}; }
-  LATHE_SIMD static Mask bits_eq(Bits a, Bits b) { return {_mm256_castsi256_ps(_mm256_cmpeq_epi32(a.v, b.v))}; }
+  LATHE_SIMD static Mask bits_lt(Bits a, Bits b) {
+    return {_mm256_castsi256_ps(_mm256_cmpgt_epi32(b.v, a.v))};
+  }
+  LATHE_SIMD static Mask bits_eq(Bits a, Bits b) {
+    return {_mm256_castsi256_ps(_mm256_cmpeq_epi32(a.v, b.v))};
+  }
   LATHE_SIMD static F32 select(Mask m, F32 yes, F32 no) {
     return F32(_mm256_blendv_ps(no.v, yes.v, m.m));
   }
@@ -76,12 +80,8 @@ struct F32 {
     return Bits(_mm256_blendv_epi8(no.v, yes.v, _mm256_castps_si256(m.m)));
   }
 
-  LATHE_SIMD static Bits shl(Bits a, int n) {
-    return Bits(_mm256_slli_epi32(a.v, n));
-  }
-  LATHE_SIMD static Bits shr(Bits a, int n) {
-    return Bits(_mm256_srli_epi32(a.v, n));
-  }
+  LATHE_SIMD static Bits shl(Bits a, int n) { return Bits(_mm256_slli_epi32(a.v, n)); }
+  LATHE_SIMD static Bits shr(Bits a, int n) { return Bits(_mm256_srli_epi32(a.v, n)); }
   LATHE_SIMD static Bits bits(F32 a) { return Bits(_mm256_castps_si256(a.v)); }
   LATHE_SIMD static F32 frombits(Bits a) { return F32(_mm256_castsi256_ps(a.v)); }
   LATHE_SIMD static F32 round_magic(F32 x, F32 c) {
@@ -95,7 +95,8 @@ struct F32 {
   LATHE_SIMD static F32 from_int(Bits n) { return F32(_mm256_cvtepi32_ps(n.v)); }
   template <class Slow>
   LATHE_SIMD static F32 rare(Mask m, F32 fast, Slow slow) {
-    if (_mm256_movemask_ps(m.m) != 0) [[unlikely]] return select(m, slow(), fast);
+    if (_mm256_movemask_ps(m.m) != 0) [[unlikely]]
+      return select(m, slow(), fast);
     return fast;
   }
 };
@@ -150,8 +151,12 @@ struct F64 {
   LATHE_SIMD static Mask le(F64 a, F64 b) { return {_mm256_cmp_pd(a.v, b.v, _CMP_LE_OQ)}; }
   LATHE_SIMD static Mask eq(F64 a, F64 b) { return {_mm256_cmp_pd(a.v, b.v, _CMP_EQ_OQ)}; }
   LATHE_SIMD static Mask ne(F64 a, F64 b) { return {_mm256_cmp_pd(a.v, b.v, _CMP_NEQ_UQ)}; }
-  LATHE_SIMD static Mask bits_lt(Bits a, Bits b) { return {_mm256_castsi256_pd(_mm256_cmpgt_epi64(b.v, a.v))}; }
-  LATHE_SIMD static Mask bits_eq(Bits a, Bits b) { return {_mm256_castsi256_pd(_mm256_cmpeq_epi64(a.v, b.v))}; }
+  LATHE_SIMD static Mask bits_lt(Bits a, Bits b) {
+    return {_mm256_castsi256_pd(_mm256_cmpgt_epi64(b.v, a.v))};
+  }
+  LATHE_SIMD static Mask bits_eq(Bits a, Bits b) {
+    return {_mm256_castsi256_pd(_mm256_cmpeq_epi64(a.v, b.v))};
+  }
   LATHE_SIMD static F64 select(Mask m, F64 yes, F64 no) {
     return F64(_mm256_blendv_pd(no.v, yes.v, m.m));
   }
@@ -159,12 +164,8 @@ struct F64 {
     return Bits(_mm256_blendv_epi8(no.v, yes.v, _mm256_castpd_si256(m.m)));
   }
 
-  LATHE_SIMD static Bits shl(Bits a, int n) {
-    return Bits(_mm256_slli_epi64(a.v, n));
-  }
-  LATHE_SIMD static Bits shr(Bits a, int n) {
-    return Bits(_mm256_srli_epi64(a.v, n));
-  }
+  LATHE_SIMD static Bits shl(Bits a, int n) { return Bits(_mm256_slli_epi64(a.v, n)); }
+  LATHE_SIMD static Bits shr(Bits a, int n) { return Bits(_mm256_srli_epi64(a.v, n)); }
   LATHE_SIMD static Bits bits(F64 a) { return Bits(_mm256_castpd_si256(a.v)); }
   LATHE_SIMD static F64 frombits(Bits a) { return F64(_mm256_castsi256_pd(a.v)); }
   LATHE_SIMD static F64 round_magic(F64 x, F64 c) {
@@ -182,7 +183,8 @@ struct F64 {
   }
   template <class Slow>
   LATHE_SIMD static F64 rare(Mask m, F64 fast, Slow slow) {
-    if (_mm256_movemask_pd(m.m) != 0) [[unlikely]] return select(m, slow(), fast);
+    if (_mm256_movemask_pd(m.m) != 0) [[unlikely]]
+      return select(m, slow(), fast);
     return fast;
   }
 };
@@ -248,14 +250,18 @@ LATHE_SIMD void store_mask(uint8_t* p, F64::Mask m) {
 template <size_t K>
 LATHE_SIMD F32 lanes_down(F32 x) {
   static_assert(K == 4 || K == 2 || K == 1);
-  if constexpr (K == 4) return F32(_mm256_permute2f128_ps(x.v, x.v, 1));
-  else return F32(_mm256_permute_ps(x.v, K == 2 ? 0x0e : 0x01));
+  if constexpr (K == 4)
+    return F32(_mm256_permute2f128_ps(x.v, x.v, 1));
+  else
+    return F32(_mm256_permute_ps(x.v, K == 2 ? 0x0e : 0x01));
 }
 template <size_t K>
 LATHE_SIMD F64 lanes_down(F64 x) {
   static_assert(K == 2 || K == 1);
-  if constexpr (K == 2) return F64(_mm256_permute2f128_pd(x.v, x.v, 1));
-  else return F64(_mm256_permute_pd(x.v, 1));
+  if constexpr (K == 2)
+    return F64(_mm256_permute2f128_pd(x.v, x.v, 1));
+  else
+    return F64(_mm256_permute_pd(x.v, 1));
 }
 LATHE_SIMD float first(F32 x) { return _mm256_cvtss_f32(x.v); }
 LATHE_SIMD double first(F64 x) { return _mm256_cvtsd_f64(x.v); }
@@ -274,7 +280,9 @@ struct Words {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
   }
   LATHE_SIMD friend Words operator+(Words a, Words b) { return Words(_mm256_add_epi32(a.v, b.v)); }
-  LATHE_SIMD friend Words operator*(Words a, Words b) { return Words(_mm256_mullo_epi32(a.v, b.v)); }
+  LATHE_SIMD friend Words operator*(Words a, Words b) {
+    return Words(_mm256_mullo_epi32(a.v, b.v));
+  }
   LATHE_SIMD friend Words operator^(Words a, Words b) { return Words(_mm256_xor_si256(a.v, b.v)); }
   LATHE_SIMD friend Words mulhi(Words a, Words b) {
     __m256i even = _mm256_mul_epu32(a.v, b.v);

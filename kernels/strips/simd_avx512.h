@@ -1,7 +1,7 @@
 // F32 and F64 of core/math.h as 512-bit vectors. Included only by the *_avx512.cpp files.
 //
-// Everything is in an unnamed namespace and always_inline: no symbol made with these instructions may be one that the
-// linker could pick for code that must run elsewhere.
+// Everything is in an unnamed namespace and always_inline: no symbol made with these instructions
+// may be one that the linker could pick for code that must run elsewhere.
 #pragma once
 
 #pragma GCC diagnostic push
@@ -93,7 +93,8 @@ struct F32 {
   LATHE_SIMD static F32 from_int(Bits n) { return F32(_mm512_cvtepi32_ps(n.v)); }
   template <class Slow>
   LATHE_SIMD static F32 rare(Mask m, F32 fast, Slow slow) {
-    if (m.m != 0) [[unlikely]] return select(m, slow(), fast);
+    if (m.m != 0) [[unlikely]]
+      return select(m, slow(), fast);
     return fast;
   }
 };
@@ -174,7 +175,8 @@ struct F64 {
   LATHE_SIMD static F64 from_int(Bits n) { return F64(_mm512_cvtepi64_pd(n.v)); }
   template <class Slow>
   LATHE_SIMD static F64 rare(Mask m, F64 fast, Slow slow) {
-    if (m.m != 0) [[unlikely]] return select(m, slow(), fast);
+    if (m.m != 0) [[unlikely]]
+      return select(m, slow(), fast);
     return fast;
   }
 };
@@ -241,7 +243,9 @@ struct Words {
   LATHE_SIMD static Words load(const uint32_t* p) { return Words(_mm512_loadu_si512(p)); }
   LATHE_SIMD void store(uint32_t* p) const { _mm512_storeu_si512(p, v); }
   LATHE_SIMD friend Words operator+(Words a, Words b) { return Words(_mm512_add_epi32(a.v, b.v)); }
-  LATHE_SIMD friend Words operator*(Words a, Words b) { return Words(_mm512_mullo_epi32(a.v, b.v)); }
+  LATHE_SIMD friend Words operator*(Words a, Words b) {
+    return Words(_mm512_mullo_epi32(a.v, b.v));
+  }
   LATHE_SIMD friend Words operator^(Words a, Words b) { return Words(_mm512_xor_si512(a.v, b.v)); }
   LATHE_SIMD friend Words mulhi(Words a, Words b) {
     __m512i even = _mm512_mul_epu32(a.v, b.v);

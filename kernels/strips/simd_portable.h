@@ -1,5 +1,5 @@
-// F32 and F64 of core/math.h as single lanes: what runs where no instruction set of ours does, and the proof that none
-// of them changes a bit. Included only by the *_portable.cpp files.
+// F32 and F64 of core/math.h as single lanes: what runs where no instruction set of ours does, and
+// the proof that none of them changes a bit. Included only by the *_portable.cpp files.
 #pragma once
 
 #include <cstddef>

@@ -25,9 +25,10 @@ Isas supported_isas() {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
   bool f16c = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
-  isas.avx2 = f16c && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  isas.avx512 = isas.avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  isas.avx2 = f16c && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");  // not an op: an instruction set
+  isas.avx512 = isas.avx2 && __builtin_cpu_supports("avx512f") &&
+                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                __builtin_cpu_supports("avx512vl");
 #endif
   return isas;
 }
@@ -42,16 +43,15 @@ std::unique_ptr<StripSet> make_set(const char* name, std::initializer_list<Add> 
 
 std::vector<const StripSet*> make_sets() {
   std::vector<std::unique_ptr<StripSet>> made;
-  made.push_back(make_set("portable", {add_basic_portable, add_math_portable, add_cast_portable,
-                                       add_fold_portable}));
+  made.push_back(make_set(
+      "portable", {add_basic_portable, add_math_portable, add_cast_portable, add_fold_portable}));
 #if defined(__x86_64__)
   Isas isas = supported_isas();
   if (isas.avx2)
-    made.push_back(
-        make_set("avx2", {add_basic_avx2, add_math_avx2, add_cast_avx2, add_fold_avx2}));
+    made.push_back(make_set("avx2", {add_basic_avx2, add_math_avx2, add_cast_avx2, add_fold_avx2}));
   if (isas.avx512)
-    made.push_back(make_set("avx512",
-                            {add_basic_avx512, add_math_avx512, add_cast_avx512, add_fold_avx512}));
+    made.push_back(
+        make_set("avx512", {add_basic_avx512, add_math_avx512, add_cast_avx512, add_fold_avx512}));
 #endif
   std::vector<const StripSet*> sets;
   for (auto& set : made) sets.push_back(set.release());  // kernels are handed out for good

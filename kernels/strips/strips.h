@@ -1,5 +1,5 @@
-// The strip kernels this process uses: the widest instruction set that the processor has, unless the flag `isa` names
-// another. All give the same bits.
+// The strip kernels this process uses: the widest instruction set that the processor has, unless
+// the flag `isa` names another. All give the same bits.
 #pragma once
 
 #include <absl/types/span.h>
@@ -16,8 +16,8 @@ const StripSet& strips();
 /// Every set that this processor can run; `portable` first.
 absl::Span<const StripSet* const> strip_sets();
 
-/// The row of StripSet::prim that a node belongs to: its result's dtype, but for comparisons and bits that of their
-/// operand.
+/// The row of StripSet::prim that a node belongs to: its result's dtype, but for comparisons and
+/// bits that of their operand.
 DType strip_key(Prim prim, DType result, DType operand);
 
 }  // namespace lathe

@@ -1,4 +1,5 @@
-// Folds by strips against the reference's definition of the order, on every layout, for every instruction set.
+// Folds by strips against the reference's definition of the order, on every layout, for every
+// instruction set.
 #include "kernels/strips/fold.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,8 @@ std::vector<std::byte> random_elements(DType d, size_t n, std::mt19937_64& rng, 
       uint32_t word = 0;
       std::memcpy(&word, &v, 4);
       std::memcpy(&bits, &w, 8);
-      if (d != DType::f64) bits = d == DType::f16 ? f32_to_f16(v) : d == DType::bf16 ? f32_to_bf16(v) : word;
+      if (d != DType::f64)
+        bits = d == DType::f16 ? f32_to_f16(v) : d == DType::bf16 ? f32_to_bf16(v) : word;
     }
     std::memcpy(bytes.data() + i * size_of(d), &bits, size_of(d));
   }
@@ -52,11 +54,13 @@ struct Layout {
 
 int64_t offset_of(const Layout& l, int64_t i) {
   int64_t at = 0;
-  for (size_t a = l.reduced.size(); a-- > 0; i /= l.reduced[a].size) at += i % l.reduced[a].size * l.reduced[a].stride;
+  for (size_t a = l.reduced.size(); a-- > 0; i /= l.reduced[a].size)
+    at += i % l.reduced[a].size * l.reduced[a].stride;
   return at;
 }
 
-void check_fold(const FoldBodies& bodies, DType stored, const Layout& l, const std::byte* x, const std::string& what) {
+void check_fold(const FoldBodies& bodies, DType stored, const Layout& l, const std::byte* x,
+                const std::string& what) {
   int64_t count = 1;
   for (const FoldAxis& a : l.reduced) count *= a.size;
   FoldProgram program(bodies);
@@ -64,8 +68,9 @@ void check_fold(const FoldBodies& bodies, DType stored, const Layout& l, const s
   std::vector<absl::InlinedVector<uint64_t, 2>> want;
   for (int64_t r = 0; r < l.results; ++r) {
     auto state = reference::fold_tree(bodies, count, [&](int64_t i) {
-      return reference::read_bits(x + (r * l.x_stride + offset_of(l, i)) * static_cast<int64_t>(size_of(stored)),
-                                  size_of(stored));
+      return reference::read_bits(
+          x + (r * l.x_stride + offset_of(l, i)) * static_cast<int64_t>(size_of(stored)),
+          size_of(stored));
     });
     want.push_back(reference::finish(bodies, state, count));
   }
@@ -73,31 +78,34 @@ void check_fold(const FoldBodies& bodies, DType stored, const Layout& l, const s
     std::vector<std::vector<std::byte>> results(outs);
     absl::InlinedVector<LineOperand, 2> out;
     for (size_t k = 0; k < outs; ++k) {
-      results[k].resize(static_cast<size_t>(2 * l.results) * size_of(bodies.finish.output_types[k]));
+      results[k].resize(static_cast<size_t>(2 * l.results) *
+                        size_of(bodies.finish.output_types[k]));
       out.push_back({results[k].data(), 2});
     }
     program.run(x, l.x_stride, l.results, l.reduced, out, *set);
     for (int64_t r = 0; r < l.results; ++r)
       for (size_t k = 0; k < outs; ++k) {
         DType d = bodies.finish.output_types[k];
-        uint64_t got = reference::read_bits(results[k].data() + 2 * r * static_cast<int64_t>(size_of(d)), size_of(d));
+        uint64_t got = reference::read_bits(
+            results[k].data() + 2 * r * static_cast<int64_t>(size_of(d)), size_of(d));
         ASSERT_TRUE(same_value(d, want[static_cast<size_t>(r)][k], got))
-            << what << " of " << name(stored) << ", " << set->name << ", " << count << " elements, result " << r
-            << std::hex << ": " << got << ", not " << want[static_cast<size_t>(r)][k];
+            << what << " of " << name(stored) << ", " << set->name << ", " << count
+            << " elements, result " << r << std::hex << ": " << got << ", not "
+            << want[static_cast<size_t>(r)][k];
       }
   }
 }
 
 std::vector<Layout> layouts(int64_t n) {
   return {
-      {n, 3, {{n, 1}}},                    // rows
-      {1, 5, {{n, 5}}},                    // columns
+      {n, 3, {{n, 1}}},  // rows
+      {1, 5, {{n, 5}}},  // columns
       {1, 300, {{std::min<int64_t>(n, 40), 300}}},
-      {2 * n, 2, {{n, 2}}},                // every other element
+      {2 * n, 2, {{n, 2}}},  // every other element
       {1, 4, {{n, 4}, {1, 77}}},
       {7, 2, {{(n + 6) / 7, 14}, {7, 1}}},  // two axes, not mergeable
       {1, 3, {{(n + 6) / 7, 21}, {7, 3}}},
-      {0, 1, {{n, -1}}},                   // backwards
+      {0, 1, {{n, -1}}},  // backwards
   };
 }
 
@@ -108,7 +116,8 @@ TEST(FoldProgram, EveryRowOnEveryLayout) {
     std::vector<DType> types;
   };
   const Row rows[] = {
-      {"sum", {DType::f32, DType::f64, DType::f16, DType::i64, DType::i32, DType::bool_, DType::u8}},
+      {"sum",
+       {DType::f32, DType::f64, DType::f16, DType::i64, DType::i32, DType::bool_, DType::u8}},
       {"prod", {DType::f32, DType::i64}},
       {"amax", {DType::f32, DType::f64, DType::bf16, DType::i32, DType::u8, DType::i64}},
       {"amin", {DType::f32, DType::i16, DType::i8}},
@@ -156,7 +165,8 @@ TEST(FoldProgram, PiecesAreTheWhole) {
         std::vector<uint64_t> states;
         for (int64_t at = 0; at < n; at += piece) {
           uint64_t state[4];
-          program.piece(x.data(), axis, at, std::min(n, at + piece), {state, program.states()}, strips());
+          program.piece(x.data(), axis, at, std::min(n, at + piece), {state, program.states()},
+                        strips());
           states.insert(states.end(), state, state + program.states());
         }
         uint64_t joined = 0;

@@ -1,5 +1,5 @@
-// StripProgram against the reference engine: random bodies on every layout of operands, in place, with single elements,
-// checks, random words and complex numbers.
+// StripProgram against the reference engine: random bodies on every layout of operands, in place,
+// with single elements, checks, random words and complex numbers.
 #include "kernels/strips/program.h"
 
 #include <gtest/gtest.h>
@@ -22,12 +22,15 @@ struct Line {
   int64_t n, stride;
   std::vector<std::byte> bytes;
 
-  Line(DType d, int64_t count, int64_t step, std::mt19937_64& rng) : dtype(d), n(count), stride(step) {
-    int64_t size = static_cast<int64_t>(size_of(d)), span = std::abs(step) * std::max<int64_t>(0, count - 1) + 1;
+  Line(DType d, int64_t count, int64_t step, std::mt19937_64& rng)
+      : dtype(d), n(count), stride(step) {
+    int64_t size = static_cast<int64_t>(size_of(d)),
+            span = std::abs(step) * std::max<int64_t>(0, count - 1) + 1;
     bytes.resize(static_cast<size_t>((span + 16) * size));
     for (int64_t i = 0; i < span + 16; ++i) {
-      uint64_t bits = is_complex(d) ? random_value(DType::f32, rng) << 32 | random_value(DType::f32, rng)
-                                    : random_value(d, rng);
+      uint64_t bits = is_complex(d)
+                          ? random_value(DType::f32, rng) << 32 | random_value(DType::f32, rng)
+                          : random_value(d, rng);
       std::memcpy(bytes.data() + i * size, &bits, static_cast<size_t>(size));
     }
   }
@@ -38,21 +41,24 @@ struct Line {
   }
   uint64_t at(int64_t element) {
     uint64_t bits = 0;
-    std::memcpy(&bits, bytes.data() + element * static_cast<int64_t>(size_of(dtype)), size_of(dtype));
+    std::memcpy(&bits, bytes.data() + element * static_cast<int64_t>(size_of(dtype)),
+                size_of(dtype));
     return bits;
   }
 };
 
 bool same_element(DType d, uint64_t a, uint64_t b) {
   if (!is_complex(d)) return same_value(d, a, b);
-  return same_value(DType::f32, a & 0xffffffffu, b & 0xffffffffu) && same_value(DType::f32, a >> 32, b >> 32);
+  return same_value(DType::f32, a & 0xffffffffu, b & 0xffffffffu) &&
+         same_value(DType::f32, a >> 32, b >> 32);
 }
 
 void expect_same(Line& want, Line& got, const ScalarFunction& f, const std::string& how) {
   int64_t all = static_cast<int64_t>(want.bytes.size() / size_of(want.dtype));
   for (int64_t i = 0; i < all; ++i)
     ASSERT_TRUE(same_element(want.dtype, want.at(i), got.at(i)))
-        << how << ", element " << i - 8 << std::hex << ": " << got.at(i) << ", not " << want.at(i) << "\n"
+        << how << ", element " << i - 8 << std::hex << ": " << got.at(i) << ", not " << want.at(i)
+        << "\n"
         << f.print();
 }
 
@@ -76,7 +82,8 @@ void check_program(const ScalarFunction& f, int64_t n, std::mt19937_64& rng, boo
         }
   int64_t index[] = {3, 5};
   CheckSlot expected;
-  LineContext context{.seed = 11, .call = 4, .linear = 1000, .index = index, .axis = 1, .checks = &expected};
+  LineContext context{
+      .seed = 11, .call = 4, .linear = 1000, .index = index, .axis = 1, .checks = &expected};
   auto operands = [&](std::vector<Line>& lines) {
     absl::InlinedVector<LineOperand, 4> ops;
     for (Line& l : lines) ops.push_back(l.operand());
@@ -107,7 +114,8 @@ void check_program(const ScalarFunction& f, int64_t n, std::mt19937_64& rng, boo
         uint64_t x = 0, y = 0;
         std::memcpy(&x, a.data + i * a.stride * size, static_cast<size_t>(size));
         std::memcpy(&y, b.data + i * b.stride * size, static_cast<size_t>(size));
-        ASSERT_TRUE(same_element(line.dtype, x, y)) << how << " in place, element " << i << "\n" << f.print();
+        ASSERT_TRUE(same_element(line.dtype, x, y)) << how << " in place, element " << i << "\n"
+                                                    << f.print();
       }
     }
   }
@@ -130,12 +138,18 @@ TEST(StripProgram, OneStepIsOneCall) {
     auto f = build(
         [&](absl::Span<const Expr> in) -> Exprs {
           switch (prim) {
-            case Prim::add: return {in[0] + in[1]};
-            case Prim::lt: return {lt(in[0], in[1])};
-            case Prim::fma: return {fma(in[0], in[1], 0.5)};
-            case Prim::select: return {select(in[2], in[0], in[1])};
-            case Prim::exp: return {exp(in[0])};
-            default: return {cast(in[0], DType::f16)};
+            case Prim::add:
+              return {in[0] + in[1]};
+            case Prim::lt:
+              return {lt(in[0], in[1])};
+            case Prim::fma:
+              return {fma(in[0], in[1], 0.5)};
+            case Prim::select:
+              return {select(in[2], in[0], in[1])};
+            case Prim::exp:
+              return {exp(in[0])};
+            default:
+              return {cast(in[0], DType::f16)};
           }
         },
         std::vector<DType>{DType::f32, DType::f32, DType::bool_});
@@ -167,7 +181,8 @@ TEST(StripProgram, Complex) {
       },
       std::vector<DType>{DType::c64, DType::c64});
   for (int64_t n : {1, 15, 100, 3000})
-    for (int turn = 0; turn < 10; ++turn) ASSERT_NO_FATAL_FAILURE(check_program(f, n, rng, turn % 2 != 0));
+    for (int turn = 0; turn < 10; ++turn)
+      ASSERT_NO_FATAL_FAILURE(check_program(f, n, rng, turn % 2 != 0));
 }
 
 TEST(StripProgram, Checks) {
@@ -183,7 +198,8 @@ TEST(StripProgram, Checks) {
   for (const StripSet* set : strip_sets()) {
     CheckSlot slot;
     LineContext context{.linear = 10, .checks = &slot};
-    LineOperand in[] = {{reinterpret_cast<std::byte*>(a.data()), 1}, {reinterpret_cast<std::byte*>(b.data()), 1}};
+    LineOperand in[] = {{reinterpret_cast<std::byte*>(a.data()), 1},
+                        {reinterpret_cast<std::byte*>(b.data()), 1}};
     LineOperand out[] = {{reinterpret_cast<std::byte*>(c.data()), 1}};
     StripProgram(f).run(in, out, 5000, context, *set);
     EXPECT_EQ(slot.lowest.load(), uint64_t{4009} << 8 | 1);

@@ -1,4 +1,5 @@
-// Every strip kernel of every instruction set against the reference engine, bit for bit (NaN is one value).
+// Every strip kernel of every instruction set against the reference engine, bit for bit (NaN is one
+// value).
 #include "kernels/strips/strips.h"
 
 #include <gtest/gtest.h>
@@ -23,16 +24,19 @@ class Strips : public ::testing::TestWithParam<const StripSet*> {
  protected:
   const StripSet& set() const { return *GetParam(); }
 };
-std::string set_name(const ::testing::TestParamInfo<const StripSet*>& info) { return info.param->name; }
-INSTANTIATE_TEST_SUITE_P(Sets, Strips, ::testing::ValuesIn(strip_sets().begin(), strip_sets().end()),
-                         set_name);
+std::string set_name(const ::testing::TestParamInfo<const StripSet*>& info) {
+  return info.param->name;
+}
+INSTANTIATE_TEST_SUITE_P(Sets, Strips,
+                         ::testing::ValuesIn(strip_sets().begin(), strip_sets().end()), set_name);
 
 constexpr size_t kLengths = 71;
 
 /// n elements of a dtype, off any alignment, with guard bytes behind them.
 class Array {
  public:
-  Array(DType dtype, size_t n) : dtype_(dtype), n_(n), bytes_(n * size_of(dtype) + 1 + kGuard, 0xa5) {}
+  Array(DType dtype, size_t n)
+      : dtype_(dtype), n_(n), bytes_(n * size_of(dtype) + 1 + kGuard, 0xa5) {}
   Array(DType dtype, const std::vector<uint64_t>& values) : Array(dtype, values.size()) {
     for (size_t i = 0; i < n_; ++i) std::memcpy(data() + i * size(), &values[i], size());
   }
@@ -70,7 +74,7 @@ std::vector<uint64_t> operand_values(DType dtype, size_t n, int which, std::mt19
 
 struct Case {
   Prim prim;
-  DType key;            // row of the table
+  DType key;  // row of the table
   DType result;
   std::vector<DType> operands;
 };
@@ -100,17 +104,17 @@ void stay_inside(const Case& c, std::vector<std::vector<uint64_t>>& in) {
   }
 }
 
-void compare(const Case& c, unsigned splat, const std::vector<std::vector<uint64_t>>& in, size_t from,
-             size_t n, const Array& out, const char* how) {
+void compare(const Case& c, unsigned splat, const std::vector<std::vector<uint64_t>>& in,
+             size_t from, size_t n, const Array& out, const char* how) {
   ExprNode node{c.prim, c.result, static_cast<uint8_t>(in.size()), {}, 0};
   for (size_t i = 0; i < n; ++i) {
     uint64_t args[3] = {};
     for (size_t k = 0; k < in.size(); ++k) args[k] = in[k][splat >> k & 1 ? from : from + i];
     uint64_t want = evaluate_prim(node, c.operands, {args, in.size()});
     ASSERT_TRUE(same_value(c.result, want, out.at(i)))
-        << info(c.prim).name << " " << name(c.key) << " splat " << splat << " " << how << ", element " << i
-        << " of " << n << std::hex << ": " << args[0] << " " << args[1] << " " << args[2] << " gives "
-        << out.at(i) << ", not " << want;
+        << info(c.prim).name << " " << name(c.key) << " splat " << splat << " " << how
+        << ", element " << i << " of " << n << std::hex << ": " << args[0] << " " << args[1] << " "
+        << args[2] << " gives " << out.at(i) << ", not " << want;
   }
   ASSERT_TRUE(out.guarded()) << info(c.prim).name << " wrote past its end";
 }
@@ -127,7 +131,8 @@ void check_kernel(const Case& c, unsigned splat, StripFn kernel, size_t total) {
     for (size_t k = 0; k < in.size(); ++k) {
       size_t count = splat >> k & 1 ? 1 : n;
       auto begin = in[k].begin() + static_cast<ptrdiff_t>(from);
-      arrays.emplace_back(c.operands[k], std::vector<uint64_t>(begin, begin + static_cast<ptrdiff_t>(count)));
+      arrays.emplace_back(c.operands[k],
+                          std::vector<uint64_t>(begin, begin + static_cast<ptrdiff_t>(count)));
     }
     for (size_t k = 0; k < in.size(); ++k) pointers[k] = arrays[k].data();
     Array fresh(c.result, n);
@@ -168,7 +173,8 @@ TEST_P(Strips, EveryPrimitiveHasAKernel) {
       if (!c) continue;
       DType operand = prim == Prim::select ? key : c->operands[0];
       if (!info(prim).domain.has(operand)) continue;
-      EXPECT_NE(set().prim[0][p][static_cast<int>(key)], nullptr) << info(prim).name << " " << name(key);
+      EXPECT_NE(set().prim[0][p][static_cast<int>(key)], nullptr)
+          << info(prim).name << " " << name(key);
     }
   }
 }
@@ -188,8 +194,8 @@ TEST_P(Strips, Casts) {
         for (size_t i = 0; i < n; ++i) {
           uint64_t want = evaluate_prim({Prim::cast, to, 1}, {from}, {values[i]});
           ASSERT_TRUE(same_value(to, want, out.at(i)))
-              << name(from) << " to " << name(to) << std::hex << ": " << values[i] << " gives " << out.at(i)
-              << ", not " << want;
+              << name(from) << " to " << name(to) << std::hex << ": " << values[i] << " gives "
+              << out.at(i) << ", not " << want;
         }
         ASSERT_TRUE(out.guarded());
       }
@@ -203,10 +209,13 @@ TEST_P(Strips, AllHalves) {
   for (DType half : {DType::f16, DType::bf16}) {
     Array in(half, all), wide(DType::f32, all.size()), back(half, all.size());
     const void *first[] = {in.data()}, *second[] = {wide.data()};
-    set().cast[static_cast<int>(half)][static_cast<int>(DType::f32)](wide.data(), first, all.size());
-    set().cast[static_cast<int>(DType::f32)][static_cast<int>(half)](back.data(), second, all.size());
+    set().cast[static_cast<int>(half)][static_cast<int>(DType::f32)](wide.data(), first,
+                                                                     all.size());
+    set().cast[static_cast<int>(DType::f32)][static_cast<int>(half)](back.data(), second,
+                                                                     all.size());
     for (size_t i = 0; i < all.size(); ++i) {
-      float want = half == DType::f16 ? f16_to_f32(static_cast<uint16_t>(i)) : bf16_to_f32(static_cast<uint16_t>(i));
+      float want = half == DType::f16 ? f16_to_f32(static_cast<uint16_t>(i))
+                                      : bf16_to_f32(static_cast<uint16_t>(i));
       ASSERT_TRUE(same_value(DType::f32, std::bit_cast<uint32_t>(want), wide.at(i))) << i;
       ASSERT_TRUE(same_value(half, i, back.at(i))) << i;
     }
@@ -223,7 +232,8 @@ TEST_P(Strips, RoundingToHalves) {
   for (DType half : {DType::f16, DType::bf16}) {
     Array in(DType::f32, values), out(half, values.size());
     const void* pointers[] = {in.data()};
-    set().cast[static_cast<int>(DType::f32)][static_cast<int>(half)](out.data(), pointers, values.size());
+    set().cast[static_cast<int>(DType::f32)][static_cast<int>(half)](out.data(), pointers,
+                                                                     values.size());
     for (size_t i = 0; i < values.size(); ++i) {
       auto x = std::bit_cast<float>(static_cast<uint32_t>(values[i]));
       ASSERT_TRUE(same_value(half, half == DType::f16 ? f32_to_f16(x) : f32_to_bf16(x), out.at(i)))
@@ -277,7 +287,8 @@ TEST_P(Strips, RampsAndSearch) {
 TEST_P(Strips, Random) {
   for (uint64_t linear : {uint64_t{0}, uint64_t{0xfffffff5}, uint64_t{1} << 40}) {
     for (size_t n : {0, 1, 15, 16, 17, 70}) {
-      std::vector<uint32_t> words[3] = {std::vector<uint32_t>(n), std::vector<uint32_t>(n), std::vector<uint32_t>(n)};
+      std::vector<uint32_t> words[3] = {std::vector<uint32_t>(n), std::vector<uint32_t>(n),
+                                        std::vector<uint32_t>(n)};
       uint32_t* to[] = {words[0].data(), nullptr, words[1].data(), words[2].data()};
       uint64_t seed = 0x123456789abcdef0, call = 77;
       set().random(to, seed, call, linear, 2, n);
