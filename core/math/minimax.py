@@ -199,10 +199,14 @@ def exp_q():
 
 def log_p():
     f = near_zero(third, lambda t: (mp.log1p(t) - t + t * t / 2) / t**3)
-    return lambda degree: Fit(f, -third, third, degree, weight=near_zero(0, lambda t: t**3 / mp.log1p(t)))
+    return lambda degree: Fit(
+        f, -third, third, degree, weight=near_zero(0, lambda t: t**3 / mp.log1p(t))
+    )
 
 
-SQRT_SPLIT = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * wider  # largest s^2 for m in [sqrt(1/2), sqrt(2)]
+SQRT_SPLIT = (
+    (mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)
+) ** 2 * wider  # largest s^2 for m in [sqrt(1/2), sqrt(2)]
 
 
 def atanh_tail(terms, scale=1):
@@ -212,7 +216,12 @@ def atanh_tail(terms, scale=1):
         if z < mp.mpf("1e-12"):
             return scale * 2 * sum(z**k / (2 * (terms + k) + 1) for k in range(6))
         s = mp.sqrt(z)
-        return scale * 2 * (mp.atanh(s) - sum(s ** (2 * k + 1) / (2 * k + 1) for k in range(terms))) / s ** (2 * terms + 1)
+        return (
+            scale
+            * 2
+            * (mp.atanh(s) - sum(s ** (2 * k + 1) / (2 * k + 1) for k in range(terms)))
+            / s ** (2 * terms + 1)
+        )
 
     def weight(z):
         s = mp.sqrt(z)
@@ -225,20 +234,23 @@ def odd_tail(function, hi, sixth):
     """function(r) = r + r^3 P(r^2)."""
     f = near_zero(sixth, lambda r: (function(r) - r) / r**3)
     return lambda degree: Fit(
-        f, 0, hi * wider, degree, u=square, weight=near_zero(0, lambda r: r**3 / function(r)))
+        f, 0, hi * wider, degree, u=square, weight=near_zero(0, lambda r: r**3 / function(r))
+    )
 
 
 def even_tail(function, hi, sign):
     """function(r) = 1 + sign r^2 / 2 + r^4 P(r^2)."""
     f = near_zero(mp.mpf(1) / 24, lambda r: (function(r) - 1 - sign * r * r / 2) / r**4)
     return lambda degree: Fit(
-        f, 0, hi * wider, degree, u=square, weight=lambda r: r**4 / function(r))
+        f, 0, hi * wider, degree, u=square, weight=lambda r: r**4 / function(r)
+    )
 
 
 def asin_p():
     f = near_zero(mp.mpf(1) / 6, lambda x: (mp.asin(x) - x) / x**3)
     return lambda degree: Fit(
-        f, 0, half, degree, u=square, weight=near_zero(0, lambda x: x**3 / mp.asin(x)))
+        f, 0, half, degree, u=square, weight=near_zero(0, lambda x: x**3 / mp.asin(x))
+    )
 
 
 def tanh_r():
@@ -266,7 +278,8 @@ def erfc_g(scale, hi):
     """erfcx(x) = t G(t - 1/2) with t = 1 / (1 + x / scale)."""
     lo = 1 / (1 + mp.mpf(hi) / scale)
     return lambda degree: Fit(
-        lambda t: erfcx(scale * (1 / t - 1)) / t, lo, 1, degree, u=lambda t: t - half)
+        lambda t: erfcx(scale * (1 / t - 1)) / t, lo, 1, degree, u=lambda t: t - half
+    )
 
 
 def erfinv_ratio(w):
@@ -295,7 +308,9 @@ def erfinv_w(lo, hi, middle):
 
 def erfinv_s(lo, hi, middle):
     """The same in s = sqrt(w)."""
-    return lambda degree: Fit(lambda s: erfinv_ratio(s * s), lo, hi, degree, u=lambda s: s - mp.mpf(middle))
+    return lambda degree: Fit(
+        lambda s: erfinv_ratio(s * s), lo, hi, degree, u=lambda s: s - mp.mpf(middle)
+    )
 
 
 def lgamma_near_2():
@@ -313,8 +328,13 @@ def lgamma_stirling(lo):
         return (mp.loggamma(x) - ((x - half) * mp.log(x) - x + mp.log(2 * mp.pi) / 2)) * x
 
     return lambda degree: Fit(
-        f, 0, 1 / mp.mpf(lo), degree, u=square,
-        weight=near_zero(0, lambda y: y / mp.loggamma(1 / y)))
+        f,
+        0,
+        1 / mp.mpf(lo),
+        degree,
+        u=square,
+        weight=near_zero(0, lambda y: y / mp.loggamma(1 / y)),
+    )
 
 
 DIGAMMA_ROOT = mp.findroot(mp.digamma, mp.mpf("1.4616321449683623"))
@@ -339,8 +359,13 @@ def digamma_asymptotic(lo):
         return (mp.log(1 / y) - y / 2 - mp.digamma(1 / y)) / y**2
 
     return lambda degree: Fit(
-        f, 0, 1 / mp.mpf(lo), degree, u=square,
-        weight=near_zero(0, lambda y: y**2 / mp.digamma(1 / y)))
+        f,
+        0,
+        1 / mp.mpf(lo),
+        degree,
+        u=square,
+        weight=near_zero(0, lambda y: y**2 / mp.digamma(1 / y)),
+    )
 
 
 QUARTER, HALF_TURN = mp.pi / 4, mp.pi / 2
@@ -381,8 +406,11 @@ def main(names):
         fit, single, double = TABLES[name]
         for bits, degrees in ((24, single), (53, double)):
             if degrees:
-                show(f"{name} f{32 if bits == 24 else 64} {degrees}",
-                     fit(*degrees).rounded(*((to_f32,) if bits == 24 else (to_f64, 2))), bits)
+                show(
+                    f"{name} f{32 if bits == 24 else 64} {degrees}",
+                    fit(*degrees).rounded(*((to_f32,) if bits == 24 else (to_f64, 2))),
+                    bits,
+                )
 
 
 if __name__ == "__main__":
