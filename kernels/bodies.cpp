@@ -18,7 +18,8 @@ Expr convert_to(Expr x, DType to) {
 }
 
 DType input_dtype(const Op& op, int param, DType compute) {
-  DType d = op.schema.params[static_cast<size_t>(param)].type == ArgType::integer ? DType::i64 : compute;
+  DType d =
+      op.schema.params[static_cast<size_t>(param)].type == ArgType::integer ? DType::i64 : compute;
   for (const FixedType& f : op.extra.fixed)
     if (f.param == param) d = f.dtype;
   return d;

@@ -1,9 +1,10 @@
-// Bodies as they run on stored elements. A row's body is written for one compute dtype; operands are stored in
-// theirs. What happens between is part of the meaning, so it is in the DAG, and every engine takes it from here:
+// Bodies as they run on stored elements. A row's body is written for one compute dtype; operands
+// are stored in theirs. What happens between is part of the meaning, so it is in the DAG, and every
+// engine takes it from here:
 //
-//   tensor   stored dtype → the dtype operands meet in (rounding, if that is f16 or bf16) → compute dtype
-//   number   straight to the compute dtype, on the host
-//   result   compute dtype → stored dtype, rounding once
+//   tensor   stored dtype → the dtype operands meet in (rounding, if that is f16 or bf16) → compute
+//   dtype number   straight to the compute dtype, on the host result   compute dtype → stored
+//   dtype, rounding once
 //
 // Parameters of a fixed dtype (the condition of where) go to that dtype instead.
 #pragma once
@@ -12,7 +13,8 @@
 
 namespace lathe {
 
-/// x in dtype `to`, as the op `cast` converts: f16 and bf16 by way of f32, complex to real by its real part.
+/// x in dtype `to`, as the op `cast` converts: f16 and bf16 by way of f32, complex to real by its
+/// real part.
 Expr convert_to(Expr x, DType to);
 
 /// The dtype in which `op`'s body for `compute` takes argument `param`.
@@ -24,8 +26,10 @@ struct BodyInput {
   bool number = false;  // a uniform in compute dtype, converted on the host
 };
 
-/// `op`'s body for these inputs (one a body_params entry) on stored elements. Elementwise, create, random rows.
-ScalarFunction stored_body(const Op& op, const ElementTypes& types, absl::Span<const BodyInput> inputs);
+/// `op`'s body for these inputs (one a body_params entry) on stored elements. Elementwise, create,
+/// random rows.
+ScalarFunction stored_body(const Op& op, const ElementTypes& types,
+                           absl::Span<const BodyInput> inputs);
 
 /// The four functions of a reducing or scanning row, on stored elements.
 struct FoldBodies {

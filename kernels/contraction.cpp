@@ -67,7 +67,8 @@ class Reader {
       for (int v : axis.packed) c_.outer.push_back(v);
       return;
     }
-    // The output index becomes a variable of its own; the axis's last summed variable follows from it.
+    // The output index becomes a variable of its own; the axis's last summed variable follows from
+    // it.
     int h = static_cast<int>(c_.extent.size());
     c_.extent.push_back(out.shape[at]);
     set(c_.out.stride, h, out.strides[at]);
@@ -104,8 +105,7 @@ class Reader {
   void read_axis(const FormulaAxis& axis, int64_t size, int64_t stride, Addressing& access) {
     if (axis.packed.empty()) {
       Window w{-minus(axis), 1, size, stride, Sizes(c_.extent.size(), 0)};
-      for (const FormulaTerm& t : axis.terms)
-        w.coefficient[static_cast<size_t>(t.var)] += scale(t);
+      for (const FormulaTerm& t : axis.terms) w.coefficient[static_cast<size_t>(t.var)] += scale(t);
       access.windows.push_back(std::move(w));
       return;
     }

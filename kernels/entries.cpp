@@ -1,5 +1,6 @@
-// The table's list, in order of preference. Ours come first wherever they are near the best, because their bits are
-// defined; a vendor's entry is reached when ours is switched off or lacks the dtype, or by a tuned table.
+// The table's list, in order of preference. Ours come first wherever they are near the best,
+// because their bits are defined; a vendor's entry is reached when ours is switched off or lacks
+// the dtype, or by a tuned table.
 #include <array>
 
 #include "kernels/own/contract.h"
@@ -13,7 +14,8 @@ namespace lathe {
 namespace {
 
 Verdict any_host(const Entry&, const Query& query) {
-  if (query.device.kind == DeviceKind::cuda) return Verdict::no(Reason::device, to_string(query.device));
+  if (query.device.kind == DeviceKind::cuda)
+    return Verdict::no(Reason::device, to_string(query.device));
   return Verdict::yes();
 }
 
@@ -51,18 +53,15 @@ constexpr std::array kContract = {
 constexpr std::array kElementwise = {
     whole("own.strips", Kind::elementwise, own::run_body),
     whole("reference.body", Kind::elementwise, own::run_body_by_reference)};
-constexpr std::array kCreate = {
-    whole("own.strips", Kind::create, own::run_body),
-    whole("reference.body", Kind::create, own::run_body_by_reference)};
-constexpr std::array kRandom = {
-    whole("own.strips", Kind::random, own::run_body),
-    whole("reference.body", Kind::random, own::run_body_by_reference)};
+constexpr std::array kCreate = {whole("own.strips", Kind::create, own::run_body),
+                                whole("reference.body", Kind::create, own::run_body_by_reference)};
+constexpr std::array kRandom = {whole("own.strips", Kind::random, own::run_body),
+                                whole("reference.body", Kind::random, own::run_body_by_reference)};
 constexpr std::array kReduce = {
     whole("own.fold", Kind::reduce, own::run_reduce),
     whole("reference.fold", Kind::reduce, own::run_reduce_by_reference)};
-constexpr std::array kScan = {
-    whole("own.scan", Kind::scan, own::run_scan),
-    whole("reference.scan", Kind::scan, own::run_scan_by_reference)};
+constexpr std::array kScan = {whole("own.scan", Kind::scan, own::run_scan),
+                              whole("reference.scan", Kind::scan, own::run_scan_by_reference)};
 constexpr std::array kView = {whole("own.view", Kind::view, own::run_view)};
 constexpr std::array kIndex = {whole("own.index", Kind::index, own::run_index)};
 constexpr std::array kSort = {whole("own.sort", Kind::sort, own::run_sort)};
@@ -73,17 +72,28 @@ constexpr std::array kOpaque = {Entry{"own.searchsorted", Kind::opaque, Bits::de
 
 absl::Span<const Entry> entries(Kind kind) {
   switch (kind) {
-    case Kind::elementwise: return kElementwise;
-    case Kind::reduce: return kReduce;
-    case Kind::scan: return kScan;
-    case Kind::contract: return kContract;
-    case Kind::view: return kView;
-    case Kind::index: return kIndex;
-    case Kind::sort: return kSort;
-    case Kind::create: return kCreate;
-    case Kind::random: return kRandom;
-    case Kind::opaque: return kOpaque;
-    case Kind::composite: break;
+    case Kind::elementwise:
+      return kElementwise;
+    case Kind::reduce:
+      return kReduce;
+    case Kind::scan:
+      return kScan;
+    case Kind::contract:
+      return kContract;
+    case Kind::view:
+      return kView;
+    case Kind::index:
+      return kIndex;
+    case Kind::sort:
+      return kSort;
+    case Kind::create:
+      return kCreate;
+    case Kind::random:
+      return kRandom;
+    case Kind::opaque:
+      return kOpaque;
+    case Kind::composite:
+      break;
   }
   return {};
 }

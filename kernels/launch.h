@@ -11,11 +11,13 @@
 
 namespace lathe {
 
-/// Runs `work` on the device's current stream: on the cpu before this returns, elsewhere later. `reads` are waited
-/// for; `writes` are marked ready when it is done; all are kept alive until then, so raw pointers into them may
-/// be captured. What `work` throws reaches the caller (cpu) or whoever synchronises the stream.
+/// Runs `work` on the device's current stream: on the cpu before this returns, elsewhere later.
+/// `reads` are waited for; `writes` are marked ready when it is done; all are kept alive until
+/// then, so raw pointers into them may be captured. What `work` throws reaches the caller (cpu) or
+/// whoever synchronises the stream.
 template <class F>
-void submit(Device device, absl::Span<const Tensor> reads, absl::Span<const Tensor> writes, F work) {
+void submit(Device device, absl::Span<const Tensor> reads, absl::Span<const Tensor> writes,
+            F work) {
   Stream& stream = current_stream(device);
   for (const Tensor& t : reads)
     if (t.impl()->storage->ready) stream.wait(t.impl()->storage->ready);

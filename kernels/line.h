@@ -28,10 +28,10 @@ struct CheckSlot {
 
 /// What bodies may read besides their operands.
 struct LineContext {
-  uint64_t seed = 0, call = 0;              // of the random primitive
-  int64_t linear = 0;                       // row-major logical index of the first element; the next has one more
-  absl::Span<const int64_t> index = {};     // its index by axis
-  int axis = -1;                            // which of those grows along the line
+  uint64_t seed = 0, call = 0;  // of the random primitive
+  int64_t linear = 0;  // row-major logical index of the first element; the next has one more
+  absl::Span<const int64_t> index = {};  // its index by axis
+  int axis = -1;                         // which of those grows along the line
   CheckSlot* checks = nullptr;
 };
 

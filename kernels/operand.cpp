@@ -49,7 +49,8 @@ Operand broadcast_to(const Operand& x, absl::Span<const int64_t> shape) {
 
 namespace {
 
-/// Whether axis `i` directly inside axis `o` walks on where `o`'s next step would, for every operand.
+/// Whether axis `i` directly inside axis `o` walks on where `o`'s next step would, for every
+/// operand.
 bool mergeable(const Walk& w, size_t o, size_t i) {
   for (const Sizes& s : w.strides)
     if (s[o] != s[i] * w.shape[i]) return false;

@@ -13,7 +13,7 @@ struct Operand {
   std::byte* data = nullptr;  // of the element at index 0; may be null if there are no elements
   DType dtype = DType::f32;
   Sizes shape;
-  Sizes strides;              // in elements; 0 where broadcast
+  Sizes strides;  // in elements; 0 where broadcast
 
   int rank() const { return static_cast<int>(shape.size()); }
   int64_t numel() const {
@@ -23,7 +23,8 @@ struct Operand {
   }
 };
 
-/// Of a concrete tensor. Does not wait for work under way: the pointer is for use on the device's stream.
+/// Of a concrete tensor. Does not wait for work under way: the pointer is for use on the device's
+/// stream.
 Operand operand(const Tensor& t);
 
 /// Row-major strides in elements.
@@ -35,9 +36,9 @@ Sizes sizes(IntSpan shape);
 /// The operand as seen under the broadcast `shape`: stride 0 along its axes of size 1 and new axes.
 Operand broadcast_to(const Operand& x, absl::Span<const int64_t> shape);
 
-/// A set of operands walked together over one index space. Axes of extent 1 go, neighbours that are one
-/// axis to every operand merge; which element meets which does not change. Operand 0 leads: with
-/// `reorder`, axes are sorted by its strides, largest outermost.
+/// A set of operands walked together over one index space. Axes of extent 1 go, neighbours that are
+/// one axis to every operand merge; which element meets which does not change. Operand 0 leads:
+/// with `reorder`, axes are sorted by its strides, largest outermost.
 struct Walk {
   Sizes shape;
   absl::InlinedVector<Sizes, 4> strides;  // by operand, then axis

@@ -45,7 +45,8 @@ Opened open(std::string_view name) {
   Opened opened;
   opened.api = start(kHost, opened.refusal);
   if (opened.api != nullptr && opened.api->abi != kPluginAbi)
-    return refused(Reason::not_loadable, absl::StrCat("interface ", opened.api->abi, ", expected ", kPluginAbi));
+    return refused(Reason::not_loadable,
+                   absl::StrCat("interface ", opened.api->abi, ", expected ", kPluginAbi));
   if (opened.api == nullptr && opened.refusal.accepted())
     return refused(Reason::not_loadable, "it refused to start");
   return opened;
@@ -92,7 +93,8 @@ const PluginApi* open_plugin(std::string_view name, Verdict& refusal) {
 }
 
 Verdict plugin_accepts(const Entry& entry, const Query& query) {
-  if (query.device.kind == DeviceKind::cuda) return Verdict::no(Reason::device, to_string(query.device));
+  if (query.device.kind == DeviceKind::cuda)
+    return Verdict::no(Reason::device, to_string(query.device));
   Verdict refusal = Verdict::yes();
   const PluginApi* api = open_plugin(entry.vendor(), refusal);
   if (api == nullptr) return refusal;

@@ -1,8 +1,9 @@
-// How a vendor's shared object offers its entries: one function, `lathe_plugin`, gives a table of plain functions.
+// How a vendor's shared object offers its entries: one function, `lathe_plugin`, gives a table of
+// plain functions.
 //
-// A plug-in carries its own copy of the parts of core it uses, so it must not rely on process-wide state there (flags,
-// rows, devices, memory, threads): what it needs of these comes in PluginHost. Its functions run on our
-// threads and must use no others.
+// A plug-in carries its own copy of the parts of core it uses, so it must not rely on process-wide
+// state there (flags, rows, devices, memory, threads): what it needs of these comes in PluginHost.
+// Its functions run on our threads and must use no others.
 #pragma once
 
 #include <string>

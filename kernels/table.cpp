@@ -15,20 +15,34 @@ namespace lathe {
 
 std::string_view sentence(Reason reason) {
   switch (reason) {
-    case Reason::none: return "accepts";
-    case Reason::disabled: return "disabled by flag";
-    case Reason::not_built: return "not built";
-    case Reason::not_found: return "not found";
-    case Reason::not_loadable: return "found, but it cannot be opened";
-    case Reason::no_cuda: return "built without CUDA";
-    case Reason::device: return "does not run on this device";
-    case Reason::op: return "does not know this op";
-    case Reason::dtype: return "lacks this dtype";
-    case Reason::rank: return "lacks this rank";
-    case Reason::attribute: return "lacks this attribute value";
-    case Reason::extent: return "not chosen at this reduced extent";
-    case Reason::core_type: return "takes this processor for an old one";
-    case Reason::bits: return "its bits are freer than the numerics asked for";
+    case Reason::none:
+      return "accepts";
+    case Reason::disabled:
+      return "disabled by flag";
+    case Reason::not_built:
+      return "not built";
+    case Reason::not_found:
+      return "not found";
+    case Reason::not_loadable:
+      return "found, but it cannot be opened";
+    case Reason::no_cuda:
+      return "built without CUDA";
+    case Reason::device:
+      return "does not run on this device";
+    case Reason::op:
+      return "does not know this op";
+    case Reason::dtype:
+      return "lacks this dtype";
+    case Reason::rank:
+      return "lacks this rank";
+    case Reason::attribute:
+      return "lacks this attribute value";
+    case Reason::extent:
+      return "not chosen at this reduced extent";
+    case Reason::core_type:
+      return "takes this processor for an old one";
+    case Reason::bits:
+      return "its bits are freer than the numerics asked for";
   }
   return "";
 }

@@ -1,13 +1,15 @@
 // The look-up table: which implementation runs an op, and why not the others.
 //
 // Entries stand in one order per kind of row; the first that accepts a query is its family, and the
-// reference, which accepts everything, is last. Own and reference entries serve every row of a kind; a
-// vendor's entry names the rows it knows. A choice reads only what cannot differ between eager and a graph, or
-// between two calls of one program: the op, its attributes, dtypes, ranks, reduced extents, the device, flags and the
-// table file; never an output extent and never a clock. So both engines ask here and get the same answer.
+// reference, which accepts everything, is last. Own and reference entries serve every row of a
+// kind; a vendor's entry names the rows it knows. A choice reads only what cannot differ between
+// eager and a graph, or between two calls of one program: the op, its attributes, dtypes, ranks,
+// reduced extents, the device, flags and the table file; never an output extent and never a clock.
+// So both engines ask here and get the same answer.
 //
-// Where to read: table.cpp (the order, family, explain), entries.cpp (the list), own/entries.cpp and
-// reference/entries.cpp (what ours accept), plugin.h (how a vendor's shared object offers entries).
+// Where to read: table.cpp (the order, family, explain), entries.cpp (the list), own/entries.cpp
+// and reference/entries.cpp (what ours accept), plugin.h (how a vendor's shared object offers
+// entries).
 #pragma once
 
 #include <memory>
@@ -29,14 +31,14 @@ enum class Reason : uint8_t {
   not_found,     // its shared object is not where it was built to be
   not_loadable,  // it is there but could not be opened
   no_cuda,
-  device,        // the operands are on a device it does not serve
-  op,            // it does not know this row
+  device,  // the operands are on a device it does not serve
+  op,      // it does not know this row
   dtype,
   rank,
-  attribute,     // a value of an attribute it lacks
-  extent,        // a reduced extent it is not chosen for
-  core_type,     // a vendor that mistakes the processor for an old one
-  bits,          // its results are not exact enough for the numerics asked for
+  attribute,  // a value of an attribute it lacks
+  extent,     // a reduced extent it is not chosen for
+  core_type,  // a vendor that mistakes the processor for an old one
+  bits,       // its results are not exact enough for the numerics asked for
 };
 std::string_view sentence(Reason reason);
 
@@ -62,9 +64,9 @@ class Verdict {
 struct Query {
   const Op& op;
   Args args;
-  absl::InlinedVector<DType, 3> in;    // of the tensor operands, in order
+  absl::InlinedVector<DType, 3> in;  // of the tensor operands, in order
   absl::InlinedVector<int, 3> ranks;
-  DType common = DType::f32;           // what the operands meet in (contractions: also the result's)
+  DType common = DType::f32;  // what the operands meet in (contractions: also the result's)
   Device device;
   const Types* results = nullptr;
 
@@ -78,9 +80,9 @@ Query make_query(const Op& op, Args args, const Types& results);
 /// A contraction to be computed, in numbers. `in` have the dtype the operands meet in.
 struct Problem {
   const Op& op;
-  Args args;                          // attributes; tensors are not to be read
-  absl::Span<const Operand> in;       // data pointers may be null: they come with the launch
-  const Operand& out;                 // contiguous
+  Args args;                     // attributes; tensors are not to be read
+  absl::Span<const Operand> in;  // data pointers may be null: they come with the launch
+  const Operand& out;            // contiguous
 };
 
 /// What an entry works out once for a problem. Immutable: any number of threads run it at once.
@@ -98,7 +100,7 @@ struct Launch {
 };
 
 struct Entry {
-  std::string_view name;               // "own.gemm": vendor, then what
+  std::string_view name;  // "own.gemm": vendor, then what
   Kind kind;
   Bits bits;
   Verdict (*accepts)(const Entry&, const Query&);
@@ -114,7 +116,8 @@ struct Entry {
 /// The entries of a kind, in order.
 absl::Span<const Entry> entries(Kind kind);
 
-/// The family that runs this query. UnsupportedError, with every verdict, if the reference is disabled too.
+/// The family that runs this query. UnsupportedError, with every verdict, if the reference is
+/// disabled too.
 const Entry& family(const Query& query);
 
 struct Explained {
@@ -127,9 +130,9 @@ std::vector<Explained> explain(const Query& query);
 /// The same as text, one line an entry: "own.gemm (defined): chosen".
 std::string explain_text(const Query& query);
 
-/// Rules of a tuned table, one a line: "<op> <dtype> <least k>..<most k> <entry>"; '#' begins a comment.
-/// The first that fits moves its entry to the front, if the entry accepts. Set before the first query;
-/// ValueError on a bad line or an unknown entry, InternalError after a query.
+/// Rules of a tuned table, one a line: "<op> <dtype> <least k>..<most k> <entry>"; '#' begins a
+/// comment. The first that fits moves its entry to the front, if the entry accepts. Set before the
+/// first query; ValueError on a bad line or an unknown entry, InternalError after a query.
 void use_table(std::string_view text);
 std::string table_text();
 

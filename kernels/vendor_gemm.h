@@ -1,8 +1,9 @@
-// What the adapters of BLAS-like vendors share: a matrix product row (op mm) taken apart into plain two-dimensional
-// products, in pieces of rows that depend on the shape alone, each given to the vendor on one of our threads.
+// What the adapters of BLAS-like vendors share: a matrix product row (op mm) taken apart into plain
+// two-dimensional products, in pieces of rows that depend on the shape alone, each given to the
+// vendor on one of our threads.
 //
-// A vendor wants one stride of each matrix to be 1. Where an operand has none (a slice with a step, an expanded axis), it
-// is copied first: by its strides alone, so eager and graph do the same.
+// A vendor wants one stride of each matrix to be 1. Where an operand has none (a slice with a step,
+// an expanded axis), it is copied first: by its strides alone, so eager and graph do the same.
 #pragma once
 
 #include <algorithm>
@@ -14,21 +15,21 @@ namespace lathe {
 
 struct VendorMatrix {
   const std::byte* data = nullptr;
-  int64_t ld = 0;         // between rows, or between columns if turned
-  bool turned = false;    // stored column by column
+  int64_t ld = 0;       // between rows, or between columns if turned
+  bool turned = false;  // stored column by column
 };
 
 struct VendorGemm {
   int64_t m, n, k;
   VendorMatrix a, b;
-  std::byte* c;           // row-major, n from row to row
+  std::byte* c;  // row-major, n from row to row
 };
 
 struct VendorGemmPlan : Prepared {
   int64_t m = 0, n = 0, k = 0, products = 1, rows_each = 0;
-  size_t bytes = 0;                     // of an element
-  Sizes batch, a_batch, b_batch;        // extents; strides in elements
-  Sizes a, b;                           // (row, column) strides
+  size_t bytes = 0;               // of an element
+  Sizes batch, a_batch, b_batch;  // extents; strides in elements
+  Sizes a, b;                     // (row, column) strides
 };
 
 /// Strides by which a vendor can read rows x cols as it stands.
@@ -63,7 +64,8 @@ inline void plan_vendor_gemm(const Problem& problem, VendorGemmPlan& plan) {
   plan.rows_each = std::max<int64_t>(96, ((int64_t{1} << 24) / row + 15) / 16 * 16);
 }
 
-inline VendorMatrix vendor_matrix(const std::byte* data, const Sizes& s, int64_t rows, int64_t cols) {
+inline VendorMatrix vendor_matrix(const std::byte* data, const Sizes& s, int64_t rows,
+                                  int64_t cols) {
   bool by_row = (s[1] == 1 || cols == 1) && (s[0] >= std::max<int64_t>(1, cols) || rows == 1);
   if (by_row) return {data, rows == 1 ? std::max<int64_t>(1, cols) : s[0], false};
   return {data, cols == 1 ? std::max<int64_t>(1, rows) : s[1], true};
@@ -88,16 +90,18 @@ class VendorScratch {
   std::byte* data_ = nullptr;
 };
 
-inline void copy_matrix(const std::byte* from, const Sizes& s, int64_t rows, int64_t cols, size_t bytes,
-                        std::byte* to) {
+inline void copy_matrix(const std::byte* from, const Sizes& s, int64_t rows, int64_t cols,
+                        size_t bytes, std::byte* to) {
   auto size = static_cast<int64_t>(bytes);
   for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < cols; ++j, to += size) std::memcpy(to, from + (i * s[0] + j * s[1]) * size, bytes);
+    for (int64_t j = 0; j < cols; ++j, to += size)
+      std::memcpy(to, from + (i * s[0] + j * s[1]) * size, bytes);
 }
 
 /// Calls `gemm(const VendorGemm&)` for every piece, then the epilogue.
 template <class F>
-void run_vendor_gemm(const VendorGemmPlan& p, const Launch& launch, const PluginHost& host, F gemm) {
+void run_vendor_gemm(const VendorGemmPlan& p, const Launch& launch, const PluginHost& host,
+                     F gemm) {
   int64_t outputs = p.products * p.m * p.n;
   if (outputs == 0) return;
   auto bytes = static_cast<int64_t>(p.bytes);
@@ -107,41 +111,49 @@ void run_vendor_gemm(const VendorGemmPlan& p, const Launch& launch, const Plugin
     int64_t pieces = (p.m + p.rows_each - 1) / p.rows_each;
     int64_t each = p.rows_each * p.n * p.k;
     bool copy_a = !vendor_readable(p.a, p.m, p.k), copy_b = !vendor_readable(p.b, p.k, p.n);
-    host.parallel_for(p.products * pieces, std::max<int64_t>(1, (1 << 22) / std::max<int64_t>(1, each)),
-                      [&](int64_t begin, int64_t end) {
-      for (int64_t t = begin; t < end; ++t) {
-        int64_t rest = t / pieces, a_at = 0, b_at = 0;
-        for (size_t i = p.batch.size(); i-- > 0;) {
-          int64_t x = rest % p.batch[i];
-          rest /= p.batch[i];
-          a_at += x * p.a_batch[i];
-          b_at += x * p.b_batch[i];
-        }
-        int64_t row = t % pieces * p.rows_each, rows = std::min(p.rows_each, p.m - row);
-        const std::byte* a = launch.a + (a_at + row * p.a[0]) * bytes;
-        const std::byte* b = launch.b + b_at * bytes;
-        VendorScratch a_copy(host, copy_a ? static_cast<size_t>(rows * p.k * bytes) : 0);
-        VendorScratch b_copy(host, copy_b ? static_cast<size_t>(p.k * p.n * bytes) : 0);
-        VendorGemm g{rows, p.n, p.k, {}, {}, launch.out + (t / pieces * p.m + row) * p.n * bytes};
-        if (copy_a) copy_matrix(a, p.a, rows, p.k, p.bytes, a_copy.data());
-        if (copy_b) copy_matrix(b, p.b, p.k, p.n, p.bytes, b_copy.data());
-        g.a = copy_a ? VendorMatrix{a_copy.data(), p.k, false} : vendor_matrix(a, p.a, rows, p.k);
-        g.b = copy_b ? VendorMatrix{b_copy.data(), p.n, false} : vendor_matrix(b, p.b, p.k, p.n);
-        gemm(g);
-      }
-    });
+    host.parallel_for(
+        p.products * pieces, std::max<int64_t>(1, (1 << 22) / std::max<int64_t>(1, each)),
+        [&](int64_t begin, int64_t end) {
+          for (int64_t t = begin; t < end; ++t) {
+            int64_t rest = t / pieces, a_at = 0, b_at = 0;
+            for (size_t i = p.batch.size(); i-- > 0;) {
+              int64_t x = rest % p.batch[i];
+              rest /= p.batch[i];
+              a_at += x * p.a_batch[i];
+              b_at += x * p.b_batch[i];
+            }
+            int64_t row = t % pieces * p.rows_each, rows = std::min(p.rows_each, p.m - row);
+            const std::byte* a = launch.a + (a_at + row * p.a[0]) * bytes;
+            const std::byte* b = launch.b + b_at * bytes;
+            VendorScratch a_copy(host, copy_a ? static_cast<size_t>(rows * p.k * bytes) : 0);
+            VendorScratch b_copy(host, copy_b ? static_cast<size_t>(p.k * p.n * bytes) : 0);
+            VendorGemm g{rows, p.n, p.k,
+                         {},   {},  launch.out + (t / pieces * p.m + row) * p.n * bytes};
+            if (copy_a) copy_matrix(a, p.a, rows, p.k, p.bytes, a_copy.data());
+            if (copy_b) copy_matrix(b, p.b, p.k, p.n, p.bytes, b_copy.data());
+            g.a =
+                copy_a ? VendorMatrix{a_copy.data(), p.k, false} : vendor_matrix(a, p.a, rows, p.k);
+            g.b =
+                copy_b ? VendorMatrix{b_copy.data(), p.n, false} : vendor_matrix(b, p.b, p.k, p.n);
+            gemm(g);
+          }
+        });
   }
   if (launch.epilogue)
-    host.parallel_for(outputs, 16384, [&](int64_t begin, int64_t end) { launch.epilogue(begin, end - begin); });
+    host.parallel_for(outputs, 16384,
+                      [&](int64_t begin, int64_t end) { launch.epilogue(begin, end - begin); });
 }
 
 /// mm on a host, of one of these dtypes, and no more batch axes than `most`.
-inline Verdict accepts_vendor_gemm(const Query& query, std::string_view row, DTypeSet dtypes, int most_axes) {
+inline Verdict accepts_vendor_gemm(const Query& query, std::string_view row, DTypeSet dtypes,
+                                   int most_axes) {
   if (query.op.name() != row) return Verdict::no(Reason::op, query.op.name());
-  if (!dtypes.has(query.common)) return Verdict::no(Reason::dtype, std::string(info(query.common).name));
+  if (!dtypes.has(query.common))
+    return Verdict::no(Reason::dtype, std::string(info(query.common).name));
   for (int rank : query.ranks)
     if (rank > most_axes)
-      return Verdict::no(Reason::rank, std::to_string(rank) + " axes, at most " + std::to_string(most_axes));
+      return Verdict::no(Reason::rank,
+                         std::to_string(rank) + " axes, at most " + std::to_string(most_axes));
   return Verdict::yes();
 }
 

@@ -1,7 +1,7 @@
 // Eigen: matrix products of f32, f64 and c64.
 //
-// Compiled for any x86-64, so it is slower than the others by the width of the vectors; it is what is left where they are
-// missing, and a third opinion for tests.
+// Compiled for any x86-64, so it is slower than the others by the width of the vectors; it is what
+// is left where they are missing, and a third opinion for tests.
 #include <Eigen/Core>
 
 #include "kernels/plugin.h"
@@ -62,14 +62,15 @@ void gemm_run(const Prepared& prepared, const Launch& launch) {
 #define LATHE_TEXT_OF(x) #x
 #define LATHE_TEXT(x) LATHE_TEXT_OF(x)
 constexpr PluginEntry kEntries[] = {{"eigen.gemm", gemm_accepts, gemm_prepare, gemm_run}};
-constexpr PluginApi kApi{
-    kPluginAbi,
-    LATHE_TEXT(EIGEN_WORLD_VERSION) "." LATHE_TEXT(EIGEN_MAJOR_VERSION) "." LATHE_TEXT(EIGEN_MINOR_VERSION),
-    kEntries, 1};
+constexpr PluginApi kApi{kPluginAbi,
+                         LATHE_TEXT(EIGEN_WORLD_VERSION) "." LATHE_TEXT(
+                             EIGEN_MAJOR_VERSION) "." LATHE_TEXT(EIGEN_MINOR_VERSION),
+                         kEntries, 1};
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const PluginApi* lathe_plugin(const PluginHost& host, Verdict&) {
+extern "C" __attribute__((visibility("default"))) const PluginApi* lathe_plugin(
+    const PluginHost& host, Verdict&) {
   g_host = &host;
   return &kApi;
 }

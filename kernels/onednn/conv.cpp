@@ -1,8 +1,9 @@
 // Convolution and its two gradients.
 //
-// oneDNN computes in a layout of its own choosing; operands are reordered into it and the result out of it,
-// image by image of the batch, so that threads can share the forward pass and the gradient by input. The
-// gradient by weight sums over the batch, in oneDNN's order, so it is one call.
+// oneDNN computes in a layout of its own choosing; operands are reordered into it and the result
+// out of it, image by image of the batch, so that threads can share the forward pass and the
+// gradient by input. The gradient by weight sums over the batch, in oneDNN's order, so it is one
+// call.
 #include <cstring>
 
 #include "kernels/onednn/library.h"
@@ -16,22 +17,33 @@ using Dims = dnnl::memory::dims;
 struct ConvPlan final : Prepared {
   ConvRow row = ConvRow::none;
   int64_t images = 0, outputs = 0, groups = 1;
-  Dims x, w, y;                    // of one call; w with a leading group axis if there are groups
+  Dims x, w, y;  // of one call; w with a leading group axis if there are groups
   Dims x_strides, w_strides, y_strides;
   int64_t x_image = 0, y_image = 0;  // elements from image to image
   Dims stride, dilation, left, right;
-  bool empty = false;              // a size is 0: the result is zeros
+  bool empty = false;  // a size is 0: the result is zeros
 
   Desc plain_x() const { return Desc(x, dnnl::memory::data_type::f32, x_strides); }
   Desc plain_w() const { return Desc(w, dnnl::memory::data_type::f32, w_strides); }
   Desc plain_y() const { return Desc(y, dnnl::memory::data_type::f32, y_strides); }
 };
 
-Desc any(const Dims& dims) { return Desc(dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any); }
+Desc any(const Dims& dims) {
+  return Desc(dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any);
+}
 
 dnnl::convolution_forward::primitive_desc forward_desc(const ConvPlan& p) {
-  return {cpu(), dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-          any(p.x), any(p.w), any(p.y), p.stride, p.dilation, p.left, p.right, attributes()};
+  return {cpu(),
+          dnnl::prop_kind::forward_inference,
+          dnnl::algorithm::convolution_direct,
+          any(p.x),
+          any(p.w),
+          any(p.y),
+          p.stride,
+          p.dilation,
+          p.left,
+          p.right,
+          attributes()};
 }
 
 using Arguments = std::unordered_map<int, dnnl::memory>;
@@ -58,14 +70,14 @@ Pass make_pass(const ConvPlan& p) {
             dnnl::convolution_forward(hint)};
   if (p.row == ConvRow::by_input) {
     dnnl::convolution_backward_data::primitive_desc pd(
-        cpu(), dnnl::algorithm::convolution_direct, any(p.x), any(p.w), any(p.y), p.stride, p.dilation,
-        p.left, p.right, hint, attributes());
+        cpu(), dnnl::algorithm::convolution_direct, any(p.x), any(p.w), any(p.y), p.stride,
+        p.dilation, p.left, p.right, hint, attributes());
     return {pd.diff_src_desc(), pd.weights_desc(), pd.diff_dst_desc(), pd.scratchpad_desc(),
             dnnl::convolution_backward_data(pd)};
   }
   dnnl::convolution_backward_weights::primitive_desc pd(
-      cpu(), dnnl::algorithm::convolution_direct, any(p.x), any(p.w), any(p.y), p.stride, p.dilation,
-      p.left, p.right, hint, attributes());
+      cpu(), dnnl::algorithm::convolution_direct, any(p.x), any(p.w), any(p.y), p.stride,
+      p.dilation, p.left, p.right, hint, attributes());
   return {pd.src_desc(), pd.diff_weights_desc(), pd.diff_dst_desc(), pd.scratchpad_desc(),
           dnnl::convolution_backward_weights(pd)};
 }
@@ -75,7 +87,8 @@ void run_pass(const ConvPlan& p, std::byte* x, std::byte* w, std::byte* y) {
   OneThread one;
   Pass pass = make_pass(p);
   dnnl::stream stream(cpu());
-  dnnl::memory plain_x(p.plain_x(), cpu(), x), plain_w(p.plain_w(), cpu(), w), plain_y(p.plain_y(), cpu(), y);
+  dnnl::memory plain_x(p.plain_x(), cpu(), x), plain_w(p.plain_w(), cpu(), w),
+      plain_y(p.plain_y(), cpu(), y);
   std::optional<Room> x_room, w_room, y_room;
   Room scratch(pass.scratch);
   auto result_room = [](const dnnl::memory& plain, const Desc& want, std::optional<Room>& room) {
@@ -83,10 +96,14 @@ void run_pass(const ConvPlan& p, std::byte* x, std::byte* w, std::byte* y) {
     room.emplace(want);
     return room->memory();
   };
-  bool fx = p.row == ConvRow::by_input, fw = p.row == ConvRow::by_weight, fy = p.row == ConvRow::forward;
-  dnnl::memory mx = fx ? result_room(plain_x, pass.x, x_room) : reordered(plain_x, pass.x, x_room, stream);
-  dnnl::memory mw = fw ? result_room(plain_w, pass.w, w_room) : reordered(plain_w, pass.w, w_room, stream);
-  dnnl::memory my = fy ? result_room(plain_y, pass.y, y_room) : reordered(plain_y, pass.y, y_room, stream);
+  bool fx = p.row == ConvRow::by_input, fw = p.row == ConvRow::by_weight,
+       fy = p.row == ConvRow::forward;
+  dnnl::memory mx =
+      fx ? result_room(plain_x, pass.x, x_room) : reordered(plain_x, pass.x, x_room, stream);
+  dnnl::memory mw =
+      fw ? result_room(plain_w, pass.w, w_room) : reordered(plain_w, pass.w, w_room, stream);
+  dnnl::memory my =
+      fy ? result_room(plain_y, pass.y, y_room) : reordered(plain_y, pass.y, y_room, stream);
   Arguments arguments{{fx ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, mx},
                       {fw ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, mw},
                       {fy ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, my},
@@ -94,7 +111,8 @@ void run_pass(const ConvPlan& p, std::byte* x, std::byte* w, std::byte* y) {
   pass.primitive.execute(stream, arguments);
   dnnl::memory& made = fx ? mx : fw ? mw : my;
   dnnl::memory& plain = fx ? plain_x : fw ? plain_w : plain_y;
-  if (made.get_data_handle() != plain.get_data_handle()) dnnl::reorder(made, plain).execute(stream, made, plain);
+  if (made.get_data_handle() != plain.get_data_handle())
+    dnnl::reorder(made, plain).execute(stream, made, plain);
   stream.wait();
 }
 
@@ -113,7 +131,8 @@ Dims dims(const Sizes& s) { return Dims(s.begin(), s.end()); }
 
 Verdict conv_accepts(const Query& query) {
   if (conv_row(query.op) == ConvRow::none) return Verdict::no(Reason::op, query.op.name());
-  if (query.common != DType::f32) return Verdict::no(Reason::dtype, std::string(info(query.common).name));
+  if (query.common != DType::f32)
+    return Verdict::no(Reason::dtype, std::string(info(query.common).name));
   return Verdict::yes();
 }
 
@@ -124,7 +143,9 @@ PreparedRef conv_prepare(const Problem& problem) {
   bool forward = p.row == ConvRow::forward;
   // conv2d(x, w), conv2d_input(w, dy), conv2d_weight(x, dy)
   const Operand& x = p.row == ConvRow::by_input ? problem.out : problem.in[0];
-  const Operand& w = forward ? problem.in[1] : p.row == ConvRow::by_input ? problem.in[0] : problem.out;
+  const Operand& w = forward                      ? problem.in[1]
+                     : p.row == ConvRow::by_input ? problem.in[0]
+                                                  : problem.out;
   const Operand& y = forward ? problem.out : problem.in[1];
   int first = forward ? 2 : 3;  // of the attributes: stride, pad, dilation, groups
   auto ints = [&](int at) {

@@ -25,10 +25,12 @@ char g_version[32];
 }  // namespace
 }  // namespace onednn
 
-extern "C" __attribute__((visibility("default"))) const PluginApi* lathe_plugin(const PluginHost& host, Verdict&) {
+extern "C" __attribute__((visibility("default"))) const PluginApi* lathe_plugin(
+    const PluginHost& host, Verdict&) {
   onednn::g_host = &host;
   const dnnl::version_t* v = dnnl::version();
-  std::snprintf(onednn::g_version, sizeof onednn::g_version, "%d.%d.%d", v->major, v->minor, v->patch);
+  std::snprintf(onednn::g_version, sizeof onednn::g_version, "%d.%d.%d", v->major, v->minor,
+                v->patch);
   onednn::g_api.version = onednn::g_version;
   return &onednn::g_api;
 }

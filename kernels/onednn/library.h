@@ -1,8 +1,9 @@
 // What oneDNN's two adapters share.
 //
-// oneDNN here is the OpenMP build. It is given one thread, always: it runs on our threads, which split the work by
-// shape; a team of its own would fight them, and could not be forked. The number is a property of the calling thread and
-// of every primitive made under it, so it is set around each call and put back.
+// oneDNN here is the OpenMP build. It is given one thread, always: it runs on our threads, which
+// split the work by shape; a team of its own would fight them, and could not be forked. The number
+// is a property of the calling thread and of every primitive made under it, so it is set around
+// each call and put back.
 #pragma once
 
 #include <omp.h>

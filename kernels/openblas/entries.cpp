@@ -1,9 +1,10 @@
 // OpenBLAS: matrix products of f32, f64 and c64.
 //
-// The library is opened from here rather than linked, because it chooses its kernels once, as it is loaded, from
-// what it believes the processor is; and a build that does not know a new processor falls back to kernels of fifteen
-// years ago, at a fifth of the speed. So on a processor with AVX-512 it is told SkylakeX, whatever OPENBLAS_CORETYPE
-// says (containers set it for other programs' sake); and if it still reports an old core, it is refused.
+// The library is opened from here rather than linked, because it chooses its kernels once, as it is
+// loaded, from what it believes the processor is; and a build that does not know a new processor
+// falls back to kernels of fifteen years ago, at a fifth of the speed. So on a processor with
+// AVX-512 it is told SkylakeX, whatever OPENBLAS_CORETYPE says (containers set it for other
+// programs' sake); and if it still reports an old core, it is refused.
 #include <cblas.h>
 #include <dlfcn.h>
 
@@ -52,7 +53,7 @@ bool too_old(const std::string& core) {
 /// Opens it with the core type it should use in its environment, which is put back.
 void* open_library() {
   constexpr const char* kVariable = "OPENBLAS_CORETYPE";
-  const char* asked = std::getenv(kVariable);
+  const char* asked = std::getenv(kVariable);  // not ours: OpenBLAS reads it
   std::string before = asked == nullptr ? "" : asked;
   bool force = has_avx512() && (asked == nullptr || too_old(before));
   if (force) setenv(kVariable, "SkylakeX", 1);
@@ -70,9 +71,10 @@ const T* of(const VendorMatrix& x) {
 
 template <class T, class F>
 void real_product(F gemm, const VendorGemm& g) {
-  gemm(CblasRowMajor, turned(g.a), turned(g.b), static_cast<blasint>(g.m), static_cast<blasint>(g.n),
-       static_cast<blasint>(g.k), T{1}, of<T>(g.a), static_cast<blasint>(g.a.ld), of<T>(g.b),
-       static_cast<blasint>(g.b.ld), T{0}, reinterpret_cast<T*>(g.c), static_cast<blasint>(g.n));
+  gemm(CblasRowMajor, turned(g.a), turned(g.b), static_cast<blasint>(g.m),
+       static_cast<blasint>(g.n), static_cast<blasint>(g.k), T{1}, of<T>(g.a),
+       static_cast<blasint>(g.a.ld), of<T>(g.b), static_cast<blasint>(g.b.ld), T{0},
+       reinterpret_cast<T*>(g.c), static_cast<blasint>(g.n));
 }
 void complex_product(const VendorGemm& g) {
   const float one[] = {1, 0}, zero[] = {0, 0};
@@ -111,8 +113,8 @@ PluginApi g_api{kPluginAbi, "", kEntries, 1};
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const PluginApi* lathe_plugin(const PluginHost& host,
-                                                                               Verdict& refusal) {
+extern "C" __attribute__((visibility("default"))) const PluginApi* lathe_plugin(
+    const PluginHost& host, Verdict& refusal) {
   g_host = &host;
   void* handle = open_library();
   if (handle == nullptr) {

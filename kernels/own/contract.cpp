@@ -27,8 +27,9 @@ Operand widened(const Operand& x) {
 
 template <class T>
 void run_plain(const ProductPlan& plan, const Launch& launch) {
-  run_product(plan.product, reinterpret_cast<const T*>(launch.a), reinterpret_cast<const T*>(launch.b),
-              reinterpret_cast<T*>(launch.out), launch.epilogue);
+  run_product(plan.product, reinterpret_cast<const T*>(launch.a),
+              reinterpret_cast<const T*>(launch.b), reinterpret_cast<T*>(launch.out),
+              launch.epilogue);
 }
 
 /// After the rounding: in pieces, so that threads share it.
@@ -73,14 +74,17 @@ void run_narrow(const ProductPlan& plan, const Launch& launch) {
 }  // namespace
 
 Verdict product_accepts(const Entry&, const Query& query) {
-  if (query.device.kind == DeviceKind::cuda) return Verdict::no(Reason::device, to_string(query.device));
+  if (query.device.kind == DeviceKind::cuda)
+    return Verdict::no(Reason::device, to_string(query.device));
   switch (query.common) {
     case DType::f16:
     case DType::bf16:
     case DType::f32:
     case DType::f64:
-    case DType::c64: return Verdict::yes();
-    default: return Verdict::no(Reason::dtype, std::string(name(query.common)));
+    case DType::c64:
+      return Verdict::yes();
+    default:
+      return Verdict::no(Reason::dtype, std::string(name(query.common)));
   }
 }
 
@@ -92,16 +96,16 @@ PreparedRef product_prepare(const Entry&, const Problem& problem) {
   plan->out = problem.out;
   if (plan->dtype == DType::c64) {
     plan->b.strides = contiguous_strides(plan->b.shape);
-    plan->product = make_product(complex_as_real(
-        make_contraction(problem.op, problem.args, plan->a, plan->b, plan->out)));
+    plan->product = make_product(
+        complex_as_real(make_contraction(problem.op, problem.args, plan->a, plan->b, plan->out)));
     plan->product.block = 2 * kSumBlock;
     plan->b.strides = problem.in[1].strides;
     return plan;
   }
   bool wide = !narrow(plan->dtype);
-  plan->product = make_product(make_contraction(problem.op, problem.args, wide ? plan->a : widened(plan->a),
-                                                wide ? plan->b : widened(plan->b),
-                                                wide ? plan->out : widened(plan->out)));
+  plan->product = make_product(
+      make_contraction(problem.op, problem.args, wide ? plan->a : widened(plan->a),
+                       wide ? plan->b : widened(plan->b), wide ? plan->out : widened(plan->out)));
   return plan;
 }
 

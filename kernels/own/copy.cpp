@@ -1,4 +1,5 @@
-// Strided copies without conversion: the memory-bound half of clone, contiguous, cat and assignment.
+// Strided copies without conversion: the memory-bound half of clone, contiguous, cat and
+// assignment.
 #include <algorithm>
 #include <cstring>
 
@@ -94,10 +95,14 @@ void copy_as(const Operand& from, const Operand& to) {
 void copy_elements(const Operand& from, const Operand& to) {
   if (to.numel() == 0) return;
   switch (size_of(to.dtype)) {
-    case 1: return copy_as<uint8_t>(from, to);
-    case 2: return copy_as<uint16_t>(from, to);
-    case 4: return copy_as<uint32_t>(from, to);
-    default: return copy_as<uint64_t>(from, to);
+    case 1:
+      return copy_as<uint8_t>(from, to);
+    case 2:
+      return copy_as<uint16_t>(from, to);
+    case 4:
+      return copy_as<uint32_t>(from, to);
+    default:
+      return copy_as<uint64_t>(from, to);
   }
 }
 

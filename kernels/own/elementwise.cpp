@@ -1,8 +1,8 @@
 // Bodies over whole tensors: elementwise, create and random rows, and conversion.
 //
-// The index space is collapsed to as few axes as the operands allow and walked in lines along one of them; lines, or
-// pieces of a long one, are the units of parallel work. Which elements meet, and every bit of the result, does not
-// depend on how the space was walked.
+// The index space is collapsed to as few axes as the operands allow and walked in lines along one
+// of them; lines, or pieces of a long one, are the units of parallel work. Which elements meet, and
+// every bit of the result, does not depend on how the space was walked.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -92,35 +92,36 @@ void run_pass(const Pass& pass) {
     first[k] = {o.data, w.strides[k][last]};
     bytes[k] = static_cast<int64_t>(size_of(o.dtype));
   }
-  parallel_for(lines * pieces, std::max<int64_t>(1, grain / piece), [&](int64_t begin, int64_t end) {
-    absl::InlinedVector<LineOperand, 6> at = first;
-    absl::InlinedVector<int64_t, 6> offsets(operands), index;
-    for (int64_t t = begin; t < end; ++t) {
-      int64_t line = t / pieces, start = t % pieces * piece;
-      walk_offsets(w, static_cast<int>(last), line, absl::MakeSpan(offsets));
-      for (size_t k = 0; k < operands; ++k)
-        at[k].data = first[k].data + (offsets[k] + start * at[k].stride) * bytes[k];
-      LineContext context;
-      context.seed = pass.random.seed;
-      context.call = pass.random.call;
-      context.linear = line * length + start;
-      context.checks = &checks;
-      if (program.uses_index()) {
-        index.resize(w.shape.size());
-        int64_t rest = line;
-        for (size_t axis = last; axis-- > 0;) {
-          index[axis] = rest % w.shape[axis];
-          rest /= w.shape[axis];
-        }
-        index[last] = start;
-        context.index = index;
-        context.axis = static_cast<int>(last);
-      }
-      auto all = absl::MakeConstSpan(at);
-      program.run(all.subspan(outs), all.subspan(0, outs), std::min(piece, length - start), context,
-                  pass.engine);
-    }
-  });
+  parallel_for(lines * pieces, std::max<int64_t>(1, grain / piece),
+               [&](int64_t begin, int64_t end) {
+                 absl::InlinedVector<LineOperand, 6> at = first;
+                 absl::InlinedVector<int64_t, 6> offsets(operands), index;
+                 for (int64_t t = begin; t < end; ++t) {
+                   int64_t line = t / pieces, start = t % pieces * piece;
+                   walk_offsets(w, static_cast<int>(last), line, absl::MakeSpan(offsets));
+                   for (size_t k = 0; k < operands; ++k)
+                     at[k].data = first[k].data + (offsets[k] + start * at[k].stride) * bytes[k];
+                   LineContext context;
+                   context.seed = pass.random.seed;
+                   context.call = pass.random.call;
+                   context.linear = line * length + start;
+                   context.checks = &checks;
+                   if (program.uses_index()) {
+                     index.resize(w.shape.size());
+                     int64_t rest = line;
+                     for (size_t axis = last; axis-- > 0;) {
+                       index[axis] = rest % w.shape[axis];
+                       rest /= w.shape[axis];
+                     }
+                     index[last] = start;
+                     context.index = index;
+                     context.axis = static_cast<int>(last);
+                   }
+                   auto all = absl::MakeConstSpan(at);
+                   program.run(all.subspan(outs), all.subspan(0, outs),
+                               std::min(piece, length - start), context, pass.engine);
+                 }
+               });
   if (uint64_t slot = checks.lowest.load(); slot != UINT64_MAX) check_failed(pass, slot);
 }
 
@@ -170,7 +171,8 @@ Inputs gather_inputs(const Call& call, DType compute) {
   return in;
 }
 
-void launch(const Call& call, const ElementTypes& types, Inputs in, Engine engine, Outputs& outputs) {
+void launch(const Call& call, const ElementTypes& types, Inputs in, Engine engine,
+            Outputs& outputs) {
   Pass pass;
   pass.program = &program_of(call.op, types, in.types);
   if (call.op.kind == Kind::random) pass.random = take_random_calls(1);

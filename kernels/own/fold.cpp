@@ -1,6 +1,7 @@
-// Reductions over whole tensors: the axes are parted into those kept and those reduced, and results are computed side
-// by side along one kept axis. Work is split across results, or, where there are few and each is long, into
-// pieces of each that are subtrees of its fixed tree. Either way the bits are those of strips/fold.h.
+// Reductions over whole tensors: the axes are parted into those kept and those reduced, and results
+// are computed side by side along one kept axis. Work is split across results, or, where there are
+// few and each is long, into pieces of each that are subtrees of its fixed tree. Either way the
+// bits are those of strips/fold.h.
 #include "kernels/own/fold.h"
 
 #include <absl/container/flat_hash_map.h>
@@ -19,7 +20,8 @@ namespace {
 
 struct Folds {
   absl::Mutex mutex;
-  absl::flat_hash_map<std::tuple<const Op*, DType, DType, DType>, std::unique_ptr<FoldPrograms>> made;
+  absl::flat_hash_map<std::tuple<const Op*, DType, DType, DType>, std::unique_ptr<FoldPrograms>>
+      made;
 };
 
 Folds& folds() {
@@ -55,7 +57,8 @@ struct Job {
   int64_t results = 1, count = 1;
 };
 
-/// The kept axis along which results lie side by side: where their elements are neighbours, else the last.
+/// The kept axis along which results lie side by side: where their elements are neighbours, else
+/// the last.
 void choose_line(Walk& kept) {
   if (kept.shape.empty()) {
     kept.shape.push_back(1);
@@ -80,7 +83,8 @@ void part(Job& job, absl::Span<const bool> mask, bool keep_axes) {
     side.shape.push_back(job.x.shape[i]);
     side.strides.push_back(job.x.strides[i]);
     if (!mask[i])
-      for (size_t k = 0; k < job.outs.size(); ++k) results[k].strides.push_back(job.outs[k].strides[at]);
+      for (size_t k = 0; k < job.outs.size(); ++k)
+        results[k].strides.push_back(job.outs[k].strides[at]);
     if (!mask[i] || keep_axes) ++at;
   }
   absl::InlinedVector<const Operand*, 3> all{&kept};
@@ -110,7 +114,8 @@ Place place(const Job& job, int64_t line, int64_t start) {
   absl::InlinedVector<int64_t, 3> at(job.outs.size() + 1);
   walk_offsets(job.kept, static_cast<int>(last), line, absl::MakeSpan(at));
   Place p;
-  p.x = job.x.data + (at[0] + start * job.kept.strides[0][last]) * static_cast<int64_t>(size_of(job.x.dtype));
+  p.x = job.x.data +
+        (at[0] + start * job.kept.strides[0][last]) * static_cast<int64_t>(size_of(job.x.dtype));
   for (size_t k = 0; k < job.outs.size(); ++k) {
     int64_t stride = job.kept.strides[k + 1][last];
     auto bytes = static_cast<int64_t>(size_of(job.outs[k].dtype));
@@ -121,7 +126,8 @@ Place place(const Job& job, int64_t line, int64_t start) {
 
 void reduce_side_by_side(const Job& job) {
   size_t last = job.kept.shape.size() - 1;
-  int64_t length = job.kept.shape[last], lines = job.results / length, stride = job.kept.strides[0][last];
+  int64_t length = job.kept.shape[last], lines = job.results / length,
+          stride = job.kept.strides[0][last];
   int64_t each = std::max<int64_t>(1, job.count);
   // Neighbouring columns share cache lines: at least 64 of them stay together.
   int64_t least = stride == 1 ? 64 : 1;
@@ -129,13 +135,15 @@ void reduce_side_by_side(const Job& job) {
   int64_t pieces = (length + piece - 1) / piece;
   auto axes = axes_of(job.reduced);
   const StripSet& set = strips();
-  parallel_for(lines * pieces, std::max<int64_t>(1, kPiece / (each * piece)), [&](int64_t begin, int64_t end) {
-    for (int64_t t = begin; t < end; ++t) {
-      int64_t start = t % pieces * piece;
-      Place p = place(job, t / pieces, start);
-      job.programs->fold.run(p.x, stride, std::min(piece, length - start), axes, p.out, set);
-    }
-  });
+  parallel_for(lines * pieces, std::max<int64_t>(1, kPiece / (each * piece)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t t = begin; t < end; ++t) {
+                   int64_t start = t % pieces * piece;
+                   Place p = place(job, t / pieces, start);
+                   job.programs->fold.run(p.x, stride, std::min(piece, length - start), axes, p.out,
+                                          set);
+                 }
+               });
 }
 
 void reduce_in_pieces(const Job& job) {
@@ -168,18 +176,20 @@ void reduce_by_reference(const Job& job) {
   int64_t length = job.kept.shape.back();
   parallel_for(job.results, std::max<int64_t>(1, 256 / std::max<int64_t>(1, job.count)),
                [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      Place p = place(job, r / length, r % length);
-      auto state = reference::fold_tree(bodies, job.count, [&](int64_t i) {
-        int64_t inside[1];
-        walk_offsets(job.reduced, static_cast<int>(job.reduced.shape.size()), i, absl::MakeSpan(inside));
-        return reference::read_bits(p.x + inside[0] * bytes, static_cast<size_t>(bytes));
-      });
-      auto results = reference::finish(bodies, state, job.count);
-      for (size_t k = 0; k < job.outs.size(); ++k)
-        reference::write_bits(p.out[k].data, size_of(job.outs[k].dtype), results[k]);
-    }
-  });
+                 for (int64_t r = begin; r < end; ++r) {
+                   Place p = place(job, r / length, r % length);
+                   auto state = reference::fold_tree(bodies, job.count, [&](int64_t i) {
+                     int64_t inside[1];
+                     walk_offsets(job.reduced, static_cast<int>(job.reduced.shape.size()), i,
+                                  absl::MakeSpan(inside));
+                     return reference::read_bits(p.x + inside[0] * bytes,
+                                                 static_cast<size_t>(bytes));
+                   });
+                   auto results = reference::finish(bodies, state, job.count);
+                   for (size_t k = 0; k < job.outs.size(); ++k)
+                     reference::write_bits(p.out[k].data, size_of(job.outs[k].dtype), results[k]);
+                 }
+               });
 }
 
 void run_with(const Call& call, Outputs& outputs, void (*run)(const Job&)) {

@@ -1,9 +1,11 @@
-// Contractions as matrix products, with the defined bits (kernels/contraction.h) at the speed of a tuned GEMM.
+// Contractions as matrix products, with the defined bits (kernels/contraction.h) at the speed of a
+// tuned GEMM.
 //
-// The output's variables, read from the last to the first, fall into three groups: columns, a run that
-// only one operand has (the right side); rows, the run before it that only the other has (the left
-// side); and the rest, over which whole products are repeated. So mm, bmm, a linear layer with a transposed weight,
-// convolution and both its gradients are the same program; they differ in how panels are packed.
+// The output's variables, read from the last to the first, fall into three groups: columns, a run
+// that only one operand has (the right side); rows, the run before it that only the other has (the
+// left side); and the rest, over which whole products are repeated. So mm, bmm, a linear layer with
+// a transposed weight, convolution and both its gradients are the same program; they differ in how
+// panels are packed.
 #pragma once
 
 #include "kernels/contraction.h"
@@ -14,8 +16,8 @@ namespace lathe::own {
 
 struct Product {
   int64_t rows = 1, cols = 1, depth = 0;
-  int64_t block = kSumBlock;      // terms to a chain
-  bool right_is_a = false;  // which operand has the columns
+  int64_t block = kSumBlock;  // terms to a chain
+  bool right_is_a = false;    // which operand has the columns
   Side left, right;
   /// One axis of repetition; steps in elements, and in window coordinates of either side.
   struct Repeat {
@@ -26,9 +28,9 @@ struct Product {
   int64_t products = 1;
 };
 
-/// A complex contraction as one of real numbers, with the same chains: two terms for one, first with b's row
-/// (re, im), then with (-im, re). `c.b` must be addressed as contiguous; b is then given as what expand_complex
-/// makes of it, a and out as they are.
+/// A complex contraction as one of real numbers, with the same chains: two terms for one, first
+/// with b's row (re, im), then with (-im, re). `c.b` must be addressed as contiguous; b is then
+/// given as what expand_complex makes of it, a and out as they are.
 Contraction complex_as_real(const Contraction& c);
 void expand_complex(const float* from, int64_t elements, float* to);
 

@@ -67,7 +67,8 @@ const Program& program_of(const Op& op, const ElementTypes& types,
   for (DType d : types.results) key.types.push_back(static_cast<uint8_t>(d));
   key.types.push_back(0xff);
   for (const BodyInput& i : inputs)
-    key.types.push_back(static_cast<uint8_t>(static_cast<uint8_t>(i.dtype) | (i.number ? 0x80 : 0)));
+    key.types.push_back(
+        static_cast<uint8_t>(static_cast<uint8_t>(i.dtype) | (i.number ? 0x80 : 0)));
   return find_or_make(key, [&] { return stored_body(op, types, inputs); });
 }
 

@@ -1,8 +1,9 @@
-// Scans: an ascending left fold along one axis that keeps every prefix. It starts from the monoid's unit.
+// Scans: an ascending left fold along one axis that keeps every prefix. It starts from the monoid's
+// unit.
 //
-// A scan cannot be split along its axis, so speed comes from the other axes. Where enough of them lie side by side,
-// whole strips of states take a step at a time; else lines are taken in groups of eight, whose chains of additions
-// hide each other's latency.
+// A scan cannot be split along its axis, so speed comes from the other axes. Where enough of them
+// lie side by side, whole strips of states take a step at a time; else lines are taken in groups of
+// eight, whose chains of additions hide each other's latency.
 #include <algorithm>
 #include <array>
 
@@ -18,10 +19,10 @@
 namespace lathe::own {
 namespace {
 
-constexpr int64_t kWide = 32;      // lanes from which stepping strips pays
-constexpr int64_t kLanes = 1024;   // lanes to a strip
-constexpr int64_t kStretch = 1024; // elements of a line at a time
-constexpr int kTogether = 8;       // lines
+constexpr int64_t kWide = 32;       // lanes from which stepping strips pays
+constexpr int64_t kLanes = 1024;    // lanes to a strip
+constexpr int64_t kStretch = 1024;  // elements of a line at a time
+constexpr int kTogether = 8;        // lines
 
 struct Job {
   const FoldPrograms* programs;
@@ -44,7 +45,8 @@ std::byte* mutable_element(const Operand& o, int64_t at) {
 class States {
  public:
   explicit States(const FoldBodies& bodies) : room_(bodies.state.size() * kLanes * 8) {
-    for (size_t k = 0; k < bodies.state.size(); ++k) at_.push_back({room_.data() + k * kLanes * 8, 1});
+    for (size_t k = 0; k < bodies.state.size(); ++k)
+      at_.push_back({room_.data() + k * kLanes * 8, 1});
   }
   absl::Span<const LineOperand> lines() const { return at_; }
 
@@ -59,7 +61,8 @@ void fill_units(const FoldBodies& bodies, const States& states, int64_t lanes) {
   for (size_t k = 0; k < unit.size(); ++k) {
     size_t bytes = size_of(bodies.state[k]);
     for (int64_t l = 0; l < lanes; ++l)
-      reference::write_bits(states.lines()[k].data + static_cast<size_t>(l) * bytes, bytes, unit[k]);
+      reference::write_bits(states.lines()[k].data + static_cast<size_t>(l) * bytes, bytes,
+                            unit[k]);
   }
 }
 
@@ -81,7 +84,8 @@ void step_strip(const Job& job, int64_t x_at, int64_t out_at, int64_t lanes, con
     p.lift.run(in, lifted.lines(), lanes, context);
     p.combine.run(both, states.lines(), lanes, context);
     count = index + 1;
-    LineOperand to[] = {{mutable_element(job.out, out_at + index * job.out.strides[job.axis]), out_lane}};
+    LineOperand to[] = {
+        {mutable_element(job.out, out_at + index * job.out.strides[job.axis]), out_lane}};
     p.finish.run(counted, to, lanes, context);
   }
 }
@@ -95,8 +99,9 @@ void scan_strips(const Job& job) {
     for (int64_t t = begin; t < end; ++t) {
       int64_t at[2], lane = t % pieces * kLanes;
       walk_offsets(job.lines, static_cast<int>(last), t / pieces, absl::MakeSpan(at));
-      step_strip(job, at[0] + lane * job.lines.strides[0][last], at[1] + lane * job.lines.strides[1][last],
-                 std::min(kLanes, job.lanes - lane), states, lifted);
+      step_strip(job, at[0] + lane * job.lines.strides[0][last],
+                 at[1] + lane * job.lines.strides[1][last], std::min(kLanes, job.lanes - lane),
+                 states, lifted);
     }
   });
 }
@@ -104,11 +109,15 @@ void scan_strips(const Job& job) {
 // ── lines of one known fold ─────────────────────────────────────────────────────────────────────
 struct Sum {
   template <class T>
-  static T combine(T a, T b) { return scalar::add(a, b); }
+  static T combine(T a, T b) {
+    return scalar::add(a, b);
+  }
 };
 struct Product {
   template <class T>
-  static T combine(T a, T b) { return scalar::mul(a, b); }
+  static T combine(T a, T b) {
+    return scalar::mul(a, b);
+  }
 };
 
 /// values[r * kStretch + i] becomes the fold of everything of line r up to i.
@@ -142,48 +151,60 @@ void scan_lines(const Job& job) {
   T unit;
   std::memcpy(&unit, &p.bodies.unit[0], sizeof unit);
   int64_t x_step = job.x.strides[job.axis], out_step = job.out.strides[job.axis];
-  parallel_for(groups, std::max<int64_t>(1, 16384 / (job.length * kTogether)), [&](int64_t begin, int64_t end) {
-    Scratch room(sizeof(T) * kTogether * kStretch);
-    T* values = room.as<T>();
-    for (int64_t g = begin; g < end; ++g) {
-      int64_t first = g * kTogether;
-      int together = static_cast<int>(std::min<int64_t>(kTogether, lines - first));
-      int64_t at[kTogether][2];
-      for (int r = 0; r < together; ++r)
-        walk_offsets(job.lines, static_cast<int>(job.lines.shape.size()), first + r, absl::MakeSpan(at[r]));
-      T carried[kTogether];
-      std::fill(carried, carried + kTogether, unit);
-      for (int64_t i = 0; i < job.length; i += kStretch) {
-        int64_t n = std::min(kStretch, job.length - i);
-        LineContext context;
-        for (int r = 0; r < together; ++r) {
-          int64_t index = 0;  // not asked for by these folds
-          LineOperand in[] = {{mutable_element(job.x, at[r][0] + i * x_step), x_step},
-                              {reinterpret_cast<std::byte*>(&index), 0}};
-          LineOperand to[] = {{reinterpret_cast<std::byte*>(values + r * kStretch), 1}};
-          p.lift.run(in, to, n, context);
+  parallel_for(
+      groups, std::max<int64_t>(1, 16384 / (job.length * kTogether)),
+      [&](int64_t begin, int64_t end) {
+        Scratch room(sizeof(T) * kTogether * kStretch);
+        T* values = room.as<T>();
+        for (int64_t g = begin; g < end; ++g) {
+          int64_t first = g * kTogether;
+          int together = static_cast<int>(std::min<int64_t>(kTogether, lines - first));
+          int64_t at[kTogether][2];
+          for (int r = 0; r < together; ++r)
+            walk_offsets(job.lines, static_cast<int>(job.lines.shape.size()), first + r,
+                         absl::MakeSpan(at[r]));
+          T carried[kTogether];
+          std::fill(carried, carried + kTogether, unit);
+          for (int64_t i = 0; i < job.length; i += kStretch) {
+            int64_t n = std::min(kStretch, job.length - i);
+            LineContext context;
+            for (int r = 0; r < together; ++r) {
+              int64_t index = 0;  // not asked for by these folds
+              LineOperand in[] = {{mutable_element(job.x, at[r][0] + i * x_step), x_step},
+                                  {reinterpret_cast<std::byte*>(&index), 0}};
+              LineOperand to[] = {{reinterpret_cast<std::byte*>(values + r * kStretch), 1}};
+              p.lift.run(in, to, n, context);
+            }
+            run_chains<F, T>(values, together, n, carried);
+            for (int r = 0; r < together; ++r) {
+              int64_t count = 1;  // nor this
+              LineOperand in[] = {{reinterpret_cast<std::byte*>(values + r * kStretch), 1},
+                                  {reinterpret_cast<std::byte*>(&count), 0}};
+              LineOperand to[] = {{mutable_element(job.out, at[r][1] + i * out_step), out_step}};
+              p.finish.run(in, to, n, context);
+            }
+          }
         }
-        run_chains<F, T>(values, together, n, carried);
-        for (int r = 0; r < together; ++r) {
-          int64_t count = 1;  // nor this
-          LineOperand in[] = {{reinterpret_cast<std::byte*>(values + r * kStretch), 1},
-                              {reinterpret_cast<std::byte*>(&count), 0}};
-          LineOperand to[] = {{mutable_element(job.out, at[r][1] + i * out_step), out_step}};
-          p.finish.run(in, to, n, context);
-        }
-      }
-    }
-  });
+      });
 }
 
 template <class F>
 bool scan_lines_of(const Job& job, DType state) {
   switch (state) {
-    case DType::f32: scan_lines<F, float>(job); return true;
-    case DType::f64: scan_lines<F, double>(job); return true;
-    case DType::i32: scan_lines<F, int32_t>(job); return true;
-    case DType::i64: scan_lines<F, int64_t>(job); return true;
-    default: return false;
+    case DType::f32:
+      scan_lines<F, float>(job);
+      return true;
+    case DType::f64:
+      scan_lines<F, double>(job);
+      return true;
+    case DType::i32:
+      scan_lines<F, int32_t>(job);
+      return true;
+    case DType::i64:
+      scan_lines<F, int64_t>(job);
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -196,7 +217,8 @@ bool reads(const ScalarFunction& f, uint64_t input) {
 bool known_lines(const Job& job) {
   const FoldPrograms& p = *job.programs;
   auto fold = p.fold.known();
-  if (!fold || p.bodies.state.size() != 1 || reads(p.bodies.lift, 1) || reads(p.bodies.finish, 1)) return false;
+  if (!fold || p.bodies.state.size() != 1 || reads(p.bodies.lift, 1) || reads(p.bodies.finish, 1))
+    return false;
   if (*fold == Fold::sum) return scan_lines_of<Sum>(job, p.bodies.state[0]);
   if (*fold == Fold::prod) return scan_lines_of<Product>(job, p.bodies.state[0]);
   return false;
@@ -226,7 +248,8 @@ void scan_by_reference(const Job& job) {
   });
 }
 
-/// Axes but the scanned one, collapsed; lanes are those whose elements are neighbours, else the last.
+/// Axes but the scanned one, collapsed; lanes are those whose elements are neighbours, else the
+/// last.
 void arrange(Job& job) {
   Operand x = job.x, out = job.out;
   for (Operand* o : {&x, &out}) {
@@ -274,6 +297,8 @@ void run_with(const Call& call, Outputs& outputs, void (*run)(const Job&)) {
 }  // namespace
 
 void run_scan(const Call& call, Outputs& outputs) { run_with(call, outputs, scan); }
-void run_scan_by_reference(const Call& call, Outputs& outputs) { run_with(call, outputs, scan_by_reference); }
+void run_scan_by_reference(const Call& call, Outputs& outputs) {
+  run_with(call, outputs, scan_by_reference);
+}
 
 }  // namespace lathe::own

@@ -1,6 +1,7 @@
-// Sorting along an axis, top k, and binary search. One total order serves all: each element becomes an unsigned
-// key that compares as the values do, with -0 equal to 0 and every NaN equal and largest; the position
-// breaks ties. So results are unique, and any algorithm and any split gives them.
+// Sorting along an axis, top k, and binary search. One total order serves all: each element becomes
+// an unsigned key that compares as the values do, with -0 equal to 0 and every NaN equal and
+// largest; the position breaks ties. So results are unique, and any algorithm and any split gives
+// them.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -46,16 +47,26 @@ template <class F>
 void by_key(DType d, F f) {
   switch (d) {
     case DType::bool_:
-    case DType::u8: return f(IntegerKey<uint8_t, uint8_t>{});
-    case DType::i8: return f(IntegerKey<int8_t, uint8_t>{});
-    case DType::i16: return f(IntegerKey<int16_t, uint16_t>{});
-    case DType::i32: return f(IntegerKey<int32_t, uint32_t>{});
-    case DType::i64: return f(IntegerKey<int64_t, uint64_t>{});
-    case DType::f16: return f(FloatKey<uint16_t, 0x7c00>{});
-    case DType::bf16: return f(FloatKey<uint16_t, 0x7f80>{});
-    case DType::f32: return f(FloatKey<uint32_t, 0x7f800000u>{});
-    case DType::f64: return f(FloatKey<uint64_t, 0x7ff0000000000000ull>{});
-    default: LATHE_INTERNAL("no order is defined on this dtype");
+    case DType::u8:
+      return f(IntegerKey<uint8_t, uint8_t>{});
+    case DType::i8:
+      return f(IntegerKey<int8_t, uint8_t>{});
+    case DType::i16:
+      return f(IntegerKey<int16_t, uint16_t>{});
+    case DType::i32:
+      return f(IntegerKey<int32_t, uint32_t>{});
+    case DType::i64:
+      return f(IntegerKey<int64_t, uint64_t>{});
+    case DType::f16:
+      return f(FloatKey<uint16_t, 0x7c00>{});
+    case DType::bf16:
+      return f(FloatKey<uint16_t, 0x7f80>{});
+    case DType::f32:
+      return f(FloatKey<uint32_t, 0x7f800000u>{});
+    case DType::f64:
+      return f(FloatKey<uint64_t, 0x7ff0000000000000ull>{});
+    default:
+      LATHE_INTERNAL("no order is defined on this dtype");
   }
 }
 
@@ -68,7 +79,8 @@ struct Item {
   }
 };
 
-/// By bytes of the key, lowest first; each pass keeps the order of equals. Passes that move nothing are skipped.
+/// By bytes of the key, lowest first; each pass keeps the order of equals. Passes that move nothing
+/// are skipped.
 template <class Key>
 void radix_sort(std::vector<Item<Key>>& items, std::vector<Item<Key>>& spare) {
   spare.resize(items.size());
@@ -91,7 +103,8 @@ struct Lines {
 };
 
 template <class K>
-void sort_line(const Lines& job, std::array<int64_t, 3> at, std::vector<Item<typename K::Key>>& items,
+void sort_line(const Lines& job, std::array<int64_t, 3> at,
+               std::vector<Item<typename K::Key>>& items,
                std::vector<Item<typename K::Key>>& spare) {
   using Key = typename K::Key;
   using T = typename K::Stored;

@@ -35,8 +35,8 @@ uint64_t read_bits(const std::byte* at, size_t bytes) {
 
 void write_bits(std::byte* at, size_t bytes, uint64_t bits) { std::memcpy(at, &bits, bytes); }
 
-void run_line(const ScalarFunction& f, absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
-              int64_t count, const LineContext& context) {
+void run_line(const ScalarFunction& f, absl::Span<const LineOperand> in,
+              absl::Span<const LineOperand> out, int64_t count, const LineContext& context) {
   absl::InlinedVector<int64_t, 6> index(context.index.begin(), context.index.end());
   absl::InlinedVector<uint64_t, 4> inputs(in.size());
   for (int64_t i = 0; i < count; ++i) {
@@ -56,7 +56,8 @@ void run_line(const ScalarFunction& f, absl::Span<const LineOperand> in, absl::S
       auto bytes = static_cast<int64_t>(size_of(f.output_types[k]));
       write_bits(out[k].data + i * out[k].stride * bytes, static_cast<size_t>(bytes), results[k]);
     }
-    if (failed != 0 && context.checks != nullptr) context.checks->failed(context.linear + i, failed);
+    if (failed != 0 && context.checks != nullptr)
+      context.checks->failed(context.linear + i, failed);
     if (context.axis >= 0) ++index[static_cast<size_t>(context.axis)];
   }
 }

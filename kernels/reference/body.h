@@ -1,4 +1,5 @@
-// Bodies and folds by the portable scalar engine, one element at a time: slow, and what strips must equal.
+// Bodies and folds by the portable scalar engine, one element at a time: slow, and what strips must
+// equal.
 #pragma once
 
 #include "kernels/bodies.h"
@@ -6,9 +7,10 @@
 
 namespace lathe::reference {
 
-/// Output k of `f` for each of `count` elements. Operands have f.inputs' and f.output_types' dtypes.
-void run_line(const ScalarFunction& f, absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
-              int64_t count, const LineContext& context);
+/// Output k of `f` for each of `count` elements. Operands have f.inputs' and f.output_types'
+/// dtypes.
+void run_line(const ScalarFunction& f, absl::Span<const LineOperand> in,
+              absl::Span<const LineOperand> out, int64_t count, const LineContext& context);
 
 /// A fold's state: one value an entry of FoldBodies::state.
 using State = absl::InlinedVector<uint64_t, 3>;

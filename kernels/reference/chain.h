@@ -1,5 +1,5 @@
-// The one arithmetic step the reference needs that plain C++ has not: a fused multiply-add, by the C library.
-// Compiled apart (chain_portable.cpp), so that no other file calls it.
+// The one arithmetic step the reference needs that plain C++ has not: a fused multiply-add, by the
+// C library. Compiled apart (chain_portable.cpp), so that no other file calls it.
 #pragma once
 
 #include <cstdint>

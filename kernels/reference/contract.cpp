@@ -76,7 +76,8 @@ struct Bool {  // true if any pair is
 using Point = Sizes;
 
 template <class K>
-typename K::Acc read(const Addressing& access, const std::byte* base, const Point& p, int64_t batch) {
+typename K::Acc read(const Addressing& access, const std::byte* base, const Point& p,
+                     int64_t batch) {
   int64_t at = batch;
   for (size_t v = 0; v < p.size(); ++v) at += access.stride[v] * p[v];
   for (const Window& w : access.windows) {
@@ -104,7 +105,8 @@ struct Bases {
 };
 
 template <class K>
-typename K::Acc sum(const Contraction& c, const std::byte* a, const std::byte* b, Bases at, Point p) {
+typename K::Acc sum(const Contraction& c, const std::byte* a, const std::byte* b, Bases at,
+                    Point p) {
   typename K::Acc total{}, left[kSumBlock], right[kSumBlock];
   int64_t terms = c.terms();
   for (int64_t start = 0; start < terms; start += kSumBlock) {
@@ -156,18 +158,30 @@ void run(const Contraction& c, const std::byte* a, const std::byte* b, std::byte
 
 void contract(const Contraction& c, const std::byte* a, const std::byte* b, std::byte* out) {
   switch (c.dtype) {
-    case DType::bool_: return run<Bool>(c, a, b, out);
-    case DType::u8: return run<Integer<uint8_t>>(c, a, b, out);
-    case DType::i8: return run<Integer<int8_t>>(c, a, b, out);
-    case DType::i16: return run<Integer<int16_t>>(c, a, b, out);
-    case DType::i32: return run<Integer<int32_t>>(c, a, b, out);
-    case DType::i64: return run<Integer<int64_t>>(c, a, b, out);
-    case DType::f16: return run<Half>(c, a, b, out);
-    case DType::bf16: return run<Brain>(c, a, b, out);
-    case DType::f32: return run<Real<float>>(c, a, b, out);
-    case DType::f64: return run<Real<double>>(c, a, b, out);
-    case DType::c64: return run<Complex>(c, a, b, out);
-    default: LATHE_INTERNAL("a contraction of a dtype no tensor has");
+    case DType::bool_:
+      return run<Bool>(c, a, b, out);
+    case DType::u8:
+      return run<Integer<uint8_t>>(c, a, b, out);
+    case DType::i8:
+      return run<Integer<int8_t>>(c, a, b, out);
+    case DType::i16:
+      return run<Integer<int16_t>>(c, a, b, out);
+    case DType::i32:
+      return run<Integer<int32_t>>(c, a, b, out);
+    case DType::i64:
+      return run<Integer<int64_t>>(c, a, b, out);
+    case DType::f16:
+      return run<Half>(c, a, b, out);
+    case DType::bf16:
+      return run<Brain>(c, a, b, out);
+    case DType::f32:
+      return run<Real<float>>(c, a, b, out);
+    case DType::f64:
+      return run<Real<double>>(c, a, b, out);
+    case DType::c64:
+      return run<Complex>(c, a, b, out);
+    default:
+      LATHE_INTERNAL("a contraction of a dtype no tensor has");
   }
 }
 

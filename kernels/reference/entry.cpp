@@ -13,7 +13,8 @@ struct ContractPlan final : Prepared {
 }  // namespace
 
 Verdict contract_accepts(const Entry&, const Query& query) {
-  if (query.device.kind == DeviceKind::cuda) return Verdict::no(Reason::device, to_string(query.device));
+  if (query.device.kind == DeviceKind::cuda)
+    return Verdict::no(Reason::device, to_string(query.device));
   return Verdict::yes();
 }
 

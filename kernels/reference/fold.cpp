@@ -24,7 +24,8 @@ State fold_block(const FoldBodies& fold, int64_t begin, int64_t end,
 
 }  // namespace
 
-State fold_tree(const FoldBodies& fold, int64_t count, absl::FunctionRef<uint64_t(int64_t)> element) {
+State fold_tree(const FoldBodies& fold, int64_t count,
+                absl::FunctionRef<uint64_t(int64_t)> element) {
   if (count == 0) return unit(fold);
   std::vector<State> stack;
   uint64_t blocks = 0;

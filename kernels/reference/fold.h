@@ -1,6 +1,7 @@
 // The defined order of reductions, by the reference engine.
 //
-// The order is that of strips/fold.h: lanes, halving, and the tree of blocks, here by a binary counter.
+// The order is that of strips/fold.h: lanes, halving, and the tree of blocks, here by a binary
+// counter.
 #pragma once
 
 #include <absl/functional/function_ref.h>
@@ -10,6 +11,7 @@
 namespace lathe::reference {
 
 /// `element(i)`: the bits of element i of the reduced space.
-State fold_tree(const FoldBodies& fold, int64_t count, absl::FunctionRef<uint64_t(int64_t)> element);
+State fold_tree(const FoldBodies& fold, int64_t count,
+                absl::FunctionRef<uint64_t(int64_t)> element);
 
 }  // namespace lathe::reference

@@ -1,4 +1,5 @@
-// Contractions: ours equal the reference bit for bit, over shapes, strides, dtypes, threads and instruction sets.
+// Contractions: ours equal the reference bit for bit, over shapes, strides, dtypes, threads and
+// instruction sets.
 #include "tests/cpp/kernels_support.h"
 
 namespace lathe::test {
@@ -60,10 +61,12 @@ TEST(KernelsContract, TransposedAndStridedOperands) {
 }
 
 TEST(KernelsContract, BatchesBroadcast) {
-  Tensor a = random_tensor(DType::f32, {3, 1, 17, 20}, 1), b = random_tensor(DType::f32, {2, 20, 9}, 2);
+  Tensor a = random_tensor(DType::f32, {3, 1, 17, 20}, 1),
+         b = random_tensor(DType::f32, {2, 20, 9}, 2);
   expect_reference_bits("mm", "batch", a, b);
   expect_reference_bits("mm", "shared left", random_tensor(DType::f32, {17, 20}, 3), b);
-  expect_reference_bits("mm", "expanded", run1("expand", random_tensor(DType::f32, {1, 20}, 4), Ints{40, 20}),
+  expect_reference_bits("mm", "expanded",
+                        run1("expand", random_tensor(DType::f32, {1, 20}, 4), Ints{40, 20}),
                         random_tensor(DType::f32, {20, 50}, 5));
 }
 
@@ -115,8 +118,8 @@ TEST(KernelsContract, ConvolutionAndItsGradients) {
       expect_reference_bits("conv2d", what, x, w, c.stride, c.pad, c.dilation, c.groups);
       Tensor y = run1("conv2d", x, w, c.stride, c.pad, c.dilation, c.groups);
       Tensor dy = random_tensor(d, y.shape(), ++seed);
-      expect_reference_bits("conv2d_input", what + " by input", w, dy, x.shape(), c.stride, c.pad, c.dilation,
-                            c.groups);
+      expect_reference_bits("conv2d_input", what + " by input", w, dy, x.shape(), c.stride, c.pad,
+                            c.dilation, c.groups);
       expect_reference_bits("conv2d_weight", what + " by weight", x, dy, w.shape(), c.stride, c.pad,
                             c.dilation, c.groups);
     }
@@ -124,7 +127,8 @@ TEST(KernelsContract, ConvolutionAndItsGradients) {
 
 TEST(KernelsContract, ConvolutionAgreesWithPlainLoops) {
   const int64_t stride = 2, pad = 1;
-  Tensor x = random_tensor(DType::f64, {2, 3, 8, 9}, 41), w = random_tensor(DType::f64, {4, 3, 3, 3}, 42);
+  Tensor x = random_tensor(DType::f64, {2, 3, 8, 9}, 41),
+         w = random_tensor(DType::f64, {4, 3, 3, 3}, 42);
   Tensor y = run1("conv2d", x, w, Ints{stride, stride}, Ints{pad, pad}, Ints{1, 1}, 1);
   ASSERT_EQ(to_string(y.shape()), "[2, 4, 4, 5]");
   auto xs = values_of<double>(x), ws = values_of<double>(w), ys = values_of<double>(y);
@@ -161,8 +165,10 @@ TEST(KernelsContract, SumsAreBlocksOf512InOrder) {
 }
 
 TEST(KernelsContract, ThreadsAndInstructionSetsDoNotShow) {
-  Tensor a = random_tensor(DType::f32, {150, 700}, 61), b = random_tensor(DType::f32, {700, 900}, 62);
-  Tensor x = random_tensor(DType::f32, {2, 16, 20, 20}, 63), w = random_tensor(DType::f32, {24, 16, 3, 3}, 64);
+  Tensor a = random_tensor(DType::f32, {150, 700}, 61),
+         b = random_tensor(DType::f32, {700, 900}, 62);
+  Tensor x = random_tensor(DType::f32, {2, 16, 20, 20}, 63),
+         w = random_tensor(DType::f32, {24, 16, 3, 3}, 64);
   auto all = [&] {
     auto bytes = bytes_of(run1("mm", a, b));
     auto more = bytes_of(run1("conv2d", x, w, Ints{1, 1}, Ints{1, 1}, Ints{1, 1}, 1));

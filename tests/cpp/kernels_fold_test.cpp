@@ -59,11 +59,13 @@ TEST_P(KernelsFold, RowsEqualTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllDTypes, KernelsFold,
-                         testing::Values(DType::bool_, DType::u8, DType::i32, DType::i64, DType::f16,
-                                         DType::bf16, DType::f32, DType::f64, DType::c64));
+                         testing::Values(DType::bool_, DType::u8, DType::i32, DType::i64,
+                                         DType::f16, DType::bf16, DType::f32, DType::f64,
+                                         DType::c64));
 
 TEST(KernelsFoldSplit, LongFoldsInPieces) {
-  Tensor x = random_tensor(DType::f32, {2, 200000}, 9), one = random_tensor(DType::f32, {300001}, 10);
+  Tensor x = random_tensor(DType::f32, {2, 200000}, 9),
+         one = random_tensor(DType::f32, {300001}, 10);
   auto all = [&] {
     std::vector<std::byte> bytes;
     for (const char* op : {"sum", "mean", "amax", "argmax"})
@@ -84,7 +86,8 @@ TEST(KernelsFoldSplit, LongFoldsInPieces) {
 }
 
 TEST(KernelsFoldSplit, ScansOfManyAndFewLines) {
-  for (Shape shape : {Shape{9, 5000}, Shape{5000, 9}, Shape{300, 70}, Shape{3, 200, 40}, Shape{4000}})
+  for (Shape shape :
+       {Shape{9, 5000}, Shape{5000, 9}, Shape{300, 70}, Shape{3, 200, 40}, Shape{4000}})
     for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis)
       for (const char* op : {"cumsum", "cumprod"})
         expect_reference(get_op(op), random_tensor(DType::f32, shape, 11), axis);

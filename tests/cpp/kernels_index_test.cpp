@@ -39,14 +39,16 @@ TEST(KernelsIndex, GatherTakesAlongAnyAxis) {
     for (DType d : {DType::f32, DType::f64, DType::u8, DType::bf16}) {
       Shape xs{4, 5, 6}, is{4, 5, 6};
       is[static_cast<size_t>(axis)] = 9;
-      Tensor x = random_tensor(d, xs, 1), index = random_index(is, xs[static_cast<size_t>(axis)].value(), 2);
+      Tensor x = random_tensor(d, xs, 1),
+             index = random_index(is, xs[static_cast<size_t>(axis)].value(), 2);
       auto from = bytes_of(x), got = bytes_of(run1("gather", x, axis, index));
       auto where = values_of<int64_t>(index);
       size_t size = size_of(d);
       for_each(is, [&](const std::vector<int64_t>& at) {
         auto source = at;
         source[static_cast<size_t>(axis)] = where[linear(is, at)];
-        ASSERT_EQ(std::memcmp(&got[linear(is, at) * size], &from[linear(xs, source) * size], size), 0);
+        ASSERT_EQ(std::memcmp(&got[linear(is, at) * size], &from[linear(xs, source) * size], size),
+                  0);
       });
     }
 }
@@ -92,7 +94,8 @@ TEST(KernelsIndex, SelectMovesWholeSlices) {
     out.insert(out.begin() + axis, {Int(3), Int(2)});
     for_each(out, [&](const std::vector<int64_t>& at) {
       std::vector<int64_t> source(at.begin(), at.begin() + axis);
-      source.push_back(where[static_cast<size_t>(at[static_cast<size_t>(axis)] * 2 + at[static_cast<size_t>(axis) + 1])]);
+      source.push_back(where[static_cast<size_t>(at[static_cast<size_t>(axis)] * 2 +
+                                                 at[static_cast<size_t>(axis) + 1])]);
       source.insert(source.end(), at.begin() + axis + 2, at.end());
       ASSERT_EQ(got[linear(out, at)], from[linear(xs, source)]);
     });
@@ -155,7 +158,8 @@ void expect_sorted(DType d, int64_t rows, int64_t n) {
     const T* line = &xs[static_cast<size_t>(r * n)];
     std::vector<int64_t> order(static_cast<size_t>(n));
     std::iota(order.begin(), order.end(), int64_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return line[a] < line[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int64_t a, int64_t b) { return line[a] < line[b]; });
     for (int64_t i = 0; i < n; ++i) {
       ASSERT_EQ(indices[static_cast<size_t>(r * n + i)], order[static_cast<size_t>(i)]);
       ASSERT_EQ(values[static_cast<size_t>(r * n + i)], line[order[static_cast<size_t>(i)]]);
@@ -187,8 +191,10 @@ TEST(KernelsSort, TopK) {
 TEST(KernelsSort, SearchesSorted) {
   Tensor line = tensor_of<float>({1, 2, 2, 5, NAN}, DType::f32, {5});
   Tensor asked = tensor_of<float>({0, 2, 3, 5, 6, NAN}, DType::f32, {2, 3});
-  EXPECT_EQ(values_of<int64_t>(run1("searchsorted", line, asked)), (std::vector<int64_t>{0, 1, 3, 3, 4, 4}));
-  EXPECT_EQ(values_of<int64_t>(run1("searchsorted", line, asked, true)), (std::vector<int64_t>{0, 3, 3, 4, 4, 5}));
+  EXPECT_EQ(values_of<int64_t>(run1("searchsorted", line, asked)),
+            (std::vector<int64_t>{0, 1, 3, 3, 4, 4}));
+  EXPECT_EQ(values_of<int64_t>(run1("searchsorted", line, asked, true)),
+            (std::vector<int64_t>{0, 3, 3, 4, 4, 5}));
 }
 
 }  // namespace

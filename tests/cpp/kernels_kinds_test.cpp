@@ -21,15 +21,17 @@ TEST(KernelsElementwise, Broadcasts) {
   Tensor y = tensor_of<float>({10, 20, 30}, DType::f32, {3});
   EXPECT_EQ(values_of<float>(run1("add", x, y)), (std::vector<float>{10, 21, 32, 13, 24, 35}));
   Tensor z = tensor_of<float>({100, 200}, DType::f32, {2, 1});
-  EXPECT_EQ(values_of<float>(run1("add", y, z)), (std::vector<float>{110, 120, 130, 210, 220, 230}));
+  EXPECT_EQ(values_of<float>(run1("add", y, z)),
+            (std::vector<float>{110, 120, 130, 210, 220, 230}));
   EXPECT_EQ(values_of<float>(run1("mul", x, 2.0)), (std::vector<float>{0, 2, 4, 6, 8, 10}));
 }
 
 TEST(KernelsElementwise, StridesAndShapesAgainstLoops) {
-  for (Shape shape : {Shape{}, Shape{0}, Shape{1}, Shape{7}, Shape{3, 5}, Shape{2, 3, 4}, Shape{5, 700},
-                      Shape{700, 5}, Shape{4, 1, 3000}}) {
+  for (Shape shape : {Shape{}, Shape{0}, Shape{1}, Shape{7}, Shape{3, 5}, Shape{2, 3, 4},
+                      Shape{5, 700}, Shape{700, 5}, Shape{4, 1, 3000}}) {
     Tensor x = random_tensor(DType::f32, shape, 3), y = random_tensor(DType::f32, shape, 4);
-    auto xs = values_of<float>(x), ys = values_of<float>(y), got = values_of<float>(run1("sub", x, y));
+    auto xs = values_of<float>(x), ys = values_of<float>(y),
+         got = values_of<float>(run1("sub", x, y));
     ASSERT_EQ(got.size(), xs.size());
     for (size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], xs[i] - ys[i]);
     if (shape.size() < 2) continue;
@@ -50,9 +52,11 @@ TEST(KernelsElementwise, MixedDtypesMeet) {
 TEST(KernelsElementwise, HalvesAreComputedInSinglePrecisionAndRounded) {
   for (DType d : {DType::f16, DType::bf16}) {
     Tensor x = random_tensor(d, {500}, 5), y = random_tensor(d, {500}, 6);
-    auto xs = values_of<uint16_t>(x), ys = values_of<uint16_t>(y), got = values_of<uint16_t>(run1("add", x, y));
+    auto xs = values_of<uint16_t>(x), ys = values_of<uint16_t>(y),
+         got = values_of<uint16_t>(run1("add", x, y));
     for (size_t i = 0; i < got.size(); ++i) {
-      float sum = d == DType::f16 ? f16_to_f32(xs[i]) + f16_to_f32(ys[i]) : bf16_to_f32(xs[i]) + bf16_to_f32(ys[i]);
+      float sum = d == DType::f16 ? f16_to_f32(xs[i]) + f16_to_f32(ys[i])
+                                  : bf16_to_f32(xs[i]) + bf16_to_f32(ys[i]);
       ASSERT_EQ(got[i], d == DType::f16 ? f32_to_f16(sum) : f32_to_bf16(sum));
     }
   }
@@ -115,7 +119,9 @@ TEST(KernelsReduce, SumsInTheFixedTree) {
 TEST(KernelsReduce, AxesInAnyOrderAndStride) {
   Tensor x = random_tensor(DType::f32, {4, 30, 50}, 10);
   auto xs = values_of<float>(x);
-  auto at = [&](int64_t i, int64_t j, int64_t k) { return xs[static_cast<size_t>((i * 30 + j) * 50 + k)]; };
+  auto at = [&](int64_t i, int64_t j, int64_t k) {
+    return xs[static_cast<size_t>((i * 30 + j) * 50 + k)];
+  };
   auto last = values_of<float>(run1("sum", x, Ints{2}));
   auto middle = values_of<float>(run1("sum", x, Ints{1}, true));
   auto outer = values_of<float>(run1("sum", x, Ints{0, 2}));
@@ -212,9 +218,11 @@ TEST(KernelsView, PutsBack) {
 
 TEST(KernelsCreate, FillsByIndex) {
   EXPECT_EQ(values_of<int64_t>(run1("arange", 2, 11, 3)), (std::vector<int64_t>{2, 5, 8}));
-  EXPECT_EQ(values_of<float>(run1("full", Ints{2, 2}, 1.5)), (std::vector<float>{1.5, 1.5, 1.5, 1.5}));
+  EXPECT_EQ(values_of<float>(run1("full", Ints{2, 2}, 1.5)),
+            (std::vector<float>{1.5, 1.5, 1.5, 1.5}));
   EXPECT_EQ(values_of<float>(run1("eye", 2, 3)), (std::vector<float>{1, 0, 0, 0, 1, 0}));
-  EXPECT_EQ(values_of<float>(run1("linspace", 0.0, 1.0, 5)), (std::vector<float>{0, 0.25, 0.5, 0.75, 1}));
+  EXPECT_EQ(values_of<float>(run1("linspace", 0.0, 1.0, 5)),
+            (std::vector<float>{0, 0.25, 0.5, 0.75, 1}));
 }
 
 TEST(KernelsRandom, IsAddressedBySeedAndCall) {
@@ -227,7 +235,8 @@ TEST(KernelsRandom, IsAddressedBySeedAndCall) {
   auto again = bytes_of(run1("rand", Ints{10, 10}));
   EXPECT_EQ(again, first);
   for (float x : values_of<float>(run1("rand", Ints{1000}))) EXPECT_TRUE(x >= 0 && x < 1);
-  for (int64_t x : values_of<int64_t>(run1("randint", -3, 4, Ints{1000}))) EXPECT_TRUE(x >= -3 && x < 4);
+  for (int64_t x : values_of<int64_t>(run1("randint", -3, 4, Ints{1000})))
+    EXPECT_TRUE(x >= -3 && x < 4);
 }
 
 // ── writing ─────────────────────────────────────────────────────────────────────────────────────

@@ -11,8 +11,8 @@
 
 #include "core/dispatch.h"
 #include "core/error.h"
-#include "core/fn.h"
 #include "core/flags.h"
+#include "core/fn.h"
 #include "kernels/executor.h"
 #include "kernels/table.h"
 
@@ -32,18 +32,31 @@ inline Tensor random_tensor(DType dtype, Shape shape, uint32_t seed) {
     auto whole = static_cast<int64_t>(x * 7);
     uint16_t half;
     switch (dtype) {
-      case DType::f32: std::memcpy(to + i * 4, &f, 4); break;
-      case DType::f64: std::memcpy(to + i * 8, &x, 8); break;
-      case DType::f16: half = f32_to_f16(f); std::memcpy(to + i * 2, &half, 2); break;
-      case DType::bf16: half = f32_to_bf16(f); std::memcpy(to + i * 2, &half, 2); break;
+      case DType::f32:
+        std::memcpy(to + i * 4, &f, 4);
+        break;
+      case DType::f64:
+        std::memcpy(to + i * 8, &x, 8);
+        break;
+      case DType::f16:
+        half = f32_to_f16(f);
+        std::memcpy(to + i * 2, &half, 2);
+        break;
+      case DType::bf16:
+        half = f32_to_bf16(f);
+        std::memcpy(to + i * 2, &half, 2);
+        break;
       case DType::c64: {
         float im = static_cast<float>(normal(rng));
         std::memcpy(to + i * 8, &f, 4);
         std::memcpy(to + i * 8 + 4, &im, 4);
         break;
       }
-      case DType::bool_: to[i] = static_cast<std::byte>(rng() & 1); break;
-      default: std::memcpy(to + i * static_cast<int64_t>(size_of(dtype)), &whole, size_of(dtype));
+      case DType::bool_:
+        to[i] = static_cast<std::byte>(rng() & 1);
+        break;
+      default:
+        std::memcpy(to + i * static_cast<int64_t>(size_of(dtype)), &whole, size_of(dtype));
     }
   }
   return t;

@@ -1,4 +1,5 @@
-// Vendors: near the reference, the same bits on every call and for any thread count, and refused with a reason.
+// Vendors: near the reference, the same bits on every call and for any thread count, and refused
+// with a reason.
 #include "tests/cpp/kernels_support.h"
 
 namespace lathe::test {
@@ -45,7 +46,8 @@ void expect_near(const Tensor& got, const Tensor& want, double relative) {
   double scale = 0;
   for (T x : b) scale = std::max(scale, std::abs(static_cast<double>(x)));
   for (size_t i = 0; i < a.size(); ++i)
-    ASSERT_NEAR(static_cast<double>(a[i]), static_cast<double>(b[i]), relative * (scale + 1e-30)) << i;
+    ASSERT_NEAR(static_cast<double>(a[i]), static_cast<double>(b[i]), relative * (scale + 1e-30))
+        << i;
 }
 
 void products(const char* entry) {
@@ -62,7 +64,8 @@ void products(const char* entry) {
       {run1("transpose", random_tensor(DType::f32, {30, 40}, 1), 0, 1),
        run1("transpose", random_tensor(DType::f32, {50, 30}, 2), 0, 1)},
       {run1("slice", wide, 1, 0, std::nullopt, 2), run1("slice", wide, 0, 0, 45, 1)},
-      {run1("expand", random_tensor(DType::f32, {1, 12}, 4), Ints{9, 12}), random_tensor(DType::f32, {12, 8}, 2)},
+      {run1("expand", random_tensor(DType::f32, {1, 12}, 4), Ints{9, 12}),
+       random_tensor(DType::f32, {12, 8}, 2)},
       {random_tensor(DType::f32, {3, 1, 10, 12}, 5), random_tensor(DType::f32, {2, 12, 8}, 6)},
       {random_tensor(DType::f32, {400, 300}, 7), random_tensor(DType::f32, {300, 200}, 8)}};
   cases[6].b = random_tensor(DType::f32, {45, 7}, 9);
