@@ -46,9 +46,9 @@ enum class Structure : uint8_t {
   constant,  // attrs[0]: a tensor, or a number (an Int may be an expression over symbols)
   if_,       // in[0]: the condition; blocks: then, else; results: what the taken one yields
   for_,      // arguments 0 to 2: start, stop, step; then what is carried. blocks: body, whose
-         // parameters are the loop variable and the carried values
-  while_,  // in: what is carried; blocks: condition (its parameters belong to both), body
-  call,    // in: arguments; callee: a function of this graph
+             // parameters are the loop variable and the carried values
+  while_,    // in: what is carried; blocks: condition (its parameters belong to both), body
+  call,      // in: arguments; callee: a function of this graph
   group,   // in: inputs; blocks[0]: a body that uses nothing else; attrs[0]: what it was grouped as
   assign,  // surface only: in[0][...] = in[1]
   yield,   // the end of every block: the values it gives

@@ -12,6 +12,7 @@
 #include "graph/arguments.h"
 #include "graph/text.h"
 #include "graph/tracer.h"
+#include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
 
@@ -35,6 +36,21 @@ bool same_kind(const Datum& a, const Datum& b) {
   if (!a.is_tensor()) return a.arg().tag == b.arg().tag;
   return a.tensor().dtype() == b.tensor().dtype() && a.tensor().rank() == b.tensor().rank() &&
          a.tensor().device() == b.tensor().device();
+}
+
+bool is_flag(const Datum& d) { return !d.is_tensor() && d.arg().tag == Tag::flag; }
+bool is_flag_tensor(const Datum& d) {
+  return d.is_tensor() && d.tensor().dtype() == DType::bool_ && d.tensor().rank() == 0;
+}
+/// A flag whose value differs between paths becomes a tensor: flags decide, and a decision is a
+/// tensor's.
+bool needs_tensor(const Datum& a, const Datum& b) {
+  if (is_flag(a) && is_flag(b)) return a.arg().flag_ != b.arg().flag_;
+  return (is_flag(a) && is_flag_tensor(b)) || (is_flag_tensor(a) && is_flag(b));
+}
+Datum flag_as_tensor(const Datum& d) {
+  if (d.is_tensor()) return d;
+  return Datum(create_ops<Tensor>::full(Ints(Shape{}), d.arg(), DType::bool_));
 }
 
 }  // namespace
@@ -162,6 +178,11 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no) {
   };
   for (size_t i = 0; i < made[0].results.size(); ++i) {
     const Datum &a = made[0].results[i], &b = made[1].results[i];
+    bool promote = needs_tensor(a, b);
+    for (int k = 0; promote && k < 2; ++k) {
+      InsertAt inside(graph_, node->block(static_cast<size_t>(k)));
+      made[k].results[i] = flag_as_tensor(made[k].results[i]);
+    }
     auto [type, needed] = joined(a, b);
     if (!needed) {
       results.push_back(a);
@@ -230,7 +251,7 @@ Data Tracer::bind_parameters(Block& block, const LoopPlan& plan, size_t first) {
 }
 
 /// True if the recording is right. Else the plan says more, and the loop must be recorded again.
-bool Tracer::loop_fits(LoopPlan& plan, const BlockResult& body, const Values& parameters) {
+bool Tracer::loop_fits(LoopPlan& plan, BlockResult& body, Block& block, const Values& parameters) {
   bool fits = true;
   if (body.results.size() != plan.start.size())
     throw TraceError({.problem = "the body of a loop gives another number of values than it takes",
@@ -239,6 +260,15 @@ bool Tracer::loop_fits(LoopPlan& plan, const BlockResult& body, const Values& pa
   size_t k = 0;
   for (size_t i = 0; i < plan.start.size(); ++i) {
     const Datum &before = plan.start[i], &after = body.results[i];
+    if (needs_tensor(before, after)) {
+      if (is_flag(before)) {  // from the start, then; the loop is recorded again
+        plan.start[i] = flag_as_tensor(before);
+        fits = false;
+        continue;
+      }
+      InsertAt inside(graph_, block);
+      body.results[i] = flag_as_tensor(after);
+    }
     if (!same_kind(before, after)) type_changes(before, after, "in a loop");
     if (!before.is_tensor()) {
       if (before.is_integer())
@@ -375,7 +405,7 @@ Data Tracer::record_while(LoopCondition condition, LoopBody body, const Data& st
       bind_written();
       return body(carried);
     });
-    if (!loop_fits(plan, made, parameters)) {
+    if (!loop_fits(plan, made, round, parameters)) {
       graph_.erase(node);
       continue;
     }
@@ -423,7 +453,7 @@ Data Tracer::record_for(Int start, Int stop, Int step, ForBody body, const Data&
       }
       return body(i, values);
     });
-    if (!loop_fits(plan, made, parameters)) {
+    if (!loop_fits(plan, made, block, parameters)) {
       graph_.erase(node);
       continue;
     }

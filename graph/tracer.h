@@ -30,6 +30,8 @@ class Tracer final : public Backend {
   /// recorded?
   bool in_loop(Int e) const;
 
+  /// How many blocks are being recorded inside each other.
+  int depth() const { return static_cast<int>(frames_.size()); }
   /// The last node of the block being recorded, and taking back what came after it.
   Node* last_node() const { return graph_.insertion_block().last(); }
   void forget_after(Node* last);
@@ -88,7 +90,7 @@ class Tracer final : public Backend {
   Type result_type(const Value* parameter, uint32_t first_symbol);
   Datum datum_for(Value* v, const Datum& like);
   Data bind_parameters(Block& block, const LoopPlan& plan, size_t first);
-  bool loop_fits(LoopPlan& plan, const BlockResult& body, const Values& parameters);
+  bool loop_fits(LoopPlan& plan, BlockResult& body, Block& block, const Values& parameters);
   Data loop_results(Node* node, const LoopPlan& plan, const Values& parameters,
                     uint32_t first_symbol);
   Values loop_yields(const LoopPlan& plan, const BlockResult& body);
