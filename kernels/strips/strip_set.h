@@ -14,12 +14,9 @@
 namespace lathe {
 
 /// out[i] = prim(in[0][i], in[1][i], ...) for i < n. `out` may be one of the inputs if the elements
-/// have one size; any other overlap is not allowed. No alignment is needed. bool elements are bytes
-/// 0 and 1.
+/// have one size; any other overlap is not allowed. Arrays are aligned to their elements, which is
+/// enough. bool elements are bytes 0 and 1.
 using StripFn = void (*)(void* out, const void* const* in, size_t n);
-
-/// Which dtype of a primitive picks its kernel: that of its operands for comparisons and bits, else
-/// the result's. select's condition is a bool array.
 
 /// The pieces of the defined reduction (see fold.h) of the folds that have kernels of their own:
 ///   sum, prod   a + b, a * b            lowest, highest   a if it is NaN or beats b, else b
@@ -37,9 +34,10 @@ using FoldColumnsFn = void (*)(void* out, const void* in, ptrdiff_t stride, size
 
 struct StripSet {
   const char* name;
-  /// prim[splat][prim][dtype]; bit j of splat: in[j] is a single element, used for all. Null: there
-  /// is none. With splat 0 every primitive has one for each dtype it is defined on, except the
-  /// leaves, rare and check.
+  /// prim[splat][prim][dtype]; bit j of splat: in[j] is a single element, used for all. The dtype is
+  /// that of the operands for comparisons and bits, else the result's; select's condition is a bool
+  /// array. Null: there is none. With splat 0 every primitive has one for each dtype it is defined
+  /// on, except the leaves, rare and check.
   StripFn prim[8][kPrims][kDTypeCodes];
   /// cast[from][to], both stored dtypes other than complex ones; null where from == to.
   StripFn cast[kDTypeCodes][kDTypeCodes];
