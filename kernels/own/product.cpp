@@ -41,6 +41,8 @@ Product make_product(const Contraction& c) {
   Group n(c, span.subspan(cols)), m(c, span.subspan(rows, cols - rows)), k(c, c.reduced);
   p.left = Side(c, left, m, k);
   p.right = Side(c, right, n, k);
+  p.left_offset = left.offset;
+  p.right_offset = right.offset;
   p.rows = m.extent();
   p.cols = n.extent();
   p.depth = c.terms();

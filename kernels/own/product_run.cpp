@@ -405,7 +405,9 @@ class Runner {
 
 template <class T>
 void run_product(const Product& p, const T* a, const T* b, T* out, const Epilogue& epilogue) {
-  Runner<T>(p, p.right_is_a ? b : a, p.right_is_a ? a : b, out, epilogue).run();
+  const T* left = (p.right_is_a ? b : a) + p.left_offset;
+  const T* right = (p.right_is_a ? a : b) + p.right_offset;
+  Runner<T>(p, left, right, out, epilogue).run();
 }
 
 template void run_product(const Product&, const float*, const float*, float*, const Epilogue&);
