@@ -67,6 +67,8 @@ class Engine {
     while (!queue_.empty()) {
       NodePtr node = queue_.top();
       queue_.pop();
+      if (node->op != nullptr && options_.cancelled != nullptr && options_.cancelled())
+        throw CancelledError({.op = "backward", .problem = "the computation was cancelled"});
       visit(node);
     }
   }

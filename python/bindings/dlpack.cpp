@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "python/bindings/build.h"
+#include "python/bindings/later.h"
 
 namespace lathe::py {
 namespace {
@@ -127,9 +128,9 @@ template <class Managed>
 Tensor adopt(Managed* m) {
   // From here on the structure is ours to release, whatever goes wrong.
   std::shared_ptr<Managed> held(m, [](Managed* p) {
-    if (p->deleter == nullptr || Py_IsInitialized() == 0) return;
-    nb::gil_scoped_acquire lock;  // many deleters drop a Python reference
-    p->deleter(p);
+    if (p->deleter == nullptr) return;
+    auto release = [](void* q) { static_cast<Managed*>(q)->deleter(static_cast<Managed*>(q)); };
+    release_later(release, p);  // many deleters drop a Python reference
   });
   const DLTensor& d = m->tensor;
   if (d.device.type != kCpu)

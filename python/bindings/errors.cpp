@@ -3,6 +3,8 @@
 #include <array>
 #include <new>
 
+#include "python/bindings/signals.h"
+
 namespace lathe::py {
 namespace {
 
@@ -110,7 +112,7 @@ void raise_active() noexcept {
   } catch (nb::python_error& e) {
     e.restore();
   } catch (const Error& e) {
-    raise(e);
+    if (e.kind() != ErrorKind::cancelled || !restore_interrupt()) raise(e);
   } catch (const std::bad_alloc&) {
     PyErr_SetString(error_class(ErrorKind::memory), "out of memory");
   } catch (const std::exception& e) {

@@ -10,12 +10,14 @@
 #include "core/inplace.h"
 #include "core/random.h"
 #include "jit/initialise.h"
+#include "python/bindings/arguments.h"
 #include "python/bindings/autograd.h"
 #include "python/bindings/build.h"
 #include "python/bindings/errors.h"
 #include "python/bindings/frames.h"
 #include "python/bindings/jit.h"
 #include "python/bindings/ops.h"
+#include "python/bindings/signals.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
 
@@ -81,6 +83,13 @@ void add_internals(nb::module_& m) {
     for (nb::handle s : suffixes) o.suffixes.push_back(nb::cast<std::string>(s));
     return print_tensor(t, o);
   });
+  m.def("_error_text",
+        [](std::string op, std::string problem, std::string got, std::string expected, std::string next) {
+          ValueError e({.op = std::move(op), .problem = std::move(problem), .got = std::move(got),
+                        .expected = std::move(expected), .next = std::move(next), .site = user_line()});
+          return nb::make_tuple(e.what(), to_string(e.parts().site));
+        },
+        nb::arg("op"), nb::arg("problem"), nb::arg("got"), nb::arg("expected"), nb::arg("next"));
   m.def("_site", [] { return to_string(user_line()); });
   m.def("_install", [](std::string_view package) { install_site_hook(package); });
 }
@@ -111,6 +120,7 @@ void add_rows(nb::module_& m) {
       row["method"] = is_method(*op);
       row["inplace"] = has_inplace_form(*op);
       row["no_grad"] = op->extra.no_grad;
+      row["starred"] = gathering_parameter(op->schema);
       rows.append(row);
     }
     return rows;
@@ -124,12 +134,13 @@ NB_MODULE(_lathe, m) {
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);
-    } catch (const Error& e) {
-      raise(e);
+    } catch (const Error&) {
+      raise_active();
     }
   });
   initialise();
   add_errors(m);
+  watch_signals();
   add_values(m);
   add_tensor_type(m);
   add_build(m);

@@ -34,7 +34,11 @@ def _encode(value, name, tensors):
         return [kind, [_encode(v, f"{name}.{i}", tensors) for i, v in enumerate(value)]]
     if value is None or isinstance(value, (bool, int, float, str)):
         return ["value", value]
-    raise _lathe.TypeError(f"save: '{name}' is a {type(value).__name__}, no tensor or number")
+    raise _lathe.TypeError(
+        "the state holds something that is no tensor or number",
+        op="save",
+        got=f"{name}: {type(value).__name__}",
+    )
 
 
 def _decode(path, skeleton, tensors):
@@ -101,8 +105,10 @@ def save(state, path, metadata=None):
 
 def _damaged(path, what):
     return _lathe.FileError(
-        f"load: '{os.fspath(path)}' is no whole safetensors file: {what}\n"
-        "  next:     write it again, or fetch it again if it was downloaded"
+        f"this is no whole safetensors file: {what}",
+        op="load",
+        got=os.fspath(path),
+        next="write it again, or fetch it again if it was downloaded",
     )
 
 
