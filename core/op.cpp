@@ -14,7 +14,7 @@ namespace lathe {
 
 std::string_view name(Kind kind) {
   constexpr std::string_view kNames[kKinds] = {"elementwise", "reduce", "scan",   "contract",
-                                               "view",        "index",  "sort",   "create",
+                                               "view",        "index",  "sort",   "create",  // not an op: kinds
                                                "random",      "opaque", "composite"};
   return kNames[static_cast<size_t>(kind)];
 }

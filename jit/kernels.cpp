@@ -18,7 +18,7 @@ constexpr size_t kMostKernels = 2048;
 std::string_view name(Stride stride) {
   switch (stride) {
     case Stride::contiguous:
-      return "contiguous";
+      return "contiguous";  // not an op: a stride class
     case Stride::uniform:
       return "uniform";
     default:

@@ -143,10 +143,34 @@ Shape to_shape(absl::Span<const int64_t> s) { return Shape(s.begin(), s.end()); 
 
 }  // namespace
 
+namespace {
+
+/// Where every axis is one variable, the extents are there to be read: the rule has been checked by
+/// inference, and a small product should not pay for it twice.
+bool read_extents(const Formula& f, const Operand& a, const Operand& b, FormulaExtents& e) {
+  e.vars.assign(f.vars.size(), Int(0));
+  for (auto [o, x] : {std::pair{&f.a, &a}, std::pair{&f.b, &b}}) {
+    size_t lead = x->shape.size() - o->axes.size();
+    for (size_t i = 0; i < o->axes.size(); ++i) {
+      if (!o->axes[i].plain()) return false;
+      e.vars[static_cast<size_t>(o->axes[i].packed[0])] = x->shape[lead + i];
+    }
+    if (lead > e.batch.size()) e.batch.insert(e.batch.begin(), lead - e.batch.size(), Int(1));
+    for (size_t i = 0; i < lead; ++i)
+      if (x->shape[i] != 1) e.batch[e.batch.size() - lead + i] = x->shape[i];
+  }
+  return f.attrs.empty();
+}
+
+}  // namespace
+
 Contraction make_contraction(const Op& op, Args args, const Operand& a, const Operand& b,
                              const Operand& out) {
-  Shape a_shape = to_shape(a.shape), b_shape = to_shape(b.shape), out_shape = to_shape(out.shape);
-  FormulaExtents e = formula_extents(op.name(), op.formula, args, a_shape, b_shape, &out_shape);
+  FormulaExtents e;
+  if (!read_extents(op.formula, a, b, e)) {
+    Shape a_shape = to_shape(a.shape), b_shape = to_shape(b.shape), out_shape = to_shape(out.shape);
+    e = formula_extents(op.name(), op.formula, args, a_shape, b_shape, &out_shape);
+  }
   return Reader(op.formula, e).read(a, b, out);
 }
 

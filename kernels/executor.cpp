@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "kernels/launch.h"
 #include "kernels/own/kinds.h"
+#include "kernels/prepared.h"
 #include "kernels/table.h"
 
 namespace lathe {
@@ -17,26 +18,25 @@ Tensor in_dtype(const Tensor& x, DType dtype) {
   return y;
 }
 
-void run_contract(const Entry& entry, const Call& call, Outputs& outputs) {
+void run_contract(const Call& call, Outputs& outputs) {
   const TensorType& type = call.types[0];
   Tensor a = in_dtype(call.args.tensor(0), type.dtype),
          b = in_dtype(call.args.tensor(1), type.dtype);
   Tensor out = empty(type);
   Operand in[] = {operand(a), operand(b)};
   Operand to = operand(out);
-  std::shared_ptr<const Prepared> prepared = entry.prepare(entry, {call.op, call.args, in, to});
+  PreparedCall prepared = prepared_contraction(call, in, to);
   Launch launch{in[0].data, in[1].data, to.data, {}};
   submit(type.device, {a, b}, {out},
-         [&entry, prepared, launch] { entry.run(entry, *prepared, launch); });
+         [prepared, launch] { prepared.entry->run(*prepared.entry, *prepared.plan, launch); });
   outputs.push_back(std::move(out));
 }
 
 class Executor final : public Backend {
  public:
   void run(const Call& call, Outputs& outputs) override {
-    const Entry& entry = family(make_query(call.op, call.args, call.types));
-    if (entry.call != nullptr) return entry.call(call, outputs);
-    run_contract(entry, call, outputs);
+    if (call.op.kind == Kind::contract) return run_contract(call, outputs);
+    family(make_query(call.op, call.args, call.types)).call(call, outputs);
   }
 
   bool claims(const Op&, Args) const override { return false; }

@@ -129,7 +129,8 @@ Thing Evaluator::builtin(const std::string& name, const std::vector<Thing>& args
   bool two_ints = args.size() == 2 && args[0].datum.is_integer() && args[1].datum.is_integer();
   if (name == "min" && two_ints) return Thing(Arg(lathe::min(number(0), number(1))));
   if (name == "max" && two_ints) return Thing(Arg(lathe::max(number(0), number(1))));
-  if (name == "abs" && args.size() == 1) return apply(*math_ops<Tensor>::abs.op(), args, line);
+  if (name == "abs" && args.size() == 1)  // not an op: Python's builtin
+    return apply(*math_ops<Tensor>::abs.op(), args, line);
   bool one_number = args.size() == 1 && args[0].is_number();
   if (name == "int" && one_number && args[0].datum.is_integer()) return args[0];
   if (name == "float" && one_number && args[0].datum.arg().tag == Tag::real) return args[0];

@@ -144,7 +144,7 @@ void Memory::store_strided(Value* vector, const Place& place, uint64_t skip, Lim
   Value* room = temporary(vector->getType());
   b_.CreateAlignedStore(vector, room, llvm::Align(64));
   llvm::BasicBlock* before = b_.GetInsertBlock();
-  auto* loop = llvm::BasicBlock::Create(b_.getContext(), "scatter", before->getParent());
+  auto* loop = llvm::BasicBlock::Create(b_.getContext(), "scatter_loop", before->getParent());
   auto* done = llvm::BasicBlock::Create(b_.getContext(), "scattered", before->getParent());
   b_.CreateBr(loop);
   b_.SetInsertPoint(loop);

@@ -29,7 +29,7 @@ constexpr std::string_view kUnused[] = {"avx512bf16", "avx512fp16", "avxneconver
 constexpr std::string_view kV2[] = {"64bit", "cmov",  "cx8",    "fxsr",   "mmx",    "sse",  "sse2",
                                     "sse3",  "ssse3", "sse4.1", "sse4.2", "popcnt", "cx16", "sahf"};
 constexpr std::string_view kV3[] = {"avx", "avx2",  "bmi",   "bmi2", "f16c",
-                                    "fma", "lzcnt", "movbe", "xsave"};
+                                    "fma", "lzcnt", "movbe", "xsave"};  // not an op: an instruction set
 constexpr std::string_view kV4[] = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"};
 
 Features host_features() {

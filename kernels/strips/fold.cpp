@@ -50,6 +50,44 @@ std::optional<Fold> recognise(const ScalarFunction& combine, DType state) {
   return std::nullopt;
 }
 
+/// The better of two (value, index) pairs, as the rows that give indices write it.
+Exprs pick(bool highest, absl::Span<const Expr> in) {
+  Expr a = in[0], a_at = in[1], b = in[2], b_at = in[3];
+  Expr beats = highest ? lt(a, b) : lt(b, a), ties = eq(a, b);
+  if (is_floating(a.dtype())) {
+    beats = beats | (isnan(b) & ~isnan(a));
+    ties = ties | (isnan(a) & isnan(b));
+    beats = beats & ~(isnan(a) & ~isnan(b));
+  }
+  Expr take_b = beats | (ties & lt(b_at, a_at));
+  return {select(take_b, b, a), select(take_b, b_at, a_at)};
+}
+
+/// A pick's unit must be what anything takes the place of.
+bool gives_way(DType value, absl::Span<const uint64_t> unit, bool highest) {
+  ScalarFunction worst = build(
+      [&](absl::Span<const Expr>) {
+        return Exprs{highest ? lowest(value) : lathe::highest(value)};
+      },
+      {});
+  return unit[1] == static_cast<uint64_t>(INT64_MAX) && unit[0] == evaluate(worst, {})[0];
+}
+
+std::optional<int> recognise_pick(const FoldBodies& bodies) {
+  DType value = bodies.state[0];
+  if (bodies.state.size() != 2 || bodies.state[1] != DType::i64 || is_complex(value)) return {};
+  if (strips().pick_blocks[0][static_cast<int>(value)] == nullptr) return {};
+  const ExprNode& index = bodies.lift.graph[bodies.lift.outputs[1]];
+  if (index.prim != Prim::input || index.payload != 1) return {};
+  for (int highest = 0; highest < 2; ++highest) {
+    auto known = build([&](absl::Span<const Expr> in) { return pick(highest == 1, in); },
+                       std::vector<DType>{value, DType::i64, value, DType::i64});
+    if (same_graph(known, bodies.combine) && gives_way(value, bodies.unit, highest == 1))
+      return highest;
+  }
+  return {};
+}
+
 bool reads_input(const ScalarFunction& f, uint64_t which) {
   return std::any_of(f.graph.nodes().begin(), f.graph.nodes().end(), [&](const ExprNode& n) {
     return n.prim == Prim::input && n.payload == which;
@@ -103,7 +141,7 @@ FoldRun::Row FoldRun::states(const std::byte* x, int64_t x_stride, int64_t resul
   if (count_ == 0) return units(results);
   bool across = x_stride == 1 && results > 1 && (axes_.empty() || axes_.back().stride != 1);
   if (p_.fold_ && across && p_.plain_ && axes_.size() <= 1) return by_columns(x, results);
-  if (results > 1 && (across || !p_.fold_)) return by_monoid(x, x_stride, results);
+  if (results > 1 && (across || !(p_.fold_ || p_.pick_))) return by_monoid(x, x_stride, results);
   Row row(state_bytes_ * static_cast<size_t>(results));
   for (int64_t r = 0; r < results; ++r) {
     uint64_t state[FoldProgram::kMostStates];
@@ -114,7 +152,7 @@ FoldRun::Row FoldRun::states(const std::byte* x, int64_t x_stride, int64_t resul
 }
 
 void FoldRun::one(const std::byte* x, int64_t begin, int64_t end, uint64_t* state) {
-  if (p_.fold_)
+  if (p_.fold_ || p_.pick_)
     rows(x, begin, end, state);
   else
     blocks(x, begin, end, state);
@@ -138,11 +176,12 @@ void FoldRun::finish(Row& row, int64_t results, int64_t count, absl::Span<const 
   for (size_t offset : offset_)
     in.push_back({row.data() + offset * static_cast<size_t>(results), 1});
   in.push_back({reinterpret_cast<std::byte*>(&count), 0});
-  if (!p_.finished_) return p_.finish_.run(in, out, results, {}, set_);
+  if (p_.finished_.empty()) return p_.finish_.run(in, out, results, {}, set_);
   for (size_t k = 0; k < out.size(); ++k) {
-    auto bytes = static_cast<int64_t>(size_of(p_.state_[k]));
-    set_.scatter[size_class(static_cast<size_t>(bytes))](out[k].data, out[k].stride * bytes,
-                                                         in[k].data, static_cast<size_t>(results));
+    size_t from = p_.finished_[k];
+    auto bytes = static_cast<int64_t>(size_of(p_.state_[from]));
+    set_.scatter[size_class(static_cast<size_t>(bytes))](
+        out[k].data, out[k].stride * bytes, in[from].data, static_cast<size_t>(results));
   }
 }
 
@@ -200,14 +239,20 @@ FoldProgram::FoldProgram(const FoldBodies& bodies)
     at += pair ? 2 : 1;
   }
   if (state_.size() == 1) fold_ = recognise(bodies.combine, state_[0]);
+  if (state_.size() == 2) pick_ = recognise_pick(bodies);
   indexed_ = reads_input(bodies.lift, 1);
   const ExprNode& lifted = bodies.lift.graph[bodies.lift.outputs[0]];
-  plain_ = state_.size() == 1 && lifted.prim == Prim::input && lifted.payload == 0 &&
+  plain_ = (state_.size() == 1 || pick_) && lifted.prim == Prim::input && lifted.payload == 0 &&
            state_[0] == stored_;
-  finished_ = bodies.finish.output_types.size() <= state_.size();
-  for (size_t k = 0; finished_ && k < bodies.finish.output_types.size(); ++k) {
+  for (size_t k = 0; k < bodies.finish.output_types.size(); ++k) {
     const ExprNode& n = bodies.finish.graph[bodies.finish.outputs[k]];
-    finished_ = n.prim == Prim::input && n.payload == k && !is_complex(state_[k]);
+    bool given =
+        n.prim == Prim::input && n.payload < state_.size() && !is_complex(state_[n.payload]);
+    if (!given) {
+      finished_.clear();
+      break;
+    }
+    finished_.push_back(static_cast<uint8_t>(n.payload));
   }
 }
 

@@ -101,7 +101,11 @@ class FoldRun {
 
   // rows and columns: fold_rows.cpp
   void rows(const std::byte* x, int64_t begin, int64_t end, uint64_t* state);
-  void buffered_blocks(const std::byte* x, int64_t begin, int64_t n, std::byte* results);
+  /// The results of the blocks of n contiguous elements of the state's dtype; index: of the first.
+  void block_results(const std::byte* in, int64_t n, int64_t index, std::byte* values, int64_t* at);
+  void buffered_blocks(const std::byte* x, int64_t begin, int64_t n, std::byte* values,
+                       int64_t* at);
+  void tree_of(std::byte* values, int64_t* at, int64_t n);
   Row by_columns(const std::byte* x, int64_t results);
 
   // monoid: fold_monoid.cpp

@@ -32,12 +32,18 @@ using FoldBlocksFn = void (*)(void* out, const void* in, size_t n, const void* u
 using FoldColumnsFn = void (*)(void* out, const void* in, ptrdiff_t stride, size_t rows,
                                size_t columns, const void* unit);
 
+/// The same for folds of (value, index) pairs that keep the better value, a NaN before all, and of
+/// equals the lower index. `first`: index of in[0].
+using PickBlocksFn = void (*)(void* values, int64_t* indices, const void* in, size_t n,
+                              int64_t first);
+using PickTreeFn = void (*)(void* values, int64_t* indices, size_t n);
+
 struct StripSet {
   const char* name;
-  /// prim[splat][prim][dtype]; bit j of splat: in[j] is a single element, used for all. The dtype is
-  /// that of the operands for comparisons and bits, else the result's; select's condition is a bool
-  /// array. Null: there is none. With splat 0 every primitive has one for each dtype it is defined
-  /// on, except the leaves, rare and check.
+  /// prim[splat][prim][dtype]; bit j of splat: in[j] is a single element, used for all. The dtype
+  /// is that of the operands for comparisons and bits, else the result's; select's condition is a
+  /// bool array. Null: there is none. With splat 0 every primitive has one for each dtype it is
+  /// defined on, except the leaves, rare and check.
   StripFn prim[8][kPrims][kDTypeCodes];
   /// cast[from][to], both stored dtypes other than complex ones; null where from == to.
   StripFn cast[kDTypeCodes][kDTypeCodes];
@@ -60,6 +66,8 @@ struct StripSet {
   FoldColumnsFn fold_columns[kFolds][kDTypeCodes];
   StripFn fold_join[kFolds][kDTypeCodes];  // out[i] = combine(in[0][i], in[1][i])
   void (*fold_tree[kFolds][kDTypeCodes])(void* results, size_t n);  // results[0] = tree(n), n > 0
+  PickBlocksFn pick_blocks[2][kDTypeCodes];                         // 0: lowest, 1: highest
+  PickTreeFn pick_tree[2][kDTypeCodes];
 };
 
 inline constexpr int size_class(size_t bytes) {

@@ -19,6 +19,8 @@ def check(tree):
         text = re.sub(r"#[^\n]*", "", text) if path.endswith(".py") else strip_cpp(text)
         for match in READS.finditer(text):
             line = line_of(text, match.start())
+            if "not ours:" in tree.text(path).splitlines()[line - 1]:
+                continue  # a library reads a variable of its own when it is opened
             result.problems.append(f"{path}:{line}: reads the environment ({match.group(0)})")
     result.figure = f"{len(paths)} files"
     return result

@@ -130,8 +130,10 @@ TEST(FoldProgram, EveryRowOnEveryLayout) {
       {"amin", {DType::f32, DType::i16, DType::i8}},
       {"any", {DType::bool_, DType::f32}},
       {"all", {DType::bool_}},
-      {"argmax", {DType::f32, DType::i32}},
+      {"argmax", {DType::f32, DType::i32, DType::u8, DType::bool_}},
+      {"argmin", {DType::f32, DType::i64}},
       {"max_dim", {DType::f64, DType::f16}},
+      {"min_dim", {DType::bf16}},
       {"mean", {DType::f32, DType::bf16}},
   };
   for (const Row& row : rows)
@@ -148,7 +150,7 @@ TEST(FoldProgram, EveryRowOnEveryLayout) {
 
 TEST(FoldProgram, LongRows) {
   std::mt19937_64 rng(5);
-  for (const char* op : {"sum", "amax", "argmax"})
+  for (const char* op : {"sum", "amax", "argmax", "argmin"})
     for (int64_t n : {64 * 512, 64 * 512 + 1, 3 * 64 * 512 + 5 * 512 + 7}) {
       FoldBodies bodies = bodies_of(op, DType::f32);
       auto x = random_elements(DType::f32, static_cast<size_t>(2 * n), rng, true);
@@ -201,7 +203,9 @@ TEST(FoldProgram, RowsUseTheirKernels) {
   EXPECT_EQ(FoldProgram(bodies_of("amin", DType::i32)).known(), Fold::lowest);
   EXPECT_EQ(FoldProgram(bodies_of("any", DType::f32)).known(), Fold::any);
   EXPECT_EQ(FoldProgram(bodies_of("all", DType::bool_)).known(), Fold::all);
-  EXPECT_EQ(FoldProgram(bodies_of("argmax", DType::f32)).known(), std::nullopt);
+  EXPECT_EQ(FoldProgram(bodies_of("argmax", DType::f32)).known_pick(), 1);
+  EXPECT_EQ(FoldProgram(bodies_of("min_dim", DType::f16)).known_pick(), 0);
+  EXPECT_EQ(FoldProgram(bodies_of("argmax", DType::i64)).known_pick(), 1);
 }
 
 }  // namespace

@@ -98,7 +98,9 @@ class Traced:
     def _capture(self, program, state, taken, given, symbolic):
         stand_ins = [symbolic[given[id(t)]] for t in taken.tensors]
         args, kwargs = taken.rebuild(stand_ins)
-        leaves = [(i, t, t.grad) for i, t in enumerate(state.tensors) if t.is_leaf and t.requires_grad]
+        leaves = [
+            (i, t, t.grad) for i, t in enumerate(state.tensors) if t.is_leaf and t.requires_grad
+        ]
         try:
             program.result = _Shape(self._function(*args, **kwargs))
             set_now = [(i, t.grad) for i, t, before in leaves if t.grad is not before]
