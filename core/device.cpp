@@ -38,9 +38,11 @@ std::string known_devices() {
 }
 
 [[noreturn]] void no_such_device(std::string_view text) {
-  throw DeviceError({.problem = "there is no such device",
+  throw DeviceError({.op = "device",
+                     .problem = "there is no such device",
                      .got = std::string(text),
-                     .expected = absl::StrCat("one of: ", known_devices())});
+                     .expected = absl::StrCat("one of: ", known_devices()),
+                     .next = "name one of these"});
 }
 
 // The first device of its kind is made on first use, so that nothing runs before main.

@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "core/asked.h"
 #include "core/error.h"
 #include "core/fn.h"
 #include "core/inplace.h"
@@ -25,14 +26,27 @@ bool needs_grad(Args args) {
   return false;
 }
 
+/// A tensor of a trace that is over: kernels would find no memory.
+[[noreturn]] void escaped(const TensorImpl* t) {
+  throw TraceError({.problem = "a symbolic tensor is used after its trace: it escaped from the "
+                               "function that was traced",
+                    .got = to_string(TensorType{t->dtype, t->geometry.shape, t->device}),
+                    .next = "return the tensor from the traced function instead of keeping it in a "
+                            "global, an attribute or a cache"});
+}
+
 /// Stale views among the operands are brought up to date first.
 void refresh_operands(Args args) {
+  auto one = [](const Arg& a) {
+    if (a.tag != Tag::tensor) return;
+    if (!a.tensor_->storage && t_state.backend == nullptr) [[unlikely]]
+      escaped(a.tensor_);
+    if (a.tensor_->view) refresh(a.tensor());
+  };
   for (const Arg& a : args) {
-    if (a.tag == Tag::tensor && a.tensor_->view) refresh(a.tensor());
+    one(a);
     if (a.tag != Tag::list) continue;
-    for (size_t i = 0; i < a.list_->size; ++i)
-      if (a.list_->data[i].tag == Tag::tensor && a.list_->data[i].tensor_->view)
-        refresh(a.list_->data[i].tensor());
+    for (size_t i = 0; i < a.list_->size; ++i) one(a.list_->data[i]);
   }
 }
 
@@ -71,6 +85,7 @@ Outputs call(const Op& op, Args args, Tensor* into) {
   Backend& backend = current_backend();
   if (op.kind == Kind::composite && !backend.claims(op, args)) {
     CompositeDepth depth(op);
+    AskedScope asked(op.name());
     return op.expansion(args);
   }
   refresh_operands(args);

@@ -101,7 +101,8 @@ void set_default_dtype(DType dtype) {
     throw DTypeError({.op = "set_default_dtype",
                       .problem = "the default element type is a floating one",
                       .got = std::string(name(dtype)),
-                      .expected = "float16, bfloat16, float32 or float64"});
+                      .expected = "float16, bfloat16, float32 or float64",
+                      .next = "pass dtype= where a tensor of integers is wanted"});
   }
   default_float.store(dtype, std::memory_order_relaxed);
 }

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/asked.h"
+
 namespace lathe {
 namespace {
 
@@ -17,7 +19,10 @@ void append(std::string& out, std::string_view label, std::string_view text) {
                   absl::StrReplaceAll(text, {{"\n", absl::StrCat("\n", kIndent)}}));
 }
 
-ErrorParts with_site(ErrorParts parts) {
+constinit thread_local const std::string* t_asked = nullptr;
+
+ErrorParts with_site(ErrorKind kind, ErrorParts parts) {
+  if (t_asked != nullptr && kind != ErrorKind::internal) parts.op = *t_asked;
   if (!parts.site.known()) parts.site = here();
   return parts;
 }
@@ -75,9 +80,16 @@ const char* error_name(ErrorKind kind) {
 
 // The site is looked up once: what() and parts() must agree.
 Error::Error(ErrorKind kind, ErrorParts parts)
-    : Error(kind, with_site(std::move(parts)), Located{}) {}
+    : Error(kind, with_site(kind, std::move(parts)), Located{}) {}
 Error::Error(ErrorKind kind, ErrorParts&& parts, Located)
     : std::runtime_error(format(parts)), kind_(kind), parts_(std::move(parts)) {}
+
+const std::string* asked_op() { return t_asked; }
+
+AskedScope::AskedScope(const std::string& op) : previous_(t_asked) {
+  if (t_asked == nullptr) t_asked = &op;
+}
+AskedScope::~AskedScope() { t_asked = previous_; }
 
 void internal_error(const char* file, int line, const std::string& what) {
   // The path from the folder of the source on: the rest is about the machine that compiled it.

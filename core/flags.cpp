@@ -204,10 +204,11 @@ const FlagRow& flag_row(std::string_view name) {
       {.op = "flags",
        .problem = "there is no such flag",
        .got = std::string(name),
-       .expected = absl::StrCat("one of: ",
-                                absl::StrJoin(kRows, ", ", [](std::string* out, const FlagRow& r) {
-                                  absl::StrAppend(out, r.name);
-                                }))});
+       .expected = absl::StrCat("one of: ", absl::StrJoin(kRows, ", ",
+                                                          [](std::string* out, const FlagRow& r) {
+                                                            absl::StrAppend(out, r.name);
+                                                          })),
+       .next = "lt.flags() lists them with their meaning"});
 }
 
 int64_t flag_count(Flag flag) {
@@ -237,7 +238,8 @@ void set_flag(Flag flag, std::string_view text) {
     throw ValueError({.op = absl::StrCat("flag ", row.name),
                       .problem = "not a value of this flag",
                       .got = absl::StrCat("'", text, "'"),
-                      .expected = expected_text(row)});
+                      .expected = expected_text(row),
+                      .next = "lt.flags() says what each flag takes"});
   }
   std::lock_guard hold(values_mutex);
   store(row, std::move(canonical), count);

@@ -128,13 +128,20 @@ bool Geometry::reshape(IntSpan to, Geometry& out) const {
     out = std::move(r);
     return true;
   }
+  // Sizes that only the trace knows to be 0: no run is filled then, and none needs to be.
+  auto any_layout = [&] {
+    if (!same(numel(shape), 0)) return false;
+    r.strides = row_major(to);
+    out = std::move(r);
+    return true;
+  };
   auto axis = static_cast<int>(to.size()) - 1;
   Int total = 1;
   Int stride = shape.empty() ? Int(1) : strides.back();
   for (size_t i = shape.size(); i-- > 0;) {
     total *= shape[i];
     if (i > 0 && (surely_one(shape[i - 1]) || same(strides[i - 1], total * stride))) continue;
-    if (!place_run(to, total, stride, axis, r.strides)) return false;
+    if (!place_run(to, total, stride, axis, r.strides)) return any_layout();
     if (i > 0) {
       total = 1;
       stride = strides[i - 1];
@@ -142,7 +149,7 @@ bool Geometry::reshape(IntSpan to, Geometry& out) const {
   }
   // Whatever is left in front must be of size 1 (a tensor of rank 0 has no run at all).
   for (; axis >= 0; axis--) {
-    if (!same(to[static_cast<size_t>(axis)], 1)) return false;
+    if (!same(to[static_cast<size_t>(axis)], 1)) return any_layout();
     r.strides[static_cast<size_t>(axis)] = total * stride;
   }
   out = std::move(r);

@@ -4,6 +4,8 @@
 #include <absl/strings/str_cat.h>
 #include <absl/synchronization/mutex.h>
 
+#include <atomic>
+
 #include "core/error.h"
 #include "core/fn.h"
 #include "include/lathe/ops/create.h"
@@ -280,9 +282,9 @@ bool has_gradient(const Op& op) {
          op.put_of != nullptr;
 }
 
-Saves saves_of(const Op& op, DType compute, uint32_t wanted) {
-  if (op.extra.grad != nullptr) return op.extra.saves;
-  if (op.kind != Kind::elementwise || op.extra.no_grad) return {};
+namespace {
+
+Saves find_saves(const Op& op, DType compute, uint32_t wanted) {
   const ChainRule& rule = chain_rule(op, compute);
   auto params = body_params(op);
   uint32_t reads = 0;
@@ -292,6 +294,27 @@ Saves saves_of(const Op& op, DType compute, uint32_t wanted) {
   for (size_t k = 0; k < params.size(); ++k)
     if (reads >> k & 1) out.inputs |= 1u << params[k];
   return out;
+}
+
+/// What saves_of found before, a word a question: row, dtype and wanted inputs above, the answer
+/// below.
+constexpr size_t kFoundSaves = 256;
+constinit std::atomic<uint64_t> found_saves[kFoundSaves]{};
+
+}  // namespace
+
+Saves saves_of(const Op& op, DType compute, uint32_t wanted) {
+  if (op.extra.grad != nullptr) return op.extra.saves;
+  if (op.kind != Kind::elementwise || op.extra.no_grad) return {};
+  if (wanted == 0 || wanted > 0xff) return find_saves(op, compute, wanted);
+  const uint64_t question =
+      uint64_t{op.id} << 48 | static_cast<uint64_t>(compute) << 40 | uint64_t{wanted} << 32;
+  std::atomic<uint64_t>& place = found_saves[(size_t{op.id} * 4 + wanted) % kFoundSaves];
+  const uint64_t word = place.load(std::memory_order_relaxed);
+  if ((word & ~uint64_t{0xffffffff}) == question) return {static_cast<uint32_t>(word), 0};
+  Saves found = find_saves(op, compute, wanted);
+  place.store(question | found.inputs, std::memory_order_relaxed);
+  return found;
 }
 
 Tensor sum_to(const Tensor& g, IntSpan shape) {

@@ -98,11 +98,15 @@ Tensor assign(Tensor dst, const Tensor& value) {
                       .expected = "each element at an address of its own",
                       .next = "clone() the expanded tensor before writing to it"});
   bool grads = thread_state().grad_enabled;
-  bool leaf = dst.requires_grad() && dst.impl()->autograd && dst.impl()->autograd->leaf();
+  auto is_leaf = [](const Tensor& t) {
+    return t.requires_grad() && t.impl()->autograd && t.impl()->autograd->leaf();
+  };
+  bool leaf = is_leaf(dst) || (dst.impl()->view && is_leaf(dst.impl()->view->base));
   if (grads && leaf)
     throw AutogradError({.op = "assign",
                          .problem = "a leaf that requires grad cannot be written in place",
                          .got = to_string(type_of(dst)),
+                         .expected = "a tensor without grad, or one that was computed",
                          .next = "wrap the write in lt.no_grad(), or write to a clone()"});
   Tensor v = fitted(dst, value);
   // A value that reads what is being written must be read in full first.

@@ -17,8 +17,11 @@ int64_t floor_div_numbers(int64_t a, int64_t b) {
 }
 
 [[noreturn]] void division_by_zero(const char* op, Int a) {
-  throw ValueError(
-      {.op = op, .problem = "division by zero", .got = absl::StrCat(to_string(a), " by 0")});
+  throw ValueError({.op = op,
+                    .problem = "division by zero",
+                    .got = absl::StrCat(to_string(a), " by 0"),
+                    .expected = "a divisor other than 0",
+                    .next = "guard the case of size 0"});
 }
 
 bool compare(Relation relation, int64_t a, int64_t b) {
@@ -46,15 +49,19 @@ SymScope& scope_for(const char* problem, Int a) {
 }  // namespace
 
 void Int::overflow(const char* what, Int a, Int b) {
-  throw OverflowError({.problem = "a size is too large",
+  throw OverflowError({.op = "size",
+                       .problem = "a size is too large",
                        .got = absl::StrCat(to_string(a), " ", what, " ", to_string(b)),
-                       .expected = "a result of at least -2^62 and below 2^62"});
+                       .expected = "a result of at least -2^62 and below 2^62",
+                       .next = "check the sizes that were multiplied or added"});
 }
 
 void Int::out_of_range(int64_t value) {
-  throw OverflowError({.problem = "a size is too large",
+  throw OverflowError({.op = "size",
+                       .problem = "a size is too large",
                        .got = absl::StrCat(value),
-                       .expected = "at least -2^62 and below 2^62"});
+                       .expected = "at least -2^62 and below 2^62",
+                       .next = "check how the size was computed"});
 }
 
 int64_t Int::specialise() const {

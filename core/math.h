@@ -24,7 +24,10 @@
 //   S::addexp(x, n)               x * 2^n for integer-valued n by the exponent field, all normal;
 //   anything
 //                                 else gives bits that must be selected away
-//   S::to_int(n) S::from_int(b)   between an integer-valued float and Bits, |n| < 2^22 (2^51)
+//   S::to_int(n) S::from_int(b)   between an integer-valued float and Bits, |n| < 2^22 (2^51);
+//   where
+//                                 conversion is dear, bits(n + m) - bits(m) and back, m = 1.5 *
+//                                 2^23 (1.5 * 2^52), is the same
 //   S::rare(mask, fast, slow)     slow: a callable giving S, taken by the lanes of mask
 //
 // The families are in core/math/*.h; start with exp.h. core/math/minimax.py makes their

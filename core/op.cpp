@@ -7,6 +7,8 @@
 #include <array>
 #include <atomic>
 
+#include "core/checks.h"
+#include "core/custom.h"
 #include "core/error.h"
 #include "core/infer/rules.h"
 
@@ -32,6 +34,15 @@ std::string_view name(Bits bits) {
 
 std::string_view check_message(uint32_t code) {
   return code == kDivisionByZero ? "integer division by zero" : "a checked condition failed";
+}
+
+std::string_view check_expected(uint32_t code) {
+  return code == kDivisionByZero ? "a divisor other than 0" : "the condition that the op states";
+}
+
+std::string_view check_advice(uint32_t code) {
+  return code == kDivisionByZero ? "replace the zeros first, as in where(y == 0, 1, y)"
+                                 : "look at the op's documentation";
 }
 
 Monoid monoid(Expr (*unit)(DType), Expr (*combine)(Expr, Expr)) {
@@ -120,6 +131,8 @@ Types Op::infer(Args args) const {
     case Kind::create:
     case Kind::random:
     case Kind::opaque:
+      if (const CustomOp* custom = custom_of(*this)) return custom->infer(*this, args);
+      break;
     case Kind::composite:
       break;
   }
@@ -283,7 +296,10 @@ const Op& get_op(std::string_view name) {
     if (near[i].first <= 3) absl::StrAppend(&list, list.empty() ? "" : ", ", near[i].second);
   throw NameError({.op = std::string(name),
                    .problem = "there is no op of this name",
-                   .next = list.empty() ? "" : absl::StrCat("did you mean ", list, "?")});
+                   .got = std::string(name),
+                   .expected = "an op of the library, or one that the program defined",
+                   .next = list.empty() ? "define or load the custom op before it is used"
+                                        : absl::StrCat("did you mean ", list, "?")});
 }
 
 std::vector<const Op*> all_ops() {

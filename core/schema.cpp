@@ -56,7 +56,9 @@ class Scanner {
   [[noreturn]] void fail(std::string_view what) {
     throw ValueError({.op = "schema",
                       .problem = std::string(what),
-                      .got = absl::StrCat("'", text_, "', at column ", at_ + 1)});
+                      .got = absl::StrCat("'", text_, "', at column ", at_ + 1),
+                      .expected = "a schema such as f(Tensor x, int n=1) -> Tensor",
+                      .next = "mend the text at that column"});
   }
 
  private:
@@ -316,6 +318,16 @@ std::string print_schema(const Schema& s) {
   return out;
 }
 
+namespace {
+
+std::string parameters(const Schema& schema) {
+  std::string out;
+  for (const Param& p : schema.params) absl::StrAppend(&out, out.empty() ? "" : ", ", p.name);
+  return out;
+}
+
+}  // namespace
+
 void complete_call(const Schema& schema, absl::Span<const Arg> given,
                    absl::Span<const NamedArg> named, absl::InlinedVector<Arg, 8>& out,
                    ArgVec& pool) {
@@ -328,10 +340,13 @@ void complete_call(const Schema& schema, absl::Span<const Arg> given,
   for (const NamedArg& n : named) {
     int i = schema.find(n.name);
     if (i >= 0 && static_cast<size_t>(i) >= given.size()) continue;
-    throw TypeError({.op = schema.name,
-                     .problem = i < 0 ? absl::StrCat("there is no parameter '", n.name, "'")
-                                      : absl::StrCat("'", n.name, "' is given twice"),
-                     .next = absl::StrCat("the signature is ", schema.text)});
+    throw TypeError(
+        {.op = schema.name,
+         .problem = i < 0 ? absl::StrCat("there is no parameter '", n.name, "'")
+                          : absl::StrCat("'", n.name, "' is given twice"),
+         .got = absl::StrCat("'", n.name, "'"),
+         .expected = i < 0 ? absl::StrCat("one of: ", parameters(schema)) : std::string("once"),
+         .next = absl::StrCat("the signature is ", schema.text)});
   }
   for (size_t i = 0; i < schema.params.size(); ++i) {
     const Param& p = schema.params[i];
@@ -340,9 +355,12 @@ void complete_call(const Schema& schema, absl::Span<const Arg> given,
       if (n.name == p.name) value = &n.value;
     if (value == nullptr) {
       if (!p.has_default)
-        throw TypeError({.op = schema.name,
-                         .problem = absl::StrCat("argument '", p.name, "' is missing"),
-                         .next = absl::StrCat("the signature is ", schema.text)});
+        throw TypeError(
+            {.op = schema.name,
+             .problem = absl::StrCat("argument '", p.name, "' is missing"),
+             .got = absl::StrCat(given.size(), " by position, ", named.size(), " by name"),
+             .expected = absl::StrCat("a value for '", p.name, "'"),
+             .next = absl::StrCat("the signature is ", schema.text)});
       value = &p.default_value[0];
     }
     Arg fitted;

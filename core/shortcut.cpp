@@ -211,6 +211,10 @@ bool shortcut_into(const Op& op, Args args) {
   if (!undisturbed(state) || !g.look(op, args)) return false;
   if (g.tracked && state.grad_enabled) return false;
   if (args[0].tag != Tag::tensor || g.lead != args[0].tensor_) return false;
+  // What may overlap itself is refused, also where its sizes happen to keep it from doing so.
+  if (g.lead->view)
+    for (const ViewStep& step : g.lead->view->path)
+      if (step.op->put == nullptr) return false;
   Storage& storage = *g.lead->storage;
   // Another operand in the same memory must be the very same elements.
   for (size_t i = 1; i < args.size(); ++i)

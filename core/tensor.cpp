@@ -26,6 +26,7 @@ TensorImpl& checked(TensorImpl* p) {
                     .problem = "a trace sees types and sizes, never the data of a tensor",
                     .got = absl::StrCat("a symbolic tensor ",
                                         to_string(TensorType{t.dtype, t.geometry.shape, t.device})),
+                    .expected = "ops on tensors, and questions about shape, dtype and device",
                     .next = "to choose by data:      y = lathe.where(condition, a, b)\n"
                             "to branch or loop on it: do that outside of the traced function"});
 }
@@ -59,6 +60,7 @@ Item fetch_item(const TensorImpl& t) {
     throw ValueError({.op = "item",
                       .problem = "only a tensor of one element is a number",
                       .got = to_string(TensorType{t.dtype, t.geometry.shape, t.device}),
+                      .expected = "one element",
                       .next = "index the element you want, or reduce the tensor first"});
   }
   Item item{{}, t.dtype};
@@ -76,9 +78,12 @@ Item fetch_item(const TensorImpl& t) {
 
 void refuse_imaginary(const Item& item) {
   if (element_imaginary(item.dtype, item.bytes) == 0) return;
-  throw ValueError({.op = "item",
-                    .problem = "a complex number with an imaginary part is not a real one",
-                    .next = "take real(x) or abs(x) first"});
+  throw ValueError(
+      {.op = "item",
+       .problem = "a complex number with an imaginary part is not a real one",
+       .got = absl::StrCat("an imaginary part of ", element_imaginary(item.dtype, item.bytes)),
+       .expected = "an imaginary part of 0",
+       .next = "take real(x) or abs(x) first"});
 }
 
 }  // namespace
@@ -237,7 +242,9 @@ int normalise_axis(std::string_view op, int64_t axis, int rank) {
                     .problem = "the axis is out of range",
                     .got = absl::StrCat("axis ", axis, " of a tensor of rank ", rank),
                     .expected = rank == 0 ? "no axis: a tensor of rank 0 has none"
-                                          : absl::StrCat(-rank, " to ", rank - 1)});
+                                          : absl::StrCat(-rank, " to ", rank - 1),
+                    .next = rank == 0 ? "leave the axis out, or unsqueeze() the tensor"
+                                      : "name an axis that the tensor has"});
 }
 
 }  // namespace lathe

@@ -19,7 +19,9 @@ absl::InlinedVector<bool, 6> reduced_axes(const Op& op, Args args, int rank) {
     if (mask[static_cast<size_t>(axis)])
       throw IndexError({.op = op.name(),
                         .problem = absl::StrCat("axis ", axis, " is named twice"),
-                        .got = to_string(dim)});
+                        .got = to_string(dim),
+                        .expected = "each axis at most once",
+                        .next = "name it once"});
     mask[static_cast<size_t>(axis)] = true;
   }
   return mask;
@@ -41,7 +43,8 @@ Types infer_reduce(const Op& op, Args args) {
     throw ValueError({.op = op.name(),
                       .problem = "nothing to reduce: an axis of size 0 has no such value",
                       .got = to_string(x),
-                      .expected = "at least one element"});
+                      .expected = "at least one element",
+                      .next = "test numel() before, or reduce another axis"});
   Device device = common_device(op, args);
   Types types;
   for (size_t k = 0; k < t.results.size(); ++k) types.push_back({t.results[k], out, device});
@@ -103,6 +106,14 @@ Types infer_index(const Op& op, Args args) {
                       .problem = problem,
                       .got = absl::StrCat(to_string(a), " and ", to_string(b))});
   };
+  if (s.source >= 0 && args[static_cast<size_t>(s.source)].tag == Tag::tensor) {
+    DType source = args.tensor(s.source).dtype();
+    if (source != x.dtype())
+      throw DTypeError({.op = op.name(),
+                        .problem = "input and source differ in dtype",
+                        .got = absl::StrCat(name(x.dtype()), " and ", name(source)),
+                        .next = "convert one with .to(dtype)"});
+  }
   if (s.access == Access::select) {
     if (x.rank() == 0) wrong("the input needs an axis", x.shape(), index.shape());
     out.erase(out.begin() + axis);
@@ -134,11 +145,6 @@ Types infer_index(const Op& op, Args args) {
     for (size_t i = 0; i < out.size(); ++i)
       if (!require(Relation::le, index.shape()[i], source.shape()[i]))
         wrong("index is larger than the source", index.shape(), source.shape());
-    if (source.dtype() != dtype)
-      throw DTypeError({.op = op.name(),
-                        .problem = "input and source differ in dtype",
-                        .got = absl::StrCat(name(dtype), " and ", name(source.dtype())),
-                        .next = "convert one with .to(dtype)"});
   }
   return {TensorType{dtype, out, common_device(op, args)}};
 }
@@ -157,7 +163,8 @@ Types infer_sort(const Op& op, Args args) {
       throw ValueError({.op = op.name(),
                         .problem = "k is out of range",
                         .got = absl::StrCat("k = ", to_string(k)),
-                        .expected = absl::StrCat("between 0 and ", to_string(n))});
+                        .expected = absl::StrCat("between 0 and ", to_string(n)),
+                        .next = "take min(k, size)"});
     t = t.with_size(axis, k);
   }
   return {t, t.with(DType::i64)};

@@ -101,19 +101,38 @@ class Solver {
         missing = &t;
       }
     }
-    if (missing == nullptr) return true;  // reads outside are 0: any size is valid
     for (int a : e.axis->minus) room += attrs_[static_cast<size_t>(a)] * 2;
+    if (missing == nullptr) return check_affine(e, room);
     if (!require(Relation::le, Int(1), scale(*missing)))
       throw ValueError({.op = std::string(op_),
                         .problem = "a stride must be at least 1",
-                        .got = to_string(scale(*missing))});
+                        .got = to_string(scale(*missing)),
+                        .expected = "1 or more",
+                        .next = "leave it out for 1"});
     if (!require(Relation::le, Int(0), room))
       throw ShapeError({.op = std::string(op_),
                         .problem = "the window is larger than the padded input",
                         .got = absl::StrCat(e.operand->name, " axis of size ", to_string(e.size)),
-                        .expected = absl::StrCat("by ", f_.text)});
+                        .expected = absl::StrCat("by ", f_.text),
+                        .next = "pad more, or take a smaller window"});
     vars_[static_cast<size_t>(missing->var)] = floor_div(room, scale(*missing)) + 1;
     return true;
+  }
+
+  /// All extents are known: the first variable's must be the one that the others leave it, so that
+  /// an adjoint belongs to a product that there is.
+  bool check_affine(const Equation& e, Int room) {
+    const FormulaTerm& first = e.axis->terms[0];
+    Int left = room + scale(first) * (var(first.var) - 1), fits = 0;
+    if (require(Relation::le, Int(1), scale(first)) && require(Relation::le, Int(0), left))
+      fits = floor_div(left, scale(first)) + 1;
+    if (require(Relation::eq, var(first.var), fits)) return true;
+    throw ShapeError({.op = std::string(op_),
+                      .problem = absl::StrCat("the sizes of '", f_.vars[first.var], "' differ"),
+                      .got = to_string(var(first.var)),
+                      .expected = absl::StrCat(to_string(fits), " for an axis of ",
+                                               to_string(e.size), ", by ", f_.text),
+                      .next = "give the shape that the forward convolution had"});
   }
 
   Int scale(const FormulaTerm& t) const {

@@ -51,13 +51,13 @@ template <class S>
 template <class S>
 [[gnu::always_inline]] inline S erf(S x) {
   if constexpr (single<S>) {
-    // x P(x^2) / Q(x^2), 2^-24.1 up to 3.93, from where erf rounds to 1.
-    S y = S::pmax(num<S>(-3.93), S::pmin(num<S>(3.93), x));
+    // x P(x^2) / Q(x^2), 2^-24.1 up to 3.85. From there it grows past 1 and is cut off.
+    S y = S::pmax(num<S>(-4.1), S::pmin(num<S>(4.1), x));
     S z = y * y;
-    S p =
-        poly(z, 1.1283791f, 0.19077139f, 0.05278854f, 0.0037790544f, 0.00028479274f, 2.042019e-06f);
-    S q = poly(z, 1.f, 0.50239944f, 0.11425229f, 0.014996321f, 0.0011650723f, 3.8003753e-05f);
-    return (y * p) / q;
+    S p = poly(z, 1.1283791f, 0.18789686f, 0.052454446f, 0.0036666822f, 0.00028430883f,
+               2.092778e-06f);
+    S q = poly(z, 1.f, 0.49985215f, 0.11310585f, 0.014771701f, 0.0011414752f, 3.8499245e-05f);
+    return S::pmax(num<S>(-1), S::pmin(num<S>(1), (y * p) / q));
   } else {
     S a = S::abs(x);
     // On [0, 1]: 2^-56.0

@@ -10,13 +10,13 @@ namespace lathe::math {
 template <class S>
 [[gnu::always_inline]] inline S tanh(S x) {
   if constexpr (single<S>) {
-    // x P(x^2) / Q(x^2), 2^-27.8 up to 9.02, from where tanh rounds to 1. P(0) = Q(0): tiny x come
-    // back.
-    S y = S::pmax(num<S>(-9.02), S::pmin(num<S>(9.02), x));
+    // x P(x^2) / Q(x^2), 2^-26.2 up to 8.4. From there it grows past 1, where tanh is to the last
+    // place but a few, and is cut off. P(0) = Q(0): tiny x come back.
+    S y = S::pmax(num<S>(-9.5), S::pmin(num<S>(9.5), x));
     S z = y * y;
-    S p = poly(z, 1.f, 0.13681522f, 0.0038706677f, 2.8076058e-05f, 3.0838876e-08f, -1.247092e-11f);
-    S q = poly(z, 1.f, 0.47014853f, 0.027253546f, 0.0003943503f, 1.2933408e-06f);
-    return (y * p) / q;
+    S p = poly(z, 1.f, 0.13422114f, 0.00354452f, 2.1422926e-05f, 1.4507919e-08f);
+    S q = poly(z, 1.f, 0.46755442f, 0.02606276f, 0.00033659805f, 8.242576e-07f);
+    return S::pmax(num<S>(-1), S::pmin(num<S>(1), (y * p) / q));
   } else {
     S t = half_expm1(S::pmin(num<S>(22), S::abs(x)) * num<S>(2));
     return with_sign_of(t / (t + num<S>(1)), x);

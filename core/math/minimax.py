@@ -255,7 +255,7 @@ def asin_p():
 
 def tanh_r():
     f = near_zero(1, lambda x: mp.tanh(x) / x)
-    return lambda num, den: Fit(f, 0, "9.02", num, den, u=square, fixed={("p", 0): 1})
+    return lambda num, den: Fit(f, 0, "8.4", num, den, u=square, fixed={("p", 0): 1})
 
 
 def erf_over_x(x):
@@ -263,7 +263,7 @@ def erf_over_x(x):
 
 
 def erf_r():
-    return lambda num, den: Fit(erf_over_x, 0, "3.93", num, den, u=square)
+    return lambda num, den: Fit(erf_over_x, 0, "3.85", num, den, u=square)
 
 
 def erf_small():
@@ -383,7 +383,7 @@ TABLES = {  # name: (fit, degrees for f32, degrees for f64); None where the type
     "cosh_small": (even_tail(mp.cosh, LN2_HALF, 1), (1,), (4,)),
     "asin_p": (asin_p(), (4,), (11,)),
     "atan_p": (odd_tail(mp.atan, mp.sqrt(2) - 1, -third), (3,), (10,)),
-    "tanh_r": (tanh_r(), (5, 4), None),
+    "tanh_r": (tanh_r(), (4, 4), None),
     "erf_r": (erf_r(), (5, 5), None),
     "erf_small": (erf_small(), None, (11,)),
     "erfc_g": (erfc_g(2, "10.1"), (9,), None),

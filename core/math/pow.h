@@ -8,32 +8,22 @@
 
 namespace lathe::math {
 
-/// log2(x) for positive finite x: with s = (m - 1) / (m + 1), log2(m) = s (A + B s^2 + s^4 M(s^2))
-/// where A = 2 log2(e), B = 2/3 log2(e). s, A and B are pairs; M's part is small enough to be one
-/// number.
+/// log2(1 + f): with s = f / (2 + f) it is s (A + B s^2 + s^4 M(s^2)) where A = 2 log2(e) and B =
+/// 2/3 log2(e). s, A and B are pairs; M's part is small enough to be one number.
 template <class S>
-[[gnu::always_inline]] inline Pair<S> log2_pair(S x) {
-  constexpr typename S::Word lowest =
-      single<S> ? typename S::Word(0x3f3504f3) : static_cast<typename S::Word>(0x3fe6a09e667f3bcd);
-  constexpr double up = single<S> ? 0x1p24 : 0x1p53;
-  typename S::Mask tiny = S::lt(x, S(std::numeric_limits<typename S::Scalar>::min()));
-  auto [whole_e, m] = split_at(S::select(tiny, x * num<S>(up), x), lowest);
-  S e = S::select(tiny, whole_e - num<S>(single<S> ? 24 : 53), whole_e);
-  S f = m - num<S>(1);
-
-  Pair<S> d = fast_two_sum(num<S>(2), f);
-  S inverse = num<S>(1) / d.hi;
-  S s = f * inverse;
-  S s_lo = fma(-s, d.lo, fma(-s, d.hi, f)) * inverse;
-  S z = s * s;
-  S z_lo = fma(s + s, s_lo, fma(s, s, -z));
-
+[[gnu::always_inline]] inline Pair<S> log2_fraction(S f) {
   S a_hi = num<S>(single<S> ? 0x1.715476p+1 : 0x1.71547652b82fep+1);
   S a_lo = num<S>(single<S> ? 0x1.4ae0cp-25 : 0x1.777d0ffda0d24p-55);
   S b_hi = num<S>(single<S> ? 0x1.ec709ep-1 : 0x1.ec709dc3a03fdp-1);
   S b_lo = num<S>(single<S> ? -0x1.e2fe02p-28 : 0x1.d27f05548af0cp-55);
+  S s = f / (num<S>(2) + f);
+  // The division's remainder f - 2 s - s f, whose first difference is exact, over 2 + f = 2 / (1 -
+  // s).
+  S s_lo = fma(-s, f, fma(s, num<S>(-2), f)) * fma(s, num<S>(-0.5), num<S>(0.5));
+  S z = s * s;
+  S z_lo = fma(s + s, s_lo, fma(s, s, -z));
   S tail;
-  if constexpr (single<S>) {  // of log2(m): 2^-36.8
+  if constexpr (single<S>) {  // of log2(1 + f): 2^-36.8
     tail = poly(z, 0.57708025f, 0.41184396f, 0.33796242f);
   } else {  // 2^-66.3
     tail = poly(z, 0.5770780163556183, 0.4121985830917657, 0.32059890230706345, 0.26230769800222375,
@@ -44,9 +34,21 @@ template <class S>
   Pair<S> v = fast_two_sum(a_hi, b.hi);
   S v_lo = v.lo + (a_lo + small);
   Pair<S> l = two_product(s, v.hi);
-  S l_lo = l.lo + fma(s, v_lo, s_lo * v.hi);
+  return {l.hi, l.lo + fma(s, v_lo, s_lo * v.hi)};
+}
+
+/// log2(x) for positive finite x.
+template <class S>
+[[gnu::always_inline]] inline Pair<S> log2_pair(S x) {
+  constexpr typename S::Word lowest =
+      single<S> ? typename S::Word(0x3f3504f3) : static_cast<typename S::Word>(0x3fe6a09e667f3bcd);
+  constexpr double up = single<S> ? 0x1p24 : 0x1p53;
+  typename S::Mask tiny = S::lt(x, S(std::numeric_limits<typename S::Scalar>::min()));
+  auto [whole_e, m] = split_at(S::select(tiny, x * num<S>(up), x), lowest);
+  S e = S::select(tiny, whole_e - num<S>(single<S> ? 24 : 53), whole_e);
+  Pair<S> l = log2_fraction(m - num<S>(1));
   Pair<S> sum = fast_two_sum(e, l.hi);
-  return fast_two_sum(sum.hi, sum.lo + l_lo);  // M's part made the second large
+  return fast_two_sum(sum.hi, sum.lo + l.lo);  // M's part made l.lo large
 }
 
 /// x^y from |x|^y, where x is not a positive finite number or y is not finite; as C's pow.

@@ -19,8 +19,11 @@ Device device_of(const Arg& a) { return a.none() ? Device{} : a.device_; }
 Shape checked_shape(std::string_view op, Shape shape) {
   for (Int s : shape)
     if (!require(Relation::le, Int(0), s))
-      throw ValueError(
-          {.op = std::string(op), .problem = "a negative size", .got = to_string(shape)});
+      throw ValueError({.op = std::string(op),
+                        .problem = "a negative size",
+                        .got = to_string(shape),
+                        .expected = "sizes of 0 or more",
+                        .next = "check how the size was computed"});
   return shape;
 }
 
@@ -45,7 +48,11 @@ Types infer_arange(Args a) {
   DType dtype = !a.none(3) ? a.dtype(3) : ints ? DType::i64 : default_dtype();
   bool zero_step = ints ? !require(Relation::ne, a.integer(2), Int(0)) : number(a[2]) == 0;
   if (zero_step)
-    throw ValueError({.op = "arange", .problem = "the step is zero", .got = to_string(a[2])});
+    throw ValueError({.op = "arange",
+                      .problem = "the step is zero",
+                      .got = to_string(a[2]),
+                      .expected = "a step above or below 0",
+                      .next = "use full() for one value many times"});
   Int count;
   if (ints) {
     count = max(ceil_div(a.integer(1) - a.integer(0), a.integer(2)), Int(0));
@@ -54,7 +61,9 @@ Types infer_arange(Args a) {
     if (!(n < 0x1p62))
       throw OverflowError({.op = "arange",
                            .problem = "too many elements",
-                           .got = absl::StrCat(number(a[0]), " to ", number(a[1]))});
+                           .got = absl::StrCat(number(a[0]), " to ", number(a[1])),
+                           .expected = "fewer than 2^62",
+                           .next = "check the step"});
     count = n > 0 ? Int(static_cast<int64_t>(n)) : Int(0);
   }
   return {TensorType{dtype, {count}, device_of(a[4])}};
@@ -77,8 +86,11 @@ Types infer_random(Args a) {
 Types infer_bernoulli(Args a) {
   double p = a.real(1);
   if (!(p >= 0 && p <= 1))
-    throw ValueError(
-        {.op = "bernoulli", .problem = "a probability outside [0, 1]", .got = absl::StrCat(p)});
+    throw ValueError({.op = "bernoulli",
+                      .problem = "a probability outside [0, 1]",
+                      .got = absl::StrCat(p),
+                      .expected = "0 to 1",
+                      .next = "divide per cents by 100"});
   return {
       TensorType{dtype_or_default(a[2]), checked_shape("bernoulli", a.ints(0)), device_of(a[3])}};
 }
@@ -88,7 +100,9 @@ Types infer_randint(Args a) {
       !require(Relation::le, a.integer(1) - a.integer(0), Int(int64_t{1} << 32)))
     throw ValueError({.op = "randint",
                       .problem = "low must be below high, by at most 2^32",
-                      .got = absl::StrCat(to_string(a[0]), " and ", to_string(a[1]))});
+                      .got = absl::StrCat(to_string(a[0]), " and ", to_string(a[1])),
+                      .expected = "low < high <= low + 2^32",
+                      .next = "randint(low, high) leaves high itself out: add 1"});
   DType dtype = a.none(3) ? DType::i64 : a.dtype(3);
   return {TensorType{dtype, checked_shape("randint", a.ints(2)), device_of(a[4])}};
 }

@@ -31,4 +31,7 @@ inline Shape all_axes(int rank) {
 Expr lowest(DType dtype);
 Expr highest(DType dtype);
 
+/// The complex conjugate in a derivative; a real tensor as it is, without a call.
+Tensor conjugate(const Tensor& x);
+
 }  // namespace lathe

@@ -55,11 +55,14 @@ Types infer_searchsorted(Args a) {
   if (sorted.rank() != 1)
     throw ShapeError({.op = "searchsorted",
                       .problem = "the sorted sequence must have one axis",
-                      .got = to_string(type_of(sorted))});
+                      .got = to_string(type_of(sorted)),
+                      .expected = "one axis",
+                      .next = "flatten() it, or search row by row"});
   if (sorted.dtype() != values.dtype())
     throw DTypeError({.op = "searchsorted",
                       .problem = "sequence and values differ in dtype",
                       .got = absl::StrCat(name(sorted.dtype()), " and ", name(values.dtype())),
+                      .expected = "one dtype",
                       .next = "convert one with .to(dtype)"});
   return {type_of(values).with(DType::i64)};
 }

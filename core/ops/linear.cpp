@@ -1,6 +1,7 @@
 // Contractions: one index formula each. matmul and linear are composites over mm.
 #include <absl/strings/str_cat.h>
 
+#include "core/infer/rules.h"
 #include "core/ops/families.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/nn.h"
@@ -15,8 +16,8 @@ using S = shape_ops<Tensor>;
 
 Grads mm_grad(Grad g) {
   Grads out(2);
-  if (g.wants(0)) out[0] = N::mm(g.dy(), M::conj(S::transpose(g.x(1), -1, -2)));
-  if (g.wants(1)) out[1] = N::mm(M::conj(S::transpose(g.x(0), -1, -2)), g.dy());
+  if (g.wants(0)) out[0] = N::mm(g.dy(), conjugate(S::transpose(g.x(1), -1, -2)));
+  if (g.wants(1)) out[1] = N::mm(conjugate(S::transpose(g.x(0), -1, -2)), g.dy());
   return out;
 }
 
@@ -54,6 +55,7 @@ Outputs matmul_expansion(Args args) {
     throw ShapeError({.op = "matmul",
                       .problem = "an operand has no axes",
                       .got = absl::StrCat(to_string(type_of(a)), " @ ", to_string(type_of(b))),
+                      .expected = "operands of at least one axis",
                       .next = "use * for numbers"});
   if (!identical(a.size(-1), b.size(b.rank() == 1 ? 0 : -2)) &&
       !require(Relation::eq, a.size(-1), b.size(b.rank() == 1 ? 0 : -2)))
@@ -70,6 +72,30 @@ Outputs matmul_expansion(Args args) {
   if (b.rank() == 1) y = S::squeeze(y, {Int(-1)});
   if (a.rank() == 1) y = S::squeeze(y, {Int(b.rank() == 1 ? -1 : -2)});
   return {y};
+}
+
+/// The formula takes as many groups as the channels allow; the argument says how many there are.
+Types infer_conv2d(Args a) {
+  Tensor x = a.tensor(0), w = a.tensor(1);
+  Int groups = a.integer(5);
+  if (x.rank() == 4 && w.rank() == 4) {
+    if (!require(Relation::le, 1, groups))
+      throw ValueError({.op = "conv2d",
+                        .problem = "there is at least one group",
+                        .got = absl::StrCat("groups=", to_string(groups)),
+                        .expected = "groups >= 1",
+                        .next = "leave groups out for an ordinary convolution"});
+    if (!require(Relation::eq, x.size(1), w.size(1) * groups) ||
+        !require(Relation::eq, mod(w.size(0), groups), 0))
+      throw ShapeError({.op = "conv2d",
+                        .problem = "the channels do not fit the weights",
+                        .got = absl::StrCat("x", to_string(x.shape()), ", w", to_string(w.shape()),
+                                            ", groups=", to_string(groups)),
+                        .expected = "x[n, c, h, w] with w[o, c / groups, kh, kw], and groups a "
+                                    "divisor of o",
+                        .next = "check the order of the operands, and groups"});
+  }
+  return infer_contract(*N::conv2d.op(), a);
 }
 
 Outputs linear_expansion(Args a) {
@@ -90,6 +116,7 @@ void add_linear_rows(Rows& r) {
       "O[n, g o, y, x] += X[n, g c, y*stride0 + i*dilation0 - pad0, x*stride1 + j*dilation1 - pad1]"
       " * W[g o, c, i, j] over i, j, c",
       {.domain = floating,
+       .infer = infer_conv2d,
        .saves = save_x(0) | save_x(1),
        .grad = conv_grad,
        .doc = "Cross-correlation of x[n, c, h, w] with w[o, c / groups, kh, kw]."});

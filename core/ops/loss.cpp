@@ -22,7 +22,8 @@ void check_reduction(std::string_view op, std::string_view how) {
   throw ValueError({.op = std::string(op),
                     .problem = "an unknown reduction",
                     .got = absl::StrCat("'", how, "'"),
-                    .expected = "'mean', 'sum' or 'none'"});
+                    .expected = "'mean', 'sum' or 'none'",
+                    .next = "leave the argument out for the mean"});
 }
 
 Outputs mse_expansion(Args a) {
@@ -44,7 +45,8 @@ void check_classes(std::string_view op, const Tensor& x, const Tensor& target) {
                       .problem = "input and target do not fit",
                       .got = absl::StrCat("input ", to_string(x.shape()), ", target ",
                                           to_string(target.shape())),
-                      .expected = absl::StrCat("a class number for each of ", to_string(want))});
+                      .expected = absl::StrCat("a class number for each of ", to_string(want)),
+                      .next = "check the batch size, and which axis holds the classes"});
   if (target.dtype() != DType::i64 && target.dtype() != DType::i32)
     throw DTypeError({.op = std::string(op),
                       .problem = "class numbers must be integers",

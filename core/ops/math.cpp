@@ -123,6 +123,8 @@ void add_binary(Rows& r) {
                 if (a.none(1) && a.none(2))
                   throw ValueError({.op = "clamp",
                                     .problem = "neither min nor max is given",
+                                    .got = "None and None",
+                                    .expected = "a bound on one side or on both",
                                     .next = "pass at least one of them"});
                 if (!a.none(1)) x = M::clamp_min(x, a[1]);
                 if (!a.none(2)) x = M::clamp_max(x, a[2]);
@@ -173,7 +175,7 @@ void add_functions(Rows& r) {
                 {.domain = differentiable,
                  .promote = Promote::to_float,
                  .saves = save_y(0),
-                 .grad = [](Grad g) { return Grads{M::mul(g.dy(), M::conj(g.y()))}; },
+                 .grad = [](Grad g) { return Grads{M::mul(g.dy(), conjugate(g.y()))}; },
                  .doc = "e to the power x."});
   r.elementwise("tanh(Tensor x) -> Tensor", [](Expr x) { return tanh(x); },
                 {.domain = floating,
@@ -301,6 +303,8 @@ void add_complex(Rows& r) {
 }
 
 }  // namespace
+
+Tensor conjugate(const Tensor& x) { return is_complex(x.dtype()) ? M::conj(x) : x; }
 
 void add_math_rows(Rows& r) {
   add_binary(r);

@@ -46,8 +46,11 @@ Shape resolve_shape(std::string_view op, IntSpan shape, Int count) {
   for (size_t i = 0; i < out.size(); ++i) {
     if (identical(out[i], Int(-1))) {
       if (unknown >= 0)
-        throw ValueError(
-            {.op = std::string(op), .problem = "only one size may be -1", .got = to_string(shape)});
+        throw ValueError({.op = std::string(op),
+                          .problem = "only one size may be -1",
+                          .got = to_string(shape),
+                          .expected = "at most one -1",
+                          .next = "give the other sizes as numbers"});
       unknown = static_cast<int>(i);
     } else {
       known *= out[i];
@@ -57,6 +60,7 @@ Shape resolve_shape(std::string_view op, IntSpan shape, Int count) {
     throw ShapeError({.op = std::string(op),
                       .problem = "the sizes do not multiply to the number of elements",
                       .got = absl::StrCat(to_string(shape), " for ", to_string(count), " elements"),
+                      .expected = absl::StrCat("sizes whose product is ", to_string(count)),
                       .next = "check the sizes; one of them may be -1"});
   };
   if (unknown >= 0) {
@@ -77,6 +81,7 @@ Geometry view_geometry(const Geometry& x, Args a) {
                       .problem = "the elements do not lie in an order that this shape can name",
                       .got = absl::StrCat("shape ", to_string(x.shape), ", strides ",
                                           to_string(x.strides), " viewed as ", to_string(shape)),
+                      .expected = "axes that merge or split without moving elements",
                       .next = "use reshape(), which copies where it must"});
   return out;
 }
@@ -95,6 +100,7 @@ Geometry expand_geometry(const Geometry& x, Args a) {
     throw ShapeError({.op = "expand",
                       .problem = "only axes of size 1 can be expanded",
                       .got = absl::StrCat(to_string(x.shape), " to ", to_string(a.ints(1))),
+                      .expected = "equal sizes, or 1 where they differ, counted from the last axis",
                       .next = "repeat or index the tensor instead"});
   return x.expand(want);
 }
@@ -113,7 +119,9 @@ Geometry permute_geometry(const Geometry& x, Args a) {
   if (!all)
     throw ValueError({.op = "permute",
                       .problem = "each axis must be named just once",
-                      .got = absl::StrCat(to_string(dims), " for rank ", x.rank())});
+                      .got = absl::StrCat(to_string(dims), " for rank ", x.rank()),
+                      .expected = absl::StrCat("0 to ", x.rank() - 1, " in any order"),
+                      .next = "name every axis once"});
   return x.permute(order);
 }
 
@@ -139,16 +147,22 @@ Geometry windows_geometry(const Geometry& x, Args a) {
   if (x.rank() < 2)
     throw ShapeError({.op = "windows",
                       .problem = "the input needs two axes to slide over",
-                      .got = to_string(x.shape)});
+                      .got = to_string(x.shape),
+                      .expected = "at least two axes",
+                      .next = "unsqueeze() the missing ones"});
   for (size_t k = 0; k < 2; ++k) {
     size_t axis = x.shape.size() - 2 + k;
     Int room = x.shape[axis] - kernel[k];
     if (!require(Relation::le, Int(1), stride[k]) || !require(Relation::le, Int(1), kernel[k]) ||
         !require(Relation::le, Int(0), room))
-      throw ShapeError({.op = "windows",
-                        .problem = "the window does not fit",
-                        .got = absl::StrCat("kernel ", to_string(kernel), ", stride ",
-                                            to_string(stride), " on ", to_string(x.shape))});
+      throw ShapeError(
+          {.op = "windows",
+           .problem = "the window does not fit",
+           .got = absl::StrCat("kernel ", to_string(kernel), ", stride ", to_string(stride), " on ",
+                               to_string(x.shape)),
+           .expected =
+               "kernel and stride of at least 1, and a kernel no larger than the last two axes",
+           .next = "pad the input, or take a smaller kernel"});
     g.shape[axis] = floor_div(room, stride[k]) + 1;
     g.strides[axis] = x.strides[axis] * stride[k];
     g.shape.push_back(kernel[k]);
@@ -225,7 +239,8 @@ Outputs select_expansion(Args a) {
     throw IndexError({.op = "select",
                       .problem = absl::StrCat("index out of range on axis ", axis),
                       .got = to_string(i),
-                      .expected = absl::StrCat("-", to_string(size), " to ", to_string(size - 1))});
+                      .expected = absl::StrCat("-", to_string(size), " to ", to_string(size - 1)),
+                      .next = "check the index against size()"});
   if (i < Int(0)) i = i + size;
   return {S::squeeze(S::slice(x, axis, i, i + 1), {Int(axis)})};
 }
@@ -233,7 +248,11 @@ Outputs select_expansion(Args a) {
 Outputs cat_expansion(Args a) {
   Tensors xs = a.tensors(0);
   if (xs.empty())
-    throw ValueError({.op = "cat", .problem = "there is nothing to join", .got = "an empty list"});
+    throw ValueError({.op = "cat",
+                      .problem = "there is nothing to join",
+                      .got = "an empty list",
+                      .expected = "at least one tensor",
+                      .next = "leave the call out where the list is empty"});
   int axis = normalise_axis("cat", a.integer(1).value(), xs[0].rank());
   DType dtype = xs[0].dtype();
   Shape shape = xs[0].shape();
@@ -247,7 +266,9 @@ Outputs cat_expansion(Args a) {
       throw ShapeError(
           {.op = "cat",
            .problem = absl::StrCat("the shapes differ outside axis ", axis),
-           .got = absl::StrCat(to_string(xs[0].shape()), " and ", to_string(x.shape()))});
+           .got = absl::StrCat(to_string(xs[0].shape()), " and ", to_string(x.shape())),
+           .expected = "equal sizes on all other axes",
+           .next = "slice, pad or reshape the tensors first"});
     total += x.size(axis);
   }
   shape[static_cast<size_t>(axis)] = total;
