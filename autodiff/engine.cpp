@@ -36,6 +36,7 @@ class Engine {
       throw AutogradError({.op = "backward",
                            .problem = "the result does not depend on any tensor that requires grad",
                            .got = to_string(type_of(y)),
+                           .expected = "a result computed from a tensor that requires grad",
                            .next = "call requires_grad_() on an input before computing it"});
     if (!dy.defined()) {
       if (!(y.numel() == Int(1)))
@@ -49,7 +50,8 @@ class Engine {
       throw ShapeError({.op = "backward",
                         .problem = "the gradient given has another shape than the result",
                         .got = to_string(dy.shape()),
-                        .expected = to_string(y.shape())});
+                        .expected = to_string(y.shape()),
+                        .next = "expand or reshape the gradient"});
     }
     arrive(edge_of(y), dy);
   }
@@ -67,6 +69,8 @@ class Engine {
     while (!queue_.empty()) {
       NodePtr node = queue_.top();
       queue_.pop();
+      if (node->op != nullptr && options_.cancelled != nullptr && options_.cancelled())
+        throw CancelledError({.op = "backward", .problem = "the computation was cancelled"});
       visit(node);
     }
   }
@@ -95,22 +99,32 @@ class Engine {
       throw AutogradError(
           {.op = node->op->name(),
            .problem = "backward went through here before and released what it needs",
+           .got = "a second backward",
+           .expected = "one backward for each forward",
            .next = "pass retain_graph=True to the first backward()"});
     SiteScope site(node->site);
+    if (collect_leaves_) refuse_outside(*node);
     Grads grads = derive(node, dys);
     for (size_t i = 0; i < grads.size(); ++i)
       if (grads[i].defined()) arrive(node->next[i], grads[i]);
     if (!options_.retain_graph && !options_.create_graph) {
+      node->released = !node->xs.empty() || !node->ys.empty();
       node->xs.clear();
       node->ys.clear();
-      node->released = needs_saved(*node);
     }
   }
 
-  static bool needs_saved(const TapeNode& node) {
-    Saves s =
-        saves_of(*node.op, node.x_types.empty() ? DType::f32 : compute_type(node.x_types[0].dtype));
-    return s.inputs != 0 || s.outputs != 0;
+  /// A backward inside a trace would have to go on where the trace cannot see.
+  static void refuse_outside(const TapeNode& node) {
+    for (size_t i = 0; i < node.next.size(); ++i)
+      if (node.next[i].outside)
+        throw TraceError(
+            {.op = node.op->name(),
+             .problem = "backward() inside a traced function reaches an argument with history",
+             .got = to_string(node.x_types[i]),
+             .expected = "arguments that are leaves, or need no gradient",
+             .next =
+                 "pass it detached, or call backward() on the result, outside of the function"});
   }
 
   static Grads derive(const NodePtr& node, const Tensors& dys) {
@@ -169,6 +183,7 @@ Tensors grad(const Tensors& ys, const Tensors& dys, const Tensors& xs, BackwardO
       throw AutogradError({.op = "grad",
                            .problem = "an input does not require grad",
                            .got = to_string(type_of(x)),
+                           .expected = "inputs that require grad",
                            .next = "call requires_grad_() on it before computing the result"});
     edges.push_back(edge_of(x));
     engine.want(edges.back());
@@ -181,6 +196,8 @@ Tensors grad(const Tensors& ys, const Tensors& dys, const Tensors& xs, BackwardO
     if (!g.defined() && !options.allow_unused)
       throw AutogradError({.op = "grad",
                            .problem = absl::StrCat("input ", i, " does not influence the result"),
+                           .got = to_string(type_of(xs[i])),
+                           .expected = "inputs that the result was computed from",
                            .next = "pass allow_unused=True to get None for it"});
     out.push_back(g);
   }

@@ -13,6 +13,8 @@ struct BackwardOptions {
   bool retain_graph = false;  // keep saved tensors for another backward
   bool create_graph = false;  // record the backward itself (higher order)
   bool allow_unused = false;  // grad(): an input that does not matter gives an undefined tensor
+  /// Asked between nodes; true stops with a CancelledError before any leaf's `.grad` has changed.
+  bool (*cancelled)() noexcept = nullptr;
 };
 
 /// Gradients of sum(ys * dys) by xs. dys may hold undefined tensors for scalars: ones.

@@ -22,11 +22,15 @@ Tensor alias(const Tensor& t) {
   impl->geometry = from->geometry;
   impl->storage = from->storage;
   impl->symbol = from->symbol;
+  impl->version = from->version;  // a trace asks whether the tensor was written to since
   return Tensor(impl);
 }
 
 Saved save(const Tensor& t) {
-  Saved s{alias(t), t.version(), {}, false};
+  // The version of the alias: it is the tensor's where they share a storage. A symbolic one keeps
+  // its value whatever is written to the tensor later.
+  Saved s{alias(t), 0, {}, false};
+  s.version = s.value.version();
   if (t.requires_grad()) s.source = edge_of(t);
   return s;
 }
@@ -44,14 +48,12 @@ void each_slot(const Op& op, Args args, F f) {
   }
 }
 
-ArgVec plain_arguments(const Op& op, Args args) {
-  ArgVec out;
+void keep_plain_arguments(const Op& op, Args args, ArgVec& out) {
   for (size_t i = 0; i < args.size(); ++i) {
     bool tensors = args[i].tag == Tag::tensor ||
                    (args[i].tag == Tag::list && op.schema.params[i].type == ArgType::tensor);
     out.push(tensors ? Arg() : args[i]);
   }
-  return out;
 }
 
 bool tracked_dtype(DType d) { return differentiable.has(d); }
@@ -72,6 +74,7 @@ Edge edge_of(const Tensor& t) {
     m.edge.node->y_types.push_back(type_of(t));
     m.edge.node->leaf = std::static_pointer_cast<TapeMeta>(t.impl()->autograd);
   }
+  m.edge.outside = !m.edge.node && t.symbolic();
   return m.edge;
 }
 
@@ -104,35 +107,40 @@ void Tape::record(const Op& op, Args args, absl::Span<const TensorType> y_types,
                   absl::Span<Tensor> outputs) {
   auto node = std::make_shared<TapeNode>();
   node->op = &op;
-  node->attrs = plain_arguments(op, args);
+  keep_plain_arguments(op, args, node->attrs);
   node->y_types.assign(y_types.begin(), y_types.end());
   node->sequence = g_sequence.fetch_add(1, std::memory_order_relaxed) + 1;
   node->site = here();
   DType compute = DType::f32;
-  for (const Arg& a : args)
-    if (a.tag == Tag::tensor && tracked_dtype(a.tensor_->dtype))
-      compute = compute_type(a.tensor_->dtype);
   uint32_t wanted = 0;
   each_slot(op, args, [&](int slot, const Arg& a) {
-    if (slot < 32 && a.tag == Tag::tensor && a.tensor_->requires_grad) wanted |= 1u << slot;
+    if (a.tag != Tag::tensor) return;
+    if (slot < 32 && a.tensor_->requires_grad) wanted |= 1u << slot;
+    if (tracked_dtype(a.tensor_->dtype)) compute = compute_type(a.tensor_->dtype);
   });
   Saves saves = saves_of(op, compute, wanted);
   each_slot(op, args, [&](int slot, const Arg& a) {
-    bool is_tensor = a.tag == Tag::tensor;
-    node->x_types.push_back(is_tensor ? type_of(a.tensor()) : TensorType{});
-    node->next.push_back(is_tensor && a.tensor_->requires_grad ? edge_of(a.tensor()) : Edge{});
-    if (is_tensor && slot < 32 && (saves.inputs >> slot & 1))
-      node->xs.emplace_back(slot, save(a.tensor()));
+    if (a.tag != Tag::tensor) {
+      node->x_types.emplace_back();
+      node->next.emplace_back();
+      return;
+    }
+    const Tensor x = a.tensor();
+    node->x_types.push_back(type_of(x));
+    node->next.push_back(x.requires_grad() ? edge_of(x) : Edge{});
+    if (slot < 32 && (saves.inputs >> slot & 1)) node->xs.emplace_back(slot, save(x));
   });
   for (size_t k = 0; k < outputs.size(); ++k) {
     Tensor& y = outputs[k];
     if (saves.outputs >> k & 1) {
-      Saved s{alias(y), y.version(), {nullptr, static_cast<uint32_t>(k)}, tracked_dtype(y.dtype())};
+      Saved s{alias(y), 0, {nullptr, static_cast<uint32_t>(k)}, tracked_dtype(y.dtype())};
+      s.version = s.value.version();
       node->ys.emplace_back(static_cast<int>(k), std::move(s));
     }
     if (!tracked_dtype(y.dtype())) continue;
     auto m = std::make_shared<TapeMeta>();
-    m->edge = {node, static_cast<uint32_t>(k)};
+    const bool last = k + 1 == outputs.size();
+    m->edge = {last ? std::move(node) : node, static_cast<uint32_t>(k)};
     y.impl()->autograd = std::move(m);
     y.impl()->requires_grad = true;
   }
@@ -193,13 +201,14 @@ void Tape::wrote(Tensor& dst, const Tensor& value) {
 }
 
 TapeNode::~TapeNode() {
-  // Unlink what only this node holds, without recursion.
-  std::vector<std::shared_ptr<TapeNode>> pending;
+  // Unlink what only this node holds, without recursion. A leaf's node holds no other.
+  absl::InlinedVector<std::shared_ptr<TapeNode>, 8> pending;
+  auto take = [&](std::shared_ptr<TapeNode>& n) {
+    if (n && n->op != nullptr) pending.push_back(std::move(n));
+  };
   auto collect = [&](TapeNode& n) {
-    for (Edge& e : n.next)
-      if (e.node) pending.push_back(std::move(e.node));
-    for (auto& [slot, s] : n.xs)
-      if (s.source.node) pending.push_back(std::move(s.source.node));
+    for (Edge& e : n.next) take(e.node);
+    for (auto& [slot, s] : n.xs) take(s.source.node);
   };
   collect(*this);
   while (!pending.empty()) {
@@ -215,11 +224,13 @@ void set_requires_grad(Tensor& t, bool on) {
     throw AutogradError({.op = "requires_grad",
                          .problem = "only leaf tensors can change whether they are tracked",
                          .got = to_string(type_of(t)),
+                         .expected = "a leaf: a tensor that was made, not computed",
                          .next = "call detach() first"});
   if (on && !tracked_dtype(t.dtype()))
     throw AutogradError({.op = "requires_grad",
                          .problem = "only floating and complex tensors have gradients",
                          .got = std::string(name(t.dtype())),
+                         .expected = "a floating or complex dtype",
                          .next = "convert with .to(lt.float32)"});
   if (!on && m == nullptr) return;
   meta_or_new(t).is_leaf = on;
@@ -246,13 +257,29 @@ bool history_spent(const Tensor& t) {
   return false;
 }
 
+namespace {
+
+/// An argument of a traced function that was computed outside has a history that the trace lacks.
+[[noreturn]] void history_is_outside(const char* op, const Tensor& t) {
+  throw AutogradError({.op = op,
+                       .problem = "the tensor's history is outside of the function being traced",
+                       .got = to_string(type_of(t)),
+                       .expected = "a leaf, or a tensor computed inside",
+                       .next = "call it outside of the traced function"});
+}
+
+}  // namespace
+
 void retain_grad(const Tensor& t) {
   if (!t.requires_grad())
     throw AutogradError({.op = "retain_grad",
                          .problem = "the tensor is not tracked",
-                         .got = to_string(type_of(t))});
+                         .got = to_string(type_of(t)),
+                         .expected = "a tensor that requires grad",
+                         .next = "call requires_grad_() on an input first"});
   TapeMeta& m = meta_or_new(t);
   if (m.is_leaf || m.retain) return;
+  if (!m.edge.node) history_is_outside("retain_grad", t);
   m.retain = true;
   m.edge.node->retained.emplace_back(m.edge.output,
                                      std::static_pointer_cast<TapeMeta>(t.impl()->autograd));
@@ -263,8 +290,10 @@ void register_hook(const Tensor& t, Hook hook) {
     throw AutogradError({.op = "register_hook",
                          .problem = "the tensor is not tracked",
                          .got = to_string(type_of(t)),
+                         .expected = "a tensor that requires grad",
                          .next = "call requires_grad_() on it first"});
   Edge e = edge_of(t);
+  if (!e.node) history_is_outside("register_hook", t);
   if (e.node->hooks.size() <= e.output) e.node->hooks.resize(e.output + 1);
   e.node->hooks[e.output].push_back(std::move(hook));
 }

@@ -22,6 +22,7 @@ struct TapeNode;
 struct Edge {
   std::shared_ptr<TapeNode> node;
   uint32_t output = 0;
+  bool outside = false;  // of a trace: an argument's history, which the trace cannot see
 };
 
 using Hook = std::function<Tensor(const Tensor&)>;
@@ -43,10 +44,10 @@ struct Saved {
 };
 
 struct TapeNode {
-  const Op* op = nullptr;           // null: a leaf
-  ArgVec attrs;                     // tensor slots are None; lists of tensors too
-  std::vector<Edge> next;           // by slot (core/grad.h)
-  std::vector<TensorType> x_types;  // by slot
+  const Op* op = nullptr;                      // null: a leaf
+  ArgVec attrs;                                // tensor slots are None; lists of tensors too
+  absl::InlinedVector<Edge, 2> next;           // by slot (core/grad.h)
+  absl::InlinedVector<TensorType, 2> x_types;  // by slot
   absl::InlinedVector<TensorType, 1> y_types;
   absl::InlinedVector<std::pair<int, Saved>, 2> xs;  // by slot
   absl::InlinedVector<std::pair<int, Saved>, 1> ys;  // by result
