@@ -1,6 +1,7 @@
 #include "kernels/contraction.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/error.h"
 
@@ -142,11 +143,129 @@ Shape to_shape(absl::Span<const int64_t> s) { return Shape(s.begin(), s.end()); 
 
 }  // namespace
 
+namespace {
+
+/// Where every axis is one variable, the extents are there to be read: the rule has been checked by
+/// inference, and a small product should not pay for it twice.
+bool read_extents(const Formula& f, const Operand& a, const Operand& b, FormulaExtents& e) {
+  e.vars.assign(f.vars.size(), Int(0));
+  for (auto [o, x] : {std::pair{&f.a, &a}, std::pair{&f.b, &b}}) {
+    size_t lead = x->shape.size() - o->axes.size();
+    for (size_t i = 0; i < o->axes.size(); ++i) {
+      if (!o->axes[i].plain()) return false;
+      e.vars[static_cast<size_t>(o->axes[i].packed[0])] = x->shape[lead + i];
+    }
+    if (lead > e.batch.size()) e.batch.insert(e.batch.begin(), lead - e.batch.size(), Int(1));
+    for (size_t i = 0; i < lead; ++i)
+      if (x->shape[i] != 1) e.batch[e.batch.size() - lead + i] = x->shape[i];
+  }
+  return f.attrs.empty();
+}
+
+}  // namespace
+
 Contraction make_contraction(const Op& op, Args args, const Operand& a, const Operand& b,
                              const Operand& out) {
-  Shape a_shape = to_shape(a.shape), b_shape = to_shape(b.shape), out_shape = to_shape(out.shape);
-  FormulaExtents e = formula_extents(op.name(), op.formula, args, a_shape, b_shape, &out_shape);
+  FormulaExtents e;
+  if (!read_extents(op.formula, a, b, e)) {
+    Shape a_shape = to_shape(a.shape), b_shape = to_shape(b.shape), out_shape = to_shape(out.shape);
+    e = formula_extents(op.name(), op.formula, args, a_shape, b_shape, &out_shape);
+  }
   return Reader(op.formula, e).read(a, b, out);
+}
+
+bool divisible_axes(const Formula& formula) {
+  for (const FormulaAxis& axis : formula.out.axes)
+    if (axis.packed.empty() && axis.terms.size() > 2) return false;
+  return true;
+}
+
+namespace {
+
+/// Replaces variable v by first + step * v, v now of this extent, everywhere.
+void substitute(Contraction& c, size_t v, int64_t first, int64_t step, int64_t extent) {
+  c.extent[v] = extent;
+  for (Addressing* a : {&c.a, &c.b, &c.out}) {
+    a->offset += a->stride[v] * first;
+    a->stride[v] *= step;
+    for (Window& w : a->windows) {
+      w.base += w.coefficient[v] * first;
+      w.coefficient[v] *= step;
+    }
+  }
+}
+
+Window* divided_window(Contraction& c) {
+  for (Addressing* a : {&c.a, &c.b})
+    for (Window& w : a->windows)
+      if (w.divisor != 1) return &w;
+  return nullptr;
+}
+
+/// The part of `c` whose output index leaves this remainder by the window's divisor.
+Contraction part_of(const Contraction& whole, int64_t remainder) {
+  Contraction c = whole;
+  Window& w = *divided_window(c);
+  int64_t divisor = w.divisor;
+  auto moves = [&](int v) { return w.coefficient[static_cast<size_t>(v)] != 0; };
+  size_t h = static_cast<size_t>(*std::find_if(c.outer.begin(), c.outer.end(), moves));
+  int64_t size = c.extent[h];
+  substitute(c, h, remainder, divisor,
+             size > remainder ? (size - remainder + divisor - 1) / divisor : 0);
+  auto found = std::find_if(c.reduced.begin(), c.reduced.end(), moves);
+  if (found == c.reduced.end()) {
+    // No other variable makes up for a remainder: either all terms exist or none.
+    if (w.base % divisor != 0) c.reduced.clear();
+    if (w.base % divisor != 0)
+      c.extent.push_back(0), c.reduced.push_back(static_cast<int>(c.extent.size()) - 1);
+  } else {
+    size_t i = static_cast<size_t>(*found);
+    int64_t first = 0, step = divisor / std::gcd(divisor, w.coefficient[i]), terms = c.extent[i];
+    while (first < step && (w.base + w.coefficient[i] * first) % divisor != 0) ++first;
+    bool none = first == step || first >= terms;
+    substitute(c, i, none ? 0 : first, step, none ? 0 : (terms - first + step - 1) / step);
+  }
+  w.base = w.base / divisor;  // exact, or there are no terms
+  for (int64_t& k : w.coefficient) k /= divisor;
+  w.divisor = 1;
+  return c;
+}
+
+/// Gives `c` contiguous outputs of its own, and remembers where they belong.
+Residue detached(Contraction c) {
+  Residue r;
+  r.offset = c.out.offset;
+  c.out.offset = 0;
+  r.shape = c.batch;
+  r.strides = c.out.batch;
+  for (int v : c.outer) {
+    r.shape.push_back(c.extent[static_cast<size_t>(v)]);
+    r.strides.push_back(c.out.stride[static_cast<size_t>(v)]);
+  }
+  Sizes own = contiguous_strides(r.shape);
+  std::copy_n(own.begin(), c.batch.size(), c.out.batch.begin());
+  for (size_t k = 0; k < c.outer.size(); ++k)
+    c.out.stride[static_cast<size_t>(c.outer[k])] = own[c.batch.size() + k];
+  r.contraction = std::move(c);
+  return r;
+}
+
+}  // namespace
+
+std::vector<Residue> residues(const Contraction& c) {
+  std::vector<Contraction> open{c};
+  std::vector<Residue> done;
+  while (!open.empty()) {
+    Contraction next = std::move(open.back());
+    open.pop_back();
+    const Window* w = divided_window(next);
+    if (w == nullptr) {
+      done.push_back(detached(std::move(next)));
+      continue;
+    }
+    for (int64_t r = w->divisor; r-- > 0;) open.push_back(part_of(next, r));
+  }
+  return done;
 }
 
 Shape reduced_extents(const Op& op, Args args, IntSpan out) {

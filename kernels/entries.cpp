@@ -3,6 +3,7 @@
 // the dtype, or by a tuned table.
 #include <array>
 
+#include "kernels/custom.h"
 #include "kernels/own/contract.h"
 #include "kernels/own/kinds.h"
 #include "kernels/own/search.h"
@@ -40,7 +41,7 @@ constexpr Entry whole(std::string_view name, Kind kind, void (*call)(const Call&
 
 constexpr std::array kContract = {
     Entry{"own.gemm", Kind::contract, Bits::defined, own::product_accepts, own::product_prepare,
-          own::product_run, nullptr},
+          own::product_run, nullptr, true},
     vendor("onednn.matmul"),
     vendor("onednn.conv"),
     vendor("openblas.gemm"),
@@ -48,7 +49,7 @@ constexpr std::array kContract = {
     cuda("cublas.gemm"),
     cuda("cudnn.conv"),
     Entry{"reference.contract", Kind::contract, Bits::defined, reference::contract_accepts,
-          reference::contract_prepare, reference::contract_run, nullptr},
+          reference::contract_prepare, reference::contract_run, nullptr, true},
 };
 constexpr std::array kElementwise = {
     whole("own.strips", Kind::elementwise, own::run_body),
@@ -66,7 +67,9 @@ constexpr std::array kView = {whole("own.view", Kind::view, own::run_view)};
 constexpr std::array kIndex = {whole("own.index", Kind::index, own::run_index)};
 constexpr std::array kSort = {whole("own.sort", Kind::sort, own::run_sort)};
 constexpr std::array kOpaque = {Entry{"own.searchsorted", Kind::opaque, Bits::defined, named_row,
-                                      nullptr, nullptr, own::run_searchsorted}};
+                                      nullptr, nullptr, own::run_searchsorted},
+                                Entry{"custom.kernel", Kind::opaque, Bits::pinned, custom_accepts,
+                                      nullptr, nullptr, run_custom}};
 
 }  // namespace
 

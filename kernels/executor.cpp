@@ -1,12 +1,17 @@
 #include "kernels/executor.h"
 
+#include <cstring>
+
 #include "core/error.h"
 #include "kernels/launch.h"
 #include "kernels/own/kinds.h"
+#include "kernels/prepared.h"
 #include "kernels/table.h"
 
 namespace lathe {
 namespace {
+
+constexpr int64_t kPlainElements = 4096;  // more are worth several threads
 
 /// The operand in the dtype the contraction is computed in; a copy where it is stored in another.
 Tensor in_dtype(const Tensor& x, DType dtype) {
@@ -17,34 +22,45 @@ Tensor in_dtype(const Tensor& x, DType dtype) {
   return y;
 }
 
-void run_contract(const Entry& entry, const Call& call, Outputs& outputs) {
+void run_contract(const Call& call, Outputs& outputs) {
   const TensorType& type = call.types[0];
   Tensor a = in_dtype(call.args.tensor(0), type.dtype),
          b = in_dtype(call.args.tensor(1), type.dtype);
-  Tensor out = empty(type);
+  Tensor out = call.into != nullptr ? *call.into : empty(type);
   Operand in[] = {operand(a), operand(b)};
   Operand to = operand(out);
-  std::shared_ptr<const Prepared> prepared = entry.prepare(entry, {call.op, call.args, in, to});
+  PreparedCall prepared = prepared_contraction(call, in, to);
   Launch launch{in[0].data, in[1].data, to.data, {}};
   submit(type.device, {a, b}, {out},
-         [&entry, prepared, launch] { entry.run(entry, *prepared, launch); });
+         [prepared, launch] { prepared.entry->run(*prepared.entry, *prepared.plan, launch); });
   outputs.push_back(std::move(out));
+}
+
+/// The same few bytes in the same order, on the host.
+bool plain_copy(const Tensor& dst, const Tensor& value) {
+  return dst.device() == Device{} && value.device() == Device{} && dst.dtype() == value.dtype() &&
+         identical(dst.shape(), value.shape()) && dst.geometry().is_contiguous() &&
+         value.geometry().is_contiguous() && dst.numel().value() <= kPlainElements;
 }
 
 class Executor final : public Backend {
  public:
   void run(const Call& call, Outputs& outputs) override {
-    const Entry& entry = family(make_query(call.op, call.args, call.types));
-    if (entry.call != nullptr) return entry.call(call, outputs);
-    run_contract(entry, call, outputs);
+    if (call.op.kind == Kind::contract) return run_contract(call, outputs);
+    family(make_query(call.op, call.args, call.types)).call(call, outputs);
   }
 
   bool claims(const Op&, Args) const override { return false; }
 
   void write(Tensor& dst, const Tensor& value) override {
-    Operand from = broadcast_to(operand(value), operand(dst).shape), to = operand(dst);
     Storage& storage = *dst.impl()->storage;
-    submit(dst.device(), {dst, value}, {dst}, [=] { own::convert(from, to); });
+    if (plain_copy(dst, value)) {
+      std::memmove(dst.mutable_data(), value.data(),
+                   static_cast<size_t>(dst.numel().value()) * size_of(dst.dtype()));
+    } else {
+      Operand from = broadcast_to(operand(value), operand(dst).shape), to = operand(dst);
+      submit(dst.device(), {dst, value}, {dst}, [=] { own::convert(from, to); });
+    }
     ++storage.version;
     storage.writer = here();
   }

@@ -43,6 +43,12 @@ std::string_view sentence(Reason reason) {
       return "takes this processor for an old one";
     case Reason::bits:
       return "its bits are freer than the numerics asked for";
+    case Reason::later:
+      return "would do, but stands later";
+    case Reason::engine:
+      return "not asked for by the flag engine";
+    case Reason::not_ready:
+      return "not compiled yet";
   }
   return "";
 }
@@ -113,28 +119,33 @@ bool is_disabled(const Entry& entry) {
 }
 
 Verdict judge(const Entry& entry, const Query& query) {
-  if (is_disabled(entry)) return Verdict::no(Reason::disabled);
+  if (is_disabled(entry)) return Verdict::no(Reason::disabled, flag_text(Flag::disabled));
   return entry.accepts(entry, query);
 }
 
-/// The entry a table file puts first for this query, if it accepts.
-const Entry* tuned(const Query& query) {
+/// The table file's rule for this query, if its entry accepts.
+const TableRule* tuned(const Query& query) {
   const TableFile* table = g_table.load(std::memory_order_acquire);
   if (table == nullptr || query.op.kind != Kind::contract) return nullptr;
   int64_t terms = query.terms();
   for (const TableRule& r : table->rules) {
     if (r.op != query.op.name() || r.dtype != query.common || terms < r.least || terms > r.most)
       continue;
-    return judge(*r.entry, query).accepted() ? r.entry : nullptr;
+    return judge(*r.entry, query).accepted() ? &r : nullptr;
   }
   return nullptr;
+}
+
+std::string rule_text(const TableRule& rule, const Query& query) {
+  return absl::StrCat(query.terms(), "; the table gives ", rule.least, "..", rule.most, " to ",
+                      rule.entry->name);
 }
 
 }  // namespace
 
 const Entry& family(const Query& query) {
   if (!g_queried.load(std::memory_order_relaxed)) g_queried.store(true);
-  if (const Entry* entry = tuned(query)) return *entry;
+  if (const TableRule* rule = tuned(query)) return *rule->entry;
   for (const Entry& entry : entries(query.op.kind))
     if (judge(entry, query).accepted()) return entry;
   throw UnsupportedError({.op = query.op.name(),
@@ -145,7 +156,8 @@ const Entry& family(const Query& query) {
 
 std::vector<Explained> explain(const Query& query) {
   std::vector<Explained> all;
-  const Entry* chosen = tuned(query);
+  const TableRule* rule = tuned(query);
+  const Entry* chosen = rule == nullptr ? nullptr : rule->entry;
   for (const Entry& entry : entries(query.op.kind)) {
     Verdict verdict = judge(entry, query);
     if (chosen == nullptr && verdict.accepted()) chosen = &entry;
@@ -157,12 +169,20 @@ std::vector<Explained> explain(const Query& query) {
 
 std::string explain_text(const Query& query) {
   std::string out;
-  for (const Explained& e : explain(query)) {
-    absl::StrAppend(&out, out.empty() ? "" : "\n", e.entry->name, " (", name(e.entry->bits), "): ");
+  const TableRule* rule = tuned(query);
+  std::vector<Explained> all = explain(query);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Explained& e = all[i];
+    std::string place = absl::StrCat(i + 1, " of ", all.size());
+    absl::StrAppend(&out, i == 0 ? "" : "\n", e.entry->name, " (", name(e.entry->bits), "): ");
     if (e.chosen)
-      absl::StrAppend(&out, "chosen");
+      absl::StrAppend(&out, "chosen (", place, ")");
+    else if (!e.verdict.accepted())
+      absl::StrAppend(&out, e.verdict.text());
+    else if (rule != nullptr)
+      absl::StrAppend(&out, Verdict::no(Reason::extent, rule_text(*rule, query)).text());
     else
-      absl::StrAppend(&out, e.verdict.accepted() ? "would do, but stands later" : e.verdict.text());
+      absl::StrAppend(&out, Verdict::no(Reason::later, place).text());
   }
   return out;
 }

@@ -39,7 +39,11 @@ enum class Reason : uint8_t {
   extent,     // a reduced extent it is not chosen for
   core_type,  // a vendor that mistakes the processor for an old one
   bits,       // its results are not exact enough for the numerics asked for
+  later,      // it would do, but another stands before it
+  engine,     // of a compiled function: the flag `engine` asks for another
+  not_ready,  // no machine code yet
 };
+inline constexpr int kReasons = static_cast<int>(Reason::not_ready) + 1;
 std::string_view sentence(Reason reason);
 
 class Verdict {
@@ -109,6 +113,7 @@ struct Entry {
   void (*run)(const Entry&, const Prepared&, const Launch&) = nullptr;
   // The other kinds run a call as it stands.
   void (*call)(const Call&, Outputs&) = nullptr;
+  bool fuses = false;  // contractions: run heeds the launch's epilogue
 
   std::string_view vendor() const { return name.substr(0, name.find('.')); }
 };
@@ -127,7 +132,8 @@ struct Explained {
 };
 /// Every entry's verdict, in order.
 std::vector<Explained> explain(const Query& query);
-/// The same as text, one line an entry: "own.gemm (defined): chosen".
+/// The same as text, one line an entry: "own.gemm (defined): chosen (1 of 8)". One that would do as
+/// well says why it was not taken: its place, or the rule of the table file.
 std::string explain_text(const Query& query);
 
 /// Rules of a tuned table, one a line: "<op> <dtype> <least k>..<most k> <entry>"; '#' begins a

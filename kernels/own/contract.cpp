@@ -1,5 +1,7 @@
 #include "kernels/own/contract.h"
 
+#include <absl/algorithm/container.h>
+
 #include "core/error.h"
 #include "kernels/own/kinds.h"
 #include "kernels/own/product.h"
@@ -9,12 +11,57 @@
 namespace lathe::own {
 namespace {
 
-struct ProductPlan final : Prepared {
+/// One product for each part of the outputs; a single one writes them where they are.
+struct Part {
   Product product;
+  Operand target;      // without data: where its outputs belong; unused if there is one part
+  int64_t offset = 0;  // in elements
+};
+
+struct ProductPlan final : Prepared {
+  std::vector<Part> parts;
   DType dtype;
   // f16 and bf16: operands are widened into contiguous f32 first, the result is rounded afterwards.
   Operand a, b, out;
 };
+
+/// Where the tiles cannot: in pieces, so that threads share it.
+void finish_pieces(const Epilogue& epilogue, int64_t n) {
+  if (!epilogue) return;
+  parallel_for(n, 16384, [&](int64_t begin, int64_t end) { epilogue(begin, end - begin); });
+}
+
+void add_parts(ProductPlan& plan, const Contraction& c, int64_t block) {
+  auto divided = [](const Window& w) { return w.divisor != 1; };
+  bool whole = absl::c_none_of(c.a.windows, divided) && absl::c_none_of(c.b.windows, divided);
+  if (whole) {
+    plan.parts.push_back({make_product(c), {}, 0});
+  } else {
+    for (Residue& r : residues(c)) {
+      Operand target{nullptr, c.dtype, r.shape, r.strides};
+      plan.parts.push_back({make_product(r.contraction), std::move(target), r.offset});
+    }
+  }
+  for (Part& part : plan.parts) part.product.block = block;
+}
+
+template <class T>
+void run_parts(const ProductPlan& plan, const std::byte* a, const std::byte* b, std::byte* out,
+               const Epilogue& epilogue) {
+  const T *left = reinterpret_cast<const T*>(a), *right = reinterpret_cast<const T*>(b);
+  if (plan.parts.size() == 1 && plan.parts[0].target.shape.empty())
+    return run_product(plan.parts[0].product, left, right, reinterpret_cast<T*>(out), epilogue);
+  for (const Part& part : plan.parts) {
+    Scratch own(static_cast<size_t>(part.target.numel()) * sizeof(T));
+    run_product(part.product, left, right, own.as<T>(), {});
+    Operand from = part.target, to = part.target;
+    from.data = own.data();
+    from.strides = contiguous_strides(from.shape);
+    to.data = out + part.offset * static_cast<int64_t>(sizeof(T));
+    copy_elements(from, to);
+  }
+  finish_pieces(epilogue, plan.out.numel());
+}
 
 bool narrow(DType d) { return d == DType::f16 || d == DType::bf16; }
 
@@ -23,19 +70,6 @@ Operand widened(const Operand& x) {
   w.dtype = DType::f32;
   w.strides = contiguous_strides(x.shape);
   return w;
-}
-
-template <class T>
-void run_plain(const ProductPlan& plan, const Launch& launch) {
-  run_product(plan.product, reinterpret_cast<const T*>(launch.a),
-              reinterpret_cast<const T*>(launch.b), reinterpret_cast<T*>(launch.out),
-              launch.epilogue);
-}
-
-/// After the rounding: in pieces, so that threads share it.
-void finish_pieces(const Epilogue& epilogue, int64_t n) {
-  if (!epilogue) return;
-  parallel_for(n, 16384, [&](int64_t begin, int64_t end) { epilogue(begin, end - begin); });
 }
 
 void run_complex(const ProductPlan& plan, const Launch& launch) {
@@ -47,8 +81,7 @@ void run_complex(const ProductPlan& plan, const Launch& launch) {
   to.strides = contiguous_strides(to.shape);
   copy_elements(from, to);
   expand_complex(even.as<float>(), plan.b.numel(), expanded.as<float>());
-  run_product(plan.product, reinterpret_cast<const float*>(launch.a), expanded.as<float>(),
-              reinterpret_cast<float*>(launch.out), {});
+  run_parts<float>(plan, launch.a, expanded.data(), launch.out, {});
   finish_pieces(launch.epilogue, plan.out.numel());
 }
 
@@ -63,7 +96,7 @@ void run_narrow(const ProductPlan& plan, const Launch& launch) {
   };
   widen(plan.a, launch.a, a);
   widen(plan.b, launch.b, b);
-  run_product(plan.product, a.as<float>(), b.as<float>(), out.as<float>(), {});
+  run_parts<float>(plan, a.data(), b.data(), out.data(), {});
   Operand from = widened(plan.out), target = plan.out;
   from.data = out.data();
   target.data = launch.out;
@@ -76,6 +109,7 @@ void run_narrow(const ProductPlan& plan, const Launch& launch) {
 Verdict product_accepts(const Entry&, const Query& query) {
   if (query.device.kind == DeviceKind::cuda)
     return Verdict::no(Reason::device, to_string(query.device));
+  if (!divisible_axes(query.op.formula)) return Verdict::no(Reason::op, query.op.name());
   switch (query.common) {
     case DType::f16:
     case DType::bf16:
@@ -96,16 +130,15 @@ PreparedRef product_prepare(const Entry&, const Problem& problem) {
   plan->out = problem.out;
   if (plan->dtype == DType::c64) {
     plan->b.strides = contiguous_strides(plan->b.shape);
-    plan->product = make_product(
-        complex_as_real(make_contraction(problem.op, problem.args, plan->a, plan->b, plan->out)));
-    plan->product.block = 2 * kSumBlock;
+    auto c = make_contraction(problem.op, problem.args, plan->a, plan->b, plan->out);
+    add_parts(*plan, complex_as_real(c), 2 * kSumBlock);
     plan->b.strides = problem.in[1].strides;
     return plan;
   }
   bool wide = !narrow(plan->dtype);
-  plan->product = make_product(
-      make_contraction(problem.op, problem.args, wide ? plan->a : widened(plan->a),
-                       wide ? plan->b : widened(plan->b), wide ? plan->out : widened(plan->out)));
+  Operand a = wide ? plan->a : widened(plan->a), b = wide ? plan->b : widened(plan->b);
+  Operand out = wide ? plan->out : widened(plan->out);
+  add_parts(*plan, make_contraction(problem.op, problem.args, a, b, out), kSumBlock);
   return plan;
 }
 
@@ -113,7 +146,9 @@ void product_run(const Entry&, const Prepared& prepared, const Launch& launch) {
   const auto& plan = static_cast<const ProductPlan&>(prepared);
   if (narrow(plan.dtype)) return run_narrow(plan, launch);
   if (plan.dtype == DType::c64) return run_complex(plan, launch);
-  plan.dtype == DType::f64 ? run_plain<double>(plan, launch) : run_plain<float>(plan, launch);
+  plan.dtype == DType::f64
+      ? run_parts<double>(plan, launch.a, launch.b, launch.out, launch.epilogue)
+      : run_parts<float>(plan, launch.a, launch.b, launch.out, launch.epilogue);
 }
 
 }  // namespace lathe::own

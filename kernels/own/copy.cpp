@@ -4,12 +4,13 @@
 #include <cstring>
 
 #include "kernels/own/kinds.h"
+#include "kernels/own/tiles.h"
 #include "kernels/pool.h"
 
 namespace lathe::own {
 namespace {
 
-constexpr int64_t kTile = 32;  // of a transposing copy: both sides stay in L1
+constexpr int64_t kTile = 64;  // of a transposing copy: both sides stay in L1
 
 template <class T>
 void line(T* to, int64_t to_step, const T* from, int64_t from_step, int64_t n) {
@@ -22,10 +23,36 @@ void line(T* to, int64_t to_step, const T* from, int64_t from_step, int64_t n) {
   }
 }
 
-/// rows x cols, where the source runs fast along rows and the target along columns.
+/// rows x cols, where the source runs along rows and the target along columns, by the tiles' way of
+/// turning blocks in registers. Elements are only moved: their bits are taken for those of a float.
+template <class F>
+void turn_floats(F* to, int64_t to_row, const F* from, int64_t from_col, int64_t rows,
+                 int64_t cols) {
+  constexpr int kWide = 16;
+  constexpr int64_t kDeep = 64;
+  alignas(64) F block[kDeep * kWide];
+  const Tiles<F>& tiles = own::tiles<F>();
+  for (int64_t c0 = 0; c0 < cols; c0 += kWide) {
+    int width = static_cast<int>(std::min<int64_t>(kWide, cols - c0));
+    for (int64_t r0 = 0; r0 < rows; r0 += kDeep) {
+      int64_t depth = std::min(kDeep, rows - r0);
+      tiles.pack_transposed(from + c0 * from_col + r0, from_col, depth, width, kWide, block);
+      for (int64_t r = 0; r < depth; ++r)
+        std::memcpy(to + (r0 + r) * to_row + c0, block + r * kWide,
+                    static_cast<size_t>(width) * sizeof(F));
+    }
+  }
+}
+
 template <class T>
 void turn(T* to, int64_t to_row, const T* from, int64_t from_col, int64_t rows, int64_t cols,
           int64_t from_row, int64_t to_col) {
+  if constexpr (sizeof(T) >= 4) {
+    using F = std::conditional_t<sizeof(T) == 4, float, double>;
+    if (from_row == 1 && to_col == 1)
+      return turn_floats(reinterpret_cast<F*>(to), to_row, reinterpret_cast<const F*>(from),
+                         from_col, rows, cols);
+  }
   for (int64_t r0 = 0; r0 < rows; r0 += kTile)
     for (int64_t c0 = 0; c0 < cols; c0 += kTile)
       for (int64_t r = r0; r < std::min(rows, r0 + kTile); ++r)

@@ -12,6 +12,7 @@
 #include "core/infer/rules.h"
 #include "kernels/launch.h"
 #include "kernels/own/kinds.h"
+#include "kernels/own/pass.h"
 #include "kernels/pool.h"
 #include "kernels/reference/fold.h"
 
@@ -31,6 +32,41 @@ Folds& folds() {
 
 }  // namespace
 
+ScalarFunction unrolled(const FoldBodies& bodies, int64_t count) {
+  auto joined = [&](absl::Span<const Expr> a, absl::Span<const Expr> b) {
+    Exprs both(a.begin(), a.end());
+    both.insert(both.end(), b.begin(), b.end());
+    return inline_call(bodies.combine, both);
+  };
+  auto body = [&](absl::Span<const Expr> x) {
+    Exprs unit;
+    for (size_t s = 0; s < bodies.state.size(); ++s)
+      unit.push_back(constant_bits(bodies.state[s], bodies.unit[s]));
+    // Element i is all there is in lane i; lanes without one hold the unit, which changes nothing.
+    std::vector<Exprs> lanes;
+    for (int64_t i = 0; i < count; ++i) {
+      Exprs element{x[static_cast<size_t>(i)], constant_bits(DType::i64, static_cast<uint64_t>(i))};
+      lanes.push_back(joined(unit, inline_call(bodies.lift, element)));
+    }
+    for (size_t half = kFoldLanes / 2; half > 0; half /= 2)
+      for (size_t l = 0; l < half && l + half < lanes.size(); ++l)
+        lanes[l] = joined(lanes[l], lanes[l + half]);
+    Exprs last = lanes[0];
+    last.push_back(constant_bits(DType::i64, static_cast<uint64_t>(count)));
+    return inline_call(bodies.finish, last);
+  };
+  DType stored = bodies.lift.inputs[0];
+  return build(body, std::vector<DType>(static_cast<size_t>(count), stored));
+}
+
+const Program* FoldPrograms::few(int64_t count) const {
+  if (count < 1 || count > kFew || (!fold.known() && !fold.known_pick())) return nullptr;
+  absl::MutexLock lock(&mutex_);
+  auto& program = few_[static_cast<size_t>(count)];
+  if (program == nullptr) program = std::make_unique<Program>(unrolled(bodies, count));
+  return program.get();
+}
+
 const FoldPrograms& fold_of(const Op& op, const ElementTypes& types, DType stored) {
   std::tuple<const Op*, DType, DType, DType> key{&op, types.common, types.results[0], stored};
   Folds& all = folds();
@@ -46,6 +82,7 @@ const FoldPrograms& fold_of(const Op& op, const ElementTypes& types, DType store
 
 namespace {
 
+constexpr int64_t kFewResults = 32;   // from there a pass over them is worth setting up
 constexpr int64_t kPiece = 512 << 7;  // elements: a subtree of 128 blocks
 
 struct Job {
@@ -164,8 +201,28 @@ void reduce_in_pieces(const Job& job) {
   }
 }
 
+/// Folds of a few elements: a pass over the results, with an operand an element.
+void reduce_few(const Job& job, const Program& program) {
+  Pass pass;
+  pass.program = &program;
+  auto bytes = static_cast<int64_t>(size_of(job.x.dtype));
+  auto axes = static_cast<int>(job.reduced.shape.size());
+  for (int64_t i = 0; i < job.count; ++i) {
+    int64_t at[1];
+    walk_offsets(job.reduced, axes, i, absl::MakeSpan(at));
+    pass.ins.push_back(
+        {job.x.data + at[0] * bytes, job.x.dtype, job.kept.shape, job.kept.strides[0]});
+  }
+  for (size_t k = 0; k < job.outs.size(); ++k)
+    pass.outs.push_back(
+        {job.outs[k].data, job.outs[k].dtype, job.kept.shape, job.kept.strides[k + 1]});
+  run_pass(pass);
+}
+
 void reduce(const Job& job) {
   if (job.results == 0) return;
+  const Program* body = job.results < kFewResults ? nullptr : job.programs->few(job.count);
+  if (body != nullptr) return reduce_few(job, *body);
   bool few = job.results <= 4 && job.count >= 2 * kPiece;
   few ? reduce_in_pieces(job) : reduce_side_by_side(job);
 }
@@ -197,8 +254,8 @@ void run_with(const Call& call, Outputs& outputs, void (*run)(const Job&)) {
   Tensor x = call.args.tensor(0);
   job.programs = &fold_of(call.op, element_types(call.op, call.args), x.dtype());
   job.x = operand(x);
-  for (const TensorType& t : call.types) {
-    outputs.push_back(empty(t));
+  for (size_t k = 0; k < call.types.size(); ++k) {
+    outputs.push_back(k == 0 && call.into != nullptr ? *call.into : empty(call.types[k]));
     job.outs.push_back(operand(outputs.back()));
   }
   auto mask = reduced_axes(call.op, call.args, x.rank());

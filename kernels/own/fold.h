@@ -1,13 +1,26 @@
 // The folds of reducing and scanning rows, ready to run.
 #pragma once
 
+#include <absl/synchronization/mutex.h>
+
+#include <array>
+#include <memory>
+
 #include "kernels/bodies.h"
 #include "kernels/operand.h"
+#include "kernels/own/program.h"
 #include "kernels/strips/fold.h"
 
 namespace lathe::own {
 
-struct FoldPrograms {
+/// The whole fold of `count` elements as one body: an input an element. For folds whose unit is a
+/// neutral element on the right of anything combined with it; at most 16 elements.
+ScalarFunction unrolled(const FoldBodies& bodies, int64_t count);
+
+class FoldPrograms {
+ public:
+  static constexpr int64_t kFew = 8;
+
   explicit FoldPrograms(FoldBodies b)
       : bodies(std::move(b)),
         fold(bodies),
@@ -15,9 +28,17 @@ struct FoldPrograms {
         combine(bodies.combine),
         finish(bodies.finish) {}
 
+  /// The fold of so few elements as a body over as many inputs, made once; null if it has to be
+  /// folded.
+  const Program* few(int64_t count) const;
+
   FoldBodies bodies;
   FoldProgram fold;
   StripProgram lift, combine, finish;
+
+ private:
+  mutable absl::Mutex mutex_;
+  mutable std::array<std::unique_ptr<Program>, kFew + 1> few_;
 };
 
 /// Of a row for these types, made once.

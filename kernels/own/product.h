@@ -16,8 +16,9 @@ namespace lathe::own {
 
 struct Product {
   int64_t rows = 1, cols = 1, depth = 0;
-  int64_t block = kSumBlock;  // terms to a chain
-  bool right_is_a = false;    // which operand has the columns
+  int64_t block = kSumBlock;                  // terms to a chain
+  bool right_is_a = false;                    // which operand has the columns
+  int64_t left_offset = 0, right_offset = 0;  // of the operands, in elements
   Side left, right;
   /// One axis of repetition; steps in elements, and in window coordinates of either side.
   struct Repeat {

@@ -1,7 +1,6 @@
 #include "kernels/own/side.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace lathe::own {
 
@@ -44,55 +43,156 @@ bool Group::linear(const Contraction& c, absl::Span<const int64_t> step, int64_t
 
 Side::Side(const Contraction& c, const Addressing& access, const Group& x, const Group& k)
     : extent_(x.extent()) {
-  bool straight_x = x.linear(c, access.stride, x_step_);
+  straight_x_ = x.linear(c, access.stride, x_step_);
   bool straight_k = k.linear(c, access.stride, k_step_);
-  plain_ = access.windows.empty() && straight_x && straight_k;
+  plain_ = access.windows.empty() && straight_x_ && straight_k;
   if (plain_) return;
   x.contributions(c, access.stride, x_at_);
   k.contributions(c, access.stride, k_at_);
+  int last_x = x.vars().empty() ? -1 : x.vars().back(),
+      last_k = k.vars().empty() ? -1 : k.vars().back();
+  auto of = [](absl::Span<const int64_t> s, int v, int64_t none) {
+    return v < 0 ? none : s[static_cast<size_t>(v)];
+  };
+  inner_x_ = of(c.extent, last_x, 1);
+  inner_x_step_ = of(access.stride, last_x, 0);
+  inner_k_ = of(c.extent, last_k, 1);
+  inner_k_step_ = of(access.stride, last_k, 0);
   for (const Window& w : access.windows) {
-    Coordinate coordinate{w, {}, {}};
+    Coordinate coordinate{w, {}, {}, of(w.coefficient, last_x, 0), of(w.coefficient, last_k, 0)};
     x.contributions(c, w.coefficient, coordinate.x);
     k.contributions(c, w.coefficient, coordinate.k);
+    divided_ |= w.divisor != 1;
     coordinates_.push_back(std::move(coordinate));
   }
   // Innermost variables that move no window and lie one after the other make up a run.
-  const std::vector<int>& vars = k.vars();
-  for (size_t i = vars.size(); i-- > 0;) {
-    size_t v = static_cast<size_t>(vars[i]);
+  for (size_t i = k.vars().size(); i-- > 0;) {
+    size_t v = static_cast<size_t>(k.vars()[i]);
     bool still = true;
     for (const Window& w : access.windows) still &= w.coefficient[v] == 0;
     if (run_ == 1) run_step_ = access.stride[v];
     if (!still || (run_ > 1 && access.stride[v] != run_step_ * run_)) break;
     run_ *= c.extent[v];
   }
-  if (run_ == 1 && !vars.empty()) inner_ = c.extent[static_cast<size_t>(vars.back())];
+}
+
+namespace {
+
+/// Narrows [lo, hi) of i to where 0 <= p + i * move < size. move >= 0.
+void clip(int64_t p, int64_t move, int64_t size, int64_t& lo, int64_t& hi) {
+  if (move == 0) {
+    if (p < 0 || p >= size) hi = lo;
+    return;
+  }
+  if (p < 0) lo = std::max(lo, move == 1 ? -p : (-p + move - 1) / move);
+  int64_t room = size - p;
+  hi = std::min(hi, room <= 0 ? 0 : move == 1 ? room : (room + move - 1) / move);
+  hi = std::max(hi, lo);
+}
+
+}  // namespace
+
+bool Side::stretch(const Shift& shift, int64_t x, int n, int64_t k, Stretch& s) const {
+  size_t sx = static_cast<size_t>(x), sk = static_cast<size_t>(k);
+  int64_t at = shift.offset + x_at_[sx] + k_at_[sk], step = inner_x_step_, lo = 0, hi = n;
+  for (size_t w = 0; w < coordinates_.size(); ++w) {
+    const Coordinate& c = coordinates_[w];
+    if (c.window.divisor != 1 || c.inner_x < 0) return false;
+    int64_t p = c.window.base + c.x[sx] + c.k[sk] + shift.windows[w];
+    clip(p, c.inner_x, c.window.size, lo, hi);
+    at += p * c.window.stride;
+    step += c.inner_x * c.window.stride;
+  }
+  s = {at + lo * step, step, static_cast<int>(lo), static_cast<int>(hi - lo)};
+  return true;
 }
 
 template <class T>
 void Side::pack(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_t x0, int valid,
                 int width, int64_t k0, int64_t depth, T* to) const {
-  if (plain_) return pack_plain(tiles, base + shift.offset, x0, valid, width, k0, depth, to);
-  if (run_ > 1 || inner_ < 8)
-    return pack_lanes(tiles, base, shift, x0, valid, width, k0, depth, to);
-  pack_rows(tiles, base, shift, x0, valid, width, k0, depth, to);
+  if (plain_)
+    return pack_plain(tiles, base + shift.offset + x0 * x_step_ + k0 * k_step_, valid, width,
+                      k_step_, depth, to);
+  bool scattered = coordinates_.empty() && straight_x_ && x_step_ != 1 && run_step_ != 1;
+  if (scattered) return pack_table(tiles, base + shift.offset, x0, valid, width, k0, depth, to);
+  bool rows = run_ == 1 && inner_k_ >= 8 && !divided_;
+  rows ? pack_rows(tiles, base, shift, x0, valid, width, k0, depth, to)
+       : pack_lanes(tiles, base, shift, x0, valid, width, k0, depth, to);
 }
 
 template <class T>
-void Side::pack_plain(const Tiles<T>& tiles, const T* base, int64_t x0, int valid, int width,
-                      int64_t k0, int64_t depth, T* to) const {
-  const T* from = base + x0 * x_step_ + k0 * k_step_;
-  if (x_step_ == 1 || valid == 1)
-    return tiles.pack_straight(from, k_step_, depth, valid, width, to);
-  if (k_step_ == 1) return tiles.pack_transposed(from, x_step_, depth, valid, width, to);
-  for (int64_t k = 0; k < depth; ++k, from += k_step_, to += width) {
+void Side::pack_plain(const Tiles<T>& tiles, const T* from, int valid, int width, int64_t k_step,
+                      int64_t depth, T* to) const {
+  if (x_step_ == 1 || valid == 1) return tiles.pack_straight(from, k_step, depth, valid, width, to);
+  if (k_step == 1) return tiles.pack_transposed(from, x_step_, depth, valid, width, to);
+  for (int64_t k = 0; k < depth; ++k, from += k_step, to += width) {
     for (int x = 0; x < valid; ++x) to[x] = from[x * x_step_];
     std::fill(to + valid, to + width, T{});
   }
 }
 
-/// Lane by lane the address is the same for a whole run of k but for the step: find the stretches
-/// of lanes that lie side by side once, then copy.
+/// Neither direction is contiguous (a convolution's weights, whose channels are summed innermost):
+/// each x is gathered into a row, reading its memory once, and the rows turned.
+template <class T>
+void Side::pack_table(const Tiles<T>& tiles, const T* base, int64_t x0, int valid, int width,
+                      int64_t k0, int64_t depth, T* to) const {
+  constexpr int64_t kStretch = 128;
+  constexpr int kMostLanes = 64;
+  alignas(64) T rows[kMostLanes * kStretch];
+  for (int64_t done = 0; done < depth; done += kStretch) {
+    int64_t n = std::min(kStretch, depth - done);
+    const int64_t* at = &k_at_[static_cast<size_t>(k0 + done)];
+    for (int x = 0; x < valid; ++x) {
+      const T* from = base + (x0 + x) * x_step_;
+      T* row = rows + x * kStretch;
+      for (int64_t i = 0; i < n; ++i) row[i] = from[at[i]];
+    }
+    tiles.pack_transposed(rows, kStretch, n, valid, width, to + done * width);
+  }
+}
+
+/// One x: inside or not, coordinates divided where need be.
+int Side::find_single(const Shift& shift, int64_t x, int n, int lane, int64_t k,
+                      LaneRun* runs) const {
+  int count = 0;
+  for (int i = 0; i < n; ++i) {
+    size_t sx = static_cast<size_t>(x + i), sk = static_cast<size_t>(k);
+    int64_t at = shift.offset + x_at_[sx] + k_at_[sk];
+    bool inside = true;
+    for (size_t w = 0; w < coordinates_.size() && inside; ++w) {
+      const Coordinate& c = coordinates_[w];
+      int64_t p = c.window.base + c.x[sx] + c.k[sk] + shift.windows[w];
+      inside = p >= 0 && p % c.window.divisor == 0 && p / c.window.divisor < c.window.size;
+      at += p / c.window.divisor * c.window.stride;
+    }
+    if (inside) runs[count++] = {lane + i, 1, at, 1};
+  }
+  return count;
+}
+
+int Side::find_runs(const Shift& shift, int64_t x0, int valid, int64_t k, LaneRun* runs) const {
+  int count = 0;
+  for (int lane = 0; lane < valid;) {
+    int64_t x = x0 + lane;
+    int n = static_cast<int>(std::min<int64_t>(valid - lane, inner_x_ - x % inner_x_));
+    Stretch s;
+    if (!stretch(shift, x, n, k, s)) {
+      count += find_single(shift, x, n, lane, k, runs + count);
+    } else if (s.count > 0) {
+      LaneRun run{lane + s.first, s.count, s.from, s.step};
+      LaneRun& before = runs[count - (count > 0)];
+      bool joins = count > 0 && before.lane + before.count == run.lane && before.step == run.step &&
+                   before.from + before.count * before.step == run.from;
+      if (joins)
+        before.count += run.count;
+      else
+        runs[count++] = run;
+    }
+    lane += n;
+  }
+  return count;
+}
+
 template <class T>
 void Side::pack_lanes(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_t x0,
                       int valid, int width, int64_t k0, int64_t depth, T* to) const {
@@ -100,96 +200,51 @@ void Side::pack_lanes(const Tiles<T>& tiles, const T* base, const Shift& shift, 
   LaneRun runs[kMostLanes];
   while (depth > 0) {
     int64_t here = std::min(depth, run_ - k0 % run_);
-    size_t k = static_cast<size_t>(k0);
-    int count = 0;
-    for (int lane = 0; lane < valid; ++lane) {
-      size_t x = static_cast<size_t>(x0 + lane);
-      int64_t at = shift.offset + x_at_[x] + k_at_[k];
-      bool inside = true;
-      for (size_t w = 0; w < coordinates_.size() && inside; ++w) {
-        const Coordinate& c = coordinates_[w];
-        int64_t p = c.window.base + c.x[x] + c.k[k] + shift.windows[w];
-        if (c.window.divisor != 1) {
-          inside = p % c.window.divisor == 0;
-          p /= c.window.divisor;
-        }
-        inside = inside && p >= 0 && p < c.window.size;
-        at += p * c.window.stride;
-      }
-      if (!inside) continue;
-      LaneRun& last = runs[count - (count > 0)];
-      if (count > 0 && last.lane + last.count == lane && last.from + last.count == at)
-        ++last.count;
-      else
-        runs[count++] = {lane, 1, at};
+    if (coordinates_.empty() && straight_x_) {
+      const T* from = base + shift.offset + x0 * x_step_ + k_at_[static_cast<size_t>(k0)];
+      pack_plain(tiles, from, valid, width, run_step_, here, to);
+    } else {
+      int count = find_runs(shift, x0, valid, k0, runs);
+      tiles.pack_runs(base, run_step_, here, runs, count, width, to);
     }
-    tiles.pack_runs(base, run_step_, here, runs, count, width, to);
     to += here * width;
     k0 += here;
     depth -= here;
   }
 }
 
-/// The innermost k moves a window: each x is copied into a row, then the rows are turned.
 template <class T>
 void Side::pack_rows(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_t x0,
                      int valid, int width, int64_t k0, int64_t depth, T* to) const {
-  constexpr int64_t kStretch = 64;
-  T rows[64 * kStretch];
+  constexpr int64_t kStretch = 128;
+  constexpr int kMostLanes = 64;
+  alignas(64) T rows[kMostLanes * kStretch];
   for (int64_t done = 0; done < depth; done += kStretch) {
     int64_t n = std::min(kStretch, depth - done);
-    for (int x = 0; x < valid; ++x)
-      fill_row(base, shift, x0 + x, k0 + done, n, rows + x * kStretch);
+    for (int64_t i = 0; i < n;) {
+      int64_t k = k0 + done + i, length = std::min(n - i, inner_k_ - k % inner_k_);
+      for (int x = 0; x < valid; ++x) {
+        size_t sx = static_cast<size_t>(x0 + x), sk = static_cast<size_t>(k);
+        int64_t at = shift.offset + x_at_[sx] + k_at_[sk], step = inner_k_step_, lo = 0,
+                hi = length;
+        for (size_t w = 0; w < coordinates_.size(); ++w) {
+          const Coordinate& c = coordinates_[w];
+          int64_t p = c.window.base + c.x[sx] + c.k[sk] + shift.windows[w];
+          clip(p, c.inner_k, c.window.size, lo, hi);
+          at += p * c.window.stride;
+          step += c.inner_k * c.window.stride;
+        }
+        T* row = rows + x * kStretch + i;
+        if (step == 1) {
+          tiles.copy_within(base + at, lo, hi, length, row);
+        } else {
+          std::fill(row, row + length, T{});
+          for (int64_t j = lo; j < hi; ++j) row[j] = base[at + j * step];
+        }
+      }
+      i += length;
+    }
     tiles.pack_transposed(rows, kStretch, n, valid, width, to + done * width);
-  }
-}
-
-template <class T>
-void Side::fill_row(const T* base, const Shift& shift, int64_t x, int64_t k0, int64_t depth,
-                    T* row) const {
-  size_t sx = static_cast<size_t>(x);
-  std::fill(row, row + depth, T{});
-  for (int64_t i = 0; i < depth;) {
-    // From here to the end of the innermost variable, addresses and coordinates move evenly.
-    size_t k = static_cast<size_t>(k0 + i);
-    int64_t n = std::min(depth - i, inner_ - (k0 + i) % inner_);
-    int64_t at = shift.offset + x_at_[sx] + k_at_[k];
-    int64_t step = n > 1 ? k_at_[k + 1] - k_at_[k] : 0;
-    int64_t lo = 0, hi = n;
-    bool even = true;
-    for (size_t w = 0; w < coordinates_.size(); ++w) {
-      const Coordinate& c = coordinates_[w];
-      int64_t p = c.window.base + c.x[sx] + c.k[k] + shift.windows[w];
-      int64_t move = n > 1 ? c.k[k + 1] - c.k[k] : 0;
-      even &= c.window.divisor == 1 && move >= 0;
-      if (!even) break;
-      if (move == 0) {
-        if (p < 0 || p >= c.window.size) hi = 0;
-      } else {
-        if (p < 0) lo = std::max(lo, (-p + move - 1) / move);
-        hi = std::min(hi, c.window.size <= p ? 0 : (c.window.size - p + move - 1) / move);
-      }
-      at += p * c.window.stride;
-      step += move * c.window.stride;
-    }
-    if (!even) {
-      n = 1;
-      at = shift.offset + x_at_[sx] + k_at_[k];
-      lo = 0, hi = 1;
-      for (size_t w = 0; w < coordinates_.size() && hi > 0; ++w) {
-        const Coordinate& c = coordinates_[w];
-        int64_t p = c.window.base + c.x[sx] + c.k[k] + shift.windows[w];
-        if (p % c.window.divisor != 0) hi = 0;
-        p /= c.window.divisor;
-        if (p < 0 || p >= c.window.size) hi = 0;
-        at += p * c.window.stride;
-      }
-    }
-    if (step == 1 && hi > lo)
-      std::memcpy(row + i + lo, base + at + lo, static_cast<size_t>(hi - lo) * sizeof(T));
-    else
-      for (int64_t j = lo; j < hi; ++j) row[i + j] = base[at + j * step];
-    i += n;
   }
 }
 

@@ -1,6 +1,12 @@
 // One operand of a contraction as one side of a matrix product: its elements by (x, k), x being the
 // row of the left side or the column of the right one, and the copying of them into the panels that
 // tiles read.
+//
+// Where an operand is plainly strided along both, packing is a copy or a transposition. Otherwise
+// the innermost variables decide. If the innermost k moves no window (channels of a convolution),
+// lanes keep their places for a whole run of k: the stretches of lanes that lie evenly are found
+// once a run (Stretch), then copied k by k. If it does (the sum over pixels of a gradient by
+// weight), each x is copied into a row along k, and the rows turned.
 #pragma once
 
 #include <vector>
@@ -16,7 +22,7 @@ class Group {
   Group() = default;
   Group(const Contraction& c, absl::Span<const int> vars);
   int64_t extent() const { return extent_; }
-  const std::vector<int>& vars() const { return vars_; }  // of extent > 1
+  absl::Span<const int> vars() const { return vars_; }  // of extent > 1
   /// Sum of step[var] * index of var, for each flattened index.
   void contributions(const Contraction& c, absl::Span<const int64_t> step,
                      std::vector<int64_t>& out) const;
@@ -24,7 +30,7 @@ class Group {
   bool linear(const Contraction& c, absl::Span<const int64_t> step, int64_t& stride) const;
 
  private:
-  std::vector<int> vars_;
+  absl::InlinedVector<int, 6> vars_;
   int64_t extent_ = 1;
 };
 
@@ -34,17 +40,26 @@ struct Shift {
   absl::InlinedVector<int64_t, 2> windows;  // coordinate added, by window
 };
 
+/// Neighbouring x whose elements lie evenly, for one k: x in [first, first + count) is at from + i
+/// * step; elsewhere in the asked range it is outside.
+struct Stretch {
+  int64_t from, step;
+  int first, count;
+};
+
 class Side {
  public:
   Side() = default;
   Side(const Contraction& c, const Addressing& access, const Group& x, const Group& k);
 
   int64_t extent() const { return extent_; }
+  size_t windows() const { return coordinates_.size(); }
   /// Plainly strided along both: element (x, k) is at x*x_step() + k*k_step().
   bool plain() const { return plain_; }
   int64_t x_step() const { return x_step_; }
   int64_t k_step() const { return k_step_; }
-  size_t windows() const { return coordinates_.size(); }
+  /// Extent of the innermost variable of x: within a multiple of it, addresses move evenly.
+  int64_t inner_x() const { return inner_x_; }
 
   /// to[k*width + x] for x in [x0, x0 + valid), k in [k0, k0 + depth); lanes from valid to width
   /// are 0.
@@ -52,15 +67,21 @@ class Side {
   void pack(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_t x0, int valid,
             int width, int64_t k0, int64_t depth, T* to) const;
 
+  /// What of [x, x + n), all in one multiple of inner_x(), is inside at this k. False if it does
+  /// not lie evenly (a divided coordinate).
+  bool stretch(const Shift& shift, int64_t x, int n, int64_t k, Stretch& s) const;
+
  private:
   struct Coordinate {
     Window window;
     std::vector<int64_t> x, k;  // parts of the numerator
+    int64_t inner_x = 0;        // what a step of the innermost x adds, and of the innermost k
+    int64_t inner_k = 0;
   };
 
   template <class T>
-  void pack_plain(const Tiles<T>& tiles, const T* base, int64_t x0, int valid, int width,
-                  int64_t k0, int64_t depth, T* to) const;
+  void pack_plain(const Tiles<T>& tiles, const T* from, int valid, int width, int64_t k_step,
+                  int64_t depth, T* to) const;
   template <class T>
   void pack_lanes(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_t x0, int valid,
                   int width, int64_t k0, int64_t depth, T* to) const;
@@ -68,19 +89,21 @@ class Side {
   void pack_rows(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_t x0, int valid,
                  int width, int64_t k0, int64_t depth, T* to) const;
   template <class T>
-  void fill_row(const T* base, const Shift& shift, int64_t x, int64_t k0, int64_t depth,
-                T* row) const;
+  void pack_table(const Tiles<T>& tiles, const T* base, int64_t x0, int valid, int width,
+                  int64_t k0, int64_t depth, T* to) const;
+  int find_runs(const Shift& shift, int64_t x0, int valid, int64_t k, LaneRun* runs) const;
+  int find_single(const Shift& shift, int64_t x, int n, int lane, int64_t k, LaneRun* runs) const;
 
   int64_t extent_ = 1;
-  bool plain_ = false;
+  bool plain_ = false, straight_x_ = false;
   int64_t x_step_ = 0, k_step_ = 0;
   std::vector<int64_t> x_at_, k_at_;  // offsets, when not plain
   std::vector<Coordinate> coordinates_;
   // The innermost k: `run_` of them in a row, apart by run_step_, with the same coordinates.
   int64_t run_ = 1, run_step_ = 0;
-  // Where run_ is 1: the innermost variable's extent, and what a step of it adds to each
-  // coordinate.
-  int64_t inner_ = 1;
+  // The innermost variable of x and of k: extent, and what a step of it adds to the offset.
+  int64_t inner_x_ = 1, inner_x_step_ = 0, inner_k_ = 1, inner_k_step_ = 0;
+  bool divided_ = false;
 };
 
 }  // namespace lathe::own

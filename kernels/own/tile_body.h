@@ -2,16 +2,17 @@
 // All of it has internal linkage: a copy compiled for one instruction set must never serve another.
 //
 // V offers: T, Reg, lanes, rows and columns-in-vectors of the tile; zero, all(T), load,
-// load_some(p, Mask), store, store_some, add, fma(a, b, c) = a*b + c, Mask first(n),
-// transpose(Reg[lanes]).
+// load_some(p, Mask), store, store_some, add, fma(a, b, c) = a*b + c, Mask first(n), range(lo, hi),
+// merge(Reg, p, Mask), merge_strided(Reg, p, step, Mask, lo, hi), transpose(Reg[lanes]).
 #pragma once
 
+#include <utility>
+
+#include "kernels/own/pack_body.h"
 #include "kernels/own/tiles.h"
 
 namespace lathe::own {
 namespace {
-
-#define LATHE_UNROLL _Pragma("GCC unroll 32")
 
 /// `at(i)`: the value of row i at this k; `step()` goes on to the next.
 template <class V, int R, int NV, class Call, class At, class Step>
@@ -104,81 +105,48 @@ void tile_rows(const RowsCall<typename V::T>& t) {
   ByDirectRows<V, 1>::fns[t.rows - 1](t);
 }
 
-template <class V>
-void pack_straight(const typename V::T* from, int64_t ld, int64_t depth, int valid, int width,
-                   typename V::T* to) {
+template <class V, int R, int NV>
+__attribute__((noinline)) void taps_of(const typename V::T* x, const Tap* taps, int64_t count,
+                                       const typename V::T* w, int64_t ldw, int64_t w_step,
+                                       int cols, typename V::T* y, int64_t ldy, bool add) {
   constexpr int L = V::lanes;
-  for (int r = 0; r < width; r += L) {
-    const auto some = V::first(valid - r), keep = V::first(width - r);
-    const auto* source = from + r;
-    auto* target = to + r;
-    if (valid - r <= 0) source = from;  // nothing is read, but the address must be one
-    for (int64_t k = 0; k < depth; ++k, source += ld, target += width)
-      V::store_some(target, V::load_some(source, some), keep);
-  }
-}
-
-template <class V>
-void pack_transposed(const typename V::T* from, int64_t ld, int64_t depth, int valid, int width,
-                     typename V::T* to) {
-  constexpr int L = V::lanes;
-  for (int r0 = 0; r0 < width; r0 += L) {
-    const auto keep = V::first(width - r0);
-    int rows = valid - r0 < L ? (valid - r0 < 0 ? 0 : valid - r0) : L;
-    const auto* source = from + r0 * ld;
-    for (int64_t k = 0; k < depth; k += L) {
-      typename V::Reg block[L];
-      int64_t left = depth - k;
-      const auto some = V::first(left < L ? static_cast<int>(left) : L);
-      for (int r = 0; r < rows; ++r) block[r] = V::load_some(source + r * ld + k, some);
-      for (int r = rows; r < L; ++r) block[r] = V::zero();
-      V::transpose(block);
-      auto* target = to + k * width + r0;
-      int64_t n = left < L ? left : L;
-      for (int64_t i = 0; i < n; ++i) V::store_some(target + i * width, block[i], keep);
+  for (int j0 = 0; j0 < cols; j0 += NV * L) {
+    typename V::Reg acc[R][NV];
+    LATHE_UNROLL for (int r = 0; r < R; ++r) LATHE_UNROLL for (int j = 0; j < NV; ++j) acc[r][j] =
+        V::zero();
+    for (int64_t t = 0; t < count; ++t) {
+      const Tap& tap = taps[t];
+      const auto* from = x + tap.from + j0;
+      typename V::Reg in[NV];
+      LATHE_UNROLL for (int j = 0; j < NV; ++j) in[j] =
+          V::load_some(from + j * L, V::range(tap.lo - j0 - j * L, tap.hi - j0 - j * L));
+      LATHE_UNROLL for (int r = 0; r < R; ++r) {
+        auto weight = V::all(w[r * ldw + t * w_step]);
+        LATHE_UNROLL for (int j = 0; j < NV; ++j) acc[r][j] = V::fma(weight, in[j], acc[r][j]);
+      }
+    }
+    LATHE_UNROLL for (int r = 0; r < R; ++r) LATHE_UNROLL for (int j = 0; j < NV; ++j) {
+      auto* to = y + r * ldy + j0 + j * L;
+      const auto some = V::first(cols - j0 - j * L);
+      if (add) acc[r][j] = V::add(V::load_some(to, some), acc[r][j]);
+      V::store_some(to, acc[r][j], some);
     }
   }
 }
 
 template <class V>
-void pack_runs(const typename V::T* from, int64_t step, int64_t depth, const LaneRun* runs,
-               int count, int width, typename V::T* to) {
-  constexpr int L = V::lanes;
-  constexpr int kMost = 6;  // pieces that one vector of lanes may be put together from
-  using T = typename V::T;
-  for (int r0 = 0; r0 < width; r0 += L) {
-    const auto keep = V::first(width - r0);
-    const T* source[kMost];
-    typename V::Mask mask[kMost];
-    int pieces = 0;
-    bool many = false;
-    for (int i = 0; i < count && !many; ++i) {
-      int lo = runs[i].lane - r0 > 0 ? runs[i].lane - r0 : 0;
-      int hi = runs[i].lane + runs[i].count - r0 < L ? runs[i].lane + runs[i].count - r0 : L;
-      if (lo >= hi) continue;
-      many = pieces == kMost;
-      if (many) break;
-      // Where lane 0 of this vector would be; only the lanes of the mask are read.
-      source[pieces] = from + (runs[i].from + r0 - runs[i].lane);
-      mask[pieces++] = V::range(lo, hi);
-    }
-    if (!many) {
-      T* target = to + r0;
-      for (int64_t k = 0; k < depth; ++k, target += width) {
-        auto x = V::zero();
-        for (int i = 0; i < pieces; ++i) x = V::merge(x, source[i] + k * step, mask[i]);
-        V::store_some(target, x, keep);
-      }
-      continue;
-    }
-    for (int64_t k = 0; k < depth; ++k) V::store_some(to + k * width + r0, V::zero(), keep);
-    for (int i = 0; i < count; ++i)
-      for (int j = 0; j < runs[i].count; ++j) {
-        int lane = runs[i].lane + j;
-        if (lane < r0 || lane >= r0 + L) continue;
-        const T* x = from + runs[i].from + j;
-        for (int64_t k = 0; k < depth; ++k) to[k * width + lane] = x[k * step];
-      }
+void tap_row(const typename V::T* x, const Tap* taps, int64_t count, const typename V::T* w,
+             int64_t ldw, int64_t w_step, int rows, int cols, typename V::T* y, int64_t ldy,
+             bool add) {
+  switch (rows) {
+    case 1:
+      return taps_of<V, 1, 4>(x, taps, count, w, ldw, w_step, cols, y, ldy, add);
+    case 2:
+      return taps_of<V, 2, 2>(x, taps, count, w, ldw, w_step, cols, y, ldy, add);
+    case 3:
+      return taps_of<V, 3, 2>(x, taps, count, w, ldw, w_step, cols, y, ldy, add);
+    default:
+      return taps_of<V, 4, 2>(x, taps, count, w, ldw, w_step, cols, y, ldy, add);
   }
 }
 
@@ -297,6 +265,8 @@ constexpr Tiles<typename V::T> tiles_of(const char* name) {
           pack_straight<V>,
           pack_transposed<V>,
           pack_runs<V>,
+          copy_within<V>,
+          tap_row<V>,
           row_times_matrix<V>,
           matrix_times_columns<V>};
 }

@@ -32,10 +32,17 @@ struct RowsCall {
   bool add;
 };
 
-/// A stretch of lanes whose elements lie side by side: lanes [lane, lane + count) come from `from`.
+/// Lanes whose elements lie evenly: lane + i comes from element from + i * step, i in [0, count).
 struct LaneRun {
   int lane, count;
-  int64_t from;  // in elements
+  int64_t from, step;
+};
+
+/// One term of a windowed sum over a row of outputs: output j in [lo, hi) adds weight * x[from +
+/// j], the others weight * 0.
+struct Tap {
+  int64_t from;
+  int lo, hi;
 };
 
 template <class T>
@@ -48,9 +55,16 @@ struct Tiles {
   void (*pack_straight)(const T* from, int64_t ld, int64_t depth, int valid, int width, T* to);
   /// to[k*width + r] = from[r*ld + k] for r < valid; 0 up to width.
   void (*pack_transposed)(const T* from, int64_t ld, int64_t depth, int valid, int width, T* to);
-  /// to[k*width + lane] = from[run.from + k*step + lane - run.lane] in every run; 0 elsewhere.
+  /// to[k*width + lane] = from[run.from + (lane - run.lane)*run.step + k*step] in every run; 0
+  /// elsewhere.
   void (*pack_runs)(const T* from, int64_t step, int64_t depth, const LaneRun* runs, int count,
                     int width, T* to);
+  /// to[i] = lo <= i < hi ? from[i] : 0, for i < n
+  void (*copy_within)(const T* from, int64_t lo, int64_t hi, int64_t n, T* to);
+  /// y[r*ldy + j] = (add ? y : nothing) + chain over the taps of w[r*ldw + t*w_step] * tap t, j <
+  /// cols, r < rows <= 4.
+  void (*tap_row)(const T* x, const Tap* taps, int64_t count, const T* w, int64_t ldw,
+                  int64_t w_step, int rows, int cols, T* y, int64_t ldy, bool add);
   /// y[j] = (add ? y[j] : nothing) + chain over k of x[k*x_k] * m[k*ld + j]
   void (*row_times_matrix)(const T* x, int64_t x_k, const T* m, int64_t ld, int64_t depth,
                            int64_t cols, T* y, bool add);
@@ -60,7 +74,7 @@ struct Tiles {
                                int64_t depth, int64_t rows, T* y, int64_t ldy, bool add);
 };
 
-// By instruction set. Null where this build has none.
+// By instruction set.
 const Tiles<float>* tiles_f32_portable();
 const Tiles<double>* tiles_f64_portable();
 const Tiles<float>* tiles_f32_avx2();

@@ -32,6 +32,12 @@ struct F32 {
     return _mm256_blendv_ps(x, _mm256_maskload_ps(p, m), _mm256_castsi256_ps(m));
   }
   static void store_some(T* p, Reg x, Mask m) { _mm256_maskstore_ps(p, m, x); }
+  static Reg merge_strided(Reg x, const T* p, int64_t step, Mask, int lo, int hi) {
+    alignas(32) T lanes_of[8];
+    store(lanes_of, x);
+    for (int i = lo; i < hi; ++i) lanes_of[i] = p[i * step];
+    return load(lanes_of);
+  }
   static Reg add(Reg a, Reg b) { return _mm256_add_ps(a, b); }
   static Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
   static void transpose(Reg* r) {
@@ -71,6 +77,12 @@ struct F64 {
     return _mm256_blendv_pd(x, _mm256_maskload_pd(p, m), _mm256_castsi256_pd(m));
   }
   static void store_some(T* p, Reg x, Mask m) { _mm256_maskstore_pd(p, m, x); }
+  static Reg merge_strided(Reg x, const T* p, int64_t step, Mask, int lo, int hi) {
+    alignas(32) T lanes_of[4];
+    store(lanes_of, x);
+    for (int i = lo; i < hi; ++i) lanes_of[i] = p[i * step];
+    return load(lanes_of);
+  }
   static Reg add(Reg a, Reg b) { return _mm256_add_pd(a, b); }
   static Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_pd(a, b, c); }
   static void transpose(Reg* r) {

@@ -26,6 +26,25 @@ struct F32 {
   static Reg load_some(const T* p, Mask m) { return _mm512_maskz_loadu_ps(m, p); }
   static Reg merge(Reg x, const T* p, Mask m) { return _mm512_mask_loadu_ps(x, m, p); }
   static void store_some(T* p, Reg x, Mask m) { _mm512_mask_storeu_ps(p, m, x); }
+  static Reg merge_strided(Reg x, const T* p, int64_t step, Mask m, int lo, int hi) {
+    if (step == 2) {  // two loads and a permutation are far cheaper than a gather
+      const __m512i even =
+          _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+      Reg low = _mm512_maskz_loadu_ps(range(2 * lo, 2 * hi - 1), p);
+      Reg high = _mm512_maskz_loadu_ps(range(2 * lo - 16, 2 * hi - 17), p + 16);
+      return _mm512_mask_mov_ps(x, m, _mm512_permutex2var_ps(low, even, high));
+    }
+    const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i at = _mm512_mullo_epi32(lane, _mm512_set1_epi32(static_cast<int>(step)));
+    if (step > 1 << 20) return slow_strided(x, p, step, lo, hi);
+    return _mm512_mask_i32gather_ps(x, m, at, p, 4);
+  }
+  static Reg slow_strided(Reg x, const T* p, int64_t step, int lo, int hi) {
+    alignas(64) T lanes_of[16];
+    store(lanes_of, x);
+    for (int i = lo; i < hi; ++i) lanes_of[i] = p[i * step];
+    return load(lanes_of);
+  }
   static Reg add(Reg a, Reg b) { return _mm512_add_ps(a, b); }
   static Reg fma(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }
   static void transpose(Reg* r) {
@@ -70,6 +89,11 @@ struct F64 {
   static Reg load_some(const T* p, Mask m) { return _mm512_maskz_loadu_pd(m, p); }
   static Reg merge(Reg x, const T* p, Mask m) { return _mm512_mask_loadu_pd(x, m, p); }
   static void store_some(T* p, Reg x, Mask m) { _mm512_mask_storeu_pd(p, m, x); }
+  static Reg merge_strided(Reg x, const T* p, int64_t step, Mask m, int, int) {
+    const __m512i lane = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i at = _mm512_mullo_epi64(lane, _mm512_set1_epi64(step));
+    return _mm512_mask_i64gather_pd(x, m, at, p, 8);
+  }
   static Reg add(Reg a, Reg b) { return _mm512_add_pd(a, b); }
   static Reg fma(Reg a, Reg b, Reg c) { return _mm512_fmadd_pd(a, b, c); }
   static void transpose(Reg* r) {

@@ -30,10 +30,14 @@ struct Plain {
   static Reg load(const T* p) { return load_some(p, {0, Lanes}); }
   static void store(T* p, Reg x) { store_some(p, x, {0, Lanes}); }
   static Mask first(int n) { return {0, n < 0 ? 0 : n > Lanes ? Lanes : n}; }
-  static Mask range(int lo, int hi) { return {lo, hi}; }
+  static Mask range(int lo, int hi) { return {lo < 0 ? 0 : lo, hi > Lanes ? Lanes : hi}; }
   static Reg load_some(const T* p, Mask m) { return merge({}, p, m); }
   static Reg merge(Reg r, const T* p, Mask m) {
     for (int i = m.lo; i < m.hi; ++i) r.x[i] = p[i];
+    return r;
+  }
+  static Reg merge_strided(Reg r, const T* p, int64_t step, Mask, int lo, int hi) {
+    for (int i = lo; i < hi; ++i) r.x[i] = p[i * step];
     return r;
   }
   static void store_some(T* p, const Reg& r, Mask m) {

@@ -78,17 +78,27 @@ using Point = Sizes;
 template <class K>
 typename K::Acc read(const Addressing& access, const std::byte* base, const Point& p,
                      int64_t batch) {
-  int64_t at = batch;
+  int64_t at = access.offset + batch;
   for (size_t v = 0; v < p.size(); ++v) at += access.stride[v] * p[v];
   for (const Window& w : access.windows) {
     int64_t x = w.base;
     for (size_t v = 0; v < p.size(); ++v) x += w.coefficient[v] * p[v];
-    if (x % w.divisor != 0) return K::load({});
     x /= w.divisor;
     if (x < 0 || x >= w.size) return K::load({});
     at += x * w.stride;
   }
   return K::load(reinterpret_cast<const typename K::Stored*>(base)[at]);
+}
+
+/// Whether the variables that an affine output fixes have a value here.
+bool exists(const Addressing& access, const Point& p) {
+  for (const Window& w : access.windows) {
+    if (w.divisor == 1) continue;
+    int64_t x = w.base;
+    for (size_t v = 0; v < p.size(); ++v) x += w.coefficient[v] * p[v];
+    if (x % w.divisor != 0) return false;
+  }
+  return true;
 }
 
 /// Steps `vars` of `p` to the next point in row-major order.
@@ -108,17 +118,23 @@ template <class K>
 typename K::Acc sum(const Contraction& c, const std::byte* a, const std::byte* b, Bases at,
                     Point p) {
   typename K::Acc total{}, left[kSumBlock], right[kSumBlock];
-  int64_t terms = c.terms();
-  for (int64_t start = 0; start < terms; start += kSumBlock) {
-    int64_t count = std::min(terms - start, kSumBlock);
-    for (int64_t t = 0; t < count; ++t) {
-      left[t] = read<K>(c.a, a, p, at.a);
-      right[t] = read<K>(c.b, b, p, at.b);
-      advance(c, c.reduced, p);
-    }
+  int64_t count = 0;
+  bool first = true;
+  auto close = [&] {
     auto acc = K::block(left, right, count);
-    total = start == 0 ? acc : K::add(total, acc);
+    total = first ? acc : K::add(total, acc);
+    first = false;
+    count = 0;
+  };
+  for (int64_t t = c.terms(); t > 0; --t) {
+    if (exists(c.a, p) && exists(c.b, p)) {
+      left[count] = read<K>(c.a, a, p, at.a);
+      right[count] = read<K>(c.b, b, p, at.b);
+      if (++count == kSumBlock) close();
+    }
+    advance(c, c.reduced, p);
   }
+  if (count > 0) close();
   return total;
 }
 

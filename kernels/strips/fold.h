@@ -9,7 +9,7 @@
 // apart.
 //
 // Three ways to it, chosen by layout alone:
-//   rows      sum, prod, least, largest, any, all have kernels for whole blocks of contiguous
+//   rows      sum, prod, lowest, highest, any, all and picks have kernels for blocks of contiguous
 //   elements; what is not
 //             contiguous, or must be lifted first, goes through a buffer
 //   columns   the same folds, where neighbouring results read neighbouring elements
@@ -35,6 +35,8 @@ struct FoldAxis {
 
 class FoldProgram {
  public:
+  static constexpr size_t kMostStates = 8;
+
   explicit FoldProgram(const FoldBodies& bodies);
 
   /// `results` folds side by side: number r is over the elements x + r * x_stride + (the axes in
@@ -52,8 +54,10 @@ class FoldProgram {
   void finish(absl::Span<uint64_t> states, int64_t count, absl::Span<const LineOperand> out,
               const StripSet& set) const;
 
-  /// The fold with kernels of its own that this is, if any.
+  /// The fold with kernels of its own that this is, if any; or the pick: 0 the lowest, 1 the
+  /// highest.
   std::optional<Fold> known() const { return fold_; }
+  std::optional<int> known_pick() const { return pick_; }
 
  private:
   friend class FoldRun;
@@ -62,8 +66,10 @@ class FoldProgram {
   std::vector<DType> state_;
   std::vector<uint64_t> unit_;  // bits, an entry of state_ each
   std::optional<Fold> fold_;
-  bool plain_ = false;    // lift gives the element as it is
-  bool indexed_ = false;  // lift asks for the index
+  std::optional<int> pick_;
+  bool plain_ = false;             // lift gives the element as it is (and its index, for a pick)
+  std::vector<uint8_t> finished_;  // finish gives these states as they are; none: it computes
+  bool indexed_ = false;           // lift asks for the index
   StripProgram lift_, combine_, finish_;
 };
 

@@ -195,6 +195,59 @@ void fold_tree(void* results, size_t n) {
     for (size_t i = 0; i + step < n; i += 2 * step) r[i] = L::one(r[i], r[i + step]);
 }
 
+/// The results of one block of up to 512 elements in each of L::at_once rows.
+template <class L>
+[[gnu::noinline]] void blocks_abreast(typename L::T* out, const typename L::T* in, ptrdiff_t stride,
+                                      size_t n, typename L::T unit) {
+  constexpr size_t many = L::at_once;
+  L block[many];
+#pragma GCC unroll 4
+  for (L& b : block) b = L(unit);
+  for (; n >= kFoldLanes; n -= kFoldLanes, in += kFoldLanes) {
+#pragma GCC unroll 4
+    for (size_t k = 0; k < many; ++k) block[k].step(in + static_cast<ptrdiff_t>(k) * stride);
+  }
+#pragma GCC unroll 4
+  for (size_t k = 0; k < many; ++k) {
+    if (n != 0) block[k].some(in + static_cast<ptrdiff_t>(k) * stride, n);
+    out[k] = block[k].halve();
+  }
+}
+template <class L>
+void fold_rows(void* out, const void* in, ptrdiff_t stride, size_t rows, size_t n,
+               const void* unit) {
+  using T = typename L::T;
+  constexpr size_t many = L::at_once;
+  auto* to = static_cast<T*>(out);
+  const auto* from = as<T>(in);
+  [[maybe_unused]] T u = *as<T>(unit);
+  T results[kFoldRow / kFoldBlock];
+  if constexpr (many > 1) {
+    for (; rows >= many && n <= kFoldBlock; rows -= many, to += many) {
+      blocks_abreast<L>(to, from, stride, n, u);
+      from += static_cast<ptrdiff_t>(many) * stride;
+    }
+    T columns[many][kFoldRow / kFoldBlock], abreast[many];
+    for (; rows >= many; rows -= many, to += many) {
+      size_t blocks = 0;
+      for (size_t at = 0; at < n; at += kFoldBlock, ++blocks) {
+        blocks_abreast<L>(abreast, from + at, stride, n - at < kFoldBlock ? n - at : kFoldBlock, u);
+        for (size_t k = 0; k < many; ++k) columns[k][blocks] = abreast[k];
+      }
+      for (size_t k = 0; k < many; ++k) {
+        fold_tree<L>(columns[k], blocks);
+        to[k] = columns[k][0];
+      }
+      from += static_cast<ptrdiff_t>(many) * stride;
+    }
+  }
+  for (; rows > 0; --rows, from += stride) {
+    fold_blocks<L>(results, from, n, unit);
+    fold_tree<L>(results, (n + kFoldBlock - 1) / kFoldBlock);
+    *to++ = results[0];
+  }
+}
+
 /// Columns a tile: sixteen rows of results stay in the first-level cache.
 template <class T>
 inline constexpr size_t kFoldTile = 1024 / sizeof(T);
@@ -230,6 +283,7 @@ void add_float_fold(StripSet& set, Fold fold) {
   constexpr StripFn join = short_strip<F, S, 2, 0>;
   int f = static_cast<int>(fold);
   set.fold_blocks[f][d] = fold_blocks<VectorLanes<F, S>>;
+  set.fold_rows[f][d] = fold_rows<VectorLanes<F, S>>;
   set.fold_columns[f][d] = fold_columns<T, join>;
   set.fold_join[f][d] = join;
   set.fold_tree[f][d] = fold_tree<VectorLanes<F, S>>;
@@ -247,6 +301,7 @@ void add_plain_fold(StripSet& set, Fold fold) {
   constexpr StripFn join = plain_strip<PlainFold<F>, T, T, 2, 0>;
   int f = static_cast<int>(fold), d = static_cast<int>(D);
   set.fold_blocks[f][d] = fold_blocks<PlainLanes<F, T>>;
+  set.fold_rows[f][d] = fold_rows<PlainLanes<F, T>>;
   set.fold_columns[f][d] = fold_columns<T, join>;
   set.fold_join[f][d] = join;
   set.fold_tree[f][d] = fold_tree<PlainLanes<F, T>>;

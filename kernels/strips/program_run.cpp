@@ -10,12 +10,48 @@
 
 namespace lathe {
 
+namespace {
+
+/// `n` uninitialised Ts, on the stack where they are few.
+template <class T, size_t Few>
+class Room {
+ public:
+  explicit Room(size_t n) {
+    static_assert(std::is_trivially_default_constructible_v<T>);
+    if (n > Few) heap_ = std::make_unique_for_overwrite<T[]>(n);
+    data_ = n > Few ? heap_.get() : few_;
+  }
+  T& operator[](size_t i) { return data_[i]; }
+  const T& operator[](size_t i) const { return data_[i]; }
+  void push(const T& value) { data_[used_++] = value; }
+  T* begin() { return data_; }
+  T* end() { return data_ + used_; }
+
+ private:
+  T few_[Few];
+  T* data_;
+  size_t used_ = 0;
+  std::unique_ptr<T[]> heap_;
+};
+
+}  // namespace
+
 class StripRun {
  public:
   StripRun(const StripProgram& program, absl::Span<const LineOperand> in,
            absl::Span<const LineOperand> out, int64_t count, const LineContext& context,
            const StripSet& set)
-      : p_(program), in_(in), out_(out), count_(count), context_(context), set_(set) {}
+      : p_(program),
+        in_(in),
+        out_(out),
+        count_(count),
+        context_(context),
+        set_(set),
+        places_(program.values_.size()),
+        cells_(program.values_.size()),
+        calls_(program.steps_.size()),
+        gathers_(program.inputs_),
+        copies_(program.outputs_.size()) {}
 
   void run() {
     place_inputs();
@@ -35,10 +71,10 @@ class StripRun {
   /// Where a value is: element i at at + i * advance; a temporary strip has advance 0 and starts
   /// anew each time.
   struct Place {
-    std::byte* at = nullptr;
-    ptrdiff_t advance = 0;
-    uint32_t slot = kNone;  // temporary strip, until it has an address
-    bool single = false;    // one element for all
+    std::byte* at;
+    ptrdiff_t advance;
+    uint32_t slot;  // temporary strip, or kNone
+    bool single;    // one element for all
     const std::byte* read(size_t start) const {
       return at + static_cast<ptrdiff_t>(start) * advance;
     }
@@ -46,9 +82,9 @@ class StripRun {
   };
   struct Call {
     uint32_t step;
-    StripFn kernel;       // null: one of the special steps
-    uint8_t filled = 0;   // operands to spread over a strip first
-    bool failed = false;  // check: the lowest index is known
+    StripFn kernel;  // null: one of the special steps
+    uint8_t filled;  // operands to spread over a strip first
+    bool failed;     // check: the lowest index is known
   };
   struct Strided {
     uint32_t value;
@@ -67,8 +103,6 @@ class StripRun {
   }
 
   void place_inputs() {
-    places_.resize(p_.values_.size());
-    cells_.resize(p_.values_.size());
     next_slot_ = p_.strips_;
     for (uint32_t v = 0; v < p_.values_.size(); ++v) {
       const Value& value = p_.values_[v];
@@ -93,8 +127,8 @@ class StripRun {
           std::abs(out_[k].stride) * 16 * count_;  // no element is larger than 16 bytes
       if (out_[k].data + reach < place.at || place.at + count_ * bytes < out_[k].data - reach)
         continue;
-      gathers_.push_back({v, place.at, bytes});
-      place = {.slot = next_slot_++};
+      gathers_.push({v, place.at, bytes});
+      place = temporary(next_slot_++);
       return;
     }
   }
@@ -102,17 +136,16 @@ class StripRun {
     std::byte* at = operand.data + value.part;
     ptrdiff_t stride = operand.stride * value.scale * value.bytes;
     if (operand.stride == 0) {
-      places_[v] = {.at = at, .single = true};
+      places_[v] = {at, 0, kNone, true};
     } else if (stride == value.bytes) {
-      places_[v] = {.at = at, .advance = value.bytes};
+      places_[v] = {at, value.bytes, kNone, false};
     } else {
-      places_[v] = {.slot = next_slot_++};
-      gathers_.push_back({v, at, stride});
+      places_[v] = temporary(next_slot_++);
+      gathers_.push({v, at, stride});
     }
   }
-  Place single(uint32_t v) {
-    return {.at = reinterpret_cast<std::byte*>(&cells_[v]), .single = true};
-  }
+  Place single(uint32_t v) { return {reinterpret_cast<std::byte*>(&cells_[v]), 0, kNone, true}; }
+  static Place temporary(uint32_t slot) { return {nullptr, 0, slot, false}; }
 
   /// A step on single elements is done here and now; another gets its kernel.
   void plan_step(uint32_t i) {
@@ -124,7 +157,7 @@ class StripRun {
     switch (s.prim) {
       case Prim::check:
         if (!all)
-          calls_.push_back({i, nullptr});
+          calls_.push({i, nullptr, 0, false});
         else if (*places_[s.args[0]].at == std::byte{0})
           fail(s, 0);
         return;
@@ -137,11 +170,11 @@ class StripRun {
         [[fallthrough]];
       case Prim::linear:
         take_strip(s.results[0]);
-        return calls_.push_back({i, nullptr});
+        return calls_.push({i, nullptr, 0, false});
       case Prim::random:
         for (uint8_t w = 0; w < 4; ++w)
           if (s.words >> w & 1) take_strip(s.results[w]);
-        return calls_.push_back({i, nullptr});
+        return calls_.push({i, nullptr, 0, false});
       default:
         break;
     }
@@ -162,7 +195,7 @@ class StripRun {
       fills_ = true;
     }
     LATHE_CHECK(kernel != nullptr);
-    calls_.push_back({i, kernel, filled});
+    calls_.push({i, kernel, filled, false});
   }
   void compute_once(const Step& s) {
     const void* from[3] = {};
@@ -174,7 +207,7 @@ class StripRun {
     places_[s.results[0]] = single(s.results[0]);
     kernel(&cells_[s.results[0]], from, 1);
   }
-  void take_strip(uint32_t v) { places_[v] = {.slot = p_.values_[v].which}; }
+  void take_strip(uint32_t v) { places_[v] = temporary(p_.values_[v].which); }
 
   /// A step may write a contiguous result straight to the user's memory, unless a later step still
   /// reads an input there; what it cannot is copied after the steps of each strip.
@@ -187,10 +220,10 @@ class StripRun {
       bool contiguous = stride == value.bytes;
       Place& place = places_[o.value];
       if (contiguous && o.step != kNone && place.slot != kNone && !read_later(o, at, value.bytes)) {
-        place = {.at = at, .advance = value.bytes};
+        place = {at, value.bytes, kNone, false};
         continue;
       }
-      copies_.push_back({o.value, at, stride, contiguous});
+      copies_.push({o.value, at, stride, contiguous});
     }
   }
   bool read_later(const StripProgram::Output& o, const std::byte* at, ptrdiff_t bytes) const {
@@ -217,8 +250,8 @@ class StripRun {
       heap_ = std::make_unique<Scratch>(slots * each);
       memory = heap_->data();
     }
-    for (Place& place : places_)
-      if (place.slot != kNone && place.at == nullptr) place.at = memory + place.slot * each;
+    for (size_t v = 0; v < p_.values_.size(); ++v)
+      if (places_[v].slot != kNone) places_[v].at = memory + places_[v].slot * each;
     for (size_t k = 0; k < 3; ++k) fill_[k] = memory + (next_slot_ + k) * each;
   }
 
@@ -297,11 +330,11 @@ class StripRun {
   const LineContext& context_;
   const StripSet& set_;
 
-  absl::InlinedVector<Place, 24> places_;    // by value
-  absl::InlinedVector<uint64_t, 24> cells_;  // by value: single elements
-  absl::InlinedVector<Call, 24> calls_;
-  absl::InlinedVector<Strided, 4> gathers_;
-  absl::InlinedVector<Copy, 2> copies_;
+  Room<Place, 32> places_;    // by value
+  Room<uint64_t, 32> cells_;  // by value: single elements
+  Room<Call, 24> calls_;
+  Room<Strided, 6> gathers_;
+  Room<Copy, 4> copies_;
   uint32_t next_slot_ = 0;
   bool fills_ = false;
   std::byte* fill_[3] = {};

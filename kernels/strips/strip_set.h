@@ -14,12 +14,9 @@
 namespace lathe {
 
 /// out[i] = prim(in[0][i], in[1][i], ...) for i < n. `out` may be one of the inputs if the elements
-/// have one size; any other overlap is not allowed. No alignment is needed. bool elements are bytes
-/// 0 and 1.
+/// have one size; any other overlap is not allowed. Arrays are aligned to their elements, which is
+/// enough. bool elements are bytes 0 and 1.
 using StripFn = void (*)(void* out, const void* const* in, size_t n);
-
-/// Which dtype of a primitive picks its kernel: that of its operands for comparisons and bits, else
-/// the result's. select's condition is a bool array.
 
 /// The pieces of the defined reduction (see fold.h) of the folds that have kernels of their own:
 ///   sum, prod   a + b, a * b            lowest, highest   a if it is NaN or beats b, else b
@@ -30,16 +27,28 @@ inline constexpr size_t kFoldBlock = 512, kFoldLanes = 16;
 
 /// out[b] = the result of block b of in[0 .. n), for ceil(n / 512) blocks. `unit`: one element.
 using FoldBlocksFn = void (*)(void* out, const void* in, size_t n, const void* unit);
+/// out[r] = the fold of row r: n elements, 0 < n <= kFoldRow, `stride` elements from one row to the
+/// next. Rows side by side hide each other's latency.
+using FoldRowsFn = void (*)(void* out, const void* in, ptrdiff_t stride, size_t rows, size_t n,
+                            const void* unit);
+inline constexpr size_t kFoldRow = 64 * kFoldBlock;
 /// out[c] = the result of one block of `rows` <= 512 elements for each column c; rows lie `stride`
 /// bytes apart.
 using FoldColumnsFn = void (*)(void* out, const void* in, ptrdiff_t stride, size_t rows,
                                size_t columns, const void* unit);
 
+/// The same for folds of (value, index) pairs that keep the better value, a NaN before all, and of
+/// equals the lower index. `first`: index of in[0].
+using PickBlocksFn = void (*)(void* values, int64_t* indices, const void* in, size_t n,
+                              int64_t first);
+using PickTreeFn = void (*)(void* values, int64_t* indices, size_t n);
+
 struct StripSet {
   const char* name;
-  /// prim[splat][prim][dtype]; bit j of splat: in[j] is a single element, used for all. Null: there
-  /// is none. With splat 0 every primitive has one for each dtype it is defined on, except the
-  /// leaves, rare and check.
+  /// prim[splat][prim][dtype]; bit j of splat: in[j] is a single element, used for all. The dtype
+  /// is that of the operands for comparisons and bits, else the result's; select's condition is a
+  /// bool array. Null: there is none. With splat 0 every primitive has one for each dtype it is
+  /// defined on, except the leaves, rare and check.
   StripFn prim[8][kPrims][kDTypeCodes];
   /// cast[from][to], both stored dtypes other than complex ones; null where from == to.
   StripFn cast[kDTypeCodes][kDTypeCodes];
@@ -59,9 +68,12 @@ struct StripSet {
   size_t (*find_true)(const uint8_t* bools, size_t n);
 
   FoldBlocksFn fold_blocks[kFolds][kDTypeCodes];
+  FoldRowsFn fold_rows[kFolds][kDTypeCodes];
   FoldColumnsFn fold_columns[kFolds][kDTypeCodes];
   StripFn fold_join[kFolds][kDTypeCodes];  // out[i] = combine(in[0][i], in[1][i])
   void (*fold_tree[kFolds][kDTypeCodes])(void* results, size_t n);  // results[0] = tree(n), n > 0
+  PickBlocksFn pick_blocks[2][kDTypeCodes];                         // 0: lowest, 1: highest
+  PickTreeFn pick_tree[2][kDTypeCodes];
 };
 
 inline constexpr int size_class(size_t bytes) {

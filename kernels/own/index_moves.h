@@ -1,0 +1,23 @@
+// The loops of index rows, once the index is contiguous and checked.
+#pragma once
+
+#include "kernels/operand.h"
+
+namespace lathe::own {
+
+/// Operands have at least one axis. `where`: the index's elements in row-major order.
+struct Moves {
+  size_t axis;
+  const Operand& index;  // its shape
+  const int64_t* where;
+
+  void take(const Operand& x, const Operand& out) const;
+  // `out` already holds x; the source has the index's rank and at least its extents.
+  void put(const Operand& source, const Operand& out) const;
+  void add(const Operand& source, const Operand& out) const;
+  // Whole slices. Where x has the axis, out (the source) has those of the index, which lie evenly.
+  void select(const Operand& x, const Operand& out) const;
+  void select_add(const Operand& source, const Operand& out) const;
+};
+
+}  // namespace lathe::own

@@ -1,0 +1,188 @@
+// The packing half of tile_body.h: what copies operands into the panels that tiles read. The same
+// rules hold.
+#pragma once
+
+#include "kernels/own/tiles.h"
+
+namespace lathe::own {
+namespace {
+
+#define LATHE_UNROLL _Pragma("GCC unroll 32")
+
+/// N vectors of each row. Rows may lie pages apart, where no processor fetches ahead by itself.
+template <class V, int N>
+void pack_rows_of(const typename V::T* from, int64_t ld, int64_t depth, int valid, int width,
+                  typename V::T* to) {
+  constexpr int L = V::lanes;
+  constexpr int64_t kAhead = 16;
+  typename V::Mask some[N], keep[N];
+  const typename V::T* source[N];
+  LATHE_UNROLL for (int i = 0; i < N; ++i) {
+    some[i] = V::first(valid - i * L);
+    keep[i] = V::first(width - i * L);
+    source[i] = valid - i * L > 0 ? from + i * L : from;  // read or not, it must be an address
+  }
+  const int64_t fetched = depth > kAhead ? depth - kAhead : 0;
+  for (int64_t k = 0; k < depth; ++k, to += width) {
+    if (k < fetched)
+      LATHE_UNROLL for (int i = 0; i < N; ++i) __builtin_prefetch(source[i] + kAhead * ld, 0, 3);
+    LATHE_UNROLL for (int i = 0; i < N; ++i) {
+      V::store_some(to + i * L, V::load_some(source[i], some[i]), keep[i]);
+      source[i] += ld;
+    }
+  }
+}
+
+template <class V>
+void pack_straight(const typename V::T* from, int64_t ld, int64_t depth, int valid, int width,
+                   typename V::T* to) {
+  constexpr int L = V::lanes;
+  switch ((width + L - 1) / L) {
+    case 1:
+      return pack_rows_of<V, 1>(from, ld, depth, valid, width, to);
+    case 2:
+      return pack_rows_of<V, 2>(from, ld, depth, valid, width, to);
+    case 3:
+      return pack_rows_of<V, 3>(from, ld, depth, valid, width, to);
+    case 4:
+      return pack_rows_of<V, 4>(from, ld, depth, valid, width, to);
+    default:
+      break;
+  }
+  for (int r = 0; r < width; r += L) {
+    const auto some = V::first(valid - r), keep = V::first(width - r);
+    const auto* source = valid - r > 0 ? from + r : from;
+    auto* target = to + r;
+    for (int64_t k = 0; k < depth; ++k, source += ld, target += width)
+      V::store_some(target, V::load_some(source, some), keep);
+  }
+}
+
+template <class V>
+void pack_transposed(const typename V::T* from, int64_t ld, int64_t depth, int valid, int width,
+                     typename V::T* to) {
+  constexpr int L = V::lanes;
+  for (int r0 = 0; r0 < width; r0 += L) {
+    const auto keep = V::first(width - r0);
+    int rows = valid - r0 < L ? (valid - r0 < 0 ? 0 : valid - r0) : L;
+    const auto* source = from + r0 * ld;
+    for (int64_t k = 0; k < depth; k += L) {
+      typename V::Reg block[L];
+      int64_t left = depth - k;
+      const auto some = V::first(left < L ? static_cast<int>(left) : L);
+      for (int r = 0; r < rows; ++r) block[r] = V::load_some(source + r * ld + k, some);
+      for (int r = rows; r < L; ++r) block[r] = V::zero();
+      V::transpose(block);
+      auto* target = to + k * width + r0;
+      int64_t n = left < L ? left : L;
+      for (int64_t i = 0; i < n; ++i) V::store_some(target + i * width, block[i], keep);
+    }
+  }
+}
+
+/// One vector of lanes put together from evenly spaced pieces.
+template <class V>
+struct Assembly {
+  static constexpr int kMost = 6;
+  struct Part {
+    const typename V::T* source;  // where lane 0 would be; only lanes of the mask are read
+    typename V::Mask mask;
+    int64_t step;
+    int lo, hi;
+  };
+  Part parts[kMost];
+  int count = 0;
+
+  /// False if there are more pieces than fit.
+  bool add(const typename V::T* from, const LaneRun& run, int r0) {
+    int lo = run.lane - r0 > 0 ? run.lane - r0 : 0;
+    int hi = run.lane + run.count - r0 < V::lanes ? run.lane + run.count - r0 : V::lanes;
+    if (lo >= hi) return true;
+    if (count == kMost) return false;
+    const int64_t step = run.count == 1 ? 1 : run.step;
+    parts[count++] = {from + (run.from + (r0 - run.lane) * step), V::range(lo, hi), step, lo, hi};
+    return true;
+  }
+  bool side_by_side() const {
+    for (int i = 0; i < count; ++i)
+      if (parts[i].step != 1) return false;
+    return true;
+  }
+  __attribute__((always_inline)) inline typename V::Reg read(int64_t offset) const {
+    auto x = V::zero();
+    for (int i = 0; i < count; ++i) {
+      const Part& p = parts[i];
+      x = p.step == 1 ? V::merge(x, p.source + offset, p.mask)
+                      : V::merge_strided(x, p.source + offset, p.step, p.mask, p.lo, p.hi);
+    }
+    return x;
+  }
+};
+
+/// N pieces whose elements lie side by side: the usual case, without a loop over pieces.
+template <class V, int N>
+__attribute__((always_inline)) inline void pack_pieces(const Assembly<V>& lanes, int64_t step,
+                                                       int64_t depth, int width,
+                                                       typename V::Mask keep, typename V::T* to) {
+  const typename V::T* source[N];
+  typename V::Mask mask[N];
+  LATHE_UNROLL for (int i = 0; i < N; ++i) {
+    source[i] = lanes.parts[i].source;
+    mask[i] = lanes.parts[i].mask;
+  }
+  for (int64_t k = 0; k < depth; ++k, to += width) {
+    auto x = V::load_some(source[0], mask[0]);
+    LATHE_UNROLL for (int i = 1; i < N; ++i) x = V::merge(x, source[i], mask[i]);
+    LATHE_UNROLL for (int i = 0; i < N; ++i) source[i] += step;
+    V::store_some(to, x, keep);
+  }
+}
+
+template <class V>
+void pack_assembly(const Assembly<V>& lanes, int64_t step, int64_t depth, int width,
+                   typename V::Mask keep, typename V::T* to) {
+  bool even = lanes.side_by_side();
+  if (even && lanes.count == 1) return pack_pieces<V, 1>(lanes, step, depth, width, keep, to);
+  if (even && lanes.count == 2) return pack_pieces<V, 2>(lanes, step, depth, width, keep, to);
+  if (even && lanes.count == 3) return pack_pieces<V, 3>(lanes, step, depth, width, keep, to);
+  for (int64_t k = 0; k < depth; ++k, to += width) V::store_some(to, lanes.read(k * step), keep);
+}
+
+template <class V>
+void pack_runs(const typename V::T* from, int64_t step, int64_t depth, const LaneRun* runs,
+               int count, int width, typename V::T* to) {
+  constexpr int L = V::lanes;
+  using T = typename V::T;
+  for (int r0 = 0; r0 < width; r0 += L) {
+    const auto keep = V::first(width - r0);
+    Assembly<V> lanes;
+    bool fits = true;
+    for (int i = 0; i < count && fits; ++i) fits = lanes.add(from, runs[i], r0);
+    if (fits) {
+      pack_assembly(lanes, step, depth, width, keep, to + r0);
+      continue;
+    }
+    for (int64_t k = 0; k < depth; ++k) V::store_some(to + k * width + r0, V::zero(), keep);
+    for (int i = 0; i < count; ++i)
+      for (int j = 0; j < runs[i].count; ++j) {
+        int lane = runs[i].lane + j;
+        if (lane < r0 || lane >= r0 + L) continue;
+        const T* x = from + runs[i].from + j * runs[i].step;
+        for (int64_t k = 0; k < depth; ++k) to[k * width + lane] = x[k * step];
+      }
+  }
+}
+
+template <class V>
+void copy_within(const typename V::T* from, int64_t lo, int64_t hi, int64_t n, typename V::T* to) {
+  constexpr int L = V::lanes;
+  for (int64_t i = 0; i < n; i += L) {
+    int below = lo - i > L ? L : lo - i < 0 ? 0 : static_cast<int>(lo - i);
+    int above = hi - i > L ? L : hi - i < 0 ? 0 : static_cast<int>(hi - i);
+    auto x = above > below ? V::load_some(from + i, V::range(below, above)) : V::zero();
+    V::store_some(to + i, x, V::first(n - i < L ? static_cast<int>(n - i) : L));
+  }
+}
+
+}  // namespace
+}  // namespace lathe::own

@@ -1,0 +1,266 @@
+// The index space is collapsed to as few axes as the operands allow and walked in lines along one
+// of them; lines, or pieces of a long one, are the units of parallel work. Where lines are short,
+// several are taken together: operands that do not lie evenly across them are copied into a strip
+// first (once, if they are the same for every line). Which elements meet, and every bit of the
+// result, does not depend on how the space was walked.
+#include "kernels/own/pass.h"
+
+#include <absl/algorithm/container.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "core/checks.h"
+#include "core/error.h"
+#include "kernels/own/kinds.h"
+#include "kernels/pool.h"
+#include "kernels/scratch.h"
+
+namespace lathe::own {
+namespace {
+
+constexpr int64_t kShortLine = 256;  // several at a time below this
+constexpr int64_t kStrip = 2048;     // elements taken together
+
+[[noreturn]] void check_failed(const Pass& pass, uint64_t slot) {
+  int64_t linear = static_cast<int64_t>(slot >> 8);
+  std::string at;
+  const Sizes& shape = pass.outs[0].shape;
+  for (size_t i = shape.size(); i-- > 0;) {
+    at = absl::StrCat(linear % shape[i], at.empty() ? "" : ", ", at);
+    linear /= shape[i];
+  }
+  auto code = static_cast<uint32_t>(slot & 0xff);
+  throw ValueError({.op = pass.op,
+                    .problem = std::string(check_message(code)),
+                    .got = absl::StrCat("at element [", at, "]"),
+                    .expected = std::string(check_expected(code)),
+                    .next = std::string(check_advice(code)),
+                    .site = pass.site});
+}
+
+class Walker {
+ public:
+  explicit Walker(const Pass& pass)
+      : pass_(pass), program_(*pass.program), outs_(pass.outs.size()) {
+    for (const Operand& o : pass.outs) operands_.push_back(&o);
+    for (const Operand& o : pass.ins) operands_.push_back(&o);
+    placed_ = program_.uses_index() || program_.uses_position();
+    collapse();
+    straighten();
+    for (const Operand* o : operands_) bytes_.push_back(static_cast<int64_t>(size_of(o->dtype)));
+    grain_ = std::max<int64_t>(kStrip, (int64_t{1} << 19) / (program_.cost() * 8) / 1024 * 1024);
+  }
+
+  void run() {
+    size_t rank = walk_.shape.size();
+    bool together = !placed_ && rank > 1 && walk_.shape[rank - 1] < kShortLine && outputs_even();
+    together ? run_together() : run_lines();
+    if (uint64_t slot = checks_.lowest.load(); slot != UINT64_MAX) check_failed(pass_, slot);
+  }
+
+ private:
+  using Lines = absl::InlinedVector<LineOperand, 6>;
+
+  void collapse() {
+    if (program_.uses_index()) {
+      walk_.shape = pass_.outs[0].shape;
+      for (const Operand* o : operands_) walk_.strides.push_back(o->strides);
+    } else {
+      walk_ = make_walk(operands_, pass_.outs[0].shape, !placed_);
+    }
+    if (!walk_.shape.empty()) return;
+    walk_.shape.push_back(1);
+    for (Sizes& s : walk_.strides) s.push_back(0);
+  }
+
+  /// An input that runs along another axis than the outputs touches a cache line for every element:
+  /// it is turned first.
+  void straighten() {
+    size_t last = walk_.shape.size() - 1;
+    if (placed_ || pass_.outs[0].numel() < 4096) return;
+    bool turned = false;
+    for (size_t k = outs_; k < operands_.size(); ++k) {
+      const Sizes& s = walk_.strides[k];
+      if (s[last] < 16 || absl::c_count(s, 0) != 0) continue;
+      bool runs = false;
+      for (size_t i = 0; i < last; ++i) runs |= s[i] == 1 && walk_.shape[i] >= 16;
+      if (!runs) continue;
+      const Operand& x = *operands_[k];
+      Scratch& room = *turned_room_.emplace_back(
+          std::make_unique<Scratch>(static_cast<size_t>(x.numel()) * size_of(x.dtype)));
+      turned_operands_.push_back(std::make_unique<Operand>(
+          Operand{room.data(), x.dtype, x.shape, contiguous_strides(x.shape)}));
+      copy_elements(x, *turned_operands_.back());
+      operands_[k] = turned_operands_.back().get();
+      turned = true;
+    }
+    if (!turned) return;
+    walk_ = {};
+    collapse();
+  }
+
+  bool outputs_even() const {
+    for (size_t k = 0; k < outs_; ++k)
+      if (!even(k)) return false;
+    return true;
+  }
+  /// The last two axes are one to this operand.
+  bool even(size_t k) const {
+    size_t last = walk_.shape.size() - 1;
+    const Sizes& s = walk_.strides[k];
+    return s[last - 1] == s[last] * walk_.shape[last];
+  }
+
+  void program(const Lines& at, int64_t n, const LineContext& context) const {
+    auto all = absl::MakeConstSpan(at);
+    program_.run(all.subspan(outs_), all.subspan(0, outs_), n, context, pass_.engine);
+  }
+
+  // ── one line at a time
+  // ──────────────────────────────────────────────────────────────────────────
+  void run_lines() {
+    size_t last = walk_.shape.size() - 1;
+    int64_t length = walk_.shape[last], lines = pass_.outs[0].numel() / length;
+    int64_t piece = std::min(length, grain_), pieces = (length + piece - 1) / piece;
+    parallel_for(lines * pieces, std::max<int64_t>(1, grain_ / piece),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t t = begin; t < end; ++t) {
+                     int64_t start = t % pieces * piece;
+                     run_line(t / pieces, start, std::min(piece, length - start));
+                   }
+                 });
+  }
+
+  void run_line(int64_t line, int64_t start, int64_t n) {
+    size_t last = walk_.shape.size() - 1;
+    absl::InlinedVector<int64_t, 6> offsets(operands_.size()), index;
+    walk_offsets(walk_, static_cast<int>(last), line, absl::MakeSpan(offsets));
+    Lines at;
+    for (size_t k = 0; k < operands_.size(); ++k) {
+      int64_t stride = walk_.strides[k][last];
+      at.push_back({operands_[k]->data + (offsets[k] + start * stride) * bytes_[k], stride});
+    }
+    LineContext context;
+    context.seed = pass_.random.seed;
+    context.call = pass_.random.call;
+    context.linear = line * walk_.shape[last] + start;
+    context.checks = &checks_;
+    if (program_.uses_index()) {
+      index.resize(walk_.shape.size());
+      index[last] = start;
+      for (size_t axis = last; axis-- > 0;) {
+        index[axis] = line % walk_.shape[axis];
+        line /= walk_.shape[axis];
+      }
+      context.index = index;
+      context.axis = static_cast<int>(last);
+    }
+    program(at, n, context);
+  }
+
+  // ── several short lines at a time
+  // ───────────────────────────────────────────────────────────────
+  void run_together() {
+    size_t last = walk_.shape.size() - 1;
+    int64_t length = walk_.shape[last], rows = walk_.shape[last - 1];
+    int64_t most = std::min(rows, kStrip / length + 1), bundles = (rows + most - 1) / most;
+    int64_t outer = pass_.outs[0].numel() / (length * rows);
+    parallel_for(outer * bundles, std::max<int64_t>(1, grain_ / (most * length)),
+                 [&](int64_t begin, int64_t end) {
+                   Scratch room(operands_.size() * static_cast<size_t>(most * length) * 8);
+                   Built built(operands_.size(), nullptr);
+                   for (int64_t t = begin; t < end; ++t) {
+                     int64_t row = t % bundles * most;
+                     run_bundle(t / bundles, row, std::min(most, rows - row), most, room, built);
+                   }
+                 });
+  }
+
+  /// What each strip of repeated lines was made from.
+  using Built = absl::InlinedVector<const std::byte*, 6>;
+
+  void run_bundle(int64_t outer, int64_t row, int64_t rows, int64_t most, const Scratch& room,
+                  Built& built) const {
+    size_t last = walk_.shape.size() - 1;
+    int64_t length = walk_.shape[last];
+    absl::InlinedVector<int64_t, 6> offsets(operands_.size());
+    walk_offsets(walk_, static_cast<int>(last) - 1, outer, absl::MakeSpan(offsets));
+    Lines at;
+    for (size_t k = 0; k < operands_.size(); ++k) {
+      const Sizes& s = walk_.strides[k];
+      std::byte* from = operands_[k]->data + (offsets[k] + row * s[last - 1]) * bytes_[k];
+      if (even(k)) {
+        at.push_back({from, s[last]});
+        continue;
+      }
+      std::byte* strip = room.data() + k * static_cast<size_t>(most * length) * 8;
+      bool repeated = s[last - 1] == 0;
+      if (!repeated || built[k] != from) fill_strip(k, from, repeated ? most : rows, strip);
+      built[k] = repeated ? from : nullptr;
+      at.push_back({strip, 1});
+    }
+    program(at, rows * length, LineContext{});
+  }
+
+  void fill_strip(size_t k, const std::byte* from, int64_t rows, std::byte* to) const {
+    size_t last = walk_.shape.size() - 1;
+    const Sizes& s = walk_.strides[k];
+    int64_t length = walk_.shape[last];
+    switch (bytes_[k]) {
+      case 1:
+        return copy_lines<uint8_t>(from, s[last - 1], s[last], rows, length, to);
+      case 2:
+        return copy_lines<uint16_t>(from, s[last - 1], s[last], rows, length, to);
+      case 4:
+        return copy_lines<uint32_t>(from, s[last - 1], s[last], rows, length, to);
+      default:
+        return copy_lines<uint64_t>(from, s[last - 1], s[last], rows, length, to);
+    }
+  }
+
+  template <class T>
+  static void copy_lines(const std::byte* source, int64_t row_step, int64_t step, int64_t rows,
+                         int64_t length, std::byte* target) {
+    const auto* from = reinterpret_cast<const T*>(source);
+    auto* to = reinterpret_cast<T*>(target);
+    if (row_step == 0) {
+      for (int64_t i = 0; i < length; ++i) to[i] = from[i * step];
+      // Doubling: each copy is as long as all before it.
+      for (int64_t have = length, all = rows * length; have < all;) {
+        int64_t more = std::min(have, all - have);
+        std::memcpy(to + have, to, static_cast<size_t>(more) * sizeof(T));
+        have += more;
+      }
+      return;
+    }
+    for (int64_t r = 0; r < rows; ++r, from += row_step, to += length) {
+      if (step == 0)
+        for (int64_t i = 0; i < length; ++i) to[i] = *from;
+      else
+        for (int64_t i = 0; i < length; ++i) to[i] = from[i * step];
+    }
+  }
+
+  const Pass& pass_;
+  const Program& program_;
+  size_t outs_;
+  absl::InlinedVector<const Operand*, 6> operands_;  // outputs, then inputs
+  absl::InlinedVector<int64_t, 6> bytes_;
+  std::vector<std::unique_ptr<Scratch>> turned_room_;
+  std::vector<std::unique_ptr<Operand>> turned_operands_;
+  Walk walk_;
+  bool placed_ = false;  // an element's place matters: axes keep their order
+  int64_t grain_ = 0;
+  CheckSlot checks_;
+};
+
+}  // namespace
+
+void run_pass(const Pass& pass) {
+  if (pass.outs[0].numel() > 0) Walker(pass).run();
+}
+
+}  // namespace lathe::own

@@ -1,0 +1,424 @@
+// Running a Product: blocks, packing, tiles.
+//
+// choose_blocks cuts every product into tasks (row block, column block) by its shape alone; a task
+// runs all of k, one block of the defined sum at a time, so that each output is added up by one
+// thread in the defined order. Within a task a block of columns is packed (or was packed for all
+// tasks before, or is read where it lies), and strips of rows stream past it, a tile at a time.
+//
+// Two shapes go other ways: one to four rows against a plainly strided right side read it once as
+// it lies (vectors), and against windows they read the windows as they lie (tap_rows). To read:
+// run(), choose_blocks(), sum_block().
+#include <algorithm>
+#include <optional>
+
+#include "kernels/own/product.h"
+#include "kernels/pool.h"
+#include "kernels/scratch.h"
+
+namespace lathe::own {
+namespace {
+
+template <class T>
+class Runner {
+ public:
+  Runner(const Product& p, const T* left, const T* right, T* out, const Epilogue& epilogue)
+      : p_(p), tiles_(tiles<T>()), left_(left), right_(right), out_(out), epilogue_(epilogue) {}
+
+  void run() {
+    if (p_.products == 0 || p_.rows == 0 || p_.cols == 0) return;
+    if (p_.depth == 0) return zeros();
+    if (vector_fits()) return vectors();
+    if (taps_fit()) return tap_rows();
+    choose_blocks();
+    if (share_left_) pack_all(p_.left, left_, tiles_.rows, left_copies_, shared_left_);
+    if (share_right_) pack_all(p_.right, right_, tiles_.cols, right_copies_, shared_right_);
+    int64_t tasks = p_.products * row_blocks_ * col_blocks_;
+    parallel_for(tasks, grain(rows_block_ * cols_block_ * p_.depth),
+                 [&](int64_t begin, int64_t end) {
+                   Scratch panels(panel_bytes());
+                   for (int64_t t = begin; t < end; ++t) task(t, panels.as<T>());
+                 });
+  }
+
+ private:
+  /// Where product number i begins.
+  struct Place {
+    Shift left, right;
+    int64_t out = 0;
+  };
+
+  /// How many tasks of this much work make 30 microseconds.
+  static int64_t grain(int64_t multiplications) {
+    return std::max<int64_t>(1, (int64_t{1} << 21) / std::max<int64_t>(1, multiplications));
+  }
+
+  Place place(int64_t i) const {
+    Place at;
+    const size_t left_windows = p_.left.windows(), right_windows = p_.right.windows();
+    at.left.windows.assign(left_windows, 0);
+    at.right.windows.assign(right_windows, 0);
+    for (size_t r = p_.repeats.size(); r-- > 0;) {
+      const Product::Repeat& axis = p_.repeats[r];
+      int64_t x = i % axis.extent;
+      i /= axis.extent;
+      at.left.offset += x * axis.left;
+      at.right.offset += x * axis.right;
+      at.out += x * axis.out;
+      for (size_t w = 0; w < left_windows; ++w) at.left.windows[w] += x * axis.left_windows[w];
+      for (size_t w = 0; w < right_windows; ++w) at.right.windows[w] += x * axis.right_windows[w];
+    }
+    return at;
+  }
+
+  void zeros() {
+    int64_t n = p_.products * p_.rows * p_.cols;
+    std::fill(out_, out_ + n, T{});
+    if (epilogue_) epilogue_(0, n);
+  }
+
+  // ── matrix times matrix
+  // ─────────────────────────────────────────────────────────────────────────
+  /// Blocks are chosen from the shape alone. A block of columns (one block of k deep) stays in L2
+  /// while the rows stream past it; rows are split only as far as there are too few tasks
+  /// otherwise, and then both sides are packed once for all.
+  void choose_blocks() {
+    constexpr int64_t kCols = 384, kLeastCols = 4;
+    auto blocks_of = [&](int64_t cols) { return (p_.cols + cols - 1) / cols; };
+    int64_t parts = (p_.cols + kCols + kCols / 2 - 1) / (kCols + kCols / 2);
+    int64_t work = p_.rows * p_.cols * p_.depth * p_.products >> 22;
+    int64_t wanted = std::clamp<int64_t>(work, 1, 16);
+    // Few rows: columns are cut smaller, rather than packing them twice.
+    if (p_.rows < 256 && parts * p_.products < wanted)
+      parts = std::min(wanted / p_.products + 1, p_.cols / (kLeastCols * tiles_.cols));
+    cols_block_ = parts <= 1 ? p_.cols : round_up((p_.cols + parts - 1) / parts, tiles_.cols);
+    col_blocks_ = blocks_of(cols_block_);
+    int64_t split = std::min<int64_t>(wanted / std::max<int64_t>(1, col_blocks_ * p_.products),
+                                      p_.rows / (tiles_.rows * 2));
+    rows_block_ = split <= 1 ? p_.rows : round_up((p_.rows + split - 1) / split, tiles_.rows);
+    row_blocks_ = (p_.rows + rows_block_ - 1) / rows_block_;
+    bool narrow = p_.cols <= 3 * tiles_.cols;
+    left_direct_ =
+        p_.left.plain() && p_.left.x_step() == 1 && (p_.rows <= 2 * tiles_.rows || narrow);
+    left_rows_ = !left_direct_ && p_.left.plain() && p_.left.k_step() == 1 && narrow;
+    right_direct_ = p_.right.plain() && p_.right.x_step() == 1 &&
+                    (p_.rows <= 3 * tiles_.rows || p_.depth * p_.cols <= 1 << 14 ||
+                     (p_.rows <= 9 * tiles_.rows && p_.right.k_step() <= 256));
+    for (const Product::Repeat& r : p_.repeats) {
+      left_varies_.push_back(r.left != 0 || any(r.left_windows));
+      right_varies_.push_back(r.right != 0 || any(r.right_windows));
+      if (left_varies_.back()) left_copies_ *= r.extent;
+      if (right_varies_.back()) right_copies_ *= r.extent;
+    }
+    share_left_ = !left_direct_ && !left_rows_ && col_blocks_ * (p_.products / left_copies_) > 1 &&
+                  small_enough(left_copies_ * round_up(p_.rows, tiles_.rows));
+    if (row_blocks_ > 1 && !right_direct_ &&
+        !small_enough(right_copies_ * round_up(p_.cols, tiles_.cols))) {
+      rows_block_ = p_.rows;
+      row_blocks_ = 1;
+    }
+    share_right_ = !right_direct_ && row_blocks_ * (p_.products / right_copies_) > 1 &&
+                   small_enough(right_copies_ * round_up(p_.cols, tiles_.cols));
+  }
+
+  static bool any(absl::Span<const int64_t> xs) {
+    return std::any_of(xs.begin(), xs.end(), [](int64_t x) { return x != 0; });
+  }
+  /// A packed copy of so many lines is worth keeping.
+  bool small_enough(int64_t lines) const {
+    return lines * p_.depth * static_cast<int64_t>(sizeof(T)) <= int64_t{24} << 20;
+  }
+
+  size_t panel_bytes() const {
+    return static_cast<size_t>(right_room() + left_room() + 64) * sizeof(T);
+  }
+  int64_t right_room() const {
+    if (right_direct_ || share_right_) return 0;
+    return round_up(cols_block_, tiles_.cols) * std::min(p_.depth, p_.block);
+  }
+  int64_t left_room() const {
+    return share_left_ || left_direct_ || left_rows_ ? 0
+                                                     : tiles_.rows * std::min(p_.depth, p_.block);
+  }
+
+  using Varies = absl::InlinedVector<bool, 6>;
+  /// Which packed copy of a side product i uses.
+  int64_t copy_of(int64_t i, const Varies& varies) const {
+    int64_t copy = 0, step = 1;
+    for (size_t r = p_.repeats.size(); r-- > 0;) {
+      int64_t x = i % p_.repeats[r].extent;
+      i /= p_.repeats[r].extent;
+      if (!varies[r]) continue;
+      copy += x * step;
+      step *= p_.repeats[r].extent;
+    }
+    return copy;
+  }
+  /// And the first product that uses a copy.
+  int64_t product_of(int64_t copy, const Varies& varies) const {
+    int64_t i = 0, step = 1;
+    for (size_t r = p_.repeats.size(); r-- > 0;) {
+      if (varies[r]) {
+        i += copy % p_.repeats[r].extent * step;
+        copy /= p_.repeats[r].extent;
+      }
+      step *= p_.repeats[r].extent;
+    }
+    return i;
+  }
+
+  /// A whole side in panels `width` wide, all k of a panel together.
+  void pack_all(const Side& side, const T* base, int width, int64_t copies,
+                std::optional<Scratch>& to) {
+    int64_t panels = (side.extent() + width - 1) / width, panel = width * p_.depth;
+    to.emplace(static_cast<size_t>(copies * panels * panel + 64) * sizeof(T));
+    T* data = to->template as<T>();
+    bool left = &side == &p_.left;
+    const Varies& varies = left ? left_varies_ : right_varies_;
+    parallel_for(copies * panels, grain(panel * 16), [&](int64_t begin, int64_t end) {
+      for (int64_t t = begin; t < end; ++t) {
+        Place at = place(product_of(t / panels, varies));
+        int64_t x = t % panels * width;
+        int valid = static_cast<int>(std::min<int64_t>(width, side.extent() - x));
+        side.pack(tiles_, base, left ? at.left : at.right, x, valid, width, 0, p_.depth,
+                  data + t * panel);
+      }
+    });
+  }
+
+  void task(int64_t t, T* scratch) {
+    int64_t col_block = t % col_blocks_;
+    int64_t row_block = t / col_blocks_ % row_blocks_;
+    int64_t product = t / (col_blocks_ * row_blocks_);
+    Place at = place(product);
+    Block block;
+    block.row = row_block * rows_block_;
+    block.rows = std::min(rows_block_, p_.rows - block.row);
+    block.col = col_block * cols_block_;
+    block.cols = std::min(cols_block_, p_.cols - block.col);
+    if (share_left_)
+      block.packed_left = shared_left_->template as<T>() + copy_of(product, left_varies_) *
+                                                               round_up(p_.rows, tiles_.rows) *
+                                                               p_.depth;
+    if (share_right_)
+      block.packed_right = shared_right_->template as<T>() + copy_of(product, right_varies_) *
+                                                                 round_up(p_.cols, tiles_.cols) *
+                                                                 p_.depth;
+    block.right_panel = scratch;
+    block.left_panel = scratch + right_room();
+    for (int64_t k = 0; k < p_.depth; k += p_.block)
+      sum_block(at, block, k, std::min(p_.block, p_.depth - k));
+  }
+
+  struct Block {
+    int64_t row, rows, col, cols;
+    const T* packed_left = nullptr;
+    const T* packed_right = nullptr;
+    T* right_panel;
+    T* left_panel;
+  };
+
+  void sum_block(const Place& at, const Block& block, int64_t k, int64_t depth) {
+    if (!right_direct_ && !share_right_) pack_right(at, block, k, depth);
+    bool last = k + depth == p_.depth;
+    int most = left_rows_ ? tiles_.direct_rows : tiles_.rows;
+    for (int64_t i = 0; i < block.rows; i += most) {
+      int rows = static_cast<int>(std::min<int64_t>(most, block.rows - i));
+      T* c = out_ + at.out + (block.row + i) * p_.cols + block.col;
+      left_rows_ ? direct_strip(at, block, i, rows, k, depth, c)
+                 : packed_strip(at, block, i, rows, k, depth, c);
+      if (last && epilogue_)
+        for (int r = 0; r < rows; ++r) epilogue_(c - out_ + r * p_.cols, block.cols);
+    }
+  }
+
+  /// All panels of the block. Rows of a wide matrix lie a page or more apart: a few of them at a
+  /// time are gone through for every panel, so that their pages are looked up once.
+  void pack_right(const Place& at, const Block& block, int64_t k, int64_t depth) {
+    constexpr int64_t kPages = 48;
+    const int64_t some = p_.right.plain() ? kPages : depth;
+    for (int64_t d = 0; d < depth; d += some)
+      for (int64_t j = 0; j < block.cols; j += tiles_.cols) {
+        int valid = static_cast<int>(std::min<int64_t>(tiles_.cols, block.cols - j));
+        p_.right.pack(tiles_, right_, at.right, block.col + j, valid, tiles_.cols, k + d,
+                      std::min(some, depth - d), block.right_panel + j * depth + d * tiles_.cols);
+      }
+  }
+
+  /// One strip of tiles: `rows` rows from row i of the block, all its columns.
+  void packed_strip(const Place& at, const Block& block, int64_t i, int rows, int64_t k,
+                    int64_t depth, T* c) {
+    TileCall<T> call{};
+    call.rows = rows;
+    call.depth = depth;
+    call.add = k > 0;
+    call.ldc = p_.cols;
+    left_panel(at, block, block.row + i, k, call);
+    for (int64_t j = 0; j < block.cols; j += tiles_.cols) {
+      call.cols = static_cast<int>(std::min<int64_t>(tiles_.cols, block.cols - j));
+      right_panel(at, block, j, k, depth, call.b, call.b_k);
+      call.c = c + j;
+      tiles_.tile(call);
+    }
+  }
+
+  void direct_strip(const Place& at, const Block& block, int64_t i, int rows, int64_t k,
+                    int64_t depth, T* c) {
+    RowsCall<T> call{};
+    call.rows = rows;
+    call.depth = depth;
+    call.add = k > 0;
+    call.ldc = p_.cols;
+    call.a = left_ + at.left.offset + (block.row + i) * p_.left.x_step() + k;
+    call.a_row = p_.left.x_step();
+    for (int64_t j = 0; j < block.cols; j += tiles_.cols) {
+      call.cols = static_cast<int>(std::min<int64_t>(tiles_.cols, block.cols - j));
+      right_panel(at, block, j, k, depth, call.b, call.b_k);
+      call.c = c + j;
+      tiles_.tile_rows(call);
+    }
+  }
+
+  void left_panel(const Place& at, const Block& block, int64_t row, int64_t k, TileCall<T>& call) {
+    call.a_k = tiles_.rows;
+    if (left_direct_) {
+      call.a = left_ + at.left.offset + row + k * p_.left.k_step();
+      call.a_k = p_.left.k_step();
+    } else if (share_left_) {
+      call.a = block.packed_left + row / tiles_.rows * tiles_.rows * p_.depth + k * tiles_.rows;
+    } else {
+      p_.left.pack(tiles_, left_, at.left, row, call.rows, tiles_.rows, k, call.depth,
+                   block.left_panel);
+      call.a = block.left_panel;
+    }
+  }
+
+  void right_panel(const Place& at, const Block& block, int64_t j, int64_t k, int64_t depth,
+                   const T*& b, int64_t& b_k) {
+    b_k = tiles_.cols;
+    if (right_direct_) {
+      b = right_ + at.right.offset + block.col + j + k * p_.right.k_step();
+      b_k = p_.right.k_step();
+    } else if (share_right_) {
+      b = block.packed_right + (block.col + j) * p_.depth + k * tiles_.cols;
+    } else {
+      b = block.right_panel + j * depth;
+    }
+  }
+
+  // ── few rows: the right side is read once, as it lies
+  // ───────────────────────────────────────────
+  bool vector_fits() const {
+    if (!p_.left.plain() || !p_.right.plain()) return false;
+    return (p_.rows == 1 && p_.right.x_step() == 1) || (p_.rows <= 4 && p_.right.k_step() == 1);
+  }
+
+  void vectors() {
+    bool by_row = p_.rows == 1 && p_.right.x_step() == 1;
+    int64_t stretch = std::clamp<int64_t>((int64_t{1} << 17) / p_.depth, 64, by_row ? 2048 : 1024);
+    stretch = stretch / 64 * 64;
+    int64_t stretches = (p_.cols + stretch - 1) / stretch;
+    parallel_for(p_.products * stretches, grain(stretch * p_.depth * 8),
+                 [&](int64_t begin, int64_t end) {
+                   Scratch copy(static_cast<size_t>(p_.rows * p_.depth) * sizeof(T));
+                   for (int64_t t = begin; t < end; ++t) {
+                     Place at = place(t / stretches);
+                     int64_t col = t % stretches * stretch;
+                     few_rows(at, col, std::min(stretch, p_.cols - col), by_row, copy.as<T>());
+                   }
+                 });
+  }
+
+  void few_rows(const Place& at, int64_t col, int64_t cols, bool by_row, T* copy) {
+    const T* x = left_ + at.left.offset;
+    int64_t ldx = p_.left.x_step(), x_k = p_.left.k_step();
+    if (x_k != 1) {
+      for (int64_t i = 0; i < p_.rows; ++i)
+        for (int64_t k = 0; k < p_.depth; ++k) copy[i * p_.depth + k] = x[i * ldx + k * x_k];
+      x = copy;
+      ldx = p_.depth;
+    }
+    const T* m = right_ + at.right.offset + col * p_.right.x_step();
+    T* y = out_ + at.out + col;
+    for (int64_t k = 0; k < p_.depth; k += p_.block) {
+      int64_t depth = std::min(p_.block, p_.depth - k);
+      if (by_row)
+        tiles_.row_times_matrix(x + k, 1, m + k * p_.right.k_step(), p_.right.k_step(), depth, cols,
+                                y, k > 0);
+      else
+        tiles_.matrix_times_columns(m + k, p_.right.x_step(), x + k, ldx, static_cast<int>(p_.rows),
+                                    depth, cols, y, p_.cols, k > 0);
+    }
+    if (epilogue_)
+      for (int64_t i = 0; i < p_.rows; ++i) epilogue_(y - out_ + i * p_.cols, cols);
+  }
+
+  // ── few rows against windows: a depthwise convolution
+  // ───────────────────────────────────────────
+  /// Copying into panels costs as much as four rows of work on them, so few rows read the windows
+  /// where they lie.
+  bool taps_fit() const {
+    Stretch s;
+    if (p_.rows > 4 || !p_.left.plain() || p_.right.plain() || p_.right.windows() == 0)
+      return false;
+    if (p_.right.inner_x() < 4) return false;
+    return p_.right.stretch(place(0).right, 0, 1, 0, s) && s.step == 1;
+  }
+
+  void tap_rows() {
+    int64_t line = p_.right.inner_x(), lines = p_.cols / line;
+    int64_t tasks = p_.products * lines;
+    parallel_for(tasks, grain(line * p_.depth * p_.rows * 4), [&](int64_t begin, int64_t end) {
+      Scratch room(static_cast<size_t>(std::min(p_.depth, p_.block)) * sizeof(Tap));
+      auto* taps = room.as<Tap>();
+      Place at;
+      int64_t product = -1;
+      for (int64_t t = begin; t < end; ++t) {
+        if (t / lines != product) at = place(product = t / lines);
+        int64_t col = t % lines * line;
+        T* y = out_ + at.out + col;
+        for (int64_t k = 0; k < p_.depth; k += p_.block) {
+          int64_t depth = std::min(p_.block, p_.depth - k);
+          for (int64_t i = 0; i < depth; ++i) {
+            Stretch s;
+            p_.right.stretch(at.right, col, static_cast<int>(line), k + i, s);
+            taps[i] = {s.from - s.first, s.first, s.first + s.count};
+          }
+          const T* w = left_ + at.left.offset + k * p_.left.k_step();
+          tiles_.tap_row(right_, taps, depth, w, p_.left.x_step(), p_.left.k_step(),
+                         static_cast<int>(p_.rows), static_cast<int>(line), y, p_.cols, k > 0);
+        }
+        if (epilogue_)
+          for (int64_t i = 0; i < p_.rows; ++i) epilogue_(y - out_ + i * p_.cols, line);
+      }
+    });
+  }
+
+  static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+  const Product& p_;
+  const Tiles<T>& tiles_;
+  const T* left_;
+  const T* right_;
+  T* out_;
+  const Epilogue& epilogue_;
+  int64_t rows_block_ = 0, cols_block_ = 0, row_blocks_ = 1, col_blocks_ = 1;
+  int64_t left_copies_ = 1, right_copies_ = 1;
+  bool left_direct_ = false, left_rows_ = false, right_direct_ = false, share_left_ = false,
+       share_right_ = false;
+  Varies left_varies_, right_varies_;
+  std::optional<Scratch> shared_left_, shared_right_;
+};
+
+}  // namespace
+
+template <class T>
+void run_product(const Product& p, const T* a, const T* b, T* out, const Epilogue& epilogue) {
+  const T* left = (p.right_is_a ? b : a) + p.left_offset;
+  const T* right = (p.right_is_a ? a : b) + p.right_offset;
+  Runner<T>(p, left, right, out, epilogue).run();
+}
+
+template void run_product(const Product&, const float*, const float*, float*, const Epilogue&);
+template void run_product(const Product&, const double*, const double*, double*, const Epilogue&);
+
+}  // namespace lathe::own
