@@ -30,18 +30,16 @@ Filled fill(const ArgVec& attrs, absl::Span<const Place> places, absl::Span<cons
     out.lists_.push_back({items.data(), items.size()});
     out.args_.push_back(Arg(out.lists_.back()));
   }
-  for (size_t i = 0; i < places.size(); ++i) {
-    const Place& p = places[i];
-    LATHE_CHECK(p.param < out.args_.size());
-    if (p.element < 0) {
-      out.args_[p.param] = values[i];
-      continue;
-    }
-    const Arg& list = out.args_[p.param];
-    LATHE_CHECK(list.tag == Tag::list && static_cast<size_t>(p.element) < list.list_->size);
-    const_cast<Arg*>(list.list_->data)[p.element] = values[i];  // ours: it points into items_
-  }
+  for (size_t i = 0; i < places.size(); ++i) out.at(places[i]) = values[i];
   return out;
+}
+
+Arg& Filled::at(const Place& place) {
+  LATHE_CHECK(place.param < args_.size());
+  Arg& arg = args_[place.param];
+  if (place.element < 0) return arg;
+  LATHE_CHECK(arg.tag == Tag::list && static_cast<size_t>(place.element) < arg.list_->size);
+  return const_cast<Arg*>(arg.list_->data)[place.element];  // ours: it points into items_
 }
 
 // ── inference ───────────────────────────────────────────────────────────────────────────────────

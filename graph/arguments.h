@@ -9,6 +9,8 @@ namespace lathe::ir {
 class Filled {
  public:
   Args args() const { return {args_.data(), args_.size()}; }
+  /// Where an argument stands, to be filled again. Not after a move.
+  Arg& at(const Place& place);
 
  private:
   friend Filled fill(const ArgVec&, absl::Span<const Place>, absl::Span<const Arg>,

@@ -87,8 +87,14 @@ class Frame {
     std::vector<Write> writes = g_.writes();
     // All values first, then all writes: a value may be computed from what is written.
     size_t first = results.size() - writes.size();
-    for (size_t i = 0; i < writes.size(); ++i)
-      assign(inputs[writes[i].input->index()].tensor(), results[first + i].tensor());
+    for (size_t i = 0; i < writes.size(); ++i) {
+      Tensor to = inputs[writes[i].input->index()].tensor();
+      // A leaf that requires grad can only have been written under no_grad, or the trace had
+      // refused.
+      bool leaf = to.requires_grad() && to.impl()->autograd && to.impl()->autograd->leaf();
+      GradMode mode(thread_state().grad_enabled && !leaf);
+      assign(to, results[first + i].tensor());
+    }
     results.resize(first);
     return results;
   }

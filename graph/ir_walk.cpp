@@ -240,10 +240,26 @@ GraphScope::GraphScope(const Graph& graph) {
                       .got = to_string(fact),
                       .site = fact.site});
   };
-  for (const SymFact& f : graph.assumptions())
-    if (scope_.decide(f.relation, f.a, f.b) != f.holds) wrong(f);
-  for (const SymFact& f : graph.checks())
-    if (!scope_.require(f.relation, f.a, f.b)) wrong(f);
+  auto is_plain = [](Int e) { return e.known() || e.expr()->kind == SymKind::symbol; };
+  // Plain equalities first: they say which symbol is written for which, and sizes are folded with
+  // them.
+  for (bool plain : {true, false}) {
+    auto now = [&](const SymFact& f) {
+      bool simple = f.relation == Relation::eq && f.holds && is_plain(f.a) && is_plain(f.b);
+      return simple == plain;
+    };
+    for (const SymFact& f : graph.assumptions())
+      if (now(f) && scope_.decide(f.relation, f.a, f.b) != f.holds) wrong(f);
+    for (const SymFact& f : graph.checks())
+      if (now(f) && !scope_.require(f.relation, f.a, f.b)) wrong(f);
+  }
+  // What was stated before all was known folds further now, as sizes inferred from here on do.
+  auto anew = [&](Int e) { return e.known() ? e : substitute(scope_.simplify(e), symbol); };
+  for (const SymFact& f : graph.assumptions()) {
+    Int a = anew(f.a), b = anew(f.b);
+    if (identical(a, f.a) && identical(b, f.b)) continue;
+    if (scope_.decide(f.relation, a, b) != f.holds) wrong(f);
+  }
   facts_ = scope_.guards().size() + scope_.checks().size();
 }
 

@@ -204,7 +204,9 @@ void text_error(std::string_view file, const Token& at, std::string_view problem
   if (!at.text.empty()) got = absl::StrCat("'", at.text.substr(0, 60), "'");
   throw ValueError({.op = absl::StrCat(file, ":", at.line, ":", at.column),
                     .problem = std::string(problem),
-                    .got = got});
+                    .got = got,
+                    .expected = "the text of a graph, as this version prints it",
+                    .next = "mend the text there; in a file: save it again with this version"});
 }
 
 Lexed lex(std::string_view text, const Limits& limits, std::string_view file) {

@@ -61,6 +61,10 @@ class Reader {
   /// The number k of a symbol "s12", or -1.
   int64_t symbol_number(const Token& t) const;
   Type type();
+  /// "s0 <= 2*s1"
+  SymFact fact(Site site);
+  /// "[1.0, 2.0]"
+  Tensor elements(const TensorType& t);
   /// A literal that is no list; false if none starts here.
   bool literal(Arg& out);
 
@@ -72,6 +76,8 @@ class Reader {
   size_t symbol_count_ = 0;  // symbols from here on are not declared
 
  private:
+  void element(DType dtype, std::vector<std::byte>& bytes);
+  int64_t in_range(const Token& at, int64_t v, int64_t low, int64_t high);
   Int int_term();
   Int int_factor();
   TypeList type_list();

@@ -172,18 +172,20 @@ void erase_between(Graph& graph, Node* before, Node* until) {
 }  // namespace
 
 bool RuleSet::try_rule(Graph& graph, Node* node, const Ready& ready, Rewrites& rewrites,
-                       std::string_view pass) const {
+                       std::string_view pass, std::optional<GraphScope>& scope) const {
   if (rewrites.off(ready.rule.name)) return false;
   Match m;
   m.root_ = node;
   if (!Matcher(m).node(ready.from, node)) return false;
   for (Node* n : m.nodes_)
     if (effects(*n, graph) == Effects::ordered) return false;
+  // What the graph states is learned once, not at every match; a scope that has learned more since
+  // is thrown away.
+  if (!scope) scope.emplace(graph);
   Node* before = node->previous();
   Value* by = nullptr;
-  {
-    GraphScope scope(graph);
-    if (ready.rule.when != nullptr && !ready.rule.when(m)) return false;
+  bool fits = false;
+  if (ready.rule.when == nullptr || ready.rule.when(m)) {
     InsertAt here(graph, node);
     for (auto& [name, tensor] : m.new_constants_) {
       if (!writes_inline(tensor)) graph.add_large_constant(tensor);
@@ -192,11 +194,13 @@ bool RuleSet::try_rule(Graph& graph, Node* node, const Ready& ready, Rewrites& r
       m.variables_[name] = g;
     }
     by = Build(graph, node, m.variables_).given(ready.to).value;
-    bool fits = by != nullptr && same_type(by->type(), node->out(0)->type()) && !scope.grew();
-    if (!fits || !rewrites.allow(ready.rule.name, pass)) {
-      erase_between(graph, before, node);
-      return false;
-    }
+    fits = by != nullptr && same_type(by->type(), node->out(0)->type()) && !scope->grew() &&
+           rewrites.allow(ready.rule.name, pass);
+  }
+  if (scope->grew() || (*scope)->symbol_count() != graph.symbols().size()) scope.reset();
+  if (!fits) {
+    erase_between(graph, before, node);
+    return false;
   }
   Value* results[] = {by};
   graph.replace(node, results);
@@ -206,6 +210,7 @@ bool RuleSet::try_rule(Graph& graph, Node* node, const Ready& ready, Rewrites& r
 int RuleSet::apply(Graph& graph, Rewrites& rewrites, std::string_view pass, Exactness most) const {
   if (rewrites.off(pass)) return 0;
   int fired = 0;
+  std::optional<GraphScope> scope;
   std::function<void(Block&)> walk = [&](Block& b) {
     for (Node* n : b.nodes()) {
       for (Block* inner : n->blocks()) walk(*inner);
@@ -214,13 +219,14 @@ int RuleSet::apply(Graph& graph, Rewrites& rewrites, std::string_view pass, Exac
       if (it == by_root_.end()) continue;
       for (const Ready* ready : it->second) {
         if (ready->rule.exactness > most) continue;
-        if (!try_rule(graph, n, *ready, rewrites, pass)) continue;
+        if (!try_rule(graph, n, *ready, rewrites, pass, scope)) continue;
         ++fired;
         break;
       }
     }
   };
   walk(graph.body());
+  scope.reset();
   for (const auto& f : graph.functions()) fired += apply(*f, rewrites, pass, most);
   return fired;
 }

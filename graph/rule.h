@@ -14,6 +14,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "graph/arguments.h"
 #include "graph/rewrites.h"
@@ -82,7 +83,7 @@ class RuleSet {
  private:
   struct Ready;
   bool try_rule(Graph& graph, Node* node, const Ready& rule, Rewrites& rewrites,
-                std::string_view pass) const;
+                std::string_view pass, std::optional<GraphScope>& scope) const;
   std::vector<Rule> rules_;
   std::vector<std::unique_ptr<Ready>> ready_;
   absl::flat_hash_map<const Op*, std::vector<const Ready*>> by_root_;

@@ -69,6 +69,15 @@ void map_ints(Graph& graph, Node* node, const std::function<Int(Int)>& change) {
   }
 }
 
+namespace {
+struct Entered {
+  explicit Entered(SymScope& scope) : scope(scope) { scope.enter(); }
+  ~Entered() { scope.leave(); }
+  Entered(const Entered&) = delete;
+  SymScope& scope;
+};
+}  // namespace
+
 std::function<Int(Int)> compact_symbols(Graph& graph) {
   auto sources = graph.sources();
   auto sourced = [&](Int e) {
@@ -106,8 +115,13 @@ std::function<Int(Int)> compact_symbols(Graph& graph) {
     symbols[static_cast<size_t>(number[k])] = graph.symbols()[k];
     same &= number[k] == static_cast<int64_t>(k);
   }
-  std::function<Int(Int)> change = [number](Int e) {
+  // A scope under way knows the old numbers: what it would fold by them is not true of the new
+  // ones.
+  auto anew = std::make_shared<SymScope>();
+  for (const SymbolInfo& info : symbols) anew->fresh(info.hint, info.is_size);
+  std::function<Int(Int)> change = [number, anew](Int e) {
     if (e.known()) return e;
+    Entered entered(*anew);
     return substitute(e, [&](uint32_t k) {
       LATHE_CHECK(k < number.size() && number[k] >= 0);
       return symbol(static_cast<uint32_t>(number[k]));

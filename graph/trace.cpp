@@ -113,6 +113,7 @@ Tensor Tracer::tensor_for(Value* v) {
 
 Value* Tracer::value_of(const Tensor& t) {
   const TensorImpl* impl = t.impl();
+  if (!chosen_.empty()) refuse_stale(t);
   if (impl->storage) {
     if (impl->symbol.epoch != 0)
       throw TraceError({.problem =
@@ -149,9 +150,30 @@ Value* Tracer::value_of(const Datum& d) {
   return graph_.add_constant(d.arg(), here());
 }
 
+/// The tape keeps what a derivative reads as a tensor of its own, over the memory of one that was
+/// met. Null: it is no such tensor.
+Value* Tracer::as_kept(const Tensor& t) const {
+  for (const TensorImpl* impl : lifted_order_) {
+    const Lifted& l = lifted_.at(impl);
+    const Geometry &a = impl->geometry, &b = t.geometry();
+    if (impl->storage.get() != t.impl()->storage.get() || impl->dtype != t.dtype()) continue;
+    if (!identical(a.shape, b.shape) || !identical(a.strides, b.strides)) continue;
+    if (!identical(a.offset, b.offset)) continue;
+    if (impl->version == t.impl()->version) return l.now;
+    throw AutogradError({.op = "trace",
+                         .problem = "a tensor that a derivative reads was written to since",
+                         .got = lathe::to_string(type_of(t)),
+                         .expected = "the value it had in the forward pass",
+                         .next = "write to a clone(), or move the write after backward()"});
+  }
+  return nullptr;
+}
+
 Value* Tracer::lift(const Tensor& t) {
   if (auto it = lifted_.find(t.impl()); it != lifted_.end()) return it->second.now;
   Host::Found found = host_.find(t);
+  if (found.how != Host::Found::How::path)
+    if (Value* v = as_kept(t); v != nullptr) return v;
   if (found.how == Host::Found::How::refused)
     throw TraceError(
         {.problem = "the traced code uses a tensor that later calls could not find again",
@@ -172,9 +194,11 @@ Value* Tracer::lift(const Tensor& t) {
   } else {
     Block& body = graph_.body();
     Tensor kept = t;
-    if (found.how == Host::Found::How::identity)
+    if (found.how == Host::Found::How::identity) {
+      l.by_identity = true;
       guards_.push_back(
           {.kind = GuardKind::identity, .expected = t.version(), .tensor = t, .site = here()});
+    }
     if (t.device() == Device{}) {
       // A copy: whatever happens to the tensor later, the program keeps what it was traced with.
       Tensor p = packed(t);
@@ -268,6 +292,11 @@ void Tracer::write(Tensor& dst, const Tensor& value) {
   if (view == nullptr) {
     Value* v = value_of(value);
     value_of(dst);  // lifts it, or refuses one that escaped
+    if (dst.impl()->storage && !lifted_.contains(dst.impl()))
+      throw TraceError({.problem = "the traced code writes to a tensor's memory by another tensor",
+                        .got = lathe::to_string(type_of(dst)),
+                        .next = "write to the tensor itself, under no_grad"});
+    check_chosen(dst);
     note_write(dst);
     set_now(dst, v);
     return;
@@ -306,8 +335,9 @@ Datum Tracer::add_input(const InputSpec& spec) {
                      .problem = "an argument must be a tensor or an integer",
                      .got = to_string(spec.type)});
   TensorType type = *concrete;
-  if (!spec.fixed_sizes)
-    for (Int& size : type.shape) size = scope_.fresh(size.value());
+  for (size_t axis = 0; axis < type.shape.size(); ++axis)
+    if (!spec.fixed_sizes && (axis >= 64 || (spec.fixed_axes >> axis & 1) == 0))
+      type.shape[axis] = scope_.fresh(type.shape[axis].value());
   Tensor t = tensor_for(graph_.add_input(type, spec.name));
   Geometry& g = t.impl()->geometry;
   Geometry real = Geometry::contiguous(concrete->shape);

@@ -88,6 +88,7 @@ struct InputSpec {
   Strides strides = {};  // empty: row-major
   bool requires_grad = false;
   bool fixed_sizes = false;  // sizes are numbers in the graph
+  uint64_t fixed_axes = 0;   // bit k: the size along axis k is one
 };
 InputSpec spec_of(const Tensor& t, std::string name);
 

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "graph/arguments.h"
+#include "graph/text.h"
 #include "graph/tracer.h"
 
 namespace lathe::ir {
@@ -16,6 +17,11 @@ void Tracer::written_inputs(std::vector<Write>& writes) {
   for (const TensorImpl* impl : lifted_order_) {
     const Lifted& l = lifted_.at(impl);
     if (l.input >= 0) add(l.start, l.now);
+    if (l.by_identity && l.start != l.now)
+      throw TraceError({.problem = "the traced code writes to a tensor that it captured: later "
+                                   "calls would not repeat the write",
+                        .got = lathe::to_string(type_of(l.tensor)),
+                        .next = "pass the tensor as an argument"});
   }
 }
 
@@ -118,6 +124,23 @@ void Tracer::add_guards(Traced& traced) {
   }
 }
 
+/// What the traced code took for granted of a size or number that only a run of the program knows
+/// (out of an if, a loop, a selection by a mask) cannot be asked before the call.
+void Tracer::refuse_unknown_facts(const Graph& graph) {
+  auto sources = graph.sources();
+  for (const SymFact& f : graph.assumptions())
+    for (Int e : {f.a, f.b})
+      for (uint32_t k : symbols_of(e)) {
+        const Value* v = k < sources.size() ? sources[k].value : nullptr;
+        bool input = v != nullptr && v->node() == nullptr && v->block() == &graph.body();
+        if (v == nullptr || input) continue;
+        throw TraceError({.problem = "the traced code branches on a size that data decides",
+                          .got = absl::StrCat("the question whether ", to_string(f)),
+                          .next = "compare tensors, or compute it outside of the traced function",
+                          .site = f.site});
+      }
+}
+
 /// A trace made with gradients off throughout need not say so at every line: nothing asks for them.
 void Tracer::tidy_detached() {
   bool all = true;
@@ -159,6 +182,7 @@ Traced Tracer::finish(const Data& results, bool aliases) {
     if (lifted_.at(impl).input >= 0) traced.lifted_now.push_back(lifted_.at(impl).tensor);
   traced.graph = take();
   auto change = compact_symbols(traced.graph);
+  refuse_unknown_facts(traced.graph);
   for (Guard& g : guards_)
     if (g.kind == GuardKind::layout) g.type = *map_ints(Type(g.type), change).tensor();
   for (Returned& r : traced.returns)

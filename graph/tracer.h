@@ -24,12 +24,24 @@ class Tracer final : public Backend {
 
   // Structures (trace_structure.cpp).
   Data record_if(const Datum& condition, Branch yes, Branch no);
+  /// The same for a front end that knows only after both branches which of their results belong
+  /// together: `pairs` gives, for each result, its place among either branch's.
+  using Pairs = std::vector<std::pair<size_t, size_t>>;
+  Data record_if(const Datum& condition, Branch yes, Branch no, absl::FunctionRef<Pairs()> pairs);
   Data record_while(LoopCondition condition, LoopBody body, const Data& start);
   Data record_for(Int start, Int stop, Int step, ForBody body, const Data& carried);
   /// Does the expression mention something that changes from round to round of a loop being
   /// recorded?
   bool in_loop(Int e) const;
 
+  static Tensor root_of(const Tensor& t) { return t.impl()->view ? t.impl()->view->base : t; }
+  /// `t` stands for what eagerly shares memory with `others`: writes that would tell are refused.
+  void note_chosen(const Tensor& t, Tensors others);
+  /// The tensor's value without its history, as a tensor of its own.
+  Tensor aliased(const Tensor& t);
+
+  /// How many blocks are being recorded inside each other.
+  int depth() const { return static_cast<int>(frames_.size()); }
   /// The last node of the block being recorded, and taking back what came after it.
   Node* last_node() const { return graph_.insertion_block().last(); }
   void forget_after(Node* last);
@@ -52,7 +64,8 @@ class Tracer final : public Backend {
     Tensor tensor;  // kept alive, so that its address stays its own
     Value* start;   // the input or the constant
     Value* now;
-    int input = -1;  // place among the graph's inputs; -1: a constant
+    int input = -1;            // place among the graph's inputs; -1: a constant
+    bool by_identity = false;  // it lives on outside of the trace, where nobody writes it back
   };
   /// What a block that is being recorded has written to, with the values before.
   struct Frame {
@@ -65,13 +78,28 @@ class Tracer final : public Backend {
     Data start;
     std::vector<Tensor> written;              // carried without being asked
     std::vector<std::vector<bool>> changing;  // by carried value, by axis
+    std::vector<Tensors> others;              // by carried value: what the last round may give
   };
   struct BlockResult {
     Data results;
+    Values values;  // of the results that are tensors, as the block's writes have left them
     std::vector<std::pair<Tensor, Value*>> writes;  // the value each has at the end
+  };
+  /// A tensor that came out of an if or a loop, or is carried by one: eagerly it may be one of
+  /// `others` itself, or a view of it, and data decides.
+  struct Chosen {
+    Tensor tensor;
+    Tensors others;
+    bool stale = false;  // one of the others was written to since
+    Site writer = {};
   };
 
   Value* lift(const Tensor& t);
+  Value* as_kept(const Tensor& t) const;
+  void refuse_stale(const Tensor& t) const;
+  void check_chosen(const Tensor& written);
+  /// What the tensor is or is a view of, if that was there before the block.
+  void outer_root(const Tensor& t, const Block& block, Tensors& out);
   uint32_t id_of(Value* v);
   Value* now(const Tensor& t);
   void set_now(const Tensor& t, Value* v);
@@ -81,6 +109,7 @@ class Tracer final : public Backend {
 
   // Structures.
   BlockResult record_block(Block& block, absl::FunctionRef<Data()> run);
+  Value* yielded(const BlockResult& r, size_t i);
   bool proven_equal(Int a, Int b) const;
   Int loop_variable(Int start, Int stop, Int step);
   Int fresh_integer(int64_t hint, bool is_size = false);
@@ -88,7 +117,7 @@ class Tracer final : public Backend {
   Type result_type(const Value* parameter, uint32_t first_symbol);
   Datum datum_for(Value* v, const Datum& like);
   Data bind_parameters(Block& block, const LoopPlan& plan, size_t first);
-  bool loop_fits(LoopPlan& plan, const BlockResult& body, const Values& parameters);
+  bool loop_fits(LoopPlan& plan, BlockResult& body, Block& block, const Values& parameters);
   Data loop_results(Node* node, const LoopPlan& plan, const Values& parameters,
                     uint32_t first_symbol);
   Values loop_yields(const LoopPlan& plan, const BlockResult& body);
@@ -105,6 +134,7 @@ class Tracer final : public Backend {
   void tidy_detached();
   void add_guards(Traced& traced);
   void written_inputs(std::vector<Write>& writes);
+  static void refuse_unknown_facts(const Graph& graph);
 
   Host& host_;
   uint64_t epoch_;
@@ -119,6 +149,7 @@ class Tracer final : public Backend {
   std::vector<Tensor> inputs_;  // stand-ins; undefined for numbers
   std::vector<InputSpec> specs_;
   std::vector<Frame> frames_;
+  std::vector<Chosen> chosen_;
   uint32_t loop_symbols_ = 0;  // symbols from here on belong to open loops
   int open_loops_ = 0;
   // What was there before.

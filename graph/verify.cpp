@@ -118,7 +118,10 @@ class Verifier {
     for (Int e : {a, b})
       for (uint32_t k : symbols_of(e))
         if (k >= g_.symbols().size()) return true;  // made up by inference: known only when it runs
-    return scope_->prove(Relation::eq, a, b) == SymScope::Truth::yes;
+    if (scope_->prove(Relation::eq, a, b) == SymScope::Truth::yes) return true;
+    // What was written before a check was known folds further once it is: both are written anew.
+    auto anew = [&](Int e) { return substitute(scope_->simplify(e), symbol); };
+    return identical(anew(a), anew(b));
   }
 
   // ── blocks and nodes ──

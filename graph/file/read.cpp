@@ -34,7 +34,7 @@ class FileReader {
     const Entry* text = nullptr;
     for (const Entry& e : entries_) {
       if (e.kind == note) out.note = std::string(section(e));
-      if (e.kind == program) text = &e;
+      if (e.kind == program) text = &once(e, text);
     }
     if (text == nullptr) fail("there is no program in it");
     std::vector<Tensor> weights = constants();
@@ -54,6 +54,12 @@ class FileReader {
                      .problem = absl::StrCat("'", name_, "' cannot be read: ", problem),
                      .got = std::move(got),
                      .next = "save it again, or fetch a whole copy"});
+  }
+
+  /// Two of a kind that there is one of could each be taken for the file's meaning.
+  const Entry& once(const Entry& e, const Entry* before) const {
+    if (before != nullptr) fail("a section of which there is one comes twice");
+    return e;
   }
 
   void header() {
@@ -101,8 +107,9 @@ class FileReader {
 
   std::vector<Tensor> constants() {
     std::string_view described;
+    const Entry* table = nullptr;
     for (const Entry& e : entries_)
-      if (e.kind == tensors) described = section(e);
+      if (e.kind == tensors) described = section(once(e, std::exchange(table, &e)));
     if (described.size() % kTensor != 0) fail("its tensor descriptions are cut");
     std::vector<Tensor> out;
     for (size_t at = 0; at < described.size(); at += kTensor)

@@ -49,13 +49,28 @@ int sweep(Graph& graph, Block& block, const Nodes& saying, Rewrites& rewrites) {
   return erased;
 }
 
+/// A fact about a loop variable goes with its loop.
+void drop_facts_without_source(Graph& graph) {
+  auto sources = graph.sources();
+  auto sourced = [&](Int e) {
+    for (uint32_t k : symbols_of(e))
+      if (k >= sources.size() || sources[k].value == nullptr) return false;
+    return true;
+  };
+  for (auto* facts : {&graph.assumptions(), &graph.checks()})
+    std::erase_if(*facts, [&](const SymFact& f) { return !sourced(f.a) || !sourced(f.b); });
+}
+
 }  // namespace
 
 int eliminate_dead(Graph& graph, Rewrites& rewrites) {
   int erased = sweep(graph, graph.body(), symbol_nodes(graph), rewrites);
   for (const auto& f : graph.functions())
     erased += sweep(*f, f->body(), symbol_nodes(*f), rewrites);
-  if (erased > 0) graph.drop_unused_constants();
+  if (erased == 0) return 0;
+  graph.drop_unused_constants();
+  drop_facts_without_source(graph);
+  for (const auto& f : graph.functions()) drop_facts_without_source(*f);
   return erased;
 }
 

@@ -16,7 +16,7 @@ struct Group {
   Shape domain;
   std::vector<Node*> members;
   absl::flat_hash_set<const Node*> set;
-  bool open = true;
+  bool open = true;  // nothing outside has read what it computes
 
   bool has(const Value* v) const { return v->node() != nullptr && set.contains(v->node()); }
 };
@@ -46,6 +46,11 @@ void add(Group& g, Node* n) {
   g.set.insert(n);
 }
 
+Group joined(Group a, const Group& b) {
+  for (Node* n : b.members) add(a, n);
+  return a;
+}
+
 bool fits(Group g, Node* n) {
   if (g.members.size() >= kMostNodes) return false;
   add(g, n);
@@ -62,7 +67,14 @@ std::vector<Group> find_groups(Block& block, const Graph& graph) {
       for (Group& g : groups) {
         bool uses = false;
         for (const Value* v : n->in()) uses |= g.has(v);
-        if (g.open && uses && identical(g.domain, domain) && fits(g, n)) into = &g;
+        if (!g.open || !uses || !identical(g.domain, domain)) continue;
+        if (into == nullptr && fits(g, n)) {
+          into = &g;
+        } else if (into != nullptr && fits(joined(*into, g), n)) {
+          // n reads both. Neither reads the other, or that one would be closed.
+          *into = joined(*into, g);
+          g = {};
+        }
       }
     }
     // Whoever else n reads from must be computed before n.

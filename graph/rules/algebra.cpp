@@ -27,7 +27,10 @@ bool divide_by_power_of_two(Match& m) {
   return true;
 }
 
+bool real_x(Match& m) { return m.is_tensor("x") && !is_complex(m.dtype("x")); }
+
 constexpr Rule kRules[] = {
+    {"conj_of_real", Exactness::exact, "conj(x)", "x", real_x},
     {"mul_by_one", Exactness::exact, "mul(x, 1)", "x"},
     {"mul_by_one_real", Exactness::exact, "mul(x, 1.0)", "x"},
     {"div_by_one", Exactness::exact, "div(x, 1)", "x"},

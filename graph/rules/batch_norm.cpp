@@ -26,6 +26,8 @@ bool scale_weights(Match& m) {
   return true;
 }
 
+bool constants(Match& m) { return m.constant("t").defined() && m.constant("u").defined(); }
+
 constexpr Rule kRules[] = {
     {"scale_after_conv", Exactness::approximate,
      "mul(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), s)",
@@ -33,6 +35,19 @@ constexpr Rule kRules[] = {
     {"shift_before_scale", Exactness::approximate,
      "mul(sub(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), t), s)",
      "sub(conv2d(x, v, stride=a, pad=b, dilation=c, groups=g), mul(t, s))", scale_weights},
+    {"bias_before_scale", Exactness::approximate,
+     "mul(add(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), t), s)",
+     "add(conv2d(x, v, stride=a, pad=b, dilation=c, groups=g), mul(t, s))", scale_weights},
+    // One addition in place of two.
+    {"shift_then_bias", Exactness::approximate,
+     "add(sub(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), t), u)",
+     "add(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), sub(u, t))", constants},
+    {"bias_then_shift", Exactness::approximate,
+     "sub(add(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), t), u)",
+     "add(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), sub(t, u))", constants},
+    {"bias_then_bias", Exactness::approximate,
+     "add(add(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), t), u)",
+     "add(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), add(t, u))", constants},
 };
 
 }  // namespace
