@@ -5,6 +5,7 @@
 #include <absl/strings/str_split.h>
 
 #include "core/error.h"
+#include "core/flags.h"
 #include "jit/steps.h"
 #include "kernels/table.h"
 
@@ -41,6 +42,30 @@ std::string choice(const Step& s) {
   return explain_text(make_query(*s.node->op(), filled.args(), s.types));
 }
 
+/// Why generated code does not run this kernel, if it does not.
+Verdict generated(const PointwiseKernel& kernel, std::string_view engine) {
+  if (engine == "strips" || engine == "nodes")
+    return Verdict::no(Reason::engine, std::string(engine));
+  size_t axes = kernel.nest().axes.size();
+  if (axes > static_cast<size_t>(kMaxRank))
+    return Verdict::no(Reason::rank, absl::StrCat(axes, " axes, at most ", kMaxRank));
+  if (const CodegenOrReason& llvm = open_codegen(); llvm.codegen == nullptr)
+    return Verdict::no(Reason::not_found, llvm.reason);
+  return kernel.compiled() ? Verdict::yes() : Verdict::no(Reason::not_ready);
+}
+
+/// The engines that a kernel can run on, as the table's entries are told.
+std::string engines(const PointwiseKernel& kernel) {
+  Verdict code = generated(kernel, flag_text(Flag::engine));
+  std::string work = absl::StrCat(kernel.nest().axes.size(), " axes, about ",
+                                  kernel.nest().facts.flops_per_element, " operations an element");
+  Verdict later = Verdict::no(Reason::later, "2 of 2");
+  return absl::StrCat(
+      "generated (defined): ", code.accepted() ? absl::StrCat("chosen (", work, ")") : code.text(),
+      "\nown.strips (defined): ",
+      code.accepted() ? later.text() : absl::StrCat("chosen (", work, ")"));
+}
+
 std::string indent(std::string_view text) {
   std::string out;
   for (std::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty()))
@@ -48,26 +73,54 @@ std::string indent(std::string_view text) {
   return out;
 }
 
+std::string kernel_text(const Step& s) {
+  const ir::Node& n = *s.node;
+  std::string out = indent(engines(*s.kernel));
+  if (n.is(ir::Structure::group))
+    for (const ir::Node* inner : n.block(0).nodes())
+      absl::StrAppend(&out, "        ", head(*inner, inner->op()->name()), "\n");
+  return out;
+}
+
+std::string title(const Step& s) {
+  const ir::Node& n = *s.node;
+  if (n.is(ir::Structure::op)) return head(n, n.op()->name());
+  if (n.is(ir::Structure::group))
+    return head(n, absl::StrCat("group of ", n.block(0).nodes().size(), " ops"));
+  return head(n, name(n.structure()));
+}
+
+/// A step's lines after its title.
+std::string body(const Step& s) {
+  return s.kind == Step::Kind::kernel ? kernel_text(s) : indent(choice(s));
+}
+
 void explain_steps(const std::vector<Step>& steps, std::string& out, int& number) {
+  auto line = [&](const Step& s, std::string_view how) {
+    absl::StrAppend(&out, "  ", ++number, ". ", title(s), "\n");
+    if (!how.empty()) absl::StrAppend(&out, "      ", how, "\n");
+    absl::StrAppend(&out, body(s));
+  };
   for (const Step& s : steps) {
-    const ir::Node& n = *s.node;
-    ++number;
-    if (s.kind == Step::Kind::kernel) {
-      size_t ops = n.is(ir::Structure::group) ? n.block(0).nodes().size() : 1;
-      absl::StrAppend(&out, "  ", number, ". ",
-                      head(n, n.is(ir::Structure::op) ? n.op()->name()
-                                                      : absl::StrCat("group of ", ops, " ops")),
-                      "\n      ", s.kernel->compiled() ? "generated" : "own.strips",
-                      " (defined): ", s.kernel->nest().axes.size(), " axes, about ",
-                      s.kernel->nest().facts.flops_per_element, " operations an element\n");
-      if (n.is(ir::Structure::group))
-        for (const ir::Node* inner : n.block(0).nodes())
-          absl::StrAppend(&out, "        ", head(*inner, inner->op()->name()), "\n");
-    } else if (s.kind == Step::Kind::op) {
-      absl::StrAppend(&out, "  ", number, ". ", head(n, n.op()->name()), "\n", indent(choice(s)));
-    } else {
-      absl::StrAppend(&out, "  ", number, ". ", head(n, name(n.structure())), "\n");
-      for (const Step::Inner& inner : s.blocks) explain_steps(inner.steps, out, number);
+    switch (s.kind) {
+      case Step::Kind::op:
+      case Step::Kind::kernel:
+        line(s, "");
+        if (s.epilogue)
+          line(*s.epilogue, absl::StrCat("on each piece of step ", number, " while it is hot"));
+        break;
+      case Step::Kind::rows: {
+        auto last = number + static_cast<int>(s.rows->members.size());
+        std::string how = absl::StrCat("steps ", number + 1, " to ", last, " take turns, a few of ",
+                                       to_string(s.rows->rows), " rows at a time");
+        for (const RowGroup::Member& m : s.rows->members) line(m.step, how);
+        break;
+      }
+      case Step::Kind::structure:
+        absl::StrAppend(&out, "  ", ++number, ". ", title(s), "\n",
+                        indent("own.structure (defined): chosen (1 of 1)"));
+        for (const Step::Inner& inner : s.blocks) explain_steps(inner.steps, out, number);
+        break;
     }
   }
 }

@@ -32,9 +32,8 @@ bool is_input(const ir::Graph& g, const ir::SymbolSource& s) {
 }
 
 /// What each symbol of the graph is on these inputs.
-std::vector<Int> symbols_on(const Function::Compiled& c, const ir::Data& inputs) {
-  std::vector<Int> out;
-  out.reserve(c.sources.size());
+Shape symbols_on(const Function::Compiled& c, const ir::Data& inputs) {
+  Shape out;
   for (const ir::SymbolSource& s : c.sources) {
     Int v = 0;
     if (is_input(c.traced.graph, s)) {
@@ -73,9 +72,10 @@ bool layout_holds(const Guard& g, const Tensor& t) {
 
 }  // namespace
 
-bool Function::fits(const Compiled& c, const ir::Data& inputs, absl::Span<const std::string> names,
+bool Function::fits(Compiled& c, const ir::Data& inputs, absl::Span<const std::string> names,
                     FrontEnd& host, ir::Data& all) const {
   const ir::Graph& g = c.traced.graph;
+  if (c.grad_enabled != thread_state().grad_enabled) return false;
   if (inputs.size() + c.traced.lifted.size() != g.inputs().size()) return false;
   all = inputs;
   for (const ir::Path& p : c.traced.lifted) {
@@ -101,12 +101,15 @@ bool Function::fits(const Compiled& c, const ir::Data& inputs, absl::Span<const 
   }
   for (const Guard& guard : c.traced.guards)
     if (guard.kind == GuardKind::layout && !layout_holds(guard, at(guard.path))) return false;
-  std::vector<Int> symbols = symbols_on(c, all);
+  Shape symbols = symbols_on(c, all);
   auto value = [&](Int e) {
     return e.known() ? e : substitute(e, [&](uint32_t k) { return symbols[k]; });
   };
-  for (const SymFact& f : c.relations)
-    if (lathe::decide(f.relation, value(f.a), value(f.b)) != f.holds) return false;
+  if (!identical(symbols, c.related)) {
+    for (const SymFact& f : c.relations)
+      if (lathe::decide(f.relation, value(f.a), value(f.b)) != f.holds) return false;
+    c.related = symbols;
+  }
   for (const Guard& guard : c.traced.guards) {
     switch (guard.kind) {
       case GuardKind::layout:
@@ -132,11 +135,29 @@ bool Function::fits(const Compiled& c, const ir::Data& inputs, absl::Span<const 
   return true;
 }
 
+/// A written input and another over the same memory: the order of reads and writes between them is
+/// not in the graph.
+static void refuse_shared(const Function::Compiled& c, const ir::Data& inputs) {
+  ir::Data all = inputs;
+  for (const Tensor& t : c.traced.lifted_now) all.emplace_back(t);
+  for (const ir::Write& w : c.traced.graph.writes()) {
+    const Tensor& written = all[w.input->index()].tensor();
+    for (const ir::Datum& d : all)
+      if (d.is_tensor() && !same(d.tensor(), written) &&
+          d.tensor().impl()->storage.get() == written.impl()->storage.get())
+        throw TraceError({.op = c.traced.graph.name(),
+                          .problem = "a tensor is written whose memory another input shares",
+                          .got = to_string(type_of(written)),
+                          .next = "clone() one of them, or make the view inside the function"});
+  }
+}
+
 Function::Compiled& Function::capture(const ir::Data& inputs, absl::Span<const std::string> names,
                                       ir::TracedFunction body, FrontEnd& host) {
   std::vector<ir::InputSpec> specs;
   for (size_t i = 0; i < inputs.size(); ++i) specs.push_back(spec_for(inputs[i], names[i]));
   auto c = std::make_unique<Compiled>();
+  c->grad_enabled = thread_state().grad_enabled;
   bool history = false;
   auto watched = [&](const ir::Data& in) {
     ir::Data out = body(in);
@@ -148,6 +169,7 @@ Function::Compiled& Function::capture(const ir::Data& inputs, absl::Span<const s
   };
   c->traced = ir::trace(watched, specs, host, {.name = name_});
   c->needs_history = history;
+  refuse_shared(*c, inputs);
   ++counts_.traces;
   for (Guard& g : host.reads()) c->traced.guards.push_back(std::move(g));
   prepare_guards(*c);
@@ -161,7 +183,7 @@ Function::Compiled& Function::capture(const ir::Data& inputs, absl::Span<const s
 
 ir::Data Function::run(Compiled& c, const ir::Data& all) {
   bool nodes = flag_text(Flag::engine) == "nodes";
-  bool history = c.needs_history && thread_state().grad_enabled;
+  bool history = c.needs_history;
   ir::Data outputs;
   if (nodes || history) {
     // Gradients through a compiled call: the graph runs node by node under the tape.
@@ -171,6 +193,8 @@ ir::Data Function::run(Compiled& c, const ir::Data& all) {
            .problem = "a result that requires grad makes this call run node by node",
            .next = "take the gradient inside the traced function, or call it under no_grad"});
     ++counts_.node_by_node;
+    // What ran without gradients when it was captured says so, node by node.
+    GradMode recorded(c.grad_enabled || history);
     outputs = ir::interpret(c.traced.graph, all);
   } else {
     std::unique_ptr<RunContext> context = std::move(c.context);

@@ -42,16 +42,18 @@ class Function {
     ir::Report report;
     std::unique_ptr<Program> program;
     std::unique_ptr<RunContext> context;  // kept for the next call of whoever takes it
+    bool grad_enabled = true;             // when it was captured
     bool needs_history = false;  // a result is tracked: gradients may be asked for through it
     std::vector<ir::SymbolSource> sources;  // of the captured graph
     std::vector<SymFact> relations;         // guards that the inputs alone can answer
+    Shape related;                          // symbols for which they were last seen to hold
   };
   const std::vector<std::unique_ptr<Compiled>>& compiled() const { return compiled_; }
   const FunctionCounts& counts() const { return counts_; }
   std::string explain() const;
 
  private:
-  bool fits(const Compiled& c, const ir::Data& inputs, absl::Span<const std::string> names,
+  bool fits(Compiled& c, const ir::Data& inputs, absl::Span<const std::string> names,
             FrontEnd& host, ir::Data& all) const;
   Compiled& capture(const ir::Data& inputs, absl::Span<const std::string> names,
                     ir::TracedFunction body, FrontEnd& host);

@@ -27,7 +27,9 @@ class Planner {
                                 v->block() == &p_.graph_.body());
     }
     block(p_.graph_.body(), p_.steps_);
+    fuse(p_.steps_);
     for (Value* v : p_.graph_.body().yields()) p_.result_slots_.push_back(slot(v));
+    for (const ir::Write& w : p_.graph_.writes()) p_.written_.push_back(w.input->index());
     p_.slots_ = next_slot_;
     plan_arena();
   }
@@ -153,12 +155,68 @@ class Planner {
         set_geometry(v);
       }
       block(*b, inner.steps);
+      fuse(inner.steps);
       for (const Value* v : b->yields()) inner.yields.push_back(slot(v));
       s.blocks.push_back(std::move(inner));
     }
   }
 
+  // ── steps that run as one ──
+
+  void fuse(std::vector<Step>& steps) {
+    join_epilogues(steps);
+    group_rows(steps, geometry_);
+  }
+
+  /// A kernel that alone reads a contraction, element by element, runs on its results while they
+  /// are hot.
+  void join_epilogues(std::vector<Step>& steps) {
+    absl::flat_hash_map<const Node*, size_t> at;
+    for (size_t i = 0; i < steps.size(); ++i)
+      if (is_contraction(steps[i])) at[steps[i].node] = i;
+    std::vector<bool> gone(steps.size());
+    for (size_t i = 0; i < steps.size(); ++i) {
+      Step& s = steps[i];
+      if (s.kind != Step::Kind::kernel || s.dynamic || !s.symbols.empty()) continue;
+      for (const Value* v : s.node->in()) {
+        auto it = v->node() == nullptr ? at.end() : at.find(v->node());
+        if (it == at.end() || steps[it->second].node == nullptr) continue;
+        bool alone = identical(v->tensor().shape, s.types[0].shape) &&
+                     std::all_of(v->uses().begin(), v->uses().end(),
+                                 [&](const ir::Use& u) { return u.node == s.node; });
+        if (!alone) continue;
+        Step joined = std::move(steps[it->second]);
+        gone[it->second] = true;
+        joined.epilogue = std::make_unique<Step>(std::move(s));
+        at.erase(it);
+        s = std::move(joined);
+        break;
+      }
+    }
+    size_t next = 0;
+    for (size_t i = 0; i < steps.size(); ++i)
+      if (!gone[i]) {
+        if (next != i) steps[next] = std::move(steps[i]);
+        ++next;
+      }
+    steps.resize(next);
+  }
+
+  static bool is_contraction(const Step& s) {
+    return s.kind == Step::Kind::op && !s.dynamic && s.symbols.empty() &&
+           s.node->op()->kind == Kind::contract && s.types.size() == 1 &&
+           std::all_of(s.node->in().begin(), s.node->in().end(), [&](const Value* v) {
+             return v->type().tensor() != nullptr && v->tensor().dtype == s.types[0].dtype;
+           });
+  }
+
   // ── the arena ──
+
+  /// Kinds whose kernels write result 0 where they are told to (Call::into).
+  static bool writes_into(const Op& op) {
+    return op.kind == Kind::elementwise || op.kind == Kind::create || op.kind == Kind::random ||
+           op.kind == Kind::reduce || op.kind == Kind::contract;
+  }
 
   /// Which value's memory a value's elements lie in.
   const Value* root(const Value* v) const {
@@ -177,18 +235,26 @@ class Planner {
         uses(*b->end(), at);
       }
     };
-    for (size_t i = 0; i < p_.steps_.size(); ++i) uses(*p_.steps_[i].node, static_cast<int>(i));
+    for (size_t i = 0; i < p_.steps_.size(); ++i)
+      each_part(p_.steps_[i], [&](const Step& part) { uses(*part.node, static_cast<int>(i)); });
     absl::flat_hash_set<const Value*> kept;
     for (const Value* v : p_.graph_.body().yields()) kept.insert(root(v));
     for (size_t i = 0; i < p_.steps_.size(); ++i) {
-      Step& s = p_.steps_[i];
-      if (s.kind == Step::Kind::structure || s.dynamic || s.types.size() != 1) continue;
-      if (s.kind == Step::Kind::op && s.node->op()->kind == Kind::view) continue;
-      const Value* v = s.node->out(0);
-      if (kept.contains(v)) continue;
-      s.arena = static_cast<int>(p_.arena_.size());
-      p_.arena_.push_back(
-          {s.types[0], static_cast<int>(i), std::max(last[v], static_cast<int>(i))});
+      auto place = [&](Step& s) {
+        if (s.kind == Step::Kind::structure || s.dynamic || s.types.size() != 1) return;
+        if (s.kind == Step::Kind::op && !writes_into(*s.node->op())) return;
+        const Value* v = s.node->out(0);
+        if (kept.contains(v)) return;
+        s.arena = static_cast<int>(p_.arena_.size());
+        p_.arena_.push_back(
+            {s.types[0], static_cast<int>(i), std::max(last[v], static_cast<int>(i))});
+      };
+      Step& step = p_.steps_[i];
+      if (!step.rows) place(step);
+      if (step.epilogue) place(*step.epilogue);
+      if (step.rows)
+        for (RowGroup::Member& m : step.rows->members)
+          if (m.keeps(0)) place(m.step);
     }
   }
 

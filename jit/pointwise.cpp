@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/synchronization/mutex.h>
 
+#include "core/checks.h"
 #include "core/error.h"
 #include "core/flags.h"
 #include "jit/kernels.h"
@@ -15,20 +16,14 @@ const Compute& only_statement(const Nest& nest) { return std::get<Compute>(nest.
 
 constexpr int64_t kGrainBytes = 1 << 16;
 
-[[noreturn]] void check_failed(const PointwiseKernel::Run& run, const PointwiseKernel::Bound& bound,
-                               int64_t linear, uint32_t code) {
-  std::string at;
-  for (size_t i = bound.extents.size(); i-- > 0;) {
-    at = absl::StrCat(linear % bound.extents[i], at.empty() ? "" : ", ", at);
-    linear /= bound.extents[i];
-  }
-  throw ValueError({.op = std::string(run.op),
-                    .problem = std::string(check_message(code)),
-                    .got = absl::StrCat("at element [", at, "]"),
-                    .site = run.site});
-}
-
 }  // namespace
+
+Wanted wanted_engine() {
+  std::string engine = flag_text(Flag::engine);
+  return engine == "llvm"     ? Wanted::generated
+         : engine == "strips" ? Wanted::strips
+                              : Wanted::either;
+}
 
 struct PointwiseKernel::Code {
   LoadedCodeRef held;  // keeps `fn` callable
@@ -47,6 +42,18 @@ PointwiseKernel::PointwiseKernel(const Lowered& lowered)
     for (Operand& o : c.operands)
       if (auto* load = std::get_if<Load>(&o)) load->map.strides.push_back(Int(0));
     for (Load& store : c.stores) store.map.strides.push_back(Int(1));
+  }
+  const Compute& c = only_statement(nest_);
+  inputs_ = c.operands.size();
+  size_t k = 0;
+  for (const Load* load : loads()) {
+    buffer_of_.push_back(load != nullptr ? load->buf : -1);
+    uniform_of_.push_back(load != nullptr ? -1 : std::get<Uniform>(c.operands[k]).slot);
+    item_bytes_.push_back(
+        load == nullptr
+            ? 1
+            : static_cast<int64_t>(size_of(nest_.buffers[static_cast<size_t>(load->buf)].dtype)));
+    ++k;
   }
 }
 
@@ -87,102 +94,117 @@ PointwiseKernel::Bound PointwiseKernel::bind(const std::function<int64_t(Int)>& 
   return b;
 }
 
-Engine PointwiseKernel::run(const Bound& bound, const Run& run) const {
-  if (bound.elements == 0) return compiled() ? Engine::generated : Engine::strips;
-  const Compute& c = only_statement(nest_);
-  absl::InlinedVector<std::byte*, 8> data;
-  size_t k = 0;
-  for (const Load* load : loads()) {
-    if (load != nullptr) {
-      data.push_back(run.buffers[static_cast<size_t>(load->buf)] + bound.offsets[k]);
-    } else {
-      const uint64_t* bits =
-          &run.uniforms[static_cast<size_t>(std::get<Uniform>(c.operands[k]).slot)];
-      data.push_back(reinterpret_cast<std::byte*>(const_cast<uint64_t*>(bits)));  // read only
-    }
-    ++k;
-  }
-  std::string engine = flag_text(Flag::engine);
-  if (engine == "llvm" && !compiled()) {
+const PointwiseKernel::Code* PointwiseKernel::code_for(const Run& run) const {
+  if (run.wanted == Wanted::strips) return nullptr;
+  if (run.wanted == Wanted::generated && !compiled()) {
     std::string why = compile();
     if (!why.empty())
       throw UnsupportedError({.op = std::string(run.op),
                               .problem = "no machine code",
                               .got = why,
                               .next = "set the flag engine to auto"});
-  } else if (engine == "auto" && !asked_.exchange(true)) {
+  } else if (run.wanted == Wanted::either && !asked_.exchange(true)) {
     compile();
   }
-  const Code* code = engine == "strips" ? nullptr : code_.load(std::memory_order_acquire);
-  if (code == nullptr) {
-    run_strips(bound, run, data);
-    return Engine::strips;
+  return code_.load(std::memory_order_acquire);
+}
+
+Engine PointwiseKernel::run(const Bound& bound, const Run& run) const {
+  Launch launch(*this, bound, run);
+  parallel_for(bound.elements, launch.grain(),
+               [&](int64_t begin, int64_t end) { launch.piece(begin, end); });
+  launch.finish();
+  return launch.engine();
+}
+
+// ── a run ───────────────────────────────────────────────────────────────────────────────────────
+
+PointwiseKernel::Launch::Launch(const PointwiseKernel& kernel, const Bound& bound, const Run& run)
+    : kernel_(kernel),
+      bound_(bound),
+      run_(run),
+      code_(bound.elements == 0 ? nullptr : kernel.code_for(run)) {
+  for (size_t k = 0; k < kernel.buffer_of_.size(); ++k) {
+    int buffer = kernel.buffer_of_[k];
+    if (buffer >= 0) {
+      places_.push_back(run.buffers[static_cast<size_t>(buffer)] + bound.offsets[k]);
+    } else {
+      const uint64_t* bits = &run.uniforms[static_cast<size_t>(kernel.uniform_of_[k])];
+      places_.push_back(reinterpret_cast<std::byte*>(const_cast<uint64_t*>(bits)));  // read only
+    }
   }
-  run_code(*code, bound, run, data);
-  return Engine::generated;
 }
 
-void PointwiseKernel::run_strips(const Bound& bound, const Run& run,
-                                 absl::Span<std::byte* const> data) const {
-  size_t rank = bound.extents.size(), operands = data.size();
-  size_t inputs = only_statement(nest_).operands.size();
-  int64_t length = bound.extents[rank - 1], lines = bound.elements / length;
-  absl::InlinedVector<int64_t, 8> bytes;
-  for (const Load* load : loads())
-    bytes.push_back(load == nullptr ? 1
-                                    : static_cast<int64_t>(size_of(
-                                          nest_.buffers[static_cast<size_t>(load->buf)].dtype)));
-  int64_t piece = std::min<int64_t>(length, kGrainBytes / 4), pieces = (length + piece - 1) / piece;
-  CheckSlot checks;
-  parallel_for(lines * pieces, std::max<int64_t>(1, kGrainBytes / 4 / piece),
-               [&](int64_t begin, int64_t end) {
-                 absl::InlinedVector<LineOperand, 8> at(operands);
-                 for (int64_t t = begin; t < end; ++t) {
-                   int64_t line = t / pieces, start = t % pieces * piece;
-                   for (size_t k = 0; k < operands; ++k) {
-                     const int64_t* strides = &bound.strides[k * rank];
-                     int64_t rest = line, offset = start * strides[rank - 1];
-                     for (size_t axis = rank - 1; axis-- > 0;) {
-                       offset += rest % bound.extents[axis] * strides[axis];
-                       rest /= bound.extents[axis];
-                     }
-                     at[k] = {data[k] + offset, strides[rank - 1] / bytes[k]};
-                   }
-                   LineContext context;
-                   context.seed = run.seed;
-                   context.call = run.call;
-                   context.linear = line * length + start;
-                   context.checks = &checks;
-                   auto all = absl::MakeConstSpan(at);
-                   strips_.run(all.subspan(0, inputs), all.subspan(inputs),
-                               std::min(piece, length - start), context, own::Engine::strips);
-                 }
-               });
-  if (uint64_t slot = checks.lowest.load(); slot != UINT64_MAX)
-    check_failed(run, bound, static_cast<int64_t>(slot >> 8), static_cast<uint32_t>(slot & 0xff));
+int64_t PointwiseKernel::Launch::grain() const {
+  if (code_ == nullptr) return kGrainBytes / 4;
+  return std::max<int64_t>(1024, (int64_t{1} << 18) / (1 + kernel_.nest_.facts.flops_per_element));
 }
 
-void PointwiseKernel::run_code(const Code& code, const Bound& bound, const Run& run,
-                               absl::Span<std::byte* const> data) const {
-  std::atomic<uint64_t> error{kNoError};
-  static_assert(sizeof error == sizeof(uint64_t));
-  int64_t grain = std::max<int64_t>(1024, (int64_t{1} << 18) / (1 + nest_.facts.flops_per_element));
+void PointwiseKernel::Launch::piece(absl::Span<std::byte* const> places, int64_t begin,
+                                    int64_t end) {
+  if (begin == end) return;
+  if (code_ == nullptr) return by_strips(places, begin, end);
   const int64_t origins[] = {0};
-  parallel_for(bound.elements, grain, [&](int64_t begin, int64_t end) {
-    KernelArgs args;
-    args.data = data.data();
-    args.extents = bound.extents.data();
-    args.strides = bound.strides.data();
-    args.origins = origins;
-    args.begin = begin;
-    args.end = end;
-    args.seed = run.seed;
-    args.call = run.call;
-    args.error = reinterpret_cast<uint64_t*>(&error);
-    code.fn(&args);
-  });
-  uint64_t word = error.load();
-  if (word != kNoError) check_failed(run, bound, error_index(word), error_code(word));
+  KernelArgs args;
+  args.data = places.data();
+  args.extents = bound_.extents.data();
+  args.strides = bound_.strides.data();
+  args.origins = origins;
+  args.begin = begin;
+  args.end = end;
+  args.error = reinterpret_cast<uint64_t*>(&error_);
+  static_assert(sizeof error_ == sizeof(uint64_t));
+  code_->fn(&args);
+}
+
+void PointwiseKernel::Launch::by_strips(absl::Span<std::byte* const> places, int64_t begin,
+                                        int64_t end) {
+  size_t rank = bound_.extents.size();
+  int64_t length = bound_.extents[rank - 1];
+  absl::InlinedVector<LineOperand, 8> at(places.size());
+  while (begin < end) {
+    int64_t line = begin / length, start = begin % length;
+    int64_t count = std::min({length - start, end - begin, kGrainBytes / 4});
+    for (size_t k = 0; k < places.size(); ++k) {
+      const int64_t* strides = &bound_.strides[k * rank];
+      int64_t rest = line, offset = start * strides[rank - 1];
+      for (size_t axis = rank - 1; axis-- > 0;) {
+        offset += rest % bound_.extents[axis] * strides[axis];
+        rest /= bound_.extents[axis];
+      }
+      at[k] = {places[k] + offset, strides[rank - 1] / kernel_.item_bytes_[k]};
+    }
+    LineContext context;
+    context.linear = begin;
+    context.checks = &checks_;
+    auto all = absl::MakeConstSpan(at);
+    kernel_.strips_.run(all.subspan(0, kernel_.inputs_), all.subspan(kernel_.inputs_), count,
+                        context, own::Engine::strips);
+    begin += count;
+  }
+}
+
+void PointwiseKernel::Launch::finish() const {
+  if (uint64_t word = error_.load(); word != kNoError)
+    kernel_.check_failed(run_, bound_, error_index(word), error_code(word));
+  if (uint64_t slot = checks_.lowest.load(); slot != UINT64_MAX)
+    kernel_.check_failed(run_, bound_, static_cast<int64_t>(slot >> 8),
+                         static_cast<uint32_t>(slot & 0xff));
+}
+
+void PointwiseKernel::check_failed(const Run& run, const Bound& bound, int64_t linear,
+                                   uint32_t code) const {
+  std::string at;
+  for (size_t i = bound.extents.size(); i-- > 0;) {
+    at = absl::StrCat(linear % bound.extents[i], at.empty() ? "" : ", ", at);
+    linear /= bound.extents[i];
+  }
+  throw ValueError({.op = std::string(run.op),
+                    .problem = std::string(check_message(code)),
+                    .got = absl::StrCat("at element [", at, "]"),
+                    .expected = std::string(check_expected(code)),
+                    .next = std::string(check_advice(code)),
+                    .site = run.site});
 }
 
 ElementwiseSpec PointwiseKernel::spec() const {

@@ -7,14 +7,21 @@
 
 #include "jit/codegen.h"
 #include "jit/lower.h"
+#include "kernels/line.h"
 #include "kernels/own/program.h"
 
 namespace lathe::jit {
 
 /// Which engine ran, for counters, tests and explain().
-enum class Engine : uint8_t { strips, generated };
+enum class Engine : uint8_t { none, strips, generated };  // none: there were no elements
+/// What the flag `engine` asks for.
+enum class Wanted : uint8_t { either, strips, generated };
+Wanted wanted_engine();
 
 class PointwiseKernel {
+ private:
+  struct Code;
+
  public:
   explicit PointwiseKernel(const Lowered& lowered);
   ~PointwiseKernel();
@@ -36,29 +43,65 @@ class PointwiseKernel {
   struct Run {
     absl::Span<std::byte* const> buffers;  // inputs then outputs, as in the nest
     absl::Span<const uint64_t> uniforms;   // bits
-    uint64_t seed = 0, call = 0;
+    Wanted wanted = Wanted::either;
     std::string_view op;  // for a failed check
     Site site;
   };
   /// Throws ValueError for a failed check. Any number of threads at once.
   Engine run(const Bound& bound, const Run& run) const;
 
+  /// A run in pieces that the caller shares out: rows, or what a contraction has just finished.
+  class Launch {
+   public:
+    Launch(const PointwiseKernel& kernel, const Bound& bound, const Run& run);
+    /// Where each operand begins; pieces may be told other places.
+    using Places = absl::InlinedVector<std::byte*, 8>;
+    const Places& places() const { return places_; }
+    /// Row-major positions [begin, end), each once, from any thread.
+    void piece(absl::Span<std::byte* const> places, int64_t begin, int64_t end);
+    void piece(int64_t begin, int64_t end) { piece(places_, begin, end); }
+    /// How many positions are worth handing to a thread.
+    int64_t grain() const;
+    /// Throws what a check found, the lowest position first.
+    void finish() const;
+    Engine engine() const {
+      if (bound_.elements == 0) return Engine::none;
+      return code_ != nullptr ? Engine::generated : Engine::strips;
+    }
+
+   private:
+    void by_strips(absl::Span<std::byte* const> places, int64_t begin, int64_t end);
+
+    const PointwiseKernel& kernel_;
+    const Bound& bound_;
+    const Run& run_;
+    const Code* code_;
+    Places places_;
+    std::atomic<uint64_t> error_{kNoError};
+    CheckSlot checks_;
+  };
+  /// Which operand of a launch each buffer of the nest is: places by operand, -1 for uniforms.
+  const absl::InlinedVector<int, 8>& buffer_of() const { return buffer_of_; }
+
   /// Machine code now, or why there is none. By flag `engine`, run() asks for it by itself.
   std::string compile() const;
   bool compiled() const { return code_.load(std::memory_order_acquire) != nullptr; }
 
  private:
-  struct Code;
-  void run_strips(const Bound& bound, const Run& run, absl::Span<std::byte* const> data) const;
-  void run_code(const Code& code, const Bound& bound, const Run& run,
-                absl::Span<std::byte* const> data) const;
+  const Code* code_for(const Run& run) const;
   ElementwiseSpec spec() const;
   absl::InlinedVector<const Load*, 6> loads() const;  // operands then stores; null: a uniform
+  [[noreturn]] void check_failed(const Run& run, const Bound& bound, int64_t linear,
+                                 uint32_t code) const;
 
   Nest nest_;
   std::vector<int> tensors_;
   std::vector<Number> numbers_;
   own::Program strips_;
+  absl::InlinedVector<int, 8> buffer_of_;
+  absl::InlinedVector<int, 8> uniform_of_;      // slot of operand k, where it is a uniform
+  absl::InlinedVector<int64_t, 8> item_bytes_;  // by operand
+  size_t inputs_ = 0;                           // operands before the stores
   mutable std::atomic<const Code*> code_{nullptr};
   mutable std::atomic<bool> asked_{false};
   mutable std::unique_ptr<Code> owned_;

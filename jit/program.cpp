@@ -1,33 +1,33 @@
-#include "jit/program.h"
-
-#include <absl/container/flat_hash_map.h>
+// Running a plan: inputs to slots, sizes to numbers, then one step after the other.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <cstring>
+#include <deque>
 
 #include "core/element.h"
 #include "core/error.h"
+#include "core/flags.h"
 #include "core/fn.h"
 #include "core/inplace.h"
-#include "core/random.h"
 #include "graph/structure.h"
 #include "graph/text.h"
 #include "include/lathe/ops/math.h"
+#include "jit/row_part.h"
 #include "jit/steps.h"
-#include "kernels/bodies.h"
 #include "kernels/executor.h"
+#include "kernels/launch.h"
+#include "kernels/pool.h"
+#include "kernels/table.h"
 
 namespace lathe::jit {
 namespace {
 
-constexpr size_t kAlign = 64;
-size_t aligned(size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
-
 bool contiguous(const Tensor& t) { return t.geometry().is_contiguous(); }
 
+/// The first element. Kernels run on the host: elsewhere they wait for what is under way.
 std::byte* elements(const Tensor& t) {
   const TensorImpl* impl = t.impl();
+  if (impl->device.kind != DeviceKind::cpu) return t.mutable_data();
   return impl->storage->data +
          impl->geometry.offset.value() * static_cast<int64_t>(size_of(impl->dtype));
 }
@@ -39,6 +39,10 @@ uint64_t uniform_bits(const Arg& a, DType dtype) {
   return element_bits(dtype, room);
 }
 
+std::string_view name_of(const ir::Node& n) {
+  return n.op() != nullptr ? std::string_view(n.op()->name()) : "group";
+}
+
 }  // namespace
 
 class Runner {
@@ -48,11 +52,17 @@ class Runner {
   ir::Data run(const ir::Data& inputs) {
     GradMode no_grad(false);
     std::vector<int64_t> symbols = bind_inputs(inputs);
-    if (!c_.bound_ || c_.bound_->symbols != symbols) bind(std::move(symbols));
+    if (!c_.bound_ || c_.bound_->symbols != symbols) {
+      now_ = symbols;
+      ask_facts();
+      bind(std::move(symbols));
+    }
     now_ = c_.bound_->symbols;
-    ask_facts();
-    for (size_t i = 0; i < p_.steps_.size(); ++i) step(p_.steps_[i], &c_.bound_->steps[i]);
-    return results(inputs);
+    wanted_ = wanted_engine();
+    for (size_t i = 0; i < p_.steps_.size(); ++i) step(p_.steps_[i], c_.bound_->steps[i]);
+    ir::Data out = results(inputs);
+    for (int slot : c_.loose_) at(slot) = ir::Datum();  // keep nothing of this call alive
+    return out;
   }
 
  private:
@@ -95,86 +105,35 @@ class Runner {
   }
 
   int64_t value(Int e) const { return evaluate(e).value(); }
-  Int evaluate(Int e) const {
-    if (e.known()) return e;
-    return substitute(e, [&](uint32_t k) { return Int(now_[k]); });
-  }
-  TensorType evaluate(const TensorType& t) const {
-    TensorType out = t;
-    for (Int& s : out.shape) s = evaluate(s);
-    return out;
-  }
+  Int evaluate(Int e) const { return jit::evaluate(e, now_); }
 
   void bind(std::vector<int64_t> symbols) {
-    auto b = std::make_unique<Bound>();
-    b->symbols = std::move(symbols);
-    now_ = b->symbols;
-    b->steps.resize(p_.steps_.size());
-    for (size_t i = 0; i < p_.steps_.size(); ++i)
-      if (!p_.steps_[i].dynamic) bind_step(p_.steps_[i], b->steps[i]);
-    lay_out(*b);
-    c_.bound_ = std::move(b);
-    ++c_.counts_.bindings;
-  }
-
-  void bind_step(const Step& s, Bound::OfStep& b) const {
-    b.types.clear();
-    for (const TensorType& t : s.types) b.types.push_back(evaluate(t));
-    if (s.kind == Step::Kind::kernel)
-      b.kernel = s.kernel->bind([&](Int e) { return value(e); });
-    else
-      b.attrs = evaluated_attrs(*s.node);
-  }
-
-  ArgVec evaluated_attrs(const ir::Node& n) const {
-    std::function<Int(Int)> change = [&](Int e) { return evaluate(e); };
-    return ArgVec(ir::fill(n.attrs(), {}, {}, &change).args());
-  }
-
-  /// Offsets for all arena blocks: largest first, each at the lowest place free over its whole
-  /// life.
-  void lay_out(Bound& b) const {
-    struct Placed {
-      size_t begin, end;
-      int first, last;
-    };
-    std::vector<size_t> order(p_.arena_.size());
-    std::vector<size_t> bytes(p_.arena_.size());
-    for (size_t i = 0; i < order.size(); ++i) {
-      order[i] = i;
-      TensorType t = evaluate(p_.arena_[i].type);
-      bytes[i] = aligned(static_cast<size_t>(numel(t.shape).value()) * size_of(t.dtype));
-    }
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t x, size_t y) { return bytes[x] > bytes[y]; });
-    std::vector<Placed> placed;
-    std::vector<size_t> offsets(order.size());
-    for (size_t i : order) {
-      const ArenaBlock& block = p_.arena_[i];
-      size_t at = 0;
-      for (bool moved = true; moved;) {
-        moved = false;
-        for (const Placed& q : placed) {
-          bool together = q.first <= block.last && block.first <= q.last;
-          if (together && at < q.end && q.begin < at + bytes[i]) {
-            at = q.end;
-            moved = true;
-          }
-        }
-      }
-      offsets[i] = at;
-      placed.push_back({at, at + bytes[i], block.first, block.last});
-      b.arena_bytes = std::max(b.arena_bytes, at + bytes[i]);
-    }
-    for (size_t i = 0; i < p_.steps_.size(); ++i)
-      if (p_.steps_[i].arena >= 0)
-        b.steps[i].arena_offset =
-            static_cast<int64_t>(offsets[static_cast<size_t>(p_.steps_[i].arena)]);
-    Device device = p_.graph_.inputs().empty() || p_.graph_.inputs()[0]->type().tensor() == nullptr
+    const ir::Values& inputs = p_.graph_.inputs();
+    Device device = inputs.empty() || inputs[0]->type().tensor() == nullptr
                         ? Device{}
-                        : p_.graph_.inputs()[0]->tensor().device;
-    if (!c_.arena_ || c_.arena_->bytes < b.arena_bytes)
-      c_.arena_ = new_storage(device, b.arena_bytes);
+                        : inputs[0]->tensor().device;
+    c_.bound_ = jit::bind(p_.steps_, p_.arena_, std::move(symbols), device, c_.arena_);
+    // What lies in the arena never moves until the next binding, nor do views of it.
+    std::vector<bool> fixed(c_.slots_.size());
+    for (const auto& [slot, value] : p_.constants_) fixed[static_cast<size_t>(slot)] = true;
+    for (size_t i = 0; i < p_.steps_.size(); ++i) {
+      const Step& s = p_.steps_[i];
+      Bound::OfStep& b = c_.bound_->steps[i];
+      bool view = s.kind == Step::Kind::op && s.node->op()->kind == Kind::view && !s.dynamic;
+      b.fixed = view && std::all_of(s.in.begin(), s.in.end(),
+                                    [&](int slot) { return fixed[static_cast<size_t>(slot)]; });
+      if (b.fixed) fixed[static_cast<size_t>(s.out[0])] = true;
+      auto placed = [&](const Step& step, const Bound::OfStep& bound) {
+        if (bound.place.defined()) fixed[static_cast<size_t>(step.out[0])] = true;
+      };
+      placed(s, b);
+      if (s.epilogue) placed(*s.epilogue, *b.epilogue);
+      for (size_t k = 0; k < b.members.size(); ++k) placed(s.rows->members[k].step, b.members[k]);
+    }
+    c_.loose_.clear();
+    for (size_t slot = 0; slot < fixed.size(); ++slot)
+      if (!fixed[slot]) c_.loose_.push_back(static_cast<int>(slot));
+    ++c_.counts_.bindings;
   }
 
   void ask_facts() const {
@@ -201,22 +160,26 @@ class Runner {
 
   // ── steps ──
 
-  void step(const Step& s, const Bound::OfStep* bound) {
+  void step(const Step& s, Bound::OfStep& ready) {
     SiteScope site(s.node->site());
     Bound::OfStep fresh;
+    Bound::OfStep* bound = &ready;
     if (s.dynamic && s.kind != Step::Kind::structure) {
-      bind_step(s, fresh);
+      bind_step(s, now_, fresh);
       bound = &fresh;
     }
     switch (s.kind) {
       case Step::Kind::op:
-        run_op(s, *bound);
+        s.epilogue ? run_contraction(s, *bound) : run_op(s, *bound);
         break;
       case Step::Kind::kernel:
         run_kernel(s, *bound);
         break;
+      case Step::Kind::rows:
+        run_rows(s, *bound);
+        break;
       case Step::Kind::structure:
-        run_structure(s);
+        run_structure(s, *bound);
         break;
     }
     for (auto [symbol, axis] : s.symbols) {
@@ -228,74 +191,220 @@ class Runner {
     }
   }
 
+  /// A constant may be an expression over sizes: the number it is now.
+  ir::Datum evaluated(const ir::Datum& d) const {
+    return d.is_integer() && !d.integer().known() ? ir::Datum(Arg(evaluate(d.integer()))) : d;
+  }
+  Arg argument(int slot) {
+    const ir::Datum& d = at(slot);
+    return d.is_integer() ? Arg(evaluate(d.integer())) : d.arg();
+  }
   ir::Datum& at(int slot) { return c_.slots_[static_cast<size_t>(slot)]; }
 
-  Tensor target(const Bound::OfStep& b) const {
-    if (b.arena_offset < 0) return empty(b.types[0]);
-    Geometry g = Geometry::contiguous(b.types[0].shape);
-    g.offset = Int(b.arena_offset / static_cast<int64_t>(size_of(b.types[0].dtype)));
-    return make_tensor(c_.arena_, b.types[0].dtype, std::move(g));
+  Tensor target(const Bound::OfStep& b, size_t result = 0) const {
+    return result == 0 && b.place.defined() ? b.place : empty(b.types[result]);
   }
 
-  void run_op(const Step& s, const Bound::OfStep& b) {
+  Args arguments(const Step& s, Bound::OfStep& b) {
+    for (size_t i = 0; i < s.in.size(); ++i) *b.holes[i] = argument(s.in[i]);
+    return b.filled->args();
+  }
+
+  /// The entry that runs this op; asked again when flags have changed.
+  const Entry& entry(const Call& call, Bound::OfStep& b) {
+    uint64_t revision = flags_revision();
+    if (b.entry == nullptr || b.revision != revision) {
+      b.entry = &family(make_query(call.op, call.args, call.types));
+      b.revision = revision;
+    }
+    return *b.entry;
+  }
+
+  void run_op(const Step& s, Bound::OfStep& b) {
+    if (b.done) return;
     const ir::Node& n = *s.node;
-    absl::InlinedVector<Arg, 8> values;
-    for (int slot : s.in) values.push_back(at(slot).arg());
-    ir::Filled filled = ir::fill(b.attrs, n.places(), values);
+    Args args = arguments(s, b);
     ++c_.counts_.ops;
     if (b.types.size() != n.out().size()) {  // numbers
-      at(s.out[0]) = ir::Datum(ir::evaluate_scalar(*n.op(), filled.args()));
+      at(s.out[0]) = ir::Datum(ir::evaluate_scalar(*n.op(), args));
+      return;
+    }
+    if (n.op()->kind == Kind::contract && plain_contraction(s, b)) {
+      Tensor out = target(b);
+      contract(s, b, args, out, {});
+      at(s.out[0]) = ir::Datum(std::move(out));
       return;
     }
     Outputs outputs;
-    Tensor into;
-    if (b.arena_offset >= 0) into = target(b);
-    Call call{*n.op(), filled.args(), b.types, into.defined() ? &into : nullptr};
-    executor().run(call, outputs);
+    Tensor into = b.place;
+    Call call{*n.op(), args, b.types, into.defined() ? &into : nullptr};
+    if (n.op()->kind == Kind::contract)
+      executor().run(call, outputs);
+    else
+      entry(call, b).call(call, outputs);
     for (size_t k = 0; k < outputs.size(); ++k) at(s.out[k]) = ir::Datum(std::move(outputs[k]));
+    b.done = b.fixed;
+  }
+
+  // ── contractions ──
+
+  bool plain_contraction(const Step& s, const Bound::OfStep& b) {
+    for (int slot : s.in) {
+      const Tensor& t = at(slot).tensor();
+      if (!t.defined() || t.dtype() != b.types[0].dtype || t.device().kind != DeviceKind::cpu)
+        return false;
+    }
+    return s.in.size() == 2;
+  }
+
+  void contract(const Step& s, Bound::OfStep& b, Args args, const Tensor& out, Epilogue epilogue) {
+    absl::InlinedVector<lathe::Operand, 2> in{operand(at(s.in[0]).tensor()),
+                                              operand(at(s.in[1]).tensor())};
+    auto same = [](const lathe::Operand& x, const lathe::Operand& y) {
+      return x.shape == y.shape && x.strides == y.strides;
+    };
+    bool known = b.contraction.entry != nullptr && b.revision == flags_revision() &&
+                 same(in[0], b.operands[0]) && same(in[1], b.operands[1]);
+    if (!known) {
+      Call call{*s.node->op(), args, b.types};
+      b.contraction = prepared_contraction(call, in, operand(out));
+      b.operands = in;
+      b.revision = flags_revision();
+    }
+    const Entry& entry = *b.contraction.entry;
+    Launch launch{in[0].data, in[1].data, elements(out), {}};
+    if (entry.fuses) launch.epilogue = epilogue;
+    entry.run(entry, *b.contraction.plan, launch);
+    if (epilogue && !entry.fuses) {
+      int64_t n = numel(b.types[0].shape).value();
+      parallel_for(n, 16384, [&](int64_t begin, int64_t end) { epilogue(begin, end - begin); });
+    }
+  }
+
+  void run_contraction(const Step& s, Bound::OfStep& b) {
+    if (!plain_contraction(s, b)) {  // operands that need a device or a dtype of their own
+      Outputs outputs;
+      Args args = arguments(s, b);
+      executor().run(Call{*s.node->op(), args, b.types}, outputs);
+      at(s.out[0]) = ir::Datum(std::move(outputs[0]));
+      ++c_.counts_.ops;
+      return run_kernel(*s.epilogue, *b.epilogue);
+    }
+    Args args = arguments(s, b);
+    Tensor out = target(b);
+    at(s.out[0]) = ir::Datum(out);
+    ++c_.counts_.ops;
+    KernelCall call;
+    prepare(*s.epilogue, *b.epilogue, call);
+    PointwiseKernel::Launch launch(*s.epilogue->kernel, b.epilogue->kernel, call.run);
+    auto apply = [](void* context, int64_t first, int64_t count) {
+      static_cast<PointwiseKernel::Launch*>(context)->piece(first, first + count);
+    };
+    contract(s, b, args, out, {apply, &launch});
+    launch.finish();
+    finish(*s.epilogue, call, launch.engine());
+  }
+
+  // ── kernels ──
+
+  void prepare(const Step& s, const Bound::OfStep& b, KernelCall& call) {
+    settle(b);
+    const PointwiseKernel& kernel = *s.kernel;
+    for (int input : kernel.tensors()) {
+      const ir::Datum& d = at(s.in[static_cast<size_t>(input)]);
+      call.buffers.push_back(d.is_tensor() ? elements(d.tensor()) : nullptr);
+    }
+    for (size_t k = 0; k < b.types.size(); ++k) {
+      call.outs.push_back(target(b, k));
+      call.buffers.push_back(elements(call.outs.back()));
+    }
+    add_uniforms(s, call);
+  }
+
+  void add_uniforms(const Step& s, KernelCall& call) {
+    for (const Number& u : s.kernel->numbers())
+      call.uniforms.push_back(uniform_bits(
+          u.input >= 0 ? argument(s.in[static_cast<size_t>(u.input)]) : Arg(evaluate(u.expr)),
+          u.dtype));
+    call.run = {call.buffers, call.uniforms, wanted_, name_of(*s.node), s.node->site()};
+  }
+
+  void finish(const Step& s, KernelCall& call, Engine engine) {
+    count(engine);
+    for (size_t k = 0; k < call.outs.size(); ++k) at(s.out[k]) = ir::Datum(std::move(call.outs[k]));
+  }
+
+  void count(Engine engine) {
+    c_.counts_.kernels_generated += engine == Engine::generated;
+    c_.counts_.kernels_strips += engine == Engine::strips;
   }
 
   void run_kernel(const Step& s, const Bound::OfStep& b) {
-    const PointwiseKernel& kernel = *s.kernel;
-    absl::InlinedVector<std::byte*, 8> buffers;
-    for (int input : kernel.tensors()) {
-      const Tensor& t = at(s.in[static_cast<size_t>(input)]).tensor();
-      buffers.push_back(elements(t));
+    KernelCall call;
+    prepare(s, b, call);
+    finish(s, call, s.kernel->run(b.kernel, call.run));
+  }
+
+  /// Kernels run on the host: before they touch memory of another device its work must be done.
+  static void settle(const Bound::OfStep& b) {
+    if (!b.types.empty() && b.types[0].device.kind != DeviceKind::cpu)
+      current_stream(b.types[0].device).synchronize();
+  }
+
+  // ── row groups ──
+
+  void run_rows(const Step& s, Bound::OfStep& b) {
+    settle(b.members[0]);
+    std::deque<RowPart> parts;
+    for (size_t i = 0; i < b.members.size(); ++i)
+      add_part(parts.emplace_back(s.rows->members[i], b.inner[i]), b.members[i]);
+    jit::run_rows(b, parts);
+    for (RowPart& part : parts) {
+      if (part.launch)
+        count(part.launch->engine());
+      else
+        ++c_.counts_.ops;
     }
-    absl::InlinedVector<Tensor, 2> outs;
-    for (size_t k = 0; k < b.types.size(); ++k) {
-      outs.push_back(k == 0 ? target(b) : empty(b.types[k]));
-      buffers.push_back(elements(outs.back()));
+  }
+
+  void add_part(RowPart& part, Bound::OfStep& b) {
+    const RowGroup::Member& m = part.member;
+    for (size_t i = 0; i < m.inputs.size(); ++i)
+      part.call.buffers.push_back(m.temporary[i] < 0 ? elements(at(m.inputs[i]).tensor())
+                                                     : nullptr);
+    for (size_t k = 0; k < m.step.out.size(); ++k) {
+      part.call.outs.push_back(m.keeps(k) ? target(b, k) : Tensor());
+      part.call.buffers.push_back(m.keeps(k) ? elements(part.call.outs.back()) : nullptr);
+      if (m.keeps(k)) at(m.step.out[k]) = ir::Datum(part.call.outs.back());  // later ones read it
     }
-    absl::InlinedVector<uint64_t, 4> uniforms;
-    for (const Number& u : kernel.numbers())
-      uniforms.push_back(uniform_bits(
-          u.input >= 0 ? at(s.in[static_cast<size_t>(u.input)]).arg() : Arg(evaluate(u.expr)),
-          u.dtype));
-    PointwiseKernel::Run run{
-        buffers,
-        uniforms,
-        0,
-        0,
-        s.node->op() != nullptr ? std::string_view(s.node->op()->name()) : "group",
-        s.node->site()};
-    Engine engine = kernel.run(b.kernel, run);
-    ++(engine == Engine::generated ? c_.counts_.kernels_generated : c_.counts_.kernels_strips);
-    for (size_t k = 0; k < outs.size(); ++k) at(s.out[k]) = ir::Datum(std::move(outs[k]));
+    if (m.fold != nullptr) return;
+    add_uniforms(m.step, part.call);
+    part.launch.emplace(*m.step.kernel, b.kernel, part.call.run);
   }
 
   // ── structures ──
 
-  ir::Data inner(const Step::Inner& block, absl::Span<const ir::Datum> parameters) {
-    for (size_t i = 0; i < parameters.size(); ++i) at(block.parameters[i]) = parameters[i];
+  /// Kernels are planned for structures' parameters and results in row-major order.
+  static ir::Datum row_major(const ir::Datum& d) {
+    if (!d.is_tensor() || contiguous(d.tensor())) return d;
+    return ir::Datum(math_ops<Tensor>::clone(d.tensor()));
+  }
+  /// What a structure hands through may lie in the arena, where its place is another's soon.
+  ir::Datum of_its_own(const ir::Datum& d) const {
+    bool lent = d.is_tensor() && d.tensor().impl()->storage.get() == c_.arena_.get();
+    return lent ? ir::Datum(math_ops<Tensor>::clone(d.tensor())) : row_major(d);
+  }
+
+  ir::Data inner(const Step::Inner& block, std::vector<Bound::OfStep>& bound,
+                 absl::Span<const ir::Datum> parameters) {
+    // The body of a while has none of its own: it sees those of the condition, which ran just
+    // before.
+    for (size_t i = 0; i < block.parameters.size(); ++i)
+      at(block.parameters[i]) = row_major(parameters[i]);
     bind_parameters(block);
-    for (const Step& s : block.steps) {
-      Bound::OfStep bound;
-      if (!s.dynamic) bind_step(s, bound);  // binds on every run: it is not among the top level's
-      step(s, &bound);
-    }
+    for (size_t i = 0; i < block.steps.size(); ++i) step(block.steps[i], bound[i]);
     ir::Data out;
-    for (int slot : block.yields) out.push_back(at(slot));
+    for (int slot : block.yields) out.push_back(evaluated(at(slot)));
     return out;
   }
 
@@ -309,20 +418,22 @@ class Runner {
     }
   }
 
-  void run_structure(const Step& s) {
+  void run_structure(const Step& s, Bound::OfStep& b) {
     ir::Data in;
-    for (int slot : s.in) in.push_back(at(slot));
+    for (int slot : s.in) in.push_back(evaluated(at(slot)));
     ir::Data out;
     switch (s.node->structure()) {
       case ir::Structure::if_:
-        out = inner(s.blocks[ir::truth(in[0]) ? 0 : 1], {});
+        out = run_if(s, b, ir::truth(in[0]) ? 0 : 1);
         break;
       case ir::Structure::while_:
         out = in;
-        while (ir::truth(inner(s.blocks[0], out)[0])) out = inner(s.blocks[1], out);
+        // The rounds see what the condition was asked with: the parameters are its.
+        while (ir::truth(inner(s.blocks[0], b.blocks[0], out)[0]))
+          out = inner(s.blocks[1], b.blocks[1], {});
         break;
       case ir::Structure::for_:
-        out = run_for(s, in);
+        out = run_for(s, b, in);
         break;
       case ir::Structure::call:
         out = s.callee->run(in);
@@ -330,10 +441,14 @@ class Runner {
       default:
         LATHE_INTERNAL("a structure that programs do not run");
     }
-    for (size_t k = 0; k < out.size(); ++k) at(s.out[k]) = out[k];
+    for (size_t k = 0; k < out.size(); ++k) at(s.out[k]) = of_its_own(out[k]);
   }
 
-  ir::Data run_for(const Step& s, const ir::Data& in) {
+  ir::Data run_if(const Step& s, Bound::OfStep& b, size_t which) {
+    return inner(s.blocks[which], b.blocks[which], {});
+  }
+
+  ir::Data run_for(const Step& s, Bound::OfStep& b, const ir::Data& in) {
     const ir::Node& n = *s.node;
     int64_t bounds[3];
     size_t next = 0;
@@ -344,7 +459,7 @@ class Runner {
     for (int64_t i = bounds[0]; bounds[2] > 0 ? i < bounds[1] : i > bounds[1]; i += bounds[2]) {
       ir::Data parameters{ir::Datum(Arg(Int(i)))};
       parameters.insert(parameters.end(), carried.begin(), carried.end());
-      carried = inner(s.blocks[0], parameters);
+      carried = inner(s.blocks[0], b.blocks[0], parameters);
     }
     return carried;
   }
@@ -355,21 +470,33 @@ class Runner {
   /// input, is copied first where the write could change it.
   ir::Data results(const ir::Data& inputs) {
     ir::Data all;
-    for (int slot : p_.result_slots_) all.push_back(at(slot));
-    std::vector<ir::Write> writes = p_.graph_.writes();
-    size_t outputs = all.size() - writes.size();
-    auto written = [&](const Tensor& t) {
-      for (const ir::Write& w : writes)
-        if (inputs[w.input->index()].tensor().impl()->storage.get() == t.impl()->storage.get())
-          return true;
-      return false;
+    for (int slot : p_.result_slots_) all.push_back(evaluated(at(slot)));
+    size_t outputs = all.size() - p_.written_.size();
+    // A result owns its memory: no input's (a copy that was rewritten away), no constant's, and no
+    // other result's (equal expressions that were merged).
+    auto lies_in = [](const ir::Datum& d, const ir::Datum& other) {
+      return other.is_tensor() &&
+             d.tensor().impl()->storage.get() == other.tensor().impl()->storage.get();
     };
-    if (!writes.empty())
-      for (ir::Datum& d : all)
-        if (d.is_tensor() && written(d.tensor()))
-          d = ir::Datum(math_ops<Tensor>::clone(d.tensor()));
-    for (size_t i = 0; i < writes.size(); ++i)
-      assign(inputs[writes[i].input->index()].tensor(), all[outputs + i].tensor());
+    auto lent = [&](size_t i) {
+      auto same = [&](const ir::Datum& other) { return lies_in(all[i], other); };
+      return std::any_of(inputs.begin(), inputs.end(), same) ||
+             std::any_of(all.begin(), all.begin() + static_cast<ptrdiff_t>(i), same) ||
+             std::any_of(p_.constants_.begin(), p_.constants_.end(),
+                         [&](const auto& c) { return same(c.second); });
+    };
+    for (size_t i = 0; i < outputs; ++i)
+      if (all[i].is_tensor() && lent(i))
+        all[i] = ir::Datum(math_ops<Tensor>::clone(all[i].tensor()));
+    auto written = [&](const ir::Datum& d) {
+      return std::any_of(p_.written_.begin(), p_.written_.end(),
+                         [&](size_t input) { return lies_in(d, inputs[input]); });
+    };
+    for (size_t i = outputs; i < all.size(); ++i)
+      if (all[i].is_tensor() && written(all[i]))
+        all[i] = ir::Datum(math_ops<Tensor>::clone(all[i].tensor()));
+    for (size_t i = 0; i < p_.written_.size(); ++i)
+      assign(inputs[p_.written_[i]].tensor(), all[outputs + i].tensor());
     all.resize(outputs);
     return all;
   }
@@ -377,6 +504,7 @@ class Runner {
   const Program& p_;
   RunContext& c_;
   std::vector<int64_t> now_;  // what each symbol is
+  Wanted wanted_ = Wanted::either;
 };
 
 ir::Data Program::run(const ir::Data& inputs, RunContext& context) const {

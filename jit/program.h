@@ -57,6 +57,7 @@ class Program {
   int slots_ = 0;
   std::vector<int> input_slots_;
   std::vector<int> result_slots_;  // outputs, then what is written
+  std::vector<size_t> written_;    // which inputs that is
   std::vector<ir::SymbolSource> sources_;
   std::vector<std::pair<int, ir::Datum>> constants_;  // slots that never change
   std::vector<std::unique_ptr<PointwiseKernel>> kernels_;
@@ -79,6 +80,7 @@ class RunContext {
   const Program* program_;
   std::unique_ptr<Bound> bound_;
   std::vector<ir::Datum> slots_;
+  std::vector<int> loose_;  // slots that hold something of one call only
   StorageRef arena_;
   RunCounts counts_;
 };

@@ -1,12 +1,17 @@
-// What a Program is made of: private to jit/plan.cpp, program.cpp and explain.cpp.
+// What a Program is made of: private to jit/plan.cpp, group_rows.cpp, bind.cpp, run.cpp and
+// explain.cpp.
 #pragma once
 
 #include "jit/program.h"
+#include "kernels/own/fold.h"
+#include "kernels/prepared.h"
 
 namespace lathe::jit {
 
+struct RowGroup;
+
 struct Step {
-  enum class Kind : uint8_t { op, kernel, structure };
+  enum class Kind : uint8_t { op, kernel, rows, structure };
   Kind kind = Kind::op;
   const ir::Node* node = nullptr;
   std::vector<int> in, out;  // slots
@@ -16,6 +21,10 @@ struct Step {
   PointwiseKernel* kernel = nullptr;
   std::vector<std::pair<uint32_t, int>>
       symbols;  // results that say what a symbol is: (symbol, axis)
+  // A contraction: the kernel that replaces its results while they are hot. Its result is used by
+  // nothing else.
+  std::unique_ptr<Step> epilogue;
+  std::unique_ptr<RowGroup> rows;
   // Structures: steps and result slots of each block, parameters first.
   struct Inner {
     const ir::Block* block = nullptr;
@@ -26,22 +35,82 @@ struct Step {
   std::unique_ptr<Program> callee;
 };
 
+/// Kernels and reductions over the same rows, run together a few rows at a time, so that what goes
+/// from one to the next stays in the nearest cache. Row r of each is row r of every other.
+struct RowGroup {
+  struct Member {
+    Step step;  // a kernel, or an op that reduces what is inside the row
+    Int inner;  // positions a row: of the kernel, or reduced into one
+    const own::FoldPrograms* fold = nullptr;  // of a reduction
+    std::vector<int> inputs;                  // slots of the tensors it reads
+    std::vector<int> temporary;               // by input, then result: which it is, or -1
+
+    bool keeps(size_t result) const { return temporary[inputs.size() + result] < 0; }
+  };
+  /// A value that only members read: it lives in scratch memory, a few rows of it at a time.
+  struct Temporary {
+    DType dtype;
+    Int elements;  // a row
+  };
+  Int rows;
+  std::vector<Member> members;
+  std::vector<Temporary> temporaries;
+};
+
+/// Joins steps into row groups, in place.
+void group_rows(std::vector<Step>& steps,
+                const absl::flat_hash_map<const ir::Value*, Geometry>& geometry);
+
+/// Calls f on the step and on all that run as a part of it, structures' blocks left out.
+template <class S, class F>
+void each_part(S& step, F f) {
+  f(step);
+  if (step.epilogue) f(*step.epilogue);
+  if (step.rows)
+    for (auto& member : step.rows->members) f(member.step);
+}
+
 /// A stretch of the arena: who makes it and who needs it last.
 struct ArenaBlock {
   TensorType type;
   int first = 0, last = 0;
 };
 
+/// Everything about a program that sizes decide.
 struct Bound {
-  std::vector<int64_t> symbols;
   struct OfStep {
     Types types;
-    ArgVec attrs;  // symbolic Ints replaced
     PointwiseKernel::Bound kernel;
-    int64_t arena_offset = -1;
+    Tensor place;  // result 0, where it lives in the arena
+    // Ops: arguments with holes for what comes from slots.
+    std::optional<ir::Filled> filled;
+    absl::InlinedVector<Arg*, 4> holes;  // by input
+    const Entry* entry = nullptr;        // of the table, as flags were at `revision`
+    uint64_t revision = 0;
+    PreparedCall contraction;
+    absl::InlinedVector<lathe::Operand, 2> operands;  // what it was prepared for
+    bool fixed = false;                               // a view of what never moves: computed once
+    bool done = false;
+    std::unique_ptr<OfStep> epilogue;
+    // Row groups:
+    int64_t rows = 0, block = 1;  // rows at a time
+    std::vector<OfStep> members;
+    std::vector<int64_t> inner;               // by member
+    std::vector<int64_t> scratch, row_bytes;  // by temporary: where it begins, bytes a row
+    size_t scratch_bytes = 0;
+    std::vector<std::vector<OfStep>> blocks;  // structures
   };
+  std::vector<int64_t> symbols;
   std::vector<OfStep> steps;  // by position in the program's top level
   size_t arena_bytes = 0;
 };
+
+/// The value of an expression over a program's symbols.
+Int evaluate(Int e, absl::Span<const int64_t> symbols);
+/// Works out all that the symbols decide, and places intermediates in `arena` (which grows).
+std::unique_ptr<Bound> bind(const std::vector<Step>& steps, absl::Span<const ArenaBlock> blocks,
+                            std::vector<int64_t> symbols, Device device, StorageRef& arena);
+/// One step alone: for those whose sizes only running tells.
+void bind_step(const Step& step, absl::Span<const int64_t> symbols, Bound::OfStep& bound);
 
 }  // namespace lathe::jit

@@ -35,7 +35,7 @@ const RuntimeFunction kRuntime[] = {
     {kFmod32, reinterpret_cast<void*>(&fmod32)},
     {kFmod64, reinterpret_cast<void*>(&fmod64)},
     {"fmaf", reinterpret_cast<void*>(static_cast<float (*)(float, float, float)>(&::fmaf))},
-    {"fma",  // not an op: the C library's symbol
+    {"fma",  // not an op: the C library's function
      reinterpret_cast<void*>(static_cast<double (*)(double, double, double)>(&::fma))},
     {"memcpy", reinterpret_cast<void*>(&::memcpy)},
     {"memset", reinterpret_cast<void*>(&::memset)},

@@ -1,0 +1,42 @@
+// A row group under way: its members take turns on a few rows at a time (see group_rows.cpp for
+// which steps are in one, RowGroup for what is planned, Bound::OfStep for what sizes decide).
+#pragma once
+
+#include <deque>
+#include <optional>
+
+#include "jit/steps.h"
+
+namespace lathe::jit {
+
+/// A kernel about to run: where its tensors lie, and its numbers.
+struct KernelCall {
+  absl::InlinedVector<std::byte*, 8> buffers;  // inputs then results; null: a temporary
+  absl::InlinedVector<uint64_t, 4> uniforms;
+  absl::InlinedVector<Tensor, 2> outs;
+  PointwiseKernel::Run run;
+};
+
+/// A member on its turn. Stays where it is: its launch refers to its call.
+struct RowPart {
+  RowPart(const RowGroup::Member& m, int64_t positions) : member(m), inner(positions) {}
+  RowPart(const RowPart&) = delete;
+
+  const RowGroup::Member& member;
+  int64_t inner;  // positions a row
+  KernelCall call;
+  std::optional<PointwiseKernel::Launch> launch;  // a kernel's; none: a reduction
+
+  /// Rows [first, end), with the group's temporaries in `scratch`.
+  void run(const Bound::OfStep& group, std::byte* scratch, int64_t first, int64_t end);
+
+ private:
+  /// Where a buffer would begin if all rows of it were there.
+  std::byte* origin(const Bound::OfStep& group, std::byte* scratch, size_t buffer,
+                    int64_t first) const;
+};
+
+/// All rows of a bound group, shared out to threads. Throws what a check found.
+void run_rows(const Bound::OfStep& group, std::deque<RowPart>& parts);
+
+}  // namespace lathe::jit

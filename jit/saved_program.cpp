@@ -1,0 +1,216 @@
+#include "jit/saved_program.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "graph/file/file.h"
+#include "graph/literal.h"
+#include "graph/text.h"
+
+namespace lathe::jit {
+namespace {
+
+bool is_input(const ir::Value* v, const ir::Graph& g) {
+  return v != nullptr && v->node() == nullptr && v->block() == &g.body();
+}
+
+std::string shown(const ir::Datum& d) {
+  return d.is_tensor() ? lathe::to_string(type_of(d.tensor())) : lathe::to_string(d.arg());
+}
+
+}  // namespace
+
+SavedProgram::SavedProgram(ir::Graph captured, std::string note)
+    : captured_(std::move(captured)), note_(std::move(note)) {
+  ir::Graph g = captured_.clone();
+  report_ = ir::optimise(g);
+  program_ = std::make_unique<Program>(std::move(g));
+  plan_checks();
+}
+
+std::shared_ptr<SavedProgram> SavedProgram::load(const std::string& path) {
+  ir::Loaded file = ir::read_file(path);
+  return std::make_shared<SavedProgram>(std::move(file.graph), std::move(file.note));
+}
+
+std::shared_ptr<SavedProgram> SavedProgram::parse(std::string_view bytes, std::string_view name) {
+  ir::Loaded file = ir::from_bytes(bytes, {}, name);
+  return std::make_shared<SavedProgram>(std::move(file.graph), std::move(file.note));
+}
+
+void SavedProgram::save(const std::string& path) const {
+  ir::write_file(captured_, path, {.note = note_});
+}
+
+// ── what every call must satisfy ────────────────────────────────────────────────────────────────
+
+void SavedProgram::plan_checks() {
+  sources_ = captured_.sources();
+  for (size_t i = 0; i < captured_.inputs().size(); ++i) {
+    const TensorType* t = captured_.inputs()[i]->type().tensor();
+    if (t == nullptr) continue;
+    for (size_t axis = 0; axis < t->shape.size(); ++axis)
+      if (t->shape[axis].known())
+        fixed_.push_back({i, static_cast<int>(axis), t->shape[axis].value()});
+  }
+  auto answerable = [&](Int e) {
+    for (uint32_t k : symbols_of(e))
+      if (k >= sources_.size() || !is_input(sources_[k].value, captured_)) return false;
+    return true;
+  };
+  for (const SymFact& f : captured_.assumptions())
+    if (answerable(f.a) && answerable(f.b)) facts_.push_back(f);
+}
+
+void SavedProgram::refuse(size_t i, std::string got) const {
+  const ir::Value* v = captured_.inputs()[i];
+  ErrorParts parts{.op = captured_.name(),
+                   .problem = absl::StrCat(
+                       "input ", i, v->name().empty() ? "" : absl::StrCat(" (", v->name(), ")"),
+                       " is not what the program was saved for"),
+                   .got = std::move(got),
+                   .expected = ir::to_string(v->type()),
+                   .next = "convert it first, or save the function again for inputs like this one"};
+  throw TypeError(std::move(parts));
+}
+
+void SavedProgram::check_input(size_t i, const ir::Datum& given) const {
+  const ir::Type& want = captured_.inputs()[i]->type();
+  if (const TensorType* t = want.tensor()) {
+    if (!given.is_tensor()) refuse(i, shown(given));
+    const Tensor& x = given.tensor();
+    if (x.dtype() != t->dtype || x.rank() != static_cast<int>(t->shape.size()) ||
+        !(x.device() == t->device))
+      refuse(i, shown(given));
+    return;
+  }
+  constexpr Tag kTags[] = {Tag::flag, Tag::integer, Tag::real};
+  if (want.scalar() == nullptr || given.is_tensor() ||
+      given.arg().tag != kTags[static_cast<int>(want.scalar()->kind)])
+    refuse(i, shown(given));
+}
+
+void SavedProgram::check(const ir::Data& inputs) const {
+  if (inputs.size() != captured_.inputs().size())
+    throw TypeError({.op = captured_.name(),
+                     .problem = "the number of inputs is wrong",
+                     .got = absl::StrCat(inputs.size()),
+                     .expected = absl::StrCat(captured_.inputs().size())});
+  for (size_t i = 0; i < inputs.size(); ++i) check_input(i, inputs[i]);
+  for (const FixedSize& f : fixed_) {
+    Int got = inputs[f.input].tensor().size(f.axis);
+    if (!got.known() || got.value() != f.size) refuse(f.input, shown(inputs[f.input]));
+  }
+  auto value = [&](Int e) {
+    return e.known() ? e : substitute(e, [&](uint32_t k) {
+      const ir::Datum& d = inputs[sources_[k].value->index()];
+      return sources_[k].axis < 0 ? d.integer() : d.tensor().size(sources_[k].axis);
+    });
+  };
+  for (const SymFact& f : facts_) {
+    Int a = value(f.a), b = value(f.b);
+    if (lathe::decide(f.relation, a, b) == f.holds) continue;
+    throw ShapeError({.op = captured_.name(),
+                      .problem = "the program was saved for inputs of other sizes",
+                      .got = absl::StrCat(to_string(a), " and ", to_string(b)),
+                      .expected = absl::StrCat(f.holds ? "" : "not ", ir::to_string(f)),
+                      .next = "save the function again for sizes like these",
+                      .site = f.site});
+  }
+}
+
+// ── running ─────────────────────────────────────────────────────────────────────────────────────
+
+ir::Data SavedProgram::run(const ir::Data& inputs) const {
+  check(inputs);
+  std::unique_ptr<RunContext> context;
+  {
+    std::lock_guard hold(mutex_);
+    if (!idle_.empty()) {
+      context = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  if (!context) context = std::make_unique<RunContext>(*program_);
+  ir::Data outputs = program_->run(inputs, *context);
+  std::lock_guard hold(mutex_);
+  peak_ = std::max(peak_, context->arena_bytes());
+  idle_.push_back(std::move(context));
+  return outputs;
+}
+
+std::string SavedProgram::explain() const {
+  return absl::StrCat(captured_.name(), ": ", captured_.inputs().size(), " inputs, ",
+                      captured_.outputs().size(), " outputs", note_.empty() ? "" : "; ", note_,
+                      "\n", report_.print(), program_->explain());
+}
+
+size_t SavedProgram::peak_bytes() const {
+  std::lock_guard hold(mutex_);
+  return peak_;
+}
+
+// ── making them ─────────────────────────────────────────────────────────────────────────────────
+
+ir::Graph capture(ir::TracedFunction body, absl::Span<const ir::InputSpec> inputs, ir::Host& host,
+                  std::string name) {
+  ir::Traced traced = ir::trace(body, inputs, host, {.name = std::move(name), .aliases = false});
+  ir::Graph& g = traced.graph;
+  for (const ir::Write& w : g.writes()) {
+    if (w.input->index() < inputs.size()) continue;
+    throw TraceError({.op = g.name(),
+                      .problem = absl::StrCat(
+                          "the function writes to '", w.input->name(),
+                          "', which it was not given: a file has no place to keep the change"),
+                      .got = ir::to_string(w.input->type()),
+                      .next = "pass it as an argument, or save the function in evaluation mode"});
+  }
+  // From the last, so that the places of the others hold.
+  for (size_t k = traced.lifted_now.size(); k-- > 0;) {
+    size_t index = inputs.size() + k;
+    ir::Value* input = g.inputs()[index];
+    Tensor now = traced.lifted_now[k];
+    if (!(now.device() == Device{}))
+      throw DeviceError({.op = g.name(),
+                         .problem = absl::StrCat("'", input->name(), "' is not in host memory"),
+                         .got = lathe::to_string(now.device()),
+                         .next = "move it to cpu before saving"});
+    // A copy: the program keeps the elements of now, whatever is written to the tensor later.
+    Tensor packed_now = ir::packed(now);
+    Tensor kept = from_host(packed_now.data(), now.dtype(), now.shape());
+    if (!ir::writes_inline(kept)) g.add_large_constant(kept);
+    ir::Value* constant = nullptr;
+    if (ir::Node* first = g.body().first()) {
+      ir::InsertAt at(g, first);
+      constant = g.add_constant(Arg(kept));
+    } else {
+      ir::InsertAt at(g, g.body());
+      constant = g.add_constant(Arg(kept));
+    }
+    g.set_name(constant, input->name());
+    g.replace(input, constant);
+    g.erase_parameter(g.body(), index);
+  }
+  return std::move(traced.graph);
+}
+
+std::string freeze(ir::Graph& graph) {
+  constexpr int kRounds = 8;
+  ir::run_pass("unify_sizes", graph);
+  int folded = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    int changes = 0;
+    for (std::string_view pass : {"eliminate_dead", "merge_common", "fold_constants",
+                                  "canonicalise", "simplify_algebra", "clean_casts", "clean_views"})
+      changes += ir::run_pass(pass, graph);
+    int now = ir::run_pass("fold_batch_norm", graph);
+    folded += now;
+    if (changes + now == 0) break;
+  }
+  graph.drop_unused_constants();
+  return absl::StrCat("frozen: ", folded, " approximate rewrites of batch norm");
+}
+
+}  // namespace lathe::jit

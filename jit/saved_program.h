@@ -1,0 +1,81 @@
+// A program that stands by itself: what a `.lathe` file holds, and what lt.load, lathe.h and
+// lathe.hpp run. Nothing of the front end that made it is left: weights are constants of the graph,
+// and what a trace took for granted is asked of every call.
+//
+// The graph in the file is the one that was captured (or frozen). It is rewritten and planned anew
+// wherever it is loaded, by the same exact pipeline, so a file made on one machine runs as well as
+// its source does on another, and the bits are those of the function that was saved.
+//
+// A loaded program is immutable: any number of threads run it at once.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "graph/pipeline.h"
+#include "graph/trace.h"
+#include "jit/program.h"
+
+namespace lathe::jit {
+
+class SavedProgram {
+ public:
+  /// `captured`: a core graph. FileError if it needs what only its front end could give.
+  explicit SavedProgram(ir::Graph captured, std::string note = {});
+  /// FileError for what is damaged or no program, NameError for an op this build does not have.
+  static std::shared_ptr<SavedProgram> load(const std::string& path);
+  static std::shared_ptr<SavedProgram> parse(std::string_view bytes, std::string_view name);
+  /// The file appears whole or not at all. FileError.
+  void save(const std::string& path) const;
+
+  /// Runs on these inputs and makes writes to them good. ShapeError, DTypeError, DeviceError or
+  /// TypeError for inputs that the program is not for.
+  ir::Data run(const ir::Data& inputs) const;
+
+  const ir::Graph& graph() const { return captured_; }
+  const ir::Graph& optimised() const { return program_->graph(); }
+  const std::string& note() const { return note_; }
+  /// Each rewriting pass and what it did, then each step with its primitive and the reasons.
+  std::string explain() const;
+  /// Compiles every kernel now instead of at its first run; what could not be, and why.
+  std::string compile() const { return program_->compile(); }
+  size_t peak_bytes() const;  // of intermediates, over the runs so far
+
+ private:
+  struct FixedSize {
+    size_t input;
+    int axis;
+    int64_t size;
+  };
+  void plan_checks();
+  void check(const ir::Data& inputs) const;
+  void check_input(size_t i, const ir::Datum& given) const;
+  [[noreturn]] void refuse(size_t i, std::string got) const;
+
+  ir::Graph captured_;
+  std::string note_;
+  ir::Report report_;
+  std::unique_ptr<Program> program_;
+  std::vector<FixedSize> fixed_;
+  std::vector<ir::SymbolSource> sources_;
+  std::vector<SymFact> facts_;  // taken for granted, and answered by the inputs alone
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<RunContext>> idle_;  // kept for whoever calls next
+  mutable size_t peak_ = 0;
+};
+
+/// Traces `body` into a graph that says everything by itself. Tensors that `host` finds by a path
+/// become constants of that name, with the elements they have now. TraceError if the function
+/// writes to one of them.
+ir::Graph capture(ir::TracedFunction body, absl::Span<const ir::InputSpec> inputs, ir::Host& host,
+                  std::string name);
+
+/// Rewrites a captured graph for inference, constants first: what depends on weights alone is
+/// computed, and a batch norm becomes part of the convolution before it. The latter is approximate
+/// (it rounds elsewhere than the original), so it is only ever done here, on request. What was
+/// done, for the file's note.
+std::string freeze(ir::Graph& graph);
+
+}  // namespace lathe::jit
