@@ -7,6 +7,8 @@
 #include "core/error.h"
 #include "core/inplace.h"
 #include "python/bindings/call.h"
+#include "python/bindings/later.h"
+#include "python/bindings/signals.h"
 
 namespace lathe::py {
 namespace {
@@ -24,9 +26,7 @@ struct HookHandle {
 /// Destroys a Python object from wherever the tape drops its hook.
 std::shared_ptr<nb::object> shared(nb::object o) {
   return {new nb::object(std::move(o)), [](nb::object* p) {
-            if (Py_IsInitialized() == 0) return;
-            nb::gil_scoped_acquire lock;
-            delete p;
+            release_later([](void* q) { delete static_cast<nb::object*>(q); }, p);
           }};
 }
 
@@ -54,14 +54,17 @@ BackwardOptions options_of(nb::handle retain, bool create, bool allow_unused = f
   o.create_graph = create;
   o.retain_graph = retain.is_none() ? create : nb::cast<bool>(retain);
   o.allow_unused = allow_unused;
+  o.cancelled = interrupted;
   return o;
 }
 
 void run_backward(nb::handle ys, nb::handle dys, nb::handle retain, bool create) {
   Tensors outputs = tensors_of(ys, "backward"), gradients = tensors_of(dys, "backward");
   BackwardOptions o = options_of(retain, create);
-  Released others_may_run;
-  backward(outputs, gradients, o);
+  released([&] {
+    backward(outputs, gradients, o);
+    return 0;
+  });
 }
 
 nb::object run_grad(nb::handle ys, nb::handle xs, nb::handle dys, nb::handle retain, bool create,
@@ -69,11 +72,7 @@ nb::object run_grad(nb::handle ys, nb::handle xs, nb::handle dys, nb::handle ret
   Tensors outputs = tensors_of(ys, "grad"), inputs = tensors_of(xs, "grad");
   Tensors gradients = tensors_of(dys, "grad");
   BackwardOptions o = options_of(retain, create, allow_unused);
-  Tensors found;
-  {
-    Released others_may_run;
-    found = grad(outputs, gradients, inputs, o);
-  }
+  Tensors found = released([&] { return grad(outputs, gradients, inputs, o); });
   nb::object list = owned(wrap_list(found));
   return owned(PyList_AsTuple(list.ptr()));
 }
@@ -109,6 +108,11 @@ nb::object grad_fn_of(const Tensor& t) {
 }
 
 nb::object add_hook(const Tensor& t, nb::object function) {
+  if (t.symbolic())
+    throw TraceError({.op = "register_hook",
+                      .problem = "a hook would run while tracing only",
+                      .got = to_string(type_of(t)),
+                      .next = "register it on the result of the traced function"});
   std::shared_ptr<nb::object> kept = shared(std::move(function));
   register_hook(t, [kept](const Tensor& g) -> Tensor {
     nb::gil_scoped_acquire lock;

@@ -9,6 +9,7 @@
 #include "core/fn.h"
 #include "include/lathe/ops/shape.h"
 #include "python/bindings/build.h"
+#include "python/bindings/later.h"
 #include "python/bindings/values.h"
 
 namespace lathe::py {
@@ -70,25 +71,32 @@ DType dtype_of(const Py_buffer& b) {
   no_dtype(format);
 }
 
-/// A buffer on loan.
+/// A buffer on loan, for as long as some tensor uses it.
 class Loan {
  public:
-  Loan(PyObject* exporter, int flags) { checked(PyObject_GetBuffer(exporter, &view_, flags)); }
+  Loan(PyObject* exporter, int flags) : view_(new Py_buffer) {
+    if (PyObject_GetBuffer(exporter, view_, flags) == 0) return;
+    delete view_;
+    throw nb::python_error();
+  }
   ~Loan() {
-    if (Py_IsInitialized() == 0) return;  // the exporter is gone with the interpreter
-    nb::gil_scoped_acquire lock;
-    PyBuffer_Release(&view_);
+    release_later(
+        [](void* view) {
+          PyBuffer_Release(static_cast<Py_buffer*>(view));
+          delete static_cast<Py_buffer*>(view);
+        },
+        view_);
   }
   Loan(const Loan&) = delete;
-  const Py_buffer& view() const { return view_; }
+  const Py_buffer& view() const { return *view_; }
   Shape shape() const {
     Shape s;
-    for (int i = 0; i < view_.ndim; ++i) s.push_back(Int(static_cast<int64_t>(view_.shape[i])));
+    for (int i = 0; i < view_->ndim; ++i) s.push_back(Int(static_cast<int64_t>(view_->shape[i])));
     return s;
   }
 
  private:
-  Py_buffer view_;
+  Py_buffer* view_;
 };
 
 void copy_axis(const Py_buffer& b, int axis, const char* from, std::byte*& to) {
@@ -126,12 +134,14 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
       throw AutogradError({.op = "numpy",
                            .problem = "the array would not be part of history",
                            .got = to_string(type_of(t)),
+                           .expected = "a tensor that does not require grad",
                            .next = "call x.detach().numpy()"});
     const char* format = format_of(t.dtype());
     if (format == nullptr)
       throw DTypeError({.op = "numpy",
                         .problem = "the buffer protocol has no such element type",
                         .got = std::string(name(t.dtype())),
+                        .expected = "a dtype that NumPy has",
                         .next = "convert: x.float().numpy()"});
     const std::byte* data = t.data();
     const Geometry& g = t.geometry();
@@ -181,7 +191,8 @@ Tensor share_buffer(PyObject* exporter) {
     throw TypeError({.op = "from_numpy",
                      .problem = "the object has no buffer",
                      .got = Py_TYPE(exporter)->tp_name,
-                     .expected = "a NumPy array"});
+                     .expected = "a NumPy array",
+                     .next = "use lt.tensor() for lists and numbers"});
   std::shared_ptr<Loan> loan;
   try {
     loan = std::make_shared<Loan>(exporter, PyBUF_RECORDS);

@@ -11,6 +11,7 @@
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
+#include "python/bindings/jit.h"
 #include "python/bindings/values.h"
 
 namespace lathe::py {
@@ -25,7 +26,8 @@ enum class Leaf : uint8_t { flag, integer, real, complex };
   throw TypeError({.op = "tensor",
                    .problem = "the data holds something that is no number",
                    .got = Py_TYPE(o)->tp_name,
-                   .expected = "numbers, or sequences of numbers, nested to equal lengths"});
+                   .expected = "numbers, or sequences of numbers, nested to equal lengths",
+                   .next = "convert the items to numbers first"});
 }
 
 bool is_scalar_tensor(PyObject* o) { return is_tensor(o) && impl_of(o)->geometry.rank() == 0; }
@@ -81,10 +83,10 @@ class NestedReader {
  private:
   void look(PyObject* o, size_t level) {
     if (level < shape_.size()) {
-      if (!is_sequence(o)) ragged(level);
+      if (!is_sequence(o)) ragged(o, level);
       nb::object items = owned(PySequence_Fast(o, "a sequence expected"));
       Py_ssize_t size = PySequence_Fast_GET_SIZE(items.ptr());
-      if (size != shape_[level].value()) ragged(level);
+      if (size != shape_[level].value()) ragged(o, level);
       for (Py_ssize_t i = 0; i < size; ++i)
         look(PySequence_Fast_GET_ITEM(items.ptr(), i), level + 1);
       return;
@@ -105,7 +107,7 @@ class NestedReader {
              : d == DType::bool_ ? Leaf::flag
                                  : Leaf::integer;
     } else if (is_sequence(o)) {
-      ragged(level);
+      ragged(o, level);
     } else if (PyIndex_Check(o)) {
       leaf = Leaf::integer;
     } else if (PyNumber_Check(o)) {
@@ -116,24 +118,30 @@ class NestedReader {
     leaf_ = std::max(leaf_, leaf);
   }
 
-  [[noreturn]] void ragged(size_t level) const {
+  [[noreturn]] void ragged(PyObject* o, size_t level) const {
     throw ValueError(
         {.op = "tensor",
          .problem = absl::StrCat("the sequences at depth ", level, " differ in length"),
-         .expected = absl::StrCat("the shape of the first items, ", lathe::to_string(shape_))});
+         .got = is_sequence(o) && level < shape_.size()
+                    ? absl::StrCat(PySequence_Size(o), " items where ", to_string(shape_[level]),
+                                   " were before")
+                    : std::string(Py_TYPE(o)->tp_name),
+         .expected = absl::StrCat("the shape of the first items, ", lathe::to_string(shape_)),
+         .next = "pad the short ones, or make a tensor of each"});
   }
 
   void write(PyObject* o, size_t level) {
     if (level < shape_.size()) {
       nb::object items = owned(PySequence_Fast(o, "a sequence expected"));
       // The list may have changed since it was measured: reading a number can run Python code.
-      if (PySequence_Fast_GET_SIZE(items.ptr()) != shape_[level].value()) ragged(level);
+      if (PySequence_Fast_GET_SIZE(items.ptr()) != shape_[level].value()) ragged(o, level);
       for (int64_t i = 0; i < shape_[level].value(); ++i) {
-        if (i >= PySequence_Fast_GET_SIZE(items.ptr())) ragged(level);
+        if (i >= PySequence_Fast_GET_SIZE(items.ptr())) ragged(o, level);
         write(PySequence_Fast_GET_ITEM(items.ptr(), i), level + 1);
       }
       return;
     }
+    if (is_tensor(o)) reading(tensor_of(o), "tensor");
     if (PyFloat_CheckExact(o)) {
       put(PyFloat_AS_DOUBLE(o));
     } else if (is_scalar_tensor(o) && impl_of(o)->dtype != dtype_) {
@@ -166,6 +174,7 @@ class NestedReader {
       throw OverflowError({.op = "tensor",
                            .problem = "an integer outside the range of int64",
                            .got = std::string(text_of(owned(PyObject_Str(number.ptr())).ptr())),
+                           .expected = "-2^63 to 2^63 - 1",
                            .next = "ask for dtype=lathe.float64"});
     }
     store_element(dtype_, at_, static_cast<int64_t>(value));
@@ -175,6 +184,7 @@ class NestedReader {
       throw TypeError({.op = "tensor",
                        .problem = "a complex number does not fit the dtype",
                        .got = std::string(name(dtype_)),
+                       .expected = "a complex dtype",
                        .next = "ask for dtype=lathe.complex64"});
     float parts[2] = {static_cast<float>(PyComplex_RealAsDouble(o)),
                       static_cast<float>(PyComplex_ImagAsDouble(o))};
@@ -204,6 +214,7 @@ Tensor build(PyObject* data, const BuildOptions& options) {
   NestedReader reader;
   reader.measure(data);
   Tensor t = reader.read(data, options.dtype.value_or(reader.natural_dtype()));
+  note_constant(t);
   return options.device ? to_device(t, *options.device) : t;
 }
 

@@ -40,14 +40,12 @@ bool takes_long(const Op& op, Args args) {
 
 Outputs run(const Op& op, Args args) {
   if (!takes_long(op, args)) return call(op, args);
-  Released others_may_run;
-  return call(op, args);
+  return released([&] { return call(op, args); });
 }
 
 Tensor run_inplace(const Op& op, Args args) {
   if (!takes_long(op, args)) return call_inplace(op, args);
-  Released others_may_run;
-  return call_inplace(op, args);
+  return released([&] { return call_inplace(op, args); });
 }
 
 }  // namespace lathe::py

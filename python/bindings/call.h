@@ -4,6 +4,7 @@
 #include "core/dispatch.h"
 #include "core/shortcut.h"
 #include "python/bindings/python.h"
+#include "python/bindings/signals.h"
 
 namespace lathe::py {
 
@@ -19,6 +20,17 @@ class Released {
   SiteScope site_;
   PyThreadState* state_;
 };
+
+/// f() without the lock. A signal that came too late to stop it is raised all the same.
+template <class F>
+auto released(F f) {
+  auto result = [&] {
+    Released others_may_run;
+    return f();
+  }();
+  if (restore_interrupt()) throw nb::python_error();
+  return result;
+}
 
 /// Whether a call is worth giving the lock away: it takes longer than a switch of threads.
 bool takes_long(const Op& op, Args args);

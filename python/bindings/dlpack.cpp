@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "python/bindings/build.h"
+#include "python/bindings/later.h"
 
 namespace lathe::py {
 namespace {
@@ -133,9 +134,9 @@ template <class Managed>
 Tensor adopt(Managed* m) {
   // From here on the structure is ours to release, whatever goes wrong.
   std::shared_ptr<Managed> held(m, [](Managed* p) {
-    if (p->deleter == nullptr || Py_IsInitialized() == 0) return;
-    nb::gil_scoped_acquire lock;  // many deleters drop a Python reference
-    p->deleter(p);
+    if (p->deleter == nullptr) return;
+    auto release = [](void* q) { static_cast<Managed*>(q)->deleter(static_cast<Managed*>(q)); };
+    release_later(release, p);  // many deleters drop a Python reference
   });
   const DLTensor& d = m->tensor;
   if (d.device.type != kCpu)
@@ -201,7 +202,8 @@ Tensor from_dlpack(nb::object o) {
     throw TypeError({.op = "from_dlpack",
                      .problem = "the object does not speak DLPack",
                      .got = Py_TYPE(o.ptr())->tp_name,
-                     .expected = "an object with __dlpack__"});
+                     .expected = "an object with __dlpack__",
+                     .next = "use lt.tensor() for lists and numbers"});
   nb::object made;
   try {
     made = o.attr("__dlpack__")(nb::arg("max_version") = nb::make_tuple(1, 0));

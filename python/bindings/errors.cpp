@@ -3,6 +3,8 @@
 #include <array>
 #include <new>
 
+#include "python/bindings/signals.h"
+
 namespace lathe::py {
 namespace {
 
@@ -133,15 +135,32 @@ void raise(const Error& error) noexcept {
   Py_DECREF(e);
 }
 
+namespace {
+
+/// Memory for a few words is nearly always left after a large request failed.
+void raise_out_of_memory() noexcept {
+  try {
+    raise(MemoryError({.op = "lathe",
+                       .problem = "out of memory",
+                       .got = "a request that the system refused",
+                       .expected = "less memory in use, or a higher limit",
+                       .next = "free tensors, or make the batch smaller"}));
+  } catch (...) {
+    PyErr_SetString(error_class(ErrorKind::memory), "out of memory");
+  }
+}
+
+}  // namespace
+
 void raise_active() noexcept {
   try {
     throw;
   } catch (nb::python_error& e) {
     e.restore();
   } catch (const Error& e) {
-    raise(e);
+    if (e.kind() != ErrorKind::cancelled || !restore_interrupt()) raise(e);
   } catch (const std::bad_alloc&) {
-    PyErr_SetString(error_class(ErrorKind::memory), "out of memory");
+    raise_out_of_memory();
   } catch (const std::exception& e) {
     PyErr_Format(error_class(ErrorKind::internal), "unexpected C++ exception: %s", e.what());
   } catch (...) {

@@ -4,29 +4,41 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 
+#include "autodiff/tape.h"
 #include "core/error.h"
 #include "core/inplace.h"
 #include "graph/text.h"
+#include "graph/tracer.h"
 #include "jit/function.h"
+#include "kernels/table.h"
 #include "python/bindings/call.h"
 #include "python/bindings/tensor.h"
+#include "python/bindings/values.h"
+#include "python/bindings/witness.h"
 
 namespace lathe::py {
 namespace {
+
+class State;
+constinit thread_local State* t_state = nullptr;  // of the innermost call on this thread
 
 /// The tensors of one call: arguments first, then all that the traced code can reach. A path is a
 /// place in this list, so a rebound parameter is found again, and a tensor that is nowhere in it is
 /// refused.
 class State final : public jit::FrontEnd {
  public:
-  explicit State(const Tensors& tensors) : tensors_(tensors) {
-    for (size_t i = 0; i < tensors_.size(); ++i) places_.try_emplace(tensors_[i].impl(), i);
-  }
+  explicit State(const Tensors& tensors) : tensors_(tensors), outer_(t_state) { t_state = this; }
+
+  ~State() override { t_state = outer_; }
 
   Found find(const Tensor& t) override {
+    if (places_.empty())  // only a trace asks
+      for (size_t i = 0; i < tensors_.size(); ++i) places_.try_emplace(tensors_[i].impl(), i);
     auto it = places_.find(t.impl());
     if (it != places_.end()) return {Found::How::path, {absl::StrCat("t", it->second)}};
+    if (is_constant(t)) return {Found::How::constant, {}};
     return {Found::How::refused, {}};
   }
   Tensor read(const ir::Path& path) override {
@@ -36,10 +48,52 @@ class State final : public jit::FrontEnd {
     return tensors_[i];
   }
 
+  void note(const Tensor& t) { constants_.push_back(t); }
+  bool noted(const Tensor& t) const {
+    for (const Tensor& c : constants_)
+      if (same(c, t)) return true;
+    return false;
+  }
+
  private:
   const Tensors& tensors_;
+  State* outer_;
+  Tensors constants_;
   absl::flat_hash_map<const TensorImpl*, size_t> places_;
 };
+
+/// What a traced function gives: tensors, and sizes of the trace.
+ir::Data results_of(nb::handle list) {
+  ir::Data out;
+  for (nb::handle h : list) {
+    if (is_tensor(h.ptr()))
+      out.emplace_back(tensor_of(h.ptr()));
+    else
+      out.emplace_back(Arg(to_int(h.ptr())));
+  }
+  return out;
+}
+
+using KnownObjects = absl::flat_hash_map<const TensorImpl*, nb::handle>;
+
+/// Results as Python objects: what is a tensor of the caller's, or given twice, is the same object.
+nb::list objects_of(const ir::Data& results, KnownObjects& known) {
+  nb::list out;
+  if (results.size() == 1 && results[0].is_tensor() && known.empty()) {
+    out.append(owned(wrap(results[0].tensor())));
+    return out;
+  }
+  for (const ir::Datum& d : results) {
+    if (!d.is_tensor()) {
+      out.append(owned(from_int(d.integer())));
+      continue;
+    }
+    auto [it, fresh] = known.try_emplace(d.tensor().impl(), nb::handle());
+    out.append(fresh ? owned(wrap(d.tensor())) : nb::borrow(it->second));
+    if (fresh) it->second = out[out.size() - 1];
+  }
+  return out;
+}
 
 Tensors tensor_list(nb::handle list) {
   Tensors out;
@@ -62,25 +116,26 @@ class Function {
   /// list.
   nb::list call(nb::list tensors, size_t arguments, nb::callable body) {
     Tensors all = tensor_list(tensors);
-    State state(all);
-    ir::Data inputs;
-    std::vector<std::string> names;
-    for (size_t i = 0; i < arguments; ++i) {
-      if (all[i].impl()->view) refresh(all[i]);
-      inputs.emplace_back(all[i]);
-      names.push_back(absl::StrCat("t", i));
-    }
-    auto traced = [&](const ir::Data& in) {
-      nb::list xs;
-      for (const ir::Datum& d : in) xs.append(owned(wrap(d.tensor())));
-      nb::object result = body(xs);
-      ir::Data out;
-      for (Tensor& t : tensor_list(result)) out.emplace_back(std::move(t));
-      return out;
-    };
-    ir::Data results = engine_(inputs, names, traced, state);
-    nb::list out;
-    for (const ir::Datum& d : results) out.append(owned(wrap(d.tensor())));
+    KnownObjects known;
+    for (size_t i = 0; i < all.size(); ++i) known.try_emplace(all[i].impl(), tensors[i]);
+    return objects_of(run(all, arguments, body), known);
+  }
+
+  /// The same for a call whose state is as the witness says; None if it is not. `body` takes args
+  /// and kwargs before the symbolic tensors. The last results are gradients of the tensors at
+  /// `grads`, which get them.
+  nb::object call_if(const Witness& witness, nb::tuple args, nb::dict kwargs, nb::callable body,
+                     nb::tuple grads) {
+    Tensors all;
+    if (!witness.holds(args.ptr(), kwargs.ptr(), all)) return nb::none();
+    auto traced = [&](const nb::list& xs) { return body(args, kwargs, xs); };
+    ir::Data results = run(all, witness.arguments(), traced);
+    const size_t count = results.size() - grads.size();
+    for (size_t i = 0; i < grads.size(); ++i)
+      meta_or_new(all[nb::cast<size_t>(grads[i])]).grad = results[count + i].tensor();
+    results.resize(count);
+    KnownObjects known;
+    nb::list out = objects_of(results, known);
     return out;
   }
 
@@ -100,13 +155,16 @@ class Function {
     d["calls"] = engine_.counts().calls;
     d["traces"] = engine_.counts().traces;
     d["node_by_node"] = engine_.counts().node_by_node;
-    int64_t generated = 0, strips = 0, ops = 0;
+    int64_t generated = 0, strips = 0, ops = 0, kernels = 0;
     for (const auto& c : engine_.compiled()) {
+      kernels += c->program->kernels();
       if (!c->context) continue;
       generated += c->context->counts().kernels_generated;
       strips += c->context->counts().kernels_strips;
       ops += c->context->counts().ops;
     }
+    d["programs"] = static_cast<int64_t>(engine_.compiled().size());
+    d["kernels"] = kernels;
     d["kernels_generated"] = generated;
     d["kernels_strips"] = strips;
     d["ops"] = ops;
@@ -114,19 +172,70 @@ class Function {
   }
 
  private:
+  /// `body` takes a list of symbolic tensors and gives a list of results.
+  template <class F>
+  ir::Data run(const Tensors& all, size_t arguments, F body) {
+    State state(all);
+    ir::Data inputs;
+    inputs.reserve(arguments);
+    for (size_t i = 0; i < arguments; ++i) {
+      if (all[i].impl()->view) refresh(all[i]);
+      inputs.emplace_back(all[i]);
+      if (names_.size() == i) names_.push_back(absl::StrCat("t", i));
+    }
+    auto traced = [&](const ir::Data& in) {
+      nb::list xs;
+      for (const ir::Datum& d : in) xs.append(owned(wrap(d.tensor())));
+      nb::object result = body(xs);
+      return results_of(result);
+    };
+    return engine_(inputs, absl::MakeConstSpan(names_).subspan(0, arguments), traced, state);
+  }
+
   jit::Function engine_;
+  std::vector<std::string> names_;  // t0, t1, ...
 };
 
 }  // namespace
 
+void note_constant(const Tensor& t) {
+  if (t_state != nullptr && thread_state().trace_epoch != 0) t_state->note(t);
+}
+bool is_constant(const Tensor& t) { return t_state != nullptr && t_state->noted(t); }
+
+void reading(const Tensor& t, const char* op) {
+  if (thread_state().trace_epoch == 0 || t.symbolic() || is_constant(t)) [[likely]]
+    return;  // a symbolic one refuses by itself
+  throw TraceError({.op = op,
+                    .problem =
+                        "the traced code reads the elements of a tensor, which may be others "
+                        "at the next call",
+                    .got = to_string(type_of(t)),
+                    .next = "keep it a tensor, or read it outside of the traced function"});
+}
+
+Tensor without_history(const Tensor& t) {
+  ir::Tracer* tracer = ir::Tracer::current();
+  if (tracer == nullptr || is_constant(t)) return detach(t);
+  if (t.impl()->view) refresh(t);
+  return tracer->aliased(t);
+}
+
 void add_jit(nb::module_& m) {
+  add_witness(m);
   nb::class_<Function>(m, "Function", "The engine under lathe.trace.")
       .def(nb::init<std::string>())
       .def("call", &Function::call)
+      .def("call_if", &Function::call_if)
       .def("explain", &Function::explain)
       .def("graph", &Function::graph)
       .def("optimised", &Function::optimised)
       .def("counts", &Function::counts);
+  m.def("_reasons", [] {
+    nb::list sentences;
+    for (int i = 1; i < kReasons; ++i) sentences.append(sentence(static_cast<Reason>(i)));
+    return sentences;
+  });
   m.def("_symbolic", [](const Tensor& t) { return t.defined() && t.symbolic(); });
   m.def("_tracing", [] { return thread_state().trace_epoch != 0; });
 }

@@ -10,12 +10,17 @@
 #include "core/inplace.h"
 #include "core/random.h"
 #include "jit/initialise.h"
+#include "python/bindings/arguments.h"
 #include "python/bindings/autograd.h"
 #include "python/bindings/build.h"
 #include "python/bindings/errors.h"
 #include "python/bindings/frames.h"
 #include "python/bindings/jit.h"
+#include "python/bindings/library.h"
 #include "python/bindings/ops.h"
+#include "python/bindings/programs.h"
+#include "python/bindings/script.h"
+#include "python/bindings/signals.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
 
@@ -35,7 +40,15 @@ void add_settings(nb::module_& m) {
       "set_default_dtype", [](nb::handle d) { set_default_dtype(to_dtype(d.ptr())); },
       nb::arg("dtype"), "Makes Python floats, zeros(), rand() and so on give this float dtype.");
   m.def(
-      "manual_seed", [](uint64_t seed) { manual_seed(seed); }, nb::arg("seed"),
+      "manual_seed",
+      [](uint64_t seed) {
+        if (thread_state().trace_epoch != 0)
+          throw TraceError({.op = "manual_seed",
+                            .problem = "the seed would be set while tracing only",
+                            .next = "set it before the traced function is called"});
+        manual_seed(seed);
+      },
+      nb::arg("seed"),
       "Starts the random stream anew: the same seed gives the same numbers, in every mode and for\n"
       "any number of threads.");
   m.def(
@@ -94,6 +107,19 @@ void add_internals(nb::module_& m) {
     for (nb::handle s : suffixes) o.suffixes.push_back(nb::cast<std::string>(s));
     return print_tensor(t, o);
   });
+  m.def(
+      "_error_text",
+      [](std::string op, std::string problem, std::string got, std::string expected,
+         std::string next) {
+        ValueError e({.op = std::move(op),
+                      .problem = std::move(problem),
+                      .got = std::move(got),
+                      .expected = std::move(expected),
+                      .next = std::move(next),
+                      .site = user_line()});
+        return nb::make_tuple(e.what(), to_string(e.parts().site));
+      },
+      nb::arg("op"), nb::arg("problem"), nb::arg("got"), nb::arg("expected"), nb::arg("next"));
   m.def("_site", [] { return to_string(user_line()); });
   m.def("_install", [](std::string_view package) { install_site_hook(package); });
 }
@@ -127,6 +153,7 @@ void add_rows(nb::module_& m) {
           row["method"] = is_method(*op);
           row["inplace"] = has_inplace_form(*op);
           row["no_grad"] = op->extra.no_grad;
+          row["starred"] = gathering_parameter(op->schema);
           rows.append(row);
         }
         return rows;
@@ -141,12 +168,13 @@ NB_MODULE(_lathe, m) {
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);
-    } catch (const Error& e) {
-      raise(e);
+    } catch (const Error&) {
+      raise_active();
     }
   });
   initialise();
   add_errors(m);
+  watch_signals();
   add_values(m);
   add_tensor_type(m);
   add_build(m);
@@ -157,7 +185,10 @@ NB_MODULE(_lathe, m) {
   add_internals(m);
   add_rows(m);
   add_jit(m);
+  add_script(m);
+  add_programs(m);
   add_ops(m);
+  add_library(m);
 }
 
 }  // namespace lathe::py

@@ -27,7 +27,8 @@ struct OpObject {
 
 constinit PyTypeObject* function_type = nullptr;
 constinit PyTypeObject* method_type = nullptr;
-constinit PyObject* functions = nullptr;  // the module `ops`
+constinit PyObject* functions = nullptr;     // the module `ops`
+constinit PyObject* return_types = nullptr;  // the module of named tuples
 
 OpObject* op_of(PyObject* o) { return reinterpret_cast<OpObject*>(o); }
 
@@ -112,7 +113,6 @@ PyObject* repr(PyObject* self) {
   return PyUnicode_FromFormat("<lathe op %s>", op_of(self)->op->schema.text.c_str());
 }
 PyObject* get_name(PyObject* self, void*) { return new_ref(op_of(self)->name); }
-PyObject* get_module(PyObject*, void*) { return text("lathe"); }
 PyObject* get_schema(PyObject* self, void*) { return text(op_of(self)->op->schema.text); }
 PyObject* get_doc(PyObject* self, void*) {
   return guarded([&] {
@@ -127,7 +127,6 @@ PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr},
                          {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef attributes[] = {{"__name__", get_name, nullptr, nullptr, nullptr},
                             {"__qualname__", get_name, nullptr, nullptr, nullptr},
-                            {"__module__", get_module, nullptr, nullptr, nullptr},
                             {"__doc__", get_doc, nullptr, nullptr, nullptr},
                             {"schema", get_schema, nullptr, "The row's signature.", nullptr},
                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -202,7 +201,9 @@ bool is_method(const Op& op) {
 
 bool has_inplace_form(const Op& op) {
   if (!is_method(op) || op.schema.results.size() != 1) return false;
-  if (op.kind == Kind::elementwise) return op.extra.promote != Promote::attribute;
+  // A cast, or the complex number made of two reals, would be cast back at once.
+  if (op.kind == Kind::elementwise)
+    return op.extra.promote != Promote::attribute && op.extra.promote != Promote::complex;
   return op.kind == Kind::scan ||
          (op.kind == Kind::index && op.index.source >= 0);  // scatter and its like
 }
@@ -215,6 +216,8 @@ std::string doc_of(const Op& op) {
 void publish(const Op& op) {
   PyTypeObject* results = result_type(op);
   nb::object keep = nb::steal(reinterpret_cast<PyObject*>(results));
+  if (results != nullptr)
+    checked(PyObject_SetAttrString(return_types, op.name().c_str(), keep.ptr()));
   nb::object function = make(op, function_type, results, false);
   checked(PyObject_SetAttrString(functions, op.name().c_str(), function.ptr()));
   if (!is_method(op)) return;
@@ -232,6 +235,7 @@ void add_ops(nb::module_& m) {
   method_type = make_type("lathe.OpMethod", true);
   m.attr("Op") = nb::handle(reinterpret_cast<PyObject*>(function_type));
   functions = m.def_submodule("ops", "Every row as a function.").release().ptr();
+  return_types = m.def_submodule("return_types", "Named tuples of results.").release().ptr();
   for (const Op* op : all_ops()) publish(*op);
 }
 

@@ -2,8 +2,10 @@
 
 #include <structmember.h>
 
+#include "core/error.h"
 #include "core/print.h"
 #include "python/bindings/build.h"
+#include "python/bindings/errors.h"
 
 namespace lathe::py {
 
@@ -53,6 +55,13 @@ PyObject* repr(PyObject* self) {
 }
 
 Py_hash_t hash(PyObject* self) {
+  if (!impl_of(self)->storage) {
+    raise(TraceError({.op = "hash",
+                      .problem = "a set or dict would find this tensor while tracing only",
+                      .got = to_string(type_of(tensor_of(self))),
+                      .next = "keep tensors in lists, or under names"}));
+    return -1;
+  }
   return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(self) >> 4);  // by identity
 }
 

@@ -27,6 +27,9 @@ inline bool is_tensor(PyObject* o) {
 inline TensorImpl* impl_of(PyObject* o) { return reinterpret_cast<TensorObject*>(o)->impl; }
 inline Tensor tensor_of(PyObject* o) { return Tensor::borrow(impl_of(o)); }
 
+/// TraceError if a trace is under way: what is read would be part of the program, and no guard
+/// could see it change. Before any look at a tensor's elements.
+void reading(const Tensor& t, const char* op);
 /// A new Python object; None for an undefined tensor.
 PyObject* wrap(Tensor t);
 /// The same for a given class, tensor_type or derived from it.

@@ -6,6 +6,7 @@
 #include "include/lathe/ops/shape.h"
 #include "python/bindings/autograd.h"
 #include "python/bindings/build.h"
+#include "python/bindings/jit.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
 
@@ -78,7 +79,7 @@ int put_grad(PyObject* self, PyObject* value, void*) {
 }
 
 PyObject* data(PyObject* self, void*) {
-  return guarded([&] { return wrap(detach(tensor_of(self))); });
+  return guarded([&] { return wrap(without_history(tensor_of(self))); });
 }
 /// x.data = y: y's values without a trace in history. The same type is written over, so that views
 /// and traces see it; another type replaces the memory.
@@ -137,23 +138,27 @@ PyObject* version(PyObject* self, void*) {
   return PyLong_FromUnsignedLong(tensor_of(self).version());
 }
 
+// A text begins with the attribute's type, for the stubs.
 PyGetSetDef attributes[] = {
-    {"shape", shape, nullptr, "Sizes, as a tuple; SymInts under a trace.", nullptr},
-    {"dtype", dtype, nullptr, "The elements' type.", nullptr},
-    {"device", device, nullptr, "Where the elements are.", nullptr},
-    {"ndim", ndim, nullptr, "Number of axes.", nullptr},
-    {"itemsize", itemsize, nullptr, "Bytes of one element.", nullptr},
-    {"nbytes", nbytes, nullptr, "Bytes of all elements.", nullptr},
-    {"requires_grad", requires_grad, put_requires_grad,
-     "Whether operations on this tensor are recorded. Only leaves can be set.", nullptr},
-    {"grad", grad, put_grad, "The gradient that backward() has added up here, or None.", nullptr},
-    {"data", data, put_data, "The same elements without history.", nullptr},
-    {"T", transposed, nullptr, "All axes in reverse order; a view.", nullptr},
-    {"mT", matrix_transposed, nullptr, "The last two axes exchanged; a view.", nullptr},
-    {"is_leaf", is_leaf, nullptr, "True for tensors that no recorded operation made.", nullptr},
-    {"grad_fn", grad_fn, nullptr, "The recorded operation that made this tensor, or None.",
+    {"shape", shape, nullptr, "tuple[int, ...]: Sizes, as a tuple; SymInts under a trace.",
      nullptr},
-    {"_version", version, nullptr, "How often the elements were written to.", nullptr},
+    {"dtype", dtype, nullptr, "dtype: The elements' type.", nullptr},
+    {"device", device, nullptr, "device: Where the elements are.", nullptr},
+    {"ndim", ndim, nullptr, "int: Number of axes.", nullptr},
+    {"itemsize", itemsize, nullptr, "int: Bytes of one element.", nullptr},
+    {"nbytes", nbytes, nullptr, "int: Bytes of all elements.", nullptr},
+    {"requires_grad", requires_grad, put_requires_grad,
+     "bool: Whether operations on this tensor are recorded. Only leaves can be set.", nullptr},
+    {"grad", grad, put_grad,
+     "Tensor | None: The gradient that backward() has added up here, or None.", nullptr},
+    {"data", data, put_data, "Tensor: The same elements without history.", nullptr},
+    {"T", transposed, nullptr, "Tensor: All axes in reverse order; a view.", nullptr},
+    {"mT", matrix_transposed, nullptr, "Tensor: The last two axes exchanged; a view.", nullptr},
+    {"is_leaf", is_leaf, nullptr, "bool: True for tensors that no recorded operation made.",
+     nullptr},
+    {"grad_fn", grad_fn, nullptr, "Any: The recorded operation that made this tensor, or None.",
+     nullptr},
+    {"_version", version, nullptr, "int: How often the elements were written to.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace

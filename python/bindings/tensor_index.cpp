@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/fn.h"
 #include "core/inplace.h"
+#include "graph/tracer.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/index.h"
 #include "include/lathe/ops/math.h"
@@ -42,11 +43,13 @@ struct Resolved {
   throw TypeError({.op = "index",
                    .problem = "this cannot index a tensor",
                    .got = Py_TYPE(o)->tp_name,
-                   .expected = "integers, slices, None, ..., and tensors of integers or bools"});
+                   .expected = "integers, slices, None, ..., and tensors of integers or bools",
+                   .next = "convert it with int()"});
 }
 
 /// Positions of the true elements, one i64 tensor an axis. Needs the mask's data.
 absl::InlinedVector<Tensor, 4> positions(const Tensor& mask) {
+  reading(mask, "index");
   Tensor host = on_host(M::clone(mask));
   auto* truth = reinterpret_cast<const uint8_t*>(host.data());
   int64_t count = host.numel().value();
@@ -88,7 +91,9 @@ class Reader {
     if (taken > rank_)
       throw IndexError({.op = "index",
                         .problem = "more indexes than axes",
-                        .got = absl::StrCat(taken, " for ", to_string(type_of(out_.view)))});
+                        .got = absl::StrCat(taken, " for ", to_string(type_of(out_.view))),
+                        .expected = absl::StrCat("at most ", rank_),
+                        .next = "leave some out"});
     for (Py_ssize_t i = 0; i < count; ++i) step(items[i], taken);
     return std::move(out_);
   }
@@ -140,7 +145,9 @@ class Reader {
     if (step <= Int(0))
       throw ValueError({.op = "index",
                         .problem = "a slice's step must be positive",
-                        .got = lathe::to_string(step)});
+                        .got = lathe::to_string(step),
+                        .expected = "1 or more",
+                        .next = "use flip() for the reverse order"});
     if (s->start != Py_None || s->stop != Py_None || s->step != Py_None)
       out_.view = S::slice(out_.view, axis_, bound(s->start), bound(s->stop), step);
     ++axis_;
@@ -153,14 +160,17 @@ class Reader {
           throw IndexError({.op = "index",
                             .problem = "the mask has another shape than what it masks",
                             .got = to_string(type_of(index)),
-                            .expected = to_string(type_of(out_.view))});
+                            .expected = to_string(type_of(out_.view)),
+                            .next = "make the mask from the tensor itself, as in x[x > 0]"});
       for (Tensor& at : positions(index)) out_.picks.push_back({axis_++, std::move(at)});
       return;
     }
     if (!is_integer(index.dtype()))
       throw IndexError({.op = "index",
                         .problem = "an index tensor must hold integers or bools",
-                        .got = to_string(type_of(index))});
+                        .got = to_string(type_of(index)),
+                        .expected = "integers or bools",
+                        .next = "convert with .to(lt.int64)"});
     if (index.rank() == 0 && thread_state().backend == nullptr) {  // a trace must not read it
       out_.view = S::select(out_.view, axis_, Int(index.item_int()));
       return;
@@ -277,7 +287,12 @@ bool put_masked(const Tensor& x, PyObject* index, const Tensor& value) {
 PyObject* subscript(PyObject* self, PyObject* index) {
   return guarded([&] {
     Tensor x = tensor_of(self);
-    Tensor y = pick(Reader(x).read(index));
+    Resolved at = Reader(x).read(index);
+    Tensor y = pick(at);
+    bool views = !at.picks.empty();  // eagerly: indexes of one element select, and give a view
+    for (const Picked& p : at.picks) views = views && p.index.rank() == 0;
+    if (ir::Tracer* tracer = ir::Tracer::current(); views && tracer != nullptr)
+      tracer->note_chosen(y, {ir::Tracer::root_of(x)});
     // x[...] is a tensor of its own, though the elements are the same.
     return wrap(y.impl() == x.impl() ? S::view(x, x.shape()) : std::move(y));
   });
@@ -313,7 +328,9 @@ Py_ssize_t length(PyObject* self) {
     if (t.rank() == 0)
       throw TypeError({.op = "len",
                        .problem = "a tensor without axes has no length",
-                       .got = to_string(type_of(t))});
+                       .got = to_string(type_of(t)),
+                       .expected = "at least one axis",
+                       .next = "use item() for its value"});
     n = t.size(0).value();
     return 0;
   });
@@ -327,7 +344,9 @@ PyObject* iterate(PyObject* self) {
     if (t.rank() == 0)
       throw TypeError({.op = "iter",
                        .problem = "a tensor without axes cannot be iterated",
-                       .got = to_string(type_of(t))});
+                       .got = to_string(type_of(t)),
+                       .expected = "at least one axis",
+                       .next = "use item() for its value"});
     int64_t n = t.size(0).value();
     nb::object rows = owned(PyTuple_New(n));
     for (int64_t i = 0; i < n; ++i)

@@ -9,6 +9,7 @@
 #include "include/lathe/ops/math.h"
 #include "python/bindings/arguments.h"
 #include "python/bindings/build.h"
+#include "python/bindings/jit.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
 
@@ -71,6 +72,7 @@ PyObject* element(DType d, const std::byte* at) {
 
 PyObject* item(PyObject* self, PyObject*) {
   return guarded([&] {
+    reading(tensor_of(self), "item");
     uint64_t bits = tensor_of(self).item_bits();
     return element(impl_of(self)->dtype, reinterpret_cast<const std::byte*>(&bits));
   });
@@ -88,13 +90,14 @@ PyObject* list_axis(const Tensor& t, const std::byte* at, int axis) {
 }
 PyObject* tolist(PyObject* self, PyObject*) {
   return guarded([&] {
+    reading(tensor_of(self), "tolist");
     Tensor t = on_host(tensor_of(self));
     return list_axis(t, t.data(), 0);
   });
 }
 
 PyObject* detached(PyObject* self, PyObject*) {
-  return guarded([&] { return wrap(detach(tensor_of(self))); });
+  return guarded([&] { return wrap(without_history(tensor_of(self))); });
 }
 PyObject* requires_grad_(PyObject* self, Items args, Py_ssize_t count) {
   return guarded([&] {
@@ -137,7 +140,9 @@ struct Target {
     } else if (name != "non_blocking") {
       throw TypeError({.op = "to",
                        .problem = absl::StrCat("there is no parameter '", name, "'"),
-                       .expected = "dtype, device, other or copy"});
+                       .got = absl::StrCat("'", name, "'"),
+                       .expected = "dtype, device, other or copy",
+                       .next = "help(lt.Tensor.to) shows the ways to call it"});
     }
   }
 };
@@ -170,13 +175,20 @@ PyObject* numpy(PyObject* self, PyObject*) {
 PyObject* copy_(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
   return guarded([&] {
     Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
-    if (count + named < 1) throw TypeError({.op = "copy_", .problem = "the source is missing"});
+    if (count + named < 1)
+      throw TypeError({.op = "copy_",
+                       .problem = "the source is missing",
+                       .got = "nothing",
+                       .expected = "a tensor or a number",
+                       .next = "pass what is to be copied"});
     Tensor t = tensor_of(self), kept;
     Arg value;
     if (!operand(args[0], value, kept))
       throw TypeError({.op = "copy_",
                        .problem = "a tensor or a number expected",
-                       .got = Py_TYPE(args[0])->tp_name});
+                       .got = Py_TYPE(args[0])->tp_name,
+                       .expected = "a tensor or a number",
+                       .next = "make a tensor of it with lt.tensor()"});
     Tensor source =
         value.tag == Tag::tensor ? value.tensor() : number_tensor(value, t.dtype(), t.device());
     assign(t, py::to_device(source, t.device()));
@@ -199,32 +211,40 @@ constexpr int kFast = METH_FASTCALL, kNamed = METH_FASTCALL | METH_KEYWORDS;
 
 }  // namespace
 
+// The first line of a text is the signature, for help() and the stubs.
 PyMethodDef* tensor_methods() {
   static PyMethodDef methods[] = {
-      {"size", fast(size), kNamed, "size(dim=None): all sizes, or the one of an axis."},
-      {"dim", dim, METH_NOARGS, "Number of axes."},
-      {"ndimension", dim, METH_NOARGS, "Number of axes."},
-      {"numel", numel_of, METH_NOARGS, "Number of elements."},
-      {"stride", fast(stride), kFast, "stride(dim=None): steps between neighbours, in elements."},
-      {"storage_offset", storage_offset, METH_NOARGS, "Where the first element is, in elements."},
-      {"is_contiguous", is_contiguous, METH_NOARGS, "Whether elements lie in row-major order."},
-      {"data_ptr", data_ptr, METH_NOARGS, "Address of the first element."},
-      {"element_size", element_size, METH_NOARGS, "Bytes of one element."},
-      {"item", item, METH_NOARGS, "The only element, as a Python number. ValueError if not one."},
-      {"tolist", tolist, METH_NOARGS, "The elements as nested lists."},
-      {"detach", detached, METH_NOARGS, "The same elements without history."},
+      {"size", fast(size), kNamed, "size(dim=None) -> Any\n\nAll sizes, or the one of an axis."},
+      {"dim", dim, METH_NOARGS, "dim() -> int\n\nNumber of axes."},
+      {"ndimension", dim, METH_NOARGS, "ndimension() -> int\n\nNumber of axes."},
+      {"numel", numel_of, METH_NOARGS, "numel() -> int\n\nNumber of elements."},
+      {"stride", fast(stride), kFast,
+       "stride(dim=None, /) -> Any\n\nSteps between neighbours along each axis, or one, in "
+       "elements."},
+      {"storage_offset", storage_offset, METH_NOARGS,
+       "storage_offset() -> int\n\nWhere the first element is, in elements."},
+      {"is_contiguous", is_contiguous, METH_NOARGS,
+       "is_contiguous() -> bool\n\nWhether elements lie in row-major order."},
+      {"data_ptr", data_ptr, METH_NOARGS, "data_ptr() -> int\n\nAddress of the first element."},
+      {"element_size", element_size, METH_NOARGS, "element_size() -> int\n\nBytes of one element."},
+      {"item", item, METH_NOARGS,
+       "item() -> Any\n\nThe only element, as a Python number. ValueError if there is not one."},
+      {"tolist", tolist, METH_NOARGS, "tolist() -> Any\n\nThe elements as nested lists."},
+      {"detach", detached, METH_NOARGS, "detach() -> Tensor\n\nThe same elements without history."},
       {"requires_grad_", fast(requires_grad_), kFast,
-       "requires_grad_(on=True): records what is done with this leaf from now on."},
+       "requires_grad_(on=True, /) -> Tensor\n\nRecords what is done with this leaf from now on."},
       {"to", fast(to), kNamed,
-       "to(dtype), to(device), to(other): converted or moved; itself if it is there already."},
+       "to(*target, dtype=None, device=None, other=None, copy=False) -> Tensor\n\n"
+       "Converted to a dtype, moved to a device, or both, or like another tensor; itself if it is "
+       "there\n"
+       "already."},
       {"numpy", numpy, METH_NOARGS,
-       "A NumPy array over the same memory (a copy from other devices). AutogradError if the "
-       "tensor\n"
-       "requires grad; DTypeError for bfloat16."},
+       "numpy() -> Any\n\nA NumPy array over the same memory (a copy from other devices).\n"
+       "AutogradError if the tensor requires grad; DTypeError for bfloat16."},
       {"copy_", fast(copy_), kNamed,
-       "copy_(source): source's elements, broadcast and cast, in place."},
-      {"fill_", fast(copy_), kNamed, "fill_(value): value everywhere, in place."},
-      {"zero_", zero_, METH_NOARGS, "Zeros, in place."},
+       "copy_(source) -> Tensor\n\nsource's elements, broadcast and cast, in place."},
+      {"fill_", fast(copy_), kNamed, "fill_(value) -> Tensor\n\nvalue everywhere, in place."},
+      {"zero_", zero_, METH_NOARGS, "zero_() -> Tensor\n\nZeros, in place."},
       {nullptr, nullptr, 0, nullptr}};
   return methods;
 }

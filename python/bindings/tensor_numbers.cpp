@@ -92,16 +92,21 @@ int contains(PyObject* self, PyObject* value) {
 int truth(PyObject* self) {
   return guarded_int([&] {
     Tensor t = tensor_of(self);
+    reading(t, "bool");
     if (is_complex(t.dtype())) return (t.item_bits() & 0x7fffffff7fffffffu) != 0 ? 1 : 0;
     return t.item_double() != 0 ? 1 : 0;
   });
 }
 PyObject* to_float(PyObject* self) {
-  return guarded([&] { return PyFloat_FromDouble(tensor_of(self).item_double()); });
+  return guarded([&] {
+    reading(tensor_of(self), "float");
+    return PyFloat_FromDouble(tensor_of(self).item_double());
+  });
 }
 PyObject* to_long(PyObject* self) {
   return guarded([&] {
     Tensor t = tensor_of(self);
+    reading(t, "int");
     if (is_floating(t.dtype())) return PyLong_FromDouble(t.item_double());  // refuses inf and nan
     return PyLong_FromLongLong(t.item_int());
   });
@@ -112,7 +117,10 @@ PyObject* to_index(PyObject* self) {
     if (!is_integer(t.dtype()) && t.dtype() != DType::bool_)
       throw TypeError({.op = "index",
                        .problem = "only an integer tensor of one element is an index",
-                       .got = to_string(type_of(t))});
+                       .got = to_string(type_of(t)),
+                       .expected = "integers or bools",
+                       .next = "convert with int()"});
+    reading(t, "index");
     return PyLong_FromLongLong(t.item_int());
   });
 }

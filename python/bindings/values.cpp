@@ -133,7 +133,12 @@ void add_symint(nb::module_& m) {
   c.def("__rtruediv__",
         [](const SymInt& a, double b) { return b / static_cast<double>(symbolic(a).value()); });
   c.def("__hash__", [](const SymInt& a) { return symbolic(a).value(); });
-  c.def("__repr__", [](const SymInt& a) { return to_string(a.value); });
+  // Text is Python's: the program then holds for this number only.
+  c.def("__repr__", [](const SymInt& a) { return std::to_string(a.value.value()); });
+  c.def("__format__", [](const SymInt& a, nb::handle spec) {
+    nb::object number = owned(PyLong_FromLongLong(a.value.value()));
+    return owned(PyObject_Format(number.ptr(), spec.ptr()));
+  });
   c.def_prop_ro(
       "hint", [](const SymInt& a) { return a.value.hint(); },
       "The value at this call, without a guard: for messages only.");
@@ -168,9 +173,11 @@ bool read_dtype(PyObject* o, DType& out) {
     std::string_view s = text_of(o);
     if (s.substr(0, 6) == "lathe.") s.remove_prefix(6);
     if (!parse_dtype(s, out) || !info(out).tensor)
-      throw ValueError({.problem = "there is no such dtype",
+      throw ValueError({.op = "dtype",
+                        .problem = "there is no such dtype",
                         .got = std::string(s),
-                        .expected = "a name like 'float32' or 'int64'"});
+                        .expected = "a name like 'float32' or 'int64'",
+                        .next = "lathe.float32 and its like are the dtypes"});
   } else if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) {
     out = DType::f64;  // as NumPy and PyTorch read it
   } else if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) {
@@ -232,8 +239,11 @@ Int to_int(PyObject* o) {
   int overflow = 0;
   long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
   if (overflow != 0)
-    throw OverflowError({.problem = "an integer outside the range of int64",
-                         .got = std::string(text_of(owned(PyObject_Repr(o)).ptr()))});
+    throw OverflowError({.op = "size",
+                         .problem = "an integer outside the range of int64",
+                         .got = std::string(text_of(owned(PyObject_Repr(o)).ptr())),
+                         .expected = "-2^62 to 2^62 - 1",
+                         .next = "check how the number was computed"});
   return Int(static_cast<int64_t>(v));
 }
 

@@ -16,7 +16,7 @@ from . import _lathe
 # Before anything can ask for the user's line: frames of this folder are not the user's.
 _lathe._install(__file__[: -len("__init__.py")])
 
-from . import _functions, _grad_mode, _tensor  # noqa: E402, F401
+from . import _errors, _functions, _grad_mode, _tensor  # noqa: E402, F401
 from ._lathe import *  # noqa: E402, F403
 from ._lathe import ops  # noqa: E402
 from ._names import *  # noqa: E402, F403
@@ -28,8 +28,9 @@ globals().update(_grad_mode.exported())
 __version__ = "0.1.0"
 
 # Parts that a program may do without are loaded when they are first named.
-_PARTS = ("autograd", "nn", "optim", "utils", "jit", "return_types")
-_FROM = {"save": "_files", "load": "_files", "trace": "jit"}
+_PARTS = ("autograd", "library", "nn", "optim", "utils", "jit", "return_types")
+_FROM = {"save": "_files", "load": "_files"}
+_FROM |= dict.fromkeys(("trace", "script", "freeze", "InputSpec"), "jit")
 
 
 def __getattr__(name):
@@ -41,8 +42,12 @@ def __getattr__(name):
         value = getattr(importlib.import_module(f".{_FROM[name]}", __name__), name)
     elif name in vars(ops):  # a custom op, defined since
         value = getattr(ops, name)
+    elif name == "__all__":  # what a star brings: nothing that hides a builtin
+        import builtins
+
+        return [n for n in __dir__() if not n.startswith("_") and not hasattr(builtins, n)]
     else:
-        raise AttributeError(f"module 'lathe' has no attribute '{name}'")
+        raise _errors.no_such_name(name, __dir__())
     globals()[name] = value
     return value
 

@@ -1,14 +1,17 @@
-"""lathe.save and lathe.load: state dicts as safetensors files.
+"""lathe.save and lathe.load: programs as `.lathe` files, state dicts as safetensors files.
 
-The format (huggingface/safetensors): eight bytes with the length of a JSON header, little-endian;
-the header, which maps each name to a dtype, a shape and a range of bytes; the bytes. It holds data
-and nothing that could run. It is read and written here because it is that small; the tests compare
-with the safetensors package.
+A `.lathe` file is written and read by graph/file; see lathe/jit/program.py.
+
+The other format (huggingface/safetensors): eight bytes with the length of a JSON header,
+little-endian; the header, which maps each name to a dtype, a shape and a range of bytes; the bytes.
+It holds data and nothing that could run. It is read and written here because it is that small; the
+tests compare with the safetensors package.
 """
 
 import os
 
 from . import _lathe
+from ._errors import system_errors
 from ._lathe import Tensor
 
 _CODES = {
@@ -19,6 +22,7 @@ _CODES = {
 _NAMES = {dtype: code for code, dtype in _CODES.items()}
 _MOST_HEADER = 100 << 20
 _SKELETON = "lathe.state"
+_PROGRAM = b"LATHE"  # what a .lathe file begins with; graph/file/layout.h
 
 
 def _encode(value, name, tensors):
@@ -34,7 +38,13 @@ def _encode(value, name, tensors):
         return [kind, [_encode(v, f"{name}.{i}", tensors) for i, v in enumerate(value)]]
     if value is None or isinstance(value, (bool, int, float, str)):
         return ["value", value]
-    raise _lathe.TypeError(f"save: '{name}' is a {type(value).__name__}, no tensor or number")
+    raise _lathe.TypeError(
+        "the state holds something that is no tensor or number",
+        op="save",
+        got=f"{name}: {type(value).__name__}",
+        expected="tensors, numbers, texts, None, and lists, tuples and dicts of them",
+        next="save the parts that are, and rebuild the rest",
+    )
 
 
 def _decode(path, skeleton, tensors):
@@ -53,14 +63,41 @@ def _decode(path, skeleton, tensors):
     raise _damaged(path, "the metadata's account of nested state is wrong")
 
 
-def save(state, path, metadata=None):
-    """Writes tensors to a safetensors file.
+def save(what, path, inputs=None, metadata=None):
+    """Writes a program to a `.lathe` file, or tensors to a safetensors file.
 
-    state: a dict of tensors, as module.state_dict(), or what has one (a module, an optimizer).
-    Nested state (an optimizer's) is flattened, names joined by dots, and its skeleton with numbers
-    and texts kept in the metadata as JSON, from which load() builds it again. metadata: texts by
-    name. The file appears whole or not at all.
+    With `inputs` (an example tensor or an InputSpec for each), what is saved is the program that
+    `what` is for inputs like these: a function, traced or not, or a module in the mode it is in.
+    It is captured once; the tensors it uses besides its inputs become constants of the program.
+    What lathe.freeze or lathe.load gave is a program already and needs no inputs. load() gives the
+    program back, lathe.h and lathe.hpp run it without Python, and the results are the same bits.
+
+    Without `inputs`, `what` is state: a dict of tensors, as module.state_dict(), or what has one (a
+    module, an optimizer). Nested state (an optimizer's) is flattened, names joined by dots, and its
+    skeleton with numbers and texts kept in the metadata as JSON, from which load() builds it again.
+    metadata: texts by name.
+
+    The file appears whole or not at all. FileError; TraceError: what the function does depends on
+    the elements of a tensor, or changes something that it was not given.
     """
+    from .jit.program import Program, capture
+
+    if isinstance(what, Program):
+        what.save(path)
+    elif inputs is not None:
+        capture(what, inputs).save(path)
+    elif not callable(what) or hasattr(what, "state_dict"):
+        _save_state(what, path, metadata)
+    else:
+        raise _lathe.TypeError(
+            "a function is saved for certain inputs",
+            op="save",
+            got=type(what).__name__,
+            next="save(function, path, inputs=(example, ...)) with a tensor or an InputSpec each",
+        )
+
+
+def _save_state(state, path, metadata):
     import json
 
     if hasattr(state, "state_dict"):
@@ -84,15 +121,17 @@ def save(state, path, metadata=None):
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     temporary = f"{os.fspath(path)}.{os.getpid()}.tmp"
+    advice = "make room, or choose another place; what was there is as it was"
     try:
-        with open(temporary, "wb") as file:
+        with system_errors("save", path, "written", advice), open(temporary, "wb") as file:
             file.write(len(text).to_bytes(8, "little"))
             file.write(text)
             for tensor in chunks:
                 file.write(_lathe._to_bytes(tensor))
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        with system_errors("save", path, "written", advice):
+            os.replace(temporary, path)
     except BaseException:
         if os.path.exists(temporary):
             os.remove(temporary)
@@ -101,8 +140,11 @@ def save(state, path, metadata=None):
 
 def _damaged(path, what):
     return _lathe.FileError(
-        f"load: '{os.fspath(path)}' is no whole safetensors file: {what}\n"
-        "  next:     write it again, or fetch it again if it was downloaded"
+        f"this is no whole safetensors file: {what}",
+        op="load",
+        got=os.fspath(path),
+        next="write it again, or fetch it again if it was downloaded",
+        expected="a safetensors file as it was written",
     )
 
 
@@ -166,14 +208,21 @@ def _checked_entries(path, header, room):
 
 
 def load(path, device=None):
-    """Reads a safetensors file: a dict of tensors by name, or the state that save() was given.
+    """Reads what save() wrote: a Program, a dict of tensors by name, or the state it was given.
 
-    FileError for a file that is damaged, cut short, or not in this format; nothing in it is run.
+    FileError for a file that is damaged, cut short, or in neither format; nothing in it is run.
+    device: where tensors go; programs run on the device they were captured for.
     """
     import json
 
-    size = os.path.getsize(path)
-    with open(path, "rb") as file:
+    checked = system_errors("load", path, "read", "check the path, and who may read the file")
+    with checked, open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if file.read(len(_PROGRAM)) == _PROGRAM:
+            from .jit.program import load_program
+
+            return load_program(path)
+        file.seek(0)
         header, room = _read_header(file, path, size)
         entries = _checked_entries(path, header, room)
         start = size - room
@@ -196,6 +245,7 @@ def load(path, device=None):
 
 def metadata(path):
     """The texts that save() was given, by name."""
-    with open(path, "rb") as file:
-        header, _ = _read_header(file, path, os.path.getsize(path))
+    checked = system_errors("metadata", path, "read", "check the path, and who may read the file")
+    with checked, open(path, "rb") as file:
+        header, _ = _read_header(file, path, os.fstat(file.fileno()).st_size)
     return header.get("__metadata__", {})

@@ -7,14 +7,14 @@ from . import _lathe
 from ._lathe import Tensor, ops
 
 
-def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False):
+def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False) -> Tensor:
     """start, start + step, ... below end; arange(end) starts at 0."""
     if end is None:
         start, end = 0, start
     return ops.arange(start, end, step, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
-def randint(low, high=None, shape=None, *, size=None, dtype=None, device=None):
+def randint(low, high=None, shape=None, *, size=None, dtype=None, device=None) -> Tensor:
     """Uniform integers in [low, high); randint(high, shape) starts at 0."""
     shape = size if shape is None else shape
     if shape is None:
@@ -24,27 +24,27 @@ def randint(low, high=None, shape=None, *, size=None, dtype=None, device=None):
     return ops.randint(low, high, shape, dtype=dtype, device=device)
 
 
-def empty(*shape, dtype=None, device=None, requires_grad=False):
+def empty(*shape, dtype=None, device=None, requires_grad=False) -> Tensor:
     """Zeros: there is no memory to be seen that nobody has written."""
     return ops.zeros(*shape, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
-def empty_like(x, dtype=None):
+def empty_like(x, dtype=None) -> Tensor:
     """Zeros of x's shape."""
     return ops.zeros_like(x, dtype)
 
 
-def rand_like(x, dtype=None):
+def rand_like(x, dtype=None) -> Tensor:
     """Uniform in [0, 1), of x's shape."""
     return ops.rand(x.shape, dtype or x.dtype, x.device)
 
 
-def randn_like(x, dtype=None):
+def randn_like(x, dtype=None) -> Tensor:
     """Normal with mean 0 and variance 1, of x's shape."""
     return ops.randn(x.shape, dtype or x.dtype, x.device)
 
 
-def as_tensor(data, dtype=None, device=None):
+def as_tensor(data, dtype=None, device=None) -> Tensor:
     """data itself if it is a tensor of that kind, a tensor over its memory where that can be, else
     a copy."""
     if isinstance(data, Tensor):
@@ -57,28 +57,28 @@ def as_tensor(data, dtype=None, device=None):
     return _lathe.tensor(data, dtype=dtype, device=device)
 
 
-def is_tensor(x):
+def is_tensor(x) -> bool:
     return isinstance(x, Tensor)
 
 
-def is_floating_point(x):
+def is_floating_point(x) -> bool:
     return x.dtype.is_floating_point
 
 
-def is_complex(x):
+def is_complex(x) -> bool:
     return x.dtype.is_complex
 
 
-def numel(x):
+def numel(x) -> int:
     return x.numel()
 
 
-def equal(x, y):
+def equal(x, y) -> bool:
     """Whether x and y have one shape and equal elements; a Python bool."""
     return x.shape == y.shape and bool(ops.all(ops.eq(x, y)))
 
 
-def isclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False):
+def isclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False) -> Tensor:
     """|x - y| <= atol + rtol * |y|, element by element; equal infinities are close."""
     near = ops.abs(x - y) <= atol + rtol * ops.abs(y)
     near = ops.logical_or(ops.eq(x, y), ops.logical_and(near, ops.isfinite(y)))
@@ -87,12 +87,12 @@ def isclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False):
     return near
 
 
-def allclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False):
+def allclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False) -> bool:
     """Whether all elements are close; a Python bool."""
     return bool(ops.all(isclose(x, y, rtol, atol, equal_nan)))
 
 
-def isinf(x):
+def isinf(x) -> Tensor:
     return ops.logical_not(ops.logical_or(ops.isfinite(x), ops.isnan(x)))
 
 
@@ -114,7 +114,7 @@ def min(x, dim=None, keepdim=False):
     return maximum_or_extreme(x, dim, keepdim, ops.minimum, ops.amin, ops.min_dim)
 
 
-def norm(x, p=2, dim=None, keepdim=False):
+def norm(x, p=2, dim=None, keepdim=False) -> Tensor:
     """(sum |x|^p)^(1/p) over dim, or over everything."""
     dims = [] if dim is None else dim
     if p == float("inf"):
@@ -126,7 +126,7 @@ def norm(x, p=2, dim=None, keepdim=False):
     return ops.pow(ops.sum(ops.pow(ops.abs(x), p), dims, keepdim), 1 / p)
 
 
-def split(x, size, dim=0):
+def split(x, size, dim=0) -> tuple[Tensor, ...]:
     """Pieces of `size` along dim (the last may be shorter), or of the sizes in a list; views."""
     total = x.shape[dim]
     if isinstance(size, int):
@@ -137,33 +137,45 @@ def split(x, size, dim=0):
         pieces.append(ops.narrow(x, dim, at, s))
         at = at + s
     if at != total:
-        raise _lathe.ValueError(f"split: the sizes add up to {at}, the axis has {total}")
+        raise _lathe.ValueError(
+            "the sizes do not add up to the axis",
+            op="split",
+            got=list(size),
+            expected=total,
+            next="give sizes that cover the axis, or one size for all pieces",
+        )
     return tuple(pieces)
 
 
-def chunk(x, chunks, dim=0):
+def chunk(x, chunks, dim=0) -> tuple[Tensor, ...]:
     """At most `chunks` pieces of equal size along dim (the last may be shorter); views."""
     return split(x, -(-int(x.shape[dim]) // chunks) or 1, dim)
 
 
-def unbind(x, dim=0):
+def unbind(x, dim=0) -> tuple[Tensor, ...]:
     """The slices along dim, without that axis; views."""
     return tuple(ops.select(x, dim, i) for i in range(x.shape[dim]))
 
 
-def masked_fill(x, mask, value):
+def masked_fill(x, mask, value) -> Tensor:
     """x with value where mask is true."""
     return ops.where(mask, value, x)
 
 
-def bmm(a, b):
+def bmm(a, b) -> Tensor:
     """Matrix products of a batch: a[n, i, k] @ b[n, k, j]."""
     if a.ndim != 3 or b.ndim != 3:
-        raise _lathe.ShapeError(f"bmm: two tensors of rank 3 expected, got {a.shape}, {b.shape}")
+        raise _lathe.ShapeError(
+            "two tensors of rank 3 expected",
+            op="bmm",
+            got=f"{list(a.shape)} and {list(b.shape)}",
+            next="use matmul or @ for other ranks",
+            expected="[n, i, k] and [n, k, j]",
+        )
     return ops.mm(a, b)
 
 
-def addmm(c, a, b, *, beta=1, alpha=1):
+def addmm(c, a, b, *, beta=1, alpha=1) -> Tensor:
     """beta * c + alpha * (a @ b)."""
     product = ops.matmul(a, b)
     if alpha != 1:
@@ -171,13 +183,13 @@ def addmm(c, a, b, *, beta=1, alpha=1):
     return (c if beta == 1 else c * beta) + product
 
 
-def tril(x, diagonal=0):
+def tril(x, diagonal=0) -> Tensor:
     """The lower triangle of the last two axes; zeros above the diagonal."""
     rows, columns = _triangle(x)
     return ops.where(columns <= rows + diagonal, x, 0)
 
 
-def triu(x, diagonal=0):
+def triu(x, diagonal=0) -> Tensor:
     """The upper triangle of the last two axes; zeros below the diagonal."""
     rows, columns = _triangle(x)
     return ops.where(columns >= rows + diagonal, x, 0)

@@ -17,7 +17,7 @@ def _named(name, function, doc):
 
 
 @_method
-def backward(self, gradient=None, retain_graph=None, create_graph=False):
+def backward(self, gradient=None, retain_graph=None, create_graph=False) -> None:
     """Adds the gradients of this tensor to the .grad of every leaf it depends on.
 
     gradient: what it is multiplied by, of this tensor's shape; may be left out for one element.
@@ -33,93 +33,98 @@ def register_hook(self, hook):
 
 
 @_method
-def retain_grad(self):
+def retain_grad(self) -> None:
     """Keeps the gradient of a computed tensor in .grad, too."""
     _lathe._retain_grad(self)
 
 
 @_method
-def detach_(self):
+def detach_(self) -> Tensor:
     """Takes this tensor out of history."""
     _lathe._detach_here(self)
     return self
 
 
 @_method
-def type_as(self, other):
+def type_as(self, other) -> Tensor:
     return self.to(other.dtype)
 
 
 @_method
-def cpu(self):
+def cpu(self) -> Tensor:
     return self.to(device="cpu")
 
 
 @_method
-def t(self):
+def t(self) -> Tensor:
     """The transpose of a matrix; a view."""
     if self.ndim > 2:
-        raise _lathe.ShapeError(f"t: at most two axes expected, got {self.shape}")
+        raise _lathe.ShapeError(
+            "more than two axes",
+            op="t",
+            got=list(self.shape),
+            next="use transpose(), mT or permute()",
+        )
     return self.T
 
 
 @_method
-def view_as(self, other):
+def view_as(self, other) -> Tensor:
     return self.view(other.shape)
 
 
 @_method
-def reshape_as(self, other):
+def reshape_as(self, other) -> Tensor:
     return self.reshape(other.shape)
 
 
 @_method
-def expand_as(self, other):
+def expand_as(self, other) -> Tensor:
     return self.expand(other.shape)
 
 
 @_method
-def where(self, condition, other):
+def where(self, condition, other) -> Tensor:
     """self where the condition holds, else other."""
     return ops.where(condition, self, other)
 
 
 @_method
-def masked_fill_(self, mask, value):
+def masked_fill_(self, mask, value) -> Tensor:
     """value where mask is true, in place."""
     return self.copy_(ops.where(mask, value, self))
 
 
 @_method
-def clamp_(self, min=None, max=None):
+def clamp_(self, min=None, max=None) -> Tensor:
     """Limited to [min, max], in place."""
     return self.copy_(ops.clamp(self, min, max))
 
 
 @_method
-def uniform_(self, low=0.0, high=1.0):
+def uniform_(self, low=0.0, high=1.0) -> Tensor:
     """Uniform numbers in [low, high), in place."""
     return self.copy_(ops.rand(self.shape, self.dtype, self.device) * (high - low) + low)
 
 
 @_method
-def normal_(self, mean=0.0, std=1.0):
+def normal_(self, mean=0.0, std=1.0) -> Tensor:
     """Normal numbers, in place."""
     return self.copy_(ops.randn(self.shape, self.dtype, self.device) * std + mean)
 
 
 @_method
-def is_floating_point(self):
+def is_floating_point(self) -> bool:
     return self.dtype.is_floating_point
 
 
 @_method
-def is_complex(self):
+def is_complex(self) -> bool:
     return self.dtype.is_complex
 
 
 @_method
-def new_tensor(self, data, *, dtype=None, requires_grad=False):
+def new_tensor(self, data, *, dtype=None, requires_grad=False) -> Tensor:
     """data as a tensor of this one's dtype and device."""
     return _lathe.tensor(
         data, dtype=dtype or self.dtype, device=self.device, requires_grad=requires_grad
@@ -127,22 +132,22 @@ def new_tensor(self, data, *, dtype=None, requires_grad=False):
 
 
 @_method
-def new_zeros(self, *shape, dtype=None):
+def new_zeros(self, *shape, dtype=None) -> Tensor:
     return ops.zeros(*shape, dtype=dtype or self.dtype, device=self.device)
 
 
 @_method
-def new_ones(self, *shape, dtype=None):
+def new_ones(self, *shape, dtype=None) -> Tensor:
     return ops.ones(*shape, dtype=dtype or self.dtype, device=self.device)
 
 
 @_method
-def new_full(self, shape, value, dtype=None):
+def new_full(self, shape, value, dtype=None) -> Tensor:
     return ops.full(shape, value, dtype=dtype or self.dtype, device=self.device)
 
 
 @_method
-def __format__(self, spec):
+def __format__(self, spec) -> str:
     return format(self.item(), spec) if spec and self.ndim == 0 else str(self)
 
 
@@ -160,25 +165,26 @@ def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None
 
 
 @_method
-def __dlpack_device__(self):
+def __dlpack_device__(self) -> tuple[int, int]:
     return (1, 0)  # other devices are copied to the cpu
 
 
 @_method
-def __copy__(self):
+def __copy__(self) -> Tensor:
     if type(self) is Tensor:
         return self.data.requires_grad_() if self.requires_grad else self.data
     return _copied(self, self.data, dict)
 
 
 @_method
-def __deepcopy__(self, memo):
+def __deepcopy__(self, memo) -> Tensor:
     if id(self) in memo:
         return memo[id(self)]
     if not self.is_leaf:
         raise _lathe.AutogradError(
-            "deepcopy: only leaves can be copied with what they belong to\n"
-            "  next:     detach() the tensor, or clone() it to stay in history"
+            "only leaves can be copied with what they belong to",
+            op="deepcopy",
+            next="detach() the tensor, or clone() it to stay in history",
         )
     from copy import deepcopy
 
@@ -205,7 +211,9 @@ def _restore(cls, data, dtype, shape, requires_grad):
 @_method
 def __reduce_ex__(self, protocol):
     if not self.is_leaf:
-        raise _lathe.AutogradError("pickle: history cannot be written\n  next:     detach() first")
+        raise _lathe.AutogradError(
+            "history cannot be written", op="pickle", next="detach() the tensor first"
+        )
     data = _lathe._to_bytes(self)
     arguments = (type(self), data, self.dtype.name, tuple(self.shape), self.requires_grad)
     return (_restore, arguments)
@@ -219,7 +227,14 @@ def _add_conversions():
         "cfloat": _lathe.complex64,
     }  # fmt: skip
     for name, dtype in kinds.items():
-        _named(name, lambda self, dtype=dtype: self.to(dtype), f"Converted to {dtype}.")
+        _named(name, _conversion(dtype), f"Converted to {dtype}.")
+
+
+def _conversion(dtype):
+    def convert(self) -> Tensor:
+        return self.to(dtype)
+
+    return convert
 
 
 def _add_functions():

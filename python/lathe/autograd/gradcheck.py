@@ -21,11 +21,15 @@ def _checked_inputs(inputs):
     inputs = _as_tuple(inputs)
     tracked = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad]
     if not tracked:
-        raise _lathe.ValueError("gradcheck: no input requires grad")
+        raise _lathe.ValueError("no input requires grad", op="gradcheck")
     for x in tracked:
         if x.dtype != _lathe.float64:
             raise _lathe.DTypeError(
-                f"gradcheck: float64 inputs expected, got {x.dtype}\n  next:     x.double()"
+                "differences of narrow floats are noise",
+                op="gradcheck",
+                got=x.dtype.name,
+                expected=_lathe.float64.name,
+                next="convert with .double() before requires_grad_()",
             )
     return inputs, tracked
 

@@ -9,10 +9,18 @@ differ.
 
 What cannot be compared is compared by identity and kept alive. What a trace would silently get
 wrong (clocks, random modules, printing, files) is refused by name.
+
+While it walks, a snapshot also notes where each thing was found. From these notes a `Witness`
+(python/bindings/witness.h) can be made, which tells the next call, without a walk in Python, that
+all is as it was. The notes are stricter than the key: objects are to be the very same ones. What
+has no note makes `whole` false, and then there is no witness, only the walk.
 """
 
 import builtins
 import dis
+import functools
+import os
+import sysconfig
 import types
 
 from .. import _lathe
@@ -27,9 +35,57 @@ _EFFECTS = frozenset({"print", "input", "open", "exec", "eval", "next", "id", "h
                       "locals", "setattr", "delattr", "vars"})  # fmt: skip
 
 
+_OS_CALLS = {n for n, v in vars(os).items() if callable(v)}
+_CLASS_PARTS = (
+    types.FunctionType, staticmethod, classmethod, property,
+    int, float, str, tuple, list, dict, Tensor,
+)  # fmt: skip
+_STANDARD = tuple(sysconfig.get_path(p) for p in ("stdlib", "platstdlib"))
+
+
+def is_users(code):
+    """Code of a file that is not Python's own (nor made from text, as dataclasses' methods are)."""
+    file = code.co_filename
+    if "site-packages" in file or "dist-packages" in file:
+        return True
+    return not file.startswith((*_STANDARD, "<frozen", "<string"))
+
+
+def _put_items(target, content):
+    if len(target) != len(content) or any(a is not b for a, b in zip(target, content)):
+        target[:] = content
+
+
+def _put_content(target, content):
+    if isinstance(target, dict):
+        if list(target) == list(content) and all(target[k] is content[k] for k in content):
+            return
+    elif len(target) == len(content) and all(any(a is b for b in content) for a in target):
+        return
+    target.clear()
+    target.update(content)
+
+
+def _put_attributes(cls, content):
+    for name in [n for n in vars(cls) if n not in content]:
+        delattr(cls, name)
+    for name, value in content.items():
+        if vars(cls).get(name) is not value:
+            setattr(cls, name, value)
+
+
+def _put_cell(cell, value):
+    cell.cell_contents = value
+
+
+def _put_global(names, item):
+    names[item[0]] = item[1]
+
+
 def _refuse(code, line, what, instead):
     raise _lathe.TraceError(
-        f"trace: {what}\n  at:       {code.co_filename}:{line}\n  next:     {instead}"
+        f"trace: {what}\n  got:      {code.co_name}\n  expected: code that does the same at "
+        f"every call\n  at:       {code.co_filename}:{line}\n  next:     {instead}"
     )
 
 
@@ -37,6 +93,11 @@ def _home(cls):
     """The package a class comes from; the extension's own types say so per object."""
     module = cls.__module__
     return module.split(".")[0] if isinstance(module, str) else _PACKAGE
+
+
+def _note(kind, a=None, b=None, number=0, flag=False, more=(), kids=()):
+    """A node of a witness; python/bindings/witness.h says what the fields of each kind are."""
+    return (kind, a, b, number, flag, tuple(more), tuple(kids))
 
 
 class _Reads:
@@ -78,103 +139,176 @@ class _Reads:
 
 
 class Snapshot:
-    """key: hashable; tensors: the distinct ones, in order of discovery; keep: what ids refer to."""
+    """key: hashable; tensors: the distinct ones, in order of discovery; keep: what ids refer to.
 
-    def __init__(self):
+    notes: of the arguments and of the function; `whole`: they say all that the key says.
+    """
+
+    def __init__(self, grads=True, contents=False):
+        self.grads = grads  # do the gradients of leaves count?
+        self.saved = [] if contents else None  # how to put back what was there: (function, ...)
+        self._in_class = 0
         self.tensors, self.key, self.keep = [], [], []
+        self.whole = True
         self._places, self._seen = {}, {}
+        self._passing = False  # now come the arguments, whose containers are new at each call
 
-    # ── values ──────────────────────────────────────────────────────────────────────────────────
+    # ── values: each gives its note ─────────────────────────────────────────────────────────────
 
     def add(self, value, names=None):
         kind = type(value)
         if kind in _PLAIN or kind is bool:
             self.key.append((kind, value))
-        elif kind is float:
+            return _note("equal", value)
+        if kind is float:
             self.key.append((float, value.hex()))
-        elif isinstance(value, Tensor):
-            self._tensor(value)
-        else:
-            self._object(value, kind, names)
+            return _note("equal", value)
+        if isinstance(value, Tensor):
+            return self._tensor(value)
+        return self._object(value, kind, names)
 
     def _tensor(self, t):
         place = self._places.get(id(t))
         if place is not None:
             self.key.append(("tensor", place))
-            return
+            return _note("again", number=place)
         self._places[id(t)] = len(self.tensors)
         self.key.append(("tensor", len(self.tensors), t.requires_grad))
         self.tensors.append(t)
-        if t.is_leaf and t.requires_grad:
-            self.add(t.grad)
+        if not t.requires_grad or not t.is_leaf:
+            return _note("tensor", type(t), flag=t.requires_grad)
+        if not self.grads:
+            self.whole = False
+            return None
+        grad = self.add(t.grad)
+        if grad[0] == "tensor" and grad[-1]:  # a gradient with a gradient of its own
+            self.whole = False
+        return _note("tensor", type(t), flag=True, kids=[grad])
 
     def _object(self, value, kind, names):
         seen = self._seen.get(id(value))
         if seen is not None:
             self.key.append(("again", seen))
             if not isinstance(value, types.ModuleType):
-                return
+                self.whole &= not self._passing
+                return _note("is", value)
         self._seen[id(value)] = len(self._seen)
-        if kind in (tuple, list):
+        same = None if self._passing else value
+        if self.saved is not None:
+            self._save(value, kind)
+        if isinstance(value, (tuple, list)):
+            self.whole &= isinstance(value, tuple) or kind is list
             self.key.append((kind, len(value)))
-            for item in value:
-                self.add(item, names)
-        elif kind in (set, frozenset):
+            return _note("items", same, kind, kids=[self.add(item, names) for item in value])
+        if isinstance(value, (set, frozenset)):
             self.key.append((kind, frozenset(value)))
-        elif isinstance(value, dict):
-            self.key.append((kind, len(value)))
-            for k, v in value.items():
-                self.add(k)
-                self.add(v, names)
-        elif kind is types.FunctionType:
-            self.function(value)
-        elif kind is types.MethodType:
-            self.add(value.__self__)
-            self.add(value.__func__)
-        elif kind is types.ModuleType:
-            self._module(value, names)
+            self.whole &= kind in (set, frozenset) and all(type(item) in _PLAIN for item in value)
+            return _note("set", value, frozenset(value))
+        if isinstance(value, dict):
+            return self._dict(value, kind, names)
+        if kind is types.FunctionType:
+            return self.function(value)
+        if kind is types.MethodType:
+            return _note("method", value, kids=[self.add(value.__self__), self.add(value.__func__)])
+        if kind in (staticmethod, classmethod, property):
+            self.whole = False
+            parts = (value.fget, value.fset) if kind is property else (value.__func__,)
+            for part in parts:
+                self.add(part)
+            return self._same(value)
+        if kind is types.ModuleType:
+            return self._module(value, names)
+        if isinstance(value, type):
+            return self._class(value)
+        return self._instance(value, kind)
+
+    def _dict(self, value, kind, names):
+        self.key.append((kind, len(value)))
+        kids = []
+        for k, v in value.items():
+            self.whole &= self.add(k)[0] in ("equal", "again")  # then it is to be the same object
+            kids.append(self.add(v, names))
+        self.whole &= kind in (dict, types.MappingProxyType) or not hasattr(kind, "move_to_end")
+        same = None if self._passing else value
+        return _note("dict", same, kind, more=value, kids=kids)
+
+    def _save(self, value, kind):
+        if isinstance(value, list):
+            self.saved.append((_put_items, value, list(value)))
+        elif isinstance(value, (dict, set)):
+            self.saved.append((_put_content, value, value.copy()))
         elif isinstance(value, type):
-            self._class(value)
-        else:
-            self._instance(value, kind)
+            if _home(value) not in (_PACKAGE, "builtins"):
+                self.saved.append((_put_attributes, value, dict(vars(value))))
+        elif isinstance(getattr(value, "__dict__", None), dict) and kind is not types.ModuleType:
+            self.saved.append((_put_content, value.__dict__, dict(value.__dict__)))
+
+    def restore(self):
+        """Puts Python's state back, as far as a trace can have reached it."""
+        for put, what, content in self.saved:
+            put(what, content)
 
     def _same(self, value):
         self.keep.append(value)
         self.key.append(("same", id(value)))
+        return _note("is", value)
 
     def _module(self, module, names):
+        same = self._same(module)
         if module.__name__.split(".")[0] == _PACKAGE:
-            self._same(module)
-            return
-        self._same(module)
+            return same
+        space, kids = vars(module), []
         for name in sorted(names or ()):
-            if name in vars(module):
-                value = vars(module)[name]
-                if not isinstance(value, (types.BuiltinFunctionType, types.ModuleType)):
-                    self.key.append(name)
-                    self.add(value)
+            if name not in space:
+                kids.append(_note("absent", space, name))
+                continue
+            value = space[name]
+            if isinstance(value, (types.BuiltinFunctionType, types.ModuleType)):
+                note = _note("is", value)
+            else:
+                self.key.append(name)
+                note = self.add(value)
+            kids.append(_note("named", space, name, kids=[note]))
+        return _note("space", module, number=-1, kids=kids)
 
     def _class(self, cls):
-        self._same(cls)
+        same = self._same(cls)
         if _home(cls) in (_PACKAGE, "builtins"):
-            return
-        for name, value in vars(cls).items():
-            if isinstance(value, (types.FunctionType, int, float, str, tuple, list, dict, Tensor)):
-                self.key.append(name)
-                self.add(value)
+            return same
+        kids = []
+        bases = [b for b in cls.__mro__ if _home(b) not in (_PACKAGE, "builtins")]
+        self.whole &= len(bases) == 1
+        self._in_class += 1
+        for base in bases:
+            for name, value in tuple(vars(base).items()):
+                note = _note("is", value)
+                if isinstance(value, _CLASS_PARTS):
+                    self.key.append(name)
+                    note = self.add(value)
+                kids.append(_note("named", base, name, kids=[note]))
+        self._in_class -= 1
+        return _note("space", cls, number=len(vars(cls)), kids=kids)
 
     def _instance(self, value, kind):
         self.key.append(("instance", id(kind)))
         self.keep.append(kind)
+        kids = []
         if _home(kind) not in (_PACKAGE, "builtins"):
-            self.add(kind)
+            kids.append(self.add(kind))
         attributes = getattr(value, "__dict__", None)
+        if hasattr(kind, "_walks_as"):  # a traced function: what it remembers does not matter
+            name = kind._walks_as
+            inner = _note("named", attributes, name, kids=[self.add(attributes[name])])
+            return _note("space", value, number=-1, kids=[inner])
         if attributes is None:
-            self._same(value)
-            return
+            self.whole &= not kids
+            return self._same(value)
+        inner = []
         for name, item in attributes.items():
             self.key.append(name)
-            self.add(item)
+            inner.append(self.add(item))
+        kids.append(_note("dict", None, type(attributes), more=attributes, kids=inner))
+        return _note("object", value, kind, kids=kids)
 
     # ── functions ───────────────────────────────────────────────────────────────────────────────
 
@@ -184,27 +318,41 @@ class Snapshot:
         code = f.__code__
         self.keep.append(code)
         self.key.append(("code", id(code)))
+        parts = (code, f.__defaults__, f.__kwdefaults__, f.__closure__)
         if f.__module__ is not None and f.__module__.split(".")[0] == _PACKAGE:
-            return  # the library's own functions change with its version only
+            # the library's own functions change with its version only
+            return _note("function", f, more=parts)
+        if self._in_class and not is_users(code):
+            return _note("function", f, more=parts)  # Python's own, which may never be called
         reads = _Reads.of(code)
-        self._refusals(f, reads)
-        for d in (f.__defaults__, f.__kwdefaults__):
-            self.add(d)
+        if is_users(code):
+            self._refusals(f, reads)
+        kids = [self.add(d) for d in (f.__defaults__, f.__kwdefaults__)]
         for name, cell in zip(code.co_freevars, f.__closure__ or ()):
             self.key.append(name)
             try:
                 value = cell.cell_contents
             except ValueError:
                 self.key.append("empty")
+                kids.append(_note("cell", cell))
                 continue
-            self._refuse_fickle(code, code.co_firstlineno, name, value)
-            self.add(value, reads.attributes)
+            if self.saved is not None:
+                self.saved.append((_put_cell, cell, value))
+            self._refuse_fickle(code, code.co_firstlineno, name, value, reads)
+            kids.append(_note("cell", cell, kids=[self.add(value, reads.attributes)]))
+        space = f.__globals__
         for name in reads.globals:
-            if name in f.__globals__:
+            if name in space:
+                if self.saved is not None:
+                    self.saved.append((_put_global, space, (name, space[name])))
                 self.key.append(name)
-                self.add(f.__globals__[name], reads.attributes)
-            elif not hasattr(builtins, name):
+                value = self.add(space[name], reads.attributes)
+                kids.append(_note("named", space, name, kids=[value]))
+                continue
+            kids.append(_note("absent", space, name))
+            if not hasattr(builtins, name):
                 self.key.append(("missing", name))
+        return _note("function", f, more=parts, kids=kids)
 
     def _refusals(self, f, reads):
         if reads.stores:
@@ -221,12 +369,21 @@ class Snapshot:
             if value is None and name in _EFFECTS and name not in f.__globals__:
                 _refuse(reads.code, line, f"{name}() would run at capture only",
                         "call it outside of the traced function")  # fmt: skip
-            self._refuse_fickle(reads.code, line, name, value)
+            self._refuse_fickle(reads.code, line, name, value, reads)
 
     @staticmethod
-    def _refuse_fickle(code, line, name, value):
+    def _refuse_fickle(code, line, name, value, reads):
+        if isinstance(value, functools._lru_cache_wrapper):
+            _refuse(
+                code,
+                line,
+                f"{name} remembers its results: a tensor of the trace would stay in its cache",
+                "call it outside of the traced function, or call the function under it",
+            )
         module = isinstance(value, types.ModuleType)
         home = value.__name__ if module else getattr(value, "__module__", None)
+        if module and home == "os" and not (reads.attributes & _OS_CALLS):
+            return  # os.environ is guarded like any dictionary
         if isinstance(home, str) and home.split(".")[0] in _FICKLE:
             _refuse(
                 code,
@@ -243,9 +400,11 @@ class Snapshot:
 def snapshot(arguments, function):
     """Of the arguments and of what the function reads; `arguments` come first."""
     s = Snapshot()
-    s.add(arguments)
+    s._passing = True
+    given = s.add(arguments)
+    s._passing = False
     counted = len(s.tensors)
-    s.add(function)
+    s.notes = (given, s.add(function))
     s.key.append((_lathe.is_grad_enabled(), str(_lathe.get_default_dtype())))
     s.finish()
     return s, counted

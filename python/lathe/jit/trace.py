@@ -1,17 +1,21 @@
 """trace: a function runs once on symbolic tensors and from then on as a compiled program."""
 
+import copy
+import dataclasses
 import functools
 
 from .. import _lathe
 from .._lathe import Tensor
-from .state import snapshot
+from .changes import changed_line, refuse_changes
+from .state import Snapshot, snapshot
 
 
 class _Shape:
     """Takes nested tuples, lists and dicts apart into tensors, and puts them together again."""
 
-    def __init__(self, value):
-        self.tensors = []
+    def __init__(self, value, number=lambda value: None):
+        self.tensors, self.plain = [], []
+        self.number = number  # (tensor, type) of a number that the program computes, or None
         self.plan = self._plan(value)
 
     def _plan(self, value):
@@ -24,6 +28,16 @@ class _Shape:
             return (type(value), [self._plan(v) for v in value])
         if type(value) is dict:
             return (dict, [(k, self._plan(v)) for k, v in value.items()])
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return ("record", type(value), [(k, self._plan(v)) for k, v in vars(value).items()])
+        if isinstance(value, _lathe.SymInt):
+            self.tensors.append(value)
+            return ("size", len(self.tensors) - 1)
+        number = self.number(value)
+        if number is not None:
+            self.tensors.append(number[0])
+            return ("number", len(self.tensors) - 1, number[1])
+        self.plain.append(value)
         return ("plain", value)
 
     def rebuild(self, tensors, plan=None):
@@ -37,6 +51,14 @@ class _Shape:
             return kind(self.rebuild(tensors, p) for p in plan[1])
         if kind is dict:
             return {k: self.rebuild(tensors, p) for k, p in plan[1]}
+        if kind == "record":
+            made = object.__new__(plan[1])
+            made.__dict__.update({k: self.rebuild(tensors, p) for k, p in plan[2]})
+            return made
+        if kind == "size":
+            return tensors[plan[1]]
+        if kind == "number":
+            return plan[2](tensors[plan[1]].item())
         return plan[1]
 
 
@@ -48,6 +70,31 @@ class _Program:
         self.keep = keep
         self.result = None
         self.grads = ()  # places of leaves whose .grad the function sets
+        self.single = False  # is the result one tensor and nothing else?
+
+
+_MOST_KNOWN = 4
+_MOST_UNUSED = 16
+
+
+class _Known:
+    """What a call found, to serve the next one without a walk over Python's state."""
+
+    def __init__(self, traced, program, notes):
+        self.witness = _lathe.Witness(*notes)
+        self.call = program.engine.call_if
+        self.program = program
+        self.trace_anew = functools.partial(traced._trace_anew, program)
+
+    def serve(self, args, kwargs):
+        """(served, result)."""
+        program = self.program
+        outputs = self.call(self.witness, args, kwargs, self.trace_anew, program.grads)
+        if outputs is None:
+            return False, None
+        if program.single:
+            return True, outputs[0]
+        return True, program.result.rebuild(outputs)
 
 
 class Traced:
@@ -57,16 +104,24 @@ class Traced:
     counts says how often it was called, traced and run.
     """
 
+    _walks_as = "_function"  # for a Snapshot
+
     def __init__(self, function):
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())
         self._function = function
         self._programs = {}
-        self._bound = None
+        self._known = []  # of the last calls, newest first
+        self._unused = 0  # witnesses made since one served: some state is new at every call
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args, **kwargs):
+        for known in self._known:
+            served, result = known.serve(args, kwargs)
+            if served:
+                self._unused = 0
+                return result
         if _lathe._tracing():  # part of an outer trace
             return self._function(*args, **kwargs)
         state, counted = snapshot((args, kwargs), self._function)
@@ -78,36 +133,85 @@ class Traced:
         given = {id(t): i for i, t in enumerate(state.tensors[:counted])}
 
         def body(symbolic):
-            return self._capture(program, state, taken, given, symbolic)
+            return self._guarded(program, state, taken, given, symbolic, (args, kwargs))
 
         outputs = program.engine.call(state.tensors, counted, body)
         if fresh:
-            after, _ = snapshot((args, kwargs), self._function)
-            if after.key != state.key:
-                raise _lathe.TraceError(
-                    "trace: the traced code changed Python state, which only happens at capture\n"
-                    f"  at:       {_where(self._function)}\n"
-                    "  next:     keep the value in a tensor, or return it"
-                )
             self._programs[state.key] = program
+            # What the capture made (a gradient, an optimizer's state) is part of the next walk.
+        elif state.whole and self._unused < _MOST_UNUSED and not gives_back(outputs, state):
+            self._unused += 1
+            self._known = [_Known(self, program, state.notes), *self._known[: _MOST_KNOWN - 1]]
         results = len(outputs) - len(program.grads)
         for place, grad in zip(program.grads, outputs[results:]):
             state.tensors[place].grad = grad
         return program.result.rebuild(outputs[:results])
 
-    def _capture(self, program, state, taken, given, symbolic):
+    def _trace_anew(self, program, args, kwargs, symbolic):
+        """A call that a witness let through, of other sizes than those traced so far."""
+        state, counted = snapshot((args, kwargs), self._function)
+        given = {id(t): i for i, t in enumerate(state.tensors[:counted])}
+        taken = _Shape((args, kwargs))
+        return self._guarded(program, state, taken, given, symbolic, (args, kwargs))
+
+    def _guarded(self, program, state, taken, given, symbolic, arguments):
+        """A capture that leaves Python's state as it was, or is refused and undone."""
+        before = Snapshot(grads=False, contents=True)
+        before.add((arguments, self._function))
+        mode = _lathe.is_grad_enabled()
+
+        handed = []
+
+        def run():
+            return self._capture(program, state, taken, given, symbolic, handed)
+
+        def kept():
+            """Has the traced code left the lists and dicts that it was given as they were?"""
+            return _frozen(handed[0]) == handed[1]
+
+        def changes():
+            now = Snapshot(grads=False)
+            now.add((arguments, self._function))
+            return now.key != before.key
+
+        def undo():
+            before.restore()
+            _lathe._set_grad_enabled(mode)
+
+        try:
+            result = run()
+        except (_lathe.TraceError, _lathe.ScriptError):  # the user's own exceptions just pass
+            undo()
+            raise
+        if kept() and not changes() and _lathe.is_grad_enabled() == mode:
+            return result
+        undo()
+        line = changed_line(run, lambda: changes() or not kept(), undo)
+        return refuse_changes(line or _where(self._function))
+
+    def _capture(self, program, state, taken, given, symbolic, handed):
         stand_ins = [symbolic[given[id(t)]] for t in taken.tensors]
         args, kwargs = taken.rebuild(stand_ins)
+        handed[:] = (args, kwargs), _frozen((args, kwargs))
         leaves = [
             (i, t, t.grad) for i, t in enumerate(state.tensors) if t.is_leaf and t.requires_grad
         ]
+        arguments = {given[id(t)]: s for t, s in zip(taken.tensors, stand_ins)}
+        for n, (i, _, grad) in enumerate(leaves):
+            if i in arguments:  # a leaf of the trace as well, with the gradient it has
+                stand_in = arguments[i].requires_grad_()
+                _lathe._put_grad(stand_in, grad)
+                leaves[n] = (i, stand_in, grad)
         try:
-            program.result = _Shape(self._function(*args, **kwargs))
-            set_now = [(i, t.grad) for i, t, before in leaves if t.grad is not before]
+            result = self._run(args, kwargs, [t for _, t, _ in leaves])
+            program.result = _Shape(result, self._number)
+            program.single = program.result.plan == (Tensor, 0)
+            for value in program.result.plain:
+                _refuse_hidden(value, self._function, {})
+            set_now = [(i, t.grad) for i, t, before in leaves if not same_grad(t.grad, before)]
         finally:
             for _, t, before in leaves:
-                if t.grad is not before:
-                    t.grad = before
+                _lathe._put_grad(t, before)
         program.grads = tuple(i for i, _ in set_now)
         if any(g is None for _, g in set_now):
             raise _lathe.TraceError(
@@ -116,6 +220,17 @@ class Traced:
                 "  next:     zero the gradients outside of the traced function"
             )
         return program.result.tensors + [g for _, g in set_now]
+
+    def __deepcopy__(self, memo):
+        return type(self)(copy.deepcopy(self._function, memo))
+
+    def _run(self, args, kwargs, leaves):
+        """The capture itself: the function on symbolic tensors."""
+        return self._function(*args, **kwargs)
+
+    @staticmethod
+    def _number(value):
+        return None
 
     # ── looking inside ──────────────────────────────────────────────────────────────────────────
 
@@ -141,6 +256,50 @@ class Traced:
             for k, v in p.engine.counts().items():
                 total[k] = total.get(k, 0) + v
         return total
+
+
+def gives_back(outputs, state):
+    """Is a result one of the caller's own objects? A witness does not know those."""
+    own = {id(t) for t in state.tensors}
+    return any(id(o) in own for o in outputs)
+
+
+def _frozen(value):
+    """What a list or dict holds, to compare later."""
+    if isinstance(value, (tuple, list)):
+        return (type(value), [_frozen(v) for v in value])
+    if type(value) is dict:
+        return (dict, [(k, _frozen(v)) for k, v in value.items()])
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return (type(value), _frozen(vars(value)))
+    return id(value)
+
+
+def _refuse_hidden(value, function, seen):
+    """A result that holds a tensor of the trace where no later call would replace it."""
+    if id(value) in seen:
+        return
+    seen[id(value)] = value
+    if isinstance(value, Tensor):
+        if _lathe._symbolic(value):
+            raise _lathe.TraceError(
+                "trace: a result holds a tensor inside an object that a later call cannot make\n"
+                f"  at:       {_where(function)}\n"
+                "  next:     return tuples, lists, dicts, named tuples or dataclasses"
+            )
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        for v in value:
+            _refuse_hidden(v, function, seen)
+    elif isinstance(value, dict):
+        for v in value.values():
+            _refuse_hidden(v, function, seen)
+    elif not isinstance(value, type) and isinstance(getattr(value, "__dict__", None), dict):
+        _refuse_hidden(value.__dict__, function, seen)
+
+
+def same_grad(a, b):
+    """The same gradient: each look at .grad gives a new Python object."""
+    return a is b if a is None or b is None else _lathe._same_tensor(a, b)
 
 
 def _where(function):

@@ -23,7 +23,13 @@ class _Numbered(Module):
 
     def _put(self, name, module):
         if not isinstance(module, Module):
-            raise _lathe.TypeError(f"{type(self).__name__}: a Module expected, got {type(module)}")
+            raise _lathe.TypeError(
+                "only modules can be parts of it",
+                op=type(self).__name__,
+                got=type(module),
+                expected="nn.Module",
+                next="wrap functions in a Module of your own",
+            )
         self.__dict__[name] = module
 
     def append(self, module):
@@ -109,7 +115,13 @@ class ModuleDict(Module):
 
     def __setitem__(self, name, module):
         if not isinstance(module, Module):
-            raise _lathe.TypeError(f"ModuleDict: a Module expected, got {type(module)}")
+            raise _lathe.TypeError(
+                "only modules can be parts of it",
+                op="ModuleDict",
+                got=type(module),
+                expected="nn.Module",
+                next="wrap functions in a Module of your own",
+            )
         if name not in _parts(self):
             self._checked_name(name)
         self.__dict__[name] = module

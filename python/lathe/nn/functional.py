@@ -5,6 +5,9 @@ import math
 from .. import _lathe
 from .._lathe import ops
 
+_MEAN = "mean"  # not an op: how to reduce
+_SUM = "sum"  # not an op: how to reduce
+
 
 def __getattr__(name):
     function = getattr(ops, name, None)
@@ -74,7 +77,12 @@ def _padding(input, weight, padding, stride, dilation):
     if padding == "valid":
         return 0, input
     if padding != "same" or stride not in (1, (1, 1)):
-        raise _lathe.ValueError("conv2d: a padding is numbers, 'valid', or 'same' at stride 1")
+        raise _lathe.ValueError(
+            "a padding this stride cannot have",
+            op="conv2d",  # not an op: the function of this name
+            got=f"{padding!r}, stride {stride}",
+            expected="numbers, 'valid', or 'same' at stride 1",
+        )
     rows, columns = (dilation, dilation) if isinstance(dilation, int) else dilation
     tall, wide = rows * (weight.shape[-2] - 1), columns * (weight.shape[-1] - 1)
     if tall % 2 == 0 and wide % 2 == 0:
@@ -110,20 +118,14 @@ def cross_entropy(
     target,
     weight=None,
     ignore_index=-100,
-    reduction="mean",  # not an op: a reduction
+    reduction=_MEAN,
     label_smoothing=0.0,
 ):
     """nll_loss of log_softmax(input): input[n, classes, ...], target[n, ...] of class numbers."""
     return ops.cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
 
 
-def nll_loss(
-    input,
-    target,
-    weight=None,
-    ignore_index=-100,
-    reduction="mean",  # not an op: a reduction
-):
+def nll_loss(input, target, weight=None, ignore_index=-100, reduction=_MEAN):
     """-input at the target class; input holds log probabilities."""
     return ops.nll_loss(input, target, weight, ignore_index, reduction)
 
@@ -131,24 +133,30 @@ def nll_loss(
 def _reduced(loss, reduction):
     if reduction == "none":
         return loss
-    if reduction == "sum":  # not an op: how to reduce
+    if reduction == _SUM:
         return ops.sum(loss)
-    if reduction == "mean":  # not an op: how to reduce
+    if reduction == _MEAN:
         return ops.mean(loss)
-    raise _lathe.ValueError(f"reduction: 'mean', 'sum' or 'none' expected, got {reduction!r}")
+    raise _lathe.ValueError(
+        "an unknown reduction",
+        op="loss",
+        got=repr(reduction),
+        expected="'mean', 'sum' or 'none'",
+        next="leave the argument out for the mean",
+    )
 
 
-def mse_loss(input, target, reduction="mean"):  # not an op: how to reduce
+def mse_loss(input, target, reduction=_MEAN):
     """Squared difference."""
     return ops.mse_loss(input, target, reduction)
 
 
-def l1_loss(input, target, reduction="mean"):  # not an op: how to reduce
+def l1_loss(input, target, reduction=_MEAN):
     """Absolute difference."""
     return _reduced(ops.abs(input - target), reduction)
 
 
-def binary_cross_entropy_with_logits(input, target, reduction="mean"):  # not an op: how to reduce
+def binary_cross_entropy_with_logits(input, target, reduction=_MEAN):
     """-(t log s(x) + (1 - t) log(1 - s(x))) with s the sigmoid, without overflow."""
     return _reduced(ops.softplus(input) - input * target, reduction)
 
@@ -169,7 +177,11 @@ def normalize(input, p=2.0, dim=1, eps=1e-12):
 def pad(input, pad, mode="constant", value=0):
     """A border of value; pad lists (before, after) from the last axis on."""
     if mode != "constant":
-        raise _lathe.UnsupportedError(f"pad: mode 'constant' expected, got {mode!r}")
+        raise _lathe.UnsupportedError(
+            "only constant borders can be made yet",
+            op="pad",  # not an op: the function of this name
+            got=repr(mode),
+        )
     return ops.pad(input, pad, value)
 
 

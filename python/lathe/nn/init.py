@@ -42,24 +42,31 @@ def eye_(tensor):
 def _fans(tensor):
     """(fan_in, fan_out): how many inputs a result depends on, and the other way round."""
     if tensor.ndim < 2:
-        raise _lathe.ShapeError(f"init: two axes or more expected, got {tuple(tensor.shape)}")
+        raise _lathe.ShapeError(
+            "the tensor has too few axes for a fan",
+            op="init",
+            got=list(tensor.shape),
+            expected="two",
+        )
     window = math.prod(tensor.shape[2:])
     return tensor.shape[1] * window, tensor.shape[0] * window
 
 
 def calculate_gain(nonlinearity, param=None):
     """The factor that keeps a signal's variance through a nonlinearity."""
-    gains = {
-        "linear": 1.0,  # not an op: what follows the layer
-        "conv2d": 1.0,  # not an op: what follows the layer
-        "sigmoid": 1.0,  # not an op: what follows the layer
-        "tanh": 5 / 3,  # not an op: what follows the layer
-        "relu": math.sqrt(2),  # not an op: what follows the layer
-    }  # not an op: what follows the layer
+    same = "linear conv2d sigmoid"
+    gains = dict.fromkeys(same.split(), 1.0)
+    gains["tanh"] = 5 / 3  # not an op: what follows the layer
+    gains["relu"] = math.sqrt(2)  # not an op: what follows the layer
     if nonlinearity == "leaky_relu":  # not an op: what follows the layer
         return math.sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
     if nonlinearity not in gains:
-        raise _lathe.ValueError(f"calculate_gain: one of {sorted(gains)} expected")
+        raise _lathe.ValueError(
+            "an unknown nonlinearity",
+            op="calculate_gain",
+            got=nonlinearity,
+            expected=", ".join(sorted(gains)),
+        )
     return gains[nonlinearity]
 
 
@@ -77,7 +84,9 @@ def xavier_normal_(tensor, gain=1.0):
 def _kaiming_std(tensor, a, mode, nonlinearity):
     fans = dict(zip(("fan_in", "fan_out"), _fans(tensor)))
     if mode not in fans:
-        raise _lathe.ValueError(f"kaiming: mode 'fan_in' or 'fan_out' expected, got {mode!r}")
+        raise _lathe.ValueError(
+            "an unknown mode", op="kaiming", got=repr(mode), expected="'fan_in' or 'fan_out'"
+        )
     return calculate_gain(nonlinearity, a) / math.sqrt(max(fans[mode], 1))
 
 

@@ -68,7 +68,11 @@ class Conv2d(Module):
         super().__init__()
         if in_channels % groups != 0 or out_channels % groups != 0:
             raise _lathe.ValueError(
-                f"Conv2d: {groups} groups do not divide {in_channels} and {out_channels} channels"
+                "groups that do not divide the channels",
+                op="Conv2d",
+                got=f"{groups} groups, {in_channels} and {out_channels} channels",
+                expected="a divisor of both",
+                next="choose fewer groups, or other channel counts",
             )
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size, self.stride = _pair(kernel_size), _pair(stride)
@@ -122,7 +126,13 @@ class Dropout(Module):
     def __init__(self, p=0.5, inplace=False):
         super().__init__()
         if not 0 <= p <= 1:
-            raise _lathe.ValueError(f"Dropout: a probability in [0, 1] expected, got {p}")
+            raise _lathe.ValueError(
+                "a probability outside [0, 1]",
+                op="Dropout",
+                got=p,
+                expected="0 to 1",
+                next="divide per cents by 100",
+            )
         self.p, self.inplace = p, inplace
 
     def forward(self, x):

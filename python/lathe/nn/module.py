@@ -72,15 +72,25 @@ class Module:
         persistent=False keeps it out of the state_dict.
         """
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise _lathe.TypeError(f"register_buffer: a tensor expected, got {type(tensor)}")
+            raise _lathe.TypeError(
+                "a buffer is a tensor",
+                op="register_buffer",
+                got=type(tensor),
+                expected="a tensor or None",
+                next="set other values as plain attributes",
+            )
         self._own("_buffer_names")[self._checked_name(name)] = persistent
         setattr(self, name, tensor)
 
     def _checked_name(self, name):
         if not isinstance(name, str) or not name or "." in name:
-            raise _lathe.ValueError(f"a part's name is a text without dots, got {name!r}")
+            raise _lathe.ValueError(
+                "a part's name is a text without dots", op=type(self).__name__, got=repr(name)
+            )
         if hasattr(type(self), name):
-            raise _lathe.ValueError(f"'{name}' is a method of {type(self).__name__} already")
+            raise _lathe.ValueError(
+                "there is a method of that name", op=type(self).__name__, got=name
+            )
         return name
 
     def _own(self, name):

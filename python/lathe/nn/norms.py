@@ -40,8 +40,11 @@ class _BatchNorm(Module):
     def forward(self, x):
         if x.ndim not in self._ranks:
             raise _lathe.ShapeError(
-                f"{type(self).__name__}: an input of rank {' or '.join(map(str, self._ranks))} "
-                f"expected, got {tuple(x.shape)}"
+                "the input has another rank",
+                op=type(self).__name__,
+                got=list(x.shape),
+                expected="rank " + " or ".join(map(str, self._ranks)),
+                next="reshape the input, or use the layer for its rank",
             )
         momentum = self.momentum
         if self.training and self.track_running_stats:

@@ -26,7 +26,9 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, eps=1e-6):
     elif norm_type == 2:
         total = ops.sqrt(ops.sum(ops.stack([ops.sum(ops.square(g)) for g in grads])))
     else:
-        raise _lathe.ValueError(f"clip_grad_norm_: norm_type 2 or inf expected, got {norm_type}")
+        raise _lathe.ValueError(
+            "an unknown norm", op="clip_grad_norm_", got=norm_type, expected="2 or inf"
+        )
     factor = ops.clamp_max(max_norm / (total + eps), 1.0)
     for g in grads:
         g.mul_(factor)

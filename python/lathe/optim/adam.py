@@ -29,7 +29,7 @@ class Adam(Optimizer):
     ):
         check_positive(type(self).__name__, lr=lr, eps=eps, weight_decay=weight_decay)
         if not all(0 <= b < 1 for b in betas):
-            raise _lathe.ValueError(f"Adam: betas in [0, 1) expected, got {betas}")
+            raise _lathe.ValueError("a beta outside [0, 1)", op=type(self).__name__, got=betas)
         settings = {
             "lr": lr, "betas": tuple(betas), "eps": eps, "weight_decay": weight_decay,
             "amsgrad": amsgrad, "maximize": maximize,

@@ -13,15 +13,31 @@ class Optimizer:
     `_update(p, g, state, group)`, which writes p from its gradient g.
     """
 
+    @property
+    def _name(self):
+        return type(self).__name__
+
     def __init__(self, params, defaults):
         self.defaults = defaults
         self.param_groups = []
         self.state = {}
         groups = list(params) if not isinstance(params, Tensor) else None
         if groups is None:
-            raise _lathe.TypeError("optimizer: a list of parameters expected, got one tensor")
+            raise _lathe.TypeError(
+                "one tensor is no list of parameters",
+                op=self._name,
+                next="put it into a list: [p]",
+                got="a tensor",
+                expected="a list of tensors, or of groups",
+            )
         if not groups:
-            raise _lathe.ValueError("optimizer: there are no parameters to train")
+            raise _lathe.ValueError(
+                "there are no parameters to train",
+                op=self._name,
+                got="an empty list",
+                expected="at least one tensor",
+                next="model.parameters() gives them; a generator can be used once only",
+            )
         if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
         for group in groups:
@@ -35,13 +51,29 @@ class Optimizer:
         known = {id(p) for g in self.param_groups for p in g["params"]}
         for p in params:
             if not isinstance(p, Tensor):
-                raise _lathe.TypeError(f"optimizer: a tensor expected, got {type(p)}")
+                raise _lathe.TypeError(
+                    "a parameter is a tensor",
+                    op=self._name,
+                    got=type(p),
+                    expected="tensors",
+                    next="pass model.parameters()",
+                )
             if not p.is_leaf:
                 raise _lathe.ValueError(
-                    "optimizer: a computed tensor cannot be trained, only the leaf it came from"
+                    "a computed tensor cannot be trained",
+                    op=self._name,
+                    got=f"the result of {p.grad_fn!r}",
+                    next="pass the leaf it was computed from",
+                    expected="leaf tensors",
                 )
             if id(p) in known:
-                raise _lathe.ValueError("optimizer: a parameter appears twice")
+                raise _lathe.ValueError(
+                    "a parameter appears twice",
+                    op=self._name,
+                    got=list(p.shape),
+                    expected="each tensor in one group, once",
+                    next="leave it out of one of them",
+                )
             known.add(id(p))
         group = {**self.defaults, **group, "params": params}
         self.param_groups.append(group)
@@ -109,7 +141,10 @@ class Optimizer:
         given = [len(g["params"]) for g in groups]
         if sizes != given:
             raise _lathe.ValueError(
-                f"load_state_dict: the groups hold {given} parameters, the optimizer's {sizes}"
+                "the groups have other numbers of parameters",
+                op="load_state_dict",
+                got=given,
+                expected=sizes,
             )
         for mine, theirs in zip(self.param_groups, groups):
             mine.update({k: v for k, v in theirs.items() if k != "params"})
@@ -134,4 +169,10 @@ def check_positive(optimizer, **settings):
     """Refuses negative settings by name."""
     for name, value in settings.items():
         if value < 0:
-            raise _lathe.ValueError(f"{optimizer}: {name} must not be negative, got {value}")
+            raise _lathe.ValueError(
+                f"{name} must not be negative",
+                op=optimizer,
+                got=value,
+                expected="0 or more",
+                next="check the sign",
+            )

@@ -24,7 +24,7 @@ class SGD(Optimizer):
     ):
         check_positive("SGD", lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
-            raise _lathe.ValueError("SGD: nesterov needs a momentum, and no dampening")
+            raise _lathe.ValueError("nesterov needs a momentum, and no dampening", op="SGD")
         settings = {
             "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay,
             "nesterov": nesterov, "maximize": maximize,
@@ -49,8 +49,8 @@ class SGD(Optimizer):
             fresh = g
             if group["dampening"] != 0:
                 # The first velocity is g itself. The buffer is zero then: only g's factor differs.
-                scale = 1 - group["dampening"]
-                fresh = g * ops.where(ops.eq(state["step"], 0), 1.0, scale)
+                first = ops.eq(state["step"], 0).to(p.dtype)
+                fresh = g * (first * group["dampening"] + (1 - group["dampening"]))
                 state["step"].add_(1)
             velocity.copy_(velocity * group["momentum"] + fresh)
             g = g + velocity * group["momentum"] if group["nesterov"] else velocity

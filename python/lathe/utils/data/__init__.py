@@ -22,7 +22,7 @@ class TensorDataset(Dataset):
     def __init__(self, *tensors):
         if len({t.shape[0] for t in tensors}) > 1:
             raise _lathe.ShapeError(
-                f"TensorDataset: first sizes differ: {[tuple(t.shape) for t in tensors]}"
+                "the first sizes differ", op="TensorDataset", got=[list(t.shape) for t in tensors]
             )
         self.tensors = tensors
 
@@ -71,7 +71,9 @@ class DataLoader:
         self, dataset, batch_size=1, shuffle=False, *, collate_fn=None, drop_last=False, seed=0
     ):
         if batch_size < 1:
-            raise _lathe.ValueError(f"DataLoader: batch_size must be positive, got {batch_size}")
+            raise _lathe.ValueError(
+                "a batch has one item at least", op="DataLoader", got=batch_size
+            )
         self.dataset, self.batch_size, self.shuffle = dataset, batch_size, shuffle
         self.collate_fn = default_collate if collate_fn is None else collate_fn
         self.drop_last, self.seed = drop_last, seed
@@ -101,7 +103,9 @@ def random_split(dataset, lengths, seed=0):
     total = len(dataset)
     if sum(lengths) != total:
         if abs(sum(lengths) - 1) > 1e-9:
-            raise _lathe.ValueError(f"random_split: {lengths} do not add up to {total}, or to 1")
+            raise _lathe.ValueError(
+                f"the lengths do not add up to {total}, or to 1", op="random_split", got=lengths
+            )
         sizes = [int(total * f) for f in lengths]
         for i in range(total - sum(sizes)):
             sizes[i % len(sizes)] += 1

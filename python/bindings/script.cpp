@@ -1,0 +1,87 @@
+#include "python/bindings/script.h"
+
+#include "autodiff/tape.h"
+#include "core/error.h"
+#include "graph/tracer.h"
+#include "python/bindings/tensor.h"
+
+namespace lathe::py {
+namespace {
+
+ir::Tracer& tracer() {
+  ir::Tracer* t = ir::Tracer::current();
+  if (t == nullptr)
+    throw ScriptError({.op = "script",
+                       .problem = "a condition that data decides, and nothing is being captured",
+                       .next = "call the function that lathe.script gave"});
+  return *t;
+}
+
+ir::Data data_of(nb::handle list) {
+  ir::Data out;
+  for (nb::handle h : list) {
+    if (!is_tensor(h.ptr()))
+      throw TypeError({.op = "script",
+                       .problem = "a part of a script gave back what is not a tensor",
+                       .got = Py_TYPE(h.ptr())->tp_name});
+    out.emplace_back(tensor_of(h.ptr()));
+  }
+  return out;
+}
+
+nb::list list_of(const ir::Data& data) {
+  nb::list out;
+  for (const ir::Datum& d : data) out.append(owned(wrap(d.tensor())));
+  return out;
+}
+
+/// `yes` and `no` give lists of tensors; `pairs`, asked after both, which of them are one result.
+nb::list record_if(const Tensor& condition, nb::callable yes, nb::callable no, nb::callable pairs) {
+  auto branch = [](const nb::callable& f) {
+    return [&f] {
+      nb::object list = f();
+      return data_of(list);
+    };
+  };
+  auto chosen = [&] {
+    ir::Tracer::Pairs out;
+    nb::object list = pairs();
+    for (nb::handle pair : list)
+      out.emplace_back(nb::cast<size_t>(pair[0]), nb::cast<size_t>(pair[1]));
+    return out;
+  };
+  return list_of(tracer().record_if(ir::Datum(condition), branch(yes), branch(no), chosen));
+}
+
+/// `condition` and `body` take the carried tensors as a list.
+nb::list record_while(nb::callable condition, nb::callable body, nb::list start) {
+  auto ask = [&](const ir::Data& carried) {
+    nb::object answer = condition(list_of(carried));
+    if (PyBool_Check(answer.ptr())) return ir::Datum(Arg(answer.ptr() == Py_True));
+    return data_of(nb::make_tuple(answer))[0];
+  };
+  auto round = [&](const ir::Data& carried) {
+    nb::object list = body(list_of(carried));
+    return data_of(list);
+  };
+  return list_of(tracer().record_while(ask, round, data_of(start)));
+}
+
+}  // namespace
+
+void add_script(nb::module_& m) {
+  m.def("_record_if", record_if, nb::arg("condition"), nb::arg("yes"), nb::arg("no"),
+        nb::arg("pairs"));
+  m.def("_record_while", record_while, nb::arg("condition"), nb::arg("body"), nb::arg("start"));
+  m.def("_same_tensor", [](const Tensor& a, const Tensor& b) { return a.impl() == b.impl(); });
+  // A gradient as it was at another time: no check of its shape, which may be symbolic.
+  m.def(
+      "_put_grad", [](const Tensor& t, const Tensor& g) { meta_or_new(t).grad = g; },
+      nb::arg("tensor"), nb::arg("grad").none());
+  m.def("_recording", [] {
+    ir::Tracer* t = ir::Tracer::current();
+    return t != nullptr ? t->depth() : 0;
+  });
+}
+
+}  // namespace lathe::py

@@ -1,0 +1,35 @@
+"""The extension module. Printed by python/stubs/print_stubs.py; do not edit."""
+
+from typing import Any
+
+from . import *  # noqa: F403
+
+_add_hook: Any
+_assign: Any
+_capture: Any
+_define_op: Any
+_detach_here: Any
+_error_text: Any
+_from_bytes: Any
+_install: Any
+_load_ops: Any
+_load_program: Any
+_make_subclass: Any
+_op_name: Any
+_parse_program: Any
+_print: Any
+_put_grad: Any
+_reasons: Any
+_record_if: Any
+_record_while: Any
+_recording: Any
+_retain_grad: Any
+_rows: Any
+_same_tensor: Any
+_set_grad_enabled: Any
+_site: Any
+_symbolic: Any
+_to_bytes: Any
+_to_dlpack: Any
+_tracing: Any
+ops: Any

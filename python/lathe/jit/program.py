@@ -1,0 +1,276 @@
+"""Programs that stand by themselves: captured from a function, frozen from a module, or loaded."""
+
+import inspect
+import os
+
+from .. import _lathe
+from .._lathe import Tensor
+from .state import snapshot
+from .trace import Traced, _where, same_grad
+
+
+class InputSpec:
+    """What a program's input is like, without its elements.
+
+    shape: a tuple of sizes; None is a size that may differ from call to call. dtype: float32 if
+    none is given. An example tensor does as well: its sizes all count as free.
+    """
+
+    # What a free size is while the function is traced. Nothing is computed with it, but where the
+    # function branches on a size it is this size that decides, and the program says so.
+    HINT = 7
+
+    def __init__(self, shape, dtype=None, name=None):
+        self.shape, self.dtype, self.name = tuple(shape), dtype, name
+
+    def __repr__(self):
+        return f"InputSpec({self.shape}, dtype={self.dtype or _lathe.float32})"
+
+    def _example(self):
+        sizes = [self.HINT if size is None else size for size in self.shape]
+        fixed = sum(1 << axis for axis, size in enumerate(self.shape) if size is not None)
+        return _lathe.ops.zeros(sizes, dtype=self.dtype or _lathe.float32), fixed
+
+
+class Program:
+    """A compiled function of tensors that needs nothing but itself: no module, no Python state.
+
+    Call it with tensors, by position or by name. It gives a tensor, or a tuple of several; inputs
+    that it writes to are written to. Any number of threads may call it at once. Results carry no
+    history: gradients are not taken through it.
+
+    TypeError, ShapeError: inputs that it was not made for.
+    """
+
+    def __init__(self, engine):
+        self._engine = engine
+        self._names = [name for name, _, _ in engine.inputs()]
+
+    def __call__(self, *tensors, **named):
+        if named:
+            tensors = self._in_order(tensors, named)
+        results = self._engine.run(tensors)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _in_order(self, tensors, named):
+        names = self._names[len(tensors) :]
+        if set(names) != set(named):
+            raise _lathe.TypeError(
+                "the inputs given by name are not those that are left",
+                op=self.name,
+                got=", ".join(sorted(named)),
+                expected=", ".join(names),
+            )
+        return (*tensors, *(named[name] for name in names))
+
+    def __repr__(self):
+        inputs = ", ".join(f"{n}: {d}{list(s)}" for n, d, s in self.inputs)
+        return f"<lathe program {self.name}({inputs})>".replace("None", "*")
+
+    @property
+    def name(self):
+        return self._engine.name
+
+    @property
+    def note(self):
+        """What was done when it was made, as text."""
+        return self._engine.note
+
+    @property
+    def inputs(self):
+        """(name, dtype, shape) of each; None in a shape is a size that may differ."""
+        return self._engine.inputs()
+
+    @property
+    def outputs(self):
+        return self._engine.outputs()
+
+    @property
+    def graph(self):
+        """The program as it is saved, as text."""
+        return self._engine.graph()
+
+    @property
+    def optimised(self):
+        """The same as it runs: rewritten and fused."""
+        return self._engine.optimised()
+
+    def explain(self):
+        """Every pass and what it did; every step with its source line, the primitive chosen, its
+        bits, and why not the others."""
+        return self._engine.explain()
+
+    def compile(self):
+        """Generates all machine code now instead of at the first calls; what could not be, why."""
+        return self._engine.compile()
+
+    @property
+    def peak_bytes(self):
+        """The most memory that intermediates took in one call so far."""
+        return self._engine.peak_bytes()
+
+    def save(self, path):
+        """Writes a `.lathe` file, whole or not at all. FileError."""
+        self._engine.save(os.fspath(path))
+
+
+# ── capture ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _examples(inputs):
+    """(tensor, fixed axes, name or None) of each input given as an example or a spec."""
+    if isinstance(inputs, (Tensor, InputSpec)):
+        inputs = (inputs,)
+    out = []
+    for one in inputs:
+        if isinstance(one, InputSpec):
+            out.append((*one._example(), one.name))
+        elif isinstance(one, Tensor):
+            out.append((one, 0, None))
+        else:
+            raise _lathe.TypeError(
+                "an input is given as an example tensor or as an InputSpec",
+                op="save",
+                got=type(one).__name__,
+            )
+    return out
+
+
+def _parameter_names(function, count):
+    """What the function calls its first arguments, where that can be found out."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return [f"x{i}" for i in range(count)]
+    names = []
+    for p in parameters:
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
+            names.append(p.name)
+        elif p.kind is p.VAR_POSITIONAL:
+            break
+    return (names + [f"x{i}" for i in range(len(names), count)])[:count]
+
+
+def _weight_names(*owners):
+    """(tensor, path) of the parameters and buffers of every module among `owners`."""
+    return [
+        (tensor, f"{prefix}{name}")
+        for prefix, owner in owners
+        for part in (owner.named_parameters(), owner.named_buffers())
+        for name, tensor in part
+    ]
+
+
+def _results(value, function):
+    if isinstance(value, Tensor):
+        return [value]
+    if type(value) in (tuple, list) and value and all(isinstance(v, Tensor) for v in value):
+        return list(value)
+    raise _lathe.TypeError(
+        "a program gives a tensor or a tuple of tensors",
+        op="save",
+        got=type(value).__name__,
+        next=f"wrap the function defined at {_where(function)} so that it returns just tensors",
+    )
+
+
+def _modules_read(function):
+    """Modules that the function reaches by a global or a closure, with the name it has for them."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or ())
+    found = {n: function.__globals__.get(n) for n in function.__code__.co_names}
+    for name, cell in cells:
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # a cell that is still empty
+            continue
+    return [(f"{n}.", v) for n, v in found.items() if hasattr(v, "named_parameters")]
+
+
+def capture(function, inputs, freeze=False):
+    """The Program that `function` is for inputs like these: what lathe.save writes.
+
+    function: a function, traced or scripted or not, or a module, in the mode it is in. inputs: an
+    example tensor or an InputSpec for each of its arguments. Tensors that it uses besides those
+    become constants. freeze: as in lathe.freeze.
+
+    TypeError: results other than tensors. TraceError, ScriptError: it cannot be captured, or it
+    writes to a tensor that it was not given.
+    """
+    examples = _examples(inputs)
+    compiled = function if isinstance(function, Traced) else None
+    plain = compiled._function if compiled else function
+    module = hasattr(plain, "named_parameters")
+    code = plain.forward if module else plain
+    names = _parameter_names(code, len(examples))
+    owners = [("", plain)] if module else []
+    if inspect.isfunction(plain):
+        owners += _modules_read(plain)
+    snapshot(tuple(tensor for tensor, _, _ in examples), plain)  # refuses what cannot be captured
+
+    def body(tensors):
+        leaves = [(t, n, t.grad) for t, n in weights if t.is_leaf and t.requires_grad]
+        try:
+            if compiled:
+                value = compiled._run(tensors, {}, [t for t, _, _ in leaves])
+            else:
+                value = plain(*tensors)
+            results = _results(value, code)
+            changed = [n for t, n, before in leaves if not same_grad(t.grad, before)]
+        finally:
+            for t, _, before in leaves:
+                _lathe._put_grad(t, before)
+        if changed:
+            raise _lathe.TraceError(
+                "the function sets the gradient of what it was not given, and a file has no place "
+                "for it",
+                op="save",
+                got=", ".join(changed),
+                next="take gradients with lathe.autograd.grad and return them",
+            )
+        return results
+
+    weights = _weight_names(*owners)
+    rows = [
+        (tensor, spec_name or name, fixed)
+        for (tensor, fixed, spec_name), name in zip(examples, names)
+    ]
+    name = type(plain).__name__ if module else getattr(plain, "__name__", "main")
+    name = "".join(c if c.isalnum() and c.isascii() else "_" for c in name)
+    return Program(_lathe._capture(name, rows, weights, body, freeze, ""))
+
+
+def freeze(module, *inputs):
+    """A module made into a Program for inference.
+
+    inputs: an example tensor or an InputSpec for each input of the module. The module's forward is
+    captured in evaluation mode (the module itself keeps its mode), with parameters and buffers as
+    constants, so what depends on them alone is computed once. A batch norm after a convolution
+    becomes part of its weights: results then round elsewhere than the module's do, and are
+    otherwise the same. They are the same bits wherever the frozen program runs: here, and in C++
+    after save() and lathe.load().
+
+    Changing the module afterwards changes nothing in the program.
+
+    TraceError: the forward depends on the elements of its inputs, or writes to the module's state.
+    """
+    if not hasattr(module, "named_parameters"):
+        raise _lathe.TypeError(
+            "freeze takes a module",
+            op="freeze",
+            got=type(module).__name__,
+            next="save a function with lathe.save(function, path, inputs)",
+        )
+    modes = [(m, m.training) for m in module.modules()]
+    before = _lathe._set_grad_enabled(False)
+    try:
+        module.eval()
+        return capture(module, inputs, freeze=True)
+    finally:
+        _lathe._set_grad_enabled(before)
+        for m, training in modes:
+            m.training = training
+
+
+def load_program(path):
+    """The Program in a `.lathe` file."""
+    return Program(_lathe._load_program(os.fspath(path)))

@@ -1,0 +1,321 @@
+"""script: like trace, and control flow that data decides is captured.
+
+The function's own source is read and run, statement by statement, on symbolic tensors, with
+Python's values and Python's rules; so all that trace can capture a script can. But an `if`,
+`while`, `and`, `or`, `not`, comparison or conditional whose question is a tensor becomes a
+structure of the graph: both branches, or the body, are recorded. Functions and forward() methods
+that the source calls are read the same way; what has no source that may be read (the library
+itself, builtins) runs as it is, as under trace.
+
+Interpreter (here: statements; script_expressions, script_structures) runs one function. Its local
+names are a dictionary, so that a branch can be run, looked at, and undone. script_source finds and
+looks at syntax trees; script_values has numbers that data decides, and joins values: after an if, a
+name whose value differs between the branches is one result of the structure for each tensor or
+number in it. Objects that a branch changes (a list that grows, an attribute that is set) cannot be
+joined and are refused. What follows an if that may return, break or continue is run inside both
+branches.
+"""
+
+import ast
+
+from .. import _lathe
+from .._lathe import Tensor
+from . import script_source as source
+from .script_expressions import Closure, Expressions, throw
+from .script_structures import BREAK, CLOSED, CONTINUE, END, RETURN, Again, Structures
+from .script_values import Number, decided_by_data, operator_of
+from .state import Snapshot
+from .trace import Traced
+
+_DEEPEST = 100
+
+
+class Session:
+    """One capture: what all interpreters of it share."""
+
+    def __init__(self, function, arguments, leaves):
+        self.function, self.arguments, self.leaves = function, arguments, leaves
+        self.depth = 0  # of functions calling functions
+        self.recording = 0  # of structures inside each other
+        self.live = []  # interpreters under way, outermost first
+
+    def fingerprint(self):
+        """All Python state that a part of a structure could change."""
+        s = Snapshot(grads=False)
+        s.add(self.arguments)
+        s.add(self.function)
+        return s
+
+    def call(self, f, args, kwargs):
+        """Runs a Python function as part of the script."""
+        code = f.__code__
+        i = Interpreter(self, code.co_filename, source.find(code), f.__globals__)
+        i.cells = dict(zip(code.co_freevars, f.__closure__ or ()))
+        i.env.update(source.bind_function(f, args, kwargs))
+        return i.run_function()
+
+    def grads(self):
+        return [t.grad for t in self.leaves]
+
+    def put_grads(self, grads):
+        for t, g in zip(self.leaves, grads):
+            _lathe._put_grad(t, g)
+
+
+class Interpreter(Expressions, Structures):
+    """Runs one function of a script."""
+
+    def __init__(self, session, file, node, names, outer=None):
+        self.session, self.file, self.node, self.globals, self.outer = (
+            session, file, node, names, outer,
+        )  # fmt: skip
+        self.env = {}
+        self.cells = {}
+        self.loops = []  # of the frame under way: the innermost last
+        self.local = source.local_names(node)
+
+    # ── functions ───────────────────────────────────────────────────────────────────────────────
+
+    def run_function(self):
+        session = self.session
+        if session.depth >= _DEEPEST:
+            self.refuse(self.node, "the calls are nested too deep, or a recursion never ends",
+                        next="end the recursion by a number, not by a tensor")  # fmt: skip
+        if isinstance(self.node, ast.Lambda):
+            return self.evaluate(self.node.body)
+        session.depth += 1
+        session.live.append(self)
+        try:
+            how, value = self.block(self.node.body, None)
+            return value if how == RETURN else None
+        finally:
+            session.live.pop()
+            session.depth -= 1
+
+    # ── statements ──────────────────────────────────────────────────────────────────────────────
+    # A statement gives (how it ended, value). `rest` is what follows it, up to the end of the
+    # function or of the loop's body: (statements, where to go on, what follows those).
+
+    def block(self, statements, rest):
+        for i, s in enumerate(statements):
+            out = self.statement(s, (statements, i + 1, rest))
+            if out[0] != END:
+                return out
+        return END, None
+
+    def follow(self, rest):
+        while rest is not None:
+            statements, at, rest = rest
+            for i in range(at, len(statements)):
+                out = self.statement(statements[i], (statements, i + 1, rest))
+                if out[0] != END:
+                    return out
+        return END, None
+
+    def statement(self, node, rest):
+        method = getattr(self, "_" + type(node).__name__, None)
+        if method is None:
+            kind = source.spoken(node)
+            self.refuse(node, f"{kind} cannot be part of a script",
+                        next="use lathe.trace, or move it out of the function")  # fmt: skip
+        if not self.session.recording:
+            return method(node, rest) or (END, None)
+        try:
+            return method(node, rest) or (END, None)
+        except (_lathe.Error, Again, RecursionError):
+            raise
+        except Exception as e:  # eager would run one branch only, and perhaps not this one
+            self.refuse(node, "an exception in a part that data decides about",
+                        got=f"{type(e).__name__}: {e}",
+                        next="take the part out of the branch or the loop")  # fmt: skip
+
+    def _Expr(self, node, rest):
+        self.evaluate(node.value)
+
+    def _Pass(self, node, rest):
+        pass
+
+    def _Assign(self, node, rest):
+        value = self.evaluate(node.value)
+        for target in node.targets:
+            self.assign(target, value)
+
+    def _AnnAssign(self, node, rest):
+        if node.value is not None:
+            self.assign(node.target, self.evaluate(node.value))
+
+    def _AugAssign(self, node, rest):
+        target = node.target
+        f = operator_of(node.op, in_place=True)
+        if isinstance(target, ast.Name):
+            old = self.name(target)
+            self.env[target.id] = self.do(node, f, old, self.evaluate(node.value))
+        elif isinstance(target, ast.Attribute):
+            thing = self.evaluate(target.value)
+            old = self.do(target, getattr, thing, target.attr)
+            self.do(
+                node, setattr, thing, target.attr, self.do(node, f, old, self.evaluate(node.value))
+            )
+        else:
+            thing, index = self.evaluate(target.value), self.index(target.slice)
+            old = self.do(target, operator_of("[]"), thing, index)
+            new = self.do(node, f, old, self.evaluate(node.value))
+            self.do(node, operator_of("[]="), thing, index, new)
+
+    def assign(self, target, value):
+        if isinstance(target, ast.Name):
+            self.env[target.id] = value
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self.unpack(target, value)
+        elif isinstance(target, ast.Attribute):
+            self.do(target, setattr, self.evaluate(target.value), target.attr, value)
+        elif isinstance(target, ast.Subscript):
+            thing = self.evaluate(target.value)
+            if isinstance(value, Number) and isinstance(thing, Tensor):
+                value = value.tensor
+            self.do(target, operator_of("[]="), thing, self.index(target.slice), value)
+        else:
+            self.refuse(target, f"{source.spoken(target)} cannot be assigned to in a script")
+
+    def unpack(self, target, value):
+        items = list(self.do(target, iter, value))
+        names = target.elts
+        star = [i for i, n in enumerate(names) if isinstance(n, ast.Starred)]
+        if star:
+            first, after = star[0], len(names) - star[0] - 1
+            if len(items) < first + after:
+                raise ValueError("not enough values to unpack")
+            middle = items[first : len(items) - after]
+            items = items[:first] + [middle] + items[len(items) - after :]
+            names = [n.value if isinstance(n, ast.Starred) else n for n in names]
+        if len(items) != len(names):
+            raise ValueError(f"{len(items)} values to unpack into {len(names)} names")
+        for n, item in zip(names, items):
+            self.assign(n, item)
+
+    def _Delete(self, node, rest):
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self.name(target)
+                del self.env[target.id]
+            elif isinstance(target, ast.Subscript):
+                self.do(node, operator_of("del []"), self.evaluate(target.value),
+                        self.index(target.slice))  # fmt: skip
+            else:
+                self.refuse(node, "this cannot be deleted in a script")
+
+    def _Return(self, node, rest):
+        return RETURN, None if node.value is None else self.evaluate(node.value)
+
+    def _Break(self, node, rest):
+        return BREAK, None
+
+    def _Continue(self, node, rest):
+        return CONTINUE, None
+
+    def _Raise(self, node, rest):
+        if self.session.recording:
+            self.refuse(node, "an exception whose raising data decides",
+                        next="check the result outside of the script")  # fmt: skip
+        if node.exc is None:
+            self.refuse(node, "a raise without an exception cannot be part of a script")
+        raised = self.evaluate(node.exc)
+        cause = None if node.cause is None else self.evaluate(node.cause)
+        self.do(node, throw, raised, cause)
+
+    def _Assert(self, node, rest):
+        value = self.test(node.test)
+        if decided_by_data(value) or self.session.recording:
+            self.refuse(node, "an assert on a tensor: its elements are known only when it runs",
+                        next="check the result outside of the script")  # fmt: skip
+        if not value:
+            self.do(node, throw, AssertionError(*([self.evaluate(node.msg)] if node.msg else [])))
+
+    def _FunctionDef(self, node, rest):
+        if node.decorator_list:
+            self.refuse(node, "a decorated function inside a script")
+        if source.is_generator(node):
+            self.refuse(node, "a generator inside a script", next="build a list instead")
+        self.env[node.name] = self.closure(node)
+
+    def closure(self, node):
+        problem = source.late_names(node, self.node)
+        if problem:
+            self.refuse(node, f"a function that reads {problem!r}, which changes later",
+                        next="pass the value as an argument")  # fmt: skip
+        return Closure(self, node)
+
+    def _Import(self, node, rest):
+        self.refuse(node, "an import inside a script", next="import at the top of the file")
+
+    _ImportFrom = _Import
+
+    def _With(self, node, rest):
+        managers = []
+        try:
+            for item in node.items:
+                manager = self.evaluate(item.context_expr)
+                value = self.do(node, type(manager).__enter__, manager)
+                managers.append(manager)
+                if item.optional_vars is not None:
+                    self.assign(item.optional_vars, value)
+            outcome = self.block(node.body, CLOSED)
+        except BaseException as e:
+            while managers:
+                manager = managers.pop()
+                if self.do(node, type(manager).__exit__, manager, type(e), e, e.__traceback__):
+                    self.refuse(node, "a context manager that swallows an exception")
+            raise
+        while managers:
+            manager = managers.pop()
+            self.do(node, type(manager).__exit__, manager, None, None, None)
+        return outcome
+
+    def _Try(self, node, rest):
+        if node.handlers:
+            self.refuse(node, "'try' cannot be part of a script: data may decide what is raised",
+                        next="test for the case with lathe.where or an if")  # fmt: skip
+        try:
+            out = self.block(node.body, CLOSED)
+        finally:
+            after = self.block(node.finalbody, CLOSED)
+        return after if after[0] != END else out
+
+
+class Scripted(Traced):
+    """What lathe.script gives: called like the function, and looked into like a trace."""
+
+    _word = "script"
+
+    def __init__(self, function):
+        super().__init__(function)
+        source.require(function)
+
+    def _run(self, args, kwargs, leaves):
+        session = Session(self._function, (args, kwargs), leaves)
+        f = self._function
+        node = source.any_node(f)
+        i = Interpreter(session, source.file_of(f), node, {})
+        return i.call(node, f, list(args), dict(kwargs))
+
+    @staticmethod
+    def _number(value):
+        return (value.tensor, value.kind) if isinstance(value, Number) else None
+
+
+def script(function):
+    """Makes a function run as a compiled program, also where data decides what it does.
+
+    Like trace, and an `if`, `while`, `for i in range(n)`, `and`, `or`, `not` or conditional
+    expression whose question is a tensor becomes part of the program, in this function and in those
+    it calls. int(), float(), bool() and .item() of a tensor give numbers that the program computes.
+    Results, gradients and random numbers are the same bits as without script.
+
+    Refused with a ScriptError at the user's line: branches that leave a name with two kinds of
+    value, or change a Python object; try/except, text and printing of elements; a tensor that
+    requires grad inside a branch or loop that data decides.
+    """
+    return Scripted(function)
+
+
+__all__ = ["Scripted", "script"]

@@ -1,0 +1,143 @@
+"""Python's functions where they meet what data decides: range(), int(), max(), item() ..."""
+
+import operator
+
+from .._lathe import Tensor
+from .script_values import (
+    Number,
+    all_of,
+    any_of,
+    as_condition,
+    decided_by_data,
+    refuse,
+)
+
+
+class Range:
+    """range() whose length data decides; only `for` can use it."""
+
+    def __init__(self, start, stop, step):
+        if isinstance(step, Number):
+            refuse("a range whose step data decides", "use a step that is known")
+        if step == 0:
+            raise ValueError("range() arg 3 must not be zero")
+        self.start, self.stop, self.step = start, stop, step
+
+    def count(self):
+        if self.step > 0:
+            return (self.stop - self.start + (self.step - 1)) // self.step
+        return (self.start - self.stop + (-self.step - 1)) // -self.step
+
+    def __iter__(self):
+        refuse("a range whose length data decides is used outside of a for loop")
+
+
+def _range(script, node, args, kwargs):
+    if not any(decided_by_data(a) for a in args):
+        return range(*args, **kwargs)
+    args = [_int(script, node, [a], {}) for a in args]
+    start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+    return Range(start, stop, step)
+
+
+def _number(kind):
+    def convert(script, node, args, kwargs):
+        if len(args) != 1 or kwargs or not decided_by_data(args[0]):
+            return kind(*args, **kwargs)
+        n = args[0] if isinstance(args[0], Number) else Number.of_tensor(args[0])
+        if n.kind is kind:
+            return n
+        if kind is bool:
+            return Number(as_condition(n), bool)
+        if kind is int and n.kind is float:
+            refuse("int() of a number that may be infinite or no number, which eager refuses",
+                    "convert the tensor: x.to(lathe.int64)")  # fmt: skip
+        return Number(n.to(kind), kind)
+
+    return convert
+
+
+_int = _number(int)
+
+
+def _extreme(f, better):
+    def choose(script, node, args, kwargs):
+        items = list(args[0]) if len(args) == 1 and not isinstance(args[0], Number) else args
+        if kwargs or not any(decided_by_data(i) for i in items):
+            return f(*args, **kwargs)
+        best = items[0]
+        for item in items[1:]:
+            test = better(item, best)
+            if decided_by_data(test):
+                best = script.decide(node, test, lambda i=item: i, lambda b=best: b)
+            elif test:
+                best = item
+        return best
+
+    return choose
+
+
+def _quantifier(f, joined):
+    def ask(script, node, args, kwargs):
+        items = list(*args, **kwargs)
+        answer = f is all
+        for item in items:
+            if decided_by_data(item):
+                answer = joined(answer, item)
+            elif not decided_by_data(answer) and bool(item) is not answer:
+                return not answer
+            elif bool(item) is not (f is all):
+                return f is any
+        return answer
+
+    return ask
+
+
+def _isinstance(script, node, args, kwargs):
+    value, classes = args
+    if isinstance(value, Number):
+        return issubclass(value.kind, classes)
+    return isinstance(value, classes)
+
+
+def _item(script, node, args, kwargs):
+    return Number.of_tensor(args[0])
+
+
+class BUILTINS:
+    """Python's functions that mean something else for what data decides."""
+
+    Range = Range
+    _table = {
+        int: _int, float: _number(float), bool: _number(bool), range: _range,
+        max: _extreme(max, operator.gt), min: _extreme(min, operator.lt),
+        any: _quantifier(any, any_of), all: _quantifier(all, all_of), isinstance: _isinstance,
+    }  # fmt: skip
+
+    @classmethod
+    def stand_in(cls, f):
+        try:
+            found = cls._table.get(f)
+        except TypeError:  # not hashable
+            return None
+        of = getattr(f, "__self__", None)
+        if found is None and isinstance(of, Tensor) and getattr(f, "__name__", "") == "item":
+            return lambda script, node, args, kwargs: Number.of_tensor(of)
+        return found
+
+    @staticmethod
+    def refuse_numbers(script, node, f, args, kwargs):
+        if isinstance(getattr(f, "__self__", None), (list, dict, tuple)) or f in (
+            list,
+            tuple,
+            dict,
+        ):
+            return
+        if isinstance(f, type) and f.__module__ != "builtins":
+            return  # a class of the user's: its fields may hold them
+        for a in [*args, *kwargs.values()]:
+            items = a if isinstance(a, (list, tuple)) else (a,)
+            if any(isinstance(i, Number) for i in items):
+                name = getattr(f, "__name__", type(f).__name__)
+                script.refuse(node, f"a number that data decides is an argument of {name}()",
+                              next="pass a tensor")  # fmt: skip

@@ -1,0 +1,341 @@
+"""Expressions of a script: names, operators, comprehensions and calls."""
+
+import ast
+import functools
+import types
+
+from .. import _lathe
+from ..nn.module import Module
+from . import script_source as source
+from .script_builtins import BUILTINS
+from .script_join import Undefined
+from .script_values import (
+    Number,
+    as_condition,
+    decided_by_data,
+    operator_of,
+    refuse_at,
+)
+from .trace import Traced
+
+_SCRIPTED_PACKAGES = ("lathe.nn.module", "lathe.nn.containers")
+
+
+def throw(error, cause=None):
+    raise error from cause if cause is not None else error
+
+
+def readable(f):
+    """May the function's source be run statement by statement?"""
+    if f.__module__ is not None and f.__module__.split(".")[0] == "lathe":
+        return f.__module__ in _SCRIPTED_PACKAGES
+    return source.find(f.__code__) is not None and not source.is_special(f.__code__)
+
+
+class Closure:
+    """A function defined inside a script: it reads the names of where it was defined, as they are
+    when it is called."""
+
+    def __init__(self, outer, node):
+        self.outer, self.node = outer, node
+        self.__name__ = getattr(node, "name", "<lambda>")
+
+    def __call__(self, *args, **kwargs):
+        outer = self.outer
+        names, defaults = source.parameters(self.node)
+        values = [outer.evaluate(d) for d in defaults]
+        inner = type(outer)(outer.session, outer.file, self.node, outer.globals, outer)
+        inner.env.update(source.bind(self.__name__, names, values, args, kwargs, inner))
+        return inner.run_function()
+
+
+class Expressions:
+    """What evaluates; Interpreter (script.py) is one."""
+
+    def refuse(self, node, problem, got="", next=""):
+        refuse_at(self.file, node.lineno, problem, got, next)
+
+    def do(self, node, f, *args, **kwargs):
+        """Calls a function so that the user's line is this node's."""
+        try:
+            return source.trampoline(self.file, node.lineno)(f, args, kwargs)
+        except TypeError as e:
+            if isinstance(e, _lathe.Error) or not any(isinstance(a, Number) for a in args):
+                raise
+            self.refuse(node, "a number that data decides cannot be used here", got=str(e))
+
+    # ── names ───────────────────────────────────────────────────────────────────────────────────
+
+    def name(self, node):
+        name = node.id
+        if name in self.env:
+            value = self.env[name]
+            if isinstance(value, Undefined):
+                self.refuse(node, f"{name!r} may be undefined here: {value.why}",
+                            next="give it a value before")  # fmt: skip
+            return value
+        if name in self.local:
+            self.do(node, throw, UnboundLocalError(
+                f"cannot access local variable {name!r} where it is not associated with a value"
+            ))  # fmt: skip
+        if self.outer is not None and (name in self.outer.env or name in self.outer.local):
+            return self.outer.name(node)
+        return self.do(node, self.free, name)
+
+    def free(self, name):
+        scope = self
+        while scope is not None:
+            if name in scope.env:
+                return scope.env[name]
+            if name in scope.cells:
+                return scope.cells[name].cell_contents
+            scope = scope.outer
+        if name in self.globals:
+            return self.globals[name]
+        builtins = self.globals.get("__builtins__", __builtins__)
+        builtins = builtins if isinstance(builtins, dict) else vars(builtins)
+        if name in builtins:
+            return builtins[name]
+        raise NameError(f"name {name!r} is not defined")
+
+    # ── expressions ─────────────────────────────────────────────────────────────────────────────
+
+    def evaluate(self, node):
+        method = getattr(self, "_e_" + type(node).__name__, None)
+        if method is None:
+            self.refuse(node, f"{source.spoken(node)} cannot be part of a script")
+        return method(node)
+
+    def _e_Constant(self, node):
+        return node.value
+
+    def _e_Name(self, node):
+        return self.name(node)
+
+    def _e_Tuple(self, node):
+        return tuple(self.items(node.elts))
+
+    def _e_List(self, node):
+        return self.items(node.elts)
+
+    def _e_Set(self, node):
+        return set(self.items(node.elts))
+
+    def items(self, nodes):
+        out = []
+        for n in nodes:
+            if isinstance(n, ast.Starred):
+                out.extend(self.do(n, iter, self.evaluate(n.value)))
+            else:
+                out.append(self.evaluate(n))
+        return out
+
+    def _e_Dict(self, node):
+        out = {}
+        for k, v in zip(node.keys, node.values):
+            if k is None:
+                out.update(self.evaluate(v))
+            else:
+                key = self.evaluate(k)
+                out[key] = self.evaluate(v)
+        return out
+
+    def _e_Attribute(self, node):
+        return self.do(node, getattr, self.evaluate(node.value), node.attr)
+
+    def _e_Subscript(self, node):
+        thing = self.evaluate(node.value)
+        return self.do(node, operator_of("[]"), thing, self.index(node.slice))
+
+    def index(self, node):
+        index = self.evaluate(node)
+        if isinstance(index, tuple):
+            return tuple(i.tensor if isinstance(i, Number) else i for i in index)
+        return index.tensor if isinstance(index, Number) else index
+
+    def _e_Slice(self, node):
+        parts = [
+            None if p is None else self.evaluate(p) for p in (node.lower, node.upper, node.step)
+        ]
+        if any(decided_by_data(p) for p in parts):
+            self.refuse(node, "a slice whose bounds data decides",
+                        next="mask the elements with lathe.where")  # fmt: skip
+        return slice(*parts)
+
+    def _e_BinOp(self, node):
+        left = self.evaluate(node.left)
+        return self.do(node, operator_of(node.op), left, self.evaluate(node.right))
+
+    def _e_UnaryOp(self, node):
+        if isinstance(node.op, ast.Not):
+            value = self.test(node.operand)
+            if decided_by_data(value):
+                return self.do(node, operator_of("not"), value)
+            return not self.truth(node, value)
+        return self.do(node, operator_of(node.op), self.evaluate(node.operand))
+
+    def test(self, node):
+        """An expression of which only the truth matters: its operands may be of different kinds."""
+        if isinstance(node, ast.BoolOp):
+            return self.boolean(node, isinstance(node.op, ast.And), node.values, truth=True)
+        if isinstance(node, ast.Compare):
+            left = self.evaluate(node.left)
+            return self.comparison(node, left, node.ops, node.comparators, truth=True)
+        return self.evaluate(node)
+
+    def as_truth(self, node, value):
+        if not decided_by_data(value):
+            return self.truth(node, value)
+        return Number(self.do(node, as_condition, value), bool)
+
+    def _e_BoolOp(self, node):
+        return self.boolean(node, isinstance(node.op, ast.And), node.values)
+
+    def boolean(self, node, is_and, values, truth=False):
+        first = self.test(values[0]) if truth else self.evaluate(values[0])
+        if truth:
+            first = self.as_truth(node, first)
+        if len(values) == 1:
+            return first
+        if not decided_by_data(first):
+            if self.truth(node, first) is not is_and:
+                return first
+            return self.boolean(node, is_and, values[1:], truth)
+
+        def other():
+            return self.boolean(node, is_and, values[1:], truth)
+
+        def same():
+            return first
+
+        yes, no = (other, same) if is_and else (same, other)
+        return self.decide(node, first, yes, no, source.assigned(values[1:]))
+
+    def _e_Compare(self, node):
+        return self.comparison(node, self.evaluate(node.left), node.ops, node.comparators)
+
+    def comparison(self, node, left, ops, others, truth=False):
+        right = self.evaluate(others[0])
+        result = self.do(node, operator_of(ops[0]), left, right)
+        if len(ops) == 1:
+            return self.as_truth(node, result) if truth else result
+        if not decided_by_data(result):
+            if not self.truth(node, result):
+                return result
+            return self.comparison(node, right, ops[1:], others[1:], truth)
+        if truth:
+            result = self.as_truth(node, result)
+
+        def more():
+            return self.comparison(node, right, ops[1:], others[1:], truth)
+
+        return self.decide(node, result, more, lambda: result, source.assigned(others[1:]))
+
+    def _e_IfExp(self, node):
+        test = self.test(node.test)
+        if not decided_by_data(test):
+            return self.evaluate(node.body if self.truth(node, test) else node.orelse)
+        return self.decide(node, test, lambda: self.evaluate(node.body),
+                           lambda: self.evaluate(node.orelse), source.assigned([node]))  # fmt: skip
+
+    def _e_NamedExpr(self, node):
+        value = self.evaluate(node.value)
+        self.env[node.target.id] = value
+        return value
+
+    def _e_JoinedStr(self, node):
+        return "".join(self.evaluate(v) for v in node.values)
+
+    def _e_FormattedValue(self, node):
+        value = self.evaluate(node.value)
+        if decided_by_data(value):
+            self.refuse(node, "text made of a tensor's elements: they are known only when it runs",
+                        next="format the result outside of the script")  # fmt: skip
+        convert = {-1: lambda v: v, 115: str, 114: repr, 97: ascii}[node.conversion]
+        spec = "" if node.format_spec is None else self.evaluate(node.format_spec)
+        return self.do(node, format, convert(value), spec)
+
+    def _e_Lambda(self, node):
+        return self.closure(node)
+
+    def _e_ListComp(self, node):
+        out = []
+        self.comprehend(node.generators, lambda: out.append(self.evaluate(node.elt)))
+        return out
+
+    def _e_SetComp(self, node):
+        return set(self._e_ListComp(node))
+
+    def _e_GeneratorExp(self, node):
+        return iter(self._e_ListComp(node))
+
+    def _e_DictComp(self, node):
+        out = {}
+
+        def add():
+            key = self.evaluate(node.key)
+            out[key] = self.evaluate(node.value)
+
+        self.comprehend(node.generators, add)
+        return out
+
+    def comprehend(self, generators, add):
+        """The names that a comprehension binds are its own."""
+        own = [n for g in generators for n in source.targets(g.target)]
+        kept = {n: self.env[n] for n in own if n in self.env}
+
+        def run(at):
+            if at == len(generators):
+                add()
+                return
+            g = generators[at]
+            for item in self.do(g.iter, iter, self.evaluate(g.iter)):
+                self.assign(g.target, item)
+                tests = [self.evaluate(c) for c in g.ifs]
+                if any(decided_by_data(t) for t in tests):
+                    self.refuse(g.ifs[0], "a comprehension whose length data decides")
+                if all(tests):
+                    run(at + 1)
+
+        run(0)
+        for n in own:
+            self.env.pop(n, None)
+        self.env.update(kept)
+
+    # ── calls ───────────────────────────────────────────────────────────────────────────────────
+
+    def _e_Call(self, node):
+        if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
+            cls, first = self.cells["__class__"].cell_contents, self.env[self.node.args.args[0].arg]
+            return super(cls, first)
+        f = self.evaluate(node.func)
+        args = self.items(node.args)
+        kwargs = {}
+        for k in node.keywords:
+            if k.arg is None:
+                kwargs.update(self.evaluate(k.value))
+            else:
+                kwargs[k.arg] = self.evaluate(k.value)
+        return self.call(node, f, args, kwargs)
+
+    def call(self, node, f, args, kwargs):
+        while True:
+            if isinstance(f, types.MethodType):
+                f, args = f.__func__, [f.__self__, *args]
+            elif isinstance(f, functools.partial):
+                args, kwargs = [*f.args, *args], {**f.keywords, **kwargs}
+                f = f.func
+            elif isinstance(f, Traced):
+                f = f._function
+            elif isinstance(f, Module) and type(f).__call__ is Module.__call__:
+                f, args = Module.__call__, [f, *args]
+            else:
+                break
+        stand_in = BUILTINS.stand_in(f)
+        if stand_in is not None:
+            return self.do(node, stand_in, self, node, args, kwargs)
+        if isinstance(f, types.FunctionType) and readable(f):
+            return self.do(node, self.session.call, f, args, kwargs)
+        if not isinstance(f, Closure):
+            BUILTINS.refuse_numbers(self, node, f, args, kwargs)
+        return self.do(node, f, *args, **kwargs)

@@ -1,0 +1,328 @@
+"""From a function to the syntax tree of its source, and what can be told from that tree alone."""
+
+import ast
+import functools
+import inspect
+import linecache
+import types
+
+from .. import _lathe
+
+_TREES = {}  # by file: (the lines it was made of, tree)
+
+
+# ── finding the source ──────────────────────────────────────────────────────────────────────────
+
+
+def _tree(file):
+    lines = linecache.getlines(file)
+    if not lines:
+        return None
+    known = _TREES.get(file)
+    if known is None or known[0] is not lines:
+        try:
+            known = _TREES[file] = (lines, ast.parse("".join(lines)))
+        except SyntaxError:
+            known = _TREES[file] = (lines, None)
+    return known[1]
+
+
+def _first_line(node):
+    decorators = getattr(node, "decorator_list", ())
+    return min([node.lineno, *(d.lineno for d in decorators)])
+
+
+@functools.lru_cache(maxsize=4096)
+def candidates(code):
+    """The nodes that the code object may have been made of: one, if all is well."""
+    tree = _tree(code.co_filename)
+    if tree is None:
+        return ()
+    wanted = ast.Lambda if code.co_name == "<lambda>" else (ast.FunctionDef, ast.AsyncFunctionDef)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, wanted) or _first_line(node) != code.co_firstlineno:
+            continue
+        if getattr(node, "name", "<lambda>") != code.co_name:
+            continue
+        a = node.args
+        if tuple(x.arg for x in (*a.posonlyargs, *a.args, *a.kwonlyargs)) == names:
+            found.append(node)
+    return tuple(found)
+
+
+def find(code):
+    """The node of a function's code; None where there is not exactly one."""
+    found = candidates(code)
+    return found[0] if len(found) == 1 else None
+
+
+def is_special(code):
+    """Generators and coroutines are not run statement by statement."""
+    flags = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+    return bool(code.co_flags & flags)
+
+
+def underlying(function):
+    """The Python function under partials, methods and modules; None for other callables."""
+    while not isinstance(function, types.FunctionType):
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif isinstance(function, types.MethodType):
+            function = function.__func__
+        elif hasattr(function, "_function"):
+            function = function._function
+        elif hasattr(type(function), "forward"):
+            function = function.forward
+        elif isinstance(type(function).__dict__.get("__call__"), types.FunctionType):
+            function = type(function).__call__
+        else:
+            return None
+    return function
+
+
+def require(function):
+    """ScriptError, at the line that asks for the script, where there is no source to read."""
+    f = underlying(function)
+    if f is None or find(f.__code__) is not None:
+        return
+    if f.__module__ is not None and f.__module__.split(".")[0] == "lathe":
+        return
+    code = f.__code__
+    many = len(candidates(code)) > 1
+    file, line = code.co_filename, code.co_firstlineno
+    if not many:
+        file, line = _asking_line()
+    problem = (
+        "two functions begin on this line, and the script cannot tell them apart"
+        if many
+        else ("the function's source text cannot be read")
+    )
+    raise trampoline(file, line)(
+        _lathe.ScriptError, (problem,),
+        {"op": "script", "got": f"{f.__qualname__} of {code.co_filename}",
+         "next": "write each on a line of its own" if many else "define it in a file"},
+    )  # fmt: skip
+
+
+def _asking_line():
+    """The innermost line of the user's that is in a file."""
+    for frame in inspect.stack(0):
+        if frame.filename.startswith(_HERE) or not linecache.getlines(frame.filename):
+            continue
+        return frame.filename, frame.lineno
+    return "?", 0
+
+
+_HERE = __file__[: -len("jit/script_source.py")]
+
+
+def file_of(function):
+    f = underlying(function)
+    return f.__code__.co_filename if f is not None else "?"
+
+
+def any_node(function):
+    """A node that says where the function is."""
+    f = underlying(function)
+    line = f.__code__.co_firstlineno if f is not None else 0
+    return ast.Pass(lineno=line, col_offset=0)
+
+
+# ── a line of the user's ────────────────────────────────────────────────────────────────────────
+
+_PROTOTYPE = (lambda f, args, kwargs: f(*args, **kwargs)).__code__
+
+
+@functools.lru_cache(maxsize=4096)
+def trampoline(file, line):
+    """A function that calls another, and in tracebacks and errors is the user's line."""
+    code = _PROTOTYPE.replace(co_filename=file, co_firstlineno=line, co_name="<script>")
+    return types.FunctionType(code, {})
+
+
+# ── calls ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def bind_function(f, args, kwargs):
+    """A function's local names at its start."""
+    bound = inspect.signature(f, follow_wrapped=False).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.arguments
+
+
+def parameters(node):
+    """Of a function inside a script: its ast arguments and the nodes of its defaults."""
+    a = node.args
+    return a, [*a.defaults, *(d for d in a.kw_defaults if d is not None)]
+
+
+def bind(name, a, defaults, args, kwargs, _inner):
+    kinds = inspect.Parameter
+    defaults = list(defaults)
+    positional = [*a.posonlyargs, *a.args]
+    without = len(positional) - len(a.defaults)
+    made = []
+    for i, p in enumerate(positional):
+        kind = kinds.POSITIONAL_ONLY if i < len(a.posonlyargs) else kinds.POSITIONAL_OR_KEYWORD
+        default = defaults[i - without] if i >= without else kinds.empty
+        made.append(kinds(p.arg, kind, default=default))
+    if a.vararg:
+        made.append(kinds(a.vararg.arg, kinds.VAR_POSITIONAL))
+    rest = iter(defaults[len(a.defaults) :])
+    for p, d in zip(a.kwonlyargs, a.kw_defaults):
+        made.append(
+            kinds(p.arg, kinds.KEYWORD_ONLY, default=kinds.empty if d is None else next(rest))
+        )
+    if a.kwarg:
+        made.append(kinds(a.kwarg.arg, kinds.VAR_KEYWORD))
+    bound = inspect.Signature(made).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.arguments
+
+
+# ── names ───────────────────────────────────────────────────────────────────────────────────────
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def targets(node):
+    """The names that an assignment to this target binds."""
+    if isinstance(node, ast.Name):
+        return [node.id]
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return [n for e in node.elts for n in targets(e)]
+    if isinstance(node, ast.Starred):
+        return targets(node.value)
+    return []
+
+
+def assigned(nodes):
+    """Names that the statements assign or delete, in order of appearance, each once."""
+    out = {}
+
+    def visit(node):
+        if isinstance(node, ast.Assign):
+            for t in node.targets:
+                out.update(dict.fromkeys(targets(t)))
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For, ast.NamedExpr)):
+            out.update(dict.fromkeys(targets(node.target)))
+        elif isinstance(node, ast.Delete):
+            for t in node.targets:
+                out.update(dict.fromkeys(targets(t)))
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            out.update(dict.fromkeys(targets(node.optional_vars)))
+        elif isinstance(node, _SCOPES):
+            if hasattr(node, "name"):
+                out[node.name] = None
+            return
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    for n in nodes:
+        visit(n)
+    return list(out)
+
+
+@functools.lru_cache(maxsize=4096)
+def local_names(node):
+    """All names that are a function's own."""
+    a = getattr(node, "args", None)
+    if a is None:  # stands for the line of a call from outside
+        return frozenset()
+    names = [x.arg for x in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
+    names += [x.arg for x in (a.vararg, a.kwarg) if x is not None]
+    if isinstance(node.body, list):
+        names += assigned(node.body)
+    return frozenset(names)
+
+
+def late_names(inner, outer):
+    """A name that a nested function reads and that the outer one binds again afterwards."""
+    own = local_names(inner)
+    body = inner.body if isinstance(inner.body, list) else [inner.body]
+    read = {n.id for b in body for n in ast.walk(b) if isinstance(n, ast.Name)} - own
+    if not isinstance(outer.body, list):
+        return None
+    for node in ast.walk(inner):
+        if isinstance(node, (ast.Nonlocal, ast.Global)):
+            return node.names[0]
+    loops = [n for n in ast.walk(outer) if isinstance(n, (ast.For, ast.While)) and _holds(n, inner)]
+    late = set(assigned(loops))
+    for node in ast.walk(outer):
+        if getattr(node, "lineno", 0) > inner.lineno and not _holds(inner, node):
+            late |= set(assigned([node])) if isinstance(node, ast.stmt) else set()
+    late -= {getattr(inner, "name", None)}
+    return next(iter(sorted(read & late)), None)
+
+
+def _holds(outer, inner):
+    return any(n is inner for n in ast.walk(outer))
+
+
+def only_augmented(statements, name):
+    """Is the name only ever the target of `name += ...` in these statements?"""
+    for s in statements:
+        for node in ast.walk(s):
+            if isinstance(node, ast.AugAssign):
+                continue
+            if isinstance(node, (ast.Assign, ast.AnnAssign, ast.For, ast.NamedExpr, ast.Delete,
+                                 ast.withitem)) and name in _own_targets(node):  # fmt: skip
+                return False
+    return True
+
+
+def _own_targets(node):
+    if isinstance(node, (ast.Assign, ast.Delete)):
+        return [n for t in node.targets for n in targets(t)]
+    if isinstance(node, ast.withitem):
+        return [] if node.optional_vars is None else targets(node.optional_vars)
+    return targets(node.target)
+
+
+# ── control flow ────────────────────────────────────────────────────────────────────────────────
+
+
+def may_exit(node, inside_loop=False):
+    """Does the statement hold a return, or a break or continue of a loop around it?"""
+    if isinstance(node, ast.Return):
+        return True
+    if isinstance(node, (ast.Break, ast.Continue)):
+        return not inside_loop
+    if isinstance(node, _SCOPES):
+        return False
+    inside_loop = inside_loop or isinstance(node, (ast.While, ast.For))
+    return any(may_exit(c, inside_loop) for c in ast.iter_child_nodes(node))
+
+
+def has_break(statements):
+    def holds(node):
+        if isinstance(node, ast.Break):
+            return True
+        if isinstance(node, (*_SCOPES, ast.While, ast.For)):
+            return False
+        return any(holds(c) for c in ast.iter_child_nodes(node))
+
+    return any(holds(s) for s in statements)
+
+
+def has_walrus(node):
+    return any(isinstance(n, ast.NamedExpr) for n in ast.walk(node))
+
+
+def is_generator(node):
+    own = [n for s in node.body for n in ast.walk(s)]
+    return any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in own)
+
+
+_SPOKEN = {
+    ast.Try: "'try'", ast.ClassDef: "a class", ast.Global: "'global'", ast.Nonlocal: "'nonlocal'",
+    ast.AsyncFunctionDef: "'async'", ast.Await: "'await'", ast.Yield: "'yield'",
+    ast.YieldFrom: "'yield'",
+}  # fmt: skip
+
+
+def spoken(node):
+    return _SPOKEN.get(type(node), f"'{type(node).__name__.lower()}'")

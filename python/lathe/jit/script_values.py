@@ -1,0 +1,236 @@
+"""What scripts compute with besides Python's values: numbers that data decides.
+
+Number is a Python bool, int or float whose value only a run of the program knows. It is kept in a
+0-d tensor (bool, int64 or float64) and computes as Python's numbers do; beside a tensor it counts
+as a Python number does, so it promotes nothing.
+"""
+
+import ast
+import operator
+
+from .. import _lathe
+from .._lathe import Tensor, ops
+from .script_source import trampoline
+
+_DTYPES = {bool: _lathe.bool, int: _lathe.int64, float: _lathe.float64}
+_HALF = (_lathe.float16, _lathe.bfloat16)
+
+
+def refuse_at(file, line, problem, got="", next=""):
+    """Raises a ScriptError at a line of the user's."""
+    raise trampoline(file, line)(
+        _lathe.ScriptError, (problem,), {"op": "script", "got": got, "next": next}
+    )
+
+
+def refuse(problem, next=""):
+    raise _lathe.ScriptError(problem, op="script", next=next)
+
+
+def decided_by_data(value):
+    """Is the answer to `if value` known only when the program runs?"""
+    return isinstance(value, (Tensor, Number))
+
+
+def as_symbolic(tensor):
+    """The tensor as a value of the program, also one that is there already: it may change."""
+    return tensor.detach() if _lathe._symbolic(tensor) else tensor.detach().clone()
+
+
+def as_condition(value):
+    """A bool tensor of one element."""
+    t = value.tensor if isinstance(value, Number) else as_symbolic(value)
+    return t if t.dtype is _lathe.bool else ops.ne(t, 0)
+
+
+# ── numbers ─────────────────────────────────────────────────────────────────────────────────────
+
+
+class Number:
+    """A bool, int or float that data decides."""
+
+    __slots__ = ("tensor", "kind")
+
+    def __init__(self, tensor, kind):
+        self.tensor, self.kind = tensor, kind
+
+    @staticmethod
+    def of_tensor(t):
+        """What t.item() is."""
+        t = t.detach().clone().reshape(())
+        kind = bool if t.dtype is _lathe.bool else float if t.dtype.is_floating_point else int
+        if t.dtype.is_complex:
+            refuse("item() of a complex tensor", "take its real and imaginary parts")
+        return Number(t.to(_DTYPES[kind]), kind)
+
+    @staticmethod
+    def of(value):
+        """The same for a number that is known."""
+        if isinstance(value, Number):
+            return value
+        kind = bool if isinstance(value, bool) else int if isinstance(value, int) else float
+        return Number(ops.full((), value, dtype=_DTYPES[kind]), kind)
+
+    def to(self, kind):
+        return self.tensor if self.kind is kind else self.tensor.to(_DTYPES[kind])
+
+    def beside(self, x):
+        """A 0-d tensor that counts beside the tensor x as the number does."""
+        dtype = x.dtype
+        if dtype in _HALF and self.kind is not bool:
+            refuse(f"a number that data decides beside a {dtype.name} tensor",
+                    "convert the tensor to float32 first")  # fmt: skip
+        if self.kind is float and not (dtype.is_floating_point or dtype.is_complex):
+            dtype = _lathe.get_default_dtype()
+        elif self.kind is int and dtype is _lathe.bool:
+            dtype = _lathe.int64
+        return self.tensor.to(dtype)
+
+    def __abs__(self):
+        t = self.to(int if self.kind is bool else self.kind)
+        return Number(ops.abs(t), int if self.kind is bool else self.kind)
+
+    def __neg__(self):
+        kind = int if self.kind is bool else self.kind
+        return Number(-self.to(kind), kind)
+
+    def __pos__(self):
+        return self
+
+    def _no(self, *_):
+        refuse("a number that data decides is wanted as a Python number, which it is not before "
+                "the program runs", "keep it in comparisons and arithmetic")  # fmt: skip
+
+    # No __index__, __int__ or __float__: a tensor beside a number would take it for a plain one.
+    __bool__ = __hash__ = __str__ = __repr__ = __format__ = _no
+    __iter__ = __len__ = _no
+
+
+def _is_number(x):
+    return isinstance(x, (Number, bool, int, float)) or type(x).__name__ == "SymInt"
+
+
+def _plain(x):
+    """A size of the trace as the number it is now, which is then guarded."""
+    return x if isinstance(x, (Number, bool, int, float)) else int(x)
+
+
+def _arithmetic(f, divides):
+    def forward(a, b):
+        if isinstance(b, Tensor):
+            return f(a.beside(b), b)
+        if not _is_number(b):
+            return NotImplemented
+        return _numbers(f, divides, a, _plain(b))
+
+    def backward(a, b):
+        if isinstance(b, Tensor):
+            return f(b, a.beside(b))
+        if not _is_number(b):
+            return NotImplemented
+        return _numbers(f, divides, _plain(b), a)
+
+    return forward, backward
+
+
+def _numbers(f, divides, a, b):
+    if divides and isinstance(b, Number):
+        refuse("a division of numbers whose divisor data decides: it may be zero",
+                "divide tensors")  # fmt: skip
+    if divides and b == 0:
+        raise ZeroDivisionError("division by zero")
+    a, b = Number.of(a), Number.of(b)
+    kind = float if float in (a.kind, b.kind) or f is operator.truediv else int
+    return Number(f(a.to(kind), b.to(kind)), kind)
+
+
+def _comparison(f):
+    def compare(a, b):
+        if isinstance(b, Tensor):
+            return f(a.beside(b), b)
+        if not _is_number(b):
+            return NotImplemented
+        b = Number.of(_plain(b))
+        kind = float if float in (a.kind, b.kind) else int
+        return Number(f(a.to(kind), b.to(kind)), bool)
+
+    return compare
+
+
+_DIVISIONS = (operator.truediv, operator.floordiv, operator.mod)
+for _f in (operator.add, operator.sub, operator.mul, *_DIVISIONS):
+    _pair = _arithmetic(_f, _f in _DIVISIONS)
+    setattr(Number, f"__{_f.__name__}__", _pair[0])
+    setattr(Number, f"__r{_f.__name__}__", _pair[1])
+for _f in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge):
+    setattr(Number, f"__{_f.__name__}__", _comparison(_f))
+
+
+# ── operators ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _not(value):
+    return Number(ops.logical_not(as_condition(value)), bool)
+
+
+def all_of(a, b):
+    a, b = (as_condition(v) if decided_by_data(v) else Number.of(bool(v)).tensor for v in (a, b))
+    return Number(ops.logical_and(a, b), bool)
+
+
+def any_of(a, b):
+    a, b = (as_condition(v) if decided_by_data(v) else Number.of(bool(v)).tensor for v in (a, b))
+    return Number(ops.logical_or(a, b), bool)
+
+
+def _contains(item, things):
+    if isinstance(things, Tensor):
+        equal = things == (item.beside(things) if isinstance(item, Number) else item)
+        return Number(as_condition(ops.any(equal)), bool)
+    if isinstance(things, (list, tuple)):
+        found = False
+        for t in things:
+            if t is item:
+                return True
+            equal = t == item
+            if decided_by_data(equal):
+                found = any_of(found, equal)
+            elif equal:
+                return True
+        return found
+    return item in things
+
+
+def _contains_not(item, things):
+    found = _contains(item, things)
+    return _not(found) if decided_by_data(found) else not found
+
+
+def _not_equal_index(thing, index):
+    return thing[index]
+
+
+_OPERATORS = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.Pow: operator.pow, ast.MatMult: operator.matmul, ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift, ast.USub: operator.neg, ast.UAdd: operator.pos,
+    ast.Invert: operator.invert, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Is: operator.is_,
+    ast.IsNot: operator.is_not, ast.In: _contains, ast.NotIn: _contains_not,
+    "[]": operator.getitem, "[]=": operator.setitem, "del []": operator.delitem,
+    "not": _not, "and": all_of, "or": any_of, "<": operator.lt,
+}  # fmt: skip
+_IN_PLACE = {
+    ast.Add: operator.iadd, ast.Sub: operator.isub, ast.Mult: operator.imul,
+    ast.Div: operator.itruediv, ast.FloorDiv: operator.ifloordiv, ast.Mod: operator.imod,
+    ast.Pow: operator.ipow, ast.MatMult: operator.imatmul, ast.BitAnd: operator.iand,
+    ast.BitOr: operator.ior, ast.BitXor: operator.ixor, ast.LShift: operator.ilshift,
+    ast.RShift: operator.irshift,
+}  # fmt: skip
+
+
+def operator_of(what, in_place=False):
+    """The function of an operator: a node of ast, or one of the texts above."""
+    return (_IN_PLACE if in_place else _OPERATORS)[what if isinstance(what, str) else type(what)]

@@ -1,0 +1,366 @@
+"""Prints lathe/__init__.pyi and lathe/_lathe.pyi from the rows and what the module says of itself.
+
+    ./dev python python/stubs/print_stubs.py           writes both
+    ./dev python python/stubs/print_stubs.py --check   1 if one of them is not what would be written
+
+Ops come from their rows, the rest from signatures: of Python functions, of nanobind's, and of the
+hand-written methods, whose texts begin with theirs.
+"""
+
+import inspect
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+import lathe as lt
+
+FOLDER = Path(__file__).resolve().parents[1] / "lathe"
+HEAD = '''"""{what} Printed by python/stubs/print_stubs.py; do not edit."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+{imports}
+Number: TypeAlias = float | int | bool | complex
+Ints: TypeAlias = int | Sequence[int]
+DTypeLike: TypeAlias = dtype | str | type | None
+DeviceLike: TypeAlias = device | str | None
+'''
+
+TENSOR, INTEGER, REAL, SCALAR, FLAG, DTYPE, DEVICE, TEXT = range(8)  # core/schema.h, ArgType
+TYPES = {
+    TENSOR: "Tensor | Number",
+    INTEGER: "int",
+    REAL: "float",
+    SCALAR: "Number",
+    FLAG: "bool",
+    DTYPE: "DTypeLike",
+    DEVICE: "DeviceLike",
+    TEXT: "str",
+}
+
+
+def type_of(param):
+    if param["list"]:
+        text = "Sequence[Tensor]" if param["type"] == TENSOR else "Ints"
+    else:
+        text = TYPES[param["type"]]
+    if param["optional"] and not text.endswith("None") and param["type"] not in (DTYPE, DEVICE):
+        text += " | None"
+    return text
+
+
+def parameters(row, method):
+    """The Python parameters of a row; one that takes all remaining integers has a star."""
+    texts = []
+    starred = False
+    for i, p in enumerate(row["params"]):
+        if method and i == 0:
+            texts.append("self")
+            continue
+        gathers = i == row["starred"]
+        default = p["default"]
+        name, kind = p["name"], "Tensor" if i == 0 and p["type"] == TENSOR else type_of(p)
+        if p["list"] and p["type"] == TENSOR:
+            kind = "Sequence[Tensor]"
+        if gathers:
+            texts.append(f"*{name}: Ints")
+            starred = True
+            continue
+        text = f"{name}: {kind}"
+        if default is not None:
+            text += f" = {default}"
+        elif starred:
+            text += " = ..."
+        texts.append(text)
+    if any(p["name"] == "dtype" and p["optional"] for p in row["params"]) and not method:
+        texts.append("requires_grad: bool = False")
+    return ", ".join(texts)
+
+
+def result_of(row):
+    results = row["results"]
+    if len(results) == 1:
+        return "list[Tensor]" if results[0][1] else "Tensor"
+    return f"_{row['name']}" if all(name for name, _ in results) else "tuple[Tensor, ...]"
+
+
+def row_function(row, method, inplace=False):
+    name = row["name"] + ("_" if inplace else "")
+    line = (
+        f"def {name}({parameters(row, method)}) -> {'Tensor' if inplace else result_of(row)}: ..."
+    )
+    return [line] if inplace else [line[:-4], *docstring(row["doc"], "    ")]
+
+
+def named_tuples(rows):
+    lines = []
+    for row in rows:
+        if len(row["results"]) > 1:
+            lines += [f"class _{row['name']}(tuple[Tensor, ...]):"]
+            for name, _ in row["results"]:
+                lines += ["    @property", f"    def {name}(self) -> Tensor: ..."]
+            lines.append("")
+    return lines
+
+
+def summary(text):
+    """The first paragraph."""
+    return " ".join(inspect.cleandoc(text or "").split("\n\n")[0].split())
+
+
+def docstring(text, indent):
+    """Lines of a docstring, if there is anything to say."""
+    width = 92 - len(indent)
+    lines = textwrap.wrap(f'"""{summary(text)}"""', width)
+    if len(lines) > 1:
+        lines = [*textwrap.wrap(f'"""{summary(text)}', width), '"""']
+    return [indent + line for line in lines] if text else []
+
+
+def annotation(value):
+    if value is inspect.Signature.empty:
+        return "Any"
+    if value is None:
+        return "None"
+    text = value if isinstance(value, str) else getattr(value, "__name__", None)
+    if text is None or "[" in str(value):
+        text = str(value)
+    return re.sub(r"lathe\.(\w+\.)*", "", text)
+
+
+def default_of(value):
+    return repr(value) if isinstance(value, (bool, int, float, str, type(None))) else "..."
+
+
+def python_function(name, function, indent=""):
+    """One line for a function written in Python."""
+    texts, keyword_only = [], False
+    for p in inspect.signature(function).parameters.values():
+        if indent and not texts:
+            texts.append("self")  # functions that are methods too call it x
+            continue
+        if p.kind is p.KEYWORD_ONLY and not keyword_only and not any(t[0] == "*" for t in texts):
+            texts.append("*")
+            keyword_only = True
+        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        text = f"{stars}{p.name}: {annotation(p.annotation)}"
+        if p.default is not p.empty:
+            text += f" = {default_of(p.default)}"
+        texts.append(text)
+    result = annotation(inspect.signature(function).return_annotation)
+    lines = [f"{indent}def {name}({', '.join(texts)}) -> {result}:"]
+    doc = docstring(function.__doc__, indent + "    ")
+    return [*lines, *doc] if doc else [lines[0] + " ..."]
+
+
+def native_method(name, doc):
+    """One line for a hand-written method, from the first line of its text."""
+    line, _, rest = doc.partition("\n\n")
+    arguments, result = re.match(r"\w+\((.*)\) -> (.*)$", line).groups()
+    texts = ["self"]
+    for part in filter(None, arguments.split(", ")):
+        part_name, _, default = part.partition("=")
+        texts.append(
+            part if part == "/" else f"{part_name}: Any" + (f" = {default}" if default else "")
+        )
+    return [f"    def {name}({', '.join(texts)}) -> {result}:", *docstring(rest, " " * 8)]
+
+
+def native_function(name, function):
+    """Lines for a nanobind function."""
+    lines = []
+    for signature, doc, *_ in function.__nb_signature__:
+        text = re.sub(r"lathe\.(_lathe\.)?", "", signature).replace("object", "Any")
+        text = re.sub(r"\\(\d+)", "...", text)
+        lines += [f"{text}:", *docstring(doc, "    ")] if doc else [f"{text}: ..."]
+    return lines
+
+
+def tensor_class(rows):
+    lines = ["class Tensor:", f'    """{summary(lt.Tensor.__doc__)}"""', ""]
+    lines.append("    def __init__(self, data: Any = ...) -> None: ...")
+    own = dict(vars(lt.Tensor))
+    by_name = {r["name"]: r for r in rows if r["method"]}
+    for name in sorted(own):
+        value = own[name]
+        if name in ("__new__", "__doc__", "__module__", "__hash__", "__weaklistoffset__"):
+            continue
+        if isinstance(value, (type(lt.Tensor.shape), property)):
+            kind, _, meaning = (value.__doc__ or "").partition(": ")
+            kind = kind if meaning else "Tensor"
+            lines += ["    @property", f"    def {name}(self) -> {kind}: ..."]
+            if name in ("requires_grad", "grad", "data"):
+                lines += [
+                    f"    @{name}.setter",
+                    f"    def {name}(self, value: {kind}) -> None: ...",
+                ]
+        elif inspect.isfunction(value):
+            lines += python_function(name, value, "    ")
+        elif isinstance(value, type(list.append)):
+            lines += native_method(name, value.__doc__)
+        elif name in by_name:
+            lines += ["    " + text for text in row_function(by_name[name], True)]
+        elif name[:-1] in by_name:
+            lines += ["    " + text for text in row_function(by_name[name[:-1]], True, True)]
+        elif name.startswith("__") and not callable(value):
+            continue
+        else:
+            lines += operator(name)
+    return lines
+
+
+BINARY = "add sub mul truediv floordiv mod pow matmul and or xor"
+COMPARISONS = "eq ne lt le gt ge"
+
+
+def operator(name):
+    word = name.strip("_")  # __radd__: add
+    plain = word[1:] if word[:1] in "ri" and word[1:] in BINARY.split() else word
+    if plain in BINARY.split() or word in COMPARISONS.split():
+        note = "  # type: ignore[override]" if word in COMPARISONS.split()[:2] else ""
+        return [f"    def {name}(self, other: Any, /) -> Tensor: ...{note}"]
+    results = {
+        "__neg__": "Tensor", "__pos__": "Tensor", "__abs__": "Tensor", "__invert__": "Tensor",
+        "__bool__": "bool", "__float__": "float", "__int__": "int", "__index__": "int",
+        "__len__": "int", "__repr__": "str", "__iter__": "Any",
+    }  # fmt: skip
+    if name in results:
+        return [f"    def {name}(self) -> {results[name]}: ..."]
+    if word in ("getitem", "contains"):
+        result = "Tensor" if word == "getitem" else "bool"
+        return [f"    def {name}(self, key: Any, /) -> {result}: ..."]
+    if word in ("setitem", "delitem"):
+        value = ", value: Any" if word == "setitem" else ""
+        return [f"    def {name}(self, key: Any{value}, /) -> None: ..."]
+    return [f"    {name}: Any"]
+
+
+def other_classes():
+    lines = ["class dtype:", f'    """{lt.dtype.__doc__}"""', ""]
+    for name, kind in (
+        ("name", "str"),
+        ("itemsize", "int"),
+        ("is_floating_point", "bool"),
+        ("is_complex", "bool"),
+    ):
+        lines += ["    @property", f"    def {name}(self) -> {kind}: ..."]
+    lines += ["", "class device:", f'    """{lt.device.__doc__}"""', ""]
+    lines.append("    def __init__(self, what: device | str) -> None: ...")
+    for name, kind in (("type", "str"), ("index", "int")):
+        lines += ["    @property", f"    def {name}(self) -> {kind}: ..."]
+    return [*lines, ""]
+
+
+def errors():
+    lines = ["class Error(Exception):", *docstring(lt.Error.__doc__, "    "), ""]
+    lines += [f"    {n}: str" for n in ("op", "problem", "got", "expected", "next", "site")]
+    for name, value in sorted(vars(lt._lathe).items()):
+        if isinstance(value, type) and issubclass(value, lt.Error) and value is not lt.Error:
+            bases = [
+                b.__name__ if b is lt.Error else f"builtins.{b.__name__}" for b in value.__bases__
+            ]
+            lines += [f"class {name}({', '.join(bases)}):", f'    """{value.__doc__}"""']
+    return lines
+
+
+IMPORTS = """
+from . import autograd as autograd
+from . import nn as nn
+from . import optim as optim
+from . import utils as utils
+from ._files import load as load
+from ._files import save as save
+"""
+
+
+def main_stub(rows):
+    head = HEAD.format(what="The names of `lathe`.", imports=IMPORTS)
+    lines = [head.replace("from collections", "import builtins\nfrom collections", 1)]
+    lines += ["__version__: str", ""]
+    lines += other_classes() + named_tuples(rows) + tensor_class(rows) + [""] + errors() + [""]
+    dtypes = {n for n, v in vars(lt).items() if isinstance(v, lt.dtype)}
+    lines += [f"{n}: dtype" for n in sorted(dtypes)]
+    lines += [f"{n}: builtins.float" for n in ("e", "inf", "nan", "pi")] + ["newaxis: None", ""]
+    written = set()
+    for name, value in sorted(vars(lt).items()):
+        if inspect.isfunction(value) and not name.startswith("_"):
+            lines += python_function(name, value)
+        elif (
+            hasattr(value, "__nb_signature__")
+            and not name.startswith("_")
+            and not isinstance(value, type)
+        ):
+            lines += native_function(name, value)
+        else:
+            continue
+        written.add(name)
+    for row in rows:
+        if row["name"] not in written:
+            lines += row_function(row, False)
+    lines += ["", "class no_grad:", "    def __init__(self, function: Any = None) -> None: ..."]
+    lines += ["    def __enter__(self) -> Any: ...", "    def __exit__(self, *_: Any) -> None: ..."]
+    lines += ["    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]: ..."]
+    lines += ["class enable_grad(no_grad):", "    def __init__(self) -> None: ..."]
+    lines += ["class set_grad_enabled(no_grad):", "    def __init__(self, mode: bool) -> None: ..."]
+    lines += ["inference_mode = no_grad"]
+    return lines
+
+
+def module_stub():
+    """The extension module, for the package's own files: what users see, and the rest as Any."""
+    lines = ['"""The extension module. Printed by python/stubs/print_stubs.py; do not edit."""', ""]
+    lines += ["from typing import Any", "", "from . import *  # noqa: F403", ""]
+    lines += [f"{n}: Any" for n in sorted(vars(lt._lathe)) if n.startswith("_") and n[1] != "_"]
+    return [*lines, "ops: Any"]
+
+
+def shadow_free(text):
+    """Inside the stub `float`, `int`, `bool` and `complex` name Lathe's: types mean Python's."""
+    annotated = re.compile(r"(?<=[\s\[|(])(float|int|bool|complex)(?=[\],\s|):]|$)")
+    lines = []
+    for line in text.split("\n"):
+        if re.match(r"\s*(def|class|@|Number|Ints|    \w+: )", line) or "TypeAlias" in line:
+            head, separator, rest = line.partition("(" if "def " in line else ":")
+            line = head + separator + annotated.sub(r"builtins.\1", rest)
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def stubs():
+    rows = [dict(r) for r in lt._lathe._rows()]
+    texts = {"__init__.pyi": main_stub(rows), "_lathe.pyi": module_stub()}
+    return {name: shadow_free("\n".join(lines)) + "\n" for name, lines in texts.items()}
+
+
+def formatted(name, text):
+    import subprocess
+
+    command = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "format",
+        "--stdin-filename",
+        f"python/lathe/{name}",
+        "-",
+    ]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+
+
+def main():
+    wrong = []
+    for name, text in stubs().items():
+        text = formatted(name, text)
+        path = FOLDER / name
+        if "--check" not in sys.argv:
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            wrong.append(str(path))
+    for path in wrong:
+        print(f"{path} is not what ./dev python python/stubs/print_stubs.py writes")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
