@@ -28,8 +28,10 @@ class DigitNet(nn.Module):
         return self.fc2(self.dropout(x))
 
 
-def load_digits(seed=0, test_share=0.2):
+def load_digits(seed=0, test_share=0.2, images=None):
     """The digits that ship with scikit-learn, split by a fixed seed.
+
+    images: keep only the first so many of those to train on.
 
     Gives (train images, train labels, test images, test labels): float32[n, 1, 8, 8] in [0, 1] and
     int64[n].
@@ -38,9 +40,9 @@ def load_digits(seed=0, test_share=0.2):
     from sklearn.model_selection import train_test_split
 
     digits = read()
-    images = (digits.images / 16.0).astype("float32")[:, None]
+    pixels = (digits.images / 16.0).astype("float32")[:, None]
     split = train_test_split(
-        images, digits.target, test_size=test_share, random_state=seed, stratify=digits.target
+        pixels, digits.target, test_size=test_share, random_state=seed, stratify=digits.target
     )
     train_x, test_x, train_y, test_y = (lt.tensor(part) for part in split)
-    return train_x, train_y, test_x, test_y
+    return train_x[:images], train_y[:images], test_x, test_y
