@@ -27,7 +27,7 @@ def gtest_pattern(args):
 def start_shards(program, args):
     shards = []
     for index in range(args.shards):
-        log = LOGS / f"cpp-{index}.log"
+        log = LOGS / f"{program.name}-{index}.log"
         env = dict(os.environ, GTEST_TOTAL_SHARDS=str(args.shards), GTEST_SHARD_INDEX=str(index))
         env["GTEST_COLOR"] = "no"
         with open(log, "w") as out:
@@ -62,18 +62,23 @@ def read_shard(process, log):
     return passed, failed, "\n".join(shown)
 
 
+PROGRAMS = ("lathe_tests", "lathe_bits")
+
+
 def run_cpp(args):
-    program = BUILD / "bin/lathe_tests"
-    if not program.exists():
-        print(f"{program} was not built")
-        return 0, 1
     began = time.time()
     passed = failed = 0
-    for process, log in start_shards(program, args):
-        more, fewer, text = read_shard(process, log)
-        passed, failed = passed + more, failed + fewer
-        if text:
-            print(text)
+    for name in PROGRAMS:
+        program = BUILD / "bin" / name
+        if not program.exists():
+            print(f"{program} was not built")
+            failed += 1
+            continue
+        for process, log in start_shards(program, args):
+            more, fewer, text = read_shard(process, log)
+            passed, failed = passed + more, failed + fewer
+            if text:
+                print(text)
     print(
         f"-- C++ tests: {passed} passed, {failed} failed, {time.time() - began:.1f} s", flush=True
     )
@@ -111,6 +116,54 @@ def run_python(args):
     return passed, failed
 
 
+def full_parts():
+    """(name, command, environment) of what only --full runs, each with a log of its own."""
+    tests = [str(BUILD / "bin/lathe_tests"), "--gtest_brief=1"]
+    for isa in ("avx2", "portable"):
+        yield f"C++ tests on {isa}", tests, {"LATHE_ISA": isa}
+    yield "an op in three edits", [sys.executable, "tests/prove/softsign.py"], {}
+    yield "10,000 random graphs", [sys.executable, "tests/bits/run.py"], {}
+    yield "seeded faults", [sys.executable, "tests/bits/faults.py"], {}
+    every = [str(BUILD / "bin/lathe_bits"), "--gtest_filter=UnarySweep.*"]
+    yield "every float argument", every, {"LATHE_SWEEP": "1"}
+    yield "accuracy", [sys.executable, "tests/accuracy/run.py", "--print"], {}
+    sanitized = ["./dev", "test", "--cpp"]
+    yield "C++ tests under ASan and UBSan", sanitized, {"LATHE_PRESET": "asan"}
+    for part in ("Pool", "Threads", "Cache", "KernelsSim"):
+        yield f"{part} under TSan", [*sanitized, part], {"LATHE_PRESET": "tsan"}
+
+
+def run_full_parts():
+    passed = failed = 0
+    drop = ("LATHE_BUILD_DIR", "LATHE_PRELOAD", "LATHE_TEST_FULL", "PYTHONPATH")
+    for name, command, extra in full_parts():
+        began = time.time()
+        log = LOGS / f"{re.sub(r'[^A-Za-z0-9]+', '-', name)}.log"
+        env = {k: v for k, v in os.environ.items() if k not in drop} | extra
+        with open(log, "w") as out:
+            code = subprocess.run(command, cwd=ROOT, env=env, stdout=out, stderr=out).returncode
+        passed, failed = passed + (code == 0), failed + (code != 0)
+        lines = log.read_text(errors="replace").splitlines() or [""]
+        word = "passed" if code == 0 else f"FAILED (log: {log})"
+        print(f"-- {name}: {word}, {time.time() - began:.0f} s; {lines[-1]}", flush=True)
+    return passed, failed
+
+
+def run_traps(full):
+    """The programs that captures get wrong: tests/traps/run.py."""
+    began = time.time()
+    command = [sys.executable, str(ROOT / "tests/traps/run.py"), "--quiet"]
+    env = dict(os.environ)
+    if not full:  # no compiler in 330 processes: strips give the same bits
+        env["LATHE_ENGINE"] = "strips"
+    text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=env)
+    print(text.stdout + text.stderr)
+    found = re.search(r"^(\d+) passed, (\d+) failed$", text.stdout, re.M)
+    passed, failed = (int(n) for n in found.groups()) if found else (0, 1)
+    print(f"-- traps: {passed} passed, {failed} failed, {time.time() - began:.1f} s", flush=True)
+    return passed, failed
+
+
 def main():
     argv = sys.argv[1:]
     split = argv.index("--") if "--" in argv else len(argv)
@@ -130,6 +183,11 @@ def main():
         totals.append(run_cpp(args))
     if not args.cpp:
         totals.append(run_python(args))
+    whole = args.full and not (args.filter or args.cpp or args.python)
+    if whole and os.environ.get("LATHE_PRESET", "release") == "release":
+        totals.append(run_full_parts())
+    if not args.cpp and args.filter in ("", "traps"):
+        totals.append(run_traps(args.full))
     passed, failed = (sum(column) for column in zip(*totals))
     if args.filter and passed + failed == 0:
         print(f"no test's name contains '{args.filter}'")

@@ -38,7 +38,8 @@ TEST(Device, AbsentOnesAreRefusedByName) {
     FAIL();
   } catch (const DeviceError& e) {
     EXPECT_STREQ(e.what(),
-                 "there is no such device\n  got:      cuda\n  expected: one of: cpu, sim");
+                 "device: there is no such device\n  got:      cuda\n  expected: one of: cpu, sim\n"
+                 "  next:     name one of these");
   }
 }
 

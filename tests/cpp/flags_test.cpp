@@ -63,7 +63,8 @@ TEST(Flags, WrongValuesAreRefusedAndSayWhatIsRight) {
     EXPECT_STREQ(e.what(),
                  "flag isa: not a value of this flag\n"
                  "  got:      'neon'\n"
-                 "  expected: one of: auto, avx2, avx512, portable");
+                 "  expected: one of: auto, avx2, avx512, portable\n"
+                 "  next:     lt.flags() says what each flag takes");
   }
   EXPECT_THROW(set_flag("thread", "1"), NameError);
 }

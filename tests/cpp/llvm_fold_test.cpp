@@ -243,7 +243,7 @@ struct Trial {
       if (auto p = check(after, shape_of(false), line, results); !p.empty()) return p;
     }
     for (size_t k = 0; k < layouts.size(); ++k)
-      if (std::memcmp(after[k].data(), memory[k]->data(), after[k].size()) != 0)
+      if (!std::equal(after[k].begin(), after[k].end(), memory[k]->data()))
         return "a byte outside of operand " + std::to_string(k) + " changed";
     if (error != expected_error) return "another error: " + std::to_string(error_index(error));
     return {};

@@ -142,7 +142,7 @@ struct Trial {
       }
     }
     for (size_t k = 0; k < layouts.size(); ++k)
-      if (std::memcmp(after[k].data(), memory[k]->data(), after[k].size()) != 0)
+      if (!std::equal(after[k].begin(), after[k].end(), memory[k]->data()))
         return "a byte outside of operand " + std::to_string(k) + " changed";
     if (error != expected_error)
       return "expected error word " + std::to_string(expected_error) + ", got " +

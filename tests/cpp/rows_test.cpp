@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "core/custom.h"
 #include "core/error.h"
 #include "core/grad.h"
 #include "core/symexpr.h"
@@ -15,42 +16,78 @@ namespace {
 using testing::Sample;
 using testing::SampleTensor;
 
-TEST(Rows, EveryRowHasWhatItsKindNeeds) {
-  for (const Op* op : all_ops()) {
-    EXPECT_FALSE(op->extra.doc.empty() && op->put_of == nullptr)
-        << op->name() << " has no doc line";
-    switch (op->kind) {
-      case Kind::elementwise:
-      case Kind::create:
-      case Kind::random:
-        EXPECT_TRUE(op->body) << op->name();
-        break;
-      case Kind::reduce:
-      case Kind::scan:
-        EXPECT_TRUE(op->monoid.combine) << op->name();
-        break;
-      case Kind::contract:
-        EXPECT_FALSE(op->formula.empty()) << op->name();
-        break;
-      case Kind::view:
-        EXPECT_NE(op->geometry, nullptr) << op->name();
-        break;
-      case Kind::composite:
-        EXPECT_NE(op->expansion, nullptr) << op->name();
-        break;
-      case Kind::opaque:
-        EXPECT_NE(op->extra.infer, nullptr) << op->name();
-        break;
-      case Kind::index:
-      case Kind::sort:
-        break;
-    }
-    // A composite's derivative is that of its parts.
-    if (op->kind != Kind::composite) {
-      EXPECT_NE(has_gradient(*op), op->extra.no_grad)
-          << op->name() << ": a derivative, or .no_grad, but not both";
-    }
+/// What the row lacks of what its kind needs.
+std::vector<std::string> lacks(const Op& op) {
+  std::vector<std::string> out;
+  auto need = [&](bool there, const char* what) {
+    if (!there) out.emplace_back(what);
+  };
+  need(!op.extra.doc.empty() || op.put_of != nullptr, "a doc line");
+  switch (op.kind) {
+    case Kind::elementwise:
+    case Kind::create:
+    case Kind::random:
+      need(static_cast<bool>(op.body), "a body");
+      break;
+    case Kind::reduce:
+    case Kind::scan:
+      need(static_cast<bool>(op.monoid.combine), "a monoid");
+      break;
+    case Kind::contract:
+      need(!op.formula.empty(), "a formula");
+      break;
+    case Kind::view:
+      need(op.geometry != nullptr, "a geometry rule");
+      break;
+    case Kind::composite:
+      need(op.expansion != nullptr, "an expansion");
+      break;
+    case Kind::opaque:
+      need(op.extra.infer != nullptr || custom_of(op) != nullptr, "a shape rule");
+      break;
+    case Kind::index:
+    case Kind::sort:
+      break;
   }
+  // A composite's derivative is that of its parts.
+  if (op.kind != Kind::composite)
+    need(has_gradient(op) != op.extra.no_grad, "a derivative or .no_grad, and not both");
+  return out;
+}
+
+TEST(Rows, EveryRowHasWhatItsKindNeeds) {
+  for (const Op* op : all_ops())
+    for (const std::string& what : lacks(*op)) ADD_FAILURE() << op->name() << " lacks " << what;
+}
+
+TEST(Rows, IncompleteRowsAreFound) {
+  auto first = [](Op op) {
+    auto all = lacks(op);
+    return all.empty() ? std::string() : all[0];
+  };
+  const Op& relu = get_op("relu");
+  EXPECT_EQ(first(relu), "");
+  Op bad = relu;
+  bad.extra.doc = {};
+  EXPECT_EQ(first(bad), "a doc line");
+  bad = relu;
+  bad.body = nullptr;
+  EXPECT_EQ(first(bad), "a body");
+  bad = relu;
+  bad.extra.no_grad = true;
+  bad.extra.grad = nullptr;
+  EXPECT_EQ(first(bad), "");
+  bad.kind = Kind::opaque;
+  EXPECT_EQ(first(bad), "a shape rule");
+  bad = get_op("sum");
+  bad.extra.grad = nullptr;
+  EXPECT_EQ(first(bad), "a derivative or .no_grad, and not both");
+  bad = get_op("mm");
+  bad.formula = {};
+  EXPECT_EQ(first(bad), "a formula");
+  bad = get_op("permute");
+  bad.geometry = nullptr;
+  EXPECT_EQ(first(bad), "a geometry rule");
 }
 
 TEST(Rows, EveryKindHasARow) {
@@ -63,7 +100,8 @@ TEST(Rows, EveryRowHasASample) {
   std::set<std::string> have;
   for (const Sample& s : testing::samples()) have.insert(s.op);
   for (const Op* op : all_ops())
-    EXPECT_TRUE(have.contains(op->name())) << op->name() << " has no line in tests/samples.txt";
+    EXPECT_TRUE(have.contains(op->name()) || custom_of(*op) != nullptr)
+        << op->name() << " has no line in tests/samples.txt";
 }
 
 TEST(Rows, SchemasRoundTrip) {
@@ -84,7 +122,27 @@ Tensor symbolic(SymScope& scope, const SampleTensor& t, DType real) {
   return Tensor(impl);
 }
 
-/// Shape rules never ask a symbol for its number: a value guard would be a silent specialisation.
+/// Guards that bind a symbol to one number: a silent specialisation. 1 is what broadcasting asks.
+std::vector<std::string> specialisations(const SymScope& scope) {
+  std::vector<std::string> out;
+  for (const SymFact& g : scope.guards())
+    if (g.relation == Relation::eq && g.holds && (g.a.known() || g.b.known()) &&
+        !(identical(g.a, Int(1)) || identical(g.b, Int(1))))
+      out.push_back(absl::StrCat(to_string(g.a), " == ", to_string(g.b)));
+  return out;
+}
+
+TEST(Rows, ASpecialisingShapeRuleIsFound) {
+  SymScope scope;
+  scope.enter();
+  Int size = scope.fresh(5);
+  EXPECT_TRUE(specialisations(scope).empty());
+  Shape later{Int(size.value() + 1)};  // "int64_t now, symbolic later"
+  EXPECT_EQ(specialisations(scope).size(), 1u);
+  scope.leave();
+}
+
+/// Shape rules never ask a symbol for its number.
 TEST(Rows, ShapeRulesNeverSpecialise) {
   int inferred = 0;
   for (const Sample& s : testing::samples()) {
@@ -95,10 +153,8 @@ TEST(Rows, ShapeRulesNeverSpecialise) {
     if (call.op->kind != Kind::composite) {
       Types types = call.op->infer(call.view());
       EXPECT_FALSE(types.empty()) << s.op;
-      for (const SymFact& g : scope.guards())
-        EXPECT_FALSE(g.relation == Relation::eq && g.holds && (g.a.known() || g.b.known()) &&
-                     !(identical(g.a, Int(1)) || identical(g.b, Int(1))))
-            << s.op << " guards " << to_string(g.a) << " == " << to_string(g.b);
+      for (const std::string& guard : specialisations(scope))
+        ADD_FAILURE() << s.op << " guards " << guard;
       ++inferred;
     }
     scope.leave();

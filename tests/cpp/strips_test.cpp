@@ -32,18 +32,18 @@ INSTANTIATE_TEST_SUITE_P(Sets, Strips,
 
 constexpr size_t kLengths = 71;
 
-/// n elements of a dtype, off any alignment, with guard bytes behind them.
+/// n elements of a dtype, aligned to no more than themselves, with guard bytes behind them.
 class Array {
  public:
   Array(DType dtype, size_t n)
-      : dtype_(dtype), n_(n), bytes_(n * size_of(dtype) + 1 + kGuard, 0xa5) {}
+      : dtype_(dtype), n_(n), bytes_((n + 1) * size_of(dtype) + kGuard, 0xa5) {}
   Array(DType dtype, const std::vector<uint64_t>& values) : Array(dtype, values.size()) {
     for (size_t i = 0; i < n_; ++i) std::memcpy(data() + i * size(), &values[i], size());
   }
-  uint8_t* data() { return bytes_.data() + 1; }
+  uint8_t* data() { return bytes_.data() + size(); }
   uint64_t at(size_t i) const {
     uint64_t bits = 0;
-    std::memcpy(&bits, bytes_.data() + 1 + i * size(), size());
+    std::memcpy(&bits, bytes_.data() + (i + 1) * size(), size());
     return bits;
   }
   bool guarded() const {

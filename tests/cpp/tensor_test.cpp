@@ -99,6 +99,7 @@ TEST(Tensor, ASymbolicTensorHasNoData) {
     EXPECT_STREQ(e.what(),
                  "item: a trace sees types and sizes, never the data of a tensor\n"
                  "  got:      a symbolic tensor f32[2, s0]\n"
+                 "  expected: ops on tensors, and questions about shape, dtype and device\n"
                  "  at:       train.py:8\n"
                  "  next:     to choose by data:      y = lathe.where(condition, a, b)\n"
                  "            to branch or loop on it: do that outside of the traced function");
@@ -132,7 +133,8 @@ TEST(Tensor, AxesAreNormalised) {
     EXPECT_STREQ(e.what(),
                  "sum: the axis is out of range\n"
                  "  got:      axis 3 of a tensor of rank 2\n"
-                 "  expected: -2 to 1");
+                 "  expected: -2 to 1\n"
+                 "  next:     name an axis that the tensor has");
   }
   EXPECT_THROW(normalise_axis("sum", 0, 0), IndexError);
 }

@@ -146,3 +146,112 @@ def test_explain_names_lines_choices_and_reasons():
     traced(lt.randn(2, 3), lt.randn(3, 4))
     text = traced.explain()
     assert "test_trace.py" in text and "chosen" in text and "built without CUDA" in text
+
+
+def test_a_derivative_may_read_a_parameter_itself():
+    """Convolution's does: what the tape keeps is the parameter's memory, not the parameter."""
+
+    def train(wrap):
+        lt.manual_seed(0)
+        net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Conv2d(2, 2, 3))
+        opt = optim.SGD(net.parameters(), lr=0.1)
+
+        @wrap
+        def step(x):
+            opt.zero_grad()
+            net(x).square().sum().backward()
+            opt.step()
+
+        x = lt.randn(2, 1, 6, 6)
+        for _ in range(3):
+            step(x)
+        return [bits(t) for t in net.state_dict().values()]
+
+    assert train(lambda f: f) == train(lt.trace)
+
+
+def test_a_parameter_written_before_its_derivative_reads_it_is_refused_as_in_eager():
+    w = lt.ones(1, 1, 1, 1, requires_grad=True)
+
+    def f(x):
+        y = F.conv2d(x * w.sum(), w).sum()
+        with lt.no_grad():
+            w.add_(1)
+        y.backward()
+
+    for function in (f, lt.trace(f)):
+        with pytest.raises(lt.AutogradError, match="written to since"):
+            function(lt.ones(1, 1, 2, 2))
+
+
+def test_sizes_are_results_of_their_own():
+    traced = lt.trace(lambda x: (x.shape[0] * 2, f"{tuple(x.shape)}", [x.shape[-1]]))
+    assert traced(lt.ones(2, 3)) == (4, "(2, 3)", [3])
+    assert traced(lt.ones(5, 7)) == (10, "(5, 7)", [7])
+
+
+def test_results_are_the_callers_objects_and_share_no_memory():
+    def f(x):
+        y = x + 1
+        return x, y, y, x + 1, x * 1
+
+    x = lt.zeros(2)
+    a, b, c, d, e = lt.trace(f)(x)
+    assert a is x
+    assert b is c
+    b.add_(10)
+    e.add_(5)
+    assert d.tolist() == [1.0, 1.0]
+    assert x.tolist() == [0.0, 0.0]
+
+
+def test_tensors_of_python_numbers_are_part_of_the_program():
+    scale = [1.0, 2.0]
+
+    def f(x):
+        return x * lt.tensor(scale) + lt.tensor(0.5)
+
+    traced, x = lt.trace(f), lt.ones(2)
+    assert bits(traced(x)) == bits(f(x))
+    scale[1] = 7.0
+    assert bits(traced(x)) == bits(f(x))
+
+
+def test_a_change_of_python_state_is_refused_at_its_line_and_undone():
+    seen = []
+
+    def f(x):
+        y = x * 2
+        seen.append(y)  # the line
+        return y
+
+    with open(__file__) as file:
+        line = file.read().split("\n").index("        seen.append(y)  # the line") + 1
+    with pytest.raises(lt.TraceError, match=rf"test_trace\.py:{line}\b"):
+        lt.trace(f)(lt.ones(1))
+    assert seen == []
+
+
+def test_elements_of_a_tensor_outside_are_not_read():
+    w = lt.tensor(2.0)
+    with pytest.raises(lt.TraceError, match=r"test_trace\.py"):
+        lt.trace(lambda x: x * w.item())(lt.ones(1))
+
+
+def test_an_escaped_tensor_is_refused_not_read():
+    kept = []
+
+    class Keeper:
+        def __call__(self, x):
+            return x
+
+    def f(x):
+        lt.trace_hook = x * 2  # the package's own attributes are not looked at
+        kept.append(0)
+        kept.pop()
+        return x
+
+    lt.trace(f)(lt.ones(1))
+    with pytest.raises(lt.TraceError, match="escaped"):
+        lt.trace_hook + 1
+    del lt.trace_hook

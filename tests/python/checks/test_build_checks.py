@@ -2,6 +2,7 @@
 
 import pytest
 
+import aborts
 import compile_flags
 import exports
 import headers
@@ -79,3 +80,21 @@ def test_headers(planted):
     assert problems(headers, planted) == []
     planted.write("core/b.h", "#pragma once\nstd::vector<int> f();\n")
     assert len(problems(headers, planted)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#include <cstdlib>\nvoid f() { std::abort(); }\n",
+        "#include <cstdlib>\nvoid f() { std::exit(1); }\n",
+        "#include <cassert>\nvoid f(int a) { assert(a == 1); }\n",
+        'extern "C" int omp_get_max_threads();\nint f() { return omp_get_max_threads(); }\n',
+    ],
+)
+def test_aborts(planted, text):
+    planted.compile("core/a.cpp", "void f() { throw 1; }\n")
+    planted.compile(
+        "kernels/onednn/b.cpp", 'extern "C" int omp_x();\nint g() { return omp_x(); }\n'
+    )
+    assert problems(aborts, planted) == []
+    assert len(problems(aborts, planted.compile("jit/b.cpp", text))) == 1

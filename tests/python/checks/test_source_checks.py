@@ -2,6 +2,7 @@
 
 import pytest
 
+import derivatives
 import environment
 import format as format_check
 import layers
@@ -212,3 +213,31 @@ def test_lint(planted):
     assert problems(lint, planted) == []
     planted.write("tests/b.py", "import os\n").write("b.sh", "if true; then\n")
     assert len(problems(lint, planted)) == 2
+
+
+ROW = "void rows(Rows& r) {\n  r.reduce(schema, sum, {.grad = [](Grad g) { return g.dy(); }});\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("autodiff/rules.cpp", ROW),
+        ("graph/differentiate.cpp", "void f(Extra& e) {\n  e.grad = relu_backward;\n}\n"),
+        ("jit/shapes.cpp", "void f(Extra& e) {\n  e.infer = [](Args a) { return Types(); };\n}\n"),
+        (
+            "autodiff/backprop.cpp",
+            "int f(Kind k) {\n  switch (k) { case Kind::reduce: return 1; }\n}\n",
+        ),
+        ("autodiff/tape.cpp", "bool f(const Op& op) {\n  return op.kind == Kind::reduce;\n}\n"),
+        ("jit/table.h", "int x;\nflat_hash_map<const Op*, GradRule> second;\n"),
+    ],
+)
+def test_derivatives(planted, path, text):
+    planted.write("core/ops/reduce.cpp", ROW)
+    planted.write(
+        "autodiff/a.cpp",
+        "int f(Structure s) {\n  switch (s) { case Structure::if_: return 1; }\n}\n",
+    )
+    assert problems(derivatives, planted) == []
+    found = problems(derivatives, planted.write(path, text))
+    assert len(found) == 1 and found[0].startswith(f"{path}:2: ")

@@ -1,0 +1,34 @@
+"""OpenVINO: the same ONNX models, one thread, one stream, latency mode, float32 throughout."""
+
+import openvino
+from peers import models
+
+CORE = openvino.Core()
+SETTINGS = {
+    "PERFORMANCE_HINT": "LATENCY",
+    "INFERENCE_NUM_THREADS": 1,
+    "NUM_STREAMS": 1,
+    "INFERENCE_PRECISION_HINT": "f32",  # the default on this kind of CPU is bf16
+}
+
+
+def bound(model, inputs):
+    compiled = CORE.compile_model(CORE.read_model(model), "CPU", SETTINGS)
+    request = compiled.create_infer_request()
+    for place, array in enumerate(inputs):
+        request.set_input_tensor(place, openvino.Tensor(array, shared_memory=True))
+
+    def run(_keep=inputs):  # a shared tensor does not keep the array it reads
+        request.infer()
+        return request
+
+    return run
+
+
+def __getattr__(kind):
+    make = getattr(models, kind)
+    return lambda *arrays: bound(*make(*arrays))
+
+
+def to_numpy(request):
+    return request.get_output_tensor().data

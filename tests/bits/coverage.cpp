@@ -1,0 +1,144 @@
+#include "tests/bits/coverage.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+#include <absl/strings/str_split.h>
+
+#include <set>
+
+#include "tests/cpp/support/samples.h"
+
+namespace lathe::bits_test {
+namespace {
+
+using Counts = std::map<std::string, int64_t>;
+
+struct Part {
+  std::string_view name;
+  Counts Coverage::*counts;
+};
+constexpr Part kParts[] = {{"row", &Coverage::rows},
+                           {"kind", &Coverage::kinds},
+                           {"mode", &Coverage::modes},
+                           {"engine", &Coverage::engines},
+                           {"refused", &Coverage::refused}};
+struct Total {
+  std::string_view name;
+  int64_t Coverage::*count;
+};
+constexpr Total kTotals[] = {{"programs", &Coverage::programs},
+                             {"steps", &Coverage::steps},
+                             {"gradients", &Coverage::gradients},
+                             {"outputs", &Coverage::outputs},
+                             {"outputs_with_values", &Coverage::outputs_with_values}};
+
+constexpr DType kDTypes[] = {DType::bool_, DType::u8,  DType::i8,  DType::i16,
+                             DType::i32,   DType::i64, DType::f16, DType::bf16,
+                             DType::f32,   DType::f64, DType::c64};
+
+std::string cell(Kind kind, DType dtype) {
+  return absl::StrCat(name(kind), " ", info(dtype).short_name);
+}
+
+/// Can a row of this kind be called with this dtype? Composites never reach a backend themselves:
+/// their parts are counted, and their rows.
+bool possible(Kind kind, DType dtype) {
+  if (kind == Kind::composite) return false;
+  for (const testing::Sample& s : testing::samples()) {
+    const Op& op = get_op(s.op);
+    if (op.kind == kind && op.extra.domain.has(dtype)) return true;
+  }
+  return false;
+}
+
+int64_t at(const Counts& counts, const std::string& key) {
+  auto it = counts.find(key);
+  return it == counts.end() ? 0 : it->second;
+}
+
+}  // namespace
+
+void Coverage::add(const Coverage& other) {
+  for (const Part& p : kParts)
+    for (const auto& [key, n] : other.*p.counts) (this->*p.counts)[key] += n;
+  for (const Total& t : kTotals) this->*t.count += other.*t.count;
+}
+
+std::string Coverage::lines() const {
+  std::string out;
+  for (const Total& t : kTotals)
+    absl::StrAppend(&out, "total\t", t.name, "\t", this->*t.count, "\n");
+  for (const Part& p : kParts)
+    for (const auto& [key, n] : this->*p.counts)
+      absl::StrAppend(&out, p.name, "\t", key, "\t", n, "\n");
+  return out;
+}
+
+Coverage Coverage::parse(const std::string& lines) {
+  Coverage c;
+  for (std::string_view line : absl::StrSplit(lines, '\n', absl::SkipEmpty())) {
+    std::vector<std::string> parts = absl::StrSplit(line, '\t');
+    int64_t n = 0;
+    if (parts.size() != 3 || !absl::SimpleAtoi(parts[2], &n)) continue;
+    for (const Total& t : kTotals)
+      if (parts[0] == "total" && parts[1] == t.name) c.*t.count += n;
+    for (const Part& p : kParts)
+      if (parts[0] == p.name) (c.*p.counts)[parts[1]] += n;
+  }
+  return c;
+}
+
+std::string Coverage::table() const {
+  std::string out;
+  for (const Total& t : kTotals) absl::StrAppend(&out, t.name, " ", this->*t.count, "\n");
+  absl::StrAppend(&out, absl::StrFormat("%-12s", "kind"));
+  for (DType d : kDTypes) absl::StrAppend(&out, absl::StrFormat("%7s", info(d).short_name));
+  for (int k = 0; k < kKinds; ++k) {
+    auto kind = static_cast<Kind>(k);
+    absl::StrAppend(&out, "\n", absl::StrFormat("%-12s", name(kind)));
+    for (DType d : kDTypes) {
+      int64_t n = at(kinds, cell(kind, d));
+      absl::StrAppend(&out, n == 0 && !possible(kind, d) ? "      -" : absl::StrFormat("%7d", n));
+    }
+  }
+  int column = 0;
+  absl::StrAppend(&out, "\nrows:");
+  for (const Op* op : all_ops())
+    absl::StrAppend(&out, column++ % 5 == 0 ? "\n" : "  ",
+                    absl::StrFormat("%-16s%5d", op->name(), at(rows, op->name())));
+  for (auto [title, counts] :
+       {std::pair{"comparisons", &modes}, {"steps by engine", &engines}, {"refused", &refused}}) {
+    absl::StrAppend(&out, "\n", title, ":\n");
+    for (const auto& [key, n] : *counts)
+      absl::StrAppend(&out, absl::StrFormat("  %9d  %s\n", n, key));
+  }
+  return out;
+}
+
+std::vector<std::string> Coverage::shortfalls(int64_t each_row) const {
+  std::vector<std::string> out;
+  std::set<std::string> sampled;
+  for (const testing::Sample& s : testing::samples()) sampled.insert(s.op);
+  for (const std::string& row : sampled)
+    if (at(rows, row) < each_row)
+      out.push_back(absl::StrCat("row ", row, " was called ", at(rows, row), " times"));
+  for (int k = 0; k < kKinds; ++k)
+    for (DType d : kDTypes) {
+      auto kind = static_cast<Kind>(k);
+      if (possible(kind, d) && at(kinds, cell(kind, d)) == 0)
+        out.push_back(absl::StrCat("no ", name(kind), " row ran with ", name(d)));
+    }
+  for (const auto& [key, n] : engines) {
+    bool other = key == "strips: generated" || key == "llvm: strips";
+    if (other && n > 0) out.push_back(absl::StrCat(n, " steps ran on another engine: ", key));
+  }
+  return out;
+}
+
+Coverage& coverage() {
+  static auto& c = *new Coverage;
+  return c;
+}
+
+}  // namespace lathe::bits_test

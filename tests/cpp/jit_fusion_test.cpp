@@ -1,0 +1,149 @@
+// What a plan runs as one step: rows of reductions and kernels, contractions with what follows
+// them.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "core/flags.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/nn.h"
+#include "include/lathe/ops/reduce.h"
+#include "include/lathe/ops/shape.h"
+#include "jit/function.h"
+#include "tests/cpp/support/samples.h"
+
+namespace lathe {
+namespace {
+
+using M = math_ops<Tensor>;
+using N = nn_ops<Tensor>;
+using R = reduce_ops<Tensor>;
+using S = shape_ops<Tensor>;
+using Body = Outputs (*)(const Tensors&);
+
+Tensor normal(Shape shape, uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  return testing::make_tensor({'f', shape, 0}, DType::f32, rng);
+}
+
+std::string bytes(const Tensor& t) {
+  Tensor c = M::clone(t);
+  return {reinterpret_cast<const char*>(c.data()),
+          static_cast<size_t>(c.numel().value()) * size_of(c.dtype())};
+}
+
+/// Eager and the one program of `f` agree on these inputs, by strips and by machine code, on one
+/// thread and on three.
+void expect_same(Body body, const Tensors& in, jit::Function& f) {
+  Outputs eager = body(in);
+  for (const char* engine : {"strips", "llvm"})
+    for (const char* threads : {"1", "3"}) {
+      FlagScope by(Flag::engine, engine);
+      FlagScope on(Flag::threads, threads);
+      Outputs got = f(in, body);
+      for (size_t k = 0; k < got.size(); ++k)
+        EXPECT_EQ(bytes(eager[k]), bytes(got[k]))
+            << engine << " on " << threads << ", result " << k << "\n"
+            << f.explain();
+    }
+}
+
+size_t count(const std::string& text, const std::string& what) {
+  size_t n = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+Outputs softmax(const Tensors& x) { return {N::softmax(x[0], -1)}; }
+
+TEST(RowGroups, SoftmaxIsOneStepForAllShapes) {
+  jit::Function f("softmax");
+  for (Shape shape : {Shape{3, 700}, Shape{1, 5}, Shape{40, 1}, Shape{0, 4}, Shape{513, 17}})
+    expect_same(softmax, {normal(shape, 1)}, f);
+  EXPECT_EQ(f.counts().traces, 1);
+  EXPECT_EQ(count(f.explain(), "rows at a time"), 5u) << f.explain();
+}
+
+TEST(RowGroups, ARowMayHaveSeveralAxes) {
+  jit::Function f("norm");
+  auto body = [](const Tensors& x) -> Outputs {
+    return {N::layer_norm(x[0], Shape{6, 7}, Arg(), Arg(), 1e-5)};
+  };
+  expect_same(body, {normal({4, 5, 6, 7}, 2)}, f);
+  EXPECT_GE(count(f.explain(), "rows at a time"), 4u) << f.explain();
+}
+
+TEST(RowGroups, WhatIsReadOutsideIsKept) {
+  jit::Function f("kept");
+  auto body = [](const Tensors& x) -> Outputs {
+    Tensor e = M::exp(x[0]);
+    Tensor s = R::sum(e, {Int(1)}, true);
+    Tensor y = M::div(e, s);
+    return {y, e, S::reshape(s, Shape{9})};
+  };
+  expect_same(body, {normal({9, 33}, 3)}, f);
+}
+
+TEST(RowGroups, AReductionOverLeadingAxesStaysOutside) {
+  jit::Function f("columns");
+  auto body = [](const Tensors& x) -> Outputs {
+    Tensor e = M::exp(x[0]);
+    Tensor s = R::sum(e, {Int(0)}, true);
+    return {M::div(e, s), R::amax(M::sub(e, s), {Int(1)}, true)};
+  };
+  expect_same(body, {normal({9, 33}, 4)}, f);
+}
+
+TEST(RowGroups, ABroadcastRowIsNotARowOfTheGroup) {
+  jit::Function f("broadcast");
+  auto body = [](const Tensors& x) -> Outputs {
+    Tensor s = R::sum(M::exp(x[0]), {Int(1)}, true);  // 4 rows, or 1
+    return {M::add(s, x[1]), M::mul(x[1], S::reshape(s, Shape{1, 4}))};
+  };
+  expect_same(body, {normal({4, 5}, 5), normal({4, 4}, 6)}, f);
+}
+
+TEST(Epilogues, AKernelFollowsItsContraction) {
+  jit::Function f("linear");
+  auto body = [](const Tensors& x) -> Outputs {
+    return {N::gelu(M::add(N::matmul(x[0], x[1]), x[2]), "none")};
+  };
+  std::mt19937_64 rng(7);
+  for (int i = 0; i < 30; ++i) {
+    auto m = static_cast<int64_t>(rng() % 70), k = static_cast<int64_t>(rng() % 30),
+         n = static_cast<int64_t>(rng() % 90);
+    expect_same(body, {normal({m, k}, rng()), normal({k, n}, rng()), normal({n}, rng())}, f);
+  }
+  EXPECT_EQ(count(f.explain(), "while it is hot"), 1u) << f.explain();
+}
+
+TEST(Epilogues, AConvolutionTooAndAVendorAfterwards) {
+  auto body = [](const Tensors& x) -> Outputs {
+    Tensor y = N::conv2d(x[0], x[1], Shape{2, 2}, Shape{1, 1}, Shape{1, 1}, 1);
+    return {N::relu(M::add(y, S::reshape(x[2], Shape{4, 1, 1})))};
+  };
+  Tensors in{normal({2, 3, 9, 8}, 8), normal({4, 3, 3, 3}, 9), normal({4}, 10)};
+  {
+    jit::Function f("conv");
+    expect_same(body, in, f);
+    EXPECT_EQ(count(f.explain(), "while it is hot"), 1u) << f.explain();
+  }
+  // With ours switched off, whoever takes the product calls the kernel once at the end.
+  FlagScope off(Flag::disabled, "own.gemm");
+  jit::Function f("conv");
+  Outputs eager = body(in), traced = f(in, body);
+  EXPECT_EQ(bytes(eager[0]), bytes(traced[0])) << f.explain();
+}
+
+TEST(Epilogues, AProductThatOthersReadIsKept) {
+  jit::Function f("shared");
+  auto body = [](const Tensors& x) -> Outputs {
+    Tensor y = N::matmul(x[0], x[1]);
+    return {M::tanh(y), R::sum(y, {Int(0)})};
+  };
+  expect_same(body, {normal({8, 5}, 11), normal({5, 6}, 12)}, f);
+  EXPECT_EQ(count(f.explain(), "while it is hot"), 0u) << f.explain();
+}
+
+}  // namespace
+}  // namespace lathe

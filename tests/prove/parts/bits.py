@@ -1,0 +1,58 @@
+"""Line 5: the same bits in every engine; the catalogue of traps."""
+
+import sys
+
+from .proof import BUILD, Line, cpp_tests, existing, green, require, run
+
+LINE = Line(5, "Bits: random graphs, seeded faults, every float, the trap programs")
+
+
+def tool(name, path, *arguments, timeout=4 * 3600):
+    return run(name, sys.executable, existing(path), *arguments, timeout=timeout)
+
+
+@LINE.part("10,000 random graphs with gradients in every engine", minutes=60)
+def random_graphs():
+    done = tool("bits", "tests/bits/run.py", "--programs", "10000")
+    passed = green(done)
+    return f"{done.last(r'^[0-9]+ graphs.*')}, {passed}"
+
+
+@LINE.part("500 random programs, the quick tier", minutes=3)
+def quick_graphs():
+    return cpp_tests("bits-quick", "RandomPrograms/*", program="lathe_bits")
+
+
+@LINE.part("twenty seeded faults are found", minutes=60)
+def faults():
+    done = tool("faults", "tests/bits/faults.py")
+    found, seeded = map(int, done.last(r"(\d+) of (\d+) faults found"))
+    require(done.code == 0 and found == seeded >= 20, f"{found} of {seeded} found; {done.log}")
+    return f"{found} of {seeded}"
+
+
+@LINE.part("every unary f32 primitive on all 2^32 inputs; pairs and f64 sampled", minutes=60)
+def sweep():
+    program = existing(BUILD / "bin/lathe_bits")
+    done = run("sweep", program, "--gtest_filter=UnarySweep.*", timeout=4 * 3600, LATHE_SWEEP="1")
+    require(done.code == 0 and "[  PASSED  ]" in done.text, f"whole log: {done.log}")
+    return f"{done.seconds / 60:.0f} minutes"
+
+
+@LINE.part("sampled in the quick tier", minutes=2)
+def sampled():
+    return cpp_tests("sweep-quick", "UnarySweep.*", program="lathe_bits")
+
+
+@LINE.part("error in ulp, within the bounds", minutes=10)
+def accuracy():
+    existing("docs/accuracy.md")
+    return green(tool("accuracy", "tests/accuracy/run.py", "--print"))
+
+
+@LINE.part("the trap programs under trace and script: wrong = 0", minutes=5)
+def traps():
+    done = tool("traps", "tests/traps/run.py")
+    equal, refused, wrong = map(int, done.last(r"(\d+) equal, (\d+) refused, (\d+) wrong"))
+    require(done.code == 0 and wrong == 0, f"{equal} equal, {refused} refused, {wrong} wrong")
+    return f"{equal} equal, {refused} refused, {wrong} wrong"

@@ -1,0 +1,54 @@
+"""Line 7: ./dev bench --headline."""
+
+import json
+
+from .proof import LOGS, Line, Missing, require, run
+
+LINE = Line(7, "./dev bench --headline: every row at its bar")
+ROWS = {
+    "1": "a + b, with and without gradients",
+    "3": "a compiled training step",
+    "4": "a small compiled call",
+    "5": "add with a new output",
+    "6": "tanh-GELU of three sizes",
+    "8": "softmax forward",
+    "14": "linear, bias, GELU, residual",
+    "29": "one kernel, cold and cached",
+    "30": "import",
+}
+measured = []
+
+
+def told(line):
+    if line["unit"] == "ms":
+        return f"{line['name']} {line['ms']:.3g} ms (at most {line['bar']:g})"
+    ratio = line.get("ratio")
+    figure = f"{ratio:.2f}x {line['best']}" if ratio else "; ".join(line["problems"])
+    return f"{line['name']} {figure} (at least {line['bar']:g}x)"
+
+
+def measure():
+    if measured:
+        return
+    LOGS.mkdir(parents=True, exist_ok=True)
+    target = LOGS / "bench.json"
+    target.unlink(missing_ok=True)
+    done = run("bench", "./dev", "bench", "--headline", "--json", target)
+    if not target.exists():
+        raise Missing(f"it ended with {done.code} and wrote no figures; whole log: {done.log}")
+    measured.extend(json.loads(target.read_text()))
+
+
+def add(row, what):
+    @LINE.part(f"row {row}, {what}")
+    def show():
+        measure()
+        lines = [line for line in measured if line["row"] == row]
+        require(lines, "it was not measured")
+        figure = ", ".join(map(told, lines))
+        require(all(line["passed"] for line in lines), figure)
+        return figure
+
+
+for _row, _what in ROWS.items():
+    add(_row, _what)

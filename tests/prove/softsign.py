@@ -1,0 +1,135 @@
+"""A new op in three edits: made in a scratch copy, which is built and asked for the op everywhere.
+
+    ./dev python tests/prove/softsign.py [--keep FOLDER]
+
+The copy is built first as it is, so that what is timed is what a person waits for after the edits.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# (file, the text in front of which it goes, what is put there); None: at the end
+EDITS = (
+    (
+        "core/ops/nn.cpp",
+        r"(?<=\n)  r\.elementwise\(",
+        """  r.elementwise("softsign(Tensor x) -> Tensor",
+                [](Expr x) { return x / (1.0 + abs(x)); },
+                with("x / (1 + |x|)."));
+""",
+    ),
+    (
+        "include/lathe/ops/nn.h",
+        r"(?<=\n)  static inline const Fn<T, T\(T x\)> relu\{",
+        """  static inline const Fn<T, T(T x)> softsign{"softsign"};
+""",
+    ),
+    ("tests/samples.txt", None, "softsign: f[2, 3]\n"),
+)
+
+LOOK = r"""
+import contextlib, io
+import lathe as lt
+
+def near(a, b):
+    return all(abs(x - y) < 1e-6 for x, y in zip(a.tolist(), b))
+
+values = [-3.0, -0.5, 0.25, 2.0]
+want = [v / (1 + abs(v)) for v in values]
+slope = [1 / (1 + abs(v)) ** 2 for v in values]
+x = lt.tensor(values, requires_grad=True)
+y = lt.softsign(x)
+places = []
+assert near(y.detach(), want) and near(x.detach().softsign(), want)
+places.append("eager")
+y.sum().backward()
+assert near(x.grad, slope)
+places.append("gradient")
+lt.set_flag("fallback_is_error", True)
+lt.set_flag("engine", "llvm")
+for name, wrap in (("trace", lt.trace), ("script", lt.script)):
+    f = wrap(lambda x: lt.softsign(x) * 2)
+    assert near(f(x.detach()), [2 * v for v in want]), name
+    assert f.counts["kernels_generated"] == 1, f.counts
+    places.append(name)
+    assert "softsign(" in f.graph
+assert "generated (defined): chosen" in f.explain()
+places += ["JIT", "printer"]
+text = io.StringIO()
+with contextlib.redirect_stdout(text):
+    help(lt.softsign)
+assert "x / (1 + |x|)." in text.getvalue() + lt.softsign.__doc__
+places.append("docs")
+print("found in", ", ".join(places))
+"""
+
+
+def run(folder, *command):
+    done = subprocess.run(
+        command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        print(done.stdout[-4000:], done.stderr[-4000:], sep="\n")
+        sys.exit(f"softsign.py: {' '.join(map(str, command))[:200]} ended with {done.returncode}")
+    return done.stdout
+
+
+def edit(folder):
+    for path, before, added in EDITS:
+        file = folder / path
+        text = file.read_text()
+        if before is None:
+            file.write_text(text.rstrip("\n") + "\n" + added)
+            continue
+        found = re.search(before, text[text.find("add_activations") :] if "core" in path else text)
+        if found is None:
+            sys.exit(f"softsign.py: {path} has no place for it any more")
+        at = found.start() + (text.find("add_activations") if "core" in path else 0)
+        file.write_text(text[:at] + added + text[at:])
+    changed = run(folder, "git", "diff", "--numstat").split("\n")
+    lines = sum(int(line.split()[0]) for line in changed if line)
+    return len([line for line in changed if line]), lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--keep", metavar="FOLDER", help="the scratch copy, which stays")
+    args = parser.parse_args()
+    folder = Path(args.keep or tempfile.mkdtemp()) / "lathe"
+    try:
+        if not folder.exists():
+            run(ROOT, "git", "clone", "-q", "--no-hardlinks", ROOT, folder)
+        run(folder, "git", "checkout", "-q", "--", ".")
+        run(folder, "./dev", "build")
+        files, lines = edit(folder)
+        began = time.time()
+        tests = run(folder, "./dev", "test", "softsign")
+        waited = time.time() - began
+        passed = re.search(r"^(\d+) passed, 0 failed", tests, re.M).group(1)
+        look = folder / "build/look.py"  # a script's source has to be in a file
+        look.write_text(LOOK)
+        found = run(folder, "./dev", "python", look).strip().splitlines()[-1]
+        run(folder, "./dev", "python", "python/stubs/print_stubs.py")
+        stubs = (folder / "python/lathe/__init__.pyi").read_text()
+        if "def softsign(" not in stubs:
+            sys.exit("softsign.py: the stubs do not have it")
+    finally:
+        if not args.keep:
+            shutil.rmtree(folder.parent, ignore_errors=True)
+    print(
+        f"softsign: {files} files, {lines} lines; {found}, stub; "
+        f"{passed} tests run {waited:.0f} s after the edits"
+    )
+    sys.exit(0 if files == 3 and waited <= 120 else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""The flag fallback_is_error: what runs another way than asked for is an error, or is counted."""
+
+import pytest
+
+import lathe as lt
+
+
+@pytest.fixture
+def no_fallback():
+    lt.set_flag("fallback_is_error", True)
+    yield
+    lt.set_flag("fallback_is_error", False)
+
+
+def f(x):
+    return (x * x).tanh() + x.sum()
+
+
+def test_a_fallback_is_counted():
+    traced = lt.trace(f)
+    traced(lt.ones(3, requires_grad=True)).sum().backward()
+    assert traced.counts["node_by_node"] == 1
+
+
+def test_a_fallback_is_an_error_under_the_flag(no_fallback):
+    with pytest.raises(lt.UnsupportedError, match=r"(?s)node by node.*test_fallback.py.*next:"):
+        lt.trace(f)(lt.ones(3, requires_grad=True))
+
+
+def test_what_is_no_fallback_runs_under_the_flag(no_fallback):
+    traced = lt.trace(f)
+    for n in (3, 0, 1):
+        x = lt.randn(n)
+        assert traced(x).numpy().tobytes() == f(x).numpy().tobytes()
+    assert traced.counts["node_by_node"] == 0

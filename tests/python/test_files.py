@@ -1,0 +1,157 @@
+"""lathe.save and lathe.load: safetensors, with the safetensors package as the other side."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+import lathe as lt
+from lathe import nn
+
+DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
+
+
+def example():
+    return {d: (lt.arange(6).reshape(2, 3) - 1).to(getattr(lt, d)) for d in DTYPES}
+
+
+def test_round_trip(tmp_path):
+    path = tmp_path / "x.safetensors"
+    state = example()
+    state["bf16"] = lt.tensor([1.5, -2.0]).bfloat16()
+    state["c64"] = lt.tensor([1 + 2j])
+    state["empty"], state["point"], state["strided"] = (
+        lt.zeros(0, 3),
+        lt.tensor(5.0),
+        lt.ones(2, 3).T,
+    )
+    state["tracked"] = lt.ones(2, requires_grad=True)
+    lt.save(state, path)
+    back = lt.load(path)
+    assert set(back) == set(state)
+    for name, tensor in state.items():
+        assert back[name].dtype is tensor.dtype and back[name].shape == tensor.shape
+        assert back[name].tolist() == tensor.tolist() and not back[name].requires_grad
+
+
+def test_the_package_reads_what_we_write(tmp_path):
+    path = tmp_path / "ours.safetensors"
+    lt.save(example(), path, metadata={"note": "kept"})
+    theirs = load_file(path)
+    for name, tensor in example().items():
+        np.testing.assert_array_equal(theirs[name], tensor.numpy())
+    save_file(theirs, tmp_path / "theirs.safetensors", metadata={"by": "them"})
+    again = lt.load(tmp_path / "theirs.safetensors")
+    assert all(lt.equal(again[n], t) for n, t in example().items())
+
+
+def test_nested_state(tmp_path):
+    state = {
+        "model": {"a": lt.ones(2)},
+        "list": [lt.zeros(1), 3, "text", None],
+        "pair": (True, 2.5),
+        7: {"step": lt.tensor(4)},
+    }
+    lt.save(state, tmp_path / "n.safetensors")
+    back = lt.load(tmp_path / "n.safetensors")
+    assert back["model"]["a"].tolist() == [1, 1] and back["list"][1:] == [3, "text", None]
+    assert back["pair"] == (True, 2.5) and back[7]["step"].item() == 4
+    assert isinstance(back["list"][0], lt.Tensor)
+    with pytest.raises(TypeError, match="no tensor or number"):
+        lt.save({"a": object()}, tmp_path / "bad.safetensors")
+    assert not (tmp_path / "bad.safetensors").exists()
+
+
+def test_modules(tmp_path):
+    a, b = nn.Linear(2, 3), nn.Linear(2, 3)
+    lt.save(a, tmp_path / "m.safetensors")
+    b.load_state_dict(lt.load(tmp_path / "m.safetensors"))
+    assert lt.equal(a.weight, b.weight) and lt.load(tmp_path / "m.safetensors", device="sim")
+
+
+def test_files_are_whole_or_not_there(tmp_path):
+    path = tmp_path / "x.safetensors"
+    lt.save({"a": lt.ones(1)}, path)
+    before = path.read_bytes()
+
+    class Fails(dict):
+        def items(self):
+            raise RuntimeError("while saving")
+
+    with pytest.raises(RuntimeError):
+        lt.save(Fails(a=lt.ones(1)), path)
+    assert path.read_bytes() == before and os.listdir(tmp_path) == ["x.safetensors"]
+    with pytest.raises(OSError):
+        lt.save({"a": lt.ones(1)}, tmp_path / "no" / "folder")
+    with pytest.raises(FileNotFoundError):
+        lt.load(tmp_path / "nothing")
+
+
+def written(path, header, data=b"", length=None):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    path.write_bytes((len(text) if length is None else length).to_bytes(8, "little") + text + data)
+    return path
+
+
+GOOD = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
+
+HOSTILE = [
+    (b"", b"", None),
+    (b"{", b"", None),
+    (b"[1]", b"", None),
+    (b"\xff\xfe", b"", None),
+    (b"{}", b"", 1 << 62),
+    (b"{}", b"rest", None),
+    (b'{"a":' * 20000, b"", None),
+    (b'{"a":{},"a":{}}', b"", None),
+    ({"a": 5}, b"", None),
+    ({"a": {}}, b"", None),
+    ({"a": {**GOOD, "dtype": "F31"}}, b"\0" * 8, None),
+    ({"a": {**GOOD, "dtype": ["F32"]}}, b"\0" * 8, None),
+    ({"a": {**GOOD, "shape": [3]}}, b"\0" * 8, None),
+    ({"a": {**GOOD, "shape": [-2]}}, b"\0" * 8, None),
+    ({"a": {**GOOD, "shape": ["2"]}}, b"\0" * 8, None),
+    ({"a": {**GOOD, "shape": [1 << 40, 1 << 40]}}, b"\0" * 8, None),
+    ({"a": {**GOOD, "shape": [1] * 100}}, b"\0" * 8, None),
+    ({"a": {**GOOD, "data_offsets": [8, 0]}}, b"\0" * 8, None),
+    ({"a": {**GOOD, "data_offsets": [4, 12]}}, b"\0" * 12, None),
+    ({"a": {**GOOD, "data_offsets": [0, 8.0]}}, b"\0" * 8, None),
+    ({"a": {**GOOD, "data_offsets": [0]}}, b"\0" * 8, None),
+    ({"a": GOOD}, b"\0" * 7, None),
+    ({"a": GOOD, "b": GOOD}, b"\0" * 8, None),
+    ({"a": GOOD, "__metadata__": {"x": 1}}, b"\0" * 8, None),
+    ({"a": GOOD, "__metadata__": []}, b"\0" * 8, None),
+    ({"a": GOOD, "__metadata__": {"lathe.state": "["}}, b"\0" * 8, None),
+    ({"a": GOOD, "__metadata__": {"lathe.state": '["tensor","q"]'}}, b"\0" * 8, None),
+    ({"a": GOOD, "__metadata__": {"lathe.state": '["dict",[[[],["value",1]]]]'}}, b"\0" * 8, None),
+]
+
+
+@pytest.mark.parametrize("case", range(len(HOSTILE)))
+def test_hostile_files(tmp_path, case):
+    header, data, length = HOSTILE[case]
+    with pytest.raises(lt.FileError, match="next:") as caught:
+        lt.load(written(tmp_path / "x", header, data, length))
+    assert isinstance(caught.value, OSError)
+
+
+def test_cut_and_flipped(tmp_path):
+    path = tmp_path / "x"
+    lt.save({"a": lt.arange(3), "b": lt.ones(2)}, path)
+    whole = path.read_bytes()
+    expected = lt.load(path)
+    for size in range(len(whole)):
+        path.write_bytes(whole[:size])
+        with pytest.raises(lt.FileError):
+            lt.load(path)
+    for i in range(len(whole)):
+        path.write_bytes(whole[:i] + bytes([whole[i] ^ 0x41]) + whole[i + 1 :])
+        try:
+            state = lt.load(path)
+        except lt.FileError:
+            continue
+        assert len(state) == len(
+            expected
+        )  # a name or an element changed: the format has no checksum

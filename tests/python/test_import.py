@@ -1,0 +1,105 @@
+"""What `import lathe` costs and brings along."""
+
+import subprocess
+import sys
+
+import lathe as lt
+
+
+def in_fresh_python(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_little_is_loaded():
+    out = in_fresh_python(
+        "import sys, lathe as lt\n"
+        "(lt.ones(3) + 1).sum()\n"
+        "heavy = {'numpy', 'typing', 'dataclasses', 'inspect', 'ast', 'json'} & set(sys.modules)\n"
+        "maps = open('/proc/self/maps').read()\n"
+        "libraries = [n for n in ('LLVM', 'llvm', 'libgomp', 'dnnl', 'openblas') if n in maps]\n"
+        "print(sorted(heavy), libraries)"
+    )
+    assert out.strip() == "[] []"
+
+
+def test_no_thread_is_started():
+    out = in_fresh_python("import lathe, os\nprint(len(os.listdir('/proc/self/task')))")
+    assert out.strip() == "1"
+
+
+def test_parts_come_when_named():
+    out = in_fresh_python(
+        "import sys, lathe as lt\n"
+        "before = 'lathe.nn' in sys.modules\n"
+        "lt.nn.Linear(1, 1), lt.optim.SGD, lt.autograd.gradcheck, lt.utils.data\n"
+        "print(before, 'lathe.nn' in sys.modules)"
+    )
+    assert out.strip() == "False True"
+
+
+def test_names():
+    assert {"relu", "tensor", "nn", "no_grad", "float32", "save", "ShapeError"} <= set(dir(lt))
+    out = in_fresh_python("from lathe import *\nprint(ValueError.__module__, relu.__name__, nn)")
+    assert out.startswith("builtins relu <module 'lathe.nn'")
+
+
+def test_a_program_that_forks_goes_on():
+    out = in_fresh_python(
+        "import os, lathe as lt\n"
+        "x = lt.ones(300, 300)\n"
+        "a = (x @ x).sum().item()\n"
+        "pid = os.fork()\n"
+        "b = (x @ x).sum().item()\n"
+        "if pid == 0: os._exit(0 if b == a else 1)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
+    )
+    assert out.strip() == "0"
+
+
+def test_threads_share_tensors():
+    import threading
+
+    x = lt.ones(200, 200)
+    results = []
+
+    def work():
+        for _ in range(20):
+            y = x @ x
+            results.append((y + x).sum().item())
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(results) == 80 and set(results) == {200.0**3 + 200.0**2}
+
+
+def test_leaving_with_live_objects():
+    in_fresh_python(
+        "import lathe as lt, atexit\n"
+        "x = lt.ones(2, requires_grad=True)\n"
+        "x.register_hook(lambda g: g)\n"
+        "y = (x * 2).sum()\n"
+        "atexit.register(lambda: y.backward())"
+    )
+
+
+def test_ctrl_c_stops_backward_and_loses_nothing():
+    out = in_fresh_python(
+        "import lathe as lt, signal, threading, os, time\n"
+        "x = lt.ones(256, 256, requires_grad=True)\n"
+        "y = x\n"
+        "for _ in range(3000): y = lt.tanh(y * 1.01)\n"
+        "loss = y.sum()\n"
+        "threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+        "try:\n"
+        "    while True: loss.backward(retain_graph=True); x.grad = None\n"
+        "except KeyboardInterrupt:\n"
+        "    print('stopped', x.grad is None or x.grad.shape == (256, 256))\n"
+        "loss.backward()\n"
+        "print(x.grad.shape)"
+    )
+    assert out.split("\n")[:2] == ["stopped True", "(256, 256)"]

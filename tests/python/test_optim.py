@@ -1,0 +1,194 @@
+"""Optimizers against the papers' formulas in NumPy, and their state."""
+
+import numpy as np
+import pytest
+
+import lathe as lt
+from lathe import nn, optim
+
+START, TARGET = [1.0, -2.0, 3.0], [0.5, 0.5, 0.5]
+
+
+def gradient(x):
+    return 2 * (x - np.array(TARGET)) * np.array([1.0, 2.0, 3.0])
+
+
+def run(make, steps=5):
+    p = nn.Parameter(lt.tensor(START, dtype=lt.float64))
+    optimizer = make([p])
+    for _ in range(steps):
+        optimizer.zero_grad()
+        weights = lt.tensor([1.0, 2.0, 3.0], dtype=lt.float64)
+        (weights * (p - lt.tensor(TARGET, dtype=lt.float64)).square()).sum().backward()
+        optimizer.step()
+    return p.detach().numpy()
+
+
+def sgd(x, steps, lr, momentum=0.0, dampening=0.0, decay=0.0, nesterov=False):
+    v = None
+    for _ in range(steps):
+        g = gradient(x) + decay * x
+        if momentum:
+            v = g if v is None else momentum * v + (1 - dampening) * g
+            g = g + momentum * v if nesterov else v
+        x = x - lr * g
+    return x
+
+
+def adam(x, steps, lr, b1=0.9, b2=0.999, eps=1e-8, decay=0.0, decoupled=False, amsgrad=False):
+    m = v = top = np.zeros_like(x)
+    for t in range(1, steps + 1):
+        g = gradient(x)
+        if decoupled:
+            x = x * (1 - lr * decay)
+        else:
+            g = g + decay * x
+        m, v = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g * g
+        top = np.maximum(top, v)
+        used = top if amsgrad else v
+        x = x - lr * (m / (1 - b1**t)) / (np.sqrt(used / (1 - b2**t)) + eps)
+    return x
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"momentum": 0.9},
+        {"momentum": 0.9, "nesterov": True},
+        {"momentum": 0.9, "dampening": 0.3},
+        {"momentum": 0.5, "weight_decay": 0.1},
+    ],
+    ids=str,
+)
+def test_sgd(settings):
+    got = run(lambda p: optim.SGD(p, lr=0.05, **settings))
+    names = {"weight_decay": "decay"}
+    want = sgd(np.array(START), 5, 0.05, **{names.get(k, k): v for k, v in settings.items()})
+    np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [optim.Adam, optim.AdamW])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"betas": (0.8, 0.95)}, {"weight_decay": 0.1}, {"amsgrad": True}, {"betas": (0.0, 0.9)}],
+    ids=str,
+)
+def test_adam(kind, settings):
+    got = run(lambda p: kind(p, lr=0.1, **settings), 8)
+    b1, b2 = settings.get("betas", (0.9, 0.999))
+    decay = settings.get("weight_decay", 1e-2 if kind is optim.AdamW else 0.0)
+    want = adam(
+        np.array(START), 8, 0.1, b1, b2, decay=decay, decoupled=kind is optim.AdamW,
+        amsgrad=settings.get("amsgrad", False),
+    )  # fmt: skip
+    np.testing.assert_allclose(got, want, rtol=1e-6)  # the step count is a float32
+
+
+def test_maximize():
+    up = run(lambda p: optim.SGD(p, lr=0.01, maximize=True), 1)
+    np.testing.assert_allclose(up, np.array(START) + 0.01 * gradient(np.array(START)))
+
+
+def test_groups():
+    a, b = nn.Parameter(lt.ones(1)), nn.Parameter(lt.ones(1))
+    optimizer = optim.SGD([{"params": [a]}, {"params": b, "lr": 1.0}], lr=0.1)
+    (a + b).sum().backward()
+    optimizer.step()
+    assert abs(a.item() - 0.9) < 1e-6 and b.item() == 0
+    optimizer.add_param_group({"params": nn.Parameter(lt.ones(1)), "lr": 3.0})
+    assert [g["lr"] for g in optimizer.param_groups] == [0.1, 1.0, 3.0]
+    assert "lr: 3.0" in repr(optimizer)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda p: optim.SGD(p, lr=0.1, momentum=0.9), lambda p: optim.Adam(p, lr=0.1)]
+)
+def test_state_round_trip(make, tmp_path):
+    def steps(p, optimizer, n):
+        for _ in range(n):
+            optimizer.zero_grad()
+            (p * p).sum().backward()
+            optimizer.step()
+
+    p = nn.Parameter(lt.tensor(START))
+    whole = make([p])
+    steps(p, whole, 3)
+    q = nn.Parameter(p.detach().clone())
+    other = make([q])
+    lt.save(whole.state_dict(), tmp_path / "optimizer.safetensors")
+    other.load_state_dict(lt.load(tmp_path / "optimizer.safetensors"))
+    steps(p, whole, 3)
+    steps(q, other, 3)
+    assert p.tolist() == q.tolist()
+    with pytest.raises(ValueError, match="parameters"):
+        make([q, nn.Parameter(lt.ones(1))]).load_state_dict(whole.state_dict())
+
+
+def test_zero_grad_and_closures():
+    p = nn.Parameter(lt.ones(2))
+    optimizer = optim.SGD([p], lr=0.5)
+
+    def closure():
+        optimizer.zero_grad(set_to_none=False)
+        loss = (p * p).sum()
+        loss.backward()
+        return loss
+
+    with lt.no_grad():
+        assert optimizer.step(closure).item() == 2
+    assert p.tolist() == [0, 0]
+    optimizer.zero_grad(set_to_none=False)
+    assert p.grad.tolist() == [0, 0]
+    optimizer.zero_grad()
+    assert p.grad is None
+    optimizer.step()  # without gradients nothing moves
+    assert p.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "make, error",
+    [
+        (lambda p: optim.SGD([p], lr=-1), "lr"),
+        (lambda p: optim.Adam([p], eps=-1), "eps"),
+        (lambda p: optim.Adam([p], betas=(1.0, 0.9)), "beta"),
+        (lambda p: optim.SGD([p], nesterov=True), "nesterov"),
+        (lambda p: optim.SGD([]), "no parameters"),
+        (lambda p: optim.SGD(p), "list"),
+        (lambda p: optim.SGD([p, p]), "twice"),
+        (lambda p: optim.SGD([p * 2]), "leaf"),
+        (lambda p: optim.SGD([3]), "tensor"),
+    ],
+)
+def test_refused(make, error):
+    with pytest.raises(lt.Error, match=error):
+        make(nn.Parameter(lt.ones(1)))
+
+
+def test_schedules():
+    optimizer = optim.SGD([nn.Parameter(lt.ones(1))], lr=1.0)
+    step = optim.lr_scheduler.StepLR(optimizer, 2, gamma=0.5)
+    seen = []
+    for _ in range(4):
+        seen.append(step.get_last_lr()[0])
+        step.step()
+    assert seen == [1, 1, 0.5, 0.5]
+    cosine = optim.lr_scheduler.CosineAnnealingLR(optim.SGD([nn.Parameter(lt.ones(1))], lr=2.0), 4)
+    cosine.step(), cosine.step()
+    assert abs(cosine.get_last_lr()[0] - 1) < 1e-9
+    by_rule = optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 3)
+    assert by_rule.get_last_lr() == [3]
+
+
+def test_a_network_learns():
+    lt.manual_seed(3)
+    x = lt.randn(64, 2)
+    y = (x[:, 0] * x[:, 1] > 0).long()
+    net = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 2))
+    optimizer = optim.Adam(net.parameters(), lr=0.05)
+    for _ in range(150):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(net(x), y)
+        loss.backward()
+        optimizer.step()
+    assert (net(x).argmax(1) == y).float().mean().item() > 0.95

@@ -1,0 +1,55 @@
+"""One compiled function serves every shape: no trace, program or kernel is made for a size."""
+
+import random
+
+import lathe as lt
+
+SHAPES = 1000
+
+
+def layer(x, w, b):
+    return lt.gelu(x @ w + b)
+
+
+def sizes(rng):
+    """Three sizes; a third of them 0 or 1, which other libraries treat apart."""
+    return [rng.choice((0, 1)) if rng.random() < 1 / 3 else rng.randint(2, 40) for _ in range(3)]
+
+
+def bits(t):
+    return bytes(memoryview(t.contiguous().numpy()).cast("B")) if t.numel() else b""
+
+
+def test_one_program_serves_a_thousand_shapes(record_property):
+    rng = random.Random(6)
+    lt.manual_seed(6)
+    traced = lt.trace(layer)
+    seen = set()
+    before = lt.get_flag("fallback_is_error")
+    lt.set_flag("fallback_is_error", True)
+    try:
+        for _ in range(SHAPES):
+            m, k, n = sizes(rng)
+            seen.add((m, k, n))
+            x, w, b = lt.randn(m, k), lt.randn(k, n), lt.randn(n)
+            assert bits(traced(x, w, b)) == bits(layer(x, w, b)), (m, k, n)
+    finally:
+        lt.set_flag("fallback_is_error", before)
+    counts = traced.counts
+    groups = traced.optimised.count("group")
+    told = {
+        "shapes": SHAPES,
+        "different": len(seen),
+        "traces": counts["traces"],
+        "programs": counts["programs"],
+        "kernels": counts["kernels"],
+        "groups": groups,
+        "fallbacks": counts["node_by_node"],
+    }
+    print(", ".join(f"{name} {value}" for name, value in told.items()))
+    assert counts["traces"] == counts["programs"] == 1
+    assert counts["kernels"] <= groups
+    assert counts["node_by_node"] == 0
+    assert counts["calls"] == SHAPES
+    assert all(any(0 in s and s[i] == 0 for s in seen) for i in range(3))
+    assert all(any(s[i] == 1 for s in seen) for i in range(3))

@@ -1,0 +1,229 @@
+"""Runs the trap programs: t01 to t110, each of which some framework captures wrongly in silence.
+
+Every program runs in a process of its own, forked from one that has only imported lathe: as it
+is, under lathe.trace and under lathe.script. What it leaves in `out` and prints is compared with
+what it gives as it is (structure, types, dtypes, shapes, bytes, NaN as one class; exceptions by
+type).
+
+equal     as without capture
+refused   a TraceError or ScriptError that names a line of the program
+absent    the program needs something that lathe does not have, and proves nothing
+wrong     anything else; there must be none
+
+A program's docstring says what is wanted: `equal`, `guard` (captured again, then equal) or `refuse`
+at a line marked `# !t` (trace), `# !s` (script) or `# !ts`. Refused where more is wanted is a gap,
+printed by name; so is a refusal that names another line than the marked one.
+
+Called by tests/run.py; ends with "N passed, N failed", where failed are the wrong ones.
+"""
+
+import argparse
+import contextlib
+import io
+import os
+import pickle
+import re
+import signal
+import struct
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+MODES = ("trace", "script")
+SECONDS = 120  # the longest a program may take
+
+
+# ── one program ─────────────────────────────────────────────────────────────────────────────────
+
+
+def described(value):
+    """A value as something to compare: types, shapes and bytes."""
+    import lathe as lt
+
+    if isinstance(value, lt.Tensor):
+        t = value.detach().to("cpu")
+        return ("tensor", t.dtype.name, tuple(t.shape), elements(t))
+    if isinstance(value, (tuple, list)):
+        return (type(value).__name__, [described(v) for v in value])
+    if isinstance(value, dict):
+        return (type(value).__name__, [(described(k), described(v)) for k, v in value.items()])
+    if isinstance(value, float):
+        return ("float", "nan" if value != value else struct.pack("d", value))
+    return (type(value).__name__, repr(value))
+
+
+def elements(t):
+    """Its bytes, any NaN as one."""
+    import lathe as lt
+
+    if t.dtype.is_complex:
+        return [elements(t.real), elements(t.imag)]
+    if t.dtype is lt.bfloat16:
+        t = t.to(lt.float32)
+    if t.dtype.is_floating_point:
+        t = lt.where(t != t, lt.full((), float("nan"), dtype=t.dtype), t)
+    return t.contiguous().numpy().tobytes()
+
+
+def run_program(path, mode):
+    """What the program gives, as a dictionary that can be sent to another process."""
+    import trap_runner
+
+    import lathe as lt
+
+    captures = {"eager": lambda f: f, "trace": lt.trace, "script": getattr(lt, "script", None)}
+    trap_runner.capture = captures[mode]  # itself: a refusal at once names the caller's line
+    printed = io.StringIO()
+    names = {"__name__": "trap_program", "__file__": str(path)}
+    module = type(sys)("trap_program")
+    module.__dict__.update(names)
+    sys.modules["trap_program"] = module
+    report = {}
+    try:
+        with contextlib.redirect_stdout(printed):
+            exec(compile(path.read_text(), str(path), "exec"), module.__dict__)
+        report["out"] = described(module.out)
+        report["shown"] = repr(module.out)
+    except BaseException as e:
+        report["raised"] = type(e).__name__
+        report["text"] = str(e)
+        report["refused"] = isinstance(e, (lt.TraceError, lt.ScriptError))
+        report["where"] = traceback.format_exc()
+    report["printed"] = printed.getvalue()
+    functions = [f for f in vars(module).values() if hasattr(type(f), "counts")]
+    report["captures"] = sum(f.counts["traces"] for f in functions if f.counts)
+    return report
+
+
+def start(path, mode, folder):
+    """Forks a process for one program; gives its id and the file of its report."""
+    file = Path(folder) / f"{path.stem}.{mode}"
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid:
+        return pid, file
+    status = 1
+    try:
+        signal.alarm(SECONDS)
+        report = run_program(path, mode)
+        file.write_bytes(pickle.dumps(report))
+        status = 0
+    finally:
+        os._exit(status)
+
+
+# ── judging ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def marked_lines(path, mode):
+    letter = mode[0]
+    return {
+        i
+        for i, line in enumerate(path.read_text().split("\n"), 1)
+        if re.search(r"# !t?s?\b.*", line) and letter in line.split("# !")[1].split()[0]
+    }
+
+
+def wanted(path, mode):
+    return re.search(rf"^{mode}: (.*)$", path.read_text(), re.M)[1]
+
+
+def judge(path, mode, eager, report):
+    """(equal, refused, absent or wrong; what is to be said about it)"""
+    if report is None:
+        return "wrong", "the process died"
+    if report.get("refused"):
+        named = re.findall(rf"{re.escape(path.name)}:(\d+)", report["text"])
+        if not named:
+            return "wrong", "a refusal without the program's line: " + report["text"]
+        lines = {int(n) for n in named}
+        want = wanted(path, mode)
+        if want.startswith("refuse"):
+            if lines & marked_lines(path, mode):
+                return "refused", ""
+            return "refused", f"names line {named[0]}, not the marked one: {first_line(report)}"
+        if lines & marked_lines(path, mode) and "refuse" in want:
+            return "refused", ""
+        return "refused", f"gap, {want} is wanted: {first_line(report)} (line {named[0]})"
+    if "raised" in eager:
+        last = eager["text"].split("\n")[0]
+        return "absent", f"eager raises {eager['raised']}: {last}"
+    for part in ("raised", "out", "printed"):
+        if eager.get(part) != report.get(part):
+            mine = report.get("where") or report.get("shown")
+            if part == "printed":
+                mine = report["printed"]
+            return "wrong", f"{part} differs: {mine}\n  eager: {eager.get('shown')}"
+    if wanted(path, mode).startswith("refuse"):
+        return "equal", "equal, where a refusal is asked"
+    return "equal", ""
+
+
+def first_line(report):
+    return report["text"].split("\n")[0]
+
+
+# ── all of them ─────────────────────────────────────────────────────────────────────────────────
+
+
+def number(path):
+    return int(re.match(r"t(\d+)_", path.name)[1])
+
+
+def run_all(paths, modes, jobs):
+    """Reports by (path, mode)."""
+    reports = {}
+    with tempfile.TemporaryDirectory() as folder:
+        waiting = [(p, m) for p in paths for m in ("eager", *modes)]
+        running = {}
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                path, mode = waiting.pop(0)
+                pid, file = start(path, mode, folder)
+                running[pid] = (path, mode, file)
+            pid, _ = os.wait()
+            if pid not in running:
+                continue
+            path, mode, file = running.pop(pid)
+            reports[path, mode] = pickle.loads(file.read_bytes()) if file.exists() else None
+    return reports
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*", help="t01, t02 ...; all if none")
+    parser.add_argument("--mode", choices=MODES, action="append")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--quiet", action="store_true", help="only what is wrong, and the counts")
+    args = parser.parse_args()
+    modes = args.mode or list(MODES)
+    paths = sorted(HERE.glob("t[0-9]*.py"), key=number)
+    if args.names:
+        numbers = {int(n.lstrip("tT")) for n in args.names}
+        paths = [p for p in paths if number(p) in numbers]
+    sys.path.insert(0, str(HERE))
+    import lathe.nn  # noqa: F401
+    import lathe.optim  # noqa: F401
+
+    began = time.time()
+    reports = run_all(paths, modes, args.jobs)
+    failed = 0
+    for mode in modes:
+        counts = {"equal": 0, "refused": 0, "absent": 0, "wrong": 0}
+        for path in paths:
+            verdict, why = judge(path, mode, reports[path, "eager"] or {}, reports[path, mode])
+            counts[verdict] += 1
+            if verdict == "wrong" or (why and not args.quiet):
+                print(f"{verdict:8} {mode:6} {path.stem}: {why}")
+        print(f"{mode}: " + ", ".join(f"{n} {v}" for v, n in counts.items()))
+        failed += counts["wrong"]
+    print(f"-- traps: {time.time() - began:.1f} s")
+    print(f"{len(paths) * len(modes) - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
