@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "core/error.h"
@@ -84,6 +83,5 @@ struct lathe_function {
   lathe_body body;
   void* user;
   void (*drop)(void*);
-  std::mutex mutex;  // guards and programs change when a call traces
   lathe::jit::Function engine;
 };

@@ -266,16 +266,15 @@ lathe_status lathe_function_call(lathe_function* f, lathe_tensor* const* inputs,
       give(body(in), results, room, count);
       return;
     }
-    std::lock_guard hold(fn.mutex);
     give(fn.engine(in, body), results, room, count);
   });
 }
 
 void lathe_function_counts(const lathe_function* f, int64_t* calls, int64_t* traces) {
   if (f == nullptr) return;
-  std::lock_guard hold(const_cast<lathe_function*>(f)->mutex);
-  if (calls != nullptr) *calls = f->engine.counts().calls;
-  if (traces != nullptr) *traces = f->engine.counts().traces;
+  const lathe::jit::FunctionCounts n = f->engine.counts();
+  if (calls != nullptr) *calls = n.calls;
+  if (traces != nullptr) *traces = n.traces;
 }
 
 lathe_status lathe_function_capture(lathe_function* f, lathe_tensor* const* inputs,
@@ -289,9 +288,7 @@ lathe_status lathe_function_capture(lathe_function* f, lathe_tensor* const* inpu
 lathe_status lathe_function_text(const lathe_function* f, lathe_view view, char** text) {
   return guarded([&] {
     require_place(text, "the text");
-    lathe_function& fn = function(const_cast<lathe_function*>(f));
-    std::lock_guard hold(fn.mutex);
-    *text = give_text(text_of(fn.engine, view));
+    *text = give_text(text_of(function(const_cast<lathe_function*>(f)).engine, view));
   });
 }
 

@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+
 #include "autodiff/tape.h"
 #include "core/error.h"
 #include "core/flags.h"
@@ -101,15 +103,7 @@ bool Function::fits(Compiled& c, const ir::Data& inputs, absl::Span<const std::s
   }
   for (const Guard& guard : c.traced.guards)
     if (guard.kind == GuardKind::layout && !layout_holds(guard, at(guard.path))) return false;
-  Shape symbols = symbols_on(c, all);
-  auto value = [&](Int e) {
-    return e.known() ? e : substitute(e, [&](uint32_t k) { return symbols[k]; });
-  };
-  if (!identical(symbols, c.related)) {
-    for (const SymFact& f : c.relations)
-      if (lathe::decide(f.relation, value(f.a), value(f.b)) != f.holds) return false;
-    c.related = symbols;
-  }
+  if (!relations_hold(c, all)) return false;
   for (const Guard& guard : c.traced.guards) {
     switch (guard.kind) {
       case GuardKind::layout:
@@ -135,6 +129,22 @@ bool Function::fits(Compiled& c, const ir::Data& inputs, absl::Span<const std::s
   return true;
 }
 
+bool Function::relations_hold(Compiled& c, const ir::Data& all) const {
+  Shape symbols = symbols_on(c, all);
+  {
+    std::lock_guard hold(mutex_);
+    if (identical(symbols, c.related)) return true;
+  }
+  auto value = [&](Int e) {
+    return e.known() ? e : substitute(e, [&](uint32_t k) { return symbols[k]; });
+  };
+  for (const SymFact& f : c.relations)
+    if (lathe::decide(f.relation, value(f.a), value(f.b)) != f.holds) return false;
+  std::lock_guard hold(mutex_);
+  c.related = std::move(symbols);
+  return true;
+}
+
 /// A written input and another over the same memory: the order of reads and writes between them is
 /// not in the graph.
 static void refuse_shared(const Function::Compiled& c, const ir::Data& inputs) {
@@ -152,11 +162,11 @@ static void refuse_shared(const Function::Compiled& c, const ir::Data& inputs) {
   }
 }
 
-Function::Compiled& Function::capture(const ir::Data& inputs, absl::Span<const std::string> names,
-                                      ir::TracedFunction body, FrontEnd& host) {
+Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const std::string> names,
+                                        ir::TracedFunction body, FrontEnd& host) {
   std::vector<ir::InputSpec> specs;
   for (size_t i = 0; i < inputs.size(); ++i) specs.push_back(spec_for(inputs[i], names[i]));
-  auto c = std::make_unique<Compiled>();
+  auto c = std::make_shared<Compiled>();
   c->grad_enabled = thread_state().grad_enabled;
   bool history = false;
   auto watched = [&](const ir::Data& in) {
@@ -170,18 +180,19 @@ Function::Compiled& Function::capture(const ir::Data& inputs, absl::Span<const s
   c->traced = ir::trace(watched, specs, host, {.name = name_});
   c->needs_history = history;
   refuse_shared(*c, inputs);
-  ++counts_.traces;
   for (Guard& g : host.reads()) c->traced.guards.push_back(std::move(g));
   prepare_guards(*c);
   ir::Graph optimised = c->traced.graph.clone();
   c->report = ir::optimise(optimised);
   c->program = std::make_unique<Program>(std::move(optimised));
-  if (compiled_.size() >= kMostPrograms) compiled_.erase(compiled_.end() - 1);
-  compiled_.insert(compiled_.begin(), std::move(c));
-  return *compiled_.front();
+  std::lock_guard hold(mutex_);
+  ++counts_.traces;
+  if (compiled_.size() >= kMostPrograms) compiled_.pop_back();  // whoever runs it keeps it
+  compiled_.insert(compiled_.begin(), c);
+  return c;
 }
 
-ir::Data Function::run(Compiled& c, const ir::Data& all) {
+ir::Data Function::run(const Compiled& c, const ir::Data& all) {
   bool nodes = flag_text(Flag::engine) == "nodes";
   bool history = c.needs_history;
   ir::Data outputs;
@@ -192,32 +203,57 @@ ir::Data Function::run(Compiled& c, const ir::Data& all) {
           {.op = name_,
            .problem = "a result that requires grad makes this call run node by node",
            .next = "take the gradient inside the traced function, or call it under no_grad"});
-    ++counts_.node_by_node;
+    {
+      std::lock_guard hold(mutex_);
+      ++counts_.node_by_node;
+    }
     // What ran without gradients when it was captured says so, node by node.
     GradMode recorded(c.grad_enabled || history);
     outputs = ir::interpret(c.traced.graph, all);
   } else {
-    std::unique_ptr<RunContext> context = std::move(c.context);
-    if (!context) context = std::make_unique<RunContext>(*c.program);
-    outputs = c.program->run(all, *context);
-    c.context = std::move(context);
+    outputs = c.program->run(all);
   }
   return ir::returned(c.traced, all, outputs);
 }
 
+Function::CompiledRef Function::find(const ir::Data& inputs, absl::Span<const std::string> names,
+                                     FrontEnd& host, ir::Data& all) {
+  CompiledRef last;
+  {
+    std::lock_guard hold(mutex_);
+    ++counts_.calls;
+    if (compiled_.empty()) return nullptr;
+    last = compiled_.front();
+  }
+  if (fits(*last, inputs, names, host, all)) return last;
+  for (const CompiledRef& c : compiled()) {
+    if (c == last || !fits(*c, inputs, names, host, all)) continue;
+    std::lock_guard hold(mutex_);
+    auto at = std::find(compiled_.begin(), compiled_.end(), c);
+    if (at != compiled_.end()) std::iter_swap(compiled_.begin(), at);
+    return c;
+  }
+  return nullptr;
+}
+
+std::vector<Function::CompiledRef> Function::compiled() const {
+  std::lock_guard hold(mutex_);
+  return compiled_;
+}
+
+FunctionCounts Function::counts() const {
+  std::lock_guard hold(mutex_);
+  return counts_;
+}
+
 ir::Data Function::operator()(const ir::Data& inputs, absl::Span<const std::string> names,
                               ir::TracedFunction body, FrontEnd& host) {
-  ++counts_.calls;
   ir::Data all;
-  for (size_t i = 0; i < compiled_.size(); ++i) {
-    if (!fits(*compiled_[i], inputs, names, host, all)) continue;
-    if (i > 0) std::swap(compiled_[0], compiled_[i]);
-    return run(*compiled_[0], all);
-  }
-  Compiled& c = capture(inputs, names, body, host);
+  if (CompiledRef c = find(inputs, names, host, all)) return run(*c, all);
+  CompiledRef c = capture(inputs, names, body, host);
   all = inputs;
-  for (const Tensor& t : c.traced.lifted_now) all.emplace_back(t);
-  return run(c, all);
+  for (const Tensor& t : c->traced.lifted_now) all.emplace_back(t);
+  return run(*c, all);
 }
 
 Outputs Function::operator()(const Tensors& inputs,
@@ -243,9 +279,11 @@ Outputs Function::operator()(const Tensors& inputs,
 }
 
 std::string Function::explain() const {
-  std::string out = absl::StrCat(name_, ": ", compiled_.size(), " programs, ", counts_.traces,
-                                 " traces, ", counts_.calls, " calls\n");
-  for (const auto& c : compiled_) absl::StrAppend(&out, c->report.print(), c->program->explain());
+  std::vector<CompiledRef> all = compiled();
+  FunctionCounts n = counts();
+  std::string out =
+      absl::StrCat(name_, ": ", all.size(), " programs, ", n.traces, " traces, ", n.calls, " calls\n");
+  for (const CompiledRef& c : all) absl::StrAppend(&out, c->report.print(), c->program->explain());
   return out;
 }
 

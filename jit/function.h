@@ -1,9 +1,13 @@
 // A traced function: guards, then a program; a miss traces again. Nothing is ever baked in
 // silently: what a trace took for granted is a guard, and a guard that fails leads to another
 // trace, not to another answer.
+//
+// Any number of threads call one Function at once. Each runs what was there when it called; two that
+// both miss both trace, and either trace is good for the calls to come.
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -41,26 +45,32 @@ class Function {
     ir::Traced traced;  // its graph as captured
     ir::Report report;
     std::unique_ptr<Program> program;
-    std::unique_ptr<RunContext> context;  // kept for the next call of whoever takes it
     bool grad_enabled = true;             // when it was captured
     bool needs_history = false;  // a result is tracked: gradients may be asked for through it
     std::vector<ir::SymbolSource> sources;  // of the captured graph
     std::vector<SymFact> relations;         // guards that the inputs alone can answer
-    Shape related;                          // symbols for which they were last seen to hold
+    Shape related;  // symbols for which they were last seen to hold; under the function's lock
   };
-  const std::vector<std::unique_ptr<Compiled>>& compiled() const { return compiled_; }
-  const FunctionCounts& counts() const { return counts_; }
+  using CompiledRef = std::shared_ptr<Compiled>;
+  /// As they are now, the one that fitted last first.
+  std::vector<CompiledRef> compiled() const;
+  FunctionCounts counts() const;
   std::string explain() const;
 
  private:
   bool fits(Compiled& c, const ir::Data& inputs, absl::Span<const std::string> names,
             FrontEnd& host, ir::Data& all) const;
-  Compiled& capture(const ir::Data& inputs, absl::Span<const std::string> names,
-                    ir::TracedFunction body, FrontEnd& host);
-  ir::Data run(Compiled& c, const ir::Data& all);
+  bool relations_hold(Compiled& c, const ir::Data& all) const;
+  /// The first that fits, and all it reads; null if none does.
+  CompiledRef find(const ir::Data& inputs, absl::Span<const std::string> names, FrontEnd& host,
+                   ir::Data& all);
+  CompiledRef capture(const ir::Data& inputs, absl::Span<const std::string> names,
+                      ir::TracedFunction body, FrontEnd& host);
+  ir::Data run(const Compiled& c, const ir::Data& all);
 
   std::string name_;
-  std::vector<std::unique_ptr<Compiled>> compiled_;  // the one that fitted last is tried first
+  mutable std::mutex mutex_;           // of what follows; never held while anything else runs
+  std::vector<CompiledRef> compiled_;  // the one that fitted last is tried first
   FunctionCounts counts_;
 };
 

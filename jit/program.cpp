@@ -512,8 +512,40 @@ ir::Data Program::run(const ir::Data& inputs, RunContext& context) const {
 }
 
 ir::Data Program::run(const ir::Data& inputs) const {
-  RunContext context(*this);
-  return run(inputs, context);
+  std::unique_ptr<RunContext> context;
+  {
+    std::lock_guard hold(mutex_);
+    if (!idle_.empty()) {
+      context = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  if (!context) context = std::make_unique<RunContext>(*this);
+  context->counts_ = {};
+  ir::Data outputs = run(inputs, *context);  // one that throws is not used again
+  std::lock_guard hold(mutex_);
+  counts_ += context->counts_;
+  peak_ = std::max(peak_, context->arena_bytes());
+  idle_.push_back(std::move(context));
+  return outputs;
+}
+
+RunCounts& RunCounts::operator+=(const RunCounts& other) {
+  ops += other.ops;
+  kernels_generated += other.kernels_generated;
+  kernels_strips += other.kernels_strips;
+  bindings += other.bindings;
+  return *this;
+}
+
+RunCounts Program::counts() const {
+  std::lock_guard hold(mutex_);
+  return counts_;
+}
+
+size_t Program::peak_bytes() const {
+  std::lock_guard hold(mutex_);
+  return peak_;
 }
 
 int Program::kernels() const { return static_cast<int>(kernels_.size()); }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "graph/arguments.h"
@@ -25,6 +26,8 @@ class RunContext;
 /// How a run went: for tests, counters and explain().
 struct RunCounts {
   int64_t ops = 0, kernels_generated = 0, kernels_strips = 0, bindings = 0;
+
+  RunCounts& operator+=(const RunCounts& other);
 };
 
 class Program {
@@ -37,8 +40,12 @@ class Program {
   const ir::Graph& graph() const { return graph_; }
   /// Runs on `inputs` (all of the graph's) and makes its writes good. The graph's outputs.
   ir::Data run(const ir::Data& inputs, RunContext& context) const;
-  /// With a context of the calling thread's own.
+  /// In a context that no other call is using; it is kept for the calls to come.
   ir::Data run(const ir::Data& inputs) const;
+  /// Of all runs in contexts of its own that have ended.
+  RunCounts counts() const;
+  /// Of the arena, the most that one such run has taken.
+  size_t peak_bytes() const;
 
   /// One line a step: what it computes, the user's line, the primitive, its bits, and why not the
   /// others.
@@ -62,6 +69,11 @@ class Program {
   std::vector<std::pair<int, ir::Datum>> constants_;  // slots that never change
   std::vector<std::unique_ptr<PointwiseKernel>> kernels_;
   std::vector<ArenaBlock> arena_;
+
+  mutable std::mutex mutex_;  // of what follows
+  mutable std::vector<std::unique_ptr<RunContext>> idle_;
+  mutable RunCounts counts_;
+  mutable size_t peak_ = 0;
 };
 
 /// Per-call state: slots, the arena, what was bound last. One call at a time.

@@ -125,31 +125,13 @@ void SavedProgram::check(const ir::Data& inputs) const {
 
 ir::Data SavedProgram::run(const ir::Data& inputs) const {
   check(inputs);
-  std::unique_ptr<RunContext> context;
-  {
-    std::lock_guard hold(mutex_);
-    if (!idle_.empty()) {
-      context = std::move(idle_.back());
-      idle_.pop_back();
-    }
-  }
-  if (!context) context = std::make_unique<RunContext>(*program_);
-  ir::Data outputs = program_->run(inputs, *context);
-  std::lock_guard hold(mutex_);
-  peak_ = std::max(peak_, context->arena_bytes());
-  idle_.push_back(std::move(context));
-  return outputs;
+  return program_->run(inputs);
 }
 
 std::string SavedProgram::explain() const {
   return absl::StrCat(captured_.name(), ": ", captured_.inputs().size(), " inputs, ",
                       captured_.outputs().size(), " outputs", note_.empty() ? "" : "; ", note_,
                       "\n", report_.print(), program_->explain());
-}
-
-size_t SavedProgram::peak_bytes() const {
-  std::lock_guard hold(mutex_);
-  return peak_;
 }
 
 // ── making them ─────────────────────────────────────────────────────────────────────────────────

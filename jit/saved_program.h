@@ -10,7 +10,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -41,7 +40,8 @@ class SavedProgram {
   std::string explain() const;
   /// Compiles every kernel now instead of at its first run; what could not be, and why.
   std::string compile() const { return program_->compile(); }
-  size_t peak_bytes() const;  // of intermediates, over the runs so far
+  /// Of intermediates, over the runs so far.
+  size_t peak_bytes() const { return program_->peak_bytes(); }
 
  private:
   struct FixedSize {
@@ -61,9 +61,6 @@ class SavedProgram {
   std::vector<FixedSize> fixed_;
   std::vector<ir::SymbolSource> sources_;
   std::vector<SymFact> facts_;  // taken for granted, and answered by the inputs alone
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<RunContext>> idle_;  // kept for whoever calls next
-  mutable size_t peak_ = 0;
 };
 
 /// Traces `body` into a graph that says everything by itself. Tensors that `host` finds by a path

@@ -230,7 +230,7 @@ typedef struct lathe_function lathe_function;
 
 /* Computes `results` from `inputs` with lathe_call and the like; they are the caller's, and what
  * it gives passes to Lathe. It sees tensors that have sizes but no elements: asking for elements
- * is a TRACE_ERROR. */
+ * is a TRACE_ERROR. Threads that call one function at once may be in its body at once. */
 typedef lathe_status (*lathe_body)(void* user, lathe_tensor* const* inputs, size_t input_count,
                                    lathe_tensor** results, size_t room, size_t* count);
 

@@ -152,18 +152,20 @@ class Function {
   }
   nb::dict counts() const {
     nb::dict d;
-    d["calls"] = engine_.counts().calls;
-    d["traces"] = engine_.counts().traces;
-    d["node_by_node"] = engine_.counts().node_by_node;
+    const jit::FunctionCounts calls = engine_.counts();
+    const auto programs = engine_.compiled();
+    d["calls"] = calls.calls;
+    d["traces"] = calls.traces;
+    d["node_by_node"] = calls.node_by_node;
     int64_t generated = 0, strips = 0, ops = 0, kernels = 0;
-    for (const auto& c : engine_.compiled()) {
+    for (const auto& c : programs) {
       kernels += c->program->kernels();
-      if (!c->context) continue;
-      generated += c->context->counts().kernels_generated;
-      strips += c->context->counts().kernels_strips;
-      ops += c->context->counts().ops;
+      const jit::RunCounts n = c->program->counts();
+      generated += n.kernels_generated;
+      strips += n.kernels_strips;
+      ops += n.ops;
     }
-    d["programs"] = static_cast<int64_t>(engine_.compiled().size());
+    d["programs"] = static_cast<int64_t>(programs.size());
     d["kernels"] = kernels;
     d["kernels_generated"] = generated;
     d["kernels_strips"] = strips;
@@ -181,7 +183,6 @@ class Function {
     for (size_t i = 0; i < arguments; ++i) {
       if (all[i].impl()->view) refresh(all[i]);
       inputs.emplace_back(all[i]);
-      if (names_.size() == i) names_.push_back(absl::StrCat("t", i));
     }
     auto traced = [&](const ir::Data& in) {
       nb::list xs;
@@ -189,11 +190,24 @@ class Function {
       nb::object result = body(xs);
       return results_of(result);
     };
-    return engine_(inputs, absl::MakeConstSpan(names_).subspan(0, arguments), traced, state);
+    const auto names = names_of(arguments);
+    return engine_(inputs, absl::MakeConstSpan(*names).subspan(0, arguments), traced, state);
+  }
+
+  /// t0, t1, ..., as many or more. A call holds the list it began with: while it traces, another
+  /// thread may ask for a longer one.
+  using Names = std::shared_ptr<const std::vector<std::string>>;
+  Names names_of(size_t arguments) {
+    if (names_->size() < arguments) {
+      auto longer = std::make_shared<std::vector<std::string>>();
+      for (size_t i = 0; i < 2 * arguments; ++i) longer->push_back(absl::StrCat("t", i));
+      names_ = std::move(longer);
+    }
+    return names_;
   }
 
   jit::Function engine_;
-  std::vector<std::string> names_;  // t0, t1, ...
+  Names names_ = std::make_shared<std::vector<std::string>>();
 };
 
 }  // namespace

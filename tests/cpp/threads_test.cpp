@@ -75,5 +75,28 @@ TEST(Threads, CacheOfProgramsAndKernels) {
   std::filesystem::remove_all(folder);
 }
 
+/// More programs than a function keeps, so that threads trace, find, reorder and drop them at once.
+TEST(Threads, OneFunctionOfMoreProgramsThanItKeeps) {
+  initialise();
+  auto body = [](const Tensors& in) -> Outputs { return {M::mul(M::add(in[0], in[0]), in[0])}; };
+  const DType dtypes[] = {DType::i8,  DType::i16, DType::i32, DType::i64, DType::u8,
+                          DType::f32, DType::f64, DType::f16, DType::c64};
+  Tensors all;
+  for (DType d : dtypes)
+    for (size_t rank = 1; rank <= 8; ++rank)
+      all.push_back(random_tensor(d, Shape(rank, Int(2)), static_cast<uint64_t>(rank)));
+  std::vector<std::vector<std::byte>> want;
+  for (const Tensor& x : all) want.push_back(bits_of(body({x})[0]));
+  jit::Function shared("shared");
+  on_threads([&](int t) {
+    for (size_t i = 0; i < 2 * all.size(); ++i) {
+      size_t k = (i * 5 + static_cast<size_t>(t) * 17) % all.size();
+      EXPECT_EQ(bits_of(shared({all[k]}, body)[0]), want[k]);
+    }
+  });
+  EXPECT_EQ(shared.counts().calls, static_cast<int64_t>(2 * kThreads * all.size()));
+  EXPECT_LT(shared.compiled().size(), all.size());
+}
+
 }  // namespace
 }  // namespace lathe::test
