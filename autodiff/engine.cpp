@@ -153,7 +153,7 @@ class Engine {
 
   void collect(TapeNode& node, const Tensor& dy) {
     auto m = node.leaf.lock();
-    if (!m || !dy.defined()) return;
+    if (!m || !m->is_leaf || !dy.defined()) return;  // switched off since: it wants none
     Tensor g = options_.create_graph ? dy : detach(dy);
     m->grad = m->grad.defined() ? add(m->grad, g) : g;
   }

@@ -220,7 +220,8 @@ TapeNode::~TapeNode() {
 
 void set_requires_grad(Tensor& t, bool on) {
   TapeMeta* m = meta(t);
-  if (m != nullptr && !m->is_leaf && m->edge.node)
+  bool computed = m != nullptr && m->edge.node && m->edge.node->op != nullptr;
+  if (computed)  // a leaf that is switched off keeps the node that older results lead to
     throw AutogradError({.op = "requires_grad",
                          .problem = "only leaf tensors can change whether they are tracked",
                          .got = to_string(type_of(t)),

@@ -35,14 +35,10 @@ std::string_view sentence(Reason reason) {
       return "lacks this dtype";
     case Reason::rank:
       return "lacks this rank";
-    case Reason::attribute:
-      return "lacks this attribute value";
     case Reason::extent:
       return "not chosen at this reduced extent";
     case Reason::core_type:
       return "takes this processor for an old one";
-    case Reason::bits:
-      return "its bits are freer than the numerics asked for";
     case Reason::later:
       return "would do, but stands later";
     case Reason::engine:
@@ -123,22 +119,26 @@ Verdict judge(const Entry& entry, const Query& query) {
   return entry.accepts(entry, query);
 }
 
-/// The table file's rule for this query, if its entry accepts.
-const TableRule* tuned(const Query& query) {
+/// The table file's rule for this query, if its entry accepts. `terms` < 0, a graph's symbol: the
+/// first rule that may fit once it is a number.
+const TableRule* rule_for(const Query& query, int64_t terms) {
   const TableFile* table = g_table.load(std::memory_order_acquire);
   if (table == nullptr || query.op.kind != Kind::contract) return nullptr;
-  int64_t terms = query.terms();
   for (const TableRule& r : table->rules) {
-    if (r.op != query.op.name() || r.dtype != query.common || terms < r.least || terms > r.most)
-      continue;
+    bool fits = terms < 0 || (terms >= r.least && terms <= r.most);
+    if (r.op != query.op.name() || r.dtype != query.common || !fits) continue;
     return judge(*r.entry, query).accepted() ? &r : nullptr;
   }
   return nullptr;
 }
+const TableRule* tuned(const Query& query) {
+  if (g_table.load(std::memory_order_relaxed) == nullptr) return nullptr;
+  int64_t terms = query.terms();
+  return terms < 0 ? nullptr : rule_for(query, terms);
+}
 
-std::string rule_text(const TableRule& rule, const Query& query) {
-  return absl::StrCat(query.terms(), "; the table gives ", rule.least, "..", rule.most, " to ",
-                      rule.entry->name);
+std::string rule_text(const TableRule& rule) {
+  return absl::StrCat("the table gives ", rule.least, "..", rule.most, " to ", rule.entry->name);
 }
 
 }  // namespace
@@ -169,18 +169,23 @@ std::vector<Explained> explain(const Query& query) {
 
 std::string explain_text(const Query& query) {
   std::string out;
-  const TableRule* rule = tuned(query);
+  int64_t terms = g_table.load() == nullptr ? 0 : query.terms();
+  const TableRule* rule = rule_for(query, terms);
+  bool later =
+      rule != nullptr && terms < 0;  // the extent is known, and the rule read, when it runs
+  std::string extent = later ? "known when it runs" : absl::StrCat(terms);
   std::vector<Explained> all = explain(query);
   for (size_t i = 0; i < all.size(); ++i) {
     const Explained& e = all[i];
     std::string place = absl::StrCat(i + 1, " of ", all.size());
     absl::StrAppend(&out, i == 0 ? "" : "\n", e.entry->name, " (", name(e.entry->bits), "): ");
     if (e.chosen)
-      absl::StrAppend(&out, "chosen (", place, ")");
+      absl::StrAppend(&out, "chosen (", place, later ? "; " + rule_text(*rule) : "", ")");
     else if (!e.verdict.accepted())
       absl::StrAppend(&out, e.verdict.text());
-    else if (rule != nullptr)
-      absl::StrAppend(&out, Verdict::no(Reason::extent, rule_text(*rule, query)).text());
+    else if (rule != nullptr && (!later || e.entry == rule->entry))
+      absl::StrAppend(
+          &out, Verdict::no(Reason::extent, absl::StrCat(extent, "; ", rule_text(*rule))).text());
     else
       absl::StrAppend(&out, Verdict::no(Reason::later, place).text());
   }
@@ -194,7 +199,8 @@ namespace {
   throw ValueError({.op = "table",
                     .problem = absl::StrCat("line ", line, ": ", problem),
                     .got = std::string(text),
-                    .expected = "<op> <dtype> <least k>..<most k> <entry>"});
+                    .expected = "<op> <dtype> <least k>..<most k> <entry>",
+                    .next = "table(op) lists the entries of an op"});
 }
 
 TableRule parse_rule(int line, std::string_view text) {
@@ -214,7 +220,12 @@ TableRule parse_rule(int line, std::string_view text) {
 }  // namespace
 
 void use_table(std::string_view text) {
-  if (g_queried.load()) LATHE_INTERNAL("the table is fixed from the first query on");
+  if (g_queried.load())
+    throw UnsupportedError({.op = "table",
+                            .problem = "the table is fixed from the first op on",
+                            .got = "a table after an op has run",
+                            .expected = "a table before any op",
+                            .next = "give it right after the library is loaded"});
   auto table = std::make_unique<TableFile>();
   table->text = std::string(text);
   int number = 0;

@@ -35,10 +35,8 @@ enum class Reason : uint8_t {
   op,      // it does not know this row
   dtype,
   rank,
-  attribute,  // a value of an attribute it lacks
   extent,     // a reduced extent it is not chosen for
   core_type,  // a vendor that mistakes the processor for an old one
-  bits,       // its results are not exact enough for the numerics asked for
   later,      // it would do, but another stands before it
   engine,     // of a compiled function: the flag `engine` asks for another
   not_ready,  // no machine code yet
@@ -138,7 +136,7 @@ std::string explain_text(const Query& query);
 
 /// Rules of a tuned table, one a line: "<op> <dtype> <least k>..<most k> <entry>"; '#' begins a
 /// comment. The first that fits moves its entry to the front, if the entry accepts. Set before the
-/// first query; ValueError on a bad line or an unknown entry, InternalError after a query.
+/// first query; ValueError on a bad line or an unknown entry, UnsupportedError after a query.
 void use_table(std::string_view text);
 std::string table_text();
 

@@ -103,7 +103,7 @@ void add_grad_fn(nb::module_& m) {
 nb::object grad_fn_of(const Tensor& t) {
   if (t.impl()->view) refresh(t);
   TapeMeta* m = meta(t);
-  if (m == nullptr || m->is_leaf || !m->edge.node) return nb::none();
+  if (m == nullptr || !m->edge.node || m->edge.node->op == nullptr) return nb::none();
   return nb::cast(GradFn{m->edge.node});
 }
 

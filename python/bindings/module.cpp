@@ -21,6 +21,7 @@
 #include "python/bindings/programs.h"
 #include "python/bindings/script.h"
 #include "python/bindings/signals.h"
+#include "python/bindings/table.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
 
@@ -187,6 +188,7 @@ NB_MODULE(_lathe, m) {
   add_jit(m);
   add_script(m);
   add_programs(m);
+  add_table(m);
   add_ops(m);
   add_library(m);
 }

@@ -552,6 +552,10 @@ class Tensor:
     def neg(self) -> Tensor:
         """-x."""
     def neg_(self) -> Tensor: ...
+    def new(self, *shape: Any) -> Tensor:
+        """A tensor of this one's dtype and device: of zeros if sizes are given, else of the
+        data.
+        """
     def new_full(self, shape: Any, value: Any, dtype: Any = None) -> Tensor: ...
     def new_ones(self, *shape: Any, dtype: Any = None) -> Tensor: ...
     def new_tensor(self, data: Any, *, dtype: Any = None, requires_grad: Any = False) -> Tensor:
@@ -610,6 +614,10 @@ class Tensor:
     def remainder(self, y: Tensor | Number) -> Tensor:
         """x modulo y, with the sign of y, as Python's %."""
     def remainder_(self, y: Tensor | Number) -> Tensor: ...
+    def repeat(self, *counts: Any) -> Tensor:
+        """x laid side by side, counts[i] times along axis i; more counts than axes make new
+        axes in front.
+        """
     @property
     def requires_grad(self) -> builtins.bool: ...
     @requires_grad.setter
@@ -1006,6 +1014,16 @@ def randint(
 def randn_like(x: Any, dtype: Any = None) -> Tensor:
     """Normal with mean 0 and variance 1, of x's shape."""
 
+def repeat(x: Any, *counts: Any) -> Tensor:
+    """x laid side by side, counts[i] times along axis i; more counts than axes make new
+    axes in front.
+    """
+
+def scan(function: Any, start: Any, x: Any, dim: Any = 0) -> Any:
+    """carry, y = function(carry, slice) for each slice of x along dim; the last carry, and
+    the ys stacked along dim.
+    """
+
 def set_default_dtype(dtype: Any) -> None:
     """Makes Python floats, zeros(), rand() and so on give this float dtype."""
 
@@ -1023,6 +1041,11 @@ def set_printoptions(
 def split(x: Any, size: Any, dim: Any = 0) -> tuple[Tensor, ...]:
     """Pieces of `size` along dim (the last may be shorter), or of the sizes in a list;
     views.
+    """
+
+def table(op: str, *arguments) -> str:
+    """Which implementations can run an op, in order: the first that accepts does. With the
+    op's arguments: what each says to them, and which is chosen.
     """
 
 def tensor(
@@ -1045,6 +1068,18 @@ def triu(x: Any, diagonal: Any = 0) -> Tensor:
 
 def unbind(x: Any, dim: Any = 0) -> tuple[Tensor, ...]:
     """The slices along dim, without that axis; views."""
+
+def use_table(text: str) -> None:
+    """Takes rules such as "mm f32 1..64 eigen.gemm", one a line: a product of this dtype
+    whose summed extent lies in the range goes to that entry, if it accepts. The first rule
+    that fits counts; '#' begins a comment. To be called before the first op; ValueError,
+    UnsupportedError.
+    """
+
+def while_loop(condition: Any, body: Any, values: Any) -> Any:
+    """values = body(*values) as long as condition(*values) holds; the last values, as a
+    tuple.
+    """
 
 def add(x: Tensor, y: Tensor | Number) -> Tensor:
     """x + y, element by element."""

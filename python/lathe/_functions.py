@@ -162,6 +162,48 @@ def masked_fill(x, mask, value) -> Tensor:
     return ops.where(mask, value, x)
 
 
+def repeat(x, *counts) -> Tensor:
+    """x laid side by side, counts[i] times along axis i; more counts than axes make new axes in
+    front."""
+    if len(counts) == 1 and isinstance(counts[0], (tuple, list)):
+        counts = tuple(counts[0])
+    new = len(counts) - x.ndim
+    if new < 0 or any(n < 0 for n in counts):
+        raise _lathe.ValueError(
+            "a count of 0 or more for each axis expected",
+            op="repeat",  # not an op: the function of this name
+            got=f"{list(counts)} for rank {x.ndim}",
+            expected=f"at least {x.ndim} counts",
+            next="a count of 1 leaves an axis as it is",
+        )
+    sizes = (1,) * new + tuple(x.shape)
+    pairs = [n for count, size in zip(counts, sizes) for n in (count, size)]
+    apart = ops.reshape(x, [n for size in sizes for n in (1, size)])
+    tiled = ops.expand(apart, pairs)
+    return ops.reshape(tiled, [count * size for count, size in zip(counts, sizes)])
+
+
+def while_loop(condition, body, values):
+    """values = body(*values) as long as condition(*values) holds; the last values, as a tuple.
+
+    In a script the loop becomes part of the program; elsewhere it is Python's own.
+    """
+    values = tuple(values)
+    while condition(*values):
+        values = tuple(body(*values))
+    return values
+
+
+def scan(function, start, x, dim=0):
+    """carry, y = function(carry, slice) for each slice of x along dim; the last carry, and the ys
+    stacked along dim."""
+    carry, ys = start, []
+    for piece in unbind(x, dim):
+        carry, y = function(carry, piece)
+        ys.append(y)
+    return carry, ops.stack(ys, dim)
+
+
 def bmm(a, b) -> Tensor:
     """Matrix products of a batch: a[n, i, k] @ b[n, k, j]."""
     if a.ndim != 3 or b.ndim != 3:

@@ -147,6 +147,15 @@ def new_full(self, shape, value, dtype=None) -> Tensor:
 
 
 @_method
+def new(self, *shape) -> Tensor:
+    """A tensor of this one's dtype and device: of zeros if sizes are given, else of the data."""
+    data = shape[0] if len(shape) == 1 else shape
+    if len(shape) == 1 and isinstance(data, list):
+        return _lathe.tensor(data, dtype=self.dtype, device=self.device)
+    return ops.zeros(*shape, dtype=self.dtype, device=self.device)
+
+
+@_method
 def __format__(self, spec) -> str:
     return format(self.item(), spec) if spec and self.ndim == 0 else str(self)
 
@@ -242,6 +251,7 @@ def _add_functions():
         _functions.max, _functions.min, _functions.norm, _functions.split, _functions.chunk,
         _functions.unbind, _functions.masked_fill, _functions.isinf, _functions.isclose,
         _functions.allclose, _functions.equal, _functions.bmm, _functions.tril, _functions.triu,
+        _functions.repeat,
     ):  # fmt: skip
         setattr(Tensor, function.__name__, function)
     Tensor.real = property(ops.real, doc="The real part.")

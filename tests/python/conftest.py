@@ -20,3 +20,19 @@ def fresh_settings(request):
     yield
     lt.set_default_dtype(lt.float32)
     assert lt.is_grad_enabled()
+
+
+@pytest.fixture
+def flag():
+    """Sets flags for one test."""
+    import lathe as lt
+
+    before = {}
+
+    def set_flag(name, value):
+        before.setdefault(name, lt.get_flag(name))
+        lt.set_flag(name, value)
+
+    yield set_flag
+    for name, value in before.items():
+        lt.set_flag(name, value)

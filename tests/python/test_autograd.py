@@ -136,6 +136,20 @@ def test_leaves_and_detach():
     assert y.detach_() is y and y.is_leaf
 
 
+def test_a_leaf_that_was_used_is_switched_off_and_on_again():
+    x, w = leaf(2.0), leaf(3.0)
+    y = x * x * w
+    x.requires_grad_(False)
+    assert x.is_leaf and x.grad_fn is None and not (x * 2).requires_grad
+    y.backward(retain_graph=True)
+    assert x.grad is None and w.grad.tolist() == [4]
+    x.requires_grad_()
+    assert x.is_leaf and x.grad_fn is None
+    y.backward()  # what was computed before still leads to it
+    assert x.grad.tolist() == [12] and w.grad.tolist() == [8]
+    assert lt.autograd.grad(x * 5, x)[0].tolist() == [5]
+
+
 def test_hooks():
     x = leaf(1.0, 2.0)
     seen = []

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from networks import SmallCNN
 
 import lathe as lt
-from lathe import _lathe, nn
+from lathe import _lathe
 
 ROOT = Path(__file__).resolve().parents[2]
 STEP = re.compile(r"  \d+\. ")
@@ -18,34 +19,6 @@ CHOICE = re.compile(r" +([\w.]+) \((defined|pinned|free)\): (.*)")
 
 def layer(x, w, b):
     return lt.gelu(x @ w + b)
-
-
-class Net(nn.Module):
-    """A convolution, batch norm, pooling and a linear layer."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(1, 4, 3, padding=1)
-        self.norm = nn.BatchNorm2d(4)
-        self.out = nn.Linear(64, 10)
-
-    def forward(self, x):
-        x = nn.functional.max_pool2d(lt.relu(self.norm(self.conv(x))), 2)
-        return self.out(x.flatten(1))
-
-
-@pytest.fixture
-def flag():
-    """Sets flags for one test."""
-    before = {}
-
-    def set_flag(name, value):
-        before.setdefault(name, lt.get_flag(name))
-        lt.set_flag(name, value)
-
-    yield set_flag
-    for name, value in before.items():
-        lt.set_flag(name, value)
 
 
 def arguments(dtype=lt.float32):
@@ -125,7 +98,7 @@ def test_every_step_of_a_layer_has_reasons():
 
 def test_every_step_of_a_network_has_reasons():
     lt.manual_seed(2)
-    net = Net().eval()
+    net = SmallCNN().eval()
     with lt.no_grad():
         steps, _ = explained(lambda x: net(x), lt.randn(3, 1, 8, 8))
     check_steps(steps)
@@ -134,7 +107,7 @@ def test_every_step_of_a_network_has_reasons():
 
 def test_every_step_of_a_frozen_network_has_reasons():
     lt.manual_seed(2)
-    program = lt.freeze(Net(), lt.InputSpec((None, 1, 8, 8)))
+    program = lt.freeze(SmallCNN(), lt.InputSpec((None, 1, 8, 8)))
     program(lt.randn(3, 1, 8, 8))
     steps = steps_of(program.explain())
     reasons = check_steps(steps)
@@ -200,11 +173,6 @@ def test_reason_rank():
     assert deep["openblas.gemm"][1] == "lacks this rank (18 axes, at most 16)"
 
 
-def test_reason_cuda_cannot_be_flipped_here():
-    product, _ = choices_for("mm", layer, *arguments())
-    assert product["cublas.gemm"][1] == product["cudnn.conv"][1] == "built without CUDA"
-
-
 def test_reason_engine(flag):
     args = arguments()
     name = "group of 2 ops"
@@ -217,6 +185,17 @@ def test_reason_engine(flag):
     assert chosen(after) == "own.strips"
     assert after["generated"][1] == "not asked for by the flag engine (strips)"
     assert bits(generated) == bits(strips)
+
+
+def test_reason_not_compiled_yet(flag, tmp_path):
+    flag("engine", "llvm")
+    lt.save(layer, tmp_path / "layer.lathe", inputs=tuple(arguments()))
+    program = lt.load(tmp_path / "layer.lathe")
+    kernel = steps_of(program.explain())[-1][1]
+    assert kernel["generated"] == ("defined", "not compiled yet")
+    assert chosen(kernel) == "own.strips"
+    program(*arguments())
+    assert chosen(steps_of(program.explain())[-1][1]) == "generated"
 
 
 # ── what only another process can show ──────────────────────────────────────────────────────────
@@ -233,24 +212,34 @@ print("bits", t.bits(result).hex(), "", sep="|")
 """
 
 
-def copy_of_lathe(folder, leave_out=(), broken=()):
-    """A package like the one that runs, of links; without some plug-ins, or with damaged ones."""
+def copy_of_lathe(folder, leave_out=(), broken=(), instead=()):
+    """A package like the one that runs, of links; without some plug-ins, or with damaged ones, or
+    with another plug-in in the place of one."""
     package = folder / "lathe"
-    package.mkdir()
+    package.mkdir(parents=True)
     for path in Path(lt.__file__).parent.iterdir():
         if path.name in broken:
             (package / path.name).write_bytes(b"no shared object")
+        elif path.name in instead:
+            (package / path.name).symlink_to(path.with_name(instead[path.name]))
         elif path.name not in leave_out:
             (package / path.name).symlink_to(path.resolve() if "_lathe." in path.name else path)
     return folder
 
 
-def told_by(folder):
-    """({entry: reason}, bits) in a process that takes this copy."""
-    env = os.environ | {"PYTHONPATH": str(folder)}
-    done = subprocess.run([sys.executable, "-c", CHILD], env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    rows = [line.split("|") for line in done.stdout.splitlines()]
+def run(code, **variables):
+    """What a process of its own prints."""
+    env = os.environ | {k: str(v) for k, v in variables.items()}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def told_by(folder=None, **variables):
+    """({entry: reason}, bits) in a process that takes this copy, with these variables."""
+    if folder is not None:
+        variables["PYTHONPATH"] = folder
+    rows = [line.split("|") for line in run(CHILD, **variables).splitlines()]
     return {r[0]: r[2] for r in rows if r[0] != "bits"}, rows[-1][1]
 
 
@@ -270,3 +259,176 @@ def test_missing_library_is_a_reason_and_changes_no_defined_bits(tmp_path):
     broken, bits_broken = told_by(copy_of_lathe(damaged, broken=plugins))
     assert broken["openblas.gemm"].startswith("found, but it cannot be opened (")
     assert bits_before == bits_gone == bits_broken
+
+
+def test_reason_not_built(tmp_path):
+    whole = told_by(copy_of_lathe(tmp_path / "whole"))[0]
+    assert whole["onednn.matmul"].startswith("would do")
+    # Eigen's plug-in under oneDNN's name: it opens, and has none of the entries that the table
+    # looks for in it, as one that was built without them.
+    swap = {"liblathe_onednn.so": "liblathe_eigen.so"}
+    other = told_by(copy_of_lathe(tmp_path / "other", instead=swap))[0]
+    assert other["onednn.matmul"].startswith("not built (")
+    assert other["onednn.conv"] == other["onednn.matmul"]
+    assert other["eigen.gemm"] == whole["eigen.gemm"]
+
+
+STAND_IN = """
+#include <stdlib.h>
+void scipy_cblas_sgemm(void) {}
+void scipy_cblas_dgemm(void) {}
+void scipy_cblas_cgemm(void) {}
+void scipy_openblas_set_num_threads(int n) { (void)n; }
+const char* scipy_openblas_get_corename(void) { return getenv("STAND_IN_CORE"); }
+const char* scipy_openblas_get_config(void) { return "a stand-in"; }
+"""
+
+
+def test_reason_core_type(tmp_path):
+    """What OpenBLAS says of the processor is the library's to say: a stand-in says it here, which
+    no product is given to."""
+    (tmp_path / "blas.c").write_text(STAND_IN)
+    library = tmp_path / "libscipy_openblas.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", tmp_path / "blas.c", "-o", library], check=True)
+    told = {}
+    for core in ("SkylakeX", "Zen", "Prescott", "Nehalem"):
+        told[core] = told_by(LD_LIBRARY_PATH=tmp_path, STAND_IN_CORE=core)[0]["openblas.gemm"]
+    processor = Path("/proc/cpuinfo").read_text()
+    newest = "SkylakeX" if " avx512vl " in processor else "Zen"
+    if " avx2 " in processor:
+        for old in ("Prescott", "Nehalem"):
+            assert told[old] == f"takes this processor for an old one ({old})"
+    assert told[newest].startswith("would do")
+
+
+def test_an_old_core_asked_for_in_the_environment_is_not_taken():
+    told = told_by(OPENBLAS_CORETYPE="Prescott")[0]["openblas.gemm"]
+    processor = Path("/proc/cpuinfo").read_text()
+    if " avx512vl " in processor:  # the library is told what the processor is, whatever was asked
+        assert told.startswith("would do")
+    elif " avx2 " in processor:
+        assert told == "takes this processor for an old one (Prescott)"
+    else:
+        assert told.startswith("would do")
+
+
+EXTENT = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import lathe as lt
+lt.use_table("mm f32 1..32 eigen.gemm  # a rule")
+import test_explain as t
+def told(text):
+    rows = [line.split(" ", 1) for line in text.splitlines()]
+    return dict((name, rest.split(": ", 1)[1]) for name, rest in rows)
+f = lt.trace(lambda x, w: x @ w)
+for k in (1, 32, 33, 200):
+    x, w = lt.randn(3, k), lt.randn(k, 4)
+    assert t.bits(f(x, w)) == t.bits(x @ w), k
+    here = told(lt.table("mm", x, w))
+    print(k, here["own.gemm"], here["eigen.gemm"], sep="|")
+choices, _ = t.choices_for("mm", lambda x, w: x @ w, x, w)
+print("graph", choices["own.gemm"][1], choices["eigen.gemm"][1], sep="|")
+try:
+    lt.use_table("")
+except lt.UnsupportedError as e:
+    print(e.problem)
+"""
+
+
+def test_reason_extent():
+    """A tuned table names extents of the sum; the choice changes where its range ends. In a graph
+    the extent may be a symbol: then the rule is read when the program runs."""
+    *rows, late = run(EXTENT).splitlines()
+    told = {k: rest for k, *rest in (row.split("|") for row in rows)}
+    rule = "the table gives 1..32 to eigen.gemm"
+    for k in ("1", "32"):
+        assert told[k] == [
+            f"not chosen at this reduced extent ({k}; {rule})",
+            "chosen (5 of 8)",
+        ]
+    for k in ("33", "200"):
+        assert told[k] == ["chosen (1 of 8)", "would do, but stands later (5 of 8)"]
+    assert told["graph"] == [
+        f"chosen (1 of 8; {rule})",
+        f"not chosen at this reduced extent (known when it runs; {rule})",
+    ]
+    assert late == "the table is fixed from the first op on"
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["mm f32 1..9", "mm f33 1..9 own.gemm", "mm f32 1-9 own.gemm", "mm f32 1..9 own.none"],
+)
+def test_wrong_tables_are_refused(table):
+    said = run(f"""
+import lathe as lt
+try:
+    lt.use_table("# fine\\n{table}")
+except lt.ValueError as e:
+    print(e.problem, e.got, sep="|")
+assert lt.table("mm").startswith("1. own.gemm (defined)")
+""")
+    problem, got = said.strip().split("|")
+    assert problem.startswith("line 2: ") and got == table
+
+
+DEVICE = """
+import lathe as lt
+@lt.library.custom_op("host_only(Tensor x) -> Tensor", shape=lambda x: x)
+def host_only(x):
+    "x itself, by a kernel that the host alone has."
+    return x.clone()
+x = lt.tensor([1.0, 2.0])
+assert lt.host_only(x).tolist() == [1, 2]
+print(lt.table("host_only", x).splitlines()[-1])
+away = x.to(device="sim")
+print(lt.table("host_only", away).splitlines()[-1])
+try:
+    lt.host_only(away)
+except lt.UnsupportedError as e:
+    print(e.got.splitlines()[-1])
+print(lt.table("tanh", away).splitlines()[0])
+"""
+
+
+def test_reason_device():
+    here, away, said, own = run(DEVICE).splitlines()
+    assert here == "custom.kernel (pinned): chosen (2 of 2)"
+    assert away == said == "custom.kernel (pinned): does not run on this device (sim)"
+    assert own == "own.strips (defined): chosen (1 of 2)"  # ours run on both
+
+
+def test_reason_cuda_cannot_be_flipped_here():
+    """The two CUDA entries stand in the table for a folder that is not written yet: they refuse
+    whatever they are asked, on any machine, and no device, flag or library that this build knows
+    leads elsewhere. The test that flips them comes with the folder."""
+    product, _ = choices_for("mm", layer, *arguments())
+    assert product["cublas.gemm"][1] == product["cudnn.conv"][1] == "built without CUDA"
+    with pytest.raises(lt.DeviceError):
+        lt.ones(2).to(device="cuda")
+
+
+FLIPPED_BY = {
+    "disabled by flag": test_flag_disabled_changes_choice_and_reason_but_not_defined_bits,
+    "not built": test_reason_not_built,
+    "not found": test_missing_library_is_a_reason_and_changes_no_defined_bits,
+    "found, but it cannot be opened": (
+        test_missing_library_is_a_reason_and_changes_no_defined_bits
+    ),
+    "does not run on this device": test_reason_device,
+    "does not know this op": test_reason_op,
+    "lacks this dtype": test_reason_dtype,
+    "lacks this rank": test_reason_rank,
+    "not chosen at this reduced extent": test_reason_extent,
+    "takes this processor for an old one": test_reason_core_type,
+    "would do, but stands later": test_reason_engine,
+    "not asked for by the flag engine": test_reason_engine,
+    "not compiled yet": test_reason_not_compiled_yet,
+}
+CANNOT_BE_FLIPPED = {"built without CUDA": test_reason_cuda_cannot_be_flipped_here}
+
+
+def test_every_reason_of_the_catalogue_is_here():
+    assert sorted(_lathe._reasons()) == sorted([*FLIPPED_BY, *CANNOT_BE_FLIPPED])
+    print(f"explained: {len(FLIPPED_BY)} reasons flipped, {len(CANNOT_BE_FLIPPED)} cannot be")

@@ -4,6 +4,7 @@ cannot be captured is refused at the user's line."""
 import math
 
 import pytest
+from networks import SmallCNN
 
 import lathe as lt
 import lathe.nn.functional as F
@@ -176,22 +177,9 @@ def test_functions_methods_and_modules_are_read_too():
     same(s(lt.ones(2, 3) * 9), gate(lt.ones(2, 3) * 9))
 
 
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(1, 4, 3, padding=1)
-        self.norm = nn.BatchNorm2d(4)
-        self.drop = nn.Dropout(0.3)
-        self.out = nn.Linear(4 * 16, 10)
-
-    def forward(self, x):
-        x = F.max_pool2d(F.relu(self.norm(self.conv(x))), 2)
-        return self.out(self.drop(x.flatten(1)))
-
-
 def train(wrap):
     lt.manual_seed(0)
-    net = Net()
+    net = SmallCNN()
     opt = optim.Adam(net.parameters(), lr=1e-2)
 
     def step(images, labels, parts: int):

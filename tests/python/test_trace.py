@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from networks import SmallCNN
 
 import lathe as lt
 import lathe.nn.functional as F
@@ -28,22 +29,9 @@ def test_equals_eager_for_many_shapes_with_one_trace():
     assert traced.counts["node_by_node"] == 0
 
 
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(1, 4, 3, padding=1)
-        self.norm = nn.BatchNorm2d(4)
-        self.drop = nn.Dropout(0.3)
-        self.out = nn.Linear(4 * 16, 10)
-
-    def forward(self, x):
-        x = F.max_pool2d(F.relu(self.norm(self.conv(x))), 2)
-        return self.out(self.drop(x.flatten(1)))
-
-
 def train(wrap, steps=6):
     lt.manual_seed(0)
-    net = Net()
+    net = SmallCNN()
     opt = optim.Adam(net.parameters(), lr=1e-2)
 
     def step(x, y):
@@ -65,7 +53,7 @@ def test_a_whole_training_step_gives_the_same_bits():
 
 def test_a_module_in_another_mode_is_traced_again():
     lt.manual_seed(0)
-    net = Net()
+    net = SmallCNN()
     traced = lt.trace(lambda x: net(x))
     x = lt.randn(2, 1, 8, 8)
     with lt.no_grad():

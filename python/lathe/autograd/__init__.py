@@ -3,8 +3,9 @@
 from .._grad_mode import enable_grad, no_grad, set_grad_enabled
 from .._lathe import backward, grad, is_grad_enabled
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
+from .tape import GradientTape, Variable
 
 __all__ = [
-    "GradcheckError", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck",
-    "is_grad_enabled", "no_grad", "set_grad_enabled",
+    "GradcheckError", "GradientTape", "Variable", "backward", "enable_grad", "grad", "gradcheck",
+    "gradgradcheck", "is_grad_enabled", "no_grad", "set_grad_enabled",
 ]  # fmt: skip

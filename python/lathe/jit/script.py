@@ -291,6 +291,14 @@ class Scripted(Traced):
         super().__init__(function)
         source.require(function)
 
+    def __call__(self, *args, **kwargs):
+        if not _lathe._tracing():
+            return super().__call__(*args, **kwargs)
+        # Part of an outer trace, whose own code runs as Python: this part is read all the same.
+        reached = Snapshot()
+        reached.add((args, kwargs, self._function))
+        return self._run(args, kwargs, [t for t in reached.tensors if t.requires_grad])
+
     def _run(self, args, kwargs, leaves):
         session = Session(self._function, (args, kwargs), leaves)
         f = self._function

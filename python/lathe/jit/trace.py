@@ -3,6 +3,8 @@
 import copy
 import dataclasses
 import functools
+import inspect
+import re
 
 from .. import _lathe
 from .._lathe import Tensor
@@ -248,6 +250,10 @@ class Traced:
         """The same after rewriting."""
         return "".join(p.engine.optimised() for p in self._programs.values())
 
+    def graphs(self):
+        """The signature of each graph that was captured, as text, in order of capture."""
+        return re.findall(r"^graph (.*) \{$", self.graph, re.M)
+
     @property
     def counts(self):
         """calls, traces, kernels run, and calls that ran node by node for their gradients."""
@@ -307,7 +313,33 @@ def _where(function):
     return f"{code.co_filename}:{code.co_firstlineno}" if code else "an unknown line"
 
 
-def trace(function):
+def _call_with_examples(traced, examples):
+    """Captures now, by a call with these."""
+    args, kwargs = (), {}
+    if isinstance(examples, dict):
+        kwargs = examples
+    else:
+        args = tuple(examples) if isinstance(examples, (tuple, list)) else (examples,)
+    try:
+        signature = inspect.signature(traced._function)
+    except (TypeError, ValueError):  # a builtin that says nothing of its parameters
+        signature = None
+    if signature is not None:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as problem:
+            name = getattr(traced._function, "__name__", type(traced._function).__name__)
+            raise _lathe.TypeError(
+                f"the examples do not fit the function: {problem}",
+                op="trace",
+                got=f"{len(args) + len(kwargs)} examples",
+                expected=f"{name}{signature}",
+                next="give one example for each argument; a dict gives them by name",
+            ) from None
+    traced(*args, **kwargs)
+
+
+def trace(function, examples=None):
     """Makes a function run as a compiled program.
 
     Its first call records what it does to symbolic tensors; later calls run that, as long as all
@@ -316,5 +348,11 @@ def trace(function):
     are the same bits as without trace. What depends on the elements of a tensor is refused with a
     TraceError: `if`, `float()`, `.item()`, printing; use lathe.where, or take it out of the
     function.
+
+    examples: arguments to capture it with now, in a tuple or list, or by name in a dict; they say
+    nothing about later calls. TypeError where they do not fit the function.
     """
-    return Traced(function)
+    traced = Traced(function)
+    if examples is not None:
+        _call_with_examples(traced, examples)
+    return traced

@@ -54,6 +54,16 @@ class Module:
                     output = changed
         return output
 
+    def hybridize(self, on=True):
+        """Makes forward() run as a compiled program, in place; hybridize(False) undoes that."""
+        from ..jit import trace
+
+        if on:
+            self.__dict__["forward"] = trace(type(self).forward.__get__(self))
+        else:
+            self.__dict__.pop("forward", None)
+        return self
+
     # ── parts ───────────────────────────────────────────────────────────────────────────────────
 
     def register_parameter(self, name, parameter):

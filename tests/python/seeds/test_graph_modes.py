@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from compare import same
 from rows import shows
 
 import lathe as lt
@@ -9,10 +10,6 @@ from lathe import nn
 from lathe.nn import functional as F  # noqa: N812
 
 torch = lt
-
-
-def same(a, b):
-    return a.detach().numpy().tobytes() == b.detach().numpy().tobytes()
 
 
 @shows(

@@ -5,29 +5,12 @@ import sys
 
 import numpy as np
 import pytest
+from compare import same
 from rows import shows
 
 import lathe as lt
 from lathe import nn
 from lathe.nn import functional as F  # noqa: N812
-
-
-def same(a, b):
-    return a.detach().numpy().tobytes() == b.detach().numpy().tobytes()
-
-
-@pytest.fixture
-def flag():
-    """Sets flags for one test."""
-    before = {}
-
-    def set_flag(name, value):
-        before.setdefault(name, lt.get_flag(name))
-        lt.set_flag(name, value)
-
-    yield set_flag
-    for name, value in before.items():
-        lt.set_flag(name, value)
 
 
 @shows(

@@ -1,0 +1,57 @@
+#include "python/bindings/table.h"
+
+#include <absl/strings/str_cat.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include "core/error.h"
+#include "core/op.h"
+#include "kernels/table.h"
+#include "python/bindings/arguments.h"
+
+namespace lathe::py {
+namespace {
+
+/// The entries of the row's kind in order, or their verdicts on these arguments.
+std::string table(std::string_view name, nb::args arguments) {
+  const Op& op = get_op(name);
+  if (op.kind == Kind::composite)
+    throw UnsupportedError({.op = op.name(),
+                            .problem = "a composite row has no entries: the rows it calls have",
+                            .got = "table(" + op.name() + ")",
+                            .expected = "a row of another kind",
+                            .next = "explain() of a traced call shows the steps it is made of"});
+  if (arguments.size() > 0) {
+    Arguments given(op.schema);
+    PyObject* const* items = reinterpret_cast<PyTupleObject*>(arguments.ptr())->ob_item;
+    given.positional(items, static_cast<Py_ssize_t>(arguments.size()),
+                     gathering_parameter(op.schema));
+    Args args = given.complete();
+    Types types = op.infer(args);
+    return explain_text(make_query(op, args, types));
+  }
+  std::string out;
+  int place = 0;
+  for (const Entry& e : entries(op.kind))
+    absl::StrAppend(&out, out.empty() ? "" : "\n", ++place, ". ", e.name, " (", lathe::name(e.bits),
+                    ")");
+  return out;
+}
+
+}  // namespace
+
+void add_table(nb::module_& m) {
+  m.def(
+      "table", table, nb::arg("op"), nb::arg("arguments"),
+      "Which implementations can run an op, in order: the first that accepts does. With the op's\n"
+      "arguments: what each says to them, and which is chosen.");
+  m.def(
+      "use_table", [](std::string_view text) { use_table(text); }, nb::arg("text"),
+      "Takes rules such as \"mm f32 1..64 eigen.gemm\", one a line: a product of this dtype whose\n"
+      "summed extent lies in the range goes to that entry, if it accepts. The first rule that "
+      "fits\n"
+      "counts; '#' begins a comment. To be called before the first op; ValueError, "
+      "UnsupportedError.");
+}
+
+}  // namespace lathe::py
