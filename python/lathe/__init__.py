@@ -19,6 +19,7 @@ _lathe._install(__file__[: -len("__init__.py")])
 from . import _errors, _functions, _grad_mode, _tensor  # noqa: E402, F401
 from ._lathe import *  # noqa: E402, F403
 from ._lathe import ops  # noqa: E402
+from ._loops import scan, while_loop  # noqa: E402, F401
 from ._names import *  # noqa: E402, F403
 
 globals().update({name: op for name, op in vars(ops).items() if not name.startswith("__")})

@@ -18,7 +18,7 @@ from .script_values import (
 )
 from .trace import Traced
 
-_SCRIPTED_PACKAGES = ("lathe.nn.module", "lathe.nn.containers")
+_SCRIPTED_PACKAGES = ("lathe._loops", "lathe.nn.module", "lathe.nn.containers")
 
 
 def throw(error, cause=None):

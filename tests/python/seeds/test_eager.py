@@ -244,8 +244,8 @@ class TreeLSTM(nn.Module):
     def __init__(self, inputs, memory, children):
         super().__init__()
         self.memory_size = memory
-        for gate in "iouf":
-            setattr(self, f"w{gate}_net", nn.Linear(inputs, memory))
+        self.wi_net, self.wo_net = nn.Linear(inputs, memory), nn.Linear(inputs, memory)
+        self.wu_net, self.wf_net = nn.Linear(inputs, memory), nn.Linear(inputs, memory)
 
         def nets():
             return nn.ModuleList([nn.Linear(memory, memory) for _ in range(children)])

@@ -1,4 +1,4 @@
-"""Rows EX, RW, VL, CG, CP, HL, PR: graphs at work, the table, files, layers."""
+"""Rows EX, CP, HL, PR: graphs at work, files, layers."""
 
 import subprocess
 import sys
@@ -84,97 +84,6 @@ def test_ex_16_errors():
             way(lt.ones(3), lt.tensor([0, 7]))
         said.append((caught.value.op, caught.value.problem, caught.value.got))
     assert said[0] == said[1]
-
-
-@shows("RW-01", "one pipeline of named passes to a fixed point, with counts and times")
-def test_rw_01_pipeline():
-    f = lt.trace(lambda x: (x + 0) * 1 + (x * 2) + (x * 2))
-    f(lt.ones(3))
-    for name in ("merge_common", "eliminate_dead", "fold_constants", "canonicalise"):
-        assert name in f.explain()
-    assert "nodes" in f.explain() and " ms" in f.explain()
-
-
-@shows(
-    "RW-08", "partly: a chain of 20 pointwise ops is one kernel. Not: conv, bias and relu in one"
-)
-def test_rw_08_fusion(flag):
-    def chain(x):
-        for _ in range(10):
-            x = (x * 1.5).tanh()
-        return x
-
-    flag("engine", "llvm")
-    f = lt.trace(chain)
-    x = lt.randn(100)
-    assert same(f(x), chain(x))
-    assert f.counts["kernels_generated"] == 1
-
-
-@shows(
-    "RW-26",
-    "partly: common expressions are merged and dead ones go; the bits stay. Not: every "
-    "pass on its own",
-)
-def test_rw_26_common_and_dead():
-    def f(x):
-        dead = x.exp().sum()  # noqa: F841
-        return x.sort()[0] + x.sort()[0]
-
-    traced = lt.trace(f)
-    x = lt.randn(9)
-    assert same(traced(x), f(x))
-    steps = [line for line in traced.explain().splitlines() if "own.sort" in line]
-    assert len(steps) == 1
-
-
-@shows(
-    "VL-01",
-    "partly: the entries of a product in order, with verdicts; each can be switched off. "
-    "Not: a printer by op",
-)
-def test_vl_01_table(flag):
-    f = lt.trace(lambda a, b: a @ b)
-    f(lt.ones(2, 3), lt.ones(3, 4))
-    order = ["own.gemm", "onednn.matmul", "openblas.gemm", "eigen.gemm", "reference.contract"]
-    places = [f.explain().index(name) for name in order]
-    assert places == sorted(places)
-    flag("disabled", "own.gemm")
-    g = lt.trace(lambda a, b: a @ b)
-    g(lt.ones(2, 3), lt.ones(3, 4))
-    assert "own.gemm (defined): disabled by flag" in g.explain()
-
-
-@shows("VL-12", "a row needs no vendor: every elementwise row is generated from its body")
-def test_vl_12_no_vendor_needed(flag):
-    flag("engine", "llvm")
-    flag("fallback_is_error", True)
-    flag("disabled", "onednn,openblas,eigen")
-    f = lt.trace(lambda x: F.softplus(x).erf().lerp(x, 0.25))
-    x = lt.randn(50)
-    y = f(x)
-    assert f.counts["kernels_generated"] == 1
-    flag("engine", "strips")
-    assert same(F.softplus(x).erf().lerp(x, 0.25), y)
-
-
-@shows("CG-01", "with every vendor off, and without LLVM, all still runs: strips, the same bits")
-def test_cg_01_without_vendors(flag):
-    net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(72, 3))
-    x = lt.randn(2, 1, 8, 8)
-    want = net(x)
-    flag("disabled", "onednn,openblas,eigen")
-    for engine in ("strips", "llvm", "nodes"):
-        flag("engine", engine)
-        assert same(lt.trace(lambda x: net(x))(x), want)
-
-
-@shows("CG-12", "the written-out sigmoid is one kernel")
-def test_cg_12_sigmoid(flag):
-    flag("engine", "llvm")
-    f = lt.trace(lambda x: 1 / (1 + (-x).exp()))
-    f(lt.ones(3))
-    assert f.counts["kernels_generated"] == 1
 
 
 @shows("CP-12", "a saved program needs no Python source and no pickle")
