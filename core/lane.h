@@ -71,6 +71,10 @@ class Lane {
   [[gnu::always_inline]] static Mask le(Lane a, Lane b) { return {a.v <= b.v}; }
   [[gnu::always_inline]] static Mask eq(Lane a, Lane b) { return {a.v == b.v}; }
   [[gnu::always_inline]] static Mask ne(Lane a, Lane b) { return {a.v != b.v}; }
+  [[gnu::always_inline]] static Mask unordered(Lane a, Lane b) {
+    return {a.v != a.v || b.v != b.v};
+  }
+  [[gnu::always_inline]] static bool any(Mask m) { return m.on; }
   [[gnu::always_inline]] static Mask bits_lt(Bits a, Bits b) {
     return {static_cast<Signed>(a.w) < static_cast<Signed>(b.w)};
   }

@@ -260,10 +260,25 @@ FoldProgram::FoldProgram(const FoldBodies& bodies)
   }
 }
 
+/// The commonest case, without anything to set up: a known fold over one contiguous axis, whose
+/// results are the states.
+bool FoldProgram::run_rows(const std::byte* x, int64_t x_stride, int64_t results,
+                           absl::Span<const FoldAxis> reduced, absl::Span<const LineOperand> out,
+                           const StripSet& set) const {
+  bool simple = fold_ && plain_ && finished_.size() == 1 && reduced.size() == 1 &&
+                reduced[0].stride == 1 && reduced[0].size > 0 &&
+                reduced[0].size <= static_cast<int64_t>(kFoldRow) && out[0].stride == 1;
+  if (!simple) return false;
+  set.fold_rows[static_cast<int>(*fold_)][static_cast<int>(state_[0])](
+      out[0].data, x, x_stride, static_cast<size_t>(results), static_cast<size_t>(reduced[0].size),
+      &unit_[0]);
+  return true;
+}
+
 void FoldProgram::run(const std::byte* x, int64_t x_stride, int64_t results,
                       absl::Span<const FoldAxis> reduced, absl::Span<const LineOperand> out,
                       const StripSet& set) const {
-  if (results <= 0) return;
+  if (results <= 0 || run_rows(x, x_stride, results, reduced, out, set)) return;
   FoldRun run(*this, reduced, set);
   auto row = run.states(x, x_stride, results);
   run.finish(row, results, count_of(reduced), out);

@@ -62,6 +62,10 @@ class FoldProgram {
  private:
   friend class FoldRun;
 
+  bool run_rows(const std::byte* x, int64_t x_stride, int64_t results,
+                absl::Span<const FoldAxis> reduced, absl::Span<const LineOperand> out,
+                const StripSet& set) const;
+
   DType stored_;
   std::vector<DType> state_;
   std::vector<uint64_t> unit_;  // bits, an entry of state_ each

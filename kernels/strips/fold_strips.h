@@ -38,6 +38,11 @@ struct FoldLowest {
   LATHE_SIMD static S call(S a, S b) {
     return S::select(S::ne(a, a), a, S::pmin(a, b));
   }
+  /// The same where neither is NaN.
+  template <class S>
+  LATHE_SIMD static S numbers(S a, S b) {
+    return S::pmin(a, b);
+  }
   template <class T>
   LATHE_SIMD static T plain(T a, T b) {
     return scalar::pmin(a, b);
@@ -47,6 +52,11 @@ struct FoldHighest {
   template <class S>
   LATHE_SIMD static S call(S a, S b) {
     return S::select(S::ne(a, a), a, S::pmax(a, b));
+  }
+  /// The same where neither is NaN.
+  template <class S>
+  LATHE_SIMD static S numbers(S a, S b) {
+    return S::pmax(a, b);
   }
   template <class T>
   LATHE_SIMD static T plain(T a, T b) {
@@ -84,6 +94,18 @@ struct VectorLanes {
   LATHE_SIMD void step(const T* in) {
 #pragma GCC unroll 16
     for (size_t i = 0; i < count; ++i) v[i] = F::call(v[i], load(in + i * width<S>));
+  }
+  /// Steps of two blocks whose elements are numbers; what is not shows in `nan`.
+  static constexpr bool minds_nan = requires(S x) { F::numbers(x, x); };
+  LATHE_SIMD static void step_numbers(VectorLanes& a, const T* in_a, VectorLanes& b, const T* in_b,
+                                      typename S::Mask& nan) {
+#pragma GCC unroll 16
+    for (size_t i = 0; i < count; ++i) {
+      S x = load(in_a + i * width<S>), y = load(in_b + i * width<S>);
+      nan = nan | S::unordered(x, y);
+      a.v[i] = F::numbers(a.v[i], x);
+      b.v[i] = F::numbers(b.v[i], y);
+    }
   }
   LATHE_SIMD static T one(T a, T b) { return F::call(Lane<T>(a), Lane<T>(b)).value(); }
   /// A step on the first n lanes only.
@@ -195,18 +217,46 @@ void fold_tree(void* results, size_t n) {
     for (size_t i = 0; i + step < n; i += 2 * step) r[i] = L::one(r[i], r[i + step]);
 }
 
+/// Whole steps of blocks in L::at_once rows, by the shorter way that is right for numbers; false if
+/// there was a NaN.
+template <class L>
+LATHE_SIMD bool steps_of_numbers(L* block, const typename L::T* in, ptrdiff_t stride, size_t n) {
+  using S = std::remove_reference_t<decltype(block->v[0])>;
+  S zero(typename L::T(0));
+  auto nan = S::ne(zero, zero);
+  for (; n >= kFoldLanes; n -= kFoldLanes, in += kFoldLanes) {
+#pragma GCC unroll 4
+    for (size_t k = 0; k < L::at_once; k += 2) {
+      const auto* row = in + static_cast<ptrdiff_t>(k) * stride;
+      L::step_numbers(block[k], row, block[k + 1], row + stride, nan);
+    }
+  }
+  return !S::any(nan);
+}
+
 /// The results of one block of up to 512 elements in each of L::at_once rows.
 template <class L>
 [[gnu::noinline]] void blocks_abreast(typename L::T* out, const typename L::T* in, ptrdiff_t stride,
                                       size_t n, typename L::T unit) {
   constexpr size_t many = L::at_once;
   L block[many];
+  bool done = false;
+  if constexpr (L::minds_nan) {
 #pragma GCC unroll 4
-  for (L& b : block) b = L(unit);
-  for (; n >= kFoldLanes; n -= kFoldLanes, in += kFoldLanes) {
-#pragma GCC unroll 4
-    for (size_t k = 0; k < many; ++k) block[k].step(in + static_cast<ptrdiff_t>(k) * stride);
+    for (L& b : block) b = L(unit);
+    done = steps_of_numbers<L>(block, in, stride, n);
   }
+  if (!done) {
+#pragma GCC unroll 4
+    for (L& b : block) b = L(unit);
+    const auto* from = in;
+    for (size_t left = n; left >= kFoldLanes; left -= kFoldLanes, from += kFoldLanes) {
+#pragma GCC unroll 4
+      for (size_t k = 0; k < many; ++k) block[k].step(from + static_cast<ptrdiff_t>(k) * stride);
+    }
+  }
+  in += n / kFoldLanes * kFoldLanes;
+  n %= kFoldLanes;
 #pragma GCC unroll 4
   for (size_t k = 0; k < many; ++k) {
     if (n != 0) block[k].some(in + static_cast<ptrdiff_t>(k) * stride, n);

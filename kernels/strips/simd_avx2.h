@@ -67,6 +67,8 @@ struct F32 {
   LATHE_SIMD static Mask le(F32 a, F32 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_LE_OQ)}; }
   LATHE_SIMD static Mask eq(F32 a, F32 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_EQ_OQ)}; }
   LATHE_SIMD static Mask ne(F32 a, F32 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_NEQ_UQ)}; }
+  LATHE_SIMD static Mask unordered(F32 a, F32 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_UNORD_Q)}; }
+  LATHE_SIMD static bool any(Mask m) { return _mm256_movemask_ps(m.m) != 0; }
   LATHE_SIMD static Mask bits_lt(Bits a, Bits b) {
     return {_mm256_castsi256_ps(_mm256_cmpgt_epi32(b.v, a.v))};
   }
@@ -95,7 +97,7 @@ struct F32 {
   LATHE_SIMD static F32 from_int(Bits n) { return F32(_mm256_cvtepi32_ps(n.v)); }
   template <class Slow>
   LATHE_SIMD static F32 rare(Mask m, F32 fast, Slow slow) {
-    if (_mm256_movemask_ps(m.m) != 0) [[unlikely]]
+    if (any(m)) [[unlikely]]
       return select(m, slow(), fast);
     return fast;
   }
@@ -151,6 +153,8 @@ struct F64 {
   LATHE_SIMD static Mask le(F64 a, F64 b) { return {_mm256_cmp_pd(a.v, b.v, _CMP_LE_OQ)}; }
   LATHE_SIMD static Mask eq(F64 a, F64 b) { return {_mm256_cmp_pd(a.v, b.v, _CMP_EQ_OQ)}; }
   LATHE_SIMD static Mask ne(F64 a, F64 b) { return {_mm256_cmp_pd(a.v, b.v, _CMP_NEQ_UQ)}; }
+  LATHE_SIMD static Mask unordered(F64 a, F64 b) { return {_mm256_cmp_pd(a.v, b.v, _CMP_UNORD_Q)}; }
+  LATHE_SIMD static bool any(Mask m) { return _mm256_movemask_pd(m.m) != 0; }
   LATHE_SIMD static Mask bits_lt(Bits a, Bits b) {
     return {_mm256_castsi256_pd(_mm256_cmpgt_epi64(b.v, a.v))};
   }
@@ -183,7 +187,7 @@ struct F64 {
   }
   template <class Slow>
   LATHE_SIMD static F64 rare(Mask m, F64 fast, Slow slow) {
-    if (_mm256_movemask_pd(m.m) != 0) [[unlikely]]
+    if (any(m)) [[unlikely]]
       return select(m, slow(), fast);
     return fast;
   }

@@ -65,6 +65,10 @@ struct F32 {
   LATHE_SIMD static Mask le(F32 a, F32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LE_OQ)}; }
   LATHE_SIMD static Mask eq(F32 a, F32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_EQ_OQ)}; }
   LATHE_SIMD static Mask ne(F32 a, F32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_NEQ_UQ)}; }
+  LATHE_SIMD static Mask unordered(F32 a, F32 b) {
+    return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_UNORD_Q)};
+  }
+  LATHE_SIMD static bool any(Mask m) { return m.m != 0; }
   LATHE_SIMD static Mask bits_lt(Bits a, Bits b) { return {_mm512_cmplt_epi32_mask(a.v, b.v)}; }
   LATHE_SIMD static Mask bits_eq(Bits a, Bits b) { return {_mm512_cmpeq_epi32_mask(a.v, b.v)}; }
   LATHE_SIMD static F32 select(Mask m, F32 yes, F32 no) {
@@ -93,7 +97,7 @@ struct F32 {
   LATHE_SIMD static F32 from_int(Bits n) { return F32(_mm512_cvtepi32_ps(n.v)); }
   template <class Slow>
   LATHE_SIMD static F32 rare(Mask m, F32 fast, Slow slow) {
-    if (m.m != 0) [[unlikely]]
+    if (any(m)) [[unlikely]]
       return select(m, slow(), fast);
     return fast;
   }
@@ -147,6 +151,10 @@ struct F64 {
   LATHE_SIMD static Mask le(F64 a, F64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_LE_OQ)}; }
   LATHE_SIMD static Mask eq(F64 a, F64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_EQ_OQ)}; }
   LATHE_SIMD static Mask ne(F64 a, F64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_NEQ_UQ)}; }
+  LATHE_SIMD static Mask unordered(F64 a, F64 b) {
+    return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_UNORD_Q)};
+  }
+  LATHE_SIMD static bool any(Mask m) { return m.m != 0; }
   LATHE_SIMD static Mask bits_lt(Bits a, Bits b) { return {_mm512_cmplt_epi64_mask(a.v, b.v)}; }
   LATHE_SIMD static Mask bits_eq(Bits a, Bits b) { return {_mm512_cmpeq_epi64_mask(a.v, b.v)}; }
   LATHE_SIMD static F64 select(Mask m, F64 yes, F64 no) {
@@ -175,7 +183,7 @@ struct F64 {
   LATHE_SIMD static F64 from_int(Bits n) { return F64(_mm512_cvtepi64_pd(n.v)); }
   template <class Slow>
   LATHE_SIMD static F64 rare(Mask m, F64 fast, Slow slow) {
-    if (m.m != 0) [[unlikely]]
+    if (any(m)) [[unlikely]]
       return select(m, slow(), fast);
     return fast;
   }

@@ -80,31 +80,33 @@ void check_fold(const FoldBodies& bodies, DType stored, const Layout& l, const s
     });
     want.push_back(reference::finish(bodies, state, count));
   }
-  for (const StripSet* set : strip_sets()) {
-    std::vector<std::vector<std::byte>> results(outs);
-    absl::InlinedVector<LineOperand, 2> out;
-    for (size_t k = 0; k < outs; ++k) {
-      results[k].resize(static_cast<size_t>(2 * l.results) *
-                        size_of(bodies.finish.output_types[k]));
-      out.push_back({results[k].data(), 2});
-    }
-    program.run(x, l.x_stride, l.results, l.reduced, out, *set);
-    for (int64_t r = 0; r < l.results; ++r)
+  for (const StripSet* set : strip_sets())
+    for (int64_t stride : {1, 2}) {  // of results
+      std::vector<std::vector<std::byte>> results(outs);
+      absl::InlinedVector<LineOperand, 2> out;
       for (size_t k = 0; k < outs; ++k) {
-        DType d = bodies.finish.output_types[k];
-        uint64_t got = reference::read_bits(
-            results[k].data() + 2 * r * static_cast<int64_t>(size_of(d)), size_of(d));
-        ASSERT_TRUE(same_value(d, want[static_cast<size_t>(r)][k], got))
-            << what << " of " << name(stored) << ", " << set->name << ", " << count
-            << " elements, result " << r << std::hex << ": " << got << ", not "
-            << want[static_cast<size_t>(r)][k];
+        results[k].resize(static_cast<size_t>(stride * l.results) *
+                          size_of(bodies.finish.output_types[k]));
+        out.push_back({results[k].data(), stride});
       }
-  }
+      program.run(x, l.x_stride, l.results, l.reduced, out, *set);
+      for (int64_t r = 0; r < l.results; ++r)
+        for (size_t k = 0; k < outs; ++k) {
+          DType d = bodies.finish.output_types[k];
+          uint64_t got = reference::read_bits(
+              results[k].data() + stride * r * static_cast<int64_t>(size_of(d)), size_of(d));
+          ASSERT_TRUE(same_value(d, want[static_cast<size_t>(r)][k], got))
+              << what << " of " << name(stored) << ", " << set->name << ", " << count
+              << " elements, result " << r << std::hex << ": " << got << ", not "
+              << want[static_cast<size_t>(r)][k];
+        }
+    }
 }
 
 std::vector<Layout> layouts(int64_t n) {
   return {
       {n, 3, {{n, 1}}},  // rows
+      {n, 9, {{n, 1}}},  // some of them abreast
       {1, 5, {{n, 5}}},  // columns
       {1, 300, {{std::min<int64_t>(n, 40), 300}}},
       {2 * n, 2, {{n, 2}}},  // every other element
