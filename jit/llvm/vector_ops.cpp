@@ -2,6 +2,7 @@
 // which picks by dtype. Conversions are in vector_cast.cpp.
 #include "jit/llvm/vector_ops.h"
 
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Module.h>
 
@@ -105,6 +106,18 @@ Value* VectorOps::bits_of(Value* x, DType dtype, bool raw) {
 }
 
 // ── floats ──────────────────────────────────────────────────────────────────────────────────────
+/// fma(x, c, magic) if `rounded` is a round_magic, fma(x, c, magic) - magic; else null.
+static Value* before_rounding(Value* rounded, Value* magic) {
+  auto* difference = llvm::dyn_cast<llvm::BinaryOperator>(rounded);
+  if (difference == nullptr || difference->getOpcode() != llvm::Instruction::FSub ||
+      difference->getOperand(1) != magic)
+    return nullptr;
+  auto* sum = llvm::dyn_cast<llvm::IntrinsicInst>(difference->getOperand(0));
+  bool is = sum != nullptr && sum->getIntrinsicID() == llvm::Intrinsic::fma &&
+            sum->getArgOperand(2) == magic;
+  return is ? sum : nullptr;
+}
+
 Value* VectorOps::float_op(Prim prim, DType dtype, absl::Span<Value* const> args) {
   const bool wide = dtype == DType::f64;
   const auto magic = [&] {
@@ -150,7 +163,10 @@ Value* VectorOps::float_op(Prim prim, DType dtype, absl::Span<Value* const> args
     }
     case Prim::addexp: {
       const DType word = wide ? DType::u64 : DType::u32;
-      Value* n = b.CreateBitCast(b.CreateFAdd(y, magic()), type(word));
+      // Of a round_magic, adding would give what it subtracted from.
+      Value* sum = before_rounding(y, magic());
+      if (sum == nullptr) sum = b.CreateFAdd(y, magic());
+      Value* n = b.CreateBitCast(sum, type(word));
       Value* shifted = b.CreateShl(n, constant(word, wide ? 52 : 23));
       return b.CreateBitCast(b.CreateAdd(b.CreateBitCast(x, type(word)), shifted), type(dtype));
     }
