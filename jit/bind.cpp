@@ -9,9 +9,18 @@ namespace lathe::jit {
 namespace {
 
 constexpr size_t kAlign = 64;
-/// Of temporaries at a time: well inside the second-level cache, and rows enough that what a step
-/// costs besides its elements does not count.
-constexpr int64_t kRowBytes = 64 << 10;
+/// Of temporaries at a time: with what is read and written beside them, inside the first-level
+/// cache.
+constexpr int64_t kRowBytes = 16 << 10;
+/// Reductions take so many rows side by side: worth the second-level cache, if it holds them.
+constexpr int64_t kRowsAbreast = 4, kMostRowBytes = 256 << 10;
+
+int64_t rows_at_a_time(int64_t row_bytes, int64_t rows) {
+  row_bytes = std::max<int64_t>(1, row_bytes);
+  int64_t many = kRowBytes / row_bytes / kRowsAbreast * kRowsAbreast;
+  if (many == 0) many = std::clamp<int64_t>(kMostRowBytes / row_bytes, 1, kRowsAbreast);
+  return std::clamp<int64_t>(many, 1, std::max<int64_t>(1, rows));
+}
 
 size_t aligned(size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
@@ -44,11 +53,11 @@ void bind_rows(const RowGroup& group, absl::Span<const int64_t> symbols, Bound::
                           static_cast<int64_t>(size_of(t.dtype)));
     row += b.row_bytes.back();
   }
-  b.block =
-      std::clamp<int64_t>(kRowBytes / std::max<int64_t>(1, row), 1, std::max<int64_t>(1, b.rows));
-  for (int64_t bytes : b.row_bytes) {
-    b.scratch.push_back(static_cast<int64_t>(b.scratch_bytes));
-    b.scratch_bytes += aligned(static_cast<size_t>(bytes * b.block));
+  b.block = rows_at_a_time(row, b.rows);
+  for (size_t t = 0; t < b.row_bytes.size(); ++t) {
+    bool own = group.temporaries[t].replaced_by < 0;
+    b.scratch.push_back(own ? static_cast<int64_t>(b.scratch_bytes) : -1);
+    if (own) b.scratch_bytes += aligned(static_cast<size_t>(b.row_bytes[t] * b.block));
   }
 }
 

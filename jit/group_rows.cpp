@@ -189,7 +189,27 @@ class Grouping {
       m.step = std::move(s);
       rows.members.push_back(std::move(m));
     }
+    place_in_results(rows);
     return out;
+  }
+
+  /// A temporary whose last reader makes a result out of it, element by element, may lie where that
+  /// result will be: memory that is written anyway, while there is arithmetic to hide it behind.
+  static void place_in_results(RowGroup& rows) {
+    for (size_t t = 0; t < rows.temporaries.size(); ++t) {
+      const RowGroup::Member* last = nullptr;
+      size_t input = 0;
+      for (const RowGroup::Member& m : rows.members)
+        for (size_t i = 0; i < m.inputs.size(); ++i)
+          if (m.temporary[i] == static_cast<int>(t)) last = &m, input = i;
+      if (last == nullptr || last->fold != nullptr || last->step.out.size() != 1 ||
+          !last->keeps(0) || !last->step.kernel->may_replace(input))
+        continue;
+      int by = static_cast<int>(last - rows.members.data());
+      bool taken = std::any_of(rows.temporaries.begin(), rows.temporaries.end(),
+                               [&](const auto& other) { return other.replaced_by == by; });
+      if (!taken) rows.temporaries[t].replaced_by = by;
+    }
   }
 
   /// Each group where its last member stood, the other steps where they are.

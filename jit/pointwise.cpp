@@ -67,6 +67,24 @@ absl::InlinedVector<const Load*, 6> PointwiseKernel::loads() const {
   return out;
 }
 
+bool PointwiseKernel::may_replace(size_t tensor) const {
+  const Compute& c = only_statement(nest_);
+  if (c.stores.size() != 1) return false;
+  const Load& store = c.stores[0];
+  auto buffer = [&](int b) { return nest_.buffers[static_cast<size_t>(b)]; };
+  bool read = false;
+  for (const Operand& o : c.operands) {
+    const auto* load = std::get_if<Load>(&o);
+    if (load == nullptr || static_cast<size_t>(load->buf) != tensor) continue;
+    read = true;
+    if (buffer(load->buf).dtype != buffer(store.buf).dtype ||
+        !identical(load->map.offset, store.map.offset) ||
+        !identical(load->map.strides, store.map.strides))
+      return false;
+  }
+  return read;
+}
+
 PointwiseKernel::Bound PointwiseKernel::bind(const std::function<int64_t(Int)>& value) const {
   Bound b;
   b.elements = 1;

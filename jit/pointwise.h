@@ -29,6 +29,9 @@ class PointwiseKernel {
   const Nest& nest() const { return nest_; }
   const std::vector<int>& tensors() const { return tensors_; }
   const std::vector<Number>& numbers() const { return numbers_; }
+  /// Whether the one result may lie on this tensor: where its elements are read is where the
+  /// results of the same size are written.
+  bool may_replace(size_t tensor) const;
 
   /// A nest's Ints as numbers, for one set of sizes.
   struct Bound {

@@ -358,7 +358,7 @@ class Runner {
     std::deque<RowPart> parts;
     for (size_t i = 0; i < b.members.size(); ++i)
       add_part(parts.emplace_back(s.rows->members[i], b.inner[i]), b.members[i]);
-    jit::run_rows(b, parts);
+    jit::run_rows(*s.rows, b, parts);
     for (RowPart& part : parts) {
       if (part.launch)
         count(part.launch->engine());

@@ -27,16 +27,15 @@ struct RowPart {
   KernelCall call;
   std::optional<PointwiseKernel::Launch> launch;  // a kernel's; none: a reduction
 
-  /// Rows [first, end), with the group's temporaries in `scratch`.
-  void run(const Bound::OfStep& group, std::byte* scratch, int64_t first, int64_t end);
+  /// Rows [first, end). `temporaries`: where each would begin if all rows of it were there.
+  void run(absl::Span<std::byte* const> temporaries, int64_t first, int64_t end);
 
  private:
-  /// Where a buffer would begin if all rows of it were there.
-  std::byte* origin(const Bound::OfStep& group, std::byte* scratch, size_t buffer,
-                    int64_t first) const;
+  /// Where a buffer begins, or would.
+  std::byte* origin(absl::Span<std::byte* const> temporaries, size_t buffer) const;
 };
 
 /// All rows of a bound group, shared out to threads. Throws what a check found.
-void run_rows(const Bound::OfStep& group, std::deque<RowPart>& parts);
+void run_rows(const RowGroup& group, const Bound::OfStep& bound, std::deque<RowPart>& parts);
 
 }  // namespace lathe::jit

@@ -47,10 +47,12 @@ struct RowGroup {
 
     bool keeps(size_t result) const { return temporary[inputs.size() + result] < 0; }
   };
-  /// A value that only members read: it lives in scratch memory, a few rows of it at a time.
+  /// A value that only members read: it lives in scratch memory, a few rows of it at a time, or
+  /// where a result will be that is made of it, element by element.
   struct Temporary {
     DType dtype;
-    Int elements;  // a row
+    Int elements;          // a row
+    int replaced_by = -1;  // the member whose one result takes its place
   };
   Int rows;
   std::vector<Member> members;
@@ -96,7 +98,7 @@ struct Bound {
     int64_t rows = 0, block = 1;  // rows at a time
     std::vector<OfStep> members;
     std::vector<int64_t> inner;               // by member
-    std::vector<int64_t> scratch, row_bytes;  // by temporary: where it begins, bytes a row
+    std::vector<int64_t> scratch, row_bytes;  // by temporary: where it begins or -1, bytes a row
     size_t scratch_bytes = 0;
     std::vector<std::vector<OfStep>> blocks;  // structures
   };

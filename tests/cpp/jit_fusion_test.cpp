@@ -84,6 +84,25 @@ TEST(RowGroups, WhatIsReadOutsideIsKept) {
   expect_same(body, {normal({9, 33}, 3)}, f);
 }
 
+TEST(RowGroups, ATemporaryMayLieWhereItsResultWillBe) {
+  jit::Function f("replaced");
+  auto body = [](const Tensors& x) -> Outputs {
+    Tensor e = M::exp(x[0]);  // the last to read it replaces it
+    Tensor s = R::sum(e, {Int(1)}, true), m = R::amax(e, {Int(1)}, true);
+    Tensor y = M::div(e, s), z = M::sub(M::mul(x[0], m), s);
+    return {y, z, R::sum(M::mul(y, z), {Int(1)}, true)};
+  };
+  expect_same(body, {normal({9, 33}, 3)}, f);
+  expect_same(body, {normal({70, 1030}, 3)}, f);
+  auto same = [](const Tensors& x) -> Outputs {  // read by two that could
+    Tensor e = M::exp(x[0]), s = R::sum(e, {Int(1)}, true);
+    Tensor y = M::div(e, s), m = R::amax(y, {Int(1)}, true);
+    return {M::add(e, m), M::mul(y, m)};
+  };
+  jit::Function g("twice");
+  expect_same(same, {normal({9, 33}, 3)}, g);
+}
+
 TEST(RowGroups, AReductionOverLeadingAxesStaysOutside) {
   jit::Function f("columns");
   auto body = [](const Tensors& x) -> Outputs {
