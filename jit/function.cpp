@@ -281,8 +281,8 @@ Outputs Function::operator()(const Tensors& inputs,
 std::string Function::explain() const {
   std::vector<CompiledRef> all = compiled();
   FunctionCounts n = counts();
-  std::string out =
-      absl::StrCat(name_, ": ", all.size(), " programs, ", n.traces, " traces, ", n.calls, " calls\n");
+  std::string out = absl::StrCat(name_, ": ", all.size(), " programs, ", n.traces, " traces, ",
+                                 n.calls, " calls\n");
   for (const CompiledRef& c : all) absl::StrAppend(&out, c->report.print(), c->program->explain());
   return out;
 }

@@ -2,8 +2,8 @@
 // silently: what a trace took for granted is a guard, and a guard that fails leads to another
 // trace, not to another answer.
 //
-// Any number of threads call one Function at once. Each runs what was there when it called; two that
-// both miss both trace, and either trace is good for the calls to come.
+// Any number of threads call one Function at once. Each runs what was there when it called; two
+// that both miss both trace, and either trace is good for the calls to come.
 #pragma once
 
 #include <memory>
@@ -45,7 +45,7 @@ class Function {
     ir::Traced traced;  // its graph as captured
     ir::Report report;
     std::unique_ptr<Program> program;
-    bool grad_enabled = true;             // when it was captured
+    bool grad_enabled = true;    // when it was captured
     bool needs_history = false;  // a result is tracked: gradients may be asked for through it
     std::vector<ir::SymbolSource> sources;  // of the captured graph
     std::vector<SymFact> relations;         // guards that the inputs alone can answer

@@ -2,13 +2,16 @@
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
 
 #include <algorithm>
 #include <mutex>
 
 #include "core/flags.h"
 #include "core/fork.h"
+#include "jit/machine_key.h"
 #include "jit/object_cache.h"
+#include "jit/object_image.h"
 
 namespace lathe::jit {
 namespace {
@@ -73,6 +76,23 @@ Loaded& loaded() {
   return all;
 }
 
+class KnownTargets {
+ public:
+  std::optional<Target> find(const std::string& key) {
+    const std::lock_guard<ForkSafeMutex> lock(mutex_);
+    const auto found = targets_.find(key);
+    return found == targets_.end() ? std::nullopt : std::optional<Target>(found->second);
+  }
+  Target add(const std::string& key, const Target& target) {
+    const std::lock_guard<ForkSafeMutex> lock(mutex_);
+    return targets_[key] = target;
+  }
+
+ private:
+  ForkSafeMutex mutex_;
+  absl::flat_hash_map<std::string, Target> targets_;
+};
+
 /// The disk cache as the flags have it now.
 std::shared_ptr<ObjectCache> disk_cache() {
   static auto& mutex = *new ForkSafeMutex;
@@ -89,13 +109,44 @@ std::shared_ptr<ObjectCache> disk_cache() {
   return cache;
 }
 
-Result<Target> wanted_target(const Codegen& codegen) {
-  const std::string isa = flag_text(Flag::isa);
-  return codegen.target(isa == "auto" ? "host" : isa == "portable" ? "x86-64-v2" : isa);
+/// LLVM is opened only for what the cache does not have.
+Result<Codegen*> codegen() {
+  const CodegenOrReason& opened = open_codegen();
+  return {opened.codegen, opened.codegen == nullptr ? opened.reason : ""};
 }
 
-Result<LoadedKernel> load(Codegen& codegen, std::string_view object, KernelFrom from) {
-  auto code = codegen.load(object);
+Result<Target> ask_target(std::string_view isa) {
+  const Result<Codegen*> opened = codegen();
+  if (!opened) return {{}, opened.error};
+  return opened.value->target(isa);
+}
+
+/// What LLVM says this machine is, by flag `isa`; kept beside the objects, for the same machine.
+Result<Target> wanted_target(ObjectCache& disk) {
+  std::string isa = flag_text(Flag::isa);
+  isa = isa == "auto" ? "host" : isa == "portable" ? "x86-64-v2" : isa;
+  const std::string machine = machine_key();
+  if (machine.empty()) return ask_target(isa);
+  const std::string key = absl::StrCat("target ", kCodegenVersion, "\n", isa, "\n", machine);
+  static KnownTargets& known = *new KnownTargets;
+  if (auto target = known.find(key)) return {std::move(*target), {}};
+  if (auto text = disk.find(key)) {
+    const std::vector<std::string> parts = absl::StrSplit(*text, '\n');
+    if (parts.size() == 2) return {known.add(key, {parts[0], parts[1]}), {}};
+  }
+  Result<Target> target = ask_target(isa);
+  if (!target) return target;
+  disk.put(key, absl::StrCat(target.value.cpu, "\n", target.value.features));
+  return {known.add(key, target.value), {}};
+}
+
+Result<LoadedKernel> load(std::string_view object, KernelFrom from) {
+  Result<LoadedCodeRef> code = load_image(object);
+  if (!code) {
+    const Result<Codegen*> opened = codegen();
+    if (!opened) return {{}, opened.error};
+    code = opened.value->load(object);
+  }
   if (!code) return {{}, code.error};
   auto* fn = reinterpret_cast<KernelFn>(code.value->symbol(kKernelSymbol));
   if (fn == nullptr) return {{}, "the object has no kernel"};
@@ -113,10 +164,8 @@ void append_operands(std::string& key, const std::vector<OperandSpec>& operands)
 
 template <class Spec>
 Result<LoadedKernel> find_or_compile(const Spec& spec) {
-  const CodegenOrReason& opened = open_codegen();
-  if (opened.codegen == nullptr) return {{}, opened.reason};
-  Codegen& codegen = *opened.codegen;
-  const Result<Target> target = wanted_target(codegen);
+  const std::shared_ptr<ObjectCache> disk = disk_cache();
+  const Result<Target> target = wanted_target(*disk);
   if (!target) return {{}, target.error};
   const std::string key = kernel_key(spec, target.value);
   if (auto known = loaded().find(key)) {
@@ -127,13 +176,14 @@ Result<LoadedKernel> find_or_compile(const Spec& spec) {
     if (kernel) loaded().add(key, kernel.value);
     return kernel;
   };
-  const std::shared_ptr<ObjectCache> disk = disk_cache();
   if (const auto object = disk->find(key))
-    if (auto kernel = load(codegen, *object, KernelFrom::disk)) return keep(kernel);
-  const Result<std::string> object = codegen.compile(spec, target.value);
+    if (auto kernel = load(*object, KernelFrom::disk)) return keep(kernel);
+  const Result<Codegen*> opened = codegen();
+  if (!opened) return {{}, opened.error};
+  const Result<std::string> object = opened.value->compile(spec, target.value);
   if (!object) return {{}, object.error};
   disk->put(key, object.value);
-  return keep(load(codegen, object.value, KernelFrom::compiler));
+  return keep(load(object.value, KernelFrom::compiler));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "core/flags.h"
 #include "core/log.h"
 #include "jit/kernels.h"
+#include "jit/object_image.h"
 
 namespace lathe::jit {
 namespace {
@@ -227,6 +228,8 @@ TEST(Kernels, ComeFromTheCompilerThenMemoryThenDisk) {
   if (open_codegen().codegen == nullptr) GTEST_SKIP() << open_codegen().reason;
   const Folder folder;
   const FlagScope cache_dir(Flag::cache_dir, folder.path());
+  ASSERT_TRUE(get_kernel(scale_by(3)));  // from here on it is known what this machine is
+  const size_t before = folder.files();
   const ElementwiseSpec spec = scale_by(1.2345);
   const auto first = get_kernel(spec), second = get_kernel(spec);
   ASSERT_TRUE(first) << first.error;
@@ -234,7 +237,7 @@ TEST(Kernels, ComeFromTheCompilerThenMemoryThenDisk) {
   EXPECT_EQ(second.value.from, KernelFrom::memory);
   EXPECT_EQ(first.value.fn, second.value.fn);
   EXPECT_EQ(run_once(first.value.fn, 2), 2 * 1.2345f);
-  EXPECT_EQ(folder.files(), 1u);
+  EXPECT_EQ(folder.files(), before + 1);
   // Another process finds it on disk; a damaged file sends it back to the compiler.
   const auto in_child = [&](KernelFrom expected, double factor) {
     const pid_t child = fork();
@@ -258,6 +261,43 @@ TEST(Kernels, ComeFromTheCompilerThenMemoryThenDisk) {
   }
   EXPECT_EQ(in_child(KernelFrom::compiler, 0.75), 0);
   EXPECT_EQ(in_child(KernelFrom::disk, 0.75), 0);
+}
+
+TEST(ObjectImage, LoadsWhatLlvmMakes) {
+  if (open_codegen().codegen == nullptr) GTEST_SKIP() << open_codegen().reason;
+  Codegen& codegen = *open_codegen().codegen;
+  auto object = codegen.compile(scale_by(2.5), codegen.host());
+  ASSERT_TRUE(object) << object.error;
+  auto image = load_image(object.value);
+  ASSERT_TRUE(image) << image.error;
+  auto* fn = reinterpret_cast<KernelFn>(image.value->symbol(kKernelSymbol));
+  ASSERT_NE(fn, nullptr);
+  EXPECT_EQ(run_once(fn, 3), 7.5f);
+  EXPECT_EQ(image.value->symbol("nothing"), nullptr);
+}
+
+TEST(ObjectImage, RefusesWhatItDoesNotKnow) {
+  EXPECT_EQ(load_image("").error, "not an object for x86-64");
+  EXPECT_EQ(load_image("garbage").error, "not an object for x86-64");
+  if (open_codegen().codegen == nullptr) GTEST_SKIP() << open_codegen().reason;
+  Codegen& codegen = *open_codegen().codegen;
+  ElementwiseSpec spec = scale_by(1);  // a remainder is a call
+  spec.body = lower(
+      build([](absl::Span<const Expr> in) { return Exprs{fmod(in[0], in[0])}; }, {DType::f32}));
+  auto calls = codegen.compile(spec, codegen.host());
+  ASSERT_TRUE(calls) << calls.error;
+  EXPECT_EQ(load_image(calls.value).error, "the code calls what is not in the object");
+  EXPECT_TRUE(codegen.load(calls.value));  // LLVM's linker knows what it is
+  // Cut or changed, it is refused or loaded; what is loaded is not run.
+  auto object = codegen.compile(scale_by(2.5), codegen.host());
+  size_t refused = 0;
+  for (size_t n = 0; n < object.value.size(); ++n) {
+    refused += !load_image(std::string_view(object.value).substr(0, n));
+    std::string flipped = object.value;
+    flipped[n] = static_cast<char>(flipped[n] ^ 0x55);
+    (void)load_image(flipped);
+  }
+  EXPECT_EQ(refused, object.value.size());
 }
 
 TEST(Kernels, KeysTellApartWhatCodeDependsOn) {

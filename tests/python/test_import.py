@@ -1,13 +1,18 @@
 """What `import lathe` costs and brings along."""
 
+import os
 import subprocess
 import sys
+
+import pytest
 
 import lathe as lt
 
 
-def in_fresh_python(code):
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+def in_fresh_python(code, **environment):
+    environment = os.environ | environment
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -22,6 +27,23 @@ def test_little_is_loaded():
         "print(sorted(heavy), libraries)"
     )
     assert out.strip() == "[] []"
+
+
+def test_a_kernel_of_the_cache_runs_without_llvm(tmp_path):
+    program = (
+        "import lathe as lt\n"
+        "f = lt.trace(lambda x: lt.exp(x) * 2 + x)\n"
+        "y = f(lt.arange(1000, dtype=lt.float32))\n"
+        "maps = open('/proc/self/maps').read()\n"
+        "print(f.counts['kernels_generated'], 'lathe_llvm' in maps, y.sum().item())"
+    )
+    environment = {"LATHE_CACHE_DIR": str(tmp_path), "LATHE_ENGINE": "auto"}
+    first = in_fresh_python(program, **environment).split()
+    if first[0] == "0":
+        pytest.skip("this build has no LLVM")
+    second = in_fresh_python(program, **environment).split()
+    assert first[:2] == ["1", "True"] and second[:2] == ["1", "False"]
+    assert first[2] == second[2]
 
 
 def test_no_thread_is_started():
