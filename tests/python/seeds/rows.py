@@ -32,9 +32,12 @@ GROUPS = {
     "CP": "C++ use and deployment",
     "HL": "High-level API and training",
     "PV": "Profiling and visualising",
+    "DA": "Devices and accelerators",
+    "QC": "Quantisation and low precision",
     "TL": "Tensor languages and neighbours",
     "IR": "Intermediate representations",
     "IO": "Exchange with other systems",
+    "PF": "Performance claims",
     "PR": "Principles",
 }
 
@@ -42,10 +45,10 @@ shown = {}  # row -> (text, test)
 
 
 def shows(row, text):
-    """Marks a test: what of this row it shows. Its name begins with the row's."""
+    """Marks a test: what of this row it shows. The test is named after one of its rows."""
 
     def mark(test):
-        assert test.__name__.startswith("test_" + row.lower().replace("-", "_")), test.__name__
+        assert re.match(r"test_[a-z]{2}_\d\d_", test.__name__), test.__name__
         again = row in shown and not shown[row][1].endswith(f"::{test.__name__}`")
         assert not again, f"{row} is shown twice"
         shown[row] = (text, f"`seeds/{Path(test.__code__.co_filename).name}::{test.__name__}`")
@@ -70,6 +73,8 @@ def page():
     both = sorted(set(rows) & set(shown))
     assert not both, f"in elsewhere.txt and in a test of this folder: {both}"
     rows.update(shown)
+    strangers = [r for r in rows if not re.fullmatch(r"[A-Z]{2}-\d\d", r) or r[:2] not in GROUPS]
+    assert not strangers, f"of no group: {strangers}"
     parts = [HEAD, f"{len(rows)} rows.\n"]
     for group, title in GROUPS.items():
         names = sorted(r for r in rows if r.startswith(group))
