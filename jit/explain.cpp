@@ -4,6 +4,8 @@
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "core/flags.h"
 #include "jit/steps.h"
@@ -39,7 +41,12 @@ std::string choice(const Step& s) {
     }
   }
   ir::Filled filled = ir::fill(s.node->attrs(), s.node->places(), values);
-  return explain_text(make_query(*s.node->op(), filled.args(), s.types));
+  Query query = make_query(*s.node->op(), filled.args(), s.types);
+  std::string out = explain_text(query);
+  if (std::find(s.lasting.begin(), s.lasting.end(), true) != s.lasting.end() &&
+      family(query).pack != nullptr)
+    absl::StrAppend(&out, "what it multiplies by is a constant: packed once, for all calls\n");
+  return out;
 }
 
 /// Why generated code does not run this kernel, if it does not.

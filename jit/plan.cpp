@@ -62,6 +62,8 @@ class Planner {
     for (const Value* v : n.in()) s.in.push_back(slot(v));
     if (n.is(ir::Structure::op)) {
       kernel_or_op(n, s);
+      if (n.op()->kind == Kind::contract)
+        for (const Value* v : n.in()) s.lasting.push_back(lasting(v));
     } else if (n.is(ir::Structure::group)) {
       s.kind = Step::Kind::kernel;
       s.kernel = add_kernel(lower(n, geometries(n)), n);
@@ -94,6 +96,18 @@ class Planner {
     return out;
   }
 
+  /// A constant, or a view of one that no size decides.
+  bool lasting(const Value* v) const {
+    while (v->node() != nullptr && v->node()->is(ir::Structure::op)) {
+      const Node& n = *v->node();
+      if (n.op()->kind != Kind::view || n.in().size() != 1 ||
+          mentions(n, [](uint32_t) { return true; }))
+        return false;
+      v = n.in(0);
+    }
+    return v->node() != nullptr && v->node()->is(ir::Structure::constant);
+  }
+
   PointwiseKernel* add_kernel(Lowered lowered, const Node& n) {
     lowered.nest.name = n.is(ir::Structure::op) ? n.op()->name() : "group";
     p_.kernels_.push_back(std::make_unique<PointwiseKernel>(lowered));
@@ -123,10 +137,16 @@ class Planner {
   }
 
   bool mentions_dynamic(const Node& n) const {
+    return mentions(n,
+                    [&](uint32_t k) { return k >= static_symbols_.size() || !static_symbols_[k]; });
+  }
+
+  /// Any such symbol, in types or attributes.
+  template <class Such>
+  static bool mentions(const Node& n, Such such) {
     bool found = false;
     auto ask = [&](Int e) {
-      for (uint32_t k : symbols_of(e))
-        found = found || k >= static_symbols_.size() || !static_symbols_[k];
+      for (uint32_t k : symbols_of(e)) found = found || such(k);
     };
     for (const Value* v : n.out()) ir::for_each_int(v->type(), ask);
     for (const Value* v : n.in()) ir::for_each_int(v->type(), ask);

@@ -270,9 +270,12 @@ class Runner {
       b.contraction = prepared_contraction(call, in, operand(out));
       b.operands = in;
       b.revision = flags_revision();
+      for (size_t k = 0; k < in.size(); ++k)
+        b.packed[k] = p_.packed(s, k, b.contraction, in[k].data);
     }
     const Entry& entry = *b.contraction.entry;
-    Launch launch{in[0].data, in[1].data, elements(out), {}};
+    Launch launch{
+        in[0].data, in[1].data, elements(out), {}, {b.packed[0].get(), b.packed[1].get()}};
     if (entry.fuses) launch.epilogue = epilogue;
     entry.run(entry, *b.contraction.plan, launch);
     if (epilogue && !entry.fuses) {
@@ -509,6 +512,25 @@ class Runner {
 
 ir::Data Program::run(const ir::Data& inputs, RunContext& context) const {
   return Runner(*this, context).run(inputs);
+}
+
+/// Packed once for all sizes and threads, if the step's operand lasts and the entry has a better
+/// form for it.
+PackedRef Program::packed(const Step& step, size_t operand, const PreparedCall& call,
+                          const std::byte* data) const {
+  if (step.lasting.empty() || !step.lasting[operand] || call.entry->pack == nullptr) return nullptr;
+  std::lock_guard hold(mutex_);
+  auto known = std::find_if(packed_.begin(), packed_.end(), [&](const PackedOperand& p) {
+    return p.step == &step && p.operand == operand && p.entry == call.entry;
+  });
+  PackedRef before = known == packed_.end() ? nullptr : known->packed;
+  PackedRef now =
+      call.entry->pack(*call.entry, *call.plan, static_cast<int>(operand), data, before);
+  if (now != nullptr && known == packed_.end())
+    packed_.push_back({&step, operand, call.entry, now});
+  else if (now != nullptr)
+    known->packed = now;
+  return now;
 }
 
 ir::Data Program::run(const ir::Data& inputs) const {

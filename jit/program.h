@@ -15,6 +15,7 @@
 #include "graph/datum.h"
 #include "graph/ir.h"
 #include "jit/pointwise.h"
+#include "kernels/prepared.h"
 
 namespace lathe::jit {
 
@@ -59,6 +60,8 @@ class Program {
   friend class RunContext;
   friend class Runner;
   friend class Planner;
+  PackedRef packed(const Step& step, size_t operand, const PreparedCall& call,
+                   const std::byte* data) const;
   ir::Graph graph_;
   std::vector<Step> steps_;
   int slots_ = 0;
@@ -74,6 +77,13 @@ class Program {
   mutable std::vector<std::unique_ptr<RunContext>> idle_;
   mutable RunCounts counts_;
   mutable size_t peak_ = 0;
+  struct PackedOperand {
+    const Step* step;
+    size_t operand;
+    const Entry* entry;
+    PackedRef packed;
+  };
+  mutable std::vector<PackedOperand> packed_;
 };
 
 /// Per-call state: slots, the arena, what was bound last. One call at a time.

@@ -2,6 +2,8 @@
 // explain.cpp.
 #pragma once
 
+#include <array>
+
 #include "jit/program.h"
 #include "kernels/own/fold.h"
 #include "kernels/prepared.h"
@@ -24,6 +26,7 @@ struct Step {
   // A contraction: the kernel that replaces its results while they are hot. Its result is used by
   // nothing else.
   std::unique_ptr<Step> epilogue;
+  std::vector<bool> lasting;  // contractions: operands whose elements are the program's own
   std::unique_ptr<RowGroup> rows;
   // Structures: steps and result slots of each block, parameters first.
   struct Inner {
@@ -91,6 +94,7 @@ struct Bound {
     uint64_t revision = 0;
     PreparedCall contraction;
     absl::InlinedVector<lathe::Operand, 2> operands;  // what it was prepared for
+    std::array<PackedRef, 2> packed;                  // of those that last
     bool fixed = false;                               // a view of what never moves: computed once
     bool done = false;
     std::unique_ptr<OfStep> epilogue;

@@ -30,26 +30,42 @@ Verdict named_row(const Entry& entry, const Query& query) {
 Verdict without_cuda(const Entry&, const Query&) { return Verdict::no(Reason::no_cuda); }
 
 constexpr Entry vendor(std::string_view name) {
-  return {name, Kind::contract, Bits::pinned, plugin_accepts, plugin_prepare, plugin_run, nullptr};
+  return {.name = name,
+          .kind = Kind::contract,
+          .bits = Bits::pinned,
+          .accepts = plugin_accepts,
+          .prepare = plugin_prepare,
+          .run = plugin_run};
 }
 constexpr Entry cuda(std::string_view name) {
-  return {name, Kind::contract, Bits::pinned, without_cuda, nullptr, nullptr, nullptr};
+  return {.name = name, .kind = Kind::contract, .bits = Bits::pinned, .accepts = without_cuda};
 }
 constexpr Entry whole(std::string_view name, Kind kind, void (*call)(const Call&, Outputs&)) {
-  return {name, kind, Bits::defined, any_host, nullptr, nullptr, call};
+  return {.name = name, .kind = kind, .bits = Bits::defined, .accepts = any_host, .call = call};
 }
 
 constexpr std::array kContract = {
-    Entry{"own.gemm", Kind::contract, Bits::defined, own::product_accepts, own::product_prepare,
-          own::product_run, nullptr, true},
+    Entry{.name = "own.gemm",
+          .kind = Kind::contract,
+          .bits = Bits::defined,
+          .accepts = own::product_accepts,
+          .prepare = own::product_prepare,
+          .run = own::product_run,
+          .pack = own::product_pack,
+          .fuses = true},
     vendor("onednn.matmul"),
     vendor("onednn.conv"),
     vendor("openblas.gemm"),
     vendor("eigen.gemm"),
     cuda("cublas.gemm"),
     cuda("cudnn.conv"),
-    Entry{"reference.contract", Kind::contract, Bits::defined, reference::contract_accepts,
-          reference::contract_prepare, reference::contract_run, nullptr, true},
+    Entry{.name = "reference.contract",
+          .kind = Kind::contract,
+          .bits = Bits::defined,
+          .accepts = reference::contract_accepts,
+          .prepare = reference::contract_prepare,
+          .run = reference::contract_run,
+          .fuses = true},
 };
 constexpr std::array kElementwise = {
     whole("own.strips", Kind::elementwise, own::run_body),
@@ -66,10 +82,16 @@ constexpr std::array kScan = {whole("own.scan", Kind::scan, own::run_scan),
 constexpr std::array kView = {whole("own.view", Kind::view, own::run_view)};
 constexpr std::array kIndex = {whole("own.index", Kind::index, own::run_index)};
 constexpr std::array kSort = {whole("own.sort", Kind::sort, own::run_sort)};
-constexpr std::array kOpaque = {Entry{"own.searchsorted", Kind::opaque, Bits::defined, named_row,
-                                      nullptr, nullptr, own::run_searchsorted},
-                                Entry{"custom.kernel", Kind::opaque, Bits::pinned, custom_accepts,
-                                      nullptr, nullptr, run_custom}};
+constexpr std::array kOpaque = {Entry{.name = "own.searchsorted",
+                                      .kind = Kind::opaque,
+                                      .bits = Bits::defined,
+                                      .accepts = named_row,
+                                      .call = own::run_searchsorted},
+                                Entry{.name = "custom.kernel",
+                                      .kind = Kind::opaque,
+                                      .bits = Bits::pinned,
+                                      .accepts = custom_accepts,
+                                      .call = run_custom}};
 
 }  // namespace
 

@@ -94,11 +94,19 @@ class Prepared {
 };
 using PreparedRef = std::unique_ptr<const Prepared>;
 
+/// An operand whose elements do not change, in the form an entry reads best. Immutable.
+class Packed {
+ public:
+  virtual ~Packed() = default;
+};
+using PackedRef = std::shared_ptr<const Packed>;
+
 struct Launch {
   const std::byte* a;
   const std::byte* b;
   std::byte* out;
   Epilogue epilogue;
+  const Packed* packed[2] = {};  // a and b, where Entry::pack gave something
 };
 
 struct Entry {
@@ -109,6 +117,10 @@ struct Entry {
   // Contractions:
   PreparedRef (*prepare)(const Entry&, const Problem&) = nullptr;
   void (*run)(const Entry&, const Prepared&, const Launch&) = nullptr;
+  /// Operand 0 or 1 for all runs of this plan: `known` (of this entry, for another plan) if it
+  /// serves, null if the operand is read best as it is.
+  PackedRef (*pack)(const Entry&, const Prepared&, int operand, const std::byte* data,
+                    const PackedRef& known) = nullptr;
   // The other kinds run a call as it stands.
   void (*call)(const Call&, Outputs&) = nullptr;
   bool fuses = false;  // contractions: run heeds the launch's epilogue

@@ -45,12 +45,18 @@ void add_parts(ProductPlan& plan, const Contraction& c, int64_t block) {
   for (Part& part : plan.parts) part.product.block = block;
 }
 
+/// The one product that writes the outputs where they are; null if there are several.
+const Product* only_product(const ProductPlan& plan) {
+  bool only = plan.parts.size() == 1 && plan.parts[0].target.shape.empty();
+  return only ? &plan.parts[0].product : nullptr;
+}
+
 template <class T>
 void run_parts(const ProductPlan& plan, const std::byte* a, const std::byte* b, std::byte* out,
-               const Epilogue& epilogue) {
+               const Epilogue& epilogue, absl::Span<const PackedSide* const> packed = {}) {
   const T *left = reinterpret_cast<const T*>(a), *right = reinterpret_cast<const T*>(b);
-  if (plan.parts.size() == 1 && plan.parts[0].target.shape.empty())
-    return run_product(plan.parts[0].product, left, right, reinterpret_cast<T*>(out), epilogue);
+  if (const Product* only = only_product(plan))
+    return run_product(*only, left, right, reinterpret_cast<T*>(out), epilogue, packed);
   for (const Part& part : plan.parts) {
     Scratch own(static_cast<size_t>(part.target.numel()) * sizeof(T));
     run_product(part.product, left, right, own.as<T>(), {});
@@ -146,9 +152,22 @@ void product_run(const Entry&, const Prepared& prepared, const Launch& launch) {
   const auto& plan = static_cast<const ProductPlan&>(prepared);
   if (narrow(plan.dtype)) return run_narrow(plan, launch);
   if (plan.dtype == DType::c64) return run_complex(plan, launch);
+  const PackedSide* packed[] = {static_cast<const PackedSide*>(launch.packed[0]),
+                                static_cast<const PackedSide*>(launch.packed[1])};
   plan.dtype == DType::f64
-      ? run_parts<double>(plan, launch.a, launch.b, launch.out, launch.epilogue)
-      : run_parts<float>(plan, launch.a, launch.b, launch.out, launch.epilogue);
+      ? run_parts<double>(plan, launch.a, launch.b, launch.out, launch.epilogue, packed)
+      : run_parts<float>(plan, launch.a, launch.b, launch.out, launch.epilogue, packed);
+}
+
+PackedRef product_pack(const Entry&, const Prepared& prepared, int operand, const std::byte* data,
+                       const PackedRef& known) {
+  const auto& plan = static_cast<const ProductPlan&>(prepared);
+  const Product* product = only_product(plan);
+  if (product == nullptr || narrow(plan.dtype) || plan.dtype == DType::c64) return nullptr;
+  auto before = std::static_pointer_cast<const PackedSide>(known);
+  return plan.dtype == DType::f64
+             ? pack_side(*product, operand, reinterpret_cast<const double*>(data), before)
+             : pack_side(*product, operand, reinterpret_cast<const float*>(data), before);
 }
 
 }  // namespace lathe::own

@@ -11,6 +11,8 @@
 #include "kernels/contraction.h"
 #include "kernels/epilogue.h"
 #include "kernels/own/side.h"
+#include "kernels/scratch.h"
+#include "kernels/table.h"
 
 namespace lathe::own {
 
@@ -38,8 +40,23 @@ void expand_complex(const float* from, int64_t elements, float* to);
 /// `c.out` must be row-major contiguous in the order of batch, then outer variables.
 Product make_product(const Contraction& c);
 
-/// T: float or double.
+/// One side in panels, each with all of its k.
+struct PackedSide final : Packed {
+  PackedSide(int w, int64_t n, int64_t k, size_t bytes)
+      : width(w), lines(n), depth(k), panels(bytes) {}
+  int width;
+  int64_t lines, depth;
+  Scratch panels;
+};
+using PackedSideRef = std::shared_ptr<const PackedSide>;
+/// The side that operand a (0) or b (1) is: `known` if it is the same, null if this product reads
+/// the side where it lies, or several of it.
 template <class T>
-void run_product(const Product& p, const T* a, const T* b, T* out, const Epilogue& epilogue);
+PackedSideRef pack_side(const Product& p, int operand, const T* data, const PackedSideRef& known);
+
+/// T: float or double. `packed`: of a and b, or null.
+template <class T>
+void run_product(const Product& p, const T* a, const T* b, T* out, const Epilogue& epilogue,
+                 absl::Span<const PackedSide* const> packed = {});
 
 }  // namespace lathe::own

@@ -24,14 +24,43 @@ class Runner {
   Runner(const Product& p, const T* left, const T* right, T* out, const Epilogue& epilogue)
       : p_(p), tiles_(tiles<T>()), left_(left), right_(right), out_(out), epilogue_(epilogue) {}
 
+  /// Sides that were packed before.
+  void use(const PackedSide* left, const PackedSide* right) {
+    packed_left_ = left;
+    packed_right_ = right;
+  }
+
+  /// One side packed for other runs; see pack_side().
+  PackedSideRef pack(bool right, const PackedSideRef& known) {
+    const Side& side = right ? p_.right : p_.left;
+    if (p_.products == 0 || p_.rows == 0 || p_.cols == 0 || p_.depth == 0) return nullptr;
+    if (vector_fits() || taps_fit() || !side.plain()) return nullptr;
+    for (const Product::Repeat& r : p_.repeats)
+      if ((right ? r.right : r.left) != 0) return nullptr;
+    int width = right ? tiles_.cols : tiles_.rows;
+    bool same =
+        known && known->width == width && known->lines == side.extent() && known->depth == p_.depth;
+    if (same) return known;
+    auto packed =
+        std::make_shared<PackedSide>(width, side.extent(), p_.depth, packed_bytes(side, width, 1));
+    fill_panels(side, right ? right_ : left_, width, 1, packed->panels.template as<T>());
+    return packed;
+  }
+
   void run() {
     if (p_.products == 0 || p_.rows == 0 || p_.cols == 0) return;
     if (p_.depth == 0) return zeros();
     if (vector_fits()) return vectors();
     if (taps_fit()) return tap_rows();
     choose_blocks();
-    if (share_left_) pack_all(p_.left, left_, tiles_.rows, left_copies_, shared_left_);
-    if (share_right_) pack_all(p_.right, right_, tiles_.cols, right_copies_, shared_right_);
+    if (packed_left_ != nullptr)
+      left_panels_ = packed_left_->panels.as<T>();
+    else if (share_left_)
+      left_panels_ = pack_all(p_.left, left_, tiles_.rows, left_copies_, shared_left_);
+    if (packed_right_ != nullptr)
+      right_panels_ = packed_right_->panels.as<T>();
+    else if (share_right_)
+      right_panels_ = pack_all(p_.right, right_, tiles_.cols, right_copies_, shared_right_);
     int64_t tasks = p_.products * row_blocks_ * col_blocks_;
     parallel_for(tasks, grain(rows_block_ * cols_block_ * p_.depth),
                  [&](int64_t begin, int64_t end) {
@@ -97,10 +126,11 @@ class Runner {
     rows_block_ = split <= 1 ? p_.rows : round_up((p_.rows + split - 1) / split, tiles_.rows);
     row_blocks_ = (p_.rows + rows_block_ - 1) / rows_block_;
     bool narrow = p_.cols <= 3 * tiles_.cols;
-    left_direct_ =
-        p_.left.plain() && p_.left.x_step() == 1 && (p_.rows <= 2 * tiles_.rows || narrow);
-    left_rows_ = !left_direct_ && p_.left.plain() && p_.left.k_step() == 1 && narrow;
-    right_direct_ = p_.right.plain() && p_.right.x_step() == 1 &&
+    left_direct_ = packed_left_ == nullptr && p_.left.plain() && p_.left.x_step() == 1 &&
+                   (p_.rows <= 2 * tiles_.rows || narrow);
+    left_rows_ = packed_left_ == nullptr && !left_direct_ && p_.left.plain() &&
+                 p_.left.k_step() == 1 && narrow;
+    right_direct_ = packed_right_ == nullptr && p_.right.plain() && p_.right.x_step() == 1 &&
                     (p_.rows <= 3 * tiles_.rows || p_.depth * p_.cols <= 1 << 14 ||
                      (p_.rows <= 9 * tiles_.rows && p_.right.k_step() <= 256));
     for (const Product::Repeat& r : p_.repeats) {
@@ -111,13 +141,15 @@ class Runner {
     }
     share_left_ = !left_direct_ && !left_rows_ && col_blocks_ * (p_.products / left_copies_) > 1 &&
                   small_enough(left_copies_ * round_up(p_.rows, tiles_.rows));
-    if (row_blocks_ > 1 && !right_direct_ &&
+    share_left_ = share_left_ || packed_left_ != nullptr;
+    if (row_blocks_ > 1 && !right_direct_ && packed_right_ == nullptr &&
         !small_enough(right_copies_ * round_up(p_.cols, tiles_.cols))) {
       rows_block_ = p_.rows;
       row_blocks_ = 1;
     }
-    share_right_ = !right_direct_ && row_blocks_ * (p_.products / right_copies_) > 1 &&
-                   small_enough(right_copies_ * round_up(p_.cols, tiles_.cols));
+    share_right_ = packed_right_ != nullptr ||
+                   (!right_direct_ && row_blocks_ * (p_.products / right_copies_) > 1 &&
+                    small_enough(right_copies_ * round_up(p_.cols, tiles_.cols)));
   }
 
   static bool any(absl::Span<const int64_t> xs) {
@@ -166,12 +198,18 @@ class Runner {
     return i;
   }
 
+  size_t packed_bytes(const Side& side, int width, int64_t copies) const {
+    return static_cast<size_t>(copies * round_up(side.extent(), width) * p_.depth + 64) * sizeof(T);
+  }
+  const T* pack_all(const Side& side, const T* base, int width, int64_t copies,
+                    std::optional<Scratch>& to) {
+    to.emplace(packed_bytes(side, width, copies));
+    fill_panels(side, base, width, copies, to->template as<T>());
+    return to->template as<T>();
+  }
   /// A whole side in panels `width` wide, all k of a panel together.
-  void pack_all(const Side& side, const T* base, int width, int64_t copies,
-                std::optional<Scratch>& to) {
+  void fill_panels(const Side& side, const T* base, int width, int64_t copies, T* data) {
     int64_t panels = (side.extent() + width - 1) / width, panel = width * p_.depth;
-    to.emplace(static_cast<size_t>(copies * panels * panel + 64) * sizeof(T));
-    T* data = to->template as<T>();
     bool left = &side == &p_.left;
     const Varies& varies = left ? left_varies_ : right_varies_;
     parallel_for(copies * panels, grain(panel * 16), [&](int64_t begin, int64_t end) {
@@ -196,13 +234,11 @@ class Runner {
     block.col = col_block * cols_block_;
     block.cols = std::min(cols_block_, p_.cols - block.col);
     if (share_left_)
-      block.packed_left = shared_left_->template as<T>() + copy_of(product, left_varies_) *
-                                                               round_up(p_.rows, tiles_.rows) *
-                                                               p_.depth;
+      block.packed_left =
+          left_panels_ + copy_of(product, left_varies_) * round_up(p_.rows, tiles_.rows) * p_.depth;
     if (share_right_)
-      block.packed_right = shared_right_->template as<T>() + copy_of(product, right_varies_) *
-                                                                 round_up(p_.cols, tiles_.cols) *
-                                                                 p_.depth;
+      block.packed_right = right_panels_ + copy_of(product, right_varies_) *
+                                               round_up(p_.cols, tiles_.cols) * p_.depth;
     block.right_panel = scratch;
     block.left_panel = scratch + right_room();
     for (int64_t k = 0; k < p_.depth; k += p_.block)
@@ -407,18 +443,36 @@ class Runner {
        share_right_ = false;
   Varies left_varies_, right_varies_;
   std::optional<Scratch> shared_left_, shared_right_;
+  const T *left_panels_ = nullptr, *right_panels_ = nullptr;
+  const PackedSide *packed_left_ = nullptr, *packed_right_ = nullptr;
 };
 
 }  // namespace
 
 template <class T>
-void run_product(const Product& p, const T* a, const T* b, T* out, const Epilogue& epilogue) {
+void run_product(const Product& p, const T* a, const T* b, T* out, const Epilogue& epilogue,
+                 absl::Span<const PackedSide* const> packed) {
   const T* left = (p.right_is_a ? b : a) + p.left_offset;
   const T* right = (p.right_is_a ? a : b) + p.right_offset;
-  Runner<T>(p, left, right, out, epilogue).run();
+  Runner<T> runner(p, left, right, out, epilogue);
+  if (!packed.empty()) runner.use(packed[p.right_is_a ? 1 : 0], packed[p.right_is_a ? 0 : 1]);
+  runner.run();
 }
 
-template void run_product(const Product&, const float*, const float*, float*, const Epilogue&);
-template void run_product(const Product&, const double*, const double*, double*, const Epilogue&);
+template <class T>
+PackedSideRef pack_side(const Product& p, int operand, const T* data, const PackedSideRef& known) {
+  bool right = p.right_is_a == (operand == 0);
+  const T* left_data = right ? nullptr : data + p.left_offset;
+  const T* right_data = right ? data + p.right_offset : nullptr;
+  const Epilogue none;
+  return Runner<T>(p, left_data, right_data, nullptr, none).pack(right, known);
+}
+
+template void run_product(const Product&, const float*, const float*, float*, const Epilogue&,
+                          absl::Span<const PackedSide* const>);
+template void run_product(const Product&, const double*, const double*, double*, const Epilogue&,
+                          absl::Span<const PackedSide* const>);
+template PackedSideRef pack_side(const Product&, int, const float*, const PackedSideRef&);
+template PackedSideRef pack_side(const Product&, int, const double*, const PackedSideRef&);
 
 }  // namespace lathe::own
