@@ -45,7 +45,7 @@ std::string choice(const Step& s) {
   std::string out = explain_text(query);
   if (std::find(s.lasting.begin(), s.lasting.end(), true) != s.lasting.end() &&
       family(query).pack != nullptr)
-    absl::StrAppend(&out, "what it multiplies by is a constant: packed once, for all calls\n");
+    absl::StrAppend(&out, "\nwhat it multiplies by is a constant: packed once, for all calls");
   return out;
 }
 

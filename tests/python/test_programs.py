@@ -186,6 +186,7 @@ def test_freezing_folds_batch_norm_and_nothing_else_changes():
     frozen = lt.freeze(net, x)
     assert net.training and net.norm.training
     assert "batch norm" in frozen.note
+    assert "packed once, for all calls" in frozen.explain()
     assert frozen.graph.count("conv2d(") == 1
     for op in ("rsqrt(", "dropout(", "mul("):
         assert op not in frozen.graph
