@@ -5,9 +5,7 @@
 #include <absl/strings/str_format.h>
 #include <absl/strings/str_split.h>
 
-#include <set>
-
-#include "tests/cpp/support/samples.h"
+#include "tests/bits/rows.h"
 
 namespace lathe::bits_test {
 namespace {
@@ -33,10 +31,6 @@ constexpr Total kTotals[] = {{"programs", &Coverage::programs},
                              {"outputs", &Coverage::outputs},
                              {"outputs_with_values", &Coverage::outputs_with_values}};
 
-constexpr DType kDTypes[] = {DType::bool_, DType::u8,  DType::i8,  DType::i16,
-                             DType::i32,   DType::i64, DType::f16, DType::bf16,
-                             DType::f32,   DType::f64, DType::c64};
-
 std::string cell(Kind kind, DType dtype) {
   return absl::StrCat(name(kind), " ", info(dtype).short_name);
 }
@@ -45,10 +39,8 @@ std::string cell(Kind kind, DType dtype) {
 /// their parts are counted, and their rows.
 bool possible(Kind kind, DType dtype) {
   if (kind == Kind::composite) return false;
-  for (const testing::Sample& s : testing::samples()) {
-    const Op& op = get_op(s.op);
-    if (op.kind == kind && op.extra.domain.has(dtype)) return true;
-  }
+  for (const Row& row : rows())
+    if (row.op->kind == kind && row.takes.has(dtype)) return true;
   return false;
 }
 
@@ -93,11 +85,11 @@ std::string Coverage::table() const {
   std::string out;
   for (const Total& t : kTotals) absl::StrAppend(&out, t.name, " ", this->*t.count, "\n");
   absl::StrAppend(&out, absl::StrFormat("%-12s", "kind"));
-  for (DType d : kDTypes) absl::StrAppend(&out, absl::StrFormat("%7s", info(d).short_name));
+  for (DType d : kTensorTypes) absl::StrAppend(&out, absl::StrFormat("%7s", info(d).short_name));
   for (int k = 0; k < kKinds; ++k) {
     auto kind = static_cast<Kind>(k);
     absl::StrAppend(&out, "\n", absl::StrFormat("%-12s", name(kind)));
-    for (DType d : kDTypes) {
+    for (DType d : kTensorTypes) {
       int64_t n = at(kinds, cell(kind, d));
       absl::StrAppend(&out, n == 0 && !possible(kind, d) ? "      -" : absl::StrFormat("%7d", n));
     }
@@ -118,13 +110,13 @@ std::string Coverage::table() const {
 
 std::vector<std::string> Coverage::shortfalls(int64_t each_row) const {
   std::vector<std::string> out;
-  std::set<std::string> sampled;
-  for (const testing::Sample& s : testing::samples()) sampled.insert(s.op);
-  for (const std::string& row : sampled)
-    if (at(rows, row) < each_row)
-      out.push_back(absl::StrCat("row ", row, " was called ", at(rows, row), " times"));
+  for (const Row& row : bits_test::rows()) {
+    int64_t called = at(rows, row.op->name());
+    if (called < each_row)
+      out.push_back(absl::StrCat("row ", row.op->name(), " was called ", called, " times"));
+  }
   for (int k = 0; k < kKinds; ++k)
-    for (DType d : kDTypes) {
+    for (DType d : kTensorTypes) {
       auto kind = static_cast<Kind>(k);
       if (possible(kind, d) && at(kinds, cell(kind, d)) == 0)
         out.push_back(absl::StrCat("no ", name(kind), " row ran with ", name(d)));

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "core/dispatch.h"
 #include "core/error.h"
 #include "include/lathe/ops/math.h"
+#include "tests/bits/rows.h"
 
 namespace lathe::bits_test {
 namespace {
@@ -20,23 +22,9 @@ constexpr int kMostRank = 6;
 /// How far a proposal strays from its sample.
 enum Level : int { kWild, kFresh, kPlain };
 
-struct RowSamples {
-  const Op* op;
-  std::vector<const Sample*> samples;
-};
-const std::vector<RowSamples>& rows() {
-  static const std::vector<RowSamples> all = [] {
-    std::map<std::string, std::vector<const Sample*>> by_name;
-    for (const Sample& s : testing::samples()) by_name[s.op].push_back(&s);
-    std::vector<RowSamples> out;
-    for (auto& [name, samples] : by_name) out.push_back({&get_op(name), samples});
-    return out;
-  }();
-  return all;
-}
-
 /// Finite and moderate, so that what is computed from it says something.
 bool tame(const Tensor& x) {
+  if (is_complex(x.dtype())) return tame(M::abs(x));
   if (!is_floating(x.dtype())) return true;
   Tensor wide = M::cast(x, DType::f64);
   const auto* data = reinterpret_cast<const double*>(wide.data());
@@ -75,10 +63,17 @@ class Generator {
   }
 
   DType draw_dtype() {
-    constexpr DType kOther[] = {DType::f16, DType::bf16, DType::f64, DType::f64,
-                                DType::f16, DType::bf16, DType::i32, DType::i64,
-                                DType::i16, DType::i8,   DType::u8,  DType::bool_};
+    constexpr DType kOther[] = {DType::f16,  DType::bf16,  DType::f64, DType::f64, DType::f16,
+                                DType::bf16, DType::i32,   DType::i64, DType::i16, DType::i8,
+                                DType::u8,   DType::bool_, DType::c64, DType::c64};
     return chance(50) ? DType::f32 : kOther[below(std::size(kOther))];
+  }
+  /// The program's own dtype where the row takes it, now and then another one.
+  DType draw_dtype(const Row& row) {
+    if (row.takes.has(main_) && chance(85)) return main_;
+    for (int i = 0; i < 20; ++i)
+      if (DType d = draw_dtype(); row.takes.has(d)) return d;
+    return kTensorTypes[below(std::size(kTensorTypes))];
   }
 
   // ── values ──
@@ -89,25 +84,36 @@ class Generator {
     return -1;
   }
 
-  DType dtype_for(char kind, Level level) {
-    if (kind == 'i') return chance(60) || level == kPlain ? DType::i64 : draw_integer();
-    if (kind == 'c') return DType::c64;
-    if (level == kPlain) return DType::f32;
-    return chance(85) ? main_ : draw_dtype();
+  /// Operands of one call are mostly of one dtype: that of the first.
+  DType dtype_for(char kind, const Row& row, Level level) {
+    if (kind == 'b') return DType::bool_;
+    if (kind == 'n') return level == kPlain || chance(70) ? DType::i64 : DType::i32;
+    if (level == kPlain) return kind == 'i' ? DType::i64 : kind == 'c' ? DType::c64 : DType::f32;
+    if (call_dtype_ && chance(85)) return *call_dtype_;
+    DType d = draw_dtype(row);
+    if (kind == 'c' && chance(60)) d = DType::c64;
+    if (kind == 'i' && chance(60)) d = draw_integer();
+    return d;
   }
   DType draw_integer() {
-    constexpr DType kIntegers[] = {DType::i32, DType::i16, DType::i8, DType::u8, DType::bool_};
+    constexpr DType kIntegers[] = {DType::i64, DType::i64, DType::i64, DType::i64,  DType::i32,
+                                   DType::i16, DType::i8,  DType::u8,  DType::bool_};
     return kIntegers[below(std::size(kIntegers))];
   }
+  void note_dtype(char kind, DType d) {
+    if (any_dtype(kind) && !call_dtype_) call_dtype_ = d;
+  }
 
-  int fresh(const SampleTensor& like, Shape shape, Level level) {
+  int fresh(const SampleTensor& like, const Row& row, Shape shape, Level level) {
     Input in;
     in.id = p_.ids + static_cast<int>(drafts_.size());
     in.like = like;
     in.like.shape = shape;
-    in.dtype = dtype_for(like.kind, level);
+    in.dtype = dtype_for(like.kind, row, level);
+    note_dtype(like.kind, in.dtype);
     in.seed = rng_();
-    in.special = like.kind == 'f' && chance(8);
+    bool wide = like.kind == 'f' || like.kind == 'i' || like.kind == 'c';
+    in.special = wide && chance(8);
     for (Int s : shape) in.slots.push_back(slot_of(s));
     constexpr Layout kLayouts[] = {Layout::transposed, Layout::strided, Layout::offset,
                                    Layout::expanded};
@@ -124,29 +130,18 @@ class Generator {
                        : draft_values_[static_cast<size_t>(id - p_.ids)];
   }
 
-  static bool kind_fits(char kind, const Tensor& t) {
-    switch (kind) {
-      case 'c':
-        return is_complex(t.dtype());
-      case 'i':
-        return is_integer(t.dtype()) || t.dtype() == DType::bool_;
-      case 'b':
-        return t.dtype() == DType::bool_;
-      case 'n':
-      case 's':
-        return false;
-      default:
-        return true;
-    }
+  static bool kind_fits(char kind, const Row& row, const Tensor& t) {
+    if (kind == 'n' || kind == 's') return false;
+    return kind == 'b' ? t.dtype() == DType::bool_ : row.takes.has(t.dtype());
   }
 
   /// A value made before, the later the likelier; -1: none fits.
-  int reuse(char kind, const std::function<bool(const Tensor&)>& fits) {
+  int reuse(const std::function<bool(const Tensor&)>& fits) {
     std::vector<int> ids;
     for (int id = 0; id < p_.ids; ++id) {
       const Tensor& t = pool_[static_cast<size_t>(id)];
       bool wild = !tame_[static_cast<size_t>(id)];
-      if (kind_fits(kind, t) && fits(t) && (!wild || chance(8))) ids.push_back(id);
+      if (fits(t) && (!wild || chance(8))) ids.push_back(id);
     }
     if (ids.empty()) return -1;
     size_t back = std::min<size_t>(chance(60) ? below(3) : below(ids.size()), ids.size() - 1);
@@ -176,20 +171,25 @@ class Generator {
     return out;
   }
 
-  int operand(const SampleTensor& t, const Op& op, const Tensor* leader, Level level,
+  int operand(const SampleTensor& t, const Row& row, const Tensor* leader, Level level,
               std::map<int64_t, int64_t>& sizes) {
-    bool free_shape = op.kind == Kind::elementwise;
+    bool free_shape = row.op->kind == Kind::elementwise;
     bool plain_kind = t.kind == 'f' || t.kind == 'i' || t.kind == 'b' || t.kind == 'c';
     if (level == kWild && chance(plain_kind ? 85 : 25)) {
+      bool alike = any_dtype(t.kind) && call_dtype_ && chance(free_shape ? 30 : 80);
       auto fits = [&](const Tensor& v) {
+        if (!kind_fits(t.kind, row, v) || (alike && v.dtype() != *call_dtype_)) return false;
         if (!free_shape) return v.rank() == static_cast<int>(t.shape.size());
         return leader == nullptr || broadcasts(v.shape(), leader->shape());
       };
-      if (int id = reuse(t.kind, fits); id >= 0) return id;
+      if (int id = reuse(fits); id >= 0) {
+        note_dtype(t.kind, value(id).dtype());
+        return id;
+      }
     }
     if (level != kPlain && free_shape && leader != nullptr)
-      return fresh(t, alongside(leader->shape()), level);
-    return fresh(t, mapped(t.shape, sizes, level), level);
+      return fresh(t, row, alongside(leader->shape()), level);
+    return fresh(t, row, mapped(t.shape, sizes, level), level);
   }
 
   static bool broadcasts(const Shape& a, const Shape& b) {
@@ -240,13 +240,20 @@ class Generator {
         }
   }
 
-  std::optional<Step> propose(const Op& op, const Sample& sample, Level level) {
+  /// A dtype argument: what is made from nothing has what the row takes, a cast goes anywhere.
+  Arg draw_dtype_arg(const Row& row) {
+    if (makes_from_nothing(*row.op)) return draw_dtype(row);
+    return kTensorTypes[below(std::size(kTensorTypes))];
+  }
+
+  std::optional<Step> propose(const Row& row, const Sample& sample, Level level) {
+    call_dtype_.reset();
     std::map<int64_t, int64_t> sizes;
     std::vector<std::pair<const TensorImpl*, int>> ids;
     const Tensor* leader = nullptr;
     bool possible = true;
     auto make = [&](const SampleTensor& t) {
-      int id = operand(t, op, leader, level, sizes);
+      int id = operand(t, row, leader, level, sizes);
       if (id < 0) {
         possible = false;
         return scalar_tensor(0.0, DType::f32);
@@ -265,10 +272,13 @@ class Generator {
       LATHE_INTERNAL("a tensor that was not handed out");
     };
     Step s;
-    s.op = &op;
+    s.op = row.op;
     bool map_sizes = level != kPlain && chance(60);
     for (size_t k = 0; k < call.args.size(); ++k)
-      add_literal(s, k, call.args[k], sizes, id_of, map_sizes);
+      if (row.op->schema.params[k].type == ArgType::dtype && level != kPlain && chance(70))
+        s.attrs.push(draw_dtype_arg(row));
+      else
+        add_literal(s, k, call.args[k], sizes, id_of, map_sizes);
     return s;
   }
 
@@ -307,11 +317,11 @@ class Generator {
       bool done = which < 5 ? add_inplace() : which < 7 ? add_assign() : add_structure();
       if (done) return;
     }
-    const RowSamples& row = rows()[below(rows().size())];
+    const Row& row = rows()[below(rows().size())];
     const Sample& sample = *row.samples[below(row.samples.size())];
     for (Level level : {kWild, kWild, kFresh, kFresh, kPlain}) {
       drop_drafts();
-      std::optional<Step> s = propose(*row.op, sample, level);
+      std::optional<Step> s = propose(row, sample, level);
       if (s && attempt(*s)) return;
     }
     drop_drafts();
@@ -323,9 +333,9 @@ class Generator {
     draft_values_.clear();
   }
 
-  const RowSamples* elementwise_row() {
+  const Row* elementwise_row() {
     for (int i = 0; i < 20; ++i) {
-      const RowSamples& row = rows()[below(rows().size())];
+      const Row& row = rows()[below(rows().size())];
       if (row.op->kind == Kind::elementwise && row.op->schema.results.size() == 1) return &row;
     }
     return nullptr;
@@ -334,9 +344,9 @@ class Generator {
   bool add_inplace() {
     for (int i = 0; i < 4; ++i) {
       drop_drafts();
-      const RowSamples* row = elementwise_row();
+      const Row* row = elementwise_row();
       if (row == nullptr) continue;
-      std::optional<Step> s = propose(*row->op, *row->samples[0], kWild);
+      std::optional<Step> s = propose(*row, *row->samples[0], kWild);
       // Only a value there is can be written to; a new input will do too.
       if (!s || s->operands.empty() || s->operands[0].place.param != 0) continue;
       s->form = Step::Form::inplace;
@@ -347,9 +357,9 @@ class Generator {
 
   bool add_assign() {
     drop_drafts();
-    int dst = reuse('f', [](const Tensor&) { return true; });
+    int dst = reuse([](const Tensor&) { return true; });
     if (dst < 0) return false;
-    int src = reuse('f', [&](const Tensor& v) {
+    int src = reuse([&](const Tensor& v) {
       return v.rank() <= value(dst).rank() && broadcasts(v.shape(), value(dst).shape());
     });
     if (src < 0 || src == dst) return false;
@@ -366,8 +376,8 @@ class Generator {
   }
 
   std::optional<Step> link(const Tensor& x) {
-    const RowSamples* row = elementwise_row();
-    if (row == nullptr) return std::nullopt;
+    const Row* row = elementwise_row();
+    if (row == nullptr || !row->takes.has(x.dtype())) return std::nullopt;
     const Sample& sample = *row->samples[0];
     std::vector<std::pair<const TensorImpl*, int>> ids{{x.impl(), kCarried}};
     bool first = true, possible = true;
@@ -377,8 +387,10 @@ class Generator {
         first = false;
         return x;
       }
-      auto fits = [&](const Tensor& v) { return identical(v.shape(), x.shape()); };
-      int id = reuse(t.kind, fits);
+      auto fits = [&](const Tensor& v) {
+        return kind_fits(t.kind, *row, v) && identical(v.shape(), x.shape());
+      };
+      int id = reuse(fits);
       if (id < 0) return x;
       ids.emplace_back(value(id).impl(), id);
       return value(id);
@@ -423,7 +435,7 @@ class Generator {
   bool add_structure() {
     for (int i = 0; i < 4; ++i) {
       drop_drafts();
-      int id = reuse('f', [](const Tensor& v) { return v.numel().value() < 2000; });
+      int id = reuse([](const Tensor& v) { return v.numel().value() < 2000; });
       if (id < 0) return false;
       Step s;
       constexpr Step::Form kStructures[] = {Step::Form::branch, Step::Form::repeat,
@@ -484,6 +496,7 @@ class Generator {
   std::mt19937_64 rng_;
   Program p_;
   DType main_ = DType::f32;
+  std::optional<DType> call_dtype_;  // of the call that is being proposed
   Pool pool_;
   std::vector<bool> tame_;
   std::vector<Input> drafts_;

@@ -78,8 +78,9 @@ Bytes bytes_of(const Tensor& t) {
   return out;
 }
 bool has_value(const Bytes& b) {
-  if (!is_floating(b.type.dtype) || b.data.empty()) return true;
-  size_t width = size_of(b.type.dtype);
+  bool complex = is_complex(b.type.dtype);
+  if (!(is_floating(b.type.dtype) || complex) || b.data.empty()) return true;
+  size_t width = complex ? 4 : size_of(b.type.dtype);
   for (size_t i = 0; i < b.data.size(); i += width) {
     const std::byte* at = b.data.data() + i;
     double x = 0;

@@ -8,9 +8,11 @@
 
 #include "autodiff/engine.h"
 #include "autodiff/tape.h"
+#include "core/error.h"
 #include "core/inplace.h"
 #include "graph/arguments.h"
 #include "graph/structure.h"
+#include "include/lathe/ops/index.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/reduce.h"
 #include "include/lathe/ops/shape.h"
@@ -24,17 +26,55 @@ using S = shape_ops<Tensor>;
 
 /// Over some of the elements: what goes wrong first.
 Tensor with_special_values(const Tensor& x, std::mt19937_64& rng) {
-  Tensor wide = M::cast(x, DType::f64);
+  if (is_complex(x.dtype())) {
+    Tensor re = with_special_values(M::real(x), rng);
+    return M::complex(re, with_special_values(M::imag(x), rng));
+  }
+  // The outermost of every width; conversions to a narrower one keep the low bits.
+  constexpr int64_t kWhole[] = {0,
+                                1,
+                                -1,
+                                127,
+                                -128,
+                                255,
+                                32767,
+                                -32768,
+                                int64_t{1} << 31,
+                                std::numeric_limits<int64_t>::max(),
+                                std::numeric_limits<int64_t>::min()};
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  const double values[] = {
+  constexpr double kReal[] = {
       0.0,    -0.0,   kInf,   -kInf,   std::numeric_limits<double>::quiet_NaN(),
       1e-40,  -3e-41, 6e-8,   65504.0, -65520.0,
       3.4e38, -1e308, 5e-324, 1.0,     -1.0};
-  auto* data = reinterpret_cast<double*>(wide.mutable_data());
+  bool real = is_floating(x.dtype());
+  Tensor wide = M::clone(M::cast(x, real ? DType::f64 : DType::i64));
   auto count = static_cast<size_t>(x.numel().value());
-  for (size_t i = 0; i < count; ++i)
-    if (rng() % 5 == 0) data[i] = values[rng() % std::size(values)];
+  auto spread = [&](auto* data, const auto& values) {
+    for (size_t i = 0; i < count; ++i)
+      if (rng() % 5 == 0) data[i] = values[rng() % std::size(values)];
+  };
+  if (real)
+    spread(reinterpret_cast<double*>(wide.mutable_data()), kReal);
+  else
+    spread(reinterpret_cast<int64_t*>(wide.mutable_data()), kWhole);
   return M::cast(wide, x.dtype());
+}
+
+/// The sample's tensor in this dtype, whatever letter it has.
+Tensor make_in(testing::SampleTensor like, DType dtype, std::mt19937_64& rng) {
+  if (like.kind == 'b') return testing::make_tensor(like, DType::bool_, rng);
+  if (like.kind == 'f' && is_complex(dtype)) like.kind = 'c';
+  // The sign of a normal value: as numbers nearly all of them would be true.
+  bool truth = dtype == DType::bool_ && (like.kind == 'f' || like.kind == 's');
+  if (truth && like.kind == 'f') like.kind = 'b';
+  Tensor x = testing::make_tensor(like, like.kind == 's' ? DType::f64 : dtype, rng);
+  if (truth && like.kind == 's') x = M::gt(x, 0.0);
+  if (like.kind == 'c' && !is_complex(dtype)) x = M::real(x);
+  // Sorted anew: integers without a sign have turned the negative ones round.
+  bool turned = like.kind == 's' && dtype == DType::u8;
+  x = M::cast(x, dtype);
+  return turned ? std::get<0>(index_ops<Tensor>::sort(x)) : x;
 }
 
 Tensor value_of(const Operand& o, const Pool& pool, const Tensor* carried) {
@@ -63,7 +103,26 @@ Tensor run_chain(const std::vector<Step>& chain, const Pool& pool, const Tensor&
   return x;
 }
 
+/// Refuses what a trace does: it goes through every part, also where eager passes by.
+void try_parts(const Step& s, const Pool& pool, const Tensor& x) {
+  if (x.symbolic()) return;
+  GradMode off(false);
+  auto rank_of = [&](const std::vector<Step>& chain) {
+    try {
+      return run_chain(chain, pool, x).rank();
+    } catch (const ShapeError&) {
+      throw;
+    } catch (const Error&) {
+      return x.rank();  // about values: only where they are met
+    }
+  };
+  int other = s.form == Step::Form::branch ? rank_of(s.second) : x.rank();
+  if (rank_of(s.first) != other)
+    throw ShapeError({.op = "structure", .problem = "the parts differ in rank"});
+}
+
 Tensor run_branch(const Step& s, const Pool& pool, const Tensor& x) {
+  try_parts(s, pool, x);
   Tensor real = is_complex(x.dtype()) ? M::real(x) : x;
   Tensor condition = R::any(M::lt(M::cast(real, DType::f32), -1.0));
   return ir::if_(
@@ -75,6 +134,7 @@ Tensor run_branch(const Step& s, const Pool& pool, const Tensor& x) {
 // Loops begin with a clone: the tape adds what the first turn sends back to what has arrived at the
 // very tensor already, the derivative of a loop adds up the turn first (docs/status.md).
 Tensor run_repeat(const Step& s, const Pool& pool, const Tensor& x) {
+  try_parts(s, pool, x);
   auto body = [&](Int, const ir::Data& c) {
     return ir::Data{run_chain(s.first, pool, c[0].tensor())};
   };
@@ -82,6 +142,7 @@ Tensor run_repeat(const Step& s, const Pool& pool, const Tensor& x) {
 }
 
 Tensor run_until(const Step& s, const Pool& pool, const Tensor& x) {
+  try_parts(s, pool, x);
   auto more = [&](const ir::Data& c) { return ir::Datum(M::lt(c[0].tensor(), s.trips)); };
   auto body = [&](const ir::Data& c) {
     return ir::Data{M::add(c[0].tensor(), 1), run_chain(s.first, pool, c[1].tensor())};
@@ -97,11 +158,8 @@ Tensor make_input(const Input& input, absl::Span<const int64_t> sizes) {
   for (size_t i = 0; i < like.shape.size(); ++i)
     if (input.slots[i] >= 0) like.shape[i] = Int(sizes[static_cast<size_t>(input.slots[i])]);
   std::mt19937_64 rng(input.seed);
-  Tensor value = testing::make_tensor(like, input.dtype, rng);
-  // Index tensors say which rows there are; other integers come in every width.
-  if (like.kind == 'i' && !is_floating(input.dtype)) value = M::cast(value, input.dtype);
-  if (input.special && is_floating(value.dtype())) value = with_special_values(value, rng);
-  return value;
+  Tensor value = make_in(like, input.dtype, rng);
+  return input.special ? with_special_values(value, rng) : value;
 }
 
 Program resized(const Program& program, absl::Span<const int64_t> sizes) {
