@@ -112,7 +112,15 @@ const ScalarFunction& Op::scalar(DType compute) const {
 }
 
 Types Op::infer(Args args) const {
-  if (extra.infer != nullptr) return extra.infer(args);
+  if (extra.infer != nullptr) {
+    Types types = extra.infer(args);
+    // Kinds with a rule of their own ask this in it, of the dtype they compute in.
+    bool made = kind == Kind::create || kind == Kind::random;
+    if (made) require_domain(*this, types[0].dtype);
+    if (kind == Kind::opaque && args[0].tag == Tag::tensor)
+      require_domain(*this, args[0].tensor_->dtype);
+    return types;
+  }
   switch (kind) {
     case Kind::elementwise:
       return infer_elementwise(*this, args);

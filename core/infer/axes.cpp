@@ -97,6 +97,7 @@ Types infer_index(const Op& op, Args args) {
   const IndexSpec& s = op.index;
   if (s.access == Access::through) return infer_through(op, args);
   Tensor x = args.tensor(0), index = args.tensor(s.index);
+  require_domain(op, x.dtype());
   if (index.dtype() != DType::i64 && index.dtype() != DType::i32) index_dtype(op, index.dtype());
   int axis = normalise_axis(op.name(), args.integer(s.axis).value(), x.rank());
   Shape out = x.shape();
@@ -151,10 +152,7 @@ Types infer_index(const Op& op, Args args) {
 
 Types infer_sort(const Op& op, Args args) {
   Tensor x = args.tensor(0);
-  if (!op.extra.domain.has(x.dtype()))
-    throw DTypeError({.op = op.name(),
-                      .problem = absl::StrCat("not defined for ", name(x.dtype())),
-                      .got = std::string(name(x.dtype()))});
+  require_domain(op, x.dtype());
   int axis = normalise_axis(op.name(), args.integer(op.sort.axis).value(), x.rank());
   TensorType t = type_of(x);
   if (op.sort.count >= 0 && x.rank() > 0) {

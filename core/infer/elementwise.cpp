@@ -88,6 +88,10 @@ DType common_dtype(const Op& op, Args args) {
 
 }  // namespace
 
+void require_domain(const Op& op, DType dtype) {
+  if (!op.extra.domain.has(dtype)) not_defined(op, dtype);
+}
+
 ElementTypes element_types(const Op& op, Args args) {
   ElementTypes t;
   DType common = common_dtype(op, args);
@@ -122,7 +126,7 @@ ElementTypes element_types(const Op& op, Args args) {
     case Promote::first:
       break;
   }
-  if (!op.extra.domain.has(common)) not_defined(op, common);
+  require_domain(op, common);
   t.common = common;
   t.compute = compute_type(common);
   t.results.assign(n, result);

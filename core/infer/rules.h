@@ -14,6 +14,9 @@ Types infer_view(const Op& op, Args args);
 Types infer_index(const Op& op, Args args);
 Types infer_sort(const Op& op, Args args);
 
+/// DTypeError unless the row is defined for this dtype.
+void require_domain(const Op& op, DType dtype);
+
 /// Numpy broadcasting of two shapes; ShapeError names `op`. A symbolic size is guarded only where
 /// the other is 1 or the two are not provably equal.
 Shape broadcast_shapes(std::string_view op, IntSpan a, IntSpan b);

@@ -184,7 +184,7 @@ void add_random(Rows& r) {
         Expr x = cast(random_word(0), DType::u64) * range;
         return cast(low + cast(shr(x, 32), DType::i64), zero.dtype());
       },
-      {.domain = integers, .no_grad = true, .doc = "Uniform integers in [low, high)."});
+      {.domain = real_dtypes, .no_grad = true, .doc = "Uniform integers in [low, high)."});
 }
 
 template <class F>
