@@ -58,12 +58,13 @@ Geometry Geometry::contiguous(Shape shape) {
   return g;
 }
 
-bool Geometry::is_contiguous() const {
+bool Geometry::is_contiguous() const { return surely_empty(shape) || is_row_major(); }
+
+bool Geometry::is_row_major() const {
   Int expected = 1;
   for (size_t i = shape.size(); i-- > 0;) {
     if (surely_one(shape[i])) continue;
     if (!identical(strides[i], expected)) {
-      if (surely_empty(shape)) return true;
       // Different strides are the same layout only where the size is 1: the one question worth a
       // guard.
       if (shape[i].known() || !same(shape[i], 1)) {

@@ -28,6 +28,9 @@ struct Geometry {
   static Geometry contiguous(Shape shape);
   int rank() const { return static_cast<int>(shape.size()); }
   bool is_contiguous() const;  // row-major without gaps (sizes of 1 and empty tensors are lenient)
+  /// The same without a look at whether there are elements at all: a question that a trace answers
+  /// as eager does, for any size.
+  bool is_row_major() const;
 
   // The view algebra. Each takes already normalised arguments and cannot fail on them.
   Geometry slice(int axis, Int start, Int length, Int step) const;

@@ -314,7 +314,7 @@ void add_composites(Rows& r) {
   r.composite("contiguous(Tensor x) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
-                return {x.geometry().is_contiguous() ? x : M::clone(x)};
+                return {x.geometry().is_row_major() ? x : M::clone(x)};
               },
               {.doc = "x itself if its elements lie in row-major order, else a copy that does."});
   r.composite("transpose(Tensor x, int dim0, int dim1) -> Tensor",

@@ -268,6 +268,14 @@ TEST_F(Trace, WritesInsideBranchesLeaveThem) {
   same_as_eager(f, {{floats({1}, {1}), ramp({2})}, {floats({0}, {1}), ramp({2})}});
 }
 
+// One trace serves every size, none included: whether there are elements must not decide whether
+// the result is the operand itself.
+TEST_F(Trace, ContiguousCopiesATransposedNothing) {
+  Tensor x = S::transpose(floats({}, {0, 3}), 0, 1);
+  EXPECT_TRUE(x.geometry().is_contiguous());
+  EXPECT_FALSE(same(S::contiguous(x), x));
+}
+
 TEST_F(Trace, WhileIsRecorded) {
   auto f = [](const Data& in) {
     Tensor total = S::contiguous(M::mul(in[0].tensor(), 0.0));
