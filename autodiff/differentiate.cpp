@@ -250,11 +250,29 @@ class Cut {
   std::vector<uint32_t> sizes_;
 };
 
+/// To the tape, a leaf that was written to with gradients off is still that leaf, and what is read
+/// of it afterwards counts. A graph has only values, and this one has no way back to the input.
+void refuse_detached_writes(const Graph& g, absl::Span<const int> wrt) {
+  for (const Write& w : g.writes()) {
+    const Node* n = w.value->node();
+    if (n != nullptr && !n->detached()) continue;
+    for (int i : wrt)
+      if (w.input == g.inputs()[static_cast<size_t>(i)])
+        throw AutogradError({.op = g.name(),
+                             .problem = "an input that a derivative is asked by is written to with "
+                                        "gradients off",
+                             .got = w.input->name(),
+                             .next = "give the program a clone() of it, or write to it afterwards",
+                             .site = n != nullptr ? n->site() : Site{}});
+  }
+}
+
 }  // namespace
 
 Vjp differentiate(const Graph& graph, absl::Span<const int> wrt, absl::Span<const int> active) {
   if (graph.level() != Level::core)
     throw AutogradError({.op = graph.name(), .problem = "only a core graph can be differentiated"});
+  refuse_detached_writes(graph, wrt);
   Vjp out;
   GradMode on(
       true);  // so that what rules record is not marked as detached; nothing here requires grad

@@ -23,8 +23,8 @@ struct Vjp {
 };
 
 /// Gradients by the inputs `wrt`. `active`: which results (then writes) may be given a cotangent;
-/// empty: all that are floating. AutogradError where an op on the way has no derivative, or a loop
-/// that must be run again draws random numbers.
+/// empty: all that are floating. AutogradError where an op on the way has no derivative, a loop
+/// that must be run again draws random numbers, or a wanted input is written to with gradients off.
 Vjp differentiate(const ir::Graph& graph, absl::Span<const int> wrt,
                   absl::Span<const int> active = {});
 

@@ -76,15 +76,55 @@ struct Entered {
   Entered(const Entered&) = delete;
   SymScope& scope;
 };
+
+/// A symbol alone that nothing says any more, and does not stand on the other side.
+std::optional<uint32_t> lost_symbol(Int side, Int other, const std::function<bool(uint32_t)>& has) {
+  if (side.known() || side.expr()->kind != SymKind::symbol) return std::nullopt;
+  uint32_t k = side.expr()->symbol;
+  std::vector<uint32_t> there = symbols_of(other);
+  if (has(k) || std::find(there.begin(), there.end(), k) != there.end()) return std::nullopt;
+  return k;
+}
+
+/// Where a fact says what a lost symbol equals, that takes its place in the other facts: what they
+/// say of the symbols that stay was used to give types, and must not go with it.
+void replace_lost_symbols(Graph& graph, const std::function<bool(uint32_t)>& has) {
+  // No scope that is under way may fold a fact by itself.
+  SymScope plain;
+  for (const SymbolInfo& info : graph.symbols()) plain.fresh(info.hint, info.is_size);
+  Entered entered(plain);
+  std::vector<SymFact>* both[] = {&graph.assumptions(), &graph.checks()};
+  auto replace_one = [&] {
+    for (auto* facts : both)
+      for (size_t i = 0; i < facts->size(); ++i) {
+        const SymFact& f = (*facts)[i];
+        if (f.relation != (f.holds ? Relation::eq : Relation::ne)) continue;
+        std::optional<uint32_t> gone = lost_symbol(f.a, f.b, has);
+        Int by = gone ? f.b : f.a;
+        if (!gone) gone = lost_symbol(f.b, f.a, has);
+        if (!gone) continue;
+        auto with = [&](uint32_t k) { return k == *gone ? by : symbol(k); };
+        facts->erase(facts->begin() + static_cast<ptrdiff_t>(i));
+        for (auto* all : both)
+          for (SymFact& other : *all)
+            other.a = substitute(other.a, with), other.b = substitute(other.b, with);
+        return true;
+      }
+    return false;
+  };
+  while (replace_one()) {
+  }
+}
 }  // namespace
 
 std::function<Int(Int)> compact_symbols(Graph& graph) {
   auto sources = graph.sources();
+  auto has = [&](uint32_t k) { return k < sources.size() && sources[k].value != nullptr; };
   auto sourced = [&](Int e) {
-    for (uint32_t k : symbols_of(e))
-      if (k >= sources.size() || sources[k].value == nullptr) return false;
-    return true;
+    std::vector<uint32_t> symbols = symbols_of(e);
+    return std::all_of(symbols.begin(), symbols.end(), has);
   };
+  replace_lost_symbols(graph, has);
   for (auto* facts : {&graph.assumptions(), &graph.checks()})
     std::erase_if(*facts, [&](const SymFact& f) { return !sourced(f.a) || !sourced(f.b); });
 

@@ -256,6 +256,20 @@ TEST_F(Differentiate, TwiceIsOnceOfTheBackward) {
   expect_same(interpret(twice.forward, in)[0].tensor(), dx, "first derivative");
 }
 
+// Sizes of an operand that only the forward pass reads decided what the gradient's sizes simplify
+// to.
+TEST_F(Differentiate, FactsAboutSizesThatTheBackwardPassDoesNotHave) {
+  check(
+      [](const Data& in) {
+        Tensor y = N::avg_pool2d(in[0].tensor(), {3, 3}, 8, {1, 1});
+        Tensor z = M::clone(y);
+        const Arg args[] = {y, in[1].tensor()};
+        call_inplace(get_op("div"), Args(args, 2));
+        return Data{z};
+      },
+      {{wave({1, 8, 8, 8}), wave({8, 1, 1})}});
+}
+
 TEST_F(Differentiate, Refusals) {
   auto random = [](const Data& in) {
     return for_(0, in[0].tensor().size(0), 1,
@@ -267,6 +281,17 @@ TEST_F(Differentiate, Refusals) {
   };
   int first[] = {0};
   EXPECT_THROW(differentiate(traced(random, {wave({3})}), first), AutogradError);
+  auto writes = [](const Data& in) {
+    {
+      GradMode off(false);
+      assign(in[0].tensor(), M::mul(in[1].tensor(), 0.5));
+    }
+    return Data{M::mul(in[0].tensor(), in[1].tensor())};
+  };
+  Graph g = traced(writes, {wave({3}), wave({3})});
+  EXPECT_THROW(differentiate(g, first), AutogradError);
+  int second[] = {1};
+  EXPECT_NO_THROW(differentiate(g, second));
 }
 
 }  // namespace
