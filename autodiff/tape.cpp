@@ -68,14 +68,10 @@ TapeMeta& meta_or_new(const Tensor& t) {
 }
 
 Edge edge_of(const Tensor& t) {
-  TapeMeta& m = meta_or_new(t);
-  if (!m.edge.node && m.is_leaf) {
-    m.edge.node = std::make_shared<TapeNode>();
-    m.edge.node->y_types.push_back(type_of(t));
-    m.edge.node->leaf = std::static_pointer_cast<TapeMeta>(t.impl()->autograd);
-  }
-  m.edge.outside = !m.edge.node && t.symbolic();
-  return m.edge;
+  const TapeMeta* m = meta(t);
+  Edge e = m != nullptr ? m->edge : Edge{};
+  e.outside = !e.node && t.symbolic();
+  return e;
 }
 
 Tensor unpack(const Saved& saved, const std::shared_ptr<TapeNode>& owner) {
@@ -234,7 +230,15 @@ void set_requires_grad(Tensor& t, bool on) {
                          .expected = "a floating or complex dtype",
                          .next = "convert with .to(lt.float32)"});
   if (!on && m == nullptr) return;
-  meta_or_new(t).is_leaf = on;
+  TapeMeta& mine = meta_or_new(t);
+  mine.is_leaf = on;
+  if (!on) mine.edge = {};
+  // Made here and not at the first use: uses of a leaf may begin on several threads at once.
+  if (on && !mine.edge.node) {
+    mine.edge.node = std::make_shared<TapeNode>();
+    mine.edge.node->y_types.push_back(type_of(t));
+    mine.edge.node->leaf = std::static_pointer_cast<TapeMeta>(t.impl()->autograd);
+  }
   t.impl()->requires_grad = on;
 }
 

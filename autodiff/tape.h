@@ -74,7 +74,7 @@ class Tape final : public Observer {
 
 TapeMeta* meta(const Tensor& t);  // null: none yet
 TapeMeta& meta_or_new(const Tensor& t);
-Edge edge_of(const Tensor& t);  // of a tracked tensor; makes a leaf's node on first use
+Edge edge_of(const Tensor& t);  // of a tracked tensor
 /// The saved tensor with its history back. AutogradError if it was written to since, naming both
 /// lines.
 Tensor unpack(const Saved& saved, const std::shared_ptr<TapeNode>& owner);

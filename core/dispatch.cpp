@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <atomic>
+
 #include "core/asked.h"
 #include "core/error.h"
 #include "core/fn.h"
@@ -12,8 +14,9 @@ namespace lathe {
 namespace {
 
 constinit thread_local ThreadState t_state __attribute__((tls_model("initial-exec")));
-constinit Backend* g_backend = nullptr;
-constinit Observer* g_tape = nullptr;
+// Whoever uses the library first sets them, and that may be several threads at once.
+constinit std::atomic<Backend*> g_backend = nullptr;
+constinit std::atomic<Observer*> g_tape = nullptr;
 
 bool needs_grad(Args args) {
   for (const Arg& a : args) {
@@ -65,11 +68,12 @@ class CompositeDepth {
 }  // namespace
 
 ThreadState& thread_state() { return t_state; }
-void set_default_backend(Backend* backend) { g_backend = backend; }
-void set_tape(Observer* tape) { g_tape = tape; }
+void set_default_backend(Backend* backend) { g_backend.store(backend, std::memory_order_release); }
+void set_tape(Observer* tape) { g_tape.store(tape, std::memory_order_release); }
 
 Backend& current_backend() {
-  Backend* b = t_state.backend != nullptr ? t_state.backend : g_backend;
+  Backend* b = t_state.backend;
+  if (b == nullptr) b = g_backend.load(std::memory_order_acquire);
   if (b == nullptr)
     throw InternalError({.op = "dispatch",
                          .problem = "no backend: the library is not initialised",
@@ -77,7 +81,7 @@ Backend& current_backend() {
   return *b;
 }
 
-Observer* tape() { return g_tape; }
+Observer* tape() { return g_tape.load(std::memory_order_acquire); }
 
 Outputs call(const Op& op, Args args, Tensor* into) {
   if (into == nullptr)
@@ -94,7 +98,8 @@ Outputs call(const Op& op, Args args, Tensor* into) {
   Outputs outputs;
   backend.run(made, outputs);
   if (op.kind == Kind::view) remember_view(outputs[0], args.tensor(0), op, args);
-  if (t_state.grad_enabled && g_tape != nullptr && needs_grad(args)) g_tape->saw(made, outputs);
+  if (t_state.grad_enabled && needs_grad(args))
+    if (Observer* t = tape(); t != nullptr) t->saw(made, outputs);
   for (Observer* o = t_state.observers; o != nullptr; o = o->next) o->saw(made, outputs);
   return outputs;
 }

@@ -265,3 +265,13 @@ def test_complex_gradients():
     z = lt.tensor([1 + 2j, -3j], requires_grad=True)
     lt.abs(z).square().sum().backward()
     assert lt.allclose(lt.abs(z.grad - 2 * z.detach()), lt.zeros(2), atol=1e-5)
+
+
+def test_a_leaf_is_frozen_and_thawed_after_its_use():
+    w = lt.ones(3, requires_grad=True)
+    (w * 2).sum().backward()
+    w.requires_grad_(False)
+    assert not (w * 2).requires_grad
+    w.requires_grad_(True)
+    (w * 3).sum().backward()
+    assert w.grad.tolist() == [5, 5, 5]
