@@ -3,7 +3,9 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
-#include <absl/synchronization/mutex.h>
+
+#include <mutex>
+#include <shared_mutex>
 
 #include "core/error.h"
 
@@ -12,7 +14,7 @@ namespace {
 
 /// Never destroyed, and nothing is ever taken out: ops are handed out freely.
 struct Implementations {
-  absl::Mutex mutex;
+  std::shared_mutex mutex;
   absl::flat_hash_map<const Op*, std::shared_ptr<const CustomOp>> by_op;
 };
 Implementations& implementations() {
@@ -60,7 +62,7 @@ const Op& define_custom(const CustomRow& row, std::shared_ptr<const CustomOp> im
     rows.opaque(row.schema, nullptr, extra);
     made = rows.all().back().get();
     Implementations& all = implementations();
-    absl::MutexLock lock(&all.mutex);
+    const std::lock_guard lock(all.mutex);
     all.by_op[made] = std::move(implementation);
   });
   return *made;
@@ -93,7 +95,7 @@ Saves saves_named(const Schema& schema, std::string_view names) {
 const CustomOp* custom_of(const Op& op) {
   if (op.kind != Kind::opaque) return nullptr;
   Implementations& all = implementations();
-  absl::ReaderMutexLock lock(&all.mutex);
+  const std::shared_lock lock(all.mutex);
   auto it = all.by_op.find(&op);
   return it == all.by_op.end() ? nullptr : it->second.get();
 }

@@ -2,9 +2,9 @@
 #include "core/grad.h"
 
 #include <absl/strings/str_cat.h>
-#include <absl/synchronization/mutex.h>
 
 #include <atomic>
+#include <mutex>
 
 #include "core/error.h"
 #include "core/fn.h"
@@ -55,10 +55,10 @@ std::vector<uint32_t> needed_nodes(const ScalarFunction& f, uint32_t wanted_outp
 }
 
 const ChainRule& chain_rule(const Op& op, DType compute) {
-  static auto* mutex = new absl::Mutex;
+  static auto* mutex = new std::mutex;
   static auto* rules = new absl::flat_hash_map<ChainKey, std::unique_ptr<ChainRule>>;
   const ScalarFunction& body = op.scalar(compute);
-  absl::MutexLock lock(mutex);
+  const std::lock_guard lock(*mutex);
   auto& slot = (*rules)[{&op, compute}];
   if (slot) return *slot;
   std::vector<DType> inputs = body.inputs;

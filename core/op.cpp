@@ -1,11 +1,12 @@
 #include "core/op.h"
 
 #include <absl/strings/str_cat.h>
-#include <absl/synchronization/mutex.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <mutex>
+#include <shared_mutex>
 
 #include "core/checks.h"
 #include "core/custom.h"
@@ -55,7 +56,7 @@ Monoid monoid(Expr (*unit)(DType), Expr (*combine)(Expr, Expr)) {
 // ── bodies ──────────────────────────────────────────────────────────────────────────────────────
 
 struct Op::BodyCache {
-  absl::Mutex mutex;
+  std::mutex mutex;
   std::array<std::atomic<const ScalarFunction*>, kDTypeCodes> built{};
   std::vector<std::unique_ptr<ScalarFunction>> owned;
 };
@@ -94,7 +95,7 @@ const ScalarFunction& Op::scalar(DType compute) const {
   auto& slot = bodies_->built[static_cast<size_t>(compute)];
   if (const ScalarFunction* f = slot.load(std::memory_order_acquire)) return *f;
   if (!body) LATHE_INTERNAL(absl::StrCat(name(), " has no body"));
-  absl::MutexLock lock(&bodies_->mutex);
+  const std::lock_guard lock(bodies_->mutex);
   if (const ScalarFunction* f = slot.load(std::memory_order_acquire)) return *f;
   BodyFn made_from = body;
   if (kind == Kind::create || kind == Kind::random) {
@@ -238,7 +239,7 @@ const Op* Rows::find(Text name) const {
 namespace {
 
 struct Registry {
-  absl::Mutex mutex;
+  std::shared_mutex mutex;
   std::deque<Rows> batches;
   std::vector<const Op*> ops;
   absl::flat_hash_map<std::string, const Op*> by_name;
@@ -288,7 +289,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 const Op* find_op(std::string_view name) {
   Registry* r = g_registry.load(std::memory_order_acquire);
   if (r == nullptr) return nullptr;
-  absl::ReaderMutexLock lock(&r->mutex);
+  const std::shared_lock lock(r->mutex);
   auto it = r->by_name.find(name);
   return it == r->by_name.end() ? nullptr : it->second;
 }
@@ -312,7 +313,7 @@ const Op& get_op(std::string_view name) {
 
 std::vector<const Op*> all_ops() {
   Registry& r = registry();
-  absl::ReaderMutexLock lock(&r.mutex);
+  const std::shared_lock lock(r.mutex);
   return r.ops;
 }
 
@@ -320,7 +321,7 @@ void define_ops(const std::function<void(Rows&)>& add) {
   Registry& r = registry();
   Rows rows;
   add(rows);
-  absl::MutexLock lock(&r.mutex);
+  const std::lock_guard lock(r.mutex);
   for (const auto& op : rows.all())
     if (r.by_name.contains(op->name()))
       throw NameError({.op = op->name(), .problem = "there is an op of this name already"});

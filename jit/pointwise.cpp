@@ -1,7 +1,8 @@
 #include "jit/pointwise.h"
 
 #include <absl/strings/str_cat.h>
-#include <absl/synchronization/mutex.h>
+
+#include <mutex>
 
 #include "core/checks.h"
 #include "core/error.h"
@@ -247,8 +248,8 @@ ElementwiseSpec PointwiseKernel::spec() const {
 }
 
 std::string PointwiseKernel::compile() const {
-  static absl::Mutex mutex(absl::kConstInit);
-  absl::MutexLock lock(&mutex);
+  static constinit std::mutex mutex;
+  const std::lock_guard lock(mutex);
   if (compiled()) return "";
   asked_ = true;
   if (nest_.axes.size() > static_cast<size_t>(kMaxRank)) return "too many axes";

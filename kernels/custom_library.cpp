@@ -1,8 +1,9 @@
 // Shared objects that bring ops (include/lathe/custom_op.h), and their ops as rows.
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
-#include <absl/synchronization/mutex.h>
 #include <dlfcn.h>
+
+#include <mutex>
 
 #include "core/error.h"
 #include "kernels/custom.h"
@@ -110,7 +111,7 @@ int32_t define(const lathe_op_host* host, const lathe_op_row* row) {
 }
 
 struct Libraries {
-  absl::Mutex mutex;  // not fork-safe: what an op's entry does under it takes other locks
+  std::mutex mutex;  // not fork-safe: what an op's entry does under it takes other locks
   absl::flat_hash_map<void*, std::vector<std::string>> by_handle;
 };
 Libraries& libraries() {
@@ -134,7 +135,7 @@ std::vector<std::string> load_op_library(const std::string& path) {
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) cannot_open(path, absl::StrCat("it cannot be opened: ", dlerror()));
   Libraries& all = libraries();
-  absl::MutexLock lock(&all.mutex);
+  const std::lock_guard lock(all.mutex);
   if (auto it = all.by_handle.find(handle); it != all.by_handle.end()) return it->second;
   auto entry = reinterpret_cast<lathe_ops_entry>(dlsym(handle, LATHE_OPS_ENTRY));
   if (entry == nullptr) cannot_open(path, "it brings no ops: there is no " LATHE_OPS_ENTRY);

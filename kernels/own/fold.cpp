@@ -5,9 +5,10 @@
 #include "kernels/own/fold.h"
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/synchronization/mutex.h>
 
 #include <algorithm>
+#include <mutex>
+#include <shared_mutex>
 
 #include "core/infer/rules.h"
 #include "kernels/launch.h"
@@ -20,7 +21,7 @@ namespace lathe::own {
 namespace {
 
 struct Folds {
-  absl::Mutex mutex;
+  std::shared_mutex mutex;
   absl::flat_hash_map<std::tuple<const Op*, DType, DType, DType>, std::unique_ptr<FoldPrograms>>
       made;
 };
@@ -61,7 +62,7 @@ ScalarFunction unrolled(const FoldBodies& bodies, int64_t count) {
 
 const Program* FoldPrograms::few(int64_t count) const {
   if (count < 1 || count > kFew || (!fold.known() && !fold.known_pick())) return nullptr;
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   auto& program = few_[static_cast<size_t>(count)];
   if (program == nullptr) program = std::make_unique<Program>(unrolled(bodies, count));
   return program.get();
@@ -71,12 +72,12 @@ const FoldPrograms& fold_of(const Op& op, const ElementTypes& types, DType store
   std::tuple<const Op*, DType, DType, DType> key{&op, types.common, types.results[0], stored};
   Folds& all = folds();
   {
-    absl::ReaderMutexLock lock(&all.mutex);
+    const std::shared_lock lock(all.mutex);
     auto it = all.made.find(key);
     if (it != all.made.end()) return *it->second;
   }
   auto made = std::make_unique<FoldPrograms>(fold_bodies(op, types, stored));
-  absl::MutexLock lock(&all.mutex);
+  const std::lock_guard lock(all.mutex);
   return *all.made.try_emplace(key, std::move(made)).first->second;
 }
 

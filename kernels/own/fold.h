@@ -1,10 +1,9 @@
 // The folds of reducing and scanning rows, ready to run.
 #pragma once
 
-#include <absl/synchronization/mutex.h>
-
 #include <array>
 #include <memory>
+#include <mutex>
 
 #include "kernels/bodies.h"
 #include "kernels/operand.h"
@@ -37,7 +36,7 @@ class FoldPrograms {
   StripProgram lift, combine, finish;
 
  private:
-  mutable absl::Mutex mutex_;
+  mutable std::mutex mutex_;
   mutable std::array<std::unique_ptr<Program>, kFew + 1> few_;
 };
 

@@ -1,7 +1,9 @@
 #include "kernels/own/program.h"
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/synchronization/mutex.h>
+
+#include <mutex>
+#include <shared_mutex>
 
 #include "kernels/reference/body.h"
 
@@ -37,7 +39,7 @@ struct Key {
 };
 
 struct Programs {
-  absl::Mutex mutex;
+  std::shared_mutex mutex;
   absl::flat_hash_map<Key, std::unique_ptr<Program>> made;
 };
 
@@ -50,12 +52,12 @@ template <class F>
 const Program& find_or_make(const Key& key, F make) {
   Programs& all = programs();
   {
-    absl::ReaderMutexLock lock(&all.mutex);
+    const std::shared_lock lock(all.mutex);
     auto it = all.made.find(key);
     if (it != all.made.end()) return *it->second;
   }
   auto made = std::make_unique<Program>(make());
-  absl::MutexLock lock(&all.mutex);
+  const std::lock_guard lock(all.mutex);
   return *all.made.try_emplace(key, std::move(made)).first->second;
 }
 
