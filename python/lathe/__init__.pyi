@@ -387,6 +387,10 @@ class Tensor:
     def fma(self, y: Tensor | Number, z: Tensor | Number) -> Tensor:
         """x * y + z with one rounding."""
     def fma_(self, y: Tensor | Number, z: Tensor | Number) -> Tensor: ...
+    def fmax(self, y: Any) -> Tensor:
+        """The larger of x and y; where one is no number, the other."""
+    def fmin(self, y: Any) -> Tensor:
+        """The smaller of x and y; where one is no number, the other."""
     def fmod(self, y: Tensor | Number) -> Tensor:
         """x modulo y, with the sign of x, as C's fmod; exact."""
     def fmod_(self, y: Tensor | Number) -> Tensor: ...
@@ -766,6 +770,10 @@ class Tensor:
     def type_as(self, other: Any) -> Tensor: ...
     def unbind(self, dim: Any = 0) -> tuple[Tensor, ...]:
         """The slices along dim, without that axis; views."""
+    def unfold(self, dim: Any, size: Any, step: Any) -> Tensor:
+        """Windows of `size` elements along dim, each `step` after the one before, as a new
+        last axis; a view, which cannot be written through.
+        """
     def uniform_(self, low: Any = 0.0, high: Any = 1.0) -> Tensor:
         """Uniform numbers in [low, high), in place."""
     def unsqueeze(self, dim: builtins.int) -> Tensor:
@@ -933,6 +941,12 @@ def equal(x: Any, y: Any) -> builtins.bool:
 def flags() -> list:
     """All flags: (name, environment variable, default, meaning)."""
 
+def fmax(x: Any, y: Any) -> Tensor:
+    """The larger of x and y; where one is no number, the other."""
+
+def fmin(x: Any, y: Any) -> Tensor:
+    """The smaller of x and y; where one is no number, the other."""
+
 def from_dlpack(x: Any) -> Tensor:
     """A tensor over the memory of another library's array (anything with __dlpack__, or its
     capsule). DeviceError for memory that is not the cpu's, ValueError where it is read-
@@ -1068,6 +1082,11 @@ def triu(x: Any, diagonal: Any = 0) -> Tensor:
 
 def unbind(x: Any, dim: Any = 0) -> tuple[Tensor, ...]:
     """The slices along dim, without that axis; views."""
+
+def unfold(x: Any, dim: Any, size: Any, step: Any) -> Tensor:
+    """Windows of `size` elements along dim, each `step` after the one before, as a new last
+    axis; a view, which cannot be written through.
+    """
 
 def use_table(text: str) -> None:
     """Takes rules such as "mm f32 1..64 eigen.gemm", one a line: a product of this dtype

@@ -92,6 +92,16 @@ def allclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False) -> bool:
     return bool(ops.all(isclose(x, y, rtol, atol, equal_nan)))
 
 
+def fmax(x, y) -> Tensor:
+    """The larger of x and y; where one is no number, the other."""
+    return ops.where(ops.isnan(x), y, ops.where(ops.isnan(y), x, ops.maximum(x, y)))
+
+
+def fmin(x, y) -> Tensor:
+    """The smaller of x and y; where one is no number, the other."""
+    return ops.where(ops.isnan(x), y, ops.where(ops.isnan(y), x, ops.minimum(x, y)))
+
+
 def isinf(x) -> Tensor:
     return ops.logical_not(ops.logical_or(ops.isfinite(x), ops.isnan(x)))
 
@@ -160,6 +170,15 @@ def unbind(x, dim=0) -> tuple[Tensor, ...]:
 def masked_fill(x, mask, value) -> Tensor:
     """x with value where mask is true."""
     return ops.where(mask, value, x)
+
+
+def unfold(x, dim, size, step) -> Tensor:
+    """Windows of `size` elements along dim, each `step` after the one before, as a new last axis;
+    a view, which cannot be written through."""
+    dim = dim % x.ndim
+    last = ops.transpose(x, dim, -1)
+    seen = ops.windows(ops.unsqueeze(last, -2), [1, size], [1, step])
+    return ops.transpose(ops.squeeze(seen, [-2, -4]), dim, -2)
 
 
 def repeat(x, *counts) -> Tensor:

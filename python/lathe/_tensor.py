@@ -251,7 +251,7 @@ def _add_functions():
         _functions.max, _functions.min, _functions.norm, _functions.split, _functions.chunk,
         _functions.unbind, _functions.masked_fill, _functions.isinf, _functions.isclose,
         _functions.allclose, _functions.equal, _functions.bmm, _functions.tril, _functions.triu,
-        _functions.repeat,
+        _functions.repeat, _functions.unfold, _functions.fmax, _functions.fmin,
     ):  # fmt: skip
         setattr(Tensor, function.__name__, function)
     Tensor.real = property(ops.real, doc="The real part.")

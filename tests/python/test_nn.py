@@ -65,6 +65,19 @@ def test_state_dict_round_trip():
     assert a.scale.item() == 5 and b.scale.item() == 1  # state_dict shares, loading copies
 
 
+def test_state_that_is_assigned():
+    net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
+    state = {k: v.double() if v.dtype == lt.float32 else v for k, v in net.state_dict().items()}
+    state["0.weight"] = state["0.weight"] * 0 + 4
+    net[0].bias.requires_grad_(False)
+    assert net.load_state_dict(state, assign=True) == ([], [])
+    assert net[0].weight.dtype == lt.float64 and net[0].weight.tolist() == [[4, 4]] * 3
+    assert isinstance(net[0].weight, nn.Parameter) and net[0].weight.requires_grad
+    assert not net[0].bias.requires_grad
+    assert net[1].running_mean is state["1.running_mean"]
+    assert len(list(net.parameters())) == 4 and list(net.state_dict()) == list(state)
+
+
 def test_state_dict_that_does_not_fit():
     net = Net()
     before = net.scale.item()
@@ -275,6 +288,7 @@ def test_other_layers():
         (nn.GELU(), "gelu"), (nn.Softplus(), "softplus"),
     ):  # fmt: skip
         close(layer(lt.tensor(x)), REFERENCES[name](x))
+    close(nn.Hardtanh(-0.5, 0.25)(lt.tensor(x)), np.clip(x, -0.5, 0.25))
     close(nn.Softmax(1)(lt.tensor(x)), REFERENCES["softmax"](x, 1))
     y = lt.tensor(x)
     assert nn.ReLU(inplace=True)(y) is y and y.min().item() == 0

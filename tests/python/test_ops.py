@@ -150,3 +150,22 @@ def test_random_moments():
     assert abs(n.mean().item()) < 0.02 and abs(n.std().item() - 1) < 0.02
     k = lt.randint(-3, 9, (10000,))
     assert sorted(set(k.tolist())) == list(range(-3, 9))
+
+
+def test_functions_made_of_ops():
+    nan = float("nan")
+    a, b = np.array([nan, 1.0, nan, -2.0]), np.array([3.0, nan, nan, 5.0])
+    for name in ("fmax", "fmin"):
+        got = getattr(lt, name)(lt.tensor(a), lt.tensor(b))
+        np.testing.assert_array_equal(got.numpy(), getattr(np, name)(a, b))
+    x = lt.arange(24).view(2, 12)
+    for dim, size, step in ((1, 5, 3), (1, 1, 5), (-1, 12, 1), (0, 2, 1)):
+        windows = np.lib.stride_tricks.sliding_window_view(x.numpy(), size, dim)
+        want = np.take(windows, range(0, windows.shape[dim], step), dim)
+        got = x.unfold(dim, size, step)
+        np.testing.assert_array_equal(got.numpy(), want)
+    seen = x.unfold(1, 2, 5)
+    x[0, 6] = -1
+    assert seen[0].tolist() == [[0, 1], [5, -1], [10, 11]], "a view"
+    with pytest.raises(lt.AliasError):
+        seen.fill_(0)

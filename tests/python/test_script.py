@@ -321,3 +321,21 @@ def test_what_has_no_source_is_refused_at_once():
     exec("def f(x):\n    return x\n", names)
     with pytest.raises(lt.ScriptError, match=r"test_script\.py"):
         lt.script(names["f"])
+
+
+def test_a_branch_that_puts_a_tensor_into_an_object_is_refused():
+    class Keeper:
+        last = None
+
+    keeper = Keeper()
+    keeper.last = lt.zeros(2)
+
+    def f(x):
+        if x.sum() > 0:
+            keeper.last = x * 2
+        return x + 1
+
+    before = keeper.last
+    with pytest.raises(lt.ScriptError, match="changes a Python object"):
+        lt.script(f)(lt.ones(2))
+    assert keeper.last is before

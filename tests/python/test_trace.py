@@ -118,6 +118,70 @@ def test_changing_python_state_is_refused():
         lt.trace(f)(lt.zeros(1))
 
 
+held, level = lt.zeros(1), 1
+
+
+def test_a_tensor_that_is_put_where_another_was_is_a_change_of_state():
+    def keeps_it(x):
+        global held
+        held = x * 2
+        return x + 1
+
+    class Cell(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.state = lt.zeros(2)
+
+        def forward(self, x):
+            self.state = self.state + x
+            return self.state * 1
+
+    cell = Cell()
+    before = held, cell.state
+    for function, line in ((keeps_it, 2), (cell, 1)):
+        code = getattr(function, "forward", function).__code__
+        where = rf"(?s)changed Python state.*test_trace.py:{code.co_firstlineno + line}\b"
+        with pytest.raises(lt.TraceError, match=where):
+            lt.trace(function)(lt.ones(2))
+        with pytest.raises(lt.TraceError, match="changed Python state"):
+            lt.jit.capture(function, (lt.ones(2),))
+    assert held is before[0] and cell.state is before[1], "undone"
+
+
+def test_a_global_may_change_while_the_function_runs():
+    def louder(x):
+        global level
+        old, level = level, level * 100
+        try:
+            return x * level
+        finally:
+            level = old
+
+    global level
+    traced, x = lt.trace(louder), lt.ones(2)
+    for level, traces in ((1, 1), (2, 2), (1, 2)):
+        assert traced(x).tolist() == [level * 100] * 2 and traced.counts["traces"] == traces
+    level = 1
+
+    def counts(x):
+        global level
+        level += 1
+        return x + level
+
+    with pytest.raises(lt.TraceError, match="changed Python state"):
+        lt.trace(counts)(x)
+    assert level == 1
+
+    def defines(x):
+        global not_there_before
+        not_there_before = 1
+        return x
+
+    with pytest.raises(lt.TraceError, match="changed Python state"):
+        lt.trace(defines)(x)
+    assert "not_there_before" not in globals()
+
+
 def test_gradients_through_a_traced_call():
     def f(x):
         return (x.sin() * x).sum()

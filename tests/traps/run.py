@@ -10,6 +10,12 @@ refused   a TraceError or ScriptError that names a line of the program
 absent    the program needs something that lathe does not have, and proves nothing
 wrong     anything else; there must be none
 
+Each runs in variants besides (variants.py): `first` makes another call of each captured function
+before the program's first one; `threads` has eight threads compute instead of one; `strict` makes a
+fallback to eager an error. A variant is compared with the same variant as it is.
+
+fallback  the flag of `strict` said so: without it the call runs node by node
+
 A program's docstring says what is wanted: `equal`, `guard` (captured again, then equal) or `refuse`
 at a line marked `# !t` (trace), `# !s` (script) or `# !ts`. Refused where more is wanted is a gap,
 printed by name; so is a refusal that names another line than the marked one.
@@ -27,12 +33,15 @@ import signal
 import struct
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 MODES = ("trace", "script")
+VARIANTS = ("plain", "first", "threads", "strict")
+VERDICTS = ("equal", "refused", "fallback", "absent", "wrong")
 SECONDS = 120  # the longest a program may take
 
 
@@ -68,23 +77,48 @@ def elements(t):
     return t.contiguous().numpy().tobytes()
 
 
-def run_program(path, mode):
-    """What the program gives, as a dictionary that can be sent to another process."""
+def execute(path, capture):
+    """The program's module, and what it printed (also if it raised)."""
     import trap_runner
 
-    import lathe as lt
-
-    captures = {"eager": lambda f: f, "trace": lt.trace, "script": getattr(lt, "script", None)}
-    trap_runner.capture = captures[mode]  # itself: a refusal at once names the caller's line
+    trap_runner.capture = capture
     printed = io.StringIO()
-    names = {"__name__": "trap_program", "__file__": str(path)}
     module = type(sys)("trap_program")
-    module.__dict__.update(names)
+    module.__dict__.update({"__name__": "trap_program", "__file__": str(path)})
     sys.modules["trap_program"] = module
-    report = {}
+    raised = None
     try:
         with contextlib.redirect_stdout(printed):
             exec(compile(path.read_text(), str(path), "exec"), module.__dict__)
+    except BaseException as e:
+        raised = e
+    return module, printed.getvalue(), raised
+
+
+def run_program(path, mode, variant):
+    """What the program gives, as a dictionary that can be sent to another process."""
+    import variants
+
+    import lathe as lt
+
+    # Itself: a refusal at once names the caller's line.
+    capture = {"eager": lambda f: f, "trace": lt.trace, "script": lt.script}[mode]
+    if variant == "first":
+        calls = variants.Calls()
+        execute(path, calls.recorder())
+        capture = calls.warmed(mode)
+        lt.manual_seed(0)
+        lt.set_default_dtype(lt.float32)
+    elif variant == "threads":
+        lt.set_flag("threads", 8)
+    elif variant == "strict":
+        lt.set_flag("fallback_is_error", True)
+    report, in_threads = {}, []
+    threading.excepthook = lambda args: in_threads.append(str(args.exc_value))
+    module, report["printed"], raised = execute(path, capture)
+    try:
+        if raised is not None:
+            raise raised
         report["out"] = described(module.out)
         report["shown"] = repr(module.out)
     except BaseException as e:
@@ -92,15 +126,16 @@ def run_program(path, mode):
         report["text"] = str(e)
         report["refused"] = isinstance(e, (lt.TraceError, lt.ScriptError))
         report["where"] = traceback.format_exc()
-    report["printed"] = printed.getvalue()
+        said = [report["text"], *in_threads]
+        report["fallback"] = any("makes this call run node by node" in text for text in said)
     functions = [f for f in vars(module).values() if hasattr(type(f), "counts")]
     report["captures"] = sum(f.counts["traces"] for f in functions if f.counts)
     return report
 
 
-def start(path, mode, folder):
+def start(path, mode, variant, folder):
     """Forks a process for one program; gives its id and the file of its report."""
-    file = Path(folder) / f"{path.stem}.{mode}"
+    file = Path(folder) / f"{path.stem}.{mode}.{variant}"
     sys.stdout.flush()
     pid = os.fork()
     if pid:
@@ -108,7 +143,7 @@ def start(path, mode, folder):
     status = 1
     try:
         signal.alarm(SECONDS)
-        report = run_program(path, mode)
+        report = run_program(path, mode, variant)
         file.write_bytes(pickle.dumps(report))
         status = 0
     finally:
@@ -132,9 +167,11 @@ def wanted(path, mode):
 
 
 def judge(path, mode, eager, report):
-    """(equal, refused, absent or wrong; what is to be said about it)"""
+    """(one of VERDICTS, what is to be said about it)"""
     if report is None:
         return "wrong", "the process died"
+    if report.get("fallback"):
+        return "fallback", first_line(report)
     if report.get("refused"):
         named = re.findall(rf"{re.escape(path.name)}:(\d+)", report["text"])
         if not named:
@@ -173,22 +210,22 @@ def number(path):
     return int(re.match(r"t(\d+)_", path.name)[1])
 
 
-def run_all(paths, modes, jobs):
-    """Reports by (path, mode)."""
+def run_all(paths, modes, variants, jobs):
+    """Reports by (path, mode, variant)."""
     reports = {}
     with tempfile.TemporaryDirectory() as folder:
-        waiting = [(p, m) for p in paths for m in ("eager", *modes)]
+        waiting = [(p, m, v) for v in variants for p in paths for m in ("eager", *modes)]
         running = {}
         while waiting or running:
             while waiting and len(running) < jobs:
-                path, mode = waiting.pop(0)
-                pid, file = start(path, mode, folder)
-                running[pid] = (path, mode, file)
+                job = waiting.pop(0)
+                pid, file = start(*job, folder)
+                running[pid] = (job, file)
             pid, _ = os.wait()
             if pid not in running:
                 continue
-            path, mode, file = running.pop(pid)
-            reports[path, mode] = pickle.loads(file.read_bytes()) if file.exists() else None
+            job, file = running.pop(pid)
+            reports[job] = pickle.loads(file.read_bytes()) if file.exists() else None
     return reports
 
 
@@ -196,6 +233,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", help="t01, t02 ...; all if none")
     parser.add_argument("--mode", choices=MODES, action="append")
+    parser.add_argument("--variant", choices=VARIANTS, action="append")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--quiet", action="store_true", help="only what is wrong, and the counts")
     args = parser.parse_args()
@@ -209,19 +247,23 @@ def main():
     import lathe.optim  # noqa: F401
 
     began = time.time()
-    reports = run_all(paths, modes, args.jobs)
+    variants = args.variant or list(VARIANTS)
+    reports = run_all(paths, modes, variants, args.jobs)
     failed = 0
-    for mode in modes:
-        counts = {"equal": 0, "refused": 0, "absent": 0, "wrong": 0}
-        for path in paths:
-            verdict, why = judge(path, mode, reports[path, "eager"] or {}, reports[path, mode])
-            counts[verdict] += 1
-            if verdict == "wrong" or (why and not args.quiet):
-                print(f"{verdict:8} {mode:6} {path.stem}: {why}")
-        print(f"{mode}: " + ", ".join(f"{n} {v}" for v, n in counts.items()))
-        failed += counts["wrong"]
+    for variant in variants:
+        for mode in modes:
+            counts = dict.fromkeys(VERDICTS, 0)
+            for path in paths:
+                eager = reports[path, "eager", variant] or {}
+                verdict, why = judge(path, mode, eager, reports[path, mode, variant])
+                counts[verdict] += 1
+                if verdict == "wrong" or (why and not args.quiet):
+                    print(f"{verdict:8} {mode:6} {variant:7} {path.stem}: {why}")
+            told = ", ".join(f"{n} {v}" for v, n in counts.items() if n or v == "wrong")
+            print(f"{mode} {variant}: {told}")
+            failed += counts["wrong"]
     print(f"-- traps: {time.time() - began:.1f} s")
-    print(f"{len(paths) * len(modes) - failed} passed, {failed} failed")
+    print(f"{len(paths) * len(modes) * len(variants) - failed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
 
 

@@ -5,7 +5,8 @@ import os
 
 from .. import _lathe
 from .._lathe import Tensor
-from .state import snapshot
+from .changes import refuse_changes
+from .state import Snapshot, snapshot
 from .trace import Traced, _where, same_grad
 
 
@@ -194,7 +195,7 @@ def capture(function, inputs, freeze=False):
     become constants. freeze: as in lathe.freeze.
 
     TypeError: results other than tensors. TraceError, ScriptError: it cannot be captured, or it
-    writes to a tensor that it was not given.
+    writes to a tensor that it was not given, or changes Python's state.
     """
     examples = _examples(inputs)
     compiled = function if isinstance(function, Traced) else None
@@ -206,6 +207,7 @@ def capture(function, inputs, freeze=False):
     if inspect.isfunction(plain):
         owners += _modules_read(plain)
     snapshot(tuple(tensor for tensor, _, _ in examples), plain)  # refuses what cannot be captured
+    before = _state_of(plain, contents=True)
 
     def body(tensors):
         leaves = [(t, n, t.grad) for t, n in weights if t.is_leaf and t.requires_grad]
@@ -236,7 +238,21 @@ def capture(function, inputs, freeze=False):
     ]
     name = type(plain).__name__ if module else getattr(plain, "__name__", "main")
     name = "".join(c if c.isalnum() and c.isascii() else "_" for c in name)
-    return Program(_lathe._capture(name, rows, weights, body, freeze, ""))
+    try:
+        engine = _lathe._capture(name, rows, weights, body, freeze, "")
+    except (_lathe.TraceError, _lathe.ScriptError):
+        before.restore()
+        raise
+    if _state_of(plain).differs(before):
+        before.restore()
+        refuse_changes(_where(code))
+    return Program(engine)
+
+
+def _state_of(function, contents=False):
+    state = Snapshot(grads=False, contents=contents)
+    state.add(function)
+    return state
 
 
 def freeze(module, *inputs):

@@ -151,7 +151,7 @@ class Structures:
         for name in kept:
             if name not in names and kept[name] is not before.get(name, Undefined):
                 self.refuse(node, f"a part that data decides about changes {name!r}")
-        if now.key != state.key:
+        if now.differs(state):
             self.refuse(
                 node, "a part that data decides about changes a Python object",
                 next="keep what changes in tensors or local names: x = x + [y] instead of append",
@@ -327,6 +327,6 @@ class _Part:
         i.session.recording -= 1
         i.env.clear()
         i.env.update(self.before)
-        if kind is None and i.mark().key != self.state.key:
+        if kind is None and i.mark().differs(self.state):
             i.refuse(self.node, "a loop that data decides about changes a Python object",
                      next="keep what changes in tensors or local names")  # fmt: skip

@@ -82,6 +82,10 @@ def _put_global(names, item):
     names[item[0]] = item[1]
 
 
+def _take_global(names, name):
+    names.pop(name, None)
+
+
 def _refuse(code, line, what, instead):
     raise _lathe.TraceError(
         f"trace: {what}\n  got:      {code.co_name}\n  expected: code that does the same at "
@@ -118,7 +122,11 @@ class _Reads:
                 self.lines[i.argval] = line
             elif i.opname in ("LOAD_ATTR", "LOAD_METHOD"):
                 self.attributes.add(i.argval)
-            elif i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL", "IMPORT_NAME"):
+            elif i.opname == "STORE_GLOBAL":  # allowed if it is as before in the end
+                if i.argval not in self.lines:
+                    self.globals.append(i.argval)
+                    self.lines[i.argval] = line
+            elif i.opname in ("DELETE_GLOBAL", "IMPORT_NAME"):
                 self.stores = self.stores or (i.opname, i.argval, line)
         for c in code.co_consts:
             if isinstance(c, types.CodeType):
@@ -248,6 +256,12 @@ class Snapshot:
         for put, what, content in self.saved:
             put(what, content)
 
+    def differs(self, before):
+        """Is any of it another value, or another tensor, than in an earlier snapshot?"""
+        if self.key != before.key or len(self.tensors) != len(before.tensors):
+            return True
+        return any(a is not b for a, b in zip(self.tensors, before.tensors))
+
     def _same(self, value):
         self.keep.append(value)
         self.key.append(("same", id(value)))
@@ -349,6 +363,8 @@ class Snapshot:
                 value = self.add(space[name], reads.attributes)
                 kids.append(_note("named", space, name, kids=[value]))
                 continue
+            if self.saved is not None:
+                self.saved.append((_take_global, space, name))
             kids.append(_note("absent", space, name))
             if not hasattr(builtins, name):
                 self.key.append(("missing", name))

@@ -174,7 +174,7 @@ class Traced:
         def changes():
             now = Snapshot(grads=False)
             now.add((arguments, self._function))
-            return now.key != before.key
+            return now.differs(before)
 
         def undo():
             before.restore()

@@ -6,7 +6,18 @@ tensors that belong to the state without being trained; register_buffer names th
 """
 
 from . import functional, init, utils
-from .activations import GELU, LeakyReLU, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Softplus, Tanh
+from .activations import (
+    GELU,
+    Hardtanh,
+    LeakyReLU,
+    LogSoftmax,
+    ReLU,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Softplus,
+    Tanh,
+)
 from .containers import ModuleDict, ModuleList, Sequential
 from .layers import AvgPool2d, Conv2d, Dropout, Embedding, Flatten, Identity, Linear, MaxPool2d
 from .losses import BCEWithLogitsLoss, CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
@@ -16,8 +27,8 @@ from .parameter import Parameter
 
 __all__ = [
     "AvgPool2d", "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "Conv2d", "CrossEntropyLoss",
-    "Dropout", "Embedding", "Flatten", "GELU", "Identity", "L1Loss", "LayerNorm", "LeakyReLU",
-    "Linear", "LogSoftmax", "MSELoss", "MaxPool2d", "Module", "ModuleDict", "ModuleList", "NLLLoss",
+    "Dropout", "Embedding", "Flatten", "GELU", "Hardtanh", "Identity", "L1Loss", "LayerNorm",
+    "LeakyReLU", "Linear", "LogSoftmax", "MSELoss", "MaxPool2d", "Module", "ModuleDict", "ModuleList", "NLLLoss",
     "Parameter", "ReLU", "Sequential", "SiLU", "Sigmoid", "Softmax", "Softplus", "StateDictError",
     "Tanh", "functional", "init", "utils",
 ]  # fmt: skip

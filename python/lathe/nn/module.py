@@ -209,10 +209,11 @@ class Module:
             if isinstance(value, Module):
                 yield from value._all_paths(f"{prefix}{name}.")
 
-    def load_state_dict(self, state_dict, strict=True):
+    def load_state_dict(self, state_dict, strict=True, assign=False):
         """Copies a state_dict's values into this module.
 
         strict=True: names must be just those of state_dict(). Gives (missing, unexpected) names.
+        assign=True: takes the tensors themselves instead, with their dtypes and devices.
         StateDictError lists all names that do not fit; nothing is changed then.
         """
         own = {}
@@ -238,6 +239,9 @@ class Module:
             raise StateDictError(
                 f"Error(s) in loading state_dict for {name}:\n\t" + "\n\t".join(problems)
             )
+        if assign:
+            self._assign_state(state_dict)
+            return missing, unexpected
         before = _lathe._set_grad_enabled(False)
         try:
             for key, tensor in own.items():
@@ -246,6 +250,16 @@ class Module:
         finally:
             _lathe._set_grad_enabled(before)
         return missing, unexpected
+
+    def _assign_state(self, state_dict):
+        for path, module in self._all_paths(""):
+            for name, mine in tuple(self._state_parts(module)):
+                given = state_dict.get(path + name)
+                if given is None:
+                    continue
+                if isinstance(mine, Parameter) and not isinstance(given, Parameter):
+                    given = Parameter(given.detach(), mine.requires_grad)
+                module.__dict__[name] = given
 
     # ── modes and moves ─────────────────────────────────────────────────────────────────────────
 
