@@ -29,7 +29,9 @@ globals().update(_grad_mode.exported())
 __version__ = "0.1.0"
 
 # Parts that a program may do without are loaded when they are first named.
-_PARTS = ("autograd", "func", "library", "nn", "optim", "utils", "jit", "return_types")
+_PARTS = (
+    "autograd", "distributions", "func", "library", "nn", "optim", "utils", "jit", "return_types",
+)  # fmt: skip
 _FROM = {"save": "_files", "load": "_files"}
 _FROM |= dict.fromkeys(("trace", "script", "freeze", "InputSpec"), "jit")
 _FROM |= {"GradientTape": "autograd"}

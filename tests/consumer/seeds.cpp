@@ -71,6 +71,20 @@ int constants() {
   return 0;
 }
 
+// The graph that the builder records, as text.
+int graph() {
+  auto f = lathe::trace(
+      [](Tensor x, Tensor w, Tensor b) {
+        Tensor product = ops::matmul(x, w);  // one at a time: C++ does not order operands
+        Tensor chances = ops::softmax(product + b * 2.0, -1);
+        return chances - ops::sum(x, {1}, true);
+      },
+      "f");
+  Tensor x = ops::ones({2, 3}), w = ops::ones({3, 4}), b = ops::ones({4});
+  std::printf("%s", f.capture({x, w, b}).graph().c_str());
+  return 0;
+}
+
 // Logistic regression from ops and gradients: the losses, as raw floats.
 int train(const char* images, const char* labels) {
   Tensor x = floats(images, {64, 3}), t = floats(labels, {64});
@@ -102,6 +116,7 @@ int main(int argc, char** argv) {
   try {
     if (argc == 2 && std::strcmp(argv[1], "handle") == 0) return handle();
     if (argc == 2 && std::strcmp(argv[1], "constants") == 0) return constants();
+    if (argc == 2 && std::strcmp(argv[1], "graph") == 0) return graph();
     if (argc == 4 && std::strcmp(argv[1], "train") == 0) return train(argv[2], argv[3]);
     if (argc == 5 && std::strcmp(argv[1], "run") == 0) return run(argv[2], argv[3], atoll(argv[4]));
     return 2;

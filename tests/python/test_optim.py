@@ -85,6 +85,41 @@ def test_adam(kind, settings):
     np.testing.assert_allclose(got, want, rtol=1e-6)  # the step count is a float32
 
 
+def rmsprop(x, steps, lr, alpha=0.99, eps=1e-8, decay=0.0, momentum=0.0, centered=False):
+    v = mean = velocity = np.zeros_like(x)
+    for _ in range(steps):
+        g = gradient(x) + decay * x
+        v, mean = alpha * v + (1 - alpha) * g * g, alpha * mean + (1 - alpha) * g
+        step = g / (np.sqrt(v - mean * mean if centered else v) + eps)
+        velocity = momentum * velocity + step
+        x = x - lr * velocity
+    return x
+
+
+def adagrad(x, steps, lr, lr_decay=0.0, decay=0.0, start=0.0, eps=1e-10):
+    total = np.full_like(x, start)
+    for t in range(steps):
+        g = gradient(x) + decay * x
+        total = total + g * g
+        x = x - lr / (1 + t * lr_decay) * g / (np.sqrt(total) + eps)
+    return x
+
+
+def test_rmsprop_and_adagrad():
+    x = np.array(START)
+    for settings in ({}, {"momentum": 0.9}, {"centered": True, "alpha": 0.9}, {"decay": 0.1}):
+        given = {"weight_decay" if k == "decay" else k: v for k, v in settings.items()}
+        got = run(lambda p, given=given: optim.RMSprop(p, lr=0.05, **given))
+        np.testing.assert_allclose(got, rmsprop(x, 5, 0.05, **settings), rtol=1e-12)
+    for settings in ({}, {"lr_decay": 0.5}, {"decay": 0.1}, {"start": 2.0}):
+        names = {"decay": "weight_decay", "start": "initial_accumulator_value"}
+        given = {names.get(k, k): v for k, v in settings.items()}
+        got = run(lambda p, given=given: optim.Adagrad(p, lr=0.5, **given))
+        np.testing.assert_allclose(got, adagrad(x, 5, 0.5, **settings), rtol=1e-6)
+    with pytest.raises(lt.ValueError, match="must not be negative"):
+        optim.RMSprop([nn.Parameter(lt.ones(1))], lr=-1)
+
+
 def test_maximize():
     up = run(lambda p: optim.SGD(p, lr=0.01, maximize=True), 1)
     np.testing.assert_allclose(up, np.array(START) + 0.01 * gradient(np.array(START)))

@@ -1,5 +1,6 @@
-"""What surrounds training: data loading."""
+"""What surrounds training: data loading, a table of a network, a learning rate to begin with."""
 
 from . import data
+from .summary import lr_find, summary
 
-__all__ = ["data"]
+__all__ = ["data", "lr_find", "summary"]

@@ -75,6 +75,29 @@ def test_sc_09_without_python(tmp_path, cpp):
 
 
 @shows(
+    "SC-16",
+    "partly: a script reads the function's syntax tree; the same function built by a C++ lambda is "
+    "the same graph, line for line. Not: a syntax tree of C++",
+)
+@needs_library
+def test_sc_16_one_graph_from_both(cpp):
+    @lt.script
+    def f(x, w, b):
+        return F.softmax(x @ w + b * 2.0, -1) - x.sum(1, keepdim=True)
+
+    ours = lt.jit.capture(f, (lt.ones(2, 3), lt.ones(3, 4), lt.ones(4))).graph
+    theirs = cpp("graph").decode()
+
+    def lines(text, names):
+        for k, name in enumerate(names):
+            text = re.sub(rf"%{name}\b", f"%in{k}", text)
+        text = re.sub(r" *#.*", "", text)
+        return [line for line in text.splitlines() if " = " in line and "size" not in line]
+
+    assert lines(ours, "xwb") == lines(theirs, ("x0", "x1", "x2")) and len(lines(ours, "")) > 7
+
+
+@shows(
     "CP-02",
     "no Python, no LLVM, no vendor and no writable disk: the library alone runs a program, with "
     "the same bits",

@@ -64,6 +64,45 @@ def test_hl_05_modules():
     assert seen == ["ReLU"]
 
 
+@shows(
+    "HL-06",
+    "partly: SGD (momentum, Nesterov, weight decay), Adam, AdamW, RMSprop and Adagrad by their "
+    "formulas (`test_optim.py`); a traced step of each has eager's bits. Not: LBFGS, PyTorch's own",
+)
+def test_hl_06_optimizers():
+    makers = {
+        "SGD": lambda p: lt.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True),
+        "Adam": lambda p: lt.optim.Adam(p, lr=0.05),
+        "AdamW": lambda p: lt.optim.AdamW(p, lr=0.05),
+        "RMSprop": lambda p: lt.optim.RMSprop(p, lr=0.02, momentum=0.5, centered=True),
+        "Adagrad": lambda p: lt.optim.Adagrad(p, lr=0.3, lr_decay=0.01),
+    }
+    x = lt.randn(32, 3)
+    t = x @ lt.tensor([[1.0], [-2.0], [0.5]])
+    for name, make in makers.items():
+        lt.manual_seed(1)
+        nets = [nn.Linear(3, 1), nn.Linear(3, 1)]
+        nets[1].load_state_dict(nets[0].state_dict())
+
+        def step(x, t, net, optimizer):
+            loss = F.mse_loss(net(x), t)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        plain, other = (make(net.parameters()) for net in nets)
+        traced = lt.trace(lambda x, t, n=nets[1], o=other: step(x, t, n, o))
+        losses = []
+        for k in range(40):
+            loss = step(x, t, nets[0], plain)
+            # The first makes the gradients that the capture then finds.
+            compiled = step(x, t, nets[1], other) if k == 0 else traced(x, t)
+            assert same(loss, compiled), name
+            losses.append(loss.item())
+        assert losses[-1] < 0.2 * losses[0], name
+
+
 @shows("HL-12", "a module without call conventions holds, names and saves what it is made of")
 @shows(
     "HL-30",
@@ -218,6 +257,93 @@ def test_hl_18_numpy_style():
         w, x = lt.randn(4), lt.randn(n, 4)
         assert same(slope(w, x), lt.func.grad(loss)(w, x))
     assert slope.counts["traces"] == 1
+
+
+@shows("HL-20", "`utils.lr_find(step, optimizer)` gives the curve and a rate; nothing is changed")
+def test_hl_20_lr_find():
+    lt.manual_seed(4)
+    net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))
+    optimizer = lt.optim.SGD(net.parameters(), lr=0.123, momentum=0.9)
+    x = lt.randn(64, 8)
+    t = x.sum(1, keepdim=True)
+
+    def step():
+        loss = F.mse_loss(net(x), t)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    step()
+    before = [p.detach().clone() for p in net.parameters()]
+    velocity = [v["momentum_buffer"].clone() for v in optimizer.state.values()]
+    curve, rate = lt.utils.lr_find(step, optimizer, lowest=1e-5, highest=10.0)
+    assert all(same(p.detach(), q) for p, q in zip(net.parameters(), before))
+    kept = [v["momentum_buffer"] for v in optimizer.state.values()]
+    assert all(same(p, q) for p, q in zip(kept, velocity))
+    assert optimizer.param_groups[0]["lr"] == 0.123
+    rates, losses = zip(*curve)
+    assert list(rates) == sorted(rates) and 1e-3 < rate < 1 and rate in rates
+    assert min(losses) < 0.5 * losses[0] and len(curve) < 60, "it stops where the loss explodes"
+    with pytest.raises(lt.ValueError, match="rates that grow"):
+        lt.utils.lr_find(step, optimizer, lowest=1, highest=0.1)
+
+
+@shows(
+    "HL-23",
+    "Normal, Bernoulli, Categorical: samples, log densities, gradients through samples; one stream "
+    "in eager and graph",
+)
+def test_hl_23_distributions():
+    d = lt.distributions
+    normal = d.Normal(lt.tensor([1.0, -2.0]), lt.tensor([0.5, 2.0]))
+    many = normal.sample((20000,))
+    assert many.shape == (20000, 2) and not many.requires_grad
+    np.testing.assert_allclose(many.mean(0).numpy(), [1, -2], atol=0.05)
+    np.testing.assert_allclose(many.std(0).numpy(), [0.5, 2], rtol=0.03)
+    z = (np.array([1.5, 0.0]) - [1, -2]) / [0.5, 2]
+    want = -0.5 * z * z - np.log([0.5, 2]) - 0.5 * np.log(2 * np.pi)
+    np.testing.assert_allclose(normal.log_prob(lt.tensor([1.5, 0.0])).numpy(), want, rtol=1e-6)
+    loc, scale = lt.tensor(3.0, requires_grad=True), lt.tensor(2.0, requires_grad=True)
+    lt.manual_seed(8)
+    sample = d.Normal(loc, scale).rsample((4,))
+    sample.sum().backward()
+    noise = (sample.detach() - 3) / 2
+    assert loc.grad.item() == 4
+    np.testing.assert_allclose(scale.grad.item(), noise.sum().item(), rtol=1e-5)
+    coin = d.Bernoulli(lt.tensor([0.2, 0.9]))
+    np.testing.assert_allclose(coin.sample((20000,)).mean(0).numpy(), [0.2, 0.9], atol=0.02)
+    odds = lt.tensor([0.2, 0.9]) / lt.tensor([0.8, 0.1])
+    for one in (coin, d.Bernoulli(logits=odds.log())):
+        said = one.log_prob(lt.tensor([1.0, 0.0]))
+        np.testing.assert_allclose(said.numpy(), np.log([0.2, 0.1]), rtol=1e-5)
+    faces = lt.tensor([[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]])
+    die = d.Categorical(faces * 3)
+    drawn = die.sample((20000,))
+    for row in range(2):
+        shares = [(drawn[:, row] == k).float().mean().item() for k in range(3)]
+        np.testing.assert_allclose(shares, faces[row].tolist(), atol=0.02)
+    said = die.log_prob(lt.tensor([2, 0]))
+    np.testing.assert_allclose(said.numpy(), np.log([0.25, 0.1]), rtol=1e-5)
+    logits = lt.zeros(3, requires_grad=True)
+    d.Categorical(logits=logits).log_prob(lt.tensor(1)).backward()
+    np.testing.assert_allclose(logits.grad.numpy(), [-1 / 3, 2 / 3, -1 / 3], rtol=1e-6)
+
+    def draw(loc):
+        normal = d.Normal(loc, 2.0)
+        x = normal.sample((3,))
+        return x, normal.log_prob(x), d.Categorical(logits=x).sample(), d.Bernoulli(0.5).sample()
+
+    traced = lt.trace(draw)
+    lt.manual_seed(3)
+    eager = [draw(lt.tensor(1.0)) for _ in range(3)]
+    lt.manual_seed(3)
+    for want in eager:
+        assert all(same(a, b) for a, b in zip(traced(lt.tensor(1.0)), want))
+    with pytest.raises(lt.UnsupportedError, match="not a smooth function"):
+        d.Bernoulli(0.5).rsample()
+    with pytest.raises(lt.ValueError, match="either probs or logits"):
+        d.Categorical()
 
 
 @shows(

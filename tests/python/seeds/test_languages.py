@@ -188,6 +188,25 @@ def test_tl_18_derivative_as_a_graph():
 # ── printing, other arrays, graphs ──────────────────────────────────────────────────────────────
 
 
+@shows(
+    "PV-04",
+    "partly: `utils.summary`: parts with kind, result (the batch as *), parameters and "
+    "multiplications, bytes and totals. Not: the other costs of PV-12",
+)
+def test_pv_04_summary():
+    net = nn.Sequential(
+        nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(64, 10)
+    )
+    text = lt.utils.summary(net, lt.zeros(5, 1, 8, 8))
+    rows = [re.split(r"  +", line) for line in text.splitlines()]
+    assert rows[0] == ["part", "kind", "result", "parameters", "multiplications"]
+    assert rows[1] == ["0", "Conv2d", "[*, 4, 8, 8]", "40", f"{9 * 4 * 64:,}"]
+    assert rows[3] == ["2", "MaxPool2d", "[*, 4, 4, 4]", "0", "0"]
+    assert rows[5] == ["4", "Linear", "[*, 10]", "650", "640"]
+    assert text.splitlines()[-1] == "690 parameters, 2,760 bytes, 2,944 multiplications"
+    assert not net[0]._forward_hooks, "the hooks are gone"
+
+
 @shows("PV-07", "a symbolic `x + sqrt(y)` prints as readable text with the inputs' names")
 def test_pv_07_printing():
     spec = lt.InputSpec((None,))
@@ -246,3 +265,35 @@ def test_ir_21_use_cases():
     assert set(passes(frozen)) == set(passes(plain)) and "fuse_pointwise" in passes(plain)
     assert "batch norm" in frozen.note and plain.note == ""
     assert "rsqrt" not in frozen.graph and "rsqrt" in plain.graph
+
+
+@shows("IR-07", "numbers stand as operands in a graph's text, and are read back with their bits")
+def test_ir_07_literals(tmp_path):
+    def f(x):
+        return (x**2 * 0.1 + 1e-30).maximum(-float("inf"))
+
+    lt.save(f, tmp_path / "f.lathe", inputs=(lt.ones(3),))
+    program = lt.load(tmp_path / "f.lathe")
+    for text in ("pow(%x, 2)", ", 0.1)", ", 1e-30)", ", -inf)"):
+        assert text in program.graph, text
+    x = lt.randn(9)
+    assert same(program(x), f(x))
+
+
+@shows(
+    "IR-08",
+    "partly: the list of passes is printed with what each did; the pipeline can stop after any "
+    "number of changes, and the graph is printed as it is then. Not: a command",
+)
+def test_ir_08_stages(flag):
+    def f(x):
+        return (x * 1 - 0) + (x * 1 - 0)
+
+    x, texts = lt.randn(3), []
+    for limit in range(8):
+        flag("rewrite_limit", limit)
+        traced = lt.trace(lambda x: f(x))
+        assert same(traced(x), f(x)), limit
+        texts.append(traced.optimised.count("= mul(") + traced.optimised.count("= sub("))
+    assert texts[0] == 4 and texts[-1] == 0 and texts == sorted(texts, reverse=True)
+    assert len(set(texts)) > 2, "in steps"
