@@ -299,6 +299,7 @@ void Tracer::write(Tensor& dst, const Tensor& value) {
     check_chosen(dst);
     note_write(dst);
     set_now(dst, v);
+    if (!chosen_.empty()) renew_aliases(dst);
     return;
   }
   Tensor base = view->base;

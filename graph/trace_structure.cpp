@@ -123,12 +123,40 @@ void Tracer::note_chosen(const Tensor& t, Tensors others) {
   if (!others.empty()) chosen_.push_back({t, std::move(others)});
 }
 
-Tensor Tracer::aliased(const Tensor& t) {
+/// What the tensor is now, as a result that has no history: a node of its own says so, or whoever
+/// takes gradients through the graph would see the tensor itself.
+Value* Tracer::without_history(const Tensor& t) {
+  bool recording = thread_state().grad_enabled;
   GradMode no_grad(false);
-  Tensor a = tensor_for(value_of(t));
+  if (!recording) return value_of(t);
+  return value_of(shape_ops<Tensor>::expand(t, Ints(IntSpan(t.shape()))));
+}
+
+Tensor Tracer::aliased(const Tensor& t) {
+  Value* v = without_history(t);
+  GradMode no_grad(false);
+  Tensor a = tensor_for(v);
   a.impl()->geometry = t.geometry();
-  note_chosen(a, {root_of(t)});
+  Tensor root = root_of(t);
+  Tensors others{root};
+  for (const Chosen& c : chosen_)  // what t may share memory with, a may too
+    if (same(c.tensor, root)) others.insert(others.end(), c.others.begin(), c.others.end());
+  note_chosen(a, std::move(others));
+  chosen_.back().source = t;
   return a;
+}
+
+/// A write to a tensor is seen through its detached ones.
+void Tracer::renew_aliases(const Tensor& written) {
+  for (size_t i = 0; i < chosen_.size(); ++i) {
+    Tensor source = chosen_[i].source, alias = chosen_[i].tensor;
+    if (!source.defined() || chosen_[i].stale || !same(root_of(source), written)) continue;
+    if (source.impl()->view) refresh(source);
+    Value* v = without_history(source);
+    note_write(alias);
+    set_now(alias, v);
+    renew_aliases(alias);
+  }
 }
 
 void Tracer::refuse_stale(const Tensor& t) const {
@@ -151,8 +179,9 @@ void Tracer::check_chosen(const Tensor& written) {
                             "chosen by data, carried by a loop, or detached",
                         .got = lathe::to_string(type_of(written)),
                         .next = "clone() it first, or write to it inside the branch"});
+    bool renewed = c.source.defined() && same(root_of(c.source), written);
     for (const Tensor& t : c.others)
-      if (same(t, written) && !c.stale) {
+      if (same(t, written) && !c.stale && !renewed) {
         c.stale = true;
         c.writer = here();
       }

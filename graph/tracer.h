@@ -37,7 +37,8 @@ class Tracer final : public Backend {
   static Tensor root_of(const Tensor& t) { return t.impl()->view ? t.impl()->view->base : t; }
   /// `t` stands for what eagerly shares memory with `others`: writes that would tell are refused.
   void note_chosen(const Tensor& t, Tensors others);
-  /// The tensor's value without its history, as a tensor of its own.
+  /// The tensor's value without its history: a tensor of its own that sees later writes to t, as it
+  /// has t's memory. Writes to it are refused.
   Tensor aliased(const Tensor& t);
 
   /// How many blocks are being recorded inside each other.
@@ -92,12 +93,15 @@ class Tracer final : public Backend {
     Tensors others;
     bool stale = false;  // one of the others was written to since
     Site writer = {};
+    Tensor source = {};  // the one it shares all its memory with, if that is known
   };
 
   Value* lift(const Tensor& t);
   Value* as_kept(const Tensor& t) const;
   void refuse_stale(const Tensor& t) const;
   void check_chosen(const Tensor& written);
+  void renew_aliases(const Tensor& written);
+  Value* without_history(const Tensor& t);
   /// What the tensor is or is a view of, if that was there before the block.
   void outer_root(const Tensor& t, const Block& block, Tensors& out);
   uint32_t id_of(Value* v);

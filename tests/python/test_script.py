@@ -339,3 +339,46 @@ def test_a_branch_that_puts_a_tensor_into_an_object_is_refused():
     with pytest.raises(lt.ScriptError, match="changes a Python object"):
         lt.script(f)(lt.ones(2))
     assert keeper.last is before
+
+
+def test_a_detached_tensor_in_branches_and_loops():
+    def branch(a):
+        t = a.detach()
+        if a.sum() > 0:
+            a.mul_(2)
+        return t * 1, a * 1
+
+    def loop(a):
+        t = a.detach()
+        n = lt.tensor(0)
+        while n < 3:
+            a.add_(t * 0.5)
+            n = n + 1
+        return t * 1, a * 1
+
+    for f in (branch, loop):
+        scripted = lt.script(f)
+        for sign in (1, -1):
+            x, y = lt.arange(4).float() * sign, lt.arange(4).float() * sign
+            try:
+                got = scripted(x)
+            except lt.ScriptError as e:
+                assert "test_script.py" in str(e)
+                raise
+            for a, b in zip(got, f(y)):
+                assert bits(a) == bits(b), f.__name__
+            assert bits(x) == bits(y)
+
+
+def test_what_is_detached_of_a_choice_is_not_read_after_a_write():
+    def f(a, b):
+        if a.sum() > 0:
+            u = a
+        else:
+            u = b
+        t = u.detach()
+        a.add_(1)
+        return t * 1
+
+    with pytest.raises((lt.TraceError, lt.ScriptError), match="may share was written to"):
+        lt.script(f)(lt.ones(2), lt.zeros(2))

@@ -307,3 +307,66 @@ def test_an_escaped_tensor_is_refused_not_read():
     with pytest.raises(lt.TraceError, match="escaped"):
         lt.trace_hook + 1
     del lt.trace_hook
+
+
+def test_a_detached_tensor_sees_later_writes():
+    def through_all(a):
+        t = a.detach()
+        early = t + 0
+        a.mul_(2)
+        a[1:].add_(t[:-1].clone())
+        return a * 1, t * 1, t[1:] * 10, early, t.detach() - 1
+
+    def of_a_view(a):
+        t = a[::2].detach()
+        u = t[1:]
+        a[2].fill_(7)
+        return t * 1, u * 1, a.sum()
+
+    for f in (through_all, of_a_view):
+        for wrap in (lt.trace, lt.script):
+            compiled = wrap(f)
+            for n in (4, 6):
+                x, y = lt.arange(n).float(), lt.arange(n).float()
+                for got, want in zip(compiled(x), f(y)):
+                    assert bits(got) == bits(want)
+                assert bits(x) == bits(y)
+            assert compiled.counts["traces"] == 1
+
+    def gives_both(a):
+        t = a.detach()
+        a.mul_(2)
+        return a, t
+
+    x = lt.ones(2, requires_grad=True)
+    y, t = lt.trace(gives_both)(x * 2)
+    y.sum().backward()
+    assert y.tolist() == t.tolist() == [4, 4] and not t.requires_grad
+    assert x.grad.tolist() == [4, 4]
+
+
+def test_a_write_through_a_detached_tensor_is_refused():
+    def f(a):
+        t = a.detach()
+        t.add_(1)
+        return a * 1
+
+    with pytest.raises(lt.TraceError, match="may share the memory of others"):
+        lt.trace(f)(lt.ones(2) * 1)
+
+
+def test_results_that_would_be_made_later_are_refused():
+    def yields(x):
+        yield x * 2
+
+    def maps(x):
+        return x, map(lt.exp, [x])
+
+    async def waits(x):
+        return x
+
+    for function in (yields, maps, waits):
+        for wrap in (lt.trace, lt.script):
+            with pytest.raises((lt.TraceError, lt.ScriptError), match="would be done later") as e:
+                wrap(function)(lt.ones(2))
+            assert f"test_trace.py:{function.__code__.co_firstlineno}" in str(e.value)

@@ -125,3 +125,28 @@ def test_backward_does_not_stop_at_an_arguments_history():
         return lt.autograd.grad((h * x).sum(), [x])[0]
 
     assert same(lt.trace(by_name)(w * 2, x), by_name(w * 2, x))
+
+
+def test_no_gradient_flows_through_what_is_detached():
+    def product(a):
+        b = a * 3
+        return (b.detach() * a).sum(), b.detach(), a.detach()
+
+    def later(a):
+        t = a.detach()
+        a = a * 2
+        u = a.data
+        return (a * t * u).sum()
+
+    x = lt.tensor([2.0, -1.0], requires_grad=True)
+    for f in (product, later):
+        grads = []
+        for way in (f, lt.trace(f), lt.script(f)):
+            x.grad = None
+            results = way(x)
+            results = results if isinstance(results, tuple) else (results,)
+            assert [r.requires_grad for r in results] == [True, False, False][: len(results)]
+            results[0].backward()
+            grads.append(x.grad.tolist())
+        assert grads[0] == grads[1] == grads[2]
+    assert grads[0] != [0, 0]

@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import inspect
 import re
+from collections.abc import Coroutine, Iterator
 
 from .. import _lathe
 from .._lathe import Tensor
@@ -293,6 +294,14 @@ def _refuse_hidden(value, function, seen):
                 f"  at:       {_where(function)}\n"
                 "  next:     return tuples, lists, dicts, named tuples or dataclasses"
             )
+    elif isinstance(value, (Iterator, Coroutine)):
+        getattr(value, "close", int)()  # it is not going to run
+        raise _lathe.TraceError(
+            f"trace: a result is a {type(value).__name__}: what it does would be done later, "
+            "and by Python\n"
+            f"  at:       {_where(function)}\n"
+            "  next:     return a list or a tuple of what it gives"
+        )
     elif isinstance(value, (list, tuple, set, frozenset)):
         for v in value:
             _refuse_hidden(v, function, seen)

@@ -37,6 +37,7 @@ GROUPS = {
     "TL": "Tensor languages and neighbours",
     "IR": "Intermediate representations",
     "IO": "Exchange with other systems",
+    "MC": "Mobile engines",
     "PF": "Performance claims",
     "PR": "Principles",
 }

@@ -384,6 +384,24 @@ def test_vl_03_libraries():
 
 
 @shows(
+    "VL-07",
+    "no elementwise row has a kernel of its own: one entry runs all from their bodies, and each "
+    "other kind shares its entries; the count is printed",
+)
+def test_vl_07_kernels_written_by_hand():
+    entries, rows = {}, {}
+    for row in lt._lathe._rows():
+        if row["kind"] != "composite":
+            entries.setdefault(row["kind"], set()).add(lt.table(row["name"]))
+            rows[row["kind"]] = rows.get(row["kind"], 0) + 1
+    assert entries["elementwise"] == {"1. own.strips (defined)\n2. reference.body (defined)"}
+    assert all(len(texts) == 1 for texts in entries.values()), entries
+    own = {kind: next(iter(t)).count("own.") for kind, t in entries.items()}
+    print(f"kernels of ours: {sum(own.values())} entries for {sum(rows.values())} rows")
+    assert rows["elementwise"] > 70 and sum(own.values()) <= 12
+
+
+@shows(
     "VL-08",
     "partly: with our own products off, a network runs on the vendors' alone, eager and compiled "
     "alike. Not: as a row of the benchmarks",

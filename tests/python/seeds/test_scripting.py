@@ -1,5 +1,10 @@
 """Rows SC: control flow that data decides, as Python writes it."""
 
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from compare import same
@@ -122,10 +127,16 @@ def test_sc_04_tree_lstm():
 
 @shows(
     "SC-05",
-    "partly: what is outside of the subset is refused by its name, with file and line. Not: a "
-    "caret, and a page of the subset",
+    "partly: the subset is a page (`docs/script.md`), whose code runs; what is outside of it is "
+    "refused by its name, with file and line. Not: a caret",
 )
-def test_sc_05_refusals():
+def test_sc_05_the_page_and_refusals(tmp_path):
+    page = (Path(__file__).resolve().parents[3] / "docs/script.md").read_text()
+    code = tmp_path / "page.py"
+    code.write_text("\n".join(re.findall(r"```python\n(.*?)```", page, re.S)))
+    done = subprocess.run([sys.executable, code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
     def tries(x):
         try:
             return x + 1
