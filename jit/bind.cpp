@@ -112,6 +112,12 @@ Int evaluate(Int e, absl::Span<const int64_t> symbols) {
 
 void bind_step(const Step& step, absl::Span<const int64_t> symbols, Bound::OfStep& b) {
   for (const TensorType& t : step.types) b.types.push_back(evaluated(t, symbols));
+  for (size_t k = 0; k < step.shifts.size(); ++k) {
+    const TensorType* t = step.node->in(static_cast<int>(k))->type().tensor();
+    b.shifts.push_back(t == nullptr ? 0
+                                    : evaluate(step.shifts[k], symbols).value() *
+                                          static_cast<int64_t>(size_of(t->dtype)));
+  }
   switch (step.kind) {
     case Step::Kind::op:
       bind_op(step, symbols, b);

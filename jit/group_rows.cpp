@@ -171,21 +171,22 @@ class Grouping {
       if (folds_[i]) {
         m.inner = product(s.node->in(0)->tensor().shape, lead);
         m.fold = folds_[i]->programs;
-        m.inputs = {s.in[0]};
+        m.inputs = {0};
       } else {
         m.inner = product(s.types[0].shape, lead);
-        for (int k : s.kernel->tensors()) m.inputs.push_back(s.in[static_cast<size_t>(k)]);
+        for (int k : s.kernel->tensors()) m.inputs.push_back(static_cast<size_t>(k));
       }
       for (size_t k = 0; k < s.out.size(); ++k) {
         if (!only_inside(*s.node->out(k), g)) continue;
         temporaries[s.out[k]] = static_cast<int>(rows.temporaries.size());
         rows.temporaries.push_back({s.types[k].dtype, product(s.types[k].shape, lead)});
       }
-      for (const std::vector<int>* slots : {&m.inputs, &s.out})
-        for (int slot : *slots) {
-          auto it = temporaries.find(slot);
-          m.temporary.push_back(it == temporaries.end() ? -1 : it->second);
-        }
+      auto add = [&](int slot) {
+        auto it = temporaries.find(slot);
+        m.temporary.push_back(it == temporaries.end() ? -1 : it->second);
+      };
+      for (size_t k : m.inputs) add(s.in[k]);
+      for (int slot : s.out) add(slot);
       m.step = std::move(s);
       rows.members.push_back(std::move(m));
     }

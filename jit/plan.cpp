@@ -28,6 +28,7 @@ class Planner {
     }
     block(p_.graph_.body(), p_.steps_);
     fuse(p_.steps_);
+    std::erase_if(p_.steps_, [](const Step& s) { return s.unmade; });
     for (Value* v : p_.graph_.body().yields()) p_.result_slots_.push_back(slot(v));
     for (const ir::Write& w : p_.graph_.writes()) p_.written_.push_back(w.input->index());
     p_.slots_ = next_slot_;
@@ -59,11 +60,19 @@ class Planner {
   Step step(const Node& n) {
     Step s;
     s.node = &n;
-    for (const Value* v : n.in()) s.in.push_back(slot(v));
+    bool direct = reads_addresses(n);
+    for (const Value* v : n.in()) {
+      s.in.push_back(slot(direct ? made(v) : v));
+      s.shifts.push_back(direct ? shift(v) : Int(0));
+    }
     if (n.is(ir::Structure::op)) {
       kernel_or_op(n, s);
-      if (n.op()->kind == Kind::contract)
-        for (const Value* v : n.in()) s.lasting.push_back(lasting(v));
+      s.unmade = unmade(n);
+      if (plain_contraction(n))
+        for (const Value* v : n.in()) {
+          s.operands.push_back(geometry_.at(v));
+          s.lasting.push_back(lasting(v));
+        }
     } else if (n.is(ir::Structure::group)) {
       s.kind = Step::Kind::kernel;
       s.kernel = add_kernel(lower(n, geometries(n)), n);
@@ -94,6 +103,58 @@ class Planner {
       out.push_back(std::move(g));
     }
     return out;
+  }
+
+  // ── views that are addresses ──
+
+  /// A contraction that runs without dispatch.
+  bool plain_contraction(const Node& n) const {
+    auto host = [](const TensorType& t, DType dtype) {
+      return t.dtype == dtype && t.device.kind == DeviceKind::cpu;
+    };
+    if (!n.is(ir::Structure::op) || n.op()->kind != Kind::contract || n.out().size() != 1 ||
+        n.in().size() != 2 || mentions_dynamic(n))
+      return false;
+    DType dtype = n.out(0)->tensor().dtype;
+    return host(n.out(0)->tensor(), dtype) &&
+           std::all_of(n.in().begin(), n.in().end(), [&](const Value* v) {
+             return v->type().tensor() != nullptr && host(v->tensor(), dtype) &&
+                    geometry_.contains(v);
+           });
+  }
+
+  /// Steps that ask of their tensors only where the elements are.
+  bool reads_addresses(const Node& n) const {
+    if (n.parent() != &p_.graph_.body()) return false;
+    bool kernel = n.is(ir::Structure::group) ||
+                  (n.is(ir::Structure::op) && ir::pointwise(n) && !mentions_dynamic(n));
+    return kernel || plain_contraction(n) || unmade(n);
+  }
+
+  /// A view of a host tensor that only such steps read.
+  bool unmade(const Node& n) const {
+    auto [known, fresh] = unmade_.try_emplace(&n, false);
+    if (!fresh) return known->second;
+    bool view = n.is(ir::Structure::op) && n.op()->kind == Kind::view && n.in().size() == 1 &&
+                n.out().size() == 1 && n.parent() == &p_.graph_.body() && !mentions_dynamic(n) &&
+                n.in(0)->tensor().device.kind == DeviceKind::cpu &&
+                std::none_of(p_.sources_.begin(), p_.sources_.end(),
+                             [&](const ir::SymbolSource& s) { return s.value == n.out(0); });
+    bool is = view && std::all_of(n.out(0)->uses().begin(), n.out(0)->uses().end(),
+                                  [&](const ir::Use& u) { return reads_addresses(*u.node); });
+    return unmade_[&n] = is;
+  }
+
+  /// What there is of a value: itself, or what it is a view of.
+  const Value* made(const Value* v) const {
+    while (v->node() != nullptr && unmade(*v->node())) v = v->node()->in(0);
+    return v;
+  }
+
+  /// From the first element of what is made to the first of the view.
+  Int shift(const Value* v) const {
+    const Value* from = made(v);
+    return from == v ? Int(0) : geometry_.at(v).offset - geometry_.at(from).offset;
   }
 
   /// A constant, or a view of one that no size decides.
@@ -282,6 +343,7 @@ class Planner {
   ir::GraphScope scope_;
   absl::flat_hash_map<const Value*, int> slots_;
   absl::flat_hash_map<const Value*, Geometry> geometry_;
+  mutable absl::flat_hash_map<const Node*, bool> unmade_;
   std::vector<bool> static_symbols_;
   int next_slot_ = 0;
 };

@@ -223,16 +223,16 @@ class Runner {
   void run_op(const Step& s, Bound::OfStep& b) {
     if (b.done) return;
     const ir::Node& n = *s.node;
-    Args args = arguments(s, b);
     ++c_.counts_.ops;
-    if (b.types.size() != n.out().size()) {  // numbers
-      at(s.out[0]) = ir::Datum(ir::evaluate_scalar(*n.op(), args));
+    if (!s.operands.empty()) {
+      Tensor out = target(b);
+      contract(s, b, out, {});
+      at(s.out[0]) = ir::Datum(std::move(out));
       return;
     }
-    if (n.op()->kind == Kind::contract && plain_contraction(s, b)) {
-      Tensor out = target(b);
-      contract(s, b, args, out, {});
-      at(s.out[0]) = ir::Datum(std::move(out));
+    Args args = arguments(s, b);
+    if (b.types.size() != n.out().size()) {  // numbers
+      at(s.out[0]) = ir::Datum(ir::evaluate_scalar(*n.op(), args));
       return;
     }
     Outputs outputs;
@@ -246,36 +246,42 @@ class Runner {
     b.done = b.fixed;
   }
 
-  // ── contractions ──
-
-  bool plain_contraction(const Step& s, const Bound::OfStep& b) {
-    for (int slot : s.in) {
-      const Tensor& t = at(slot).tensor();
-      if (!t.defined() || t.dtype() != b.types[0].dtype || t.device().kind != DeviceKind::cpu)
-        return false;
-    }
-    return s.in.size() == 2;
+  /// Where the elements of an input begin.
+  std::byte* address(const Step& s, const Bound::OfStep& b, size_t input) {
+    return elements(at(s.in[input]).tensor()) + b.shifts[input];
   }
 
-  void contract(const Step& s, Bound::OfStep& b, Args args, const Tensor& out, Epilogue epilogue) {
-    absl::InlinedVector<lathe::Operand, 2> in{operand(at(s.in[0]).tensor()),
-                                              operand(at(s.in[1]).tensor())};
-    auto same = [](const lathe::Operand& x, const lathe::Operand& y) {
-      return x.shape == y.shape && x.strides == y.strides;
-    };
-    bool known = b.contraction.entry != nullptr && b.revision == flags_revision() &&
-                 same(in[0], b.operands[0]) && same(in[1], b.operands[1]);
-    if (!known) {
-      Call call{*s.node->op(), args, b.types};
-      b.contraction = prepared_contraction(call, in, operand(out));
-      b.operands = in;
-      b.revision = flags_revision();
-      for (size_t k = 0; k < in.size(); ++k)
-        b.packed[k] = p_.packed(s, k, b.contraction, in[k].data);
+  // ── contractions ──
+
+  /// Chooses who runs it and how: when sizes or flags have changed.
+  void prepare_contraction(const Step& s, Bound::OfStep& b, const Tensor& out) {
+    absl::InlinedVector<Tensor, 2> views;
+    absl::InlinedVector<lathe::Operand, 2> in;
+    for (size_t k = 0; k < 2; ++k) {
+      const Tensor& from = at(s.in[k]).tensor();
+      Geometry g = s.operands[k];
+      for (Shape* sizes : {&g.shape, &g.strides})
+        for (Int& i : *sizes) i = evaluate(i);
+      g.offset = from.geometry().offset + evaluate(s.shifts[k]);
+      views.push_back(make_tensor(from.impl()->storage, from.dtype(), std::move(g)));
+      in.push_back(operand(views.back()));
+      *b.holes[k] = Arg(views[k]);
     }
+    b.contraction =
+        prepared_contraction({*s.node->op(), b.filled->args(), b.types}, in, operand(out));
+    b.revision = flags_revision();
+    for (size_t k = 0; k < in.size(); ++k) b.packed[k] = p_.packed(s, k, b.contraction, in[k].data);
+  }
+
+  void contract(const Step& s, Bound::OfStep& b, const Tensor& out, Epilogue epilogue) {
+    if (b.contraction.entry == nullptr || b.revision != flags_revision())
+      prepare_contraction(s, b, out);
     const Entry& entry = *b.contraction.entry;
-    Launch launch{
-        in[0].data, in[1].data, elements(out), {}, {b.packed[0].get(), b.packed[1].get()}};
+    Launch launch{address(s, b, 0),
+                  address(s, b, 1),
+                  elements(out),
+                  {},
+                  {b.packed[0].get(), b.packed[1].get()}};
     if (entry.fuses) launch.epilogue = epilogue;
     entry.run(entry, *b.contraction.plan, launch);
     if (epilogue && !entry.fuses) {
@@ -285,25 +291,23 @@ class Runner {
   }
 
   void run_contraction(const Step& s, Bound::OfStep& b) {
-    if (!plain_contraction(s, b)) {  // operands that need a device or a dtype of their own
+    ++c_.counts_.ops;
+    if (s.operands.empty()) {  // of another device
       Outputs outputs;
       Args args = arguments(s, b);
       executor().run(Call{*s.node->op(), args, b.types}, outputs);
       at(s.out[0]) = ir::Datum(std::move(outputs[0]));
-      ++c_.counts_.ops;
       return run_kernel(*s.epilogue, *b.epilogue);
     }
-    Args args = arguments(s, b);
     Tensor out = target(b);
     at(s.out[0]) = ir::Datum(out);
-    ++c_.counts_.ops;
     KernelCall call;
     prepare(*s.epilogue, *b.epilogue, call);
     PointwiseKernel::Launch launch(*s.epilogue->kernel, b.epilogue->kernel, call.run);
     auto apply = [](void* context, int64_t first, int64_t count) {
       static_cast<PointwiseKernel::Launch*>(context)->piece(first, first + count);
     };
-    contract(s, b, args, out, {apply, &launch});
+    contract(s, b, out, {apply, &launch});
     launch.finish();
     finish(*s.epilogue, call, launch.engine());
   }
@@ -314,8 +318,8 @@ class Runner {
     settle(b);
     const PointwiseKernel& kernel = *s.kernel;
     for (int input : kernel.tensors()) {
-      const ir::Datum& d = at(s.in[static_cast<size_t>(input)]);
-      call.buffers.push_back(d.is_tensor() ? elements(d.tensor()) : nullptr);
+      auto k = static_cast<size_t>(input);
+      call.buffers.push_back(at(s.in[k]).is_tensor() ? address(s, b, k) : nullptr);
     }
     for (size_t k = 0; k < b.types.size(); ++k) {
       call.outs.push_back(target(b, k));
@@ -373,8 +377,7 @@ class Runner {
   void add_part(RowPart& part, Bound::OfStep& b) {
     const RowGroup::Member& m = part.member;
     for (size_t i = 0; i < m.inputs.size(); ++i)
-      part.call.buffers.push_back(m.temporary[i] < 0 ? elements(at(m.inputs[i]).tensor())
-                                                     : nullptr);
+      part.call.buffers.push_back(m.temporary[i] < 0 ? address(m.step, b, m.inputs[i]) : nullptr);
     for (size_t k = 0; k < m.step.out.size(); ++k) {
       part.call.outs.push_back(m.keeps(k) ? target(b, k) : Tensor());
       part.call.buffers.push_back(m.keeps(k) ? elements(part.call.outs.back()) : nullptr);

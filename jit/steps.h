@@ -17,16 +17,23 @@ struct Step {
   Kind kind = Kind::op;
   const ir::Node* node = nullptr;
   std::vector<int> in, out;  // slots
-  Types types;               // of the results, over symbols
-  bool dynamic = false;      // mentions symbols that only running gives a value
-  int arena = -1;            // index among arena blocks of result 0; -1: its own memory
+  /// By input: where its elements begin from the first of its slot's, in elements. Views that only
+  /// such steps read are never made (`unmade`); their readers start from what they are views of.
+  std::vector<Int> shifts;
+  bool unmade = false;
+  Types types;           // of the results, over symbols
+  bool dynamic = false;  // mentions symbols that only running gives a value
+  int arena = -1;        // index among arena blocks of result 0; -1: its own memory
   PointwiseKernel* kernel = nullptr;
   std::vector<std::pair<uint32_t, int>>
       symbols;  // results that say what a symbol is: (symbol, axis)
   // A contraction: the kernel that replaces its results while they are hot. Its result is used by
   // nothing else.
   std::unique_ptr<Step> epilogue;
-  std::vector<bool> lasting;  // contractions: operands whose elements are the program's own
+  // Contractions of two host operands in the result's dtype, which run without dispatch: how the
+  // operands lie, and which of them are the program's own for ever.
+  std::vector<Geometry> operands;
+  std::vector<bool> lasting;
   std::unique_ptr<RowGroup> rows;
   // Structures: steps and result slots of each block, parameters first.
   struct Inner {
@@ -45,7 +52,7 @@ struct RowGroup {
     Step step;  // a kernel, or an op that reduces what is inside the row
     Int inner;  // positions a row: of the kernel, or reduced into one
     const own::FoldPrograms* fold = nullptr;  // of a reduction
-    std::vector<int> inputs;                  // slots of the tensors it reads
+    std::vector<size_t> inputs;               // which of the step's are the tensors it reads
     std::vector<int> temporary;               // by input, then result: which it is, or -1
 
     bool keeps(size_t result) const { return temporary[inputs.size() + result] < 0; }
@@ -92,10 +99,10 @@ struct Bound {
     absl::InlinedVector<Arg*, 4> holes;  // by input
     const Entry* entry = nullptr;        // of the table, as flags were at `revision`
     uint64_t revision = 0;
+    absl::InlinedVector<int64_t, 4> shifts;  // by input, in bytes
     PreparedCall contraction;
-    absl::InlinedVector<lathe::Operand, 2> operands;  // what it was prepared for
-    std::array<PackedRef, 2> packed;                  // of those that last
-    bool fixed = false;                               // a view of what never moves: computed once
+    std::array<PackedRef, 2> packed;  // of operands that last
+    bool fixed = false;               // a view of what never moves: computed once
     bool done = false;
     std::unique_ptr<OfStep> epilogue;
     // Row groups:
