@@ -118,8 +118,7 @@ class Planner {
     DType dtype = n.out(0)->tensor().dtype;
     return host(n.out(0)->tensor(), dtype) &&
            std::all_of(n.in().begin(), n.in().end(), [&](const Value* v) {
-             return v->type().tensor() != nullptr && host(v->tensor(), dtype) &&
-                    geometry_.contains(v);
+             return v->type().tensor() != nullptr && host(v->tensor(), dtype);
            });
   }
 

@@ -501,8 +501,12 @@ class Runner {
     for (size_t i = outputs; i < all.size(); ++i)
       if (all[i].is_tensor() && written(all[i]))
         all[i] = ir::Datum(math_ops<Tensor>::clone(all[i].tensor()));
-    for (size_t i = 0; i < p_.written_.size(); ++i)
+    const ir::Values& made = p_.graph_.body().yields();
+    for (size_t i = 0; i < p_.written_.size(); ++i) {
+      const ir::Node* by = made[outputs + i]->node();
+      SiteScope site(by == nullptr ? Site() : by->site());  // who wrote, for errors about versions
       assign(inputs[p_.written_[i]].tensor(), all[outputs + i].tensor());
+    }
     all.resize(outputs);
     return all;
   }

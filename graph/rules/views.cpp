@@ -37,11 +37,20 @@ bool compose(Match& m) {
 /// A view of row-major data can be taken at once, whatever was in between.
 bool packed_x(Match& m) { return m.is_tensor("x") && m.packed("x"); }
 
+/// Axes that were kept only to be dropped. (That the types agree says which view it is; an axis of
+/// size 1 that stays where another was kept has the same elements.)
+bool sum_alone(Match& m) { return m.single_use("sum"); }
+bool mean_alone(Match& m) { return m.single_use("mean"); }
+
 constexpr Rule kRules[] = {
     {"permute_to_nothing", Exactness::exact, "permute(x, p)", "x", is_identity},
     {"permute_of_permute", Exactness::exact, "permute(permute(x, p), q)", "permute(x, r)", compose},
     {"view_to_nothing", Exactness::exact, "view(x, s)", "x"},
     {"view_of_view", Exactness::exact, "view(view(x, s), t)", "view(x, t)", packed_x},
+    {"view_of_kept_sum", Exactness::exact, "view(sum(x, dim=d, keepdim=True), s)",
+     "sum(x, dim=d, keepdim=False)", sum_alone},
+    {"view_of_kept_mean", Exactness::exact, "view(mean(x, dim=d, keepdim=True), s)",
+     "mean(x, dim=d, keepdim=False)", mean_alone},
     {"expand_to_nothing", Exactness::exact, "expand(x, s)", "x"},
     {"expand_of_expand", Exactness::exact, "expand(expand(x, s), t)", "expand(x, t)"},
     {"squeeze_of_unsqueeze", Exactness::exact, "squeeze(unsqueeze(x, d), dim=e)", "x"},
