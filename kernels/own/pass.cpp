@@ -23,6 +23,8 @@ namespace {
 
 constexpr int64_t kShortLine = 256;  // several at a time below this
 constexpr int64_t kStrip = 2048;     // elements taken together
+/// A result of so many bytes goes past the caches, a little at a time.
+constexpr int64_t kStreamed = int64_t{32} << 20, kStreamBytes = 8192;
 
 [[noreturn]] void check_failed(const Pass& pass, uint64_t slot) {
   int64_t linear = static_cast<int64_t>(slot >> 8);
@@ -51,6 +53,11 @@ class Walker {
     collapse();
     straighten();
     for (const Operand* o : operands_) bytes_.push_back(static_cast<int64_t>(size_of(o->dtype)));
+    streams_ = pass.engine == Engine::strips && outs_ == 1 && !placed_ &&
+               walk_.strides[0].back() == 1 && pass.outs[0].numel() * bytes_[0] >= kStreamed &&
+               absl::c_none_of(pass.ins, [&](const Operand& x) {
+                 return x.data == pass.outs[0].data;  // what is read is in a cache already
+               });
     grain_ = std::max<int64_t>(kStrip, (int64_t{1} << 19) / (program_.cost() * 8) / 1024 * 1024);
   }
 
@@ -158,7 +165,22 @@ class Walker {
       context.index = index;
       context.axis = static_cast<int>(last);
     }
-    program(at, n, context);
+    streams_ ? stream(at, n, context) : program(at, n, context);
+  }
+
+  /// A piece of a line through a buffer: the result's memory is not read before it is written.
+  void stream(Lines at, int64_t n, const LineContext& context) const {
+    alignas(64) std::byte room[kStreamBytes];
+    const int64_t most = kStreamBytes / bytes_[0];
+    std::byte* to = at[0].data;
+    at[0].data = room;
+    for (int64_t done = 0; done < n; done += most) {
+      int64_t some = std::min(most, n - done);
+      program(at, some, context);
+      strips().stream(to + done * bytes_[0], room, static_cast<size_t>(some * bytes_[0]),
+                      done + some == n);
+      for (size_t k = 1; k < at.size(); ++k) at[k].data += some * at[k].stride * bytes_[k];
+    }
   }
 
   // ── several short lines at a time
@@ -254,6 +276,7 @@ class Walker {
   Walk walk_;
   bool placed_ = false;  // an element's place matters: axes keep their order
   int64_t grain_ = 0;
+  bool streams_ = false;
   CheckSlot checks_;
 };
 

@@ -148,6 +148,20 @@ void add_moves(StripSet& set) {
   set.scatter[c] = scatter_strip<T>;
 }
 
+void stream_strip(void* out, const void* in, size_t bytes, bool last) {
+  constexpr size_t step = width<F32> * sizeof(float);
+  auto* to = static_cast<unsigned char*>(out);
+  const auto* from = static_cast<const unsigned char*>(in);
+  size_t head = (step - reinterpret_cast<uintptr_t>(to) % step) % step;
+  head = head < bytes ? head : bytes;
+  __builtin_memcpy(to, from, head);
+  size_t at = head;
+  for (; at + step <= bytes; at += step)
+    stream(reinterpret_cast<float*>(to + at), load(reinterpret_cast<const float*>(from + at)));
+  __builtin_memcpy(to + at, from + at, bytes - at);
+  if (last) end_of_stream();
+}
+
 // ── made from nothing ───────────────────────────────────────────────────────────────────────────
 void ramp_strip(int64_t* out, int64_t first, int64_t step, size_t n) {
   auto from = static_cast<uint64_t>(first), by = static_cast<uint64_t>(step);
@@ -228,6 +242,7 @@ void add_cast(StripSet& set) {
   add_moves<uint16_t>(set);
   add_moves<uint32_t>(set);
   add_moves<uint64_t>(set);
+  set.stream = stream_strip;
   set.ramp = ramp_strip;
   set.random = random_strip;
   set.find_false = find_strip<false>;

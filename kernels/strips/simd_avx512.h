@@ -195,6 +195,9 @@ inline constexpr size_t width = 64 / sizeof(typename S::Scalar);
 LATHE_SIMD F32 load(const float* p) { return F32(_mm512_loadu_ps(p)); }
 LATHE_SIMD F64 load(const double* p) { return F64(_mm512_loadu_pd(p)); }
 LATHE_SIMD void store(float* p, F32 x) { _mm512_storeu_ps(p, x.v); }
+/// Past the caches; p on a boundary of the vector's size.
+LATHE_SIMD void stream(float* p, F32 x) { _mm512_stream_ps(p, x.v); }
+LATHE_SIMD void end_of_stream() { _mm_sfence(); }
 LATHE_SIMD void store(double* p, F64 x) { _mm512_storeu_pd(p, x.v); }
 
 /// The first n lanes, n < width; the others read as 0 and are not written.

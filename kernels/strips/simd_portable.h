@@ -30,6 +30,13 @@ LATHE_SIMD void store(T* p, Lane<T> x) {
   *p = x.value();
 }
 
+/// No instruction for it that every machine has.
+template <class T>
+LATHE_SIMD void stream(T* p, Lane<T> x) {
+  *p = x.value();
+}
+LATHE_SIMD void end_of_stream() {}
+
 /// Fewer lanes than one are none: never called.
 template <class T>
 LATHE_SIMD Lane<T> load_some(const T* p, size_t) {

@@ -58,6 +58,10 @@ struct StripSet {
   void (*gather[4])(void* out, const void* in, ptrdiff_t stride, size_t n);  // stride in bytes
   void (*scatter[4])(void* out, ptrdiff_t stride, const void* in, size_t n);
 
+  /// Copies past the caches, for results that no cache would hold: their lines are not read first.
+  /// The last piece waits until all of it can be seen by other threads.
+  void (*stream)(void* out, const void* in, size_t bytes, bool last);
+
   void (*ramp)(int64_t* out, int64_t first, int64_t step, size_t n);
   /// Words 4 block .. 4 block + 3 of the elements with logical indices linear, linear + 1, ...
   /// (core/philox.h), each to its array; a null one is left out.
