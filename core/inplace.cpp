@@ -34,18 +34,16 @@ absl::InlinedVector<Arg, 8> with_input(const ViewStep& step, const Tensor& x) {
 /// bool < integer < floating < complex: an in-place op must not lose the kind of its result.
 int kind_of(DType d) { return is_complex(d) ? 3 : is_floating(d) ? 2 : d == DType::bool_ ? 0 : 1; }
 
-/// `value` in dst's dtype and shape. Equal sizes need no expand, whatever symbols stand for them:
-/// it would be one step more for a gradient, which arrives in another order then.
+/// `value` in dst's dtype and shape.
 Tensor fitted(const Tensor& dst, const Tensor& value) {
   Tensor v = value;
   if (v.dtype() != dst.dtype()) v = math_ops<Tensor>::cast(v, dst.dtype());
-  bool equal = v.rank() == dst.rank();
-  for (int i = 0; equal && i < v.rank(); ++i) {
-    Int from = v.size(i), to = dst.size(i);
-    if (identical(from, to)) continue;
-    equal = from == Int(1) ? to == Int(1) : require(Relation::eq, from, to);
+  if (v.rank() == dst.rank()) {
+    bool equal = true;
+    for (int i = 0; equal && i < v.rank(); ++i) equal = identical(v.size(i), dst.size(i));
+    if (equal) return v;
   }
-  return equal ? v : shape_ops<Tensor>::expand(v, dst.shape());
+  return shape_ops<Tensor>::expand(v, dst.shape());
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "core/error.h"
-#include "core/fn.h"
 #include "graph/literal.h"
 #include "graph/tracer.h"
 
@@ -291,9 +290,7 @@ void Tracer::note_write(const Tensor& root) {
 void Tracer::write(Tensor& dst, const Tensor& value) {
   ViewOf* view = dst.impl()->view.get();
   if (view == nullptr) {
-    // The target keeps its own order, which views of it go by; a view in its place has another.
-    bool even = value.geometry().is_row_major();
-    Value* v = value_of(even ? value : call_completed(get_op("clone"), {Arg(value)})[0]);
+    Value* v = value_of(value);
     value_of(dst);  // lifts it, or refuses one that escaped
     if (dst.impl()->storage && !lifted_.contains(dst.impl()))
       throw TraceError({.problem = "the traced code writes to a tensor's memory by another tensor",

@@ -276,29 +276,6 @@ TEST_F(Trace, ContiguousCopiesATransposedNothing) {
   EXPECT_FALSE(same(S::contiguous(x), x));
 }
 
-// The target keeps its order whatever is written to it, and views of it go by that.
-TEST_F(Trace, AViewOfWhatABroadcastWasWrittenTo) {
-  auto f = [](const Data& in) {
-    Tensor x = M::clone(in[0].tensor());
-    Tensor flat = S::flatten(x, 1, -1);
-    assign(x, in[1].tensor());
-    return Data{flat};
-  };
-  same_as_eager(f, {{ramp({4, 3, 2}), ramp({2})}});
-}
-
-// An expand that eager does not make would change the order in which gradients arrive.
-TEST_F(Trace, AssignOfEqualSizesIsNoStep) {
-  Traced t = traced(
-      [](const Data& in) {
-        Tensor x = M::clone(in[0].tensor());
-        assign(x, in[1].tensor());
-        return Data{M::exp(x)};
-      },
-      {ramp({4, 3}), ramp({4, 3})});
-  EXPECT_EQ(print(t.graph).find("expand"), std::string::npos) << print(t.graph);
-}
-
 TEST_F(Trace, WhileIsRecorded) {
   auto f = [](const Data& in) {
     Tensor total = S::contiguous(M::mul(in[0].tensor(), 0.0));
