@@ -16,6 +16,8 @@ SLOW = True
 
 
 FOLDERS = ("core", "kernels", "graph", "autodiff", "jit", "capi", "python", "include")
+AFTER = re.compile(r"^// Included after an? (\S+\.h)\b", re.M)
+INCLUDES = re.compile(r'^#include "(\S+)"', re.M)
 PCH = re.compile(r"-include \S+cmake_pch\.hxx|-Winvalid-pch|-fpch-preprocess")
 
 
@@ -27,6 +29,17 @@ def command_for(entry, path):
     flags = words[: words.index("-o")] + ["-O0", "-fsyntax-only"]
     # A header as the main file may say "pragma once" and define what it does not use.
     return [*flags, "-Wno-unused", "-w", "-x", "c++", str(path)]
+
+
+def expected_before(root, path):
+    """The header that this one, or one it includes, says it is included after: -include it."""
+    text = (root / path).read_text()
+    included = [root / name for name in INCLUDES.findall(text) if (root / name).is_file()]
+    for told in (text, *(p.read_text() for p in included)):
+        if found := AFTER.search(told):
+            first = sorted((root / path).parent.glob(found[1]))[-1]
+            return ["-include", str(first)]
+    return []
 
 
 def nearest(objects, path):
@@ -44,7 +57,10 @@ def check(tree):
     if not objects:
         return Result(skipped="nothing was built")
     headers = tree.sources(*FOLDERS, suffixes=(".h", ".hpp"))
-    jobs = [(h, command_for(nearest(objects, h), tree.root / h)) for h in headers]
+    jobs = [
+        (h, command_for(nearest(objects, h), tree.root / h) + expected_before(tree.root, h))
+        for h in headers
+    ]
     jobs += [(o.source, command_for(o, tree.root / o.source)) for o in objects]
 
     def compile_one(job):
