@@ -99,10 +99,14 @@ Values ElementwiseEmitter::load_inputs(const Row& row, Value* i, Limit limit) {
 
 void ElementwiseEmitter::emit_step(const Row& row, Value* i) {
   Value* lanes = frame_.i64(ops_.lanes());
-  Value* count = frame_.smaller(b_.CreateSub(row.length, i), lanes);
-  Value* whole = ops_.lanes() == 1 ? b_.getTrue() : b_.CreateICmpEQ(count, lanes);
+  // One comparison a step, with what is the same for the whole row; what is left over is counted
+  // only where there are too few.
+  Value* whole =
+      ops_.lanes() == 1 ? b_.getTrue() : b_.CreateICmpSLE(i, b_.CreateSub(row.length, lanes));
+  const auto left = [&] { return frame_.smaller(b_.CreateSub(row.length, i), lanes); };
   const Values loaded = frame_.either(
-      whole, [&] { return load_inputs(row, i, {}); }, [&] { return load_inputs(row, i, {count}); });
+      whole, [&] { return load_inputs(row, i, {}); },
+      [&] { return load_inputs(row, i, {left()}); });
   StepContext context(frame_, ops_);
   size_t next = 0;
   for (size_t k = 0; k < inputs_; ++k) {
@@ -114,7 +118,7 @@ void ElementwiseEmitter::emit_step(const Row& row, Value* i) {
   for (size_t leaf = 0; leaf < row.leaves.size(); ++leaf)
     context.leaves.push_back(
         ops_.ramp(row.leaves[leaf], frame_.strides[frame_.leaf_row(leaf)].back(), i));
-  if (has_checks(spec_.body)) context.active = ops_.first_lanes(count);
+  if (has_checks(spec_.body)) context.active = ops_.first_lanes(left());
   const Values results = BodyEmitter(ops_, spec_.body, context).emit();
   const auto store = [&](Limit limit) {
     size_t at = 0;
@@ -127,7 +131,7 @@ void ElementwiseEmitter::emit_step(const Row& row, Value* i) {
     return Values();
   };
   (void)frame_.either(
-      whole, [&] { return store({}); }, [&] { return store({count}); });
+      whole, [&] { return store({}); }, [&] { return store({left()}); });
 }
 
 }  // namespace lathe::jit
