@@ -230,7 +230,7 @@ Function::CompiledRef Function::find(const ir::Data& inputs, absl::Span<const st
     if (c == last || !fits(*c, inputs, names, host, all)) continue;
     std::lock_guard hold(mutex_);
     auto at = std::find(compiled_.begin(), compiled_.end(), c);
-    if (at != compiled_.end()) std::iter_swap(compiled_.begin(), at);
+    if (at != compiled_.end()) std::rotate(compiled_.begin(), at, at + 1);
     return c;
   }
   return nullptr;

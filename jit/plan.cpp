@@ -26,6 +26,7 @@ class Planner {
       static_symbols_.push_back(v != nullptr && v->node() == nullptr &&
                                 v->block() == &p_.graph_.body());
     }
+    find_geometry(p_.graph_.body());
     block(p_.graph_.body(), p_.steps_);
     fuse(p_.steps_);
     std::erase_if(p_.steps_, [](const Step& s) { return s.unmade; });
@@ -42,6 +43,19 @@ class Planner {
     return it->second;
   }
 
+  /// How every value lies, before anything is planned by it.
+  void find_geometry(const ir::Block& b) {
+    for (const Value* v : b.parameters()) set_geometry(v);
+    for (const Node* n = b.first(); n != nullptr; n = n->next()) {
+      if (!n->is(ir::Structure::group))
+        for (const ir::Block* inner : n->blocks()) find_geometry(*inner);
+      bool view = n->is(ir::Structure::op) && n->op()->kind == Kind::view;
+      for (const Value* v : n->out())
+        view && v->type().tensor() != nullptr ? void(geometry_[v] = view_geometry(*n))
+                                              : set_geometry(v);
+    }
+  }
+
   void set_geometry(const Value* v) {
     if (const TensorType* t = v->type().tensor()) geometry_[v] = Geometry::contiguous(t->shape);
   }
@@ -50,7 +64,6 @@ class Planner {
     for (Node* n = b.first(); n != nullptr; n = n->next()) {
       if (n->is(ir::Structure::constant)) {
         p_.constants_.emplace_back(slot(n->out(0)), ir::Datum(n->attrs()[0]));
-        if (n->out(0)->type().tensor() != nullptr) set_geometry(n->out(0));
         continue;
       }
       steps.push_back(step(*n));
@@ -82,7 +95,7 @@ class Planner {
     }
     for (const Value* v : n.out()) {
       s.out.push_back(slot(v));
-      note_result(n, v, s);
+      note_result(v, s);
     }
     s.dynamic = s.dynamic || mentions_dynamic(n);
     return s;
@@ -174,13 +187,8 @@ class Planner {
     return p_.kernels_.back().get();
   }
 
-  void note_result(const Node& n, const Value* v, Step& s) {
-    if (const TensorType* t = v->type().tensor()) {
-      s.types.push_back(*t);
-      Geometry g = Geometry::contiguous(t->shape);
-      if (n.is(ir::Structure::op) && n.op()->kind == Kind::view) g = view_geometry(n);
-      geometry_[v] = std::move(g);
-    }
+  void note_result(const Value* v, Step& s) {
+    if (const TensorType* t = v->type().tensor()) s.types.push_back(*t);
     for (uint32_t k = 0; k < p_.sources_.size(); ++k)
       if (p_.sources_[k].value == v) s.symbols.emplace_back(k, p_.sources_[k].axis);
   }
@@ -201,15 +209,22 @@ class Planner {
                     [&](uint32_t k) { return k >= static_symbols_.size() || !static_symbols_[k]; });
   }
 
-  /// Any such symbol, in types or attributes.
+  /// Any such symbol, in types, attributes, or how what is read lies.
   template <class Such>
-  static bool mentions(const Node& n, Such such) {
+  bool mentions(const Node& n, Such such) const {
     bool found = false;
     auto ask = [&](Int e) {
       for (uint32_t k : symbols_of(e)) found = found || such(k);
     };
-    for (const Value* v : n.out()) ir::for_each_int(v->type(), ask);
-    for (const Value* v : n.in()) ir::for_each_int(v->type(), ask);
+    auto look = [&](const Value* v) {
+      ir::for_each_int(v->type(), ask);
+      auto at = geometry_.find(v);
+      if (at == geometry_.end()) return;
+      ask(at->second.offset);
+      for (Int stride : at->second.strides) ask(stride);
+    };
+    for (const Value* v : n.out()) look(v);
+    for (const Value* v : n.in()) look(v);
     for (const Arg& a : n.attrs().view()) {
       if (a.tag == Tag::integer) ask(a.integer());
       if (a.tag == Tag::list)
@@ -230,10 +245,7 @@ class Planner {
     for (const ir::Block* b : n.blocks()) {
       Step::Inner inner;
       inner.block = b;
-      for (const Value* v : b->parameters()) {
-        inner.parameters.push_back(slot(v));
-        set_geometry(v);
-      }
+      for (const Value* v : b->parameters()) inner.parameters.push_back(slot(v));
       block(*b, inner.steps);
       fuse(inner.steps);
       for (const Value* v : b->yields()) inner.yields.push_back(slot(v));

@@ -242,7 +242,12 @@ class Runner {
       executor().run(call, outputs);
     else
       entry(call, b).call(call, outputs);
-    for (size_t k = 0; k < outputs.size(); ++k) at(s.out[k]) = ir::Datum(std::move(outputs[k]));
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      // Plans take results to be in row-major order; a foreign op may give another.
+      if (n.op()->kind == Kind::opaque && outputs[k].defined() && !contiguous(outputs[k]))
+        outputs[k] = math_ops<Tensor>::clone(outputs[k]);
+      at(s.out[k]) = ir::Datum(std::move(outputs[k]));
+    }
     b.done = b.fixed;
   }
 
@@ -526,16 +531,24 @@ ir::Data Program::run(const ir::Data& inputs, RunContext& context) const {
 PackedRef Program::packed(const Step& step, size_t operand, const PreparedCall& call,
                           const std::byte* data) const {
   if (step.lasting.empty() || !step.lasting[operand] || call.entry->pack == nullptr) return nullptr;
-  std::lock_guard hold(mutex_);
-  auto known = std::find_if(packed_.begin(), packed_.end(), [&](const PackedOperand& p) {
-    return p.step == &step && p.operand == operand && p.entry == call.entry;
-  });
-  PackedRef before = known == packed_.end() ? nullptr : known->packed;
+  auto find = [&] {
+    return std::find_if(packed_.begin(), packed_.end(), [&](const PackedOperand& p) {
+      return p.step == &step && p.operand == operand && p.entry == call.entry;
+    });
+  };
+  PackedRef before;
+  {
+    std::lock_guard hold(mutex_);
+    if (auto known = find(); known != packed_.end()) before = known->packed;
+  }
   PackedRef now =
       call.entry->pack(*call.entry, *call.plan, static_cast<int>(operand), data, before);
-  if (now != nullptr && known == packed_.end())
+  if (now == nullptr || now == before) return now;
+  std::lock_guard hold(mutex_);
+  auto known = find();
+  if (known == packed_.end())
     packed_.push_back({&step, operand, call.entry, now});
-  else if (now != nullptr)
+  else
     known->packed = now;
   return now;
 }

@@ -243,6 +243,9 @@ TEST(Allocator, AbsurdSizesAreErrors) {
 }
 
 TEST(Allocator, SurvivesAFork) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the address sanitizer of g++ 12 may hold its own locks over a fork";
+#endif
   std::atomic<bool> stop{false};
   std::thread busy([&] {
     while (!stop) release({}, allocate({}, 200000), 200000);
@@ -256,7 +259,8 @@ TEST(Allocator, SurvivesAFork) {
     }
     int status = -1;
     waitpid(child, &status, 0);
-    ASSERT_EQ(status, 0);
+    EXPECT_EQ(status, 0);
+    if (status != 0) break;
   }
   stop = true;
   busy.join();

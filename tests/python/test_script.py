@@ -382,3 +382,16 @@ def test_what_is_detached_of_a_choice_is_not_read_after_a_write():
 
     with pytest.raises((lt.TraceError, lt.ScriptError), match="may share was written to"):
         lt.script(f)(lt.ones(2), lt.zeros(2))
+
+
+def test_views_of_what_a_loop_has_grown():
+    def grown(n, x):
+        while x.sum() < n:
+            x = lt.cat([x, x + 1.0], 1)
+        y = x * 2.0
+        return y[:, 0] + 1.0, y[:, 0:1][1] + 1.0, y[:, 0:1].t() @ y[:, 0:1]
+
+    scripted, x = lt.script(grown), lt.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    for n in (10.0, 100.0, 1000.0, 30.0):
+        want, got = grown(lt.tensor(n), x), scripted(lt.tensor(n), x)
+        assert [t.tolist() for t in got] == [t.tolist() for t in want]
