@@ -128,10 +128,14 @@ void ElementWalk::advance(int64_t n) {
 FoldRun::FoldRun(const FoldProgram& program, absl::Span<const FoldAxis> reduced,
                  const StripSet& set)
     : p_(program), set_(set), axes_(merged(reduced)), count_(count_of(reduced)) {
-  for (DType d : p_.state_) {
-    offset_.push_back(state_bytes_);
-    state_bytes_ += size_of(d);
-  }
+  // The largest first, so that each lies on a boundary of its size, however many folds a row has.
+  offset_.resize(p_.state_.size());
+  for (size_t size : {16, 8, 4, 2, 1})
+    for (size_t k = 0; k < p_.state_.size(); ++k) {
+      if (size_of(p_.state_[k]) != size) continue;
+      offset_[k] = state_bytes_;
+      state_bytes_ += size;
+    }
 }
 
 /// Only the layout decides which way it goes; all give the same bits.
