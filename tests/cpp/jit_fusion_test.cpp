@@ -10,27 +10,18 @@
 #include "include/lathe/ops/reduce.h"
 #include "include/lathe/ops/shape.h"
 #include "jit/function.h"
-#include "tests/cpp/support/samples.h"
+#include "tests/cpp/support/tensors.h"
 
 namespace lathe {
 namespace {
 
+using testing::bytes;
+using testing::normal;
 using M = math_ops<Tensor>;
 using N = nn_ops<Tensor>;
 using R = reduce_ops<Tensor>;
 using S = shape_ops<Tensor>;
 using Body = Outputs (*)(const Tensors&);
-
-Tensor normal(Shape shape, uint64_t seed) {
-  std::mt19937_64 rng(seed);
-  return testing::make_tensor({'f', shape, 0}, DType::f32, rng);
-}
-
-std::string bytes(const Tensor& t) {
-  Tensor c = M::clone(t);
-  return {reinterpret_cast<const char*>(c.data()),
-          static_cast<size_t>(c.numel().value()) * size_of(c.dtype())};
-}
 
 /// Eager and the one program of `f` agree on these inputs, by strips and by machine code, on one
 /// thread and on three.

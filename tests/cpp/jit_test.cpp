@@ -16,26 +16,17 @@
 #include "include/lathe/ops/reduce.h"
 #include "include/lathe/ops/shape.h"
 #include "jit/function.h"
-#include "tests/cpp/support/samples.h"
+#include "tests/cpp/support/tensors.h"
 
 namespace lathe {
 namespace {
 
+using testing::bytes;
+using testing::normal;
 using M = math_ops<Tensor>;
 using N = nn_ops<Tensor>;
 using R = reduce_ops<Tensor>;
 using S = shape_ops<Tensor>;
-
-Tensor normal(Shape shape, uint64_t seed) {
-  std::mt19937_64 rng(seed);
-  return testing::make_tensor({'f', shape, 0}, DType::f32, rng);
-}
-
-std::string bytes(const Tensor& t) {
-  Tensor c = M::clone(t);
-  return {reinterpret_cast<const char*>(c.data()),
-          static_cast<size_t>(c.numel().value()) * size_of(c.dtype())};
-}
 
 Outputs layer(const Tensors& x) { return {N::gelu(M::add(N::matmul(x[0], x[1]), x[2]), "none")}; }
 
