@@ -65,7 +65,8 @@ inline constexpr auto two_over_pi = [] {
   }
 }();
 
-constexpr double power_of_two(int n) {
+/// consteval: where it is only constexpr, g++ runs the loop for each argument.
+consteval double power_of_two(int n) {
   double r = 1;
   for (; n > 0; --n) r *= 2;
   for (; n < 0; ++n) r *= 0.5;
@@ -114,12 +115,12 @@ template <class S, size_t... I>
 [[gnu::always_inline]] inline void add_products(S x,
                                                 const std::array<S, two_over_pi<S>.size()>& chunks,
                                                 Triple<S>& sum, std::index_sequence<I...>) {
-  auto one = [&](S chunk, int slot) __attribute__((always_inline)) {
-    auto [hi, lo] = two_product(x, chunk * num<S>(power_of_two(-far_bits<S> * (slot + 1))));
-    sum.add(slot < 2 ? modulo_4(hi) : hi);
-    sum.add(slot < 1 ? modulo_4(lo) : lo);
+  auto one = [&]<int Slot>(S chunk) __attribute__((always_inline)) {
+    auto [hi, lo] = two_product(x, chunk * num<S>(power_of_two(-far_bits<S> * (Slot + 1))));
+    sum.add(Slot < 2 ? modulo_4(hi) : hi);
+    sum.add(Slot < 1 ? modulo_4(lo) : lo);
   };
-  (one(chunks[I], static_cast<int>(I)), ...);
+  (one.template operator()<static_cast<int>(I)>(chunks[I]), ...);
 }
 
 template <class S, size_t... I>
