@@ -22,6 +22,22 @@ std::string described(const Datum& d) {
   return d.is_tensor() ? lathe::to_string(type_of(d.tensor())) : lathe::to_string(d.arg());
 }
 
+bool row_major(const Tensor& t) { return !t.impl()->storage || t.geometry().is_contiguous(); }
+
+/// Values have no layout: where the elements of one lie in no order that a view can name, it reads
+/// a copy. Whether eager refuses was asked when the graph was traced.
+Outputs call_view(const Op& op, Args args) {
+  try {
+    return call(op, args);
+  } catch (const ShapeError&) {
+    if (row_major(args.tensor(0))) throw;
+  }
+  Tensor copy = math_ops<Tensor>::clone(args.tensor(0));
+  absl::InlinedVector<Arg, 8> again(args.begin(), args.end());
+  again[0] = Arg(copy);
+  return call(op, absl::MakeConstSpan(again));
+}
+
 }  // namespace
 
 // ── planning ────────────────────────────────────────────────────────────────────────────────────
@@ -83,10 +99,13 @@ class Frame {
     bind_inputs(inputs);
     block(g_.body());
     Data results = values_of(g_.body().yields());
-    if (depth_ == 0 && g_.level() == Level::core) make_fresh(inputs, results);
     std::vector<Write> writes = g_.writes();
     // All values first, then all writes: a value may be computed from what is written.
     size_t first = results.size() - writes.size();
+    if (depth_ == 0 && g_.level() == Level::core) {
+      make_fresh(inputs, results);
+      for (size_t i = 0; i < first; ++i) make_row_major(results[i]);
+    }
     for (size_t i = 0; i < writes.size(); ++i) {
       Tensor to = inputs[writes[i].input->index()].tensor();
       // A leaf that requires grad can only have been written under no_grad, or the trace had
@@ -203,6 +222,12 @@ class Frame {
         d = Datum(math_ops<Tensor>::clone(d.tensor()));
   }
 
+  /// As what eager returns lies. What was written to a tensor may be a view here, and show one
+  /// element in many places.
+  static void make_row_major(Datum& d) {
+    if (d.is_tensor() && !row_major(d.tensor())) d = Datum(math_ops<Tensor>::clone(d.tensor()));
+  }
+
   // ── nodes ──
   const Datum& at(const Value* v) const { return values_.at(v); }
   Data values_of(absl::Span<Value* const> values) const {
@@ -267,7 +292,9 @@ class Frame {
     GradMode mode(thread_state().grad_enabled && !n.detached());
     if (scalar_result(*n.op(), f.args())) return {on_numbers(*n.op(), f.args())};
     Data out;
-    for (Tensor& t : call(*n.op(), f.args())) out.emplace_back(std::move(t));
+    const Op& op = *n.op();
+    for (Tensor& t : op.kind == Kind::view ? call_view(op, f.args()) : call(op, f.args()))
+      out.emplace_back(std::move(t));
     return out;
   }
 

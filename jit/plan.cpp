@@ -2,8 +2,10 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/error.h"
+#include "graph/rule.h"
 #include "jit/steps.h"
 
 namespace lathe::jit {
@@ -13,7 +15,7 @@ using ir::Value;
 
 class Planner {
  public:
-  explicit Planner(Program& program) : p_(program), scope_(program.graph_) {}
+  explicit Planner(Program& program) : p_(program), scope_(std::in_place, program.graph_) {}
 
   void run() {
     p_.sources_ = p_.graph_.sources();
@@ -46,14 +48,38 @@ class Planner {
   /// How every value lies, before anything is planned by it.
   void find_geometry(const ir::Block& b) {
     for (const Value* v : b.parameters()) set_geometry(v);
-    for (const Node* n = b.first(); n != nullptr; n = n->next()) {
+    for (Node* n = b.first(); n != nullptr; n = n->next()) {
       if (!n->is(ir::Structure::group))
         for (const ir::Block* inner : n->blocks()) find_geometry(*inner);
       bool view = n->is(ir::Structure::op) && n->op()->kind == Kind::view;
       for (const Value* v : n->out())
-        view && v->type().tensor() != nullptr ? void(geometry_[v] = view_geometry(*n))
+        view && v->type().tensor() != nullptr ? void(geometry_[v] = geometry_of_view(*n))
                                               : set_geometry(v);
     }
+  }
+
+  /// How a view's result lies where what it is of lies so; nothing if the view refuses that, or the
+  /// answer holds at the first call's sizes only.
+  std::optional<Geometry> asked(const Node& n, const Geometry& x) {
+    if (scope_->grew()) scope_.emplace(p_.graph_);
+    try {
+      Geometry g = view_geometry(n, x);
+      if (!scope_->grew()) return g;
+    } catch (const ShapeError&) {  // no order that it can name
+    }
+    return std::nullopt;
+  }
+
+  /// Values have no layout: where a view needs one that is not there, it reads a copy.
+  Geometry geometry_of_view(Node& n) {
+    Value* x = n.in(0);
+    if (std::optional<Geometry> g = asked(n, geometry_.at(x))) return *g;
+    std::optional<Geometry> g = asked(n, Geometry::contiguous(x->tensor().shape));
+    if (!g) return view_geometry(n, geometry_.at(x));
+    ir::InsertAt before(p_.graph_, &n);
+    p_.graph_.set_input(&n, 0, ir::add_copy(p_.graph_, x, n));
+    set_geometry(n.in(0));
+    return *g;
   }
 
   void set_geometry(const Value* v) {
@@ -193,7 +219,7 @@ class Planner {
       if (p_.sources_[k].value == v) s.symbols.emplace_back(k, p_.sources_[k].axis);
   }
 
-  Geometry view_geometry(const Node& n) {
+  static Geometry view_geometry(const Node& n, const Geometry& x_geometry) {
     std::vector<Arg> values;
     Tensor x = ir::stand_in(n.in(0)->tensor());
     for (size_t i = 0; i < n.in().size(); ++i) {
@@ -201,7 +227,7 @@ class Planner {
       values.push_back(i == 0 ? Arg(x) : s != nullptr && s->value ? Arg(*s->value) : Arg(Int(0)));
     }
     ir::Filled filled = ir::fill(n.attrs(), n.places(), values);
-    return n.op()->geometry(geometry_.at(n.in(0)), filled.args());
+    return n.op()->geometry(x_geometry, filled.args());
   }
 
   bool mentions_dynamic(const Node& n) const {
@@ -351,7 +377,7 @@ class Planner {
   }
 
   Program& p_;
-  ir::GraphScope scope_;
+  std::optional<ir::GraphScope> scope_;
   absl::flat_hash_map<const Value*, int> slots_;
   absl::flat_hash_map<const Value*, Geometry> geometry_;
   mutable absl::flat_hash_map<const Node*, bool> unmade_;

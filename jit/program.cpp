@@ -496,8 +496,9 @@ class Runner {
              std::any_of(p_.constants_.begin(), p_.constants_.end(),
                          [&](const auto& c) { return same(c.second); });
     };
+    // And it lies as eager's: a view that was written to a tensor may show one element many times.
     for (size_t i = 0; i < outputs; ++i)
-      if (all[i].is_tensor() && lent(i))
+      if (all[i].is_tensor() && (lent(i) || !contiguous(all[i].tensor())))
         all[i] = ir::Datum(math_ops<Tensor>::clone(all[i].tensor()));
     auto written = [&](const ir::Datum& d) {
       return std::any_of(p_.written_.begin(), p_.written_.end(),

@@ -74,6 +74,48 @@ TEST(Jit, WritesReachTheInput) {
   EXPECT_EQ(bytes(eager[0]), bytes(traced[0]));
 }
 
+// What is written to a tensor may lie otherwise: the tensor keeps its order, and its memory is its
+// own, element by element.
+TEST(Jit, WhatWasWrittenToLiesAsItDid) {
+  auto body = [](const Tensors& x) -> Outputs {
+    Tensor turned = M::clone(x[0]), broad = M::clone(x[0]);
+    Tensor flat = S::flatten(turned, 0, -1);
+    assign(turned, S::permute(M::exp(x[1]), {1, 0}));
+    assign(broad, S::select(M::exp(x[0]), 0, 0));
+    return {M::mul(flat, 2), flat, broad};
+  };
+  for (const char* engine : {"strips", "llvm", "auto", "nodes"}) {
+    FlagScope scope(Flag::engine, engine);
+    jit::Function f("body");
+    for (int64_t n : {3, 4, 1}) {
+      Tensors in{normal({3, n}, 1), normal({n, 3}, 2)};
+      Outputs eager = body(in), traced = f(in, body);
+      for (Outputs* out : {&eager, &traced}) assign((*out)[2], M::add((*out)[2], 1));
+      for (size_t k = 0; k < eager.size(); ++k) {
+        EXPECT_EQ(bytes(eager[k]), bytes(traced[k])) << engine << " " << n << " " << k;
+        EXPECT_EQ(eager[k].geometry().strides, traced[k].geometry().strides);
+      }
+    }
+  }
+}
+
+// Programs take their inputs in row-major order: a view that an input's own order allows is a copy.
+TEST(Jit, AViewThatOnlyTheInputsOrderAllows) {
+  auto body = [](const Tensors& x) -> Outputs {
+    return {M::mul(S::view(S::permute(x[0], {1, 0}), {-1}), 2)};
+  };
+  for (const char* engine : {"strips", "llvm", "auto", "nodes"}) {
+    FlagScope scope(Flag::engine, engine);
+    jit::Function f("body");
+    for (int64_t n : {3, 5, 2}) {
+      Tensor x = S::permute(normal({n, 4}, 1), {1, 0});
+      x = make_tensor(x.impl()->storage, x.dtype(), x.geometry());
+      EXPECT_EQ(bytes(body({x})[0]), bytes(f({x}, body)[0])) << engine << " " << n;
+    }
+    EXPECT_EQ(f.counts().traces, 1);
+  }
+}
+
 TEST(Jit, FusesAndExplains) {
   jit::Function f("layer");
   Tensors in{normal({4, 8}, 1), normal({8, 16}, 2), normal({16}, 3)};
