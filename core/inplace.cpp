@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/fn.h"
 #include "core/shortcut.h"
+#include "core/symexpr.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
 
@@ -34,16 +35,23 @@ absl::InlinedVector<Arg, 8> with_input(const ViewStep& step, const Tensor& x) {
 /// bool < integer < floating < complex: an in-place op must not lose the kind of its result.
 int kind_of(DType d) { return is_complex(d) ? 3 : is_floating(d) ? 2 : d == DType::bool_ ? 0 : 1; }
 
-/// `value` in dst's dtype and shape.
+/// Are the sizes equal, and written alike by what is known of them? Asks what `expand` asks.
+bool same_size(Int from, Int to) {
+  if (identical(from, to)) return true;
+  if (!(from == Int(1) ? to == Int(1) : require(Relation::eq, from, to))) return false;
+  const SymScope* scope = SymScope::current();
+  return scope == nullptr || identical(scope->simplify(from), scope->simplify(to));
+}
+
+/// `value` in dst's dtype and shape. Where no size changes there is no expand, whatever symbols
+/// stand for the sizes: it would be one more step on a gradient's way, which then arrives in
+/// another order than eagerly.
 Tensor fitted(const Tensor& dst, const Tensor& value) {
   Tensor v = value;
   if (v.dtype() != dst.dtype()) v = math_ops<Tensor>::cast(v, dst.dtype());
-  if (v.rank() == dst.rank()) {
-    bool equal = true;
-    for (int i = 0; equal && i < v.rank(); ++i) equal = identical(v.size(i), dst.size(i));
-    if (equal) return v;
-  }
-  return shape_ops<Tensor>::expand(v, dst.shape());
+  bool same = v.rank() == dst.rank();
+  for (int i = 0; same && i < v.rank(); ++i) same = same_size(v.size(i), dst.size(i));
+  return same ? v : shape_ops<Tensor>::expand(v, dst.shape());
 }
 
 }  // namespace

@@ -307,10 +307,10 @@ void Tracer::write(Tensor& dst, const Tensor& value) {
     throw TraceError({.problem = "the traced code writes through a view made before the trace",
                       .got = lathe::to_string(type_of(dst)),
                       .next = "make the view inside the traced function"});
-  Tensor whole = put_through(base, view->path, value);
-  write(base, whole);
-  dst.impl()->symbol = value.impl()->symbol;
-  if (value.impl()->storage) dst.impl()->symbol = {epoch_, id_of(value_of(value))};
+  write(base, put_through(base, view->path, value));
+  // Read back from the base, as the tape has it: gradients arrive in the same order then. Only the
+  // value: its history is the tape's to say.
+  dst.impl()->symbol = replay(base, view->path).impl()->symbol;
   view->version = base.impl()->version;
 }
 

@@ -157,6 +157,33 @@ TEST_F(Differentiate, ViewsAndLists) {
       {{wave({3, 4}), wave({2, 3})}, {wave({3, 6}), wave({1, 3})}});
 }
 
+// What is written has its uses, and the view it was written to has others: the tape adds up those
+// of the view first.
+TEST_F(Differentiate, AViewThatWasWrittenTo) {
+  check(
+      [](const Data& in) {
+        const Tensor& y = in[1].tensor();
+        Tensor row = S::select(M::mul(in[0].tensor(), 0.3), 0, 1);
+        assign(row, y);
+        Tensor a = M::mul(row, 0.1), b = M::mul(y, 0.7), c = M::mul(row, 1.3);
+        return Data{a, b, c};
+      },
+      {{wave({3, 40}), wave({40}, 0.1F)}, {wave({2, 5}), wave({5}, 0.1F)}});
+}
+
+// The same for tensors whose sizes turn out to be equal: no step more than eager takes.
+TEST_F(Differentiate, AWriteOfEqualSizes) {
+  check(
+      [](const Data& in) {
+        const Tensor& y = in[1].tensor();
+        Tensor x = M::mul(in[0].tensor(), 0.3);
+        assign(x, y);
+        Tensor a = M::mul(x, 0.1), b = M::mul(y, 0.7), c = M::mul(x, 1.3);
+        return Data{a, b, c};
+      },
+      {{wave({3, 40}), wave({3, 40}, 0.1F)}, {wave({2, 7}), wave({2, 7}, 0.1F)}});
+}
+
 TEST_F(Differentiate, InputsWithoutInfluence) {
   check([](const Data& in) { return Data{M::exp(in[0].tensor())}; }, {{wave({3}), wave({2})}});
 }

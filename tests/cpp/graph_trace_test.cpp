@@ -276,6 +276,49 @@ TEST_F(Trace, ContiguousCopiesATransposedNothing) {
   EXPECT_FALSE(same(S::contiguous(x), x));
 }
 
+// The target keeps its order whatever is written to it, and views of it go by that.
+TEST_F(Trace, AViewOfWhatABroadcastWasWrittenTo) {
+  auto f = [](const Data& in) {
+    Tensor x = M::clone(in[0].tensor());
+    Tensor flat = S::flatten(x, 1, -1);
+    assign(x, in[1].tensor());
+    return Data{flat};
+  };
+  same_as_eager(f, {{ramp({4, 3, 2}), ramp({2})}, {ramp({1, 2, 5}), ramp({5})}});
+}
+
+// What is written was read before the write.
+TEST_F(Trace, ATensorIsWrittenToAViewOfItself) {
+  auto f = [](const Data& in) {
+    Tensor x = M::clone(in[0].tensor()), turned = S::permute(x, {1, 0});
+    assign(turned, x);
+    return Data{M::exp(turned), M::exp(x)};
+  };
+  same_as_eager(f, {{ramp({3, 3})}, {ramp({5, 5})}});
+}
+
+// An expand that eager does not make would change the order in which gradients arrive.
+TEST_F(Trace, AssignOfEqualSizesIsNoStep) {
+  Traced t = traced(
+      [](const Data& in) {
+        Tensor x = M::clone(in[0].tensor());
+        assign(x, in[1].tensor());
+        return Data{M::exp(x)};
+      },
+      {ramp({4, 3}), ramp({4, 3})});
+  EXPECT_EQ(print(t.graph).find("expand"), std::string::npos) << print(t.graph);
+}
+
+// Sizes that no fact makes one symbol: types must still be what inference gives.
+TEST_F(Trace, AWriteOfSizesThatAreWrittenInAnotherWay) {
+  auto f = [](const Data& in) {
+    Tensor x = M::clone(in[0].tensor()), part = S::narrow(x, 0, 1, 3);
+    assign(x, M::exp(part));
+    return Data{M::exp(part), x};
+  };
+  same_as_eager(f, {{ramp({0, 3})}, {ramp({0, 2})}});
+}
+
 TEST_F(Trace, WhileIsRecorded) {
   auto f = [](const Data& in) {
     Tensor total = S::contiguous(M::mul(in[0].tensor(), 0.0));
