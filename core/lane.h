@@ -1,6 +1,5 @@
 // Lane<T>: the S of core/math.h with one lane, in plain C++. It is what the scalar reference engine
-// folds constants with and what the `portable` strips are made of, so every other engine is tested
-// against it.
+// folds constants with, so every other engine is tested against it.
 //
 // Nothing of the C library but fma, and that only where the compiler has no instruction for it;
 // floor, rint and trunc are arithmetic. All functions are always_inline: this header is compiled

@@ -1,6 +1,6 @@
 // What each primitive of the scalar language means on one element, for every C++ type it is defined
 // on. The reference engine calls these; the plain strips are loops over them, vectorised by the
-// compiler; core/lane.h builds the portable float lane from them. One definition, hence one
+// compiler; core/lane.h builds the float lane of the reference from them. One definition, hence one
 // meaning.
 //
 // Everything is total: integers wrap, shift counts are taken modulo the width, dividing an integer

@@ -150,10 +150,6 @@ void add_moves(StripSet& set) {
 
 void stream_strip(void* out, const void* in, size_t bytes, bool last) {
   constexpr size_t step = width<F32> * sizeof(float);
-  if constexpr (width<F32> == 1) {  // single elements gain nothing, and may not lie evenly
-    __builtin_memcpy(out, in, bytes);
-    return;
-  }
   auto* to = static_cast<unsigned char*>(out);
   const auto* from = static_cast<const unsigned char*>(in);
   size_t head = (step - reinterpret_cast<uintptr_t>(to) % step) % step;
