@@ -289,10 +289,8 @@ class Runner {
                   {b.packed[0].get(), b.packed[1].get()}};
     if (entry.fuses) launch.epilogue = epilogue;
     entry.run(entry, *b.contraction.plan, launch);
-    if (epilogue && !entry.fuses) {
-      int64_t n = numel(b.types[0].shape).value();
-      parallel_for(n, 16384, [&](int64_t begin, int64_t end) { epilogue(begin, end - begin); });
-    }
+    if (epilogue && !entry.fuses)
+      epilogue.at_the_end(numel(b.types[0].shape).value(), parallel_for);
   }
 
   void run_contraction(const Step& s, Bound::OfStep& b) {

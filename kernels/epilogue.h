@@ -9,14 +9,21 @@ namespace lathe {
 /// `apply` is called in pieces: row-major positions [first, first + count) of the contiguous
 /// output, which already hold the contraction's result, rounded to the output's dtype, and are to
 /// be replaced. From any thread of the pool, pieces in any order, each position once. So the bits
-/// are those of separate ops, whoever calls it and when: an entry that cannot fuse calls it once at
-/// the end.
+/// are those of separate ops, whoever calls it and when.
 struct Epilogue {
   void (*apply)(void* context, int64_t first, int64_t count) = nullptr;
   void* context = nullptr;
 
   explicit operator bool() const { return apply != nullptr; }
   void operator()(int64_t first, int64_t count) const { apply(context, first, count); }
+
+  /// For who cannot call it while they are hot: all n outputs at the end, in pieces that threads
+  /// share. `parallel_for`: the pool's; in a plug-in its host's.
+  template <class ParallelFor>
+  void at_the_end(int64_t n, ParallelFor parallel_for) const {
+    if (apply == nullptr) return;
+    parallel_for(n, 16384, [this](int64_t begin, int64_t end) { (*this)(begin, end - begin); });
+  }
 };
 
 }  // namespace lathe

@@ -139,9 +139,7 @@ void run_vendor_gemm(const VendorGemmPlan& p, const Launch& launch, const Plugin
           }
         });
   }
-  if (launch.epilogue)
-    host.parallel_for(outputs, 16384,
-                      [&](int64_t begin, int64_t end) { launch.epilogue(begin, end - begin); });
+  launch.epilogue.at_the_end(outputs, host.parallel_for);
 }
 
 /// mm on a host, of one of these dtypes, and no more batch axes than `most`.

@@ -192,9 +192,7 @@ void conv_run(const Prepared& prepared, const Launch& launch) {
       }
     });
   }
-  if (launch.epilogue)
-    g_host->parallel_for(p.outputs, 16384,
-                         [&](int64_t begin, int64_t end) { launch.epilogue(begin, end - begin); });
+  launch.epilogue.at_the_end(p.outputs, g_host->parallel_for);
 }
 
 }  // namespace lathe::onednn

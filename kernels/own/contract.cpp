@@ -25,12 +25,6 @@ struct ProductPlan final : Prepared {
   Operand a, b, out;
 };
 
-/// Where the tiles cannot: in pieces, so that threads share it.
-void finish_pieces(const Epilogue& epilogue, int64_t n) {
-  if (!epilogue) return;
-  parallel_for(n, 16384, [&](int64_t begin, int64_t end) { epilogue(begin, end - begin); });
-}
-
 void add_parts(ProductPlan& plan, const Contraction& c, int64_t block) {
   auto divided = [](const Window& w) { return w.divisor != 1; };
   bool whole = absl::c_none_of(c.a.windows, divided) && absl::c_none_of(c.b.windows, divided);
@@ -66,7 +60,7 @@ void run_parts(const ProductPlan& plan, const std::byte* a, const std::byte* b, 
     to.data = out + part.offset * static_cast<int64_t>(sizeof(T));
     copy_elements(from, to);
   }
-  finish_pieces(epilogue, plan.out.numel());
+  epilogue.at_the_end(plan.out.numel(), parallel_for);
 }
 
 bool narrow(DType d) { return d == DType::f16 || d == DType::bf16; }
@@ -88,7 +82,7 @@ void run_complex(const ProductPlan& plan, const Launch& launch) {
   copy_elements(from, to);
   expand_complex(even.as<float>(), plan.b.numel(), expanded.as<float>());
   run_parts<float>(plan, launch.a, expanded.data(), launch.out, {});
-  finish_pieces(launch.epilogue, plan.out.numel());
+  launch.epilogue.at_the_end(plan.out.numel(), parallel_for);
 }
 
 void run_narrow(const ProductPlan& plan, const Launch& launch) {
@@ -107,7 +101,7 @@ void run_narrow(const ProductPlan& plan, const Launch& launch) {
   from.data = out.data();
   target.data = launch.out;
   convert(from, target);
-  finish_pieces(launch.epilogue, plan.out.numel());
+  launch.epilogue.at_the_end(plan.out.numel(), parallel_for);
 }
 
 }  // namespace
