@@ -12,25 +12,16 @@
 #include "graph/structure.h"
 #include "graph/text.h"
 #include "include/lathe/ops/math.h"
+#include "jit/contraction.h"
 #include "jit/row_part.h"
 #include "jit/steps.h"
 #include "kernels/executor.h"
-#include "kernels/launch.h"
-#include "kernels/pool.h"
 #include "kernels/table.h"
 
 namespace lathe::jit {
 namespace {
 
 bool contiguous(const Tensor& t) { return t.geometry().is_contiguous(); }
-
-/// The first element. Kernels run on the host: elsewhere they wait for what is under way.
-std::byte* elements(const Tensor& t) {
-  const TensorImpl* impl = t.impl();
-  if (impl->device.kind != DeviceKind::cpu) return t.mutable_data();
-  return impl->storage->data +
-         impl->geometry.offset.value() * static_cast<int64_t>(size_of(impl->dtype));
-}
 
 /// Bits of a number for a uniform of this dtype.
 uint64_t uniform_bits(const Arg& a, DType dtype) {
@@ -170,7 +161,7 @@ class Runner {
     }
     switch (s.kind) {
       case Step::Kind::op:
-        s.epilogue ? run_contraction(s, *bound) : run_op(s, *bound);
+        run_op(s, *bound);
         break;
       case Step::Kind::kernel:
         run_kernel(s, *bound);
@@ -224,12 +215,7 @@ class Runner {
     if (b.done) return;
     const ir::Node& n = *s.node;
     ++c_.counts_.ops;
-    if (!s.operands.empty()) {
-      Tensor out = target(b);
-      contract(s, b, out, {});
-      at(s.out[0]) = ir::Datum(std::move(out));
-      return;
-    }
+    if (n.op()->kind == Kind::contract) return run_contraction(s, b);
     Args args = arguments(s, b);
     if (b.types.size() != n.out().size()) {  // numbers
       at(s.out[0]) = ir::Datum(ir::evaluate_scalar(*n.op(), args));
@@ -238,10 +224,7 @@ class Runner {
     Outputs outputs;
     Tensor into = b.place;
     Call call{*n.op(), args, b.types, into.defined() ? &into : nullptr};
-    if (n.op()->kind == Kind::contract)
-      executor().run(call, outputs);
-    else
-      entry(call, b).call(call, outputs);
+    entry(call, b).call(call, outputs);
     for (size_t k = 0; k < outputs.size(); ++k) {
       // Plans take results to be in row-major order; a foreign op may give another.
       if (n.op()->kind == Kind::opaque && outputs[k].defined() && !contiguous(outputs[k]))
@@ -258,52 +241,24 @@ class Runner {
 
   // ── contractions ──
 
-  /// Chooses who runs it and how: when sizes or flags have changed.
-  void prepare_contraction(const Step& s, Bound::OfStep& b, const Tensor& out) {
-    absl::InlinedVector<Tensor, 2> views;
-    absl::InlinedVector<lathe::Operand, 2> in;
-    for (size_t k = 0; k < 2; ++k) {
-      const Tensor& from = at(s.in[k]).tensor();
-      Geometry g = s.operands[k];
-      for (Shape* sizes : {&g.shape, &g.strides})
-        for (Int& i : *sizes) i = evaluate(i);
-      g.offset = from.geometry().offset + evaluate(s.shifts[k]);
-      views.push_back(make_tensor(from.impl()->storage, from.dtype(), std::move(g)));
-      in.push_back(operand(views.back()));
-      *b.holes[k] = Arg(views[k]);
-    }
-    b.contraction =
-        prepared_contraction({*s.node->op(), b.filled->args(), b.types}, in, operand(out));
-    b.revision = flags_revision();
-    for (size_t k = 0; k < in.size(); ++k) b.packed[k] = p_.packed(s, k, b.contraction, in[k].data);
-  }
-
   void contract(const Step& s, Bound::OfStep& b, const Tensor& out, Epilogue epilogue) {
-    if (b.contraction.entry == nullptr || b.revision != flags_revision())
-      prepare_contraction(s, b, out);
-    const Entry& entry = *b.contraction.entry;
-    Launch launch{address(s, b, 0),
-                  address(s, b, 1),
-                  elements(out),
-                  {},
-                  {b.packed[0].get(), b.packed[1].get()}};
-    if (entry.fuses) launch.epilogue = epilogue;
-    entry.run(entry, *b.contraction.plan, launch);
-    if (epilogue && !entry.fuses)
-      epilogue.at_the_end(numel(b.types[0].shape).value(), parallel_for);
+    jit::run_contraction(s, b, {&at(s.in[0]).tensor(), &at(s.in[1]).tensor()}, now_, p_.packed_,
+                         out, epilogue);
   }
 
   void run_contraction(const Step& s, Bound::OfStep& b) {
-    ++c_.counts_.ops;
-    if (s.operands.empty()) {  // of another device
-      Outputs outputs;
+    if (s.operands.empty()) {  // of another device, or of another dtype
       Args args = arguments(s, b);
-      executor().run(Call{*s.node->op(), args, b.types}, outputs);
+      Outputs outputs;
+      Tensor into = b.place;
+      executor().run(Call{*s.node->op(), args, b.types, into.defined() ? &into : nullptr}, outputs);
       at(s.out[0]) = ir::Datum(std::move(outputs[0]));
-      return run_kernel(*s.epilogue, *b.epilogue);
+      if (s.epilogue) run_kernel(*s.epilogue, *b.epilogue);
+      return;
     }
-    Tensor out = target(b);
-    at(s.out[0]) = ir::Datum(out);
+    at(s.out[0]) = ir::Datum(target(b));
+    const Tensor& out = at(s.out[0]).tensor();
+    if (!s.epilogue) return contract(s, b, out, {});
     KernelCall call;
     prepare(*s.epilogue, *b.epilogue, call);
     PointwiseKernel::Launch launch(*s.epilogue->kernel, b.epilogue->kernel, call.run);
@@ -523,33 +478,6 @@ class Runner {
 
 ir::Data Program::run(const ir::Data& inputs, RunContext& context) const {
   return Runner(*this, context).run(inputs);
-}
-
-/// Packed once for all sizes and threads, if the step's operand lasts and the entry has a better
-/// form for it.
-PackedRef Program::packed(const Step& step, size_t operand, const PreparedCall& call,
-                          const std::byte* data) const {
-  if (step.lasting.empty() || !step.lasting[operand] || call.entry->pack == nullptr) return nullptr;
-  auto find = [&] {
-    return std::find_if(packed_.begin(), packed_.end(), [&](const PackedOperand& p) {
-      return p.step == &step && p.operand == operand && p.entry == call.entry;
-    });
-  };
-  PackedRef before;
-  {
-    std::lock_guard hold(mutex_);
-    if (auto known = find(); known != packed_.end()) before = known->packed;
-  }
-  PackedRef now =
-      call.entry->pack(*call.entry, *call.plan, static_cast<int>(operand), data, before);
-  if (now == nullptr || now == before) return now;
-  std::lock_guard hold(mutex_);
-  auto known = find();
-  if (known == packed_.end())
-    packed_.push_back({&step, operand, call.entry, now});
-  else
-    known->packed = now;
-  return now;
 }
 
 ir::Data Program::run(const ir::Data& inputs) const {

@@ -14,8 +14,8 @@
 #include "graph/arguments.h"
 #include "graph/datum.h"
 #include "graph/ir.h"
+#include "jit/packed.h"
 #include "jit/pointwise.h"
-#include "kernels/prepared.h"
 
 namespace lathe::jit {
 
@@ -60,8 +60,6 @@ class Program {
   friend class RunContext;
   friend class Runner;
   friend class Planner;
-  PackedRef packed(const Step& step, size_t operand, const PreparedCall& call,
-                   const std::byte* data) const;
   ir::Graph graph_;
   std::vector<Step> steps_;
   int slots_ = 0;
@@ -72,18 +70,12 @@ class Program {
   std::vector<std::pair<int, ir::Datum>> constants_;  // slots that never change
   std::vector<std::unique_ptr<PointwiseKernel>> kernels_;
   std::vector<ArenaBlock> arena_;
+  mutable PackedOperands packed_;
 
   mutable std::mutex mutex_;  // of what follows
   mutable std::vector<std::unique_ptr<RunContext>> idle_;
   mutable RunCounts counts_;
   mutable size_t peak_ = 0;
-  struct PackedOperand {
-    const Step* step;
-    size_t operand;
-    const Entry* entry;
-    PackedRef packed;
-  };
-  mutable std::vector<PackedOperand> packed_;
 };
 
 /// Per-call state: slots, the arena, what was bound last. One call at a time.

@@ -1,5 +1,4 @@
-// What a Program is made of: private to jit/plan.cpp, group_rows.cpp, bind.cpp, run.cpp and
-// explain.cpp.
+// What a Program is made of: private to who plans, binds, runs and explains it.
 #pragma once
 
 #include <array>
@@ -117,6 +116,14 @@ struct Bound {
   std::vector<OfStep> steps;  // by position in the program's top level
   size_t arena_bytes = 0;
 };
+
+/// The first element. Kernels run on the host: elsewhere they wait for what is under way.
+inline std::byte* elements(const Tensor& t) {
+  const TensorImpl* impl = t.impl();
+  if (impl->device.kind != DeviceKind::cpu) return t.mutable_data();
+  return impl->storage->data +
+         impl->geometry.offset.value() * static_cast<int64_t>(size_of(impl->dtype));
+}
 
 /// The value of an expression over a program's symbols.
 Int evaluate(Int e, absl::Span<const int64_t> symbols);
