@@ -1,7 +1,5 @@
 #include "kernels/executor.h"
 
-#include <cstring>
-
 #include "core/error.h"
 #include "kernels/launch.h"
 #include "kernels/own/kinds.h"
@@ -10,8 +8,6 @@
 
 namespace lathe {
 namespace {
-
-constexpr int64_t kPlainElements = 4096;  // more are worth several threads
 
 /// The operand in the dtype the contraction is computed in; a copy where it is stored in another.
 Tensor in_dtype(const Tensor& x, DType dtype) {
@@ -36,13 +32,6 @@ void run_contract(const Call& call, Outputs& outputs) {
   outputs.push_back(std::move(out));
 }
 
-/// The same few bytes in the same order, on the host.
-bool plain_copy(const Tensor& dst, const Tensor& value) {
-  return dst.device() == Device{} && value.device() == Device{} && dst.dtype() == value.dtype() &&
-         identical(dst.shape(), value.shape()) && dst.geometry().is_contiguous() &&
-         value.geometry().is_contiguous() && dst.numel().value() <= kPlainElements;
-}
-
 class Executor final : public Backend {
  public:
   void run(const Call& call, Outputs& outputs) override {
@@ -54,13 +43,13 @@ class Executor final : public Backend {
 
   void write(Tensor& dst, const Tensor& value) override {
     Storage& storage = *dst.impl()->storage;
-    if (plain_copy(dst, value)) {
-      std::memmove(dst.mutable_data(), value.data(),
-                   static_cast<size_t>(dst.numel().value()) * size_of(dst.dtype()));
-    } else {
-      Operand from = broadcast_to(operand(value), operand(dst).shape), to = operand(dst);
+    Operand from = operand(value), to = operand(dst);
+    if (from.shape != to.shape) from = broadcast_to(from, to.shape);
+    bool on_host = dst.device() == Device{} && value.device() == Device{};  // nothing to wait for
+    if (on_host)
+      own::convert(from, to);
+    else
       submit(dst.device(), {dst, value}, {dst}, [=] { own::convert(from, to); });
-    }
     ++storage.version;
     storage.writer = here();
   }

@@ -117,10 +117,25 @@ void copy_as(const Operand& from, const Operand& to) {
   });
 }
 
+bool row_major(const Operand& o) {
+  int64_t step = 1;
+  for (size_t i = o.shape.size(); i-- > 0;) {
+    if (o.strides[i] != step && o.shape[i] != 1) return false;
+    step *= o.shape[i];
+  }
+  return true;
+}
+
 }  // namespace
 
 void copy_elements(const Operand& from, const Operand& to) {
-  if (to.numel() == 0) return;
+  constexpr int64_t kFew = 4096;  // more are worth several threads
+  int64_t n = to.numel();
+  if (n == 0) return;
+  if (n <= kFew && row_major(from) && row_major(to)) {
+    std::memmove(to.data, from.data, static_cast<size_t>(n) * size_of(to.dtype));
+    return;
+  }
   switch (size_of(to.dtype)) {
     case 1:
       return copy_as<uint8_t>(from, to);
