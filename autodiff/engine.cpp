@@ -26,6 +26,22 @@ Tensor ones_of(const Tensor& y) {
 
 Tensor add(const Tensor& a, const Tensor& b) { return math_ops<Tensor>::add(a, b); }
 
+/// A gradient to give away, with memory that is its alone, element by element: two leaves of one
+/// sum get the same one, that of a sum is one element shown many times, and whoever scales a
+/// gradient in place means just that.
+Tensor own(Tensor dy) {
+  bool view = dy.impl()->view != nullptr;
+  Tensor g = detach(dy);
+  dy = Tensor();  // if nobody else holds its memory it is g's now
+  auto alone = [&] {
+    return g.impl()->storage->refs.load(std::memory_order_acquire) == 1 &&
+           g.geometry().is_contiguous();
+  };
+  if (g.symbolic() ? !view : alone()) return g;
+  GradMode off(false);
+  return math_ops<Tensor>::clone(g);
+}
+
 class Engine {
  public:
   Engine(BackwardOptions options, bool collect_leaves)
@@ -92,7 +108,7 @@ class Engine {
     run_hooks(*node, dys);
     if (auto it = wanted_.find(node.get()); it != wanted_.end()) it->second = dys;
     if (node->op == nullptr) {
-      if (collect_leaves_) collect(*node, dys[0]);
+      if (collect_leaves_) collect(*node, std::move(dys[0]));
       return;
     }
     if (node->released)
@@ -139,7 +155,7 @@ class Engine {
     return run_gradient(data);
   }
 
-  static void run_hooks(TapeNode& node, Tensors& dys) {
+  void run_hooks(TapeNode& node, Tensors& dys) const {
     for (size_t k = 0; k < node.hooks.size(); ++k)
       for (const Hook& hook : node.hooks[k]) {
         if (!dys[k].defined()) continue;
@@ -148,14 +164,18 @@ class Engine {
       }
     for (auto& [k, weak] : node.retained)
       if (auto m = weak.lock(); m && dys[k].defined())
-        m->grad = m->grad.defined() ? add(m->grad, dys[k]) : dys[k];
+        m->grad = m->grad.defined()       ? add(m->grad, dys[k])
+                  : options_.create_graph ? dys[k]
+                                          : own(dys[k]);
   }
 
-  void collect(TapeNode& node, const Tensor& dy) {
+  void collect(TapeNode& node, Tensor dy) {
     auto m = node.leaf.lock();
     if (!m || !m->is_leaf || !dy.defined()) return;  // switched off since: it wants none
-    Tensor g = options_.create_graph ? dy : detach(dy);
-    m->grad = m->grad.defined() ? add(m->grad, g) : g;
+    if (m->grad.defined())
+      m->grad = add(m->grad, options_.create_graph ? dy : detach(dy));
+    else
+      m->grad = options_.create_graph ? dy : own(std::move(dy));
   }
 
   BackwardOptions options_;
@@ -176,30 +196,32 @@ void check_counts(const Tensors& ys, const Tensors& dys) {
 
 Tensors grad(const Tensors& ys, const Tensors& dys, const Tensors& xs, BackwardOptions options) {
   check_counts(ys, dys);
-  Engine engine(options, false);
-  std::vector<Edge> edges;
-  for (const Tensor& x : xs) {
-    if (!x.requires_grad())
-      throw AutogradError({.op = "grad",
-                           .problem = "an input does not require grad",
-                           .got = to_string(type_of(x)),
-                           .expected = "inputs that require grad",
-                           .next = "call requires_grad_() on it before computing the result"});
-    edges.push_back(edge_of(x));
-    engine.want(edges.back());
-  }
-  for (size_t i = 0; i < ys.size(); ++i) engine.seed(ys[i], dys.empty() ? Tensor() : dys[i]);
-  engine.run();
   Tensors out;
+  {
+    Engine engine(options, false);
+    std::vector<Edge> edges;
+    for (const Tensor& x : xs) {
+      if (!x.requires_grad())
+        throw AutogradError({.op = "grad",
+                             .problem = "an input does not require grad",
+                             .got = to_string(type_of(x)),
+                             .expected = "inputs that require grad",
+                             .next = "call requires_grad_() on it before computing the result"});
+      edges.push_back(edge_of(x));
+      engine.want(edges.back());
+    }
+    for (size_t i = 0; i < ys.size(); ++i) engine.seed(ys[i], dys.empty() ? Tensor() : dys[i]);
+    engine.run();
+    for (const Edge& e : edges) out.push_back(engine.result(e));
+  }
   for (size_t i = 0; i < xs.size(); ++i) {
-    Tensor g = engine.result(edges[i]);
-    if (!g.defined() && !options.allow_unused)
+    if (!out[i].defined() && !options.allow_unused)
       throw AutogradError({.op = "grad",
                            .problem = absl::StrCat("input ", i, " does not influence the result"),
                            .got = to_string(type_of(xs[i])),
                            .expected = "inputs that the result was computed from",
                            .next = "pass allow_unused=True to get None for it"});
-    out.push_back(g);
+    if (out[i].defined() && !options.create_graph) out[i] = own(std::move(out[i]));
   }
   return out;
 }

@@ -68,6 +68,37 @@ def test_grad_of_several():
     assert g.item() == 30
 
 
+def scaled_gradients(a, b, w):
+    """What scaling one gradient in place leaves in all of them."""
+    a, b = a.detach().requires_grad_(), b.detach().requires_grad_()
+    total = a + b
+    total.retain_grad()
+    (total * w).sum().backward()
+    first, second = lt.autograd.grad((a + b).sum(), [a, b])
+    with lt.no_grad():
+        a.grad.mul_(10.0)
+        total.grad.mul_(100.0)
+        first.mul_(1000.0)
+    return a.grad, b.grad, total.grad, first, second
+
+
+@pytest.mark.parametrize("capture", [lambda f: f, lt.trace], ids=["eager", "trace"])
+def test_each_gradient_has_memory_of_its_own(capture):
+    w = lt.tensor([1.0, 2.0])
+    grads = capture(scaled_gradients)(lt.ones(2), lt.ones(2), w)
+    wanted = [[10, 20], [1, 2], [100, 200], [1000, 1000], [1, 1]]
+    assert [g.tolist() for g in grads] == wanted
+    grads[1].mul_(3.0)
+    assert [g.tolist() for g in grads] == [wanted[0], [3, 6], *wanted[2:]]
+
+
+def test_a_gradient_given_by_the_caller_stays_the_callers():
+    x, given = lt.ones(2, requires_grad=True), lt.ones(2)
+    x.view(2).backward(given)
+    given.mul_(7.0)
+    assert x.grad.tolist() == [1, 1]
+
+
 def test_higher_order():
     x = leaf(2.0)
     (first,) = lt.autograd.grad((x**3).sum(), x, create_graph=True)
