@@ -261,6 +261,18 @@ std::vector<uint32_t> symbols_of(Int e) {
   return r;
 }
 
+std::optional<Int> solved_for(uint32_t k, Int zero) {
+  for (const SymTerm& t : expand(zero)) {
+    if (t.factors.size() != 1 || (t.coefficient != 1 && t.coefficient != -1)) continue;
+    if (t.factors[0]->kind != SymKind::symbol || t.factors[0]->symbol != k) continue;
+    Int rest = zero - Int(t.coefficient) * symbol(k);
+    std::vector<uint32_t> elsewhere = symbols_of(rest);
+    if (std::binary_search(elsewhere.begin(), elsewhere.end(), k)) return std::nullopt;
+    return Int(-t.coefficient) * rest;
+  }
+  return std::nullopt;
+}
+
 std::string to_string(Int e) {
   if (e.known()) return absl::StrCat(e.value());
   const SymExpr* x = e.expr();

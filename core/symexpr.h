@@ -9,6 +9,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "core/int.h"
@@ -40,6 +41,9 @@ Int substitute(Int e, const std::function<Int(uint32_t)>& value_of);
 std::vector<uint32_t> symbols_of(Int e);
 /// True, and the quotient, if a = quotient * b as polynomials. No guard, no check.
 bool divides(Int b, Int a, Int* quotient = nullptr);
+
+/// What symbol k is where zero = 0, if it is in it once, alone and with coefficient 1 or -1.
+std::optional<Int> solved_for(uint32_t k, Int zero);
 
 // What floor_div, mod, min and max of core/int.h do on symbols. A symbolic divisor is noted as a
 // check
@@ -103,6 +107,7 @@ class SymScope {
   Range range_of_atom(const SymExpr* atom) const;
   void learn(Relation relation, bool holds, Int a, Int b);
   void narrow(Int e, const Range& by);
+  void narrow_terms(Int sum, const Range& r);
   void solve(Int zero);
   void replace(uint32_t symbol, Int by);
 

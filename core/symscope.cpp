@@ -267,26 +267,33 @@ void SymScope::narrow(Int e, const Range& by) {
                          [&](const auto& entry) { return identical(entry.first, f.form); });
   if (it == known_.end()) it = known_.insert(it, {f.form, range(f.form)});
   it->second.meet(r);
-  if (it->second.low == it->second.high) solve(f.form - Int(it->second.low));
+  Range now = it->second;
+  if (now.low == now.high) return solve(f.form - Int(now.low));
+  narrow_terms(f.form, now);
+}
+
+// What a sum is known to be says something of each term: s0 >= 1 follows from s0 - s1 >= 1.
+void SymScope::narrow_terms(Int sum, const Range& r) {
+  const SymExpr* x = sum.expr();
+  if (x->kind != SymKind::sum || x->terms.size() < 2) return;
+  for (const SymTerm& t : x->terms) {
+    if (t.factors.size() != 1) continue;
+    Int atom = Int::from_expr(t.factors[0]);
+    Range rest = range(sum - Int(t.coefficient) * atom), before = range(atom);
+    Range term{-kInf, kInf};  // what a size can be at most says nothing
+    if (rest.high < kMostInt) term.low = add(r.low, -rest.high);
+    if (rest.low > -kMostInt) term.high = add(r.high, -rest.low);
+    Range by = Form{atom, t.coefficient}.down(term);
+    if (by.low > before.low || by.high < before.high) narrow(atom, by);
+  }
 }
 
 // zero = 0: if some symbol is in it once, alone and with coefficient 1 or -1, it follows from the
 // others. The youngest such symbol goes, so that what remains was seen first.
 void SymScope::solve(Int zero) {
-  const SymExpr* x = zero.expr();
-  std::vector<SymTerm> terms = x->terms;
-  if (x->kind != SymKind::sum) terms = {{1, {x}}};
-  const SymTerm* best = nullptr;
-  for (const SymTerm& t : terms) {
-    if (t.factors.size() != 1 || (t.coefficient != 1 && t.coefficient != -1)) continue;
-    const SymExpr* s = t.factors[0];
-    if (s->kind != SymKind::symbol || (best && s->symbol < best->factors[0]->symbol)) continue;
-    std::vector<uint32_t> elsewhere = symbols_of(zero - Int(t.coefficient) * Int::from_expr(s));
-    if (!std::binary_search(elsewhere.begin(), elsewhere.end(), s->symbol)) best = &t;
-  }
-  if (!best) return;
-  Int s = Int::from_expr(best->factors[0]);
-  replace(s.expr()->symbol, s - Int(best->coefficient) * zero);
+  std::vector<uint32_t> symbols = symbols_of(zero);
+  for (size_t i = symbols.size(); i-- > 0;)
+    if (std::optional<Int> by = solved_for(symbols[i], zero)) return replace(symbols[i], *by);
 }
 
 void SymScope::replace(uint32_t gone, Int by) {

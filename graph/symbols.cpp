@@ -77,37 +77,38 @@ struct Entered {
   SymScope& scope;
 };
 
-/// A symbol alone that nothing says any more, and does not stand on the other side.
-std::optional<uint32_t> lost_symbol(Int side, Int other, const std::function<bool(uint32_t)>& has) {
-  if (side.known() || side.expr()->kind != SymKind::symbol) return std::nullopt;
-  uint32_t k = side.expr()->symbol;
-  std::vector<uint32_t> there = symbols_of(other);
-  if (has(k) || std::find(there.begin(), there.end(), k) != there.end()) return std::nullopt;
-  return k;
-}
-
 /// Where a fact says what a lost symbol equals, that takes its place in the other facts: what they
-/// say of the symbols that stay was used to give types, and must not go with it.
+/// say of the symbols that stay was used to give types, and must not go with it. Nor must what is
+/// known of every size: that it is not negative.
 void replace_lost_symbols(Graph& graph, const std::function<bool(uint32_t)>& has) {
   // No scope that is under way may fold a fact by itself.
   SymScope plain;
   for (const SymbolInfo& info : graph.symbols()) plain.fresh(info.hint, info.is_size);
   Entered entered(plain);
   std::vector<SymFact>* both[] = {&graph.assumptions(), &graph.checks()};
+  auto lost = [&](const SymFact& f) -> std::optional<std::pair<uint32_t, Int>> {
+    if (f.relation != (f.holds ? Relation::eq : Relation::ne)) return std::nullopt;
+    for (uint32_t k : symbols_of(f.a - f.b)) {
+      if (has(k)) continue;
+      if (std::optional<Int> by = solved_for(k, f.a - f.b)) return std::pair(k, *by);
+    }
+    return std::nullopt;
+  };
   auto replace_one = [&] {
     for (auto* facts : both)
       for (size_t i = 0; i < facts->size(); ++i) {
-        const SymFact& f = (*facts)[i];
-        if (f.relation != (f.holds ? Relation::eq : Relation::ne)) continue;
-        std::optional<uint32_t> gone = lost_symbol(f.a, f.b, has);
-        Int by = gone ? f.b : f.a;
-        if (!gone) gone = lost_symbol(f.b, f.a, has);
-        if (!gone) continue;
-        auto with = [&](uint32_t k) { return k == *gone ? by : symbol(k); };
+        auto found = lost((*facts)[i]);
+        if (!found) continue;
+        auto [gone, by] = *found;
+        Site site = (*facts)[i].site;
+        auto with = [&](uint32_t k) { return k == gone ? by : symbol(k); };
         facts->erase(facts->begin() + static_cast<ptrdiff_t>(i));
         for (auto* all : both)
           for (SymFact& other : *all)
             other.a = substitute(other.a, with), other.b = substitute(other.b, with);
+        if (graph.symbols()[gone].is_size &&
+            plain.prove(Relation::le, 0, by) != SymScope::Truth::yes)
+          graph.assumptions().push_back({Relation::le, true, Int(0), by, site});
         return true;
       }
     return false;

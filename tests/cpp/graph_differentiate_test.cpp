@@ -297,6 +297,17 @@ TEST_F(Differentiate, FactsAboutSizesThatTheBackwardPassDoesNotHave) {
       {{wave({1, 8, 8, 8}), wave({8, 1, 1})}});
 }
 
+// That the size of `y`, which the backward pass lacks, is not negative says that a slice of what
+// arrives is not cut short.
+TEST_F(Differentiate, ASizeThatTheBackwardPassDoesNotHave) {
+  check(
+      [](const Data& in) {
+        Tensor wide = S::pad(in[0].tensor(), {1, in[1].tensor().size(1)}, 0.0);
+        return Data{M::mul(wide, in[2].tensor())};
+      },
+      {{wave({3, 8}), wave({2, 3}), wave({3, 12})}, {wave({2, 4}), wave({2, 0}), wave({2, 5})}});
+}
+
 TEST_F(Differentiate, Refusals) {
   auto random = [](const Data& in) {
     return for_(0, in[0].tensor().size(0), 1,

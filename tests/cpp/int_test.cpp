@@ -253,6 +253,19 @@ TEST_F(SymScopeTest, FactsNarrowRanges) {
   EXPECT_EQ(scope.prove(Relation::eq, s0, 6), Truth::yes);
 }
 
+// What is known of a sum says something of its terms, also where an equality replaced one of them.
+TEST_F(SymScopeTest, SumsNarrowTheirTerms) {
+  Int s0 = scope.fresh(9), s1 = scope.fresh(3), s2 = scope.fresh(4);
+  EXPECT_TRUE(scope.require(Relation::eq, s0, s1 + s2 + 2));
+  EXPECT_EQ(scope.prove(Relation::le, 2, s0), Truth::yes);
+  EXPECT_EQ(scope.prove(Relation::le, 3, s0), Truth::unknown);
+  Int s3 = scope.fresh(3), s4 = scope.fresh(4);
+  EXPECT_TRUE(scope.require(Relation::le, s3 + 2 * s4, 15));
+  EXPECT_EQ(scope.prove(Relation::le, s4, 7), Truth::yes);
+  EXPECT_EQ(scope.prove(Relation::le, s3, 15), Truth::yes);
+  EXPECT_EQ(scope.prove(Relation::le, s3, 14), Truth::unknown);
+}
+
 TEST_F(SymScopeTest, DivisibilityRefutesEquality) {
   Int s0 = scope.fresh(4);
   EXPECT_EQ(scope.prove(Relation::eq, 2 * s0, 7), Truth::no);
