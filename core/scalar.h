@@ -164,13 +164,42 @@ template <class T>
     return static_cast<T>(a % b);
   }
 }
-/// a - trunc(a / b) * b, exactly, with the sign of a: schoolbook division of the significands, as
-/// many quotient bits at a time as a 64-bit remainder leaves room for.
+/// a * b mod m for a, b < m, where m is a significand of T.
+template <class T>
+[[gnu::always_inline]] inline uint64_t mul_mod(uint64_t a, uint64_t b, uint64_t m) {
+  if constexpr (sizeof(T) == 4) {
+    return a * b % m;
+  } else {
+    auto real = [](uint64_t x) __attribute__((always_inline)) {
+      return static_cast<double>(static_cast<int64_t>(x));
+    };
+    // The quotient is below 2^53, so that double arithmetic is a few units off at most; modulo 2^64
+    // the remainder is right but for as many m.
+    auto quotient = static_cast<uint64_t>(static_cast<int64_t>(real(a) * real(b) / real(m)));
+    auto r = static_cast<int64_t>(a * b - quotient * m), n = static_cast<int64_t>(m);
+    while (r < 0) r += n;
+    while (r >= n) r -= n;
+    return static_cast<uint64_t>(r);
+  }
+}
+/// a * 2^n mod m, by squaring.
+template <class T>
+[[gnu::always_inline]] inline uint64_t shift_mod(uint64_t a, int n, uint64_t m) {
+  int later = 0;  // bits of n below those that one shift takes
+  while (n >> later > 52) ++later;
+  uint64_t power = (uint64_t{1} << (n >> later)) % m;
+  while (later-- > 0) {
+    power = mul_mod<T>(power, power, m);
+    if (n >> later & 1) power = power + power >= m ? power + power - m : power + power;
+  }
+  return mul_mod<T>(a, power, m);
+}
+/// a - trunc(a / b) * b, exactly, with the sign of a: of the significands, where that of a is
+/// multiplied by a power of two.
 template <class T>
 [[gnu::always_inline]] inline T fmod(T a, T b) {
   using W = WordOf<T>;
   constexpr int mantissa = std::numeric_limits<T>::digits - 1;
-  constexpr int room = 63 - mantissa;
   constexpr W implicit = W{1} << mantissa;
   T x = abs(a), y = abs(b);
   constexpr T inf = std::numeric_limits<T>::infinity();
@@ -190,11 +219,8 @@ template <class T>
   split(x, mx, ex);
   split(y, my, ey);
   mx %= my;
-  for (int left = ex - ey; left > 0 && mx != 0;) {
-    int step = left < room ? left : room;
-    mx = (mx << step) % my;
-    left -= step;
-  }
+  int up = ex - ey;
+  mx = up <= 63 - mantissa ? (mx << up) % my : shift_mod<T>(mx, up, my);
   // mx < my, in units of y's last place: put it back together, normalising.
   if (mx == 0) return with_sign_of(T(0), a);
   while (mx < implicit && ey > 1) {
