@@ -43,6 +43,8 @@ class Backprop {
     ir::Values starts;
     Int rounds;
     std::optional<Int> first, step;  // of a for's variable
+    /// What has arrived at the starts from elsewhere: the first round adds to it.
+    std::vector<Tensor> arrived = {};
   };
 
   void spread(const ir::Node& n);
@@ -52,7 +54,7 @@ class Backprop {
   void visit_if(ir::Node& n);
   void visit_for(ir::Node& n);
   void visit_while(ir::Node& n);
-  void visit_loop(const Loop& loop);
+  void visit_loop(Loop loop);
   void count(ir::Node& n);
   void refuse_random(const ir::Node& n) const;
   ir::Values reached_free(const ir::Node& n, absl::Span<const ir::Block* const> blocks,
@@ -61,6 +63,7 @@ class Backprop {
   Again run_again(const ir::Block& b, ir::Graph::ValueMap& known, ir::SymbolMap& symbols);
   ir::Data branch_sums(ir::Node& n, size_t which, const ir::Values& free);
   void check_carried(const Loop& loop, size_t i) const;
+  std::vector<Tensor> arrived(const Loop& loop, const ir::Values& free) const;
   void know_round(const Loop& loop, Int j, ir::SymbolMap& symbols, ir::Graph::ValueMap& known);
   std::vector<Tensor> record_stacks(const Loop& loop);
   ir::Data backward_round(const Loop& loop, const std::vector<Tensor>& stacks,

@@ -6,6 +6,7 @@
 #include "core/fn.h"
 #include "core/inplace.h"
 #include "include/lathe/ops/create.h"
+#include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
 
 namespace lathe {
@@ -16,9 +17,16 @@ namespace {
 
 using S = shape_ops<Tensor>;
 using C = create_ops<Tensor>;
+using M = math_ops<Tensor>;
 
 /// What a sum can begin with unchanged: 0.0 would turn -0.0 into 0.0.
 Tensor empty_sum(const TensorType& t) { return C::full(Ints(t.shape), -0.0, t.dtype, t.device); }
+
+/// `yes` bit by bit if the number, which running tells, is 0, else `no`.
+Tensor if_zero(Int number, const Tensor& yes, const Tensor& no) {
+  if (number.known()) return number == Int(0) ? yes : no;
+  return M::where(M::eq(C::full(Ints(Shape{}), Arg(number), DType::i64), 0), yes, no);
+}
 
 Int range_part(const Node& n, int i) {
   const Value* v = n.value(i);
@@ -159,12 +167,13 @@ void Backprop::visit_while(Node& n) {
   visit_loop({n, n.block(1), parameters, starts, rounds, std::nullopt, std::nullopt});
 }
 
-void Backprop::visit_loop(const Loop& loop) {
+void Backprop::visit_loop(Loop loop) {
   refuse_random(loop.node);
   for (size_t i = 0; i < loop.parameters.size(); ++i) check_carried(loop, i);
   std::vector<Tensor> stacks = record_stacks(loop);
   const Block* body[] = {&loop.body};
   Values free = reached_free(loop.node, body, true);
+  loop.arrived = arrived(loop, free);
 
   Data begin;
   for (size_t i = 0; i < loop.parameters.size(); ++i) {
@@ -181,8 +190,27 @@ void Backprop::visit_loop(const Loop& loop) {
   for (size_t i = 0; i < loop.parameters.size(); ++i)
     if (active(loop.parameters[i])) carried[i] = end[k++].tensor();
   for (Value* v : free) sums_[v] = end[k++].tensor();
-  for (size_t i = 0; i < loop.parameters.size(); ++i)
-    if (carried[i].defined() && active(loop.starts[i])) arrive(loop.starts[i], carried[i]);
+  for (size_t i = 0; i < loop.parameters.size(); ++i) {
+    if (!carried[i].defined() || !active(loop.starts[i])) continue;
+    const Tensor& before = loop.arrived[i];
+    if (before.defined())  // it is in what the first round gave, if there was one
+      sums_[loop.starts[i]] = if_zero(loop.rounds, M::add(before, carried[i]), carried[i]);
+    else
+      arrive(loop.starts[i], carried[i]);
+  }
+}
+
+/// By carried value. To the tape the first round's value is the start itself. Where a start is two
+/// of the values, or the body reads it besides, its sum stays where it is.
+std::vector<Tensor> Backprop::arrived(const Loop& loop, const Values& free) const {
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < loop.starts.size(); ++i) {
+    const Value* v = loop.starts[i];
+    bool alone = active(v) && std::count(loop.starts.begin(), loop.starts.end(), v) == 1 &&
+                 std::count(free.begin(), free.end(), v) == 0;
+    out.push_back(alone ? sum(v) : Tensor());
+  }
+  return out;
 }
 
 void Backprop::check_carried(const Loop& loop, size_t i) const {
@@ -252,6 +280,10 @@ Data Backprop::backward_round(const Loop& loop, const std::vector<Tensor>& stack
     ++k;
   }
   for (Value* v : free) sums_[v] = sums[k++].tensor();
+  for (size_t i = 0; i < loop.parameters.size(); ++i)
+    if (active(loop.parameters[i]) && loop.arrived[i].defined())
+      sums_[known.at(loop.parameters[i])] =
+          if_zero(j, loop.arrived[i], empty_sum(loop.parameters[i]->tensor()));
   Again a = run_again(loop.body, known, symbols);
   k = 0;
   for (size_t i = 0; i < loop.parameters.size(); ++i) {

@@ -131,14 +131,22 @@ Tensor run_branch(const Step& s, const Pool& pool, const Tensor& x) {
       .tensor();
 }
 
-// Loops begin with a clone: the tape adds what the first turn sends back to what has arrived at the
-// very tensor already, the derivative of a loop adds up the turn first (docs/status.md).
+/// What a loop begins with: a clone of what its body reads besides. The tape then adds up both as
+/// they come, the derivative of a loop one after the other (docs/status.md).
+Tensor loop_start(const Step& s, const Tensor& x) {
+  int start = s.operands[0].id;
+  for (const Step& inner : s.first)
+    for (const Operand& o : inner.operands)
+      if (o.id == start && o.axis < 0) return M::clone(x);
+  return x;
+}
+
 Tensor run_repeat(const Step& s, const Pool& pool, const Tensor& x) {
   try_parts(s, pool, x);
   auto body = [&](Int, const ir::Data& c) {
     return ir::Data{run_chain(s.first, pool, c[0].tensor())};
   };
-  return ir::for_(0, s.trips, 1, body, {ir::Datum(M::clone(x))})[0].tensor();
+  return ir::for_(0, s.trips, 1, body, {ir::Datum(loop_start(s, x))})[0].tensor();
 }
 
 Tensor run_until(const Step& s, const Pool& pool, const Tensor& x) {
@@ -147,7 +155,8 @@ Tensor run_until(const Step& s, const Pool& pool, const Tensor& x) {
   auto body = [&](const ir::Data& c) {
     return ir::Data{M::add(c[0].tensor(), 1), run_chain(s.first, pool, c[1].tensor())};
   };
-  return ir::while_(more, body, {scalar_tensor(0, DType::i64), ir::Datum(M::clone(x))})[1].tensor();
+  return ir::while_(more, body, {scalar_tensor(0, DType::i64), ir::Datum(loop_start(s, x))})[1]
+      .tensor();
 }
 
 }  // namespace

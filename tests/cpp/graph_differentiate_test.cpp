@@ -238,6 +238,36 @@ TEST_F(Differentiate, While) {
         {{wave({3}), M::add(M::abs(wave({3})), 1.0)}, {M::mul(wave({2}), 0.01), wave({2}, 2.0F)}});
 }
 
+// The first round adds to what has arrived from elsewhere, use by use, as on the tape.
+TEST_F(Differentiate, WhatALoopBeginsWithIsUsedElsewhere) {
+  auto f = [](const Data& in) {
+    const Tensor& x = in[0].tensor();
+    Tensor h = M::mul(in[1].tensor(), 0.5), before = M::mul(h, 0.7);
+    auto body = [&](Int i, const Data& c) {
+      const Tensor& t = c[0].tensor();
+      return Data{M::add(M::mul(t, M::tanh(t)), M::mul(S::select(x, 0, i), t))};
+    };
+    Data r = for_(0, x.size(0), 1, body, {Datum(h)});
+    return Data{before, M::exp(r[0].tensor()), M::mul(h, 1.1), M::mul(h, 0.3)};
+  };
+  check(f, {{wave({4, 40}), wave({40})}, {wave({1, 50}), wave({50})}});
+}
+
+TEST_F(Differentiate, WhatAWhileBeginsWithIsUsedElsewhere) {
+  auto f = [](const Data& in) {
+    Tensor h = M::mul(in[0].tensor(), 0.5), before = M::mul(h, 0.7);
+    Data r = while_(
+        [](const Data& c) { return Datum(M::lt(R::sum(M::square(c[0].tensor())), 300.0)); },
+        [](const Data& c) {
+          const Tensor& t = c[0].tensor();
+          return Data{M::add(M::mul(t, M::cosh(t)), M::mul(t, 0.5))};
+        },
+        {Datum(h)});
+    return Data{before, M::tanh(r[0].tensor()), M::mul(h, 1.1), M::mul(h, 0.3)};
+  };
+  check(f, {{wave({40})}, {M::mul(wave({9}), 0.2)}, {M::mul(wave({5}), 100.0)}});
+}
+
 TEST_F(Differentiate, IfInsideFor) {
   auto f = [](const Data& in) {
     const Tensor& x = in[0].tensor();
