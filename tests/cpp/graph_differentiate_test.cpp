@@ -256,13 +256,13 @@ TEST_F(Differentiate, WhatALoopBeginsWithIsUsedElsewhere) {
 TEST_F(Differentiate, WhatAWhileBeginsWithIsUsedElsewhere) {
   auto f = [](const Data& in) {
     Tensor h = M::mul(in[0].tensor(), 0.5), before = M::mul(h, 0.7);
-    Data r = while_(
-        [](const Data& c) { return Datum(M::lt(R::sum(M::square(c[0].tensor())), 300.0)); },
-        [](const Data& c) {
-          const Tensor& t = c[0].tensor();
-          return Data{M::add(M::mul(t, M::cosh(t)), M::mul(t, 0.5))};
-        },
-        {Datum(h)});
+    Data r =
+        while_([](const Data& c) { return Datum(M::lt(R::sum(M::square(c[0].tensor())), 300.0)); },
+               [](const Data& c) {
+                 const Tensor& t = c[0].tensor();
+                 return Data{M::add(M::mul(t, M::cosh(t)), M::mul(t, 0.5))};
+               },
+               {Datum(h)});
     return Data{before, M::tanh(r[0].tensor()), M::mul(h, 1.1), M::mul(h, 0.3)};
   };
   check(f, {{wave({40})}, {M::mul(wave({9}), 0.2)}, {M::mul(wave({5}), 100.0)}});
