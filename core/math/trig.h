@@ -65,13 +65,14 @@ inline constexpr auto two_over_pi = [] {
   }
 }();
 
-/// consteval: where it is only constexpr, g++ runs the loop for each argument.
-consteval double power_of_two(int n) {
+/// A variable: g++ runs the loop of a constexpr function again for each argument.
+template <int N>
+inline constexpr double power_of_two = [] {
   double r = 1;
-  for (; n > 0; --n) r *= 2;
-  for (; n < 0; ++n) r *= 0.5;
+  for (int n = N; n > 0; --n) r *= 2;
+  for (int n = N; n < 0; ++n) r *= 0.5;
   return r;
-}
+}();
 
 /// One stage of the shifter: chunks[i] = shifted ? chunks[i + Step] : chunks[i], for those still of
 /// use.
@@ -85,11 +86,11 @@ template <class S, size_t Step, size_t N, size_t... I>
 template <class S, size_t Step, size_t N>
 [[gnu::always_inline]] inline void barrel(S& x, std::array<S, N>& chunks) {
   if constexpr (Step > 0) {
-    constexpr int w = far_bits<S>, t = single<S> ? 25 : 54;
+    constexpr int w = far_bits<S> * static_cast<int>(Step), t = single<S> ? 25 : 54;
     constexpr size_t used = far_slots + Step - 1 < N ? far_slots + Step - 1 : N;
-    typename S::Mask shifted = ~S::lt(x, num<S>(power_of_two(w * static_cast<int>(Step) + t)));
+    typename S::Mask shifted = ~S::lt(x, num<S>(power_of_two<w + t>));
     shift_chunks<S, Step>(shifted, chunks, std::make_index_sequence<used>());
-    x = S::select(shifted, x * num<S>(power_of_two(-w * static_cast<int>(Step))), x);
+    x = S::select(shifted, x * num<S>(power_of_two<-w>), x);
     barrel<S, Step / 2>(x, chunks);
   }
 }
@@ -116,7 +117,8 @@ template <class S, size_t... I>
                                                 const std::array<S, two_over_pi<S>.size()>& chunks,
                                                 Triple<S>& sum, std::index_sequence<I...>) {
   auto one = [&]<int Slot>(S chunk) __attribute__((always_inline)) {
-    auto [hi, lo] = two_product(x, chunk * num<S>(power_of_two(-far_bits<S> * (Slot + 1))));
+    constexpr int place = -far_bits<S> * (Slot + 1);
+    auto [hi, lo] = two_product(x, chunk * num<S>(power_of_two<place>));
     sum.add(Slot < 2 ? modulo_4(hi) : hi);
     sum.add(Slot < 1 ? modulo_4(lo) : lo);
   };
