@@ -216,7 +216,10 @@ std::vector<Tensor> Backprop::arrived(const Loop& loop, const Values& free) cons
 void Backprop::check_carried(const Loop& loop, size_t i) const {
   const Value* p = loop.parameters[i];
   const TensorType* t = p->type().tensor();
-  bool grows = t != nullptr && !identical(t->shape, loop.starts[i]->tensor().shape);
+  bool grows = false;  // which symbols stand for equal sizes does not matter
+  for (size_t k = 0; t != nullptr && k < t->shape.size(); ++k)
+    grows |= tracer_.scope().prove(Relation::eq, t->shape[k], loop.starts[i]->tensor().shape[k]) !=
+             SymScope::Truth::yes;
   if (t != nullptr && !grows) return;
   throw AutogradError({.op = std::string(name(loop.node.structure())),
                        .problem = grows ? "the derivative of a loop whose tensors change their size"

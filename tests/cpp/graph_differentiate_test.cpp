@@ -268,6 +268,20 @@ TEST_F(Differentiate, WhatAWhileBeginsWithIsUsedElsewhere) {
   check(f, {{wave({40})}, {M::mul(wave({9}), 0.2)}, {M::mul(wave({5}), 100.0)}});
 }
 
+// Its sizes are written with the symbols of what was written to it.
+TEST_F(Differentiate, ALoopBeginsWithWhatWasWrittenTo) {
+  auto f = [](const Data& in) {
+    Tensor h = M::mul(in[0].tensor(), 0.5);
+    assign(h, M::exp(in[1].tensor()));
+    auto body = [&](Int, const Data& c) {
+      const Tensor& t = c[0].tensor();
+      return Data{M::mul(t, M::tanh(M::mul(t, in[0].tensor())))};
+    };
+    return for_(0, h.size(0), 1, body, {Datum(h)});
+  };
+  check(f, {{wave({4, 3}), wave({4, 3}, 0.1F)}, {wave({2, 5}), wave({2, 5}, 0.1F)}});
+}
+
 TEST_F(Differentiate, IfInsideFor) {
   auto f = [](const Data& in) {
     const Tensor& x = in[0].tensor();
