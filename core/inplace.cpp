@@ -126,6 +126,14 @@ Tensor assign(Tensor dst, const Tensor& value) {
   return dst;
 }
 
+bool may_overwrite(const Tensor& dst) {
+  const ThreadState& state = thread_state();
+  const TensorImpl* t = dst.impl();
+  return state.backend == nullptr && state.observers == nullptr &&
+         !(state.grad_enabled && t->requires_grad) && t->view == nullptr &&
+         t->device.kind == DeviceKind::cpu && t->storage && !t->storage->ready;
+}
+
 Tensor call_inplace(const Op& op, Args args) {
   Tensor x = args.tensor(0);
   if (shortcut_into(op, args)) return x;

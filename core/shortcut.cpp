@@ -226,8 +226,7 @@ bool shortcut_into(const Op& op, Args args) {
   Cells cells;
   if (g.numbers != 0) cells.fill(*s, args, g);
   s->run(*s, const_cast<std::byte*>(g.data[0]), g.data, g.splat, static_cast<size_t>(g.elements));
-  ++storage.version;
-  storage.writer = here();
+  storage.written();
   return true;
 }
 

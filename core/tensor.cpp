@@ -95,10 +95,6 @@ Tensor Tensor::borrow(TensorImpl* p) {
   return Tensor(p);
 }
 
-Tensor::Tensor(const Tensor& o) : p_(o.p_) {
-  if (p_) p_->refs.fetch_add(1, std::memory_order_relaxed);
-}
-
 void Tensor::drop() {
   if (p_->refs.load(std::memory_order_acquire) != 1 &&
       p_->refs.fetch_sub(1, std::memory_order_acq_rel) != 1)

@@ -51,6 +51,11 @@ struct Storage {
   std::byte* data = nullptr;
   size_t bytes = 0;
   Event ready;  // work that must be done before another stream or the host reads
+  /// Somebody has: the user's line is remembered.
+  void written() {
+    ++version;
+    writer = here();
+  }
   std::function<void(Storage&)> release;  // foreign memory: how to give it back; empty: not ours to
 
   static void* operator new(size_t bytes) { return allocate_object(bytes); }
@@ -98,7 +103,7 @@ class Tensor {
   Tensor() = default;  // None
   explicit Tensor(TensorImpl* adopted) : p_(adopted) {}
   static Tensor borrow(TensorImpl* p);
-  Tensor(const Tensor& o);
+  inline Tensor(const Tensor& o);
   Tensor(Tensor&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
   Tensor& operator=(Tensor o) noexcept {
     std::swap(p_, o.p_);
@@ -174,6 +179,10 @@ struct TensorImpl {
   static void* operator new(size_t bytes) { return allocate_object(bytes); }
   static void operator delete(void* p, size_t bytes) { release_object(p, bytes); }
 };
+
+inline Tensor::Tensor(const Tensor& o) : p_(o.p_) {
+  if (p_) p_->refs.fetch_add(1, std::memory_order_relaxed);
+}
 
 struct TensorType {
   DType dtype = DType::f32;

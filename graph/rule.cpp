@@ -74,8 +74,9 @@ class Matcher {
   bool node(const Pattern& p, Node* n) {
     if (!n->is(Structure::op) || n->op() != p.op || n->out().size() != 1) return false;
     // A part that must keep its place, or counts for gradients where the root does not, is left
-    // alone.
-    if (n != m_.root_ && n->detached() != m_.root_->detached()) return false;
+    // alone. What is made of nothing has no gradient.
+    if (n != m_.root_ && n->op()->kind != Kind::create && n->detached() != m_.root_->detached())
+      return false;
     m_.nodes_.push_back(n);
     for (size_t i = 0; i < p.slots.size(); ++i)
       if (!slot(p.slots[i].get(), *n, i)) return false;

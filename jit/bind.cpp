@@ -37,6 +37,11 @@ void bind_op(const Step& step, absl::Span<const int64_t> symbols, Bound::OfStep&
   b.filled = ir::fill(n.attrs(), n.places(), none, &change);
   b.holes.clear();
   for (const ir::Place& p : n.places()) b.holes.push_back(&b.filled->at(p));
+  if (!step.view) return;
+  b.view = step.view;
+  for (Shape* sizes : {&b.view->shape, &b.view->strides})
+    for (Int& i : *sizes) i = evaluate(i, symbols);
+  b.view->offset = evaluate(b.view->offset, symbols);
 }
 
 void bind_rows(const RowGroup& group, absl::Span<const int64_t> symbols, Bound::OfStep& b) {

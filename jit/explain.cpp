@@ -112,7 +112,7 @@ void explain_steps(const std::vector<Step>& steps, std::string& out, int& number
     switch (s.kind) {
       case Step::Kind::op:
       case Step::Kind::kernel:
-        line(s, "");
+        line(s, s.replaces < 0 ? "" : "writes where the input lies that it replaces");
         if (s.epilogue)
           line(*s.epilogue, absl::StrCat("on each piece of step ", number, " while it is hot"));
         break;

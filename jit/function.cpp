@@ -48,16 +48,23 @@ Shape symbols_on(const Function::Compiled& c, const ir::Data& inputs) {
 }
 
 /// Reads off the graph once what fits() asks on every call.
-void prepare_guards(Function::Compiled& c) {
+void prepare_guards(Function::Compiled& c, absl::Span<const std::string> names) {
   c.sources = c.traced.graph.sources();
   auto from_inputs = [&](Int e) {
     for (uint32_t k : symbols_of(e))
       if (k >= c.sources.size() || !is_input(c.traced.graph, c.sources[k])) return false;
     return true;
   };
-  for (const Guard& g : c.traced.guards)
+  for (const Guard& g : c.traced.guards) {
     if (g.kind == GuardKind::relation && from_inputs(g.fact.a) && from_inputs(g.fact.b))
       c.relations.push_back(g.fact);
+    size_t at = names.size() + c.traced.lifted.size();  // none
+    for (size_t i = c.traced.lifted.size(); i-- > 0;)
+      if (c.traced.lifted[i] == g.path) at = names.size() + i;
+    for (size_t i = names.size(); i-- > 0;)
+      if (names[i] == g.path.text) at = i;
+    c.guarded.push_back(at);
+  }
 }
 
 bool layout_holds(const Guard& g, const Tensor& t) {
@@ -74,23 +81,21 @@ bool layout_holds(const Guard& g, const Tensor& t) {
 
 }  // namespace
 
-bool Function::fits(Compiled& c, const ir::Data& inputs, absl::Span<const std::string> names,
-                    FrontEnd& host, ir::Data& all) const {
+bool Function::fits(Compiled& c, const ir::Data& inputs, FrontEnd& host, ir::Data& all) const {
   const ir::Graph& g = c.traced.graph;
   if (c.grad_enabled != thread_state().grad_enabled) return false;
   if (inputs.size() + c.traced.lifted.size() != g.inputs().size()) return false;
-  all = inputs;
+  all.clear();
+  all.reserve(g.inputs().size());
+  all.insert(all.end(), inputs.begin(), inputs.end());
   for (const ir::Path& p : c.traced.lifted) {
     Tensor t = host.read(p);
     if (!t.defined()) return false;
     all.emplace_back(std::move(t));
   }
-  auto at = [&](const ir::Path& path) -> Tensor {
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (names[i] == path.text) return inputs[i].is_tensor() ? inputs[i].tensor() : Tensor();
-    for (size_t i = 0; i < c.traced.lifted.size(); ++i)
-      if (c.traced.lifted[i] == path) return all[inputs.size() + i].tensor();
-    return {};
+  const Tensor none;
+  auto at = [&](size_t guard) -> const Tensor& {
+    return c.guarded[guard] < all.size() ? all[c.guarded[guard]].tensor() : none;
   };
   // Kinds first: symbols can be read off inputs of the right ranks only.
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -101,10 +106,12 @@ bool Function::fits(Compiled& c, const ir::Data& inputs, absl::Span<const std::s
     if (inputs[i].arg().tag != kTags[static_cast<int>(g.inputs()[i]->type().scalar()->kind)])
       return false;
   }
-  for (const Guard& guard : c.traced.guards)
-    if (guard.kind == GuardKind::layout && !layout_holds(guard, at(guard.path))) return false;
+  const auto& guards = c.traced.guards;
+  for (size_t i = 0; i < guards.size(); ++i)
+    if (guards[i].kind == GuardKind::layout && !layout_holds(guards[i], at(i))) return false;
   if (!relations_hold(c, all)) return false;
-  for (const Guard& guard : c.traced.guards) {
+  for (size_t i = 0; i < guards.size(); ++i) {
+    const Guard& guard = guards[i];
     switch (guard.kind) {
       case GuardKind::layout:
       case GuardKind::relation:
@@ -113,7 +120,7 @@ bool Function::fits(Compiled& c, const ir::Data& inputs, absl::Span<const std::s
         if (guard.tensor.version() != guard.expected) return false;
         break;
       case GuardKind::alias: {
-        Tensor written = at(guard.path);
+        const Tensor& written = at(i);
         for (const ir::Datum& d : all)
           if (d.is_tensor() && !same(d.tensor(), written) && d.tensor().impl()->storage &&
               d.tensor().impl()->storage.get() == written.impl()->storage.get())
@@ -181,7 +188,7 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   c->needs_history = history;
   refuse_shared(*c, inputs);
   for (Guard& g : host.reads()) c->traced.guards.push_back(std::move(g));
-  prepare_guards(*c);
+  prepare_guards(*c, names);
   ir::Graph optimised = c->traced.graph.clone();
   c->report = ir::optimise(optimised);
   c->program = std::make_unique<Program>(std::move(optimised));
@@ -193,7 +200,7 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
 }
 
 ir::Data Function::run(const Compiled& c, const ir::Data& all) {
-  bool nodes = flag_text(Flag::engine) == "nodes";
+  bool nodes = node_by_node_wanted();
   bool history = c.needs_history;
   ir::Data outputs;
   if (nodes || history) {
@@ -216,8 +223,7 @@ ir::Data Function::run(const Compiled& c, const ir::Data& all) {
   return ir::returned(c.traced, all, outputs);
 }
 
-Function::CompiledRef Function::find(const ir::Data& inputs, absl::Span<const std::string> names,
-                                     FrontEnd& host, ir::Data& all) {
+Function::CompiledRef Function::find(const ir::Data& inputs, FrontEnd& host, ir::Data& all) {
   CompiledRef last;
   {
     std::lock_guard hold(mutex_);
@@ -225,9 +231,9 @@ Function::CompiledRef Function::find(const ir::Data& inputs, absl::Span<const st
     if (compiled_.empty()) return nullptr;
     last = compiled_.front();
   }
-  if (fits(*last, inputs, names, host, all)) return last;
+  if (fits(*last, inputs, host, all)) return last;
   for (const CompiledRef& c : compiled()) {
-    if (c == last || !fits(*c, inputs, names, host, all)) continue;
+    if (c == last || !fits(*c, inputs, host, all)) continue;
     std::lock_guard hold(mutex_);
     auto at = std::find(compiled_.begin(), compiled_.end(), c);
     if (at != compiled_.end()) std::rotate(compiled_.begin(), at, at + 1);
@@ -249,7 +255,7 @@ FunctionCounts Function::counts() const {
 ir::Data Function::operator()(const ir::Data& inputs, absl::Span<const std::string> names,
                               ir::TracedFunction body, FrontEnd& host) {
   ir::Data all;
-  if (CompiledRef c = find(inputs, names, host, all)) return run(*c, all);
+  if (CompiledRef c = find(inputs, host, all)) return run(*c, all);
   CompiledRef c = capture(inputs, names, body, host);
   all = inputs;
   for (const Tensor& t : c->traced.lifted_now) all.emplace_back(t);

@@ -49,6 +49,7 @@ class Function {
     bool needs_history = false;  // a result is tracked: gradients may be asked for through it
     std::vector<ir::SymbolSource> sources;  // of the captured graph
     std::vector<SymFact> relations;         // guards that the inputs alone can answer
+    std::vector<size_t> guarded;            // by guard: which input it is about; beyond: none
     Shape related;  // symbols for which they were last seen to hold; under the function's lock
   };
   using CompiledRef = std::shared_ptr<Compiled>;
@@ -58,12 +59,10 @@ class Function {
   std::string explain() const;
 
  private:
-  bool fits(Compiled& c, const ir::Data& inputs, absl::Span<const std::string> names,
-            FrontEnd& host, ir::Data& all) const;
+  bool fits(Compiled& c, const ir::Data& inputs, FrontEnd& host, ir::Data& all) const;
   bool relations_hold(Compiled& c, const ir::Data& all) const;
   /// The first that fits, and all it reads; null if none does.
-  CompiledRef find(const ir::Data& inputs, absl::Span<const std::string> names, FrontEnd& host,
-                   ir::Data& all);
+  CompiledRef find(const ir::Data& inputs, FrontEnd& host, ir::Data& all);
   CompiledRef capture(const ir::Data& inputs, absl::Span<const std::string> names,
                       ir::TracedFunction body, FrontEnd& host);
   ir::Data run(const Compiled& c, const ir::Data& all);

@@ -19,15 +19,12 @@ class Planner {
 
   void run() {
     p_.sources_ = p_.graph_.sources();
-    for (Value* v : p_.graph_.inputs()) {
-      p_.input_slots_.push_back(slot(v));
-      set_geometry(v);
-    }
     for (uint32_t k = 0; k < p_.sources_.size(); ++k) {
       const Value* v = p_.sources_[k].value;
       static_symbols_.push_back(v != nullptr && v->node() == nullptr &&
                                 v->block() == &p_.graph_.body());
     }
+    for (Value* v : p_.graph_.inputs()) p_.input_slots_.push_back(slot(v));
     find_geometry(p_.graph_.body());
     block(p_.graph_.body(), p_.steps_);
     fuse(p_.steps_);
@@ -35,6 +32,7 @@ class Planner {
     for (Value* v : p_.graph_.body().yields()) p_.result_slots_.push_back(slot(v));
     for (const ir::Write& w : p_.graph_.writes()) p_.written_.push_back(w.input->index());
     p_.slots_ = next_slot_;
+    find_tail();
     plan_arena();
   }
 
@@ -82,8 +80,25 @@ class Planner {
     return *g;
   }
 
+  /// Inputs' sizes that are equal by what the graph states are one size, as in all other types.
+  Int unified(Int size) {
+    Int simple = (*scope_)->simplify(size);
+    for (uint32_t k : symbols_of(simple))
+      if (dynamic_symbol(k)) return size;
+    return simple;
+  }
+  /// One that only running gives a value.
+  bool dynamic_symbol(uint32_t k) const {
+    return k >= static_symbols_.size() || !static_symbols_[k];
+  }
+
   void set_geometry(const Value* v) {
-    if (const TensorType* t = v->type().tensor()) geometry_[v] = Geometry::contiguous(t->shape);
+    const TensorType* t = v->type().tensor();
+    if (t == nullptr) return;
+    Shape shape = t->shape;
+    if (v->node() == nullptr)
+      for (Int& size : shape) size = unified(size);
+    geometry_[v] = Geometry::contiguous(std::move(shape));
   }
 
   void block(const ir::Block& b, std::vector<Step>& steps) {
@@ -107,7 +122,12 @@ class Planner {
     if (n.is(ir::Structure::op)) {
       kernel_or_op(n, s);
       s.unmade = unmade(n);
-      if (plain_contraction(n))
+      if (n.op()->kind == Kind::view && n.in(0)->type().tensor() != nullptr &&
+          !mentions_dynamic(n)) {
+        s.view = geometry_.at(n.out(0));
+        s.view->offset = s.view->offset - geometry_.at(n.in(0)).offset;
+      }
+      if (without_dispatch(n))
         for (const Value* v : n.in()) {
           s.operands.push_back(geometry_.at(v));
           s.lasting.push_back(lasting(v));
@@ -146,18 +166,19 @@ class Planner {
 
   // ── views that are addresses ──
 
-  /// A contraction that runs without dispatch.
-  bool plain_contraction(const Node& n) const {
-    auto host = [](const TensorType& t, DType dtype) {
-      return t.dtype == dtype && t.device.kind == DeviceKind::cpu;
-    };
-    if (!n.is(ir::Structure::op) || n.op()->kind != Kind::contract || n.out().size() != 1 ||
-        n.in().size() != 2 || mentions_dynamic(n))
+  /// A contraction or a reduction that runs without dispatch: of tensors of the host, with one
+  /// result; a contraction's operands have its dtype.
+  bool without_dispatch(const Node& n) const {
+    if (!n.is(ir::Structure::op) || n.out().size() != 1 || mentions_dynamic(n)) return false;
+    bool contracts = n.op()->kind == Kind::contract;
+    if (n.in().size() != (contracts ? 2 : 1) || (!contracts && n.op()->kind != Kind::reduce))
       return false;
     DType dtype = n.out(0)->tensor().dtype;
-    return host(n.out(0)->tensor(), dtype) &&
+    return n.out(0)->tensor().device.kind == DeviceKind::cpu &&
            std::all_of(n.in().begin(), n.in().end(), [&](const Value* v) {
-             return v->type().tensor() != nullptr && host(v->tensor(), dtype);
+             const TensorType* t = v->type().tensor();
+             return t != nullptr && t->device.kind == DeviceKind::cpu &&
+                    (!contracts || t->dtype == dtype);
            });
   }
 
@@ -166,7 +187,7 @@ class Planner {
     if (n.parent() != &p_.graph_.body()) return false;
     bool kernel = n.is(ir::Structure::group) ||
                   (n.is(ir::Structure::op) && ir::pointwise(n) && !mentions_dynamic(n));
-    return kernel || plain_contraction(n) || unmade(n);
+    return kernel || without_dispatch(n) || unmade(n);
   }
 
   /// A view of a host tensor that only such steps read.
@@ -231,8 +252,7 @@ class Planner {
   }
 
   bool mentions_dynamic(const Node& n) const {
-    return mentions(n,
-                    [&](uint32_t k) { return k >= static_symbols_.size() || !static_symbols_[k]; });
+    return mentions(n, [&](uint32_t k) { return dynamic_symbol(k); });
   }
 
   /// Any such symbol, in types, attributes, or how what is read lies.
@@ -326,6 +346,55 @@ class Planner {
            std::all_of(s.node->in().begin(), s.node->in().end(), [&](const Value* v) {
              return v->type().tensor() != nullptr && v->tensor().dtype == s.types[0].dtype;
            });
+  }
+
+  // ── writes in place ──
+
+  /// Steps at the end that do nothing but replace inputs, element by element: the updates of a step
+  /// of training. They run when all results are there, and write where the input lies.
+  void find_tail() {
+    p_.tail_ = p_.steps_.size();
+    while (p_.tail_ > 0) {
+      int write = replaced_by(p_.steps_[p_.tail_ - 1]);
+      if (write < 0) break;
+      p_.steps_[--p_.tail_].replaces = write;
+    }
+  }
+
+  /// Which write this step, the last before the tail, computes the value of; -1: it does not, or not
+  /// so that it may lie where the input lies.
+  int replaced_by(const Step& s) const {
+    if (s.kind != Step::Kind::kernel || s.dynamic || s.types.size() != 1 || !s.symbols.empty() ||
+        s.kernel->nest().facts.has_checks)
+      return -1;
+    const Value* made = s.node->out(0);
+    const auto& yields = p_.graph_.body().yields();
+    size_t outputs = yields.size() - p_.written_.size();
+    auto at = static_cast<size_t>(std::find(yields.begin(), yields.end(), made) - yields.begin());
+    if (made->uses().size() != 1 || at < outputs || at == yields.size()) return -1;
+    const Value* input = p_.graph_.inputs()[p_.written_[at - outputs]];
+    const TensorType &from = made->tensor(), &to = input->tensor();
+    bool fits = from.dtype == to.dtype && from.device == to.device &&
+                to.device.kind == DeviceKind::cpu &&
+                identical(from.shape, geometry_.at(input).shape);
+    auto is_root = [&](const Value* v) { return root(v) == input; };
+    if (!fits || std::any_of(yields.begin(), yields.end(), is_root)) return -1;
+    for (size_t i = p_.tail_; i < p_.steps_.size(); ++i)
+      if (std::any_of(p_.steps_[i].node->in().begin(), p_.steps_[i].node->in().end(), is_root))
+        return -1;
+    return reads_only_where_it_writes(s, is_root) ? static_cast<int>(at - outputs) : -1;
+  }
+
+  template <class Such>
+  static bool reads_only_where_it_writes(const Step& s, Such such) {
+    const std::vector<int>& tensors = s.kernel->tensors();
+    for (size_t k = 0; k < tensors.size(); ++k) {
+      auto i = static_cast<size_t>(tensors[k]);
+      if (such(s.node->in(tensors[k])) &&
+          !(identical(s.shifts[i], Int(0)) && s.kernel->may_replace(k)))
+        return false;
+    }
+    return true;
   }
 
   // ── the arena ──

@@ -19,12 +19,31 @@ constexpr int64_t kGrainBytes = 1 << 16;
 
 }  // namespace
 
-Wanted wanted_engine() {
+namespace {
+
+/// The flag `engine`, read when flags have changed.
+struct AskedFor {
+  uint64_t revision = ~uint64_t{0};
+  Wanted wanted = Wanted::either;
+  bool nodes = false;
+};
+const AskedFor& asked_for() {
+  thread_local AskedFor known;
+  uint64_t now = flags_revision();
+  if (known.revision == now) return known;
   std::string engine = flag_text(Flag::engine);
-  return engine == "llvm"     ? Wanted::generated
-         : engine == "strips" ? Wanted::strips
-                              : Wanted::either;
+  known = {now,
+           engine == "llvm"     ? Wanted::generated
+           : engine == "strips" ? Wanted::strips
+                                : Wanted::either,
+           engine == "nodes"};
+  return known;
 }
+
+}  // namespace
+
+Wanted wanted_engine() { return asked_for().wanted; }
+bool node_by_node_wanted() { return asked_for().nodes; }
 
 struct PointwiseKernel::Code {
   LoadedCodeRef held;  // keeps `fn` callable
@@ -73,14 +92,21 @@ bool PointwiseKernel::may_replace(size_t tensor) const {
   if (c.stores.size() != 1) return false;
   const Load& store = c.stores[0];
   auto buffer = [&](int b) { return nest_.buffers[static_cast<size_t>(b)]; };
+  // Along an axis of one position there is no step.
+  auto same_steps = [&](const Load& load) {
+    for (size_t axis = 0; axis < nest_.axes.size(); ++axis)
+      if (!identical(nest_.axes[axis].extent, Int(1)) &&
+          !identical(load.map.strides[axis], store.map.strides[axis]))
+        return false;
+    return true;
+  };
   bool read = false;
   for (const Operand& o : c.operands) {
     const auto* load = std::get_if<Load>(&o);
     if (load == nullptr || static_cast<size_t>(load->buf) != tensor) continue;
     read = true;
     if (buffer(load->buf).dtype != buffer(store.buf).dtype ||
-        !identical(load->map.offset, store.map.offset) ||
-        !identical(load->map.strides, store.map.strides))
+        !identical(load->map.offset, store.map.offset) || !same_steps(*load))
       return false;
   }
   return read;

@@ -17,6 +17,8 @@ enum class Engine : uint8_t { none, strips, generated };  // none: there were no
 /// What the flag `engine` asks for.
 enum class Wanted : uint8_t { either, strips, generated };
 Wanted wanted_engine();
+/// Does it ask for no program at all, but for the graph node by node?
+bool node_by_node_wanted();
 
 class PointwiseKernel {
  private:
@@ -52,6 +54,11 @@ class PointwiseKernel {
   };
   /// Throws ValueError for a failed check. Any number of threads at once.
   Engine run(const Bound& bound, const Run& run) const;
+
+  /// Does now what a run like this could fail at before it touches an element. Throws what it would.
+  void make_ready(const Bound& bound, const Run& run) const {
+    if (bound.elements > 0) code_for(run);
+  }
 
   /// A run in pieces that the caller shares out: rows, or what a contraction has just finished.
   class Launch {

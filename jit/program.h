@@ -62,6 +62,9 @@ class Program {
   friend class Planner;
   ir::Graph graph_;
   std::vector<Step> steps_;
+  /// Where the steps begin that only replace inputs: they run last, write where the input lies, and
+  /// cannot fail.
+  size_t tail_ = 0;
   int slots_ = 0;
   std::vector<int> input_slots_;
   std::vector<int> result_slots_;  // outputs, then what is written
@@ -94,6 +97,7 @@ class RunContext {
   const Program* program_;
   std::unique_ptr<Bound> bound_;
   std::vector<ir::Datum> slots_;
+  std::vector<std::byte*> addresses_;  // by slot: the first element, if the host's; else null
   std::vector<int> loose_;  // slots that hold something of one call only
   StorageRef arena_;
   RunCounts counts_;

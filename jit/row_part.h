@@ -13,7 +13,6 @@ namespace lathe::jit {
 struct KernelCall {
   absl::InlinedVector<std::byte*, 8> buffers;  // inputs then results; null: a temporary
   absl::InlinedVector<uint64_t, 4> uniforms;
-  absl::InlinedVector<Tensor, 2> outs;
   PointwiseKernel::Run run;
 };
 

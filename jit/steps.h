@@ -29,10 +29,12 @@ struct Step {
   // A contraction: the kernel that replaces its results while they are hot. Its result is used by
   // nothing else.
   std::unique_ptr<Step> epilogue;
-  // Contractions of two host operands in the result's dtype, which run without dispatch: how the
-  // operands lie, and which of them are the program's own for ever.
+  // What runs without dispatch (contractions of two host operands in the result's dtype, reductions
+  // of one to one result): how the operands lie, and which of them are the program's own for ever.
   std::vector<Geometry> operands;
   std::vector<bool> lasting;
+  std::optional<Geometry> view;  // a view: how it lies, from the first element of what it views
+  int replaces = -1;             // of the tail: which write (`written_`) the one result is for
   std::unique_ptr<RowGroup> rows;
   // Structures: steps and result slots of each block, parameters first.
   struct Inner {
@@ -99,7 +101,8 @@ struct Bound {
     const Entry* entry = nullptr;        // of the table, as flags were at `revision`
     uint64_t revision = 0;
     absl::InlinedVector<int64_t, 4> shifts;  // by input, in bytes
-    PreparedCall contraction;
+    PreparedCall prepared;
+    std::optional<Geometry> view;
     std::array<PackedRef, 2> packed;  // of operands that last
     bool fixed = false;               // a view of what never moves: computed once
     bool done = false;
@@ -116,14 +119,6 @@ struct Bound {
   std::vector<OfStep> steps;  // by position in the program's top level
   size_t arena_bytes = 0;
 };
-
-/// The first element. Kernels run on the host: elsewhere they wait for what is under way.
-inline std::byte* elements(const Tensor& t) {
-  const TensorImpl* impl = t.impl();
-  if (impl->device.kind != DeviceKind::cpu) return t.mutable_data();
-  return impl->storage->data +
-         impl->geometry.offset.value() * static_cast<int64_t>(size_of(impl->dtype));
-}
 
 /// The value of an expression over a program's symbols.
 Int evaluate(Int e, absl::Span<const int64_t> symbols);

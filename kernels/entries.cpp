@@ -5,6 +5,7 @@
 
 #include "kernels/custom.h"
 #include "kernels/own/contract.h"
+#include "kernels/own/fold.h"
 #include "kernels/own/kinds.h"
 #include "kernels/own/search.h"
 #include "kernels/plugin.h"
@@ -43,6 +44,13 @@ constexpr Entry cuda(std::string_view name) {
 constexpr Entry whole(std::string_view name, Kind kind, void (*call)(const Call&, Outputs&)) {
   return {.name = name, .kind = kind, .bits = Bits::defined, .accepts = any_host, .call = call};
 }
+constexpr Entry fold(std::string_view name, void (*run)(const Entry&, const Prepared&, const Launch&),
+                     void (*call)(const Call&, Outputs&)) {
+  Entry e = whole(name, Kind::reduce, call);
+  e.prepare = own::reduce_prepare;
+  e.run = run;
+  return e;
+}
 
 constexpr std::array kContract = {
     Entry{.name = "own.gemm",
@@ -75,8 +83,8 @@ constexpr std::array kCreate = {whole("own.strips", Kind::create, own::run_body)
 constexpr std::array kRandom = {whole("own.strips", Kind::random, own::run_body),
                                 whole("reference.body", Kind::random, own::run_body_by_reference)};
 constexpr std::array kReduce = {
-    whole("own.fold", Kind::reduce, own::run_reduce),
-    whole("reference.fold", Kind::reduce, own::run_reduce_by_reference)};
+    fold("own.fold", own::reduce_run, own::run_reduce),
+    fold("reference.fold", own::reduce_run_by_reference, own::run_reduce_by_reference)};
 constexpr std::array kScan = {whole("own.scan", Kind::scan, own::run_scan),
                               whole("reference.scan", Kind::scan, own::run_scan_by_reference)};
 constexpr std::array kView = {whole("own.view", Kind::view, own::run_view)};

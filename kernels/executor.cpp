@@ -25,7 +25,7 @@ void run_contract(const Call& call, Outputs& outputs) {
   Tensor out = call.into != nullptr ? *call.into : empty(type);
   Operand in[] = {operand(a), operand(b)};
   Operand to = operand(out);
-  PreparedCall prepared = prepared_contraction(call, in, to);
+  PreparedCall prepared = prepared_call(call, in, to);
   Launch launch{in[0].data, in[1].data, to.data, {}};
   submit(type.device, {a, b}, {out},
          [prepared, launch] { prepared.entry->run(*prepared.entry, *prepared.plan, launch); });
@@ -50,8 +50,7 @@ class Executor final : public Backend {
       own::convert(from, to);
     else
       submit(dst.device(), {dst, value}, {dst}, [=] { own::convert(from, to); });
-    ++storage.version;
-    storage.writer = here();
+    storage.written();
   }
 };
 

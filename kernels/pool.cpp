@@ -60,6 +60,7 @@ constinit Pool pool;
 constinit thread_local bool in_region = false;
 constinit thread_local bool is_worker = false;
 constinit thread_local const std::atomic<bool>* cancel_asked = nullptr;
+constinit thread_local bool uncancellable = false;
 constinit std::atomic<CancelHook> cancel_hook{nullptr};
 
 static_assert(sizeof(std::atomic<uint32_t>) == 4 && std::atomic<uint32_t>::is_always_lock_free);
@@ -79,7 +80,7 @@ void pause() {
 }
 
 bool cancel_wanted() {
-  if (is_worker) return false;
+  if (is_worker || uncancellable) return false;
   if (cancel_asked && cancel_asked->load(std::memory_order_relaxed)) return true;
   CancelHook hook = cancel_hook.load(std::memory_order_acquire);
   return hook && hook();
@@ -242,6 +243,9 @@ void parallel_for(int64_t n, int64_t grain, absl::FunctionRef<void(int64_t, int6
 }
 
 void set_cancel_hook(CancelHook hook) { cancel_hook.store(hook, std::memory_order_release); }
+
+Uncancellable::Uncancellable() : outer_(std::exchange(uncancellable, true)) {}
+Uncancellable::~Uncancellable() { uncancellable = outer_; }
 
 CancelScope::CancelScope(const std::atomic<bool>& asked) : outer_(cancel_asked) {
   cancel_asked = &asked;

@@ -28,6 +28,18 @@ int pool_threads();
 using CancelHook = bool (*)() noexcept;
 void set_cancel_hook(CancelHook hook);
 
+/// Regions of this thread are not asked: what has begun is finished.
+class Uncancellable {
+ public:
+  Uncancellable();
+  ~Uncancellable();
+  Uncancellable(const Uncancellable&) = delete;
+  Uncancellable& operator=(const Uncancellable&) = delete;
+
+ private:
+  bool outer_;
+};
+
 /// Regions of this thread stop when `asked` becomes true.
 class CancelScope {
  public:

@@ -25,7 +25,7 @@ void add(Key& key, const Operand& o) {
   key.words.insert(key.words.end(), o.strides.begin(), o.strides.end());
 }
 
-/// False for an argument that no contraction has.
+/// False for an argument that is not a number or a list of numbers.
 bool add(Key& key, const Arg& a) {
   switch (a.tag) {
     case Tag::integer:
@@ -68,8 +68,7 @@ struct Known {
 
 }  // namespace
 
-PreparedCall prepared_contraction(const Call& call, absl::Span<const Operand> in,
-                                  const Operand& out) {
+PreparedCall prepared_call(const Call& call, absl::Span<const Operand> in, const Operand& out) {
   static thread_local std::unique_ptr<Known> t_known;
   if (!t_known) t_known = std::make_unique<Known>();
   Known& known = *t_known;

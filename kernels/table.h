@@ -79,12 +79,13 @@ struct Query {
 };
 Query make_query(const Op& op, Args args, const Types& results);
 
-/// A contraction to be computed, in numbers. `in` have the dtype the operands meet in.
+/// A contraction or a reduction to be computed, in numbers. The operands of a contraction have the
+/// dtype that they meet in.
 struct Problem {
   const Op& op;
-  Args args;                     // attributes; tensors are not to be read
+  Args args;                     // attributes; the elements of tensors are not to be read
   absl::Span<const Operand> in;  // data pointers may be null: they come with the launch
-  const Operand& out;            // contiguous
+  const Operand& out;            // contiguous; the one result
 };
 
 /// What an entry works out once for a problem. Immutable: any number of threads run it at once.
@@ -103,7 +104,7 @@ using PackedRef = std::shared_ptr<const Packed>;
 
 struct Launch {
   const std::byte* a;
-  const std::byte* b;
+  const std::byte* b;  // none: a reduction
   std::byte* out;
   Epilogue epilogue;
   const Packed* packed[2] = {};  // a and b, where Entry::pack gave something
@@ -114,14 +115,14 @@ struct Entry {
   Kind kind;
   Bits bits;
   Verdict (*accepts)(const Entry&, const Query&);
-  // Contractions:
+  // Contractions, and reductions to one result: work of before the first run, and a run.
   PreparedRef (*prepare)(const Entry&, const Problem&) = nullptr;
   void (*run)(const Entry&, const Prepared&, const Launch&) = nullptr;
   /// Operand 0 or 1 for all runs of this plan: `known` (of this entry, for another plan) if it
   /// serves, null if the operand is read best as it is.
   PackedRef (*pack)(const Entry&, const Prepared&, int operand, const std::byte* data,
                     const PackedRef& known) = nullptr;
-  // The other kinds run a call as it stands.
+  // All but contractions run a call as it stands.
   void (*call)(const Call&, Outputs&) = nullptr;
   bool fuses = false;  // contractions: run heeds the launch's epilogue
 

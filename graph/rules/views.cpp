@@ -42,6 +42,10 @@ bool packed_x(Match& m) { return m.is_tensor("x") && m.packed("x"); }
 bool sum_alone(Match& m) { return m.single_use("sum"); }
 bool mean_alone(Match& m) { return m.single_use("mean"); }
 
+/// One value everywhere, divided by a number (the gradient of a mean): made in the shape it is
+/// wanted in, so that it is part of the loop that reads it.
+bool by_number(Match& m) { return !m.is_tensor("n"); }
+
 constexpr Rule kRules[] = {
     {"permute_to_nothing", Exactness::exact, "permute(x, p)", "x", is_identity},
     {"permute_of_permute", Exactness::exact, "permute(permute(x, p), q)", "permute(x, r)", compose},
@@ -53,6 +57,13 @@ constexpr Rule kRules[] = {
      "mean(x, dim=d, keepdim=False)", mean_alone},
     {"expand_to_nothing", Exactness::exact, "expand(x, s)", "x"},
     {"expand_of_expand", Exactness::exact, "expand(expand(x, s), t)", "expand(x, t)"},
+    {"view_of_full", Exactness::exact, "view(full(s, c, dtype=a, device=b), t)",
+     "full(t, c, dtype=a, device=b)"},
+    {"expand_of_full", Exactness::exact, "expand(full(s, c, dtype=a, device=b), t)",
+     "full(t, c, dtype=a, device=b)"},
+    {"expand_of_full_by_number", Exactness::exact,
+     "expand(div(full(s, c, dtype=a, device=b), n), t)", "div(full(t, c, dtype=a, device=b), n)",
+     by_number},
     {"squeeze_of_unsqueeze", Exactness::exact, "squeeze(unsqueeze(x, d), dim=e)", "x"},
     {"slice_to_nothing", Exactness::exact, "slice(x, d, start=a, end=b)", "x"},
     {"clone_of_packed", Exactness::exact, "clone(x)", "x", packed_x},

@@ -86,14 +86,23 @@ namespace {
 constexpr int64_t kFewResults = 32;   // from there a pass over them is worth setting up
 constexpr int64_t kPiece = 512 << 7;  // elements: a subtree of 128 blocks
 
+/// Where the elements are: all that differs from run to run of one job.
+struct Places {
+  const std::byte* x;
+  absl::InlinedVector<std::byte*, 2> outs;
+};
+
 struct Job {
   const FoldPrograms* programs;
-  Operand x;
-  absl::InlinedVector<Operand, 2> outs;
+  DType dtype;                        // of what is reduced
+  absl::InlinedVector<DType, 2> out;  // of the results
   Walk kept;     // operand 0: x; then one a result. The last axis is that of results side by side.
   Walk reduced;  // x alone
+  absl::InlinedVector<FoldAxis, 4> axes;  // the same
   int64_t results = 1, count = 1;
 };
+
+int64_t bytes_of(DType d) { return static_cast<int64_t>(size_of(d)); }
 
 /// The kept axis along which results lie side by side: where their elements are neighbours, else
 /// the last.
@@ -112,17 +121,19 @@ void choose_line(Walk& kept) {
     }
 }
 
-void part(Job& job, absl::Span<const bool> mask, bool keep_axes) {
-  Operand kept{job.x.data, job.x.dtype, {}, {}}, gone = kept;
-  absl::InlinedVector<Operand, 2> results(job.outs.size());
+Job make_job(const FoldPrograms& programs, const Operand& x, absl::Span<const Operand> outs,
+             absl::Span<const bool> mask, bool keep_axes) {
+  Job job{.programs = &programs, .dtype = x.dtype};
+  for (const Operand& o : outs) job.out.push_back(o.dtype);
+  Operand kept{nullptr, x.dtype, {}, {}}, gone = kept;
+  absl::InlinedVector<Operand, 2> results(outs.size());
   size_t at = 0;
-  for (size_t i = 0; i < job.x.shape.size(); ++i) {
+  for (size_t i = 0; i < x.shape.size(); ++i) {
     Operand& side = mask[i] ? gone : kept;
-    side.shape.push_back(job.x.shape[i]);
-    side.strides.push_back(job.x.strides[i]);
+    side.shape.push_back(x.shape[i]);
+    side.strides.push_back(x.strides[i]);
     if (!mask[i])
-      for (size_t k = 0; k < job.outs.size(); ++k)
-        results[k].strides.push_back(job.outs[k].strides[at]);
+      for (size_t k = 0; k < outs.size(); ++k) results[k].strides.push_back(outs[k].strides[at]);
     if (!mask[i] || keep_axes) ++at;
   }
   absl::InlinedVector<const Operand*, 3> all{&kept};
@@ -132,14 +143,15 @@ void part(Job& job, absl::Span<const bool> mask, bool keep_axes) {
   job.count = gone.numel();
   job.kept = make_walk(all, kept.shape, false);
   job.reduced = make_walk(alone, gone.shape, false);
+  for (size_t i = 0; i < job.reduced.shape.size(); ++i)
+    job.axes.push_back({job.reduced.shape[i], job.reduced.strides[0][i]});
   choose_line(job.kept);
+  return job;
 }
 
-absl::InlinedVector<FoldAxis, 4> axes_of(const Walk& reduced) {
-  absl::InlinedVector<FoldAxis, 4> axes;
-  for (size_t i = 0; i < reduced.shape.size(); ++i)
-    axes.push_back({reduced.shape[i], reduced.strides[0][i]});
-  return axes;
+Job make_job(const Op& op, Args args, const Operand& x, absl::Span<const Operand> outs) {
+  return make_job(fold_of(op, element_types(op, args), x.dtype), x, outs,
+                  reduced_axes(op, args, x.rank()), args.flag(kReduceKeep));
 }
 
 /// Where result `line * line length + start` lies, for x and every output.
@@ -147,22 +159,20 @@ struct Place {
   const std::byte* x;
   absl::InlinedVector<LineOperand, 2> out;
 };
-Place place(const Job& job, int64_t line, int64_t start) {
+Place place(const Job& job, const Places& data, int64_t line, int64_t start) {
   size_t last = job.kept.shape.size() - 1;
-  absl::InlinedVector<int64_t, 3> at(job.outs.size() + 1);
+  absl::InlinedVector<int64_t, 3> at(job.out.size() + 1);
   walk_offsets(job.kept, static_cast<int>(last), line, absl::MakeSpan(at));
   Place p;
-  p.x = job.x.data +
-        (at[0] + start * job.kept.strides[0][last]) * static_cast<int64_t>(size_of(job.x.dtype));
-  for (size_t k = 0; k < job.outs.size(); ++k) {
+  p.x = data.x + (at[0] + start * job.kept.strides[0][last]) * bytes_of(job.dtype);
+  for (size_t k = 0; k < job.out.size(); ++k) {
     int64_t stride = job.kept.strides[k + 1][last];
-    auto bytes = static_cast<int64_t>(size_of(job.outs[k].dtype));
-    p.out.push_back({job.outs[k].data + (at[k + 1] + start * stride) * bytes, stride});
+    p.out.push_back({data.outs[k] + (at[k + 1] + start * stride) * bytes_of(job.out[k]), stride});
   }
   return p;
 }
 
-void reduce_side_by_side(const Job& job) {
+void reduce_side_by_side(const Job& job, const Places& data) {
   size_t last = job.kept.shape.size() - 1;
   int64_t length = job.kept.shape[last], lines = job.results / length,
           stride = job.kept.strides[0][last];
@@ -171,31 +181,29 @@ void reduce_side_by_side(const Job& job) {
   int64_t least = stride == 1 ? 64 : 1;
   int64_t piece = std::min(length, std::max(least, kPiece / each));
   int64_t pieces = (length + piece - 1) / piece;
-  auto axes = axes_of(job.reduced);
   const StripSet& set = strips();
   parallel_for(lines * pieces, std::max<int64_t>(1, kPiece / (each * piece)),
                [&](int64_t begin, int64_t end) {
                  for (int64_t t = begin; t < end; ++t) {
                    int64_t start = t % pieces * piece;
-                   Place p = place(job, t / pieces, start);
-                   job.programs->fold.run(p.x, stride, std::min(piece, length - start), axes, p.out,
-                                          set);
+                   Place p = place(job, data, t / pieces, start);
+                   job.programs->fold.run(p.x, stride, std::min(piece, length - start), job.axes,
+                                          p.out, set);
                  }
                });
 }
 
-void reduce_in_pieces(const Job& job) {
+void reduce_in_pieces(const Job& job, const Places& data) {
   const FoldProgram& fold = job.programs->fold;
   int64_t length = job.kept.shape.back(), pieces = (job.count + kPiece - 1) / kPiece;
   size_t words = fold.states();
-  auto axes = axes_of(job.reduced);
   const StripSet& set = strips();
   std::vector<uint64_t> states(static_cast<size_t>(pieces) * words);
   for (int64_t r = 0; r < job.results; ++r) {
-    Place p = place(job, r / length, r % length);
+    Place p = place(job, data, r / length, r % length);
     parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
-        fold.piece(p.x, axes, i * kPiece, std::min(job.count, (i + 1) * kPiece),
+        fold.piece(p.x, job.axes, i * kPiece, std::min(job.count, (i + 1) * kPiece),
                    absl::MakeSpan(&states[static_cast<size_t>(i) * words], words), set);
     });
     fold.finish(absl::MakeSpan(states), job.count, p.out, set);
@@ -203,39 +211,38 @@ void reduce_in_pieces(const Job& job) {
 }
 
 /// Folds of a few elements: a pass over the results, with an operand an element.
-void reduce_few(const Job& job, const Program& program) {
+void reduce_few(const Job& job, const Places& data, const Program& program) {
   Pass pass;
   pass.program = &program;
-  auto bytes = static_cast<int64_t>(size_of(job.x.dtype));
   auto axes = static_cast<int>(job.reduced.shape.size());
   for (int64_t i = 0; i < job.count; ++i) {
     int64_t at[1];
     walk_offsets(job.reduced, axes, i, absl::MakeSpan(at));
-    pass.ins.push_back(
-        {job.x.data + at[0] * bytes, job.x.dtype, job.kept.shape, job.kept.strides[0]});
+    // Inputs of a pass are only read.
+    auto* x = const_cast<std::byte*>(data.x + at[0] * bytes_of(job.dtype));
+    pass.ins.push_back({x, job.dtype, job.kept.shape, job.kept.strides[0]});
   }
-  for (size_t k = 0; k < job.outs.size(); ++k)
-    pass.outs.push_back(
-        {job.outs[k].data, job.outs[k].dtype, job.kept.shape, job.kept.strides[k + 1]});
+  for (size_t k = 0; k < job.out.size(); ++k)
+    pass.outs.push_back({data.outs[k], job.out[k], job.kept.shape, job.kept.strides[k + 1]});
   run_pass(pass);
 }
 
-void reduce(const Job& job) {
+void reduce(const Job& job, const Places& data) {
   if (job.results == 0) return;
   const Program* body = job.results < kFewResults ? nullptr : job.programs->few(job.count);
-  if (body != nullptr) return reduce_few(job, *body);
+  if (body != nullptr) return reduce_few(job, data, *body);
   bool few = job.results <= 4 && job.count >= 2 * kPiece;
-  few ? reduce_in_pieces(job) : reduce_side_by_side(job);
+  few ? reduce_in_pieces(job, data) : reduce_side_by_side(job, data);
 }
 
-void reduce_by_reference(const Job& job) {
+void reduce_by_reference(const Job& job, const Places& data) {
   const FoldBodies& bodies = job.programs->bodies;
-  auto bytes = static_cast<int64_t>(size_of(job.x.dtype));
+  int64_t bytes = bytes_of(job.dtype);
   int64_t length = job.kept.shape.back();
   parallel_for(job.results, std::max<int64_t>(1, 256 / std::max<int64_t>(1, job.count)),
                [&](int64_t begin, int64_t end) {
                  for (int64_t r = begin; r < end; ++r) {
-                   Place p = place(job, r / length, r % length);
+                   Place p = place(job, data, r / length, r % length);
                    auto state = reference::fold_tree(bodies, job.count, [&](int64_t i) {
                      int64_t inside[1];
                      walk_offsets(job.reduced, static_cast<int>(job.reduced.shape.size()), i,
@@ -244,24 +251,36 @@ void reduce_by_reference(const Job& job) {
                                                  static_cast<size_t>(bytes));
                    });
                    auto results = reference::finish(bodies, state, job.count);
-                   for (size_t k = 0; k < job.outs.size(); ++k)
-                     reference::write_bits(p.out[k].data, size_of(job.outs[k].dtype), results[k]);
+                   for (size_t k = 0; k < job.out.size(); ++k)
+                     reference::write_bits(p.out[k].data, size_of(job.out[k]), results[k]);
                  }
                });
 }
 
-void run_with(const Call& call, Outputs& outputs, void (*run)(const Job&)) {
-  Job job;
+using Reduction = void(const Job&, const Places&);
+
+void run_with(const Call& call, Outputs& outputs, Reduction* run) {
   Tensor x = call.args.tensor(0);
-  job.programs = &fold_of(call.op, element_types(call.op, call.args), x.dtype());
-  job.x = operand(x);
+  Operand in = operand(x);
+  Places data{in.data, {}};
+  absl::InlinedVector<Operand, 2> outs;
   for (size_t k = 0; k < call.types.size(); ++k) {
     outputs.push_back(k == 0 && call.into != nullptr ? *call.into : empty(call.types[k]));
-    job.outs.push_back(operand(outputs.back()));
+    outs.push_back(operand(outputs.back()));
+    data.outs.push_back(outs.back().data);
   }
-  auto mask = reduced_axes(call.op, call.args, x.rank());
-  part(job, mask, call.args.flag(kReduceKeep));
-  submit(x.device(), {x}, outputs, [job = std::move(job), run] { run(job); });
+  Job job = make_job(call.op, call.args, in, outs);
+  submit(x.device(), {x}, outputs,
+         [job = std::move(job), data = std::move(data), run] { run(job, data); });
+}
+
+struct FoldPlan final : Prepared {
+  explicit FoldPlan(Job j) : job(std::move(j)) {}
+  Job job;
+};
+
+void run_prepared(const Prepared& plan, const Launch& launch, Reduction* run) {
+  run(static_cast<const FoldPlan&>(plan).job, {launch.a, {launch.out}});
 }
 
 }  // namespace
@@ -269,6 +288,17 @@ void run_with(const Call& call, Outputs& outputs, void (*run)(const Job&)) {
 void run_reduce(const Call& call, Outputs& outputs) { run_with(call, outputs, reduce); }
 void run_reduce_by_reference(const Call& call, Outputs& outputs) {
   run_with(call, outputs, reduce_by_reference);
+}
+
+PreparedRef reduce_prepare(const Entry&, const Problem& problem) {
+  return std::make_unique<FoldPlan>(make_job(problem.op, problem.args, problem.in[0],
+                                             absl::MakeConstSpan(&problem.out, 1)));
+}
+void reduce_run(const Entry&, const Prepared& plan, const Launch& launch) {
+  run_prepared(plan, launch, reduce);
+}
+void reduce_run_by_reference(const Entry&, const Prepared& plan, const Launch& launch) {
+  run_prepared(plan, launch, reduce_by_reference);
 }
 
 }  // namespace lathe::own

@@ -9,6 +9,7 @@
 #include "kernels/operand.h"
 #include "kernels/own/program.h"
 #include "kernels/strips/fold.h"
+#include "kernels/table.h"
 
 namespace lathe::own {
 
@@ -42,5 +43,10 @@ class FoldPrograms {
 
 /// Of a row for these types, made once.
 const FoldPrograms& fold_of(const Op& op, const ElementTypes& types, DType stored);
+
+/// A reduction of one result, worked out once for how its operands lie.
+PreparedRef reduce_prepare(const Entry& entry, const Problem& problem);
+void reduce_run(const Entry& entry, const Prepared& plan, const Launch& launch);
+void reduce_run_by_reference(const Entry& entry, const Prepared& plan, const Launch& launch);
 
 }  // namespace lathe::own

@@ -1,10 +1,11 @@
 #include "python/bindings/jit.h"
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+
+#include <charconv>
 
 #include "autodiff/tape.h"
 #include "core/error.h"
@@ -43,9 +44,9 @@ class State final : public jit::FrontEnd {
   }
   Tensor read(const ir::Path& path) override {
     size_t i = 0;
-    if (!absl::SimpleAtoi(std::string_view(path.text).substr(1), &i) || i >= tensors_.size())
-      return {};
-    return tensors_[i];
+    const char* end = path.text.data() + path.text.size();
+    auto read = std::from_chars(path.text.data() + 1, end, i);
+    return read.ptr == end && i < tensors_.size() ? tensors_[i] : Tensor();
   }
 
   void note(const Tensor& t) { constants_.push_back(t); }

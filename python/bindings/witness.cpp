@@ -116,7 +116,7 @@ class Witness::Walk {
 
   /// No two places are one tensor object.
   bool distinct() const {
-    if (objects_.size() <= 8) {
+    if (objects_.size() <= 32) {
       for (size_t i = 0; i < objects_.size(); ++i)
         for (size_t k = 0; k < i; ++k)
           if (objects_[i] != nullptr && objects_[i] == objects_[k]) return false;

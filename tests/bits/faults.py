@@ -121,7 +121,7 @@ FAULTS = [
         "layout: a kernel takes a view's elements to lie in order",
     ),
     Fault(
-        "jit/program.cpp",
+        "jit/runner.cpp",
         "return contiguous(d.tensor()) ? d : ir::Datum(math_ops<Tensor>::clone(d.tensor()));",
         "return d;",
         "layout: a strided input is read as if it were row-major",

@@ -1,0 +1,89 @@
+// What a call gives back, and what it writes to its inputs: all values first, then all writes.
+#include <algorithm>
+
+#include "core/inplace.h"
+#include "core/fn.h"
+#include "include/lathe/ops/math.h"
+#include "jit/runner.h"
+
+namespace lathe::jit {
+namespace {
+
+bool lies_in(const ir::Datum& d, const ir::Datum& other) {
+  return other.is_tensor() &&
+         d.tensor().impl()->storage.get() == other.tensor().impl()->storage.get();
+}
+
+/// Does it show one element in many places, as an expanded view does?
+bool overlaps_itself(const Geometry& g) {
+  for (size_t i = 0; i < g.shape.size(); ++i)
+    if (identical(g.strides[i], Int(0)) && g.shape[i].value() > 1) return true;
+  return false;
+}
+
+}  // namespace
+
+/// A result owns its memory: no input's (a copy that was rewritten away), no constant's, and no
+/// other result's (equal expressions that were merged). And each of its elements is one: a view that
+/// was written to a tensor may show one many times.
+ir::Data Runner::outputs(const ir::Data& inputs) {
+  ir::Data all;
+  size_t count = p_.result_slots_.size() - p_.written_.size();
+  all.reserve(count);
+  for (size_t i = 0; i < count; ++i) all.push_back(evaluated(at(p_.result_slots_[i])));
+  auto lent = [&](size_t i) {
+    auto same = [&](const ir::Datum& other) { return lies_in(all[i], other); };
+    return std::any_of(inputs.begin(), inputs.end(), same) ||
+           std::any_of(all.begin(), all.begin() + static_cast<ptrdiff_t>(i), same) ||
+           std::any_of(p_.constants_.begin(), p_.constants_.end(),
+                       [&](const auto& c) { return same(c.second); });
+  };
+  for (size_t i = 0; i < count; ++i)
+    if (all[i].is_tensor() && (lent(i) || overlaps_itself(all[i].tensor().geometry())))
+      all[i] = ir::Datum(math_ops<Tensor>::clone(all[i].tensor()));
+  return all;
+}
+
+/// Before the tail, which must not fail: where each of its steps puts its result, and its kernel.
+void Runner::choose_in_place(const ir::Data& inputs) {
+  for (size_t i = p_.tail_; i < p_.steps_.size(); ++i) {
+    const Step& s = p_.steps_[i];
+    size_t input = p_.written_[static_cast<size_t>(s.replaces)];
+    const ir::Datum& place = inputs[input];
+    auto shares = [&](const ir::Datum& other) { return &other != &place && lies_in(place, other); };
+    // Other than in the slot: an input that was not in row-major order, and was copied.
+    bool may = same(at(p_.input_slots_[input]).tensor(), place.tensor()) &&
+               may_overwrite(place.tensor()) && std::none_of(inputs.begin(), inputs.end(), shares) &&
+               std::none_of(p_.constants_.begin(), p_.constants_.end(),
+                            [&](const auto& c) { return shares(c.second); });
+    put(s.out[0], may ? place : ir::Datum(empty(c_.bound_->steps[i].types[0])));
+    s.kernel->make_ready(c_.bound_->steps[i].kernel,
+                         {.wanted = wanted_, .op = name_of(*s.node), .site = s.node->site()});
+  }
+}
+
+/// A value that lies in an input that is written is copied first: the write could change it.
+void Runner::write(const ir::Data& inputs) {
+  size_t from = p_.result_slots_.size() - p_.written_.size();
+  absl::InlinedVector<Tensor, 4> values;
+  for (size_t i = 0; i < p_.written_.size(); ++i) {
+    const ir::Datum& d = at(p_.result_slots_[from + i]);
+    bool there = same(d.tensor(), inputs[p_.written_[i]].tensor());
+    bool lent = !there && std::any_of(p_.written_.begin(), p_.written_.end(), [&](size_t input) {
+      return lies_in(d, inputs[input]);
+    });
+    values.push_back(lent ? math_ops<Tensor>::clone(d.tensor()) : d.tensor());
+  }
+  const ir::Values& made = p_.graph_.body().yields();
+  for (size_t i = 0; i < p_.written_.size(); ++i) {
+    const ir::Node* by = made[from + i]->node();
+    SiteScope site(by == nullptr ? Site() : by->site());  // who wrote, for errors about versions
+    const Tensor& to = inputs[p_.written_[i]].tensor();
+    if (same(values[i], to))
+      to.impl()->storage->written();
+    else
+      assign(to, values[i]);
+  }
+}
+
+}  // namespace lathe::jit
