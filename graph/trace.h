@@ -114,6 +114,7 @@ struct Traced {
   std::vector<Path> lifted;        // of the inputs after the given ones, in order
   std::vector<Tensor> lifted_now;  // the tensors they were
   std::vector<Returned> returns;
+  std::vector<bool> strided;  // by output: eager's is not in row-major order, so this need not be
 };
 
 struct TraceOptions {

@@ -34,14 +34,16 @@ std::optional<size_t> Tracer::as_input(const Tensor& t) const {
 }
 
 /// Views come last: what they are views of may be a result of its own.
-std::vector<Returned> Tracer::give_back(const Data& results, Values& outputs, bool aliases) {
-  std::vector<Returned> out(results.size());
+void Tracer::give_back(const Data& results, Values& outputs, bool aliases, Traced& traced) {
+  std::vector<Returned>& out = traced.returns;
+  out.resize(results.size());
   std::vector<std::pair<Tensor, size_t>> known;  // tensors that are outputs
   auto output_of = [&](const Tensor& t) {
     for (auto& [k, index] : known)
       if (same(k, t)) return index;
     known.emplace_back(t, outputs.size());
     outputs.push_back(value_of(t));
+    traced.strided.push_back(!identical(t.geometry().strides, row_major(t.shape())));
     return outputs.size() - 1;
   };
   auto is_view = [&](const Tensor& t) { return t.impl()->view != nullptr && !t.impl()->storage; };
@@ -52,6 +54,7 @@ std::vector<Returned> Tracer::give_back(const Data& results, Values& outputs, bo
         if (views) continue;
         r.index = outputs.size();
         outputs.push_back(value_of(results[i]));
+        traced.strided.push_back(false);
         continue;
       }
       const Tensor& t = results[i].tensor();
@@ -82,7 +85,6 @@ std::vector<Returned> Tracer::give_back(const Data& results, Values& outputs, bo
       r.base->index = input ? *input : output_of(base);
     }
   }
-  return out;
 }
 
 /// Two tensors met in the traced code share memory, and one is written: the order of reads and
@@ -170,7 +172,7 @@ Traced Tracer::finish(const Data& results, bool aliases) {
   Values outputs;
   for (const Datum& d : results)
     if (d.is_tensor()) refresh(d.tensor());
-  traced.returns = give_back(results, outputs, aliases);
+  give_back(results, outputs, aliases, traced);
   std::vector<Write> writes;
   written_inputs(writes);
   refuse_shared_memory(writes);

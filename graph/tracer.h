@@ -132,7 +132,7 @@ class Tracer final : public Backend {
 
   // The end.
   std::optional<size_t> as_input(const Tensor& t) const;
-  std::vector<Returned> give_back(const Data& results, Values& outputs, bool aliases);
+  void give_back(const Data& results, Values& outputs, bool aliases, Traced& traced);
   void refuse_shared_memory(absl::Span<const Write> writes) const;
   void name_values();
   void tidy_detached();

@@ -191,7 +191,7 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   prepare_guards(*c, names);
   ir::Graph optimised = c->traced.graph.clone();
   c->report = ir::optimise(optimised);
-  c->program = std::make_unique<Program>(std::move(optimised));
+  c->program = std::make_unique<Program>(std::move(optimised), c->traced.strided);
   std::lock_guard hold(mutex_);
   ++counts_.traces;
   if (compiled_.size() >= kMostPrograms) compiled_.pop_back();  // whoever runs it keeps it

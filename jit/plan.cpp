@@ -361,8 +361,8 @@ class Planner {
     }
   }
 
-  /// Which write this step, the last before the tail, computes the value of; -1: it does not, or not
-  /// so that it may lie where the input lies.
+  /// Which write this step, the last before the tail, computes the value of; -1: it does not, or
+  /// not so that it may lie where the input lies.
   int replaced_by(const Step& s) const {
     if (s.kind != Step::Kind::kernel || s.dynamic || s.types.size() != 1 || !s.symbols.empty() ||
         s.kernel->nest().facts.has_checks)
@@ -454,7 +454,10 @@ class Planner {
   int next_slot_ = 0;
 };
 
-Program::Program(ir::Graph graph) : graph_(std::move(graph)) { Planner(*this).run(); }
+Program::Program(ir::Graph graph, std::vector<bool> strided)
+    : graph_(std::move(graph)), strided_(std::move(strided)) {
+  Planner(*this).run();
+}
 
 Program::~Program() = default;
 

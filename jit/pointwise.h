@@ -55,7 +55,8 @@ class PointwiseKernel {
   /// Throws ValueError for a failed check. Any number of threads at once.
   Engine run(const Bound& bound, const Run& run) const;
 
-  /// Does now what a run like this could fail at before it touches an element. Throws what it would.
+  /// Does now what a run like this could fail at before it touches an element. Throws what it
+  /// would.
   void make_ready(const Bound& bound, const Run& run) const {
     if (bound.elements > 0) code_for(run);
   }

@@ -33,8 +33,9 @@ struct RunCounts {
 
 class Program {
  public:
-  /// Plans the graph as it is: passes have run. The graph is kept.
-  explicit Program(ir::Graph graph);
+  /// Plans the graph as it is: passes have run. The graph is kept. `strided`: by output, whether it
+  /// may come as it lies; others are in row-major order.
+  explicit Program(ir::Graph graph, std::vector<bool> strided = {});
   ~Program();
   Program(const Program&) = delete;
 
@@ -69,6 +70,7 @@ class Program {
   std::vector<int> input_slots_;
   std::vector<int> result_slots_;  // outputs, then what is written
   std::vector<size_t> written_;    // which inputs that is
+  std::vector<bool> strided_;      // by output; beyond the end: no
   std::vector<ir::SymbolSource> sources_;
   std::vector<std::pair<int, ir::Datum>> constants_;  // slots that never change
   std::vector<std::unique_ptr<PointwiseKernel>> kernels_;
@@ -98,7 +100,7 @@ class RunContext {
   std::unique_ptr<Bound> bound_;
   std::vector<ir::Datum> slots_;
   std::vector<std::byte*> addresses_;  // by slot: the first element, if the host's; else null
-  std::vector<int> loose_;  // slots that hold something of one call only
+  std::vector<int> loose_;             // slots that hold something of one call only
   StorageRef arena_;
   RunCounts counts_;
 };

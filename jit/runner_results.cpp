@@ -1,8 +1,8 @@
 // What a call gives back, and what it writes to its inputs: all values first, then all writes.
 #include <algorithm>
 
-#include "core/inplace.h"
 #include "core/fn.h"
+#include "core/inplace.h"
 #include "include/lathe/ops/math.h"
 #include "jit/runner.h"
 
@@ -24,8 +24,8 @@ bool overlaps_itself(const Geometry& g) {
 }  // namespace
 
 /// A result owns its memory: no input's (a copy that was rewritten away), no constant's, and no
-/// other result's (equal expressions that were merged). And each of its elements is one: a view that
-/// was written to a tensor may show one many times.
+/// other result's (equal expressions that were merged). It lies in row-major order where eager's
+/// does, and shows each element once.
 ir::Data Runner::outputs(const ir::Data& inputs) {
   ir::Data all;
   size_t count = p_.result_slots_.size() - p_.written_.size();
@@ -38,8 +38,11 @@ ir::Data Runner::outputs(const ir::Data& inputs) {
            std::any_of(p_.constants_.begin(), p_.constants_.end(),
                        [&](const auto& c) { return same(c.second); });
   };
+  auto lies_well = [&](size_t i, const Geometry& g) {
+    return g.is_contiguous() || (i < p_.strided_.size() && p_.strided_[i] && !overlaps_itself(g));
+  };
   for (size_t i = 0; i < count; ++i)
-    if (all[i].is_tensor() && (lent(i) || overlaps_itself(all[i].tensor().geometry())))
+    if (all[i].is_tensor() && (lent(i) || !lies_well(i, all[i].tensor().geometry())))
       all[i] = ir::Datum(math_ops<Tensor>::clone(all[i].tensor()));
   return all;
 }
@@ -53,7 +56,8 @@ void Runner::choose_in_place(const ir::Data& inputs) {
     auto shares = [&](const ir::Datum& other) { return &other != &place && lies_in(place, other); };
     // Other than in the slot: an input that was not in row-major order, and was copied.
     bool may = same(at(p_.input_slots_[input]).tensor(), place.tensor()) &&
-               may_overwrite(place.tensor()) && std::none_of(inputs.begin(), inputs.end(), shares) &&
+               may_overwrite(place.tensor()) &&
+               std::none_of(inputs.begin(), inputs.end(), shares) &&
                std::none_of(p_.constants_.begin(), p_.constants_.end(),
                             [&](const auto& c) { return shares(c.second); });
     put(s.out[0], may ? place : ir::Datum(empty(c_.bound_->steps[i].types[0])));
@@ -69,9 +73,8 @@ void Runner::write(const ir::Data& inputs) {
   for (size_t i = 0; i < p_.written_.size(); ++i) {
     const ir::Datum& d = at(p_.result_slots_[from + i]);
     bool there = same(d.tensor(), inputs[p_.written_[i]].tensor());
-    bool lent = !there && std::any_of(p_.written_.begin(), p_.written_.end(), [&](size_t input) {
-      return lies_in(d, inputs[input]);
-    });
+    bool lent = !there && std::any_of(p_.written_.begin(), p_.written_.end(),
+                                      [&](size_t input) { return lies_in(d, inputs[input]); });
     values.push_back(lent ? math_ops<Tensor>::clone(d.tensor()) : d.tensor());
   }
   const ir::Values& made = p_.graph_.body().yields();

@@ -22,7 +22,7 @@ ir::Datum Runner::of_its_own(const ir::Datum& d) const {
 }
 
 ir::Data Runner::inner(const Step::Inner& block, std::vector<Bound::OfStep>& bound,
-               absl::Span<const ir::Datum> parameters) {
+                       absl::Span<const ir::Datum> parameters) {
   // The body of a while has none of its own: it sees those of the condition, which ran just
   // before.
   for (size_t i = 0; i < block.parameters.size(); ++i)

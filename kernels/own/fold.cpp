@@ -291,8 +291,8 @@ void run_reduce_by_reference(const Call& call, Outputs& outputs) {
 }
 
 PreparedRef reduce_prepare(const Entry&, const Problem& problem) {
-  return std::make_unique<FoldPlan>(make_job(problem.op, problem.args, problem.in[0],
-                                             absl::MakeConstSpan(&problem.out, 1)));
+  return std::make_unique<FoldPlan>(
+      make_job(problem.op, problem.args, problem.in[0], absl::MakeConstSpan(&problem.out, 1)));
 }
 void reduce_run(const Entry&, const Prepared& plan, const Launch& launch) {
   run_prepared(plan, launch, reduce);

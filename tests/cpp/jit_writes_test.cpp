@@ -1,5 +1,5 @@
-// Programs that write to their inputs: the last updates happen where the input lies, and a call that
-// throws has written nothing.
+// Programs that write to their inputs: the last updates happen where the input lies, and a call
+// that throws has written nothing.
 #include <gtest/gtest.h>
 
 #include "core/error.h"
