@@ -303,7 +303,8 @@ void Runner::prepare_call(const Step& s, Bound::OfStep& b) {
   const lathe::Operand out{nullptr, type.dtype, shape, contiguous_strides(shape)};
   b.prepared = prepared_call({*s.node->op(), b.filled->args(), b.types}, in, out);
   b.revision = flags_revision();
-  for (size_t k = 0; k < in.size(); ++k) b.packed[k] = p_.packed_.find(s, k, b.prepared, in[k].data);
+  for (size_t k = 0; k < in.size(); ++k)
+    b.packed[k] = p_.packed_.find(s, k, b.prepared, in[k].data);
 }
 
 void Runner::run_prepared(const Step& s, Bound::OfStep& b, std::byte* out, Epilogue epilogue) {
@@ -316,8 +317,7 @@ void Runner::run_prepared(const Step& s, Bound::OfStep& b, std::byte* out, Epilo
                 {b.packed[0].get(), b.packed[1].get()}};
   if (entry.fuses) launch.epilogue = epilogue;
   entry.run(entry, *b.prepared.plan, launch);
-  if (epilogue && !entry.fuses)
-    epilogue.at_the_end(numel(b.types[0].shape).value(), parallel_for);
+  if (epilogue && !entry.fuses) epilogue.at_the_end(numel(b.types[0].shape).value(), parallel_for);
 }
 
 void Runner::run_with_epilogue(const Step& s, Bound::OfStep& b) {

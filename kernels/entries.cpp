@@ -44,7 +44,8 @@ constexpr Entry cuda(std::string_view name) {
 constexpr Entry whole(std::string_view name, Kind kind, void (*call)(const Call&, Outputs&)) {
   return {.name = name, .kind = kind, .bits = Bits::defined, .accepts = any_host, .call = call};
 }
-constexpr Entry fold(std::string_view name, void (*run)(const Entry&, const Prepared&, const Launch&),
+constexpr Entry fold(std::string_view name,
+                     void (*run)(const Entry&, const Prepared&, const Launch&),
                      void (*call)(const Call&, Outputs&)) {
   Entry e = whole(name, Kind::reduce, call);
   e.prepare = own::reduce_prepare;
