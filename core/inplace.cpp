@@ -98,6 +98,7 @@ Tensor put_through(const Tensor& base, absl::Span<const ViewStep> path, const Te
 Tensor assign(Tensor dst, const Tensor& value) {
   Backend& backend = current_backend();
   if (dst.impl()->view) refresh(dst);
+  if (value.impl()->view) refresh(value);
   if (overlaps_itself(dst))
     throw AliasError({.op = "assign",
                       .problem = "the destination overlaps itself",

@@ -114,6 +114,7 @@ Tensor Tracer::tensor_for(Value* v) {
 Value* Tracer::value_of(const Tensor& t) {
   const TensorImpl* impl = t.impl();
   if (!chosen_.empty()) refuse_stale(t);
+  refresh(t);
   if (impl->storage) {
     if (impl->symbol.epoch != 0)
       throw TraceError({.problem =

@@ -171,6 +171,19 @@ TEST_F(Differentiate, AViewThatWasWrittenTo) {
       {{wave({3, 40}), wave({40}, 0.1F)}, {wave({2, 5}), wave({5}, 0.1F)}});
 }
 
+// History is that of the value as it is, not as it was before a write elsewhere.
+TEST_F(Differentiate, AWriteOfAViewOfWhatWasWrittenTo) {
+  check(
+      [](const Data& in) {
+        Tensor z = M::mul(in[0].tensor(), 0.3), row = S::select(z, 0, 1);
+        assign(z, M::tanh(in[1].tensor()));
+        Tensor x = M::mul(in[2].tensor(), 0.5);
+        assign(x, row);
+        return Data{M::exp(x)};
+      },
+      {{wave({3, 8}), wave({3, 8}, 0.1F), wave({8})}});
+}
+
 // The same for tensors whose sizes turn out to be equal: no step more than eager takes.
 TEST_F(Differentiate, AWriteOfEqualSizes) {
   check(

@@ -309,6 +309,23 @@ TEST_F(Trace, AssignOfEqualSizesIsNoStep) {
   EXPECT_EQ(print(t.graph).find("expand"), std::string::npos) << print(t.graph);
 }
 
+// A view that a write has made stale is brought up to date wherever it goes, not by ops alone.
+TEST_F(Trace, ALoopBeginsWithAViewOfWhatWasWrittenTo) {
+  auto f = [](const Data& in) {
+    Tensor x = M::clone(in[0].tensor()), row = S::select(x, 0, 0);
+    Tensor flags = M::gt(x, 0.0), first = S::select(S::select(flags, 0, 0), 0, 0);
+    assign(x, M::neg(x));
+    assign(flags, M::lt(x, -100.0));
+    Data r =
+        for_(0, x.size(1), 1, [](Int, const Data& c) { return Data{M::mul(c[0].tensor(), 2.0)}; },
+             {Datum(row)});
+    Data chosen = if_(
+        Datum(first), [&] { return Data{M::exp(x)}; }, [&] { return Data{M::neg(x)}; });
+    return Data{r[0], chosen[0]};
+  };
+  same_as_eager(f, {{ramp({3, 2})}, {ramp({2, 4})}});
+}
+
 // Sizes that no fact makes one symbol: types must still be what inference gives.
 TEST_F(Trace, AWriteOfSizesThatAreWrittenInAnotherWay) {
   auto f = [](const Data& in) {
