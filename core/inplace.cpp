@@ -95,8 +95,7 @@ Tensor put_through(const Tensor& base, absl::Span<const ViewStep> path, const Te
   return v;
 }
 
-Tensor assign(Tensor dst, const Tensor& value) {
-  Backend& backend = current_backend();
+void require_assignable(const Tensor& dst) {
   if (dst.impl()->view) refresh(dst);
   if (value.impl()->view) refresh(value);
   if (overlaps_itself(dst))
@@ -106,23 +105,27 @@ Tensor assign(Tensor dst, const Tensor& value) {
                                           " with strides ", to_string(dst.geometry().strides)),
                       .expected = "each element at an address of its own",
                       .next = "clone() the expanded tensor before writing to it"});
-  bool grads = thread_state().grad_enabled;
   auto is_leaf = [](const Tensor& t) {
     return t.requires_grad() && t.impl()->autograd && t.impl()->autograd->leaf();
   };
   bool leaf = is_leaf(dst) || (dst.impl()->view && is_leaf(dst.impl()->view->base));
-  if (grads && leaf)
+  if (thread_state().grad_enabled && leaf)
     throw AutogradError({.op = "assign",
                          .problem = "a leaf that requires grad cannot be written in place",
                          .got = to_string(type_of(dst)),
                          .expected = "a tensor without grad, or one that was computed",
                          .next = "wrap the write in lt.no_grad(), or write to a clone()"});
+}
+
+Tensor assign(Tensor dst, const Tensor& value) {
+  Backend& backend = current_backend();
+  require_assignable(dst);
   Tensor v = fitted(dst, value);
   // A value that reads what is being written must be read in full first.
   if (memory_may_overlap(dst, v) && !same(dst, v)) v = math_ops<Tensor>::clone(v);
   backend.write(dst, v);
   bool history = dst.requires_grad() || v.requires_grad();
-  if (grads && history && tape() != nullptr) tape()->wrote(dst, v);
+  if (thread_state().grad_enabled && history && tape() != nullptr) tape()->wrote(dst, v);
   for (Observer* o = thread_state().observers; o != nullptr; o = o->next) o->wrote(dst, v);
   return dst;
 }

@@ -27,6 +27,9 @@ void remember_view(Tensor& out, const Tensor& x, const Op& op, Args args);
 /// itself; AutogradError for a leaf that requires grad while grad is on. Returns dst.
 Tensor assign(Tensor dst, const Tensor& value);
 
+/// Throws what assign() would for this destination, whatever the value.
+void require_assignable(const Tensor& dst);
+
 /// May dst's elements be overwritten without assign(): a host tensor, no view, with nobody who has
 /// to be told (a tape, an observer, another backend)? Then call storage->written().
 bool may_overwrite(const Tensor& dst);

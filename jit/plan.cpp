@@ -354,10 +354,12 @@ class Planner {
   /// of training. They run when all results are there, and write where the input lies.
   void find_tail() {
     p_.tail_ = p_.steps_.size();
+    p_.replaced_.resize(p_.written_.size());
     while (p_.tail_ > 0) {
       int write = replaced_by(p_.steps_[p_.tail_ - 1]);
       if (write < 0) break;
       p_.steps_[--p_.tail_].replaces = write;
+      p_.replaced_[static_cast<size_t>(write)] = true;
     }
   }
 

@@ -70,6 +70,7 @@ class Program {
   std::vector<int> input_slots_;
   std::vector<int> result_slots_;  // outputs, then what is written
   std::vector<size_t> written_;    // which inputs that is
+  std::vector<bool> replaced_;     // by write: a step of the tail computes its value
   std::vector<bool> strided_;      // by output; beyond the end: no
   std::vector<ir::SymbolSource> sources_;
   std::vector<std::pair<int, ir::Datum>> constants_;  // slots that never change

@@ -56,12 +56,12 @@ ir::Data Runner::run(const ir::Data& inputs) {
   std::vector<Bound::OfStep>& bound = c_.bound_->steps;
   for (size_t i = 0; i < p_.tail_; ++i) step(p_.steps_[i], bound[i]);
   ir::Data out = outputs(inputs);
-  if (p_.tail_ < p_.steps_.size()) {
-    choose_in_place(inputs);
+  if (!p_.written_.empty()) {
+    prepare_writes(inputs);
     Uncancellable until_all_is_written;
     for (size_t i = p_.tail_; i < p_.steps_.size(); ++i) step(p_.steps_[i], bound[i]);
+    write(inputs);
   }
-  write(inputs);
   for (int slot : c_.loose_) put(slot, ir::Datum());  // keep nothing of this call alive
   return out;
 }

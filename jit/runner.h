@@ -64,17 +64,19 @@ class Runner {
   ir::Data inner(const Step::Inner& block, std::vector<Bound::OfStep>& bound,
                  absl::Span<const ir::Datum> parameters);
   void bind_parameters(const Step::Inner& inner);
-  ir::Datum of_its_own(const ir::Datum& d) const;
+  ir::Datum of_its_own(const ir::Datum& d);
 
   // Results.
   ir::Data outputs(const ir::Data& inputs);
-  void choose_in_place(const ir::Data& inputs);
+  void prepare_writes(const ir::Data& inputs);
   void write(const ir::Data& inputs);
 
   const Program& p_;
   RunContext& c_;
   std::vector<int64_t> now_;  // what each symbol is
   Wanted wanted_ = Wanted::either;
+  // By write: its value, before anything is written; none: the tail puts it where the input lies.
+  absl::InlinedVector<Tensor, 4> values_;
 };
 
 }  // namespace lathe::jit

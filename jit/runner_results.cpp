@@ -1,4 +1,4 @@
-// What a call gives back, and what it writes to its inputs: all values first, then all writes.
+// What a call gives back, and what it writes to its inputs: results first, then the writes.
 #include <algorithm>
 
 #include "core/fn.h"
@@ -15,7 +15,7 @@ bool lies_in(const ir::Datum& d, const ir::Datum& other) {
 }
 
 /// Does it show one element in many places, as an expanded view does?
-bool overlaps_itself(const Geometry& g) {
+bool repeats_elements(const Geometry& g) {
   for (size_t i = 0; i < g.shape.size(); ++i)
     if (identical(g.strides[i], Int(0)) && g.shape[i].value() > 1) return true;
   return false;
@@ -39,7 +39,7 @@ ir::Data Runner::outputs(const ir::Data& inputs) {
                        [&](const auto& c) { return same(c.second); });
   };
   auto lies_well = [&](size_t i, const Geometry& g) {
-    return g.is_contiguous() || (i < p_.strided_.size() && p_.strided_[i] && !overlaps_itself(g));
+    return g.is_contiguous() || (i < p_.strided_.size() && p_.strided_[i] && !repeats_elements(g));
   };
   for (size_t i = 0; i < count; ++i)
     if (all[i].is_tensor() && (lent(i) || !lies_well(i, all[i].tensor().geometry())))
@@ -47,11 +47,17 @@ ir::Data Runner::outputs(const ir::Data& inputs) {
   return all;
 }
 
-/// Before the tail, which must not fail: where each of its steps puts its result, and its kernel.
-void Runner::choose_in_place(const ir::Data& inputs) {
+/// All that could fail is done before the first write: a call that throws has written nothing. Says
+/// where each step of the tail puts its result: where the input lies, if nothing else lies there
+/// and nobody has to be told.
+void Runner::prepare_writes(const ir::Data& inputs) {
+  size_t from = p_.result_slots_.size() - p_.written_.size();
+  values_.resize(p_.written_.size());
+  for (size_t input : p_.written_) require_assignable(inputs[input].tensor());
   for (size_t i = p_.tail_; i < p_.steps_.size(); ++i) {
     const Step& s = p_.steps_[i];
-    size_t input = p_.written_[static_cast<size_t>(s.replaces)];
+    auto write = static_cast<size_t>(s.replaces);
+    size_t input = p_.written_[write];
     const ir::Datum& place = inputs[input];
     auto shares = [&](const ir::Datum& other) { return &other != &place && lies_in(place, other); };
     // Other than in the slot: an input that was not in row-major order, and was copied.
@@ -60,32 +66,32 @@ void Runner::choose_in_place(const ir::Data& inputs) {
                std::none_of(inputs.begin(), inputs.end(), shares) &&
                std::none_of(p_.constants_.begin(), p_.constants_.end(),
                             [&](const auto& c) { return shares(c.second); });
-    put(s.out[0], may ? place : ir::Datum(empty(c_.bound_->steps[i].types[0])));
+    if (!may) values_[write] = empty(c_.bound_->steps[i].types[0]);
+    put(s.out[0], may ? place : ir::Datum(values_[write]));
     s.kernel->make_ready(c_.bound_->steps[i].kernel,
                          {.wanted = wanted_, .op = name_of(*s.node), .site = s.node->site()});
   }
+  // A value that lies in an input that is written is copied: the write could change it.
+  for (size_t i = 0; i < p_.written_.size(); ++i) {
+    if (p_.replaced_[i]) continue;
+    const ir::Datum& d = at(p_.result_slots_[from + i]);
+    bool lent = std::any_of(p_.written_.begin(), p_.written_.end(),
+                            [&](size_t input) { return lies_in(d, inputs[input]); });
+    values_[i] = lent ? math_ops<Tensor>::clone(d.tensor()) : d.tensor();
+  }
 }
 
-/// A value that lies in an input that is written is copied first: the write could change it.
 void Runner::write(const ir::Data& inputs) {
   size_t from = p_.result_slots_.size() - p_.written_.size();
-  absl::InlinedVector<Tensor, 4> values;
-  for (size_t i = 0; i < p_.written_.size(); ++i) {
-    const ir::Datum& d = at(p_.result_slots_[from + i]);
-    bool there = same(d.tensor(), inputs[p_.written_[i]].tensor());
-    bool lent = !there && std::any_of(p_.written_.begin(), p_.written_.end(),
-                                      [&](size_t input) { return lies_in(d, inputs[input]); });
-    values.push_back(lent ? math_ops<Tensor>::clone(d.tensor()) : d.tensor());
-  }
   const ir::Values& made = p_.graph_.body().yields();
   for (size_t i = 0; i < p_.written_.size(); ++i) {
     const ir::Node* by = made[from + i]->node();
     SiteScope site(by == nullptr ? Site() : by->site());  // who wrote, for errors about versions
     const Tensor& to = inputs[p_.written_[i]].tensor();
-    if (same(values[i], to))
-      to.impl()->storage->written();
+    if (values_[i].defined())
+      assign(to, values_[i]);
     else
-      assign(to, values[i]);
+      to.impl()->storage->written();
   }
 }
 

@@ -1,4 +1,6 @@
 // Branches, loops and calls of a program: their blocks' steps, over the same slots.
+#include <algorithm>
+
 #include "core/error.h"
 #include "core/fn.h"
 #include "include/lathe/ops/math.h"
@@ -15,9 +17,15 @@ ir::Datum row_major(const ir::Datum& d) {
 
 }  // namespace
 
-/// What a structure hands through may lie in the arena, where its place is another's soon.
-ir::Datum Runner::of_its_own(const ir::Datum& d) const {
-  bool lent = d.is_tensor() && d.tensor().impl()->storage.get() == c_.arena_.get();
+/// What a structure hands through may lie in the arena, where its place is another's soon, or in an
+/// input that is going to be written.
+ir::Datum Runner::of_its_own(const ir::Datum& d) {
+  if (!d.is_tensor()) return d;
+  const Storage* storage = d.tensor().impl()->storage.get();
+  bool lent = storage == c_.arena_.get() ||
+              std::any_of(p_.written_.begin(), p_.written_.end(), [&](size_t input) {
+                return at(p_.input_slots_[input]).tensor().impl()->storage.get() == storage;
+              });
   return lent ? ir::Datum(math_ops<Tensor>::clone(d.tensor())) : row_major(d);
 }
 

@@ -42,9 +42,17 @@ bool packed_x(Match& m) { return m.is_tensor("x") && m.packed("x"); }
 bool sum_alone(Match& m) { return m.single_use("sum"); }
 bool mean_alone(Match& m) { return m.single_use("mean"); }
 
+/// r: the shape of the result, where what is asked for may say -1 or leave a size as it is.
+bool shape_of_result(Match& m) {
+  const Shape& shape = m.root()->out(0)->tensor().shape;
+  std::vector<Arg> r(shape.begin(), shape.end());
+  m.bind("r", Arg(ArgList{r.data(), r.size()}));
+  return !m.is_value("t");
+}
+
 /// One value everywhere, divided by a number (the gradient of a mean): made in the shape it is
 /// wanted in, so that it is part of the loop that reads it.
-bool by_number(Match& m) { return !m.is_tensor("n"); }
+bool by_number(Match& m) { return !m.is_tensor("n") && shape_of_result(m); }
 
 constexpr Rule kRules[] = {
     {"permute_to_nothing", Exactness::exact, "permute(x, p)", "x", is_identity},
@@ -58,11 +66,11 @@ constexpr Rule kRules[] = {
     {"expand_to_nothing", Exactness::exact, "expand(x, s)", "x"},
     {"expand_of_expand", Exactness::exact, "expand(expand(x, s), t)", "expand(x, t)"},
     {"view_of_full", Exactness::exact, "view(full(s, c, dtype=a, device=b), t)",
-     "full(t, c, dtype=a, device=b)"},
+     "full(r, c, dtype=a, device=b)", shape_of_result},
     {"expand_of_full", Exactness::exact, "expand(full(s, c, dtype=a, device=b), t)",
-     "full(t, c, dtype=a, device=b)"},
+     "full(r, c, dtype=a, device=b)", shape_of_result},
     {"expand_of_full_by_number", Exactness::exact,
-     "expand(div(full(s, c, dtype=a, device=b), n), t)", "div(full(t, c, dtype=a, device=b), n)",
+     "expand(div(full(s, c, dtype=a, device=b), n), t)", "div(full(r, c, dtype=a, device=b), n)",
      by_number},
     {"squeeze_of_unsqueeze", Exactness::exact, "squeeze(unsqueeze(x, d), dim=e)", "x"},
     {"slice_to_nothing", Exactness::exact, "slice(x, d, start=a, end=b)", "x"},

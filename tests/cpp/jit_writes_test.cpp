@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/fn.h"
 #include "core/inplace.h"
+#include "graph/structure.h"
 #include "include/lathe/ops/index.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/reduce.h"
@@ -81,7 +82,7 @@ TEST(JitWrites, WhatALaterUpdateReadsIsNotOverwritten) {
     assign(x[1], M::mul(a, 3));
     return {};
   };
-  EXPECT_LE(places(same_as_eager(body, {normal({7}, 1), normal({7}, 2)})), 1);
+  EXPECT_EQ(places(same_as_eager(body, {normal({7}, 1), normal({7}, 2)})), 1);
 }
 
 TEST(JitWrites, AnUpdateFromOtherPlacesOfItsInputIsCopied) {
@@ -99,6 +100,32 @@ TEST(JitWrites, AnUpdateThatIsAResultIsCopied) {
     return {y};
   };
   EXPECT_EQ(places(same_as_eager(both, {normal({6}, 1)})), 0);
+}
+
+/// A structure may hand on the input itself.
+TEST(JitWrites, WhatAStructureGivesIsNotOverwritten) {
+  auto copy = [](const Tensors& x) { return M::mul(x[0], 1); };
+  auto branch = [&](const Tensors& x) -> Outputs {
+    ir::Datum y = ir::if_(
+        ir::Datum(M::gt(R::sum(x[2]), 0)), [&] { return ir::Data{ir::Datum(copy(x))}; },
+        [&] { return ir::Data{ir::Datum(M::mul(x[0], 2))}; })[0];
+    assign(x[0], M::add(x[0], 1));
+    assign(x[1], M::mul(x[1], y.tensor()));
+    return {};
+  };
+  auto loop = [&](const Tensors& x) -> Outputs {
+    ir::Data y =
+        ir::while_([&](const ir::Data& c) { return ir::Datum(M::lt(R::sum(c[0].tensor()), -1e9)); },
+                   [](const ir::Data& c) { return ir::Data{ir::Datum(M::mul(c[0].tensor(), 2))}; },
+                   {ir::Datum(copy(x))});
+    assign(x[0], M::add(x[0], 1));
+    assign(x[1], y[0].tensor());
+    return {};
+  };
+  Tensor some = from_host(std::vector<float>{1, 2}.data(), DType::f32, {Int(2)});
+  same_as_eager(branch, {normal({5}, 1), normal({5}, 2), M::clone(some)});
+  same_as_eager(branch, {normal({5}, 1), normal({5}, 2), M::neg(some)});
+  same_as_eager(loop, {normal({5}, 1), normal({5}, 2), M::clone(some)});
 }
 
 TEST(JitWrites, InputsThatShareMemoryAreReadBeforeTheyAreWritten) {
@@ -130,17 +157,25 @@ TEST(JitWrites, AFailureLeavesEveryInputAsItWas) {
 constinit int asked = 0, allowed = 0;
 bool after_some() noexcept { return asked++ >= allowed; }
 
-TEST(JitWrites, CancelledBeforeOrAfterAllIsWritten) {
+/// The second by a copy of what is large enough to be shared among threads.
+Outputs update_and_turn(const Tensors& x) {
+  assign(x[1], S::permute(x[1], {Int(1), Int(0)}));
+  assign(x[0], M::add(x[0], x[2]));
+  return {};
+}
+Tensors large() { return {normal({4}, 1), normal({300, 300}, 2), normal({4}, 3)}; }
+
+void cancel_everywhere(Body body, Tensors (*inputs)()) {
   jit::Function f("update");
-  f(three(), update_two);
+  f(inputs(), body);
   bool done = false;
-  for (allowed = 0; !done && allowed < 100; ++allowed) {
-    Tensors in = three();
+  for (allowed = 0; !done && allowed < 1000; ++allowed) {
+    Tensors in = inputs();
     std::string first = bytes(in[0]), second = bytes(in[1]);
     asked = 0;
     set_cancel_hook(after_some);
     try {
-      f(in, update_two);
+      f(in, body);
       done = true;
     } catch (const CancelledError&) {
     }
@@ -150,6 +185,22 @@ TEST(JitWrites, CancelledBeforeOrAfterAllIsWritten) {
   }
   EXPECT_TRUE(done);
   EXPECT_GT(allowed, 1) << "nothing was asked: the test shows nothing";
+}
+
+TEST(JitWrites, CancelledBeforeOrAfterAllIsWritten) {
+  cancel_everywhere(update_two, three);
+  cancel_everywhere(update_and_turn, large);
+}
+
+TEST(JitWrites, WhatCannotBeWrittenIsRefusedBeforeAnythingIs) {
+  jit::Function f("update");
+  f(three(), update_two);
+  const jit::Program& program = *f.compiled()[0]->program;
+  Tensors in = three();
+  std::string before = bytes(in[0]);
+  Tensor expanded = S::expand(normal({1, 5}, 2), {Int(4), Int(5)});
+  EXPECT_THROW(program.run({in[0], expanded, in[2]}), AliasError);
+  EXPECT_EQ(bytes(in[0]), before);
 }
 
 }  // namespace
