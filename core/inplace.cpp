@@ -97,7 +97,6 @@ Tensor put_through(const Tensor& base, absl::Span<const ViewStep> path, const Te
 
 void require_assignable(const Tensor& dst) {
   if (dst.impl()->view) refresh(dst);
-  if (value.impl()->view) refresh(value);
   if (overlaps_itself(dst))
     throw AliasError({.op = "assign",
                       .problem = "the destination overlaps itself",
@@ -120,6 +119,7 @@ void require_assignable(const Tensor& dst) {
 Tensor assign(Tensor dst, const Tensor& value) {
   Backend& backend = current_backend();
   require_assignable(dst);
+  if (value.impl()->view) refresh(value);
   Tensor v = fitted(dst, value);
   // A value that reads what is being written must be read in full first.
   if (memory_may_overlap(dst, v) && !same(dst, v)) v = math_ops<Tensor>::clone(v);

@@ -2,6 +2,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include "core/error.h"
 #include "core/flags.h"
 
 namespace lathe {
