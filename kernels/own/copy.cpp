@@ -12,11 +12,41 @@ namespace {
 
 constexpr int64_t kTile = 64;  // of a transposing copy: both sides stay in L1
 
+/// The lines of a walk of two, one after the other: no division for each, as lines may be of two
+/// elements.
+class Lines {
+ public:
+  Lines(const Walk& walk, int64_t first)
+      : walk_(walk), axes_(walk.shape.size() - 1), index_(axes_, 0), at_{} {
+    walk_offsets(walk, static_cast<int>(axes_), first, absl::MakeSpan(at_));
+    for (size_t axis = axes_; axis-- > 0; first /= walk.shape[axis])
+      index_[axis] = first % walk.shape[axis];
+  }
+  int64_t target() const { return at_[0]; }
+  int64_t source() const { return at_[1]; }
+  void next() {
+    for (size_t axis = axes_; axis-- > 0;) {
+      const bool wraps = ++index_[axis] == walk_.shape[axis];
+      const int64_t steps = wraps ? 1 - walk_.shape[axis] : 1;
+      for (size_t k = 0; k < 2; ++k) at_[k] += steps * walk_.strides[k][axis];
+      if (!wraps) return;
+      index_[axis] = 0;
+    }
+  }
+
+ private:
+  const Walk& walk_;
+  size_t axes_;
+  Sizes index_;
+  int64_t at_[2];
+};
+
 template <class T>
 void line(T* to, int64_t to_step, const T* from, int64_t from_step, int64_t n) {
-  if (to_step == 1 && from_step == 1) {
+  constexpr int64_t kFew = 8;
+  if (to_step == 1 && from_step == 1 && n > kFew) {
     std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
-  } else if (to_step == 1 && from_step == 0) {
+  } else if (to_step == 1 && from_step == 0 && n > kFew) {
     std::fill(to, to + n, *from);
   } else {
     for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
@@ -107,12 +137,14 @@ void copy_as(const Operand& from, const Operand& to) {
   int64_t pieces = (cols + kPiece - 1) / kPiece;
   int64_t grain = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, std::min(cols, kPiece)));
   parallel_for(rows * pieces, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      int64_t at[2];
-      walk_offsets(w, static_cast<int>(rank) - 1, i / pieces, absl::MakeSpan(at));
-      int64_t col = i % pieces * kPiece;
-      line(target + at[0] + col * to_col, to_col, source + at[1] + col * from_col, from_col,
-           std::min(kPiece, cols - col));
+    int64_t piece = begin % pieces;
+    for (Lines lines(w, begin / pieces); begin < end; ++begin) {
+      int64_t col = piece * kPiece;
+      line(target + lines.target() + col * to_col, to_col, source + lines.source() + col * from_col,
+           from_col, std::min(kPiece, cols - col));
+      if (++piece < pieces) continue;
+      piece = 0;
+      lines.next();
     }
   });
 }
