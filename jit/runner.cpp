@@ -45,6 +45,11 @@ void settle(const Bound::OfStep& b) {
 
 }  // namespace
 
+ir::Datum in_row_major_order(const ir::Datum& d) {
+  if (!d.is_tensor() || contiguous(d.tensor())) return d;
+  return ir::Datum(math_ops<Tensor>::clone(d.tensor()));
+}
+
 ir::Data Runner::run(const ir::Data& inputs) {
   GradMode no_grad(false);
   now_ = take_inputs(inputs);
@@ -99,8 +104,7 @@ ir::Datum Runner::checked(const ir::Value& v, const ir::Datum& d) const {
          .problem = absl::StrCat("input '", v.name(), "' has the wrong type"),
          .got = d.is_tensor() ? to_string(type_of(d.tensor())) : lathe::to_string(d.arg()),
          .expected = ir::to_string(v.type())});
-  // Kernels are planned for elements in row-major order.
-  return contiguous(d.tensor()) ? d : ir::Datum(math_ops<Tensor>::clone(d.tensor()));
+  return in_row_major_order(d);
 }
 
 void Runner::bind(std::vector<int64_t> symbols) {

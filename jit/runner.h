@@ -14,6 +14,10 @@ inline std::string_view name_of(const ir::Node& n) {
   return n.op() != nullptr ? std::string_view(n.op()->name()) : "group";
 }
 
+/// The same, a copy if its elements lie otherwise: what plans take inputs and what structures hand
+/// on to be.
+ir::Datum in_row_major_order(const ir::Datum& d);
+
 class Runner {
  public:
   Runner(const Program& p, RunContext& c) : p_(p), c_(c) {}

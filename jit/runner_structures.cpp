@@ -7,15 +7,6 @@
 #include "jit/runner.h"
 
 namespace lathe::jit {
-namespace {
-
-/// Kernels are planned for structures' parameters and results in row-major order.
-ir::Datum row_major(const ir::Datum& d) {
-  if (!d.is_tensor() || d.tensor().geometry().is_contiguous()) return d;
-  return ir::Datum(math_ops<Tensor>::clone(d.tensor()));
-}
-
-}  // namespace
 
 /// What a structure hands through may lie in the arena, where its place is another's soon, or in an
 /// input that is going to be written.
@@ -26,7 +17,7 @@ ir::Datum Runner::of_its_own(const ir::Datum& d) {
               std::any_of(p_.written_.begin(), p_.written_.end(), [&](size_t input) {
                 return at(p_.input_slots_[input]).tensor().impl()->storage.get() == storage;
               });
-  return lent ? ir::Datum(math_ops<Tensor>::clone(d.tensor())) : row_major(d);
+  return lent ? ir::Datum(math_ops<Tensor>::clone(d.tensor())) : in_row_major_order(d);
 }
 
 ir::Data Runner::inner(const Step::Inner& block, std::vector<Bound::OfStep>& bound,
@@ -34,7 +25,7 @@ ir::Data Runner::inner(const Step::Inner& block, std::vector<Bound::OfStep>& bou
   // The body of a while has none of its own: it sees those of the condition, which ran just
   // before.
   for (size_t i = 0; i < block.parameters.size(); ++i)
-    put(block.parameters[i], row_major(parameters[i]));
+    put(block.parameters[i], in_row_major_order(parameters[i]));
   bind_parameters(block);
   for (size_t i = 0; i < block.steps.size(); ++i) step(block.steps[i], bound[i]);
   ir::Data out;
