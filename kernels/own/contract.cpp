@@ -25,15 +25,20 @@ struct ProductPlan final : Prepared {
   Operand a, b, out;
 };
 
+Product product_of(const Contraction& c) {
+  if (c.dtype == DType::f64) return make_product(c, tiles<double>().rows, tiles<double>().cols);
+  return make_product(c, tiles<float>().rows, tiles<float>().cols);
+}
+
 void add_parts(ProductPlan& plan, const Contraction& c, int64_t block) {
   auto divided = [](const Window& w) { return w.divisor != 1; };
   bool whole = absl::c_none_of(c.a.windows, divided) && absl::c_none_of(c.b.windows, divided);
   if (whole) {
-    plan.parts.push_back({make_product(c), {}, 0});
+    plan.parts.push_back({product_of(c), {}, 0});
   } else {
     for (Residue& r : residues(c)) {
       Operand target{nullptr, c.dtype, r.shape, r.strides};
-      plan.parts.push_back({make_product(r.contraction), std::move(target), r.offset});
+      plan.parts.push_back({product_of(r.contraction), std::move(target), r.offset});
     }
   }
   for (Part& part : plan.parts) part.product.block = block;

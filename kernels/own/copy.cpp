@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/own/kinds.h"
+#include "kernels/own/rows.h"
 #include "kernels/own/tiles.h"
 #include "kernels/pool.h"
 
@@ -12,45 +13,87 @@ namespace {
 
 constexpr int64_t kTile = 64;  // of a transposing copy: both sides stay in L1
 
-/// The lines of a walk of two, one after the other: no division for each, as lines may be of two
-/// elements.
-class Lines {
- public:
-  Lines(const Walk& walk, int64_t first)
-      : walk_(walk), axes_(walk.shape.size() - 1), index_(axes_, 0), at_{} {
-    walk_offsets(walk, static_cast<int>(axes_), first, absl::MakeSpan(at_));
-    for (size_t axis = axes_; axis-- > 0; first /= walk.shape[axis])
-      index_[axis] = first % walk.shape[axis];
-  }
-  int64_t target() const { return at_[0]; }
-  int64_t source() const { return at_[1]; }
-  void next() {
-    for (size_t axis = axes_; axis-- > 0;) {
-      const bool wraps = ++index_[axis] == walk_.shape[axis];
-      const int64_t steps = wraps ? 1 - walk_.shape[axis] : 1;
-      for (size_t k = 0; k < 2; ++k) at_[k] += steps * walk_.strides[k][axis];
-      if (!wraps) return;
-      index_[axis] = 0;
+/// The last axes of a walk of two, outermost first: as many as are worth a loop nest of their own.
+struct Nest {
+  static constexpr size_t kAxes = 3;
+  int64_t extent[kAxes] = {1, 1, 1}, to[kAxes] = {}, from[kAxes] = {};
+  size_t axes = 1;
+
+  /// Long lines are a nest by themselves; short ones are taken together with the axes around them.
+  explicit Nest(const Walk& w) {
+    constexpr int64_t kFew = 8;
+    const size_t rank = w.shape.size();
+    axes = w.shape[rank - 1] > kFew ? 1 : std::min(rank, kAxes);
+    for (size_t i = 0; i < axes; ++i) {
+      extent[kAxes - 1 - i] = w.shape[rank - 1 - i];
+      to[kAxes - 1 - i] = w.strides[0][rank - 1 - i];
+      from[kAxes - 1 - i] = w.strides[1][rank - 1 - i];
     }
   }
-
- private:
-  const Walk& walk_;
-  size_t axes_;
-  Sizes index_;
-  int64_t at_[2];
+  /// The outermost axis of the nest, along which it may be cut, and elements for each of its steps.
+  size_t cut() const { return kAxes - axes; }
+  int64_t each() const {
+    int64_t n = 1;
+    for (size_t i = cut() + 1; i < kAxes; ++i) n *= extent[i];
+    return n;
+  }
 };
 
+/// Lines of n elements; N = n where it is known.
+template <int64_t N, class T>
+void short_lines(const Nest& nest, T* to, const T* from, int64_t known) {
+  const int64_t n = N > 0 ? N : known;
+  for (int64_t i = 0; i < nest.extent[0]; ++i, to += nest.to[0], from += nest.from[0])
+    for (int64_t j = 0; j < nest.extent[1]; ++j)
+      for (int64_t k = 0; k < n; ++k)
+        to[j * nest.to[1] + k * nest.to[2]] = from[j * nest.from[1] + k * nest.from[2]];
+}
+
 template <class T>
-void line(T* to, int64_t to_step, const T* from, int64_t from_step, int64_t n) {
-  constexpr int64_t kFew = 8;
-  if (to_step == 1 && from_step == 1 && n > kFew) {
+void copy_nest(const Nest& nest, T* to, const T* from) {
+  const int64_t n = nest.extent[2], to_step = nest.to[2], from_step = nest.from[2];
+  if (nest.axes > 1) {
+    if (n == 2) return short_lines<2>(nest, to, from, n);
+    if (n == 3) return short_lines<3>(nest, to, from, n);
+    if (n == 4) return short_lines<4>(nest, to, from, n);
+    return short_lines<0>(nest, to, from, n);
+  }
+  if (to_step == 1 && from_step == 1) {
     std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
-  } else if (to_step == 1 && from_step == 0 && n > kFew) {
+  } else if (to_step == 1 && from_step == 0) {
     std::fill(to, to + n, *from);
   } else {
     for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
   }
+}
+
+/// Everything in nests, cut into pieces of bounded size.
+template <class T>
+void copy_lines(const Walk& w, T* target, const T* source) {
+  constexpr int64_t kPiece = 1 << 16;  // elements
+  const Nest whole(w);
+  const size_t cut = whole.cut();
+  const int64_t steps = std::max<int64_t>(1, kPiece / whole.each());
+  const int64_t pieces = (whole.extent[cut] + steps - 1) / steps;
+  int64_t nests = 1;
+  for (size_t i = 0; i + whole.axes < w.shape.size(); ++i) nests *= w.shape[i];
+  int64_t piece_size = whole.each() * std::min(steps, whole.extent[cut]);
+  parallel_for(nests * pieces, std::max<int64_t>(1, kPiece / piece_size),
+               [&](int64_t begin, int64_t end) {
+                 Rows<2> rows(w.shape, {&w.strides[0], &w.strides[1]}, whole.axes);
+                 rows.seek(begin / pieces);
+                 int64_t piece = begin % pieces;
+                 Nest part = whole;
+                 for (; begin < end; ++begin) {
+                   const int64_t first = piece * steps;
+                   part.extent[cut] = std::min(steps, whole.extent[cut] - first);
+                   copy_nest(part, target + rows.offset[0] + first * whole.to[cut],
+                             source + rows.offset[1] + first * whole.from[cut]);
+                   if (++piece < pieces) continue;
+                   piece = 0;
+                   rows.next();
+                 }
+               });
 }
 
 /// rows x cols, where the source runs along rows and the target along columns, by the tiles' way of
@@ -130,23 +173,7 @@ void copy_as(const Operand& from, const Operand& to) {
     });
     return;
   }
-  int64_t rows = 1;
-  for (size_t i = 0; i + 1 < rank; ++i) rows *= w.shape[i];
-  // One long line is cut too.
-  constexpr int64_t kPiece = 1 << 16;
-  int64_t pieces = (cols + kPiece - 1) / kPiece;
-  int64_t grain = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, std::min(cols, kPiece)));
-  parallel_for(rows * pieces, grain, [&](int64_t begin, int64_t end) {
-    int64_t piece = begin % pieces;
-    for (Lines lines(w, begin / pieces); begin < end; ++begin) {
-      int64_t col = piece * kPiece;
-      line(target + lines.target() + col * to_col, to_col, source + lines.source() + col * from_col,
-           from_col, std::min(kPiece, cols - col));
-      if (++piece < pieces) continue;
-      piece = 0;
-      lines.next();
-    }
-  });
+  copy_lines(w, target, source);
 }
 
 bool row_major(const Operand& o) {

@@ -3,45 +3,14 @@
 #include "kernels/own/index_moves.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "core/error.h"
+#include "kernels/own/rows.h"
 #include "kernels/pool.h"
 
 namespace lathe::own {
 namespace {
-
-/// Walks the rows (all axes but the last) of an index space in order, keeping offsets for N
-/// operands.
-template <size_t N>
-class Rows {
- public:
-  Rows(absl::Span<const int64_t> shape, std::array<const Sizes*, N> strides)
-      : shape_(shape), strides_(strides), at_(shape.size(), 0) {}
-  void seek(int64_t row) {
-    offset.fill(0);
-    for (size_t axis = shape_.size() - 1; axis-- > 0;) {
-      at_[axis] = row % shape_[axis];
-      row /= shape_[axis];
-      for (size_t k = 0; k < N; ++k) offset[k] += at_[axis] * (*strides_[k])[axis];
-    }
-  }
-  void next() {
-    for (size_t axis = shape_.size() - 1; axis-- > 0;) {
-      for (size_t k = 0; k < N; ++k) offset[k] += (*strides_[k])[axis];
-      if (++at_[axis] < shape_[axis]) return;
-      for (size_t k = 0; k < N; ++k) offset[k] -= at_[axis] * (*strides_[k])[axis];
-      at_[axis] = 0;
-    }
-  }
-  std::array<int64_t, N> offset{};
-
- private:
-  absl::Span<const int64_t> shape_;
-  std::array<const Sizes*, N> strides_;
-  Sizes at_;
-};
 
 int64_t rows_of(absl::Span<const int64_t> shape) {
   int64_t n = 1;

@@ -93,7 +93,7 @@ struct Assembly {
   Part parts[kMost];
   int count = 0;
 
-  /// False if there are more pieces than fit.
+  /// False if there are more pieces than fit. Runs come in ascending lanes.
   bool add(const typename V::T* from, const LaneRun& run, int r0) {
     int lo = run.lane - r0 > 0 ? run.lane - r0 : 0;
     int hi = run.lane + run.count - r0 < V::lanes ? run.lane + run.count - r0 : V::lanes;
@@ -157,7 +157,9 @@ void pack_runs(const typename V::T* from, int64_t step, int64_t depth, const Lan
     const auto keep = V::first(width - r0);
     Assembly<V> lanes;
     bool fits = true;
-    for (int i = 0; i < count && fits; ++i) fits = lanes.add(from, runs[i], r0);
+    for (; count > 0 && runs->lane + runs->count <= r0; --count) ++runs;  // of vectors before
+    for (int i = 0; i < count && fits && runs[i].lane < r0 + L; ++i)
+      fits = lanes.add(from, runs[i], r0);
     if (fits) {
       pack_assembly(lanes, step, depth, width, keep, to + r0);
       continue;

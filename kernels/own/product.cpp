@@ -1,5 +1,7 @@
 #include "kernels/own/product.h"
 
+#include <absl/algorithm/container.h>
+
 #include <algorithm>
 
 namespace lathe::own {
@@ -24,7 +26,7 @@ Product::Repeat repeat_of(const Contraction& c, const Addressing& left, const Ad
 
 }  // namespace
 
-Product make_product(const Contraction& c) {
+Product make_product(const Contraction& c, int tile_rows, int tile_cols) {
   Product p;
   absl::InlinedVector<int, 6> outer;
   for (int v : c.outer)
@@ -55,6 +57,13 @@ Product make_product(const Contraction& c) {
   }
   for (size_t i = 0; i < rows; ++i) p.repeats.push_back(repeat_of(c, left, right, outer[i]));
   for (size_t i = 0; i < rows; ++i) p.products *= c.extent[static_cast<size_t>(outer[i])];
+  auto still = [&](auto windows) {
+    return absl::c_all_of(p.repeats, [&](const Product::Repeat& r) {
+      return absl::c_all_of(r.*windows, [](int64_t step) { return step == 0; });
+    });
+  };
+  if (still(&Product::Repeat::left_windows)) p.left.remember_runs(tile_rows);
+  if (still(&Product::Repeat::right_windows)) p.right.remember_runs(tile_cols);
   return p;
 }
 

@@ -37,8 +37,9 @@ struct Product {
 Contraction complex_as_real(const Contraction& c);
 void expand_complex(const float* from, int64_t elements, float* to);
 
-/// `c.out` must be row-major contiguous in the order of batch, then outer variables.
-Product make_product(const Contraction& c);
+/// `c.out` must be row-major contiguous in the order of batch, then outer variables. tile_rows,
+/// tile_cols: of the tiles that will run it (others may, slower).
+Product make_product(const Contraction& c, int tile_rows, int tile_cols);
 
 /// One side in panels, each with all of its k.
 struct PackedSide final : Packed {

@@ -113,11 +113,19 @@ void Side::pack(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_
   if (plain_)
     return pack_plain(tiles, base + shift.offset + x0 * x_step_ + k0 * k_step_, valid, width,
                       k_step_, depth, to);
-  bool scattered = coordinates_.empty() && straight_x_ && x_step_ != 1 && run_step_ != 1;
-  if (scattered) return pack_table(tiles, base + shift.offset, x0, valid, width, k0, depth, to);
-  bool rows = run_ == 1 && inner_k_ >= 8 && !divided_;
-  rows ? pack_rows(tiles, base, shift, x0, valid, width, k0, depth, to)
-       : pack_lanes(tiles, base, shift, x0, valid, width, k0, depth, to);
+  switch (way()) {
+    case Way::table:
+      return pack_table(tiles, base + shift.offset, x0, valid, width, k0, depth, to);
+    case Way::rows:
+      return pack_rows(tiles, base, shift, x0, valid, width, k0, depth, to);
+    case Way::lanes:
+      return pack_lanes(tiles, base, shift, x0, valid, width, k0, depth, to);
+  }
+}
+
+Side::Way Side::way() const {
+  if (coordinates_.empty() && straight_x_ && x_step_ != 1 && run_step_ != 1) return Way::table;
+  return run_ == 1 && inner_k_ >= 8 && !divided_ ? Way::rows : Way::lanes;
 }
 
 template <class T>
@@ -137,7 +145,6 @@ template <class T>
 void Side::pack_table(const Tiles<T>& tiles, const T* base, int64_t x0, int valid, int width,
                       int64_t k0, int64_t depth, T* to) const {
   constexpr int64_t kStretch = 128;
-  constexpr int kMostLanes = 64;
   alignas(64) T rows[kMostLanes * kStretch];
   for (int64_t done = 0; done < depth; done += kStretch) {
     int64_t n = std::min(kStretch, depth - done);
@@ -193,23 +200,46 @@ int Side::find_runs(const Shift& shift, int64_t x0, int valid, int64_t k, LaneRu
   return count;
 }
 
+void Side::remember_runs(int width) {
+  constexpr int64_t kMostEntries = 1 << 13;
+  const int64_t depth = static_cast<int64_t>(k_at_.size());
+  bool straight = coordinates_.empty() && straight_x_;
+  if (plain_ || straight || extent_ == 0 || depth == 0 || way() != Way::lanes) return;
+  const int64_t per_panel = depth / run_, panels = (extent_ + width - 1) / width;
+  if (panels * per_panel > kMostEntries) return;
+  Remembered found{width, per_panel, {0}, {}};
+  Shift none;
+  none.windows.assign(windows(), 0);
+  LaneRun runs[kMostLanes];
+  for (int64_t x = 0; x < extent_; x += width)
+    for (int64_t k = 0; k < depth; k += run_) {
+      int valid = static_cast<int>(std::min<int64_t>(width, extent_ - x));
+      found.runs.insert(found.runs.end(), runs, runs + find_runs(none, x, valid, k, runs));
+      found.first.push_back(static_cast<int32_t>(found.runs.size()));
+    }
+  remembered_ = std::move(found);
+}
+
 template <class T>
 void Side::pack_lanes(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_t x0,
                       int valid, int width, int64_t k0, int64_t depth, T* to) const {
-  constexpr int kMostLanes = 128;
-  LaneRun runs[kMostLanes];
-  while (depth > 0) {
-    int64_t here = std::min(depth, run_ - k0 % run_);
+  const bool known = remembered_.width == width && x0 % width == 0;
+  LaneRun found[kMostLanes];
+  for (int64_t here; depth > 0; to += here * width, k0 += here, depth -= here) {
+    const int64_t done = k0 % run_;
+    here = std::min(depth, run_ - done);
     if (coordinates_.empty() && straight_x_) {
       const T* from = base + shift.offset + x0 * x_step_ + k_at_[static_cast<size_t>(k0)];
       pack_plain(tiles, from, valid, width, run_step_, here, to);
+    } else if (known) {
+      const auto entry = static_cast<size_t>(x0 / width * remembered_.per_panel + k0 / run_);
+      const int32_t first = remembered_.first[entry], end = remembered_.first[entry + 1];
+      tiles.pack_runs(base + shift.offset + done * run_step_, run_step_, here,
+                      remembered_.runs.data() + first, end - first, width, to);
     } else {
-      int count = find_runs(shift, x0, valid, k0, runs);
-      tiles.pack_runs(base, run_step_, here, runs, count, width, to);
+      int count = find_runs(shift, x0, valid, k0, found);
+      tiles.pack_runs(base, run_step_, here, found, count, width, to);
     }
-    to += here * width;
-    k0 += here;
-    depth -= here;
   }
 }
 
@@ -217,7 +247,6 @@ template <class T>
 void Side::pack_rows(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_t x0,
                      int valid, int width, int64_t k0, int64_t depth, T* to) const {
   constexpr int64_t kStretch = 128;
-  constexpr int kMostLanes = 64;
   alignas(64) T rows[kMostLanes * kStretch];
   for (int64_t done = 0; done < depth; done += kStretch) {
     int64_t n = std::min(kStretch, depth - done);

@@ -58,6 +58,9 @@ class Side {
   bool plain() const { return plain_; }
   int64_t x_step() const { return x_step_; }
   int64_t k_step() const { return k_step_; }
+  /// Finds now, once for all calls, what packing panels `width` wide would look for in each: where
+  /// neighbours lie evenly. For a side whose windows no batch index moves.
+  void remember_runs(int width);
   /// Extent of the innermost variable of x: within a multiple of it, addresses move evenly.
   int64_t inner_x() const { return inner_x_; }
 
@@ -91,6 +94,9 @@ class Side {
   template <class T>
   void pack_table(const Tiles<T>& tiles, const T* base, int64_t x0, int valid, int width,
                   int64_t k0, int64_t depth, T* to) const;
+  /// Which way elements are packed, where they are not plainly strided.
+  enum class Way { table, rows, lanes };
+  Way way() const;
   int find_runs(const Shift& shift, int64_t x0, int valid, int64_t k, LaneRun* runs) const;
   int find_single(const Shift& shift, int64_t x, int n, int lane, int64_t k, LaneRun* runs) const;
 
@@ -104,6 +110,14 @@ class Side {
   // The innermost variable of x and of k: extent, and what a step of it adds to the offset.
   int64_t inner_x_ = 1, inner_x_step_ = 0, inner_k_ = 1, inner_k_step_ = 0;
   bool divided_ = false;
+  /// By panel and run of k: its lane runs are those from first[i] to first[i + 1].
+  struct Remembered {
+    int width = 0;
+    int64_t per_panel = 0;
+    std::vector<int32_t> first;
+    std::vector<LaneRun> runs;
+  };
+  Remembered remembered_;
 };
 
 }  // namespace lathe::own

@@ -256,6 +256,7 @@ void matrix_times_columns(const typename V::T* m, int64_t ld, const typename V::
 
 template <class V>
 constexpr Tiles<typename V::T> tiles_of(const char* name) {
+  static_assert(V::rows <= kMostLanes && V::lanes * V::vectors <= kMostLanes);
   return {name,
           V::rows,
           V::lanes * V::vectors,

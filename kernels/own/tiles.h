@@ -33,6 +33,7 @@ struct RowsCall {
 };
 
 /// Lanes whose elements lie evenly: lane + i comes from element from + i * step, i in [0, count).
+/// Several are in ascending order of lanes.
 struct LaneRun {
   int lane, count;
   int64_t from, step;
@@ -44,6 +45,8 @@ struct Tap {
   int64_t from;
   int lo, hi;
 };
+
+constexpr int kMostLanes = 64;  // rows, or columns, of any set
 
 template <class T>
 struct Tiles {
