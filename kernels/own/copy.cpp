@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/own/fill.h"
 #include "kernels/own/kinds.h"
 #include "kernels/own/rows.h"
 #include "kernels/own/tiles.h"
@@ -39,29 +40,41 @@ struct Nest {
   }
 };
 
-/// Lines of n elements; N = n where it is known.
-template <int64_t N, class T>
+/// Lines of n elements; N = n where it is known, and then they may be `whole`: elements side by
+/// side in both.
+template <int64_t N, bool whole, class T>
 void short_lines(const Nest& nest, T* to, const T* from, int64_t known) {
   const int64_t n = N > 0 ? N : known;
   for (int64_t i = 0; i < nest.extent[0]; ++i, to += nest.to[0], from += nest.from[0])
-    for (int64_t j = 0; j < nest.extent[1]; ++j)
-      for (int64_t k = 0; k < n; ++k)
-        to[j * nest.to[1] + k * nest.to[2]] = from[j * nest.from[1] + k * nest.from[2]];
+    for (int64_t j = 0; j < nest.extent[1]; ++j) {
+      T* target = to + j * nest.to[1];
+      const T* source = from + j * nest.from[1];
+      if constexpr (whole)
+        std::memcpy(target, source, static_cast<size_t>(N) * sizeof(T));
+      else
+        for (int64_t k = 0; k < n; ++k) target[k * nest.to[2]] = source[k * nest.from[2]];
+    }
+}
+
+template <int64_t N, class T>
+void lines_of(const Nest& nest, T* to, const T* from) {
+  nest.to[2] == 1 && nest.from[2] == 1 ? short_lines<N, true>(nest, to, from, N)
+                                       : short_lines<N, false>(nest, to, from, N);
 }
 
 template <class T>
 void copy_nest(const Nest& nest, T* to, const T* from) {
   const int64_t n = nest.extent[2], to_step = nest.to[2], from_step = nest.from[2];
   if (nest.axes > 1) {
-    if (n == 2) return short_lines<2>(nest, to, from, n);
-    if (n == 3) return short_lines<3>(nest, to, from, n);
-    if (n == 4) return short_lines<4>(nest, to, from, n);
-    return short_lines<0>(nest, to, from, n);
+    if (n == 2) return lines_of<2>(nest, to, from);
+    if (n == 3) return lines_of<3>(nest, to, from);
+    if (n == 4) return lines_of<4>(nest, to, from);
+    return short_lines<0, false>(nest, to, from, n);
   }
   if (to_step == 1 && from_step == 1) {
     std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
   } else if (to_step == 1 && from_step == 0) {
-    std::fill(to, to + n, *from);
+    fill(to, *from, n);
   } else {
     for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
   }

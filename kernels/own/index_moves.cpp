@@ -25,9 +25,46 @@ Sizes without(const Sizes& strides, size_t axis) {
   return s;
 }
 
+/// Where the index has one element along the axis no two meet: the space is walked in as few axes
+/// as the operands allow. f: of an element of `many` at a place the index names and its element of
+/// `one`.
+template <class T, class F>
+void move_singles(const Operand& many, size_t axis, const Operand& index, const int64_t* where,
+                  const Operand& one, F f) {
+  constexpr int64_t kPiece = 4096;
+  Operand lines{many.data, many.dtype, index.shape, without(many.strides, axis)};
+  const Operand* both[] = {&lines, &one};
+  Walk w = make_walk(both, index.shape, false);
+  if (w.shape.empty()) {
+    w.shape.push_back(1);
+    for (Sizes& s : w.strides) s.push_back(0);
+  }
+  const int64_t n = w.shape.back(), step = many.strides[axis], pieces = (n + kPiece - 1) / kPiece;
+  const int64_t many_last = w.strides[0].back(), one_last = w.strides[1].back();
+  auto* many_data = reinterpret_cast<T*>(many.data);
+  auto* one_data = reinterpret_cast<T*>(one.data);
+  parallel_for(rows_of(w.shape) * pieces, std::max<int64_t>(1, 8192 / std::min(n, kPiece)),
+               [&](int64_t begin, int64_t end) {
+                 Rows<2> r(w.shape, {&w.strides[0], &w.strides[1]});
+                 r.seek(begin / pieces);
+                 for (int64_t piece = begin % pieces; begin < end; ++begin) {
+                   T* m = many_data + r.offset[0];
+                   T* o = one_data + r.offset[1];
+                   const int64_t* at = where + begin / pieces * n;
+                   for (int64_t j = piece * kPiece; j < std::min(n, (piece + 1) * kPiece); ++j)
+                     f(m[at[j] * step + j * many_last], o[j * one_last]);
+                   if (++piece < pieces) continue;
+                   piece = 0;
+                   r.next();
+                 }
+               });
+}
+
 template <class T>
 void take_as(const Operand& x, size_t axis, const Operand& index, const int64_t* where,
              const Operand& out) {
+  if (index.shape[axis] == 1)
+    return move_singles<T>(x, axis, index, where, out, [](T& from, T& to) { to = from; });
   Sizes xs = without(x.strides, axis);
   int64_t n = index.shape.back(), step = x.strides[axis], x_last = xs.back();
   const auto* from = reinterpret_cast<const T*>(x.data);
@@ -80,6 +117,10 @@ struct Last {
 template <class T, class F>
 void scatter(const Operand& out, size_t axis, const Operand& index, const int64_t* where,
              const Operand& source, F f) {
+  if (index.shape[axis] == 1) {
+    auto put = [f](T& place, T& value) { place = f(place, value); };
+    return move_singles<T>(out, axis, index, where, source, put);
+  }
   size_t rank = index.shape.size();
   Sizes os = without(out.strides, axis);
   int64_t n = index.shape.back(), step = out.strides[axis], last = os.back(),

@@ -14,6 +14,7 @@
 
 #include "core/checks.h"
 #include "core/error.h"
+#include "kernels/own/fill.h"
 #include "kernels/own/kinds.h"
 #include "kernels/pool.h"
 #include "kernels/scratch.h"
@@ -193,7 +194,7 @@ class Walker {
     parallel_for(outer * bundles, std::max<int64_t>(1, grain_ / (most * length)),
                  [&](int64_t begin, int64_t end) {
                    Scratch room(operands_.size() * static_cast<size_t>(most * length) * 8);
-                   Built built(operands_.size(), nullptr);
+                   Built built(operands_.size());
                    for (int64_t t = begin; t < end; ++t) {
                      int64_t row = t % bundles * most;
                      run_bundle(t / bundles, row, std::min(most, rows - row), most, room, built);
@@ -201,8 +202,13 @@ class Walker {
                  });
   }
 
-  /// What each strip of repeated lines was made from.
-  using Built = absl::InlinedVector<const std::byte*, 6>;
+  /// What each operand's strip was made from: the same lines, in the next bundle, are there
+  /// already.
+  struct Strip {
+    const std::byte* from = nullptr;
+    int64_t rows = 0;
+  };
+  using Built = absl::InlinedVector<Strip, 6>;
 
   void run_bundle(int64_t outer, int64_t row, int64_t rows, int64_t most, const Scratch& room,
                   Built& built) const {
@@ -219,9 +225,11 @@ class Walker {
         continue;
       }
       std::byte* strip = room.data() + k * static_cast<size_t>(most * length) * 8;
-      bool repeated = s[last - 1] == 0;
-      if (!repeated || built[k] != from) fill_strip(k, from, repeated ? most : rows, strip);
-      built[k] = repeated ? from : nullptr;
+      const int64_t lines = s[last - 1] == 0 ? most : rows;  // a repeated line serves any number
+      if (built[k].from != from || built[k].rows < lines) {
+        fill_strip(k, from, lines, strip);
+        built[k] = {from, lines};
+      }
       at.push_back({strip, 1});
     }
     program(at, rows * length, LineContext{});
@@ -260,7 +268,7 @@ class Walker {
     }
     for (int64_t r = 0; r < rows; ++r, from += row_step, to += length) {
       if (step == 0)
-        for (int64_t i = 0; i < length; ++i) to[i] = *from;
+        fill(to, *from, length);
       else
         for (int64_t i = 0; i < length; ++i) to[i] = from[i * step];
     }
