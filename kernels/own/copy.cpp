@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/own/fill.h"
 #include "kernels/own/kinds.h"
 #include "kernels/own/rows.h"
 #include "kernels/own/tiles.h"
 #include "kernels/pool.h"
+#include "kernels/strips/strips.h"
 
 namespace lathe::own {
 namespace {
@@ -74,7 +74,7 @@ void copy_nest(const Nest& nest, T* to, const T* from) {
   if (to_step == 1 && from_step == 1) {
     std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
   } else if (to_step == 1 && from_step == 0) {
-    fill(to, *from, n);
+    strips().fill[size_class(sizeof(T))](to, from, static_cast<size_t>(n));
   } else {
     for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
   }

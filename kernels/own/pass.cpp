@@ -14,7 +14,6 @@
 
 #include "core/checks.h"
 #include "core/error.h"
-#include "kernels/own/fill.h"
 #include "kernels/own/kinds.h"
 #include "kernels/pool.h"
 #include "kernels/scratch.h"
@@ -169,8 +168,10 @@ class Walker {
     streams_ ? stream(at, n, context) : program(at, n, context);
   }
 
-  /// A piece of a line through a buffer: the result's memory is not read before it is written.
+  /// A piece of a line past the caches, through a buffer if need be: the result's memory is not
+  /// read before it is written.
   void stream(Lines at, int64_t n, const LineContext& context) const {
+    if (program_.run_streamed(absl::MakeConstSpan(at).subspan(1), at[0], n)) return;
     alignas(64) std::byte room[kStreamBytes];
     const int64_t most = kStreamBytes / bytes_[0];
     std::byte* to = at[0].data;
@@ -266,9 +267,10 @@ class Walker {
       }
       return;
     }
+    const auto fill = strips().fill[size_class(sizeof(T))];
     for (int64_t r = 0; r < rows; ++r, from += row_step, to += length) {
       if (step == 0)
-        fill(to, *from, length);
+        fill(to, from, static_cast<size_t>(length));
       else
         for (int64_t i = 0; i < length; ++i) to[i] = from[i * step];
     }

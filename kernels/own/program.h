@@ -28,6 +28,11 @@ class Program {
   /// elements; or null.
   StripFn whole(unsigned splat) const { return strips_.whole(splat, strips()); }
 
+  /// By strips and past the caches, if that takes no buffer.
+  bool run_streamed(absl::Span<const LineOperand> in, const LineOperand& out, int64_t count) const {
+    return strips_.run_streamed(in, out, count, strips());
+  }
+
   void run(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out, int64_t count,
            const LineContext& context, Engine engine) const {
     if (engine == Engine::strips) [[likely]]

@@ -64,19 +64,25 @@ struct Same { template <class T> LATHE_SIMD static T call(T a) { return a; } };
 struct Bits { template <class T> LATHE_SIMD static auto call(T a) { return scalar::bits(a); } };
 // clang-format on
 
+template <class F, class S, int Arity, unsigned Splat>
+void add_short(StripSet& set, Prim prim) {
+  constexpr DType d = sizeof(typename S::Scalar) == 4 ? DType::f32 : DType::f64;
+  slot(set, prim, d, Splat) = short_strip<F, S, Arity, Splat>;
+  set.streamed[Splat][static_cast<int>(prim)][static_cast<int>(d)] =
+      short_strip<F, S, Arity, Splat, true>;
+}
 template <class F, class S, int Arity>
 void add_vector(StripSet& set, Prim prim) {
-  constexpr DType d = sizeof(typename S::Scalar) == 4 ? DType::f32 : DType::f64;
-  slot(set, prim, d) = short_strip<F, S, Arity, 0>;
+  add_short<F, S, Arity, 0>(set, prim);
   if constexpr (Arity > 1) {
-    slot(set, prim, d, 1) = short_strip<F, S, Arity, 1>;
-    slot(set, prim, d, 2) = short_strip<F, S, Arity, 2>;
+    add_short<F, S, Arity, 1>(set, prim);
+    add_short<F, S, Arity, 2>(set, prim);
   }
   if constexpr (Arity > 2) {
-    slot(set, prim, d, 3) = short_strip<F, S, Arity, 3>;
-    slot(set, prim, d, 4) = short_strip<F, S, Arity, 4>;
-    slot(set, prim, d, 5) = short_strip<F, S, Arity, 5>;
-    slot(set, prim, d, 6) = short_strip<F, S, Arity, 6>;
+    add_short<F, S, Arity, 3>(set, prim);
+    add_short<F, S, Arity, 4>(set, prim);
+    add_short<F, S, Arity, 5>(set, prim);
+    add_short<F, S, Arity, 6>(set, prim);
   }
 }
 template <class F, class S>

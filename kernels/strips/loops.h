@@ -147,8 +147,17 @@ struct Lanes {
   }
 };
 
+template <bool Streamed, class S>
+LATHE_SIMD void put(typename S::Scalar* p, S x) {
+  if constexpr (Streamed)
+    stream(p, x);
+  else
+    store(p, x);
+}
+
 /// F::call on vectors S, for an F of an instruction or two: what is left over is one masked vector.
-template <class F, class S, int Arity, unsigned Splat>
+/// Streamed: stores go past the caches; `out` is aligned to a vector.
+template <class F, class S, int Arity, unsigned Splat, bool Streamed = false>
 void short_strip(void* out, const void* const* in, size_t n) {
   auto* to = static_cast<typename S::Scalar*>(out);
   Lanes<S, (Splat & 1) != 0> a(in[0]);
@@ -157,12 +166,13 @@ void short_strip(void* out, const void* const* in, size_t n) {
   size_t i = 0;
   for (; i + width<S> <= n; i += width<S>) {
     if constexpr (Arity == 1)
-      store(to + i, F::call(a.at(i)));
+      put<Streamed>(to + i, F::call(a.at(i)));
     else if constexpr (Arity == 2)
-      store(to + i, F::call(a.at(i), b.at(i)));
+      put<Streamed>(to + i, F::call(a.at(i), b.at(i)));
     else
-      store(to + i, F::call(a.at(i), b.at(i), c.at(i)));
+      put<Streamed>(to + i, F::call(a.at(i), b.at(i), c.at(i)));
   }
+  if constexpr (Streamed) end_of_stream();
   if constexpr (width < S >> 1) {
     n -= i;
     if (n == 0) return;

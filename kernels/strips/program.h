@@ -33,6 +33,11 @@ class StripProgram {
     run(in, out, count, context, strips());
   }
 
+  /// One output past the caches. False, and nothing done, unless the program is one kernel that has
+  /// such a form and the output is aligned to 64 bytes.
+  bool run_streamed(absl::Span<const LineOperand> in, const LineOperand& out, int64_t count,
+                    const StripSet& set) const;
+
   /// "2 steps, 1 strip of 1024": for tests and explain().
   std::string summary() const;
   size_t steps() const { return steps_.size(); }
@@ -71,8 +76,8 @@ class StripProgram {
   };
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  bool run_direct(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
-                  int64_t count, const StripSet& set) const;
+  bool run_direct(absl::Span<const LineOperand> in, const LineOperand& to, int64_t count,
+                  const StripSet& set, bool streamed) const;
 
   std::vector<Value> values_;
   std::vector<Step> steps_;

@@ -343,10 +343,9 @@ class StripRun {
 };
 
 /// The whole line in one call of the only kernel; false if some operand does not allow it.
-bool StripProgram::run_direct(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
-                              int64_t count, const StripSet& set) const {
+bool StripProgram::run_direct(absl::Span<const LineOperand> in, const LineOperand& to,
+                              int64_t count, const StripSet& set, bool streamed) const {
   const Step& s = steps_[0];
-  const LineOperand& to = out[outputs_[0].operand];
   if (to.stride != 1 && count != 1) return false;
   const void* from[3] = {};
   unsigned splat = 0;
@@ -366,13 +365,21 @@ bool StripProgram::run_direct(absl::Span<const LineOperand> in, absl::Span<const
   }
   if (splat + 1 == 1u << s.arity) return false;  // all of them: computed once, then filled
   StripFn kernel = nullptr;
-  if (s.prim != Prim::cast)
+  if (streamed)
+    kernel = set.streamed[splat][static_cast<int>(s.prim)][static_cast<int>(s.key)];
+  else if (s.prim != Prim::cast)
     kernel = set.prim[splat][static_cast<int>(s.prim)][static_cast<int>(s.key)];
   else if (splat == 0)
     kernel = set.cast[static_cast<int>(s.from)][static_cast<int>(s.key)];
   if (kernel == nullptr) return false;
   kernel(to.data, from, static_cast<size_t>(count));
   return true;
+}
+
+bool StripProgram::run_streamed(absl::Span<const LineOperand> in, const LineOperand& out,
+                                int64_t count, const StripSet& set) const {
+  return direct_ && reinterpret_cast<uintptr_t>(out.data) % 64 == 0 &&
+         run_direct(in, out, count, set, true);
 }
 
 StripFn StripProgram::whole(unsigned splat, const StripSet& set) const {
@@ -389,7 +396,7 @@ StripFn StripProgram::whole(unsigned splat, const StripSet& set) const {
 void StripProgram::run(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
                        int64_t count, const LineContext& context, const StripSet& set) const {
   if (count <= 0) return;
-  if (direct_ && run_direct(in, out, count, set)) return;
+  if (direct_ && run_direct(in, out[outputs_[0].operand], count, set, false)) return;
   StripRun(*this, in, out, count, context, set).run();
 }
 

@@ -197,6 +197,7 @@ LATHE_SIMD F64 load(const double* p) { return F64(_mm512_loadu_pd(p)); }
 LATHE_SIMD void store(float* p, F32 x) { _mm512_storeu_ps(p, x.v); }
 /// Past the caches; p on a boundary of the vector's size.
 LATHE_SIMD void stream(float* p, F32 x) { _mm512_stream_ps(p, x.v); }
+LATHE_SIMD void stream(double* p, F64 x) { _mm512_stream_pd(p, x.v); }
 LATHE_SIMD void end_of_stream() { _mm_sfence(); }
 LATHE_SIMD void store(double* p, F64 x) { _mm512_storeu_pd(p, x.v); }
 

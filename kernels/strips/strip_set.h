@@ -50,6 +50,9 @@ struct StripSet {
   /// bool array. Null: there is none. With splat 0 every primitive has one for each dtype it is
   /// defined on, except the leaves, rare and check.
   StripFn prim[8][kPrims][kDTypeCodes];
+  /// The same, past the caches like `stream`, into an array aligned to 64 bytes. For the cheap
+  /// primitives of floats, which would wait for memory otherwise; null where there is none.
+  StripFn streamed[8][kPrims][kDTypeCodes];
   /// cast[from][to], both stored dtypes other than complex ones; null where from == to.
   StripFn cast[kDTypeCodes][kDTypeCodes];
 
