@@ -111,7 +111,9 @@ class Runner {
   /// while the rows stream past it; rows are split only as far as there are too few tasks
   /// otherwise, and then both sides are packed once for all.
   void choose_blocks() {
-    constexpr int64_t kCols = 384, kLeastCols = 4;
+    constexpr int64_t kLeastCols = 4, kBlockBytes = 384 << 10;
+    const int64_t deep = std::min(p_.depth, p_.block) * static_cast<int64_t>(sizeof(T));
+    const int64_t kCols = std::clamp<int64_t>(kBlockBytes / deep / 32 * 32, 128, 384);
     auto blocks_of = [&](int64_t cols) { return (p_.cols + cols - 1) / cols; };
     int64_t parts = (p_.cols + kCols + kCols / 2 - 1) / (kCols + kCols / 2);
     int64_t work = p_.rows * p_.cols * p_.depth * p_.products >> 22;
@@ -292,9 +294,24 @@ class Runner {
     for (int64_t j = 0; j < block.cols; j += tiles_.cols) {
       call.cols = static_cast<int>(std::min<int64_t>(tiles_.cols, block.cols - j));
       right_panel(at, block, j, k, depth, call.b, call.b_k);
+      fetch_ahead(block, i, j, k, call);
       call.c = c + j;
       tiles_.tile(call);
     }
+  }
+
+  /// Of a packed right side: this strip's share of the panel that comes after panel j of this
+  /// block, further along k or in the next block.
+  void fetch_ahead(const Block& block, int64_t i, int64_t j, int64_t k, TileCall<T>& call) const {
+    call.ahead = call.b;
+    if (!share_right_) return;
+    const bool deeper = k + call.depth < p_.depth;
+    const int64_t col = block.col + j + (deeper ? 0 : block.cols);
+    const int64_t next = deeper ? k + call.depth : 0, strips = block.rows / tiles_.rows + 1;
+    if (col >= p_.cols) return;
+    const int64_t share = std::min(p_.block, p_.depth - next) * tiles_.cols / strips + 1;
+    call.ahead = block.packed_right + col * p_.depth + next * tiles_.cols + i / tiles_.rows * share;
+    call.ahead_k = share / call.depth + 1;
   }
 
   void direct_strip(const Place& at, const Block& block, int64_t i, int rows, int64_t k,

@@ -57,9 +57,15 @@ __attribute__((always_inline)) inline void tile_body(const Call& t, At at, Step 
 template <class V, int R, int NV>
 __attribute__((noinline)) void tile_of(const TileCall<typename V::T>& t) {
   const auto* a = t.a;
-  const int64_t a_k = t.a_k;
+  const auto* ahead = t.ahead;
+  const int64_t a_k = t.a_k, ahead_k = t.ahead_k;
   tile_body<V, R, NV>(
-      t, [&](int i) { return a[i]; }, [&] { a += a_k; });
+      t, [&](int i) { return a[i]; },
+      [&] {
+        __builtin_prefetch(ahead, 0, 2);
+        ahead += ahead_k;
+        a += a_k;
+      });
 }
 
 template <class V, int R, int NV>
