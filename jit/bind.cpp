@@ -9,9 +9,10 @@ namespace lathe::jit {
 namespace {
 
 constexpr size_t kAlign = 64;
-/// Of temporaries at a time: with what is read and written beside them, inside the first-level
-/// cache.
-constexpr int64_t kRowBytes = 16 << 10;
+/// Of temporaries at a time: the second-level cache holds them, what is read beside them and what
+/// the next turn will read. Fewer would stay in the first-level one, but each turn costs some
+/// twenty nanoseconds a member.
+constexpr int64_t kRowBytes = 128 << 10;
 /// Reductions take so many rows side by side: worth the second-level cache, if it holds them.
 constexpr int64_t kRowsAbreast = 4, kMostRowBytes = 256 << 10;
 

@@ -92,24 +92,39 @@ bool PointwiseKernel::may_replace(size_t tensor) const {
   if (c.stores.size() != 1) return false;
   const Load& store = c.stores[0];
   auto buffer = [&](int b) { return nest_.buffers[static_cast<size_t>(b)]; };
-  // Along an axis of one position there is no step.
-  auto same_steps = [&](const Load& load) {
-    for (size_t axis = 0; axis < nest_.axes.size(); ++axis)
-      if (!identical(nest_.axes[axis].extent, Int(1)) &&
-          !identical(load.map.strides[axis], store.map.strides[axis]))
-        return false;
-    return true;
-  };
   bool read = false;
   for (const Operand& o : c.operands) {
     const auto* load = std::get_if<Load>(&o);
     if (load == nullptr || static_cast<size_t>(load->buf) != tensor) continue;
     read = true;
     if (buffer(load->buf).dtype != buffer(store.buf).dtype ||
-        !identical(load->map.offset, store.map.offset) || !same_steps(*load))
+        !identical(load->map.offset, store.map.offset) || !moves_like_result(*load))
       return false;
   }
   return read;
+}
+
+/// Along an axis of one position there is no step.
+bool PointwiseKernel::moves_like_result(const Load& load) const {
+  const Load& store = only_statement(nest_).stores[0];
+  for (size_t axis = 0; axis < nest_.axes.size(); ++axis)
+    if (!identical(nest_.axes[axis].extent, Int(1)) &&
+        !identical(load.map.strides[axis], store.map.strides[axis]))
+      return false;
+  return true;
+}
+
+bool PointwiseKernel::fetch_ahead(size_t tensor) {
+  const Compute& c = only_statement(nest_);
+  if (c.stores.size() != 1) return false;
+  for (const Operand& o : c.operands) {
+    const auto* load = std::get_if<Load>(&o);
+    if (load == nullptr || static_cast<size_t>(load->buf) != tensor) continue;
+    if (!moves_like_result(*load) || !identical(load->map.strides.back(), Int(1))) return false;
+    fetched_ahead_ = static_cast<int>(tensor);
+    return true;
+  }
+  return false;
 }
 
 PointwiseKernel::Bound PointwiseKernel::bind(const std::function<int64_t(Int)>& value) const {
@@ -185,8 +200,8 @@ int64_t PointwiseKernel::Launch::grain() const {
   return std::max<int64_t>(1024, (int64_t{1} << 18) / (1 + kernel_.nest_.facts.flops_per_element));
 }
 
-void PointwiseKernel::Launch::piece(absl::Span<std::byte* const> places, int64_t begin,
-                                    int64_t end) {
+void PointwiseKernel::Launch::piece(absl::Span<std::byte* const> places, int64_t begin, int64_t end,
+                                    int64_t ahead) {
   if (begin == end) return;
   if (code_ == nullptr) return by_strips(places, begin, end);
   const int64_t origins[] = {0};
@@ -197,6 +212,7 @@ void PointwiseKernel::Launch::piece(absl::Span<std::byte* const> places, int64_t
   args.origins = origins;
   args.begin = begin;
   args.end = end;
+  args.ahead = ahead;
   args.error = reinterpret_cast<uint64_t*>(&error_);
   static_assert(sizeof error_ == sizeof(uint64_t));
   code_->fn(&args);
@@ -266,7 +282,8 @@ ElementwiseSpec PointwiseKernel::spec() const {
       Stride s = identical(inner, Int(1))                            ? Stride::contiguous
                  : identical(inner, Int(0)) && k < c.operands.size() ? Stride::uniform
                                                                      : Stride::strided;
-      spec.operands.push_back({nest_.buffers[static_cast<size_t>(load->buf)].dtype, s});
+      bool ahead = k < c.operands.size() && load->buf == fetched_ahead_ && s == Stride::contiguous;
+      spec.operands.push_back({nest_.buffers[static_cast<size_t>(load->buf)].dtype, s, ahead});
     }
     ++k;
   }

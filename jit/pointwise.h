@@ -34,6 +34,10 @@ class PointwiseKernel {
   /// Whether the one result may lie on this tensor: where its elements are read is where the
   /// results of the same size are written.
   bool may_replace(size_t tensor) const;
+  /// Has this tensor's elements called into a cache before the piece that reads them
+  /// (Launch::piece). False, and nothing done, if it is not read as the one result is written: row
+  /// by row, element by element. Before the first run.
+  bool fetch_ahead(size_t tensor);
 
   /// A nest's Ints as numbers, for one set of sizes.
   struct Bound {
@@ -68,8 +72,9 @@ class PointwiseKernel {
     /// Where each operand begins; pieces may be told other places.
     using Places = absl::InlinedVector<std::byte*, 8>;
     const Places& places() const { return places_; }
-    /// Row-major positions [begin, end), each once, from any thread.
-    void piece(absl::Span<std::byte* const> places, int64_t begin, int64_t end);
+    /// Row-major positions [begin, end), each once, from any thread. ahead: by how many positions
+    /// what is fetched ahead is.
+    void piece(absl::Span<std::byte* const> places, int64_t begin, int64_t end, int64_t ahead = 0);
     void piece(int64_t begin, int64_t end) { piece(places_, begin, end); }
     /// How many positions are worth handing to a thread.
     int64_t grain() const;
@@ -101,12 +106,14 @@ class PointwiseKernel {
  private:
   const Code* code_for(const Run& run) const;
   ElementwiseSpec spec() const;
+  bool moves_like_result(const Load& load) const;
   absl::InlinedVector<const Load*, 6> loads() const;  // operands then stores; null: a uniform
   [[noreturn]] void check_failed(const Run& run, const Bound& bound, int64_t linear,
                                  uint32_t code) const;
 
   Nest nest_;
   std::vector<int> tensors_;
+  int fetched_ahead_ = -1;  // which of them
   std::vector<Number> numbers_;
   own::Program strips_;
   absl::InlinedVector<int, 8> buffer_of_;

@@ -18,14 +18,15 @@ std::byte* RowPart::origin(absl::Span<std::byte* const> temporaries, size_t buff
   return t < 0 ? call.buffers[buffer] : temporaries[static_cast<size_t>(t)];
 }
 
-void RowPart::run(absl::Span<std::byte* const> temporaries, int64_t first, int64_t end) {
+void RowPart::run(absl::Span<std::byte* const> temporaries, int64_t first, int64_t end,
+                  int64_t ahead) {
   if (launch) {
     PointwiseKernel::Launch::Places places = launch->places();
     const auto& buffers = member.step.kernel->buffer_of();
     for (size_t k = 0; k < places.size(); ++k)
       if (buffers[k] >= 0 && member.temporary[static_cast<size_t>(buffers[k])] >= 0)
         places[k] = origin(temporaries, static_cast<size_t>(buffers[k]));
-    return launch->piece(absl::MakeConstSpan(places), first * inner, end * inner);
+    return launch->piece(absl::MakeConstSpan(places), first * inner, end * inner, ahead * inner);
   }
   auto bytes = [](DType d) { return static_cast<int64_t>(size_of(d)); };
   const std::byte* x =
@@ -49,8 +50,9 @@ void run_rows(const RowGroup& group, const Bound::OfStep& bound, std::deque<RowP
         temporaries[t] = by < 0 ? scratch.data() + bound.scratch[t] - r * bound.row_bytes[t]
                                 : parts[static_cast<size_t>(by)].call.buffers.back();
       }
+      const int64_t next = r + bound.block, ahead = next < bound.rows ? bound.block : 0;
       for (RowPart& part : parts)
-        part.run(absl::MakeConstSpan(temporaries), r, std::min(end, r + bound.block));
+        part.run(absl::MakeConstSpan(temporaries), r, std::min(end, next), ahead);
     }
   });
   for (RowPart& part : parts)

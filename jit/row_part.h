@@ -26,8 +26,9 @@ struct RowPart {
   KernelCall call;
   std::optional<PointwiseKernel::Launch> launch;  // a kernel's; none: a reduction
 
-  /// Rows [first, end). `temporaries`: where each would begin if all rows of it were there.
-  void run(absl::Span<std::byte* const> temporaries, int64_t first, int64_t end);
+  /// Rows [first, end); `ahead`: how many further the next turn begins. `temporaries`: where each
+  /// would begin if all rows of it were there.
+  void run(absl::Span<std::byte* const> temporaries, int64_t first, int64_t end, int64_t ahead);
 
  private:
   /// Where a buffer begins, or would.

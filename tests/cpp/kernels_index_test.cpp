@@ -82,6 +82,34 @@ TEST(KernelsIndex, ScatterLastWinsAndAddGoesInOrder) {
   EXPECT_EQ(values_of<float>(run1("scatter", x, 0, index, 2.5)), expected);
 }
 
+// One element along the axis, of what a pooling's window gives: more than a piece of them, and
+// operands whose axes cannot be joined.
+TEST(KernelsIndex, OneElementAlongTheAxis) {
+  for (int axis = 0; axis < 3; ++axis)
+    for (bool turned : {false, true}) {
+      Shape xs{30, 40, 50}, is = xs;
+      is[static_cast<size_t>(axis)] = 1;
+      Tensor x = turned ? run1("permute", random_tensor(DType::f32, {50, 40, 30}, 6), Ints{2, 1, 0})
+                        : random_tensor(DType::f32, xs, 6);
+      Tensor index = random_index(is, xs[static_cast<size_t>(axis)].value(), 7);
+      Tensor source = random_tensor(DType::f32, is, 8);
+      auto from = values_of<float>(run1("clone", x)), put = from, add = from, taken = from;
+      auto where = values_of<int64_t>(index);
+      auto values = values_of<float>(source);
+      taken.clear();
+      for_each(is, [&](const std::vector<int64_t>& at) {
+        auto there = at;
+        there[static_cast<size_t>(axis)] = where[linear(is, at)];
+        taken.push_back(from[linear(xs, there)]);
+        put[linear(xs, there)] = values[linear(is, at)];
+        add[linear(xs, there)] += values[linear(is, at)];
+      });
+      EXPECT_EQ(values_of<float>(run1("gather", x, axis, index)), taken);
+      EXPECT_EQ(values_of<float>(run1("scatter", x, axis, index, source)), put);
+      EXPECT_EQ(values_of<float>(run1("scatter_add", x, axis, index, source)), add);
+    }
+}
+
 TEST(KernelsIndex, SelectMovesWholeSlices) {
   Tensor x = random_tensor(DType::f32, {10, 4, 6}, 7);
   for (int axis = 0; axis < 3; ++axis) {

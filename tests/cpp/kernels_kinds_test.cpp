@@ -208,6 +208,47 @@ TEST(KernelsView, SharesTheStorage) {
   EXPECT_EQ(values_of<float>(y), (std::vector<float>{1, 5, 9, 13, 17, 21, 3, 7, 11, 15, 19, 23}));
 }
 
+// Copies of lines of a few elements go by nests of up to three axes, longer ones line by line; all
+// axes in all orders, each of them short and long, and repeated.
+TEST(KernelsView, CopiesInAnyOrderOfAxes) {
+  std::mt19937 rng(3);
+  for (DType d : {DType::u8, DType::bf16, DType::f32, DType::f64})
+    for (int trial = 0; trial < 60; ++trial) {
+      Shape shape;
+      Shape order;
+      for (int64_t i = 0; i < 5; ++i) {
+        const int64_t sizes[] = {1, 2, 3, 4, 5, 9};
+        shape.push_back(sizes[rng() % 6]);
+        order.push_back(i);
+      }
+      std::shuffle(order.begin(), order.end(), rng);
+      Tensor x = random_tensor(d, shape, static_cast<uint32_t>(trial));
+      Tensor y = run1("permute", x, order);
+      if (trial % 3 == 0) y = run1("unsqueeze", y, static_cast<int>(rng() % 6));
+      if (trial % 3 == 0) {
+        Shape wide = y.shape();
+        for (Int& size : wide)
+          if (identical(size, Int(1))) size = 3;
+        y = run1("expand", y, wide);
+      }
+      const auto from = bytes_of(x);
+      Tensor copy = run1("clone", y);
+      const size_t bytes = size_of(d);
+      const int64_t n = y.numel().value();
+      for (int64_t i = 0; i < n; ++i) {
+        int64_t rest = i, at = 0;
+        for (size_t axis = y.shape().size(); axis-- > 0;) {
+          at += rest % y.shape()[axis].value() * y.geometry().strides[axis].value();
+          rest /= y.shape()[axis].value();
+        }
+        ASSERT_EQ(std::memcmp(copy.data() + i * static_cast<int64_t>(bytes),
+                              &from[static_cast<size_t>(at) * bytes], bytes),
+                  0)
+            << to_string(y.shape()) << " element " << i;
+      }
+    }
+}
+
 TEST(KernelsView, PutsBack) {
   Tensor x = tensor_of(counted<float>(6), DType::f32, {2, 3});
   Tensor v = tensor_of<float>({70, 80}, DType::f32, {2, 1});

@@ -162,6 +162,31 @@ TEST(StripProgram, OneStepIsOneCall) {
   }
 }
 
+TEST(StripProgram, StreamedResultsHaveTheSameBits) {
+  for (const StripSet* set : strip_sets())
+    for (DType d : {DType::f32, DType::f64})
+      for (int64_t n : {1, 7, 64, 1000}) {
+        const StripProgram program(
+            build([](absl::Span<const Expr> in) { return Exprs{in[0] - in[1]}; }, {d, d}));
+        std::mt19937_64 rng(static_cast<uint64_t>(n));
+        Line a(d, n, 1, rng), b(d, n, 0, rng);
+        std::vector<std::byte> want(static_cast<size_t>(n) * 8), room(want.size() + 128);
+        auto* got = room.data() + (64 - reinterpret_cast<uintptr_t>(room.data()) % 64);
+        const LineOperand in[] = {a.operand(), b.operand()}, to{want.data(), 1};
+        program.run(in, absl::MakeConstSpan(&to, 1), n, {}, *set);
+        // Of one element it is not a line of two operands, but a single result.
+        ASSERT_EQ(program.run_streamed(in, {got, 1}, n, *set), true) << set->name << " " << n;
+        EXPECT_EQ(std::memcmp(got, want.data(), static_cast<size_t>(n) * size_of(d)), 0);
+        EXPECT_FALSE(program.run_streamed(in, {got + size_of(d), 1}, n, *set));
+      }
+  const StripProgram two(
+      build([](absl::Span<const Expr> in) { return Exprs{exp(in[0]) + in[0]}; }, {DType::f32}));
+  alignas(64) float x[16] = {}, y[16] = {};
+  const LineOperand in{reinterpret_cast<std::byte*>(x), 1};
+  EXPECT_FALSE(two.run_streamed(absl::MakeConstSpan(&in, 1), {reinterpret_cast<std::byte*>(y), 1},
+                                16, strips()));
+}
+
 TEST(StripProgram, FewStripsForLongChains) {
   auto f = build(
       [](absl::Span<const Expr> in) {
