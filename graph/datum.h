@@ -43,4 +43,9 @@ class Datum {
 };
 using Data = std::vector<Datum>;
 
+struct SymbolSource;
+/// What a symbol is, by the argument for the parameter that says it; or by all of its block's.
+Int said(const SymbolSource& source, const Datum& argument);
+Int said(const SymbolSource& source, const Data& arguments);
+
 }  // namespace lathe::ir

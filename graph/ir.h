@@ -203,6 +203,9 @@ struct SymbolInfo {
 struct SymbolSource {
   Value* value = nullptr;  // null: nothing says
   int axis = -1;
+
+  /// Does a parameter of the block say it? Those of a graph's body are its inputs.
+  bool is_parameter_of(const Block& block) const;
 };
 
 class Graph {
@@ -267,6 +270,8 @@ class Graph {
   /// By symbol number. A symbol means its first source in program order.
   std::vector<SymbolSource> sources() const { return sources(symbols_.size()); }
   std::vector<SymbolSource> sources(size_t count) const;
+  /// Do inputs say all that the expression mentions? `sources`: this graph's.
+  bool inputs_say(Int e, absl::Span<const SymbolSource> sources) const;
 
   // ── constants too large to stand in the text, and functions called ──
   const std::vector<Tensor>& constants() const { return constants_; }

@@ -1,9 +1,11 @@
 // What is computed from a whole graph: copies, effects, symbol sources, its scope.
+#include <absl/algorithm/container.h>
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
 #include "core/error.h"
 #include "core/stable_hash.h"
+#include "graph/datum.h"
 #include "graph/ir.h"
 #include "graph/text.h"
 
@@ -223,6 +225,23 @@ void note_sources(const Block& block, std::vector<SymbolSource>& sources) {
 }
 
 }  // namespace
+
+bool SymbolSource::is_parameter_of(const Block& block) const {
+  return value != nullptr && value->node() == nullptr && value->block() == &block;
+}
+
+Int said(const SymbolSource& source, const Datum& argument) {
+  return source.axis < 0 ? argument.integer() : argument.tensor().size(source.axis);
+}
+Int said(const SymbolSource& source, const Data& arguments) {
+  return said(source, arguments[source.value->index()]);
+}
+
+bool Graph::inputs_say(Int e, absl::Span<const SymbolSource> sources) const {
+  return absl::c_all_of(symbols_of(e), [&](uint32_t k) {
+    return k < sources.size() && sources[k].is_parameter_of(body());
+  });
+}
 
 std::vector<SymbolSource> Graph::sources(size_t count) const {
   std::vector<SymbolSource> out(count);

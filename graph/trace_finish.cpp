@@ -133,9 +133,9 @@ void Tracer::refuse_unknown_facts(const Graph& graph) {
   for (const SymFact& f : graph.assumptions())
     for (Int e : {f.a, f.b})
       for (uint32_t k : symbols_of(e)) {
-        const Value* v = k < sources.size() ? sources[k].value : nullptr;
-        bool input = v != nullptr && v->node() == nullptr && v->block() == &graph.body();
-        if (v == nullptr || input) continue;
+        if (k >= sources.size() || sources[k].value == nullptr ||
+            sources[k].is_parameter_of(graph.body()))
+          continue;
         throw TraceError({.problem = "the traced code branches on a size that data decides",
                           .got = absl::StrCat("the question whether ", to_string(f)),
                           .next = "compare tensors, or compute it outside of the traced function",
@@ -226,10 +226,7 @@ Datum one_returned(const Traced& traced, const Returned& r, const Data& inputs, 
   std::vector<std::optional<Int>> sizes(traced.graph.symbols().size());
   auto sources = traced.graph.sources();
   for (size_t k = 0; k < sources.size(); ++k) {
-    const Value* v = sources[k].value;
-    if (v == nullptr || v->node() != nullptr || v->block() != &traced.graph.body()) continue;
-    const Datum& input = inputs[v->index()];
-    sizes[k] = sources[k].axis < 0 ? input.integer() : input.tensor().size(sources[k].axis);
+    if (sources[k].is_parameter_of(traced.graph.body())) sizes[k] = said(sources[k], inputs);
   }
   std::function<Int(Int)> change = [&](Int e) {
     return substitute(e, [&](uint32_t k) {

@@ -29,32 +29,18 @@ ir::InputSpec spec_for(const ir::Datum& d, const std::string& name) {
   return s;
 }
 
-bool is_input(const ir::Graph& g, const ir::SymbolSource& s) {
-  return s.value != nullptr && s.value->node() == nullptr && s.value->block() == &g.body();
-}
-
 /// What each symbol of the graph is on these inputs.
 Shape symbols_on(const Function::Compiled& c, const ir::Data& inputs) {
   Shape out;
-  for (const ir::SymbolSource& s : c.sources) {
-    Int v = 0;
-    if (is_input(c.traced.graph, s)) {
-      const ir::Datum& d = inputs[s.value->index()];
-      v = s.axis < 0 ? d.integer() : d.tensor().size(s.axis);
-    }
-    out.push_back(v);
-  }
+  for (const ir::SymbolSource& s : c.sources)
+    out.push_back(s.is_parameter_of(c.traced.graph.body()) ? ir::said(s, inputs) : Int(0));
   return out;
 }
 
 /// Reads off the graph once what fits() asks on every call.
 void prepare_guards(Function::Compiled& c, absl::Span<const std::string> names) {
   c.sources = c.traced.graph.sources();
-  auto from_inputs = [&](Int e) {
-    for (uint32_t k : symbols_of(e))
-      if (k >= c.sources.size() || !is_input(c.traced.graph, c.sources[k])) return false;
-    return true;
-  };
+  auto from_inputs = [&](Int e) { return c.traced.graph.inputs_say(e, c.sources); };
   for (const Guard& g : c.traced.guards) {
     if (g.kind == GuardKind::relation && from_inputs(g.fact.a) && from_inputs(g.fact.b))
       c.relations.push_back(g.fact);

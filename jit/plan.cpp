@@ -19,11 +19,8 @@ class Planner {
 
   void run() {
     p_.sources_ = p_.graph_.sources();
-    for (uint32_t k = 0; k < p_.sources_.size(); ++k) {
-      const Value* v = p_.sources_[k].value;
-      static_symbols_.push_back(v != nullptr && v->node() == nullptr &&
-                                v->block() == &p_.graph_.body());
-    }
+    for (const ir::SymbolSource& s : p_.sources_)
+      static_symbols_.push_back(s.is_parameter_of(p_.graph_.body()));
     for (Value* v : p_.graph_.inputs()) p_.input_slots_.push_back(slot(v));
     find_geometry(p_.graph_.body());
     block(p_.graph_.body(), p_.steps_);

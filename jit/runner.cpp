@@ -84,10 +84,7 @@ std::vector<int64_t> Runner::take_inputs(const ir::Data& inputs) {
   std::vector<int64_t> symbols(p_.sources_.size(), 0);
   for (size_t k = 0; k < symbols.size(); ++k) {
     const ir::SymbolSource& s = p_.sources_[k];
-    if (s.value == nullptr || s.value->node() != nullptr || s.value->block() != &p_.graph_.body())
-      continue;
-    const ir::Datum& d = inputs[s.value->index()];
-    symbols[k] = s.axis < 0 ? d.integer().value() : d.tensor().size(s.axis).value();
+    if (s.is_parameter_of(p_.graph_.body())) symbols[k] = ir::said(s, inputs).value();
   }
   return symbols;
 }
@@ -155,12 +152,7 @@ void Runner::ask_facts() const {
 }
 
 bool Runner::answerable(const SymFact& f) const {
-  for (Int e : {f.a, f.b})
-    for (uint32_t k : symbols_of(e)) {
-      const ir::Value* v = p_.sources_[k].value;
-      if (v == nullptr || v->node() != nullptr || v->block() != &p_.graph_.body()) return false;
-    }
-  return true;
+  return p_.graph_.inputs_say(f.a, p_.sources_) && p_.graph_.inputs_say(f.b, p_.sources_);
 }
 
 // ── slots ───────────────────────────────────────────────────────────────────────────────────────

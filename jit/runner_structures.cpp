@@ -35,11 +35,9 @@ ir::Data Runner::inner(const Step::Inner& block, std::vector<Bound::OfStep>& bou
 
 void Runner::bind_parameters(const Step::Inner& inner) {
   for (uint32_t k = 0; k < p_.sources_.size(); ++k) {
-    const ir::SymbolSource& src = p_.sources_[k];
-    if (src.value == nullptr || src.value->node() != nullptr || src.value->block() != inner.block)
-      continue;
-    const ir::Datum& d = at(inner.parameters[src.value->index()]);
-    now_[k] = src.axis < 0 ? d.integer().value() : d.tensor().size(src.axis).value();
+    const ir::SymbolSource& source = p_.sources_[k];
+    if (source.is_parameter_of(*inner.block))
+      now_[k] = ir::said(source, at(inner.parameters[source.value->index()])).value();
   }
 }
 

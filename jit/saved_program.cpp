@@ -12,10 +12,6 @@
 namespace lathe::jit {
 namespace {
 
-bool is_input(const ir::Value* v, const ir::Graph& g) {
-  return v != nullptr && v->node() == nullptr && v->block() == &g.body();
-}
-
 std::string shown(const ir::Datum& d) {
   return d.is_tensor() ? lathe::to_string(type_of(d.tensor())) : lathe::to_string(d.arg());
 }
@@ -55,11 +51,7 @@ void SavedProgram::plan_checks() {
       if (t->shape[axis].known())
         fixed_.push_back({i, static_cast<int>(axis), t->shape[axis].value()});
   }
-  auto answerable = [&](Int e) {
-    for (uint32_t k : symbols_of(e))
-      if (k >= sources_.size() || !is_input(sources_[k].value, captured_)) return false;
-    return true;
-  };
+  auto answerable = [&](Int e) { return captured_.inputs_say(e, sources_); };
   for (const SymFact& f : captured_.assumptions())
     if (answerable(f.a) && answerable(f.b)) facts_.push_back(f);
 }
@@ -104,10 +96,7 @@ void SavedProgram::check(const ir::Data& inputs) const {
     if (!got.known() || got.value() != f.size) refuse(f.input, shown(inputs[f.input]));
   }
   auto value = [&](Int e) {
-    return e.known() ? e : substitute(e, [&](uint32_t k) {
-      const ir::Datum& d = inputs[sources_[k].value->index()];
-      return sources_[k].axis < 0 ? d.integer() : d.tensor().size(sources_[k].axis);
-    });
+    return e.known() ? e : substitute(e, [&](uint32_t k) { return ir::said(sources_[k], inputs); });
   };
   for (const SymFact& f : facts_) {
     Int a = value(f.a), b = value(f.b);

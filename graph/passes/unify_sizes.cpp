@@ -28,13 +28,7 @@ int unify_sizes(Graph& graph, Rewrites& rewrites) {
   GraphScope scope(graph);
   auto sources = graph.sources();
   // Sizes of inputs are known everywhere; a symbol that something inside says is left alone.
-  auto from_inputs = [&](Int e) {
-    for (uint32_t k : symbols_of(e)) {
-      const Value* v = k < sources.size() ? sources[k].value : nullptr;
-      if (v == nullptr || v->node() != nullptr || v->block() != &graph.body()) return false;
-    }
-    return true;
-  };
+  auto from_inputs = [&](Int e) { return graph.inputs_say(e, sources); };
   absl::flat_hash_map<uint64_t, Int> known;
   std::function<Int(Int)> change = [&](Int e) {
     if (e.known()) return e;
