@@ -1,5 +1,7 @@
 // From symbols to numbers: loop bounds and strides of kernels, arguments of ops, how many rows a
 // group takes at a time, and where intermediates lie in the arena.
+#include <absl/container/flat_hash_map.h>
+
 #include <algorithm>
 
 #include "core/error.h"
@@ -9,18 +11,35 @@ namespace lathe::jit {
 namespace {
 
 constexpr size_t kAlign = 64;
-/// Of temporaries at a time: the second-level cache holds them, what is read beside them and what
-/// the next turn will read. Fewer would stay in the first-level one, but each turn costs some
-/// twenty nanoseconds a member.
-constexpr int64_t kRowBytes = 128 << 10;
-/// Reductions take so many rows side by side: worth the second-level cache, if it holds them.
-constexpr int64_t kRowsAbreast = 4, kMostRowBytes = 256 << 10;
+/// What a turn reads and writes, once each: the second-level cache holds it, and what the next turn
+/// will read. Less would stay in the first-level one, but each turn costs some twenty nanoseconds a
+/// member.
+constexpr int64_t kTurnBytes = 256 << 10;
 
 int64_t rows_at_a_time(int64_t row_bytes, int64_t rows) {
-  row_bytes = std::max<int64_t>(1, row_bytes);
-  int64_t many = kRowBytes / row_bytes / kRowsAbreast * kRowsAbreast;
-  if (many == 0) many = std::clamp<int64_t>(kMostRowBytes / row_bytes, 1, kRowsAbreast);
+  int64_t many = kTurnBytes / std::max<int64_t>(1, row_bytes);
+  if (many > kRowsAbreast) many = many / kRowsAbreast * kRowsAbreast;
   return std::clamp<int64_t>(many, 1, std::max<int64_t>(1, rows));
+}
+
+/// Bytes a row of what comes from outside or stays, each value once.
+int64_t bytes_outside(const RowGroup& group, absl::Span<const int64_t> inner) {
+  absl::flat_hash_map<int, int64_t> by_slot;
+  for (size_t i = 0; i < group.members.size(); ++i) {
+    const RowGroup::Member& m = group.members[i];
+    auto note = [&](int slot, DType dtype) {
+      int64_t& bytes = by_slot[slot];
+      bytes = std::max(bytes, inner[i] * static_cast<int64_t>(size_of(dtype)));
+    };
+    for (size_t k = 0; k < m.inputs.size(); ++k)
+      if (m.temporary[k] < 0)
+        note(m.step.in[m.inputs[k]], m.step.node->in(m.inputs[k])->tensor().dtype);
+    for (size_t k = 0; k < m.step.out.size(); ++k)
+      if (m.keeps(k)) note(m.step.out[k], m.step.types[k].dtype);
+  }
+  int64_t total = 0;
+  for (const auto& [slot, bytes] : by_slot) total += bytes;
+  return total;
 }
 
 size_t aligned(size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
@@ -53,11 +72,11 @@ void bind_rows(const RowGroup& group, absl::Span<const int64_t> symbols, Bound::
     bind_step(group.members[i].step, symbols, b.members[i]);
     b.inner.push_back(evaluate(group.members[i].inner, symbols).value());
   }
-  int64_t row = 0;
+  int64_t row = bytes_outside(group, b.inner);
   for (const RowGroup::Temporary& t : group.temporaries) {
     b.row_bytes.push_back(evaluate(t.elements, symbols).value() *
                           static_cast<int64_t>(size_of(t.dtype)));
-    row += b.row_bytes.back();
+    if (t.replaced_by < 0) row += b.row_bytes.back();  // else it lies in a result
   }
   b.block = rows_at_a_time(row, b.rows);
   for (size_t t = 0; t < b.row_bytes.size(); ++t) {

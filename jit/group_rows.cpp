@@ -191,18 +191,18 @@ class Grouping {
       rows.members.push_back(std::move(m));
     }
     place_in_results(rows);
-    fetch_ahead(rows);
+    fetch_ahead(rows, g);
     return out;
   }
 
   /// What comes from outside is read by the first member of a turn, which is short of arithmetic,
   /// and waited for. So the first kernel that reads it calls for the next turn's rows meanwhile.
-  static void fetch_ahead(RowGroup& rows) {
+  static void fetch_ahead(RowGroup& rows, const Group& g) {
     absl::flat_hash_set<const Value*> called;
     for (RowGroup::Member& m : rows.members)
       for (size_t i = 0; i < m.inputs.size() && m.fold == nullptr; ++i) {
         const Value* v = m.step.node->in(m.inputs[i]);
-        if (m.temporary[i] < 0 && !called.contains(v) && m.step.kernel->fetch_ahead(i)) {
+        if (!g.makes(v) && !called.contains(v) && m.step.kernel->fetch_ahead(i)) {
           called.insert(v);
           break;  // one a kernel
         }

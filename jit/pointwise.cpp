@@ -117,11 +117,12 @@ bool PointwiseKernel::moves_like_result(const Load& load) const {
 bool PointwiseKernel::fetch_ahead(size_t tensor) {
   const Compute& c = only_statement(nest_);
   if (c.stores.size() != 1) return false;
-  for (const Operand& o : c.operands) {
-    const auto* load = std::get_if<Load>(&o);
-    if (load == nullptr || static_cast<size_t>(load->buf) != tensor) continue;
-    if (!moves_like_result(*load) || !identical(load->map.strides.back(), Int(1))) return false;
-    fetched_ahead_ = static_cast<int>(tensor);
+  for (size_t k = 0; k < c.operands.size(); ++k) {
+    const auto* load = std::get_if<Load>(&c.operands[k]);
+    if (load == nullptr || static_cast<size_t>(load->buf) != tensor || !moves_like_result(*load) ||
+        !identical(load->map.strides.back(), Int(1)))
+      continue;
+    fetched_ahead_ = static_cast<int>(k);
     return true;
   }
   return false;
@@ -282,7 +283,7 @@ ElementwiseSpec PointwiseKernel::spec() const {
       Stride s = identical(inner, Int(1))                            ? Stride::contiguous
                  : identical(inner, Int(0)) && k < c.operands.size() ? Stride::uniform
                                                                      : Stride::strided;
-      bool ahead = k < c.operands.size() && load->buf == fetched_ahead_ && s == Stride::contiguous;
+      const bool ahead = static_cast<int>(k) == fetched_ahead_;
       spec.operands.push_back({nest_.buffers[static_cast<size_t>(load->buf)].dtype, s, ahead});
     }
     ++k;

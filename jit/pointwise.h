@@ -113,7 +113,7 @@ class PointwiseKernel {
 
   Nest nest_;
   std::vector<int> tensors_;
-  int fetched_ahead_ = -1;  // which of them
+  int fetched_ahead_ = -1;  // which operand
   std::vector<Number> numbers_;
   own::Program strips_;
   absl::InlinedVector<int, 8> buffer_of_;

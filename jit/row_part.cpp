@@ -40,17 +40,24 @@ void RowPart::run(absl::Span<std::byte* const> temporaries, int64_t first, int64
 void run_rows(const RowGroup& group, const Bound::OfStep& bound, std::deque<RowPart>& parts) {
   int64_t work = 1;
   for (int64_t inner : bound.inner) work += inner;
-  int64_t blocks = std::max<int64_t>(1, kRowWork / (work * bound.block));
-  parallel_for(bound.rows, blocks * bound.block, [&](int64_t begin, int64_t end) {
+  // Every thread has several turns, even where all rows would be one.
+  const int threads = pool_threads();
+  const int64_t share = bound.rows / (4 * threads) / kRowsAbreast * kRowsAbreast;
+  const int64_t least = std::min(bound.block, kRowsAbreast);
+  const int64_t block = threads == 1 ? bound.block : std::clamp(share, least, bound.block);
+  int64_t blocks = std::max<int64_t>(1, kRowWork / (work * block));
+  parallel_for(bound.rows, blocks * block, [&](int64_t begin, int64_t end) {
     Scratch scratch(bound.scratch_bytes);
     absl::InlinedVector<std::byte*, 8> temporaries(group.temporaries.size());
-    for (int64_t r = begin; r < end; r += bound.block) {
+    for (int64_t r = begin; r < end; r += block) {
       for (size_t t = 0; t < temporaries.size(); ++t) {
         int by = group.temporaries[t].replaced_by;
         temporaries[t] = by < 0 ? scratch.data() + bound.scratch[t] - r * bound.row_bytes[t]
                                 : parts[static_cast<size_t>(by)].call.buffers.back();
       }
-      const int64_t next = r + bound.block, ahead = next < bound.rows ? bound.block : 0;
+      // After the last turn of a share come the rows of another one, this thread's as likely as
+      // not.
+      const int64_t next = r + block, ahead = next < bound.rows ? block : 0;
       for (RowPart& part : parts)
         part.run(absl::MakeConstSpan(temporaries), r, std::min(end, next), ahead);
     }

@@ -47,7 +47,7 @@ struct Step {
 };
 
 /// Kernels and reductions over the same rows, run together a few rows at a time, so that what goes
-/// from one to the next stays in the nearest cache. Row r of each is row r of every other.
+/// from one to the next stays in a near cache. Row r of each is row r of every other.
 struct RowGroup {
   struct Member {
     Step step;  // a kernel, or an op that reduces what is inside the row
@@ -69,6 +69,9 @@ struct RowGroup {
   std::vector<Member> members;
   std::vector<Temporary> temporaries;
 };
+
+/// Reductions take so many rows side by side.
+inline constexpr int64_t kRowsAbreast = 4;
 
 /// Joins steps into row groups, in place.
 void group_rows(std::vector<Step>& steps,

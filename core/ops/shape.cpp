@@ -182,7 +182,8 @@ Tensor put_side_by_side(const Tensor& dy) {
   return S::reshape(S::permute(dy, order), shape);
 }
 
-/// Each position of the window in turn adds its elements back: a defined order, k*k strided adds.
+/// Windows side by side are moved back, into zeros unless they are known to cover all. Others: each
+/// position of the window in turn adds its elements, a defined order, in k*k strided adds.
 Grads windows_grad(Grad g) {
   Shape kernel = g.ints(1), stride = g.ints(2), shape = g.shape(0);
   Tensor dy = g.dy();

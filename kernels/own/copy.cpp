@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "kernels/own/kinds.h"
-#include "kernels/own/rows.h"
+#include "kernels/own/odometer.h"
 #include "kernels/own/tiles.h"
 #include "kernels/pool.h"
 #include "kernels/strips/strips.h"
@@ -14,21 +14,26 @@ namespace {
 
 constexpr int64_t kTile = 64;  // of a transposing copy: both sides stay in L1
 
+constexpr int64_t kPiece = 1 << 16;  // elements that are worth a thread
+
 /// The last axes of a walk of two, outermost first: as many as are worth a loop nest of their own.
 struct Nest {
   static constexpr size_t kAxes = 3;
   int64_t extent[kAxes] = {1, 1, 1}, to[kAxes] = {}, from[kAxes] = {};
   size_t axes = 1;
 
-  /// Long lines are a nest by themselves; short ones are taken together with the axes around them.
+  /// A long line is a nest by itself; short ones are taken together with the axes around them, as
+  /// long as a step of the outermost is at most a piece.
   explicit Nest(const Walk& w) {
     constexpr int64_t kFew = 8;
     const size_t rank = w.shape.size();
-    axes = w.shape[rank - 1] > kFew ? 1 : std::min(rank, kAxes);
-    for (size_t i = 0; i < axes; ++i) {
-      extent[kAxes - 1 - i] = w.shape[rank - 1 - i];
-      to[kAxes - 1 - i] = w.strides[0][rank - 1 - i];
-      from[kAxes - 1 - i] = w.strides[1][rank - 1 - i];
+    int64_t inside = 1;
+    for (axes = 0; axes < std::min(rank, kAxes) && inside <= (axes == 1 ? kFew : kPiece); ++axes) {
+      const size_t k = kAxes - 1 - axes, axis = rank - 1 - axes;
+      extent[k] = w.shape[axis];
+      to[k] = w.strides[0][axis];
+      from[k] = w.strides[1][axis];
+      inside *= extent[k];
     }
   }
   /// The outermost axis of the nest, along which it may be cut, and elements for each of its steps.
@@ -82,29 +87,27 @@ void copy_nest(const Nest& nest, T* to, const T* from) {
 
 /// Everything in nests, cut into pieces of bounded size.
 template <class T>
-void copy_lines(const Walk& w, T* target, const T* source) {
-  constexpr int64_t kPiece = 1 << 16;  // elements
+void copy_nests(const Walk& w, T* target, const T* source) {
   const Nest whole(w);
   const size_t cut = whole.cut();
   const int64_t steps = std::max<int64_t>(1, kPiece / whole.each());
   const int64_t pieces = (whole.extent[cut] + steps - 1) / steps;
-  int64_t nests = 1;
-  for (size_t i = 0; i + whole.axes < w.shape.size(); ++i) nests *= w.shape[i];
+  const Odometer<2> nests(w.shape, {&w.strides[0], &w.strides[1]}, whole.axes);
   int64_t piece_size = whole.each() * std::min(steps, whole.extent[cut]);
-  parallel_for(nests * pieces, std::max<int64_t>(1, kPiece / piece_size),
+  parallel_for(nests.count() * pieces, std::max<int64_t>(1, kPiece / piece_size),
                [&](int64_t begin, int64_t end) {
-                 Rows<2> rows(w.shape, {&w.strides[0], &w.strides[1]}, whole.axes);
-                 rows.seek(begin / pieces);
+                 Odometer<2> at = nests;
+                 at.seek(begin / pieces);
                  int64_t piece = begin % pieces;
                  Nest part = whole;
                  for (; begin < end; ++begin) {
                    const int64_t first = piece * steps;
                    part.extent[cut] = std::min(steps, whole.extent[cut] - first);
-                   copy_nest(part, target + rows.offset[0] + first * whole.to[cut],
-                             source + rows.offset[1] + first * whole.from[cut]);
+                   copy_nest(part, target + at.offset[0] + first * whole.to[cut],
+                             source + at.offset[1] + first * whole.from[cut]);
                    if (++piece < pieces) continue;
                    piece = 0;
-                   rows.next();
+                   at.next();
                  }
                });
 }
@@ -186,7 +189,7 @@ void copy_as(const Operand& from, const Operand& to) {
     });
     return;
   }
-  copy_lines(w, target, source);
+  copy_nests(w, target, source);
 }
 
 bool row_major(const Operand& o) {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "core/error.h"
-#include "kernels/own/rows.h"
+#include "kernels/own/odometer.h"
 #include "kernels/pool.h"
 
 namespace lathe::own {
@@ -43,9 +43,10 @@ void move_singles(const Operand& many, size_t axis, const Operand& index, const 
   const int64_t many_last = w.strides[0].back(), one_last = w.strides[1].back();
   auto* many_data = reinterpret_cast<T*>(many.data);
   auto* one_data = reinterpret_cast<T*>(one.data);
-  parallel_for(rows_of(w.shape) * pieces, std::max<int64_t>(1, 8192 / std::min(n, kPiece)),
+  parallel_for(rows_of(w.shape) * pieces,
+               std::max<int64_t>(1, 8192 / std::clamp<int64_t>(n, 1, kPiece)),
                [&](int64_t begin, int64_t end) {
-                 Rows<2> r(w.shape, {&w.strides[0], &w.strides[1]});
+                 Odometer<2> r(w.shape, {&w.strides[0], &w.strides[1]});
                  r.seek(begin / pieces);
                  for (int64_t piece = begin % pieces; begin < end; ++begin) {
                    T* m = many_data + r.offset[0];
@@ -71,7 +72,7 @@ void take_as(const Operand& x, size_t axis, const Operand& index, const int64_t*
   auto* to = reinterpret_cast<T*>(out.data);
   parallel_for(rows_of(index.shape), std::max<int64_t>(1, 8192 / std::max<int64_t>(n, 1)),
                [&](int64_t begin, int64_t end) {
-                 Rows<2> r(index.shape, {&xs, &out.strides});
+                 Odometer<2> r(index.shape, {&xs, &out.strides});
                  r.seek(begin);
                  for (int64_t row = begin; row < end; ++row, r.next()) {
                    const T* source = from + r.offset[0];
@@ -140,7 +141,7 @@ void scatter(const Operand& out, size_t axis, const Operand& index, const int64_
   parallel_for(tasks, std::max<int64_t>(1, 8192 / per_task), [&](int64_t begin, int64_t end) {
     int64_t j0 = by_lead ? 0 : begin * kStretch, j1 = by_lead ? n : std::min(n, end * kStretch);
     int64_t r0 = by_lead ? begin * rows_each : 0, r1 = by_lead ? end * rows_each : rows;
-    Rows<2> r(index.shape, {&os, &source.strides});
+    Odometer<2> r(index.shape, {&os, &source.strides});
     r.seek(r0);
     for (int64_t row = r0; row < r1; ++row, r.next()) {
       T* target = to + r.offset[0];

@@ -113,9 +113,9 @@ class Runner {
   void choose_blocks() {
     constexpr int64_t kLeastCols = 4, kBlockBytes = 384 << 10;
     const int64_t deep = std::min(p_.depth, p_.block) * static_cast<int64_t>(sizeof(T));
-    const int64_t kCols = std::clamp<int64_t>(kBlockBytes / deep / 32 * 32, 128, 384);
+    const int64_t wide = std::clamp<int64_t>(kBlockBytes / deep / 32 * 32, 128, 384);
     auto blocks_of = [&](int64_t cols) { return (p_.cols + cols - 1) / cols; };
-    int64_t parts = (p_.cols + kCols + kCols / 2 - 1) / (kCols + kCols / 2);
+    int64_t parts = (p_.cols + wide + wide / 2 - 1) / (wide + wide / 2);
     int64_t work = p_.rows * p_.cols * p_.depth * p_.products >> 22;
     int64_t wanted = std::clamp<int64_t>(work, 1, 16);
     // Few rows: columns are cut smaller, rather than packing them twice.
@@ -291,27 +291,36 @@ class Runner {
     call.add = k > 0;
     call.ldc = p_.cols;
     left_panel(at, block, block.row + i, k, call);
+    const Ahead ahead = after(block, i, k, depth);
     for (int64_t j = 0; j < block.cols; j += tiles_.cols) {
       call.cols = static_cast<int>(std::min<int64_t>(tiles_.cols, block.cols - j));
       right_panel(at, block, j, k, depth, call.b, call.b_k);
-      fetch_ahead(block, i, j, k, call);
+      const bool more = j < ahead.cols;  // else what it reads itself, which is near
+      call.ahead = reinterpret_cast<uintptr_t>(more ? ahead.from + j * p_.depth : call.b);
+      call.ahead_k = more ? static_cast<uintptr_t>(ahead.step) * sizeof(T) : 0;
       call.c = c + j;
       tiles_.tile(call);
     }
   }
 
-  /// Of a packed right side: this strip's share of the panel that comes after panel j of this
-  /// block, further along k or in the next block.
-  void fetch_ahead(const Block& block, int64_t i, int64_t j, int64_t k, TileCall<T>& call) const {
-    call.ahead = call.b;
-    if (!share_right_) return;
-    const bool deeper = k + call.depth < p_.depth;
-    const int64_t col = block.col + j + (deeper ? 0 : block.cols);
-    const int64_t next = deeper ? k + call.depth : 0, strips = block.rows / tiles_.rows + 1;
-    if (col >= p_.cols) return;
-    const int64_t share = std::min(p_.block, p_.depth - next) * tiles_.cols / strips + 1;
-    call.ahead = block.packed_right + col * p_.depth + next * tiles_.cols + i / tiles_.rows * share;
-    call.ahead_k = share / call.depth + 1;
+  /// What a strip of tiles fetches ahead.
+  struct Ahead {
+    const T* from = nullptr;  // for the first panel of the block
+    int64_t step = 0;         // elements a k
+    int64_t cols = 0;         // of the block, that have a panel to follow
+  };
+  /// Of a packed right side: a strip's share of the panels that come after those of the block,
+  /// further along k or in the next one.
+  Ahead after(const Block& block, int64_t i, int64_t k, int64_t depth) const {
+    if (!share_right_) return {};
+    const bool deeper = k + depth < p_.depth;
+    const int64_t col = block.col + (deeper ? 0 : block.cols), next = deeper ? k + depth : 0;
+    if (col >= p_.cols) return {};
+    const int64_t strips = (block.rows + tiles_.rows - 1) / tiles_.rows;
+    const int64_t panel = std::min(p_.block, p_.depth - next) * tiles_.cols;
+    const int64_t share = (panel + strips - 1) / strips;
+    return {block.packed_right + col * p_.depth + next * tiles_.cols + i / tiles_.rows * share,
+            (share + depth - 1) / depth, p_.cols - col};
   }
 
   void direct_strip(const Place& at, const Block& block, int64_t i, int rows, int64_t k,

@@ -116,6 +116,8 @@ void Side::pack(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_
   switch (way()) {
     case Way::table:
       return pack_table(tiles, base + shift.offset, x0, valid, width, k0, depth, to);
+    case Way::straight:
+      return pack_straight(tiles, base + shift.offset, x0, valid, width, k0, depth, to);
     case Way::rows:
       return pack_rows(tiles, base, shift, x0, valid, width, k0, depth, to);
     case Way::lanes:
@@ -124,7 +126,8 @@ void Side::pack(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_
 }
 
 Side::Way Side::way() const {
-  if (coordinates_.empty() && straight_x_ && x_step_ != 1 && run_step_ != 1) return Way::table;
+  if (coordinates_.empty() && straight_x_)
+    return x_step_ != 1 && run_step_ != 1 ? Way::table : Way::straight;
   return run_ == 1 && inner_k_ >= 8 && !divided_ ? Way::rows : Way::lanes;
 }
 
@@ -201,13 +204,10 @@ int Side::find_runs(const Shift& shift, int64_t x0, int valid, int64_t k, LaneRu
 }
 
 void Side::remember_runs(int width) {
-  constexpr int64_t kMostEntries = 1 << 13;
+  constexpr size_t kMostRuns = 1 << 15;  // 768 KiB; more are cheap beside the product they are of
   const int64_t depth = static_cast<int64_t>(k_at_.size());
-  bool straight = coordinates_.empty() && straight_x_;
-  if (plain_ || straight || extent_ == 0 || depth == 0 || way() != Way::lanes) return;
-  const int64_t per_panel = depth / run_, panels = (extent_ + width - 1) / width;
-  if (panels * per_panel > kMostEntries) return;
-  Remembered found{width, per_panel, {0}, {}};
+  if (plain_ || extent_ == 0 || depth == 0 || way() != Way::lanes) return;
+  Remembered found{width, depth / run_, {0}, {}};
   Shift none;
   none.windows.assign(windows(), 0);
   LaneRun runs[kMostLanes];
@@ -216,22 +216,32 @@ void Side::remember_runs(int width) {
       int valid = static_cast<int>(std::min<int64_t>(width, extent_ - x));
       found.runs.insert(found.runs.end(), runs, runs + find_runs(none, x, valid, k, runs));
       found.first.push_back(static_cast<int32_t>(found.runs.size()));
+      if (found.runs.size() + found.first.size() > kMostRuns) return;
     }
   remembered_ = std::move(found);
+}
+
+/// No windows, and x evenly apart: run after run of k is plainly strided.
+template <class T>
+void Side::pack_straight(const Tiles<T>& tiles, const T* base, int64_t x0, int valid, int width,
+                         int64_t k0, int64_t depth, T* to) const {
+  for (int64_t here; depth > 0; to += here * width, k0 += here, depth -= here) {
+    here = std::min(depth, run_ - k0 % run_);
+    pack_plain(tiles, base + x0 * x_step_ + k_at_[static_cast<size_t>(k0)], valid, width, run_step_,
+               here, to);
+  }
 }
 
 template <class T>
 void Side::pack_lanes(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_t x0,
                       int valid, int width, int64_t k0, int64_t depth, T* to) const {
-  const bool known = remembered_.width == width && x0 % width == 0;
+  const bool known = remembered_.width == width && x0 % width == 0 &&
+                     valid == std::min<int64_t>(width, extent_ - x0);
   LaneRun found[kMostLanes];
   for (int64_t here; depth > 0; to += here * width, k0 += here, depth -= here) {
     const int64_t done = k0 % run_;
     here = std::min(depth, run_ - done);
-    if (coordinates_.empty() && straight_x_) {
-      const T* from = base + shift.offset + x0 * x_step_ + k_at_[static_cast<size_t>(k0)];
-      pack_plain(tiles, from, valid, width, run_step_, here, to);
-    } else if (known) {
+    if (known) {
       const auto entry = static_cast<size_t>(x0 / width * remembered_.per_panel + k0 / run_);
       const int32_t first = remembered_.first[entry], end = remembered_.first[entry + 1];
       tiles.pack_runs(base + shift.offset + done * run_step_, run_step_, here,

@@ -86,6 +86,9 @@ class Side {
   void pack_plain(const Tiles<T>& tiles, const T* from, int valid, int width, int64_t k_step,
                   int64_t depth, T* to) const;
   template <class T>
+  void pack_straight(const Tiles<T>& tiles, const T* base, int64_t x0, int valid, int width,
+                     int64_t k0, int64_t depth, T* to) const;
+  template <class T>
   void pack_lanes(const Tiles<T>& tiles, const T* base, const Shift& shift, int64_t x0, int valid,
                   int width, int64_t k0, int64_t depth, T* to) const;
   template <class T>
@@ -95,7 +98,7 @@ class Side {
   void pack_table(const Tiles<T>& tiles, const T* base, int64_t x0, int valid, int width,
                   int64_t k0, int64_t depth, T* to) const;
   /// Which way elements are packed, where they are not plainly strided.
-  enum class Way { table, rows, lanes };
+  enum class Way { straight, table, rows, lanes };
   Way way() const;
   int find_runs(const Shift& shift, int64_t x0, int valid, int64_t k, LaneRun* runs) const;
   int find_single(const Shift& shift, int64_t x, int n, int lane, int64_t k, LaneRun* runs) const;

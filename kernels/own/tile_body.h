@@ -57,12 +57,13 @@ __attribute__((always_inline)) inline void tile_body(const Call& t, At at, Step 
 template <class V, int R, int NV>
 __attribute__((noinline)) void tile_of(const TileCall<typename V::T>& t) {
   const auto* a = t.a;
-  const auto* ahead = t.ahead;
-  const int64_t a_k = t.a_k, ahead_k = t.ahead_k;
+  const int64_t a_k = t.a_k;
+  const uintptr_t ahead_k = t.ahead_k;
+  uintptr_t ahead = t.ahead;
   tile_body<V, R, NV>(
       t, [&](int i) { return a[i]; },
       [&] {
-        __builtin_prefetch(ahead, 0, 2);
+        __builtin_prefetch(reinterpret_cast<const void*>(ahead), 0, 2);
         ahead += ahead_k;
         a += a_k;
       });

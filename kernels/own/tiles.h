@@ -17,10 +17,9 @@ struct TileCall {
   int64_t depth;
   int rows, cols;  // at most those of the set
   bool add;
-  /// Fetched into the second-level cache on the way, `ahead_k` elements further at each k: what a
-  /// later tile reads, so that memory works while this one computes. Any address, never read.
-  const T* ahead;
-  int64_t ahead_k;
+  /// Fetched into the second-level cache on the way, `ahead_k` bytes further at each k: what a
+  /// later tile reads, so that memory works while this one computes. Any address: it is never read.
+  uintptr_t ahead, ahead_k;
 };
 
 /// The same with a[r*a_row + k]: rows read where they lie. For few columns, where copying them

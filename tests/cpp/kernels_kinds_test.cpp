@@ -249,6 +249,15 @@ TEST(KernelsView, CopiesInAnyOrderOfAxes) {
     }
 }
 
+TEST(KernelsView, CopiesOfManyShortLinesAreCut) {
+  for (const Shape& shape : {Shape{2, 3, 100000}, Shape{3, 5, 40000}, Shape{2, 2, 2, 70000}}) {
+    Tensor x = random_tensor(DType::f32, shape, 1);
+    const int last = static_cast<int>(shape.size()) - 1;
+    Tensor turned = run1("clone", run1("transpose", x, last - 1, last));
+    EXPECT_EQ(bytes_of(run1("transpose", turned, last - 1, last)), bytes_of(x));
+  }
+}
+
 TEST(KernelsView, PutsBack) {
   Tensor x = tensor_of(counted<float>(6), DType::f32, {2, 3});
   Tensor v = tensor_of<float>({70, 80}, DType::f32, {2, 1});

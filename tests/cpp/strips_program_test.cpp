@@ -174,7 +174,6 @@ TEST(StripProgram, StreamedResultsHaveTheSameBits) {
         auto* got = room.data() + (64 - reinterpret_cast<uintptr_t>(room.data()) % 64);
         const LineOperand in[] = {a.operand(), b.operand()}, to{want.data(), 1};
         program.run(in, absl::MakeConstSpan(&to, 1), n, {}, *set);
-        // Of one element it is not a line of two operands, but a single result.
         ASSERT_EQ(program.run_streamed(in, {got, 1}, n, *set), true) << set->name << " " << n;
         EXPECT_EQ(std::memcmp(got, want.data(), static_cast<size_t>(n) * size_of(d)), 0);
         EXPECT_FALSE(program.run_streamed(in, {got + size_of(d), 1}, n, *set));

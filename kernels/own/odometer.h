@@ -1,4 +1,4 @@
-// Walking an index space without a division for each step: rows may be of two elements.
+// Walking an index space without a division for each step: a line may have two elements.
 #pragma once
 
 #include <array>
@@ -10,14 +10,19 @@ namespace lathe::own {
 /// The leading axes of a shape (all but the last `inner`) in row-major order, with the offsets of N
 /// operands.
 template <size_t N>
-class Rows {
+class Odometer {
  public:
-  Rows(absl::Span<const int64_t> shape, std::array<const Sizes*, N> strides, size_t inner = 1)
+  Odometer(absl::Span<const int64_t> shape, std::array<const Sizes*, N> strides, size_t inner = 1)
       : shape_(shape), strides_(strides), at_(shape.size() - inner, 0) {}
-  void seek(int64_t row) {
+  int64_t count() const {
+    int64_t n = 1;
+    for (size_t axis = 0; axis < at_.size(); ++axis) n *= shape_[axis];
+    return n;
+  }
+  void seek(int64_t position) {
     offset.fill(0);
-    for (size_t axis = at_.size(); axis-- > 0; row /= shape_[axis]) {
-      at_[axis] = row % shape_[axis];
+    for (size_t axis = at_.size(); axis-- > 0; position /= shape_[axis]) {
+      at_[axis] = position % shape_[axis];
       for (size_t k = 0; k < N; ++k) offset[k] += at_[axis] * (*strides_[k])[axis];
     }
   }
