@@ -48,7 +48,7 @@ struct Ints {
   Ints(std::initializer_list<Int> list) : values(list.begin(), list.end()) {}
   Ints(const Shape& shape) : values(shape) {}
   Ints(IntSpan span) : values(span.begin(), span.end()) {}
-  // NOLINTEND
+  // NOLINTEND(google-explicit-constructor)
 };
 
 /// An argument that may be None, a number or a tensor; plain values convert.

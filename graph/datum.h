@@ -24,7 +24,7 @@ class Datum {
       text_ = std::make_shared<std::string>(a.text_);
     }
   }
-  // NOLINTEND
+  // NOLINTEND(google-explicit-constructor)
 
   bool is_tensor() const { return tensor_.defined(); }
   bool is_integer() const { return !is_tensor() && arg_.tag == Tag::integer; }

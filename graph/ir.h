@@ -71,7 +71,7 @@ class Operands {
     // NOLINTBEGIN(google-explicit-constructor)
     Item(Value* v) : value(v) {}
     Item(const Arg& a) : literal(a) {}
-    // NOLINTEND
+    // NOLINTEND(google-explicit-constructor)
   };
   Operands() = default;
   Operands(const Operands&) = default;

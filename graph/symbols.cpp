@@ -99,7 +99,8 @@ void replace_lost_symbols(Graph& graph, const std::function<bool(uint32_t)>& has
       for (size_t i = 0; i < facts->size(); ++i) {
         auto found = lost((*facts)[i]);
         if (!found) continue;
-        auto [gone, by] = *found;
+        const uint32_t gone = found->first;
+        const Int by = found->second;
         Site site = (*facts)[i].site;
         auto with = [&](uint32_t k) { return k == gone ? by : symbol(k); };
         facts->erase(facts->begin() + static_cast<ptrdiff_t>(i));

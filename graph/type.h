@@ -62,7 +62,7 @@ struct Type {
   Type(Optional t) : is(std::move(t)) {}
   Type(Record t) : is(std::move(t)) {}
   Type(Function t) : is(std::move(t)) {}
-  // NOLINTEND
+  // NOLINTEND(google-explicit-constructor)
 
   const TensorType* tensor() const { return std::get_if<TensorType>(&is); }
   const Scalar* scalar() const { return std::get_if<Scalar>(&is); }

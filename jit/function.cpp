@@ -172,6 +172,7 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   };
   c->traced = ir::trace(watched, specs, host, {.name = name_});
   c->needs_history = history;
+  c->label = host.label();
   refuse_shared(*c, inputs);
   for (Guard& g : host.reads()) c->traced.guards.push_back(std::move(g));
   prepare_guards(*c, names);
@@ -241,10 +242,13 @@ FunctionCounts Function::counts() const {
 ir::Data Function::operator()(const ir::Data& inputs, absl::Span<const std::string> names,
                               ir::TracedFunction body, FrontEnd& host) {
   ir::Data all;
-  if (CompiledRef c = find(inputs, host, all)) return run(*c, all);
-  CompiledRef c = capture(inputs, names, body, host);
-  all = inputs;
-  for (const Tensor& t : c->traced.lifted_now) all.emplace_back(t);
+  CompiledRef c = find(inputs, host, all);
+  if (c == nullptr) {
+    c = capture(inputs, names, body, host);
+    all = inputs;
+    for (const Tensor& t : c->traced.lifted_now) all.emplace_back(t);
+  }
+  host.runs(c->label);
   return run(*c, all);
 }
 

@@ -24,6 +24,10 @@ class FrontEnd : public ir::Host {
   virtual bool holds(const ir::Guard&) { return true; }
   /// Guards on what the traced code read besides tensors; asked once, right after a trace.
   virtual std::vector<ir::Guard> reads() { return {}; }
+  /// What the front end calls the trace it has just made; asked once. It is told with every run of
+  /// the program that came of it: how results are put together is the trace's, not the function's.
+  virtual int64_t label() { return 0; }
+  virtual void runs(int64_t /*label*/) {}
 };
 
 struct FunctionCounts {
@@ -43,6 +47,7 @@ class Function {
 
   struct Compiled {
     ir::Traced traced;  // its graph as captured
+    int64_t label = 0;  // the front end's
     ir::Report report;
     std::unique_ptr<Program> program;
     bool grad_enabled = true;    // when it was captured

@@ -49,6 +49,9 @@ class State final : public jit::FrontEnd {
     return read.ptr == end && i < tensors_.size() ? tensors_[i] : Tensor();
   }
 
+  int64_t label() override { return label_; }
+  void runs(int64_t label) override { label_ = label; }
+
   void note(const Tensor& t) { constants_.push_back(t); }
   bool noted(const Tensor& t) const {
     for (const Tensor& c : constants_)
@@ -59,6 +62,7 @@ class State final : public jit::FrontEnd {
  private:
   const Tensors& tensors_;
   State* outer_;
+  int64_t label_ = 0;
   Tensors constants_;
   absl::flat_hash_map<const TensorImpl*, size_t> places_;
 };
@@ -114,30 +118,34 @@ class Function {
   Function(const Function&) = delete;
 
   /// `tensors`: arguments, then state; `arguments` of them are handed to `body`, which gives a
-  /// list.
-  nb::list call(nb::list tensors, size_t arguments, nb::callable body) {
+  /// list, and a number for the trace. Results, and the number of the trace that they are of.
+  nb::tuple call(nb::list tensors, size_t arguments, nb::callable body) {
     Tensors all = tensor_list(tensors);
     KnownObjects known;
     for (size_t i = 0; i < all.size(); ++i) known.try_emplace(all[i].impl(), tensors[i]);
-    return objects_of(run(all, arguments, body), known);
+    int64_t label = 0;
+    ir::Data results = run(all, arguments, body, label);
+    return nb::make_tuple(objects_of(results, known), label);
   }
 
   /// The same for a call whose state is as the witness says; None if it is not. `body` takes args
   /// and kwargs before the symbolic tensors. The last results are gradients of the tensors at
-  /// `grads`, which get them.
+  /// grads[number of the trace], which get them.
   nb::object call_if(const Witness& witness, nb::tuple args, nb::dict kwargs, nb::callable body,
-                     nb::tuple grads) {
+                     nb::dict grads_of) {
     Tensors all;
     if (!witness.holds(args.ptr(), kwargs.ptr(), all)) return nb::none();
     auto traced = [&](const nb::list& xs) { return body(args, kwargs, xs); };
-    ir::Data results = run(all, witness.arguments(), traced);
+    int64_t label = 0;
+    ir::Data results = run(all, witness.arguments(), traced, label);
+    const nb::int_ number(label);
+    const auto grads = nb::cast<nb::tuple>(grads_of[number]);
     const size_t count = results.size() - grads.size();
     for (size_t i = 0; i < grads.size(); ++i)
       meta_or_new(all[nb::cast<size_t>(grads[i])]).grad = results[count + i].tensor();
     results.resize(count);
     KnownObjects known;
-    nb::list out = objects_of(results, known);
-    return out;
+    return nb::make_tuple(objects_of(results, known), number);
   }
 
   std::string explain() const { return engine_.explain(); }
@@ -175,9 +183,10 @@ class Function {
   }
 
  private:
-  /// `body` takes a list of symbolic tensors and gives a list of results.
+  /// `body` takes a list of symbolic tensors and gives a list of results and the trace's number;
+  /// label: that of the trace whose program ran.
   template <class F>
-  ir::Data run(const Tensors& all, size_t arguments, F body) {
+  ir::Data run(const Tensors& all, size_t arguments, F body, int64_t& label) {
     State state(all);
     ir::Data inputs;
     inputs.reserve(arguments);
@@ -188,11 +197,15 @@ class Function {
     auto traced = [&](const ir::Data& in) {
       nb::list xs;
       for (const ir::Datum& d : in) xs.append(owned(wrap(d.tensor())));
-      nb::object result = body(xs);
-      return results_of(result);
+      nb::object made = body(xs);
+      state.runs(nb::cast<int64_t>(made[1]));
+      return results_of(made[0]);
     };
     const auto names = names_of(arguments);
-    return engine_(inputs, absl::MakeConstSpan(*names).subspan(0, arguments), traced, state);
+    ir::Data results =
+        engine_(inputs, absl::MakeConstSpan(*names).subspan(0, arguments), traced, state);
+    label = state.label();
+    return results;
   }
 
   /// t0, t1, ..., as many or more. A call holds the list it began with: while it traces, another

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import functools
 import inspect
+import itertools
 import re
 from collections.abc import Coroutine, Iterator
 
@@ -71,9 +72,10 @@ class _Program:
     def __init__(self, name, keep):
         self.engine = _lathe.Function(name)
         self.keep = keep
-        self.result = None
-        self.grads = ()  # places of leaves whose .grad the function sets
-        self.single = False  # is the result one tensor and nothing else?
+        # By trace: they differ where the traced code asked for sizes, dtypes or layouts.
+        self.traces = itertools.count()
+        self.results = {}  # how a result is put together; None: it is one tensor and nothing else
+        self.grads = {}  # places of leaves whose .grad the trace sets
 
 
 _MOST_KNOWN = 4
@@ -92,12 +94,12 @@ class _Known:
     def serve(self, args, kwargs):
         """(served, result)."""
         program = self.program
-        outputs = self.call(self.witness, args, kwargs, self.trace_anew, program.grads)
-        if outputs is None:
+        served = self.call(self.witness, args, kwargs, self.trace_anew, program.grads)
+        if served is None:
             return False, None
-        if program.single:
-            return True, outputs[0]
-        return True, program.result.rebuild(outputs)
+        outputs, trace = served
+        result = program.results[trace]
+        return True, outputs[0] if result is None else result.rebuild(outputs)
 
 
 class Traced:
@@ -138,17 +140,18 @@ class Traced:
         def body(symbolic):
             return self._guarded(program, state, taken, given, symbolic, (args, kwargs))
 
-        outputs = program.engine.call(state.tensors, counted, body)
+        outputs, trace = program.engine.call(state.tensors, counted, body)
         if fresh:
             self._programs[state.key] = program
             # What the capture made (a gradient, an optimizer's state) is part of the next walk.
         elif state.whole and self._unused < _MOST_UNUSED and not gives_back(outputs, state):
             self._unused += 1
             self._known = [_Known(self, program, state.notes), *self._known[: _MOST_KNOWN - 1]]
-        results = len(outputs) - len(program.grads)
-        for place, grad in zip(program.grads, outputs[results:]):
+        grads, result = program.grads[trace], program.results[trace]
+        results = len(outputs) - len(grads)
+        for place, grad in zip(grads, outputs[results:]):
             state.tensors[place].grad = grad
-        return program.result.rebuild(outputs[:results])
+        return outputs[0] if result is None else result.rebuild(outputs[:results])
 
     def _trace_anew(self, program, args, kwargs, symbolic):
         """A call that a witness let through, of other sizes than those traced so far."""
@@ -207,22 +210,24 @@ class Traced:
                 leaves[n] = (i, stand_in, grad)
         try:
             result = self._run(args, kwargs, [t for _, t, _ in leaves])
-            program.result = _Shape(result, self._number)
-            program.single = program.result.plan == (Tensor, 0)
-            for value in program.result.plain:
+            result = _Shape(result, self._number)
+            for value in result.plain:
                 _refuse_hidden(value, self._function, {})
             set_now = [(i, t.grad) for i, t, before in leaves if not same_grad(t.grad, before)]
         finally:
             for _, t, before in leaves:
                 _lathe._put_grad(t, before)
-        program.grads = tuple(i for i, _ in set_now)
         if any(g is None for _, g in set_now):
             raise _lathe.TraceError(
                 "trace: the traced code takes away a gradient\n"
                 f"  at:       {_where(self._function)}\n"
                 "  next:     zero the gradients outside of the traced function"
             )
-        return program.result.tensors + [g for _, g in set_now]
+        trace = next(program.traces)
+        outputs, result.tensors = result.tensors + [g for _, g in set_now], []
+        program.results[trace] = None if result.plan == (Tensor, 0) else result
+        program.grads[trace] = tuple(i for i, _ in set_now)
+        return outputs, trace
 
     def __deepcopy__(self, memo):
         return type(self)(copy.deepcopy(self._function, memo))

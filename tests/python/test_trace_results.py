@@ -1,0 +1,45 @@
+"""Every trace of a function has its own way to put results together and its own gradients to set."""
+
+import lathe as lt
+import pytest
+
+
+def both(function):
+    return function, lt.trace(function)
+
+
+def test_a_dtype_beside_a_result():
+    traced = lt.trace(lambda x: (x * 2, x.dtype))
+    one = lt.ones(2)
+    for x in (one, one.double(), one, one.double()):
+        assert traced(x)[1] == x.dtype
+
+
+@pytest.mark.parametrize("sizes", [(6, 4, 6), (4, 6, 4), (2, 8, 6, 2, 8)])
+def test_as_many_pieces_as_the_size_asks_for(sizes):
+    eager, traced = both(lambda x: x.split(2))
+    for n in sizes:
+        x = lt.arange(n)
+        assert [p.tolist() for p in traced(x)] == [p.tolist() for p in eager(x)]
+
+
+def test_keys_that_sizes_choose():
+    eager, traced = both(lambda x: {"long" if x.shape[0] > 3 else "short": x + 1})
+    for n in (2, 5, 2, 5):
+        x = lt.ones(n)
+        assert traced(x).keys() == eager(x).keys()
+
+
+def test_the_parameter_that_a_size_chooses_gets_the_gradient():
+    def step(x, low, high):
+        loss = (x * (high if x.shape[0] > 3 else low)).sum()
+        loss.backward()
+        return loss
+
+    low, high = (lt.ones(3, requires_grad=True) for _ in range(2))
+    traced = lt.trace(lambda x: step(x, low, high))
+    for n in (2, 5, 2, 5, 2):
+        low.grad = high.grad = None
+        traced(lt.full((n, 3), float(n)))
+        used, other = (high, low) if n > 3 else (low, high)
+        assert used.grad.tolist() == [float(n * n)] * 3 and other.grad is None
