@@ -160,22 +160,39 @@ class Engine {
       for (const Hook& hook : node.hooks[k]) {
         if (!dys[k].defined()) continue;
         Tensor changed = hook(dys[k]);
-        if (changed.defined()) dys[k] = changed;
+        if (!changed.defined()) continue;
+        refuse_other_type(changed, dys[k]);
+        dys[k] = changed;
       }
     for (auto& [k, weak] : node.retained)
       if (auto m = weak.lock(); m && dys[k].defined())
-        m->grad = m->grad.defined()       ? add(m->grad, dys[k])
-                  : options_.create_graph ? dys[k]
-                                          : own(dys[k]);
+        collect(*m, options_.create_graph ? dys[k] : own(dys[k]), dys[k]);
+  }
+
+  static void refuse_other_type(const Tensor& changed, const Tensor& dy) {
+    if (identical(changed.shape(), dy.shape()) && changed.dtype() == dy.dtype() &&
+        changed.device() == dy.device())
+      return;
+    throw AutogradError({.op = "backward",
+                         .problem = "a hook gave back a gradient of another type",
+                         .got = to_string(type_of(changed)),
+                         .expected = to_string(type_of(dy)),
+                         .next = "give back a gradient like the one that came, or None"});
   }
 
   void collect(TapeNode& node, Tensor dy) {
     auto m = node.leaf.lock();
     if (!m || !m->is_leaf || !dy.defined()) return;  // switched off since: it wants none
-    if (m->grad.defined())
-      m->grad = add(m->grad, options_.create_graph ? dy : detach(dy));
-    else
-      m->grad = options_.create_graph ? dy : own(std::move(dy));
+    const Tensor more = options_.create_graph ? dy : detach(dy);
+    collect(*m, options_.create_graph ? more : own(std::move(dy)), more);
+  }
+
+  /// The first gradient, or one more. Another thread may add its own meanwhile: then once more.
+  static void collect(TapeMeta& m, const Tensor& first, const Tensor& more) {
+    for (;;) {
+      const Tensor before = m.grad.get();
+      if (m.grad.replace(before, before.defined() ? add(before, more) : first)) return;
+    }
   }
 
   BackwardOptions options_;

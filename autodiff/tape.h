@@ -7,8 +7,10 @@
 // is read.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "core/dispatch.h"
@@ -27,9 +29,41 @@ struct Edge {
 
 using Hook = std::function<Tensor(const Tensor&)>;
 
+/// A gradient that any thread may read, write and add to: backwards of several threads may end at
+/// one leaf.
+class GradSlot {
+ public:
+  Tensor get() const {
+    const Hold hold(busy_);
+    return value_;
+  }
+  void set(Tensor value) {
+    const Hold hold(busy_);
+    std::swap(value_, value);
+  }
+  /// false, and nothing done, if it is not `before` any more.
+  bool replace(const Tensor& before, Tensor value) {
+    const Hold hold(busy_);
+    if (value_.impl() != before.impl()) return false;
+    std::swap(value_, value);
+    return true;
+  }
+
+ private:
+  struct Hold {  // for as long as a pointer takes
+    explicit Hold(std::atomic_flag& flag) : busy(flag) {
+      while (busy.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    }
+    ~Hold() { busy.clear(std::memory_order_release); }
+    std::atomic_flag& busy;
+  };
+  Tensor value_;
+  mutable std::atomic_flag busy_;
+};
+
 struct TapeMeta : AutogradMeta {
-  Edge edge;    // a leaf's node has no op: it collects into `grad`
-  Tensor grad;  // leaves, and others that retain theirs
+  Edge edge;      // a leaf's node has no op: it collects into `grad`
+  GradSlot grad;  // leaves, and others that retain theirs
   bool retain = false;
   std::vector<Hook> hooks;  // on the gradient of this tensor, in order of registration
   bool is_leaf = false;

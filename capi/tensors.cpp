@@ -194,13 +194,13 @@ lathe_status lathe_tensor_grad(const lathe_tensor* t, lathe_tensor** out) {
   return guarded([&] {
     require_place(out, "the gradient");
     TapeMeta* m = meta(current(t));
-    *out = m == nullptr ? nullptr : handle(m->grad);
+    *out = m == nullptr ? nullptr : handle(m->grad.get());
   });
 }
 
 lathe_status lathe_clear_grad(lathe_tensor* t) {
   return guarded([&] {
-    if (TapeMeta* m = meta(tensor(t))) m->grad = Tensor();
+    if (TapeMeta* m = meta(tensor(t))) m->grad.set(Tensor());
   });
 }
 

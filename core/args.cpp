@@ -76,12 +76,17 @@ const char* tag_name(Tag tag) {
   return "unknown";
 }
 
+[[noreturn]] static void no_tensor(int i, const Arg& arg) {
+  throw TypeError({.problem = "a tensor is missing",
+                   .got = absl::StrCat(to_string(arg), " as argument ", i),
+                   .expected = "a tensor",
+                   .next = "make a tensor of it with lt.tensor()"});
+}
+
 Tensor Args::tensor(int i) const {
   if (data_[i].tag == Tag::tensor) [[likely]]
     return data_[i].tensor();
-  throw TypeError({.problem = "a tensor is missing",
-                   .got = absl::StrCat(to_string(data_[i]), " as argument ", i),
-                   .expected = "a tensor"});
+  no_tensor(i, data_[i]);
 }
 
 Tensor Args::optional_tensor(int i) const { return none(i) ? Tensor() : tensor(i); }
@@ -141,7 +146,7 @@ Shape Args::ints(int i) const {
 }
 
 const Shape& Args::shape(int i) const {
-  if (data_[i].tag != Tag::tensor) wrong_tag(i, data_[i], "Tensor");
+  if (data_[i].tag != Tag::tensor) no_tensor(i, data_[i]);
   return data_[i].tensor_->geometry.shape;
 }
 

@@ -120,6 +120,13 @@ Tensor assign(Tensor dst, const Tensor& value) {
   Backend& backend = current_backend();
   require_assignable(dst);
   if (value.impl()->view) refresh(value);
+  if (value.device() != dst.device())
+    throw DeviceError(
+        {.op = "assign",
+         .problem = "the value is on another device than what it is written to",
+         .got = absl::StrCat(to_string(value.device()), " to ", to_string(dst.device())),
+         .expected = "one device",
+         .next = "move the value with .to(device)"});
   Tensor v = fitted(dst, value);
   // A value that reads what is being written must be read in full first.
   if (memory_may_overlap(dst, v) && !same(dst, v)) v = math_ops<Tensor>::clone(v);

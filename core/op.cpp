@@ -8,6 +8,7 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "core/asked.h"
 #include "core/checks.h"
 #include "core/custom.h"
 #include "core/error.h"
@@ -122,9 +123,9 @@ Types Op::infer(Args args) const {
       require_domain(*this, args[0].tensor_->dtype);
     return types;
   }
+  if (kind == Kind::elementwise) return infer_elementwise(*this, args);
+  const AskedScope asked(name());  // an argument of another type does not know whose it is
   switch (kind) {
-    case Kind::elementwise:
-      return infer_elementwise(*this, args);
     case Kind::reduce:
       return infer_reduce(*this, args);
     case Kind::scan:
@@ -137,6 +138,7 @@ Types Op::infer(Args args) const {
       return infer_index(*this, args);
     case Kind::sort:
       return infer_sort(*this, args);
+    case Kind::elementwise:
     case Kind::create:
     case Kind::random:
     case Kind::opaque:

@@ -96,6 +96,13 @@ Geometry expand_geometry(const Geometry& x, Args a) {
     if (identical(to, Int(-1))) to = have;
     ok = identical(have, to) || have == Int(1) || require(Relation::eq, have, to);
   }
+  for (Int size : want)
+    if (size.known() && size.value() < 0)
+      throw ShapeError({.op = "expand",
+                        .problem = "a size cannot be negative",
+                        .got = to_string(a.ints(1)),
+                        .expected = "sizes from 0, or -1 for one that the tensor has",
+                        .next = "give the sizes of new axes"});
   if (!ok)
     throw ShapeError({.op = "expand",
                       .problem = "only axes of size 1 can be expanded",
@@ -279,6 +286,13 @@ Outputs cat_expansion(Args a) {
   Shape shape = xs[0].shape();
   Int total = 0;
   for (const Tensor& x : xs) {
+    if (x.device() != xs[0].device())
+      throw DeviceError(
+          {.op = "cat",
+           .problem = "the tensors are on different devices",
+           .got = absl::StrCat(to_string(xs[0].device()), " and ", to_string(x.device())),
+           .expected = "one device",
+           .next = "move one with .to(device)"});
     dtype = promote(dtype, x.dtype());
     bool fits = x.rank() == xs[0].rank();
     for (int i = 0; fits && i < x.rank(); ++i)
@@ -328,6 +342,22 @@ Outputs pad_expansion(Args a) {
   return {out};
 }
 
+Outputs narrow_expansion(Args a) {
+  Tensor x = a.tensor(0);
+  const int axis = normalise_axis("narrow", a.integer(1).value(), x.rank());
+  Int start = a.integer(2), length = a.integer(3), size = x.size(axis);
+  if (start.known() && start.value() < 0) start += size;
+  if (!require(Relation::le, 0, start) || !require(Relation::le, 0, length) ||
+      !require(Relation::le, start + length, size))
+    throw IndexError({.op = "narrow",
+                      .problem = "the part reaches outside of the axis",
+                      .got = absl::StrCat("start ", to_string(a.integer(2)), ", length ",
+                                          to_string(length), " of ", to_string(size)),
+                      .expected = "0 <= length, and start + length within the axis",
+                      .next = "slice with x[a:b] to have the bounds clamped"});
+  return {S::slice(x, axis, start, start + length)};
+}
+
 void add_composites(Rows& r) {
   r.composite(
       "reshape(Tensor x, int[] shape) -> Tensor", reshape_expansion,
@@ -350,11 +380,9 @@ void add_composites(Rows& r) {
               {.doc = "Two axes exchanged; a view."});
   r.composite("select(Tensor x, int dim, int index) -> Tensor", select_expansion,
               {.doc = "x[index] along dim; a view without that axis."});
-  r.composite("narrow(Tensor x, int dim, int start, int length) -> Tensor",
-              [](Args a) -> Outputs {
-                return {S::slice(a.tensor(0), a.integer(1), a[2], a.integer(2) + a.integer(3))};
-              },
-              {.doc = "length elements from start along dim; a view."});
+  r.composite(
+      "narrow(Tensor x, int dim, int start, int length) -> Tensor", narrow_expansion,
+      {.doc = "length elements from start along dim, which may count from the end; a view."});
   r.composite("flatten(Tensor x, int start=0, int end=-1) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);

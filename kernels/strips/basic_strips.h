@@ -179,7 +179,7 @@ void add_integers(StripSet& set) {
   slot(set, Prim::mod, D) = plain_strip<Mod, T, T, 2, 0, 1>;
 }
 
-void add_basic(StripSet& set) {
+inline void add_basic(StripSet& set) {
   add_floats<F32>(set);
   add_floats<F64>(set);
   add_integers<DType::u8>(set);

@@ -148,7 +148,7 @@ void add_moves(StripSet& set) {
   set.scatter[c] = scatter_strip<T>;
 }
 
-void stream_strip(void* out, const void* in, size_t bytes, bool last) {
+inline void stream_strip(void* out, const void* in, size_t bytes, bool last) {
   constexpr size_t step = width<F32> * sizeof(float);
   auto* to = static_cast<unsigned char*>(out);
   const auto* from = static_cast<const unsigned char*>(in);
@@ -163,7 +163,7 @@ void stream_strip(void* out, const void* in, size_t bytes, bool last) {
 }
 
 // ── made from nothing ───────────────────────────────────────────────────────────────────────────
-void ramp_strip(int64_t* out, int64_t first, int64_t step, size_t n) {
+inline void ramp_strip(int64_t* out, int64_t first, int64_t step, size_t n) {
   auto from = static_cast<uint64_t>(first), by = static_cast<uint64_t>(step);
   size_t i = 0;
   for (; i + 8 <= n; i += 8, from += 8 * by)
@@ -181,8 +181,8 @@ struct RandomCounter {
   }
 };
 
-void random_strip(uint32_t* const* out, uint64_t seed, uint64_t call, uint64_t linear,
-                  uint32_t block, size_t n) {
+inline void random_strip(uint32_t* const* out, uint64_t seed, uint64_t call, uint64_t linear,
+                         uint32_t block, size_t n) {
   auto half = [](uint64_t x, int which) __attribute__((always_inline)) {
     return static_cast<uint32_t>(x >> (32 * which));
   };
@@ -225,7 +225,7 @@ size_t find_strip(const uint8_t* bools, size_t n) {
   return n;
 }
 
-void add_cast(StripSet& set) {
+inline void add_cast(StripSet& set) {
   add_casts_from<DType::bool_>(set);
   add_casts_from<DType::u8>(set);
   add_casts_from<DType::i8>(set);

@@ -371,7 +371,7 @@ void add_integer_folds(StripSet& set) {
   add_plain_fold<FoldHighest, D>(set, Fold::highest);
 }
 
-void add_fold(StripSet& set) {
+inline void add_fold(StripSet& set) {
   add_float_folds<F32>(set);
   add_float_folds<F64>(set);
   add_integer_folds<DType::u8>(set);

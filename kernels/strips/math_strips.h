@@ -81,7 +81,7 @@ void add_math_on(StripSet& set) {
   add_function2<MathAtan2, S>(set, Prim::atan2);
 }
 
-void add_math(StripSet& set) {
+inline void add_math(StripSet& set) {
   add_math_on<F32>(set);
   add_math_on<F64>(set);
 }

@@ -158,7 +158,7 @@ void add_plain_pick(StripSet& set) {
   add_pick_on<D, PlainPicks<PickLowest, T>, PlainPicks<PickHighest, T>>(set);
 }
 
-void add_pick(StripSet& set) {
+inline void add_pick(StripSet& set) {
   add_pick_on<DType::f32, VectorPicks<PickLowest, F32>, VectorPicks<PickHighest, F32>>(set);
   add_pick_on<DType::f64, VectorPicks<PickLowest, F64>, VectorPicks<PickHighest, F64>>(set);
   add_plain_pick<DType::u8>(set);

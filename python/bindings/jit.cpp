@@ -142,7 +142,7 @@ class Function {
     const auto grads = nb::cast<nb::tuple>(grads_of[number]);
     const size_t count = results.size() - grads.size();
     for (size_t i = 0; i < grads.size(); ++i)
-      meta_or_new(all[nb::cast<size_t>(grads[i])]).grad = results[count + i].tensor();
+      meta_or_new(all[nb::cast<size_t>(grads[i])]).grad.set(results[count + i].tensor());
     results.resize(count);
     KnownObjects known;
     return nb::make_tuple(objects_of(results, known), number);

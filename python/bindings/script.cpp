@@ -76,7 +76,7 @@ void add_script(nb::module_& m) {
   m.def("_same_tensor", [](const Tensor& a, const Tensor& b) { return a.impl() == b.impl(); });
   // A gradient as it was at another time: no check of its shape, which may be symbolic.
   m.def(
-      "_put_grad", [](const Tensor& t, const Tensor& g) { meta_or_new(t).grad = g; },
+      "_put_grad", [](const Tensor& t, const Tensor& g) { meta_or_new(t).grad.set(g); },
       nb::arg("tensor"), nb::arg("grad").none());
   m.def("_recording", [] {
     ir::Tracer* t = ir::Tracer::current();

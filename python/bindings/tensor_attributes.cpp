@@ -53,14 +53,14 @@ int put_requires_grad(PyObject* self, PyObject* value, void*) {
 PyObject* grad(PyObject* self, void*) {
   return guarded([&] {
     TapeMeta* m = meta(tensor_of(self));
-    return wrap(m == nullptr ? Tensor() : m->grad);
+    return wrap(m == nullptr ? Tensor() : m->grad.get());
   });
 }
 int put_grad(PyObject* self, PyObject* value, void*) {
   return guarded_int([&] {
     Tensor t = tensor_of(self);
     if (value == nullptr || value == Py_None) {
-      if (TapeMeta* m = meta(t)) m->grad = Tensor();
+      if (TapeMeta* m = meta(t)) m->grad.set(Tensor());
       return 0;
     }
     if (!is_tensor(value))
@@ -73,7 +73,13 @@ int put_grad(PyObject* self, PyObject* value, void*) {
                         .problem = "the gradient has another shape than the tensor",
                         .got = lathe::to_string(g.shape()),
                         .expected = lathe::to_string(t.shape())});
-    meta_or_new(t).grad = g;
+    if (g.dtype() != t.dtype() || g.device() != t.device())
+      throw TypeError({.op = "grad",
+                       .problem = "the gradient has another dtype or device than the tensor",
+                       .got = lathe::to_string(type_of(g)),
+                       .expected = lathe::to_string(type_of(t)),
+                       .next = "convert it with .to()"});
+    meta_or_new(t).grad.set(g);
     return 0;
   });
 }

@@ -155,6 +155,10 @@ class Reader {
 
   void tensor(Tensor index) {
     if (index.dtype() == DType::bool_) {
+      if (index.rank() == 0) {  // as True and False: a new axis that has one element, or none
+        out_.view = S::unsqueeze(out_.view, axis_);
+        index = S::unsqueeze(index, 0);
+      }
       for (int k = 0; k < index.rank(); ++k)
         if (!require(Relation::eq, index.size(k), out_.view.size(axis_ + k)))
           throw IndexError({.op = "index",
@@ -307,7 +311,7 @@ int assign_subscript(PyObject* self, PyObject* index, PyObject* o) {
     if (!operand(o, arg, value)) {
       value = build(o, {.dtype = x.dtype(), .device = x.device()});
     } else if (arg.tag == Tag::tensor) {
-      value = arg.tensor();
+      value = py::to_device(arg.tensor(), x.device());
     } else {
       value = number_tensor(arg, x.dtype(), x.device());
     }

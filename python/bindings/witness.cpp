@@ -143,9 +143,10 @@ class Witness::Walk {
     objects_.push_back(v);
     if (!counts) return true;
     const Node& grad = n.kids[0];
-    if (grad.kind != Kind::tensor) return !m->grad.defined();
-    if (!m->grad.defined() || m->grad.requires_grad() != grad.flag) return false;
-    tensors_.push_back(m->grad);
+    Tensor now = m->grad.get();
+    if (grad.kind != Kind::tensor) return !now.defined();
+    if (!now.defined() || now.requires_grad() != grad.flag) return false;
+    tensors_.push_back(std::move(now));
     objects_.push_back(nullptr);  // each look at .grad gives a new object
     return true;
   }

@@ -543,7 +543,7 @@ class Tensor:
         """x * y, element by element."""
     def mul_(self, y: Tensor | Number) -> Tensor: ...
     def narrow(self, dim: builtins.int, start: builtins.int, length: builtins.int) -> Tensor:
-        """length elements from start along dim; a view."""
+        """length elements from start along dim, which may count from the end; a view."""
     @property
     def nbytes(self) -> builtins.int: ...
     @property
@@ -1454,7 +1454,7 @@ def select(x: Tensor, dim: builtins.int, index: builtins.int) -> Tensor:
     """x[index] along dim; a view without that axis."""
 
 def narrow(x: Tensor, dim: builtins.int, start: builtins.int, length: builtins.int) -> Tensor:
-    """length elements from start along dim; a view."""
+    """length elements from start along dim, which may count from the end; a view."""
 
 def flatten(x: Tensor, start: builtins.int = 0, end: builtins.int = -1) -> Tensor:
     """Axes start..end joined into one."""

@@ -136,10 +136,22 @@ def norm(x, p=2, dim=None, keepdim=False) -> Tensor:
     return ops.pow(ops.sum(ops.pow(ops.abs(x), p), dims, keepdim), 1 / p)
 
 
+def _positive(number, op, what):
+    if number <= 0:
+        raise _lathe.ValueError(
+            f"{what} must be positive",
+            op=op,
+            got=number,
+            expected="at least 1",
+            next="give a number from 1",
+        )
+
+
 def split(x, size, dim=0) -> tuple[Tensor, ...]:
     """Pieces of `size` along dim (the last may be shorter), or of the sizes in a list; views."""
     total = x.shape[dim]
     if isinstance(size, int):
+        _positive(size, "split", "the size of a piece")
         starts = range(0, int(total), size)
         return tuple(ops.slice(x, dim, s, s + size) for s in starts) or (x,)
     pieces, at = [], 0
@@ -159,6 +171,7 @@ def split(x, size, dim=0) -> tuple[Tensor, ...]:
 
 def chunk(x, chunks, dim=0) -> tuple[Tensor, ...]:
     """At most `chunks` pieces of equal size along dim (the last may be shorter); views."""
+    _positive(chunks, "chunk", "the number of pieces")
     return split(x, -(-int(x.shape[dim]) // chunks) or 1, dim)
 
 

@@ -329,7 +329,7 @@ TEST_F(Trace, ALoopBeginsWithAViewOfWhatWasWrittenTo) {
 // Sizes that no fact makes one symbol: types must still be what inference gives.
 TEST_F(Trace, AWriteOfSizesThatAreWrittenInAnotherWay) {
   auto f = [](const Data& in) {
-    Tensor x = M::clone(in[0].tensor()), part = S::narrow(x, 0, 1, 3);
+    Tensor x = M::clone(in[0].tensor()), part = S::slice(x, 0, 1, 4);
     assign(x, M::exp(part));
     return Data{M::exp(part), x};
   };

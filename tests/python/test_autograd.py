@@ -1,5 +1,7 @@
 """History from Python: gradients, views and writes, modes, hooks, higher order."""
 
+import threading
+
 import pytest
 from samples import SAMPLES, arrays, convert
 
@@ -306,3 +308,29 @@ def test_a_leaf_is_frozen_and_thawed_after_its_use():
     w.requires_grad_(True)
     (w * 3).sum().backward()
     assert w.grad.tolist() == [5, 5, 5]
+
+
+def test_a_hook_gives_back_a_gradient_like_the_one_that_came():
+    for wrong in (lt.ones(5), lt.ones(3).double(), lt.tensor(1.0)):
+        x = lt.ones(3, requires_grad=True)
+        y = x * 1
+        y.register_hook(lambda g, wrong=wrong: wrong)
+        with pytest.raises(lt.AutogradError, match="a gradient of another type"):
+            y.sum().backward()
+        assert x.grad is None
+
+
+def test_threads_add_to_the_gradient_of_one_leaf():
+    """None is lost, whoever comes first; and no memory is given back twice."""
+    x = lt.ones(100, requires_grad=True)
+
+    def steps():
+        for _ in range(200):
+            (x * 2).sum().backward()
+
+    threads = [threading.Thread(target=steps) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert x.grad.tolist() == [1600.0] * 100

@@ -146,3 +146,23 @@ def test_deleting():
     x = lt.ones(2)
     with pytest.raises(TypeError, match="deleted"):
         del x[0]
+
+
+def test_a_bool_tensor_without_axes_is_an_index_like_true_and_false():
+    x = lt.arange(3)
+    assert x[lt.tensor(True)].tolist() == x[True].tolist() == [[0, 1, 2]]
+    assert x[lt.tensor(False)].shape == x[False].shape == (0, 3)
+
+
+def test_narrow_counts_from_the_end_and_stays_inside():
+    assert lt.arange(5).narrow(0, -2, 2).tolist() == [3, 4]
+    assert lt.arange(5).narrow(0, 5, 0).tolist() == []
+    for start, length in ((3, 10), (1, -1), (-6, 1)):
+        with pytest.raises(lt.IndexError, match="outside of the axis"):
+            lt.arange(5).narrow(0, start, length)
+
+
+def test_a_part_is_set_from_another_device():
+    x = lt.zeros(3)
+    x[:2] = lt.ones(2).to("sim")
+    assert x.tolist() == [1, 1, 0]
