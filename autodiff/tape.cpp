@@ -127,21 +127,20 @@ void Tape::record(const Op& op, Args args, absl::Span<const TensorType> y_types,
     if (slot < 32 && (saves.inputs >> slot & 1)) node->xs.emplace_back(slot, save(x));
   });
   for (size_t k = 0; k < outputs.size(); ++k) {
-    if ((saves.outputs >> k & 1) == 0) continue;
-    const DType d = outputs[k].dtype();
-    Saved s{alias(outputs[k]), 0, {nullptr, static_cast<uint32_t>(k)}, tracked_dtype(d)};
-    s.version = s.value.version();
-    node->ys.emplace_back(static_cast<int>(k), std::move(s));
-  }
-  auto track = [&](size_t k, std::shared_ptr<TapeNode> made_by) {
-    if (!tracked_dtype(outputs[k].dtype())) return;
+    Tensor& y = outputs[k];
+    if (saves.outputs >> k & 1) {
+      Saved s{alias(y), 0, {nullptr, static_cast<uint32_t>(k)}, tracked_dtype(y.dtype())};
+      s.version = s.value.version();
+      node->ys.emplace_back(static_cast<int>(k), std::move(s));
+    }
+    if (!tracked_dtype(y.dtype())) continue;
     auto m = std::make_shared<TapeMeta>();
-    m->edge = {std::move(made_by), static_cast<uint32_t>(k)};
-    outputs[k].impl()->autograd = std::move(m);
-    outputs[k].impl()->requires_grad = true;
-  };
-  for (size_t k = 0; k + 1 < outputs.size(); ++k) track(k, node);
-  if (!outputs.empty()) track(outputs.size() - 1, std::move(node));
+    const bool last = k + 1 == outputs.size();
+    // NOLINTNEXTLINE(bugprone-use-after-move): nothing comes after the last
+    m->edge = {last ? std::move(node) : node, static_cast<uint32_t>(k)};
+    y.impl()->autograd = std::move(m);
+    y.impl()->requires_grad = true;
+  }
 }
 
 void Tape::saw(const Call& call, Outputs& outputs) {

@@ -64,9 +64,8 @@ class GradSlot {
 struct TapeMeta : AutogradMeta {
   Edge edge;      // a leaf's node has no op: it collects into `grad`
   GradSlot grad;  // leaves, and others that retain theirs
-  bool retain = false;
+  bool retain = false, is_leaf = false;
   std::vector<Hook> hooks;  // on the gradient of this tensor, in order of registration
-  bool is_leaf = false;
   bool leaf() const override { return is_leaf; }
 };
 

@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include <charconv>
 
@@ -128,24 +129,32 @@ class Function {
     return nb::make_tuple(objects_of(results, known), label);
   }
 
+  /// Of a trace: the last results are gradients of the tensors at `grads`; the others may be one
+  /// tensor that is the result.
+  void keep(int64_t label, std::vector<size_t> grads, bool single) {
+    auto k = static_cast<size_t>(label);
+    if (kept_.size() <= k) kept_.resize(k + 1);
+    kept_[k] = {std::move(grads), single};
+  }
+
   /// The same for a call whose state is as the witness says; None if it is not. `body` takes args
-  /// and kwargs before the symbolic tensors. The last results are gradients of the tensors at
-  /// grads[number of the trace], which get them.
-  nb::object call_if(const Witness& witness, nb::tuple args, nb::dict kwargs, nb::callable body,
-                     nb::dict grads_of) {
+  /// and kwargs before the symbolic tensors. Gradients go where keep() said; a single tensor is
+  /// given as it is.
+  nb::object call_if(const Witness& witness, nb::tuple args, nb::dict kwargs, nb::callable body) {
     Tensors all;
     if (!witness.holds(args.ptr(), kwargs.ptr(), all)) return nb::none();
     auto traced = [&](const nb::list& xs) { return body(args, kwargs, xs); };
     int64_t label = 0;
     ir::Data results = run(all, witness.arguments(), traced, label);
-    const nb::int_ number(label);
-    const auto grads = nb::cast<nb::tuple>(grads_of[number]);
+    const Kept& kept = kept_[static_cast<size_t>(label)];
+    const std::vector<size_t>& grads = kept.grads;
     const size_t count = results.size() - grads.size();
     for (size_t i = 0; i < grads.size(); ++i)
-      meta_or_new(all[nb::cast<size_t>(grads[i])]).grad.set(results[count + i].tensor());
+      meta_or_new(all[grads[i]]).grad.set(results[count + i].tensor());
     results.resize(count);
+    if (kept.single) return owned(wrap(results[0].tensor()));
     KnownObjects known;
-    return nb::make_tuple(objects_of(results, known), number);
+    return nb::make_tuple(objects_of(results, known), label);
   }
 
   std::string explain() const { return engine_.explain(); }
@@ -220,7 +229,12 @@ class Function {
     return names_;
   }
 
+  struct Kept {
+    std::vector<size_t> grads;
+    bool single = false;
+  };
   jit::Function engine_;
+  std::vector<Kept> kept_;  // by trace; under Python's lock, as traces and calls of this are
   Names names_ = std::make_shared<std::vector<std::string>>();
 };
 
@@ -255,6 +269,7 @@ void add_jit(nb::module_& m) {
       .def(nb::init<std::string>())
       .def("call", &Function::call)
       .def("call_if", &Function::call_if)
+      .def("keep", &Function::keep)
       .def("explain", &Function::explain)
       .def("graph", &Function::graph)
       .def("optimised", &Function::optimised)

@@ -1,7 +1,8 @@
-"""Every trace of a function has its own way to put results together and its own gradients to set."""
+"""Every trace of a function has its own results to put together, and gradients to set."""
+
+import pytest
 
 import lathe as lt
-import pytest
 
 
 def both(function):

@@ -74,7 +74,7 @@ class _Program:
         self.keep = keep
         # By trace: they differ where the traced code asked for sizes, dtypes or layouts.
         self.traces = itertools.count()
-        self.results = {}  # how a result is put together; None: it is one tensor and nothing else
+        self.results = {}  # how a result is put together
         self.grads = {}  # places of leaves whose .grad the trace sets
 
 
@@ -94,12 +94,11 @@ class _Known:
     def serve(self, args, kwargs):
         """(served, result)."""
         program = self.program
-        served = self.call(self.witness, args, kwargs, self.trace_anew, program.grads)
-        if served is None:
-            return False, None
+        served = self.call(self.witness, args, kwargs, self.trace_anew)
+        if type(served) is not tuple:  # a single tensor, or nothing
+            return served is not None, served
         outputs, trace = served
-        result = program.results[trace]
-        return True, outputs[0] if result is None else result.rebuild(outputs)
+        return True, program.results[trace].rebuild(outputs)
 
 
 class Traced:
@@ -151,7 +150,7 @@ class Traced:
         results = len(outputs) - len(grads)
         for place, grad in zip(grads, outputs[results:]):
             state.tensors[place].grad = grad
-        return outputs[0] if result is None else result.rebuild(outputs[:results])
+        return result.rebuild(outputs[:results])
 
     def _trace_anew(self, program, args, kwargs, symbolic):
         """A call that a witness let through, of other sizes than those traced so far."""
@@ -225,8 +224,9 @@ class Traced:
             )
         trace = next(program.traces)
         outputs, result.tensors = result.tensors + [g for _, g in set_now], []
-        program.results[trace] = None if result.plan == (Tensor, 0) else result
-        program.grads[trace] = tuple(i for i, _ in set_now)
+        program.results[trace] = result
+        program.grads[trace] = [i for i, _ in set_now]
+        program.engine.keep(trace, program.grads[trace], result.plan == (Tensor, 0))
         return outputs, trace
 
     def __deepcopy__(self, memo):
