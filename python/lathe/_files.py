@@ -104,6 +104,12 @@ def _save_state(state, path, metadata):
         state = state.state_dict()
     tensors, notes = {}, dict(metadata or {})
     skeleton = _encode(state, "", tensors)
+    if "__metadata__" in tensors:
+        raise _lathe.ValueError(
+            "the format keeps its notes under this name",
+            op="save", got="a tensor named '__metadata__'", expected="other names",
+            next="rename the tensor",
+        )  # fmt: skip
     if skeleton[0] != "dict" or list(tensors) != list(state):
         notes[_SKELETON] = json.dumps(skeleton)
     header, at, chunks = {}, 0, []

@@ -21,8 +21,11 @@ class _Mode:
 
     def __call__(self, function):
         from functools import wraps
+        from inspect import isgeneratorfunction
 
         on = self._on
+        if isgeneratorfunction(function):
+            return _at_each_step(function, on)
 
         @wraps(function)
         def wrapper(*args, **kwargs):
@@ -33,6 +36,37 @@ class _Mode:
                 _set(before)
 
         return wrapper
+
+
+def _at_each_step(function, on):
+    """The generator function with the mode set whenever it runs, and its caller's in between."""
+    from functools import partial, wraps
+
+    def run(step):
+        before = _set(on)
+        try:
+            return step()
+        finally:
+            _set(before)
+
+    @wraps(function)
+    def wrapper(*args, **kwargs):
+        steps = function(*args, **kwargs)
+        step = partial(next, steps)
+        while True:
+            try:
+                value = run(step)
+            except StopIteration as end:
+                return end.value
+            try:
+                step = partial(steps.send, (yield value))
+            except GeneratorExit:
+                run(steps.close)
+                raise
+            except BaseException as problem:
+                step = partial(steps.throw, problem)
+
+    return wrapper
 
 
 class no_grad(_Mode):

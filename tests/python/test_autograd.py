@@ -334,3 +334,29 @@ def test_threads_add_to_the_gradient_of_one_leaf():
     for thread in threads:
         thread.join()
     assert x.grad.tolist() == [1600.0] * 100
+
+
+def test_a_mode_around_a_generator_holds_while_it_runs():
+    def recording():
+        return (lt.ones(1, requires_grad=True) * 2).requires_grad
+
+    @lt.no_grad()
+    def steps():
+        sent = yield recording()
+        try:
+            yield sent, recording()
+        except KeyError:
+            yield "caught", recording()
+        return recording()
+
+    running = steps()
+    assert next(running) is False and recording()
+    assert running.send(5) == (5, False) and recording()
+    assert running.throw(KeyError) == ("caught", False) and recording()
+    with pytest.raises(StopIteration) as end:
+        next(running)
+    assert end.value.value is False and recording()
+    running = steps()
+    next(running)
+    running.close()
+    assert recording()

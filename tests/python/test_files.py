@@ -155,3 +155,9 @@ def test_cut_and_flipped(tmp_path):
         assert len(state) == len(
             expected
         )  # a name or an element changed: the format has no checksum
+
+
+def test_a_name_that_the_format_needs_is_refused(tmp_path):
+    with pytest.raises(lt.ValueError, match="keeps its notes under this name"):
+        lt.save({"__metadata__": lt.ones(2)}, tmp_path / "a.safetensors")
+    assert not list(tmp_path.iterdir())
