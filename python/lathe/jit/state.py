@@ -17,8 +17,10 @@ has no note makes `whole` false, and then there is no witness, only the walk.
 """
 
 import builtins
+import collections
 import dis
 import functools
+import hashlib
 import os
 import sysconfig
 import types
@@ -102,6 +104,27 @@ def _home(cls):
 def _note(kind, a=None, b=None, number=0, flag=False, more=(), kids=()):
     """A node of a witness; python/bindings/witness.h says what the fields of each kind are."""
     return (kind, a, b, number, flag, tuple(more), tuple(kids))
+
+
+def _elements(value):
+    """What an array holds that gives its memory away (NumPy's, bytearray, array, memoryview), as a
+    digest; None for anything else."""
+    try:
+        view = memoryview(value)
+    except (TypeError, ValueError, BufferError):
+        return None
+    digest = hashlib.blake2b(view if view.c_contiguous else view.tobytes(), digest_size=16)
+    return view.format, view.shape, digest.digest()
+
+
+@functools.cache
+def _slots_of(kind):
+    """The names a class of the user's and its bases keep outside of a __dict__."""
+    names = []
+    for base in kind.__mro__:
+        slots = vars(base).get("__slots__", ()) if _home(base) not in (_PACKAGE, "builtins") else ()
+        names += [slots] if isinstance(slots, str) else list(slots)
+    return [n for n in names if n not in ("__dict__", "__weakref__")]
 
 
 class _Reads:
@@ -228,7 +251,24 @@ class Snapshot:
             return self._module(value, names)
         if isinstance(value, type):
             return self._class(value)
+        if isinstance(value, collections.deque):
+            return self._unnoted(value, kind, value)
+        if kind is functools.partial:
+            return self._unnoted(value, kind, (value.func, value.args, value.keywords))
+        elements = _elements(value)
+        if elements is not None:
+            self.whole = False
+            self.key.append((kind, elements))
+            return self._same(value)
         return self._instance(value, kind)
+
+    def _unnoted(self, value, kind, parts):
+        """What has parts that no witness can look at: only the walk compares them."""
+        self.whole = False
+        self.key.append((kind, len(parts)))
+        for part in parts:
+            self.add(part)
+        return self._same(value)
 
     def _dict(self, value, kind, names):
         self.key.append((kind, len(value)))
@@ -310,6 +350,9 @@ class Snapshot:
         if _home(kind) not in (_PACKAGE, "builtins"):
             kids.append(self.add(kind))
         attributes = getattr(value, "__dict__", None)
+        slots = _slots_of(kind)
+        if slots:
+            self._unnoted(value, kind, [(n, getattr(value, n)) for n in slots if hasattr(value, n)])
         if hasattr(kind, "_walks_as"):  # a traced function: what it remembers does not matter
             name = kind._walks_as
             inner = _note("named", attributes, name, kids=[self.add(attributes[name])])
