@@ -1,4 +1,4 @@
-"""What a trace has read that is no tensor and no plain value: when it changes, so does the result."""
+"""What a trace has read besides tensors and plain values: if it changes, so does the result."""
 
 import array
 import collections
