@@ -126,6 +126,7 @@ class Function {
     for (size_t i = 0; i < all.size(); ++i) known.try_emplace(all[i].impl(), tensors[i]);
     int64_t label = 0;
     ir::Data results = run(all, arguments, body, label);
+    put_grads(results, all, label);
     return nb::make_tuple(objects_of(results, known), label);
   }
 
@@ -146,13 +147,8 @@ class Function {
     auto traced = [&](const nb::list& xs) { return body(args, kwargs, xs); };
     int64_t label = 0;
     ir::Data results = run(all, witness.arguments(), traced, label);
-    const Kept& kept = kept_[static_cast<size_t>(label)];
-    const std::vector<size_t>& grads = kept.grads;
-    const size_t count = results.size() - grads.size();
-    for (size_t i = 0; i < grads.size(); ++i)
-      meta_or_new(all[grads[i]]).grad.set(results[count + i].tensor());
-    results.resize(count);
-    if (kept.single) return owned(wrap(results[0].tensor()));
+    put_grads(results, all, label);
+    if (kept_[static_cast<size_t>(label)].single) return owned(wrap(results[0].tensor()));
     KnownObjects known;
     return nb::make_tuple(objects_of(results, known), label);
   }
@@ -192,6 +188,15 @@ class Function {
   }
 
  private:
+  /// The last results become the gradients that keep() said they are.
+  void put_grads(ir::Data& results, const Tensors& all, int64_t label) const {
+    const std::vector<size_t>& grads = kept_[static_cast<size_t>(label)].grads;
+    const size_t count = results.size() - grads.size();
+    for (size_t i = 0; i < grads.size(); ++i)
+      meta_or_new(all[grads[i]]).grad.set(results[count + i].tensor());
+    results.resize(count);
+  }
+
   /// `body` takes a list of symbolic tensors and gives a list of results and the trace's number;
   /// label: that of the trace whose program ran.
   template <class F>

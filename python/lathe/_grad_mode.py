@@ -29,25 +29,22 @@ class _Mode:
 
         @wraps(function)
         def wrapper(*args, **kwargs):
-            before = _set(on)
-            try:
-                return function(*args, **kwargs)
-            finally:
-                _set(before)
+            return _run(on, function, *args, **kwargs)
 
         return wrapper
+
+
+def _run(on, function, *args, **kwargs):
+    before = _set(on)
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _set(before)
 
 
 def _at_each_step(function, on):
     """The generator function with the mode set whenever it runs, and its caller's in between."""
     from functools import partial, wraps
-
-    def run(step):
-        before = _set(on)
-        try:
-            return step()
-        finally:
-            _set(before)
 
     @wraps(function)
     def wrapper(*args, **kwargs):
@@ -55,13 +52,13 @@ def _at_each_step(function, on):
         step = partial(next, steps)
         while True:
             try:
-                value = run(step)
+                value = _run(on, step)
             except StopIteration as end:
                 return end.value
             try:
                 step = partial(steps.send, (yield value))
             except GeneratorExit:
-                run(steps.close)
+                _run(on, steps.close)
                 raise
             except BaseException as problem:
                 step = partial(steps.throw, problem)

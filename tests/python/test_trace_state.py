@@ -65,3 +65,12 @@ def test_what_a_partial_holds_is_seen():
     assert traced(lt.ones(1)).tolist() == [2]
     scale[0] = 7.0
     assert traced(lt.ones(1)).tolist() == [7]
+
+
+def test_each_of_several_objects_with_slots_is_seen():
+    holders = [Slotted() for _ in range(6)]
+    traced = lt.trace(lambda x: x * sum(h.scale for h in holders))
+    assert traced(lt.ones(1)).tolist() == [12]
+    for total, holder in zip((17, 22, 27, 32, 37, 42), holders):
+        holder.scale = 7.0
+        assert traced(lt.ones(1)).tolist() == [total]

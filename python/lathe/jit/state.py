@@ -117,14 +117,13 @@ def _elements(value):
     return view.format, view.shape, digest.digest()
 
 
-@functools.cache
 def _slots_of(kind):
     """The names a class of the user's and its bases keep outside of a __dict__."""
-    names = []
     for base in kind.__mro__:
-        slots = vars(base).get("__slots__", ()) if _home(base) not in (_PACKAGE, "builtins") else ()
-        names += [slots] if isinstance(slots, str) else list(slots)
-    return [n for n in names if n not in ("__dict__", "__weakref__")]
+        if _home(base) not in (_PACKAGE, "builtins"):
+            for name, part in vars(base).items():
+                if isinstance(part, types.MemberDescriptorType):
+                    yield name
 
 
 class _Reads:
@@ -263,7 +262,8 @@ class Snapshot:
         return self._instance(value, kind)
 
     def _unnoted(self, value, kind, parts):
-        """What has parts that no witness can look at: only the walk compares them."""
+        """What has parts that no witness can look at: only the walk compares them. The parts live
+        as long as the value: what a snapshot has seen it knows by address."""
         self.whole = False
         self.key.append((kind, len(parts)))
         for part in parts:
@@ -350,9 +350,11 @@ class Snapshot:
         if _home(kind) not in (_PACKAGE, "builtins"):
             kids.append(self.add(kind))
         attributes = getattr(value, "__dict__", None)
-        slots = _slots_of(kind)
-        if slots:
-            self._unnoted(value, kind, [(n, getattr(value, n)) for n in slots if hasattr(value, n)])
+        for name in _slots_of(kind):
+            self.whole = False
+            self.key.append(name)
+            if hasattr(value, name):
+                self.add(getattr(value, name))
         if hasattr(kind, "_walks_as"):  # a traced function: what it remembers does not matter
             name = kind._walks_as
             inner = _note("named", attributes, name, kids=[self.add(attributes[name])])

@@ -75,7 +75,6 @@ class _Program:
         # By trace: they differ where the traced code asked for sizes, dtypes or layouts.
         self.traces = itertools.count()
         self.results = {}  # how a result is put together
-        self.grads = {}  # places of leaves whose .grad the trace sets
 
 
 _MOST_KNOWN = 4
@@ -146,11 +145,7 @@ class Traced:
         elif state.whole and self._unused < _MOST_UNUSED and not gives_back(outputs, state):
             self._unused += 1
             self._known = [_Known(self, program, state.notes), *self._known[: _MOST_KNOWN - 1]]
-        grads, result = program.grads[trace], program.results[trace]
-        results = len(outputs) - len(grads)
-        for place, grad in zip(grads, outputs[results:]):
-            state.tensors[place].grad = grad
-        return result.rebuild(outputs[:results])
+        return program.results[trace].rebuild(outputs)
 
     def _trace_anew(self, program, args, kwargs, symbolic):
         """A call that a witness let through, of other sizes than those traced so far."""
@@ -225,8 +220,7 @@ class Traced:
         trace = next(program.traces)
         outputs, result.tensors = result.tensors + [g for _, g in set_now], []
         program.results[trace] = result
-        program.grads[trace] = [i for i, _ in set_now]
-        program.engine.keep(trace, program.grads[trace], result.plan == (Tensor, 0))
+        program.engine.keep(trace, [i for i, _ in set_now], result.plan == (Tensor, 0))
         return outputs, trace
 
     def __deepcopy__(self, memo):
