@@ -171,6 +171,15 @@ Shape broadcast(const Op& op, absl::Span<const Shape* const> shapes) {
   return out;
 }
 
+void require_one_device(std::string_view op, std::string_view what, Device a, Device b) {
+  if (a == b) return;
+  throw DeviceError({.op = std::string(op),
+                     .problem = absl::StrCat(what, " are on different devices"),
+                     .got = absl::StrCat(to_string(a), " and ", to_string(b)),
+                     .expected = "one device",
+                     .next = "move one with .to(device)"});
+}
+
 Device common_device(const Op& op, Args args) {
   const TensorImpl* first = nullptr;
   auto meet = [&](const TensorImpl* t) {
@@ -182,11 +191,7 @@ Device common_device(const Op& op, Args args) {
     if (t->device == first->device ||
         (t->geometry.rank() == 0 && t->device.kind == DeviceKind::cpu))
       return;
-    throw DeviceError({.op = op.name(),
-                       .problem = "the operands are on different devices",
-                       .got = absl::StrCat(to_string(first->device), " and ", to_string(t->device)),
-                       .expected = "one device",
-                       .next = "move one with .to(device)"});
+    require_one_device(op.name(), "the operands", first->device, t->device);
   };
   for (const Arg& a : args) {
     if (a.tag == Tag::tensor) meet(a.tensor_);

@@ -24,6 +24,8 @@ Shape broadcast_shapes(std::string_view op, IntSpan a, IntSpan b);
 /// The device all tensor arguments share; DeviceError names the two that differ. 0-d tensors on the
 /// cpu may meet any device.
 Device common_device(const Op& op, Args args);
+/// DeviceError unless they are one device; what: of the two, as a sentence's subject.
+void require_one_device(std::string_view op, std::string_view what, Device a, Device b);
 
 /// The axes a reduction runs over, as a mask by axis: [] means all. IndexError on a bad or repeated
 /// axis.

@@ -64,13 +64,7 @@ Types infer_searchsorted(Args a) {
                       .got = absl::StrCat(name(sorted.dtype()), " and ", name(values.dtype())),
                       .expected = "one dtype",
                       .next = "convert one with .to(dtype)"});
-  if (sorted.device() != values.device())
-    throw DeviceError(
-        {.op = "searchsorted",
-         .problem = "sequence and values are on different devices",
-         .got = absl::StrCat(to_string(sorted.device()), " and ", to_string(values.device())),
-         .expected = "one device",
-         .next = "move one with .to(device)"});
+  require_one_device("searchsorted", "sequence and values", sorted.device(), values.device());
   return {type_of(values).with(DType::i64)};
 }
 

@@ -2,6 +2,7 @@
 // them.
 #include <absl/strings/str_cat.h>
 
+#include "core/infer/rules.h"
 #include "core/ops/families.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
@@ -286,13 +287,7 @@ Outputs cat_expansion(Args a) {
   Shape shape = xs[0].shape();
   Int total = 0;
   for (const Tensor& x : xs) {
-    if (x.device() != xs[0].device())
-      throw DeviceError(
-          {.op = "cat",
-           .problem = "the tensors are on different devices",
-           .got = absl::StrCat(to_string(xs[0].device()), " and ", to_string(x.device())),
-           .expected = "one device",
-           .next = "move one with .to(device)"});
+    require_one_device("cat", "the tensors", xs[0].device(), x.device());
     dtype = promote(dtype, x.dtype());
     bool fits = x.rank() == xs[0].rank();
     for (int i = 0; fits && i < x.rank(); ++i)

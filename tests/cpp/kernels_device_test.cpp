@@ -1,5 +1,6 @@
 // Every kind on the `sim` device, whose work runs later in memory the host cannot touch: results
 // must be those of the cpu, and errors must reach whoever waits.
+#include "core/inplace.h"
 #include "core/random.h"
 #include "tests/cpp/kernels_support.h"
 
@@ -67,6 +68,14 @@ TEST(KernelsSim, CreateAndRandom) {
 TEST(KernelsSim, PointsOfTheHostMeetAnyDevice) {
   Tensor x = random_tensor(DType::f32, {20}, 1), s = tensor_of<float>({2.5f}, DType::f32, {});
   EXPECT_EQ(bits_of(to_cpu(run1("mul", to_sim(x), s))), bits_of(run1("mul", x, s)));
+}
+
+TEST(KernelsSim, AWriteFromAnotherDeviceIsRefused) {
+  Tensor here = run1("full", Ints{3}, 1.0);
+  Tensor there = to_sim(here);
+  EXPECT_THROW(assign(here, there), DeviceError);
+  EXPECT_THROW(assign(there, here), DeviceError);
+  EXPECT_EQ(values_of<float>(here), (std::vector<float>{1, 1, 1}));
 }
 
 TEST(KernelsSim, WritesAndKeepsOperandsAlive) {
