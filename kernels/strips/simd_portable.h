@@ -29,6 +29,7 @@ struct Vector {
   static constexpr size_t lanes = 16 / sizeof(T);
 
   struct Mask {
+    static constexpr size_t lanes = Vector::lanes;
     Ints m;
     LATHE_SIMD friend Mask operator&(Mask a, Mask b) { return {a.m & b.m}; }
     LATHE_SIMD friend Mask operator|(Mask a, Mask b) { return {a.m | b.m}; }
@@ -189,11 +190,11 @@ LATHE_SIMD void store_some(T* p, Vector<T> x, size_t n) {
 /// Masks as bool bytes.
 template <class Mask>
 LATHE_SIMD void load_mask(const uint8_t* p, Mask& m) {
-  for (size_t i = 0; i < sizeof m.m / sizeof m.m[0]; ++i) m.m[i] = p[i] != 0 ? -1 : 0;
+  for (size_t i = 0; i < Mask::lanes; ++i) m.m[i] = p[i] != 0 ? -1 : 0;
 }
 template <class Mask>
 LATHE_SIMD void store_mask(uint8_t* p, Mask m) {
-  for (size_t i = 0; i < sizeof m.m / sizeof m.m[0]; ++i) p[i] = m.m[i] & 1;
+  for (size_t i = 0; i < Mask::lanes; ++i) p[i] = m.m[i] & 1;
 }
 
 /// Lane l takes lane l + K; what the last K lanes take does not count.

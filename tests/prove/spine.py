@@ -1,13 +1,16 @@
 """Runs every line of what the spine must show and prints PASS or FAIL, the figure and the commit.
 
-    ./dev prove spine [--only 3,7] [--quick] [--json FILE]
+    ./dev prove spine [--only 3,7] [--quick] [--resume] [--json FILE]
 
 A line passes when each of its parts does; a part that cannot be shown says why. `--quick` leaves
-out parts that take more than a few minutes: they count as not shown. Logs: build/logs/prove.
+out parts that take more than a few minutes: they count as not shown. The whole takes more than two
+hours: `--resume` does not run again what has passed in this tree at this commit, with nothing
+changed, and says so. Logs and outcomes: build/logs/prove.
 """
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import time
@@ -15,7 +18,7 @@ import traceback
 from pathlib import Path
 
 from parts import ALL
-from parts.proof import ROOT, Missing
+from parts.proof import LOGS, ROOT, Missing
 
 QUICK = 3  # minutes
 
@@ -46,13 +49,39 @@ def show_part(part, quick):
     return outcome | {"seconds": time.time() - began}
 
 
-def show_line(line, quick, at):
+def outcome_file(line, part, at):
+    return LOGS / at / f"{line.number}-{re.sub('[^a-z0-9]+', '-', part.name.lower())}.json"
+
+
+def passed_before(line, at):
+    """What has passed at this commit, by part; nothing if the tree is not as it was committed."""
+    files = [outcome_file(line, part, at) for part in line.parts]
+    if at.endswith("-dirty") or (line.shares_figures and not all(map(Path.exists, files))):
+        return {}
+    outcomes = [json.loads(f.read_text()) for f in files if f.exists()]
+    return {o["part"]: o | {"figure": f"{o['figure']} (shown before)"} for o in outcomes}
+
+
+def record(line, part, at, outcome):
+    file = outcome_file(line, part, at)
+    file.unlink(missing_ok=True)
+    if outcome["passed"]:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(outcome))
+
+
+def show_line(line, args, at):
     print(f"\n{line.number}. {line.title}", flush=True)
+    before = passed_before(line, at) if args.resume else {}
     parts = []
     for part in line.parts:
-        parts.append(show_part(part, quick))
-        word = "PASS" if parts[-1]["passed"] else "FAIL"
-        print(f"     {word}  {part.name}: {parts[-1]['figure']}", flush=True)
+        outcome = before.get(part.name)
+        if outcome is None:
+            outcome = show_part(part, args.quick)
+            record(line, part, at, outcome)
+        parts.append(outcome)
+        word = "PASS" if outcome["passed"] else "FAIL"
+        print(f"     {word}  {part.name}: {outcome['figure']}", flush=True)
     passed = all(p["passed"] for p in parts)
     good = sum(p["passed"] for p in parts)
     word = "PASS" if passed else "FAIL"
@@ -64,13 +93,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", help="lines, separated by commas")
     parser.add_argument("--quick", action="store_true", help="without what takes long")
+    parser.add_argument(
+        "--resume", action="store_true", help="without what has passed at this commit"
+    )
     parser.add_argument("--json", metavar="FILE", help="write every outcome there")
     args = parser.parse_args()
     chosen = [line for line in ALL if not args.only or str(line.number) in args.only.split(",")]
     if not chosen:
         parser.error(f"no such line; there are 1..{len(ALL)}")
     at = commit()
-    outcomes = [show_line(line, args.quick, at) for line in chosen]
+    outcomes = [show_line(line, args, at) for line in chosen]
     if args.json:
         told = {"commit": at, "lines": outcomes}
         Path(args.json).write_text(json.dumps(told, indent=1))

@@ -32,6 +32,7 @@ class Part:
 class Line:
     number: int
     title: str
+    shares_figures: bool = False  # its parts read what the first one measured: all are run or none
     parts: list[Part] = field(default_factory=list)
 
     def part(self, name, minutes=1):

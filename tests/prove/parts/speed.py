@@ -4,7 +4,7 @@ import json
 
 from .proof import LOGS, Line, Missing, require, run
 
-LINE = Line(7, "./dev bench --headline: every row at its bar")
+LINE = Line(7, "./dev bench --headline: every row at its bar", shares_figures=True)
 ROWS = {
     "1": "a + b, with and without gradients",
     "3": "a compiled training step",
