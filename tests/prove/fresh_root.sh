@@ -76,7 +76,11 @@ timed() {   # timed WHAT COMMAND...
 }
 
 [ "$(id -u)" = 0 ] || die "needs root, for chroot"
-command -v debootstrap >/dev/null || die "needs the package debootstrap"
+if ! command -v debootstrap >/dev/null; then
+  say "installing the package debootstrap"
+  { apt-get -qq update && apt-get -qq -y --no-install-recommends install debootstrap; } >/dev/null ||
+    die "apt-get could not install debootstrap"
+fi
 mkdir -p "$(dirname "$root")"
 trap clean EXIT
 timed "debootstrap" make_root
