@@ -131,12 +131,12 @@ void Tape::record(const Op& op, Args args, absl::Span<const TensorType> y_types,
     if (saves.outputs >> k & 1) {
       Saved s{alias(y), 0, {nullptr, static_cast<uint32_t>(k)}, tracked_dtype(y.dtype())};
       s.version = s.value.version();
+      // NOLINTNEXTLINE(bugprone-use-after-move): it moves with the last output, after this
       node->ys.emplace_back(static_cast<int>(k), std::move(s));
     }
     if (!tracked_dtype(y.dtype())) continue;
     auto m = std::make_shared<TapeMeta>();
     const bool last = k + 1 == outputs.size();
-    // NOLINTNEXTLINE(bugprone-use-after-move): nothing comes after the last
     m->edge = {last ? std::move(node) : node, static_cast<uint32_t>(k)};
     y.impl()->autograd = std::move(m);
     y.impl()->requires_grad = true;
