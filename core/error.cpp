@@ -1,12 +1,16 @@
 #include "core/error.h"
 
+#include <absl/strings/ascii.h>
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_replace.h>
 
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "core/asked.h"
+#include "core/symexpr.h"
 
 namespace lathe {
 namespace {
@@ -21,8 +25,35 @@ void append(std::string& out, std::string_view label, std::string_view text) {
 
 constinit thread_local const std::string* t_asked = nullptr;
 
-ErrorParts with_site(ErrorKind kind, ErrorParts parts) {
+/// The symbols that a text names ("s0", "s12"), in order.
+std::set<uint32_t> symbols_in(std::string_view text) {
+  std::set<uint32_t> found;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != 's' || (i > 0 && (absl::ascii_isalnum(text[i - 1]) || text[i - 1] == '_')))
+      continue;
+    size_t end = i + 1;
+    while (end < text.size() && absl::ascii_isdigit(text[end])) ++end;
+    uint32_t k;
+    bool word = end < text.size() && (absl::ascii_isalpha(text[end]) || text[end] == '_');
+    if (!word && absl::SimpleAtoi(text.substr(i + 1, end - i - 1), &k)) found.insert(k);
+  }
+  return found;
+}
+
+/// Inside a trace sizes have names; whoever reads the message knows the numbers.
+void say_sizes(ErrorParts& parts) {
+  SymScope* scope = SymScope::current();
+  if (scope == nullptr) return;
+  std::string sizes;
+  for (uint32_t k : symbols_in(absl::StrCat(parts.problem, " ", parts.got, " ", parts.expected)))
+    if (k < scope->symbol_count())
+      absl::StrAppend(&sizes, sizes.empty() ? "" : ", ", "s", k, " = ", scope->hint(symbol(k)));
+  if (!sizes.empty()) absl::StrAppend(&parts.got, parts.got.empty() ? "" : ", ", "where ", sizes);
+}
+
+ErrorParts complete(ErrorKind kind, ErrorParts parts) {
   if (t_asked != nullptr && kind != ErrorKind::internal) parts.op = *t_asked;
+  say_sizes(parts);
   if (!parts.site.known()) parts.site = here();
   return parts;
 }
@@ -80,7 +111,7 @@ const char* error_name(ErrorKind kind) {
 
 // The site is looked up once: what() and parts() must agree.
 Error::Error(ErrorKind kind, ErrorParts parts)
-    : Error(kind, with_site(kind, std::move(parts)), Located{}) {}
+    : Error(kind, complete(kind, std::move(parts)), Located{}) {}
 Error::Error(ErrorKind kind, ErrorParts&& parts, Located)
     : std::runtime_error(format(parts)), kind_(kind), parts_(std::move(parts)) {}
 

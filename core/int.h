@@ -124,8 +124,8 @@ inline bool operator>(Int a, Int b) { return b < a; }
 inline bool operator>=(Int a, Int b) { return b <= a; }
 
 /// What must hold for the call to be valid at all. Returns false if it is known not to hold (the
-/// caller then throws its own ShapeError). Symbols: the relation is noted as a check that the
-/// compiled program makes on every call; it never causes another trace.
+/// caller then throws its own ShapeError). Symbols: what holds is noted as a check that the
+/// compiled program makes of new sizes, and what does not as a guard, for the error may be caught.
 bool require(Relation relation, Int a, Int b);
 
 using Shape = absl::InlinedVector<Int, 6>;

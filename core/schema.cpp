@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include "core/error.h"
@@ -339,7 +340,9 @@ void complete_call(const Schema& schema, absl::Span<const Arg> given,
                      .next = absl::StrCat("the signature is ", schema.text)});
   for (const NamedArg& n : named) {
     int i = schema.find(n.name);
-    if (i >= 0 && static_cast<size_t>(i) >= given.size()) continue;
+    // A second spelling (dim and axis) arrives under the same name.
+    bool again = std::any_of(named.data(), &n, [&](const NamedArg& m) { return m.name == n.name; });
+    if (i >= 0 && static_cast<size_t>(i) >= given.size() && !again) continue;
     throw TypeError(
         {.op = schema.name,
          .problem = i < 0 ? absl::StrCat("there is no parameter '", n.name, "'")

@@ -79,7 +79,8 @@ class SymScope {
   Truth prove(Relation relation, Int a, Int b) const;
   /// Proven, else decided by the hint and recorded as a guard.
   bool decide(Relation relation, Int a, Int b);
-  /// Proven, else false if the hint says no, else recorded as a check.
+  /// Proven, else decided by the hint: recorded as a check if it holds, and as a guard if not. For
+  /// who asked may go on: a function that catches the error holds for such sizes only.
   bool require(Relation relation, Int a, Int b);
   /// The same value with everything replaced that recorded equalities determine.
   Int simplify(Int e) const;

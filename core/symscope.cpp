@@ -234,10 +234,10 @@ bool SymScope::decide(Relation relation, Int a, Int b) {
 bool SymScope::require(Relation relation, Int a, Int b) {
   Truth known = prove(relation, a, b);
   if (known != Truth::unknown) return known == Truth::yes;
-  if (!lathe::decide(relation, hint(a), hint(b))) return false;
-  checks_.push_back({relation, true, a, b, here()});
-  learn(relation, true, a, b);
-  return true;
+  bool holds = lathe::decide(relation, hint(a), hint(b));
+  (holds ? checks_ : guards_).push_back({relation, holds, a, b, here()});
+  learn(relation, holds, a, b);
+  return holds;
 }
 
 void SymScope::learn(Relation relation, bool holds, Int a, Int b) {

@@ -41,9 +41,14 @@ Shape symbols_on(const Function::Compiled& c, const ir::Data& inputs) {
 void prepare_guards(Function::Compiled& c, absl::Span<const std::string> names) {
   c.sources = c.traced.graph.sources();
   auto from_inputs = [&](Int e) { return c.traced.graph.inputs_say(e, c.sources); };
+  auto relate = [&](const SymFact& f) {
+    if (from_inputs(f.a) && from_inputs(f.b)) c.relations.push_back(f);
+  };
+  // Where a check fails the function is captured anew: it meets the error itself, at its own line,
+  // and may catch it.
+  for (const SymFact& f : c.traced.graph.checks()) relate(f);
   for (const Guard& g : c.traced.guards) {
-    if (g.kind == GuardKind::relation && from_inputs(g.fact.a) && from_inputs(g.fact.b))
-      c.relations.push_back(g.fact);
+    if (g.kind == GuardKind::relation) relate(g.fact);
     size_t at = names.size() + c.traced.lifted.size();  // none
     for (size_t i = c.traced.lifted.size(); i-- > 0;)
       if (c.traced.lifted[i] == g.path) at = names.size() + i;

@@ -53,7 +53,7 @@ class Function {
     bool grad_enabled = true;    // when it was captured
     bool needs_history = false;  // a result is tracked: gradients may be asked for through it
     std::vector<ir::SymbolSource> sources;  // of the captured graph
-    std::vector<SymFact> relations;         // guards that the inputs alone can answer
+    std::vector<SymFact> relations;         // guards and checks that the inputs alone can answer
     std::vector<size_t> guarded;            // by guard: which input it is about; beyond: none
     Shape related;  // symbols for which they were last seen to hold; under the function's lock
   };

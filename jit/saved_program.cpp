@@ -104,7 +104,7 @@ void SavedProgram::check(const ir::Data& inputs) const {
     throw ShapeError({.op = captured_.name(),
                       .problem = "the program was saved for inputs of other sizes",
                       .got = absl::StrCat(to_string(a), " and ", to_string(b)),
-                      .expected = absl::StrCat(f.holds ? "" : "not ", ir::to_string(f)),
+                      .expected = ir::to_string(f),
                       .next = "save the function again for sizes like these",
                       .site = f.site});
   }

@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "core/device.h"
 #include "core/error.h"
 #include "core/flags.h"
 #include "core/infer/rules.h"
@@ -148,6 +149,7 @@ const Entry& family(const Query& query) {
   if (const TableRule* rule = tuned(query)) return *rule->entry;
   for (const Entry& entry : entries(query.op.kind))
     if (judge(entry, query).accepted()) return entry;
+  device_api(query.device);  // or there is no such device
   throw UnsupportedError({.op = query.op.name(),
                           .problem = "no table entry runs this",
                           .got = explain_text(query),

@@ -1,9 +1,5 @@
 #include "kernels/strips/portable_fma.h"
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 namespace lathe {
 namespace {
 
@@ -26,7 +22,10 @@ using WideWords [[gnu::vector_size(32)]] = uint64_t;
   auto inexact = (WideWords)(lost < 0) | (WideWords)(lost > 0);  // not where it is NaN
   return __builtin_convertvector((Wide)((odd & inexact) | (word & ~inexact)), Floats);
 }
-Floats floats_by_doubles(Floats x, Floats y, Floats z) {
+
+}  // namespace
+
+Floats fma_by_arithmetic(Floats x, Floats y, Floats z) {
   using Words = Vectors<float>::Words;
   Wide sum = __builtin_convertvector(x, Wide) * __builtin_convertvector(y, Wide) +
              __builtin_convertvector(z, Wide);
@@ -38,35 +37,15 @@ Floats floats_by_doubles(Floats x, Floats y, Floats z) {
     return floats_by_odd(x, y, z);
   return result;
 }
-Doubles doubles_one_by_one(Doubles a, Doubles b, Doubles c) {
+Doubles fma_by_arithmetic(Doubles a, Doubles b, Doubles c) {
   return Doubles{__builtin_fma(a[0], b[0], c[0]), __builtin_fma(a[1], b[1], c[1])};
 }
 
 #if defined(__x86_64__)
-[[gnu::target("fma")]]  // not an op: an instruction set
-Floats
-floats_by_instruction(Floats a, Floats b, Floats c) {
-  return _mm_fmadd_ps(a, b, c);
-}
-[[gnu::target("fma")]]  // not an op: an instruction set
-Doubles
-doubles_by_instruction(Doubles a, Doubles b, Doubles c) {
-  return _mm_fmadd_pd(a, b, c);
+bool has_fma_instruction = false;
+void find_fma_instruction() {
+  has_fma_instruction = __builtin_cpu_supports("fma");  // not an op: an instruction set
 }
 #endif
-
-}  // namespace
-
-const PortableFma fma_by_arithmetic = {floats_by_doubles, doubles_one_by_one};
-
-PortableFma best_portable_fma() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("fma"))  // not an op: an instruction set
-    return {floats_by_instruction, doubles_by_instruction};
-#endif
-  return fma_by_arithmetic;
-}
-
-PortableFma portable_fma = fma_by_arithmetic;
 
 }  // namespace lathe

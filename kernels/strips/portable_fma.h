@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "core/scalar.h"
+
 namespace lathe {
 
 /// 16 bytes of T, and of integers as wide. (Of a T that is not known yet g++ makes no vectors.)
@@ -24,16 +26,41 @@ struct Vectors<double> {
 using Floats = Vectors<float>::Values;
 using Doubles = Vectors<double>::Values;
 
-struct PortableFma {
-  Floats (*floats)(Floats a, Floats b, Floats c);
-  Doubles (*doubles)(Doubles a, Doubles b, Doubles c);
-};
-/// By double arithmetic, and by the C library.
-extern const PortableFma fma_by_arithmetic;
-/// The instruction, on a processor that has it; else the above.
-PortableFma best_portable_fma();
+/// With no instruction for it: floats by double arithmetic, doubles by the C library.
+Floats fma_by_arithmetic(Floats a, Floats b, Floats c);
+Doubles fma_by_arithmetic(Doubles a, Doubles b, Doubles c);
 
-/// What the portable strips call: best_portable_fma(), once there are strips.
-extern PortableFma portable_fma;
+#if defined(__x86_64__)  // not all of which have it
+/// Does this processor? Set by find_fma_instruction, before there are strips.
+extern bool has_fma_instruction;
+void find_fma_instruction();
+
+/// In place: around a call the caller would keep all that it holds in memory. In the assembler's
+/// words, since the code around it is compiled for processors without.
+[[gnu::always_inline]] inline Floats fma_by_instruction(Floats a, Floats b, Floats c) {
+  asm("vfmadd231ps %2, %1, %0" : "+x"(c) : "x"(a), "x"(b));
+  return c;
+}
+[[gnu::always_inline]] inline Doubles fma_by_instruction(Doubles a, Doubles b, Doubles c) {
+  asm("vfmadd231pd %2, %1, %0" : "+x"(c) : "x"(a), "x"(b));
+  return c;
+}
+
+template <class V>
+[[gnu::always_inline]] inline V portable_fma(V a, V b, V c) {
+  if (has_fma_instruction) [[likely]]
+    return fma_by_instruction(a, b, c);
+  return fma_by_arithmetic(a, b, c);
+}
+#else
+inline void find_fma_instruction() {}
+
+template <class V>
+[[gnu::always_inline]] inline V portable_fma(V a, V b, V c) {
+  V r;
+  for (size_t i = 0; i < sizeof(V) / sizeof(r[0]); ++i) r[i] = scalar::fma(a[i], b[i], c[i]);
+  return r;
+}
+#endif
 
 }  // namespace lathe

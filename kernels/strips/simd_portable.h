@@ -60,16 +60,7 @@ struct Vector {
   LATHE_SIMD friend Vector operator-(Vector a) { return frombits(bits(a) ^ Bits(kTop)); }
 
   LATHE_SIMD static Vector fma(Vector a, Vector b, Vector c) {
-#if defined(__x86_64__)  // not all of which have it
-    if constexpr (sizeof(T) == 4)
-      return Vector(portable_fma.floats(a.v, b.v, c.v));
-    else
-      return Vector(portable_fma.doubles(a.v, b.v, c.v));
-#else
-    Values r;
-    for (size_t i = 0; i < lanes; ++i) r[i] = scalar::fma(a.v[i], b.v[i], c.v[i]);
-    return Vector(r);
-#endif
+    return Vector(portable_fma(a.v, b.v, c.v));
   }
   LATHE_SIMD static Vector sqrt(Vector a) {
     Values r;

@@ -44,7 +44,7 @@ std::unique_ptr<StripSet> make_set(const char* name, std::initializer_list<Add> 
 }
 
 std::vector<const StripSet*> make_sets() {
-  portable_fma = best_portable_fma();
+  find_fma_instruction();
   std::vector<std::unique_ptr<StripSet>> made;
   made.push_back(make_set(
       "portable", {add_basic_portable, add_math_portable, add_cast_portable, add_fold_portable}));

@@ -143,11 +143,12 @@ class Reader {
     auto* s = reinterpret_cast<PySliceObject*>(o);
     Int step = s->step == Py_None ? Int(1) : to_int(s->step);
     if (step <= Int(0))
-      throw ValueError({.op = "index",
-                        .problem = "a slice's step must be positive",
-                        .got = lathe::to_string(step),
-                        .expected = "1 or more",
-                        .next = "use flip() for the reverse order"});
+      throw ValueError(
+          {.op = "index",
+           .problem = "a slice's step must be positive",
+           .got = lathe::to_string(step),
+           .expected = "1 or more",
+           .next = "index with positions for the reverse order: x[lt.arange(n - 1, -1, -1)]"});
     if (s->start != Py_None || s->stop != Py_None || s->step != Py_None)
       out_.view = S::slice(out_.view, axis_, bound(s->start), bound(s->stop), step);
     ++axis_;

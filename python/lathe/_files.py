@@ -28,6 +28,12 @@ _PROGRAM = b"LATHE"  # what a .lathe file begins with; graph/file/layout.h
 def _encode(value, name, tensors):
     """The skeleton of nested state, for JSON: tensors by name, containers as [kind, contents]."""
     if isinstance(value, Tensor):
+        if name in tensors:
+            raise _lathe.ValueError(
+                "two tensors of the state would have one name in the file",
+                op="save", got=name, expected="names that differ when joined by dots",
+                next="rename one of the keys",
+            )  # fmt: skip
         tensors[name] = value
         return ["tensor", name]
     if isinstance(value, dict):

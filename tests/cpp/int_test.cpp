@@ -281,7 +281,9 @@ TEST_F(SymScopeTest, RequireRecordsChecksAndRefusesKnownFailures) {
   EXPECT_TRUE(require(Relation::eq, s0, 4));
   EXPECT_FALSE(require(Relation::eq, s0, 5));
   EXPECT_EQ(scope.checks().size(), 1u);
-  EXPECT_TRUE(scope.guards().empty());
+  ASSERT_EQ(scope.guards().size(), 1u);  // whoever goes on does so for these sizes only
+  EXPECT_TRUE(identical(scope.guards()[0].b, s1));
+  EXPECT_FALSE(scope.guards()[0].holds);
 }
 
 TEST_F(SymScopeTest, ASymbolicDivisorIsChecked) {
@@ -291,7 +293,8 @@ TEST_F(SymScopeTest, ASymbolicDivisorIsChecked) {
   EXPECT_EQ(scope.checks()[0].relation, Relation::ne);
   EXPECT_THROW(floor_div(s0, s1), ValueError);
   EXPECT_TRUE(s0 > 0);  // follows from the check
-  EXPECT_TRUE(scope.guards().empty());
+  ASSERT_EQ(scope.guards().size(), 1u);
+  EXPECT_TRUE(identical(scope.guards()[0].a, s1));
 }
 
 TEST_F(SymScopeTest, ScopesNest) {

@@ -52,6 +52,7 @@ Triple any(std::mt19937_64& rng) {
 }
 
 using FmaOfFloats = Floats (*)(Floats, Floats, Floats);
+using FmaOfDoubles = Doubles (*)(Doubles, Doubles, Doubles);
 
 /// How many of n triples, and of all triples of special values, differ from std::fma.
 int differences(FmaOfFloats fma, Triple (*triple)(std::mt19937_64&), int n) {
@@ -83,7 +84,8 @@ int differences(FmaOfFloats fma, Triple (*triple)(std::mt19937_64&), int n) {
 constexpr int kMany = 400'000;
 
 TEST(PortableFma, FloatsAreRoundedOnce) {
-  for (FmaOfFloats fma : {fma_by_arithmetic.floats, best_portable_fma().floats}) {
+  find_fma_instruction();
+  for (FmaOfFloats fma : {FmaOfFloats{fma_by_arithmetic}, FmaOfFloats{portable_fma}}) {
     EXPECT_EQ(differences(fma, near_middle, kMany), 0);
     EXPECT_EQ(differences(fma, small, kMany), 0);
     EXPECT_EQ(differences(fma, cancelling, kMany), 0);
@@ -103,12 +105,13 @@ TEST(PortableFma, TheseFloatsTellOneRoundingFromTwo) {
 }
 
 TEST(PortableFma, DoublesAreRoundedOnce) {
+  find_fma_instruction();
   std::mt19937_64 rng(7);
   for (int i = 0; i < kMany; ++i) {
     double x[6];
     for (double& v : x) v = std::bit_cast<double>(rng());
     if (i % 2 == 0) x[4] = -(x[0] * x[2]);
-    for (auto fma : {fma_by_arithmetic.doubles, best_portable_fma().doubles}) {
+    for (FmaOfDoubles fma : {FmaOfDoubles{fma_by_arithmetic}, FmaOfDoubles{portable_fma}}) {
       Doubles a = {x[0], x[1]}, b = {x[2], x[3]}, c = {x[4], x[5]}, got = fma(a, b, c);
       for (int k = 0; k < 2; ++k) {
         double want = std::fma(x[k], x[2 + k], x[4 + k]);

@@ -161,3 +161,19 @@ def test_a_name_that_the_format_needs_is_refused(tmp_path):
     with pytest.raises(lt.ValueError, match="keeps its notes under this name"):
         lt.save({"__metadata__": lt.ones(2)}, tmp_path / "a.safetensors")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"net.weight": lt.ones(1), "net": {"weight": lt.zeros(1)}},
+        {"a": [lt.ones(1)], "a.0": lt.zeros(1)},
+        {"1": lt.ones(1), 1: lt.zeros(1)},
+    ],
+)
+def test_two_tensors_of_one_name_are_refused_and_what_was_there_stays(state, tmp_path):
+    path = tmp_path / "state.safetensors"
+    lt.save({"x": lt.ones(2)}, path)
+    with pytest.raises(lt.ValueError, match="two tensors of the state would have one name"):
+        lt.save(state, path)
+    assert list(lt.load(path)) == ["x"]

@@ -82,7 +82,7 @@ def test_adam(kind, settings):
         np.array(START), 8, 0.1, b1, b2, decay=decay, decoupled=kind is optim.AdamW,
         amsgrad=settings.get("amsgrad", False),
     )  # fmt: skip
-    np.testing.assert_allclose(got, want, rtol=1e-6)  # the step count is a float32
+    np.testing.assert_allclose(got, want, rtol=1e-12)
 
 
 def rmsprop(x, steps, lr, alpha=0.99, eps=1e-8, decay=0.0, momentum=0.0, centered=False):
@@ -115,7 +115,7 @@ def test_rmsprop_and_adagrad():
         names = {"decay": "weight_decay", "start": "initial_accumulator_value"}
         given = {names.get(k, k): v for k, v in settings.items()}
         got = run(lambda p, given=given: optim.Adagrad(p, lr=0.5, **given))
-        np.testing.assert_allclose(got, adagrad(x, 5, 0.5, **settings), rtol=1e-6)
+        np.testing.assert_allclose(got, adagrad(x, 5, 0.5, **settings), rtol=1e-12)
     with pytest.raises(lt.ValueError, match="must not be negative"):
         optim.RMSprop([nn.Parameter(lt.ones(1))], lr=-1)
 

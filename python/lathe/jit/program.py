@@ -15,6 +15,9 @@ class InputSpec:
 
     shape: a tuple of sizes; None is a size that may differ from call to call. dtype: float32 if
     none is given. An example tensor does as well: its sizes all count as free.
+
+    A free size is 7 (`InputSpec.HINT`) while the function is captured. Where 7 does not fit, or
+    the function asks about sizes, give an example tensor with sizes like those of later calls.
     """
 
     # What a free size is while the function is traced. Nothing is computed with it, but where the
@@ -165,7 +168,7 @@ def _weight_names(*owners):
 def _results(value, function):
     if isinstance(value, Tensor):
         return [value]
-    if type(value) in (tuple, list) and value and all(isinstance(v, Tensor) for v in value):
+    if isinstance(value, (tuple, list)) and value and all(isinstance(v, Tensor) for v in value):
         return list(value)
     raise _lathe.TypeError(
         "a program gives a tensor or a tuple of tensors",

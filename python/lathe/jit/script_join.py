@@ -4,6 +4,7 @@ import ast
 
 from .._lathe import Tensor
 from .script_values import Number
+from .trace import tuple_maker
 
 _PLAIN = (str, bytes, type(None), type(Ellipsis), complex)
 
@@ -41,7 +42,7 @@ class _Tree:
         kind = type(self.value)
         if kind is dict:
             return dict(zip(self.keys, items))
-        return kind(*items) if hasattr(kind, "_fields") else kind(items)
+        return list(items) if kind is list else tuple_maker(kind)(items)
 
 
 class Joiner:
@@ -63,7 +64,7 @@ class Joiner:
             tensors.append(n.tensor)
             return _Leaf(value, len(tensors) - 1, n.kind)
         kind = type(value)
-        if kind in (tuple, list, dict) or (isinstance(value, tuple) and hasattr(kind, "_fields")):
+        if kind in (list, dict) or tuple_maker(kind):
             if kind in (list, dict):
                 if id(value) in seen:
                     self._refuse("a list or dict that two names share")

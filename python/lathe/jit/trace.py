@@ -14,6 +14,13 @@ from .changes import changed_line, refuse_changes
 from .state import Snapshot, snapshot
 
 
+def tuple_maker(kind):
+    """What makes a tuple of this class from its items; None if that is not known."""
+    if kind is tuple or hasattr(kind, "n_sequence_fields"):  # what ops with several results give
+        return kind
+    return getattr(kind, "_make", None) if issubclass(kind, tuple) else None
+
+
 class _Shape:
     """Takes nested tuples, lists and dicts apart into tensors, and puts them together again."""
 
@@ -26,10 +33,9 @@ class _Shape:
         if isinstance(value, Tensor):
             self.tensors.append(value)
             return (Tensor, len(self.tensors) - 1)
-        if isinstance(value, tuple) and hasattr(value, "_fields"):
-            return ("named", type(value), [self._plan(v) for v in value])
-        if type(value) in (tuple, list):
-            return (type(value), [self._plan(v) for v in value])
+        make = list if type(value) is list else tuple_maker(type(value))
+        if make:
+            return ("items", make, [self._plan(v) for v in value])
         if type(value) is dict:
             return (dict, [(k, self._plan(v)) for k, v in value.items()])
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -49,10 +55,8 @@ class _Shape:
         kind = plan[0]
         if kind is Tensor:
             return tensors[plan[1]]
-        if kind == "named":
-            return plan[1](*(self.rebuild(tensors, p) for p in plan[2]))
-        if kind in (tuple, list):
-            return kind(self.rebuild(tensors, p) for p in plan[1])
+        if kind == "items":
+            return plan[1](self.rebuild(tensors, p) for p in plan[2])
         if kind is dict:
             return {k: self.rebuild(tensors, p) for k, p in plan[1]}
         if kind == "record":

@@ -64,6 +64,8 @@ class Adam(Optimizer):
         if group["amsgrad"]:
             largest = state["max_exp_avg_sq"]
             largest.copy_(ops.maximum(largest, square))
+        if p.dtype == _lathe.float64:  # else the steps' own float32 has all digits that count
+            step = step.to(p.dtype)
         spread = ops.sqrt(largest / _rest(beta2, step)) + group["eps"]
         p.sub_(mean * (lr / _rest(beta1, step)) / spread)
 
