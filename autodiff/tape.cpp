@@ -304,6 +304,12 @@ void register_hook(const Tensor& t, Hook hook) {
   e.node->hooks[e.output].push_back(std::move(hook));
 }
 
+absl::Span<const Hook> hooks_on(const TapeMeta& m) {
+  const Edge& e = m.edge;
+  if (!e.node || e.node->hooks.size() <= e.output) return {};
+  return e.node->hooks[e.output];
+}
+
 void install_tape() {
   static Tape tape;
   set_tape(&tape);

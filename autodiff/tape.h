@@ -65,7 +65,6 @@ struct TapeMeta : AutogradMeta {
   Edge edge;      // a leaf's node has no op: it collects into `grad`
   GradSlot grad;  // leaves, and others that retain theirs
   bool retain = false, is_leaf = false;
-  std::vector<Hook> hooks;  // on the gradient of this tensor, in order of registration
   bool leaf() const override { return is_leaf; }
 };
 
@@ -121,6 +120,8 @@ bool history_spent(const Tensor& t);
 /// Computed tensors keep their gradient too.
 void retain_grad(const Tensor& t);
 void register_hook(const Tensor& t, Hook hook);
+/// On the gradient of this tensor, in order of registration.
+absl::Span<const Hook> hooks_on(const TapeMeta& m);
 
 /// Installs the tape (once, at start-up).
 void install_tape();

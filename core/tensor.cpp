@@ -22,13 +22,14 @@ TensorImpl& checked(TensorImpl* p) {
 }
 
 [[noreturn]] void no_data(const char* asked, const TensorImpl& t) {
-  throw TraceError({.op = asked,
-                    .problem = "a trace sees types and sizes, never the data of a tensor",
-                    .got = absl::StrCat("a symbolic tensor ",
-                                        to_string(TensorType{t.dtype, t.geometry.shape, t.device})),
-                    .expected = "ops on tensors, and questions about shape, dtype and device",
-                    .next = "to choose by data:      y = lathe.where(condition, a, b)\n"
-                            "to branch or loop on it: do that outside of the traced function"});
+  throw TraceError(
+      {.op = asked,
+       .problem = "a trace sees types and sizes, never the data of a tensor",
+       .got = absl::StrCat("a symbolic tensor ",
+                           to_string(TensorType{t.dtype, t.geometry.shape, t.device})),
+       .expected = "ops on tensors, and questions about shape, dtype and device",
+       .next = "to choose by data:      y = lathe.where(condition, a, b)\n"
+               "to branch or loop on it: lathe.script, or outside of the traced function"});
 }
 
 std::byte* address_of(const TensorImpl& t) {

@@ -101,7 +101,9 @@ class Solver {
         missing = &t;
       }
     }
-    for (int a : e.axis->minus) room += attrs_[static_cast<size_t>(a)] * 2;
+    Int padded = e.size;
+    for (int a : e.axis->minus) padded += attrs_[static_cast<size_t>(a)] * 2;
+    room += padded - e.size;
     if (missing == nullptr) return check_affine(e, room);
     if (!require(Relation::le, Int(1), scale(*missing)))
       throw ValueError({.op = std::string(op_),
@@ -112,8 +114,9 @@ class Solver {
     if (!require(Relation::le, Int(0), room))
       throw ShapeError({.op = std::string(op_),
                         .problem = "the window is larger than the padded input",
-                        .got = absl::StrCat(e.operand->name, " axis of size ", to_string(e.size)),
-                        .expected = absl::StrCat("by ", f_.text),
+                        .got = absl::StrCat("a window of ", to_string(padded - room), " on ",
+                                            to_string(e.size), ", padded ", to_string(padded)),
+                        .expected = absl::StrCat("a window of at most ", to_string(padded)),
                         .next = "pad more, or take a smaller window"});
     vars_[static_cast<size_t>(missing->var)] = floor_div(room, scale(*missing)) + 1;
     return true;

@@ -99,7 +99,15 @@ Types infer_conv2d(Args a) {
 }
 
 Outputs linear_expansion(Args a) {
-  Tensor y = N::matmul(a.tensor(0), S::transpose(a.tensor(1), -1, -2));
+  Tensor x = a.tensor(0), w = a.tensor(1);
+  if (x.rank() > 0 && w.rank() > 1 && !identical(x.size(-1), w.size(-1)) &&
+      !require(Relation::eq, x.size(-1), w.size(-1)))
+    throw ShapeError({.op = "linear",
+                      .problem = "the input has another number of features than the weight takes",
+                      .got = absl::StrCat("x", to_string(x.shape()), ", w", to_string(w.shape())),
+                      .expected = absl::StrCat("x[..., ", to_string(w.size(-1)), "]"),
+                      .next = "the features are the input's last axis and the weight's"});
+  Tensor y = N::matmul(x, S::transpose(w, -1, -2));
   return {a.none(2) ? y : M::add(y, a.tensor(2))};
 }
 

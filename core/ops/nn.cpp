@@ -140,6 +140,13 @@ Outputs batch_norm_expansion(Args a) {
     throw ShapeError({.op = "batch_norm",
                       .problem = "the input needs a batch and a channel axis",
                       .got = to_string(x.shape())});
+  for (const Tensor& t : {w, b, running_mean, running_var})
+    if (t.defined() && (t.rank() != 1 || !require(Relation::eq, t.size(0), x.size(1))))
+      throw ShapeError({.op = "batch_norm",
+                        .problem = "one number a channel is needed",
+                        .got = absl::StrCat(to_string(t.shape()), " for x", to_string(x.shape())),
+                        .expected = absl::StrCat("[", to_string(x.size(1)), "]"),
+                        .next = "channels are the input's axis 1"});
   Tensor mean = running_mean, var = running_var;
   if (training || !running_mean.defined()) {
     Shape dims{Int(0)};

@@ -23,6 +23,25 @@ struct HookHandle {
   std::shared_ptr<nb::object> function;  // empty: removed
 };
 
+/// What the tape calls for it.
+struct PythonHook {
+  std::shared_ptr<nb::object> function;
+
+  Tensor operator()(const Tensor& g) const {
+    nb::gil_scoped_acquire lock;
+    if (!function->is_valid()) return {};
+    nb::object result = (*function)(g);
+    if (result.is_none()) return {};
+    if (!is_tensor(result.ptr()))
+      throw TypeError({.op = "register_hook",
+                       .problem = "a hook gives a tensor or None",
+                       .got = Py_TYPE(result.ptr())->tp_name,
+                       .expected = "a tensor or None",
+                       .next = "return the gradient to go on with, or nothing"});
+    return tensor_of(result.ptr());
+  }
+};
+
 /// Destroys a Python object from wherever the tape drops its hook.
 std::shared_ptr<nb::object> shared(nb::object o) {
   return {new nb::object(std::move(o)), [](nb::object* p) {
@@ -114,18 +133,17 @@ nb::object add_hook(const Tensor& t, nb::object function) {
                       .got = to_string(type_of(t)),
                       .next = "register it on the result of the traced function"});
   std::shared_ptr<nb::object> kept = shared(std::move(function));
-  register_hook(t, [kept](const Tensor& g) -> Tensor {
-    nb::gil_scoped_acquire lock;
-    if (!kept->is_valid()) return {};
-    nb::object result = (*kept)(g);
-    if (result.is_none()) return {};
-    if (!is_tensor(result.ptr()))
-      throw TypeError({.op = "register_hook",
-                       .problem = "a hook gives a tensor or None",
-                       .got = Py_TYPE(result.ptr())->tp_name});
-    return tensor_of(result.ptr());
-  });
+  register_hook(t, PythonHook{kept});
   return nb::cast(HookHandle{kept});
+}
+
+nb::list hooks_of(const Tensor& t) {
+  nb::list out;
+  if (const TapeMeta* m = meta(t))
+    for (const Hook& hook : hooks_on(*m))
+      if (const auto* h = hook.target<PythonHook>(); h != nullptr && h->function->is_valid())
+        out.append(*h->function);
+  return out;
 }
 
 void add_autograd(nb::module_& m) {

@@ -138,7 +138,7 @@ class Witness::Walk {
     if (t.requires_grad() != n.flag) return false;
     const TapeMeta* m = meta(t);
     const bool counts = n.flag && m != nullptr && m->is_leaf;
-    if (counts != !n.kids.empty()) return false;
+    if (counts != !n.kids.empty() || (counts && !hooks_on(*m).empty())) return false;
     tensors_.push_back(t);
     objects_.push_back(v);
     if (!counts) return true;

@@ -192,6 +192,13 @@ def _entry(path, name, entry, room):
     def count(value):
         return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 62
 
+    code = entry.get("dtype") if isinstance(entry, dict) else None
+    if isinstance(code, str) and code not in _CODES:
+        raise _lathe.FileError(
+            "a tensor has elements of a kind that does not exist here",
+            op="load", got=f"'{name}' of {code} in {os.fspath(path)}",
+            expected=f"one of {', '.join(_CODES)}", next="convert it where the file was made",
+        )  # fmt: skip
     try:
         dtype, shape = _CODES[entry["dtype"]], entry["shape"]
         begin, end = entry["data_offsets"]

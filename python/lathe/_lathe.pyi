@@ -11,6 +11,7 @@ _define_op: Any
 _detach_here: Any
 _error_text: Any
 _from_bytes: Any
+_hooks: Any
 _install: Any
 _load_ops: Any
 _load_program: Any

@@ -96,13 +96,14 @@ TEST(Tensor, ASymbolicTensorHasNoData) {
     t.item_double();
     FAIL();
   } catch (const TraceError& e) {
-    EXPECT_STREQ(e.what(),
-                 "item: a trace sees types and sizes, never the data of a tensor\n"
-                 "  got:      a symbolic tensor f32[2, s0]\n"
-                 "  expected: ops on tensors, and questions about shape, dtype and device\n"
-                 "  at:       train.py:8\n"
-                 "  next:     to choose by data:      y = lathe.where(condition, a, b)\n"
-                 "            to branch or loop on it: do that outside of the traced function");
+    EXPECT_STREQ(
+        e.what(),
+        "item: a trace sees types and sizes, never the data of a tensor\n"
+        "  got:      a symbolic tensor f32[2, s0]\n"
+        "  expected: ops on tensors, and questions about shape, dtype and device\n"
+        "  at:       train.py:8\n"
+        "  next:     to choose by data:      y = lathe.where(condition, a, b)\n"
+        "            to branch or loop on it: lathe.script, or outside of the traced function");
   }
   EXPECT_THROW(t.data(), TraceError);
   EXPECT_THROW(t.mutable_data(), TraceError);

@@ -1,11 +1,17 @@
 """Makes the helpers of this folder importable by the tests in it."""
 
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+# A shell starts what runs in the background with Ctrl-C ignored, which children inherit; those that
+# are sent one here are to take it as in a terminal.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

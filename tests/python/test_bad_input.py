@@ -230,10 +230,9 @@ except KeyboardInterrupt:
 
 
 def interrupted(code, *arguments):
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )  # fmt: skip
+    command = [sys.executable, "-c", code, *arguments]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdout=pipe, stderr=subprocess.STDOUT, text=True)
     try:
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.5)

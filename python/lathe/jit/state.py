@@ -18,6 +18,7 @@ has no note makes `whole` false, and then there is no witness, only the walk.
 
 import builtins
 import collections
+import contextvars
 import dis
 import functools
 import hashlib
@@ -207,6 +208,10 @@ class Snapshot:
         self.tensors.append(t)
         if not t.requires_grad or not t.is_leaf:
             return _note("tensor", type(t), flag=t.requires_grad)
+        for hook in _lathe._hooks(t):  # they run at the capture, on the gradients of the trace
+            self.whole = False
+            self.key.append("hook")
+            self.add(hook)
         if not self.grads:
             self.whole = False
             return None
@@ -254,6 +259,8 @@ class Snapshot:
             return self._unnoted(value, kind, value)
         if kind is functools.partial:
             return self._unnoted(value, kind, (value.func, value.args, value.keywords))
+        if kind is contextvars.ContextVar:
+            return self._unnoted(value, kind, (value.get(None),))
         elements = _elements(value)
         if elements is not None:
             self.whole = False
@@ -413,7 +420,16 @@ class Snapshot:
             kids.append(_note("absent", space, name))
             if not hasattr(builtins, name):
                 self.key.append(("missing", name))
+        kids.append(self._attributes(f))
         return _note("function", f, more=parts, kids=kids)
+
+    def _attributes(self, f):
+        """What was set on a function. What it wraps its code reaches otherwise, if at all."""
+        attributes, kids = f.__dict__, []
+        for name, value in attributes.items():
+            self.key.append(name)
+            kids.append(_note("is", value) if name == "__wrapped__" else self.add(value))
+        return _note("dict", attributes, dict, more=attributes, kids=kids)
 
     def _refusals(self, f, reads):
         if reads.stores:
