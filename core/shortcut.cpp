@@ -1,6 +1,10 @@
 #include "core/shortcut.h"
 
+#include <algorithm>
 #include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
 
 #include "core/dispatch.h"
 #include "core/element.h"
@@ -15,13 +19,18 @@ constexpr int kPatterns = 27;            // of three operands: tensor, 0-d tenso
 constexpr int64_t kMostElements = 2048;  // more would share their work among threads
 constexpr size_t kMostRows = 4096;
 
-struct Table {
-  std::atomic<const Shortcut*> at[kDTypeCodes][kPatterns]{};
+/// What was found for one row, dtype and pattern.
+struct Slot {
+  std::atomic<uint64_t> revision{0};  // of the flags that `now` was found under
+  std::atomic<const Shortcut*> now{nullptr};
+  std::vector<std::unique_ptr<const Shortcut>> all;  // under publishing; few: flags choose
 };
+struct Table {
+  Slot at[kDTypeCodes][kPatterns];
+};
+constinit std::mutex publishing;
 constinit std::atomic<Table*> tables[kMostRows]{};  // by Op::id
 constinit std::atomic<ShortcutFinder> finder{nullptr};
-
-const Shortcut none;  // asked for before: there is none
 
 int category(DType d) {
   if (d == DType::bool_) return 0;
@@ -129,15 +138,25 @@ bool Glance::measure() {
   return true;
 }
 
-const Shortcut* make(const Op& op, Args args, std::atomic<const Shortcut*>& slot) {
+/// One that is like another is that one, so that flags may change as often as they like. None is
+/// ever dropped: a thread may be using it.
+const Shortcut* make(const Op& op, Args args, Slot& slot) {
   ShortcutFinder find = finder.load(std::memory_order_acquire);
-  auto* made = new Shortcut;
-  made->revision = flags_revision();
-  if (find == nullptr || !find(op, args, *made)) made->run = nullptr;
-  made->result_bytes = size_of(made->result);
-  // The one before stays: a thread may be using it. Flags change a few times in a process.
-  slot.store(made, std::memory_order_release);
-  return made;
+  uint64_t revision = flags_revision();
+  Shortcut made;
+  if (find == nullptr || !find(op, args, made)) made.run = nullptr;
+  made.result_bytes = size_of(made.result);
+  std::lock_guard hold(publishing);
+  auto same =
+      std::find_if(slot.all.begin(), slot.all.end(), [&](const auto& s) { return *s == made; });
+  const Shortcut* s = same != slot.all.end()
+                          ? same->get()
+                          : slot.all.emplace_back(std::make_unique<Shortcut>(made)).get();
+  if (revision >= slot.revision.load(std::memory_order_relaxed)) {
+    slot.now.store(s, std::memory_order_release);
+    slot.revision.store(revision, std::memory_order_release);
+  }
+  return s;
 }
 
 const Shortcut* find_shortcut(const Op& op, Args args, const Glance& g) {
@@ -150,9 +169,10 @@ const Shortcut* find_shortcut(const Op& op, Args args, const Glance& g) {
     else
       delete made;
   }
-  auto& slot = table->at[static_cast<int>(g.lead->dtype)][g.pattern];
-  const Shortcut* s = slot.load(std::memory_order_acquire);
-  if (s == nullptr || s->revision != flags_revision()) [[unlikely]]
+  Slot& slot = table->at[static_cast<int>(g.lead->dtype)][g.pattern];
+  bool current = slot.revision.load(std::memory_order_acquire) == flags_revision();
+  const Shortcut* s = slot.now.load(std::memory_order_acquire);
+  if (s == nullptr || !current) [[unlikely]]
     s = make(op, args, slot);
   return s->run == nullptr ? nullptr : s;
 }

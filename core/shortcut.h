@@ -22,7 +22,8 @@ struct Shortcut {
   DType result = DType::f32;
   size_t result_bytes = 0;    // of an element
   DType number = DType::f32;  // what numbers are converted to first
-  uint64_t revision = 0;      // of the flags it was made under
+
+  friend bool operator==(const Shortcut&, const Shortcut&) = default;
 };
 
 /// Fills in `run` and what belongs to it for calls like this one. False: there is no short way.
