@@ -65,6 +65,7 @@ struct TapeMeta : AutogradMeta {
   Edge edge;      // a leaf's node has no op: it collects into `grad`
   GradSlot grad;  // leaves, and others that retain theirs
   bool retain = false, is_leaf = false;
+  TapeMeta() {}  // as TapeNode's
   bool leaf() const override { return is_leaf; }
 };
 
@@ -91,6 +92,7 @@ struct TapeNode {
   Site site;
   bool released = false;
 
+  TapeNode() {}  // of our own, or make_shared() sets all its 700 bytes to zero first
   ~TapeNode();  // iterative: a long chain must not overflow the stack
 };
 
