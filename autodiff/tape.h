@@ -93,7 +93,7 @@ struct TapeNode {
   bool released = false;
 
   TapeNode() {}  // of our own, or make_shared() sets all its 700 bytes to zero first
-  ~TapeNode();  // iterative: a long chain must not overflow the stack
+  ~TapeNode();   // iterative: a long chain must not overflow the stack
 };
 
 class Tape final : public Observer {
