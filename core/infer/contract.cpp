@@ -90,7 +90,9 @@ class Solver {
 
   /// y*s + i*d - p with i known: floor((size + 2p - d(i-1) - 1) / s) + 1, at least 0.
   bool solve_affine(const Equation& e) {
-    Int room = e.size - 1;
+    Int padded = e.size;
+    for (int a : e.axis->minus) padded += attrs_[static_cast<size_t>(a)] * 2;
+    Int room = padded - 1;
     const FormulaTerm* missing = nullptr;
     for (const FormulaTerm& t : e.axis->terms) {
       if (known(t.var)) {
@@ -101,9 +103,6 @@ class Solver {
         missing = &t;
       }
     }
-    Int padded = e.size;
-    for (int a : e.axis->minus) padded += attrs_[static_cast<size_t>(a)] * 2;
-    room += padded - e.size;
     if (missing == nullptr) return check_affine(e, room);
     if (!require(Relation::le, Int(1), scale(*missing)))
       throw ValueError({.op = std::string(op_),

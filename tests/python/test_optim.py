@@ -65,6 +65,7 @@ def test_sgd(settings):
     got = run(lambda p: optim.SGD(p, lr=0.05, **settings))
     names = {"weight_decay": "decay"}
     want = sgd(np.array(START), 5, 0.05, **{names.get(k, k): v for k, v in settings.items()})
+    # float64, and the same operations in another order: some last places a step.
     np.testing.assert_allclose(got, want, rtol=1e-12)
 
 
@@ -82,6 +83,7 @@ def test_adam(kind, settings):
         np.array(START), 8, 0.1, b1, b2, decay=decay, decoupled=kind is optim.AdamW,
         amsgrad=settings.get("amsgrad", False),
     )  # fmt: skip
+    # float64, and the same operations in another order: some last places a step.
     np.testing.assert_allclose(got, want, rtol=1e-12)
 
 
@@ -115,6 +117,7 @@ def test_rmsprop_and_adagrad():
         names = {"decay": "weight_decay", "start": "initial_accumulator_value"}
         given = {names.get(k, k): v for k, v in settings.items()}
         got = run(lambda p, given=given: optim.Adagrad(p, lr=0.5, **given))
+        # As Adam's: float64 in another order.
         np.testing.assert_allclose(got, adagrad(x, 5, 0.5, **settings), rtol=1e-12)
     with pytest.raises(lt.ValueError, match="must not be negative"):
         optim.RMSprop([nn.Parameter(lt.ones(1))], lr=-1)

@@ -7,7 +7,7 @@ from .. import _lathe
 from .._lathe import Tensor
 from .changes import refuse_changes
 from .state import Snapshot, snapshot
-from .trace import Traced, _where, same_grad
+from .trace import Traced, _where, misfit, same_grad
 
 
 class InputSpec:
@@ -140,24 +140,6 @@ def _examples(inputs):
     return out
 
 
-def _check_count(function, examples, op):
-    """Can the function be called with as many inputs as there are examples?"""
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # a builtin that says nothing of its parameters
-        return
-    try:
-        signature.bind(*examples)
-    except TypeError as error:
-        raise _lathe.TypeError(
-            f"the function cannot be called with these inputs: {error}",
-            op=op,
-            got=f"{len(examples)} inputs",
-            expected=f"an example or an InputSpec for each of {signature}",
-            next="give them to save(function, path, inputs=...) or freeze(module, ...)",
-        ) from None
-
-
 def _parameter_names(function, count):
     """What the function calls its first arguments, where that can be found out."""
     try:
@@ -223,7 +205,15 @@ def capture(function, inputs, freeze=False):
     plain = compiled._function if compiled else function
     module = hasattr(plain, "named_parameters")
     code = plain.forward if module else plain
-    _check_count(code, examples, "freeze" if freeze else "save")
+    if found := misfit(code, examples, {}):
+        problem, signature = found
+        raise _lathe.TypeError(
+            f"the function cannot be called with these inputs: {problem}",
+            op="freeze" if freeze else "save",
+            got=f"{len(examples)} inputs",
+            expected=f"an example or an InputSpec for each of {signature}",
+            next="give them to save(function, path, inputs=...) or freeze(module, ...)",
+        )
     names = _parameter_names(code, len(examples))
     owners = [("", plain)] if module else []
     if inspect.isfunction(plain):

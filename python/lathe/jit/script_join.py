@@ -4,7 +4,7 @@ import ast
 
 from .._lathe import Tensor
 from .script_values import Number
-from .trace import tuple_maker
+from .trace import sequence_maker
 
 _PLAIN = (str, bytes, type(None), type(Ellipsis), complex)
 
@@ -42,7 +42,7 @@ class _Tree:
         kind = type(self.value)
         if kind is dict:
             return dict(zip(self.keys, items))
-        return list(items) if kind is list else tuple_maker(kind)(items)
+        return sequence_maker(kind)(items)
 
 
 class Joiner:
@@ -64,7 +64,7 @@ class Joiner:
             tensors.append(n.tensor)
             return _Leaf(value, len(tensors) - 1, n.kind)
         kind = type(value)
-        if kind in (list, dict) or tuple_maker(kind):
+        if kind is dict or sequence_maker(kind):
             if kind in (list, dict):
                 if id(value) in seen:
                     self._refuse("a list or dict that two names share")

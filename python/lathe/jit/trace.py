@@ -14,9 +14,9 @@ from .changes import changed_line, refuse_changes
 from .state import Snapshot, snapshot
 
 
-def tuple_maker(kind):
-    """What makes a tuple of this class from its items; None if that is not known."""
-    if kind is tuple or hasattr(kind, "n_sequence_fields"):  # what ops with several results give
+def sequence_maker(kind):
+    """What makes a list, or a tuple of this class, from its items; None: another class."""
+    if kind in (list, tuple) or hasattr(kind, "n_sequence_fields"):  # as ops with several results
         return kind
     return getattr(kind, "_make", None) if issubclass(kind, tuple) else None
 
@@ -33,7 +33,7 @@ class _Shape:
         if isinstance(value, Tensor):
             self.tensors.append(value)
             return (Tensor, len(self.tensors) - 1)
-        make = list if type(value) is list else tuple_maker(type(value))
+        make = sequence_maker(type(value))
         if make:
             return ("items", make, [self._plan(v) for v in value])
         if type(value) is dict:
@@ -325,6 +325,19 @@ def _where(function):
     return f"{code.co_filename}:{code.co_firstlineno}" if code else "an unknown line"
 
 
+def misfit(function, args, kwargs):
+    """(why, signature) if the function cannot be called so; None if it can, or does not say."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # a builtin that says nothing of its parameters
+        return None
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as problem:
+        return problem, signature
+    return None
+
+
 def _call_with_examples(traced, examples):
     """Captures now, by a call with these."""
     args, kwargs = (), {}
@@ -332,22 +345,16 @@ def _call_with_examples(traced, examples):
         kwargs = examples
     else:
         args = tuple(examples) if isinstance(examples, (tuple, list)) else (examples,)
-    try:
-        signature = inspect.signature(traced._function)
-    except (TypeError, ValueError):  # a builtin that says nothing of its parameters
-        signature = None
-    if signature is not None:
-        try:
-            signature.bind(*args, **kwargs)
-        except TypeError as problem:
-            name = getattr(traced._function, "__name__", type(traced._function).__name__)
-            raise _lathe.TypeError(
-                f"the examples do not fit the function: {problem}",
-                op="trace",
-                got=f"{len(args) + len(kwargs)} examples",
-                expected=f"{name}{signature}",
-                next="give one example for each argument; a dict gives them by name",
-            ) from None
+    if found := misfit(traced._function, args, kwargs):
+        problem, signature = found
+        name = getattr(traced._function, "__name__", type(traced._function).__name__)
+        raise _lathe.TypeError(
+            f"the examples do not fit the function: {problem}",
+            op="trace",
+            got=f"{len(args) + len(kwargs)} examples",
+            expected=f"{name}{signature}",
+            next="give one example for each argument; a dict gives them by name",
+        )
     traced(*args, **kwargs)
 
 
