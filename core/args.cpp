@@ -164,24 +164,22 @@ ArgVec& ArgVec::operator=(ArgVec o) noexcept {
 
 // A text, or a list together with its items, is one block; blocks never move, so neither do the
 // pointers into them when the ArgVec does.
-Arg ArgVec::own(const Arg& arg) {
-  Arg out = arg;
+void ArgVec::own(Arg& arg) {
   if (arg.tag == Tag::tensor) {
     tensors_.push_back(arg.tensor());
   } else if (arg.tag == Tag::text) {
     size_t bytes = std::strlen(arg.text_) + 1;
     blocks_.emplace_back(new std::byte[bytes]);
     std::memcpy(blocks_.back().get(), arg.text_, bytes);
-    out.text_ = reinterpret_cast<const char*>(blocks_.back().get());
+    arg.text_ = reinterpret_cast<const char*>(blocks_.back().get());
   } else if (arg.tag == Tag::list) {
-    size_t count = arg.list_->size;
-    blocks_.emplace_back(new std::byte[sizeof(ArgList) + count * sizeof(Arg)]);
+    const ArgList given = *arg.list_;
+    blocks_.emplace_back(new std::byte[sizeof(ArgList) + given.size * sizeof(Arg)]);
     std::byte* block = blocks_.back().get();
     auto* items = reinterpret_cast<Arg*>(block + sizeof(ArgList));
-    for (size_t k = 0; k < count; k++) new (items + k) Arg(own(arg.list_->data[k]));
-    out.list_ = new (block) ArgList{items, count};
+    for (size_t k = 0; k < given.size; k++) own(*new (items + k) Arg(given.data[k]));
+    arg.list_ = new (block) ArgList{items, given.size};
   }
-  return out;
 }
 
 bool equal(const Arg& a, const Arg& b) {

@@ -108,11 +108,15 @@ class ArgVec {
   operator Args() const { return view(); }  // NOLINT
   size_t size() const { return args_.size(); }
   const Arg& operator[](size_t i) const { return args_[i]; }
-  void push(const Arg& arg) { args_.push_back(own(arg)); }
-  void set(size_t i, const Arg& arg) { args_[i] = own(arg); }
+  void push(const Arg& arg) { keep(args_.emplace_back(arg)); }
+  void set(size_t i, const Arg& arg) { keep(args_[i] = arg); }
 
  private:
-  Arg own(const Arg& arg);
+  void keep(Arg& arg) {
+    if (arg.tag == Tag::tensor || arg.tag == Tag::text || arg.tag == Tag::list) own(arg);
+  }
+  /// Keeps what an argument refers to; its text or list is a copy of ours from now on.
+  void own(Arg& arg);
   absl::InlinedVector<Arg, 4> args_;
   Tensors tensors_;
   std::vector<std::unique_ptr<std::byte[]>> blocks_;  // texts and lists

@@ -53,6 +53,7 @@ std::string choice(const Step& s) {
 Verdict generated(const PointwiseKernel& kernel, std::string_view engine) {
   if (engine == "strips" || engine == "nodes")
     return Verdict::no(Reason::engine, std::string(engine));
+  if (kernel.moves(wanted_engine())) return Verdict::no(Reason::no_arithmetic);
   size_t axes = kernel.nest().axes.size();
   if (axes > static_cast<size_t>(kMaxRank))
     return Verdict::no(Reason::rank, absl::StrCat(axes, " axes, at most ", kMaxRank));

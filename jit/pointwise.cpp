@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/flags.h"
 #include "jit/kernels.h"
+#include "kernels/own/kinds.h"
 #include "kernels/pool.h"
 
 namespace lathe::jit {
@@ -170,7 +171,24 @@ const PointwiseKernel::Code* PointwiseKernel::code_for(const Run& run) const {
   return code_.load(std::memory_order_acquire);
 }
 
+void PointwiseKernel::move(const Bound& bound, const Run& run) const {
+  const Sizes shape(bound.extents.begin(), bound.extents.end());
+  const auto side = [&](size_t k) {
+    const auto buffer = static_cast<size_t>(buffer_of_[k]);
+    ::lathe::Operand o{
+        run.buffers[buffer] + bound.offsets[k], nest_.buffers[buffer].dtype, shape, {}};
+    for (size_t axis = 0; axis < shape.size(); ++axis)
+      o.strides.push_back(bound.strides[k * shape.size() + axis] / item_bytes_[k]);
+    return o;
+  };
+  own::copy_elements(side(0), side(1));
+}
+
 Engine PointwiseKernel::run(const Bound& bound, const Run& run) const {
+  if (moves(run.wanted)) {
+    if (bound.elements > 0) move(bound, run);
+    return Engine::none;
+  }
   Launch launch(*this, bound, run);
   parallel_for(bound.elements, launch.grain(),
                [&](int64_t begin, int64_t end) { launch.piece(begin, end); });

@@ -13,7 +13,8 @@
 namespace lathe::jit {
 
 /// Which engine ran, for counters, tests and explain().
-enum class Engine : uint8_t { none, strips, generated };  // none: there were no elements
+/// none: there were no elements, or they were moved as they are.
+enum class Engine : uint8_t { none, strips, generated };
 /// What the flag `engine` asks for.
 enum class Wanted : uint8_t { either, strips, generated };
 Wanted wanted_engine();
@@ -31,6 +32,9 @@ class PointwiseKernel {
   const Nest& nest() const { return nest_; }
   const std::vector<int>& tensors() const { return tensors_; }
   const std::vector<Number>& numbers() const { return numbers_; }
+  /// Whether a whole run only moves elements, by the code that copies tensors everywhere: it knows
+  /// short rows and transposes, which a loop along the last axis is slow at.
+  bool moves(Wanted wanted) const { return wanted == Wanted::either && strips_.copies(); }
   /// Whether the one result may lie on this tensor: where its elements are read is where the
   /// results of the same size are written.
   bool may_replace(size_t tensor) const;
@@ -62,7 +66,7 @@ class PointwiseKernel {
   /// Does now what a run like this could fail at before it touches an element. Throws what it
   /// would.
   void make_ready(const Bound& bound, const Run& run) const {
-    if (bound.elements > 0) code_for(run);
+    if (bound.elements > 0 && !moves(run.wanted)) code_for(run);
   }
 
   /// A run in pieces that the caller shares out: rows, or what a contraction has just finished.
@@ -105,6 +109,7 @@ class PointwiseKernel {
 
  private:
   const Code* code_for(const Run& run) const;
+  void move(const Bound& bound, const Run& run) const;
   ElementwiseSpec spec() const;
   bool moves_like_result(const Load& load) const;
   absl::InlinedVector<const Load*, 6> loads() const;  // operands then stores; null: a uniform

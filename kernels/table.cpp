@@ -46,6 +46,8 @@ std::string_view sentence(Reason reason) {
       return "not asked for by the flag engine";
     case Reason::not_ready:
       return "not compiled yet";
+    case Reason::no_arithmetic:
+      return "only moves elements";
   }
   return "";
 }

@@ -35,13 +35,14 @@ enum class Reason : uint8_t {
   op,      // it does not know this row
   dtype,
   rank,
-  extent,     // a reduced extent it is not chosen for
-  core_type,  // a vendor that mistakes the processor for an old one
-  later,      // it would do, but another stands before it
-  engine,     // of a compiled function: the flag `engine` asks for another
-  not_ready,  // no machine code yet
+  extent,         // a reduced extent it is not chosen for
+  core_type,      // a vendor that mistakes the processor for an old one
+  later,          // it would do, but another stands before it
+  engine,         // of a compiled function: the flag `engine` asks for another
+  not_ready,      // no machine code yet
+  no_arithmetic,  // of a kernel that only moves elements: nothing to compile
 };
-inline constexpr int kReasons = static_cast<int>(Reason::not_ready) + 1;
+inline constexpr int kReasons = static_cast<int>(Reason::no_arithmetic) + 1;
 std::string_view sentence(Reason reason);
 
 class Verdict {

@@ -26,9 +26,14 @@ llvm::Type* Memory::memory_type(DType dtype) const {
   return is_complex(dtype) ? b_.getFloatTy() : ops_.scalar_type(dtype);
 }
 
-/// Whether there are instructions for the first elements of a run of this type.
-bool Memory::masks_runs(llvm::Type* scalar) const {
+/// Whether there are instructions that read the first elements of a run of this type.
+bool Memory::masks_loads(llvm::Type* scalar) const {
   return bytes_of(scalar) >= 4 ? target_.has("avx2") : target_.has("avx512bw");
+}
+/// Whether there are fast ones that write them. AVX2's is microcode on some machines, slower there
+/// than an element at a time.
+bool Memory::masks_stores(llvm::Type* scalar) const {
+  return target_.has(bytes_of(scalar) >= 4 ? "avx512f" : "avx512bw");
 }
 bool Memory::gathers(llvm::Type* scalar) const {
   return ops_.lanes() > 1 && bytes_of(scalar) >= 4 && target_.has("avx512f");
@@ -63,7 +68,7 @@ Value* Memory::bytes_in(llvm::Type* scalar, Value* lanes) {
 Value* Memory::load_run(llvm::Type* scalar, unsigned lanes, Value* pointer, Limit limit) {
   llvm::Type* type = lanes == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes);
   if (!limit) return b_.CreateAlignedLoad(type, pointer, any_alignment());
-  if (masks_runs(scalar))
+  if (masks_loads(scalar))
     return b_.CreateMaskedLoad(type, pointer, any_alignment(),
                                ops_.mask_of(lanes, limit.first, limit.count),
                                llvm::Constant::getNullValue(type));
@@ -78,20 +83,14 @@ Value* Memory::load_run(llvm::Type* scalar, unsigned lanes, Value* pointer, Limi
 }
 
 void Memory::store_run(Value* vector, Value* pointer, Limit limit) {
-  if (!limit) {
-    b_.CreateAlignedStore(vector, pointer, any_alignment());
-    return;
-  }
   llvm::Type* scalar = vector->getType()->getScalarType();
-  const unsigned lanes = lanes_of(vector->getType());
-  if (masks_runs(scalar)) {
+  if (!limit)
+    b_.CreateAlignedStore(vector, pointer, any_alignment());
+  else if (masks_stores(scalar))
     b_.CreateMaskedStore(vector, pointer, any_alignment(),
-                         ops_.mask_of(lanes, nullptr, limit.count));
-    return;
-  }
-  Value* room = temporary(vector->getType());
-  b_.CreateAlignedStore(vector, room, llvm::Align(64));
-  b_.CreateMemCpy(pointer, any_alignment(), room, llvm::Align(64), bytes_in(scalar, limit.count));
+                         ops_.mask_of(lanes_of(vector->getType()), nullptr, limit.count));
+  else
+    store_each(vector, pointer, b_.getInt64(bytes_of(scalar)), limit);
 }
 
 Value* Memory::gather_mask(Limit limit) {
@@ -135,27 +134,29 @@ void Memory::store_strided(Value* vector, const Place& place, uint64_t skip, Lim
     b_.CreateMaskedScatter(vector, pointers(place, skip), any_alignment(), gather_mask(limit));
     return;
   }
-  const auto put = [&](Value* element, Value* lane) {
-    Value* offset = b_.CreateAdd(b_.CreateMul(lane, place.stride), b_.getInt64(skip));
-    b_.CreateAlignedStore(element, b_.CreateGEP(b_.getInt8Ty(), place.pointer, offset),
-                          any_alignment());
-  };
-  if (!limit) {
-    for (uint64_t i = 0; i < ops_.lanes(); ++i)
-      put(ops_.lanes() == 1 ? vector : b_.CreateExtractElement(vector, i), b_.getInt64(i));
-    return;
+  if (limit) return store_each(vector, place.pointer, place.stride, limit, skip);
+  for (uint64_t i = 0; i < ops_.lanes(); ++i) {
+    Value* offset = b_.CreateAdd(b_.CreateMul(b_.getInt64(i), place.stride), b_.getInt64(skip));
+    b_.CreateAlignedStore(ops_.lanes() == 1 ? vector : b_.CreateExtractElement(vector, i),
+                          b_.CreateGEP(b_.getInt8Ty(), place.pointer, offset), any_alignment());
   }
-  // for (lane = 0; lane < count; ++lane) put(room[lane])
+}
+
+/// for (lane = 0; lane < count; ++lane) *(pointer + skip + lane * stride) = vector[lane]
+void Memory::store_each(Value* vector, Value* pointer, Value* stride, Limit limit, uint64_t skip) {
+  llvm::Type* scalar = vector->getType()->getScalarType();
   Value* room = temporary(vector->getType());
   b_.CreateAlignedStore(vector, room, llvm::Align(64));
   llvm::BasicBlock* before = b_.GetInsertBlock();
-  auto* loop = llvm::BasicBlock::Create(b_.getContext(), "scatter_loop", before->getParent());
-  auto* done = llvm::BasicBlock::Create(b_.getContext(), "scattered", before->getParent());
+  auto* loop = llvm::BasicBlock::Create(b_.getContext(), "store_loop", before->getParent());
+  auto* done = llvm::BasicBlock::Create(b_.getContext(), "stored", before->getParent());
   b_.CreateBr(loop);
   b_.SetInsertPoint(loop);
   llvm::PHINode* lane = b_.CreatePHI(b_.getInt64Ty(), 2);
   lane->addIncoming(b_.getInt64(0), before);
-  put(b_.CreateLoad(scalar, b_.CreateGEP(scalar, room, lane)), lane);
+  Value* offset = b_.CreateAdd(b_.CreateMul(lane, stride), b_.getInt64(skip));
+  b_.CreateAlignedStore(b_.CreateLoad(scalar, b_.CreateGEP(scalar, room, lane)),
+                        b_.CreateGEP(b_.getInt8Ty(), pointer, offset), any_alignment());
   Value* next = b_.CreateAdd(lane, b_.getInt64(1));
   lane->addIncoming(next, loop);
   b_.CreateCondBr(b_.CreateICmpULT(next, limit.count), loop, done);

@@ -42,7 +42,8 @@ class Memory {
 
  private:
   llvm::Type* memory_type(DType dtype) const;
-  bool masks_runs(llvm::Type* scalar) const;
+  bool masks_loads(llvm::Type* scalar) const;
+  bool masks_stores(llvm::Type* scalar) const;
   bool gathers(llvm::Type* scalar) const;
   llvm::Value* gather_mask(Limit limit);
   llvm::Value* bytes_in(llvm::Type* scalar, llvm::Value* lanes);
@@ -51,6 +52,8 @@ class Memory {
   void store_run(llvm::Value* vector, llvm::Value* pointer, Limit limit);
   llvm::Value* load_strided(llvm::Type* scalar, const Place& place, uint64_t skip, Limit limit);
   void store_strided(llvm::Value* vector, const Place& place, uint64_t skip, Limit limit);
+  void store_each(llvm::Value* vector, llvm::Value* pointer, llvm::Value* stride, Limit limit,
+                  uint64_t skip = 0);
   llvm::Value* pointers(const Place& place, uint64_t skip);
   llvm::Value* temporary(llvm::Type* vector);
   llvm::Value* from_memory(DType dtype, llvm::Value* x);

@@ -71,7 +71,7 @@ def has_reason(reason, figures):
 
 def without_numbers():
     """Sentences that say all there is to say."""
-    return {"built without CUDA", "not compiled yet"}
+    return {"built without CUDA", "not compiled yet", "only moves elements"}
 
 
 def check_steps(steps):
@@ -185,6 +185,23 @@ def test_reason_engine(flag):
     assert chosen(after) == "own.strips"
     assert after["generated"][1] == "not asked for by the flag engine (strips)"
     assert bits(generated) == bits(strips)
+
+
+def turned(x):
+    return x.permute(0, 2, 1).clone()
+
+
+def test_reason_only_moves_elements(flag):
+    """What computes nothing is moved by the code that copies tensors everywhere, unless the flag
+    asks for generated code."""
+    x = lt.randn(3, 5, 2)
+    before, moved = choices_for("clone", turned, x)
+    assert before["generated"] == ("defined", "only moves elements")
+    assert chosen(before) == "own.strips"
+    flag("engine", "llvm")
+    after, generated = choices_for("clone", turned, x)
+    assert chosen(after) == "generated"
+    assert bits(moved) == bits(generated) == bits(turned(x))
 
 
 def test_reason_not_compiled_yet(flag, tmp_path):
@@ -426,6 +443,7 @@ FLIPPED_BY = {
     "would do, but stands later": test_reason_engine,
     "not asked for by the flag engine": test_reason_engine,
     "not compiled yet": test_reason_not_compiled_yet,
+    "only moves elements": test_reason_only_moves_elements,
 }
 CANNOT_BE_FLIPPED = {"built without CUDA": test_reason_cuda_cannot_be_flipped_here}
 

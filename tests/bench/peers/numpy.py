@@ -1,10 +1,13 @@
 """NumPy: plain expressions, each with new outputs."""
 
+import operator
+from functools import partial
+
 import numpy as np
 
 
 def add(a, b):
-    return lambda: a + b
+    return partial(operator.add, a, b)
 
 
 def tanh_gelu(x):
