@@ -60,3 +60,7 @@ def python():
     link.unlink(missing_ok=True)
     link.symlink_to(prefix)
     return prefix / "bin/python"
+
+
+if __name__ == "__main__":
+    print(python())

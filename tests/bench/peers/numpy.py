@@ -7,7 +7,9 @@ import numpy as np
 
 
 def add(a, b):
-    return partial(operator.add, a, b)
+    call = partial(operator.add, a, b)
+    call.operands = a, b  # NumPy adds in place to what nobody else refers to
+    return call
 
 
 def tanh_gelu(x):
