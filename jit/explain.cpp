@@ -49,11 +49,11 @@ std::string choice(const Step& s) {
   return out;
 }
 
-/// Why generated code does not run this kernel, if it does not.
-Verdict generated(const PointwiseKernel& kernel, std::string_view engine) {
+/// Why generated code does not run this kernel, a step by itself or in pieces, if it does not.
+Verdict generated(const PointwiseKernel& kernel, std::string_view engine, bool whole) {
   if (engine == "strips" || engine == "nodes")
     return Verdict::no(Reason::engine, std::string(engine));
-  if (kernel.moves(wanted_engine())) return Verdict::no(Reason::no_arithmetic);
+  if (whole && kernel.moves(wanted_engine())) return Verdict::no(Reason::no_arithmetic);
   size_t axes = kernel.nest().axes.size();
   if (axes > static_cast<size_t>(kMaxRank))
     return Verdict::no(Reason::rank, absl::StrCat(axes, " axes, at most ", kMaxRank));
@@ -63,8 +63,8 @@ Verdict generated(const PointwiseKernel& kernel, std::string_view engine) {
 }
 
 /// The engines that a kernel can run on, as the table's entries are told.
-std::string engines(const PointwiseKernel& kernel) {
-  Verdict code = generated(kernel, flag_text(Flag::engine));
+std::string engines(const PointwiseKernel& kernel, bool whole) {
+  Verdict code = generated(kernel, flag_text(Flag::engine), whole);
   std::string work = absl::StrCat(kernel.nest().axes.size(), " axes, about ",
                                   kernel.nest().facts.flops_per_element, " operations an element");
   Verdict later = Verdict::no(Reason::later, "2 of 2");
@@ -81,9 +81,9 @@ std::string indent(std::string_view text) {
   return out;
 }
 
-std::string kernel_text(const Step& s) {
+std::string kernel_text(const Step& s, bool whole) {
   const ir::Node& n = *s.node;
-  std::string out = indent(engines(*s.kernel));
+  std::string out = indent(engines(*s.kernel, whole));
   if (n.is(ir::Structure::group))
     for (const ir::Node* inner : n.block(0).nodes())
       absl::StrAppend(&out, "        ", head(*inner, inner->op()->name()), "\n");
@@ -99,29 +99,30 @@ std::string title(const Step& s) {
 }
 
 /// A step's lines after its title.
-std::string body(const Step& s) {
-  return s.kind == Step::Kind::kernel ? kernel_text(s) : indent(choice(s));
+std::string body(const Step& s, bool whole) {
+  return s.kind == Step::Kind::kernel ? kernel_text(s, whole) : indent(choice(s));
 }
 
 void explain_steps(const std::vector<Step>& steps, std::string& out, int& number) {
-  auto line = [&](const Step& s, std::string_view how) {
+  auto line = [&](const Step& s, std::string_view how, bool whole) {
     absl::StrAppend(&out, "  ", ++number, ". ", title(s), "\n");
     if (!how.empty()) absl::StrAppend(&out, "      ", how, "\n");
-    absl::StrAppend(&out, body(s));
+    absl::StrAppend(&out, body(s, whole));
   };
   for (const Step& s : steps) {
     switch (s.kind) {
       case Step::Kind::op:
       case Step::Kind::kernel:
-        line(s, s.replaces < 0 ? "" : "writes where the input lies that it replaces");
+        line(s, s.replaces < 0 ? "" : "writes where the input lies that it replaces", true);
         if (s.epilogue)
-          line(*s.epilogue, absl::StrCat("on each piece of step ", number, " while it is hot"));
+          line(*s.epilogue, absl::StrCat("on each piece of step ", number, " while it is hot"),
+               false);
         break;
       case Step::Kind::rows: {
         auto last = number + static_cast<int>(s.rows->members.size());
         std::string how = absl::StrCat("steps ", number + 1, " to ", last, " take turns, a few of ",
                                        to_string(s.rows->rows), " rows at a time");
-        for (const RowGroup::Member& m : s.rows->members) line(m.step, how);
+        for (const RowGroup::Member& m : s.rows->members) line(m.step, how, false);
         break;
       }
       case Step::Kind::structure:

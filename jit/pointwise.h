@@ -34,7 +34,9 @@ class PointwiseKernel {
   const std::vector<Number>& numbers() const { return numbers_; }
   /// Whether a whole run only moves elements, by the code that copies tensors everywhere: it knows
   /// short rows and transposes, which a loop along the last axis is slow at.
-  bool moves(Wanted wanted) const { return wanted == Wanted::either && strips_.copies(); }
+  bool moves(Wanted wanted) const {
+    return wanted == Wanted::either && strips_.copies() && buffer_of_[0] >= 0;  // not of a number
+  }
   /// Whether the one result may lie on this tensor: where its elements are read is where the
   /// results of the same size are written.
   bool may_replace(size_t tensor) const;

@@ -202,6 +202,9 @@ def test_reason_only_moves_elements(flag):
     after, generated = choices_for("clone", turned, x)
     assert chosen(after) == "generated"
     assert bits(moved) == bits(generated) == bits(turned(x))
+    flag("engine", "auto")
+    in_turns, _ = choices_for("clone", lambda x: turned(x).amax(-1), x)
+    assert chosen(in_turns) == "generated"  # a few rows at a time
 
 
 def test_reason_not_compiled_yet(flag, tmp_path):

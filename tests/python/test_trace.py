@@ -242,6 +242,38 @@ def test_sizes_are_results_of_their_own():
     assert traced(lt.ones(5, 7)) == (10, "(5, 7)", [7])
 
 
+def test_sizes_fill_tensors():
+    @lt.trace
+    def f(x):
+        return lt.full((3,), x.shape[0], dtype=lt.int64), lt.full((x.shape[1],), 2 * x.shape[0])
+
+    for n in (2, 3, 0):
+        filled, twice = f(lt.ones(n, n + 1))
+        assert filled.tolist() == [n] * 3 and twice.tolist() == [2 * n] * (n + 1)
+    assert f.counts["traces"] == 1
+
+
+VIEWS = {
+    "turned": lambda x: x.permute(2, 0, 1),
+    "windows": lambda x: x.reshape(x.shape[0], 2, 2, 3, 2).permute(0, 1, 3, 2, 4),
+    "repeated": lambda x: x[:, :1].expand(x.shape[0], 5, 6),
+    "every other": lambda x: x[:, ::2],
+    "one": lambda x: x[1, 2, 3],
+    "none": lambda x: x[:0],
+    "as it is": lambda x: x,
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bool", "int16", "int64", "complex64"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_copies_of_views_equal_eager(view, dtype):
+    """By the code that only moves elements, and past what one thread takes."""
+    traced = lt.trace(lambda x: VIEWS[view](x).clone())
+    for n in (2, 3, 4000):
+        x = (lt.arange(24 * n) % 7).reshape(n, 4, 6).to(getattr(lt, dtype))
+        assert lt.equal(traced(x), VIEWS[view](x).clone())
+
+
 def test_results_are_the_callers_objects_and_share_no_memory():
     def f(x):
         y = x + 1
