@@ -49,11 +49,10 @@ std::string choice(const Step& s) {
   return out;
 }
 
-/// Why generated code does not run this kernel, a step by itself or in pieces, if it does not.
-Verdict generated(const PointwiseKernel& kernel, std::string_view engine, bool whole) {
+/// Why generated code does not run this kernel, if it does not.
+Verdict generated(const PointwiseKernel& kernel, std::string_view engine) {
   if (engine == "strips" || engine == "nodes")
     return Verdict::no(Reason::engine, std::string(engine));
-  if (whole && kernel.moves(wanted_engine())) return Verdict::no(Reason::no_arithmetic);
   size_t axes = kernel.nest().axes.size();
   if (axes > static_cast<size_t>(kMaxRank))
     return Verdict::no(Reason::rank, absl::StrCat(axes, " axes, at most ", kMaxRank));
@@ -62,16 +61,22 @@ Verdict generated(const PointwiseKernel& kernel, std::string_view engine, bool w
   return kernel.compiled() ? Verdict::yes() : Verdict::no(Reason::not_ready);
 }
 
-/// The engines that a kernel can run on, as the table's entries are told.
+/// The engines that a kernel can run on, as the table's entries are told. `whole`: it is a step by
+/// itself, not run in pieces.
 std::string engines(const PointwiseKernel& kernel, bool whole) {
-  Verdict code = generated(kernel, flag_text(Flag::engine), whole);
-  std::string work = absl::StrCat(kernel.nest().axes.size(), " axes, about ",
-                                  kernel.nest().facts.flops_per_element, " operations an element");
-  Verdict later = Verdict::no(Reason::later, "2 of 2");
-  return absl::StrCat(
-      "generated (defined): ", code.accepted() ? absl::StrCat("chosen (", work, ")") : code.text(),
-      "\nown.strips (defined): ",
-      code.accepted() ? later.text() : absl::StrCat("chosen (", work, ")"));
+  const bool moved = whole && kernel.moves(wanted_engine());
+  const Verdict code =
+      moved ? Verdict::no(Reason::no_arithmetic) : generated(kernel, flag_text(Flag::engine));
+  const size_t axes = kernel.nest().axes.size();
+  const std::string work = absl::StrCat(
+      axes, " axes, about ", kernel.nest().facts.flops_per_element, " operations an element");
+  const Verdict later = Verdict::no(Reason::later, moved ? "3 of 3" : "2 of 2");
+  const auto told = [&](const Verdict& v) {
+    return v.accepted() ? absl::StrCat("chosen (", work, ")") : v.text();
+  };
+  return absl::StrCat(moved ? absl::StrCat("own.copy (defined): chosen (", axes, " axes)\n") : "",
+                      "generated (defined): ", told(code), "\nown.strips (defined): ",
+                      told(moved || code.accepted() ? later : Verdict::yes()));
 }
 
 std::string indent(std::string_view text) {

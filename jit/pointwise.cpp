@@ -186,8 +186,9 @@ void PointwiseKernel::move(const Bound& bound, const Run& run) const {
 
 Engine PointwiseKernel::run(const Bound& bound, const Run& run) const {
   if (moves(run.wanted)) {
-    if (bound.elements > 0) move(bound, run);
-    return Engine::none;
+    if (bound.elements == 0) return Engine::none;
+    move(bound, run);
+    return Engine::moved;
   }
   Launch launch(*this, bound, run);
   parallel_for(bound.elements, launch.grain(),

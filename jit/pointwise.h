@@ -13,8 +13,8 @@
 namespace lathe::jit {
 
 /// Which engine ran, for counters, tests and explain().
-/// none: there were no elements, or they were moved as they are.
-enum class Engine : uint8_t { none, strips, generated };
+/// none: there were no elements; moved: as they are, see PointwiseKernel::moves.
+enum class Engine : uint8_t { none, strips, generated, moved };
 /// What the flag `engine` asks for.
 enum class Wanted : uint8_t { either, strips, generated };
 Wanted wanted_engine();

@@ -36,6 +36,7 @@ RunCounts& RunCounts::operator+=(const RunCounts& other) {
   ops += other.ops;
   kernels_generated += other.kernels_generated;
   kernels_strips += other.kernels_strips;
+  kernels_moved += other.kernels_moved;
   bindings += other.bindings;
   return *this;
 }

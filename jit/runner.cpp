@@ -363,6 +363,7 @@ void Runner::run_kernel(const Step& s, const Bound::OfStep& b) {
 void Runner::count(Engine engine) {
   c_.counts_.kernels_generated += engine == Engine::generated;
   c_.counts_.kernels_strips += engine == Engine::strips;
+  c_.counts_.kernels_moved += engine == Engine::moved;
 }
 
 // ── row groups ──────────────────────────────────────────────────────────────────────────────────

@@ -62,7 +62,7 @@ void set_switches() {
   auto& options = llvm::cl::getRegisteredOptions();
   for (auto [name, value] : kSwitches)  // an LLVM without one is as right without it
     if (auto found = options.find(name); found != options.end())
-      found->second->addOccurrence(0, name, value);
+      found->second->addOccurrence(1, name, value);  // 0: as if by default
 }
 
 /// What a fatal error becomes on its way out of LLVM, whose frames it passes by.

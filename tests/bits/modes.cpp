@@ -336,6 +336,7 @@ class Comparison {
     c.engines[absl::StrCat(engine, ": by the table")] += n.ops;
     c.engines[absl::StrCat(engine, ": generated")] += n.kernels_generated;
     c.engines[absl::StrCat(engine, ": strips")] += n.kernels_strips;
+    c.engines[absl::StrCat(engine, ": moved")] += n.kernels_moved;
     int planned = 0;
     count_pointwise(program.graph().body(), planned);
     c.engines[absl::StrCat(engine, ": pointwise, but by the table")] +=

@@ -197,7 +197,10 @@ def test_reason_only_moves_elements(flag):
     x = lt.randn(3, 5, 2)
     before, moved = choices_for("clone", turned, x)
     assert before["generated"] == ("defined", "only moves elements")
-    assert chosen(before) == "own.strips"
+    assert chosen(before) == "own.copy"
+    traced = lt.trace(turned)
+    traced(x)
+    assert traced.counts["kernels_moved"] == 1
     flag("engine", "llvm")
     after, generated = choices_for("clone", turned, x)
     assert chosen(after) == "generated"

