@@ -260,7 +260,8 @@ class Traced:
 
     @property
     def counts(self):
-        """calls, traces, kernels run (generated, by strips, or moved: copies), and calls that ran node by node for their gradients."""
+        """calls, traces, kernels run (generated, by strips, or moved: copies), and calls that ran
+        node by node for their gradients."""
         total = {}
         for p in self._programs.values():
             for k, v in p.engine.counts().items():
