@@ -171,12 +171,17 @@ const PointwiseKernel::Code* PointwiseKernel::code_for(const Run& run) const {
   return code_.load(std::memory_order_acquire);
 }
 
+std::byte* PointwiseKernel::place(size_t k, const Bound& bound, const Run& run) const {
+  if (buffer_of_[k] >= 0) return run.buffers[static_cast<size_t>(buffer_of_[k])] + bound.offsets[k];
+  const uint64_t* bits = &run.uniforms[static_cast<size_t>(uniform_of_[k])];
+  return reinterpret_cast<std::byte*>(const_cast<uint64_t*>(bits));  // read only
+}
+
 void PointwiseKernel::move(const Bound& bound, const Run& run) const {
   const Sizes shape(bound.extents.begin(), bound.extents.end());
   const auto side = [&](size_t k) {
-    const auto buffer = static_cast<size_t>(buffer_of_[k]);
-    ::lathe::Operand o{
-        run.buffers[buffer] + bound.offsets[k], nest_.buffers[buffer].dtype, shape, {}};
+    const DType dtype = nest_.buffers[static_cast<size_t>(buffer_of_[k])].dtype;
+    ::lathe::Operand o{place(k, bound, run), dtype, shape, {}};
     for (size_t axis = 0; axis < shape.size(); ++axis)
       o.strides.push_back(bound.strides[k * shape.size() + axis] / item_bytes_[k]);
     return o;
@@ -204,15 +209,8 @@ PointwiseKernel::Launch::Launch(const PointwiseKernel& kernel, const Bound& boun
       bound_(bound),
       run_(run),
       code_(bound.elements == 0 ? nullptr : kernel.code_for(run)) {
-  for (size_t k = 0; k < kernel.buffer_of_.size(); ++k) {
-    int buffer = kernel.buffer_of_[k];
-    if (buffer >= 0) {
-      places_.push_back(run.buffers[static_cast<size_t>(buffer)] + bound.offsets[k]);
-    } else {
-      const uint64_t* bits = &run.uniforms[static_cast<size_t>(kernel.uniform_of_[k])];
-      places_.push_back(reinterpret_cast<std::byte*>(const_cast<uint64_t*>(bits)));  // read only
-    }
-  }
+  for (size_t k = 0; k < kernel.buffer_of_.size(); ++k)
+    places_.push_back(kernel.place(k, bound, run));
 }
 
 int64_t PointwiseKernel::Launch::grain() const {

@@ -111,6 +111,8 @@ class PointwiseKernel {
 
  private:
   const Code* code_for(const Run& run) const;
+  /// Where operand k of a run begins.
+  std::byte* place(size_t k, const Bound& bound, const Run& run) const;
   void move(const Bound& bound, const Run& run) const;
   ElementwiseSpec spec() const;
   bool moves_like_result(const Load& load) const;

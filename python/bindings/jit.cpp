@@ -171,21 +171,18 @@ class Function {
     d["calls"] = calls.calls;
     d["traces"] = calls.traces;
     d["node_by_node"] = calls.node_by_node;
-    int64_t generated = 0, strips = 0, moved = 0, ops = 0, kernels = 0;
+    jit::RunCounts runs;
+    int64_t kernels = 0;
     for (const auto& c : programs) {
       kernels += c->program->kernels();
-      const jit::RunCounts n = c->program->counts();
-      generated += n.kernels_generated;
-      strips += n.kernels_strips;
-      moved += n.kernels_moved;
-      ops += n.ops;
+      runs += c->program->counts();
     }
     d["programs"] = static_cast<int64_t>(programs.size());
     d["kernels"] = kernels;
-    d["kernels_generated"] = generated;
-    d["kernels_strips"] = strips;
-    d["kernels_moved"] = moved;
-    d["ops"] = ops;
+    d["kernels_generated"] = runs.kernels_generated;
+    d["kernels_strips"] = runs.kernels_strips;
+    d["kernels_moved"] = runs.kernels_moved;
+    d["ops"] = runs.ops;
     return d;
   }
 
