@@ -73,18 +73,23 @@ template <class S>
 inline constexpr double exp_highest = single<S> ? 89 : 710;
 template <class S>
 inline constexpr double exp_lowest = single<S> ? -104 : -746;
-/// Up to this |x|, e^x is normal.
-template <class S>
-inline constexpr double exp_near = single<S> ? 87 : 708;
 
 // Only the slow side clamps. What the fast side makes of a far x is of no use, and is not used.
 
+/// The fast side is for |n| < 64 (512), and has n in units of 32 (256): then what is far, NaN too,
+/// is what has the top bit of the exponent set, and several vectors are asked by one or and one
+/// test.
 template <class S>
 [[gnu::always_inline]] inline S exp(S x) {
-  SplitExp<S> e = split_exp(x);
-  typename S::Mask far = ~S::le(S::abs(x), num<S>(exp_near<S>));
+  constexpr double unit = single<S> ? 32 : 256;
+  const S magic = num<S>((single<S> ? 0x1.8p23 : 0x1.8p52) / unit);  // rounds to its last place
+  S sum = fma(x, num<S>(log2_e / unit), magic);                      // n in its last bits
+  S n = sum - magic;
+  S r = fma(n, num<S>(-ln2_lo<S> * unit), fma(n, num<S>(-ln2_hi<S> * unit), x));
+  typename S::Bits fast = S::bits(exp_small(r)) + S::shl(S::bits(sum), mantissa_bits<S>);
+  typename S::Bits top = S::bits(n) & word<S>(top_bit<S> >> 1);
   return S::rare(
-      far, S::addexp(e.p, e.n), [&]() __attribute__((always_inline)) {
+      ~S::bits_eq(top, word<S>(0)), S::frombits(fast), [&]() __attribute__((always_inline)) {
         // In this order the clamps keep a NaN.
         SplitExp<S> c =
             split_exp(S::pmax(num<S>(exp_lowest<S>), S::pmin(num<S>(exp_highest<S>), x)));
@@ -124,14 +129,7 @@ template <class S>
 /// 1 / (1 + e^-x), as e^x / (1 + e^x) for negative x, so that small results keep their digits.
 template <class S>
 [[gnu::always_inline]] inline S sigmoid(S x) {
-  S a = S::abs(x);
-  SplitExp<S> near = split_exp(-a);
-  typename S::Mask far = ~S::le(a, num<S>(exp_near<S>));
-  S e = S::rare(
-      far, S::addexp(near.p, near.n), [&]() __attribute__((always_inline)) {
-        SplitExp<S> c = split_exp(S::pmax(num<S>(exp_lowest<S>), -a));
-        return scale_far(c.p, c.n, x);
-      });
+  S e = exp(-S::abs(x));
   return S::select(S::lt(x, num<S>(0)), e, num<S>(1)) / (num<S>(1) + e);
 }
 

@@ -90,7 +90,42 @@ void Memory::store_run(Value* vector, Value* pointer, Limit limit) {
     b_.CreateMaskedStore(vector, pointer, any_alignment(),
                          ops_.mask_of(lanes_of(vector->getType()), nullptr, limit.count));
   else
-    store_each(vector, pointer, b_.getInt64(bytes_of(scalar)), limit);
+    store_first(vector, pointer, limit.count);
+}
+
+void Memory::repeat(Value* first, Value* last, uint64_t step,
+                    const std::function<void(Value*)>& body) {
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  auto* loop = llvm::BasicBlock::Create(b_.getContext(), "store_loop", before->getParent());
+  auto* done = llvm::BasicBlock::Create(b_.getContext(), "stored", before->getParent());
+  b_.CreateCondBr(b_.CreateICmpULT(first, last), loop, done);
+  b_.SetInsertPoint(loop);
+  llvm::PHINode* i = b_.CreatePHI(b_.getInt64Ty(), 2);
+  i->addIncoming(first, before);
+  body(i);
+  Value* next = b_.CreateAdd(i, b_.getInt64(step));
+  i->addIncoming(next, loop);
+  b_.CreateCondBr(b_.CreateICmpULT(next, last), loop, done);
+  b_.SetInsertPoint(done);
+}
+
+/// By registers, as far as they go, then an element at a time.
+void Memory::store_first(Value* vector, Value* pointer, Value* count) {
+  llvm::Type* scalar = vector->getType()->getScalarType();
+  const unsigned most = (target_.has("avx") ? 32 : 16) / static_cast<unsigned>(bytes_of(scalar));
+  const unsigned several = std::min(most, lanes_of(vector->getType()));
+  Value* room = temporary(vector->getType());
+  b_.CreateAlignedStore(vector, room, llvm::Align(64));
+  const auto copy = [&](llvm::Type* type) {
+    return [this, type, scalar, room, pointer](Value* lane) {
+      b_.CreateAlignedStore(
+          b_.CreateAlignedLoad(type, b_.CreateGEP(scalar, room, lane), any_alignment()),
+          b_.CreateGEP(scalar, pointer, lane), any_alignment());
+    };
+  };
+  Value* whole = b_.CreateAnd(count, b_.getInt64(~uint64_t{several - 1}));
+  repeat(b_.getInt64(0), whole, several, copy(llvm::FixedVectorType::get(scalar, several)));
+  repeat(whole, count, 1, copy(scalar));
 }
 
 Value* Memory::gather_mask(Limit limit) {
@@ -147,20 +182,11 @@ void Memory::store_each(Value* vector, Value* pointer, Value* stride, Limit limi
   llvm::Type* scalar = vector->getType()->getScalarType();
   Value* room = temporary(vector->getType());
   b_.CreateAlignedStore(vector, room, llvm::Align(64));
-  llvm::BasicBlock* before = b_.GetInsertBlock();
-  auto* loop = llvm::BasicBlock::Create(b_.getContext(), "store_loop", before->getParent());
-  auto* done = llvm::BasicBlock::Create(b_.getContext(), "stored", before->getParent());
-  b_.CreateBr(loop);
-  b_.SetInsertPoint(loop);
-  llvm::PHINode* lane = b_.CreatePHI(b_.getInt64Ty(), 2);
-  lane->addIncoming(b_.getInt64(0), before);
-  Value* offset = b_.CreateAdd(b_.CreateMul(lane, stride), b_.getInt64(skip));
-  b_.CreateAlignedStore(b_.CreateLoad(scalar, b_.CreateGEP(scalar, room, lane)),
-                        b_.CreateGEP(b_.getInt8Ty(), pointer, offset), any_alignment());
-  Value* next = b_.CreateAdd(lane, b_.getInt64(1));
-  lane->addIncoming(next, loop);
-  b_.CreateCondBr(b_.CreateICmpULT(next, limit.count), loop, done);
-  b_.SetInsertPoint(done);
+  repeat(b_.getInt64(0), limit.count, 1, [&](Value* lane) {
+    Value* offset = b_.CreateAdd(b_.CreateMul(lane, stride), b_.getInt64(skip));
+    b_.CreateAlignedStore(b_.CreateLoad(scalar, b_.CreateGEP(scalar, room, lane)),
+                          b_.CreateGEP(b_.getInt8Ty(), pointer, offset), any_alignment());
+  });
 }
 
 // ── both ────────────────────────────────────────────────────────────────────────────────────────

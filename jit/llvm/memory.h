@@ -2,6 +2,8 @@
 // an axis ends.
 #pragma once
 
+#include <functional>
+
 #include <absl/container/inlined_vector.h>
 
 #include "jit/llvm/vector_ops.h"
@@ -50,6 +52,10 @@ class Memory {
   Limit doubled(Limit limit);
   llvm::Value* load_run(llvm::Type* scalar, unsigned lanes, llvm::Value* pointer, Limit limit);
   void store_run(llvm::Value* vector, llvm::Value* pointer, Limit limit);
+  void store_first(llvm::Value* vector, llvm::Value* pointer, llvm::Value* count);
+  /// for (i = first; i < last; i += step) body(i)
+  void repeat(llvm::Value* first, llvm::Value* last, uint64_t step,
+              const std::function<void(llvm::Value*)>& body);
   llvm::Value* load_strided(llvm::Type* scalar, const Place& place, uint64_t skip, Limit limit);
   void store_strided(llvm::Value* vector, const Place& place, uint64_t skip, Limit limit);
   void store_each(llvm::Value* vector, llvm::Value* pointer, llvm::Value* stride, Limit limit,

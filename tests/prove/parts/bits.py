@@ -32,12 +32,29 @@ def faults():
     return f"{found} of {seeded}"
 
 
-@LINE.part("every unary f32 primitive on all 2^32 inputs; pairs and f64 sampled", minutes=60)
-def sweep():
+def sweep(test):
     program = existing(BUILD / "bin/lathe_bits")
-    done = run("sweep", program, "--gtest_filter=UnarySweep.*", timeout=4 * 3600, LATHE_SWEEP="1")
-    require(done.code == 0 and "[  PASSED  ]" in done.text, f"whole log: {done.log}")
+    name = f"sweep-{test}"
+    done = run(
+        name, program, f"--gtest_filter=UnarySweep.{test}", timeout=4 * 3600, LATHE_SWEEP="1"
+    )
+    require(done.code == 0 and "[  PASSED  ] 1 test" in done.text, f"whole log: {done.log}")
     return f"{done.seconds / 60:.0f} minutes"
+
+
+@LINE.part("every unary f32 primitive on all 2^32 inputs", minutes=15)
+def every_f32():
+    return sweep("F32")
+
+
+@LINE.part("every unary f64 primitive on 2^32 samples", minutes=40)
+def sampled_f64():
+    return sweep("F64")
+
+
+@LINE.part("every binary primitive on 2^32 samples, f32 and f64", minutes=10)
+def sampled_pairs():
+    return f"{sweep('PairsF32')}; {sweep('PairsF64')}"
 
 
 @LINE.part("sampled in the quick tier", minutes=2)
