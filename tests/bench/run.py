@@ -27,7 +27,7 @@ import environment
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SPEED = ROOT / "docs/speed.md"
-ROUNDS = 21
+ROUNDS = 63
 LEAST_ROUNDS = 5
 SECONDS = 8.0  # for the rounds of one case
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LATHE_THREADS")
