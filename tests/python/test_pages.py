@@ -14,8 +14,20 @@ README = (ROOT / "README.md").read_text()
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def blocks(kind):
-    return re.findall(rf"```{kind}\n(.*?)```", README, re.S)
+def blocks(kind, page=README):
+    return re.findall(rf"```{kind}\n(.*?)```", page, re.S)
+
+
+def compile_with_lathe(code, folder):
+    if not (LIBRARY / "liblathe.so").exists():
+        pytest.skip("liblathe.so was not built")
+    (folder / "main.cpp").write_text(code)
+    subprocess.run(
+        ["g++", "-std=c++17", "-I", ROOT / "include", "main.cpp", "-o", "main", f"-L{LIBRARY}",
+         "-llathe", f"-Wl,-rpath,{LIBRARY}"],
+        cwd=folder, check=True,
+    )  # fmt: skip
+    return subprocess.run([folder / "main"], cwd=folder).returncode
 
 
 def test_the_readme_is_short():
@@ -36,18 +48,23 @@ def test_the_readme_runs(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("tensor([[ 7., 11.],\n        [ 9., 13.]])")
     include, rest = blocks("cpp")[0].split("\n", 1)
-    (tmp_path / "main.cpp").write_text(
+    code = (
         f"{include}\nint main() {{\n{rest}\n"
         "  return layer(x, lathe::ops::ones({4, 2}), y).values<float>().size() == 2 ? 0 : 1;\n}\n"
     )
-    if not (LIBRARY / "liblathe.so").exists():
-        pytest.skip("liblathe.so was not built")
-    subprocess.run(
-        ["g++", "-std=c++17", "-I", ROOT / "include", "main.cpp", "-o", "main", f"-L{LIBRARY}",
-         "-llathe", f"-Wl,-rpath,{LIBRARY}"],
-        cwd=tmp_path, check=True,
-    )  # fmt: skip
-    assert subprocess.run([tmp_path / "main"], cwd=tmp_path).returncode == 0
+    assert compile_with_lathe(code, tmp_path) == 0
+
+
+@pytest.mark.skipif(bool(os.environ.get("LD_PRELOAD")), reason="the program is not instrumented")
+def test_the_tutorial_runs_and_prints_what_it_says(tmp_path):
+    page = (ROOT / "docs/tutorial.md").read_text()
+    (tmp_path / "tutorial.py").write_text("\n".join(blocks("python", page)))
+    done = subprocess.run(
+        [sys.executable, "tutorial.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "".join(blocks("text", page))
+    assert compile_with_lathe(blocks("cpp", page)[0], tmp_path) == 0
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
