@@ -3,6 +3,8 @@
 #include <absl/strings/str_cat.h>
 
 #include <atomic>
+#include <cmath>
+#include <limits>
 
 #include "core/error.h"
 
@@ -92,6 +94,41 @@ DType promote(DType a, DType b) {
   throw DTypeError({.problem = "two element types have no common type",
                     .got = absl::StrCat(name(a), " and ", name(b)),
                     .next = "cast one of them first"});
+}
+
+IntegerRange range_of(DType integer) {
+  if (integer == DType::bool_) return {0, 1};
+  if (integer == DType::u8) return {0, 255};
+  int64_t high = std::numeric_limits<int64_t>::max() >> (64 - 8 * size_of(integer));
+  return {-high - 1, high};
+}
+
+namespace {
+
+template <class Number>
+[[noreturn]] void out_of_range(std::string_view op, DType dtype, Number number) {
+  IntegerRange r = range_of(dtype);
+  throw OverflowError({.op = std::string(op),
+                       .problem = absl::StrCat("a number is not in the range of ", name(dtype)),
+                       .got = absl::StrCat(number),
+                       .expected = absl::StrCat(r.low, " to ", r.high),
+                       .next = "choose a wider dtype, for a tensor by .to(dtype)"});
+}
+
+}  // namespace
+
+void require_in_range(std::string_view op, DType dtype, int64_t number) {
+  if (!integers.has(dtype)) return;
+  IntegerRange r = range_of(dtype);
+  if (number < r.low || number > r.high) out_of_range(op, dtype, number);
+}
+
+void require_in_range(std::string_view op, DType dtype, double number) {
+  if (!integers.has(dtype)) return;
+  IntegerRange r = range_of(dtype);
+  double whole = std::trunc(number);  // 2^63 itself is a double, and 2^63 - 1 is none
+  if (!(whole >= static_cast<double>(r.low) && whole < static_cast<double>(r.high) + 1.0))
+    out_of_range(op, dtype, number);
 }
 
 DType default_dtype() { return default_float.load(std::memory_order_relaxed); }

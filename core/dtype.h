@@ -78,6 +78,16 @@ inline bool is_integer(DType d) {
   return integers.has(d) || d == DType::u16 || d == DType::u32 || d == DType::u64;
 }
 
+/// The least and the greatest value of bool, or of an integer dtype that tensors have.
+struct IntegerRange {
+  int64_t low = 0, high = 0;
+};
+IntegerRange range_of(DType integer);
+/// OverflowError, naming `op`, where a number that a program wrote out is not in an integer dtype's
+/// range; of a real one the fraction goes. Other dtypes take any number.
+void require_in_range(std::string_view op, DType dtype, int64_t number);
+void require_in_range(std::string_view op, DType dtype, double number);
+
 /// The type two tensors of equal standing meet in: the least type of the lattice above both.
 DType promote(DType a, DType b);
 

@@ -98,8 +98,12 @@ Geometry Geometry::permute(absl::Span<const int> order) const {
 Geometry Geometry::expand(IntSpan to) const {
   Geometry r{Shape(to.begin(), to.end()), Strides(to.size(), 0), offset};
   size_t added = to.size() - shape.size();
-  for (size_t i = 0; i < shape.size(); i++)
-    if (same(shape[i], to[added + i])) r.strides[added + i] = strides[i];
+  for (size_t i = 0; i < shape.size(); i++) {
+    // To a size that a trace does not know, one element goes by a stride of 0 even if it is 1
+    // again.
+    bool from_one = identical(shape[i], Int(1)) && !to[added + i].known();
+    if (!from_one && same(shape[i], to[added + i])) r.strides[added + i] = strides[i];
+  }
   return r;
 }
 

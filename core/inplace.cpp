@@ -47,14 +47,24 @@ bool same_size(Int from, Int to) {
 /// stand for the sizes: it would be one more step on a gradient's way, which then arrives in
 /// another order than eagerly.
 Tensor fitted(const Tensor& dst, const Tensor& value) {
-  Tensor v = value;
-  if (v.dtype() != dst.dtype()) v = math_ops<Tensor>::cast(v, dst.dtype());
+  Tensor v = cast_for(dst, value);
   bool same = v.rank() == dst.rank();
   for (int i = 0; same && i < v.rank(); ++i) same = same_size(v.size(i), dst.size(i));
   return same ? v : shape_ops<Tensor>::expand(v, dst.shape());
 }
 
 }  // namespace
+
+Tensor cast_for(const Tensor& dst, const Tensor& value) {
+  if (value.dtype() == dst.dtype()) return value;
+  if (is_complex(value.dtype()) && !is_complex(dst.dtype()))
+    throw DTypeError({.op = "assign",
+                      .problem = "a complex value is written into a tensor that is not",
+                      .got = std::string(name(value.dtype())),
+                      .expected = std::string(name(dst.dtype())),
+                      .next = "write its real part: lathe.real(value)"});
+  return math_ops<Tensor>::cast(value, dst.dtype());
+}
 
 void remember_view(Tensor& out, const Tensor& x, const Op& op, Args args) {
   auto view = std::make_unique<ViewOf>();

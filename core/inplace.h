@@ -27,6 +27,9 @@ void remember_view(Tensor& out, const Tensor& x, const Op& op, Args args);
 /// itself; AutogradError for a leaf that requires grad while grad is on. Returns dst.
 Tensor assign(Tensor dst, const Tensor& value);
 
+/// `value` in dst's dtype, as a write takes it: DTypeError for a complex value where dst is real.
+Tensor cast_for(const Tensor& dst, const Tensor& value);
+
 /// Throws what assign() would for this destination, whatever the value.
 void require_assignable(const Tensor& dst);
 

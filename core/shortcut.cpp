@@ -73,6 +73,14 @@ Tensor make_result(const TensorImpl* like, const Shortcut& s, int64_t elements) 
   return result;
 }
 
+/// Are the plain numbers among integers of this dtype? The rule for types has a word for others.
+bool in_range(DType dtype, Args args) {
+  IntegerRange r = range_of(dtype);
+  return std::all_of(args.begin(), args.end(), [&](const Arg& a) {
+    return a.tag != Tag::integer || (r.low <= a.integer().value() && a.integer().value() <= r.high);
+  });
+}
+
 bool Glance::look(const Op& op, Args args) {
   if (op.kind != Kind::elementwise || args.size() > kMostOperands) return false;
   int scale = 1, most = 0;
@@ -89,7 +97,9 @@ bool Glance::look(const Op& op, Args args) {
     numbers |= bit;
     pattern += 2 * scale;
   }
-  return lead != nullptr && most <= category(lead->dtype) && measure();
+  if (lead == nullptr || most > category(lead->dtype)) return false;
+  if (numbers != 0 && is_integer(lead->dtype) && !in_range(lead->dtype, args)) return false;
+  return measure();
 }
 
 bool Glance::tensor(const TensorImpl* t, unsigned bit, int scale) {

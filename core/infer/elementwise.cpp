@@ -74,6 +74,23 @@ DType common_dtype(const Op& op, Args args) {
   return combine(axes, lower);
 }
 
+/// A plain number joins in the integers that the tensors have, and must be one of those; only a
+/// comparison has an answer for any number, in integers that hold both sides. (Which integers does
+/// not depend on the number: a program serves many.)
+DType common_with_numbers(const Op& op, Args args, DType common) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Arg& a = args[i];
+    ArgType type = op.schema.params[i].type;
+    if (!a.scalar() || (type != ArgType::tensor && type != ArgType::scalar) || fixed_type(op, i))
+      continue;
+    if (op.extra.promote != Promote::boolean)
+      require_in_range(op.name(), common, a);
+    else if (a.tag == Tag::integer)
+      return DType::i64;
+  }
+  return common;
+}
+
 [[noreturn]] void not_defined(const Op& op, DType dtype) {
   std::string have;
   for (int d = 0; d < kDTypeCodes; ++d)
@@ -92,9 +109,17 @@ void require_domain(const Op& op, DType dtype) {
   if (!op.extra.domain.has(dtype)) not_defined(op, dtype);
 }
 
+void require_in_range(std::string_view op, DType dtype, const Arg& number) {
+  if (number.tag == Tag::real) return require_in_range(op, dtype, number.real_);
+  if (number.tag == Tag::integer && number.integer().known())
+    require_in_range(op, dtype, number.integer().value());
+}
+
 ElementTypes element_types(const Op& op, Args args) {
   ElementTypes t;
   DType common = common_dtype(op, args);
+  if (is_integer(common) && op.extra.promote != Promote::to_float)
+    common = common_with_numbers(op, args, common);
   size_t n = op.schema.results.size();
   DType result = common;
   switch (op.extra.promote) {

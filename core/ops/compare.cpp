@@ -8,38 +8,12 @@ namespace lathe {
 
 Expr lowest(DType d) {
   if (is_floating(d)) return constant(d, -std::numeric_limits<double>::infinity());
-  switch (d) {
-    case DType::bool_:
-      return constant_bits(d, 0);
-    case DType::u8:
-      return constant_bits(d, 0);
-    case DType::i8:
-      return constant_bits(d, 0x80);
-    case DType::i16:
-      return constant_bits(d, 0x8000);
-    case DType::i32:
-      return constant_bits(d, 0x80000000u);
-    default:
-      return constant_bits(d, uint64_t{1} << 63);
-  }
+  return constant_bits(d, static_cast<uint64_t>(range_of(d).low));
 }
 
 Expr highest(DType d) {
   if (is_floating(d)) return constant(d, std::numeric_limits<double>::infinity());
-  switch (d) {
-    case DType::bool_:
-      return constant_bits(d, 1);
-    case DType::u8:
-      return constant_bits(d, 0xff);
-    case DType::i8:
-      return constant_bits(d, 0x7f);
-    case DType::i16:
-      return constant_bits(d, 0x7fff);
-    case DType::i32:
-      return constant_bits(d, 0x7fffffffu);
-    default:
-      return constant_bits(d, ~uint64_t{0} >> 1);
-  }
+  return constant_bits(d, static_cast<uint64_t>(range_of(d).high));
 }
 
 namespace {

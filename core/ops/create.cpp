@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/infer/rules.h"
 #include "core/ops/families.h"
 #include "include/lathe/ops/create.h"
 
@@ -34,6 +35,7 @@ DType number_dtype(const Arg& value) {
 
 Types infer_full(Args a) {
   DType dtype = a.none(2) ? number_dtype(a[1]) : a.dtype(2);
+  require_in_range("full", dtype, a[1]);
   return {TensorType{dtype, checked_shape("full", a.ints(0)), device_of(a[3])}};
 }
 
@@ -56,6 +58,10 @@ Types infer_arange(Args a) {
   Int count;
   if (ints) {
     count = max(ceil_div(a.integer(1) - a.integer(0), a.integer(2)), Int(0));
+    if (count.known() && count.value() > 0) {
+      require_in_range("arange", dtype, a[0]);
+      require_in_range("arange", dtype, Arg(a.integer(0) + (count - 1) * a.integer(2)));
+    }
   } else {
     double n = std::ceil((number(a[1]) - number(a[0])) / number(a[2]));
     if (!(n < 0x1p62))
@@ -104,6 +110,8 @@ Types infer_randint(Args a) {
                       .expected = "low < high <= low + 2^32",
                       .next = "randint(low, high) leaves high itself out: add 1"});
   DType dtype = a.none(3) ? DType::i64 : a.dtype(3);
+  require_in_range("randint", dtype, a[0]);
+  require_in_range("randint", dtype, Arg(a.integer(1) - 1));
   return {TensorType{dtype, checked_shape("randint", a.ints(2)), device_of(a[4])}};
 }
 

@@ -8,6 +8,7 @@
 #include "core/element.h"
 #include "core/error.h"
 #include "core/fn.h"
+#include "core/infer/rules.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
@@ -160,7 +161,10 @@ class NestedReader {
     at_ += size_of(dtype_);
   }
 
-  void put(double value) { store_element(dtype_, at_, value); }
+  void put(double value) {
+    require_in_range("tensor", dtype_, value);
+    store_element(dtype_, at_, value);
+  }
   void put_integer(PyObject* o) {
     nb::object number = owned(PyNumber_Index(o));
     int overflow = 0;
@@ -177,6 +181,7 @@ class NestedReader {
                            .expected = "-2^63 to 2^63 - 1",
                            .next = "ask for dtype=lathe.float64"});
     }
+    require_in_range("tensor", dtype_, static_cast<int64_t>(value));
     store_element(dtype_, at_, static_cast<int64_t>(value));
   }
   void put_complex(PyObject* o) {
@@ -225,6 +230,7 @@ Tensor complex_tensor(PyObject* number) {
 }
 
 Tensor number_tensor(const Arg& number, DType dtype, Device device) {
+  require_in_range("assign", dtype, number);
   return create_ops<Tensor>::full(Shape{}, number, dtype, device);
 }
 

@@ -19,7 +19,7 @@ Tensor build(PyObject* data, const BuildOptions& options);
 
 /// A 0-d complex64 tensor.
 Tensor complex_tensor(PyObject* number);
-/// A 0-d tensor that a trace can record: made by an op.
+/// A 0-d tensor that a trace can record, made by an op, to be written. OverflowError: not in range.
 Tensor number_tensor(const Arg& number, DType dtype, Device device);
 
 /// A tensor over the buffer's own memory, which lives as long as the tensor.

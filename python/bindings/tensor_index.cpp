@@ -285,7 +285,7 @@ bool put_masked(const Tensor& x, PyObject* index, const Tensor& value) {
   for (int i = 0; i < mask.rank(); ++i)
     if (!require(Relation::eq, mask.size(i), x.size(i))) return false;
   for (int i = mask.rank(); i < x.rank(); ++i) mask = S::unsqueeze(mask, i);
-  assign(x, M::where(mask, M::cast(value, x.dtype()), x));
+  assign(x, M::where(mask, cast_for(x, value), x));
   return true;
 }
 
@@ -321,7 +321,7 @@ int assign_subscript(PyObject* self, PyObject* index, PyObject* o) {
     if (r.picks.empty())
       assign(r.view, value);
     else
-      put_picked(r, M::cast(value, x.dtype()));
+      put_picked(r, cast_for(x, value));
     return 0;
   });
 }

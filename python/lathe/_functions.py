@@ -125,15 +125,35 @@ def min(x, dim=None, keepdim=False):
 
 
 def norm(x, p=2, dim=None, keepdim=False) -> Tensor:
-    """(sum |x|^p)^(1/p) over dim, or over everything."""
+    """(sum |x|^p)^(1/p) over dim, or over everything; p: a number, inf, -inf, 0 (how many elements
+    are not 0), or "fro", which is 2. The derivative where the norm is 0 is 0."""
     dims = [] if dim is None else dim
+    if p == "fro":
+        p = 2
+    if isinstance(p, str):
+        raise _lathe.ValueError(
+            "this norm does not exist",
+            op="norm",
+            got=repr(p),
+            expected='a number, inf, -inf or "fro"',
+            next="for p-norms give p as a number",
+        )
     if p == float("inf"):
         return ops.amax(ops.abs(x), dims, keepdim)
+    if p == -float("inf"):
+        return ops.amin(ops.abs(x), dims, keepdim)
+    if p == 0:
+        return ops.sum(ops.cast(ops.ne(x, 0), ops.abs(x).dtype), dims, keepdim)
     if p == 1:
         return ops.sum(ops.abs(x), dims, keepdim)
     if p == 2:
-        return ops.sqrt(ops.sum(ops.square(ops.abs(x)), dims, keepdim))
-    return ops.pow(ops.sum(ops.pow(ops.abs(x), p), dims, keepdim), 1 / p)
+        total = ops.sum(ops.square(ops.abs(x)), dims, keepdim)
+    else:
+        total = ops.sum(ops.pow(ops.abs(x), p), dims, keepdim)
+    # A root is infinitely steep at 0, and that times the 0 behind it would be NaN.
+    nothing = ops.eq(total, 0)
+    safe = ops.where(nothing, 1, total)
+    return ops.where(nothing, total, ops.sqrt(safe) if p == 2 else ops.pow(safe, 1 / p))
 
 
 def _positive(number, op, what):

@@ -29,6 +29,8 @@ bool takes(const Op& op, const Sample& sample, DType dtype) {
     return true;
   } catch (const DTypeError&) {
     return false;
+  } catch (const OverflowError&) {  // a number of the sample is not in the dtype's range
+    return false;
   }
 }
 

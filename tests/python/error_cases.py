@@ -58,6 +58,12 @@ lt.ones(2, 2).windows(3)
 lt.bitwise_and(lt.ones(2), lt.ones(2))
 lt.tensor([1j]) < 1
 lt.rand((2,), dtype=lt.int8)
+lt.zeros(2, dtype=lt.uint8) + 256
+lt.tensor([1.0, 300.0], dtype=lt.uint8)
+lt.zeros(2)[0] = 1j
+lt.ones(2).norm("nuc")
+lt.trace(3)
+lt.script(3)
 lt.bernoulli((2,), 0.5, dtype=lt.bool)
 lt.scatter_add(lt.ones(2) > 0, 0, lt.tensor([0]), lt.ones(1) > 0)
 lt.searchsorted(lt.tensor([1j]), lt.tensor([1j]))

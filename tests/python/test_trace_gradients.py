@@ -150,3 +150,30 @@ def test_no_gradient_flows_through_what_is_detached():
             grads.append(x.grad.tolist())
         assert grads[0] == grads[1] == grads[2]
     assert grads[0] != [0, 0]
+
+
+def test_the_gradient_of_a_result_may_be_an_argument():
+    def pull(x, w, dy):
+        y = (x @ w).tanh()
+        return lt.autograd.grad(y, [w], [dy])[0]
+
+    traced = lt.trace(pull)
+    for n in (4, 1, 7):
+        x, w = data(n)
+        dy = lt.randn(n, 2)
+        assert same(traced(x, w, dy), pull(x, w, dy))
+    assert traced.counts["traces"] == 1
+    with pytest.raises(lt.ShapeError, match="another shape than the result"):
+        traced(*data(4), lt.randn(5, 2))
+
+
+def test_one_row_needs_no_trace_of_its_own():
+    def gradient(x, w):
+        loss = (x @ w).tanh().mean(dim=0).sum() + ((x @ w) ** 2).sum()
+        return lt.autograd.grad(loss, [w])[0]
+
+    traced = lt.trace(gradient)
+    for n in (400, 1, 7):
+        x, w = data(n)
+        assert same(traced(x, w), gradient(x, w))
+    assert traced.counts["traces"] == 1

@@ -112,8 +112,17 @@ class Traced:
     """
 
     _walks_as = "_function"  # for a Snapshot
+    _word = "trace"
 
     def __init__(self, function):
+        if not callable(function):
+            raise _lathe.TypeError(
+                "only what can be called can be captured",
+                op=self._word,
+                got=type(function).__name__,
+                expected="a function, a method or a module",
+                next=f"write @lathe.{self._word} above a function, or hand it one",
+            )
         functools.update_wrapper(self, function, updated=())
         self._function = function
         self._programs = {}
