@@ -1,6 +1,7 @@
 #include "core/dtype.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 
 #include <atomic>
 #include <cmath>
@@ -105,14 +106,13 @@ IntegerRange range_of(DType integer) {
 
 namespace {
 
-template <class Number>
-[[noreturn]] void out_of_range(std::string_view op, DType dtype, Number number) {
+[[noreturn]] void out_of_range(std::string_view op, DType dtype, std::string written) {
   IntegerRange r = range_of(dtype);
   throw OverflowError({.op = std::string(op),
                        .problem = absl::StrCat("a number is not in the range of ", name(dtype)),
-                       .got = absl::StrCat(number),
+                       .got = std::move(written),
                        .expected = absl::StrCat(r.low, " to ", r.high),
-                       .next = "choose a wider dtype, for a tensor by .to(dtype)"});
+                       .next = "choose a wider dtype or a float one, for a tensor by .to(dtype)"});
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ template <class Number>
 void require_in_range(std::string_view op, DType dtype, int64_t number) {
   if (!integers.has(dtype)) return;
   IntegerRange r = range_of(dtype);
-  if (number < r.low || number > r.high) out_of_range(op, dtype, number);
+  if (number < r.low || number > r.high) out_of_range(op, dtype, absl::StrCat(number));
 }
 
 void require_in_range(std::string_view op, DType dtype, double number) {
@@ -128,7 +128,7 @@ void require_in_range(std::string_view op, DType dtype, double number) {
   IntegerRange r = range_of(dtype);
   double whole = std::trunc(number);  // 2^63 itself is a double, and 2^63 - 1 is none
   if (!(whole >= static_cast<double>(r.low) && whole < static_cast<double>(r.high) + 1.0))
-    out_of_range(op, dtype, number);
+    out_of_range(op, dtype, absl::StrFormat("%.17g", number));
 }
 
 DType default_dtype() { return default_float.load(std::memory_order_relaxed); }

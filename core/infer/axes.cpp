@@ -115,6 +115,7 @@ Types infer_index(const Op& op, Args args) {
                         .got = absl::StrCat(name(x.dtype()), " and ", name(source)),
                         .next = "convert one with .to(dtype)"});
   }
+  if (s.source >= 0) require_in_range(op.name(), x.dtype(), args[static_cast<size_t>(s.source)]);
   if (s.access == Access::select) {
     if (x.rank() == 0) wrong("the input needs an axis", x.shape(), index.shape());
     out.erase(out.begin() + axis);

@@ -74,21 +74,27 @@ DType common_dtype(const Op& op, Args args) {
   return combine(axes, lower);
 }
 
-/// A plain number joins in the integers that the tensors have, and must be one of those; only a
-/// comparison has an answer for any number, in integers that hold both sides. (Which integers does
-/// not depend on the number: a program serves many.)
-DType common_with_numbers(const Op& op, Args args, DType common) {
+bool joins_in(const Op& op, size_t param) {
+  ArgType type = op.schema.params[param].type;
+  return (type == ArgType::tensor || type == ArgType::scalar) && !fixed_type(op, param);
+}
+
+/// A comparison has an answer for any two integers, in integers that hold both. (Which ones does
+/// not depend on a plain number: a program serves many.)
+DType wide_enough(const Op& op, Args args, DType common) {
   for (size_t i = 0; i < args.size(); ++i) {
-    const Arg& a = args[i];
-    ArgType type = op.schema.params[i].type;
-    if (!a.scalar() || (type != ArgType::tensor && type != ArgType::scalar) || fixed_type(op, i))
-      continue;
-    if (op.extra.promote != Promote::boolean)
-      require_in_range(op.name(), common, a);
-    else if (a.tag == Tag::integer)
-      return DType::i64;
+    if (!joins_in(op, i)) continue;
+    if (args[i].tag == Tag::integer) return DType::i64;
+    if (args[i].tag == Tag::tensor) common = promote(common, args[i].tensor_->dtype);
   }
   return common;
+}
+
+/// Elsewhere a plain number joins in the integers that the tensors have, and must be one of those.
+void require_numbers_in_range(const Op& op, Args args, DType common) {
+  if (!is_integer(common) || op.extra.promote == Promote::boolean) return;
+  for (size_t i = 0; i < args.size(); ++i)
+    if (args[i].scalar() && joins_in(op, i)) require_in_range(op.name(), common, args[i]);
 }
 
 [[noreturn]] void not_defined(const Op& op, DType dtype) {
@@ -111,15 +117,18 @@ void require_domain(const Op& op, DType dtype) {
 
 void require_in_range(std::string_view op, DType dtype, const Arg& number) {
   if (number.tag == Tag::real) return require_in_range(op, dtype, number.real_);
-  if (number.tag == Tag::integer && number.integer().known())
-    require_in_range(op, dtype, number.integer().value());
+  if (number.tag != Tag::integer || !integers.has(dtype) || dtype == DType::i64) return;
+  Int n = number.integer();
+  IntegerRange r = range_of(dtype);
+  if (!require(Relation::le, Int(r.low), n) || !require(Relation::le, n, Int(r.high)))
+    require_in_range(op, dtype, n.hint());
 }
 
 ElementTypes element_types(const Op& op, Args args) {
   ElementTypes t;
   DType common = common_dtype(op, args);
-  if (is_integer(common) && op.extra.promote != Promote::to_float)
-    common = common_with_numbers(op, args, common);
+  if (is_integer(common) && op.extra.promote == Promote::boolean)
+    common = wide_enough(op, args, common);
   size_t n = op.schema.results.size();
   DType result = common;
   switch (op.extra.promote) {
@@ -232,6 +241,7 @@ Device common_device(const Op& op, Args args) {
 
 Types infer_elementwise(const Op& op, Args args) {
   ElementTypes t = element_types(op, args);
+  require_numbers_in_range(op, args, t.common);
   absl::InlinedVector<const Shape*, 4> shapes;
   for (const Arg& a : args)
     if (a.tag == Tag::tensor) shapes.push_back(&a.tensor_->geometry.shape);

@@ -17,8 +17,8 @@ Types infer_sort(const Op& op, Args args);
 /// DTypeError unless the row is defined for this dtype.
 void require_domain(const Op& op, DType dtype);
 
-/// core/dtype.h's of the same name, for a number as the caller gave it. A symbolic one is taken to
-/// be in range: it stands for a size, which a trace must not fix.
+/// core/dtype.h's of the same name, for a number as the caller gave it; of a symbolic one the trace
+/// notes the check.
 void require_in_range(std::string_view op, DType dtype, const Arg& number);
 
 /// Numpy broadcasting of two shapes; ShapeError names `op`. A symbolic size is guarded only where

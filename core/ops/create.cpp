@@ -71,6 +71,10 @@ Types infer_arange(Args a) {
                            .expected = "fewer than 2^62",
                            .next = "check the step"});
     count = n > 0 ? Int(static_cast<int64_t>(n)) : Int(0);
+    if (n > 0) {
+      require_in_range("arange", dtype, number(a[0]));
+      require_in_range("arange", dtype, number(a[0]) + (n - 1) * number(a[2]));
+    }
   }
   return {TensorType{dtype, {count}, device_of(a[4])}};
 }

@@ -61,7 +61,7 @@ int spelled(const Schema& schema, std::string_view name) {
 
 bool operand(PyObject* o, Arg& out, Tensor& kept) {
   if (simple(o, out)) return true;
-  if (PyComplex_Check(o)) {
+  if (is_complex_number(o)) {
     kept = complex_tensor(o);
     out = Arg(kept);
     return true;

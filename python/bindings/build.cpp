@@ -31,6 +31,12 @@ enum class Leaf : uint8_t { flag, integer, real, complex };
                    .next = "convert the items to numbers first"});
 }
 
+std::array<float, 2> parts_of(PyObject* complex) {
+  Py_complex c = PyComplex_AsCComplex(complex);
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  return {static_cast<float>(c.real), static_cast<float>(c.imag)};
+}
+
 bool is_scalar_tensor(PyObject* o) { return is_tensor(o) && impl_of(o)->geometry.rank() == 0; }
 
 bool is_sequence(PyObject* o) {
@@ -99,7 +105,7 @@ class NestedReader {
       leaf = Leaf::flag;
     } else if (PyLong_Check(o)) {
       leaf = Leaf::integer;
-    } else if (PyComplex_Check(o)) {
+    } else if (is_complex_number(o)) {
       leaf = Leaf::complex;
     } else if (is_scalar_tensor(o)) {
       DType d = impl_of(o)->dtype;
@@ -151,7 +157,7 @@ class NestedReader {
     } else if (is_scalar_tensor(o)) {
       uint64_t bits = tensor_of(o).item_bits();
       std::memcpy(at_, &bits, size_of(dtype_));
-    } else if (PyComplex_Check(o)) {
+    } else if (is_complex_number(o)) {
       put_complex(o);
     } else if (PyLong_Check(o) || PyIndex_Check(o)) {
       put_integer(o);
@@ -191,9 +197,8 @@ class NestedReader {
                        .got = std::string(name(dtype_)),
                        .expected = "a complex dtype",
                        .next = "ask for dtype=lathe.complex64"});
-    float parts[2] = {static_cast<float>(PyComplex_RealAsDouble(o)),
-                      static_cast<float>(PyComplex_ImagAsDouble(o))};
-    std::memcpy(at_, parts, sizeof parts);
+    std::array<float, 2> parts = parts_of(o);
+    std::memcpy(at_, parts.data(), sizeof parts);
   }
 
   Shape shape_;
@@ -215,7 +220,9 @@ Tensor build(PyObject* data, const BuildOptions& options) {
     Tensor t = converted(tensor_of(data), options);
     return t.impl() == impl_of(data) ? math_ops<Tensor>::clone(t) : t;
   }
-  if (has_buffer(data)) return converted(copy_buffer(data), options);
+  // NumPy's numbers are arrays too; for an integer dtype they are looked at as numbers are.
+  bool number = options.dtype && is_integer(*options.dtype) && !PySequence_Check(data);
+  if (has_buffer(data) && !number) return converted(copy_buffer(data), options);
   NestedReader reader;
   reader.measure(data);
   Tensor t = reader.read(data, options.dtype.value_or(reader.natural_dtype()));
@@ -223,10 +230,14 @@ Tensor build(PyObject* data, const BuildOptions& options) {
   return options.device ? to_device(t, *options.device) : t;
 }
 
+bool is_complex_number(PyObject* o) {
+  // NumPy's complex64 is none of Python's, and its __float__ drops a part.
+  return PyComplex_Check(o) || std::string_view(Py_TYPE(o)->tp_name).starts_with("numpy.complex");
+}
+
 Tensor complex_tensor(PyObject* number) {
-  float parts[2] = {static_cast<float>(PyComplex_RealAsDouble(number)),
-                    static_cast<float>(PyComplex_ImagAsDouble(number))};
-  return from_host(parts, DType::c64, {});
+  std::array<float, 2> parts = parts_of(number);
+  return from_host(parts.data(), DType::c64, {});
 }
 
 Tensor number_tensor(const Arg& number, DType dtype, Device device) {

@@ -17,6 +17,8 @@ struct BuildOptions {
 /// ValueError for ragged sequences, TypeError for what is no number.
 Tensor build(PyObject* data, const BuildOptions& options);
 
+/// Python's complex, or NumPy's.
+bool is_complex_number(PyObject* o);
 /// A 0-d complex64 tensor.
 Tensor complex_tensor(PyObject* number);
 /// A 0-d tensor that a trace can record, made by an op, to be written. OverflowError: not in range.

@@ -72,6 +72,7 @@ absl::InlinedVector<Tensor, 4> positions(const Tensor& mask) {
 /// Negative indexes count from the end. (Out of range stays so, and is refused where it is used.)
 Tensor from_the_end(const Tensor& index, Int size) {
   if (index.dtype() == DType::u8) return M::cast(index, DType::i64);
+  if (index.dtype() == DType::i8 || index.dtype() == DType::i16) return index;  // refused later
   return M::where(M::lt(index, 0), M::add(index, size), index);
 }
 

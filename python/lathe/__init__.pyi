@@ -574,9 +574,9 @@ class Tensor:
     ) -> Tensor:
         """-x at the target class; x holds log probabilities [n, classes, ...]."""
     def norm(self, p: Any = 2, dim: Any = None, keepdim: Any = False) -> Tensor:
-        """(sum |x|^p)^(1/p) over dim, or over everything; p: a number, inf, -inf, 0 (how
-        many elements are not 0), or "fro", which is 2. The derivative where the norm is 0
-        is 0.
+        """(sum |x|^p)^(1/p) over dim, or over everything; integers as floats. p: a number,
+        inf, -inf, 0 (how many elements are not 0; it has no derivative), or "fro", which is
+        2. For p from 1 on, the derivative where the norm is 0 is 0.
         """
     def normal_(self, mean: Any = 0.0, std: Any = 1.0) -> Tensor:
         """Normal numbers, in place."""
@@ -1011,8 +1011,9 @@ def min(x: Any, dim: Any = None, keepdim: Any = False) -> Any:
     """
 
 def norm(x: Any, p: Any = 2, dim: Any = None, keepdim: Any = False) -> Tensor:
-    """(sum |x|^p)^(1/p) over dim, or over everything; p: a number, inf, -inf, 0 (how many
-    elements are not 0), or "fro", which is 2. The derivative where the norm is 0 is 0.
+    """(sum |x|^p)^(1/p) over dim, or over everything; integers as floats. p: a number, inf,
+    -inf, 0 (how many elements are not 0; it has no derivative), or "fro", which is 2. For p
+    from 1 on, the derivative where the norm is 0 is 0.
     """
 
 def numel(x: Any) -> builtins.int: ...

@@ -125,8 +125,9 @@ def min(x, dim=None, keepdim=False):
 
 
 def norm(x, p=2, dim=None, keepdim=False) -> Tensor:
-    """(sum |x|^p)^(1/p) over dim, or over everything; p: a number, inf, -inf, 0 (how many elements
-    are not 0), or "fro", which is 2. The derivative where the norm is 0 is 0."""
+    """(sum |x|^p)^(1/p) over dim, or over everything; integers as floats. p: a number, inf, -inf, 0
+    (how many elements are not 0; it has no derivative), or "fro", which is 2. For p from 1 on, the
+    derivative where the norm is 0 is 0."""
     dims = [] if dim is None else dim
     if p == "fro":
         p = 2
@@ -138,6 +139,8 @@ def norm(x, p=2, dim=None, keepdim=False) -> Tensor:
             expected='a number, inf, -inf or "fro"',
             next="for p-norms give p as a number",
         )
+    if not (x.dtype.is_floating_point or x.dtype.is_complex):
+        x = x.to(_lathe.get_default_dtype())  # squares and -128's magnitude need more room
     if p == float("inf"):
         return ops.amax(ops.abs(x), dims, keepdim)
     if p == -float("inf"):
@@ -147,13 +150,15 @@ def norm(x, p=2, dim=None, keepdim=False) -> Tensor:
     if p == 1:
         return ops.sum(ops.abs(x), dims, keepdim)
     if p == 2:
-        total = ops.sum(ops.square(ops.abs(x)), dims, keepdim)
+        total, root = ops.sum(ops.square(ops.abs(x)), dims, keepdim), ops.sqrt
     else:
         total = ops.sum(ops.pow(ops.abs(x), p), dims, keepdim)
+        root = lambda t: ops.pow(t, 1 / p)  # noqa: E731
+    if p < 1:
+        return root(total)
     # A root is infinitely steep at 0, and that times the 0 behind it would be NaN.
     nothing = ops.eq(total, 0)
-    safe = ops.where(nothing, 1, total)
-    return ops.where(nothing, total, ops.sqrt(safe) if p == 2 else ops.pow(safe, 1 / p))
+    return ops.where(nothing, total, root(ops.where(nothing, 1, total)))
 
 
 def _positive(number, op, what):

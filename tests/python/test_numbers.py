@@ -19,6 +19,9 @@ OUTSIDE = {
     "full, NaN": lambda: lt.full((2,), float("nan"), dtype=lt.int64),
     "full, 2^63": lambda: lt.full((2,), 2.0**63, dtype=lt.int64),
     "full_like": lambda: lt.full_like(small(), 256),
+    "scatter": lambda: lt.scatter(small(), 0, lt.tensor([0]), 300),
+    "scatter_add": lambda: small().scatter_add_(0, lt.tensor([0]), -1),
+    "arange of floats": lambda: lt.arange(0.0, 1000.0, 500.0, dtype=lt.int8),
     "arange": lambda: lt.arange(0, 300, 100, dtype=lt.int8),
     "randint": lambda: lt.randint(0, 257, (2,), dtype=lt.uint8),
     "add": lambda: small() + 300,
@@ -44,6 +47,16 @@ def test_a_number_outside_of_the_dtype_is_an_error(program):
         lt.trace(program)()
 
 
+def test_numbers_of_numpy_are_numbers():
+    for number in (np.int64(300), np.float64(-1.0), [np.int16(300)]):
+        with pytest.raises(lt.OverflowError, match="not in the range of uint8"):
+            lt.tensor(number, dtype=lt.uint8)
+    assert lt.tensor(np.int64(44), dtype=lt.uint8).tolist() == 44
+    assert lt.tensor(np.float64(2.5)).dtype is lt.float64
+    assert lt.tensor([np.complex64(1 + 2j)]).tolist() == [1 + 2j]
+    assert (lt.tensor([1.0]) + np.complex64(1j)).tolist() == [1 + 1j]
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32"])
 def test_the_ends_of_a_dtype_are_in_it(dtype):
     ends = [np.iinfo(dtype).min, np.iinfo(dtype).max]
@@ -55,8 +68,9 @@ def test_the_ends_of_a_dtype_are_in_it(dtype):
     assert lt.full((1,), 2.75, dtype=dtype).tolist() == [2]
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
 @pytest.mark.parametrize("number", [-(2**40), -257, -1, 0, 44, 255, 256, 300, 2**40, 44.5])
-def test_comparisons_have_an_answer_for_every_number(number):
+def test_comparisons_have_an_answer_for_every_number(number, dtype):
     comparisons = {
         "eq": lambda x: x == number,
         "ne": lambda x: x != number,
@@ -65,24 +79,60 @@ def test_comparisons_have_an_answer_for_every_number(number):
         "gt": lambda x: x > number,
         "ge": lambda x: x >= number,
     }
+    values = [v for v in (-128, -1, 0, 1, 44, 100) if v >= 0 or dtype != "uint8"] * 500
+    x = lt.tensor(values, dtype=dtype)
+    point = lt.tensor(number)
     for name, compare in comparisons.items():
-        want = [getattr(value, f"__{name}__")(number) for value in BYTES]
-        if isinstance(number, float):
-            want = [getattr(float(value), f"__{name}__")(number) for value in BYTES]
-        assert compare(small()).tolist() == want, name
-        assert lt.trace(compare)(small()).tolist() == want, name
-        assert lt.script(compare)(small()).tolist() == want, name
+        of = getattr(type(number), f"__{name}__")
+        want = [of(type(number)(value), number) for value in values]
+        assert compare(x).tolist() == want, name
+        assert lt.trace(compare)(x).tolist() == want, name
+        assert lt.script(compare)(x).tolist() == want, name
+        assert getattr(x, name)(point).tolist() == want, name
+        assert compare(x[1]).item() == want[1], name
 
 
-def test_a_size_joins_in_without_being_fixed():
-    @lt.trace
-    def last(x):
-        return x == x.shape[0] - 1
+def test_a_script_compares_the_numbers_it_computes():
+    @lt.script
+    def equal(x, t):
+        return x == int(t), int(t) in x
 
-    for n in (3, 300):
-        x = lt.arange(0, n) % 256
-        assert last(x.to(lt.uint8)).tolist() == (x == n - 1).tolist()
-    assert last.counts["traces"] == 1
+    bytes_ = lt.tensor([44], dtype=lt.uint8)
+    for number, want in ((44, True), (300, False), (-212, False)):
+        each, any_ = equal(bytes_, lt.tensor(number))
+        assert each.tolist() == [want] and bool(any_) is want
+
+
+@pytest.mark.parametrize("engine", ["auto", "nodes", "strips", "llvm"])
+@pytest.mark.parametrize("tracked", [False, True])
+def test_a_size_is_checked_and_not_fixed(flag, engine, tracked):
+    flag("engine", engine)
+
+    def f(x, w):
+        return w * (x + x.shape[0]), x == x.shape[0] - 1
+
+    traced = lt.trace(f)
+    w = lt.tensor(1.0, requires_grad=tracked)
+    for n in (3, 200, 7):
+        x = (lt.arange(0, n) % 100).to(lt.uint8)
+        y, last = traced(x, w)
+        assert y.tolist() == f(x, w)[0].tolist() and last.tolist() == f(x, w)[1].tolist()
+    assert traced.counts["traces"] == 1
+    for g in (f, traced):
+        with pytest.raises(lt.OverflowError, match="not in the range of uint8"):
+            g(lt.zeros(300, dtype=lt.uint8), w)
+    assert traced(x, w)[0].tolist() == y.tolist()
+
+
+def test_a_size_written_is_checked():
+    def put(x):
+        x[0] = x.shape[0]
+        return x, lt.full((2,), x.shape[0], dtype=lt.uint8)
+
+    traced = lt.trace(put)
+    assert [t.tolist()[0] for t in traced(lt.zeros(5, dtype=lt.uint8))] == [5, 5]
+    with pytest.raises(lt.OverflowError, match="not in the range of uint8"):
+        traced(lt.zeros(300, dtype=lt.uint8))
 
 
 def test_a_complex_value_does_not_lose_its_imaginary_part():
@@ -94,6 +144,7 @@ def test_a_complex_value_does_not_lose_its_imaginary_part():
         "mask": lambda: x.__setitem__(x == 0, 1j),
         "copy_": lambda: x.copy_(lt.tensor([1j, 2.0, 3.0])),
         "fill_": lambda: x.fill_(1j),
+        "NumPy's": lambda: x.__setitem__(0, np.complex64(1j)),
     }
     for write in writes.values():
         with pytest.raises(lt.DTypeError, match="complex value is written"):
@@ -110,8 +161,14 @@ def test_norms_and_their_derivatives():
     for p in (0, 0.5, 1, 2, 3, np.inf, -np.inf):
         want = np.linalg.norm(x, ord=p, axis=1)
         assert np.allclose(lt.tensor(x).norm(p, dim=1).numpy(), want), p
+    assert np.allclose(lt.tensor([3.0, 4.0]).norm(-1).item(), 1 / (1 / 3 + 1 / 4))
+    assert lt.tensor([float("inf")] * 2).norm(-1).item() == float("inf")
     assert lt.tensor(x).norm("fro").item() == 5.0
-    assert lt.tensor([3, 4]).norm().item() == 5.0
+    assert lt.tensor([3j, 4]).norm().item() == 5.0
+    for dtype in ("int8", "int32", "int64"):
+        narrow = lt.tensor([-128, 100], dtype=dtype)
+        assert narrow.norm().item() == pytest.approx(np.hypot(128, 100))
+        assert narrow.norm(1).item() == 228 and narrow.norm(float("inf")).item() == 128
     for p in (1, 2, 3, "fro", float("inf")):
         for wrap in (lambda f: f, lt.trace):
             gradient = wrap(lambda t, p=p: lt.autograd.grad(t.norm(p), [t])[0])

@@ -144,10 +144,16 @@ def _numbers(f, divides, a, b):
     return Number(f(a.to(kind), b.to(kind)), kind)
 
 
+def _compared_with(number, x):
+    """The same for a comparison, in which an integer keeps its value beside any integers."""
+    whole = number.kind is int and not (x.dtype.is_floating_point or x.dtype.is_complex)
+    return number.tensor if whole else number.beside(x)
+
+
 def _comparison(f):
     def compare(a, b):
         if isinstance(b, Tensor):
-            return f(a.beside(b), b)
+            return f(_compared_with(a, b), b)
         if not _is_number(b):
             return NotImplemented
         b = Number.of(_plain(b))
@@ -185,7 +191,7 @@ def any_of(a, b):
 
 def _contains(item, things):
     if isinstance(things, Tensor):
-        equal = things == (item.beside(things) if isinstance(item, Number) else item)
+        equal = things == (_compared_with(item, things) if isinstance(item, Number) else item)
         return Number(as_condition(ops.any(equal)), bool)
     if isinstance(things, (list, tuple)):
         found = False
