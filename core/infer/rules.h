@@ -18,7 +18,7 @@ Types infer_sort(const Op& op, Args args);
 void require_domain(const Op& op, DType dtype);
 
 /// core/dtype.h's of the same name, for a number as the caller gave it; of a symbolic one the trace
-/// notes the check.
+/// notes a guard.
 void require_in_range(std::string_view op, DType dtype, const Arg& number);
 
 /// Numpy broadcasting of two shapes; ShapeError names `op`. A symbolic size is guarded only where

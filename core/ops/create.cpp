@@ -57,10 +57,13 @@ Types infer_arange(Args a) {
                       .next = "use full() for one value many times"});
   Int count;
   if (ints) {
-    count = max(ceil_div(a.integer(1) - a.integer(0), a.integer(2)), Int(0));
-    if (count.known() && count.value() > 0) {
+    Int start = a.integer(0), step = a.integer(2);
+    count = max(ceil_div(a.integer(1) - start, step), Int(0));
+    if (is_integer(dtype) && dtype != DType::i64) {
       require_in_range("arange", dtype, a[0]);
-      require_in_range("arange", dtype, Arg(a.integer(0) + (count - 1) * a.integer(2)));
+      // Of no elements, the last one is the one before the start: on the side that is not asked.
+      Int last = start + (count - 1) * step;
+      require_in_range("arange", dtype, Arg(step < Int(0) ? min(start, last) : max(start, last)));
     }
   } else {
     double n = std::ceil((number(a[1]) - number(a[0])) / number(a[2]));

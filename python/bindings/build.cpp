@@ -221,7 +221,8 @@ Tensor build(PyObject* data, const BuildOptions& options) {
     return t.impl() == impl_of(data) ? math_ops<Tensor>::clone(t) : t;
   }
   // NumPy's numbers are arrays too; for an integer dtype they are looked at as numbers are.
-  bool number = options.dtype && is_integer(*options.dtype) && !PySequence_Check(data);
+  bool number = options.dtype && is_integer(*options.dtype) && !PySequence_Check(data) &&
+                PyNumber_Check(data);
   if (has_buffer(data) && !number) return converted(copy_buffer(data), options);
   NestedReader reader;
   reader.measure(data);

@@ -73,7 +73,8 @@ absl::InlinedVector<Tensor, 4> positions(const Tensor& mask) {
 Tensor from_the_end(const Tensor& index, Int size) {
   if (index.dtype() == DType::u8) return M::cast(index, DType::i64);
   if (index.dtype() == DType::i8 || index.dtype() == DType::i16) return index;  // refused later
-  return M::where(M::lt(index, 0), M::add(index, size), index);
+  Tensor at = index.dtype() == DType::i64 ? index : M::cast(index, DType::i64);
+  return M::where(M::lt(at, 0), M::add(at, size), at);
 }
 
 class Reader {

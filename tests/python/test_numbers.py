@@ -126,13 +126,41 @@ def test_a_size_is_checked_and_not_fixed(flag, engine, tracked):
 
 def test_a_size_written_is_checked():
     def put(x):
-        x[0] = x.shape[0]
-        return x, lt.full((2,), x.shape[0], dtype=lt.uint8)
+        n = x.shape[0]
+        x[0] = n
+        return x, lt.full((2,), n, dtype=lt.uint8), lt.arange(n, 0, -1, dtype=lt.uint8)
 
     traced = lt.trace(put)
-    assert [t.tolist()[0] for t in traced(lt.zeros(5, dtype=lt.uint8))] == [5, 5]
+    assert [t.tolist()[0] for t in traced(lt.zeros(5, dtype=lt.uint8))] == [5, 5, 5]
     with pytest.raises(lt.OverflowError, match="not in the range of uint8"):
         traced(lt.zeros(300, dtype=lt.uint8))
+    count = lt.trace(lambda x: lt.arange(0, x.shape[0], dtype=lt.uint8))
+    for n in (3, 0, 256):
+        assert count(lt.zeros(n)).tolist() == list(range(n))
+    with pytest.raises(lt.OverflowError, match="not in the range of uint8"):
+        count(lt.zeros(257))
+
+
+def test_a_size_that_data_decides_is_refused():
+    @lt.script
+    def f(x, b, c, d):
+        y = x
+        if c.any():
+            y = x[:3]
+        z = b
+        if d.any():
+            z = b + y.shape[0]
+        return z, lt.full((1,), y.shape[0] < 300)
+
+    yes, no = lt.tensor([True]), lt.tensor([False])
+    for c, d in ((yes, yes), (no, no), (no, yes)):
+        with pytest.raises((lt.TraceError, lt.OverflowError)):
+            f(lt.zeros(1000), lt.zeros(4, dtype=lt.uint8), c, d)
+
+
+def test_an_index_of_32_bits_reaches_into_a_long_axis():
+    long = lt.tensor([5], dtype=lt.uint8).expand(2**31 + 8)
+    assert long[lt.tensor([5, 7, -1], dtype=lt.int32)].tolist() == [5, 5, 5]
 
 
 def test_a_complex_value_does_not_lose_its_imaginary_part():
