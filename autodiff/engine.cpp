@@ -8,6 +8,7 @@
 #include "autodiff/tape.h"
 #include "core/error.h"
 #include "core/fn.h"
+#include "core/infer/rules.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 
@@ -42,12 +43,6 @@ Tensor own(Tensor dy) {
   return math_ops<Tensor>::clone(g);
 }
 
-bool same_shape(const Tensor& a, const Tensor& b) {
-  bool same = a.rank() == b.rank();
-  for (int i = 0; same && i < a.rank(); ++i) same = require(Relation::eq, a.size(i), b.size(i));
-  return same;
-}
-
 class Engine {
  public:
   Engine(BackwardOptions options, bool collect_leaves)
@@ -68,7 +63,7 @@ class Engine {
                              .expected = "one element, or a gradient of the same shape",
                              .next = "sum() the result, or pass its gradient"});
       dy = ones_of(y);
-    } else if (!same_shape(dy, y)) {
+    } else if (!require_equal(dy.shape(), y.shape())) {
       throw ShapeError({.op = "backward",
                         .problem = "the gradient given has another shape than the result",
                         .got = to_string(dy.shape()),

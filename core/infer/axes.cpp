@@ -80,10 +80,7 @@ Types infer_through(const Op& op, Args args) {
   absl::InlinedVector<Arg, 8> rest(args.begin() + 1, args.end());
   rest[0] = args[0];
   Shape shape = op.put_of->geometry(x.geometry(), absl::MakeConstSpan(rest)).shape;
-  bool fits = value.shape().size() == shape.size() && value.dtype() == x.dtype();
-  for (size_t i = 0; fits && i < shape.size(); ++i)
-    fits = require(Relation::eq, shape[i], value.shape()[i]);
-  if (!fits)
+  if (value.dtype() != x.dtype() || !require_equal(shape, value.shape()))
     throw ShapeError({.op = op.name(),
                       .problem = "the value does not fit the view it is put through",
                       .got = to_string(type_of(value)),
@@ -128,9 +125,8 @@ Types infer_index(const Op& op, Args args) {
     want.insert(want.begin() + (x.rank() > 0 ? axis : 0), index.shape().begin(),
                 index.shape().end());
     const Shape& have = args.shape(s.source);
-    bool fits = have.size() == want.size();
-    for (size_t i = 0; fits && i < want.size(); ++i) fits = require(Relation::eq, have[i], want[i]);
-    if (!fits) wrong("the source does not have the shape of the slices named", have, want);
+    if (!require_equal(have, want))
+      wrong("the source does not have the shape of the slices named", have, want);
     return {type_of(x)};
   }
   if (index.rank() != x.rank()) wrong("index and input differ in rank", index.shape(), x.shape());

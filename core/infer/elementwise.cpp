@@ -46,24 +46,27 @@ bool fixed_type(const Op& op, size_t param) {
   return false;
 }
 
+/// Does this argument join in the common dtype?
+bool joins_in(const Op& op, size_t param) {
+  ArgType type = op.schema.params[param].type;
+  return (type == ArgType::tensor || type == ArgType::scalar) && !fixed_type(op, param);
+}
+
 DType common_dtype(const Op& op, Args args) {
   Standing axes, points, numbers;
   for (size_t i = 0; i < args.size(); ++i) {
-    const Param& p = op.schema.params[i];
-    if (fixed_type(op, i)) continue;
+    if (!joins_in(op, i)) continue;
     const Arg& a = args[i];
     if (a.tag == Tag::tensor) {
       const TensorImpl* t = a.tensor_;
       (t->geometry.rank() > 0 ? axes : points).meet(t->dtype);
       if (op.extra.promote == Promote::first) return t->dtype;
-    } else if (a.tag == Tag::list && p.type == ArgType::tensor) {
+    } else if (a.tag == Tag::list) {
       for (size_t k = 0; k < a.list_->size; ++k) {
         const TensorImpl* t = a.list_->data[k].tensor_;
         (t->geometry.rank() > 0 ? axes : points).meet(t->dtype);
       }
-    } else if (a.scalar() && p.type == ArgType::tensor) {
-      numbers.meet(scalar_dtype(a));
-    } else if (a.scalar() && p.type == ArgType::scalar) {
+    } else if (a.scalar()) {
       numbers.meet(scalar_dtype(a));
     }
   }
@@ -72,11 +75,6 @@ DType common_dtype(const Op& op, Args args) {
   lower.dtype = low;
   lower.any = points.any || numbers.any;
   return combine(axes, lower);
-}
-
-bool joins_in(const Op& op, size_t param) {
-  ArgType type = op.schema.params[param].type;
-  return (type == ArgType::tensor || type == ArgType::scalar) && !fixed_type(op, param);
 }
 
 /// A comparison has an answer for any two integers, in integers that hold both. (Which ones does
@@ -165,6 +163,12 @@ ElementTypes element_types(const Op& op, Args args) {
   t.compute = compute_type(common);
   t.results.assign(n, result);
   return t;
+}
+
+bool require_equal(IntSpan a, IntSpan b) {
+  bool equal = a.size() == b.size();
+  for (size_t i = 0; equal && i < a.size(); ++i) equal = require(Relation::eq, a[i], b[i]);
+  return equal;
 }
 
 Shape broadcast_shapes(std::string_view op, IntSpan a, IntSpan b) {

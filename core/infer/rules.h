@@ -21,6 +21,9 @@ void require_domain(const Op& op, DType dtype);
 /// notes a guard.
 void require_in_range(std::string_view op, DType dtype, const Arg& number);
 
+/// Are the shapes equal? A trace notes what it takes for granted as checks.
+bool require_equal(IntSpan a, IntSpan b);
+
 /// Numpy broadcasting of two shapes; ShapeError names `op`. A symbolic size is guarded only where
 /// the other is 1 or the two are not provably equal.
 Shape broadcast_shapes(std::string_view op, IntSpan a, IntSpan b);

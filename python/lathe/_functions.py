@@ -149,11 +149,12 @@ def norm(x, p=2, dim=None, keepdim=False) -> Tensor:
         return ops.sum(ops.cast(ops.ne(x, 0), ops.abs(x).dtype), dims, keepdim)
     if p == 1:
         return ops.sum(ops.abs(x), dims, keepdim)
-    if p == 2:
-        total, root = ops.sum(ops.square(ops.abs(x)), dims, keepdim), ops.sqrt
-    else:
-        total = ops.sum(ops.pow(ops.abs(x), p), dims, keepdim)
-        root = lambda t: ops.pow(t, 1 / p)  # noqa: E731
+
+    def root(t):
+        return ops.sqrt(t) if p == 2 else ops.pow(t, 1 / p)
+
+    powers = ops.square(ops.abs(x)) if p == 2 else ops.pow(ops.abs(x), p)
+    total = ops.sum(powers, dims, keepdim)
     if p < 1:
         return root(total)
     # A root is infinitely steep at 0, and that times the 0 behind it would be NaN.

@@ -13,6 +13,11 @@ LIBRARY = Path(os.environ.get("LATHE_BUILD_DIR", ROOT / "build/release")) / "lib
 README = (ROOT / "README.md").read_text()
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
+# A sanitizer comes with LD_PRELOAD, and the programs compiled here are built without one.
+not_under_sanitizers = pytest.mark.skipif(
+    bool(os.environ.get("LD_PRELOAD")), reason="the program is not instrumented"
+)
+
 
 def blocks(kind, page=README):
     return re.findall(rf"```{kind}\n(.*?)```", page, re.S)
@@ -39,7 +44,7 @@ def test_the_readme_is_short():
     assert "./dev demo" in README and "./dev test" in README
 
 
-@pytest.mark.skipif(bool(os.environ.get("LD_PRELOAD")), reason="the program is not instrumented")
+@not_under_sanitizers
 def test_the_readme_runs(tmp_path):
     code = "\n".join(blocks("python"))
     done = subprocess.run(
@@ -55,7 +60,7 @@ def test_the_readme_runs(tmp_path):
     assert compile_with_lathe(code, tmp_path) == 0
 
 
-@pytest.mark.skipif(bool(os.environ.get("LD_PRELOAD")), reason="the program is not instrumented")
+@not_under_sanitizers
 def test_the_tutorial_runs_and_prints_what_it_says(tmp_path):
     page = (ROOT / "docs/tutorial.md").read_text()
     (tmp_path / "tutorial.py").write_text("\n".join(blocks("python", page)))
