@@ -147,7 +147,7 @@ void Backprop::visit_op(Node& n) {
   DType compute = DType::f32;  // as the tape finds it
   for (int i = 0; i < static_cast<int>(n.attrs().size()); ++i)
     if (Value* v = n.value(i); v != nullptr && is_float(v))
-      compute = compute_type(v->tensor().dtype);
+      compute = rule_type(compute, v->tensor().dtype);
   Values slots = slots_of(n);
   uint32_t asked = 0;
   for (size_t i = 0; i < slots.size() && i < 32; ++i)

@@ -112,7 +112,7 @@ void Tape::record(const Op& op, Args args, absl::Span<const TensorType> y_types,
   each_slot(op, args, [&](int slot, const Arg& a) {
     if (a.tag != Tag::tensor) return;
     if (slot < 32 && a.tensor_->requires_grad) wanted |= 1u << slot;
-    if (tracked_dtype(a.tensor_->dtype)) compute = compute_type(a.tensor_->dtype);
+    if (tracked_dtype(a.tensor_->dtype)) compute = rule_type(compute, a.tensor_->dtype);
   });
   Saves saves = saves_of(op, compute, wanted);
   each_slot(op, args, [&](int slot, const Arg& a) {

@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <atomic>
+#include <bit>
 #include <mutex>
 
 #include "core/error.h"
@@ -28,6 +29,7 @@ struct ChainRule {
   ScalarFunction f;
   Saves saves;
   absl::InlinedVector<uint32_t, 4> reads;  // by input: bits of the inputs that its gradient reads
+  absl::InlinedVector<uint32_t, 4> parts;  // by input: bits of `f.outputs`, two for a complex one
 };
 
 struct ChainKey {
@@ -68,9 +70,12 @@ const ChainRule& chain_rule(const Op& op, DType compute) {
   slot->f = build(
       [&](absl::Span<const Expr> in) { return derivative(body, in.subspan(0, n), in.subspan(n)); },
       inputs);
-  for (size_t k = 0; k < slot->f.outputs.size(); ++k) {
-    uint32_t reads = 0;
-    for (uint32_t id : needed_nodes(slot->f, 1u << k)) {
+  uint32_t next = 0;
+  for (DType type : slot->f.output_types) {
+    uint32_t reads = 0, parts = (is_complex(type) ? 3u : 1u) << next;
+    next += is_complex(type) ? 2 : 1;
+    slot->parts.push_back(parts);
+    for (uint32_t id : needed_nodes(slot->f, parts)) {
       const ExprNode& node = slot->f.graph[id];
       if (node.prim == Prim::input && node.payload < n) reads |= 1u << node.payload;
     }
@@ -126,6 +131,8 @@ class Emitter {
       return hold(id, call_named(info(Prim::select).name, args));
     }
     if (n.prim == Prim::check) return args[1];
+    if ((n.prim == Prim::real || n.prim == Prim::imag) && !complex_tensor(args[0]))
+      return n.prim == Prim::real ? args[0] : Arg(0.0);  // a real operand of a complex result
     if (n.prim == Prim::cast) {
       DType to = n.dtype == compute_ ? common_ : n.dtype;
       if (args[0].tag != Tag::tensor) return args[0];
@@ -135,6 +142,9 @@ class Emitter {
     return hold(id, call_named(info(n.prim).name, args));
   }
 
+  static bool complex_tensor(const Arg& a) {
+    return a.tag == Tag::tensor && is_complex(a.tensor_->dtype);
+  }
   static bool all_numbers(const std::vector<Arg>& args) {
     for (const Arg& a : args)
       if (a.tag == Tag::tensor) return false;
@@ -164,11 +174,21 @@ class Emitter {
   std::vector<Tensor> held_;
 };
 
+/// A derivative that is a number, as a tensor like dy: made of dy, since a trace knows no other.
+Tensor filled_like(const Tensor& dy, const Arg& number) {
+  Arg whole[] = {Arg(dy)};
+  Tensor real_dy = is_complex(dy.dtype()) ? call_named(info(Prim::real).name, whole) : dy;
+  Arg args[] = {Arg(real_dy), Arg(0)};
+  Tensor zero = call_named(info(Prim::mul).name, args);
+  Arg sum[] = {Arg(zero), number};
+  return call_named(info(Prim::add).name, sum);
+}
+
 Grads elementwise_gradient(Grad g, const Grad::Data& d) {
   const Op& op = *d.op;
   DType common = d.dy_types[0].dtype;
   for (size_t i = 0; i < d.x_types.size(); ++i)
-    if (d.wanted[i]) common = d.x_types[i].dtype;
+    if (d.wanted[i] && !is_complex(common)) common = d.x_types[i].dtype;
   DType compute = compute_type(common);
   const ChainRule& rule = chain_rule(op, compute);
   auto params = body_params(op);
@@ -183,22 +203,24 @@ Grads elementwise_gradient(Grad g, const Grad::Data& d) {
   for (const Tensor& t : dys) inputs.push_back(Arg(t));
   uint32_t wanted = 0;
   for (size_t k = 0; k < params.size(); ++k)
-    if (d.wanted[static_cast<size_t>(params[k])]) wanted |= 1u << k;
+    if (d.wanted[static_cast<size_t>(params[k])]) wanted |= rule.parts[k];
   Emitter emit(rule.f, compute, common, inputs);
   emit.run(wanted);
   Grads out(d.x_types.size());
+  auto part = [&](uint32_t output) {
+    const Arg& v = emit.value(rule.f.outputs[output]);
+    return v.tag == Tag::tensor ? v.tensor() : filled_like(dys[0], v);
+  };
   for (size_t k = 0; k < params.size(); ++k) {
-    if (!(wanted >> k & 1)) continue;
-    const Arg& v = emit.value(rule.f.outputs[k]);
-    auto i = static_cast<size_t>(params[k]);
-    if (v.tag == Tag::tensor) {
-      out[i] = v.tensor();
-    } else {
-      Arg args[] = {Arg(dys[0]), Arg(0)};
-      Tensor zero = call_named(info(Prim::mul).name, args);
-      Arg sum[] = {Arg(zero), v};
-      out[i] = call_named(info(Prim::add).name, sum);
+    if (!d.wanted[static_cast<size_t>(params[k])]) continue;
+    auto first = static_cast<uint32_t>(std::countr_zero(rule.parts[k]));
+    Tensor dx = part(first);
+    if (std::popcount(rule.parts[k]) == 2) {
+      Tensor im = part(first + 1);
+      Arg both[] = {Arg(dx), Arg(im)};
+      dx = call_named(info(Prim::complex).name, both);
     }
+    out[static_cast<size_t>(params[k])] = std::move(dx);
   }
   return out;
 }

@@ -51,6 +51,11 @@ using GradFn = std::function<Grads(Grad)>;
 bool has_gradient(const Op& op);
 /// Runs it. Results are summed to each argument's shape and cast to its dtype.
 Grads run_gradient(const Grad::Data& data);
+/// The dtype of a call's chain rule, one differentiable tensor after the other: the last one's, but
+/// complex once one is, because a real operand of a complex result has a complex cotangent.
+inline DType rule_type(DType found, DType next) {
+  return is_complex(found) ? found : compute_type(next);
+}
 /// What the rule reads, declared or (elementwise by chain rule) computed for this compute dtype.
 /// `wanted`: bits of the arguments whose gradient can be asked for; x * 3 need not keep x.
 Saves saves_of(const Op& op, DType compute, uint32_t wanted = ~0u);

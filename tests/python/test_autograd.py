@@ -2,6 +2,7 @@
 
 import threading
 
+import numpy as np
 import pytest
 from samples import SAMPLES, arrays, convert
 
@@ -298,6 +299,63 @@ def test_complex_gradients():
     z = lt.tensor([1 + 2j, -3j], requires_grad=True)
     lt.abs(z).square().sum().backward()
     assert lt.allclose(lt.abs(z.grad - 2 * z.detach()), lt.zeros(2), atol=1e-5)
+
+
+COMPLEX = {
+    "add": lambda z: (z + z).imag,
+    "clone": lambda z: z.clone().imag,
+    "neg": lambda z: (-z).imag,
+    "mul": lambda z: (z * z).imag,
+    "mul, real part": lambda z: (z * z).real,
+    "abs": lambda z: (z * z).abs(),
+    "exp": lambda z: (z * z).exp().imag,
+    "conj": lambda z: (z * z.conj()).real,
+    "number": lambda z: (1 - z * 2).imag,
+    "constant": lambda z: (z * lt.tensor([1 + 1j, 2 - 1j])).imag,
+    "real with complex": lambda z: (z.real * z + z.imag).imag,
+    "where": lambda z: lt.where(lt.tensor([True, False]), z, z * z).imag,
+    "index": lambda z: (z[lt.tensor([1, 1, 0])] * z[0]).imag,
+    "cumsum": lambda z: (z.cumsum(0) * z).imag,
+    "sum": lambda z: (z.conj() * z.sum()).imag,
+    "matmul": lambda z: (z.reshape(1, 2) @ z.reshape(2, 1)).imag,
+}
+
+
+@pytest.mark.parametrize(
+    "mode", [lambda f: f, lt.trace, lt.script], ids=["eager", "trace", "script"]
+)
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_gradients_are_the_differences(name, mode):
+    at = np.array([[2.0, 0.5], [3.0, -1.0]], "float32")
+
+    def value(parts):
+        return COMPLEX[name](lt.complex(lt.tensor(parts[0]), lt.tensor(parts[1]))).sum().item()
+
+    want = np.zeros((2, 2))
+    for place in np.ndindex(2, 2):
+        step = np.zeros((2, 2), "float32")
+        step[place] = 2.0**-7
+        want[place] = (value(at + step) - value(at - step)) / 2.0**-6
+
+    def gradient(re, im):
+        return lt.grad(COMPLEX[name](lt.complex(re, im)).sum(), [re, im])
+
+    got = mode(gradient)(*(lt.tensor(part, requires_grad=True) for part in at))
+    assert np.allclose([g.tolist() for g in got], want, rtol=1e-2, atol=1e-2)
+
+
+def test_a_real_operand_of_a_complex_result_has_a_real_gradient():
+    x = lt.tensor([2.0], requires_grad=True)
+    (x * lt.tensor([1 + 2j])).imag.backward()
+    assert x.grad.dtype is lt.float32 and x.grad.tolist() == [2]
+
+
+def test_a_complex_gradient_can_be_differentiated():
+    x, y = (lt.tensor([v], requires_grad=True) for v in (2.0, 3.0))
+    z = lt.complex(x, y)
+    (first,) = lt.grad((z * z * z).imag.sum(), [x], create_graph=True)  # 3xxy - yyy: 6xy
+    assert first.tolist() == [36]
+    assert [g.tolist() for g in lt.grad(first.sum(), [x, y])] == [[18], [12]]
 
 
 def test_a_leaf_is_frozen_and_thawed_after_its_use():
