@@ -13,11 +13,11 @@ import time
 from pathlib import Path
 
 import pytest
+from built import SANITIZED
 
 import lathe as lt
 
 PACKAGE = Path(lt.__file__).parent
-SANITIZED = bool(os.environ.get("LD_PRELOAD"))
 
 
 def python(code, *, path=None, **env):

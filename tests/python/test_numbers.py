@@ -196,6 +196,7 @@ def test_norms_and_their_derivatives():
     assert lt.tensor([3j, 4]).norm().item() == 5.0
     for dtype in ("int8", "int32", "int64"):
         narrow = lt.tensor([-128, 100], dtype=dtype)
+        # A float32 root beside a float64 one.
         assert narrow.norm().item() == pytest.approx(np.hypot(128, 100))
         assert narrow.norm(1).item() == 228 and narrow.norm(float("inf")).item() == 128
     for p in (1, 2, 3, "fro", float("inf")):

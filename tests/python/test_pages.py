@@ -1,22 +1,17 @@
 """What newcomers read: the code runs, the links lead somewhere, the README stays short."""
 
-import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from built import LIBRARY, ROOT, SANITIZED
 
-ROOT = Path(__file__).resolve().parents[2]
-LIBRARY = Path(os.environ.get("LATHE_BUILD_DIR", ROOT / "build/release")) / "lib"
 README = (ROOT / "README.md").read_text()
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
-# A sanitizer comes with LD_PRELOAD, and the programs compiled here are built without one.
-not_under_sanitizers = pytest.mark.skipif(
-    bool(os.environ.get("LD_PRELOAD")), reason="the program is not instrumented"
-)
+# The programs compiled here are built without a sanitizer.
+not_under_sanitizers = pytest.mark.skipif(SANITIZED, reason="the program is not instrumented")
 
 
 def blocks(kind, page=README):

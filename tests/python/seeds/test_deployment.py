@@ -5,10 +5,10 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from built import LIBRARY, ROOT, SANITIZED
 from compare import bits, same
 from rows import shows
 
@@ -16,12 +16,10 @@ import lathe as lt
 from lathe import nn
 from lathe.nn import functional as F  # noqa: N812
 
-ROOT = Path(__file__).resolve().parents[3]
-LIBRARY = Path(os.environ.get("LATHE_BUILD_DIR", ROOT / "build/release")) / "lib"
 CONSUMER = ROOT / "tests/consumer"
 
 needs_library = pytest.mark.skipif(
-    bool(os.environ.get("LD_PRELOAD")) or not (LIBRARY / "liblathe.so").exists(),
+    SANITIZED or not (LIBRARY / "liblathe.so").exists(),
     reason="liblathe.so is not built, or instrumented and the program is not",
 )
 
