@@ -31,6 +31,10 @@ inline Shape all_axes(int rank) {
 Expr lowest(DType dtype);
 Expr highest(DType dtype);
 
+/// Integers and bool in the default dtype, for sums and differences that their dtype would wrap;
+/// floats as they are.
+Tensor as_float(const Tensor& x);
+
 /// The complex conjugate in a derivative; a real tensor as it is, without a call.
 Tensor conjugate(const Tensor& x);
 

@@ -57,15 +57,16 @@ Outputs matmul_expansion(Args args) {
                       .got = absl::StrCat(to_string(type_of(a)), " @ ", to_string(type_of(b))),
                       .expected = "operands of at least one axis",
                       .next = "use * for numbers"});
-  if (!identical(a.size(-1), b.size(b.rank() == 1 ? 0 : -2)) &&
-      !require(Relation::eq, a.size(-1), b.size(b.rank() == 1 ? 0 : -2)))
+  const int inner = b.rank() == 1 ? 0 : -2;
+  if (!identical(a.size(-1), b.size(inner)) && !require(Relation::eq, a.size(-1), b.size(inner)))
     throw ShapeError(
         {.op = "matmul",
          .problem = "the inner sizes differ",
          .got = absl::StrCat("a", to_string(a.shape()), " @ b", to_string(b.shape())),
-         .expected = absl::StrCat("a.size(-1) == b.size(-2), found ", to_string(a.size(-1)),
-                                  " and ", to_string(b.size(b.rank() == 1 ? 0 : -2))),
-         .next = "transpose an operand: b.transpose(-1, -2)"});
+         .expected = absl::StrCat("a.size(-1) == b.size(", inner, "), found ",
+                                  to_string(a.size(-1)), " and ", to_string(b.size(inner))),
+         .next = a.rank() == 1 || b.rank() == 1 ? "give a vector as long as the matrix's side here"
+                                                : "transpose an operand: b.transpose(-1, -2)"});
   Tensor left = a.rank() == 1 ? S::unsqueeze(a, 0) : a;
   Tensor right = b.rank() == 1 ? S::unsqueeze(b, 1) : b;
   Tensor y = N::mm(left, right);

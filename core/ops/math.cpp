@@ -35,7 +35,14 @@ Expr nonzero(Expr y, Expr result) { return check(ne(y, 0), result, kDivisionByZe
 
 Expr floor_divide_body(Expr x, Expr y) {
   if (is_integer(x.dtype())) return nonzero(y, floor_div(x, select(eq(y, 0), 1, y)));
-  return floor(x / y);
+  // The floor of the quotient before it is rounded, by the exact remainder, as Python's //
+  // (CPython, Objects/floatobject.c, _float_div_mod): 1.0 // 0.1 is 9, and -1.0 // inf is -1.
+  Expr r = fmod(x, y);
+  Expr q = (x - r) / y;
+  q = select(ne(r, 0) & (lt(r, 0) ^ lt(y, 0)), q - 1, q);
+  Expr below = floor(q);
+  Expr near = select(lt(0.5, q - below), below + 1, below);
+  return select(eq(y, 0), x / y, select(eq(q, 0), x / y * 0, near));  // * 0 keeps the sign
 }
 
 /// Python's %: the sign is the divisor's.
@@ -66,10 +73,12 @@ void add_binary(Rows& r) {
                 {.domain = floating,
                  .promote = Promote::to_float,
                  .doc = "x + weight * (y - x): from x to y as weight goes from 0 to 1."});
-  r.elementwise("floor_divide(Tensor x, Tensor y) -> Tensor", floor_divide_body,
-                {.domain = kReal,
-                 .no_grad = true,
-                 .doc = "floor(x / y). An integer division by zero is a ValueError."});
+  r.elementwise(
+      "floor_divide(Tensor x, Tensor y) -> Tensor", floor_divide_body,
+      {.domain = kReal,
+       .no_grad = true,
+       .doc = "The largest integer not above x / y, as Python's //. An integer division by "
+              "zero is a ValueError."});
   r.elementwise("remainder(Tensor x, Tensor y) -> Tensor", remainder_body,
                 {.domain = kReal,
                  .saves = save_x(0) | save_x(1),
@@ -78,7 +87,7 @@ void add_binary(Rows& r) {
                        Grads out(2);
                        if (g.wants(0)) out[0] = g.dy();
                        if (g.wants(1))
-                         out[1] = M::neg(M::mul(g.dy(), M::floor(M::div(g.x(0), g.x(1)))));
+                         out[1] = M::neg(M::mul(g.dy(), M::floor_divide(g.x(0), g.x(1))));
                        return out;
                      },
                  .doc = "x modulo y, with the sign of y, as Python's %."});
@@ -303,6 +312,10 @@ void add_complex(Rows& r) {
 }
 
 }  // namespace
+
+Tensor as_float(const Tensor& x) {
+  return is_floating(x.dtype()) || is_complex(x.dtype()) ? x : M::cast(x, default_dtype());
+}
 
 Tensor conjugate(const Tensor& x) { return is_complex(x.dtype()) ? M::conj(x) : x; }
 

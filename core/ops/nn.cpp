@@ -68,8 +68,9 @@ void add_activations(Rows& r) {
               {.doc = "Gaussian error linear unit, exact by erf or by the tanh approximation."});
 }
 
-/// x - max(x) along dim; the maximum takes no part in the derivative.
-Tensor shifted(const Tensor& x, Int dim) {
+/// x - max(x) along dim, a float; the maximum takes no part in the derivative.
+Tensor shifted(const Tensor& given, Int dim) {
+  Tensor x = as_float(given);
   Tensor top;
   {
     GradMode no_grad(false);
@@ -82,7 +83,7 @@ void add_softmax(Rows& r) {
   r.composite("softmax(Tensor x, int dim) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
-                if (x.rank() == 0) return {create_ops<Tensor>::ones_like(x)};
+                if (x.rank() == 0) return {create_ops<Tensor>::ones_like(as_float(x))};
                 Tensor e = M::exp(shifted(x, a.integer(1)));
                 // One division a row: a vector unit does sixteen products while it divides once.
                 return {M::mul(e, M::reciprocal(R::sum(e, {a.integer(1)}, true)))};
@@ -91,7 +92,7 @@ void add_softmax(Rows& r) {
   r.composite("log_softmax(Tensor x, int dim) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
-                if (x.rank() == 0) return {create_ops<Tensor>::zeros_like(x)};
+                if (x.rank() == 0) return {create_ops<Tensor>::zeros_like(as_float(x))};
                 Tensor s = shifted(x, a.integer(1));
                 return {M::sub(s, M::log(R::sum(M::exp(s), {a.integer(1)}, true)))};
               },

@@ -40,15 +40,21 @@ Int count_of(const Grad& g) {
   return n;
 }
 
-/// Elements equal to the extremum share its gradient equally.
-Grads extremum_grad(Grad g) {
-  Tensor hit = M::cast(M::eq(g.x(0), unreduce(g, g.y())), g.dtype(0));
+/// The axes that were reduced.
+Shape dims_of(const Grad& g) {
   Shape dims;
   absl::InlinedVector<Arg, 3> args{Arg(), g.arg(kReduceDim), Arg()};
   auto mask =
       reduced_axes(g.op(), Args(args.data(), args.size()), static_cast<int>(g.shape(0).size()));
   for (size_t i = 0; i < mask.size(); ++i)
     if (mask[i]) dims.push_back(Int(i));
+  return dims;
+}
+
+/// Elements equal to the extremum share its gradient equally.
+Grads extremum_grad(Grad g) {
+  Tensor hit = M::cast(M::eq(g.x(0), unreduce(g, g.y())), g.dtype(0));
+  Shape dims = dims_of(g);
   Tensor ties = dims.empty() ? hit : R::sum(hit, dims, true);
   return {M::mul(M::div(hit, ties), unreduce(g, g.dy()))};
 }
@@ -104,6 +110,36 @@ Grads pick_grad(Grad g) {
   return {index_ops<Tensor>::scatter(zeros, axis, index, dy)};
 }
 
+/// The product of the other elements, times dy. Where one of the elements is zero, only its own
+/// gradient is not; where two are, none.
+Grads prod_grad(Grad g) {
+  Shape dims = dims_of(g);
+  if (dims.empty()) return {g.dy()};
+  Tensor x = g.x(0), zero = M::eq(x, 0), safe = M::where(zero, 1, x);
+  Tensor zeros = R::sum(zero, dims, true);
+  Tensor others = M::mul(unreduce(g, g.dy()), R::prod(safe, dims, true));
+  Tensor counts = M::bitwise_or(M::eq(zeros, 0), M::bitwise_and(M::eq(zeros, 1), zero));
+  return {M::where(counts, M::div(others, safe), 0)};
+}
+
+/// The sum of each element and those behind it: total - cumsum + x.
+Tensor tail_sums(const Tensor& x, int axis) {
+  Tensor total = R::sum(x, {Int(axis)}, true);
+  return M::add(M::sub(total, R::cumsum(x, axis)), x);
+}
+
+/// Element i is in the products from i on: the sum of dy * y over them, without x[i]. From the
+/// first zero on all products are zero, and only that zero itself has a gradient.
+Grads cumprod_grad(Grad g) {
+  if (g.shape(0).empty()) return {g.dy()};
+  int axis = g.axis(1, 0);
+  Tensor x = g.x(0), zero = M::eq(x, 0), zeros = R::cumsum(zero, axis);
+  Tensor first = M::bitwise_and(M::eq(zeros, 1), zero);
+  Tensor before = M::div(tail_sums(M::mul(g.dy(), g.y()), axis), M::where(zero, 1, x));
+  Tensor at = tail_sums(M::mul(g.dy(), R::cumprod(M::where(first, 1, x), axis)), axis);
+  return {M::where(M::eq(zeros, 0), before, M::where(first, at, 0))};
+}
+
 void add_monoids(Rows& r) {
   r.reduce("sum(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor",
            monoid(zero, [](Expr a, Expr b) { return a + b; }),
@@ -124,13 +160,8 @@ void add_monoids(Rows& r) {
            monoid(one, [](Expr a, Expr b) { return a * b; }),
            {.domain = real_dtypes,
             .promote = Promote::sum,
-            .saves = save_x(0) | save_y(0),
-            .grad =
-                [](Grad g) {
-                  // Right wherever no element is zero; a zero gives inf or NaN there, as y / x
-                  // does.
-                  return Grads{M::mul(unreduce(g, M::mul(g.dy(), g.y())), M::reciprocal(g.x(0)))};
-                },
+            .saves = save_x(0),
+            .grad = prod_grad,
             .doc = "Product over the axes of dim."});
   r.reduce("amax(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor", extremum(true),
            {.domain = real_dtypes,
@@ -209,12 +240,16 @@ void add_statistics(Rows& r) {
       "var(Tensor x, int[] dim=[], bool keepdim=False, int correction=1) -> Tensor", var_expansion,
       {.doc = "Sum of squared distances from the mean, over (count - correction). Two passes."});
   r.composite("std(Tensor x, int[] dim=[], bool keepdim=False, int correction=1) -> Tensor",
-              [](Args a) -> Outputs { return {M::sqrt(var_expansion(a)[0])}; },
-              {.doc = "Square root of var."});
+              [](Args a) -> Outputs {
+                // Where all elements are equal, the root has no slope: its gradient is 0 there.
+                Tensor v = var_expansion(a)[0], equal = M::eq(v, 0);
+                return {M::where(equal, 0, M::sqrt(M::where(equal, 1, v)))};
+              },
+              {.doc = "Square root of var; its gradient is 0 where that is 0."});
   r.composite(
       "logsumexp(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor",
       [](Args a) -> Outputs {
-        Tensor x = a.tensor(0);
+        Tensor x = as_float(a.tensor(0));
         Shape dims = a.ints(1);
         Tensor top;
         {
@@ -231,27 +266,15 @@ void add_statistics(Rows& r) {
          {.promote = Promote::sum,
           .grad =
               [](Grad g) {
-                // The reversed cumulative sum: total - cumsum + dy, per line.
-                int axis = g.axis(1, 0);
                 if (g.shape(0).empty()) return Grads{g.dy()};
-                Tensor dy = g.dy();
-                Tensor total = R::sum(dy, {Int(axis)}, true);
-                return Grads{M::add(M::sub(total, R::cumsum(dy, axis)), dy)};
+                return Grads{tail_sums(g.dy(), g.axis(1, 0))};
               },
           .doc = "Running sum along dim, from the left."});
   r.scan("cumprod(Tensor x, int dim) -> Tensor", monoid(one, [](Expr a, Expr b) { return a * b; }),
          {.domain = real_dtypes,
           .promote = Promote::sum,
           .saves = save_x(0) | save_y(0),
-          .grad =
-              [](Grad g) {
-                int axis = g.axis(1, 0);
-                if (g.shape(0).empty()) return Grads{g.dy()};
-                Tensor w = M::mul(g.dy(), g.y());
-                Tensor total = R::sum(w, {Int(axis)}, true);
-                Tensor tail = M::add(M::sub(total, R::cumsum(w, axis)), w);
-                return Grads{M::div(tail, g.x(0))};
-              },
+          .grad = cumprod_grad,
           .doc = "Running product along dim, from the left."});
 }
 

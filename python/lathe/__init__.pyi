@@ -382,7 +382,9 @@ class Tensor:
         """Largest integer not above x."""
     def floor_(self) -> Tensor: ...
     def floor_divide(self, y: Tensor | Number) -> Tensor:
-        """floor(x / y). An integer division by zero is a ValueError."""
+        """The largest integer not above x / y, as Python's //. An integer division by zero is a
+        ValueError.
+        """
     def floor_divide_(self, y: Tensor | Number) -> Tensor: ...
     def fma(self, y: Tensor | Number, z: Tensor | Number) -> Tensor:
         """x * y + z with one rounding."""
@@ -508,9 +510,12 @@ class Tensor:
     @property
     def mT(self) -> Tensor: ...
     def masked_fill(self, mask: Any, value: Any) -> Tensor:
-        """x with value where mask is true."""
+        """x with value where mask (bool) is true, in x's dtype. DTypeError for a mask of
+        another dtype, and for a value of a kind that x's dtype does not hold (1.5 among
+        integers).
+        """
     def masked_fill_(self, mask: Any, value: Any) -> Tensor:
-        """value where mask is true, in place."""
+        """value where mask (bool) is true, in place; as masked_fill otherwise."""
     def matmul(self, b: Tensor | Number) -> Tensor:
         """Matrix product; a 1-d operand is a row on the left and a column on the right."""
     def max(self, dim: Any = None, keepdim: Any = False) -> Any:
@@ -724,7 +729,7 @@ class Tensor:
     def std(
         self, *dim: Ints, keepdim: builtins.bool = False, correction: builtins.int = 1
     ) -> Tensor:
-        """Square root of var."""
+        """Square root of var; its gradient is 0 where that is 0."""
     def storage_offset(self) -> builtins.int:
         """Where the first element is, in elements."""
     def stride(self, dim: Any = None, /) -> Any:
@@ -998,7 +1003,10 @@ def manual_seed(seed: builtins.int) -> None:
     """
 
 def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
-    """x with value where mask is true."""
+    """x with value where mask (bool) is true, in x's dtype. DTypeError for a mask of
+    another dtype, and for a value of a kind that x's dtype does not hold (1.5 among
+    integers).
+    """
 
 def max(x: Any, dim: Any = None, keepdim: Any = False) -> Any:
     """The largest element; along dim, (values, indices); of two tensors, element by
@@ -1125,7 +1133,9 @@ def lerp(x: Tensor, y: Tensor | Number, weight: Tensor | Number) -> Tensor:
     """x + weight * (y - x): from x to y as weight goes from 0 to 1."""
 
 def floor_divide(x: Tensor, y: Tensor | Number) -> Tensor:
-    """floor(x / y). An integer division by zero is a ValueError."""
+    """The largest integer not above x / y, as Python's //. An integer division by zero is a
+    ValueError.
+    """
 
 def remainder(x: Tensor, y: Tensor | Number) -> Tensor:
     """x modulo y, with the sign of y, as Python's %."""
@@ -1385,7 +1395,7 @@ def var(
 def std(
     x: Tensor, *dim: Ints, keepdim: builtins.bool = False, correction: builtins.int = 1
 ) -> Tensor:
-    """Square root of var."""
+    """Square root of var; its gradient is 0 where that is 0."""
 
 def logsumexp(x: Tensor, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
     """log(sum(exp(x))), without overflow: the largest element is taken out first."""

@@ -207,8 +207,37 @@ def unbind(x, dim=0) -> tuple[Tensor, ...]:
 
 
 def masked_fill(x, mask, value) -> Tensor:
-    """x with value where mask is true."""
-    return ops.where(mask, value, x)
+    """x with value where mask (bool) is true, in x's dtype. DTypeError for a mask of another dtype,
+    and for a value of a kind that x's dtype does not hold (1.5 among integers)."""
+    if mask.dtype is not _lathe.bool:
+        raise _lathe.DTypeError(
+            "the mask is not of bool",
+            op="masked_fill",  # not an op: the function of this name
+            got=f"a mask of {mask.dtype}",
+            expected="a mask of bool",
+            next="compare it: mask != 0",
+        )
+    if x.dtype is _lathe.bool and not isinstance(value, Tensor):
+        value = value != 0
+    y = ops.where(mask, value, x)
+    if y.dtype is x.dtype:
+        return y
+    if _kind(y.dtype) > _kind(x.dtype):
+        raise _lathe.DTypeError(
+            "the value is of a kind that the tensor does not hold",
+            op="masked_fill",  # not an op: the function of this name
+            got=f"a tensor of {x.dtype} and a value that makes it {y.dtype}",
+            expected=f"a value of {x.dtype}",
+            next="convert the tensor or the value with .to(dtype) first",
+        )
+    return y.to(x.dtype)
+
+
+def _kind(dtype) -> int:
+    """0: bool, 1: integers, 2: floats, 3: complex."""
+    if dtype.is_complex or dtype.is_floating_point:
+        return 3 if dtype.is_complex else 2
+    return int(dtype is not _lathe.bool)
 
 
 def unfold(x, dim, size, step) -> Tensor:
@@ -265,13 +294,13 @@ def addmm(c, a, b, *, beta=1, alpha=1) -> Tensor:
 def tril(x, diagonal=0) -> Tensor:
     """The lower triangle of the last two axes; zeros above the diagonal."""
     rows, columns = _triangle(x)
-    return ops.where(columns <= rows + diagonal, x, 0)
+    return ops.where(columns <= rows + diagonal, x, False)
 
 
 def triu(x, diagonal=0) -> Tensor:
     """The upper triangle of the last two axes; zeros below the diagonal."""
     rows, columns = _triangle(x)
-    return ops.where(columns >= rows + diagonal, x, 0)
+    return ops.where(columns >= rows + diagonal, x, False)
 
 
 def _triangle(x):

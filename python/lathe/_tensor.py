@@ -91,8 +91,8 @@ def where(self, condition, other) -> Tensor:
 
 @_method
 def masked_fill_(self, mask, value) -> Tensor:
-    """value where mask is true, in place."""
-    return self.copy_(ops.where(mask, value, self))
+    """value where mask (bool) is true, in place; as masked_fill otherwise."""
+    return self.copy_(_functions.masked_fill(self, mask, value))
 
 
 @_method

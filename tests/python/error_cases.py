@@ -15,7 +15,10 @@ LINE = 7  # where the program stands in its file, so that a line number can only
 PROGRAMS = """
 lt.ones(2, 3) + lt.ones(4)
 lt.ones(2, 3) @ lt.ones(2, 3)
+lt.ones(2, 3) @ lt.ones(2)
 lt.tensor(1.0) @ lt.ones(3)
+lt.tensor([1, 2]).masked_fill(lt.tensor([True, False]), 1.5)
+lt.tensor([1, 2]).masked_fill(lt.tensor([1, 0]), 1)
 lt.ones(2, 3).view(5)
 lt.ones(2, 3).view(-1, -1)
 lt.ones(2, 3).T.view(6)

@@ -419,3 +419,30 @@ def test_a_mode_around_a_generator_holds_while_it_runs():
     next(running)
     running.close()
     assert recording()
+
+
+@pytest.mark.parametrize("zeros", [[], [1], [0], [3], [1, 3], [0, 1, 2]])
+@pytest.mark.parametrize("wrap", [lambda f: f, lt.trace], ids=["eager", "trace"])
+def test_products_with_zeros_have_gradients(zeros, wrap):
+    values = np.array([[2.0, -3.0, 0.5, 4.0], [1.5, 2.5, -2.0, 3.0]])
+    values[0, zeros] = 0.0
+    weights = lt.tensor([[1.0, 2.0, -3.0, 0.25]], dtype=lt.float64)
+
+    def slope(f, i):  # a product is linear in each element, so a difference is its slope
+        at = [values.copy(), values.copy()]
+        at[0][i] -= 1
+        at[1][i] += 1
+        low, high = (f(lt.tensor(a)).item() for a in at)
+        return (high - low) / 2
+
+    for f in (
+        lambda t: t.prod(1).sum(),
+        lambda t: t.prod(),
+        lambda t: (t.prod((0, 1), keepdim=True) * 2).sum(),
+        lambda t: (t.cumprod(1) * weights).sum(),
+        lambda t: t.cumprod(0).sum(),
+    ):
+        x = lt.tensor(values, requires_grad=True)
+        got = wrap(lambda t, f=f: lt.autograd.grad(f(t), [t])[0])(x).numpy()
+        want = [[slope(f, (i, k)) for k in range(4)] for i in range(2)]
+        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)

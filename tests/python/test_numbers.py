@@ -207,3 +207,55 @@ def test_norms_and_their_derivatives():
     t = lt.tensor(x, requires_grad=True)
     t.norm(dim=1).sum().backward()
     assert np.allclose(t.grad.numpy(), [[0.6, -0.8, 0.0], [0.0, 0.0, 0.0]])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_floor_divide_of_floats_is_pythons(dtype):
+    tops = [1.0, -128.0, 0.0, -0.0, 5.0, -5.0, 7.5, 1e30, float("inf")]
+    for bottom in (0.1, -3.0, 1.0, float("inf"), 3.0):
+        x, y = lt.tensor(tops, dtype=dtype), lt.tensor(bottom, dtype=dtype)
+        want = [a // y.item() for a in x.tolist()]  # of the numbers as the dtype has them
+        want = lt.tensor(want, dtype=dtype)
+        for program in (lambda a, b: a // b, lt.trace(lambda a, b: a // b)):
+            got = program(x, y)
+            assert str(got) == str(want), (bottom, got, want)  # NaN and the sign of zero as well
+
+
+def test_softmax_of_narrow_integers_does_not_wrap():
+    x = [-128, 127, 100]
+    small, wide = lt.tensor(x, dtype=lt.int8), lt.tensor(x, dtype=lt.float32)
+    for f in (lt.softmax, lt.log_softmax, lt.logsumexp):
+        for program in (f, lt.trace(f)):
+            assert program(small, 0).tolist() == f(wide, 0).tolist()
+
+
+def test_std_of_equal_elements_has_no_slope():
+    for wrap in (lambda f: f, lt.trace):
+        x = lt.tensor([[2.0, 2.0, 2.0], [1.0, 2.0, 3.0]], requires_grad=True)
+        gradient = wrap(lambda t: lt.autograd.grad(t.std(1).sum(), [t])[0])
+        assert gradient(x).tolist() == [[0.0, 0.0, 0.0], [-0.5, 0.0, 0.5]]
+    assert str(lt.ones(1).std()) == "tensor(nan)"
+
+
+def test_triangles_and_masks_keep_the_dtype():
+    mask = lt.tensor([[True, False], [True, True]])
+    assert lt.tril(mask).tolist() == [[True, False], [True, True]]
+    assert lt.triu(mask).tolist() == [[True, False], [False, True]]
+    assert (~lt.tril(lt.ones(2, 2, dtype=lt.bool))).tolist() == [[False, True], [False, False]]
+    for dtype in ("bool", "uint8", "int64", "float16", "float32", "complex64"):
+        x = lt.ones(2, 2, dtype=dtype)
+        for value in (0, 1, True):
+            assert lt.tril(x).dtype is lt.triu(x).dtype is x.dtype
+            assert x.masked_fill(mask, value).dtype is x.dtype
+            same = x.clone().masked_fill_(mask, value).tolist()
+            assert x.masked_fill(mask, value).tolist() == same
+    assert lt.tensor([0, 0]).masked_fill(mask[1], lt.tensor(3, dtype=lt.int8)).tolist() == [3, 3]
+    assert lt.zeros(2).masked_fill(mask[1], lt.tensor(3, dtype=lt.float64)).dtype is lt.float32
+    for method in ("masked_fill", "masked_fill_"):
+        with pytest.raises(lt.DTypeError, match="the mask is not of bool"):
+            getattr(lt.zeros(2), method)(lt.tensor([1, 0]), 1.0)
+        with pytest.raises(lt.DTypeError, match="a kind that the tensor does not hold"):
+            getattr(lt.tensor([1, 2]), method)(mask[0], 1.5)
+    q = lt.ones(1, 2, 2)
+    with pytest.raises(lt.DTypeError, match="neither of bool nor of floats"):
+        lt.nn.functional.scaled_dot_product_attention(q, q, q, lt.ones(2, 2, dtype=lt.int64))

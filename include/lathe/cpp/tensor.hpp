@@ -53,19 +53,18 @@ class Tensor {
  public:
   Tensor() : p_(nullptr) {}
   explicit Tensor(lathe_tensor* adopted) : p_(adopted) {}
-  /// A copy of row-major elements in host memory.
+  /// A copy of row-major elements in host memory, as many as the sizes say.
   template <class T>
   Tensor(const T* data, const Sizes& sizes) : p_(nullptr) {
     detail::check(lathe_tensor_copy(data, static_cast<lathe_dtype>(DTypeOf<T>::value), sizes.data(),
                                     static_cast<int>(sizes.size()), &p_));
   }
   template <class T>
-  Tensor(std::initializer_list<T> values, const Sizes& sizes) : Tensor(values.begin(), sizes) {}
+  Tensor(std::initializer_list<T> values, const Sizes& sizes)
+      : Tensor(all_of(values.begin(), values.size(), sizes), sizes) {}
   template <class T>
-  Tensor(const std::vector<T>& values, const Sizes& sizes) : Tensor(values.data(), sizes) {
-    if (static_cast<int64_t>(values.size()) != numel())
-      throw Error(LATHE_SHAPE_ERROR, "the values are not as many as the sizes say");
-  }
+  Tensor(const std::vector<T>& values, const Sizes& sizes)
+      : Tensor(all_of(values.data(), values.size(), sizes), sizes) {}
   /// Over memory of the caller's, which must outlive every tensor that uses it.
   template <class T>
   static Tensor borrow(T* data, const Sizes& sizes) {
@@ -164,6 +163,15 @@ class Tensor {
   Tensor mean() const;
 
  private:
+  /// `data`, if it has as many values as the sizes say.
+  template <class T>
+  static const T* all_of(const T* data, size_t count, const Sizes& sizes) {
+    double n = 1;  // exact wherever it can be `count`
+    for (int64_t s : sizes) n *= static_cast<double>(s);
+    if (n != static_cast<double>(count))
+      throw Error(LATHE_SHAPE_ERROR, "the values are not as many as the sizes say");
+    return data;
+  }
   template <class T>
   void expect() const {
     if (dtype() != DTypeOf<T>::value)

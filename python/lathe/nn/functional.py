@@ -188,14 +188,25 @@ def pad(input, pad, mode="constant", value=0):
 def scaled_dot_product_attention(query, key, value, attn_mask=None, is_causal=False, scale=None):
     """softmax(query @ key.mT * scale + mask) @ value (Vaswani et al. 2017); [..., time, width].
 
-    attn_mask: true where a key may be seen, or numbers that are added. scale: 1 / sqrt(width).
+    attn_mask: true where a key may be seen, or floats that are added; DTypeError for integers.
+    scale: 1 / sqrt(width).
     """
+    if attn_mask is not None and not (
+        attn_mask.dtype is _lathe.bool or attn_mask.dtype.is_floating_point
+    ):
+        raise _lathe.DTypeError(
+            "the mask is neither of bool nor of floats",
+            op="scaled_dot_product_attention",  # not an op: the function of this name
+            got=f"a mask of {attn_mask.dtype}",
+            expected="true where a key may be seen, or floats that are added",
+            next="compare it: attn_mask != 0",
+        )
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = ops.matmul(query, key.mT) * scale
     if is_causal:
         rows = ops.unsqueeze(ops.arange(0, query.shape[-2]), 1)
         scores = ops.where(ops.arange(0, key.shape[-2]) <= rows, scores, -math.inf)
     if attn_mask is not None:
-        hidden = attn_mask.dtype == _lathe.bool
+        hidden = attn_mask.dtype is _lathe.bool
         scores = ops.where(attn_mask, scores, -math.inf) if hidden else scores + attn_mask
     return ops.matmul(ops.softmax(scores, -1), value)
