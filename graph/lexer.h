@@ -14,7 +14,7 @@ struct Token {
   TokenKind kind = TokenKind::end;
   std::string_view
       text;  // of a value without '%', of a text with its escapes undone (see Lexed::texts)
-  int64_t integer = 0;  // magnitude; the sign is a token of its own
+  uint64_t integer = 0;  // magnitude; the sign is a token of its own
   double real = 0;
   int line = 0, column = 0;
 };

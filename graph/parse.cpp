@@ -113,7 +113,7 @@ class Parser : Reader {
         if (take("=")) {
           bool negative = take("-");
           if (peek().kind != TokenKind::integer) fail("a number is wanted here");
-          info.hint = Int(next().integer).value() * (negative ? -1 : 1);
+          info.hint = number(negative).value();
         }
         if (info.is_size && info.hint < 0) fail_at(start, "a size cannot be negative");
         g_->symbols()[k] = info;
@@ -331,9 +331,9 @@ class Parser : Reader {
   Node* large_constant(Site site) {
     expect("#");
     if (peek().kind != TokenKind::integer) fail("the number of a constant is wanted here");
-    if (static_cast<size_t>(peek().integer) >= constants_.size())
+    if (peek().integer >= constants_.size())
       fail(absl::StrCat("there are only ", constants_.size(), " constants"));
-    return g_->add_constant(Arg(constants_[static_cast<size_t>(next().integer)]), site)->node();
+    return g_->add_constant(Arg(constants_[next().integer]), site)->node();
   }
 
   // ── structures ──

@@ -52,9 +52,16 @@ bool Reader::at_int(size_t ahead) const {
   return false;
 }
 
+Int Reader::number(bool negative) {
+  constexpr uint64_t kLimit = uint64_t{1} << 62;  // -2^62 is a size, 2^62 is none
+  if (peek().integer > kLimit - (negative ? 0 : 1)) fail("this number is out of range");
+  auto magnitude = static_cast<int64_t>(next().integer);
+  return Int(negative ? -magnitude : magnitude);
+}
+
 Int Reader::int_factor() {
   const Token& t = peek();
-  if (t.kind == TokenKind::integer) return Int(next().integer);
+  if (t.kind == TokenKind::integer) return number(false);
   if (int64_t k = symbol_number(t); k >= 0) {
     if (static_cast<size_t>(k) >= symbol_count_) fail("this symbol is not declared");
     next();
@@ -74,13 +81,14 @@ Int Reader::int_factor() {
 
 Int Reader::int_term() {
   bool negative = take("-");
-  Int product = int_factor();
+  bool whole = negative && peek().kind == TokenKind::integer;
+  Int product = whole ? number(true) : int_factor();
   // Products are of atoms only, as printed, so a short text cannot multiply out to a huge sum.
   for (int count = 1; take("*"); ++count) {
     if (count > 32) fail("too many factors in one size");
     product *= int_factor();
   }
-  return negative ? -product : product;
+  return negative && !whole ? -product : product;
 }
 
 Int Reader::int_expression() {

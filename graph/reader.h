@@ -57,6 +57,7 @@ class Reader {
 
   /// Does a size expression start here?
   bool at_int(size_t ahead = 0) const;
+  Int number(bool negative);  // the token here, after its sign
   Int int_expression();
   /// The number k of a symbol "s12", or -1.
   int64_t symbol_number(const Token& t) const;

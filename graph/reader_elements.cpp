@@ -56,6 +56,12 @@ Tensor Reader::elements(const TensorType& t) {
 void Reader::element(DType dtype, std::vector<std::byte>& bytes) {
   const Token at = peek(is("-") ? 1 : 0);
   bool negative = is("-");
+  if (dtype == DType::i64 && at.kind == TokenKind::integer) {  // also those that are no sizes
+    constexpr uint64_t kTop = uint64_t{1} << 63;
+    if (at.integer > kTop - (negative ? 0 : 1)) fail_at(at, "this element does not fit the dtype");
+    if (negative) next();
+    return append(bytes, negative ? 0 - next().integer : next().integer);
+  }
   Arg a;
   if (!literal(a) || !a.scalar()) fail("an element is wanted here");
   if (a.tag == Tag::integer && !a.integer().known()) fail_at(at, "an element is a number");
@@ -93,8 +99,6 @@ void Reader::element(DType dtype, std::vector<std::byte>& bytes) {
       return append(bytes, static_cast<int16_t>(in_range(at, v, INT16_MIN, INT16_MAX)));
     case DType::i32:
       return append(bytes, static_cast<int32_t>(in_range(at, v, INT32_MIN, INT32_MAX)));
-    case DType::i64:
-      return append(bytes, v);
     default:
       fail_at(at, "elements of this dtype cannot be written out");
   }

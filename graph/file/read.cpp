@@ -38,11 +38,15 @@ class FileReader {
     }
     if (text == nullptr) fail("there is no program in it");
     std::vector<Tensor> weights = constants();
-    out.graph = parse(section(*text), weights, limits_.text, name_);
+    std::string_view body = section(*text);
     try {
+      out.graph = parse(body, weights, limits_.text, name_);
       verify(out.graph);
     } catch (const Error& e) {
-      if (e.kind() == ErrorKind::internal) throw;
+      // These are not the file's fault; an op that is not defined here may be elsewhere.
+      for (ErrorKind other :
+           {ErrorKind::internal, ErrorKind::name, ErrorKind::memory, ErrorKind::cancelled})
+        if (e.kind() == other) throw;
       fail(absl::StrCat("the program is not well-formed: ", e.what()));
     }
     return out;

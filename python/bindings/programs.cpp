@@ -117,6 +117,24 @@ nb::list slots(absl::Span<ir::Value* const> values) {
   return out;
 }
 
+/// (input, axis, size, where) of each free size of an input that the program holds for one value
+/// of.
+nb::list pinned(const ir::Graph& g) {
+  nb::list out;
+  for (const SymFact& fact : g.assumptions()) {
+    const bool first = fact.a.known();
+    if (fact.relation != Relation::eq || !fact.holds || first == fact.b.known()) continue;
+    const Int size = first ? fact.a : fact.b, asked = first ? fact.b : fact.a;
+    for (size_t i = 0; i < g.inputs().size(); ++i) {
+      const TensorType* t = g.inputs()[i]->type().tensor();
+      for (size_t axis = 0; t != nullptr && axis < t->shape.size(); ++axis)
+        if (identical(t->shape[axis], asked))
+          out.append(nb::make_tuple(i, axis, size.value(), to_string(fact.site)));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 void add_programs(nb::module_& m) {
@@ -133,6 +151,7 @@ void add_programs(nb::module_& m) {
       .def("compile", &SavedProgram::compile)
       .def("graph", [](const SavedProgram& p) { return ir::print(p.graph()); })
       .def("optimised", [](const SavedProgram& p) { return ir::print(p.optimised()); })
+      .def("pinned", [](const SavedProgram& p) { return pinned(p.graph()); })
       .def("peak_bytes", &SavedProgram::peak_bytes)
       .def("inputs", [](const SavedProgram& p) { return slots(p.graph().inputs()); })
       .def("outputs", [](const SavedProgram& p) { return slots(p.graph().outputs()); })

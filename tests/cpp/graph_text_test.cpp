@@ -160,6 +160,8 @@ TEST(GraphText, RefusalsSayWhere) {
       {"graph f(%x: f32[2]) { %y = tanh@7(%x) return %y }", "version 7"},
       {"graph f(%x: f32[2]) -> (f32[3]) { return %x }", "stated as f32[3]"},
       {"graph f() { %c: i8[1] = constant [300] return %c }", "does not fit the dtype"},
+      {"graph f() { %c: i64[1] = constant [9223372036854775808] return %c }", "does not fit"},
+      {"graph f(%x: f32[4611686018427387904]) { return %x }", "this number is out of range"},
       {"graph f() { %c: f32[2] = constant [1.0] return %c }", "1 elements do not fill"},
       {"graph f(%x: f32[s0, s999999999]) { return %x }", "too many symbols"},
       {"graph f(%x: f32[2]) { %y = sum(%x, dim='a') return %y }", "wrong type"},

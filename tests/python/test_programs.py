@@ -157,6 +157,33 @@ def test_a_size_that_was_branched_on_is_part_of_the_program(tmp_path):
         loaded(lt.ones(2))
 
 
+def test_a_free_size_that_a_loop_runs_over_is_refused(tmp_path):
+    class Loops(nn.Module):
+        def forward(self, x):
+            total = x[0]
+            for i in range(1, x.shape[0]):
+                total = total + x[i]
+            return total
+
+    free, fixed = lt.InputSpec((None, 3)), lt.InputSpec((7, 3))
+    for capture in (
+        lambda spec: lt.freeze(Loops(), spec),
+        lambda spec: lt.save(Loops(), tmp_path / "loops.lathe", spec),
+    ):
+        with pytest.raises(lt.TraceError, match=r"(?s)axis 0 of x.*test_programs.py"):
+            capture(free)
+        assert not (tmp_path / "loops.lathe").exists()
+    assert lt.freeze(Loops(), fixed)(lt.ones(7, 3)).tolist() == [7.0, 7.0, 7.0]
+    assert lt.freeze(Loops(), lt.ones(4, 3))(lt.ones(4, 3)).tolist() == [4.0, 4.0, 4.0]
+
+
+@pytest.mark.parametrize("value", [2**62 - 1, 2**62, 2**63 - 1, -(2**62) - 1, -(2**63)])
+def test_integers_of_all_sizes_are_constants_of_a_file(value, tmp_path):
+    held = lt.tensor([value, 1])
+    lt.save(lambda x: x * 0 + held, tmp_path / "f.lathe", inputs=held)
+    assert lt.load(tmp_path / "f.lathe")(held).tolist() == [value, 1]
+
+
 def test_threads_share_a_program(tmp_path):
     lt.save(layer, tmp_path / "layer.lathe", inputs=layer_inputs())
     loaded = lt.load(tmp_path / "layer.lathe")

@@ -258,7 +258,24 @@ def capture(function, inputs, freeze=False):
     if _state_of(plain).differs(before):
         before.restore()
         refuse_changes(_where(code))
+    _refuse_pinned(engine, inputs, rows)
     return Program(engine)
+
+
+def _refuse_pinned(engine, inputs, rows):
+    """A size that is None in an InputSpec, of which the function was asked the one value."""
+    inputs = (inputs,) if isinstance(inputs, (Tensor, InputSpec)) else inputs
+    for i, axis, size, where in engine.pinned():
+        if i < len(inputs) and isinstance(inputs[i], InputSpec) and inputs[i].shape[axis] is None:
+            raise _lathe.TraceError(
+                f"trace: the program would hold for one size only, where any was asked for\n"
+                f"  got:      axis {axis} of {rows[i][1]}, which is {size} while it is captured: "
+                f"the function asks for its value, as a loop over it does\n"
+                f"  expected: code that is the same for every size\n"
+                f"  at:       {where}\n"
+                f"  next:     use lathe's own ops along the axis instead of a loop, or give the "
+                f"size in the InputSpec"
+            )
 
 
 def _state_of(function, contents=False):
