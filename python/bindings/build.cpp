@@ -238,7 +238,9 @@ bool is_complex_number(PyObject* o) {
 
 Tensor complex_tensor(PyObject* number) {
   std::array<float, 2> parts = parts_of(number);
-  return from_host(parts.data(), DType::c64, {});
+  Tensor t = from_host(parts.data(), DType::c64, {});
+  note_constant(t);
+  return t;
 }
 
 Tensor number_tensor(const Arg& number, DType dtype, Device device) {

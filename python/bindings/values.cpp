@@ -76,30 +76,47 @@ bool operand(nb::handle h, Int& out) {
   return true;
 }
 
+/// Beside a float a size is the number it is at this call; the program then holds for it only.
+nb::object pinned(const SymInt& a) { return owned(PyLong_FromLongLong(a.value.value())); }
+bool is_real(nb::handle h) { return PyFloat_Check(h.ptr()) || PyComplex_Check(h.ptr()); }
+
 template <class F>
-auto arithmetic(F f) {
-  return [f](const SymInt& a, nb::handle b) -> nb::object {
+auto arithmetic(F f, binaryfunc python) {
+  return [f, python](const SymInt& a, nb::handle b) -> nb::object {
     Int other;
-    if (!operand(b, other)) return nb::borrow(Py_NotImplemented);
-    return owned(from_int(f(a.value, other)));
+    if (operand(b, other)) return owned(from_int(f(a.value, other)));
+    if (!is_real(b)) return nb::borrow(Py_NotImplemented);
+    return owned(python(pinned(a).ptr(), b.ptr()));
   };
 }
 template <class F>
-auto reflected(F f) {
-  return [f](const SymInt& a, nb::handle b) -> nb::object {
+auto reflected(F f, binaryfunc python) {
+  return [f, python](const SymInt& a, nb::handle b) -> nb::object {
     Int other;
-    if (!operand(b, other)) return nb::borrow(Py_NotImplemented);
-    return owned(from_int(f(other, a.value)));
+    if (operand(b, other)) return owned(from_int(f(other, a.value)));
+    if (!is_real(b)) return nb::borrow(Py_NotImplemented);
+    return owned(python(b.ptr(), pinned(a).ptr()));
   };
 }
 template <class F>
-auto comparison(F f) {
-  return [f](const SymInt& a, nb::handle b) -> nb::object {
+auto comparison(F f, int python) {
+  return [f, python](const SymInt& a, nb::handle b) -> nb::object {
     Int other;
-    if (!operand(b, other)) return nb::borrow(Py_NotImplemented);
-    return nb::borrow(f(a.value, other) ? Py_True : Py_False);
+    if (operand(b, other)) return nb::borrow(f(a.value, other) ? Py_True : Py_False);
+    if (!is_real(b)) return nb::borrow(Py_NotImplemented);
+    return owned(PyObject_RichCompare(pinned(a).ptr(), b.ptr(), python));
   };
 }
+/// An operator whose result is no expression over sizes.
+auto of_numbers(binaryfunc python) {
+  return
+      [python](const SymInt& a, nb::handle b) { return owned(python(pinned(a).ptr(), b.ptr())); };
+}
+auto of_numbers_reflected(binaryfunc python) {
+  return
+      [python](const SymInt& a, nb::handle b) { return owned(python(b.ptr(), pinned(a).ptr())); };
+}
+PyObject* power(PyObject* a, PyObject* b) { return PyNumber_Power(a, b, Py_None); }
 
 void add_symint(nb::module_& m) {
   nb::class_<SymInt> c(
@@ -112,18 +129,27 @@ void add_symint(nb::module_& m) {
   auto mul = [](Int a, Int b) { return a * b; };
   auto div = [](Int a, Int b) { return floor_div(a, b); };
   auto rem = [](Int a, Int b) { return mod(a, b); };
-  c.def("__add__", arithmetic(add)).def("__radd__", reflected(add));
-  c.def("__sub__", arithmetic(sub)).def("__rsub__", reflected(sub));
-  c.def("__mul__", arithmetic(mul)).def("__rmul__", reflected(mul));
-  c.def("__floordiv__", arithmetic(div)).def("__rfloordiv__", reflected(div));
-  c.def("__mod__", arithmetic(rem)).def("__rmod__", reflected(rem));
+  c.def("__add__", arithmetic(add, PyNumber_Add)).def("__radd__", reflected(add, PyNumber_Add));
+  c.def("__sub__", arithmetic(sub, PyNumber_Subtract))
+      .def("__rsub__", reflected(sub, PyNumber_Subtract));
+  c.def("__mul__", arithmetic(mul, PyNumber_Multiply))
+      .def("__rmul__", reflected(mul, PyNumber_Multiply));
+  c.def("__floordiv__", arithmetic(div, PyNumber_FloorDivide))
+      .def("__rfloordiv__", reflected(div, PyNumber_FloorDivide));
+  c.def("__mod__", arithmetic(rem, PyNumber_Remainder))
+      .def("__rmod__", reflected(rem, PyNumber_Remainder));
+  c.def("__pow__", of_numbers(power)).def("__rpow__", of_numbers_reflected(power));
+  c.def("__lshift__", of_numbers(PyNumber_Lshift));
+  c.def("__rlshift__", of_numbers_reflected(PyNumber_Lshift));
+  c.def("__rshift__", of_numbers(PyNumber_Rshift));
+  c.def("__rrshift__", of_numbers_reflected(PyNumber_Rshift));
   c.def("__neg__", [](const SymInt& a) { return owned(from_int(-a.value)); });
-  c.def("__eq__", comparison([](Int a, Int b) { return a == b; }));
-  c.def("__ne__", comparison([](Int a, Int b) { return !(a == b); }));
-  c.def("__lt__", comparison([](Int a, Int b) { return a < b; }));
-  c.def("__le__", comparison([](Int a, Int b) { return a <= b; }));
-  c.def("__gt__", comparison([](Int a, Int b) { return a > b; }));
-  c.def("__ge__", comparison([](Int a, Int b) { return a >= b; }));
+  c.def("__eq__", comparison([](Int a, Int b) { return a == b; }, Py_EQ));
+  c.def("__ne__", comparison([](Int a, Int b) { return !(a == b); }, Py_NE));
+  c.def("__lt__", comparison([](Int a, Int b) { return a < b; }, Py_LT));
+  c.def("__le__", comparison([](Int a, Int b) { return a <= b; }, Py_LE));
+  c.def("__gt__", comparison([](Int a, Int b) { return a > b; }, Py_GT));
+  c.def("__ge__", comparison([](Int a, Int b) { return a >= b; }, Py_GE));
   c.def("__bool__", [](const SymInt& a) { return !(a.value == Int(0)); });
   c.def("__int__", [](const SymInt& a) { return symbolic(a).value(); });
   c.def("__index__", [](const SymInt& a) { return symbolic(a).value(); });

@@ -99,7 +99,7 @@ class Witness::Walk {
       case Kind::dict:
         return dict(n, v);
       case Kind::set:
-        return v == n.a.ptr() && PyObject_RichCompareBool(v, n.b.ptr(), Py_EQ) == 1;
+        return set(n, v);
       case Kind::function:
         return function(n, v);
       case Kind::method:
@@ -155,7 +155,8 @@ class Witness::Walk {
     if (Py_TYPE(v) != type_of_object(n.b) || (!n.a.is_none() && v != n.a.ptr())) return false;
     const bool list = PyList_CheckExact(v);
     const Py_ssize_t size = list ? PyList_GET_SIZE(v) : PyTuple_GET_SIZE(v);
-    if (static_cast<size_t>(size) != n.kids.size()) return false;
+    if (static_cast<size_t>(size) + static_cast<size_t>(n.flag) != n.kids.size()) return false;
+    if (n.flag && !value(n.kids.back(), n.b.ptr())) return false;
     for (Py_ssize_t i = 0; i < size; ++i)
       if (!value(n.kids[static_cast<size_t>(i)],
                  list ? PyList_GET_ITEM(v, i) : PyTuple_GET_ITEM(v, i)))
@@ -170,6 +171,15 @@ class Witness::Walk {
     PyObject *key = nullptr, *item = nullptr;
     for (size_t i = 0; PyDict_Next(v, &place, &key, &item); ++i)
       if (!same_number(key, n.more[i].ptr()) || !value(n.kids[i], item)) return false;
+    return true;
+  }
+
+  bool set(const Node& n, PyObject* v) {
+    if (v != n.a.ptr() || Py_TYPE(v) != type_of_object(n.b)) return false;
+    if (static_cast<size_t>(PySet_GET_SIZE(v)) != n.more.size()) return false;
+    size_t i = 0;
+    for (nb::handle item : nb::borrow<nb::iterable>(v))
+      if (!same_number(item.ptr(), n.more[i++].ptr())) return false;
     return true;
   }
 

@@ -33,9 +33,9 @@ class Witness {
     equal,     // the same type and value: numbers, texts
     tensor,    // a tensor at a new place; its gradient, if that counts
     again,     // the tensor at this place
-    items,     // a tuple or list: type, items
+    items,     // a tuple or list: type, items; flag: the last is its class
     dict,      // type, keys in order, values
-    set,       // equal to this frozen copy
+    set,       // type, numbers and texts in order
     function,  // its code, defaults and closure; what it reads
     method,    // self, function
     object,    // this object of this type; its class, its __dict__

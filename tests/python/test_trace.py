@@ -402,3 +402,24 @@ def test_results_that_would_be_made_later_are_refused():
             with pytest.raises((lt.TraceError, lt.ScriptError), match="would be done later") as e:
                 wrap(function)(lt.ones(2))
             assert f"test_trace.py:{function.__code__.co_firstlineno}" in str(e.value)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: x * (x.shape[0] * 0.5),
+        lambda x: x * (0.5 + x.shape[0] - 1.5),
+        lambda x: x * (x.shape[0] ** 2 + 2 ** x.shape[0] + x.shape[0] ** 0.5),
+        lambda x: x * ((x.shape[0] << 1) + (x.shape[0] >> 1) + (1 << x.shape[0])),
+        lambda x: x * (2 if x.shape[0] == 3.0 else 7),
+        lambda x: x * (2 if x.shape[0] != 3.0 else 7),
+        lambda x: x * (2 if x.shape[0] > 3.5 else 7),
+        lambda x: x * (2 if x.shape[0] <= 3.5 else 7),
+        lambda x: x * (x.shape[0] // 2.0 + x.shape[0] % 1.5),
+        lambda x: x * (x.shape[0] * 1j),
+    ],
+)
+def test_sizes_meet_floats_as_the_numbers_they_are(program):
+    traced = lt.trace(program)
+    for n in (2, 3, 4, 3):
+        assert traced(lt.ones(n)).tolist() == program(lt.ones(n)).tolist()

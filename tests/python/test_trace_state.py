@@ -1,9 +1,12 @@
 """What a trace has read besides tensors and plain values: if it changes, so does the result."""
 
 import array
+import builtins
 import collections
 import contextvars
 import functools
+import types
+import weakref
 
 import numpy as np
 import pytest
@@ -38,7 +41,146 @@ def with_attribute():
     return function
 
 
+class Attributes:
+    scale = 2.0
+
+
+class Bound:
+    """A descriptor with state of its own."""
+
+    def __init__(self):
+        self.scale = 2.0
+
+    def __get__(self, instance, owner):
+        return self.scale
+
+
+class Holder:
+    bound = Bound()
+    config = Attributes()
+    nothing = None
+    items = {1.0}
+
+
+class Meta(type):
+    scale = 2.0
+
+
+class OfMeta(metaclass=Meta):
+    pass
+
+
+class Dict(dict):
+    scale = 2.0
+
+
+class List(list):
+    scale = 2.0
+
+
+class Tuple(tuple):
+    scale = 2.0
+
+
+class Set(set):
+    scale = 2.0
+
+
+class Part(functools.partial):
+    scale = 2.0
+
+
+class Number(float):
+    scale = 2.0
+
+
+Pair = collections.namedtuple("Pair", "a b")
+Pair.scale = 2.0
+
+
+def set_class_scale(holder):
+    type(holder).scale = 9.0
+
+
+def put_true(holder):
+    holder.discard(1)
+    holder.add(True)
+
+
+KEPT = {"under a proxy": [2.0], "of a view": [2.0]}
+ALIVE = Attributes()
+
+
+def counter():
+    state = [2.0]
+    return state.__getitem__
+
+
 CASES = {
+    **{
+        f"an attribute of a {kind.__name__}": (kind([1]), set_scale, lambda h: h.scale)
+        for kind in (List, Tuple, Set)
+    },
+    **{
+        f"the class of a {kind.__name__}": (kind([1]), set_class_scale, lambda h: h.scale)
+        for kind in (List, Tuple, Set)
+    },
+    "an attribute of a Dict": (Dict(a=1), set_scale, lambda h: h.scale),
+    "the class of a Dict": (Dict(a=1), set_class_scale, lambda h: h.scale),
+    "an attribute of a partial": (Part(max, 1), set_scale, lambda h: h.scale),
+    "an attribute of a number": (Number(3.0), set_scale, lambda h: h.scale),
+    "the class of a namedtuple": (Pair(1, 2), set_class_scale, lambda h: h.scale),
+    "a metaclass": (OfMeta, lambda h: setattr(Meta, "scale", 7.0), lambda h: h.scale),
+    "a descriptor": (
+        Holder(),
+        lambda h: setattr(vars(Holder)["bound"], "scale", 7.0),
+        lambda h: h.bound,
+    ),
+    "an object of a class": (
+        Holder(),
+        lambda h: setattr(h.config, "scale", 7.0),
+        lambda h: h.config.scale,
+    ),
+    "a set of a class": (Holder(), lambda h: h.items.add(7.0), lambda h: len(h.items)),
+    "None of a class": (
+        Holder(),
+        lambda h: setattr(Holder, "nothing", {1}),
+        lambda h: 2.0 if h.nothing is None else 7.0,
+    ),
+    "a default factory": (
+        collections.defaultdict(lambda: 2.0),
+        lambda h: setattr(h, "default_factory", lambda: 7.0),
+        lambda h: h.default_factory(),
+    ),
+    "a mapping proxy": (
+        types.MappingProxyType(KEPT),
+        lambda h: KEPT["under a proxy"].append(7.0),
+        lambda h: len(h["under a proxy"]),
+    ),
+    **{
+        f"dict.{name}": (
+            getattr(KEPT, name)(),
+            lambda h, name=name: KEPT.update({name: [7.0]}),
+            lambda h: len(h),
+        )
+        for name in ("keys", "values", "items")
+    },
+    "a weak reference": (
+        weakref.ref(ALIVE),
+        lambda h: setattr(ALIVE, "scale", 7.0),
+        lambda h: h().scale,
+    ),
+    "a set of equal numbers": (
+        {1},
+        put_true,
+        lambda h: [2.0 if type(item) is int else 7.0 for item in h][0],
+    ),
+    "a method of a list": (counter(), lambda h: h.__self__.insert(0, 7.0), lambda h: h(0)),
+    "an exception": (
+        ValueError(2.0),
+        lambda h: setattr(h, "args", (7.0,)),
+        lambda h: h.args[0],
+    ),
     "a function's attribute": (with_attribute(), set_scale, lambda h: h.scale),
     "a context variable": (
         contextvars.ContextVar("scale", default=2.0),
@@ -129,3 +271,45 @@ def test_a_hook_that_changes_state_is_refused():
     with pytest.raises(lt.TraceError, match="changed"):
         lt.trace(lambda x: lt.autograd.grad((w * x).sum(), w)[0])(lt.ones(2))
     assert seen == []
+
+
+def test_builtins_that_are_bound_anew_are_seen(monkeypatch):
+    traced = lt.trace(lambda x: x * pow(2, 3))
+    x = lt.ones(2)
+    for _ in range(3):
+        assert traced(x).tolist() == [8.0, 8.0]
+    assert traced.counts["traces"] == 1
+    monkeypatch.setattr(builtins, "pow", lambda a, b: 7.0)
+    for _ in range(3):
+        assert traced(x).tolist() == [7.0, 7.0]
+    monkeypatch.setattr(builtins, "scale", 3.0, raising=False)
+    traced = lt.trace(lambda x: x * scale)  # noqa: F821
+    assert traced(x).tolist() == [3.0, 3.0]
+    builtins.scale = 5.0
+    assert traced(x).tolist() == [5.0, 5.0]
+
+
+@pytest.mark.parametrize("kind", [int, float, complex, str, bytes])
+def test_subclasses_of_plain_types_have_their_value(kind):
+    class Own(kind):
+        pass
+
+    small, large = [Own(v) for v in ({str: ("a", "bb"), bytes: (b"a", b"bb")}.get(kind, (1, 2)))]
+    size = len if kind in (str, bytes) else kind
+    traced = lt.trace(lambda x, given: x * size(given))
+    x = lt.ones(2)
+    for given in (small, small, large, large, small):
+        assert traced(x, given).tolist() == (x * size(given)).tolist()
+
+
+@pytest.mark.parametrize("make", [iter, lambda n: (i for i in n), enumerate, reversed])
+def test_an_iterator_that_is_used_up_is_refused(make):
+    left = make([2.0, 3.0, 4.0])
+
+    def program(x):
+        for item in left:
+            return x * item if isinstance(item, float) else x * item[1]
+        return x
+
+    with pytest.raises(lt.TraceError, match="changed Python state"):
+        lt.trace(program)(lt.ones(2))

@@ -46,5 +46,5 @@ def refuse_changes(where):
     raise _lathe.TraceError(
         "trace: the traced code changed Python state, which only happens at capture\n"
         f"  at:       {where}\n"
-        "  next:     keep the value in a tensor, or return it"
+        "  next:     return the value, or keep it in a tensor made before: self.h.copy_(value)"
     )

@@ -23,8 +23,10 @@ import dis
 import functools
 import hashlib
 import os
+import sys
 import sysconfig
 import types
+import weakref
 
 from .. import _lathe
 from .._lathe import Tensor
@@ -39,10 +41,16 @@ _EFFECTS = frozenset({"print", "input", "open", "exec", "eval", "next", "id", "h
 
 
 _OS_CALLS = {n for n, v in vars(os).items() if callable(v)}
-_CLASS_PARTS = (
-    types.FunctionType, staticmethod, classmethod, property,
-    int, float, str, tuple, list, dict, Tensor,
+_CLASS_OWN = (  # what a class has because it is one; it says nothing that the rest does not
+    types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
+    types.MethodDescriptorType, types.ClassMethodDescriptorType, types.BuiltinFunctionType,
 )  # fmt: skip
+_CLASS_PARTS = (types.FunctionType, staticmethod, classmethod, property)
+_CLASS_NAMES = frozenset({"__dict__", "__weakref__", "__doc__", "__module__", "_abc_impl"})
+_LIBRARIES = frozenset({_PACKAGE, *sys.stdlib_module_names})
+_DICT_VIEWS = tuple(type(view) for view in ({}.keys(), {}.values(), {}.items()))
+_CONTAINERS = (tuple, list, set, frozenset, dict, collections.deque, functools.partial)
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that a class statement may have made
 _STANDARD = tuple(sysconfig.get_path(p) for p in ("stdlib", "platstdlib"))
 
 
@@ -100,6 +108,43 @@ def _home(cls):
     """The package a class comes from; the extension's own types say so per object."""
     module = cls.__module__
     return module.split(".")[0] if isinstance(module, str) else _PACKAGE
+
+
+def _exact(item):
+    """Equal for the same type and value only: 1, 1.0 and True are three, 0.0 and -0.0 two."""
+    if isinstance(item, (tuple, frozenset)):
+        return type(item), tuple(map(_exact, item))
+    if isinstance(item, (float, complex)):
+        return type(item), repr(item)
+    return type(item), item
+
+
+def _written_in_c(kind):
+    """The base written in C that an instance keeps its state in; None if it is only `object`."""
+    for base in kind.__mro__:
+        if not base.__flags__ & _HEAP_TYPE:
+            return None if base is object else base
+    return None
+
+
+def _inner_state(value, kind):
+    """What an object of Python's own leads to, beside its attributes; None if nothing is known."""
+    if isinstance(value, BaseException):
+        return (value.args,)
+    if issubclass(kind, weakref.ref):
+        return (value(),)
+    if kind is types.GeneratorType:
+        frame = value.gi_frame
+        return (None,) if frame is None else (frame.f_lasti, dict(frame.f_locals))
+    if kind in (types.BuiltinMethodType, types.MethodWrapperType):
+        owner = value.__self__
+        return None if owner is None or isinstance(owner, (types.ModuleType, type)) else (owner,)
+    if _home(kind) == "builtins" and hasattr(kind, "__next__"):
+        try:
+            return tuple(value.__reduce__())[1:]
+        except TypeError:
+            return None
+    return None
 
 
 def _note(kind, a=None, b=None, number=0, flag=False, more=(), kids=()):
@@ -182,6 +227,7 @@ class Snapshot:
         self.tensors, self.key, self.keep = [], [], []
         self.whole = True
         self._places, self._seen = {}, {}
+        self._made = []  # while it walks, objects of its own, so that none has another's address
         self._passing = False  # now come the arguments, whose containers are new at each call
 
     # ── values: each gives its note ─────────────────────────────────────────────────────────────
@@ -225,22 +271,29 @@ class Snapshot:
         if seen is not None:
             self.key.append(("again", seen))
             if not isinstance(value, types.ModuleType):
-                self.whole &= not self._passing
+                self.whole &= not self._passing or isinstance(value, type)
                 return _note("is", value)
         self._seen[id(value)] = len(self._seen)
         same = None if self._passing else value
         if self.saved is not None:
             self._save(value, kind)
+        own = ()
+        if kind not in _CONTAINERS and isinstance(value, _CONTAINERS):
+            own = self._subclass(value, kind)
         if isinstance(value, (tuple, list)):
-            self.whole &= isinstance(value, tuple) or kind is list
+            self.whole &= kind is list or issubclass(kind, tuple)
             self.key.append((kind, len(value)))
-            return _note("items", same, kind, kids=[self.add(item, names) for item in value])
+            kids = [self.add(item, names) for item in value]
+            return _note("items", same, kind, flag=bool(own), kids=[*kids, *own])
         if isinstance(value, (set, frozenset)):
-            self.key.append((kind, frozenset(value)))
+            self.key.append((kind, tuple(map(_exact, value))))
             self.whole &= kind in (set, frozenset) and all(type(item) in _PLAIN for item in value)
-            return _note("set", value, frozenset(value))
+            return _note("set", value, kind, more=value)
         if isinstance(value, dict):
             return self._dict(value, kind, names)
+        if kind is types.MappingProxyType or isinstance(value, _DICT_VIEWS):
+            self.whole = False
+            return self._dict(getattr(value, "mapping", value), kind, names)
         if kind is types.FunctionType:
             return self.function(value)
         if kind is types.MethodType:
@@ -257,7 +310,7 @@ class Snapshot:
             return self._class(value)
         if isinstance(value, collections.deque):
             return self._unnoted(value, kind, value)
-        if kind is functools.partial:
+        if isinstance(value, functools.partial):
             return self._unnoted(value, kind, (value.func, value.args, value.keywords))
         if kind is contextvars.ContextVar:
             return self._unnoted(value, kind, (value.get(None),))
@@ -267,6 +320,24 @@ class Snapshot:
             self.key.append((kind, elements))
             return self._same(value)
         return self._instance(value, kind)
+
+    def _subclass(self, value, kind):
+        """A container of the user's own class has that class and attributes beside its items."""
+        attributes = getattr(value, "__dict__", None)
+        self.whole &= attributes is None and issubclass(kind, tuple)
+        note = self._same(kind) if _home(kind) in _LIBRARIES else self.add(kind)
+        self._slots(value, kind)
+        for name, item in (attributes or {}).items():
+            self.key.append(name)
+            self.add(item)
+        return (note,)
+
+    def _slots(self, value, kind):
+        for name in _slots_of(kind):
+            self.whole = False
+            self.key.append(name)
+            if hasattr(value, name):
+                self.add(getattr(value, name))
 
     def _unnoted(self, value, kind, parts):
         """What has parts that no witness can look at: only the walk compares them. The parts live
@@ -279,11 +350,13 @@ class Snapshot:
 
     def _dict(self, value, kind, names):
         self.key.append((kind, len(value)))
+        if isinstance(value, collections.defaultdict):
+            self.add(value.default_factory)
         kids = []
         for k, v in value.items():
             self.whole &= self.add(k)[0] in ("equal", "again")  # then it is to be the same object
             kids.append(self.add(v, names))
-        self.whole &= kind in (dict, types.MappingProxyType) or not hasattr(kind, "move_to_end")
+        self.whole &= kind is dict
         same = None if self._passing else value
         return _note("dict", same, kind, more=value, kids=kids)
 
@@ -342,12 +415,17 @@ class Snapshot:
         self._in_class += 1
         for base in bases:
             for name, value in tuple(vars(base).items()):
-                note = _note("is", value)
-                if isinstance(value, _CLASS_PARTS):
+                if isinstance(value, _CLASS_OWN) or name in _CLASS_NAMES:
+                    note = _note("is", value)
+                else:
                     self.key.append(name)
-                    note = self.add(value)
+                    dunder = name.startswith("__") and not isinstance(value, _CLASS_PARTS)
+                    note = self._same(value) if dunder else self.add(value)
                 kids.append(_note("named", base, name, kids=[note]))
         self._in_class -= 1
+        if _home(type(cls)) not in _LIBRARIES:
+            self.whole = False
+            self.add(type(cls))
         return _note("space", cls, number=len(vars(cls)), kids=kids)
 
     def _instance(self, value, kind):
@@ -357,11 +435,17 @@ class Snapshot:
         if _home(kind) not in (_PACKAGE, "builtins"):
             kids.append(self.add(kind))
         attributes = getattr(value, "__dict__", None)
-        for name in _slots_of(kind):
+        self._slots(value, kind)
+        base, inner = _written_in_c(kind), _inner_state(value, kind)
+        if inner is not None:
             self.whole = False
-            self.key.append(name)
-            if hasattr(value, name):
-                self.add(getattr(value, name))
+            self._made.append(inner)
+            for part in inner:
+                self.add(part)
+        elif base in (int, float, str, bytes, complex):
+            self.key.append(_exact(base.__getnewargs__(value)))
+        elif base not in (None, types.SimpleNamespace):
+            self._same(value)
         if hasattr(kind, "_walks_as"):  # a traced function: what it remembers does not matter
             name = kind._walks_as
             inner = _note("named", attributes, name, kids=[self.add(attributes[name])])
@@ -418,10 +502,20 @@ class Snapshot:
             if self.saved is not None:
                 self.saved.append((_take_global, space, name))
             kids.append(_note("absent", space, name))
-            if not hasattr(builtins, name):
-                self.key.append(("missing", name))
+            kids.append(self._built_in(name, reads.attributes))
         kids.append(self._attributes(f))
         return _note("function", f, more=parts, kids=kids)
+
+    def _built_in(self, name, attributes):
+        """A name that the module does not have: builtins', where it can be bound anew."""
+        space = vars(builtins)
+        if name not in space:
+            self.key.append(("missing", name))
+            return _note("absent", space, name)
+        value = space[name]
+        own = isinstance(value, (types.BuiltinFunctionType, type)) and _home(value) == "builtins"
+        note = self._same(value) if own else self.add(value, attributes)
+        return _note("named", space, name, kids=[note])
 
     def _attributes(self, f):
         """What was set on a function. What it wraps its code reaches otherwise, if at all."""
