@@ -139,13 +139,21 @@ void add_symint(nb::module_& m) {
   c.def("__mod__", arithmetic(rem, PyNumber_Remainder))
       .def("__rmod__", reflected(rem, PyNumber_Remainder));
   c.def("__pow__", of_numbers(power)).def("__rpow__", of_numbers_reflected(power));
+  c.def("__and__", of_numbers(PyNumber_And)).def("__rand__", of_numbers_reflected(PyNumber_And));
+  c.def("__or__", of_numbers(PyNumber_Or)).def("__ror__", of_numbers_reflected(PyNumber_Or));
+  c.def("__xor__", of_numbers(PyNumber_Xor)).def("__rxor__", of_numbers_reflected(PyNumber_Xor));
+  c.def("__divmod__", of_numbers(PyNumber_Divmod));
+  c.def("__rdivmod__", of_numbers_reflected(PyNumber_Divmod));
+  c.def("__abs__", [](const SymInt& a) { return owned(PyNumber_Absolute(pinned(a).ptr())); });
+  c.def("__invert__", [](const SymInt& a) { return owned(PyNumber_Invert(pinned(a).ptr())); });
+  c.def("__pos__", [](const SymInt& a) { return a; });
   c.def("__lshift__", of_numbers(PyNumber_Lshift));
   c.def("__rlshift__", of_numbers_reflected(PyNumber_Lshift));
   c.def("__rshift__", of_numbers(PyNumber_Rshift));
   c.def("__rrshift__", of_numbers_reflected(PyNumber_Rshift));
   c.def("__neg__", [](const SymInt& a) { return owned(from_int(-a.value)); });
-  c.def("__eq__", comparison([](Int a, Int b) { return a == b; }, Py_EQ));
-  c.def("__ne__", comparison([](Int a, Int b) { return !(a == b); }, Py_NE));
+  c.def("__eq__", comparison([](Int a, Int b) { return a == b; }, Py_EQ), nb::arg().none());
+  c.def("__ne__", comparison([](Int a, Int b) { return !(a == b); }, Py_NE), nb::arg().none());
   c.def("__lt__", comparison([](Int a, Int b) { return a < b; }, Py_LT));
   c.def("__le__", comparison([](Int a, Int b) { return a <= b; }, Py_LE));
   c.def("__gt__", comparison([](Int a, Int b) { return a > b; }, Py_GT));

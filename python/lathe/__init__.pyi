@@ -512,7 +512,7 @@ class Tensor:
     def masked_fill(self, mask: Any, value: Any) -> Tensor:
         """x with value where mask (bool) is true, in x's dtype. DTypeError for a mask of
         another dtype, and for a value of a kind that x's dtype does not hold (1.5 among
-        integers).
+        integers; in bool all numbers but 0 are true).
         """
     def masked_fill_(self, mask: Any, value: Any) -> Tensor:
         """value where mask (bool) is true, in place; as masked_fill otherwise."""
@@ -1005,7 +1005,7 @@ def manual_seed(seed: builtins.int) -> None:
 def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
     """x with value where mask (bool) is true, in x's dtype. DTypeError for a mask of
     another dtype, and for a value of a kind that x's dtype does not hold (1.5 among
-    integers).
+    integers; in bool all numbers but 0 are true).
     """
 
 def max(x: Any, dim: Any = None, keepdim: Any = False) -> Any:

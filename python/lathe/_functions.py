@@ -208,7 +208,9 @@ def unbind(x, dim=0) -> tuple[Tensor, ...]:
 
 def masked_fill(x, mask, value) -> Tensor:
     """x with value where mask (bool) is true, in x's dtype. DTypeError for a mask of another dtype,
-    and for a value of a kind that x's dtype does not hold (1.5 among integers)."""
+    and for a value of a kind that x's dtype does not hold (1.5 among integers; in bool all numbers
+    but 0 are true)."""
+    mask = as_tensor(mask)
     if mask.dtype is not _lathe.bool:
         raise _lathe.DTypeError(
             "the mask is not of bool",

@@ -251,6 +251,7 @@ def test_triangles_and_masks_keep_the_dtype():
             assert x.masked_fill(mask, value).tolist() == same
     assert lt.tensor([0, 0]).masked_fill(mask[1], lt.tensor(3, dtype=lt.int8)).tolist() == [3, 3]
     assert lt.zeros(2).masked_fill(mask[1], lt.tensor(3, dtype=lt.float64)).dtype is lt.float32
+    assert lt.zeros(2).masked_fill(np.array([True, False]), 1).tolist() == [1.0, 0.0]
     for method in ("masked_fill", "masked_fill_"):
         with pytest.raises(lt.DTypeError, match="the mask is not of bool"):
             getattr(lt.zeros(2), method)(lt.tensor([1, 0]), 1.0)

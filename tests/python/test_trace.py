@@ -417,6 +417,9 @@ def test_results_that_would_be_made_later_are_refused():
         lambda x: x * (2 if x.shape[0] <= 3.5 else 7),
         lambda x: x * (x.shape[0] // 2.0 + x.shape[0] % 1.5),
         lambda x: x * (x.shape[0] * 1j),
+        lambda x: x * ((x.shape[0] & 3) + (x.shape[0] | 8) + (5 ^ x.shape[0])),
+        lambda x: x * (abs(x.shape[0] - 9) + ~x.shape[0] + sum(divmod(x.shape[0], 2))),
+        lambda x: x * (2 if x.shape[0] == None else +x.shape[0]),  # noqa: E711
     ],
 )
 def test_sizes_meet_floats_as_the_numbers_they_are(program):

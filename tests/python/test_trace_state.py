@@ -5,6 +5,8 @@ import builtins
 import collections
 import contextvars
 import functools
+import logging
+import pathlib
 import types
 import weakref
 
@@ -313,3 +315,25 @@ def test_an_iterator_that_is_used_up_is_refused(make):
 
     with pytest.raises(lt.TraceError, match="changed Python state"):
         lt.trace(program)(lt.ones(2))
+
+
+def test_what_python_makes_for_a_class_is_one_object():
+    class Model(lt.nn.Module):
+        log = logging.getLogger("lathe_test")
+        root = pathlib.Path("one")
+
+        @functools.lru_cache  # noqa: B019
+        def never_called(self):
+            print("at each call")
+
+        def forward(self, x):
+            return x * len(str(self.root))
+
+    model = Model()
+    traced = lt.trace(model)
+    for i in range(4):
+        assert traced(lt.ones(2)).tolist() == [3.0, 3.0]
+        logging.getLogger(f"lathe_test{i}")
+    assert traced.counts["traces"] == 1
+    Model.root = pathlib.Path("another")
+    assert traced(lt.ones(2)).tolist() == [7.0, 7.0]

@@ -48,6 +48,9 @@ _CLASS_OWN = (  # what a class has because it is one; it says nothing that the r
 _CLASS_PARTS = (types.FunctionType, staticmethod, classmethod, property)
 _CLASS_NAMES = frozenset({"__dict__", "__weakref__", "__doc__", "__module__", "_abc_impl"})
 _LIBRARIES = frozenset({_PACKAGE, *sys.stdlib_module_names})
+_HOLDERS = frozenset({
+    _PACKAGE, "builtins", "array", "collections", "contextvars", "types", "weakref",
+})  # fmt: skip
 _DICT_VIEWS = tuple(type(view) for view in ({}.keys(), {}.values(), {}.items()))
 _CONTAINERS = (tuple, list, set, frozenset, dict, collections.deque, functools.partial)
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that a class statement may have made
@@ -108,6 +111,13 @@ def _home(cls):
     """The package a class comes from; the extension's own types say so per object."""
     module = cls.__module__
     return module.split(".")[0] if isinstance(module, str) else _PACKAGE
+
+
+def _is_leaf(name, value):
+    """An attribute of a class that counts as the object it is, whatever it leads to: what Python
+    itself puts there, and what its library makes (loggers, paths, caches), but for containers."""
+    home = _home(type(value))
+    return name.startswith("__") or home in _LIBRARIES and home not in _HOLDERS
 
 
 def _exact(item):
@@ -419,8 +429,8 @@ class Snapshot:
                     note = _note("is", value)
                 else:
                     self.key.append(name)
-                    dunder = name.startswith("__") and not isinstance(value, _CLASS_PARTS)
-                    note = self._same(value) if dunder else self.add(value)
+                    leaf = not isinstance(value, _CLASS_PARTS) and _is_leaf(name, value)
+                    note = self._same(value) if leaf else self.add(value)
                 kids.append(_note("named", base, name, kids=[note]))
         self._in_class -= 1
         if _home(type(cls)) not in _LIBRARIES:
