@@ -5,6 +5,7 @@
 #   packages  third_party/apt.txt           by apt-get, only the missing ones
 #   abseil    third_party/abseil.txt        Debian's source package, compiled static for C++20
 #   venv      third_party/requirements.txt  a Python environment of our own
+# The documentation has lists of its own (apt-docs.txt, requirements-docs.txt), for ./dev docs only.
 # Results live outside the checkout, in a folder named by the hash of what went in, so that every clone on a
 # machine shares them; .deps/abseil and .deps/venv are links to them. LATHE_DEPS names another place.
 
@@ -18,11 +19,11 @@ as_root() {
   else die "needs root to run: $*   (run it yourself, then ./dev setup again)"; fi
 }
 
-setup_packages() {
+setup_packages() {   # setup_packages LIST: what third_party/LIST names and the machine lacks
   command -v dpkg-query >/dev/null ||
-    die "not a Debian system: install the packages named in third_party/apt.txt, then set LATHE_SKIP_APT=1"
+    die "not a Debian system: install the packages named in third_party/$1, then set LATHE_SKIP_APT=1"
   local wanted missing
-  wanted=$(sed 's/#.*//' "$root/third_party/apt.txt" | xargs)
+  wanted=$(sed 's/#.*//' "$root/third_party/$1" | xargs)
   missing=$(comm -23 <(tr ' ' '\n' <<<"$wanted" | sort) \
     <(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' $wanted 2>/dev/null | sed -n 's/^ii *//p' | sort))
   [ -n "$missing" ] || return 0
@@ -98,28 +99,38 @@ choose_python() {
   die "no Python >= 3.10 with the venv module"
 }
 
-setup_venv() {
-  local python prefix
+setup_venv() {   # setup_venv LIST LINK: the environment of third_party/LIST, as .deps/LINK
+  local python prefix list="$root/third_party/$1"
   python=$(choose_python)
-  prefix="$deps_store/venv-$({ cat "$root/third_party/requirements.txt"; "$python" -VV; } | hash_of)"
+  prefix="$deps_store/$2-$({ cat "$list"; "$python" -VV; } | hash_of)"
   if [ ! -e "$prefix/.complete" ]; then
-    step "making the Python environment"
+    step "making the Python environment of $1"
     rm -rf "$prefix"
     { "$python" -m venv "$prefix" &&
-      "$prefix/bin/pip" install --no-input -q -r "$root/third_party/requirements.txt"; } >"$logs/venv.log" 2>&1 </dev/null ||
-      { tail -20 "$logs/venv.log"; die "pip could not install third_party/requirements.txt (whole log: $logs/venv.log)"; }
+      "$prefix/bin/pip" install --no-input -q -r "$list"; } >"$logs/$2.log" 2>&1 </dev/null ||
+      { tail -20 "$logs/$2.log"; die "pip could not install third_party/$1 (whole log: $logs/$2.log)"; }
     touch "$prefix/.complete"
     done_step
   fi
-  ln -sfn "$prefix" "$root/.deps/venv"
+  ln -sfn "$prefix" "$root/.deps/$2"
+}
+
+locked() {   # runs a step of the setup alone: two clones may set up at the same time
+  exec 9>"$deps_store/.lock"
+  flock 9
+  "$@"
+  exec 9>&-
 }
 
 setup() {
   mkdir -p "$deps_store" "$root/.deps" "$logs"
-  [ -n "${LATHE_SKIP_APT:-}" ] || setup_packages
-  exec 9>"$deps_store/.lock"   # two clones may set up at the same time
-  flock 9
-  setup_abseil
-  setup_venv
-  exec 9>&-
+  [ -n "${LATHE_SKIP_APT:-}" ] || setup_packages apt.txt
+  locked setup_abseil
+  locked setup_venv requirements.txt venv
+}
+
+# What ./dev docs needs beside: Sphinx, and Chromium where pages are to be rendered.
+setup_docs() {
+  locked setup_venv requirements-docs.txt docs
+  [[ " $* " != *" --render "* || -n "${LATHE_SKIP_APT:-}" ]] || setup_packages apt-docs.txt
 }

@@ -156,6 +156,13 @@ void add_rows(nb::module_& m) {
           row["inplace"] = has_inplace_form(*op);
           row["no_grad"] = op->extra.no_grad;
           row["starred"] = gathering_parameter(op->schema);
+          nb::list dtypes;
+          for (int code = 0; code < kDTypeCodes; code++) {
+            auto d = static_cast<DType>(code);
+            if (info(d).tensor && op->extra.domain.has(d)) dtypes.append(name(d));
+          }
+          row["dtypes"] = dtypes;
+          row["to_float"] = op->extra.promote == Promote::to_float;
           rows.append(row);
         }
         return rows;

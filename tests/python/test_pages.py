@@ -3,12 +3,13 @@
 import re
 import subprocess
 import sys
+import textwrap
 
 import pytest
 from built import LIBRARY, ROOT, SANITIZED
 
 README = (ROOT / "README.md").read_text()
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 # The programs compiled here are built without a sanitizer.
 not_under_sanitizers = pytest.mark.skipif(SANITIZED, reason="the program is not instrumented")
@@ -55,16 +56,43 @@ def test_the_readme_runs(tmp_path):
     assert compile_with_lathe(code, tmp_path) == 0
 
 
-@not_under_sanitizers
-def test_the_tutorial_runs_and_prints_what_it_says(tmp_path):
-    page = (ROOT / "docs/tutorial.md").read_text()
-    (tmp_path / "tutorial.py").write_text("\n".join(blocks("python", page)))
+def run_page(page, folder):
+    """Runs a page's blocks of Python as one program, and compares what it prints with its text."""
+    text = (ROOT / page).read_text()
+    program = folder / (page.split("/")[-1].removesuffix(".md").replace("-", "_") + ".py")
+    program.write_text("\n".join(blocks("python", text)))
     done = subprocess.run(
-        [sys.executable, "tutorial.py"], cwd=tmp_path, capture_output=True, text=True
+        [sys.executable, program.name], cwd=folder, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "".join(blocks("text", page))
-    assert compile_with_lathe(blocks("cpp", page)[0], tmp_path) == 0
+    assert done.stdout.replace(f"{folder}/", "") == "".join(blocks("text", text))
+    return text
+
+
+@not_under_sanitizers
+@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/howto/embed-in-cpp.md"])
+def test_a_page_and_its_program_in_cpp_run(page, tmp_path):
+    text = run_page(page, tmp_path)
+    assert compile_with_lathe(blocks("cpp", text)[0], tmp_path) == 0
+
+
+def test_the_page_about_traces_prints_what_it_says(tmp_path):
+    run_page("docs/howto/debug-a-trace.md", tmp_path)
+
+
+def test_what_pages_quote_stands_in_the_tree():
+    """A page that shows how something is added shows what is there."""
+    folders = ("core", "graph", "kernels", "tests/cpp", "tests/ir")
+    files = [p for f in folders for p in (ROOT / f).rglob("*") if p.is_file()]
+    lines = {line.strip() for p in files for line in p.read_text().splitlines()}
+    quoted = 0
+    for name in ("add-a-pass", "add-a-kernel", "add-a-vendor"):
+        page = (ROOT / f"docs/howto/{name}.md").read_text()
+        for kind in ("cpp", "text", "cmake"):
+            for line in "\n".join(textwrap.dedent(b) for b in blocks(kind, page)).splitlines():
+                assert not line or line.strip() in lines, f"{name}: {line}"
+                quoted += 1
+    assert quoted > 25
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

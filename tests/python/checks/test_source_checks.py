@@ -200,6 +200,17 @@ def test_third_party(planted):
     assert len(problems(third_party, planted)) == 3
 
 
+def test_third_party_reads_every_list(planted):
+    planted.write("third_party/README.md", "`g++` `sphinx` `chromium`\n")
+    planted.write("third_party/apt.txt", "g++\n").write("third_party/apt-docs.txt", "chromium\n")
+    planted.write("third_party/requirements-docs.in", "sphinx\n")
+    planted.write("third_party/requirements-docs.txt", "sphinx==9.0\n")
+    assert problems(third_party, planted) == []
+    planted.write("third_party/apt-docs.txt", "firefox\n")
+    planted.write("third_party/requirements-docs.txt", "docutils>=1\n")
+    assert len(problems(third_party, planted)) == 3
+
+
 def test_format(planted):
     planted.write(".clang-format", "BasedOnStyle: Google\n")
     planted.write("core/a.cpp", "int a = 1;\n").write("tests/a.py", "a = 1\n")
