@@ -51,6 +51,13 @@ NAMESPACES = {
 ATTRIBUTES = "shape dtype device layout requires_grad retains_grad is_leaf grad grad_fn data"
 ATTRIBUTES += " ndim T H mT mH real imag nbytes itemsize is_cpu is_cuda is_meta output_nr names"
 
+# Names of parameters that a stub has and a call refuses, and what is right; "": no such parameter.
+REFUSED = {
+    ("requires_grad_", "mode"): "requires_grad",
+    ("new_tensor", "pin_memory"): "",
+    ("numel", "self"): "input",
+}
+
 # --- Types, in few words ------------------------------------------------------------------------
 
 WORDS = {
@@ -139,10 +146,10 @@ def of_stub(definition, method):
         return None
     if method and every and every[0].arg == "self":
         every, plain = every[1:], plain[1:]
-    elif any(p.arg == "self" and type_text(p.annotation) == "Tensor" for p in every):
-        if definition.name != "numel":
-            return None  # an order of arguments that is called deprecated
-        every[0].arg = "input"
+    for p in every + a.kwonlyargs:
+        p.arg = REFUSED.get((definition.name, p.arg), p.arg)
+    if any(p.arg == "self" and type_text(p.annotation) == "Tensor" for p in every):
+        return None  # an order of arguments that is called deprecated
     out = []
     for i, (p, d) in enumerate(zip(every, plain, strict=True)):
         out.append(stub_parameter(p, d))
@@ -156,6 +163,7 @@ def of_stub(definition, method):
     elif only:
         out.append("*")
     out += [stub_parameter(p, d) for p, d in only]
+    out = [text for text in out if not text.startswith(":")]
     return f"({', '.join(out)})" + returns(definition.returns)
 
 
@@ -201,7 +209,15 @@ def of_python(function, method):
         if p.kind is p.KEYWORD_ONLY and not star:
             out.append("*")
             star = True
+        if (
+            p.kind is not p.POSITIONAL_ONLY
+            and found[0].kind is p.POSITIONAL_ONLY
+            and "/" not in out
+        ):
+            out.append("/")
         out.append(parameter(name, kind, default))
+    if found and found[-1].kind is inspect.Parameter.POSITIONAL_ONLY:
+        out.append("/")
     return f"({', '.join(out)})" + returns(definition.returns)
 
 
@@ -315,6 +331,55 @@ def names_of(text):
     return [n for n in out if n]
 
 
+def most_by_place(function, *arguments):
+    """How many arguments a function with one overload takes by place, or None if it does not say."""
+    try:
+        function(*arguments, *[object()] * 30)
+    except Exception as error:
+        found = re.search(r"takes (?:from \d+ to )?(\d+|no) (?:positional )?arguments?", str(error))
+        if found:
+            return 0 if found.group(1) == "no" else int(found.group(1))
+    return None
+
+
+def refuses_names(function):
+    try:
+        function(no_such_keyword=1)
+    except Exception as error:
+        return "takes no keyword arguments" in str(error)
+    return False
+
+
+def keyword_only_from(line, most):
+    """The line, with what stands behind so many parameters made keyword-only."""
+    names = stub_names(line)
+    plain = names.index("*") if "*" in names else len(names)
+    if most is None or most >= plain or re.match(r"\(\*\w", line):
+        return line
+    inside, back = line[1:].rsplit(")", 1)
+    parts = re.split(r", (?![^\[(]*[\])])", inside)
+    parts = [p for p in parts if p != "*"]
+    return f"({', '.join([*parts[:most], '*', *parts[most:]])})" + back
+
+
+def without_parts(lines):
+    """Without the lines that another one says more of: written twice in the stub."""
+    lines = unique(lines)
+    names = {x: set(stub_names(x)) for x in lines}
+    first = {x: x[1:].split(",")[0].rstrip(")") for x in lines}
+    return [
+        x
+        for x in lines
+        if not any(names[x] < names[y] and first[x] == first[y] and same_start(x, y) for y in lines)
+    ]
+
+
+def same_start(part, whole):
+    """Do both take the same arguments by place?"""
+    a, b = stub_names(part), stub_names(whole)
+    return "*" in a and "*" in b and a[: a.index("*")] == b[: b.index("*")]
+
+
 def stub_names(line):
     inside = line[1 : line.rindex(")")]
     parts = re.split(r", (?![^\[(]*[\])])", inside) if inside else []
@@ -375,7 +440,12 @@ def function_lines(prefix, module, functions):
             else:
                 found = unique(of_stub(d, False) for d in functions.get(at, []))
                 known = parsed(value, torch.zeros(1), object()) if prefix == "torch" else None
-                yield name, confirmed(found, known) or of_schemas(at)
+                found = confirmed(found, known)
+                if len(found) == 1:
+                    found = [keyword_only_from(found[0], most_by_place(value))]
+                if refuses_names(value):
+                    found = [re.sub(r"(?<!\()\)", ", /)", line, count=1) for line in found]
+                yield name, found or of_schemas(at)
 
 
 def method_lines(methods):
@@ -387,7 +457,9 @@ def method_lines(methods):
             yield name, [of_python(value, True)]
         elif inspect.ismethoddescriptor(value) and name in methods:
             found = unique(of_stub(d, True) for d in methods[name])
-            yield name, confirmed(found, parsed(value, torch.zeros(1), object(), object()))
+            found = confirmed(found, parsed(value, torch.zeros(1), object(), object()))
+            most = most_by_place(value, torch.zeros(1)) or most_by_place(value, torch.zeros(1), [2])
+            yield name, without_parts(keyword_only_from(line, most) for line in found)
 
 
 def table():

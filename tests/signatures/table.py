@@ -17,7 +17,10 @@ TABLE = Path(__file__).with_name("torch.txt")
 
 @dataclass(frozen=True)
 class Parameter:
-    """kind: 'positional' (also by keyword), 'keyword', '*' or '**'. default: its text or None."""
+    """kind: 'positional' (also by name), 'place', 'keyword', '*' or '**'. default: its text or None.
+
+    'place' is by its place alone, 'keyword' by its name alone.
+    """
 
     name: str
     types: tuple[str, ...]
@@ -68,7 +71,8 @@ def parse(line: str) -> Signature:
     a = definition.args
     plain = a.posonlyargs + a.args
     defaults = [None] * (len(plain) - len(a.defaults)) + a.defaults
-    out = [parameter(p, "positional", d) for p, d in zip(plain, defaults, strict=True)]
+    kinds = ["place"] * len(a.posonlyargs) + ["positional"] * len(a.args)
+    out = [parameter(p, k, d) for p, k, d in zip(plain, kinds, defaults, strict=True)]
     out += [parameter(a.vararg, "*", None)] if a.vararg else []
     out += [parameter(p, "keyword", d) for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True)]
     out += [parameter(a.kwarg, "**", None)] if a.kwarg else []
