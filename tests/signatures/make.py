@@ -332,7 +332,7 @@ def names_of(text):
 
 
 def most_by_place(function, *arguments):
-    """How many arguments a function with one overload takes by place, or None if it does not say."""
+    """How many arguments a function with one overload takes by place; None: it does not say."""
     try:
         function(*arguments, *[object()] * 30)
     except Exception as error:

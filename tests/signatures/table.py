@@ -17,9 +17,9 @@ TABLE = Path(__file__).with_name("torch.txt")
 
 @dataclass(frozen=True)
 class Parameter:
-    """kind: 'positional' (also by name), 'place', 'keyword', '*' or '**'. default: its text or None.
+    """kind: 'positional' (also by name), 'place', 'keyword', '*' or '**'; default: its text.
 
-    'place' is by its place alone, 'keyword' by its name alone.
+    'place' is by its place alone, 'keyword' by its name alone. A default of None: there is none.
     """
 
     name: str
