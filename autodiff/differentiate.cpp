@@ -95,7 +95,8 @@ class Flatten {
     }
     Filled args = fill(n.attrs(), n.places(), values);
     Values results;
-    for (const Tensor& t : n.op()->expansion(args.args())) results.push_back(tracer_.value_of(t));
+    for (const Tensor& t : lathe::expand(*n.op(), args.args()))
+      results.push_back(tracer_.value_of(t));
     g_.replace(&n, results);
   }
 

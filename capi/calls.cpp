@@ -124,7 +124,7 @@ lathe_status lathe_call(const lathe_op* op, const lathe_arg* args, size_t arg_co
     Arguments a(called, args, arg_count);
     absl::InlinedVector<Arg, 8> complete;
     ArgVec pool;
-    complete_call(called.schema, a.given(), a.named(), complete, pool);
+    complete_call(called.schema, a.given(), a.named(), complete, pool, Caller::c_user);
     give(call(called, Args(complete.data(), complete.size())), results, room, count);
   });
 }

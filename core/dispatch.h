@@ -54,8 +54,8 @@ Observer* tape();
 
 /// expand an unclaimed composite | infer | backend.run | observers that want it
 Outputs call(const Op& op, Args args, Tensor* into = nullptr);
-/// The first result.
-inline Tensor call1(const Op& op, Args args) { return std::move(call(op, args)[0]); }
+/// The results of a composite by its expansion, which computes in the op type (Extra::moves).
+Outputs expand(const Op& op, Args args);
 
 class BackendScope {
  public:

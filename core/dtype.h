@@ -96,6 +96,12 @@ inline DType compute_type(DType d) { return d == DType::f16 || d == DType::bf16 
 /// The real type of a complex type's parts; `d` itself if it is not complex.
 inline DType real_type(DType d) { return d == DType::c64 ? DType::f32 : d; }
 
+/// bool < integer < floating < complex, as 0 to 3. A plain number or a 0-d tensor changes the dtype
+/// that tensors have in common only where it is of a higher category.
+inline int category(DType d) {
+  return is_complex(d) ? 3 : is_floating(d) ? 2 : d == DType::bool_ ? 0 : 1;
+}
+
 /// What creates float tensors when nobody says: float32 unless set. Thread-safe.
 DType default_dtype();
 void set_default_dtype(DType dtype);

@@ -244,7 +244,7 @@ absl::InlinedVector<Arg, 8> around(const Tensor& first, const Tensor* second, Ar
 Grads view_gradient(Grad g) {
   Tensor zero = zeros_of(g.type(0)), dy = g.dy();
   auto args = around(zero, &dy, g.attrs(), 1);
-  return {call1(*g.op().put, absl::MakeConstSpan(args))};
+  return {call(*g.op().put, absl::MakeConstSpan(args))[0]};
 }
 
 Grads put_gradient(Grad g) {
@@ -253,11 +253,11 @@ Grads put_gradient(Grad g) {
   if (g.wants(0)) {
     Tensor zero = zeros_of(g.type(1));
     auto args = around(dy, &zero, g.attrs(), 2);
-    out[0] = call1(g.op(), absl::MakeConstSpan(args));
+    out[0] = call(g.op(), absl::MakeConstSpan(args))[0];
   }
   if (g.wants(1)) {
     auto args = around(dy, nullptr, g.attrs(), 2);
-    out[1] = call1(*g.op().put_of, absl::MakeConstSpan(args));
+    out[1] = call(*g.op().put_of, absl::MakeConstSpan(args))[0];
   }
   return out;
 }

@@ -32,9 +32,6 @@ absl::InlinedVector<Arg, 8> with_input(const ViewStep& step, const Tensor& x) {
   return args;
 }
 
-/// bool < integer < floating < complex: an in-place op must not lose the kind of its result.
-int kind_of(DType d) { return is_complex(d) ? 3 : is_floating(d) ? 2 : d == DType::bool_ ? 0 : 1; }
-
 /// Are the sizes equal, and written alike by what is known of them? Asks what `expand` asks.
 bool same_size(Int from, Int to) {
   if (identical(from, to)) return true;
@@ -86,7 +83,7 @@ Tensor replay(const Tensor& base, absl::Span<const ViewStep> path) {
   Tensor x = base;
   for (const ViewStep& step : path) {
     auto args = with_input(step, x);
-    x = call1(*step.op, absl::MakeConstSpan(args));
+    x = call(*step.op, absl::MakeConstSpan(args))[0];
   }
   return x;
 }
@@ -100,7 +97,7 @@ Tensor put_through(const Tensor& base, absl::Span<const ViewStep> path, const Te
   for (size_t i = path.size(); i-- > 0;) {
     auto args = with_input(path[i], parents[i]);
     args.insert(args.begin() + 1, Arg(v));
-    v = call1(*path[i].op->put, absl::MakeConstSpan(args));
+    v = call(*path[i].op->put, absl::MakeConstSpan(args))[0];
   }
   return v;
 }
@@ -158,8 +155,8 @@ bool may_overwrite(const Tensor& dst) {
 Tensor call_inplace(const Op& op, Args args) {
   Tensor x = args.tensor(0);
   if (shortcut_into(op, args)) return x;
-  Tensor value = call1(op, args);
-  if (kind_of(value.dtype()) > kind_of(x.dtype()))
+  Tensor value = call(op, args)[0];
+  if (category(value.dtype()) > category(x.dtype()))
     throw DTypeError({.op = absl::StrCat(op.name(), "_"),
                       .problem = "the result does not fit into the dtype it is written to",
                       .got = std::string(name(value.dtype())),

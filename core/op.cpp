@@ -12,7 +12,9 @@
 #include "core/checks.h"
 #include "core/custom.h"
 #include "core/error.h"
+#include "core/fn.h"
 #include "core/infer/rules.h"
+#include "include/lathe/ops/math.h"
 
 namespace lathe {
 
@@ -124,7 +126,7 @@ Types Op::infer(Args args) const {
     return types;
   }
   if (kind == Kind::elementwise) return infer_elementwise(*this, args);
-  const AskedScope asked(name());  // an argument of another type does not know whose it is
+  const AskedScope asked(public_name());  // an argument of another type does not know whose it is
   switch (kind) {
     case Kind::reduce:
       return infer_reduce(*this, args);
@@ -191,7 +193,7 @@ void Rows::view(Text schema, GeometryRule rule, Extra extra) {
   if (op.extra.overlaps) return;
   // The way back follows from the geometry: <name>_put(x, value, ...) gives x with the view's
   // elements replaced.
-  std::string put = absl::StrCat(op.name(), "_put(Tensor x, Tensor value");
+  std::string put = absl::StrCat(op.name(), "_put(Tensor input, Tensor value");
   std::string_view rest = op.schema.text;
   rest = rest.substr(rest.find('(') + 1);
   size_t comma = rest.find(',');
@@ -199,7 +201,7 @@ void Rows::view(Text schema, GeometryRule rule, Extra extra) {
   if (comma != std::string_view::npos && comma < close)
     absl::StrAppend(&put, ",", rest.substr(comma + 1, close - comma - 1));
   put += ") -> Tensor";
-  Op& back = add(Kind::index, put, {.promote = Promote::first});
+  Op& back = add(Kind::index, put, {.promote = Promote::first, .places = kNowhere});
   back.index.access = Access::through;
   back.put_of = &op;
   op.put = &back;
@@ -229,7 +231,30 @@ void Rows::opaque(Text schema, InferRule infer, Extra extra) {
 }
 
 void Rows::composite(Text schema, Expansion expansion, Extra extra) {
-  add(Kind::composite, schema, std::move(extra)).expansion = expansion;
+  add(Kind::composite, schema, std::move(extra)).expansion = std::move(expansion);
+}
+
+void Rows::with_dtype(Text name) {
+  const Op* op = find(name);
+  LATHE_CHECK(op != nullptr && op->schema.params.back().name != "dtype");
+  std::string_view text = op->schema.text;
+  size_t open = text.find('('), close = text.rfind(") ->");
+  const bool keywords = op->schema.positional() < op->schema.params.size();
+  Extra extra{.no_grad = op->extra.no_grad,
+              .places = op->extra.places,
+              .moves = true,
+              .doc = op->extra.doc};
+  auto convert_first = [op](Args args) -> Outputs {
+    absl::InlinedVector<Arg, 8> rest(args.begin(), args.end() - 1);
+    const auto last = static_cast<int>(args.size()) - 1;
+    if (args.none(last)) return call(*op, absl::MakeConstSpan(rest));
+    Tensor converted = math_ops<Tensor>::cast(args.tensor(0), args.dtype(last));
+    rest[0] = Arg(converted);
+    return call(*op, absl::MakeConstSpan(rest));
+  };
+  composite(absl::StrCat(name, ".dtype", text.substr(open, close - open), keywords ? "" : ", *",
+                         ", dtype? dtype", text.substr(close)),
+            convert_first, std::move(extra));
 }
 
 const Op* Rows::find(Text name) const {
@@ -245,12 +270,14 @@ struct Registry {
   std::deque<Rows> batches;
   std::vector<const Op*> ops;
   absl::flat_hash_map<std::string, const Op*> by_name;
+  absl::flat_hash_map<std::string, std::vector<const Op*>> by_public_name;
 
   void take(Rows rows) {
     for (const auto& op : rows.all()) {
       op->id = static_cast<uint16_t>(ops.size());
       ops.push_back(op.get());
       by_name[op->name()] = op.get();
+      by_public_name[op->public_name()].push_back(op.get());
     }
     batches.push_back(std::move(rows));
   }
@@ -317,6 +344,13 @@ std::vector<const Op*> all_ops() {
   Registry& r = registry();
   const std::shared_lock lock(r.mutex);
   return r.ops;
+}
+
+std::vector<const Op*> overloads(std::string_view public_name) {
+  Registry& r = registry();
+  const std::shared_lock lock(r.mutex);
+  auto it = r.by_public_name.find(public_name);
+  return it == r.by_public_name.end() ? std::vector<const Op*>{} : it->second;
 }
 
 void define_ops(const std::function<void(Rows&)>& add) {

@@ -85,6 +85,15 @@ struct FixedType {
   DType dtype;
 };
 
+/// Where Python finds a definition under its public name, as in PyTorch. `lathe.ops` has them all.
+enum Place : uint8_t {
+  kNowhere = 0,     // machinery: only in lathe.ops
+  kFunction = 1,    // lathe.<name>
+  kMethod = 2,      // Tensor.<name>, where the first parameter is a tensor
+  kFunctional = 4,  // lathe.nn.functional.<name>
+  kEverywhere = kFunction | kMethod | kFunctional,
+};
+
 struct Extra {
   DTypeSet domain = all_dtypes;  // of the dtype computed in, after promotion
   Promote promote = Promote::numeric;
@@ -95,6 +104,13 @@ struct Extra {
   bool no_grad = false;     // stated: this op has no derivative (comparisons, argmax)
   bool overlaps = false;    // view rows: elements may share an address, so nothing is put
   int version = 1;          // of the meaning, in files
+  uint8_t places = kFunction | kMethod;  // of Place
+  bool inplace = false;  // composite: there is an in-place form, <name>_ (other kinds: see ops.h)
+  bool inplace_argument = false;  // the entry of nn.functional takes inplace=False last
+  /// Composite: only moves elements, or leaves the arithmetic to one definition that rounds once.
+  /// Every other composite computes in its op type: f16 and bf16 operands are converted to f32
+  /// before the expansion and its results rounded once at its end (see call).
+  bool moves = false;
   std::string_view doc = {};
 };
 
@@ -137,7 +153,7 @@ struct SortSpec {
   int descending = -1;  // of the flag; -1: ascending
 };
 
-using Expansion = Outputs (*)(Args);
+using Expansion = std::function<Outputs(Args)>;
 
 struct Op {
   uint16_t id = 0;
@@ -151,11 +167,12 @@ struct Op {
   GeometryRule geometry = nullptr;
   IndexSpec index;
   SortSpec sort;
-  Expansion expansion = nullptr;
+  Expansion expansion;
   const Op* put = nullptr;     // view rows: the companion that writes a value back through the view
   const Op* put_of = nullptr;  // and the way back
 
   const std::string& name() const { return schema.name; }
+  const std::string& public_name() const { return schema.public_name; }
   /// dtype rule, then shape rule: the only inference there is, run by every call of every engine.
   /// Throws ShapeError, DTypeError, DeviceError ... naming this op.
   Types infer(Args args) const;
@@ -206,6 +223,9 @@ class Rows {
   }
   void opaque(Text schema, InferRule infer, Extra extra = {});
   void composite(Text schema, Expansion expansion, Extra extra = {});
+  /// Adds the overload `<name>.dtype`, which takes the keyword-only argument `dtype` and converts
+  /// the first operand to it before it calls `name`.
+  void with_dtype(Text name);
 
   const std::vector<std::unique_ptr<Op>>& all() const { return ops_; }
   const Op* find(Text name) const;
@@ -228,6 +248,8 @@ void add_all_rows(Rows& rows);
 const Op* find_op(std::string_view name);
 const Op& get_op(std::string_view name);  // NameError with the nearest names
 std::vector<const Op*> all_ops();
+/// The definitions that share this public name, in order of definition; none: there is no such.
+std::vector<const Op*> overloads(std::string_view public_name);
 /// Adds rows after start-up (custom ops). Thread-safe; NameError if a name is taken.
 void define_ops(const std::function<void(Rows&)>& add);
 

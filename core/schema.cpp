@@ -28,6 +28,15 @@ class Scanner {
   void expect(std::string_view token) {
     if (!take(token)) fail(absl::StrCat("'", token, "' expected"));
   }
+  /// A name of an op: an identifier, and that of the overload behind a dot.
+  std::string op_name() {
+    std::string name = identifier();
+    while (at_ < text_.size() && text_[at_] == '.') {
+      ++at_;
+      absl::StrAppend(&name, ".", identifier());
+    }
+    return name;
+  }
   std::string identifier() {
     skip();
     size_t start = at_;
@@ -133,6 +142,11 @@ Param parse_param(Scanner& in) {
     found = true;
   }
   if (!found) in.fail(absl::StrCat("unknown type '", type, "'"));
+  if (in.take("|")) {
+    in.expect("Scalar");
+    if (p.type != ArgType::tensor) in.fail("only a Tensor may be a Scalar instead");
+    p.number = true;
+  }
   if (in.take("(!)")) p.written = true;
   if (in.take("[")) {
     p.list = true;
@@ -153,6 +167,7 @@ Param parse_param(Scanner& in) {
 
 std::string print_param(const Param& p) {
   std::string out(type_name(p.type));
+  if (p.number) out += "|Scalar";
   if (p.written) out += "(!)";
   if (p.list) absl::StrAppend(&out, "[", p.fixed_size > 0 ? absl::StrCat(p.fixed_size) : "", "]");
   if (p.optional) out += "?";
@@ -163,6 +178,7 @@ std::string print_param(const Param& p) {
 
 [[noreturn]] void wrong_argument(const Schema& schema, const Param& p, const Arg& got) {
   std::string want(type_name(p.type));
+  if (p.number) want += " or number";
   if (p.list) want += "[]";
   if (p.optional) want += " or None";
   throw TypeError(
@@ -173,12 +189,13 @@ std::string print_param(const Param& p) {
        .next = absl::StrCat("the signature is ", schema.text)});
 }
 
-bool fits_item(ArgType type, const Arg& a) {
-  switch (type) {
+bool fits_item(const Param& p, const Arg& a, Caller caller) {
+  const bool user = caller != Caller::library;
+  switch (p.type) {
     case ArgType::tensor:
-      return a.tag == Tag::tensor || a.scalar();
+      return a.tag == Tag::tensor || (a.scalar() && (p.number || !user));
     case ArgType::integer:
-      return a.tag == Tag::integer || a.tag == Tag::flag;
+      return a.tag == Tag::integer || (a.tag == Tag::flag && !user);
     case ArgType::real:
       return a.scalar();
     case ArgType::scalar:
@@ -204,47 +221,39 @@ Arg convert_item(ArgType type, const Arg& a) {
   return a;
 }
 
-/// `a` as the parameter wants it; false if it does not fit.
-bool fit(const Param& p, const Arg& a, ArgVec& pool, Arg& out) {
-  if (a.none()) {
-    out = a;
-    return p.optional;
-  }
+/// Whether the parameter takes `a`; nothing is made.
+bool fits(const Param& p, const Arg& a, Caller caller) {
+  if (a.none()) return p.optional;
   if (!p.list) {
-    if (!fits_item(p.type, a)) return false;
-    // A Tensor slot may be given a number, but not where the op writes.
-    if (p.written && a.tag != Tag::tensor) return false;
-    out = convert_item(p.type, a);
-    return true;
+    // A number may stand for a tensor, but not where the op writes.
+    return fits_item(p, a, caller) && !(p.written && a.tag != Tag::tensor);
   }
-  if (a.tag == Tag::list) {
-    bool change = false;
-    for (size_t i = 0; i < a.list_->size; ++i) {
-      const Arg& item = a.list_->data[i];
-      if (p.type == ArgType::tensor ? item.tag != Tag::tensor : !fits_item(p.type, item))
-        return false;
-      change |= item.tag == Tag::flag;
-    }
-    if (p.fixed_size > 0 && a.list_->size == 1 && p.fixed_size != 1)
-      return fit(p, a.list_->data[0], pool, out);
-    if (p.fixed_size > 0 && a.list_->size != static_cast<size_t>(p.fixed_size)) return false;
-    if (!change) {
-      out = a;
-      return true;
-    }
-    std::vector<Arg> items;
-    for (size_t i = 0; i < a.list_->size; ++i)
-      items.push_back(convert_item(p.type, a.list_->data[i]));
-    pool.push(Arg(ArgList{items.data(), items.size()}));
-    out = pool[pool.size() - 1];
-    return true;
+  const bool tensors = p.type == ArgType::tensor;
+  if (a.tag != Tag::list) return fits_item(p, a, caller) && (!tensors || a.tag == Tag::tensor);
+  for (size_t i = 0; i < a.list_->size; ++i) {
+    const Arg& item = a.list_->data[i];
+    if (tensors ? item.tag != Tag::tensor : !fits_item(p, item, caller)) return false;
   }
-  if (!fits_item(p.type, a) || (p.type == ArgType::tensor && a.tag != Tag::tensor)) return false;
-  std::vector<Arg> items(static_cast<size_t>(p.fixed_size > 0 ? p.fixed_size : 1),
-                         convert_item(p.type, a));
+  return p.fixed_size == 0 || a.list_->size == 1 ||
+         a.list_->size == static_cast<size_t>(p.fixed_size);
+}
+
+/// `a`, which fits, as the parameter wants it; a list that has to be made lives in `pool`.
+Arg converted(const Param& p, const Arg& a, ArgVec& pool) {
+  if (a.none()) return a;
+  if (!p.list) return convert_item(p.type, a);
+  const bool is_list = a.tag == Tag::list;
+  auto wanted = static_cast<size_t>(p.fixed_size > 0 ? p.fixed_size : 1);
+  absl::Span<const Arg> given =
+      is_list ? absl::MakeConstSpan(a.list_->data, a.list_->size) : absl::MakeConstSpan(&a, 1);
+  const bool widen = p.fixed_size > 0 && given.size() == 1 && wanted != 1;
+  auto as_it_is = [&](const Arg& item) { return equal(convert_item(p.type, item), item); };
+  if (is_list && !widen && std::all_of(given.begin(), given.end(), as_it_is)) return a;
+  std::vector<Arg> items;
+  for (const Arg& item : given) items.push_back(convert_item(p.type, item));
+  if (widen || !is_list) items.assign(wanted, items[0]);
   pool.push(Arg(ArgList{items.data(), items.size()}));
-  out = pool[pool.size() - 1];
-  return true;
+  return pool[pool.size() - 1];
 }
 
 }  // namespace
@@ -253,6 +262,12 @@ int Schema::find(std::string_view param) const {
   for (size_t i = 0; i < params.size(); ++i)
     if (params[i].name == param) return static_cast<int>(i);
   return -1;
+}
+
+size_t Schema::positional() const {
+  auto keyword_only = [](const Param& p) { return p.keyword_only; };
+  return static_cast<size_t>(std::find_if(params.begin(), params.end(), keyword_only) -
+                             params.begin());
 }
 
 bool Schema::writes() const {
@@ -264,13 +279,21 @@ bool Schema::writes() const {
 Schema parse_schema(std::string_view text) {
   Scanner in(text);
   Schema s;
-  s.name = in.identifier();
+  s.name = in.op_name();
+  s.public_name = s.name.substr(0, s.name.find('.'));
   in.expect("(");
+  bool keyword_only = false, first = true;
   while (!in.take(")")) {
-    if (!s.params.empty()) in.expect(",");
+    if (!first) in.expect(",");
+    first = false;
+    if (!keyword_only && in.take("*")) {
+      keyword_only = true;
+      continue;
+    }
     Param p = parse_param(in);
+    p.keyword_only = keyword_only;
     if (s.find(p.name) >= 0) in.fail(absl::StrCat("two parameters named '", p.name, "'"));
-    if (!s.params.empty() && s.params.back().has_default && !p.has_default)
+    if (!keyword_only && !s.params.empty() && s.params.back().has_default && !p.has_default)
       in.fail("a parameter without a default after one with");
     s.params.push_back(std::move(p));
   }
@@ -303,11 +326,13 @@ Schema parse_schema(std::string_view text) {
 }
 
 std::string print_schema(const Schema& s) {
-  std::string out =
-      absl::StrCat(s.name, "(",
-                   absl::StrJoin(s.params, ", ",
-                                 [](std::string* o, const Param& p) { o->append(print_param(p)); }),
-                   ") -> ");
+  bool starred = false;
+  auto param = [&](std::string* o, const Param& p) {
+    if (p.keyword_only && !starred) o->append("*, ");
+    starred |= p.keyword_only;
+    o->append(print_param(p));
+  };
+  std::string out = absl::StrCat(s.name, "(", absl::StrJoin(s.params, ", ", param), ") -> ");
   auto one = [](std::string* o, const Result& r) {
     absl::StrAppend(o, "Tensor", r.list ? "[]" : "", r.name.empty() ? "" : " ", r.name);
   };
@@ -327,35 +352,75 @@ std::string parameters(const Schema& schema) {
   return out;
 }
 
-}  // namespace
+/// What is given for parameter i: by position, by name, or nothing (null).
+const Arg* given_for(const Schema& schema, size_t i, absl::Span<const Arg> given,
+                     absl::Span<const NamedArg> named) {
+  if (i < given.size()) return &given[i];
+  for (const NamedArg& n : named)
+    if (n.name == schema.params[i].name) return &n.value;
+  return nullptr;
+}
 
-void complete_call(const Schema& schema, absl::Span<const Arg> given,
-                   absl::Span<const NamedArg> named, absl::InlinedVector<Arg, 8>& out,
-                   ArgVec& pool) {
-  if (given.size() > schema.params.size())
-    throw TypeError({.op = schema.name,
-                     .problem = "too many arguments",
-                     .got = absl::StrCat(given.size()),
-                     .expected = absl::StrCat("at most ", schema.params.size()),
-                     .next = absl::StrCat("the signature is ", schema.text)});
+/// Null where every name is that of a parameter which nothing else was given for.
+const NamedArg* misnamed(const Schema& schema, size_t positional,
+                         absl::Span<const NamedArg> named) {
   for (const NamedArg& n : named) {
     int i = schema.find(n.name);
     // A second spelling (dim and axis) arrives under the same name.
     bool again = std::any_of(named.data(), &n, [&](const NamedArg& m) { return m.name == n.name; });
-    if (i >= 0 && static_cast<size_t>(i) >= given.size() && !again) continue;
-    throw TypeError(
-        {.op = schema.name,
-         .problem = i < 0 ? absl::StrCat("there is no parameter '", n.name, "'")
-                          : absl::StrCat("'", n.name, "' is given twice"),
-         .got = absl::StrCat("'", n.name, "'"),
-         .expected = i < 0 ? absl::StrCat("one of: ", parameters(schema)) : std::string("once"),
-         .next = absl::StrCat("the signature is ", schema.text)});
+    if (i < 0 || static_cast<size_t>(i) < positional || again) return &n;
   }
+  return nullptr;
+}
+
+/// C and C++ have no keywords: they give all by position.
+size_t most_positional(const Schema& schema, Caller caller) {
+  return caller == Caller::python ? schema.positional() : schema.params.size();
+}
+
+[[noreturn]] void too_many(const Schema& schema, size_t given) {
+  bool keywords = schema.positional() < schema.params.size();
+  throw TypeError(
+      {.op = schema.name,
+       .problem = "too many arguments",
+       .got = absl::StrCat(given),
+       .expected = absl::StrCat("at most ", schema.positional(), keywords ? " by position" : ""),
+       .next = absl::StrCat("the signature is ", schema.text)});
+}
+
+[[noreturn]] void wrong_name(const Schema& schema, const NamedArg& n) {
+  bool unknown = schema.find(n.name) < 0;
+  throw TypeError(
+      {.op = schema.name,
+       .problem = unknown ? absl::StrCat("there is no parameter '", n.name, "'")
+                          : absl::StrCat("'", n.name, "' is given twice"),
+       .got = absl::StrCat("'", n.name, "'"),
+       .expected = unknown ? absl::StrCat("one of: ", parameters(schema)) : std::string("once"),
+       .next = absl::StrCat("the signature is ", schema.text)});
+}
+
+}  // namespace
+
+bool accepts(const Schema& schema, absl::Span<const Arg> given, absl::Span<const NamedArg> named,
+             Caller caller) {
+  if (given.size() > most_positional(schema, caller)) return false;
+  if (misnamed(schema, given.size(), named) != nullptr) return false;
+  for (size_t i = 0; i < schema.params.size(); ++i) {
+    const Arg* value = given_for(schema, i, given, named);
+    if (value == nullptr ? !schema.params[i].has_default : !fits(schema.params[i], *value, caller))
+      return false;
+  }
+  return true;
+}
+
+void complete_call(const Schema& schema, absl::Span<const Arg> given,
+                   absl::Span<const NamedArg> named, absl::InlinedVector<Arg, 8>& out, ArgVec& pool,
+                   Caller caller) {
+  if (given.size() > most_positional(schema, caller)) too_many(schema, given.size());
+  if (const NamedArg* n = misnamed(schema, given.size(), named)) wrong_name(schema, *n);
   for (size_t i = 0; i < schema.params.size(); ++i) {
     const Param& p = schema.params[i];
-    const Arg* value = i < given.size() ? &given[i] : nullptr;
-    for (const NamedArg& n : named)
-      if (n.name == p.name) value = &n.value;
+    const Arg* value = given_for(schema, i, given, named);
     if (value == nullptr) {
       if (!p.has_default)
         throw TypeError(
@@ -366,9 +431,8 @@ void complete_call(const Schema& schema, absl::Span<const Arg> given,
              .next = absl::StrCat("the signature is ", schema.text)});
       value = &p.default_value[0];
     }
-    Arg fitted;
-    if (!fit(p, *value, pool, fitted)) wrong_argument(schema, p, *value);
-    out.push_back(fitted);
+    if (!fits(p, *value, caller)) wrong_argument(schema, p, *value);
+    out.push_back(converted(p, *value, pool));
   }
 }
 

@@ -32,11 +32,6 @@ constinit std::mutex publishing;
 constinit std::atomic<Table*> tables[kMostRows]{};  // by Op::id
 constinit std::atomic<ShortcutFinder> finder{nullptr};
 
-int category(DType d) {
-  if (d == DType::bool_) return 0;
-  return is_floating(d) ? 2 : is_complex(d) ? 3 : 1;
-}
-
 /// A call as it looks at a glance.
 struct Glance {
   const TensorImpl* lead = nullptr;  // gives shape and dtype

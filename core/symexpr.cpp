@@ -163,9 +163,9 @@ const char* function_name(SymKind kind) {
     case SymKind::mod:
       return "mod";
     case SymKind::min:
-      return "min";
+      return "min";  // not an op: of sizes
     case SymKind::max:
-      return "max";
+      return "max";  // not an op: of sizes
     default:
       return "";
   }

@@ -179,7 +179,7 @@ Tensor make_tensor(StorageRef storage, DType dtype, Geometry geometry) {
 Tensor empty(const TensorType& type) {
   const DTypeInfo& dtype = info(type.dtype);
   if (!dtype.tensor) [[unlikely]] {
-    throw UnsupportedError({.op = "empty",
+    throw UnsupportedError({.op = "empty",  // not an op: the allocation
                             .problem = "no tensor has this element type yet",
                             .got = std::string(dtype.name)});
   }
@@ -192,7 +192,7 @@ Tensor empty(const TensorType& type) {
   Int count = 1;
   for (size_t i = type.shape.size(); i-- > 0;) {
     if (!type.shape[i].known()) [[unlikely]] {
-      throw TraceError({.op = "empty",
+      throw TraceError({.op = "empty",  // not an op: the allocation
                         .problem = "memory was asked for before its size is known",
                         .got = to_string(type)});
     }

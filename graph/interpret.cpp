@@ -317,7 +317,7 @@ class Frame {
         tensors.push_back(a);
       }
     }
-    return Datum(call1(op, absl::MakeConstSpan(tensors)));
+    return Datum(call(op, absl::MakeConstSpan(tensors))[0]);
   }
 
   Data if_node(const Node& n) {

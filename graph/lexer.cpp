@@ -89,7 +89,8 @@ class Lexer {
       push(TokenKind::value, text_.substr(first, at_ - first));
     } else if (is_letter(c)) {
       size_t first = at_;
-      while (is_word(peek())) ++at_;
+      // max.dim is one name: an overload of max.
+      while (is_word(peek()) || (peek() == '.' && is_letter(peek(1)))) ++at_;
       std::string_view word = text_.substr(first, at_ - first);
       push(TokenKind::name, word);
       // `const#3`: the one place where # is no comment.

@@ -22,7 +22,8 @@ std::string_view Reader::name(std::string_view what) {
 namespace {
 
 bool is_int_function(std::string_view name) {
-  return name == "floor_div" || name == "mod" || name == "min" || name == "max";
+  bool of_two = name == "min" || name == "max";  // not an op: of sizes
+  return of_two || name == "floor_div" || name == "mod";
 }
 
 }  // namespace
@@ -76,7 +77,7 @@ Int Reader::int_factor() {
   expect(")");
   if (function == "floor_div") return floor_div(a, b);
   if (function == "mod") return mod(a, b);
-  return function == "min" ? lathe::min(a, b) : lathe::max(a, b);
+  return function == "min" ? lathe::min(a, b) : lathe::max(a, b);  // not an op: of sizes
 }
 
 Int Reader::int_term() {

@@ -18,12 +18,6 @@ struct Standing {
   }
 };
 
-int category(DType d) {
-  if (d == DType::bool_) return 0;
-  if (is_complex(d)) return 3;
-  return is_floating(d) ? 2 : 1;
-}
-
 DType scalar_dtype(const Arg& a) {
   if (a.tag == Tag::flag) return DType::bool_;
   if (a.tag == Tag::integer) return DType::i64;

@@ -12,6 +12,10 @@ void add_all_rows(Rows& r) {
   add_linear_rows(r);
   add_nn_rows(r);
   add_loss_rows(r);
+  add_norm_rows(r);
+  add_split_rows(r);
+  add_attention_rows(r);
+  add_form_rows(r);
 }
 
 }  // namespace lathe

@@ -1,4 +1,6 @@
 // Comparison, logic and selection. None but `where` has a derivative.
+#include <absl/strings/str_cat.h>
+
 #include <limits>
 
 #include "core/ops/families.h"
@@ -32,31 +34,31 @@ Extra compare(DTypeSet domain, std::string_view doc) {
   return {.domain = domain, .promote = Promote::boolean, .no_grad = true, .doc = doc};
 }
 
-}  // namespace
-
-void add_compare_rows(Rows& r) {
-  r.elementwise("eq(Tensor x, Tensor y) -> Tensor", equal_body, compare(all_dtypes, "x == y."));
+void add_comparisons(Rows& r) {
+  r.elementwise("eq(Tensor input, Tensor|Scalar other) -> Tensor", equal_body,
+                compare(all_dtypes, "x == y."));
   r.elementwise(
-      "ne(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return ~equal_body(x, y); },
+      "ne(Tensor input, Tensor|Scalar other) -> Tensor",
+      [](Expr x, Expr y) { return ~equal_body(x, y); },
       compare(all_dtypes, "x != y; true where either is NaN."));
   r.elementwise(
-      "lt(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return lt(x, y); },
+      "lt(Tensor input, Tensor|Scalar other) -> Tensor", [](Expr x, Expr y) { return lt(x, y); },
       compare(real_dtypes, "x < y."));
   r.elementwise(
-      "le(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return le(x, y); },
+      "le(Tensor input, Tensor|Scalar other) -> Tensor", [](Expr x, Expr y) { return le(x, y); },
       compare(real_dtypes, "x <= y."));
   r.elementwise(
-      "gt(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return lt(y, x); },
+      "gt(Tensor input, Tensor|Scalar other) -> Tensor", [](Expr x, Expr y) { return lt(y, x); },
       compare(real_dtypes, "x > y."));
   r.elementwise(
-      "ge(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return le(y, x); },
+      "ge(Tensor input, Tensor|Scalar other) -> Tensor", [](Expr x, Expr y) { return le(y, x); },
       compare(real_dtypes, "x >= y."));
   r.elementwise(
-      "isnan(Tensor x) -> Tensor",
+      "isnan(Tensor input) -> Tensor",
       [](Expr x) { return is_complex(x.dtype()) ? isnan(real(x)) | isnan(imag(x)) : isnan(x); },
       compare(all_dtypes, "True where x is not a number."));
   r.elementwise(
-      "isfinite(Tensor x) -> Tensor",
+      "isfinite(Tensor input) -> Tensor",
       [](Expr x) {
         auto finite = [](Expr v) {
           return is_floating(v.dtype()) ? lt(abs(v), highest(v.dtype())) : eq(v, v);
@@ -65,25 +67,40 @@ void add_compare_rows(Rows& r) {
       },
       compare(all_dtypes, "True where x is neither infinite nor NaN."));
   r.elementwise(
-      "logical_and(Tensor x, Tensor y) -> Tensor",
+      "isinf(Tensor input) -> Tensor",
+      [](Expr x) {
+        auto infinite = [](Expr v) {
+          return is_floating(v.dtype()) ? eq(abs(v), highest(v.dtype())) : ne(v, v);
+        };
+        return is_complex(x.dtype()) ? infinite(real(x)) | infinite(imag(x)) : infinite(x);
+      },
+      compare(all_dtypes, "True where x is infinite."));
+}
+
+void add_logic(Rows& r) {
+  r.elementwise(
+      "logical_and(Tensor input, Tensor other) -> Tensor",
       [](Expr x, Expr y) { return truth(x) & truth(y); },
       compare(all_dtypes, "True where both are nonzero."));
   r.elementwise(
-      "logical_or(Tensor x, Tensor y) -> Tensor",
+      "logical_or(Tensor input, Tensor other) -> Tensor",
       [](Expr x, Expr y) { return truth(x) | truth(y); },
       compare(all_dtypes, "True where either is nonzero."));
   r.elementwise(
-      "logical_not(Tensor x) -> Tensor", [](Expr x) { return ~truth(x); },
+      "logical_not(Tensor input) -> Tensor", [](Expr x) { return ~truth(x); },
       compare(all_dtypes, "True where x is zero."));
-  r.elementwise("bitwise_and(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return x & y; },
+  r.elementwise("bitwise_and(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
+                [](Expr x, Expr y) { return x & y; },
                 {.domain = kLogic, .no_grad = true, .doc = "Bits set in both; on bool, and."});
-  r.elementwise("bitwise_or(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return x | y; },
+  r.elementwise("bitwise_or(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
+                [](Expr x, Expr y) { return x | y; },
                 {.domain = kLogic, .no_grad = true, .doc = "Bits set in either; on bool, or."});
-  r.elementwise("bitwise_xor(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return x ^ y; },
+  r.elementwise("bitwise_xor(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
+                [](Expr x, Expr y) { return x ^ y; },
                 {.domain = kLogic, .no_grad = true, .doc = "Bits set in just one; on bool, xor."});
-  r.elementwise("bitwise_not(Tensor x) -> Tensor", [](Expr x) { return ~x; },
+  r.elementwise("bitwise_not(Tensor input) -> Tensor", [](Expr x) { return ~x; },
                 {.domain = kLogic, .no_grad = true, .doc = "Every bit turned; on bool, not."});
-  r.elementwise("where(Tensor condition, Tensor x, Tensor y) -> Tensor",
+  r.elementwise("where(Tensor condition, Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
                 [](Expr c, Expr x, Expr y) { return select(c, x, y); },
                 {.fixed = {{0, DType::bool_}},
                  .saves = save_x(0),
@@ -94,7 +111,85 @@ void add_compare_rows(Rows& r) {
                        if (g.wants(2)) out[2] = M::where(g.x(0), 0, g.dy());
                        return out;
                      },
-                 .doc = "x where the condition holds, else y."});
+                 .places = kFunction,
+                 .doc = "input where the condition holds, else other."});
+}
+
+/// The value as `dtype`: one of a kind that the dtype does not hold is refused.
+Outputs masked_fill_expansion(Args a) {
+  Tensor x = a.tensor(0), mask = a.tensor(1);
+  if (mask.dtype() != DType::bool_)
+    throw DTypeError({.op = "masked_fill",
+                      .problem = "the mask is not of bool",
+                      .got = absl::StrCat("a mask of ", name(mask.dtype())),
+                      .expected = "a mask of bool",
+                      .next = "compare it: mask != 0"});
+  Arg value = a[2];
+  if (x.dtype() == DType::bool_ && value.tag != Tag::tensor) {
+    if (value.tag == Tag::integer) value = Arg(!(value.integer() == Int(0)));
+    if (value.tag == Tag::real) value = Arg(value.real_ != 0);
+  }
+  Tensor y = M::where(mask, value, x);
+  if (y.dtype() == x.dtype()) return {y};
+  if (category(y.dtype()) > category(x.dtype()))
+    throw DTypeError({.op = "masked_fill",
+                      .problem = "the value is of a kind that the tensor does not hold",
+                      .got = absl::StrCat("a tensor of ", name(x.dtype()),
+                                          " and a value that makes it ", name(y.dtype())),
+                      .expected = absl::StrCat("a value of ", name(x.dtype())),
+                      .next = "convert the tensor or the value with .to(dtype) first"});
+  return {M::cast(y, x.dtype())};
+}
+
+/// |x - y| <= atol + rtol * |y|; equal infinities are close.
+Outputs isclose_expansion(Args a) {
+  Tensor x = a.tensor(0), y = a.tensor(1);
+  Tensor room = M::add(M::mul(M::abs(y), a[2]), a[3]);
+  Tensor near = M::logical_and(M::le(M::abs(M::sub(x, y)), room), M::isfinite(y));
+  near = M::logical_or(M::eq(x, y), near);
+  if (a.flag(4)) near = M::logical_or(near, M::logical_and(M::isnan(x), M::isnan(y)));
+  return {near};
+}
+
+Expr beside_nan(Expr x, Expr y, bool largest) {
+  Expr wins = largest ? le(y, x) : le(x, y);
+  if (is_floating(x.dtype())) wins = wins | isnan(y);
+  return select(wins, x, y);
+}
+
+void add_selection(Rows& r) {
+  r.elementwise(
+      "fmax(Tensor input, Tensor other) -> Tensor",
+      [](Expr x, Expr y) { return beside_nan(x, y, true); },
+      {.domain = real_dtypes, .doc = "The larger of the two; where one is NaN, the other."});
+  r.elementwise(
+      "fmin(Tensor input, Tensor other) -> Tensor",
+      [](Expr x, Expr y) { return beside_nan(x, y, false); },
+      {.domain = real_dtypes, .doc = "The smaller of the two; where one is NaN, the other."});
+  r.composite("masked_fill(Tensor input, Tensor mask, Tensor|Scalar value) -> Tensor",
+              masked_fill_expansion,
+              {.inplace = true,
+               .moves = true,
+               .doc = "value where mask (bool) is true, in the dtype of input."});
+  r.composite(
+      "where.self(Tensor input, Tensor condition, Tensor|Scalar other) -> Tensor",
+      [](Args a) -> Outputs { return {M::where(a.tensor(1), a[0], a[2])}; },
+      {.places = kMethod, .moves = true, .doc = "input where the condition holds, else other."});
+  r.composite(
+      "isclose(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool "
+      "equal_nan=False) -> Tensor",
+      isclose_expansion,
+      {.no_grad = true,
+       .doc = "|input - other| <= atol + rtol * |other|, element by element; equal "
+              "infinities are close, NaNs if equal_nan."});
+}
+
+}  // namespace
+
+void add_compare_rows(Rows& r) {
+  add_comparisons(r);
+  add_logic(r);
+  add_selection(r);
 }
 
 }  // namespace lathe

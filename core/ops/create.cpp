@@ -138,15 +138,22 @@ Expr normal_body(Expr zero) {
   return sqrt(-2.0 * log(u)) * cos((2 * std::numbers::pi) * v);
 }
 
+Extra nowhere(Extra e) {
+  e.places = kNowhere;
+  return e;
+}
+
 Extra floats(std::string_view doc) { return {.domain = floating, .no_grad = true, .doc = doc}; }
 
 void add_constant(Rows& r) {
-  r.create("full(int[] shape, Scalar value, dtype? dtype=None, device? device=None) -> Tensor",
-           infer_full, [](Expr, Expr value) { return value; },
-           {.no_grad = true,
-            .doc = "value everywhere; its type decides the dtype unless one is given."});
   r.create(
-      "arange(Scalar start, Scalar end, Scalar step=1, dtype? dtype=None, device? device=None) -> "
+      "full(int[] size, Scalar fill_value, *, dtype? dtype=None, device? device=None) -> Tensor",
+      infer_full, [](Expr, Expr value) { return value; },
+      {.no_grad = true,
+       .doc = "value everywhere; its type decides the dtype unless one is given."});
+  r.create(
+      "arange(Scalar start, Scalar end, Scalar step=1, *, dtype? dtype=None, device? device=None) "
+      "-> "
       "Tensor",
       infer_arange,
       [](Expr zero, Expr start, Expr, Expr step) {
@@ -157,7 +164,7 @@ void add_constant(Rows& r) {
        .doc =
            "start, start + step, ... below end; each is start + i * step, rounded once a step."});
   r.create(
-      "linspace(Scalar start, Scalar end, int steps, dtype? dtype=None, device? device=None) -> "
+      "linspace(Scalar start, Scalar end, int steps, *, dtype? dtype=None, device? device=None) -> "
       "Tensor",
       infer_linspace,
       [](Expr zero, Expr start, Expr end, Expr steps) {
@@ -169,29 +176,29 @@ void add_constant(Rows& r) {
       },
       floats("steps evenly spaced numbers from start to end, both included."));
   r.create(
-      "eye(int n, int? m=None, dtype? dtype=None, device? device=None) -> Tensor", infer_eye,
+      "eye(int n, int? m=None, *, dtype? dtype=None, device? device=None) -> Tensor", infer_eye,
       [](Expr zero) { return select(eq(index(0), index(1)), constant(zero.dtype(), 1), zero); },
       {.no_grad = true, .doc = "Ones on the diagonal of an n x m matrix, zeros elsewhere."});
 }
 
 void add_random(Rows& r) {
   r.random(
-      "rand(int[] shape, dtype? dtype=None, device? device=None) -> Tensor", infer_random,
+      "rand(int[] size, *, dtype? dtype=None, device? device=None) -> Tensor", infer_random,
       [](Expr zero) { return uniform(zero.dtype(), 0); },
       floats("Uniform in [0, 1). Philox4x32-10 keyed by seed, call and element: the same stream in "
              "every mode and for any thread count (Salmon et al. 2011)."));
-  r.random("randn(int[] shape, dtype? dtype=None, device? device=None) -> Tensor", infer_random,
+  r.random("randn(int[] size, *, dtype? dtype=None, device? device=None) -> Tensor", infer_random,
            normal_body, floats("Normal with mean 0 and variance 1 (Box and Muller 1958)."));
   r.random(
-      "bernoulli(int[] shape, float p, dtype? dtype=None, device? device=None) -> Tensor",
+      "bernoulli.size(int[] size, float p, *, dtype? dtype=None, device? device=None) -> Tensor",
       infer_bernoulli,
       [](Expr zero, Expr p) {
         DType d = zero.dtype();
         return select(lt(uniform(d, 0), p), constant(d, 1), zero);
       },
-      floats("1 with probability p, else 0."));
+      nowhere(floats("1 with probability p, else 0.")));
   r.random(
-      "randint(int low, int high, int[] shape, dtype? dtype=None, device? device=None) -> Tensor",
+      "randint(int low, int high, int[] size, *, dtype? dtype=None, device? device=None) -> Tensor",
       infer_randint,
       [](Expr zero, Expr low, Expr high) {
         // Fixed-point multiplication: bias below 2^-32 times the range (Lemire 2019).
@@ -202,9 +209,13 @@ void add_random(Rows& r) {
       {.domain = real_dtypes, .no_grad = true, .doc = "Uniform integers in [low, high)."});
 }
 
+Arg like_device(Args a, int at) {
+  return a.none(at) ? Arg(a.tensor(0).device()) : a[static_cast<size_t>(at)];
+}
+
 template <class F>
 void add_likes(Rows& r, std::string_view schema, F make, std::string_view doc) {
-  r.composite(schema, make, {.no_grad = true, .doc = doc});
+  r.composite(schema, make, {.no_grad = true, .places = kFunction, .moves = true, .doc = doc});
 }
 
 Arg like_dtype(Args a, int at) {
@@ -217,29 +228,31 @@ void add_create_rows(Rows& r) {
   add_constant(r);
   add_random(r);
   add_likes(
-      r, "zeros(int[] shape, dtype? dtype=None, device? device=None) -> Tensor",
+      r, "zeros(int[] size, *, dtype? dtype=None, device? device=None) -> Tensor",
       [](Args a) -> Outputs { return {C::full(a.ints(0), 0, dtype_or_default(a[1]), a[2])}; },
       "Zeros.");
   add_likes(
-      r, "ones(int[] shape, dtype? dtype=None, device? device=None) -> Tensor",
+      r, "ones(int[] size, *, dtype? dtype=None, device? device=None) -> Tensor",
       [](Args a) -> Outputs { return {C::full(a.ints(0), 1, dtype_or_default(a[1]), a[2])}; },
       "Ones.");
   add_likes(
-      r, "zeros_like(Tensor x, dtype? dtype=None) -> Tensor",
+      r, "zeros_like(Tensor input, *, dtype? dtype=None, device? device=None) -> Tensor",
       [](Args a) -> Outputs {
-        return {C::full(a.shape(0), 0, like_dtype(a, 1), a.tensor(0).device())};
+        return {C::full(a.shape(0), 0, like_dtype(a, 1), like_device(a, 2))};
       },
       "Zeros of x's shape.");
   add_likes(
-      r, "ones_like(Tensor x, dtype? dtype=None) -> Tensor",
+      r, "ones_like(Tensor input, *, dtype? dtype=None, device? device=None) -> Tensor",
       [](Args a) -> Outputs {
-        return {C::full(a.shape(0), 1, like_dtype(a, 1), a.tensor(0).device())};
+        return {C::full(a.shape(0), 1, like_dtype(a, 1), like_device(a, 2))};
       },
       "Ones of x's shape.");
   add_likes(
-      r, "full_like(Tensor x, Scalar value, dtype? dtype=None) -> Tensor",
+      r,
+      "full_like(Tensor input, Scalar fill_value, *, dtype? dtype=None, device? device=None) -> "
+      "Tensor",
       [](Args a) -> Outputs {
-        return {C::full(a.shape(0), a[1], like_dtype(a, 2), a.tensor(0).device())};
+        return {C::full(a.shape(0), a[1], like_dtype(a, 2), like_device(a, 3))};
       },
       "value in x's shape and dtype.");
 }

@@ -19,6 +19,10 @@ void add_create_rows(Rows& r);
 void add_linear_rows(Rows& r);
 void add_nn_rows(Rows& r);
 void add_loss_rows(Rows& r);
+void add_norm_rows(Rows& r);
+void add_split_rows(Rows& r);
+void add_attention_rows(Rows& r);
+void add_form_rows(Rows& r);
 
 /// 0, 1, ... rank - 1.
 inline Shape all_axes(int rank) {
@@ -34,6 +38,14 @@ Expr highest(DType dtype);
 /// Integers and bool in the default dtype, for sums and differences that their dtype would wrap;
 /// floats as they are.
 Tensor as_float(const Tensor& x);
+
+/// Refuses an argument that PyTorch takes and for which only False has a meaning here.
+void require_off(std::string_view op, std::string_view param, const Arg& flag);
+/// Refuses any memory format but None, contiguous_format and preserve_format: layouts are chosen by
+/// graphs, tensors are row-major.
+void require_row_major(std::string_view op, const Arg& memory_format);
+/// ValueError unless `how` is mean, sum or none.
+void check_reduction(std::string_view op, std::string_view how);
 
 /// The complex conjugate in a derivative; a real tensor as it is, without a call.
 Tensor conjugate(const Tensor& x);

@@ -74,20 +74,20 @@ Grads sorted_grad(Grad g) {
 
 void add_access(Rows& r) {
   r.index(
-      "gather(Tensor x, int dim, Tensor index) -> Tensor",
+      "gather(Tensor input, int dim, Tensor index) -> Tensor",
       {.access = Access::take, .axis = 1, .index = 2},
       {.saves = save_x(2),
        .grad =
            [](Grad g) { return Grads{I::scatter_add(zeros(g, 0), g.axis(1, 0), g.x(2), g.dy())}; },
        .doc = "out[i][j] = x[index[i][j]][j] for dim 0, and so on. Negative indexes are refused."});
   r.index(
-      "scatter(Tensor x, int dim, Tensor index, Tensor src) -> Tensor",
+      "scatter(Tensor input, int dim, Tensor index, Tensor|Scalar src) -> Tensor",
       {.access = Access::put, .axis = 1, .index = 2, .source = 3},
       {.saves = save_x(2),
        .grad = scatter_grad,
        .doc = "x with src written at index along dim; of several writes to one place the last in "
               "row-major order stays. src may be a number."});
-  r.index("scatter_add(Tensor x, int dim, Tensor index, Tensor src) -> Tensor",
+  r.index("scatter_add(Tensor input, int dim, Tensor index, Tensor src) -> Tensor",
           {.access = Access::add, .axis = 1, .index = 2, .source = 3},
           {.domain = numbers,
            .saves = save_x(2),
@@ -100,13 +100,13 @@ void add_access(Rows& r) {
                },
            .doc = "x with src added at index along dim, in row-major order."});
   r.index(
-      "index_select(Tensor x, int dim, Tensor index) -> Tensor",
+      "index_select(Tensor input, int dim, Tensor index) -> Tensor",
       {.access = Access::select, .axis = 1, .index = 2},
       {.saves = save_x(2),
        .grad =
            [](Grad g) { return Grads{I::index_add(zeros(g, 0), g.axis(1, 0), g.x(2), g.dy())}; },
        .doc = "Whole slices of x along dim, in the order of index; index may have any rank."});
-  r.index("index_add(Tensor x, int dim, Tensor index, Tensor src) -> Tensor",
+  r.index("index_add(Tensor input, int dim, Tensor index, Tensor source) -> Tensor",
           {.access = Access::select_add, .axis = 1, .index = 2, .source = 3},
           {.domain = numbers,
            .saves = save_x(2),
@@ -118,34 +118,49 @@ void add_access(Rows& r) {
                  return out;
                },
            .doc = "x with the slices of src added to those that index names along dim, in order."});
-  r.composite("embedding(Tensor weight, Tensor index) -> Tensor",
+  r.composite("one_hot(Tensor input, int num_classes) -> Tensor",
+              [](Args a) -> Outputs {
+                Tensor x = a.tensor(0);
+                Tensor classes =
+                    create_ops<Tensor>::arange(0, a.integer(1), 1, DType::i64, x.device());
+                Tensor hit = M::eq(shape_ops<Tensor>::unsqueeze(x, -1), classes);
+                return {M::cast(hit, DType::i64)};
+              },
+              {.no_grad = true,
+               .places = kFunctional,
+               .moves = true,
+               .doc = "1 at the class, 0 elsewhere, as int64 along a new last axis."});
+  r.composite("embedding(Tensor weight, Tensor indices) -> Tensor",
               [](Args a) -> Outputs { return {I::index_select(a.tensor(0), 0, a.tensor(1))}; },
-              {.doc = "Rows of weight by index."});
+              {.places = kFunction, .moves = true, .doc = "Rows of weight by index."});
 }
 
 void add_sorting(Rows& r) {
-  r.sort("sort(Tensor x, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+  r.sort("sort(Tensor input, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
          {.axis = 1, .descending = 2},
          {.domain = real_dtypes,
           .saves = save_y(1),
           .grad = sorted_grad,
           .doc = "Sorted along dim, and where each came from. Stable; NaN counts as largest."});
-  r.sort("topk(Tensor x, int k, int dim=-1, bool largest=True) -> (Tensor values, Tensor indices)",
-         {.axis = 2, .count = 1, .descending = 3},
-         {.domain = real_dtypes,
-          .saves = save_y(1),
-          .grad = sorted_grad,
-          .doc = "The k largest (smallest) along dim, in order. Ties: lowest index first; NaN is "
-                 "largest."});
-  r.composite("argsort(Tensor x, int dim=-1, bool descending=False) -> Tensor",
+  r.sort(
+      "topk(Tensor input, int k, int dim=-1, bool largest=True) -> (Tensor values, Tensor indices)",
+      {.axis = 2, .count = 1, .descending = 3},
+      {.domain = real_dtypes,
+       .saves = save_y(1),
+       .grad = sorted_grad,
+       .doc = "The k largest (smallest) along dim, in order. Ties: lowest index first; NaN is "
+              "largest."});
+  r.composite("argsort(Tensor input, int dim=-1, bool descending=False) -> Tensor",
               [](Args a) -> Outputs {
                 return {std::get<1>(I::sort(a.tensor(0), a.integer(1), a.flag(2)))};
               },
-              {.no_grad = true, .doc = "The indices of sort."});
+              {.no_grad = true, .moves = true, .doc = "The indices of sort."});
   r.opaque(
-      "searchsorted(Tensor sorted, Tensor values, bool right=False) -> Tensor", infer_searchsorted,
+      "searchsorted(Tensor sorted_sequence, Tensor input, *, bool right=False) -> Tensor",
+      infer_searchsorted,
       {.domain = real_dtypes,
        .no_grad = true,
+       .places = kFunction,
        .doc = "Where each value would go into an ascending 1-d sequence: before equal elements, or "
               "behind them if right."});
 }

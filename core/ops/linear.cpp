@@ -115,7 +115,8 @@ Outputs linear_expansion(Args a) {
 }  // namespace
 
 void add_linear_rows(Rows& r) {
-  r.contract("mm(Tensor a, Tensor b) -> Tensor", "O[..., m, n] += A[..., m, k] * B[..., k, n]",
+  r.contract("mm(Tensor input, Tensor mat2) -> Tensor",
+             "O[..., m, n] += A[..., m, k] * B[..., k, n]",
              {.domain = numbers,
               .saves = save_x(0) | save_x(1),
               .grad = mm_grad,
@@ -136,6 +137,7 @@ void add_linear_rows(Rows& r) {
       {.domain = floating,
        .saves = save_x(0) | save_x(1),
        .grad = conv_input_grad,
+       .places = kNowhere,
        .doc = "Gradient of conv2d by its input of that shape; also a transposed convolution."});
   r.contract(
       absl::StrCat("conv2d_weight(Tensor x, Tensor dy, int[] shape", kWindow),
@@ -144,12 +146,16 @@ void add_linear_rows(Rows& r) {
       {.domain = floating,
        .saves = save_x(0) | save_x(1),
        .grad = conv_weight_grad,
+       .places = kNowhere,
        .doc = "Gradient of conv2d by its weight of that shape."});
   r.composite(
-      "matmul(Tensor a, Tensor b) -> Tensor", matmul_expansion,
-      {.doc = "Matrix product; a 1-d operand is a row on the left and a column on the right."});
-  r.composite("linear(Tensor x, Tensor w, Tensor? b=None) -> Tensor", linear_expansion,
-              {.doc = "x @ w.T + b, with w[out, in]."});
+      "matmul(Tensor input, Tensor other) -> Tensor", matmul_expansion,
+      {.moves = true,
+       .doc = "Matrix product; a 1-d operand is a row on the left and a column on the right."});
+  r.composite("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", linear_expansion,
+              {.places = kFunctional,
+               .moves = true,
+               .doc = "input @ weight.T + bias, with weight[out, in]."});
 }
 
 }  // namespace lathe

@@ -1,6 +1,7 @@
 // Losses: composites, so that their derivatives are those of their parts.
 #include <absl/strings/str_cat.h>
 
+#include "core/infer/rules.h"
 #include "core/ops/families.h"
 #include "include/lathe/ops/index.h"
 #include "include/lathe/ops/math.h"
@@ -17,6 +18,8 @@ using N = nn_ops<Tensor>;
 using R = reduce_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
+}  // namespace
+
 void check_reduction(std::string_view op, std::string_view how) {
   if (how == "mean" || how == "sum" || how == "none") return;
   throw ValueError({.op = std::string(op),
@@ -26,12 +29,52 @@ void check_reduction(std::string_view op, std::string_view how) {
                     .next = "leave the argument out for the mean"});
 }
 
-Outputs mse_expansion(Args a) {
-  std::string_view how = a.text(2);
-  check_reduction("mse_loss", how);
-  Tensor d = M::square(M::sub(a.tensor(0), a.tensor(1)));
-  if (how == "none") return {d};
-  return {how == "sum" ? R::sum(d) : R::mean(d)};
+namespace {
+
+/// `losses` reduced as `how` says.
+Tensor reduced(const Tensor& losses, std::string_view op, std::string_view how) {
+  check_reduction(op, how);
+  if (how == "none") return losses;
+  return how == "sum" ? R::sum(losses) : R::mean(losses);
+}
+
+/// A loss of each element, times a weight of each if one is given; the weighted mean divides by the
+/// sum of the weights.
+Outputs pointwise_loss(std::string_view op, Tensor losses, std::string_view how, Tensor weight) {
+  if (!weight.defined()) return {reduced(losses, op, how)};
+  if (!require_equal(losses.shape(), weight.shape()))
+    throw ShapeError(
+        {.op = std::string(op),
+         .problem = "losses and weight differ in shape",
+         .got = absl::StrCat(to_string(losses.shape()), " and ", to_string(weight.shape())),
+         .expected = "a weight for each element",
+         .next = "expand the weight to the shape of the input"});
+  losses = M::mul(losses, weight);
+  if (how != "mean") return {reduced(losses, op, how)};
+  return {M::div(R::sum(losses), R::sum(weight))};
+}
+
+/// -(t log s(x) + (1 - t) log(1 - s(x))) with s the sigmoid: max(x, 0) - x t + log(1 + exp(-|x|)).
+Outputs logits_expansion(Args a) {
+  Tensor x = a.tensor(0), target = a.tensor(1);
+  Tensor weight = a.optional_tensor(2), positive = a.optional_tensor(4);
+  constexpr std::string_view kName = "binary_cross_entropy_with_logits";
+  if (!require_equal(x.shape(), target.shape()))
+    throw ShapeError({.op = std::string(kName),
+                      .problem = "input and target differ in shape",
+                      .got = absl::StrCat(to_string(x.shape()), " and ", to_string(target.shape())),
+                      .expected = "one shape",
+                      .next = "reshape the target"});
+  Tensor losses;
+  if (positive.defined()) {
+    // The weight of log s(x) is pos_weight * t, that of log(1 - s(x)) is 1 - t.
+    Tensor scale = M::add(M::mul(M::sub(positive, 1), target), 1);
+    losses = M::add(M::mul(M::sub(1, target), x), M::mul(scale, N::softplus(M::neg(x))));
+  } else {
+    losses = M::sub(N::softplus(x), M::mul(x, target));
+  }
+  if (weight.defined()) losses = M::mul(losses, weight);
+  return {reduced(losses, kName, a.text(3))};
 }
 
 void check_classes(std::string_view op, const Tensor& x, const Tensor& target) {
@@ -111,19 +154,48 @@ Outputs cross_entropy_expansion(Args a) {
 }  // namespace
 
 void add_loss_rows(Rows& r) {
-  r.composite("mse_loss(Tensor x, Tensor target, str reduction='mean') -> Tensor", mse_expansion,
-              {.domain = floating, .doc = "Squared difference, averaged, summed or as it is."});
   r.composite(
-      "nll_loss(Tensor x, Tensor target, Tensor? weight=None, int ignore_index=-100, "
+      "mse_loss(Tensor input, Tensor target, *, str reduction='mean', Tensor? weight=None) -> "
+      "Tensor",
+      [](Args a) {
+        return pointwise_loss("mse_loss", M::square(M::sub(a.tensor(0), a.tensor(1))), a.text(2),
+                              a.optional_tensor(3));
+      },
+      {.domain = floating,
+       .places = kFunctional,
+       .doc = "Squared difference, averaged, summed or as it is."});
+  r.composite(
+      "l1_loss(Tensor input, Tensor target, *, str reduction='mean', Tensor? weight=None) -> "
+      "Tensor",
+      [](Args a) {
+        return pointwise_loss("l1_loss", M::abs(M::sub(a.tensor(0), a.tensor(1))), a.text(2),
+                              a.optional_tensor(3));
+      },
+      {.domain = floating,
+       .places = kFunctional,
+       .doc = "Absolute difference, averaged, summed or as it is."});
+  r.composite(
+      "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, *, str "
+      "reduction='mean', Tensor? pos_weight=None) -> Tensor",
+      logits_expansion,
+      {.domain = floating,
+       .places = kFunctional,
+       .doc = "-(p t log s(x) + (1 - t) log(1 - s(x))), s the sigmoid, p the weight of positives; "
+              "without overflow."});
+  r.composite(
+      "nll_loss(Tensor input, Tensor target, Tensor? weight=None, *, int ignore_index=-100, "
       "str reduction='mean') -> Tensor",
       nll_expansion,
       {.domain = floating,
+       .places = kFunctional,
        .doc = "-x at the target class; x holds log probabilities [n, classes, ...]."});
   r.composite(
-      "cross_entropy(Tensor x, Tensor target, Tensor? weight=None, int ignore_index=-100, "
+      "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, *, int ignore_index=-100, "
       "str reduction='mean', float label_smoothing=0.0) -> Tensor",
       cross_entropy_expansion,
-      {.domain = floating, .doc = "nll_loss of log_softmax(x), with label smoothing."});
+      {.domain = floating,
+       .places = kFunctional,
+       .doc = "nll_loss of log_softmax(x), with label smoothing."});
 }
 
 }  // namespace lathe

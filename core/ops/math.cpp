@@ -54,32 +54,34 @@ Expr remainder_body(Expr x, Expr y) {
 }
 
 void add_binary(Rows& r) {
-  r.elementwise("add(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return x + y; },
-                {.doc = "x + y, element by element."});
-  r.elementwise("sub(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return x - y; },
+  r.elementwise("add(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
+                [](Expr x, Expr y) { return x + y; }, {.doc = "x + y, element by element."});
+  r.elementwise("sub(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
+                [](Expr x, Expr y) { return x - y; },
                 {.domain = kArithmetic, .doc = "x - y, element by element."});
-  r.elementwise("mul(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return x * y; },
-                {.doc = "x * y, element by element."});
-  r.elementwise("div(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return x / y; },
+  r.elementwise("mul(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
+                [](Expr x, Expr y) { return x * y; }, {.doc = "x * y, element by element."});
+  r.elementwise("div(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
+                [](Expr x, Expr y) { return x / y; },
                 {.domain = floating,
                  .promote = Promote::to_float,
                  .doc = "x / y; integers are divided as floats."});
   r.elementwise(
-      "fma(Tensor x, Tensor y, Tensor z) -> Tensor",
+      "fma(Tensor|Scalar input, Tensor|Scalar other, Tensor|Scalar addend) -> Tensor",
       [](Expr x, Expr y, Expr z) { return fma(x, y, z); },
       {.domain = floating, .promote = Promote::to_float, .doc = "x * y + z with one rounding."});
-  r.elementwise("lerp(Tensor x, Tensor y, Tensor weight) -> Tensor",
+  r.elementwise("lerp(Tensor input, Tensor end, Tensor|Scalar weight) -> Tensor",
                 [](Expr x, Expr y, Expr w) { return x + w * (y - x); },
                 {.domain = floating,
                  .promote = Promote::to_float,
                  .doc = "x + weight * (y - x): from x to y as weight goes from 0 to 1."});
   r.elementwise(
-      "floor_divide(Tensor x, Tensor y) -> Tensor", floor_divide_body,
+      "floor_divide(Tensor|Scalar input, Tensor|Scalar other) -> Tensor", floor_divide_body,
       {.domain = kReal,
        .no_grad = true,
        .doc = "The largest integer not above x / y, as Python's //. An integer division by "
               "zero is a ValueError."});
-  r.elementwise("remainder(Tensor x, Tensor y) -> Tensor", remainder_body,
+  r.elementwise("remainder(Tensor|Scalar input, Tensor|Scalar other) -> Tensor", remainder_body,
                 {.domain = kReal,
                  .saves = save_x(0) | save_x(1),
                  .grad =
@@ -91,42 +93,49 @@ void add_binary(Rows& r) {
                        return out;
                      },
                  .doc = "x modulo y, with the sign of y, as Python's %."});
-  r.elementwise("fmod(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return fmod(x, y); },
+  r.elementwise("fmod(Tensor input, Tensor|Scalar other) -> Tensor",
+                [](Expr x, Expr y) { return fmod(x, y); },
                 {.domain = floating,
                  .promote = Promote::to_float,
                  .doc = "x modulo y, with the sign of x, as C's fmod; exact."});
-  r.elementwise("pow(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return pow(x, y); },
+  r.elementwise("pow(Tensor|Scalar input, Tensor|Scalar exponent) -> Tensor",
+                [](Expr x, Expr y) { return pow(x, y); },
                 {.domain = floating, .promote = Promote::to_float, .doc = "x to the power y."});
-  r.elementwise("atan2(Tensor y, Tensor x) -> Tensor", [](Expr y, Expr x) { return atan2(y, x); },
+  r.elementwise("atan2(Tensor input, Tensor other) -> Tensor",
+                [](Expr y, Expr x) { return atan2(y, x); },
                 {.domain = floating,
                  .promote = Promote::to_float,
                  .doc = "Angle of the point (x, y), in radians, in [-pi, pi]."});
   r.elementwise(
-      "maximum(Tensor x, Tensor y) -> Tensor", maximum_body,
+      "maximum(Tensor input, Tensor|Scalar other) -> Tensor", maximum_body,
       {.domain = real_dtypes,
        .saves = save_x(0) | save_x(1),
        .grad =
            [](Grad g) { return extremum_grad(g, M::gt(g.x(0), g.x(1)), M::eq(g.x(0), g.x(1))); },
        .doc = "The larger of x and y; NaN if either is NaN."});
   r.elementwise(
-      "minimum(Tensor x, Tensor y) -> Tensor", minimum_body,
+      "minimum(Tensor input, Tensor|Scalar other) -> Tensor", minimum_body,
       {.domain = real_dtypes,
        .saves = save_x(0) | save_x(1),
        .grad =
            [](Grad g) { return extremum_grad(g, M::lt(g.x(0), g.x(1)), M::eq(g.x(0), g.x(1))); },
        .doc = "The smaller of x and y; NaN if either is NaN."});
   // The plain selections of the scalar language, so that derivatives made of them are ordinary ops.
-  r.elementwise("pmin(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return pmin(x, y); },
-                {.domain = kReal, .doc = "x < y ? x : y exactly; a NaN gives y."});
-  r.elementwise("pmax(Tensor x, Tensor y) -> Tensor", [](Expr x, Expr y) { return pmax(x, y); },
-                {.domain = kReal, .doc = "x > y ? x : y exactly; a NaN gives y."});
-  r.elementwise("clamp_min(Tensor x, Tensor min) -> Tensor",
+  r.elementwise(
+      "pmin(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
+      [](Expr x, Expr y) { return pmin(x, y); },
+      {.domain = kReal, .places = kNowhere, .doc = "x < y ? x : y exactly; a NaN gives y."});
+  r.elementwise(
+      "pmax(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
+      [](Expr x, Expr y) { return pmax(x, y); },
+      {.domain = kReal, .places = kNowhere, .doc = "x > y ? x : y exactly; a NaN gives y."});
+  r.elementwise("clamp_min(Tensor input, Tensor|Scalar min) -> Tensor",
                 [](Expr x, Expr m) { return select(lt(x, m), m, x); },
                 {.domain = kReal, .doc = "x, or min where x is smaller."});
-  r.elementwise("clamp_max(Tensor x, Tensor max) -> Tensor",
+  r.elementwise("clamp_max(Tensor input, Tensor|Scalar max) -> Tensor",
                 [](Expr x, Expr m) { return select(lt(m, x), m, x); },
                 {.domain = kReal, .doc = "x, or max where x is larger."});
-  r.composite("clamp(Tensor x, Tensor? min=None, Tensor? max=None) -> Tensor",
+  r.composite("clamp(Tensor input, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
                 if (a.none(1) && a.none(2))
@@ -139,7 +148,7 @@ void add_binary(Rows& r) {
                 if (!a.none(2)) x = M::clamp_max(x, a[2]);
                 return {x};
               },
-              {.doc = "x limited to [min, max]."});
+              {.inplace = true, .moves = true, .doc = "input limited to [min, max]."});
 }
 
 struct UnaryRow {
@@ -177,35 +186,37 @@ void add_functions(Rows& r) {
   for (const UnaryRow& f : kFunctions) {
     std::string schema(f.name);
     Prim prim = f.prim;
-    r.elementwise(schema + "(Tensor x) -> Tensor", [prim](Expr x) { return unary(prim, x); },
+    r.elementwise(schema + "(Tensor input) -> Tensor", [prim](Expr x) { return unary(prim, x); },
                   {.domain = floating, .promote = Promote::to_float, .doc = f.doc});
   }
-  r.elementwise("exp(Tensor x) -> Tensor", [](Expr x) { return exp(x); },
+  r.elementwise("exp(Tensor input) -> Tensor", [](Expr x) { return exp(x); },
                 {.domain = differentiable,
                  .promote = Promote::to_float,
                  .saves = save_y(0),
                  .grad = [](Grad g) { return Grads{M::mul(g.dy(), conjugate(g.y()))}; },
                  .doc = "e to the power x."});
-  r.elementwise("tanh(Tensor x) -> Tensor", [](Expr x) { return tanh(x); },
+  r.elementwise("tanh(Tensor input) -> Tensor", [](Expr x) { return tanh(x); },
                 {.domain = floating,
                  .promote = Promote::to_float,
                  .saves = save_y(0),
                  .grad = [](Grad g) { return Grads{M::mul(g.dy(), M::sub(1, M::square(g.y())))}; },
+                 .places = kEverywhere,
                  .doc = "Hyperbolic tangent."});
   r.elementwise(
-      "sigmoid(Tensor x) -> Tensor", [](Expr x) { return sigmoid(x); },
+      "sigmoid(Tensor input) -> Tensor", [](Expr x) { return sigmoid(x); },
       {.domain = floating,
        .promote = Promote::to_float,
        .saves = save_y(0),
        .grad = [](Grad g) { return Grads{M::mul(M::mul(g.dy(), M::sub(1, g.y())), g.y())}; },
+       .places = kEverywhere,
        .doc = "1 / (1 + exp(-x))."});
-  r.elementwise("sqrt(Tensor x) -> Tensor", [](Expr x) { return sqrt(x); },
+  r.elementwise("sqrt(Tensor input) -> Tensor", [](Expr x) { return sqrt(x); },
                 {.domain = floating,
                  .promote = Promote::to_float,
                  .saves = save_y(0),
                  .grad = [](Grad g) { return Grads{M::div(g.dy(), M::mul(g.y(), 2))}; },
                  .doc = "Square root; NaN below 0."});
-  r.elementwise("rsqrt(Tensor x) -> Tensor", [](Expr x) { return 1.0 / sqrt(x); },
+  r.elementwise("rsqrt(Tensor input) -> Tensor", [](Expr x) { return 1.0 / sqrt(x); },
                 {.domain = floating,
                  .promote = Promote::to_float,
                  .doc = "1 / sqrt(x), the square root rounded first."});
@@ -225,9 +236,9 @@ Expr rounding(Expr x, F f) {
 Tensor zero_like_dy(Grad g) { return M::mul(g.dy(), 0); }
 
 void add_simple(Rows& r) {
-  r.elementwise("neg(Tensor x) -> Tensor", [](Expr x) { return -x; },
+  r.elementwise("neg(Tensor input) -> Tensor", [](Expr x) { return -x; },
                 {.domain = kArithmetic, .doc = "-x."});
-  r.elementwise("abs(Tensor x) -> Tensor", [](Expr x) { return abs(x); },
+  r.elementwise("abs(Tensor input) -> Tensor", [](Expr x) { return abs(x); },
                 {.domain = kArithmetic,
                  .promote = Promote::real,
                  .saves = save_x(0) | save_y(0),
@@ -240,49 +251,50 @@ void add_simple(Rows& r) {
                        return Grads{M::mul(g.x(0), scale)};
                      },
                  .doc = "Absolute value; of a complex number, its modulus."});
-  r.elementwise("sign(Tensor x) -> Tensor", sign_body,
+  r.elementwise("sign(Tensor input) -> Tensor", sign_body,
                 {.domain = real_dtypes,
                  .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
                  .doc = "-1, 0 or 1; a NaN and a zero stay as they are."});
-  r.elementwise("square(Tensor x) -> Tensor", [](Expr x) { return x * x; },
+  r.elementwise("square(Tensor input) -> Tensor", [](Expr x) { return x * x; },
                 {.domain = kArithmetic, .doc = "x * x."});
-  r.elementwise("reciprocal(Tensor x) -> Tensor", [](Expr x) { return 1.0 / x; },
+  r.elementwise("reciprocal(Tensor input) -> Tensor", [](Expr x) { return 1.0 / x; },
                 {.domain = floating,
                  .promote = Promote::to_float,
                  .saves = save_y(0),
                  .grad = [](Grad g) { return Grads{M::neg(M::mul(g.dy(), M::square(g.y())))}; },
                  .doc = "1 / x."});
-  r.elementwise("floor(Tensor x) -> Tensor",
+  r.elementwise("floor(Tensor input) -> Tensor",
                 [](Expr x) { return rounding(x, [](Expr v) { return floor(v); }); },
                 {.domain = kReal,
                  .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
                  .doc = "Largest integer not above x."});
-  r.elementwise("ceil(Tensor x) -> Tensor",
+  r.elementwise("ceil(Tensor input) -> Tensor",
                 [](Expr x) { return rounding(x, [](Expr v) { return ceil(v); }); },
                 {.domain = kReal,
                  .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
                  .doc = "Smallest integer not below x."});
-  r.elementwise("trunc(Tensor x) -> Tensor",
+  r.elementwise("trunc(Tensor input) -> Tensor",
                 [](Expr x) { return rounding(x, [](Expr v) { return trunc(v); }); },
                 {.domain = kReal,
                  .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
                  .doc = "x without its fraction."});
-  r.elementwise("round(Tensor x) -> Tensor",
+  r.elementwise("round(Tensor input) -> Tensor",
                 [](Expr x) { return rounding(x, [](Expr v) { return rint(v); }); },
                 {.domain = kReal,
                  .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
                  .doc = "Nearest integer, ties to even."});
-  r.elementwise("clone(Tensor x) -> Tensor", [](Expr x) { return x; }, {.doc = "A copy of x."});
+  r.elementwise("clone(Tensor input) -> Tensor", [](Expr x) { return x; }, {.doc = "A copy of x."});
   r.elementwise(
-      "cast(Tensor x, dtype dtype) -> Tensor", [](Expr x) { return x; },
+      "cast(Tensor input, dtype dtype) -> Tensor", [](Expr x) { return x; },
       {.promote = Promote::attribute,
        .grad = [](Grad g) { return Grads{M::cast(g.dy(), g.dtype(0))}; },
+       .places = kNowhere,
        .doc = "x converted to another dtype. Floats go to integers by truncation, saturating; "
               "NaN gives 0."});
 }
 
 void add_complex(Rows& r) {
-  r.elementwise("real(Tensor x) -> Tensor",
+  r.elementwise("real(Tensor input) -> Tensor",
                 [](Expr x) { return is_complex(x.dtype()) ? real(x) : x; },
                 {.promote = Promote::real,
                  .grad =
@@ -291,16 +303,16 @@ void add_complex(Rows& r) {
                        return Grads{M::complex(g.dy(), zero_like_dy(g))};
                      },
                  .doc = "Real part."});
-  r.elementwise("imag(Tensor x) -> Tensor", [](Expr x) { return imag(x); },
+  r.elementwise("imag(Tensor input) -> Tensor", [](Expr x) { return imag(x); },
                 {.domain = complexes,
                  .promote = Promote::real,
                  .grad = [](Grad g) { return Grads{M::complex(zero_like_dy(g), g.dy())}; },
                  .doc = "Imaginary part."});
-  r.elementwise("conj(Tensor x) -> Tensor",
+  r.elementwise("conj(Tensor input) -> Tensor",
                 [](Expr x) { return is_complex(x.dtype()) ? complex(real(x), -imag(x)) : x; },
                 {.grad = [](Grad g) { return Grads{M::conj(g.dy())}; },
                  .doc = "Complex conjugate; a real x as it is."});
-  r.elementwise("complex(Tensor re, Tensor im) -> Tensor",
+  r.elementwise("complex(Tensor real, Tensor imag) -> Tensor",
                 [](Expr re, Expr im) { return complex(re, im); },
                 {.domain = {DType::f32},
                  .promote = Promote::complex,

@@ -26,36 +26,49 @@ void add_activations(Rows& r) {
     e.doc = doc;
     return e;
   };
-  r.elementwise("relu(Tensor x) -> Tensor", [](Expr x) { return select(le(x, 0), 0, x); },
+  auto in_functional = [](Extra e) {
+    e.places = kFunctional;
+    e.inplace_argument = true;
+    return e;
+  };
+  auto nowhere = [](Extra e) {
+    e.places = kNowhere;
+    return e;
+  };
+  r.elementwise("relu(Tensor input) -> Tensor", [](Expr x) { return select(le(x, 0), 0, x); },
                 {.domain = real_numbers,
                  .saves = save_y(0),
                  .grad = [](Grad g) { return Grads{M::where(M::le(g.y(), 0), 0, g.dy())}; },
+                 .places = kEverywhere,
+                 .inplace_argument = true,
                  .doc = "max(x, 0); NaN stays NaN; the derivative at 0 is 0."});
   r.elementwise(
-      "leaky_relu(Tensor x, float slope=0.01) -> Tensor",
+      "leaky_relu(Tensor input, float negative_slope=0.01) -> Tensor",
       [](Expr x, Expr slope) { return select(lt(0, x), x, x * slope); },
-      with("x where positive, else slope * x."));
+      in_functional(with("x where positive, else negative_slope * x.")));
   r.elementwise(
-      "silu(Tensor x) -> Tensor", [](Expr x) { return x * sigmoid(x); }, with("x * sigmoid(x)."));
-  r.elementwise("softplus(Tensor x) -> Tensor",
+      "silu(Tensor input) -> Tensor", [](Expr x) { return x * sigmoid(x); },
+      in_functional(with("x * sigmoid(x).")));
+  r.elementwise("softplus(Tensor input) -> Tensor",
                 [](Expr x) { return select(lt(0, x), x, 0) + log1p(exp(-abs(x))); },
                 {.domain = floating,
                  .promote = Promote::to_float,
                  .saves = save_x(0),
                  .grad = [](Grad g) { return Grads{M::mul(g.dy(), M::sigmoid(g.x(0)))}; },
+                 .places = kFunctional,
                  .doc = "log(1 + exp(x)), without overflow."});
   r.elementwise(
-      "gelu_erf(Tensor x) -> Tensor",
+      "gelu_erf(Tensor input) -> Tensor",
       [](Expr x) { return 0.5 * x * (1.0 + erf(x * std::numbers::sqrt2 * 0.5)); },
-      with("0.5 x (1 + erf(x / sqrt(2))) (Hendrycks and Gimpel 2016)."));
+      nowhere(with("0.5 x (1 + erf(x / sqrt(2))) (Hendrycks and Gimpel 2016).")));
   r.elementwise(
-      "gelu_tanh(Tensor x) -> Tensor",
+      "gelu_tanh(Tensor input) -> Tensor",
       [](Expr x) {
         double c = std::sqrt(2 / std::numbers::pi);
         return 0.5 * x * (1.0 + tanh(c * (x + 0.044715 * x * x * x)));
       },
-      with("The tanh approximation of gelu (Hendrycks and Gimpel 2016)."));
-  r.composite("gelu(Tensor x, str approximate='none') -> Tensor",
+      nowhere(with("The tanh approximation of gelu (Hendrycks and Gimpel 2016).")));
+  r.composite("gelu(Tensor input, *, str approximate='none') -> Tensor",
               [](Args a) -> Outputs {
                 if (a.text(1) == "none") return {N::gelu_erf(a.tensor(0))};
                 if (a.text(1) == "tanh") return {N::gelu_tanh(a.tensor(0))};
@@ -65,8 +78,34 @@ void add_activations(Rows& r) {
                                   .expected = "'none' or 'tanh'",
                                   .next = "leave the argument out for the exact one"});
               },
-              {.doc = "Gaussian error linear unit, exact by erf or by the tanh approximation."});
+              {.places = kFunctional | kFunction,
+               .moves = true,
+               .doc = "Gaussian error linear unit, exact by erf or by the tanh approximation."});
 }
+
+}  // namespace
+
+void require_off(std::string_view op, std::string_view param, const Arg& flag) {
+  if (flag.flag_)
+    throw UnsupportedError({.op = std::string(op),
+                            .problem = absl::StrCat(param, "=True is not supported yet"),
+                            .got = absl::StrCat(param, "=True"),
+                            .expected = absl::StrCat(param, "=False"),
+                            .next = "leave the argument out"});
+}
+
+void require_row_major(std::string_view op, const Arg& format) {
+  if (format.none()) return;
+  std::string_view name = format.text_;
+  if (name == "contiguous_format" || name == "preserve_format") return;
+  throw UnsupportedError({.op = std::string(op),
+                          .problem = "tensors are row-major: this memory format does not exist",
+                          .got = std::string(name),
+                          .expected = "contiguous_format or preserve_format",
+                          .next = "leave memory_format out: graphs choose layouts by themselves"});
+}
+
+namespace {
 
 /// x - max(x) along dim, a float; the maximum takes no part in the derivative.
 Tensor shifted(const Tensor& given, Int dim) {
@@ -80,7 +119,7 @@ Tensor shifted(const Tensor& given, Int dim) {
 }
 
 void add_softmax(Rows& r) {
-  r.composite("softmax(Tensor x, int dim) -> Tensor",
+  r.composite("softmax(Tensor input, int dim) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
                 if (x.rank() == 0) return {create_ops<Tensor>::ones_like(as_float(x))};
@@ -89,7 +128,7 @@ void add_softmax(Rows& r) {
                 return {M::mul(e, M::reciprocal(R::sum(e, {a.integer(1)}, true)))};
               },
               {.doc = "exp(x) / sum(exp(x)) along dim, without overflow."});
-  r.composite("log_softmax(Tensor x, int dim) -> Tensor",
+  r.composite("log_softmax(Tensor input, int dim) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
                 if (x.rank() == 0) return {create_ops<Tensor>::zeros_like(as_float(x))};
@@ -187,14 +226,31 @@ Outputs dropout_expansion(Args a) {
                       .expected = "0 to 1",
                       .next = "divide per cents by 100"});
   if (!a.flag(2) || p == 0) return {x};
-  Tensor mask = create_ops<Tensor>::bernoulli(x.shape(), 1 - p, x.dtype(), x.device());
-  return {M::mul(x, M::mul(mask, p == 1 ? 0.0 : 1 / (1 - p)))};
+  const DType compute = compute_type(x.dtype());
+  Tensor mask = create_ops<Tensor>::bernoulli(x.shape(), 1 - p, compute, x.device());
+  Tensor y = M::mul(x, M::mul(mask, p == 1 ? 0.0 : 1 / (1 - p)));
+  return {compute == x.dtype() ? y : M::cast(y, x.dtype())};
+}
+
+[[noreturn]] void refuse_argument(std::string_view op, std::string_view what) {
+  throw UnsupportedError({.op = std::string(op),
+                          .problem = absl::StrCat(what, " is not supported yet"),
+                          .got = std::string(what),
+                          .expected = "the default",
+                          .next = "leave the argument out"});
+}
+
+void require_one(std::string_view op, std::string_view param, const Shape& given) {
+  for (Int v : given)
+    if (!(v == Int(1))) refuse_argument(op, absl::StrCat(param, "=", to_string(given)));
 }
 
 /// All windows of x padded by `border`, as two last axes.
 Tensor pooled_windows(Args a, std::string_view op, double border) {
   Tensor x = a.tensor(0);
   Shape kernel = a.ints(1), stride = a.none(2) ? kernel : a.ints(2), pad = a.ints(3);
+  if (stride.empty()) stride = kernel;
+  if (stride.size() == 1) stride.push_back(stride[0]);
   for (size_t i = 0; i < 2; ++i)
     if (!require(Relation::le, pad[i] * 2, kernel[i]))
       throw ValueError(
@@ -204,25 +260,39 @@ Tensor pooled_windows(Args a, std::string_view op, double border) {
            .expected = "padding of at most half the kernel",
            .next = "pad the input with pad() first"});
   if (!identical(pad[0], Int(0)) || !identical(pad[1], Int(0)))
-    x = S::pad(x, {pad[1], pad[1], pad[0], pad[0]}, border);
+    x = S::constant_pad_nd(x, {pad[1], pad[1], pad[0], pad[0]}, border);
   return S::windows(x, kernel, stride);
 }
 
 void add_pooling(Rows& r) {
-  r.composite("max_pool2d(Tensor x, int[2] kernel, int[2]? stride=None, int[2] pad=0) -> Tensor",
-              [](Args a) -> Outputs {
-                constexpr double kLow = -std::numeric_limits<double>::infinity();
-                Tensor w = pooled_windows(a, "max_pool2d", kLow);
-                // The first largest element of a window takes its gradient.
-                return {std::get<0>(R::max_dim(S::flatten(w, -2, -1), -1))};
-              },
-              {.domain = floating, .doc = "Largest element of each window of x[..., h, w]."});
   r.composite(
-      "avg_pool2d(Tensor x, int[2] kernel, int[2]? stride=None, int[2] pad=0) -> Tensor",
+      "max_pool2d(Tensor input, int[2] kernel_size, int[]? stride=None, int[2] padding=0, "
+      "int[2] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor",
       [](Args a) -> Outputs {
+        require_one("max_pool2d", "dilation", a.ints(4));
+        require_off("max_pool2d", "ceil_mode", a[5]);
+        require_off("max_pool2d", "return_indices", a[6]);
+        constexpr double kLow = -std::numeric_limits<double>::infinity();
+        Tensor w = pooled_windows(a, "max_pool2d", kLow);
+        // The first largest element of a window takes its gradient.
+        return {std::get<0>(R::max_dim(S::flatten(w, -2, -1), -1))};
+      },
+      {.domain = floating,
+       .places = kFunctional | kFunction,
+       .moves = true,
+       .doc = "Largest element of each window of x[..., h, w]."});
+  r.composite(
+      "avg_pool2d(Tensor input, int[2] kernel_size, int[]? stride=None, int[2] padding=0, bool "
+      "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+      [](Args a) -> Outputs {
+        require_off("avg_pool2d", "ceil_mode", a[4]);
+        if (!a.flag(5)) refuse_argument("avg_pool2d", "count_include_pad=False");
+        if (!a.none(6)) refuse_argument("avg_pool2d", "divisor_override");
         return {R::mean(pooled_windows(a, "avg_pool2d", 0), {Int(-2), Int(-1)})};
       },
-      {.domain = floating, .doc = "Mean of each window of x[..., h, w]; padding counts as 0."});
+      {.domain = floating,
+       .places = kFunctional,
+       .doc = "Mean of each window of x[..., h, w]; padding counts as 0."});
 }
 
 }  // namespace
@@ -232,18 +302,26 @@ void add_nn_rows(Rows& r) {
   add_softmax(r);
   add_pooling(r);
   r.composite(
-      "layer_norm(Tensor x, int[] shape, Tensor? w=None, Tensor? b=None, float eps=1e-05) -> "
-      "Tensor",
+      "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
+      "float eps=1e-05) -> Tensor",
       layer_norm_expansion,
-      {.doc = "(x - mean) / sqrt(var + eps) over the last axes, then w and b (Ba et al. 2016)."});
+      {.places = kFunctional | kFunction,
+       .doc = "(x - mean) / sqrt(var + eps) over the last axes, then weight and bias (Ba et al. "
+              "2016)."});
   r.composite(
-      "batch_norm(Tensor x, Tensor? w, Tensor? b, Tensor(!)? mean, Tensor(!)? var, "
-      "bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
+      "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor(!)? running_mean, "
+      "Tensor(!)? running_var, bool training, float momentum, float eps, bool "
+      "cudnn_enabled=False) -> Tensor",
       batch_norm_expansion,
-      {.doc = "Normalisation a channel over batch and space (Ioffe and Szegedy 2015); in training "
+      {.places = kFunction,
+       .doc = "Normalisation a channel over batch and space (Ioffe and Szegedy 2015); in training "
               "the running mean and (unbiased) variance move by momentum."});
-  r.composite("dropout(Tensor x, float p=0.5, bool training=True) -> Tensor", dropout_expansion,
-              {.doc = "In training, zeros with probability p and the rest scaled by 1 / (1 - p)."});
+  r.composite("dropout(Tensor input, float p=0.5, bool training=True) -> Tensor", dropout_expansion,
+              {.places = kFunctional,
+               .inplace = true,
+               .inplace_argument = true,
+               .moves = true,
+               .doc = "In training, zeros with probability p and the rest scaled by 1 / (1 - p)."});
 }
 
 }  // namespace lathe

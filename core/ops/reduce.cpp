@@ -141,7 +141,7 @@ Grads cumprod_grad(Grad g) {
 }
 
 void add_monoids(Rows& r) {
-  r.reduce("sum(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor",
+  r.reduce("sum(Tensor input, int[]? dim=None, bool keepdim=False) -> Tensor",
            monoid(zero, [](Expr a, Expr b) { return a + b; }),
            {.promote = Promote::sum,
             .grad = [](Grad g) { return Grads{S::expand(unreduce(g, g.dy()), g.shape(0))}; },
@@ -149,32 +149,32 @@ void add_monoids(Rows& r) {
                    "docs/architecture.md."});
   Monoid mean = monoid(zero, [](Expr a, Expr b) { return a + b; });
   mean.finish = [](Exprs s, Expr n) { return Exprs{s[0] / cast(n, s[0].dtype())}; };
-  r.reduce("mean(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor", mean,
+  r.reduce("mean(Tensor input, int[]? dim=None, bool keepdim=False) -> Tensor", mean,
            {.domain = floating,
             .grad =
                 [](Grad g) {
                   return Grads{S::expand(M::div(unreduce(g, g.dy()), count_of(g)), g.shape(0))};
                 },
             .doc = "Arithmetic mean over the axes of dim; NaN of no elements."});
-  r.reduce("prod(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor",
+  r.reduce("prod(Tensor input, int[]? dim=None, bool keepdim=False) -> Tensor",
            monoid(one, [](Expr a, Expr b) { return a * b; }),
            {.domain = real_dtypes,
             .promote = Promote::sum,
             .saves = save_x(0),
             .grad = prod_grad,
             .doc = "Product over the axes of dim."});
-  r.reduce("amax(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor", extremum(true),
+  r.reduce("amax(Tensor input, int[] dim=[], bool keepdim=False) -> Tensor", extremum(true),
            {.domain = real_dtypes,
             .saves = save_x(0) | save_y(0),
             .grad = extremum_grad,
             .doc = "Largest element over the axes of dim; NaN if there is one."});
-  r.reduce("amin(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor", extremum(false),
+  r.reduce("amin(Tensor input, int[] dim=[], bool keepdim=False) -> Tensor", extremum(false),
            {.domain = real_dtypes,
             .saves = save_x(0) | save_y(0),
             .grad = extremum_grad,
             .doc = "Smallest element over the axes of dim; NaN if there is one."});
   auto truth = [](Exprs x) { return Exprs{x[0].dtype() == DType::bool_ ? x[0] : ne(x[0], 0)}; };
-  r.reduce("any(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor",
+  r.reduce("any(Tensor input, int[]? dim=None, bool keepdim=False) -> Tensor",
            {.unit = [](DType) { return Exprs{constant(DType::bool_, 0)}; },
             .lift = truth,
             .combine = [](Exprs a, Exprs b) { return Exprs{a[0] | b[0]}; },
@@ -183,7 +183,7 @@ void add_monoids(Rows& r) {
             .promote = Promote::boolean,
             .no_grad = true,
             .doc = "True if an element is nonzero."});
-  r.reduce("all(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor",
+  r.reduce("all(Tensor input, int[]? dim=None, bool keepdim=False) -> Tensor",
            {.unit = [](DType) { return Exprs{constant(DType::bool_, 1)}; },
             .lift = truth,
             .combine = [](Exprs a, Exprs b) { return Exprs{a[0] & b[0]}; },
@@ -196,26 +196,27 @@ void add_monoids(Rows& r) {
 
 void add_picks(Rows& r) {
   r.reduce(
-      "argmax(Tensor x, int? dim=None, bool keepdim=False) -> Tensor", picking(true, Give::index),
+      "argmax(Tensor input, int? dim=None, bool keepdim=False) -> Tensor",
+      picking(true, Give::index),
       {.domain = real_dtypes,
        .promote = Promote::index,
        .no_grad = true,
        .doc = "Index of the largest element along dim (of the flattened input if None); the lowest "
               "such index; a NaN counts as largest."});
-  r.reduce("argmin(Tensor x, int? dim=None, bool keepdim=False) -> Tensor",
+  r.reduce("argmin(Tensor input, int? dim=None, bool keepdim=False) -> Tensor",
            picking(false, Give::index),
            {.domain = real_dtypes,
             .promote = Promote::index,
             .no_grad = true,
             .doc = "Index of the smallest element along dim; the lowest such index; a NaN counts "
                    "as smallest."});
-  r.reduce("max_dim(Tensor x, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+  r.reduce("max.dim(Tensor input, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
            picking(true, Give::both),
            {.domain = real_dtypes,
             .saves = save_y(1),
             .grad = pick_grad,
             .doc = "Largest element along dim, and its lowest index."});
-  r.reduce("min_dim(Tensor x, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+  r.reduce("min.dim(Tensor input, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
            picking(false, Give::both),
            {.domain = real_dtypes,
             .saves = save_y(1),
@@ -223,31 +224,37 @@ void add_picks(Rows& r) {
             .doc = "Smallest element along dim, and its lowest index."});
 }
 
+/// A correction that is no integer asks for the count as a number.
+double number_of(Int n) { return static_cast<double>(n.value()); }
+
 Outputs var_expansion(Args a) {
   Tensor x = a.tensor(0);
   Int n = 1;
-  auto mask = reduced_axes(get_op("sum"), Args(a.begin(), 3), x.rank());
+  auto mask = reduced_axes(*R::sum.op(), Args(a.begin(), 3), x.rank());
   for (int i = 0; i < x.rank(); ++i)
     if (mask[static_cast<size_t>(i)]) n *= x.size(i);
-  Shape dims = a.ints(1);
+  Shape dims = a.none(1) ? Shape{} : a.ints(1);
   Tensor mean = R::mean(x, dims, true);
-  Tensor total = R::sum(M::square(M::sub(x, mean)), dims, a.flag(2));
-  return {M::div(total, max(n - a.integer(3), Int(0)))};
+  Tensor total = R::sum(M::square(M::sub(x, mean)), dims, a.flag(3));
+  if (a[2].tag == Tag::real) return {M::div(total, std::max(number_of(n) - a.real(2), 0.0))};
+  return {M::div(total, max(n - (a.none(2) ? Int(1) : a.integer(2)), Int(0)))};
 }
 
 void add_statistics(Rows& r) {
   r.composite(
-      "var(Tensor x, int[] dim=[], bool keepdim=False, int correction=1) -> Tensor", var_expansion,
+      "var(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor",
+      var_expansion,
       {.doc = "Sum of squared distances from the mean, over (count - correction). Two passes."});
-  r.composite("std(Tensor x, int[] dim=[], bool keepdim=False, int correction=1) -> Tensor",
-              [](Args a) -> Outputs {
-                // Where all elements are equal, the root has no slope: its gradient is 0 there.
-                Tensor v = var_expansion(a)[0], equal = M::eq(v, 0);
-                return {M::where(equal, 0, M::sqrt(M::where(equal, 1, v)))};
-              },
-              {.doc = "Square root of var; its gradient is 0 where that is 0."});
   r.composite(
-      "logsumexp(Tensor x, int[] dim=[], bool keepdim=False) -> Tensor",
+      "std(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor",
+      [](Args a) -> Outputs {
+        // Where all elements are equal, the root has no slope: its gradient is 0 there.
+        Tensor v = var_expansion(a)[0], equal = M::eq(v, 0);
+        return {M::where(equal, 0, M::sqrt(M::where(equal, 1, v)))};
+      },
+      {.doc = "Square root of var; its gradient is 0 where that is 0."});
+  r.composite(
+      "logsumexp(Tensor input, int[] dim=[], bool keepdim=False) -> Tensor",
       [](Args a) -> Outputs {
         Tensor x = as_float(a.tensor(0));
         Shape dims = a.ints(1);
@@ -262,7 +269,8 @@ void add_statistics(Rows& r) {
         return {a.flag(2) ? y : S::squeeze(y, dims.empty() ? all_axes(x.rank()) : dims)};
       },
       {.doc = "log(sum(exp(x))), without overflow: the largest element is taken out first."});
-  r.scan("cumsum(Tensor x, int dim) -> Tensor", monoid(zero, [](Expr a, Expr b) { return a + b; }),
+  r.scan("cumsum(Tensor input, int dim) -> Tensor",
+         monoid(zero, [](Expr a, Expr b) { return a + b; }),
          {.promote = Promote::sum,
           .grad =
               [](Grad g) {
@@ -270,7 +278,8 @@ void add_statistics(Rows& r) {
                 return Grads{tail_sums(g.dy(), g.axis(1, 0))};
               },
           .doc = "Running sum along dim, from the left."});
-  r.scan("cumprod(Tensor x, int dim) -> Tensor", monoid(one, [](Expr a, Expr b) { return a * b; }),
+  r.scan("cumprod(Tensor input, int dim) -> Tensor",
+         monoid(one, [](Expr a, Expr b) { return a * b; }),
          {.domain = real_dtypes,
           .promote = Promote::sum,
           .saves = save_x(0) | save_y(0),

@@ -220,15 +220,17 @@ Grads windows_grad(Grad g) {
 }
 
 void add_views(Rows& r) {
-  r.view("view(Tensor x, int[] shape) -> Tensor", view_geometry,
+  r.view("view(Tensor input, int[] size) -> Tensor", view_geometry,
          {.grad = [](Grad g) { return Grads{S::reshape(g.dy(), g.shape(0))}; },
+          .places = kMethod,
           .doc = "The same elements under another shape, without a copy. One size may be -1."});
-  r.view("expand(Tensor x, int[] shape) -> Tensor", expand_geometry,
+  r.view("expand(Tensor input, int[] size) -> Tensor", expand_geometry,
          {.grad = [](Grad g) { return Grads{g.dy()}; },  // summed to x's shape by the caller
           .overlaps = true,
+          .places = kMethod,
           .doc = "Axes of size 1 repeated without a copy; new axes may be added in front; -1 keeps "
                  "a size."});
-  r.view("permute(Tensor x, int[] dims) -> Tensor", permute_geometry,
+  r.view("permute(Tensor input, int[] dims) -> Tensor", permute_geometry,
          {.grad =
               [](Grad g) {
                 Shape dims = g.ints(1), back(dims.size(), Int(0));
@@ -238,17 +240,19 @@ void add_views(Rows& r) {
                 return Grads{S::permute(g.dy(), back)};
               },
           .doc = "Axes in another order."});
-  r.view("squeeze(Tensor x, int[] dim=[]) -> Tensor", squeeze_geometry,
+  r.view("squeeze(Tensor input, int[]? dim=None) -> Tensor", squeeze_geometry,
          {.grad = [](Grad g) { return Grads{S::reshape(g.dy(), g.shape(0))}; },
           .doc = "Without the axes of size 1 (those named in dim, or all)."});
-  r.view("unsqueeze(Tensor x, int dim) -> Tensor", unsqueeze_geometry,
+  r.view("unsqueeze(Tensor input, int dim) -> Tensor", unsqueeze_geometry,
          {.grad = [](Grad g) { return Grads{S::reshape(g.dy(), g.shape(0))}; },
           .doc = "With a new axis of size 1 at dim."});
-  r.view("slice(Tensor x, int dim, int? start=None, int? end=None, int step=1) -> Tensor",
-         slice_geometry, {.doc = "x[start:end:step] along dim, by Python's rules."});
-  r.view("windows(Tensor x, int[2] kernel, int[2] stride=1) -> Tensor", windows_geometry,
+  r.view("slice(Tensor input, int dim, int? start=None, int? end=None, int step=1) -> Tensor",
+         slice_geometry,
+         {.places = kNowhere, .doc = "x[start:end:step] along dim, by Python's rules."});
+  r.view("windows(Tensor input, int[2] kernel, int[2] stride=1) -> Tensor", windows_geometry,
          {.grad = windows_grad,
           .overlaps = true,
+          .places = kNowhere,
           .doc = "Every kernel[0] x kernel[1] window of the last two axes, as two new last axes."});
 }
 
@@ -355,15 +359,18 @@ Outputs narrow_expansion(Args a) {
 
 void add_composites(Rows& r) {
   r.composite(
-      "reshape(Tensor x, int[] shape) -> Tensor", reshape_expansion,
-      {.doc = "The same elements under another shape: a view where possible, else a copy."});
-  r.composite("contiguous(Tensor x) -> Tensor",
+      "reshape(Tensor input, int[] shape) -> Tensor", reshape_expansion,
+      {.moves = true,
+       .doc = "The same elements under another shape: a view where possible, else a copy."});
+  r.composite("contiguous(Tensor input) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
                 return {x.geometry().is_row_major() ? x : M::clone(x)};
               },
-              {.doc = "x itself if its elements lie in row-major order, else a copy that does."});
-  r.composite("transpose(Tensor x, int dim0, int dim1) -> Tensor",
+              {.places = kMethod,
+               .moves = true,
+               .doc = "x itself if its elements lie in row-major order, else a copy that does."});
+  r.composite("transpose(Tensor input, int dim0, int dim1) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
                 int i = normalise_axis("transpose", a.integer(1).value(), x.rank());
@@ -372,13 +379,14 @@ void add_composites(Rows& r) {
                 if (i != j) std::swap(dims[static_cast<size_t>(i)], dims[static_cast<size_t>(j)]);
                 return {S::permute(x, dims)};
               },
-              {.doc = "Two axes exchanged; a view."});
-  r.composite("select(Tensor x, int dim, int index) -> Tensor", select_expansion,
-              {.doc = "x[index] along dim; a view without that axis."});
+              {.moves = true, .doc = "Two axes exchanged; a view."});
+  r.composite("select(Tensor input, int dim, int index) -> Tensor", select_expansion,
+              {.moves = true, .doc = "x[index] along dim; a view without that axis."});
   r.composite(
-      "narrow(Tensor x, int dim, int start, int length) -> Tensor", narrow_expansion,
-      {.doc = "length elements from start along dim, which may count from the end; a view."});
-  r.composite("flatten(Tensor x, int start=0, int end=-1) -> Tensor",
+      "narrow(Tensor input, int dim, int start, int length) -> Tensor", narrow_expansion,
+      {.moves = true,
+       .doc = "length elements from start along dim, which may count from the end; a view."});
+  r.composite("flatten(Tensor input, int start_dim=0, int end_dim=-1) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
                 if (x.rank() == 0) return {S::reshape(x, {Int(1)})};
@@ -393,19 +401,35 @@ void add_composites(Rows& r) {
                 }
                 return {S::reshape(x, shape)};
               },
-              {.doc = "Axes start..end joined into one."});
+              {.moves = true, .doc = "Axes start_dim..end_dim joined into one."});
   r.composite("cat(Tensor[] tensors, int dim=0) -> Tensor", cat_expansion,
-              {.doc = "Tensors joined along an axis they all have."});
+              {.moves = true, .doc = "Tensors joined along an axis they all have."});
   r.composite("stack(Tensor[] tensors, int dim=0) -> Tensor",
               [](Args a) -> Outputs {
                 Tensors xs = a.tensors(0);
                 for (Tensor& x : xs) x = S::unsqueeze(x, a.integer(1));
                 return {S::cat(xs, a.integer(1))};
               },
-              {.doc = "Tensors of one shape joined along a new axis."});
+              {.moves = true, .doc = "Tensors of one shape joined along a new axis."});
   r.composite(
-      "pad(Tensor x, int[] pad, Scalar value=0) -> Tensor", pad_expansion,
-      {.doc = "x with a border of value; pad lists (before, after) from the last axis on."});
+      "constant_pad_nd(Tensor input, int[] pad, Scalar value=0) -> Tensor", pad_expansion,
+      {.places = kFunction,
+       .moves = true,
+       .doc = "input with a border of value; pad lists (before, after) from the last axis on."});
+  r.composite(
+      "pad(Tensor input, int[] pad, str mode='constant', float? value=None) -> Tensor",
+      [](Args a) -> Outputs {
+        if (a.text(2) != "constant")
+          throw UnsupportedError({.op = "pad",
+                                  .problem = "only constant borders can be made yet",
+                                  .got = absl::StrCat("mode='", a.text(2), "'"),
+                                  .expected = "mode='constant'",
+                                  .next = "make the border with cat() of slices"});
+        return {S::constant_pad_nd(a.tensor(0), a.ints(1), a.none(3) ? Arg(0) : a[3])};
+      },
+      {.places = kFunctional,
+       .moves = true,
+       .doc = "input with a border of value; pad lists (before, after) from the last axis on."});
 }
 
 }  // namespace

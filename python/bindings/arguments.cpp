@@ -39,22 +39,20 @@ bool foreign_number(PyObject* o, Arg& out) {
   return true;
 }
 
-/// The row's name for what PyTorch or NumPy would call it; -1 if there is none.
+/// The position of a parameter by its name, or by the name that NumPy has for it, as in PyTorch:
+/// axis, keepdims, x, a, x1 and x2. `self` is what PyTorch calls a number in the place of input.
+/// -1: there is none.
 int spelled(const Schema& schema, std::string_view name) {
-  int i = schema.find(name);
-  if (i >= 0) return i;
-  auto tensor_at = [&](size_t at) {
-    bool fits = schema.params.size() > at && schema.params[at].type == ArgType::tensor;
-    return fits ? static_cast<int>(at) : -1;
+  struct Alias {
+    std::string_view theirs, ours;
   };
-  if (name == "input" || name == "self") return tensor_at(0);
-  if (name == "other") return tensor_at(1);
-  if (name == "axis" || name == "dims") return schema.find("dim");
-  if (name == "keepdims") return schema.find("keepdim");
-  if (name == "size") return schema.find("shape");
-  if (name == "fill_value") return schema.find("value");
-  if (name.ends_with("_dim")) return schema.find(name.substr(0, name.size() - 4));
-  return -1;
+  constexpr Alias kAliases[] = {{"axis", "dim"},  {"keepdims", "keepdim"}, {"x", "input"},
+                                {"a", "input"},   {"x1", "input"},         {"x2", "other"},
+                                {"self", "input"}};
+  int found = schema.find(name);
+  for (const Alias& alias : kAliases)
+    if (found < 0 && alias.theirs == name) found = schema.find(alias.ours);
+  return found;
 }
 
 }  // namespace
@@ -80,8 +78,9 @@ int gathering_parameter(const Schema& schema) {
     if (!p.list || p.type != ArgType::integer || p.fixed_size > 0) continue;
     if (i + 1 == schema.params.size()) return static_cast<int>(i);
     const Param& next = schema.params[i + 1];
-    bool clear = !next.list && (next.type == ArgType::flag || next.type == ArgType::dtype ||
-                                next.type == ArgType::device || next.type == ArgType::text);
+    bool clear = next.keyword_only ||
+                 (!next.list && (next.type == ArgType::flag || next.type == ArgType::dtype ||
+                                 next.type == ArgType::device || next.type == ArgType::text));
     return clear ? static_cast<int>(i) : -1;
   }
   return -1;
@@ -163,8 +162,12 @@ void Arguments::named(PyObject* name, PyObject* value) {
   named_.push_back({p != nullptr ? std::string_view(p->name) : key, convert(value, p)});
 }
 
+int Arguments::parameter(PyObject* name) const { return spelled(schema_, text_of(name)); }
+
+bool Arguments::fit() const { return accepts(schema_, given_, named_, Caller::python); }
+
 Args Arguments::complete() {
-  complete_call(schema_, given_, named_, full_, pool_);
+  complete_call(schema_, given_, named_, full_, pool_, Caller::python);
   return Args(full_.data(), full_.size());
 }
 

@@ -21,6 +21,24 @@ class Arguments {
   void positional(PyObject* const* args, Py_ssize_t count, int gather);
   /// PyTorch's and NumPy's spellings (input, other, axis, keepdims ...) find their parameter too.
   void named(PyObject* name, PyObject* value);
+  /// Whether a call of so many arguments by position and these names could be meant for this
+  /// schema, whatever their values. `name_at(i)`: the name of keyword i, a str.
+  template <class Names>
+  bool could_be(Py_ssize_t count, int gather, size_t named, Names name_at) const {
+    if (gather < 0 && static_cast<size_t>(count) > schema_.positional()) return false;
+    absl::InlinedVector<bool, 8> given(schema_.params.size(), false);
+    std::fill_n(given.begin(), std::min(given.size(), static_cast<size_t>(count)), true);
+    for (size_t i = 0; i < named; ++i) {
+      const int at = parameter(name_at(i));
+      if (at < 0) return false;
+      given[static_cast<size_t>(at)] = true;
+    }
+    for (size_t i = 0; i < given.size(); ++i)
+      if (!given[i] && !schema_.params[i].has_default) return false;
+    return true;
+  }
+  /// Whether complete() would take what was given.
+  bool fit() const;
   /// Defaults filled in, every tag checked. TypeError names the parameter and the signature.
   Args complete();
 
@@ -34,6 +52,7 @@ class Arguments {
   };
   Arg list_of(PyObject* const* items, Py_ssize_t count, const Param* p);
   Arg convert_rare(PyObject* o, const Param* p);
+  int parameter(PyObject* name) const;  // -1: none of that name
 
   const Schema& schema_;
   absl::InlinedVector<Arg, 8> given_, full_;

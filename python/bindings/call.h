@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/dispatch.h"
-#include "core/shortcut.h"
 #include "python/bindings/python.h"
 #include "python/bindings/signals.h"
 
@@ -36,10 +35,6 @@ auto released(F f) {
 bool takes_long(const Op& op, Args args);
 
 Outputs run(const Op& op, Args args);
-inline Tensor run1(const Op& op, Args args) {
-  if (Tensor quick = shortcut(op, args); quick.defined()) return quick;
-  return std::move(run(op, args)[0]);
-}
 Tensor run_inplace(const Op& op, Args args);
 
 }  // namespace lathe::py

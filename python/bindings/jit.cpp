@@ -39,7 +39,8 @@ class State final : public jit::FrontEnd {
     if (places_.empty())  // only a trace asks
       for (size_t i = 0; i < tensors_.size(); ++i) places_.try_emplace(tensors_[i].impl(), i);
     auto it = places_.find(t.impl());
-    if (it != places_.end()) return {Found::How::path, {absl::StrCat("t", it->second)}};
+    if (it != places_.end())
+      return {Found::How::path, {absl::StrCat("t", it->second)}};  // not an op: a name of a value
     if (is_constant(t)) return {Found::How::constant, {}};
     return {Found::How::refused, {}};
   }
@@ -227,7 +228,8 @@ class Function {
   Names names_of(size_t arguments) {
     if (names_->size() < arguments) {
       auto longer = std::make_shared<std::vector<std::string>>();
-      for (size_t i = 0; i < 2 * arguments; ++i) longer->push_back(absl::StrCat("t", i));
+      for (size_t i = 0; i < 2 * arguments; ++i)
+        longer->push_back(absl::StrCat("t", i));  // not an op: a name of a value
       names_ = std::move(longer);
     }
     return names_;

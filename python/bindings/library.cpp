@@ -180,7 +180,7 @@ class PythonOp final : public CustomOp {
 
 nb::object published(const Op& op) {
   publish(op);
-  return nb::object(nb::module_::import_("lathe._lathe").attr("ops").attr(op.name().c_str()));
+  return nb::module_::import_("lathe._lathe").attr("_find")(op.public_name(), "function");
 }
 
 }  // namespace

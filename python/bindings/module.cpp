@@ -139,6 +139,8 @@ void add_rows(nb::module_& m) {
             d["type"] = static_cast<int>(p.type);
             d["list"] = p.list;
             d["optional"] = p.optional;
+            d["number"] = p.number;
+            d["keyword_only"] = p.keyword_only;
             d["default"] = p.has_default
                                ? nb::object(nb::str(to_string(p.default_value[0]).c_str()))
                                : nb::none();
@@ -147,6 +149,10 @@ void add_rows(nb::module_& m) {
           for (const Result& r : op->schema.results) results.append(nb::make_tuple(r.name, r.list));
           nb::dict row;
           row["name"] = op->name();
+          row["public_name"] = std::string(op->public_name());
+          row["function"] = (op->extra.places & kFunction) != 0;
+          row["functional"] = (op->extra.places & kFunctional) != 0;
+          row["inplace_argument"] = op->extra.inplace_argument;
           row["kind"] = name(op->kind);
           row["schema"] = op->schema.text;
           row["doc"] = doc_of(*op);
@@ -167,7 +173,7 @@ void add_rows(nb::module_& m) {
         }
         return rows;
       },
-      "Every row, for stubs, docs and tests.");
+      "Every op definition, for stubs, docs and tests.");
 }
 
 }  // namespace

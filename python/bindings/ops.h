@@ -1,6 +1,7 @@
-// Every row as a Python callable: lathe.<name>, Tensor.<name> where the first argument is a tensor,
-// and Tensor.<name>_ where the row may work in place. All are made at import from all_ops(), by one
-// type whose vectorcall reads the row's schema; no name is written anywhere else.
+// Op definitions as Python callables. A public name stands for the definitions that share it
+// (overloads); where it is found (lathe, Tensor, lathe.nn.functional) and the forms it has (in
+// place, out=, inplace=) follow from the definitions, by one type whose vectorcall reads their
+// schemas. Callables are made when a name is first asked for.
 #pragma once
 
 #include <string>
@@ -10,12 +11,13 @@
 
 namespace lathe::py {
 
-/// Adds the callables of every row to the module's `ops`, to lathe.Tensor, and of rows added later.
+/// Adds the submodule `ops`, the methods of lathe.Tensor, and _find and _names, which the other
+/// modules look names up by.
 void add_ops(nb::module_& m);
-/// One row, when custom ops are defined after start-up.
+/// Makes a definition added after start-up (a custom op) known under its public name.
 void publish(const Op& op);
 
-/// What Python does with the row: for stubs, docs and tests.
+/// What Python does with a definition: for stubs, docs and tests.
 bool is_method(const Op& op);
 bool has_inplace_form(const Op& op);
 std::string doc_of(const Op& op);

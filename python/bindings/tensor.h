@@ -36,6 +36,8 @@ PyObject* wrap(Tensor t);
 PyObject* wrap_as(PyTypeObject* type, Tensor t);
 /// A list of tensors.
 PyObject* wrap_list(absl::Span<const Tensor> ts);
+/// Makes `t` a tensor over the memory of `v`, of its dtype, shape and device; `t` is no view then.
+void take_memory(const Tensor& t, const Tensor& v);
 
 /// Makes the type; its slots, attributes and methods are collected from the files named here.
 void add_tensor_type(nb::module_& m);

@@ -106,12 +106,7 @@ int put_data(PyObject* self, PyObject* value, void*) {
                         .problem = "a trace cannot give a tensor another type",
                         .got = to_string(type_of(v)),
                         .expected = to_string(type_of(t))});
-    TensorImpl& impl = *t.impl();
-    impl.storage = v.impl()->storage;
-    impl.geometry = v.geometry();
-    impl.dtype = v.dtype();
-    impl.device = v.device();
-    impl.view.reset();
+    take_memory(t, v);
     return 0;
   });
 }
@@ -168,6 +163,15 @@ PyGetSetDef attributes[] = {
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace
+
+void take_memory(const Tensor& t, const Tensor& v) {
+  TensorImpl& impl = *t.impl();
+  impl.storage = v.impl()->storage;
+  impl.geometry = v.geometry();
+  impl.dtype = v.dtype();
+  impl.device = v.device();
+  impl.view.reset();
+}
 
 PyGetSetDef* tensor_attributes() { return attributes; }
 

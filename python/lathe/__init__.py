@@ -6,8 +6,8 @@
     (x * x).sum().backward()
     x.grad                              # tensor([2., 4.])
 
-Every op is a function of this module and, where its first argument is a tensor, a method of
-lathe.Tensor; `help(lt.matmul)` prints its signature and meaning. Sizes may be given as one tuple or
+Ops are functions of this module, methods of lathe.Tensor and entries of lathe.nn.functional under
+PyTorch's names and signatures; `help(lt.matmul)` prints them. Sizes may be given as one tuple or
 one by one. Errors are children of lathe.Error and of the built-in exception for that fault.
 """
 
@@ -16,13 +16,17 @@ from . import _lathe
 # Before anything can ask for the user's line: frames of this folder are not the user's.
 _lathe._install(__file__[: -len("__init__.py")])
 
-from . import _errors, _functions, _grad_mode, _tensor  # noqa: E402, F401
+from . import (  # noqa: E402, F401
+    _errors,
+    _functions,
+    _grad_mode,
+    _tensor,
+    ops,  # noqa: E402
+)
 from ._lathe import *  # noqa: E402, F403
-from ._lathe import ops  # noqa: E402
 from ._loops import scan, while_loop  # noqa: E402, F401
 from ._names import *  # noqa: E402, F403
 
-globals().update({name: op for name, op in vars(ops).items() if not name.startswith("__")})
 globals().update(_functions.exported())
 globals().update(_grad_mode.exported())
 
@@ -44,8 +48,8 @@ def __getattr__(name):
         return importlib.import_module(f".{name}", __name__)
     if name in _FROM:
         value = getattr(importlib.import_module(f".{_FROM[name]}", __name__), name)
-    elif name in vars(ops):  # a custom op, defined since
-        value = getattr(ops, name)
+    elif (value := _lathe._find(name, "function")) is not None:
+        pass  # made now: the import does not grow with the number of definitions
     elif name == "__all__":  # what a star brings: nothing that hides a builtin
         import builtins
 
@@ -57,4 +61,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_PARTS, *_FROM, *vars(ops)})
+    return sorted({*globals(), *_PARTS, *_FROM, *_lathe._names("function")})

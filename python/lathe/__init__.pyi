@@ -2,7 +2,7 @@
 
 import builtins
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from . import autograd as autograd
 from . import nn as nn
@@ -39,13 +39,13 @@ class device:
     @property
     def index(self) -> builtins.int: ...
 
-class _max_dim(tuple[Tensor, ...]):
+class _max(tuple[Tensor, ...]):
     @property
     def values(self) -> Tensor: ...
     @property
     def indices(self) -> Tensor: ...
 
-class _min_dim(tuple[Tensor, ...]):
+class _min(tuple[Tensor, ...]):
     @property
     def values(self) -> Tensor: ...
     @property
@@ -147,15 +147,27 @@ class Tensor:
     def acosh(self) -> Tensor:
         """Inverse hyperbolic cosine."""
     def acosh_(self) -> Tensor: ...
-    def add(self, y: Tensor | Number) -> Tensor:
+    @overload
+    def add(self, other: Tensor | Number) -> Tensor:
         """x + y, element by element."""
-    def add_(self, y: Tensor | Number) -> Tensor: ...
+    @overload
+    def add(self, other: Tensor | Number, *, alpha: Number) -> Tensor:
+        """input + alpha * other."""
+    @overload
+    def add_(self, other: Tensor | Number) -> Tensor: ...
+    @overload
+    def add_(self, other: Tensor | Number, *, alpha: Number) -> Tensor: ...
+    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+        """beta * input + alpha * (mat1 @ mat2)."""
+    def addmm_(
+        self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1
+    ) -> Tensor: ...
     def all(self, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
         """True if no element is zero."""
     def allclose(
-        self, y: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False
+        self, other: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False
     ) -> builtins.bool:
-        """Whether all elements are close; a Python bool."""
+        """Whether all elements are close (see isclose); a Python bool."""
     def amax(self, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
         """Largest element over the axes of dim; NaN if there is one."""
     def amin(self, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
@@ -170,8 +182,14 @@ class Tensor:
         """Index of the smallest element along dim; the lowest such index; a NaN counts as
         smallest.
         """
+    @overload
     def argsort(self, dim: builtins.int = -1, descending: builtins.bool = False) -> Tensor:
         """The indices of sort."""
+    @overload
+    def argsort(
+        self, *, stable: builtins.bool, dim: builtins.int = -1, descending: builtins.bool = False
+    ) -> Tensor:
+        """As argsort, which is always stable."""
     def asin(self) -> Tensor:
         """Arc sine, in radians."""
     def asin_(self) -> Tensor: ...
@@ -180,56 +198,39 @@ class Tensor:
     def asinh_(self) -> Tensor: ...
     def atan(self) -> Tensor:
         """Arc tangent, in radians."""
-    def atan2(self, x: Tensor | Number) -> Tensor:
+    def atan2(self, other: Tensor) -> Tensor:
         """Angle of the point (x, y), in radians, in [-pi, pi]."""
-    def atan2_(self, x: Tensor | Number) -> Tensor: ...
+    def atan2_(self, other: Tensor) -> Tensor: ...
     def atan_(self) -> Tensor: ...
     def atanh(self) -> Tensor:
         """Inverse hyperbolic tangent."""
     def atanh_(self) -> Tensor: ...
-    def avg_pool2d(self, kernel: Ints, stride: Ints | None = None, pad: Ints = 0) -> Tensor:
-        """Mean of each window of x[..., h, w]; padding counts as 0."""
     def backward(
         self, gradient: Any = None, retain_graph: Any = None, create_graph: Any = False
     ) -> None:
         """Adds the gradients of this tensor to the .grad of every leaf it depends on."""
-    def batch_norm(
-        self,
-        w: Tensor | Number | None,
-        b: Tensor | Number | None,
-        mean: Tensor | Number | None,
-        var: Tensor | Number | None,
-        training: builtins.bool = False,
-        momentum: builtins.float = 0.1,
-        eps: builtins.float = 1e-05,
-    ) -> Tensor:
-        """Normalisation a channel over batch and space (Ioffe and Szegedy 2015); in training
-        the running mean and (unbiased) variance move by momentum.
-        """
+    def bernoulli(self) -> Tensor:
+        """1 with the probability that input has there, else 0."""
     def bfloat16(self) -> Tensor:
         """Converted to lathe.bfloat16."""
-    def bitwise_and(self, y: Tensor | Number) -> Tensor:
+    def bitwise_and(self, other: Tensor | Number) -> Tensor:
         """Bits set in both; on bool, and."""
-    def bitwise_and_(self, y: Tensor | Number) -> Tensor: ...
+    def bitwise_and_(self, other: Tensor | Number) -> Tensor: ...
     def bitwise_not(self) -> Tensor:
         """Every bit turned; on bool, not."""
     def bitwise_not_(self) -> Tensor: ...
-    def bitwise_or(self, y: Tensor | Number) -> Tensor:
+    def bitwise_or(self, other: Tensor | Number) -> Tensor:
         """Bits set in either; on bool, or."""
-    def bitwise_or_(self, y: Tensor | Number) -> Tensor: ...
-    def bitwise_xor(self, y: Tensor | Number) -> Tensor:
+    def bitwise_or_(self, other: Tensor | Number) -> Tensor: ...
+    def bitwise_xor(self, other: Tensor | Number) -> Tensor:
         """Bits set in just one; on bool, xor."""
-    def bitwise_xor_(self, y: Tensor | Number) -> Tensor: ...
-    def bmm(self, b: Any) -> Tensor:
-        """Matrix products of a batch: a[n, i, k] @ b[n, k, j]."""
+    def bitwise_xor_(self, other: Tensor | Number) -> Tensor: ...
+    def bmm(self, mat2: Tensor) -> Tensor:
+        """Matrix products of a batch: input[n, i, k] @ mat2[n, k, j]."""
     def bool(self) -> Tensor:
         """Converted to lathe.bool."""
     def byte(self) -> Tensor:
         """Converted to lathe.uint8."""
-    def cast(self, dtype: DTypeLike) -> Tensor:
-        """x converted to another dtype. Floats go to integers by truncation, saturating; NaN
-        gives 0.
-        """
     def ceil(self) -> Tensor:
         """Smallest integer not below x."""
     def ceil_(self) -> Tensor: ...
@@ -237,59 +238,48 @@ class Tensor:
         """Converted to lathe.complex64."""
     def char(self) -> Tensor:
         """Converted to lathe.int8."""
-    def chunk(self, chunks: Any, dim: Any = 0) -> tuple[Tensor, ...]:
-        """At most `chunks` pieces of equal size along dim (the last may be shorter); views."""
+    def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """At most so many pieces of equal size along dim (the last may be shorter); views."""
     def clamp(
         self, min: Tensor | Number | None = None, max: Tensor | Number | None = None
     ) -> Tensor:
-        """x limited to [min, max]."""
-    def clamp_(self, min: Any = None, max: Any = None) -> Tensor:
-        """Limited to [min, max], in place."""
+        """input limited to [min, max]."""
+    def clamp_(
+        self, min: Tensor | Number | None = None, max: Tensor | Number | None = None
+    ) -> Tensor: ...
     def clamp_max(self, max: Tensor | Number) -> Tensor:
         """x, or max where x is larger."""
     def clamp_max_(self, max: Tensor | Number) -> Tensor: ...
     def clamp_min(self, min: Tensor | Number) -> Tensor:
         """x, or min where x is smaller."""
     def clamp_min_(self, min: Tensor | Number) -> Tensor: ...
+    @overload
     def clone(self) -> Tensor:
         """A copy of x."""
+    @overload
+    def clone(self, *, memory_format: str | None) -> Tensor:
+        """A copy of x."""
     def clone_(self) -> Tensor: ...
-    def complex(self, im: Tensor | Number) -> Tensor:
+    def complex(self, imag: Tensor) -> Tensor:
         """re + i im."""
     def conj(self) -> Tensor:
         """Complex conjugate; a real x as it is."""
     def conj_(self) -> Tensor: ...
+    @overload
     def contiguous(self) -> Tensor:
         """x itself if its elements lie in row-major order, else a copy that does."""
+    @overload
+    def contiguous(self, memory_format: str | None) -> Tensor:
+        """x itself if its elements lie in row-major order, else a copy."""
     def conv2d(
         self,
-        w: Tensor | Number,
+        w: Tensor,
         stride: Ints = 1,
         pad: Ints = 0,
         dilation: Ints = 1,
         groups: builtins.int = 1,
     ) -> Tensor:
         """Cross-correlation of x[n, c, h, w] with w[o, c / groups, kh, kw]."""
-    def conv2d_input(
-        self,
-        dy: Tensor | Number,
-        shape: Ints,
-        stride: Ints = 1,
-        pad: Ints = 0,
-        dilation: Ints = 1,
-        groups: builtins.int = 1,
-    ) -> Tensor:
-        """Gradient of conv2d by its input of that shape; also a transposed convolution."""
-    def conv2d_weight(
-        self,
-        dy: Tensor | Number,
-        shape: Ints,
-        stride: Ints = 1,
-        pad: Ints = 0,
-        dilation: Ints = 1,
-        groups: builtins.int = 1,
-    ) -> Tensor:
-        """Gradient of conv2d by its weight of that shape."""
     def copy_(self, source: Any) -> Tensor:
         """source's elements, broadcast and cast, in place."""
     def cos(self) -> Tensor:
@@ -299,19 +289,18 @@ class Tensor:
         """Hyperbolic cosine."""
     def cosh_(self) -> Tensor: ...
     def cpu(self) -> Tensor: ...
-    def cross_entropy(
-        self,
-        target: Tensor | Number,
-        weight: Tensor | Number | None = None,
-        ignore_index: builtins.int = -100,
-        reduction: str = "mean",
-        label_smoothing: builtins.float = 0.0,
-    ) -> Tensor:
-        """nll_loss of log_softmax(x), with label smoothing."""
+    @overload
     def cumprod(self, dim: builtins.int) -> Tensor:
         """Running product along dim, from the left."""
+    @overload
+    def cumprod(self, dim: builtins.int, *, dtype: DTypeLike) -> Tensor:
+        """Running product along dim, from the left."""
     def cumprod_(self, dim: builtins.int) -> Tensor: ...
+    @overload
     def cumsum(self, dim: builtins.int) -> Tensor:
+        """Running sum along dim, from the left."""
+    @overload
+    def cumsum(self, dim: builtins.int, *, dtype: DTypeLike) -> Tensor:
         """Running sum along dim, from the left."""
     def cumsum_(self, dim: builtins.int) -> Tensor: ...
     @property
@@ -331,24 +320,27 @@ class Tensor:
     def digamma_(self) -> Tensor: ...
     def dim(self) -> builtins.int:
         """Number of axes."""
-    def div(self, y: Tensor | Number) -> Tensor:
+    @overload
+    def div(self, other: Tensor | Number) -> Tensor:
         """x / y; integers are divided as floats."""
-    def div_(self, y: Tensor | Number) -> Tensor: ...
+    @overload
+    def div(self, other: Tensor | Number, *, rounding_mode: str | None) -> Tensor:
+        """The quotient, rounded towards zero ('trunc') or down ('floor')."""
+    @overload
+    def div_(self, other: Tensor | Number) -> Tensor: ...
+    @overload
+    def div_(self, other: Tensor | Number, *, rounding_mode: str | None) -> Tensor: ...
     def double(self) -> Tensor:
         """Converted to lathe.float64."""
-    def dropout(self, p: builtins.float = 0.5, training: builtins.bool = True) -> Tensor:
-        """In training, zeros with probability p and the rest scaled by 1 / (1 - p)."""
     @property
     def dtype(self) -> dtype: ...
     def element_size(self) -> builtins.int:
         """Bytes of one element."""
-    def embedding(self, index: Tensor | Number) -> Tensor:
-        """Rows of weight by index."""
-    def eq(self, y: Tensor | Number) -> Tensor:
+    def eq(self, other: Tensor | Number) -> Tensor:
         """x == y."""
-    def eq_(self, y: Tensor | Number) -> Tensor: ...
-    def equal(self, y: Any) -> builtins.bool:
-        """Whether x and y have one shape and equal elements; a Python bool."""
+    def eq_(self, other: Tensor | Number) -> Tensor: ...
+    def equal(self, other: Any) -> builtins.bool:
+        """Whether both have one shape and equal elements; a Python bool."""
     def erf(self) -> Tensor:
         """Error function."""
     def erf_(self) -> Tensor: ...
@@ -364,73 +356,79 @@ class Tensor:
         """2 to the power x."""
     def exp2_(self) -> Tensor: ...
     def exp_(self) -> Tensor: ...
-    def expand(self, *shape: Ints) -> Tensor:
+    def expand(self, *size: Ints) -> Tensor:
         """Axes of size 1 repeated without a copy; new axes may be added in front; -1 keeps a
         size.
         """
-    def expand_as(self, other: Any) -> Tensor: ...
+    def expand_as(self, other: Tensor) -> Tensor:
+        """input expanded to the shape of other; a view."""
     def expm1(self) -> Tensor:
         """exp(x) - 1, accurate near 0."""
     def expm1_(self) -> Tensor: ...
     def fill_(self, value: Any) -> Tensor:
         """value everywhere, in place."""
-    def flatten(self, start: builtins.int = 0, end: builtins.int = -1) -> Tensor:
-        """Axes start..end joined into one."""
+    def flatten(self, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> Tensor:
+        """Axes start_dim..end_dim joined into one."""
     def float(self) -> Tensor:
         """Converted to lathe.float32."""
     def floor(self) -> Tensor:
         """Largest integer not above x."""
     def floor_(self) -> Tensor: ...
-    def floor_divide(self, y: Tensor | Number) -> Tensor:
+    def floor_divide(self, other: Tensor | Number) -> Tensor:
         """The largest integer not above x / y, as Python's //. An integer division by zero is a
         ValueError.
         """
-    def floor_divide_(self, y: Tensor | Number) -> Tensor: ...
-    def fma(self, y: Tensor | Number, z: Tensor | Number) -> Tensor:
+    def floor_divide_(self, other: Tensor | Number) -> Tensor: ...
+    def fma(self, other: Tensor | Number, addend: Tensor | Number) -> Tensor:
         """x * y + z with one rounding."""
-    def fma_(self, y: Tensor | Number, z: Tensor | Number) -> Tensor: ...
-    def fmax(self, y: Any) -> Tensor:
-        """The larger of x and y; where one is no number, the other."""
-    def fmin(self, y: Any) -> Tensor:
-        """The smaller of x and y; where one is no number, the other."""
-    def fmod(self, y: Tensor | Number) -> Tensor:
+    def fma_(self, other: Tensor | Number, addend: Tensor | Number) -> Tensor: ...
+    def fmax(self, other: Tensor) -> Tensor:
+        """The larger of the two; where one is NaN, the other."""
+    def fmax_(self, other: Tensor) -> Tensor: ...
+    def fmin(self, other: Tensor) -> Tensor:
+        """The smaller of the two; where one is NaN, the other."""
+    def fmin_(self, other: Tensor) -> Tensor: ...
+    def fmod(self, other: Tensor | Number) -> Tensor:
         """x modulo y, with the sign of x, as C's fmod; exact."""
-    def fmod_(self, y: Tensor | Number) -> Tensor: ...
-    def full_like(self, value: Number, dtype: DTypeLike = None) -> Tensor:
-        """value in x's shape and dtype."""
-    def gather(self, dim: builtins.int, index: Tensor | Number) -> Tensor:
+    def fmod_(self, other: Tensor | Number) -> Tensor: ...
+    @overload
+    def gather(self, dim: builtins.int, index: Tensor) -> Tensor:
         """out[i][j] = x[index[i][j]][j] for dim 0, and so on. Negative indexes are refused."""
-    def ge(self, y: Tensor | Number) -> Tensor:
+    @overload
+    def gather(self, dim: builtins.int, index: Tensor, *, sparse_grad: builtins.bool) -> Tensor:
+        """As gather; sparse gradients do not exist."""
+    def ge(self, other: Tensor | Number) -> Tensor:
         """x >= y."""
-    def ge_(self, y: Tensor | Number) -> Tensor: ...
-    def gelu(self, approximate: str = "none") -> Tensor:
-        """Gaussian error linear unit, exact by erf or by the tanh approximation."""
-    def gelu_erf(self) -> Tensor:
-        """0.5 x (1 + erf(x / sqrt(2))) (Hendrycks and Gimpel 2016)."""
-    def gelu_erf_(self) -> Tensor: ...
-    def gelu_tanh(self) -> Tensor:
-        """The tanh approximation of gelu (Hendrycks and Gimpel 2016)."""
-    def gelu_tanh_(self) -> Tensor: ...
+    def ge_(self, other: Tensor | Number) -> Tensor: ...
     @property
     def grad(self) -> Tensor | None: ...
     @grad.setter
     def grad(self, value: Tensor | None) -> None: ...
     @property
     def grad_fn(self) -> Any: ...
-    def gt(self, y: Tensor | Number) -> Tensor:
+    def gt(self, other: Tensor | Number) -> Tensor:
         """x > y."""
-    def gt_(self, y: Tensor | Number) -> Tensor: ...
+    def gt_(self, other: Tensor | Number) -> Tensor: ...
     def half(self) -> Tensor:
         """Converted to lathe.float16."""
     @property
     def imag(self) -> Tensor: ...
     def imag_(self) -> Tensor: ...
-    def index_add(self, dim: builtins.int, index: Tensor | Number, src: Tensor | Number) -> Tensor:
+    @overload
+    def index_add(self, dim: builtins.int, index: Tensor, source: Tensor) -> Tensor:
         """x with the slices of src added to those that index names along dim, in order."""
+    @overload
+    def index_add(
+        self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: Number
+    ) -> Tensor:
+        """input with alpha * source added to the slices that index names along dim."""
+    @overload
+    def index_add_(self, dim: builtins.int, index: Tensor, source: Tensor) -> Tensor: ...
+    @overload
     def index_add_(
-        self, dim: builtins.int, index: Tensor | Number, src: Tensor | Number
+        self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: Number
     ) -> Tensor: ...
-    def index_select(self, dim: builtins.int, index: Tensor | Number) -> Tensor:
+    def index_select(self, dim: builtins.int, index: Tensor) -> Tensor:
         """Whole slices of x along dim, in the order of index; index may have any rank."""
     def int(self) -> Tensor:
         """Converted to lathe.int32."""
@@ -441,13 +439,21 @@ class Tensor:
     @property
     def is_leaf(self) -> builtins.bool: ...
     def isclose(
-        self, y: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False
+        self,
+        other: Tensor,
+        rtol: builtins.float = 1e-05,
+        atol: builtins.float = 1e-08,
+        equal_nan: builtins.bool = False,
     ) -> Tensor:
-        """|x - y| <= atol + rtol * |y|, element by element; equal infinities are close."""
+        """|input - other| <= atol + rtol * |other|, element by element; equal infinities are
+        close, NaNs if equal_nan.
+        """
     def isfinite(self) -> Tensor:
         """True where x is neither infinite nor NaN."""
     def isfinite_(self) -> Tensor: ...
-    def isinf(self) -> Tensor: ...
+    def isinf(self) -> Tensor:
+        """True where x is infinite."""
+    def isinf_(self) -> Tensor: ...
     def isnan(self) -> Tensor:
         """True where x is not a number."""
     def isnan_(self) -> Tensor: ...
@@ -455,28 +461,15 @@ class Tensor:
         """The only element, as a Python number. ValueError if there is not one."""
     @property
     def itemsize(self) -> builtins.int: ...
-    def layer_norm(
-        self,
-        shape: Ints,
-        w: Tensor | Number | None = None,
-        b: Tensor | Number | None = None,
-        eps: builtins.float = 1e-05,
-    ) -> Tensor:
-        """(x - mean) / sqrt(var + eps) over the last axes, then w and b (Ba et al. 2016)."""
-    def le(self, y: Tensor | Number) -> Tensor:
+    def le(self, other: Tensor | Number) -> Tensor:
         """x <= y."""
-    def le_(self, y: Tensor | Number) -> Tensor: ...
-    def leaky_relu(self, slope: builtins.float = 0.01) -> Tensor:
-        """x where positive, else slope * x."""
-    def leaky_relu_(self, slope: builtins.float = 0.01) -> Tensor: ...
-    def lerp(self, y: Tensor | Number, weight: Tensor | Number) -> Tensor:
+    def le_(self, other: Tensor | Number) -> Tensor: ...
+    def lerp(self, end: Tensor, weight: Tensor | Number) -> Tensor:
         """x + weight * (y - x): from x to y as weight goes from 0 to 1."""
-    def lerp_(self, y: Tensor | Number, weight: Tensor | Number) -> Tensor: ...
+    def lerp_(self, end: Tensor, weight: Tensor | Number) -> Tensor: ...
     def lgamma(self) -> Tensor:
         """log |gamma(x)|."""
     def lgamma_(self) -> Tensor: ...
-    def linear(self, w: Tensor | Number, b: Tensor | Number | None = None) -> Tensor:
-        """x @ w.T + b, with w[out, in]."""
     def log(self) -> Tensor:
         """Natural logarithm; NaN below 0."""
     def log10(self) -> Tensor:
@@ -489,64 +482,73 @@ class Tensor:
         """Logarithm to base 2."""
     def log2_(self) -> Tensor: ...
     def log_(self) -> Tensor: ...
+    @overload
     def log_softmax(self, dim: builtins.int) -> Tensor:
         """log(softmax(x)) along dim, without overflow."""
-    def logical_and(self, y: Tensor | Number) -> Tensor:
+    @overload
+    def log_softmax(self, dim: builtins.int, *, dtype: DTypeLike) -> Tensor:
+        """log(softmax(x)) along dim, without overflow."""
+    @overload
+    def log_softmax(self, dim: builtins.int, dtype: DTypeLike) -> Tensor:
+        """log(softmax(x)) along dim, without overflow."""
+    def logical_and(self, other: Tensor) -> Tensor:
         """True where both are nonzero."""
-    def logical_and_(self, y: Tensor | Number) -> Tensor: ...
+    def logical_and_(self, other: Tensor) -> Tensor: ...
     def logical_not(self) -> Tensor:
         """True where x is zero."""
     def logical_not_(self) -> Tensor: ...
-    def logical_or(self, y: Tensor | Number) -> Tensor:
+    def logical_or(self, other: Tensor) -> Tensor:
         """True where either is nonzero."""
-    def logical_or_(self, y: Tensor | Number) -> Tensor: ...
+    def logical_or_(self, other: Tensor) -> Tensor: ...
     def logsumexp(self, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
         """log(sum(exp(x))), without overflow: the largest element is taken out first."""
     def long(self) -> Tensor:
         """Converted to lathe.int64."""
-    def lt(self, y: Tensor | Number) -> Tensor:
+    def lt(self, other: Tensor | Number) -> Tensor:
         """x < y."""
-    def lt_(self, y: Tensor | Number) -> Tensor: ...
+    def lt_(self, other: Tensor | Number) -> Tensor: ...
     @property
     def mT(self) -> Tensor: ...
-    def masked_fill(self, mask: Any, value: Any) -> Tensor:
-        """x with value where mask (bool) is true, in x's dtype. DTypeError for a mask of
-        another dtype, and for a value of a kind that x's dtype does not hold (1.5 among
-        integers; in bool all numbers but 0 are true).
-        """
-    def masked_fill_(self, mask: Any, value: Any) -> Tensor:
-        """value where mask (bool) is true, in place; as masked_fill otherwise."""
-    def matmul(self, b: Tensor | Number) -> Tensor:
+    def masked_fill(self, mask: Tensor, value: Tensor | Number) -> Tensor:
+        """value where mask (bool) is true, in the dtype of input."""
+    def masked_fill_(self, mask: Tensor, value: Tensor | Number) -> Tensor: ...
+    def matmul(self, other: Tensor) -> Tensor:
         """Matrix product; a 1-d operand is a row on the left and a column on the right."""
-    def max(self, dim: Any = None, keepdim: Any = False) -> Any:
-        """The largest element; along dim, (values, indices); of two tensors, element by
-        element.
-        """
-    def max_dim(self, dim: builtins.int, keepdim: builtins.bool = False) -> _max_dim:
+    @overload
+    def max(self, dim: builtins.int, keepdim: builtins.bool = False) -> _max:
         """Largest element along dim, and its lowest index."""
-    def max_pool2d(self, kernel: Ints, stride: Ints | None = None, pad: Ints = 0) -> Tensor:
-        """Largest element of each window of x[..., h, w]."""
-    def maximum(self, y: Tensor | Number) -> Tensor:
+    @overload
+    def max(self) -> Tensor:
+        """The largest element; NaN if one is NaN."""
+    @overload
+    def max(self, other: Tensor) -> Tensor:
+        """The larger of the two, element by element; NaN if either is NaN."""
+    def maximum(self, other: Tensor | Number) -> Tensor:
         """The larger of x and y; NaN if either is NaN."""
-    def maximum_(self, y: Tensor | Number) -> Tensor: ...
+    def maximum_(self, other: Tensor | Number) -> Tensor: ...
+    @overload
     def mean(self, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
         """Arithmetic mean over the axes of dim; NaN of no elements."""
-    def min(self, dim: Any = None, keepdim: Any = False) -> Any:
-        """The smallest element; along dim, (values, indices); of two tensors, element by
-        element.
-        """
-    def min_dim(self, dim: builtins.int, keepdim: builtins.bool = False) -> _min_dim:
+    @overload
+    def mean(self, *dim: Ints, keepdim: builtins.bool = False, dtype: DTypeLike) -> Tensor:
+        """Arithmetic mean over the axes of dim; NaN of no elements."""
+    @overload
+    def min(self, dim: builtins.int, keepdim: builtins.bool = False) -> _min:
         """Smallest element along dim, and its lowest index."""
-    def minimum(self, y: Tensor | Number) -> Tensor:
+    @overload
+    def min(self) -> Tensor:
+        """The smallest element; NaN if one is NaN."""
+    @overload
+    def min(self, other: Tensor) -> Tensor:
+        """The smaller of the two, element by element; NaN if either is NaN."""
+    def minimum(self, other: Tensor | Number) -> Tensor:
         """The smaller of x and y; NaN if either is NaN."""
-    def minimum_(self, y: Tensor | Number) -> Tensor: ...
-    def mm(self, b: Tensor | Number) -> Tensor:
+    def minimum_(self, other: Tensor | Number) -> Tensor: ...
+    def mm(self, mat2: Tensor) -> Tensor:
         """Matrix product over the last two axes; leading axes broadcast."""
-    def mse_loss(self, target: Tensor | Number, reduction: str = "mean") -> Tensor:
-        """Squared difference, averaged, summed or as it is."""
-    def mul(self, y: Tensor | Number) -> Tensor:
+    def mul(self, other: Tensor | Number) -> Tensor:
         """x * y, element by element."""
-    def mul_(self, y: Tensor | Number) -> Tensor: ...
+    def mul_(self, other: Tensor | Number) -> Tensor: ...
     def narrow(self, dim: builtins.int, start: builtins.int, length: builtins.int) -> Tensor:
         """length elements from start along dim, which may count from the end; a view."""
     @property
@@ -555,9 +557,9 @@ class Tensor:
     def ndim(self) -> builtins.int: ...
     def ndimension(self) -> builtins.int:
         """Number of axes."""
-    def ne(self, y: Tensor | Number) -> Tensor:
+    def ne(self, other: Tensor | Number) -> Tensor:
         """x != y; true where either is NaN."""
-    def ne_(self, y: Tensor | Number) -> Tensor: ...
+    def ne_(self, other: Tensor | Number) -> Tensor: ...
     def neg(self) -> Tensor:
         """-x."""
     def neg_(self) -> Tensor: ...
@@ -570,18 +572,25 @@ class Tensor:
     def new_tensor(self, data: Any, *, dtype: Any = None, requires_grad: Any = False) -> Tensor:
         """data as a tensor of this one's dtype and device."""
     def new_zeros(self, *shape: Any, dtype: Any = None) -> Tensor: ...
-    def nll_loss(
+    @overload
+    def norm(
         self,
-        target: Tensor | Number,
-        weight: Tensor | Number | None = None,
-        ignore_index: builtins.int = -100,
-        reduction: str = "mean",
+        p: Number | None = 2,
+        *dim: Ints,
+        keepdim: builtins.bool = False,
+        dtype: DTypeLike = None,
     ) -> Tensor:
-        """-x at the target class; x holds log probabilities [n, classes, ...]."""
-    def norm(self, p: Any = 2, dim: Any = None, keepdim: Any = False) -> Tensor:
-        """(sum |x|^p)^(1/p) over dim, or over everything; integers as floats. p: a number,
-        inf, -inf, 0 (how many elements are not 0; it has no derivative), or "fro", which is
-        2. For p from 1 on, the derivative where the norm is 0 is 0.
+        """(sum |x|^p)^(1/p) over dim, or over everything; integers as floats. p: a number, inf,
+        -inf, 0 (how many elements are not 0) or 'fro', which is 2. Where the norm is 0 its
+        derivative is taken as 0.
+        """
+    @overload
+    def norm(
+        self, p: str, *dim: Ints, keepdim: builtins.bool = False, dtype: DTypeLike = None
+    ) -> Tensor:
+        """(sum |x|^p)^(1/p) over dim, or over everything; integers as floats. p: a number, inf,
+        -inf, 0 (how many elements are not 0) or 'fro', which is 2. Where the norm is 0 its
+        derivative is taken as 0.
         """
     def normal_(self, mean: Any = 0.0, std: Any = 1.0) -> Tensor:
         """Normal numbers, in place."""
@@ -591,24 +600,16 @@ class Tensor:
         """A NumPy array over the same memory (a copy from other devices). AutogradError if
         the tensor requires grad; DTypeError for bfloat16.
         """
-    def ones_like(self, dtype: DTypeLike = None) -> Tensor:
-        """Ones of x's shape."""
-    def pad(self, pad: Ints, value: Number = 0) -> Tensor:
-        """x with a border of value; pad lists (before, after) from the last axis on."""
     def permute(self, *dims: Ints) -> Tensor:
         """Axes in another order."""
-    def permute_put(self, value: Tensor | Number, *dims: Ints) -> Tensor:
-        """x with value written through permute()."""
-    def pmax(self, y: Tensor | Number) -> Tensor:
-        """x > y ? x : y exactly; a NaN gives y."""
-    def pmax_(self, y: Tensor | Number) -> Tensor: ...
-    def pmin(self, y: Tensor | Number) -> Tensor:
-        """x < y ? x : y exactly; a NaN gives y."""
-    def pmin_(self, y: Tensor | Number) -> Tensor: ...
-    def pow(self, y: Tensor | Number) -> Tensor:
+    def pow(self, exponent: Tensor | Number) -> Tensor:
         """x to the power y."""
-    def pow_(self, y: Tensor | Number) -> Tensor: ...
+    def pow_(self, exponent: Tensor | Number) -> Tensor: ...
+    @overload
     def prod(self, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
+        """Product over the axes of dim."""
+    @overload
+    def prod(self, *dim: Ints, keepdim: builtins.bool = False, dtype: DTypeLike) -> Tensor:
         """Product over the axes of dim."""
     @property
     def real(self) -> Tensor: ...
@@ -623,12 +624,12 @@ class Tensor:
     def relu(self) -> Tensor:
         """max(x, 0); NaN stays NaN; the derivative at 0 is 0."""
     def relu_(self) -> Tensor: ...
-    def remainder(self, y: Tensor | Number) -> Tensor:
+    def remainder(self, other: Tensor | Number) -> Tensor:
         """x modulo y, with the sign of y, as Python's %."""
-    def remainder_(self, y: Tensor | Number) -> Tensor: ...
-    def repeat(self, *counts: Any) -> Tensor:
-        """x laid side by side, counts[i] times along axis i; more counts than axes make new
-        axes in front.
+    def remainder_(self, other: Tensor | Number) -> Tensor: ...
+    def repeat(self, *repeats: Ints) -> Tensor:
+        """input laid side by side, repeats[i] times along axis i; more counts than axes make
+        new axes in front.
         """
     @property
     def requires_grad(self) -> builtins.bool: ...
@@ -638,33 +639,38 @@ class Tensor:
         """Records what is done with this leaf from now on."""
     def reshape(self, *shape: Ints) -> Tensor:
         """The same elements under another shape: a view where possible, else a copy."""
-    def reshape_as(self, other: Any) -> Tensor: ...
+    def reshape_as(self, other: Tensor) -> Tensor:
+        """input reshaped to the shape of other."""
     def retain_grad(self) -> None:
         """Keeps the gradient of a computed tensor in .grad, too."""
+    @overload
     def round(self) -> Tensor:
         """Nearest integer, ties to even."""
+    @overload
+    def round(self, *, decimals: builtins.int) -> Tensor:
+        """Rounded to so many decimals, which may be negative; ties to even."""
+    @overload
     def round_(self) -> Tensor: ...
+    @overload
+    def round_(self, *, decimals: builtins.int) -> Tensor: ...
     def rsqrt(self) -> Tensor:
         """1 / sqrt(x), the square root rounded first."""
     def rsqrt_(self) -> Tensor: ...
-    def scatter(self, dim: builtins.int, index: Tensor | Number, src: Tensor | Number) -> Tensor:
+    @overload
+    def scatter(self, dim: builtins.int, index: Tensor, src: Tensor | Number) -> Tensor:
         """x with src written at index along dim; of several writes to one place the last in
         row-major order stays. src may be a number.
         """
-    def scatter_(
-        self, dim: builtins.int, index: Tensor | Number, src: Tensor | Number
-    ) -> Tensor: ...
-    def scatter_add(
-        self, dim: builtins.int, index: Tensor | Number, src: Tensor | Number
-    ) -> Tensor:
+    @overload
+    def scatter(self, dim: builtins.int, index: Tensor, value: Number) -> Tensor:
+        """input with value written at index along dim."""
+    @overload
+    def scatter_(self, dim: builtins.int, index: Tensor, src: Tensor | Number) -> Tensor: ...
+    @overload
+    def scatter_(self, dim: builtins.int, index: Tensor, value: Number) -> Tensor: ...
+    def scatter_add(self, dim: builtins.int, index: Tensor, src: Tensor) -> Tensor:
         """x with src added at index along dim, in row-major order."""
-    def scatter_add_(
-        self, dim: builtins.int, index: Tensor | Number, src: Tensor | Number
-    ) -> Tensor: ...
-    def searchsorted(self, values: Tensor | Number, right: builtins.bool = False) -> Tensor:
-        """Where each value would go into an ascending 1-d sequence: before equal elements, or
-        behind them if right.
-        """
+    def scatter_add_(self, dim: builtins.int, index: Tensor, src: Tensor) -> Tensor: ...
     def select(self, dim: builtins.int, index: builtins.int) -> Tensor:
         """x[index] along dim; a view without that axis."""
     @property
@@ -677,9 +683,6 @@ class Tensor:
     def sign(self) -> Tensor:
         """-1, 0 or 1; a NaN and a zero stay as they are."""
     def sign_(self) -> Tensor: ...
-    def silu(self) -> Tensor:
-        """x * sigmoid(x)."""
-    def silu_(self) -> Tensor: ...
     def sin(self) -> Tensor:
         """Sine of x in radians."""
     def sin_(self) -> Tensor: ...
@@ -688,34 +691,41 @@ class Tensor:
     def sinh_(self) -> Tensor: ...
     def size(self, dim: Any = None) -> Any:
         """All sizes, or the one of an axis."""
-    def slice(
-        self,
-        dim: builtins.int,
-        start: builtins.int | None = None,
-        end: builtins.int | None = None,
-        step: builtins.int = 1,
-    ) -> Tensor:
-        """x[start:end:step] along dim, by Python's rules."""
-    def slice_put(
-        self,
-        value: Tensor | Number,
-        dim: builtins.int,
-        start: builtins.int | None = None,
-        end: builtins.int | None = None,
-        step: builtins.int = 1,
-    ) -> Tensor:
-        """x with value written through slice()."""
+    @overload
     def softmax(self, dim: builtins.int) -> Tensor:
         """exp(x) / sum(exp(x)) along dim, without overflow."""
-    def softplus(self) -> Tensor:
-        """log(1 + exp(x)), without overflow."""
-    def softplus_(self) -> Tensor: ...
+    @overload
+    def softmax(self, dim: builtins.int, *, dtype: DTypeLike) -> Tensor:
+        """exp(x) / sum(exp(x)) along dim, without overflow."""
+    @overload
+    def softmax(self, dim: builtins.int, dtype: DTypeLike) -> Tensor:
+        """exp(x) / sum(exp(x)) along dim, without overflow."""
+    @overload
     def sort(self, dim: builtins.int = -1, descending: builtins.bool = False) -> _sort:
         """Sorted along dim, and where each came from. Stable; NaN counts as largest."""
-    def split(self, size: Any, dim: Any = 0) -> tuple[Tensor, ...]:
-        """Pieces of `size` along dim (the last may be shorter), or of the sizes in a list;
-        views.
-        """
+    @overload
+    def sort(
+        self,
+        *,
+        stable: builtins.bool | None,
+        dim: builtins.int = -1,
+        descending: builtins.bool = False,
+    ) -> _sort:
+        """As sort, which is always stable."""
+    @overload
+    def split(
+        self, split_size_or_sections: builtins.int, dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Pieces of that size along dim (the last may be shorter); views."""
+    @overload
+    def split(self, split_size_or_sections: Ints, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """Pieces of these sizes along dim, which they cover; views."""
+    @overload
+    def split(self, split_size: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """Pieces of that size along dim; views."""
+    @overload
+    def split(self, split_size: Ints, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """Pieces of these sizes along dim; views."""
     def sqrt(self) -> Tensor:
         """Square root; NaN below 0."""
     def sqrt_(self) -> Tensor: ...
@@ -724,25 +734,45 @@ class Tensor:
     def square_(self) -> Tensor: ...
     def squeeze(self, *dim: Ints) -> Tensor:
         """Without the axes of size 1 (those named in dim, or all)."""
-    def squeeze_put(self, value: Tensor | Number, *dim: Ints) -> Tensor:
-        """x with value written through squeeze()."""
+    @overload
     def std(
-        self, *dim: Ints, keepdim: builtins.bool = False, correction: builtins.int = 1
+        self, *dim: Ints, correction: Number | None = 1, keepdim: builtins.bool = False
     ) -> Tensor:
+        """Square root of var; its gradient is 0 where that is 0."""
+    @overload
+    def std(
+        self, *dim: Ints, unbiased: builtins.bool = True, keepdim: builtins.bool = False
+    ) -> Tensor:
+        """Square root of var; its gradient is 0 where that is 0."""
+    @overload
+    def std(self, unbiased: builtins.bool) -> Tensor:
         """Square root of var; its gradient is 0 where that is 0."""
     def storage_offset(self) -> builtins.int:
         """Where the first element is, in elements."""
     def stride(self, dim: Any = None, /) -> Any:
         """Steps between neighbours along each axis, or one, in elements."""
-    def sub(self, y: Tensor | Number) -> Tensor:
+    @overload
+    def sub(self, other: Tensor | Number) -> Tensor:
         """x - y, element by element."""
-    def sub_(self, y: Tensor | Number) -> Tensor: ...
+    @overload
+    def sub(self, other: Tensor | Number, *, alpha: Number) -> Tensor:
+        """input - alpha * other."""
+    @overload
+    def sub_(self, other: Tensor | Number) -> Tensor: ...
+    @overload
+    def sub_(self, other: Tensor | Number, *, alpha: Number) -> Tensor: ...
+    @overload
     def sum(self, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
         """Sum over the axes of dim (all if empty). Order: the fixed tree of
         docs/architecture.md.
         """
+    @overload
+    def sum(self, *dim: Ints, keepdim: builtins.bool = False, dtype: DTypeLike) -> Tensor:
+        """Sum over the axes of dim (all if empty). Order: the fixed tree of
+        docs/architecture.md.
+        """
     def t(self) -> Tensor:
-        """The transpose of a matrix; a view."""
+        """The transpose of a matrix, a vector as it is; a view."""
     def tan(self) -> Tensor:
         """Tangent of x in radians."""
     def tan_(self) -> Tensor: ...
@@ -762,50 +792,63 @@ class Tensor:
         """
     def tolist(self) -> Any:
         """The elements as nested lists."""
+    @overload
     def topk(self, k: builtins.int, dim: builtins.int = -1, largest: builtins.bool = True) -> _topk:
         """The k largest (smallest) along dim, in order. Ties: lowest index first; NaN is
         largest.
         """
+    @overload
+    def topk(
+        self,
+        k: builtins.int,
+        dim: builtins.int = -1,
+        largest: builtins.bool = True,
+        sorted: builtins.bool = True,
+    ) -> _topk:
+        """As topk, whose results are always in order."""
     def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """Two axes exchanged; a view."""
-    def tril(self, diagonal: Any = 0) -> Tensor:
+    def tril(self, diagonal: builtins.int = 0) -> Tensor:
         """The lower triangle of the last two axes; zeros above the diagonal."""
-    def triu(self, diagonal: Any = 0) -> Tensor:
+    def tril_(self, diagonal: builtins.int = 0) -> Tensor: ...
+    def triu(self, diagonal: builtins.int = 0) -> Tensor:
         """The upper triangle of the last two axes; zeros below the diagonal."""
+    def triu_(self, diagonal: builtins.int = 0) -> Tensor: ...
     def trunc(self) -> Tensor:
         """x without its fraction."""
     def trunc_(self) -> Tensor: ...
     def type_as(self, other: Any) -> Tensor: ...
-    def unbind(self, dim: Any = 0) -> tuple[Tensor, ...]:
+    def unbind(self, dim: builtins.int = 0) -> tuple[Tensor, ...]:
         """The slices along dim, without that axis; views."""
-    def unfold(self, dim: Any, size: Any, step: Any) -> Tensor:
-        """Windows of `size` elements along dim, each `step` after the one before, as a new
-        last axis; a view, which cannot be written through.
+    def unfold(self, dimension: builtins.int, size: builtins.int, step: builtins.int) -> Tensor:
+        """Windows of `size` elements along an axis, each `step` after the one before, as a new
+        last axis; a view that cannot be written through.
         """
     def uniform_(self, low: Any = 0.0, high: Any = 1.0) -> Tensor:
         """Uniform numbers in [low, high), in place."""
     def unsqueeze(self, dim: builtins.int) -> Tensor:
         """With a new axis of size 1 at dim."""
-    def unsqueeze_put(self, value: Tensor | Number, dim: builtins.int) -> Tensor:
-        """x with value written through unsqueeze()."""
+    @overload
     def var(
-        self, *dim: Ints, keepdim: builtins.bool = False, correction: builtins.int = 1
+        self, *dim: Ints, correction: Number | None = 1, keepdim: builtins.bool = False
     ) -> Tensor:
         """Sum of squared distances from the mean, over (count - correction). Two passes."""
-    def view(self, *shape: Ints) -> Tensor:
+    @overload
+    def var(
+        self, *dim: Ints, unbiased: builtins.bool = True, keepdim: builtins.bool = False
+    ) -> Tensor:
+        """Sum of squared distances from the mean, over (count - correction). Two passes."""
+    @overload
+    def var(self, unbiased: builtins.bool) -> Tensor:
+        """Sum of squared distances from the mean, over (count - correction). Two passes."""
+    def view(self, *size: Ints) -> Tensor:
         """The same elements under another shape, without a copy. One size may be -1."""
-    def view_as(self, other: Any) -> Tensor: ...
-    def view_put(self, value: Tensor | Number, *shape: Ints) -> Tensor:
-        """x with value written through view()."""
-    def where(self, condition: Any, other: Any) -> Tensor:
-        """self where the condition holds, else other."""
-    def where_(self, x: Tensor | Number, y: Tensor | Number) -> Tensor: ...
-    def windows(self, kernel: Ints, stride: Ints = 1) -> Tensor:
-        """Every kernel[0] x kernel[1] window of the last two axes, as two new last axes."""
+    def view_as(self, other: Tensor) -> Tensor:
+        """input viewed under the shape of other."""
+    def where(self, condition: Tensor, other: Tensor | Number) -> Tensor:
+        """input where the condition holds, else other."""
     def zero_(self) -> Tensor:
         """Zeros, in place."""
-    def zeros_like(self, dtype: DTypeLike = None) -> Tensor:
-        """Zeros of x's shape."""
 
 class Error(Exception):
     """What Lathe raises. op, problem, got, expected, next (what to do) and site (the line
@@ -896,24 +939,10 @@ nan: builtins.float
 pi: builtins.float
 newaxis: None
 
-def addmm(c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """beta * c + alpha * (a @ b)."""
-
 def allclose(
-    x: Any, y: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False
+    input: Any, other: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False
 ) -> builtins.bool:
-    """Whether all elements are close; a Python bool."""
-
-def arange(
-    start: Any,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: Any = False,
-) -> Tensor:
-    """start, start + step, ... below end; arange(end) starts at 0."""
+    """Whether all elements are close (see isclose); a Python bool."""
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """data itself if it is a tensor of that kind, a tensor over its memory where that can
@@ -931,29 +960,11 @@ def backward(
     AutogradError where there is no history, or a saved value has changed.
     """
 
-def bmm(a: Any, b: Any) -> Tensor:
-    """Matrix products of a batch: a[n, i, k] @ b[n, k, j]."""
-
-def chunk(x: Any, chunks: Any, dim: Any = 0) -> tuple[Tensor, ...]:
-    """At most `chunks` pieces of equal size along dim (the last may be shorter); views."""
-
-def empty(*shape: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Tensor:
-    """Zeros: there is no memory to be seen that nobody has written."""
-
-def empty_like(x: Any, dtype: Any = None) -> Tensor:
-    """Zeros of x's shape."""
-
-def equal(x: Any, y: Any) -> builtins.bool:
-    """Whether x and y have one shape and equal elements; a Python bool."""
+def equal(input: Any, other: Any) -> builtins.bool:
+    """Whether both have one shape and equal elements; a Python bool."""
 
 def flags() -> list:
     """All flags: (name, environment variable, default, meaning)."""
-
-def fmax(x: Any, y: Any) -> Tensor:
-    """The larger of x and y; where one is no number, the other."""
-
-def fmin(x: Any, y: Any) -> Tensor:
-    """The smaller of x and y; where one is no number, the other."""
 
 def from_dlpack(x: Any) -> Tensor:
     """A tensor over the memory of another library's array (anything with __dlpack__, or its
@@ -987,66 +998,18 @@ def grad(
     changes. create_graph=True records the computation, for higher derivatives.
     """
 
-def is_complex(x: Any) -> builtins.bool: ...
-def is_floating_point(x: Any) -> builtins.bool: ...
+def is_complex(input: Any) -> builtins.bool: ...
+def is_floating_point(input: Any) -> builtins.bool: ...
 def is_grad_enabled() -> builtins.bool:
     """Whether operations are recorded on this thread."""
 
-def is_tensor(x: Any) -> builtins.bool: ...
-def isclose(x: Any, y: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Tensor:
-    """|x - y| <= atol + rtol * |y|, element by element; equal infinities are close."""
-
-def isinf(x: Any) -> Tensor: ...
+def is_tensor(obj: Any) -> builtins.bool: ...
 def manual_seed(seed: builtins.int) -> None:
     """Starts the random stream anew: the same seed gives the same numbers, in every mode
     and for any number of threads.
     """
 
-def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
-    """x with value where mask (bool) is true, in x's dtype. DTypeError for a mask of
-    another dtype, and for a value of a kind that x's dtype does not hold (1.5 among
-    integers; in bool all numbers but 0 are true).
-    """
-
-def max(x: Any, dim: Any = None, keepdim: Any = False) -> Any:
-    """The largest element; along dim, (values, indices); of two tensors, element by
-    element.
-    """
-
-def min(x: Any, dim: Any = None, keepdim: Any = False) -> Any:
-    """The smallest element; along dim, (values, indices); of two tensors, element by
-    element.
-    """
-
-def norm(x: Any, p: Any = 2, dim: Any = None, keepdim: Any = False) -> Tensor:
-    """(sum |x|^p)^(1/p) over dim, or over everything; integers as floats. p: a number, inf,
-    -inf, 0 (how many elements are not 0; it has no derivative), or "fro", which is 2. For p
-    from 1 on, the derivative where the norm is 0 is 0.
-    """
-
-def numel(x: Any) -> builtins.int: ...
-def rand_like(x: Any, dtype: Any = None) -> Tensor:
-    """Uniform in [0, 1), of x's shape."""
-
-def randint(
-    low: Any,
-    high: Any = None,
-    shape: Any = None,
-    *,
-    size: Any = None,
-    dtype: Any = None,
-    device: Any = None,
-) -> Tensor:
-    """Uniform integers in [low, high); randint(high, shape) starts at 0."""
-
-def randn_like(x: Any, dtype: Any = None) -> Tensor:
-    """Normal with mean 0 and variance 1, of x's shape."""
-
-def repeat(x: Any, *counts: Any) -> Tensor:
-    """x laid side by side, counts[i] times along axis i; more counts than axes make new
-    axes in front.
-    """
-
+def numel(input: Any) -> builtins.int: ...
 def scan(function: Any, start: Any, x: Any, dim: Any = 0) -> Any:
     """carry, y = function(carry, slice) for each slice of x along dim; the last carry, and
     the ys stacked along dim.
@@ -1066,11 +1029,6 @@ def set_printoptions(
 ) -> None:
     """How tensors are printed."""
 
-def split(x: Any, size: Any, dim: Any = 0) -> tuple[Tensor, ...]:
-    """Pieces of `size` along dim (the last may be shorter), or of the sizes in a list;
-    views.
-    """
-
 def table(op: str, *arguments) -> str:
     """Which implementations can run an op, in order: the first that accepts does. With the
     op's arguments: what each says to them, and which is chosen.
@@ -1088,20 +1046,6 @@ def tensor(
     ints int64. ValueError for ragged sequences, TypeError for what is no number.
     """
 
-def tril(x: Any, diagonal: Any = 0) -> Tensor:
-    """The lower triangle of the last two axes; zeros above the diagonal."""
-
-def triu(x: Any, diagonal: Any = 0) -> Tensor:
-    """The upper triangle of the last two axes; zeros below the diagonal."""
-
-def unbind(x: Any, dim: Any = 0) -> tuple[Tensor, ...]:
-    """The slices along dim, without that axis; views."""
-
-def unfold(x: Any, dim: Any, size: Any, step: Any) -> Tensor:
-    """Windows of `size` elements along dim, each `step` after the one before, as a new last
-    axis; a view, which cannot be written through.
-    """
-
 def use_table(text: str) -> None:
     """Takes rules such as "mm f32 1..64 eigen.gemm", one a line: a product of this dtype
     whose summed extent lies in the range goes to that entry, if it accepts. The first rule
@@ -1114,619 +1058,1009 @@ def while_loop(condition: Any, body: Any, values: Any) -> Any:
     tuple.
     """
 
-def add(x: Tensor, y: Tensor | Number) -> Tensor:
-    """x + y, element by element."""
-
-def sub(x: Tensor, y: Tensor | Number) -> Tensor:
-    """x - y, element by element."""
-
-def mul(x: Tensor, y: Tensor | Number) -> Tensor:
-    """x * y, element by element."""
-
-def div(x: Tensor, y: Tensor | Number) -> Tensor:
-    """x / y; integers are divided as floats."""
-
-def fma(x: Tensor, y: Tensor | Number, z: Tensor | Number) -> Tensor:
-    """x * y + z with one rounding."""
-
-def lerp(x: Tensor, y: Tensor | Number, weight: Tensor | Number) -> Tensor:
-    """x + weight * (y - x): from x to y as weight goes from 0 to 1."""
-
-def floor_divide(x: Tensor, y: Tensor | Number) -> Tensor:
-    """The largest integer not above x / y, as Python's //. An integer division by zero is a
-    ValueError.
-    """
-
-def remainder(x: Tensor, y: Tensor | Number) -> Tensor:
-    """x modulo y, with the sign of y, as Python's %."""
-
-def fmod(x: Tensor, y: Tensor | Number) -> Tensor:
-    """x modulo y, with the sign of x, as C's fmod; exact."""
-
-def pow(x: Tensor, y: Tensor | Number) -> Tensor:
-    """x to the power y."""
-
-def atan2(y: Tensor, x: Tensor | Number) -> Tensor:
-    """Angle of the point (x, y), in radians, in [-pi, pi]."""
-
-def maximum(x: Tensor, y: Tensor | Number) -> Tensor:
-    """The larger of x and y; NaN if either is NaN."""
-
-def minimum(x: Tensor, y: Tensor | Number) -> Tensor:
-    """The smaller of x and y; NaN if either is NaN."""
-
-def pmin(x: Tensor, y: Tensor | Number) -> Tensor:
-    """x < y ? x : y exactly; a NaN gives y."""
-
-def pmax(x: Tensor, y: Tensor | Number) -> Tensor:
-    """x > y ? x : y exactly; a NaN gives y."""
-
-def clamp_min(x: Tensor, min: Tensor | Number) -> Tensor:
-    """x, or min where x is smaller."""
-
-def clamp_max(x: Tensor, max: Tensor | Number) -> Tensor:
-    """x, or max where x is larger."""
-
-def clamp(
-    x: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None
-) -> Tensor:
-    """x limited to [min, max]."""
-
-def expm1(x: Tensor) -> Tensor:
-    """exp(x) - 1, accurate near 0."""
-
-def exp2(x: Tensor) -> Tensor:
-    """2 to the power x."""
-
-def log(x: Tensor) -> Tensor:
-    """Natural logarithm; NaN below 0."""
-
-def log2(x: Tensor) -> Tensor:
-    """Logarithm to base 2."""
-
-def log10(x: Tensor) -> Tensor:
-    """Logarithm to base 10."""
-
-def log1p(x: Tensor) -> Tensor:
-    """log(1 + x), accurate near 0."""
-
-def erf(x: Tensor) -> Tensor:
-    """Error function."""
-
-def erfc(x: Tensor) -> Tensor:
-    """1 - erf(x), accurate for large x."""
-
-def sin(x: Tensor) -> Tensor:
-    """Sine of x in radians."""
-
-def cos(x: Tensor) -> Tensor:
-    """Cosine of x in radians."""
-
-def tan(x: Tensor) -> Tensor:
-    """Tangent of x in radians."""
-
-def asin(x: Tensor) -> Tensor:
-    """Arc sine, in radians."""
-
-def acos(x: Tensor) -> Tensor:
-    """Arc cosine, in radians."""
-
-def atan(x: Tensor) -> Tensor:
-    """Arc tangent, in radians."""
-
-def sinh(x: Tensor) -> Tensor:
-    """Hyperbolic sine."""
-
-def cosh(x: Tensor) -> Tensor:
-    """Hyperbolic cosine."""
-
-def asinh(x: Tensor) -> Tensor:
-    """Inverse hyperbolic sine."""
-
-def acosh(x: Tensor) -> Tensor:
-    """Inverse hyperbolic cosine."""
-
-def atanh(x: Tensor) -> Tensor:
-    """Inverse hyperbolic tangent."""
-
-def lgamma(x: Tensor) -> Tensor:
-    """log |gamma(x)|."""
-
-def digamma(x: Tensor) -> Tensor:
-    """Derivative of lgamma."""
-
-def erfinv(x: Tensor) -> Tensor:
-    """Inverse of erf on (-1, 1)."""
-
-def exp(x: Tensor) -> Tensor:
-    """e to the power x."""
-
-def tanh(x: Tensor) -> Tensor:
-    """Hyperbolic tangent."""
-
-def sigmoid(x: Tensor) -> Tensor:
-    """1 / (1 + exp(-x))."""
-
-def sqrt(x: Tensor) -> Tensor:
-    """Square root; NaN below 0."""
-
-def rsqrt(x: Tensor) -> Tensor:
-    """1 / sqrt(x), the square root rounded first."""
-
-def neg(x: Tensor) -> Tensor:
-    """-x."""
-
-def abs(x: Tensor) -> Tensor:
+def abs(input: Tensor, *, out: Any = None) -> Tensor:
     """Absolute value; of a complex number, its modulus."""
 
-def sign(x: Tensor) -> Tensor:
-    """-1, 0 or 1; a NaN and a zero stay as they are."""
+def acos(input: Tensor, *, out: Any = None) -> Tensor:
+    """Arc cosine, in radians."""
 
-def square(x: Tensor) -> Tensor:
-    """x * x."""
+def acosh(input: Tensor, *, out: Any = None) -> Tensor:
+    """Inverse hyperbolic cosine."""
 
-def reciprocal(x: Tensor) -> Tensor:
-    """1 / x."""
+@overload
+def add(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """x + y, element by element."""
 
-def floor(x: Tensor) -> Tensor:
-    """Largest integer not above x."""
+@overload
+def add(
+    input: Tensor | Number, other: Tensor | Number, *, alpha: Number, out: Any = None
+) -> Tensor:
+    """input + alpha * other."""
 
-def ceil(x: Tensor) -> Tensor:
-    """Smallest integer not below x."""
+def addmm(
+    input: Tensor,
+    mat1: Tensor,
+    mat2: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+    out: Any = None,
+) -> Tensor:
+    """beta * input + alpha * (mat1 @ mat2)."""
 
-def trunc(x: Tensor) -> Tensor:
-    """x without its fraction."""
-
-def round(x: Tensor) -> Tensor:
-    """Nearest integer, ties to even."""
-
-def clone(x: Tensor) -> Tensor:
-    """A copy of x."""
-
-def cast(x: Tensor, dtype: DTypeLike) -> Tensor:
-    """x converted to another dtype. Floats go to integers by truncation, saturating; NaN
-    gives 0.
-    """
-
-def real(x: Tensor) -> Tensor:
-    """Real part."""
-
-def imag(x: Tensor) -> Tensor:
-    """Imaginary part."""
-
-def conj(x: Tensor) -> Tensor:
-    """Complex conjugate; a real x as it is."""
-
-def complex(re: Tensor, im: Tensor | Number) -> Tensor:
-    """re + i im."""
-
-def eq(x: Tensor, y: Tensor | Number) -> Tensor:
-    """x == y."""
-
-def ne(x: Tensor, y: Tensor | Number) -> Tensor:
-    """x != y; true where either is NaN."""
-
-def lt(x: Tensor, y: Tensor | Number) -> Tensor:
-    """x < y."""
-
-def le(x: Tensor, y: Tensor | Number) -> Tensor:
-    """x <= y."""
-
-def gt(x: Tensor, y: Tensor | Number) -> Tensor:
-    """x > y."""
-
-def ge(x: Tensor, y: Tensor | Number) -> Tensor:
-    """x >= y."""
-
-def isnan(x: Tensor) -> Tensor:
-    """True where x is not a number."""
-
-def isfinite(x: Tensor) -> Tensor:
-    """True where x is neither infinite nor NaN."""
-
-def logical_and(x: Tensor, y: Tensor | Number) -> Tensor:
-    """True where both are nonzero."""
-
-def logical_or(x: Tensor, y: Tensor | Number) -> Tensor:
-    """True where either is nonzero."""
-
-def logical_not(x: Tensor) -> Tensor:
-    """True where x is zero."""
-
-def bitwise_and(x: Tensor, y: Tensor | Number) -> Tensor:
-    """Bits set in both; on bool, and."""
-
-def bitwise_or(x: Tensor, y: Tensor | Number) -> Tensor:
-    """Bits set in either; on bool, or."""
-
-def bitwise_xor(x: Tensor, y: Tensor | Number) -> Tensor:
-    """Bits set in just one; on bool, xor."""
-
-def bitwise_not(x: Tensor) -> Tensor:
-    """Every bit turned; on bool, not."""
-
-def where(condition: Tensor, x: Tensor | Number, y: Tensor | Number) -> Tensor:
-    """x where the condition holds, else y."""
-
-def sum(x: Tensor, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
-    """Sum over the axes of dim (all if empty). Order: the fixed tree of
-    docs/architecture.md.
-    """
-
-def mean(x: Tensor, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
-    """Arithmetic mean over the axes of dim; NaN of no elements."""
-
-def prod(x: Tensor, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
-    """Product over the axes of dim."""
-
-def amax(x: Tensor, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
-    """Largest element over the axes of dim; NaN if there is one."""
-
-def amin(x: Tensor, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
-    """Smallest element over the axes of dim; NaN if there is one."""
-
-def any(x: Tensor, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
-    """True if an element is nonzero."""
-
-def all(x: Tensor, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
+def all(input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: Any = None) -> Tensor:
     """True if no element is zero."""
 
-def argmax(x: Tensor, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Tensor:
+def amax(input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: Any = None) -> Tensor:
+    """Largest element over the axes of dim; NaN if there is one."""
+
+def amin(input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: Any = None) -> Tensor:
+    """Smallest element over the axes of dim; NaN if there is one."""
+
+def any(input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: Any = None) -> Tensor:
+    """True if an element is nonzero."""
+
+@overload
+def arange(
+    start: Number,
+    end: Number,
+    step: Number = 1,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """start, start + step, ... below end; each is start + i * step, rounded once a step."""
+
+@overload
+def arange(
+    end: Number,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """0, 1, ... below end."""
+
+def argmax(
+    input: Tensor,
+    dim: builtins.int | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    out: Any = None,
+) -> Tensor:
     """Index of the largest element along dim (of the flattened input if None); the lowest
     such index; a NaN counts as largest.
     """
 
-def argmin(x: Tensor, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Tensor:
+def argmin(
+    input: Tensor,
+    dim: builtins.int | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    out: Any = None,
+) -> Tensor:
     """Index of the smallest element along dim; the lowest such index; a NaN counts as
     smallest.
     """
 
-def max_dim(x: Tensor, dim: builtins.int, keepdim: builtins.bool = False) -> _max_dim:
-    """Largest element along dim, and its lowest index."""
-
-def min_dim(x: Tensor, dim: builtins.int, keepdim: builtins.bool = False) -> _min_dim:
-    """Smallest element along dim, and its lowest index."""
-
-def var(
-    x: Tensor, *dim: Ints, keepdim: builtins.bool = False, correction: builtins.int = 1
+@overload
+def argsort(
+    input: Tensor, dim: builtins.int = -1, descending: builtins.bool = False, *, out: Any = None
 ) -> Tensor:
-    """Sum of squared distances from the mean, over (count - correction). Two passes."""
-
-def std(
-    x: Tensor, *dim: Ints, keepdim: builtins.bool = False, correction: builtins.int = 1
-) -> Tensor:
-    """Square root of var; its gradient is 0 where that is 0."""
-
-def logsumexp(x: Tensor, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
-    """log(sum(exp(x))), without overflow: the largest element is taken out first."""
-
-def cumsum(x: Tensor, dim: builtins.int) -> Tensor:
-    """Running sum along dim, from the left."""
-
-def cumprod(x: Tensor, dim: builtins.int) -> Tensor:
-    """Running product along dim, from the left."""
-
-def view(x: Tensor, *shape: Ints) -> Tensor:
-    """The same elements under another shape, without a copy. One size may be -1."""
-
-def view_put(x: Tensor, value: Tensor | Number, *shape: Ints) -> Tensor:
-    """x with value written through view()."""
-
-def expand(x: Tensor, *shape: Ints) -> Tensor:
-    """Axes of size 1 repeated without a copy; new axes may be added in front; -1 keeps a
-    size.
-    """
-
-def permute(x: Tensor, *dims: Ints) -> Tensor:
-    """Axes in another order."""
-
-def permute_put(x: Tensor, value: Tensor | Number, *dims: Ints) -> Tensor:
-    """x with value written through permute()."""
-
-def squeeze(x: Tensor, *dim: Ints) -> Tensor:
-    """Without the axes of size 1 (those named in dim, or all)."""
-
-def squeeze_put(x: Tensor, value: Tensor | Number, *dim: Ints) -> Tensor:
-    """x with value written through squeeze()."""
-
-def unsqueeze(x: Tensor, dim: builtins.int) -> Tensor:
-    """With a new axis of size 1 at dim."""
-
-def unsqueeze_put(x: Tensor, value: Tensor | Number, dim: builtins.int) -> Tensor:
-    """x with value written through unsqueeze()."""
-
-def slice(
-    x: Tensor,
-    dim: builtins.int,
-    start: builtins.int | None = None,
-    end: builtins.int | None = None,
-    step: builtins.int = 1,
-) -> Tensor:
-    """x[start:end:step] along dim, by Python's rules."""
-
-def slice_put(
-    x: Tensor,
-    value: Tensor | Number,
-    dim: builtins.int,
-    start: builtins.int | None = None,
-    end: builtins.int | None = None,
-    step: builtins.int = 1,
-) -> Tensor:
-    """x with value written through slice()."""
-
-def windows(x: Tensor, kernel: Ints, stride: Ints = 1) -> Tensor:
-    """Every kernel[0] x kernel[1] window of the last two axes, as two new last axes."""
-
-def reshape(x: Tensor, *shape: Ints) -> Tensor:
-    """The same elements under another shape: a view where possible, else a copy."""
-
-def contiguous(x: Tensor) -> Tensor:
-    """x itself if its elements lie in row-major order, else a copy that does."""
-
-def transpose(x: Tensor, dim0: builtins.int, dim1: builtins.int) -> Tensor:
-    """Two axes exchanged; a view."""
-
-def select(x: Tensor, dim: builtins.int, index: builtins.int) -> Tensor:
-    """x[index] along dim; a view without that axis."""
-
-def narrow(x: Tensor, dim: builtins.int, start: builtins.int, length: builtins.int) -> Tensor:
-    """length elements from start along dim, which may count from the end; a view."""
-
-def flatten(x: Tensor, start: builtins.int = 0, end: builtins.int = -1) -> Tensor:
-    """Axes start..end joined into one."""
-
-def cat(tensors: Sequence[Tensor], dim: builtins.int = 0) -> Tensor:
-    """Tensors joined along an axis they all have."""
-
-def stack(tensors: Sequence[Tensor], dim: builtins.int = 0) -> Tensor:
-    """Tensors of one shape joined along a new axis."""
-
-def pad(x: Tensor, pad: Ints, value: Number = 0) -> Tensor:
-    """x with a border of value; pad lists (before, after) from the last axis on."""
-
-def gather(x: Tensor, dim: builtins.int, index: Tensor | Number) -> Tensor:
-    """out[i][j] = x[index[i][j]][j] for dim 0, and so on. Negative indexes are refused."""
-
-def scatter(x: Tensor, dim: builtins.int, index: Tensor | Number, src: Tensor | Number) -> Tensor:
-    """x with src written at index along dim; of several writes to one place the last in
-    row-major order stays. src may be a number.
-    """
-
-def scatter_add(
-    x: Tensor, dim: builtins.int, index: Tensor | Number, src: Tensor | Number
-) -> Tensor:
-    """x with src added at index along dim, in row-major order."""
-
-def index_select(x: Tensor, dim: builtins.int, index: Tensor | Number) -> Tensor:
-    """Whole slices of x along dim, in the order of index; index may have any rank."""
-
-def index_add(x: Tensor, dim: builtins.int, index: Tensor | Number, src: Tensor | Number) -> Tensor:
-    """x with the slices of src added to those that index names along dim, in order."""
-
-def embedding(weight: Tensor, index: Tensor | Number) -> Tensor:
-    """Rows of weight by index."""
-
-def sort(x: Tensor, dim: builtins.int = -1, descending: builtins.bool = False) -> _sort:
-    """Sorted along dim, and where each came from. Stable; NaN counts as largest."""
-
-def topk(
-    x: Tensor, k: builtins.int, dim: builtins.int = -1, largest: builtins.bool = True
-) -> _topk:
-    """The k largest (smallest) along dim, in order. Ties: lowest index first; NaN is
-    largest.
-    """
-
-def argsort(x: Tensor, dim: builtins.int = -1, descending: builtins.bool = False) -> Tensor:
     """The indices of sort."""
 
-def searchsorted(sorted: Tensor, values: Tensor | Number, right: builtins.bool = False) -> Tensor:
-    """Where each value would go into an ascending 1-d sequence: before equal elements, or
-    behind them if right.
-    """
-
-def full(
-    shape: Ints,
-    value: Number,
-    dtype: DTypeLike = None,
-    device: DeviceLike = None,
-    requires_grad: builtins.bool = False,
+@overload
+def argsort(
+    input: Tensor,
+    *,
+    stable: builtins.bool,
+    dim: builtins.int = -1,
+    descending: builtins.bool = False,
+    out: Any = None,
 ) -> Tensor:
-    """value everywhere; its type decides the dtype unless one is given."""
+    """As argsort, which is always stable."""
 
-def linspace(
-    start: Number,
-    end: Number,
-    steps: builtins.int,
-    dtype: DTypeLike = None,
-    device: DeviceLike = None,
-    requires_grad: builtins.bool = False,
-) -> Tensor:
-    """steps evenly spaced numbers from start to end, both included."""
+def asin(input: Tensor, *, out: Any = None) -> Tensor:
+    """Arc sine, in radians."""
 
-def eye(
-    n: builtins.int,
-    m: builtins.int | None = None,
-    dtype: DTypeLike = None,
-    device: DeviceLike = None,
-    requires_grad: builtins.bool = False,
-) -> Tensor:
-    """Ones on the diagonal of an n x m matrix, zeros elsewhere."""
+def asinh(input: Tensor, *, out: Any = None) -> Tensor:
+    """Inverse hyperbolic sine."""
 
-def rand(
-    *shape: Ints,
-    dtype: DTypeLike = None,
-    device: DeviceLike = None,
-    requires_grad: builtins.bool = False,
-) -> Tensor:
-    """Uniform in [0, 1). Philox4x32-10 keyed by seed, call and element: the same stream in
-    every mode and for any thread count (Salmon et al. 2011).
-    """
+def atan(input: Tensor, *, out: Any = None) -> Tensor:
+    """Arc tangent, in radians."""
 
-def randn(
-    *shape: Ints,
-    dtype: DTypeLike = None,
-    device: DeviceLike = None,
-    requires_grad: builtins.bool = False,
-) -> Tensor:
-    """Normal with mean 0 and variance 1 (Box and Muller 1958)."""
+def atan2(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """Angle of the point (x, y), in radians, in [-pi, pi]."""
 
-def bernoulli(
-    shape: Ints,
-    p: builtins.float,
-    dtype: DTypeLike = None,
-    device: DeviceLike = None,
-    requires_grad: builtins.bool = False,
-) -> Tensor:
-    """1 with probability p, else 0."""
-
-def zeros(
-    *shape: Ints,
-    dtype: DTypeLike = None,
-    device: DeviceLike = None,
-    requires_grad: builtins.bool = False,
-) -> Tensor:
-    """Zeros."""
-
-def ones(
-    *shape: Ints,
-    dtype: DTypeLike = None,
-    device: DeviceLike = None,
-    requires_grad: builtins.bool = False,
-) -> Tensor:
-    """Ones."""
-
-def zeros_like(x: Tensor, dtype: DTypeLike = None, requires_grad: builtins.bool = False) -> Tensor:
-    """Zeros of x's shape."""
-
-def ones_like(x: Tensor, dtype: DTypeLike = None, requires_grad: builtins.bool = False) -> Tensor:
-    """Ones of x's shape."""
-
-def full_like(
-    x: Tensor, value: Number, dtype: DTypeLike = None, requires_grad: builtins.bool = False
-) -> Tensor:
-    """value in x's shape and dtype."""
-
-def mm(a: Tensor, b: Tensor | Number) -> Tensor:
-    """Matrix product over the last two axes; leading axes broadcast."""
-
-def conv2d(
-    x: Tensor,
-    w: Tensor | Number,
-    stride: Ints = 1,
-    pad: Ints = 0,
-    dilation: Ints = 1,
-    groups: builtins.int = 1,
-) -> Tensor:
-    """Cross-correlation of x[n, c, h, w] with w[o, c / groups, kh, kw]."""
-
-def conv2d_input(
-    w: Tensor,
-    dy: Tensor | Number,
-    shape: Ints,
-    stride: Ints = 1,
-    pad: Ints = 0,
-    dilation: Ints = 1,
-    groups: builtins.int = 1,
-) -> Tensor:
-    """Gradient of conv2d by its input of that shape; also a transposed convolution."""
-
-def conv2d_weight(
-    x: Tensor,
-    dy: Tensor | Number,
-    shape: Ints,
-    stride: Ints = 1,
-    pad: Ints = 0,
-    dilation: Ints = 1,
-    groups: builtins.int = 1,
-) -> Tensor:
-    """Gradient of conv2d by its weight of that shape."""
-
-def matmul(a: Tensor, b: Tensor | Number) -> Tensor:
-    """Matrix product; a 1-d operand is a row on the left and a column on the right."""
-
-def linear(x: Tensor, w: Tensor | Number, b: Tensor | Number | None = None) -> Tensor:
-    """x @ w.T + b, with w[out, in]."""
-
-def relu(x: Tensor) -> Tensor:
-    """max(x, 0); NaN stays NaN; the derivative at 0 is 0."""
-
-def leaky_relu(x: Tensor, slope: builtins.float = 0.01) -> Tensor:
-    """x where positive, else slope * x."""
-
-def silu(x: Tensor) -> Tensor:
-    """x * sigmoid(x)."""
-
-def softplus(x: Tensor) -> Tensor:
-    """log(1 + exp(x)), without overflow."""
-
-def gelu_erf(x: Tensor) -> Tensor:
-    """0.5 x (1 + erf(x / sqrt(2))) (Hendrycks and Gimpel 2016)."""
-
-def gelu_tanh(x: Tensor) -> Tensor:
-    """The tanh approximation of gelu (Hendrycks and Gimpel 2016)."""
-
-def gelu(x: Tensor, approximate: str = "none") -> Tensor:
-    """Gaussian error linear unit, exact by erf or by the tanh approximation."""
-
-def softmax(x: Tensor, dim: builtins.int) -> Tensor:
-    """exp(x) / sum(exp(x)) along dim, without overflow."""
-
-def log_softmax(x: Tensor, dim: builtins.int) -> Tensor:
-    """log(softmax(x)) along dim, without overflow."""
-
-def max_pool2d(x: Tensor, kernel: Ints, stride: Ints | None = None, pad: Ints = 0) -> Tensor:
-    """Largest element of each window of x[..., h, w]."""
-
-def avg_pool2d(x: Tensor, kernel: Ints, stride: Ints | None = None, pad: Ints = 0) -> Tensor:
-    """Mean of each window of x[..., h, w]; padding counts as 0."""
-
-def layer_norm(
-    x: Tensor,
-    shape: Ints,
-    w: Tensor | Number | None = None,
-    b: Tensor | Number | None = None,
-    eps: builtins.float = 1e-05,
-) -> Tensor:
-    """(x - mean) / sqrt(var + eps) over the last axes, then w and b (Ba et al. 2016)."""
+def atanh(input: Tensor, *, out: Any = None) -> Tensor:
+    """Inverse hyperbolic tangent."""
 
 def batch_norm(
-    x: Tensor,
-    w: Tensor | Number | None,
-    b: Tensor | Number | None,
-    mean: Tensor | Number | None,
-    var: Tensor | Number | None,
-    training: builtins.bool = False,
-    momentum: builtins.float = 0.1,
-    eps: builtins.float = 1e-05,
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: builtins.bool,
+    momentum: builtins.float,
+    eps: builtins.float,
+    cudnn_enabled: builtins.bool = False,
+    *,
+    out: Any = None,
 ) -> Tensor:
     """Normalisation a channel over batch and space (Ioffe and Szegedy 2015); in training
     the running mean and (unbiased) variance move by momentum.
     """
 
-def dropout(x: Tensor, p: builtins.float = 0.5, training: builtins.bool = True) -> Tensor:
+@overload
+def bernoulli(input: Tensor, *, out: Any = None) -> Tensor:
+    """1 with the probability that input has there, else 0."""
+
+@overload
+def bernoulli(input: Tensor, p: builtins.float, *, out: Any = None) -> Tensor:
+    """1 with probability p, else 0; of the shape and dtype of input."""
+
+def bitwise_and(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """Bits set in both; on bool, and."""
+
+def bitwise_not(input: Tensor, *, out: Any = None) -> Tensor:
+    """Every bit turned; on bool, not."""
+
+def bitwise_or(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """Bits set in either; on bool, or."""
+
+def bitwise_xor(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """Bits set in just one; on bool, xor."""
+
+def bmm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor:
+    """Matrix products of a batch: input[n, i, k] @ mat2[n, k, j]."""
+
+def cat(tensors: Sequence[Tensor], dim: builtins.int = 0, *, out: Any = None) -> Tensor:
+    """Tensors joined along an axis they all have."""
+
+def ceil(input: Tensor, *, out: Any = None) -> Tensor:
+    """Smallest integer not below x."""
+
+def chunk(
+    input: Tensor, chunks: builtins.int, dim: builtins.int = 0, *, out: Any = None
+) -> tuple[Tensor, ...]:
+    """At most so many pieces of equal size along dim (the last may be shorter); views."""
+
+def clamp(
+    input: Tensor,
+    min: Tensor | Number | None = None,
+    max: Tensor | Number | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """input limited to [min, max]."""
+
+def clamp_max(input: Tensor, max: Tensor | Number, *, out: Any = None) -> Tensor:
+    """x, or max where x is larger."""
+
+def clamp_min(input: Tensor, min: Tensor | Number, *, out: Any = None) -> Tensor:
+    """x, or min where x is smaller."""
+
+@overload
+def clone(input: Tensor, *, out: Any = None) -> Tensor:
+    """A copy of x."""
+
+@overload
+def clone(input: Tensor, *, memory_format: str | None, out: Any = None) -> Tensor:
+    """A copy of x."""
+
+def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
+    """re + i im."""
+
+def conj(input: Tensor, *, out: Any = None) -> Tensor:
+    """Complex conjugate; a real x as it is."""
+
+def constant_pad_nd(input: Tensor, pad: Ints, value: Number = 0, *, out: Any = None) -> Tensor:
+    """input with a border of value; pad lists (before, after) from the last axis on."""
+
+def conv2d(
+    x: Tensor,
+    w: Tensor,
+    stride: Ints = 1,
+    pad: Ints = 0,
+    dilation: Ints = 1,
+    groups: builtins.int = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Cross-correlation of x[n, c, h, w] with w[o, c / groups, kh, kw]."""
+
+def cos(input: Tensor, *, out: Any = None) -> Tensor:
+    """Cosine of x in radians."""
+
+def cosh(input: Tensor, *, out: Any = None) -> Tensor:
+    """Hyperbolic cosine."""
+
+@overload
+def cumprod(input: Tensor, dim: builtins.int, *, out: Any = None) -> Tensor:
+    """Running product along dim, from the left."""
+
+@overload
+def cumprod(input: Tensor, dim: builtins.int, *, dtype: DTypeLike, out: Any = None) -> Tensor:
+    """Running product along dim, from the left."""
+
+@overload
+def cumsum(input: Tensor, dim: builtins.int, *, out: Any = None) -> Tensor:
+    """Running sum along dim, from the left."""
+
+@overload
+def cumsum(input: Tensor, dim: builtins.int, *, dtype: DTypeLike, out: Any = None) -> Tensor:
+    """Running sum along dim, from the left."""
+
+def digamma(input: Tensor, *, out: Any = None) -> Tensor:
+    """Derivative of lgamma."""
+
+@overload
+def div(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """x / y; integers are divided as floats."""
+
+@overload
+def div(
+    input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str | None, out: Any = None
+) -> Tensor:
+    """The quotient, rounded towards zero ('trunc') or down ('floor')."""
+
+def dropout(input: Tensor, p: builtins.float, train: builtins.bool, *, out: Any = None) -> Tensor:
     """In training, zeros with probability p and the rest scaled by 1 / (1 - p)."""
 
-def mse_loss(x: Tensor, target: Tensor | Number, reduction: str = "mean") -> Tensor:
-    """Squared difference, averaged, summed or as it is."""
+def embedding(weight: Tensor, indices: Tensor, *, out: Any = None) -> Tensor:
+    """Rows of weight by index."""
 
-def nll_loss(
-    x: Tensor,
-    target: Tensor | Number,
-    weight: Tensor | Number | None = None,
-    ignore_index: builtins.int = -100,
-    reduction: str = "mean",
+def empty(
+    *size: Ints,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
 ) -> Tensor:
-    """-x at the target class; x holds log probabilities [n, classes, ...]."""
+    """Zeros; uninitialised memory is never exposed."""
 
-def cross_entropy(
-    x: Tensor,
-    target: Tensor | Number,
-    weight: Tensor | Number | None = None,
-    ignore_index: builtins.int = -100,
-    reduction: str = "mean",
-    label_smoothing: builtins.float = 0.0,
+def empty_like(
+    input: Tensor,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
 ) -> Tensor:
-    """nll_loss of log_softmax(x), with label smoothing."""
+    """Zeros; uninitialised memory is never exposed."""
+
+def eq(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """x == y."""
+
+def erf(input: Tensor, *, out: Any = None) -> Tensor:
+    """Error function."""
+
+def erfc(input: Tensor, *, out: Any = None) -> Tensor:
+    """1 - erf(x), accurate for large x."""
+
+def erfinv(input: Tensor, *, out: Any = None) -> Tensor:
+    """Inverse of erf on (-1, 1)."""
+
+def exp(input: Tensor, *, out: Any = None) -> Tensor:
+    """e to the power x."""
+
+def exp2(input: Tensor, *, out: Any = None) -> Tensor:
+    """2 to the power x."""
+
+def expm1(input: Tensor, *, out: Any = None) -> Tensor:
+    """exp(x) - 1, accurate near 0."""
+
+def eye(
+    n: builtins.int,
+    m: builtins.int | None = None,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Ones on the diagonal of an n x m matrix, zeros elsewhere."""
+
+def flatten(
+    input: Tensor, start_dim: builtins.int = 0, end_dim: builtins.int = -1, *, out: Any = None
+) -> Tensor:
+    """Axes start_dim..end_dim joined into one."""
+
+def floor(input: Tensor, *, out: Any = None) -> Tensor:
+    """Largest integer not above x."""
+
+def floor_divide(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """The largest integer not above x / y, as Python's //. An integer division by zero is a
+    ValueError.
+    """
+
+def fma(
+    input: Tensor | Number, other: Tensor | Number, addend: Tensor | Number, *, out: Any = None
+) -> Tensor:
+    """x * y + z with one rounding."""
+
+def fmax(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The larger of the two; where one is NaN, the other."""
+
+def fmin(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The smaller of the two; where one is NaN, the other."""
+
+def fmod(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """x modulo y, with the sign of x, as C's fmod; exact."""
+
+def full(
+    size: Ints,
+    fill_value: Number,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """value everywhere; its type decides the dtype unless one is given."""
+
+def full_like(
+    input: Tensor,
+    fill_value: Number,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """value in x's shape and dtype."""
+
+@overload
+def gather(input: Tensor, dim: builtins.int, index: Tensor, *, out: Any = None) -> Tensor:
+    """out[i][j] = x[index[i][j]][j] for dim 0, and so on. Negative indexes are refused."""
+
+@overload
+def gather(
+    input: Tensor, dim: builtins.int, index: Tensor, *, sparse_grad: builtins.bool, out: Any = None
+) -> Tensor:
+    """As gather; sparse gradients do not exist."""
+
+def ge(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """x >= y."""
+
+def gelu(input: Tensor, *, approximate: str = "none", out: Any = None) -> Tensor:
+    """Gaussian error linear unit, exact by erf or by the tanh approximation."""
+
+def gt(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """x > y."""
+
+def imag(input: Tensor, *, out: Any = None) -> Tensor:
+    """Imaginary part."""
+
+@overload
+def index_add(
+    input: Tensor, dim: builtins.int, index: Tensor, source: Tensor, *, out: Any = None
+) -> Tensor:
+    """x with the slices of src added to those that index names along dim, in order."""
+
+@overload
+def index_add(
+    input: Tensor,
+    dim: builtins.int,
+    index: Tensor,
+    source: Tensor,
+    *,
+    alpha: Number,
+    out: Any = None,
+) -> Tensor:
+    """input with alpha * source added to the slices that index names along dim."""
+
+def index_select(input: Tensor, dim: builtins.int, index: Tensor, *, out: Any = None) -> Tensor:
+    """Whole slices of x along dim, in the order of index; index may have any rank."""
+
+def isclose(
+    input: Tensor,
+    other: Tensor,
+    rtol: builtins.float = 1e-05,
+    atol: builtins.float = 1e-08,
+    equal_nan: builtins.bool = False,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """|input - other| <= atol + rtol * |other|, element by element; equal infinities are
+    close, NaNs if equal_nan.
+    """
+
+def isfinite(input: Tensor, *, out: Any = None) -> Tensor:
+    """True where x is neither infinite nor NaN."""
+
+def isinf(input: Tensor, *, out: Any = None) -> Tensor:
+    """True where x is infinite."""
+
+def isnan(input: Tensor, *, out: Any = None) -> Tensor:
+    """True where x is not a number."""
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Ints,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: builtins.float = 1e-05,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """(x - mean) / sqrt(var + eps) over the last axes, then weight and bias (Ba et al.
+    2016).
+    """
+
+def le(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """x <= y."""
+
+def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Any = None) -> Tensor:
+    """x + weight * (y - x): from x to y as weight goes from 0 to 1."""
+
+def lgamma(input: Tensor, *, out: Any = None) -> Tensor:
+    """log |gamma(x)|."""
+
+def linspace(
+    start: Number,
+    end: Number,
+    steps: builtins.int,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """steps evenly spaced numbers from start to end, both included."""
+
+def log(input: Tensor, *, out: Any = None) -> Tensor:
+    """Natural logarithm; NaN below 0."""
+
+def log10(input: Tensor, *, out: Any = None) -> Tensor:
+    """Logarithm to base 10."""
+
+def log1p(input: Tensor, *, out: Any = None) -> Tensor:
+    """log(1 + x), accurate near 0."""
+
+def log2(input: Tensor, *, out: Any = None) -> Tensor:
+    """Logarithm to base 2."""
+
+@overload
+def log_softmax(input: Tensor, dim: builtins.int, *, out: Any = None) -> Tensor:
+    """log(softmax(x)) along dim, without overflow."""
+
+@overload
+def log_softmax(input: Tensor, dim: builtins.int, *, dtype: DTypeLike, out: Any = None) -> Tensor:
+    """log(softmax(x)) along dim, without overflow."""
+
+@overload
+def log_softmax(input: Tensor, dim: builtins.int, dtype: DTypeLike, *, out: Any = None) -> Tensor:
+    """log(softmax(x)) along dim, without overflow."""
+
+def logical_and(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """True where both are nonzero."""
+
+def logical_not(input: Tensor, *, out: Any = None) -> Tensor:
+    """True where x is zero."""
+
+def logical_or(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """True where either is nonzero."""
+
+def logsumexp(input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: Any = None) -> Tensor:
+    """log(sum(exp(x))), without overflow: the largest element is taken out first."""
+
+def lt(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """x < y."""
+
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number, *, out: Any = None) -> Tensor:
+    """value where mask (bool) is true, in the dtype of input."""
+
+def matmul(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """Matrix product; a 1-d operand is a row on the left and a column on the right."""
+
+@overload
+def max(
+    input: Tensor, dim: builtins.int, keepdim: builtins.bool = False, *, out: Any = None
+) -> _max:
+    """Largest element along dim, and its lowest index."""
+
+@overload
+def max(input: Tensor, *, out: Any = None) -> Tensor:
+    """The largest element; NaN if one is NaN."""
+
+@overload
+def max(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The larger of the two, element by element; NaN if either is NaN."""
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    ceil_mode: builtins.bool = False,
+    return_indices: builtins.bool = False,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Largest element of each window of x[..., h, w]."""
+
+def maximum(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """The larger of x and y; NaN if either is NaN."""
+
+@overload
+def mean(input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: Any = None) -> Tensor:
+    """Arithmetic mean over the axes of dim; NaN of no elements."""
+
+@overload
+def mean(
+    input: Tensor, *dim: Ints, keepdim: builtins.bool = False, dtype: DTypeLike, out: Any = None
+) -> Tensor:
+    """Arithmetic mean over the axes of dim; NaN of no elements."""
+
+@overload
+def min(
+    input: Tensor, dim: builtins.int, keepdim: builtins.bool = False, *, out: Any = None
+) -> _min:
+    """Smallest element along dim, and its lowest index."""
+
+@overload
+def min(input: Tensor, *, out: Any = None) -> Tensor:
+    """The smallest element; NaN if one is NaN."""
+
+@overload
+def min(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The smaller of the two, element by element; NaN if either is NaN."""
+
+def minimum(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """The smaller of x and y; NaN if either is NaN."""
+
+def mm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor:
+    """Matrix product over the last two axes; leading axes broadcast."""
+
+def mul(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """x * y, element by element."""
+
+def narrow(
+    input: Tensor, dim: builtins.int, start: builtins.int, length: builtins.int, *, out: Any = None
+) -> Tensor:
+    """length elements from start along dim, which may count from the end; a view."""
+
+def ne(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """x != y; true where either is NaN."""
+
+def neg(input: Tensor, *, out: Any = None) -> Tensor:
+    """-x."""
+
+@overload
+def norm(
+    input: Tensor,
+    p: Number | None = 2,
+    *dim: Ints,
+    keepdim: builtins.bool = False,
+    dtype: DTypeLike = None,
+    out: Any = None,
+) -> Tensor:
+    """(sum |x|^p)^(1/p) over dim, or over everything; integers as floats. p: a number, inf,
+    -inf, 0 (how many elements are not 0) or 'fro', which is 2. Where the norm is 0 its
+    derivative is taken as 0.
+    """
+
+@overload
+def norm(
+    input: Tensor,
+    p: str,
+    *dim: Ints,
+    keepdim: builtins.bool = False,
+    dtype: DTypeLike = None,
+    out: Any = None,
+) -> Tensor:
+    """(sum |x|^p)^(1/p) over dim, or over everything; integers as floats. p: a number, inf,
+    -inf, 0 (how many elements are not 0) or 'fro', which is 2. Where the norm is 0 its
+    derivative is taken as 0.
+    """
+
+def ones(
+    *size: Ints,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Ones."""
+
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Ones of x's shape."""
+
+def permute(input: Tensor, *dims: Ints) -> Tensor:
+    """Axes in another order."""
+
+def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Any = None) -> Tensor:
+    """x to the power y."""
+
+@overload
+def prod(input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: Any = None) -> Tensor:
+    """Product over the axes of dim."""
+
+@overload
+def prod(
+    input: Tensor, *dim: Ints, keepdim: builtins.bool = False, dtype: DTypeLike, out: Any = None
+) -> Tensor:
+    """Product over the axes of dim."""
+
+def rand(
+    *size: Ints,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Uniform in [0, 1). Philox4x32-10 keyed by seed, call and element: the same stream in
+    every mode and for any thread count (Salmon et al. 2011).
+    """
+
+def rand_like(
+    input: Tensor,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Uniform in [0, 1), of the shape of input."""
+
+@overload
+def randint(
+    low: builtins.int,
+    high: builtins.int,
+    *size: Ints,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Uniform integers in [low, high)."""
+
+@overload
+def randint(
+    high: builtins.int,
+    *size: Ints,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Uniform integers in [0, high)."""
+
+def randn(
+    *size: Ints,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Normal with mean 0 and variance 1 (Box and Muller 1958)."""
+
+def randn_like(
+    input: Tensor,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Normal with mean 0 and variance 1, of the shape of input."""
+
+def real(input: Tensor, *, out: Any = None) -> Tensor:
+    """Real part."""
+
+def reciprocal(input: Tensor, *, out: Any = None) -> Tensor:
+    """1 / x."""
+
+def relu(input: Tensor, *, out: Any = None) -> Tensor:
+    """max(x, 0); NaN stays NaN; the derivative at 0 is 0."""
+
+def remainder(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """x modulo y, with the sign of y, as Python's %."""
+
+def reshape(input: Tensor, *shape: Ints, out: Any = None) -> Tensor:
+    """The same elements under another shape: a view where possible, else a copy."""
+
+@overload
+def round(input: Tensor, *, out: Any = None) -> Tensor:
+    """Nearest integer, ties to even."""
+
+@overload
+def round(input: Tensor, *, decimals: builtins.int, out: Any = None) -> Tensor:
+    """Rounded to so many decimals, which may be negative; ties to even."""
+
+def rsqrt(input: Tensor, *, out: Any = None) -> Tensor:
+    """1 / sqrt(x), the square root rounded first."""
+
+@overload
+def scatter(
+    input: Tensor, dim: builtins.int, index: Tensor, src: Tensor | Number, *, out: Any = None
+) -> Tensor:
+    """x with src written at index along dim; of several writes to one place the last in
+    row-major order stays. src may be a number.
+    """
+
+@overload
+def scatter(
+    input: Tensor, dim: builtins.int, index: Tensor, value: Number, *, out: Any = None
+) -> Tensor:
+    """input with value written at index along dim."""
+
+def scatter_add(
+    input: Tensor, dim: builtins.int, index: Tensor, src: Tensor, *, out: Any = None
+) -> Tensor:
+    """x with src added at index along dim, in row-major order."""
+
+def searchsorted(
+    sorted_sequence: Tensor, input: Tensor, *, right: builtins.bool = False, out: Any = None
+) -> Tensor:
+    """Where each value would go into an ascending 1-d sequence: before equal elements, or
+    behind them if right.
+    """
+
+def select(input: Tensor, dim: builtins.int, index: builtins.int, *, out: Any = None) -> Tensor:
+    """x[index] along dim; a view without that axis."""
+
+def sigmoid(input: Tensor, *, out: Any = None) -> Tensor:
+    """1 / (1 + exp(-x))."""
+
+def sign(input: Tensor, *, out: Any = None) -> Tensor:
+    """-1, 0 or 1; a NaN and a zero stay as they are."""
+
+def sin(input: Tensor, *, out: Any = None) -> Tensor:
+    """Sine of x in radians."""
+
+def sinh(input: Tensor, *, out: Any = None) -> Tensor:
+    """Hyperbolic sine."""
+
+@overload
+def softmax(input: Tensor, dim: builtins.int, *, out: Any = None) -> Tensor:
+    """exp(x) / sum(exp(x)) along dim, without overflow."""
+
+@overload
+def softmax(input: Tensor, dim: builtins.int, *, dtype: DTypeLike, out: Any = None) -> Tensor:
+    """exp(x) / sum(exp(x)) along dim, without overflow."""
+
+@overload
+def softmax(input: Tensor, dim: builtins.int, dtype: DTypeLike, *, out: Any = None) -> Tensor:
+    """exp(x) / sum(exp(x)) along dim, without overflow."""
+
+@overload
+def sort(
+    input: Tensor, dim: builtins.int = -1, descending: builtins.bool = False, *, out: Any = None
+) -> _sort:
+    """Sorted along dim, and where each came from. Stable; NaN counts as largest."""
+
+@overload
+def sort(
+    input: Tensor,
+    *,
+    stable: builtins.bool | None,
+    dim: builtins.int = -1,
+    descending: builtins.bool = False,
+    out: Any = None,
+) -> _sort:
+    """As sort, which is always stable."""
+
+@overload
+def split(
+    tensor: Tensor, split_size_or_sections: builtins.int, dim: builtins.int = 0, *, out: Any = None
+) -> tuple[Tensor, ...]:
+    """Pieces of that size along dim (the last may be shorter); views."""
+
+@overload
+def split(
+    tensor: Tensor, split_size_or_sections: Ints, dim: builtins.int = 0, *, out: Any = None
+) -> tuple[Tensor, ...]:
+    """Pieces of these sizes along dim, which they cover; views."""
+
+def sqrt(input: Tensor, *, out: Any = None) -> Tensor:
+    """Square root; NaN below 0."""
+
+def square(input: Tensor, *, out: Any = None) -> Tensor:
+    """x * x."""
+
+def squeeze(input: Tensor, *dim: Ints) -> Tensor:
+    """Without the axes of size 1 (those named in dim, or all)."""
+
+def stack(tensors: Sequence[Tensor], dim: builtins.int = 0, *, out: Any = None) -> Tensor:
+    """Tensors of one shape joined along a new axis."""
+
+@overload
+def std(
+    input: Tensor,
+    *dim: Ints,
+    correction: Number | None = 1,
+    keepdim: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Square root of var; its gradient is 0 where that is 0."""
+
+@overload
+def std(
+    input: Tensor,
+    *dim: Ints,
+    unbiased: builtins.bool = True,
+    keepdim: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Square root of var; its gradient is 0 where that is 0."""
+
+@overload
+def std(input: Tensor, unbiased: builtins.bool, *, out: Any = None) -> Tensor:
+    """Square root of var; its gradient is 0 where that is 0."""
+
+@overload
+def sub(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """x - y, element by element."""
+
+@overload
+def sub(
+    input: Tensor | Number, other: Tensor | Number, *, alpha: Number, out: Any = None
+) -> Tensor:
+    """input - alpha * other."""
+
+@overload
+def sum(input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: Any = None) -> Tensor:
+    """Sum over the axes of dim (all if empty). Order: the fixed tree of
+    docs/architecture.md.
+    """
+
+@overload
+def sum(
+    input: Tensor, *dim: Ints, keepdim: builtins.bool = False, dtype: DTypeLike, out: Any = None
+) -> Tensor:
+    """Sum over the axes of dim (all if empty). Order: the fixed tree of
+    docs/architecture.md.
+    """
+
+def t(input: Tensor, *, out: Any = None) -> Tensor:
+    """The transpose of a matrix, a vector as it is; a view."""
+
+def tan(input: Tensor, *, out: Any = None) -> Tensor:
+    """Tangent of x in radians."""
+
+def tanh(input: Tensor, *, out: Any = None) -> Tensor:
+    """Hyperbolic tangent."""
+
+@overload
+def topk(
+    input: Tensor,
+    k: builtins.int,
+    dim: builtins.int = -1,
+    largest: builtins.bool = True,
+    *,
+    out: Any = None,
+) -> _topk:
+    """The k largest (smallest) along dim, in order. Ties: lowest index first; NaN is
+    largest.
+    """
+
+@overload
+def topk(
+    input: Tensor,
+    k: builtins.int,
+    dim: builtins.int = -1,
+    largest: builtins.bool = True,
+    sorted: builtins.bool = True,
+    *,
+    out: Any = None,
+) -> _topk:
+    """As topk, whose results are always in order."""
+
+def transpose(input: Tensor, dim0: builtins.int, dim1: builtins.int, *, out: Any = None) -> Tensor:
+    """Two axes exchanged; a view."""
+
+def tril(input: Tensor, diagonal: builtins.int = 0, *, out: Any = None) -> Tensor:
+    """The lower triangle of the last two axes; zeros above the diagonal."""
+
+def triu(input: Tensor, diagonal: builtins.int = 0, *, out: Any = None) -> Tensor:
+    """The upper triangle of the last two axes; zeros below the diagonal."""
+
+def trunc(input: Tensor, *, out: Any = None) -> Tensor:
+    """x without its fraction."""
+
+def unbind(input: Tensor, dim: builtins.int = 0, *, out: Any = None) -> tuple[Tensor, ...]:
+    """The slices along dim, without that axis; views."""
+
+def unsqueeze(input: Tensor, dim: builtins.int) -> Tensor:
+    """With a new axis of size 1 at dim."""
+
+@overload
+def var(
+    input: Tensor,
+    *dim: Ints,
+    correction: Number | None = 1,
+    keepdim: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Sum of squared distances from the mean, over (count - correction). Two passes."""
+
+@overload
+def var(
+    input: Tensor,
+    *dim: Ints,
+    unbiased: builtins.bool = True,
+    keepdim: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Sum of squared distances from the mean, over (count - correction). Two passes."""
+
+@overload
+def var(input: Tensor, unbiased: builtins.bool, *, out: Any = None) -> Tensor:
+    """Sum of squared distances from the mean, over (count - correction). Two passes."""
+
+def where(
+    condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Any = None
+) -> Tensor:
+    """input where the condition holds, else other."""
+
+def zeros(
+    *size: Ints,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Zeros."""
+
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Zeros of x's shape."""
 
 class no_grad:
     def __init__(self, function: Any = None) -> None: ...

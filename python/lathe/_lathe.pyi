@@ -10,12 +10,14 @@ _capture: Any
 _define_op: Any
 _detach_here: Any
 _error_text: Any
+_find: Any
 _from_bytes: Any
 _hooks: Any
 _install: Any
 _load_ops: Any
 _load_program: Any
 _make_subclass: Any
+_names: Any
 _op_name: Any
 _parse_program: Any
 _print: Any
@@ -24,6 +26,7 @@ _reasons: Any
 _record_if: Any
 _record_while: Any
 _recording: Any
+_result_type: Any
 _retain_grad: Any
 _rows: Any
 _same_tensor: Any
@@ -33,4 +36,3 @@ _symbolic: Any
 _to_bytes: Any
 _to_dlpack: Any
 _tracing: Any
-ops: Any

@@ -1,7 +1,6 @@
 """Loops as functions of functions. A script reads their source like the user's own."""
 
-from ._functions import unbind
-from ._lathe import ops
+from . import ops
 
 
 def while_loop(condition, body, values):
@@ -19,7 +18,7 @@ def scan(function, start, x, dim=0):
     """carry, y = function(carry, slice) for each slice of x along dim; the last carry, and the ys
     stacked along dim."""
     carry, ys = start, []
-    for piece in unbind(x, dim):
+    for piece in ops.unbind(x, dim):
         carry, y = function(carry, piece)
         ys.append(y)
     return carry, ops.stack(ys, dim)

@@ -1,7 +1,7 @@
 """Methods of lathe.Tensor that are made of other methods: PyTorch's spellings and conversions."""
 
-from . import _functions, _lathe
-from ._lathe import Tensor, ops
+from . import _functions, _lathe, ops
+from ._lathe import Tensor
 
 
 def _method(function):
@@ -56,61 +56,17 @@ def cpu(self) -> Tensor:
 
 
 @_method
-def t(self) -> Tensor:
-    """The transpose of a matrix; a view."""
-    if self.ndim > 2:
-        raise _lathe.ShapeError(
-            "more than two axes",
-            op="t",
-            got=list(self.shape),
-            next="use transpose(), mT or permute()",
-        )
-    return self.T
-
-
-@_method
-def view_as(self, other) -> Tensor:
-    return self.view(other.shape)
-
-
-@_method
-def reshape_as(self, other) -> Tensor:
-    return self.reshape(other.shape)
-
-
-@_method
-def expand_as(self, other) -> Tensor:
-    return self.expand(other.shape)
-
-
-@_method
-def where(self, condition, other) -> Tensor:
-    """self where the condition holds, else other."""
-    return ops.where(condition, self, other)
-
-
-@_method
-def masked_fill_(self, mask, value) -> Tensor:
-    """value where mask (bool) is true, in place; as masked_fill otherwise."""
-    return self.copy_(_functions.masked_fill(self, mask, value))
-
-
-@_method
-def clamp_(self, min=None, max=None) -> Tensor:
-    """Limited to [min, max], in place."""
-    return self.copy_(ops.clamp(self, min, max))
-
-
-@_method
 def uniform_(self, low=0.0, high=1.0) -> Tensor:
     """Uniform numbers in [low, high), in place."""
-    return self.copy_(ops.rand(self.shape, self.dtype, self.device) * (high - low) + low)
+    return self.copy_(
+        ops.rand(self.shape, dtype=self.dtype, device=self.device) * (high - low) + low
+    )
 
 
 @_method
 def normal_(self, mean=0.0, std=1.0) -> Tensor:
     """Normal numbers, in place."""
-    return self.copy_(ops.randn(self.shape, self.dtype, self.device) * std + mean)
+    return self.copy_(ops.randn(self.shape, dtype=self.dtype, device=self.device) * std + mean)
 
 
 @_method
@@ -247,12 +203,7 @@ def _conversion(dtype):
 
 
 def _add_functions():
-    for function in (
-        _functions.max, _functions.min, _functions.norm, _functions.split, _functions.chunk,
-        _functions.unbind, _functions.masked_fill, _functions.isinf, _functions.isclose,
-        _functions.allclose, _functions.equal, _functions.bmm, _functions.tril, _functions.triu,
-        _functions.repeat, _functions.unfold, _functions.fmax, _functions.fmin,
-    ):  # fmt: skip
+    for function in (_functions.allclose, _functions.equal):
         setattr(Tensor, function.__name__, function)
     Tensor.real = property(ops.real, doc="The real part.")
     Tensor.imag = property(ops.imag, doc="The imaginary part.")

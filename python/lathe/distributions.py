@@ -6,10 +6,9 @@ into them; sample() has no history.
 
 import math
 
-from . import _lathe
+from . import _lathe, ops
 from ._functions import as_tensor
 from ._grad_mode import no_grad
-from ._lathe import ops
 from .nn import functional as F
 
 __all__ = ["Bernoulli", "Categorical", "Distribution", "Normal"]
@@ -50,7 +49,7 @@ class Normal(Distribution):
         self.shape = tuple((self.loc + self.scale).shape)
 
     def rsample(self, shape=()):
-        noise = ops.randn(_shaped(shape, self.shape), self.loc.dtype, self.loc.device)
+        noise = ops.randn(_shaped(shape, self.shape), dtype=self.loc.dtype, device=self.loc.device)
         return self.loc + self.scale * noise
 
     def log_prob(self, value):
@@ -73,7 +72,9 @@ class Bernoulli(Distribution):
 
     def sample(self, shape=()):
         with no_grad():
-            chance = ops.rand(_shaped(shape, self.shape), self.probs.dtype, self.probs.device)
+            chance = ops.rand(
+                _shaped(shape, self.shape), dtype=self.probs.dtype, device=self.probs.device
+            )
             return (chance < self.probs).to(self.probs.dtype)
 
     def log_prob(self, value):
@@ -102,7 +103,7 @@ class Categorical(Distribution):
         """By the largest of logits + noise (Gumbel 1954)."""
         with no_grad():
             full = _shaped(shape, tuple(self.logits.shape))
-            chance = ops.rand(full, self.logits.dtype, self.logits.device)
+            chance = ops.rand(full, dtype=self.logits.dtype, device=self.logits.device)
             return ops.argmax(self.logits - ops.log(-ops.log(chance)), -1)
 
     def log_prob(self, value):

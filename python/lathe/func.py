@@ -6,7 +6,7 @@ They stand on autograd.grad, so they may be traced, and nested for higher deriva
 import functools
 import threading
 
-from . import _lathe
+from . import _lathe, ops
 from ._functions import as_tensor
 from ._grad_mode import enable_grad
 from ._lathe import Tensor
@@ -57,7 +57,7 @@ def value_and_grad(function, argnums=0):
         found = [None] * len(wanted)
         if value.requires_grad:
             found = grad_of(value, wanted, create_graph=inside, allow_unused=True)
-        found = [_lathe.ops.zeros_like(x) if g is None else g for g, x in zip(found, wanted)]
+        found = [ops.zeros_like(x) if g is None else g for g, x in zip(found, wanted)]
         if not inside:
             value = value.detach()
         return value, tuple(found) if several else found[0]

@@ -1,5 +1,11 @@
-"""The named tuples that ops with several results give: sort(values=..., indices=...)."""
+"""Named tuples of what ops with several results return: return_types.sort, return_types.max."""
 
 from . import _lathe
 
-globals().update({n: t for n, t in vars(_lathe.return_types).items() if isinstance(t, type)})
+
+def __getattr__(name):
+    found = _lathe._result_type(name)
+    if found is None:
+        raise AttributeError(f"module 'lathe.return_types' has no attribute '{name}'")
+    globals()[name] = found
+    return found

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "lathe"
 HEAD = '''"""{what} Printed by python/stubs/print_stubs.py; do not edit."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 {imports}
 Number: TypeAlias = float | int | bool | complex
 Ints: TypeAlias = int | Sequence[int]
@@ -29,7 +29,7 @@ DeviceLike: TypeAlias = device | str | None
 
 TENSOR, INTEGER, REAL, SCALAR, FLAG, DTYPE, DEVICE, TEXT = range(8)  # core/schema.h, ArgType
 TYPES = {
-    TENSOR: "Tensor | Number",
+    TENSOR: "Tensor",
     INTEGER: "int",
     REAL: "float",
     SCALAR: "Number",
@@ -44,60 +44,82 @@ def type_of(param):
     if param["list"]:
         text = "Sequence[Tensor]" if param["type"] == TENSOR else "Ints"
     else:
-        text = TYPES[param["type"]]
+        text = TYPES[param["type"]] + (" | Number" if param["number"] else "")
     if param["optional"] and not text.endswith("None") and param["type"] not in (DTYPE, DEVICE):
         text += " | None"
     return text
 
 
-def parameters(row, method):
-    """The Python parameters of a row; one that takes all remaining integers has a star."""
-    texts = []
-    starred = False
+CREATOR = ("requires_grad: bool = False", "layout: Any = None", "pin_memory: bool = False")
+
+
+def parameters(row, place):
+    """The Python parameters of a definition; one that takes all remaining integers has a star."""
+    texts, starred = [], False
     for i, p in enumerate(row["params"]):
-        if method and i == 0:
+        if place == "method" and i == 0:
             texts.append("self")
             continue
-        gathers = i == row["starred"]
-        default = p["default"]
-        name, kind = p["name"], "Tensor" if i == 0 and p["type"] == TENSOR else type_of(p)
-        if p["list"] and p["type"] == TENSOR:
-            kind = "Sequence[Tensor]"
-        if gathers:
-            texts.append(f"*{name}: Ints")
+        if i == row["starred"]:
+            texts.append(f"*{p['name']}: Ints")
             starred = True
             continue
-        text = f"{name}: {kind}"
-        if default is not None:
-            text += f" = {default}"
-        elif starred:
+        if p["keyword_only"] and not starred:
+            texts.append("*")
+            starred = True
+        text = f"{p['name']}: {type_of(p)}"
+        if p["default"] is not None:
+            text += f" = {p['default']}"
+        elif starred and not p["keyword_only"]:
             text += " = ..."
         texts.append(text)
-    if any(p["name"] == "dtype" and p["optional"] for p in row["params"]) and not method:
-        texts.append("requires_grad: bool = False")
-    return ", ".join(texts)
+    if place == "functional" and row["inplace_argument"]:
+        return ", ".join([*texts, "inplace: bool = False"])
+    names = [p["name"] for p in row["params"]]
+    creates = "device" in names and "dtype" in names
+    more = list(CREATOR) if creates else []
+    if place != "method" and row["kind"] != "view":  # not an op: a kind
+        more.append("out: Any = None")
+    star = ["*"] if more and not starred else []
+    return ", ".join([*texts, *star, *more])
 
 
 def result_of(row):
     results = row["results"]
     if len(results) == 1:
-        return "list[Tensor]" if results[0][1] else "Tensor"
-    return f"_{row['name']}" if all(name for name, _ in results) else "tuple[Tensor, ...]"
+        return "tuple[Tensor, ...]" if results[0][1] else "Tensor"
+    return f"_{row['public_name']}" if all(name for name, _ in results) else "tuple[Tensor, ...]"
 
 
-def row_function(row, method, inplace=False):
-    name = row["name"] + ("_" if inplace else "")
-    line = (
-        f"def {name}({parameters(row, method)}) -> {'Tensor' if inplace else result_of(row)}: ..."
-    )
-    return [line] if inplace else [line[:-4], *docstring(row["doc"], "    ")]
+def row_functions(rows, place, inplace=False):
+    """The overloads of one public name."""
+    lines = []
+    for row in rows:
+        name = row["public_name"] + ("_" if inplace else "")
+        result = "Tensor" if inplace else result_of(row)
+        if len(rows) > 1:
+            lines.append("@overload")
+        line = f"def {name}({parameters(row, place)}) -> {result}:"
+        doc = [] if inplace else docstring(row["doc"], "    ")
+        lines += [line, *doc] if doc else [line + " ..."]
+    return lines
+
+
+def grouped(rows, place):
+    """Definitions found at a place, by public name, in order of definition."""
+    groups = {}
+    for row in rows:
+        if row[place]:
+            groups.setdefault(row["public_name"], []).append(row)
+    return groups
 
 
 def named_tuples(rows):
-    lines = []
+    lines, done = [], set()
     for row in rows:
-        if len(row["results"]) > 1:
-            lines += [f"class _{row['name']}(tuple[Tensor, ...]):"]
+        if len(row["results"]) > 1 and row["public_name"] not in done:
+            done.add(row["public_name"])
+            lines += [f"class _{row['public_name']}(tuple[Tensor, ...]):"]
             for name, _ in row["results"]:
                 lines += ["    @property", f"    def {name}(self) -> Tensor: ..."]
             lines.append("")
@@ -181,7 +203,7 @@ def tensor_class(rows):
     lines = ["class Tensor:", f'    """{summary(lt.Tensor.__doc__)}"""', ""]
     lines.append("    def __init__(self, data: Any = ...) -> None: ...")
     own = dict(vars(lt.Tensor))
-    by_name = {r["name"]: r for r in rows if r["method"]}
+    by_name = grouped(rows, "method")
     for name in sorted(own):
         value = own[name]
         if name in ("__new__", "__doc__", "__module__", "__hash__", "__weaklistoffset__"):
@@ -200,9 +222,10 @@ def tensor_class(rows):
         elif isinstance(value, type(list.append)):
             lines += native_method(name, value.__doc__)
         elif name in by_name:
-            lines += ["    " + text for text in row_function(by_name[name], True)]
+            lines += ["    " + text for text in row_functions(by_name[name], "method")]
         elif name[:-1] in by_name:
-            lines += ["    " + text for text in row_function(by_name[name[:-1]], True, True)]
+            own_rows = [r for r in by_name[name[:-1]] if r["inplace"]]
+            lines += ["    " + text for text in row_functions(own_rows, "method", True)]
         elif name.startswith("__") and not callable(value):
             continue
         else:
@@ -295,9 +318,9 @@ def main_stub(rows):
         else:
             continue
         written.add(name)
-    for row in rows:
-        if row["name"] not in written:
-            lines += row_function(row, False)
+    for name, group in sorted(grouped(rows, "function").items()):
+        if name not in written:
+            lines += row_functions(group, "function")
     lines += ["", "class no_grad:", "    def __init__(self, function: Any = None) -> None: ..."]
     lines += ["    def __enter__(self) -> Any: ...", "    def __exit__(self, *_: Any) -> None: ..."]
     lines += ["    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]: ..."]
@@ -312,7 +335,27 @@ def module_stub():
     lines = ['"""The extension module. Printed by python/stubs/print_stubs.py; do not edit."""', ""]
     lines += ["from typing import Any", "", "from . import *  # noqa: F403", ""]
     lines += [f"{n}: Any" for n in sorted(vars(lt._lathe)) if n.startswith("_") and n[1] != "_"]
-    return [*lines, "ops: Any"]
+    return lines
+
+
+def functional_stub(rows):
+    """nn.functional: its Python functions, then the definitions found there."""
+    import lathe.nn.functional as F
+
+    lines = ['"""The names of nn.functional. Printed by python/stubs/print_stubs.py."""', ""]
+    lines += ["from collections.abc import Sequence"]
+    lines += ["from typing import Any, TypeAlias, overload", "", "from .. import Tensor", ""]
+    lines += ["Number: TypeAlias = float | int | bool | complex"]
+    lines += ["Ints: TypeAlias = int | Sequence[int]", "DTypeLike: TypeAlias = Any", ""]
+    written = set()
+    for name, value in sorted(vars(F).items()):
+        if inspect.isfunction(value) and not name.startswith("_"):
+            lines += python_function(name, value)
+            written.add(name)
+    for name, group in sorted(grouped(rows, "functional").items()):
+        if name not in written:
+            lines += row_functions(group, "functional")
+    return lines
 
 
 def shadow_free(text):
@@ -329,8 +372,10 @@ def shadow_free(text):
 
 def stubs():
     rows = [dict(r) for r in lt._lathe._rows()]
-    texts = {"__init__.pyi": main_stub(rows), "_lathe.pyi": module_stub()}
-    return {name: shadow_free("\n".join(lines)) + "\n" for name, lines in texts.items()}
+    main = shadow_free("\n".join(main_stub(rows)))
+    module, functional = "\n".join(module_stub()), "\n".join(functional_stub(rows))
+    texts = {"__init__.pyi": main, "_lathe.pyi": module, "nn/functional.pyi": functional}
+    return {name: text + "\n" for name, text in texts.items()}
 
 
 def formatted(name, text):

@@ -93,7 +93,11 @@ Outputs run_call(const Step& s, const Pool& pool, const Tensor* carried) {
   }
   ir::Filled filled = ir::fill(s.attrs, places, values);
   if (s.form == Step::Form::inplace) return {call_inplace(*s.op, filled.args())};
-  return call(*s.op, filled.args());
+  Outputs out = call(*s.op, filled.args());
+  // Of a list of results (split), how long is for the sizes to say, a program has the first.
+  if (out.empty()) throw ShapeError({.op = s.op->name(), .problem = "no results"});
+  out.resize(s.op->schema.results.size());
+  return out;
 }
 
 /// The steps one after the other on the carried value; what comes out has the type that went in.

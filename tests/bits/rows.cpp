@@ -16,7 +16,7 @@ bool takes(const Op& op, const Sample& sample, DType dtype) {
   GradMode off(false);
   testing::PreparedCall call = testing::prepare(sample, [&](const SampleTensor& t) {
     DType fixed = t.kind == 'b' ? DType::bool_ : DType::i64;
-    return create_ops<Tensor>::zeros(t.shape, any_dtype(t.kind) ? dtype : fixed);
+    return create_ops<Tensor>::ones(t.shape, any_dtype(t.kind) ? dtype : fixed);
   });
   if (makes_from_nothing(op))
     for (size_t k = 0; k < call.args.size(); ++k)

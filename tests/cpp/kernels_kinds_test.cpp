@@ -157,7 +157,7 @@ TEST(KernelsReduce, OtherMonoids) {
   EXPECT_EQ(values_of<int64_t>(run1("sum", i))[0], 10);
   EXPECT_EQ(values_of<int64_t>(run1("prod", i))[0], 24);
   EXPECT_EQ(values_of<uint8_t>(run1("all", i))[0], 1);
-  Outputs both = run("max_dim", x, 1);
+  Outputs both = run("max.dim", x, 1);
   EXPECT_EQ(values_of<int64_t>(both[1]), (std::vector<int64_t>{2, 0}));
   EXPECT_EQ(values_of<float>(both[0])[1], 7);
   EXPECT_THROW(run1("amax", random_tensor(DType::f32, {0}, 1)), ValueError);

@@ -26,7 +26,7 @@ FoldBodies bodies_of(const char* op, DType stored) {
     types = {DType::i64, DType::i64, {DType::i64}};
   if (name == "any" || name == "all") types.results = {DType::bool_};
   if (name == "argmax" || name == "argmin") types.results = {DType::i64};
-  if (name == "max_dim" || name == "min_dim") types.results = {common, DType::i64};
+  if (name == "max.dim" || name == "min.dim") types.results = {common, DType::i64};
   return fold_bodies(row, types, stored);
 }
 
@@ -134,8 +134,8 @@ TEST(FoldProgram, EveryRowOnEveryLayout) {
       {"all", {DType::bool_}},
       {"argmax", {DType::f32, DType::i32, DType::u8, DType::bool_}},
       {"argmin", {DType::f32, DType::i64}},
-      {"max_dim", {DType::f64, DType::f16}},
-      {"min_dim", {DType::bf16}},
+      {"max.dim", {DType::f64, DType::f16}},
+      {"min.dim", {DType::bf16}},
       {"mean", {DType::f32, DType::bf16}},
   };
   for (const Row& row : rows)
@@ -206,7 +206,7 @@ TEST(FoldProgram, RowsUseTheirKernels) {
   EXPECT_EQ(FoldProgram(bodies_of("any", DType::f32)).known(), Fold::any);
   EXPECT_EQ(FoldProgram(bodies_of("all", DType::bool_)).known(), Fold::all);
   EXPECT_EQ(FoldProgram(bodies_of("argmax", DType::f32)).known_pick(), 1);
-  EXPECT_EQ(FoldProgram(bodies_of("min_dim", DType::f16)).known_pick(), 0);
+  EXPECT_EQ(FoldProgram(bodies_of("min.dim", DType::f16)).known_pick(), 0);
   EXPECT_EQ(FoldProgram(bodies_of("argmax", DType::i64)).known_pick(), 1);
 }
 

@@ -21,7 +21,7 @@ EDITS = (
     (
         "core/ops/nn.cpp",
         r"(?<=\n)  r\.elementwise\(",
-        """  r.elementwise("softsign(Tensor x) -> Tensor",
+        """  r.elementwise("softsign(Tensor input) -> Tensor",
                 [](Expr x) { return x / (1.0 + abs(x)); },
                 with("x / (1 + |x|)."));
 """,

@@ -66,9 +66,9 @@ def scatter_add(x, dim, index, src):
     return out
 
 
-def index_add(x, dim, index, src):
+def index_add(x, dim, index, source):
     out = np.moveaxis(x.copy(), dim, 0)
-    for i, row in zip(index, np.moveaxis(src, dim, 0)):
+    for i, row in zip(index, np.moveaxis(source, dim, 0)):
         out[i] += row
     return np.moveaxis(out, 0, dim)
 
@@ -92,12 +92,11 @@ def windows(x, kernel, stride=1):
     return view[..., ::rows, ::columns, :, :]
 
 
-def pooled(x, kernel, stride=None, pad=0, fill=0.0):
-    rows, columns = pair(pad)
+def pooled(x, kernel_size, stride=None, padding=0, fill=0.0):
+    rows, columns = pair(padding)
     border = [(0, 0)] * (x.ndim - 2) + [(rows, rows), (columns, columns)]
-    return windows(
-        np.pad(x, border, constant_values=fill), kernel, kernel if stride is None else stride
-    )
+    stride = kernel_size if stride is None else stride
+    return windows(np.pad(x, border, constant_values=fill), kernel_size, stride)
 
 
 def conv2d(x, w, stride=1, pad=0, dilation=1, groups=1):
@@ -134,10 +133,10 @@ def conv2d_weight(x, dy, shape, **settings):
     return out
 
 
-def layer_norm(x, shape, w=1.0, b=0.0, eps=1e-5):
-    dims = tuple(range(-len(shape), 0))
+def layer_norm(x, normalized_shape, weight=1.0, bias=0.0, eps=1e-5):
+    dims = tuple(range(-len(normalized_shape), 0))
     mean, var = x.mean(dims, keepdims=True), x.var(dims, keepdims=True)
-    return (x - mean) / np.sqrt(var + eps) * w + b
+    return (x - mean) / np.sqrt(var + eps) * weight + bias
 
 
 def batch_norm(x, w, b, mean, var, training=False, momentum=0.1, eps=1e-5):
@@ -196,28 +195,29 @@ REFERENCES = {
         "erfc": special.erfc, "erfinv": special.erfinv, "lgamma": special.gammaln,
         "digamma": special.digamma, "clone": np.copy, "contiguous": np.copy,
         "complex": lambda re, im: re + 1j * im, "relu": lambda x: np.maximum(x, 0),
-        "leaky_relu": lambda x, slope: np.where(x > 0, x, x * slope),
+        "leaky_relu": lambda x, negative_slope: np.where(x > 0, x, x * negative_slope),
         "silu": lambda x: x * special.expit(x), "softplus": lambda x: np.logaddexp(x, 0),
         "gelu_erf": gelu, "gelu_tanh": lambda x: gelu(x, "tanh"), "gelu": gelu,
         "softmax": softmax, "log_softmax": lambda x, dim: np.log(softmax(x, dim)),
         "sum": reducing(np.sum), "mean": reducing(np.mean), "prod": reducing(np.prod),
         "amax": reducing(np.max), "amin": reducing(np.min), "any": reducing(np.any),
         "all": reducing(np.all), "argmax": picking(np.argmax), "argmin": picking(np.argmin),
-        "max_dim": extreme(np.max, np.argmax), "min_dim": extreme(np.min, np.argmin),
+        "max.dim": extreme(np.max, np.argmax), "min.dim": extreme(np.min, np.argmin),
         "var": spread(np.var), "std": spread(np.std),
         "logsumexp": lambda x, dim: special.logsumexp(x, axes(dim)),
         "cumsum": lambda x, dim: np.cumsum(x, dim), "cumprod": lambda x, dim: np.cumprod(x, dim),
-        "view": np.reshape, "reshape": np.reshape, "expand": np.broadcast_to,
+        "view": lambda x, size: np.reshape(x, size), "reshape": np.reshape,
+        "expand": lambda x, size: np.broadcast_to(x, size),
         "permute": lambda x, dims: np.transpose(x, dims),
         "transpose": lambda x, dim0, dim1: np.swapaxes(x, dim0, dim1),
         "squeeze": lambda x, dim: np.squeeze(x, tuple(dim)),
         "unsqueeze": lambda x, dim: np.expand_dims(x, dim), "slice": take_slice,
         "select": lambda x, dim, index: np.take(x, index, dim),
         "narrow": lambda x, dim, start, length: take_slice(x, dim, start, start + length),
-        "flatten": lambda x, start: x.reshape(*x.shape[:start], -1), "windows": windows,
-        "pad": lambda x, pad: np.pad(x, [(0, 0)] * (x.ndim - 1) + [tuple(pad)]),
+        "flatten": lambda x, start_dim: x.reshape(*x.shape[:start_dim], -1), "windows": windows,
+        "constant_pad_nd": lambda x, pad: np.pad(x, [(0, 0)] * (x.ndim - 1) + [tuple(pad)]),
         "cat": lambda xs, dim: np.concatenate(xs, dim), "stack": lambda xs, dim: np.stack(xs, dim),
-        "view_put": lambda x, v, shape: v.reshape(x.shape),
+        "view_put": lambda x, v, size: v.reshape(x.shape),
         "permute_put": lambda x, v, dims: np.transpose(v, np.argsort(dims)),
         "squeeze_put": lambda x, v, dim: v.reshape(x.shape),
         "unsqueeze_put": lambda x, v, dim: v.reshape(x.shape), "slice_put": put_slice,
@@ -226,14 +226,15 @@ REFERENCES = {
         "index_add": index_add, "embedding": lambda w, i: w[i], "sort": sort, "topk": topk,
         "argsort": lambda x, dim, descending: sort(x, dim, descending)[1],
         "searchsorted": np.searchsorted,
-        "full": lambda shape, value: np.full(shape, value), "zeros": np.zeros, "ones": np.ones,
-        "full_like": lambda x, value: np.full_like(x, value),
+        "full": lambda size, fill_value: np.full(size, fill_value),
+        "zeros": lambda size: np.zeros(size), "ones": lambda size: np.ones(size),
+        "full_like": lambda x, fill_value: np.full_like(x, fill_value),
         "arange": lambda start, end, step: np.arange(start, end, step),
         "linspace": lambda start, end, steps: np.linspace(start, end, steps),
         "eye": lambda n, m: np.eye(n, m), "mm": np.matmul,
         "linear": lambda x, w, b: x @ w.T + b, "conv2d": conv2d, "conv2d_input": conv2d_input,
         "conv2d_weight": conv2d_weight,
-        "max_pool2d": lambda x, kernel: pooled(x, kernel, fill=-np.inf).max((-2, -1)),
+        "max_pool2d": lambda x, kernel_size: pooled(x, kernel_size, fill=-np.inf).max((-2, -1)),
         "avg_pool2d": lambda x, **k: pooled(x, **k).mean((-2, -1)), "layer_norm": layer_norm,
         "batch_norm": batch_norm, "mse_loss": lambda x, t: ((x - t) ** 2).mean(),
         "nll_loss": nll_loss, "cross_entropy": cross_entropy,

@@ -280,7 +280,7 @@ def test_other_layers():
     close(nn.MaxPool2d(2)(lt.tensor(image)), REFERENCES["max_pool2d"](image, 2))
     close(
         nn.AvgPool2d(3, 2, 1)(lt.tensor(image)),
-        REFERENCES["avg_pool2d"](image, kernel=3, stride=2, pad=1),
+        REFERENCES["avg_pool2d"](image, kernel_size=3, stride=2, padding=1),
     )
     assert nn.Flatten()(lt.ones(2, 3, 4)).shape == (2, 12) and nn.Identity(1, a=2)(3) == 3
     for layer, name in (
@@ -332,7 +332,7 @@ def test_functions():
     assert F.one_hot(lt.tensor([1, 0]), 3).tolist() == [[0, 1, 0], [1, 0, 0]]
     assert abs(F.normalize(lt.tensor([[3.0, 4.0]])).norm().item() - 1) < 1e-6
     assert F.pad(lt.ones(1, 2), (1, 0), value=5).tolist() == [[5, 1, 1]]
-    assert F.exp is lt.ops.exp
+    assert F.sigmoid(lt.zeros(1)).item() == 0.5 and not hasattr(F, "exp")
     q = lt.tensor(array(2, 4, 8))
     out = F.scaled_dot_product_attention(q, q, q, is_causal=True)
     assert lt.allclose(out[:, 0], q[:, 0], atol=1e-6) and out.shape == q.shape

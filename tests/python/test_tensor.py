@@ -197,7 +197,7 @@ def test_sizes():
 
 def test_sizes_one_by_one_or_together():
     x = lt.arange(24)
-    for y in (x.view(2, 3, 4), x.view((2, 3, 4)), x.view([2, 3, 4]), x.view(shape=(2, 3, 4))):
+    for y in (x.view(2, 3, 4), x.view((2, 3, 4)), x.view([2, 3, 4]), x.view(size=(2, 3, 4))):
         assert y.shape == (2, 3, 4)
     assert x.reshape(-1, 6).shape == (4, 6) and x.view(2, 12).permute(1, 0).shape == (12, 2)
     assert lt.zeros(2, 3).shape == lt.zeros((2, 3)).shape == lt.zeros(size=(2, 3)).shape

@@ -12,9 +12,9 @@ struct create_ops {
   static inline const Fn<T, T(Ints shape, Any value, Any dtype, Any device)> full{"full"};
   static inline const Fn<T, T(Ints shape, Any dtype, Any device)> zeros{"zeros"};
   static inline const Fn<T, T(Ints shape, Any dtype, Any device)> ones{"ones"};
-  static inline const Fn<T, T(T x, Any dtype)> zeros_like{"zeros_like"};
-  static inline const Fn<T, T(T x, Any dtype)> ones_like{"ones_like"};
-  static inline const Fn<T, T(T x, Any value, Any dtype)> full_like{"full_like"};
+  static inline const Fn<T, T(T x, Any dtype, Any device)> zeros_like{"zeros_like"};
+  static inline const Fn<T, T(T x, Any dtype, Any device)> ones_like{"ones_like"};
+  static inline const Fn<T, T(T x, Any value, Any dtype, Any device)> full_like{"full_like"};
   static inline const Fn<T, T(Any start, Any end, Any step, Any dtype, Any device)> arange{
       "arange"};
   static inline const Fn<T, T(Any start, Any end, Int steps, Any dtype, Any device)> linspace{
@@ -24,6 +24,7 @@ struct create_ops {
   static inline const Fn<T, T(Ints shape, Any dtype, Any device)> randn{"randn"};
   static inline const Fn<T, T(Int low, Int high, Ints shape, Any dtype, Any device)> randint{
       "randint"};
-  static inline const Fn<T, T(Ints shape, double p, Any dtype, Any device)> bernoulli{"bernoulli"};
+  static inline const Fn<T, T(Ints shape, double p, Any dtype, Any device)> bernoulli{
+      "bernoulli.size"};
 };
 }  // namespace lathe

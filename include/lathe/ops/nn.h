@@ -34,10 +34,11 @@ struct nn_ops {
   static inline const Fn<T, T(T x, Int dim)> log_softmax{"log_softmax"};
   static inline const Fn<T, T(T x, Ints shape, Any w, Any b, double eps)> layer_norm{"layer_norm"};
   static inline const Fn<T, T(T x, Any w, Any b, Any mean, Any var, bool training, double momentum,
-                              double eps)>
+                              double eps, bool cudnn_enabled)>
       batch_norm{"batch_norm"};
   static inline const Fn<T, T(T x, double p, bool training)> dropout{"dropout"};
-  static inline const Fn<T, T(T x, T target, Text reduction)> mse_loss{"mse_loss"};
+  static inline const Fn<T, T(T x, T target, Text reduction, Any weight)> mse_loss{"mse_loss"};
+  static inline const Fn<T, T(T x, T target, Text reduction, Any weight)> l1_loss{"l1_loss"};
   static inline const Fn<T,
                          T(T x, T target, Any weight, Int ignore, Text reduction, double smoothing)>
       cross_entropy{"cross_entropy"};

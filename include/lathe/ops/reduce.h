@@ -22,10 +22,10 @@ struct reduce_ops {
   static inline const Fn<T, Reduce> all{"all"};
   static inline const Fn<T, Pick> argmax{"argmax"};
   static inline const Fn<T, Pick> argmin{"argmin"};
-  static inline const Fn<T, std::tuple<T, T>(T x, Int dim, bool keepdim)> max_dim{"max_dim"};
-  static inline const Fn<T, std::tuple<T, T>(T x, Int dim, bool keepdim)> min_dim{"min_dim"};
-  static inline const Fn<T, T(T x, Ints dim, bool keepdim, Int correction)> var{"var"};
-  static inline const Fn<T, T(T x, Ints dim, bool keepdim, Int correction)> std{"std"};
+  static inline const Fn<T, std::tuple<T, T>(T x, Int dim, bool keepdim)> max_dim{"max.dim"};
+  static inline const Fn<T, std::tuple<T, T>(T x, Int dim, bool keepdim)> min_dim{"min.dim"};
+  static inline const Fn<T, T(T x, Any dim, Any correction, bool keepdim)> var{"var"};
+  static inline const Fn<T, T(T x, Any dim, Any correction, bool keepdim)> std{"std"};
   static inline const Fn<T, Reduce> logsumexp{"logsumexp"};
   static inline const Fn<T, T(T x, Int dim)> cumsum{"cumsum"};
   static inline const Fn<T, T(T x, Int dim)> cumprod{"cumprod"};

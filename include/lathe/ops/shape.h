@@ -25,7 +25,7 @@ struct shape_ops {
   static inline const Fn<T, T(T x, Int start, Int end)> flatten{"flatten"};
   static inline const Fn<T, T(T x, Ints kernel, Ints stride)> windows{"windows"};
   static inline const Fn<T, T(T x)> contiguous{"contiguous"};
-  static inline const Fn<T, T(T x, Ints pad, Any value)> pad{"pad"};
+  static inline const Fn<T, T(T x, Ints pad, Any value)> constant_pad_nd{"constant_pad_nd"};
   static inline const Fn<T, T(List tensors, Int dim)> cat{"cat"};
   static inline const Fn<T, T(List tensors, Int dim)> stack{"stack"};
   /// The reverse of a view: x with the view's elements replaced by value.

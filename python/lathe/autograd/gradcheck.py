@@ -5,8 +5,8 @@ column by (f(x + eps) - f(x - eps)) / 2 eps; both must agree. Float64 inputs, or
 noise.
 """
 
-from .. import _lathe
-from .._lathe import Tensor, grad, ops
+from .. import _lathe, ops
+from .._lathe import Tensor, grad
 
 
 class GradcheckError(_lathe.AutogradError, AssertionError):

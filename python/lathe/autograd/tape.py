@@ -1,6 +1,6 @@
 """A tape as a block, and PyTorch's old name for a tensor with history."""
 
-from .. import _lathe
+from .. import ops
 from .._grad_mode import enable_grad
 from .._lathe import Tensor
 from .._lathe import grad as grad_of
@@ -41,7 +41,7 @@ class GradientTape:
         """The gradient of target (of its sum, where it has several elements) by one source or by
         a list of them; None for one that target does not depend on."""
         one = isinstance(sources, Tensor)
-        seed = _lathe.ops.ones_like(target)
+        seed = ops.ones_like(target)
         try:
             found = grad_of(
                 target,

@@ -3,7 +3,7 @@
 import inspect
 import os
 
-from .. import _lathe
+from .. import _lathe, ops
 from .._lathe import Tensor
 from .changes import refuse_changes
 from .state import Snapshot, snapshot
@@ -33,7 +33,7 @@ class InputSpec:
     def _example(self):
         sizes = [self.HINT if size is None else size for size in self.shape]
         fixed = sum(1 << axis for axis, size in enumerate(self.shape) if size is not None)
-        return _lathe.ops.zeros(sizes, dtype=self.dtype or _lathe.float32), fixed
+        return ops.zeros(sizes, dtype=self.dtype or _lathe.float32), fixed
 
 
 class Program:

@@ -8,8 +8,8 @@ as a Python number does, so it promotes nothing.
 import ast
 import operator
 
-from .. import _lathe
-from .._lathe import Tensor, ops
+from .. import _lathe, ops
+from .._lathe import Tensor
 from .script_source import trampoline
 
 _DTYPES = {bool: _lathe.bool, int: _lathe.int64, float: _lathe.float64}

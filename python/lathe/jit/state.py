@@ -493,7 +493,7 @@ class Snapshot:
             try:
                 value = cell.cell_contents
             except ValueError:
-                self.key.append("empty")
+                self.key.append("empty")  # not an op: part of a key
                 kids.append(_note("cell", cell))
                 continue
             if self.saved is not None:

@@ -1,6 +1,6 @@
 """Activations as modules."""
 
-from .._lathe import ops
+from .. import ops
 from . import functional as F
 from .module import Module
 
@@ -17,7 +17,7 @@ def _activation(name, op):
 
 Tanh = _activation("Tanh", ops.tanh)
 Sigmoid = _activation("Sigmoid", ops.sigmoid)
-Softplus = _activation("Softplus", ops.softplus)
+Softplus = _activation("Softplus", F.softplus)
 
 
 class _Inplace(Module):
@@ -68,7 +68,7 @@ class GELU(Module):
         self.approximate = approximate
 
     def forward(self, x):
-        return ops.gelu(x, self.approximate)
+        return F.gelu(x, approximate=self.approximate)
 
     def extra_repr(self):
         return f"approximate={self.approximate!r}"

@@ -2,9 +2,8 @@
 
 import math
 
-from .. import _lathe
+from .. import _lathe, ops
 from .._grad_mode import no_grad
-from .._lathe import ops
 
 
 @no_grad()

@@ -2,8 +2,7 @@
 
 import math
 
-from .. import _lathe
-from .._lathe import ops
+from .. import _lathe, ops
 from . import functional as F
 from . import init
 from .module import Module

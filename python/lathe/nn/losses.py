@@ -16,21 +16,21 @@ class MSELoss(_Loss):
     """Squared difference."""
 
     def forward(self, input, target):
-        return F.mse_loss(input, target, self.reduction)
+        return F.mse_loss(input, target, reduction=self.reduction)
 
 
 class L1Loss(_Loss):
     """Absolute difference."""
 
     def forward(self, input, target):
-        return F.l1_loss(input, target, self.reduction)
+        return F.l1_loss(input, target, reduction=self.reduction)
 
 
 class BCEWithLogitsLoss(_Loss):
     """Cross entropy of sigmoid(input) with targets in [0, 1]."""
 
     def forward(self, input, target):
-        return F.binary_cross_entropy_with_logits(input, target, self.reduction)
+        return F.binary_cross_entropy_with_logits(input, target, reduction=self.reduction)
 
 
 class _ClassLoss(_Loss):
@@ -44,7 +44,13 @@ class NLLLoss(_ClassLoss):
     """-input at the target class; input[n, classes, ...] holds log probabilities."""
 
     def forward(self, input, target):
-        return F.nll_loss(input, target, self.weight, self.ignore_index, self.reduction)
+        return F.nll_loss(
+            input,
+            target,
+            self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+        )
 
 
 class CrossEntropyLoss(_ClassLoss):
@@ -56,5 +62,10 @@ class CrossEntropyLoss(_ClassLoss):
 
     def forward(self, input, target):
         return F.cross_entropy(
-            input, target, self.weight, self.ignore_index, self.reduction, self.label_smoothing
+            input,
+            target,
+            self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
         )

@@ -1,7 +1,6 @@
 """Normalisation layers."""
 
-from .. import _lathe
-from .._lathe import ops
+from .. import _lathe, ops
 from .module import Module
 from .parameter import Parameter
 

@@ -2,9 +2,9 @@
 
 import math
 
-from .. import _lathe
+from .. import _lathe, ops
 from .._grad_mode import no_grad
-from .._lathe import Tensor, ops
+from .._lathe import Tensor
 
 
 def _gradients(parameters):

@@ -2,8 +2,7 @@
 
 import math
 
-from .. import _lathe
-from .._lathe import ops
+from .. import _lathe, ops
 from .optimizer import Optimizer, check_positive
 
 

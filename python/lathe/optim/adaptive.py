@@ -1,6 +1,6 @@
 """Optimizers that divide by how large gradients have been: RMSprop and Adagrad."""
 
-from .._lathe import ops
+from .. import ops
 from .optimizer import Optimizer, check_positive
 
 _TOTAL = "sum"  # not an op: the name in a state_dict

@@ -1,7 +1,6 @@
 """Stochastic gradient descent."""
 
-from .. import _lathe
-from .._lathe import ops
+from .. import _lathe, ops
 from .optimizer import Optimizer, check_positive
 
 

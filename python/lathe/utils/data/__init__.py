@@ -2,8 +2,8 @@
 
 import random
 
-from ... import _lathe
-from ..._lathe import Tensor, ops
+from ... import _lathe, ops
+from ..._lathe import Tensor
 
 
 class Dataset:

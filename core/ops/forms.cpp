@@ -1,0 +1,373 @@
+// PyTorch's other ways to call a definition: overloads under the same public name whose expansion
+// converts their arguments and calls it. A call that needs none of them never meets them.
+#include <absl/strings/str_cat.h>
+
+#include <cmath>
+
+#include "core/ops/families.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/index.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/nn.h"
+#include "include/lathe/ops/reduce.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe {
+namespace {
+
+using C = create_ops<Tensor>;
+using I = index_ops<Tensor>;
+using M = math_ops<Tensor>;
+using N = nn_ops<Tensor>;
+using R = reduce_ops<Tensor>;
+using S = shape_ops<Tensor>;
+
+Extra moving(std::string_view doc, uint8_t places = kFunction | kMethod) {
+  Extra e{.places = places, .moves = true};
+  e.doc = doc;
+  return e;
+}
+
+/// PyTorch's arguments before `reduction`: reduce=False is none, size_average=False is sum.
+const char* legacy_reduction(const Arg& size_average, const Arg& reduce) {
+  auto off = [](const Arg& a) { return a.tag == Tag::flag && !a.flag_; };
+  return off(reduce) ? "none" : off(size_average) ? "sum" : "mean";
+}
+
+/// Adds `schema`, whose parameters stand in another order than those of the definition `target` and
+/// are handed to it by name. Its parameters size_average and reduce, if given, decide `reduction`.
+void add_order(Rows& r, std::string_view schema, std::string_view target, uint8_t places) {
+  const Op* op = r.find(target);
+  LATHE_CHECK(op != nullptr);
+  Schema form = parse_schema(schema);
+  absl::InlinedVector<int, 8> from;
+  for (const Param& p : op->schema.params) from.push_back(form.find(p.name));
+  const int average = form.find("size_average"), reduce = form.find("reduce");
+  const int reduction = op->schema.find("reduction");
+  auto expand = [op, from, average, reduce, reduction](Args a) -> Outputs {
+    absl::InlinedVector<Arg, 8> args;
+    for (size_t i = 0; i < from.size(); ++i)
+      args.push_back(from[i] < 0 ? op->schema.params[i].default_value[0]
+                                 : a[static_cast<size_t>(from[i])]);
+    if (average >= 0 && !(a.none(average) && a.none(reduce)))
+      args[static_cast<size_t>(reduction)] =
+          Arg(legacy_reduction(a[static_cast<size_t>(average)], a[static_cast<size_t>(reduce)]));
+    return call(*op, absl::MakeConstSpan(args));
+  };
+  Extra e{.places = places, .moves = true, .doc = op->extra.doc};
+  e.inplace_argument = false;
+  r.composite(schema, expand, std::move(e));
+}
+
+// ── arithmetic ──────────────────────────────────────────────────────────────────────────────────
+
+Outputs div_rounded(Args a) {
+  if (a.none(2)) return {M::div(a[0], a[1])};
+  std::string_view mode = a.text(2);
+  if (mode == "floor") return {M::floor_divide(a[0], a[1])};
+  if (mode != "trunc")
+    throw ValueError({.op = "div",
+                      .problem = "an unknown rounding mode",
+                      .got = absl::StrCat("'", mode, "'"),
+                      .expected = "None, 'trunc' or 'floor'",
+                      .next = "leave the argument out for a quotient that is not rounded"});
+  Tensor down = M::floor_divide(a[0], a[1]);
+  if (is_floating(down.dtype())) return {M::trunc(M::div(a[0], a[1]))};
+  // Towards zero: one more than the floor where that is negative and not exact.
+  Tensor inexact = M::ne(M::remainder(a[0], a[1]), 0);
+  Tensor up = M::logical_and(inexact, M::lt(down, 0));
+  return {M::add(down, M::cast(up, down.dtype()))};
+}
+
+Outputs round_decimals(Args a) {
+  Tensor x = a.tensor(0);
+  const Int decimals = a.integer(1);
+  if (!is_floating(x.dtype())) return {M::round(x)};
+  if (decimals == Int(0)) return {M::round(x)};
+  const int64_t digits = decimals.value();
+  const double scale = std::pow(10.0, std::fabs(static_cast<double>(digits)));
+  if (digits > 0) return {M::div(M::round(M::mul(x, scale)), scale)};
+  return {M::mul(M::round(M::div(x, scale)), scale)};
+}
+
+void add_arithmetic(Rows& r) {
+  r.composite("add.alpha(Tensor|Scalar input, Tensor|Scalar other, *, Scalar alpha) -> Tensor",
+              [](Args a) -> Outputs { return {M::add(a[0], M::mul(a[1], a[2]))}; },
+              {.inplace = true, .doc = "input + alpha * other."});
+  r.composite("sub.alpha(Tensor|Scalar input, Tensor|Scalar other, *, Scalar alpha) -> Tensor",
+              [](Args a) -> Outputs { return {M::sub(a[0], M::mul(a[1], a[2]))}; },
+              {.inplace = true, .doc = "input - alpha * other."});
+  r.composite(
+      "div.rounding_mode(Tensor|Scalar input, Tensor|Scalar other, *, str? rounding_mode) -> "
+      "Tensor",
+      div_rounded,
+      {.inplace = true, .doc = "The quotient, rounded towards zero ('trunc') or down ('floor')."});
+  r.composite("round.decimals(Tensor input, *, int decimals) -> Tensor", round_decimals,
+              {.inplace = true,
+               .doc = "Rounded to so many decimals, which may be negative; ties to even."});
+  r.composite(
+      "clone.memory_format(Tensor input, *, str? memory_format) -> Tensor",
+      [](Args a) -> Outputs {
+        require_row_major("clone", a[1]);
+        return {M::clone(a.tensor(0))};
+      },
+      moving("A copy of x."));
+  r.composite(
+      "contiguous.memory_format(Tensor input, str? memory_format) -> Tensor",
+      [](Args a) -> Outputs {
+        require_row_major("contiguous", a[1]);
+        return {S::contiguous(a.tensor(0))};
+      },
+      moving("x itself if its elements lie in row-major order, else a copy.", kMethod));
+}
+
+// ── reductions ──────────────────────────────────────────────────────────────────────────────────
+
+/// PyTorch's unbiased=, for var and std: whether the divisor is count - 1.
+void add_unbiased(Rows& r, std::string_view name) {
+  const Op* op = r.find(name);
+  auto with = [op](const Arg& x, const Arg& dim, bool unbiased, const Arg& keepdim) {
+    const Arg args[] = {x, dim, Arg(Int(unbiased ? 1 : 0)), keepdim};
+    return call(*op, Args(args, 4));
+  };
+  r.composite(
+      absl::StrCat(name,
+                   ".dim(Tensor input, int[]? dim, bool unbiased=True, bool keepdim=False) "
+                   "-> Tensor"),
+      [with](Args a) { return with(a[0], a[1], a.flag(2), a[3]); }, moving(op->extra.doc));
+  r.composite(
+      absl::StrCat(name, ".unbiased(Tensor input, bool unbiased) -> Tensor"),
+      [with](Args a) { return with(a[0], Arg(), a.flag(1), Arg(false)); }, moving(op->extra.doc));
+}
+
+void add_reductions(Rows& r) {
+  for (std::string_view name : {"sum", "mean", "prod", "cumsum", "cumprod"}) r.with_dtype(name);
+  for (std::string_view name : {"var", "std"}) add_unbiased(r, name);
+  r.composite(
+      "max(Tensor input) -> Tensor", [](Args a) -> Outputs { return {R::amax(a.tensor(0))}; },
+      moving("The largest element; NaN if one is NaN."));
+  r.composite(
+      "min(Tensor input) -> Tensor", [](Args a) -> Outputs { return {R::amin(a.tensor(0))}; },
+      moving("The smallest element; NaN if one is NaN."));
+  r.composite(
+      "max.other(Tensor input, Tensor other) -> Tensor",
+      [](Args a) -> Outputs { return {M::maximum(a[0], a[1])}; },
+      moving("The larger of the two, element by element; NaN if either is NaN."));
+  r.composite(
+      "min.other(Tensor input, Tensor other) -> Tensor",
+      [](Args a) -> Outputs { return {M::minimum(a[0], a[1])}; },
+      moving("The smaller of the two, element by element; NaN if either is NaN."));
+}
+
+// ── creation ────────────────────────────────────────────────────────────────────────────────────
+
+Arg like_dtype(Args a, int at) {
+  return a.none(at) ? Arg(a.tensor(0).dtype()) : a[static_cast<size_t>(at)];
+}
+Arg like_device(Args a, int at) {
+  return a.none(at) ? Arg(a.tensor(0).device()) : a[static_cast<size_t>(at)];
+}
+
+/// <name>(Tensor input, *, dtype, device): of its shape, dtype and device unless others are given.
+template <auto& Make>
+void add_like(Rows& r, std::string_view name, std::string_view doc) {
+  Extra e = moving(doc, kFunction);
+  e.no_grad = true;
+  r.composite(
+      absl::StrCat(name, "(Tensor input, *, dtype? dtype=None, device? device=None) -> Tensor"),
+      [](Args a) -> Outputs { return {Make(a.shape(0), like_dtype(a, 1), like_device(a, 2))}; }, e);
+}
+
+void add_creation(Rows& r) {
+  Extra creates = moving({}, kFunction);
+  creates.no_grad = true;
+  auto with = [&](std::string_view doc) {
+    Extra e = creates;
+    e.doc = doc;
+    return e;
+  };
+  r.composite(
+      "arange.end(Scalar end, *, dtype? dtype=None, device? device=None) -> Tensor",
+      [](Args a) -> Outputs { return {C::arange(0, a[0], 1, a[1], a[2])}; },
+      with("0, 1, ... below end."));
+  r.composite(
+      "randint.high(int high, int[] size, *, dtype? dtype=None, device? device=None) -> Tensor",
+      [](Args a) -> Outputs { return {C::randint(0, a.integer(0), a.ints(1), a[2], a[3])}; },
+      with("Uniform integers in [0, high)."));
+  r.composite(
+      "empty(int[] size, *, dtype? dtype=None, device? device=None) -> Tensor",
+      [](Args a) -> Outputs { return {C::zeros(a.ints(0), a[1], a[2])}; },
+      with("Zeros; uninitialised memory is never exposed."));
+  add_like<C::zeros>(r, "empty_like", "Zeros; uninitialised memory is never exposed.");
+  add_like<C::rand>(r, "rand_like", "Uniform in [0, 1), of the shape of input.");
+  add_like<C::randn>(r, "randn_like", "Normal with mean 0 and variance 1, of the shape of input.");
+  r.composite("bernoulli(Tensor input) -> Tensor",
+              [](Args a) -> Outputs {
+                Tensor p = a.tensor(0);
+                Tensor u = C::rand(p.shape(), p.dtype(), p.device());
+                return {M::cast(M::lt(u, p), p.dtype())};
+              },
+              {.no_grad = true, .doc = "1 with the probability that input has there, else 0."});
+  r.composite(
+      "bernoulli.p(Tensor input, float p) -> Tensor",
+      [](Args a) -> Outputs {
+        Tensor x = a.tensor(0);
+        return {C::bernoulli(x.shape(), a.real(1), x.dtype(), x.device())};
+      },
+      with("1 with probability p, else 0; of the shape and dtype of input."));
+}
+
+// ── indexing and sorting ────────────────────────────────────────────────────────────────────────
+
+void add_indexing(Rows& r) {
+  Extra inplace = moving("input with value written at index along dim.");
+  inplace.inplace = true;
+  r.composite(
+      "scatter.value(Tensor input, int dim, Tensor index, Scalar value) -> Tensor",
+      [](Args a) -> Outputs { return {I::scatter(a.tensor(0), a.integer(1), a.tensor(2), a[3])}; },
+      inplace);
+  Extra adds{.inplace = true,
+             .doc = "input with alpha * source added to the slices that index names along dim."};
+  r.composite(
+      "index_add.alpha(Tensor input, int dim, Tensor index, Tensor source, *, Scalar alpha) -> "
+      "Tensor",
+      [](Args a) -> Outputs {
+        Tensor source = M::cast(M::mul(a.tensor(3), a[4]), a.tensor(3).dtype());
+        return {I::index_add(a.tensor(0), a.integer(1), a.tensor(2), source)};
+      },
+      adds);
+  r.composite(
+      "gather.sparse_grad(Tensor input, int dim, Tensor index, *, bool sparse_grad) -> "
+      "Tensor",
+      [](Args a) -> Outputs {
+        require_off("gather", "sparse_grad", a[3]);
+        return {I::gather(a.tensor(0), a.integer(1), a.tensor(2))};
+      },
+      moving("As gather; sparse gradients do not exist."));
+  r.composite(
+      "sort.stable(Tensor input, *, bool? stable, int dim=-1, bool descending=False) -> "
+      "(Tensor values, Tensor indices)",
+      [](Args a) -> Outputs {
+        auto [values, indices] = I::sort(a.tensor(0), a.integer(2), a.flag(3));
+        return {values, indices};
+      },
+      moving("As sort, which is always stable."));
+  Extra order = moving("As argsort, which is always stable.");
+  order.no_grad = true;
+  r.composite(
+      "argsort.stable(Tensor input, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
+      [](Args a) -> Outputs { return {I::argsort(a.tensor(0), a.integer(2), a.flag(3))}; }, order);
+  r.composite(
+      "topk.sorted(Tensor input, int k, int dim=-1, bool largest=True, bool sorted=True) "
+      "-> (Tensor values, Tensor indices)",
+      [](Args a) -> Outputs {
+        auto [values, indices] = I::topk(a.tensor(0), a.integer(1), a.integer(2), a.flag(3));
+        return {values, indices};
+      },
+      moving("As topk, whose results are always in order."));
+}
+
+// ── networks ────────────────────────────────────────────────────────────────────────────────────
+
+/// F.softmax without dim: PyTorch takes axis 0 of 0, 1 or 3 axes, else axis 1.
+Int implicit_axis(const Arg& dim, int rank) {
+  if (!dim.none()) return dim.integer();
+  return Int(rank == 0 || rank == 1 || rank == 3 ? 0 : 1);
+}
+
+void add_softmax_form(Rows& r, std::string_view name) {
+  r.with_dtype(name);
+  const Op* op = r.find(absl::StrCat(name, ".dtype"));
+  auto expand = [op](Args a) {
+    const Arg args[] = {a[0], Arg(implicit_axis(a[1], a.tensor(0).rank())), a[3]};
+    return call(*op, Args(args, 3));
+  };
+  r.composite(absl::StrCat(name,
+                           ".functional(Tensor input, int? dim=None, int _stacklevel=3, dtype? "
+                           "dtype=None) -> Tensor"),
+              expand, moving(op->extra.doc, kFunctional));
+  // The function and the method of PyTorch take dtype by position too.
+  r.composite(
+      absl::StrCat(name, ".int(Tensor input, int dim, dtype? dtype) -> Tensor"),
+      [op](Args a) { return call(*op, a); }, moving(op->extra.doc));
+}
+
+Outputs embedding_form(Args a) {
+  Tensor index = a.tensor(0), weight = a.tensor(1);
+  if (!a.none(3))
+    throw UnsupportedError({.op = "embedding",
+                            .problem = "rows are not renormalised in place",
+                            .got = absl::StrCat("max_norm=", to_string(a[3])),
+                            .expected = "max_norm=None",
+                            .next = "scale the weight before the call"});
+  require_off("embedding", "scale_grad_by_freq", a[5]);
+  require_off("embedding", "sparse", a[6]);
+  Tensor rows = I::embedding(weight, index);
+  if (a.none(2)) return {rows};
+  Int padding = a.integer(2), count = weight.size(0);
+  if (!require(Relation::lt, padding, count) || !require(Relation::le, -count, padding))
+    throw ValueError({.op = "embedding",
+                      .problem = "padding_idx is outside of the weight's rows",
+                      .got = to_string(padding),
+                      .expected = absl::StrCat("-", to_string(count), " to ", to_string(count - 1)),
+                      .next = "leave it out where no row is padding"});
+  if (padding < Int(0)) padding = padding + count;
+  Tensor is_padding = S::unsqueeze(M::eq(index, padding), -1);
+  Tensor constant;
+  {
+    GradMode no_grad(false);
+    constant = M::clone(rows);
+  }
+  return {M::where(is_padding, constant, rows)};
+}
+
+void add_networks(Rows& r) {
+  for (std::string_view name : {"softmax", "log_softmax"}) add_softmax_form(r, name);
+  r.composite(
+      "embedding.functional(Tensor input, Tensor weight, int? padding_idx=None, float? "
+      "max_norm=None, float norm_type=2.0, bool scale_grad_by_freq=False, bool "
+      "sparse=False) -> Tensor",
+      embedding_form,
+      moving("Rows of weight by index; the row padding_idx takes no gradient.", kFunctional));
+  add_order(r,
+            "batch_norm.functional(Tensor input, Tensor(!)? running_mean, Tensor(!)? running_var, "
+            "Tensor? weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, "
+            "float eps=1e-05) -> Tensor",
+            "batch_norm", kFunctional);
+  add_order(r, "dropout.train(Tensor input, float p, bool train) -> Tensor", "dropout", kFunction);
+  add_order(r,
+            "mse_loss.legacy(Tensor input, Tensor target, bool? size_average=None, bool? "
+            "reduce=None, str reduction='mean', Tensor? weight=None) -> Tensor",
+            "mse_loss", kFunctional);
+  add_order(r,
+            "l1_loss.legacy(Tensor input, Tensor target, bool? size_average=None, bool? "
+            "reduce=None, str reduction='mean', Tensor? weight=None) -> Tensor",
+            "l1_loss", kFunctional);
+  add_order(r,
+            "nll_loss.legacy(Tensor input, Tensor target, Tensor? weight=None, bool? "
+            "size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean') -> "
+            "Tensor",
+            "nll_loss", kFunctional);
+  add_order(r,
+            "cross_entropy.legacy(Tensor input, Tensor target, Tensor? weight=None, bool? "
+            "size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean', "
+            "float label_smoothing=0.0) -> Tensor",
+            "cross_entropy", kFunctional);
+  add_order(r,
+            "binary_cross_entropy_with_logits.legacy(Tensor input, Tensor target, Tensor? "
+            "weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean', "
+            "Tensor? pos_weight=None) -> Tensor",
+            "binary_cross_entropy_with_logits", kFunctional);
+}
+
+}  // namespace
+
+void add_form_rows(Rows& r) {
+  add_arithmetic(r);
+  add_reductions(r);
+  add_creation(r);
+  add_indexing(r);
+  add_networks(r);
+}
+
+}  // namespace lathe

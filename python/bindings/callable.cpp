@@ -1,0 +1,322 @@
+#include "python/bindings/callable.h"
+
+#include <absl/strings/str_cat.h>
+#include <structmember.h>
+
+#include <deque>
+#include <map>
+
+#include "autodiff/tape.h"
+#include "core/error.h"
+#include "core/inplace.h"
+#include "python/bindings/arguments.h"
+#include "python/bindings/call.h"
+#include "python/bindings/ops.h"
+#include "python/bindings/tensor.h"
+
+namespace lathe::py {
+namespace {
+
+/// A keyword's name and value as given.
+struct Keyword {
+  PyObject* name;
+  PyObject* value;
+};
+
+bool is_named(PyObject* name, const char* text) {
+  return PyUnicode_CompareWithASCIIString(name, text) == 0;
+}
+
+/// Arguments of PyTorch's creators for which only these values mean something here.
+void require_default(const std::string& op, PyObject* name, PyObject* value) {
+  std::string_view key = text_of(name);
+  bool fine = value == Py_None || value == Py_False;
+  if (!fine && PyUnicode_Check(value)) {
+    std::string_view given = text_of(value);
+    fine = given == "strided" || given == "contiguous_format" || given == "preserve_format";
+  }
+  if (fine) return;
+  throw UnsupportedError({.op = op,
+                          .problem = absl::StrCat("this value of '", key, "' is not supported"),
+                          .got = text_of(owned(PyObject_Str(value)).ptr()).data(),
+                          .expected = "the default",
+                          .next = "leave the argument out"});
+}
+
+bool flag_argument(const std::string& op, const char* name, PyObject* value) {
+  if (PyBool_Check(value)) return value == Py_True;
+  throw TypeError({.op = op,
+                   .problem = absl::StrCat("argument '", name, "' has the wrong type"),
+                   .got = Py_TYPE(value)->tp_name,
+                   .expected = "bool",
+                   .next = "give True or False"});
+}
+
+PyObject* wrap_outputs(const Overload& overload, Outputs out) {
+  const auto& results = overload.op->schema.results;
+  if (results.size() == 1 && results[0].list) {
+    nb::object list = owned(wrap_list(out));
+    return PyList_AsTuple(list.ptr());
+  }
+  if (out.size() == 1) return wrap(std::move(out[0]));
+  if (overload.results == nullptr) Py_RETURN_NONE;
+  nb::object tuple = owned(PyStructSequence_New(overload.results));
+  for (size_t i = 0; i < out.size(); ++i)
+    PyStructSequence_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i),
+                             checked(wrap(std::move(out[i]))));
+  return tuple.release().ptr();
+}
+
+/// Writes `value` into what `out` names.
+void write_out(const std::string& op, PyObject* out, const Tensor& value) {
+  if (!is_tensor(out))
+    throw TypeError({.op = op,
+                     .problem = "argument 'out' has the wrong type",
+                     .got = Py_TYPE(out)->tp_name,
+                     .expected = "a tensor for each result",
+                     .next = "make one with lt.empty(...)"});
+  Tensor dst = tensor_of(out);
+  if (thread_state().grad_enabled && (dst.requires_grad() || value.requires_grad()))
+    throw AutogradError({.op = op,
+                         .problem = "out= has no derivative, and an argument requires grad",
+                         .got = to_string(type_of(dst)),
+                         .expected = "arguments that do not require grad",
+                         .next = "leave out= away, or call under lt.no_grad()"});
+  if (category(value.dtype()) > category(dst.dtype()))
+    throw DTypeError({.op = op,
+                      .problem = "the result does not fit into the dtype of out",
+                      .got = std::string(name(value.dtype())),
+                      .expected = std::string(name(dst.dtype())),
+                      .next = "give an out of the dtype of the result"});
+  // PyTorch's idiom out=lt.empty(0): the tensor becomes the result.
+  bool nothing = dst.impl()->view == nullptr && !dst.symbolic() && !value.symbolic() &&
+                 dst.rank() == 1 && identical(dst.size(0), Int(0));
+  if (nothing && value.dtype() == dst.dtype() && value.device() == dst.device())
+    return take_memory(dst, value);
+  bool same = dst.rank() == value.rank();
+  for (int i = 0; same && i < dst.rank(); ++i)
+    same = require(Relation::eq, dst.size(i), value.size(i));
+  if (!same)
+    throw ShapeError({.op = op,
+                      .problem = "out has another shape than the result",
+                      .got = to_string(dst.shape()),
+                      .expected = to_string(value.shape()),
+                      .next = "give an out of the shape of the result"});
+  assign(dst, value);
+}
+
+PyObject* write_all(const std::string& op, PyObject* out, const Outputs& values) {
+  if (values.size() == 1 && is_tensor(out)) {
+    write_out(op, out, values[0]);
+    return new_ref(out);
+  }
+  nb::object items = nb::steal(PySequence_Fast(out, ""));
+  if (!items.is_valid() ||
+      PySequence_Fast_GET_SIZE(items.ptr()) != static_cast<Py_ssize_t>(values.size())) {
+    PyErr_Clear();
+    throw TypeError({.op = op,
+                     .problem = "argument 'out' has the wrong type",
+                     .got = Py_TYPE(out)->tp_name,
+                     .expected = absl::StrCat(values.size(), " tensors"),
+                     .next = "give one tensor for each result"});
+  }
+  for (size_t i = 0; i < values.size(); ++i)
+    write_out(op, PySequence_Fast_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i)), values[i]);
+  return new_ref(out);
+}
+
+/// lathe.return_types.<op>, with the names of the definition's results.
+PyTypeObject* make_result_type(const Op& op) {
+  // Python keeps pointers to the texts.
+  static auto& texts = *new std::deque<std::string>;
+  std::vector<PyStructSequence_Field> fields;
+  for (const Result& r : op.schema.results)
+    fields.push_back({texts.emplace_back(r.name).c_str(), nullptr});
+  fields.push_back({nullptr, nullptr});
+  std::string name(op.public_name());
+  PyStructSequence_Desc desc{texts.emplace_back("lathe.return_types." + name).c_str(), nullptr,
+                             fields.data(), static_cast<int>(op.schema.results.size())};
+  PyTypeObject* type = PyStructSequence_NewType(&desc);
+  if (type == nullptr) throw nb::python_error();
+  return type;
+}
+
+/// One type for each public name and list of results, whatever the place it is called at.
+PyTypeObject* result_type(const Op& op) {
+  if (op.schema.results.size() < 2) return nullptr;
+  static auto& made = *new std::map<std::string, PyTypeObject*>;
+  std::string key(op.public_name());
+  for (const Result& r : op.schema.results) absl::StrAppend(&key, " ", r.name);
+  auto [it, fresh] = made.try_emplace(key, nullptr);
+  if (fresh) it->second = make_result_type(op);
+  return it->second;
+}
+
+bool creates(const Op& op) {
+  int i = op.schema.find("dtype"), k = op.schema.find("device");
+  return i >= 0 && k >= 0 && op.schema.params[static_cast<size_t>(i)].optional;
+}
+
+/// The commonest call: all arguments of the first overload given, none to be converted.
+bool plain(const Op& op, PyObject* const* args, size_t count, Arg* given) {
+  if (count != op.schema.params.size()) return false;
+  for (size_t i = 0; i < count; ++i) {
+    const Param& p = op.schema.params[i];
+    if (!simple(args[i], given[i])) return false;
+    bool tensor = given[i].tag == Tag::tensor;
+    if (p.type == ArgType::tensor ? !(tensor || p.number) : tensor || p.type != ArgType::scalar)
+      return false;
+  }
+  return true;
+}
+
+std::string types_of(PyObject* const* args, Py_ssize_t count, absl::Span<const Keyword> keywords) {
+  std::string out;
+  for (Py_ssize_t i = 0; i < count; ++i)
+    absl::StrAppend(&out, out.empty() ? "" : ", ", Py_TYPE(args[i])->tp_name);
+  for (const Keyword& k : keywords)
+    absl::StrAppend(&out, out.empty() ? "" : ", ", text_of(k.name), "=", Py_TYPE(k.value)->tp_name);
+  return absl::StrCat("(", out, ")");
+}
+
+}  // namespace
+
+struct Callable::Extras {
+  PyObject* out = nullptr;
+  bool requires_grad = false, inplace = false;
+  absl::InlinedVector<Keyword, 4> keywords;  // those that are the schema's
+
+  Extras(const Callable& c, PyObject* const* args, Py_ssize_t& count, PyObject* names) {
+    Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
+    const Op& first = *c.overloads[0].op;
+    const auto full = static_cast<Py_ssize_t>(first.schema.params.size());
+    const Py_ssize_t given = count;
+    if (c.inplace_argument && given == full + 1)
+      inplace = flag_argument(c.name, "inplace", args[--count]);
+    for (Py_ssize_t i = 0; i < named; ++i) {
+      PyObject* name = PyTuple_GET_ITEM(names, i);
+      PyObject* value = args[given + i];
+      if (c.inplace_argument && is_named(name, "inplace"))
+        inplace = flag_argument(c.name, "inplace", value);
+      else if (!c.inplace && c.place != kMethod && is_named(name, "out"))
+        out = value == Py_None ? nullptr : value;
+      else if (c.creates && is_named(name, "requires_grad"))
+        requires_grad = flag_argument(c.name, "requires_grad", value);
+      else if (c.creates && (is_named(name, "layout") || is_named(name, "pin_memory") ||
+                             is_named(name, "generator") || is_named(name, "memory_format")))
+        require_default(c.name, name, value);
+      else
+        keywords.push_back({name, value});
+    }
+  }
+};
+
+PyObject* Callable::call_with(const Overload& overload, Args complete, const Extras& extras,
+                              PyObject* first) const {
+  const Op& op = *overload.op;
+  if (inplace || extras.inplace) {
+    // The object given is the one that changed, so it is also the answer.
+    Tensor changed = run_inplace(op, complete);
+    return first != nullptr && is_tensor(first) ? new_ref(first) : wrap(std::move(changed));
+  }
+  Outputs out = run(op, complete);
+  if (extras.out != nullptr) return write_all(name, extras.out, out);
+  if (extras.requires_grad) set_requires_grad(out[0], true);
+  // contiguous() or dropout() in evaluation give back what they got.
+  if (out.size() == 1 && first != nullptr && is_tensor(first) && out[0].impl() == impl_of(first))
+    return new_ref(first);
+  return wrap_outputs(overload, std::move(out));
+}
+
+PyObject* Callable::call(PyObject* const* args, Py_ssize_t count, PyObject* names) const {
+  constexpr size_t kMostPlain = 3;
+  const Overload& first = overloads[0];
+  PyObject* lead = count > 0 ? args[0] : nullptr;
+  if (names == nullptr && first.op->kind == Kind::elementwise) {
+    Arg given[kMostPlain];
+    const auto size = static_cast<size_t>(count);
+    if (size <= kMostPlain && plain(*first.op, args, size, given)) {
+      if (inplace) {
+        run_inplace(*first.op, Args(given, size));
+        return new_ref(lead);
+      }
+      return wrap(std::move(run(*first.op, Args(given, size))[0]));
+    }
+  }
+  const Extras extras(*this, args, count, names);
+  auto fill = [&](Arguments& given, const Overload& o) {
+    given.positional(args, count, o.gather);
+    for (const Keyword& k : extras.keywords) given.named(k.name, k.value);
+  };
+  // With one overload, or where the number and names of the arguments leave one, its own errors say
+  // most.
+  const Overload* only = overloads.size() == 1 ? &first : nullptr;
+  if (only == nullptr) {
+    int likely = 0;
+    for (const Overload& o : overloads) {
+      Arguments given(o.op->schema);
+      if (!given.could_be(count, o.gather, extras.keywords.size(),
+                          [&](size_t i) { return extras.keywords[i].name; }))
+        continue;
+      ++likely;
+      only = &o;
+      try {
+        fill(given, o);
+        if (given.fit()) return call_with(o, given.complete(), extras, lead);
+      } catch (const TypeError&) {
+        continue;  // a value that no parameter of this overload takes
+      }
+    }
+    if (likely != 1) only = nullptr;
+  }
+  if (only != nullptr) {
+    Arguments given(only->op->schema);
+    fill(given, *only);
+    return call_with(*only, given.complete(), extras, lead);
+  }
+  std::string signatures;
+  for (const Overload& o : overloads)
+    absl::StrAppend(&signatures, signatures.empty() ? "" : "; ", o.op->schema.text);
+  throw TypeError({.op = name,
+                   .problem = "no overload takes these arguments",
+                   .got = types_of(args, count, extras.keywords),
+                   .expected = signatures,
+                   .next = "check the types and the names of the arguments"});
+}
+
+std::string Callable::doc() const {
+  std::string out;
+  for (const Overload& o : overloads)
+    absl::StrAppend(&out, out.empty() ? "" : "\n\n", o.op->schema.text, "\n\n", doc_of(*o.op));
+  return out;
+}
+
+PyTypeObject* result_type(std::string_view public_name) {
+  for (const Op* op : overloads(public_name))
+    if (PyTypeObject* type = result_type(*op)) return type;
+  return nullptr;
+}
+
+std::unique_ptr<Callable> find_callable(std::string_view name, Place place) {
+  auto made = std::make_unique<Callable>();
+  made->name = name;
+  made->place = place;
+  std::vector<const Op*> all = overloads(name);
+  if (name.find('.') != std::string_view::npos)  // one overload: lathe.ops has them by full name
+    if (const Op* op = find_op(name)) all = {op};
+  if (all.empty() && name.size() > 1 && name.back() == '_') {
+    all = overloads(name.substr(0, name.size() - 1));
+    made->inplace = true;
+  }
+  for (const Op* op : all) {
+    if (place != kNowhere && (op->extra.places & place) == 0) continue;
+    if (place == kMethod && !is_method(*op)) continue;
+    if (made->inplace && !has_inplace_form(*op)) continue;
+    made->overloads.push_back({op, result_type(*op), gathering_parameter(op->schema)});
+    made->creates |= creates(*op);
+    made->inplace_argument |= place == kFunctional && op->extra.inplace_argument;
+  }
+  return made->overloads.empty() ? nullptr : std::move(made);
+}
+
+}  // namespace lathe::py

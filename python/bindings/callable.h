@@ -1,0 +1,50 @@
+// One public name as a Python callable: the overloads behind it, and what is common to their calls.
+//
+// A call tries the overloads in order and takes the first that its arguments fit. Beside the
+// schema's own parameters it knows PyTorch's arguments that are the same for every definition of a
+// sort: `out` of functions, `inplace` of some entries of nn.functional, and `requires_grad`,
+// `layout`, `pin_memory`, `generator` and `memory_format` of those that create tensors.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/op.h"
+#include "python/bindings/python.h"
+
+namespace lathe::py {
+
+struct Overload {
+  const Op* op;
+  PyTypeObject* results;  // a named tuple where there are several results; else null
+  int gather;             // see Arguments::positional
+};
+
+struct Callable {
+  std::string name;  // as users call it: "add_" for the in-place form
+  Place place = kFunction;
+  bool inplace = false;           // the in-place form
+  bool creates = false;           // takes requires_grad and its like
+  bool inplace_argument = false;  // takes inplace=False last
+  std::vector<Overload> overloads;
+
+  /// Calls the overload that fits. TypeError names what does not; with several, all signatures.
+  PyObject* call(PyObject* const* args, Py_ssize_t count, PyObject* names) const;
+  /// Signatures and meanings, for help().
+  std::string doc() const;
+
+ private:
+  struct Extras;
+  PyObject* call_with(const Overload& overload, Args complete, const Extras& extras,
+                      PyObject* first) const;
+};
+
+/// lathe.return_types.<name>: the named tuple of a definition with several results; null: none.
+PyTypeObject* result_type(std::string_view public_name);
+
+/// The callable of a public name, or of one overload by its full name, at a place; null where no
+/// definition is found there.
+std::unique_ptr<Callable> find_callable(std::string_view name, Place place);
+
+}  // namespace lathe::py

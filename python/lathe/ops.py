@@ -1,0 +1,18 @@
+"""Every op definition as a function, machinery too: the overloads of a name are one function.
+
+What users call is in `lathe`, `lathe.Tensor` and `lathe.nn.functional`.
+"""
+
+from . import _lathe
+
+
+def __getattr__(name):
+    found = _lathe._find(name, "")
+    if found is None:
+        raise AttributeError(f"module 'lathe.ops' has no attribute '{name}'")
+    globals()[name] = found
+    return found
+
+
+def __dir__():
+    return _lathe._names("")
