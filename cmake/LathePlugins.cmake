@@ -25,7 +25,7 @@ function(lathe_note_plugin name reason)
 endfunction()
 
 # lathe_plugin(NAME FOLDER folder [REASON text] [LINKS targets...] [LINK_OPTIONS options...])
-# Builds liblathe_NAME.so from FOLDER/*.cpp. REASON, when not empty, says why it cannot be.
+# Builds liblathe_NAME.so from the .cpp files of FOLDER. REASON, when not empty, says why it cannot be.
 #
 # A plug-in is linked with the static archives of what it may see. It gets its own copy of the functions it
 # calls, so nothing of ours is exported for its sake; state that must be one a process is handed to it when it

@@ -7,7 +7,7 @@ set(LATHE_ABSEIL absl::flat_hash_map absl::flat_hash_set absl::node_hash_map abs
     absl::function_ref absl::any_invocable absl::cleanup absl::int128 absl::bits absl::base
     absl::core_headers absl::optional absl::variant absl::time)
 
-# Only what nearly every file includes anyway. LLVM, Eigen, oneDNN and immintrin.h stay out: they cost each
+# Only what nearly every file includes anyway. LLVM, Eigen, oneDNN and <immintrin.h> stay out: they cost each
 # file that does not need them more than they save the few that do.
 set(LATHE_PCH_HEADERS
     <algorithm> <array> <atomic> <cstddef> <cstdint> <cstring> <functional> <memory> <mutex> <optional>

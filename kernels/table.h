@@ -7,9 +7,9 @@
 // reduced extents, the device, flags and the table file; never an output extent and never a clock.
 // So both engines ask here and get the same answer.
 //
-// Where to read: table.cpp (the order, family, explain), entries.cpp (the list), own/entries.cpp
-// and reference/entries.cpp (what ours accept), plugin.h (how a vendor's shared object offers
-// entries).
+// Where to read: table.cpp (the order, family, explain), entries.cpp (the list),
+// own/product.cpp and reference/entry.cpp (what ours accept), plugin.h (how a vendor's shared
+// object offers entries).
 #pragma once
 
 #include <memory>

@@ -17,7 +17,7 @@
 //
 //   LATHE_OPS(ZeroOut)
 //
-// Build it with  g++ -std=c++17 -O2 -fPIC -shared -I<include> zero_out.cpp -o libzero_out.so.
+// Build it with  g++ -std=c++17 -O2 -fPIC -shared -I<include> <source> -o libzero_out.so.
 //
 // `infer` is the shape rule: results from the types of the arguments alone. It is asked on every
 // call and in a trace, where sizes are symbols: compute with Size, and ask by require(). `compute`

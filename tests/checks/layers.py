@@ -1,10 +1,13 @@
 """Each folder includes only what it may see; a vendor's headers stay in its folder.
 
-core <- kernels,  core <- graph <- autodiff,  all <- jit <- capi, python.
+core <- kernels,  core <- graph <- autodiff,  all <- jit <- capi, python. Inside a folder,
+sub-folders included, components include each other without cycles but the listed ones (cycles.py).
 """
 
 import re
 
+import cycles
+from cycles import INCLUDE
 from tree import FOLDERS, Result, line_of, strip_cpp
 
 NAME = "layers"
@@ -43,7 +46,6 @@ FOREIGN = [
 ]
 # What the system provides: no folder, or one of these.
 SYSTEM = re.compile(r"([a-z0-9_]+(\.h)?|(sys|linux|asm|bits|ext|netinet|arpa)/[\w/.]+)$")
-INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
 
 def plugin_of(path):
@@ -106,5 +108,7 @@ def check(tree):
             if why:
                 line = line_of(text, match.start())
                 result.problems.append(f'{path}:{line}: includes "{match.group(2)}": {why}')
-    result.figure = f"{count} includes"
+    cycle_problems, cycle_figure = cycles.judge(tree)
+    result.problems += cycle_problems
+    result.figure = f"{count} includes, {cycle_figure}"
     return result

@@ -3,7 +3,9 @@
 import pytest
 
 import derivatives
+import doc_width
 import environment
+import file_names
 import format as format_check
 import layers
 import lint
@@ -76,6 +78,34 @@ def test_layers_allows(planted, path, include):
 def test_layers_reads_no_comments(planted):
     text = '/*\n#include "jit/plan.h"\n*/\n// #include "jit/plan.h"\n'
     assert problems(layers, planted.write("core/a.cpp", text)) == []
+
+
+RING = {"core/a.h": "core/b.h", "core/b.cpp": "core/sub/c.h", "core/sub/c.h": "core/a.h"}
+KNOWN_CYCLES = "tests/checks/known_cycles.txt"
+
+
+def ring(planted):
+    planted.write("core/b.h", "int b;\n")
+    for path, include in RING.items():
+        planted.write(path, f'#include "{include}"\n')
+    return planted
+
+
+def test_layers_finds_a_cycle_of_components(planted):
+    """No header includes itself here: the pair b.h and b.cpp closes the ring."""
+    found = problems(layers, ring(planted))
+    assert "does not list: core/a core/b core/sub/c" in found[0]
+    assert "    core/b -> core/sub/c (core/b.cpp:1)" in found and len(found) == 4
+
+
+def test_layers_allows_a_listed_cycle_and_no_line_beside_it(planted):
+    ring(planted).write(KNOWN_CYCLES, "# known\ncore/a core/b core/sub/c\n")
+    assert problems(layers, planted) == []
+    planted.write(KNOWN_CYCLES, "core/a core/b core/d core/sub/c\n")
+    assert len(problems(layers, planted)) == 5  # the cycle with its edges, and the stale line
+    planted.write("core/b.cpp", "int c;\n").write(KNOWN_CYCLES, "core/a core/b core/sub/c\n")
+    (stale,) = problems(layers, planted)
+    assert "no such cycle any more" in stale
 
 
 def body(lines):
@@ -185,6 +215,43 @@ def test_machine_words(planted, text):
     planted.write("docs/a.md", "a relative path/root/is fine, $HOME/work/ too\n")
     assert problems(machine_words, planted) == []
     assert len(problems(machine_words, planted.write("docs/b.md", text))) == 1
+
+
+FILES = {"core/op.h": "", "jit/plan.cpp": "", "tests/x.py": "", "tests/cpp/a_test.cpp": ""}
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "line"),
+    [
+        ("core/a.h", "int a;\n/* as in core/gone.h */\n", 2),
+        ("core/a.cpp", "// see\n// plan.cpp and gone.cpp\n", 2),
+        ("tests/a.py", 'def f():\n    """What\n\n    gone.py holds."""\n', 4),
+        ("tests/b.py", "x = 1  # as in tests/gone.py\n", 1),
+        ("docs/a.md", "| file |\n|---|\n| `core/gone.h`: none |\n", 3),
+        ("cmake/a.cmake", "set(x)\n# gone.txt\n", 2),
+        ("dev", "# gone.sh\n", 1),
+        ("docs/b.md", "tests/cpp/gone_*.cpp\n", 1),
+        ("docs/b.md", "`core/gone/`\n", 1),
+    ],
+)
+def test_file_names(planted, path, text, line):
+    for file, content in FILES.items():
+        planted.write(file, content)
+    planted.write(
+        "core/op.h", '// core/op.h, op.h, plan.cpp; <vector.h>, <oneapi/dnnl.h>\nf("gone.h");\n'
+    )
+    planted.write("docs/ok.md", "`tests/x.py`, tests/cpp/*_test.cpp, `cpp/`\n```\ntrain.py\n```\n")
+    planted.write("tests/x.py", 'f("gone.py")\nx = """gone.py"""\n')
+    assert problems(file_names, planted) == []
+    (found,) = problems(file_names, planted.write(path, text))
+    assert found.startswith(f"{path}:{line}: no such file: ") and "gone" in found
+
+
+def test_doc_width(planted):
+    planted.write("docs/a.md", "a" * 120 + "\n|" + "b" * 200 + "|\n").write("core/a.h", "c" * 200)
+    assert problems(doc_width, planted) == []
+    found = problems(doc_width, planted.write("docs/b.md", "\n" + "a" * 121 + "\n"))
+    assert found == ["docs/b.md:2: 121 columns, above 120"]
 
 
 def test_third_party(planted):
