@@ -121,14 +121,41 @@ class Engine {
            .next = "pass retain_graph=True to the first backward()"});
     SiteScope site(node->site);
     if (collect_leaves_) refuse_outside(*node);
+    if (node->op->kind == Kind::composite) {
+      arrive_in_parts(*node, node, dys);
+      return release(*node);
+    }
     Grads grads = derive(node, dys);
     for (size_t i = 0; i < grads.size(); ++i)
       if (grads[i].defined()) arrive(node->next[i], grads[i]);
-    if (!options_.retain_graph && !options_.create_graph) {
-      node->released = !node->xs.empty() || !node->ys.empty();
-      node->xs.clear();
-      node->ys.clear();
+    release(*node);
+  }
+
+  void release(TapeNode& node) const {
+    if (options_.retain_graph || options_.create_graph) return;
+    node.released = !node.xs.empty() || !node.ys.empty();
+    node.xs.clear();
+    node.ys.clear();
+  }
+
+  /// A composite that a backend took whole: its expansion is recorded now. Its parts are newer than
+  /// all that waits, so they run next, and each adds to the sum of what it reads in the order in
+  /// which the expansion would have: gradients keep the expansion's bits.
+  void arrive_in_parts(const TapeNode& node, const NodePtr& owner, const Tensors& dys) {
+    absl::InlinedVector<Arg, 8> args(node.attrs.view().begin(), node.attrs.view().end());
+    Tensors xs;
+    xs.reserve(node.xs.size());
+    for (const auto& [slot, saved] : node.xs) {
+      xs.push_back(unpack(saved, owner));
+      args[static_cast<size_t>(slot)] = Arg(xs.back());
     }
+    Outputs ys;
+    {
+      const GradMode recorded(true);
+      ys = expand(*node.op, absl::MakeConstSpan(args));
+    }
+    for (size_t k = 0; k < ys.size(); ++k)
+      if (dys[k].defined() && ys[k].requires_grad()) arrive(edge_of(ys[k]), dys[k]);
   }
 
   /// A backward inside a trace would have to go on where the trace cannot see.

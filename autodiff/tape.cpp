@@ -148,7 +148,7 @@ void Tape::saw(const Call& call, Outputs& outputs) {
   bool gives_floats = false;
   for (const Tensor& y : outputs) gives_floats |= tracked_dtype(y.dtype());
   if (!gives_floats) return;
-  if (!has_gradient(call.op))
+  if (call.op.kind != Kind::composite && !has_gradient(call.op))
     throw AutogradError({.op = call.op.name(),
                          .problem = "this op has no derivative",
                          .next = "detach() its inputs, or run it under lt.no_grad()"});

@@ -246,6 +246,7 @@ void set_flag(Flag flag, std::string_view text) {
   revision.fetch_add(1, std::memory_order_release);
 }
 
+void touch_flags() { revision.fetch_add(1, std::memory_order_release); }
 uint64_t flags_revision() { return revision.load(std::memory_order_acquire); }
 
 }  // namespace lathe

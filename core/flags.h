@@ -64,6 +64,8 @@ inline void set_flag(std::string_view name, std::string_view text) {
 }
 /// Changes whenever a flag is set, so that what was computed from flags can be kept until then.
 uint64_t flags_revision();
+/// Another revision without a change of a flag: what was chosen under the last one is asked again.
+void touch_flags();
 
 /// Sets a flag and puts it back.
 class FlagScope {

@@ -146,8 +146,9 @@ Types Op::infer(Args args) const {
     case Kind::opaque:
       if (const CustomOp* custom = custom_of(*this)) return custom->infer(*this, args);
       break;
-    case Kind::composite:
       break;
+    case Kind::composite:
+      return infer_composite(*this, args).types;
   }
   LATHE_INTERNAL(absl::StrCat(name(), " has no shape rule"));
 }

@@ -143,6 +143,7 @@ Effects effects_of_op(const Node& node) {
     case Kind::index:
       return op.put_of != nullptr ? Effects::pure : Effects::fails;
     case Kind::opaque:
+    case Kind::composite:  // taken whole: its parts may check their operands
       return Effects::fails;
     case Kind::elementwise: {
       // Bodies check what integers cannot do (division by zero); floats have an answer for

@@ -260,11 +260,13 @@ void Runner::run_call(const Step& s, Bound::OfStep& b) {
       b.entry = &family(make_query(call.op, call.args, call.types));
       b.revision = now;
     }
-    b.entry->call(call, outputs);
+    b.entry->run_call(call, outputs);
   }
   for (size_t k = 0; k < outputs.size(); ++k) {
-    // Plans take results to be in row-major order; a foreign op may give another.
-    if (n.op()->kind == Kind::opaque && outputs[k].defined() && !contiguous(outputs[k]))
+    // Plans take results to be in row-major order; a foreign kernel may give another.
+    const Kind kind = n.op()->kind;
+    if ((kind == Kind::opaque || kind == Kind::composite) && outputs[k].defined() &&
+        !contiguous(outputs[k]))
       outputs[k] = math_ops<Tensor>::clone(outputs[k]);
     put(s.out[k], ir::Datum(std::move(outputs[k])));
   }

@@ -10,6 +10,7 @@
 #include "kernels/custom_call.h"
 #include "kernels/launch.h"
 #include "kernels/own/kinds.h"
+#include "kernels/table.h"
 
 namespace lathe {
 namespace {
@@ -23,6 +24,25 @@ Tensor packed(const Tensor& t) {
   Operand from = operand(t), to = operand(out);
   submit(t.device(), {t}, {out}, [=] { own::convert(from, to); });
   return out;
+}
+
+/// Runs a kernel of a shared object on a call: packed operands, fresh results.
+void run_kernel(lathe_op_function compute, const Call& call, Outputs& outputs) {
+  Device device = call.types[0].device;
+  Tensors inputs;
+  Tensors reads;
+  for (const Arg& a : call.args) {
+    inputs.push_back(a.tag == Tag::tensor ? packed(a.tensor()) : Tensor());
+    if (inputs.back().defined()) reads.push_back(inputs.back());
+  }
+  for (const TensorType& t : call.types) outputs.push_back(empty(t));
+  // On a device of its own thread the work outlives this call, so it owns what it reads.
+  auto args = std::make_shared<ArgVec>(call.args);
+  submit(device, reads, outputs,
+         [f = compute, op = &call.op, args, site = here(), inputs, made = outputs] {
+           lathe_op_call c{op, *args, site, {}, &inputs, &made, nullptr, {}, {}, {}, {}};
+           run_function(f, c);
+         });
 }
 
 class SharedOp final : public CustomOp {
@@ -50,21 +70,7 @@ class SharedOp final : public CustomOp {
   }
 
   void run(const Call& call, Outputs& outputs) const override {
-    Device device = call.types[0].device;
-    Tensors inputs;
-    Tensors reads;
-    for (const Arg& a : call.args) {
-      inputs.push_back(a.tag == Tag::tensor ? packed(a.tensor()) : Tensor());
-      if (inputs.back().defined()) reads.push_back(inputs.back());
-    }
-    for (const TensorType& t : call.types) outputs.push_back(empty(t));
-    // On a device of its own thread the work outlives this call, so it owns what it reads.
-    auto args = std::make_shared<ArgVec>(call.args);
-    submit(device, reads, outputs,
-           [f = row_.compute, op = &call.op, args, site = here(), inputs, made = outputs] {
-             lathe_op_call c{op, *args, site, {}, &inputs, &made, nullptr, {}, {}, {}, {}};
-             run_function(f, c);
-           });
+    run_kernel(row_.compute, call, outputs);
   }
 
   bool runs_on(Device device) const override { return device.kind != DeviceKind::cuda; }
@@ -110,6 +116,65 @@ int32_t define(const lathe_op_host* host, const lathe_op_row* row) {
   }
 }
 
+// ── claims on composites ────────────────────────────────────────────────────────────────────────
+
+/// What an entry that a shared object registered refers to; lives as long as the process.
+struct Claim {
+  const Op* op;
+  std::string entry;
+  lathe_op_function accepts, compute;
+};
+
+Verdict claim_accepts(const Entry& entry, const Query& query) {
+  const auto& claim = *static_cast<const Claim*>(entry.state);
+  if (claim.op != &query.op) return Verdict::no(Reason::op, query.op.name());
+  if (query.device.kind == DeviceKind::cuda)
+    return Verdict::no(Reason::device, to_string(query.device));
+  if (claim.accepts == nullptr) return Verdict::yes();
+  lathe_op_call c{&query.op, query.args, here(), {}, nullptr, nullptr, nullptr, {}, {}, {}, {}};
+  try {
+    run_function(claim.accepts, c);
+    return Verdict::yes();
+  } catch (const ValueError& e) {
+    return Verdict::no(Reason::declined, e.parts().problem);
+  }
+}
+
+void claim_run(const Entry& entry, const Call& call, Outputs& outputs) {
+  run_kernel(static_cast<const Claim*>(entry.state)->compute, call, outputs);
+}
+
+int32_t claim(const lathe_op_host* host, const lathe_op_claim* wanted) {
+  auto* loading = static_cast<Loading*>(host->state);
+  try {
+    if (wanted == nullptr || wanted->bytes < sizeof(lathe_op_claim) || wanted->op == nullptr ||
+        wanted->entry == nullptr || wanted->compute == nullptr)
+      throw ValueError({.op = "load_library",
+                        .problem = "a claim lacks its op, the name of its entry or its kernel",
+                        .got = wanted == nullptr || wanted->op == nullptr ? "" : wanted->op,
+                        .expected = "all three",
+                        .next = "give the claim `op`, `entry` and `compute`"});
+    const Op& op = get_op(wanted->op);
+    if (op.kind != Kind::composite)
+      throw ValueError({.op = "load_library",
+                        .problem = "only composites can be claimed whole",
+                        .got = absl::StrCat(op.name(), ", which is ", name(op.kind)),
+                        .expected = "a composite",
+                        .next = "docs/reference lists the kind of every op"});
+    auto* kept = new Claim{&op, wanted->entry, wanted->accepts, wanted->compute};
+    register_entry({.name = kept->entry,
+                    .kind = Kind::composite,
+                    .bits = Bits::pinned,
+                    .accepts = claim_accepts,
+                    .take = claim_run,
+                    .state = kept});
+    return 0;
+  } catch (...) {
+    if (!loading->error) loading->error = std::current_exception();
+    return 1;
+  }
+}
+
 struct Libraries {
   std::mutex mutex;  // not fork-safe: what an op's entry does under it takes other locks
   absl::flat_hash_map<void*, std::vector<std::string>> by_handle;
@@ -140,7 +205,7 @@ std::vector<std::string> load_op_library(const std::string& path) {
   auto entry = reinterpret_cast<lathe_ops_entry>(dlsym(handle, LATHE_OPS_ENTRY));
   if (entry == nullptr) cannot_open(path, "it brings no ops: there is no " LATHE_OPS_ENTRY);
   Loading loading;
-  lathe_op_host host{sizeof(lathe_op_host), LATHE_OPS_ABI, &loading, define};
+  lathe_op_host host{sizeof(lathe_op_host), LATHE_OPS_ABI, &loading, define, claim};
   int32_t failed = entry(&host);
   if (loading.error) std::rethrow_exception(loading.error);
   if (failed != 0)

@@ -1,8 +1,17 @@
-// The table's list, in order of preference. Ours come first wherever they are near the best,
-// because their bits are defined; a vendor's entry is reached when ours is switched off or lacks
-// the dtype, or by a tuned table.
-#include <array>
+// The entries that are built in, in order of preference, and the registry of others. Ours come
+// first wherever they are near the best, because their bits are defined; a vendor's entry is
+// reached when ours is switched off or lacks the dtype, or by a tuned table.
+#include <absl/strings/str_cat.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/error.h"
+#include "core/flags.h"
 #include "kernels/custom.h"
 #include "kernels/own/contract.h"
 #include "kernels/own/fold.h"
@@ -102,34 +111,63 @@ constexpr std::array kOpaque = {Entry{.name = "own.searchsorted",
                                       .accepts = custom_accepts,
                                       .call = run_custom}};
 
+/// The entries in order, by kind. Immutable once published; an entry lives for ever.
+struct Lists {
+  std::vector<const Entry*> of[kKinds];
+};
+
+Lists* built_in() {
+  auto* lists = new Lists;
+  auto add = [&](const auto& all) {
+    for (const Entry& e : all) lists->of[static_cast<size_t>(e.kind)].push_back(&e);
+  };
+  add(kElementwise), add(kReduce), add(kScan), add(kContract), add(kView), add(kIndex), add(kSort);
+  add(kCreate), add(kRandom), add(kOpaque);
+  return lists;
+}
+
+std::atomic<const Lists*>& lists() {
+  static auto& now = *new std::atomic<const Lists*>(built_in());
+  return now;
+}
+
+[[noreturn]] void refuse(const Entry& entry, std::string problem, std::string next) {
+  throw ValueError({.op = "register_entry",
+                    .problem = std::move(problem),
+                    .got = std::string(entry.name),
+                    .expected = "an entry with a name of its own, \"vendor.what\", and a kernel",
+                    .next = std::move(next)});
+}
+
 }  // namespace
 
-absl::Span<const Entry> entries(Kind kind) {
-  switch (kind) {
-    case Kind::elementwise:
-      return kElementwise;
-    case Kind::reduce:
-      return kReduce;
-    case Kind::scan:
-      return kScan;
-    case Kind::contract:
-      return kContract;
-    case Kind::view:
-      return kView;
-    case Kind::index:
-      return kIndex;
-    case Kind::sort:
-      return kSort;
-    case Kind::create:
-      return kCreate;
-    case Kind::random:
-      return kRandom;
-    case Kind::opaque:
-      return kOpaque;
-    case Kind::composite:
-      break;
-  }
-  return {};
+absl::Span<const Entry* const> entries(Kind kind) {
+  return lists().load(std::memory_order_acquire)->of[static_cast<size_t>(kind)];
+}
+
+void register_entry(const Entry& entry, std::string_view before) {
+  static auto& mutex = *new std::mutex;
+  const std::lock_guard lock(mutex);
+  const bool runs = entry.kind == Kind::contract ? entry.run != nullptr
+                                                 : entry.take != nullptr || entry.call != nullptr;
+  if (entry.accepts == nullptr || !runs || entry.name.find('.') == std::string_view::npos)
+    refuse(entry, "an entry lacks its name, its test or its kernel", "give all three");
+  auto next = std::make_unique<Lists>(*lists().load());
+  auto& order = next->of[static_cast<size_t>(entry.kind)];
+  auto named = [](std::string_view name) {
+    return [name](const Entry* e) { return e->name == name; };
+  };
+  if (std::any_of(order.begin(), order.end(), named(entry.name)))
+    refuse(entry, "there is an entry of this name", "choose another name");
+  auto at = std::find_if(order.begin(), order.end(),
+                         [](const Entry* e) { return e->vendor() == "reference"; });
+  if (!before.empty()) at = std::find_if(order.begin(), order.end(), named(before));
+  if (!before.empty() && at == order.end())
+    refuse(entry, absl::StrCat("there is no entry '", before, "' to stand before"),
+           "table(op) lists the entries of an op");
+  order.insert(at, new Entry(entry));
+  lists().store(next.release(), std::memory_order_release);
+  touch_flags();
 }
 
 }  // namespace lathe

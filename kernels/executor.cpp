@@ -36,10 +36,13 @@ class Executor final : public Backend {
  public:
   void run(const Call& call, Outputs& outputs) override {
     if (call.op.kind == Kind::contract) return run_contract(call, outputs);
-    family(make_query(call.op, call.args, call.types)).call(call, outputs);
+    const Entry& entry = family(make_query(call.op, call.args, call.types));
+    entry.run_call(call, outputs);
   }
 
-  bool claims(const Op&, Args) const override { return false; }
+  bool claims(const Op& op, Args args) const override {
+    return claiming_entry(op, args) != nullptr;
+  }
 
   void write(Tensor& dst, const Tensor& value) override {
     Storage& storage = *dst.impl()->storage;

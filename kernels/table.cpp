@@ -48,6 +48,8 @@ std::string_view sentence(Reason reason) {
       return "not compiled yet";
     case Reason::no_arithmetic:
       return "only moves elements";
+    case Reason::declined:
+      return "declines";
   }
   return "";
 }
@@ -77,7 +79,9 @@ Query make_query(const Op& op, Args args, const Types& results) {
     q.in.push_back(a.tensor_->dtype);
     q.ranks.push_back(a.tensor_->geometry.rank());
   }
-  q.device = results.empty() ? Device{} : results[0].device;
+  for (const Arg& a : args)
+    if (a.tag == Tag::tensor) q.device = a.tensor_->device;
+  if (!results.empty()) q.device = results[0].device;
   q.results = &results;
   if (op.kind == Kind::contract) q.common = results[0].dtype;
   return q;
@@ -149,8 +153,8 @@ std::string rule_text(const TableRule& rule) {
 const Entry& family(const Query& query) {
   if (!g_queried.load(std::memory_order_relaxed)) g_queried.store(true);
   if (const TableRule* rule = tuned(query)) return *rule->entry;
-  for (const Entry& entry : entries(query.op.kind))
-    if (judge(entry, query).accepted()) return entry;
+  for (const Entry* entry : entries(query.op.kind))
+    if (judge(*entry, query).accepted()) return *entry;
   device_api(query.device);  // or there is no such device
   throw UnsupportedError({.op = query.op.name(),
                           .problem = "no table entry runs this",
@@ -158,14 +162,24 @@ const Entry& family(const Query& query) {
                           .next = "look at the reasons, and at the flag 'disabled'"});
 }
 
+const Entry* claiming_entry(const Op& op, Args args) {
+  if (entries(Kind::composite).empty()) return nullptr;
+  for (const Param& p : op.schema.params)
+    if (p.written || (p.list && p.type == ArgType::tensor)) return nullptr;
+  const Query query = make_query(op, args, {});
+  for (const Entry* entry : entries(Kind::composite))
+    if (judge(*entry, query).accepted()) return infer_composite(op, args).pure ? entry : nullptr;
+  return nullptr;
+}
+
 std::vector<Explained> explain(const Query& query) {
   std::vector<Explained> all;
   const TableRule* rule = tuned(query);
   const Entry* chosen = rule == nullptr ? nullptr : rule->entry;
-  for (const Entry& entry : entries(query.op.kind)) {
-    Verdict verdict = judge(entry, query);
-    if (chosen == nullptr && verdict.accepted()) chosen = &entry;
-    all.push_back({&entry, std::move(verdict), false});
+  for (const Entry* entry : entries(query.op.kind)) {
+    Verdict verdict = judge(*entry, query);
+    if (chosen == nullptr && verdict.accepted()) chosen = entry;
+    all.push_back({entry, std::move(verdict), false});
   }
   for (Explained& e : all) e.chosen = e.entry == chosen;
   return all;
@@ -215,8 +229,8 @@ TableRule parse_rule(int line, std::string_view text) {
   std::pair<std::string_view, std::string_view> range = absl::StrSplit(words[2], "..");
   if (!absl::SimpleAtoi(range.first, &r.least) || !absl::SimpleAtoi(range.second, &r.most))
     bad_line(line, text, "a range of k expected, such as 1..512");
-  for (const Entry& entry : entries(Kind::contract))
-    if (entry.name == words[3]) r.entry = &entry;
+  for (const Entry* entry : entries(Kind::contract))
+    if (entry->name == words[3]) r.entry = entry;
   if (r.entry == nullptr) bad_line(line, text, "an unknown entry");
   return r;
 }

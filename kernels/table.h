@@ -7,6 +7,10 @@
 // reduced extents, the device, flags and the table file; never an output extent and never a clock.
 // So both engines ask here and get the same answer.
 //
+// The lists of entries.cpp are where it begins; register_entry adds to them, for vendors, shared
+// objects (include/lathe/custom_op.h) and tests alike. Entries of composites claim them whole:
+// where none does, the expansion is run.
+//
 // Where to read: table.cpp (the order, family, explain), entries.cpp (the list),
 // own/product.cpp and reference/entry.cpp (what ours accept), plugin.h (how a vendor's shared
 // object offers entries).
@@ -41,8 +45,9 @@ enum class Reason : uint8_t {
   engine,         // of a compiled function: the flag `engine` asks for another
   not_ready,      // no machine code yet
   no_arithmetic,  // of a kernel that only moves elements: nothing to compile
+  declined,       // a registered entry's own words
 };
-inline constexpr int kReasons = static_cast<int>(Reason::no_arithmetic) + 1;
+inline constexpr int kReasons = static_cast<int>(Reason::declined) + 1;
 std::string_view sentence(Reason reason);
 
 class Verdict {
@@ -123,15 +128,29 @@ struct Entry {
   /// serves, null if the operand is read best as it is.
   PackedRef (*pack)(const Entry&, const Prepared&, int operand, const std::byte* data,
                     const PackedRef& known) = nullptr;
-  // All but contractions run a call as it stands.
+  // All but contractions run a call as it stands: ours by `call`, registered ones by `take`.
   void (*call)(const Call&, Outputs&) = nullptr;
-  bool fuses = false;  // contractions: run heeds the launch's epilogue
+  void (*take)(const Entry&, const Call&, Outputs&) = nullptr;
+  bool fuses = false;           // contractions: run heeds the launch's epilogue
+  const void* state = nullptr;  // of whoever registered it
 
   std::string_view vendor() const { return name.substr(0, name.find('.')); }
+  void run_call(const Call& c, Outputs& outputs) const {
+    return take != nullptr ? take(*this, c, outputs) : call(c, outputs);
+  }
 };
 
 /// The entries of a kind, in order.
-absl::Span<const Entry> entries(Kind kind);
+absl::Span<const Entry* const> entries(Kind kind);
+
+/// Adds an entry in front of the one named `before`, or, if that is empty, behind all but the
+/// reference. For the life of the process; choices made before are asked again, but a program that
+/// is captured keeps what it was captured from. ValueError if there is an entry of that name, none
+/// named `before`, or no function to run it.
+void register_entry(const Entry& entry, std::string_view before = {});
+/// The entry that takes this composite whole; null: none does, or the expansion draws random
+/// numbers, takes lists of tensors or writes to an operand, and so has to be run as it is.
+const Entry* claiming_entry(const Op& op, Args args);
 
 /// The family that runs this query. UnsupportedError, with every verdict, if the reference is
 /// disabled too.

@@ -14,6 +14,14 @@ Types infer_view(const Op& op, Args args);
 Types infer_index(const Op& op, Args args);
 Types infer_sort(const Op& op, Args args);
 
+/// What a composite gives, and whether its expansion draws no random numbers: only then may it be
+/// run a second time for its derivative.
+struct CompositeTypes {
+  Types types;
+  bool pure = true;
+};
+CompositeTypes infer_composite(const Op& op, Args args);
+
 /// DTypeError unless the row is defined for this dtype.
 void require_domain(const Op& op, DType dtype);
 

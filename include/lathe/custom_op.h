@@ -117,11 +117,22 @@ typedef struct lathe_op_row {
   lathe_op_function infer, compute, gradient; /* gradient: null if there is none */
 } lathe_op_row;
 
+/* A kernel for a whole composite of Lathe's (scaled_dot_product_attention), where it accepts. Its
+   result may differ from the expansion's in the last bits; the gradient stays the expansion's. */
+typedef struct lathe_op_claim {
+  uint32_t bytes;            /* sizeof(lathe_op_claim) when it was compiled */
+  const char* op;            /* the composite */
+  const char* entry;         /* the name of the table entry: "mine.attention" */
+  lathe_op_function accepts; /* 0: it takes this call; fail() says why not. Null: it takes all */
+  lathe_op_function compute;
+} lathe_op_claim;
+
 typedef struct lathe_op_host {
   uint32_t bytes;
   uint32_t abi;
   void* state;
-  int32_t (*define)(const struct lathe_op_host*, const lathe_op_row*); /* 0: defined */
+  int32_t (*define)(const struct lathe_op_host*, const lathe_op_row*);  /* 0: defined */
+  int32_t (*claim)(const struct lathe_op_host*, const lathe_op_claim*); /* 0: registered */
 } lathe_op_host;
 
 /* What the shared object exports under the name LATHE_OPS_ENTRY. 0: all ops are defined. */
@@ -418,11 +429,34 @@ int32_t define(const lathe_op_host* host) {
   return host->define(host, &row);
 }
 
+/// An op of its own has a schema; one that claims a composite names it.
+template <class Op, class = void>
+struct Added {
+  static int32_t to(const lathe_op_host* host) { return define<Op>(host); }
+};
+template <class Op>
+struct Added<Op, std::void_t<decltype(Op::claims)>> {
+  static int32_t to(const lathe_op_host* host) {
+    lathe_op_claim claim{};
+    claim.bytes = sizeof claim;
+    claim.op = Op::claims;
+    claim.entry = Op::entry;
+    claim.accepts = [](const lathe_op_services* s, lathe_op_call* c) {
+      return guarded<Infer>(s, c, [](Infer& i) { Op::accepts(i); });
+    };
+    claim.compute = [](const lathe_op_services* s, lathe_op_call* c) {
+      return guarded<Compute>(s, c, [](Compute& k) { Op::compute(k); });
+    };
+    if (host->bytes < sizeof(lathe_op_host)) return 1;
+    return host->claim(host, &claim);
+  }
+};
+
 template <class... Ops>
 int32_t define_all(const lathe_op_host* host) {
   if (host->abi != LATHE_OPS_ABI) return 1;
   int32_t failed = 0;
-  (void)((failed = define<Ops>(host), failed == 0) && ...);
+  (void)((failed = Added<Ops>::to(host), failed == 0) && ...);
   return failed;
 }
 

@@ -15,12 +15,13 @@ namespace {
 /// The entries of the row's kind in order, or their verdicts on these arguments.
 std::string table(std::string_view name, nb::args arguments) {
   const Op& op = get_op(name);
-  if (op.kind == Kind::composite)
-    throw UnsupportedError({.op = op.name(),
-                            .problem = "a composite row has no entries: the rows it calls have",
-                            .got = "table(" + op.name() + ")",
-                            .expected = "a row of another kind",
-                            .next = "explain() of a traced call shows the steps it is made of"});
+  if (op.kind == Kind::composite && entries(op.kind).empty())
+    throw UnsupportedError(
+        {.op = op.name(),
+         .problem = "nothing claims composites whole: what they call has entries",
+         .got = "table(" + op.name() + ")",
+         .expected = "an op of another kind",
+         .next = "explain() of a traced call shows the steps it is made of"});
   if (arguments.size() > 0) {
     Arguments given(op.schema);
     PyObject* const* items = reinterpret_cast<PyTupleObject*>(arguments.ptr())->ob_item;
@@ -32,9 +33,9 @@ std::string table(std::string_view name, nb::args arguments) {
   }
   std::string out;
   int place = 0;
-  for (const Entry& e : entries(op.kind))
-    absl::StrAppend(&out, out.empty() ? "" : "\n", ++place, ". ", e.name, " (", lathe::name(e.bits),
-                    ")");
+  for (const Entry* e : entries(op.kind))
+    absl::StrAppend(&out, out.empty() ? "" : "\n", ++place, ". ", e->name, " (",
+                    lathe::name(e->bits), ")");
   return out;
 }
 

@@ -5,6 +5,7 @@
 // after a way through text; the planned program on its own choice of engine, on strips only, on
 // generated code only; the program read back from the bytes of a file; a traced function with its
 // guards, on these sizes and on others; and the tape's gradients against those of `differentiate`.
+// In every second program the composites are taken whole by a table entry, but for the first run.
 #pragma once
 
 #include <optional>

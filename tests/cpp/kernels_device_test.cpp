@@ -121,7 +121,8 @@ TEST(KernelsEpilogue, SeesEveryOutputOnceWithItsFinalValue) {
     Args all(args.data(), 2);
     Types types = op.infer(all);
     Operand in[] = {operand(a), operand(b)}, to = operand(out);
-    for (const Entry& entry : entries(Kind::contract)) {
+    for (const Entry* each : entries(Kind::contract)) {
+      const Entry& entry = *each;
       if (!entry.accepts(entry, make_query(op, all, types)).accepted()) continue;
       auto prepared = entry.prepare(entry, {op, all, in, to});
       Doubling doubling{reinterpret_cast<float*>(out.mutable_data()),

@@ -20,8 +20,8 @@ const Explained* find(const std::vector<Explained>& all, std::string_view name) 
 /// Every entry but these switched off.
 std::string all_but(std::string_view name) {
   std::string off;
-  for (const Entry& e : entries(Kind::contract))
-    if (e.name != name) absl::StrAppend(&off, off.empty() ? "" : ",", e.name);
+  for (const Entry* e : entries(Kind::contract))
+    if (e->name != name) absl::StrAppend(&off, off.empty() ? "" : ",", e->name);
   return off;
 }
 

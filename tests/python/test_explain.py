@@ -450,6 +450,7 @@ FLIPPED_BY = {
     "not asked for by the flag engine": test_reason_engine,
     "not compiled yet": test_reason_not_compiled_yet,
     "only moves elements": test_reason_only_moves_elements,
+    "declines": "tests/python/test_claims.py",
 }
 CANNOT_BE_FLIPPED = {"built without CUDA": test_reason_cuda_cannot_be_flipped_here}
 

@@ -1,0 +1,39 @@
+#include "tests/bits/claims.h"
+
+#include <atomic>
+#include <mutex>
+
+#include "kernels/table.h"
+
+namespace lathe::bits_test {
+namespace {
+
+std::atomic<bool> claiming{false};
+
+Verdict accepts(const Entry&, const Query& query) {
+  const bool takes = claiming.load() && !query.op.extra.moves;
+  return takes ? Verdict::yes() : Verdict::no(Reason::op, query.op.name());
+}
+
+void run_expansion(const Entry&, const Call& call, Outputs& outputs) {
+  const GradMode off(false);
+  outputs = expand(call.op, call.args);
+}
+
+}  // namespace
+
+ClaimScope::ClaimScope(bool on) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    register_entry({.name = "test.whole",
+                    .kind = Kind::composite,
+                    .bits = Bits::defined,
+                    .accepts = accepts,
+                    .take = run_expansion});
+  });
+  before_ = claiming.exchange(on);
+}
+
+ClaimScope::~ClaimScope() { claiming.store(before_); }
+
+}  // namespace lathe::bits_test
