@@ -207,6 +207,15 @@ class NestedReader {
   std::byte* at_ = nullptr;
 };
 
+void require_unpinned(bool pin_memory) {
+  if (pin_memory)
+    throw UnsupportedError({.op = "tensor",
+                            .problem = "there is no pinned memory: no device here reads it faster",
+                            .got = "pin_memory=True",
+                            .expected = "pin_memory=False",
+                            .next = "leave the argument out"});
+}
+
 Tensor converted(Tensor t, const BuildOptions& options) {
   if (options.dtype && *options.dtype != t.dtype()) t = math_ops<Tensor>::cast(t, *options.dtype);
   return options.device ? to_device(t, *options.device) : t;
@@ -287,7 +296,9 @@ PrintOptions& print_options() {
 void add_build(nb::module_& m) {
   m.def(
       "tensor",
-      [](nb::handle data, nb::handle dtype, nb::handle device, bool requires_grad) {
+      [](nb::handle data, nb::handle dtype, nb::handle device, bool requires_grad,
+         bool pin_memory) {
+        require_unpinned(pin_memory);
         BuildOptions options;
         if (!dtype.is_none()) options.dtype = to_dtype(dtype.ptr());
         if (!device.is_none()) options.device = to_device(device.ptr());
@@ -296,7 +307,7 @@ void add_build(nb::module_& m) {
         return t;
       },
       nb::arg("data"), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
-      nb::arg("requires_grad") = false,
+      nb::arg("requires_grad") = false, nb::arg("pin_memory") = false,
       "A copy of data: a number, nested sequences of numbers, a tensor, or whatever has the "
       "buffer\n"
       "protocol (a NumPy array keeps its dtype). Python floats take the default dtype, ints "

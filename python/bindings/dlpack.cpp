@@ -1,12 +1,17 @@
 // DLPack both ways (dmlc/dlpack, versions 0.8 and 1.0): tensors shared with other libraries without
 // a copy. The structures are the protocol's own and must not change.
 #include <absl/strings/str_cat.h>
+#include <nanobind/stl/optional.h>
 
 #include <memory>
+#include <optional>
 
 #include "core/error.h"
+#include "core/fn.h"
+#include "include/lathe/ops/math.h"
 #include "python/bindings/build.h"
 #include "python/bindings/later.h"
+#include "python/bindings/values.h"
 
 namespace lathe::py {
 namespace {
@@ -196,7 +201,7 @@ Tensor from_capsule(PyObject* o) {
   return adopt(m);
 }
 
-Tensor from_dlpack(nb::object o) {
+Tensor adopt_from(nb::object o) {
   if (PyCapsule_CheckExact(o.ptr())) return from_capsule(o.ptr());
   if (!nb::hasattr(o, "__dlpack__"))
     throw TypeError({.op = "from_dlpack",
@@ -214,11 +219,26 @@ Tensor from_dlpack(nb::object o) {
   return from_capsule(made.ptr());
 }
 
+/// copy=False asks for no copy, None for one where the device needs it.
+Tensor from_dlpack(nb::object o, nb::object device, std::optional<bool> copy) {
+  Tensor t = adopt_from(std::move(o));
+  const Device to = device.is_none() ? t.device() : py::to_device(device.ptr());
+  if (to != t.device() && copy == false)
+    throw ValueError({.op = "from_dlpack",
+                      .problem = "another device needs a copy, and copy is False",
+                      .got = to_string(to),
+                      .expected = to_string(t.device()),
+                      .next = "leave copy out"});
+  if (to != t.device()) return py::to_device(t, to);
+  return copy == true ? math_ops<Tensor>::clone(t) : t;
+}
+
 }  // namespace
 
 void add_dlpack(nb::module_& m) {
   m.def(
-      "from_dlpack", from_dlpack, nb::arg("x"),
+      "from_dlpack", from_dlpack, nb::arg("ext_tensor"), nb::kw_only(),
+      nb::arg("device") = nb::none(), nb::arg("copy") = nb::none(),
       "A tensor over the memory of another library's array (anything with __dlpack__, or its\n"
       "capsule). DeviceError for memory that is not the cpu's, ValueError where it is read-only.");
   m.def("_to_dlpack", to_capsule, nb::arg("tensor"), nb::arg("versioned"), nb::arg("copy"));

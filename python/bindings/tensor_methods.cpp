@@ -10,6 +10,7 @@
 #include "python/bindings/arguments.h"
 #include "python/bindings/build.h"
 #include "python/bindings/jit.h"
+#include "python/bindings/keywords.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
 
@@ -19,42 +20,42 @@ namespace {
 using M = math_ops<Tensor>;
 using Items = PyObject* const*;
 
-void at_most(const char* op, Py_ssize_t count, Py_ssize_t most) {
-  if (count > most)
-    throw TypeError({.op = op,
-                     .problem = "too many arguments",
-                     .got = absl::StrCat(count),
-                     .expected = absl::StrCat("at most ", most)});
+/// The one argument of size() and stride(), or null.
+PyObject* axis_argument(const char* method, Items args, Py_ssize_t count, PyObject* names) {
+  auto [dim] = bind_arguments<1>(method, {"dim"}, 1, args, count, names);
+  return dim == Py_None ? nullptr : dim;
 }
 
 PyObject* size(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
   return guarded([&]() -> PyObject* {
-    Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);  // size(dim=0)
-    at_most("size", count + named, 1);
+    PyObject* dim = axis_argument("size", args, count, names);
     Tensor t = tensor_of(self);
-    if (count + named == 0 || args[0] == Py_None) return from_shape(t.shape());
-    return from_int(t.size(normalise_axis("size", to_int(args[0]).value(), t.rank())));
+    if (dim == nullptr) return from_shape(t.shape());
+    return from_int(t.size(normalise_axis("size", to_int(dim).value(), t.rank())));
   });
 }
 PyObject* dim(PyObject* self, PyObject*) { return PyLong_FromLong(impl_of(self)->geometry.rank()); }
 PyObject* numel_of(PyObject* self, PyObject*) {
   return guarded([&] { return from_int(tensor_of(self).numel()); });
 }
-PyObject* stride(PyObject* self, Items args, Py_ssize_t count) {
+PyObject* stride(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
   return guarded([&] {
-    at_most("stride", count, 1);
+    PyObject* dim = axis_argument("stride", args, count, names);
     Tensor t = tensor_of(self);
-    if (count == 0) return from_shape(t.geometry().strides);
-    int axis = normalise_axis("stride", to_int(args[0]).value(), t.rank());
+    if (dim == nullptr) return from_shape(t.geometry().strides);
+    int axis = normalise_axis("stride", to_int(dim).value(), t.rank());
     return from_int(t.geometry().strides[static_cast<size_t>(axis)]);
   });
 }
 PyObject* storage_offset(PyObject* self, PyObject*) {
   return guarded([&] { return from_int(impl_of(self)->geometry.offset); });
 }
-PyObject* is_contiguous(PyObject* self, PyObject*) {
-  return guarded(
-      [&] { return new_ref(impl_of(self)->geometry.is_contiguous() ? Py_True : Py_False); });
+PyObject* is_contiguous(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
+  return guarded([&] {
+    auto [format] = bind_arguments<1>("is_contiguous", {"memory_format"}, 0, args, count, names);
+    require_row_major("is_contiguous", format);
+    return new_ref(impl_of(self)->geometry.is_contiguous() ? Py_True : Py_False);
+  });
 }
 PyObject* data_ptr(PyObject* self, PyObject*) {
   return guarded([&] { return PyLong_FromVoidPtr(tensor_of(self).address()); });
@@ -99,22 +100,22 @@ PyObject* tolist(PyObject* self, PyObject*) {
 PyObject* detached(PyObject* self, PyObject*) {
   return guarded([&] { return wrap(without_history(tensor_of(self))); });
 }
-PyObject* requires_grad_(PyObject* self, Items args, Py_ssize_t count) {
+PyObject* requires_grad_(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
   return guarded([&] {
-    at_most("requires_grad_", count, 1);
-    int on = count == 0 ? 1 : PyObject_IsTrue(args[0]);
-    checked(on);
+    auto [on] = bind_arguments<1>("requires_grad_", {"requires_grad"}, 1, args, count, names);
     Tensor t = tensor_of(self);
-    set_requires_grad(t, on == 1);
+    set_requires_grad(t, flag_or("requires_grad_", "requires_grad", on, true));
     return new_ref(self);
   });
 }
 
-/// x.to(dtype), x.to(device), x.to(other), x.to(device, dtype), and the same by name.
+/// x.to(dtype), x.to(device, dtype), x.to(tensor), each with non_blocking and copy behind, and the
+/// same by name.
 struct Target {
   std::optional<DType> dtype = {};
   std::optional<Device> device = {};
-  bool copy = false;
+  PyObject* flags[2] = {};  // non_blocking, which changes nothing here, and copy
+  int placed = 0;           // of these, by place
 
   void take(PyObject* o) {
     DType d;
@@ -126,22 +127,24 @@ struct Target {
       device = py::to_device(o);
     } else if (PyUnicode_Check(o) && !parse_dtype(text_of(o), d)) {
       device = py::to_device(o);
-    } else if (PyBool_Check(o)) {
-      return;  // PyTorch's third argument, non_blocking
+    } else if (PyBool_Check(o) && placed < 2) {
+      flags[placed++] = o;
     } else {
       dtype = to_dtype(o);
     }
   }
   void take(std::string_view name, PyObject* o) {
-    if (name == "copy") {
-      copy = PyObject_IsTrue(o) == 1;
-    } else if (name == "dtype" || name == "device" || name == "other") {
+    if (name == "non_blocking" || name == "copy") {
+      flags[name == "copy"] = o;
+    } else if (name == "dtype" || name == "device" || name == "tensor" || name == "other") {
       take(o);
-    } else if (name != "non_blocking") {
+    } else if (name == "memory_format") {
+      require_row_major("to", o);
+    } else {
       throw TypeError({.op = "to",
                        .problem = absl::StrCat("there is no parameter '", name, "'"),
                        .got = absl::StrCat("'", name, "'"),
-                       .expected = "dtype, device, other or copy",
+                       .expected = "dtype, device, tensor, non_blocking, copy or memory_format",
                        .next = "help(lt.Tensor.to) shows the ways to call it"});
     }
   }
@@ -153,18 +156,23 @@ PyObject* to(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
     for (Py_ssize_t i = 0; i < count; ++i) target.take(args[i]);
     for (Py_ssize_t i = 0; names != nullptr && i < PyTuple_GET_SIZE(names); ++i)
       target.take(text_of(PyTuple_GET_ITEM(names, i)), args[count + i]);
+    flag_or("to", "non_blocking", target.flags[0], false);
+    const bool copy = flag_or("to", "copy", target.flags[1], false);
     Tensor t = tensor_of(self);
     if (target.dtype && *target.dtype != t.dtype()) t = M::cast(t, *target.dtype);
     if (target.device) t = py::to_device(t, *target.device);
     if (t.impl() != impl_of(self)) return wrap(std::move(t));
-    return target.copy ? wrap(M::clone(t)) : new_ref(self);
+    return copy ? wrap(M::clone(t)) : new_ref(self);
   });
 }
 
-/// A NumPy array over the tensor's memory.
-PyObject* numpy(PyObject* self, PyObject*) {
+/// A NumPy array over the tensor's memory; forced, of its values, history or not.
+PyObject* numpy(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
   return guarded([&] {
-    Tensor t = on_host(tensor_of(self));
+    auto [force] = bind_arguments<1>("numpy", {"force"}, 0, args, count, names);
+    Tensor own = tensor_of(self);
+    if (flag_or("numpy", "force", force, false)) own = without_history(own);
+    Tensor t = on_host(own);
     nb::object same = t.impl() == impl_of(self) ? nb::borrow(self) : owned(wrap(t));
     nb::object view = owned(PyMemoryView_FromObject(same.ptr()));
     return nb::module_::import_("numpy").attr("asarray")(view).release().ptr();
@@ -172,27 +180,38 @@ PyObject* numpy(PyObject* self, PyObject*) {
 }
 
 /// Writes a tensor or a number over this one.
+PyObject* write_over(const char* method, PyObject* self, PyObject* from) {
+  if (from == nullptr)
+    throw TypeError({.op = method,
+                     .problem = "the source is missing",
+                     .got = "nothing",
+                     .expected = "a tensor or a number",
+                     .next = "pass what is to be copied"});
+  Tensor t = tensor_of(self), kept;
+  Arg value;
+  if (!operand(from, value, kept))
+    throw TypeError({.op = method,
+                     .problem = "a tensor or a number expected",
+                     .got = Py_TYPE(from)->tp_name,
+                     .expected = "a tensor or a number",
+                     .next = "make a tensor of it with lt.tensor()"});
+  Tensor source =
+      value.tag == Tag::tensor ? value.tensor() : number_tensor(value, t.dtype(), t.device());
+  assign(t, py::to_device(source, t.device()));
+  return new_ref(self);
+}
 PyObject* copy_(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
   return guarded([&] {
-    Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
-    if (count + named < 1)
-      throw TypeError({.op = "copy_",
-                       .problem = "the source is missing",
-                       .got = "nothing",
-                       .expected = "a tensor or a number",
-                       .next = "pass what is to be copied"});
-    Tensor t = tensor_of(self), kept;
-    Arg value;
-    if (!operand(args[0], value, kept))
-      throw TypeError({.op = "copy_",
-                       .problem = "a tensor or a number expected",
-                       .got = Py_TYPE(args[0])->tp_name,
-                       .expected = "a tensor or a number",
-                       .next = "make a tensor of it with lt.tensor()"});
-    Tensor source =
-        value.tag == Tag::tensor ? value.tensor() : number_tensor(value, t.dtype(), t.device());
-    assign(t, py::to_device(source, t.device()));
-    return new_ref(self);
+    auto [other, later] =
+        bind_arguments<2>("copy_", {"other", "non_blocking"}, 2, args, count, names);
+    flag_or("copy_", "non_blocking", later, false);  // every copy is in order: it changes nothing
+    return write_over("copy_", self, other);
+  });
+}
+PyObject* fill_(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
+  return guarded([&] {
+    auto [value] = bind_arguments<1>("fill_", {"value"}, 1, args, count, names);
+    return write_over("fill_", self, value);
   });
 }
 PyObject* zero_(PyObject* self, PyObject*) {
@@ -207,7 +226,7 @@ template <class F>
 PyCFunction fast(F* f) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f));
 }
-constexpr int kFast = METH_FASTCALL, kNamed = METH_FASTCALL | METH_KEYWORDS;
+constexpr int kNamed = METH_FASTCALL | METH_KEYWORDS;
 
 }  // namespace
 
@@ -218,32 +237,37 @@ PyMethodDef* tensor_methods() {
       {"dim", dim, METH_NOARGS, "dim() -> int\n\nNumber of axes."},
       {"ndimension", dim, METH_NOARGS, "ndimension() -> int\n\nNumber of axes."},
       {"numel", numel_of, METH_NOARGS, "numel() -> int\n\nNumber of elements."},
-      {"stride", fast(stride), kFast,
-       "stride(dim=None, /) -> Any\n\nSteps between neighbours along each axis, or one, in "
+      {"stride", fast(stride), kNamed,
+       "stride(dim=None) -> Any\n\nSteps between neighbours along each axis, or one, in "
        "elements."},
       {"storage_offset", storage_offset, METH_NOARGS,
        "storage_offset() -> int\n\nWhere the first element is, in elements."},
-      {"is_contiguous", is_contiguous, METH_NOARGS,
-       "is_contiguous() -> bool\n\nWhether elements lie in row-major order."},
+      {"is_contiguous", fast(is_contiguous), kNamed,
+       "is_contiguous(*, memory_format=None) -> bool\n\nWhether elements lie in row-major order."},
       {"data_ptr", data_ptr, METH_NOARGS, "data_ptr() -> int\n\nAddress of the first element."},
       {"element_size", element_size, METH_NOARGS, "element_size() -> int\n\nBytes of one element."},
       {"item", item, METH_NOARGS,
        "item() -> Any\n\nThe only element, as a Python number. ValueError if there is not one."},
       {"tolist", tolist, METH_NOARGS, "tolist() -> Any\n\nThe elements as nested lists."},
       {"detach", detached, METH_NOARGS, "detach() -> Tensor\n\nThe same elements without history."},
-      {"requires_grad_", fast(requires_grad_), kFast,
-       "requires_grad_(on=True, /) -> Tensor\n\nRecords what is done with this leaf from now on."},
+      {"requires_grad_", fast(requires_grad_), kNamed,
+       "requires_grad_(requires_grad=True) -> Tensor\n\nRecords what is done with this leaf from "
+       "now on."},
       {"to", fast(to), kNamed,
-       "to(*target, dtype=None, device=None, other=None, copy=False) -> Tensor\n\n"
-       "Converted to a dtype, moved to a device, or both, or like another tensor; itself if it is "
-       "there\n"
-       "already."},
-      {"numpy", numpy, METH_NOARGS,
-       "numpy() -> Any\n\nA NumPy array over the same memory (a copy from other devices).\n"
-       "AutogradError if the tensor requires grad; DTypeError for bfloat16."},
+       "to(dtype, non_blocking=False, copy=False, *, memory_format=None) -> Tensor\n"
+       "to(device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None) -> "
+       "Tensor\n"
+       "to(tensor, non_blocking=False, copy=False, *, memory_format=None) -> Tensor\n\n"
+       "Converted to a dtype, moved to a device, or both, or like another tensor; itself if it is\n"
+       "there already, unless a copy is asked for. non_blocking changes nothing."},
+      {"numpy", fast(numpy), kNamed,
+       "numpy(*, force=False) -> Any\n\nA NumPy array over the same memory (a copy from other "
+       "devices).\n"
+       "AutogradError if the tensor requires grad, unless forced; DTypeError for bfloat16."},
       {"copy_", fast(copy_), kNamed,
-       "copy_(source) -> Tensor\n\nsource's elements, broadcast and cast, in place."},
-      {"fill_", fast(copy_), kNamed, "fill_(value) -> Tensor\n\nvalue everywhere, in place."},
+       "copy_(other, non_blocking=False) -> Tensor\n\nother's elements, broadcast and cast, in "
+       "place."},
+      {"fill_", fast(fill_), kNamed, "fill_(value) -> Tensor\n\nvalue everywhere, in place."},
       {"zero_", zero_, METH_NOARGS, "zero_() -> Tensor\n\nZeros, in place."},
       {nullptr, nullptr, 0, nullptr}};
   return methods;

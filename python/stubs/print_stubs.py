@@ -177,16 +177,20 @@ def python_function(name, function, indent=""):
 
 
 def native_method(name, doc):
-    """One line for a hand-written method, from the first line of its text."""
-    line, _, rest = doc.partition("\n\n")
-    arguments, result = re.match(r"\w+\((.*)\) -> (.*)$", line).groups()
-    texts = ["self"]
-    for part in filter(None, arguments.split(", ")):
-        part_name, _, default = part.partition("=")
-        texts.append(
-            part if part == "/" else f"{part_name}: Any" + (f" = {default}" if default else "")
-        )
-    return [f"    def {name}({', '.join(texts)}) -> {result}:", *docstring(rest, " " * 8)]
+    """A hand-written method, from the lines its text begins with: one for each overload."""
+    signatures, _, rest = doc.partition("\n\n")
+    lines = []
+    for line in signatures.split("\n"):
+        arguments, result = re.match(r"\w+\((.*)\) -> (.*)$", line).groups()
+        texts = ["self"]
+        for part in filter(None, arguments.split(", ")):
+            part_name, _, default = part.partition("=")
+            texts.append(
+                part if part in "/*" else f"{part_name}: Any" + (f" = {default}" if default else "")
+            )
+        lines += ["    @overload"] if "\n" in signatures else []
+        lines += [f"    def {name}({', '.join(texts)}) -> {result}:", *docstring(rest, " " * 8)]
+    return lines
 
 
 def native_function(name, function):
