@@ -113,7 +113,7 @@ void add_arithmetic(Rows& r) {
       },
       moving("A copy of x."));
   r.composite(
-      "contiguous.memory_format(Tensor input, str? memory_format) -> Tensor",
+      "contiguous.memory_format(Tensor input, *, str? memory_format) -> Tensor",
       [](Args a) -> Outputs {
         require_row_major("contiguous", a[1]);
         return {S::contiguous(a.tensor(0))};

@@ -135,7 +135,7 @@ Geometry permute_geometry(const Geometry& x, Args a) {
 
 Geometry squeeze_geometry(const Geometry& x, Args a) {
   Geometry g = x;
-  Shape dims = a.ints(1);
+  Shape dims = a.none(1) ? Shape{} : a.ints(1);
   absl::InlinedVector<bool, 6> drop(x.shape.size(), dims.empty());
   for (Int d : dims)
     if (x.rank() > 0) drop[static_cast<size_t>(axis_of("squeeze", x, d))] = true;

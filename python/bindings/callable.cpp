@@ -244,6 +244,10 @@ PyObject* Callable::call(PyObject* const* args, Py_ssize_t count, PyObject* name
     }
   }
   const Extras extras(*this, args, count, names);
+  for (const Keyword& k : extras.keywords)  // relu(input=x, inplace=True) gives x itself
+    if (lead == nullptr && !first.op->schema.params.empty() &&
+        text_of(k.name) == first.op->schema.params[0].name)
+      lead = k.value;
   auto fill = [&](Arguments& given, const Overload& o) {
     given.positional(args, count, o.gather);
     for (const Keyword& k : extras.keywords) given.named(k.name, k.value);

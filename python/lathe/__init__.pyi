@@ -269,7 +269,7 @@ class Tensor:
     def contiguous(self) -> Tensor:
         """x itself if its elements lie in row-major order, else a copy that does."""
     @overload
-    def contiguous(self, memory_format: str | None) -> Tensor:
+    def contiguous(self, *, memory_format: str | None) -> Tensor:
         """x itself if its elements lie in row-major order, else a copy."""
     def conv2d(
         self,
@@ -280,15 +280,15 @@ class Tensor:
         groups: builtins.int = 1,
     ) -> Tensor:
         """Cross-correlation of x[n, c, h, w] with w[o, c / groups, kh, kw]."""
-    def copy_(self, source: Any) -> Tensor:
-        """source's elements, broadcast and cast, in place."""
+    def copy_(self, other: Any, non_blocking: Any = False) -> Tensor:
+        """other's elements, broadcast and cast, in place."""
     def cos(self) -> Tensor:
         """Cosine of x in radians."""
     def cos_(self) -> Tensor: ...
     def cosh(self) -> Tensor:
         """Hyperbolic cosine."""
     def cosh_(self) -> Tensor: ...
-    def cpu(self) -> Tensor: ...
+    def cpu(self, *, memory_format: Any = None) -> Tensor: ...
     @overload
     def cumprod(self, dim: builtins.int) -> Tensor:
         """Running product along dim, from the left."""
@@ -433,7 +433,7 @@ class Tensor:
     def int(self) -> Tensor:
         """Converted to lathe.int32."""
     def is_complex(self) -> builtins.bool: ...
-    def is_contiguous(self) -> builtins.bool:
+    def is_contiguous(self, *, memory_format: Any = None) -> builtins.bool:
         """Whether elements lie in row-major order."""
     def is_floating_point(self) -> builtins.bool: ...
     @property
@@ -567,11 +567,18 @@ class Tensor:
         """A tensor of this one's dtype and device: of zeros if sizes are given, else of the
         data.
         """
-    def new_full(self, shape: Any, value: Any, dtype: Any = None) -> Tensor: ...
-    def new_ones(self, *shape: Any, dtype: Any = None) -> Tensor: ...
-    def new_tensor(self, data: Any, *, dtype: Any = None, requires_grad: Any = False) -> Tensor:
-        """data as a tensor of this one's dtype and device."""
-    def new_zeros(self, *shape: Any, dtype: Any = None) -> Tensor: ...
+    def new_full(self, size: Any, fill_value: Any, **options: Any) -> Tensor:
+        """fill_value in these sizes; options as in new_zeros."""
+    def new_ones(self, *size: Any, **options: Any) -> Tensor:
+        """Ones of these sizes; options as in new_zeros."""
+    def new_tensor(
+        self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False
+    ) -> Tensor:
+        """data as a tensor of this one's dtype and device, or of those given."""
+    def new_zeros(self, *size: Any, **options: Any) -> Tensor:
+        """Zeros of these sizes; options as in lathe.zeros, by default this one's dtype and
+        device.
+        """
     @overload
     def norm(
         self,
@@ -596,9 +603,9 @@ class Tensor:
         """Normal numbers, in place."""
     def numel(self) -> builtins.int:
         """Number of elements."""
-    def numpy(self) -> Any:
+    def numpy(self, *, force: Any = False) -> Any:
         """A NumPy array over the same memory (a copy from other devices). AutogradError if
-        the tensor requires grad; DTypeError for bfloat16.
+        the tensor requires grad, unless forced; DTypeError for bfloat16.
         """
     def permute(self, *dims: Ints) -> Tensor:
         """Axes in another order."""
@@ -635,7 +642,7 @@ class Tensor:
     def requires_grad(self) -> builtins.bool: ...
     @requires_grad.setter
     def requires_grad(self, value: builtins.bool) -> None: ...
-    def requires_grad_(self, on: Any = True, /) -> Tensor:
+    def requires_grad_(self, requires_grad: Any = True) -> Tensor:
         """Records what is done with this leaf from now on."""
     def reshape(self, *shape: Ints) -> Tensor:
         """The same elements under another shape: a view where possible, else a copy."""
@@ -749,7 +756,7 @@ class Tensor:
         """Square root of var; its gradient is 0 where that is 0."""
     def storage_offset(self) -> builtins.int:
         """Where the first element is, in elements."""
-    def stride(self, dim: Any = None, /) -> Any:
+    def stride(self, dim: Any = None) -> Any:
         """Steps between neighbours along each axis, or one, in elements."""
     @overload
     def sub(self, other: Tensor | Number) -> Tensor:
@@ -779,16 +786,37 @@ class Tensor:
     def tanh(self) -> Tensor:
         """Hyperbolic tangent."""
     def tanh_(self) -> Tensor: ...
+    @overload
     def to(
-        self,
-        *target: Any,
-        dtype: Any = None,
-        device: Any = None,
-        other: Any = None,
-        copy: Any = False,
+        self, dtype: Any, non_blocking: Any = False, copy: Any = False, *, memory_format: Any = None
     ) -> Tensor:
         """Converted to a dtype, moved to a device, or both, or like another tensor; itself
-        if it is there already.
+        if it is there already, unless a copy is asked for. non_blocking changes nothing.
+        """
+    @overload
+    def to(
+        self,
+        device: Any = None,
+        dtype: Any = None,
+        non_blocking: Any = False,
+        copy: Any = False,
+        *,
+        memory_format: Any = None,
+    ) -> Tensor:
+        """Converted to a dtype, moved to a device, or both, or like another tensor; itself
+        if it is there already, unless a copy is asked for. non_blocking changes nothing.
+        """
+    @overload
+    def to(
+        self,
+        tensor: Any,
+        non_blocking: Any = False,
+        copy: Any = False,
+        *,
+        memory_format: Any = None,
+    ) -> Tensor:
+        """Converted to a dtype, moved to a device, or both, or like another tensor; itself
+        if it is there already, unless a copy is asked for. non_blocking changes nothing.
         """
     def tolist(self) -> Any:
         """The elements as nested lists."""
@@ -944,7 +972,7 @@ def allclose(
 ) -> builtins.bool:
     """Whether all elements are close (see isclose); a Python bool."""
 
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """data itself if it is a tensor of that kind, a tensor over its memory where that can
     be, else a copy.
     """
@@ -966,7 +994,9 @@ def equal(input: Any, other: Any) -> builtins.bool:
 def flags() -> list:
     """All flags: (name, environment variable, default, meaning)."""
 
-def from_dlpack(x: Any) -> Tensor:
+def from_dlpack(
+    ext_tensor: Any, *, device: Any | None = ..., copy: builtins.bool | None = ...
+) -> Tensor:
     """A tensor over the memory of another library's array (anything with __dlpack__, or its
     capsule). DeviceError for memory that is not the cpu's, ValueError where it is read-
     only.
@@ -1040,6 +1070,7 @@ def tensor(
     dtype: Any | None = ...,
     device: Any | None = ...,
     requires_grad: builtins.bool = ...,
+    pin_memory: builtins.bool = ...,
 ) -> Tensor:
     """A copy of data: a number, nested sequences of numbers, a tensor, or whatever has the
     buffer protocol (a NumPy array keeps its dtype). Python floats take the default dtype,

@@ -7,7 +7,7 @@ from . import _lathe, ops
 from ._lathe import Tensor
 
 
-def as_tensor(data, dtype=None, device=None) -> Tensor:
+def as_tensor(data, *, dtype=None, device=None) -> Tensor:
     """data itself if it is a tensor of that kind, a tensor over its memory where that can be, else
     a copy."""
     if isinstance(data, Tensor):
@@ -20,7 +20,7 @@ def as_tensor(data, dtype=None, device=None) -> Tensor:
     return _lathe.tensor(data, dtype=dtype, device=device)
 
 
-def is_tensor(obj) -> bool:
+def is_tensor(obj, /) -> bool:
     return isinstance(obj, Tensor)
 
 

@@ -51,8 +51,8 @@ def type_as(self, other) -> Tensor:
 
 
 @_method
-def cpu(self) -> Tensor:
-    return self.to(device="cpu")
+def cpu(self, *, memory_format=None) -> Tensor:
+    return self.to(device="cpu", memory_format=memory_format)
 
 
 @_method
@@ -80,26 +80,38 @@ def is_complex(self) -> bool:
 
 
 @_method
-def new_tensor(self, data, *, dtype=None, requires_grad=False) -> Tensor:
-    """data as a tensor of this one's dtype and device."""
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False) -> Tensor:
+    """data as a tensor of this one's dtype and device, or of those given."""
     return _lathe.tensor(
-        data, dtype=dtype or self.dtype, device=self.device, requires_grad=requires_grad
+        data,
+        dtype=self.dtype if dtype is None else dtype,
+        device=self.device if device is None else device,
+        requires_grad=requires_grad,
     )
 
 
-@_method
-def new_zeros(self, *shape, dtype=None) -> Tensor:
-    return ops.zeros(*shape, dtype=dtype or self.dtype, device=self.device)
+def _like(tensor, options) -> dict:
+    """Options of a creator: the dtype and device of a tensor where they say nothing."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return {"dtype": tensor.dtype, "device": tensor.device} | given
 
 
 @_method
-def new_ones(self, *shape, dtype=None) -> Tensor:
-    return ops.ones(*shape, dtype=dtype or self.dtype, device=self.device)
+def new_zeros(self, *size, **options) -> Tensor:
+    """Zeros of these sizes; options as in lathe.zeros, by default this one's dtype and device."""
+    return ops.zeros(*size, **_like(self, options))
 
 
 @_method
-def new_full(self, shape, value, dtype=None) -> Tensor:
-    return ops.full(shape, value, dtype=dtype or self.dtype, device=self.device)
+def new_ones(self, *size, **options) -> Tensor:
+    """Ones of these sizes; options as in new_zeros."""
+    return ops.ones(*size, **_like(self, options))
+
+
+@_method
+def new_full(self, size, fill_value, **options) -> Tensor:
+    """fill_value in these sizes; options as in new_zeros."""
+    return ops.full(size, fill_value, **_like(self, options))
 
 
 @_method
