@@ -37,9 +37,9 @@ def _split(text):
     return [p.strip() for p in parts if p.strip()]
 
 
-def _read():
+def read(path):
     samples = []
-    for number, line in enumerate(FILE.read_text().splitlines(), 1):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
         smooth = not line.startswith("!")
         line = line.lstrip("! ").strip()
         if not line or line.startswith("#"):
@@ -53,7 +53,7 @@ def _read():
     return samples
 
 
-SAMPLES = _read()
+SAMPLES = read(FILE)
 
 
 def _array(kind, shape, below, dtype, rng):
@@ -72,7 +72,7 @@ def _array(kind, shape, below, dtype, rng):
         "g": np.abs(normal) + 1.1,
         "u": rng.random(shape) * 0.9 + 0.05,
         "a": rng.random(shape) * 1.8 - 0.9,
-        "s": np.sort(normal),
+        "s": np.sort(normal, axis=None).reshape(shape),
     }[kind]
     return values.astype(dtype)
 
