@@ -10,7 +10,7 @@ SHAPES = Line(6, "One compiled gelu(x @ w + b) serves 1,000 random shapes")
 
 @EXPLAIN.part("reasons of gelu(x @ w + b) and of the frozen network; flipped; bits unchanged")
 def reasons():
-    done = python_tests("explain", "tests/python/test_explain.py", "-s")
+    done = python_tests("explain", "tests/python/jit/test_explain.py", "-s")
     told = re.findall(r"^explained: (.*)", done.text, re.M)
     return "; ".join([f"{len(re.findall('^PASSED', done.text, re.M))} tests", *told])
 
@@ -22,7 +22,7 @@ def table():
 
 @SHAPES.part("traces = programs = 1, kernels <= groups, fallbacks = 0")
 def shapes():
-    done = python_tests("shapes", "tests/python/test_shapes.py", "-s")
+    done = python_tests("shapes", "tests/python/jit/test_shapes.py", "-s")
     return done.last(r"shapes \d+, .*")
 
 

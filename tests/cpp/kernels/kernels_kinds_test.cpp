@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "core/random.h"
-#include "tests/cpp/kernels_support.h"
+#include "tests/cpp/support/kernels_support.h"
 
 namespace lathe::test {
 namespace {

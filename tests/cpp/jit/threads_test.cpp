@@ -11,7 +11,7 @@
 #include "include/lathe/ops/reduce.h"
 #include "jit/function.h"
 #include "jit/initialise.h"
-#include "tests/cpp/kernels_support.h"
+#include "tests/cpp/support/kernels_support.h"
 
 namespace lathe::test {
 namespace {

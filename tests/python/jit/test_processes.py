@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.serial
+
 PROGRAM = """
 import hashlib, re, lathe as lt
 from lathe import nn

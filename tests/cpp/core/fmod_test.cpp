@@ -6,7 +6,7 @@
 #include <random>
 
 #include "core/scalar.h"
-#include "tests/cpp/random_expr.h"
+#include "tests/cpp/support/random_expr.h"
 
 namespace lathe {
 namespace {

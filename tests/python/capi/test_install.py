@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("LATHE_BUILD_DIR", ROOT / "build/release"))
 
 pytestmark = pytest.mark.skipif(

@@ -2,7 +2,7 @@
 // must be those of the cpu, and errors must reach whoever waits.
 #include "core/inplace.h"
 #include "core/random.h"
-#include "tests/cpp/kernels_support.h"
+#include "tests/cpp/support/kernels_support.h"
 
 namespace lathe::test {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/error.h"
 #include "core/philox.h"
-#include "tests/cpp/random_expr.h"
+#include "tests/cpp/support/random_expr.h"
 
 namespace lathe {
 namespace {

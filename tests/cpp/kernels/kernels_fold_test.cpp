@@ -1,5 +1,5 @@
 // Every reducing and scanning row equals the reference, over dtypes, layouts and threads.
-#include "tests/cpp/kernels_support.h"
+#include "tests/cpp/support/kernels_support.h"
 
 namespace lathe::test {
 namespace {

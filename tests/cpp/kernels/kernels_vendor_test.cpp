@@ -1,6 +1,6 @@
 // Vendors: near the reference, the same bits on every call and for any thread count, and refused
 // with a reason.
-#include "tests/cpp/kernels_support.h"
+#include "tests/cpp/support/kernels_support.h"
 
 namespace lathe::test {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "core/op.h"
 #include "kernels/reference/fold.h"
-#include "tests/cpp/random_expr.h"
+#include "tests/cpp/support/random_expr.h"
 
 namespace lathe {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "kernels/reference/body.h"
-#include "tests/cpp/random_expr.h"
+#include "tests/cpp/support/random_expr.h"
 
 namespace lathe {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "jit/codegen.h"
-#include "tests/cpp/random_expr.h"
+#include "tests/cpp/support/random_expr.h"
 
 namespace lathe::testing {
 

@@ -12,7 +12,7 @@ import pytest
 import lathe as lt
 from lathe import nn
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("LATHE_BUILD_DIR", ROOT / "build/release"))
 
 

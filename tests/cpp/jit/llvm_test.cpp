@@ -9,8 +9,8 @@
 
 #include "core/philox.h"
 #include "jit/codegen.h"
-#include "tests/cpp/kernel_memory.h"
-#include "tests/cpp/random_expr.h"
+#include "tests/cpp/jit/kernel_memory.h"
+#include "tests/cpp/support/random_expr.h"
 
 namespace lathe::jit {
 namespace {

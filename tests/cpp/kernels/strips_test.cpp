@@ -10,7 +10,7 @@
 #include "core/expr.h"
 #include "core/flags.h"
 #include "core/philox.h"
-#include "tests/cpp/random_expr.h"
+#include "tests/cpp/support/random_expr.h"
 
 namespace lathe {
 namespace {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <random>
 
-#include "tests/cpp/random_expr.h"
+#include "tests/cpp/support/random_expr.h"
 
 namespace lathe {
 namespace {

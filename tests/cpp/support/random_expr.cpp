@@ -1,4 +1,4 @@
-#include "tests/cpp/random_expr.h"
+#include "tests/cpp/support/random_expr.h"
 
 #include <bit>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "tests/cpp/kernel_memory.h"
+#include "tests/cpp/jit/kernel_memory.h"
 
 namespace lathe::jit {
 namespace {
