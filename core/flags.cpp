@@ -47,9 +47,9 @@ constexpr std::array<FlagRow, kFlags> kRows = {{
      "auto|llvm|strips|nodes"},
     {Flag::fallback_is_error, "fallback_is_error", "LATHE_FALLBACK_IS_ERROR", FlagType::boolean,
      "0",
-     "Makes every quiet fallback an error: from a compiled function to eager, from a table entry "
-     "to "
-     "the reference."},
+     "Makes every quiet fallback an error: from a compiled function to eager, from generated code "
+     "to strips where the flag engine does not ask for them, from a table entry to the "
+     "reference."},
     {Flag::disabled, "disabled", "LATHE_DISABLED", FlagType::list, "",
      "Table entries and vendors that are not to be used, separated by commas: \"onednn, "
      "own_gemm\"."},

@@ -14,6 +14,9 @@ constexpr std::string_view kPlugin = "llvm";
 CodegenOrReason refused(std::string_view why) {
   return {nullptr, absl::StrCat("LLVM is not installed: ", why)};
 }
+CodegenOrReason broken(std::string_view why) {
+  return {nullptr, absl::StrCat("LLVM's plug-in cannot be used: ", why), true};
+}
 
 CodegenOrReason open() {
   const BuiltPlugin* built = nullptr;
@@ -25,10 +28,10 @@ CodegenOrReason open() {
   if (path.empty()) return refused(absl::StrCat(built->file, " is not beside Lathe"));
   // Never closed: code and errors of its outlive any one user.
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return refused(dlerror());
+  if (handle == nullptr) return broken(dlerror());
   const auto entry = reinterpret_cast<CodegenEntry>(dlsym(handle, kCodegenEntry));
   Codegen* codegen = entry == nullptr ? nullptr : entry(kCodegenAbi);
-  if (codegen == nullptr) return refused(absl::StrCat(path, " belongs to another build"));
+  if (codegen == nullptr) return broken(absl::StrCat(path, " belongs to another build"));
   return {codegen, {}};
 }
 

@@ -137,7 +137,8 @@ using CodegenEntry = Codegen* (*)(uint32_t abi);  // null if it speaks another
 
 struct CodegenOrReason {
   Codegen* codegen = nullptr;
-  std::string reason;  // when there is none: "LLVM is not installed: ..."
+  std::string reason;   // when there is none: "LLVM is not installed: ..."
+  bool broken = false;  // it is there, but cannot be opened or belongs to another build
 };
 /// Opens the plug-in on the first call, from beside the program or library that holds this
 /// function, or from ../lib of there. The answer never changes after that.

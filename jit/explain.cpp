@@ -27,6 +27,14 @@ std::string head(const ir::Node& n, std::string_view what) {
   return line;
 }
 
+/// Whether the entry that the table would choose keeps operands packed. Unlike family(), it throws
+/// nothing where a fallback is an error: what is explained does not run.
+bool packs(const Query& query) {
+  for (const Explained& e : explain(query))
+    if (e.chosen) return e.entry->pack != nullptr;
+  return false;
+}
+
 /// Which entry of the table runs this op, and every other's reason.
 std::string choice(const Step& s) {
   std::vector<Tensor> held;
@@ -43,8 +51,7 @@ std::string choice(const Step& s) {
   ir::Filled filled = ir::fill(s.node->attrs(), s.node->places(), values);
   Query query = make_query(*s.node->op(), filled.args(), s.types);
   std::string out = explain_text(query);
-  if (std::find(s.lasting.begin(), s.lasting.end(), true) != s.lasting.end() &&
-      family(query).pack != nullptr)
+  if (std::find(s.lasting.begin(), s.lasting.end(), true) != s.lasting.end() && packs(query))
     absl::StrAppend(&out, "\nwhat it multiplies by is a constant: packed once, for all calls");
   return out;
 }
@@ -57,8 +64,11 @@ Verdict generated(const PointwiseKernel& kernel, std::string_view engine) {
   if (axes > static_cast<size_t>(kMaxRank))
     return Verdict::no(Reason::rank, absl::StrCat(axes, " axes, at most ", kMaxRank));
   if (const CodegenOrReason& llvm = open_codegen(); llvm.codegen == nullptr)
-    return Verdict::no(Reason::not_found, llvm.reason);
-  return kernel.compiled() ? Verdict::yes() : Verdict::no(Reason::not_ready);
+    return Verdict::no(llvm.broken ? Reason::not_loadable : Reason::not_found, llvm.reason);
+  if (kernel.compiled()) return Verdict::yes();
+  std::string failure = kernel.failure();
+  return failure.empty() ? Verdict::no(Reason::not_ready)
+                         : Verdict::no(Reason::not_compiled, std::move(failure));
 }
 
 /// The engines that a kernel can run on, as the table's entries are told. `whole`: it is a step by

@@ -163,6 +163,18 @@ void append_operands(std::string& key, const std::vector<OperandSpec>& operands)
                     operand.fetched_ahead ? " fetched ahead\n" : "\n");
 }
 
+/// What the plug-in makes of `spec`. A plug-in must not throw; one that does has failed.
+template <class Spec>
+Result<std::string> compiled_object(Codegen& codegen, const Spec& spec, const Target& target) {
+  try {
+    return codegen.compile(spec, target);
+  } catch (const std::exception& e) {
+    return {{}, absl::StrCat("the code generator threw: ", e.what())};
+  } catch (...) {
+    return {{}, "the code generator threw something that is no exception"};
+  }
+}
+
 template <class Spec>
 Result<LoadedKernel> find_or_compile(const Spec& spec) {
   const std::shared_ptr<ObjectCache> disk = disk_cache();
@@ -181,7 +193,7 @@ Result<LoadedKernel> find_or_compile(const Spec& spec) {
     if (auto kernel = load(*object, KernelFrom::disk)) return keep(kernel);
   const Result<Codegen*> opened = codegen();
   if (!opened) return {{}, opened.error};
-  const Result<std::string> object = opened.value->compile(spec, target.value);
+  const Result<std::string> object = compiled_object(*opened.value, spec, target.value);
   if (!object) return {{}, object.error};
   disk->put(key, object.value);
   return keep(load(object.value, KernelFrom::compiler));

@@ -158,17 +158,19 @@ PointwiseKernel::Bound PointwiseKernel::bind(const std::function<int64_t(Int)>& 
 
 const PointwiseKernel::Code* PointwiseKernel::code_for(const Run& run) const {
   if (run.wanted == Wanted::strips) return nullptr;
-  if (run.wanted == Wanted::generated && !compiled()) {
-    std::string why = compile();
-    if (!why.empty())
-      throw UnsupportedError({.op = std::string(run.op),
-                              .problem = "no machine code",
-                              .got = why,
-                              .next = "set the flag engine to auto"});
-  } else if (run.wanted == Wanted::either && !asked_.exchange(true)) {
-    compile();
-  }
-  return code_.load(std::memory_order_acquire);
+  const bool required = run.wanted == Wanted::generated;
+  if (!compiled() && (required || !asked_.exchange(true))) compile();
+  const Code* code = code_.load(std::memory_order_acquire);
+  if (code == nullptr && failed_.load(std::memory_order_acquire) &&
+      (required || flag_on(Flag::fallback_is_error)))
+    throw UnsupportedError(
+        {.op = std::string(run.op),
+         .problem = "no machine code",
+         .got = failure(),
+         .next = required ? "set the flag engine to auto"
+                          : "set the flag engine to strips, or turn fallback_is_error off",
+         .site = run.site});
+  return code;
 }
 
 std::byte* PointwiseKernel::place(size_t k, const Bound& bound, const Run& run) const {
@@ -308,11 +310,27 @@ ElementwiseSpec PointwiseKernel::spec() const {
   return spec;
 }
 
+namespace {
+
+constinit std::mutex g_compiling;  // of every kernel; guards failure_
+
+}  // namespace
+
+std::string PointwiseKernel::failure() const {
+  const std::lock_guard lock(g_compiling);
+  return failure_;
+}
+
 std::string PointwiseKernel::compile() const {
-  static constinit std::mutex mutex;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(g_compiling);
   if (compiled()) return "";
   asked_ = true;
+  failure_ = make_code();
+  failed_.store(!failure_.empty(), std::memory_order_release);
+  return failure_;
+}
+
+std::string PointwiseKernel::make_code() const {
   if (nest_.axes.size() > static_cast<size_t>(kMaxRank)) return "too many axes";
   auto kernel = get_kernel(spec());
   if (!kernel) return kernel.error;

@@ -107,10 +107,15 @@ class PointwiseKernel {
 
   /// Machine code now, or why there is none. By flag `engine`, run() asks for it by itself.
   std::string compile() const;
+  /// Why the last compile() made none; empty if it was not tried or succeeded.
+  std::string failure() const;
   bool compiled() const { return code_.load(std::memory_order_acquire) != nullptr; }
 
  private:
+  /// Machine code, or null where strips run. UnsupportedError if there is none where the flag
+  /// engine asks for it, or where a fallback is an error.
   const Code* code_for(const Run& run) const;
+  std::string make_code() const;
   /// Where operand k of a run begins.
   std::byte* place(size_t k, const Bound& bound, const Run& run) const;
   void move(const Bound& bound, const Run& run) const;
@@ -132,6 +137,8 @@ class PointwiseKernel {
   mutable std::atomic<const Code*> code_{nullptr};
   mutable std::atomic<bool> asked_{false};
   mutable std::unique_ptr<Code> owned_;
+  mutable std::atomic<bool> failed_{false};
+  mutable std::string failure_;  // under the lock of compile()
 };
 
 }  // namespace lathe::jit

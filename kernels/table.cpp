@@ -2,6 +2,7 @@
 
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
 #include <atomic>
@@ -46,6 +47,8 @@ std::string_view sentence(Reason reason) {
       return "not asked for by the flag engine";
     case Reason::not_ready:
       return "not compiled yet";
+    case Reason::not_compiled:
+      return "could not be compiled";
     case Reason::no_arithmetic:
       return "only moves elements";
     case Reason::declined:
@@ -144,6 +147,30 @@ const TableRule* tuned(const Query& query) {
   return terms < 0 ? nullptr : rule_for(query, terms);
 }
 
+constexpr std::string_view kReference = "reference";
+
+/// The query's dtypes as errors name them: "float32, int64 -> float32".
+std::string dtypes_text(const Query& query) {
+  std::vector<std::string_view> in, out;
+  for (DType dtype : query.in) in.push_back(info(dtype).name);
+  for (const TensorType& type : *query.results) out.push_back(info(type.dtype).name);
+  return absl::StrCat(absl::StrJoin(in, ", "), " -> ", absl::StrJoin(out, ", "));
+}
+
+/// Throws UnsupportedError: every entry but the reference has refused, and a fallback is an error.
+[[noreturn]] void refuse_reference(const Query& query) {
+  std::string refusals;
+  for (const Entry& entry : entries(query.op.kind))
+    if (entry.vendor() != kReference)
+      absl::StrAppend(&refusals, "\n", entry.name, ": ", judge(entry, query).text());
+  throw UnsupportedError(
+      {.op = query.op.name(),
+       .problem = "only the reference implementation runs this, and fallback_is_error is on",
+       .got = absl::StrCat(dtypes_text(query), refusals),
+       .expected = "an entry of the table that accepts",
+       .next = "look at the reasons and at the flag 'disabled', or turn fallback_is_error off"});
+}
+
 std::string rule_text(const TableRule& rule) {
   return absl::StrCat("the table gives ", rule.least, "..", rule.most, " to ", rule.entry->name);
 }
@@ -153,8 +180,11 @@ std::string rule_text(const TableRule& rule) {
 const Entry& family(const Query& query) {
   if (!g_queried.load(std::memory_order_relaxed)) g_queried.store(true);
   if (const TableRule* rule = tuned(query)) return *rule->entry;
-  for (const Entry* entry : entries(query.op.kind))
-    if (judge(*entry, query).accepted()) return *entry;
+  for (const Entry* entry : entries(query.op.kind)) {
+    if (!judge(*entry, query).accepted()) continue;
+    if (flag_on(Flag::fallback_is_error) && entry->vendor() == kReference) refuse_reference(query);
+    return *entry;
+  }
   device_api(query.device);  // or there is no such device
   throw UnsupportedError({.op = query.op.name(),
                           .problem = "no table entry runs this",

@@ -44,6 +44,7 @@ enum class Reason : uint8_t {
   later,          // it would do, but another stands before it
   engine,         // of a compiled function: the flag `engine` asks for another
   not_ready,      // no machine code yet
+  not_compiled,   // making its machine code failed
   no_arithmetic,  // of a kernel that only moves elements: nothing to compile
   declined,       // a registered entry's own words
 };
@@ -152,8 +153,9 @@ void register_entry(const Entry& entry, std::string_view before = {});
 /// numbers, takes lists of tensors or writes to an operand, and so has to be run as it is.
 const Entry* claiming_entry(const Op& op, Args args);
 
-/// The family that runs this query. UnsupportedError, with every verdict, if the reference is
-/// disabled too.
+/// The family that runs this query. UnsupportedError, with every verdict, if no entry accepts, or
+/// if only the reference does while the flag fallback_is_error is on; a table file may name the
+/// reference, which is no fallback.
 const Entry& family(const Query& query);
 
 struct Explained {

@@ -1,6 +1,6 @@
 // Contractions: ours equal the reference bit for bit, over shapes, strides, dtypes, threads and
 // instruction sets.
-#include "tests/cpp/kernels_support.h"
+#include "tests/cpp/support/kernels_support.h"
 
 namespace lathe::test {
 namespace {
@@ -230,6 +230,30 @@ TEST(KernelsTable, EntriesCanBeDisabledByNameAndByVendor) {
     EXPECT_THROW(family(q), Error);
   }
   EXPECT_EQ(family(q).name, "own.gemm");
+}
+
+// The kinds that have a reference: each falls to it only where that is no error.
+TEST(KernelsTable, TheReferenceIsAnErrorUnderTheFlag) {
+  Tensor a = random_tensor(DType::f32, {4, 5}, 1), b = random_tensor(DType::f32, {5, 6}, 2);
+  FlagScope off(Flag::disabled, kOwnOff + std::string(",own"));
+  const Arg two[] = {Arg(a), Arg(b)}, one[] = {Arg(a)};
+  const Arg along[] = {Arg(a), Arg(int64_t{1})};
+  const std::pair<std::string, absl::Span<const Arg>> calls[] = {
+      {"mm", two}, {"tanh", one}, {"sum", one}, {"cumsum", along}, {"zeros_like", one}};
+  for (const auto& [op, args] : calls) {
+    const auto run = [&op = op, args = args] { return call_completed(get_op(op), args); };
+    EXPECT_NO_THROW(run()) << op;
+    FlagScope strict(Flag::fallback_is_error, "1");
+    try {
+      run();
+      ADD_FAILURE() << op << " ran by the reference";
+    } catch (const UnsupportedError& e) {
+      EXPECT_EQ(e.parts().op, op);
+      EXPECT_NE(e.parts().got.find("float32"), std::string::npos) << e.what();
+      EXPECT_NE(e.parts().got.find("disabled by flag"), std::string::npos) << e.what();
+      EXPECT_EQ(e.parts().got.find("reference"), std::string::npos) << e.what();
+    }
+  }
 }
 
 TEST(KernelsTable, ChoiceIgnoresOutputExtents) {

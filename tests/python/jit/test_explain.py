@@ -12,7 +12,7 @@ from networks import SmallCNN
 import lathe as lt
 from lathe import _lathe
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 STEP = re.compile(r"  \d+\. ")
 CHOICE = re.compile(r" +([\w.]+) \((defined|pinned|free)\): (.*)")
 
@@ -225,7 +225,7 @@ def test_reason_not_compiled_yet(flag, tmp_path):
 
 CHILD = f"""
 import sys
-sys.path.insert(0, {str(Path(__file__).parent)!r})
+sys.path[:0] = {[str(Path(__file__).parents[k]) for k in (0, 1)]!r}  # this file, its helpers
 import test_explain as t
 for name in ("mm", "group of 2 ops"):
     choices, result = t.choices_for(name, t.layer, *t.arguments())
@@ -244,7 +244,7 @@ def copy_of_lathe(folder, leave_out=(), broken=(), instead=()):
         if path.name in broken:
             (package / path.name).write_bytes(b"no shared object")
         elif path.name in instead:
-            (package / path.name).symlink_to(path.with_name(instead[path.name]))
+            (package / path.name).symlink_to(path.parent / instead[path.name])
         elif path.name not in leave_out:
             (package / path.name).symlink_to(path.resolve() if "_lathe." in path.name else path)
     return folder
@@ -280,7 +280,8 @@ def test_missing_library_is_a_reason_and_changes_no_defined_bits(tmp_path):
     assert gone["generated"].startswith("not found (LLVM is not installed")
     assert gone["own.strips"].startswith("chosen")
     broken, bits_broken = told_by(copy_of_lathe(damaged, broken=plugins))
-    assert broken["openblas.gemm"].startswith("found, but it cannot be opened (")
+    for entry in ("openblas.gemm", "generated"):
+        assert broken[entry].startswith("found, but it cannot be opened (")
     assert bits_before == bits_gone == bits_broken
 
 
@@ -294,6 +295,70 @@ def test_reason_not_built(tmp_path):
     assert other["onednn.matmul"].startswith("not built (")
     assert other["onednn.conv"] == other["onednn.matmul"]
     assert other["eigen.gemm"] == whole["eigen.gemm"]
+
+
+BROKEN_CODEGEN = """
+#include <stdexcept>
+#include "jit/codegen.h"
+namespace lathe::jit {
+struct Broken final : Codegen {
+  Target host() const override { return {"stand-in", "+none"}; }
+  Result<Target> target(std::string_view) const override { return {host(), {}}; }
+  static Result<std::string> fail() { FAIL; }
+  Result<std::string> compile(const ElementwiseSpec&, const Target&) override { return fail(); }
+  Result<std::string> compile(const FoldSpec&, const Target&) override { return fail(); }
+  Result<std::string> print(const ElementwiseSpec&, const Target&) override { return fail(); }
+  Result<std::string> print(const FoldSpec&, const Target&) override { return fail(); }
+  Result<LoadedCodeRef> load(std::string_view) override { return {{}, "no loader"}; }
+};
+}
+extern "C" lathe::jit::Codegen* lathe_codegen(uint32_t) {
+  static lathe::jit::Broken codegen;
+  return &codegen;
+}
+"""
+UNDER_THE_FLAG = f"""
+import sys
+sys.path[:0] = {[str(Path(__file__).parents[k]) for k in (0, 1)]!r}  # this file, its helpers
+import lathe as lt
+import test_explain as t
+layer = lt.trace(t.layer)
+layer(*t.arguments())
+lt.set_flag("fallback_is_error", True)
+try:
+    layer(*t.arguments())
+except lt.UnsupportedError as e:
+    print(e.problem, e.got, e.next, sep="|")
+lt.set_flag("engine", "strips")
+layer(*t.arguments())
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ('return {{}, "planted: no such instruction"}', "planted: no such instruction"),
+        ('throw std::runtime_error("planted")', "the code generator threw: planted"),
+        ("throw 1", "the code generator threw something that is no exception"),
+    ],
+)
+def test_reason_not_compiled(tmp_path, how, said):
+    """A code generator that cannot: strips run with the same bits, explain() says why, and under
+    the flag fallback_is_error it is an error, but not where strips are asked for."""
+    source, plugin = tmp_path / "codegen.cpp", tmp_path / "broken.so"
+    source.write_text(BROKEN_CODEGEN.replace("FAIL", how))
+    includes = [f"-I{ROOT}", f"-I{ROOT / '.deps/abseil/include'}"]
+    command = ["g++", "-std=c++20", "-shared", "-fPIC", *includes, source, "-o", plugin]
+    subprocess.run(command, check=True)
+    folder = copy_of_lathe(tmp_path / "copy", instead={"liblathe_llvm.so": plugin})
+    choices, bits_here = told_by(folder, LATHE_CACHE_DIR="")
+    assert choices["generated"] == f"could not be compiled ({said})"
+    assert choices["own.strips"].startswith("chosen")
+    assert bits_here == told_by()[1]
+    error = run(UNDER_THE_FLAG, PYTHONPATH=folder, LATHE_CACHE_DIR="").strip()
+    assert error == (
+        f"no machine code|{said}|set the flag engine to strips, or turn fallback_is_error off"
+    )
 
 
 STAND_IN = """
@@ -338,7 +403,7 @@ def test_an_old_core_asked_for_in_the_environment_is_not_taken():
 
 EXTENT = f"""
 import sys
-sys.path.insert(0, {str(Path(__file__).parent)!r})
+sys.path[:0] = {[str(Path(__file__).parents[k]) for k in (0, 1)]!r}  # this file, its helpers
 import lathe as lt
 lt.use_table("mm f32 1..32 eigen.gemm  # a rule")
 import test_explain as t
@@ -449,6 +514,7 @@ FLIPPED_BY = {
     "would do, but stands later": test_reason_engine,
     "not asked for by the flag engine": test_reason_engine,
     "not compiled yet": test_reason_not_compiled_yet,
+    "could not be compiled": test_reason_not_compiled,
     "only moves elements": test_reason_only_moves_elements,
     "declines": "tests/python/test_claims.py",
 }

@@ -27,6 +27,20 @@ def test_a_fallback_is_an_error_under_the_flag(no_fallback):
         lt.trace(f)(lt.ones(3, requires_grad=True))
 
 
+REFUSED = r"(?s)(matmul|mm): only.*float32, float32 -> float32.*own.gemm: disabled.*next: "
+
+
+def test_the_reference_is_an_error_under_the_flag(no_fallback, flag):
+    x, y = lt.ones(3, 4), lt.ones(4, 2)
+    product = lt.trace(lambda x, y: x @ y)
+    flag("disabled", "own,onednn,openblas,eigen")
+    for run in (lambda: x @ y, lambda: product(x, y)):
+        with pytest.raises(lt.UnsupportedError, match=REFUSED):
+            run()
+    lt.set_flag("fallback_is_error", False)
+    assert (x @ y).tolist() == product(x, y).tolist() == [[4.0, 4.0]] * 3
+
+
 def test_what_is_no_fallback_runs_under_the_flag(no_fallback):
     traced = lt.trace(f)
     for n in (3, 0, 1):
