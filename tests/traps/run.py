@@ -7,6 +7,7 @@ type).
 
 equal     as without capture
 refused   a TraceError or ScriptError that names a line of the program
+misplaced the same where a refusal is wanted, but naming another line than the marked one
 absent    the program needs something that lathe does not have, and proves nothing
 wrong     anything else; there must be none
 
@@ -16,11 +17,13 @@ fallback to eager an error. A variant is compared with the same variant as it is
 
 fallback  the flag of `strict` said so: without it the call runs node by node
 
-A program's docstring says what is wanted: `equal`, `guard` (captured again, then equal) or `refuse`
-at a line marked `# !t` (trace), `# !s` (script) or `# !ts`. Refused where more is wanted is a gap,
-printed by name; so is a refusal that names another line than the marked one.
+A program's docstring says what is wanted: `equal`, `guard` (captured again, then equal) or
+`refuse` at a line marked `# !t` (trace), `# !s` (script) or `# !ts`. A program whose verdict is
+another one stands in verdicts.txt, with the verdict that it has and the reason. A verdict that is
+neither wanted nor listed fails, also a better one, and so does a listed one that the program does
+not have any more: the list is always what is true.
 
-Called by tests/run.py; ends with "N passed, N failed", where failed are the wrong ones.
+Called by tests/run.py; ends with "N passed, N failed", a verdict each.
 """
 
 import argparse
@@ -41,7 +44,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 MODES = ("trace", "script")
 VARIANTS = ("plain", "first", "threads", "strict")
-VERDICTS = ("equal", "refused", "fallback", "absent", "wrong")
+VERDICTS = ("equal", "refused", "misplaced", "fallback", "absent", "wrong")
+LISTED = HERE / "verdicts.txt"
 SECONDS = 120  # the longest a program may take
 
 
@@ -181,7 +185,7 @@ def judge(path, mode, eager, report):
         if want.startswith("refuse"):
             if lines & marked_lines(path, mode):
                 return "refused", ""
-            return "refused", f"names line {named[0]}, not the marked one: {first_line(report)}"
+            return "misplaced", f"names line {named[0]}, not the marked one: {first_line(report)}"
         if lines & marked_lines(path, mode) and "refuse" in want:
             return "refused", ""
         return "refused", f"gap, {want} is wanted: {first_line(report)} (line {named[0]})"
@@ -201,6 +205,46 @@ def judge(path, mode, eager, report):
 
 def first_line(report):
     return report["text"].split("\n")[0]
+
+
+# ── what is expected ────────────────────────────────────────────────────────────────────────────
+
+
+def listed():
+    """{(program, mode, variant): (verdict, reason)} of verdicts.txt; ValueError for a bad line."""
+    found = {}
+    for number, line in enumerate(LISTED.read_text().splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        words = line.split(None, 4)
+        if len(words) != 5:
+            raise ValueError(f"{LISTED.name}:{number}: program, modes, variants, verdict, reason")
+        program, modes, variants, verdict, reason = words
+        modes = MODES if modes == "all" else modes.split(",")
+        variants = VARIANTS if variants == "all" else variants.split(",")
+        if verdict not in VERDICTS or verdict == "wrong":
+            raise ValueError(f"{LISTED.name}:{number}: a program may not be {verdict}")
+        for key in ((program, m, v) for m in modes for v in variants):
+            if key in found or key[1] not in MODES or key[2] not in VARIANTS:
+                raise ValueError(f"{LISTED.name}:{number}: {' '.join(key)}: twice, or unknown")
+            found[key] = verdict, reason
+    return found
+
+
+def wanted_verdict(path, mode):
+    return "refused" if wanted(path, mode).startswith("refuse") else "equal"
+
+
+def complaint(path, mode, variant, verdict, known):
+    """Why this verdict fails the run, or None."""
+    name = f"t{number(path):02}"
+    expected, _ = known.get((name, mode, variant), (wanted_verdict(path, mode), ""))
+    if (name, mode, variant) in known and expected == wanted_verdict(path, mode):
+        return f"listed as {expected}, which is what the program wants: take the line out"
+    if verdict == expected:
+        return None
+    where = "listed" if (name, mode, variant) in known else "wanted"
+    return f"{expected} is {where}, it is {verdict}"
 
 
 # ── all of them ─────────────────────────────────────────────────────────────────────────────────
@@ -235,7 +279,7 @@ def main():
     parser.add_argument("--mode", choices=MODES, action="append")
     parser.add_argument("--variant", choices=VARIANTS, action="append")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--quiet", action="store_true", help="only what is wrong, and the counts")
+    parser.add_argument("--quiet", action="store_true", help="only what fails, and the counts")
     args = parser.parse_args()
     modes = args.mode or list(MODES)
     paths = sorted(HERE.glob("t[0-9]*.py"), key=number)
@@ -249,7 +293,11 @@ def main():
     began = time.time()
     variants = args.variant or list(VARIANTS)
     reports = run_all(paths, modes, variants, args.jobs)
-    failed = 0
+    failed, known = 0, listed()
+    names = {f"t{number(p):02}" for p in HERE.glob("t[0-9]*.py")}
+    for name in sorted({key[0] for key in known} - names):
+        failed += 1
+        print(f"{LISTED.name}: there is no program {name}")
     for variant in variants:
         for mode in modes:
             counts = dict.fromkeys(VERDICTS, 0)
@@ -257,11 +305,14 @@ def main():
                 eager = reports[path, "eager", variant] or {}
                 verdict, why = judge(path, mode, eager, reports[path, mode, variant])
                 counts[verdict] += 1
-                if verdict == "wrong" or (why and not args.quiet):
-                    print(f"{verdict:8} {mode:6} {variant:7} {path.stem}: {why}")
+                bad = complaint(path, mode, variant, verdict, known)
+                failed += bad is not None
+                if bad:
+                    print(f"FAILED   {mode:6} {variant:7} {path.stem}: {bad}: {why}")
+                elif why and not args.quiet:
+                    print(f"{verdict:9} {mode:6} {variant:7} {path.stem}: {why}")
             told = ", ".join(f"{n} {v}" for v, n in counts.items() if n or v == "wrong")
             print(f"{mode} {variant}: {told}")
-            failed += counts["wrong"]
     print(f"-- traps: {time.time() - began:.1f} s")
     print(f"{len(paths) * len(modes) * len(variants) - failed} passed, {failed} failed")
     sys.exit(1 if failed else 0)

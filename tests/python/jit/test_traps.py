@@ -6,7 +6,7 @@ from pathlib import Path
 
 import lathe as lt
 
-TRAPS = Path(__file__).resolve().parents[1] / "traps"
+TRAPS = Path(__file__).resolve().parents[2] / "traps"
 
 PROGRAM = """\"\"\"T900 A planted one.
 
@@ -28,11 +28,12 @@ out = [f(lt.ones(4)), f(lt.ones(2))]
 """
 
 
-def verdicts(folder, program, *words):
-    """What the runner says of one program, in a copy of its folder."""
+def verdicts(folder, program, *words, listed=""):
+    """What the runner says of one program, in a copy of its folder, with this list of verdicts."""
     for name in ("run.py", "trap_runner.py", "variants.py"):
         (folder / name).write_text((TRAPS / name).read_text())
     (folder / "t900_planted.py").write_text(program)
+    (folder / "verdicts.txt").write_text(listed)
     done = subprocess.run(
         [sys.executable, folder / "run.py", *words], capture_output=True, text=True
     )
@@ -49,6 +50,23 @@ def test_a_wrong_capture_is_found(tmp_path):
     wrong = wrong.replace("@capture\n", "MODE = 1 if capture(len) is len else 2\n\n\n@capture\n")
     code, text = verdicts(tmp_path, wrong, "--variant", "plain")
     assert code == 1 and text.count("out differs") == 2, text
+
+
+REFUSED = "t900 all all refused a branch on data\n"
+
+
+def test_a_verdict_that_is_not_listed_fails_better_or_worse(tmp_path):
+    refused = PROGRAM.replace("return x * 2", "return x * 2 if x.sum() > 0 else x")
+    plain = ("--variant", "plain", "--mode", "trace")
+    code, text = verdicts(tmp_path, refused, *plain)
+    assert code == 1 and "equal is wanted, it is refused" in text and "0 passed, 1 failed" in text
+    assert verdicts(tmp_path, refused, *plain, listed=REFUSED)[0] == 0
+    code, text = verdicts(tmp_path, PROGRAM, *plain, listed=REFUSED)
+    assert code == 1 and "refused is listed, it is equal" in text
+    code, text = verdicts(tmp_path, PROGRAM, *plain, listed=REFUSED.replace("refused", "equal"))
+    assert code == 1 and "take the line out" in text
+    code, text = verdicts(tmp_path, PROGRAM, *plain, listed=REFUSED.replace("t900", "t901"))
+    assert code == 1 and "there is no program t901" in text
 
 
 def test_the_first_call_is_another_one(tmp_path):
