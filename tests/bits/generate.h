@@ -1,5 +1,5 @@
 // Random programs over all rows: which rows there are and what they take is read from the rows and
-// from tests/samples.txt. The same seed gives the same program.
+// from tests/samples/*.txt. The same seed gives the same program.
 //
 // A program grows by proposals: a row, values made before or new inputs for its operands, sizes
 // and dtypes drawn anew. A proposal that eager refuses is dropped for a tamer one; the tamest is

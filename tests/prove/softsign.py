@@ -32,7 +32,7 @@ EDITS = (
         """  static inline const Fn<T, T(T x)> softsign{"softsign"};
 """,
     ),
-    ("tests/samples.txt", None, "softsign: f[2, 3]\n"),
+    ("tests/samples/nn.txt", None, "softsign: f[2, 3]\n"),
 )
 
 LOOK = r"""

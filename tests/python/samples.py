@@ -1,4 +1,4 @@
-"""tests/samples.txt for Python tests: what every op is tried on. The file explains itself."""
+"""tests/samples/*.txt for Python tests: what every op is tried on (tests/samples/README.md)."""
 
 import re
 import zlib
@@ -9,7 +9,7 @@ import numpy as np
 
 import lathe as lt
 
-FILE = Path(__file__).resolve().parents[1] / "samples.txt"
+FOLDER = Path(__file__).resolve().parents[1] / "samples"
 TENSOR = re.compile(r"([fpguacibns])\[([\d, ]*)\](?:<(\d+))?$")
 
 
@@ -19,10 +19,10 @@ class Sample:
     positional: tuple
     named: tuple  # (name, text) pairs
     smooth: bool
-    line: int
+    number: int  # among the lines of this op, from 1
 
     def __str__(self):
-        return f"{self.op}:{self.line}"
+        return f"{self.op}_{self.number}"
 
 
 def _split(text):
@@ -37,9 +37,10 @@ def _split(text):
     return [p.strip() for p in parts if p.strip()]
 
 
-def read(path):
-    samples = []
-    for number, line in enumerate(path.read_text().splitlines(), 1):
+def read(*paths):
+    samples, seen = [], {}
+    lines = [line for path in paths for line in path.read_text().splitlines()]
+    for line in lines:
         smooth = not line.startswith("!")
         line = line.lstrip("! ").strip()
         if not line or line.startswith("#"):
@@ -49,11 +50,13 @@ def read(path):
         for part in _split(arguments):
             name = re.match(r"(\w+)=(.*)$", part)
             named.append(name.groups()) if name else positional.append(part)
-        samples.append(Sample(op.strip(), tuple(positional), tuple(named), smooth, number))
+        op = op.strip()
+        seen[op] = seen.get(op, 0) + 1
+        samples.append(Sample(op, tuple(positional), tuple(named), smooth, seen[op]))
     return samples
 
 
-SAMPLES = read(FILE)
+SAMPLES = read(*sorted(FOLDER.glob("*.txt")))
 
 
 def _array(kind, shape, below, dtype, rng):

@@ -101,7 +101,7 @@ TEST(Rows, EveryRowHasASample) {
   for (const Sample& s : testing::samples()) have.insert(s.op);
   for (const Op* op : all_ops())
     EXPECT_TRUE(have.contains(op->name()) || custom_of(*op) != nullptr)
-        << op->name() << " has no line in tests/samples.txt";
+        << op->name() << " has no line in tests/samples/*.txt";
 }
 
 TEST(Rows, SchemasRoundTrip) {

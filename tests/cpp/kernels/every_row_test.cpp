@@ -10,7 +10,7 @@
 #include "core/grad.h"
 #include "core/random.h"
 #include "kernels/launch.h"
-#include "tests/cpp/kernels_support.h"
+#include "tests/cpp/support/kernels_support.h"
 #include "tests/cpp/support/samples.h"
 
 namespace lathe::test {
@@ -41,7 +41,7 @@ Tensor to_cpu(const Tensor& t) {
 std::vector<std::vector<std::byte>> results(const Sample& s, Device device) {
   install_executor();
   manual_seed(5);
-  std::mt19937_64 rng(static_cast<uint64_t>(s.line));
+  std::mt19937_64 rng(s.seed());
   GradMode no_history(false);
   lathe::testing::PreparedCall call = lathe::testing::prepare(s, [&](const SampleTensor& t) {
     Tensor made = lathe::testing::make_tensor(t, DType::f32, rng);
@@ -69,7 +69,7 @@ TEST(KernelsSim, EverySample) {
     bool tensors = false;
     for (const auto& a : s.args) tensors = tensors || !a.tensors.empty();
     if (!tensors) continue;  // made on the host unless told otherwise
-    EXPECT_EQ(results(s, kSim), results(s, Device{})) << s.op << ", line " << s.line;
+    EXPECT_EQ(results(s, kSim), results(s, Device{})) << s.where;
     ++compared;
   }
   EXPECT_GT(compared, 120);

@@ -6,7 +6,10 @@
 #include <absl/strings/strip.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 
 #include "core/error.h"
 
@@ -51,9 +54,8 @@ bool parse_tensor(std::string_view text, SampleTensor& out) {
   return true;
 }
 
-Sample parse_line(std::string_view line, int number) {
+Sample parse_line(std::string_view line) {
   Sample s;
-  s.line = number;
   if (line[0] == '!') {
     s.smooth = false;
     line.remove_prefix(1);
@@ -86,15 +88,30 @@ Sample parse_line(std::string_view line, int number) {
   return s;
 }
 
+void read_file(const std::string& path, std::vector<Sample>& out) {
+  std::ifstream in(absl::StrCat(LATHE_SOURCE_DIR "/", path));
+  std::map<std::string, int> lines_of;
+  std::string line;
+  for (int n = 1; std::getline(in, line); ++n) {
+    if (line.empty() || line[0] == '#') continue;
+    Sample& s = out.emplace_back(parse_line(line));
+    s.name = absl::StrCat(s.op, "_", ++lines_of[s.op]);
+    s.where = absl::StrCat(path, ":", n);
+  }
+}
+
 }  // namespace
 
 const std::vector<Sample>& samples() {
   static const std::vector<Sample> all = [] {
+    const std::string folder = "tests/samples";
+    std::set<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(LATHE_SOURCE_DIR "/" + folder))
+      if (entry.path().extension() == ".txt") files.insert(entry.path().filename().string());
     std::vector<Sample> out;
-    std::ifstream in(LATHE_SOURCE_DIR "/tests/samples.txt");
-    std::string line;
-    for (int n = 1; std::getline(in, line); ++n)
-      if (!line.empty() && line[0] != '#') out.push_back(parse_line(line, n));
+    for (const std::string& file : files) read_file(absl::StrCat(folder, "/", file), out);
+    if (out.empty())
+      throw ValueError({.op = "samples", .problem = "there are none", .got = folder});
     return out;
   }();
   return all;

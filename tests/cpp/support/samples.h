@@ -1,4 +1,4 @@
-// tests/samples.txt for C++ tests: what every op is tried on.
+// tests/samples/*.txt for C++ tests: what every op is tried on.
 #pragma once
 
 #include <random>
@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "core/fn.h"
+#include "core/stable_hash.h"
 
 namespace lathe::testing {
 
 struct SampleTensor {
-  char kind;  // f p g u a c i b n s, as the file explains
+  char kind;  // f p g u a c i b n s, as tests/samples/README.md explains
   Shape shape;
   int64_t below = 0;
 };
@@ -24,9 +25,13 @@ struct Sample {
   std::string op;
   std::vector<SampleArg> args;
   bool smooth = true;
-  int line = 0;
+  std::string name;   // "add_2": the second line of this op
+  std::string where;  // "tests/samples/math.txt:12"
+  /// The same in every build, and whatever other samples there are.
+  uint64_t seed() const { return StableHash().add(name).value(); }
 };
 
+/// Family by family, each in the order of its file. Throws ValueError where the folder holds none.
 const std::vector<Sample>& samples();
 
 /// A concrete tensor for one sample argument. `real` is the dtype of 'f'-like kinds.
