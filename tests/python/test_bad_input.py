@@ -244,6 +244,7 @@ def interrupted(code, *arguments):
         process.kill()
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("run", ["step", "lt.trace(step)"])
 def test_ctrl_c_during_training(tmp_path, run):
     path = tmp_path / "model.safetensors"
@@ -252,6 +253,7 @@ def test_ctrl_c_during_training(tmp_path, run):
     assert lt.load(path)["0.weight"].shape == (256, 64)
 
 
+@pytest.mark.serial
 def test_ctrl_c_inside_a_long_op():
     said, seconds, code = interrupted(LONG)
     assert (said, code) == ("went on True", 0) and seconds < 20

@@ -109,6 +109,7 @@ def test_leaving_with_live_objects():
     )
 
 
+@pytest.mark.serial
 def test_ctrl_c_stops_backward_and_loses_nothing():
     out = in_fresh_python(
         "import lathe as lt, signal, threading, os, time\n"

@@ -2,10 +2,17 @@
 
 ./dev python tests/python/seeds/rows.py writes the page anew: rows from the tests of this folder, by
 their decorator, and rows that other tests show, from elsewhere.txt.
+
+--verify RESULTS holds the page to a run: RESULTS is what tests/run.py wrote of it, and every test
+that a row of the page names must have run and passed there. What only `./dev test --full` runs is
+asked of a full run. Ends with "N passed, N failed", a row each.
 """
 
+import argparse
 import importlib
+import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,7 +24,8 @@ The five seed documents list what such a system should show, by row (EA-01 and s
 names the rows that work today and the test that shows each. "Partly" says what of the row is
 missing. A row that is not here is not there yet, or has no test of its own. Python tests are in
 `tests/python`, C++ tests (with a dot in the name) in `tests/cpp`. The page is written by
-`tests/python/seeds/rows.py` from the tests; a test checks that it is up to date.
+`tests/python/seeds/rows.py` from the tests; a test checks that it is up to date, and a whole run of
+`./dev test` fails where a test that a row names did not run and pass.
 """
 GROUPS = {
     "EA": "Eager execution and the tape",
@@ -110,7 +118,85 @@ def missing_tests():
     return out
 
 
-if __name__ == "__main__":
+# ── the page against a run ──────────────────────────────────────────────────────────────────────
+
+
+def rows_of(page):
+    """{row: names of its tests} of a written page."""
+    found = {}
+    for line in page.splitlines():
+        cells = line.split(" | ")
+        if re.match(r"\| [A-Z]{2}-\d\d \|", line + " |"):
+            found[cells[0].strip("| ")] = re.findall(r"`([^`]+)`", cells[-1])
+    return found
+
+
+def check_passes(name):
+    """Whether this check of ./dev check passes now."""
+    command = [sys.executable, HERE.parents[1] / "checks/run.py", name]
+    return subprocess.run(command, capture_output=True).returncode == 0
+
+
+def statuses(name, results):
+    """What came of the tests of this name in a run, of each parameter and in each file."""
+    if name.startswith("./dev check "):
+        return ["passed" if check_passes(name.split()[-1]) else "failed"]
+    if name.startswith("tests/"):
+        return [results[name]] if name in results else []
+    file, _, function = name.rpartition("::")
+    if function.startswith("test_"):
+        pattern = rf"(.*/)?{re.escape(file) or r'[^:]*'}::(\w+::)?{function}(\[.*\])?"
+    else:
+        pattern = rf"(.*/)?{re.escape(name)}(/.*)?"
+    return [status for test, status in results.items() if re.fullmatch(pattern, test, re.S)]
+
+
+def only_full(name):
+    """Whether only `./dev test --full` runs this: a script, or a test that is marked slow."""
+    if name.startswith("tests/") or "Slow" in name:
+        return True
+    function = name.rpartition("::")[2]
+    if not function.startswith("test_"):
+        return False
+    text = "\n".join(p.read_text() for p in HERE.parents[1].rglob("test_*.py"))
+    return re.search(rf"@pytest\.mark\.slow\n(@.*\n)*def {function}\b", text) is not None
+
+
+def not_shown(page, run):
+    """{row: why} of the rows of this page that this run does not show."""
+    out = {}
+    for row, names in rows_of(page).items():
+        whys = [] if names else ["it names no test"]
+        for name in names:
+            found = statuses(name, run["tests"])
+            if not found and not (only_full(name) and not run["full"]):
+                whys.append(f"{name} did not run")
+            whys += [f"{name}: {status}" for status in sorted(set(found) - {"passed"})]
+        if whys:
+            out[row] = "; ".join(whys)
+    return out
+
+
+def verify(results):
+    page = PAGE.read_text()
+    bad = not_shown(page, json.loads(Path(results).read_text()))
+    for row, why in bad.items():
+        print(f"FAILED docs/seeds.md: {row} is not shown by this run: {why}")
+    rows = len(rows_of(page))
+    print(f"{rows - len(bad)} passed, {len(bad) or int(rows == 0)} failed")
+    return 1 if bad or rows == 0 else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--verify", metavar="RESULTS", help="hold the page to this run")
+    args = parser.parse_args()
+    if args.verify:
+        sys.exit(verify(args.verify))
     sys.modules["rows"] = sys.modules["__main__"]
     sys.path[:0] = [str(HERE), str(HERE.parent)]
     PAGE.write_text(page())
+
+
+if __name__ == "__main__":
+    main()

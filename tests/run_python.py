@@ -1,0 +1,69 @@
+"""The Python tests, for tests/run.py: files side by side, then one by one what is marked serial."""
+
+import os
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+
+from outcomes import LOGS, ROOT, Outcome
+
+NOTHING_MATCHED = 5  # pytest's exit status
+
+
+def command(args, marks, report):
+    words = [sys.executable, "-m", "pytest", "-q", "--no-header", f"--junitxml={report}"]
+    # The file of a test, which names it, is in no other part of the report.
+    words += ["-o", "junit_family=xunit1", "-m", marks if args.full else f"{marks} and not slow"]
+    folders = [f for f in args.folders if f.split("/")[0] == "python"]
+    if folders:
+        words += [str(ROOT / "tests" / f) for f in folders]
+    elif args.filter:
+        words += ["-k", args.filter]
+    return words + args.pytest
+
+
+def read_report(report):
+    """The outcomes of a JUnit report."""
+    outcomes = []
+    for case in ElementTree.parse(report).getroot().iter("testcase"):
+        name = f"{case.get('file')}::{case.get('name')}"
+        parts = {part.tag: part for part in case}
+        status, text = "passed", ""
+        for tag in ("failure", "error"):
+            if tag in parts:
+                status, text = "failed", parts[tag].get("message") or ""
+        if "skipped" in parts and status == "passed":
+            status, text = "skipped", parts["skipped"].get("message") or ""
+        outcomes.append(Outcome(name, status, " ".join(text.split())))
+    return outcomes
+
+
+def run_phase(args, marks, *extra):
+    report = LOGS / f"python-{marks.split()[0]}.xml"
+    report.unlink(missing_ok=True)
+    env = dict(os.environ)
+    if env.get("LATHE_PRELOAD"):  # a sanitizer's library, which has to come before Python itself
+        env["LD_PRELOAD"] = env["LATHE_PRELOAD"]
+        env.setdefault("ASAN_OPTIONS", "detect_leaks=0")
+    words = [*command(args, marks, report), *extra]
+    code = subprocess.run(words, cwd=ROOT, stdin=subprocess.DEVNULL, env=env).returncode
+    outcomes = read_report(report) if report.exists() else []
+    if code not in (0, NOTHING_MATCHED) and not any(o.status == "failed" for o in outcomes):
+        outcomes.append(Outcome("pytest", "failed", f"pytest ended with {code}"))
+        print(f"pytest ended with {code}")
+    return outcomes
+
+
+def run(args):
+    """(outcomes, passed, failed)"""
+    if args.folders and not any(f.startswith("python") for f in args.folders):
+        return [], 0, 0
+    began = time.time()
+    outcomes = run_phase(args, "not serial", "-n", str(args.shards), "--dist", "loadfile")
+    outcomes += run_phase(args, "serial")
+    passed = sum(o.status == "passed" for o in outcomes)
+    failed = sum(o.status == "failed" for o in outcomes)
+    seconds = time.time() - began
+    print(f"-- Python tests: {passed} passed, {failed} failed, {seconds:.1f} s", flush=True)
+    return outcomes, passed, failed
