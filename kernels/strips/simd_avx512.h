@@ -1,268 +1,174 @@
-// F32 and F64 of core/math.h as 512-bit vectors. Included only by the *_avx512.cpp files.
-//
-// Everything is in an unnamed namespace and always_inline: no symbol made with these instructions
-// may be one that the linker could pick for code that must run elsewhere.
+// F32 and F64 of core/math.h as 512-bit vectors: the instructions (simd_x86.h has the rest).
+// Included only by the *_avx512.cpp files.
 #pragma once
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // g++ 12's own header
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#include <immintrin.h>
-
-#include <cstddef>
-#include <cstdint>
-
-#define LATHE_SIMD [[gnu::always_inline]] inline
+#include "kernels/strips/simd_x86.h"
 
 namespace lathe {
 namespace {
 
-struct F32 {
-  using Scalar = float;
+template <>
+struct Instructions<float> {
   using Word = uint32_t;
+  using Values = __m512;
+  using Ints = __m512i;
+  using Mask = __mmask16;
+  static constexpr size_t lanes = 16;
 
-  struct Mask {
-    __mmask16 m;
-    LATHE_SIMD friend Mask operator&(Mask a, Mask b) { return {static_cast<__mmask16>(a.m & b.m)}; }
-    LATHE_SIMD friend Mask operator|(Mask a, Mask b) { return {static_cast<__mmask16>(a.m | b.m)}; }
-    LATHE_SIMD friend Mask operator^(Mask a, Mask b) { return {static_cast<__mmask16>(a.m ^ b.m)}; }
-    LATHE_SIMD friend Mask operator~(Mask a) { return {static_cast<__mmask16>(~a.m)}; }
-  };
-  struct Bits {
-    __m512i v;
-    Bits() = default;
-    LATHE_SIMD explicit Bits(Word w) : v(_mm512_set1_epi32(static_cast<int>(w))) {}
-    LATHE_SIMD explicit Bits(__m512i x) : v(x) {}
-    LATHE_SIMD friend Bits operator+(Bits a, Bits b) { return Bits(_mm512_add_epi32(a.v, b.v)); }
-    LATHE_SIMD friend Bits operator-(Bits a, Bits b) { return Bits(_mm512_sub_epi32(a.v, b.v)); }
-    LATHE_SIMD friend Bits operator&(Bits a, Bits b) { return Bits(_mm512_and_si512(a.v, b.v)); }
-    LATHE_SIMD friend Bits operator|(Bits a, Bits b) { return Bits(_mm512_or_si512(a.v, b.v)); }
-    LATHE_SIMD friend Bits operator^(Bits a, Bits b) { return Bits(_mm512_xor_si512(a.v, b.v)); }
-  };
+  LATHE_SIMD static Values all(float x) { return _mm512_set1_ps(x); }
+  LATHE_SIMD static Ints all(Word w) { return _mm512_set1_epi32(static_cast<int>(w)); }
+  LATHE_SIMD static Mask mask_and(Mask a, Mask b) { return static_cast<Mask>(a & b); }
+  LATHE_SIMD static Mask mask_or(Mask a, Mask b) { return static_cast<Mask>(a | b); }
+  LATHE_SIMD static Mask mask_xor(Mask a, Mask b) { return static_cast<Mask>(a ^ b); }
+  LATHE_SIMD static Mask mask_not(Mask a) { return static_cast<Mask>(~a); }
+  LATHE_SIMD static bool any(Mask m) { return m != 0; }
+  LATHE_SIMD static Ints add(Ints a, Ints b) { return _mm512_add_epi32(a, b); }
+  LATHE_SIMD static Ints sub(Ints a, Ints b) { return _mm512_sub_epi32(a, b); }
+  LATHE_SIMD static Ints shl(Ints a, int n) {
+    return _mm512_slli_epi32(a, static_cast<unsigned>(n));
+  }
+  LATHE_SIMD static Ints shr(Ints a, int n) {
+    return _mm512_srli_epi32(a, static_cast<unsigned>(n));
+  }
+  LATHE_SIMD static Values flip(Values a, Values sign) { return _mm512_xor_ps(a, sign); }
+  LATHE_SIMD static Values clear(Values a, Values sign) { return _mm512_andnot_ps(sign, a); }
+  LATHE_SIMD static Values fma(Values a, Values b, Values c) { return _mm512_fmadd_ps(a, b, c); }
+  LATHE_SIMD static Values sqrt(Values a) { return _mm512_sqrt_ps(a); }
+  LATHE_SIMD static Values min(Values a, Values b) { return _mm512_min_ps(a, b); }
+  LATHE_SIMD static Values max(Values a, Values b) { return _mm512_max_ps(a, b); }
+  template <int How>
+  LATHE_SIMD static Values round(Values a) {
+    return _mm512_roundscale_ps(a, How);
+  }
+  template <int Relation>
+  LATHE_SIMD static Mask compare(Values a, Values b) {
+    return _mm512_cmp_ps_mask(a, b, Relation);
+  }
+  LATHE_SIMD static Mask less(Ints a, Ints b) { return _mm512_cmplt_epi32_mask(a, b); }
+  LATHE_SIMD static Mask equal(Ints a, Ints b) { return _mm512_cmpeq_epi32_mask(a, b); }
+  LATHE_SIMD static Values choose(Mask m, Values yes, Values no) {
+    return _mm512_mask_blend_ps(m, no, yes);
+  }
+  LATHE_SIMD static Ints choose(Mask m, Ints yes, Ints no) {
+    return _mm512_mask_blend_epi32(m, no, yes);
+  }
+  LATHE_SIMD static Ints bits(Values a) { return _mm512_castps_si512(a); }
+  LATHE_SIMD static Values values(Ints a) { return _mm512_castsi512_ps(a); }
+  LATHE_SIMD static Ints to_int(Values n) { return _mm512_cvtps_epi32(n); }
+  LATHE_SIMD static Values from_int(Ints n) { return _mm512_cvtepi32_ps(n); }
 
-  __m512 v;
-  F32() = default;
-  LATHE_SIMD explicit F32(float x) : v(_mm512_set1_ps(x)) {}
-  LATHE_SIMD explicit F32(__m512 x) : v(x) {}
-
-  LATHE_SIMD friend F32 operator+(F32 a, F32 b) { return F32(_mm512_add_ps(a.v, b.v)); }
-  LATHE_SIMD friend F32 operator-(F32 a, F32 b) { return F32(_mm512_sub_ps(a.v, b.v)); }
-  LATHE_SIMD friend F32 operator*(F32 a, F32 b) { return F32(_mm512_mul_ps(a.v, b.v)); }
-  LATHE_SIMD friend F32 operator/(F32 a, F32 b) { return F32(_mm512_div_ps(a.v, b.v)); }
-  LATHE_SIMD friend F32 operator-(F32 a) { return F32(_mm512_xor_ps(a.v, _mm512_set1_ps(-0.f))); }
-
-  LATHE_SIMD static F32 fma(F32 a, F32 b, F32 c) { return F32(_mm512_fmadd_ps(a.v, b.v, c.v)); }
-  LATHE_SIMD static F32 sqrt(F32 a) { return F32(_mm512_sqrt_ps(a.v)); }
-  LATHE_SIMD static F32 abs(F32 a) { return F32(_mm512_andnot_ps(_mm512_set1_ps(-0.f), a.v)); }
-  LATHE_SIMD static F32 rint(F32 a) { return F32(_mm512_roundscale_ps(a.v, 0x08)); }
-  LATHE_SIMD static F32 floor(F32 a) { return F32(_mm512_roundscale_ps(a.v, 0x09)); }
-  LATHE_SIMD static F32 ceil(F32 a) { return F32(_mm512_roundscale_ps(a.v, 0x0a)); }
-  LATHE_SIMD static F32 trunc(F32 a) { return F32(_mm512_roundscale_ps(a.v, 0x0b)); }
-  LATHE_SIMD static F32 pmin(F32 a, F32 b) { return F32(_mm512_min_ps(a.v, b.v)); }
-  LATHE_SIMD static F32 pmax(F32 a, F32 b) { return F32(_mm512_max_ps(a.v, b.v)); }
-
-  LATHE_SIMD static Mask lt(F32 a, F32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }
-  LATHE_SIMD static Mask le(F32 a, F32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LE_OQ)}; }
-  LATHE_SIMD static Mask eq(F32 a, F32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_EQ_OQ)}; }
-  LATHE_SIMD static Mask ne(F32 a, F32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_NEQ_UQ)}; }
-  LATHE_SIMD static Mask unordered(F32 a, F32 b) {
-    return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_UNORD_Q)};
+  LATHE_SIMD static Values load(const float* p) { return _mm512_loadu_ps(p); }
+  LATHE_SIMD static void store(float* p, Values x) { _mm512_storeu_ps(p, x); }
+  LATHE_SIMD static void stream(float* p, Values x) { _mm512_stream_ps(p, x); }
+  LATHE_SIMD static Mask first_lanes(size_t n) { return static_cast<Mask>((1u << n) - 1); }
+  LATHE_SIMD static Values load_some(const float* p, size_t n) {
+    return _mm512_maskz_loadu_ps(first_lanes(n), p);
   }
-  LATHE_SIMD static bool any(Mask m) { return m.m != 0; }
-  LATHE_SIMD static Mask bits_lt(Bits a, Bits b) { return {_mm512_cmplt_epi32_mask(a.v, b.v)}; }
-  LATHE_SIMD static Mask bits_eq(Bits a, Bits b) { return {_mm512_cmpeq_epi32_mask(a.v, b.v)}; }
-  LATHE_SIMD static F32 select(Mask m, F32 yes, F32 no) {
-    return F32(_mm512_mask_blend_ps(m.m, no.v, yes.v));
+  LATHE_SIMD static void store_some(float* p, Values x, size_t n) {
+    _mm512_mask_storeu_ps(p, first_lanes(n), x);
   }
-  LATHE_SIMD static Bits select(Mask m, Bits yes, Bits no) {
-    return Bits(_mm512_mask_blend_epi32(m.m, no.v, yes.v));
+  LATHE_SIMD static Mask load_mask(const uint8_t* p) {
+    __m128i b = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    return _mm_test_epi8_mask(b, b);
   }
-
-  LATHE_SIMD static Bits shl(Bits a, int n) {
-    return Bits(_mm512_slli_epi32(a.v, static_cast<unsigned>(n)));
+  LATHE_SIMD static void store_mask(uint8_t* p, Mask m) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm_maskz_set1_epi8(m, 1));
   }
-  LATHE_SIMD static Bits shr(Bits a, int n) {
-    return Bits(_mm512_srli_epi32(a.v, static_cast<unsigned>(n)));
+  template <size_t K>
+  LATHE_SIMD static Values lanes_down(Values x) {
+    return values(_mm512_alignr_epi32(bits(x), bits(x), K));
   }
-  LATHE_SIMD static Bits bits(F32 a) { return Bits(_mm512_castps_si512(a.v)); }
-  LATHE_SIMD static F32 frombits(Bits a) { return F32(_mm512_castsi512_ps(a.v)); }
-  LATHE_SIMD static F32 round_magic(F32 x, F32 c) {
-    F32 m(12582912.f);
-    return fma(x, c, m) - m;
-  }
-  LATHE_SIMD static F32 addexp(F32 x, F32 n) {
-    return frombits(bits(x) + shl(bits(n + F32(12582912.f)), 23));
-  }
-  LATHE_SIMD static Bits to_int(F32 n) { return Bits(_mm512_cvtps_epi32(n.v)); }
-  LATHE_SIMD static F32 from_int(Bits n) { return F32(_mm512_cvtepi32_ps(n.v)); }
-  template <class Slow>
-  LATHE_SIMD static F32 rare(Mask m, F32 fast, Slow slow) {
-    if (any(m)) [[unlikely]]
-      return select(m, slow(), fast);
-    return fast;
-  }
+  LATHE_SIMD static float first(Values x) { return _mm512_cvtss_f32(x); }
 };
 
-struct F64 {
-  using Scalar = double;
+template <>
+struct Instructions<double> {
   using Word = uint64_t;
+  using Values = __m512d;
+  using Ints = __m512i;
+  using Mask = __mmask8;
+  static constexpr size_t lanes = 8;
 
-  struct Mask {
-    __mmask8 m;
-    LATHE_SIMD friend Mask operator&(Mask a, Mask b) { return {static_cast<__mmask8>(a.m & b.m)}; }
-    LATHE_SIMD friend Mask operator|(Mask a, Mask b) { return {static_cast<__mmask8>(a.m | b.m)}; }
-    LATHE_SIMD friend Mask operator^(Mask a, Mask b) { return {static_cast<__mmask8>(a.m ^ b.m)}; }
-    LATHE_SIMD friend Mask operator~(Mask a) { return {static_cast<__mmask8>(~a.m)}; }
-  };
-  struct Bits {
-    __m512i v;
-    Bits() = default;
-    LATHE_SIMD explicit Bits(Word w) : v(_mm512_set1_epi64(static_cast<long long>(w))) {}
-    LATHE_SIMD explicit Bits(__m512i x) : v(x) {}
-    LATHE_SIMD friend Bits operator+(Bits a, Bits b) { return Bits(_mm512_add_epi64(a.v, b.v)); }
-    LATHE_SIMD friend Bits operator-(Bits a, Bits b) { return Bits(_mm512_sub_epi64(a.v, b.v)); }
-    LATHE_SIMD friend Bits operator&(Bits a, Bits b) { return Bits(_mm512_and_si512(a.v, b.v)); }
-    LATHE_SIMD friend Bits operator|(Bits a, Bits b) { return Bits(_mm512_or_si512(a.v, b.v)); }
-    LATHE_SIMD friend Bits operator^(Bits a, Bits b) { return Bits(_mm512_xor_si512(a.v, b.v)); }
-  };
+  LATHE_SIMD static Values all(double x) { return _mm512_set1_pd(x); }
+  LATHE_SIMD static Ints all(Word w) { return _mm512_set1_epi64(static_cast<long long>(w)); }
+  LATHE_SIMD static Mask mask_and(Mask a, Mask b) { return static_cast<Mask>(a & b); }
+  LATHE_SIMD static Mask mask_or(Mask a, Mask b) { return static_cast<Mask>(a | b); }
+  LATHE_SIMD static Mask mask_xor(Mask a, Mask b) { return static_cast<Mask>(a ^ b); }
+  LATHE_SIMD static Mask mask_not(Mask a) { return static_cast<Mask>(~a); }
+  LATHE_SIMD static bool any(Mask m) { return m != 0; }
+  LATHE_SIMD static Ints add(Ints a, Ints b) { return _mm512_add_epi64(a, b); }
+  LATHE_SIMD static Ints sub(Ints a, Ints b) { return _mm512_sub_epi64(a, b); }
+  LATHE_SIMD static Ints shl(Ints a, int n) {
+    return _mm512_slli_epi64(a, static_cast<unsigned>(n));
+  }
+  LATHE_SIMD static Ints shr(Ints a, int n) {
+    return _mm512_srli_epi64(a, static_cast<unsigned>(n));
+  }
+  LATHE_SIMD static Values flip(Values a, Values sign) { return _mm512_xor_pd(a, sign); }
+  LATHE_SIMD static Values clear(Values a, Values sign) { return _mm512_andnot_pd(sign, a); }
+  LATHE_SIMD static Values fma(Values a, Values b, Values c) { return _mm512_fmadd_pd(a, b, c); }
+  LATHE_SIMD static Values sqrt(Values a) { return _mm512_sqrt_pd(a); }
+  LATHE_SIMD static Values min(Values a, Values b) { return _mm512_min_pd(a, b); }
+  LATHE_SIMD static Values max(Values a, Values b) { return _mm512_max_pd(a, b); }
+  template <int How>
+  LATHE_SIMD static Values round(Values a) {
+    return _mm512_roundscale_pd(a, How);
+  }
+  template <int Relation>
+  LATHE_SIMD static Mask compare(Values a, Values b) {
+    return _mm512_cmp_pd_mask(a, b, Relation);
+  }
+  LATHE_SIMD static Mask less(Ints a, Ints b) { return _mm512_cmplt_epi64_mask(a, b); }
+  LATHE_SIMD static Mask equal(Ints a, Ints b) { return _mm512_cmpeq_epi64_mask(a, b); }
+  LATHE_SIMD static Values choose(Mask m, Values yes, Values no) {
+    return _mm512_mask_blend_pd(m, no, yes);
+  }
+  LATHE_SIMD static Ints choose(Mask m, Ints yes, Ints no) {
+    return _mm512_mask_blend_epi64(m, no, yes);
+  }
+  LATHE_SIMD static Ints bits(Values a) { return _mm512_castpd_si512(a); }
+  LATHE_SIMD static Values values(Ints a) { return _mm512_castsi512_pd(a); }
+  LATHE_SIMD static Ints to_int(Values n) { return _mm512_cvtpd_epi64(n); }
+  LATHE_SIMD static Values from_int(Ints n) { return _mm512_cvtepi64_pd(n); }
 
-  __m512d v;
-  F64() = default;
-  LATHE_SIMD explicit F64(double x) : v(_mm512_set1_pd(x)) {}
-  LATHE_SIMD explicit F64(__m512d x) : v(x) {}
-
-  LATHE_SIMD friend F64 operator+(F64 a, F64 b) { return F64(_mm512_add_pd(a.v, b.v)); }
-  LATHE_SIMD friend F64 operator-(F64 a, F64 b) { return F64(_mm512_sub_pd(a.v, b.v)); }
-  LATHE_SIMD friend F64 operator*(F64 a, F64 b) { return F64(_mm512_mul_pd(a.v, b.v)); }
-  LATHE_SIMD friend F64 operator/(F64 a, F64 b) { return F64(_mm512_div_pd(a.v, b.v)); }
-  LATHE_SIMD friend F64 operator-(F64 a) { return F64(_mm512_xor_pd(a.v, _mm512_set1_pd(-0.))); }
-
-  LATHE_SIMD static F64 fma(F64 a, F64 b, F64 c) { return F64(_mm512_fmadd_pd(a.v, b.v, c.v)); }
-  LATHE_SIMD static F64 sqrt(F64 a) { return F64(_mm512_sqrt_pd(a.v)); }
-  LATHE_SIMD static F64 abs(F64 a) { return F64(_mm512_andnot_pd(_mm512_set1_pd(-0.), a.v)); }
-  LATHE_SIMD static F64 rint(F64 a) { return F64(_mm512_roundscale_pd(a.v, 0x08)); }
-  LATHE_SIMD static F64 floor(F64 a) { return F64(_mm512_roundscale_pd(a.v, 0x09)); }
-  LATHE_SIMD static F64 ceil(F64 a) { return F64(_mm512_roundscale_pd(a.v, 0x0a)); }
-  LATHE_SIMD static F64 trunc(F64 a) { return F64(_mm512_roundscale_pd(a.v, 0x0b)); }
-  LATHE_SIMD static F64 pmin(F64 a, F64 b) { return F64(_mm512_min_pd(a.v, b.v)); }
-  LATHE_SIMD static F64 pmax(F64 a, F64 b) { return F64(_mm512_max_pd(a.v, b.v)); }
-
-  LATHE_SIMD static Mask lt(F64 a, F64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_LT_OQ)}; }
-  LATHE_SIMD static Mask le(F64 a, F64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_LE_OQ)}; }
-  LATHE_SIMD static Mask eq(F64 a, F64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_EQ_OQ)}; }
-  LATHE_SIMD static Mask ne(F64 a, F64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_NEQ_UQ)}; }
-  LATHE_SIMD static Mask unordered(F64 a, F64 b) {
-    return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_UNORD_Q)};
+  LATHE_SIMD static Values load(const double* p) { return _mm512_loadu_pd(p); }
+  LATHE_SIMD static void store(double* p, Values x) { _mm512_storeu_pd(p, x); }
+  LATHE_SIMD static void stream(double* p, Values x) { _mm512_stream_pd(p, x); }
+  LATHE_SIMD static Mask first_lanes(size_t n) { return static_cast<Mask>((1u << n) - 1); }
+  LATHE_SIMD static Values load_some(const double* p, size_t n) {
+    return _mm512_maskz_loadu_pd(first_lanes(n), p);
   }
-  LATHE_SIMD static bool any(Mask m) { return m.m != 0; }
-  LATHE_SIMD static Mask bits_lt(Bits a, Bits b) { return {_mm512_cmplt_epi64_mask(a.v, b.v)}; }
-  LATHE_SIMD static Mask bits_eq(Bits a, Bits b) { return {_mm512_cmpeq_epi64_mask(a.v, b.v)}; }
-  LATHE_SIMD static F64 select(Mask m, F64 yes, F64 no) {
-    return F64(_mm512_mask_blend_pd(m.m, no.v, yes.v));
+  LATHE_SIMD static void store_some(double* p, Values x, size_t n) {
+    _mm512_mask_storeu_pd(p, first_lanes(n), x);
   }
-  LATHE_SIMD static Bits select(Mask m, Bits yes, Bits no) {
-    return Bits(_mm512_mask_blend_epi64(m.m, no.v, yes.v));
+  LATHE_SIMD static Mask load_mask(const uint8_t* p) {
+    __m128i b = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+    return static_cast<Mask>(_mm_test_epi8_mask(b, b));
   }
-
-  LATHE_SIMD static Bits shl(Bits a, int n) {
-    return Bits(_mm512_slli_epi64(a.v, static_cast<unsigned>(n)));
+  LATHE_SIMD static void store_mask(uint8_t* p, Mask m) {
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_maskz_set1_epi8(m, 1));
   }
-  LATHE_SIMD static Bits shr(Bits a, int n) {
-    return Bits(_mm512_srli_epi64(a.v, static_cast<unsigned>(n)));
+  template <size_t K>
+  LATHE_SIMD static Values lanes_down(Values x) {
+    return values(_mm512_alignr_epi64(bits(x), bits(x), K));
   }
-  LATHE_SIMD static Bits bits(F64 a) { return Bits(_mm512_castpd_si512(a.v)); }
-  LATHE_SIMD static F64 frombits(Bits a) { return F64(_mm512_castsi512_pd(a.v)); }
-  LATHE_SIMD static F64 round_magic(F64 x, F64 c) {
-    F64 m(6755399441055744.);
-    return fma(x, c, m) - m;
-  }
-  LATHE_SIMD static F64 addexp(F64 x, F64 n) {
-    return frombits(bits(x) + shl(bits(n + F64(6755399441055744.)), 52));
-  }
-  LATHE_SIMD static Bits to_int(F64 n) { return Bits(_mm512_cvtpd_epi64(n.v)); }
-  LATHE_SIMD static F64 from_int(Bits n) { return F64(_mm512_cvtepi64_pd(n.v)); }
-  template <class Slow>
-  LATHE_SIMD static F64 rare(Mask m, F64 fast, Slow slow) {
-    if (any(m)) [[unlikely]]
-      return select(m, slow(), fast);
-    return fast;
-  }
+  LATHE_SIMD static double first(Values x) { return _mm512_cvtsd_f64(x); }
 };
 
-template <class S>
-inline constexpr size_t width = 64 / sizeof(typename S::Scalar);
+template <>
+struct Instructions<uint32_t> {
+  using Ints = __m512i;
+  static constexpr size_t lanes = 16;
 
-LATHE_SIMD F32 load(const float* p) { return F32(_mm512_loadu_ps(p)); }
-LATHE_SIMD F64 load(const double* p) { return F64(_mm512_loadu_pd(p)); }
-LATHE_SIMD void store(float* p, F32 x) { _mm512_storeu_ps(p, x.v); }
-/// Past the caches; p on a boundary of the vector's size.
-LATHE_SIMD void stream(float* p, F32 x) { _mm512_stream_ps(p, x.v); }
-LATHE_SIMD void stream(double* p, F64 x) { _mm512_stream_pd(p, x.v); }
-LATHE_SIMD void end_of_stream() { _mm_sfence(); }
-LATHE_SIMD void store(double* p, F64 x) { _mm512_storeu_pd(p, x.v); }
-
-/// The first n lanes, n < width; the others read as 0 and are not written.
-LATHE_SIMD F32 load_some(const float* p, size_t n) {
-  return F32(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p));
-}
-LATHE_SIMD F64 load_some(const double* p, size_t n) {
-  return F64(_mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << n) - 1), p));
-}
-LATHE_SIMD void store_some(float* p, F32 x, size_t n) {
-  _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), x.v);
-}
-LATHE_SIMD void store_some(double* p, F64 x, size_t n) {
-  _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1u << n) - 1), x.v);
-}
-
-/// Masks as bool bytes.
-LATHE_SIMD void load_mask(const uint8_t* p, F32::Mask& m) {
-  __m128i b = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-  m = {_mm_test_epi8_mask(b, b)};
-}
-LATHE_SIMD void load_mask(const uint8_t* p, F64::Mask& m) {
-  __m128i b = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
-  m = {static_cast<__mmask8>(_mm_test_epi8_mask(b, b))};
-}
-LATHE_SIMD void store_mask(uint8_t* p, F32::Mask m) {
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm_maskz_set1_epi8(m.m, 1));
-}
-LATHE_SIMD void store_mask(uint8_t* p, F64::Mask m) {
-  _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_maskz_set1_epi8(m.m, 1));
-}
-
-/// Lane l takes lane l + K; what the last K lanes take does not count.
-template <size_t K>
-LATHE_SIMD F32 lanes_down(F32 x) {
-  __m512i w = _mm512_castps_si512(x.v);
-  return F32(_mm512_castsi512_ps(_mm512_alignr_epi32(w, w, K)));
-}
-template <size_t K>
-LATHE_SIMD F64 lanes_down(F64 x) {
-  __m512i w = _mm512_castpd_si512(x.v);
-  return F64(_mm512_castsi512_pd(_mm512_alignr_epi64(w, w, K)));
-}
-LATHE_SIMD float first(F32 x) { return _mm512_cvtss_f32(x.v); }
-LATHE_SIMD double first(F64 x) { return _mm512_cvtsd_f64(x.v); }
-
-/// 32-bit words for philox (core/philox.h): mulhi is the upper half of the product.
-struct Words {
-  static constexpr size_t width = 16;
-  __m512i v;
-  Words() = default;
-  LATHE_SIMD explicit Words(uint32_t w) : v(_mm512_set1_epi32(static_cast<int>(w))) {}
-  LATHE_SIMD explicit Words(__m512i x) : v(x) {}
-  LATHE_SIMD static Words load(const uint32_t* p) { return Words(_mm512_loadu_si512(p)); }
-  LATHE_SIMD void store(uint32_t* p) const { _mm512_storeu_si512(p, v); }
-  LATHE_SIMD friend Words operator+(Words a, Words b) { return Words(_mm512_add_epi32(a.v, b.v)); }
-  LATHE_SIMD friend Words operator*(Words a, Words b) {
-    return Words(_mm512_mullo_epi32(a.v, b.v));
-  }
-  LATHE_SIMD friend Words operator^(Words a, Words b) { return Words(_mm512_xor_si512(a.v, b.v)); }
-  LATHE_SIMD friend Words mulhi(Words a, Words b) {
-    __m512i even = _mm512_mul_epu32(a.v, b.v);
-    __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(a.v, 32), _mm512_srli_epi64(b.v, 32));
-    return Words(_mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd));
+  LATHE_SIMD static Ints all(uint32_t w) { return Instructions<float>::all(w); }
+  LATHE_SIMD static Ints load(const uint32_t* p) { return _mm512_loadu_si512(p); }
+  LATHE_SIMD static void store(uint32_t* p, Ints x) { _mm512_storeu_si512(p, x); }
+  LATHE_SIMD static Ints add(Ints a, Ints b) { return _mm512_add_epi32(a, b); }
+  LATHE_SIMD static Ints mul(Ints a, Ints b) { return _mm512_mullo_epi32(a, b); }
+  LATHE_SIMD static Ints mulhi(Ints a, Ints b) {
+    __m512i even = _mm512_mul_epu32(a, b);
+    __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(a, 32), _mm512_srli_epi64(b, 32));
+    return _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);
   }
 };
 
