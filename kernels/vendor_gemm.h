@@ -7,7 +7,9 @@
 #pragma once
 
 #include <algorithm>
+#include <complex>
 #include <cstring>
+#include <memory>
 
 #include "kernels/plugin.h"
 
@@ -25,8 +27,9 @@ struct VendorGemm {
   std::byte* c;  // row-major, n from row to row
 };
 
-struct VendorGemmPlan : Prepared {
+struct VendorGemmPlan final : Prepared {
   int64_t m = 0, n = 0, k = 0, products = 1, rows_each = 0;
+  DType dtype = DType::f32;
   size_t bytes = 0;               // of an element
   Sizes batch, a_batch, b_batch;  // extents; strides in elements
   Sizes a, b;                     // (row, column) strides
@@ -39,12 +42,15 @@ inline bool vendor_readable(const Sizes& s, int64_t rows, int64_t cols) {
   return by_row || by_col;
 }
 
-inline void plan_vendor_gemm(const Problem& problem, VendorGemmPlan& plan) {
+inline PreparedRef prepare_vendor_gemm(const Problem& problem) {
+  auto made = std::make_unique<VendorGemmPlan>();
+  VendorGemmPlan& plan = *made;
   const Operand &a = problem.in[0], &b = problem.in[1], &out = problem.out;
   size_t rank = out.shape.size(), lead = rank - 2;
   plan.m = out.shape[lead];
   plan.n = out.shape[lead + 1];
   plan.k = a.shape.back();
+  plan.dtype = out.dtype;
   plan.bytes = size_of(out.dtype);
   auto last = [](const Operand& o) { return Sizes(o.strides.end() - 2, o.strides.end()); };
   plan.a = last(a);
@@ -62,6 +68,7 @@ inline void plan_vendor_gemm(const Problem& problem, VendorGemmPlan& plan) {
   for (int64_t e : plan.batch) plan.products *= e;
   int64_t row = std::max<int64_t>(1, plan.n * plan.k);
   plan.rows_each = std::max<int64_t>(96, ((int64_t{1} << 24) / row + 15) / 16 * 16);
+  return made;
 }
 
 inline VendorMatrix vendor_matrix(const std::byte* data, const Sizes& s, int64_t rows,
@@ -98,10 +105,11 @@ inline void copy_matrix(const std::byte* from, const Sizes& s, int64_t rows, int
       std::memcpy(to, from + (i * s[0] + j * s[1]) * size, bytes);
 }
 
-/// Calls `gemm(const VendorGemm&)` for every piece, then the epilogue.
+/// Calls `gemm(const VendorGemm&, DType)` for every piece, then the epilogue.
 template <class F>
-void run_vendor_gemm(const VendorGemmPlan& p, const Launch& launch, const PluginHost& host,
+void run_vendor_gemm(const Prepared& prepared, const Launch& launch, const PluginHost& host,
                      F gemm) {
+  const auto& p = static_cast<const VendorGemmPlan&>(prepared);
   int64_t outputs = p.products * p.m * p.n;
   if (outputs == 0) return;
   auto bytes = static_cast<int64_t>(p.bytes);
@@ -135,7 +143,7 @@ void run_vendor_gemm(const VendorGemmPlan& p, const Launch& launch, const Plugin
                 copy_a ? VendorMatrix{a_copy.data(), p.k, false} : vendor_matrix(a, p.a, rows, p.k);
             g.b =
                 copy_b ? VendorMatrix{b_copy.data(), p.n, false} : vendor_matrix(b, p.b, p.k, p.n);
-            gemm(g);
+            gemm(g, p.dtype);
           }
         });
   }
@@ -153,6 +161,23 @@ inline Verdict accepts_vendor_gemm(const Query& query, std::string_view row, DTy
       return Verdict::no(Reason::rank,
                          std::to_string(rank) + " axes, at most " + std::to_string(most_axes));
   return Verdict::yes();
+}
+
+// ── a library with one product for each of float, double and std::complex<float> ────────────────
+
+inline Verdict accepts_typed_gemm(const Query& query, std::string_view op) {
+  return accepts_vendor_gemm(query, op, {DType::f32, DType::f64, DType::c64}, 16);
+}
+
+/// `product.operator()<T>(const VendorGemm&)` for every piece, T being the plan's dtype.
+template <class F>
+void run_typed_gemm(const Prepared& prepared, const Launch& launch, const PluginHost& host,
+                    F product) {
+  run_vendor_gemm(prepared, launch, host, [&](const VendorGemm& g, DType dtype) {
+    if (dtype == DType::f32) return product.template operator()<float>(g);
+    if (dtype == DType::f64) return product.template operator()<double>(g);
+    product.template operator()<std::complex<float>>(g);
+  });
 }
 
 }  // namespace lathe

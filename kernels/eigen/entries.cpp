@@ -35,33 +35,15 @@ void product(const VendorGemm& g) {
   multiply<T, RowMajor<T>, RowMajor<T>>(g);
 }
 
-struct GemmPlan final : VendorGemmPlan {
-  DType dtype = DType::f32;
-};
-
-constexpr DTypeSet kDTypes{DType::f32, DType::f64, DType::c64};
-
-Verdict gemm_accepts(const Query& query) { return accepts_vendor_gemm(query, "mm", kDTypes, 16); }
-
-PreparedRef gemm_prepare(const Problem& problem) {
-  auto plan = std::make_unique<GemmPlan>();
-  plan_vendor_gemm(problem, *plan);
-  plan->dtype = problem.out.dtype;
-  return plan;
-}
+Verdict gemm_accepts(const Query& query) { return accepts_typed_gemm(query, "mm"); }
 
 void gemm_run(const Prepared& prepared, const Launch& launch) {
-  const auto& plan = static_cast<const GemmPlan&>(prepared);
-  run_vendor_gemm(plan, launch, *g_host, [&](const VendorGemm& g) {
-    if (plan.dtype == DType::f32) return product<float>(g);
-    if (plan.dtype == DType::f64) return product<double>(g);
-    product<std::complex<float>>(g);
-  });
+  run_typed_gemm(prepared, launch, *g_host, []<class T>(const VendorGemm& g) { product<T>(g); });
 }
 
 #define LATHE_TEXT_OF(x) #x
 #define LATHE_TEXT(x) LATHE_TEXT_OF(x)
-constexpr PluginEntry kEntries[] = {{"eigen.gemm", gemm_accepts, gemm_prepare, gemm_run}};
+constexpr PluginEntry kEntries[] = {{"eigen.gemm", gemm_accepts, prepare_vendor_gemm, gemm_run}};
 constexpr PluginApi kApi{kPluginAbi,
                          LATHE_TEXT(EIGEN_WORLD_VERSION) "." LATHE_TEXT(
                              EIGEN_MAJOR_VERSION) "." LATHE_TEXT(EIGEN_MINOR_VERSION),

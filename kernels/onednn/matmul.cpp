@@ -6,10 +6,6 @@ namespace {
 
 using Desc = dnnl::memory::desc;
 
-struct MatmulPlan final : VendorGemmPlan {
-  DType dtype = DType::f32;
-};
-
 Desc desc(const VendorMatrix& x, int64_t rows, int64_t cols, dnnl::memory::data_type type) {
   return x.turned ? Desc({rows, cols}, type, {1, x.ld}) : Desc({rows, cols}, type, {x.ld, 1});
 }
@@ -38,16 +34,10 @@ Verdict matmul_accepts(const Query& query) {
   return accepts_vendor_gemm(query, query.op.name(), {DType::f32, DType::bf16}, 16);
 }
 
-PreparedRef matmul_prepare(const Problem& problem) {
-  auto plan = std::make_unique<MatmulPlan>();
-  plan_vendor_gemm(problem, *plan);
-  plan->dtype = problem.out.dtype;
-  return plan;
-}
+PreparedRef matmul_prepare(const Problem& problem) { return prepare_vendor_gemm(problem); }
 
 void matmul_run(const Prepared& prepared, const Launch& launch) {
-  const auto& plan = static_cast<const MatmulPlan&>(prepared);
-  run_vendor_gemm(plan, launch, *g_host, [&](const VendorGemm& g) { multiply(g, plan.dtype); });
+  run_vendor_gemm(prepared, launch, *g_host, multiply);
 }
 
 }  // namespace lathe::onednn

@@ -76,7 +76,18 @@ void real_product(F gemm, const VendorGemm& g) {
        static_cast<blasint>(g.a.ld), of<T>(g.b), static_cast<blasint>(g.b.ld), T{0},
        reinterpret_cast<T*>(g.c), static_cast<blasint>(g.n));
 }
-void complex_product(const VendorGemm& g) {
+template <class T>
+void product(const VendorGemm& g);
+template <>
+void product<float>(const VendorGemm& g) {
+  real_product<float>(g_library.sgemm, g);
+}
+template <>
+void product<double>(const VendorGemm& g) {
+  real_product<double>(g_library.dgemm, g);
+}
+template <>
+void product<std::complex<float>>(const VendorGemm& g) {
   const float one[] = {1, 0}, zero[] = {0, 0};
   g_library.cgemm(CblasRowMajor, turned(g.a), turned(g.b), static_cast<blasint>(g.m),
                   static_cast<blasint>(g.n), static_cast<blasint>(g.k), one, g.a.data,
@@ -84,31 +95,13 @@ void complex_product(const VendorGemm& g) {
                   static_cast<blasint>(g.n));
 }
 
-struct GemmPlan final : VendorGemmPlan {
-  DType dtype = DType::f32;
-};
-
-constexpr DTypeSet kDTypes{DType::f32, DType::f64, DType::c64};
-
-Verdict gemm_accepts(const Query& query) { return accepts_vendor_gemm(query, "mm", kDTypes, 16); }
-
-PreparedRef gemm_prepare(const Problem& problem) {
-  auto plan = std::make_unique<GemmPlan>();
-  plan_vendor_gemm(problem, *plan);
-  plan->dtype = problem.out.dtype;
-  return plan;
-}
+Verdict gemm_accepts(const Query& query) { return accepts_typed_gemm(query, "mm"); }
 
 void gemm_run(const Prepared& prepared, const Launch& launch) {
-  const auto& plan = static_cast<const GemmPlan&>(prepared);
-  run_vendor_gemm(plan, launch, *g_host, [&](const VendorGemm& g) {
-    if (plan.dtype == DType::f32) return real_product<float>(g_library.sgemm, g);
-    if (plan.dtype == DType::f64) return real_product<double>(g_library.dgemm, g);
-    complex_product(g);
-  });
+  run_typed_gemm(prepared, launch, *g_host, []<class T>(const VendorGemm& g) { product<T>(g); });
 }
 
-constexpr PluginEntry kEntries[] = {{"openblas.gemm", gemm_accepts, gemm_prepare, gemm_run}};
+constexpr PluginEntry kEntries[] = {{"openblas.gemm", gemm_accepts, prepare_vendor_gemm, gemm_run}};
 PluginApi g_api{kPluginAbi, "", kEntries, 1};
 
 }  // namespace
