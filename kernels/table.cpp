@@ -160,9 +160,9 @@ std::string dtypes_text(const Query& query) {
 /// Throws UnsupportedError: every entry but the reference has refused, and a fallback is an error.
 [[noreturn]] void refuse_reference(const Query& query) {
   std::string refusals;
-  for (const Entry& entry : entries(query.op.kind))
-    if (entry.vendor() != kReference)
-      absl::StrAppend(&refusals, "\n", entry.name, ": ", judge(entry, query).text());
+  for (const Entry* entry : entries(query.op.kind))
+    if (entry->vendor() != kReference)
+      absl::StrAppend(&refusals, "\n", entry->name, ": ", judge(*entry, query).text());
   throw UnsupportedError(
       {.op = query.op.name(),
        .problem = "only the reference implementation runs this, and fallback_is_error is on",
