@@ -1,10 +1,11 @@
 // The algebra of symbolic sizes.
 //
-// Every expression is kept in one normal form, a polynomial over atoms (core/sympoly.h), and
-// interned in one table for the whole process; so equality is comparison of words. What is written
-// here is what polynomials do not do by themselves: the four functions that make atoms. Each first
-// takes out all that is exact for all integers (`reduce`), and may ask the scope under way for a
-// proof; only what is left becomes an atom.
+// Every expression is kept in one normal form (core/symexpr.h), a polynomial over atoms
+// (core/sympoly.h), and interned in one table for the whole process; so equality is comparison of
+// words. What is written here is what polynomials do not do by themselves: the functions that make
+// atoms, floor_div, mod and the positive part (min and max are written with that). Each first takes
+// out all that is exact for all integers (`reduce`), and may ask the scope under way for a proof;
+// only what is left becomes an atom.
 #include "core/symexpr.h"
 
 #include <absl/strings/str_cat.h>
@@ -13,6 +14,7 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "core/piecewise.h"
 #include "core/sympoly.h"
 
 namespace lathe {
@@ -57,9 +59,20 @@ int64_t constant_of(const Poly& p) {
   return p.empty() || !p.back().factors.empty() ? 0 : p.back().coefficient;
 }
 
+/// What is known: of all integers where no scope is under way.
+const SymScope& knowledge() {
+  if (const SymScope* scope = SymScope::current()) return *scope;
+  thread_local SymScope nothing;
+  return nothing;
+}
+
 bool proven(Relation relation, Int a, Int b) {
-  SymScope* scope = SymScope::current();
-  return scope && scope->prove(relation, a, b) == SymScope::Truth::yes;
+  return knowledge().prove(relation, a, b) == SymScope::Truth::yes;
+}
+
+Interval bounds_of(Int e) {
+  auto [low, high] = knowledge().bounds(e);
+  return {low, high};
 }
 
 void check_divisor(const char* op, Int a, Int b) {
@@ -95,11 +108,19 @@ Reduced reduce(const Poly& a, const Poly& b) {
 
 Int times_minus_one(Int e) { return e * Int(-1); }
 
+Int positive_part(Int d);
+
+/// floor_div of rest = k * max(a, 0) + c by a number: it does not fall, so it may be taken inside.
+std::optional<Int> quotient_inside(const Poly& rest, Int by);
+
 // Neither notes a check: only the call that made an expression does, not one that rebuilds it.
 Int quotient_of(Int a, Int b) {
   if (identical(b, 0) || (a.known() && b.known())) return floor_div(a, b);
   Poly divisor = expand(b);
   if (divisor[0].coefficient < 0) return quotient_of(times_minus_one(a), times_minus_one(b));
+  // How ceil_div is written: what it makes of quotients is then a quotient.
+  if (b.known() && !a.known() && expand(a)[0].coefficient < 0)
+    return times_minus_one(quotient_of(times_minus_one(a) + b - 1, b));
   Reduced r = reduce(expand(a), divisor);
   Int quotient = make(std::move(r.quotient)), rest = make(r.rest), by = make(r.divisor);
   if (identical(rest, 0)) return quotient;
@@ -113,7 +134,17 @@ Int quotient_of(Int a, Int b) {
     if (inner->kind == SymKind::floor_div && inner->b.known() && inner->b.value() > 0)
       return quotient + quotient_of(inner->a + Int(constant_of(r.rest)) * inner->b, inner->b * by);
   }
+  if (std::optional<Int> inside = quotient_inside(r.rest, by)) return quotient + *inside;
   return quotient + make_atom(SymKind::floor_div, rest, by);
+}
+
+std::optional<Int> quotient_inside(const Poly& rest, Int by) {
+  const SymExpr* part = positive_part_in(rest[0]);
+  if (part == nullptr || !by.known() || rest[0].coefficient < 0 ||
+      rest.size() > (constant_of(rest) != 0 ? 2 : 1))
+    return std::nullopt;
+  Int c = constant_of(rest), least = floor_div(c, by);
+  return least + positive_part(quotient_of(Int(rest[0].coefficient) * part->a + c, by) - least);
 }
 
 Int remainder_of(Int a, Int b) {
@@ -130,13 +161,41 @@ Int remainder_of(Int a, Int b) {
   return scale * make_atom(SymKind::mod, rest, by) + r.constant;
 }
 
-Int sym_extreme(SymKind kind, Int a, Int b) {
-  bool least = kind == SymKind::min;
-  Int difference = a - b;
-  if (difference.known()) return (difference.value() <= 0) == least ? a : b;
-  if (proven(Relation::le, a, b)) return least ? a : b;
-  if (proven(Relation::le, b, a)) return least ? b : a;
-  return compare(a, b) <= 0 ? make_atom(kind, a, b) : make_atom(kind, b, a);
+// Rule 3, where it applies to one of the first few terms k * max(a, 0), d being r without it:
+//   max(r + k * max(a, 0), 0) = max(r + k * a, 0)             for k > 0 and r <= 0
+//                             = max(r, 0) + k * max(a, 0)     for k < 0 and r + k * a >= 0
+std::optional<Int> flattened(Int d) {
+  constexpr int kMostTried = 4;
+  int tried = 0;
+  for (const SymTerm& t : expand(d)) {
+    const SymExpr* part = positive_part_in(t);
+    if (part == nullptr) continue;
+    if (++tried > kMostTried) break;
+    Int k = t.coefficient, max_a = Int::from_expr(part), rest = d - k * max_a;
+    if (t.coefficient > 0 && bounds_of(rest).high <= 0) return positive_part(rest + k * part->a);
+    if (t.coefficient < 0 && bounds_of(rest + k * part->a).low >= 0)
+      return positive_part(rest) + k * max_a;
+  }
+  return std::nullopt;
+}
+
+// max(d, 0); the numbers are those of the rules in symexpr.h.
+Int positive_part(Int d) {
+  if (d.known()) return d.value() < 0 ? Int(0) : d;
+  Interval of = bounds_of(d);  // 1
+  if (of.low >= 0) return d;
+  if (of.high <= 0) return 0;
+  std::optional<Piecewise> g = piecewise_of(expand(d));
+  Scaled whole = scaled_form(d);
+  if (!g) {  // 3
+    const Int turned = times_minus_one(d);
+    for (bool as_it_is : {whole.scale > 0, whole.scale < 0})
+      if (std::optional<Int> flat = flattened(as_it_is ? d : turned))
+        return as_it_is ? *flat : d + *flat;
+    g = Piecewise{whole.form, whole.scale, whole.constant};  // 4
+  }
+  g = positive(*g, bounds_of(g->form));  // 2
+  return g ? to_int(*g) : make_atom(SymKind::positive, d, 0);
 }
 
 void print_term(std::string& out, const SymTerm& t, bool first) {
@@ -162,40 +221,76 @@ const char* function_name(SymKind kind) {
       return "floor_div";
     case SymKind::mod:
       return "mod";
-    case SymKind::min:
-      return "min";  // not an op: of sizes
-    case SymKind::max:
+    case SymKind::positive:
       return "max";  // not an op: of sizes
     default:
       return "";
   }
 }
 
-template <class Visit>
-void for_each_symbol(Int e, const Visit& visit) {
-  for (const SymTerm& t : expand(e)) {
-    for (const SymExpr* f : t.factors) {
-      if (f->kind == SymKind::symbol) {
-        visit(f->symbol);
-      } else {
-        for_each_symbol(f->a, visit);
-        for_each_symbol(f->b, visit);
+/// One walk of `substitute`: what atoms have in common is visited once.
+class Substitution {
+ public:
+  explicit Substitution(const std::function<Int(uint32_t)>& value_of) : value_of_(value_of) {}
+
+  Int of(Int e) {
+    if (e.known()) return e;
+    const SymExpr* x = e.expr();
+    if (x->kind != SymKind::sum) return of_atom(x);
+    sym_work().terms += x->terms.size();
+    Int number = x->constant;
+    Poly rest;
+    for (const SymTerm& t : x->terms) {
+      Int product = t.coefficient;
+      for (const SymExpr* f : t.factors) product *= of_atom(f);
+      if (product.known()) {
+        number += product;
+        continue;
       }
+      Poly p = expand(product);
+      rest.insert(rest.end(), p.begin(), p.end());
+    }
+    if (rest.empty()) return number;
+    collect(rest);
+    return make(std::move(rest)) + number;
+  }
+
+ private:
+  Int of_atom(const SymExpr* f) {
+    if (f->kind == SymKind::symbol) return value_of_(f->symbol);
+    // An atom of symbols and numbers alone is sooner computed than found.
+    if (f->height <= 1) return anew(f);
+    if (auto it = done_.find(f); it != done_.end()) return it->second;
+    Int value = anew(f);
+    done_.emplace(f, value);
+    return value;
+  }
+  Int anew(const SymExpr* f) {
+    Int a = of(f->a);
+    switch (f->kind) {
+      case SymKind::floor_div:
+        return quotient_of(a, of(f->b));
+      case SymKind::mod:
+        return remainder_of(a, of(f->b));
+      case SymKind::positive:
+        return positive_part(a);
+      default:
+        LATHE_INTERNAL("a sum among the factors of a product");
     }
   }
-}
+
+  const std::function<Int(uint32_t)>& value_of_;
+  absl::flat_hash_map<const SymExpr*, Int> done_;
+};
 
 }  // namespace
 
-Int Int::sym_add(Int a, Int b) {
-  Poly p = expand(a), q = expand(b);
-  p.insert(p.end(), q.begin(), q.end());
-  collect(p);
-  return make(std::move(p));
-}
+Int Int::sym_add(Int a, Int b) { return make(plus(expand(a), expand(b))); }
 
 Int Int::sym_mul(Int a, Int b) {
+  if (a.known()) std::swap(a, b);
   Poly p = expand(a), q = expand(b), r;
+  if (b.known()) return make(plus({}, p, b.value()));
   r.reserve(p.size() * q.size());
   for (const SymTerm& x : p)
     for (const SymTerm& y : q) r.push_back(times(x, y));
@@ -211,8 +306,8 @@ Int sym_mod(Int a, Int b) {
   check_divisor("mod", a, b);
   return remainder_of(a, b);
 }
-Int sym_min(Int a, Int b) { return sym_extreme(SymKind::min, a, b); }
-Int sym_max(Int a, Int b) { return sym_extreme(SymKind::max, a, b); }
+Int sym_min(Int a, Int b) { return a - positive_part(a - b); }
+Int sym_max(Int a, Int b) { return b + positive_part(a - b); }
 
 bool divides(Int b, Int a, Int* quotient) {
   Poly divisor = expand(b), q;
@@ -222,43 +317,12 @@ bool divides(Int b, Int a, Int* quotient) {
 }
 
 Int substitute(Int e, const std::function<Int(uint32_t)>& value_of) {
-  Int sum = 0;
-  for (const SymTerm& t : expand(e)) {
-    Int product = t.coefficient;
-    for (const SymExpr* f : t.factors) {
-      if (f->kind == SymKind::symbol) {
-        product *= value_of(f->symbol);
-        continue;
-      }
-      Int a = substitute(f->a, value_of), b = substitute(f->b, value_of);
-      switch (f->kind) {
-        case SymKind::floor_div:
-          product *= quotient_of(a, b);
-          break;
-        case SymKind::mod:
-          product *= remainder_of(a, b);
-          break;
-        case SymKind::min:
-          product *= min(a, b);
-          break;
-        case SymKind::max:
-          product *= max(a, b);
-          break;
-        default:
-          LATHE_INTERNAL("a sum among the factors of a product");
-      }
-    }
-    sum += product;
-  }
-  return sum;
+  return Substitution(value_of).of(e);
 }
 
-std::vector<uint32_t> symbols_of(Int e) {
-  std::vector<uint32_t> r;
-  for_each_symbol(e, [&](uint32_t k) { r.push_back(k); });
-  std::sort(r.begin(), r.end());
-  r.erase(std::unique(r.begin(), r.end()), r.end());
-  return r;
+const std::vector<uint32_t>& symbols_of(Int e) {
+  static const auto& none = *new std::vector<uint32_t>;
+  return e.known() ? none : *e.expr()->symbols;
 }
 
 std::optional<Int> solved_for(uint32_t k, Int zero) {
@@ -266,7 +330,7 @@ std::optional<Int> solved_for(uint32_t k, Int zero) {
     if (t.factors.size() != 1 || (t.coefficient != 1 && t.coefficient != -1)) continue;
     if (t.factors[0]->kind != SymKind::symbol || t.factors[0]->symbol != k) continue;
     Int rest = zero - Int(t.coefficient) * symbol(k);
-    std::vector<uint32_t> elsewhere = symbols_of(rest);
+    const std::vector<uint32_t>& elsewhere = symbols_of(rest);
     if (std::binary_search(elsewhere.begin(), elsewhere.end(), k)) return std::nullopt;
     return Int(-t.coefficient) * rest;
   }

@@ -13,17 +13,26 @@
 namespace lathe::poly {
 
 using Poly = std::vector<SymTerm>;
-using Factors = std::vector<const SymExpr*>;
+using Factors = absl::InlinedVector<const SymExpr*, 2>;
 
 /// Between an Int and its polynomial; `make` interns.
 Poly expand(Int e);
 Int make(Poly p);
-/// floor_div, mod, min, max of two Ints, as they are.
+/// floor_div, mod or positive part, as it is.
 Int make_atom(SymKind kind, Int a, Int b);
 
 /// The order of atoms and monomials, extended to all Ints: negative, zero or positive.
 int compare(Int a, Int b);
 
+/// e = scale * form + constant; the form has no constant, gcd 1 and a positive first coefficient.
+struct Scaled {
+  Int form;
+  int64_t scale = 1, constant = 0;
+};
+Scaled scaled_form(Int e);  // e is symbolic
+
+/// p + scale * q.
+Poly plus(const Poly& p, const Poly& q, int64_t scale = 1);
 /// Sorts, and adds up monomials with the same factors.
 void collect(Poly& p);
 SymTerm times(const SymTerm& a, const SymTerm& b);

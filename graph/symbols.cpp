@@ -123,7 +123,7 @@ std::function<Int(Int)> compact_symbols(Graph& graph) {
   auto sources = graph.sources();
   auto has = [&](uint32_t k) { return k < sources.size() && sources[k].value != nullptr; };
   auto sourced = [&](Int e) {
-    std::vector<uint32_t> symbols = symbols_of(e);
+    const std::vector<uint32_t>& symbols = symbols_of(e);
     return std::all_of(symbols.begin(), symbols.end(), has);
   };
   replace_lost_symbols(graph, has);
@@ -161,13 +161,17 @@ std::function<Int(Int)> compact_symbols(Graph& graph) {
   // ones.
   auto anew = std::make_shared<SymScope>();
   for (const SymbolInfo& info : symbols) anew->fresh(info.hint, info.is_size);
-  std::function<Int(Int)> change = [number, anew](Int e) {
-    if (e.known()) return e;
+  auto changed = std::make_shared<absl::flat_hash_map<uint64_t, Int>>();
+  std::function<Int(Int)> change = [number, anew, changed, same](Int e) {
+    if (e.known() || same) return e;
+    if (auto it = changed->find(e.word()); it != changed->end()) return it->second;
     Entered entered(*anew);
-    return substitute(e, [&](uint32_t k) {
+    Int now = substitute(e, [&](uint32_t k) {
       LATHE_CHECK(k < number.size() && number[k] >= 0);
       return symbol(static_cast<uint32_t>(number[k]));
     });
+    changed->emplace(e.word(), now);
+    return now;
   };
   if (!same) map_ints(graph, change);
   graph.symbols() = std::move(symbols);

@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <functional>
+#include <map>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "core/symexpr.h"
@@ -78,7 +83,7 @@ TEST(SymExpr, Prints) {
   EXPECT_EQ(to_string(floor_div(s0, 2)), "floor_div(s0, 2)");
   EXPECT_EQ(to_string(3 - s0), "-s0 + 3");
   EXPECT_EQ(to_string(s1 * s0 * s0 - 4 * s1), "s0*s0*s1 - 4*s1");
-  EXPECT_EQ(to_string(min(s1, s0) + mod(s0, 3)), "mod(s0, 3) + min(s0, s1)");
+  EXPECT_EQ(to_string(max(s1, s0) + mod(s0, 3)), "s1 + mod(s0, 3) + max(s0 - s1, 0)");
   EXPECT_EQ(to_string(IntSpan(Shape{2, s0})), "[2, s0]");
 }
 
@@ -167,6 +172,37 @@ TEST(SymExpr, SimplificationIsExact) {
     auto [e, number] = random.make(4);
     ASSERT_EQ(random.value(e).value(), number.value()) << "seed " << seed << ": " << to_string(e);
   }
+}
+
+// Writing an expression anew, from its normal form, gives the same one.
+TEST(SymExpr, NormalisingIsIdempotent) {
+  for (unsigned seed = 0; seed < 3000; seed++) {
+    RandomExpressions random(seed);
+    Int e = random.make(4).symbolic;
+    ASSERT_TRUE(identical(substitute(e, symbol), e))
+        << "seed " << seed << ": " << to_string(e) << " and " << to_string(substitute(e, symbol));
+  }
+}
+
+TEST(SymExpr, LeastAndGreatestAreOneAtom) {
+  Int s0 = symbol(0), s1 = symbol(1);
+  EXPECT_TRUE(identical(min(s0, s1) + max(s0, s1), s0 + s1));
+  EXPECT_TRUE(identical(min(s0, 1) + max(0, s0 - min(s0, 1)), s0));
+  EXPECT_TRUE(identical(min(min(s0, 5), 3), min(s0, 3)));
+  EXPECT_TRUE(identical(max(max(s0, s1), s0), max(s0, s1)));
+  EXPECT_TRUE(identical(max(2 * s0, 2 * s1), 2 * max(s0, s1)));
+  EXPECT_TRUE(identical(-max(-s0, -s1), min(s0, s1)));
+  EXPECT_EQ(to_string(max(max(s0 - 3, 0) - 4, 0)), "max(s0 - 7, 0)");
+  EXPECT_EQ(to_string(max(max(s0 - s1, 0) - 4, 0)), "max(s0 - s1 - 4, 0)");
+  EXPECT_EQ(to_string(max(2 * s0 - 3, 0)), "max(s0 - 1, 0) + max(s0 - 2, 0)");
+}
+
+TEST(SymExpr, QuotientsOfEveryRestAddUp) {
+  Int s0 = symbol(0), sum = 0;
+  for (int i = 0; i < 5; ++i) sum += floor_div(s0 + i, 5);
+  EXPECT_TRUE(identical(sum, s0));
+  EXPECT_TRUE(identical(ceil_div(s0, 2) + floor_div(s0, 2), s0));
+  EXPECT_TRUE(identical(ceil_div(ceil_div(s0, 2), 2), ceil_div(s0, 4)));
 }
 
 TEST(SymExpr, SymbolsOf) {
@@ -295,6 +331,198 @@ TEST_F(SymScopeTest, ASymbolicDivisorIsChecked) {
   EXPECT_TRUE(s0 > 0);  // follows from the check
   ASSERT_EQ(scope.guards().size(), 1u);
   EXPECT_TRUE(identical(scope.guards()[0].a, s1));
+}
+
+// ── sizes of slices ──
+// What core/ops/shape.cpp computes, on sizes alone.
+Int slice_size(Int size, Int from, Int to, Int step = 1) {
+  auto bound = [&](Int v) { return max(min(v < Int(0) ? v + size : v, size), Int(0)); };
+  return ceil_div(max(bound(to) - bound(from), Int(0)), step);
+}
+
+TEST_F(SymScopeTest, SlicesOfOneSizeHaveOneForm) {
+  Int s = scope.fresh(9);
+  auto rest = [&](Int size, Int from) { return slice_size(size, from, size); };
+  EXPECT_TRUE(identical(min(s, 1) + max(0, s - min(s, 1)), s));
+  EXPECT_TRUE(identical(slice_size(s, 0, 3) + rest(s, 3), s));
+  EXPECT_TRUE(identical(slice_size(s, 0, -3) + slice_size(s, -3, s), s));
+  EXPECT_TRUE(identical(rest(rest(s, 2), 5), rest(s, 7)));
+  EXPECT_TRUE(identical(slice_size(rest(s, 2), 0, 5), slice_size(s, 2, 7)));
+  EXPECT_TRUE(identical(rest(slice_size(s, 0, 7), 2), slice_size(s, 2, 7)));
+  EXPECT_TRUE(identical(slice_size(s, 0, s, 2) + slice_size(s, 1, s, 2), s));
+  EXPECT_TRUE(
+      identical(slice_size(slice_size(s, 0, 128) + 1, -128, 200), slice_size(s + 1, 0, 128)));
+  EXPECT_EQ(to_string(slice_size(s, 1, 10)), "max(s0 - 1, 0) - max(s0 - 10, 0)");
+  EXPECT_EQ(scope.prove(Relation::le, 0, slice_size(s, 1, 10)), Truth::yes);
+  EXPECT_EQ(scope.prove(Relation::le, slice_size(s, 1, 10), 9), Truth::yes);
+  EXPECT_EQ(scope.prove(Relation::le, slice_size(s, 1, 10), s), Truth::yes);
+  EXPECT_TRUE(scope.guards().empty());
+}
+
+TEST_F(SymScopeTest, SlicesOfSeveralSizes) {
+  Int s = scope.fresh(9), n = scope.fresh(4), k = scope.fresh(2);
+  EXPECT_TRUE(identical(slice_size(s, 0, k) + slice_size(s, k, s), s));
+  EXPECT_TRUE(identical(slice_size(slice_size(s, k, s), k, s), slice_size(s, 2 * k, s)));
+  EXPECT_EQ(scope.prove(Relation::le, 0, min(s, n)), Truth::yes);
+  EXPECT_EQ(scope.prove(Relation::le, min(s, n), s), Truth::yes);
+  EXPECT_EQ(scope.prove(Relation::le, min(s, n), n), Truth::yes);
+  EXPECT_TRUE(
+      identical(slice_size(slice_size(s + n, -64, s + n) + n, -64, s + 2 * n), min(s + 2 * n, 64)));
+  EXPECT_TRUE(identical(slice_size(s + n, 0, s), s));
+  EXPECT_TRUE(identical(slice_size(s + n, s, s + n), n));
+  EXPECT_TRUE(scope.guards().empty());
+}
+
+TEST_F(SymScopeTest, APositivePartThatIsPositiveSaysSoOfItsInside) {
+  Int s = scope.fresh(9);
+  EXPECT_TRUE(scope.require(Relation::ne, max(s - 3, 0), 0));
+  EXPECT_EQ(scope.prove(Relation::le, 4, s), Truth::yes);
+  EXPECT_TRUE(identical(max(s - 3, 0), s - 3));
+}
+
+// Functions of one size, made of all that slices, pads and joins do, are equal for every size
+// exactly if they are the same word.
+TEST_F(SymScopeTest, EqualFunctionsOfOneSizeAreOneForm) {
+  Int s = scope.fresh(9);
+  std::mt19937 random(3);
+  auto pick = [&](int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(random);
+  };
+  auto make = [&] {
+    Int e = s;
+    for (int step = pick(1, 4); step > 0; --step) {
+      int c = pick(0, 4);
+      switch (pick(0, 5)) {
+        case 0:
+          e = slice_size(e, c, e);
+          break;
+        case 1:
+          e = slice_size(e, 0, c + 1);
+          break;
+        case 2:
+          e = slice_size(e, c, c + pick(0, 4));
+          break;
+        case 3:
+          e = e + c;
+          break;
+        case 4:
+          e = slice_size(e, -1 - c, e);
+          break;
+        default:
+          e = slice_size(e, 0, -1 - c) + slice_size(e, 0, 2);
+      }
+    }
+    return e;
+  };
+  std::map<std::vector<int64_t>, Int> by_values;
+  int met_again = 0;
+  for (int i = 0; i < 4000; ++i) {
+    Int e = make();
+    std::vector<int64_t> values;
+    for (int64_t v = 0; v < 40; ++v)
+      values.push_back(substitute(e, [&](uint32_t) { return Int(v); }).value());
+    auto [it, fresh] = by_values.emplace(values, e);
+    met_again += !fresh;
+    ASSERT_TRUE(identical(it->second, e)) << to_string(it->second) << " and " << to_string(e);
+  }
+  EXPECT_GT(met_again, 1000);
+  EXPECT_TRUE(scope.guards().empty());
+}
+
+// As without a scope, for sizes: 0 and 1 above all.
+TEST_F(SymScopeTest, SimplificationByFactsIsExact) {
+  Int s[3] = {scope.fresh(0), scope.fresh(1), scope.fresh(5)};
+  std::mt19937 random(5);
+  auto pick = [&](int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(random);
+  };
+  std::vector<std::array<int64_t, 3>> assignments;
+  for (int64_t a : {0, 1, 2, 7})
+    for (int64_t b : {0, 1, 3})
+      for (int64_t c : {0, 1, 8}) assignments.push_back({a, b, c});
+  struct Both {
+    Int e;
+    std::vector<Int> values;
+  };
+  std::function<Both(int)> make = [&](int depth) -> Both {
+    int kind = depth == 0 ? pick(0, 1) : pick(0, 8);
+    Both out;
+    if (kind <= 1) {
+      auto k = static_cast<size_t>(pick(0, 2));
+      Int c = pick(-3, 3);
+      out.e = kind == 0 ? c : s[k];
+      for (const auto& v : assignments) out.values.push_back(kind == 0 ? c : Int(v[k]));
+      return out;
+    }
+    Both a = make(depth - 1), b = make(depth - 1);
+    Int divisor = pick(1, 4);
+    auto apply = [&](Int x, Int y) -> Int {
+      switch (kind) {
+        case 2:
+          return x + y;
+        case 3:
+          return x - y;
+        case 4:
+          return min(x, y);
+        case 5:
+          return max(x, y);
+        case 6:
+          return floor_div(x, divisor);
+        case 7:
+          return mod(x, divisor);
+        default:
+          return x * y;
+      }
+    };
+    out.e = apply(a.e, b.e);
+    for (size_t i = 0; i < assignments.size(); ++i)
+      out.values.push_back(apply(a.values[i], b.values[i]));
+    return out;
+  };
+  for (int round = 0; round < 2000; ++round) {
+    Both x = make(4);
+    for (size_t i = 0; i < assignments.size(); ++i) {
+      auto at = [&](uint32_t k) { return Int(assignments[i][k]); };
+      ASSERT_EQ(substitute(x.e, at).value(), x.values[i].value()) << to_string(x.e);
+    }
+    ASSERT_TRUE(identical(substitute(x.e, symbol), x.e)) << to_string(x.e);
+  }
+  EXPECT_TRUE(scope.guards().empty());
+}
+
+// ── cost ──
+// The work of n steps, for n and for four times as many: linear up to what a chain's length adds
+// to each step's terms.
+using Step = Int (*)(Int size, SymScope& scope);
+double growth(Step step) {
+  auto work_of = [&](int n) {
+    SymScope scope;
+    scope.enter();
+    Int size = scope.fresh(1 << 20);
+    SymWork before = sym_work();
+    for (int i = 0; i < n; ++i) size = step(size, scope);
+    SymWork after = sym_work();
+    scope.leave();
+    return static_cast<double>(after.nodes - before.nodes + after.terms - before.terms);
+  };
+  work_of(8);  // what is interned once
+  return work_of(800) / work_of(200);
+}
+
+TEST(SymCost, ChainsOfSlicesAreLinear) {
+  const std::pair<const char*, Step> steps[] = {
+      {"x[1:]", [](Int n, SymScope&) { return slice_size(n, 1, n); }},
+      {"x[1:-1]", [](Int n, SymScope&) { return slice_size(n, 1, -1); }},
+      {"x[:900]", [](Int n, SymScope&) { return slice_size(n, 0, 900); }},
+      {"roll", [](Int n, SymScope&) { return slice_size(n, 1, n) + slice_size(n, 0, 1); }},
+      {"pad", [](Int n, SymScope&) { return slice_size(n + 2, 1, n + 2); }},
+      {"cache", [](Int n, SymScope&) { return slice_size(n + 1, -128, n + 1); }},
+      {"free cache",
+       [](Int n, SymScope&) { return slice_size(n + symbol(0), -64, n + symbol(0)); }},
+      {"free join", [](Int n, SymScope& s) { return slice_size(n + s.fresh(3), 1, n); }},
+      {"free clip", [](Int n, SymScope& s) { return slice_size(n + 1, 1, s.fresh(900)); }},
+  };
+  for (const auto& [name, step] : steps) EXPECT_LT(growth(step), 6) << name;
 }
 
 TEST_F(SymScopeTest, ScopesNest) {
