@@ -175,11 +175,12 @@ void Tape::wrote(Tensor& dst, const Tensor& value) {
   // the first, each over the memory that already holds its result.
   Tensor base = view->base;
   Tensors parents{base};
-  for (size_t i = 0; i + 1 < view->path.size(); ++i)
-    parents.push_back(replay(parents.back(), absl::MakeConstSpan(&view->path[i], 1)));
+  const ViewSteps path = steps_of(*view);
+  for (size_t i = 0; i + 1 < path.size(); ++i)
+    parents.push_back(replay(parents.back(), absl::MakeConstSpan(&path[i], 1)));
   Tensor v = value;
-  for (size_t i = view->path.size(); i-- > 0;) {
-    const ViewStep& step = view->path[i];
+  for (size_t i = path.size(); i-- > 0;) {
+    const ViewStep& step = *path[i];
     Args kept = step.args.view();
     absl::InlinedVector<Arg, 8> args(kept.begin(), kept.end());
     args[0] = Arg(parents[i]);
@@ -192,7 +193,7 @@ void Tape::wrote(Tensor& dst, const Tensor& value) {
   }
   take_history(base.impl(), v);
   ++base.impl()->version;
-  Tensor now = replay(base, view->path);
+  Tensor now = replay(base, path);
   take_history(impl, now);
   view->version = base.impl()->version;
 }

@@ -15,14 +15,26 @@ namespace {
 /// Two elements of one tensor may share an address: writing through it has no defined meaning.
 bool overlaps_itself(const Tensor& t) {
   const ViewOf* view = t.impl()->view.get();
-  if (view == nullptr) return false;
-  for (const ViewStep& step : view->path)
-    if (step.op->put == nullptr) return true;
-  return false;
+  return view != nullptr && view->path->overlaps;
 }
 
-bool memory_may_overlap(const Tensor& a, const Tensor& b) {
-  return a.impl()->storage && a.impl()->storage.get() == b.impl()->storage.get();
+/// From the first byte of the elements to past the last; empty where there are none.
+struct AddressRange {
+  uintptr_t begin = 0, end = 0;
+};
+AddressRange addresses_of(const TensorImpl& t) {
+  if (!t.storage) return {};
+  int64_t low = t.geometry.offset.value(), high = low;
+  for (size_t i = 0; i < t.geometry.shape.size(); ++i) {
+    const int64_t size = t.geometry.shape[i].value();
+    if (size == 0) return {};
+    const int64_t reach = (size - 1) * t.geometry.strides[i].value();
+    (reach < 0 ? low : high) += reach;
+  }
+  const auto bytes = static_cast<int64_t>(size_of(t.dtype));
+  const auto data = reinterpret_cast<uintptr_t>(t.storage->data);
+  return {data + static_cast<uintptr_t>(low * bytes),
+          data + static_cast<uintptr_t>((high + 1) * bytes)};
 }
 
 absl::InlinedVector<Arg, 8> with_input(const ViewStep& step, const Tensor& x) {
@@ -66,38 +78,64 @@ Tensor cast_for(const Tensor& dst, const Tensor& value) {
 void remember_view(Tensor& out, const Tensor& x, const Op& op, Args args) {
   auto view = std::make_unique<ViewOf>();
   const ViewOf* from = x.impl()->view.get();
-  if (from != nullptr) {
-    view->base = from->base;
-    view->path = from->path;
-  } else {
-    view->base = x;
-  }
+  view->base = from != nullptr ? from->base : x;
   absl::InlinedVector<Arg, 8> attrs(args.begin(), args.end());
   attrs[0] = Arg();
-  view->path.push_back({&op, ArgVec(Args(attrs.data(), attrs.size()))});
+  view->path =
+      std::make_shared<const ViewPath>(from != nullptr ? from->path : nullptr,
+                                       ViewStep{&op, ArgVec(Args(attrs.data(), attrs.size()))});
   view->version = view->base.impl()->version;
   out.impl()->view = std::move(view);
 }
 
-Tensor replay(const Tensor& base, absl::Span<const ViewStep> path) {
+ViewPath::ViewPath(std::shared_ptr<const ViewPath> path, ViewStep last)
+    : before(std::move(path)),
+      step(std::move(last)),
+      length(before ? before->length + 1 : 1),
+      overlaps(step.op->put == nullptr || (before && before->overlaps)) {}
+
+// Without recursion: a chain may be longer than the stack is deep.
+ViewPath::~ViewPath() {
+  std::shared_ptr<const ViewPath> rest = std::move(before);
+  while (rest && rest.use_count() == 1) {
+    std::shared_ptr<const ViewPath> next = std::move(const_cast<ViewPath&>(*rest).before);
+    rest = std::move(next);
+  }
+}
+
+ViewSteps steps_of(const ViewOf& view) {
+  ViewSteps steps(view.path->length);
+  const ViewPath* p = view.path.get();
+  for (size_t i = steps.size(); i-- > 0; p = p->before.get()) steps[i] = &p->step;
+  return steps;
+}
+
+bool may_share_memory(const TensorImpl& a, const TensorImpl& b) {
+  if (!(a.device == b.device)) return false;
+  const AddressRange p = addresses_of(a), q = addresses_of(b);
+  return p.begin < q.end && q.begin < p.end;
+}
+
+Tensor replay(const Tensor& base, absl::Span<const ViewStep* const> path) {
   Tensor x = base;
-  for (const ViewStep& step : path) {
-    auto args = with_input(step, x);
-    x = call(*step.op, absl::MakeConstSpan(args))[0];
+  for (const ViewStep* step : path) {
+    auto args = with_input(*step, x);
+    x = call(*step->op, absl::MakeConstSpan(args))[0];
   }
   return x;
 }
 
-Tensor put_through(const Tensor& base, absl::Span<const ViewStep> path, const Tensor& value) {
+Tensor put_through(const Tensor& base, absl::Span<const ViewStep* const> path,
+                   const Tensor& value) {
   if (path.empty()) return value;
   Tensors parents{base};
-  for (const ViewStep& step : path.subspan(0, path.size() - 1))
+  for (const ViewStep* step : path.subspan(0, path.size() - 1))
     parents.push_back(replay(parents.back(), absl::MakeConstSpan(&step, 1)));
   Tensor v = value;
   for (size_t i = path.size(); i-- > 0;) {
-    auto args = with_input(path[i], parents[i]);
+    auto args = with_input(*path[i], parents[i]);
     args.insert(args.begin() + 1, Arg(v));
-    v = call(*path[i].op->put, absl::MakeConstSpan(args))[0];
+    v = call(*path[i]->op->put, absl::MakeConstSpan(args))[0];
   }
   return v;
 }
@@ -136,7 +174,7 @@ Tensor assign(Tensor dst, const Tensor& value) {
          .next = "move the value with .to(device)"});
   Tensor v = fitted(dst, value);
   // A value that reads what is being written must be read in full first.
-  if (memory_may_overlap(dst, v) && !same(dst, v)) v = math_ops<Tensor>::clone(v);
+  if (may_share_memory(dst, v) && !same(dst, v)) v = math_ops<Tensor>::clone(v);
   backend.write(dst, v);
   bool history = dst.requires_grad() || v.requires_grad();
   if (thread_state().grad_enabled && history && tape() != nullptr) tape()->wrote(dst, v);
@@ -178,7 +216,7 @@ Tensor call_inplace(const Op& op, Args args) {
 void refresh(const Tensor& x) {
   const ViewOf* view = x.impl()->view.get();
   if (view == nullptr || view->version == view->base.impl()->version) return;
-  Tensor now = replay(view->base, view->path);
+  Tensor now = replay(view->base, steps_of(*view));
   TensorImpl* impl = x.impl();
   impl->autograd = now.impl()->autograd;
   impl->requires_grad = now.impl()->requires_grad;

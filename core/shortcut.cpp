@@ -237,21 +237,18 @@ bool shortcut_into(const Op& op, Args args) {
   if (g.tracked && state.grad_enabled) return false;
   if (args[0].tag != Tag::tensor || g.lead != args[0].tensor_) return false;
   // What may overlap itself is refused, also where its sizes happen to keep it from doing so.
-  if (g.lead->view)
-    for (const ViewStep& step : g.lead->view->path)
-      if (step.op->put == nullptr) return false;
-  Storage& storage = *g.lead->storage;
+  if (g.lead->view && g.lead->view->path->overlaps) return false;
   // Another operand in the same memory must be the very same elements.
   for (size_t i = 1; i < args.size(); ++i)
-    if (args[i].tag == Tag::tensor && args[i].tensor_->storage.get() == &storage &&
-        (g.data[i] != g.data[0] || (g.splat >> i & 1) != 0))
+    if (args[i].tag == Tag::tensor && (g.data[i] != g.data[0] || (g.splat >> i & 1) != 0) &&
+        may_share_memory(*args[i].tensor_, *g.lead))
       return false;
   const Shortcut* s = find_shortcut(op, args, g);
   if (s == nullptr || s->result != g.lead->dtype) return false;
   Cells cells;
   if (g.numbers != 0) cells.fill(*s, args, g);
   s->run(*s, const_cast<std::byte*>(g.data[0]), g.data, g.splat, static_cast<size_t>(g.elements));
-  storage.written();
+  g.lead->storage->written();
   return true;
 }
 

@@ -308,10 +308,11 @@ void Tracer::write(Tensor& dst, const Tensor& value) {
     throw TraceError({.problem = "the traced code writes through a view made before the trace",
                       .got = lathe::to_string(type_of(dst)),
                       .next = "make the view inside the traced function"});
-  write(base, put_through(base, view->path, value));
+  ViewSteps path = steps_of(*view);
+  write(base, put_through(base, path, value));
   // Read back from the base, as the tape has it: gradients arrive in the same order then. Only the
   // value: its history is the tape's to say.
-  dst.impl()->symbol = replay(base, view->path).impl()->symbol;
+  dst.impl()->symbol = replay(base, path).impl()->symbol;
   view->version = base.impl()->version;
 }
 

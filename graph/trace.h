@@ -104,7 +104,7 @@ struct Returned {
   How how = How::output;
   size_t index = 0;
   std::unique_ptr<Returned> base = nullptr;
-  absl::InlinedVector<ViewStep, 2> path = {};
+  std::vector<ViewStep> path = {};
   bool requires_grad = false;
 };
 

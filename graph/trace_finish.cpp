@@ -78,7 +78,7 @@ void Tracer::give_back(const Data& results, Values& outputs, bool aliases, Trace
       if (r.how == Returned::How::same) continue;
       const Tensor& base = t.impl()->view->base;
       r.how = Returned::How::view;
-      r.path = t.impl()->view->path;
+      for (const ViewStep* step : steps_of(*t.impl()->view)) r.path.push_back(*step);
       r.base = std::make_unique<Returned>();
       input = as_input(base);
       r.base->how = input ? Returned::How::input : Returned::How::output;
@@ -96,7 +96,7 @@ void Tracer::refuse_shared_memory(absl::Span<const Write> writes) const {
     for (const Write& w : writes) is_written |= w.input == written.start;
     if (!is_written) continue;
     for (const TensorImpl* b : lifted_order_)
-      if (a != b && a->storage.get() == b->storage.get())
+      if (a != b && may_share_memory(*a, *b))
         throw TraceError({.problem =
                               "the traced code writes to a tensor that shares its memory with "
                               "another one it uses",
@@ -236,12 +236,14 @@ Datum one_returned(const Traced& traced, const Returned& r, const Data& inputs, 
            .next = "clone() it"});
     });
   };
-  absl::InlinedVector<ViewStep, 2> path;
+  Tensor view = base.tensor();
   for (const ViewStep& step : r.path) {
     Filled filled = fill(step.args, {}, {}, &change);
-    path.push_back({step.op, ArgVec(filled.args())});
+    const ViewStep now{step.op, ArgVec(filled.args())};
+    const ViewStep* path[] = {&now};
+    view = replay(view, path);
   }
-  return replay(base.tensor(), path);
+  return view;
 }
 
 }  // namespace

@@ -113,8 +113,7 @@ bool Function::fits(Compiled& c, const ir::Data& inputs, FrontEnd& host, ir::Dat
       case GuardKind::alias: {
         const Tensor& written = at(i);
         for (const ir::Datum& d : all)
-          if (d.is_tensor() && !same(d.tensor(), written) && d.tensor().impl()->storage &&
-              d.tensor().impl()->storage.get() == written.impl()->storage.get())
+          if (d.is_tensor() && !same(d.tensor(), written) && may_share_memory(d.tensor(), written))
             return false;
         break;
       }
@@ -151,8 +150,7 @@ static void refuse_shared(const Function::Compiled& c, const ir::Data& inputs) {
   for (const ir::Write& w : c.traced.graph.writes()) {
     const Tensor& written = all[w.input->index()].tensor();
     for (const ir::Datum& d : all)
-      if (d.is_tensor() && !same(d.tensor(), written) &&
-          d.tensor().impl()->storage.get() == written.impl()->storage.get())
+      if (d.is_tensor() && !same(d.tensor(), written) && may_share_memory(d.tensor(), written))
         throw TraceError({.op = c.traced.graph.name(),
                           .problem = "a tensor is written whose memory another input shares",
                           .got = to_string(type_of(written)),

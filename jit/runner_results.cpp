@@ -10,8 +10,7 @@ namespace lathe::jit {
 namespace {
 
 bool lies_in(const ir::Datum& d, const ir::Datum& other) {
-  return other.is_tensor() &&
-         d.tensor().impl()->storage.get() == other.tensor().impl()->storage.get();
+  return other.is_tensor() && may_share_memory(d.tensor(), other.tensor());
 }
 
 /// Does it show one element in many places, as an expanded view does?

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/fn.h"
+#include "core/inplace.h"
 #include "include/lathe/ops/math.h"
 #include "jit/runner.h"
 
@@ -12,10 +13,9 @@ namespace lathe::jit {
 /// input that is going to be written.
 ir::Datum Runner::of_its_own(const ir::Datum& d) {
   if (!d.is_tensor()) return d;
-  const Storage* storage = d.tensor().impl()->storage.get();
-  bool lent = storage == c_.arena_.get() ||
+  bool lent = d.tensor().impl()->storage.get() == c_.arena_.get() ||
               std::any_of(p_.written_.begin(), p_.written_.end(), [&](size_t input) {
-                return at(p_.input_slots_[input]).tensor().impl()->storage.get() == storage;
+                return may_share_memory(at(p_.input_slots_[input]).tensor(), d.tensor());
               });
   return lent ? ir::Datum(math_ops<Tensor>::clone(d.tensor())) : in_row_major_order(d);
 }

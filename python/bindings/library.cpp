@@ -8,10 +8,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "autodiff/tape.h"
 #include "core/custom.h"
 #include "core/error.h"
 #include "core/fn.h"
+#include "core/inplace.h"
 #include "include/lathe/ops/math.h"
 #include "kernels/custom.h"
 #include "python/bindings/ops.h"
@@ -169,9 +172,13 @@ class PythonOp final : public CustomOp {
                         .expected = to_string(want),
                         .next = "mend the kernel or the shape rule: they must agree"});
     bool shared = false;
-    for (const Arg& a : call.args)
-      shared =
-          shared || (a.tag == Tag::tensor && a.tensor_->storage.get() == t.impl()->storage.get());
+    auto look = [&](const Arg& a) {
+      shared = shared || (a.tag == Tag::tensor && may_share_memory(*a.tensor_, *t.impl()));
+    };
+    for (const Arg& a : call.args) {
+      look(a);
+      if (a.tag == Tag::list) std::for_each_n(a.list_->data, a.list_->size, look);
+    }
     return shared || !t.geometry().is_contiguous() ? math_ops<Tensor>::clone(t) : t;
   }
 
