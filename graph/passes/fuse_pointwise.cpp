@@ -4,6 +4,9 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "graph/passes/passes.h"
 
 namespace lathe::ir {
@@ -57,41 +60,66 @@ bool fits(Group g, Node* n) {
   return inputs_of(g).size() + outputs_of(g).size() <= kMostOperands;
 }
 
+/// The groups of a block, and for each node that is in one, which.
+class Groups {
+ public:
+  /// Those that make any of the values, in ascending order, each once.
+  std::vector<size_t> making(absl::Span<Value* const> values) const {
+    std::vector<size_t> out;
+    for (const Value* v : values) {
+      auto it = v->node() == nullptr ? at_.end() : at_.find(v->node());
+      if (it != at_.end()) out.push_back(it->second);
+    }
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return out;
+  }
+  void add_to(size_t group, Node* n) {
+    add(all_[group], n);
+    at_[n] = group;
+  }
+  void join(size_t into, size_t from) {
+    all_[into] = joined(std::move(all_[into]), all_[from]);
+    for (const Node* n : all_[from].members) at_[n] = into;
+    all_[from] = {};
+  }
+  size_t make(Shape domain) {
+    all_.push_back({std::move(domain), {}, {}, true});
+    return all_.size() - 1;
+  }
+  Group& operator[](size_t i) { return all_[i]; }
+  std::vector<Group> take() { return std::move(all_); }
+
+ private:
+  std::vector<Group> all_;
+  absl::flat_hash_map<const Node*, size_t> at_;
+};
+
 std::vector<Group> find_groups(Block& block, const Graph& graph) {
-  std::vector<Group> groups;
+  Groups groups;
   for (Node* n : block.nodes()) {
     bool may_join = pointwise(*n) && effects(*n, graph) == Effects::pure;
-    Group* into = nullptr;
+    std::optional<size_t> into;
     if (may_join) {
       const Shape& domain = n->out(0)->tensor().shape;
-      for (Group& g : groups) {
-        bool uses = false;
-        for (const Value* v : n->in()) uses |= g.has(v);
-        if (!g.open || !uses || !identical(g.domain, domain)) continue;
-        if (into == nullptr && fits(g, n)) {
-          into = &g;
-        } else if (into != nullptr && fits(joined(*into, g), n)) {
+      for (size_t g : groups.making(n->in())) {
+        if (!groups[g].open || !identical(groups[g].domain, domain)) continue;
+        if (!into && fits(groups[g], n)) {
+          into = g;
+        } else if (into && fits(joined(groups[*into], groups[g]), n)) {
           // n reads both. Neither reads the other, or that one would be closed.
-          *into = joined(*into, g);
-          g = {};
+          groups.join(*into, g);
         }
       }
     }
     // Whoever else n reads from must be computed before n.
-    for (Group& g : groups) {
-      if (&g == into) continue;
-      for (const Value* v : n->in()) g.open &= !g.has(v);
-      for (const Block* inner : n->blocks())
-        for (const Value* v : free_values(*inner)) g.open &= !g.has(v);
-    }
-    if (into != nullptr) {
-      add(*into, n);
-    } else if (may_join) {
-      groups.push_back({n->out(0)->tensor().shape, {}, {}, true});
-      add(groups.back(), n);
-    }
+    Values read = n->in();
+    for (const Block* inner : n->blocks())
+      for (Value* v : free_values(*inner)) read.push_back(v);
+    for (size_t g : groups.making(read)) groups[g].open &= into == g;
+    if (may_join) groups.add_to(into ? *into : groups.make(n->out(0)->tensor().shape), n);
   }
-  return groups;
+  return groups.take();
 }
 
 void make_group(Graph& graph, const Group& g) {

@@ -7,6 +7,19 @@
 namespace lathe::ir {
 namespace {
 
+/// A literal as a key has it: sizes by identity, as equal ones are one expression.
+void add_literal(std::string& key, const Arg& a) {
+  if (a.tag == Tag::integer) {
+    absl::StrAppend(&key, " i", a.integer().word());
+  } else if (a.tag == Tag::list) {
+    absl::StrAppend(&key, " [");
+    for (size_t i = 0; i < a.list_->size; ++i) add_literal(key, a.list_->data[i]);
+    absl::StrAppend(&key, "]");
+  } else {
+    absl::StrAppend(&key, " ", static_cast<int>(a.tag), ":", literal_text(a));
+  }
+}
+
 /// Equal text, equal node. Values by identity; tensors among the literals too.
 std::string key_of(const Node& n) {
   std::string key = absl::StrCat(n.is(Structure::constant) ? "constant" : n.op()->name());
@@ -17,7 +30,7 @@ std::string key_of(const Node& n) {
     else if (a.tag == Tag::tensor)
       absl::StrAppend(&key, " t", reinterpret_cast<uintptr_t>(a.tensor_));
     else
-      absl::StrAppend(&key, " ", static_cast<int>(a.tag), ":", literal_text(a));
+      add_literal(key, a);
   }
   for (size_t i = 0; i < n.in().size(); ++i)
     absl::StrAppend(&key, " v", reinterpret_cast<uintptr_t>(n.in(i)), "@", n.places()[i].param, ".",
