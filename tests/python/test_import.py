@@ -29,6 +29,45 @@ def test_little_is_loaded():
     assert out.strip() == "[] []"
 
 
+# What a first trace may bring along, beside Lathe itself: small modules, most written in C.
+FIRST_TRACE_IMPORTS = {
+    "_collections", "_contextvars", "_functools", "_opcode", "_operator", "_weakref",
+    "_weakrefset", "collections", "collections.abc", "contextvars", "dis", "functools", "importlib",
+    "importlib._abc", "importlib._bootstrap", "importlib._bootstrap_external", "itertools",
+    "keyword", "opcode", "operator", "reprlib", "types", "warnings", "weakref",
+}  # fmt: skip
+
+
+def test_a_first_trace_imports_nothing_heavy():
+    out = in_fresh_python(
+        "import sys, lathe as lt\n"
+        "before = set(sys.modules)\n"
+        "scale = 2.0\n"
+        "class Model:\n"
+        "    def __init__(self): self.w, self.sizes = lt.ones(3), [1, 2]\n"
+        "    def __call__(self, x): return {'y': (x * self.w + scale)[1:], 'n': self.sizes[0]}\n"
+        "f = lt.trace(Model())\n"
+        "f(lt.ones(3)), f(lt.ones(3))\n"
+        "new = set(sys.modules) - before\n"
+        "print(*sorted(n for n in new if n.split('.')[0] != 'lathe'))\n"
+        "print(*sorted(n for n in new if n.split('.')[0] == 'lathe'))"
+    )
+    others, own = (set(line.split()) for line in out.splitlines())
+    assert others <= FIRST_TRACE_IMPORTS
+    assert own <= {"lathe.jit", "lathe.jit.trace", "lathe.jit.state", "lathe.jit.changes"}
+
+
+def test_parts_of_jit_come_when_named_and_are_what_they_are():
+    out = in_fresh_python(
+        "import lathe as lt, lathe.jit\n"
+        "from lathe.jit import Scripted\n"
+        "print(lathe.jit.script is lt.script, lathe.jit.Scripted is Scripted)\n"
+        "print(lathe.jit.freeze is lt.freeze)\n"
+        "print(callable(lathe.jit.trace), callable(lathe.jit.script))"
+    )
+    assert out.split() == ["True"] * 5
+
+
 def test_a_kernel_of_the_cache_runs_without_llvm(tmp_path):
     program = (
         "import lathe as lt\n"

@@ -1,7 +1,27 @@
 """Graph mode: lathe.trace and lathe.script, and the programs of lathe.freeze, save and load."""
 
-from .program import InputSpec, Program, capture, freeze
-from .script import Scripted, script
 from .trace import Traced, trace
 
+# Parts that most programs do without: a first trace must not wait for them.
+_LATER = {
+    "InputSpec": "program",
+    "Program": "program",
+    "Scripted": "script",
+    "capture": "program",
+    "freeze": "program",
+    "script": "script",
+}
+
 __all__ = ["InputSpec", "Program", "Scripted", "Traced", "capture", "freeze", "script", "trace"]
+
+
+def __getattr__(name):
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    home = _LATER[name]
+    module = importlib.import_module(f".{home}", __name__)
+    # All at once: importing a submodule binds it here by its own name, and `script` is a function.
+    globals().update({n: getattr(module, n) for n, where in _LATER.items() if where == home})
+    return globals()[name]

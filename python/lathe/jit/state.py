@@ -21,10 +21,8 @@ import collections
 import contextvars
 import dis
 import functools
-import hashlib
 import os
 import sys
-import sysconfig
 import types
 import weakref
 
@@ -54,7 +52,7 @@ _HOLDERS = frozenset({
 _DICT_VIEWS = tuple(type(view) for view in ({}.keys(), {}.values(), {}.items()))
 _CONTAINERS = (tuple, list, set, frozenset, dict, collections.deque, functools.partial)
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that a class statement may have made
-_STANDARD = tuple(sysconfig.get_path(p) for p in ("stdlib", "platstdlib"))
+_STANDARD = os.path.dirname(os.__file__)
 
 
 def is_users(code):
@@ -62,7 +60,7 @@ def is_users(code):
     file = code.co_filename
     if "site-packages" in file or "dist-packages" in file:
         return True
-    return not file.startswith((*_STANDARD, "<frozen", "<string"))
+    return not file.startswith((_STANDARD, "<frozen", "<string"))
 
 
 def _put_items(target, content):
@@ -169,6 +167,8 @@ def _elements(value):
         view = memoryview(value)
     except (TypeError, ValueError, BufferError):
         return None
+    import hashlib  # not above: it takes longer to import than all the rest
+
     digest = hashlib.blake2b(view if view.c_contiguous else view.tobytes(), digest_size=16)
     return view.format, view.shape, digest.digest()
 

@@ -1,11 +1,7 @@
 """trace: a function runs once on symbolic tensors and from then on as a compiled program."""
 
-import copy
-import dataclasses
 import functools
-import inspect
 import itertools
-import re
 from collections.abc import Coroutine, Iterator
 
 from .. import _lathe
@@ -19,6 +15,11 @@ def sequence_maker(kind):
     if kind in (list, tuple) or hasattr(kind, "n_sequence_fields"):  # as ops with several results
         return kind
     return getattr(kind, "_make", None) if issubclass(kind, tuple) else None
+
+
+def is_record(value):
+    """Is it an instance of a dataclass? As `dataclasses` says, which takes long to import."""
+    return hasattr(type(value), "__dataclass_fields__")
 
 
 class _Shape:
@@ -38,7 +39,7 @@ class _Shape:
             return ("items", make, [self._plan(v) for v in value])
         if type(value) is dict:
             return (dict, [(k, self._plan(v)) for k, v in value.items()])
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        if is_record(value):
             return ("record", type(value), [(k, self._plan(v)) for k, v in vars(value).items()])
         if isinstance(value, _lathe.SymInt):
             self.tensors.append(value)
@@ -237,6 +238,8 @@ class Traced:
         return outputs, trace
 
     def __deepcopy__(self, memo):
+        import copy
+
         return type(self)(copy.deepcopy(self._function, memo))
 
     def _run(self, args, kwargs, leaves):
@@ -265,7 +268,8 @@ class Traced:
 
     def graphs(self):
         """The signature of each graph that was captured, as text, in order of capture."""
-        return re.findall(r"^graph (.*) \{$", self.graph, re.M)
+        lines = self.graph.splitlines()
+        return [line[6:-2] for line in lines if line.startswith("graph ") and line.endswith(" {")]
 
     @property
     def counts(self):
@@ -290,7 +294,7 @@ def _frozen(value):
         return (type(value), [_frozen(v) for v in value])
     if type(value) is dict:
         return (dict, [(k, _frozen(v)) for k, v in value.items()])
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if is_record(value):
         return (type(value), _frozen(vars(value)))
     return id(value)
 
@@ -337,6 +341,8 @@ def _where(function):
 
 def misfit(function, args, kwargs):
     """(why, signature) if the function cannot be called so; None if it can, or does not say."""
+    import inspect
+
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # a builtin that says nothing of its parameters
