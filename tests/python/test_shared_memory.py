@@ -83,10 +83,3 @@ def test_an_expanded_alias(tensor_over):
     x, y = tensor_over(buffer), tensor_over(buffer[3:]).expand(6)
     x += y[:4]
     assert buffer.tolist() == [3, 4, 5, 6]
-
-
-def test_a_reversed_alias():
-    buffer = np.arange(6, dtype=np.float32)
-    x, y = lt.from_numpy(buffer), lt.from_numpy(buffer).flip(0)
-    x += y
-    assert buffer.tolist() == [5] * 6
