@@ -82,7 +82,7 @@ Report optimise(Graph& graph, const Budget& budget) {
   }
   run.pass(kFusePointwise);
   run.pass(kEliminateDead);
-  verify(graph);
+  verify_rewritten(graph);
   return run.take();
 }
 

@@ -14,4 +14,10 @@ namespace lathe::ir {
 ///   inputs of that type.
 void verify(const Graph& graph);
 
+/// The same for a graph that passes rewrote. Two sizes that cannot be proven equal nor unequal are
+/// compared at sample values: a rewrite may have come to a size another way than inference does,
+/// and the normal form of sizes does not decide equality of all. Not for graphs of others, who
+/// could choose sizes that differ elsewhere.
+void verify_rewritten(const Graph& graph);
+
 }  // namespace lathe::ir

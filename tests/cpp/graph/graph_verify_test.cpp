@@ -1,4 +1,5 @@
 // Each rule of the verifier, broken once.
+#include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
 
 #include "core/error.h"
@@ -27,6 +28,22 @@ TEST(GraphVerify, Types) {
   EXPECT_NO_THROW(verify(parse(R"(graph f(%x: f32[s0], %y: f32[s1]) {
       size s0 = 4  size s1 = 4  check s0 == s1
       %z: f32[s0] = add(%x, %y) return %z })")));
+}
+
+// Equal, but not by their normal form: those of a rewrite are compared by value, others are not.
+TEST(GraphVerify, SizesThatARewriteReachedAnotherWay) {
+  auto graph_with = [](std::string_view size) {
+    return parse(absl::StrCat(R"(graph f(%x: f32[s0], %y: f32[s1], %z: f32[s2]) {
+      size s0 = 4  size s1 = 5  size s2 = 6
+      %r: f32[)",
+                              size, R"(] = full([max(s0, max(s1, s2))], 0, dtype=f32, device=@cpu)
+      return %r })"));
+  };
+  EXPECT_NO_THROW(verify_rewritten(graph_with("max(s0, max(s1, s2))")));
+  EXPECT_NO_THROW(verify_rewritten(graph_with("max(max(s0, s1), s2)")));
+  refused(graph_with("max(max(s0, s1), s2)"), "result 0 has type");
+  for (std::string_view other : {"max(s1, s2)", "max(max(s0, 2*s1 - 5), s2)", "6"})
+    EXPECT_THROW(verify_rewritten(graph_with(other)), ValueError) << other;
 }
 
 TEST(GraphVerify, UseBeforeDefinition) {

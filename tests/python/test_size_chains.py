@@ -1,0 +1,64 @@
+"""Chains of slices, joins, pads and views: right for every size, and no more guards than one step."""
+
+import pytest
+
+import lathe as lt
+
+
+def caches(x, n):
+    return lt.cat([x, x[:1]])[-n:]
+
+
+STEPS = {
+    "tails": lambda x: x[1:],
+    "windows": lambda x: x[1:-1],
+    "clips": lambda x: x[:5],
+    "middles": lambda x: x[2:6],
+    "rolls": lambda x: lt.cat([x[1:], x[:1]]),
+    "turned": lambda x: lt.cat([x[-2:], x[:-2]]),
+    "caches": lambda x: caches(x, 4),
+    "pads": lambda x: lt.nn.functional.pad(x, [1, 2])[2:],
+    "views": lambda x: x.reshape([-1, 1]).reshape([-1]),
+    "strides": lambda x: lt.cat([x[::2], x[1::2]]),
+    "halves": lambda x: x[::2],
+}
+SIZES = (7, 0, 1, 2, 3, 4, 5, 6, 8, 11, 40)
+
+
+def chain(step, n):
+    def run(x):
+        for _ in range(n):
+            x = step(x)
+        return x * 2
+
+    return run
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_chains_are_right_for_every_size(name):
+    eager = chain(STEPS[name], 4)
+    traced = lt.trace(eager)
+    for n in SIZES:
+        x = lt.arange(n, dtype=lt.float32)
+        assert traced(x).tolist() == eager(x).tolist(), n
+    one = lt.trace(chain(STEPS[name], 1))
+    for n in SIZES:
+        one(lt.arange(n, dtype=lt.float32))
+    assert traced.counts["traces"] <= one.counts["traces"] + 1
+
+
+@pytest.mark.parametrize("first", STEPS)
+def test_mixed_chains_are_right_for_every_size(first):
+    for second in STEPS.values():
+        eager = chain(lambda x, second=second: second(STEPS[first](x)), 2)
+        traced = lt.trace(eager)
+        for n in (7, 0, 1, 3, 12):
+            x = lt.arange(n, dtype=lt.float32)
+            assert traced(x).tolist() == eager(x).tolist(), n
+
+
+def test_a_long_chain_has_a_short_size():
+    traced = lt.trace(chain(lambda x: lt.cat([x[1:], x[:1]])[1:], 40))
+    traced(lt.arange(100, dtype=lt.float32))
+    assert "max(s0 - 40, 0)" in traced.graphs()[0]
+    assert len(traced.graphs()[0]) < 200
