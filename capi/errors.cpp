@@ -60,9 +60,21 @@ void raise_reported(lathe_status status) {
   throw Error(kind, {.problem = std::move(text)});
 }
 
-void require_place(const void* place, const char* what) {
-  if (place == nullptr)
-    throw TypeError({.problem = absl::StrCat("there is no place for ", what), .got = "NULL"});
+void refuse_null(const char* entry, const std::string& parameter) {
+  throw TypeError({.op = entry,
+                   .problem = absl::StrCat("'", parameter, "' is NULL"),
+                   .got = "NULL",
+                   .expected = "a pointer: lathe.h marks what may be NULL as LATHE_NULLABLE",
+                   .next = "look whether the call that was to set it failed"});
+}
+
+void require(const char* entry, std::initializer_list<Required> arguments) {
+  for (const Required& a : arguments) {
+    if (a.count > 0 && a.pointer == nullptr) refuse_null(entry, a.name);
+    if (a.handles == nullptr) continue;
+    for (size_t i = 0; i < a.count; ++i)
+      if (a.handles[i] == nullptr) refuse_null(entry, absl::StrCat(a.name, "[", i, "]"));
+  }
 }
 
 char* give_text(std::string_view text) {
@@ -100,7 +112,7 @@ lathe_status lathe_fail(lathe_status status, const char* message) {
 void lathe_at_line(const char* file, int line) {
   static thread_local std::optional<SiteScope> scope;
   scope.reset();  // first: a scope puts back what was there before it
-  guarded([&] {
+  guarded("lathe_at_line", {}, [&] {
     if (file != nullptr) scope.emplace(make_site(file, line));
   });
 }
@@ -108,19 +120,13 @@ void lathe_at_line(const char* file, int line) {
 void lathe_text_release(char* text) { std::free(text); }
 
 lathe_status lathe_set_flag(const char* name, const char* value) {
-  return guarded([&] {
-    require_place(name, "the name of the flag");
-    require_place(value, "its value");
-    set_flag(name, value);
-  });
+  return guarded("lathe_set_flag", {given("name", name), given("value", value)},
+                 [&] { set_flag(name, value); });
 }
 
 lathe_status lathe_get_flag(const char* name, char** value) {
-  return guarded([&] {
-    require_place(name, "the name of the flag");
-    require_place(value, "its value");
-    *value = give_text(flag_text(flag_row(name).flag));
-  });
+  return guarded("lathe_get_flag", {given("name", name), given("value", value)},
+                 [&] { *value = give_text(flag_text(flag_row(name).flag)); });
 }
 
 void lathe_manual_seed(uint64_t seed) { manual_seed(seed); }

@@ -2,6 +2,7 @@
 // errors leave.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 
@@ -15,14 +16,37 @@ namespace lathe::c {
 
 /// A lathe_tensor is a TensorImpl, so a handle costs nothing over the tensor itself.
 inline lathe_tensor* handle(Tensor t) { return reinterpret_cast<lathe_tensor*>(t.release()); }
-/// Borrowed. TypeError for NULL: `what` names the argument.
-Tensor tensor(const lathe_tensor* t, const char* what = "tensor");
-inline Tensor optional(const lathe_tensor* t) {
+/// Borrowed.
+inline Tensor tensor(const lathe_tensor* t) {
   return t == nullptr ? Tensor()
                       : Tensor::borrow(reinterpret_cast<TensorImpl*>(const_cast<lathe_tensor*>(t)));
 }
-/// TypeError for NULL where a place for a result is needed.
-void require_place(const void* place, const char* what);
+
+/// An argument of an entry that must not be NULL; `name` is that of the header. What the header
+/// marks as LATHE_NULLABLE is not listed.
+struct Required {
+  const char* name;
+  const void* pointer;
+  lathe_tensor* const* handles = nullptr;  // an array whose elements must not be NULL either
+  size_t count = 1;                        // of 0 elements an array may be NULL
+};
+inline Required given(const char* name, const void* pointer, size_t count = 1) {
+  return {name, pointer, nullptr, count};
+}
+inline Required each(const char* name, lathe_tensor* const* handles, size_t count) {
+  return {name, handles, handles, count};
+}
+/// The same for entries that take a function.
+template <class R, class... A>
+Required given(const char* name, R (*function)(A...)) {
+  return {name, reinterpret_cast<const void*>(function)};
+}
+/// TypeError that names the entry and the parameter, for the first that is NULL.
+void require(const char* entry, std::initializer_list<Required> arguments);
+[[noreturn]] void refuse_null(const char* entry, const std::string& parameter);
+
+/// DTypeError for what is none of lathe_dtype.
+DType dtype_of(lathe_dtype code);
 
 /// Gives results to the caller: all of them or none.
 void give(Tensors results, lathe_tensor** out, size_t room, size_t* count);
@@ -38,10 +62,12 @@ lathe_status note_failure(ErrorKind kind, const char* message) noexcept;
 /// Lathe is wired up before the first thing is asked of it.
 void wire_up();
 
+/// What every entry that can fail is: f(), if the arguments are there. No exception leaves it.
 template <class F>
-lathe_status guarded(F f) noexcept {
+lathe_status guarded(const char* entry, std::initializer_list<Required> arguments, F f) noexcept {
   try {
     wire_up();
+    require(entry, arguments);
     f();
     return LATHE_OK;
   } catch (const Error& e) {
@@ -53,6 +79,14 @@ lathe_status guarded(F f) noexcept {
   } catch (...) {
     return note_failure(ErrorKind::internal, "an unknown exception");
   }
+}
+
+/// The same for entries that give what they were asked for instead of a status: `otherwise`, and
+/// lathe_last_error(), if that cannot be had.
+template <class T, class F>
+T answer(const char* entry, T otherwise, std::initializer_list<Required> arguments, F f) noexcept {
+  T out = otherwise;
+  return guarded(entry, arguments, [&] { out = f(); }) == LATHE_OK ? out : otherwise;
 }
 
 }  // namespace lathe::c

@@ -32,18 +32,7 @@ lathe_program* new_program(std::shared_ptr<SavedProgram> program) {
   return p.release();
 }
 
-const SavedProgram& program(const lathe_program* p) {
-  if (p == nullptr) throw TypeError({.problem = "the program is NULL"});
-  return *p->program;
-}
-
-lathe_function& function(lathe_function* f) {
-  if (f == nullptr) throw TypeError({.problem = "the function is NULL"});
-  return *f;
-}
-
 void fill(const std::vector<lathe_program::Slot>& slots, size_t index, lathe_slot* out) {
-  require_place(out, "the slot");
   if (out->size < sizeof(lathe_slot))
     throw ValueError({.problem = "lathe_slot.size is not set to sizeof(lathe_slot)",
                       .got = absl::StrCat(out->size),
@@ -60,10 +49,9 @@ void fill(const std::vector<lathe_program::Slot>& slots, size_t index, lathe_slo
 }
 
 ir::Data data_of(lathe_tensor* const* inputs, size_t count) {
-  if (count > 0) require_place(inputs, "the inputs");
   ir::Data out;
   for (size_t i = 0; i < count; ++i) {
-    Tensor t = tensor(inputs[i], "input");
+    Tensor t = tensor(inputs[i]);
     if (t.impl()->view) refresh(t);
     out.emplace_back(std::move(t));
   }
@@ -81,9 +69,33 @@ Tensors tensors_of(const ir::Data& data) {
   return out;
 }
 
+/// Inside a trace a function's body runs as it stands, so one that calls itself does so on the
+/// stack: this thread's bodies inside each other are counted.
+class Nested {
+ public:
+  explicit Nested(const lathe_function& f) {
+    constexpr int kMost = 100;
+    if (depth_ >= kMost)
+      throw TraceError({.op = f.name,
+                        .problem = "the traced function calls itself without an end",
+                        .got = absl::StrCat(kMost, " calls inside each other"),
+                        .expected = absl::StrCat("at most ", kMost),
+                        .next = "end the recursion by something that is known while it is traced, "
+                                "such as a rank or a counter"});
+    ++depth_;
+  }
+  ~Nested() { --depth_; }
+  Nested(const Nested&) = delete;
+
+ private:
+  static thread_local int depth_;
+};
+constinit thread_local int Nested::depth_ = 0;
+
 /// Runs the caller's code, on symbolic tensors or on ordinary ones.
 Tensors run_body(const lathe_function& f, const Tensors& inputs) {
   constexpr size_t kMostResults = 256;
+  Nested nested(f);
   std::vector<lathe_tensor*> in(inputs.size()), out(kMostResults, nullptr);
   for (size_t i = 0; i < inputs.size(); ++i)
     in[i] = reinterpret_cast<lathe_tensor*>(inputs[i].impl());
@@ -129,6 +141,12 @@ std::shared_ptr<SavedProgram> captured(lathe_function& f, const ir::Data& inputs
   return std::make_shared<SavedProgram>(jit::capture(body, specs, host, f.name));
 }
 
+[[noreturn]] void no_such_view(lathe_view view) {
+  throw ValueError({.problem = "there is no such view",
+                    .got = absl::StrCat(static_cast<int>(view)),
+                    .expected = "one of lathe_view"});
+}
+
 std::string text_of(const SavedProgram& p, lathe_view view) {
   switch (view) {
     case LATHE_EXPLAIN:
@@ -140,12 +158,13 @@ std::string text_of(const SavedProgram& p, lathe_view view) {
     case LATHE_NOTE:
       return p.note();
   }
-  throw ValueError({.problem = "there is no such view", .expected = "one of lathe_view"});
+  no_such_view(view);
 }
 
 std::string text_of(const jit::Function& f, lathe_view view) {
   if (view == LATHE_EXPLAIN) return f.explain();
   if (view == LATHE_NOTE) return "";
+  if (view != LATHE_GRAPH && view != LATHE_OPTIMISED) no_such_view(view);
   std::string out;
   for (const auto& c : f.compiled())
     out += ir::print(view == LATHE_GRAPH ? c->traced.graph : c->program->graph());
@@ -171,18 +190,13 @@ using namespace lathe::c;  // NOLINT
 extern "C" {
 
 lathe_status lathe_program_load(const char* path, lathe_program** out) {
-  return guarded([&] {
-    require_place(path, "the path");
-    require_place(out, "the program");
-    *out = new_program(SavedProgram::load(path));
-  });
+  return guarded("lathe_program_load", {given("path", path), given("out", out)},
+                 [&] { *out = new_program(SavedProgram::load(path)); });
 }
 
 lathe_status lathe_program_parse(const void* data, size_t bytes, const char* name,
                                  lathe_program** out) {
-  return guarded([&] {
-    require_place(data, "the program's bytes");
-    require_place(out, "the program");
+  return guarded("lathe_program_parse", {given("data", data, bytes), given("out", out)}, [&] {
     std::string_view text(static_cast<const char*>(data), bytes);
     *out = new_program(SavedProgram::parse(text, name == nullptr ? "memory" : name));
   });
@@ -192,63 +206,62 @@ lathe_program* lathe_program_retain(lathe_program* p) { return retained(p); }
 void lathe_program_release(lathe_program* p) { released(p); }
 
 lathe_status lathe_program_save(const lathe_program* p, const char* path) {
-  return guarded([&] {
-    require_place(path, "the path");
-    program(p).save(path);
-  });
+  return guarded("lathe_program_save", {given("p", p), given("path", path)},
+                 [&] { p->program->save(path); });
 }
 
-size_t lathe_program_input_count(const lathe_program* p) { return p ? p->inputs.size() : 0; }
-size_t lathe_program_output_count(const lathe_program* p) { return p ? p->outputs.size() : 0; }
+size_t lathe_program_input_count(const lathe_program* p) {
+  return answer("lathe_program_input_count", size_t{0}, {given("p", p)},
+                [&] { return p->inputs.size(); });
+}
+size_t lathe_program_output_count(const lathe_program* p) {
+  return answer("lathe_program_output_count", size_t{0}, {given("p", p)},
+                [&] { return p->outputs.size(); });
+}
 
 lathe_status lathe_program_input(const lathe_program* p, size_t index, lathe_slot* slot) {
-  return guarded([&] {
-    program(p);
-    fill(p->inputs, index, slot);
-  });
+  return guarded("lathe_program_input", {given("p", p), given("slot", slot)},
+                 [&] { fill(p->inputs, index, slot); });
 }
 
 lathe_status lathe_program_output(const lathe_program* p, size_t index, lathe_slot* slot) {
-  return guarded([&] {
-    program(p);
-    fill(p->outputs, index, slot);
-  });
+  return guarded("lathe_program_output", {given("p", p), given("slot", slot)},
+                 [&] { fill(p->outputs, index, slot); });
 }
 
 lathe_status lathe_program_run(const lathe_program* p, lathe_tensor* const* inputs,
                                size_t input_count, lathe_tensor** results, size_t room,
                                size_t* count) {
-  return guarded([&] {
-    ir::Data out = program(p).run(data_of(inputs, input_count));
-    give(tensors_of(out), results, room, count);
-  });
+  return guarded(
+      "lathe_program_run",
+      {given("p", p), each("inputs", inputs, input_count), given("results", results, room)}, [&] {
+        ir::Data out = p->program->run(data_of(inputs, input_count));
+        give(tensors_of(out), results, room, count);
+      });
 }
 
 lathe_status lathe_program_compile(const lathe_program* p, char** why) {
-  return guarded([&] {
-    std::string reasons = program(p).compile();
+  return guarded("lathe_program_compile", {given("p", p)}, [&] {
+    std::string reasons = p->program->compile();
     if (why != nullptr) *why = give_text(reasons);
   });
 }
 
 size_t lathe_program_peak_bytes(const lathe_program* p) {
-  return p == nullptr ? 0 : p->program->peak_bytes();
+  return answer("lathe_program_peak_bytes", size_t{0}, {given("p", p)},
+                [&] { return p->program->peak_bytes(); });
 }
 
 lathe_status lathe_program_text(const lathe_program* p, lathe_view view, char** text) {
-  return guarded([&] {
-    require_place(text, "the text");
-    *text = give_text(text_of(program(p), view));
-  });
+  return guarded("lathe_program_text", {given("p", p), given("text", text)},
+                 [&] { *text = give_text(text_of(*p->program, view)); });
 }
 
 // ── functions ──
 
 lathe_status lathe_function_create(const char* name, lathe_body body, void* user,
                                    void (*drop)(void* user), lathe_function** out) {
-  return guarded([&] {
-    require_place(out, "the function");
-    if (body == nullptr) throw TypeError({.problem = "the body is NULL"});
+  return guarded("lathe_function_create", {given("body", body), given("out", out)}, [&] {
     *out = new lathe_function(name == nullptr ? "function" : name, body, user, drop);
   });
 }
@@ -258,38 +271,34 @@ void lathe_function_release(lathe_function* f) { released(f); }
 
 lathe_status lathe_function_call(lathe_function* f, lathe_tensor* const* inputs, size_t input_count,
                                  lathe_tensor** results, size_t room, size_t* count) {
-  return guarded([&] {
-    lathe_function& fn = function(f);
-    Tensors in = tensors_of(data_of(inputs, input_count));
-    auto body = [&](const Tensors& xs) { return run_body(fn, xs); };
-    if (thread_state().trace_epoch != 0) {  // part of an outer trace
-      give(body(in), results, room, count);
-      return;
-    }
-    give(fn.engine(in, body), results, room, count);
-  });
+  return guarded(
+      "lathe_function_call",
+      {given("f", f), each("inputs", inputs, input_count), given("results", results, room)}, [&] {
+        Tensors in = tensors_of(data_of(inputs, input_count));
+        auto body = [&](const Tensors& xs) { return run_body(*f, xs); };
+        const bool inside = thread_state().trace_epoch != 0;  // part of an outer trace
+        give(inside ? body(in) : f->engine(in, body), results, room, count);
+      });
 }
 
 void lathe_function_counts(const lathe_function* f, int64_t* calls, int64_t* traces) {
-  if (f == nullptr) return;
-  const lathe::jit::FunctionCounts n = f->engine.counts();
-  if (calls != nullptr) *calls = n.calls;
-  if (traces != nullptr) *traces = n.traces;
+  guarded("lathe_function_counts", {given("f", f)}, [&] {
+    const lathe::jit::FunctionCounts n = f->engine.counts();
+    if (calls != nullptr) *calls = n.calls;
+    if (traces != nullptr) *traces = n.traces;
+  });
 }
 
 lathe_status lathe_function_capture(lathe_function* f, lathe_tensor* const* inputs,
                                     size_t input_count, lathe_program** out) {
-  return guarded([&] {
-    require_place(out, "the program");
-    *out = new_program(captured(function(f), data_of(inputs, input_count)));
-  });
+  return guarded("lathe_function_capture",
+                 {given("f", f), each("inputs", inputs, input_count), given("out", out)},
+                 [&] { *out = new_program(captured(*f, data_of(inputs, input_count))); });
 }
 
 lathe_status lathe_function_text(const lathe_function* f, lathe_view view, char** text) {
-  return guarded([&] {
-    require_place(text, "the text");
-    *text = give_text(text_of(function(const_cast<lathe_function*>(f)).engine, view));
-  });
+  return guarded("lathe_function_text", {given("f", f), given("text", text)},
+                 [&] { *text = give_text(text_of(f->engine, view)); });
 }
 
 }  // extern "C"

@@ -12,20 +12,10 @@
 namespace lathe::c {
 namespace {
 
-DType dtype_of(lathe_dtype code) {
-  auto dtype = static_cast<DType>(code);
-  if (code < 0 || code >= kDTypeCodes || !info(dtype).tensor || info(dtype).bytes == 0)
-    throw DTypeError({.problem = "there is no such dtype",
-                      .got = absl::StrCat(static_cast<int>(code)),
-                      .expected = "one of lathe_dtype"});
-  return dtype;
-}
-
 Shape shape_of(const int64_t* sizes, int rank) {
   constexpr int kMostAxes = 64;
   if (rank < 0 || rank > kMostAxes)
     throw ValueError({.problem = "a tensor has 0 to 64 axes", .got = absl::StrCat(rank)});
-  if (rank > 0) require_place(sizes, "the sizes");
   Shape shape;
   for (int i = 0; i < rank; ++i) {
     if (sizes[i] < 0)
@@ -36,6 +26,13 @@ Shape shape_of(const int64_t* sizes, int rank) {
   return shape;
 }
 
+size_t count_of(int rank) { return rank > 0 ? static_cast<size_t>(rank) : 0; }
+
+/// OverflowError if they are more than 2^62.
+size_t bytes_of(IntSpan shape, DType dtype) {
+  return static_cast<size_t>((numel(shape) * Int(size_of(dtype))).value());
+}
+
 Tensor current(const lathe_tensor* t) {
   Tensor x = tensor(t);
   if (x.impl()->view) refresh(x);
@@ -44,9 +41,13 @@ Tensor current(const lathe_tensor* t) {
 
 }  // namespace
 
-Tensor tensor(const lathe_tensor* t, const char* what) {
-  if (t == nullptr) throw TypeError({.problem = absl::StrCat("a ", what, " is NULL")});
-  return optional(t);
+DType dtype_of(lathe_dtype code) {
+  auto dtype = static_cast<DType>(code);
+  if (code < 0 || code >= kDTypeCodes || !info(dtype).tensor || info(dtype).bytes == 0)
+    throw DTypeError({.problem = "there is no such dtype",
+                      .got = absl::StrCat(static_cast<int>(code)),
+                      .expected = "one of lathe_dtype"});
+  return dtype;
 }
 
 void give(Tensors results, lathe_tensor** out, size_t room, size_t* count) {
@@ -55,7 +56,6 @@ void give(Tensors results, lathe_tensor** out, size_t room, size_t* count) {
     throw ValueError({.problem = "there is no room for the results",
                       .got = absl::StrCat("room for ", room),
                       .expected = absl::StrCat(results.size())});
-  if (!results.empty()) require_place(out, "the results");
   for (size_t i = 0; i < results.size(); ++i) out[i] = handle(std::move(results[i]));
 }
 
@@ -77,22 +77,23 @@ const char* lathe_dtype_name(lathe_dtype dtype) {
 
 lathe_status lathe_tensor_copy(const void* data, lathe_dtype dtype, const int64_t* sizes, int rank,
                                lathe_tensor** out) {
-  return guarded([&] {
-    require_place(out, "the tensor");
+  constexpr const char* kEntry = "lathe_tensor_copy";
+  return guarded(kEntry, {given("sizes", sizes, count_of(rank)), given("out", out)}, [&] {
     Shape shape = shape_of(sizes, rank);
-    if (data == nullptr && !identical(numel(shape), Int(0))) require_place(data, "the elements");
-    *out = handle(from_host(data, dtype_of(dtype), shape));
+    DType d = dtype_of(dtype);
+    require(kEntry, {given("data", data, bytes_of(shape, d))});
+    *out = handle(from_host(data, d, shape));
   });
 }
 
 lathe_status lathe_tensor_borrow(void* data, lathe_dtype dtype, const int64_t* sizes, int rank,
                                  void (*release)(void* user), void* user, lathe_tensor** out) {
-  return guarded([&] {
-    require_place(out, "the tensor");
+  constexpr const char* kEntry = "lathe_tensor_borrow";
+  return guarded(kEntry, {given("sizes", sizes, count_of(rank)), given("out", out)}, [&] {
     DType d = dtype_of(dtype);
     Geometry g = Geometry::contiguous(shape_of(sizes, rank));
-    auto bytes = static_cast<size_t>(numel(g.shape).value()) * size_of(d);
-    if (bytes > 0) require_place(data, "the elements");
+    const size_t bytes = bytes_of(g.shape, d);
+    require(kEntry, {given("data", data, bytes)});
     if (reinterpret_cast<uintptr_t>(data) % size_of(d) != 0)
       throw ValueError({.problem = "the elements are not aligned to their own size",
                         .got = absl::StrCat(reinterpret_cast<uintptr_t>(data)),
@@ -105,50 +106,49 @@ lathe_status lathe_tensor_borrow(void* data, lathe_dtype dtype, const int64_t* s
   });
 }
 
-lathe_tensor* lathe_tensor_retain(lathe_tensor* t) { return handle(optional(t)); }
+lathe_tensor* lathe_tensor_retain(lathe_tensor* t) { return handle(tensor(t)); }
 
 void lathe_tensor_release(lathe_tensor* t) {
   if (t != nullptr) Tensor adopted(reinterpret_cast<TensorImpl*>(t));
 }
 
 lathe_dtype lathe_tensor_dtype(const lathe_tensor* t) {
-  return static_cast<lathe_dtype>(optional(t).dtype());
+  return answer("lathe_tensor_dtype", LATHE_NO_DTYPE, {given("t", t)},
+                [&] { return static_cast<lathe_dtype>(tensor(t).dtype()); });
 }
 
-int lathe_tensor_rank(const lathe_tensor* t) { return optional(t).rank(); }
+int lathe_tensor_rank(const lathe_tensor* t) {
+  return answer("lathe_tensor_rank", -1, {given("t", t)}, [&] { return tensor(t).rank(); });
+}
 
 lathe_status lathe_tensor_sizes(const lathe_tensor* t, int64_t* sizes) {
-  return guarded([&] {
+  constexpr const char* kEntry = "lathe_tensor_sizes";
+  return guarded(kEntry, {given("t", t)}, [&] {
     Tensor x = tensor(t);
-    if (x.rank() > 0) require_place(sizes, "the sizes");
+    require(kEntry, {given("sizes", sizes, count_of(x.rank()))});
     for (int i = 0; i < x.rank(); ++i) sizes[i] = x.size(i).value();
   });
 }
 
 lathe_status lathe_tensor_device(const lathe_tensor* t, char** name) {
-  return guarded([&] {
-    require_place(name, "the name");
-    *name = give_text(to_string(tensor(t).device()));
-  });
+  return guarded("lathe_tensor_device", {given("t", t), given("name", name)},
+                 [&] { *name = give_text(to_string(tensor(t).device())); });
 }
 
 lathe_status lathe_tensor_read(const lathe_tensor* t, void* to, size_t bytes) {
-  return guarded([&] {
+  return guarded("lathe_tensor_read", {given("t", t), given("to", to, bytes)}, [&] {
     Tensor x = ir::packed(current(t));
     size_t have = static_cast<size_t>(x.numel().value()) * size_of(x.dtype());
     if (bytes != have)
       throw ValueError({.problem = "the elements take another number of bytes",
                         .got = absl::StrCat(bytes),
                         .expected = absl::StrCat(have)});
-    if (bytes == 0) return;
-    require_place(to, "the elements");
-    std::memcpy(to, x.data(), bytes);
+    if (bytes > 0) std::memcpy(to, x.data(), bytes);
   });
 }
 
 lathe_status lathe_tensor_data(const lathe_tensor* t, const void** data) {
-  return guarded([&] {
-    require_place(data, "the pointer");
+  return guarded("lathe_tensor_data", {given("t", t), given("data", data)}, [&] {
     Tensor x = current(t);
     if (!device_api(x.device()).facts().host_readable)
       throw DeviceError({.problem = "the elements are not in host memory",
@@ -163,66 +163,66 @@ lathe_status lathe_tensor_data(const lathe_tensor* t, const void** data) {
 }
 
 lathe_status lathe_tensor_print(const lathe_tensor* t, char** text) {
-  return guarded([&] {
-    require_place(text, "the text");
-    *text = give_text(print_tensor(current(t)));
-  });
+  return guarded("lathe_tensor_print", {given("t", t), given("text", text)},
+                 [&] { *text = give_text(print_tensor(current(t))); });
 }
 
 lathe_status lathe_tensor_assign(lathe_tensor* t, const lathe_tensor* value) {
-  return guarded([&] { assign(tensor(t), tensor(value, "value")); });
+  return guarded("lathe_tensor_assign", {given("t", t), given("value", value)},
+                 [&] { assign(tensor(t), tensor(value)); });
 }
 
 // ── gradients ──
 
 lathe_status lathe_set_requires_grad(lathe_tensor* t, int on) {
-  return guarded([&] {
+  return guarded("lathe_set_requires_grad", {given("t", t)}, [&] {
     Tensor x = tensor(t);
     set_requires_grad(x, on != 0);
   });
 }
 
 int lathe_requires_grad(const lathe_tensor* t) {
-  return t != nullptr && optional(t).requires_grad() ? 1 : 0;
+  return answer("lathe_requires_grad", -1, {given("t", t)},
+                [&] { return tensor(t).requires_grad() ? 1 : 0; });
 }
 
 lathe_status lathe_backward(const lathe_tensor* y, const lathe_tensor* dy, int retain) {
-  return guarded([&] { backward({tensor(y)}, {optional(dy)}, {.retain_graph = retain != 0}); });
+  return guarded("lathe_backward", {given("y", y)},
+                 [&] { backward({tensor(y)}, {tensor(dy)}, {.retain_graph = retain != 0}); });
 }
 
 lathe_status lathe_tensor_grad(const lathe_tensor* t, lathe_tensor** out) {
-  return guarded([&] {
-    require_place(out, "the gradient");
+  return guarded("lathe_tensor_grad", {given("t", t), given("out", out)}, [&] {
     TapeMeta* m = meta(current(t));
     *out = m == nullptr ? nullptr : handle(m->grad.get());
   });
 }
 
 lathe_status lathe_clear_grad(lathe_tensor* t) {
-  return guarded([&] {
+  return guarded("lathe_clear_grad", {given("t", t)}, [&] {
     if (TapeMeta* m = meta(tensor(t))) m->grad.set(Tensor());
   });
 }
 
 lathe_status lathe_grad(lathe_tensor* const* ys, lathe_tensor* const* dys, size_t y_count,
                         lathe_tensor* const* xs, size_t x_count, int create, lathe_tensor** dxs) {
-  return guarded([&] {
-    Tensors outputs, gradients, inputs;
-    for (size_t i = 0; i < y_count; ++i) {
-      outputs.push_back(tensor(ys[i]));
-      gradients.push_back(dys == nullptr ? Tensor() : optional(dys[i]));
-    }
-    for (size_t i = 0; i < x_count; ++i) inputs.push_back(tensor(xs[i]));
-    BackwardOptions options{.retain_graph = create != 0, .create_graph = create != 0};
-    give(grad(outputs, gradients, inputs, options), dxs, x_count, nullptr);
-  });
+  return guarded(
+      "lathe_grad", {each("ys", ys, y_count), each("xs", xs, x_count), given("dxs", dxs, x_count)},
+      [&] {
+        Tensors outputs, gradients, inputs;
+        for (size_t i = 0; i < y_count; ++i) {
+          outputs.push_back(tensor(ys[i]));
+          gradients.push_back(dys == nullptr ? Tensor() : tensor(dys[i]));
+        }
+        for (size_t i = 0; i < x_count; ++i) inputs.push_back(tensor(xs[i]));
+        BackwardOptions options{.retain_graph = create != 0, .create_graph = create != 0};
+        give(grad(outputs, gradients, inputs, options), dxs, x_count, nullptr);
+      });
 }
 
 lathe_status lathe_detach(const lathe_tensor* t, lathe_tensor** out) {
-  return guarded([&] {
-    require_place(out, "the tensor");
-    *out = handle(detach(current(t)));
-  });
+  return guarded("lathe_detach", {given("t", t), given("out", out)},
+                 [&] { *out = handle(detach(current(t))); });
 }
 
 int lathe_enable_grad(int on) {

@@ -6,7 +6,11 @@
  *
  * Handles (lathe_tensor, lathe_program, lathe_function) are counted references. What a function
  * returns through `**` belongs to the caller, who releases it; what is passed in stays the
- * caller's. Text marked "borrowed" lives as long as its handle. All release functions accept NULL.
+ * caller's. Text marked "borrowed" lives as long as its handle.
+ *
+ * Only what is marked LATHE_NULLABLE may be NULL, and an array of 0 elements. NULL elsewhere is a
+ * LATHE_TYPE_ERROR whose text names the function and the parameter; a function that gives no status
+ * then gives -1 (LATHE_NO_DTYPE, a rank), 0 or "", and lathe_last_error() says why.
  *
  * Any thread may call anything, also on the same handle, but for writes to one tensor: those are
  * the caller's to order, as in every library. A program may run on any number of threads at once.
@@ -22,6 +26,7 @@
 
 #define LATHE_ABI 1
 #define LATHE_API __attribute__((visibility("default")))
+#define LATHE_NULLABLE /* before a parameter's name: it may be NULL */
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,13 +66,13 @@ LATHE_API const char* lathe_status_name(lathe_status status); /* "ShapeError" */
  * until the next failure. "" if nothing has failed yet. */
 LATHE_API const char* lathe_last_error(void);
 /* For callbacks: what lathe_last_error() is to say, and the status to give back. */
-LATHE_API lathe_status lathe_fail(lathe_status status, const char* message);
+LATHE_API lathe_status lathe_fail(lathe_status status, const char* LATHE_NULLABLE message);
 /* The line of the caller's source that errors and explanations name from now on, on this thread.
  * NULL: none. */
-LATHE_API void lathe_at_line(const char* file, int line);
+LATHE_API void lathe_at_line(const char* LATHE_NULLABLE file, int line);
 
 /* Text that a function gave through char**. */
-LATHE_API void lathe_text_release(char* text);
+LATHE_API void lathe_text_release(char* LATHE_NULLABLE text);
 
 /* ── settings ───────────────────────────────────────────────────────────────────────────────── */
 
@@ -77,13 +82,14 @@ LATHE_API lathe_status lathe_get_flag(const char* name, char** value);
 LATHE_API void lathe_manual_seed(uint64_t seed);
 /* Receives every message that passes the flag log_level, on the thread that logs. NULL: standard
  * error. Levels: 0 debug, 1 info, 2 warning, 3 error. */
-LATHE_API void lathe_set_log(void (*log)(int level, const char* message));
+LATHE_API void lathe_set_log(void (*LATHE_NULLABLE log)(int level, const char* message));
 
 /* ── tensors ────────────────────────────────────────────────────────────────────────────────── */
 
 typedef struct lathe_tensor lathe_tensor;
 
 typedef enum lathe_dtype {
+  LATHE_NO_DTYPE = -1, /* what lathe_tensor_dtype gives where there is no tensor */
   LATHE_BOOL = 0,
   LATHE_U8 = 1,
   LATHE_I8 = 2,
@@ -104,12 +110,13 @@ LATHE_API const char* lathe_dtype_name(lathe_dtype dtype); /* "float32" */
 LATHE_API lathe_status lathe_tensor_copy(const void* data, lathe_dtype dtype, const int64_t* sizes,
                                          int rank, lathe_tensor** out);
 /* The same over the caller's own memory, without a copy. `release(user)` is called when no tensor
- * uses it any more, on the thread that lets go; it may be NULL. */
+ * uses it any more, on the thread that lets go. */
 LATHE_API lathe_status lathe_tensor_borrow(void* data, lathe_dtype dtype, const int64_t* sizes,
-                                           int rank, void (*release)(void* user), void* user,
-                                           lathe_tensor** out);
-LATHE_API lathe_tensor* lathe_tensor_retain(lathe_tensor* t); /* one more reference to it */
-LATHE_API void lathe_tensor_release(lathe_tensor* t);
+                                           int rank, void (*LATHE_NULLABLE release)(void* user),
+                                           void* LATHE_NULLABLE user, lathe_tensor** out);
+LATHE_API lathe_tensor* lathe_tensor_retain(
+    lathe_tensor* LATHE_NULLABLE t); /* one more reference to it */
+LATHE_API void lathe_tensor_release(lathe_tensor* LATHE_NULLABLE t);
 
 LATHE_API lathe_dtype lathe_tensor_dtype(const lathe_tensor* t);
 LATHE_API int lathe_tensor_rank(const lathe_tensor* t);
@@ -143,7 +150,7 @@ typedef enum lathe_kind {
 } lathe_kind;
 
 typedef struct lathe_arg {
-  const char* name; /* NULL: by position; such arguments come first */
+  const char* LATHE_NULLABLE name; /* NULL: by position; such arguments come first */
   lathe_kind kind;
   uint32_t count;
   union {
@@ -167,23 +174,25 @@ LATHE_API const char* lathe_op_name(size_t index);
 /* Runs the op on these arguments; what is left out has the schema's default. `results` has room
  * for `room` tensors, and *count says how many there are: VALUE_ERROR if that is more. */
 LATHE_API lathe_status lathe_call(const lathe_op* op, const lathe_arg* args, size_t arg_count,
-                                  lathe_tensor** results, size_t room, size_t* count);
+                                  lathe_tensor** results, size_t room,
+                                  size_t* LATHE_NULLABLE count);
 
 /* ── gradients ──────────────────────────────────────────────────────────────────────────────── */
 
 LATHE_API lathe_status lathe_set_requires_grad(lathe_tensor* t, int on);
-LATHE_API int lathe_requires_grad(const lathe_tensor* t);
+LATHE_API int lathe_requires_grad(const lathe_tensor* t); /* 1, 0, or -1 for NULL */
 /* Adds to the gradient of every leaf that y depends on. dy: what y is multiplied by; NULL for a y
  * of one element. */
-LATHE_API lathe_status lathe_backward(const lathe_tensor* y, const lathe_tensor* dy, int retain);
+LATHE_API lathe_status lathe_backward(const lathe_tensor* y, const lathe_tensor* LATHE_NULLABLE dy,
+                                      int retain);
 /* What backward has gathered in a leaf; *out is NULL where there is nothing yet. */
 LATHE_API lathe_status lathe_tensor_grad(const lathe_tensor* t, lathe_tensor** out);
 LATHE_API lathe_status lathe_clear_grad(lathe_tensor* t);
 /* dxs[i] = the gradient of sum(ys * dys) by xs[i]; no leaf changes. dys may be NULL, or hold NULLs.
  * create: record it too, for higher derivatives. */
-LATHE_API lathe_status lathe_grad(lathe_tensor* const* ys, lathe_tensor* const* dys, size_t y_count,
-                                  lathe_tensor* const* xs, size_t x_count, int create,
-                                  lathe_tensor** dxs);
+LATHE_API lathe_status lathe_grad(lathe_tensor* const* ys, lathe_tensor* const* LATHE_NULLABLE dys,
+                                  size_t y_count, lathe_tensor* const* xs, size_t x_count,
+                                  int create, lathe_tensor** dxs);
 LATHE_API lathe_status lathe_detach(const lathe_tensor* t, lathe_tensor** out);
 /* Whether this thread records what it computes. Gives what it was before. */
 LATHE_API int lathe_enable_grad(int on);
@@ -194,10 +203,10 @@ typedef struct lathe_program lathe_program;
 
 LATHE_API lathe_status lathe_program_load(const char* path, lathe_program** out);
 /* The same from memory; `name` is what errors call it. */
-LATHE_API lathe_status lathe_program_parse(const void* data, size_t bytes, const char* name,
-                                           lathe_program** out);
-LATHE_API lathe_program* lathe_program_retain(lathe_program* p);
-LATHE_API void lathe_program_release(lathe_program* p);
+LATHE_API lathe_status lathe_program_parse(const void* data, size_t bytes,
+                                           const char* LATHE_NULLABLE name, lathe_program** out);
+LATHE_API lathe_program* lathe_program_retain(lathe_program* LATHE_NULLABLE p);
+LATHE_API void lathe_program_release(lathe_program* LATHE_NULLABLE p);
 LATHE_API lathe_status lathe_program_save(const lathe_program* p, const char* path);
 
 /* One input or output. Set `size` to sizeof(lathe_slot) before asking. */
@@ -217,10 +226,10 @@ LATHE_API lathe_status lathe_program_output(const lathe_program* p, size_t index
 /* Runs it. Inputs that it writes to are written to. Results as in lathe_call. */
 LATHE_API lathe_status lathe_program_run(const lathe_program* p, lathe_tensor* const* inputs,
                                          size_t input_count, lathe_tensor** results, size_t room,
-                                         size_t* count);
+                                         size_t* LATHE_NULLABLE count);
 /* Generates all machine code now instead of at the first runs. *why says what could not be: then
  * precompiled code runs, with the same results. NULL if it is not wanted. */
-LATHE_API lathe_status lathe_program_compile(const lathe_program* p, char** why);
+LATHE_API lathe_status lathe_program_compile(const lathe_program* p, char** LATHE_NULLABLE why);
 /* The most bytes that the intermediates of one run have taken so far. */
 LATHE_API size_t lathe_program_peak_bytes(const lathe_program* p);
 
@@ -234,18 +243,21 @@ typedef struct lathe_function lathe_function;
 typedef lathe_status (*lathe_body)(void* user, lathe_tensor* const* inputs, size_t input_count,
                                    lathe_tensor** results, size_t room, size_t* count);
 
-/* `drop(user)`, unless NULL, is called when the function goes. */
-LATHE_API lathe_status lathe_function_create(const char* name, lathe_body body, void* user,
-                                             void (*drop)(void* user), lathe_function** out);
-LATHE_API lathe_function* lathe_function_retain(lathe_function* f);
-LATHE_API void lathe_function_release(lathe_function* f);
+/* `drop(user)` is called when the function goes. */
+LATHE_API lathe_status lathe_function_create(const char* LATHE_NULLABLE name, lathe_body body,
+                                             void* LATHE_NULLABLE user,
+                                             void (*LATHE_NULLABLE drop)(void* user),
+                                             lathe_function** out);
+LATHE_API lathe_function* lathe_function_retain(lathe_function* LATHE_NULLABLE f);
+LATHE_API void lathe_function_release(lathe_function* LATHE_NULLABLE f);
 /* Runs `body` once for inputs of a new kind (dtypes, ranks, what it asked of sizes), and from then
  * on the program compiled from what it did. Tensors that body captures are part of that. */
 LATHE_API lathe_status lathe_function_call(lathe_function* f, lathe_tensor* const* inputs,
                                            size_t input_count, lathe_tensor** results, size_t room,
-                                           size_t* count);
+                                           size_t* LATHE_NULLABLE count);
 /* How often it was called, and how often it had to be traced. */
-LATHE_API void lathe_function_counts(const lathe_function* f, int64_t* calls, int64_t* traces);
+LATHE_API void lathe_function_counts(const lathe_function* f, int64_t* LATHE_NULLABLE calls,
+                                     int64_t* LATHE_NULLABLE traces);
 /* The program it is for inputs like these, by itself: to be saved, or run without guards. */
 LATHE_API lathe_status lathe_function_capture(lathe_function* f, lathe_tensor* const* inputs,
                                               size_t input_count, lathe_program** out);

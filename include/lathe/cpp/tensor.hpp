@@ -86,8 +86,16 @@ class Tensor {
   lathe_tensor* get() const { return p_; }
   lathe_tensor* release() { return std::exchange(p_, nullptr); }
 
-  DType dtype() const { return static_cast<DType>(lathe_tensor_dtype(p_)); }
-  int rank() const { return lathe_tensor_rank(p_); }
+  DType dtype() const {
+    const lathe_dtype code = lathe_tensor_dtype(p_);
+    if (code == LATHE_NO_DTYPE) throw Error(LATHE_TYPE_ERROR, lathe_last_error());
+    return static_cast<DType>(code);
+  }
+  int rank() const {
+    const int axes = lathe_tensor_rank(p_);
+    if (axes < 0) throw Error(LATHE_TYPE_ERROR, lathe_last_error());
+    return axes;
+  }
   Sizes sizes() const {
     Sizes out(static_cast<size_t>(rank()));
     detail::check(lathe_tensor_sizes(p_, out.data()));
@@ -143,7 +151,7 @@ class Tensor {
     detail::check(lathe_set_requires_grad(p_, on ? 1 : 0));
     return *this;
   }
-  bool requires_grad() const { return lathe_requires_grad(p_) != 0; }
+  bool requires_grad() const { return defined() && lathe_requires_grad(p_) == 1; }
   void backward(const Tensor& dy = Tensor(), bool retain = false) const {
     detail::check(lathe_backward(p_, dy.p_, retain ? 1 : 0));
   }
