@@ -19,11 +19,12 @@ inline namespace v1 {
 class Function {
  public:
   using Body = std::function<Tensors(const Tensors&)>;
-  Function(const std::string& name, Body body) : state_(new State{std::move(body), {}}) {
+  Function(const std::string& name, Body body) {
+    auto kept = std::make_unique<Body>(std::move(body));
     lathe_function* f = nullptr;
-    detail::check(lathe_function_create(name.c_str(), call_body, state_.get(), nullptr, &f));
-    p_ = std::shared_ptr<lathe_function>(
-        f, [keep = state_](lathe_function* q) { lathe_function_release(q); });
+    detail::check(lathe_function_create(name.c_str(), call_body, kept.get(), drop_body, &f));
+    kept.release();  // the function's, from here on
+    p_ = std::shared_ptr<lathe_function>(f, lathe_function_release);
   }
   Tensors run(const Tensors& inputs) const {
     auto in = detail::handles(inputs);
@@ -58,41 +59,51 @@ class Function {
 
  private:
   static constexpr size_t kMostResults = 256;
-  struct State {
-    Body body;
-    std::exception_ptr thrown;
-  };
+  /// Where the innermost call that this thread is in finds what its body threw. Bodies of one
+  /// function run on several threads at once, each on the thread that called, so what one throws is
+  /// kept by thread and not by function.
+  static std::exception_ptr*& thrown() {
+    static thread_local std::exception_ptr* innermost = nullptr;
+    return innermost;
+  }
+  static lathe_status failed(lathe_status status, const char* message) {
+    if (thrown() != nullptr) *thrown() = std::current_exception();
+    return lathe_fail(status, message);
+  }
+  static void drop_body(void* user) { delete static_cast<Body*>(user); }
   static lathe_status call_body(void* user, lathe_tensor* const* in, size_t n, lathe_tensor** out,
                                 size_t room, size_t* count) {
-    auto* state = static_cast<State*>(user);
     try {
+      const Body& body = *static_cast<const Body*>(user);
       Tensors inputs;
       for (size_t i = 0; i < n; ++i) inputs.emplace_back(Tensor(lathe_tensor_retain(in[i])));
-      Tensors results = state->body(inputs);
+      Tensors results = body(inputs);
       if (results.size() > room) return lathe_fail(LATHE_VALUE_ERROR, "too many results");
       for (size_t i = 0; i < results.size(); ++i) out[i] = results[i].release();
       *count = results.size();
       return LATHE_OK;
     } catch (const Error& e) {
-      state->thrown = std::current_exception();
-      return lathe_fail(e.status(), e.what());
+      return failed(e.status(), e.what());
     } catch (...) {
-      state->thrown = std::current_exception();
-      return lathe_fail(LATHE_INTERNAL_ERROR, "the traced function threw an exception");
+      return failed(LATHE_INTERNAL_ERROR, "the traced function threw an exception");
     }
   }
   /// An exception of the body's own reaches the caller as what it was.
   template <class F>
-  Tensors thrown_by_body(F f) const {
-    state_->thrown = nullptr;
+  static Tensors thrown_by_body(F f) {
+    struct Catch {
+      Catch() : outer(std::exchange(thrown(), &mine)) {}
+      ~Catch() { thrown() = outer; }
+      Catch(const Catch&) = delete;
+      std::exception_ptr mine, *outer;
+    } caught;
     try {
       return f();
     } catch (const Error&) {
-      if (std::exception_ptr e = std::exchange(state_->thrown, nullptr)) std::rethrow_exception(e);
+      if (caught.mine) std::rethrow_exception(caught.mine);
       throw;
     }
   }
-  std::shared_ptr<State> state_;
   std::shared_ptr<lathe_function> p_;
 };
 
