@@ -6,6 +6,7 @@
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -52,7 +53,7 @@ constexpr std::array<FlagRow, kFlags> kRows = {{
      "reference."},
     {Flag::disabled, "disabled", "LATHE_DISABLED", FlagType::list, "",
      "Table entries and vendors that are not to be used, separated by commas: \"onednn, "
-     "own_gemm\"."},
+     "own.gemm\"."},
     {Flag::rewrites_off, "rewrites_off", "LATHE_REWRITES_OFF", FlagType::list, "",
      "Rewrite rules and passes that are not to run, separated by commas; \"all\" names every one."},
     {Flag::rewrite_limit, "rewrite_limit", "LATHE_REWRITE_LIMIT", FlagType::count, "-1",
@@ -74,6 +75,8 @@ struct Values {
 constinit std::array<std::atomic<int64_t>, kFlags> counts{};
 constinit std::atomic<uint64_t> revision{1};
 constinit std::atomic<bool> loaded{false};
+using ItemNames = std::vector<std::string_view> (*)();
+constinit std::array<std::atomic<ItemNames>, kFlags> item_names{};
 constinit ForkSafeMutex values_mutex;
 Values& values() {
   static auto& v = *new Values;
@@ -141,7 +144,23 @@ bool parse(const FlagRow& row, std::string_view given, std::string& text, int64_
   return false;
 }
 
+ItemNames names_of(const FlagRow& row) {
+  return item_names[static_cast<size_t>(row.flag)].load(std::memory_order_acquire);
+}
+
+/// The first item of a list that is the name of nothing; empty if there is none.
+std::string unknown_item(const FlagRow& row, std::string_view canonical) {
+  ItemNames names = row.type == FlagType::list ? names_of(row) : nullptr;
+  if (names == nullptr) return {};
+  std::vector<std::string_view> known = names();
+  for (std::string_view item : absl::StrSplit(canonical, ',', absl::SkipEmpty()))
+    if (std::find(known.begin(), known.end(), item) == known.end()) return std::string(item);
+  return {};
+}
+
 std::string expected_text(const FlagRow& row) {
+  if (ItemNames names = names_of(row))
+    return absl::StrCat("any of: ", absl::StrJoin(names(), ", "));
   switch (row.type) {
     case FlagType::boolean:
       return "0 or 1";
@@ -241,9 +260,27 @@ void set_flag(Flag flag, std::string_view text) {
                       .expected = expected_text(row),
                       .next = "lt.flags() says what each flag takes"});
   }
+  if (std::string unknown = unknown_item(row, canonical); !unknown.empty())
+    throw ValueError({.op = absl::StrCat("flag ", row.name),
+                      .problem = absl::StrCat("there is nothing called '", unknown, "'"),
+                      .got = absl::StrCat("'", text, "'"),
+                      .expected = expected_text(row),
+                      .next = "take one of these names, separated by commas"});
   std::lock_guard hold(values_mutex);
   store(row, std::move(canonical), count);
   revision.fetch_add(1, std::memory_order_release);
+}
+
+void set_item_names(Flag flag, std::vector<std::string_view> (*names)()) {
+  ensure_loaded();
+  const FlagRow& row = kRows[static_cast<size_t>(flag)];
+  item_names[static_cast<size_t>(flag)].store(names, std::memory_order_release);
+  std::string unknown = unknown_item(row, flag_text(flag));
+  if (unknown.empty()) return;
+  log(LogLevel::warning,
+      absl::StrCat(row.env, "=", flag_text(flag), " is ignored: there is nothing called '", unknown,
+                   "'; expected ", expected_text(row)));
+  set_flag(flag, row.default_text);
 }
 
 void touch_flags() { revision.fetch_add(1, std::memory_order_release); }

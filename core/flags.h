@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lathe {
 
@@ -57,11 +58,15 @@ std::string flag_text(Flag flag);  // every type; canonical: "1", "avx2", "10485
 /// True if the list flag contains this item.
 bool flag_has(Flag flag, std::string_view item);
 
-/// Process-wide; any thread. ValueError says what would be right.
+/// Process-wide; any thread. ValueError says what would be right, for a list flag also where an
+/// item is the name of nothing.
 void set_flag(Flag flag, std::string_view text);
 inline void set_flag(std::string_view name, std::string_view text) {
   set_flag(flag_row(name).flag, text);
 }
+/// What the items of a list flag may be called: from now on set_flag refuses others. What the
+/// environment said before and is none of them is dropped, with a warning.
+void set_item_names(Flag flag, std::vector<std::string_view> (*names)());
 /// Changes whenever a flag is set, so that what was computed from flags can be kept until then.
 uint64_t flags_revision();
 /// Another revision without a change of a flag: what was chosen under the last one is asked again.

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "graph/passes/passes.h"
+#include "graph/rule.h"
 #include "graph/verify.h"
 
 namespace lathe::ir {
@@ -98,6 +99,15 @@ int run_pass(std::string_view name, Graph& graph) {
 std::vector<std::string_view> pass_names() {
   std::vector<std::string_view> out;
   for (const Pass& p : kAll) out.push_back(p.name);
+  return out;
+}
+
+std::vector<std::string_view> rewrite_names() {
+  std::vector<std::string_view> out = pass_names();
+  out.push_back("all");  // not an op: every rule
+  for (absl::Span<const Rule> rules :
+       {algebra_rules(), cast_rules(), view_rules(), batch_norm_rules()})
+    for (const Rule& r : rules) out.push_back(r.name);
   return out;
 }
 

@@ -35,5 +35,7 @@ Report optimise(Graph& graph, const Budget& budget = {});
 /// Runs one pass by its name: tests, tools. NameError if there is none. How many changes it made.
 int run_pass(std::string_view name, Graph& graph);
 std::vector<std::string_view> pass_names();
+/// All that the flag `rewrites_off` may name: passes, rules, and "all".
+std::vector<std::string_view> rewrite_names();
 
 }  // namespace lathe::ir

@@ -3,6 +3,8 @@
 #include <mutex>
 
 #include "autodiff/tape.h"
+#include "core/flags.h"
+#include "graph/pipeline.h"
 #include "kernels/executor.h"
 
 namespace lathe {
@@ -12,6 +14,7 @@ void initialise() {
   std::call_once(once, [] {
     install_executor();
     install_tape();
+    set_item_names(Flag::rewrites_off, ir::rewrite_names);
   });
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "jit/initialise.h"
 
 namespace lathe {
 namespace {
@@ -32,12 +33,32 @@ TEST(Flags, ValuesAreTypedAndCanonical) {
   FlagScope fallback(Flag::fallback_is_error, "on");
   EXPECT_TRUE(flag_on(Flag::fallback_is_error));
   EXPECT_EQ(flag_text(Flag::fallback_is_error), "1");
-  FlagScope disabled(Flag::disabled, "onednn, own_gemm,");
-  EXPECT_TRUE(flag_has(Flag::disabled, "own_gemm"));
+  FlagScope disabled(Flag::disabled, "onednn, own.gemm,");
+  EXPECT_TRUE(flag_has(Flag::disabled, "own.gemm"));
   EXPECT_FALSE(flag_has(Flag::disabled, "own"));
-  EXPECT_EQ(flag_text(Flag::disabled), "onednn,own_gemm");
+  EXPECT_EQ(flag_text(Flag::disabled), "onednn,own.gemm");
   FlagScope limit(Flag::rewrite_limit, "-1");
   EXPECT_EQ(flag_count(Flag::rewrite_limit), -1);
+}
+
+/// The name of nothing would switch nothing off, without a word.
+TEST(Flags, ItemsOfAListAreNamesOfSomething) {
+  initialise();
+  for (const char* known : {"", "own", "onednn.matmul, reference", "cublas"})
+    EXPECT_NO_THROW(FlagScope(Flag::disabled, known)) << known;
+  for (const char* known : {"", "all", "fuse_pointwise,div_to_mul", "conj_of_real"})
+    EXPECT_NO_THROW(FlagScope(Flag::rewrites_off, known)) << known;
+  for (Flag flag : {Flag::disabled, Flag::rewrites_off}) {
+    const std::string before = flag_text(flag);
+    for (const char* unknown : {"own_gemm", "all,onednn.gemmm", "fuse", "own,,fuse"}) try {
+        set_flag(flag, unknown);
+        ADD_FAILURE() << unknown;
+      } catch (const ValueError& e) {
+        EXPECT_NE(std::string(e.what()).find("there is nothing called '"), std::string::npos);
+        EXPECT_NE(e.parts().expected.find("any of: "), std::string::npos);
+      }
+    EXPECT_EQ(flag_text(flag), before);
+  }
 }
 
 TEST(Flags, ScopesRestore) {
