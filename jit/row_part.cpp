@@ -26,7 +26,9 @@ void RowPart::run(absl::Span<std::byte* const> temporaries, int64_t first, int64
     for (size_t k = 0; k < places.size(); ++k)
       if (buffers[k] >= 0 && member.temporary[static_cast<size_t>(buffers[k])] >= 0)
         places[k] = origin(temporaries, static_cast<size_t>(buffers[k]));
-    return launch->piece(absl::MakeConstSpan(places), first * inner, end * inner, ahead * inner);
+    return in_stretches(first * inner, end * inner, [&](int64_t from, int64_t to) {
+      launch->piece(absl::MakeConstSpan(places), from, to, ahead * inner);
+    });
   }
   auto bytes = [](DType d) { return static_cast<int64_t>(size_of(d)); };
   const std::byte* x =
@@ -49,6 +51,7 @@ void run_rows(const RowGroup& group, const Bound::OfStep& bound, std::deque<RowP
   parallel_for(bound.rows, blocks * block, [&](int64_t begin, int64_t end) {
     Scratch scratch(bound.scratch_bytes);
     absl::InlinedVector<std::byte*, 8> temporaries(group.temporaries.size());
+    Pace pace;
     for (int64_t r = begin; r < end; r += block) {
       for (size_t t = 0; t < temporaries.size(); ++t) {
         int by = group.temporaries[t].replaced_by;
@@ -58,8 +61,10 @@ void run_rows(const RowGroup& group, const Bound::OfStep& bound, std::deque<RowP
       // After the last turn of a share come the rows of another one, this thread's as likely as
       // not.
       const int64_t next = r + block, ahead = next < bound.rows ? block : 0;
-      for (RowPart& part : parts)
+      for (RowPart& part : parts) {
+        pace.after(bound.block * part.inner);
         part.run(absl::MakeConstSpan(temporaries), r, std::min(end, next), ahead);
+      }
     }
   });
   for (RowPart& part : parts)

@@ -6,6 +6,7 @@
 #include "core/inplace.h"
 #include "include/lathe/ops/math.h"
 #include "jit/runner.h"
+#include "kernels/pool.h"
 
 namespace lathe::jit {
 
@@ -24,6 +25,7 @@ ir::Data Runner::inner(const Step::Inner& block, std::vector<Bound::OfStep>& bou
                        absl::Span<const ir::Datum> parameters) {
   // The body of a while has none of its own: it sees those of the condition, which ran just
   // before.
+  check_cancelled();  // a round of small steps asks nowhere else
   for (size_t i = 0; i < block.parameters.size(); ++i)
     put(block.parameters[i], in_row_major_order(parameters[i]));
   bind_parameters(block);

@@ -1,8 +1,12 @@
 #include "kernels/executor.h"
 
+#include <algorithm>
+
 #include "core/error.h"
+#include "core/flags.h"
 #include "kernels/launch.h"
 #include "kernels/own/kinds.h"
+#include "kernels/pool.h"
 #include "kernels/prepared.h"
 #include "kernels/table.h"
 
@@ -32,6 +36,18 @@ void run_contract(const Call& call, Outputs& outputs) {
   outputs.push_back(std::move(out));
 }
 
+/// What the flag `disabled` may name: entries, and vendors.
+std::vector<std::string_view> entry_names() {
+  std::vector<std::string_view> out;
+  auto add = [&](std::string_view name) {
+    if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
+  };
+  for (int kind = 0; kind <= static_cast<int>(Kind::composite); ++kind)
+    for (const Entry& entry : entries(static_cast<Kind>(kind)))
+      add(entry.name), add(entry.vendor());
+  return out;
+}
+
 class Executor final : public Backend {
  public:
   void run(const Call& call, Outputs& outputs) override {
@@ -49,6 +65,7 @@ class Executor final : public Backend {
     Operand from = operand(value), to = operand(dst);
     if (from.shape != to.shape) from = broadcast_to(from, to.shape);
     bool on_host = dst.device() == Device{} && value.device() == Device{};  // nothing to wait for
+    Uncancellable until_all_is_written;  // what is written has its old elements, or its new ones
     if (on_host)
       own::convert(from, to);
     else
@@ -67,6 +84,7 @@ Backend& executor() {
 void install_executor() {
   set_default_backend(&executor());
   set_shortcut_finder(own::find_shortcut);
+  set_item_names(Flag::disabled, entry_names);
 }
 
 }  // namespace lathe

@@ -61,11 +61,12 @@ constinit thread_local bool in_region = false;
 constinit thread_local bool is_worker = false;
 constinit thread_local const std::atomic<bool>* cancel_asked = nullptr;
 constinit thread_local bool uncancellable = false;
+constinit thread_local Job* current_job = nullptr;  // whose chunk this thread is in
 constinit std::atomic<CancelHook> cancel_hook{nullptr};
 
 static_assert(sizeof(std::atomic<uint32_t>) == 4 && std::atomic<uint32_t>::is_always_lock_free);
-void futex_wait(std::atomic<uint32_t>& at, uint32_t seen) {
-  syscall(SYS_futex, &at, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+void futex_wait(std::atomic<uint32_t>& at, uint32_t seen, const timespec* at_most = nullptr) {
+  syscall(SYS_futex, &at, FUTEX_WAIT_PRIVATE, seen, at_most, nullptr, 0);
 }
 void futex_wake(std::atomic<uint32_t>& at, int count) {
   syscall(SYS_futex, &at, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
@@ -95,6 +96,7 @@ void run_chunk(Job& job, int64_t chunk) {
       chunk > job.failed.load(std::memory_order_relaxed))
     return;
   int64_t begin = chunk * job.grain;
+  current_job = &job;
   try {
     job.body(begin, std::min(job.n, begin + job.grain));
   } catch (...) {
@@ -104,6 +106,7 @@ void run_chunk(Job& job, int64_t chunk) {
       job.error = std::current_exception();
     }
   }
+  current_job = nullptr;
 }
 
 // One chunk, if there is one; false if not. After it, the job may be gone.
@@ -114,7 +117,8 @@ bool claim_and_run(bool is_caller) {
   } while (!pool.word.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel,
                                             std::memory_order_acquire));
   Job& job = *pool.job.load(std::memory_order_relaxed);
-  if (is_caller && cancel_wanted()) job.cancelled.store(true, std::memory_order_relaxed);
+  if (is_caller && !job.cancelled.load(std::memory_order_relaxed) && cancel_wanted())
+    job.cancelled.store(true, std::memory_order_relaxed);
   run_chunk(job, job.chunks - static_cast<uint32_t>(seen));
   if (pool.pending.fetch_sub(1, std::memory_order_acq_rel) == 1 && !is_caller)
     futex_wake(pool.pending, 1);
@@ -174,12 +178,12 @@ void start_workers(int threads) {
 
 void run_inline(int64_t n, int64_t grain, absl::FunctionRef<void(int64_t, int64_t)> body) {
   for (int64_t begin = 0; begin < n; begin += grain) {
-    if (cancel_wanted()) throw_cancelled();
+    check_cancelled();
     body(begin, std::min(n, begin + grain));
   }
 }
 
-void wait_for_last_chunks() {
+void wait_for_last_chunks(Job& job) {
   for (int i = 0; i < kPauses; i++) {
     if (pool.pending.load(std::memory_order_acquire) == 0) {
       int pauses = pool.pauses.load(std::memory_order_relaxed);
@@ -189,8 +193,12 @@ void wait_for_last_chunks() {
     pause();
   }
   pool.pauses.store(0, std::memory_order_relaxed);
-  while (uint32_t pending = pool.pending.load(std::memory_order_acquire))
-    futex_wait(pool.pending, pending);
+  // The last chunks may be long, and only this thread can find out that nobody wants them.
+  constexpr timespec kPatience{0, 10'000'000};
+  while (uint32_t pending = pool.pending.load(std::memory_order_acquire)) {
+    futex_wait(pool.pending, pending, &kPatience);
+    if (cancel_wanted()) job.cancelled.store(true, std::memory_order_relaxed);
+  }
 }
 
 void run_region(Job& job, int threads) {
@@ -209,7 +217,7 @@ void run_region(Job& job, int threads) {
   }
   while (claim_and_run(true)) {
   }
-  wait_for_last_chunks();
+  wait_for_last_chunks(job);
 }
 
 }  // namespace
@@ -240,6 +248,15 @@ void parallel_for(int64_t n, int64_t grain, absl::FunctionRef<void(int64_t, int6
   pool.busy.store(false, std::memory_order_release);
   if (job.error) std::rethrow_exception(job.error);
   if (job.cancelled.load(std::memory_order_relaxed)) throw_cancelled();
+}
+
+void check_cancelled() {
+  Job* job = current_job;
+  const bool asked = job != nullptr && job->cancelled.load(std::memory_order_relaxed);
+  if (!asked && !cancel_wanted()) [[likely]]
+    return;
+  if (job != nullptr) job->cancelled.store(true, std::memory_order_relaxed);
+  throw_cancelled();
 }
 
 void set_cancel_hook(CancelHook hook) { cancel_hook.store(hook, std::memory_order_release); }

@@ -15,7 +15,8 @@ namespace lathe {
 ///
 /// Inside a chunk, or while another thread is in a region, it runs on the caller alone. If chunks
 /// throw, the exception of the lowest one is rethrown here, and those above it may not run.
-/// CancelledError if the work was cancelled. A body must not fork.
+/// CancelledError if the work was cancelled. A body must not fork. One whose chunk can be longer
+/// than a few milliseconds (a line that cannot be cut) asks check_cancelled() in between.
 void parallel_for(int64_t n, int64_t grain,
                   absl::FunctionRef<void(int64_t begin, int64_t end)> body);
 
@@ -23,8 +24,41 @@ void parallel_for(int64_t n, int64_t grain,
 /// affinity and the cgroup's quota allow (asked when the flags change and after a fork).
 int pool_threads();
 
-/// Asked on the calling thread, never on one of the pool's, between chunks; true stops the region.
-/// Python installs one that looks for Ctrl-C. Null: none.
+/// CancelledError if the work under way on this thread was cancelled: the caller's thread asks the
+/// hook, one of the pool's what the caller found. A few nanoseconds; for loops inside a chunk and
+/// for loops of regions.
+void check_cancelled();
+
+/// Asks check_cancelled() once for so many elements that the loops of a chunk have done.
+class Pace {
+ public:
+  void after(int64_t elements) {
+    if ((left_ -= elements) <= 0) ask();
+  }
+
+ private:
+  void ask() {
+    left_ = kStretch;
+    check_cancelled();
+  }
+  static constexpr int64_t kStretch = 1 << 16;
+  int64_t left_ = kStretch;
+};
+
+/// f(begin, end) for stretches of [begin, end), asking check_cancelled() between them: for a line
+/// that is one chunk whatever its length.
+template <class F>
+void in_stretches(int64_t begin, int64_t end, F f) {
+  constexpr int64_t kStretch = 1 << 18;
+  for (int64_t at = begin; at < end; at += kStretch) {
+    if (at != begin) check_cancelled();
+    f(at, at + kStretch < end ? at + kStretch : end);
+  }
+}
+
+/// Asked on the calling thread, never on one of the pool's: between chunks, by check_cancelled(),
+/// and every few milliseconds while it waits for the others; true stops the region. Python installs
+/// one that looks for Ctrl-C and lets other threads of the interpreter run. Null: none.
 using CancelHook = bool (*)() noexcept;
 void set_cancel_hook(CancelHook hook);
 

@@ -78,7 +78,9 @@ void take_as(const Operand& x, size_t axis, const Operand& index, const int64_t*
                    const T* source = from + r.offset[0];
                    T* target = to + r.offset[1];
                    const int64_t* at = where + row * n;
-                   for (int64_t j = 0; j < n; ++j) target[j] = source[at[j] * step + j * x_last];
+                   in_stretches(0, n, [&](int64_t j, int64_t until) {
+                     for (; j < until; ++j) target[j] = source[at[j] * step + j * x_last];
+                   });
                  }
                });
 }
@@ -143,14 +145,18 @@ void scatter(const Operand& out, size_t axis, const Operand& index, const int64_
     int64_t r0 = by_lead ? begin * rows_each : 0, r1 = by_lead ? end * rows_each : rows;
     Odometer<2> r(index.shape, {&os, &source.strides});
     r.seek(r0);
+    Pace pace;
     for (int64_t row = r0; row < r1; ++row, r.next()) {
       T* target = to + r.offset[0];
       const T* value = from + r.offset[1];
       const int64_t* at = where + row * n;
-      for (int64_t j = j0; j < j1; ++j) {
-        T& place = target[at[j] * step + j * last];
-        place = f(place, value[j * from_step]);
-      }
+      in_stretches(j0, j1, [&](int64_t j, int64_t until) {
+        for (; j < until; ++j) {
+          T& place = target[at[j] * step + j * last];
+          place = f(place, value[j * from_step]);
+        }
+      });
+      pace.after(j1 - j0);
     }
   });
 }
@@ -242,7 +248,8 @@ void move_slices(const Operand& many, size_t axis, const Operand& one, const int
   if (!many_is_target) {
     int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, n));
     parallel_for(count * rows, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t t = begin; t < end; ++t) piece(t / rows, t % rows, 0, n);
+      for (int64_t t = begin; t < end; ++t)
+        in_stretches(0, n, [&](int64_t j0, int64_t j1) { piece(t / rows, t % rows, j0, j1); });
     });
     return;
   }
@@ -254,8 +261,11 @@ void move_slices(const Operand& many, size_t axis, const Operand& one, const int
     for (int64_t t = begin; t < end;) {
       int64_t row = t / stretches, from = t % stretches;
       int64_t to = std::min(stretches, from + (end - t));
-      for (int64_t i = 0; i < count; ++i)
+      Pace pace;
+      for (int64_t i = 0; i < count; ++i) {
         piece(i, row, from * kStretch, std::min(n, to * kStretch));
+        pace.after((to - from) * kStretch);
+      }
       t += to - from;
     }
   });

@@ -243,8 +243,11 @@ class Runner {
                                                round_up(p_.cols, tiles_.cols) * p_.depth;
     block.right_panel = scratch;
     block.left_panel = scratch + right_room();
-    for (int64_t k = 0; k < p_.depth; k += p_.block)
+    Pace pace;
+    for (int64_t k = 0; k < p_.depth; k += p_.block) {
+      pace.after(p_.block * (block.rows + block.cols));
       sum_block(at, block, k, std::min(p_.block, p_.depth - k));
+    }
   }
 
   struct Block {
@@ -401,7 +404,9 @@ class Runner {
     }
     const T* m = right_ + at.right.offset + col * p_.right.x_step();
     T* y = out_ + at.out + col;
+    Pace pace;
     for (int64_t k = 0; k < p_.depth; k += p_.block) {
+      pace.after(p_.block * cols);
       int64_t depth = std::min(p_.block, p_.depth - k);
       if (by_row)
         tiles_.row_times_matrix(x + k, 1, m + k * p_.right.k_step(), p_.right.k_step(), depth, cols,
@@ -432,6 +437,7 @@ class Runner {
     parallel_for(tasks, grain(line * p_.depth * p_.rows * 4), [&](int64_t begin, int64_t end) {
       Scratch room(static_cast<size_t>(std::min(p_.depth, p_.block)) * sizeof(Tap));
       auto* taps = room.as<Tap>();
+      Pace pace;
       Place at;
       int64_t product = -1;
       for (int64_t t = begin; t < end; ++t) {
@@ -439,6 +445,7 @@ class Runner {
         int64_t col = t % lines * line;
         T* y = out_ + at.out + col;
         for (int64_t k = 0; k < p_.depth; k += p_.block) {
+          pace.after(p_.block * line);
           int64_t depth = std::min(p_.block, p_.depth - k);
           for (int64_t i = 0; i < depth; ++i) {
             Stretch s;

@@ -3,7 +3,8 @@
 //
 // A scan cannot be split along its axis, so speed comes from the other axes. Where enough of them
 // lie side by side, whole strips of states take a step at a time; else lines are taken in groups of
-// eight, whose chains of additions hide each other's latency.
+// eight, whose chains of additions hide each other's latency. A line has no end to its length, so
+// each loop along one asks from time to time whether the work is still wanted.
 #include <algorithm>
 #include <array>
 
@@ -79,6 +80,7 @@ void step_strip(const Job& job, int64_t x_at, int64_t out_at, int64_t lanes, con
   counted.push_back({reinterpret_cast<std::byte*>(&count), 0});
   LineContext context;
   for (; index < job.length; ++index) {
+    check_cancelled();
     std::byte* from = mutable_element(job.x, x_at + index * job.x.strides[job.axis]);
     LineOperand in[] = {{from, x_lane}, {reinterpret_cast<std::byte*>(&index), 0}};
     p.lift.run(in, lifted.lines(), lanes, context);
@@ -166,6 +168,7 @@ void scan_lines(const Job& job) {
           T carried[kTogether];
           std::fill(carried, carried + kTogether, unit);
           for (int64_t i = 0; i < job.length; i += kStretch) {
+            check_cancelled();
             int64_t n = std::min(kStretch, job.length - i);
             LineContext context;
             for (int r = 0; r < together; ++r) {
@@ -239,6 +242,7 @@ void scan_by_reference(const Job& job) {
       walk_offsets(job.lines, static_cast<int>(job.lines.shape.size()), line, absl::MakeSpan(at));
       auto state = reference::unit(fold);
       for (int64_t i = 0; i < job.length; ++i) {
+        if (i % kStretch == 0) check_cancelled();
         uint64_t x = reference::read_bits(element(job.x, at[0] + i * job.x.strides[job.axis]), in);
         state = reference::combine(fold, state, reference::lift(fold, x, i));
         reference::write_bits(mutable_element(job.out, at[1] + i * job.out.strides[job.axis]), out,

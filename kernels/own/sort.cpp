@@ -1,12 +1,12 @@
 // Sorting along an axis, top k, and binary search. One total order serves all: each element becomes
 // an unsigned key that compares as the values do, with -0 equal to 0 and every NaN equal and
 // largest; the position breaks ties. So results are unique, and any algorithm and any split gives
-// them.
+// them. A line may be long and is one chunk, so every loop along one can be cancelled.
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <numeric>
-#include <vector>
+#include <memory>
+#include <utility>
 
 #include "core/error.h"
 #include "kernels/launch.h"
@@ -79,20 +79,54 @@ struct Item {
   }
 };
 
-/// By bytes of the key, lowest first; each pass keeps the order of equals. Passes that move nothing
-/// are skipped.
+/// Room for the items of a line, kept for the next one. Its memory is first touched by who writes
+/// it: clearing that of a long line would be a wait of its own.
 template <class Key>
-void radix_sort(std::vector<Item<Key>>& items, std::vector<Item<Key>>& spare) {
-  spare.resize(items.size());
-  for (size_t shift = 0; shift < sizeof(Key) * 8; shift += 8) {
-    std::array<size_t, 256> count{};
-    for (const auto& i : items) ++count[static_cast<size_t>(i.key >> shift) & 255];
-    if (count[static_cast<size_t>(items[0].key >> shift) & 255] == items.size()) continue;
-    size_t sum = 0;
-    for (size_t& c : count) sum += std::exchange(c, sum);
-    for (const auto& i : items) spare[count[static_cast<size_t>(i.key >> shift) & 255]++] = i;
-    items.swap(spare);
+class Items {
+ public:
+  Item<Key>* of(int64_t n) {
+    if (n > room_) data_ = std::make_unique_for_overwrite<Item<Key>[]>(static_cast<size_t>(n));
+    room_ = std::max(room_, n);
+    return data_.get();
   }
+
+ private:
+  std::unique_ptr<Item<Key>[]> data_;
+  int64_t room_ = 0;
+};
+
+/// By bytes of the key, lowest first; each pass keeps the order of equals. Passes that move nothing
+/// are skipped. The items lie in `items` or in `spare` afterwards: it gives which.
+template <class Key>
+Item<Key>* radix_sort(Item<Key>* items, Item<Key>* spare, int64_t n) {
+  for (size_t shift = 0; shift < sizeof(Key) * 8; shift += 8) {
+    auto digit = [shift](const Item<Key>& i) { return static_cast<size_t>(i.key >> shift) & 255; };
+    std::array<int64_t, 256> count{};
+    in_stretches(0, n, [&](int64_t i, int64_t end) {
+      for (; i < end; ++i) ++count[digit(items[i])];
+    });
+    if (count[digit(items[0])] == n) continue;
+    int64_t sum = 0;
+    for (int64_t& c : count) sum += std::exchange(c, sum);
+    in_stretches(0, n, [&](int64_t i, int64_t end) {
+      for (; i < end; ++i) spare[count[digit(items[i])]++] = items[i];
+    });
+    std::swap(items, spare);
+  }
+  return items;
+}
+
+/// The `keep` least of n items in front, in order. A comparison is where the library's algorithms
+/// can be stopped.
+template <class Key>
+void least_first(Item<Key>* items, int64_t keep, int64_t n) {
+  Pace pace;
+  auto less = [&](const Item<Key>& a, const Item<Key>& b) {
+    pace.after(1);
+    return a < b;
+  };
+  if (keep < n) std::nth_element(items, items + keep, items + n, less);
+  std::sort(items, items + keep, less);
 }
 
 struct Lines {
@@ -103,35 +137,35 @@ struct Lines {
 };
 
 template <class K>
-void sort_line(const Lines& job, std::array<int64_t, 3> at,
-               std::vector<Item<typename K::Key>>& items,
-               std::vector<Item<typename K::Key>>& spare) {
+void sort_line(const Lines& job, std::array<int64_t, 3> at, Items<typename K::Key>& room,
+               Items<typename K::Key>& spare) {
   using Key = typename K::Key;
   using T = typename K::Stored;
   const auto* x = reinterpret_cast<const T*>(job.x.data) + at[0];
   auto* values = reinterpret_cast<T*>(job.values.data) + at[1];
   auto* indices = reinterpret_cast<int64_t*>(job.indices.data) + at[2];
   int64_t n = job.x.shape[job.axis], step = job.x.strides[job.axis];
-  items.resize(static_cast<size_t>(n));
-  for (int64_t i = 0; i < n; ++i) {
-    Key key = K::key(x[i * step]);
-    items[static_cast<size_t>(i)] = {job.descending ? static_cast<Key>(~key) : key, i};
-  }
-  auto middle = items.begin() + job.keep;
-  if (job.keep < n / 4) {
-    std::nth_element(items.begin(), middle, items.end());
-    std::sort(items.begin(), middle);
-  } else if (n >= 512) {
-    radix_sort(items, spare);
-  } else {
-    std::sort(items.begin(), items.end());
-  }
+  Item<Key>* items = room.of(n);
+  in_stretches(0, n, [&](int64_t i, int64_t end) {
+    for (; i < end; ++i) {
+      Key key = K::key(x[i * step]);
+      items[i] = {job.descending ? static_cast<Key>(~key) : key, i};
+    }
+  });
+  if (job.keep < n / 4)
+    least_first(items, job.keep, n);
+  else if (n >= 512)
+    items = radix_sort(items, spare.of(n), n);
+  else
+    std::sort(items, items + n);
   int64_t value_step = job.values.strides[job.axis], index_step = job.indices.strides[job.axis];
-  for (int64_t i = 0; i < job.keep; ++i) {
-    int64_t from = items[static_cast<size_t>(i)].index;
-    values[i * value_step] = x[from * step];
-    indices[i * index_step] = from;
-  }
+  in_stretches(0, job.keep, [&](int64_t i, int64_t end) {
+    for (; i < end; ++i) {
+      int64_t from = items[i].index;
+      values[i * value_step] = x[from * step];
+      indices[i * index_step] = from;
+    }
+  });
 }
 
 template <class K>
@@ -145,7 +179,7 @@ void sort_lines(const Lines& job) {
   for (int64_t e : w.shape) lines *= e;
   int64_t n = std::max<int64_t>(1, job.x.shape[job.axis]);
   parallel_for(lines, std::max<int64_t>(1, 1024 / n), [&](int64_t begin, int64_t end) {
-    std::vector<Item<typename K::Key>> items, spare;
+    Items<typename K::Key> items, spare;
     for (int64_t i = begin; i < end; ++i) {
       std::array<int64_t, 3> at;
       walk_offsets(w, static_cast<int>(w.shape.size()), i, absl::MakeSpan(at));

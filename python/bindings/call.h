@@ -16,6 +16,7 @@ class Released {
   Released(const Released&) = delete;
 
  private:
+  Away away_;  // until the lock is here again
   SiteScope site_;
   PyThreadState* state_;
 };

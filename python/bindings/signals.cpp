@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 
 #include "kernels/pool.h"
@@ -12,7 +13,7 @@
 namespace lathe::py {
 namespace {
 
-constexpr int64_t kPause = 5'000'000;  // ns between two looks; a person does not notice
+constexpr int64_t kPause = 5'000'000;  // ns between two looks, as between Python's own switches
 
 struct Raised {
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
@@ -30,13 +31,36 @@ int64_t now() {
 /// have nothing to ask, and must not wait for the lock.
 bool on_main_thread() { return syscall(SYS_gettid) == getpid(); }
 
+/// Work that was too short to give the lock away for (see takes_long) may be one of many: a loop
+/// that data decides about, or a long way through a graph. Whoever waits for the lock gets it.
+void let_others_run() {
+  if (PyGILState_Check() == 0) return;
+  Away away;
+  PyEval_RestoreThread(PyEval_SaveThread());
+}
+
+std::atomic<int> threads_away{0};
+std::atomic<bool> ending{false};
+
+/// Called by Python's atexit, on the main thread.
+void end_other_threads() {
+  ending.store(true);
+  PyThreadState* state = PyEval_SaveThread();
+  constexpr timespec kShort{0, 1'000'000};
+  constexpr int kMost = 5000;  // a thread in a vendor's library asks when that is done
+  for (int i = 0; i < kMost && threads_away.load() > 0; ++i) nanosleep(&kShort, nullptr);
+  PyEval_RestoreThread(state);
+}
+
 }  // namespace
 
 bool interrupted() noexcept {
   if (raised.type != nullptr) return true;
+  if (ending.load(std::memory_order_relaxed) && !on_main_thread()) return true;
   int64_t t = now();
   if (t - looked < kPause || Py_IsInitialized() == 0) return false;
   looked = t;
+  let_others_run();
   if (!on_main_thread()) return false;
   PyGILState_STATE state = PyGILState_Ensure();
   if (PyErr_Occurred() == nullptr && PyErr_CheckSignals() < 0)
@@ -52,6 +76,12 @@ bool restore_interrupt() noexcept {
   return true;
 }
 
-void watch_signals() { set_cancel_hook(interrupted); }
+Away::Away() { threads_away.fetch_add(1); }
+Away::~Away() { threads_away.fetch_sub(1); }
+
+void watch_signals() {
+  set_cancel_hook(interrupted);
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(end_other_threads));
+}
 
 }  // namespace lathe::py

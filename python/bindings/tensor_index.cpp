@@ -15,6 +15,7 @@
 #include "include/lathe/ops/index.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
+#include "kernels/pool.h"
 #include "python/bindings/arguments.h"
 #include "python/bindings/build.h"
 #include "python/bindings/tensor.h"
@@ -54,8 +55,10 @@ absl::InlinedVector<Tensor, 4> positions(const Tensor& mask) {
   auto* truth = reinterpret_cast<const uint8_t*>(host.data());
   int64_t count = host.numel().value();
   std::vector<int64_t> flat;
-  for (int64_t i = 0; i < count; ++i)
-    if (truth[i] != 0) flat.push_back(i);
+  in_stretches(0, count, [&](int64_t i, int64_t end) {
+    for (; i < end; ++i)
+      if (truth[i] != 0) flat.push_back(i);
+  });
   absl::InlinedVector<Tensor, 4> out;
   Shape shape{Int(flat.size())};
   int64_t inner = count;
@@ -63,7 +66,10 @@ absl::InlinedVector<Tensor, 4> positions(const Tensor& mask) {
     int64_t size = host.size(axis).value();
     inner = size == 0 ? 0 : inner / size;
     std::vector<int64_t> at(flat.size());
-    for (size_t i = 0; i < flat.size(); ++i) at[i] = flat[i] / inner % size;
+    in_stretches(0, static_cast<int64_t>(flat.size()), [&](int64_t i, int64_t end) {
+      for (auto k = static_cast<size_t>(i); k < static_cast<size_t>(end); ++k)
+        at[k] = flat[k] / inner % size;
+    });
     out.push_back(from_host(at.data(), DType::i64, shape, mask.device()));
   }
   return out;

@@ -7,6 +7,7 @@
 #include "core/fn.h"
 #include "core/inplace.h"
 #include "include/lathe/ops/math.h"
+#include "kernels/pool.h"
 #include "python/bindings/arguments.h"
 #include "python/bindings/build.h"
 #include "python/bindings/jit.h"
@@ -79,21 +80,25 @@ PyObject* item(PyObject* self, PyObject*) {
   });
 }
 
-PyObject* list_axis(const Tensor& t, const std::byte* at, int axis) {
-  if (axis == t.rank()) return element(t.dtype(), at);
+PyObject* list_axis(const Tensor& t, const std::byte* at, int axis, Pace& pace) {
+  if (axis == t.rank()) {
+    pace.after(1);
+    return element(t.dtype(), at);
+  }
   int64_t size = t.shape()[static_cast<size_t>(axis)].value();
   int64_t step = t.geometry().strides[static_cast<size_t>(axis)].value() *
                  static_cast<int64_t>(size_of(t.dtype()));
   nb::object list = owned(PyList_New(size));
   for (int64_t i = 0; i < size; ++i)
-    PyList_SET_ITEM(list.ptr(), i, checked(list_axis(t, at + i * step, axis + 1)));
+    PyList_SET_ITEM(list.ptr(), i, checked(list_axis(t, at + i * step, axis + 1, pace)));
   return list.release().ptr();
 }
 PyObject* tolist(PyObject* self, PyObject*) {
   return guarded([&] {
     reading(tensor_of(self), "tolist");
     Tensor t = on_host(tensor_of(self));
-    return list_axis(t, t.data(), 0);
+    Pace pace;
+    return list_axis(t, t.data(), 0, pace);
   });
 }
 

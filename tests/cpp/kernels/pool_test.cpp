@@ -132,6 +132,40 @@ TEST_P(PoolWithThreads, TheHookCancels) {
   parallel_for(100, 1, [](int64_t, int64_t) {});
 }
 
+/// A chunk that is all there is asks in between; so does the one of a worker, while the caller has
+/// nothing to do but wait for it.
+TEST_P(PoolWithThreads, ALongChunkIsStoppedInside) {
+  static std::atomic<bool> stop{false};
+  set_cancel_hook([]() noexcept { return stop.load(); });
+  for (int64_t chunks : {1, 2, 3}) {
+    stop = false;
+    std::atomic<int> running{0};
+    EXPECT_THROW(parallel_for(chunks, 1,
+                              [&](int64_t, int64_t) {
+                                if (++running == 1) stop = true;
+                                for (;;) check_cancelled();
+                              }),
+                 CancelledError)
+        << chunks;
+  }
+  stop = false;
+  EXPECT_NO_THROW(parallel_for(3, 1, [](int64_t, int64_t) { check_cancelled(); }));
+  set_cancel_hook(nullptr);
+  check_cancelled();
+}
+
+TEST_P(PoolWithThreads, WhatMustBeFinishedIsNotStopped) {
+  set_cancel_hook([]() noexcept { return true; });
+  Uncancellable all;
+  std::atomic<int> ran{0};
+  EXPECT_NO_THROW(parallel_for(100, 1, [&](int64_t, int64_t) {
+    check_cancelled();
+    ++ran;
+  }));
+  EXPECT_EQ(ran, 100);
+  set_cancel_hook(nullptr);
+}
+
 TEST_P(PoolWithThreads, AForkedChildStartsItsOwn) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the thread sanitizer allows no new threads after a fork";
