@@ -1,5 +1,6 @@
 #include "jit/object_cache.h"
 
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 #include <dirent.h>
@@ -17,6 +18,7 @@
 #include "core/fork.h"
 #include "core/log.h"
 #include "core/stable_hash.h"
+#include "core/temporary_file.h"
 
 namespace lathe::jit {
 namespace {
@@ -25,7 +27,6 @@ constexpr char kMagic[8] = {'L', 'A', 'T', 'H', 'E', 'O', 'B', '1'};
 constexpr std::string_view kSuffix = ".lobj";
 constexpr std::string_view kAside = ".aside-";
 constexpr uint64_t kMostBytes = uint64_t{1} << 26;  // of one file; a real object has a few thousand
-constexpr int64_t kAbandonedSeconds = 3600;         // a file aside this old has no writer any more
 
 /// In front of key and object. Little-endian, as all machines that run these objects are.
 struct Header {
@@ -179,6 +180,7 @@ bool ObjectCache::write(const std::string& path, std::string_view bytes) {
     complain("cannot be written");
     return false;
   }
+  lock_while_written(fd.get());
   if (write_all(fd.get(), bytes) && fd.close() && rename(aside.c_str(), path.c_str()) == 0)
     return true;
   complain("cannot take a file");
@@ -232,7 +234,10 @@ void ObjectCache::trim() {
     struct stat about;
     if (lstat(path.c_str(), &about) != 0) continue;
     if (aside) {
-      if (time(nullptr) - about.st_mtim.tv_sec > kAbandonedSeconds) (void)unlink(path.c_str());
+      int64_t writer = 0;
+      const std::string_view number = name.substr(kAside.size());
+      if (absl::SimpleAtoi(number.substr(0, number.find('-')), &writer) && writer > 0)
+        (void)remove_if_abandoned(path, writer);
       continue;
     }
     total += static_cast<uint64_t>(about.st_size);

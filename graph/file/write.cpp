@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "core/error.h"
+#include "core/temporary_file.h"
 #include "graph/file/file.h"
 #include "graph/file/layout.h"
 #include "graph/file/xxhash.h"
@@ -108,9 +109,10 @@ std::vector<Part> parts_of(const Graph& graph, const FileOptions& options) {
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& target)
-      : name_(absl::StrCat(target, ".writing-", ::getpid())),
+      : name_(temporary_path(target)),
         fd_(::open(name_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644)) {
     if (fd_ < 0) io_error(name_, "the file cannot be created");
+    lock_while_written(fd_);
   }
   ~TemporaryFile() {
     if (fd_ >= 0) ::close(fd_);

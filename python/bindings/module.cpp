@@ -9,6 +9,7 @@
 #include "core/flags.h"
 #include "core/inplace.h"
 #include "core/random.h"
+#include "core/temporary_file.h"
 #include "jit/initialise.h"
 #include "python/bindings/arguments.h"
 #include "python/bindings/autograd.h"
@@ -122,6 +123,11 @@ void add_internals(nb::module_& m) {
         return nb::make_tuple(e.what(), to_string(e.parts().site));
       },
       nb::arg("op"), nb::arg("problem"), nb::arg("got"), nb::arg("expected"), nb::arg("next"));
+  m.def("_temporary_path", [](nb::bytes target) {
+    const std::string path = temporary_path({target.c_str(), target.size()});
+    return nb::bytes(path.data(), path.size());
+  });
+  m.def("_lock_while_written", lock_while_written);
   m.def("_site", [] { return to_string(user_line()); });
   m.def("_install", [](std::string_view package) { install_site_hook(package); });
 }

@@ -8,6 +8,7 @@ It holds data and nothing that could run. It is read and written here because it
 tests compare with the safetensors package.
 """
 
+import itertools
 import os
 
 from . import _lathe
@@ -25,8 +26,15 @@ _SKELETON = "lathe.state"
 _PROGRAM = b"LATHE"  # what a .lathe file begins with; graph/file/layout.h
 
 
-def _encode(value, name, tensors):
-    """The skeleton of nested state, for JSON: tensors by name, containers as [kind, contents]."""
+_MOST_LEVELS = 128  # of nested state; more is a list that contains itself
+_MOST_CONTAINERS = 1 << 16  # in it; a few lists that share lists can have 2^60 paths through them
+
+
+def _encode(value, name, tensors, met, level=0):
+    """The skeleton of nested state, for JSON: tensors by name, containers as [kind, contents].
+
+    met: counts the containers. ValueError for more of them or of levels than there can be.
+    """
     if isinstance(value, Tensor):
         if name in tensors:
             raise _lathe.ValueError(
@@ -36,12 +44,22 @@ def _encode(value, name, tensors):
             )  # fmt: skip
         tensors[name] = value
         return ["tensor", name]
+    inner = level + 1
+    container = isinstance(value, (dict, list, tuple))
+    if container and (level > _MOST_LEVELS or next(met) > _MOST_CONTAINERS):
+        raise _lathe.ValueError(
+            "the state is nested too deep, or contains itself",
+            op="save", got=f"{level} levels in the part that was looked at last",
+            expected=f"at most {_MOST_LEVELS} levels, and {_MOST_CONTAINERS} lists and dicts",
+            next="save the parts of it that are flat",
+        )  # fmt: skip
     if isinstance(value, dict):
         inside = f"{name}." if name else ""
-        return ["dict", [[k, _encode(v, f"{inside}{k}", tensors)] for k, v in value.items()]]
+        pairs = [[k, _encode(v, f"{inside}{k}", tensors, met, inner)] for k, v in value.items()]
+        return ["dict", pairs]
     if isinstance(value, (list, tuple)):
         kind = "list" if isinstance(value, list) else "tuple"
-        return [kind, [_encode(v, f"{name}.{i}", tensors) for i, v in enumerate(value)]]
+        return [kind, [_encode(v, f"{name}.{i}", tensors, met, inner) for i, v in enumerate(value)]]
     if value is None or isinstance(value, (bool, int, float, str)):
         return ["value", value]
     raise _lathe.TypeError(
@@ -109,7 +127,7 @@ def _save_state(state, path, metadata):
     if hasattr(state, "state_dict"):
         state = state.state_dict()
     tensors, notes = {}, dict(metadata or {})
-    skeleton = _encode(state, "", tensors)
+    skeleton = _encode(state, "", tensors, itertools.count())
     if "__metadata__" in tensors:
         raise _lathe.ValueError(
             "the format keeps its notes under this name",
@@ -132,10 +150,11 @@ def _save_state(state, path, metadata):
         at += size
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    temporary = f"{os.fspath(path)}.{os.getpid()}.tmp"
+    temporary = _lathe._temporary_path(os.fsencode(path))
     advice = "make room, or choose another place; what was there is as it was"
     try:
-        with system_errors("save", path, "written", advice), open(temporary, "wb") as file:
+        with system_errors("save", path, "written", advice), open(temporary, "xb") as file:
+            _lathe._lock_while_written(file.fileno())
             file.write(len(text).to_bytes(8, "little"))
             file.write(text)
             for tensor in chunks:
@@ -160,9 +179,17 @@ def _damaged(path, what):
     )
 
 
-def _read_header(file, path, size):
+def _parsed(text, **options):
+    """JSON; ValueError for a text that is none, or that has an escape of half a character."""
     import json
 
+    value = json.loads(text, **options)
+    if "\\u" in text:
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
+def _read_header(file, path, size):
     if size < 8:
         raise _damaged(path, f"it has {size} bytes, and its header's length alone takes 8")
     length = int.from_bytes(file.read(8), "little")
@@ -175,7 +202,7 @@ def _read_header(file, path, size):
         return dict(pairs)
 
     try:
-        header = json.loads(file.read(length).decode(), object_pairs_hook=no_repeats)
+        header = _parsed(file.read(length).decode(), object_pairs_hook=no_repeats)
     except (ValueError, RecursionError) as error:
         raise _damaged(path, f"its header is no JSON: {error}") from None
     if not isinstance(header, dict):
@@ -232,8 +259,6 @@ def load(path, device=None):
     FileError for a file that is damaged, cut short, or in neither format; nothing in it is run.
     device: where tensors go; programs run on the device they were captured for.
     """
-    import json
-
     checked = system_errors("load", path, "read", "check the path, and who may read the file")
     with checked, open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -257,7 +282,7 @@ def load(path, device=None):
     if skeleton is None:
         return state
     try:
-        return _decode(path, json.loads(skeleton), state)
+        return _decode(path, _parsed(skeleton), state)
     except (ValueError, TypeError, RecursionError):
         raise _damaged(path, "the metadata's account of nested state is no JSON") from None
 
