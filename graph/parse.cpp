@@ -229,6 +229,8 @@ class Parser : Reader {
     const Token at = peek();
     std::string op_name(name("an op"));
     const Op& op = get_op(op_name);
+    if (op.kind == Kind::composite)
+      fail_at(at, absl::StrCat(op_name, " is made of other ops, and a program names those"));
     int version = 1;
     if (take("@")) {
       if (peek().kind != TokenKind::integer || peek().integer > 1000000)

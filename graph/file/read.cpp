@@ -17,6 +17,25 @@ namespace {
 
 using namespace file;  // NOLINT: the format's numbers
 
+/// Well-formed UTF-8: names and texts of a program reach front ends that take nothing else.
+bool is_text(std::string_view s) {
+  for (size_t i = 0; i < s.size();) {
+    const auto first = static_cast<uint8_t>(s[i]);
+    const size_t more = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+    if ((first >= 0x80 && first < 0xc2) || first > 0xf4 || more >= s.size() - i) return false;
+    uint32_t code = more == 0 ? first : first & (0x3fu >> more);
+    for (size_t k = 1; k <= more; ++k) {
+      const auto next = static_cast<uint8_t>(s[i + k]);
+      if ((next & 0xc0) != 0x80) return false;
+      code = code << 6 | (next & 0x3fu);
+    }
+    constexpr uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
+    if (code < kLeast[more] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return false;
+    i += more + 1;
+  }
+  return true;
+}
+
 struct Entry {
   uint32_t kind, index;
   uint64_t offset, size, hash;
@@ -39,6 +58,7 @@ class FileReader {
     if (text == nullptr) fail("there is no program in it");
     std::vector<Tensor> weights = constants();
     std::string_view body = section(*text);
+    if (!is_text(body) || !is_text(out.note)) fail("its program or its note is no text");
     try {
       out.graph = parse(body, weights, limits_.text, name_);
       verify(out.graph);

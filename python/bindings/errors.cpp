@@ -28,7 +28,7 @@ std::array<PyObject*, 3> builtins(ErrorKind kind) {
     case ErrorKind::type:
       return {PyExc_TypeError};
     case ErrorKind::overflow:
-      return {PyExc_OverflowError};
+      return {PyExc_OverflowError, PyExc_ValueError};
     case ErrorKind::file:
       return {PyExc_OSError};
     case ErrorKind::memory:
@@ -88,8 +88,13 @@ const char* meaning(ErrorKind kind) {
   return "";
 }
 
+/// What went wrong may quote bytes of a file or a path that are no text.
+PyObject* shown(std::string_view s) {
+  return PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "backslashreplace");
+}
+
 void set_text(PyObject* o, const char* attribute, std::string_view value) {
-  PyObject* s = text(value);
+  PyObject* s = shown(value);
   if (s == nullptr || PyObject_SetAttrString(o, attribute, s) < 0) PyErr_Clear();
   Py_XDECREF(s);
 }
@@ -120,7 +125,7 @@ void add_errors(nb::module_& m) {
 
 void raise(const Error& error) noexcept {
   PyObject* cls = error_class(error.kind());
-  PyObject* message = text(error.what());
+  PyObject* message = shown(error.what());
   PyObject* e = message == nullptr ? nullptr : PyObject_CallOneArg(cls, message);
   Py_XDECREF(message);
   if (e == nullptr) return;  // no memory left for it: MemoryError is set

@@ -1,5 +1,7 @@
 // Files that somebody made to do harm, every hash in them right: each is refused with an error that
 // says what is wrong. The flips and cuts of a good file are in graph_file_test.cpp.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -7,6 +9,8 @@
 #include <csignal>
 #include <filesystem>
 #include <limits>
+#include <random>
+#include <set>
 
 #include "core/custom.h"
 #include "core/error.h"
@@ -17,6 +21,7 @@
 #include "graph/interpret.h"
 #include "include/lathe/ops/math.h"
 #include "kernels/executor.h"
+#include "tests/cpp/support/samples.h"
 
 namespace lathe::ir {
 namespace {
@@ -110,6 +115,7 @@ std::string edited(std::string_view from, std::string_view to) {
   EXPECT_NE(at, std::string::npos) << from;
   return with_text(text.replace(at, from.size(), to));
 }
+std::string with_text_alone(std::string text) { return sealed({{program, std::move(text)}}); }
 std::string with_tensor(const Described& d) {
   auto parts = good_parts();
   parts[1].bytes = described({d});
@@ -239,7 +245,7 @@ const Hostile kTexts[] = {
      [] { return edited("add(%x, %w)", "full([4], 1, device=@gpu)"); }},
 };
 
-class Hostiles : public testing::Test {
+class Hostiles : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { install_executor(); }
 };
@@ -304,6 +310,153 @@ TEST_F(Hostiles, AFullDiskLeavesWhatWasThere) {
   auto files = std::filesystem::directory_iterator(folder);
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
   std::filesystem::remove_all(folder);
+}
+
+// ── every op with arguments that no front end would write ───────────────────────────────────────
+
+/// A call of a sample as a program's text, its arguments apart.
+struct CallText {
+  std::string op, inputs, results, types;
+  std::vector<std::string> args;
+  Data tensors;
+};
+
+CallText call_text(const testing::Sample& sample) {
+  std::mt19937_64 rng(1);
+  testing::PreparedCall call = testing::prepare(
+      sample, [&](const auto& t) { return testing::make_tensor(t, DType::f32, rng); });
+  CallText text{.op = sample.op};
+  auto type = [](const Tensor& t) { return lathe::to_string(type_of(t)); };
+  auto input = [&](const Tensor& t) {
+    std::string name = absl::StrCat("%t", text.tensors.size());
+    absl::StrAppend(&text.inputs, text.tensors.empty() ? "" : ", ", name, ": ", type(t));
+    text.tensors.emplace_back(t);
+    return name;
+  };
+  for (const Arg& a : call.args) {
+    if (a.tag == Tag::tensor) {
+      text.args.push_back(input(a.tensor()));
+    } else if (a.tag == Tag::list && a.list_->size > 0 && a.list_->data[0].tag == Tag::tensor) {
+      std::string list;
+      for (size_t i = 0; i < a.list_->size; ++i)
+        absl::StrAppend(&list, i == 0 ? "" : ", ", input(a.list_->data[i].tensor()));
+      text.args.push_back(absl::StrCat("[", list, "]"));
+    } else {
+      text.args.push_back(lathe::to_string(a));
+    }
+  }
+  for (const Tensor& t : lathe::call(*call.op, call.view())) {
+    std::string name = absl::StrCat("%r", text.results.size());
+    absl::StrAppend(&text.results, text.results.empty() ? "" : ", ", name, ": ", type(t));
+    absl::StrAppend(&text.types, text.types.empty() ? "" : ", ", type(t));
+  }
+  return text;
+}
+
+std::string program_of(const CallText& t, const std::vector<std::string>& args) {
+  std::string returned;
+  for (size_t at = 0; (at = t.results.find('%', at)) != std::string::npos; ++at)
+    absl::StrAppend(&returned, returned.empty() ? "" : ", ",
+                    t.results.substr(at, t.results.find(':', at) - at));
+  return absl::StrCat("graph f(", t.inputs, ") -> (", t.types, ") {\n  ", t.results, " = ", t.op,
+                      "(", absl::StrJoin(args, ", "), ")\n  return ", returned, "\n}\n");
+}
+
+/// What no argument should be, or at least not that of every op.
+std::vector<std::string> odd_arguments() {
+  std::vector<std::string> odd = {"-1",
+                                  "0",
+                                  "1",
+                                  "7",
+                                  "1.5",
+                                  "-0.0",
+                                  "nan",
+                                  "inf",
+                                  "-inf",
+                                  "1e999",
+                                  "True",
+                                  "None",
+                                  "'text'",
+                                  "f32",
+                                  "c64",
+                                  "@cpu",
+                                  "@gpu",
+                                  "[]",
+                                  "[-1]",
+                                  "[0]",
+                                  "[0, 0]",
+                                  "[[1]]",
+                                  "[1.5, None]",
+                                  "[%t0]",
+                                  "[%t0, %t0]",
+                                  "%t0",
+                                  "%nobody",
+                                  "s0",
+                                  "s0 * 4611686018427387903",
+                                  "",
+                                  "()",
+                                  "[",
+                                  "\xff\xfe",
+                                  std::string("\0", 1),
+                                  "-9223372036854775808",
+                                  "9223372036854775807",
+                                  "4611686018427387903",
+                                  "4611686018427387904",
+                                  "-4611686018427387904",
+                                  "18446744073709551616",
+                                  "[9223372036854775807]",
+                                  "[4611686018427387903, 4611686018427387903]",
+                                  "[2305843009213693952, 2, 2]"};
+  odd.push_back(absl::StrCat("[", repeated("1, ", 70), "1]"));
+  odd.push_back(absl::StrCat(repeated("[", 2000), repeated("]", 2000)));
+  return odd;
+}
+
+/// Refused with a FileError and nothing else, or a program like others: then it also runs, or says
+/// why not.
+void expect_refused_or_sound(const CallText& t, const std::vector<std::string>& args) {
+  const std::string text = program_of(t, args);
+  try {
+    Loaded loaded = from_bytes(with_text_alone(text), {}, "model.lathe");
+    try {
+      interpret(loaded.graph, t.tensors);
+    } catch (const Error& e) {
+      EXPECT_NE(e.kind(), ErrorKind::internal) << text << e.what();
+    }
+  } catch (const FileError& e) {
+    EXPECT_LT(std::string_view(e.what()).size(), 8192u) << t.op;
+  } catch (const Error& e) {
+    ADD_FAILURE() << error_name(e.kind()) << " where a FileError is due: " << e.what() << "\n"
+                  << text;
+  }
+}
+
+TEST_F(Hostiles, EveryOpWithEveryArgumentChanged) {
+  const std::vector<std::string> odd = odd_arguments();
+  std::set<std::string> seen;
+  for (const testing::Sample& sample : testing::samples()) {
+    if (!seen.insert(sample.op).second) continue;
+    const CallText t = call_text(sample);
+    for (size_t i = 0; i < t.args.size(); ++i) {
+      auto changed = t.args;
+      for (const std::string& one : odd) {
+        changed[i] = one;
+        expect_refused_or_sound(t, changed);
+      }
+      auto fewer = t.args, more = t.args;
+      fewer.erase(fewer.begin() + static_cast<ptrdiff_t>(i));
+      more.insert(more.begin() + static_cast<ptrdiff_t>(i), t.args[i]);
+      expect_refused_or_sound(t, fewer);
+      expect_refused_or_sound(t, more);
+      std::swap(changed[i] = t.args[i], changed[(i + 1) % changed.size()]);
+      expect_refused_or_sound(t, changed);
+    }
+    auto named = t.args;
+    named.push_back("nobody=1");
+    expect_refused_or_sound(t, named);
+    expect_refused_or_sound(t, {});
+  }
+  EXPECT_GT(seen.size(), 150u);
 }
 
 // ── custom ops in files ─────────────────────────────────────────────────────────────────────────

@@ -137,6 +137,85 @@ def test_hostile_files(tmp_path, case):
     assert isinstance(caught.value, OSError)
 
 
+ODD = [
+    None, True, -1, 1.5, 1e308, float("nan"), float("inf"), 1 << 62, 1 << 64, 10**400, "", "F32",
+    "\ud800", "\x00", [], [[]], [None], [1, 2, 3], [-1, 0], [0, 1 << 63], {}, {"a": 1}, [[[[1]]]],
+]  # fmt: skip
+
+
+def _with_each_part_odd(value):
+    """Copies of nested JSON, each with one part replaced by something odd."""
+    yield from ODD
+    if isinstance(value, dict):
+        for k, v in value.items():
+            yield from ({**value, k: other} for other in _with_each_part_odd(v))
+            yield {n: x for n, x in value.items() if n != k}
+            yield {("\udfff" if n == k else n): x for n, x in value.items()}
+    elif isinstance(value, list):
+        for i, v in enumerate(value):
+            yield from (value[:i] + [other] + value[i + 1 :] for other in _with_each_part_odd(v))
+        yield value + value
+        yield value[1:]
+
+
+def test_texts_of_every_kind_come_back(tmp_path):
+    state = {
+        "\N{GRINNING FACE}": lt.ones(1),
+        "b": [{"\u00e9 \\ud800": "\N{GRINNING FACE} \\udc00"}],
+    }
+    lt.save(state, tmp_path / "x", metadata={"\u00e9": "\N{GRINNING FACE}"})
+    back = lt.load(tmp_path / "x")
+    assert back["b"] == state["b"] and back["\N{GRINNING FACE}"].item() == 1
+
+
+def test_odd_json(tmp_path):
+    skeleton = ["dict", [["a", ["tensor", "a"]], ["b", ["list", [["value", 1], ["tuple", []]]]]]]
+    header = {"a": GOOD, "__metadata__": {"lathe.state": json.dumps(skeleton), "by": "x"}}
+    headers = list(_with_each_part_odd(header))
+    for odd in _with_each_part_odd(skeleton):
+        headers.append({**header, "__metadata__": {"lathe.state": json.dumps(odd)}})
+    read = 0
+    for odd in headers:
+        try:
+            lt.load(written(tmp_path / "x", odd, b"\0" * 8))
+            read += 1
+        except lt.FileError:
+            pass
+    assert len(headers) > 400 and read < len(headers) / 2
+
+
+@pytest.mark.parametrize(
+    "header",
+    [b"\xff", b'{"\xff": 1}', b'{"a\xc3": {}}', b'{"\\ud800": {}}', b'{"a": "\\udc00"}',
+     b"\xef\xbb\xbf{}", b"{} {}", b"{'a': 1}", b"nul", b'{"a":NaN}', b'{"a":' + b"9" * 5000 + b"}",
+     b"[" * 100_000],
+)  # fmt: skip
+def test_bytes_that_are_no_json(tmp_path, header):
+    with pytest.raises(lt.FileError):
+        lt.load(written(tmp_path / "x", header))
+
+
+def test_a_path_that_is_no_text(tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff"
+    with pytest.raises(lt.FileError):
+        lt.load(path)
+    lt.save({"a": lt.ones(1)}, path)
+    assert lt.load(path)["a"].item() == 1
+    assert os.listdir(os.fsencode(tmp_path)) == [b"\xff"]
+    with open(path, "wb") as file:
+        file.write(b"{")
+    with pytest.raises(lt.FileError):
+        lt.load(os.fsdecode(path))
+
+
+@pytest.mark.parametrize(
+    "text", [b"\xff\xfe", b"graph \xff() -> () {}", b"'\xed\xa0\x80'", b"\xc0\x80"]
+)
+def test_a_program_that_is_no_text(text):
+    with pytest.raises(lt.FileError):
+        lt._lathe._parse_program(text, "model")
+
+
 def test_cut_and_flipped(tmp_path):
     path = tmp_path / "x"
     lt.save({"a": lt.arange(3), "b": lt.ones(2)}, path)
