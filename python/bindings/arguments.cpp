@@ -12,13 +12,27 @@
 namespace lathe::py {
 namespace {
 
+constexpr Py_ssize_t kMostItems = 1 << 24;  // of a list; a range can claim to have 2^62
+
 [[noreturn]] void refuse(const Schema& schema, PyObject* o, const Param* p) {
   throw TypeError({.op = schema.name,
                    .problem = p == nullptr
                                   ? std::string("an argument has the wrong type")
                                   : absl::StrCat("argument '", p->name, "' has the wrong type"),
                    .got = Py_TYPE(o)->tp_name,
+                   .expected = p == nullptr ? "numbers, tensors, dtypes, texts, or lists of them"
+                               : p->list    ? "a list or tuple whose items are no lists"
+                                            : "one value",
                    .next = absl::StrCat("the signature is ", schema.text)});
+}
+
+[[noreturn]] void refuse_iterator(const Schema& schema, PyObject* o, const Param& p) {
+  throw TypeError(
+      {.op = schema.name,
+       .problem = absl::StrCat("argument '", p.name, "' is an iterator, whose end nobody knows"),
+       .got = Py_TYPE(o)->tp_name,
+       .expected = "a list, a tuple or another sequence with a length",
+       .next = "make a list of it first: list(...)"});
 }
 
 /// What NumPy's scalars, and others that are numbers but not Python's, are as Python numbers.
@@ -90,13 +104,20 @@ Arg Arguments::convert(PyObject* o, const Param* p) {
   Arg out;
   if (simple(o, out)) [[likely]]
     return out;
-  if (o == Py_None) return Arg();
   if (PyTuple_CheckExact(o)) return list_of(&PyTuple_GET_ITEM(o, 0), PyTuple_GET_SIZE(o), p);
-  if (PyList_CheckExact(o)) return list_of(&PyList_GET_ITEM(o, 0), PyList_GET_SIZE(o), p);
-  return convert_rare(o, p);
+  if (PyList_CheckExact(o)) return list_of(o, p);
+  if (p != nullptr && p->list && !PyUnicode_Check(o)) {
+    if (has_items(o)) return list_of(o, p);
+    if (PyIter_Check(o) != 0) refuse_iterator(schema_, o, *p);
+  }
+  return convert_item(o, p);
 }
 
-Arg Arguments::convert_rare(PyObject* o, const Param* p) {
+Arg Arguments::convert_item(PyObject* o, const Param* p) {
+  Arg out;
+  if (simple(o, out)) [[likely]]
+    return out;
+  if (o == Py_None) return Arg();
   bool wants_dtype = p != nullptr && p->type == ArgType::dtype;
   bool wants_device = p != nullptr && p->type == ArgType::device;
   DType dtype;
@@ -107,16 +128,6 @@ Arg Arguments::convert_rare(PyObject* o, const Param* p) {
     if (s == nullptr) throw nb::python_error();
     return Arg(s);
   }
-  if (p != nullptr && p->list) {
-    nb::object items = nb::steal(PySequence_Fast(o, ""));
-    if (items.is_valid()) {
-      Arg list =
-          list_of(PySequence_Fast_ITEMS(items.ptr()), PySequence_Fast_GET_SIZE(items.ptr()), p);
-      return list;  // its tensors are kept, its numbers are copied: `items` may go
-    }
-    PyErr_Clear();
-  }
-  Arg out;
   Tensor made;
   if (operand(o, out, made)) {
     if (made.defined()) kept_.push_back(std::move(made));
@@ -125,16 +136,43 @@ Arg Arguments::convert_rare(PyObject* o, const Param* p) {
   refuse(schema_, o, p);
 }
 
-Arg Arguments::list_of(PyObject* const* items, Py_ssize_t count, const Param* p) {
-  lists_.push_back(std::make_unique<List>());
-  List& made = *lists_.back();
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    Arg item = convert(items[i], p);
-    if (item.tag == Tag::list) refuse(schema_, items[i], p);
-    // The list could lose its item while the call runs without the lock.
-    if (item.tag == Tag::tensor) kept_.push_back(item.tensor());
-    made.items.push_back(item);
+Arg Arguments::list_of(PyObject* sequence, const Param* p) {
+  Items items(sequence);
+  if (items.size() > kMostItems)
+    throw ValueError({.op = schema_.name,
+                      .problem = "a list is longer than any argument can be",
+                      .got = absl::StrCat(items.size(), " items"),
+                      .expected = absl::StrCat("at most ", kMostItems),
+                      .next = "make a tensor of many numbers with lathe.tensor()"});
+  List& made = new_list();
+  for (Py_ssize_t i = 0; i < items.size(); ++i) {
+    nb::object item = items.at(i);
+    add(made, item.ptr(), p);
+    // Its text is borrowed; whoever made the item may not keep it.
+    if (made.items.back().tag == Tag::text) texts_.push_back(std::move(item));
   }
+  return closed(made);
+}
+
+Arg Arguments::list_of(PyObject* const* items, Py_ssize_t count, const Param* p) {
+  List& made = new_list();
+  for (Py_ssize_t i = 0; i < count; ++i) add(made, items[i], p);
+  return closed(made);
+}
+
+Arguments::List& Arguments::new_list() {
+  lists_.push_back(std::make_unique<List>());
+  return *lists_.back();
+}
+
+void Arguments::add(List& made, PyObject* o, const Param* p) {
+  Arg item = convert_item(o, p);
+  // The list could lose its item while the call runs without the lock.
+  if (item.tag == Tag::tensor) kept_.push_back(item.tensor());
+  made.items.push_back(item);
+}
+
+Arg Arguments::closed(List& made) {
   made.list = {made.items.data(), made.items.size()};
   return Arg(made.list);
 }

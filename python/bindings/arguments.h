@@ -50,8 +50,14 @@ class Arguments {
     absl::InlinedVector<Arg, 8> items;
     ArgList list;
   };
+  /// Of any sequence. Its items are no sequences themselves: no list of lists is an argument.
+  Arg list_of(PyObject* sequence, const Param* p);
   Arg list_of(PyObject* const* items, Py_ssize_t count, const Param* p);
-  Arg convert_rare(PyObject* o, const Param* p);
+  List& new_list();
+  void add(List& made, PyObject* o, const Param* p);
+  static Arg closed(List& made);
+  /// What is no list, or an item of one.
+  Arg convert_item(PyObject* o, const Param* p);
   int parameter(PyObject* name) const;  // -1: none of that name
 
   const Schema& schema_;
@@ -59,6 +65,7 @@ class Arguments {
   absl::InlinedVector<NamedArg, 4> named_;
   absl::InlinedVector<std::unique_ptr<List>, 2> lists_;
   Tensors kept_;
+  absl::InlinedVector<nb::object, 1> texts_;
   ArgVec pool_;
 };
 

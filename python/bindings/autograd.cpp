@@ -9,6 +9,7 @@
 #include "python/bindings/call.h"
 #include "python/bindings/later.h"
 #include "python/bindings/signals.h"
+#include "python/bindings/values.h"
 
 namespace lathe::py {
 namespace {
@@ -52,17 +53,24 @@ std::shared_ptr<nb::object> shared(nb::object o) {
 Tensors tensors_of(nb::handle o, const char* what) {
   if (o.is_none()) return {};
   if (is_tensor(o.ptr())) return {tensor_of(o.ptr())};
-  nb::object items = owned(PySequence_Fast(o.ptr(), what));
+  auto refuse = [what](PyObject* got) {
+    throw TypeError({.op = what,
+                     .problem = "a tensor expected",
+                     .got = Py_TYPE(got)->tp_name,
+                     .expected = "a tensor, or a list or tuple of tensors",
+                     .next = "make a tensor of it with lathe.tensor()"});
+  };
+  if (!has_items(o.ptr())) refuse(o.ptr());
+  Items items(o.ptr());
   Tensors out;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i) {
-    PyObject* item = PySequence_Fast_GET_ITEM(items.ptr(), i);
-    if (item == Py_None) {
+  for (Py_ssize_t i = 0; i < items.size(); ++i) {
+    nb::object item = items.at(i);
+    if (item.is_none()) {
       out.emplace_back();
-    } else if (is_tensor(item)) {
-      out.push_back(tensor_of(item));
+    } else if (is_tensor(item.ptr())) {
+      out.push_back(tensor_of(item.ptr()));
     } else {
-      throw TypeError(
-          {.problem = std::string(what) + ": a tensor expected", .got = Py_TYPE(item)->tp_name});
+      refuse(item.ptr());
     }
   }
   return out;

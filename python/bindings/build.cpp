@@ -12,6 +12,7 @@
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
+#include "kernels/pool.h"
 #include "python/bindings/jit.h"
 #include "python/bindings/values.h"
 
@@ -19,6 +20,7 @@ namespace lathe::py {
 namespace {
 
 constexpr int kMostAxes = 64;  // deeper is a list that contains itself
+constexpr int64_t kMostElements = int64_t{1} << 40;
 
 /// What a leaf is as data; the highest met decides the dtype.
 enum class Leaf : uint8_t { flag, integer, real, complex };
@@ -41,7 +43,7 @@ bool is_scalar_tensor(PyObject* o) { return is_tensor(o) && impl_of(o)->geometry
 
 bool is_sequence(PyObject* o) {
   if (PyList_Check(o) || PyTuple_Check(o)) return true;
-  return PySequence_Check(o) && !PyUnicode_Check(o) && !PyBytes_Check(o) && !is_scalar_tensor(o);
+  return !PyUnicode_Check(o) && !PyBytes_Check(o) && !is_scalar_tensor(o) && has_items(o);
 }
 
 /// Reads nested sequences twice: once for shape and dtype, once for the elements.
@@ -50,16 +52,25 @@ class NestedReader {
   void measure(PyObject* data) {
     // Along the first items for the shape, then over everything for the kind of number.
     nb::object at = nb::borrow(data);
+    int64_t count = 1;
     while (is_sequence(at.ptr())) {
       if (shape_.size() >= kMostAxes)
         throw ValueError({.op = "tensor",
-                          .problem = "the data is nested too deep",
-                          .expected = absl::StrCat("at most ", kMostAxes, " levels")});
-      Py_ssize_t size = PySequence_Size(at.ptr());
-      if (size < 0) throw nb::python_error();
-      shape_.push_back(Int(static_cast<int64_t>(size)));
-      if (size == 0) return;
-      at = owned(PySequence_GetItem(at.ptr(), 0));
+                          .problem = "the data is nested too deep, or contains itself",
+                          .got = absl::StrCat("more than ", kMostAxes, " levels"),
+                          .expected = absl::StrCat("at most ", kMostAxes, " levels"),
+                          .next = "flatten the data, and reshape() the tensor"});
+      Items items(at.ptr());
+      shape_.push_back(Int(static_cast<int64_t>(items.size())));
+      if (items.size() == 0) return;
+      // A list that holds another one twice, and that one a third ..., has 2^n elements.
+      if (__builtin_mul_overflow(count, items.size(), &count) || count > kMostElements)
+        throw MemoryError({.op = "tensor",
+                           .problem = "the data has more elements than memory could hold",
+                           .got = absl::StrCat("the shape ", lathe::to_string(shape_), " or more"),
+                           .expected = absl::StrCat("at most ", kMostElements, " elements"),
+                           .next = "make the tensor in parts"});
+      at = items.at(0);
     }
     look(data, 0);
   }
@@ -91,13 +102,12 @@ class NestedReader {
   void look(PyObject* o, size_t level) {
     if (level < shape_.size()) {
       if (!is_sequence(o)) ragged(o, level);
-      nb::object items = owned(PySequence_Fast(o, "a sequence expected"));
-      Py_ssize_t size = PySequence_Fast_GET_SIZE(items.ptr());
-      if (size != shape_[level].value()) ragged(o, level);
-      for (Py_ssize_t i = 0; i < size; ++i)
-        look(PySequence_Fast_GET_ITEM(items.ptr(), i), level + 1);
+      Items items(o);
+      if (items.size() != shape_[level].value()) ragged(o, level);
+      for (Py_ssize_t i = 0; i < items.size(); ++i) look(items.at(i).ptr(), level + 1);
       return;
     }
+    pace_.after(1);
     Leaf leaf;
     if (PyFloat_Check(o)) {
       leaf = Leaf::real;
@@ -130,7 +140,7 @@ class NestedReader {
         {.op = "tensor",
          .problem = absl::StrCat("the sequences at depth ", level, " differ in length"),
          .got = is_sequence(o) && level < shape_.size()
-                    ? absl::StrCat(PySequence_Size(o), " items where ", to_string(shape_[level]),
+                    ? absl::StrCat(Items(o).size(), " items where ", to_string(shape_[level]),
                                    " were before")
                     : std::string(Py_TYPE(o)->tp_name),
          .expected = absl::StrCat("the shape of the first items, ", lathe::to_string(shape_)),
@@ -139,15 +149,14 @@ class NestedReader {
 
   void write(PyObject* o, size_t level) {
     if (level < shape_.size()) {
-      nb::object items = owned(PySequence_Fast(o, "a sequence expected"));
       // The list may have changed since it was measured: reading a number can run Python code.
-      if (PySequence_Fast_GET_SIZE(items.ptr()) != shape_[level].value()) ragged(o, level);
-      for (int64_t i = 0; i < shape_[level].value(); ++i) {
-        if (i >= PySequence_Fast_GET_SIZE(items.ptr())) ragged(o, level);
-        write(PySequence_Fast_GET_ITEM(items.ptr(), i), level + 1);
-      }
+      if (!is_sequence(o)) ragged(o, level);
+      Items items(o);
+      if (items.size() != shape_[level].value()) ragged(o, level);
+      for (Py_ssize_t i = 0; i < items.size(); ++i) write(items.at(i).ptr(), level + 1);
       return;
     }
+    pace_.after(1);
     if (is_tensor(o)) reading(tensor_of(o), "tensor");
     if (PyFloat_CheckExact(o)) {
       put(PyFloat_AS_DOUBLE(o));
@@ -203,6 +212,7 @@ class NestedReader {
 
   Shape shape_;
   Leaf leaf_ = Leaf::flag;
+  Pace pace_;
   DType dtype_ = DType::f32;
   std::byte* at_ = nullptr;
 };

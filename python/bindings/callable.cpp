@@ -13,6 +13,7 @@
 #include "python/bindings/call.h"
 #include "python/bindings/ops.h"
 #include "python/bindings/tensor.h"
+#include "python/bindings/values.h"
 
 namespace lathe::py {
 namespace {
@@ -38,7 +39,8 @@ void require_default(const std::string& op, PyObject* name, PyObject* value) {
   if (fine) return;
   throw UnsupportedError({.op = op,
                           .problem = absl::StrCat("this value of '", key, "' is not supported"),
-                          .got = text_of(owned(PyObject_Str(value)).ptr()).data(),
+                          .got = PyUnicode_Check(value) ? std::string(text_of(value))
+                                                        : std::string(Py_TYPE(value)->tp_name),
                           .expected = "the default",
                           .next = "leave the argument out"});
 }
@@ -110,18 +112,16 @@ PyObject* write_all(const std::string& op, PyObject* out, const Outputs& values)
     write_out(op, out, values[0]);
     return new_ref(out);
   }
-  nb::object items = nb::steal(PySequence_Fast(out, ""));
-  if (!items.is_valid() ||
-      PySequence_Fast_GET_SIZE(items.ptr()) != static_cast<Py_ssize_t>(values.size())) {
-    PyErr_Clear();
+  const auto count = static_cast<Py_ssize_t>(values.size());
+  if (!has_items(out) || Items(out).size() != count)
     throw TypeError({.op = op,
                      .problem = "argument 'out' has the wrong type",
                      .got = Py_TYPE(out)->tp_name,
                      .expected = absl::StrCat(values.size(), " tensors"),
                      .next = "give one tensor for each result"});
-  }
-  for (size_t i = 0; i < values.size(); ++i)
-    write_out(op, PySequence_Fast_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i)), values[i]);
+  const Items items(out);
+  for (Py_ssize_t i = 0; i < count; ++i)
+    write_out(op, items.at(i).ptr(), values[static_cast<size_t>(i)]);
   return new_ref(out);
 }
 

@@ -283,11 +283,33 @@ Int to_int(PyObject* o) {
 
 Shape to_shape(PyObject* o) {
   if (is_int(o)) return {to_int(o)};
-  nb::object items = owned(PySequence_Fast(o, "a sequence of integers expected"));
+  if (!has_items(o))
+    throw TypeError({.op = "size",
+                     .problem = "a sequence of integers expected",
+                     .got = Py_TYPE(o)->tp_name,
+                     .expected = "an integer, or a list or tuple of integers",
+                     .next = "make a list of it first: list(...)"});
+  Items items(o);
   Shape shape;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i)
-    shape.push_back(to_int(PySequence_Fast_GET_ITEM(items.ptr(), i)));
+  for (Py_ssize_t i = 0; i < items.size(); ++i) shape.push_back(to_int(items.at(i).ptr()));
   return shape;
+}
+
+Items::Items(PyObject* sequence) : sequence_(sequence), size_(PySequence_Size(sequence)) {
+  checked(static_cast<int>(size_ < 0 ? -1 : 0));
+}
+
+nb::object Items::at(Py_ssize_t i) const {
+  if (PyTuple_CheckExact(sequence_)) return nb::borrow(PyTuple_GET_ITEM(sequence_, i));
+  return owned(PySequence_GetItem(sequence_, i));
+}
+
+bool has_items(PyObject* o) {
+  if (PyList_CheckExact(o) || PyTuple_CheckExact(o)) return true;
+  if (PySequence_Check(o) == 0) return false;
+  if (PySequence_Size(o) >= 0) return true;
+  PyErr_Clear();
+  return false;
 }
 
 void add_values(nb::module_& m) {

@@ -42,6 +42,23 @@ Int to_int(PyObject* o);
 /// A list of integers, or one.
 Shape to_shape(PyObject* o);
 
+/// The items of a sequence, one at a time: each may run Python code that changes the sequence, and
+/// none but those that its length announces is asked for.
+class Items {
+ public:
+  /// Python's own error if the object has no length.
+  explicit Items(PyObject* sequence);
+  Py_ssize_t size() const { return size_; }
+  /// IndexError if the sequence has fewer items by now.
+  nb::object at(Py_ssize_t i) const;
+
+ private:
+  PyObject* sequence_;
+  Py_ssize_t size_;
+};
+/// Whether it is a sequence with a length. An iterator is none, nor is an array without axes.
+bool has_items(PyObject* o);
+
 void add_values(nb::module_& m);
 
 }  // namespace lathe::py

@@ -1,5 +1,8 @@
 """Lathe's errors raised from Python: the same text, parts and user's line as those from C++."""
 
+import functools
+import os
+
 from . import _lathe
 
 
@@ -9,7 +12,8 @@ def _init(self, problem="", *more, op=None, got="", expected="", next=""):
         self.args = (problem, *more)
         return
     parts = {"op": op, "problem": problem, "got": got, "expected": expected, "next": next}
-    parts = {name: str(part) for name, part in parts.items()}
+    # What it got may be a path or a name that is no text to UTF-8.
+    parts = {n: str(p).encode("utf-8", "backslashreplace").decode() for n, p in parts.items()}
     text, site = _lathe._error_text(**parts)
     self.args = (text,)
     self.__dict__.update(parts, site=site)
@@ -24,6 +28,79 @@ class _NotFound(_lathe.FileError, FileNotFoundError):
 
 _NotFound.__name__ = _NotFound.__qualname__ = "FileNotFoundError"
 _NotFound.__module__ = _lathe.Error.__module__
+
+
+class NoSuchKey(_lathe.IndexError, KeyError):
+    """An IndexError for a key that is not there."""
+
+    __str__ = Exception.__str__  # a KeyError's is the text in quotes
+
+
+NoSuchKey.__name__ = NoSuchKey.__qualname__ = "IndexError"
+NoSuchKey.__module__ = _lathe.Error.__module__
+
+# What Python says of arguments that a function cannot use, and what Lathe says.
+_OWN = {
+    KeyError: (NoSuchKey, "something that is needed is missing: "),
+    IndexError: (_lathe.IndexError, "there are fewer axes or items than are asked for: "),
+    ZeroDivisionError: (_lathe.ValueError, "an argument is 0 that must not be: "),
+    RecursionError: (_lathe.ValueError, "an argument is nested too deep, or contains itself: "),
+    OverflowError: (_lathe.OverflowError, "a number is too large: "),
+    ValueError: (_lathe.ValueError, "an argument is out of its domain: "),
+    AttributeError: (_lathe.TypeError, "an argument is of the wrong type: "),
+    TypeError: (_lathe.TypeError, "an argument is of the wrong type: "),
+}
+
+
+def typed(function):
+    """The function, with errors of Lathe's own where Python finds that the arguments do not do.
+
+    For functions written in Python whose arguments need no check but that the code below runs. An
+    error that comes from the user's code (an __index__, a callback) passes as it is.
+    """
+
+    @functools.wraps(function)
+    def checked(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except tuple(_OWN) as error:
+            if isinstance(error, _lathe.Error) or not _is_ours(error.__traceback__):
+                raise
+            raised = _of_arguments(function, error, (*args, *kwargs.values()))
+        raise raised
+
+    return checked
+
+
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PYTHON = os.path.dirname(os.__file__) + os.sep
+
+
+def _is_ours(traceback):
+    """Was it raised by the package's own code, or by what Python's library does for it?"""
+    ours = True
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if file.startswith(_HERE):
+            ours = True
+        elif not file.startswith((_PYTHON, "<frozen")) or "site-packages" in file:
+            ours = False
+        traceback = traceback.tb_next
+    return ours
+
+
+def _of_arguments(function, error, given):
+    import inspect
+
+    kind, meaning = next(_OWN[c] for c in type(error).__mro__ if c in _OWN)
+    name = function.__qualname__.removesuffix(".__init__")
+    return kind(
+        f"{meaning}{error}",
+        op=name,
+        got=", ".join(type(value).__name__ for value in given) or "nothing",
+        expected=f"{function.__name__}{inspect.signature(function)}",
+        next="give it arguments of the kinds and sizes that its documentation names",
+    )
 
 
 class system_errors:

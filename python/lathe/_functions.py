@@ -4,6 +4,7 @@ Everything that computes is an op definition.
 """
 
 from . import _lathe, ops
+from ._errors import typed
 from ._lathe import Tensor
 
 
@@ -50,4 +51,4 @@ def exported():
     """What becomes part of `lathe`."""
     names = globals()
     mine = {n: f for n, f in names.items() if getattr(f, "__module__", "") == __name__}
-    return {n: f for n, f in mine.items() if n != "exported"}
+    return {n: typed(f) for n, f in mine.items() if n != "exported"}

@@ -1,6 +1,7 @@
 """Methods of lathe.Tensor that are made of other methods: PyTorch's spellings and conversions."""
 
 from . import _functions, _lathe, ops
+from ._errors import typed
 from ._lathe import Tensor
 
 
@@ -216,7 +217,7 @@ def _conversion(dtype):
 
 def _add_functions():
     for function in (_functions.allclose, _functions.equal):
-        setattr(Tensor, function.__name__, function)
+        setattr(Tensor, function.__name__, typed(function))
     Tensor.real = property(ops.real, doc="The real part.")
     Tensor.imag = property(ops.imag, doc="The imaginary part.")
 

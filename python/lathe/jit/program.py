@@ -10,6 +10,23 @@ from .state import Snapshot, snapshot
 from .trace import Traced, _where, misfit, same_grad
 
 
+def _sizes(shape):
+    """The sizes in a sequence that has a length: an iterator may have no end."""
+    sequence = hasattr(shape, "__len__") and hasattr(shape, "__getitem__")
+    if not sequence or isinstance(shape, (str, bytes, dict)) or len(shape) > _MOST_AXES:
+        raise _lathe.TypeError(
+            "a shape is a sequence of sizes",
+            op="InputSpec",
+            got=type(shape).__name__,
+            expected=f"a tuple of at most {_MOST_AXES} integers and None",
+            next="make a tuple of it first",
+        )
+    return tuple(shape[i] for i in range(len(shape)))
+
+
+_MOST_AXES = 64
+
+
 class InputSpec:
     """What a program's input is like, without its elements.
 
@@ -25,7 +42,7 @@ class InputSpec:
     HINT = 7
 
     def __init__(self, shape, dtype=None, name=None):
-        self.shape, self.dtype, self.name = tuple(shape), dtype, name
+        self.shape, self.dtype, self.name = _sizes(shape), dtype, name
 
     def __repr__(self):
         return f"InputSpec({self.shape}, dtype={self.dtype or _lathe.float32})"
@@ -280,7 +297,7 @@ def _refuse_pinned(engine, inputs, rows):
 
 def _state_of(function, contents=False):
     state = Snapshot(grads=False, contents=contents)
-    state.add(function)
+    state.reach(function)
     return state
 
 

@@ -42,8 +42,8 @@ class Session:
     def fingerprint(self):
         """All Python state that a part of a structure could change."""
         s = Snapshot(grads=False)
-        s.add(self.arguments)
-        s.add(self.function)
+        s.reach(self.arguments)
+        s.reach(self.function)
         return s
 
     def call(self, f, args, kwargs):
@@ -296,7 +296,7 @@ class Scripted(Traced):
             return super().__call__(*args, **kwargs)
         # Part of an outer trace, whose own code runs as Python: this part is read all the same.
         reached = Snapshot()
-        reached.add((args, kwargs, self._function))
+        reached.reach((args, kwargs, self._function))
         return self._run(args, kwargs, [t for t in reached.tensors if t.requires_grad])
 
     def _run(self, args, kwargs, leaves):

@@ -6,6 +6,7 @@ from .._lathe import Tensor
 from .script_values import Number
 from .trace import sequence_maker
 
+_MOST_LEVELS = 128  # of a value in lists, tuples and dicts
 _PLAIN = (str, bytes, type(None), type(Ellipsis), complex)
 
 
@@ -55,7 +56,7 @@ class Joiner:
 
     # ── taking apart ──
 
-    def _apart(self, value, tensors, seen):
+    def _apart(self, value, tensors, seen, level=0):
         if isinstance(value, Tensor):
             tensors.append(value)
             return _Leaf(value, len(tensors) - 1, Tensor)
@@ -65,13 +66,16 @@ class Joiner:
             return _Leaf(value, len(tensors) - 1, n.kind)
         kind = type(value)
         if kind is dict or sequence_maker(kind):
+            if level > _MOST_LEVELS:
+                self._refuse("a value is nested too deep", f"more than {_MOST_LEVELS} levels")
             if kind in (list, dict):
                 if id(value) in seen:
                     self._refuse("a list or dict that two names share")
                 seen.add(id(value))
             keys = list(value) if kind is dict else None
             items = value.values() if kind is dict else value
-            return _Tree(value, keys, [self._apart(v, tensors, seen) for v in items])
+            inner = level + 1
+            return _Tree(value, keys, [self._apart(v, tensors, seen, inner) for v in items])
         return value
 
     def _refuse(self, problem, got=""):

@@ -29,6 +29,7 @@ import weakref
 from .. import _lathe
 from .._lathe import Tensor
 
+_MOST_LEVELS = 1000  # of objects in objects: a witness is read and asked by recursion in C++
 _PLAIN = (int, str, bytes, type(None), type(Ellipsis), complex)
 _PACKAGE = __name__.split(".")[0]
 
@@ -102,6 +103,17 @@ def _refuse(code, line, what, instead):
     raise _lathe.TraceError(
         f"trace: {what}\n  got:      {code.co_name}\n  expected: code that does the same at "
         f"every call\n  at:       {code.co_filename}:{line}\n  next:     {instead}"
+    )
+
+
+def nested_too_deep(levels):
+    """The error for arguments, results and state that a walk does not come to the end of."""
+    return _lathe.TraceError(
+        "what the traced function is given, gives or reads is nested too deep, or contains itself",
+        op="trace",
+        got=f"more than {levels} levels",
+        expected=f"at most {levels} levels of lists, tuples, dicts and objects",
+        next="pass the tensors in a flat list, or make the function read less",
     )
 
 
@@ -239,6 +251,7 @@ class Snapshot:
         self._places, self._seen = {}, {}
         self._made = []  # while it walks, objects of its own, so that none has another's address
         self._passing = False  # now come the arguments, whose containers are new at each call
+        self._level = 0
 
     # ── values: each gives its note ─────────────────────────────────────────────────────────────
 
@@ -252,7 +265,19 @@ class Snapshot:
             return _note("equal", value)
         if isinstance(value, Tensor):
             return self._tensor(value)
-        return self._object(value, kind, names)
+        if self._level >= _MOST_LEVELS:
+            raise nested_too_deep(_MOST_LEVELS)
+        self._level += 1
+        note = self._object(value, kind, names)
+        self._level -= 1
+        return note
+
+    def reach(self, value):
+        """add() from outside: TraceError for what is nested too deep."""
+        try:
+            return self.add(value)
+        except RecursionError:  # Python's own limit leaves less where much is under way already
+            raise nested_too_deep(self._level) from None
 
     def _tensor(self, t):
         place = self._places.get(id(t))
@@ -582,10 +607,10 @@ def snapshot(arguments, function):
     """Of the arguments and of what the function reads; `arguments` come first."""
     s = Snapshot()
     s._passing = True
-    given = s.add(arguments)
+    given = s.reach(arguments)
     s._passing = False
     counted = len(s.tensors)
-    s.notes = (given, s.add(function))
+    s.notes = (given, s.reach(function))
     s.key.append((_lathe.is_grad_enabled(), str(_lathe.get_default_dtype())))
     s.finish()
     return s, counted

@@ -7,7 +7,7 @@ from collections.abc import Coroutine, Iterator
 from .. import _lathe
 from .._lathe import Tensor
 from .changes import changed_line, refuse_changes
-from .state import Snapshot, snapshot
+from .state import Snapshot, nested_too_deep, snapshot
 
 
 def sequence_maker(kind):
@@ -22,25 +22,41 @@ def is_record(value):
     return hasattr(type(value), "__dataclass_fields__")
 
 
+_MOST_LEVELS = 128  # of nested arguments and results; more is a list that contains itself
+_MOST_CONTAINERS = 1 << 16  # in them; a few lists that share lists can have 2^60 paths through them
+
+
 class _Shape:
-    """Takes nested tuples, lists and dicts apart into tensors, and puts them together again."""
+    """Takes nested tuples, lists and dicts apart into tensors, and puts them together again.
+
+    TraceError for what is nested deeper than _MOST_LEVELS, or contains itself, or has more than
+    _MOST_CONTAINERS.
+    """
 
     def __init__(self, value, number=lambda value: None):
         self.tensors, self.plain = [], []
         self.number = number  # (tensor, type) of a number that the program computes, or None
-        self.plan = self._plan(value)
+        self.containers = 0
+        self.plan = self._plan(value, 0)
 
-    def _plan(self, value):
+    def _plan(self, value, level):
         if isinstance(value, Tensor):
             self.tensors.append(value)
             return (Tensor, len(self.tensors) - 1)
+        inner = level + 1
         make = sequence_maker(type(value))
+        record = is_record(value)
+        if make or record or type(value) is dict:
+            self.containers += 1
+            if level > _MOST_LEVELS or self.containers > _MOST_CONTAINERS:
+                raise nested_too_deep(_MOST_LEVELS)
         if make:
-            return ("items", make, [self._plan(v) for v in value])
+            return ("items", make, [self._plan(v, inner) for v in value])
         if type(value) is dict:
-            return (dict, [(k, self._plan(v)) for k, v in value.items()])
-        if is_record(value):
-            return ("record", type(value), [(k, self._plan(v)) for k, v in vars(value).items()])
+            return (dict, [(k, self._plan(v, inner)) for k, v in value.items()])
+        if record:
+            plans = [(k, self._plan(v, inner)) for k, v in vars(value).items()]
+            return ("record", type(value), plans)
         if isinstance(value, _lathe.SymInt):
             self.tensors.append(value)
             return ("size", len(self.tensors) - 1)
@@ -141,12 +157,12 @@ class Traced:
                 return result
         if _lathe._tracing():  # part of an outer trace
             return self._function(*args, **kwargs)
+        taken = _Shape((args, kwargs))  # first: it knows how deep a walk may have to go
         state, counted = snapshot((args, kwargs), self._function)
         program = self._programs.get(state.key)
         fresh = program is None
         if fresh:
             program = _Program(getattr(self._function, "__name__", "function"), state.keep)
-        taken = _Shape((args, kwargs))
         given = {id(t): i for i, t in enumerate(state.tensors[:counted])}
 
         def body(symbolic):
@@ -171,7 +187,7 @@ class Traced:
     def _guarded(self, program, state, taken, given, symbolic, arguments):
         """A capture that leaves Python's state as it was, or is refused and undone."""
         before = Snapshot(grads=False, contents=True)
-        before.add((arguments, self._function))
+        before.reach((arguments, self._function))
         mode = _lathe.is_grad_enabled()
 
         handed = []
@@ -185,7 +201,7 @@ class Traced:
 
         def changes():
             now = Snapshot(grads=False)
-            now.add((arguments, self._function))
+            now.reach((arguments, self._function))
             return now.differs(before)
 
         def undo():
@@ -219,8 +235,7 @@ class Traced:
         try:
             result = self._run(args, kwargs, [t for _, t, _ in leaves])
             result = _Shape(result, self._number)
-            for value in result.plain:
-                _refuse_hidden(value, self._function, {})
+            _refuse_hidden(result.plain, self._function)
             set_now = [(i, t.grad) for i, t, before in leaves if not same_grad(t.grad, before)]
         finally:
             for _, t, before in leaves:
@@ -288,45 +303,50 @@ def gives_back(outputs, state):
     return any(id(o) in own for o in outputs)
 
 
-def _frozen(value):
-    """What a list or dict holds, to compare later."""
+def _frozen(value, level=0):
+    """What a list or dict holds, to compare later. TraceError as for a _Shape."""
+    if level > _MOST_LEVELS:
+        raise nested_too_deep(_MOST_LEVELS)
+    inner = level + 1
     if isinstance(value, (tuple, list)):
-        return (type(value), [_frozen(v) for v in value])
+        return (type(value), [_frozen(v, inner) for v in value])
     if type(value) is dict:
-        return (dict, [(k, _frozen(v)) for k, v in value.items()])
+        return (dict, [(k, _frozen(v, inner)) for k, v in value.items()])
     if is_record(value):
-        return (type(value), _frozen(vars(value)))
+        return (type(value), _frozen(vars(value), inner))
     return id(value)
 
 
-def _refuse_hidden(value, function, seen):
-    """A result that holds a tensor of the trace where no later call would replace it."""
-    if id(value) in seen:
-        return
-    seen[id(value)] = value
-    if isinstance(value, Tensor):
-        if _lathe._symbolic(value):
+def _refuse_hidden(results, function):
+    """Results that hold a tensor of the trace where no later call would replace it."""
+    waiting, seen = list(results), {}
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen[id(value)] = value
+        if isinstance(value, Tensor):
+            if _lathe._symbolic(value):
+                raise _lathe.TraceError(
+                    "trace: a result holds a tensor inside an object that a later call cannot "
+                    "make\n"
+                    f"  at:       {_where(function)}\n"
+                    "  next:     return tuples, lists, dicts, named tuples or dataclasses"
+                )
+        elif isinstance(value, (Iterator, Coroutine)):
+            getattr(value, "close", int)()  # it is not going to run
             raise _lathe.TraceError(
-                "trace: a result holds a tensor inside an object that a later call cannot make\n"
+                f"trace: a result is a {type(value).__name__}: what it does would be done later, "
+                "and by Python\n"
                 f"  at:       {_where(function)}\n"
-                "  next:     return tuples, lists, dicts, named tuples or dataclasses"
+                "  next:     return a list or a tuple of what it gives"
             )
-    elif isinstance(value, (Iterator, Coroutine)):
-        getattr(value, "close", int)()  # it is not going to run
-        raise _lathe.TraceError(
-            f"trace: a result is a {type(value).__name__}: what it does would be done later, "
-            "and by Python\n"
-            f"  at:       {_where(function)}\n"
-            "  next:     return a list or a tuple of what it gives"
-        )
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        for v in value:
-            _refuse_hidden(v, function, seen)
-    elif isinstance(value, dict):
-        for v in value.values():
-            _refuse_hidden(v, function, seen)
-    elif not isinstance(value, type) and isinstance(getattr(value, "__dict__", None), dict):
-        _refuse_hidden(value.__dict__, function, seen)
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            waiting.extend(value)
+        elif isinstance(value, dict):
+            waiting.extend(value.values())
+        elif not isinstance(value, type) and isinstance(getattr(value, "__dict__", None), dict):
+            waiting.append(value.__dict__)
 
 
 def same_grad(a, b):

@@ -1,12 +1,23 @@
 """Modules that hold modules."""
 
 from .. import _lathe
+from .._errors import NoSuchKey
 from .module import Module
 
 
 def _parts(container):
     """The modules of a container by name, in order."""
     return {n: v for n, v in vars(container).items() if isinstance(v, Module)}
+
+
+def _no_part(name, parts):
+    raise NoSuchKey(
+        "there is no module of this name",
+        op="ModuleDict",
+        got=repr(name),
+        expected=f"one of: {', '.join(parts)}" if parts else "nothing: it is empty",
+        next="set it first: modules[name] = module",
+    )
 
 
 class _Numbered(Module):
@@ -127,10 +138,12 @@ class ModuleDict(Module):
         self.__dict__[name] = module
 
     def __getitem__(self, name):
-        return _parts(self)[name]
+        parts = _parts(self)
+        return parts[name] if name in parts else _no_part(name, parts)
 
     def __delitem__(self, name):
-        del _parts(self)[name]
+        if name not in _parts(self):
+            _no_part(name, _parts(self))
         del self.__dict__[name]
 
     def __len__(self):

@@ -65,7 +65,7 @@ class Conv2d(Module):
         dtype=None,
     ):
         super().__init__()
-        if in_channels % groups != 0 or out_channels % groups != 0:
+        if groups < 1 or in_channels % groups != 0 or out_channels % groups != 0:
             raise _lathe.ValueError(
                 "groups that do not divide the channels",
                 op="Conv2d",

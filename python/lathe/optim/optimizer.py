@@ -1,6 +1,7 @@
 """Optimizer: parameter groups, state, and what all optimizers do alike."""
 
 from .. import _lathe
+from .._errors import typed
 from .._grad_mode import no_grad
 from .._lathe import Tensor
 
@@ -43,6 +44,7 @@ class Optimizer:
         for group in groups:
             self.add_param_group(group)
 
+    @typed
     def add_param_group(self, group):
         """Adds parameters with settings of their own; what they do not set is as by default."""
         params = group["params"]
@@ -134,6 +136,7 @@ class Optimizer:
         state = {i: dict(self.state[p]) for i, p in enumerate(params) if self.state[p]}
         return {"state": state, "param_groups": groups}
 
+    @typed
     def load_state_dict(self, state_dict):
         """Takes the settings and tensors of state_dict(); ValueError if the groups differ."""
         groups = state_dict["param_groups"]

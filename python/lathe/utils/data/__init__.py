@@ -3,6 +3,7 @@
 import random
 
 from ... import _lathe, ops
+from ..._errors import typed
 from ..._lathe import Tensor
 
 
@@ -29,6 +30,7 @@ class TensorDataset(Dataset):
     def __getitem__(self, index):
         return tuple(t[index] for t in self.tensors)
 
+    @typed
     def __len__(self):
         return int(self.tensors[0].shape[0])
 
@@ -46,15 +48,20 @@ class Subset(Dataset):
         return len(self.indices)
 
 
+@typed
 def default_collate(items):
     """A batch of items: tensors and numbers are stacked; tuples, lists and dicts item by item."""
+    return _collated(items)
+
+
+def _collated(items):
     first = items[0]
     if isinstance(first, Tensor):
         return ops.stack(items)
     if isinstance(first, dict):
-        return {k: default_collate([i[k] for i in items]) for k in first}
+        return {k: _collated([i[k] for i in items]) for k in first}
     if isinstance(first, (tuple, list)):
-        return type(first)(default_collate(list(column)) for column in zip(*items))
+        return type(first)(_collated(list(column)) for column in zip(*items))
     if isinstance(first, str):
         return items
     return _lathe.tensor(items)
@@ -98,6 +105,7 @@ class DataLoader:
                 yield self.collate_fn([self.dataset[k] for k in chosen])
 
 
+@typed
 def random_split(dataset, lengths, seed=0):
     """Parts of the given lengths (or fractions of 1), drawn without repetition."""
     total = len(dataset)
