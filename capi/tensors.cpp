@@ -26,6 +26,11 @@ Shape shape_of(const int64_t* sizes, int rank) {
   return shape;
 }
 
+/// The parameter that nearly every entry of this file has.
+Required given(const lathe_tensor* t) {
+  return c::given("t", t);  // not an op: the name of the parameter
+}
+
 size_t count_of(int rank) { return rank > 0 ? static_cast<size_t>(rank) : 0; }
 
 /// OverflowError if they are more than 2^62.
@@ -113,17 +118,17 @@ void lathe_tensor_release(lathe_tensor* t) {
 }
 
 lathe_dtype lathe_tensor_dtype(const lathe_tensor* t) {
-  return answer("lathe_tensor_dtype", LATHE_NO_DTYPE, {given("t", t)},
+  return answer("lathe_tensor_dtype", LATHE_NO_DTYPE, {given(t)},
                 [&] { return static_cast<lathe_dtype>(tensor(t).dtype()); });
 }
 
 int lathe_tensor_rank(const lathe_tensor* t) {
-  return answer("lathe_tensor_rank", -1, {given("t", t)}, [&] { return tensor(t).rank(); });
+  return answer("lathe_tensor_rank", -1, {given(t)}, [&] { return tensor(t).rank(); });
 }
 
 lathe_status lathe_tensor_sizes(const lathe_tensor* t, int64_t* sizes) {
   constexpr const char* kEntry = "lathe_tensor_sizes";
-  return guarded(kEntry, {given("t", t)}, [&] {
+  return guarded(kEntry, {given(t)}, [&] {
     Tensor x = tensor(t);
     require(kEntry, {given("sizes", sizes, count_of(x.rank()))});
     for (int i = 0; i < x.rank(); ++i) sizes[i] = x.size(i).value();
@@ -131,12 +136,12 @@ lathe_status lathe_tensor_sizes(const lathe_tensor* t, int64_t* sizes) {
 }
 
 lathe_status lathe_tensor_device(const lathe_tensor* t, char** name) {
-  return guarded("lathe_tensor_device", {given("t", t), given("name", name)},
+  return guarded("lathe_tensor_device", {given(t), given("name", name)},
                  [&] { *name = give_text(to_string(tensor(t).device())); });
 }
 
 lathe_status lathe_tensor_read(const lathe_tensor* t, void* to, size_t bytes) {
-  return guarded("lathe_tensor_read", {given("t", t), given("to", to, bytes)}, [&] {
+  return guarded("lathe_tensor_read", {given(t), given("to", to, bytes)}, [&] {
     Tensor x = ir::packed(current(t));
     size_t have = static_cast<size_t>(x.numel().value()) * size_of(x.dtype());
     if (bytes != have)
@@ -148,7 +153,7 @@ lathe_status lathe_tensor_read(const lathe_tensor* t, void* to, size_t bytes) {
 }
 
 lathe_status lathe_tensor_data(const lathe_tensor* t, const void** data) {
-  return guarded("lathe_tensor_data", {given("t", t), given("data", data)}, [&] {
+  return guarded("lathe_tensor_data", {given(t), given("data", data)}, [&] {
     Tensor x = current(t);
     if (!device_api(x.device()).facts().host_readable)
       throw DeviceError({.problem = "the elements are not in host memory",
@@ -163,26 +168,26 @@ lathe_status lathe_tensor_data(const lathe_tensor* t, const void** data) {
 }
 
 lathe_status lathe_tensor_print(const lathe_tensor* t, char** text) {
-  return guarded("lathe_tensor_print", {given("t", t), given("text", text)},
+  return guarded("lathe_tensor_print", {given(t), given("text", text)},
                  [&] { *text = give_text(print_tensor(current(t))); });
 }
 
 lathe_status lathe_tensor_assign(lathe_tensor* t, const lathe_tensor* value) {
-  return guarded("lathe_tensor_assign", {given("t", t), given("value", value)},
+  return guarded("lathe_tensor_assign", {given(t), given("value", value)},
                  [&] { assign(tensor(t), tensor(value)); });
 }
 
 // ── gradients ──
 
 lathe_status lathe_set_requires_grad(lathe_tensor* t, int on) {
-  return guarded("lathe_set_requires_grad", {given("t", t)}, [&] {
+  return guarded("lathe_set_requires_grad", {given(t)}, [&] {
     Tensor x = tensor(t);
     set_requires_grad(x, on != 0);
   });
 }
 
 int lathe_requires_grad(const lathe_tensor* t) {
-  return answer("lathe_requires_grad", -1, {given("t", t)},
+  return answer("lathe_requires_grad", -1, {given(t)},
                 [&] { return tensor(t).requires_grad() ? 1 : 0; });
 }
 
@@ -192,14 +197,14 @@ lathe_status lathe_backward(const lathe_tensor* y, const lathe_tensor* dy, int r
 }
 
 lathe_status lathe_tensor_grad(const lathe_tensor* t, lathe_tensor** out) {
-  return guarded("lathe_tensor_grad", {given("t", t), given("out", out)}, [&] {
+  return guarded("lathe_tensor_grad", {given(t), given("out", out)}, [&] {
     TapeMeta* m = meta(current(t));
     *out = m == nullptr ? nullptr : handle(m->grad.get());
   });
 }
 
 lathe_status lathe_clear_grad(lathe_tensor* t) {
-  return guarded("lathe_clear_grad", {given("t", t)}, [&] {
+  return guarded("lathe_clear_grad", {given(t)}, [&] {
     if (TapeMeta* m = meta(tensor(t))) m->grad.set(Tensor());
   });
 }
@@ -221,7 +226,7 @@ lathe_status lathe_grad(lathe_tensor* const* ys, lathe_tensor* const* dys, size_
 }
 
 lathe_status lathe_detach(const lathe_tensor* t, lathe_tensor** out) {
-  return guarded("lathe_detach", {given("t", t), given("out", out)},
+  return guarded("lathe_detach", {given(t), given("out", out)},
                  [&] { *out = handle(detach(current(t))); });
 }
 

@@ -34,7 +34,7 @@ std::pair<std::string, std::string> split(const std::string& path) {
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
-/// The process in "model.lathe.writing-123-0"; 0 if that is no such name. Releases before 0.2 wrote
+/// The process in "model.lathe.writing-123-0"; 0 if that is no such name. Earlier versions wrote
 /// "model.writing-123" and, for `target`, "model.123.tmp".
 int64_t writer_in(std::string_view name, std::string_view target) {
   std::string_view number;

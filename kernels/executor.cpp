@@ -43,8 +43,8 @@ std::vector<std::string_view> entry_names() {
     if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
   };
   for (int kind = 0; kind <= static_cast<int>(Kind::composite); ++kind)
-    for (const Entry& entry : entries(static_cast<Kind>(kind)))
-      add(entry.name), add(entry.vendor());
+    for (const Entry* entry : entries(static_cast<Kind>(kind)))
+      add(entry->name), add(entry->vendor());
   return out;
 }
 
