@@ -185,7 +185,44 @@ void Rows::scan(Text schema, Monoid monoid, Extra extra) {
 
 void Rows::contract(Text schema, Text formula, Extra extra) {
   Op& op = add(Kind::contract, schema, std::move(extra));
+  const std::vector<Param>& params = op.schema.params;
+  auto is_operand = [&](size_t i) {
+    return i < params.size() && params[i].type == ArgType::tensor && !params[i].list &&
+           !params[i].optional;
+  };
+  if (!is_operand(0) || !is_operand(1))
+    throw ValueError({.op = op.name(),
+                      .problem = "a contraction's first two arguments are its operands",
+                      .got = op.schema.text,
+                      .expected = absl::StrCat(op.name(), "(Tensor a, Tensor b, ...) -> Tensor"),
+                      .next = "put the tensors first"});
   op.formula = parse_formula(formula, op.schema);
+  op.roles[0] = &op;
+  if (!op.extra.no_grad && op.extra.grad == nullptr) add_adjoints(op);
+}
+
+void Rows::add_adjoints(Op& op) {
+  for (int role : {1, 2}) {
+    auto& itself = op.formula.itself[static_cast<size_t>(role - 1)];
+    if (itself = adjoint_as_itself(op.formula, role); itself) continue;
+    Schema schema = op.schema;
+    schema.name = absl::StrCat(op.name(), "_d", role - 1);
+    schema.params[static_cast<size_t>(role - 1)].name = "dy";
+    std::erase_if(schema.params,
+                  [](const Param& p) { return p.name == "shape" || p.name == "out_dtype"; });
+    const std::string text = adjoint_text(op.formula, role);
+    if (!determines_output(parse_formula(text, schema)))
+      schema.params.insert(schema.params.begin() + 2,
+                           Param{.name = "shape", .type = ArgType::integer, .list = true});
+    Op& adjoint = add(Kind::contract, print_schema(schema),
+                      {.domain = op.extra.domain.has(DType::c64) ? differentiable : floating,
+                       .places = kNowhere});
+    adjoint.formula = parse_formula(text, adjoint.schema);
+    adjoint.role = role;
+    op.roles[static_cast<size_t>(role)] = &adjoint;
+  }
+  for (const Op* adjoint : op.roles)
+    if (adjoint != nullptr) const_cast<Op*>(adjoint)->roles = op.roles;
 }
 
 void Rows::view(Text schema, GeometryRule rule, Extra extra) {

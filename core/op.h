@@ -7,7 +7,7 @@
 //   elementwise  a body on Expr               broadcasting, promotion, strips, codegen, derivative
 //   reduce       a monoid on Exprs            the fixed tree, codegen
 //   scan         a monoid on Exprs            ascending left fold along an axis
-//   contract     an index formula             shape rule, adjoints, order of the sum, loops
+//   contract     an index formula             shape rule, both adjoints, order of the sum, loops
 //   view         a geometry rule              no data moves; `<name>_put` and the gradient follow
 //   index        which argument indexes what  gather and scatter along an axis
 //   sort         how many, which direction    stable order: ties by lowest index, NaN largest
@@ -17,6 +17,7 @@
 //   composite    an expansion in other ops    never reaches a backend unless one claims it whole
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -94,11 +95,17 @@ enum Place : uint8_t {
   kEverywhere = kFunction | kMethod | kFunctional,
 };
 
+/// What a contraction of these operand dtypes is summed in, and what it gives.
+struct SumRule {
+  DType a, b, accumulator, result;
+};
+
 struct Extra {
   DTypeSet domain = all_dtypes;  // of the dtype computed in, after promotion
   Promote promote = Promote::numeric;
   std::vector<FixedType> fixed = {};
-  InferRule infer = nullptr;  // replaces the kind's own rule
+  std::vector<SumRule> sums = {};  // contractions: where that is not what `promote` says
+  InferRule infer = nullptr;       // replaces the kind's own rule
   Saves saves = {};
   GradRule grad = nullptr;  // absent: the kind's own (elementwise, view, contract), or none
   bool no_grad = false;     // stated: this op has no derivative (comparisons, argmax)
@@ -164,6 +171,10 @@ struct Op {
   BodyFn body;
   Monoid monoid;
   Formula formula;
+  /// Contractions: what computes each role of the formula (core/formula.h) from the other two, and
+  /// which role this computes. Null: roles[0] does, with permuted operands.
+  std::array<const Op*, 3> roles{};
+  int role = 0;
   GeometryRule geometry = nullptr;
   IndexSpec index;
   SortSpec sort;
@@ -196,6 +207,12 @@ struct ElementTypes {
   absl::InlinedVector<DType, 2> results;  // stored dtypes
 };
 ElementTypes element_types(const Op& op, Args args);
+/// What a contraction's operands meet in, its terms are summed in and its sums are rounded to. An
+/// argument `out_dtype` states the last two.
+struct SumTypes {
+  DType operands, accumulator, result;
+};
+SumTypes sum_types(const Op& op, Args args);
 /// The common shape of broadcast operands; ShapeError names the op and both shapes.
 Shape broadcast(const Op& op, absl::Span<const Shape* const> shapes);
 
@@ -209,6 +226,9 @@ class Rows {
   }
   void reduce(Text schema, Monoid monoid, Extra extra = {});
   void scan(Text schema, Monoid monoid, Extra extra = {});
+  /// Of two tensors, the first two arguments. With the definition come those of its adjoints,
+  /// `<name>_d0` and `<name>_d1`: operand 0 or 1 given the cotangent `dy` in its place and the
+  /// other operand. An adjoint that is this definition with permuted operands gets none.
   void contract(Text schema, Text formula, Extra extra = {});
   void view(Text schema, GeometryRule rule, Extra extra = {});
   void index(Text schema, IndexSpec spec, Extra extra = {});
@@ -237,6 +257,7 @@ class Rows {
   void add_create(Text schema, InferRule infer, BodyFn body, Extra extra);
   void add_random(Text schema, InferRule infer, BodyFn body, Extra extra);
   Op& add(Kind kind, Text schema, Extra extra);  // a duplicate name throws NameError
+  void add_adjoints(Op& op);
   std::vector<std::unique_ptr<Op>> ops_;
   absl::flat_hash_map<std::string, const Op*> by_name_;
 };

@@ -95,6 +95,14 @@ TypeList infer_parts(const Op& op, const ArgVec& attrs, absl::Span<const Place> 
 
 }  // namespace
 
+bool claimed(const Op& op, const Operands& operands) {
+  Tensors held;
+  std::vector<Arg> values;
+  for (Value* v : operands.in) values.push_back(placeholder(v->type(), held));
+  const Filled filled = fill(operands.attrs, operands.places, values);
+  return current_backend().claims(op, filled.args());
+}
+
 TypeList infer(const Op& op, const Operands& operands) {
   return infer_parts(op, operands.attrs, operands.places, operands.in);
 }

@@ -31,6 +31,8 @@ Tensor stand_in(const TensorType& type);
 /// Result types of an op on these operands. A SymScope must be entered if sizes are symbolic. An
 /// elementwise op on numbers alone gives a number.
 TypeList infer(const Op& op, const Operands& operands);
+/// Whether a backend takes this composite whole; else a program cannot hold it.
+bool claimed(const Op& op, const Operands& operands);
 TypeList infer(const Node& node);
 
 /// One argument as a front end has it: a value, a literal, or a list of either.

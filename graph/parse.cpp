@@ -13,6 +13,7 @@
 #include "graph/arguments.h"
 #include "graph/literal.h"
 #include "graph/reader.h"
+#include "graph/upgrade.h"
 
 namespace lathe::ir {
 namespace {
@@ -228,19 +229,22 @@ class Parser : Reader {
   Node* op_call(const std::vector<ResultName>& results, Site site) {
     const Token at = peek();
     std::string op_name(name("an op"));
-    const Op& op = get_op(op_name);
-    if (op.kind == Kind::composite)
-      fail_at(at, absl::StrCat(op_name, " is made of other ops, and a program names those"));
     int version = 1;
     if (take("@")) {
       if (peek().kind != TokenKind::integer || peek().integer > 1000000)
         fail("a version is wanted here");
       version = static_cast<int>(next().integer);
     }
-    if (version != op.extra.version)
+    const Upgrade* upgrade = find_upgrade(op_name, version);
+    const Op& op = get_op(upgrade == nullptr ? op_name : upgrade->to);
+    if (upgrade == nullptr && version != op.extra.version)
       fail_at(at, absl::StrCat("version ", version, " of '", op.name(), "' is not the one here, ",
                                op.extra.version));
-    Operands operands = complete(op, arguments());
+    std::vector<Given> given = arguments();
+    if (upgrade != nullptr) upgrade_arguments(*upgrade, given);
+    Operands operands = complete(op, given);
+    if (op.kind == Kind::composite && !claimed(op, operands))
+      fail_at(at, absl::StrCat(op_name, " is made of other ops, and a program names those"));
     TypeList types;
     bool all = !results.empty() || op.schema.results.empty();
     for (const ResultName& r : results) {

@@ -164,18 +164,17 @@ class Planner {
   // ── views that are addresses ──
 
   /// A contraction or a reduction that runs without dispatch: of tensors of the host, with one
-  /// result; a contraction's operands have its dtype.
+  /// result; a contraction's operands are of one dtype.
   bool without_dispatch(const Node& n) const {
     if (!n.is(ir::Structure::op) || n.out().size() != 1 || mentions_dynamic(n)) return false;
     bool contracts = n.op()->kind == Kind::contract;
     if (n.in().size() != (contracts ? 2 : 1) || (!contracts && n.op()->kind != Kind::reduce))
       return false;
-    DType dtype = n.out(0)->tensor().dtype;
     return n.out(0)->tensor().device.kind == DeviceKind::cpu &&
            std::all_of(n.in().begin(), n.in().end(), [&](const Value* v) {
              const TensorType* t = v->type().tensor();
              return t != nullptr && t->device.kind == DeviceKind::cpu &&
-                    (!contracts || t->dtype == dtype);
+                    (!contracts || t->dtype == n.in(0)->tensor().dtype);
            });
   }
 
@@ -341,7 +340,8 @@ class Planner {
     return s.kind == Step::Kind::op && !s.dynamic && s.symbols.empty() &&
            s.node->op()->kind == Kind::contract && s.types.size() == 1 &&
            std::all_of(s.node->in().begin(), s.node->in().end(), [&](const Value* v) {
-             return v->type().tensor() != nullptr && v->tensor().dtype == s.types[0].dtype;
+             return v->type().tensor() != nullptr &&
+                    v->tensor().dtype == s.node->in(0)->tensor().dtype;
            });
   }
 

@@ -38,13 +38,14 @@ class Reader {
   }
 
   Contraction read(const Operand& a, const Operand& b, const Operand& out) {
-    c_.dtype = out.dtype;
+    c_.out.dtype = out.dtype;
     size_t lead = out.shape.size() - f_.out.axes.size();
     for (size_t i = 0; i < f_.out.axes.size(); ++i) read_out(f_.out.axes[i], out, lead + i);
     c_.out.batch.assign(out.strides.begin(), out.strides.begin() + static_cast<ptrdiff_t>(lead));
     c_.out.stride.resize(c_.extent.size(), 0);
     c_.a = read_operand(f_.a, a);
     c_.b = read_operand(f_.b, b);
+    if (!f_.out.batch) sum_batch();
     return std::move(c_);
   }
 
@@ -59,7 +60,7 @@ class Reader {
   }
 
   void read_out(const FormulaAxis& axis, const Operand& out, size_t at) {
-    if (!axis.packed.empty()) {
+    if (!axis.window()) {
       int64_t step = out.strides[at];
       for (size_t i = axis.packed.size(); i-- > 0;) {
         set(c_.out.stride, axis.packed[i], step);
@@ -91,8 +92,23 @@ class Reader {
     c_.reduced.erase(c_.reduced.begin() + rank);
   }
 
+  /// Batch axes that the output does not have are variables, summed outermost.
+  void sum_batch() {
+    for (size_t i = 0; i < c_.batch.size(); ++i) {
+      c_.reduced.insert(c_.reduced.begin() + static_cast<ptrdiff_t>(i),
+                        static_cast<int>(c_.extent.size()));
+      c_.extent.push_back(c_.batch[i]);
+      for (Addressing* x : {&c_.a, &c_.b, &c_.out}) {
+        x->stride.push_back(x == &c_.out ? 0 : x->batch[i]);
+        for (Window& w : x->windows) w.coefficient.push_back(0);
+      }
+    }
+    for (Sizes* s : {&c_.batch, &c_.a.batch, &c_.b.batch, &c_.out.batch}) s->clear();
+  }
+
   Addressing read_operand(const FormulaOperand& o, const Operand& x) {
     Addressing access;
+    access.dtype = x.dtype;
     access.stride.resize(c_.extent.size(), 0);
     size_t lead = x.shape.size() - o.axes.size();
     access.batch.resize(c_.batch.size(), 0);
@@ -104,7 +120,7 @@ class Reader {
   }
 
   void read_axis(const FormulaAxis& axis, int64_t size, int64_t stride, Addressing& access) {
-    if (axis.packed.empty()) {
+    if (axis.window()) {
       Window w{-minus(axis), 1, size, stride, Sizes(c_.extent.size(), 0)};
       for (const FormulaTerm& t : axis.terms) w.coefficient[static_cast<size_t>(t.var)] += scale(t);
       access.windows.push_back(std::move(w));
@@ -169,14 +185,14 @@ Contraction make_contraction(const Op& op, Args args, const Operand& a, const Op
   FormulaExtents e;
   if (!read_extents(op.formula, a, b, e)) {
     Shape a_shape = to_shape(a.shape), b_shape = to_shape(b.shape), out_shape = to_shape(out.shape);
-    e = formula_extents(op.name(), op.formula, args, a_shape, b_shape, &out_shape);
+    e = formula_extents(op, args, a_shape, b_shape, &out_shape);
   }
   return Reader(op.formula, e).read(a, b, out);
 }
 
 bool divisible_axes(const Formula& formula) {
   for (const FormulaAxis& axis : formula.out.axes)
-    if (axis.packed.empty() && axis.terms.size() > 2) return false;
+    if (axis.window() && axis.terms.size() > 2) return false;
   return true;
 }
 
@@ -271,11 +287,11 @@ std::vector<Residue> residues(const Contraction& c) {
 Shape reduced_extents(const Op& op, Args args, IntSpan out) {
   const Formula& f = op.formula;
   Shape shape(out.begin(), out.end());
-  FormulaExtents e = formula_extents(op.name(), f, args, args.shape(0), args.shape(1), &shape);
+  FormulaExtents e = formula_extents(op, args, args.shape(0), args.shape(1), &shape);
   // Each affine output axis fixes the last of its variables: no sum runs over that one.
   absl::InlinedVector<int, 6> reduced(f.reduced.begin(), f.reduced.end());
   for (const FormulaAxis& axis : f.out.axes) {
-    if (!axis.packed.empty()) continue;
+    if (!axis.window()) continue;
     for (size_t i = reduced.size(); i-- > 0;) {
       bool own = false;
       for (const FormulaTerm& t : axis.terms) own |= t.var == reduced[i];
@@ -285,6 +301,7 @@ Shape reduced_extents(const Op& op, Args args, IntSpan out) {
     }
   }
   Shape extents;
+  if (!f.out.batch) extents = e.batch;
   for (int v : reduced) extents.push_back(e.vars[static_cast<size_t>(v)]);
   return extents;
 }

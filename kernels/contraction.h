@@ -13,9 +13,10 @@
 //
 // The defined value of a sum: existing terms are numbered in order from 0; each block of 512 is one
 // chain acc = fma(a, b, acc) from +0; the first block's value is the result, later ones are added
-// to it one by one. Integers wrap. f16 and bf16 are computed in f32 and rounded once at the end.
-// c64: two real chains, re = fma(-a.im, b.im, fma(a.re, b.re, re)), im = fma(a.im, b.re, fma(a.re,
-// b.im, im)).
+// to it one by one. Elements are converted to the accumulator's dtype before (f32 for f16 and
+// bf16), and the sum is rounded to the result's once at the end (sum_types in core/op.h). Integers
+// wrap. c64: two real chains, re = fma(-a.im, b.im, fma(a.re, b.re, re)), im = fma(a.im, b.re,
+// fma(a.re, b.im, im)).
 #pragma once
 
 #include "core/formula.h"
@@ -35,6 +36,7 @@ struct Window {
 };
 
 struct Addressing {
+  DType dtype = DType::f32;  // of the elements as they are stored
   int64_t offset = 0;
   Sizes batch;   // stride by batch axis
   Sizes stride;  // by variable, windows left out
@@ -42,7 +44,6 @@ struct Addressing {
 };
 
 struct Contraction {
-  DType dtype = DType::f32;             // of both operands and the output
   Sizes batch;                          // extents
   Sizes extent;                         // by variable
   absl::InlinedVector<int, 6> outer;    // variables of the output, in its order
@@ -53,7 +54,7 @@ struct Contraction {
   int64_t outputs() const;  // per batch index
 };
 
-/// `out` is contiguous. The operands' dtypes may differ; `dtype` is out's.
+/// `out` is contiguous. Dtypes may differ.
 Contraction make_contraction(const Op& op, Args args, const Operand& a, const Operand& b,
                              const Operand& out);
 

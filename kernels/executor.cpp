@@ -22,10 +22,19 @@ Tensor in_dtype(const Tensor& x, DType dtype) {
   return y;
 }
 
+/// What the operands meet in. Where all is of one dtype a small product should not ask again.
+DType meet_in(const Call& call) {
+  const DType dtype = call.types[0].dtype;
+  if (call.op.extra.sums.empty() && call.args[0].tensor_->dtype == dtype &&
+      call.args[1].tensor_->dtype == dtype)
+    return dtype;
+  return sum_types(call.op, call.args).operands;
+}
+
 void run_contract(const Call& call, Outputs& outputs) {
   const TensorType& type = call.types[0];
-  Tensor a = in_dtype(call.args.tensor(0), type.dtype),
-         b = in_dtype(call.args.tensor(1), type.dtype);
+  const DType meet = meet_in(call);
+  Tensor a = in_dtype(call.args.tensor(0), meet), b = in_dtype(call.args.tensor(1), meet);
   Tensor out = call.into != nullptr ? *call.into : empty(type);
   Operand in[] = {operand(a), operand(b)};
   Operand to = operand(out);

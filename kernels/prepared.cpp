@@ -35,6 +35,12 @@ bool add(Key& key, const Arg& a) {
     case Tag::flag:
       key.words.push_back(a.flag_);
       return true;
+    case Tag::dtype:
+      key.words.push_back(static_cast<int64_t>(a.dtype_));
+      return true;
+    case Tag::none:
+      key.words.push_back(-1);
+      return true;
     case Tag::list:
       key.words.push_back(static_cast<int64_t>(a.list_->size));
       for (size_t i = 0; i < a.list_->size; ++i)
@@ -45,13 +51,22 @@ bool add(Key& key, const Arg& a) {
   }
 }
 
+/// What a contraction's terms are summed in; of a reduction, the result's dtype.
+DType accumulator_of(const Call& call) {
+  if (call.op.kind != Kind::contract) return call.types[0].dtype;
+  // Without rules of its own the result says: a small product should not ask again.
+  if (call.op.extra.sums.empty()) return compute_type(call.types[0].dtype);
+  return sum_types(call.op, call.args).accumulator;
+}
+
 bool make_key(const Call& call, absl::Span<const Operand> in, const Operand& out, Key& key) {
   key.op = &call.op;
   for (const Operand& o : in) add(key, o);
   for (size_t i = in.size(); i < call.args.size(); ++i)
     if (!add(key, call.args[i])) return false;
   // Where an output axis is affine its size is an argument; else it follows. The dtype need not.
-  key.words.push_back(static_cast<int64_t>(out.dtype));
+  key.words.push_back(static_cast<int64_t>(out.dtype) << 8 |
+                      static_cast<int64_t>(accumulator_of(call)));
   return true;
 }
 
@@ -59,7 +74,7 @@ PreparedCall prepare(const Call& call, absl::Span<const Operand> in, const Opera
   PreparedCall made;
   made.entry = &family(make_query(call.op, call.args, call.types));
   LATHE_CHECK(made.entry->prepare != nullptr);
-  made.plan = made.entry->prepare(*made.entry, {call.op, call.args, in, out});
+  made.plan = made.entry->prepare(*made.entry, {call.op, call.args, in, out, accumulator_of(call)});
   return made;
 }
 

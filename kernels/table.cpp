@@ -86,7 +86,11 @@ Query make_query(const Op& op, Args args, const Types& results) {
     if (a.tag == Tag::tensor) q.device = a.tensor_->device;
   if (!results.empty()) q.device = results[0].device;
   q.results = &results;
-  if (op.kind == Kind::contract) q.common = results[0].dtype;
+  if (op.kind == Kind::contract) {
+    const SumTypes types = sum_types(op, args);
+    q.common = types.operands;
+    q.accumulator = types.accumulator;
+  }
   return q;
 }
 

@@ -75,10 +75,13 @@ struct Query {
   Args args;
   absl::InlinedVector<DType, 3> in;  // of the tensor operands, in order
   absl::InlinedVector<int, 3> ranks;
-  DType common = DType::f32;  // what the operands meet in (contractions: also the result's)
+  DType common = DType::f32;       // what the operands meet in
+  DType accumulator = DType::f32;  // contractions: what terms are summed in
   Device device;
   const Types* results = nullptr;
 
+  /// Contractions: operands and result are of one dtype, `common`.
+  bool uniform() const { return (*results)[0].dtype == common; }
   /// Contractions: the extents summed over, first outermost.
   Shape reduced() const;
   /// Their product; -1 if it is symbolic.
@@ -93,6 +96,7 @@ struct Problem {
   Args args;                     // attributes; the elements of tensors are not to be read
   absl::Span<const Operand> in;  // data pointers may be null: they come with the launch
   const Operand& out;            // contiguous; the one result
+  DType accumulator;             // contractions: what terms are summed in
 };
 
 /// What an entry works out once for a problem. Immutable: any number of threads run it at once.

@@ -156,6 +156,9 @@ inline Verdict accepts_vendor_gemm(const Query& query, std::string_view row, DTy
   if (query.op.name() != row) return Verdict::no(Reason::op, query.op.name());
   if (!dtypes.has(query.common))
     return Verdict::no(Reason::dtype, std::string(info(query.common).name));
+  if (!query.uniform())
+    return Verdict::no(Reason::dtype, std::string(info(query.common).name) + " into " +
+                                          std::string(info((*query.results)[0].dtype).name));
   for (int rank : query.ranks)
     if (rank > most_axes)
       return Verdict::no(Reason::rank,

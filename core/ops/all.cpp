@@ -10,6 +10,7 @@ void add_all_rows(Rows& r) {
   add_index_rows(r);
   add_create_rows(r);
   add_linear_rows(r);
+  add_convolution_rows(r);
   add_nn_rows(r);
   add_loss_rows(r);
   add_norm_rows(r);

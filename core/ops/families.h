@@ -17,6 +17,7 @@ void add_shape_rows(Rows& r);
 void add_index_rows(Rows& r);
 void add_create_rows(Rows& r);
 void add_linear_rows(Rows& r);
+void add_convolution_rows(Rows& r);
 void add_nn_rows(Rows& r);
 void add_loss_rows(Rows& r);
 void add_norm_rows(Rows& r);

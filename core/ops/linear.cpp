@@ -1,4 +1,4 @@
-// Contractions: one index formula each. matmul and linear are composites over mm.
+// Products of matrices. matmul and linear are composites over the contraction mm.
 #include <absl/strings/str_cat.h>
 
 #include "core/infer/rules.h"
@@ -13,41 +13,6 @@ namespace {
 using M = math_ops<Tensor>;
 using N = nn_ops<Tensor>;
 using S = shape_ops<Tensor>;
-
-Grads mm_grad(Grad g) {
-  Grads out(2);
-  if (g.wants(0)) out[0] = N::mm(g.dy(), conjugate(S::transpose(g.x(1), -1, -2)));
-  if (g.wants(1)) out[1] = N::mm(conjugate(S::transpose(g.x(0), -1, -2)), g.dy());
-  return out;
-}
-
-constexpr std::string_view kWindow =
-    ", int[2] stride=1, int[2] pad=0, int[2] dilation=1, int groups=1) -> Tensor";
-
-Grads conv_grad(Grad g) {
-  Grads out(2);
-  Shape s = g.ints(2), p = g.ints(3), d = g.ints(4);
-  if (g.wants(0)) out[0] = N::conv2d_input(g.x(1), g.dy(), g.shape(0), s, p, d, g.integer(5));
-  if (g.wants(1)) out[1] = N::conv2d_weight(g.x(0), g.dy(), g.shape(1), s, p, d, g.integer(5));
-  return out;
-}
-
-/// conv2d_input(w, dy) is linear in both: its own adjoints are the other two.
-Grads conv_input_grad(Grad g) {
-  Grads out(2);
-  Shape s = g.ints(3), p = g.ints(4), d = g.ints(5);
-  if (g.wants(0)) out[0] = N::conv2d_weight(g.dy(), g.x(1), g.shape(0), s, p, d, g.integer(6));
-  if (g.wants(1)) out[1] = N::conv2d(g.dy(), g.x(0), s, p, d, g.integer(6));
-  return out;
-}
-
-Grads conv_weight_grad(Grad g) {
-  Grads out(2);
-  Shape s = g.ints(3), p = g.ints(4), d = g.ints(5);
-  if (g.wants(0)) out[0] = N::conv2d_input(g.dy(), g.x(1), g.shape(0), s, p, d, g.integer(6));
-  if (g.wants(1)) out[1] = N::conv2d(g.x(0), g.dy(), s, p, d, g.integer(6));
-  return out;
-}
 
 Outputs matmul_expansion(Args args) {
   Tensor a = args.tensor(0), b = args.tensor(1);
@@ -75,30 +40,6 @@ Outputs matmul_expansion(Args args) {
   return {y};
 }
 
-/// The formula takes as many groups as the channels allow; the argument says how many there are.
-Types infer_conv2d(Args a) {
-  Tensor x = a.tensor(0), w = a.tensor(1);
-  Int groups = a.integer(5);
-  if (x.rank() == 4 && w.rank() == 4) {
-    if (!require(Relation::le, 1, groups))
-      throw ValueError({.op = "conv2d",
-                        .problem = "there is at least one group",
-                        .got = absl::StrCat("groups=", to_string(groups)),
-                        .expected = "groups >= 1",
-                        .next = "leave groups out for an ordinary convolution"});
-    if (!require(Relation::eq, x.size(1), w.size(1) * groups) ||
-        !require(Relation::eq, mod(w.size(0), groups), 0))
-      throw ShapeError({.op = "conv2d",
-                        .problem = "the channels do not fit the weights",
-                        .got = absl::StrCat("x", to_string(x.shape()), ", w", to_string(w.shape()),
-                                            ", groups=", to_string(groups)),
-                        .expected = "x[n, c, h, w] with w[o, c / groups, kh, kw], and groups a "
-                                    "divisor of o",
-                        .next = "check the order of the operands, and groups"});
-  }
-  return infer_contract(*N::conv2d.op(), a);
-}
-
 Outputs linear_expansion(Args a) {
   Tensor x = a.tensor(0), w = a.tensor(1);
   if (x.rank() > 0 && w.rank() > 1 && !identical(x.size(-1), w.size(-1)) &&
@@ -115,39 +56,11 @@ Outputs linear_expansion(Args a) {
 }  // namespace
 
 void add_linear_rows(Rows& r) {
-  r.contract("mm(Tensor input, Tensor mat2) -> Tensor",
+  r.contract("mm(Tensor input, Tensor mat2, dtype? out_dtype=None) -> Tensor",
              "O[..., m, n] += A[..., m, k] * B[..., k, n]",
              {.domain = numbers,
-              .saves = save_x(0) | save_x(1),
-              .grad = mm_grad,
-              .doc = "Matrix product over the last two axes; leading axes broadcast."});
-  r.contract(
-      absl::StrCat("conv2d(Tensor x, Tensor w", kWindow),
-      "O[n, g o, y, x] += X[n, g c, y*stride0 + i*dilation0 - pad0, x*stride1 + j*dilation1 - pad1]"
-      " * W[g o, c, i, j] over i, j, c",
-      {.domain = floating,
-       .infer = infer_conv2d,
-       .saves = save_x(0) | save_x(1),
-       .grad = conv_grad,
-       .doc = "Cross-correlation of x[n, c, h, w] with w[o, c / groups, kh, kw]."});
-  r.contract(
-      absl::StrCat("conv2d_input(Tensor w, Tensor dy, int[] shape", kWindow),
-      "X[n, g c, y*stride0 + i*dilation0 - pad0, x*stride1 + j*dilation1 - pad1] += W[g o, c, i, j]"
-      " * DY[n, g o, y, x] over i, j, o",
-      {.domain = floating,
-       .saves = save_x(0) | save_x(1),
-       .grad = conv_input_grad,
-       .places = kNowhere,
-       .doc = "Gradient of conv2d by its input of that shape; also a transposed convolution."});
-  r.contract(
-      absl::StrCat("conv2d_weight(Tensor x, Tensor dy, int[] shape", kWindow),
-      "W[g o, c, i, j] += X[n, g c, y*stride0 + i*dilation0 - pad0, x*stride1 + j*dilation1 - pad1]"
-      " * DY[n, g o, y, x] over n, y, x",
-      {.domain = floating,
-       .saves = save_x(0) | save_x(1),
-       .grad = conv_weight_grad,
-       .places = kNowhere,
-       .doc = "Gradient of conv2d by its weight of that shape."});
+              .doc = "Matrix product over the last two axes; leading axes broadcast. out_dtype: of "
+                     "the sums and the result, wider than the operands' own."});
   r.composite(
       "matmul(Tensor input, Tensor other) -> Tensor", matmul_expansion,
       {.moves = true,

@@ -18,7 +18,8 @@ bool per_channel(Match& m, std::string_view name, Int channels) {
 
 bool scale_weights(Match& m) {
   Tensor w = m.constant("w");
-  if (!w.defined() || !m.single_use("conv2d") || !per_channel(m, "s", w.size(0))) return false;
+  if (!w.defined() || !m.single_use("convolution2d") || !per_channel(m, "s", w.size(0)))
+    return false;
   BackendScope eager(nullptr);
   GradMode off(false);
   Tensor by = shape_ops<Tensor>::reshape(m.constant("s"), Ints{w.size(0), 1, 1, 1});
@@ -30,24 +31,26 @@ bool constants(Match& m) { return m.constant("t").defined() && m.constant("u").d
 
 constexpr Rule kRules[] = {
     {"scale_after_conv", Exactness::approximate,
-     "mul(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), s)",
-     "conv2d(x, v, stride=a, pad=b, dilation=c, groups=g)", scale_weights},
+     "mul(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), s)",
+     "convolution2d(x, v, stride=a, padding=b, dilation=c, groups=g)", scale_weights},
     {"shift_before_scale", Exactness::approximate,
-     "mul(sub(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), t), s)",
-     "sub(conv2d(x, v, stride=a, pad=b, dilation=c, groups=g), mul(t, s))", scale_weights},
+     "mul(sub(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), t), s)",
+     "sub(convolution2d(x, v, stride=a, padding=b, dilation=c, groups=g), mul(t, s))",
+     scale_weights},
     {"bias_before_scale", Exactness::approximate,
-     "mul(add(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), t), s)",
-     "add(conv2d(x, v, stride=a, pad=b, dilation=c, groups=g), mul(t, s))", scale_weights},
+     "mul(add(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), t), s)",
+     "add(convolution2d(x, v, stride=a, padding=b, dilation=c, groups=g), mul(t, s))",
+     scale_weights},
     // One addition in place of two.
     {"shift_then_bias", Exactness::approximate,
-     "add(sub(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), t), u)",
-     "add(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), sub(u, t))", constants},
+     "add(sub(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), t), u)",
+     "add(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), sub(u, t))", constants},
     {"bias_then_shift", Exactness::approximate,
-     "sub(add(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), t), u)",
-     "add(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), sub(t, u))", constants},
+     "sub(add(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), t), u)",
+     "add(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), sub(t, u))", constants},
     {"bias_then_bias", Exactness::approximate,
-     "add(add(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), t), u)",
-     "add(conv2d(x, w, stride=a, pad=b, dilation=c, groups=g), add(t, u))", constants},
+     "add(add(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), t), u)",
+     "add(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), add(t, u))", constants},
 };
 
 }  // namespace

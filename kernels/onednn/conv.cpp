@@ -1,4 +1,5 @@
-// Convolution and its two gradients.
+// Convolution and its two gradients, over one to three axes, and transposed convolution, which is a
+// convolution's gradient by its input.
 //
 // oneDNN computes in a layout of its own choosing; operands are reordered into it and the result
 // out of it, image by image of the batch, so that threads can share the forward pass and the
@@ -15,7 +16,8 @@ using Desc = dnnl::memory::desc;
 using Dims = dnnl::memory::dims;
 
 struct ConvPlan final : Prepared {
-  ConvRow row = ConvRow::none;
+  ConvPass pass = ConvPass::none;
+  bool turned = false;  // by weight: operand 0 is y
   int64_t images = 0, outputs = 0, groups = 1;
   Dims x, w, y;  // of one call; w with a leading group axis if there are groups
   Dims x_strides, w_strides, y_strides;
@@ -65,10 +67,10 @@ struct Pass {
 
 Pass make_pass(const ConvPlan& p) {
   auto hint = forward_desc(p);
-  if (p.row == ConvRow::forward)
+  if (p.pass == ConvPass::forward)
     return {hint.src_desc(), hint.weights_desc(), hint.dst_desc(), hint.scratchpad_desc(),
             dnnl::convolution_forward(hint)};
-  if (p.row == ConvRow::by_input) {
+  if (p.pass == ConvPass::by_input) {
     dnnl::convolution_backward_data::primitive_desc pd(
         cpu(), dnnl::algorithm::convolution_direct, any(p.x), any(p.w), any(p.y), p.stride,
         p.dilation, p.left, p.right, hint, attributes());
@@ -96,8 +98,8 @@ void run_pass(const ConvPlan& p, std::byte* x, std::byte* w, std::byte* y) {
     room.emplace(want);
     return room->memory();
   };
-  bool fx = p.row == ConvRow::by_input, fw = p.row == ConvRow::by_weight,
-       fy = p.row == ConvRow::forward;
+  bool fx = p.pass == ConvPass::by_input, fw = p.pass == ConvPass::by_weight,
+       fy = p.pass == ConvPass::forward;
   dnnl::memory mx =
       fx ? result_room(plain_x, pass.x, x_room) : reordered(plain_x, pass.x, x_room, stream);
   dnnl::memory mw =
@@ -130,8 +132,8 @@ Dims dims(const Sizes& s) { return Dims(s.begin(), s.end()); }
 }  // namespace
 
 Verdict conv_accepts(const Query& query) {
-  if (conv_row(query.op) == ConvRow::none) return Verdict::no(Reason::op, query.op.name());
-  if (query.common != DType::f32)
+  if (conv_row(query.op).pass == ConvPass::none) return Verdict::no(Reason::op, query.op.name());
+  if (query.common != DType::f32 || !query.uniform())
     return Verdict::no(Reason::dtype, std::string(info(query.common).name));
   return Verdict::yes();
 }
@@ -139,37 +141,40 @@ Verdict conv_accepts(const Query& query) {
 PreparedRef conv_prepare(const Problem& problem) {
   auto plan = std::make_unique<ConvPlan>();
   ConvPlan& p = *plan;
-  p.row = conv_row(problem.op);
-  bool forward = p.row == ConvRow::forward;
-  // conv2d(x, w), conv2d_input(w, dy), conv2d_weight(x, dy)
-  const Operand& x = p.row == ConvRow::by_input ? problem.out : problem.in[0];
-  const Operand& w = forward                      ? problem.in[1]
-                     : p.row == ConvRow::by_input ? problem.in[0]
-                                                  : problem.out;
-  const Operand& y = forward ? problem.out : problem.in[1];
-  int first = forward ? 2 : 3;  // of the attributes: stride, pad, dilation, groups
-  auto ints = [&](int at) {
+  const ConvRow row = conv_row(problem.op);
+  p.pass = row.pass;
+  p.turned = row.turned;
+  const bool forward = p.pass == ConvPass::forward, by_weight = p.pass == ConvPass::by_weight;
+  // forward(x, w), by input (y, w), by weight (x, y) or, turned, (y, x)
+  const Operand& data = problem.in[by_weight && row.turned ? 1 : 0];
+  const Operand& x = p.pass == ConvPass::by_input ? problem.out : data;
+  const Operand& w = by_weight ? problem.out : problem.in[1];
+  const Operand& y = forward                    ? problem.out
+                     : by_weight && !row.turned ? problem.in[1]
+                                                : problem.in[0];
+  auto argument = [&](std::string_view name) { return problem.op.schema.find(name); };
+  auto ints = [&](std::string_view name) {
     Sizes numbers;
-    for (Int i : problem.args.ints(first + at)) numbers.push_back(i.value());
+    for (Int i : problem.args.ints(argument(name))) numbers.push_back(i.value());
     return numbers;
   };
-  Sizes stride = ints(0), pad = ints(1), dilation = ints(2);
-  p.groups = problem.args.integer(first + 3).value();
+  Sizes stride = ints("stride"), padding = ints("padding"), dilation = ints("dilation");
+  p.groups = problem.args.integer(argument("groups")).value();
   p.x = dims(x.shape), p.w = dims(w.shape), p.y = dims(y.shape);
   p.x_strides = dims(x.strides), p.w_strides = dims(w.strides), p.y_strides = dims(y.strides);
-  for (size_t i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < stride.size(); ++i) {
     p.stride.push_back(stride[i]);
     p.dilation.push_back(dilation[i] - 1);
-    p.left.push_back(pad[i]);
+    p.left.push_back(padding[i]);
     int64_t reach = (p.y[2 + i] - 1) * stride[i] + (p.w[2 + i] - 1) * dilation[i] + 1;
-    p.right.push_back(reach - p.x[2 + i] - pad[i]);
+    p.right.push_back(reach - p.x[2 + i] - padding[i]);
   }
   for (const Operand* o : {&x, &w, &y}) p.empty |= o->numel() == 0;
   p.outputs = problem.out.numel();
   p.images = p.x[0];
   p.x_image = p.x_strides[0];
   p.y_image = p.y_strides[0];
-  if (p.row != ConvRow::by_weight) p.x[0] = p.y[0] = 1;
+  if (p.pass != ConvPass::by_weight) p.x[0] = p.y[0] = 1;
   group_weight(p);
   return plan;
 }
@@ -179,16 +184,17 @@ void conv_run(const Prepared& prepared, const Launch& launch) {
   auto at = [](const std::byte* d) { return const_cast<std::byte*>(d); };
   if (p.empty) {
     std::memset(launch.out, 0, static_cast<size_t>(p.outputs) * sizeof(float));
-  } else if (p.row == ConvRow::by_weight) {
-    run_pass(p, at(launch.a), launch.out, at(launch.b));
+  } else if (p.pass == ConvPass::by_weight) {
+    std::byte *x = at(p.turned ? launch.b : launch.a), *y = at(p.turned ? launch.a : launch.b);
+    run_pass(p, x, launch.out, y);
   } else {
     g_host->parallel_for(p.images, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         int64_t x = i * p.x_image * 4, y = i * p.y_image * 4;
-        if (p.row == ConvRow::forward)
+        if (p.pass == ConvPass::forward)
           run_pass(p, at(launch.a) + x, at(launch.b), launch.out + y);
         else
-          run_pass(p, launch.out + x, at(launch.a), at(launch.b) + y);
+          run_pass(p, launch.out + x, at(launch.b), at(launch.a) + y);
       }
     });
   }

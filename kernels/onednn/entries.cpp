@@ -5,10 +5,21 @@ namespace lathe {
 namespace onednn {
 
 ConvRow conv_row(const Op& op) {
-  if (op.name() == "conv2d") return ConvRow::forward;
-  if (op.name() == "conv2d_input") return ConvRow::by_input;
-  if (op.name() == "conv2d_weight") return ConvRow::by_weight;
-  return ConvRow::none;
+  const std::string& name = op.roles[0] == nullptr ? op.name() : op.roles[0]->name();
+  for (std::string_view known : {"convolution1d", "convolution2d", "convolution3d"})
+    if (name == known)
+      return {op.role == 0   ? ConvPass::forward
+              : op.role == 1 ? ConvPass::by_input
+                             : ConvPass::by_weight,
+              false};
+  for (std::string_view known :
+       {"convolution_transpose1d", "convolution_transpose2d", "convolution_transpose3d"})
+    if (name == known)
+      return {op.role == 0   ? ConvPass::by_input
+              : op.role == 1 ? ConvPass::forward
+                             : ConvPass::by_weight,
+              true};
+  return {};
 }
 
 bool is_product_row(const Op& op) { return op.name() == "mm"; }

@@ -76,8 +76,13 @@ Verdict conv_accepts(const Query& query);
 PreparedRef conv_prepare(const Problem& problem);
 void conv_run(const Prepared& prepared, const Launch& launch);
 
-/// The convolution rows, known by name (entries.cpp).
-enum class ConvRow { none, forward, by_input, by_weight };
+/// The convolutions, known by name (entries.cpp), as the pass of oneDNN's that computes them. In a
+/// transposed convolution the operand is oneDNN's y and the result its x.
+enum class ConvPass { none, forward, by_input, by_weight };
+struct ConvRow {
+  ConvPass pass = ConvPass::none;
+  bool turned = false;
+};
 ConvRow conv_row(const Op& op);
 bool is_product_row(const Op& op);
 

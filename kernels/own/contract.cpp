@@ -2,6 +2,8 @@
 
 #include <absl/algorithm/container.h>
 
+#include <optional>
+
 #include "core/error.h"
 #include "kernels/own/kinds.h"
 #include "kernels/own/product.h"
@@ -20,13 +22,18 @@ struct Part {
 
 struct ProductPlan final : Prepared {
   std::vector<Part> parts;
-  DType dtype;
-  // f16 and bf16: operands are widened into contiguous f32 first, the result is rounded afterwards.
+  DType accumulator;
+  // As they are given. What is not of the accumulator's dtype is converted into a contiguous copy
+  // first, and the sums are rounded to the result's dtype afterwards.
   Operand a, b, out;
+
+  bool direct() const {
+    return a.dtype == accumulator && b.dtype == accumulator && out.dtype == accumulator;
+  }
 };
 
 Product product_of(const Contraction& c) {
-  if (c.dtype == DType::f64) return make_product(c, tiles<double>().rows, tiles<double>().cols);
+  if (c.out.dtype == DType::f64) return make_product(c, tiles<double>().rows, tiles<double>().cols);
   return make_product(c, tiles<float>().rows, tiles<float>().cols);
 }
 
@@ -37,7 +44,7 @@ void add_parts(ProductPlan& plan, const Contraction& c, int64_t block) {
     plan.parts.push_back({product_of(c), {}, 0});
   } else {
     for (Residue& r : residues(c)) {
-      Operand target{nullptr, c.dtype, r.shape, r.strides};
+      Operand target{nullptr, c.out.dtype, r.shape, r.strides};
       plan.parts.push_back({product_of(r.contraction), std::move(target), r.offset});
     }
   }
@@ -68,44 +75,58 @@ void run_parts(const ProductPlan& plan, const std::byte* a, const std::byte* b, 
   epilogue.at_the_end(plan.out.numel(), parallel_for);
 }
 
-bool narrow(DType d) { return d == DType::f16 || d == DType::bf16; }
-
-Operand widened(const Operand& x) {
-  Operand w = x;
-  w.dtype = DType::f32;
-  w.strides = contiguous_strides(x.shape);
-  return w;
+/// The operand as the sums read it: as it is, or as its contiguous copy will be.
+Operand as_summed(const ProductPlan& plan, const Operand& x) {
+  if (x.dtype == plan.accumulator) return x;
+  return {nullptr, plan.accumulator, x.shape, contiguous_strides(x.shape)};
 }
 
-void run_complex(const ProductPlan& plan, const Launch& launch) {
+/// `data` in the accumulator's dtype; `room` holds it where it is stored in another.
+const std::byte* converted(const ProductPlan& plan, const Operand& x, const std::byte* data,
+                           std::optional<Scratch>& room) {
+  if (x.dtype == plan.accumulator) return data;
+  Operand from = x, to = as_summed(plan, x);
+  room.emplace(static_cast<size_t>(x.numel()) * size_of(plan.accumulator));
+  from.data = const_cast<std::byte*>(data);
+  to.data = room->data();
+  convert(from, to);
+  return to.data;
+}
+
+void run_complex(const ProductPlan& plan, const std::byte* a, const std::byte* b, std::byte* out) {
   size_t bytes = static_cast<size_t>(plan.b.numel()) * 8;
   Scratch even(bytes), expanded(2 * bytes);
-  Operand from = plan.b, to = plan.b;
-  from.data = const_cast<std::byte*>(launch.b);
+  Operand from = as_summed(plan, plan.b), to = from;
+  from.data = const_cast<std::byte*>(b);
   to.data = even.data();
   to.strides = contiguous_strides(to.shape);
   copy_elements(from, to);
   expand_complex(even.as<float>(), plan.b.numel(), expanded.as<float>());
-  run_parts<float>(plan, launch.a, expanded.data(), launch.out, {});
-  launch.epilogue.at_the_end(plan.out.numel(), parallel_for);
+  run_parts<float>(plan, a, expanded.data(), out, {});
 }
 
-void run_narrow(const ProductPlan& plan, const Launch& launch) {
-  auto bytes = [](const Operand& o) { return static_cast<size_t>(o.numel()) * sizeof(float); };
-  Scratch a(bytes(plan.a)), b(bytes(plan.b)), out(bytes(plan.out));
-  auto widen = [](const Operand& x, const std::byte* data, const Scratch& to) {
-    Operand from = x, target = widened(x);
-    from.data = const_cast<std::byte*>(data);
-    target.data = to.data();
-    convert(from, target);
-  };
-  widen(plan.a, launch.a, a);
-  widen(plan.b, launch.b, b);
-  run_parts<float>(plan, a.data(), b.data(), out.data(), {});
-  Operand from = widened(plan.out), target = plan.out;
-  from.data = out.data();
-  target.data = launch.out;
-  convert(from, target);
+/// Through what is not stored as it is summed.
+void run_converted(const ProductPlan& plan, const Launch& launch) {
+  std::optional<Scratch> a_room, b_room, out_room;
+  const std::byte* a = converted(plan, plan.a, launch.a, a_room);
+  const std::byte* b = converted(plan, plan.b, launch.b, b_room);
+  std::byte* out = launch.out;
+  if (plan.out.dtype != plan.accumulator) {
+    out_room.emplace(static_cast<size_t>(plan.out.numel()) * size_of(plan.accumulator));
+    out = out_room->data();
+  }
+  if (plan.accumulator == DType::c64)
+    run_complex(plan, a, b, out);
+  else if (plan.accumulator == DType::f64)
+    run_parts<double>(plan, a, b, out, {});
+  else
+    run_parts<float>(plan, a, b, out, {});
+  if (out_room) {
+    Operand from = as_summed(plan, plan.out), to = plan.out;
+    from.data = out;
+    to.data = launch.out;
+    convert(from, to);
+  }
   launch.epilogue.at_the_end(plan.out.numel(), parallel_for);
 }
 
@@ -115,45 +136,30 @@ Verdict product_accepts(const Entry&, const Query& query) {
   if (query.device.kind == DeviceKind::cuda)
     return Verdict::no(Reason::device, to_string(query.device));
   if (!divisible_axes(query.op.formula)) return Verdict::no(Reason::op, query.op.name());
-  switch (query.common) {
-    case DType::f16:
-    case DType::bf16:
-    case DType::f32:
-    case DType::f64:
-    case DType::c64:
-      return Verdict::yes();
-    default:
-      return Verdict::no(Reason::dtype, std::string(name(query.common)));
-  }
+  if (DTypeSet{DType::f32, DType::f64, DType::c64}.has(query.accumulator)) return Verdict::yes();
+  return Verdict::no(Reason::dtype, std::string(name(query.accumulator)));
 }
 
 PreparedRef product_prepare(const Entry&, const Problem& problem) {
   auto plan = std::make_unique<ProductPlan>();
-  plan->dtype = problem.out.dtype;
+  plan->accumulator = problem.accumulator;
   plan->a = problem.in[0];
   plan->b = problem.in[1];
   plan->out = problem.out;
-  if (plan->dtype == DType::c64) {
-    plan->b.strides = contiguous_strides(plan->b.shape);
-    auto c = make_contraction(problem.op, problem.args, plan->a, plan->b, plan->out);
-    add_parts(*plan, complex_as_real(c), 2 * kSumBlock);
-    plan->b.strides = problem.in[1].strides;
-    return plan;
-  }
-  bool wide = !narrow(plan->dtype);
-  Operand a = wide ? plan->a : widened(plan->a), b = wide ? plan->b : widened(plan->b);
-  Operand out = wide ? plan->out : widened(plan->out);
-  add_parts(*plan, make_contraction(problem.op, problem.args, a, b, out), kSumBlock);
+  Operand a = as_summed(*plan, plan->a), b = as_summed(*plan, plan->b);
+  const bool complex = plan->accumulator == DType::c64;
+  if (complex) b.strides = contiguous_strides(b.shape);
+  auto c = make_contraction(problem.op, problem.args, a, b, as_summed(*plan, plan->out));
+  add_parts(*plan, complex ? complex_as_real(c) : c, complex ? 2 * kSumBlock : kSumBlock);
   return plan;
 }
 
 void product_run(const Entry&, const Prepared& prepared, const Launch& launch) {
   const auto& plan = static_cast<const ProductPlan&>(prepared);
-  if (narrow(plan.dtype)) return run_narrow(plan, launch);
-  if (plan.dtype == DType::c64) return run_complex(plan, launch);
+  if (!plan.direct() || plan.accumulator == DType::c64) return run_converted(plan, launch);
   const PackedSide* packed[] = {static_cast<const PackedSide*>(launch.packed[0]),
                                 static_cast<const PackedSide*>(launch.packed[1])};
-  plan.dtype == DType::f64
+  plan.accumulator == DType::f64
       ? run_parts<double>(plan, launch.a, launch.b, launch.out, launch.epilogue, packed)
       : run_parts<float>(plan, launch.a, launch.b, launch.out, launch.epilogue, packed);
 }
@@ -162,9 +168,9 @@ PackedRef product_pack(const Entry&, const Prepared& prepared, int operand, cons
                        const PackedRef& known) {
   const auto& plan = static_cast<const ProductPlan&>(prepared);
   const Product* product = only_product(plan);
-  if (product == nullptr || narrow(plan.dtype) || plan.dtype == DType::c64) return nullptr;
+  if (product == nullptr || !plan.direct() || plan.accumulator == DType::c64) return nullptr;
   auto before = std::static_pointer_cast<const PackedSide>(known);
-  return plan.dtype == DType::f64
+  return plan.accumulator == DType::f64
              ? pack_side(*product, operand, reinterpret_cast<const double*>(data), before)
              : pack_side(*product, operand, reinterpret_cast<const float*>(data), before);
 }

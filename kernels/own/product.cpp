@@ -69,7 +69,7 @@ Product make_product(const Contraction& c, int tile_rows, int tile_cols) {
 
 Contraction complex_as_real(const Contraction& c) {
   Contraction r = c;
-  r.dtype = DType::f32;
+  r.a.dtype = r.b.dtype = r.out.dtype = DType::f32;
   auto scale = [](Addressing& a, int64_t by) {
     for (int64_t& s : a.batch) s *= by;
     for (int64_t& s : a.stride) s *= by;

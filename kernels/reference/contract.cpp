@@ -1,7 +1,9 @@
 #include "kernels/reference/contract.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "core/element.h"
 #include "core/error.h"
 #include "kernels/pool.h"
 #include "kernels/reference/chain.h"
@@ -9,22 +11,30 @@
 namespace lathe::reference {
 namespace {
 
-// How each dtype is loaded, accumulated and stored.
+// How terms of each accumulator's dtype are converted, summed and rounded.
 template <class T>
 struct Real {
-  using Stored = T;
   using Acc = T;
-  static Acc load(Stored x) { return x; }
-  static Stored store(Acc x) { return x; }
+  static Acc load(DType dtype, const std::byte* at) {
+    // Each once: f64 holds any float, but not any i64.
+    return is_floating(dtype) || is_complex(dtype) ? static_cast<T>(element_double(dtype, at))
+                                                   : static_cast<T>(element_int(dtype, at));
+  }
+  static void store(DType dtype, std::byte* at, Acc x) {
+    store_element(dtype, at, static_cast<double>(x));
+  }
   static Acc block(const Acc* a, const Acc* b, int64_t n) { return chain(a, b, n, Acc{0}); }
   static Acc add(Acc a, Acc b) { return a + b; }
 };
 template <class T>
 struct Integer {
-  using Stored = T;
   using Acc = uint64_t;  // wraps; the low bits are the same in any width
-  static Acc load(Stored x) { return static_cast<Acc>(static_cast<int64_t>(x)); }
-  static Stored store(Acc x) { return static_cast<Stored>(x); }
+  static Acc load(DType dtype, const std::byte* at) {
+    return static_cast<Acc>(static_cast<int64_t>(static_cast<T>(element_int(dtype, at))));
+  }
+  static void store(DType dtype, std::byte* at, Acc x) {
+    store_element(dtype, at, static_cast<int64_t>(static_cast<T>(x)));
+  }
   static Acc block(const Acc* a, const Acc* b, int64_t n) {
     Acc acc = 0;
     for (int64_t i = 0; i < n; ++i) acc += a[i] * b[i];
@@ -32,24 +42,16 @@ struct Integer {
   }
   static Acc add(Acc a, Acc b) { return a + b; }
 };
-struct Half : Real<float> {
-  using Stored = uint16_t;
-  static float load(uint16_t x) { return f16_to_f32(x); }
-  static uint16_t store(float x) { return f32_to_f16(x); }
-};
-struct Brain : Real<float> {
-  using Stored = uint16_t;
-  static float load(uint16_t x) { return bf16_to_f32(x); }
-  static uint16_t store(float x) { return f32_to_bf16(x); }
-};
 struct Pair {
   float re = 0, im = 0;
 };
 struct Complex {
-  using Stored = Pair;
   using Acc = Pair;
-  static Pair load(Pair x) { return x; }
-  static Pair store(Pair x) { return x; }
+  static Pair load(DType dtype, const std::byte* at) {
+    return {static_cast<float>(element_double(dtype, at)),
+            static_cast<float>(element_imaginary(dtype, at))};
+  }
+  static void store(DType, std::byte* at, Pair x) { std::memcpy(at, &x, sizeof x); }
   static Pair block(const Pair* a, const Pair* b, int64_t n) {
     Pair acc;
     for (int64_t i = 0; i < n; ++i)
@@ -60,10 +62,9 @@ struct Complex {
   static Pair add(Pair a, Pair b) { return {a.re + b.re, a.im + b.im}; }
 };
 struct Bool {  // true if any pair is
-  using Stored = uint8_t;
   using Acc = uint8_t;
-  static Acc load(Stored x) { return x != 0; }
-  static Stored store(Acc x) { return x; }
+  static Acc load(DType dtype, const std::byte* at) { return element_double(dtype, at) != 0; }
+  static void store(DType dtype, std::byte* at, Acc x) { store_element(dtype, at, int64_t{x}); }
   static Acc block(const Acc* a, const Acc* b, int64_t n) {
     Acc acc = 0;
     for (int64_t i = 0; i < n; ++i) acc |= a[i] & b[i];
@@ -84,10 +85,10 @@ typename K::Acc read(const Addressing& access, const std::byte* base, const Poin
     int64_t x = w.base;
     for (size_t v = 0; v < p.size(); ++v) x += w.coefficient[v] * p[v];
     x /= w.divisor;
-    if (x < 0 || x >= w.size) return K::load({});
+    if (x < 0 || x >= w.size) return {};
     at += x * w.stride;
   }
-  return K::load(reinterpret_cast<const typename K::Stored*>(base)[at]);
+  return K::load(access.dtype, base + at * static_cast<int64_t>(size_of(access.dtype)));
 }
 
 /// Whether the variables that an affine output fixes have a value here.
@@ -143,7 +144,7 @@ void run(const Contraction& c, const std::byte* a, const std::byte* b, std::byte
   int64_t batches = 1;
   for (int64_t e : c.batch) batches *= e;
   int64_t outputs = c.outputs();
-  auto* to = reinterpret_cast<typename K::Stored*>(out);
+  const auto bytes = static_cast<int64_t>(size_of(c.out.dtype));
   auto one = [&](int64_t i) {
     Bases at{0, 0, 0};
     int64_t rest = i / outputs;
@@ -162,7 +163,7 @@ void run(const Contraction& c, const std::byte* a, const std::byte* b, std::byte
       rest /= c.extent[v];
       at.out += p[v] * c.out.stride[v];
     }
-    to[at.out] = K::store(sum<K>(c, a, b, at, std::move(p)));
+    K::store(c.out.dtype, out + at.out * bytes, sum<K>(c, a, b, at, std::move(p)));
   };
   int64_t grain = std::max<int64_t>(1, 4096 / std::max<int64_t>(1, c.terms()));
   parallel_for(batches * outputs, grain, [&](int64_t begin, int64_t end) {
@@ -172,8 +173,9 @@ void run(const Contraction& c, const std::byte* a, const std::byte* b, std::byte
 
 }  // namespace
 
-void contract(const Contraction& c, const std::byte* a, const std::byte* b, std::byte* out) {
-  switch (c.dtype) {
+void contract(const Contraction& c, DType accumulator, const std::byte* a, const std::byte* b,
+              std::byte* out) {
+  switch (accumulator) {
     case DType::bool_:
       return run<Bool>(c, a, b, out);
     case DType::u8:
@@ -186,10 +188,6 @@ void contract(const Contraction& c, const std::byte* a, const std::byte* b, std:
       return run<Integer<int32_t>>(c, a, b, out);
     case DType::i64:
       return run<Integer<int64_t>>(c, a, b, out);
-    case DType::f16:
-      return run<Half>(c, a, b, out);
-    case DType::bf16:
-      return run<Brain>(c, a, b, out);
     case DType::f32:
       return run<Real<float>>(c, a, b, out);
     case DType::f64:
@@ -197,7 +195,7 @@ void contract(const Contraction& c, const std::byte* a, const std::byte* b, std:
     case DType::c64:
       return run<Complex>(c, a, b, out);
     default:
-      LATHE_INTERNAL("a contraction of a dtype no tensor has");
+      LATHE_INTERNAL("no sum is kept in this dtype");
   }
 }
 

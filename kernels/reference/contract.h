@@ -6,8 +6,9 @@
 
 namespace lathe::reference {
 
-/// Writes every output. Any dtype a tensor may have; pointers as make_contraction's operands had
-/// them.
-void contract(const Contraction& c, const std::byte* a, const std::byte* b, std::byte* out);
+/// Writes every output. Any dtypes that tensors may have, summed in any but f16 and bf16; pointers
+/// as make_contraction's operands had them.
+void contract(const Contraction& c, DType accumulator, const std::byte* a, const std::byte* b,
+              std::byte* out);
 
 }  // namespace lathe::reference

@@ -178,6 +178,9 @@ bool has_inplace_form(const Op& op) {
 }
 
 std::string doc_of(const Op& op) {
+  if (op.role != 0 && op.extra.doc.empty())
+    return absl::StrCat("Gradient of ", op.roles[0]->name(), "() by its operand ",
+                        op.roles[0]->schema.params[static_cast<size_t>(op.role - 1)].name, ".");
   if (op.put_of == nullptr || !op.extra.doc.empty()) return std::string(op.extra.doc);
   return absl::StrCat("x with value written through ", op.put_of->name(), "().");
 }

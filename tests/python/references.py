@@ -99,38 +99,69 @@ def pooled(x, kernel_size, stride=None, padding=0, fill=0.0):
     return windows(np.pad(x, border, constant_values=fill), kernel_size, stride)
 
 
-def conv2d(x, w, stride=1, pad=0, dilation=1, groups=1):
-    rows, columns = pair(pad)
-    x = np.pad(x, [(0, 0), (0, 0), (rows, rows), (columns, columns)])
-    down, right = pair(dilation)
-    spread = np.zeros(
-        (*w.shape[:2], down * (w.shape[2] - 1) + 1, right * (w.shape[3] - 1) + 1), w.dtype
-    )
-    spread[..., ::down, ::right] = w
-    view = windows(x, spread.shape[2:], stride)
-    n, _, high, wide = view.shape[:4]
-    xs = view.reshape(n, groups, -1, *view.shape[2:])
-    ws = spread.reshape(groups, -1, *spread.shape[1:])
-    return np.einsum("ngcyxij,gocij->ngoyx", xs, ws).reshape(n, -1, high, wide)
+def each(value, axes):
+    return (value,) * axes if isinstance(value, int) else tuple(value)
 
 
-def conv2d_input(w, dy, shape, **settings):
-    """The adjoint of conv2d in x, by basis vectors."""
-    out = np.zeros(shape, dy.dtype)
-    for at in np.ndindex(tuple(shape)):
-        x = np.zeros(shape, dy.dtype)
-        x[at] = 1
-        out[at] = (conv2d(x, w, **settings) * dy).sum()
-    return out
+def convolution(x, w, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """Over all axes behind the second, tap by tap."""
+    if x.ndim == w.ndim - 1:
+        return convolution(x[None], w, bias, stride, padding, dilation, groups)[0]
+    axes = x.ndim - 2
+    step, border, apart = each(stride, axes), each(padding, axes), each(dilation, axes)
+    x = np.pad(x, [(0, 0), (0, 0), *((p, p) for p in border)])
+    taps = w.shape[2:]
+    sizes = [(x.shape[2 + k] - apart[k] * (taps[k] - 1) - 1) // step[k] + 1 for k in range(axes)]
+    y = np.zeros((len(x), groups, len(w) // groups, *sizes), x.dtype)
+    ws = w.reshape(groups, -1, *w.shape[1:])
+    for tap in np.ndindex(taps):
+        seen = tuple(
+            slice(tap[k] * apart[k], tap[k] * apart[k] + (sizes[k] - 1) * step[k] + 1, step[k])
+            for k in range(axes)
+        )
+        xs = x[(..., *seen)].reshape(len(x), groups, -1, *sizes)
+        y += np.einsum("ngc...,goc->ngo...", xs, ws[(..., *tap)])
+    y = y.reshape(len(x), -1, *sizes)
+    return y if bias is None else y + bias.reshape(-1, *(1,) * axes)
 
 
-def conv2d_weight(x, dy, shape, **settings):
-    out = np.zeros(shape, dy.dtype)
-    for at in np.ndindex(tuple(shape)):
-        w = np.zeros(shape, dy.dtype)
-        w[at] = 1
-        out[at] = (conv2d(x, w, **settings) * dy).sum()
-    return out
+def convolution_transpose(
+    x, w, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1
+):
+    """Each element of x times the whole of w, added where it lands."""
+    axes = x.ndim - 2
+    step, border, apart = each(stride, axes), each(padding, axes), each(dilation, axes)
+    taps, more = w.shape[2:], each(output_padding, axes)
+    sizes = [
+        (x.shape[2 + k] - 1) * step[k] + apart[k] * (taps[k] - 1) + 1 + more[k] for k in range(axes)
+    ]
+    y = np.zeros((len(x), groups, w.shape[1], *sizes), x.dtype)
+    xs = x.reshape(len(x), groups, -1, *x.shape[2:])
+    ws = w.reshape(groups, -1, *w.shape[1:])
+    for tap in np.ndindex(taps):
+        lands = tuple(
+            slice(
+                tap[k] * apart[k], tap[k] * apart[k] + (x.shape[2 + k] - 1) * step[k] + 1, step[k]
+            )
+            for k in range(axes)
+        )
+        y[(..., *lands)] += np.einsum("ngc...,gco->ngo...", xs, ws[(..., *tap)])
+    y = y.reshape(len(x), -1, *sizes)
+    y = y[(..., *(slice(p, n - p) for p, n in zip(border, sizes)))]
+    return y if bias is None else y + bias.reshape(-1, *(1,) * axes)
+
+
+def convolution_padding(x, w, bias=None, stride=1, padding="valid", dilation=1, groups=1):
+    if padding == "same":
+        axes = x.ndim - 2
+        more = [a * (k - 1) for a, k in zip(each(dilation, axes), w.shape[2:])]
+        x = np.pad(x, [(0, 0), (0, 0), *((n // 2, n - n // 2) for n in more)])
+    return convolution(x, w, bias, stride, 0, dilation, groups)
+
+
+def plain(function):
+    """The same without a bias."""
+    return lambda x, w, **settings: function(x, w, None, **settings)
 
 
 def layer_norm(x, normalized_shape, weight=1.0, bias=0.0, eps=1e-5):
@@ -232,8 +263,12 @@ REFERENCES = {
         "arange": lambda start, end, step: np.arange(start, end, step),
         "linspace": lambda start, end, steps: np.linspace(start, end, steps),
         "eye": lambda n, m: np.eye(n, m), "mm": np.matmul,
-        "linear": lambda x, w, b: x @ w.T + b, "conv2d": conv2d, "conv2d_input": conv2d_input,
-        "conv2d_weight": conv2d_weight,
+        "linear": lambda x, w, b: x @ w.T + b, 
+        **{f"convolution{n}d": plain(convolution) for n in (1, 2, 3)},
+        **{f"convolution_transpose{n}d": plain(convolution_transpose) for n in (1, 2, 3)},
+        **{f"conv{n}d": convolution for n in (1, 2, 3)},
+        **{f"conv{n}d.padding": convolution_padding for n in (1, 2, 3)},
+        **{f"conv_transpose{n}d": convolution_transpose for n in (1, 2, 3)},
         "max_pool2d": lambda x, kernel_size: pooled(x, kernel_size, fill=-np.inf).max((-2, -1)),
         "avg_pool2d": lambda x, **k: pooled(x, **k).mean((-2, -1)), "layer_norm": layer_norm,
         "batch_norm": batch_norm, "mse_loss": lambda x, t: ((x - t) ** 2).mean(),

@@ -10,17 +10,46 @@ struct nn_ops {
   using Int = typename B::Int;
   using Ints = typename B::Ints;
   using Text = typename B::Text;
-  static inline const Fn<T, T(T a, T b)> mm{"mm"};
+  static inline const Fn<T, T(T a, T b, Any out_dtype)> mm{"mm"};
   static inline const Fn<T, T(T a, T b)> matmul{"matmul"};
   static inline const Fn<T, T(T x, T w, Any b)> linear{"linear"};
-  static inline const Fn<T, T(T x, T w, Ints stride, Ints pad, Ints dilation, Int groups)> conv2d{
-      "conv2d"};
-  static inline const Fn<T,
-                         T(T w, T dy, Ints shape, Ints stride, Ints pad, Ints dilation, Int groups)>
-      conv2d_input{"conv2d_input"};
-  static inline const Fn<T,
-                         T(T x, T dy, Ints shape, Ints stride, Ints pad, Ints dilation, Int groups)>
-      conv2d_weight{"conv2d_weight"};
+  // Sums without a bias; the functions over them are below.
+  static inline const Fn<T, T(T input, T weight, Ints stride, Ints padding, Ints dilation,
+                              Int groups, Any out_dtype)>
+      convolution1d{"convolution1d"};
+  static inline const Fn<T, T(T input, T weight, Ints stride, Ints padding, Ints dilation,
+                              Int groups, Any out_dtype)>
+      convolution2d{"convolution2d"};
+  static inline const Fn<T, T(T input, T weight, Ints stride, Ints padding, Ints dilation,
+                              Int groups, Any out_dtype)>
+      convolution3d{"convolution3d"};
+  static inline const Fn<T, T(T input, T weight, Ints stride, Ints padding, Ints output_padding,
+                              Int groups, Ints dilation, Any out_dtype)>
+      convolution_transpose1d{"convolution_transpose1d"};
+  static inline const Fn<T, T(T input, T weight, Ints stride, Ints padding, Ints output_padding,
+                              Int groups, Ints dilation, Any out_dtype)>
+      convolution_transpose2d{"convolution_transpose2d"};
+  static inline const Fn<T, T(T input, T weight, Ints stride, Ints padding, Ints output_padding,
+                              Int groups, Ints dilation, Any out_dtype)>
+      convolution_transpose3d{"convolution_transpose3d"};
+  static inline const Fn<T, T(T input, T weight, Any bias, Ints stride, Ints padding, Ints dilation,
+                              Int groups)>
+      conv1d{"conv1d"};
+  static inline const Fn<T, T(T input, T weight, Any bias, Ints stride, Ints padding, Ints dilation,
+                              Int groups)>
+      conv2d{"conv2d"};
+  static inline const Fn<T, T(T input, T weight, Any bias, Ints stride, Ints padding, Ints dilation,
+                              Int groups)>
+      conv3d{"conv3d"};
+  static inline const Fn<T, T(T input, T weight, Any bias, Ints stride, Ints padding,
+                              Ints output_padding, Int groups, Ints dilation)>
+      conv_transpose1d{"conv_transpose1d"};
+  static inline const Fn<T, T(T input, T weight, Any bias, Ints stride, Ints padding,
+                              Ints output_padding, Int groups, Ints dilation)>
+      conv_transpose2d{"conv_transpose2d"};
+  static inline const Fn<T, T(T input, T weight, Any bias, Ints stride, Ints padding,
+                              Ints output_padding, Int groups, Ints dilation)>
+      conv_transpose3d{"conv_transpose3d"};
   static inline const Fn<T, T(T x, Ints kernel, Any stride, Ints pad)> max_pool2d{"max_pool2d"};
   static inline const Fn<T, T(T x, Ints kernel, Any stride, Ints pad)> avg_pool2d{"avg_pool2d"};
   static inline const Fn<T, T(T x)> relu{"relu"};

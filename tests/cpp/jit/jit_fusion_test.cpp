@@ -120,7 +120,7 @@ TEST(PackedConstants, HaveTheBitsOfEager) {
   auto body = [&](const Tensors& x) -> Outputs {
     return {N::mm(x[0], w), N::mm(S::transpose(x[0], 0, 1), N::mm(x[0], S::slice(w, 1, 3, 40, 1))),
             N::mm(w, S::transpose(x[1], 0, 1)), N::mm(x[1], S::transpose(w, 0, 1)),
-            N::conv2d(x[2], kernel, Shape{1, 1}, Shape{1, 1}, Shape{1, 1}, 1)};
+            N::conv2d(x[2], kernel, Arg(), Shape{1, 1}, Shape{1, 1}, Shape{1, 1}, 1)};
   };
   jit::Function f("packed");
   for (int64_t m : {9, 1, 40, 0, 700, 4})
@@ -150,7 +150,7 @@ TEST(Epilogues, AKernelFollowsItsContraction) {
 
 TEST(Epilogues, AConvolutionTooAndAVendorAfterwards) {
   auto body = [](const Tensors& x) -> Outputs {
-    Tensor y = N::conv2d(x[0], x[1], Shape{2, 2}, Shape{1, 1}, Shape{1, 1}, 1);
+    Tensor y = N::conv2d(x[0], x[1], Arg(), Shape{2, 2}, Shape{1, 1}, Shape{1, 1}, 1);
     return {N::relu(M::add(y, S::reshape(x[2], Shape{4, 1, 1})))};
   };
   Tensors in{normal({2, 3, 9, 8}, 8), normal({4, 3, 3, 3}, 9), normal({4}, 10)};

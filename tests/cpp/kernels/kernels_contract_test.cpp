@@ -115,13 +115,13 @@ TEST(KernelsContract, ConvolutionAndItsGradients) {
       std::string what = absl::StrCat("convolution ", number++);
       Tensor x = random_tensor(d, {c.n, c.c, c.h, c.w}, ++seed);
       Tensor w = random_tensor(d, {c.o, c.c / c.groups, c.kh, c.kw}, ++seed);
-      expect_reference_bits("conv2d", what, x, w, c.stride, c.pad, c.dilation, c.groups);
-      Tensor y = run1("conv2d", x, w, c.stride, c.pad, c.dilation, c.groups);
+      expect_reference_bits("convolution2d", what, x, w, c.stride, c.pad, c.dilation, c.groups);
+      Tensor y = run1("convolution2d", x, w, c.stride, c.pad, c.dilation, c.groups);
       Tensor dy = random_tensor(d, y.shape(), ++seed);
-      expect_reference_bits("conv2d_input", what + " by input", w, dy, x.shape(), c.stride, c.pad,
-                            c.dilation, c.groups);
-      expect_reference_bits("conv2d_weight", what + " by weight", x, dy, w.shape(), c.stride, c.pad,
-                            c.dilation, c.groups);
+      expect_reference_bits("convolution2d_d0", what + " by input", dy, w, x.shape(), c.stride,
+                            c.pad, c.dilation, c.groups);
+      expect_reference_bits("convolution2d_d1", what + " by weight", x, dy, w.shape(), c.stride,
+                            c.pad, c.dilation, c.groups);
     }
 }
 
@@ -129,7 +129,7 @@ TEST(KernelsContract, ConvolutionAgreesWithPlainLoops) {
   const int64_t stride = 2, pad = 1;
   Tensor x = random_tensor(DType::f64, {2, 3, 8, 9}, 41),
          w = random_tensor(DType::f64, {4, 3, 3, 3}, 42);
-  Tensor y = run1("conv2d", x, w, Ints{stride, stride}, Ints{pad, pad}, Ints{1, 1}, 1);
+  Tensor y = run1("convolution2d", x, w, Ints{stride, stride}, Ints{pad, pad}, Ints{1, 1}, 1);
   ASSERT_EQ(to_string(y.shape()), "[2, 4, 4, 5]");
   auto xs = values_of<double>(x), ws = values_of<double>(w), ys = values_of<double>(y);
   size_t at = 0;
@@ -171,7 +171,7 @@ TEST(KernelsContract, ThreadsAndInstructionSetsDoNotShow) {
          w = random_tensor(DType::f32, {24, 16, 3, 3}, 64);
   auto all = [&] {
     auto bytes = bytes_of(run1("mm", a, b));
-    auto more = bytes_of(run1("conv2d", x, w, Ints{1, 1}, Ints{1, 1}, Ints{1, 1}, 1));
+    auto more = bytes_of(run1("convolution2d", x, w, Ints{1, 1}, Ints{1, 1}, Ints{1, 1}, 1));
     bytes.insert(bytes.end(), more.begin(), more.end());
     return bytes;
   };
@@ -189,9 +189,10 @@ TEST(KernelsContract, ThreadsAndInstructionSetsDoNotShow) {
 // ── the table ───────────────────────────────────────────────────────────────────────────────────
 
 Query product_query(const Tensor& a, const Tensor& b, std::vector<Arg>& args, Types& types) {
-  args = {Arg(a), Arg(b)};
-  types = get_op("mm").infer(Args(args.data(), 2));
-  return make_query(get_op("mm"), Args(args.data(), 2), types);
+  args = {Arg(a), Arg(b), Arg()};
+  const Args all(args.data(), args.size());
+  types = get_op("mm").infer(all);
+  return make_query(get_op("mm"), all, types);
 }
 
 TEST(KernelsTable, ExplainsEveryEntry) {

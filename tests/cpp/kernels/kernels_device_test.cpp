@@ -117,14 +117,14 @@ TEST(KernelsEpilogue, SeesEveryOutputOnceWithItsFinalValue) {
     auto want = values_of<float>(run1("mm", a, b));
     Tensor out = empty({DType::f32, {m, n}, Device{}});
     const Op& op = get_op("mm");
-    std::vector<Arg> args{Arg(a), Arg(b)};
-    Args all(args.data(), 2);
+    std::vector<Arg> args{Arg(a), Arg(b), Arg()};
+    Args all(args.data(), args.size());
     Types types = op.infer(all);
     Operand in[] = {operand(a), operand(b)}, to = operand(out);
     for (const Entry* each : entries(Kind::contract)) {
       const Entry& entry = *each;
       if (!entry.accepts(entry, make_query(op, all, types)).accepted()) continue;
-      auto prepared = entry.prepare(entry, {op, all, in, to});
+      auto prepared = entry.prepare(entry, {op, all, in, to, DType::f32});
       Doubling doubling{reinterpret_cast<float*>(out.mutable_data()),
                         std::vector<std::atomic<int>>(static_cast<size_t>(m * n))};
       Epilogue epilogue{[](void* context, int64_t first, int64_t count) {

@@ -71,7 +71,7 @@ void products(const char* entry) {
   cases[6].b = random_tensor(DType::f32, {45, 7}, 9);
   for (const Case& c : cases) {
     Tensor want = run1("mm", c.a, c.b);
-    with_entry(entry, "mm", {Arg(c.a), Arg(c.b)}, [&] {
+    with_entry(entry, "mm", {Arg(c.a), Arg(c.b), Arg()}, [&] {
       Tensor got = run1("mm", c.a, c.b);
       expect_near<float>(got, want, 1e-5);
       auto bytes = bytes_of(got);
@@ -92,7 +92,7 @@ TEST(KernelsVendor, DoublesAndComplexWhereTheyExist) {
     for (const char* entry : {"openblas.gemm", "eigen.gemm"}) {
       Tensor a = random_tensor(d, {20, 30}, 1), b = random_tensor(d, {30, 10}, 2);
       Tensor want = run1("mm", a, b);
-      with_entry(entry, "mm", {Arg(a), Arg(b)}, [&] {
+      with_entry(entry, "mm", {Arg(a), Arg(b), Arg()}, [&] {
         Tensor got = run1("mm", a, b);
         if (d == DType::f64) expect_near<double>(got, want, 1e-13);
         if (d == DType::c64) expect_near<float>(got, want, 1e-5);
@@ -111,30 +111,31 @@ TEST(KernelsVendor, OneDnnConvolutions) {
                         Case{{3, 8, 12, 10}, {8, 2, 3, 2}, {1, 2}, {0, 1}, {2, 1}, 4},
                         Case{{1, 16, 14, 14}, {32, 16, 3, 3}, {2, 2}, {1, 1}, {1, 1}, 1}}) {
     Tensor x = random_tensor(DType::f32, c.x, ++seed), w = random_tensor(DType::f32, c.w, ++seed);
-    Tensor y = run1("conv2d", x, w, c.stride, c.pad, c.dilation, c.groups);
+    Tensor y = run1("convolution2d", x, w, c.stride, c.pad, c.dilation, c.groups);
     Tensor dy = random_tensor(DType::f32, y.shape(), ++seed);
-    Tensor dx = run1("conv2d_input", w, dy, c.x, c.stride, c.pad, c.dilation, c.groups);
-    Tensor dw = run1("conv2d_weight", x, dy, c.w, c.stride, c.pad, c.dilation, c.groups);
+    Tensor dx = run1("convolution2d_d0", dy, w, c.x, c.stride, c.pad, c.dilation, c.groups);
+    Tensor dw = run1("convolution2d_d1", x, dy, c.w, c.stride, c.pad, c.dilation, c.groups);
     FlagScope off(Flag::disabled, all_but("onednn.conv"));
     Tensor vy, vx, vw;
     try {
-      vy = run1("conv2d", x, w, c.stride, c.pad, c.dilation, c.groups);
+      vy = run1("convolution2d", x, w, c.stride, c.pad, c.dilation, c.groups);
     } catch (const UnsupportedError& e) {
       GTEST_SKIP() << e.what();
     }
-    vx = run1("conv2d_input", w, dy, c.x, c.stride, c.pad, c.dilation, c.groups);
-    vw = run1("conv2d_weight", x, dy, c.w, c.stride, c.pad, c.dilation, c.groups);
+    vx = run1("convolution2d_d0", dy, w, c.x, c.stride, c.pad, c.dilation, c.groups);
+    vw = run1("convolution2d_d1", x, dy, c.w, c.stride, c.pad, c.dilation, c.groups);
     expect_near<float>(vy, y, 1e-5);
     expect_near<float>(vx, dx, 1e-5);
     expect_near<float>(vw, dw, 1e-5);
     FlagScope set(Flag::threads, "1");
-    EXPECT_EQ(bytes_of(run1("conv2d", x, w, c.stride, c.pad, c.dilation, c.groups)), bytes_of(vy));
+    EXPECT_EQ(bytes_of(run1("convolution2d", x, w, c.stride, c.pad, c.dilation, c.groups)),
+              bytes_of(vy));
   }
 }
 
 TEST(KernelsVendor, RefusalsCarryAReason) {
   Tensor a = random_tensor(DType::i32, {4, 5}, 1), b = random_tensor(DType::i32, {5, 6}, 2);
-  std::vector<Arg> args{Arg(a), Arg(b)};
+  std::vector<Arg> args{Arg(a), Arg(b), Arg()};
   Types types;
   for (const Explained& e : explain(query_of("mm", args, types))) {
     if (e.entry->bits == Bits::defined) continue;

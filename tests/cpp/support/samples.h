@@ -34,6 +34,9 @@ struct Sample {
 /// Family by family, each in the order of its file. Throws ValueError where the folder holds none.
 const std::vector<Sample>& samples();
 
+/// Is this a definition that a test made for itself? It has no sample.
+inline bool scratch(const Op& op) { return op.name().compare(0, 8, "scratch_") == 0; }
+
 /// A concrete tensor for one sample argument. `real` is the dtype of 'f'-like kinds.
 Tensor make_tensor(const SampleTensor& t, DType real, std::mt19937_64& rng);
 

@@ -151,9 +151,10 @@ def test_a_vendor_less_changes_its_reason_only(flag, vendor):
 def test_reason_op():
     product, _ = choices_for("mm", layer, *arguments())
     assert product["onednn.conv"][1] == "does not know this op (mm)"
-    convolution, _ = choices_for("conv2d", lt.conv2d, lt.ones(1, 2, 5, 5), lt.ones(3, 2, 3, 3))
+    images, weight = lt.ones(1, 2, 5, 5), lt.ones(3, 2, 3, 3)
+    convolution, _ = choices_for("convolution2d", lt.conv2d, images, weight)
     assert "does not know this op" not in convolution["onednn.conv"][1]
-    assert convolution["onednn.matmul"][1] == "does not know this op (conv2d)"
+    assert convolution["onednn.matmul"][1] == "does not know this op (convolution2d)"
 
 
 def test_reason_dtype():

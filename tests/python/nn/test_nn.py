@@ -231,7 +231,7 @@ def test_linear_and_conv():
         nn.Conv2d(4, 6, (3, 2), stride=(2, 1), padding=1, dilation=1, groups=2),
         array(2, 4, 5, 6),
     )
-    want = REFERENCES["conv2d"](x, conv.weight.detach().numpy(), (2, 1), 1, 1, 2)
+    want = REFERENCES["conv2d"](x, conv.weight.detach().numpy(), None, (2, 1), 1, 1, 2)
     close(conv(lt.tensor(x)), want + conv.bias.detach().numpy()[:, None, None])
     assert nn.Conv2d(1, 1, 3, padding="same")(lt.ones(1, 1, 5, 7)).shape == (1, 1, 5, 7)
     assert nn.Conv2d(1, 1, 2, padding="same")(lt.ones(1, 1, 5, 7)).shape == (1, 1, 5, 7)

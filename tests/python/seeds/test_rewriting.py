@@ -131,7 +131,7 @@ def test_rw_08_fusion(flag):
         assert same(g(images), F.relu(conv(images)))
     steps = dict(re.findall(r"(?m)^  (\d+)\. (.*?) -> ", g.explain()))
     (hot,) = re.findall(r"(\d+)\. group.*\n +on each piece of step (\d+) while", g.explain())
-    assert steps[hot[0]] == "group of 2 ops" and steps[hot[1]] == "conv2d"
+    assert steps[hot[0]] == "group of 2 ops" and steps[hot[1]] == "convolution2d"
 
 
 @shows(
@@ -147,7 +147,7 @@ def test_rw_13_conv_bias_relu():
     x = lt.randn(2, 1, 6, 6)
     assert same(program(x), net.eval()(x).detach())
     text = program.explain()
-    assert len(re.findall(r"(?m)^  \d+\. conv2d", text)) == 5
+    assert len(re.findall(r"(?m)^  \d+\. convolution2d", text)) == 5
     assert len(re.findall(r"on each piece of step \d+ while it is hot", text)) == 5
     assert len(re.findall(r"(?m)^  \d+\. ", text)) == 10
 
@@ -330,17 +330,17 @@ def test_rw_34_one_graph(tmp_path):
 def test_vl_01_table(flag):
     order = ["own.gemm", "onednn.matmul", "onednn.conv", "openblas.gemm", "eigen.gemm",
              "cublas.gemm", "cudnn.conv", "reference.contract"]  # fmt: skip
-    for op in ("mm", "conv2d"):
+    for op in ("mm", "convolution2d"):
         rows = re.findall(r"(\d+)\. ([\w.]+) \((defined|pinned)\)", lt.table(op))
         assert [name for _, name, _ in rows] == order
         assert [int(k) for k, _, _ in rows] == list(range(1, 9))
     x, w = lt.ones(1, 2, 5, 5), lt.ones(3, 2, 3, 3)
-    said = dict(line.split(": ", 1) for line in lt.table("conv2d", x, w).splitlines())
+    said = dict(line.split(": ", 1) for line in lt.table("convolution2d", x, w).splitlines())
     assert said["own.gemm (defined)"] == "chosen (1 of 8)"
-    assert said["eigen.gemm (pinned)"] == "does not know this op (conv2d)"
+    assert said["eigen.gemm (pinned)"] == "does not know this op (convolution2d)"
     for name in ("own.gemm", "onednn", "reference.contract"):
         flag("disabled", name)
-        said = dict(line.split(": ", 1) for line in lt.table("conv2d", x, w).splitlines())
+        said = dict(line.split(": ", 1) for line in lt.table("convolution2d", x, w).splitlines())
         off = [entry for entry, word in said.items() if word == f"disabled by flag ({name})"]
         assert off and all(entry.startswith(name) for entry in off)
     assert lt.table("exp").splitlines() == [

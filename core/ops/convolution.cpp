@@ -1,0 +1,168 @@
+// Convolutions of one, two and three axes, and transposed ones: one formula each, and over it the
+// function that users call, with a bias and without a batch axis too.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+
+#include "core/infer/rules.h"
+#include "core/ops/families.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/nn.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe {
+namespace {
+
+using M = math_ops<Tensor>;
+using S = shape_ops<Tensor>;
+
+constexpr std::string_view kPlaces[] = {"z", "y", "x"}, kTaps[] = {"h", "i", "j"};
+
+std::string contraction_name(int axes, bool transposed) {
+  return absl::StrCat(transposed ? "convolution_transpose" : "convolution", axes, "d");
+}
+
+/// Arguments of a convolution over so many axes, after its tensors, in PyTorch's order.
+std::string arguments(int axes, bool transposed) {
+  auto list = [&](std::string_view name, int value) {
+    return absl::StrCat(", int[", axes, "] ", name, "=", value);
+  };
+  const std::string dilation = list("dilation", 1), groups = ", int groups=1";
+  return absl::StrCat(list("stride", 1), list("padding", 0),
+                      transposed ? absl::StrCat(list("output_padding", 0), groups, dilation)
+                                 : absl::StrCat(dilation, groups));
+}
+
+void add_contraction(Rows& r, int axes, bool transposed) {
+  std::vector<std::string> windows;
+  const auto places = absl::MakeSpan(kPlaces).last(static_cast<size_t>(axes));
+  const auto taps = absl::MakeSpan(kTaps).last(static_cast<size_t>(axes));
+  for (int k = 0; k < axes; ++k) {
+    const auto at = static_cast<size_t>(k);
+    windows.push_back(
+        absl::StrCat(places[at], "*stride", k, " + ", taps[at], "*dilation", k, " - padding", k));
+    if (transposed) absl::StrAppend(&windows.back(), " (+ output_padding", k, ")");
+  }
+  const std::string at = absl::StrJoin(places, ", "), tap = absl::StrJoin(taps, ", "),
+                    window = absl::StrJoin(windows, ", ");
+  const std::string formula =
+      transposed ? absl::StrCat("O[n, g o, ", window, "] += X[n, g c, ", at, "] * W[g c, o, ", tap)
+                 : absl::StrCat("O[n, g o, ", at, "] += X[n, g c, ", window, "] * W[g o, c, ", tap);
+  r.contract(
+      absl::StrCat(contraction_name(axes, transposed), "(Tensor input, Tensor weight",
+                   arguments(axes, transposed), ", dtype? out_dtype=None) -> Tensor"),
+      absl::StrCat(formula, "] over ", tap, ", c where g = groups"),
+      {.domain = floating,
+       .places = kNowhere,
+       .doc = transposed ? "The sum of a transposed convolution, without a bias."
+                         : "The sum of a convolution (a cross-correlation), without a bias."});
+}
+
+/// The arguments of a contraction, from those of the function over it: all but the bias.
+struct Convolution {
+  const Op& op;
+  Tensor input, weight, bias;
+  absl::Span<const Arg> rest;
+};
+
+void require_bias(const Convolution& c, const Tensor& y) {
+  const Shape want{y.size(1)};
+  if (require_equal(c.bias.shape(), want)) return;
+  throw ShapeError({.op = c.op.name(),
+                    .problem = "the bias is not one number for each channel of the result",
+                    .got = absl::StrCat("bias", to_string(c.bias.shape())),
+                    .expected = absl::StrCat("bias", to_string(want)),
+                    .next = "give as many as the weight has output channels"});
+}
+
+Tensor convolve(const Convolution& c, int axes) {
+  const bool batched = c.input.rank() != axes + 1;
+  const Tensor input = batched ? c.input : S::unsqueeze(c.input, 0);  // args only borrow it
+  absl::InlinedVector<Arg, 8> args{Arg(input), Arg(c.weight)};
+  args.insert(args.end(), c.rest.begin(), c.rest.end());
+  args.push_back(Arg());
+  Tensor y = call(c.op, absl::MakeConstSpan(args))[0];
+  if (c.bias.defined()) {
+    require_bias(c, y);
+    Shape per_channel(static_cast<size_t>(axes) + 1, Int(1));
+    per_channel[0] = Int(-1);
+    y = M::add(y, S::reshape(c.bias, per_channel));
+  }
+  return batched ? y : S::squeeze(y, {Int(0)});
+}
+
+template <int axes, bool transposed>
+Outputs expansion(Args a) {
+  static const Op& op = get_op(contraction_name(axes, transposed));
+  const absl::Span<const Arg> all(a.begin(), a.size());
+  return {convolve({op, a.tensor(0), a.tensor(1), a.optional_tensor(2), all.subspan(3)}, axes)};
+}
+
+/// The zeros that padding="same" puts around: as many as the window is longer than one, and the odd
+/// one at the end. Pairs from the last axis to the first.
+Shape same_border(const Tensor& weight, const Shape& dilation, int axes) {
+  Shape border;
+  for (int k = axes - 1; k >= 0; --k) {
+    Int total = dilation[static_cast<size_t>(k)] * (weight.size(k - axes) - 1);
+    border.push_back(floor_div(total, Int(2)));
+    border.push_back(total - floor_div(total, Int(2)));
+  }
+  return border;
+}
+
+/// padding is "valid" or "same": arguments 3 to 6 are stride, padding, dilation, groups.
+template <int axes>
+Outputs padded_expansion(Args a) {
+  static const Op& op = get_op(contraction_name(axes, false));
+  const std::string_view padding = a.text(4);
+  const Shape stride = a.ints(3);
+  const bool same = padding == "same";
+  const bool strided = std::any_of(stride.begin(), stride.end(), [](Int s) { return s != Int(1); });
+  if ((!same && padding != "valid") || (same && strided))
+    throw ValueError({.op = op.name(),
+                      .problem = "a padding this stride cannot have",
+                      .got = absl::StrCat("'", padding, "', stride ", to_string(stride)),
+                      .expected = "numbers, 'valid', or 'same' at stride 1",
+                      .next = "give the padding as numbers"});
+  Tensor input = a.tensor(0);
+  if (same) input = S::constant_pad_nd(input, same_border(a.tensor(1), a.ints(5), axes));
+  const std::vector<Arg> zeros(static_cast<size_t>(axes), Arg(Int(0)));
+  const ArgList none{zeros.data(), zeros.size()};
+  const Arg rest[] = {a[3], Arg(none), a[5], a[6]};
+  return {convolve({op, input, a.tensor(1), a.optional_tensor(2), rest}, axes)};
+}
+
+template <int axes, bool transposed>
+void add_function(Rows& r) {
+  constexpr std::string_view kDocs[] = {
+      "Cross-correlation of input[n, c, ...] with weight[o, c / groups, ...], plus bias[o]; input "
+      "without n is one image. padding: numbers, 'valid', or 'same' at stride 1.",
+      "Transposed convolution of input[n, c, ...] with weight[c, o / groups, ...], plus bias[o]: "
+      "what a convolution's gradient does. output_padding: sizes more at the end of each axis."};
+  const Extra extra{.places = kFunction | kFunctional, .doc = kDocs[transposed ? 1 : 0]};
+  const std::string name = absl::StrCat(transposed ? "conv_transpose" : "conv", axes, "d");
+  const std::string_view operands = "(Tensor input, Tensor weight, Tensor? bias=None";
+  r.composite(absl::StrCat(name, operands, arguments(axes, transposed), ") -> Tensor"),
+              expansion<axes, transposed>, extra);
+  if constexpr (!transposed)
+    r.composite(absl::StrCat(name, ".padding", operands, ", int[", axes,
+                             "] stride=1, str padding='valid', int[", axes,
+                             "] dilation=1, int groups=1) -> Tensor"),
+                padded_expansion<axes>, extra);
+}
+
+}  // namespace
+
+void add_convolution_rows(Rows& r) {
+  for (int axes : {1, 2, 3})
+    for (bool transposed : {false, true}) add_contraction(r, axes, transposed);
+  add_function<1, false>(r);
+  add_function<2, false>(r);
+  add_function<3, false>(r);
+  add_function<1, true>(r);
+  add_function<2, true>(r);
+  add_function<3, true>(r);
+}
+
+}  // namespace lathe
