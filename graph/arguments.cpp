@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "core/dispatch.h"
 #include "core/error.h"
 
 namespace lathe::ir {

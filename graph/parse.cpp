@@ -243,8 +243,11 @@ class Parser : Reader {
     std::vector<Given> given = arguments();
     if (upgrade != nullptr) upgrade_arguments(*upgrade, given);
     Operands operands = complete(op, given);
-    if (op.kind == Kind::composite && !claimed(op, operands))
-      fail_at(at, absl::StrCat(op_name, " is made of other ops, and a program names those"));
+    if (op.kind == Kind::composite) {
+      GraphScope scope(*g_);
+      if (!claimed(op, operands))
+        fail_at(at, absl::StrCat(op_name, " is made of other ops, and a program names those"));
+    }
     TypeList types;
     bool all = !results.empty() || op.schema.results.empty();
     for (const ResultName& r : results) {
