@@ -35,12 +35,14 @@ Values slots_of(const Node& n) {
   return out;
 }
 
-ArgVec plain_arguments(const Node& n) {
+ArgVec plain_arguments(const Node& n, Tracer& tracer) {
   ArgVec out;
   for (size_t i = 0; i < n.attrs().size(); ++i) {
     const Arg& a = n.attrs()[i];
     bool tensors = a.tag == Tag::list && n.op()->schema.params[i].type == ArgType::tensor;
-    out.push(tensors ? Arg() : a);
+    Value* v = n.value(static_cast<int>(i));
+    bool number = v != nullptr && v->type().scalar() != nullptr;
+    out.push(number ? tracer.number_for(v) : tensors ? Arg() : a);
   }
   return out;
 }
@@ -169,7 +171,7 @@ void Backprop::visit_op(Node& n) {
     y_types.push_back(n.out(k)->tensor());
     if (saves.outputs >> k & 1) ys[k] = tracer_.tensor_for(n.out(k));
   }
-  ArgVec attrs = plain_arguments(n);
+  ArgVec attrs = plain_arguments(n, tracer_);
   Grad::Data data{&op, attrs.view(), dys, y_types, xs, x_types, ys, wanted};
   Grads grads = run_gradient(data);
   for (size_t i = 0; i < grads.size(); ++i)

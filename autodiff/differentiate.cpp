@@ -90,7 +90,7 @@ class Flatten {
         held.push_back(tracer_.tensor_for(v));
         values.push_back(Arg(held.back()));
       } else {
-        values.push_back(Arg(*v->type().scalar()->value));
+        values.push_back(tracer_.number_for(v));
       }
     }
     Filled args = fill(n.attrs(), n.places(), values);

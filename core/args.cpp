@@ -3,8 +3,6 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
-#include <bit>
-#include <charconv>
 #include <cstring>
 
 #include "core/error.h"
@@ -15,15 +13,6 @@ namespace {
 [[noreturn]] void wrong_tag(int i, const Arg& arg, const char* wanted) {
   LATHE_INTERNAL(
       absl::StrCat("argument ", i, " is ", tag_name(arg.tag), " where ", wanted, " was promised"));
-}
-
-// The shortest text that reads back as the same number, and does not read as an integer.
-std::string real_text(double v) {
-  char buffer[32];
-  auto end = std::to_chars(buffer, buffer + sizeof buffer, v).ptr;
-  std::string text(buffer, end);
-  if (text.find_first_of(".en") == std::string::npos) text += ".0";
-  return text;
 }
 
 std::string quoted(std::string_view text) {
@@ -109,10 +98,10 @@ Int Args::integer(int i) const {
   wrong_tag(i, a, "int");
 }
 
-double Args::real(int i) const {
+Real Args::real(int i) const {
   const Arg& a = data_[i];
   if (a.tag == Tag::real) [[likely]]
-    return a.real_;
+    return a.real();
   return static_cast<double>(integer(i).value());
 }
 
@@ -193,7 +182,7 @@ bool equal(const Arg& a, const Arg& b) {
       return identical(a.integer(), b.integer());
     // By bits: 0.0 and -0.0 compute different things, and a NaN is the same argument as itself.
     case Tag::real:
-      return std::bit_cast<uint64_t>(a.real_) == std::bit_cast<uint64_t>(b.real_);
+      return identical(a.real(), b.real());
     case Tag::flag:
       return a.flag_ == b.flag_;
     case Tag::dtype:
@@ -220,7 +209,7 @@ std::string to_string(const Arg& arg) {
     case Tag::integer:
       return to_string(arg.integer());
     case Tag::real:
-      return real_text(arg.real_);
+      return to_string(arg.real());
     case Tag::flag:
       return arg.flag_ ? "True" : "False";
     case Tag::dtype:

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/real.h"
 #include "core/tensor.h"
 
 namespace lathe {
@@ -17,7 +18,7 @@ enum class Tag : uint8_t {
   none,
   tensor,   // borrowed; never null
   integer,  // Int
-  real,     // double
+  real,     // Real
   flag,     // bool
   dtype,
   device,
@@ -37,7 +38,7 @@ struct Arg {
   union {
     TensorImpl* tensor_;
     uint64_t integer_;  // Int's word
-    double real_;
+    uint64_t real_;     // Real's word
     bool flag_;
     DType dtype_;
     Device device_;
@@ -51,7 +52,8 @@ struct Arg {
   Arg(Int v) : tag(Tag::integer), integer_(v.word()) {}
   Arg(int v) : Arg(Int(v)) {}
   Arg(int64_t v) : Arg(Int(v)) {}
-  Arg(double v) : tag(Tag::real), real_(v) {}
+  Arg(Real v) : tag(Tag::real), real_(v.word()) {}
+  Arg(double v) : Arg(Real(v)) {}
   Arg(bool v) : tag(Tag::flag), flag_(v) {}
   Arg(DType v) : tag(Tag::dtype), dtype_(v) {}
   Arg(Device v) : tag(Tag::device), device_(v) {}
@@ -63,6 +65,7 @@ struct Arg {
   bool scalar() const { return tag == Tag::integer || tag == Tag::real || tag == Tag::flag; }
   Tensor tensor() const { return Tensor::borrow(tensor_); }
   Int integer() const { return Int::from_word(integer_); }
+  Real real() const { return Real::from_word(real_); }
 };
 static_assert(sizeof(Arg) == 16);
 
@@ -83,7 +86,7 @@ class Args {
   Tensor optional_tensor(int i) const;  // None → undefined
   Tensors tensors(int i) const;         // a Tensor[] argument
   Int integer(int i) const;
-  double real(int i) const;  // integers convert
+  Real real(int i) const;  // integers convert
   bool flag(int i) const;
   DType dtype(int i) const;
   Device device(int i) const;

@@ -16,6 +16,7 @@ class ArgBuilder {
   void push(int v) { args_.push_back(Arg(Int(v))); }
   void push(int64_t v) { args_.push_back(Arg(Int(v))); }
   void push(size_t v) { args_.push_back(Arg(Int(v))); }
+  void push(Real v) { args_.push_back(Arg(v)); }
   void push(double v) { args_.push_back(Arg(v)); }
   void push(float v) { args_.push_back(Arg(static_cast<double>(v))); }
   void push(bool v) { args_.push_back(Arg(v)); }
@@ -57,6 +58,7 @@ using AnyArg = Arg;
 template <>
 struct OpBinding<Tensor> {
   using Int = lathe::Int;
+  using Real = lathe::Real;
   using Ints = lathe::Ints;
   using Any = AnyArg;  // optional or scalar
   using List = absl::Span<const Tensor>;

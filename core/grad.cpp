@@ -165,7 +165,7 @@ class Emitter {
   }
 
   static double number(const Arg& a) {
-    if (a.tag == Tag::real) return a.real_;
+    if (a.tag == Tag::real) return a.real().value();
     return a.tag == Tag::flag ? (a.flag_ ? 1.0 : 0.0) : static_cast<double>(a.integer().value());
   }
 

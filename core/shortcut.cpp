@@ -76,6 +76,11 @@ bool in_range(DType dtype, Args args) {
   });
 }
 
+bool known_number(const Arg& a) {
+  if (a.tag == Tag::integer) return a.integer().known();
+  return a.tag == Tag::flag || (a.tag == Tag::real && a.real().known());
+}
+
 bool Glance::look(const Op& op, Args args) {
   if (op.kind != Kind::elementwise || args.size() > kMostOperands) return false;
   int scale = 1, most = 0;
@@ -86,7 +91,7 @@ bool Glance::look(const Op& op, Args args) {
       if (!tensor(a.tensor_, bit, scale)) return false;
       continue;
     }
-    if (!a.scalar() || (a.tag == Tag::integer && !a.integer().known())) return false;
+    if (!known_number(a)) return false;
     most = std::max(most, a.tag == Tag::real ? 2 : a.tag == Tag::integer ? 1 : 0);
     splat |= bit;
     numbers |= bit;
@@ -190,7 +195,7 @@ struct Cells {
       auto i = static_cast<size_t>(std::countr_zero(left));
       const Arg& a = args[i];
       if (a.tag == Tag::real)
-        store_element(s.number, room[i], a.real_);
+        store_element(s.number, room[i], a.real().value());
       else
         store_element(s.number, room[i],
                       a.tag == Tag::flag ? int64_t{a.flag_} : a.integer().value());

@@ -87,7 +87,7 @@ std::string literal_text(const Arg& a) {
     case Tag::integer:
       return lathe::to_string(a.integer());
     case Tag::real:
-      return real_text(a.real_);
+      return lathe::to_string(a.real());
     case Tag::flag:
       return a.flag_ ? "True" : "False";
     case Tag::dtype:

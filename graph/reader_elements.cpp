@@ -71,12 +71,12 @@ void Reader::element(DType dtype, std::vector<std::byte>& bytes) {
     case DType::bool_:
       return append<uint8_t>(bytes, a.flag_ ? 1 : 0);
     case DType::f64:
-      return append<double>(bytes, a.real_);
+      return append<double>(bytes, a.real().value());
     case DType::f32:
     case DType::f16:
     case DType::bf16: {
       // From the digits again: through double it would be rounded twice.
-      float f = static_cast<float>(a.real_);
+      float f = static_cast<float>(a.real().value());
       if (at.kind == TokenKind::real) {
         float exact = 0;
         if (std::from_chars(at.text.data(), at.text.data() + at.text.size(), exact).ec ==

@@ -1,6 +1,6 @@
 // Ops on plain numbers: the row's own body, run on one element. Integers may be symbolic sizes, so
-// the integer side walks the body's nodes with Int arithmetic; floats and flags go to core's
-// evaluator.
+// the integer side walks the body's nodes with Int arithmetic; so do symbolic floats with Real's,
+// as far as that goes. Other floats and flags go to core's evaluator.
 #include <absl/strings/str_cat.h>
 
 #include <bit>
@@ -56,8 +56,8 @@ uint64_t bits_as(const Arg& a, DType dtype) {
   double real = 0;
   int64_t integer = 0;
   if (a.tag == Tag::real) {
-    real = a.real_;
-    integer = static_cast<int64_t>(a.real_);
+    real = a.real().value();
+    integer = static_cast<int64_t>(real);
   } else {
     integer = a.tag == Tag::flag ? (a.flag_ ? 1 : 0) : a.integer().value();
     real = static_cast<double>(integer);
@@ -141,6 +141,53 @@ class SymbolicBody {
   std::vector<Int> values_;
 };
 
+/// The body over symbolic floats; nothing, if it is more than they can express.
+std::optional<Real> on_reals(const ScalarFunction& f, absl::Span<const Arg> inputs) {
+  std::vector<Real> values;
+  for (uint32_t id = 0; id < f.graph.size(); ++id) {
+    const ExprNode& n = f.graph[id];
+    auto x = [&](int i) { return values[n.args[i]]; };
+    auto answer = [](bool yes) { return Real(yes ? 1.0 : 0.0); };
+    auto value = [&]() -> std::optional<Real> {
+      switch (n.prim) {
+        case Prim::constant:
+          if (n.dtype == DType::f64) return Real(std::bit_cast<double>(n.payload));
+          return std::nullopt;
+        case Prim::input: {
+          const Arg& a = inputs[n.payload];
+          if (a.tag == Tag::real) return a.real();
+          return Real(std::bit_cast<double>(bits_as(a, DType::f64)));
+        }
+        case Prim::add:
+          return x(0) + x(1);
+        case Prim::sub:
+          return x(0) - x(1);
+        case Prim::mul:
+          return x(0) * x(1);
+        case Prim::div:
+          return x(0) / x(1);
+        case Prim::neg:
+          return -x(0);
+        case Prim::abs:
+          return abs(x(0));
+        case Prim::lt:
+          return answer(x(0) < x(1));
+        case Prim::le:
+          return answer(x(0) <= x(1));
+        case Prim::eq:
+          return answer(x(0) == x(1));
+        case Prim::ne:
+          return answer(!(x(0) == x(1)));
+        default:
+          return std::nullopt;
+      }
+    }();
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+  }
+  return values[f.outputs[0]];
+}
+
 }  // namespace
 
 std::optional<ScalarKind> scalar_result(const Op& op, Args args) {
@@ -160,11 +207,12 @@ Arg evaluate_scalar(const Op& op, Args args) {
   const ScalarFunction& f = op.scalar(compute);
   ScalarKind kind = result_kind(op, compute);
   std::vector<Arg> inputs;
-  bool symbolic = false;
+  bool symbolic = false, symbolic_real = false;
   for (size_t i = 0; i < args.size(); ++i) {
     if (!body_input(op.schema.params[i])) continue;
     inputs.push_back(args[i]);
     symbolic |= args[i].tag == Tag::integer && !args[i].integer().known();
+    symbolic_real |= args[i].tag == Tag::real && !args[i].real().known();
   }
   if (symbolic || (compute == DType::i64 && kind == ScalarKind::integer)) {
     // Also for numbers: Int arithmetic raises OverflowError where i64 would wrap.
@@ -178,6 +226,12 @@ Arg evaluate_scalar(const Op& op, Args args) {
     Int r = SymbolicBody(op, f, ints).run();
     if (kind == ScalarKind::flag) return Arg(!(r == Int(0)));
     return Arg(r);
+  }
+  if (symbolic_real && compute == DType::f64) {
+    if (std::optional<Real> r = on_reals(f, inputs)) {
+      if (kind == ScalarKind::flag) return Arg(!(*r == 0.0));
+      return Arg(*r);
+    }
   }
   std::vector<uint64_t> bits;
   for (size_t i = 0; i < inputs.size(); ++i) bits.push_back(bits_as(inputs[i], f.inputs[i]));

@@ -33,7 +33,7 @@ bool truth(const Datum& condition) {
     case Tag::integer:
       return !(a.integer() == Int(0));
     case Tag::real:
-      return a.real_ != 0;
+      return !(a.real() == 0.0);
     case Tag::text:
       return a.text_[0] != '\0';
     default:

@@ -7,8 +7,11 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "core/fn.h"
+#include "graph/arguments.h"
 #include "graph/literal.h"
 #include "graph/tracer.h"
+#include "include/lathe/ops/math.h"
 
 namespace lathe::ir {
 namespace {
@@ -69,6 +72,7 @@ Tracer::Tracer(Graph graph, Host& host)
       outer_tracer_(t_tracer) {
   for (const SymbolInfo& s : graph_.symbols()) scope_.fresh(s.hint, s.is_size);
   scope_.enter();
+  reals_.enter();
   for (const SymFact& f : graph_.assumptions()) scope_.decide(f.relation, f.a, f.b);
   for (const SymFact& f : graph_.checks()) scope_.require(f.relation, f.a, f.b);
   thread_state().backend = this;
@@ -77,6 +81,7 @@ Tracer::Tracer(Graph graph, Host& host)
 }
 
 Tracer::~Tracer() {
+  reals_.leave();
   scope_.leave();
   thread_state().backend = outer_backend_;
   thread_state().trace_epoch = outer_epoch_;
@@ -148,7 +153,94 @@ Value* Tracer::value_of(const Tensor& t) {
 
 Value* Tracer::value_of(const Datum& d) {
   if (d.is_tensor()) return value_of(d.tensor());
-  return graph_.add_constant(d.arg(), here());
+  Operands::Item item = operand_of(d.arg());
+  return item.value != nullptr ? item.value : graph_.add_constant(item.literal, here());
+}
+
+// ── floats ──────────────────────────────────────────────────────────────────────────────────────
+
+Arg Tracer::number_for(Value* v, std::optional<double> hint) {
+  const Scalar& type = *v->type().scalar();
+  if (type.value) return Arg(*type.value);
+  if (type.kind != ScalarKind::real)
+    throw TraceError({.problem = "a number that no symbol names", .got = to_string(v->type())});
+  for (const auto& [symbol, value] : real_values_)
+    if (value == v) return Arg(Real::from_expr(symbol));
+  Real r = reals_.fresh(hint);
+  real_values_.emplace(r.expr(), v);
+  return Arg(r);
+}
+
+namespace {
+
+const Op& op_of(RealKind kind) {
+  using M = math_ops<Tensor>;
+  switch (kind) {
+    case RealKind::add:
+      return *M::add.op();
+    case RealKind::sub:
+      return *M::sub.op();
+    case RealKind::mul:
+      return *M::mul.op();
+    case RealKind::div:
+      return *M::div.op();
+    case RealKind::neg:
+      return *M::neg.op();
+    case RealKind::abs:
+      return *M::abs.op();
+    case RealKind::symbol:
+      break;
+  }
+  LATHE_INTERNAL("a symbol is computed");
+}
+
+}  // namespace
+
+bool Tracer::at_head(const Value* v) const {
+  if (v->node() == nullptr) return v->block() == &graph_.body();
+  return std::find(real_nodes_.begin(), real_nodes_.end(), v->node()) != real_nodes_.end();
+}
+
+/// Expressions over inputs are computed once, at the head of the graph: what reads them may be in
+/// any block. Others (of a transformation of a graph) are computed where they are read.
+Value* Tracer::value_of(Real r) {
+  if (auto it = real_values_.find(r.expr()); it != real_values_.end()) return it->second;
+  reals_.require_own(r);
+  const RealExpr& e = *r.expr();
+  const bool unary = e.kind == RealKind::neg || e.kind == RealKind::abs;
+  std::vector<Given> given(unary ? 1 : 2);
+  bool head = true;
+  for (size_t i = 0; i < given.size(); ++i) {
+    Real part = i == 0 ? e.a : e.b;
+    if (part.known()) {
+      given[i].literal = Arg(part);
+    } else {
+      given[i].value = value_of(part);
+      head = head && at_head(given[i].value);
+    }
+  }
+  auto add = [&] {
+    const Op& op = op_of(e.kind);
+    return add_inferred(graph_, op, complete(op, given), here());
+  };
+  if (!head) return add()->out(0);
+  Node* before = real_nodes_.empty() ? graph_.body().first() : real_nodes_.back()->next();
+  if (before != nullptr) {
+    InsertAt first(graph_, before);
+    real_nodes_.push_back(add());
+  } else {
+    InsertAt first(graph_, graph_.body());
+    real_nodes_.push_back(add());
+  }
+  return real_values_[r.expr()] = real_nodes_.back()->out(0);
+}
+
+/// What an op is given beside tensors: a literal, or the value of a float that is none.
+Operands::Item Tracer::operand_of(const Arg& a) {
+  if (a.tag != Tag::real || a.real().known()) return a;
+  Real r = reals_.fixed(a.real());
+  if (r.known()) return Arg(r);
+  return value_of(r);
 }
 
 /// The tape keeps what a derivative reads as a tensor of its own, over the memory of one that was
@@ -241,11 +333,11 @@ Operands Tracer::operands_of(const Call& call) {
         if (item.tag == Tag::tensor)
           items.push_back(value_of(item.tensor()));
         else
-          items.push_back(item);
+          items.push_back(operand_of(item));
       }
       operands.push_list(items);
     } else {
-      operands.push(Operands::Item(a));
+      operands.push(operand_of(a));
     }
   }
   return operands;
@@ -323,11 +415,14 @@ Datum Tracer::add_input(const InputSpec& spec) {
   if (specs_.back().path.text.empty()) specs_.back().path.text = spec.name;
   if (const Scalar* s = spec.type.scalar()) {
     inputs_.emplace_back();
+    if (s->kind == ScalarKind::real)
+      return Datum(number_for(graph_.add_input(spec.type, spec.name), spec.number));
     if (s->kind != ScalarKind::integer || !s->value)
-      throw TypeError({.op = "trace",
-                       .problem = "an argument that is a number must be an integer with a value",
-                       .got = to_string(spec.type),
-                       .next = "pass other numbers as they are, and guard them by value"});
+      throw TypeError(
+          {.op = "trace",
+           .problem = "an argument that is a number must be a float, or an integer with a value",
+           .got = to_string(spec.type),
+           .next = "pass other numbers as they are, and guard them by value"});
     Int i = scope_.fresh(s->value->value(), false);
     graph_.add_input(integer_type(i), spec.name);
     return Datum(Arg(i));
@@ -335,7 +430,7 @@ Datum Tracer::add_input(const InputSpec& spec) {
   const TensorType* concrete = spec.type.tensor();
   if (concrete == nullptr)
     throw TypeError({.op = "trace",
-                     .problem = "an argument must be a tensor or an integer",
+                     .problem = "an argument must be a tensor or a number",
                      .got = to_string(spec.type)});
   TensorType type = *concrete;
   for (size_t axis = 0; axis < type.shape.size(); ++axis)

@@ -12,6 +12,9 @@
 // blocks, and a tensor from outside that a loop body writes is carried by the loop without being
 // asked.
 //
+// Floats: each float input is a symbol of its own (core/real.h). Where an op takes an expression
+// over them, nodes at the head of the graph compute it. What definitions branched on is a guard.
+//
 // Sizes: each size of an input is a symbol of its own, also 0 and 1 and those that happen to be
 // equal. What shape rules took for granted is in Graph::assumptions, what every call must satisfy
 // in Graph::checks.
@@ -22,6 +25,7 @@
 #include <absl/functional/function_ref.h>
 
 #include "core/inplace.h"
+#include "core/real.h"
 #include "graph/datum.h"
 #include "graph/ir.h"
 
@@ -41,6 +45,7 @@ enum class GuardKind : uint8_t {
   identity,      // `tensor` is the one met, at this version
   tree_version,  // the structure read at `path` has version `expected` (front ends)
   alias,         // the tensor at `path` is written: no other input may share its memory
+  number,        // what was taken for granted about inputs that are floats
 };
 struct Guard {
   GuardKind kind;
@@ -49,7 +54,8 @@ struct Guard {
       0;  // layout: how strides lie (StrideClass); identity: version; else the front end's
   TensorType type = {};  // layout
   bool requires_grad = false;
-  SymFact fact = {};   // relation
+  SymFact fact = {};  // relation
+  std::optional<RealFact> number = std::nullopt;
   Tensor tensor = {};  // identity
   Site site = {};
 };
@@ -85,6 +91,7 @@ struct InputSpec {
   std::string name = {};
   Path path = {};        // for guards; default: the name
   Type type = {};        // a tensor (its sizes are hints), or a number
+  double number = 0;     // what it is now, if it is a float
   Strides strides = {};  // empty: row-major
   bool requires_grad = false;
   bool fixed_sizes = false;  // sizes are numbers in the graph
@@ -113,6 +120,7 @@ struct Traced {
   std::vector<Guard> guards;
   std::vector<Path> lifted;        // of the inputs after the given ones, in order
   std::vector<Tensor> lifted_now;  // the tensors they were
+  std::vector<std::pair<const RealExpr*, size_t>> numbers;  // symbols, and which inputs they are
   std::vector<Returned> returns;
   std::vector<bool> strided;  // by output: eager's is not in row-major order, so this need not be
 };

@@ -119,6 +119,8 @@ void Tracer::add_guards(Traced& traced) {
   traced.guards = std::move(guards_);
   for (const SymFact& f : traced.graph.assumptions())
     traced.guards.push_back({.kind = GuardKind::relation, .fact = f, .site = f.site});
+  for (const RealFact& f : reals_.facts())
+    traced.guards.push_back({.kind = GuardKind::number, .number = f, .site = f.site});
   for (const Write& w : traced.graph.writes()) {
     size_t i = w.input->index();
     Path path = i < specs_.size() ? specs_[i].path : paths_[i - specs_.size()];
@@ -180,6 +182,9 @@ Traced Tracer::finish(const Data& results, bool aliases) {
   name_values();
   tidy_detached();
   traced.lifted = paths_;
+  for (Value* v : graph_.inputs())
+    for (const auto& [symbol, value] : real_values_)
+      if (value == v) traced.numbers.emplace_back(symbol, v->index());
   for (const TensorImpl* impl : lifted_order_)
     if (lifted_.at(impl).input >= 0) traced.lifted_now.push_back(lifted_.at(impl).tensor);
   traced.graph = take();

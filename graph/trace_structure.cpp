@@ -66,6 +66,7 @@ void Tracer::forget_after(Node* last) {
   Node* first = last != nullptr ? last->next() : graph_.insertion_block().first();
   for (Node* n = first; n != nullptr; n = n->next()) added.push_back(n);
   auto is_lifted = [&](const Node* n) {
+    if (!n->out().empty() && at_head(n->out(0))) return true;
     for (const auto& [impl, l] : lifted_)
       if (l.start->node() == n) return true;
     return false;

@@ -53,8 +53,11 @@ class Tracer final : public Backend {
   // For transformations of graphs, which record with ordinary ops.
   Graph& graph() { return graph_; }
   SymScope& scope() { return scope_; }
-  /// A symbolic tensor (or integer) that is this value.
+  /// A symbolic tensor that is this value.
   Tensor tensor_for(Value* v);
+  /// A number of the graph, as an argument of an op: an integer's expression, or a symbolic float,
+  /// which is `hint` now if that is known.
+  Arg number_for(Value* v, std::optional<double> hint = std::nullopt);
   Value* value_of(const Tensor& t);
   Value* value_of(const Datum& d);
   /// The graph, with the symbols and facts gathered. Recording is over.
@@ -105,6 +108,10 @@ class Tracer final : public Backend {
   /// What the tensor is or is a view of, if that was there before the block.
   void outer_root(const Tensor& t, const Block& block, Tensors& out);
   uint32_t id_of(Value* v);
+  /// Where an expression over float inputs is computed.
+  Value* value_of(Real r);
+  Operands::Item operand_of(const Arg& a);
+  bool at_head(const Value* v) const;
   Value* now(const Tensor& t);
   void set_now(const Tensor& t, Value* v);
   void note_write(const Tensor& root);
@@ -144,7 +151,10 @@ class Tracer final : public Backend {
   uint64_t epoch_;
   Graph graph_;
   SymScope scope_;
-  std::vector<Value*> values_;  // by Symbol::value
+  RealScope reals_;
+  absl::flat_hash_map<const RealExpr*, Value*> real_values_;
+  std::vector<Node*> real_nodes_;  // that compute them, at the head of the graph, in order
+  std::vector<Value*> values_;     // by Symbol::value
   absl::flat_hash_map<const Value*, uint32_t> ids_;
   absl::flat_hash_map<const TensorImpl*, Lifted> lifted_;
   std::vector<const TensorImpl*> lifted_order_;

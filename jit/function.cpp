@@ -26,6 +26,7 @@ ir::InputSpec spec_for(const ir::Datum& d, const std::string& name) {
   s.type = a.tag == Tag::flag   ? ir::flag_type()
            : a.tag == Tag::real ? ir::float_type()
                                 : ir::integer_type(a.integer());
+  if (a.tag == Tag::real) s.number = a.real().value();
   return s;
 }
 
@@ -56,6 +57,15 @@ void prepare_guards(Function::Compiled& c, absl::Span<const std::string> names) 
       if (names[i] == g.path.text) at = i;
     c.guarded.push_back(at);
   }
+}
+
+/// What the captured graph calls its floats.
+auto names_in(const ir::Traced& traced) {
+  return [&traced](const RealExpr* symbol) -> std::string {
+    for (const auto& [known, input] : traced.numbers)
+      if (known == symbol) return traced.graph.inputs()[input]->name();
+    return "?";
+  };
 }
 
 bool layout_holds(const Guard& g, const Tensor& t) {
@@ -101,12 +111,23 @@ bool Function::fits(Compiled& c, const ir::Data& inputs, FrontEnd& host, ir::Dat
   for (size_t i = 0; i < guards.size(); ++i)
     if (guards[i].kind == GuardKind::layout && !layout_holds(guards[i], at(i))) return false;
   if (!relations_hold(c, all)) return false;
+  auto number = [&](const RealExpr* symbol) {
+    for (const auto& [known, input] : c.traced.numbers)
+      if (known == symbol) return all[input].arg().real().value();
+    LATHE_INTERNAL("a guard about a number that is no input");
+  };
   for (size_t i = 0; i < guards.size(); ++i) {
     const Guard& guard = guards[i];
     switch (guard.kind) {
       case GuardKind::layout:
       case GuardKind::relation:
         break;  // asked above
+      case GuardKind::number: {
+        const RealFact& f = *guard.number;
+        if (compare(f.relation, evaluate(f.a, number), evaluate(f.b, number)) != f.holds)
+          return false;
+        break;
+      }
       case GuardKind::identity:
         if (guard.tensor.version() != guard.expected) return false;
         break;
@@ -282,7 +303,13 @@ std::string Function::explain() const {
   FunctionCounts n = counts();
   std::string out = absl::StrCat(name_, ": ", all.size(), " programs, ", n.traces, " traces, ",
                                  n.calls, " calls\n");
-  for (const CompiledRef& c : all) absl::StrAppend(&out, c->report.print(), c->program->explain());
+  for (const CompiledRef& c : all) {
+    for (const Guard& g : c->traced.guards)
+      if (g.kind == GuardKind::number)
+        absl::StrAppend(&out, "holds while ", to_string(*g.number, names_in(c->traced)), "  ",
+                        to_string(g.site), "\n");
+    absl::StrAppend(&out, c->report.print(), c->program->explain());
+  }
   return out;
 }
 

@@ -94,7 +94,7 @@ FoldBodies fold_bodies(const Op& op, const ElementTypes& types, DType stored) {
 
 void store_number(const Arg& value, DType dtype, std::byte* room) {
   if (value.tag == Tag::real)
-    store_element(dtype, room, value.real_);
+    store_element(dtype, room, value.real().value());
   else
     store_element(dtype, room,
                   value.tag == Tag::flag ? int64_t{value.flag_} : value.integer().value());

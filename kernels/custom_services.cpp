@@ -99,7 +99,7 @@ int32_t real(lathe_op_call* c, int32_t i, double* out) {
   return served<int32_t>(c, 0, [&] {
     if (!argument(c, i).scalar())
       misused(c, "the op reads a number where there is none", to_string(argument(c, i)));
-    *out = c->args.real(i);
+    *out = c->args.real(i).value();
     return 1;
   });
 }

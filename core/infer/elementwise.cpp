@@ -108,10 +108,18 @@ void require_domain(const Op& op, DType dtype) {
 }
 
 void require_in_range(std::string_view op, DType dtype, const Arg& number) {
-  if (number.tag == Tag::real) return require_in_range(op, dtype, number.real_);
-  if (number.tag != Tag::integer || !integers.has(dtype) || dtype == DType::i64) return;
-  Int n = number.integer();
+  if (!integers.has(dtype)) return;
   IntegerRange r = range_of(dtype);
+  if (number.tag == Tag::real) {
+    const Real n = number.real();
+    const auto low = static_cast<double>(r.low), high = static_cast<double>(r.high);
+    // What is left of the fraction: doubles near the ends of i64 have none.
+    const bool above = dtype == DType::i64 ? n >= low : n > low - 1.0;
+    if (!(above && n < high + 1.0)) require_in_range(op, dtype, n.hint());
+    return;
+  }
+  if (number.tag != Tag::integer || dtype == DType::i64) return;
+  Int n = number.integer();
   // A guard, not a check: of a size that data decides nobody could ask it, and a trace is refused.
   if (n < Int(r.low) || Int(r.high) < n) require_in_range(op, dtype, n.hint());
 }

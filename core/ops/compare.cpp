@@ -127,7 +127,7 @@ Outputs masked_fill_expansion(Args a) {
   Arg value = a[2];
   if (x.dtype() == DType::bool_ && value.tag != Tag::tensor) {
     if (value.tag == Tag::integer) value = Arg(!(value.integer() == Int(0)));
-    if (value.tag == Tag::real) value = Arg(value.real_ != 0);
+    if (value.tag == Tag::real) value = Arg(value.real() != 0);
   }
   Tensor y = M::where(mask, value, x);
   if (y.dtype() == x.dtype()) return {y};

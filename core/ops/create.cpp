@@ -40,7 +40,7 @@ Types infer_full(Args a) {
 }
 
 double number(const Arg& a) {
-  if (a.tag == Tag::real) return a.real_;
+  if (a.tag == Tag::real) return a.real().value();
   return a.tag == Tag::flag ? a.flag_ : static_cast<double>(a.integer().value());
 }
 
@@ -97,11 +97,11 @@ Types infer_random(Args a) {
 }
 
 Types infer_bernoulli(Args a) {
-  double p = a.real(1);
+  const Real p = a.real(1);
   if (!(p >= 0 && p <= 1))
     throw ValueError({.op = "bernoulli",
                       .problem = "a probability outside [0, 1]",
-                      .got = absl::StrCat(p),
+                      .got = to_string(p),
                       .expected = "0 to 1",
                       .next = "divide per cents by 100"});
   return {

@@ -126,13 +126,13 @@ Outputs nll_expansion(Args a) {
 Outputs cross_entropy_expansion(Args a) {
   Tensor x = a.tensor(0), target = a.tensor(1), weight = a.optional_tensor(2);
   std::string_view how = a.text(4);
-  double smoothing = a.real(5);
+  const Real smoothing = a.real(5);
   check_reduction("cross_entropy", how);
   check_classes("cross_entropy", x, target);
   if (!(smoothing >= 0 && smoothing <= 1))
     throw ValueError({.op = "cross_entropy",
                       .problem = "smoothing outside [0, 1]",
-                      .got = absl::StrCat(smoothing)});
+                      .got = to_string(smoothing)});
   int axis = x.rank() > 1 ? 1 : 0;
   Tensor logp = N::log_softmax(x, axis);
   auto hard = picked(logp, target, weight, a.integer(3));

@@ -218,17 +218,17 @@ Outputs batch_norm_expansion(Args a) {
 
 Outputs dropout_expansion(Args a) {
   Tensor x = a.tensor(0);
-  double p = a.real(1);
+  const Real p = a.real(1);
   if (!(p >= 0 && p <= 1))
     throw ValueError({.op = "dropout",
                       .problem = "a probability outside [0, 1]",
-                      .got = absl::StrCat(p),
+                      .got = to_string(p),
                       .expected = "0 to 1",
                       .next = "divide per cents by 100"});
   if (!a.flag(2) || p == 0) return {x};
   const DType compute = compute_type(x.dtype());
   Tensor mask = create_ops<Tensor>::bernoulli(x.shape(), 1 - p, compute, x.device());
-  Tensor y = M::mul(x, M::mul(mask, p == 1 ? 0.0 : 1 / (1 - p)));
+  Tensor y = M::mul(x, M::mul(mask, p == 1 ? Real(0.0) : 1 / (1 - p)));
   return {compute == x.dtype() ? y : M::cast(y, x.dtype())};
 }
 

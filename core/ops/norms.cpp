@@ -22,7 +22,7 @@ Tensor count_nonzero(const Tensor& magnitude, const Shape& dims, bool keep) {
 }
 
 /// |x|^p, whose derivative is taken as 0 where x is 0 and p < 1 makes it infinite.
-Tensor powers(const Tensor& magnitude, double p) {
+Tensor powers(const Tensor& magnitude, Real p) {
   if (p == 2) return M::square(magnitude);
   if (p >= 1) return M::pow(magnitude, p);
   Tensor zero = M::eq(magnitude, 0);
@@ -30,7 +30,7 @@ Tensor powers(const Tensor& magnitude, double p) {
 }
 
 /// (sum |x|^p)^(1/p) over `dims` ([]: all); the limits for p = 0 and infinite p.
-Tensor vector_norm(const Tensor& given, double p, const Shape& dims, bool keep) {
+Tensor vector_norm(const Tensor& given, Real p, const Shape& dims, bool keep) {
   Tensor magnitude = M::abs(as_float(given));
   if (p == kInfinity) return R::amax(magnitude, dims, keep);
   if (p == -kInfinity) return R::amin(magnitude, dims, keep);
@@ -43,7 +43,7 @@ Tensor vector_norm(const Tensor& given, double p, const Shape& dims, bool keep) 
   return M::where(zero, p < 0 ? M::pow(total, 1 / p) : total, root);
 }
 
-Outputs norm_expansion(Args a, double p) {
+Outputs norm_expansion(Args a, Real p) {
   Tensor x = a.tensor(0);
   if (!a.none(4)) x = M::cast(x, a.dtype(4));
   return {vector_norm(x, p, a.none(2) ? Shape{} : a.ints(2), a.flag(3))};

@@ -236,7 +236,10 @@ Outputs var_expansion(Args a) {
   Shape dims = a.none(1) ? Shape{} : a.ints(1);
   Tensor mean = R::mean(x, dims, true);
   Tensor total = R::sum(M::square(M::sub(x, mean)), dims, a.flag(3));
-  if (a[2].tag == Tag::real) return {M::div(total, std::max(number_of(n) - a.real(2), 0.0))};
+  if (a[2].tag == Tag::real) {
+    const Real left = number_of(n) - a.real(2);
+    return {M::div(total, left < 0.0 ? Real(0.0) : left)};
+  }
   return {M::div(total, max(n - (a.none(2) ? Int(1) : a.integer(2)), Int(0)))};
 }
 

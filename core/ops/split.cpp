@@ -171,7 +171,7 @@ Outputs bmm_expansion(Args a) {
 
 Tensor scaled(const Tensor& x, const Arg& factor) {
   const bool one = factor.tag == Tag::integer ? identical(factor.integer(), Int(1))
-                                              : factor.tag == Tag::real && factor.real_ == 1;
+                                              : factor.tag == Tag::real && factor.real() == 1;
   return one ? x : M::mul(x, factor);
 }
 

@@ -17,7 +17,7 @@ bool integer_x(Match& m) { return m.is_tensor("x") && is_integer(m.dtype("x")); 
 bool divide_by_power_of_two(Match& m) {
   if (m.is_value("c") || !m.is_tensor("x") || !is_floating(m.dtype("x"))) return false;
   const Arg& c = m.literal("c");
-  double v = c.tag == Tag::real ? c.real_ : 0;
+  double v = c.tag == Tag::real ? c.real().value() : 0;
   if (c.tag == Tag::integer && c.integer().known()) v = static_cast<double>(c.integer().value());
   int exponent = 0;
   if (!std::isfinite(v) || std::abs(std::frexp(v, &exponent)) != 0.5) return false;

@@ -83,7 +83,7 @@ struct Job {
 
 Operand scalar_source(const Arg& value, DType dtype, const Operand& index, std::byte* room) {
   if (value.tag == Tag::real)
-    store_element(dtype, room, value.real_);
+    store_element(dtype, room, value.real().value());
   else
     store_element(dtype, room,
                   value.tag == Tag::flag ? int64_t{value.flag_} : value.integer().value());

@@ -116,6 +116,7 @@ Tensors call(const char* name, const A&... a) {
 template <>
 struct OpBinding<v1::Tensor> {
   using Int = int64_t;
+  using Real = double;
   using Ints = v1::Ints;
   using Any = v1::Any;
   using List = v1::Tensors;

@@ -8,6 +8,7 @@ struct create_ops {
   using B = OpBinding<T>;
   using Any = typename B::Any;
   using Int = typename B::Int;
+  using Real = typename B::Real;
   using Ints = typename B::Ints;
   static inline const Fn<T, T(Ints shape, Any value, Any dtype, Any device)> full{"full"};
   static inline const Fn<T, T(Ints shape, Any dtype, Any device)> zeros{"zeros"};
@@ -24,7 +25,7 @@ struct create_ops {
   static inline const Fn<T, T(Ints shape, Any dtype, Any device)> randn{"randn"};
   static inline const Fn<T, T(Int low, Int high, Ints shape, Any dtype, Any device)> randint{
       "randint"};
-  static inline const Fn<T, T(Ints shape, double p, Any dtype, Any device)> bernoulli{
+  static inline const Fn<T, T(Ints shape, Real p, Any dtype, Any device)> bernoulli{
       "bernoulli.size"};
 };
 }  // namespace lathe

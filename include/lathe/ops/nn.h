@@ -8,6 +8,7 @@ struct nn_ops {
   using B = OpBinding<T>;
   using Any = typename B::Any;
   using Int = typename B::Int;
+  using Real = typename B::Real;
   using Ints = typename B::Ints;
   using Text = typename B::Text;
   static inline const Fn<T, T(T a, T b, Any out_dtype)> mm{"mm"};
@@ -53,7 +54,7 @@ struct nn_ops {
   static inline const Fn<T, T(T x, Ints kernel, Any stride, Ints pad)> max_pool2d{"max_pool2d"};
   static inline const Fn<T, T(T x, Ints kernel, Any stride, Ints pad)> avg_pool2d{"avg_pool2d"};
   static inline const Fn<T, T(T x)> relu{"relu"};
-  static inline const Fn<T, T(T x, double slope)> leaky_relu{"leaky_relu"};
+  static inline const Fn<T, T(T x, Real slope)> leaky_relu{"leaky_relu"};
   static inline const Fn<T, T(T x)> silu{"silu"};
   static inline const Fn<T, T(T x)> softplus{"softplus"};
   static inline const Fn<T, T(T x)> gelu_erf{"gelu_erf"};
@@ -61,15 +62,15 @@ struct nn_ops {
   static inline const Fn<T, T(T x, Text approximate)> gelu{"gelu"};
   static inline const Fn<T, T(T x, Int dim)> softmax{"softmax"};
   static inline const Fn<T, T(T x, Int dim)> log_softmax{"log_softmax"};
-  static inline const Fn<T, T(T x, Ints shape, Any w, Any b, double eps)> layer_norm{"layer_norm"};
-  static inline const Fn<T, T(T x, Any w, Any b, Any mean, Any var, bool training, double momentum,
-                              double eps, bool cudnn_enabled)>
+  static inline const Fn<T, T(T x, Ints shape, Any w, Any b, Real eps)> layer_norm{"layer_norm"};
+  static inline const Fn<T, T(T x, Any w, Any b, Any mean, Any var, bool training, Real momentum,
+                              Real eps, bool cudnn_enabled)>
       batch_norm{"batch_norm"};
-  static inline const Fn<T, T(T x, double p, bool training)> dropout{"dropout"};
+  static inline const Fn<T, T(T x, Real p, bool training)> dropout{"dropout"};
   static inline const Fn<T, T(T x, T target, Text reduction, Any weight)> mse_loss{"mse_loss"};
   static inline const Fn<T, T(T x, T target, Text reduction, Any weight)> l1_loss{"l1_loss"};
   static inline const Fn<T,
-                         T(T x, T target, Any weight, Int ignore, Text reduction, double smoothing)>
+                         T(T x, T target, Any weight, Int ignore, Text reduction, Real smoothing)>
       cross_entropy{"cross_entropy"};
   static inline const Fn<T, T(T x, T target, Any weight, Int ignore, Text reduction)> nll_loss{
       "nll_loss"};

@@ -365,6 +365,39 @@ TEST_F(Differentiate, ASizeThatTheBackwardPassDoesNotHave) {
       {{wave({3, 8}), wave({2, 3}), wave({3, 12})}, {wave({2, 4}), wave({2, 0}), wave({2, 5})}});
 }
 
+// Floats are inputs of both graphs, and what is computed of them is computed in the one that reads
+// it.
+TEST_F(Differentiate, FloatInputs) {
+  auto body = [](const Tensor& x, double r) {
+    return M::mul(M::div(x, r), M::sub(M::mul(x, 1.0 - r), r * r));
+  };
+  Graph g = parse(R"(graph f(%x: f32[s0], %r: float) -> (f32[s0]) {
+    %0: float = sub(1.0, %r)
+    %1: float = mul(%r, %r)
+    %2: f32[s0] = div(%x, %r)
+    %3: f32[s0] = mul(%x, %0)
+    %4: f32[s0] = sub(%3, %1)
+    %5: f32[s0] = mul(%2, %4)
+    return %5
+  })");
+  int first[] = {0};
+  Vjp vjp = differentiate(g, first);
+  verify(vjp.forward);
+  verify(vjp.backward);
+  for (double r : {0.5, 0.3, -2.0}) {
+    Tensor x = wave({7}), dy = wave({7}, 0.7F), leaf = M::clone(x);
+    set_requires_grad(leaf, true);
+    Tensor y = body(leaf, r);
+    Tensor dx = grad({y}, {dy}, {leaf})[0];
+    GradMode off(false);
+    Data forward = interpret(vjp.forward, {Datum(x), Datum(Arg(r))});
+    expect_same(forward[0].tensor(), y, "result");
+    Data in(forward.end() - vjp.residuals, forward.end());
+    in.emplace_back(dy);
+    expect_same(interpret(vjp.backward, in)[0].tensor(), dx, "gradient");
+  }
+}
+
 TEST_F(Differentiate, Refusals) {
   auto random = [](const Data& in) {
     return for_(0, in[0].tensor().size(0), 1,

@@ -452,7 +452,7 @@ TEST_F(Interpret, NumbersAreOrdinaryOps) {
   EXPECT_TRUE(identical(out[1].integer(), Int(-4)));
   EXPECT_EQ(out[2].arg().tag, Tag::flag);
   EXPECT_FALSE(out[2].arg().flag_);
-  EXPECT_EQ(out[3].arg().real_, 0.25);
+  EXPECT_EQ(out[3].arg().real().value(), 0.25);
 }
 
 TEST_F(Interpret, RecursionThroughCalls) {
