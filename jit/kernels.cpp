@@ -16,7 +16,7 @@
 namespace lathe::jit {
 namespace {
 
-constexpr size_t kMostKernels = 2048;
+constexpr size_t kMostHeld = 256;
 
 std::string_view name(Stride stride) {
   switch (stride) {
@@ -29,45 +29,62 @@ std::string_view name(Stride stride) {
   }
 }
 
-/// Kernels of this process. One that is dropped here lives on with those who run it.
+/// Kernels of this process: those that a program has, and the last that were asked for.
 class Loaded {
  public:
   std::optional<LoadedKernel> find(const std::string& key) {
     const std::lock_guard<ForkSafeMutex> lock(mutex_);
     const auto found = kernels_.find(key);
     if (found == kernels_.end()) return std::nullopt;
-    found->second.used = ++clock_;
-    return found->second.kernel;
+    LoadedCodeRef code = found->second.code.lock();
+    if (code == nullptr) return std::nullopt;
+    keep(found->second, code);
+    return LoadedKernel{std::move(code), found->second.fn, KernelFrom::memory};
   }
   void add(const std::string& key, const LoadedKernel& kernel) {
-    std::vector<Entry> dropped;  // unloaded after the lock is gone
+    std::vector<LoadedCodeRef> dropped;  // unloaded after the lock is gone
     const std::lock_guard<ForkSafeMutex> lock(mutex_);
-    kernels_[key] = {kernel, ++clock_};
-    if (kernels_.size() > kMostKernels) drop_oldest(dropped);
+    Entry& entry = kernels_[key];
+    entry.code = kernel.code;
+    entry.fn = kernel.fn;
+    keep(entry, kernel.code);
+    if (held_ > kMostHeld) drop_oldest(dropped);
   }
 
  private:
   struct Entry {
-    LoadedKernel kernel;
+    std::weak_ptr<LoadedCodeRef::element_type> code;
+    KernelFn fn = nullptr;
+    LoadedCodeRef held = nullptr;  // so that it lives without a program
     uint64_t used = 0;
   };
-  void drop_oldest(std::vector<Entry>& dropped) {
+  void keep(Entry& entry, const LoadedCodeRef& code) {
+    held_ += entry.held == nullptr;
+    entry.held = code;
+    entry.used = ++clock_;
+  }
+  void drop_oldest(std::vector<LoadedCodeRef>& dropped) {
     std::vector<uint64_t> times;
-    for (const auto& [key, entry] : kernels_) times.push_back(entry.used);
+    for (const auto& [key, entry] : kernels_)
+      if (entry.held != nullptr) times.push_back(entry.used);
     const auto quarter = times.begin() + static_cast<ptrdiff_t>(times.size() / 4);
     std::nth_element(times.begin(), quarter, times.end());
     for (auto it = kernels_.begin(); it != kernels_.end();) {
       auto next = std::next(it);
-      if (it->second.used <= *quarter) {
-        dropped.push_back(std::move(it->second));
-        kernels_.erase(it);
+      Entry& entry = it->second;
+      if (entry.held != nullptr && entry.used <= *quarter) {
+        dropped.push_back(std::move(entry.held));
+        entry.held = nullptr;
+        --held_;
       }
+      if (entry.code.expired()) kernels_.erase(it);  // dropped by an earlier call
       it = next;
     }
   }
 
   ForkSafeMutex mutex_;
   absl::flat_hash_map<std::string, Entry> kernels_;
+  size_t held_ = 0;
   uint64_t clock_ = 0;
 };
 
