@@ -7,6 +7,7 @@
 #include "core/dispatch.h"
 #include "core/error.h"
 #include "python/bindings/build.h"
+#include "python/bindings/real.h"
 #include "python/bindings/values.h"
 
 namespace lathe::py {
@@ -73,6 +74,10 @@ int spelled(const Schema& schema, std::string_view name) {
 
 bool operand(PyObject* o, Arg& out, Tensor& kept) {
   if (simple(o, out)) return true;
+  if (Real r; read_real(o, r)) {
+    out = Arg(r);
+    return true;
+  }
   if (is_complex_number(o)) {
     kept = complex_tensor(o);
     out = Arg(kept);

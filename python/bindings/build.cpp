@@ -14,6 +14,7 @@
 #include "include/lathe/ops/shape.h"
 #include "kernels/pool.h"
 #include "python/bindings/jit.h"
+#include "python/bindings/real.h"
 #include "python/bindings/values.h"
 
 namespace lathe::py {
@@ -239,6 +240,9 @@ Tensor build(PyObject* data, const BuildOptions& options) {
     Tensor t = converted(tensor_of(data), options);
     return t.impl() == impl_of(data) ? math_ops<Tensor>::clone(t) : t;
   }
+  if (Real r; read_real(data, r) && !r.known())
+    return number_tensor(Arg(r), options.dtype.value_or(default_dtype()),
+                         options.device.value_or(Device{}));
   // NumPy's numbers are arrays too; for an integer dtype they are looked at as numbers are.
   bool number = options.dtype && is_integer(*options.dtype) && !PySequence_Check(data) &&
                 PyNumber_Check(data);

@@ -16,6 +16,7 @@
 #include "jit/function.h"
 #include "kernels/table.h"
 #include "python/bindings/call.h"
+#include "python/bindings/real.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
 #include "python/bindings/witness.h"
@@ -69,12 +70,14 @@ class State final : public jit::FrontEnd {
   absl::flat_hash_map<const TensorImpl*, size_t> places_;
 };
 
-/// What a traced function gives: tensors, and sizes of the trace.
+/// What a traced function gives: tensors, and sizes and floats of the trace.
 ir::Data results_of(nb::handle list) {
   ir::Data out;
   for (nb::handle h : list) {
-    if (is_tensor(h.ptr()))
+    if (Real r; is_tensor(h.ptr()))
       out.emplace_back(tensor_of(h.ptr()));
+    else if (read_real(h.ptr(), r))
+      out.emplace_back(Arg(r));
     else
       out.emplace_back(Arg(to_int(h.ptr())));
   }
@@ -92,7 +95,7 @@ nb::list objects_of(const ir::Data& results, KnownObjects& known) {
   }
   for (const ir::Datum& d : results) {
     if (!d.is_tensor()) {
-      out.append(owned(from_int(d.integer())));
+      out.append(owned(d.is_integer() ? from_int(d.integer()) : from_real(d.arg().real())));
       continue;
     }
     auto [it, fresh] = known.try_emplace(d.tensor().impl(), nb::handle());
@@ -119,14 +122,16 @@ class Function {
   explicit Function(std::string name) : engine_(std::move(name)) {}
   Function(const Function&) = delete;
 
-  /// `tensors`: arguments, then state; `arguments` of them are handed to `body`, which gives a
-  /// list, and a number for the trace. Results, and the number of the trace that they are of.
-  nb::tuple call(nb::list tensors, size_t arguments, nb::callable body) {
+  /// `tensors`: arguments, then state; `arguments` of them, and then `reals`, are handed to `body`,
+  /// which gives a list, and a number for the trace. Results, and the number of the trace that they
+  /// are of.
+  nb::tuple call(nb::list tensors, size_t arguments, const std::vector<double>& reals,
+                 nb::callable body) {
     Tensors all = tensor_list(tensors);
     KnownObjects known;
     for (size_t i = 0; i < all.size(); ++i) known.try_emplace(all[i].impl(), tensors[i]);
     int64_t label = 0;
-    ir::Data results = run(all, arguments, body, label);
+    ir::Data results = run(all, arguments, reals, body, label);
     put_grads(results, all, label);
     return nb::make_tuple(objects_of(results, known), label);
   }
@@ -144,10 +149,11 @@ class Function {
   /// given as it is.
   nb::object call_if(const Witness& witness, nb::tuple args, nb::dict kwargs, nb::callable body) {
     Tensors all;
-    if (!witness.holds(args.ptr(), kwargs.ptr(), all)) return nb::none();
+    Reals reals;
+    if (!witness.holds(args.ptr(), kwargs.ptr(), all, reals)) return nb::none();
     auto traced = [&](const nb::list& xs) { return body(args, kwargs, xs); };
     int64_t label = 0;
-    ir::Data results = run(all, witness.arguments(), traced, label);
+    ir::Data results = run(all, witness.arguments(), reals, traced, label);
     put_grads(results, all, label);
     if (kept_[static_cast<size_t>(label)].single) return owned(wrap(results[0].tensor()));
     KnownObjects known;
@@ -197,40 +203,43 @@ class Function {
     results.resize(count);
   }
 
-  /// `body` takes a list of symbolic tensors and gives a list of results and the trace's number;
-  /// label: that of the trace whose program ran.
+  /// `body` takes a list of symbolic tensors and floats and gives a list of results and the trace's
+  /// number; label: that of the trace whose program ran.
   template <class F>
-  ir::Data run(const Tensors& all, size_t arguments, F body, int64_t& label) {
+  ir::Data run(const Tensors& all, size_t arguments, absl::Span<const double> reals, F body,
+               int64_t& label) {
     State state(all);
     ir::Data inputs;
-    inputs.reserve(arguments);
+    inputs.reserve(arguments + reals.size());
     for (size_t i = 0; i < arguments; ++i) {
       if (all[i].impl()->view) refresh(all[i]);
       inputs.emplace_back(all[i]);
     }
+    for (double r : reals) inputs.emplace_back(Arg(r));
     auto traced = [&](const ir::Data& in) {
       nb::list xs;
-      for (const ir::Datum& d : in) xs.append(owned(wrap(d.tensor())));
+      for (const ir::Datum& d : in)
+        xs.append(owned(d.is_tensor() ? wrap(d.tensor()) : from_real(d.arg().real())));
       nb::object made = body(xs);
       state.runs(nb::cast<int64_t>(made[1]));
       return results_of(made[0]);
     };
-    const auto names = names_of(arguments);
-    ir::Data results =
-        engine_(inputs, absl::MakeConstSpan(*names).subspan(0, arguments), traced, state);
+    const Names names = names_of(arguments, reals.size());
+    ir::Data results = engine_(inputs, *names, traced, state);
     label = state.label();
     return results;
   }
 
-  /// t0, t1, ..., as many or more. A call holds the list it began with: while it traces, another
-  /// thread may ask for a longer one.
+  /// t0, t1, ..., r0, r1, ... A call holds the list it began with: while it traces, another thread
+  /// may ask for another one.
   using Names = std::shared_ptr<const std::vector<std::string>>;
-  Names names_of(size_t arguments) {
-    if (names_->size() < arguments) {
-      auto longer = std::make_shared<std::vector<std::string>>();
-      for (size_t i = 0; i < 2 * arguments; ++i)
-        longer->push_back(absl::StrCat("t", i));  // not an op: a name of a value
-      names_ = std::move(longer);
+  Names names_of(size_t arguments, size_t reals) {
+    if (names_->size() != arguments + reals) {
+      auto made = std::make_shared<std::vector<std::string>>();
+      for (size_t i = 0; i < arguments; ++i)
+        made->push_back(absl::StrCat("t", i));  // not an op: a name of a value
+      for (size_t i = 0; i < reals; ++i) made->push_back(absl::StrCat("r", i));
+      names_ = std::move(made);
     }
     return names_;
   }

@@ -18,6 +18,7 @@
 #include "include/lathe/ops/math.h"
 #include "kernels/custom.h"
 #include "python/bindings/ops.h"
+#include "python/bindings/real.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
 
@@ -38,7 +39,7 @@ nb::object plain(const Arg& a) {
     case Tag::integer:
       return owned(from_int(a.integer()));
     case Tag::real:
-      return nb::float_(a.real_);
+      return owned(from_real(a.real()));
     case Tag::flag:
       return nb::bool_(a.flag_);
     case Tag::dtype:

@@ -96,7 +96,7 @@ nb::list run_program(const ProgramRef& p, nb::handle tensors) {
     else if (d.is_integer())
       out.append(nb::borrow(owned(from_int(d.integer()))));
     else
-      out.append(nb::float_(d.arg().real_));
+      out.append(nb::float_(d.arg().real().value()));
   }
   return out;
 }

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/symexpr.h"
+#include "python/bindings/real.h"
 #include "python/bindings/tensor.h"
 
 namespace lathe::py {
@@ -315,6 +316,7 @@ bool has_items(PyObject* o) {
 void add_values(nb::module_& m) {
   add_dtypes(m);
   add_symint(m);
+  add_real(m);
   add_device(m);
 }
 

@@ -2,6 +2,8 @@
 
 #include <absl/container/flat_hash_set.h>
 
+#include <nanobind/stl/vector.h>
+
 #include <algorithm>
 #include <bit>
 #include <string_view>
@@ -17,7 +19,7 @@ namespace {
 bool same_number(PyObject* a, PyObject* b) {
   if (a == b) return true;
   if (Py_TYPE(a) != Py_TYPE(b)) return false;
-  if (PyFloat_CheckExact(a))
+  if (PyFloat_Check(a))
     return std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(a)) ==
            std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(b));
   if (!PyLong_CheckExact(a) && !PyUnicode_CheckExact(a) && !PyBytes_CheckExact(a)) return false;
@@ -44,9 +46,9 @@ nb::object at(nb::handle tuple, Py_ssize_t i) {
 // ── reading what state.py recorded ──────────────────────────────────────────────────────────────
 
 Witness::Node Witness::read(nb::handle tuple) {
-  constexpr std::string_view kNames[] = {"is",    "equal", "tensor",   "again",  "items",
-                                         "dict",  "set",   "function", "method", "object",
-                                         "space", "named", "absent",   "cell"};
+  constexpr std::string_view kNames[] = {"is",     "equal", "float", "tensor",   "again",
+                                         "items",  "dict",  "set",   "function", "method",
+                                         "object", "space", "named", "absent",   "cell"};
   if (!PyTuple_CheckExact(tuple.ptr()) || PyTuple_GET_SIZE(tuple.ptr()) != 7)
     throw TypeError({.op = "trace", .problem = "not a witness", .got = "another tuple"});
   std::string_view name = text_of(at(tuple, 0).ptr());
@@ -64,11 +66,16 @@ Witness::Node Witness::read(nb::handle tuple) {
   return n;
 }
 
-Witness::Witness(nb::handle arguments, nb::handle function)
+Witness::Witness(nb::handle arguments, nb::handle function, const std::vector<size_t>& varying)
     : arguments_(read(arguments)),
       function_(read(function)),
       grad_mode_(thread_state().grad_enabled),
       default_dtype_(default_dtype()) {
+  varying_ = varying.size();
+  for (size_t i = 0; i < varying.size(); ++i) {
+    if (slots_.size() <= varying[i]) slots_.resize(varying[i] + 1, -1);
+    slots_[varying[i]] = static_cast<int>(i);
+  }
   auto count = [](const auto& self, const Node& n) -> size_t {
     size_t sum = n.kind == Kind::tensor;
     for (const Node& k : n.kids) sum += self(self, k);
@@ -82,7 +89,8 @@ Witness::Witness(nb::handle arguments, nb::handle function)
 
 class Witness::Walk {
  public:
-  explicit Walk(Tensors& tensors) : tensors_(tensors) {}
+  Walk(const std::vector<int>& slots, Tensors& tensors, Reals& reals)
+      : slots_(slots), tensors_(tensors), reals_(reals) {}
 
   bool value(const Node& n, PyObject* v) {
     switch (n.kind) {
@@ -90,6 +98,8 @@ class Witness::Walk {
         return v == n.a.ptr();
       case Kind::equal:
         return same_number(v, n.a.ptr());
+      case Kind::real:
+        return real(n, v);
       case Kind::tensor:
         return is_tensor(v) && Py_TYPE(v) == type_of_object(n.a) && tensor(n, v);
       case Kind::again:
@@ -130,6 +140,15 @@ class Witness::Walk {
  private:
   static PyTypeObject* type_of_object(const nb::object& o) {
     return reinterpret_cast<PyTypeObject*>(o.ptr());
+  }
+
+  /// number: of the float, in the order of the walk; a: what it was.
+  bool real(const Node& n, PyObject* v) {
+    const auto k = static_cast<size_t>(n.number);
+    if (k >= slots_.size() || slots_[k] < 0) return same_number(v, n.a.ptr());
+    if (Py_TYPE(v) != Py_TYPE(n.a.ptr())) return false;
+    reals_[static_cast<size_t>(slots_[k])] = PyFloat_AS_DOUBLE(v);
+    return true;
   }
 
   /// flag: it asks for a gradient. kids: what its gradient is, where that counts.
@@ -241,18 +260,21 @@ class Witness::Walk {
     return now;
   }
 
+  const std::vector<int>& slots_;
   Tensors& tensors_;
+  Reals& reals_;
   absl::InlinedVector<PyObject*, 16> objects_;  // at each place
 };
 
-bool Witness::holds(PyObject* args, PyObject* kwargs, Tensors& tensors) const {
+bool Witness::holds(PyObject* args, PyObject* kwargs, Tensors& tensors, Reals& reals) const {
   const ThreadState& state = thread_state();
   if (state.trace_epoch != 0 || state.grad_enabled != grad_mode_ ||
       default_dtype() != default_dtype_)
     return false;
   if (arguments_.kids.size() != 2) return false;  // cleared by the collector
   tensors.reserve(places_);
-  Walk walk(tensors);
+  reals.resize(varying_);
+  Walk walk(slots_, tensors, reals);
   return walk.value(arguments_.kids[0], args) && walk.value(arguments_.kids[1], kwargs) &&
          walk.value(function_, function_.a.ptr()) && walk.distinct();
 }
@@ -301,7 +323,7 @@ PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_witness
 void add_witness(nb::module_& m) {
   nb::class_<Witness>(m, "Witness", nb::type_slots(slots),
                       "What a traced call found in Python, to be asked whether it still holds.")
-      .def(nb::init<nb::handle, nb::handle>());
+      .def(nb::init<nb::handle, nb::handle, const std::vector<size_t>&>());
 }
 
 }  // namespace lathe::py

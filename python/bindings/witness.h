@@ -14,14 +14,18 @@
 
 namespace lathe::py {
 
+using Reals = absl::InlinedVector<double, 8>;
+
 class Witness {
  public:
-  /// From the nodes of the arguments (a tuple and a dict) and of the function. TypeError, if they
-  /// are not what state.py makes.
-  Witness(nb::handle arguments, nb::handle function);
+  /// From the nodes of the arguments (a tuple and a dict) and of the function. `varying`: which of
+  /// the floats, by the numbers of their nodes, may be any. TypeError, if they are not what
+  /// state.py makes.
+  Witness(nb::handle arguments, nb::handle function, const std::vector<size_t>& varying);
 
-  /// True if all is as it was; then `tensors` are those of the walk, in its order, arguments first.
-  bool holds(PyObject* args, PyObject* kwargs, Tensors& tensors) const;
+  /// True if all is as it was; then `tensors` are those of the walk, in its order, arguments first,
+  /// and `reals` the varying floats, in the order of their numbers.
+  bool holds(PyObject* args, PyObject* kwargs, Tensors& tensors, Reals& reals) const;
   size_t arguments() const { return counted_; }
 
   int traverse(visitproc visit, void* arg) const;
@@ -31,6 +35,7 @@ class Witness {
   enum class Kind : uint8_t {
     is,        // this object
     equal,     // the same type and value: numbers, texts
+    real,      // a float: a varying one, or the same
     tensor,    // a tensor at a new place; its gradient, if that counts
     again,     // the tensor at this place
     items,     // a tuple or list: type, items; flag: the last is its class
@@ -59,6 +64,8 @@ class Witness {
 
   Node arguments_, function_;
   size_t counted_ = 0, places_ = 0;
+  std::vector<int> slots_;  // by the number of a float: which of the varying ones it is, or -1
+  size_t varying_ = 0;
   bool grad_mode_;
   DType default_dtype_;
 };

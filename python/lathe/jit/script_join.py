@@ -2,11 +2,12 @@
 
 import ast
 
-from .._lathe import Tensor
+from .._lathe import SymFloat, Tensor
 from .script_values import Number
 from .trace import sequence_maker
 
 _MOST_LEVELS = 128  # of a value in lists, tuples and dicts
+_NUMBERS = (bool, int, float, SymFloat)
 _PLAIN = (str, bytes, type(None), type(Ellipsis), complex)
 
 
@@ -60,7 +61,7 @@ class Joiner:
         if isinstance(value, Tensor):
             tensors.append(value)
             return _Leaf(value, len(tensors) - 1, Tensor)
-        if isinstance(value, Number) or type(value) in (bool, int, float):
+        if isinstance(value, Number) or type(value) in _NUMBERS:
             n = Number.of(value)
             tensors.append(n.tensor)
             return _Leaf(value, len(tensors) - 1, n.kind)

@@ -10,6 +10,10 @@ differ.
 What cannot be compared is compared by identity and kept alive. What a trace would silently get
 wrong (clocks, random modules, printing, files) is refused by name.
 
+Floats are left out of the key where a capture can put others in their place: they are listed in
+`floats`, and who compares snapshots says which of them are the same at every call and which are
+inputs of the program (inputs.py).
+
 While it walks, a snapshot also notes where each thing was found. From these notes a `Witness`
 (python/bindings/witness.h) can be made, which tells the next call, without a walk in Python, that
 all is as it was. The notes are stricter than the key: objects are to be the very same ones. What
@@ -28,6 +32,7 @@ import weakref
 
 from .. import _lathe
 from .._lathe import Tensor
+from .inputs import Float, Made, is_float, original
 
 _MOST_LEVELS = 1000  # of objects in objects: a witness is read and asked by recursion in C++
 _PLAIN = (int, str, bytes, type(None), type(Ellipsis), complex)
@@ -52,6 +57,7 @@ _HOLDERS = frozenset({
 })  # fmt: skip
 _DICT_VIEWS = tuple(type(view) for view in ({}.keys(), {}.values(), {}.items()))
 _CONTAINERS = (tuple, list, set, frozenset, dict, collections.deque, functools.partial)
+_MOST_PLACES = 64  # floats in a longer list are data, and part of the key
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that a class statement may have made
 _STANDARD = os.path.dirname(os.__file__)
 
@@ -252,17 +258,20 @@ class Snapshot:
         self._made = []  # while it walks, objects of its own, so that none has another's address
         self._passing = False  # now come the arguments, whose containers are new at each call
         self._level = 0
+        # Those with a place; None: they are part of the key. `_rebuilt`: places in containers that
+        # a capture makes anew. `_settings`: inside what changes by its nature.
+        self.floats, self._rebuilt, self._settings = None, frozenset(), False
 
     # ── values: each gives its note ─────────────────────────────────────────────────────────────
 
-    def add(self, value, names=None):
+    def add(self, value, names=None, how=None, container=None, at=None):
+        """how, container, at: where the value can be replaced (inputs.Float), if it can."""
         kind = type(value)
         if kind in _PLAIN or kind is bool:
             self.key.append((kind, value))
             return _note("equal", value)
-        if kind is float:
-            self.key.append((float, value.hex()))
-            return _note("equal", value)
+        if is_float(kind):
+            return self._float(value, how, container, at)
         if isinstance(value, Tensor):
             return self._tensor(value)
         if self._level >= _MOST_LEVELS:
@@ -278,6 +287,16 @@ class Snapshot:
             return self.add(value)
         except RecursionError:  # Python's own limit leaves less where much is under way already
             raise nested_too_deep(self._level) from None
+
+    def _float(self, value, how, container, at):
+        value = original(value)
+        rebuilt = (id(container), at) in self._rebuilt
+        if self.floats is None or not (how or rebuilt) or isinstance(value, Made):
+            self.key.append((type(value), value.hex()))
+            return _note("equal", value)
+        self.key.append((type(value), "at a place"))
+        self.floats.append(Float(value, how, container, at, self._settings))
+        return _note("float", value, number=len(self.floats) - 1)
 
     def _tensor(self, t):
         place = self._places.get(id(t))
@@ -318,7 +337,8 @@ class Snapshot:
         if isinstance(value, (tuple, list)):
             self.whole &= kind is list or issubclass(kind, tuple)
             self.key.append((kind, len(value)))
-            kids = [self.add(item, names) for item in value]
+            how = "item" if isinstance(value, list) and len(value) <= _MOST_PLACES else None
+            kids = [self.add(item, names, how, value, i) for i, item in enumerate(value)]
             return _note("items", same, kind, flag=bool(own), kids=[*kids, *own])
         if isinstance(value, (set, frozenset)):
             self.key.append((kind, tuple(map(_exact, value))))
@@ -372,7 +392,7 @@ class Snapshot:
             self.whole = False
             self.key.append(name)
             if hasattr(value, name):
-                self.add(getattr(value, name))
+                self.add(getattr(value, name), None, "attribute", value, name)
 
     def _unnoted(self, value, kind, parts):
         """What has parts that no witness can look at: only the walk compares them. The parts live
@@ -388,9 +408,10 @@ class Snapshot:
         if isinstance(value, collections.defaultdict):
             self.add(value.default_factory)
         kids = []
+        how = "item" if isinstance(value, dict) and len(value) <= _MOST_PLACES else None
         for k, v in value.items():
             self.whole &= self.add(k)[0] in ("equal", "again")  # then it is to be the same object
-            kids.append(self.add(v, names))
+            kids.append(self.add(v, names, how, value, k))
         self.whole &= kind is dict
         same = None if self._passing else value
         return _note("dict", same, kind, more=value, kids=kids)
@@ -436,7 +457,7 @@ class Snapshot:
                 note = _note("is", value)
             else:
                 self.key.append(name)
-                note = self.add(value)
+                note = self.add(value, None, "item", space, name)
             kids.append(_note("named", space, name, kids=[note]))
         return _note("space", module, number=-1, kids=kids)
 
@@ -455,7 +476,8 @@ class Snapshot:
                 else:
                     self.key.append(name)
                     leaf = not isinstance(value, _CLASS_PARTS) and _is_leaf(name, value)
-                    note = self._same(value) if leaf else self.add(value)
+                    how = "attribute"
+                    note = self._same(value) if leaf else self.add(value, None, how, base, name)
                 kids.append(_note("named", base, name, kids=[note]))
         self._in_class -= 1
         if _home(type(cls)) not in _LIBRARIES:
@@ -488,10 +510,12 @@ class Snapshot:
         if attributes is None:
             self.whole &= not kids
             return self._same(value)
-        inner = []
+        inner, settings = [], getattr(kind, "_settings", None)
         for name, item in attributes.items():
             self.key.append(name)
-            inner.append(self.add(item))
+            self._settings = name == settings
+            inner.append(self.add(item, None, "item", attributes, name))
+            self._settings = False
         kids.append(_note("dict", None, type(attributes), more=attributes, kids=inner))
         return _note("object", value, kind, kids=kids)
 
@@ -524,14 +548,15 @@ class Snapshot:
             if self.saved is not None:
                 self.saved.append((_put_cell, cell, value))
             self._refuse_fickle(code, code.co_firstlineno, name, value, reads)
-            kids.append(_note("cell", cell, kids=[self.add(value, reads.attributes)]))
+            content = self.add(value, reads.attributes, "cell", cell)
+            kids.append(_note("cell", cell, kids=[content]))
         space = f.__globals__
         for name in reads.globals:
             if name in space:
                 if self.saved is not None:
                     self.saved.append((_put_global, space, (name, space[name])))
                 self.key.append(name)
-                value = self.add(space[name], reads.attributes)
+                value = self.add(space[name], reads.attributes, "item", space, name)
                 kids.append(_note("named", space, name, kids=[value]))
                 continue
             if self.saved is not None:
@@ -557,7 +582,10 @@ class Snapshot:
         attributes, kids = f.__dict__, []
         for name, value in attributes.items():
             self.key.append(name)
-            kids.append(_note("is", value) if name == "__wrapped__" else self.add(value))
+            leaf = name == "__wrapped__"
+            kids.append(
+                _note("is", value) if leaf else self.add(value, None, "item", attributes, name)
+            )
         return _note("dict", attributes, dict, more=attributes, kids=kids)
 
     def _refusals(self, f, reads):
@@ -603,9 +631,11 @@ class Snapshot:
         return self
 
 
-def snapshot(arguments, function):
-    """Of the arguments and of what the function reads; `arguments` come first."""
+def snapshot(arguments, function, rebuilt=frozenset()):
+    """Of the arguments and of what the function reads; `arguments` come first. rebuilt: places in
+    containers that a capture makes anew, (id, key)."""
     s = Snapshot()
+    s.floats, s._rebuilt = [], rebuilt
     s._passing = True
     given = s.reach(arguments)
     s._passing = False

@@ -7,6 +7,7 @@ from collections.abc import Coroutine, Iterator
 from .. import _lathe
 from .._lathe import Tensor
 from .changes import changed_line, refuse_changes
+from .inputs import StandIns, Varying, is_float
 from .state import Snapshot, nested_too_deep, snapshot
 
 
@@ -34,12 +35,12 @@ class _Shape:
     """
 
     def __init__(self, value, number=lambda value: None):
-        self.tensors, self.plain = [], []
+        self.tensors, self.plain, self.floats = [], [], set()  # floats: (id of a container, key)
         self.number = number  # (tensor, type) of a number that the program computes, or None
         self.containers = 0
         self.plan = self._plan(value, 0)
 
-    def _plan(self, value, level):
+    def _plan(self, value, level, container=None, at=None):
         if isinstance(value, Tensor):
             self.tensors.append(value)
             return (Tensor, len(self.tensors) - 1)
@@ -51,13 +52,14 @@ class _Shape:
             if level > _MOST_LEVELS or self.containers > _MOST_CONTAINERS:
                 raise nested_too_deep(_MOST_LEVELS)
         if make:
-            return ("items", make, [self._plan(v, inner) for v in value])
+            return ("items", make, [self._plan(v, inner, value, i) for i, v in enumerate(value)])
         if type(value) is dict:
-            return (dict, [(k, self._plan(v, inner)) for k, v in value.items()])
+            return (dict, [(k, self._plan(v, inner, value, k)) for k, v in value.items()])
         if record:
-            plans = [(k, self._plan(v, inner)) for k, v in vars(value).items()]
+            fields = vars(value)
+            plans = [(k, self._plan(v, inner, fields, k)) for k, v in fields.items()]
             return ("record", type(value), plans)
-        if isinstance(value, _lathe.SymInt):
+        if type(value) in (_lathe.SymInt, _lathe.SymFloat):
             self.tensors.append(value)
             return ("size", len(self.tensors) - 1)
         number = self.number(value)
@@ -65,21 +67,27 @@ class _Shape:
             self.tensors.append(number[0])
             return ("number", len(self.tensors) - 1, number[1])
         self.plain.append(value)
+        if is_float(type(value)):
+            self.floats.add((id(container), at))
+            return ("float", value, (id(container), at))
         return ("plain", value)
 
-    def rebuild(self, tensors, plan=None):
+    def rebuild(self, tensors, plan=None, floats=()):
+        """floats: what is to be at such places."""
         plan = self.plan if plan is None else plan
         kind = plan[0]
         if kind is Tensor:
             return tensors[plan[1]]
         if kind == "items":
-            return plan[1](self.rebuild(tensors, p) for p in plan[2])
+            return plan[1](self.rebuild(tensors, p, floats) for p in plan[2])
         if kind is dict:
-            return {k: self.rebuild(tensors, p) for k, p in plan[1]}
+            return {k: self.rebuild(tensors, p, floats) for k, p in plan[1]}
         if kind == "record":
             made = object.__new__(plan[1])
-            made.__dict__.update({k: self.rebuild(tensors, p) for k, p in plan[2]})
+            made.__dict__.update({k: self.rebuild(tensors, p, floats) for k, p in plan[2]})
             return made
+        if kind == "float":
+            return floats[plan[2]] if plan[2] in floats else plan[1]
         if kind == "size":
             return tensors[plan[1]]
         if kind == "number":
@@ -90,14 +98,16 @@ class _Shape:
 class _Program:
     """All programs for one state of Python: sizes and layouts are told apart by the engine."""
 
-    def __init__(self, name, keep):
+    def __init__(self, name, keep, varying):
         self.engine = _lathe.Function(name)
         self.keep = keep
+        self.varying = varying  # inputs.Varying
         # By trace: they differ where the traced code asked for sizes, dtypes or layouts.
         self.traces = itertools.count()
         self.results = {}  # how a result is put together
 
 
+_MOST_STATES = 128  # of Python that a function keeps programs for
 _MOST_KNOWN = 4
 _MOST_UNUSED = 16
 
@@ -106,7 +116,7 @@ class _Known:
     """What a call found, to serve the next one without a walk over Python's state."""
 
     def __init__(self, traced, program, notes):
-        self.witness = _lathe.Witness(*notes)
+        self.witness = _lathe.Witness(*notes, program.varying.inputs)
         self.call = program.engine.call_if
         self.program = program
         self.trace_anew = functools.partial(traced._trace_anew, program)
@@ -145,6 +155,7 @@ class Traced:
         self._programs = {}
         self._known = []  # of the last calls, newest first
         self._unused = 0  # witnesses made since one served: some state is new at every call
+        self._dropped = []  # counts of programs that others have replaced
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)
@@ -158,30 +169,46 @@ class Traced:
         if _lathe._tracing():  # part of an outer trace
             return self._function(*args, **kwargs)
         taken = _Shape((args, kwargs))  # first: it knows how deep a walk may have to go
-        state, counted = snapshot((args, kwargs), self._function)
-        program = self._programs.get(state.key)
-        fresh = program is None
-        if fresh:
-            program = _Program(getattr(self._function, "__name__", "function"), state.keep)
+        state, counted = snapshot((args, kwargs), self._function, taken.floats)
+        before = self._programs.get(state.key)
+        program = self._program_for(state, before)
         given = {id(t): i for i, t in enumerate(state.tensors[:counted])}
 
         def body(symbolic):
             return self._guarded(program, state, taken, given, symbolic, (args, kwargs))
 
-        outputs, trace = program.engine.call(state.tensors, counted, body)
-        if fresh:
-            self._programs[state.key] = program
+        floats = [float(f.value) for f in program.varying.of(state.floats)]
+        outputs, trace = program.engine.call(state.tensors, counted, floats, body)
+        if program is not before:
+            self._replace(state.key, before, program)
             # What the capture made (a gradient, an optimizer's state) is part of the next walk.
         elif state.whole and self._unused < _MOST_UNUSED and not gives_back(outputs, state):
             self._unused += 1
             self._known = [_Known(self, program, state.notes), *self._known[: _MOST_KNOWN - 1]]
         return program.results[trace].rebuild(outputs)
 
+    def _program_for(self, state, before):
+        """The one that is there, or a new one: of a new state, or with more floats as inputs."""
+        if before is not None and not before.varying.changed(state.floats):
+            return before
+        varying = Varying(state.floats, before and before.varying)
+        return _Program(getattr(self._function, "__name__", "function"), state.keep, varying)
+
+    def _replace(self, key, before, program):
+        self._programs.pop(key, None)
+        self._programs[key] = program
+        if before is None and len(self._programs) > _MOST_STATES:
+            before = self._programs.pop(next(iter(self._programs)))
+        if before is not None:
+            self._known = [k for k in self._known if k.program is not before]
+            self._dropped.append(before.engine.counts())
+            self._dropped = [_totals(self._dropped)]
+
     def _trace_anew(self, program, args, kwargs, symbolic):
         """A call that a witness let through, of other sizes than those traced so far."""
-        state, counted = snapshot((args, kwargs), self._function)
-        given = {id(t): i for i, t in enumerate(state.tensors[:counted])}
         taken = _Shape((args, kwargs))
+        state, counted = snapshot((args, kwargs), self._function, taken.floats)
+        given = {id(t): i for i, t in enumerate(state.tensors[:counted])}
         return self._guarded(program, state, taken, given, symbolic, (args, kwargs))
 
     def _guarded(self, program, state, taken, given, symbolic, arguments):
@@ -220,8 +247,10 @@ class Traced:
         return refuse_changes(line or _where(self._function))
 
     def _capture(self, program, state, taken, given, symbolic, handed):
+        varying = program.varying.of(state.floats)
+        floats = StandIns(varying, symbolic[len(symbolic) - len(varying) :])
         stand_ins = [symbolic[given[id(t)]] for t in taken.tensors]
-        args, kwargs = taken.rebuild(stand_ins)
+        args, kwargs = taken.rebuild(stand_ins, floats=floats.by_place)
         handed[:] = (args, kwargs), _frozen((args, kwargs))
         leaves = [
             (i, t, t.grad) for i, t in enumerate(state.tensors) if t.is_leaf and t.requires_grad
@@ -233,7 +262,8 @@ class Traced:
                 _lathe._put_grad(stand_in, grad)
                 leaves[n] = (i, stand_in, grad)
         try:
-            result = self._run(args, kwargs, [t for _, t, _ in leaves])
+            with floats:
+                result = self._run(args, kwargs, [t for _, t, _ in leaves])
             result = _Shape(result, self._number)
             _refuse_hidden(result.plain, self._function)
             set_now = [(i, t.grad) for i, t, before in leaves if not same_grad(t.grad, before)]
@@ -290,11 +320,16 @@ class Traced:
     def counts(self):
         """calls, traces, kernels run (generated, by strips, or moved: copies), and calls that ran
         node by node for their gradients."""
-        total = {}
-        for p in self._programs.values():
-            for k, v in p.engine.counts().items():
-                total[k] = total.get(k, 0) + v
-        return total
+        dropped = [{**d, "programs": 0, "kernels": 0} for d in self._dropped]
+        return _totals([p.engine.counts() for p in self._programs.values()] + dropped)
+
+
+def _totals(counts):
+    total = {}
+    for one in counts:
+        for k, v in one.items():
+            total[k] = total.get(k, 0) + v
+    return total
 
 
 def gives_back(outputs, state):
@@ -325,8 +360,8 @@ def _refuse_hidden(results, function):
         if id(value) in seen:
             continue
         seen[id(value)] = value
-        if isinstance(value, Tensor):
-            if _lathe._symbolic(value):
+        if isinstance(value, (Tensor, _lathe.SymFloat)):
+            if isinstance(value, _lathe.SymFloat) or _lathe._symbolic(value):
                 raise _lathe.TraceError(
                     "trace: a result holds a tensor inside an object that a later call cannot "
                     "make\n"

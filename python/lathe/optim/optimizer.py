@@ -14,6 +14,8 @@ class Optimizer:
     `_update(p, g, state, group)`, which writes p from its gradient g.
     """
 
+    _settings = "param_groups"  # floats in it are inputs of a traced function from the start
+
     @property
     def _name(self):
         return type(self).__name__

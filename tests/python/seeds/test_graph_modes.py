@@ -1,5 +1,7 @@
 """Rows TR and DY: traces, and sizes that change."""
 
+import re
+
 import numpy as np
 import pytest
 from compare import same
@@ -292,7 +294,9 @@ def test_dy_01_recursion():
     scripted, x = lt.script(fold), lt.randn(5)
     for tree in trees:
         assert same(scripted(tree, x), fold(tree, x))
-    assert scripted.counts["traces"] == len({repr(t) for t in trees}) > 10
+    # A structure once, and again where the first change of a number makes an input of it.
+    structures = {re.sub(r"[\d.]+", "n", repr(t)) for t in trees}
+    assert 10 < len(structures) <= scripted.counts["traces"] <= len({repr(t) for t in trees})
 
 
 @shows(

@@ -476,13 +476,13 @@ def test_cg_05_aliased_operands(flag):
 
 @shows(
     "CG-07",
-    "partly: a number of Python's is part of the code, behind a guard: another one leads to "
-    "another program, and a wrong result to neither. Not: sizes, strides or sparsity",
+    "partly: a number of Python's is part of the code, behind a guard, until another one is found: "
+    "then it is an input. A wrong result comes of neither. Not: sizes, strides or sparsity",
 )
 def test_cg_07_guarded_numbers():
     f = lt.trace(lambda x, scale: (x * scale).tanh())
     x = lt.randn(5)
-    for scale, traces in ((2.0, 1), (3.0, 2), (2.0, 2), (0.0, 3), (-0.0, 4), (3.0, 4)):
+    for scale, traces in ((2.0, 1), (2.0, 1), (3.0, 2), (2.0, 2), (0.0, 2), (-0.0, 2)):
         assert same(f(x, scale), (x * scale).tanh())
         assert f.counts["traces"] == traces, scale
 

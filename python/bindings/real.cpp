@@ -1,0 +1,169 @@
+#include "python/bindings/real.h"
+
+#include "python/bindings/values.h"
+
+namespace lathe::py {
+namespace {
+
+nb::object number(Real r) { return owned(PyFloat_FromDouble(r.value())); }
+
+/// An operand that arithmetic on floats converts to one; false leaves it to Python. A size of the
+/// trace is the number it is at this call.
+bool operand(PyObject* o, Real& out) {
+  if (read_real(o, out)) return true;
+  nb::object whole;
+  if (nb::isinstance<SymInt>(o)) {
+    whole = owned(PyNumber_Index(o));
+    o = whole.ptr();
+  }
+  if (!PyLong_Check(o)) return false;
+  double value = PyLong_AsDouble(o);  // OverflowError, as Python has it
+  if (value == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  out = value;
+  return true;
+}
+
+/// Comparisons with integers are exact in Python: only those that a double holds are converted.
+bool comparable(PyObject* o, Real& out) {
+  if (PyLong_Check(o)) {
+    constexpr long long kExact = 1LL << 53;
+    int overflow = 0;
+    long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (overflow != 0 || v > kExact || v < -kExact) return false;
+  }
+  return operand(o, out);
+}
+
+Real quotient(Real a, Real b) {
+  if (b == 0.0) {
+    PyErr_SetString(PyExc_ZeroDivisionError, "float division by zero");
+    throw nb::python_error();
+  }
+  return a / b;
+}
+
+template <class F>
+auto arithmetic(F f) {
+  return [f](const SymFloat& a, nb::handle b) -> nb::object {
+    Real other;
+    if (!operand(b.ptr(), other)) return nb::borrow(Py_NotImplemented);
+    return owned(from_real(f(a.value, other)));
+  };
+}
+template <class F>
+auto reflected(F f) {
+  return [f](const SymFloat& a, nb::handle b) -> nb::object {
+    Real other;
+    if (!operand(b.ptr(), other)) return nb::borrow(Py_NotImplemented);
+    return owned(from_real(f(other, a.value)));
+  };
+}
+/// What is no expression: Python's own, on the number.
+auto of_numbers(binaryfunc python) {
+  return [python](const SymFloat& a, nb::handle b) {
+    return owned(python(number(a.value).ptr(), b.ptr()));
+  };
+}
+auto of_numbers_reflected(binaryfunc python) {
+  return [python](const SymFloat& a, nb::handle b) {
+    return owned(python(b.ptr(), number(a.value).ptr()));
+  };
+}
+auto method(const char* name) {
+  return [name](const SymFloat& a, nb::args args) {
+    nb::object f = owned(PyObject_GetAttrString(number(a.value).ptr(), name));
+    return owned(PyObject_CallObject(f.ptr(), args.ptr()));
+  };
+}
+PyObject* power(PyObject* a, PyObject* b) { return PyNumber_Power(a, b, Py_None); }
+
+template <class F>
+auto comparison(F f, int python) {
+  return [f, python](const SymFloat& a, nb::handle b) -> nb::object {
+    Real other;
+    if (comparable(b.ptr(), other)) return nb::borrow(f(a.value, other) ? Py_True : Py_False);
+    if (!PyNumber_Check(b.ptr())) return nb::borrow(Py_NotImplemented);
+    return owned(PyObject_RichCompare(number(a.value).ptr(), b.ptr(), python));
+  };
+}
+
+}  // namespace
+
+PyObject* from_real(Real value) {
+  if (value.known()) return PyFloat_FromDouble(value.value());
+  return nb::cast(SymFloat{value}).release().ptr();
+}
+
+bool read_real(PyObject* o, Real& out) {
+  if (PyFloat_Check(o)) {
+    out = PyFloat_AS_DOUBLE(o);
+    return true;
+  }
+  if (!is_symbolic_real(o)) return false;
+  out = nb::inst_ptr<SymFloat>(o)->value;
+  return true;
+}
+
+void add_real(nb::module_& m) {
+  // A float to isinstance, but not to code in C, which would read the number without a word.
+  static PyGetSetDef attributes[] = {
+      {"__class__",
+       [](PyObject*, void*) { return new_ref(reinterpret_cast<PyObject*>(&PyFloat_Type)); },
+       nullptr, nullptr, nullptr},
+      {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_getset, attributes}, {0, nullptr}};
+  nb::class_<SymFloat> c(
+      m, "SymFloat", nb::type_slots(slots),
+      "A float that a traced function reads and that changes from call to call: + - * /, abs()\n"
+      "and comparisons with it work as with any float. A comparison makes the compiled program\n"
+      "hold only for numbers that answer alike; float(), **, math's functions and text make it\n"
+      "hold for this number only.");
+  auto add = [](Real a, Real b) { return a + b; };
+  auto sub = [](Real a, Real b) { return a - b; };
+  auto mul = [](Real a, Real b) { return a * b; };
+  c.def("__add__", arithmetic(add)).def("__radd__", reflected(add));
+  c.def("__sub__", arithmetic(sub)).def("__rsub__", reflected(sub));
+  c.def("__mul__", arithmetic(mul)).def("__rmul__", reflected(mul));
+  c.def("__truediv__", arithmetic(quotient)).def("__rtruediv__", reflected(quotient));
+  c.def("__neg__", [](const SymFloat& a) { return owned(from_real(-a.value)); });
+  c.def("__pos__", [](const SymFloat& a) { return a; });
+  c.def("__abs__", [](const SymFloat& a) { return owned(from_real(abs(a.value))); });
+  c.def("__floordiv__", of_numbers(PyNumber_FloorDivide));
+  c.def("__rfloordiv__", of_numbers_reflected(PyNumber_FloorDivide));
+  c.def("__mod__", of_numbers(PyNumber_Remainder));
+  c.def("__rmod__", of_numbers_reflected(PyNumber_Remainder));
+  c.def("__divmod__", of_numbers(PyNumber_Divmod));
+  c.def("__rdivmod__", of_numbers_reflected(PyNumber_Divmod));
+  c.def("__pow__", of_numbers(power)).def("__rpow__", of_numbers_reflected(power));
+  c.def("__eq__", comparison([](Real a, Real b) { return a == b; }, Py_EQ), nb::arg().none());
+  c.def("__ne__", comparison([](Real a, Real b) { return !(a == b); }, Py_NE), nb::arg().none());
+  c.def("__lt__", comparison([](Real a, Real b) { return a < b; }, Py_LT));
+  c.def("__le__", comparison([](Real a, Real b) { return a <= b; }, Py_LE));
+  c.def("__gt__", comparison([](Real a, Real b) { return a > b; }, Py_GT));
+  c.def("__ge__", comparison([](Real a, Real b) { return a >= b; }, Py_GE));
+  c.def("__bool__", [](const SymFloat& a) { return !(a.value == 0.0); });
+  c.def("__float__", [](const SymFloat& a) { return a.value.value(); });
+  for (const char* name : {"__int__", "__round__", "__trunc__", "__floor__", "__ceil__", "__repr__",
+                           "__str__", "__format__", "__hash__"})
+    c.def(name, method(name));
+  c.def("__getattr__", [](const SymFloat& a, nb::handle name) {  // is_integer, hex, real ...
+    auto* type = reinterpret_cast<PyObject*>(&PyFloat_Type);
+    if (PyObject_HasAttr(type, name.ptr()) == 0) {  // asking makes no guard
+      PyErr_Format(PyExc_AttributeError, "'float' object has no attribute '%U'", name.ptr());
+      throw nb::python_error();
+    }
+    return owned(PyObject_GetAttr(number(a.value).ptr(), name.ptr()));
+  });
+  c.def("__reduce__", [](const SymFloat& a) {
+    return nb::make_tuple(nb::borrow(reinterpret_cast<PyObject*>(&PyFloat_Type)),
+                          nb::make_tuple(number(a.value)));
+  });
+  c.def("__copy__", [](const SymFloat& a) { return a; });
+  c.def("__deepcopy__", [](const SymFloat& a, nb::handle) { return a; });
+  c.attr("__array_ufunc__") = nb::none();  // NumPy's numbers leave their operators to this class
+  c.def_prop_ro(
+      "hint", [](const SymFloat& a) { return a.value.hint(); },
+      "The value at this call, without a guard: for messages only.");
+}
+
+}  // namespace lathe::py
