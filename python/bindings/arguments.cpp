@@ -7,6 +7,7 @@
 #include "core/dispatch.h"
 #include "core/error.h"
 #include "python/bindings/build.h"
+#include "python/bindings/jit.h"
 #include "python/bindings/real.h"
 #include "python/bindings/values.h"
 
@@ -74,6 +75,11 @@ int spelled(const Schema& schema, std::string_view name) {
 
 bool operand(PyObject* o, Arg& out, Tensor& kept) {
   if (simple(o, out)) return true;
+  kept = stand_in_tensor(o);
+  if (kept.defined()) {
+    out = Arg(kept);
+    return true;
+  }
   if (Real r; read_real(o, r)) {
     out = Arg(r);
     return true;
@@ -84,9 +90,11 @@ bool operand(PyObject* o, Arg& out, Tensor& kept) {
     return true;
   }
   if (foreign_number(o, out)) return true;
-  // An array joins in as a tensor; in a trace it would be data that nobody guards.
-  if (!has_buffer(o) || thread_state().backend != nullptr) return false;
+  // An array joins in as a tensor. In a trace it is one whose elements are guarded, or made of
+  // such.
+  if (!has_buffer(o)) return false;
   kept = copy_buffer(o);
+  note_constant(kept);
   out = Arg(kept);
   return true;
 }

@@ -186,7 +186,16 @@ Tensor copy_buffer(PyObject* exporter) {
   return t;
 }
 
-Tensor share_buffer(PyObject* exporter) {
+namespace {
+PyTypeObject* array_stand_in = nullptr;
+}  // namespace
+
+Tensor stand_in_tensor(PyObject* o) {
+  if (array_stand_in == nullptr || PyType_IsSubtype(Py_TYPE(o), array_stand_in) == 0) return {};
+  return tensor_of(owned(PyObject_GetAttrString(o, "_tensor")).ptr());
+}
+
+Tensor share_buffer(PyObject* exporter, bool written) {
   if (!has_buffer(exporter))
     throw TypeError({.op = "from_numpy",
                      .problem = "the object has no buffer",
@@ -195,7 +204,7 @@ Tensor share_buffer(PyObject* exporter) {
                      .next = "use lt.tensor() for lists and numbers"});
   std::shared_ptr<Loan> loan;
   try {
-    loan = std::make_shared<Loan>(exporter, PyBUF_RECORDS);
+    loan = std::make_shared<Loan>(exporter, written ? PyBUF_RECORDS : PyBUF_RECORDS_RO);
   } catch (nb::python_error&) {
     throw ValueError({.op = "from_numpy",
                       .problem = "the array is read-only",
@@ -224,6 +233,10 @@ Tensor share_buffer(PyObject* exporter) {
 }
 
 void add_buffer(nb::module_& m) {
+  m.def("_stands_for_array", [](nb::type_object cls) {
+    array_stand_in = reinterpret_cast<PyTypeObject*>(cls.release().ptr());  // for ever
+  });
+  m.def("_array_input", [](nb::handle array) { return share_buffer(array.ptr(), false); });
   m.def("_to_bytes", [](const Tensor& tensor) {
     Tensor t = on_host(shape_ops<Tensor>::contiguous(detach(tensor)));
     return nb::bytes(t.data(), static_cast<size_t>(t.numel().value()) * size_of(t.dtype()));

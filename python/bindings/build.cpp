@@ -240,13 +240,19 @@ Tensor build(PyObject* data, const BuildOptions& options) {
     Tensor t = converted(tensor_of(data), options);
     return t.impl() == impl_of(data) ? math_ops<Tensor>::clone(t) : t;
   }
+  if (Tensor t = stand_in_tensor(data); t.defined())
+    return converted(math_ops<Tensor>::clone(t), options);
   if (Real r; read_real(data, r) && !r.known())
     return number_tensor(Arg(r), options.dtype.value_or(default_dtype()),
                          options.device.value_or(Device{}));
   // NumPy's numbers are arrays too; for an integer dtype they are looked at as numbers are.
   bool number = options.dtype && is_integer(*options.dtype) && !PySequence_Check(data) &&
                 PyNumber_Check(data);
-  if (has_buffer(data) && !number) return converted(copy_buffer(data), options);
+  if (has_buffer(data) && !number) {
+    Tensor t = copy_buffer(data);
+    note_constant(t);
+    return converted(t, options);
+  }
   NestedReader reader;
   reader.measure(data);
   Tensor t = reader.read(data, options.dtype.value_or(reader.natural_dtype()));
@@ -328,7 +334,12 @@ void add_build(nb::module_& m) {
       "int64.\n"
       "ValueError for ragged sequences, TypeError for what is no number.");
   m.def(
-      "from_numpy", [](nb::handle array) { return share_buffer(array.ptr()); }, nb::arg("array"),
+      "from_numpy",
+      [](nb::handle array) {
+        Tensor t = stand_in_tensor(array.ptr());
+        return t.defined() ? without_history(t) : share_buffer(array.ptr());
+      },
+      nb::arg("array"),
       "A tensor over the array's own memory: what one writes the other sees. The array must be\n"
       "writable and its strides not negative; lathe.tensor(array) copies any.");
   m.def(

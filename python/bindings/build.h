@@ -24,8 +24,12 @@ Tensor complex_tensor(PyObject* number);
 /// A 0-d tensor that a trace can record, made by an op, to be written. OverflowError: not in range.
 Tensor number_tensor(const Arg& number, DType dtype, Device device);
 
-/// A tensor over the buffer's own memory, which lives as long as the tensor.
-Tensor share_buffer(PyObject* exporter);
+/// A tensor over the buffer's own memory, which lives as long as the tensor. ValueError for what
+/// cannot be written, unless it is only to be read, and for strides that no tensor has.
+Tensor share_buffer(PyObject* exporter, bool written = true);
+/// Of an object that stands for an array in a capture (lathe.jit.arrays), the tensor over the
+/// array's memory; undefined for any other.
+Tensor stand_in_tensor(PyObject* o);
 Tensor copy_buffer(PyObject* exporter);
 bool has_buffer(PyObject* o);
 

@@ -1,11 +1,13 @@
 #include "python/bindings/jit.h"
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "autodiff/tape.h"
@@ -139,9 +141,22 @@ class Function {
   /// Of a trace: the last results are gradients of the tensors at `grads`; the others may be one
   /// tensor that is the result.
   void keep(int64_t label, std::vector<size_t> grads, bool single) {
-    auto k = static_cast<size_t>(label);
-    if (kept_.size() <= k) kept_.resize(k + 1);
-    kept_[k] = {std::move(grads), single};
+    kept_[label] = {std::move(grads), single};
+  }
+  /// The labels of traces whose programs are gone; what was kept of them goes too. Calls that are
+  /// under way may still run the last of them.
+  std::vector<int64_t> forget() {
+    absl::flat_hash_set<int64_t> live;
+    int64_t newest = 0;
+    for (const auto& c : engine_.compiled()) {
+      live.insert(c->label);
+      newest = std::max(newest, c->label);
+    }
+    std::vector<int64_t> gone;
+    for (const auto& [label, kept] : kept_)
+      if (label < newest - kSpared && !live.contains(label)) gone.push_back(label);
+    for (int64_t label : gone) kept_.erase(label);
+    return gone;
   }
 
   /// The same for a call whose state is as the witness says; None if it is not. `body` takes args
@@ -155,7 +170,7 @@ class Function {
     int64_t label = 0;
     ir::Data results = run(all, witness.arguments(), reals, traced, label);
     put_grads(results, all, label);
-    if (kept_[static_cast<size_t>(label)].single) return owned(wrap(results[0].tensor()));
+    if (kept_.at(label).single) return owned(wrap(results[0].tensor()));
     KnownObjects known;
     return nb::make_tuple(objects_of(results, known), label);
   }
@@ -196,7 +211,7 @@ class Function {
  private:
   /// The last results become the gradients that keep() said they are.
   void put_grads(ir::Data& results, const Tensors& all, int64_t label) const {
-    const std::vector<size_t>& grads = kept_[static_cast<size_t>(label)].grads;
+    const std::vector<size_t>& grads = kept_.at(label).grads;
     const size_t count = results.size() - grads.size();
     for (size_t i = 0; i < grads.size(); ++i)
       meta_or_new(all[grads[i]]).grad.set(results[count + i].tensor());
@@ -249,7 +264,8 @@ class Function {
     bool single = false;
   };
   jit::Function engine_;
-  std::vector<Kept> kept_;  // by trace; under Python's lock, as traces and calls of this are
+  static constexpr int64_t kSpared = 64;
+  absl::flat_hash_map<int64_t, Kept> kept_;  // by trace; under Python's lock
   Names names_ = std::make_shared<std::vector<std::string>>();
 };
 
@@ -285,6 +301,7 @@ void add_jit(nb::module_& m) {
       .def("call", &Function::call)
       .def("call_if", &Function::call_if)
       .def("keep", &Function::keep)
+      .def("forget", &Function::forget)
       .def("explain", &Function::explain)
       .def("graph", &Function::graph)
       .def("optimised", &Function::optimised)

@@ -130,6 +130,8 @@ class Reader {
       ++axis_;
     } else if (is_tensor(o)) {
       tensor(tensor_of(o));
+    } else if (Tensor array = stand_in_tensor(o); array.defined()) {
+      tensor(array);
     } else if (PyList_Check(o) || has_buffer(o)) {
       Tensor index = build(o, {.device = v.device()});
       if (index.numel() == Int(0) && is_floating(index.dtype())) index = M::cast(index, DType::i64);

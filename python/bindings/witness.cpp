@@ -11,7 +11,9 @@
 #include "autodiff/tape.h"
 #include "core/dispatch.h"
 #include "core/error.h"
+#include "python/bindings/build.h"
 #include "python/bindings/tensor.h"
+#include "python/bindings/values.h"
 
 namespace lathe::py {
 namespace {
@@ -46,9 +48,9 @@ nb::object at(nb::handle tuple, Py_ssize_t i) {
 // ── reading what state.py recorded ──────────────────────────────────────────────────────────────
 
 Witness::Node Witness::read(nb::handle tuple) {
-  constexpr std::string_view kNames[] = {"is",     "equal", "float", "tensor",   "again",
-                                         "items",  "dict",  "set",   "function", "method",
-                                         "object", "space", "named", "absent",   "cell"};
+  constexpr std::string_view kNames[] = {"is",    "equal", "float",  "tensor",   "array",  "again",
+                                         "items", "dict",  "set",    "function", "method", "object",
+                                         "space", "named", "absent", "cell"};
   if (!PyTuple_CheckExact(tuple.ptr()) || PyTuple_GET_SIZE(tuple.ptr()) != 7)
     throw TypeError({.op = "trace", .problem = "not a witness", .got = "another tuple"});
   std::string_view name = text_of(at(tuple, 0).ptr());
@@ -77,7 +79,7 @@ Witness::Witness(nb::handle arguments, nb::handle function, const std::vector<si
     slots_[varying[i]] = static_cast<int>(i);
   }
   auto count = [](const auto& self, const Node& n) -> size_t {
-    size_t sum = n.kind == Kind::tensor;
+    size_t sum = n.kind == Kind::tensor || n.kind == Kind::array;
     for (const Node& k : n.kids) sum += self(self, k);
     return sum;
   };
@@ -102,6 +104,8 @@ class Witness::Walk {
         return real(n, v);
       case Kind::tensor:
         return is_tensor(v) && Py_TYPE(v) == type_of_object(n.a) && tensor(n, v);
+      case Kind::array:
+        return Py_TYPE(v) == type_of_object(n.a) && array(n, v);
       case Kind::again:
         return objects_[static_cast<size_t>(n.number)] == v;
       case Kind::items:
@@ -167,6 +171,23 @@ class Witness::Walk {
     if (!now.defined() || now.requires_grad() != grad.flag) return false;
     tensors_.push_back(std::move(now));
     objects_.push_back(nullptr);  // each look at .grad gives a new object
+    return true;
+  }
+
+  bool array(const Node& n, PyObject* v) {
+    Tensor t;
+    try {
+      t = share_buffer(v, false);
+    } catch (...) {  // it lies as no tensor does now
+      return false;
+    }
+    if (dtype_object(t.dtype()) != n.more[0].ptr()) return false;
+    if (static_cast<size_t>(t.rank()) + 1 != n.more.size()) return false;
+    for (int i = 0; i < t.rank(); ++i)
+      if (t.size(i).value() != PyLong_AsLongLong(n.more[static_cast<size_t>(i) + 1].ptr()))
+        return false;
+    tensors_.push_back(std::move(t));
+    objects_.push_back(v);
     return true;
   }
 

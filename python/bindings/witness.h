@@ -37,6 +37,7 @@ class Witness {
     equal,     // the same type and value: numbers, texts
     real,      // a float: a varying one, or the same
     tensor,    // a tensor at a new place; its gradient, if that counts
+    array,     // a NumPy array at a new place: dtype, sizes
     again,     // the tensor at this place
     items,     // a tuple or list: type, items; flag: the last is its class
     dict,      // type, keys in order, values

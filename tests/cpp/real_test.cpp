@@ -264,17 +264,19 @@ void same_for_all_floats(const Variant& v, const std::string& what) {
 TEST(RealInputs, NoDefinitionSpecialises) {
   GradMode no_grad(false);
   int tried = 0;
-  for (const Sample& s : testing::samples()) {
-    std::mt19937_64 rng(static_cast<uint64_t>(s.line));
-    testing::PreparedCall call = testing::prepare(
-        s, [&](const SampleTensor& t) { return testing::make_tensor(t, DType::f32, rng); });
-    if (call.op->schema.writes() || custom_of(*call.op) != nullptr) continue;
-    for (const Variant& v : variants(call)) {
-      same_for_all_floats(v, s.op + ", line " + std::to_string(s.line));
-      ++tried;
+  for (DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16})
+    for (const Sample& s : testing::samples()) {
+      std::mt19937_64 rng(static_cast<uint64_t>(s.line));
+      testing::PreparedCall call = testing::prepare(
+          s, [&](const SampleTensor& t) { return testing::make_tensor(t, dtype, rng); });
+      if (call.op->schema.writes() || custom_of(*call.op) != nullptr) continue;
+      for (const Variant& v : variants(call)) {
+        same_for_all_floats(
+            v, std::string(name(dtype)) + " " + s.op + ", line " + std::to_string(s.line));
+        ++tried;
+      }
     }
-  }
-  EXPECT_GT(tried, 40);
+  EXPECT_GT(tried, 160);
 }
 
 }  // namespace

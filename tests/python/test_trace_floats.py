@@ -133,6 +133,18 @@ def test_numbers_of_numpy():
     check(lambda x: x * settings["scale"], lambda v: settings.update(scale=np.float64(v)))
 
 
+def test_a_tuple_that_is_found_twice():
+    holder = {}
+    f = lt.trace(lambda x, pair: x * pair[0] + holder["pair"][0])
+    for v in VALUES:
+        holder["pair"] = (v, 1)
+        expected = X * v + v
+        for _ in range(2):
+            assert same(f(X, holder["pair"]), expected)
+    for v in VALUES:  # another one, beside that of the last call
+        assert same(f(X, (v, 1)), X * v + VALUES[-1])
+
+
 def test_several_floats_cost_one_trace_for_each_first_change():
     s = {"a": 1.0, "b": 1.0}
     f = lt.trace(lambda x: x * s["a"] + s["b"])

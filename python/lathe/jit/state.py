@@ -32,7 +32,8 @@ import weakref
 
 from .. import _lathe
 from .._lathe import Tensor
-from .inputs import Float, Made, is_float, original
+from .arrays import StandIn, digest, is_array
+from .inputs import Array, Float, Made, Place, is_float, original
 
 _MOST_LEVELS = 1000  # of objects in objects: a witness is read and asked by recursion in C++
 _PLAIN = (int, str, bytes, type(None), type(Ellipsis), complex)
@@ -178,19 +179,6 @@ def _note(kind, a=None, b=None, number=0, flag=False, more=(), kids=()):
     return (kind, a, b, number, flag, tuple(more), tuple(kids))
 
 
-def _elements(value):
-    """What an array holds that gives its memory away (NumPy's, bytearray, array, memoryview), as a
-    digest; None for anything else."""
-    try:
-        view = memoryview(value)
-    except (TypeError, ValueError, BufferError):
-        return None
-    import hashlib  # not above: it takes longer to import than all the rest
-
-    digest = hashlib.blake2b(view if view.c_contiguous else view.tobytes(), digest_size=16)
-    return view.format, view.shape, digest.digest()
-
-
 def _slots_of(kind):
     """The names a class of the user's and its bases keep outside of a __dict__."""
     for base in kind.__mro__:
@@ -261,6 +249,7 @@ class Snapshot:
         # Those with a place; None: they are part of the key. `_rebuilt`: places in containers that
         # a capture makes anew. `_settings`: inside what changes by its nature.
         self.floats, self._rebuilt, self._settings = None, frozenset(), False
+        self.arrays, self._arrays, self.read = [], {}, set()  # read: those that are data as well
 
     # ── values: each gives its note ─────────────────────────────────────────────────────────────
 
@@ -274,6 +263,13 @@ class Snapshot:
             return self._float(value, how, container, at)
         if isinstance(value, Tensor):
             return self._tensor(value)
+        if issubclass(kind, StandIn):
+            value = original(value)
+            kind = type(value)
+        if is_array(kind) and self.floats is not None:
+            note = self._array(value, how, container, at)
+            if note is not None:
+                return note
         if self._level >= _MOST_LEVELS:
             raise nested_too_deep(_MOST_LEVELS)
         self._level += 1
@@ -290,13 +286,37 @@ class Snapshot:
 
     def _float(self, value, how, container, at):
         value = original(value)
-        rebuilt = (id(container), at) in self._rebuilt
+        rebuilt = (id(container), at) in self._rebuilt and len(container) <= _MOST_PLACES
         if self.floats is None or not (how or rebuilt) or isinstance(value, Made):
             self.key.append((type(value), value.hex()))
             return _note("equal", value)
         self.key.append((type(value), "at a place"))
         self.floats.append(Float(value, how, container, at, self._settings))
         return _note("float", value, number=len(self.floats) - 1)
+
+    def _array(self, value, how, container, at):
+        """As an input; None if it is data, where it lies or stands."""
+        found = self._arrays.get(id(value))
+        placed = how or (id(container), at) in self._rebuilt
+        if found is not None:
+            self.key.append(("array", found.tensor))
+            if placed:
+                found.places.append(Place(how, container, at))
+            else:
+                self.read.add(found.number)  # the capture meets the array itself
+            return _note("again", number=found.tensor)
+        if not placed:
+            return None
+        try:
+            t = _lathe._array_input(value)
+        except (ValueError, TypeError):
+            return None
+        found = Array(value, len(self.arrays), len(self.tensors), Place(how, container, at))
+        self._arrays[id(value)] = found
+        self.arrays.append(found)
+        self.tensors.append(t)
+        self.key.append((type(value), t.dtype.name, tuple(t.shape)))
+        return _note("array", type(value), more=(t.dtype, *t.shape))
 
     def _tensor(self, t):
         place = self._places.get(id(t))
@@ -324,6 +344,8 @@ class Snapshot:
         seen = self._seen.get(id(value))
         if seen is not None:
             self.key.append(("again", seen))
+            if isinstance(value, tuple):
+                self._as_data(value)
             if not isinstance(value, types.ModuleType):
                 self.whole &= not self._passing or isinstance(value, type)
                 return _note("is", value)
@@ -369,12 +391,23 @@ class Snapshot:
             return self._unnoted(value, kind, (value.func, value.args, value.keywords))
         if kind is contextvars.ContextVar:
             return self._unnoted(value, kind, (value.get(None),))
-        elements = _elements(value)
+        elements = digest(value)
         if elements is not None:
             self.whole = False
             self.key.append((kind, elements))
             return self._same(value)
         return self._instance(value, kind)
+
+    def _as_data(self, items):
+        """A tuple that is found twice: where the arguments hold it a capture makes another one, and
+        elsewhere it meets these very floats and arrays."""
+        for item in items:
+            if is_float(type(item)):
+                self.key.append(original(item).hex())
+            elif id(item) in self._arrays:
+                self.read.add(self._arrays[id(item)].number)
+            elif isinstance(item, tuple):
+                self._as_data(item)
 
     def _subclass(self, value, kind):
         """A container of the user's own class has that class and attributes beside its items."""

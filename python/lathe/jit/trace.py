@@ -6,6 +6,7 @@ from collections.abc import Coroutine, Iterator
 
 from .. import _lathe
 from .._lathe import Tensor
+from .arrays import StandIn, digest, is_array, stand_in
 from .changes import changed_line, refuse_changes
 from .inputs import StandIns, Varying, is_float
 from .state import Snapshot, nested_too_deep, snapshot
@@ -35,7 +36,8 @@ class _Shape:
     """
 
     def __init__(self, value, number=lambda value: None):
-        self.tensors, self.plain, self.floats = [], [], set()  # floats: (id of a container, key)
+        self.tensors, self.plain = [], []
+        self.places = set()  # of floats and arrays: (id of a container, key)
         self.number = number  # (tensor, type) of a number that the program computes, or None
         self.containers = 0
         self.plan = self._plan(value, 0)
@@ -66,28 +68,30 @@ class _Shape:
         if number is not None:
             self.tensors.append(number[0])
             return ("number", len(self.tensors) - 1, number[1])
+        if issubclass(type(value), StandIn):  # a result: the array itself
+            value = value.itself()
         self.plain.append(value)
-        if is_float(type(value)):
-            self.floats.add((id(container), at))
-            return ("float", value, (id(container), at))
+        if is_float(type(value)) or is_array(type(value)):
+            self.places.add((id(container), at))
+            return ("placed", value, (id(container), at))
         return ("plain", value)
 
-    def rebuild(self, tensors, plan=None, floats=()):
-        """floats: what is to be at such places."""
+    def rebuild(self, tensors, plan=None, placed=()):
+        """placed: what is to be at such places."""
         plan = self.plan if plan is None else plan
         kind = plan[0]
         if kind is Tensor:
             return tensors[plan[1]]
         if kind == "items":
-            return plan[1](self.rebuild(tensors, p, floats) for p in plan[2])
+            return plan[1](self.rebuild(tensors, p, placed) for p in plan[2])
         if kind is dict:
-            return {k: self.rebuild(tensors, p, floats) for k, p in plan[1]}
+            return {k: self.rebuild(tensors, p, placed) for k, p in plan[1]}
         if kind == "record":
             made = object.__new__(plan[1])
-            made.__dict__.update({k: self.rebuild(tensors, p, floats) for k, p in plan[2]})
+            made.__dict__.update({k: self.rebuild(tensors, p, placed) for k, p in plan[2]})
             return made
-        if kind == "float":
-            return floats[plan[2]] if plan[2] in floats else plan[1]
+        if kind == "placed":
+            return placed[plan[2]] if plan[2] in placed else plan[1]
         if kind == "size":
             return tensors[plan[1]]
         if kind == "number":
@@ -98,18 +102,25 @@ class _Shape:
 class _Program:
     """All programs for one state of Python: sizes and layouts are told apart by the engine."""
 
-    def __init__(self, name, keep, varying):
+    def __init__(self, name, keep, varying, read):
         self.engine = _lathe.Function(name)
         self.keep = keep
         self.varying = varying  # inputs.Varying
+        self.read = read  # the numbers of the arrays whose elements are part of the programs
         # By trace: they differ where the traced code asked for sizes, dtypes or layouts.
         self.traces = itertools.count()
         self.results = {}  # how a result is put together
 
 
 _MOST_STATES = 128  # of Python that a function keeps programs for
+_MOST_RESULTS = 256  # kept without a look at which programs are gone
 _MOST_KNOWN = 4
 _MOST_UNUSED = 16
+
+
+class _Again(Exception):
+    """A capture has read elements of arrays that it took for inputs only, or began without a walk
+    that says which tensor is which array: the call is made again, with one."""
 
 
 class _Known:
@@ -153,6 +164,7 @@ class Traced:
         functools.update_wrapper(self, function, updated=())
         self._function = function
         self._programs = {}
+        self._read = {}  # by the key of a state: the numbers of the arrays that are data
         self._known = []  # of the last calls, newest first
         self._unused = 0  # witnesses made since one served: some state is new at every call
         self._dropped = []  # counts of programs that others have replaced
@@ -161,38 +173,55 @@ class Traced:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args, **kwargs):
-        for known in self._known:
-            served, result = known.serve(args, kwargs)
-            if served:
-                self._unused = 0
-                return result
+        try:
+            for known in self._known:
+                served, result = known.serve(args, kwargs)
+                if served:
+                    self._unused = 0
+                    return result
+        except _Again:
+            return self._call(args, kwargs)
         if _lathe._tracing():  # part of an outer trace
             return self._function(*args, **kwargs)
+        return self._call(args, kwargs)
+
+    def _call(self, args, kwargs):
+        """By a walk over Python's state."""
         taken = _Shape((args, kwargs))  # first: it knows how deep a walk may have to go
-        state, counted = snapshot((args, kwargs), self._function, taken.floats)
-        before = self._programs.get(state.key)
-        program = self._program_for(state, before)
+        state, counted = snapshot((args, kwargs), self._function, taken.places)
+        read = self._read.get(state.key, frozenset()) | state.read
+        key = (state.key, *((i, digest(state.arrays[i].value)) for i in sorted(read)))
+        before = self._programs.get(key)
+        program = self._program_for(state, before, read)
         given = {id(t): i for i, t in enumerate(state.tensors[:counted])}
 
         def body(symbolic):
             return self._guarded(program, state, taken, given, symbolic, (args, kwargs))
 
         floats = [float(f.value) for f in program.varying.of(state.floats)]
-        outputs, trace = program.engine.call(state.tensors, counted, floats, body)
+        try:
+            outputs, trace = program.engine.call(state.tensors, counted, floats, body)
+        except _Again:
+            return self._call(args, kwargs)
         if program is not before:
-            self._replace(state.key, before, program)
+            self._replace(key, before, program)
             # What the capture made (a gradient, an optimizer's state) is part of the next walk.
-        elif state.whole and self._unused < _MOST_UNUSED and not gives_back(outputs, state):
+        elif (
+            state.whole
+            and not read
+            and self._unused < _MOST_UNUSED
+            and not gives_back(outputs, state)
+        ):
             self._unused += 1
             self._known = [_Known(self, program, state.notes), *self._known[: _MOST_KNOWN - 1]]
         return program.results[trace].rebuild(outputs)
 
-    def _program_for(self, state, before):
+    def _program_for(self, state, before, read):
         """The one that is there, or a new one: of a new state, or with more floats as inputs."""
         if before is not None and not before.varying.changed(state.floats):
             return before
         varying = Varying(state.floats, before and before.varying)
-        return _Program(getattr(self._function, "__name__", "function"), state.keep, varying)
+        return _Program(getattr(self._function, "__name__", "function"), state.keep, varying, read)
 
     def _replace(self, key, before, program):
         self._programs.pop(key, None)
@@ -207,8 +236,10 @@ class Traced:
     def _trace_anew(self, program, args, kwargs, symbolic):
         """A call that a witness let through, of other sizes than those traced so far."""
         taken = _Shape((args, kwargs))
-        state, counted = snapshot((args, kwargs), self._function, taken.floats)
+        state, counted = snapshot((args, kwargs), self._function, taken.places)
         given = {id(t): i for i, t in enumerate(state.tensors[:counted])}
+        if state.arrays:
+            raise _Again
         return self._guarded(program, state, taken, given, symbolic, (args, kwargs))
 
     def _guarded(self, program, state, taken, given, symbolic, arguments):
@@ -235,22 +266,27 @@ class Traced:
             before.restore()
             _lathe._set_grad_enabled(mode)
 
+        result, again = None, None
         try:
             result = run()
+        except _Again as found:
+            again = found
         except (_lathe.TraceError, _lathe.ScriptError):  # the user's own exceptions just pass
             undo()
             raise
         if kept() and not changes() and _lathe.is_grad_enabled() == mode:
+            if again is not None:
+                raise again
             return result
         undo()
         line = changed_line(run, lambda: changes() or not kept(), undo)
         return refuse_changes(line or _where(self._function))
 
     def _capture(self, program, state, taken, given, symbolic, handed):
-        varying = program.varying.of(state.floats)
-        floats = StandIns(varying, symbolic[len(symbolic) - len(varying) :])
+        read = set()
+        inputs = self._stand_ins(program, state, symbolic, read)
         stand_ins = [symbolic[given[id(t)]] for t in taken.tensors]
-        args, kwargs = taken.rebuild(stand_ins, floats=floats.by_place)
+        args, kwargs = taken.rebuild(stand_ins, placed=inputs.by_place)
         handed[:] = (args, kwargs), _frozen((args, kwargs))
         leaves = [
             (i, t, t.grad) for i, t in enumerate(state.tensors) if t.is_leaf and t.requires_grad
@@ -262,7 +298,7 @@ class Traced:
                 _lathe._put_grad(stand_in, grad)
                 leaves[n] = (i, stand_in, grad)
         try:
-            with floats:
+            with inputs:
                 result = self._run(args, kwargs, [t for _, t, _ in leaves])
             result = _Shape(result, self._number)
             _refuse_hidden(result.plain, self._function)
@@ -270,6 +306,11 @@ class Traced:
         finally:
             for _, t, before in leaves:
                 _lathe._put_grad(t, before)
+            if read:
+                known = self._read.get(state.key, frozenset())
+                self._read[state.key] = known | read
+        if read:
+            raise _Again
         if any(g is None for _, g in set_now):
             raise _lathe.TraceError(
                 "trace: the traced code takes away a gradient\n"
@@ -279,8 +320,29 @@ class Traced:
         trace = next(program.traces)
         outputs, result.tensors = result.tensors + [g for _, g in set_now], []
         program.results[trace] = result
+        for gone in program.engine.forget() if len(program.results) > _MOST_RESULTS else ():
+            program.results.pop(gone, None)
         program.engine.keep(trace, [i for i, _ in set_now], result.plan == (Tensor, 0))
         return outputs, trace
+
+    def _stand_ins(self, program, state, symbolic, read):
+        """What the capture finds where the inputs are. read: gets the numbers of the arrays whose
+        elements it reads."""
+        inputs = StandIns()
+        floats = program.varying.of(state.floats)
+        count = len(symbolic) - len(floats)
+        for place, symbol in zip(floats, symbolic[count:]):
+            inputs.add(place, symbol, place.value)
+        for array in state.arrays:
+            if array.number in program.read:
+                continue
+            at = array.tensor
+            tensor = symbolic[at] if at < count else state.tensors[at]
+            reads = functools.partial(read.add, array.number)
+            other = stand_in(array.value, tensor, reads)
+            for place in array.places:
+                inputs.add(place, other, array.value)
+        return inputs
 
     def __deepcopy__(self, memo):
         import copy
@@ -376,6 +438,8 @@ def _refuse_hidden(results, function):
                 f"  at:       {_where(function)}\n"
                 "  next:     return a list or a tuple of what it gives"
             )
+        elif issubclass(type(value), StandIn):
+            value.itself()
         elif isinstance(value, (list, tuple, set, frozenset)):
             waiting.extend(value)
         elif isinstance(value, dict):
