@@ -1,21 +1,14 @@
 #include "python/bindings/real.h"
 
-#include "python/bindings/values.h"
-
 namespace lathe::py {
 namespace {
 
 nb::object number(Real r) { return owned(PyFloat_FromDouble(r.value())); }
 
-/// An operand that arithmetic on floats converts to one; false leaves it to Python. A size of the
-/// trace is the number it is at this call.
+/// An operand that arithmetic on floats converts to one; false leaves it to the operand, as tensors
+/// and sizes of the trace are.
 bool operand(PyObject* o, Real& out) {
   if (read_real(o, out)) return true;
-  nb::object whole;
-  if (nb::isinstance<SymInt>(o)) {
-    whole = owned(PyNumber_Index(o));
-    o = whole.ptr();
-  }
   if (!PyLong_Check(o)) return false;
   double value = PyLong_AsDouble(o);  // OverflowError, as Python has it
   if (value == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error();
@@ -82,7 +75,7 @@ auto comparison(F f, int python) {
   return [f, python](const SymFloat& a, nb::handle b) -> nb::object {
     Real other;
     if (comparable(b.ptr(), other)) return nb::borrow(f(a.value, other) ? Py_True : Py_False);
-    if (!PyNumber_Check(b.ptr())) return nb::borrow(Py_NotImplemented);
+    if (!PyLong_Check(b.ptr()) && !PyComplex_Check(b.ptr())) return nb::borrow(Py_NotImplemented);
     return owned(PyObject_RichCompare(number(a.value).ptr(), b.ptr(), python));
   };
 }

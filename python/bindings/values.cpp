@@ -79,7 +79,9 @@ bool operand(nb::handle h, Int& out) {
 
 /// Beside a float a size is the number it is at this call; the program then holds for it only.
 nb::object pinned(const SymInt& a) { return owned(PyLong_FromLongLong(a.value.value())); }
-bool is_real(nb::handle h) { return PyFloat_Check(h.ptr()) || PyComplex_Check(h.ptr()); }
+bool is_real(nb::handle h) {
+  return PyFloat_Check(h.ptr()) || PyComplex_Check(h.ptr()) || is_symbolic_real(h.ptr());
+}
 
 template <class F>
 auto arithmetic(F f, binaryfunc python) {
@@ -163,6 +165,12 @@ void add_symint(nb::module_& m) {
   c.def("__int__", [](const SymInt& a) { return symbolic(a).value(); });
   c.def("__index__", [](const SymInt& a) { return symbolic(a).value(); });
   c.def("__float__", [](const SymInt& a) { return static_cast<double>(symbolic(a).value()); });
+  c.def("__truediv__", [](const SymInt& a, const SymFloat& b) {
+    return owned(PyNumber_TrueDivide(pinned(a).ptr(), nb::cast(b).ptr()));
+  });
+  c.def("__rtruediv__", [](const SymInt& a, const SymFloat& b) {
+    return owned(PyNumber_TrueDivide(nb::cast(b).ptr(), pinned(a).ptr()));
+  });
   c.def("__truediv__",
         [](const SymInt& a, double b) { return static_cast<double>(symbolic(a).value()) / b; });
   c.def("__rtruediv__",

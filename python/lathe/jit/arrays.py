@@ -7,8 +7,6 @@ is done with the array itself, and makes its elements part of the program: they 
 by a digest, at every call.
 """
 
-import hashlib
-
 from .. import _lathe
 from .._lathe import Tensor
 
@@ -36,6 +34,8 @@ def digest(value):
         view = memoryview(value)
     except (TypeError, ValueError, BufferError):
         return None
+    import hashlib  # not above: it takes longer to import than all the rest
+
     made = hashlib.blake2b(view if view.c_contiguous else view.tobytes(), digest_size=16)
     return view.format, view.shape, made.digest()
 
