@@ -124,17 +124,16 @@ const char* lathe_op_name(size_t index) {
 
 lathe_status lathe_call(const lathe_op* op, const lathe_arg* args, size_t arg_count,
                         lathe_tensor** results, size_t room, size_t* count) {
-  return guarded("lathe_call",
-                 {given("op", op), given("args", args, arg_count), given("results", results, room)},
-                 [&] {
-                   const Op& called = row(op);
-                   Arguments a(called, args, arg_count);
-                   absl::InlinedVector<Arg, 8> complete;
-                   ArgVec pool;
-                   complete_call(called.schema, a.given(), a.named(), complete, pool,
-                                 Caller::c_user);
-                   give(call(called, Args(complete.data(), complete.size())), results, room, count);
-                 });
+  return guarded(
+      "lathe_call",
+      {given("op", op), given("args", args, arg_count), given("results", results, room)}, [&] {
+        const Op& called = row(op);
+        Arguments a(called, args, arg_count);
+        absl::InlinedVector<Arg, 8> complete;
+        ArgVec pool;
+        complete_call(called.schema, a.given(), a.named(), complete, pool, Caller::c_user);
+        give(call(called, Args(complete.data(), complete.size())), results, room, count);
+      });
 }
 
 }  // extern "C"

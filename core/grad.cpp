@@ -405,7 +405,7 @@ constinit std::atomic<uint64_t> found_saves[kFoundSaves]{};
 
 Saves saves_of(const Op& op, DType compute, uint32_t wanted) {
   if (op.extra.grad != nullptr) return op.extra.saves;
-  if (op.kind == Kind::composite) return {~0u, 0};  // the expansion is run again
+  if (op.kind == Kind::composite) return {~0u, 0};     // the expansion is run again
   if (op.kind == Kind::contract && !op.extra.no_grad)  // each operand's reads the other
     return {(wanted & 1) << 1 | (wanted >> 1 & 1), 0};
   if (op.kind != Kind::elementwise || op.extra.no_grad) return {};

@@ -11,6 +11,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 
 #include "core/error.h"
@@ -62,8 +63,9 @@ int64_t constant_of(const Poly& p) {
 /// What is known: of all integers where no scope is under way.
 const SymScope& knowledge() {
   if (const SymScope* scope = SymScope::current()) return *scope;
-  thread_local SymScope nothing;
-  return nothing;
+  // On the heap: what is in a shared object's thread-local block has to fit a space of fixed size.
+  thread_local const auto nothing = std::make_unique<SymScope>();
+  return *nothing;
 }
 
 bool proven(Relation relation, Int a, Int b) {

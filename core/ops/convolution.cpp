@@ -140,7 +140,10 @@ void add_function(Rows& r) {
       "without n is one image. padding: numbers, 'valid', or 'same' at stride 1.",
       "Transposed convolution of input[n, c, ...] with weight[c, o / groups, ...], plus bias[o]: "
       "what a convolution's gradient does. output_padding: sizes more at the end of each axis."};
-  const Extra extra{.places = kFunction | kFunctional, .doc = kDocs[transposed ? 1 : 0]};
+  // conv2d was the name of the contraction alone (graph/upgrade.cpp).
+  const Extra extra{.version = axes == 2 && !transposed ? 2 : 1,
+                    .places = kFunction | kFunctional,
+                    .doc = kDocs[transposed ? 1 : 0]};
   const std::string name = absl::StrCat(transposed ? "conv_transpose" : "conv", axes, "d");
   const std::string_view operands = "(Tensor input, Tensor weight, Tensor? bias=None";
   r.composite(absl::StrCat(name, operands, arguments(axes, transposed), ") -> Tensor"),

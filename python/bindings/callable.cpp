@@ -98,6 +98,12 @@ void write_out(const std::string& op, PyObject* out, const Tensor& value) {
   bool same = dst.rank() == value.rank();
   for (int i = 0; same && i < dst.rank(); ++i)
     same = require(Relation::eq, dst.size(i), value.size(i));
+  if (!same && dst.symbolic())
+    throw TraceError({.op = op,
+                      .problem = "a trace cannot give out another shape",
+                      .got = to_string(dst.shape()),
+                      .expected = to_string(value.shape()),
+                      .next = "give an out of the shape of the result, or leave it away"});
   if (!same)
     throw ShapeError({.op = op,
                       .problem = "out has another shape than the result",
@@ -264,12 +270,13 @@ PyObject* Callable::call(PyObject* const* args, Py_ssize_t count, PyObject* name
         continue;
       ++likely;
       only = &o;
+      bool fits = false;
       try {
         fill(given, o);
-        if (given.fit()) return call_with(o, given.complete(), extras, lead);
-      } catch (const TypeError&) {
-        continue;  // a value that no parameter of this overload takes
+        fits = given.fit();
+      } catch (const TypeError&) {  // a value that no parameter of this overload takes
       }
+      if (fits) return call_with(o, given.complete(), extras, lead);
     }
     if (likely != 1) only = nullptr;
   }

@@ -269,7 +269,7 @@ PyObject* from_shape(IntSpan shape) {
 bool is_int(PyObject* o) {
   if (PyLong_CheckExact(o)) return true;
   if (PyBool_Check(o) || is_tensor(o)) return false;
-  return PyIndex_Check(o);
+  return PyIndex_Check(o) && !PySequence_Check(o);  // an array of one number has an index too
 }
 
 Int to_int(PyObject* o) {

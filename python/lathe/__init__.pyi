@@ -271,15 +271,6 @@ class Tensor:
     @overload
     def contiguous(self, *, memory_format: str | None) -> Tensor:
         """x itself if its elements lie in row-major order, else a copy."""
-    def conv2d(
-        self,
-        w: Tensor,
-        stride: Ints = 1,
-        pad: Ints = 0,
-        dilation: Ints = 1,
-        groups: builtins.int = 1,
-    ) -> Tensor:
-        """Cross-correlation of x[n, c, h, w] with w[o, c / groups, kh, kw]."""
     def copy_(self, other: Any, non_blocking: Any = False) -> Tensor:
         """other's elements, broadcast and cast, in place."""
     def cos(self) -> Tensor:
@@ -544,8 +535,10 @@ class Tensor:
     def minimum(self, other: Tensor | Number) -> Tensor:
         """The smaller of x and y; NaN if either is NaN."""
     def minimum_(self, other: Tensor | Number) -> Tensor: ...
-    def mm(self, mat2: Tensor) -> Tensor:
-        """Matrix product over the last two axes; leading axes broadcast."""
+    def mm(self, mat2: Tensor, out_dtype: DTypeLike = None) -> Tensor:
+        """Matrix product over the last two axes; leading axes broadcast. out_dtype: of the sums
+        and the result, wider than the operands' own.
+        """
     def mul(self, other: Tensor | Number) -> Tensor:
         """x * y, element by element."""
     def mul_(self, other: Tensor | Number) -> Tensor: ...
@@ -920,7 +913,7 @@ class MemoryError(Error, builtins.MemoryError):
 class NameError(Error, builtins.AttributeError):
     """An op, flag or attribute that does not exist."""
 
-class OverflowError(Error, builtins.OverflowError):
+class OverflowError(Error, builtins.OverflowError, builtins.ValueError):
     """A size or count outside the range of a size."""
 
 class ScriptError(Error, builtins.RuntimeError):
@@ -1296,17 +1289,152 @@ def conj(input: Tensor, *, out: Any = None) -> Tensor:
 def constant_pad_nd(input: Tensor, pad: Ints, value: Number = 0, *, out: Any = None) -> Tensor:
     """input with a border of value; pad lists (before, after) from the last axis on."""
 
-def conv2d(
-    x: Tensor,
-    w: Tensor,
+@overload
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
     stride: Ints = 1,
-    pad: Ints = 0,
+    padding: Ints = 0,
     dilation: Ints = 1,
     groups: builtins.int = 1,
     *,
     out: Any = None,
 ) -> Tensor:
-    """Cross-correlation of x[n, c, h, w] with w[o, c / groups, kh, kw]."""
+    """Cross-correlation of input[n, c, ...] with weight[o, c / groups, ...], plus bias[o];
+    input without n is one image. padding: numbers, 'valid', or 'same' at stride 1.
+    """
+
+@overload
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: str = "valid",
+    dilation: Ints = 1,
+    groups: builtins.int = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Cross-correlation of input[n, c, ...] with weight[o, c / groups, ...], plus bias[o];
+    input without n is one image. padding: numbers, 'valid', or 'same' at stride 1.
+    """
+
+@overload
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: builtins.int = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Cross-correlation of input[n, c, ...] with weight[o, c / groups, ...], plus bias[o];
+    input without n is one image. padding: numbers, 'valid', or 'same' at stride 1.
+    """
+
+@overload
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: str = "valid",
+    dilation: Ints = 1,
+    groups: builtins.int = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Cross-correlation of input[n, c, ...] with weight[o, c / groups, ...], plus bias[o];
+    input without n is one image. padding: numbers, 'valid', or 'same' at stride 1.
+    """
+
+@overload
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: builtins.int = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Cross-correlation of input[n, c, ...] with weight[o, c / groups, ...], plus bias[o];
+    input without n is one image. padding: numbers, 'valid', or 'same' at stride 1.
+    """
+
+@overload
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: str = "valid",
+    dilation: Ints = 1,
+    groups: builtins.int = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Cross-correlation of input[n, c, ...] with weight[o, c / groups, ...], plus bias[o];
+    input without n is one image. padding: numbers, 'valid', or 'same' at stride 1.
+    """
+
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    output_padding: Ints = 0,
+    groups: builtins.int = 1,
+    dilation: Ints = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Transposed convolution of input[n, c, ...] with weight[c, o / groups, ...], plus
+    bias[o]: what a convolution's gradient does. output_padding: sizes more at the end of
+    each axis.
+    """
+
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    output_padding: Ints = 0,
+    groups: builtins.int = 1,
+    dilation: Ints = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Transposed convolution of input[n, c, ...] with weight[c, o / groups, ...], plus
+    bias[o]: what a convolution's gradient does. output_padding: sizes more at the end of
+    each axis.
+    """
+
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    output_padding: Ints = 0,
+    groups: builtins.int = 1,
+    dilation: Ints = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Transposed convolution of input[n, c, ...] with weight[c, o / groups, ...], plus
+    bias[o]: what a convolution's gradient does. output_padding: sizes more at the end of
+    each axis.
+    """
 
 def cos(input: Tensor, *, out: Any = None) -> Tensor:
     """Cosine of x in radians."""
@@ -1662,8 +1790,10 @@ def min(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
 def minimum(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
     """The smaller of x and y; NaN if either is NaN."""
 
-def mm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Tensor:
-    """Matrix product over the last two axes; leading axes broadcast."""
+def mm(input: Tensor, mat2: Tensor, out_dtype: DTypeLike = None, *, out: Any = None) -> Tensor:
+    """Matrix product over the last two axes; leading axes broadcast. out_dtype: of the sums
+    and the result, wider than the operands' own.
+    """
 
 def mul(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Tensor:
     """x * y, element by element."""

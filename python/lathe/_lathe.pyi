@@ -5,6 +5,7 @@ from typing import Any
 from . import *  # noqa: F403
 
 _add_hook: Any
+_array_input: Any
 _assign: Any
 _capture: Any
 _define_op: Any
@@ -16,6 +17,7 @@ _hooks: Any
 _install: Any
 _load_ops: Any
 _load_program: Any
+_lock_while_written: Any
 _make_subclass: Any
 _names: Any
 _op_name: Any
@@ -32,7 +34,9 @@ _rows: Any
 _same_tensor: Any
 _set_grad_enabled: Any
 _site: Any
+_stands_for_array: Any
 _symbolic: Any
+_temporary_path: Any
 _to_bytes: Any
 _to_dlpack: Any
 _tracing: Any

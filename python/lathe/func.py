@@ -42,7 +42,10 @@ def value_and_grad(function, argnums=0):
             with enable_grad():
                 value = function(*given, **named)
         finally:
-            _here.depth = depth
+            if depth:
+                _here.depth = depth
+            else:
+                del _here.depth  # as it was: a trace compares
         if not isinstance(value, Tensor) or value.numel() != 1:
             raise _lathe.ValueError(
                 "the gradient of what is not one element",

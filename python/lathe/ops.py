@@ -10,8 +10,7 @@ def __getattr__(name):
     found = _lathe._find(name, "")
     if found is None:
         raise AttributeError(f"module 'lathe.ops' has no attribute '{name}'")
-    globals()[name] = found
-    return found
+    return found  # not kept here: a trace that asks first would find the module changed
 
 
 def __dir__():

@@ -263,7 +263,7 @@ REFERENCES = {
         "arange": lambda start, end, step: np.arange(start, end, step),
         "linspace": lambda start, end, steps: np.linspace(start, end, steps),
         "eye": lambda n, m: np.eye(n, m), "mm": np.matmul,
-        "linear": lambda x, w, b: x @ w.T + b, 
+        "linear": lambda x, w, b: x @ w.T + b,
         **{f"convolution{n}d": plain(convolution) for n in (1, 2, 3)},
         **{f"convolution_transpose{n}d": plain(convolution_transpose) for n in (1, 2, 3)},
         **{f"conv{n}d": convolution for n in (1, 2, 3)},

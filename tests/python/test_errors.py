@@ -30,7 +30,7 @@ def test_nothing_is_left_over():
 def test_every_error_has_all_its_parts(program):
     kind, problem, *parts = SAID[program].split("\n")
     assert kind.startswith("lathe."), "an error of Lathe's own"
-    assert re.match(r"[\w ]+: ", problem), "the op"
+    assert re.match(r"[\w. ]+: ", problem), "the op"
     assert f"  at:       user.py:{LINE}" in parts, "the user's own line"
     for label in ("got", "expected", "next"):
         assert any(re.match(rf"  {label}: +\S", part) for part in parts), label

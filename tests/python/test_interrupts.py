@@ -22,7 +22,7 @@ def spin(x):
 @lt.script
 def count(x):
     n = 0
-    for i in range(int(x[0] * 0) + (1 << 40)):
+    for i in range(int((x[0] * 0).to(lt.int64)) + (1 << 40)):
         x = x * 1.0
     return x
 
@@ -85,7 +85,8 @@ def test_ctrl_c(tmp_path, work):
     caught, *rest = said.splitlines()
     assert caught.startswith("caught at "), said
     assert float(caught.split()[-1]) - sent < 5
-    assert rest == ["others ran True", "as it was True True True", "again True"]
+    # What follows is of the other thread, which the end of the program stops.
+    assert rest[:3] == ["others ran True", "as it was True True True", "again True"], said
 
 
 def test_a_loop_on_another_thread_leaves_the_main_one_its_turns(tmp_path):

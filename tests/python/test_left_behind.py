@@ -17,7 +17,7 @@ KILLED = """
 import resource, signal, sys, lathe as lt
 big = lt.ones(100_000)
 path, kind = sys.argv[1:]
-program = lt.jit.program.capture(lambda x: x + big, lt.ones(100_000)) if kind == "lathe" else None
+program = lt.jit.capture(lambda x: x + big, lt.ones(100_000)) if kind == "lathe" else None
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))

@@ -9,19 +9,6 @@ Number: TypeAlias = float | int | bool | complex
 Ints: TypeAlias = int | Sequence[int]
 DTypeLike: TypeAlias = Any
 
-def conv2d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: Any = 1,
-) -> Any:
-    """Cross-correlation of input[n, c, h, w] with weight[o, c / groups, kh, kw], plus
-    bias[o].
-    """
-
 def avg_pool2d(
     input: Tensor,
     kernel_size: Ints,
@@ -79,6 +66,153 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """-(p t log s(x) + (1 - t) log(1 - s(x))), s the sigmoid, p the weight of positives;
     without overflow.
+    """
+
+@overload
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Cross-correlation of input[n, c, ...] with weight[o, c / groups, ...], plus bias[o];
+    input without n is one image. padding: numbers, 'valid', or 'same' at stride 1.
+    """
+
+@overload
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: str = "valid",
+    dilation: Ints = 1,
+    groups: int = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Cross-correlation of input[n, c, ...] with weight[o, c / groups, ...], plus bias[o];
+    input without n is one image. padding: numbers, 'valid', or 'same' at stride 1.
+    """
+
+@overload
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Cross-correlation of input[n, c, ...] with weight[o, c / groups, ...], plus bias[o];
+    input without n is one image. padding: numbers, 'valid', or 'same' at stride 1.
+    """
+
+@overload
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: str = "valid",
+    dilation: Ints = 1,
+    groups: int = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Cross-correlation of input[n, c, ...] with weight[o, c / groups, ...], plus bias[o];
+    input without n is one image. padding: numbers, 'valid', or 'same' at stride 1.
+    """
+
+@overload
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Cross-correlation of input[n, c, ...] with weight[o, c / groups, ...], plus bias[o];
+    input without n is one image. padding: numbers, 'valid', or 'same' at stride 1.
+    """
+
+@overload
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: str = "valid",
+    dilation: Ints = 1,
+    groups: int = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Cross-correlation of input[n, c, ...] with weight[o, c / groups, ...], plus bias[o];
+    input without n is one image. padding: numbers, 'valid', or 'same' at stride 1.
+    """
+
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    output_padding: Ints = 0,
+    groups: int = 1,
+    dilation: Ints = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Transposed convolution of input[n, c, ...] with weight[c, o / groups, ...], plus
+    bias[o]: what a convolution's gradient does. output_padding: sizes more at the end of
+    each axis.
+    """
+
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    output_padding: Ints = 0,
+    groups: int = 1,
+    dilation: Ints = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Transposed convolution of input[n, c, ...] with weight[c, o / groups, ...], plus
+    bias[o]: what a convolution's gradient does. output_padding: sizes more at the end of
+    each axis.
+    """
+
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    output_padding: Ints = 0,
+    groups: int = 1,
+    dilation: Ints = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Transposed convolution of input[n, c, ...] with weight[c, o / groups, ...], plus
+    bias[o]: what a convolution's gradient does. output_padding: sizes more at the end of
+    each axis.
     """
 
 @overload

@@ -177,7 +177,9 @@ Problem problem_of(const Sample& s) {
 struct LeftOut {
   std::string_view sample, why;
 };
-const std::vector<LeftOut> kLeftOut = {};
+const std::vector<LeftOut> kLeftOut = {
+    {"div.rounding_mode_1", "a quotient that is rounded down is a result of floor_divide"},
+};
 
 bool left_out(const Sample& s) {
   return std::any_of(kLeftOut.begin(), kLeftOut.end(),
@@ -212,8 +214,11 @@ TEST_P(Gradients, MatchDifferences) {
   EXPECT_TRUE(compare(p, true)) << p.sample.where << ": nothing was compared, second order";
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, Gradients, ::testing::ValuesIn(compared()),
-                         [](const auto& p) { return p.param->name; });
+INSTANTIATE_TEST_SUITE_P(Rows, Gradients, ::testing::ValuesIn(compared()), [](const auto& p) {
+  std::string name = p.param->name;  // a test's name has no dot
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+});
 
 }  // namespace
 }  // namespace lathe

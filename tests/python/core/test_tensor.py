@@ -84,7 +84,7 @@ def test_a_list_that_changes_while_it_is_read():
 
     data = []
     data += [Shrinks(data), 2, 3]
-    with pytest.raises((ValueError, TypeError)):
+    with pytest.raises((ValueError, TypeError, IndexError)):
         lt.tensor(data)
 
 

@@ -9,7 +9,7 @@
 
 #include "core/inplace.h"
 #include "kernels/pool.h"
-#include "tests/cpp/kernels_support.h"
+#include "tests/cpp/support/kernels_support.h"
 
 namespace lathe::test {
 namespace {

@@ -1,4 +1,4 @@
-"""Chains of slices, joins, pads and views: right for every size, and no more guards than one step."""
+"""Chains of slices, joins, pads and views: right for every size, no more guards than one step."""
 
 import pytest
 

@@ -13,7 +13,7 @@
 #include "include/lathe/ops/reduce.h"
 #include "include/lathe/ops/shape.h"
 #include "jit/function.h"
-#include "tests/cpp/kernels_support.h"
+#include "tests/cpp/support/kernels_support.h"
 
 namespace lathe::test {
 namespace {
