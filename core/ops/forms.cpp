@@ -2,7 +2,8 @@
 // converts their arguments and calls it. A call that needs none of them never meets them.
 #include <absl/strings/str_cat.h>
 
-#include <cmath>
+#include <algorithm>
+#include <cstdlib>
 
 #include "core/ops/families.h"
 #include "include/lathe/ops/create.h"
@@ -85,7 +86,8 @@ Outputs round_decimals(Args a) {
   if (!is_floating(x.dtype())) return {M::round(x)};
   if (decimals == Int(0)) return {M::round(x)};
   const int64_t digits = decimals.value();
-  const double scale = std::pow(10.0, std::fabs(static_cast<double>(digits)));
+  double scale = 1;
+  for (int64_t i = 0; i < std::min<int64_t>(std::abs(digits), 400); ++i) scale *= 10;
   if (digits > 0) return {M::div(M::round(M::mul(x, scale)), scale)};
   return {M::mul(M::round(M::div(x, scale)), scale)};
 }

@@ -3,7 +3,7 @@
 For each of PyTorch's signatures (tests/signatures/torch.txt): a call with what has no default, one
 with every argument by place and one with every argument by PyTorch's name, PyTorch's defaults
 written out, give the same bytes; out=, dtype= and inplace= do what they say. Values come from
-tests/signatures/values.txt, from tests/samples.txt where an op has a sample that fits, else from
+tests/signatures/values.txt, from tests/samples where an op has a sample that fits, else from
 the types. What tests/signatures/differences.txt lists is left out of the calls, and nothing else;
 the functions of NOT_CALLED have tests of their own.
 """
@@ -110,7 +110,7 @@ def named_values(sample):
 
 @functools.cache
 def sample_of(case):
-    """The first line about this name that fits the signature, values.txt before samples.txt."""
+    """The first line about this name that fits the signature, values.txt before tests/samples."""
     parameters = {mismatch.named(p.name): p for p in case.signature.parameters}
     required = {
         n

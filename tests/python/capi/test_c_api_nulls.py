@@ -4,7 +4,7 @@ The calls are made from the header itself: a function that is added there is cal
 fails `argument` below until that knows what to pass. Runs without the Python package, so that under
 a sanitizer liblathe.so alone has to be built for it:
 
-    PYTHONPATH=tests/python pytest --noconftest tests/python/test_c_api_nulls.py
+    PYTHONPATH=tests/python pytest --noconftest tests/python/capi/test_c_api_nulls.py
 """
 
 import ctypes
