@@ -35,19 +35,6 @@ Saved save(const Tensor& t) {
   return s;
 }
 
-/// Calls f(slot, param, tensor arg) for every slot in order; non-tensors too.
-template <class F>
-void each_slot(const Op& op, Args args, F f) {
-  int slot = 0;
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (args[i].tag == Tag::list && op.schema.params[i].type == ArgType::tensor) {
-      for (size_t k = 0; k < args[i].list_->size; ++k) f(slot++, args[i].list_->data[k]);
-    } else {
-      f(slot++, args[i]);
-    }
-  }
-}
-
 void keep_plain_arguments(const Op& op, Args args, ArgVec& out) {
   for (size_t i = 0; i < args.size(); ++i) {
     bool tensors = args[i].tag == Tag::tensor ||
@@ -107,14 +94,7 @@ void Tape::record(const Op& op, Args args, absl::Span<const TensorType> y_types,
   node->y_types.assign(y_types.begin(), y_types.end());
   node->sequence = g_sequence.fetch_add(1, std::memory_order_relaxed) + 1;
   node->site = here();
-  DType compute = DType::f32;
-  uint32_t wanted = 0;
-  each_slot(op, args, [&](int slot, const Arg& a) {
-    if (a.tag != Tag::tensor) return;
-    if (slot < 32 && a.tensor_->requires_grad) wanted |= 1u << slot;
-    if (tracked_dtype(a.tensor_->dtype)) compute = rule_type(compute, a.tensor_->dtype);
-  });
-  Saves saves = saves_of(op, compute, wanted);
+  const Saves saves = saves_of(op, args);
   each_slot(op, args, [&](int slot, const Arg& a) {
     if (a.tag != Tag::tensor) {
       node->x_types.emplace_back();

@@ -176,14 +176,11 @@ class Emitter {
   std::vector<Tensor> held_;
 };
 
-/// A derivative that is a number, as a tensor like dy: made of dy, since a trace knows no other.
-Tensor filled_like(const Tensor& dy, const Arg& number) {
+/// The same for a part of a complex derivative, which is real.
+Tensor real_constant_like(const Tensor& dy, const Arg& number) {
   Arg whole[] = {Arg(dy)};
-  Tensor real_dy = is_complex(dy.dtype()) ? call_named(info(Prim::real).name, whole) : dy;
-  Arg args[] = {Arg(real_dy), Arg(0)};
-  Tensor zero = call_named(info(Prim::mul).name, args);
-  Arg sum[] = {Arg(zero), number};
-  return call_named(info(Prim::add).name, sum);
+  return constant_like(is_complex(dy.dtype()) ? call_named(info(Prim::real).name, whole) : dy,
+                       number);
 }
 
 Grads elementwise_gradient(Grad g, const Grad::Data& d) {
@@ -211,7 +208,7 @@ Grads elementwise_gradient(Grad g, const Grad::Data& d) {
   Grads out(d.x_types.size());
   auto part = [&](uint32_t output) {
     const Arg& v = emit.value(rule.f.outputs[output]);
-    return v.tag == Tag::tensor ? v.tensor() : filled_like(dys[0], v);
+    return v.tag == Tag::tensor ? v.tensor() : real_constant_like(dys[0], v);
   };
   for (size_t k = 0; k < params.size(); ++k) {
     if (!d.wanted[static_cast<size_t>(params[k])]) continue;
@@ -418,6 +415,23 @@ Saves saves_of(const Op& op, DType compute, uint32_t wanted) {
   Saves found = find_saves(op, compute, wanted);
   place.store(question | found.inputs, std::memory_order_relaxed);
   return found;
+}
+
+Saves saves_of(const Op& op, Args args) {
+  DType compute = DType::f32;
+  uint32_t wanted = 0;
+  each_slot(op, args, [&](int slot, const Arg& a) {
+    if (a.tag != Tag::tensor) return;
+    if (slot < 32 && a.tensor_->requires_grad) wanted |= 1u << slot;
+    if (differentiable.has(a.tensor_->dtype)) compute = rule_type(compute, a.tensor_->dtype);
+  });
+  return saves_of(op, compute, wanted);
+}
+
+Tensor constant_like(const Tensor& dy, const Arg& number) {
+  // Not dy * 0, which is NaN where dy is infinite.
+  Arg args[] = {Arg(false), Arg(dy), number};
+  return call_named(info(Prim::select).name, args);
 }
 
 Tensor sum_to(const Tensor& g, IntSpan shape) {

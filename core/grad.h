@@ -59,6 +59,26 @@ inline DType rule_type(DType found, DType next) {
 /// What the rule reads, declared or (elementwise by chain rule) computed for this compute dtype.
 /// `wanted`: bits of the arguments whose gradient can be asked for; x * 3 need not keep x.
 Saves saves_of(const Op& op, DType compute, uint32_t wanted = ~0u);
+/// The same for one call: for its dtypes, and for the gradients of the tensors that require one.
+Saves saves_of(const Op& op, Args args);
+
+/// Calls f(slot, argument) for every slot in order; non-tensors too.
+template <class F>
+void each_slot(const Op& op, Args args, F f) {
+  int slot = 0;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].tag == Tag::list && op.schema.params[i].type == ArgType::tensor) {
+      for (size_t k = 0; k < args[i].list_->size; ++k) f(slot++, args[i].list_->data[k]);
+    } else {
+      f(slot++, args[i]);
+    }
+  }
+}
+
+/// `number` everywhere in dy's shape and dtype, whatever dy holds: a derivative that is a number.
+/// It is made of dy, with history, because a trace and a derivative of second order know no other
+/// tensor.
+Tensor constant_like(const Tensor& dy, const Arg& number);
 
 /// Sums a broadcast gradient back to `shape`.
 Tensor sum_to(const Tensor& g, IntSpan shape);

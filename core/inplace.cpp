@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/fn.h"
+#include "core/grad.h"
 #include "core/shortcut.h"
 #include "core/symexpr.h"
 #include "include/lathe/ops/math.h"
@@ -190,10 +191,31 @@ bool may_overwrite(const Tensor& dst) {
          t->device.kind == DeviceKind::cpu && t->storage && !t->storage->ready;
 }
 
+namespace {
+
+/// Will a derivative read the elements that this in-place call writes over?
+bool derivative_reads_destination(const Op& op, Args args) {
+  if (!thread_state().grad_enabled || op.extra.no_grad) return false;
+  bool tracked = false;
+  for (const Arg& a : args) tracked |= a.tag == Tag::tensor && a.tensor_->requires_grad;
+  if (!tracked) return false;
+  // What the parts of a composite keep is known only when they run.
+  return op.kind == Kind::composite || (saves_of(op, args).inputs & 1u) != 0;
+}
+
+}  // namespace
+
 Tensor call_inplace(const Op& op, Args args) {
   Tensor x = args.tensor(0);
   if (shortcut_into(op, args)) return x;
-  Tensor value = call(op, args)[0];
+  absl::InlinedVector<Arg, 8> read(args.begin(), args.end());
+  Tensor before;
+  if (derivative_reads_destination(op, args)) {
+    before = math_ops<Tensor>::clone(x);
+    for (Arg& a : read)
+      if (a.tag == Tag::tensor && a.tensor_ == x.impl()) a = Arg(before);
+  }
+  Tensor value = call(op, absl::MakeConstSpan(read))[0];
   if (category(value.dtype()) > category(x.dtype()))
     throw DTypeError({.op = absl::StrCat(op.name(), "_"),
                       .problem = "the result does not fit into the dtype it is written to",

@@ -36,17 +36,39 @@ std::string_view name(Bits bits) {
   return kNames[static_cast<size_t>(bits)];
 }
 
-std::string_view check_message(uint32_t code) {
-  return code == kDivisionByZero ? "integer division by zero" : "a checked condition failed";
-}
+namespace {
 
-std::string_view check_expected(uint32_t code) {
-  return code == kDivisionByZero ? "a divisor other than 0" : "the condition that the op states";
-}
+struct CheckText {
+  std::string_view message, expected, advice;
+};
+constexpr CheckText kChecks[] = {
+    {"a checked condition failed", "the condition that the op states",
+     "look at the op's documentation"},
+    {"integer division by zero", "a divisor other than 0",
+     "replace the zeros first, as in where(y == 0, 1, y)"},
+    {"an integer to a negative power", "exponents of 0 or more", "convert the base to a float"},
+    {"the integer does not fit", "a value in the range of the dtype",
+     "compute with floats, or with numbers that stay in range"},
+};
 
-std::string_view check_advice(uint32_t code) {
-  return code == kDivisionByZero ? "replace the zeros first, as in where(y == 0, 1, y)"
-                                 : "look at the op's documentation";
+const CheckText& check_text(uint32_t code) { return kChecks[code < std::size(kChecks) ? code : 0]; }
+
+}  // namespace
+
+std::string_view check_message(uint32_t code) { return check_text(code).message; }
+std::string_view check_expected(uint32_t code) { return check_text(code).expected; }
+std::string_view check_advice(uint32_t code) { return check_text(code).advice; }
+
+void throw_check(std::string op, uint32_t code, std::string_view index, Site site) {
+  const CheckText& text = check_text(code);
+  ErrorParts parts{.op = std::move(op),
+                   .problem = std::string(text.message),
+                   .got = absl::StrCat("at element [", index, "]"),
+                   .expected = std::string(text.expected),
+                   .next = std::string(text.advice),
+                   .site = site};
+  if (code == kIntegerOverflow) throw OverflowError(std::move(parts));
+  throw ValueError(std::move(parts));
 }
 
 Monoid monoid(Expr (*unit)(DType), Expr (*combine)(Expr, Expr)) {
@@ -239,7 +261,8 @@ void Rows::view(Text schema, GeometryRule rule, Extra extra) {
   if (comma != std::string_view::npos && comma < close)
     absl::StrAppend(&put, ",", rest.substr(comma + 1, close - comma - 1));
   put += ") -> Tensor";
-  Op& back = add(Kind::index, put, {.promote = Promote::first, .places = kNowhere});
+  Op& back = add(Kind::index, put,
+                 {.promote = Promote::first, .version = op.extra.version, .places = kNowhere});
   back.index.access = Access::through;
   back.put_of = &op;
   op.put = &back;

@@ -68,7 +68,7 @@ struct FoldSpec {
   /// innermost reduced one.
   bool columns = false;
   /// A left fold in order along the one reduced axis, whose every prefix is a result. Results move
-  /// along it.
+  /// along it. Not the order of scanning rows, which is by blocks (kernels/own/scan.cpp).
   bool scan = false;
   int indices = 0;  // how many index leaves `lift` may name; `finish` has none
 };

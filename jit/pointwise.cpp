@@ -280,12 +280,7 @@ void PointwiseKernel::check_failed(const Run& run, const Bound& bound, int64_t l
     at = absl::StrCat(linear % bound.extents[i], at.empty() ? "" : ", ", at);
     linear /= bound.extents[i];
   }
-  throw ValueError({.op = std::string(run.op),
-                    .problem = std::string(check_message(code)),
-                    .got = absl::StrCat("at element [", at, "]"),
-                    .expected = std::string(check_expected(code)),
-                    .next = std::string(check_advice(code)),
-                    .site = run.site});
+  throw_check(std::string(run.op), code, at, run.site);
 }
 
 ElementwiseSpec PointwiseKernel::spec() const {

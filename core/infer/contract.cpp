@@ -147,6 +147,7 @@ class Solver {
   void check_steps(const FormulaAxis& axis) const {
     for (const FormulaTerm& t : axis.terms)
       if (t.scale >= 0) require_least(t.scale, 1);
+    for (int a : axis.minus) require_least(a, 0);
     for (int a : axis.more) require_least(a, 0);
   }
   void require_least(int attribute, int least) const {

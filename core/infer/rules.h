@@ -48,7 +48,7 @@ absl::InlinedVector<bool, 6> reduced_axes(const Op& op, Args args, int rank);
 
 /// Conventional positions in the schemas of reducing rows: x, dim, keepdim.
 inline constexpr int kReduceDim = 1, kReduceKeep = 2;
-/// And of scanning rows: x, dim.
-inline constexpr int kScanDim = 1;
+/// And of scanning rows: x, dim, reverse.
+inline constexpr int kScanDim = 1, kScanReverse = 2;
 
 }  // namespace lathe

@@ -147,7 +147,8 @@ template <class S>
 }
 
 // ── polynomials ─────────────────────────────────────────────────────────────────────────────────
-/// sin(r + lo) for |r| <= pi/4.
+/// sin(r + lo) for |r| <= pi/4. The correction to a zero has the other sign, and would make +0 of
+/// -0.
 template <class S>
 [[gnu::always_inline]] inline S sin_quarter(S r, S lo) {
   S z = r * r, p;
@@ -157,7 +158,7 @@ template <class S>
     p = poly(z, -0.1666666666666663, 0.00833333333332184, -0.00019841269829358647,
              2.7557313538605544e-06, -2.5050734411389634e-08, 1.5895435003318157e-10);
   }
-  return r + fma(r * z, p, lo);
+  return with_sign_of(r + fma(r * z, p, lo), r);
 }
 /// cos(r) for |r| <= pi/4; what lies below r's last place hardly moves it.
 template <class S>

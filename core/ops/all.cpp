@@ -4,8 +4,11 @@ namespace lathe {
 
 void add_all_rows(Rows& r) {
   add_math_rows(r);
+  add_power_rows(r);
+  add_checked_rows(r);
   add_compare_rows(r);
   add_reduce_rows(r);
+  add_scan_rows(r);
   add_shape_rows(r);
   add_index_rows(r);
   add_create_rows(r);

@@ -44,6 +44,15 @@ double number(const Arg& a) {
   return a.tag == Tag::flag ? a.flag_ : static_cast<double>(a.integer().value());
 }
 
+[[noreturn]] void wrong_way(Args a) {
+  throw ValueError(
+      {.op = "arange",
+       .problem = "the step leads away from the end",
+       .got = absl::StrCat(to_string(a[0]), " to ", to_string(a[1]), ", step ", to_string(a[2])),
+       .expected = "start <= end for a step above 0, end <= start for one below",
+       .next = "change the sign of the step, or exchange the bounds"});
+}
+
 /// ceil((end - start) / step), exactly for integers and symbols.
 Types infer_arange(Args a) {
   bool ints = a[0].tag == Tag::integer && a[1].tag == Tag::integer && a[2].tag == Tag::integer;
@@ -57,26 +66,30 @@ Types infer_arange(Args a) {
                       .next = "use full() for one value many times"});
   Int count;
   if (ints) {
-    Int start = a.integer(0), step = a.integer(2);
-    count = max(ceil_div(a.integer(1) - start, step), Int(0));
+    Int start = a.integer(0), end = a.integer(1), step = a.integer(2);
+    const bool down = step < Int(0);
+    if (!require(Relation::le, down ? end : start, down ? start : end)) wrong_way(a);
+    count = ceil_div(end - start, step);
     if (is_integer(dtype) && dtype != DType::i64) {
       require_in_range("arange", dtype, a[0]);
       // Of no elements, the last one is the one before the start: on the side that is not asked.
       Int last = start + (count - 1) * step;
-      require_in_range("arange", dtype, Arg(step < Int(0) ? min(start, last) : max(start, last)));
+      require_in_range("arange", dtype, Arg(down ? min(start, last) : max(start, last)));
     }
   } else {
-    double n = std::ceil((number(a[1]) - number(a[0])) / number(a[2]));
+    const double start = number(a[0]), end = number(a[1]), step = number(a[2]);
+    if (!(step > 0 ? start <= end : end <= start)) wrong_way(a);
+    double n = std::ceil((end - start) / step);
     if (!(n < 0x1p62))
       throw OverflowError({.op = "arange",
                            .problem = "too many elements",
-                           .got = absl::StrCat(number(a[0]), " to ", number(a[1])),
+                           .got = absl::StrCat(start, " to ", end),
                            .expected = "fewer than 2^62",
                            .next = "check the step"});
     count = n > 0 ? Int(static_cast<int64_t>(n)) : Int(0);
     if (n > 0) {
-      require_in_range("arange", dtype, number(a[0]));
-      require_in_range("arange", dtype, number(a[0]) + (n - 1) * number(a[2]));
+      require_in_range("arange", dtype, start);
+      require_in_range("arange", dtype, start + (n - 1) * step);
     }
   }
   return {TensorType{dtype, {count}, device_of(a[4])}};
@@ -100,10 +113,10 @@ Types infer_bernoulli(Args a) {
   const Real p = a.real(1);
   if (!(p >= 0 && p <= 1))
     throw ValueError({.op = "bernoulli",
-                      .problem = "a probability outside [0, 1]",
-                      .got = to_string(p),
-                      .expected = "0 to 1",
-                      .next = "divide per cents by 100"});
+                      .problem = "the probability p is outside of [0, 1]",
+                      .got = absl::StrCat("p=", to_string(p)),
+                      .expected = "0 <= p <= 1",
+                      .next = "p is a probability in [0, 1], not a percentage"});
   return {
       TensorType{dtype_or_default(a[2]), checked_shape("bernoulli", a.ints(0)), device_of(a[3])}};
 }

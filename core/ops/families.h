@@ -11,8 +11,11 @@
 namespace lathe {
 
 void add_math_rows(Rows& r);
+void add_power_rows(Rows& r);
+void add_checked_rows(Rows& r);
 void add_compare_rows(Rows& r);
 void add_reduce_rows(Rows& r);
+void add_scan_rows(Rows& r);
 void add_shape_rows(Rows& r);
 void add_index_rows(Rows& r);
 void add_create_rows(Rows& r);

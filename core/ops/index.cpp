@@ -131,7 +131,16 @@ void add_access(Rows& r) {
                .moves = true,
                .doc = "1 at the class, 0 elsewhere, as int64 along a new last axis."});
   r.composite("embedding(Tensor weight, Tensor indices) -> Tensor",
-              [](Args a) -> Outputs { return {I::index_select(a.tensor(0), 0, a.tensor(1))}; },
+              [](Args a) -> Outputs {
+                Tensor weight = a.tensor(0);
+                if (weight.rank() != 2)
+                  throw ShapeError({.op = "embedding",
+                                    .problem = "the weight is not a matrix",
+                                    .got = to_string(type_of(weight)),
+                                    .expected = "weight[rows, features]",
+                                    .next = "use index_select() for other ranks"});
+                return {I::index_select(weight, 0, a.tensor(1))};
+              },
               {.places = kFunction, .moves = true, .doc = "Rows of weight by index."});
 }
 

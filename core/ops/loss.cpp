@@ -145,8 +145,9 @@ Outputs cross_entropy_expansion(Args a) {
     shape[static_cast<size_t>(axis)] = weight.size(0);
     spread = M::mul(spread, S::reshape(weight, shape));
   }
-  Tensor keep = M::cast(M::ne(target, a.integer(3)), logp.dtype());
-  Tensor smooth = M::mul(M::div(M::neg(R::sum(spread, {Int(axis)})), x.size(axis)), keep);
+  Tensor keep = M::ne(target, a.integer(3));
+  Tensor each = M::div(M::neg(R::sum(spread, {Int(axis)})), x.size(axis));
+  Tensor smooth = M::where(keep, each, 0);
   Tensor soft = reduced({smooth, hard.second}, how);
   return {M::add(M::mul(loss, 1 - smoothing), M::mul(soft, smoothing))};
 }

@@ -1,6 +1,7 @@
 // Elementwise arithmetic and functions. Gradients that are not given follow by the chain rule over
 // the primitives of the body.
 #include "include/lathe/ops/math.h"
+#include "core/checks.h"
 #include "core/ops/families.h"
 
 namespace lathe {
@@ -20,13 +21,12 @@ Expr minimum_body(Expr x, Expr y) {
   return is_floating(x.dtype()) ? select_nan_aware(lt(x, y), x, y) : pmin(x, y);
 }
 
-/// Ties share the gradient equally.
-Grads extremum_grad(Grad g, Tensor wins_x, Tensor ties) {
-  Tensor half = M::mul(M::cast(ties, g.dy().dtype()), 0.5);
-  Tensor share = M::add(M::cast(wins_x, g.dy().dtype()), half);
+/// Ties share the gradient equally; beside a NaN both have it.
+Grads extremum_grad(Grad g, Tensor x_loses, Tensor y_loses) {
+  Tensor dy = M::where(M::eq(g.x(0), g.x(1)), M::mul(g.dy(), 0.5), g.dy());
   Grads out(2);
-  if (g.wants(0)) out[0] = M::mul(g.dy(), share);
-  if (g.wants(1)) out[1] = M::mul(g.dy(), M::sub(1, share));
+  if (g.wants(0)) out[0] = M::where(x_loses, 0, dy);
+  if (g.wants(1)) out[1] = M::where(y_loses, 0, dy);
   return out;
 }
 
@@ -43,6 +43,25 @@ Expr floor_divide_body(Expr x, Expr y) {
   Expr below = floor(q);
   Expr near = select(lt(0.5, q - below), below + 1, below);
   return select(eq(y, 0), x / y, select(eq(q, 0), x / y * 0, near));  // * 0 keeps the sign
+}
+
+/// C's %: the sign is the dividend's.
+Expr fmod_body(Expr x, Expr y) {
+  if (!is_integer(x.dtype())) return fmod(x, y);
+  Expr divisor = select(eq(y, 0), 1, y), r = mod(x, divisor);
+  return nonzero(y, select(ne(r, 0) & (lt(x, 0) ^ lt(y, 0)), r - divisor, r));
+}
+
+Grads lerp_grad(Grad g) {
+  Grads out(3);
+  if (g.wants(0)) out[0] = M::mul(g.dy(), M::sub(1, g.x(2)));
+  if (g.wants(1)) out[1] = M::mul(g.dy(), g.x(2));
+  if (g.wants(2)) out[2] = M::mul(g.dy(), M::sub(g.x(1), g.x(0)));
+  return out;
+}
+
+Expr or_nan(Expr beyond, Expr bound) {
+  return is_floating(bound.dtype()) ? beyond | isnan(bound) : beyond;
 }
 
 /// Python's %: the sign is the divisor's.
@@ -71,10 +90,17 @@ void add_binary(Rows& r) {
       [](Expr x, Expr y, Expr z) { return fma(x, y, z); },
       {.domain = floating, .promote = Promote::to_float, .doc = "x * y + z with one rounding."});
   r.elementwise("lerp(Tensor input, Tensor end, Tensor|Scalar weight) -> Tensor",
-                [](Expr x, Expr y, Expr w) { return x + w * (y - x); },
+                // From the nearer end, so that both ends are exact.
+                [](Expr x, Expr y, Expr w) {
+                  return select(lt(abs(w), 0.5), x + w * (y - x), y - (y - x) * (1.0 - w));
+                },
                 {.domain = floating,
                  .promote = Promote::to_float,
-                 .doc = "x + weight * (y - x): from x to y as weight goes from 0 to 1."});
+                 .saves = save_x(0) | save_x(1) | save_x(2),
+                 .grad = lerp_grad,
+                 .version = 2,
+                 .doc = "x + weight * (y - x), or y - (y - x) * (1 - weight) from |weight| of 0.5 "
+                        "on: from x to y as weight goes from 0 to 1."});
   r.elementwise(
       "floor_divide(Tensor|Scalar input, Tensor|Scalar other) -> Tensor", floor_divide_body,
       {.domain = kReal,
@@ -93,32 +119,33 @@ void add_binary(Rows& r) {
                        return out;
                      },
                  .doc = "x modulo y, with the sign of y, as Python's %."});
-  r.elementwise("fmod(Tensor input, Tensor|Scalar other) -> Tensor",
-                [](Expr x, Expr y) { return fmod(x, y); },
-                {.domain = floating,
-                 .promote = Promote::to_float,
-                 .doc = "x modulo y, with the sign of x, as C's fmod; exact."});
-  r.elementwise("pow(Tensor|Scalar input, Tensor|Scalar exponent) -> Tensor",
-                [](Expr x, Expr y) { return pow(x, y); },
-                {.domain = floating, .promote = Promote::to_float, .doc = "x to the power y."});
+  r.elementwise("fmod(Tensor input, Tensor|Scalar other) -> Tensor", fmod_body,
+                {.domain = kReal,
+                 .version = 2,
+                 .doc = "x modulo y, with the sign of x, as C's fmod and %; exact. An integer "
+                        "division by zero is a ValueError."});
   r.elementwise("atan2(Tensor input, Tensor other) -> Tensor",
                 [](Expr y, Expr x) { return atan2(y, x); },
                 {.domain = floating,
                  .promote = Promote::to_float,
                  .doc = "Angle of the point (x, y), in radians, in [-pi, pi]."});
+}
+
+/// The larger, the smaller, and what lies between bounds.
+void add_extrema(Rows& r) {
   r.elementwise(
       "maximum(Tensor input, Tensor|Scalar other) -> Tensor", maximum_body,
       {.domain = real_dtypes,
        .saves = save_x(0) | save_x(1),
        .grad =
-           [](Grad g) { return extremum_grad(g, M::gt(g.x(0), g.x(1)), M::eq(g.x(0), g.x(1))); },
+           [](Grad g) { return extremum_grad(g, M::lt(g.x(0), g.x(1)), M::gt(g.x(0), g.x(1))); },
        .doc = "The larger of x and y; NaN if either is NaN."});
   r.elementwise(
       "minimum(Tensor input, Tensor|Scalar other) -> Tensor", minimum_body,
       {.domain = real_dtypes,
        .saves = save_x(0) | save_x(1),
        .grad =
-           [](Grad g) { return extremum_grad(g, M::lt(g.x(0), g.x(1)), M::eq(g.x(0), g.x(1))); },
+           [](Grad g) { return extremum_grad(g, M::gt(g.x(0), g.x(1)), M::lt(g.x(0), g.x(1))); },
        .doc = "The smaller of x and y; NaN if either is NaN."});
   // The plain selections of the scalar language, so that derivatives made of them are ordinary ops.
   r.elementwise(
@@ -130,11 +157,14 @@ void add_binary(Rows& r) {
       [](Expr x, Expr y) { return pmax(x, y); },
       {.domain = kReal, .places = kNowhere, .doc = "x > y ? x : y exactly; a NaN gives y."});
   r.elementwise("clamp_min(Tensor input, Tensor|Scalar min) -> Tensor",
-                [](Expr x, Expr m) { return select(lt(x, m), m, x); },
-                {.domain = kReal, .doc = "x, or min where x is smaller."});
-  r.elementwise("clamp_max(Tensor input, Tensor|Scalar max) -> Tensor",
-                [](Expr x, Expr m) { return select(lt(m, x), m, x); },
-                {.domain = kReal, .doc = "x, or max where x is larger."});
+                [](Expr x, Expr m) { return select(or_nan(lt(x, m), m), m, x); },
+                {.domain = kReal,
+                 .version = 2,
+                 .doc = "x, or min where x is smaller; NaN if either is NaN."});
+  r.elementwise(
+      "clamp_max(Tensor input, Tensor|Scalar max) -> Tensor",
+      [](Expr x, Expr m) { return select(or_nan(lt(m, x), m), m, x); },
+      {.domain = kReal, .version = 2, .doc = "x, or max where x is larger; NaN if either is NaN."});
   r.composite("clamp(Tensor input, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
@@ -148,7 +178,9 @@ void add_binary(Rows& r) {
                 if (!a.none(2)) x = M::clamp_max(x, a[2]);
                 return {x};
               },
-              {.inplace = true, .moves = true, .doc = "input limited to [min, max]."});
+              {.inplace = true,
+               .moves = true,
+               .doc = "input limited to [min, max]; NaN where a bound is NaN."});
 }
 
 struct UnaryRow {
@@ -233,7 +265,7 @@ Expr rounding(Expr x, F f) {
   return is_floating(x.dtype()) ? f(x) : x;
 }
 
-Tensor zero_like_dy(Grad g) { return M::mul(g.dy(), 0); }
+Tensor zero_like_dy(Grad g) { return constant_like(g.dy(), Arg(0)); }
 
 void add_simple(Rows& r) {
   r.elementwise("neg(Tensor input) -> Tensor", [](Expr x) { return -x; },
@@ -333,6 +365,7 @@ Tensor conjugate(const Tensor& x) { return is_complex(x.dtype()) ? M::conj(x) : 
 
 void add_math_rows(Rows& r) {
   add_binary(r);
+  add_extrema(r);
   add_functions(r);
   add_simple(r);
   add_complex(r);

@@ -118,11 +118,17 @@ Tensor shifted(const Tensor& given, Int dim) {
   return M::sub(x, top);
 }
 
+/// f of a tensor without axes, by way of one of a single element.
+template <class F>
+Tensor along_one(const F& f, const Tensor& x, Int dim) {
+  return S::squeeze(f(S::unsqueeze(x, 0), dim), {Int(0)});
+}
+
 void add_softmax(Rows& r) {
   r.composite("softmax(Tensor input, int dim) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
-                if (x.rank() == 0) return {create_ops<Tensor>::ones_like(as_float(x))};
+                if (x.rank() == 0) return {along_one(N::softmax, x, a.integer(1))};
                 Tensor e = M::exp(shifted(x, a.integer(1)));
                 // One division a row: a vector unit does sixteen products while it divides once.
                 return {M::mul(e, M::reciprocal(R::sum(e, {a.integer(1)}, true)))};
@@ -131,7 +137,7 @@ void add_softmax(Rows& r) {
   r.composite("log_softmax(Tensor input, int dim) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
-                if (x.rank() == 0) return {create_ops<Tensor>::zeros_like(as_float(x))};
+                if (x.rank() == 0) return {along_one(N::log_softmax, x, a.integer(1))};
                 Tensor s = shifted(x, a.integer(1));
                 return {M::sub(s, M::log(R::sum(M::exp(s), {a.integer(1)}, true)))};
               },
@@ -221,10 +227,10 @@ Outputs dropout_expansion(Args a) {
   const Real p = a.real(1);
   if (!(p >= 0 && p <= 1))
     throw ValueError({.op = "dropout",
-                      .problem = "a probability outside [0, 1]",
-                      .got = to_string(p),
-                      .expected = "0 to 1",
-                      .next = "divide per cents by 100"});
+                      .problem = "the probability p is outside of [0, 1]",
+                      .got = absl::StrCat("p=", to_string(p)),
+                      .expected = "0 <= p <= 1",
+                      .next = "p is a probability in [0, 1], not a percentage"});
   if (!a.flag(2) || p == 0) return {x};
   const DType compute = compute_type(x.dtype());
   Tensor mask = create_ops<Tensor>::bernoulli(x.shape(), 1 - p, compute, x.device());

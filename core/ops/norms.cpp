@@ -40,7 +40,7 @@ Tensor vector_norm(const Tensor& given, Real p, const Shape& dims, bool keep) {
   // A root is infinitely steep at 0, and that times the 0 behind it would be NaN.
   Tensor zero = M::eq(total, 0), safe = M::where(zero, 1.0, total);
   Tensor root = p == 2 ? M::sqrt(safe) : M::pow(safe, 1 / p);
-  return M::where(zero, p < 0 ? M::pow(total, 1 / p) : total, root);
+  return M::where(zero, p < 0 ? kInfinity : 0.0, root);
 }
 
 Outputs norm_expansion(Args a, Real p) {

@@ -1,4 +1,4 @@
-// Reductions (a monoid each), scans, and the statistics made of them.
+// Reductions (a monoid each), and the statistics made of them. Products are in scan.cpp.
 #include <absl/strings/str_cat.h>
 
 #include "core/infer/rules.h"
@@ -17,7 +17,6 @@ using R = reduce_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
 Expr zero(DType d) { return constant(d, 0); }
-Expr one(DType d) { return constant(d, 1); }
 
 /// Undoes a reduction's loss of axes, so that the result broadcasts against the input again.
 Tensor unreduce(const Grad& g, Tensor t) {
@@ -51,12 +50,13 @@ Shape dims_of(const Grad& g) {
   return dims;
 }
 
-/// Elements equal to the extremum share its gradient equally.
+/// Elements equal to the extremum share its gradient equally; if that is NaN, all NaNs do.
 Grads extremum_grad(Grad g) {
-  Tensor hit = M::cast(M::eq(g.x(0), unreduce(g, g.y())), g.dtype(0));
+  Tensor hit = M::bitwise_or(M::eq(g.x(0), unreduce(g, g.y())), M::isnan(g.x(0)));
   Shape dims = dims_of(g);
-  Tensor ties = dims.empty() ? hit : R::sum(hit, dims, true);
-  return {M::mul(M::div(hit, ties), unreduce(g, g.dy()))};
+  Tensor dy = unreduce(g, g.dy());
+  if (!dims.empty()) dy = M::div(dy, R::sum(M::cast(hit, g.dtype(0)), dims, true));
+  return {M::where(hit, dy, 0)};
 }
 
 /// The better of two (value, index) pairs: NaN beats all, then the value, then the lower index.
@@ -110,36 +110,6 @@ Grads pick_grad(Grad g) {
   return {index_ops<Tensor>::scatter(zeros, axis, index, dy)};
 }
 
-/// The product of the other elements, times dy. Where one of the elements is zero, only its own
-/// gradient is not; where two are, none.
-Grads prod_grad(Grad g) {
-  Shape dims = dims_of(g);
-  if (dims.empty()) return {g.dy()};
-  Tensor x = g.x(0), zero = M::eq(x, 0), safe = M::where(zero, 1, x);
-  Tensor zeros = R::sum(zero, dims, true);
-  Tensor others = M::mul(unreduce(g, g.dy()), R::prod(safe, dims, true));
-  Tensor counts = M::bitwise_or(M::eq(zeros, 0), M::bitwise_and(M::eq(zeros, 1), zero));
-  return {M::where(counts, M::div(others, safe), 0)};
-}
-
-/// The sum of each element and those behind it: total - cumsum + x.
-Tensor tail_sums(const Tensor& x, int axis) {
-  Tensor total = R::sum(x, {Int(axis)}, true);
-  return M::add(M::sub(total, R::cumsum(x, axis)), x);
-}
-
-/// Element i is in the products from i on: the sum of dy * y over them, without x[i]. From the
-/// first zero on all products are zero, and only that zero itself has a gradient.
-Grads cumprod_grad(Grad g) {
-  if (g.shape(0).empty()) return {g.dy()};
-  int axis = g.axis(1, 0);
-  Tensor x = g.x(0), zero = M::eq(x, 0), zeros = R::cumsum(zero, axis);
-  Tensor first = M::bitwise_and(M::eq(zeros, 1), zero);
-  Tensor before = M::div(tail_sums(M::mul(g.dy(), g.y()), axis), M::where(zero, 1, x));
-  Tensor at = tail_sums(M::mul(g.dy(), R::cumprod(M::where(first, 1, x), axis)), axis);
-  return {M::where(M::eq(zeros, 0), before, M::where(first, at, 0))};
-}
-
 void add_monoids(Rows& r) {
   r.reduce("sum(Tensor input, int[]? dim=None, bool keepdim=False) -> Tensor",
            monoid(zero, [](Expr a, Expr b) { return a + b; }),
@@ -156,13 +126,6 @@ void add_monoids(Rows& r) {
                   return Grads{S::expand(M::div(unreduce(g, g.dy()), count_of(g)), g.shape(0))};
                 },
             .doc = "Arithmetic mean over the axes of dim; NaN of no elements."});
-  r.reduce("prod(Tensor input, int[]? dim=None, bool keepdim=False) -> Tensor",
-           monoid(one, [](Expr a, Expr b) { return a * b; }),
-           {.domain = real_dtypes,
-            .promote = Promote::sum,
-            .saves = save_x(0),
-            .grad = prod_grad,
-            .doc = "Product over the axes of dim."});
   r.reduce("amax(Tensor input, int[] dim=[], bool keepdim=False) -> Tensor", extremum(true),
            {.domain = real_dtypes,
             .saves = save_x(0) | save_y(0),
@@ -272,22 +235,6 @@ void add_statistics(Rows& r) {
         return {a.flag(2) ? y : S::squeeze(y, dims.empty() ? all_axes(x.rank()) : dims)};
       },
       {.doc = "log(sum(exp(x))), without overflow: the largest element is taken out first."});
-  r.scan("cumsum(Tensor input, int dim) -> Tensor",
-         monoid(zero, [](Expr a, Expr b) { return a + b; }),
-         {.promote = Promote::sum,
-          .grad =
-              [](Grad g) {
-                if (g.shape(0).empty()) return Grads{g.dy()};
-                return Grads{tail_sums(g.dy(), g.axis(1, 0))};
-              },
-          .doc = "Running sum along dim, from the left."});
-  r.scan("cumprod(Tensor input, int dim) -> Tensor",
-         monoid(one, [](Expr a, Expr b) { return a * b; }),
-         {.domain = real_dtypes,
-          .promote = Promote::sum,
-          .saves = save_x(0) | save_y(0),
-          .grad = cumprod_grad,
-          .doc = "Running product along dim, from the left."});
 }
 
 }  // namespace

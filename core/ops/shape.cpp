@@ -135,9 +135,8 @@ Geometry permute_geometry(const Geometry& x, Args a) {
 
 Geometry squeeze_geometry(const Geometry& x, Args a) {
   Geometry g = x;
-  Shape dims = a.none(1) ? Shape{} : a.ints(1);
-  absl::InlinedVector<bool, 6> drop(x.shape.size(), dims.empty());
-  for (Int d : dims)
+  absl::InlinedVector<bool, 6> drop(x.shape.size(), a.none(1));
+  for (Int d : a.none(1) ? Shape{} : a.ints(1))
     if (x.rank() > 0) drop[static_cast<size_t>(axis_of("squeeze", x, d))] = true;
   for (int i = x.rank(); i-- > 0;)
     if (drop[static_cast<size_t>(i)] && x.shape[static_cast<size_t>(i)] == Int(1)) g = g.squeeze(i);
@@ -242,7 +241,8 @@ void add_views(Rows& r) {
           .doc = "Axes in another order."});
   r.view("squeeze(Tensor input, int[]? dim=None) -> Tensor", squeeze_geometry,
          {.grad = [](Grad g) { return Grads{S::reshape(g.dy(), g.shape(0))}; },
-          .doc = "Without the axes of size 1 (those named in dim, or all)."});
+          .version = 2,
+          .doc = "Without the axes of size 1 that dim names; without all of them if it is None."});
   r.view("unsqueeze(Tensor input, int dim) -> Tensor", unsqueeze_geometry,
          {.grad = [](Grad g) { return Grads{S::reshape(g.dy(), g.shape(0))}; },
           .doc = "With a new axis of size 1 at dim."});

@@ -34,13 +34,7 @@ constexpr int64_t kStreamed = int64_t{32} << 20, kStreamBytes = 8192;
     at = absl::StrCat(linear % shape[i], at.empty() ? "" : ", ", at);
     linear /= shape[i];
   }
-  auto code = static_cast<uint32_t>(slot & 0xff);
-  throw ValueError({.op = pass.op,
-                    .problem = std::string(check_message(code)),
-                    .got = absl::StrCat("at element [", at, "]"),
-                    .expected = std::string(check_expected(code)),
-                    .next = std::string(check_advice(code)),
-                    .site = pass.site});
+  throw_check(pass.op, static_cast<uint32_t>(slot & 0xff), at, pass.site);
 }
 
 class Walker {

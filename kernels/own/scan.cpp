@@ -1,15 +1,22 @@
-// Scans: an ascending left fold along one axis that keeps every prefix. It starts from the monoid's
-// unit.
+// Scans: a fold along one axis that keeps every prefix.
 //
-// A scan cannot be split along its axis, so speed comes from the other axes. Where enough of them
-// lie side by side, whole strips of states take a step at a time; else lines are taken in groups of
-// eight, whose chains of additions hide each other's latency. A line has no end to its length, so
-// each loop along one asks from time to time whether the work is still wanted.
+// The order, which defines the bits. The elements along the axis (from its end, if the scan is
+// reversed) are cut into blocks of 512. The local prefixes of a block are a left fold from the
+// monoid's unit. The carry into a block is the left fold of the totals of the blocks before it,
+// without a unit. An element is the carry combined with its local prefix; in the first block, which
+// has no carry, it is the local prefix. So the carry out of a block is its last element.
+//
+// Two ways to it:
+//   lines   sum and prod where few lanes lie side by side: eight blocks at a time, of one line or
+//   of
+//           several, whose chains of additions hide each other's latency; then the carries, which
+//           are one operation an element and no chain. A long line alone is shared out by blocks.
+//   strips  any monoid: neighbouring lanes take a step together. Sum and prod have loops of their
+//           own for it, others run their programs.
 #include <algorithm>
 #include <array>
 
 #include "core/infer/rules.h"
-#include "core/scalar.h"
 #include "kernels/launch.h"
 #include "kernels/own/fold.h"
 #include "kernels/own/kinds.h"
@@ -20,10 +27,11 @@
 namespace lathe::own {
 namespace {
 
-constexpr int64_t kWide = 32;       // lanes from which stepping strips pays
-constexpr int64_t kLanes = 1024;    // lanes to a strip
-constexpr int64_t kStretch = 1024;  // elements of a line at a time
-constexpr int kTogether = 8;        // lines
+constexpr int64_t kBlock = 512;  // elements to a block, by the definition
+constexpr int64_t kWide = 32;    // lanes from which stepping strips pays
+constexpr int64_t kLanes = 512;  // lanes to a strip
+constexpr int kTogether = 8;     // blocks whose chains run together
+constexpr int64_t kStretch = 8;  // elements of a block before the next one's turn
 
 struct Job {
   const FoldPrograms* programs;
@@ -31,7 +39,11 @@ struct Job {
   size_t axis = 0;
   Walk lines;  // operands x, out, without the axis; the last axis is that of lanes
   int64_t length = 0, lanes = 1, rows = 1;
+  int64_t x_step = 0, out_step = 0;          // along the axis
+  bool plain_in = false, plain_out = false;  // elements are states, and states elements
 };
+
+int64_t blocks_of(const Job& job) { return (job.length + kBlock - 1) / kBlock; }
 
 const std::byte* element(const Operand& o, int64_t at) {
   return o.data + at * static_cast<int64_t>(size_of(o.dtype));
@@ -40,176 +52,37 @@ std::byte* mutable_element(const Operand& o, int64_t at) {
   return o.data + at * static_cast<int64_t>(size_of(o.dtype));
 }
 
-// ── strips of states ────────────────────────────────────────────────────────────────────────────
-
-/// Room for one strip of every state.
-class States {
- public:
-  explicit States(const FoldBodies& bodies) : room_(bodies.state.size() * kLanes * 8) {
-    for (size_t k = 0; k < bodies.state.size(); ++k)
-      at_.push_back({room_.data() + k * kLanes * 8, 1});
-  }
-  absl::Span<const LineOperand> lines() const { return at_; }
-
- private:
-  Scratch room_;
-  absl::InlinedVector<LineOperand, 3> at_;
-};
-
-/// One dtype's unit in every lane.
-void fill_units(const FoldBodies& bodies, const States& states, int64_t lanes) {
-  auto unit = reference::unit(bodies);
-  for (size_t k = 0; k < unit.size(); ++k) {
-    size_t bytes = size_of(bodies.state[k]);
-    for (int64_t l = 0; l < lanes; ++l)
-      reference::write_bits(states.lines()[k].data + static_cast<size_t>(l) * bytes, bytes,
-                            unit[k]);
-  }
-}
-
-void step_strip(const Job& job, int64_t x_at, int64_t out_at, int64_t lanes, const States& states,
-                const States& lifted) {
-  const FoldPrograms& p = *job.programs;
-  size_t last = job.lines.shape.size() - 1;
-  int64_t x_lane = job.lines.strides[0][last], out_lane = job.lines.strides[1][last];
-  fill_units(p.bodies, states, lanes);
-  absl::InlinedVector<LineOperand, 6> both(states.lines().begin(), states.lines().end());
-  both.insert(both.end(), lifted.lines().begin(), lifted.lines().end());
-  absl::InlinedVector<LineOperand, 4> counted(states.lines().begin(), states.lines().end());
-  int64_t count = 0, index = 0;
-  counted.push_back({reinterpret_cast<std::byte*>(&count), 0});
-  LineContext context;
-  for (; index < job.length; ++index) {
-    check_cancelled();
-    std::byte* from = mutable_element(job.x, x_at + index * job.x.strides[job.axis]);
-    LineOperand in[] = {{from, x_lane}, {reinterpret_cast<std::byte*>(&index), 0}};
-    p.lift.run(in, lifted.lines(), lanes, context);
-    p.combine.run(both, states.lines(), lanes, context);
-    count = index + 1;
-    LineOperand to[] = {
-        {mutable_element(job.out, out_at + index * job.out.strides[job.axis]), out_lane}};
-    p.finish.run(counted, to, lanes, context);
-  }
-}
-
-void scan_strips(const Job& job) {
-  int64_t pieces = (job.lanes + kLanes - 1) / kLanes;
-  size_t last = job.lines.shape.size() - 1;
-  int64_t grain = std::max<int64_t>(1, 16384 / (job.length * std::min(job.lanes, kLanes)));
-  parallel_for(job.rows * pieces, grain, [&](int64_t begin, int64_t end) {
-    States states(job.programs->bodies), lifted(job.programs->bodies);
-    for (int64_t t = begin; t < end; ++t) {
-      int64_t at[2], lane = t % pieces * kLanes;
-      walk_offsets(job.lines, static_cast<int>(last), t / pieces, absl::MakeSpan(at));
-      step_strip(job, at[0] + lane * job.lines.strides[0][last],
-                 at[1] + lane * job.lines.strides[1][last], std::min(kLanes, job.lanes - lane),
-                 states, lifted);
-    }
-  });
-}
-
-// ── lines of one known fold ─────────────────────────────────────────────────────────────────────
+// ── folds with loops of their own ───────────────────────────────────────────────────────────────
+// Of numbers or of vectors of them; integers are taken as unsigned ones, which wrap.
 struct Sum {
   template <class T>
   static T combine(T a, T b) {
-    return scalar::add(a, b);
+    return a + b;
   }
 };
 struct Product {
   template <class T>
   static T combine(T a, T b) {
-    return scalar::mul(a, b);
+    return a * b;
   }
 };
 
-/// values[r * kStretch + i] becomes the fold of everything of line r up to i.
-template <class F, class T>
-void run_chains(T* values, int lines, int64_t n, T* carried) {
-  if (lines == kTogether) {
-    T s[kTogether];
-    std::copy_n(carried, kTogether, s);
-    for (int64_t i = 0; i < n; ++i)
-      for (int r = 0; r < kTogether; ++r) {
-        T& v = values[r * kStretch + i];
-        v = s[r] = F::combine(s[r], v);
-      }
-    std::copy_n(s, kTogether, carried);
-    return;
+template <class T>
+struct Vector {
+  typedef T type __attribute__((vector_size(16)));  // NOLINT(modernize-use-using)
+  static constexpr int64_t lanes = 16 / sizeof(T);
+  static type load(const T* from) {
+    type v;
+    std::memcpy(&v, from, sizeof v);
+    return v;
   }
-  for (int r = 0; r < lines; ++r) {
-    T s = carried[r];
-    for (int64_t i = 0; i < n; ++i) {
-      T& v = values[r * kStretch + i];
-      v = s = F::combine(s, v);
-    }
-    carried[r] = s;
+  static void store(T* to, type v) { std::memcpy(to, &v, sizeof v); }
+  static type all(T value) {
+    type v;
+    for (int64_t k = 0; k < lanes; ++k) v[k] = value;
+    return v;
   }
-}
-
-template <class F, class T>
-void scan_lines(const Job& job) {
-  const FoldPrograms& p = *job.programs;
-  int64_t lines = job.rows * job.lanes, groups = (lines + kTogether - 1) / kTogether;
-  T unit;
-  std::memcpy(&unit, &p.bodies.unit[0], sizeof unit);
-  int64_t x_step = job.x.strides[job.axis], out_step = job.out.strides[job.axis];
-  parallel_for(
-      groups, std::max<int64_t>(1, 16384 / (job.length * kTogether)),
-      [&](int64_t begin, int64_t end) {
-        Scratch room(sizeof(T) * kTogether * kStretch);
-        T* values = room.as<T>();
-        for (int64_t g = begin; g < end; ++g) {
-          int64_t first = g * kTogether;
-          int together = static_cast<int>(std::min<int64_t>(kTogether, lines - first));
-          int64_t at[kTogether][2];
-          for (int r = 0; r < together; ++r)
-            walk_offsets(job.lines, static_cast<int>(job.lines.shape.size()), first + r,
-                         absl::MakeSpan(at[r]));
-          T carried[kTogether];
-          std::fill(carried, carried + kTogether, unit);
-          for (int64_t i = 0; i < job.length; i += kStretch) {
-            check_cancelled();
-            int64_t n = std::min(kStretch, job.length - i);
-            LineContext context;
-            for (int r = 0; r < together; ++r) {
-              int64_t index = 0;  // not asked for by these folds
-              LineOperand in[] = {{mutable_element(job.x, at[r][0] + i * x_step), x_step},
-                                  {reinterpret_cast<std::byte*>(&index), 0}};
-              LineOperand to[] = {{reinterpret_cast<std::byte*>(values + r * kStretch), 1}};
-              p.lift.run(in, to, n, context);
-            }
-            run_chains<F, T>(values, together, n, carried);
-            for (int r = 0; r < together; ++r) {
-              int64_t count = 1;  // nor this
-              LineOperand in[] = {{reinterpret_cast<std::byte*>(values + r * kStretch), 1},
-                                  {reinterpret_cast<std::byte*>(&count), 0}};
-              LineOperand to[] = {{mutable_element(job.out, at[r][1] + i * out_step), out_step}};
-              p.finish.run(in, to, n, context);
-            }
-          }
-        }
-      });
-}
-
-template <class F>
-bool scan_lines_of(const Job& job, DType state) {
-  switch (state) {
-    case DType::f32:
-      scan_lines<F, float>(job);
-      return true;
-    case DType::f64:
-      scan_lines<F, double>(job);
-      return true;
-    case DType::i32:
-      scan_lines<F, int32_t>(job);
-      return true;
-    case DType::i64:
-      scan_lines<F, int64_t>(job);
-      return true;
-    default:
-      return false;
-  }
-}
+};
 
 bool reads(const ScalarFunction& f, uint64_t input) {
   for (const ExprNode& n : f.graph.nodes())
@@ -217,20 +90,394 @@ bool reads(const ScalarFunction& f, uint64_t input) {
   return false;
 }
 
-bool known_lines(const Job& job) {
-  const FoldPrograms& p = *job.programs;
+/// Does f give its first input as it is?
+bool gives_input(const ScalarFunction& f) {
+  if (f.outputs.size() != 1) return false;
+  const ExprNode& n = f.graph[f.outputs[0]];
+  return n.prim == Prim::input && n.payload == 0;
+}
+
+/// Calls f with the fold's type and a value of its state's; false if it has no loops of its own.
+template <class F>
+bool known(const FoldPrograms& p, F f) {
   auto fold = p.fold.known();
   if (!fold || p.bodies.state.size() != 1 || reads(p.bodies.lift, 1) || reads(p.bodies.finish, 1))
     return false;
-  if (*fold == Fold::sum) return scan_lines_of<Sum>(job, p.bodies.state[0]);
-  if (*fold == Fold::prod) return scan_lines_of<Product>(job, p.bodies.state[0]);
+  auto by_state = [&](auto combine) {
+    switch (p.bodies.state[0]) {
+      case DType::f32:
+        return f(combine, float{}), true;
+      case DType::f64:
+        return f(combine, double{}), true;
+      case DType::i32:
+        return f(combine, uint32_t{}), true;
+      case DType::i64:
+        return f(combine, uint64_t{}), true;
+      default:
+        return false;
+    }
+  };
+  if (*fold == Fold::sum) return by_state(Sum{});
+  if (*fold == Fold::prod) return by_state(Product{});
   return false;
 }
 
-void scan(const Job& job) {
-  if (job.lanes < kWide && known_lines(job)) return;
-  scan_strips(job);
+template <class T>
+T unit_of(const FoldPrograms& p) {
+  T unit;
+  std::memcpy(&unit, p.bodies.unit.data(), sizeof unit);
+  return unit;
 }
+
+void lift_line(const FoldPrograms& p, std::byte* x, int64_t step, int64_t n, std::byte* to) {
+  LineContext context;
+  int64_t index = 0;  // not asked for by these folds
+  const LineOperand in[] = {{x, step}, {reinterpret_cast<std::byte*>(&index), 0}};
+  const LineOperand out[] = {{to, 1}};
+  p.lift.run(in, out, n, context);
+}
+
+void finish_line(const FoldPrograms& p, std::byte* states, int64_t n, std::byte* out,
+                 int64_t step) {
+  LineContext context;
+  int64_t count = 1;  // not asked for either
+  const LineOperand in[] = {{states, 1}, {reinterpret_cast<std::byte*>(&count), 0}};
+  const LineOperand to[] = {{out, step}};
+  p.finish.run(in, to, n, context);
+}
+
+/// to[i] = carry combined with to[i].
+template <class F, class T>
+void add_carry(T carry, T* to, int64_t step, int64_t n) {
+  using V = Vector<T>;
+  int64_t i = 0;
+  if (step == 1 || step == -1) {  // every element takes the same part: the direction does not show
+    if (step == -1) to -= n - 1;
+    step = 1;
+    const typename V::type c = V::all(carry);
+    for (; i + V::lanes <= n; i += V::lanes) V::store(to + i, F::combine(c, V::load(to + i)));
+  }
+  for (; i < n; ++i) to[i * step] = F::combine(carry, to[i * step]);
+}
+
+/// The next n prefixes of a chain that has come to `state`. kStep: of both operands; 0: as given.
+template <class F, int kStep, class T>
+T run_chain(T state, const T* from, T* to, int64_t from_step, int64_t to_step, int64_t n) {
+  if (kStep != 0) from_step = to_step = kStep;
+  for (int64_t k = 0; k < n; ++k) to[k * to_step] = state = F::combine(state, from[k * from_step]);
+  return state;
+}
+
+// ── lines ───────────────────────────────────────────────────────────────────────────────────────
+
+/// One block of one line.
+template <class T>
+struct Block {
+  int64_t number, n;  // which of the line's, its elements
+  std::byte *x, *out;
+  T *from, *to;  // its elements as states, and its prefixes
+  int64_t from_step, to_step;
+};
+
+template <class F, class T>
+class Lines {
+ public:
+  explicit Lines(const Job& job)
+      : job_(job),
+        blocks_(blocks_of(job)),
+        room_(job.plain_in && job.plain_out ? 1 : sizeof(T) * kTogether * kApart) {}
+
+  /// Blocks [begin, end), counted line by line. With carries, begin must be the first of a line.
+  void run(int64_t begin, int64_t end, bool carries) {
+    T carry{};
+    for (int64_t first = begin; first < end; first += kTogether) {
+      check_cancelled();
+      Block<T> group[kTogether];
+      int count = static_cast<int>(std::min<int64_t>(kTogether, end - first));
+      for (int r = 0; r < count; ++r) group[r] = block(first + r, r);
+      fold(group, count);
+      for (int r = 0; r < count; ++r) {
+        Block<T>& b = group[r];
+        if (carries && b.number > 0) add_carry<F>(carry, b.to, b.to_step, b.n);
+        carry = b.to[(b.n - 1) * b.to_step];
+        if (!job_.plain_out)
+          finish_line(*job_.programs, reinterpret_cast<std::byte*>(b.to), b.n, b.out,
+                      job_.out_step);
+      }
+    }
+  }
+
+  Block<T> block(int64_t index, int place) const {
+    const int64_t line = index / blocks_, number = index % blocks_;
+    int64_t at[2];
+    walk_offsets(job_.lines, static_cast<int>(job_.lines.shape.size()), line, absl::MakeSpan(at));
+    Block<T> b{.number = number, .n = std::min(kBlock, job_.length - number * kBlock)};
+    b.x = mutable_element(job_.x, at[0] + number * kBlock * job_.x_step);
+    b.out = mutable_element(job_.out, at[1] + number * kBlock * job_.out_step);
+    T* room = job_.plain_in && job_.plain_out ? nullptr : room_.template as<T>() + place * kApart;
+    b.from = job_.plain_in ? reinterpret_cast<T*>(b.x) : room;
+    b.from_step = job_.plain_in ? job_.x_step : 1;
+    b.to = job_.plain_out ? reinterpret_cast<T*>(b.out) : room;
+    b.to_step = job_.plain_out ? job_.out_step : 1;
+    return b;
+  }
+
+ private:
+  // Not a multiple of a page: the blocks would take each other's places in the cache.
+  static constexpr int64_t kApart = kBlock + 16;
+
+  /// The local prefixes of all, a stretch of each in turn: the processor runs ahead into the next
+  /// one's while a chain waits for its sums.
+  void fold(const Block<T>* group, int count) {
+    T state[kTogether];
+    std::fill(state, state + kTogether, unit_of<T>(*job_.programs));
+    for (int r = 0; r < count && !job_.plain_in; ++r)
+      lift_line(*job_.programs, group[r].x, job_.x_step, group[r].n,
+                reinterpret_cast<std::byte*>(group[r].from));
+    for (int64_t i = 0; i < kBlock; i += kStretch)
+      for (int r = 0; r < count; ++r) {
+        const Block<T>& b = group[r];
+        const T* from = b.from + i * b.from_step;
+        T* to = b.to + i * b.to_step;
+        if (b.from_step == 1 && b.to_step == 1 && i + kStretch <= b.n)
+          state[r] = run_chain<F, 1>(state[r], from, to, 1, 1, kStretch);
+        else
+          state[r] = run_chain<F, 0>(state[r], from, to, b.from_step, b.to_step,
+                                     std::min(kStretch, b.n - i));
+      }
+  }
+
+  const Job& job_;
+  int64_t blocks_;
+  Scratch room_;
+};
+
+/// Few long lines: local prefixes, then the carries of each line, then what they add.
+template <class F, class T>
+void scan_by_blocks(const Job& job) {
+  const int64_t lines = job.rows * job.lanes, blocks = blocks_of(job);
+  constexpr int64_t kGrain = 32;
+  parallel_for(lines * blocks, kGrain,
+               [&](int64_t begin, int64_t end) { Lines<F, T>(job).run(begin, end, false); });
+  Scratch room(sizeof(T) * static_cast<size_t>(lines * blocks));
+  T* carries = room.as<T>();
+  Lines<F, T> all(job);
+  for (int64_t i = 0; i < lines * blocks; ++i) {
+    const Block<T> b = all.block(i, 0);
+    const T total = b.to[(b.n - 1) * b.to_step];
+    carries[i] = b.number == 0 ? total : F::combine(carries[i - 1], total);
+  }
+  parallel_for(lines * blocks, kGrain, [&](int64_t begin, int64_t end) {
+    Lines<F, T> some(job);
+    for (int64_t i = begin; i < end; ++i) {
+      const Block<T> b = some.block(i, 0);
+      if (b.number > 0) add_carry<F>(carries[i - 1], b.to, b.to_step, b.n);
+    }
+  });
+}
+
+template <class F, class T>
+void scan_lines(const Job& job) {
+  constexpr int64_t kFewLines = 8, kManyBlocks = 64;
+  const int64_t lines = job.rows * job.lanes, blocks = blocks_of(job);
+  if (lines < kFewLines && blocks >= kManyBlocks && job.plain_out) return scan_by_blocks<F, T>(job);
+  parallel_for(lines, std::max<int64_t>(kTogether, 16384 / job.length),
+               [&](int64_t begin, int64_t end) {
+                 Lines<F, T>(job).run(begin * blocks, end * blocks, true);
+               });
+}
+
+// ── strips of lanes, by loops ───────────────────────────────────────────────────────────────────
+
+/// kSteps steps of n lanes: state takes x in, and out is what the carry makes of it.
+template <class F, bool kCarried, int kSteps, class T>
+void step(T* state, const T* carry, const T* x, int64_t x_step, T* out, int64_t out_step,
+          int64_t n) {
+  using V = Vector<T>;
+  int64_t l = 0;
+  for (; l + V::lanes <= n; l += V::lanes) {
+    auto s = V::load(state + l);
+    const auto c = kCarried ? V::load(carry + l) : s;
+    for (int k = 0; k < kSteps; ++k) {
+      s = F::combine(s, V::load(x + k * x_step + l));
+      V::store(out + k * out_step + l, kCarried ? F::combine(c, s) : s);
+    }
+    V::store(state + l, s);
+  }
+  for (; l < n; ++l)
+    for (int k = 0; k < kSteps; ++k) {
+      state[l] = F::combine(state[l], x[k * x_step + l]);
+      out[k * out_step + l] = kCarried ? F::combine(carry[l], state[l]) : state[l];
+    }
+}
+
+template <class F, class T>
+class Columns {
+ public:
+  explicit Columns(const Job& job)
+      : job_(job), p_(*job.programs), unit_(unit_of<T>(*job.programs)) {
+    const size_t last = job.lines.shape.size() - 1;
+    x_lane_ = job.lines.strides[0][last];
+    out_lane_ = job.lines.strides[1][last];
+    direct_in_ = job.plain_in && x_lane_ == 1;
+    direct_out_ = job.plain_out && out_lane_ == 1;
+  }
+
+  void run(int64_t x_at, int64_t out_at, int64_t lanes) {
+    for (int64_t i = 0; i < job_.length;) {
+      check_cancelled();
+      if (i % kBlock == 0) begin_block(i, lanes);
+      std::byte* x = mutable_element(job_.x, x_at + i * job_.x_step);
+      std::byte* out = mutable_element(job_.out, out_at + i * job_.out_step);
+      // Blocks are a multiple of four.
+      const bool four = direct_in_ && direct_out_ && i + 4 <= job_.length;
+      const T* from = direct_in_ ? reinterpret_cast<const T*>(x) : from_;
+      T* to = direct_out_ ? reinterpret_cast<T*>(out) : to_;
+      if (!direct_in_) lift_line(p_, x, x_lane_, lanes, reinterpret_cast<std::byte*>(from_));
+      if (four)
+        take<4>(i, from, to, lanes);
+      else
+        take<1>(i, from, to, lanes);
+      if (!direct_out_) finish_line(p_, reinterpret_cast<std::byte*>(to_), lanes, out, out_lane_);
+      i += four ? 4 : 1;
+    }
+  }
+
+ private:
+  void begin_block(int64_t i, int64_t lanes) {
+    for (int64_t l = 0; l < lanes && i > 0; ++l)
+      carry_[l] = i == kBlock ? state_[l] : F::combine(carry_[l], state_[l]);
+    std::fill(state_, state_ + lanes, unit_);
+  }
+  template <int kSteps>
+  void take(int64_t i, const T* from, T* to, int64_t lanes) {
+    if (i < kBlock)
+      step<F, false, kSteps>(state_, carry_, from, job_.x_step, to, job_.out_step, lanes);
+    else
+      step<F, true, kSteps>(state_, carry_, from, job_.x_step, to, job_.out_step, lanes);
+  }
+
+  const Job& job_;
+  const FoldPrograms& p_;
+  T unit_;
+  int64_t x_lane_ = 0, out_lane_ = 0;
+  bool direct_in_ = false, direct_out_ = false;
+  T state_[kLanes], carry_[kLanes], from_[kLanes], to_[kLanes];
+};
+
+// ── strips of lanes, by programs ────────────────────────────────────────────────────────────────
+
+/// Room for one strip of every state.
+class States {
+ public:
+  explicit States(const FoldBodies& bodies) : bodies_(bodies), room_(bodies.state.size() * kBytes) {
+    for (size_t k = 0; k < bodies.state.size(); ++k) at_.push_back({room_.data() + k * kBytes, 1});
+  }
+  absl::Span<const LineOperand> lines() const { return at_; }
+
+  void fill_units(int64_t lanes) {
+    auto unit = reference::unit(bodies_);
+    for (size_t k = 0; k < unit.size(); ++k) {
+      size_t bytes = size_of(bodies_.state[k]);
+      for (int64_t l = 0; l < lanes; ++l)
+        reference::write_bits(at_[k].data + static_cast<size_t>(l) * bytes, bytes, unit[k]);
+    }
+  }
+  void copy(const States& from) {
+    std::memcpy(room_.data(), from.room_.data(), bodies_.state.size() * kBytes);
+  }
+
+ private:
+  static constexpr size_t kBytes = static_cast<size_t>(kLanes) * 8;
+  const FoldBodies& bodies_;
+  Scratch room_;
+  absl::InlinedVector<LineOperand, 3> at_;
+};
+
+class StripScan {
+ public:
+  explicit StripScan(const Job& job)
+      : job_(job),
+        p_(*job.programs),
+        local_(p_.bodies),
+        lifted_(p_.bodies),
+        carry_(p_.bodies),
+        whole_(p_.bodies) {}
+
+  void run(int64_t x_at, int64_t out_at, int64_t lanes) {
+    const size_t last = job_.lines.shape.size() - 1;
+    const int64_t x_lane = job_.lines.strides[0][last], out_lane = job_.lines.strides[1][last];
+    for (int64_t index = 0; index < job_.length; ++index) {
+      if (index % kStretch == 0) check_cancelled();
+      if (index % kBlock == 0) begin_block(index, lanes);
+      std::byte* from = mutable_element(job_.x, x_at + index * job_.x_step);
+      const LineOperand in[] = {{from, x_lane}, {reinterpret_cast<std::byte*>(&index), 0}};
+      p_.lift.run(in, lifted_.lines(), lanes, context_);
+      combine(local_, lifted_, local_, lanes);
+      if (index >= kBlock) combine(carry_, local_, whole_, lanes);
+      auto states = (index < kBlock ? local_ : whole_).lines();
+      absl::InlinedVector<LineOperand, 4> counted(states.begin(), states.end());
+      int64_t count = index + 1;
+      counted.push_back({reinterpret_cast<std::byte*>(&count), 0});
+      const LineOperand to[] = {
+          {mutable_element(job_.out, out_at + index * job_.out_step), out_lane}};
+      p_.finish.run(counted, to, lanes, context_);
+    }
+  }
+
+ private:
+  void begin_block(int64_t index, int64_t lanes) {
+    if (index == kBlock) carry_.copy(local_);
+    if (index > kBlock) combine(carry_, local_, carry_, lanes);
+    local_.fill_units(lanes);
+  }
+  void combine(const States& a, const States& b, const States& to, int64_t lanes) {
+    absl::InlinedVector<LineOperand, 6> both(a.lines().begin(), a.lines().end());
+    both.insert(both.end(), b.lines().begin(), b.lines().end());
+    p_.combine.run(both, to.lines(), lanes, context_);
+  }
+
+  const Job& job_;
+  const FoldPrograms& p_;
+  States local_, lifted_, carry_, whole_;
+  LineContext context_;
+};
+
+/// f(x's offset, out's offset, lanes) for every strip; f is made anew by `make` for each thread.
+template <class Make>
+void each_strip(const Job& job, Make make) {
+  const int64_t pieces = (job.lanes + kLanes - 1) / kLanes;
+  const size_t last = job.lines.shape.size() - 1;
+  const int64_t grain = std::max<int64_t>(1, 16384 / (job.length * std::min(job.lanes, kLanes)));
+  parallel_for(job.rows * pieces, grain, [&](int64_t begin, int64_t end) {
+    auto f = make();
+    for (int64_t t = begin; t < end; ++t) {
+      check_cancelled();
+      int64_t at[2], lane = t % pieces * kLanes;
+      walk_offsets(job.lines, static_cast<int>(last), t / pieces, absl::MakeSpan(at));
+      f(at[0] + lane * job.lines.strides[0][last], at[1] + lane * job.lines.strides[1][last],
+        std::min(kLanes, job.lanes - lane));
+    }
+  });
+}
+
+void scan(const Job& job) {
+  const bool done = known(*job.programs, [&]<class F, class T>(F, T) {
+    if (job.lanes < kWide) return scan_lines<F, T>(job);
+    each_strip(job, [&] {
+      return [columns = std::make_unique<Columns<F, T>>(job)](
+                 int64_t x, int64_t out, int64_t lanes) { columns->run(x, out, lanes); };
+    });
+  });
+  if (done) return;
+  each_strip(job, [&] {
+    return [strip = std::make_unique<StripScan>(job)](int64_t x, int64_t out, int64_t lanes) {
+      strip->run(x, out, lanes);
+    };
+  });
+}
+
+// ── the reference ───────────────────────────────────────────────────────────────────────────────
 
 void scan_by_reference(const Job& job) {
   const FoldBodies& fold = job.programs->bodies;
@@ -238,15 +485,20 @@ void scan_by_reference(const Job& job) {
   int64_t lines = job.rows * job.lanes;
   parallel_for(lines, std::max<int64_t>(1, 256 / job.length), [&](int64_t begin, int64_t end) {
     for (int64_t line = begin; line < end; ++line) {
+      check_cancelled();
       int64_t at[2];
       walk_offsets(job.lines, static_cast<int>(job.lines.shape.size()), line, absl::MakeSpan(at));
-      auto state = reference::unit(fold);
+      reference::State local, carry, whole;
       for (int64_t i = 0; i < job.length; ++i) {
-        if (i % kStretch == 0) check_cancelled();
-        uint64_t x = reference::read_bits(element(job.x, at[0] + i * job.x.strides[job.axis]), in);
-        state = reference::combine(fold, state, reference::lift(fold, x, i));
-        reference::write_bits(mutable_element(job.out, at[1] + i * job.out.strides[job.axis]), out,
-                              reference::finish(fold, state, i + 1)[0]);
+        if (i % kBlock == 0) {
+          carry = whole;
+          local = reference::unit(fold);
+        }
+        uint64_t x = reference::read_bits(element(job.x, at[0] + i * job.x_step), in);
+        local = reference::combine(fold, local, reference::lift(fold, x, i));
+        whole = i < kBlock ? local : reference::combine(fold, carry, local);
+        reference::write_bits(mutable_element(job.out, at[1] + i * job.out_step), out,
+                              reference::finish(fold, whole, i + 1)[0]);
       }
     }
   });
@@ -267,14 +519,28 @@ void arrange(Job& job) {
     for (Sizes& s : job.lines.strides) s.push_back(0);
   }
   job.length = job.x.shape[job.axis];
+  job.x_step = job.x.strides[job.axis];
+  job.out_step = job.out.strides[job.axis];
   job.lanes = job.lines.shape.back();
   job.rows = job.lanes == 0 ? 0 : x.numel() / job.lanes;
   // Along the scanned axis itself lies the memory: lanes would be far apart.
-  if (job.x.strides[job.axis] == 1 && job.programs->fold.known()) {
+  if (job.x_step == 1 && job.programs->fold.known()) {
     job.rows *= job.lanes;
     job.lines.shape.push_back(1);
     for (Sizes& s : job.lines.strides) s.push_back(0);
     job.lanes = 1;
+  }
+  const FoldBodies& bodies = job.programs->bodies;
+  job.plain_in = gives_input(bodies.lift) && job.x.dtype == bodies.state[0];
+  job.plain_out = gives_input(bodies.finish) && job.out.dtype == bodies.state[0];
+}
+
+/// From the last element backwards.
+void reverse(Job& job) {
+  if (job.length == 0) return;
+  for (auto [o, step] : {std::pair(&job.x, &job.x_step), std::pair(&job.out, &job.out_step)}) {
+    o->data = mutable_element(*o, (job.length - 1) * *step);
+    *step = -*step;
   }
 }
 
@@ -293,6 +559,7 @@ void run_with(const Call& call, Outputs& outputs, void (*run)(const Job&)) {
     }
   job.axis = static_cast<size_t>(axis);
   arrange(job);
+  if (call.args.flag(kScanReverse)) reverse(job);
   submit(x.device(), {x}, outputs, [job = std::move(job), run] {
     if (job.x.numel() > 0) run(job);
   });

@@ -243,15 +243,15 @@ class Tensor:
     def clamp(
         self, min: Tensor | Number | None = None, max: Tensor | Number | None = None
     ) -> Tensor:
-        """input limited to [min, max]."""
+        """input limited to [min, max]; NaN where a bound is NaN."""
     def clamp_(
         self, min: Tensor | Number | None = None, max: Tensor | Number | None = None
     ) -> Tensor: ...
     def clamp_max(self, max: Tensor | Number) -> Tensor:
-        """x, or max where x is larger."""
+        """x, or max where x is larger; NaN if either is NaN."""
     def clamp_max_(self, max: Tensor | Number) -> Tensor: ...
     def clamp_min(self, min: Tensor | Number) -> Tensor:
-        """x, or min where x is smaller."""
+        """x, or min where x is smaller; NaN if either is NaN."""
     def clamp_min_(self, min: Tensor | Number) -> Tensor: ...
     @overload
     def clone(self) -> Tensor:
@@ -281,19 +281,27 @@ class Tensor:
     def cosh_(self) -> Tensor: ...
     def cpu(self, *, memory_format: Any = None) -> Tensor: ...
     @overload
-    def cumprod(self, dim: builtins.int) -> Tensor:
-        """Running product along dim, from the left."""
+    def cumprod(self, dim: builtins.int, *, reverse: builtins.bool = False) -> Tensor:
+        """Running product along dim, from its start or, reversed, from its end."""
     @overload
-    def cumprod(self, dim: builtins.int, *, dtype: DTypeLike) -> Tensor:
-        """Running product along dim, from the left."""
-    def cumprod_(self, dim: builtins.int) -> Tensor: ...
+    def cumprod(
+        self, dim: builtins.int, *, reverse: builtins.bool = False, dtype: DTypeLike
+    ) -> Tensor:
+        """Running product along dim, from its start or, reversed, from its end."""
+    def cumprod_(self, dim: builtins.int, *, reverse: builtins.bool = False) -> Tensor: ...
     @overload
-    def cumsum(self, dim: builtins.int) -> Tensor:
-        """Running sum along dim, from the left."""
+    def cumsum(self, dim: builtins.int, *, reverse: builtins.bool = False) -> Tensor:
+        """Running sum along dim, from its start or, reversed, from its end. Order:
+        docs/architecture.md.
+        """
     @overload
-    def cumsum(self, dim: builtins.int, *, dtype: DTypeLike) -> Tensor:
-        """Running sum along dim, from the left."""
-    def cumsum_(self, dim: builtins.int) -> Tensor: ...
+    def cumsum(
+        self, dim: builtins.int, *, reverse: builtins.bool = False, dtype: DTypeLike
+    ) -> Tensor:
+        """Running sum along dim, from its start or, reversed, from its end. Order:
+        docs/architecture.md.
+        """
+    def cumsum_(self, dim: builtins.int, *, reverse: builtins.bool = False) -> Tensor: ...
     @property
     def data(self) -> Tensor: ...
     @data.setter
@@ -380,7 +388,9 @@ class Tensor:
         """The smaller of the two; where one is NaN, the other."""
     def fmin_(self, other: Tensor) -> Tensor: ...
     def fmod(self, other: Tensor | Number) -> Tensor:
-        """x modulo y, with the sign of x, as C's fmod; exact."""
+        """x modulo y, with the sign of x, as C's fmod and %; exact. An integer division by zero
+        is a ValueError.
+        """
     def fmod_(self, other: Tensor | Number) -> Tensor: ...
     @overload
     def gather(self, dim: builtins.int, index: Tensor) -> Tensor:
@@ -456,7 +466,9 @@ class Tensor:
         """x <= y."""
     def le_(self, other: Tensor | Number) -> Tensor: ...
     def lerp(self, end: Tensor, weight: Tensor | Number) -> Tensor:
-        """x + weight * (y - x): from x to y as weight goes from 0 to 1."""
+        """x + weight * (y - x), or y - (y - x) * (1 - weight) from |weight| of 0.5 on: from x
+        to y as weight goes from 0 to 1.
+        """
     def lerp_(self, end: Tensor, weight: Tensor | Number) -> Tensor: ...
     def lgamma(self) -> Tensor:
         """log |gamma(x)|."""
@@ -593,7 +605,7 @@ class Tensor:
         derivative is taken as 0.
         """
     def normal_(self, mean: Any = 0.0, std: Any = 1.0) -> Tensor:
-        """Normal numbers, in place."""
+        """Normal numbers, in place. ValueError for a negative std."""
     def numel(self) -> builtins.int:
         """Number of elements."""
     def numpy(self, *, force: Any = False) -> Any:
@@ -603,7 +615,10 @@ class Tensor:
     def permute(self, *dims: Ints) -> Tensor:
         """Axes in another order."""
     def pow(self, exponent: Tensor | Number) -> Tensor:
-        """x to the power y."""
+        """x to the power y. By the numbers 2, 3, 0.5, -0.5, -1 and -2 it is x * x, x * x * x,
+        sqrt(x), 1 / sqrt(x), 1 / x and 1 / (x * x). Integers stay integers; to a negative power
+        they are a ValueError.
+        """
     def pow_(self, exponent: Tensor | Number) -> Tensor: ...
     @overload
     def prod(self, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
@@ -733,7 +748,7 @@ class Tensor:
         """x * x."""
     def square_(self) -> Tensor: ...
     def squeeze(self, *dim: Ints) -> Tensor:
-        """Without the axes of size 1 (those named in dim, or all)."""
+        """Without the axes of size 1 that dim names; without all of them if it is None."""
     @overload
     def std(
         self, *dim: Ints, correction: Number | None = 1, keepdim: builtins.bool = False
@@ -846,7 +861,7 @@ class Tensor:
         last axis; a view that cannot be written through.
         """
     def uniform_(self, low: Any = 0.0, high: Any = 1.0) -> Tensor:
-        """Uniform numbers in [low, high), in place."""
+        """Uniform numbers in [low, high), in place. ValueError unless low <= high."""
     def unsqueeze(self, dim: builtins.int) -> Tensor:
         """With a new axis of size 1 at dim."""
     @overload
@@ -1264,13 +1279,13 @@ def clamp(
     *,
     out: Any = None,
 ) -> Tensor:
-    """input limited to [min, max]."""
+    """input limited to [min, max]; NaN where a bound is NaN."""
 
 def clamp_max(input: Tensor, max: Tensor | Number, *, out: Any = None) -> Tensor:
-    """x, or max where x is larger."""
+    """x, or max where x is larger; NaN if either is NaN."""
 
 def clamp_min(input: Tensor, min: Tensor | Number, *, out: Any = None) -> Tensor:
-    """x, or min where x is smaller."""
+    """x, or min where x is smaller; NaN if either is NaN."""
 
 @overload
 def clone(input: Tensor, *, out: Any = None) -> Tensor:
@@ -1443,20 +1458,42 @@ def cosh(input: Tensor, *, out: Any = None) -> Tensor:
     """Hyperbolic cosine."""
 
 @overload
-def cumprod(input: Tensor, dim: builtins.int, *, out: Any = None) -> Tensor:
-    """Running product along dim, from the left."""
+def cumprod(
+    input: Tensor, dim: builtins.int, *, reverse: builtins.bool = False, out: Any = None
+) -> Tensor:
+    """Running product along dim, from its start or, reversed, from its end."""
 
 @overload
-def cumprod(input: Tensor, dim: builtins.int, *, dtype: DTypeLike, out: Any = None) -> Tensor:
-    """Running product along dim, from the left."""
+def cumprod(
+    input: Tensor,
+    dim: builtins.int,
+    *,
+    reverse: builtins.bool = False,
+    dtype: DTypeLike,
+    out: Any = None,
+) -> Tensor:
+    """Running product along dim, from its start or, reversed, from its end."""
 
 @overload
-def cumsum(input: Tensor, dim: builtins.int, *, out: Any = None) -> Tensor:
-    """Running sum along dim, from the left."""
+def cumsum(
+    input: Tensor, dim: builtins.int, *, reverse: builtins.bool = False, out: Any = None
+) -> Tensor:
+    """Running sum along dim, from its start or, reversed, from its end. Order:
+    docs/architecture.md.
+    """
 
 @overload
-def cumsum(input: Tensor, dim: builtins.int, *, dtype: DTypeLike, out: Any = None) -> Tensor:
-    """Running sum along dim, from the left."""
+def cumsum(
+    input: Tensor,
+    dim: builtins.int,
+    *,
+    reverse: builtins.bool = False,
+    dtype: DTypeLike,
+    out: Any = None,
+) -> Tensor:
+    """Running sum along dim, from its start or, reversed, from its end. Order:
+    docs/architecture.md.
+    """
 
 def digamma(input: Tensor, *, out: Any = None) -> Tensor:
     """Derivative of lgamma."""
@@ -1559,7 +1596,9 @@ def fmin(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """The smaller of the two; where one is NaN, the other."""
 
 def fmod(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
-    """x modulo y, with the sign of x, as C's fmod; exact."""
+    """x modulo y, with the sign of x, as C's fmod and %; exact. An integer division by zero
+    is a ValueError.
+    """
 
 def full(
     size: Ints,
@@ -1669,7 +1708,9 @@ def le(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
     """x <= y."""
 
 def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Any = None) -> Tensor:
-    """x + weight * (y - x): from x to y as weight goes from 0 to 1."""
+    """x + weight * (y - x), or y - (y - x) * (1 - weight) from |weight| of 0.5 on: from x
+    to y as weight goes from 0 to 1.
+    """
 
 def lgamma(input: Tensor, *, out: Any = None) -> Tensor:
     """log |gamma(x)|."""
@@ -1864,7 +1905,10 @@ def permute(input: Tensor, *dims: Ints) -> Tensor:
     """Axes in another order."""
 
 def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Any = None) -> Tensor:
-    """x to the power y."""
+    """x to the power y. By the numbers 2, 3, 0.5, -0.5, -1 and -2 it is x * x, x * x * x,
+    sqrt(x), 1 / sqrt(x), 1 / x and 1 / (x * x). Integers stay integers; to a negative power
+    they are a ValueError.
+    """
 
 @overload
 def prod(input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: Any = None) -> Tensor:
@@ -2066,7 +2110,7 @@ def square(input: Tensor, *, out: Any = None) -> Tensor:
     """x * x."""
 
 def squeeze(input: Tensor, *dim: Ints) -> Tensor:
-    """Without the axes of size 1 (those named in dim, or all)."""
+    """Without the axes of size 1 that dim names; without all of them if it is None."""
 
 def stack(tensors: Sequence[Tensor], dim: builtins.int = 0, *, out: Any = None) -> Tensor:
     """Tensors of one shape joined along a new axis."""

@@ -46,6 +46,8 @@ class Normal(Distribution):
 
     def __init__(self, loc, scale):
         self.loc, self.scale = as_tensor(loc), as_tensor(scale)
+        _require(self, "loc", ops.logical_not(ops.isnan(self.loc)), "no NaN")
+        _require(self, "scale", self.scale > 0, "scale > 0")
         self.shape = tuple((self.loc + self.scale).shape)
 
     def rsample(self, shape=()):
@@ -68,6 +70,7 @@ class Bernoulli(Distribution):
             raise _one_of("Bernoulli")
         self.logits = None if logits is None else as_tensor(logits)
         self.probs = ops.sigmoid(self.logits) if probs is None else as_tensor(probs)
+        _require_probabilities(self, self.probs, probs is not None)
         self.shape = tuple(self.probs.shape)
 
     def sample(self, shape=()):
@@ -91,8 +94,11 @@ class Categorical(Distribution):
             raise _one_of("Categorical")
         if probs is not None:
             probs = as_tensor(probs)
-            logits = ops.log(probs / ops.sum(probs, -1, True))
+            shares = probs / ops.sum(probs, -1, True)
+            _require_probabilities(self, shares, True)
+            logits = ops.log(shares)
         self.logits = F.log_softmax(as_tensor(logits), -1)
+        _require_probabilities(self, ops.exp(self.logits), False)
         self.shape = tuple(self.logits.shape[:-1])
 
     @property
@@ -110,6 +116,29 @@ class Categorical(Distribution):
         picked = ops.unsqueeze(value.to(_lathe.int64), -1)
         rows = ops.expand(self.logits, [*value.shape, self.logits.shape[-1]])
         return ops.squeeze(ops.gather(rows, -1, picked), [-1])
+
+
+def _require(distribution, parameter, holds, expected):
+    """ValueError that names the parameter, unless `holds` (bool) is true of all its elements. In a
+    trace the elements are not known, and nothing is required."""
+    if _lathe._symbolic(holds) or bool(ops.all(holds)):
+        return
+    raise _lathe.ValueError(
+        f"the parameter {parameter} is outside of its domain",
+        op=type(distribution).__name__,
+        got=f"{int(ops.sum(ops.logical_not(holds)))} of {holds.numel()} elements outside",
+        expected=expected,
+        next=f"check {parameter} before the distribution is made",
+    )
+
+
+def _require_probabilities(distribution, probs, given):
+    """Of logits, those that a NaN came from."""
+    holds = ops.logical_and(probs >= 0, probs <= 1)
+    if given:
+        _require(distribution, "probs", holds, "probabilities: 0 or more, and not all 0")
+    else:
+        _require(distribution, "logits", holds, "numbers: no NaN, and no infinity among several")
 
 
 def _one_of(name):

@@ -9,6 +9,13 @@ def softmax(x, dim):
     return e / e.sum(dim, keepdims=True)
 
 
+def scan(function):
+    def along(x, dim, reverse=False):
+        return np.flip(function(np.flip(x, dim), dim), dim) if reverse else function(x, dim)
+
+    return along
+
+
 def axes(dim):
     return tuple(dim) if dim else None
 
@@ -215,6 +222,10 @@ REFERENCES = {
     },
     **{
         "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "pow": np.power,
+        "pow_real": np.power, "pow_integer": np.power, "checked_add": np.add,
+        "checked_sub": np.subtract, "checked_mul": np.multiply,
+        "checked_range": lambda x, low, high: x, "cube": lambda x: x * x * x,
+        "inverse_square": lambda x: 1 / (x * x),
         "neg": np.negative, "atan2": np.arctan2, "asin": np.arcsin, "acos": np.arccos,
         "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
         "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
@@ -236,7 +247,7 @@ REFERENCES = {
         "max.dim": extreme(np.max, np.argmax), "min.dim": extreme(np.min, np.argmin),
         "var": spread(np.var), "std": spread(np.std),
         "logsumexp": lambda x, dim: special.logsumexp(x, axes(dim)),
-        "cumsum": lambda x, dim: np.cumsum(x, dim), "cumprod": lambda x, dim: np.cumprod(x, dim),
+        "cumsum": scan(np.cumsum), "cumprod": scan(np.cumprod),
         "view": lambda x, size: np.reshape(x, size), "reshape": np.reshape,
         "expand": lambda x, size: np.broadcast_to(x, size),
         "permute": lambda x, dims: np.transpose(x, dims),

@@ -27,7 +27,9 @@ struct reduce_ops {
   static inline const Fn<T, T(T x, Any dim, Any correction, bool keepdim)> var{"var"};
   static inline const Fn<T, T(T x, Any dim, Any correction, bool keepdim)> std{"std"};
   static inline const Fn<T, Reduce> logsumexp{"logsumexp"};
-  static inline const Fn<T, T(T x, Int dim)> cumsum{"cumsum"};
-  static inline const Fn<T, T(T x, Int dim)> cumprod{"cumprod"};
+  using Scan = T(T x, Int dim, bool reverse);
+  static inline const Fn<T, Scan> cumsum{"cumsum"};
+  static inline const Fn<T, Scan> cumprod{"cumprod"};
+  static inline const Fn<T, Scan> affine_scan{"affine_scan"};
 };
 }  // namespace lathe

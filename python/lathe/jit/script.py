@@ -172,7 +172,7 @@ class Interpreter(Expressions, Structures):
         elif isinstance(target, ast.Subscript):
             thing = self.evaluate(target.value)
             if isinstance(value, Number) and isinstance(thing, Tensor):
-                value = value.tensor
+                value = value.within(thing.dtype) if value.kind is int else value.tensor
             self.do(target, operator_of("[]="), thing, self.index(target.slice), value)
         else:
             self.refuse(target, f"{source.spoken(target)} cannot be assigned to in a script")

@@ -2,7 +2,8 @@
 
 Number is a Python bool, int or float whose value only a run of the program knows. It is kept in a
 0-d tensor (bool, int64 or float64) and computes as Python's numbers do; beside a tensor it counts
-as a Python number does, so it promotes nothing.
+as a Python number does, so it promotes nothing. An integer that 64 bits, or the integers of the
+tensor beside it, do not hold is an OverflowError when the program runs.
 """
 
 import ast
@@ -14,6 +15,13 @@ from .script_source import trampoline
 
 _DTYPES = {bool: _lathe.bool, int: _lathe.int64, float: _lathe.float64}
 _HALF = (_lathe.float16, _lathe.bfloat16)
+_RANGES = {
+    _lathe.uint8: (0, 255), _lathe.int8: (-(2**7), 2**7 - 1), _lathe.int16: (-(2**15), 2**15 - 1),
+    _lathe.int32: (-(2**31), 2**31 - 1),
+}  # fmt: skip
+_CHECKED = {
+    operator.add: ops.checked_add, operator.sub: ops.checked_sub, operator.mul: ops.checked_mul,
+}  # fmt: skip
 
 
 def refuse_at(file, line, problem, got="", next=""):
@@ -84,15 +92,19 @@ class Number:
             dtype = _lathe.get_default_dtype()
         elif self.kind is int and dtype is _lathe.bool:
             dtype = _lathe.int64
-        return self.tensor.to(dtype)
+        return self.within(dtype)
 
-    def __abs__(self):
-        t = self.to(int if self.kind is bool else self.kind)
-        return Number(ops.abs(t), int if self.kind is bool else self.kind)
+    def within(self, dtype):
+        """The 0-d tensor in that dtype; integers must be in its range."""
+        t = self.tensor
+        if self.kind is int and dtype in _RANGES:
+            t = ops.checked_range(t, *_RANGES[dtype])
+        return t.to(dtype)
 
     def __neg__(self):
-        kind = int if self.kind is bool else self.kind
-        return Number(-self.to(kind), kind)
+        if self.kind is float:
+            return Number(-self.tensor, float)
+        return Number(ops.checked_sub(0, self.to(int)), int)
 
     def __pos__(self):
         return self
@@ -139,9 +151,12 @@ def _numbers(f, divides, a, b):
                 "divide tensors")  # fmt: skip
     if divides and b == 0:
         raise ZeroDivisionError("division by zero")
-    a, b = Number.of(a), Number.of(b)
-    kind = float if float in (a.kind, b.kind) or f is operator.truediv else int
-    return Number(f(a.to(kind), b.to(kind)), kind)
+    known, a, b = b, Number.of(a), Number.of(b)
+    if float in (a.kind, b.kind) or f is operator.truediv:
+        return Number(f(a.to(float), b.to(float)), float)
+    if f is operator.floordiv and known == -1:
+        return -a  # the only quotient that can be out of range
+    return Number(_CHECKED.get(f, f)(a.to(int), b.to(int)), int)
 
 
 def _compared_with(number, x):

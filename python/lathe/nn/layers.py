@@ -130,7 +130,7 @@ class Dropout(Module):
                 op="Dropout",
                 got=p,
                 expected="0 to 1",
-                next="divide per cents by 100",
+                next="p is a probability in [0, 1], not a percentage",
             )
         self.p, self.inplace = p, inplace
 

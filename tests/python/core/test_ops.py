@@ -75,6 +75,8 @@ def test_method_is_the_function(sample):
 
 @pytest.mark.parametrize("name", sorted(n for n, r in ROWS.items() if r["inplace"] and r["method"]))
 def test_inplace_form_writes_the_result(name):
+    if name == "dropout":
+        pytest.skip("random")
     args, kwargs = tensors(next(s for s in SAMPLES if s.op == name))
     expected = getattr(lt.ops, name)(*args, **kwargs)
     x = args[0]

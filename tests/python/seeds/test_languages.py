@@ -246,7 +246,7 @@ def test_ir_18_primitives():
     rows = [r for r in lt._lathe._rows() if r["kind"] != "composite"]
     formulas = [r for r in rows if r["kind"] == "elementwise"]
     print(f"rows: {len(rows)} that engines run, {len(formulas)} of them formulas")
-    assert len(rows) <= 150 and len(rows) - len(formulas) <= 65
+    assert len(rows) <= 160 and len(rows) - len(formulas) <= 70
 
 
 @shows(
@@ -270,11 +270,11 @@ def test_ir_21_use_cases():
 @shows("IR-07", "numbers stand as operands in a graph's text, and are read back with their bits")
 def test_ir_07_literals(tmp_path):
     def f(x):
-        return (x**2 * 0.1 + 1e-30).maximum(-float("inf"))
+        return (x**5 * 0.1 + 1e-30).maximum(-float("inf"))
 
     lt.save(f, tmp_path / "f.lathe", inputs=(lt.ones(3),))
     program = lt.load(tmp_path / "f.lathe")
-    for text in ("pow(%x, 2)", ", 0.1)", ", 1e-30)", ", -inf)"):
+    for text in ("pow_real(%x, 5)", ", 0.1)", ", 1e-30)", ", -inf)"):
         assert text in program.graph, text
     x = lt.randn(9)
     assert same(program(x), f(x))

@@ -1,0 +1,118 @@
+// Powers. pow by a plain number is decided here, before any engine sees it; the rest is the
+// function of two variables (core/math/pow.h), or products of integers.
+#include <absl/strings/str_cat.h>
+
+#include "core/checks.h"
+#include "core/ops/families.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/power.h"
+
+namespace lathe {
+namespace {
+
+using M = math_ops<Tensor>;
+using P = power_ops<Tensor>;
+
+/// By repeated squaring, one step a bit of the exponent; wraps as every product of integers.
+Expr pow_integer_body(Expr x, Expr y) {
+  const DType d = x.dtype();
+  const bool is_signed = range_of(d).low < 0;
+  const int bits = static_cast<int>(8 * size_of(d)) - (is_signed ? 1 : 0);
+  Expr power = constant(d, 1), base = x;
+  for (int bit = 0; bit < bits; ++bit) {
+    Expr odd = ne(y & constant_bits(d, uint64_t{1} << bit), 0);
+    power = select(odd, power * base, power);
+    base = base * base;
+  }
+  return is_signed ? check(le(0, y), power, kNegativeExponent) : power;
+}
+
+/// x^n as products. The base is of the result's dtype.
+Tensor product_power(const Tensor& x, int64_t n) {
+  if (n == 0) return create_ops<Tensor>::full(x.shape(), 1, x.dtype(), x.device());
+  Tensor power, base = x;
+  for (;; base = M::square(base)) {
+    if ((n & 1) != 0) power = power.defined() ? M::mul(power, base) : base;
+    n >>= 1;
+    if (n == 0) break;
+  }
+  return power.impl() == x.impl() ? M::clone(x) : power;
+}
+
+/// The powers that are defined as products, roots and quotients.
+Tensor simple_power(const Tensor& x, Real n) {
+  if (n == 2) return M::square(x);
+  if (n == 3) return P::cube(x);
+  if (n == 0.5) return M::sqrt(x);
+  if (n == -0.5) return M::rsqrt(x);
+  if (n == -1) return M::reciprocal(x);
+  if (n == -2) return P::inverse_square(x);
+  return {};
+}
+
+/// Decided by the exponent where that is a plain number, so that every engine and every derivative
+/// meets the same ops.
+Outputs pow_expansion(Args a) {
+  const DType common = element_types(*M::pow.op(), a).common;
+  const bool number = a[1].scalar() && (a[1].tag != Tag::integer || a.integer(1).known());
+  if (!number || a[0].tag != Tag::tensor)
+    return {is_integer(common) ? P::pow_integer(a[0], a[1]) : P::pow_real(a[0], a[1])};
+  Tensor x = a.tensor(0);
+  if (x.dtype() != common) x = M::cast(x, common);
+  if (is_integer(common)) {
+    const int64_t n = a[1].tag == Tag::flag ? a.flag(1) : a.integer(1).value();
+    if (n < 0)
+      throw ValueError({.op = "pow",
+                        .problem = std::string(check_message(kNegativeExponent)),
+                        .got = absl::StrCat(name(common), " to the power ", n),
+                        .expected = std::string(check_expected(kNegativeExponent)),
+                        .next = std::string(check_advice(kNegativeExponent))});
+    return {product_power(x, n)};
+  }
+  Tensor simple = simple_power(x, a[1].tag == Tag::flag ? Real(a.flag(1) ? 1 : 0) : a.real(1));
+  return {simple.defined() ? simple : P::pow_real(x, a[1])};
+}
+
+}  // namespace
+
+void add_power_rows(Rows& r) {
+  r.composite("pow(Tensor|Scalar input, Tensor|Scalar exponent) -> Tensor", pow_expansion,
+              {.domain = real_numbers,
+               .version = 2,
+               .inplace = true,
+               .moves = true,
+               .doc = "x to the power y. By the numbers 2, 3, 0.5, -0.5, -1 and -2 it is x * x, "
+                      "x * x * x, sqrt(x), 1 / sqrt(x), 1 / x and 1 / (x * x). Integers stay "
+                      "integers; to a negative power they are a ValueError."});
+  r.elementwise("pow_real(Tensor|Scalar input, Tensor|Scalar exponent) -> Tensor",
+                [](Expr x, Expr y) { return pow(x, y); },
+                {.domain = floating,
+                 .promote = Promote::to_float,
+                 .places = kNowhere,
+                 .doc = "x to the power y by its logarithm, whatever the exponent."});
+  r.elementwise("pow_integer(Tensor|Scalar input, Tensor|Scalar exponent) -> Tensor",
+                pow_integer_body,
+                {.domain = integers,
+                 .no_grad = true,
+                 .places = kNowhere,
+                 .doc = "x to the power y by products, which wrap. A negative exponent is a "
+                        "ValueError."});
+  r.elementwise("cube(Tensor input) -> Tensor", [](Expr x) { return x * x * x; },
+                {.domain = numbers,
+                 .saves = save_x(0),
+                 .grad =
+                     [](Grad g) {
+                       Tensor slope = M::mul(M::square(conjugate(g.x(0))), 3);
+                       return Grads{M::mul(g.dy(), slope)};
+                     },
+                 .places = kNowhere,
+                 .doc = "x * x * x."});
+  r.elementwise("inverse_square(Tensor input) -> Tensor", [](Expr x) { return 1.0 / (x * x); },
+                {.domain = floating,
+                 .promote = Promote::to_float,
+                 .places = kNowhere,
+                 .doc = "1 / (x * x)."});
+}
+
+}  // namespace lathe

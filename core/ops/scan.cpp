@@ -1,0 +1,172 @@
+// Scans, and the products, whose derivatives are made of scans.
+#include "core/infer/rules.h"
+#include "core/ops/families.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/reduce.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe {
+namespace {
+
+using C = create_ops<Tensor>;
+using M = math_ops<Tensor>;
+using R = reduce_ops<Tensor>;
+using S = shape_ops<Tensor>;
+
+/// x moved by one element along axis in the direction of a scan (of a reversed one: to lower
+/// indexes), with `fill` in the place that becomes free.
+Tensor delayed(const Tensor& x, int axis, bool reverse, double fill) {
+  Shape one = x.shape();
+  one[static_cast<size_t>(axis)] = Int(1);
+  Tensor edge = C::full(one, fill, x.dtype(), x.device());
+  Tensor longer = S::cat(reverse ? Tensors{x, edge} : Tensors{edge, x}, axis);
+  return S::narrow(longer, axis, Int(reverse ? 1 : 0), x.size(axis));
+}
+
+/// a * b, but 0 where one of them is 0, even if the other is infinite: it is a derivative's factor
+/// that overflowed.
+Tensor vanishing_product(const Tensor& a, const Tensor& b) {
+  Tensor y = M::mul(a, b);
+  Tensor zero = M::bitwise_or(M::eq(a, 0), M::eq(b, 0));
+  return M::where(M::bitwise_and(M::isnan(y), zero), 0, y);
+}
+
+/// y[i] = a[i] * y[i - 1] + b[i] along axis; reversed, of y[i + 1].
+Tensor recurrence(const Tensor& a, const Tensor& b, int axis, bool reverse) {
+  // Pairs side by side, in the order in which the scan meets them.
+  Tensor pairs = S::stack(reverse ? Tensors{b, a} : Tensors{a, b}, axis + 1);
+  Tensor y = R::affine_scan(S::flatten(pairs, axis, axis + 1), axis, reverse);
+  return S::select(S::reshape(y, pairs.shape()), axis + 1, reverse ? 0 : 1);
+}
+
+/// Element i is in the products from i on: dx[i] = (the product of those before it) * s[i], where
+/// s[i] = dy[i] + x[i + 1] * s[i + 1] leaves x[i] out. No division, so zeros are as good as others.
+Grads cumprod_grad(Grad g) {
+  if (g.shape(0).empty()) return {g.dy()};
+  const int axis = g.axis(kScanDim, 0);
+  const bool reverse = g.flag(kScanReverse);
+  Tensor x = g.x(0), y = g.y();
+  Tensor behind = recurrence(delayed(x, axis, !reverse, 0), g.dy(), axis, !reverse);
+  return {vanishing_product(delayed(y, axis, reverse, 1), behind)};
+}
+
+/// The reduced axes, of a tensor of that rank.
+absl::InlinedVector<bool, 6> reduced_of(const Grad& g) {
+  absl::InlinedVector<Arg, 3> args{Arg(), g.arg(kReduceDim), Arg()};
+  return reduced_axes(g.op(), Args(args.data(), args.size()), static_cast<int>(g.shape(0).size()));
+}
+
+/// The product of the other elements, as that of those before times that of those behind.
+Grads prod_grad(Grad g) {
+  const Shape& shape = g.shape(0);
+  const int rank = static_cast<int>(shape.size());
+  auto mask = reduced_of(g);
+  Shape order, back(shape.size(), Int(0)), kept;
+  for (bool reduced : {false, true})
+    for (int i = 0; i < rank; ++i)
+      if (mask[static_cast<size_t>(i)] == reduced) {
+        back[static_cast<size_t>(i)] = Int(static_cast<int64_t>(order.size()));
+        order.push_back(Int(i));
+      }
+  Int count = 1;
+  for (int i = 0; i < rank; ++i)
+    if (mask[static_cast<size_t>(i)])
+      count *= shape[static_cast<size_t>(i)];
+    else
+      kept.push_back(shape[static_cast<size_t>(i)]);
+  if (rank == 0) return {g.dy()};
+  const int axis = static_cast<int>(kept.size());
+  Shape flat = kept, single = kept;
+  flat.push_back(count);
+  single.push_back(Int(1));
+  Tensor moved = S::permute(g.x(0), order);
+  Tensor x = S::reshape(moved, flat);
+  Tensor before = delayed(R::cumprod(x, axis, false), axis, false, 1);
+  Tensor behind = delayed(R::cumprod(x, axis, true), axis, true, 1);
+  Tensor dx = vanishing_product(S::reshape(g.dy(), single), vanishing_product(before, behind));
+  return {S::permute(S::reshape(dx, moved.shape()), back)};
+}
+
+/// True at the elements of x along axis that scale: every other one, from the first that the scan
+/// meets.
+Tensor scales(const Tensor& x, int axis, bool reverse) {
+  Tensor i = C::arange(0, x.size(axis), 1, DType::i64, x.device());
+  if (reverse) i = M::sub(x.size(axis) - 1, i);
+  Shape shape(static_cast<size_t>(x.rank()), Int(1));
+  shape[static_cast<size_t>(axis)] = x.size(axis);
+  return M::eq(M::remainder(S::reshape(i, shape), 2), 0);
+}
+
+/// With c[m] what step m multiplies by, cotangents come back as l[m] = dy[m] + c[m + 1] * l[m + 1].
+Grads affine_scan_grad(Grad g) {
+  if (g.shape(0).empty()) return {constant_like(g.dy(), Arg(0))};
+  const int axis = g.axis(kScanDim, 0);
+  const bool reverse = g.flag(kScanReverse);
+  Tensor x = g.x(0), y = g.y(), scale = scales(x, axis, reverse);
+  Tensor factor = delayed(M::where(scale, x, 1), axis, !reverse, 0);
+  Tensor back = recurrence(factor, g.dy(), axis, !reverse);
+  return {M::where(scale, vanishing_product(back, delayed(y, axis, reverse, 0)), back)};
+}
+
+/// States are maps y -> scale * y + shift; elements take turns in being a scale and a shift.
+Monoid affine() {
+  return {
+      .unit =
+          [](DType d) {
+            return Exprs{constant(d, 1), constant(d, 0)};
+          },
+      .lift =
+          [](Exprs x) {
+            const DType d = x[0].dtype();
+            Expr scale = eq(x[1] & 1, 0);
+            return Exprs{select(scale, x[0], constant(d, 1)), select(scale, constant(d, 0), x[0])};
+          },
+      .combine =
+          [](Exprs a, Exprs b) {
+            Expr none = eq(a[1], 0) | eq(b[0], 0);
+            return Exprs{b[0] * a[0], select(none, b[1], b[0] * a[1] + b[1])};
+          },
+      .finish = [](Exprs s, Expr) { return Exprs{s[1]}; }};
+}
+
+}  // namespace
+
+void add_scan_rows(Rows& r) {
+  r.reduce("prod(Tensor input, int[]? dim=None, bool keepdim=False) -> Tensor",
+           monoid([](DType d) { return constant(d, 1); }, [](Expr a, Expr b) { return a * b; }),
+           {.domain = real_dtypes,
+            .promote = Promote::sum,
+            .saves = save_x(0),
+            .grad = prod_grad,
+            .doc = "Product over the axes of dim."});
+  r.scan("cumsum(Tensor input, int dim, *, bool reverse=False) -> Tensor",
+         monoid([](DType d) { return constant(d, 0); }, [](Expr a, Expr b) { return a + b; }),
+         {.promote = Promote::sum,
+          .grad =
+              [](Grad g) {
+                if (g.shape(0).empty()) return Grads{g.dy()};
+                return Grads{R::cumsum(g.dy(), g.axis(kScanDim, 0), !g.flag(kScanReverse))};
+              },
+          .version = 2,
+          .doc = "Running sum along dim, from its start or, reversed, from its end. Order: "
+                 "docs/architecture.md."});
+  r.scan("cumprod(Tensor input, int dim, *, bool reverse=False) -> Tensor",
+         monoid([](DType d) { return constant(d, 1); }, [](Expr a, Expr b) { return a * b; }),
+         {.domain = real_dtypes,
+          .promote = Promote::sum,
+          .saves = save_x(0) | save_y(0),
+          .grad = cumprod_grad,
+          .version = 2,
+          .doc = "Running product along dim, from its start or, reversed, from its end."});
+  r.scan("affine_scan(Tensor input, int dim, bool reverse=False) -> Tensor", affine(),
+         {.domain = floating,
+          .saves = save_x(0) | save_y(0),
+          .grad = affine_scan_grad,
+          .places = kNowhere,
+          .doc = "From y = 0 along dim, by turns y * x[i] and y + x[i]: with pairs (a, b) side by "
+                 "side, every second result is y[k] = a[k] * y[k - 1] + b[k]. 0 times an overflow "
+                 "is 0."});
+}
+
+}  // namespace lathe
