@@ -56,7 +56,8 @@ void end_other_threads() {
 
 bool interrupted() noexcept {
   if (raised.type != nullptr) return true;
-  if (ending.load(std::memory_order_relaxed) && !on_main_thread()) return true;
+  // The interpreter is going away: other threads stop, and nobody asks Python any more.
+  if (ending.load(std::memory_order_relaxed)) return !on_main_thread();
   int64_t t = now();
   if (t - looked < kPause || Py_IsInitialized() == 0) return false;
   looked = t;
