@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/dispatch.h"
+#include "core/shortcut.h"
 #include "python/bindings/python.h"
 #include "python/bindings/signals.h"
 
@@ -36,6 +37,12 @@ auto released(F f) {
 bool takes_long(const Op& op, Args args);
 
 Outputs run(const Op& op, Args args);
+/// The first result. On the short way without the list of results that call() makes, which takes a
+/// quarter of the time of a small sum.
+inline Tensor run1(const Op& op, Args args) {
+  if (Tensor quick = shortcut(op, args); quick.defined()) return quick;
+  return std::move(run(op, args)[0]);
+}
 Tensor run_inplace(const Op& op, Args args);
 
 }  // namespace lathe::py

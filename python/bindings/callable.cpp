@@ -246,7 +246,7 @@ PyObject* Callable::call(PyObject* const* args, Py_ssize_t count, PyObject* name
         run_inplace(*first.op, Args(given, size));
         return new_ref(lead);
       }
-      return wrap(std::move(run(*first.op, Args(given, size))[0]));
+      return wrap(run1(*first.op, Args(given, size)));
     }
   }
   const Extras extras(*this, args, count, names);
