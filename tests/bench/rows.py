@@ -80,6 +80,15 @@ SOFTMAX = {"kind": "softmax", "peers": EVERYBODY, "bar": 0.9, "truth": softmax}
 CASES = (
     Case("1", "a + b, 4 floats", "add", ("numpy",), 2.0, normal(4, 4), np.add),
     Case("1", "a + b, 4 floats, grad", "tracked_add", ("torch",), 6.0, normal(4, 4), np.add),
+    Case(
+        "2",
+        "gradient of (x * w).sum(), 4 floats",
+        "product_gradient",
+        ("jax",),
+        3.0,
+        normal(4, 4),
+        lambda x, w: x,
+    ),
     Case("3", "MLP 8-8-1 SGD step", "sgd_step", ("jax",), 2.0, network, first_loss),
     Case("4", "compiled x + 1", "compiled_add", ("onnxruntime",), 1.5, normal(4), lambda x: x + 1),
     Case("5", "add 16 Mi, new output", "add", ("numpy",), 1.5, normal(BIG, BIG), np.add),

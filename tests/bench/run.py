@@ -33,25 +33,30 @@ SECONDS = 8.0  # for the rounds of one case
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LATHE_THREADS")
 
 
+def environment_of(package):
+    variables = os.environ | dict.fromkeys(THREADS, "1")
+    return variables | {"PYTHONPATH": str(package)} if package else variables
+
+
 class Failed(Exception):
     pass
 
 
 class Library:
-    """A worker process and the pipe to it."""
+    """A worker process and the pipe to it. `package`: the folder of the `lathe` to import."""
 
-    def __init__(self, name, python):
+    def __init__(self, name, python, adapter="", package=""):
         self.name = name
         log = ROOT / f"build/logs/bench-{name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         with open(log, "w") as errors:
             self.process = subprocess.Popen(
-                [str(python), str(HERE / "worker.py"), name],
+                [str(python), str(HERE / "worker.py"), adapter or name],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
-                env=os.environ | dict.fromkeys(THREADS, "1"),
+                env=environment_of(package),
             )
         self.problem = None
         try:

@@ -23,7 +23,11 @@ EDITS = (
         r"(?<=\n)  r\.elementwise\(",
         """  r.elementwise("softsign(Tensor input) -> Tensor",
                 [](Expr x) { return x / (1.0 + abs(x)); },
-                with("x / (1 + |x|)."));
+                {.domain = floating,
+                 .promote = Promote::to_float,
+                 .places = kEverywhere,
+                 .inplace_argument = true,
+                 .doc = "x / (1 + |x|)."});
 """,
     ),
     (
@@ -36,8 +40,9 @@ EDITS = (
 )
 
 LOOK = r"""
-import contextlib, io
+import contextlib, io, sys
 import lathe as lt
+import lathe.nn.functional as F
 
 def near(a, b):
     return all(abs(x - y) < 1e-6 for x, y in zip(a.tolist(), b))
@@ -48,8 +53,20 @@ slope = [1 / (1 + abs(v)) ** 2 for v in values]
 x = lt.tensor(values, requires_grad=True)
 y = lt.softsign(x)
 places = []
-assert near(y.detach(), want) and near(x.detach().softsign(), want)
-places.append("eager")
+assert near(y.detach(), want)
+places.append("function")
+assert near(x.detach().softsign(), want)
+places.append("method")
+z = x.detach().clone()
+assert z.softsign_() is z and near(z, want)
+places.append("in place")
+out = lt.empty(4)
+assert lt.softsign(x.detach(), out=out) is out and near(out, want)
+places.append("out=")
+z = x.detach().clone()
+assert near(F.softsign(input=x.detach()), want) and F.softsign(z, inplace=True) is z
+assert near(z, want)
+places.append("nn.functional")
 y.sum().backward()
 assert near(x.grad, slope)
 places.append("gradient")
@@ -67,8 +84,26 @@ text = io.StringIO()
 with contextlib.redirect_stdout(text):
     help(lt.softsign)
 assert "x / (1 + |x|)." in text.getvalue() + lt.softsign.__doc__
+places.append("help()")
+sys.path.insert(0, "docs")
+import reference
+pages = reference.pages()
+assert "## softsign\n" in pages["ops-nn"] and "softsign(Tensor input) -> Tensor" in pages["ops-nn"]
 places.append("docs")
 print("found in", ", ".join(places))
+"""
+
+
+# A program of its own, as an installed Lathe is used.
+PROGRAM = """
+#include <lathe/lathe.hpp>
+
+#include <cstdio>
+
+int main() {
+  lathe::Tensor x({-3.f, 1.f}, {2});
+  for (float v : lathe::ops::softsign(x).values<float>()) std::printf("%g ", v);
+}
 """
 
 
@@ -99,6 +134,26 @@ def edit(folder):
     return len([line for line in changed if line]), lines
 
 
+def called_from_cpp(folder):
+    """Compiles and runs PROGRAM against this copy's library."""
+    source, program = folder / "build/look.cpp", folder / "build/look"
+    source.write_text(PROGRAM)
+    library = next(folder.glob("build/release/**/liblathe.so")).parent
+    options = ["-std=c++17", "-Wall", "-Werror", "-I", folder / "include", "-L", library]
+    run(folder, "g++", *options, source, "-o", program, "-llathe", f"-Wl,-rpath,{library}")
+    if run(folder, program) != "-0.75 0.5 ":
+        sys.exit("softsign.py: C++ gets other numbers")
+
+
+def printed_stubs(folder):
+    """Where the stubs that are printed anew have it."""
+    run(folder, "./dev", "python", "python/stubs/print_stubs.py")
+    package = folder / "python/lathe"
+    for stub, wanted in (("__init__.pyi", "def softsign("), ("nn/functional.pyi", "softsign")):
+        if wanted not in (package / stub).read_text():
+            sys.exit(f"softsign.py: {stub} does not have it")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--keep", metavar="FOLDER", help="the scratch copy, which stays")
@@ -117,15 +172,13 @@ def main():
         look = folder / "build/look.py"  # a script's source has to be in a file
         look.write_text(LOOK)
         found = run(folder, "./dev", "python", look).strip().splitlines()[-1]
-        run(folder, "./dev", "python", "python/stubs/print_stubs.py")
-        stubs = (folder / "python/lathe/__init__.pyi").read_text()
-        if "def softsign(" not in stubs:
-            sys.exit("softsign.py: the stubs do not have it")
+        printed_stubs(folder)
+        called_from_cpp(folder)
     finally:
         if not args.keep:
             shutil.rmtree(folder.parent, ignore_errors=True)
     print(
-        f"softsign: {files} files, {lines} lines; {found}, stub; "
+        f"softsign: {files} files, {lines} lines; {found}, stubs, C++; "
         f"{passed} tests run {waited:.0f} s after the edits"
     )
     sys.exit(0 if files == 3 and waited <= 120 else 1)

@@ -21,6 +21,17 @@ def tracked_add(a, b):
     return partial(operator.add, a, b)
 
 
+def product_gradient(x, w):
+    x, w = tensors((x, w))
+
+    def by_w(x, w):
+        w = w.detach().requires_grad_()
+        return lt.autograd.grad((x * w).sum(), [w])[0]
+
+    traced = lt.trace(by_w)
+    return {"eager": lambda: by_w(x, w), "traced": lambda: traced(x, w)}
+
+
 def compiled_add(x):
     (x,) = tensors((x,))
     traced = lt.trace(lambda x: x + 1)

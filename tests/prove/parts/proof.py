@@ -26,6 +26,7 @@ class Part:
     name: str
     run: Callable[[], str]  # the figure
     minutes: float = 1  # about how long it takes
+    quick: Callable[[], str] | None = None  # a short form for --quick, where it takes long
 
 
 @dataclass
@@ -34,12 +35,13 @@ class Line:
     title: str
     shares_figures: bool = False  # its parts read what the first one measured: all are run or none
     parts: list[Part] = field(default_factory=list)
+    proof: str = "spine"
 
-    def part(self, name, minutes=1):
-        """Decorates a function that shows one part of this line."""
+    def part(self, name, minutes=1, quick=None):
+        """Decorates a function that shows one part of this line; `quick` is a short form of it."""
 
         def add(function):
-            self.parts.append(Part(name, function, minutes))
+            self.parts.append(Part(name, function, minutes, quick))
             return function
 
         return add

@@ -2,7 +2,7 @@
 
 import re
 
-from .proof import ROOT, Line, cpp_tests, python_tests, require
+from ..proof import ROOT, Line, cpp_tests, python_tests, require
 
 LINE = Line(9, "Errors with golden text and the user's line; damaged and hostile files")
 

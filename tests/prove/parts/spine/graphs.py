@@ -2,7 +2,7 @@
 
 import re
 
-from .proof import Line, cpp_tests, python_tests
+from ..proof import Line, cpp_tests, python_tests
 
 EXPLAIN = Line(3, "explain(): a reason with numbers at every step, each flipped by a test")
 SHAPES = Line(6, "One compiled gelu(x @ w + b) serves 1,000 random shapes")

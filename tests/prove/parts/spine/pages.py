@@ -3,7 +3,7 @@
 import re
 import sys
 
-from .proof import ROOT, Line, existing, require, run
+from ..proof import ROOT, Line, existing, require, run
 
 LINE = Line(10, "README, licence and the pages")
 PAGES = ["architecture", "adding-an-op", "decisions", "stability", "status", "seeds"]

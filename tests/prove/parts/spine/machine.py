@@ -2,7 +2,7 @@
 
 import re
 
-from .proof import Line, Missing, existing, green, require, run
+from ..proof import Line, Missing, existing, green, require, run
 
 LINE = Line(1, "From a clean clone in a fresh Debian root; .ci/run green in time")
 BARE, WARM = 45 * 60, 12 * 60  # seconds

@@ -1,6 +1,6 @@
 """Line 4: an op in three edits, and ops that users bring."""
 
-from .proof import BUILD_PYTHON, Line, existing, python_tests, require, run
+from ..proof import BUILD_PYTHON, Line, existing, python_tests, require, run
 
 LINE = Line(4, "softsign in three edits; custom ops from C++ and from Python")
 
