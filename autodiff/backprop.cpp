@@ -2,9 +2,9 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "core/error.h"
-#include "core/fn.h"
-#include "core/grad.h"
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
+#include "core/dispatch/grad.h"
 #include "include/lathe/ops/math.h"
 
 namespace lathe {
@@ -18,7 +18,7 @@ bool is_float(const Value* v) {
   return t != nullptr && differentiable.has(t->dtype);
 }
 
-/// An op's arguments with lists laid out flat (core/grad.h): the Value in each slot, or null.
+/// An op's arguments with lists laid out flat (core/dispatch/grad.h): the Value in each slot, or null.
 Values slots_of(const Node& n) {
   Values out;
   for (size_t i = 0; i < n.attrs().size(); ++i) {

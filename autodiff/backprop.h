@@ -3,8 +3,8 @@
 
 #include <absl/container/flat_hash_set.h>
 
-#include "graph/inline.h"
-#include "graph/tracer.h"
+#include "graph/ir/inline.h"
+#include "graph/trace/tracer.h"
 
 namespace lathe {
 

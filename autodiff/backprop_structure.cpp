@@ -2,9 +2,9 @@
 #include <absl/strings/str_cat.h>
 
 #include "autodiff/backprop.h"
-#include "core/error.h"
-#include "core/fn.h"
-#include "core/inplace.h"
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
+#include "core/dispatch/inplace.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"

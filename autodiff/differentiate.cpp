@@ -18,9 +18,9 @@
 #include <absl/strings/str_cat.h>
 
 #include "autodiff/backprop.h"
-#include "core/error.h"
-#include "core/grad.h"
-#include "graph/arguments.h"
+#include "core/base/error.h"
+#include "core/dispatch/grad.h"
+#include "graph/ir/arguments.h"
 
 namespace lathe {
 

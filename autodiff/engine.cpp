@@ -6,8 +6,8 @@
 #include <queue>
 
 #include "autodiff/tape.h"
-#include "core/error.h"
-#include "core/fn.h"
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
 #include "core/infer/rules.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"

@@ -5,7 +5,7 @@
 // arrival. `differentiate` on graphs follows the same order.
 #pragma once
 
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 namespace lathe {
 

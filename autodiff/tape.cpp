@@ -3,8 +3,8 @@
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
-#include "core/error.h"
-#include "core/inplace.h"
+#include "core/base/error.h"
+#include "core/dispatch/inplace.h"
 
 namespace lathe {
 namespace {

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/dispatch.h"
-#include "core/grad.h"
+#include "core/dispatch/dispatch.h"
+#include "core/dispatch/grad.h"
 
 namespace lathe {
 
@@ -79,7 +79,7 @@ struct Saved {
 struct TapeNode {
   const Op* op = nullptr;                      // null: a leaf
   ArgVec attrs;                                // tensor slots are None; lists of tensors too
-  absl::InlinedVector<Edge, 2> next;           // by slot (core/grad.h)
+  absl::InlinedVector<Edge, 2> next;           // by slot (core/dispatch/grad.h)
   absl::InlinedVector<TensorType, 2> x_types;  // by slot
   absl::InlinedVector<TensorType, 1> y_types;
   absl::InlinedVector<std::pair<int, Saved>, 2> xs;  // by slot

@@ -4,8 +4,8 @@
 #include <deque>
 
 #include "capi/handles.h"
-#include "core/dispatch.h"
-#include "core/op.h"
+#include "core/dispatch/dispatch.h"
+#include "core/op/op.h"
 
 namespace lathe::c {
 namespace {

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "capi/handles.h"
-#include "core/flags.h"
-#include "core/log.h"
-#include "core/random.h"
+#include "core/base/flags.h"
+#include "core/base/log.h"
+#include "core/tensor/random.h"
 #include "jit/initialise.h"
 
 namespace lathe::c {

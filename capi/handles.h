@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "core/error.h"
-#include "core/tensor.h"
+#include "core/base/error.h"
+#include "core/tensor/tensor.h"
 #include "include/lathe/lathe.h"
 #include "jit/function.h"
 #include "jit/saved_program.h"

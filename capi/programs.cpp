@@ -2,8 +2,8 @@
 #include <absl/strings/str_cat.h>
 
 #include "capi/handles.h"
-#include "core/inplace.h"
-#include "graph/text.h"
+#include "core/dispatch/inplace.h"
+#include "graph/ir/text.h"
 
 namespace lathe::c {
 namespace {

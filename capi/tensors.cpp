@@ -5,9 +5,9 @@
 #include "autodiff/engine.h"
 #include "autodiff/tape.h"
 #include "capi/handles.h"
-#include "core/inplace.h"
-#include "core/print.h"
-#include "graph/literal.h"
+#include "core/dispatch/inplace.h"
+#include "core/tensor/print.h"
+#include "graph/ir/literal.h"
 
 namespace lathe::c {
 namespace {

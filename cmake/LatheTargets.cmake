@@ -15,7 +15,7 @@ set(LATHE_PCH_HEADERS
     <absl/container/flat_hash_map.h> <absl/container/flat_hash_set.h> <absl/container/inlined_vector.h>
     <absl/strings/str_cat.h> <absl/strings/str_format.h> <absl/strings/str_join.h> <absl/types/span.h>)
 
-# What every target of ours compiles with; include paths start at the root of the tree ("core/tensor.h",
+# What every target of ours compiles with; include paths start at the root of the tree ("core/tensor/tensor.h",
 # "lathe/lathe.h").
 add_library(lathe_common INTERFACE)
 target_include_directories(lathe_common INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include

@@ -5,10 +5,10 @@
 
 #include <chrono>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "graph/passes/passes.h"
-#include "graph/rule.h"
-#include "graph/verify.h"
+#include "graph/rewrite/rule.h"
+#include "graph/ir/verify.h"
 
 namespace lathe::ir {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "autodiff/tape.h"
-#include "core/error.h"
-#include "core/flags.h"
-#include "graph/interpret.h"
+#include "core/base/error.h"
+#include "core/base/flags.h"
+#include "graph/trace/interpret.h"
 
 namespace lathe::jit {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "graph/pipeline.h"
-#include "graph/trace.h"
-#include "jit/program.h"
+#include "graph/trace/trace.h"
+#include "jit/program/program.h"
 
 namespace lathe::jit {
 

@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "autodiff/tape.h"
-#include "core/flags.h"
+#include "core/base/flags.h"
 #include "graph/pipeline.h"
 #include "kernels/executor.h"
 

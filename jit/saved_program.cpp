@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "graph/file/file.h"
-#include "graph/literal.h"
-#include "graph/text.h"
+#include "graph/ir/literal.h"
+#include "graph/ir/text.h"
 
 namespace lathe::jit {
 namespace {

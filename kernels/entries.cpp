@@ -10,16 +10,16 @@
 #include <mutex>
 #include <vector>
 
-#include "core/error.h"
-#include "core/flags.h"
-#include "kernels/custom.h"
+#include "core/base/error.h"
+#include "core/base/flags.h"
+#include "kernels/custom/custom.h"
 #include "kernels/own/contract.h"
 #include "kernels/own/fold.h"
 #include "kernels/own/kinds.h"
 #include "kernels/own/search.h"
-#include "kernels/plugin.h"
+#include "kernels/table/plugin.h"
 #include "kernels/reference/entry.h"
-#include "kernels/table.h"
+#include "kernels/table/table.h"
 
 namespace lathe {
 namespace {

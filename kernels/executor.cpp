@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "core/error.h"
-#include "core/flags.h"
-#include "kernels/launch.h"
+#include "core/base/error.h"
+#include "core/base/flags.h"
+#include "kernels/runtime/launch.h"
 #include "kernels/own/kinds.h"
-#include "kernels/pool.h"
-#include "kernels/prepared.h"
-#include "kernels/table.h"
+#include "kernels/runtime/pool.h"
+#include "kernels/table/prepared.h"
+#include "kernels/table/table.h"
 
 namespace lathe {
 namespace {

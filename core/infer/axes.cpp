@@ -1,7 +1,7 @@
 // Shape rules of the kinds that work along axes: reduce, scan, view, index, sort.
 #include <absl/strings/str_cat.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/infer/rules.h"
 
 namespace lathe {

@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "core/error.h"
-#include "core/formula.h"
+#include "core/base/error.h"
+#include "core/op/formula.h"
 #include "core/infer/rules.h"
 
 namespace lathe {

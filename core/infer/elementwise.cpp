@@ -1,6 +1,6 @@
 #include <absl/strings/str_cat.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/infer/rules.h"
 
 namespace lathe {

@@ -2,7 +2,7 @@
 // does.
 #pragma once
 
-#include "core/op.h"
+#include "core/op/op.h"
 
 namespace lathe {
 
@@ -25,7 +25,7 @@ CompositeTypes infer_composite(const Op& op, Args args);
 /// DTypeError unless the row is defined for this dtype.
 void require_domain(const Op& op, DType dtype);
 
-/// core/dtype.h's of the same name, for a number as the caller gave it; of a symbolic one the trace
+/// core/scalar/dtype.h's of the same name, for a number as the caller gave it; of a symbolic one the trace
 /// notes a guard.
 void require_in_range(std::string_view op, DType dtype, const Arg& number);
 

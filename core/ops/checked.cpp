@@ -1,6 +1,6 @@
 // Integer arithmetic that never wraps: a result that does not fit is an error at its element. The
 // integers of scripts, which are Python's, are computed with it (python/lathe/jit).
-#include "core/checks.h"
+#include "core/base/checks.h"
 #include "core/ops/families.h"
 
 namespace lathe {

@@ -140,7 +140,7 @@ void add_function(Rows& r) {
       "without n is one image. padding: numbers, 'valid', or 'same' at stride 1.",
       "Transposed convolution of input[n, c, ...] with weight[c, o / groups, ...], plus bias[o]: "
       "what a convolution's gradient does. output_padding: sizes more at the end of each axis."};
-  // conv2d was the name of the contraction alone (graph/upgrade.cpp).
+  // conv2d was the name of the contraction alone (graph/text/upgrade.cpp).
   const Extra extra{.version = axes == 2 && !transposed ? 2 : 1,
                     .places = kFunction | kFunctional,
                     .doc = kDocs[transposed ? 1 : 0]};

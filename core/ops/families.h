@@ -2,11 +2,11 @@
 // share.
 #pragma once
 
-#include "core/error.h"
-#include "core/fn.h"
-#include "core/grad.h"
-#include "core/inplace.h"
-#include "core/op.h"
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
+#include "core/dispatch/grad.h"
+#include "core/dispatch/inplace.h"
+#include "core/op/op.h"
 
 namespace lathe {
 

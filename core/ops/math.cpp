@@ -1,7 +1,7 @@
 // Elementwise arithmetic and functions. Gradients that are not given follow by the chain rule over
 // the primitives of the body.
 #include "include/lathe/ops/math.h"
-#include "core/checks.h"
+#include "core/base/checks.h"
 #include "core/ops/families.h"
 
 namespace lathe {

@@ -1,8 +1,8 @@
 // Powers. pow by a plain number is decided here, before any engine sees it; the rest is the
-// function of two variables (core/math/pow.h), or products of integers.
+// function of two variables (core/scalar/math/pow.h), or products of integers.
 #include <absl/strings/str_cat.h>
 
-#include "core/checks.h"
+#include "core/base/checks.h"
 #include "core/ops/families.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"

@@ -7,7 +7,7 @@
 //   zeros between
 //
 // Everything is little-endian. Sections: `program` is the canonical text of the graph
-// (graph/text.h), with op versions in it; `tensors` describes constants, 64 bytes each: u32 dtype,
+// (graph/ir/text.h), with op versions in it; `tensors` describes constants, 64 bytes each: u32 dtype,
 // u32 rank (up to 5), i64 sizes[5], u64 section index, u64 zero; `weight` k is the elements of
 // constant k, row-major, so a reader may map the file and use them where they lie; `note` is text
 // for people (who wrote it, families of kernels).
@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/text.h"
+#include "graph/ir/text.h"
 
 namespace lathe::ir {
 

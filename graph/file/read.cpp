@@ -6,11 +6,11 @@
 
 #include <cerrno>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "graph/file/file.h"
 #include "graph/file/layout.h"
 #include "graph/file/xxhash.h"
-#include "graph/verify.h"
+#include "graph/ir/verify.h"
 
 namespace lathe::ir {
 namespace {

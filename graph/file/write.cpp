@@ -5,12 +5,12 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "core/error.h"
-#include "core/temporary_file.h"
+#include "core/base/error.h"
+#include "core/base/temporary_file.h"
 #include "graph/file/file.h"
 #include "graph/file/layout.h"
 #include "graph/file/xxhash.h"
-#include "graph/literal.h"
+#include "graph/ir/literal.h"
 
 namespace lathe::ir {
 namespace {

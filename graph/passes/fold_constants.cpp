@@ -1,9 +1,9 @@
-#include "core/dispatch.h"
-#include "core/error.h"
-#include "graph/arguments.h"
-#include "graph/literal.h"
+#include "core/dispatch/dispatch.h"
+#include "core/base/error.h"
+#include "graph/ir/arguments.h"
+#include "graph/ir/literal.h"
 #include "graph/passes/passes.h"
-#include "graph/structure.h"
+#include "graph/trace/structure.h"
 
 namespace lathe::ir {
 namespace {

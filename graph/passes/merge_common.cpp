@@ -1,7 +1,7 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 
-#include "graph/literal.h"
+#include "graph/ir/literal.h"
 #include "graph/passes/passes.h"
 
 namespace lathe::ir {

@@ -2,8 +2,8 @@
 // and says how many it made. All are exact (same bits) unless their line says otherwise.
 #pragma once
 
-#include "graph/ir.h"
-#include "graph/rewrites.h"
+#include "graph/ir/ir.h"
+#include "graph/rewrite/rewrites.h"
 
 namespace lathe::ir {
 

@@ -1,5 +1,5 @@
 #include "graph/passes/passes.h"
-#include "graph/rule.h"
+#include "graph/rewrite/rule.h"
 
 namespace lathe::ir {
 

@@ -5,7 +5,7 @@
 // log(exp(x)), 1 / (1 / x), sums regrouped.
 #include <cmath>
 
-#include "graph/rule.h"
+#include "graph/rewrite/rule.h"
 
 namespace lathe::ir {
 namespace {

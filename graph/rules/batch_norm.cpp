@@ -1,7 +1,7 @@
 // Batch normalisation after a convolution with constant weights becomes part of the weights.
 // Approximate: the scale is applied before the sum instead of after it.
-#include "core/fn.h"
-#include "graph/rule.h"
+#include "core/dispatch/fn.h"
+#include "graph/rewrite/rule.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
 

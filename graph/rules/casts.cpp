@@ -1,5 +1,5 @@
 // Casts that change nothing, and casts through a type that holds every value of the first.
-#include "graph/rule.h"
+#include "graph/rewrite/rule.h"
 
 namespace lathe::ir {
 namespace {

@@ -1,6 +1,6 @@
 // Views of views, views that show everything, and reads of what was just written. Data is moved by
 // none of them; that the result's type must be the same does most of the checking.
-#include "graph/rule.h"
+#include "graph/rewrite/rule.h"
 
 namespace lathe::ir {
 namespace {

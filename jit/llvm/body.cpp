@@ -2,7 +2,7 @@
 
 #include <llvm/IR/MDBuilder.h>
 
-#include "core/philox.h"
+#include "core/scalar/philox.h"
 
 namespace lathe::jit {
 
@@ -10,7 +10,7 @@ using llvm::Value;
 
 namespace {
 
-/// The word of core/philox.h: a number, a scalar or a vector of u32; widened when it meets a
+/// The word of core/scalar/philox.h: a number, a scalar or a vector of u32; widened when it meets a
 /// vector.
 struct Word {
   VectorOps* ops = nullptr;

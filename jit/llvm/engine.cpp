@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/scalar.h"
+#include "core/scalar/scalar.h"
 #include "jit/llvm/target.h"
 #include "jit/llvm/vector_ops.h"
 

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "jit/codegen.h"
+#include "jit/kernel/codegen.h"
 
 namespace lathe::jit {
 

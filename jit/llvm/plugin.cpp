@@ -1,7 +1,7 @@
 // The plug-in's one exported function, and the Codegen behind it.
 #include <llvm/Support/raw_ostream.h>
 
-#include "jit/codegen.h"
+#include "jit/kernel/codegen.h"
 #include "jit/llvm/elementwise.h"
 #include "jit/llvm/engine.h"
 #include "jit/llvm/fold.h"

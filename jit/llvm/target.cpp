@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/fork.h"
+#include "core/base/fork.h"
 
 namespace lathe::jit {
 namespace {

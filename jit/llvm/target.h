@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "jit/codegen.h"
+#include "jit/kernel/codegen.h"
 
 namespace lathe::jit {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "jit/llvm/vector_ops.h"
 
 namespace lathe::jit {
@@ -58,7 +58,7 @@ Value* VectorOps::bf16_to_f32(Value* x) {
   return b.CreateBitCast(b.CreateShl(wide, 16), type(DType::f32));
 }
 
-/// As core/dtype.h: to nearest, ties to even, on the bits; NaN made quiet.
+/// As core/scalar/dtype.h: to nearest, ties to even, on the bits; NaN made quiet.
 Value* VectorOps::f32_to_bf16(Value* x) {
   Value* u = b.CreateBitCast(x, type(DType::u32));
   Value* upper = b.CreateLShr(u, 16);

@@ -6,8 +6,8 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Module.h>
 
-#include "core/error.h"
-#include "core/scalar.h"
+#include "core/base/error.h"
+#include "core/scalar/scalar.h"
 
 namespace lathe::jit {
 

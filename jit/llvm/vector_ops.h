@@ -1,13 +1,13 @@
 // The scalar language's primitives as LLVM instructions on vectors of `lanes` elements (on plain
-// scalars when there is one). What each means is in core/scalar.h; here is only how it is said
+// scalars when there is one). What each means is in core/scalar/scalar.h; here is only how it is said
 // without undefined behaviour, fast-math flags or approximations.
 #pragma once
 
 #include <absl/types/span.h>
 #include <llvm/IR/IRBuilder.h>
 
-#include "core/expr.h"
-#include "jit/codegen.h"
+#include "core/expr/expr.h"
+#include "jit/kernel/codegen.h"
 
 namespace lathe::jit {
 

@@ -4,8 +4,8 @@
 // is left where they are missing, and a third opinion for tests.
 #include <Eigen/Core>
 
-#include "kernels/plugin.h"
-#include "kernels/vendor_gemm.h"
+#include "kernels/table/plugin.h"
+#include "kernels/vendor/gemm.h"
 
 namespace lathe {
 namespace {

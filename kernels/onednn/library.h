@@ -11,7 +11,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #include <unordered_map>
 
-#include "kernels/plugin.h"
+#include "kernels/table/plugin.h"
 
 namespace lathe::onednn {
 

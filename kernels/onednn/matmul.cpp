@@ -1,5 +1,5 @@
 #include "kernels/onednn/library.h"
-#include "kernels/vendor_gemm.h"
+#include "kernels/vendor/gemm.h"
 
 namespace lathe::onednn {
 namespace {

@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "kernels/plugin.h"
-#include "kernels/vendor_gemm.h"
+#include "kernels/table/plugin.h"
+#include "kernels/vendor/gemm.h"
 
 namespace lathe {
 namespace {

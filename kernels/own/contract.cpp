@@ -4,11 +4,11 @@
 
 #include <optional>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "kernels/own/kinds.h"
 #include "kernels/own/product.h"
-#include "kernels/pool.h"
-#include "kernels/scratch.h"
+#include "kernels/runtime/pool.h"
+#include "kernels/runtime/scratch.h"
 
 namespace lathe::own {
 namespace {

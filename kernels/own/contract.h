@@ -1,7 +1,7 @@
 // Our contractions as a table entry.
 #pragma once
 
-#include "kernels/table.h"
+#include "kernels/table/table.h"
 
 namespace lathe::own {
 

@@ -6,8 +6,8 @@
 #include "kernels/own/kinds.h"
 #include "kernels/own/odometer.h"
 #include "kernels/own/tiles.h"
-#include "kernels/pool.h"
-#include "kernels/strips/strips.h"
+#include "kernels/runtime/pool.h"
+#include "kernels/simd/strips.h"
 
 namespace lathe::own {
 namespace {

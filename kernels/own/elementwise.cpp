@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.h"
-#include "core/random.h"
-#include "kernels/launch.h"
+#include "core/base/error.h"
+#include "core/tensor/random.h"
+#include "kernels/runtime/launch.h"
 #include "kernels/own/kinds.h"
 #include "kernels/own/pass.h"
 #include "kernels/own/program.h"
-#include "kernels/pool.h"
+#include "kernels/runtime/pool.h"
 
 namespace lathe::own {
 namespace {

@@ -11,10 +11,10 @@
 #include <shared_mutex>
 
 #include "core/infer/rules.h"
-#include "kernels/launch.h"
+#include "kernels/runtime/launch.h"
 #include "kernels/own/kinds.h"
 #include "kernels/own/pass.h"
-#include "kernels/pool.h"
+#include "kernels/runtime/pool.h"
 #include "kernels/reference/fold.h"
 
 namespace lathe::own {

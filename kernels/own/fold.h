@@ -5,11 +5,11 @@
 #include <memory>
 #include <mutex>
 
-#include "kernels/bodies.h"
-#include "kernels/operand.h"
+#include "kernels/problem/bodies.h"
+#include "kernels/problem/operand.h"
 #include "kernels/own/program.h"
-#include "kernels/strips/fold.h"
-#include "kernels/table.h"
+#include "kernels/simd/fold.h"
+#include "kernels/table/table.h"
 
 namespace lathe::own {
 

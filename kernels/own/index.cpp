@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/element.h"
-#include "core/error.h"
-#include "kernels/launch.h"
+#include "core/scalar/element.h"
+#include "core/base/error.h"
+#include "kernels/runtime/launch.h"
 #include "kernels/own/index_moves.h"
 #include "kernels/own/kinds.h"
-#include "kernels/pool.h"
-#include "kernels/scratch.h"
+#include "kernels/runtime/pool.h"
+#include "kernels/runtime/scratch.h"
 
 namespace lathe::own {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "kernels/own/odometer.h"
-#include "kernels/pool.h"
+#include "kernels/runtime/pool.h"
 
 namespace lathe::own {
 namespace {

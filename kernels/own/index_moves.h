@@ -1,7 +1,7 @@
 // The loops of index rows, once the index is contiguous and checked.
 #pragma once
 
-#include "kernels/operand.h"
+#include "kernels/problem/operand.h"
 
 namespace lathe::own {
 

@@ -2,9 +2,9 @@
 // results.
 #pragma once
 
-#include "core/dispatch.h"
-#include "core/shortcut.h"
-#include "kernels/operand.h"
+#include "core/dispatch/dispatch.h"
+#include "core/dispatch/shortcut.h"
+#include "kernels/problem/operand.h"
 
 namespace lathe::own {
 
@@ -19,7 +19,7 @@ void run_view(const Call& call, Outputs& outputs);
 void run_index(const Call& call, Outputs& outputs);
 void run_sort(const Call& call, Outputs& outputs);
 
-/// The short way of an elementwise row, for core/shortcut.h.
+/// The short way of an elementwise row, for core/dispatch/shortcut.h.
 bool find_shortcut(const Op& op, Args args, Shortcut& out);
 
 /// to[...] = from[...], converted as the op `cast` does. Shapes agree (broadcast strides allowed in

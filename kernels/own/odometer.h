@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "kernels/operand.h"
+#include "kernels/problem/operand.h"
 
 namespace lathe::own {
 

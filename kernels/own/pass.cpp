@@ -12,11 +12,11 @@
 #include <cstring>
 #include <optional>
 
-#include "core/checks.h"
-#include "core/error.h"
+#include "core/base/checks.h"
+#include "core/base/error.h"
 #include "kernels/own/kinds.h"
-#include "kernels/pool.h"
-#include "kernels/scratch.h"
+#include "kernels/runtime/pool.h"
+#include "kernels/runtime/scratch.h"
 
 namespace lathe::own {
 namespace {

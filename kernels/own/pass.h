@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "core/random.h"
-#include "core/site.h"
-#include "kernels/operand.h"
+#include "core/tensor/random.h"
+#include "core/base/site.h"
+#include "kernels/problem/operand.h"
 #include "kernels/own/program.h"
 
 namespace lathe::own {

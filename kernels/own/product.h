@@ -1,4 +1,4 @@
-// Contractions as matrix products, with the defined bits (kernels/contraction.h) at the speed of a
+// Contractions as matrix products, with the defined bits (kernels/problem/contraction.h) at the speed of a
 // tuned GEMM.
 //
 // The output's variables, read from the last to the first, fall into three groups: columns, a run
@@ -8,11 +8,11 @@
 // panels are packed.
 #pragma once
 
-#include "kernels/contraction.h"
-#include "kernels/epilogue.h"
+#include "kernels/problem/contraction.h"
+#include "kernels/problem/epilogue.h"
 #include "kernels/own/side.h"
-#include "kernels/scratch.h"
-#include "kernels/table.h"
+#include "kernels/runtime/scratch.h"
+#include "kernels/table/table.h"
 
 namespace lathe::own {
 

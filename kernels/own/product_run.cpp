@@ -12,8 +12,8 @@
 #include <optional>
 
 #include "kernels/own/product.h"
-#include "kernels/pool.h"
-#include "kernels/scratch.h"
+#include "kernels/runtime/pool.h"
+#include "kernels/runtime/scratch.h"
 
 namespace lathe::own {
 namespace {

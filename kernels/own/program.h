@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "kernels/bodies.h"
-#include "kernels/line.h"
-#include "kernels/strips/program.h"
+#include "kernels/problem/bodies.h"
+#include "kernels/problem/line.h"
+#include "kernels/simd/program.h"
 
 namespace lathe::own {
 

@@ -17,12 +17,12 @@
 #include <array>
 
 #include "core/infer/rules.h"
-#include "kernels/launch.h"
+#include "kernels/runtime/launch.h"
 #include "kernels/own/fold.h"
 #include "kernels/own/kinds.h"
-#include "kernels/pool.h"
+#include "kernels/runtime/pool.h"
 #include "kernels/reference/fold.h"
-#include "kernels/scratch.h"
+#include "kernels/runtime/scratch.h"
 
 namespace lathe::own {
 namespace {

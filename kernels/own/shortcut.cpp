@@ -1,11 +1,11 @@
-// What core/shortcut.h remembers of elementwise rows: the loop of the row's one primitive, or its
+// What core/dispatch/shortcut.h remembers of elementwise rows: the loop of the row's one primitive, or its
 // strip program.
-#include "core/shortcut.h"
+#include "core/dispatch/shortcut.h"
 
 #include "kernels/own/kinds.h"
 #include "kernels/own/program.h"
-#include "kernels/strips/strips.h"
-#include "kernels/table.h"
+#include "kernels/simd/strips.h"
+#include "kernels/table/table.h"
 
 namespace lathe::own {
 namespace {

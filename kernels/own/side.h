@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "kernels/contraction.h"
+#include "kernels/problem/contraction.h"
 #include "kernels/own/tiles.h"
 
 namespace lathe::own {

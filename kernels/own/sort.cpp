@@ -8,11 +8,11 @@
 #include <memory>
 #include <utility>
 
-#include "core/error.h"
-#include "kernels/launch.h"
+#include "core/base/error.h"
+#include "kernels/runtime/launch.h"
 #include "kernels/own/kinds.h"
 #include "kernels/own/search.h"
-#include "kernels/pool.h"
+#include "kernels/runtime/pool.h"
 
 namespace lathe::own {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "kernels/strips/strips.h"
+#include "kernels/simd/strips.h"
 
 namespace lathe::own {
 namespace {

@@ -2,8 +2,8 @@
 // equal.
 #pragma once
 
-#include "kernels/bodies.h"
-#include "kernels/line.h"
+#include "kernels/problem/bodies.h"
+#include "kernels/problem/line.h"
 
 namespace lathe::reference {
 

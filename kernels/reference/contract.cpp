@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/element.h"
-#include "core/error.h"
-#include "kernels/pool.h"
+#include "core/scalar/element.h"
+#include "core/base/error.h"
+#include "kernels/runtime/pool.h"
 #include "kernels/reference/chain.h"
 
 namespace lathe::reference {

@@ -2,7 +2,7 @@
 // rest.
 #pragma once
 
-#include "kernels/contraction.h"
+#include "kernels/problem/contraction.h"
 
 namespace lathe::reference {
 

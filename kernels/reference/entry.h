@@ -1,7 +1,7 @@
 // The reference as the last entry of the table: takes every contraction.
 #pragma once
 
-#include "kernels/table.h"
+#include "kernels/table/table.h"
 
 namespace lathe::reference {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "core/dispatch.h"
-#include "core/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/base/error.h"
 #include "python/bindings/build.h"
 #include "python/bindings/jit.h"
 #include "python/bindings/real.h"

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "core/schema.h"
+#include "core/op/schema.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
 

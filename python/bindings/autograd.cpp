@@ -4,8 +4,8 @@
 
 #include "autodiff/engine.h"
 #include "autodiff/tape.h"
-#include "core/error.h"
-#include "core/inplace.h"
+#include "core/base/error.h"
+#include "core/dispatch/inplace.h"
 #include "python/bindings/call.h"
 #include "python/bindings/later.h"
 #include "python/bindings/signals.h"

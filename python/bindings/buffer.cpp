@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "autodiff/tape.h"
-#include "core/error.h"
-#include "core/fn.h"
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
 #include "include/lathe/ops/shape.h"
 #include "python/bindings/build.h"
 #include "python/bindings/later.h"

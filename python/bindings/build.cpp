@@ -5,14 +5,14 @@
 #include <cmath>
 
 #include "autodiff/tape.h"
-#include "core/element.h"
-#include "core/error.h"
-#include "core/fn.h"
+#include "core/scalar/element.h"
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
 #include "core/infer/rules.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
-#include "kernels/pool.h"
+#include "kernels/runtime/pool.h"
 #include "python/bindings/jit.h"
 #include "python/bindings/real.h"
 #include "python/bindings/values.h"

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "core/args.h"
-#include "core/print.h"
+#include "core/op/args.h"
+#include "core/tensor/print.h"
 #include "python/bindings/tensor.h"
 
 namespace lathe::py {

@@ -1,6 +1,6 @@
 #include "python/bindings/call.h"
 
-#include "core/inplace.h"
+#include "core/dispatch/inplace.h"
 
 namespace lathe::py {
 namespace {

@@ -1,8 +1,8 @@
 // Running an op from Python: with the interpreter's lock for short ones, without it for long ones.
 #pragma once
 
-#include "core/dispatch.h"
-#include "core/shortcut.h"
+#include "core/dispatch/dispatch.h"
+#include "core/dispatch/shortcut.h"
 #include "python/bindings/python.h"
 #include "python/bindings/signals.h"
 

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "autodiff/tape.h"
-#include "core/error.h"
-#include "core/inplace.h"
+#include "core/base/error.h"
+#include "core/dispatch/inplace.h"
 #include "python/bindings/arguments.h"
 #include "python/bindings/call.h"
 #include "python/bindings/ops.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/op.h"
+#include "core/op/op.h"
 #include "python/bindings/python.h"
 
 namespace lathe::py {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "core/error.h"
-#include "core/fn.h"
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
 #include "include/lathe/ops/math.h"
 #include "python/bindings/build.h"
 #include "python/bindings/later.h"

@@ -2,7 +2,7 @@
 // exception a Python programmer would catch for that fault.
 #pragma once
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "python/bindings/python.h"
 
 namespace lathe::py {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "core/site.h"
+#include "core/base/site.h"
 #include "python/bindings/python.h"
 
 namespace lathe::py {

@@ -11,12 +11,12 @@
 #include <charconv>
 
 #include "autodiff/tape.h"
-#include "core/error.h"
-#include "core/inplace.h"
-#include "graph/text.h"
-#include "graph/tracer.h"
+#include "core/base/error.h"
+#include "core/dispatch/inplace.h"
+#include "graph/ir/text.h"
+#include "graph/trace/tracer.h"
 #include "jit/function.h"
-#include "kernels/table.h"
+#include "kernels/table/table.h"
 #include "python/bindings/call.h"
 #include "python/bindings/real.h"
 #include "python/bindings/tensor.h"

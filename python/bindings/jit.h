@@ -2,7 +2,7 @@
 // (lathe/jit/state.py); this side traces, guards sizes and layouts, and runs.
 #pragma once
 
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 #include "python/bindings/python.h"
 
 namespace lathe::py {

@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "python/bindings/python.h"
 
 namespace lathe::py {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/fork.h"
+#include "core/base/fork.h"
 
 namespace lathe::py {
 namespace {

@@ -11,12 +11,12 @@
 #include <algorithm>
 
 #include "autodiff/tape.h"
-#include "core/custom.h"
-#include "core/error.h"
-#include "core/fn.h"
-#include "core/inplace.h"
+#include "core/dispatch/custom.h"
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
+#include "core/dispatch/inplace.h"
 #include "include/lathe/ops/math.h"
-#include "kernels/custom.h"
+#include "kernels/custom/custom.h"
 #include "python/bindings/ops.h"
 #include "python/bindings/real.h"
 #include "python/bindings/tensor.h"

@@ -4,12 +4,12 @@
 #include <nanobind/stl/string_view.h>
 
 #include "autodiff/tape.h"
-#include "core/dispatch.h"
-#include "core/error.h"
-#include "core/flags.h"
-#include "core/inplace.h"
-#include "core/random.h"
-#include "core/temporary_file.h"
+#include "core/dispatch/dispatch.h"
+#include "core/base/error.h"
+#include "core/base/flags.h"
+#include "core/dispatch/inplace.h"
+#include "core/tensor/random.h"
+#include "core/base/temporary_file.h"
 #include "jit/initialise.h"
 #include "python/bindings/arguments.h"
 #include "python/bindings/autograd.h"

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "python/bindings/callable.h"
 #include "python/bindings/tensor.h"
 

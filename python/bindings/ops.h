@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "core/op.h"
+#include "core/op/op.h"
 #include "python/bindings/python.h"
 
 namespace lathe::py {

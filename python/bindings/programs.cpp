@@ -6,9 +6,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
-#include "core/error.h"
-#include "core/inplace.h"
-#include "graph/text.h"
+#include "core/base/error.h"
+#include "core/dispatch/inplace.h"
+#include "graph/ir/text.h"
 #include "jit/saved_program.h"
 #include "python/bindings/call.h"
 #include "python/bindings/tensor.h"

@@ -1,7 +1,7 @@
 // A float of a traced function, in Python.
 #pragma once
 
-#include "core/real.h"
+#include "core/sizes/real.h"
 #include "python/bindings/python.h"
 
 namespace lathe::py {

@@ -1,8 +1,8 @@
 #include "python/bindings/script.h"
 
 #include "autodiff/tape.h"
-#include "core/error.h"
-#include "graph/tracer.h"
+#include "core/base/error.h"
+#include "graph/trace/tracer.h"
 #include "python/bindings/tensor.h"
 
 namespace lathe::py {

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "kernels/pool.h"
+#include "kernels/runtime/pool.h"
 #include "python/bindings/python.h"
 
 namespace lathe::py {

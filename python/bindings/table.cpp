@@ -4,9 +4,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
-#include "core/error.h"
-#include "core/op.h"
-#include "kernels/table.h"
+#include "core/base/error.h"
+#include "core/op/op.h"
+#include "kernels/table/table.h"
 #include "python/bindings/arguments.h"
 
 namespace lathe::py {

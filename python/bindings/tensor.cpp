@@ -2,8 +2,8 @@
 
 #include <structmember.h>
 
-#include "core/error.h"
-#include "core/print.h"
+#include "core/base/error.h"
+#include "core/tensor/print.h"
 #include "python/bindings/build.h"
 #include "python/bindings/errors.h"
 

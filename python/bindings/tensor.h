@@ -7,7 +7,7 @@
 // data or autograd, and lathe/_tensor.py for conveniences made of other methods.
 #pragma once
 
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 #include "python/bindings/python.h"
 
 namespace lathe::py {

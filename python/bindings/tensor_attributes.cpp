@@ -1,8 +1,8 @@
 // Properties of lathe.Tensor.
 #include "autodiff/tape.h"
-#include "core/error.h"
-#include "core/fn.h"
-#include "core/inplace.h"
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
+#include "core/dispatch/inplace.h"
 #include "include/lathe/ops/shape.h"
 #include "python/bindings/autograd.h"
 #include "python/bindings/build.h"

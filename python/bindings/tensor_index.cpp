@@ -7,15 +7,15 @@
 // does not. A write is core's assign to the view, or to x with the indexed elements put in.
 #include <absl/strings/str_cat.h>
 
-#include "core/error.h"
-#include "core/fn.h"
-#include "core/inplace.h"
-#include "graph/tracer.h"
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
+#include "core/dispatch/inplace.h"
+#include "graph/trace/tracer.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/index.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
-#include "kernels/pool.h"
+#include "kernels/runtime/pool.h"
 #include "python/bindings/arguments.h"
 #include "python/bindings/build.h"
 #include "python/bindings/tensor.h"

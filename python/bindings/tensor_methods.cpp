@@ -2,12 +2,12 @@
 #include <absl/strings/str_cat.h>
 
 #include "autodiff/tape.h"
-#include "core/element.h"
-#include "core/error.h"
-#include "core/fn.h"
-#include "core/inplace.h"
+#include "core/scalar/element.h"
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
+#include "core/dispatch/inplace.h"
 #include "include/lathe/ops/math.h"
-#include "kernels/pool.h"
+#include "kernels/runtime/pool.h"
 #include "python/bindings/arguments.h"
 #include "python/bindings/build.h"
 #include "python/bindings/jit.h"

@@ -1,7 +1,7 @@
 // Python's operators on tensors. Each slot knows its row by the name C++ callers use for it
 // (include/lathe/ops), builds the arguments on the stack and calls.
-#include "core/error.h"
-#include "core/fn.h"
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/nn.h"
 #include "include/lathe/ops/reduce.h"

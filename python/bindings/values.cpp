@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "core/error.h"
-#include "core/symexpr.h"
+#include "core/base/error.h"
+#include "core/sizes/symexpr.h"
 #include "python/bindings/real.h"
 #include "python/bindings/tensor.h"
 

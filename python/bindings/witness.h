@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 #include "python/bindings/python.h"
 
 namespace lathe::py {

@@ -27,7 +27,7 @@ DTypeLike: TypeAlias = dtype | str | type | None
 DeviceLike: TypeAlias = device | str | None
 '''
 
-TENSOR, INTEGER, REAL, SCALAR, FLAG, DTYPE, DEVICE, TEXT = range(8)  # core/schema.h, ArgType
+TENSOR, INTEGER, REAL, SCALAR, FLAG, DTYPE, DEVICE, TEXT = range(8)  # core/op/schema.h, ArgType
 TYPES = {
     TENSOR: "Tensor",
     INTEGER: "int",

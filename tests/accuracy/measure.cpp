@@ -1,4 +1,4 @@
-// How far the functions of core/math.h are from the exact result, in units in the last place of
+// How far the functions of core/scalar/math.h are from the exact result, in units in the last place of
 // that result.
 //
 // run.py compiles this by itself (it needs nothing but headers and, for references, the C library
@@ -18,8 +18,8 @@
 #include <random>
 #include <string>
 
-#include "core/lane.h"
-#include "core/math.h"
+#include "core/scalar/lane.h"
+#include "core/scalar/math.h"
 
 namespace {
 

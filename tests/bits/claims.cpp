@@ -3,7 +3,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "kernels/table.h"
+#include "kernels/table/table.h"
 
 namespace lathe::bits_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/op.h"
+#include "core/op/op.h"
 
 namespace lathe::bits_test {
 

@@ -37,19 +37,19 @@ class Fault:
 
 FAULTS = [
     Fault(
-        "kernels/strips/program_run.cpp",
+        "kernels/simd/program_run.cpp",
         "filled = static_cast<uint8_t>(splat);",
         "filled = 0;",
         "strips: a single element is read as if it were a strip",
     ),
     Fault(
-        "kernels/strips/program.cpp",
+        "kernels/simd/program.cpp",
         "for (uint8_t k = 0; k < s.arity; ++k) p_.values_[s.args[k]].last_use = i;",
         "for (uint8_t k = 0; k < s.arity; k += 2) p_.values_[s.args[k]].last_use = i;",
         "strips: a second operand's strip is given away before it is read",
     ),
     Fault(
-        "kernels/strips/program_run.cpp",
+        "kernels/simd/program_run.cpp",
         "places_[g.value].at, g.at + static_cast<ptrdiff_t>(start) * g.stride, g.stride, count);",
         "places_[g.value].at, g.at, g.stride, count);",
         "strips: a strided operand begins anew with every strip",
@@ -97,43 +97,43 @@ FAULTS = [
         "differentiate: a detached value lets gradients through",
     ),
     Fault(
-        "core/inplace.cpp",
+        "core/dispatch/inplace.cpp",
         "if (view == nullptr || view->version == view->base.impl()->version) return;",
         "if (view == nullptr || view->version != view->base.impl()->version) return;",
         "in place: a view made before a write shows the old value in a trace",
     ),
     Fault(
-        "core/shortcut.cpp",
+        "core/dispatch/shortcut.cpp",
         "if (s == nullptr || s->result != g.lead->dtype) return false;",
         "if (s == nullptr) return false;",
         "in place: a comparison writes its bools over wider elements",
     ),
     Fault(
-        "core/shortcut.cpp",
+        "core/dispatch/shortcut.cpp",
         "if (g.tracked && state.grad_enabled) return false;",
         "",
         "in place: the tape does not see a write to what it tracks",
     ),
     Fault(
-        "jit/plan.cpp",
+        "jit/program/plan.cpp",
         "if (auto it = geometry_.find(v); it != geometry_.end()) g = it->second;",
         "if (const TensorType* t = v->type().tensor()) g = Geometry::contiguous(t->shape);",
         "layout: a kernel takes a view's elements to lie in order",
     ),
     Fault(
-        "jit/runner.cpp",
+        "jit/program/runner.cpp",
         "return in_row_major_order(d);",
         "return d;",
         "layout: a strided input is read as if it were row-major",
     ),
     Fault(
-        "jit/plan.cpp",
+        "jit/program/plan.cpp",
         "std::max(last[v], static_cast<int>(i))});",
         "static_cast<int>(i)});",
         "memory plan: an intermediate lives for one step only",
     ),
     Fault(
-        "jit/plan.cpp",
+        "jit/program/plan.cpp",
         "for (const Value* v : n.in()) last[root(v)] = std::max(last[root(v)], at);",
         "for (const Value* v : n.in()) last[v] = std::max(last[v], at);",
         "memory plan: a view does not keep what it shows",
@@ -151,7 +151,7 @@ FAULTS = [
         "guards: what a trace took for granted about sizes is not asked",
     ),
     Fault(
-        "graph/literal.cpp",
+        "graph/ir/literal.cpp",
         "return real_text(a.real_);",
         "return real_text(static_cast<float>(a.real_));",
         "text: numbers lose digits on the way through a file",

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/datum.h"
-#include "graph/ir.h"
+#include "graph/ir/datum.h"
+#include "graph/ir/ir.h"
 #include "tests/cpp/support/samples.h"
 
 namespace lathe::bits_test {

@@ -17,7 +17,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "tests/bits/coverage.h"
 #include "tests/bits/generate.h"
 #include "tests/bits/shrink.h"

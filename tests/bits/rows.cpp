@@ -2,8 +2,8 @@
 
 #include <map>
 
-#include "core/dispatch.h"
-#include "core/error.h"
+#include "core/dispatch/dispatch.h"
+#include "core/base/error.h"
 #include "include/lathe/ops/create.h"
 
 namespace lathe::bits_test {

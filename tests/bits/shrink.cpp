@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/dispatch.h"
-#include "core/random.h"
+#include "core/dispatch/dispatch.h"
+#include "core/tensor/random.h"
 
 namespace lathe::bits_test {
 namespace {

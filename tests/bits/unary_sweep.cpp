@@ -15,10 +15,10 @@
 #include <functional>
 #include <thread>
 
-#include "core/expr.h"
-#include "jit/kernels.h"
-#include "kernels/cpus.h"
-#include "kernels/strips/strips.h"
+#include "core/expr/expr.h"
+#include "jit/kernel/kernels.h"
+#include "kernels/runtime/cpus.h"
+#include "kernels/simd/strips.h"
 
 namespace lathe {
 namespace {

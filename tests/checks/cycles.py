@@ -1,6 +1,6 @@
 """Cycles of includes between components; a part of the check `layers`.
 
-A component is a stem with its .h and .cpp (core/tensor: core/tensor.h and core/tensor.cpp): what
+A component is a stem with its .h and .cpp (core/op/args: args.h and args.cpp): what
 either includes, the component includes. A .hpp is a component of its own. A cycle is a strongly
 connected component, of more than one, of that graph. Those that the tree has are listed in
 known_cycles.txt, one a line: its components, sorted. The list may only shrink: a cycle that is

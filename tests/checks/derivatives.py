@@ -1,6 +1,6 @@
 """There is one derivative: a `.grad` belongs to a row, and nothing else decides by op or kind.
 
-A row's rule stands in core/ops; what a kind derives stands in core/grad.cpp. The tape and
+A row's rule stands in core/ops; what a kind derives stands in core/dispatch/grad.cpp. The tape and
 `differentiate` call those: in autodiff/ there are cases for structures of graphs only, none for a
 kind of row or an op, and nobody else keeps a table of derivatives or of shape rules.
 """
@@ -12,7 +12,7 @@ from tree import FOLDERS, Result, line_of, strip_cpp
 NAME = "derivatives"
 
 RULE = re.compile(r"\.(grad|infer)\s*=\s*(\[|[a-z_]+_(grad|gradient|backward)\b)")
-RULES_STAND = re.compile(r"core/(ops/|grad\.cpp|custom\.cpp|op\.cpp)")
+RULES_STAND = re.compile(r"core/(ops/|dispatch/(grad|custom)\.cpp|op/op\.cpp)")
 KIND = re.compile(r"\bcase\s+Kind::(\w+)|\.kind\s*[!=]=\s*Kind::(?!composite)(\w+)")
 TABLE = re.compile(r"map<[^;>]*(GradRule|InferRule|GradFn)\b")
 

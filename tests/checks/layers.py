@@ -71,7 +71,7 @@ def judge_public(path, target):
     folder = path.split("/")[0]
     if target.startswith("lathe/ops/") or folder in USERS:
         return None
-    if target == "lathe/custom_op.h" and path.startswith("kernels/custom_"):
+    if target == "lathe/custom_op.h" and path.startswith("kernels/custom/"):
         return None  # the other side of that interface
     return "the public headers but lathe/ops/ are for capi/ and for users"
 

@@ -11,13 +11,13 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/error.h"
-#include "core/flags.h"
-#include "graph/interpret.h"
+#include "core/base/error.h"
+#include "core/base/flags.h"
+#include "graph/trace/interpret.h"
 #include "graph/pipeline.h"
-#include "graph/rule.h"
-#include "graph/text.h"
-#include "graph/verify.h"
+#include "graph/rewrite/rule.h"
+#include "graph/ir/text.h"
+#include "graph/ir/verify.h"
 #include "kernels/executor.h"
 
 namespace lathe::ir {

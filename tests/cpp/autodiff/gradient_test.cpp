@@ -7,8 +7,8 @@
 
 #include "autodiff/engine.h"
 #include "autodiff/tape.h"
-#include "core/error.h"
-#include "core/random.h"
+#include "core/base/error.h"
+#include "core/tensor/random.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/reduce.h"

@@ -1,11 +1,11 @@
-#include "core/args.h"
+#include "core/op/args.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "core/error.h"
-#include "core/symexpr.h"
+#include "core/base/error.h"
+#include "core/sizes/symexpr.h"
 
 namespace lathe {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/device.h"
+#include "core/tensor/device.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -10,10 +10,10 @@
 #include <thread>
 #include <vector>
 
-#include "core/allocator.h"
-#include "core/error.h"
-#include "core/flags.h"
-#include "core/tensor.h"
+#include "core/tensor/allocator.h"
+#include "core/base/error.h"
+#include "core/base/flags.h"
+#include "core/tensor/tensor.h"
 
 namespace lathe {
 namespace {

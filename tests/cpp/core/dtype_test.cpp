@@ -1,12 +1,12 @@
-#include "core/dtype.h"
+#include "core/scalar/dtype.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "core/element.h"
-#include "core/error.h"
+#include "core/scalar/element.h"
+#include "core/base/error.h"
 
 namespace lathe {
 namespace {

@@ -1,10 +1,10 @@
-#include "core/error.h"
+#include "core/base/error.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "core/site.h"
+#include "core/base/site.h"
 
 namespace lathe {
 namespace {
@@ -49,7 +49,7 @@ TEST(Error, InternalErrorsNameOurLineWithoutThePathBeforeIt) {
     internal_error("/somewhere/else/core/tensor.cpp", 7, "x");
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::internal);
-    EXPECT_EQ(e.parts().problem, "internal: x (core/tensor.cpp:7)");
+    EXPECT_EQ(e.parts().problem, "internal: x (core/tensor/tensor.cpp:7)");
   }
   EXPECT_THROW(LATHE_CHECK(1 + 1 == 3), InternalError);
 }

@@ -1,4 +1,4 @@
-#include "core/expr.h"
+#include "core/expr/expr.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <complex>
 
-#include "core/error.h"
-#include "core/philox.h"
+#include "core/base/error.h"
+#include "core/scalar/philox.h"
 #include "tests/cpp/support/random_expr.h"
 
 namespace lathe {

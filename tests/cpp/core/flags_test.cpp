@@ -1,4 +1,4 @@
-#include "core/flags.h"
+#include "core/base/flags.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <set>
 
-#include "core/error.h"
-#include "core/log.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
 #include "jit/initialise.h"
 
 namespace lathe {

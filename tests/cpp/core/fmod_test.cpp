@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "core/scalar.h"
+#include "core/scalar/scalar.h"
 #include "tests/cpp/support/random_expr.h"
 
 namespace lathe {

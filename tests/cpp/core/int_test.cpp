@@ -1,4 +1,4 @@
-#include "core/int.h"
+#include "core/sizes/int.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
-#include "core/symexpr.h"
+#include "core/base/error.h"
+#include "core/sizes/symexpr.h"
 
 namespace lathe {
 namespace {

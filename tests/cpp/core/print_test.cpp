@@ -1,12 +1,12 @@
-#include "core/print.h"
+#include "core/tensor/print.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
-#include "core/element.h"
-#include "core/error.h"
+#include "core/scalar/element.h"
+#include "core/base/error.h"
 
 namespace lathe {
 namespace {

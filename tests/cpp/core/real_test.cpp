@@ -1,6 +1,6 @@
 // Symbolic floats: arithmetic, guards, programs that take them as inputs, and every op definition
 // with a fresh one for each float it takes.
-#include "core/real.h"
+#include "core/sizes/real.h"
 
 #include <gtest/gtest.h>
 
@@ -10,13 +10,13 @@
 #include "autodiff/differentiate.h"
 #include "autodiff/engine.h"
 #include "autodiff/tape.h"
-#include "core/custom.h"
-#include "core/error.h"
-#include "core/inplace.h"
-#include "core/random.h"
-#include "graph/interpret.h"
-#include "graph/text.h"
-#include "graph/verify.h"
+#include "core/dispatch/custom.h"
+#include "core/base/error.h"
+#include "core/dispatch/inplace.h"
+#include "core/tensor/random.h"
+#include "graph/trace/interpret.h"
+#include "graph/ir/text.h"
+#include "graph/ir/verify.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/nn.h"
 #include "include/lathe/ops/reduce.h"

@@ -4,10 +4,10 @@
 
 #include <set>
 
-#include "core/custom.h"
-#include "core/error.h"
-#include "core/grad.h"
-#include "core/symexpr.h"
+#include "core/dispatch/custom.h"
+#include "core/base/error.h"
+#include "core/dispatch/grad.h"
+#include "core/sizes/symexpr.h"
 #include "tests/cpp/support/samples.h"
 
 namespace lathe {

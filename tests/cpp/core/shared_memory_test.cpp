@@ -4,9 +4,9 @@
 
 #include <numeric>
 
-#include "core/error.h"
-#include "core/fn.h"
-#include "core/inplace.h"
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
+#include "core/dispatch/inplace.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
 #include "jit/function.h"

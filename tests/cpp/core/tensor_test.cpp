@@ -1,4 +1,4 @@
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <numeric>
 #include <optional>
 
-#include "core/error.h"
-#include "core/symexpr.h"
+#include "core/base/error.h"
+#include "core/sizes/symexpr.h"
 
 namespace lathe {
 namespace {

@@ -12,13 +12,13 @@
 #include <random>
 #include <set>
 
-#include "core/custom.h"
-#include "core/error.h"
-#include "core/fn.h"
+#include "core/dispatch/custom.h"
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
 #include "graph/file/file.h"
 #include "graph/file/layout.h"
 #include "graph/file/xxhash.h"
-#include "graph/interpret.h"
+#include "graph/trace/interpret.h"
 #include "include/lathe/ops/math.h"
 #include "kernels/executor.h"
 #include "tests/cpp/support/samples.h"

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "graph/file/file.h"
 #include "graph/file/layout.h"
 #include "graph/file/xxhash.h"
-#include "graph/interpret.h"
+#include "graph/trace/interpret.h"
 #include "kernels/executor.h"
 
 namespace lathe::ir {

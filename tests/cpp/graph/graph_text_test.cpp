@@ -1,9 +1,9 @@
 // The text of graphs: round trips, names, lines, and refusals that say where.
 #include <gtest/gtest.h>
 
-#include "core/error.h"
-#include "graph/text.h"
-#include "graph/verify.h"
+#include "core/base/error.h"
+#include "graph/ir/text.h"
+#include "graph/ir/verify.h"
 
 namespace lathe::ir {
 namespace {

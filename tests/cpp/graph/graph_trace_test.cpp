@@ -3,14 +3,14 @@
 
 #include <cstring>
 
-#include "core/error.h"
-#include "core/fn.h"
-#include "core/inplace.h"
-#include "graph/interpret.h"
-#include "graph/structure.h"
-#include "graph/text.h"
-#include "graph/trace.h"
-#include "graph/verify.h"
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
+#include "core/dispatch/inplace.h"
+#include "graph/trace/interpret.h"
+#include "graph/trace/structure.h"
+#include "graph/ir/text.h"
+#include "graph/trace/trace.h"
+#include "graph/ir/verify.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/nn.h"

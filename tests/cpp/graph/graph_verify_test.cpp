@@ -2,10 +2,10 @@
 #include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
 
-#include "core/error.h"
-#include "graph/arguments.h"
-#include "graph/text.h"
-#include "graph/verify.h"
+#include "core/base/error.h"
+#include "graph/ir/arguments.h"
+#include "graph/ir/text.h"
+#include "graph/ir/verify.h"
 
 namespace lathe::ir {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "core/flags.h"
+#include "core/base/flags.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/nn.h"
 #include "include/lathe/ops/reduce.h"

@@ -2,16 +2,16 @@
 // that throws has written nothing.
 #include <gtest/gtest.h>
 
-#include "core/error.h"
-#include "core/fn.h"
-#include "core/inplace.h"
-#include "graph/structure.h"
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
+#include "core/dispatch/inplace.h"
+#include "graph/trace/structure.h"
 #include "include/lathe/ops/index.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/reduce.h"
 #include "include/lathe/ops/shape.h"
 #include "jit/function.h"
-#include "kernels/pool.h"
+#include "kernels/runtime/pool.h"
 #include "tests/cpp/support/tensors.h"
 
 namespace lathe {

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "jit/codegen.h"
+#include "jit/kernel/codegen.h"
 #include "tests/cpp/support/random_expr.h"
 
 namespace lathe::testing {

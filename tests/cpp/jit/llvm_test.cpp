@@ -7,8 +7,8 @@
 #include <numeric>
 #include <thread>
 
-#include "core/philox.h"
-#include "jit/codegen.h"
+#include "core/scalar/philox.h"
+#include "jit/kernel/codegen.h"
 #include "tests/cpp/jit/kernel_memory.h"
 #include "tests/cpp/support/random_expr.h"
 

@@ -1,4 +1,4 @@
-#include "jit/object_cache.h"
+#include "jit/kernel/object_cache.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,10 +12,10 @@
 #include <fstream>
 #include <thread>
 
-#include "core/flags.h"
-#include "core/log.h"
-#include "jit/kernels.h"
-#include "jit/object_image.h"
+#include "core/base/flags.h"
+#include "core/base/log.h"
+#include "jit/kernel/kernels.h"
+#include "jit/kernel/object_image.h"
 
 namespace lathe::jit {
 namespace {

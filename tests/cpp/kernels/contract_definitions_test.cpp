@@ -5,9 +5,9 @@
 
 #include "autodiff/engine.h"
 #include "autodiff/tape.h"
-#include "graph/interpret.h"
-#include "graph/text.h"
-#include "graph/verify.h"
+#include "graph/trace/interpret.h"
+#include "graph/ir/text.h"
+#include "graph/ir/verify.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/reduce.h"

@@ -6,10 +6,10 @@
 #include <set>
 #include <thread>
 
-#include "core/custom.h"
-#include "core/grad.h"
-#include "core/random.h"
-#include "kernels/launch.h"
+#include "core/dispatch/custom.h"
+#include "core/dispatch/grad.h"
+#include "core/tensor/random.h"
+#include "kernels/runtime/launch.h"
 #include "tests/cpp/support/kernels_support.h"
 #include "tests/cpp/support/samples.h"
 

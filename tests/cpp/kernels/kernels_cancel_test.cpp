@@ -7,8 +7,8 @@
 #include <functional>
 #include <map>
 
-#include "core/inplace.h"
-#include "kernels/pool.h"
+#include "core/dispatch/inplace.h"
+#include "kernels/runtime/pool.h"
 #include "tests/cpp/support/kernels_support.h"
 
 namespace lathe::test {

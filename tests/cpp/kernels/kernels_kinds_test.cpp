@@ -1,7 +1,7 @@
 // Every kind of row against plain loops.
 #include <numeric>
 
-#include "core/random.h"
+#include "core/tensor/random.h"
 #include "tests/cpp/support/kernels_support.h"
 
 namespace lathe::test {

@@ -1,4 +1,4 @@
-#include "kernels/pool.h"
+#include "kernels/runtime/pool.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
-#include "core/flags.h"
-#include "kernels/cpus.h"
+#include "core/base/error.h"
+#include "core/base/flags.h"
+#include "kernels/runtime/cpus.h"
 
 namespace lathe {
 namespace {

@@ -1,6 +1,6 @@
 // Each way to multiply and add with one rounding against the C library's, bit for bit (NaN is one
 // value).
-#include "kernels/strips/portable_fma.h"
+#include "kernels/simd/portable_fma.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // Folds by strips against the reference's definition of the order, on every layout, for every
 // instruction set.
-#include "kernels/strips/fold.h"
+#include "kernels/simd/fold.h"
 
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cstring>
 
-#include "core/op.h"
+#include "core/op/op.h"
 #include "kernels/reference/fold.h"
 #include "tests/cpp/support/random_expr.h"
 

@@ -1,6 +1,6 @@
 // StripProgram against the reference engine: random bodies on every layout of operands, in place,
 // with single elements, checks, random words and complex numbers.
-#include "kernels/strips/program.h"
+#include "kernels/simd/program.h"
 
 #include <gtest/gtest.h>
 

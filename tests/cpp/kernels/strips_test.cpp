@@ -1,15 +1,15 @@
 // Every strip kernel of every instruction set against the reference engine, bit for bit (NaN is one
 // value).
-#include "kernels/strips/strips.h"
+#include "kernels/simd/strips.h"
 
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cstring>
 
-#include "core/expr.h"
-#include "core/flags.h"
-#include "core/philox.h"
+#include "core/expr/expr.h"
+#include "core/base/flags.h"
+#include "core/scalar/philox.h"
 #include "tests/cpp/support/random_expr.h"
 
 namespace lathe {

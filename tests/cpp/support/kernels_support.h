@@ -9,12 +9,12 @@
 #include <random>
 #include <vector>
 
-#include "core/dispatch.h"
-#include "core/error.h"
-#include "core/flags.h"
-#include "core/fn.h"
+#include "core/dispatch/dispatch.h"
+#include "core/base/error.h"
+#include "core/base/flags.h"
+#include "core/dispatch/fn.h"
 #include "kernels/executor.h"
-#include "kernels/table.h"
+#include "kernels/table/table.h"
 
 namespace lathe::test {
 

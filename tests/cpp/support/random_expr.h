@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "core/expr.h"
+#include "core/expr/expr.h"
 
 namespace lathe::testing {
 

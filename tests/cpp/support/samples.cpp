@@ -11,7 +11,7 @@
 #include <map>
 #include <set>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace lathe::testing {
 namespace {

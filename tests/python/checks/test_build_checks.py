@@ -17,7 +17,7 @@ def problems(check, planted):
 
 def test_compile_flags(planted):
     planted.compile("core/a.cpp", "int a;\n").compile(
-        "kernels/strips/avx2.cpp", "int a;\n", "-mavx2"
+        "kernels/simd/avx2.cpp", "int a;\n", "-mavx2"
     )
     assert problems(compile_flags, planted) == []
     planted.compile("core/b.cpp", "int b;\n", contract="-O1")
@@ -28,10 +28,10 @@ def test_compile_flags(planted):
 
 def test_weak_symbols(planted):
     text = "{} __attribute__((noinline)) int f(int a) {{ return a; }}\nint g() {{ return f(1); }}\n"
-    planted.compile("kernels/strips/avx2.cpp", text.format("static"), "-mavx2")
+    planted.compile("kernels/simd/avx2.cpp", text.format("static"), "-mavx2")
     planted.compile("kernels/own/other.cpp", text.format("inline"))
     assert problems(weak_symbols, planted) == []
-    planted.compile("kernels/strips/avx512.cpp", text.format("inline"), "-mavx512f")
+    planted.compile("kernels/simd/avx512.cpp", text.format("inline"), "-mavx512f")
     assert len(problems(weak_symbols, planted)) == 1
 
 
@@ -48,7 +48,7 @@ def test_math_symbols(planted, name):
 
 def test_math_symbols_fma_and_vector_libraries(planted):
     text = "#include <cmath>\ndouble f(double a) { return std::fma(a, a, a); }\n"
-    planted.compile("kernels/strips/portable.cpp", text).compile("core/fold.cpp", text)
+    planted.compile("kernels/simd/portable.cpp", text).compile("core/fold.cpp", text)
     assert problems(math_symbols, planted) == []
     planted.compile("jit/a.cpp", text)
     planted.compile(

@@ -62,7 +62,7 @@ def test_layers_finds(planted, path, include):
         ("core/a.cpp", "<absl/types/span.h>"),
         ("core/a.cpp", "<sys/mman.h>"),
         ("kernels/own/a.cpp", '"core/tensor.h"'),
-        ("kernels/strips/avx2.cpp", "<immintrin.h>"),
+        ("kernels/simd/avx2.cpp", "<immintrin.h>"),
         ("kernels/onednn/a.cpp", '"kernels/onednn/cache.h"'),
         ("kernels/onednn/a.cpp", "<oneapi/dnnl/dnnl.hpp>"),
         ("jit/llvm/a.cpp", "<llvm/IR/IRBuilder.h>"),
@@ -186,7 +186,7 @@ def test_op_names_allows(planted):
     ],
 )
 def test_environment(planted, path, text):
-    planted.write("core/flags.cpp", "auto a = getenv(name);  // allowed here\n")
+    planted.write("core/base/flags.cpp", "auto a = getenv(name);  // allowed here\n")
     planted.write("core/b.cpp", "// getenv is called in flags.cpp\n")
     assert problems(environment, planted) == []
     assert len(problems(environment, planted.write(path, text))) == 1

@@ -300,7 +300,7 @@ def test_reason_not_built(tmp_path):
 
 BROKEN_CODEGEN = """
 #include <stdexcept>
-#include "jit/codegen.h"
+#include "jit/kernel/codegen.h"
 namespace lathe::jit {
 struct Broken final : Codegen {
   Target host() const override { return {"stand-in", "+none"}; }

@@ -1,0 +1,25 @@
+// Codes of the `check`s in bodies besides kDivisionByZero (core/op/op.h), and what an error says when
+// one fails besides check_message.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/site.h"
+
+namespace lathe {
+
+inline constexpr int kNegativeExponent = 2;
+inline constexpr int kIntegerOverflow = 3;
+
+/// What was expected, and what to do. A code that is none of ours, as a custom op may use, gives
+/// general sentences.
+std::string_view check_expected(uint32_t code);
+std::string_view check_advice(uint32_t code);
+
+/// Throws what a failed check is: OverflowError for kIntegerOverflow, else ValueError.
+/// `index`: of the element, as "0, 3".
+[[noreturn]] void throw_check(std::string op, uint32_t code, std::string_view index, Site site);
+
+}  // namespace lathe

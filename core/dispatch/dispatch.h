@@ -1,0 +1,84 @@
+// The only way an op is called. Exactly one Backend *replaces* execution (the kernels' executor, or
+// a tracer); any number of Observers *see* each call (the tape, a profiler).
+#pragma once
+
+#include "core/op/op.h"
+
+namespace lathe {
+
+struct Call {
+  const Op& op;
+  Args args;
+  const Types& types;      // of the results, as inferred
+  Tensor* into = nullptr;  // result 0 may be written here: same type, no other operand overlaps it
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual void run(const Call& call, Outputs& outputs) = 0;
+  /// True if this backend wants the composite whole instead of its expansion.
+  virtual bool claims(const Op& op, Args args) const = 0;
+  /// Writes `value` (already dst's shape and dtype) into dst's elements: concrete bytes, or a
+  /// symbolic tensor's new value (through its path to the base, if it is a view). See
+  /// core/dispatch/inplace.h.
+  virtual void write(Tensor& dst, const Tensor& value) = 0;
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void saw(const Call& call, Outputs& outputs) = 0;
+  /// After a write through core/dispatch/inplace.h's assign.
+  virtual void wrote(Tensor& dst, const Tensor& value) = 0;
+  Observer* next = nullptr;
+};
+
+struct ThreadState {
+  Backend* backend = nullptr;     // null: the default backend
+  Observer* observers = nullptr;  // innermost first
+  bool grad_enabled = true;
+  uint8_t composite_depth = 0;
+  uint64_t trace_epoch = 0;  // 0: not tracing
+};
+ThreadState& thread_state();
+
+/// Set once at start-up by kernels/.
+void set_default_backend(Backend* backend);
+/// The tape, set once at start-up by autodiff/; asked only when grad is enabled and an input needs
+/// it.
+void set_tape(Observer* tape);
+
+Backend& current_backend();  // InternalError before initialise()
+Observer* tape();
+
+/// expand an unclaimed composite | infer | backend.run | observers that want it
+Outputs call(const Op& op, Args args, Tensor* into = nullptr);
+/// The results of a composite by its expansion, which computes in the op type (Extra::moves).
+Outputs expand(const Op& op, Args args);
+
+class BackendScope {
+ public:
+  explicit BackendScope(Backend* backend) : previous_(thread_state().backend) {
+    thread_state().backend = backend;
+  }
+  ~BackendScope() { thread_state().backend = previous_; }
+  BackendScope(const BackendScope&) = delete;
+
+ private:
+  Backend* previous_;
+};
+
+class GradMode {
+ public:
+  explicit GradMode(bool enabled) : previous_(thread_state().grad_enabled) {
+    thread_state().grad_enabled = enabled;
+  }
+  ~GradMode() { thread_state().grad_enabled = previous_; }
+  GradMode(const GradMode&) = delete;
+
+ private:
+  bool previous_;
+};
+
+}  // namespace lathe

@@ -1,0 +1,89 @@
+// Binds include/lathe/ops/<family>.h to this library's own Tensor: `ops::sum(x, {0}, true)`.
+#pragma once
+
+#include <tuple>
+
+#include "core/dispatch/dispatch.h"
+#include "include/lathe/ops/fn.h"
+
+namespace lathe {
+
+/// Converts C++ values to Args, keeping lists alive for the length of a call.
+class ArgBuilder {
+ public:
+  void push(const Tensor& t) { args_.push_back(Arg(t)); }
+  void push(Int v) { args_.push_back(Arg(v)); }
+  void push(int v) { args_.push_back(Arg(Int(v))); }
+  void push(int64_t v) { args_.push_back(Arg(Int(v))); }
+  void push(size_t v) { args_.push_back(Arg(Int(v))); }
+  void push(Real v) { args_.push_back(Arg(v)); }
+  void push(double v) { args_.push_back(Arg(v)); }
+  void push(float v) { args_.push_back(Arg(static_cast<double>(v))); }
+  void push(bool v) { args_.push_back(Arg(v)); }
+  void push(DType v) { args_.push_back(Arg(v)); }
+  void push(Device v) { args_.push_back(Arg(v)); }
+  void push(const char* v) { args_.push_back(Arg(v)); }
+  void push(std::nullopt_t) { args_.push_back(Arg()); }
+  void push(const Arg& v) { args_.push_back(v); }
+  void push(IntSpan list);
+  void push(const struct Ints& list);
+  void push(const Shape& list) { push(IntSpan(list)); }
+  void push(absl::Span<const Tensor> list);
+  void push(const Tensors& list) { push(absl::Span<const Tensor>(list)); }
+  absl::Span<const Arg> args() const { return args_; }
+
+ private:
+  std::vector<Arg>& list(size_t size);
+  absl::InlinedVector<Arg, 8> args_;
+  std::deque<std::vector<Arg>> items_;
+  std::deque<ArgList> lists_;
+};
+
+/// Completes defaults from the schema and calls.
+Outputs call_completed(const Op& op, absl::Span<const Arg> given);
+
+/// A list of sizes or axes as an argument: braces, a Shape, or one number.
+struct Ints {
+  Shape values;
+  // NOLINTBEGIN(google-explicit-constructor)
+  Ints(std::initializer_list<Int> list) : values(list.begin(), list.end()) {}
+  Ints(const Shape& shape) : values(shape) {}
+  Ints(IntSpan span) : values(span.begin(), span.end()) {}
+  // NOLINTEND(google-explicit-constructor)
+};
+
+/// An argument that may be None, a number or a tensor; plain values convert.
+using AnyArg = Arg;
+
+template <>
+struct OpBinding<Tensor> {
+  using Int = lathe::Int;
+  using Real = lathe::Real;
+  using Ints = lathe::Ints;
+  using Any = AnyArg;  // optional or scalar
+  using List = absl::Span<const Tensor>;
+  using Text = const char*;
+  using OpRef = const Op*;
+  static OpRef find(const char* name) { return &get_op(name); }
+  template <class... A>
+  static Outputs call(OpRef op, const A&... a) {
+    ArgBuilder b;
+    (b.push(a), ...);
+    return call_completed(*op, b.args());
+  }
+  template <class R>
+  static R result(Outputs&& out) {
+    if constexpr (std::is_same_v<R, Tensor>) {
+      return std::move(out[0]);
+    } else if constexpr (std::is_same_v<R, Outputs>) {
+      return std::move(out);
+    } else {
+      R r;
+      size_t i = 0;
+      std::apply([&](auto&... t) { ((t = std::move(out[i++])), ...); }, r);
+      return r;
+    }
+  }
+};
+
+}  // namespace lathe

@@ -1,0 +1,488 @@
+// The one derivative: a row's own rule, or what its kind derives, run with ordinary ops.
+#include "core/dispatch/grad.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <atomic>
+#include <bit>
+#include <mutex>
+
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
+#include "core/infer/rules.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/reduce.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe {
+namespace {
+
+// ── the ops that rules of kinds are made of ─────────────────────────────────────────────────────
+
+Tensor call_named(std::string_view op, absl::Span<const Arg> args) {
+  return call_completed(get_op(op), args)[0];
+}
+
+// ── elementwise: the chain rule over primitives ─────────────────────────────────────────────────
+
+/// d(body) as a body: inputs are the row's inputs then one dy an output.
+struct ChainRule {
+  ScalarFunction f;
+  Saves saves;
+  absl::InlinedVector<uint32_t, 4> reads;  // by input: bits of the inputs that its gradient reads
+  absl::InlinedVector<uint32_t, 4> parts;  // by input: bits of `f.outputs`, two for a complex one
+};
+
+struct ChainKey {
+  const Op* op;
+  DType compute;
+  friend bool operator==(const ChainKey&, const ChainKey&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const ChainKey& k) {
+    return H::combine(std::move(h), k.op, k.compute);
+  }
+};
+
+std::vector<uint32_t> needed_nodes(const ScalarFunction& f, uint32_t wanted_outputs) {
+  std::vector<bool> need(f.graph.size(), false);
+  for (size_t i = 0; i < f.outputs.size(); ++i)
+    if (wanted_outputs >> i & 1) need[f.outputs[i]] = true;
+  std::vector<uint32_t> order;
+  for (uint32_t id = static_cast<uint32_t>(f.graph.size()); id-- > 0;) {
+    if (!need[id]) continue;
+    order.push_back(id);
+    const ExprNode& n = f.graph[id];
+    for (int a = 0; a < n.arity; ++a) need[n.args[a]] = true;
+  }
+  return {order.rbegin(), order.rend()};
+}
+
+const ChainRule& chain_rule(const Op& op, DType compute) {
+  static auto* mutex = new std::mutex;
+  static auto* rules = new absl::flat_hash_map<ChainKey, std::unique_ptr<ChainRule>>;
+  const ScalarFunction& body = op.scalar(compute);
+  const std::lock_guard lock(*mutex);
+  auto& slot = (*rules)[{&op, compute}];
+  if (slot) return *slot;
+  std::vector<DType> inputs = body.inputs;
+  for (DType d : body.output_types) inputs.push_back(d);
+  size_t n = body.inputs.size();
+  slot = std::make_unique<ChainRule>();
+  slot->f = build(
+      [&](absl::Span<const Expr> in) { return derivative(body, in.subspan(0, n), in.subspan(n)); },
+      inputs);
+  uint32_t next = 0;
+  for (DType type : slot->f.output_types) {
+    uint32_t reads = 0, parts = (is_complex(type) ? 3u : 1u) << next;
+    next += is_complex(type) ? 2 : 1;
+    slot->parts.push_back(parts);
+    for (uint32_t id : needed_nodes(slot->f, parts)) {
+      const ExprNode& node = slot->f.graph[id];
+      if (node.prim == Prim::input && node.payload < n) reads |= 1u << node.payload;
+    }
+    slot->reads.push_back(reads);
+    slot->saves.inputs |= reads;
+  }
+  return *slot;
+}
+
+Arg constant_arg(const ExprNode& n) {
+  switch (n.dtype) {
+    case DType::f32:
+      return Arg(static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(n.payload))));
+    case DType::f64:
+      return Arg(std::bit_cast<double>(n.payload));
+    case DType::bool_:
+      return Arg(n.payload != 0);
+    default:
+      return Arg(Int(static_cast<int64_t>(n.payload)));
+  }
+}
+
+class Emitter {
+ public:
+  Emitter(const ScalarFunction& f, DType compute, DType common, absl::Span<const Arg> inputs)
+      : f_(f),
+        compute_(compute),
+        common_(common),
+        inputs_(inputs),
+        values_(f.graph.size()),
+        held_(f.graph.size()) {}
+
+  /// Values of the wanted outputs, as ordinary ops on ordinary tensors.
+  void run(uint32_t wanted) {
+    for (uint32_t id : needed_nodes(f_, wanted)) values_[id] = emit(id);
+  }
+  const Arg& value(uint32_t id) const { return values_[id]; }
+
+ private:
+  Arg hold(uint32_t id, Tensor t) {
+    held_[id] = std::move(t);
+    return Arg(held_[id]);
+  }
+
+  Arg emit(uint32_t id) {
+    const ExprNode& n = f_.graph[id];
+    if (n.prim == Prim::input) return inputs_[n.payload];
+    if (n.prim == Prim::constant) return constant_arg(n);
+    std::vector<Arg> args;
+    for (int a = 0; a < n.arity; ++a) args.push_back(values_[n.args[a]]);
+    if (n.prim == Prim::rare) {  // rare(mask, fast, slow) is select(mask, slow, fast)
+      std::swap(args[1], args[2]);
+      return hold(id, call_named(info(Prim::select).name, args));
+    }
+    if (n.prim == Prim::check) return args[1];
+    if ((n.prim == Prim::real || n.prim == Prim::imag) && !complex_tensor(args[0]))
+      return n.prim == Prim::real ? args[0] : Arg(0.0);  // a real operand of a complex result
+    if (n.prim == Prim::cast) {
+      DType to = n.dtype == compute_ ? common_ : n.dtype;
+      if (args[0].tag != Tag::tensor) return args[0];
+      args.push_back(Arg(to));
+    }
+    if (all_numbers(args)) return folded(n, args);
+    return hold(id, call_named(info(n.prim).name, args));
+  }
+
+  static bool complex_tensor(const Arg& a) {
+    return a.tag == Tag::tensor && is_complex(a.tensor_->dtype);
+  }
+  static bool all_numbers(const std::vector<Arg>& args) {
+    for (const Arg& a : args)
+      if (a.tag == Tag::tensor) return false;
+    return true;
+  }
+  /// Numbers stay numbers: a tensor made here would be a foreign one to a trace.
+  Arg folded(const ExprNode& n, const std::vector<Arg>& args) const {
+    ExprGraph graph;
+    ExprScope scope(graph);
+    Exprs xs;
+    for (size_t a = 0; a < n.arity; ++a)
+      xs.push_back(constant(f_.graph[n.args[a]].dtype, number(args[a])));
+    Expr y = make(n.prim, n.dtype, xs, n.payload);
+    if (y.prim() != Prim::constant) LATHE_INTERNAL("numbers did not fold");
+    return constant_arg(*y);
+  }
+
+  static double number(const Arg& a) {
+    if (a.tag == Tag::real) return a.real().value();
+    return a.tag == Tag::flag ? (a.flag_ ? 1.0 : 0.0) : static_cast<double>(a.integer().value());
+  }
+
+  const ScalarFunction& f_;
+  DType compute_, common_;
+  absl::Span<const Arg> inputs_;
+  std::vector<Arg> values_;
+  std::vector<Tensor> held_;
+};
+
+/// The same for a part of a complex derivative, which is real.
+Tensor real_constant_like(const Tensor& dy, const Arg& number) {
+  Arg whole[] = {Arg(dy)};
+  return constant_like(is_complex(dy.dtype()) ? call_named(info(Prim::real).name, whole) : dy,
+                       number);
+}
+
+Grads elementwise_gradient(Grad g, const Grad::Data& d) {
+  const Op& op = *d.op;
+  DType common = d.dy_types[0].dtype;
+  for (size_t i = 0; i < d.x_types.size(); ++i)
+    if (d.wanted[i] && !is_complex(common)) common = d.x_types[i].dtype;
+  DType compute = compute_type(common);
+  const ChainRule& rule = chain_rule(op, compute);
+  auto params = body_params(op);
+  std::vector<Arg> inputs;
+  std::vector<Tensor> dys;
+  for (size_t k = 0; k < params.size(); ++k) {
+    auto i = static_cast<size_t>(params[k]);
+    bool read = rule.saves.inputs >> k & 1;
+    inputs.push_back(!read ? Arg() : d.attrs[i].none() ? Arg(d.xs[i]) : d.attrs[i]);
+  }
+  for (size_t k = 0; k < d.dys.size(); ++k) dys.push_back(g.dy(static_cast<int>(k)));
+  for (const Tensor& t : dys) inputs.push_back(Arg(t));
+  uint32_t wanted = 0;
+  for (size_t k = 0; k < params.size(); ++k)
+    if (d.wanted[static_cast<size_t>(params[k])]) wanted |= rule.parts[k];
+  Emitter emit(rule.f, compute, common, inputs);
+  emit.run(wanted);
+  Grads out(d.x_types.size());
+  auto part = [&](uint32_t output) {
+    const Arg& v = emit.value(rule.f.outputs[output]);
+    return v.tag == Tag::tensor ? v.tensor() : real_constant_like(dys[0], v);
+  };
+  for (size_t k = 0; k < params.size(); ++k) {
+    if (!d.wanted[static_cast<size_t>(params[k])]) continue;
+    auto first = static_cast<uint32_t>(std::countr_zero(rule.parts[k]));
+    Tensor dx = part(first);
+    if (std::popcount(rule.parts[k]) == 2) {
+      Tensor im = part(first + 1);
+      Arg both[] = {Arg(dx), Arg(im)};
+      dx = call_named(info(Prim::complex).name, both);
+    }
+    out[static_cast<size_t>(params[k])] = std::move(dx);
+  }
+  return out;
+}
+
+// ── view, put ───────────────────────────────────────────────────────────────────────────────────
+
+Tensor zeros_of(const TensorType& t) {
+  return create_ops<Tensor>::zeros(t.shape, t.dtype, t.device);
+}
+
+absl::InlinedVector<Arg, 8> around(const Tensor& first, const Tensor* second, Args attrs,
+                                   size_t from) {
+  absl::InlinedVector<Arg, 8> args{Arg(first)};
+  if (second != nullptr) args.push_back(Arg(*second));
+  for (size_t i = from; i < attrs.size(); ++i) args.push_back(attrs[i]);
+  return args;
+}
+
+/// A view's gradient: dy put back into zeros. A put's: dy without the view's elements, and the
+/// view.
+Grads view_gradient(Grad g) {
+  Tensor zero = zeros_of(g.type(0)), dy = g.dy();
+  auto args = around(zero, &dy, g.attrs(), 1);
+  return {call(*g.op().put, absl::MakeConstSpan(args))[0]};
+}
+
+Grads put_gradient(Grad g) {
+  Grads out(2);
+  Tensor dy = g.dy();
+  if (g.wants(0)) {
+    Tensor zero = zeros_of(g.type(1));
+    auto args = around(dy, &zero, g.attrs(), 2);
+    out[0] = call(g.op(), absl::MakeConstSpan(args))[0];
+  }
+  if (g.wants(1)) {
+    auto args = around(dy, nullptr, g.attrs(), 2);
+    out[1] = call(*g.op().put_of, absl::MakeConstSpan(args))[0];
+  }
+  return out;
+}
+
+// ── contract ────────────────────────────────────────────────────────────────────────────────────
+
+/// The last axes in this order.
+Tensor permuted(const Tensor& x, const std::vector<int>& order) {
+  const int n = static_cast<int>(order.size()), lead = x.rank() - n;
+  int first = 0, last = n - 1;
+  while (first < n && order[static_cast<size_t>(first)] == first) ++first;
+  if (first == n) return x;
+  while (order[static_cast<size_t>(last)] == last) --last;
+  std::vector<int> turned(order);
+  std::swap(turned[static_cast<size_t>(first)], turned[static_cast<size_t>(last)]);
+  if (std::is_sorted(turned.begin(), turned.end()))
+    return shape_ops<Tensor>::transpose(x, last - n, first - n);
+  Shape axes;
+  for (int i = 0; i < lead; ++i) axes.push_back(Int(i));
+  for (int i : order) axes.push_back(Int(lead + i));
+  return shape_ops<Tensor>::permute(x, axes);
+}
+
+/// The shape that an adjoint's result has: an operand's own axes behind the batch axes of others.
+Shape adjoint_shape(const Op& adjoint, const Shape& own, const Tensor& a, const Tensor& b) {
+  const Formula& f = adjoint.formula;
+  if (!f.out.batch) return own;
+  auto lead = [](const Tensor& t, const FormulaOperand& o) {
+    return IntSpan(t.shape()).first(t.shape().size() - o.axes.size());
+  };
+  Shape shape = broadcast_shapes(adjoint.name(), lead(a, f.a), lead(b, f.b));
+  shape.insert(shape.end(), own.end() - static_cast<ptrdiff_t>(f.out.axes.size()), own.end());
+  return shape;
+}
+
+/// A trilinear form in the tensors of three roles: the cotangent of one is the form in the other
+/// two, of which that of the op's own result is `dy`.
+Tensor contraction_gradient(Grad g, int operand) {
+  const Op& op = g.op();
+  const auto own = operand_roles(op.role);
+  const int wanted = own[static_cast<size_t>(operand)];
+  std::array<Tensor, 3> by_role;
+  by_role[static_cast<size_t>(op.role)] = g.dy();
+  const Tensor other = g.x(1 - operand);
+  by_role[static_cast<size_t>(own[static_cast<size_t>(1 - operand)])] =
+      is_complex(other.dtype()) ? math_ops<Tensor>::conj(other) : other;
+  const auto roles = operand_roles(wanted);
+  Tensor a = by_role[static_cast<size_t>(roles[0])], b = by_role[static_cast<size_t>(roles[1])];
+  const Op* to = op.roles[static_cast<size_t>(wanted)];
+  if (to == nullptr) {
+    to = op.roles[0];
+    const PermutedRoles& as_itself = *to->formula.itself[static_cast<size_t>(wanted - 1)];
+    if (as_itself.swapped) std::swap(a, b);
+    a = permuted(a, as_itself.axes[0]);
+    b = permuted(b, as_itself.axes[1]);
+  }
+  absl::InlinedVector<Arg, 8> args{Arg(a), Arg(b)}, sizes;
+  ArgList shape;
+  for (size_t i = 2; i < to->schema.params.size(); ++i) {
+    const Param& p = to->schema.params[i];
+    if (static_cast<int>(i) == to->formula.shape) {
+      for (Int size : adjoint_shape(*to, g.shape(operand), a, b)) sizes.push_back(Arg(size));
+      shape = {sizes.data(), sizes.size()};
+      args.push_back(Arg(shape));
+      continue;
+    }
+    const bool passed_on = static_cast<int>(i) != to->formula.out_dtype;
+    const int from = passed_on ? op.schema.find(p.name) : -1;
+    args.push_back(from >= 0 ? g.arg(from) : p.default_value[0]);
+  }
+  return call(*to, absl::MakeConstSpan(args))[0];
+}
+
+Grads contract_gradient(Grad g) {
+  Grads out(2);
+  for (int operand : {0, 1})
+    if (g.wants(operand)) out[static_cast<size_t>(operand)] = contraction_gradient(g, operand);
+  return out;
+}
+
+}  // namespace
+
+// ── Grad ────────────────────────────────────────────────────────────────────────────────────────
+
+Tensor Grad::dy(int k) const {
+  const Tensor& t = d_->dys[static_cast<size_t>(k)];
+  return t.defined() ? t : zeros_of(d_->dy_types[static_cast<size_t>(k)]);
+}
+
+Tensor Grad::x(int i) const {
+  const Tensor& t = d_->xs[static_cast<size_t>(i)];
+  if (!t.defined() && d_->attrs[static_cast<size_t>(i)].scalar()) {
+    // A number stood in the tensor's place: it has the precision of what it met.
+    const Arg& number = d_->attrs[static_cast<size_t>(i)];
+    DType dtype = number.tag == Tag::flag ? DType::bool_ : d_->dy_types[0].dtype;
+    return create_ops<Tensor>::full(Shape{}, number, dtype, d_->dy_types[0].device);
+  }
+  if (!t.defined())
+    LATHE_INTERNAL(absl::StrCat("the derivative of ", op().name(), " reads input ", i,
+                                ", which its row does not save"));
+  return t;
+}
+
+Tensor Grad::y(int k) const {
+  const Tensor& t = d_->ys[static_cast<size_t>(k)];
+  if (!t.defined())
+    LATHE_INTERNAL(absl::StrCat("the derivative of ", op().name(), " reads output ", k,
+                                ", which its row does not save"));
+  return t;
+}
+
+int Grad::axis(int i, int of) const {
+  int rank = static_cast<int>(shape(of).size());
+  return normalise_axis(op().name(), integer(i).value(), rank);
+}
+
+bool has_gradient(const Op& op) {
+  if (op.extra.no_grad) return false;
+  return op.extra.grad != nullptr || op.kind == Kind::elementwise || op.kind == Kind::view ||
+         op.kind == Kind::contract || op.put_of != nullptr;
+}
+
+namespace {
+
+Saves find_saves(const Op& op, DType compute, uint32_t wanted) {
+  const ChainRule& rule = chain_rule(op, compute);
+  auto params = body_params(op);
+  uint32_t reads = 0;
+  for (size_t k = 0; k < params.size(); ++k)
+    if (wanted >> params[k] & 1) reads |= rule.reads[k];
+  Saves out;
+  for (size_t k = 0; k < params.size(); ++k)
+    if (reads >> k & 1) out.inputs |= 1u << params[k];
+  return out;
+}
+
+/// What saves_of found before, a word a question: row, dtype and wanted inputs above, the answer
+/// below.
+constexpr size_t kFoundSaves = 256;
+constinit std::atomic<uint64_t> found_saves[kFoundSaves]{};
+
+}  // namespace
+
+Saves saves_of(const Op& op, DType compute, uint32_t wanted) {
+  if (op.extra.grad != nullptr) return op.extra.saves;
+  if (op.kind == Kind::composite) return {~0u, 0};     // the expansion is run again
+  if (op.kind == Kind::contract && !op.extra.no_grad)  // each operand's reads the other
+    return {(wanted & 1) << 1 | (wanted >> 1 & 1), 0};
+  if (op.kind != Kind::elementwise || op.extra.no_grad) return {};
+  if (wanted == 0 || wanted > 0xff) return find_saves(op, compute, wanted);
+  const uint64_t question =
+      uint64_t{op.id} << 48 | static_cast<uint64_t>(compute) << 40 | uint64_t{wanted} << 32;
+  std::atomic<uint64_t>& place = found_saves[(size_t{op.id} * 4 + wanted) % kFoundSaves];
+  const uint64_t word = place.load(std::memory_order_relaxed);
+  if ((word & ~uint64_t{0xffffffff}) == question) return {static_cast<uint32_t>(word), 0};
+  Saves found = find_saves(op, compute, wanted);
+  place.store(question | found.inputs, std::memory_order_relaxed);
+  return found;
+}
+
+Saves saves_of(const Op& op, Args args) {
+  DType compute = DType::f32;
+  uint32_t wanted = 0;
+  each_slot(op, args, [&](int slot, const Arg& a) {
+    if (a.tag != Tag::tensor) return;
+    if (slot < 32 && a.tensor_->requires_grad) wanted |= 1u << slot;
+    if (differentiable.has(a.tensor_->dtype)) compute = rule_type(compute, a.tensor_->dtype);
+  });
+  return saves_of(op, compute, wanted);
+}
+
+Tensor constant_like(const Tensor& dy, const Arg& number) {
+  // Not dy * 0, which is NaN where dy is infinite.
+  Arg args[] = {Arg(false), Arg(dy), number};
+  return call_named(info(Prim::select).name, args);
+}
+
+Tensor sum_to(const Tensor& g, IntSpan shape) {
+  if (identical(g.shape(), shape)) return g;
+  auto extra = g.rank() - static_cast<int>(shape.size());
+  Shape dims;
+  for (int i = 0; i < g.rank(); ++i) {
+    if (i < extra) {
+      dims.push_back(Int(i));
+      continue;
+    }
+    Int want = shape[static_cast<size_t>(i - extra)], have = g.size(i);
+    if (identical(want, have)) continue;
+    if (want == Int(1) && !(have == Int(1))) dims.push_back(Int(i));
+  }
+  Tensor out = g;
+  if (!dims.empty()) out = reduce_ops<Tensor>::sum(out, dims, true);
+  if (extra > 0) out = shape_ops<Tensor>::reshape(out, shape);
+  return out;
+}
+
+Grads run_gradient(const Grad::Data& data) {
+  const Op& op = *data.op;
+  Grad g(data);
+  Grads out;
+  if (op.extra.grad != nullptr) {
+    out = op.extra.grad(g);
+  } else if (op.kind == Kind::elementwise) {
+    out = elementwise_gradient(g, data);
+  } else if (op.kind == Kind::contract) {
+    out = contract_gradient(g);
+  } else if (op.kind == Kind::view) {
+    out = view_gradient(g);
+  } else if (op.put_of != nullptr) {
+    out = put_gradient(g);
+  } else {
+    LATHE_INTERNAL(absl::StrCat(op.name(), " has no derivative"));
+  }
+  out.resize(data.x_types.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!data.wanted[i] || !out[i].defined()) {
+      out[i] = Tensor();
+      continue;
+    }
+    out[i] = sum_to(out[i], data.x_types[i].shape);
+    if (out[i].dtype() != data.x_types[i].dtype) {
+      Arg args[] = {Arg(out[i]), Arg(data.x_types[i].dtype)};
+      out[i] = call_named(info(Prim::cast).name, args);
+    }
+  }
+  return out;
+}
+
+}  // namespace lathe

@@ -1,0 +1,260 @@
+#include "core/dispatch/shortcut.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/dispatch/dispatch.h"
+#include "core/scalar/element.h"
+#include "core/base/flags.h"
+#include "core/dispatch/inplace.h"
+
+namespace lathe {
+namespace {
+
+constexpr int kMostOperands = 3;
+constexpr int kPatterns = 27;            // of three operands: tensor, 0-d tensor, number
+constexpr int64_t kMostElements = 2048;  // more would share their work among threads
+constexpr size_t kMostRows = 4096;
+
+/// What was found for one row, dtype and pattern.
+struct Slot {
+  std::atomic<uint64_t> revision{0};  // of the flags that `now` was found under
+  std::atomic<const Shortcut*> now{nullptr};
+  std::vector<std::unique_ptr<const Shortcut>> all;  // under publishing; few: flags choose
+};
+struct Table {
+  Slot at[kDTypeCodes][kPatterns];
+};
+constinit std::mutex publishing;
+constinit std::atomic<Table*> tables[kMostRows]{};  // by Op::id
+constinit std::atomic<ShortcutFinder> finder{nullptr};
+
+/// A call as it looks at a glance.
+struct Glance {
+  const TensorImpl* lead = nullptr;  // gives shape and dtype
+  const std::byte* data[kMostOperands];
+  unsigned splat = 0;    // single elements
+  unsigned numbers = 0;  // those of them that are no tensors
+  int pattern = 0;
+  int64_t elements = 1;
+  bool tracked = false;  // an operand requires grad
+
+  bool look(const Op& op, Args args);
+
+ private:
+  bool tensor(const TensorImpl* t, unsigned bit, int scale);
+  bool measure();
+  static bool alike(const TensorImpl* a, const TensorImpl* b);
+};
+
+const std::byte* address_of(const TensorImpl* t) {
+  const Int offset = t->geometry.offset;
+  if (identical(offset, Int(0))) [[likely]]
+    return t->storage->data;
+  return t->storage->data + offset.value() * static_cast<int64_t>(size_of(t->dtype));
+}
+
+Tensor make_result(const TensorImpl* like, const Shortcut& s, int64_t elements) {
+  auto* out = new TensorImpl;
+  Tensor result(out);
+  out->dtype = s.result;
+  // Moved from copies, which is two block moves; assignment would go element by element.
+  out->geometry.shape = Shape(like->geometry.shape);
+  out->geometry.strides = Strides(like->geometry.strides);
+  out->storage = new_storage({}, static_cast<size_t>(elements) * s.result_bytes);
+  return result;
+}
+
+/// Are the plain numbers among integers of this dtype? The rule for types has a word for others.
+bool in_range(DType dtype, Args args) {
+  IntegerRange r = range_of(dtype);
+  return std::all_of(args.begin(), args.end(), [&](const Arg& a) {
+    return a.tag != Tag::integer || (r.low <= a.integer().value() && a.integer().value() <= r.high);
+  });
+}
+
+bool known_number(const Arg& a) {
+  if (a.tag == Tag::integer) return a.integer().known();
+  return a.tag == Tag::flag || (a.tag == Tag::real && a.real().known());
+}
+
+bool Glance::look(const Op& op, Args args) {
+  if (op.kind != Kind::elementwise || args.size() > kMostOperands) return false;
+  int scale = 1, most = 0;
+  for (size_t i = 0; i < args.size(); ++i, scale *= 3) {
+    const Arg& a = args[i];
+    unsigned bit = 1u << i;
+    if (a.tag == Tag::tensor) {
+      if (!tensor(a.tensor_, bit, scale)) return false;
+      continue;
+    }
+    if (!known_number(a)) return false;
+    most = std::max(most, a.tag == Tag::real ? 2 : a.tag == Tag::integer ? 1 : 0);
+    splat |= bit;
+    numbers |= bit;
+    pattern += 2 * scale;
+  }
+  if (lead == nullptr || most > category(lead->dtype)) return false;
+  if (numbers != 0 && is_integer(lead->dtype) && !in_range(lead->dtype, args)) return false;
+  return measure();
+}
+
+bool Glance::tensor(const TensorImpl* t, unsigned bit, int scale) {
+  tracked |= t->requires_grad;
+  if (t->device.kind != DeviceKind::cpu || !t->storage || t->storage->ready) return false;
+  if (t->view && t->view->version != t->view->base.impl()->version) return false;
+  data[std::countr_zero(bit)] = address_of(t);
+  if (lead == nullptr) {
+    lead = t;
+    return true;
+  }
+  if (t->dtype != lead->dtype) return false;
+  if (alike(lead, t)) return true;
+  if (t->geometry.rank() == 0) {
+    splat |= bit;
+    pattern += scale;
+    return true;
+  }
+  // The first operand may be the single element: x[0] * y.
+  if (lead->geometry.rank() != 0 || splat != 0 || bit != 2u) return false;
+  lead = t;
+  splat |= 1;
+  pattern += 1;
+  return true;
+}
+
+bool Glance::alike(const TensorImpl* a, const TensorImpl* b) {
+  if (a == b) return true;
+  const size_t rank = a->geometry.shape.size();
+  if (rank != b->geometry.shape.size()) return false;
+  const Int *p = a->geometry.shape.data(), *q = b->geometry.shape.data();
+  const Int *r = a->geometry.strides.data(), *s = b->geometry.strides.data();
+  for (size_t i = 0; i < rank; ++i)
+    if (!identical(p[i], q[i]) || !identical(r[i], s[i])) return false;
+  return true;
+}
+
+/// Row-major, without exceptions for sizes of 1, because the result takes over the strides.
+bool Glance::measure() {
+  const Int *sizes = lead->geometry.shape.data(), *strides = lead->geometry.strides.data();
+  for (size_t i = lead->geometry.shape.size(); i-- > 0;) {
+    if (!sizes[i].known() || !identical(strides[i], Int(elements))) return false;
+    elements *= sizes[i].value();
+    if (elements > kMostElements || elements == 0) return false;
+  }
+  return true;
+}
+
+/// One that is like another is that one, so that flags may change as often as they like. None is
+/// ever dropped: a thread may be using it.
+const Shortcut* make(const Op& op, Args args, Slot& slot) {
+  ShortcutFinder find = finder.load(std::memory_order_acquire);
+  uint64_t revision = flags_revision();
+  Shortcut made;
+  if (find == nullptr || !find(op, args, made)) made.run = nullptr;
+  made.result_bytes = size_of(made.result);
+  std::lock_guard hold(publishing);
+  auto same =
+      std::find_if(slot.all.begin(), slot.all.end(), [&](const auto& s) { return *s == made; });
+  const Shortcut* s = same != slot.all.end()
+                          ? same->get()
+                          : slot.all.emplace_back(std::make_unique<Shortcut>(made)).get();
+  if (revision >= slot.revision.load(std::memory_order_relaxed)) {
+    slot.now.store(s, std::memory_order_release);
+    slot.revision.store(revision, std::memory_order_release);
+  }
+  return s;
+}
+
+const Shortcut* find_shortcut(const Op& op, Args args, const Glance& g) {
+  if (op.id >= kMostRows) return nullptr;
+  Table* table = tables[op.id].load(std::memory_order_acquire);
+  if (table == nullptr) {
+    auto* made = new Table;
+    if (tables[op.id].compare_exchange_strong(table, made, std::memory_order_acq_rel))
+      table = made;
+    else
+      delete made;
+  }
+  Slot& slot = table->at[static_cast<int>(g.lead->dtype)][g.pattern];
+  bool current = slot.revision.load(std::memory_order_acquire) == flags_revision();
+  const Shortcut* s = slot.now.load(std::memory_order_acquire);
+  if (s == nullptr || !current) [[unlikely]]
+    s = make(op, args, slot);
+  return s->run == nullptr ? nullptr : s;
+}
+
+/// Numbers as elements of the dtype the loop takes them in.
+struct Cells {
+  alignas(16) std::byte room[kMostOperands][16];
+  void fill(const Shortcut& s, Args args, Glance& g) {
+    for (unsigned left = g.numbers; left != 0; left &= left - 1) {
+      auto i = static_cast<size_t>(std::countr_zero(left));
+      const Arg& a = args[i];
+      if (a.tag == Tag::real)
+        store_element(s.number, room[i], a.real().value());
+      else
+        store_element(s.number, room[i],
+                      a.tag == Tag::flag ? int64_t{a.flag_} : a.integer().value());
+      g.data[i] = room[i];
+    }
+  }
+};
+
+/// The tape sees the call as it would have seen it on the long way.
+Tensor record(const Op& op, Args args, Tensor result) {
+  Types types{type_of(result)};
+  Outputs outputs{std::move(result)};
+  tape()->saw(Call{op, args, types}, outputs);
+  return std::move(outputs[0]);
+}
+
+bool undisturbed(const ThreadState& state) {
+  return state.backend == nullptr && state.observers == nullptr;
+}
+
+}  // namespace
+
+void set_shortcut_finder(ShortcutFinder f) { finder.store(f, std::memory_order_release); }
+
+Tensor shortcut(const Op& op, Args args) {
+  const ThreadState& state = thread_state();
+  Glance g;
+  if (!undisturbed(state) || !g.look(op, args)) return {};
+  const Shortcut* s = find_shortcut(op, args, g);
+  if (s == nullptr) return {};
+  Cells cells;
+  if (g.numbers != 0) cells.fill(*s, args, g);
+  Tensor result = make_result(g.lead, *s, g.elements);
+  s->run(*s, result.impl()->storage->data, g.data, g.splat, static_cast<size_t>(g.elements));
+  if (g.tracked && state.grad_enabled && tape() != nullptr)
+    return record(op, args, std::move(result));
+  return result;
+}
+
+bool shortcut_into(const Op& op, Args args) {
+  const ThreadState& state = thread_state();
+  Glance g;
+  if (!undisturbed(state) || !g.look(op, args)) return false;
+  if (g.tracked && state.grad_enabled) return false;
+  if (args[0].tag != Tag::tensor || g.lead != args[0].tensor_) return false;
+  // What may overlap itself is refused, also where its sizes happen to keep it from doing so.
+  if (g.lead->view && g.lead->view->path->overlaps) return false;
+  // Another operand in the same memory must be the very same elements.
+  for (size_t i = 1; i < args.size(); ++i)
+    if (args[i].tag == Tag::tensor && (g.data[i] != g.data[0] || (g.splat >> i & 1) != 0) &&
+        may_share_memory(*args[i].tensor_, *g.lead))
+      return false;
+  const Shortcut* s = find_shortcut(op, args, g);
+  if (s == nullptr || s->result != g.lead->dtype) return false;
+  Cells cells;
+  if (g.numbers != 0) cells.fill(*s, args, g);
+  s->run(*s, const_cast<std::byte*>(g.data[0]), g.data, g.splat, static_cast<size_t>(g.elements));
+  g.lead->storage->written();
+  return true;
+}
+
+}  // namespace lathe

@@ -1,0 +1,50 @@
+// What the files of the scalar language share among themselves. Nobody else includes this.
+#pragma once
+
+#include "core/expr/expr.h"
+
+namespace lathe::expr_detail {
+
+/// "add is not defined for f16": which operands came, and what to do.
+[[noreturn]] void refuse(Prim prim, absl::Span<const Expr> args, std::string_view next);
+
+inline bool is_constant(Expr e) { return e.prim() == Prim::constant; }
+/// The bits of 0, 1, or -1 in a dtype.
+uint64_t number_bits(DType dtype, double value);
+uint64_t mask_of(DType dtype);  // all bits of the width
+bool is_signed(DType dtype);
+
+/// Gives bare numbers the dtype of the first operand that has one.
+void settle(Prim prim, absl::Span<Expr> args);
+
+/// Every node of `f` rebuilt in the current graph on `inputs`; entry i is node i. Simplifies again.
+std::vector<Expr> replay(const ScalarFunction& f, absl::Span<const Expr> inputs);
+/// Nodes → values as the row sees them: pairs become c64.
+Exprs pack_outputs(const ScalarFunction& f, const std::vector<Expr>& nodes);
+/// The nodes `outputs` need, in order, as a function of its own.
+ScalarFunction extract(const ExprGraph& graph, absl::Span<const Expr> outputs,
+                       absl::Span<const DType> inputs);
+
+/// The template of core/scalar/math.h for a transcendental primitive, on nodes of the current graph.
+Expr expand(Prim prim, absl::Span<const Expr> args);
+
+/// What the functions bodies call do when an operand is complex; `args` are settled.
+Expr complex_arithmetic(Prim prim, absl::Span<const Expr> args);
+Expr complex_select(Prim prim, Expr condition, Expr yes, Expr no);
+Expr complex_check(Expr condition, Expr x, int code);
+Expr complex_cast(Expr x, DType dtype);
+
+/// Makes folding and the reference independent of what other libraries did to the rounding mode or
+/// to the treatment of denormals.
+class DefaultFloats {
+ public:
+  DefaultFloats();
+  ~DefaultFloats();
+  DefaultFloats(const DefaultFloats&) = delete;
+  DefaultFloats& operator=(const DefaultFloats&) = delete;
+
+ private:
+  uint32_t previous_;
+};
+
+}  // namespace lathe::expr_detail

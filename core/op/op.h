@@ -1,0 +1,306 @@
+// The row: everything Lathe knows about an op is one value of type Op, made by one constructor call
+// of Rows in core/ops/<family>.cpp. Shape and dtype rule, eager kernel, generated code, fusability,
+// in-place form, Python signature, stub, printer and docs are all computed from it.
+//
+// A row has a kind, and the kind says what the row must supply and what follows from it:
+//
+//   elementwise  a body on Expr               broadcasting, promotion, strips, codegen, derivative
+//   reduce       a monoid on Exprs            the fixed tree, codegen
+//   scan         a monoid on Exprs            ascending left fold along an axis
+//   contract     an index formula             shape rule, both adjoints, order of the sum, loops
+//   view         a geometry rule              no data moves; `<name>_put` and the gradient follow
+//   index        which argument indexes what  gather and scatter along an axis
+//   sort         how many, which direction    stable order: ties by lowest index, NaN largest
+//   create       a body on index Exprs        generated where it is used
+//   random       a body on random words       same stream in every mode
+//   opaque       an inference rule only       some table entry must implement it
+//   composite    an expansion in other ops    never reaches a backend unless one claims it whole
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/op/args.h"
+#include "core/expr/expr.h"
+#include "core/op/formula.h"
+#include "core/op/schema.h"
+
+namespace lathe {
+
+enum class Kind : uint8_t {
+  elementwise,
+  reduce,
+  scan,
+  contract,
+  view,
+  index,
+  sort,
+  create,
+  random,
+  opaque,
+  composite,
+};
+inline constexpr int kKinds = 11;
+std::string_view name(Kind kind);
+
+/// How sure the bits of a result are; printed by explain(). See docs/architecture.md.
+enum class Bits : uint8_t { defined, pinned, free };
+std::string_view name(Bits bits);
+
+/// What dtype an op computes in and gives, from its tensor and scalar arguments.
+enum class Promote : uint8_t {
+  numeric,    // the common dtype, given back
+  to_float,   // integers and bool become the default float dtype
+  boolean,    // computed in the common dtype, gives bool
+  sum,        // integers and bool become i64, the rest as numeric
+  real,       // as numeric, but a complex input gives its real type (abs, real)
+  complex,    // as numeric, giving the complex type of that width
+  index,      // gives i64 whatever comes in
+  attribute,  // gives the dtype argument; computed in the input's own dtype (cast)
+  first,      // the first tensor argument's dtype rules
+};
+
+class Grad;
+using Grads = absl::InlinedVector<Tensor, 4>;
+using GradRule = Grads (*)(Grad);
+struct Op;
+using InferRule = Types (*)(Args);
+
+/// Which inputs and outputs a derivative reads; anything else it asks for is an InternalError.
+struct Saves {
+  uint32_t inputs = 0, outputs = 0;
+  friend constexpr Saves operator|(Saves a, Saves b) {
+    return {a.inputs | b.inputs, a.outputs | b.outputs};
+  }
+};
+constexpr Saves save_x(int i) { return {1u << i, 0}; }
+constexpr Saves save_y(int i) { return {0, 1u << i}; }
+
+/// A schema argument whose dtype does not take part in promotion (the condition of where).
+struct FixedType {
+  int param;
+  DType dtype;
+};
+
+/// Where Python finds a definition under its public name, as in PyTorch. `lathe.ops` has them all.
+enum Place : uint8_t {
+  kNowhere = 0,     // machinery: only in lathe.ops
+  kFunction = 1,    // lathe.<name>
+  kMethod = 2,      // Tensor.<name>, where the first parameter is a tensor
+  kFunctional = 4,  // lathe.nn.functional.<name>
+  kEverywhere = kFunction | kMethod | kFunctional,
+};
+
+/// What a contraction of these operand dtypes is summed in, and what it gives.
+struct SumRule {
+  DType a, b, accumulator, result;
+};
+
+struct Extra {
+  DTypeSet domain = all_dtypes;  // of the dtype computed in, after promotion
+  Promote promote = Promote::numeric;
+  std::vector<FixedType> fixed = {};
+  std::vector<SumRule> sums = {};  // contractions: where that is not what `promote` says
+  InferRule infer = nullptr;       // replaces the kind's own rule
+  Saves saves = {};
+  GradRule grad = nullptr;  // absent: the kind's own (elementwise, view, contract), or none
+  bool no_grad = false;     // stated: this op has no derivative (comparisons, argmax)
+  bool overlaps = false;    // view rows: elements may share an address, so nothing is put
+  int version = 1;          // of the meaning, in files
+  uint8_t places = kFunction | kMethod;  // of Place
+  bool inplace = false;  // composite: there is an in-place form, <name>_ (other kinds: see ops.h)
+  bool inplace_argument = false;  // the entry of nn.functional takes inplace=False last
+  /// Composite: only moves elements, or leaves the arithmetic to one definition that rounds once.
+  /// Every other composite computes in its op type: f16 and bf16 operands are converted to f32
+  /// before the expansion and its results rounded once at its end (see call).
+  bool moves = false;
+  std::string_view doc = {};
+};
+
+/// A commutative or at least associative-by-definition fold; tuples of Exprs, so argmax is one too.
+struct Monoid {
+  std::function<Exprs(DType)> unit;
+  std::function<Exprs(Exprs)> lift;  // of the element, and its index in the reduced space (i64)
+  std::function<Exprs(Exprs, Exprs)> combine;
+  std::function<Exprs(Exprs, Expr)> finish;  // of the state and the element count (i64)
+  bool needs_element = false;                // no elements: ValueError instead of the unit
+};
+/// One value, no index, no finish.
+Monoid monoid(Expr (*unit)(DType), Expr (*combine)(Expr, Expr));
+
+/// Codes of failed `check`s in bodies, and the sentence each becomes.
+inline constexpr int kDivisionByZero = 1;
+std::string_view check_message(uint32_t code);
+
+using GeometryRule = Geometry (*)(const Geometry&, Args);
+
+enum class Access : uint8_t {
+  take,        // out[..., i, ...] = x[..., index[..., i, ...], ...]: gather along an axis
+  put,         // out = x; out[index] = src, last logical index wins
+  add,         // out = x; out[index] += src, ascending
+  select,      // whole slices along the axis, by an index of any rank (index_select, embedding)
+  select_add,  // out = x; whole slices of src added to those that index names, in order
+  through,     // out = x; view(out) = value: the way back of a view row (Op::put_of)
+};
+struct IndexSpec {
+  Access access = Access::take;
+  int axis = 1;     // schema position of the axis argument
+  int index = 2;    // of the index tensor
+  int source = -1;  // of the values written
+};
+
+/// Which slots of a sort row's arguments say what.
+struct SortSpec {
+  int axis = 1;
+  int count = -1;       // schema position of k; -1: all
+  int descending = -1;  // of the flag; -1: ascending
+};
+
+using Expansion = std::function<Outputs(Args)>;
+
+struct Op {
+  uint16_t id = 0;
+  Kind kind = Kind::opaque;
+  Schema schema;
+  Extra extra;
+  // What the kind needs; only its own field is set.
+  BodyFn body;
+  Monoid monoid;
+  Formula formula;
+  /// Contractions: what computes each role of the formula (core/op/formula.h) from the other two, and
+  /// which role this computes. Null: roles[0] does, with permuted operands.
+  std::array<const Op*, 3> roles{};
+  int role = 0;
+  GeometryRule geometry = nullptr;
+  IndexSpec index;
+  SortSpec sort;
+  Expansion expansion;
+  const Op* put = nullptr;     // view rows: the companion that writes a value back through the view
+  const Op* put_of = nullptr;  // and the way back
+
+  const std::string& name() const { return schema.name; }
+  const std::string& public_name() const { return schema.public_name; }
+  /// dtype rule, then shape rule: the only inference there is, run by every call of every engine.
+  /// Throws ShapeError, DTypeError, DeviceError ... naming this op.
+  Types infer(Args args) const;
+  /// The body for this compute dtype, built once and kept. Elementwise, create and random rows.
+  const ScalarFunction& scalar(DType compute) const;
+
+ private:
+  friend class Rows;
+  struct BodyCache;
+  std::shared_ptr<BodyCache> bodies_;
+};
+
+/// Schema positions of a body's inputs: tensors and numbers; create and random rows: plain ints too
+/// (as i64). In every engine, input k of `scalar()` is argument body_params()[k].
+absl::InlinedVector<int, 4> body_params(const Op& op);
+
+/// What an elementwise or reducing row computes in and gives, for these arguments.
+struct ElementTypes {
+  DType compute;                          // dtype the body is built for (never f16 or bf16)
+  DType common;                           // dtype operands meet in before widening to `compute`
+  absl::InlinedVector<DType, 2> results;  // stored dtypes
+};
+ElementTypes element_types(const Op& op, Args args);
+/// What a contraction's operands meet in, its terms are summed in and its sums are rounded to. An
+/// argument `out_dtype` states the last two.
+struct SumTypes {
+  DType operands, accumulator, result;
+};
+SumTypes sum_types(const Op& op, Args args);
+/// The common shape of broadcast operands; ShapeError names the op and both shapes.
+Shape broadcast(const Op& op, absl::Span<const Shape* const> shapes);
+
+class Rows {
+ public:
+  using Text = std::string_view;
+  /// `body`: any function of as many Exprs as the schema has tensor and scalar arguments.
+  template <class F>
+  void elementwise(Text schema, F body, Extra extra = {}) {
+    add_elementwise(schema, wrap(body), std::move(extra));
+  }
+  void reduce(Text schema, Monoid monoid, Extra extra = {});
+  void scan(Text schema, Monoid monoid, Extra extra = {});
+  /// Of two tensors, the first two arguments. With the definition come those of its adjoints,
+  /// `<name>_d0` and `<name>_d1`: operand 0 or 1 given the cotangent `dy` in its place and the
+  /// other operand. An adjoint that is this definition with permuted operands gets none.
+  void contract(Text schema, Text formula, Extra extra = {});
+  void view(Text schema, GeometryRule rule, Extra extra = {});
+  void index(Text schema, IndexSpec spec, Extra extra = {});
+  void sort(Text schema, SortSpec spec, Extra extra = {});
+  template <class F>
+  void create(Text schema, InferRule infer, F body, Extra extra = {}) {
+    add_create(schema, infer, wrap(body), std::move(extra));
+  }
+  template <class F>
+  void random(Text schema, InferRule infer, F body, Extra extra = {}) {
+    add_random(schema, infer, wrap(body), std::move(extra));
+  }
+  void opaque(Text schema, InferRule infer, Extra extra = {});
+  void composite(Text schema, Expansion expansion, Extra extra = {});
+  /// Adds the overload `<name>.dtype`, which takes the keyword-only argument `dtype` and converts
+  /// the first operand to it before it calls `name`.
+  void with_dtype(Text name);
+
+  const std::vector<std::unique_ptr<Op>>& all() const { return ops_; }
+  const Op* find(Text name) const;
+
+ private:
+  template <class F>
+  static BodyFn wrap(F f);
+  void add_elementwise(Text schema, BodyFn body, Extra extra);
+  void add_create(Text schema, InferRule infer, BodyFn body, Extra extra);
+  void add_random(Text schema, InferRule infer, BodyFn body, Extra extra);
+  Op& add(Kind kind, Text schema, Extra extra);  // a duplicate name throws NameError
+  void add_adjoints(Op& op);
+  std::vector<std::unique_ptr<Op>> ops_;
+  absl::flat_hash_map<std::string, const Op*> by_name_;
+};
+
+/// core/ops/all.cpp: one call a family.
+void add_all_rows(Rows& rows);
+
+/// The process's rows: built on first use, then extended only by define_op (custom ops).
+const Op* find_op(std::string_view name);
+const Op& get_op(std::string_view name);  // NameError with the nearest names
+std::vector<const Op*> all_ops();
+/// The definitions that share this public name, in order of definition; none: there is no such.
+std::vector<const Op*> overloads(std::string_view public_name);
+/// Adds rows after start-up (custom ops). Thread-safe; NameError if a name is taken.
+void define_ops(const std::function<void(Rows&)>& add);
+
+// ── wrapping bodies ─────────────────────────────────────────────────────────────────────────────
+namespace detail {
+template <size_t... I, class F>
+Exprs apply_body(F& f, absl::Span<const Expr> in, std::index_sequence<I...>) {
+  auto result = f(in[I]...);
+  if constexpr (std::is_same_v<decltype(result), Exprs>)
+    return result;
+  else
+    return Exprs{result};
+}
+template <class F>
+struct BodyArity : BodyArity<decltype(&F::operator())> {};
+template <class R, class C, class... A>
+struct BodyArity<R (C::*)(A...) const> {
+  static constexpr size_t value = sizeof...(A);
+};
+template <class R, class... A>
+struct BodyArity<R (*)(A...)> {
+  static constexpr size_t value = sizeof...(A);
+};
+}  // namespace detail
+
+template <class F>
+BodyFn Rows::wrap(F f) {
+  return [f](absl::Span<const Expr> in) mutable {
+    return detail::apply_body(f, in, std::make_index_sequence<detail::BodyArity<F>::value>());
+  };
+}
+
+}  // namespace lathe

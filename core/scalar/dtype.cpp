@@ -1,0 +1,176 @@
+#include "core/scalar/dtype.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.h"
+
+namespace lathe {
+namespace {
+
+constexpr std::array<DTypeInfo, kDTypeCodes> kInfo = {{
+    {"bool", "bool", 1, true},
+    {"uint8", "u8", 1, true},
+    {"int8", "i8", 1, true},
+    {"int16", "i16", 2, true},
+    {"int32", "i32", 4, true},
+    {"int64", "i64", 8, true},
+    {"float16", "f16", 2, true},
+    {"bfloat16", "bf16", 2, true},
+    {"float32", "f32", 4, true},
+    {"float64", "f64", 8, true},
+    {"complex64", "c64", 8, true},
+    {"uint16", "u16", 2, false},
+    {"uint32", "u32", 4, false},
+    {"uint64", "u64", 8, false},
+    {"complex128", "c128", 16, false},
+    {"float8_e4m3", "f8e4m3", 1, false},
+    {"float8_e5m2", "f8e5m2", 1, false},
+    {"int4", "i4", 0, false},
+}};
+
+struct Alias {
+  std::string_view text;
+  DType dtype;
+};
+constexpr Alias kAliases[] = {
+    {"float", DType::f32},  {"double", DType::f64}, {"half", DType::f16},
+    {"int", DType::i32},    {"long", DType::i64},   {"short", DType::i16},
+    {"cfloat", DType::c64}, {"byte", DType::u8},    {"char", DType::i8},
+};
+
+// The lattice: bool < {u8, i8} < i16 < i32 < i64 < {f16, bf16} < f32 < f64, and c64 above f32. Any
+// integer meets a float in that float; the two halves meet in f32; c64 meets f64 in c128, which no
+// tensor has yet, so ops refuse it by name.
+constexpr int kTensorTypes = 11;
+constexpr auto promotions = [] {
+  using enum DType;
+  constexpr DType B = bool_, U = u8, H = f16, Q = bf16, F = f32, D = f64, C = c64, Z = c128;
+  return std::array<std::array<DType, kTensorTypes>, kTensorTypes>{{
+      // bool  u8  i8   i16  i32  i64  f16 bf16 f32 f64 c64
+      {B, U, i8, i16, i32, i64, H, Q, F, D, C},       // bool
+      {U, U, i16, i16, i32, i64, H, Q, F, D, C},      // u8
+      {i8, i16, i8, i16, i32, i64, H, Q, F, D, C},    // i8
+      {i16, i16, i16, i16, i32, i64, H, Q, F, D, C},  // i16
+      {i32, i32, i32, i32, i32, i64, H, Q, F, D, C},  // i32
+      {i64, i64, i64, i64, i64, i64, H, Q, F, D, C},  // i64
+      {H, H, H, H, H, H, H, F, F, D, C},              // f16
+      {Q, Q, Q, Q, Q, Q, F, Q, F, D, C},              // bf16
+      {F, F, F, F, F, F, F, F, F, D, C},              // f32
+      {D, D, D, D, D, D, D, D, D, D, Z},              // f64
+      {C, C, C, C, C, C, C, C, C, Z, C},              // c64
+  }};
+}();
+
+constinit std::atomic<DType> default_float{DType::f32};
+
+}  // namespace
+
+const DTypeInfo& info(DType dtype) { return kInfo[static_cast<size_t>(dtype)]; }
+
+bool parse_dtype(std::string_view text, DType& out) {
+  for (int i = 0; i < kDTypeCodes; i++) {
+    if (text == kInfo[i].name || text == kInfo[i].short_name) {
+      out = static_cast<DType>(i);
+      return true;
+    }
+  }
+  for (const Alias& alias : kAliases) {
+    if (text == alias.text) {
+      out = alias.dtype;
+      return true;
+    }
+  }
+  return false;
+}
+
+DType promote(DType a, DType b) {
+  if (a == b) return a;
+  auto i = static_cast<size_t>(a), j = static_cast<size_t>(b);
+  if (i < kTensorTypes && j < kTensorTypes) return promotions[i][j];
+  throw DTypeError({.problem = "two element types have no common type",
+                    .got = absl::StrCat(name(a), " and ", name(b)),
+                    .next = "cast one of them first"});
+}
+
+IntegerRange range_of(DType integer) {
+  if (integer == DType::bool_) return {0, 1};
+  if (integer == DType::u8) return {0, 255};
+  int64_t high = std::numeric_limits<int64_t>::max() >> (64 - 8 * size_of(integer));
+  return {-high - 1, high};
+}
+
+namespace {
+
+[[noreturn]] void out_of_range(std::string_view op, DType dtype, std::string written) {
+  IntegerRange r = range_of(dtype);
+  throw OverflowError({.op = std::string(op),
+                       .problem = absl::StrCat("a number is not in the range of ", name(dtype)),
+                       .got = std::move(written),
+                       .expected = absl::StrCat(r.low, " to ", r.high),
+                       .next = "choose a wider dtype or a float one, for a tensor by .to(dtype)"});
+}
+
+}  // namespace
+
+void require_in_range(std::string_view op, DType dtype, int64_t number) {
+  if (!integers.has(dtype)) return;
+  IntegerRange r = range_of(dtype);
+  if (number < r.low || number > r.high) out_of_range(op, dtype, absl::StrCat(number));
+}
+
+void require_in_range(std::string_view op, DType dtype, double number) {
+  if (!integers.has(dtype)) return;
+  IntegerRange r = range_of(dtype);
+  double whole = std::trunc(number);  // 2^63 itself is a double, and 2^63 - 1 is none
+  if (!(whole >= static_cast<double>(r.low) && whole < static_cast<double>(r.high) + 1.0))
+    out_of_range(op, dtype, absl::StrFormat("%.17g", number));
+}
+
+DType default_dtype() { return default_float.load(std::memory_order_relaxed); }
+
+void set_default_dtype(DType dtype) {
+  if (!is_floating(dtype)) {
+    throw DTypeError({.op = "set_default_dtype",
+                      .problem = "the default element type is a floating one",
+                      .got = std::string(name(dtype)),
+                      .expected = "float16, bfloat16, float32 or float64",
+                      .next = "pass dtype= where a tensor of integers is wanted"});
+  }
+  default_float.store(dtype, std::memory_order_relaxed);
+}
+
+uint16_t f32_to_f16(float x) {
+  auto u = std::bit_cast<uint32_t>(x);
+  uint32_t sign = (u >> 16) & 0x8000u;
+  uint32_t magnitude = u & 0x7fffffffu;
+  if (magnitude > 0x7f800000u)  // NaN: quiet, upper payload kept, as vcvtps2ph does
+    return static_cast<uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x1ffu));
+  if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // rounds to >= 65520
+  if (magnitude < 0x38800000u) {
+    // Below 2^-14: adding 0.5 leaves the value, rounded to a multiple of 2^-24, in the low bits.
+    float rounded = std::bit_cast<float>(magnitude) + 0.5f;
+    return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(rounded) - 0x3f000000u));
+  }
+  uint32_t odd = (magnitude >> 13) & 1u;
+  return static_cast<uint16_t>(sign | ((magnitude - 0x38000000u + 0xfffu + odd) >> 13));
+}
+
+float f16_to_f32(uint16_t x) {
+  uint32_t sign = static_cast<uint32_t>(x & 0x8000u) << 16;
+  uint32_t magnitude = x & 0x7fffu;
+  if (magnitude >= 0x7c00u)  // infinity or NaN, made quiet
+    return std::bit_cast<float>(sign | 0x7f800000u | ((magnitude & 0x3ffu) << 13) |
+                                (magnitude > 0x7c00u ? 0x400000u : 0u));
+  if (magnitude < 0x400u) {  // zero or subnormal: exact in f32
+    float value = static_cast<float>(magnitude) * 0x1p-24f;
+    return std::bit_cast<float>(std::bit_cast<uint32_t>(value) | sign);
+  }
+  return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000u));
+}
+
+}  // namespace lathe

@@ -1,0 +1,88 @@
+// pow: 2^(y log2|x|), with the logarithm and the product as pairs, since an error in the exponent
+// is multiplied by up to 150 (1100 for double) on its way to the result.
+#pragma once
+
+#include "core/scalar/math/base.h"
+#include "core/scalar/math/exp.h"
+#include "core/scalar/math/log.h"
+
+namespace lathe::math {
+
+/// log2(1 + f): with s = f / (2 + f) it is s (A + B s^2 + s^4 M(s^2)) where A = 2 log2(e) and B =
+/// 2/3 log2(e). s, A and B are pairs; M's part is small enough to be one number.
+template <class S>
+[[gnu::always_inline]] inline Pair<S> log2_fraction(S f) {
+  S a_hi = num<S>(single<S> ? 0x1.715476p+1 : 0x1.71547652b82fep+1);
+  S a_lo = num<S>(single<S> ? 0x1.4ae0cp-25 : 0x1.777d0ffda0d24p-55);
+  S b_hi = num<S>(single<S> ? 0x1.ec709ep-1 : 0x1.ec709dc3a03fdp-1);
+  S b_lo = num<S>(single<S> ? -0x1.e2fe02p-28 : 0x1.d27f05548af0cp-55);
+  S s = f / (num<S>(2) + f);
+  // The division's remainder f - 2 s - s f, whose first difference is exact, over 2 + f = 2 / (1 -
+  // s).
+  S s_lo = fma(-s, f, fma(s, num<S>(-2), f)) * fma(s, num<S>(-0.5), num<S>(0.5));
+  S z = s * s;
+  S z_lo = fma(s + s, s_lo, fma(s, s, -z));
+  S tail;
+  if constexpr (single<S>) {  // of log2(1 + f): 2^-36.8
+    tail = poly(z, 0.57708025f, 0.41184396f, 0.33796242f);
+  } else {  // 2^-66.3
+    tail = poly(z, 0.5770780163556183, 0.4121985830917657, 0.32059890230706345, 0.26230769800222375,
+                0.22198414978086076, 0.1912514452721608, 0.19042143030565217);
+  }
+  Pair<S> b = two_product(z, b_hi);
+  S small = fma(z * z, tail, b.lo + fma(z, b_lo, z_lo * b_hi));
+  Pair<S> v = fast_two_sum(a_hi, b.hi);
+  S v_lo = v.lo + (a_lo + small);
+  Pair<S> l = two_product(s, v.hi);
+  return {l.hi, l.lo + fma(s, v_lo, s_lo * v.hi)};
+}
+
+/// log2(x) for positive finite x.
+template <class S>
+[[gnu::always_inline]] inline Pair<S> log2_pair(S x) {
+  constexpr typename S::Word lowest =
+      single<S> ? typename S::Word(0x3f3504f3) : static_cast<typename S::Word>(0x3fe6a09e667f3bcd);
+  constexpr double up = single<S> ? 0x1p24 : 0x1p53;
+  typename S::Mask tiny = S::lt(x, S(std::numeric_limits<typename S::Scalar>::min()));
+  auto [whole_e, m] = split_at(S::select(tiny, x * num<S>(up), x), lowest);
+  S e = S::select(tiny, whole_e - num<S>(single<S> ? 24 : 53), whole_e);
+  Pair<S> l = log2_fraction(m - num<S>(1));
+  Pair<S> sum = fast_two_sum(e, l.hi);
+  return fast_two_sum(sum.hi, sum.lo + l.lo);  // M's part made l.lo large
+}
+
+/// x^y from |x|^y, where x is not a positive finite number or y is not finite; as C's pow.
+template <class S>
+[[gnu::always_inline]] inline S pow_edges(S x, S y, S power) {
+  S zero = num<S>(0), one = num<S>(1), ax = S::abs(x), half_y = y * num<S>(0.5);
+  typename S::Mask whole = S::eq(S::rint(y), y);
+  typename S::Mask odd = whole & S::ne(S::rint(half_y), half_y);
+  typename S::Mask rises = S::lt(zero, y);
+  S r = S::select(S::eq(ax, zero), S::select(rises, zero, infinity<S>()), power);
+  r = S::select(S::eq(ax, infinity<S>()), S::select(rises, infinity<S>(), zero), r);
+  r = S::select(S::lt(x, zero) & S::lt(ax, infinity<S>()) & ~whole, not_a_number<S>(), r);
+  r = flip(r, S::select(odd, sign_bits(x), word<S>(0)));
+  r = S::select(S::ne(x, x) | S::ne(y, y), not_a_number<S>(), r);
+  typename S::Mask unit = S::eq(x, one) | (S::eq(ax, one) & S::eq(S::abs(y), infinity<S>()));
+  return S::select(S::eq(y, zero) | unit, one, r);
+}
+
+template <class S>
+[[gnu::always_inline]] inline S pow(S x, S y) {
+  Pair<S> l = log2_pair(S::abs(x));
+  S p = y * l.hi;
+  S p_lo = fma(y, l.lo, fma(y, l.hi, -p));
+  S t = S::pmax(num<S>(single<S> ? -160 : -1080), S::pmin(num<S>(single<S> ? 130 : 1030), p));
+  p_lo = S::select(S::eq(t, p), p_lo, num<S>(0));
+  S n = S::round_magic(t, num<S>(1));
+  S e = expm1_small(((t - n) + p_lo) * num<S>(ln2_hi<S>)) + num<S>(1);
+  typename S::Mask far = ~S::le(S::abs(t), num<S>(single<S> ? 125 : 1021));
+  S r = S::rare(
+      far, S::addexp(e, n), [&]() __attribute__((always_inline)) { return scale_far(e, n, t); });
+  typename S::Mask plain =
+      S::lt(num<S>(0), x) & S::lt(x, infinity<S>()) & S::lt(S::abs(y), infinity<S>());
+  return S::rare(
+      ~plain, r, [&]() __attribute__((always_inline)) { return pow_edges(x, y, r); });
+}
+
+}  // namespace lathe::math

@@ -1,0 +1,252 @@
+// What a trace knows about its symbols.
+//
+// Every relation is a statement about one difference d = a - b, and every d is scale * form +
+// constant with a form that has no constant, gcd 1 and a positive first term. So all that is known
+// is kept as one range (and a few excluded values) a form, in `known_`; a new question about any
+// multiple of a known form, shifted by any number, is answered from it (symrange.cpp). Equalities
+// are solved for a symbol where that is possible, and that symbol is replaced everywhere
+// (`replaced_`), so that s0 == s1 makes 2*s0 and s0 + s1 provably equal too.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/sizes/symbounds.h"
+
+namespace lathe {
+
+using namespace bounded;  // NOLINT: the arithmetic of bounds
+
+namespace {
+
+constinit thread_local SymScope* innermost = nullptr;
+
+}  // namespace
+
+SymScope::SymScope() = default;
+SymScope::~SymScope() {
+  if (entered_ && innermost == this) innermost = outer_;
+}
+
+SymScope* SymScope::current() { return innermost; }
+
+void SymScope::enter() {
+  LATHE_CHECK(!entered_);
+  outer_ = innermost;
+  innermost = this;
+  entered_ = true;
+}
+
+void SymScope::leave() {
+  LATHE_CHECK(entered_ && innermost == this);
+  innermost = outer_;
+  entered_ = false;
+}
+
+Int SymScope::fresh(int64_t hint, bool is_size) {
+  Int s = symbol(static_cast<uint32_t>(hints_.size()));
+  hints_.push_back(hint);
+  known_.emplace(s.word(), Range{is_size ? 0 : -kMostInt - 1, kMostInt});
+  forms_with_[static_cast<uint32_t>(hints_.size() - 1)].push_back(s);
+  return s;
+}
+
+int64_t SymScope::hint(Int e) const {
+  if (e.known()) return e.value();
+  auto it = hint_of_.find(e.word());
+  if (it != hint_of_.end()) return it->second;
+  int64_t value = hint_of_atoms(e);
+  hint_of_.emplace(e.word(), value);
+  return value;
+}
+
+// Atoms by themselves, so that what is deep inside has its hint already.
+int64_t SymScope::hint_of_atoms(Int e) const {
+  auto of_symbol = [&](uint32_t k) -> Int {
+    if (k < hints_.size()) return hints_[k];
+    throw TraceError({.problem = "a size belongs to another trace",
+                      .got = to_string(e),
+                      .next = "do not keep symbolic tensors or their sizes after their trace "
+                              "has ended"});
+  };
+  const SymExpr* x = e.expr();
+  switch (x->kind) {
+    case SymKind::symbol:
+      return of_symbol(x->symbol).value();
+    case SymKind::floor_div:
+      return floor_div(Int(hint(x->a)), Int(hint(x->b))).value();
+    case SymKind::mod:
+      return mod(Int(hint(x->a)), Int(hint(x->b))).value();
+    case SymKind::positive:
+      return std::max<int64_t>(hint(x->a), 0);
+    case SymKind::sum:
+      break;
+  }
+  Int sum = x->constant;
+  for (const SymTerm& t : x->terms) {
+    Int product = t.coefficient;
+    for (const SymExpr* f : t.factors) product *= Int(hint(Int::from_expr(f)));
+    sum += product;
+  }
+  return sum.value();
+}
+
+// What a replaced symbol stands for may be replaced later: `replaced_` is brought up to date here.
+Int SymScope::simplify(Int e) const {
+  if (e.known() || replaced_.empty()) return e;
+  auto is_replaced = [&](uint32_t k) { return replaced_.contains(k); };
+  const std::vector<uint32_t>& symbols = symbols_of(e);
+  if (std::none_of(symbols.begin(), symbols.end(), is_replaced)) return e;
+  if (auto it = simplified_.find(e.word()); it != simplified_.end()) return it->second;
+  Int simple = substitute(e, [&](uint32_t k) {
+    auto it = replaced_.find(k);
+    if (it == replaced_.end()) return symbol(k);
+    Int by = simplify(it->second);
+    replaced_.find(k)->second = by;
+    return by;
+  });
+  simplified_.emplace(e.word(), simple);
+  return simple;
+}
+
+SymScope::Truth SymScope::prove(Relation relation, Int a, Int b) const {
+  auto truth = [](bool yes) { return yes ? Truth::yes : Truth::no; };
+  Int d = simplify(a - b);
+  if (d.known()) return truth(lathe::decide(relation, d, 0));
+  Range r = range(d);
+  switch (relation) {
+    case Relation::eq:
+    case Relation::ne: {
+      Form f = form_of(d);
+      if (!r.contains(0) || f.constant % f.scale != 0) return truth(relation == Relation::ne);
+      if (r.low == 0 && r.high == 0) return truth(relation == Relation::eq);
+      return Truth::unknown;
+    }
+    case Relation::lt:
+      if (r.high < 0) return Truth::yes;
+      return r.low >= 0 ? Truth::no : Truth::unknown;
+    case Relation::le:
+      if (r.high <= 0) return Truth::yes;
+      return r.low > 0 ? Truth::no : Truth::unknown;
+  }
+  return Truth::unknown;
+}
+
+bool SymScope::decide(Relation relation, Int a, Int b) {
+  Truth known = prove(relation, a, b);
+  if (known != Truth::unknown) return known == Truth::yes;
+  bool holds = lathe::decide(relation, hint(a), hint(b));
+  guards_.push_back({relation, holds, a, b, here()});
+  learn(relation, holds, a, b);
+  return holds;
+}
+
+bool SymScope::require(Relation relation, Int a, Int b) {
+  Truth known = prove(relation, a, b);
+  if (known != Truth::unknown) return known == Truth::yes;
+  bool holds = lathe::decide(relation, hint(a), hint(b));
+  (holds ? checks_ : guards_).push_back({relation, holds, a, b, here()});
+  learn(relation, holds, a, b);
+  return holds;
+}
+
+void SymScope::learn(Relation relation, bool holds, Int a, Int b) {
+  Int d = simplify(a - b);
+  if (d.known()) return;
+  switch (relation) {
+    case Relation::eq:
+    case Relation::ne:
+      if (holds == (relation == Relation::eq))
+        narrow(d, {0, 0});
+      else
+        narrow(d, {-kInf, kInf, {0}});
+      break;
+    case Relation::lt:
+      narrow(d, holds ? Range{-kInf, -1} : Range{0, kInf});
+      break;
+    case Relation::le:
+      narrow(d, holds ? Range{-kInf, 0} : Range{1, kInf});
+      break;
+  }
+}
+
+void SymScope::narrow(Int e, const Range& by) {
+  Form f = form_of(e);
+  Range r = f.down(by);
+  if (!known_.contains(f.form.word())) {
+    known_.emplace(f.form.word(), range(f.form));
+    for (uint32_t k : symbols_of(f.form)) forms_with_[k].push_back(f.form);
+  }
+  known_.find(f.form.word())->second.meet(r);
+  ++epoch_;
+  Range now = known_.find(f.form.word())->second;
+  if (now.low == now.high) return solve(f.form - Int(now.low));
+  narrow_terms(f.form, now);
+  narrow_part(f.form, now);
+}
+
+// What a sum is known to be says something of each term: s0 >= 1 follows from s0 - s1 >= 1.
+void SymScope::narrow_terms(Int sum, const Range& r) {
+  const SymExpr* x = sum.expr();
+  if (x->kind != SymKind::sum || x->terms.size() < 2) return;
+  // Bounds of the terms before each one and of those after it, for the sums that are long.
+  const std::vector<SymTerm>& terms = x->terms;
+  const size_t n = terms.size();
+  const bool is_long = n > 8;
+  std::vector<Range> after(is_long ? n : 0, Range{0, 0});
+  for (size_t i = after.size(); i-- > 1;) {
+    Range t = range_of_term(terms[i], 0);
+    after[i - 1] = {add(after[i].low, t.low), add(after[i].high, t.high)};
+  }
+  Range before{0, 0};
+  for (size_t i = 0; i < n; ++i) {
+    const SymTerm& t = terms[i];
+    Range rest = is_long ? Range{add(before.low, after[i].low), add(before.high, after[i].high)}
+                         : Range{0, 0};
+    if (is_long) {
+      Range here = range_of_term(t, 0);
+      before = {add(before.low, here.low), add(before.high, here.high)};
+    }
+    if (t.factors.size() != 1) continue;
+    Int atom = Int::from_expr(t.factors[0]);
+    if (!is_long) rest = range(sum - Int(t.coefficient) * atom);
+    Range was = range(atom), term{-kInf, kInf};  // what a size can be at most says nothing
+    if (rest.high < kMostInt) term.low = add(r.low, -rest.high);
+    if (rest.low > -kMostInt) term.high = add(r.high, -rest.low);
+    Range by = Form{{atom, t.coefficient}}.down(term);
+    if (by.low > was.low || by.high < was.high) narrow(atom, by);
+  }
+}
+
+// max(a, 0) >= 1 says that a is just that; an upper bound is one of a in any case.
+void SymScope::narrow_part(Int part, const Range& r) {
+  const SymExpr* x = part.expr();
+  if (x->kind != SymKind::positive) return;
+  Range by{r.low >= 1 ? r.low : -kInf, r.high < kMostInt && r.high >= 0 ? r.high : kInf};
+  Range was = range(x->a);
+  if (by.low > was.low || by.high < was.high) narrow(x->a, by);
+}
+
+// zero = 0: if some symbol is in it once, alone and with coefficient 1 or -1, it follows from the
+// others. The youngest such symbol goes, so that what remains was seen first.
+void SymScope::solve(Int zero) {
+  const std::vector<uint32_t>& symbols = symbols_of(zero);
+  for (size_t i = symbols.size(); i-- > 0;)
+    if (std::optional<Int> by = solved_for(symbols[i], zero)) return replace(symbols[i], *by);
+}
+
+void SymScope::replace(uint32_t gone, Int by) {
+  replaced_[gone] = by;
+  simplified_.clear();
+  ++epoch_;
+  std::vector<Int> forms = std::move(forms_with_[gone]);
+  forms_with_.erase(gone);
+  for (Int form : forms) {
+    auto it = known_.find(form.word());
+    if (it == known_.end()) continue;  // rewritten for another symbol before
+    Range r = it->second;
+    known_.erase(it);
+    Int e = simplify(form);
+    if (!e.known()) narrow(e, r);
+  }
+}
+
+}  // namespace lathe

@@ -1,0 +1,26 @@
+// How literals are written: numbers so that reading them gives the same bits.
+#pragma once
+
+#include "core/op/args.h"
+
+namespace lathe::ir {
+
+/// "2.0", "1e-07", "inf", "nan": the shortest text that reads back as the same number, never an
+/// integer's.
+std::string real_text(double value);
+std::string real_text(float value);
+/// 'it\'s\n', in single quotes.
+std::string quoted(std::string_view text);
+std::string literal_text(const Arg& literal);
+
+/// Tensors of up to this many elements are written out.
+inline constexpr int64_t kInlineElements = 8;
+/// On the host, small, and of a dtype whose elements can be written?
+bool writes_inline(const Tensor& t);
+/// "[1.0, 2.0]", row-major.
+std::string elements_text(const Tensor& t);
+
+/// A contiguous copy on the host in row-major order; the tensor itself if it is one already.
+Tensor packed(const Tensor& t);
+
+}  // namespace lathe::ir

@@ -1,0 +1,31 @@
+// Every change a pass or rule makes to a program is asked for here by name, so that it can be
+// switched off (flag `rewrites_off`), counted, and bisected (flag `rewrite_limit`).
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "core/base/flags.h"
+
+namespace lathe::ir {
+
+class Rewrites {
+ public:
+  Rewrites();
+  /// False if this change must not be made. Else it counts as made. `part_of`: the pass a rule
+  /// belongs to.
+  bool allow(std::string_view name, std::string_view part_of = {});
+  /// Is it switched off altogether?
+  bool off(std::string_view name) const;
+  /// Changes by name, since clear().
+  const std::map<std::string, int, std::less<>>& fired() const { return fired_; }
+  void clear() { fired_.clear(); }
+
+ private:
+  bool all_off_;
+  int64_t limit_;
+  std::map<std::string, int, std::less<>> fired_;
+};
+
+}  // namespace lathe::ir

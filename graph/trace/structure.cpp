@@ -1,0 +1,79 @@
+#include "graph/trace/structure.h"
+
+#include "core/base/error.h"
+#include "graph/trace/tracer.h"
+
+namespace lathe::ir {
+namespace {
+
+/// Longer loops of a known length are recorded as loops, shorter ones written out: so each round
+/// can fuse with its neighbours.
+constexpr int64_t kMostUnrolled = 16;
+
+[[noreturn]] void no_tracer() {
+  throw TraceError({.problem = "a condition is a symbolic tensor, and no trace is under way",
+                    .next = "symbolic tensors cannot leave the function that was traced"});
+}
+
+}  // namespace
+
+bool symbolic(const Datum& condition) {
+  return condition.is_tensor() && condition.tensor().symbolic();
+}
+
+bool truth(const Datum& condition) {
+  if (condition.is_tensor()) {
+    const Tensor& t = condition.tensor();
+    return is_floating(t.dtype()) ? t.item_double() != 0 : t.item_int() != 0;
+  }
+  Arg a = condition.arg();
+  switch (a.tag) {
+    case Tag::flag:
+      return a.flag_;
+    case Tag::integer:
+      return !(a.integer() == Int(0));
+    case Tag::real:
+      return !(a.real() == 0.0);
+    case Tag::text:
+      return a.text_[0] != '\0';
+    default:
+      return false;
+  }
+}
+
+Data if_(const Datum& condition, Branch yes, Branch no) {
+  if (!symbolic(condition)) return truth(condition) ? yes() : no();
+  Tracer* tracer = Tracer::current();
+  if (tracer == nullptr) no_tracer();
+  return tracer->record_if(condition, yes, no);
+}
+
+Data while_(LoopCondition condition, LoopBody body, Data carried) {
+  for (;;) {
+    // The first answers may be known and later ones not: rounds until then are written out.
+    Tracer* tracer = Tracer::current();
+    Node* before = tracer != nullptr ? tracer->last_node() : nullptr;
+    Datum c = condition(carried);
+    if (symbolic(c)) {
+      if (tracer == nullptr) no_tracer();
+      tracer->forget_after(before);  // the loop asks again, in its own block
+      return tracer->record_while(condition, body, carried);
+    }
+    if (!truth(c)) return carried;
+    carried = body(carried);
+  }
+}
+
+Data for_(Int start, Int stop, Int step, ForBody body, Data carried) {
+  if (step == Int(0)) throw ValueError({.op = "range", .problem = "the step of a range is zero"});
+  bool known = start.known() && stop.known() && step.known();
+  Tracer* tracer = Tracer::current();
+  Int count = step > Int(0) ? ceil_div(stop - start, step) : ceil_div(start - stop, -step);
+  if (tracer != nullptr && (!known || count.value() > kMostUnrolled))
+    return tracer->record_for(start, stop, step, body, carried);
+  Int i = start;
+  for (int64_t n = count.value(); n > 0; --n, i += step) carried = body(i, carried);
+  return carried;
+}
+
+}  // namespace lathe::ir

@@ -1,0 +1,463 @@
+#include "graph/trace/trace.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
+#include "graph/ir/arguments.h"
+#include "graph/ir/literal.h"
+#include "graph/trace/tracer.h"
+#include "include/lathe/ops/math.h"
+
+namespace lathe::ir {
+namespace {
+
+constinit std::atomic<uint64_t> g_epoch{0};
+constinit thread_local Tracer* t_tracer = nullptr;
+
+/// Axes by descending stride; empty if that order is not one of a packed tensor.
+absl::InlinedVector<int, 6> packed_order(const Geometry& g) {
+  absl::InlinedVector<int, 6> order(static_cast<size_t>(g.rank()));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return g.strides[static_cast<size_t>(a)].hint() > g.strides[static_cast<size_t>(b)].hint();
+  });
+  if (!g.permute(order).is_contiguous()) order.clear();
+  return order;
+}
+
+}  // namespace
+
+uint64_t stride_class(const Geometry& g) {
+  if (g.is_contiguous()) return 0;
+  uint64_t code = 1;
+  auto order = packed_order(g);
+  if (!order.empty() && order.size() <= 14) {
+    for (int axis : order) code = code * 16 + static_cast<uint64_t>(axis);
+    return code;
+  }
+  for (Int s : g.strides) code = code * 0x9E3779B97F4A7C15 + static_cast<uint64_t>(s.hint()) + 1;
+  return code | uint64_t{1} << 63;
+}
+
+Tensor Host::read(const Path& path) {
+  throw TraceError(
+      {.op = "trace", .problem = "this front end cannot read what a trace met", .got = path.text});
+}
+
+InputSpec spec_of(const Tensor& t, std::string name) {
+  InputSpec s;
+  s.path = {name};
+  s.name = std::move(name);
+  s.type = type_of(t);
+  s.strides = t.geometry().strides;
+  s.requires_grad = t.requires_grad();
+  return s;
+}
+
+// ── the tracer ──────────────────────────────────────────────────────────────────────────────────
+
+Tracer::Tracer(std::string name, Host& host) : Tracer(Graph(std::move(name)), host) {}
+
+Tracer::Tracer(Graph graph, Host& host)
+    : host_(host),
+      epoch_(g_epoch.fetch_add(1, std::memory_order_relaxed) + 1),
+      graph_(std::move(graph)),
+      outer_backend_(thread_state().backend),
+      outer_epoch_(thread_state().trace_epoch),
+      outer_tracer_(t_tracer) {
+  for (const SymbolInfo& s : graph_.symbols()) scope_.fresh(s.hint, s.is_size);
+  scope_.enter();
+  reals_.enter();
+  for (const SymFact& f : graph_.assumptions()) scope_.decide(f.relation, f.a, f.b);
+  for (const SymFact& f : graph_.checks()) scope_.require(f.relation, f.a, f.b);
+  thread_state().backend = this;
+  thread_state().trace_epoch = epoch_;
+  t_tracer = this;
+}
+
+Tracer::~Tracer() {
+  reals_.leave();
+  scope_.leave();
+  thread_state().backend = outer_backend_;
+  thread_state().trace_epoch = outer_epoch_;
+  t_tracer = outer_tracer_;
+}
+
+Tracer* Tracer::current() { return t_tracer; }
+
+bool Tracer::claims(const Op& op, Args args) const {
+  // What eager runs whole stays whole, so that both make the same choice of kernel.
+  if (op.schema.writes()) return false;
+  thread_state().backend = outer_backend_;
+  Backend& below = current_backend();
+  thread_state().backend = const_cast<Tracer*>(this);
+  return below.claims(op, args);
+}
+
+uint32_t Tracer::id_of(Value* v) {
+  auto [it, fresh] = ids_.emplace(v, static_cast<uint32_t>(values_.size()));
+  if (fresh) values_.push_back(v);
+  return it->second;
+}
+
+Tensor Tracer::tensor_for(Value* v) {
+  auto* impl = new TensorImpl;
+  Tensor t(impl);
+  const TensorType& type = v->tensor();
+  impl->dtype = type.dtype;
+  impl->device = type.device;
+  impl->geometry = Geometry::contiguous(type.shape);
+  impl->symbol = {epoch_, id_of(v)};
+  return t;
+}
+
+Value* Tracer::value_of(const Tensor& t) {
+  const TensorImpl* impl = t.impl();
+  if (!chosen_.empty()) refuse_stale(t);
+  refresh(t);
+  if (impl->storage) {
+    if (impl->symbol.epoch != 0)
+      throw TraceError({.problem =
+                            "a view made before the trace is used after the traced code wrote to "
+                            "the tensor it is a view of",
+                        .got = lathe::to_string(type_of(t)),
+                        .next = "make the view inside the traced function"});
+    return lift(t);
+  }
+  if (impl->symbol.epoch != epoch_)
+    throw TraceError(
+        {.problem = "a symbolic tensor of another trace is used here: it escaped from the "
+                    "function that was being traced",
+         .got = lathe::to_string(type_of(t)),
+         .expected = "tensors of this trace, or concrete ones",
+         .next = "return the tensor from the traced function instead of keeping it in a "
+                 "global, an attribute or a cache"});
+  if (!frames_.empty() && t.requires_grad() && thread_state().grad_enabled)
+    throw TraceError(
+        {.problem = "a tensor whose gradient is taken inside the trace is used in a branch or a "
+                    "loop that is recorded as one",
+         .got = lathe::to_string(type_of(t)),
+         .next = "take the gradient of the traced function instead, outside of it"});
+  Value* v = values_[impl->symbol.value];
+  if (!visible_from(v, graph_.insertion_block()))
+    throw TraceError({.problem = "a tensor made inside a branch or a loop is used outside of it",
+                      .got = lathe::to_string(type_of(t)),
+                      .next = "return it from the branch, or carry it round the loop"});
+  return v;
+}
+
+Value* Tracer::value_of(const Datum& d) {
+  if (d.is_tensor()) return value_of(d.tensor());
+  Operands::Item item = operand_of(d.arg());
+  return item.value != nullptr ? item.value : graph_.add_constant(item.literal, here());
+}
+
+// ── floats ──────────────────────────────────────────────────────────────────────────────────────
+
+Arg Tracer::number_for(Value* v, std::optional<double> hint) {
+  const Scalar& type = *v->type().scalar();
+  if (type.value) return Arg(*type.value);
+  if (type.kind != ScalarKind::real)
+    throw TraceError({.problem = "a number that no symbol names", .got = to_string(v->type())});
+  for (const auto& [symbol, value] : real_values_)
+    if (value == v) return Arg(Real::from_expr(symbol));
+  Real r = reals_.fresh(hint);
+  real_values_.emplace(r.expr(), v);
+  return Arg(r);
+}
+
+namespace {
+
+const Op& op_of(RealKind kind) {
+  using M = math_ops<Tensor>;
+  switch (kind) {
+    case RealKind::add:
+      return *M::add.op();
+    case RealKind::sub:
+      return *M::sub.op();
+    case RealKind::mul:
+      return *M::mul.op();
+    case RealKind::div:
+      return *M::div.op();
+    case RealKind::neg:
+      return *M::neg.op();
+    case RealKind::abs:
+      return *M::abs.op();
+    case RealKind::symbol:
+      break;
+  }
+  LATHE_INTERNAL("a symbol is computed");
+}
+
+}  // namespace
+
+bool Tracer::at_head(const Value* v) const {
+  if (v->node() == nullptr) return v->block() == &graph_.body();
+  return std::find(real_nodes_.begin(), real_nodes_.end(), v->node()) != real_nodes_.end();
+}
+
+/// Expressions over inputs are computed once, at the head of the graph: what reads them may be in
+/// any block. Others (of a transformation of a graph) are computed where they are read.
+Value* Tracer::value_of(Real r) {
+  if (auto it = real_values_.find(r.expr()); it != real_values_.end()) return it->second;
+  reals_.require_own(r);
+  const RealExpr& e = *r.expr();
+  const bool unary = e.kind == RealKind::neg || e.kind == RealKind::abs;
+  std::vector<Given> given(unary ? 1 : 2);
+  bool head = true;
+  for (size_t i = 0; i < given.size(); ++i) {
+    Real part = i == 0 ? e.a : e.b;
+    if (part.known()) {
+      given[i].literal = Arg(part);
+    } else {
+      given[i].value = value_of(part);
+      head = head && at_head(given[i].value);
+    }
+  }
+  auto add = [&] {
+    const Op& op = op_of(e.kind);
+    return add_inferred(graph_, op, complete(op, given), here());
+  };
+  if (!head) return add()->out(0);
+  Node* before = real_nodes_.empty() ? graph_.body().first() : real_nodes_.back()->next();
+  if (before != nullptr) {
+    InsertAt first(graph_, before);
+    real_nodes_.push_back(add());
+  } else {
+    InsertAt first(graph_, graph_.body());
+    real_nodes_.push_back(add());
+  }
+  return real_values_[r.expr()] = real_nodes_.back()->out(0);
+}
+
+/// What an op is given beside tensors: a literal, or the value of a float that is none.
+Operands::Item Tracer::operand_of(const Arg& a) {
+  if (a.tag != Tag::real || a.real().known()) return a;
+  Real r = reals_.fixed(a.real());
+  if (r.known()) return Arg(r);
+  return value_of(r);
+}
+
+/// The tape keeps what a derivative reads as a tensor of its own, over the memory of one that was
+/// met. Null: it is no such tensor.
+Value* Tracer::as_kept(const Tensor& t) const {
+  for (const TensorImpl* impl : lifted_order_) {
+    const Lifted& l = lifted_.at(impl);
+    const Geometry &a = impl->geometry, &b = t.geometry();
+    if (impl->storage.get() != t.impl()->storage.get() || impl->dtype != t.dtype()) continue;
+    if (!identical(a.shape, b.shape) || !identical(a.strides, b.strides)) continue;
+    if (!identical(a.offset, b.offset)) continue;
+    if (impl->version == t.impl()->version) return l.now;
+    throw AutogradError({.op = "trace",
+                         .problem = "a tensor that a derivative reads was written to since",
+                         .got = lathe::to_string(type_of(t)),
+                         .expected = "the value it had in the forward pass",
+                         .next = "write to a clone(), or move the write after backward()"});
+  }
+  return nullptr;
+}
+
+Value* Tracer::lift(const Tensor& t) {
+  if (auto it = lifted_.find(t.impl()); it != lifted_.end()) return it->second.now;
+  Host::Found found = host_.find(t);
+  if (found.how != Host::Found::How::path)
+    if (Value* v = as_kept(t); v != nullptr) return v;
+  if (found.how == Host::Found::How::refused)
+    throw TraceError(
+        {.problem = "the traced code uses a tensor that later calls could not find again",
+         .got = lathe::to_string(type_of(t)),
+         .next = "pass it as an argument, or keep it in a global or an attribute"});
+  Lifted l{t, nullptr, nullptr, -1};
+  // Lifted values belong to the whole graph, whatever block is being recorded.
+  if (found.how == Host::Found::How::path) {
+    l.input = static_cast<int>(graph_.inputs().size());
+    l.start = graph_.add_input(type_of(t), found.path.text);
+    guards_.push_back({.kind = GuardKind::layout,
+                       .path = found.path,
+                       .expected = stride_class(t.geometry()),
+                       .type = type_of(t),
+                       .requires_grad = t.requires_grad(),
+                       .site = here()});
+    paths_.push_back(found.path);
+  } else {
+    Block& body = graph_.body();
+    Tensor kept = t;
+    if (found.how == Host::Found::How::identity) {
+      l.by_identity = true;
+      guards_.push_back(
+          {.kind = GuardKind::identity, .expected = t.version(), .tensor = t, .site = here()});
+    }
+    if (t.device() == Device{}) {
+      // A copy: whatever happens to the tensor later, the program keeps what it was traced with.
+      Tensor p = packed(t);
+      kept = from_host(p.data(), t.dtype(), t.shape());
+    }
+    if (!writes_inline(kept)) graph_.add_large_constant(kept);
+    if (body.first() != nullptr) {
+      InsertAt first(graph_, body.first());
+      l.start = graph_.add_constant(Arg(kept), here());
+    } else {
+      InsertAt first(graph_, body);
+      l.start = graph_.add_constant(Arg(kept), here());
+    }
+  }
+  l.now = l.start;
+  Value* v = l.now;
+  lifted_order_.push_back(t.impl());
+  lifted_.emplace(t.impl(), std::move(l));
+  return v;
+}
+
+Geometry Tracer::geometry_of(const Call& call, size_t result, const TensorType& type) const {
+  if (result == 0 && call.op.kind == Kind::view && call.op.geometry != nullptr) {
+    Geometry g = call.op.geometry(call.args.tensor(0).geometry(), call.args);
+    if (identical(g.shape, type.shape)) return g;
+  }
+  return Geometry::contiguous(type.shape);
+}
+
+Operands Tracer::operands_of(const Call& call) {
+  Operands operands;
+  for (const Arg& a : call.args) {
+    if (a.tag == Tag::tensor) {
+      operands.push(value_of(a.tensor()));
+    } else if (a.tag == Tag::list) {
+      std::vector<Operands::Item> items;
+      for (size_t i = 0; i < a.list_->size; ++i) {
+        const Arg& item = a.list_->data[i];
+        if (item.tag == Tag::tensor)
+          items.push_back(value_of(item.tensor()));
+        else
+          items.push_back(operand_of(item));
+      }
+      operands.push_list(items);
+    } else {
+      operands.push(operand_of(a));
+    }
+  }
+  return operands;
+}
+
+void Tracer::run(const Call& call, Outputs& outputs) {
+  Operands operands = operands_of(call);
+  TypeList types;
+  for (const TensorType& t : call.types) types.push_back(t);
+  Node* n = graph_.add(call.op, std::move(operands), std::move(types), here());
+  graph_.set_detached(n, !thread_state().grad_enabled);
+  for (size_t i = 0; i < n->out().size(); ++i) {
+    Tensor t = tensor_for(n->out(i));
+    t.impl()->geometry = geometry_of(call, i, call.types[i]);
+    outputs.push_back(std::move(t));
+  }
+}
+
+// ── writes ──────────────────────────────────────────────────────────────────────────────────────
+
+Value* Tracer::now(const Tensor& t) {
+  return t.impl()->storage ? lifted_.at(t.impl()).now : values_[t.impl()->symbol.value];
+}
+
+void Tracer::set_now(const Tensor& t, Value* v) {
+  if (t.impl()->storage)
+    lifted_.at(t.impl()).now = v;
+  else
+    t.impl()->symbol.value = id_of(v);
+  ++t.impl()->version;
+}
+
+void Tracer::note_write(const Tensor& root) {
+  for (Frame& f : frames_) {
+    Value* before = now(root);
+    if (encloses(*f.block, before->block())) continue;  // made inside: nobody outside can see it
+    bool known = false;
+    for (auto& [t, v] : f.before) known |= same(t, root);
+    if (!known) f.before.emplace_back(root, before);
+  }
+}
+
+void Tracer::write(Tensor& dst, const Tensor& value) {
+  ViewOf* view = dst.impl()->view.get();
+  if (view == nullptr) {
+    Value* v = value_of(value);
+    value_of(dst);  // lifts it, or refuses one that escaped
+    if (dst.impl()->storage && !lifted_.contains(dst.impl()))
+      throw TraceError({.problem = "the traced code writes to a tensor's memory by another tensor",
+                        .got = lathe::to_string(type_of(dst)),
+                        .next = "write to the tensor itself, under no_grad"});
+    check_chosen(dst);
+    note_write(dst);
+    set_now(dst, v);
+    if (!chosen_.empty()) renew_aliases(dst);
+    return;
+  }
+  Tensor base = view->base;
+  if (dst.impl()->storage)
+    throw TraceError({.problem = "the traced code writes through a view made before the trace",
+                      .got = lathe::to_string(type_of(dst)),
+                      .next = "make the view inside the traced function"});
+  ViewSteps path = steps_of(*view);
+  write(base, put_through(base, path, value));
+  // Read back from the base, as the tape has it: gradients arrive in the same order then. Only the
+  // value: its history is the tape's to say.
+  dst.impl()->symbol = replay(base, path).impl()->symbol;
+  view->version = base.impl()->version;
+}
+
+// ── inputs ──────────────────────────────────────────────────────────────────────────────────────
+
+Datum Tracer::add_input(const InputSpec& spec) {
+  specs_.push_back(spec);
+  if (specs_.back().path.text.empty()) specs_.back().path.text = spec.name;
+  if (const Scalar* s = spec.type.scalar()) {
+    inputs_.emplace_back();
+    if (s->kind == ScalarKind::real)
+      return Datum(number_for(graph_.add_input(spec.type, spec.name), spec.number));
+    if (s->kind != ScalarKind::integer || !s->value)
+      throw TypeError(
+          {.op = "trace",
+           .problem = "an argument that is a number must be a float, or an integer with a value",
+           .got = to_string(spec.type),
+           .next = "pass other numbers as they are, and guard them by value"});
+    Int i = scope_.fresh(s->value->value(), false);
+    graph_.add_input(integer_type(i), spec.name);
+    return Datum(Arg(i));
+  }
+  const TensorType* concrete = spec.type.tensor();
+  if (concrete == nullptr)
+    throw TypeError({.op = "trace",
+                     .problem = "an argument must be a tensor or a number",
+                     .got = to_string(spec.type)});
+  TensorType type = *concrete;
+  for (size_t axis = 0; axis < type.shape.size(); ++axis)
+    if (!spec.fixed_sizes && (axis >= 64 || (spec.fixed_axes >> axis & 1) == 0))
+      type.shape[axis] = scope_.fresh(type.shape[axis].value());
+  Tensor t = tensor_for(graph_.add_input(type, spec.name));
+  Geometry& g = t.impl()->geometry;
+  Geometry real = Geometry::contiguous(concrete->shape);
+  if (!spec.strides.empty()) real.strides = spec.strides;
+  if (!real.is_contiguous()) {
+    auto order = packed_order(real);
+    if (order.empty()) {
+      g.strides = real.strides;  // guarded by the stride class
+    } else {
+      Geometry packed = Geometry::contiguous(g.permute(order).shape);
+      for (size_t i = 0; i < order.size(); ++i)
+        g.strides[static_cast<size_t>(order[i])] = packed.strides[i];
+    }
+  }
+  t.impl()->requires_grad = spec.requires_grad;
+  guards_.push_back({.kind = GuardKind::layout,
+                     .path = specs_.back().path,
+                     .expected = stride_class(real),
+                     .type = type,
+                     .requires_grad = spec.requires_grad});
+  inputs_.push_back(t);
+  return Datum(t);
+}
+
+}  // namespace lathe::ir

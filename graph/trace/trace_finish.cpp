@@ -1,0 +1,263 @@
+// The end of a trace: results, writes, guards, names; and giving results back as eager would.
+#include <absl/strings/str_cat.h>
+
+#include "core/base/error.h"
+#include "graph/ir/arguments.h"
+#include "graph/ir/text.h"
+#include "graph/trace/tracer.h"
+
+namespace lathe::ir {
+
+void Tracer::written_inputs(std::vector<Write>& writes) {
+  auto add = [&](Value* input, Value* value) {
+    if (input != value) writes.push_back({input, value});
+  };
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (inputs_[i].defined()) add(graph_.inputs()[i], now(inputs_[i]));
+  for (const TensorImpl* impl : lifted_order_) {
+    const Lifted& l = lifted_.at(impl);
+    if (l.input >= 0) add(l.start, l.now);
+    if (l.by_identity && l.start != l.now)
+      throw TraceError({.problem = "the traced code writes to a tensor that it captured: later "
+                                   "calls would not repeat the write",
+                        .got = lathe::to_string(type_of(l.tensor)),
+                        .next = "pass the tensor as an argument"});
+  }
+}
+
+std::optional<size_t> Tracer::as_input(const Tensor& t) const {
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (inputs_[i].defined() && same(inputs_[i], t)) return i;
+  auto it = lifted_.find(t.impl());
+  if (it != lifted_.end() && it->second.input >= 0) return static_cast<size_t>(it->second.input);
+  return std::nullopt;
+}
+
+/// Views come last: what they are views of may be a result of its own.
+void Tracer::give_back(const Data& results, Values& outputs, bool aliases, Traced& traced) {
+  std::vector<Returned>& out = traced.returns;
+  out.resize(results.size());
+  std::vector<std::pair<Tensor, size_t>> known;  // tensors that are outputs
+  auto output_of = [&](const Tensor& t) {
+    for (auto& [k, index] : known)
+      if (same(k, t)) return index;
+    known.emplace_back(t, outputs.size());
+    outputs.push_back(value_of(t));
+    traced.strided.push_back(!identical(t.geometry().strides, row_major(t.shape())));
+    return outputs.size() - 1;
+  };
+  auto is_view = [&](const Tensor& t) { return t.impl()->view != nullptr && !t.impl()->storage; };
+  for (bool views : {false, true}) {
+    for (size_t i = 0; i < results.size(); ++i) {
+      Returned& r = out[i];
+      if (!results[i].is_tensor()) {
+        if (views) continue;
+        r.index = outputs.size();
+        outputs.push_back(value_of(results[i]));
+        traced.strided.push_back(false);
+        continue;
+      }
+      const Tensor& t = results[i].tensor();
+      if ((aliases && is_view(t)) != views) continue;
+      r.requires_grad = t.requires_grad();
+      std::optional<size_t> input = aliases ? as_input(t) : std::nullopt;
+      if (input) {
+        r.how = Returned::How::input;
+        r.index = *input;
+        continue;
+      }
+      if (!views) {
+        r.index = output_of(t);
+        continue;
+      }
+      for (size_t k = 0; k < i && r.how != Returned::How::same; ++k) {
+        if (!results[k].is_tensor() || !same(results[k].tensor(), t)) continue;
+        r.how = Returned::How::same;
+        r.index = k;
+      }
+      if (r.how == Returned::How::same) continue;
+      const Tensor& base = t.impl()->view->base;
+      r.how = Returned::How::view;
+      for (const ViewStep* step : steps_of(*t.impl()->view)) r.path.push_back(*step);
+      r.base = std::make_unique<Returned>();
+      input = as_input(base);
+      r.base->how = input ? Returned::How::input : Returned::How::output;
+      r.base->index = input ? *input : output_of(base);
+    }
+  }
+}
+
+/// Two tensors met in the traced code share memory, and one is written: the order of reads and
+/// writes between them is not in the graph.
+void Tracer::refuse_shared_memory(absl::Span<const Write> writes) const {
+  for (const TensorImpl* a : lifted_order_) {
+    const Lifted& written = lifted_.at(a);
+    bool is_written = false;
+    for (const Write& w : writes) is_written |= w.input == written.start;
+    if (!is_written) continue;
+    for (const TensorImpl* b : lifted_order_)
+      if (a != b && may_share_memory(*a, *b))
+        throw TraceError({.problem =
+                              "the traced code writes to a tensor that shares its memory with "
+                              "another one it uses",
+                          .got = lathe::to_string(type_of(written.tensor)),
+                          .next = "make the view inside the traced function"});
+  }
+}
+
+void Tracer::name_values() {
+  for_each_node(graph_.body(), [&](Node* n) {
+    bool last = n->next() == nullptr || !(n->next()->site() == n->site());
+    if (!last || !n->site().known() || n->out().empty() || !n->out(0)->name().empty()) return;
+    if (n->is(Structure::constant)) return;
+    std::string name = host_.name_at(n->site());
+    if (!name.empty()) graph_.set_name(n->out(0), std::move(name));
+  });
+}
+
+void Tracer::add_guards(Traced& traced) {
+  traced.guards = std::move(guards_);
+  for (const SymFact& f : traced.graph.assumptions())
+    traced.guards.push_back({.kind = GuardKind::relation, .fact = f, .site = f.site});
+  for (const RealFact& f : reals_.facts())
+    traced.guards.push_back({.kind = GuardKind::number, .number = f, .site = f.site});
+  for (const Write& w : traced.graph.writes()) {
+    size_t i = w.input->index();
+    Path path = i < specs_.size() ? specs_[i].path : paths_[i - specs_.size()];
+    traced.guards.push_back({.kind = GuardKind::alias, .path = std::move(path)});
+  }
+}
+
+/// What the traced code took for granted of a size or number that only a run of the program knows
+/// (out of an if, a loop, a selection by a mask) cannot be asked before the call.
+void Tracer::refuse_unknown_facts(const Graph& graph) {
+  auto sources = graph.sources();
+  for (const SymFact& f : graph.assumptions())
+    for (Int e : {f.a, f.b})
+      for (uint32_t k : symbols_of(e)) {
+        if (k >= sources.size() || sources[k].value == nullptr ||
+            sources[k].is_parameter_of(graph.body()))
+          continue;
+        throw TraceError({.problem = "the traced code branches on a size that data decides",
+                          .got = absl::StrCat("the question whether ", to_string(f)),
+                          .next = "compare tensors, or compute it outside of the traced function",
+                          .site = f.site});
+      }
+}
+
+/// A trace made with gradients off throughout need not say so at every line: nothing asks for them.
+void Tracer::tidy_detached() {
+  bool all = true;
+  auto each = [&](const std::function<void(Node*)>& visit) {
+    for_each_node(graph_.body(), [&](Node* n) {
+      if (n->is(Structure::op)) visit(n);
+    });
+  };
+  each([&](Node* n) { all &= n->detached(); });
+  if (all) each([&](Node* n) { graph_.set_detached(n, false); });
+}
+
+Graph Tracer::take() {
+  graph_.symbols().clear();
+  for (uint32_t k = 0; k < scope_.symbol_count(); ++k) {
+    SymbolInfo info{scope_.hint(symbol(k)), true};
+    info.is_size = scope_.prove(Relation::le, 0, symbol(k)) == SymScope::Truth::yes;
+    graph_.symbols().push_back(info);
+  }
+  graph_.assumptions() = scope_.guards();
+  graph_.checks() = scope_.checks();
+  return std::move(graph_);
+}
+
+Traced Tracer::finish(const Data& results, bool aliases) {
+  Traced traced;
+  Values outputs;
+  for (const Datum& d : results)
+    if (d.is_tensor()) refresh(d.tensor());
+  give_back(results, outputs, aliases, traced);
+  std::vector<Write> writes;
+  written_inputs(writes);
+  refuse_shared_memory(writes);
+  graph_.set_results(std::move(outputs), writes, here());
+  name_values();
+  tidy_detached();
+  traced.lifted = paths_;
+  for (Value* v : graph_.inputs())
+    for (const auto& [symbol, value] : real_values_)
+      if (value == v) traced.numbers.emplace_back(symbol, v->index());
+  for (const TensorImpl* impl : lifted_order_)
+    if (lifted_.at(impl).input >= 0) traced.lifted_now.push_back(lifted_.at(impl).tensor);
+  traced.graph = take();
+  auto change = compact_symbols(traced.graph);
+  refuse_unknown_facts(traced.graph);
+  for (Guard& g : guards_)
+    if (g.kind == GuardKind::layout) g.type = *map_ints(Type(g.type), change).tensor();
+  for (Returned& r : traced.returns)
+    for (ViewStep& step : r.path) step.args = map_ints(step.args, change);
+  add_guards(traced);
+  return traced;
+}
+
+Traced trace(TracedFunction function, absl::Span<const InputSpec> inputs, Host& host,
+             const TraceOptions& options) {
+  Tracer tracer(options.name, host);
+  Data arguments;
+  for (const InputSpec& spec : inputs) arguments.push_back(tracer.add_input(spec));
+  return tracer.finish(function(arguments), options.aliases);
+}
+
+Traced trace(TracedFunction function, absl::Span<const InputSpec> inputs) {
+  Host host;
+  return trace(function, inputs, host);
+}
+
+// ── results as eager gives them ─────────────────────────────────────────────────────────────────
+namespace {
+
+Datum one_returned(const Traced& traced, const Returned& r, const Data& inputs, const Data& outputs,
+                   const Data& earlier) {
+  switch (r.how) {
+    case Returned::How::output:
+      return outputs[r.index];
+    case Returned::How::input:
+      return inputs[r.index];
+    case Returned::How::same:
+      return earlier[r.index];
+    case Returned::How::view:
+      break;
+  }
+  Datum base = one_returned(traced, *r.base, inputs, outputs, earlier);
+  // The steps may mention sizes: those of this call.
+  std::vector<std::optional<Int>> sizes(traced.graph.symbols().size());
+  auto sources = traced.graph.sources();
+  for (size_t k = 0; k < sources.size(); ++k) {
+    if (sources[k].is_parameter_of(traced.graph.body())) sizes[k] = said(sources[k], inputs);
+  }
+  std::function<Int(Int)> change = [&](Int e) {
+    return substitute(e, [&](uint32_t k) {
+      if (k < sizes.size() && sizes[k]) return *sizes[k];
+      throw TraceError(
+          {.problem = "a view that is returned depends on a size that only the program knows",
+           .next = "clone() it"});
+    });
+  };
+  Tensor view = base.tensor();
+  for (const ViewStep& step : r.path) {
+    Filled filled = fill(step.args, {}, {}, &change);
+    const ViewStep now{step.op, ArgVec(filled.args())};
+    const ViewStep* path[] = {&now};
+    view = replay(view, path);
+  }
+  return view;
+}
+
+}  // namespace
+
+Data returned(const Traced& traced, const Data& inputs, const Data& outputs) {
+  Data out;
+  for (const Returned& r : traced.returns)
+    out.push_back(one_returned(traced, r, inputs, outputs, out));
+  return out;
+}
+
+}  // namespace lathe::ir

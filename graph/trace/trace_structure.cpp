@@ -1,0 +1,339 @@
+// Recording if, for and while.
+//
+// Each part runs once, into a block. A tensor from outside that a part writes is noticed by
+// note_write, put back after the part, and made a result (of an if) or a carried value (of a loop).
+// A loop is recorded again, from the start, when its first recording shows that something more must
+// be carried, or that a size changes from round to round; what the abandoned recording assumed
+// about its own symbols goes with them.
+#include <absl/strings/str_cat.h>
+
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
+#include "graph/ir/arguments.h"
+#include "graph/ir/text.h"
+#include "graph/trace/trace_join.h"
+#include "graph/trace/tracer.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe::ir {
+
+void type_changes(const Datum& before, const Datum& after, std::string_view where) {
+  auto text = [](const Datum& d) {
+    return d.is_tensor() ? lathe::to_string(type_of(d.tensor())) : lathe::to_string(d.arg());
+  };
+  throw TraceError({.problem = absl::StrCat("a value changes its type ", where),
+                    .got = absl::StrCat(text(before), " and ", text(after)),
+                    .expected = "the same dtype, rank and device, or the same number",
+                    .next = "cast or reshape the values so that they agree"});
+}
+
+bool same_kind(const Datum& a, const Datum& b) {
+  if (a.is_tensor() != b.is_tensor()) return false;
+  if (!a.is_tensor()) return a.arg().tag == b.arg().tag;
+  return a.tensor().dtype() == b.tensor().dtype() && a.tensor().rank() == b.tensor().rank() &&
+         a.tensor().device() == b.tensor().device();
+}
+
+bool is_flag(const Datum& d) { return !d.is_tensor() && d.arg().tag == Tag::flag; }
+static bool is_flag_tensor(const Datum& d) {
+  return d.is_tensor() && d.tensor().dtype() == DType::bool_ && d.tensor().rank() == 0;
+}
+bool needs_tensor(const Datum& a, const Datum& b) {
+  if (is_flag(a) && is_flag(b)) return a.arg().flag_ != b.arg().flag_;
+  return (is_flag(a) && is_flag_tensor(b)) || (is_flag_tensor(a) && is_flag(b));
+}
+Datum flag_as_tensor(const Datum& d) {
+  if (d.is_tensor()) return d;
+  return Datum(create_ops<Tensor>::full(Ints(Shape{}), d.arg(), DType::bool_));
+}
+
+Value* Tracer::condition_value(const Datum& condition) {
+  using M = math_ops<Tensor>;
+  using S = shape_ops<Tensor>;
+  Tensor t = condition.tensor();
+  if (!require(Relation::eq, t.numel(), 1))
+    throw ValueError(
+        {.problem = "a condition must have one element", .got = lathe::to_string(type_of(t))});
+  if (t.dtype() != DType::bool_) t = M::cast(t, DType::bool_);
+  if (t.rank() != 0) t = S::reshape(t, Ints(Shape{}));
+  return value_of(t);
+}
+
+void Tracer::forget_after(Node* last) {
+  std::vector<Node*> added;
+  Node* first = last != nullptr ? last->next() : graph_.insertion_block().first();
+  for (Node* n = first; n != nullptr; n = n->next()) added.push_back(n);
+  auto is_lifted = [&](const Node* n) {
+    if (!n->out().empty() && at_head(n->out(0))) return true;
+    for (const auto& [impl, l] : lifted_)
+      if (l.start->node() == n) return true;
+    return false;
+  };
+  for (size_t i = added.size(); i-- > 0;) {
+    bool used = false;
+    for (Value* v : added[i]->out()) used |= v->used();
+    if (!used && !is_lifted(added[i])) graph_.erase(added[i]);
+  }
+}
+
+Tracer::BlockResult Tracer::record_block(Block& block, absl::FunctionRef<Data()> run) {
+  InsertAt inside(graph_, block);
+  frames_.push_back({&block, {}});
+  BlockResult r;
+  auto leave = [&] {
+    for (auto& [t, before] : frames_.back().before) {
+      r.writes.emplace_back(t, now(t));
+      set_now(t, before);
+    }
+    frames_.pop_back();
+  };
+  try {
+    r.results = run();
+    for (Datum& d : r.results)
+      if (d.is_tensor()) refresh(d.tensor());
+    for (Datum& d : r.results) r.values.push_back(d.is_tensor() ? value_of(d.tensor()) : nullptr);
+  } catch (...) {  // the front end may record the structure again
+    leave();
+    throw;
+  }
+  leave();
+  return r;
+}
+
+/// What the block gives for its result `i`; numbers become constants at the insertion point.
+Value* Tracer::yielded(const BlockResult& r, size_t i) {
+  const Datum& d = r.results[i];
+  return d.is_tensor() && r.values[i] != nullptr ? r.values[i] : value_of(d);
+}
+
+// ── tensors that data chose ─────────────────────────────────────────────────────────────────────
+// A joined value is a value of its own in the graph, while eagerly it is the very tensor that one
+// branch named. The difference is seen only by writes: to the joined value, or to one of those it
+// may be. Both are refused.
+
+void Tracer::outer_root(const Tensor& t, const Block& block, Tensors& out) {
+  Tensor root = root_of(t);
+  bool inside = false;
+  if (!root.impl()->storage) inside = encloses(block, now(root)->block());
+  if (!inside) out.push_back(std::move(root));
+}
+
+void Tracer::note_chosen(const Tensor& t, Tensors others) {
+  if (!others.empty()) chosen_.push_back({t, std::move(others)});
+}
+
+/// What the tensor is now, as a result that has no history: a node of its own says so, or whoever
+/// takes gradients through the graph would see the tensor itself.
+Value* Tracer::without_history(const Tensor& t) {
+  bool recording = thread_state().grad_enabled;
+  GradMode no_grad(false);
+  if (!recording) return value_of(t);
+  return value_of(shape_ops<Tensor>::expand(t, Ints(IntSpan(t.shape()))));
+}
+
+Tensor Tracer::aliased(const Tensor& t) {
+  Value* v = without_history(t);
+  GradMode no_grad(false);
+  Tensor a = tensor_for(v);
+  a.impl()->geometry = t.geometry();
+  Tensor root = root_of(t);
+  Tensors others{root};
+  for (const Chosen& c : chosen_)  // what t may share memory with, a may too
+    if (same(c.tensor, root)) others.insert(others.end(), c.others.begin(), c.others.end());
+  note_chosen(a, std::move(others));
+  chosen_.back().source = t;
+  return a;
+}
+
+/// A write to a tensor is seen through its detached ones.
+void Tracer::renew_aliases(const Tensor& written) {
+  for (size_t i = 0; i < chosen_.size(); ++i) {
+    Tensor source = chosen_[i].source, alias = chosen_[i].tensor;
+    if (!source.defined() || chosen_[i].stale || !same(root_of(source), written)) continue;
+    if (source.impl()->view) refresh(source);
+    Value* v = without_history(source);
+    note_write(alias);
+    set_now(alias, v);
+    renew_aliases(alias);
+  }
+}
+
+void Tracer::refuse_stale(const Tensor& t) const {
+  for (const Chosen& c : chosen_) {
+    if (!c.stale) continue;
+    if (!same(c.tensor, t) && !(t.impl()->view && same(t.impl()->view->base, c.tensor))) continue;
+    throw TraceError(
+        {.problem = "a tensor is read after one whose memory it may share was written to",
+         .got = absl::StrCat("a write at ",
+                             c.writer.known() ? to_string(c.writer) : "an unknown line"),
+         .next = "clone() the tensor in the branch or before the loop"});
+  }
+}
+
+void Tracer::check_chosen(const Tensor& written) {
+  for (Chosen& c : chosen_) {
+    if (same(c.tensor, written))
+      throw TraceError({.problem =
+                            "a tensor is written that may share the memory of others: it was "
+                            "chosen by data, carried by a loop, or detached",
+                        .got = lathe::to_string(type_of(written)),
+                        .next = "clone() it first, or write to it inside the branch"});
+    bool renewed = c.source.defined() && same(root_of(c.source), written);
+    for (const Tensor& t : c.others)
+      if (same(t, written) && !c.stale && !renewed) {
+        c.stale = true;
+        c.writer = here();
+      }
+  }
+}
+
+bool Tracer::proven_equal(Int a, Int b) const {
+  return identical(a, b) || scope_.prove(Relation::eq, a, b) == SymScope::Truth::yes;
+}
+
+Int Tracer::fresh_integer(int64_t hint, bool is_size) { return scope_.fresh(hint, is_size); }
+
+bool Tracer::in_loop(Int e) const {
+  if (open_loops_ == 0) return false;
+  for (uint32_t k : symbols_of(e))
+    if (k >= loop_symbols_) return true;
+  return false;
+}
+
+void Tracer::refuse_loop_guards(size_t first_guard, uint32_t first_symbol) const {
+  auto mentions = [&](Int e) {
+    for (uint32_t k : symbols_of(e))
+      if (k >= first_symbol) return true;
+    return false;
+  };
+  for (size_t i = first_guard; i < scope_.guards().size(); ++i) {
+    const SymFact& f = scope_.guards()[i];
+    if (!mentions(f.a) && !mentions(f.b)) continue;
+    throw TraceError({.problem =
+                          "the program depends on a number that changes from round to round of a "
+                          "loop that is recorded once",
+                      .got = absl::StrCat("the question whether ", to_string(f)),
+                      .next = "compare tensors instead, or make the loop's length a number that is "
+                              "known while tracing",
+                      .site = f.site});
+  }
+}
+
+// ── if ──────────────────────────────────────────────────────────────────────────────────────────
+
+/// The type that both branches' values have, and whether a result is needed at all.
+std::pair<Type, bool> Tracer::joined(const Datum& a, const Datum& b) const {
+  if (!same_kind(a, b)) type_changes(a, b, "between the branches of an if");
+  if (!a.is_tensor()) {
+    if (a.is_integer() && !identical(a.integer(), b.integer())) return {integer_type(), true};
+    if (!equal(a.arg(), b.arg()) && a.arg().tag != Tag::text)
+      type_changes(a, b, "between the branches of an if");
+    return {None{}, false};
+  }
+  return {type_of(a.tensor()), true};
+}
+
+Data Tracer::record_if(const Datum& condition, Branch yes, Branch no) {
+  size_t count = 0;
+  auto counted = [&] {
+    Data out = yes();
+    count = out.size();
+    return out;
+  };
+  auto checked = [&] {
+    Data out = no();
+    if (out.size() != count)
+      throw TraceError({.problem = "the branches of an if give different numbers of values",
+                        .got = absl::StrCat(count, " and ", out.size())});
+    return out;
+  };
+  return record_if(condition, counted, checked, [&] {
+    Pairs pairs;
+    for (size_t i = 0; i < count; ++i) pairs.emplace_back(i, i);
+    return pairs;
+  });
+}
+
+Data Tracer::record_if(const Datum& condition, Branch yes, Branch no,
+                       absl::FunctionRef<Pairs()> choose) {
+  Operands operands;
+  operands.in = {condition_value(condition)};
+  size_t first_guard = scope_.guards().size();
+  uint32_t first_symbol = scope_.symbol_count();
+  Node* node = graph_.add_structure(Structure::if_, std::move(operands), {}, here());
+  Branch branches[2] = {yes, no};
+  BlockResult made[2];
+  try {
+    for (int i = 0; i < 2; ++i) made[i] = record_block(graph_.add_block(node), branches[i]);
+  } catch (...) {
+    graph_.erase(node);
+    throw;
+  }
+  const Pairs pairs = choose();
+  refuse_loop_guards(first_guard, first_symbol);
+
+  // What either branch wrote, both give.
+  std::vector<Tensor> written;
+  for (BlockResult& r : made)
+    for (auto& [t, v] : r.writes) {
+      bool known = false;
+      for (const Tensor& w : written) known |= same(w, t);
+      if (!known) written.push_back(t);
+    }
+  Data results;
+  Values yields[2];
+  auto join_shapes = [&](Type type, const Value* a, const Value* b) {
+    TensorType t = *type.tensor();
+    for (size_t axis = 0; axis < t.shape.size(); ++axis)
+      if (!proven_equal(a->tensor().shape[axis], b->tensor().shape[axis]))
+        t.shape[axis] = fresh_integer(scope_.hint(a->tensor().shape[axis]), true);
+    return Type(t);
+  };
+  for (const auto& pair : pairs) {
+    const size_t at[2] = {pair.first, pair.second};
+    const bool promote = needs_tensor(made[0].results[at[0]], made[1].results[at[1]]);
+    for (int k = 0; promote && k < 2; ++k) {
+      InsertAt inside(graph_, node->block(static_cast<size_t>(k)));
+      Datum& d = made[k].results[at[k]];
+      d = flag_as_tensor(d);
+    }
+    const Datum &a = made[0].results[at[0]], &b = made[1].results[at[1]];
+    auto [type, needed] = joined(a, b);
+    if (!needed) {
+      results.push_back(a);
+      continue;
+    }
+    Tensors others;
+    for (int k = 0; k < 2; ++k) {
+      Block& block = node->block(static_cast<size_t>(k));
+      InsertAt inside(graph_, block);
+      yields[k].push_back(yielded(made[k], at[k]));
+      if (a.is_tensor()) outer_root(made[k].results[at[k]].tensor(), block, others);
+    }
+    Type t = a.is_tensor() ? join_shapes(type, yields[0].back(), yields[1].back())
+                           : integer_type(fresh_integer(scope_.hint(a.integer())));
+    results.push_back(datum_for(graph_.add_result(node, std::move(t)), a));
+    if (a.is_tensor()) note_chosen(results.back().tensor(), std::move(others));
+  }
+  for (const Tensor& t : written) {
+    for (int k = 0; k < 2; ++k) {
+      Value* v = now(t);
+      for (auto& [w, value] : made[k].writes)
+        if (same(w, t)) v = value;
+      yields[k].push_back(v);
+    }
+    set_now(t, graph_.add_result(node, type_of(t)));
+  }
+  for (int k = 0; k < 2; ++k)
+    graph_.set_yields(node->block(static_cast<size_t>(k)), std::move(yields[k]), here());
+  return results;
+}
+
+Datum Tracer::datum_for(Value* v, const Datum& like) {
+  if (like.is_tensor()) return Datum(tensor_for(v));
+  return Datum(Arg(*v->type().scalar()->value));
+}
+
+}  // namespace lathe::ir

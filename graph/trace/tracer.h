@@ -1,0 +1,176 @@
+// The Tracer itself; users of tracing want graph/trace/trace.h.
+#pragma once
+
+#include "core/dispatch/dispatch.h"
+#include "graph/trace/structure.h"
+#include "graph/trace/trace.h"
+
+namespace lathe::ir {
+
+class Tracer final : public Backend {
+ public:
+  Tracer(std::string name, Host& host);
+  /// Goes on recording at the end of a graph, under its symbols and facts.
+  Tracer(Graph graph, Host& host);
+  ~Tracer() override;
+
+  /// The innermost trace of this thread, null if there is none.
+  static Tracer* current();
+
+  // Backend.
+  void run(const Call& call, Outputs& outputs) override;
+  bool claims(const Op& op, Args args) const override;
+  void write(Tensor& dst, const Tensor& value) override;
+
+  // Structures (trace_structure.cpp).
+  Data record_if(const Datum& condition, Branch yes, Branch no);
+  /// The same for a front end that knows only after both branches which of their results belong
+  /// together: `pairs` gives, for each result, its place among either branch's.
+  using Pairs = std::vector<std::pair<size_t, size_t>>;
+  Data record_if(const Datum& condition, Branch yes, Branch no, absl::FunctionRef<Pairs()> pairs);
+  Data record_while(LoopCondition condition, LoopBody body, const Data& start);
+  Data record_for(Int start, Int stop, Int step, ForBody body, const Data& carried);
+  /// Does the expression mention something that changes from round to round of a loop being
+  /// recorded?
+  bool in_loop(Int e) const;
+
+  static Tensor root_of(const Tensor& t) { return t.impl()->view ? t.impl()->view->base : t; }
+  /// `t` stands for what eagerly shares memory with `others`: writes that would tell are refused.
+  void note_chosen(const Tensor& t, Tensors others);
+  /// The tensor's value without its history: a tensor of its own that sees later writes to t, as it
+  /// has t's memory. Writes to it are refused.
+  Tensor aliased(const Tensor& t);
+
+  /// How many blocks are being recorded inside each other.
+  int depth() const { return static_cast<int>(frames_.size()); }
+  /// The last node of the block being recorded, and taking back what came after it.
+  Node* last_node() const { return graph_.insertion_block().last(); }
+  void forget_after(Node* last);
+
+  Datum add_input(const InputSpec& spec);
+  Traced finish(const Data& results, bool aliases);
+
+  // For transformations of graphs, which record with ordinary ops.
+  Graph& graph() { return graph_; }
+  SymScope& scope() { return scope_; }
+  /// A symbolic tensor that is this value.
+  Tensor tensor_for(Value* v);
+  /// A number of the graph, as an argument of an op: an integer's expression, or a symbolic float,
+  /// which is `hint` now if that is known.
+  Arg number_for(Value* v, std::optional<double> hint = std::nullopt);
+  Value* value_of(const Tensor& t);
+  Value* value_of(const Datum& d);
+  /// The graph, with the symbols and facts gathered. Recording is over.
+  Graph take();
+
+ private:
+  struct Lifted {
+    Tensor tensor;  // kept alive, so that its address stays its own
+    Value* start;   // the input or the constant
+    Value* now;
+    int input = -1;            // place among the graph's inputs; -1: a constant
+    bool by_identity = false;  // it lives on outside of the trace, where nobody writes it back
+  };
+  /// What a block that is being recorded has written to, with the values before.
+  struct Frame {
+    Block* block;
+    std::vector<std::pair<Tensor, Value*>> before;
+  };
+  /// Parts of a loop that is being recorded: what it carries, and which sizes change from round to
+  /// round.
+  struct LoopPlan {
+    Data start;
+    std::vector<Tensor> written;              // carried without being asked
+    std::vector<std::vector<bool>> changing;  // by carried value, by axis
+    std::vector<Tensors> others;              // by carried value: what the last round may give
+  };
+  struct BlockResult {
+    Data results;
+    Values values;  // of the results that are tensors, as the block's writes have left them
+    std::vector<std::pair<Tensor, Value*>> writes;  // the value each has at the end
+  };
+  /// A tensor that came out of an if or a loop, or is carried by one: eagerly it may be one of
+  /// `others` itself, or a view of it, and data decides.
+  struct Chosen {
+    Tensor tensor;
+    Tensors others;
+    bool stale = false;  // one of the others was written to since
+    Site writer = {};
+    Tensor source = {};  // the one it shares all its memory with, if that is known
+  };
+
+  Value* lift(const Tensor& t);
+  Value* as_kept(const Tensor& t) const;
+  void refuse_stale(const Tensor& t) const;
+  void check_chosen(const Tensor& written);
+  void renew_aliases(const Tensor& written);
+  Value* without_history(const Tensor& t);
+  /// What the tensor is or is a view of, if that was there before the block.
+  void outer_root(const Tensor& t, const Block& block, Tensors& out);
+  uint32_t id_of(Value* v);
+  /// Where an expression over float inputs is computed.
+  Value* value_of(Real r);
+  Operands::Item operand_of(const Arg& a);
+  bool at_head(const Value* v) const;
+  Value* now(const Tensor& t);
+  void set_now(const Tensor& t, Value* v);
+  void note_write(const Tensor& root);
+  Geometry geometry_of(const Call& call, size_t result, const TensorType& type) const;
+  Operands operands_of(const Call& call);
+
+  // Structures.
+  BlockResult record_block(Block& block, absl::FunctionRef<Data()> run);
+  Value* yielded(const BlockResult& r, size_t i);
+  bool proven_equal(Int a, Int b) const;
+  Int loop_variable(Int start, Int stop, Int step);
+  Int fresh_integer(int64_t hint, bool is_size = false);
+  Type carried_type(const Datum& start, const std::vector<bool>& changing);
+  Type result_type(const Value* parameter, uint32_t first_symbol);
+  Datum datum_for(Value* v, const Datum& like);
+  Data bind_parameters(Block& block, const LoopPlan& plan, size_t first);
+  bool loop_fits(LoopPlan& plan, BlockResult& body, Block& block, const Values& parameters);
+  Data loop_results(Node* node, const LoopPlan& plan, const Values& parameters,
+                    uint32_t first_symbol);
+  Values loop_yields(const LoopPlan& plan, const BlockResult& body);
+  Value* condition_value(const Datum& condition);
+  void refuse_loop_guards(size_t first_guard, uint32_t first_symbol) const;
+  LoopPlan plan_for(const Data& start);
+  std::pair<Type, bool> joined(const Datum& a, const Datum& b) const;
+
+  // The end.
+  std::optional<size_t> as_input(const Tensor& t) const;
+  void give_back(const Data& results, Values& outputs, bool aliases, Traced& traced);
+  void refuse_shared_memory(absl::Span<const Write> writes) const;
+  void name_values();
+  void tidy_detached();
+  void add_guards(Traced& traced);
+  void written_inputs(std::vector<Write>& writes);
+  static void refuse_unknown_facts(const Graph& graph);
+
+  Host& host_;
+  uint64_t epoch_;
+  Graph graph_;
+  SymScope scope_;
+  RealScope reals_;
+  absl::flat_hash_map<const RealExpr*, Value*> real_values_;
+  std::vector<Node*> real_nodes_;  // that compute them, at the head of the graph, in order
+  std::vector<Value*> values_;     // by Symbol::value
+  absl::flat_hash_map<const Value*, uint32_t> ids_;
+  absl::flat_hash_map<const TensorImpl*, Lifted> lifted_;
+  std::vector<const TensorImpl*> lifted_order_;
+  std::vector<Path> paths_;  // of lifted inputs
+  std::vector<Guard> guards_;
+  std::vector<Tensor> inputs_;  // stand-ins; undefined for numbers
+  std::vector<InputSpec> specs_;
+  std::vector<Frame> frames_;
+  std::vector<Chosen> chosen_;
+  uint32_t loop_symbols_ = 0;  // symbols from here on belong to open loops
+  int open_loops_ = 0;
+  // What was there before.
+  Backend* outer_backend_;
+  uint64_t outer_epoch_;
+  Tracer* outer_tracer_;
+  bool entered_ = false;
+};
+
+}  // namespace lathe::ir

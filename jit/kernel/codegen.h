@@ -1,0 +1,147 @@
+// Code generation as the rest of Lathe sees it: plain data in, object bytes and entry points out.
+// What implements it is the plug-in liblathe_llvm.so (jit/llvm/), opened on first use; an inference
+// build may lack it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/expr/expr.h"
+
+namespace lathe::jit {
+
+/// What instructions code may use. Two targets differ in speed, never in bits.
+struct Target {
+  std::string cpu;       // LLVM's name of the core it is tuned for
+  std::string features;  // "+avx2,-avx512f,...": every feature said, in one order
+
+  bool has(std::string_view feature) const {
+    return ("," + features + ",").find(",+" + std::string(feature) + ",") != std::string::npos;
+  }
+  std::string key() const { return cpu + " " + features; }
+};
+
+/// How an operand moves along the innermost axis. Kernels are specialised on it; every other stride
+/// is a run-time number.
+enum class Stride : uint8_t {
+  contiguous,  // by its own size
+  uniform,     // not at all: one value for the whole axis. Inputs only
+  strided,     // by any number of bytes, also backwards
+};
+
+struct OperandSpec {
+  DType dtype;
+  Stride stride = Stride::contiguous;
+  /// Of a contiguous input: its elements KernelArgs::ahead further are called into the second-level
+  /// cache while these are computed with.
+  bool fetched_ahead = false;
+};
+
+/// A loop nest over `rank` axes around one body. Axes are whatever the caller made of the logical
+/// ones: their order and extents carry no meaning, except through the steps of `index` and
+/// `linear`.
+struct ElementwiseSpec {
+  ScalarFunction body;                // lowered; index(k) names index leaf k below
+  std::vector<OperandSpec> operands;  // the body's inputs, then its outputs (one a complex pair)
+  int rank = 1;                       // 1 .. kMaxRank, outermost first
+  int indices = 0;                    // how many index leaves the body may name
+  int lanes = 0;                      // elements at a time; 0: as many as suit the widest dtype
+};
+inline constexpr int kMaxRank = 6;
+
+/// A fold over axes, in the order that defines its bits (kernels/reference/fold.h), with whatever
+/// is fused before it in `lift` and after it in `finish`. Axes: the kept ones, then the reduced
+/// ones in the order of the reduced index space, each outermost first.
+struct FoldSpec {
+  ScalarFunction lift;     // lowered; operands, then the index in the reduced space (i64) → state
+  ScalarFunction combine;  // two states → state
+  ScalarFunction finish;   // state, then how many elements (i64) → results
+  std::vector<DType> state;           // not complex
+  std::vector<uint64_t> unit;         // bits, one a state
+  std::vector<OperandSpec> operands;  // lift's, then the results; strides along the vector axis
+  int kept = 0, reduced = 1;          // numbers of axes; together 1 .. kMaxRank
+  /// The vector axis: the innermost kept one (many results side by side; needs kept > 0), else the
+  /// innermost reduced one.
+  bool columns = false;
+  /// A left fold in order along the one reduced axis, whose every prefix is a result. Results move
+  /// along it. Not the order of scanning rows, which is by blocks (kernels/own/scan.cpp).
+  bool scan = false;
+  int indices = 0;  // how many index leaves `lift` may name; `finish` has none
+};
+
+/// What a kernel is called with. Rows of `strides`, each of `rank` numbers: operands in bytes, then
+/// `linear`, then index leaves, in elements.
+struct KernelArgs {
+  std::byte* const* data = nullptr;  // each operand's element at the origin of the nest
+  const int64_t* extents = nullptr;  // all positive
+  const int64_t* strides = nullptr;
+  const int64_t* origins = nullptr;  // of `linear`, then of each index leaf, at the origin
+  int64_t begin = 0, end = 0;   // row-major positions of the nest to do: how work is shared out
+  uint64_t seed = 0, call = 0;  // of random words
+  uint64_t* error = nullptr;    // see kNoError; may be shared by all threads
+  int64_t ahead = 0;            // elements; of operands that are fetched ahead
+};
+using KernelFn = void (*)(const KernelArgs*);
+
+/// Failed checks meet in one word: logical index << 16 | code, the least one wins, so that which
+/// error is reported depends on nothing but the data.
+inline constexpr uint64_t kNoError = ~uint64_t{0};
+inline int64_t error_index(uint64_t word) { return static_cast<int64_t>(word >> 16); }
+inline uint32_t error_code(uint64_t word) { return static_cast<uint32_t>(word & 0xffff); }
+
+/// Machine code that may be called. It stays mapped as long as this lives.
+class LoadedCode {
+ public:
+  virtual ~LoadedCode() = default;
+  /// Null if the object has no such function.
+  virtual void* symbol(std::string_view name) const = 0;
+};
+using LoadedCodeRef = std::shared_ptr<const LoadedCode>;
+
+/// Either a value or why there is none.
+template <class T>
+struct Result {
+  T value{};
+  std::string error;
+  explicit operator bool() const { return error.empty(); }
+};
+
+/// The generator. Thread-safe; nothing in it throws or aborts: LLVM's own fatal errors come back as
+/// text.
+class Codegen {
+ public:
+  virtual ~Codegen() = default;
+  virtual Target host() const = 0;
+  /// "host", "x86-64-v2", "avx2" or "avx512"; one that this machine lacks is an error.
+  virtual Result<Target> target(std::string_view name) const = 0;
+  /// A relocatable object with one function, kKernelSymbol, of type KernelFn.
+  virtual Result<std::string> compile(const ElementwiseSpec& spec, const Target& target) = 0;
+  virtual Result<std::string> compile(const FoldSpec& spec, const Target& target) = 0;
+  /// The intermediate representation of the same, for people.
+  virtual Result<std::string> print(const ElementwiseSpec& spec, const Target& target) = 0;
+  virtual Result<std::string> print(const FoldSpec& spec, const Target& target) = 0;
+  virtual Result<LoadedCodeRef> load(std::string_view object) = 0;
+};
+inline constexpr std::string_view kKernelSymbol = "lathe_kernel";
+
+/// Changes whenever the same input may give other code: part of every cache key.
+inline constexpr int kCodegenVersion = 9;
+/// The plug-in's handshake: one of another build is refused.
+inline constexpr uint32_t kCodegenAbi = 3;
+inline constexpr const char* kCodegenEntry = "lathe_codegen";
+using CodegenEntry = Codegen* (*)(uint32_t abi);  // null if it speaks another
+
+struct CodegenOrReason {
+  Codegen* codegen = nullptr;
+  std::string reason;   // when there is none: "LLVM is not installed: ..."
+  bool broken = false;  // it is there, but cannot be opened or belongs to another build
+};
+/// Opens the plug-in on the first call, from beside the program or library that holds this
+/// function, or from ../lib of there. The answer never changes after that.
+const CodegenOrReason& open_codegen();
+
+}  // namespace lathe::jit

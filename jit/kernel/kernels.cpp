@@ -1,0 +1,241 @@
+#include "jit/kernel/kernels.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "core/base/flags.h"
+#include "core/base/fork.h"
+#include "jit/kernel/machine_key.h"
+#include "jit/kernel/object_cache.h"
+#include "jit/kernel/object_image.h"
+
+namespace lathe::jit {
+namespace {
+
+constexpr size_t kMostHeld = 256;
+
+std::string_view name(Stride stride) {
+  switch (stride) {
+    case Stride::contiguous:
+      return "contiguous";  // not an op: a stride class
+    case Stride::uniform:
+      return "uniform";
+    default:
+      return "strided";
+  }
+}
+
+/// Kernels of this process: those that a program has, and the last that were asked for.
+class Loaded {
+ public:
+  std::optional<LoadedKernel> find(const std::string& key) {
+    const std::lock_guard<ForkSafeMutex> lock(mutex_);
+    const auto found = kernels_.find(key);
+    if (found == kernels_.end()) return std::nullopt;
+    LoadedCodeRef code = found->second.code.lock();
+    if (code == nullptr) return std::nullopt;
+    keep(found->second, code);
+    return LoadedKernel{std::move(code), found->second.fn, KernelFrom::memory};
+  }
+  void add(const std::string& key, const LoadedKernel& kernel) {
+    std::vector<LoadedCodeRef> dropped;  // unloaded after the lock is gone
+    const std::lock_guard<ForkSafeMutex> lock(mutex_);
+    Entry& entry = kernels_[key];
+    entry.code = kernel.code;
+    entry.fn = kernel.fn;
+    keep(entry, kernel.code);
+    if (held_ > kMostHeld) drop_oldest(dropped);
+  }
+
+ private:
+  struct Entry {
+    std::weak_ptr<LoadedCodeRef::element_type> code;
+    KernelFn fn = nullptr;
+    LoadedCodeRef held = nullptr;  // so that it lives without a program
+    uint64_t used = 0;
+  };
+  void keep(Entry& entry, const LoadedCodeRef& code) {
+    held_ += entry.held == nullptr;
+    entry.held = code;
+    entry.used = ++clock_;
+  }
+  void drop_oldest(std::vector<LoadedCodeRef>& dropped) {
+    std::vector<uint64_t> times;
+    for (const auto& [key, entry] : kernels_)
+      if (entry.held != nullptr) times.push_back(entry.used);
+    const auto quarter = times.begin() + static_cast<ptrdiff_t>(times.size() / 4);
+    std::nth_element(times.begin(), quarter, times.end());
+    for (auto it = kernels_.begin(); it != kernels_.end();) {
+      auto next = std::next(it);
+      Entry& entry = it->second;
+      if (entry.held != nullptr && entry.used <= *quarter) {
+        dropped.push_back(std::move(entry.held));
+        entry.held = nullptr;
+        --held_;
+      }
+      if (entry.code.expired()) kernels_.erase(it);  // dropped by an earlier call
+      it = next;
+    }
+  }
+
+  ForkSafeMutex mutex_;
+  absl::flat_hash_map<std::string, Entry> kernels_;
+  size_t held_ = 0;
+  uint64_t clock_ = 0;
+};
+
+Loaded& loaded() {
+  static auto& all = *new Loaded;
+  return all;
+}
+
+class KnownTargets {
+ public:
+  std::optional<Target> find(const std::string& key) {
+    const std::lock_guard<ForkSafeMutex> lock(mutex_);
+    const auto found = targets_.find(key);
+    return found == targets_.end() ? std::nullopt : std::optional<Target>(found->second);
+  }
+  Target add(const std::string& key, const Target& target) {
+    const std::lock_guard<ForkSafeMutex> lock(mutex_);
+    return targets_[key] = target;
+  }
+
+ private:
+  ForkSafeMutex mutex_;
+  absl::flat_hash_map<std::string, Target> targets_;
+};
+
+/// The disk cache as the flags have it now.
+std::shared_ptr<ObjectCache> disk_cache() {
+  static auto& mutex = *new ForkSafeMutex;
+  static auto& cache = *new std::shared_ptr<ObjectCache>;
+  static uint64_t revision = 0;
+  const uint64_t now = flags_revision();
+  std::string folder = flag_text(Flag::cache_dir);
+  const auto bytes = static_cast<uint64_t>(flag_count(Flag::cache_bytes));
+  const std::lock_guard<ForkSafeMutex> lock(mutex);
+  if (cache == nullptr ||
+      (revision != now && (cache->folder() != folder || cache->max_bytes() != bytes)))
+    cache = std::make_shared<ObjectCache>(std::move(folder), bytes);
+  revision = now;
+  return cache;
+}
+
+/// LLVM is opened only for what the cache does not have.
+Result<Codegen*> codegen() {
+  const CodegenOrReason& opened = open_codegen();
+  return {opened.codegen, opened.codegen == nullptr ? opened.reason : ""};
+}
+
+Result<Target> ask_target(std::string_view isa) {
+  const Result<Codegen*> opened = codegen();
+  if (!opened) return {{}, opened.error};
+  return opened.value->target(isa);
+}
+
+/// What LLVM says this machine is, by flag `isa`; kept beside the objects, for the same machine.
+Result<Target> wanted_target(ObjectCache& disk) {
+  std::string isa = flag_text(Flag::isa);
+  isa = isa == "auto" ? "host" : isa == "portable" ? "x86-64-v2" : isa;
+  const std::string machine = machine_key();
+  if (machine.empty()) return ask_target(isa);
+  const std::string key = absl::StrCat("target ", kCodegenVersion, "\n", isa, "\n", machine);
+  static KnownTargets& known = *new KnownTargets;
+  if (auto target = known.find(key)) return {std::move(*target), {}};
+  if (auto text = disk.find(key)) {
+    const std::vector<std::string> parts = absl::StrSplit(*text, '\n');
+    if (parts.size() == 2) return {known.add(key, {parts[0], parts[1]}), {}};
+  }
+  Result<Target> target = ask_target(isa);
+  if (!target) return target;
+  disk.put(key, absl::StrCat(target.value.cpu, "\n", target.value.features));
+  return {known.add(key, target.value), {}};
+}
+
+Result<LoadedKernel> load(std::string_view object, KernelFrom from) {
+  Result<LoadedCodeRef> code = load_image(object);
+  if (!code) {
+    const Result<Codegen*> opened = codegen();
+    if (!opened) return {{}, opened.error};
+    code = opened.value->load(object);
+  }
+  if (!code) return {{}, code.error};
+  auto* fn = reinterpret_cast<KernelFn>(code.value->symbol(kKernelSymbol));
+  if (fn == nullptr) return {{}, "the object has no kernel"};
+  return {{std::move(code.value), fn, from}, {}};
+}
+
+std::string head(std::string_view kind, const Target& target) {
+  return absl::StrCat(kind, " ", kCodegenVersion, "\n", target.key(), "\n");
+}
+
+void append_operands(std::string& key, const std::vector<OperandSpec>& operands) {
+  for (const OperandSpec& operand : operands)
+    absl::StrAppend(&key, info(operand.dtype).short_name, " ", name(operand.stride),
+                    operand.fetched_ahead ? " fetched ahead\n" : "\n");
+}
+
+/// What the plug-in makes of `spec`. A plug-in must not throw; one that does has failed.
+template <class Spec>
+Result<std::string> compiled_object(Codegen& codegen, const Spec& spec, const Target& target) {
+  try {
+    return codegen.compile(spec, target);
+  } catch (const std::exception& e) {
+    return {{}, absl::StrCat("the code generator threw: ", e.what())};
+  } catch (...) {
+    return {{}, "the code generator threw something that is no exception"};
+  }
+}
+
+template <class Spec>
+Result<LoadedKernel> find_or_compile(const Spec& spec) {
+  const std::shared_ptr<ObjectCache> disk = disk_cache();
+  const Result<Target> target = wanted_target(*disk);
+  if (!target) return {{}, target.error};
+  const std::string key = kernel_key(spec, target.value);
+  if (auto known = loaded().find(key)) {
+    known->from = KernelFrom::memory;
+    return {std::move(*known), {}};
+  }
+  const auto keep = [&](const Result<LoadedKernel>& kernel) {
+    if (kernel) loaded().add(key, kernel.value);
+    return kernel;
+  };
+  if (const auto object = disk->find(key))
+    if (auto kernel = load(*object, KernelFrom::disk)) return keep(kernel);
+  const Result<Codegen*> opened = codegen();
+  if (!opened) return {{}, opened.error};
+  const Result<std::string> object = compiled_object(*opened.value, spec, target.value);
+  if (!object) return {{}, object.error};
+  disk->put(key, object.value);
+  return keep(load(object.value, KernelFrom::compiler));
+}
+
+}  // namespace
+
+std::string kernel_key(const ElementwiseSpec& spec, const Target& target) {
+  std::string key = head("elementwise", target);
+  absl::StrAppend(&key, "rank ", spec.rank, " lanes ", spec.lanes, " indices ", spec.indices, "\n");
+  append_operands(key, spec.operands);
+  return absl::StrCat(key, spec.body.print());
+}
+
+std::string kernel_key(const FoldSpec& spec, const Target& target) {
+  std::string key = head("fold", target);
+  absl::StrAppend(&key, "kept ", spec.kept, " reduced ", spec.reduced, " columns ", spec.columns,
+                  " scan ", spec.scan, " indices ", spec.indices, "\n");
+  for (size_t s = 0; s < spec.state.size(); ++s)
+    absl::StrAppend(&key, info(spec.state[s]).short_name, " from ", spec.unit[s], "\n");
+  append_operands(key, spec.operands);
+  return absl::StrCat(key, spec.lift.print(), spec.combine.print(), spec.finish.print());
+}
+
+Result<LoadedKernel> get_kernel(const ElementwiseSpec& spec) { return find_or_compile(spec); }
+Result<LoadedKernel> get_kernel(const FoldSpec& spec) { return find_or_compile(spec); }
+
+}  // namespace lathe::jit

@@ -1,0 +1,338 @@
+#include "jit/kernel/pointwise.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <mutex>
+
+#include "core/base/checks.h"
+#include "core/base/error.h"
+#include "core/base/flags.h"
+#include "jit/kernel/kernels.h"
+#include "kernels/own/kinds.h"
+#include "kernels/runtime/pool.h"
+
+namespace lathe::jit {
+namespace {
+
+const Compute& only_statement(const Nest& nest) { return std::get<Compute>(nest.body[0].node); }
+
+constexpr int64_t kGrainBytes = 1 << 16;
+
+}  // namespace
+
+namespace {
+
+/// The flag `engine`, read when flags have changed.
+struct AskedFor {
+  uint64_t revision = ~uint64_t{0};
+  Wanted wanted = Wanted::either;
+  bool nodes = false;
+};
+const AskedFor& asked_for() {
+  thread_local AskedFor known;
+  uint64_t now = flags_revision();
+  if (known.revision == now) return known;
+  std::string engine = flag_text(Flag::engine);
+  known = {now,
+           engine == "llvm"     ? Wanted::generated
+           : engine == "strips" ? Wanted::strips
+                                : Wanted::either,
+           engine == "nodes"};
+  return known;
+}
+
+}  // namespace
+
+Wanted wanted_engine() { return asked_for().wanted; }
+bool node_by_node_wanted() { return asked_for().nodes; }
+
+struct PointwiseKernel::Code {
+  LoadedCodeRef held;  // keeps `fn` callable
+  KernelFn fn;
+};
+
+PointwiseKernel::PointwiseKernel(const Lowered& lowered)
+    : nest_(schedule(lowered.nest)),
+      tensors_(lowered.tensors),
+      numbers_(lowered.numbers),
+      strips_(only_statement(nest_).f) {
+  // Every nest has an axis to walk along.
+  if (nest_.axes.empty()) {
+    nest_.axes.push_back({Int(1), Role::parallel});
+    auto& c = std::get<Compute>(nest_.body[0].node);
+    for (Operand& o : c.operands)
+      if (auto* load = std::get_if<Load>(&o)) load->map.strides.push_back(Int(0));
+    for (Load& store : c.stores) store.map.strides.push_back(Int(1));
+  }
+  const Compute& c = only_statement(nest_);
+  inputs_ = c.operands.size();
+  size_t k = 0;
+  for (const Load* load : loads()) {
+    buffer_of_.push_back(load != nullptr ? load->buf : -1);
+    uniform_of_.push_back(load != nullptr ? -1 : std::get<Uniform>(c.operands[k]).slot);
+    item_bytes_.push_back(
+        load == nullptr
+            ? 1
+            : static_cast<int64_t>(size_of(nest_.buffers[static_cast<size_t>(load->buf)].dtype)));
+    ++k;
+  }
+}
+
+PointwiseKernel::~PointwiseKernel() = default;
+
+absl::InlinedVector<const Load*, 6> PointwiseKernel::loads() const {
+  const Compute& c = only_statement(nest_);
+  absl::InlinedVector<const Load*, 6> out;
+  for (const Operand& o : c.operands) out.push_back(std::get_if<Load>(&o));
+  for (const Load& store : c.stores) out.push_back(&store);
+  return out;
+}
+
+bool PointwiseKernel::may_replace(size_t tensor) const {
+  const Compute& c = only_statement(nest_);
+  if (c.stores.size() != 1) return false;
+  const Load& store = c.stores[0];
+  auto buffer = [&](int b) { return nest_.buffers[static_cast<size_t>(b)]; };
+  bool read = false;
+  for (const Operand& o : c.operands) {
+    const auto* load = std::get_if<Load>(&o);
+    if (load == nullptr || static_cast<size_t>(load->buf) != tensor) continue;
+    read = true;
+    if (buffer(load->buf).dtype != buffer(store.buf).dtype ||
+        !identical(load->map.offset, store.map.offset) || !moves_like_result(*load))
+      return false;
+  }
+  return read;
+}
+
+/// Along an axis of one position there is no step.
+bool PointwiseKernel::moves_like_result(const Load& load) const {
+  const Load& store = only_statement(nest_).stores[0];
+  for (size_t axis = 0; axis < nest_.axes.size(); ++axis)
+    if (!identical(nest_.axes[axis].extent, Int(1)) &&
+        !identical(load.map.strides[axis], store.map.strides[axis]))
+      return false;
+  return true;
+}
+
+bool PointwiseKernel::fetch_ahead(size_t tensor) {
+  const Compute& c = only_statement(nest_);
+  if (c.stores.size() != 1) return false;
+  for (size_t k = 0; k < c.operands.size(); ++k) {
+    const auto* load = std::get_if<Load>(&c.operands[k]);
+    if (load == nullptr || static_cast<size_t>(load->buf) != tensor || !moves_like_result(*load) ||
+        !identical(load->map.strides.back(), Int(1)))
+      continue;
+    fetched_ahead_ = static_cast<int>(k);
+    return true;
+  }
+  return false;
+}
+
+PointwiseKernel::Bound PointwiseKernel::bind(const std::function<int64_t(Int)>& value) const {
+  Bound b;
+  b.elements = 1;
+  for (const Axis& a : nest_.axes) {
+    b.extents.push_back(value(a.extent));
+    b.elements *= b.extents.back();
+  }
+  for (const Load* load : loads()) {
+    if (load == nullptr) {
+      b.offsets.push_back(0);
+      b.strides.insert(b.strides.end(), nest_.axes.size(), 0);
+      continue;
+    }
+    auto bytes = static_cast<int64_t>(size_of(nest_.buffers[static_cast<size_t>(load->buf)].dtype));
+    b.offsets.push_back(value(load->map.offset) * bytes);
+    for (Int s : load->map.strides) b.strides.push_back(value(s) * bytes);
+  }
+  int64_t step = 1;
+  absl::InlinedVector<int64_t, 6> linear(b.extents.size());
+  for (size_t k = b.extents.size(); k-- > 0;) {
+    linear[k] = step;
+    step *= b.extents[k];
+  }
+  b.strides.insert(b.strides.end(), linear.begin(), linear.end());
+  return b;
+}
+
+const PointwiseKernel::Code* PointwiseKernel::code_for(const Run& run) const {
+  if (run.wanted == Wanted::strips) return nullptr;
+  const bool required = run.wanted == Wanted::generated;
+  if (!compiled() && (required || !asked_.exchange(true))) compile();
+  const Code* code = code_.load(std::memory_order_acquire);
+  if (code == nullptr && failed_.load(std::memory_order_acquire) &&
+      (required || flag_on(Flag::fallback_is_error)))
+    throw UnsupportedError(
+        {.op = std::string(run.op),
+         .problem = "no machine code",
+         .got = failure(),
+         .next = required ? "set the flag engine to auto"
+                          : "set the flag engine to strips, or turn fallback_is_error off",
+         .site = run.site});
+  return code;
+}
+
+std::byte* PointwiseKernel::place(size_t k, const Bound& bound, const Run& run) const {
+  if (buffer_of_[k] >= 0) return run.buffers[static_cast<size_t>(buffer_of_[k])] + bound.offsets[k];
+  const uint64_t* bits = &run.uniforms[static_cast<size_t>(uniform_of_[k])];
+  return reinterpret_cast<std::byte*>(const_cast<uint64_t*>(bits));  // read only
+}
+
+void PointwiseKernel::move(const Bound& bound, const Run& run) const {
+  const Sizes shape(bound.extents.begin(), bound.extents.end());
+  const auto side = [&](size_t k) {
+    const DType dtype = nest_.buffers[static_cast<size_t>(buffer_of_[k])].dtype;
+    ::lathe::Operand o{place(k, bound, run), dtype, shape, {}};
+    for (size_t axis = 0; axis < shape.size(); ++axis)
+      o.strides.push_back(bound.strides[k * shape.size() + axis] / item_bytes_[k]);
+    return o;
+  };
+  own::copy_elements(side(0), side(1));
+}
+
+Engine PointwiseKernel::run(const Bound& bound, const Run& run) const {
+  if (moves(run.wanted)) {
+    if (bound.elements == 0) return Engine::none;
+    move(bound, run);
+    return Engine::moved;
+  }
+  Launch launch(*this, bound, run);
+  parallel_for(bound.elements, launch.grain(),
+               [&](int64_t begin, int64_t end) { launch.piece(begin, end); });
+  launch.finish();
+  return launch.engine();
+}
+
+// ── a run ───────────────────────────────────────────────────────────────────────────────────────
+
+PointwiseKernel::Launch::Launch(const PointwiseKernel& kernel, const Bound& bound, const Run& run)
+    : kernel_(kernel),
+      bound_(bound),
+      run_(run),
+      code_(bound.elements == 0 ? nullptr : kernel.code_for(run)) {
+  for (size_t k = 0; k < kernel.buffer_of_.size(); ++k)
+    places_.push_back(kernel.place(k, bound, run));
+}
+
+int64_t PointwiseKernel::Launch::grain() const {
+  if (code_ == nullptr) return kGrainBytes / 4;
+  return std::max<int64_t>(1024, (int64_t{1} << 18) / (1 + kernel_.nest_.facts.flops_per_element));
+}
+
+void PointwiseKernel::Launch::piece(absl::Span<std::byte* const> places, int64_t begin, int64_t end,
+                                    int64_t ahead) {
+  if (begin == end) return;
+  if (code_ == nullptr) return by_strips(places, begin, end);
+  const int64_t origins[] = {0};
+  KernelArgs args;
+  args.data = places.data();
+  args.extents = bound_.extents.data();
+  args.strides = bound_.strides.data();
+  args.origins = origins;
+  args.begin = begin;
+  args.end = end;
+  args.ahead = ahead;
+  args.error = reinterpret_cast<uint64_t*>(&error_);
+  static_assert(sizeof error_ == sizeof(uint64_t));
+  code_->fn(&args);
+}
+
+void PointwiseKernel::Launch::by_strips(absl::Span<std::byte* const> places, int64_t begin,
+                                        int64_t end) {
+  size_t rank = bound_.extents.size();
+  int64_t length = bound_.extents[rank - 1];
+  absl::InlinedVector<LineOperand, 8> at(places.size());
+  while (begin < end) {
+    int64_t line = begin / length, start = begin % length;
+    int64_t count = std::min({length - start, end - begin, kGrainBytes / 4});
+    for (size_t k = 0; k < places.size(); ++k) {
+      const int64_t* strides = &bound_.strides[k * rank];
+      int64_t rest = line, offset = start * strides[rank - 1];
+      for (size_t axis = rank - 1; axis-- > 0;) {
+        offset += rest % bound_.extents[axis] * strides[axis];
+        rest /= bound_.extents[axis];
+      }
+      at[k] = {places[k] + offset, strides[rank - 1] / kernel_.item_bytes_[k]};
+    }
+    LineContext context;
+    context.linear = begin;
+    context.checks = &checks_;
+    auto all = absl::MakeConstSpan(at);
+    kernel_.strips_.run(all.subspan(0, kernel_.inputs_), all.subspan(kernel_.inputs_), count,
+                        context, own::Engine::strips);
+    begin += count;
+  }
+}
+
+void PointwiseKernel::Launch::finish() const {
+  if (uint64_t word = error_.load(); word != kNoError)
+    kernel_.check_failed(run_, bound_, error_index(word), error_code(word));
+  if (uint64_t slot = checks_.lowest.load(); slot != UINT64_MAX)
+    kernel_.check_failed(run_, bound_, static_cast<int64_t>(slot >> 8),
+                         static_cast<uint32_t>(slot & 0xff));
+}
+
+void PointwiseKernel::check_failed(const Run& run, const Bound& bound, int64_t linear,
+                                   uint32_t code) const {
+  std::string at;
+  for (size_t i = bound.extents.size(); i-- > 0;) {
+    at = absl::StrCat(linear % bound.extents[i], at.empty() ? "" : ", ", at);
+    linear /= bound.extents[i];
+  }
+  throw_check(std::string(run.op), code, at, run.site);
+}
+
+ElementwiseSpec PointwiseKernel::spec() const {
+  const Compute& c = only_statement(nest_);
+  ElementwiseSpec spec;
+  spec.body = lower(c.f);
+  spec.rank = static_cast<int>(nest_.axes.size());
+  size_t k = 0;
+  for (const Load* load : loads()) {
+    if (load == nullptr) {
+      spec.operands.push_back({std::get<Uniform>(c.operands[k]).dtype, Stride::uniform});
+    } else {
+      Int inner = load->map.strides.back();
+      Stride s = identical(inner, Int(1))                            ? Stride::contiguous
+                 : identical(inner, Int(0)) && k < c.operands.size() ? Stride::uniform
+                                                                     : Stride::strided;
+      const bool ahead = static_cast<int>(k) == fetched_ahead_;
+      spec.operands.push_back({nest_.buffers[static_cast<size_t>(load->buf)].dtype, s, ahead});
+    }
+    ++k;
+  }
+  return spec;
+}
+
+namespace {
+
+constinit std::mutex g_compiling;  // of every kernel; guards failure_
+
+}  // namespace
+
+std::string PointwiseKernel::failure() const {
+  const std::lock_guard lock(g_compiling);
+  return failure_;
+}
+
+std::string PointwiseKernel::compile() const {
+  const std::lock_guard lock(g_compiling);
+  if (compiled()) return "";
+  asked_ = true;
+  failure_ = make_code();
+  failed_.store(!failure_.empty(), std::memory_order_release);
+  return failure_;
+}
+
+std::string PointwiseKernel::make_code() const {
+  if (nest_.axes.size() > static_cast<size_t>(kMaxRank)) return "too many axes";
+  auto kernel = get_kernel(spec());
+  if (!kernel) return kernel.error;
+  auto code = std::make_unique<Code>(Code{kernel.value.code, kernel.value.fn});
+  code_.store(code.get(), std::memory_order_release);
+  owned_ = std::move(code);
+  return "";
+}
+
+}  // namespace lathe::jit

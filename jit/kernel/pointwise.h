@@ -1,0 +1,144 @@
+// A pointwise nest ready to run: strips at once, machine code when it is ready. The same nest, the
+// same bits.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "jit/kernel/codegen.h"
+#include "jit/kernel/lower.h"
+#include "kernels/problem/line.h"
+#include "kernels/own/program.h"
+
+namespace lathe::jit {
+
+/// Which engine ran, for counters, tests and explain().
+/// none: there were no elements; moved: as they are, see PointwiseKernel::moves.
+enum class Engine : uint8_t { none, strips, generated, moved };
+/// What the flag `engine` asks for.
+enum class Wanted : uint8_t { either, strips, generated };
+Wanted wanted_engine();
+/// Does it ask for no program at all, but for the graph node by node?
+bool node_by_node_wanted();
+
+class PointwiseKernel {
+ private:
+  struct Code;
+
+ public:
+  explicit PointwiseKernel(const Lowered& lowered);
+  ~PointwiseKernel();
+
+  const Nest& nest() const { return nest_; }
+  const std::vector<int>& tensors() const { return tensors_; }
+  const std::vector<Number>& numbers() const { return numbers_; }
+  /// Whether a whole run only moves elements, by the code that copies tensors everywhere: it knows
+  /// short rows and transposes, which a loop along the last axis is slow at.
+  bool moves(Wanted wanted) const {
+    return wanted == Wanted::either && strips_.copies() && buffer_of_[0] >= 0;  // not of a number
+  }
+  /// Whether the one result may lie on this tensor: where its elements are read is where the
+  /// results of the same size are written.
+  bool may_replace(size_t tensor) const;
+  /// Has this tensor's elements called into a cache before the piece that reads them
+  /// (Launch::piece). False, and nothing done, if it is not read as the one result is written: row
+  /// by row, element by element. Before the first run.
+  bool fetch_ahead(size_t tensor);
+
+  /// A nest's Ints as numbers, for one set of sizes.
+  struct Bound {
+    int64_t elements = 0;
+    absl::InlinedVector<int64_t, 6> extents;
+    std::vector<int64_t>
+        strides;  // rows of rank numbers: operands in bytes, then `linear` in elements
+    std::vector<int64_t> offsets;  // bytes into each buffer operand
+  };
+  Bound bind(const std::function<int64_t(Int)>& value) const;
+
+  struct Run {
+    absl::Span<std::byte* const> buffers;  // inputs then outputs, as in the nest
+    absl::Span<const uint64_t> uniforms;   // bits
+    Wanted wanted = Wanted::either;
+    std::string_view op;  // for a failed check
+    Site site;
+  };
+  /// Throws ValueError for a failed check. Any number of threads at once.
+  Engine run(const Bound& bound, const Run& run) const;
+
+  /// Does now what a run like this could fail at before it touches an element. Throws what it
+  /// would.
+  void make_ready(const Bound& bound, const Run& run) const {
+    if (bound.elements > 0 && !moves(run.wanted)) code_for(run);
+  }
+
+  /// A run in pieces that the caller shares out: rows, or what a contraction has just finished.
+  class Launch {
+   public:
+    Launch(const PointwiseKernel& kernel, const Bound& bound, const Run& run);
+    /// Where each operand begins; pieces may be told other places.
+    using Places = absl::InlinedVector<std::byte*, 8>;
+    const Places& places() const { return places_; }
+    /// Row-major positions [begin, end), each once, from any thread. ahead: by how many positions
+    /// what is fetched ahead is.
+    void piece(absl::Span<std::byte* const> places, int64_t begin, int64_t end, int64_t ahead = 0);
+    void piece(int64_t begin, int64_t end) { piece(places_, begin, end); }
+    /// How many positions are worth handing to a thread.
+    int64_t grain() const;
+    /// Throws what a check found, the lowest position first.
+    void finish() const;
+    Engine engine() const {
+      if (bound_.elements == 0) return Engine::none;
+      return code_ != nullptr ? Engine::generated : Engine::strips;
+    }
+
+   private:
+    void by_strips(absl::Span<std::byte* const> places, int64_t begin, int64_t end);
+
+    const PointwiseKernel& kernel_;
+    const Bound& bound_;
+    const Run& run_;
+    const Code* code_;
+    Places places_;
+    std::atomic<uint64_t> error_{kNoError};
+    CheckSlot checks_;
+  };
+  /// Which operand of a launch each buffer of the nest is: places by operand, -1 for uniforms.
+  const absl::InlinedVector<int, 8>& buffer_of() const { return buffer_of_; }
+
+  /// Machine code now, or why there is none. By flag `engine`, run() asks for it by itself.
+  std::string compile() const;
+  /// Why the last compile() made none; empty if it was not tried or succeeded.
+  std::string failure() const;
+  bool compiled() const { return code_.load(std::memory_order_acquire) != nullptr; }
+
+ private:
+  /// Machine code, or null where strips run. UnsupportedError if there is none where the flag
+  /// engine asks for it, or where a fallback is an error.
+  const Code* code_for(const Run& run) const;
+  std::string make_code() const;
+  /// Where operand k of a run begins.
+  std::byte* place(size_t k, const Bound& bound, const Run& run) const;
+  void move(const Bound& bound, const Run& run) const;
+  ElementwiseSpec spec() const;
+  bool moves_like_result(const Load& load) const;
+  absl::InlinedVector<const Load*, 6> loads() const;  // operands then stores; null: a uniform
+  [[noreturn]] void check_failed(const Run& run, const Bound& bound, int64_t linear,
+                                 uint32_t code) const;
+
+  Nest nest_;
+  std::vector<int> tensors_;
+  int fetched_ahead_ = -1;  // which operand
+  std::vector<Number> numbers_;
+  own::Program strips_;
+  absl::InlinedVector<int, 8> buffer_of_;
+  absl::InlinedVector<int, 8> uniform_of_;      // slot of operand k, where it is a uniform
+  absl::InlinedVector<int64_t, 8> item_bytes_;  // by operand
+  size_t inputs_ = 0;                           // operands before the stores
+  mutable std::atomic<const Code*> code_{nullptr};
+  mutable std::atomic<bool> asked_{false};
+  mutable std::unique_ptr<Code> owned_;
+  mutable std::atomic<bool> failed_{false};
+  mutable std::string failure_;  // under the lock of compile()
+};
+
+}  // namespace lathe::jit

@@ -1,0 +1,195 @@
+// From symbols to numbers: loop bounds and strides of kernels, arguments of ops, how many rows a
+// group takes at a time, and where intermediates lie in the arena.
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "jit/program/steps.h"
+
+namespace lathe::jit {
+namespace {
+
+constexpr size_t kAlign = 64;
+/// What a turn reads and writes, once each: the second-level cache holds it, and what the next turn
+/// will read. Less would stay in the first-level one, but each turn costs some twenty nanoseconds a
+/// member.
+constexpr int64_t kTurnBytes = 256 << 10;
+
+int64_t rows_at_a_time(int64_t row_bytes, int64_t rows) {
+  int64_t many = kTurnBytes / std::max<int64_t>(1, row_bytes);
+  if (many > kRowsAbreast) many = many / kRowsAbreast * kRowsAbreast;
+  return std::clamp<int64_t>(many, 1, std::max<int64_t>(1, rows));
+}
+
+/// Bytes a row of what comes from outside or stays, each value once.
+int64_t bytes_outside(const RowGroup& group, absl::Span<const int64_t> inner) {
+  absl::flat_hash_map<int, int64_t> by_slot;
+  for (size_t i = 0; i < group.members.size(); ++i) {
+    const RowGroup::Member& m = group.members[i];
+    auto note = [&](int slot, DType dtype) {
+      int64_t& bytes = by_slot[slot];
+      bytes = std::max(bytes, inner[i] * static_cast<int64_t>(size_of(dtype)));
+    };
+    for (size_t k = 0; k < m.inputs.size(); ++k)
+      if (m.temporary[k] < 0)
+        note(m.step.in[m.inputs[k]], m.step.node->in(m.inputs[k])->tensor().dtype);
+    for (size_t k = 0; k < m.step.out.size(); ++k)
+      if (m.keeps(k)) note(m.step.out[k], m.step.types[k].dtype);
+  }
+  int64_t total = 0;
+  for (const auto& [slot, bytes] : by_slot) total += bytes;
+  return total;
+}
+
+size_t aligned(size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+TensorType evaluated(const TensorType& t, absl::Span<const int64_t> symbols) {
+  TensorType out = t;
+  for (Int& s : out.shape) s = evaluate(s, symbols);
+  return out;
+}
+
+void bind_op(const Step& step, absl::Span<const int64_t> symbols, Bound::OfStep& b) {
+  const ir::Node& n = *step.node;
+  std::function<Int(Int)> change = [&](Int e) { return evaluate(e, symbols); };
+  absl::InlinedVector<Arg, 8> none(n.places().size());
+  b.filled = ir::fill(n.attrs(), n.places(), none, &change);
+  b.holes.clear();
+  for (const ir::Place& p : n.places()) b.holes.push_back(&b.filled->at(p));
+  if (!step.view) return;
+  b.view = step.view;
+  for (Shape* sizes : {&b.view->shape, &b.view->strides})
+    for (Int& i : *sizes) i = evaluate(i, symbols);
+  b.view->offset = evaluate(b.view->offset, symbols);
+}
+
+void bind_rows(const RowGroup& group, absl::Span<const int64_t> symbols, Bound::OfStep& b) {
+  b.rows = evaluate(group.rows, symbols).value();
+  b.members.clear();
+  b.members.resize(group.members.size());
+  for (size_t i = 0; i < group.members.size(); ++i) {
+    bind_step(group.members[i].step, symbols, b.members[i]);
+    b.inner.push_back(evaluate(group.members[i].inner, symbols).value());
+  }
+  int64_t row = bytes_outside(group, b.inner);
+  for (const RowGroup::Temporary& t : group.temporaries) {
+    b.row_bytes.push_back(evaluate(t.elements, symbols).value() *
+                          static_cast<int64_t>(size_of(t.dtype)));
+    if (t.replaced_by < 0) row += b.row_bytes.back();  // else it lies in a result
+  }
+  b.block = rows_at_a_time(row, b.rows);
+  for (size_t t = 0; t < b.row_bytes.size(); ++t) {
+    bool own = group.temporaries[t].replaced_by < 0;
+    b.scratch.push_back(own ? static_cast<int64_t>(b.scratch_bytes) : -1);
+    if (own) b.scratch_bytes += aligned(static_cast<size_t>(b.row_bytes[t] * b.block));
+  }
+}
+
+/// Offsets for all arena blocks: largest first, each at the lowest place free over its whole life.
+std::vector<size_t> lay_out(absl::Span<const ArenaBlock> blocks, absl::Span<const int64_t> symbols,
+                            size_t& total) {
+  struct Placed {
+    size_t begin, end;
+    int first, last;
+  };
+  std::vector<size_t> order(blocks.size()), bytes(blocks.size()), offsets(blocks.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    order[i] = i;
+    TensorType t = evaluated(blocks[i].type, symbols);
+    bytes[i] = aligned(static_cast<size_t>(numel(t.shape).value()) * size_of(t.dtype));
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t x, size_t y) { return bytes[x] > bytes[y]; });
+  std::vector<Placed> placed;
+  for (size_t i : order) {
+    const ArenaBlock& block = blocks[i];
+    size_t at = 0;
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (const Placed& q : placed) {
+        bool together = q.first <= block.last && block.first <= q.last;
+        if (together && at < q.end && q.begin < at + bytes[i]) {
+          at = q.end;
+          moved = true;
+        }
+      }
+    }
+    offsets[i] = at;
+    placed.push_back({at, at + bytes[i], block.first, block.last});
+    total = std::max(total, at + bytes[i]);
+  }
+  return offsets;
+}
+
+Tensor in_arena(const StorageRef& arena, const TensorType& type, size_t offset) {
+  Geometry g = Geometry::contiguous(type.shape);
+  g.offset = Int(static_cast<int64_t>(offset / size_of(type.dtype)));
+  return make_tensor(arena, type.dtype, std::move(g));
+}
+
+}  // namespace
+
+Int evaluate(Int e, absl::Span<const int64_t> symbols) {
+  if (e.known()) return e;
+  return substitute(e, [&](uint32_t k) { return Int(symbols[k]); });
+}
+
+void bind_step(const Step& step, absl::Span<const int64_t> symbols, Bound::OfStep& b) {
+  for (const TensorType& t : step.types) b.types.push_back(evaluated(t, symbols));
+  for (size_t k = 0; k < step.shifts.size(); ++k) {
+    const TensorType* t = step.node->in(static_cast<int>(k))->type().tensor();
+    b.shifts.push_back(t == nullptr ? 0
+                                    : evaluate(step.shifts[k], symbols).value() *
+                                          static_cast<int64_t>(size_of(t->dtype)));
+  }
+  switch (step.kind) {
+    case Step::Kind::op:
+      bind_op(step, symbols, b);
+      break;
+    case Step::Kind::kernel:
+      b.kernel = step.kernel->bind([&](Int e) { return evaluate(e, symbols).value(); });
+      break;
+    case Step::Kind::rows:
+      bind_rows(*step.rows, symbols, b);
+      break;
+    case Step::Kind::structure:
+      for (const Step::Inner& inner : step.blocks) {
+        auto& bound = b.blocks.emplace_back(inner.steps.size());
+        for (size_t i = 0; i < inner.steps.size(); ++i)
+          if (!inner.steps[i].dynamic || inner.steps[i].kind == Step::Kind::structure)
+            bind_step(inner.steps[i], symbols, bound[i]);
+      }
+      break;
+  }
+  if (step.epilogue) {
+    b.epilogue = std::make_unique<Bound::OfStep>();
+    bind_step(*step.epilogue, symbols, *b.epilogue);
+  }
+}
+
+std::unique_ptr<Bound> bind(const std::vector<Step>& steps, absl::Span<const ArenaBlock> blocks,
+                            std::vector<int64_t> symbols, Device device, StorageRef& arena) {
+  auto b = std::make_unique<Bound>();
+  b->symbols = std::move(symbols);
+  b->steps.resize(steps.size());
+  std::vector<size_t> offsets = lay_out(blocks, b->symbols, b->arena_bytes);
+  if (!arena || arena->bytes < b->arena_bytes) arena = new_storage(device, b->arena_bytes);
+  auto place = [&](const Step& step, Bound::OfStep& bound) {
+    if (step.arena < 0) return;
+    bound.place = in_arena(arena, bound.types[0], offsets[static_cast<size_t>(step.arena)]);
+  };
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const Step& step = steps[i];
+    Bound::OfStep& bound = b->steps[i];
+    if (step.dynamic && step.kind != Step::Kind::structure) continue;
+    bind_step(step, b->symbols, bound);
+    place(step, bound);
+    if (step.epilogue) place(*step.epilogue, *bound.epilogue);
+    for (size_t k = 0; k < bound.members.size(); ++k)
+      place(step.rows->members[k].step, bound.members[k]);
+  }
+  return b;
+}
+
+}  // namespace lathe::jit

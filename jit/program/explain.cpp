@@ -1,0 +1,162 @@
+// A plan in words: every step with the user's line, the primitive, its bits class, and why not the
+// others.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/flags.h"
+#include "jit/program/steps.h"
+#include "kernels/table/table.h"
+
+namespace lathe::jit {
+namespace {
+
+std::string result_text(const ir::Node& n) {
+  return absl::StrJoin(n.out(), ", ", [](std::string* s, const ir::Value* v) {
+    absl::StrAppend(s, v->name().empty() ? "" : absl::StrCat("%", v->name(), ": "),
+                    ir::to_string(v->type()));
+  });
+}
+
+std::string head(const ir::Node& n, std::string_view what) {
+  std::string line = absl::StrCat(what, " -> ", result_text(n));
+  if (n.site().known()) absl::StrAppend(&line, "    # ", to_string(n.site()));
+  return line;
+}
+
+/// Whether the entry that the table would choose keeps operands packed. Unlike family(), it throws
+/// nothing where a fallback is an error: what is explained does not run.
+bool packs(const Query& query) {
+  for (const Explained& e : explain(query))
+    if (e.chosen) return e.entry->pack != nullptr;
+  return false;
+}
+
+/// Which entry of the table runs this op, and every other's reason.
+std::string choice(const Step& s) {
+  std::vector<Tensor> held;
+  std::vector<Arg> values;
+  held.reserve(s.node->in().size());
+  for (const ir::Value* v : s.node->in()) {
+    if (const TensorType* t = v->type().tensor()) {
+      held.push_back(ir::stand_in(*t));
+      values.push_back(Arg(held.back()));
+    } else {
+      values.push_back(Arg(v->type().scalar()->value.value_or(Int(0))));
+    }
+  }
+  ir::Filled filled = ir::fill(s.node->attrs(), s.node->places(), values);
+  Query query = make_query(*s.node->op(), filled.args(), s.types);
+  std::string out = explain_text(query);
+  if (std::find(s.lasting.begin(), s.lasting.end(), true) != s.lasting.end() && packs(query))
+    absl::StrAppend(&out, "\nwhat it multiplies by is a constant: packed once, for all calls");
+  return out;
+}
+
+/// Why generated code does not run this kernel, if it does not.
+Verdict generated(const PointwiseKernel& kernel, std::string_view engine) {
+  if (engine == "strips" || engine == "nodes")
+    return Verdict::no(Reason::engine, std::string(engine));
+  size_t axes = kernel.nest().axes.size();
+  if (axes > static_cast<size_t>(kMaxRank))
+    return Verdict::no(Reason::rank, absl::StrCat(axes, " axes, at most ", kMaxRank));
+  if (const CodegenOrReason& llvm = open_codegen(); llvm.codegen == nullptr)
+    return Verdict::no(llvm.broken ? Reason::not_loadable : Reason::not_found, llvm.reason);
+  if (kernel.compiled()) return Verdict::yes();
+  std::string failure = kernel.failure();
+  return failure.empty() ? Verdict::no(Reason::not_ready)
+                         : Verdict::no(Reason::not_compiled, std::move(failure));
+}
+
+/// The engines that a kernel can run on, as the table's entries are told. `whole`: it is a step by
+/// itself, not run in pieces.
+std::string engines(const PointwiseKernel& kernel, bool whole) {
+  const bool moved = whole && kernel.moves(wanted_engine());
+  const Verdict code =
+      moved ? Verdict::no(Reason::no_arithmetic) : generated(kernel, flag_text(Flag::engine));
+  const size_t axes = kernel.nest().axes.size();
+  const std::string work = absl::StrCat(
+      axes, " axes, about ", kernel.nest().facts.flops_per_element, " operations an element");
+  const Verdict later = Verdict::no(Reason::later, moved ? "3 of 3" : "2 of 2");
+  const auto told = [&](const Verdict& v) {
+    return v.accepted() ? absl::StrCat("chosen (", work, ")") : v.text();
+  };
+  return absl::StrCat(moved ? absl::StrCat("own.copy (defined): chosen (", axes, " axes)\n") : "",
+                      "generated (defined): ", told(code), "\nown.strips (defined): ",
+                      told(moved || code.accepted() ? later : Verdict::yes()));
+}
+
+std::string indent(std::string_view text) {
+  std::string out;
+  for (std::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty()))
+    absl::StrAppend(&out, "      ", line, "\n");
+  return out;
+}
+
+std::string kernel_text(const Step& s, bool whole) {
+  const ir::Node& n = *s.node;
+  std::string out = indent(engines(*s.kernel, whole));
+  if (n.is(ir::Structure::group))
+    for (const ir::Node* inner : n.block(0).nodes())
+      absl::StrAppend(&out, "        ", head(*inner, inner->op()->name()), "\n");
+  return out;
+}
+
+std::string title(const Step& s) {
+  const ir::Node& n = *s.node;
+  if (n.is(ir::Structure::op)) return head(n, n.op()->name());
+  if (n.is(ir::Structure::group))
+    return head(n, absl::StrCat("group of ", n.block(0).nodes().size(), " ops"));
+  return head(n, name(n.structure()));
+}
+
+/// A step's lines after its title.
+std::string body(const Step& s, bool whole) {
+  return s.kind == Step::Kind::kernel ? kernel_text(s, whole) : indent(choice(s));
+}
+
+void explain_steps(const std::vector<Step>& steps, std::string& out, int& number) {
+  auto line = [&](const Step& s, std::string_view how, bool whole) {
+    absl::StrAppend(&out, "  ", ++number, ". ", title(s), "\n");
+    if (!how.empty()) absl::StrAppend(&out, "      ", how, "\n");
+    absl::StrAppend(&out, body(s, whole));
+  };
+  for (const Step& s : steps) {
+    switch (s.kind) {
+      case Step::Kind::op:
+      case Step::Kind::kernel:
+        line(s, s.replaces < 0 ? "" : "writes where the input lies that it replaces", true);
+        if (s.epilogue)
+          line(*s.epilogue, absl::StrCat("on each piece of step ", number, " while it is hot"),
+               false);
+        break;
+      case Step::Kind::rows: {
+        auto last = number + static_cast<int>(s.rows->members.size());
+        std::string how = absl::StrCat("steps ", number + 1, " to ", last, " take turns, a few of ",
+                                       to_string(s.rows->rows), " rows at a time");
+        for (const RowGroup::Member& m : s.rows->members) line(m.step, how, false);
+        break;
+      }
+      case Step::Kind::structure:
+        absl::StrAppend(&out, "  ", ++number, ". ", title(s), "\n",
+                        indent("own.structure (defined): chosen (1 of 1)"));
+        for (const Step::Inner& inner : s.blocks) explain_steps(inner.steps, out, number);
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+std::string Program::explain() const {
+  ir::GraphScope scope(graph_);
+  std::string out;
+  int number = 0;
+  explain_steps(steps_, out, number);
+  return out;
+}
+
+}  // namespace lathe::jit

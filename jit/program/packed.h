@@ -1,0 +1,30 @@
+// Operands of contractions that never change, in the form that an entry packs them into.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "kernels/table/prepared.h"
+
+namespace lathe::jit {
+
+struct Step;
+
+/// Packed once for all sizes and threads.
+class PackedOperands {
+ public:
+  /// Null if the step's operand does not last or the entry has no better form for it.
+  PackedRef find(const Step& step, size_t operand, const PreparedCall& call, const std::byte* data);
+
+ private:
+  struct Known {
+    const Step* step;
+    size_t operand;
+    const Entry* entry;
+    PackedRef packed;
+  };
+  std::mutex mutex_;
+  std::vector<Known> known_;
+};
+
+}  // namespace lathe::jit

@@ -1,0 +1,463 @@
+// From a graph to steps: slots, kernels, and which intermediates live in the arena.
+#include <absl/container/flat_hash_set.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "core/base/error.h"
+#include "graph/rewrite/rule.h"
+#include "jit/program/steps.h"
+
+namespace lathe::jit {
+
+using ir::Node;
+using ir::Value;
+
+class Planner {
+ public:
+  explicit Planner(Program& program) : p_(program), scope_(std::in_place, program.graph_) {}
+
+  void run() {
+    p_.sources_ = p_.graph_.sources();
+    for (const ir::SymbolSource& s : p_.sources_)
+      static_symbols_.push_back(s.is_parameter_of(p_.graph_.body()));
+    for (Value* v : p_.graph_.inputs()) p_.input_slots_.push_back(slot(v));
+    find_geometry(p_.graph_.body());
+    block(p_.graph_.body(), p_.steps_);
+    fuse(p_.steps_);
+    std::erase_if(p_.steps_, [](const Step& s) { return s.unmade; });
+    for (Value* v : p_.graph_.body().yields()) p_.result_slots_.push_back(slot(v));
+    for (const ir::Write& w : p_.graph_.writes()) p_.written_.push_back(w.input->index());
+    p_.slots_ = next_slot_;
+    find_tail();
+    plan_arena();
+  }
+
+ private:
+  int slot(const Value* v) {
+    auto [it, fresh] = slots_.try_emplace(v, next_slot_);
+    if (fresh) ++next_slot_;
+    return it->second;
+  }
+
+  /// How every value lies, before anything is planned by it.
+  void find_geometry(const ir::Block& b) {
+    for (const Value* v : b.parameters()) set_geometry(v);
+    for (Node* n = b.first(); n != nullptr; n = n->next()) {
+      if (!n->is(ir::Structure::group))
+        for (const ir::Block* inner : n->blocks()) find_geometry(*inner);
+      bool view = n->is(ir::Structure::op) && n->op()->kind == Kind::view;
+      for (const Value* v : n->out())
+        view && v->type().tensor() != nullptr ? void(geometry_[v] = geometry_of_view(*n))
+                                              : set_geometry(v);
+    }
+  }
+
+  /// How a view's result lies where what it is of lies so; nothing if the view refuses that, or the
+  /// answer holds at the first call's sizes only.
+  std::optional<Geometry> asked(const Node& n, const Geometry& x) {
+    if (scope_->grew()) scope_.emplace(p_.graph_);
+    try {
+      Geometry g = view_geometry(n, x);
+      if (!scope_->grew()) return g;
+    } catch (const ShapeError&) {  // no order that it can name
+    }
+    return std::nullopt;
+  }
+
+  /// Values have no layout: where a view needs one that is not there, it reads a copy.
+  Geometry geometry_of_view(Node& n) {
+    Value* x = n.in(0);
+    if (std::optional<Geometry> g = asked(n, geometry_.at(x))) return *g;
+    std::optional<Geometry> g = asked(n, Geometry::contiguous(x->tensor().shape));
+    if (!g) return view_geometry(n, geometry_.at(x));
+    ir::InsertAt before(p_.graph_, &n);
+    p_.graph_.set_input(&n, 0, ir::add_copy(p_.graph_, x, n));
+    set_geometry(n.in(0));
+    return *g;
+  }
+
+  /// Inputs' sizes that are equal by what the graph states are one size, as in all other types.
+  Int unified(Int size) {
+    Int simple = (*scope_)->simplify(size);
+    for (uint32_t k : symbols_of(simple))
+      if (dynamic_symbol(k)) return size;
+    return simple;
+  }
+  /// One that only running gives a value.
+  bool dynamic_symbol(uint32_t k) const {
+    return k >= static_symbols_.size() || !static_symbols_[k];
+  }
+
+  void set_geometry(const Value* v) {
+    const TensorType* t = v->type().tensor();
+    if (t == nullptr) return;
+    Shape shape = t->shape;
+    if (v->node() == nullptr)
+      for (Int& size : shape) size = unified(size);
+    geometry_[v] = Geometry::contiguous(std::move(shape));
+  }
+
+  void block(const ir::Block& b, std::vector<Step>& steps) {
+    for (Node* n = b.first(); n != nullptr; n = n->next()) {
+      if (n->is(ir::Structure::constant)) {
+        p_.constants_.emplace_back(slot(n->out(0)), ir::Datum(n->attrs()[0]));
+        continue;
+      }
+      steps.push_back(step(*n));
+    }
+  }
+
+  Step step(const Node& n) {
+    Step s;
+    s.node = &n;
+    bool direct = reads_addresses(n);
+    for (const Value* v : n.in()) {
+      s.in.push_back(slot(direct ? made(v) : v));
+      s.shifts.push_back(direct ? shift(v) : Int(0));
+    }
+    if (n.is(ir::Structure::op)) {
+      kernel_or_op(n, s);
+      s.unmade = unmade(n);
+      if (n.op()->kind == Kind::view && n.in(0)->type().tensor() != nullptr &&
+          !mentions_dynamic(n)) {
+        s.view = geometry_.at(n.out(0));
+        s.view->offset = s.view->offset - geometry_.at(n.in(0)).offset;
+      }
+      if (without_dispatch(n))
+        for (const Value* v : n.in()) {
+          s.operands.push_back(geometry_.at(v));
+          s.lasting.push_back(lasting(v));
+        }
+    } else if (n.is(ir::Structure::group)) {
+      s.kind = Step::Kind::kernel;
+      s.kernel = add_kernel(lower(n, geometries(n)), n);
+    } else {
+      s.kind = Step::Kind::structure;
+      structure(n, s);
+    }
+    for (const Value* v : n.out()) {
+      s.out.push_back(slot(v));
+      note_result(v, s);
+    }
+    s.dynamic = s.dynamic || mentions_dynamic(n);
+    return s;
+  }
+
+  void kernel_or_op(const Node& n, Step& s) {
+    if (!ir::pointwise(n) || mentions_dynamic(n)) return;
+    s.kind = Step::Kind::kernel;
+    s.kernel = add_kernel(lower_node(n, geometries(n)), n);
+  }
+
+  std::vector<Geometry> geometries(const Node& n) {
+    std::vector<Geometry> out;
+    for (const Value* v : n.in()) {
+      Geometry g;
+      if (auto it = geometry_.find(v); it != geometry_.end()) g = it->second;
+      g.offset = 0;  // pointers are to the first element
+      out.push_back(std::move(g));
+    }
+    return out;
+  }
+
+  // ── views that are addresses ──
+
+  /// A contraction or a reduction that runs without dispatch: of tensors of the host, with one
+  /// result; a contraction's operands are of one dtype.
+  bool without_dispatch(const Node& n) const {
+    if (!n.is(ir::Structure::op) || n.out().size() != 1 || mentions_dynamic(n)) return false;
+    bool contracts = n.op()->kind == Kind::contract;
+    if (n.in().size() != (contracts ? 2 : 1) || (!contracts && n.op()->kind != Kind::reduce))
+      return false;
+    return n.out(0)->tensor().device.kind == DeviceKind::cpu &&
+           std::all_of(n.in().begin(), n.in().end(), [&](const Value* v) {
+             const TensorType* t = v->type().tensor();
+             return t != nullptr && t->device.kind == DeviceKind::cpu &&
+                    (!contracts || t->dtype == n.in(0)->tensor().dtype);
+           });
+  }
+
+  /// Steps that ask of their tensors only where the elements are.
+  bool reads_addresses(const Node& n) const {
+    if (n.parent() != &p_.graph_.body()) return false;
+    bool kernel = n.is(ir::Structure::group) ||
+                  (n.is(ir::Structure::op) && ir::pointwise(n) && !mentions_dynamic(n));
+    return kernel || without_dispatch(n) || unmade(n);
+  }
+
+  /// A view of a host tensor that only such steps read.
+  bool unmade(const Node& n) const {
+    auto [known, fresh] = unmade_.try_emplace(&n, false);
+    if (!fresh) return known->second;
+    bool view = n.is(ir::Structure::op) && n.op()->kind == Kind::view && n.in().size() == 1 &&
+                n.out().size() == 1 && n.parent() == &p_.graph_.body() && !mentions_dynamic(n) &&
+                n.in(0)->tensor().device.kind == DeviceKind::cpu &&
+                std::none_of(p_.sources_.begin(), p_.sources_.end(),
+                             [&](const ir::SymbolSource& s) { return s.value == n.out(0); });
+    bool is = view && std::all_of(n.out(0)->uses().begin(), n.out(0)->uses().end(),
+                                  [&](const ir::Use& u) { return reads_addresses(*u.node); });
+    return unmade_[&n] = is;
+  }
+
+  /// What there is of a value: itself, or what it is a view of.
+  const Value* made(const Value* v) const {
+    while (v->node() != nullptr && unmade(*v->node())) v = v->node()->in(0);
+    return v;
+  }
+
+  /// From the first element of what is made to the first of the view.
+  Int shift(const Value* v) const {
+    const Value* from = made(v);
+    return from == v ? Int(0) : geometry_.at(v).offset - geometry_.at(from).offset;
+  }
+
+  /// A constant, or a view of one that no size decides.
+  bool lasting(const Value* v) const {
+    while (v->node() != nullptr && v->node()->is(ir::Structure::op)) {
+      const Node& n = *v->node();
+      if (n.op()->kind != Kind::view || n.in().size() != 1 ||
+          mentions(n, [](uint32_t) { return true; }))
+        return false;
+      v = n.in(0);
+    }
+    return v->node() != nullptr && v->node()->is(ir::Structure::constant);
+  }
+
+  PointwiseKernel* add_kernel(Lowered lowered, const Node& n) {
+    lowered.nest.name = n.is(ir::Structure::op) ? n.op()->name() : "group";
+    p_.kernels_.push_back(std::make_unique<PointwiseKernel>(lowered));
+    return p_.kernels_.back().get();
+  }
+
+  void note_result(const Value* v, Step& s) {
+    if (const TensorType* t = v->type().tensor()) s.types.push_back(*t);
+    for (uint32_t k = 0; k < p_.sources_.size(); ++k)
+      if (p_.sources_[k].value == v) s.symbols.emplace_back(k, p_.sources_[k].axis);
+  }
+
+  static Geometry view_geometry(const Node& n, const Geometry& x_geometry) {
+    std::vector<Arg> values;
+    Tensor x = ir::stand_in(n.in(0)->tensor());
+    for (size_t i = 0; i < n.in().size(); ++i) {
+      const ir::Scalar* s = n.in(i)->type().scalar();
+      values.push_back(i == 0 ? Arg(x) : s != nullptr && s->value ? Arg(*s->value) : Arg(Int(0)));
+    }
+    ir::Filled filled = ir::fill(n.attrs(), n.places(), values);
+    return n.op()->geometry(x_geometry, filled.args());
+  }
+
+  bool mentions_dynamic(const Node& n) const {
+    return mentions(n, [&](uint32_t k) { return dynamic_symbol(k); });
+  }
+
+  /// Any such symbol, in types, attributes, or how what is read lies.
+  template <class Such>
+  bool mentions(const Node& n, Such such) const {
+    bool found = false;
+    auto ask = [&](Int e) {
+      for (uint32_t k : symbols_of(e)) found = found || such(k);
+    };
+    auto look = [&](const Value* v) {
+      ir::for_each_int(v->type(), ask);
+      auto at = geometry_.find(v);
+      if (at == geometry_.end()) return;
+      ask(at->second.offset);
+      for (Int stride : at->second.strides) ask(stride);
+    };
+    for (const Value* v : n.out()) look(v);
+    for (const Value* v : n.in()) look(v);
+    for (const Arg& a : n.attrs().view()) {
+      if (a.tag == Tag::integer) ask(a.integer());
+      if (a.tag == Tag::list)
+        for (size_t i = 0; i < a.list_->size; ++i)
+          if (a.list_->data[i].tag == Tag::integer) ask(a.list_->data[i].integer());
+    }
+    return found;
+  }
+
+  void structure(const Node& n, Step& s) {
+    s.dynamic = true;
+    if (n.is(ir::Structure::call)) {
+      const ir::Graph* callee = p_.graph_.function(n.callee());
+      LATHE_CHECK(callee != nullptr);
+      s.callee = std::make_unique<Program>(callee->clone());
+      return;
+    }
+    for (const ir::Block* b : n.blocks()) {
+      Step::Inner inner;
+      inner.block = b;
+      for (const Value* v : b->parameters()) inner.parameters.push_back(slot(v));
+      block(*b, inner.steps);
+      fuse(inner.steps);
+      for (const Value* v : b->yields()) inner.yields.push_back(slot(v));
+      s.blocks.push_back(std::move(inner));
+    }
+  }
+
+  // ── steps that run as one ──
+
+  void fuse(std::vector<Step>& steps) {
+    join_epilogues(steps);
+    group_rows(steps, geometry_);
+  }
+
+  /// A kernel that alone reads a contraction, element by element, runs on its results while they
+  /// are hot.
+  void join_epilogues(std::vector<Step>& steps) {
+    absl::flat_hash_map<const Node*, size_t> at;
+    for (size_t i = 0; i < steps.size(); ++i)
+      if (is_contraction(steps[i])) at[steps[i].node] = i;
+    std::vector<bool> gone(steps.size());
+    for (size_t i = 0; i < steps.size(); ++i) {
+      Step& s = steps[i];
+      if (s.kind != Step::Kind::kernel || s.dynamic || !s.symbols.empty()) continue;
+      for (const Value* v : s.node->in()) {
+        auto it = v->node() == nullptr ? at.end() : at.find(v->node());
+        if (it == at.end() || steps[it->second].node == nullptr) continue;
+        bool alone = identical(v->tensor().shape, s.types[0].shape) &&
+                     std::all_of(v->uses().begin(), v->uses().end(),
+                                 [&](const ir::Use& u) { return u.node == s.node; });
+        if (!alone) continue;
+        Step joined = std::move(steps[it->second]);
+        gone[it->second] = true;
+        joined.epilogue = std::make_unique<Step>(std::move(s));
+        at.erase(it);
+        s = std::move(joined);
+        break;
+      }
+    }
+    size_t next = 0;
+    for (size_t i = 0; i < steps.size(); ++i)
+      if (!gone[i]) {
+        if (next != i) steps[next] = std::move(steps[i]);
+        ++next;
+      }
+    steps.resize(next);
+  }
+
+  static bool is_contraction(const Step& s) {
+    return s.kind == Step::Kind::op && !s.dynamic && s.symbols.empty() &&
+           s.node->op()->kind == Kind::contract && s.types.size() == 1 &&
+           std::all_of(s.node->in().begin(), s.node->in().end(), [&](const Value* v) {
+             return v->type().tensor() != nullptr &&
+                    v->tensor().dtype == s.node->in(0)->tensor().dtype;
+           });
+  }
+
+  // ── writes in place ──
+
+  /// Steps at the end that do nothing but replace inputs, element by element: the updates of a step
+  /// of training. They run when all results are there, and write where the input lies.
+  void find_tail() {
+    p_.tail_ = p_.steps_.size();
+    p_.replaced_.resize(p_.written_.size());
+    while (p_.tail_ > 0) {
+      int write = replaced_by(p_.steps_[p_.tail_ - 1]);
+      if (write < 0) break;
+      p_.steps_[--p_.tail_].replaces = write;
+      p_.replaced_[static_cast<size_t>(write)] = true;
+    }
+  }
+
+  /// Which write this step, the last before the tail, computes the value of; -1: it does not, or
+  /// not so that it may lie where the input lies.
+  int replaced_by(const Step& s) const {
+    if (s.kind != Step::Kind::kernel || s.dynamic || s.types.size() != 1 || !s.symbols.empty() ||
+        s.kernel->nest().facts.has_checks)
+      return -1;
+    const Value* made = s.node->out(0);
+    const auto& yields = p_.graph_.body().yields();
+    size_t outputs = yields.size() - p_.written_.size();
+    auto at = static_cast<size_t>(std::find(yields.begin(), yields.end(), made) - yields.begin());
+    if (made->uses().size() != 1 || at < outputs || at == yields.size()) return -1;
+    const Value* input = p_.graph_.inputs()[p_.written_[at - outputs]];
+    const TensorType &from = made->tensor(), &to = input->tensor();
+    bool fits = from.dtype == to.dtype && from.device == to.device &&
+                to.device.kind == DeviceKind::cpu &&
+                identical(from.shape, geometry_.at(input).shape);
+    auto is_root = [&](const Value* v) { return root(v) == input; };
+    if (!fits || std::any_of(yields.begin(), yields.end(), is_root)) return -1;
+    for (size_t i = p_.tail_; i < p_.steps_.size(); ++i)
+      if (std::any_of(p_.steps_[i].node->in().begin(), p_.steps_[i].node->in().end(), is_root))
+        return -1;
+    return reads_only_where_it_writes(s, is_root) ? static_cast<int>(at - outputs) : -1;
+  }
+
+  template <class Such>
+  static bool reads_only_where_it_writes(const Step& s, Such such) {
+    const std::vector<int>& tensors = s.kernel->tensors();
+    for (size_t k = 0; k < tensors.size(); ++k) {
+      auto i = static_cast<size_t>(tensors[k]);
+      if (such(s.node->in(tensors[k])) &&
+          !(identical(s.shifts[i], Int(0)) && s.kernel->may_replace(k)))
+        return false;
+    }
+    return true;
+  }
+
+  // ── the arena ──
+
+  /// Kinds whose kernels write result 0 where they are told to (Call::into).
+  static bool writes_into(const Op& op) {
+    return op.kind == Kind::elementwise || op.kind == Kind::create || op.kind == Kind::random ||
+           op.kind == Kind::reduce || op.kind == Kind::contract;
+  }
+
+  /// Which value's memory a value's elements lie in.
+  const Value* root(const Value* v) const {
+    while (v->node() != nullptr && v->node()->is(ir::Structure::op) &&
+           v->node()->op()->kind == Kind::view)
+      v = v->node()->in(0);
+    return v;
+  }
+
+  void plan_arena() {
+    absl::flat_hash_map<const Value*, int> last;
+    std::function<void(const Node&, int)> uses = [&](const Node& n, int at) {
+      for (const Value* v : n.in()) last[root(v)] = std::max(last[root(v)], at);
+      for (const ir::Block* b : n.blocks()) {
+        for (Node* inner = b->first(); inner != nullptr; inner = inner->next()) uses(*inner, at);
+        uses(*b->end(), at);
+      }
+    };
+    for (size_t i = 0; i < p_.steps_.size(); ++i)
+      each_part(p_.steps_[i], [&](const Step& part) { uses(*part.node, static_cast<int>(i)); });
+    absl::flat_hash_set<const Value*> kept;
+    for (const Value* v : p_.graph_.body().yields()) kept.insert(root(v));
+    for (size_t i = 0; i < p_.steps_.size(); ++i) {
+      auto place = [&](Step& s) {
+        if (s.kind == Step::Kind::structure || s.dynamic || s.types.size() != 1) return;
+        if (s.kind == Step::Kind::op && !writes_into(*s.node->op())) return;
+        const Value* v = s.node->out(0);
+        if (kept.contains(v)) return;
+        s.arena = static_cast<int>(p_.arena_.size());
+        p_.arena_.push_back(
+            {s.types[0], static_cast<int>(i), std::max(last[v], static_cast<int>(i))});
+      };
+      Step& step = p_.steps_[i];
+      if (!step.rows) place(step);
+      if (step.epilogue) place(*step.epilogue);
+      if (step.rows)
+        for (RowGroup::Member& m : step.rows->members)
+          if (m.keeps(0)) place(m.step);
+    }
+  }
+
+  Program& p_;
+  std::optional<ir::GraphScope> scope_;
+  absl::flat_hash_map<const Value*, int> slots_;
+  absl::flat_hash_map<const Value*, Geometry> geometry_;
+  mutable absl::flat_hash_map<const Node*, bool> unmade_;
+  std::vector<bool> static_symbols_;
+  int next_slot_ = 0;
+};
+
+Program::Program(ir::Graph graph, std::vector<bool> strided)
+    : graph_(std::move(graph)), strided_(std::move(strided)) {
+  Planner(*this).run();
+}
+
+Program::~Program() = default;
+
+}  // namespace lathe::jit

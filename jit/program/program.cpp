@@ -1,0 +1,74 @@
+// Programs as they are called: contexts, counts, what is packed once for all calls.
+#include "jit/program/program.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include "jit/program/runner.h"
+
+namespace lathe::jit {
+
+ir::Data Program::run(const ir::Data& inputs, RunContext& context) const {
+  return Runner(*this, context).run(inputs);
+}
+
+ir::Data Program::run(const ir::Data& inputs) const {
+  std::unique_ptr<RunContext> context;
+  {
+    std::lock_guard hold(mutex_);
+    if (!idle_.empty()) {
+      context = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  if (!context) context = std::make_unique<RunContext>(*this);
+  context->counts_ = {};
+  ir::Data outputs = run(inputs, *context);  // one that throws is not used again
+  std::lock_guard hold(mutex_);
+  counts_ += context->counts_;
+  peak_ = std::max(peak_, context->arena_bytes());
+  idle_.push_back(std::move(context));
+  return outputs;
+}
+
+RunCounts& RunCounts::operator+=(const RunCounts& other) {
+  ops += other.ops;
+  kernels_generated += other.kernels_generated;
+  kernels_strips += other.kernels_strips;
+  kernels_moved += other.kernels_moved;
+  bindings += other.bindings;
+  return *this;
+}
+
+RunCounts Program::counts() const {
+  std::lock_guard hold(mutex_);
+  return counts_;
+}
+
+size_t Program::peak_bytes() const {
+  std::lock_guard hold(mutex_);
+  return peak_;
+}
+
+int Program::kernels() const { return static_cast<int>(kernels_.size()); }
+
+std::string Program::compile() const {
+  std::string why;
+  for (const auto& k : kernels_)
+    if (std::string w = k->compile(); !w.empty())
+      absl::StrAppend(&why, k->nest().name, ": ", w, "\n");
+  return why;
+}
+
+RunContext::RunContext(const Program& program)
+    : program_(&program),
+      slots_(static_cast<size_t>(program.slots_)),
+      addresses_(static_cast<size_t>(program.slots_)) {
+  for (const auto& [slot, value] : program.constants_) slots_[static_cast<size_t>(slot)] = value;
+}
+RunContext::~RunContext() = default;
+RunContext::RunContext(RunContext&&) noexcept = default;
+size_t RunContext::arena_bytes() const { return bound_ ? bound_->arena_bytes : 0; }
+
+}  // namespace lathe::jit

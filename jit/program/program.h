@@ -1,0 +1,109 @@
+// A graph made ready to run: an immutable plan. Any number of threads run one Program at once; what
+// changes from call to call lives in a RunContext.
+//
+// Values live in slots. A step is one op through the same executor as eager (so a vendor's choice
+// is the same look-up, and the same bits), one fused group through its kernel, or a structure with
+// steps of its own. Sizes are Ints over the graph's symbols: for each new set of sizes they are
+// worked out once (Bound), and the arena that holds intermediates is laid out then, by lifetime.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "graph/ir/arguments.h"
+#include "graph/ir/datum.h"
+#include "graph/ir/ir.h"
+#include "jit/program/packed.h"
+#include "jit/kernel/pointwise.h"
+
+namespace lathe::jit {
+
+struct Step;
+struct Bound;
+struct ArenaBlock;
+class RunContext;
+
+/// How a run went: for tests, counters and explain().
+struct RunCounts {
+  int64_t ops = 0, kernels_generated = 0, kernels_strips = 0, kernels_moved = 0, bindings = 0;
+
+  RunCounts& operator+=(const RunCounts& other);
+};
+
+class Program {
+ public:
+  /// Plans the graph as it is: passes have run. The graph is kept. `strided`: by output, whether it
+  /// may come as it lies; others are in row-major order.
+  explicit Program(ir::Graph graph, std::vector<bool> strided = {});
+  ~Program();
+  Program(const Program&) = delete;
+
+  const ir::Graph& graph() const { return graph_; }
+  /// Runs on `inputs` (all of the graph's) and makes its writes good. The graph's outputs.
+  ir::Data run(const ir::Data& inputs, RunContext& context) const;
+  /// In a context that no other call is using; it is kept for the calls to come.
+  ir::Data run(const ir::Data& inputs) const;
+  /// Of all runs in contexts of its own that have ended.
+  RunCounts counts() const;
+  /// Of the arena, the most that one such run has taken.
+  size_t peak_bytes() const;
+
+  /// One line a step: what it computes, the user's line, the primitive, its bits, and why not the
+  /// others.
+  std::string explain() const;
+  int kernels() const;
+  /// Compiles every kernel now; what could not be, and why.
+  std::string compile() const;
+  uint64_t hash() const { return graph_.hash(); }
+
+ private:
+  friend class RunContext;
+  friend class Runner;
+  friend class Planner;
+  ir::Graph graph_;
+  std::vector<Step> steps_;
+  /// Where the steps begin that only replace inputs: they run last, write where the input lies, and
+  /// cannot fail.
+  size_t tail_ = 0;
+  int slots_ = 0;
+  std::vector<int> input_slots_;
+  std::vector<int> result_slots_;  // outputs, then what is written
+  std::vector<size_t> written_;    // which inputs that is
+  std::vector<bool> replaced_;     // by write: a step of the tail computes its value
+  std::vector<bool> strided_;      // by output; beyond the end: no
+  std::vector<ir::SymbolSource> sources_;
+  std::vector<std::pair<int, ir::Datum>> constants_;  // slots that never change
+  std::vector<std::unique_ptr<PointwiseKernel>> kernels_;
+  std::vector<ArenaBlock> arena_;
+  mutable PackedOperands packed_;
+
+  mutable std::mutex mutex_;  // of what follows
+  mutable std::vector<std::unique_ptr<RunContext>> idle_;
+  mutable RunCounts counts_;
+  mutable size_t peak_ = 0;
+};
+
+/// Per-call state: slots, the arena, what was bound last. One call at a time.
+class RunContext {
+ public:
+  explicit RunContext(const Program& program);
+  ~RunContext();
+  RunContext(RunContext&&) noexcept;
+  const RunCounts& counts() const { return counts_; }
+  /// Of the arena, for the sizes of the last call.
+  size_t arena_bytes() const;
+
+ private:
+  friend class Runner;
+  friend class Program;
+  const Program* program_;
+  std::unique_ptr<Bound> bound_;
+  std::vector<ir::Datum> slots_;
+  std::vector<std::byte*> addresses_;  // by slot: the first element, if the host's; else null
+  std::vector<int> loose_;             // slots that hold something of one call only
+  StorageRef arena_;
+  RunCounts counts_;
+};
+
+}  // namespace lathe::jit

@@ -1,0 +1,398 @@
+// One call of a plan: inputs to slots, sizes to numbers, then one step after the other.
+#include "jit/program/runner.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include "core/scalar/element.h"
+#include "core/base/error.h"
+#include "core/base/flags.h"
+#include "core/dispatch/fn.h"
+#include "graph/ir/text.h"
+#include "include/lathe/ops/math.h"
+#include "kernels/runtime/launch.h"
+#include "kernels/runtime/pool.h"
+#include "kernels/table/table.h"
+
+namespace lathe::jit {
+namespace {
+
+bool contiguous(const Tensor& t) { return t.geometry().is_contiguous(); }
+
+/// The first element, if it is in the host's memory.
+std::byte* host_address(const ir::Datum& d) {
+  const TensorImpl* t = d.tensor().impl();
+  if (t == nullptr || t->device.kind != DeviceKind::cpu) return nullptr;
+  std::byte* data = t->storage->data;
+  return data == nullptr
+             ? nullptr
+             : data + t->geometry.offset.value() * static_cast<int64_t>(size_of(t->dtype));
+}
+
+/// Bits of a number for a uniform of this dtype.
+uint64_t uniform_bits(const Arg& a, DType dtype) {
+  alignas(16) std::byte room[16] = {};
+  store_number(a, dtype, room);
+  return element_bits(dtype, room);
+}
+
+/// Kernels run on the host: before they touch memory of another device its work must be done.
+void settle(const Bound::OfStep& b) {
+  if (!b.types.empty() && b.types[0].device.kind != DeviceKind::cpu)
+    current_stream(b.types[0].device).synchronize();
+}
+
+}  // namespace
+
+ir::Datum in_row_major_order(const ir::Datum& d) {
+  if (!d.is_tensor() || contiguous(d.tensor())) return d;
+  return ir::Datum(math_ops<Tensor>::clone(d.tensor()));
+}
+
+ir::Data Runner::run(const ir::Data& inputs) {
+  GradMode no_grad(false);
+  now_ = take_inputs(inputs);
+  if (!c_.bound_ || c_.bound_->symbols != now_) {
+    ask_facts();
+    bind(now_);
+  }
+  wanted_ = wanted_engine();
+  std::vector<Bound::OfStep>& bound = c_.bound_->steps;
+  for (size_t i = 0; i < p_.tail_; ++i) step(p_.steps_[i], bound[i]);
+  ir::Data out = outputs(inputs);
+  if (!p_.written_.empty()) {
+    prepare_writes(inputs);
+    Uncancellable until_all_is_written;
+    for (size_t i = p_.tail_; i < p_.steps_.size(); ++i) step(p_.steps_[i], bound[i]);
+    write(inputs);
+  }
+  for (int slot : c_.loose_) put(slot, ir::Datum());  // keep nothing of this call alive
+  return out;
+}
+
+// ── inputs and sizes ────────────────────────────────────────────────────────────────────────────
+
+std::vector<int64_t> Runner::take_inputs(const ir::Data& inputs) {
+  const ir::Values& want = p_.graph_.inputs();
+  if (inputs.size() != want.size())
+    throw TypeError({.op = absl::StrCat("program ", p_.graph_.name()),
+                     .problem = "the number of inputs is wrong",
+                     .got = absl::StrCat(inputs.size()),
+                     .expected = absl::StrCat(want.size())});
+  for (size_t i = 0; i < inputs.size(); ++i) put(p_.input_slots_[i], checked(*want[i], inputs[i]));
+  std::vector<int64_t> symbols(p_.sources_.size(), 0);
+  for (size_t k = 0; k < symbols.size(); ++k) {
+    const ir::SymbolSource& s = p_.sources_[k];
+    if (s.is_parameter_of(p_.graph_.body())) symbols[k] = ir::said(s, inputs).value();
+  }
+  return symbols;
+}
+
+ir::Datum Runner::checked(const ir::Value& v, const ir::Datum& d) const {
+  const TensorType* t = v.type().tensor();
+  if (t == nullptr) return d;
+  bool fits = d.is_tensor() && d.tensor().dtype() == t->dtype &&
+              d.tensor().rank() == static_cast<int>(t->shape.size()) &&
+              d.tensor().device() == t->device;
+  if (!fits)
+    throw TypeError(
+        {.op = absl::StrCat("program ", p_.graph_.name()),
+         .problem = absl::StrCat("input '", v.name(), "' has the wrong type"),
+         .got = d.is_tensor() ? to_string(type_of(d.tensor())) : lathe::to_string(d.arg()),
+         .expected = ir::to_string(v.type())});
+  return in_row_major_order(d);
+}
+
+void Runner::bind(std::vector<int64_t> symbols) {
+  const ir::Values& inputs = p_.graph_.inputs();
+  auto tensor = [](const ir::Value* v) { return v->type().tensor() != nullptr; };
+  auto first = std::find_if(inputs.begin(), inputs.end(), tensor);
+  Device device = first == inputs.end() ? Device{} : (*first)->tensor().device;
+  c_.bound_ = jit::bind(p_.steps_, p_.arena_, std::move(symbols), device, c_.arena_);
+  // What lies in the arena never moves until the next binding, nor do views of it.
+  std::vector<bool> fixed(c_.slots_.size());
+  for (const auto& [slot, value] : p_.constants_) {
+    fixed[static_cast<size_t>(slot)] = true;
+    put(slot, value);
+  }
+  auto place = [&](const Step& step, const Bound::OfStep& bound) {
+    if (!bound.place.defined()) return;
+    fixed[static_cast<size_t>(step.out[0])] = true;
+    put(step.out[0], ir::Datum(bound.place));
+  };
+  for (size_t i = 0; i < p_.steps_.size(); ++i) {
+    const Step& s = p_.steps_[i];
+    Bound::OfStep& b = c_.bound_->steps[i];
+    bool view = s.kind == Step::Kind::op && s.node->op()->kind == Kind::view && !s.dynamic;
+    b.fixed = view && std::all_of(s.in.begin(), s.in.end(),
+                                  [&](int slot) { return fixed[static_cast<size_t>(slot)]; });
+    if (b.fixed) fixed[static_cast<size_t>(s.out[0])] = true;
+    place(s, b);
+    if (s.epilogue) place(*s.epilogue, *b.epilogue);
+    for (size_t k = 0; k < b.members.size(); ++k) place(s.rows->members[k].step, b.members[k]);
+  }
+  c_.loose_.clear();
+  for (size_t slot = 0; slot < fixed.size(); ++slot)
+    if (!fixed[slot]) c_.loose_.push_back(static_cast<int>(slot));
+  ++c_.counts_.bindings;
+}
+
+void Runner::ask_facts() const {
+  for (const SymFact& f : p_.graph_.checks()) {
+    if (!answerable(f)) continue;
+    Int a = evaluate(f.a), b = evaluate(f.b);
+    if (lathe::require(f.relation, a, b)) continue;
+    throw ShapeError({.op = absl::StrCat("program ", p_.graph_.name()),
+                      .problem = "the sizes of the inputs do not fit together",
+                      .got = absl::StrCat(to_string(a), " and ", to_string(b)),
+                      .expected = ir::to_string(f),
+                      .site = f.site});
+  }
+}
+
+bool Runner::answerable(const SymFact& f) const {
+  return p_.graph_.inputs_say(f.a, p_.sources_) && p_.graph_.inputs_say(f.b, p_.sources_);
+}
+
+// ── slots ───────────────────────────────────────────────────────────────────────────────────────
+
+void Runner::put(int slot, ir::Datum d) {
+  auto i = static_cast<size_t>(slot);
+  c_.addresses_[i] = host_address(d);
+  c_.slots_[i] = std::move(d);
+}
+
+ir::Datum Runner::evaluated(const ir::Datum& d) const {
+  return d.is_integer() && !d.integer().known() ? ir::Datum(Arg(evaluate(d.integer()))) : d;
+}
+
+Arg Runner::argument(int slot) {
+  const ir::Datum& d = at(slot);
+  return d.is_integer() ? Arg(evaluate(d.integer())) : d.arg();
+}
+
+/// Where a slot's elements begin. Kernels run on the host: elsewhere they wait for what is under
+/// way.
+std::byte* Runner::first(int slot) {
+  std::byte* known = c_.addresses_[static_cast<size_t>(slot)];
+  if (known != nullptr) return known;
+  const Tensor& t = at(slot).tensor();
+  return t.impl()->device.kind == DeviceKind::cpu ? nullptr : t.mutable_data();
+}
+
+std::byte* Runner::address(const Step& s, const Bound::OfStep& b, size_t input) {
+  std::byte* begin = first(s.in[input]);
+  return begin == nullptr ? nullptr : begin + b.shifts[input];
+}
+
+std::byte* Runner::target(const Step& s, const Bound::OfStep& b, size_t result) {
+  bool placed = s.replaces >= 0 || (result == 0 && b.place.defined());
+  if (!placed) put(s.out[result], ir::Datum(empty(b.types[result])));
+  return first(s.out[result]);
+}
+
+// ── steps ───────────────────────────────────────────────────────────────────────────────────────
+
+void Runner::step(const Step& s, Bound::OfStep& ready) {
+  SiteScope site(s.node->site());
+  std::optional<Bound::OfStep> fresh;
+  if (s.dynamic && s.kind != Step::Kind::structure) bind_step(s, now_, fresh.emplace());
+  Bound::OfStep& bound = fresh ? *fresh : ready;
+  switch (s.kind) {
+    case Step::Kind::op:
+      s.epilogue ? run_with_epilogue(s, bound) : run_op(s, bound);
+      break;
+    case Step::Kind::kernel:
+      run_kernel(s, bound);
+      break;
+    case Step::Kind::rows:
+      run_rows(s, bound);
+      break;
+    case Step::Kind::structure:
+      run_structure(s, bound);
+      break;
+  }
+  if (!s.symbols.empty()) learn_symbols(s);
+}
+
+/// Sizes and numbers that only this result tells.
+void Runner::learn_symbols(const Step& s) {
+  for (auto [symbol, axis] : s.symbols) {
+    for (size_t k = 0; k < s.out.size(); ++k) {
+      if (p_.sources_[symbol].value != s.node->out(k)) continue;
+      const ir::Datum& d = at(s.out[k]);
+      now_[symbol] = axis < 0 ? d.integer().value() : d.tensor().size(axis).value();
+    }
+  }
+}
+
+void Runner::run_op(const Step& s, Bound::OfStep& b) {
+  if (b.done) return;
+  ++c_.counts_.ops;
+  if (!s.operands.empty())
+    run_prepared(s, b, target(s, b), {});
+  else if (s.view)
+    run_view(s, b);
+  else
+    run_call(s, b);
+  b.done = b.fixed;
+}
+
+Args Runner::arguments(const Step& s, Bound::OfStep& b) {
+  for (size_t i = 0; i < s.in.size(); ++i) *b.holes[i] = argument(s.in[i]);
+  return b.filled->args();
+}
+
+/// An op as eager runs it: through the table's entry, asked for again when flags have changed.
+void Runner::run_call(const Step& s, Bound::OfStep& b) {
+  const ir::Node& n = *s.node;
+  Args args = arguments(s, b);
+  if (b.types.size() != n.out().size())  // numbers
+    return put(s.out[0], ir::Datum(ir::evaluate_scalar(*n.op(), args)));
+  Outputs outputs;
+  Tensor into = b.place;
+  Call call{*n.op(), args, b.types, into.defined() ? &into : nullptr};
+  if (n.op()->kind == Kind::contract) {
+    executor().run(call, outputs);
+  } else {
+    if (uint64_t now = flags_revision(); b.entry == nullptr || b.revision != now) {
+      b.entry = &family(make_query(call.op, call.args, call.types));
+      b.revision = now;
+    }
+    b.entry->run_call(call, outputs);
+  }
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    // Plans take results to be in row-major order; a foreign kernel may give another.
+    const Kind kind = n.op()->kind;
+    if ((kind == Kind::opaque || kind == Kind::composite) && outputs[k].defined() &&
+        !contiguous(outputs[k]))
+      outputs[k] = math_ops<Tensor>::clone(outputs[k]);
+    put(s.out[k], ir::Datum(std::move(outputs[k])));
+  }
+}
+
+void Runner::run_view(const Step& s, Bound::OfStep& b) {
+  const TensorImpl* from = at(s.in[0]).tensor().impl();
+  Geometry seen = *b.view;
+  seen.offset = from->geometry.offset + seen.offset;
+  put(s.out[0], ir::Datum(make_tensor(from->storage, from->dtype, std::move(seen))));
+}
+
+// ── contractions and reductions ─────────────────────────────────────────────────────────────────
+
+/// Chooses who runs it and how: when sizes or flags have changed.
+void Runner::prepare_call(const Step& s, Bound::OfStep& b) {
+  absl::InlinedVector<Tensor, 2> views;
+  absl::InlinedVector<lathe::Operand, 2> in;
+  for (size_t k = 0; k < s.operands.size(); ++k) {
+    const Tensor& from = at(s.in[k]).tensor();
+    Geometry g = s.operands[k];
+    for (Shape* sizes : {&g.shape, &g.strides})
+      for (Int& i : *sizes) i = evaluate(i);
+    g.offset = from.geometry().offset + evaluate(s.shifts[k]);
+    views.push_back(make_tensor(from.impl()->storage, from.dtype(), std::move(g)));
+    in.push_back(operand(views.back()));
+    *b.holes[k] = Arg(views[k]);
+  }
+  const TensorType& type = b.types[0];
+  Sizes shape;
+  for (Int i : type.shape) shape.push_back(i.value());
+  const lathe::Operand out{nullptr, type.dtype, shape, contiguous_strides(shape)};
+  b.prepared = prepared_call({*s.node->op(), b.filled->args(), b.types}, in, out);
+  b.revision = flags_revision();
+  for (size_t k = 0; k < in.size(); ++k)
+    b.packed[k] = p_.packed_.find(s, k, b.prepared, in[k].data);
+}
+
+void Runner::run_prepared(const Step& s, Bound::OfStep& b, std::byte* out, Epilogue epilogue) {
+  if (b.prepared.entry == nullptr || b.revision != flags_revision()) prepare_call(s, b);
+  const Entry& entry = *b.prepared.entry;
+  Launch launch{address(s, b, 0),
+                s.operands.size() > 1 ? address(s, b, 1) : nullptr,
+                out,
+                {},
+                {b.packed[0].get(), b.packed[1].get()}};
+  if (entry.fuses) launch.epilogue = epilogue;
+  entry.run(entry, *b.prepared.plan, launch);
+  if (epilogue && !entry.fuses) epilogue.at_the_end(numel(b.types[0].shape).value(), parallel_for);
+}
+
+void Runner::run_with_epilogue(const Step& s, Bound::OfStep& b) {
+  ++c_.counts_.ops;
+  if (s.operands.empty()) {  // of another device
+    run_call(s, b);
+    return run_kernel(*s.epilogue, *b.epilogue);
+  }
+  std::byte* out = target(s, b);
+  KernelCall call;
+  prepare(*s.epilogue, *b.epilogue, call);
+  PointwiseKernel::Launch launch(*s.epilogue->kernel, b.epilogue->kernel, call.run);
+  auto apply = [](void* context, int64_t first, int64_t count) {
+    static_cast<PointwiseKernel::Launch*>(context)->piece(first, first + count);
+  };
+  run_prepared(s, b, out, {apply, &launch});
+  launch.finish();
+  count(launch.engine());
+}
+
+// ── kernels ─────────────────────────────────────────────────────────────────────────────────────
+
+void Runner::prepare(const Step& s, const Bound::OfStep& b, KernelCall& call) {
+  settle(b);
+  for (int input : s.kernel->tensors()) {
+    auto k = static_cast<size_t>(input);
+    call.buffers.push_back(at(s.in[k]).is_tensor() ? address(s, b, k) : nullptr);
+  }
+  for (size_t k = 0; k < b.types.size(); ++k) call.buffers.push_back(target(s, b, k));
+  add_uniforms(s, call);
+}
+
+void Runner::add_uniforms(const Step& s, KernelCall& call) {
+  for (const Number& u : s.kernel->numbers())
+    call.uniforms.push_back(uniform_bits(
+        u.input >= 0 ? argument(s.in[static_cast<size_t>(u.input)]) : Arg(evaluate(u.expr)),
+        u.dtype));
+  call.run = {call.buffers, call.uniforms, wanted_, name_of(*s.node), s.node->site()};
+}
+
+void Runner::run_kernel(const Step& s, const Bound::OfStep& b) {
+  KernelCall call;
+  prepare(s, b, call);
+  count(s.kernel->run(b.kernel, call.run));
+}
+
+void Runner::count(Engine engine) {
+  c_.counts_.kernels_generated += engine == Engine::generated;
+  c_.counts_.kernels_strips += engine == Engine::strips;
+  c_.counts_.kernels_moved += engine == Engine::moved;
+}
+
+// ── row groups ──────────────────────────────────────────────────────────────────────────────────
+
+void Runner::run_rows(const Step& s, Bound::OfStep& b) {
+  settle(b.members[0]);
+  std::deque<RowPart> parts;
+  for (size_t i = 0; i < b.members.size(); ++i)
+    add_part(parts.emplace_back(s.rows->members[i], b.inner[i]), b.members[i]);
+  jit::run_rows(*s.rows, b, parts);
+  for (RowPart& part : parts) {
+    if (part.launch)
+      count(part.launch->engine());
+    else
+      ++c_.counts_.ops;
+  }
+}
+
+void Runner::add_part(RowPart& part, Bound::OfStep& b) {
+  const RowGroup::Member& m = part.member;
+  for (size_t i = 0; i < m.inputs.size(); ++i)
+    part.call.buffers.push_back(m.temporary[i] < 0 ? address(m.step, b, m.inputs[i]) : nullptr);
+  for (size_t k = 0; k < m.step.out.size(); ++k)
+    part.call.buffers.push_back(m.keeps(k) ? target(m.step, b, k) : nullptr);
+  if (m.fold != nullptr) return;
+  add_uniforms(m.step, part.call);
+  part.launch.emplace(*m.step.kernel, b.kernel, part.call.run);
+}
+
+}  // namespace lathe::jit

@@ -1,0 +1,86 @@
+// One call of a program, in a context: private to jit/runner*.cpp and program.cpp. runner.cpp has
+// inputs and sizes, and each step; runner_structures.cpp branches, loops and calls;
+// runner_results.cpp what is given back and written.
+#pragma once
+
+#include "graph/trace/structure.h"
+#include "jit/program/row_part.h"
+#include "jit/program/steps.h"
+#include "kernels/executor.h"
+
+namespace lathe::jit {
+
+inline std::string_view name_of(const ir::Node& n) {
+  return n.op() != nullptr ? std::string_view(n.op()->name()) : "group";
+}
+
+/// The same, a copy if its elements lie otherwise: what plans take inputs and what structures hand
+/// on to be.
+ir::Datum in_row_major_order(const ir::Datum& d);
+
+class Runner {
+ public:
+  Runner(const Program& p, RunContext& c) : p_(p), c_(c) {}
+  ir::Data run(const ir::Data& inputs);
+
+ private:
+  // Inputs and sizes.
+  std::vector<int64_t> take_inputs(const ir::Data& inputs);
+  ir::Datum checked(const ir::Value& v, const ir::Datum& d) const;
+  void bind(std::vector<int64_t> symbols);
+  void ask_facts() const;
+  bool answerable(const SymFact& f) const;
+  int64_t value(Int e) const { return evaluate(e).value(); }
+  Int evaluate(Int e) const { return jit::evaluate(e, now_); }
+
+  // Slots.
+  ir::Datum& at(int slot) { return c_.slots_[static_cast<size_t>(slot)]; }
+  void put(int slot, ir::Datum d);
+  /// A constant may be an expression over sizes: the number it is now.
+  ir::Datum evaluated(const ir::Datum& d) const;
+  Arg argument(int slot);
+  std::byte* first(int slot);
+  std::byte* address(const Step& s, const Bound::OfStep& b, size_t input);
+  /// Where a step's result goes: its place, or memory of its own, which is put into the slot.
+  std::byte* target(const Step& s, const Bound::OfStep& b, size_t result = 0);
+
+  // Steps.
+  void step(const Step& s, Bound::OfStep& ready);
+  void learn_symbols(const Step& s);
+  void run_op(const Step& s, Bound::OfStep& b);
+  void run_call(const Step& s, Bound::OfStep& b);
+  void run_view(const Step& s, Bound::OfStep& b);
+  Args arguments(const Step& s, Bound::OfStep& b);
+  void prepare_call(const Step& s, Bound::OfStep& b);
+  void run_prepared(const Step& s, Bound::OfStep& b, std::byte* out, Epilogue epilogue);
+  void run_with_epilogue(const Step& s, Bound::OfStep& b);
+  void prepare(const Step& s, const Bound::OfStep& b, KernelCall& call);
+  void add_uniforms(const Step& s, KernelCall& call);
+  void run_kernel(const Step& s, const Bound::OfStep& b);
+  void count(Engine engine);
+  void run_rows(const Step& s, Bound::OfStep& b);
+  void add_part(RowPart& part, Bound::OfStep& b);
+
+  // Structures.
+  void run_structure(const Step& s, Bound::OfStep& b);
+  ir::Data run_if(const Step& s, Bound::OfStep& b, size_t which);
+  ir::Data run_for(const Step& s, Bound::OfStep& b, const ir::Data& in);
+  ir::Data inner(const Step::Inner& block, std::vector<Bound::OfStep>& bound,
+                 absl::Span<const ir::Datum> parameters);
+  void bind_parameters(const Step::Inner& inner);
+  ir::Datum of_its_own(const ir::Datum& d);
+
+  // Results.
+  ir::Data outputs(const ir::Data& inputs);
+  void prepare_writes(const ir::Data& inputs);
+  void write(const ir::Data& inputs);
+
+  const Program& p_;
+  RunContext& c_;
+  std::vector<int64_t> now_;  // what each symbol is
+  Wanted wanted_ = Wanted::either;
+  // By write: its value, before anything is written; none: the tail puts it where the input lies.
+  absl::InlinedVector<Tensor, 4> values_;
+};
+
+}  // namespace lathe::jit

@@ -1,0 +1,97 @@
+// What a call gives back, and what it writes to its inputs: results first, then the writes.
+#include <algorithm>
+
+#include "core/dispatch/fn.h"
+#include "core/dispatch/inplace.h"
+#include "include/lathe/ops/math.h"
+#include "jit/program/runner.h"
+
+namespace lathe::jit {
+namespace {
+
+bool lies_in(const ir::Datum& d, const ir::Datum& other) {
+  return other.is_tensor() && may_share_memory(d.tensor(), other.tensor());
+}
+
+/// Does it show one element in many places, as an expanded view does?
+bool repeats_elements(const Geometry& g) {
+  for (size_t i = 0; i < g.shape.size(); ++i)
+    if (identical(g.strides[i], Int(0)) && g.shape[i].value() > 1) return true;
+  return false;
+}
+
+}  // namespace
+
+/// A result owns its memory: no input's (a copy that was rewritten away), no constant's, and no
+/// other result's (equal expressions that were merged). It lies in row-major order where eager's
+/// does, and shows each element once.
+ir::Data Runner::outputs(const ir::Data& inputs) {
+  ir::Data all;
+  size_t count = p_.result_slots_.size() - p_.written_.size();
+  all.reserve(count);
+  for (size_t i = 0; i < count; ++i) all.push_back(evaluated(at(p_.result_slots_[i])));
+  auto lent = [&](size_t i) {
+    auto same = [&](const ir::Datum& other) { return lies_in(all[i], other); };
+    return std::any_of(inputs.begin(), inputs.end(), same) ||
+           std::any_of(all.begin(), all.begin() + static_cast<ptrdiff_t>(i), same) ||
+           std::any_of(p_.constants_.begin(), p_.constants_.end(),
+                       [&](const auto& c) { return same(c.second); });
+  };
+  auto lies_well = [&](size_t i, const Geometry& g) {
+    return g.is_contiguous() || (i < p_.strided_.size() && p_.strided_[i] && !repeats_elements(g));
+  };
+  for (size_t i = 0; i < count; ++i)
+    if (all[i].is_tensor() && (lent(i) || !lies_well(i, all[i].tensor().geometry())))
+      all[i] = ir::Datum(math_ops<Tensor>::clone(all[i].tensor()));
+  return all;
+}
+
+/// All that could fail is done before the first write: a call that throws has written nothing. Says
+/// where each step of the tail puts its result: where the input lies, if nothing else lies there
+/// and nobody has to be told.
+void Runner::prepare_writes(const ir::Data& inputs) {
+  size_t from = p_.result_slots_.size() - p_.written_.size();
+  values_.resize(p_.written_.size());
+  for (size_t input : p_.written_) require_assignable(inputs[input].tensor());
+  for (size_t i = p_.tail_; i < p_.steps_.size(); ++i) {
+    const Step& s = p_.steps_[i];
+    auto write = static_cast<size_t>(s.replaces);
+    size_t input = p_.written_[write];
+    const ir::Datum& place = inputs[input];
+    auto shares = [&](const ir::Datum& other) { return &other != &place && lies_in(place, other); };
+    // Other than in the slot: an input that was not in row-major order, and was copied.
+    bool may = same(at(p_.input_slots_[input]).tensor(), place.tensor()) &&
+               may_overwrite(place.tensor()) &&
+               std::none_of(inputs.begin(), inputs.end(), shares) &&
+               std::none_of(p_.constants_.begin(), p_.constants_.end(),
+                            [&](const auto& c) { return shares(c.second); });
+    if (!may) values_[write] = empty(c_.bound_->steps[i].types[0]);
+    put(s.out[0], may ? place : ir::Datum(values_[write]));
+    s.kernel->make_ready(c_.bound_->steps[i].kernel,
+                         {.wanted = wanted_, .op = name_of(*s.node), .site = s.node->site()});
+  }
+  // A value that lies in an input that is written is copied: the write could change it.
+  for (size_t i = 0; i < p_.written_.size(); ++i) {
+    if (p_.replaced_[i]) continue;
+    const ir::Datum& d = at(p_.result_slots_[from + i]);
+    bool lent = std::any_of(p_.written_.begin(), p_.written_.end(),
+                            [&](size_t input) { return lies_in(d, inputs[input]); });
+    values_[i] = lent ? math_ops<Tensor>::clone(d.tensor()) : d.tensor();
+  }
+}
+
+void Runner::write(const ir::Data& inputs) {
+  size_t from = p_.result_slots_.size() - p_.written_.size();
+  const ir::Values& made = p_.graph_.body().yields();
+  for (size_t i = 0; i < p_.written_.size(); ++i) {
+    const ir::Node* by = made[from + i]->node();
+    SiteScope site(by == nullptr ? Site() : by->site());  // who wrote, for errors about versions
+    const Tensor& to = inputs[p_.written_[i]].tensor();
+    if (values_[i].defined())
+      assign(to, values_[i]);
+    else
+      to.impl()->storage->written();
+  }
+}
+
+}  // namespace lathe::jit

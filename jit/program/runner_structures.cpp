@@ -1,0 +1,92 @@
+// Branches, loops and calls of a program: their blocks' steps, over the same slots.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
+#include "core/dispatch/inplace.h"
+#include "include/lathe/ops/math.h"
+#include "jit/program/runner.h"
+#include "kernels/runtime/pool.h"
+
+namespace lathe::jit {
+
+/// What a structure hands through may lie in the arena, where its place is another's soon, or in an
+/// input that is going to be written.
+ir::Datum Runner::of_its_own(const ir::Datum& d) {
+  if (!d.is_tensor()) return d;
+  bool lent = d.tensor().impl()->storage.get() == c_.arena_.get() ||
+              std::any_of(p_.written_.begin(), p_.written_.end(), [&](size_t input) {
+                return may_share_memory(at(p_.input_slots_[input]).tensor(), d.tensor());
+              });
+  return lent ? ir::Datum(math_ops<Tensor>::clone(d.tensor())) : in_row_major_order(d);
+}
+
+ir::Data Runner::inner(const Step::Inner& block, std::vector<Bound::OfStep>& bound,
+                       absl::Span<const ir::Datum> parameters) {
+  // The body of a while has none of its own: it sees those of the condition, which ran just
+  // before.
+  check_cancelled();  // a round of small steps asks nowhere else
+  for (size_t i = 0; i < block.parameters.size(); ++i)
+    put(block.parameters[i], in_row_major_order(parameters[i]));
+  bind_parameters(block);
+  for (size_t i = 0; i < block.steps.size(); ++i) step(block.steps[i], bound[i]);
+  ir::Data out;
+  for (int slot : block.yields) out.push_back(evaluated(at(slot)));
+  return out;
+}
+
+void Runner::bind_parameters(const Step::Inner& inner) {
+  for (uint32_t k = 0; k < p_.sources_.size(); ++k) {
+    const ir::SymbolSource& source = p_.sources_[k];
+    if (source.is_parameter_of(*inner.block))
+      now_[k] = ir::said(source, at(inner.parameters[source.value->index()])).value();
+  }
+}
+
+void Runner::run_structure(const Step& s, Bound::OfStep& b) {
+  ir::Data in;
+  for (int slot : s.in) in.push_back(evaluated(at(slot)));
+  ir::Data out;
+  switch (s.node->structure()) {
+    case ir::Structure::if_:
+      out = run_if(s, b, ir::truth(in[0]) ? 0 : 1);
+      break;
+    case ir::Structure::while_:
+      out = in;
+      // The rounds see what the condition was asked with: the parameters are its.
+      while (ir::truth(inner(s.blocks[0], b.blocks[0], out)[0]))
+        out = inner(s.blocks[1], b.blocks[1], {});
+      break;
+    case ir::Structure::for_:
+      out = run_for(s, b, in);
+      break;
+    case ir::Structure::call:
+      out = s.callee->run(in);
+      break;
+    default:
+      LATHE_INTERNAL("a structure that programs do not run");
+  }
+  for (size_t k = 0; k < out.size(); ++k) put(s.out[k], of_its_own(out[k]));
+}
+
+ir::Data Runner::run_if(const Step& s, Bound::OfStep& b, size_t which) {
+  return inner(s.blocks[which], b.blocks[which], {});
+}
+
+ir::Data Runner::run_for(const Step& s, Bound::OfStep& b, const ir::Data& in) {
+  const ir::Node& n = *s.node;
+  int64_t bounds[3];
+  size_t next = 0;
+  for (int i = 0; i < 3; ++i)
+    bounds[i] =
+        n.value(i) != nullptr ? in[next++].integer().value() : value(n.literal(i).integer());
+  ir::Data carried(in.begin() + static_cast<ptrdiff_t>(n.carried_from()), in.end());
+  for (int64_t i = bounds[0]; bounds[2] > 0 ? i < bounds[1] : i > bounds[1]; i += bounds[2]) {
+    ir::Data parameters{ir::Datum(Arg(Int(i)))};
+    parameters.insert(parameters.end(), carried.begin(), carried.end());
+    carried = inner(s.blocks[0], b.blocks[0], parameters);
+  }
+  return carried;
+}
+
+}  // namespace lathe::jit

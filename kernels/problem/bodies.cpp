@@ -1,0 +1,103 @@
+#include "kernels/problem/bodies.h"
+
+#include "core/scalar/element.h"
+#include "core/base/error.h"
+
+namespace lathe {
+
+Expr convert_to(Expr x, DType to) {
+  DType from = x.dtype();
+  if (from == to) return x;
+  bool narrow_from = from == DType::f16 || from == DType::bf16;
+  bool narrow_to = to == DType::f16 || to == DType::bf16;
+  if (is_complex(from)) return convert_to(real(x), to);
+  if (is_complex(to)) return complex(convert_to(x, real_type(to)), constant(real_type(to), 0));
+  if (narrow_from && to != DType::f32) return convert_to(cast(x, DType::f32), to);
+  if (narrow_to && from != DType::f32) return cast(convert_to(x, DType::f32), to);
+  return cast(x, to);
+}
+
+DType input_dtype(const Op& op, int param, DType compute) {
+  DType d =
+      op.schema.params[static_cast<size_t>(param)].type == ArgType::integer ? DType::i64 : compute;
+  for (const FixedType& f : op.extra.fixed)
+    if (f.param == param) d = f.dtype;
+  return d;
+}
+
+namespace {
+
+std::vector<DType> dtypes(absl::Span<const BodyInput> inputs) {
+  std::vector<DType> out;
+  for (const BodyInput& i : inputs) out.push_back(i.dtype);
+  return out;
+}
+
+}  // namespace
+
+ScalarFunction stored_body(const Op& op, const ElementTypes& types,
+                           absl::Span<const BodyInput> inputs) {
+  const ScalarFunction& body = op.scalar(types.compute);
+  auto params = body_params(op);
+  LATHE_CHECK(params.size() == inputs.size());
+  auto wrapped = [&](absl::Span<const Expr> in) {
+    Exprs xs;
+    for (size_t k = 0; k < in.size(); ++k) {
+      DType want = input_dtype(op, params[k], types.compute);
+      bool meets = !inputs[k].number && want == types.compute && types.common != types.compute;
+      xs.push_back(convert_to(meets ? convert_to(in[k], types.common) : in[k], want));
+    }
+    Exprs ys = inline_call(body, xs);
+    for (size_t k = 0; k < ys.size(); ++k) ys[k] = convert_to(ys[k], types.results[k]);
+    return ys;
+  };
+  return build(wrapped, dtypes(inputs));
+}
+
+FoldBodies fold_bodies(const Op& op, const ElementTypes& types, DType stored) {
+  const Monoid& m = op.monoid;
+  FoldBodies out;
+  auto unit = build([&](absl::Span<const Expr>) { return m.unit(types.compute); }, {});
+  out.state = unit.output_types;
+  // A complex state is two reals, as everywhere in the language.
+  ScalarEnv env{};
+  out.unit = evaluate(unit, env);
+  out.lift = build(
+      [&](absl::Span<const Expr> in) {
+        Exprs x{convert_to(convert_to(in[0], types.common), types.compute), in[1]};
+        return m.lift(x);
+      },
+      std::vector<DType>{stored, DType::i64});
+  std::vector<DType> two = out.state;
+  two.insert(two.end(), out.state.begin(), out.state.end());
+  size_t n = out.state.size();
+  out.combine = build(
+      [&](absl::Span<const Expr> in) {
+        return m.combine(Exprs(in.begin(), in.begin() + static_cast<ptrdiff_t>(n)),
+                         Exprs(in.begin() + static_cast<ptrdiff_t>(n), in.end()));
+      },
+      two);
+  std::vector<DType> with_count = out.state;
+  with_count.push_back(DType::i64);
+  out.finish = build(
+      [&](absl::Span<const Expr> in) {
+        Exprs ys = m.finish(Exprs(in.begin(), in.begin() + static_cast<ptrdiff_t>(n)), in[n]);
+        for (size_t k = 0; k < ys.size() && k < types.results.size(); ++k) {
+          bool index = k == 1 && types.results.size() == 2;  // (values, indices)
+          ys[k] = convert_to(ys[k], index ? DType::i64 : types.results[k]);
+        }
+        return ys;
+      },
+      with_count);
+  return out;
+}
+
+void store_number(const Arg& value, DType dtype, std::byte* room) {
+  if (value.tag == Tag::real)
+    store_element(dtype, room, value.real().value());
+  else
+    store_element(dtype, room,
+                  value.tag == Tag::flag ? int64_t{value.flag_} : value.integer().value());
+}
+
+}  // namespace lathe

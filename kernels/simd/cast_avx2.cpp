@@ -1,0 +1,7 @@
+#include "kernels/simd/simd_avx2.h"
+// after the vectors it is made of
+#include "kernels/simd/cast_strips.h"
+
+namespace lathe {
+void add_cast_avx2(StripSet& set) { add_cast(set); }
+}  // namespace lathe

@@ -1,7 +1,0 @@
-#include "kernels/strips/simd_portable.h"
-// after the vectors it is made of
-#include "kernels/strips/basic_strips.h"
-
-namespace lathe {
-void add_basic_portable(StripSet& set) { add_basic(set); }
-}  // namespace lathe

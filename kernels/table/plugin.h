@@ -1,0 +1,53 @@
+// How a vendor's shared object offers its entries: one function, `lathe_plugin`, gives a table of
+// plain functions.
+//
+// A plug-in carries its own copy of the parts of core it uses, so it must not rely on process-wide
+// state there (flags, rows, devices, memory, threads): what it needs of these comes in PluginHost.
+// Its functions run on our threads and must use no others.
+#pragma once
+
+#include <string>
+
+#include "kernels/table/table.h"
+
+namespace lathe {
+
+inline constexpr uint32_t kPluginAbi = 3;
+
+struct PluginHost {
+  std::byte* (*allocate)(size_t bytes);
+  void (*release)(std::byte* data, size_t bytes);
+  void (*parallel_for)(int64_t n, int64_t grain, absl::FunctionRef<void(int64_t, int64_t)> body);
+};
+
+struct PluginEntry {
+  std::string_view name;  // of the entry in the table it stands for
+  Verdict (*accepts)(const Query&);
+  PreparedRef (*prepare)(const Problem&);
+  void (*run)(const Prepared&, const Launch&);
+};
+
+struct PluginApi {
+  uint32_t abi;
+  const char* version;  // of the vendor's library, as it reports it
+  const PluginEntry* entries;
+  size_t count;
+};
+
+/// Null: the library cannot be used here, and `refusal` says why.
+using PluginStart = const PluginApi* (*)(const PluginHost& host, Verdict& refusal);
+
+extern "C" const PluginApi* lathe_plugin(const PluginHost& host, Verdict& refusal);
+
+/// The plug-in of this name, opened on first use and kept; null with the reason.
+const PluginApi* open_plugin(std::string_view name, Verdict& refusal);
+
+/// Where this build's plug-ins lie: beside the program or library that holds Lathe, then in ../lib.
+std::string plugin_path(std::string_view file);
+
+// What a table entry that stands for a plug-in's does.
+Verdict plugin_accepts(const Entry& entry, const Query& query);
+PreparedRef plugin_prepare(const Entry& entry, const Problem& problem);
+void plugin_run(const Entry& entry, const Prepared& prepared, const Launch& launch);
+
+}  // namespace lathe

@@ -1,0 +1,297 @@
+#include "kernels/table/table.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
+
+#include <atomic>
+
+#include "core/tensor/device.h"
+#include "core/base/error.h"
+#include "core/base/flags.h"
+#include "core/infer/rules.h"
+#include "kernels/problem/contraction.h"
+
+namespace lathe {
+
+std::string_view sentence(Reason reason) {
+  switch (reason) {
+    case Reason::none:
+      return "accepts";
+    case Reason::disabled:
+      return "disabled by flag";
+    case Reason::not_built:
+      return "not built";
+    case Reason::not_found:
+      return "not found";
+    case Reason::not_loadable:
+      return "found, but it cannot be opened";
+    case Reason::no_cuda:
+      return "built without CUDA";
+    case Reason::device:
+      return "does not run on this device";
+    case Reason::op:
+      return "does not know this op";
+    case Reason::dtype:
+      return "lacks this dtype";
+    case Reason::rank:
+      return "lacks this rank";
+    case Reason::extent:
+      return "not chosen at this reduced extent";
+    case Reason::core_type:
+      return "takes this processor for an old one";
+    case Reason::later:
+      return "would do, but stands later";
+    case Reason::engine:
+      return "not asked for by the flag engine";
+    case Reason::not_ready:
+      return "not compiled yet";
+    case Reason::not_compiled:
+      return "could not be compiled";
+    case Reason::no_arithmetic:
+      return "only moves elements";
+    case Reason::declined:
+      return "declines";
+  }
+  return "";
+}
+
+std::string Verdict::text() const {
+  return numbers_.empty() ? std::string(sentence(reason_))
+                          : absl::StrCat(sentence(reason_), " (", numbers_, ")");
+}
+
+Shape Query::reduced() const {
+  return op.kind == Kind::contract ? reduced_extents(op, args, (*results)[0].shape) : Shape{};
+}
+
+int64_t Query::terms() const {
+  int64_t n = 1;
+  for (Int e : reduced()) {
+    if (!e.known()) return -1;
+    n *= e.value();
+  }
+  return n;
+}
+
+Query make_query(const Op& op, Args args, const Types& results) {
+  Query q{op, args, {}, {}};
+  for (const Arg& a : args) {
+    if (a.tag != Tag::tensor) continue;
+    q.in.push_back(a.tensor_->dtype);
+    q.ranks.push_back(a.tensor_->geometry.rank());
+  }
+  for (const Arg& a : args)
+    if (a.tag == Tag::tensor) q.device = a.tensor_->device;
+  if (!results.empty()) q.device = results[0].device;
+  q.results = &results;
+  if (op.kind == Kind::contract) {
+    const SumTypes types = sum_types(op, args);
+    q.common = types.operands;
+    q.accumulator = types.accumulator;
+  }
+  return q;
+}
+
+// ── choosing ────────────────────────────────────────────────────────────────────────────────────
+namespace {
+
+struct TableRule {
+  std::string op;
+  DType dtype;
+  int64_t least, most;
+  const Entry* entry;
+};
+struct TableFile {
+  std::vector<TableRule> rules;
+  std::string text;
+};
+// Set once before the first query, read without a lock after it.
+std::atomic<const TableFile*> g_table{nullptr};
+std::atomic<bool> g_queried{false};
+
+/// Which entries are switched off, worked out again when a flag changes.
+struct Disabled {
+  uint64_t revision = 0;
+  bool any = false;
+};
+
+bool is_disabled(const Entry& entry) {
+  static thread_local Disabled t_known;
+  uint64_t now = flags_revision();
+  if (t_known.revision != now + 1) {
+    t_known.any = !flag_text(Flag::disabled).empty();
+    t_known.revision = now + 1;
+  }
+  if (!t_known.any) return false;
+  return flag_has(Flag::disabled, entry.name) || flag_has(Flag::disabled, entry.vendor());
+}
+
+Verdict judge(const Entry& entry, const Query& query) {
+  if (is_disabled(entry)) return Verdict::no(Reason::disabled, flag_text(Flag::disabled));
+  return entry.accepts(entry, query);
+}
+
+/// The table file's rule for this query, if its entry accepts. `terms` < 0, a graph's symbol: the
+/// first rule that may fit once it is a number.
+const TableRule* rule_for(const Query& query, int64_t terms) {
+  const TableFile* table = g_table.load(std::memory_order_acquire);
+  if (table == nullptr || query.op.kind != Kind::contract) return nullptr;
+  for (const TableRule& r : table->rules) {
+    bool fits = terms < 0 || (terms >= r.least && terms <= r.most);
+    if (r.op != query.op.name() || r.dtype != query.common || !fits) continue;
+    return judge(*r.entry, query).accepted() ? &r : nullptr;
+  }
+  return nullptr;
+}
+const TableRule* tuned(const Query& query) {
+  if (g_table.load(std::memory_order_relaxed) == nullptr) return nullptr;
+  int64_t terms = query.terms();
+  return terms < 0 ? nullptr : rule_for(query, terms);
+}
+
+constexpr std::string_view kReference = "reference";
+
+/// The query's dtypes as errors name them: "float32, int64 -> float32".
+std::string dtypes_text(const Query& query) {
+  std::vector<std::string_view> in, out;
+  for (DType dtype : query.in) in.push_back(info(dtype).name);
+  for (const TensorType& type : *query.results) out.push_back(info(type.dtype).name);
+  return absl::StrCat(absl::StrJoin(in, ", "), " -> ", absl::StrJoin(out, ", "));
+}
+
+/// Throws UnsupportedError: every entry but the reference has refused, and a fallback is an error.
+[[noreturn]] void refuse_reference(const Query& query) {
+  std::string refusals;
+  for (const Entry* entry : entries(query.op.kind))
+    if (entry->vendor() != kReference)
+      absl::StrAppend(&refusals, "\n", entry->name, ": ", judge(*entry, query).text());
+  throw UnsupportedError(
+      {.op = query.op.name(),
+       .problem = "only the reference implementation runs this, and fallback_is_error is on",
+       .got = absl::StrCat(dtypes_text(query), refusals),
+       .expected = "an entry of the table that accepts",
+       .next = "look at the reasons and at the flag 'disabled', or turn fallback_is_error off"});
+}
+
+std::string rule_text(const TableRule& rule) {
+  return absl::StrCat("the table gives ", rule.least, "..", rule.most, " to ", rule.entry->name);
+}
+
+}  // namespace
+
+const Entry& family(const Query& query) {
+  if (!g_queried.load(std::memory_order_relaxed)) g_queried.store(true);
+  if (const TableRule* rule = tuned(query)) return *rule->entry;
+  for (const Entry* entry : entries(query.op.kind)) {
+    if (!judge(*entry, query).accepted()) continue;
+    if (flag_on(Flag::fallback_is_error) && entry->vendor() == kReference) refuse_reference(query);
+    return *entry;
+  }
+  device_api(query.device);  // or there is no such device
+  throw UnsupportedError({.op = query.op.name(),
+                          .problem = "no table entry runs this",
+                          .got = explain_text(query),
+                          .next = "look at the reasons, and at the flag 'disabled'"});
+}
+
+const Entry* claiming_entry(const Op& op, Args args) {
+  if (entries(Kind::composite).empty()) return nullptr;
+  for (const Param& p : op.schema.params)
+    if (p.written || (p.list && p.type == ArgType::tensor)) return nullptr;
+  const Query query = make_query(op, args, {});
+  for (const Entry* entry : entries(Kind::composite))
+    if (judge(*entry, query).accepted()) return infer_composite(op, args).pure ? entry : nullptr;
+  return nullptr;
+}
+
+std::vector<Explained> explain(const Query& query) {
+  std::vector<Explained> all;
+  const TableRule* rule = tuned(query);
+  const Entry* chosen = rule == nullptr ? nullptr : rule->entry;
+  for (const Entry* entry : entries(query.op.kind)) {
+    Verdict verdict = judge(*entry, query);
+    if (chosen == nullptr && verdict.accepted()) chosen = entry;
+    all.push_back({entry, std::move(verdict), false});
+  }
+  for (Explained& e : all) e.chosen = e.entry == chosen;
+  return all;
+}
+
+std::string explain_text(const Query& query) {
+  std::string out;
+  int64_t terms = g_table.load() == nullptr ? 0 : query.terms();
+  const TableRule* rule = rule_for(query, terms);
+  bool later =
+      rule != nullptr && terms < 0;  // the extent is known, and the rule read, when it runs
+  std::string extent = later ? "known when it runs" : absl::StrCat(terms);
+  std::vector<Explained> all = explain(query);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Explained& e = all[i];
+    std::string place = absl::StrCat(i + 1, " of ", all.size());
+    absl::StrAppend(&out, i == 0 ? "" : "\n", e.entry->name, " (", name(e.entry->bits), "): ");
+    if (e.chosen)
+      absl::StrAppend(&out, "chosen (", place, later ? "; " + rule_text(*rule) : "", ")");
+    else if (!e.verdict.accepted())
+      absl::StrAppend(&out, e.verdict.text());
+    else if (rule != nullptr && (!later || e.entry == rule->entry))
+      absl::StrAppend(
+          &out, Verdict::no(Reason::extent, absl::StrCat(extent, "; ", rule_text(*rule))).text());
+    else
+      absl::StrAppend(&out, Verdict::no(Reason::later, place).text());
+  }
+  return out;
+}
+
+// ── table files ─────────────────────────────────────────────────────────────────────────────────
+namespace {
+
+[[noreturn]] void bad_line(int line, std::string_view text, std::string_view problem) {
+  throw ValueError({.op = "table",
+                    .problem = absl::StrCat("line ", line, ": ", problem),
+                    .got = std::string(text),
+                    .expected = "<op> <dtype> <least k>..<most k> <entry>",
+                    .next = "table(op) lists the entries of an op"});
+}
+
+TableRule parse_rule(int line, std::string_view text) {
+  std::vector<std::string_view> words = absl::StrSplit(text, ' ', absl::SkipEmpty());
+  if (words.size() != 4) bad_line(line, text, "four words expected");
+  TableRule r{std::string(words[0]), DType::f32, 0, 0, nullptr};
+  if (!parse_dtype(words[1], r.dtype)) bad_line(line, text, "an unknown dtype");
+  std::pair<std::string_view, std::string_view> range = absl::StrSplit(words[2], "..");
+  if (!absl::SimpleAtoi(range.first, &r.least) || !absl::SimpleAtoi(range.second, &r.most))
+    bad_line(line, text, "a range of k expected, such as 1..512");
+  for (const Entry* entry : entries(Kind::contract))
+    if (entry->name == words[3]) r.entry = entry;
+  if (r.entry == nullptr) bad_line(line, text, "an unknown entry");
+  return r;
+}
+
+}  // namespace
+
+void use_table(std::string_view text) {
+  if (g_queried.load())
+    throw UnsupportedError({.op = "table",
+                            .problem = "the table is fixed from the first op on",
+                            .got = "a table after an op has run",
+                            .expected = "a table before any op",
+                            .next = "give it right after the library is loaded"});
+  auto table = std::make_unique<TableFile>();
+  table->text = std::string(text);
+  int number = 0;
+  for (std::string_view line : absl::StrSplit(text, '\n')) {
+    ++number;
+    line = absl::StripAsciiWhitespace(line.substr(0, line.find('#')));
+    if (!line.empty()) table->rules.push_back(parse_rule(number, line));
+  }
+  g_table.store(table.release(), std::memory_order_release);
+}
+
+std::string table_text() {
+  const TableFile* table = g_table.load(std::memory_order_acquire);
+  return table == nullptr ? "" : table->text;
+}
+
+}  // namespace lathe
