@@ -18,7 +18,8 @@ bool is_float(const Value* v) {
   return t != nullptr && differentiable.has(t->dtype);
 }
 
-/// An op's arguments with lists laid out flat (core/dispatch/grad.h): the Value in each slot, or null.
+/// An op's arguments with lists laid out flat (core/dispatch/grad.h): the Value in each slot, or
+/// null.
 Values slots_of(const Node& n) {
   Values out;
   for (size_t i = 0; i < n.attrs().size(); ++i) {

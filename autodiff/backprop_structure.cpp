@@ -3,8 +3,9 @@
 
 #include "autodiff/backprop.h"
 #include "core/base/error.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
-#include "core/dispatch/inplace.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"

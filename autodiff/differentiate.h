@@ -1,8 +1,8 @@
 // Graph to graph: from a program its forward pass, which also gives what the backward pass needs,
-// and its backward pass. The backward is written by the very rules the tape runs (core/dispatch/grad.h),
-// recorded on symbolic tensors, in the tape's order: nodes from last to first, arguments in order,
-// a cotangent the sum of its contributions in order of arrival. So the bits of gradients are those
-// of eager, and both graphs can be differentiated again.
+// and its backward pass. The backward is written by the very rules the tape runs
+// (core/dispatch/grad.h), recorded on symbolic tensors, in the tape's order: nodes from last to
+// first, arguments in order, a cotangent the sum of its contributions in order of arrival. So the
+// bits of gradients are those of eager, and both graphs can be differentiated again.
 #pragma once
 
 #include <vector>

@@ -4,7 +4,9 @@
 #include <absl/strings/str_cat.h>
 
 #include "core/base/error.h"
-#include "core/dispatch/inplace.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
+#include "core/dispatch/replay.h"
 
 namespace lathe {
 namespace {

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/dispatch/dispatch.h"
+#include "core/dispatch/call.h"
 #include "core/dispatch/grad.h"
 
 namespace lathe {

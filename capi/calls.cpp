@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "capi/handles.h"
-#include "core/dispatch/dispatch.h"
+#include "core/dispatch/call.h"
 #include "core/op/op.h"
 
 namespace lathe::c {

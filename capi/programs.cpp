@@ -2,7 +2,8 @@
 #include <absl/strings/str_cat.h>
 
 #include "capi/handles.h"
-#include "core/dispatch/inplace.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "graph/ir/text.h"
 
 namespace lathe::c {

@@ -5,7 +5,8 @@
 #include "autodiff/engine.h"
 #include "autodiff/tape.h"
 #include "capi/handles.h"
-#include "core/dispatch/inplace.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "core/tensor/print.h"
 #include "graph/ir/literal.h"
 

@@ -6,9 +6,9 @@
 #include <chrono>
 
 #include "core/base/error.h"
+#include "graph/ir/verify.h"
 #include "graph/passes/passes.h"
 #include "graph/rewrite/rule.h"
-#include "graph/ir/verify.h"
 
 namespace lathe::ir {
 namespace {

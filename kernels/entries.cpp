@@ -17,8 +17,8 @@
 #include "kernels/own/fold.h"
 #include "kernels/own/kinds.h"
 #include "kernels/own/search.h"
-#include "kernels/table/plugin.h"
 #include "kernels/reference/entry.h"
+#include "kernels/table/plugin.h"
 #include "kernels/table/table.h"
 
 namespace lathe {

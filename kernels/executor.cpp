@@ -4,8 +4,8 @@
 
 #include "core/base/error.h"
 #include "core/base/flags.h"
-#include "kernels/runtime/launch.h"
 #include "kernels/own/kinds.h"
+#include "kernels/runtime/launch.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/table/prepared.h"
 #include "kernels/table/table.h"

@@ -1,7 +1,7 @@
 // The default backend: runs one op now, on the current stream of its device, through the table.
 #pragma once
 
-#include "core/dispatch/dispatch.h"
+#include "core/dispatch/call.h"
 
 namespace lathe {
 

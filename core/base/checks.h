@@ -1,5 +1,5 @@
-// Codes of the `check`s in bodies besides kDivisionByZero (core/op/op.h), and what an error says when
-// one fails besides check_message.
+// Codes of the `check`s in bodies besides kDivisionByZero (core/op/op.h), and what an error says
+// when one fails besides check_message.
 #pragma once
 
 #include <cstdint>

@@ -1,16 +1,12 @@
 #include "core/base/error.h"
 
-#include <absl/strings/ascii.h>
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_replace.h>
 
-#include <set>
 #include <string_view>
 #include <utility>
 
 #include "core/base/asked.h"
-#include "core/sizes/symexpr.h"
 
 namespace lathe {
 namespace {
@@ -25,35 +21,11 @@ void append(std::string& out, std::string_view label, std::string_view text) {
 
 constinit thread_local const std::string* t_asked = nullptr;
 
-/// The symbols that a text names ("s0", "s12"), in order.
-std::set<uint32_t> symbols_in(std::string_view text) {
-  std::set<uint32_t> found;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != 's' || (i > 0 && (absl::ascii_isalnum(text[i - 1]) || text[i - 1] == '_')))
-      continue;
-    size_t end = i + 1;
-    while (end < text.size() && absl::ascii_isdigit(text[end])) ++end;
-    uint32_t k;
-    bool word = end < text.size() && (absl::ascii_isalpha(text[end]) || text[end] == '_');
-    if (!word && absl::SimpleAtoi(text.substr(i + 1, end - i - 1), &k)) found.insert(k);
-  }
-  return found;
-}
-
-/// Inside a trace sizes have names; whoever reads the message knows the numbers.
-void say_sizes(ErrorParts& parts) {
-  SymScope* scope = SymScope::current();
-  if (scope == nullptr) return;
-  std::string sizes;
-  for (uint32_t k : symbols_in(absl::StrCat(parts.problem, " ", parts.got, " ", parts.expected)))
-    if (k < scope->symbol_count())
-      absl::StrAppend(&sizes, sizes.empty() ? "" : ", ", "s", k, " = ", scope->hint(symbol(k)));
-  if (!sizes.empty()) absl::StrAppend(&parts.got, parts.got.empty() ? "" : ", ", "where ", sizes);
-}
+constinit thread_local ErrorNote t_note = nullptr;
 
 ErrorParts complete(ErrorKind kind, ErrorParts parts) {
   if (t_asked != nullptr && kind != ErrorKind::internal) parts.op = *t_asked;
-  say_sizes(parts);
+  if (t_note != nullptr) t_note(parts);
   if (!parts.site.known()) parts.site = here();
   return parts;
 }
@@ -115,6 +87,8 @@ Error::Error(ErrorKind kind, ErrorParts parts)
 Error::Error(ErrorKind kind, ErrorParts&& parts, Located)
     : std::runtime_error(format(parts)), kind_(kind), parts_(std::move(parts)) {}
 
+ErrorNote set_error_note(ErrorNote note) { return std::exchange(t_note, note); }
+
 const std::string* asked_op() { return t_asked; }
 
 AskedScope::AskedScope(const std::string& op) : previous_(t_asked) {
@@ -125,11 +99,11 @@ AskedScope::~AskedScope() { t_asked = previous_; }
 void internal_error(const char* file, int line, const std::string& what) {
   // The path from the folder of the source on: the rest is about the machine that compiled it.
   std::string_view path = file;
-  size_t slash = path.rfind('/');
-  if (slash != std::string_view::npos && slash > 0) {
-    size_t before = path.rfind('/', slash - 1);
-    if (before != std::string_view::npos) path.remove_prefix(before + 1);
-  }
+  size_t from = path.size();
+  for (int names = 0; names < 3 && from != 0 && from != std::string_view::npos; ++names)
+    from = path.rfind('/', from - 1);
+  if (from != std::string_view::npos) path.remove_prefix(from + 1);
+  while (path.starts_with("../")) path.remove_prefix(3);
   throw InternalError({.problem = absl::StrCat("internal: ", what, " (", path, ":", line, ")"),
                        .next = "this is a fault in Lathe, not in your program: please report it "
                                "with this text"});

@@ -41,6 +41,11 @@ struct ErrorParts {
   Site site = {};        // the user's line; unknown → here()
 };
 
+/// Completes what an error of this thread says by what is under way (a trace knows the numbers that
+/// its symbols stand for). Null: nothing. Returns the one before.
+using ErrorNote = void (*)(ErrorParts&);
+ErrorNote set_error_note(ErrorNote note);
+
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, ErrorParts parts);

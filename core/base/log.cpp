@@ -8,28 +8,20 @@
 #include <mutex>
 #include <string>
 
-#include "core/base/flags.h"
 #include "core/base/fork.h"
 
 namespace lathe {
 namespace {
 
-constexpr std::string_view kNames[] = {"debug", "info", "warning", "error", "off"};
-
 constinit std::atomic<LogHook> hook{nullptr};
 constinit ForkSafeMutex seen_mutex;
-LogLevel shown() {
-  std::string text = flag_text(Flag::log_level);
-  for (size_t i = 0; i < std::size(kNames); i++)
-    if (text == kNames[i]) return static_cast<LogLevel>(i);
-  return LogLevel::warning;
-}
 
 }  // namespace
 
-std::string_view name(LogLevel level) { return kNames[static_cast<size_t>(level)]; }
-
-bool logging(LogLevel level) { return level >= shown() && level != LogLevel::off; }
+std::string_view name(LogLevel level) {
+  constexpr std::string_view kNames[] = {"debug", "info", "warning", "error", "off"};
+  return kNames[static_cast<size_t>(level)];
+}
 
 void log(LogLevel level, std::string_view message) noexcept {
   try {

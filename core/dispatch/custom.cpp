@@ -59,8 +59,9 @@ const Op& define_custom(const CustomRow& row, std::shared_ptr<const CustomOp> im
       extra.saves = row.saves;
       extra.grad = gradient_of;
     }
-    rows.opaque(row.schema, nullptr, extra);
-    made = rows.all().back().get();
+    Op& op = rows.opaque(row.schema, nullptr, extra);
+    op.extra.infer = [&op, implementation](Args args) { return implementation->infer(op, args); };
+    made = &op;
     Implementations& all = implementations();
     const std::lock_guard lock(all.mutex);
     all.by_op[made] = std::move(implementation);

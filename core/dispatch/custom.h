@@ -2,13 +2,13 @@
 // like any other: the tape, tracer, printer, parser, files and planner see nothing special. What
 // its author gave are closures, not functions of this library, so they stand here, beside the rows.
 //
-// Two front ends make them: include/lathe/custom_op.h for shared objects (kernels/custom/custom.h opens
-// them) and lt.library for Python.
+// Two front ends make them: include/lathe/custom_op.h for shared objects (kernels/custom/custom.h
+// opens them) and lt.library for Python.
 #pragma once
 
 #include <memory>
 
-#include "core/dispatch/dispatch.h"
+#include "core/dispatch/call.h"
 #include "core/dispatch/grad.h"
 
 namespace lathe {

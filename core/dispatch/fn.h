@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "core/dispatch/dispatch.h"
+#include "core/dispatch/call.h"
 #include "include/lathe/ops/fn.h"
 
 namespace lathe {
@@ -39,8 +39,16 @@ class ArgBuilder {
   std::deque<ArgList> lists_;
 };
 
-/// Completes defaults from the schema and calls.
-Outputs call_completed(const Op& op, absl::Span<const Arg> given);
+/// A call's arguments with the schema's defaults filled in. TypeError where they do not fit it.
+class CompletedArgs {
+ public:
+  CompletedArgs(const Op& op, absl::Span<const Arg> given);
+  operator Args() const { return {full_.data(), full_.size()}; }  // NOLINT(google-explicit-*)
+
+ private:
+  absl::InlinedVector<Arg, 8> full_;
+  ArgVec pool_;
+};
 
 /// A list of sizes or axes as an argument: braces, a Shape, or one number.
 struct Ints {
@@ -69,7 +77,7 @@ struct OpBinding<Tensor> {
   static Outputs call(OpRef op, const A&... a) {
     ArgBuilder b;
     (b.push(a), ...);
-    return call_completed(*op, b.args());
+    return lathe::call(*op, CompletedArgs(*op, b.args()));
   }
   template <class R>
   static R result(Outputs&& out) {

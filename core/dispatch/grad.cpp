@@ -20,8 +20,9 @@ namespace {
 
 // ── the ops that rules of kinds are made of ─────────────────────────────────────────────────────
 
-Tensor call_named(std::string_view op, absl::Span<const Arg> args) {
-  return call_completed(get_op(op), args)[0];
+Tensor call_named(std::string_view name, absl::Span<const Arg> args) {
+  const Op& op = get_op(name);
+  return call(op, CompletedArgs(op, args))[0];
 }
 
 // ── elementwise: the chain rule over primitives ─────────────────────────────────────────────────

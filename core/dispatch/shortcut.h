@@ -31,9 +31,4 @@ using ShortcutFinder = bool (*)(const Op& op, Args args, Shortcut& out);
 /// Set once at start-up by kernels/.
 void set_shortcut_finder(ShortcutFinder finder);
 
-/// The result, or an undefined tensor: use call().
-Tensor shortcut(const Op& op, Args args);
-/// args[0] = op(args...), in place. False: nothing was done.
-bool shortcut_into(const Op& op, Args args);
-
 }  // namespace lathe

@@ -6,9 +6,9 @@
 // folding and the high-precision check interpret it, and `derivative` differentiates it.
 //
 // Two levels share the language. Transcendental primitives (exp, tanh, pow ...) are single nodes
-// for eager strips, whose kernels are compiled from the templates in core/scalar/math.h; `lower` replaces
-// them by the same templates instantiated on Expr, which is what code generators consume. Either
-// way the same sequence of IEEE operations runs, so the bits agree.
+// for eager strips, whose kernels are compiled from the templates in core/scalar/math.h; `lower`
+// replaces them by the same templates instantiated on Expr, which is what code generators consume.
+// Either way the same sequence of IEEE operations runs, so the bits agree.
 //
 // Semantics are total: no undefined behaviour anywhere. Integers wrap; shift counts are taken
 // modulo the width; float → int saturates and NaN gives 0; comparisons with NaN are false except
@@ -20,7 +20,7 @@
 // in dtype unless the primitive says otherwise; a bare number takes the dtype of the operand it
 // meets.
 //
-// Where to read: expr_prims.cpp (the table), expr.cpp (the functions bodies call),
+// Where to read: expr_prims.cpp (the table), expr_arithmetic.cpp (the functions bodies call),
 // expr_simplify.cpp (`make`, the only way a node comes to be), expr_function.cpp (build, lower,
 // inline_call), scalar.h (what each primitive means) and expr_evaluate.cpp, expr_derivative.cpp,
 // expr_complex.cpp, expr_print.cpp.
@@ -37,15 +37,16 @@
 #include <string_view>
 #include <vector>
 
-#include "core/scalar/dtype.h"
 #include "core/expr/prim.h"
+#include "core/scalar/dtype.h"
 
 namespace lathe {
 
 struct PrimInfo {
   std::string_view name;  // the op row's name, where there is such a row
   uint8_t arity;
-  bool transcendental;  // has a template in core/scalar/math.h and must be lowered for code generators
+  bool transcendental;  // has a template in core/scalar/math.h and must be lowered for code
+                        // generators
   bool smooth;          // has a derivative that is not zero
   DTypeSet domain;      // of the value operands
 };

@@ -10,8 +10,8 @@
 #include "core/base/error.h"
 #include "core/expr/expr.h"
 #include "core/expr/expr_internal.h"
-#include "core/scalar/lane.h"
 #include "core/expr/math_call.h"
+#include "core/scalar/lane.h"
 #include "core/scalar/philox.h"
 #include "core/scalar/scalar.h"
 

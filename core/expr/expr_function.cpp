@@ -3,9 +3,9 @@
 #include <absl/strings/str_cat.h>
 
 #include "core/base/error.h"
+#include "core/base/stable_hash.h"
 #include "core/expr/expr.h"
 #include "core/expr/expr_internal.h"
-#include "core/base/stable_hash.h"
 
 namespace lathe {
 

@@ -25,7 +25,8 @@ Exprs pack_outputs(const ScalarFunction& f, const std::vector<Expr>& nodes);
 ScalarFunction extract(const ExprGraph& graph, absl::Span<const Expr> outputs,
                        absl::Span<const DType> inputs);
 
-/// The template of core/scalar/math.h for a transcendental primitive, on nodes of the current graph.
+/// The template of core/scalar/math.h for a transcendental primitive, on nodes of the current
+/// graph.
 Expr expand(Prim prim, absl::Span<const Expr> args);
 
 /// What the functions bodies call do when an operand is complex; `args` are settled.

@@ -1,5 +1,5 @@
-// The templates of core/scalar/math.h on nodes. A file of its own: it is the only one here that is slow to
-// compile.
+// The templates of core/scalar/math.h on nodes. A file of its own: it is the only one here that is
+// slow to compile.
 #include "core/expr/expr_internal.h"
 #include "core/expr/math_call.h"
 #include "core/expr/typed_expr.h"

@@ -1,5 +1,5 @@
-// From a transcendental primitive to its template in core/scalar/math.h: the one switch, for any S that
-// math.h takes.
+// From a transcendental primitive to its template in core/scalar/math.h: the one switch, for any S
+// that math.h takes.
 #pragma once
 
 #include "core/base/error.h"

@@ -1,6 +1,6 @@
-// The primitives of the scalar language, by name. Apart from core/expr/expr.h, whose essay says what
-// they are for, so that files compiled for an instruction set can name them and include nothing
-// else.
+// The primitives of the scalar language, by name. Apart from core/expr/expr.h, whose essay says
+// what they are for, so that files compiled for an instruction set can name them and include
+// nothing else.
 #pragma once
 
 #include <cstdint>

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/op/formula.h"
 #include "core/infer/rules.h"
+#include "core/op/formula.h"
 
 namespace lathe {
 namespace {

@@ -25,8 +25,8 @@ CompositeTypes infer_composite(const Op& op, Args args);
 /// DTypeError unless the row is defined for this dtype.
 void require_domain(const Op& op, DType dtype);
 
-/// core/scalar/dtype.h's of the same name, for a number as the caller gave it; of a symbolic one the trace
-/// notes a guard.
+/// core/scalar/dtype.h's of the same name, for a number as the caller gave it; of a symbolic one
+/// the trace notes a guard.
 void require_in_range(std::string_view op, DType dtype, const Arg& number);
 
 /// Are the shapes equal? A trace notes what it takes for granted as checks.

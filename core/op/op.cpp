@@ -10,11 +10,7 @@
 
 #include "core/base/asked.h"
 #include "core/base/checks.h"
-#include "core/dispatch/custom.h"
 #include "core/base/error.h"
-#include "core/dispatch/fn.h"
-#include "core/infer/rules.h"
-#include "include/lathe/ops/math.h"
 
 namespace lathe {
 
@@ -137,44 +133,6 @@ const ScalarFunction& Op::scalar(DType compute) const {
   return *slot.load(std::memory_order_relaxed);
 }
 
-Types Op::infer(Args args) const {
-  if (extra.infer != nullptr) {
-    Types types = extra.infer(args);
-    // Kinds with a rule of their own ask this in it, of the dtype they compute in.
-    bool made = kind == Kind::create || kind == Kind::random;
-    if (made) require_domain(*this, types[0].dtype);
-    if (kind == Kind::opaque && args[0].tag == Tag::tensor)
-      require_domain(*this, args[0].tensor_->dtype);
-    return types;
-  }
-  if (kind == Kind::elementwise) return infer_elementwise(*this, args);
-  const AskedScope asked(public_name());  // an argument of another type does not know whose it is
-  switch (kind) {
-    case Kind::reduce:
-      return infer_reduce(*this, args);
-    case Kind::scan:
-      return infer_scan(*this, args);
-    case Kind::contract:
-      return infer_contract(*this, args);
-    case Kind::view:
-      return infer_view(*this, args);
-    case Kind::index:
-      return infer_index(*this, args);
-    case Kind::sort:
-      return infer_sort(*this, args);
-    case Kind::elementwise:
-    case Kind::create:
-    case Kind::random:
-    case Kind::opaque:
-      if (const CustomOp* custom = custom_of(*this)) return custom->infer(*this, args);
-      break;
-      break;
-    case Kind::composite:
-      return infer_composite(*this, args).types;
-  }
-  LATHE_INTERNAL(absl::StrCat(name(), " has no shape rule"));
-}
-
 // ── rows ────────────────────────────────────────────────────────────────────────────────────────
 
 Op& Rows::add(Kind kind, Text schema, Extra extra) {
@@ -286,36 +244,13 @@ void Rows::add_random(Text schema, InferRule infer, BodyFn body, Extra extra) {
   add(Kind::random, schema, std::move(extra)).body = std::move(body);
 }
 
-void Rows::opaque(Text schema, InferRule infer, Extra extra) {
-  extra.infer = infer;
-  add(Kind::opaque, schema, std::move(extra));
+Op& Rows::opaque(Text schema, InferRule infer, Extra extra) {
+  extra.infer = std::move(infer);
+  return add(Kind::opaque, schema, std::move(extra));
 }
 
 void Rows::composite(Text schema, Expansion expansion, Extra extra) {
   add(Kind::composite, schema, std::move(extra)).expansion = std::move(expansion);
-}
-
-void Rows::with_dtype(Text name) {
-  const Op* op = find(name);
-  LATHE_CHECK(op != nullptr && op->schema.params.back().name != "dtype");
-  std::string_view text = op->schema.text;
-  size_t open = text.find('('), close = text.rfind(") ->");
-  const bool keywords = op->schema.positional() < op->schema.params.size();
-  Extra extra{.no_grad = op->extra.no_grad,
-              .places = op->extra.places,
-              .moves = true,
-              .doc = op->extra.doc};
-  auto convert_first = [op](Args args) -> Outputs {
-    absl::InlinedVector<Arg, 8> rest(args.begin(), args.end() - 1);
-    const auto last = static_cast<int>(args.size()) - 1;
-    if (args.none(last)) return call(*op, absl::MakeConstSpan(rest));
-    Tensor converted = math_ops<Tensor>::cast(args.tensor(0), args.dtype(last));
-    rest[0] = Arg(converted);
-    return call(*op, absl::MakeConstSpan(rest));
-  };
-  composite(absl::StrCat(name, ".dtype", text.substr(open, close - open), keywords ? "" : ", *",
-                         ", dtype? dtype", text.substr(close)),
-            convert_first, std::move(extra));
 }
 
 const Op* Rows::find(Text name) const {

@@ -24,8 +24,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/op/args.h"
 #include "core/expr/expr.h"
+#include "core/op/args.h"
 #include "core/op/formula.h"
 #include "core/op/schema.h"
 
@@ -68,7 +68,7 @@ class Grad;
 using Grads = absl::InlinedVector<Tensor, 4>;
 using GradRule = Grads (*)(Grad);
 struct Op;
-using InferRule = Types (*)(Args);
+using InferRule = std::function<Types(Args)>;
 
 /// Which inputs and outputs a derivative reads; anything else it asks for is an InternalError.
 struct Saves {
@@ -171,8 +171,8 @@ struct Op {
   BodyFn body;
   Monoid monoid;
   Formula formula;
-  /// Contractions: what computes each role of the formula (core/op/formula.h) from the other two, and
-  /// which role this computes. Null: roles[0] does, with permuted operands.
+  /// Contractions: what computes each role of the formula (core/op/formula.h) from the other two,
+  /// and which role this computes. Null: roles[0] does, with permuted operands.
   std::array<const Op*, 3> roles{};
   int role = 0;
   GeometryRule geometry = nullptr;
@@ -241,11 +241,8 @@ class Rows {
   void random(Text schema, InferRule infer, F body, Extra extra = {}) {
     add_random(schema, infer, wrap(body), std::move(extra));
   }
-  void opaque(Text schema, InferRule infer, Extra extra = {});
+  Op& opaque(Text schema, InferRule infer, Extra extra = {});
   void composite(Text schema, Expansion expansion, Extra extra = {});
-  /// Adds the overload `<name>.dtype`, which takes the keyword-only argument `dtype` and converts
-  /// the first operand to it before it calls `name`.
-  void with_dtype(Text name);
 
   const std::vector<std::unique_ptr<Op>>& all() const { return ops_; }
   const Op* find(Text name) const;

@@ -3,9 +3,10 @@
 #pragma once
 
 #include "core/base/error.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
 #include "core/dispatch/grad.h"
-#include "core/dispatch/inplace.h"
 #include "core/op/op.h"
 
 namespace lathe {

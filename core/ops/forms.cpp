@@ -142,8 +142,34 @@ void add_unbiased(Rows& r, std::string_view name) {
       [with](Args a) { return with(a[0], Arg(), a.flag(1), Arg(false)); }, moving(op->extra.doc));
 }
 
+/// Adds the overload `<name>.dtype`, which takes the keyword-only argument `dtype` and converts the
+/// first operand to it before it calls `name`.
+void add_dtype_form(Rows& r, std::string_view name) {
+  const Op* op = r.find(name);
+  LATHE_CHECK(op != nullptr && op->schema.params.back().name != "dtype");
+  std::string_view text = op->schema.text;
+  size_t open = text.find('('), close = text.rfind(") ->");
+  const bool keywords = op->schema.positional() < op->schema.params.size();
+  Extra extra{.no_grad = op->extra.no_grad,
+              .places = op->extra.places,
+              .moves = true,
+              .doc = op->extra.doc};
+  auto convert_first = [op](Args args) -> Outputs {
+    absl::InlinedVector<Arg, 8> rest(args.begin(), args.end() - 1);
+    const auto last = static_cast<int>(args.size()) - 1;
+    if (args.none(last)) return call(*op, absl::MakeConstSpan(rest));
+    Tensor converted = math_ops<Tensor>::cast(args.tensor(0), args.dtype(last));
+    rest[0] = Arg(converted);
+    return call(*op, absl::MakeConstSpan(rest));
+  };
+  r.composite(absl::StrCat(name, ".dtype", text.substr(open, close - open), keywords ? "" : ", *",
+                           ", dtype? dtype", text.substr(close)),
+              convert_first, std::move(extra));
+}
+
 void add_reductions(Rows& r) {
-  for (std::string_view name : {"sum", "mean", "prod", "cumsum", "cumprod"}) r.with_dtype(name);
+  for (std::string_view name : {"sum", "mean", "prod", "cumsum", "cumprod"})
+    add_dtype_form(r, name);
   for (std::string_view name : {"var", "std"}) add_unbiased(r, name);
   r.composite(
       "max(Tensor input) -> Tensor", [](Args a) -> Outputs { return {R::amax(a.tensor(0))}; },
@@ -278,7 +304,7 @@ Int implicit_axis(const Arg& dim, int rank) {
 }
 
 void add_softmax_form(Rows& r, std::string_view name) {
-  r.with_dtype(name);
+  add_dtype_form(r, name);
   const Op* op = r.find(absl::StrCat(name, ".dtype"));
   auto expand = [op](Args a) {
     const Arg args[] = {a[0], Arg(implicit_axis(a[1], a.tensor(0).rank())), a[3]};

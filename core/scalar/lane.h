@@ -1,5 +1,5 @@
-// Lane<T>: the S of core/scalar/math.h with one lane, in plain C++. It is what the scalar reference engine
-// folds constants with, so every other engine is tested against it.
+// Lane<T>: the S of core/scalar/math.h with one lane, in plain C++. It is what the scalar reference
+// engine folds constants with, so every other engine is tested against it.
 //
 // Nothing of the C library but fma, and that only where the compiler has no instruction for it;
 // floor, rint and trunc are arithmetic. All functions are always_inline: this header is compiled

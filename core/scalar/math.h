@@ -3,9 +3,9 @@
 // Each function is a template on S, "a float value": a SIMD vector in kernels/simd/<isa>.cpp, one
 // lane
 // (`Lane<T>`, core/scalar/lane.h) for folding and the reference, or a node (`TypedExpr<T>`,
-// core/expr/typed_expr.h) for code generators. The same sequence of IEEE operations runs in all of them,
-// so bits agree by construction. Nothing here may use the C library, an approximation instruction,
-// or an operation that the compiler may contract.
+// core/expr/typed_expr.h) for code generators. The same sequence of IEEE operations runs in all of
+// them, so bits agree by construction. Nothing here may use the C library, an approximation
+// instruction, or an operation that the compiler may contract.
 //
 // What S offers (T = typename S::Scalar is float or double):
 //   S(T)                          a constant
@@ -30,8 +30,8 @@
 //                                 2^23 (1.5 * 2^52), is the same
 //   S::rare(mask, fast, slow)     slow: a callable giving S, taken by the lanes of mask
 //
-// The families are in core/scalar/math/*.h; start with exp.h. core/scalar/math/minimax.py makes their
-// coefficients, and each table says beside it on which interval and to what relative error.
+// The families are in core/scalar/math/*.h; start with exp.h. core/scalar/math/minimax.py makes
+// their coefficients, and each table says beside it on which interval and to what relative error.
 // docs/accuracy.md has the measured errors. Every function is right at 0, -0, infinities, NaN and
 // subnormals; a comment says so only where it is not plain.
 #pragma once

@@ -1,11 +1,12 @@
 // What each primitive of the scalar language means on one element, for every C++ type it is defined
 // on. The reference engine calls these; the plain strips are loops over them, vectorised by the
-// compiler; core/scalar/lane.h builds the float lane of the reference from them. One definition, hence one
-// meaning.
+// compiler; core/scalar/lane.h builds the float lane of the reference from them. One definition,
+// hence one meaning.
 //
 // Everything is total: integers wrap, shift counts are taken modulo the width, dividing an integer
 // by zero gives 0, float → integer saturates and NaN gives 0. All functions are always_inline, for
-// the reason given in core/scalar/lane.h, and branch-free where that lets a loop over them vectorise.
+// the reason given in core/scalar/lane.h, and branch-free where that lets a loop over them
+// vectorise.
 #pragma once
 
 #include <bit>

@@ -1,6 +1,6 @@
 // Real: a float argument of an op, or any float computed from such: a number, or an expression over
-// the numbers that a trace takes as inputs. Int's sibling (core/sizes/int.h): op definitions are written
-// on Real once and run unchanged on numbers (eager) and on expressions (tracing).
+// the numbers that a trace takes as inputs. Int's sibling (core/sizes/int.h): op definitions are
+// written on Real once and run unchanged on numbers (eager) and on expressions (tracing).
 //
 // Arithmetic is IEEE double arithmetic, which is Python's; nothing is reordered or simplified, so
 // an expression that is evaluated later has the bits that it would have had at once. Expressions

@@ -10,7 +10,7 @@
 // normal form is the same word. Terms are sorted by structure, so neither addresses nor the history
 // of the process decide what an expression prints as.
 //
-// What is written for a positive part (positive_part in symexpr.cpp; core/sizes/piecewise.h):
+// What is written for a positive part (positive_part in symalgebra.cpp; core/sizes/piecewise.h):
 //   1. d where d >= 0 is proven, 0 where d <= 0 is. Proofs use the scope's facts (s >= 0) and hold
 //      without a scope for what is true of all integers.
 //   2. Where d is a piecewise linear function of one form f (a primitive sum: no constant, gcd 1,
@@ -88,8 +88,9 @@ bool divides(Int b, Int a, Int* quotient = nullptr);
 /// What symbol k is where zero = 0, if it is in it once, alone and with coefficient 1 or -1.
 std::optional<Int> solved_for(uint32_t k, Int zero);
 
-// What floor_div, mod, min and max of core/sizes/int.h do on symbols. A symbolic divisor is noted as a
-// check (`b != 0`) in the scope under way; everything else they simplify is exact for all integers.
+// What floor_div, mod, min and max of core/sizes/int.h do on symbols. A symbolic divisor is noted
+// as a check (`b != 0`) in the scope under way; everything else they simplify is exact for all
+// integers.
 Int sym_floor_div(Int a, Int b);
 Int sym_mod(Int a, Int b);
 Int sym_min(Int a, Int b);

@@ -6,7 +6,13 @@
 // multiple of a known form, shifted by any number, is answered from it (symrange.cpp). Equalities
 // are solved for a symbol where that is possible, and that symbol is replaced everywhere
 // (`replaced_`), so that s0 == s1 makes 2*s0 and s0 + s1 provably equal too.
+#include <absl/strings/ascii.h>
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/sizes/symbounds.h"
@@ -18,6 +24,32 @@ using namespace bounded;  // NOLINT: the arithmetic of bounds
 namespace {
 
 constinit thread_local SymScope* innermost = nullptr;
+
+/// The symbols that a text names ("s0", "s12"), in order.
+std::set<uint32_t> symbols_in(std::string_view text) {
+  std::set<uint32_t> found;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != 's' || (i > 0 && (absl::ascii_isalnum(text[i - 1]) || text[i - 1] == '_')))
+      continue;
+    size_t end = i + 1;
+    while (end < text.size() && absl::ascii_isdigit(text[end])) ++end;
+    uint32_t k;
+    bool word = end < text.size() && (absl::ascii_isalpha(text[end]) || text[end] == '_');
+    if (!word && absl::SimpleAtoi(text.substr(i + 1, end - i - 1), &k)) found.insert(k);
+  }
+  return found;
+}
+
+/// Inside a trace sizes have names; whoever reads the message knows the numbers.
+void say_sizes(ErrorParts& parts) {
+  SymScope* scope = SymScope::current();
+  if (scope == nullptr) return;
+  std::string sizes;
+  for (uint32_t k : symbols_in(absl::StrCat(parts.problem, " ", parts.got, " ", parts.expected)))
+    if (k < scope->symbol_count())
+      absl::StrAppend(&sizes, sizes.empty() ? "" : ", ", "s", k, " = ", scope->hint(symbol(k)));
+  if (!sizes.empty()) absl::StrAppend(&parts.got, parts.got.empty() ? "" : ", ", "where ", sizes);
+}
 
 }  // namespace
 
@@ -33,6 +65,7 @@ void SymScope::enter() {
   outer_ = innermost;
   innermost = this;
   entered_ = true;
+  set_error_note(say_sizes);
 }
 
 void SymScope::leave() {

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/tensor/device.h"
 #include "core/base/error.h"
+#include "core/tensor/device.h"
 
 namespace lathe {
 namespace {

@@ -26,8 +26,8 @@
 #include <thread>
 #include <utility>
 
-#include "core/tensor/device.h"
 #include "core/base/error.h"
+#include "core/tensor/device.h"
 
 namespace lathe {
 namespace {

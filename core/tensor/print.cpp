@@ -8,8 +8,8 @@
 #include <cmath>
 #include <memory>
 
-#include "core/scalar/element.h"
 #include "core/base/error.h"
+#include "core/scalar/element.h"
 
 namespace lathe {
 namespace {

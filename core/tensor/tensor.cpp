@@ -4,9 +4,8 @@
 
 #include <cstring>
 
-#include "core/scalar/element.h"
 #include "core/base/error.h"
-#include "core/dispatch/inplace.h"
+#include "core/scalar/element.h"
 
 namespace lathe {
 namespace {

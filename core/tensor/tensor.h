@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/tensor/allocator.h"
-#include "core/tensor/device.h"
+#include "core/base/site.h"
 #include "core/scalar/dtype.h"
 #include "core/sizes/int.h"
-#include "core/base/site.h"
+#include "core/tensor/allocator.h"
+#include "core/tensor/device.h"
 
 namespace lathe {
 
@@ -152,8 +152,12 @@ class Tensor {
 
 /// A view remembers what it is a view of and how, so that a write through it reaches every other
 /// view (by putting the value back along the path) in eager history, traces and scripts alike.
-struct ViewStep;  // core/dispatch/inplace.h
-struct ViewOf;
+struct ViewPath;  // core/dispatch/view_path.h
+struct ViewOf {
+  Tensor base;  // never itself a view
+  std::shared_ptr<const ViewPath> path;
+  uint32_t version;  // the base's TensorImpl::version this view is right for
+};
 
 /// What a trace knows of a tensor: which trace, and which value in it. Zero epoch: concrete.
 struct Symbol {
@@ -210,6 +214,15 @@ Tensor scalar_tensor(int64_t value, DType dtype, Device device = {});
 
 inline Tensor scalar_tensor(int value, DType dtype, Device device = {}) {
   return scalar_tensor(int64_t{value}, dtype, device);
+}
+
+/// May an element of one lie at the address of an element of the other? Compares the ranges of
+/// addresses from first to last element, whatever storage they are reached by: NumPy's slices and
+/// DLPack's tensors over one buffer come with a storage each. No: one has no elements, no data
+/// (symbolic tensors), or they are on different devices.
+bool may_share_memory(const TensorImpl& a, const TensorImpl& b);
+inline bool may_share_memory(const Tensor& a, const Tensor& b) {
+  return may_share_memory(*a.impl(), *b.impl());
 }
 
 /// Normalises an axis: [-rank, rank) → [0, rank). IndexError names `op`.

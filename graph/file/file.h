@@ -7,10 +7,10 @@
 //   zeros between
 //
 // Everything is little-endian. Sections: `program` is the canonical text of the graph
-// (graph/ir/text.h), with op versions in it; `tensors` describes constants, 64 bytes each: u32 dtype,
-// u32 rank (up to 5), i64 sizes[5], u64 section index, u64 zero; `weight` k is the elements of
-// constant k, row-major, so a reader may map the file and use them where they lie; `note` is text
-// for people (who wrote it, families of kernels).
+// (graph/ir/text.h), with op versions in it; `tensors` describes constants, 64 bytes each: u32
+// dtype, u32 rank (up to 5), i64 sizes[5], u64 section index, u64 zero; `weight` k is the elements
+// of constant k, row-major, so a reader may map the file and use them where they lie; `note` is
+// text for people (who wrote it, families of kernels).
 //
 // Hashes are xxHash64, ours: weights are gigabytes, and it reads them at the speed of memory while
 // a CRC in portable code is ten times slower; against bit rot and cut files 64 bits are plenty.

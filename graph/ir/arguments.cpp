@@ -2,8 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "core/dispatch/dispatch.h"
 #include "core/base/error.h"
+#include "core/dispatch/call.h"
 
 namespace lathe::ir {
 

@@ -19,8 +19,8 @@
 // argument (and which element, if that is a list) each of them is.
 //
 // Where to start: the accessors below; every change goes through Graph. graph/ir/text.h prints and
-// parses, graph/ir/verify.h says what is well-formed, graph/trace/trace.h makes graphs from running code,
-// and graph/trace/interpret.h runs them node by node.
+// parses, graph/ir/verify.h says what is well-formed, graph/trace/trace.h makes graphs from running
+// code, and graph/trace/interpret.h runs them node by node.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>

@@ -1,5 +1,5 @@
-#include "core/dispatch/dispatch.h"
 #include "core/base/error.h"
+#include "core/dispatch/call.h"
 #include "graph/ir/arguments.h"
 #include "graph/ir/literal.h"
 #include "graph/passes/passes.h"

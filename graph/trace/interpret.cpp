@@ -4,11 +4,12 @@
 #include <absl/strings/str_cat.h>
 
 #include "core/base/error.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
-#include "core/dispatch/inplace.h"
 #include "graph/ir/arguments.h"
-#include "graph/trace/structure.h"
 #include "graph/ir/text.h"
+#include "graph/trace/structure.h"
 #include "graph/trace/tracer.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"

@@ -12,8 +12,9 @@
 // blocks, and a tensor from outside that a loop body writes is carried by the loop without being
 // asked.
 //
-// Floats: each float input is a symbol of its own (core/sizes/real.h). Where an op takes an expression
-// over them, nodes at the head of the graph compute it. What definitions branched on is a guard.
+// Floats: each float input is a symbol of its own (core/sizes/real.h). Where an op takes an
+// expression over them, nodes at the head of the graph compute it. What definitions branched on is
+// a guard.
 //
 // Sizes: each size of an input is a symbol of its own, also 0 and 1 and those that happen to be
 // equal. What shape rules took for granted is in Graph::assumptions, what every call must satisfy
@@ -24,7 +25,9 @@
 
 #include <absl/functional/function_ref.h>
 
-#include "core/dispatch/inplace.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
+#include "core/dispatch/view_path.h"
 #include "core/sizes/real.h"
 #include "graph/ir/datum.h"
 #include "graph/ir/ir.h"

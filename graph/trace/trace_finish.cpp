@@ -2,6 +2,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "core/base/error.h"
+#include "core/dispatch/replay.h"
 #include "graph/ir/arguments.h"
 #include "graph/ir/text.h"
 #include "graph/trace/tracer.h"

@@ -1,7 +1,7 @@
 // The Tracer itself; users of tracing want graph/trace/trace.h.
 #pragma once
 
-#include "core/dispatch/dispatch.h"
+#include "core/dispatch/call.h"
 #include "graph/trace/structure.h"
 #include "graph/trace/trace.h"
 

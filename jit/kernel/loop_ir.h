@@ -1,14 +1,14 @@
 // The loop IR: what one fused group becomes before it is machine code.
 //
 // A Nest is a set of buffers, a set of axes, and a tree of statements over them. Scalars are
-// computed by ScalarFunctions (core/expr/expr.h), whose input k is load k of the statement: the same DAG
-// that eager strips run, so a fused value has the bits of the unfused one. Rounding to a storage
-// dtype between fused ops is in the DAG as casts, put there by `lower`.
+// computed by ScalarFunctions (core/expr/expr.h), whose input k is load k of the statement: the
+// same DAG that eager strips run, so a fused value has the bits of the unfused one. Rounding to a
+// storage dtype between fused ops is in the DAG as casts, put there by `lower`.
 //
 // Extents, strides and offsets are Ints over the graph's symbols: one nest serves every shape, and
-// a kernel gets them as numbers in its argument block (jit/kernel/codegen.h). What may be specialised (a
-// stride known to be 0 or 1, an extent known to be small) is visible in the nest, so it is part of
-// its hash.
+// a kernel gets them as numbers in its argument block (jit/kernel/codegen.h). What may be
+// specialised (a stride known to be 0 or 1, an extent known to be small) is visible in the nest, so
+// it is part of its hash.
 //
 // Engines: jit/llvm turns a scheduled nest into machine code; the strip kernels interpret the same
 // nest (jit/kernel/pointwise.h). Same nest, same bits.
@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "core/expr/expr.h"
-#include "core/sizes/int.h"
 #include "core/op/op.h"
+#include "core/sizes/int.h"
 
 namespace lathe::jit {
 

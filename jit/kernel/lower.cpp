@@ -2,8 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "core/scalar/element.h"
 #include "core/base/error.h"
+#include "core/scalar/element.h"
 #include "graph/ir/arguments.h"
 #include "kernels/problem/bodies.h"
 

@@ -7,8 +7,8 @@
 
 #include "jit/kernel/codegen.h"
 #include "jit/kernel/lower.h"
-#include "kernels/problem/line.h"
 #include "kernels/own/program.h"
+#include "kernels/problem/line.h"
 
 namespace lathe::jit {
 

@@ -1,6 +1,6 @@
 // The scalar language's primitives as LLVM instructions on vectors of `lanes` elements (on plain
-// scalars when there is one). What each means is in core/scalar/scalar.h; here is only how it is said
-// without undefined behaviour, fast-math flags or approximations.
+// scalars when there is one). What each means is in core/scalar/scalar.h; here is only how it is
+// said without undefined behaviour, fast-math flags or approximations.
 #pragma once
 
 #include <absl/types/span.h>

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
-#include "jit/program/steps.h"
-
 namespace lathe::jit {
 
 PackedRef PackedOperands::find(const Step& step, size_t operand, const PreparedCall& call,
                                const std::byte* data) {
-  if (step.lasting.empty() || !step.lasting[operand] || call.entry->pack == nullptr) return nullptr;
+  if (call.entry->pack == nullptr) return nullptr;
   auto known = [&] {
     return std::find_if(known_.begin(), known_.end(), [&](const Known& k) {
       return k.step == &step && k.operand == operand && k.entry == call.entry;

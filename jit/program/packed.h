@@ -13,7 +13,8 @@ struct Step;
 /// Packed once for all sizes and threads.
 class PackedOperands {
  public:
-  /// Null if the step's operand does not last or the entry has no better form for it.
+  /// Of an operand that stays as it is from call to call. Null: the entry has no better form for
+  /// it.
   PackedRef find(const Step& step, size_t operand, const PreparedCall& call, const std::byte* data);
 
  private:

@@ -14,8 +14,8 @@
 #include "graph/ir/arguments.h"
 #include "graph/ir/datum.h"
 #include "graph/ir/ir.h"
-#include "jit/program/packed.h"
 #include "jit/kernel/pointwise.h"
+#include "jit/program/packed.h"
 
 namespace lathe::jit {
 

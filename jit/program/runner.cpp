@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "core/scalar/element.h"
 #include "core/base/error.h"
 #include "core/base/flags.h"
 #include "core/dispatch/fn.h"
+#include "core/scalar/element.h"
 #include "graph/ir/text.h"
 #include "include/lathe/ops/math.h"
 #include "kernels/runtime/launch.h"
@@ -302,7 +302,8 @@ void Runner::prepare_call(const Step& s, Bound::OfStep& b) {
   b.prepared = prepared_call({*s.node->op(), b.filled->args(), b.types}, in, out);
   b.revision = flags_revision();
   for (size_t k = 0; k < in.size(); ++k)
-    b.packed[k] = p_.packed_.find(s, k, b.prepared, in[k].data);
+    if (!s.lasting.empty() && s.lasting[k])
+      b.packed[k] = p_.packed_.find(s, k, b.prepared, in[k].data);
 }
 
 void Runner::run_prepared(const Step& s, Bound::OfStep& b, std::byte* out, Epilogue epilogue) {

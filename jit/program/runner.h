@@ -1,4 +1,4 @@
-// One call of a program, in a context: private to jit/runner*.cpp and program.cpp. runner.cpp has
+// One call of a program, in a context: private to runner*.cpp and run_program.cpp. runner.cpp has
 // inputs and sizes, and each step; runner_structures.cpp branches, loops and calls;
 // runner_results.cpp what is given back and written.
 #pragma once

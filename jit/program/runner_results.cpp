@@ -1,8 +1,9 @@
 // What a call gives back, and what it writes to its inputs: results first, then the writes.
 #include <algorithm>
 
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
-#include "core/dispatch/inplace.h"
 #include "include/lathe/ops/math.h"
 #include "jit/program/runner.h"
 

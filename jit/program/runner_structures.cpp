@@ -2,8 +2,9 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
-#include "core/dispatch/inplace.h"
 #include "include/lathe/ops/math.h"
 #include "jit/program/runner.h"
 #include "kernels/runtime/pool.h"

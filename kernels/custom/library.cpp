@@ -6,10 +6,10 @@
 #include <mutex>
 
 #include "core/base/error.h"
-#include "kernels/custom/custom.h"
 #include "kernels/custom/call.h"
-#include "kernels/runtime/launch.h"
+#include "kernels/custom/custom.h"
 #include "kernels/own/kinds.h"
+#include "kernels/runtime/launch.h"
 #include "kernels/table/table.h"
 
 namespace lathe {

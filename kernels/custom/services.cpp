@@ -303,7 +303,8 @@ lathe_op_tensor call_op(lathe_op_call* c, const char* op, const lathe_op_value* 
     std::deque<ArgList> lists;
     std::vector<Arg> args;
     for (int32_t i = 0; i < count; ++i) args.push_back(to_arg(c, arguments[i], items, lists));
-    Outputs out = call_completed(get_op(op), args);
+    const Op& called = get_op(op);
+    Outputs out = call(called, CompletedArgs(called, args));
     if (result < 0 || static_cast<size_t>(result) >= out.size())
       misused(c, "the op that was called has no such result", absl::StrCat(op, " ", result));
     return hold(c, out[static_cast<size_t>(result)]);

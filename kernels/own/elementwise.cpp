@@ -6,10 +6,10 @@
 
 #include "core/base/error.h"
 #include "core/tensor/random.h"
-#include "kernels/runtime/launch.h"
 #include "kernels/own/kinds.h"
 #include "kernels/own/pass.h"
 #include "kernels/own/program.h"
+#include "kernels/runtime/launch.h"
 #include "kernels/runtime/pool.h"
 
 namespace lathe::own {

@@ -1,7 +1,7 @@
 // Reductions over whole tensors: the axes are parted into those kept and those reduced, and results
 // are computed side by side along one kept axis. Work is split across results, or, where there are
 // few and each is long, into pieces of each that are subtrees of its fixed tree. Either way the
-// bits are those of strips/fold.h.
+// bits are those of simd/fold.h.
 #include "kernels/own/fold.h"
 
 #include <absl/container/flat_hash_map.h>
@@ -11,11 +11,11 @@
 #include <shared_mutex>
 
 #include "core/infer/rules.h"
-#include "kernels/runtime/launch.h"
 #include "kernels/own/kinds.h"
 #include "kernels/own/pass.h"
-#include "kernels/runtime/pool.h"
 #include "kernels/reference/fold.h"
+#include "kernels/runtime/launch.h"
+#include "kernels/runtime/pool.h"
 
 namespace lathe::own {
 namespace {

@@ -5,9 +5,9 @@
 #include <memory>
 #include <mutex>
 
+#include "kernels/own/program.h"
 #include "kernels/problem/bodies.h"
 #include "kernels/problem/operand.h"
-#include "kernels/own/program.h"
 #include "kernels/simd/fold.h"
 #include "kernels/table/table.h"
 

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/scalar/element.h"
 #include "core/base/error.h"
-#include "kernels/runtime/launch.h"
+#include "core/scalar/element.h"
 #include "kernels/own/index_moves.h"
 #include "kernels/own/kinds.h"
+#include "kernels/runtime/launch.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/runtime/scratch.h"
 

@@ -2,7 +2,7 @@
 // results.
 #pragma once
 
-#include "core/dispatch/dispatch.h"
+#include "core/dispatch/call.h"
 #include "core/dispatch/shortcut.h"
 #include "kernels/problem/operand.h"
 

@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "core/tensor/random.h"
 #include "core/base/site.h"
-#include "kernels/problem/operand.h"
+#include "core/tensor/random.h"
 #include "kernels/own/program.h"
+#include "kernels/problem/operand.h"
 
 namespace lathe::own {
 

@@ -1,5 +1,5 @@
-// Contractions as matrix products, with the defined bits (kernels/problem/contraction.h) at the speed of a
-// tuned GEMM.
+// Contractions as matrix products, with the defined bits (kernels/problem/contraction.h) at the
+// speed of a tuned GEMM.
 //
 // The output's variables, read from the last to the first, fall into three groups: columns, a run
 // that only one operand has (the right side); rows, the run before it that only the other has (the
@@ -8,9 +8,9 @@
 // panels are packed.
 #pragma once
 
+#include "kernels/own/side.h"
 #include "kernels/problem/contraction.h"
 #include "kernels/problem/epilogue.h"
-#include "kernels/own/side.h"
 #include "kernels/runtime/scratch.h"
 #include "kernels/table/table.h"
 

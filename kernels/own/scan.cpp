@@ -17,11 +17,11 @@
 #include <array>
 
 #include "core/infer/rules.h"
-#include "kernels/runtime/launch.h"
 #include "kernels/own/fold.h"
 #include "kernels/own/kinds.h"
-#include "kernels/runtime/pool.h"
 #include "kernels/reference/fold.h"
+#include "kernels/runtime/launch.h"
+#include "kernels/runtime/pool.h"
 #include "kernels/runtime/scratch.h"
 
 namespace lathe::own {

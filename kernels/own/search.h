@@ -1,7 +1,7 @@
 // Opaque rows of ours: each is an entry of its own in kernels/entries.cpp.
 #pragma once
 
-#include "core/dispatch/dispatch.h"
+#include "core/dispatch/call.h"
 
 namespace lathe::own {
 

@@ -1,5 +1,5 @@
-// What core/dispatch/shortcut.h remembers of elementwise rows: the loop of the row's one primitive, or its
-// strip program.
+// What core/dispatch/shortcut.h remembers of elementwise rows: the loop of the row's one primitive,
+// or its strip program.
 #include "core/dispatch/shortcut.h"
 
 #include "kernels/own/kinds.h"

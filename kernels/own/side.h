@@ -11,8 +11,8 @@
 
 #include <vector>
 
-#include "kernels/problem/contraction.h"
 #include "kernels/own/tiles.h"
+#include "kernels/problem/contraction.h"
 
 namespace lathe::own {
 

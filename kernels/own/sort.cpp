@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "kernels/runtime/launch.h"
 #include "kernels/own/kinds.h"
 #include "kernels/own/search.h"
+#include "kernels/runtime/launch.h"
 #include "kernels/runtime/pool.h"
 
 namespace lathe::own {

@@ -1,7 +1,7 @@
 #include "kernels/problem/bodies.h"
 
-#include "core/scalar/element.h"
 #include "core/base/error.h"
+#include "core/scalar/element.h"
 
 namespace lathe {
 

@@ -14,9 +14,9 @@
 // The defined value of a sum: existing terms are numbered in order from 0; each block of 512 is one
 // chain acc = fma(a, b, acc) from +0; the first block's value is the result, later ones are added
 // to it one by one. Elements are converted to the accumulator's dtype before (f32 for f16 and
-// bf16), and the sum is rounded to the result's once at the end (sum_types in core/op/op.h). Integers
-// wrap. c64: two real chains, re = fma(-a.im, b.im, fma(a.re, b.re, re)), im = fma(a.im, b.re,
-// fma(a.re, b.im, im)).
+// bf16), and the sum is rounded to the result's once at the end (sum_types in core/op/op.h).
+// Integers wrap. c64: two real chains, re = fma(-a.im, b.im, fma(a.re, b.re, re)), im = fma(a.im,
+// b.re, fma(a.re, b.im, im)).
 #pragma once
 
 #include "core/op/formula.h"

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/scalar/element.h"
 #include "core/base/error.h"
-#include "kernels/runtime/pool.h"
+#include "core/scalar/element.h"
 #include "kernels/reference/chain.h"
+#include "kernels/runtime/pool.h"
 
 namespace lathe::reference {
 namespace {

@@ -1,6 +1,6 @@
 // The defined order of reductions, by the reference engine.
 //
-// The order is that of strips/fold.h: lanes, halving, and the tree of blocks, here by a binary
+// The order is that of simd/fold.h: lanes, halving, and the tree of blocks, here by a binary
 // counter.
 #pragma once
 

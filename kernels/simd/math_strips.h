@@ -1,4 +1,5 @@
-// Strips of the transcendental primitives: the templates of core/scalar/math.h on this file's vectors.
+// Strips of the transcendental primitives: the templates of core/scalar/math.h on this file's
+// vectors.
 #pragma once
 
 #include "core/scalar/math.h"

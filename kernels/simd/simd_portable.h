@@ -1,6 +1,6 @@
-// F32 and F64 of core/scalar/math.h as vectors of 16 bytes in the compiler's own notation, which every
-// processor we know has in some form (SSE2, NEON): what runs where no instruction set of ours does,
-// and the proof that none of them changes a bit. Included only by the *_portable.cpp files.
+// F32 and F64 of core/scalar/math.h as vectors of 16 bytes in the compiler's own notation, which
+// every processor we know has in some form (SSE2, NEON): what runs where no instruction set of ours
+// does, and the proof that none of them changes a bit. Included only by the *_portable.cpp files.
 #pragma once
 
 #include <bit>

@@ -1,6 +1,6 @@
-// F32 and F64 of core/scalar/math.h as vectors of an x86 instruction set: the text that the sets share.
-// Instructions<T>, which simd_avx2.h and simd_avx512.h specialise, says which instruction does
-// what. Included only by those two.
+// F32 and F64 of core/scalar/math.h as vectors of an x86 instruction set: the text that the sets
+// share. Instructions<T>, which simd_avx2.h and simd_avx512.h specialise, says which instruction
+// does what. Included only by those two.
 //
 // Everything is in an unnamed namespace and always_inline: no symbol made with these instructions
 // may be one that the linker could pick for code that must run elsewhere.

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/scalar/dtype.h"
 #include "core/expr/prim.h"
+#include "core/scalar/dtype.h"
 
 namespace lathe {
 

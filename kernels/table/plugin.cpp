@@ -7,9 +7,9 @@
 
 #include <mutex>
 
-#include "core/tensor/allocator.h"
 #include "core/base/error.h"
 #include "core/base/fork.h"
+#include "core/tensor/allocator.h"
 #include "generated/plugins_built.h"
 #include "kernels/runtime/pool.h"
 

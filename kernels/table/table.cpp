@@ -7,10 +7,10 @@
 
 #include <atomic>
 
-#include "core/tensor/device.h"
 #include "core/base/error.h"
 #include "core/base/flags.h"
 #include "core/infer/rules.h"
+#include "core/tensor/device.h"
 #include "kernels/problem/contraction.h"
 
 namespace lathe {

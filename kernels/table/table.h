@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/dispatch/dispatch.h"
+#include "core/dispatch/call.h"
 #include "kernels/problem/epilogue.h"
 #include "kernels/problem/operand.h"
 

@@ -1,11 +1,12 @@
 #include "python/bindings/arguments.h"
+#include "python/bindings/constants.h"
 
 #include <absl/strings/str_cat.h>
 
 #include <string>
 
-#include "core/dispatch/dispatch.h"
 #include "core/base/error.h"
+#include "core/dispatch/call.h"
 #include "python/bindings/build.h"
 #include "python/bindings/jit.h"
 #include "python/bindings/real.h"

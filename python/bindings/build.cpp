@@ -5,15 +5,15 @@
 #include <cmath>
 
 #include "autodiff/tape.h"
-#include "core/scalar/element.h"
 #include "core/base/error.h"
 #include "core/dispatch/fn.h"
 #include "core/infer/rules.h"
+#include "core/scalar/element.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
 #include "kernels/runtime/pool.h"
-#include "python/bindings/jit.h"
+#include "python/bindings/constants.h"
 #include "python/bindings/real.h"
 #include "python/bindings/values.h"
 
@@ -232,6 +232,20 @@ Tensor converted(Tensor t, const BuildOptions& options) {
   return options.device ? to_device(t, *options.device) : t;
 }
 
+/// Tensor(data=[]): data in the default dtype, as PyTorch's constructor. lathe.tensor keeps data's.
+PyObject* make(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  return guarded([&]() -> PyObject* {
+    static const char* names[] = {"data", nullptr};
+    PyObject* data = nullptr;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Tensor", const_cast<char**>(names), &data))
+      return nullptr;
+    BuildOptions options;
+    options.dtype = default_dtype();
+    Tensor t = data == nullptr ? empty({default_dtype(), {Int(0)}, {}}) : build(data, options);
+    return wrap_as(type, std::move(t));
+  });
+}
+
 }  // namespace
 
 Tensor build(PyObject* data, const BuildOptions& options) {
@@ -301,16 +315,8 @@ Tensor on_host(const Tensor& t) {
   return to_device(detach(t), Device{});
 }
 
-std::string history_text(const Tensor& t) {
-  TapeMeta* m = meta(t);
-  if (m == nullptr || m->is_leaf || !m->edge.node || m->edge.node->op == nullptr)
-    return "requires_grad=True";
-  return absl::StrCat("grad_fn=<", m->edge.node->op->name(), ">");
-}
-
-PrintOptions& print_options() {
-  static auto& options = *new PrintOptions;
-  return options;
+void append_new_slots(std::vector<PyType_Slot>& slots) {
+  slots.push_back({Py_tp_new, reinterpret_cast<void*>(make)});
 }
 
 void add_build(nb::module_& m) {

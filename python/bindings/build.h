@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "core/op/args.h"
-#include "core/tensor/print.h"
 #include "python/bindings/tensor.h"
 
 namespace lathe::py {
@@ -37,11 +36,6 @@ bool has_buffer(PyObject* o);
 Tensor to_device(const Tensor& t, Device device);
 /// A tensor whose bytes host code may read: itself, or a copy.
 Tensor on_host(const Tensor& t);
-
-/// "requires_grad=True" or "grad_fn=<add>": what a printed tensor ends with.
-std::string history_text(const Tensor& t);
-/// Process-wide options of repr().
-PrintOptions& print_options();
 
 void add_build(nb::module_& m);
 void add_buffer(nb::module_& m);

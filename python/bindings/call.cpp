@@ -1,6 +1,6 @@
 #include "python/bindings/call.h"
 
-#include "core/dispatch/inplace.h"
+#include "core/dispatch/call.h"
 
 namespace lathe::py {
 namespace {
@@ -8,7 +8,6 @@ namespace {
 // Elements above which work on them outlasts a hand-over of the lock (about 5 us, twice) by far.
 constexpr int64_t kManyElements = 1 << 20;
 constexpr int64_t kManyForProducts = 1 << 14;
-constexpr size_t kSmallBytes = 1 << 13;  // fewer elements than either, of whatever dtype
 
 int64_t elements(const TensorImpl& t) {
   int64_t n = 1;
@@ -28,36 +27,20 @@ int64_t elements(Args args) {
   return most;
 }
 
-/// Whether every operand is a number, or a tensor of its own memory too small to ask further.
-bool small(Args args) {
-  for (const Arg& a : args) {
-    if (a.tag == Tag::list) return false;
-    if (a.tag != Tag::tensor) continue;
-    const TensorImpl& t = *a.tensor_;
-    if (t.view || !t.storage || t.storage->bytes > kSmallBytes) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 Released::Released() : site_(here()), state_(PyEval_SaveThread()) {}
 Released::~Released() { PyEval_RestoreThread(state_); }
 
 bool takes_long(const Op& op, Args args) {
-  if (small(args) || thread_state().backend != nullptr) return false;  // or a trace: nothing runs
+  if (thread_state().backend != nullptr) return false;  // a trace: nothing runs
   bool products = op.kind == Kind::contract || op.kind == Kind::composite || op.kind == Kind::sort;
   return elements(args) >= (products ? kManyForProducts : kManyElements);
 }
 
-Outputs run(const Op& op, Args args) {
-  if (!takes_long(op, args)) return call(op, args);
-  return released([&] { return call(op, args); });
-}
-
-Tensor run_inplace(const Op& op, Args args) {
-  if (!takes_long(op, args)) return call_inplace(op, args);
-  return released([&] { return call_inplace(op, args); });
+Outputs run_large(const Op& op, Args args, CallForm form) {
+  if (!takes_long(op, args)) return call(op, args, form);
+  return released([&] { return call(op, args, form); });
 }
 
 }  // namespace lathe::py

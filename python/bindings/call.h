@@ -1,8 +1,7 @@
 // Running an op from Python: with the interpreter's lock for short ones, without it for long ones.
 #pragma once
 
-#include "core/dispatch/dispatch.h"
-#include "core/dispatch/shortcut.h"
+#include "core/dispatch/call.h"
 #include "python/bindings/python.h"
 #include "python/bindings/signals.h"
 
@@ -36,13 +35,22 @@ auto released(F f) {
 /// Whether a call is worth giving the lock away: it takes longer than a switch of threads.
 bool takes_long(const Op& op, Args args);
 
-Outputs run(const Op& op, Args args);
-/// The first result. On the short way without the list of results that call() makes, which takes a
-/// quarter of the time of a small sum.
-inline Tensor run1(const Op& op, Args args) {
-  if (Tensor quick = shortcut(op, args); quick.defined()) return quick;
-  return std::move(run(op, args)[0]);
+/// Every operand is a number, or a tensor of its own memory too small for a call to take long.
+inline bool small(Args args) {
+  constexpr size_t kSmallBytes = 1 << 13;
+  for (const Arg& a : args) {
+    if (a.tag == Tag::list) return false;
+    if (a.tag != Tag::tensor) continue;
+    const TensorImpl& t = *a.tensor_;
+    if (t.view || !t.storage || t.storage->bytes > kSmallBytes) return false;
+  }
+  return true;
 }
-Tensor run_inplace(const Op& op, Args args);
+
+/// call(), without the lock where it takes long.
+Outputs run_large(const Op& op, Args args, CallForm form);
+inline Outputs run(const Op& op, Args args, CallForm form = CallForm::fresh) {
+  return small(args) ? call(op, args, form) : run_large(op, args, form);
+}
 
 }  // namespace lathe::py

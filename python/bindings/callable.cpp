@@ -8,10 +8,10 @@
 
 #include "autodiff/tape.h"
 #include "core/base/error.h"
-#include "core/dispatch/inplace.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "python/bindings/arguments.h"
 #include "python/bindings/call.h"
-#include "python/bindings/ops.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
 
@@ -222,7 +222,7 @@ PyObject* Callable::call_with(const Overload& overload, Args complete, const Ext
   const Op& op = *overload.op;
   if (inplace || extras.inplace) {
     // The object given is the one that changed, so it is also the answer.
-    Tensor changed = run_inplace(op, complete);
+    Tensor changed = std::move(run(op, complete, CallForm::in_place)[0]);
     return first != nullptr && is_tensor(first) ? new_ref(first) : wrap(std::move(changed));
   }
   Outputs out = run(op, complete);
@@ -243,10 +243,10 @@ PyObject* Callable::call(PyObject* const* args, Py_ssize_t count, PyObject* name
     const auto size = static_cast<size_t>(count);
     if (size <= kMostPlain && plain(*first.op, args, size, given)) {
       if (inplace) {
-        run_inplace(*first.op, Args(given, size));
+        run(*first.op, Args(given, size), CallForm::in_place);
         return new_ref(lead);
       }
-      return wrap(run1(*first.op, Args(given, size)));
+      return wrap(std::move(run(*first.op, Args(given, size))[0]));
     }
   }
   const Extras extras(*this, args, count, names);
@@ -306,6 +306,32 @@ PyTypeObject* result_type(std::string_view public_name) {
   for (const Op* op : overloads(public_name))
     if (PyTypeObject* type = result_type(*op)) return type;
   return nullptr;
+}
+
+bool is_method(const Op& op) {
+  return (op.extra.places & kMethod) != 0 && !op.schema.params.empty() &&
+         op.schema.params[0].type == ArgType::tensor && !op.schema.params[0].list;
+}
+
+bool has_inplace_form(const Op& op) {
+  bool writes_first = !op.schema.params.empty() && op.schema.params[0].type == ArgType::tensor &&
+                      !op.schema.params[0].list;
+  if (!writes_first || op.schema.results.size() != 1) return false;
+  if (op.kind == Kind::composite) return op.extra.inplace;
+  // A cast, or the complex number made of two reals, would be cast back at once.
+  if (op.kind == Kind::elementwise)
+    return op.extra.promote != Promote::attribute && op.extra.promote != Promote::complex &&
+           op.extra.fixed.empty();
+  return op.kind == Kind::scan ||
+         (op.kind == Kind::index && op.index.source >= 0);  // scatter and its like
+}
+
+std::string doc_of(const Op& op) {
+  if (op.role != 0 && op.extra.doc.empty())
+    return absl::StrCat("Gradient of ", op.roles[0]->name(), "() by its operand ",
+                        op.roles[0]->schema.params[static_cast<size_t>(op.role - 1)].name, ".");
+  if (op.put_of == nullptr || !op.extra.doc.empty()) return std::string(op.extra.doc);
+  return absl::StrCat("x with value written through ", op.put_of->name(), "().");
 }
 
 std::unique_ptr<Callable> find_callable(std::string_view name, Place place) {

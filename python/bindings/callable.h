@@ -47,4 +47,9 @@ PyTypeObject* result_type(std::string_view public_name);
 /// definition is found there.
 std::unique_ptr<Callable> find_callable(std::string_view name, Place place);
 
+/// What Python does with a definition: for stubs, docs and tests.
+bool is_method(const Op& op);
+bool has_inplace_form(const Op& op);
+std::string doc_of(const Op& op);
+
 }  // namespace lathe::py

@@ -1,4 +1,5 @@
 #include "python/bindings/jit.h"
+#include "python/bindings/constants.h"
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
@@ -12,7 +13,8 @@
 
 #include "autodiff/tape.h"
 #include "core/base/error.h"
-#include "core/dispatch/inplace.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "graph/ir/text.h"
 #include "graph/trace/tracer.h"
 #include "jit/function.h"
@@ -26,17 +28,12 @@
 namespace lathe::py {
 namespace {
 
-class State;
-constinit thread_local State* t_state = nullptr;  // of the innermost call on this thread
-
 /// The tensors of one call: arguments first, then all that the traced code can reach. A path is a
 /// place in this list, so a rebound parameter is found again, and a tensor that is nowhere in it is
 /// refused.
 class State final : public jit::FrontEnd {
  public:
-  explicit State(const Tensors& tensors) : tensors_(tensors), outer_(t_state) { t_state = this; }
-
-  ~State() override { t_state = outer_; }
+  explicit State(const Tensors& tensors) : tensors_(tensors) {}
 
   Found find(const Tensor& t) override {
     if (places_.empty())  // only a trace asks
@@ -57,18 +54,10 @@ class State final : public jit::FrontEnd {
   int64_t label() override { return label_; }
   void runs(int64_t label) override { label_ = label; }
 
-  void note(const Tensor& t) { constants_.push_back(t); }
-  bool noted(const Tensor& t) const {
-    for (const Tensor& c : constants_)
-      if (same(c, t)) return true;
-    return false;
-  }
-
  private:
   const Tensors& tensors_;
-  State* outer_;
   int64_t label_ = 0;
-  Tensors constants_;
+  ConstantScope constants_;
   absl::flat_hash_map<const TensorImpl*, size_t> places_;
 };
 
@@ -270,29 +259,6 @@ class Function {
 };
 
 }  // namespace
-
-void note_constant(const Tensor& t) {
-  if (t_state != nullptr && thread_state().trace_epoch != 0) t_state->note(t);
-}
-bool is_constant(const Tensor& t) { return t_state != nullptr && t_state->noted(t); }
-
-void reading(const Tensor& t, const char* op) {
-  if (thread_state().trace_epoch == 0 || t.symbolic() || is_constant(t)) [[likely]]
-    return;  // a symbolic one refuses by itself
-  throw TraceError({.op = op,
-                    .problem =
-                        "the traced code reads the elements of a tensor, which may be others "
-                        "at the next call",
-                    .got = to_string(type_of(t)),
-                    .next = "keep it a tensor, or read it outside of the traced function"});
-}
-
-Tensor without_history(const Tensor& t) {
-  ir::Tracer* tracer = ir::Tracer::current();
-  if (tracer == nullptr || is_constant(t)) return detach(t);
-  if (t.impl()->view) refresh(t);
-  return tracer->aliased(t);
-}
 
 void add_jit(nb::module_& m) {
   add_witness(m);

@@ -9,12 +9,4 @@ namespace lathe::py {
 
 void add_jit(nb::module_& m);
 
-/// A tensor made from Python's numbers while a trace is under way: those are guarded with all that
-/// the traced code reads, so its elements may be part of the program. Does nothing outside.
-void note_constant(const Tensor& t);
-/// Was it noted?
-bool is_constant(const Tensor& t);
-/// The same elements without history; in a trace, a value that may not be told apart by writes.
-Tensor without_history(const Tensor& t);
-
 }  // namespace lathe::py

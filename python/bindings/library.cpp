@@ -11,10 +11,11 @@
 #include <algorithm>
 
 #include "autodiff/tape.h"
-#include "core/dispatch/custom.h"
 #include "core/base/error.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
+#include "core/dispatch/custom.h"
 #include "core/dispatch/fn.h"
-#include "core/dispatch/inplace.h"
 #include "include/lathe/ops/math.h"
 #include "kernels/custom/custom.h"
 #include "python/bindings/ops.h"

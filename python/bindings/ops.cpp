@@ -159,32 +159,6 @@ void publish_method(const std::string& name) {
 
 }  // namespace
 
-bool is_method(const Op& op) {
-  return (op.extra.places & kMethod) != 0 && !op.schema.params.empty() &&
-         op.schema.params[0].type == ArgType::tensor && !op.schema.params[0].list;
-}
-
-bool has_inplace_form(const Op& op) {
-  bool writes_first = !op.schema.params.empty() && op.schema.params[0].type == ArgType::tensor &&
-                      !op.schema.params[0].list;
-  if (!writes_first || op.schema.results.size() != 1) return false;
-  if (op.kind == Kind::composite) return op.extra.inplace;
-  // A cast, or the complex number made of two reals, would be cast back at once.
-  if (op.kind == Kind::elementwise)
-    return op.extra.promote != Promote::attribute && op.extra.promote != Promote::complex &&
-           op.extra.fixed.empty();
-  return op.kind == Kind::scan ||
-         (op.kind == Kind::index && op.index.source >= 0);  // scatter and its like
-}
-
-std::string doc_of(const Op& op) {
-  if (op.role != 0 && op.extra.doc.empty())
-    return absl::StrCat("Gradient of ", op.roles[0]->name(), "() by its operand ",
-                        op.roles[0]->schema.params[static_cast<size_t>(op.role - 1)].name, ".");
-  if (op.put_of == nullptr || !op.extra.doc.empty()) return std::string(op.extra.doc);
-  return absl::StrCat("x with value written through ", op.put_of->name(), "().");
-}
-
 void publish(const Op& op) {
   const std::string& name = op.public_name();
   for (const char* place : {"function", "functional", "method", ""})

@@ -17,9 +17,4 @@ void add_ops(nb::module_& m);
 /// Makes a definition added after start-up (a custom op) known under its public name.
 void publish(const Op& op);
 
-/// What Python does with a definition: for stubs, docs and tests.
-bool is_method(const Op& op);
-bool has_inplace_form(const Op& op);
-std::string doc_of(const Op& op);
-
 }  // namespace lathe::py

@@ -7,7 +7,8 @@
 #include <nanobind/stl/string_view.h>
 
 #include "core/base/error.h"
-#include "core/dispatch/inplace.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "graph/ir/text.h"
 #include "jit/saved_program.h"
 #include "python/bindings/call.h"

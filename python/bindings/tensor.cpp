@@ -4,8 +4,8 @@
 
 #include "core/base/error.h"
 #include "core/tensor/print.h"
-#include "python/bindings/build.h"
 #include "python/bindings/errors.h"
+#include "python/bindings/print.h"
 
 namespace lathe::py {
 
@@ -29,20 +29,6 @@ void dealloc(PyObject* self) {
   else
     type->tp_free(self);
   Py_DECREF(type);
-}
-
-/// Tensor(data=[]): data in the default dtype, as PyTorch's constructor. lathe.tensor keeps data's.
-PyObject* make(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
-  return guarded([&]() -> PyObject* {
-    static const char* names[] = {"data", nullptr};
-    PyObject* data = nullptr;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Tensor", const_cast<char**>(names), &data))
-      return nullptr;
-    BuildOptions options;
-    options.dtype = default_dtype();
-    Tensor t = data == nullptr ? empty({default_dtype(), {Int(0)}, {}}) : build(data, options);
-    return wrap_as(type, std::move(t));
-  });
 }
 
 PyObject* repr(PyObject* self) {
@@ -110,15 +96,12 @@ PyObject* wrap_list(absl::Span<const Tensor> ts) {
 
 void add_tensor_type(nb::module_& m) {
   std::vector<PyType_Slot> slots = {
-      {Py_tp_dealloc, slot(dealloc)},
-      {Py_tp_new, slot(make)},
-      {Py_tp_repr, slot(repr)},
-      {Py_tp_hash, slot(hash)},
-      {Py_tp_doc, const_cast<char*>(kDoc)},
-      {Py_tp_members, members},
-      {Py_tp_getset, tensor_attributes()},
+      {Py_tp_dealloc, slot(dealloc)},    {Py_tp_repr, slot(repr)},
+      {Py_tp_hash, slot(hash)},          {Py_tp_doc, const_cast<char*>(kDoc)},
+      {Py_tp_members, members},          {Py_tp_getset, tensor_attributes()},
       {Py_tp_methods, tensor_methods()},
   };
+  append_new_slots(slots);
   append_number_slots(slots);
   append_index_slots(slots);
   append_buffer_slots(slots);

@@ -41,6 +41,7 @@ void take_memory(const Tensor& t, const Tensor& v);
 
 /// Makes the type; its slots, attributes and methods are collected from the files named here.
 void add_tensor_type(nb::module_& m);
+void append_new_slots(std::vector<PyType_Slot>& slots);     // build.cpp
 void append_number_slots(std::vector<PyType_Slot>& slots);  // tensor_numbers.cpp
 void append_index_slots(std::vector<PyType_Slot>& slots);   // tensor_index.cpp
 void append_buffer_slots(std::vector<PyType_Slot>& slots);  // buffer.cpp

@@ -8,8 +8,9 @@
 #include <absl/strings/str_cat.h>
 
 #include "core/base/error.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
-#include "core/dispatch/inplace.h"
 #include "graph/trace/tracer.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/index.h"

@@ -2,14 +2,16 @@
 #include <absl/strings/str_cat.h>
 
 #include "autodiff/tape.h"
-#include "core/scalar/element.h"
 #include "core/base/error.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
-#include "core/dispatch/inplace.h"
+#include "core/scalar/element.h"
 #include "include/lathe/ops/math.h"
 #include "kernels/runtime/pool.h"
 #include "python/bindings/arguments.h"
 #include "python/bindings/build.h"
+#include "python/bindings/constants.h"
 #include "python/bindings/jit.h"
 #include "python/bindings/keywords.h"
 #include "python/bindings/tensor.h"

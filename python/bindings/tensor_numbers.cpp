@@ -31,7 +31,7 @@ PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     Pair p;
     if (!p.read(a, b)) Py_RETURN_NOTIMPLEMENTED;
-    return wrap(run1(*F.op(), p.view()));
+    return wrap(std::move(run(*F.op(), p.view())[0]));
   });
 }
 
@@ -40,7 +40,7 @@ PyObject* inplace(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     Pair p;
     if (!p.read(a, b)) Py_RETURN_NOTIMPLEMENTED;
-    run_inplace(*F.op(), p.view());
+    run(*F.op(), p.view(), CallForm::in_place);
     return new_ref(a);
   });
 }
@@ -51,7 +51,7 @@ PyObject* unary(PyObject* a) {
     Arg arg;
     arg.tag = Tag::tensor;
     arg.tensor_ = impl_of(a);
-    return wrap(run1(*F.op(), Args(&arg, 1)));
+    return wrap(std::move(run(*F.op(), Args(&arg, 1))[0]));
   });
 }
 
@@ -84,7 +84,7 @@ int contains(PyObject* self, PyObject* value) {
   return guarded_int([&] {
     Pair p;
     if (!p.read(self, value)) return 0;
-    Tensor hit = R::any(run1(*M::eq.op(), p.view()));
+    Tensor hit = R::any(run(*M::eq.op(), p.view())[0]);
     return hit.item_int() != 0 ? 1 : 0;
   });
 }

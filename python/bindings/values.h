@@ -1,9 +1,9 @@
 // The small values that travel beside tensors: dtypes, devices, and sizes that may be symbolic.
 #pragma once
 
-#include "core/tensor/device.h"
 #include "core/scalar/dtype.h"
 #include "core/sizes/int.h"
+#include "core/tensor/device.h"
 #include "python/bindings/python.h"
 
 namespace lathe::py {

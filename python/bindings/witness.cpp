@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "autodiff/tape.h"
-#include "core/dispatch/dispatch.h"
 #include "core/base/error.h"
+#include "core/dispatch/call.h"
 #include "python/bindings/build.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"

@@ -1,5 +1,5 @@
-// How far the functions of core/scalar/math.h are from the exact result, in units in the last place of
-// that result.
+// How far the functions of core/scalar/math.h are from the exact result, in units in the last place
+// of that result.
 //
 // run.py compiles this by itself (it needs nothing but headers and, for references, the C library
 // in double and libquadmath) and makes docs/accuracy.md of what it prints: one line a function and

@@ -1,4 +1,6 @@
-"""Measures how far the functions of core/scalar/math.h are from exact results; writes docs/accuracy.md.
+"""Measures how far the functions of core/scalar/math.h are from exact results.
+
+Writes docs/accuracy.md:
 
     python tests/accuracy/run.py [--stride N] [--samples N] [--print]
 
@@ -69,9 +71,9 @@ Largest error found, in units in the last place of the exact result (1 is the di
 neighbouring floats there; a correctly rounded result has at most 0.5). Made by
 `tests/accuracy/run.py`; do not edit.
 
-Every engine computes these functions by the same IEEE operations (`core/scalar/math.h`), so the figures
-hold for eager code on every instruction set, for generated code and for folded constants. f32 is
-measured on {f32}, f64 on {samples:,} random ones: a third any bit
+Every engine computes these functions by the same IEEE operations (`core/scalar/math.h`), so the
+figures hold for eager code on every instruction set, for generated code and for folded
+constants. f32 is measured on {f32}, f64 on {samples:,} random ones: a third any bit
 pattern, the others of moderate size. Signed zeros, infinities, NaN, overflow and subnormals are
 right everywhere, or **wrong** would stand here.
 

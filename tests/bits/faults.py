@@ -97,19 +97,19 @@ FAULTS = [
         "differentiate: a detached value lets gradients through",
     ),
     Fault(
-        "core/dispatch/inplace.cpp",
+        "core/dispatch/replay.cpp",
         "if (view == nullptr || view->version == view->base.impl()->version) return;",
         "if (view == nullptr || view->version != view->base.impl()->version) return;",
         "in place: a view made before a write shows the old value in a trace",
     ),
     Fault(
-        "core/dispatch/shortcut.cpp",
+        "core/dispatch/call.cpp",
         "if (s == nullptr || s->result != g.lead->dtype) return false;",
         "if (s == nullptr) return false;",
         "in place: a comparison writes its bools over wider elements",
     ),
     Fault(
-        "core/dispatch/shortcut.cpp",
+        "core/dispatch/call.cpp",
         "if (g.tracked && state.grad_enabled) return false;",
         "",
         "in place: the tape does not see a write to what it tracks",

@@ -4,8 +4,8 @@
 #include <map>
 #include <optional>
 
-#include "core/dispatch/dispatch.h"
 #include "core/base/error.h"
+#include "core/dispatch/call.h"
 #include "include/lathe/ops/math.h"
 #include "tests/bits/rows.h"
 

@@ -9,7 +9,8 @@
 #include "autodiff/engine.h"
 #include "autodiff/tape.h"
 #include "core/base/error.h"
-#include "core/dispatch/inplace.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "graph/ir/arguments.h"
 #include "graph/trace/structure.h"
 #include "include/lathe/ops/index.h"
@@ -92,7 +93,7 @@ Outputs run_call(const Step& s, const Pool& pool, const Tensor* carried) {
     places.push_back(o.place);
   }
   ir::Filled filled = ir::fill(s.attrs, places, values);
-  if (s.form == Step::Form::inplace) return {call_inplace(*s.op, filled.args())};
+  if (s.form == Step::Form::inplace) return call(*s.op, filled.args(), CallForm::in_place);
   Outputs out = call(*s.op, filled.args());
   // Of a list of results (split), how long is for the sizes to say, a program has the first.
   if (out.empty()) throw ShapeError({.op = s.op->name(), .problem = "no results"});

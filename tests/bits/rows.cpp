@@ -2,8 +2,8 @@
 
 #include <map>
 
-#include "core/dispatch/dispatch.h"
 #include "core/base/error.h"
+#include "core/dispatch/call.h"
 #include "include/lathe/ops/create.h"
 
 namespace lathe::bits_test {

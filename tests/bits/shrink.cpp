@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/dispatch/dispatch.h"
+#include "core/dispatch/call.h"
 #include "core/tensor/random.h"
 
 namespace lathe::bits_test {

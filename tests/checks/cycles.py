@@ -1,10 +1,11 @@
-"""Cycles of includes between components; a part of the check `layers`.
+"""Cycles of includes between components; a part of the check `layers`. There may be none.
 
-A component is a stem with its .h and .cpp (core/op/args: args.h and args.cpp): what
-either includes, the component includes. A .hpp is a component of its own. A cycle is a strongly
-connected component, of more than one, of that graph. Those that the tree has are listed in
-known_cycles.txt, one a line: its components, sorted. The list may only shrink: a cycle that is
-new or has grown is a problem, and so is a line that is no cycle as it stands any more.
+A component is a stem with its .h and .cpp (core/op/args: args.h and args.cpp): what either
+includes, the component includes. A .hpp is a component of its own. A cycle is a strongly connected
+component, of more than one, of that graph. Where functions call each other in a ring, one header
+declares what the others may call, and a source beside it (core/dispatch/replay.cpp) defines it.
+
+`./dev python tests/checks/cycles.py` prints the edges of each cycle.
 """
 
 import re
@@ -12,7 +13,6 @@ import re
 from tree import line_of, strip_cpp
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
-KNOWN = "tests/checks/known_cycles.txt"
 
 
 def component(path):
@@ -62,13 +62,6 @@ def strongly_connected(graph):
     return sorted(found)
 
 
-def known_cycles(tree):
-    if KNOWN not in tree.files:
-        return []
-    lines = tree.text(KNOWN).splitlines()
-    return [line.split() for line in lines if line and not line.startswith("#")]
-
-
 def edges_inside(graph, members):
     """ "a -> b (path:line)" of every include from one member to another."""
     return [
@@ -79,26 +72,12 @@ def edges_inside(graph, members):
 def judge(tree):
     """(problems, figure)"""
     graph = include_graph(tree)
-    cycles, known = strongly_connected(graph), known_cycles(tree)
+    cycles = strongly_connected(graph)
     problems = []
     for members in cycles:
-        if members not in known:
-            problems.append(
-                f"{members[0]}: a cycle of includes that {KNOWN} does not list: {' '.join(members)}"
-            )
-            problems += [f"    {edge}" for edge in edges_inside(graph, members)]
-    for members in known:
-        if members not in cycles:
-            problems.append(
-                f"{KNOWN}: no such cycle any more: {' '.join(members)}; take the line out, or "
-                "leave those that still are one"
-            )
-    folders = {}
-    for members in cycles:
-        for folder in {m.rsplit("/", 1)[0].split("/")[-1] for m in members}:
-            folders.setdefault(folder, []).append(len(members))
-    counts = ", ".join(f"{f} {'+'.join(map(str, n))}" for f, n in sorted(folders.items()))
-    return problems, f"{len(cycles)} known cycles ({counts})" if cycles else "no cycles"
+        problems.append(f"{members[0]}: a cycle of includes: {' '.join(members)}")
+        problems += [f"    {edge}" for edge in edges_inside(graph, members)]
+    return problems, f"{len(cycles)} cycles of {len(graph)} components"
 
 
 def print_edges(tree):

@@ -1,4 +1,4 @@
-"""The environment is read in core/base/flags.cpp only: there each variable has a default and a doc."""
+"""Only core/base/flags.cpp reads the environment: there each variable has a default and a doc."""
 
 import re
 

@@ -1,7 +1,8 @@
 """Each folder includes only what it may see; a vendor's headers stay in its folder.
 
-core <- kernels,  core <- graph <- autodiff,  all <- jit <- capi, python. Inside a folder,
-sub-folders included, components include each other without cycles but the listed ones (cycles.py).
+core <- kernels,  core <- graph <- autodiff,  all <- jit <- capi, python. Inside a folder, a
+sub-folder sees those that ROOMS names before it, and the files beside them see all; components
+include each other without cycles (cycles.py).
 """
 
 import re
@@ -25,6 +26,25 @@ SEES = {
     "examples": set(),
     "docs": set(),
 }  # "lathe/..." is judged by judge_public
+# The sub-folders of a folder, lowest first: each sees itself and those before it. "" is the folder
+# itself. A sub-folder that is not named here is a problem.
+ROOMS = {
+    "core": [
+        *("base", "sizes", "scalar/math", "scalar", "expr", "tensor"),
+        *("op", "infer", "dispatch", "ops"),
+    ],
+    "kernels": [
+        *("runtime", "problem", "table", "vendor"),
+        *("onednn", "openblas", "eigen", "cudnn", "cublas"),
+        *("simd", "reference", "own", "custom"),
+        "",
+    ],
+    "graph": ["ir", "text", "trace", "rewrite", "passes", "rules", "file", ""],
+    "autodiff": [""],
+    "jit": ["kernel", "llvm", "program", ""],
+}
+# What only its own room may include.
+PRIVATE = ("core/dispatch/in_place.h",)
 # Folders whose insides nobody else includes: each is a shared object of its own.
 VENDORS = ("onednn", "openblas", "eigen", "cudnn", "cublas")
 PLUGINS = (*(f"kernels/{vendor}" for vendor in VENDORS), "jit/llvm")
@@ -52,12 +72,33 @@ def plugin_of(path):
     return next((p for p in PLUGINS if path.startswith(p + "/")), None)
 
 
+def room_of(path):
+    return path.rpartition("/")[0]
+
+
+def judge_room(path, target):
+    """Why a file may not see a header of the same folder's other room, or None."""
+    folder = path.split("/")[0]
+    rooms = ROOMS[folder]
+    here, there = (room_of(p).removeprefix(folder).removeprefix("/") for p in (path, target))
+    for room in (here, there):
+        if room not in rooms:
+            return f"{folder}/{room}/ has no place in ROOMS ({NAME}.py): say what it may see"
+    if rooms.index(there) > rooms.index(here):
+        return f"{folder}/{here}/ may not see {folder}/{there}/, which stands above it"
+    return None
+
+
 def judge_own(path, target):
     """Why `path` may not include the project's header `target`, or None."""
     folder = path.split("/")[0]
     top = target.split("/")[0]
     if top not in SEES[folder]:
         return f"{folder}/ may not see {top}/"
+    if target in PRIVATE and room_of(path) != room_of(target):
+        return f"private to {room_of(target)}/"
+    if folder == top and folder in ROOMS and (why := judge_room(path, target)):
+        return why
     plugin = plugin_of(target)
     if plugin and plugin != plugin_of(path) and not path.startswith("tests/"):
         return f"the inside of {plugin}/ is its own: it is a shared object opened on first use"
@@ -110,5 +151,6 @@ def check(tree):
                 result.problems.append(f'{path}:{line}: includes "{match.group(2)}": {why}')
     cycle_problems, cycle_figure = cycles.judge(tree)
     result.problems += cycle_problems
-    result.figure = f"{count} includes, {cycle_figure}"
+    rooms = sum(len(r) for r in ROOMS.values())
+    result.figure = f"{count} includes, {rooms} rooms, {cycle_figure}"
     return result

@@ -13,11 +13,11 @@
 
 #include "core/base/error.h"
 #include "core/base/flags.h"
-#include "graph/trace/interpret.h"
-#include "graph/pipeline.h"
-#include "graph/rewrite/rule.h"
 #include "graph/ir/text.h"
 #include "graph/ir/verify.h"
+#include "graph/pipeline.h"
+#include "graph/rewrite/rule.h"
+#include "graph/trace/interpret.h"
 #include "kernels/executor.h"
 
 namespace lathe::ir {

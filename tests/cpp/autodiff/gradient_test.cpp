@@ -51,7 +51,8 @@ Tensor objective(const Outputs& ys) {
     ArgBuilder b;
     b.push(weights);
     b.push(flat.shape());
-    weights = call_completed(get_op("reshape"), b.args())[0];
+    const Op& reshape = get_op("reshape");
+    weights = call(reshape, CompletedArgs(reshape, b.args()))[0];
     Tensor part = R::sum(M::mul(flat, weights));
     total = total.defined() ? M::add(total, part) : part;
   }

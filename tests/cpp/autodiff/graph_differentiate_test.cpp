@@ -7,13 +7,14 @@
 #include "autodiff/engine.h"
 #include "autodiff/tape.h"
 #include "core/base/error.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
-#include "core/dispatch/inplace.h"
+#include "graph/ir/text.h"
+#include "graph/ir/verify.h"
 #include "graph/trace/interpret.h"
 #include "graph/trace/structure.h"
-#include "graph/ir/text.h"
 #include "graph/trace/trace.h"
-#include "graph/ir/verify.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/nn.h"
@@ -348,7 +349,7 @@ TEST_F(Differentiate, FactsAboutSizesThatTheBackwardPassDoesNotHave) {
         Tensor y = N::avg_pool2d(in[0].tensor(), {3, 3}, 8, {1, 1});
         Tensor z = M::clone(y);
         const Arg args[] = {y, in[1].tensor()};
-        call_inplace(get_op("div"), Args(args, 2));
+        call(get_op("div"), Args(args, 2), CallForm::in_place);
         return Data{z};
       },
       {{wave({1, 8, 8, 8}), wave({8, 1, 1})}});

@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/tensor/allocator.h"
 #include "core/base/error.h"
 #include "core/base/flags.h"
+#include "core/tensor/allocator.h"
 #include "core/tensor/tensor.h"
 
 namespace lathe {

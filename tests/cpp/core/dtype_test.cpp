@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/scalar/element.h"
 #include "core/base/error.h"
+#include "core/scalar/element.h"
 
 namespace lathe {
 namespace {

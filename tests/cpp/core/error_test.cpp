@@ -46,10 +46,15 @@ TEST(Error, UnknownSiteIsTheCurrentOne) {
 
 TEST(Error, InternalErrorsNameOurLineWithoutThePathBeforeIt) {
   try {
-    internal_error("/somewhere/else/core/tensor.cpp", 7, "x");
+    internal_error("/somewhere/else/core/tensor/tensor.cpp", 7, "x");
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::internal);
     EXPECT_EQ(e.parts().problem, "internal: x (core/tensor/tensor.cpp:7)");
+  }
+  try {
+    internal_error("../../jit/function.cpp", 8, "y");
+  } catch (const Error& e) {
+    EXPECT_EQ(e.parts().problem, "internal: y (jit/function.cpp:8)");
   }
   EXPECT_THROW(LATHE_CHECK(1 + 1 == 3), InternalError);
 }

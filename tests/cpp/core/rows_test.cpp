@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "core/dispatch/custom.h"
 #include "core/base/error.h"
+#include "core/dispatch/custom.h"
 #include "core/dispatch/grad.h"
 #include "core/sizes/symexpr.h"
 #include "tests/cpp/support/samples.h"

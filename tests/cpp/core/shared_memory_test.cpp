@@ -5,8 +5,10 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
-#include "core/dispatch/inplace.h"
+#include "core/dispatch/view_path.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
 #include "jit/function.h"
@@ -97,7 +99,7 @@ TEST(SharedMemory, AnInPlaceOpReadsItsOperandsInFull) {
       want[static_cast<size_t>(8 + i)] += b.data()[static_cast<size_t>(8 + apart + i)];
     Tensor x = b.run(8, 8), y = b.run(8 + apart, 8);
     const Arg args[] = {Arg(x), Arg(y)};
-    call_inplace(get_op("add"), absl::MakeConstSpan(args));
+    call(get_op("add"), absl::MakeConstSpan(args), CallForm::in_place);
     EXPECT_EQ(b.data(), want) << apart;
   }
 }

@@ -12,8 +12,8 @@
 #include <random>
 #include <set>
 
-#include "core/dispatch/custom.h"
 #include "core/base/error.h"
+#include "core/dispatch/custom.h"
 #include "core/dispatch/fn.h"
 #include "graph/file/file.h"
 #include "graph/file/layout.h"

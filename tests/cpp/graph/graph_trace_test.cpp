@@ -4,13 +4,14 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
-#include "core/dispatch/inplace.h"
+#include "graph/ir/text.h"
+#include "graph/ir/verify.h"
 #include "graph/trace/interpret.h"
 #include "graph/trace/structure.h"
-#include "graph/ir/text.h"
 #include "graph/trace/trace.h"
-#include "graph/ir/verify.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/nn.h"

@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
-#include "core/dispatch/inplace.h"
 #include "graph/trace/structure.h"
 #include "include/lathe/ops/index.h"
 #include "include/lathe/ops/math.h"

@@ -5,9 +5,9 @@
 
 #include "autodiff/engine.h"
 #include "autodiff/tape.h"
-#include "graph/trace/interpret.h"
 #include "graph/ir/text.h"
 #include "graph/ir/verify.h"
+#include "graph/trace/interpret.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/reduce.h"
@@ -184,7 +184,8 @@ Tensor apply(const Case& c, const Tensor& a, const Tensor& b) {
   args.push(a);
   args.push(b);
   for (const Ints& i : c.attrs) i.values.size() == 1 ? args.push(i.values[0]) : args.push(i);
-  return call_completed(get_op(c.op), args.args())[0];
+  const Op& op = get_op(c.op);
+  return call(op, CompletedArgs(op, args.args()))[0];
 }
 
 /// Weighs every element differently, so that a gradient with transposed elements is another.

@@ -7,7 +7,8 @@
 #include <functional>
 #include <map>
 
-#include "core/dispatch/inplace.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "kernels/runtime/pool.h"
 #include "tests/cpp/support/kernels_support.h"
 

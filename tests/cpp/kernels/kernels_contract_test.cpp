@@ -242,7 +242,7 @@ TEST(KernelsTable, TheReferenceIsAnErrorUnderTheFlag) {
   const std::pair<std::string, absl::Span<const Arg>> calls[] = {
       {"mm", two}, {"tanh", one}, {"sum", one}, {"cumsum", along}, {"zeros_like", one}};
   for (const auto& [op, args] : calls) {
-    const auto run = [&op = op, args = args] { return call_completed(get_op(op), args); };
+    const auto run = [&op = get_op(op), args = args] { return call(op, CompletedArgs(op, args)); };
     EXPECT_NO_THROW(run()) << op;
     FlagScope strict(Flag::fallback_is_error, "1");
     try {

@@ -1,6 +1,7 @@
 // Every kind on the `sim` device, whose work runs later in memory the host cannot touch: results
 // must be those of the cpu, and errors must reach whoever waits.
-#include "core/dispatch/inplace.h"
+#include "core/dispatch/assign.h"
+#include "core/dispatch/call.h"
 #include "core/tensor/random.h"
 #include "tests/cpp/support/kernels_support.h"
 

@@ -20,7 +20,7 @@ std::optional<Outputs> fold(const Op& op, const Tensor& x, int axis) {
       b.push(axis < 0 ? 0 : axis);
   }
   try {
-    return call_completed(op, b.args());
+    return call(op, CompletedArgs(op, b.args()));
   } catch (const DTypeError&) {
     return std::nullopt;
   }

@@ -7,8 +7,8 @@
 #include <bit>
 #include <cstring>
 
-#include "core/expr/expr.h"
 #include "core/base/flags.h"
+#include "core/expr/expr.h"
 #include "core/scalar/philox.h"
 #include "tests/cpp/support/random_expr.h"
 

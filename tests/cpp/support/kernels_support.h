@@ -9,9 +9,9 @@
 #include <random>
 #include <vector>
 
-#include "core/dispatch/dispatch.h"
 #include "core/base/error.h"
 #include "core/base/flags.h"
+#include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
 #include "kernels/executor.h"
 #include "kernels/table/table.h"
@@ -67,7 +67,8 @@ Outputs run(const char* op, const A&... args) {
   install_executor();
   ArgBuilder b;
   (b.push(args), ...);
-  return call_completed(get_op(op), b.args());
+  const Op& called = get_op(op);
+  return call(called, CompletedArgs(called, b.args()));
 }
 template <class... A>
 Tensor run1(const char* op, const A&... args) {

@@ -159,7 +159,8 @@ Tensor make_tensor(const SampleTensor& t, DType real, std::mt19937_64& rng) {
   Tensor wide = from_host(v.data(), DType::f64, t.shape);
   DType to = t.kind == 'i' || t.kind == 'n' ? DType::i64 : t.kind == 'b' ? DType::bool_ : real;
   if (to == DType::f64) return wide;
-  return call_completed(get_op("cast"), {Arg(wide), Arg(to)})[0];
+  const Op& cast = get_op("cast");
+  return call(cast, CompletedArgs(cast, {Arg(wide), Arg(to)}))[0];
 }
 
 PreparedCall prepare(const Sample& sample, const std::function<Tensor(const SampleTensor&)>& make) {

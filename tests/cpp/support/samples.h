@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/dispatch/fn.h"
 #include "core/base/stable_hash.h"
+#include "core/dispatch/fn.h"
 
 namespace lathe::testing {
 

@@ -16,9 +16,7 @@ def problems(check, planted):
 
 
 def test_compile_flags(planted):
-    planted.compile("core/a.cpp", "int a;\n").compile(
-        "kernels/simd/avx2.cpp", "int a;\n", "-mavx2"
-    )
+    planted.compile("core/a.cpp", "int a;\n").compile("kernels/simd/avx2.cpp", "int a;\n", "-mavx2")
     assert problems(compile_flags, planted) == []
     planted.compile("core/b.cpp", "int b;\n", contract="-O1")
     planted.compile("core/c.cpp", "int c;\n", "-mavx2")

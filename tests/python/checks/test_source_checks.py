@@ -57,18 +57,18 @@ def test_layers_finds(planted, path, include):
 @pytest.mark.parametrize(
     ("path", "include"),
     [
-        ("core/a.cpp", '"core/tensor.h"'),
+        ("core/ops/a.cpp", '"core/tensor/tensor.h"'),
         ("core/a.cpp", '"lathe/ops/math.h"'),
         ("core/a.cpp", "<absl/types/span.h>"),
         ("core/a.cpp", "<sys/mman.h>"),
-        ("kernels/own/a.cpp", '"core/tensor.h"'),
+        ("kernels/own/a.cpp", '"core/tensor/tensor.h"'),
         ("kernels/simd/avx2.cpp", "<immintrin.h>"),
         ("kernels/onednn/a.cpp", '"kernels/onednn/cache.h"'),
         ("kernels/onednn/a.cpp", "<oneapi/dnnl/dnnl.hpp>"),
         ("jit/llvm/a.cpp", "<llvm/IR/IRBuilder.h>"),
         ("capi/a.cpp", '"lathe/lathe.h"'),
         ("python/bindings/a.cpp", "<nanobind/nanobind.h>"),
-        ("core/a.cpp", '"core/b.h"  // not "jit/plan.h"'),
+        ("core/base/a.cpp", '"core/base/b.h"  // not "jit/plan.h"'),
     ],
 )
 def test_layers_allows(planted, path, include):
@@ -80,32 +80,40 @@ def test_layers_reads_no_comments(planted):
     assert problems(layers, planted.write("core/a.cpp", text)) == []
 
 
-RING = {"core/a.h": "core/b.h", "core/b.cpp": "core/sub/c.h", "core/sub/c.h": "core/a.h"}
-KNOWN_CYCLES = "tests/checks/known_cycles.txt"
-
-
-def ring(planted):
-    planted.write("core/b.h", "int b;\n")
-    for path, include in RING.items():
-        planted.write(path, f'#include "{include}"\n')
-    return planted
+RING = {
+    "core/base/a.h": "core/base/b.h",
+    "core/base/b.cpp": "core/base/c.h",
+    "core/base/c.h": "core/base/a.h",
+}
 
 
 def test_layers_finds_a_cycle_of_components(planted):
     """No header includes itself here: the pair b.h and b.cpp closes the ring."""
-    found = problems(layers, ring(planted))
-    assert "does not list: core/a core/b core/sub/c" in found[0]
-    assert "    core/b -> core/sub/c (core/b.cpp:1)" in found and len(found) == 4
-
-
-def test_layers_allows_a_listed_cycle_and_no_line_beside_it(planted):
-    ring(planted).write(KNOWN_CYCLES, "# known\ncore/a core/b core/sub/c\n")
+    planted.write("core/base/b.h", "int b;\n")
+    for path, include in RING.items():
+        planted.write(path, f'#include "{include}"\n')
+    found = problems(layers, planted)
+    assert "a cycle of includes: core/base/a core/base/b core/base/c" in found[0]
+    assert "    core/base/b -> core/base/c (core/base/b.cpp:1)" in found and len(found) == 4
+    planted.write("core/base/b.cpp", "int c;\n")
     assert problems(layers, planted) == []
-    planted.write(KNOWN_CYCLES, "core/a core/b core/d core/sub/c\n")
-    assert len(problems(layers, planted)) == 5  # the cycle with its edges, and the stale line
-    planted.write("core/b.cpp", "int c;\n").write(KNOWN_CYCLES, "core/a core/b core/sub/c\n")
-    (stale,) = problems(layers, planted)
-    assert "no such cycle any more" in stale
+
+
+@pytest.mark.parametrize(
+    ("path", "target", "why"),
+    [
+        ("core/base/a.cpp", "core/op/op.h", "may not see core/op/"),
+        ("core/op/a.cpp", "core/dispatch/call.h", "may not see core/dispatch/"),
+        ("core/new/a.cpp", "core/base/a.h", "has no place in ROOMS"),
+        ("kernels/simd/a.cpp", "kernels/executor.h", "may not see kernels//"),
+        ("python/bindings/a.cpp", "core/dispatch/in_place.h", "private to core/dispatch/"),
+    ],
+)
+def test_layers_reads_rooms(planted, path, target, why):
+    (found,) = problems(layers, planted.write(path, f'#include "{target}"\n'))
+    assert why in found
+    below = planted.write(path, '#include "core/base/error.h"\n')
+    assert len(problems(layers, below)) == (1 if "new" in path else 0)
 
 
 def body(lines):

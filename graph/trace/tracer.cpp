@@ -1,4 +1,4 @@
-#include "graph/trace/trace.h"
+#include "graph/trace/tracer.h"
 
 #include <absl/strings/str_cat.h>
 
@@ -8,9 +8,9 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/fn.h"
+#include "core/dispatch/replay.h"
 #include "graph/ir/arguments.h"
 #include "graph/ir/literal.h"
-#include "graph/trace/tracer.h"
 #include "include/lathe/ops/math.h"
 
 namespace lathe::ir {

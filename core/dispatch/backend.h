@@ -1,5 +1,5 @@
-// The only way an op is called. Exactly one Backend *replaces* execution (the kernels' executor, or
-// a tracer); any number of Observers *see* each call (the tape, a profiler).
+// Who computes, and who watches. Exactly one Backend *replaces* execution (the kernels' executor,
+// or a tracer); any number of Observers *see* each call (the tape, a profiler). call.h asks both.
 #pragma once
 
 #include "core/op/op.h"
@@ -20,8 +20,7 @@ class Backend {
   /// True if this backend wants the composite whole instead of its expansion.
   virtual bool claims(const Op& op, Args args) const = 0;
   /// Writes `value` (already dst's shape and dtype) into dst's elements: concrete bytes, or a
-  /// symbolic tensor's new value (through its path to the base, if it is a view). See
-  /// core/dispatch/inplace.h.
+  /// symbolic tensor's new value (through its path to the base, if it is a view). See assign.h.
   virtual void write(Tensor& dst, const Tensor& value) = 0;
 };
 
@@ -29,7 +28,7 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual void saw(const Call& call, Outputs& outputs) = 0;
-  /// After a write through core/dispatch/inplace.h's assign.
+  /// After a write by assign().
   virtual void wrote(Tensor& dst, const Tensor& value) = 0;
   Observer* next = nullptr;
 };
@@ -41,7 +40,10 @@ struct ThreadState {
   uint8_t composite_depth = 0;
   uint64_t trace_epoch = 0;  // 0: not tracing
 };
-ThreadState& thread_state();
+namespace detail {
+extern constinit thread_local ThreadState t_state [[gnu::tls_model("initial-exec")]];
+}
+inline ThreadState& thread_state() { return detail::t_state; }
 
 /// Set once at start-up by kernels/.
 void set_default_backend(Backend* backend);
@@ -51,11 +53,6 @@ void set_tape(Observer* tape);
 
 Backend& current_backend();  // InternalError before initialise()
 Observer* tape();
-
-/// expand an unclaimed composite | infer | backend.run | observers that want it
-Outputs call(const Op& op, Args args, Tensor* into = nullptr);
-/// The results of a composite by its expansion, which computes in the op type (Extra::moves).
-Outputs expand(const Op& op, Args args);
 
 class BackendScope {
  public:

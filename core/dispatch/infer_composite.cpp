@@ -1,7 +1,7 @@
 // The types of a composite's results, by running its expansion on tensors without elements. Asked
 // only where a backend takes the composite whole; its parts have rules of their own.
-#include "core/dispatch/dispatch.h"
 #include "core/base/error.h"
+#include "core/dispatch/call.h"
 #include "core/infer/rules.h"
 
 namespace lathe {

@@ -1,5 +1,5 @@
 // The parts of Int that are not on the fast path of numbers: the answers on symbols are in
-// symexpr.cpp.
+// symalgebra.cpp.
 #include "core/sizes/int.h"
 
 #include <absl/strings/str_cat.h>

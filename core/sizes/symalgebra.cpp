@@ -1,11 +1,11 @@
 // The algebra of symbolic sizes.
 //
 // Every expression is kept in one normal form (core/sizes/symexpr.h), a polynomial over atoms
-// (core/sizes/sympoly.h), and interned in one table for the whole process; so equality is comparison of
-// words. What is written here is what polynomials do not do by themselves: the functions that make
-// atoms, floor_div, mod and the positive part (min and max are written with that). Each first takes
-// out all that is exact for all integers (`reduce`), and may ask the scope under way for a proof;
-// only what is left becomes an atom.
+// (core/sizes/sympoly.h), and interned in one table for the whole process; so equality is
+// comparison of words. What is written here is what polynomials do not do by themselves: the
+// functions that make atoms, floor_div, mod and the positive part (min and max are written with
+// that). Each first takes out all that is exact for all integers (`reduce`), and may ask the scope
+// under way for a proof; only what is left becomes an atom.
 #include "core/sizes/symexpr.h"
 
 #include <absl/strings/str_cat.h>

@@ -1,4 +1,8 @@
-#include "core/dispatch/shortcut.h"
+// call(): the short way of elementwise ops on small tensors (shortcut.h says when there is one),
+// and the long way of everything else.
+//
+// Where to start: call() at the end; Glance, what the short way asks of the operands; call_in_full.
+#include "core/dispatch/call.h"
 
 #include <algorithm>
 #include <atomic>
@@ -6,13 +10,17 @@
 #include <mutex>
 #include <vector>
 
-#include "core/dispatch/dispatch.h"
-#include "core/scalar/element.h"
+#include "core/base/error.h"
 #include "core/base/flags.h"
-#include "core/dispatch/inplace.h"
+#include "core/dispatch/in_place.h"
+#include "core/dispatch/shortcut.h"
+#include "core/dispatch/view_path.h"
+#include "core/scalar/element.h"
 
 namespace lathe {
 namespace {
+
+// ── the short way ───────────────────────────────────────────────────────────────────────────────
 
 constexpr int kMostOperands = 3;
 constexpr int kPatterns = 27;            // of three operands: tensor, 0-d tensor, number
@@ -205,9 +213,11 @@ struct Cells {
 };
 
 /// The tape sees the call as it would have seen it on the long way.
-Tensor record(const Op& op, Args args, Tensor result) {
-  Types types{type_of(result)};
-  Outputs outputs{std::move(result)};
+[[gnu::noinline]] Tensor record(const Op& op, Args args, Tensor result) {
+  Types types;  // initializer lists would copy
+  types.push_back(type_of(result));
+  Outputs outputs;
+  outputs.push_back(std::move(result));
   tape()->saw(Call{op, args, types}, outputs);
   return std::move(outputs[0]);
 }
@@ -216,10 +226,7 @@ bool undisturbed(const ThreadState& state) {
   return state.backend == nullptr && state.observers == nullptr;
 }
 
-}  // namespace
-
-void set_shortcut_finder(ShortcutFinder f) { finder.store(f, std::memory_order_release); }
-
+/// The result, or an undefined tensor: there is no short way.
 Tensor shortcut(const Op& op, Args args) {
   const ThreadState& state = thread_state();
   Glance g;
@@ -235,6 +242,7 @@ Tensor shortcut(const Op& op, Args args) {
   return result;
 }
 
+/// args[0] = op(args...), on the short way. False: nothing was done.
 bool shortcut_into(const Op& op, Args args) {
   const ThreadState& state = thread_state();
   Glance g;
@@ -255,6 +263,77 @@ bool shortcut_into(const Op& op, Args args) {
   s->run(*s, const_cast<std::byte*>(g.data[0]), g.data, g.splat, static_cast<size_t>(g.elements));
   g.lead->storage->written();
   return true;
+}
+
+// ── the long way ────────────────────────────────────────────────────────────────────────────────
+
+bool needs_grad(Args args) {
+  for (const Arg& a : args) {
+    if (a.tag == Tag::tensor && a.tensor_->requires_grad) return true;
+    if (a.tag != Tag::list) continue;
+    for (size_t i = 0; i < a.list_->size; ++i)
+      if (a.list_->data[i].tag == Tag::tensor && a.list_->data[i].tensor_->requires_grad)
+        return true;
+  }
+  return false;
+}
+
+/// A tensor of a trace that is over: kernels would find no memory.
+[[noreturn]] void escaped(const TensorImpl* t) {
+  throw TraceError({.problem = "a symbolic tensor is used after its trace: it escaped from the "
+                               "function that was traced",
+                    .got = to_string(TensorType{t->dtype, t->geometry.shape, t->device}),
+                    .next = "return the tensor from the traced function instead of keeping it in a "
+                            "global, an attribute or a cache"});
+}
+
+/// Stale views among the operands are brought up to date first.
+void refresh_operands(Args args) {
+  auto one = [](const Arg& a) {
+    if (a.tag != Tag::tensor) return;
+    if (!a.tensor_->storage && thread_state().backend == nullptr) [[unlikely]]
+      escaped(a.tensor_);
+    if (a.tensor_->view) refresh(a.tensor());
+  };
+  for (const Arg& a : args) {
+    one(a);
+    if (a.tag != Tag::list) continue;
+    for (size_t i = 0; i < a.list_->size; ++i) one(a.list_->data[i]);
+  }
+}
+
+/// The long way, apart so that the short one does not pay for its frame.
+[[gnu::noinline]] void call_in_full(const Op& op, Args args, Outputs& outputs) {
+  Backend& backend = current_backend();
+  if (op.kind == Kind::composite && !backend.claims(op, args)) {
+    outputs = expand(op, args);
+    return;
+  }
+  refresh_operands(args);
+  const Types types = op.infer(args);
+  const Call made{op, args, types};
+  backend.run(made, outputs);
+  if (op.kind == Kind::view) remember_view(outputs[0], args.tensor(0), op, args);
+  const ThreadState& state = thread_state();
+  if (state.grad_enabled && needs_grad(args))
+    if (Observer* t = tape(); t != nullptr) t->saw(made, outputs);
+  for (Observer* o = state.observers; o != nullptr; o = o->next) o->saw(made, outputs);
+}
+
+}  // namespace
+
+void set_shortcut_finder(ShortcutFinder f) { finder.store(f, std::memory_order_release); }
+
+Outputs call(const Op& op, Args args, CallForm form) {
+  Outputs outputs;  // the only object returned, so that it is made where the caller wants it
+  if (form == CallForm::in_place) {
+    outputs.push_back(shortcut_into(op, args) ? args.tensor(0) : assign_result(op, args));
+  } else if (Tensor quick = shortcut(op, args); quick.defined()) {
+    outputs.push_back(std::move(quick));
+  } else {
+    call_in_full(op, args, outputs);
+  }
+  return outputs;
 }
 
 }  // namespace lathe

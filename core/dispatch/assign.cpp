@@ -1,0 +1,103 @@
+#include "core/dispatch/assign.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "core/base/error.h"
+#include "core/dispatch/call.h"
+#include "core/dispatch/fn.h"
+#include "core/dispatch/view_path.h"
+#include "core/sizes/symexpr.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe {
+namespace {
+
+/// Two elements of one tensor may share an address: writing through it has no defined meaning.
+bool overlaps_itself(const Tensor& t) {
+  const ViewOf* view = t.impl()->view.get();
+  return view != nullptr && view->path->overlaps;
+}
+
+/// Are the sizes equal, and written alike by what is known of them? Asks what `expand` asks.
+bool same_size(Int from, Int to) {
+  if (identical(from, to)) return true;
+  if (!(from == Int(1) ? to == Int(1) : require(Relation::eq, from, to))) return false;
+  const SymScope* scope = SymScope::current();
+  return scope == nullptr || identical(scope->simplify(from), scope->simplify(to));
+}
+
+/// `value` in dst's dtype and shape. Where no size changes there is no expand, whatever symbols
+/// stand for the sizes: it would be one more step on a gradient's way, which then arrives in
+/// another order than eagerly.
+Tensor fitted(const Tensor& dst, const Tensor& value) {
+  Tensor v = cast_for(dst, value);
+  bool same = v.rank() == dst.rank();
+  for (int i = 0; same && i < v.rank(); ++i) same = same_size(v.size(i), dst.size(i));
+  return same ? v : shape_ops<Tensor>::expand(v, dst.shape());
+}
+
+}  // namespace
+
+Tensor cast_for(const Tensor& dst, const Tensor& value) {
+  if (value.dtype() == dst.dtype()) return value;
+  if (is_complex(value.dtype()) && !is_complex(dst.dtype()))
+    throw DTypeError({.op = "assign",
+                      .problem = "a complex value is written into a tensor that is not",
+                      .got = std::string(name(value.dtype())),
+                      .expected = std::string(name(dst.dtype())),
+                      .next = "write its real part: lathe.real(value)"});
+  return math_ops<Tensor>::cast(value, dst.dtype());
+}
+
+void require_assignable(const Tensor& dst) {
+  if (dst.impl()->view) refresh(dst);
+  if (overlaps_itself(dst))
+    throw AliasError({.op = "assign",
+                      .problem = "the destination overlaps itself",
+                      .got = absl::StrCat("a view of shape ", to_string(dst.shape()),
+                                          " with strides ", to_string(dst.geometry().strides)),
+                      .expected = "each element at an address of its own",
+                      .next = "clone() the expanded tensor before writing to it"});
+  auto is_leaf = [](const Tensor& t) {
+    return t.requires_grad() && t.impl()->autograd && t.impl()->autograd->leaf();
+  };
+  bool leaf = is_leaf(dst) || (dst.impl()->view && is_leaf(dst.impl()->view->base));
+  if (thread_state().grad_enabled && leaf)
+    throw AutogradError({.op = "assign",
+                         .problem = "a leaf that requires grad cannot be written in place",
+                         .got = to_string(type_of(dst)),
+                         .expected = "a tensor without grad, or one that was computed",
+                         .next = "wrap the write in lt.no_grad(), or write to a clone()"});
+}
+
+Tensor assign(Tensor dst, const Tensor& value) {
+  Backend& backend = current_backend();
+  require_assignable(dst);
+  if (value.impl()->view) refresh(value);
+  if (value.device() != dst.device())
+    throw DeviceError(
+        {.op = "assign",
+         .problem = "the value is on another device than what it is written to",
+         .got = absl::StrCat(to_string(value.device()), " to ", to_string(dst.device())),
+         .expected = "one device",
+         .next = "move the value with .to(device)"});
+  Tensor v = fitted(dst, value);
+  // A value that reads what is being written must be read in full first.
+  if (may_share_memory(dst, v) && !same(dst, v)) v = math_ops<Tensor>::clone(v);
+  backend.write(dst, v);
+  bool history = dst.requires_grad() || v.requires_grad();
+  if (thread_state().grad_enabled && history && tape() != nullptr) tape()->wrote(dst, v);
+  for (Observer* o = thread_state().observers; o != nullptr; o = o->next) o->wrote(dst, v);
+  return dst;
+}
+
+bool may_overwrite(const Tensor& dst) {
+  const ThreadState& state = thread_state();
+  const TensorImpl* t = dst.impl();
+  return state.backend == nullptr && state.observers == nullptr &&
+         !(state.grad_enabled && t->requires_grad) && t->view == nullptr &&
+         t->device.kind == DeviceKind::cpu && t->storage && !t->storage->ready;
+}
+
+}  // namespace lathe

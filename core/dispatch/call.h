@@ -1,0 +1,28 @@
+// The one way an op is called, by eager Python and C++, the tape's derivative rules, expansions of
+// composites, tracers and interpreters alike.
+#pragma once
+
+#include "core/dispatch/backend.h"
+
+namespace lathe {
+
+/// Where a call's result goes: to a fresh tensor, or into the first operand (x.op_(...)).
+enum class CallForm : uint8_t { fresh, in_place };
+
+/// Runs `op` on arguments that complete its schema (complete_call), and returns its results:
+///
+///   infer the types | backend.run, or the expansion of a composite it does not claim | observers
+///
+/// In place, the result is assign(x, op(x, ...)), computed where x lies if nothing can tell, and
+/// the one result is x. Throws what the op's rules and kernels throw (ShapeError, DTypeError ...),
+/// in place also DTypeError and ShapeError where the result does not fit into x, and what assign()
+/// throws.
+Outputs call(const Op& op, Args args, CallForm form = CallForm::fresh);
+
+/// The results of a composite by its expansion, which computes in the op type (Extra::moves).
+Outputs expand(const Op& op, Args args);
+
+/// Brings a view up to date with its base, by replaying its steps, if a write made it stale.
+void refresh(const Tensor& x);
+
+}  // namespace lathe

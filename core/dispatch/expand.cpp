@@ -1,0 +1,89 @@
+// Composites that no backend takes whole: their expansion, in the op type.
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include "core/base/asked.h"
+#include "core/base/error.h"
+#include "core/dispatch/call.h"
+#include "core/dispatch/fn.h"
+#include "include/lathe/ops/math.h"
+
+namespace lathe {
+namespace {
+
+/// A composite that calls itself for ever is a broken definition, not a stack overflow.
+class CompositeDepth {
+ public:
+  explicit CompositeDepth(const Op& op) {
+    if (++thread_state().composite_depth > 32) {
+      --thread_state().composite_depth;
+      LATHE_INTERNAL(absl::StrCat(op.name(), " expands into itself"));
+    }
+  }
+  ~CompositeDepth() { --thread_state().composite_depth; }
+};
+
+/// The dtype that a composite's results are rounded to where it computes in a wider one: f16 or
+/// bf16, if that is what its floating operands have in common; else f32 (nothing to do).
+DType storage_type(Args args) {
+  bool any = false;
+  DType common = DType::f32;
+  auto meet = [&](const Arg& a) {
+    if (a.tag != Tag::tensor || !is_floating(a.tensor_->dtype)) return;
+    common = any ? promote(common, a.tensor_->dtype) : a.tensor_->dtype;
+    any = true;
+  };
+  for (const Arg& a : args) {
+    meet(a);
+    if (a.tag != Tag::list) continue;
+    for (size_t i = 0; i < a.list_->size; ++i) meet(a.list_->data[i]);
+  }
+  return common;
+}
+
+}  // namespace
+
+Outputs expand(const Op& op, Args args) {
+  CompositeDepth depth(op);
+  AskedScope asked(op.public_name());
+  if (op.extra.moves) return op.expansion(args);
+  const DType storage = storage_type(args);
+  const DType compute = compute_type(storage);
+  if (compute == storage) return op.expansion(args);
+  // Operands by their converted form: an expansion that returns one returns what it was given.
+  absl::InlinedVector<std::pair<Tensor, Tensor>, 4> converted;
+  auto widened = [&](const Arg& a) {
+    if (a.tag != Tag::tensor || compute_type(a.tensor_->dtype) == a.tensor_->dtype) return a;
+    converted.emplace_back(math_ops<Tensor>::cast(a.tensor(), compute), a.tensor());
+    return Arg(converted.back().first);
+  };
+  ArgVec lists;
+  absl::InlinedVector<Arg, 8> operands;
+  for (size_t i = 0; i < args.size(); ++i) {
+    // What the op writes to stays as it is: assign() rounds.
+    if (op.schema.params[i].written) {
+      operands.push_back(args[i]);
+    } else if (args[i].tag == Tag::list) {
+      std::vector<Arg> items;
+      for (size_t k = 0; k < args[i].list_->size; ++k)
+        items.push_back(widened(args[i].list_->data[k]));
+      lists.push(Arg(ArgList{items.data(), items.size()}));
+      operands.push_back(lists[lists.size() - 1]);
+    } else {
+      operands.push_back(widened(args[i]));
+    }
+  }
+  Outputs outputs = op.expansion(absl::MakeConstSpan(operands));
+  for (Tensor& t : outputs) {
+    auto is_this = [&](const auto& pair) { return same(pair.first, t); };
+    auto given = std::find_if(converted.begin(), converted.end(), is_this);
+    if (given != converted.end())
+      t = given->second;
+    else if (t.dtype() == compute)
+      t = math_ops<Tensor>::cast(t, storage);
+  }
+  return outputs;
+}
+
+}  // namespace lathe
