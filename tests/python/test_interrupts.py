@@ -35,10 +35,13 @@ threading.Thread(target=tick, daemon=True).start()
 x = lt.ones(8)
 """
 
+# A statement stands before the loop: CPython 3.11 takes a signal that it handles between two rounds
+# for one at the instruction before the loop; if the loop comes first, that is outside of the try.
 INTERRUPTED = """
 before = ticks[0]
 print("ready", flush=True)
 try:
+    began = True
     {work}
 except KeyboardInterrupt:
     print("caught at", time.monotonic())
@@ -66,7 +69,6 @@ def program(tmp_path, text):
     return [sys.executable, str(path)]
 
 
-@pytest.mark.slow  # one run in ten shows the interrupt outside of the try: docs/status.md
 @pytest.mark.parametrize("work", WORK)
 def test_ctrl_c(tmp_path, work):
     data = "y, numbers = lt.rand(1 << 20), [1.0] * (1 << 20)\nspin(lt.full((8,), 1e30))\n"
