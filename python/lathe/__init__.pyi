@@ -750,6 +750,9 @@ class Tensor:
     def squeeze(self, *dim: Ints) -> Tensor:
         """Without the axes of size 1 that dim names; without all of them if it is None."""
     @overload
+    def std(self, unbiased: builtins.bool) -> Tensor:
+        """Square root of var; its gradient is 0 where that is 0."""
+    @overload
     def std(
         self, *dim: Ints, correction: Number | None = 1, keepdim: builtins.bool = False
     ) -> Tensor:
@@ -758,9 +761,6 @@ class Tensor:
     def std(
         self, *dim: Ints, unbiased: builtins.bool = True, keepdim: builtins.bool = False
     ) -> Tensor:
-        """Square root of var; its gradient is 0 where that is 0."""
-    @overload
-    def std(self, unbiased: builtins.bool) -> Tensor:
         """Square root of var; its gradient is 0 where that is 0."""
     def storage_offset(self) -> builtins.int:
         """Where the first element is, in elements."""
@@ -865,6 +865,9 @@ class Tensor:
     def unsqueeze(self, dim: builtins.int) -> Tensor:
         """With a new axis of size 1 at dim."""
     @overload
+    def var(self, unbiased: builtins.bool) -> Tensor:
+        """Sum of squared distances from the mean, over (count - correction). Two passes."""
+    @overload
     def var(
         self, *dim: Ints, correction: Number | None = 1, keepdim: builtins.bool = False
     ) -> Tensor:
@@ -873,9 +876,6 @@ class Tensor:
     def var(
         self, *dim: Ints, unbiased: builtins.bool = True, keepdim: builtins.bool = False
     ) -> Tensor:
-        """Sum of squared distances from the mean, over (count - correction). Two passes."""
-    @overload
-    def var(self, unbiased: builtins.bool) -> Tensor:
         """Sum of squared distances from the mean, over (count - correction). Two passes."""
     def view(self, *size: Ints) -> Tensor:
         """The same elements under another shape, without a copy. One size may be -1."""
@@ -2116,6 +2116,10 @@ def stack(tensors: Sequence[Tensor], dim: builtins.int = 0, *, out: Any = None) 
     """Tensors of one shape joined along a new axis."""
 
 @overload
+def std(input: Tensor, unbiased: builtins.bool, *, out: Any = None) -> Tensor:
+    """Square root of var; its gradient is 0 where that is 0."""
+
+@overload
 def std(
     input: Tensor,
     *dim: Ints,
@@ -2133,10 +2137,6 @@ def std(
     keepdim: builtins.bool = False,
     out: Any = None,
 ) -> Tensor:
-    """Square root of var; its gradient is 0 where that is 0."""
-
-@overload
-def std(input: Tensor, unbiased: builtins.bool, *, out: Any = None) -> Tensor:
     """Square root of var; its gradient is 0 where that is 0."""
 
 @overload
@@ -2216,6 +2216,10 @@ def unsqueeze(input: Tensor, dim: builtins.int) -> Tensor:
     """With a new axis of size 1 at dim."""
 
 @overload
+def var(input: Tensor, unbiased: builtins.bool, *, out: Any = None) -> Tensor:
+    """Sum of squared distances from the mean, over (count - correction). Two passes."""
+
+@overload
 def var(
     input: Tensor,
     *dim: Ints,
@@ -2233,10 +2237,6 @@ def var(
     keepdim: builtins.bool = False,
     out: Any = None,
 ) -> Tensor:
-    """Sum of squared distances from the mean, over (count - correction). Two passes."""
-
-@overload
-def var(input: Tensor, unbiased: builtins.bool, *, out: Any = None) -> Tensor:
     """Sum of squared distances from the mean, over (count - correction). Two passes."""
 
 def where(

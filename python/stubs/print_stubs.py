@@ -92,9 +92,10 @@ def result_of(row):
 
 
 def row_functions(rows, place, inplace=False):
-    """The overloads of one public name."""
+    """The overloads of one public name; those that take any number of integers, which a flag is
+    too, come last."""
     lines = []
-    for row in rows:
+    for row in sorted(rows, key=lambda row: row["starred"] >= 0):
         name = row["public_name"] + ("_" if inplace else "")
         result = "Tensor" if inplace else result_of(row)
         if len(rows) > 1:
