@@ -27,7 +27,7 @@ LISTS = {
     "How to": ["howto/debug-a-trace", "howto/embed-in-cpp", "howto/add-a-pass",
                "howto/add-a-kernel", "howto/add-a-vendor", "adding-an-op"],
     "What it promises": ["stability", "accuracy", "speed", "status"],
-    "How it is made": ["architecture", "decisions", "checks", "seeds"],
+    "How it is made": ["architecture", "glossary", "decisions", "checks", "seeds"],
 }  # fmt: skip
 
 

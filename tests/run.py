@@ -39,7 +39,7 @@ def full_parts():
         yield f"C++ tests on {isa}", tests, {"LATHE_ISA": isa}
     yield "an op in three edits", [sys.executable, "tests/prove/softsign.py"], {}
     yield "10,000 random graphs", [sys.executable, "tests/bits/run.py"], {}
-    yield "seeded faults", [sys.executable, "tests/bits/faults.py"], {}
+    yield "planted faults", [sys.executable, "tests/bits/faults.py"], {}
     every = [str(BUILD / "bin/lathe_bits"), "--gtest_filter=UnarySweep.*"]
     yield "every float argument", every, {"LATHE_SWEEP": "1"}
     yield "accuracy", [sys.executable, "tests/accuracy/run.py", "--print"], {}

@@ -130,13 +130,13 @@ void explain_steps(const std::vector<Step>& steps, std::string& out, int& number
       case Step::Kind::kernel:
         line(s, s.replaces < 0 ? "" : "writes where the input lies that it replaces", true);
         if (s.epilogue)
-          line(*s.epilogue, absl::StrCat("on each piece of step ", number, " while it is hot"),
-               false);
+          line(*s.epilogue, absl::StrCat("fused into step ", number, " as its epilogue"), false);
         break;
       case Step::Kind::rows: {
         auto last = number + static_cast<int>(s.rows->members.size());
-        std::string how = absl::StrCat("steps ", number + 1, " to ", last, " take turns, a few of ",
-                                       to_string(s.rows->rows), " rows at a time");
+        std::string how = absl::StrCat("steps ", number + 1, " to ", last,
+                                       " are tiled together by rows, a few of ",
+                                       to_string(s.rows->rows), " at a time");
         for (const RowGroup::Member& m : s.rows->members) line(m.step, how, false);
         break;
       }

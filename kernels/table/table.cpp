@@ -42,7 +42,7 @@ std::string_view sentence(Reason reason) {
     case Reason::core_type:
       return "takes this processor for an old one";
     case Reason::later:
-      return "would do, but stands later";
+      return "usable, lower priority";
     case Reason::engine:
       return "not asked for by the flag engine";
     case Reason::not_ready:

@@ -18,7 +18,7 @@ from tree import Result, Tree
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = (
     "layers sizes op_names derivatives environment tolerances machine_words file_names doc_width "
-    "third_party lint signatures format compile_flags weak_symbols math_symbols aborts "
+    "words third_party lint signatures format compile_flags weak_symbols math_symbols aborts "
     "static_init exports headers tidy"
 )
 SHOWN = 20

@@ -52,7 +52,7 @@ TEST(RowGroups, SoftmaxIsOneStepForAllShapes) {
   for (Shape shape : {Shape{3, 700}, Shape{1, 5}, Shape{40, 1}, Shape{0, 4}, Shape{513, 17}})
     expect_same(softmax, {normal(shape, 1)}, f);
   EXPECT_EQ(f.counts().traces, 1);
-  EXPECT_EQ(count(f.explain(), "rows at a time"), 5u) << f.explain();
+  EXPECT_EQ(count(f.explain(), "tiled together by rows"), 5u) << f.explain();
 }
 
 TEST(RowGroups, ARowMayHaveSeveralAxes) {
@@ -61,7 +61,7 @@ TEST(RowGroups, ARowMayHaveSeveralAxes) {
     return {N::layer_norm(x[0], Shape{6, 7}, Arg(), Arg(), 1e-5)};
   };
   expect_same(body, {normal({4, 5, 6, 7}, 2)}, f);
-  EXPECT_GE(count(f.explain(), "rows at a time"), 4u) << f.explain();
+  EXPECT_GE(count(f.explain(), "tiled together by rows"), 4u) << f.explain();
 }
 
 TEST(RowGroups, WhatIsReadOutsideIsKept) {
@@ -145,7 +145,7 @@ TEST(Epilogues, AKernelFollowsItsContraction) {
          n = static_cast<int64_t>(rng() % 90);
     expect_same(body, {normal({m, k}, rng()), normal({k, n}, rng()), normal({n}, rng())}, f);
   }
-  EXPECT_EQ(count(f.explain(), "while it is hot"), 1u) << f.explain();
+  EXPECT_EQ(count(f.explain(), "as its epilogue"), 1u) << f.explain();
 }
 
 TEST(Epilogues, AConvolutionTooAndAVendorAfterwards) {
@@ -157,7 +157,7 @@ TEST(Epilogues, AConvolutionTooAndAVendorAfterwards) {
   {
     jit::Function f("conv");
     expect_same(body, in, f);
-    EXPECT_EQ(count(f.explain(), "while it is hot"), 1u) << f.explain();
+    EXPECT_EQ(count(f.explain(), "as its epilogue"), 1u) << f.explain();
   }
   // With ours switched off, whoever takes the product calls the kernel once at the end.
   FlagScope off(Flag::disabled, "own.gemm");
@@ -173,7 +173,7 @@ TEST(Epilogues, AProductThatOthersReadIsKept) {
     return {M::tanh(y), R::sum(y, {Int(0)})};
   };
   expect_same(body, {normal({8, 5}, 11), normal({5, 6}, 12)}, f);
-  EXPECT_EQ(count(f.explain(), "while it is hot"), 0u) << f.explain();
+  EXPECT_EQ(count(f.explain(), "as its epilogue"), 0u) << f.explain();
 }
 
 }  // namespace

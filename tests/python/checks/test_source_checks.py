@@ -14,6 +14,7 @@ import op_names
 import sizes
 import third_party
 import tolerances
+import words
 
 
 def problems(check, planted):
@@ -327,3 +328,49 @@ def test_derivatives(planted, path, text):
     assert problems(derivatives, planted) == []
     found = problems(derivatives, planted.write(path, text))
     assert len(found) == 1 and found[0].startswith(f"{path}:2: ")
+
+
+WORDS = """# list
+pages comments texts | \\bop rows?\\b | op definition | row major
+pages | \\bstrips\\b | SIMD
+"""
+
+
+def with_words(planted):
+    planted.write("tests/checks/words.txt", WORDS)
+    return planted.write(
+        "docs/glossary.md", "| **trace**, script | records strips |\n| **eager** | a |\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "path, text, line",
+    [
+        ("docs/a.md", "one\nan op\nrow here, trace eager\n", 2),
+        ("docs/a.md", "trace, eager: Strips\n", 1),
+        ("core/a.h", "// trace eager\nint a;  // an op\n        // row\n", 2),
+        ("core/a.h", '// trace eager\nauto a = "op rows";\n', 2),
+        ("core/a.py", '"""Trace eager.\n\nAn op row."""\n', 3),
+        ("core/a.py", "# trace eager\nprint(\n    'op row')\n", 3),
+    ],
+)
+def test_words_of_the_house_are_found(planted, path, text, line):
+    (problem,) = problems(words, with_words(planted).write(path, text))
+    assert problem.startswith(f"{path}:{line}: '") and "the field says" in problem
+
+
+def test_words_are_left_to_code_and_to_what_is_allowed(planted):
+    with_words(planted).write(
+        "docs/a.md", "eager `op row`\n\n```\nop row\n```\n\n    strips\n\ntraces\n"
+    )
+    planted.write("core/a.h", "int op_row;  // strips\n").write(
+        "core/a.cpp", "int op, row, strips;\n"
+    )
+    assert problems(words, planted) == []
+    (problem,) = problems(words, planted.write("tests/checks/words.txt", "page | a | b\n"))
+    assert "tests/checks/words.txt:1: not 'PLACES" in problem
+
+
+def test_a_glossary_word_that_nobody_uses(planted):
+    (problem,) = problems(words, with_words(planted).write("docs/a.md", "A trace.\n"))
+    assert problem == "docs/glossary.md:2: 'eager' is used nowhere"

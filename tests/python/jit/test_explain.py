@@ -119,7 +119,7 @@ def test_flag_disabled_changes_choice_and_reason_but_not_defined_bits(flag):
     args = arguments()
     before, ours = choices_for("mm", layer, *args)
     assert chosen(before) == "own.gemm"
-    assert before["onednn.matmul"][1].startswith("would do, but stands later")
+    assert before["onednn.matmul"][1].startswith("usable, lower priority")
     flag("disabled", "own.gemm")
     after, vendors = choices_for("mm", layer, *args)
     assert chosen(after) == "onednn.matmul"
@@ -159,7 +159,7 @@ def test_reason_op():
 
 def test_reason_dtype():
     floats, _ = choices_for("mm", layer, *arguments())
-    assert floats["eigen.gemm"][1].startswith("would do")
+    assert floats["eigen.gemm"][1].startswith("usable")
     ints = [lt.ones(2, 3, dtype=lt.int32), lt.ones(3, 4, dtype=lt.int32)]
     whole, _ = choices_for("mm", lt.matmul, *ints)
     assert whole["eigen.gemm"][1] == "lacks this dtype (int32)"
@@ -169,7 +169,7 @@ def test_reason_dtype():
 def test_reason_rank():
     few, many = [1] * 3, [1] * 16
     flat, _ = choices_for("mm", lt.matmul, lt.ones(*few, 2, 3), lt.ones(3, 4))
-    assert flat["openblas.gemm"][1].startswith("would do")
+    assert flat["openblas.gemm"][1].startswith("usable")
     deep, _ = choices_for("mm", lt.matmul, lt.ones(*many, 2, 3), lt.ones(3, 4))
     assert deep["openblas.gemm"][1] == "lacks this rank (18 axes, at most 16)"
 
@@ -180,7 +180,7 @@ def test_reason_engine(flag):
     flag("engine", "llvm")
     before, generated = choices_for(name, layer, *args)
     assert chosen(before) == "generated"
-    assert before["own.strips"][1] == "would do, but stands later (2 of 2)"
+    assert before["own.strips"][1] == "usable, lower priority (2 of 2)"
     flag("engine", "strips")
     after, strips = choices_for(name, layer, *args)
     assert chosen(after) == "own.strips"
@@ -274,7 +274,7 @@ def test_missing_library_is_a_reason_and_changes_no_defined_bits(tmp_path):
         folder.mkdir()
     plugins = ("liblathe_openblas.so", "liblathe_llvm.so")
     before, bits_before = told_by(copy_of_lathe(whole))
-    assert before["openblas.gemm"].startswith("would do")
+    assert before["openblas.gemm"].startswith("usable")
     assert before["generated"].startswith("chosen")
     gone, bits_gone = told_by(copy_of_lathe(without, leave_out=plugins))
     assert gone["openblas.gemm"] == "not found (liblathe_openblas.so)"
@@ -288,7 +288,7 @@ def test_missing_library_is_a_reason_and_changes_no_defined_bits(tmp_path):
 
 def test_reason_not_built(tmp_path):
     whole = told_by(copy_of_lathe(tmp_path / "whole"))[0]
-    assert whole["onednn.matmul"].startswith("would do")
+    assert whole["onednn.matmul"].startswith("usable")
     # Eigen's plug-in under oneDNN's name: it opens, and has none of the entries that the table
     # looks for in it, as one that was built without them.
     swap = {"liblathe_onednn.so": "liblathe_eigen.so"}
@@ -387,19 +387,19 @@ def test_reason_core_type(tmp_path):
     if " avx2 " in processor:
         for old in ("Prescott", "Nehalem"):
             assert told[old] == f"takes this processor for an old one ({old})"
-    assert told[newest].startswith("would do")
+    assert told[newest].startswith("usable")
 
 
 def test_an_old_core_asked_for_in_the_environment_is_not_taken():
     told = told_by(OPENBLAS_CORETYPE="Prescott")[0]["openblas.gemm"]
     processor = Path("/proc/cpuinfo").read_text()
     if " avx512vl " in processor:  # the library is told what the processor is, whatever was asked
-        assert told.startswith("would do")
+        assert told.startswith("usable")
     elif " avx2 " in processor:
         # Which of its old ones it then takes differs between processors.
         assert re.fullmatch(r"takes this processor for an old one \((Prescott|Katmai)\)", told)
     else:
-        assert told.startswith("would do")
+        assert told.startswith("usable")
 
 
 EXTENT = f"""
@@ -438,7 +438,7 @@ def test_reason_extent():
             "chosen (5 of 8)",
         ]
     for k in ("33", "200"):
-        assert told[k] == ["chosen (1 of 8)", "would do, but stands later (5 of 8)"]
+        assert told[k] == ["chosen (1 of 8)", "usable, lower priority (5 of 8)"]
     assert told["graph"] == [
         f"chosen (1 of 8; {rule})",
         f"not chosen at this reduced extent (known when it runs; {rule})",
@@ -512,7 +512,7 @@ FLIPPED_BY = {
     "lacks this rank": test_reason_rank,
     "not chosen at this reduced extent": test_reason_extent,
     "takes this processor for an old one": test_reason_core_type,
-    "would do, but stands later": test_reason_engine,
+    "usable, lower priority": test_reason_engine,
     "not asked for by the flag engine": test_reason_engine,
     "not compiled yet": test_reason_not_compiled_yet,
     "could not be compiled": test_reason_not_compiled,

@@ -239,7 +239,7 @@ def test_io_08_native_syntax():
 
 @shows(
     "IR-18",
-    "partly: of the rows that engines run most are one formula each; their count has a ceiling "
+    "partly: of the ops that engines run most are one formula each; their count has a ceiling "
     "here, and everything else is composite. Not: about 60",
 )
 def test_ir_18_primitives():

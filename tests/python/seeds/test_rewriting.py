@@ -110,8 +110,7 @@ def test_rw_12_dead_in_blocks():
 
 @shows(
     "RW-08",
-    "a chain of 20 pointwise ops is one kernel; bias and relu run on a convolution's results while "
-    "they are hot",
+    "a chain of 20 pointwise ops is one kernel; bias and relu are a convolution's epilogue",
 )
 def test_rw_08_fusion(flag):
     def chain(x):
@@ -130,7 +129,7 @@ def test_rw_08_fusion(flag):
         images = lt.randn(2, 2, 6, 6)
         assert same(g(images), F.relu(conv(images)))
     steps = dict(re.findall(r"(?m)^  (\d+)\. (.*?) -> ", g.explain()))
-    (hot,) = re.findall(r"(\d+)\. group.*\n +on each piece of step (\d+) while", g.explain())
+    (hot,) = re.findall(r"(\d+)\. group.*\n +fused into step (\d+) as", g.explain())
     assert steps[hot[0]] == "group of 2 ops" and steps[hot[1]] == "convolution2d"
 
 
@@ -148,7 +147,7 @@ def test_rw_13_conv_bias_relu():
     assert same(program(x), net.eval()(x).detach())
     text = program.explain()
     assert len(re.findall(r"(?m)^  \d+\. convolution2d", text)) == 5
-    assert len(re.findall(r"on each piece of step \d+ while it is hot", text)) == 5
+    assert len(re.findall(r"fused into step \d+ as its epilogue", text)) == 5
     assert len(re.findall(r"(?m)^  \d+\. ", text)) == 10
 
 
@@ -378,14 +377,14 @@ def test_vl_02_order(flag):
 def test_vl_03_libraries():
     said = lt.table("mm", lt.ones(2, 3), lt.ones(3, 2))
     for name in ("onednn.matmul", "openblas.gemm", "eigen.gemm"):
-        assert f"{name} (pinned): would do" in said
+        assert f"{name} (pinned): usable" in said
     for name in ("cublas.gemm", "cudnn.conv"):
         assert f"{name} (pinned): built without CUDA" in said
 
 
 @shows(
     "VL-07",
-    "no elementwise row has a kernel of its own: one entry runs all from their bodies, and each "
+    "no elementwise op has a kernel of its own: one entry runs all from their functions, and each "
     "other kind shares its entries; the count is printed",
 )
 def test_vl_07_kernels_written_by_hand():
@@ -422,7 +421,9 @@ def test_vl_08_all_vendors(flag):
     assert chosen == ["onednn.conv", "onednn.matmul"]
 
 
-@shows("VL-12", "a row needs no vendor: every elementwise row is generated from its body")
+@shows(
+    "VL-12", "an op needs no vendor: code for elementwise ones is generated from their functions"
+)
 def test_vl_12_no_vendor_needed(flag):
     flag("engine", "llvm")
     flag("fallback_is_error", True)
@@ -438,7 +439,9 @@ def test_vl_12_no_vendor_needed(flag):
 # ── kernels ─────────────────────────────────────────────────────────────────────────────────────
 
 
-@shows("CG-01", "with every vendor off, and without LLVM, all still runs: strips, the same bits")
+@shows(
+    "CG-01", "with every vendor off, and without LLVM, all still runs: interpreted, the same bits"
+)
 def test_cg_01_without_vendors(flag):
     net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(72, 3))
     x = lt.randn(2, 1, 8, 8)
@@ -497,7 +500,7 @@ def test_cg_12_sigmoid(flag):
 
 @shows(
     "CG-13",
-    "partly: composites are expanded to rows that engines run, and the expansion is printed. "
+    "partly: composites are expanded to ops that engines run, and the expansion is printed. "
     "Not: a composite that a vendor takes whole",
 )
 def test_cg_13_composites():

@@ -10,17 +10,34 @@ from ..proof import LOGS, ROOT, Line, Missing, existing, require, run
 LINE = Line(4, "Layers, one entry to dispatch, import, rows 1 to 4 against before", proof="frame")
 BEFORE = "3c8555d"  # the commit before the frame
 CUT = ("core", "kernels", "jit", "graph")
+SEEN = (*CUT, "autodiff", "capi", "python")
 
 
 @LINE.part("./dev check layers: no cycle of components")
 def cycles():
     done = run("layers", "./dev", "check", "layers")
     require(done.code == 0, f"whole log: {done.log}")
-    known = ROOT / "tests/checks/known_cycles.txt"
-    lines = known.read_text().splitlines() if known.exists() else []
-    count = sum(bool(line.strip()) and not line.startswith("#") for line in lines)
-    require(not count, f"{count} cycles are listed in {known.name}")
-    return f"{done.last('[0-9]+ includes')}, cycles 0"
+    figure = done.last(r"\d+ includes, \d+ rooms, \d+ cycles of \d+ components")
+    require(", 0 cycles of" in figure, figure)
+    return figure
+
+
+@LINE.part("one public entry to dispatch")
+def one_entry():
+    """What headers declare that runs an op; an expansion is what a composite's call runs."""
+    text = {p: p.read_text() for top in SEEN for p in sorted((ROOT / top).rglob("*.h"))}
+    doors = [
+        f"{name} ({path.relative_to(ROOT)})"
+        for path, source in text.items()
+        for name in re.findall(r"^Outputs (\w+)\(const Op& \w+, Args\b", source, re.M)
+        if name not in ("expand", "run_large")  # run_large: call without the interpreter's lock
+    ]
+    require(doors == ["call (core/dispatch/call.h)"], f"{len(doors)}: {', '.join(doors)}")
+    done = run("includes", "grep", "-rlE", r'include "core/dispatch/shortcut\.h"', *SEEN)
+    users = sorted(done.text.split())
+    strangers = [u for u in users if not u.startswith(("core/dispatch/", "kernels/own/"))]
+    require(users and not strangers, f"the shortcut is seen by {', '.join(strangers)}")
+    return f"{doors[0]}; the shortcut is seen by {', '.join(users)}"
 
 
 @LINE.part("sub-folders")

@@ -5,7 +5,7 @@ import sys
 
 from ..proof import BUILD, Line, cpp_tests, existing, green, require, run
 
-LINE = Line(5, "Bits: random graphs, seeded faults, every float, the trap programs")
+LINE = Line(5, "Bits: random graphs, planted faults, every float, the trap programs")
 
 
 def tool(name, path, *arguments, **environment):
@@ -25,7 +25,7 @@ def quick_graphs():
     return cpp_tests("bits-quick", "RandomPrograms/*", program="lathe_bits")
 
 
-@LINE.part("twenty seeded faults are found", minutes=60)
+@LINE.part("twenty planted faults are found", minutes=60)
 def faults():
     done = tool("faults", "tests/bits/faults.py")
     found, seeded = map(int, done.last(r"(\d+) of (\d+) faults found"))

@@ -3,7 +3,7 @@
 import re
 import sys
 
-from ..proof import ROOT, Line, existing, require, run
+from ..proof import ROOT, Line, existing, green, require, run
 
 LINE = Line(10, "README, licence and the pages")
 PAGES = ["architecture", "adding-an-op", "decisions", "stability", "status", "seeds"]
@@ -35,13 +35,9 @@ def licence():
 
 @LINE.part("the pages; the files that they name are there")
 def pages():
-    missing = []
     for page in PAGES:
-        text = existing(f"docs/{page}.md").read_text()
-        for path in re.findall(r"`([\w/.-]+/[\w.-]+\.(?:cpp|h|py|md|txt|sh))`", text):
-            if "<" not in path and not (ROOT / path).exists():
-                missing.append(f"{page}.md: {path}")
-    require(not missing, f"not there: {'; '.join(missing[:5])}")
+        existing(f"docs/{page}.md")
+    green(run("file-names", "./dev", "check", "file_names"))
     return f"{len(PAGES)} pages"
 
 
