@@ -150,16 +150,56 @@ std::set<std::string> names_at(Place place) {
   return names;
 }
 
-void publish_method(const std::string& name) {
-  std::unique_ptr<Callable> found = find_callable(name, kMethod);
-  if (found == nullptr) return;
+void set_on_tensor(const std::string& name, const nb::object& value) {
   auto* tensor = reinterpret_cast<PyObject*>(tensor_type);
-  checked(PyObject_SetAttrString(tensor, name.c_str(), make(std::move(found)).ptr()));
+  if (PyObject_SetAttrString(tensor, name.c_str(), value.ptr()) != 0) throw nb::python_error();
+}
+
+void publish_method(const std::string& name) {
+  if (std::unique_ptr<Callable> found = find_callable(name, kMethod))
+    set_on_tensor(name, make(std::move(found)));
+}
+
+/// Names and meanings of ops that are attributes of a tensor, as lathe/_tensor.py listed them.
+nb::dict& attribute_ops() {
+  static auto& listed = *new nb::dict;
+  return listed;
+}
+
+void publish_attributes() {
+  const nb::handle property(reinterpret_cast<PyObject*>(&PyProperty_Type));
+  for (auto [name, doc] : attribute_ops()) {
+    const std::string key(text_of(name.ptr()));
+    set_on_tensor(key, property(find(key, ""), nb::none(), nb::none(), doc));
+  }
+}
+
+/// lathe._lathe.Tensor, when it is first asked for: with the class come its methods.
+nb::object module_attribute(nb::handle module, std::string_view name) {
+  if (name != "Tensor") {
+    PyErr_Format(PyExc_AttributeError, "module 'lathe._lathe' has no attribute '%s'",
+                 std::string(name).c_str());
+    throw nb::python_error();
+  }
+  publish_methods();
+  nb::object tensor = nb::borrow(reinterpret_cast<PyObject*>(tensor_type));
+  nb::setattr(module, "Tensor", tensor);
+  return tensor;
 }
 
 }  // namespace
 
+void publish_methods() {
+  static bool done = false;  // under the interpreter's lock
+  if (std::exchange(done, true)) return;
+  const nb::dict there = nb::borrow<nb::dict>(tensor_type->tp_dict);
+  for (const std::string& name : names_at(kMethod))
+    if (!there.contains(name.c_str())) publish_method(name);  // lathe/_tensor.py came first
+  publish_attributes();
+}
+
 void publish(const Op& op) {
+  publish_methods();
   const std::string& name = op.public_name();
   for (const char* place : {"function", "functional", "method", ""})
     found_before().erase(absl::StrCat(place, " ", name));
@@ -168,6 +208,7 @@ void publish(const Op& op) {
 }
 
 void add_ops(nb::module_& m) {
+  before_first_tensor(publish_methods);
   function_type = make_type("lathe.Op", false);
   method_type = make_type("lathe.OpMethod", true);
   m.attr("Op") = nb::handle(reinterpret_cast<PyObject*>(function_type));
@@ -181,7 +222,10 @@ void add_ops(nb::module_& m) {
     for (const std::string& name : names_at(place_named(place))) names.append(name);
     return names;
   });
-  for (const std::string& name : names_at(kMethod)) publish_method(name);
+  m.def("_attribute_ops", [](nb::kwargs listed) { attribute_ops() = std::move(listed); });
+  m.def("_is_made", [](std::string_view op) { return find_op(op) != nullptr; });  // for tests
+  m.def("__getattr__",
+        [module = m.ptr()](std::string_view name) { return module_attribute(module, name); });
 }
 
 }  // namespace lathe::py

@@ -18,6 +18,8 @@ namespace {
 constexpr int kSpare = 256;
 constinit TensorObject* spare[kSpare];
 constinit int spares = 0;
+using Notice = void (*)();
+constinit Notice first_tensor = nullptr;
 
 void dealloc(PyObject* self) {
   auto* o = reinterpret_cast<TensorObject*>(self);
@@ -68,13 +70,19 @@ void* slot(F* f) {
 
 }  // namespace
 
+void before_first_tensor(void (*call)()) { first_tensor = call; }
+
 PyObject* wrap_as(PyTypeObject* type, Tensor t) {
   if (!t.defined()) Py_RETURN_NONE;
   TensorObject* o;
   if (type == tensor_type) [[likely]] {
-    o = spares > 0 ? spare[--spares]
-                   : static_cast<TensorObject*>(PyObject_Malloc(sizeof(TensorObject)));
-    if (o == nullptr) return PyErr_NoMemory();
+    if (spares > 0) {
+      o = spare[--spares];
+    } else {
+      if (first_tensor != nullptr) std::exchange(first_tensor, nullptr)();
+      o = static_cast<TensorObject*>(PyObject_Malloc(sizeof(TensorObject)));
+      if (o == nullptr) return PyErr_NoMemory();
+    }
     PyObject_Init(&o->ob_base, type);
   } else {
     o = reinterpret_cast<TensorObject*>(type->tp_alloc(type, 0));
@@ -109,7 +117,7 @@ void add_tensor_type(nb::module_& m) {
   PyType_Spec spec{"lathe.Tensor", sizeof(TensorObject), 0,
                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
   tensor_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
-  m.attr("Tensor") = nb::handle(reinterpret_cast<PyObject*>(tensor_type));
+  m.attr("_Tensor") = nb::handle(reinterpret_cast<PyObject*>(tensor_type));
 }
 
 }  // namespace lathe::py

@@ -34,6 +34,8 @@ void reading(const Tensor& t, const char* op);
 PyObject* wrap(Tensor t);
 /// The same for a given class, tensor_type or derived from it.
 PyObject* wrap_as(PyTypeObject* type, Tensor t);
+/// Makes the first tensor of the process call this before it is there.
+void before_first_tensor(void (*call)());
 /// A list of tensors.
 PyObject* wrap_list(absl::Span<const Tensor> ts);
 /// Makes `t` a tensor over the memory of `v`, of its dtype, shape and device; `t` is no view then.

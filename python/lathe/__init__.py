@@ -38,7 +38,7 @@ _PARTS = (
 )  # fmt: skip
 _FROM = {"save": "_files", "load": "_files"}
 _FROM |= dict.fromkeys(("trace", "script", "freeze", "InputSpec"), "jit")
-_FROM |= {"GradientTape": "autograd"}
+_FROM |= {"GradientTape": "autograd", "Tensor": "_lathe"}
 
 
 def __getattr__(name):

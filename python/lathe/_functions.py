@@ -5,7 +5,7 @@ Everything that computes is an op definition.
 
 from . import _lathe, ops
 from ._errors import typed
-from ._lathe import Tensor
+from ._lathe import _Tensor as Tensor
 
 
 def as_tensor(data, *, dtype=None, device=None) -> Tensor:

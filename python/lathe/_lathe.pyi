@@ -4,9 +4,11 @@ from typing import Any
 
 from . import *  # noqa: F403
 
+_Tensor: Any
 _add_hook: Any
 _array_input: Any
 _assign: Any
+_attribute_ops: Any
 _capture: Any
 _define_op: Any
 _detach_here: Any
@@ -15,6 +17,7 @@ _find: Any
 _from_bytes: Any
 _hooks: Any
 _install: Any
+_is_made: Any
 _load_ops: Any
 _load_program: Any
 _lock_while_written: Any

@@ -2,7 +2,7 @@
 
 from . import _functions, _lathe, ops
 from ._errors import typed
-from ._lathe import Tensor
+from ._lathe import _Tensor as Tensor
 
 
 def _method(function):
@@ -234,10 +234,9 @@ def _conversion(dtype):
 def _add_functions():
     for function in (_functions.allclose, _functions.equal):
         setattr(Tensor, function.__name__, typed(function))
-    Tensor.real = property(ops.real, doc="The real part.")
-    Tensor.imag = property(ops.imag, doc="The imaginary part.")
 
 
 _add_conversions()
 _add_functions()
+_lathe._attribute_ops(real="The real part.", imag="The imaginary part.")
 Tensor.__array_priority__ = 1000  # NumPy's operators leave mixed operands to ours

@@ -86,6 +86,50 @@ def test_a_kernel_of_the_cache_runs_without_llvm(tmp_path):
     assert first[2] == second[2]
 
 
+# What a program may do first with methods, which an import leaves to be made; each prints "True".
+FIRST_USES = {
+    "class": "print(callable(lt.Tensor.relu))",
+    "instance": "print(lt.ones(2).relu().sum().item() == 2)",
+    "hasattr": "print(hasattr(lt.Tensor, 'add_') and not hasattr(lt.Tensor, 'no_such'))",
+    "dir": "print({'relu', 'add_', 'uniform_', 'real', 'shape'} <= set(dir(lt.Tensor)))",
+    "vars": "print('relu' in vars(lt.Tensor))",
+    "help": "import pydoc; print('relu(' in pydoc.plain(pydoc.render_doc(lt.Tensor)))",
+    "doc": "import inspect; print('max' in inspect.getdoc(lt.Tensor.relu))",
+    "subclass": "T = type('T', (lt.Tensor,), {}); print(callable(T.relu) and 'add_' in dir(T))",
+    "overriding": "T = type('T', (lt.Tensor,), {'relu': 7}); print(T([1.0]).relu == 7)",
+    "parameter": "print(callable(lt.nn.Parameter.relu))",
+    "from": "from lathe import Tensor; print(callable(Tensor.relu))",
+    "private": "from lathe._lathe import Tensor; print(callable(Tensor.relu))",
+    "pickle": "import pickle; print(pickle.loads(b'clathe\\nTensor\\n.').relu is not None)",
+    "property": "print(isinstance(vars(lt.Tensor)['real'], property) and lt.ones(1).real == 1)",
+    "python's": "print(lt.Tensor.uniform_.__code__.co_filename.endswith('_tensor.py'))",
+    "custom op": "import tests_of_first_use as t; print(t.answer())",
+}
+
+
+@pytest.mark.parametrize("use", FIRST_USES)
+def test_methods_are_there_at_first_use(use, tmp_path):
+    (tmp_path / "tests_of_first_use.py").write_text(
+        "import lathe as lt\n"
+        "@lt.library.custom_op('first_use(Tensor x) -> Tensor', shape=lambda x: x)\n"
+        "def copied(x): return x.clone()\n"
+        "def answer(): return bool(lt.Tensor.first_use(lt.ones(1)).relu() == 1)\n"
+    )
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    out = in_fresh_python(f"import lathe as lt; {FIRST_USES[use]}", PYTHONPATH=path)
+    assert "True" in out
+
+
+def test_an_import_makes_no_definition():
+    out = in_fresh_python(
+        "import lathe as lt\n"
+        "print(lt._lathe._is_made('add'), 'relu' in vars(lt._lathe._Tensor), 'Tensor' in dir(lt))\n"
+        "lt.ones(1)\n"
+        "print(lt._lathe._is_made('add'), 'relu' in vars(lt._lathe._Tensor))"
+    )
+    assert out.split() == ["False", "False", "True", "True", "True"]
+
+
 def test_no_thread_is_started():
     out = in_fresh_python("import lathe, os\nprint(len(os.listdir('/proc/self/task')))")
     assert out.strip() == "1"
