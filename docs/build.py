@@ -47,7 +47,8 @@ def collect(source):
     shutil.rmtree(source, ignore_errors=True)
     for pattern in PAGES:
         for path in sorted(ROOT.glob(pattern)):
-            write(source / path.relative_to(ROOT), path.read_text())
+            text = path.read_text().replace("](../README.md", "](../index.md")  # the first page
+            write(source / path.relative_to(ROOT), text)
     printed = reference.pages()
     for name, text in printed.items():
         write(source / f"docs/reference/{name}.md", text)

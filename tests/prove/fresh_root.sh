@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # A Debian root that has only git, a clean clone of this commit in it, and there ./dev demo, ./dev test and
-# .ci/run, with the time of each. Needs root and some GB.
+# .ci/run, with the time of each; with --short only ./dev demo, from nothing to its last line. Needs root and
+# some GB.
 #
-#   tests/prove/fresh_root.sh [--keep] [FOLDER]
+#   tests/prove/fresh_root.sh [--short] [--keep] [FOLDER]
 #
 # What the new root needs to reach packages is taken from this machine as it is at run time: apt's sources and
 # settings, pip's settings, the certificates, and the variables that name them. Nothing of it is kept in the tree.
 set -euo pipefail
 
 tree=$(git -C "$(dirname "${BASH_SOURCE[0]}")" rev-parse --show-toplevel)
-keep=
+keep= short=
+[ "${1:-}" = --short ] && { short=1; shift; }
 [ "${1:-}" = --keep ] && { keep=1; shift; }
 root=${1:-$(mktemp -d)}/debian
 release=bookworm
@@ -87,5 +89,6 @@ timed "debootstrap" make_root
 git clone -q --no-hardlinks "$tree" "$root/lathe"
 say "commit $(git -C "$root/lathe" rev-parse --short HEAD), $(nproc) cores"
 timed "./dev demo" inside "./dev demo"
+[ -z "$short" ] || exit 0
 timed "./dev test" inside "./dev test"
 timed ".ci/run" inside ".ci/run"

@@ -5,6 +5,7 @@ import re
 import sys
 from collections import Counter
 
+from ..import_time import import_time
 from ..proof import LOGS, ROOT, Line, Missing, existing, require, run
 
 LINE = Line(4, "Layers, one entry to dispatch, import, rows 1 to 4 against before", proof="frame")
@@ -53,6 +54,11 @@ def folders():
     figure = "; ".join(told)
     require(not loose, f"most files of {', '.join(loose)} are in no sub-folder: {figure}")
     return figure
+
+
+@LINE.part("import over bare Python, with 1,000 definitions too", minutes=2)
+def importing():
+    return import_time()
 
 
 @LINE.part("rows 1 to 4 of the bench are no slower than before the frame", minutes=8)

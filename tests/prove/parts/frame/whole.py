@@ -17,6 +17,14 @@ def spine():
     return f"{figure}; {done.last('^parts: .*')}; {done.seconds / 60:.1f} minutes"
 
 
+@LINE.part("a fresh Debian root: from git alone to the demo's last line", minutes=12)
+def fresh_root():
+    done = run("fresh-root-short", existing("tests/prove/fresh_root.sh"), "--short", timeout=3600)
+    told = re.findall(r"^fresh root: .*", done.text, re.M)
+    require(done.code == 0, f"{(told or ['it printed nothing'])[-1]}; whole log: {done.log}")
+    return "; ".join(line.removeprefix("fresh root: ") for line in told)
+
+
 def sanitized(preset, program, pattern):
     """The C++ tests that this pattern chooses, in a build with a sanitizer."""
     build = run(f"{preset}-build", "./dev", "build", preset, "--target", program)
