@@ -15,7 +15,7 @@
 #include "kernels/custom/custom.h"
 #include "kernels/own/contract.h"
 #include "kernels/own/fold.h"
-#include "kernels/own/kinds.h"
+#include "kernels/own/implementations.h"
 #include "kernels/own/search.h"
 #include "kernels/reference/entry.h"
 #include "kernels/table/plugin.h"

@@ -4,7 +4,8 @@
 
 #include "core/base/error.h"
 #include "core/base/flags.h"
-#include "kernels/own/kinds.h"
+#include "kernels/own/convert.h"
+#include "kernels/own/shortcut.h"
 #include "kernels/runtime/launch.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/table/prepared.h"

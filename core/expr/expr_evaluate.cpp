@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "core/base/error.h"
+#include "core/base/float_mode.h"
 #include "core/expr/expr.h"
 #include "core/expr/expr_internal.h"
 #include "core/expr/math_call.h"
@@ -16,21 +17,6 @@
 #include "core/scalar/scalar.h"
 
 namespace lathe {
-
-namespace expr_detail {
-
-#if defined(__SSE2__)
-DefaultFloats::DefaultFloats() : previous_(__builtin_ia32_stmxcsr()) {
-  constexpr uint32_t kStatusFlags = 0x3f, kDefault = 0x1f80;
-  if ((previous_ & ~kStatusFlags) != kDefault) __builtin_ia32_ldmxcsr(kDefault);
-}
-DefaultFloats::~DefaultFloats() { __builtin_ia32_ldmxcsr(previous_); }
-#else
-DefaultFloats::DefaultFloats() : previous_(0) {}
-DefaultFloats::~DefaultFloats() = default;
-#endif
-
-}  // namespace expr_detail
 
 using namespace expr_detail;
 
@@ -321,7 +307,7 @@ uint64_t evaluate_prim(const ExprNode& node, absl::Span<const DType> types,
 }
 
 std::vector<uint64_t> evaluate(const ScalarFunction& f, const ScalarEnv& env) {
-  const DefaultFloats floats;
+  const DefaultFloatMode mode;  // what the reference says depends on nothing outside
   std::vector<uint64_t> values(f.graph.size());
   for (size_t i = 0; i < values.size(); ++i) {
     const ExprNode& node = f.graph[static_cast<uint32_t>(i)];

@@ -35,17 +35,4 @@ Expr complex_select(Prim prim, Expr condition, Expr yes, Expr no);
 Expr complex_check(Expr condition, Expr x, int code);
 Expr complex_cast(Expr x, DType dtype);
 
-/// Makes folding and the reference independent of what other libraries did to the rounding mode or
-/// to the treatment of denormals.
-class DefaultFloats {
- public:
-  DefaultFloats();
-  ~DefaultFloats();
-  DefaultFloats(const DefaultFloats&) = delete;
-  DefaultFloats& operator=(const DefaultFloats&) = delete;
-
- private:
-  uint32_t previous_;
-};
-
 }  // namespace lathe::expr_detail

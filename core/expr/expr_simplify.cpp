@@ -11,6 +11,7 @@
 #include <bit>
 
 #include "core/base/error.h"
+#include "core/base/float_mode.h"
 #include "core/expr/expr.h"
 #include "core/expr/expr_internal.h"
 
@@ -296,7 +297,7 @@ Expr fold(const Draft& d) {
     values[i] = d.args[i]->payload;
   }
   const ExprNode node{d.prim, d.dtype, static_cast<uint8_t>(d.args.size()), {}, d.payload};
-  const DefaultFloats floats;
+  const DefaultFloatMode mode;
   return constant_bits(d.dtype, evaluate_prim(node, absl::MakeSpan(types.data(), d.args.size()),
                                               absl::MakeSpan(values.data(), d.args.size())));
 }

@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/flags.h"
 #include "jit/kernel/kernels.h"
-#include "kernels/own/kinds.h"
+#include "kernels/own/copy.h"
 #include "kernels/runtime/pool.h"
 
 namespace lathe::jit {

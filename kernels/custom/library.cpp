@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "kernels/custom/call.h"
 #include "kernels/custom/custom.h"
-#include "kernels/own/kinds.h"
+#include "kernels/own/convert.h"
 #include "kernels/runtime/launch.h"
 #include "kernels/table/table.h"
 

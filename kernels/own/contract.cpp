@@ -5,7 +5,8 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "kernels/own/kinds.h"
+#include "kernels/own/convert.h"
+#include "kernels/own/copy.h"
 #include "kernels/own/product.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/runtime/scratch.h"

@@ -1,9 +1,10 @@
 // Strided copies without conversion: the memory-bound half of clone, contiguous, cat and
 // assignment.
+#include "kernels/own/copy.h"
+
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/own/kinds.h"
 #include "kernels/own/odometer.h"
 #include "kernels/own/tiles.h"
 #include "kernels/runtime/pool.h"

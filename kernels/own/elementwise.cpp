@@ -1,4 +1,4 @@
-// Elementwise, create and random rows, and conversion: from a call to a pass (own/pass.h).
+// Elementwise, create and random definitions: from a call to an ElementwiseLaunch.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -6,8 +6,9 @@
 
 #include "core/base/error.h"
 #include "core/tensor/random.h"
-#include "kernels/own/kinds.h"
-#include "kernels/own/pass.h"
+#include "kernels/own/copy.h"
+#include "kernels/own/elementwise_launch.h"
+#include "kernels/own/implementations.h"
 #include "kernels/own/program.h"
 #include "kernels/runtime/launch.h"
 #include "kernels/runtime/pool.h"
@@ -15,7 +16,8 @@
 namespace lathe::own {
 namespace {
 
-/// Elements that travel with a pass rather than in a tensor: numbers, and 0-d tensors of the host.
+/// Elements that travel with a launch rather than in a tensor: numbers, and 0-d tensors of the
+/// host.
 using Room = std::array<std::byte, 16>;
 using Rooms = std::shared_ptr<std::vector<Room>>;
 
@@ -61,24 +63,24 @@ Inputs gather_inputs(const Call& call, DType compute) {
   return in;
 }
 
-void launch(const Call& call, const ElementTypes& types, Inputs in, Engine engine,
-            Outputs& outputs) {
-  Pass pass;
-  pass.program = &program_of(call.op, types, in.types);
-  if (call.op.kind == Kind::random) pass.random = take_random_calls(1);
-  pass.engine = engine;
-  pass.op = call.op.name();
-  pass.site = here();
+void submit_program(const Call& call, const ElementTypes& types, Inputs in, Engine engine,
+                    Outputs& outputs) {
+  ElementwiseLaunch launch;
+  launch.program = &program_of(call.op, types, in.types);
+  if (call.op.kind == Kind::random) launch.random = take_random_calls(1);
+  launch.engine = engine;
+  launch.op = call.op.name();
+  launch.site = here();
   for (size_t k = 0; k < call.types.size(); ++k) {
     outputs.push_back(k == 0 && call.into != nullptr ? *call.into : empty(call.types[k]));
-    pass.outs.push_back(operand(outputs.back()));
+    launch.outs.push_back(operand(outputs.back()));
   }
-  for (const Operand& o : in.operands) pass.ins.push_back(broadcast_to(o, pass.outs[0].shape));
-  submit(call.types[0].device, in.tensors, outputs, [pass = std::move(pass), rooms = in.rooms] {
-    if (pass.program->copies())
-      copy_elements(pass.ins[0], pass.outs[0]);
+  for (const Operand& o : in.operands) launch.ins.push_back(broadcast_to(o, launch.outs[0].shape));
+  submit(call.types[0].device, in.tensors, outputs, [launch = std::move(launch), rooms = in.rooms] {
+    if (launch.program->copies())
+      copy_elements(launch.ins[0], launch.outs[0]);
     else
-      run_pass(pass);
+      run_elementwise(launch);
   });
 }
 
@@ -91,7 +93,7 @@ ElementTypes types_of(const Call& call) {
 
 void run_bodies(const Call& call, Engine engine, Outputs& outputs) {
   ElementTypes types = types_of(call);
-  launch(call, types, gather_inputs(call, types.compute), engine, outputs);
+  submit_program(call, types, gather_inputs(call, types.compute), engine, outputs);
 }
 
 }  // namespace
@@ -99,15 +101,6 @@ void run_bodies(const Call& call, Engine engine, Outputs& outputs) {
 void run_body(const Call& call, Outputs& outputs) { run_bodies(call, Engine::strips, outputs); }
 void run_body_by_reference(const Call& call, Outputs& outputs) {
   run_bodies(call, Engine::reference, outputs);
-}
-
-void convert(const Operand& from, const Operand& to) {
-  if (from.dtype == to.dtype) return copy_elements(from, to);
-  Pass pass;
-  pass.program = &conversion(from.dtype, to.dtype);
-  pass.outs.push_back(to);
-  pass.ins.push_back(from);
-  run_pass(pass);
 }
 
 }  // namespace lathe::own

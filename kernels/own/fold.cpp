@@ -11,8 +11,8 @@
 #include <shared_mutex>
 
 #include "core/infer/rules.h"
-#include "kernels/own/kinds.h"
-#include "kernels/own/pass.h"
+#include "kernels/own/elementwise_launch.h"
+#include "kernels/own/implementations.h"
 #include "kernels/reference/fold.h"
 #include "kernels/runtime/launch.h"
 #include "kernels/runtime/pool.h"
@@ -83,7 +83,7 @@ const FoldPrograms& fold_of(const Op& op, const ElementTypes& types, DType store
 
 namespace {
 
-constexpr int64_t kFewResults = 32;   // from there a pass over them is worth setting up
+constexpr int64_t kFewResults = 32;   // from there a launch over them is worth setting up
 constexpr int64_t kPiece = 512 << 7;  // elements: a subtree of 128 blocks
 
 /// Where the elements are: all that differs from run to run of one job.
@@ -210,21 +210,21 @@ void reduce_in_pieces(const Job& job, const Places& data) {
   }
 }
 
-/// Folds of a few elements: a pass over the results, with an operand an element.
+/// Folds of a few elements: a launch over the results, with an operand an element.
 void reduce_few(const Job& job, const Places& data, const Program& program) {
-  Pass pass;
-  pass.program = &program;
+  ElementwiseLaunch launch;
+  launch.program = &program;
   auto axes = static_cast<int>(job.reduced.shape.size());
   for (int64_t i = 0; i < job.count; ++i) {
     int64_t at[1];
     walk_offsets(job.reduced, axes, i, absl::MakeSpan(at));
-    // Inputs of a pass are only read.
+    // Inputs of a launch are only read.
     auto* x = const_cast<std::byte*>(data.x + at[0] * bytes_of(job.dtype));
-    pass.ins.push_back({x, job.dtype, job.kept.shape, job.kept.strides[0]});
+    launch.ins.push_back({x, job.dtype, job.kept.shape, job.kept.strides[0]});
   }
   for (size_t k = 0; k < job.out.size(); ++k)
-    pass.outs.push_back({data.outs[k], job.out[k], job.kept.shape, job.kept.strides[k + 1]});
-  run_pass(pass);
+    launch.outs.push_back({data.outs[k], job.out[k], job.kept.shape, job.kept.strides[k + 1]});
+  run_elementwise(launch);
 }
 
 void reduce(const Job& job, const Places& data) {

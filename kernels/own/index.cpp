@@ -8,8 +8,10 @@
 
 #include "core/base/error.h"
 #include "core/scalar/element.h"
+#include "kernels/own/convert.h"
+#include "kernels/own/copy.h"
+#include "kernels/own/implementations.h"
 #include "kernels/own/index_moves.h"
-#include "kernels/own/kinds.h"
 #include "kernels/runtime/launch.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/runtime/scratch.h"

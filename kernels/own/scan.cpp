@@ -18,7 +18,7 @@
 
 #include "core/infer/rules.h"
 #include "kernels/own/fold.h"
-#include "kernels/own/kinds.h"
+#include "kernels/own/implementations.h"
 #include "kernels/reference/fold.h"
 #include "kernels/runtime/launch.h"
 #include "kernels/runtime/pool.h"

@@ -1,8 +1,8 @@
 // What core/dispatch/shortcut.h remembers of elementwise rows: the loop of the row's one primitive,
 // or its strip program.
-#include "core/dispatch/shortcut.h"
+#include "kernels/own/shortcut.h"
 
-#include "kernels/own/kinds.h"
+#include "kernels/own/implementations.h"
 #include "kernels/own/program.h"
 #include "kernels/simd/strips.h"
 #include "kernels/table/table.h"

@@ -9,8 +9,9 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "kernels/own/kinds.h"
+#include "kernels/own/implementations.h"
 #include "kernels/own/search.h"
+#include "kernels/problem/operand.h"
 #include "kernels/runtime/launch.h"
 #include "kernels/runtime/pool.h"
 

@@ -1,5 +1,5 @@
 // Views move nothing: the same storage under another geometry.
-#include "kernels/own/kinds.h"
+#include "kernels/own/implementations.h"
 
 namespace lathe::own {
 

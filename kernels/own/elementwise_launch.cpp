@@ -3,7 +3,7 @@
 // several are taken together: operands that do not lie evenly across them are copied into a strip
 // first (once, if they are the same for every line). Which elements meet, and every bit of the
 // result, does not depend on how the space was walked.
-#include "kernels/own/pass.h"
+#include "kernels/own/elementwise_launch.h"
 
 #include <absl/algorithm/container.h>
 #include <absl/strings/str_cat.h>
@@ -14,7 +14,7 @@
 
 #include "core/base/checks.h"
 #include "core/base/error.h"
-#include "kernels/own/kinds.h"
+#include "kernels/own/copy.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/runtime/scratch.h"
 
@@ -26,31 +26,31 @@ constexpr int64_t kStrip = 2048;     // elements taken together
 /// A result of so many bytes goes past the caches, a little at a time.
 constexpr int64_t kStreamed = int64_t{32} << 20, kStreamBytes = 8192;
 
-[[noreturn]] void check_failed(const Pass& pass, uint64_t slot) {
+[[noreturn]] void check_failed(const ElementwiseLaunch& launch, uint64_t slot) {
   int64_t linear = static_cast<int64_t>(slot >> 8);
   std::string at;
-  const Sizes& shape = pass.outs[0].shape;
+  const Sizes& shape = launch.outs[0].shape;
   for (size_t i = shape.size(); i-- > 0;) {
     at = absl::StrCat(linear % shape[i], at.empty() ? "" : ", ", at);
     linear /= shape[i];
   }
-  throw_check(pass.op, static_cast<uint32_t>(slot & 0xff), at, pass.site);
+  throw_check(launch.op, static_cast<uint32_t>(slot & 0xff), at, launch.site);
 }
 
 class Walker {
  public:
-  explicit Walker(const Pass& pass)
-      : pass_(pass), program_(*pass.program), outs_(pass.outs.size()) {
-    for (const Operand& o : pass.outs) operands_.push_back(&o);
-    for (const Operand& o : pass.ins) operands_.push_back(&o);
+  explicit Walker(const ElementwiseLaunch& launch)
+      : launch_(launch), program_(*launch.program), outs_(launch.outs.size()) {
+    for (const Operand& o : launch.outs) operands_.push_back(&o);
+    for (const Operand& o : launch.ins) operands_.push_back(&o);
     placed_ = program_.uses_index() || program_.uses_position();
     collapse();
     straighten();
     for (const Operand* o : operands_) bytes_.push_back(static_cast<int64_t>(size_of(o->dtype)));
-    streams_ = pass.engine == Engine::strips && outs_ == 1 && !placed_ &&
-               walk_.strides[0].back() == 1 && pass.outs[0].numel() * bytes_[0] >= kStreamed &&
-               absl::c_none_of(pass.ins, [&](const Operand& x) {
-                 return x.data == pass.outs[0].data;  // what is read is in a cache already
+    streams_ = launch.engine == Engine::strips && outs_ == 1 && !placed_ &&
+               walk_.strides[0].back() == 1 && launch.outs[0].numel() * bytes_[0] >= kStreamed &&
+               absl::c_none_of(launch.ins, [&](const Operand& x) {
+                 return x.data == launch.outs[0].data;  // what is read is in a cache already
                });
     grain_ = std::max<int64_t>(kStrip, (int64_t{1} << 19) / (program_.cost() * 8) / 1024 * 1024);
   }
@@ -59,7 +59,7 @@ class Walker {
     size_t rank = walk_.shape.size();
     bool together = !placed_ && rank > 1 && walk_.shape[rank - 1] < kShortLine && outputs_even();
     together ? run_together() : run_lines();
-    if (uint64_t slot = checks_.lowest.load(); slot != UINT64_MAX) check_failed(pass_, slot);
+    if (uint64_t slot = checks_.lowest.load(); slot != UINT64_MAX) check_failed(launch_, slot);
   }
 
  private:
@@ -67,10 +67,10 @@ class Walker {
 
   void collapse() {
     if (program_.uses_index()) {
-      walk_.shape = pass_.outs[0].shape;
+      walk_.shape = launch_.outs[0].shape;
       for (const Operand* o : operands_) walk_.strides.push_back(o->strides);
     } else {
-      walk_ = make_walk(operands_, pass_.outs[0].shape, !placed_);
+      walk_ = make_walk(operands_, launch_.outs[0].shape, !placed_);
     }
     if (!walk_.shape.empty()) return;
     walk_.shape.push_back(1);
@@ -81,7 +81,7 @@ class Walker {
   /// it is turned first.
   void straighten() {
     size_t last = walk_.shape.size() - 1;
-    if (placed_ || pass_.outs[0].numel() < 4096) return;
+    if (placed_ || launch_.outs[0].numel() < 4096) return;
     bool turned = false;
     for (size_t k = outs_; k < operands_.size(); ++k) {
       const Sizes& s = walk_.strides[k];
@@ -117,14 +117,14 @@ class Walker {
 
   void program(const Lines& at, int64_t n, const LineContext& context) const {
     auto all = absl::MakeConstSpan(at);
-    program_.run(all.subspan(outs_), all.subspan(0, outs_), n, context, pass_.engine);
+    program_.run(all.subspan(outs_), all.subspan(0, outs_), n, context, launch_.engine);
   }
 
   // ── one line at a time
   // ──────────────────────────────────────────────────────────────────────────
   void run_lines() {
     size_t last = walk_.shape.size() - 1;
-    int64_t length = walk_.shape[last], lines = pass_.outs[0].numel() / length;
+    int64_t length = walk_.shape[last], lines = launch_.outs[0].numel() / length;
     int64_t piece = std::min(length, grain_), pieces = (length + piece - 1) / piece;
     parallel_for(lines * pieces, std::max<int64_t>(1, grain_ / piece),
                  [&](int64_t begin, int64_t end) {
@@ -145,8 +145,8 @@ class Walker {
       at.push_back({operands_[k]->data + (offsets[k] + start * stride) * bytes_[k], stride});
     }
     LineContext context;
-    context.seed = pass_.random.seed;
-    context.call = pass_.random.call;
+    context.seed = launch_.random.seed;
+    context.call = launch_.random.call;
     context.linear = line * walk_.shape[last] + start;
     context.checks = &checks_;
     if (program_.uses_index()) {
@@ -185,7 +185,7 @@ class Walker {
     size_t last = walk_.shape.size() - 1;
     int64_t length = walk_.shape[last], rows = walk_.shape[last - 1];
     int64_t most = std::min(rows, kStrip / length + 1), bundles = (rows + most - 1) / most;
-    int64_t outer = pass_.outs[0].numel() / (length * rows);
+    int64_t outer = launch_.outs[0].numel() / (length * rows);
     parallel_for(outer * bundles, std::max<int64_t>(1, grain_ / (most * length)),
                  [&](int64_t begin, int64_t end) {
                    Scratch room(operands_.size() * static_cast<size_t>(most * length) * 8);
@@ -270,7 +270,7 @@ class Walker {
     }
   }
 
-  const Pass& pass_;
+  const ElementwiseLaunch& launch_;
   const Program& program_;
   size_t outs_;
   absl::InlinedVector<const Operand*, 6> operands_;  // outputs, then inputs
@@ -286,8 +286,8 @@ class Walker {
 
 }  // namespace
 
-void run_pass(const Pass& pass) {
-  if (pass.outs[0].numel() > 0) Walker(pass).run();
+void run_elementwise(const ElementwiseLaunch& launch) {
+  if (launch.outs[0].numel() > 0) Walker(launch).run();
 }
 
 }  // namespace lathe::own

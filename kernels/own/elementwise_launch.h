@@ -1,4 +1,4 @@
-// One program over whole tensors.
+// One scalar program over whole tensors: what it runs on, and the loop that runs it.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace lathe::own {
 
-struct Pass {
+struct ElementwiseLaunch {
   const Program* program = nullptr;
   absl::InlinedVector<Operand, 2> outs;
   absl::InlinedVector<Operand, 4> ins;  // broadcast to the outputs' shape
@@ -20,7 +20,8 @@ struct Pass {
   Site site;
 };
 
-/// Runs at once, on the pool. ValueError names the lowest element whose check failed.
-void run_pass(const Pass& pass);
+/// Computes every element before it returns, on the thread pool. Throws ValueError that names the
+/// lowest element whose check failed.
+void run_elementwise(const ElementwiseLaunch& launch);
 
 }  // namespace lathe::own
