@@ -8,13 +8,14 @@
 //
 // Two ways to it:
 //   lines   sum and prod where few lanes lie side by side: eight blocks at a time, of one line or
-//   of
-//           several, whose chains of additions hide each other's latency; then the carries, which
-//           are one operation an element and no chain. A long line alone is shared out by blocks.
+//           of several, whose chains of additions hide each other's latency; then the carries,
+//           which are one operation an element and no chain. A long line alone is shared out by
+//           blocks.
 //   strips  any monoid: neighbouring lanes take a step together. Sum and prod have loops of their
 //           own for it, others run their programs.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/infer/rules.h"
 #include "kernels/own/fold.h"
@@ -31,7 +32,7 @@ constexpr int64_t kBlock = 512;  // elements to a block, by the definition
 constexpr int64_t kWide = 32;    // lanes from which stepping strips pays
 constexpr int64_t kLanes = 512;  // lanes to a strip
 constexpr int kTogether = 8;     // blocks whose chains run together
-constexpr int64_t kStretch = 8;  // elements of a block before the next one's turn
+constexpr int kStretch = 32;     // elements of a block before the next one's turn
 
 struct Job {
   const FoldPrograms* programs;
@@ -160,10 +161,28 @@ void add_carry(T carry, T* to, int64_t step, int64_t n) {
   for (; i < n; ++i) to[i * step] = F::combine(carry, to[i * step]);
 }
 
-/// The next n prefixes of a chain that has come to `state`. kStep: of both operands; 0: as given.
-template <class F, int kStep, class T>
+/// f(0) ... f(N - 1), each a constant: a loop that the compiler does not keep as one.
+template <int N, class F>
+[[gnu::always_inline]] inline void unrolled(F f) {
+  [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
+    (f(std::integral_constant<int, K>{}), ...);
+  }
+  (std::make_integer_sequence<int, N>{});
+}
+
+/// The next kStretch prefixes of a chain that has come to `state`, from neighbours to neighbours.
+template <class F, class T>
+T run_stretch(T state, const T* from, T* to) {
+  unrolled<kStretch>([&](auto k) __attribute__((always_inline)) {
+    state = F::combine(state, from[k]);
+    to[k] = state;
+  });
+  return state;
+}
+
+/// The next n, wherever they lie.
+template <class F, class T>
 T run_chain(T state, const T* from, T* to, int64_t from_step, int64_t to_step, int64_t n) {
-  if (kStep != 0) from_step = to_step = kStep;
   for (int64_t k = 0; k < n; ++k) to[k * to_step] = state = F::combine(state, from[k * from_step]);
   return state;
 }
@@ -240,10 +259,10 @@ class Lines {
         const T* from = b.from + i * b.from_step;
         T* to = b.to + i * b.to_step;
         if (b.from_step == 1 && b.to_step == 1 && i + kStretch <= b.n)
-          state[r] = run_chain<F, 1>(state[r], from, to, 1, 1, kStretch);
+          state[r] = run_stretch<F>(state[r], from, to);
         else
-          state[r] = run_chain<F, 0>(state[r], from, to, b.from_step, b.to_step,
-                                     std::min(kStretch, b.n - i));
+          state[r] = run_chain<F>(state[r], from, to, b.from_step, b.to_step,
+                                  std::min<int64_t>(kStretch, b.n - i));
       }
   }
 
@@ -298,10 +317,10 @@ void step(T* state, const T* carry, const T* x, int64_t x_step, T* out, int64_t 
   for (; l + V::lanes <= n; l += V::lanes) {
     auto s = V::load(state + l);
     const auto c = kCarried ? V::load(carry + l) : s;
-    for (int k = 0; k < kSteps; ++k) {
+    unrolled<kSteps>([&](auto k) __attribute__((always_inline)) {
       s = F::combine(s, V::load(x + k * x_step + l));
       V::store(out + k * out_step + l, kCarried ? F::combine(c, s) : s);
-    }
+    });
     V::store(state + l, s);
   }
   for (; l < n; ++l)
