@@ -99,16 +99,22 @@ Outputs expansion(Args a) {
   return {convolve({op, a.tensor(0), a.tensor(1), a.optional_tensor(2), all.subspan(3)}, axes)};
 }
 
-/// The zeros that padding="same" puts around: as many as the window is longer than one, and the odd
-/// one at the end. Pairs from the last axis to the first.
-Shape same_border(const Tensor& weight, const Shape& dilation, int axes) {
-  Shape border;
-  for (int k = axes - 1; k >= 0; --k) {
-    Int total = dilation[static_cast<size_t>(k)] * (weight.size(k - axes) - 1);
-    border.push_back(floor_div(total, Int(2)));
-    border.push_back(total - floor_div(total, Int(2)));
+/// What padding="same" puts around each axis in all: as many as the window is longer than one.
+Shape same_padding(const Tensor& weight, const Shape& dilation, int axes) {
+  Shape total;
+  for (int k = 0; k < axes; ++k)
+    total.push_back(dilation[static_cast<size_t>(k)] * (weight.size(k - axes) - 1));
+  return total;
+}
+
+/// The input with zeros around it, the odd one at the end.
+Tensor padded(const Tensor& input, const Shape& total) {
+  Shape border;  // pairs, from the last axis to the first
+  for (size_t k = total.size(); k-- > 0;) {
+    border.push_back(floor_div(total[k], Int(2)));
+    border.push_back(total[k] - border.back());
   }
-  return border;
+  return S::constant_pad_nd(input, border);
 }
 
 /// padding is "valid" or "same": arguments 3 to 6 are stride, padding, dilation, groups.
@@ -126,10 +132,17 @@ Outputs padded_expansion(Args a) {
                       .expected = "numbers, 'valid', or 'same' at stride 1",
                       .next = "give the padding as numbers"});
   Tensor input = a.tensor(0);
-  if (same) input = S::constant_pad_nd(input, same_border(a.tensor(1), a.ints(5), axes));
-  const std::vector<Arg> zeros(static_cast<size_t>(axes), Arg(Int(0)));
-  const ArgList none{zeros.data(), zeros.size()};
-  const Arg rest[] = {a[3], Arg(none), a[5], a[6]};
+  std::vector<Arg> ends(static_cast<size_t>(axes), Arg(Int(0)));
+  if (same) {
+    const Shape total = same_padding(a.tensor(1), a.ints(5), axes);
+    auto odd = [](Int n) { return mod(n, Int(2)) != Int(0); };
+    if (std::any_of(total.begin(), total.end(), odd))
+      input = padded(input, total);
+    else
+      for (size_t k = 0; k < ends.size(); ++k) ends[k] = Arg(floor_div(total[k], Int(2)));
+  }
+  const ArgList list{ends.data(), ends.size()};
+  const Arg rest[] = {a[3], Arg(list), a[5], a[6]};
   return {convolve({op, input, a.tensor(1), a.optional_tensor(2), rest}, axes)};
 }
 
