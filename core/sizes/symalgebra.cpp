@@ -200,6 +200,12 @@ Int positive_part(Int d) {
   return g ? to_int(*g) : make_atom(SymKind::positive, d, 0);
 }
 
+Int kept_whole(Int e) {
+  constexpr size_t kMostTerms = 32;
+  if (e.known() || e.expr()->kind != SymKind::sum || e.expr()->terms.size() <= kMostTerms) return e;
+  return make_atom(SymKind::whole, e, 0);
+}
+
 void print_term(std::string& out, const SymTerm& t, bool first) {
   if (t.coefficient < 0)
     absl::StrAppend(&out, first ? "-" : " - ");
@@ -276,6 +282,8 @@ class Substitution {
         return remainder_of(a, of(f->b));
       case SymKind::positive:
         return positive_part(a);
+      case SymKind::whole:
+        return kept_whole(a);
       default:
         LATHE_INTERNAL("a sum among the factors of a product");
     }
@@ -311,6 +319,8 @@ Int sym_mod(Int a, Int b) {
 Int sym_min(Int a, Int b) { return a - positive_part(a - b); }
 Int sym_max(Int a, Int b) { return b + positive_part(a - b); }
 
+Int sym_add_whole(Int a, Int b) { return kept_whole(a + b); }
+
 bool divides(Int b, Int a, Int* quotient) {
   Poly divisor = expand(b), q;
   if (divisor.empty() || !divide_exactly(expand(a), divisor, q)) return false;
@@ -343,6 +353,7 @@ std::string to_string(Int e) {
   if (e.known()) return absl::StrCat(e.value());
   const SymExpr* x = e.expr();
   if (x->kind == SymKind::symbol) return absl::StrCat("s", x->symbol);
+  if (x->kind == SymKind::whole) return absl::StrCat("(", to_string(x->a), ")");
   if (x->kind != SymKind::sum)
     return absl::StrCat(function_name(x->kind), "(", to_string(x->a), ", ", to_string(x->b), ")");
   std::string out;

@@ -2,7 +2,8 @@
 //
 // Normal form. An expression is a polynomial: a sum of terms, each an integer coefficient times a
 // sorted product of atoms, plus a constant. An atom is a symbol, floor_div or mod of two Ints, or
-// the positive part max(d, 0) of an Int d. There are no atoms for min and max themselves:
+// the positive part max(d, 0) of an Int d, or a long sum kept whole. There are no atoms for min and
+// max themselves:
 //
 //     max(a, b) = b + max(a - b, 0)          min(a, b) = a - max(a - b, 0)
 //
@@ -49,7 +50,7 @@
 
 namespace lathe {
 
-enum class SymKind : uint8_t { symbol, sum, floor_div, mod, positive };
+enum class SymKind : uint8_t { symbol, sum, floor_div, mod, positive, whole };
 
 struct SymTerm {
   int64_t coefficient;
@@ -61,7 +62,7 @@ struct SymExpr {
   SymKind kind;
   uint32_t id = 0;             // creation order
   uint32_t symbol = 0;         // kind == symbol
-  Int a, b;                    // floor_div, mod; positive: max(a, 0)
+  Int a, b;                    // floor_div, mod; positive: max(a, 0); whole: a
   int64_t constant = 0;        // sum
   std::vector<SymTerm> terms;  // sum: at least one; higher degrees first
   // Of the whole expression, filled in when it is interned.
@@ -95,6 +96,11 @@ Int sym_floor_div(Int a, Int b);
 Int sym_mod(Int a, Int b);
 Int sym_min(Int a, Int b);
 Int sym_max(Int a, Int b);
+
+/// a + b, where it does not matter to what else the sum is equal: one of many terms becomes an
+/// atom, so that adding to it again costs a few terms, not all. The offset of a view of a view is
+/// one.
+Int sym_add_whole(Int a, Int b);
 
 /// A relation that a trace took for granted (guard) or that must hold on every call (check).
 struct SymFact {

@@ -89,6 +89,9 @@ SymScope::Range SymScope::range_of_atom(const SymExpr* atom, int depth) const {
       case SymKind::positive:
         r = {std::max<int64_t>(a.low, 0), std::max<int64_t>(a.high, 0)};
         break;
+      case SymKind::whole:
+        r = a;
+        break;
       default:
         break;
     }

@@ -110,6 +110,8 @@ int64_t SymScope::hint_of_atoms(Int e) const {
       return mod(Int(hint(x->a)), Int(hint(x->b))).value();
     case SymKind::positive:
       return std::max<int64_t>(hint(x->a), 0);
+    case SymKind::whole:
+      return hint(x->a);
     case SymKind::sum:
       break;
   }

@@ -82,7 +82,7 @@ Geometry Geometry::slice(int axis, Int start, Int length, Int step) const {
   auto i = static_cast<size_t>(axis);
   r.shape[i] = length;
   r.strides[i] = strides[i] * step;
-  r.offset = offset + start * strides[i];
+  r.offset = sym_add_whole(offset, start * strides[i]);
   return r;
 }
 

@@ -111,14 +111,14 @@ class Planner {
   Step step(const Node& n) {
     Step s;
     s.node = &n;
-    bool direct = reads_addresses(n);
+    const bool direct = reads_addresses(n), skipped = unmade(n);
     for (const Value* v : n.in()) {
       s.in.push_back(slot(direct ? made(v) : v));
-      s.shifts.push_back(direct ? shift(v) : Int(0));
+      s.shifts.push_back(direct && !skipped ? shift(v) : Int(0));
     }
     if (n.is(ir::Structure::op)) {
       kernel_or_op(n, s);
-      s.unmade = unmade(n);
+      s.unmade = skipped;
       if (n.op()->kind == Kind::view && n.in(0)->type().tensor() != nullptr &&
           !mentions_dynamic(n)) {
         s.view = geometry_.at(n.out(0));
@@ -202,8 +202,12 @@ class Planner {
 
   /// What there is of a value: itself, or what it is a view of.
   const Value* made(const Value* v) const {
-    while (v->node() != nullptr && unmade(*v->node())) v = v->node()->in(0);
-    return v;
+    const Value* from = v;
+    while (from->node() != nullptr && unmade(*from->node())) {
+      from = from->node()->in(0);
+      if (auto known = made_.find(from); known != made_.end()) from = known->second;
+    }
+    return made_[v] = from;
   }
 
   /// From the first element of what is made to the first of the view.
@@ -449,6 +453,7 @@ class Planner {
   absl::flat_hash_map<const Value*, int> slots_;
   absl::flat_hash_map<const Value*, Geometry> geometry_;
   mutable absl::flat_hash_map<const Node*, bool> unmade_;
+  mutable absl::flat_hash_map<const Value*, const Value*> made_;  // what made() found
   std::vector<bool> static_symbols_;
   int next_slot_ = 0;
 };

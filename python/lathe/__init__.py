@@ -41,13 +41,19 @@ _FROM |= dict.fromkeys(("trace", "script", "freeze", "InputSpec"), "jit")
 _FROM |= {"GradientTape": "autograd", "Tensor": "_lathe"}
 
 
-def __getattr__(name):
-    import importlib
+def _part(name):
+    """The submodule of this name, imported now; importlib takes longer than many a module."""
+    import sys
 
+    __import__(f"{__name__}.{name}")
+    return sys.modules[f"{__name__}.{name}"]
+
+
+def __getattr__(name):
     if name in _PARTS:
-        return importlib.import_module(f".{name}", __name__)
+        return _part(name)
     if name in _FROM:
-        value = getattr(importlib.import_module(f".{_FROM[name]}", __name__), name)
+        value = getattr(_part(_FROM[name]), name)
     elif (value := _lathe._find(name, "function")) is not None:
         pass  # made now: the import does not grow with the number of definitions
     elif name == "__all__":  # what a star brings: nothing that hides a builtin

@@ -18,10 +18,11 @@ __all__ = ["InputSpec", "Program", "Scripted", "Traced", "capture", "freeze", "s
 def __getattr__(name):
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
+    import sys
 
     home = _LATER[name]
-    module = importlib.import_module(f".{home}", __name__)
+    __import__(f"{__name__}.{home}")  # importlib takes longer than many a module to import
+    module = sys.modules[f"{__name__}.{home}"]
     # All at once: importing a submodule binds it here by its own name, and `script` is a function.
     globals().update({n: getattr(module, n) for n, where in _LATER.items() if where == home})
     return globals()[name]

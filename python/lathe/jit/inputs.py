@@ -10,7 +10,7 @@ A NumPy array is an input at once (arrays.py).
 How they are found is the snapshot's business (state.py); which are inputs is decided here.
 """
 
-import threading
+from _thread import RLock
 
 from .. import _lathe
 
@@ -105,7 +105,7 @@ class Array:
 class StandIns:
     """While it is entered, traced code reads others where the inputs are: one capture at a time."""
 
-    _lock = threading.RLock()
+    _lock = RLock()
 
     def __init__(self):
         self._all = []  # (place, what stands there, what is there)

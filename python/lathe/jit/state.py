@@ -21,14 +21,17 @@ has no note makes `whole` false, and then there is no witness, only the walk.
 """
 
 import builtins
-import collections
-import contextvars
-import dis
-import functools
 import os
 import sys
 import types
-import weakref
+
+# From the modules written in C: those in Python around them would double the time that the first
+# trace waits for its imports.
+from _collections import defaultdict, deque
+from _contextvars import ContextVar
+from _functools import _lru_cache_wrapper, partial
+from _weakref import ref
+from opcode import EXTENDED_ARG, opmap
 
 from .. import _lathe
 from .._lathe import Tensor
@@ -57,7 +60,7 @@ _HOLDERS = frozenset({
     _PACKAGE, "builtins", "array", "collections", "contextvars", "types", "weakref",
 })  # fmt: skip
 _DICT_VIEWS = tuple(type(view) for view in ({}.keys(), {}.values(), {}.items()))
-_CONTAINERS = (tuple, list, set, frozenset, dict, collections.deque, functools.partial)
+_CONTAINERS = (tuple, list, set, frozenset, dict, deque, partial)
 _MOST_PLACES = 64  # floats in a longer list are data, and part of the key
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that a class statement may have made
 _STANDARD = os.path.dirname(os.__file__)
@@ -158,7 +161,7 @@ def _inner_state(value, kind):
     """What an object of Python's own leads to, beside its attributes; None if nothing is known."""
     if isinstance(value, BaseException):
         return (value.args,)
-    if issubclass(kind, weakref.ref):
+    if issubclass(kind, ref):
         return (value(),)
     if kind is types.GeneratorType:
         frame = value.gi_frame
@@ -188,6 +191,33 @@ def _slots_of(kind):
                     yield name
 
 
+# Instructions that name what they act on; in some the lowest bit of the argument means another
+# thing.
+_BY_NAME = {
+    opmap[word]: (word, shift)
+    for word, shift in {
+        "LOAD_GLOBAL": sys.version_info >= (3, 11), "LOAD_NAME": 0, "STORE_GLOBAL": 0,
+        "DELETE_GLOBAL": 0, "IMPORT_NAME": 0, "LOAD_METHOD": 0,
+        "LOAD_ATTR": sys.version_info >= (3, 12),
+    }.items()
+    if word in opmap
+}  # fmt: skip
+
+
+def named_by(code):
+    """(instruction, name, line) of each that acts on a global or an attribute, as dis has them,
+    which takes longer to import than this whole package."""
+    starts = {start: line for start, _, line in code.co_lines() if line is not None}
+    text, names, line, more = code.co_code, code.co_names, code.co_firstlineno, 0
+    for at in range(0, len(text), 2):
+        line = starts.get(at, line)
+        argument = text[at + 1] | more
+        more = argument << 8 if text[at] == EXTENDED_ARG else 0
+        if text[at] in _BY_NAME:
+            word, shift = _BY_NAME[text[at]]
+            yield word, names[argument >> shift], line
+
+
 class _Reads:
     """The names a code object (and those nested in it) reads, worked out once."""
 
@@ -197,21 +227,14 @@ class _Reads:
     def __init__(self, code):
         self.code = code
         self.globals, self.attributes, self.lines, self.stores = [], set(), {}, None
-        line = code.co_firstlineno
-        for i in dis.get_instructions(code):
-            if i.starts_line:
-                line = i.starts_line
-            if i.opname in ("LOAD_GLOBAL", "LOAD_NAME") and i.argval not in self.lines:
-                self.globals.append(i.argval)
-                self.lines[i.argval] = line
-            elif i.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-                self.attributes.add(i.argval)
-            elif i.opname == "STORE_GLOBAL":  # allowed if it is as before in the end
-                if i.argval not in self.lines:
-                    self.globals.append(i.argval)
-                    self.lines[i.argval] = line
-            elif i.opname in ("DELETE_GLOBAL", "IMPORT_NAME"):
-                self.stores = self.stores or (i.opname, i.argval, line)
+        for word, name, line in named_by(code):
+            if word in ("LOAD_ATTR", "LOAD_METHOD"):
+                self.attributes.add(name)
+            elif word in ("DELETE_GLOBAL", "IMPORT_NAME"):
+                self.stores = self.stores or (word, name, line)
+            elif name not in self.lines:  # STORE_GLOBAL is allowed if all is as before in the end
+                self.globals.append(name)
+                self.lines[name] = line
         for c in code.co_consts:
             if isinstance(c, types.CodeType):
                 inner = _Reads.of(c)
@@ -385,11 +408,11 @@ class Snapshot:
             return self._module(value, names)
         if isinstance(value, type):
             return self._class(value)
-        if isinstance(value, collections.deque):
+        if isinstance(value, deque):
             return self._unnoted(value, kind, value)
-        if isinstance(value, functools.partial):
+        if isinstance(value, partial):
             return self._unnoted(value, kind, (value.func, value.args, value.keywords))
-        if kind is contextvars.ContextVar:
+        if kind is ContextVar:
             return self._unnoted(value, kind, (value.get(None),))
         elements = digest(value)
         if elements is not None:
@@ -438,7 +461,7 @@ class Snapshot:
 
     def _dict(self, value, kind, names):
         self.key.append((kind, len(value)))
-        if isinstance(value, collections.defaultdict):
+        if isinstance(value, defaultdict):
             self.add(value.default_factory)
         kids = []
         how = "item" if isinstance(value, dict) and len(value) <= _MOST_PLACES else None
@@ -640,7 +663,7 @@ class Snapshot:
 
     @staticmethod
     def _refuse_fickle(code, line, name, value, reads):
-        if isinstance(value, functools._lru_cache_wrapper):
+        if isinstance(value, _lru_cache_wrapper):
             _refuse(
                 code,
                 line,

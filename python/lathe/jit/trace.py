@@ -1,8 +1,10 @@
 """trace: a function runs once on symbolic tensors and from then on as a compiled program."""
 
-import functools
 import itertools
-from collections.abc import Coroutine, Iterator
+
+# Of functools and collections.abc, without the rest of them: see state.py.
+from _collections_abc import Coroutine, Iterator
+from _functools import partial
 
 from .. import _lathe
 from .._lathe import Tensor
@@ -130,7 +132,7 @@ class _Known:
         self.witness = _lathe.Witness(*notes, program.varying.inputs)
         self.call = program.engine.call_if
         self.program = program
-        self.trace_anew = functools.partial(traced._trace_anew, program)
+        self.trace_anew = partial(traced._trace_anew, program)
 
     def serve(self, args, kwargs):
         """(served, result)."""
@@ -161,7 +163,10 @@ class Traced:
                 expected="a function, a method or a module",
                 next=f"write @lathe.{self._word} above a function, or hand it one",
             )
-        functools.update_wrapper(self, function, updated=())
+        self.__wrapped__ = function
+        for name in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
+            if hasattr(function, name):
+                setattr(self, name, getattr(function, name))
         self._function = function
         self._programs = {}
         self._read = {}  # by the key of a state: the numbers of the arrays that are data
@@ -170,7 +175,7 @@ class Traced:
         self._dropped = []  # counts of programs that others have replaced
 
     def __get__(self, instance, owner=None):
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else partial(self, instance)
 
     def __call__(self, *args, **kwargs):
         try:
@@ -338,7 +343,7 @@ class Traced:
                 continue
             at = array.tensor
             tensor = symbolic[at] if at < count else state.tensors[at]
-            reads = functools.partial(read.add, array.number)
+            reads = partial(read.add, array.number)
             other = stand_in(array.value, tensor, reads)
             for place in array.places:
                 inputs.add(place, other, array.value)

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/sizes/symexpr.h"
+#include "core/tensor/tensor.h"
 
 namespace lathe {
 namespace {
@@ -523,6 +524,44 @@ TEST(SymCost, ChainsOfSlicesAreLinear) {
       {"free clip", [](Int n, SymScope& s) { return slice_size(n + 1, 1, s.fresh(900)); }},
   };
   for (const auto& [name, step] : steps) EXPECT_LT(growth(step), 6) << name;
+}
+
+/// x[1:-1] of a row of x, n times; its offset is a sum of as many pieces.
+Geometry chain_of_windows(Int size, int n) {
+  Geometry g = Geometry::contiguous({size});
+  for (int i = 0; i < n; ++i) {
+    Int now = g.shape[0], start = min(Int(1), now);
+    g = g.slice(0, start, max(max(now - 1, Int(0)) - start, Int(0)), 1);
+  }
+  return g;
+}
+
+TEST(SymCost, OffsetsOfViewsOfViewsAreLinear) {
+  auto work_of = [](int n) {
+    SymScope scope;
+    scope.enter();
+    const Int size = scope.fresh(1 << 20);
+    const SymWork before = sym_work();
+    chain_of_windows(size, n);
+    const SymWork after = sym_work();
+    scope.leave();
+    return static_cast<double>(after.nodes - before.nodes + after.terms - before.terms);
+  };
+  work_of(8);
+  EXPECT_LT(work_of(800) / work_of(200), 6);
+}
+
+TEST_F(SymScopeTest, OffsetsThatAreKeptWholeHaveTheirValues) {
+  const Int size = scope.fresh(500);
+  const Int offset = chain_of_windows(size, 200).offset;
+  for (int64_t n : {0, 1, 2, 3, 199, 200, 399, 400, 401, 500, 9000}) {
+    const Int want = chain_of_windows(Int(n), 200).offset;
+    EXPECT_TRUE(identical(substitute(offset, [&](uint32_t) { return Int(n); }), want)) << n;
+  }
+  EXPECT_EQ(scope.hint(offset), 200);
+  EXPECT_EQ(scope.prove(Relation::le, 0, offset), Truth::yes) << to_string(offset);
+  EXPECT_TRUE(identical(substitute(offset, symbol), offset));
+  EXPECT_EQ(symbols_of(offset).size(), 1u);
 }
 
 TEST_F(SymScopeTest, ScopesNest) {
