@@ -33,7 +33,31 @@ struct ChainRule {
   Saves saves;
   absl::InlinedVector<uint32_t, 4> reads;  // by input: bits of the inputs that its gradient reads
   absl::InlinedVector<uint32_t, 4> parts;  // by input: bits of `f.outputs`, two for a complex one
+  uint32_t rounds_twice = 0;  // bits of the inputs whose gradient is more than one rounding
 };
+
+/// Whether a float result of this node may differ from the real number that it stands for.
+bool rounds(const ExprNode& n) {
+  switch (n.prim) {
+    case Prim::constant:
+    case Prim::input:
+    case Prim::neg:
+    case Prim::abs:
+    case Prim::pmin:
+    case Prim::pmax:
+    case Prim::floor:
+    case Prim::ceil:
+    case Prim::trunc:
+    case Prim::rint:
+    case Prim::select:
+    case Prim::rare:
+    case Prim::check:
+    case Prim::cast:  // between the dtype computed in and that of the operands
+      return false;
+    default:
+      return is_floating(n.dtype);
+  }
+}
 
 struct ChainKey {
   const Op* op;
@@ -78,10 +102,13 @@ const ChainRule& chain_rule(const Op& op, DType compute) {
     uint32_t reads = 0, parts = (is_complex(type) ? 3u : 1u) << next;
     next += is_complex(type) ? 2 : 1;
     slot->parts.push_back(parts);
+    int roundings = 0;
     for (uint32_t id : needed_nodes(slot->f, parts)) {
       const ExprNode& node = slot->f.graph[id];
+      roundings += rounds(node);
       if (node.prim == Prim::input && node.payload < n) reads |= 1u << node.payload;
     }
+    if (roundings > 1) slot->rounds_twice |= 1u << slot->reads.size();
     slot->reads.push_back(reads);
     slot->saves.inputs |= reads;
   }
@@ -454,23 +481,62 @@ Tensor sum_to(const Tensor& g, IntSpan shape) {
   return out;
 }
 
-Grads run_gradient(const Grad::Data& data) {
+namespace {
+
+Grads derive(const Grad::Data& data) {
   const Op& op = *data.op;
   Grad g(data);
-  Grads out;
-  if (op.extra.grad != nullptr) {
-    out = op.extra.grad(g);
-  } else if (op.kind == Kind::elementwise) {
-    out = elementwise_gradient(g, data);
-  } else if (op.kind == Kind::contract) {
-    out = contract_gradient(g);
-  } else if (op.kind == Kind::view) {
-    out = view_gradient(g);
-  } else if (op.put_of != nullptr) {
-    out = put_gradient(g);
-  } else {
-    LATHE_INTERNAL(absl::StrCat(op.name(), " has no derivative"));
-  }
+  if (op.extra.grad != nullptr) return op.extra.grad(g);
+  if (op.kind == Kind::elementwise) return elementwise_gradient(g, data);
+  if (op.kind == Kind::contract) return contract_gradient(g);
+  if (op.kind == Kind::view) return view_gradient(g);
+  if (op.put_of != nullptr) return put_gradient(g);
+  LATHE_INTERNAL(absl::StrCat(op.name(), " has no derivative"));
+}
+
+/// Whether the rule rounds more than once on its way, so that f16 and bf16 would show it.
+bool computes(const Grad::Data& data) {
+  const Op& op = *data.op;
+  if (op.extra.grad != nullptr)
+    return !op.extra.moves && op.kind != Kind::opaque && op.kind != Kind::sort;
+  if (op.kind != Kind::elementwise) return false;
+  const ChainRule& rule = chain_rule(op, DType::f32);
+  auto params = body_params(op);
+  for (size_t k = 0; k < params.size(); ++k)
+    if ((rule.rounds_twice >> k & 1) != 0 && data.wanted[static_cast<size_t>(params[k])])
+      return true;
+  return false;
+}
+
+bool is_narrow(DType dtype) { return is_floating(dtype) && compute_type(dtype) != dtype; }
+
+/// The rule in the dtype that its op computes in, as a composite: what it is given is converted
+/// first, and what it gives is rounded once, by the caller.
+Grads derive_widened(const Grad::Data& data) {
+  auto tensors = [](absl::Span<const Tensor> given) {
+    absl::InlinedVector<Tensor, 4> wide(given.begin(), given.end());
+    for (Tensor& t : wide)
+      if (t.defined() && is_narrow(t.dtype()))
+        t = math_ops<Tensor>::cast(t, compute_type(t.dtype()));
+    return wide;
+  };
+  auto types = [](absl::Span<const TensorType> given) {
+    absl::InlinedVector<TensorType, 4> wide(given.begin(), given.end());
+    for (TensorType& t : wide)
+      if (is_narrow(t.dtype)) t.dtype = compute_type(t.dtype);
+    return wide;
+  };
+  const auto dys = tensors(data.dys), xs = tensors(data.xs), ys = tensors(data.ys);
+  const auto dy_types = types(data.dy_types), x_types = types(data.x_types);
+  return derive({data.op, data.attrs, dys, dy_types, xs, x_types, ys, data.wanted});
+}
+
+}  // namespace
+
+Grads run_gradient(const Grad::Data& data) {
+  auto narrow = [](const TensorType& t) { return is_narrow(t.dtype); };
+  const bool half = std::any_of(data.x_types.begin(), data.x_types.end(), narrow);
+  Grads out = half && computes(data) ? derive_widened(data) : derive(data);
   out.resize(data.x_types.size());
   for (size_t i = 0; i < out.size(); ++i) {
     if (!data.wanted[i] || !out[i].defined()) {

@@ -114,9 +114,10 @@ struct Extra {
   uint8_t places = kFunction | kMethod;  // of Place
   bool inplace = false;  // composite: there is an in-place form, <name>_ (other kinds: see ops.h)
   bool inplace_argument = false;  // the entry of nn.functional takes inplace=False last
-  /// Composite: only moves elements, or leaves the arithmetic to one definition that rounds once.
-  /// Every other composite computes in its op type: f16 and bf16 operands are converted to f32
-  /// before the expansion and its results rounded once at its end (see call).
+  /// The expansion of a composite, or `grad`, only moves elements, or leaves the arithmetic to one
+  /// definition that rounds once. Every other one computes in its op type: f16 and bf16 operands
+  /// are converted to f32 before it and its results rounded once at its end (see expand in
+  /// core/dispatch/call.h and run_gradient in core/dispatch/grad.h).
   bool moves = false;
   std::string_view doc = {};
 };

@@ -85,6 +85,7 @@ void add_access(Rows& r) {
       {.access = Access::put, .axis = 1, .index = 2, .source = 3},
       {.saves = save_x(2),
        .grad = scatter_grad,
+       .moves = true,
        .doc = "x with src written at index along dim; of several writes to one place the last in "
               "row-major order stays. src may be a number."});
   r.index("scatter_add(Tensor input, int dim, Tensor index, Tensor src) -> Tensor",
@@ -98,6 +99,7 @@ void add_access(Rows& r) {
                  if (g.wants(3)) out[3] = I::gather(g.dy(), g.axis(1, 0), g.x(2));
                  return out;
                },
+           .moves = true,
            .doc = "x with src added at index along dim, in row-major order."});
   r.index(
       "index_select(Tensor input, int dim, Tensor index) -> Tensor",
@@ -117,6 +119,7 @@ void add_access(Rows& r) {
                  if (g.wants(3)) out[3] = I::index_select(g.dy(), g.axis(1, 0), g.x(2));
                  return out;
                },
+           .moves = true,
            .doc = "x with the slices of src added to those that index names along dim, in order."});
   r.composite("one_hot(Tensor input, int num_classes) -> Tensor",
               [](Args a) -> Outputs {

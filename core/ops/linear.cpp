@@ -14,8 +14,8 @@ using M = math_ops<Tensor>;
 using N = nn_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
-Outputs matmul_expansion(Args args) {
-  Tensor a = args.tensor(0), b = args.tensor(1);
+/// a @ b; out_dtype as of mm.
+Tensor product(const Tensor& a, const Tensor& b, Arg out_dtype) {
   if (a.rank() == 0 || b.rank() == 0)
     throw ShapeError({.op = "matmul",
                       .problem = "an operand has no axes",
@@ -34,11 +34,13 @@ Outputs matmul_expansion(Args args) {
                                                 : "transpose an operand: b.transpose(-1, -2)"});
   Tensor left = a.rank() == 1 ? S::unsqueeze(a, 0) : a;
   Tensor right = b.rank() == 1 ? S::unsqueeze(b, 1) : b;
-  Tensor y = N::mm(left, right);
+  Tensor y = N::mm(left, right, out_dtype);
   if (b.rank() == 1) y = S::squeeze(y, {Int(-1)});
   if (a.rank() == 1) y = S::squeeze(y, {Int(b.rank() == 1 ? -1 : -2)});
-  return {y};
+  return y;
 }
+
+Outputs matmul_expansion(Args args) { return {product(args.tensor(0), args.tensor(1), Arg())}; }
 
 Outputs linear_expansion(Args a) {
   Tensor x = a.tensor(0), w = a.tensor(1);
@@ -49,8 +51,15 @@ Outputs linear_expansion(Args a) {
                       .got = absl::StrCat("x", to_string(x.shape()), ", w", to_string(w.shape())),
                       .expected = absl::StrCat("x[..., ", to_string(w.size(-1)), "]"),
                       .next = "the features are the input's last axis and the weight's"});
-  Tensor y = N::matmul(x, S::transpose(w, -1, -2));
-  return {a.none(2) ? y : M::add(y, a.tensor(2))};
+  Tensor turned = S::transpose(w, -1, -2);
+  if (a.none(2)) return {N::matmul(x, turned)};
+  Tensor bias = a.tensor(2);
+  const DType common = promote(x.dtype(), w.dtype()), sums = compute_type(common);
+  if (sums == common) return {M::add(N::matmul(x, turned), bias)};
+  // f16 and bf16: the sums are rounded once, with the bias. mm reads the operands as they are, so
+  // that weights need no copy in f32.
+  Tensor y = M::add(product(x, turned, Arg(sums)), bias);
+  return {M::cast(y, promote(common, bias.dtype()))};
 }
 
 }  // namespace

@@ -226,6 +226,7 @@ void add_functions(Rows& r) {
                  .promote = Promote::to_float,
                  .saves = save_y(0),
                  .grad = [](Grad g) { return Grads{M::mul(g.dy(), conjugate(g.y()))}; },
+                 .moves = true,
                  .doc = "e to the power x."});
   r.elementwise("tanh(Tensor input) -> Tensor", [](Expr x) { return tanh(x); },
                 {.domain = floating,
@@ -286,6 +287,7 @@ void add_simple(Rows& r) {
   r.elementwise("sign(Tensor input) -> Tensor", sign_body,
                 {.domain = real_dtypes,
                  .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+                 .moves = true,
                  .doc = "-1, 0 or 1; a NaN and a zero stay as they are."});
   r.elementwise("square(Tensor input) -> Tensor", [](Expr x) { return x * x; },
                 {.domain = kArithmetic, .doc = "x * x."});
@@ -299,21 +301,25 @@ void add_simple(Rows& r) {
                 [](Expr x) { return rounding(x, [](Expr v) { return floor(v); }); },
                 {.domain = kReal,
                  .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+                 .moves = true,
                  .doc = "Largest integer not above x."});
   r.elementwise("ceil(Tensor input) -> Tensor",
                 [](Expr x) { return rounding(x, [](Expr v) { return ceil(v); }); },
                 {.domain = kReal,
                  .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+                 .moves = true,
                  .doc = "Smallest integer not below x."});
   r.elementwise("trunc(Tensor input) -> Tensor",
                 [](Expr x) { return rounding(x, [](Expr v) { return trunc(v); }); },
                 {.domain = kReal,
                  .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+                 .moves = true,
                  .doc = "x without its fraction."});
   r.elementwise("round(Tensor input) -> Tensor",
                 [](Expr x) { return rounding(x, [](Expr v) { return rint(v); }); },
                 {.domain = kReal,
                  .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+                 .moves = true,
                  .doc = "Nearest integer, ties to even."});
   r.elementwise("clone(Tensor input) -> Tensor", [](Expr x) { return x; }, {.doc = "A copy of x."});
   r.elementwise(
@@ -321,6 +327,7 @@ void add_simple(Rows& r) {
       {.promote = Promote::attribute,
        .grad = [](Grad g) { return Grads{M::cast(g.dy(), g.dtype(0))}; },
        .places = kNowhere,
+       .moves = true,
        .doc = "x converted to another dtype. Floats go to integers by truncation, saturating; "
               "NaN gives 0."});
 }
@@ -334,6 +341,7 @@ void add_complex(Rows& r) {
                        if (!is_complex(g.dtype(0))) return Grads{g.dy()};
                        return Grads{M::complex(g.dy(), zero_like_dy(g))};
                      },
+                 .moves = true,
                  .doc = "Real part."});
   r.elementwise("imag(Tensor input) -> Tensor", [](Expr x) { return imag(x); },
                 {.domain = complexes,
@@ -343,6 +351,7 @@ void add_complex(Rows& r) {
   r.elementwise("conj(Tensor input) -> Tensor",
                 [](Expr x) { return is_complex(x.dtype()) ? complex(real(x), -imag(x)) : x; },
                 {.grad = [](Grad g) { return Grads{M::conj(g.dy())}; },
+                 .moves = true,
                  .doc = "Complex conjugate; a real x as it is."});
   r.elementwise("complex(Tensor real, Tensor imag) -> Tensor",
                 [](Expr re, Expr im) { return complex(re, im); },

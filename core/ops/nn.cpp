@@ -41,6 +41,7 @@ void add_activations(Rows& r) {
                  .grad = [](Grad g) { return Grads{M::where(M::le(g.y(), 0), 0, g.dy())}; },
                  .places = kEverywhere,
                  .inplace_argument = true,
+                 .moves = true,
                  .doc = "max(x, 0); NaN stays NaN; the derivative at 0 is 0."});
   r.elementwise(
       "leaky_relu(Tensor input, float negative_slope=0.01) -> Tensor",
@@ -178,6 +179,12 @@ Tensor per_channel(const Tensor& t, const Tensor& x) {
   return S::reshape(t, shape);
 }
 
+/// What an op writes reaches its expansion as it is stored: this is how to read it.
+Tensor widened(const Tensor& t) {
+  const DType compute = compute_type(t.dtype());
+  return compute == t.dtype() ? t : M::cast(t, compute);
+}
+
 Outputs batch_norm_expansion(Args a) {
   Tensor x = a.tensor(0), w = a.optional_tensor(1), b = a.optional_tensor(2);
   Tensor running_mean = a.optional_tensor(3), running_var = a.optional_tensor(4);
@@ -193,7 +200,7 @@ Outputs batch_norm_expansion(Args a) {
                         .got = absl::StrCat(to_string(t.shape()), " for x", to_string(x.shape())),
                         .expected = absl::StrCat("[", to_string(x.size(1)), "]"),
                         .next = "channels are the input's axis 1"});
-  Tensor mean = running_mean, var = running_var;
+  Tensor mean, var;
   if (training || !running_mean.defined()) {
     Shape dims{Int(0)};
     Int count = x.size(0);
@@ -216,6 +223,9 @@ Outputs batch_norm_expansion(Args a) {
       Tensor unbiased = M::div(M::mul(var, count), count - 1);
       assign(running_var, M::lerp(running_var, unbiased, momentum));
     }
+  } else {
+    mean = widened(running_mean);
+    var = widened(running_var);
   }
   Tensor scale = M::rsqrt(M::add(var, a.real(7)));
   Tensor y = M::mul(M::sub(x, per_channel(mean, x)), per_channel(scale, x));

@@ -115,6 +115,7 @@ void add_monoids(Rows& r) {
            monoid(zero, [](Expr a, Expr b) { return a + b; }),
            {.promote = Promote::sum,
             .grad = [](Grad g) { return Grads{S::expand(unreduce(g, g.dy()), g.shape(0))}; },
+            .moves = true,
             .doc = "Sum over the axes of dim (all if empty). Order: the fixed tree of "
                    "docs/architecture.md."});
   Monoid mean = monoid(zero, [](Expr a, Expr b) { return a + b; });
@@ -125,6 +126,7 @@ void add_monoids(Rows& r) {
                 [](Grad g) {
                   return Grads{S::expand(M::div(unreduce(g, g.dy()), count_of(g)), g.shape(0))};
                 },
+            .moves = true,
             .doc = "Arithmetic mean over the axes of dim; NaN of no elements."});
   r.reduce("amax(Tensor input, int[] dim=[], bool keepdim=False) -> Tensor", extremum(true),
            {.domain = real_dtypes,
@@ -178,12 +180,14 @@ void add_picks(Rows& r) {
            {.domain = real_dtypes,
             .saves = save_y(1),
             .grad = pick_grad,
+            .moves = true,
             .doc = "Largest element along dim, and its lowest index."});
   r.reduce("min.dim(Tensor input, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
            picking(false, Give::both),
            {.domain = real_dtypes,
             .saves = save_y(1),
             .grad = pick_grad,
+            .moves = true,
             .doc = "Smallest element along dim, and its lowest index."});
 }
 

@@ -222,11 +222,13 @@ void add_views(Rows& r) {
   r.view("view(Tensor input, int[] size) -> Tensor", view_geometry,
          {.grad = [](Grad g) { return Grads{S::reshape(g.dy(), g.shape(0))}; },
           .places = kMethod,
+          .moves = true,
           .doc = "The same elements under another shape, without a copy. One size may be -1."});
   r.view("expand(Tensor input, int[] size) -> Tensor", expand_geometry,
          {.grad = [](Grad g) { return Grads{g.dy()}; },  // summed to x's shape by the caller
           .overlaps = true,
           .places = kMethod,
+          .moves = true,
           .doc = "Axes of size 1 repeated without a copy; new axes may be added in front; -1 keeps "
                  "a size."});
   r.view("permute(Tensor input, int[] dims) -> Tensor", permute_geometry,
@@ -238,13 +240,16 @@ void add_views(Rows& r) {
                                                           static_cast<int>(dims.size())))] = Int(i);
                 return Grads{S::permute(g.dy(), back)};
               },
+          .moves = true,
           .doc = "Axes in another order."});
   r.view("squeeze(Tensor input, int[]? dim=None) -> Tensor", squeeze_geometry,
          {.grad = [](Grad g) { return Grads{S::reshape(g.dy(), g.shape(0))}; },
           .version = 2,
+          .moves = true,
           .doc = "Without the axes of size 1 that dim names; without all of them if it is None."});
   r.view("unsqueeze(Tensor input, int dim) -> Tensor", unsqueeze_geometry,
          {.grad = [](Grad g) { return Grads{S::reshape(g.dy(), g.shape(0))}; },
+          .moves = true,
           .doc = "With a new axis of size 1 at dim."});
   r.view("slice(Tensor input, int dim, int? start=None, int? end=None, int step=1) -> Tensor",
          slice_geometry,

@@ -1,0 +1,112 @@
+"""How far composites are from the real numbers in f16 and bf16: every sample of every composite,
+forward and gradient, against the same in f64 on the same (rounded) operands, at three magnitudes:
+as they are, so large that their squares overflow f16, and so small that they vanish in it. In units
+in the last place of the dtype: a result rounded once is at 0.5 or just above.
+
+    ./dev python tests/python/half_precision.py      prints the table
+
+`measure(sample)` gives the worst by dtype, as {"float16": (forward, gradient), ...}.
+"""
+
+import numpy as np
+from samples import SAMPLES, arrays, convert
+
+import lathe as lt
+
+ROWS = {row["name"]: row for row in lt._lathe._rows()}
+BOUND = 2  # ulp
+MAGNITUDES = (1, 300, 1e-3)
+# Bits of the significand, least exponent of a normal number, what rounds to infinity.
+FORMATS = {"float16": (11, -14, 65520), "bfloat16": (8, -126, 3.3961775e38)}
+# There is nothing to compare.
+LEFT_OUT = {"empty": "elements are arbitrary", "empty_like": "elements are arbitrary"}
+
+
+def composites():
+    return sorted(name for name, row in ROWS.items() if row["kind"] == "composite")
+
+
+def flat(value):
+    return [v for x in value for v in flat(x)] if isinstance(value, list | tuple) else [value]
+
+
+def floating(tensors):
+    return [t for t in tensors if isinstance(t, lt.Tensor) and t.dtype.is_floating_point]
+
+
+def run(sample, dtype, magnitude, stored):
+    """(results, gradients), each as (float64 array, dtype it came in) pairs, computed in dtype on
+    operands that `stored` holds."""
+
+    def operand(array):
+        if array.dtype != np.float64:
+            return lt.tensor(array)
+        return (lt.tensor(array) * magnitude).to(stored).to(dtype).requires_grad_()
+
+    lt.manual_seed(3)  # random ops draw the same for every dtype
+    args, kwargs = arrays(sample, "float64")
+    args = [convert(a, operand) for a in args]
+    kwargs = {name: convert(a, operand) for name, a in kwargs.items()}
+    results = floating(flat(getattr(lt.ops, sample.op)(*args, **kwargs)))
+    inputs = [t for t in floating(flat([args, list(kwargs.values())])) if t.requires_grad]
+    tracked = [t for t in results if t.requires_grad]
+    given = np.random.default_rng(1)
+    cotangents = [
+        lt.tensor(given.standard_normal(tuple(t.shape))).to(stored).to(t.dtype) for t in tracked
+    ]
+    gradients = ()
+    if tracked:
+        gradients = lt.autograd.grad(tracked, inputs, grad_outputs=cotangents, allow_unused=True)
+
+    def wide(t):
+        return None if t is None else (t.detach().to(lt.float64).numpy(), t.dtype)
+
+    return [wide(t) for t in results], [wide(t) for t in gradients]
+
+
+def ulps(got, exact, name, overflows=True):
+    """The largest distance of an element; overflows: of what is stored in this dtype. What cancels
+    is compared with the largest element: the sums of f32 that stand behind it are no better."""
+    bits, least, overflow = FORMATS[name]
+    if exact.size == 0:
+        return 0.0
+    if overflows:
+        exact = np.where(np.abs(exact) >= overflow, np.copysign(np.inf, exact), exact)
+    finite = np.abs(exact[np.isfinite(exact)])
+    size = np.maximum(np.abs(exact), finite.max(initial=0) * 2.0**-11)
+    with np.errstate(all="ignore"):
+        exponent = np.maximum(np.floor(np.log2(size)), least)
+        distance = np.abs(got - exact) / 2.0 ** (exponent + 1 - bits)
+    equal = (got == exact) | (np.isnan(got) & np.isnan(exact))
+    return float(np.where(equal, 0, np.where(np.isnan(distance), np.inf, distance)).max())
+
+
+def measure(sample):
+    worst = {}
+    for name in FORMATS:
+        dtype, most = getattr(lt, name), [0.0, 0.0]
+        for magnitude in MAGNITUDES:
+            narrow = run(sample, dtype, magnitude, dtype)
+            exact = run(sample, lt.float64, magnitude, dtype)
+            for k, (some, others) in enumerate(zip(narrow, exact)):
+                for a, b in zip(some, others, strict=True):
+                    if b is not None:
+                        most[k] = max(most[k], ulps(a[0], b[0], name, a[1] is dtype))
+        worst[name] = tuple(most)
+    return worst
+
+
+def table():
+    lines = ["| composite | f16 | its gradient | bf16 | its gradient |", "|---|---|---|---|---|"]
+    for op in composites():
+        if op in LEFT_OUT:
+            lines.append(f"| `{op}` | {LEFT_OUT[op]} | | | |")
+            continue
+        all_worst = [measure(s) for s in SAMPLES if s.op == op]
+        cells = [f"{max(w[name][k] for w in all_worst):.2f}" for name in FORMATS for k in (0, 1)]
+        lines.append(f"| `{op}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(table())
