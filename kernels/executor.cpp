@@ -66,8 +66,8 @@ class Executor final : public Backend {
     entry.run_call(call, outputs);
   }
 
-  bool claims(const Op& op, Args args) const override {
-    return claiming_entry(op, args) != nullptr;
+  bool claims(const Op& op, Args args, Types& types) const override {
+    return claiming_entry(op, args, types) != nullptr;
   }
 
   void write(Tensor& dst, const Tensor& value) override {

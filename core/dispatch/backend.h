@@ -17,8 +17,9 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual void run(const Call& call, Outputs& outputs) = 0;
-  /// True if this backend wants the composite whole instead of its expansion.
-  virtual bool claims(const Op& op, Args args) const = 0;
+  /// True if this backend wants the composite whole instead of its expansion; `types` are then
+  /// those of its results.
+  virtual bool claims(const Op& op, Args args, Types& types) const = 0;
   /// Writes `value` (already dst's shape and dtype) into dst's elements: concrete bytes, or a
   /// symbolic tensor's new value (through its path to the base, if it is a view). See assign.h.
   virtual void write(Tensor& dst, const Tensor& value) = 0;

@@ -305,12 +305,14 @@ void refresh_operands(Args args) {
 /// The long way, apart so that the short one does not pay for its frame.
 [[gnu::noinline]] void call_in_full(const Op& op, Args args, Outputs& outputs) {
   Backend& backend = current_backend();
-  if (op.kind == Kind::composite && !backend.claims(op, args)) {
+  Types types;
+  const bool whole = op.kind == Kind::composite;
+  if (whole && !backend.claims(op, args, types)) {
     outputs = expand(op, args);
     return;
   }
   refresh_operands(args);
-  const Types types = op.infer(args);
+  if (!whole) types = op.infer(args);
   const Call made{op, args, types};
   backend.run(made, outputs);
   if (op.kind == Kind::view) remember_view(outputs[0], args.tensor(0), op, args);

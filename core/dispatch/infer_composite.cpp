@@ -22,7 +22,7 @@ class Inference final : public Backend {
                            : Geometry::contiguous(type.shape);
     }
   }
-  bool claims(const Op&, Args) const override { return false; }
+  bool claims(const Op&, Args, Types&) const override { return false; }
   void write(Tensor&, const Tensor&) override {}
 
   bool pure = true;  // no random numbers were drawn

@@ -222,20 +222,20 @@ void add_random(Rows& r) {
       {.domain = real_dtypes, .no_grad = true, .doc = "Uniform integers in [low, high)."});
 }
 
-Arg like_device(Args a, int at) {
-  return a.none(at) ? Arg(a.tensor(0).device()) : a[static_cast<size_t>(at)];
-}
-
 template <class F>
 void add_likes(Rows& r, std::string_view schema, F make, std::string_view doc) {
   r.composite(schema, make, {.no_grad = true, .places = kFunction, .moves = true, .doc = doc});
 }
 
+}  // namespace
+
 Arg like_dtype(Args a, int at) {
   return a.none(at) ? Arg(a.tensor(0).dtype()) : a[static_cast<size_t>(at)];
 }
 
-}  // namespace
+Arg like_device(Args a, int at) {
+  return a.none(at) ? Arg(a.tensor(0).device()) : a[static_cast<size_t>(at)];
+}
 
 void add_create_rows(Rows& r) {
   add_constant(r);

@@ -44,8 +44,17 @@ Expr highest(DType dtype);
 /// floats as they are.
 Tensor as_float(const Tensor& x);
 
-/// Refuses an argument that PyTorch takes and for which only False has a meaning here.
-void require_off(std::string_view op, std::string_view param, const Arg& flag);
+/// Argument `at` of a creator that makes its result like argument 0: that tensor's dtype or device
+/// where the argument is None.
+Arg like_dtype(Args a, int at);
+Arg like_device(Args a, int at);
+
+/// UnsupportedError for an argument that PyTorch takes and that has a meaning here only if `holds`.
+void require_default(std::string_view op, std::string_view param, const Arg& given, bool holds);
+/// The same, of a flag that must be False.
+inline void require_off(std::string_view op, std::string_view param, const Arg& flag) {
+  require_default(op, param, flag, !flag.flag_);
+}
 /// Refuses any memory format but None, contiguous_format and preserve_format: layouts are chosen by
 /// graphs, tensors are row-major.
 void require_row_major(std::string_view op, const Arg& memory_format);

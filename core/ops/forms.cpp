@@ -189,13 +189,6 @@ void add_reductions(Rows& r) {
 
 // ── creation ────────────────────────────────────────────────────────────────────────────────────
 
-Arg like_dtype(Args a, int at) {
-  return a.none(at) ? Arg(a.tensor(0).dtype()) : a[static_cast<size_t>(at)];
-}
-Arg like_device(Args a, int at) {
-  return a.none(at) ? Arg(a.tensor(0).device()) : a[static_cast<size_t>(at)];
-}
-
 /// <name>(Tensor input, *, dtype, device): of its shape, dtype and device unless others are given.
 template <auto& Make>
 void add_like(Rows& r, std::string_view name, std::string_view doc) {

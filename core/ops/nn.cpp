@@ -1,4 +1,5 @@
 // Activations, normalisation, pooling, dropout.
+#include <absl/algorithm/container.h>
 #include <absl/strings/str_cat.h>
 
 #include <cmath>
@@ -86,13 +87,14 @@ void add_activations(Rows& r) {
 
 }  // namespace
 
-void require_off(std::string_view op, std::string_view param, const Arg& flag) {
-  if (flag.flag_)
-    throw UnsupportedError({.op = std::string(op),
-                            .problem = absl::StrCat(param, "=True is not supported yet"),
-                            .got = absl::StrCat(param, "=True"),
-                            .expected = absl::StrCat(param, "=False"),
-                            .next = "leave the argument out"});
+void require_default(std::string_view op, std::string_view param, const Arg& given, bool holds) {
+  if (holds) return;
+  const std::string text = absl::StrCat(param, "=", to_string(given));
+  throw UnsupportedError({.op = std::string(op),
+                          .problem = absl::StrCat(text, " is not supported yet"),
+                          .got = text,
+                          .expected = "the default",
+                          .next = "leave the argument out"});
 }
 
 void require_row_major(std::string_view op, const Arg& format) {
@@ -248,19 +250,6 @@ Outputs dropout_expansion(Args a) {
   return {compute == x.dtype() ? y : M::cast(y, x.dtype())};
 }
 
-[[noreturn]] void refuse_argument(std::string_view op, std::string_view what) {
-  throw UnsupportedError({.op = std::string(op),
-                          .problem = absl::StrCat(what, " is not supported yet"),
-                          .got = std::string(what),
-                          .expected = "the default",
-                          .next = "leave the argument out"});
-}
-
-void require_one(std::string_view op, std::string_view param, const Shape& given) {
-  for (Int v : given)
-    if (!(v == Int(1))) refuse_argument(op, absl::StrCat(param, "=", to_string(given)));
-}
-
 /// All windows of x padded by `border`, as two last axes.
 Tensor pooled_windows(Args a, std::string_view op, double border) {
   Tensor x = a.tensor(0);
@@ -285,7 +274,9 @@ void add_pooling(Rows& r) {
       "max_pool2d(Tensor input, int[2] kernel_size, int[]? stride=None, int[2] padding=0, "
       "int[2] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor",
       [](Args a) -> Outputs {
-        require_one("max_pool2d", "dilation", a.ints(4));
+        const Shape dilation = a.ints(4);
+        const bool dense = absl::c_all_of(dilation, [](Int v) { return v == Int(1); });
+        require_default("max_pool2d", "dilation", a[4], dense);
         require_off("max_pool2d", "ceil_mode", a[5]);
         require_off("max_pool2d", "return_indices", a[6]);
         constexpr double kLow = -std::numeric_limits<double>::infinity();
@@ -302,8 +293,8 @@ void add_pooling(Rows& r) {
       "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
       [](Args a) -> Outputs {
         require_off("avg_pool2d", "ceil_mode", a[4]);
-        if (!a.flag(5)) refuse_argument("avg_pool2d", "count_include_pad=False");
-        if (!a.none(6)) refuse_argument("avg_pool2d", "divisor_override");
+        require_default("avg_pool2d", "count_include_pad", a[5], a.flag(5));
+        require_default("avg_pool2d", "divisor_override", a[6], a.none(6));
         return {R::mean(pooled_windows(a, "avg_pool2d", 0), {Int(-2), Int(-1)})};
       },
       {.domain = floating,

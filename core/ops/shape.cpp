@@ -14,10 +14,6 @@ namespace {
 using M = math_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
-int axis_of(std::string_view op, const Geometry& g, Int dim) {
-  return normalise_axis(op, dim.value(), g.rank());
-}
-
 /// Python's slice bounds: None, negatives from the end, clipped to [0, size].
 Int slice_bound(const Arg& a, Int size, Int when_none) {
   if (a.none()) return when_none;
@@ -27,7 +23,7 @@ Int slice_bound(const Arg& a, Int size, Int when_none) {
 }
 
 Geometry slice_geometry(const Geometry& x, Args a) {
-  int axis = axis_of("slice", x, a.integer(1));
+  int axis = normalise_axis("slice", a.integer(1).value(), x.rank());
   Int size = x.shape[static_cast<size_t>(axis)], step = a.integer(4);
   if (!require(Relation::le, Int(1), step))
     throw ValueError({.op = "slice",
@@ -118,7 +114,7 @@ Geometry permute_geometry(const Geometry& x, Args a) {
   absl::InlinedVector<bool, 6> seen(x.shape.size(), false);
   Shape dims = a.ints(1);
   for (Int d : dims) {
-    int axis = axis_of("permute", x, d);
+    int axis = normalise_axis("permute", d.value(), x.rank());
     if (!seen.empty()) seen[static_cast<size_t>(axis)] = true;
     order.push_back(axis);
   }
@@ -137,7 +133,8 @@ Geometry squeeze_geometry(const Geometry& x, Args a) {
   Geometry g = x;
   absl::InlinedVector<bool, 6> drop(x.shape.size(), a.none(1));
   for (Int d : a.none(1) ? Shape{} : a.ints(1))
-    if (x.rank() > 0) drop[static_cast<size_t>(axis_of("squeeze", x, d))] = true;
+    if (x.rank() > 0)
+      drop[static_cast<size_t>(normalise_axis("squeeze", d.value(), x.rank()))] = true;
   for (int i = x.rank(); i-- > 0;)
     if (drop[static_cast<size_t>(i)] && x.shape[static_cast<size_t>(i)] == Int(1)) g = g.squeeze(i);
   return g;

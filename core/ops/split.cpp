@@ -16,10 +16,6 @@ using M = math_ops<Tensor>;
 using N = nn_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
-int axis_of(std::string_view op, const Tensor& x, Int dim) {
-  return normalise_axis(op, dim.value(), x.rank());
-}
-
 void require_axes(std::string_view op, const Tensor& x) {
   if (x.rank() > 0) return;
   throw ShapeError({.op = std::string(op),
@@ -44,7 +40,7 @@ Outputs pieces_of(const Tensor& x, int axis, Int size) {
 Outputs split_expansion(Args a) {
   Tensor x = a.tensor(0);
   require_axes("split", x);
-  const int axis = axis_of("split", x, a.integer(2));
+  const int axis = normalise_axis("split", a.integer(2).value(), x.rank());
   const Int size = a.integer(1), total = x.size(axis);
   const bool empty = total == Int(0);
   if (size < Int(0) || (size == Int(0) && !empty))
@@ -60,7 +56,7 @@ Outputs split_expansion(Args a) {
 Outputs split_sizes(Args a) {
   Tensor x = a.tensor(0);
   require_axes("split", x);
-  const int axis = axis_of("split", x, a.integer(2));
+  const int axis = normalise_axis("split", a.integer(2).value(), x.rank());
   const Shape sizes = a.ints(1);
   Int at = 0;
   Outputs out;
@@ -82,7 +78,7 @@ Outputs split_sizes(Args a) {
 Outputs chunk_expansion(Args a) {
   Tensor x = a.tensor(0);
   require_axes("chunk", x);
-  const int axis = axis_of("chunk", x, a.integer(2));
+  const int axis = normalise_axis("chunk", a.integer(2).value(), x.rank());
   const Int chunks = a.integer(1), total = x.size(axis);
   if (chunks < Int(1))
     throw ValueError({.op = "chunk",
@@ -101,7 +97,7 @@ Outputs chunk_expansion(Args a) {
 Outputs unbind_expansion(Args a) {
   Tensor x = a.tensor(0);
   require_axes("unbind", x);
-  const int axis = axis_of("unbind", x, a.integer(1));
+  const int axis = normalise_axis("unbind", a.integer(1).value(), x.rank());
   Outputs out;
   for (Int i = 0; i < x.size(axis); i = i + 1) out.push_back(S::select(x, axis, i));
   return out;
@@ -133,7 +129,7 @@ Outputs repeat_expansion(Args a) {
 Outputs unfold_expansion(Args a) {
   Tensor x = a.tensor(0);
   require_axes("unfold", x);
-  const int axis = axis_of("unfold", x, a.integer(1));
+  const int axis = normalise_axis("unfold", a.integer(1).value(), x.rank());
   Tensor last = S::transpose(x, axis, -1);
   Tensor seen = S::windows(S::unsqueeze(last, -2), {Int(1), a.integer(2)}, {Int(1), a.integer(3)});
   return {S::transpose(S::squeeze(seen, {Int(-2), Int(-4)}), axis, -2)};

@@ -101,7 +101,8 @@ bool claimed(const Op& op, const Operands& operands) {
   std::vector<Arg> values;
   for (Value* v : operands.in) values.push_back(placeholder(v->type(), held));
   const Filled filled = fill(operands.attrs, operands.places, values);
-  return current_backend().claims(op, filled.args());
+  Types types;
+  return current_backend().claims(op, filled.args(), types);
 }
 
 TypeList infer(const Op& op, const Operands& operands) {

@@ -90,13 +90,13 @@ Tracer::~Tracer() {
 
 Tracer* Tracer::current() { return t_tracer; }
 
-bool Tracer::claims(const Op& op, Args args) const {
+bool Tracer::claims(const Op& op, Args args, Types& types) const {
   // What eager runs whole stays whole, so that both make the same choice of kernel.
   if (op.schema.writes()) return false;
   thread_state().backend = outer_backend_;
   Backend& below = current_backend();
   thread_state().backend = const_cast<Tracer*>(this);
-  return below.claims(op, args);
+  return below.claims(op, args, types);
 }
 
 uint32_t Tracer::id_of(Value* v) {

@@ -19,7 +19,7 @@ class Tracer final : public Backend {
 
   // Backend.
   void run(const Call& call, Outputs& outputs) override;
-  bool claims(const Op& op, Args args) const override;
+  bool claims(const Op& op, Args args, Types& types) const override;
   void write(Tensor& dst, const Tensor& value) override;
 
   // Structures (trace_structure.cpp).

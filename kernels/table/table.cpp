@@ -196,13 +196,17 @@ const Entry& family(const Query& query) {
                           .next = "look at the reasons, and at the flag 'disabled'"});
 }
 
-const Entry* claiming_entry(const Op& op, Args args) {
+const Entry* claiming_entry(const Op& op, Args args, Types& types) {
   if (entries(Kind::composite).empty()) return nullptr;
   for (const Param& p : op.schema.params)
     if (p.written || (p.list && p.type == ArgType::tensor)) return nullptr;
   const Query query = make_query(op, args, {});
-  for (const Entry* entry : entries(Kind::composite))
-    if (judge(*entry, query).accepted()) return infer_composite(op, args).pure ? entry : nullptr;
+  for (const Entry* entry : entries(Kind::composite)) {
+    if (!judge(*entry, query).accepted()) continue;
+    CompositeTypes inferred = infer_composite(op, args);
+    types = std::move(inferred.types);
+    return inferred.pure ? entry : nullptr;
+  }
   return nullptr;
 }
 

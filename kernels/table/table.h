@@ -154,8 +154,9 @@ absl::Span<const Entry* const> entries(Kind kind);
 /// named `before`, or no function to run it.
 void register_entry(const Entry& entry, std::string_view before = {});
 /// The entry that takes this composite whole; null: none does, or the expansion draws random
-/// numbers, takes lists of tensors or writes to an operand, and so has to be run as it is.
-const Entry* claiming_entry(const Op& op, Args args);
+/// numbers, takes lists of tensors or writes to an operand, and so has to be run as it is. `types`:
+/// of its results, if there is one.
+const Entry* claiming_entry(const Op& op, Args args, Types& types);
 
 /// The family that runs this query. UnsupportedError, with every verdict, if no entry accepts, or
 /// if only the reference does while the flag fallback_is_error is on; a table file may name the
