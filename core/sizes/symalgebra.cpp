@@ -133,7 +133,9 @@ Int quotient_of(Int a, Int b) {
   if (by.known() && r.rest[0].coefficient == 1 && r.rest[0].factors.size() == 1 &&
       r.rest.size() == (constant_of(r.rest) != 0 ? 2 : 1)) {
     const SymExpr* inner = r.rest[0].factors[0];
-    if (inner->kind == SymKind::floor_div && inner->b.known() && inner->b.value() > 0)
+    constexpr int64_t kMost = int64_t{1} << 40;  // beyond all sizes, far from overflow
+    if (inner->kind == SymKind::floor_div && inner->b.known() && inner->b.value() > 0 &&
+        inner->b.value() <= kMost / by.value())
       return quotient + quotient_of(inner->a + Int(constant_of(r.rest)) * inner->b, inner->b * by);
   }
   if (std::optional<Int> inside = quotient_inside(r.rest, by)) return quotient + *inside;

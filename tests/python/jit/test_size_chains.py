@@ -62,3 +62,11 @@ def test_a_long_chain_has_a_short_size():
     traced(lt.arange(100, dtype=lt.float32))
     assert "max(s0 - 40, 0)" in traced.graphs()[0]
     assert len(traced.graphs()[0]) < 200
+
+
+def test_a_chain_that_divides_by_more_than_any_size():
+    eager = chain(lambda x: lt.nn.functional.max_pool2d(x, 1, 2), 80)
+    traced = lt.trace(eager)
+    for n in (7, 1, 2, 40):
+        x = lt.arange(n * n, dtype=lt.float32).reshape(1, 1, n, n)
+        assert traced(x).tolist() == eager(x).tolist(), n
