@@ -16,6 +16,10 @@ add_link_options(-Wl,--gc-sections)
 find_program(LATHE_CCACHE ccache)
 if(LATHE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${LATHE_CCACHE})
+  if(SKBUILD)   # what the presets put into the environment: objects are then shared with ./dev build
+    list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+         CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1)
+  endif()
 endif()
 find_program(LATHE_LLD ld.lld)
 if(LATHE_LLD)

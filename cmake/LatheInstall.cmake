@@ -1,22 +1,17 @@
-# Installation, in two shapes.
-#   cmake --install: liblathe.so, its plug-ins, the vendors' libraries, headers and LatheConfig.cmake, all relocatable.
-#   the wheel (scikit-build-core sets SKBUILD): the module and the plug-ins inside the package; the vendors'
-#   libraries are wheels of their own, found from the package through the run path.
+# Installation, in two shapes; both hold liblathe.so, its plug-ins, headers and CMake files, and may be moved.
+#   cmake --install: with the vendors' libraries.
+#   the wheel (scikit-build-core sets SKBUILD): all inside of the package, with the module; the vendors' libraries are
+#   wheels of their own, found from lathe/lib through the run path (LatheWheel.cmake says how the library is made).
 include(CMakePackageConfigHelpers)
 
 get_property(plugins GLOBAL PROPERTY LATHE_PLUGIN_TARGETS)
-if(plugins)
-  set_target_properties(${plugins} PROPERTIES
-                        INSTALL_RPATH "$ORIGIN;$ORIGIN/../../..;$ORIGIN/../scipy_openblas32/lib")
-endif()
-
+set(run_path "$ORIGIN")
 if(SKBUILD)
-  if(TARGET _lathe)
-    install(TARGETS _lathe ${plugins} LIBRARY DESTINATION lathe)
-  endif()
-  return()
+  list(APPEND run_path "$ORIGIN/../../../.." "$ORIGIN/../../scipy_openblas32/lib")
 endif()
-
+if(plugins)
+  set_target_properties(${plugins} PROPERTIES INSTALL_RPATH "${run_path}")
+endif()
 if(NOT TARGET lathe)
   return()
 endif()
@@ -25,16 +20,23 @@ install(TARGETS lathe EXPORT LatheTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LI
 if(plugins)
   install(TARGETS ${plugins} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-foreach(vendor IN ITEMS onednn openblas)
-  if(TARGET vendor::${vendor} AND lathe_${vendor} IN_LIST plugins)
-    get_target_property(library vendor::${vendor} IMPORTED_LOCATION)
-    install(FILES ${library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  endif()
-endforeach()
+if(SKBUILD)
+  install(TARGETS _lathe LIBRARY DESTINATION lathe)
+else()
+  foreach(vendor IN ITEMS onednn openblas)
+    if(TARGET vendor::${vendor} AND lathe_${vendor} IN_LIST plugins)
+      get_target_property(library vendor::${vendor} IMPORTED_LOCATION)
+      install(FILES ${library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    endif()
+  endforeach()
+endif()
 install(DIRECTORY include/lathe DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT LatheTargets NAMESPACE Lathe:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Lathe)
-configure_package_config_file(cmake/LatheConfig.cmake.in ${PROJECT_BINARY_DIR}/LatheConfig.cmake
-                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Lathe)
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/LatheConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/LatheConfig.cmake ${PROJECT_BINARY_DIR}/LatheConfigVersion.cmake
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Lathe)
+
+# Named in lower case, so that find_package(Lathe) and find_package(lathe) both find it.
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/lathe)
+install(EXPORT LatheTargets NAMESPACE Lathe:: DESTINATION ${package_folder})
+configure_package_config_file(cmake/LatheConfig.cmake.in ${PROJECT_BINARY_DIR}/lathe-config.cmake
+                              INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/lathe-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/lathe-config.cmake ${PROJECT_BINARY_DIR}/lathe-config-version.cmake
+        DESTINATION ${package_folder})

@@ -122,8 +122,9 @@ locked() {   # runs a step of the setup alone: two clones may set up at the same
   exec 9>&-
 }
 
-setup() {
+setup() {   # setup [abseil]: everything, or Abseil alone, for a build that pip started
   mkdir -p "$deps_store" "$root/.deps" "$logs"
+  if [ "${1:-}" = abseil ]; then locked setup_abseil; return; fi
   [ -n "${LATHE_SKIP_APT:-}" ] || setup_packages apt.txt
   locked setup_abseil
   locked setup_venv requirements.txt venv

@@ -31,6 +31,8 @@ globals().update(_functions.exported())
 globals().update(_grad_mode.exported())
 
 __version__ = "0.1.0"
+# For CMAKE_PREFIX_PATH: CMake's find_package(lathe) then finds the wheel's library and headers.
+cmake_prefix_path = __file__[: -len("/__init__.py")]
 
 # Parts that a program may do without are loaded when they are first named.
 _PARTS = (

@@ -17,6 +17,7 @@ DTypeLike: TypeAlias = dtype | str | type | None
 DeviceLike: TypeAlias = device | str | None
 
 __version__: str
+cmake_prefix_path: str
 
 class dtype:
     """The type of a tensor's elements."""

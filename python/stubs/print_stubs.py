@@ -305,7 +305,7 @@ from ._files import save as save
 def main_stub(rows):
     head = HEAD.format(what="The names of `lathe`.", imports=IMPORTS)
     lines = [head.replace("from collections", "import builtins\nfrom collections", 1)]
-    lines += ["__version__: str", ""]
+    lines += ["__version__: str", "cmake_prefix_path: str", ""]
     lines += other_classes() + named_tuples(rows) + tensor_class(rows) + [""] + errors() + [""]
     dtypes = {n for n, v in vars(lt).items() if isinstance(v, lt.dtype)}
     lines += [f"{n}: dtype" for n in sorted(dtypes)]
