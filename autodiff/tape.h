@@ -2,9 +2,9 @@
 //
 // History is a graph of TapeNodes held together by shared pointers from outputs to inputs, so it
 // lives exactly as long as something can still ask for a gradient through it. A node keeps its op,
-// its plain arguments, and of the tensors only what the row's derivative declares it reads. A saved
-// tensor is kept without its history (that would be a cycle for outputs) and gets it back when it
-// is read.
+// its plain arguments, and of the tensors only what the definition's derivative declares it reads.
+// A saved tensor is kept without its history (that would be a cycle for outputs) and gets it back
+// when it is read.
 #pragma once
 
 #include <atomic>

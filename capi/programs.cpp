@@ -117,7 +117,7 @@ Tensors run_body(const lathe_function& f, const Tensors& inputs) {
 }
 
 /// Whatever the body captured becomes part of the program.
-class Captured final : public ir::Host {
+class Captured final : public ir::TraceCallbacks {
  public:
   Found find(const Tensor&) override {
     return {Found::How::path, {absl::StrCat("constant_", met_++)}};

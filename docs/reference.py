@@ -47,9 +47,9 @@ def families():
 
 
 def rows_by_name():
-    """{public name: its rows, one for each overload}."""
+    """{public name: its definitions, one for each overload}."""
     found = {}
-    for row in lt._lathe._rows():
+    for row in lt._lathe._definitions():
         found.setdefault(public(row["name"]), []).append(row)
     return found
 
@@ -70,7 +70,7 @@ def dtypes(row):
 
 
 def reproducibility(row):
-    """The classes of the entries that may run a row, its default first."""
+    """The classes of the entries that may run a definition, its default first."""
     if row["kind"] == "composite":
         return "that of the ops it is made of"
     classes = re.findall(r"\((defined|pinned|free)\)", lt.table(row["name"]))

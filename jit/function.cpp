@@ -50,9 +50,9 @@ void prepare_guards(Function::Compiled& c, absl::Span<const std::string> names) 
   for (const SymFact& f : c.traced.graph.checks()) relate(f);
   for (const Guard& g : c.traced.guards) {
     if (g.kind == GuardKind::relation) relate(g.fact);
-    size_t at = names.size() + c.traced.lifted.size();  // none
-    for (size_t i = c.traced.lifted.size(); i-- > 0;)
-      if (c.traced.lifted[i] == g.path) at = names.size() + i;
+    size_t at = names.size() + c.traced.captured.size();  // none
+    for (size_t i = c.traced.captured.size(); i-- > 0;)
+      if (c.traced.captured[i] == g.path) at = names.size() + i;
     for (size_t i = names.size(); i-- > 0;)
       if (names[i] == g.path.text) at = i;
     c.guarded.push_back(at);
@@ -82,14 +82,15 @@ bool layout_holds(const Guard& g, const Tensor& t) {
 
 }  // namespace
 
-bool Function::fits(Compiled& c, const ir::Data& inputs, FrontEnd& host, ir::Data& all) const {
+bool Function::fits(Compiled& c, const ir::Data& inputs, FunctionCallbacks& host,
+                    ir::Data& all) const {
   const ir::Graph& g = c.traced.graph;
   if (c.grad_enabled != thread_state().grad_enabled) return false;
-  if (inputs.size() + c.traced.lifted.size() != g.inputs().size()) return false;
+  if (inputs.size() + c.traced.captured.size() != g.inputs().size()) return false;
   all.clear();
   all.reserve(g.inputs().size());
   all.insert(all.end(), inputs.begin(), inputs.end());
-  for (const ir::Path& p : c.traced.lifted) {
+  for (const ir::Path& p : c.traced.captured) {
     Tensor t = host.read(p);
     if (!t.defined()) return false;
     all.emplace_back(std::move(t));
@@ -167,7 +168,7 @@ bool Function::relations_hold(Compiled& c, const ir::Data& all) const {
 /// not in the graph.
 static void refuse_shared(const Function::Compiled& c, const ir::Data& inputs) {
   ir::Data all = inputs;
-  for (const Tensor& t : c.traced.lifted_now) all.emplace_back(t);
+  for (const Tensor& t : c.traced.captured_now) all.emplace_back(t);
   for (const ir::Write& w : c.traced.graph.writes()) {
     const Tensor& written = all[w.input->index()].tensor();
     for (const ir::Datum& d : all)
@@ -180,7 +181,7 @@ static void refuse_shared(const Function::Compiled& c, const ir::Data& inputs) {
 }
 
 Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const std::string> names,
-                                        ir::TracedFunction body, FrontEnd& host) {
+                                        ir::TracedFunction body, FunctionCallbacks& host) {
   std::vector<ir::InputSpec> specs;
   for (size_t i = 0; i < inputs.size(); ++i) specs.push_back(spec_for(inputs[i], names[i]));
   auto c = std::make_shared<Compiled>();
@@ -196,7 +197,7 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   };
   c->traced = ir::trace(watched, specs, host, {.name = name_});
   c->needs_history = history;
-  c->label = host.label();
+  c->trace_id = host.trace_id();
   refuse_shared(*c, inputs);
   for (Guard& g : host.reads()) c->traced.guards.push_back(std::move(g));
   prepare_guards(*c, names);
@@ -234,7 +235,8 @@ ir::Data Function::run(const Compiled& c, const ir::Data& all) {
   return ir::returned(c.traced, all, outputs);
 }
 
-Function::CompiledRef Function::find(const ir::Data& inputs, FrontEnd& host, ir::Data& all) {
+Function::CompiledRef Function::find(const ir::Data& inputs, FunctionCallbacks& host,
+                                     ir::Data& all) {
   CompiledRef last;
   {
     std::lock_guard hold(mutex_);
@@ -264,15 +266,15 @@ FunctionCounts Function::counts() const {
 }
 
 ir::Data Function::operator()(const ir::Data& inputs, absl::Span<const std::string> names,
-                              ir::TracedFunction body, FrontEnd& host) {
+                              ir::TracedFunction body, FunctionCallbacks& host) {
   ir::Data all;
   CompiledRef c = find(inputs, host, all);
   if (c == nullptr) {
     c = capture(inputs, names, body, host);
     all = inputs;
-    for (const Tensor& t : c->traced.lifted_now) all.emplace_back(t);
+    for (const Tensor& t : c->traced.captured_now) all.emplace_back(t);
   }
-  host.runs(c->label);
+  host.on_run(c->trace_id);
   return run(*c, all);
 }
 
@@ -284,7 +286,7 @@ Outputs Function::operator()(const Tensors& inputs,
     data.emplace_back(inputs[i]);
     names.push_back(absl::StrCat("x", i));
   }
-  FrontEnd host;
+  FunctionCallbacks host;
   auto traced = [&](const ir::Data& in) {
     Tensors xs;
     for (const ir::Datum& d : in) xs.push_back(d.tensor());

@@ -18,7 +18,7 @@
 namespace lathe::jit {
 
 /// What a front end adds to tracing: values only it can look at.
-class FrontEnd : public ir::Host {
+class FunctionCallbacks : public ir::TraceCallbacks {
  public:
   /// Does a `value` or `tree_version` guard of this front end still hold?
   virtual bool holds(const ir::Guard&) { return true; }
@@ -26,8 +26,8 @@ class FrontEnd : public ir::Host {
   virtual std::vector<ir::Guard> reads() { return {}; }
   /// What the front end calls the trace it has just made; asked once. It is told with every run of
   /// the program that came of it: how results are put together is the trace's, not the function's.
-  virtual int64_t label() { return 0; }
-  virtual void runs(int64_t /*label*/) {}
+  virtual int64_t trace_id() { return 0; }
+  virtual void on_run(int64_t /*trace_id*/) {}
 };
 
 struct FunctionCounts {
@@ -41,13 +41,13 @@ class Function {
   /// Runs on these inputs (named for guards and text by `names`), tracing `body` if no program
   /// fits.
   ir::Data operator()(const ir::Data& inputs, absl::Span<const std::string> names,
-                      ir::TracedFunction body, FrontEnd& host);
+                      ir::TracedFunction body, FunctionCallbacks& host);
   /// C++ lambdas: inputs are x0, x1, ...; tensors captured by the lambda are guarded by identity.
   Outputs operator()(const Tensors& inputs, absl::FunctionRef<Outputs(const Tensors&)> body);
 
   struct Compiled {
-    ir::Traced traced;  // its graph as captured
-    int64_t label = 0;  // the front end's
+    ir::Traced traced;     // its graph as captured
+    int64_t trace_id = 0;  // the front end's
     ir::Report report;
     std::unique_ptr<Program> program;
     bool grad_enabled = true;    // when it was captured
@@ -64,12 +64,12 @@ class Function {
   std::string explain() const;
 
  private:
-  bool fits(Compiled& c, const ir::Data& inputs, FrontEnd& host, ir::Data& all) const;
+  bool fits(Compiled& c, const ir::Data& inputs, FunctionCallbacks& host, ir::Data& all) const;
   bool relations_hold(Compiled& c, const ir::Data& all) const;
   /// The first that fits, and all it reads; null if none does.
-  CompiledRef find(const ir::Data& inputs, FrontEnd& host, ir::Data& all);
+  CompiledRef find(const ir::Data& inputs, FunctionCallbacks& host, ir::Data& all);
   CompiledRef capture(const ir::Data& inputs, absl::Span<const std::string> names,
-                      ir::TracedFunction body, FrontEnd& host);
+                      ir::TracedFunction body, FunctionCallbacks& host);
   ir::Data run(const Compiled& c, const ir::Data& all);
 
   std::string name_;

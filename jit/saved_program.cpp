@@ -125,8 +125,8 @@ std::string SavedProgram::explain() const {
 
 // ── making them ─────────────────────────────────────────────────────────────────────────────────
 
-ir::Graph capture(ir::TracedFunction body, absl::Span<const ir::InputSpec> inputs, ir::Host& host,
-                  std::string name) {
+ir::Graph capture(ir::TracedFunction body, absl::Span<const ir::InputSpec> inputs,
+                  ir::TraceCallbacks& host, std::string name) {
   ir::Traced traced = ir::trace(body, inputs, host, {.name = std::move(name), .aliases = false});
   ir::Graph& g = traced.graph;
   for (const ir::Write& w : g.writes()) {
@@ -139,10 +139,10 @@ ir::Graph capture(ir::TracedFunction body, absl::Span<const ir::InputSpec> input
                       .next = "pass it as an argument, or save the function in evaluation mode"});
   }
   // From the last, so that the places of the others hold.
-  for (size_t k = traced.lifted_now.size(); k-- > 0;) {
+  for (size_t k = traced.captured_now.size(); k-- > 0;) {
     size_t index = inputs.size() + k;
     ir::Value* input = g.inputs()[index];
-    Tensor now = traced.lifted_now[k];
+    Tensor now = traced.captured_now[k];
     if (!(now.device() == Device{}))
       throw DeviceError({.op = g.name(),
                          .problem = absl::StrCat("'", input->name(), "' is not in host memory"),

@@ -66,8 +66,8 @@ class SavedProgram {
 /// Traces `body` into a graph that says everything by itself. Tensors that `host` finds by a path
 /// become constants of that name, with the elements they have now. TraceError if the function
 /// writes to one of them.
-ir::Graph capture(ir::TracedFunction body, absl::Span<const ir::InputSpec> inputs, ir::Host& host,
-                  std::string name);
+ir::Graph capture(ir::TracedFunction body, absl::Span<const ir::InputSpec> inputs,
+                  ir::TraceCallbacks& host, std::string name);
 
 /// Rewrites a captured graph for inference, constants first: what depends on weights alone is
 /// computed, and a batch norm becomes part of the convolution before it. The latter is approximate

@@ -14,8 +14,8 @@
 #include "core/base/flags.h"
 #include "kernels/custom/custom.h"
 #include "kernels/own/contract.h"
-#include "kernels/own/fold.h"
 #include "kernels/own/implementations.h"
+#include "kernels/own/reduce.h"
 #include "kernels/own/search.h"
 #include "kernels/reference/entry.h"
 #include "kernels/table/plugin.h"
@@ -30,7 +30,7 @@ Verdict any_host(const Entry&, const Query& query) {
   return Verdict::yes();
 }
 
-/// An opaque row is known by name: "own.searchsorted" runs searchsorted.
+/// An opaque definition is known by name: "own.searchsorted" runs searchsorted.
 Verdict named_row(const Entry& entry, const Query& query) {
   if (entry.name.substr(entry.name.find('.') + 1) != query.op.name())
     return Verdict::no(Reason::op, query.op.name());
@@ -86,15 +86,15 @@ constexpr std::array kContract = {
           .fuses = true},
 };
 constexpr std::array kElementwise = {
-    whole("own.strips", Kind::elementwise, own::run_body),
+    whole("own.simd", Kind::elementwise, own::run_body),
     whole("reference.body", Kind::elementwise, own::run_body_by_reference)};
-constexpr std::array kCreate = {whole("own.strips", Kind::create, own::run_body),
+constexpr std::array kCreate = {whole("own.simd", Kind::create, own::run_body),
                                 whole("reference.body", Kind::create, own::run_body_by_reference)};
-constexpr std::array kRandom = {whole("own.strips", Kind::random, own::run_body),
+constexpr std::array kRandom = {whole("own.simd", Kind::random, own::run_body),
                                 whole("reference.body", Kind::random, own::run_body_by_reference)};
 constexpr std::array kReduce = {
-    fold("own.fold", own::reduce_run, own::run_reduce),
-    fold("reference.fold", own::reduce_run_by_reference, own::run_reduce_by_reference)};
+    fold("own.reduce", own::reduce_run, own::run_reduce),
+    fold("reference.reduce", own::reduce_run_by_reference, own::run_reduce_by_reference)};
 constexpr std::array kScan = {whole("own.scan", Kind::scan, own::run_scan),
                               whole("reference.scan", Kind::scan, own::run_scan_by_reference)};
 constexpr std::array kView = {whole("own.view", Kind::view, own::run_view)};

@@ -62,7 +62,7 @@ class Executor final : public Backend {
  public:
   void run(const Call& call, Outputs& outputs) override {
     if (call.op.kind == Kind::contract) return run_contract(call, outputs);
-    const Entry& entry = family(make_query(call.op, call.args, call.types));
+    const Entry& entry = choose_entry(make_query(call.op, call.args, call.types));
     entry.run_call(call, outputs);
   }
 

@@ -20,7 +20,7 @@
 namespace lathe {
 namespace {
 
-constexpr std::array<FlagRow, kFlags> kRows = {{
+constexpr std::array<FlagDefinition, kFlags> kRows = {{
     {Flag::threads, "threads", "LATHE_THREADS", FlagType::count, "0",
      "Threads that compute, the caller included. 0: as many as the process may use at once (its "
      "CPU "
@@ -45,7 +45,7 @@ constexpr std::array<FlagRow, kFlags> kRows = {{
      "What runs the generated part of a compiled function. auto: strips until LLVM's kernel is "
      "ready. "
      "Never changes a result.",
-     "auto|llvm|strips|nodes"},
+     "auto|llvm|simd|nodes"},
     {Flag::fallback_is_error, "fallback_is_error", "LATHE_FALLBACK_IS_ERROR", FlagType::boolean,
      "0",
      "Makes every quiet fallback an error: from a compiled function to eager, from generated code "
@@ -115,7 +115,7 @@ std::string canonical_list(std::string_view text) {
 }
 
 /// The canonical text and, where there is one, the number. False: not a value of this flag.
-bool parse(const FlagRow& row, std::string_view given, std::string& text, int64_t& count) {
+bool parse(const FlagDefinition& row, std::string_view given, std::string& text, int64_t& count) {
   std::string_view trimmed = absl::StripAsciiWhitespace(given);
   text = std::string(trimmed);
   switch (row.type) {
@@ -144,12 +144,12 @@ bool parse(const FlagRow& row, std::string_view given, std::string& text, int64_
   return false;
 }
 
-ItemNames names_of(const FlagRow& row) {
+ItemNames names_of(const FlagDefinition& row) {
   return item_names[static_cast<size_t>(row.flag)].load(std::memory_order_acquire);
 }
 
 /// The first item of a list that is the name of nothing; empty if there is none.
-std::string unknown_item(const FlagRow& row, std::string_view canonical) {
+std::string unknown_item(const FlagDefinition& row, std::string_view canonical) {
   ItemNames names = row.type == FlagType::list ? names_of(row) : nullptr;
   if (names == nullptr) return {};
   std::vector<std::string_view> known = names();
@@ -158,7 +158,7 @@ std::string unknown_item(const FlagRow& row, std::string_view canonical) {
   return {};
 }
 
-std::string expected_text(const FlagRow& row) {
+std::string expected_text(const FlagDefinition& row) {
   if (ItemNames names = names_of(row))
     return absl::StrCat("any of: ", absl::StrJoin(names(), ", "));
   switch (row.type) {
@@ -177,7 +177,7 @@ std::string expected_text(const FlagRow& row) {
   return "";
 }
 
-void store(const FlagRow& row, std::string text, int64_t count) {
+void store(const FlagDefinition& row, std::string text, int64_t count) {
   values().texts[static_cast<size_t>(row.flag)] = std::move(text);
   counts[static_cast<size_t>(row.flag)].store(count, std::memory_order_relaxed);
 }
@@ -189,7 +189,7 @@ void load() {
   {
     std::lock_guard hold(values_mutex);
     if (loaded.load(std::memory_order_relaxed)) return;
-    for (const FlagRow& row : kRows) {
+    for (const FlagDefinition& row : kRows) {
       std::string text;
       int64_t count = 0;
       const char* given = std::getenv(std::string(row.env).c_str());
@@ -214,20 +214,20 @@ void ensure_loaded() {
 
 }  // namespace
 
-absl::Span<const FlagRow> flags_table() { return kRows; }
+absl::Span<const FlagDefinition> flags_table() { return kRows; }
 
-const FlagRow& flag_row(std::string_view name) {
-  for (const FlagRow& row : kRows)
+const FlagDefinition& flag_row(std::string_view name) {
+  for (const FlagDefinition& row : kRows)
     if (row.name == name) return row;
-  throw NameError(
-      {.op = "flags",
-       .problem = "there is no such flag",
-       .got = std::string(name),
-       .expected = absl::StrCat("one of: ", absl::StrJoin(kRows, ", ",
-                                                          [](std::string* out, const FlagRow& r) {
-                                                            absl::StrAppend(out, r.name);
-                                                          })),
-       .next = "lt.flags() lists them with their meaning"});
+  throw NameError({.op = "flags",
+                   .problem = "there is no such flag",
+                   .got = std::string(name),
+                   .expected = absl::StrCat(
+                       "one of: ", absl::StrJoin(kRows, ", ",
+                                                 [](std::string* out, const FlagDefinition& r) {
+                                                   absl::StrAppend(out, r.name);
+                                                 })),
+                   .next = "lt.flags() lists them with their meaning"});
 }
 
 int64_t flag_count(Flag flag) {
@@ -250,7 +250,7 @@ bool flag_has(Flag flag, std::string_view item) {
 
 void set_flag(Flag flag, std::string_view text) {
   ensure_loaded();
-  const FlagRow& row = kRows[static_cast<size_t>(flag)];
+  const FlagDefinition& row = kRows[static_cast<size_t>(flag)];
   std::string canonical;
   int64_t count = 0;
   if (!parse(row, text, canonical, count)) {
@@ -273,7 +273,7 @@ void set_flag(Flag flag, std::string_view text) {
 
 void set_item_names(Flag flag, std::vector<std::string_view> (*names)()) {
   ensure_loaded();
-  const FlagRow& row = kRows[static_cast<size_t>(flag)];
+  const FlagDefinition& row = kRows[static_cast<size_t>(flag)];
   item_names[static_cast<size_t>(flag)].store(names, std::memory_order_release);
   std::string unknown = unknown_item(row, flag_text(flag));
   if (unknown.empty()) return;

@@ -37,7 +37,7 @@ enum class FlagType : uint8_t {
   list,     // texts separated by commas
 };
 
-struct FlagRow {
+struct FlagDefinition {
   Flag flag;
   std::string_view name;
   std::string_view env;
@@ -48,9 +48,9 @@ struct FlagRow {
   int64_t least = 0;
 };
 /// All rows, in the order of the enumeration: docs and `lathe flags` are printed from it.
-absl::Span<const FlagRow> flags_table();
+absl::Span<const FlagDefinition> flags_table();
 /// NameError with the names there are.
-const FlagRow& flag_row(std::string_view name);
+const FlagDefinition& flag_row(std::string_view name);
 
 int64_t flag_count(Flag flag);  // count, bytes and boolean flags
 inline bool flag_on(Flag flag) { return flag_count(flag) != 0; }

@@ -25,9 +25,9 @@ namespace {
 constexpr int kMostOperands = 3;
 constexpr int kPatterns = 27;            // of three operands: tensor, 0-d tensor, number
 constexpr int64_t kMostElements = 2048;  // more would share their work among threads
-constexpr size_t kMostRows = 4096;
+constexpr size_t kMostDefinitions = 4096;
 
-/// What was found for one row, dtype and pattern.
+/// What was found for one definition, dtype and pattern.
 struct Slot {
   std::atomic<uint64_t> revision{0};  // of the flags that `now` was found under
   std::atomic<const Shortcut*> now{nullptr};
@@ -37,7 +37,7 @@ struct Table {
   Slot at[kDTypeCodes][kPatterns];
 };
 constinit std::mutex publishing;
-constinit std::atomic<Table*> tables[kMostRows]{};  // by Op::id
+constinit std::atomic<Table*> tables[kMostDefinitions]{};  // by Op::id
 constinit std::atomic<ShortcutFinder> finder{nullptr};
 
 /// A call as it looks at a glance.
@@ -178,7 +178,7 @@ const Shortcut* make(const Op& op, Args args, Slot& slot) {
 }
 
 const Shortcut* find_shortcut(const Op& op, Args args, const Glance& g) {
-  if (op.id >= kMostRows) return nullptr;
+  if (op.id >= kMostDefinitions) return nullptr;
   Table* table = tables[op.id].load(std::memory_order_acquire);
   if (table == nullptr) {
     auto* made = new Table;

@@ -48,11 +48,12 @@ void check_schema(const Schema& schema) {
 
 }  // namespace
 
-const Op& define_custom(const CustomRow& row, std::shared_ptr<const CustomOp> implementation) {
+const Op& define_custom(const CustomDefinition& row,
+                        std::shared_ptr<const CustomOp> implementation) {
   check_schema(parse_schema(row.schema));
-  const auto& doc = *new std::string(row.doc);  // lives as long as the row: for ever
+  const auto& doc = *new std::string(row.doc);  // lives as long as the definition: for ever
   const Op* made = nullptr;
-  define_ops([&](Rows& rows) {
+  define_ops([&](Definitions& rows) {
     Extra extra{.version = row.version, .doc = doc};
     extra.no_grad = !row.has_gradient;
     if (row.has_gradient) {

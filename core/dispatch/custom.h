@@ -1,6 +1,7 @@
-// Ops that a program adds while it runs, with kernels of its own. A custom op is one opaque row
-// like any other: the tape, tracer, printer, parser, files and planner see nothing special. What
-// its author gave are closures, not functions of this library, so they stand here, beside the rows.
+// Ops that a program adds while it runs, with kernels of its own. A custom op is one opaque
+// definition like any other: the tape, tracer, printer, parser, files and planner see nothing
+// special. What its author gave are closures, not functions of this library, so they stand here,
+// beside the definitions.
 //
 // Two front ends make them: include/lathe/custom_op.h for shared objects (kernels/custom/custom.h
 // opens them) and lt.library for Python.
@@ -21,11 +22,11 @@ class CustomOp {
   /// Computes. Tensors are concrete; results are of `call.types`.
   virtual void run(const Call& call, Outputs& outputs) const = 0;
   virtual bool runs_on(Device device) const = 0;
-  /// Written with ordinary ops. Called only if the row says that there is one.
+  /// Written with ordinary ops. Called only if the definition says that there is one.
   virtual Grads gradient(Grad) const { return {}; }
 };
 
-struct CustomRow {
+struct CustomDefinition {
   std::string schema;  // tensors, numbers, texts; no lists of tensors, nothing written
   std::string doc;
   int version = 1;
@@ -33,15 +34,16 @@ struct CustomRow {
   bool has_gradient = false;
 };
 
-/// Adds the row. NameError if the name is taken, ValueError for a schema that a custom op cannot
-/// have.
-const Op& define_custom(const CustomRow& row, std::shared_ptr<const CustomOp> implementation);
+/// Adds the definition. NameError if the name is taken, ValueError for a schema that a custom op
+/// cannot have.
+const Op& define_custom(const CustomDefinition& row,
+                        std::shared_ptr<const CustomOp> implementation);
 
 /// The arguments and results that a text names, separated by blanks or commas; a result without a
 /// name is "result". NameError for any other.
 Saves saves_named(const Schema& schema, std::string_view names);
 
-/// Null for the rows of the library itself.
+/// Null for the definitions of the library itself.
 const CustomOp* custom_of(const Op& op);
 
 }  // namespace lathe

@@ -1,4 +1,4 @@
-// The one derivative: a row's own rule, or what its kind derives, run with ordinary ops.
+// The one derivative: a definition's own rule, or what its kind derives, run with ordinary ops.
 #include "core/dispatch/grad.h"
 
 #include <absl/strings/str_cat.h>
@@ -27,7 +27,7 @@ Tensor call_named(std::string_view name, absl::Span<const Arg> args) {
 
 // ── elementwise: the chain rule over primitives ─────────────────────────────────────────────────
 
-/// d(body) as a body: inputs are the row's inputs then one dy an output.
+/// d(body) as a body: inputs are the definition's inputs then one dy an output.
 struct ChainRule {
   ScalarFunction f;
   Saves saves;
@@ -421,8 +421,8 @@ Saves find_saves(const Op& op, DType compute, uint32_t wanted) {
   return out;
 }
 
-/// What saves_of found before, a word a question: row, dtype and wanted inputs above, the answer
-/// below.
+/// What saves_of found before, a word a question: definition, dtype and wanted inputs above, the
+/// answer below.
 constexpr size_t kFoundSaves = 256;
 constinit std::atomic<uint64_t> found_saves[kFoundSaves]{};
 

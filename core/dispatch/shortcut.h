@@ -12,7 +12,7 @@
 
 namespace lathe {
 
-/// How one row runs for one dtype and one pattern of operands. Immutable once published.
+/// How one definition runs for one dtype and one pattern of operands. Immutable once published.
 struct Shortcut {
   /// Operands in schema order; those that are single elements have their bit in `splat`.
   void (*run)(const Shortcut& self, std::byte* out, const std::byte* const* in, unsigned splat,

@@ -7,7 +7,7 @@
 namespace lathe {
 
 struct ViewStep {
-  const Op* op;  // a view row
+  const Op* op;  // a view definition
   ArgVec args;   // its arguments; the tensor slot is None
 };
 /// The last step of a view's way from its base, and those before it.
@@ -25,7 +25,7 @@ struct ViewPath {
 using ViewSteps = absl::InlinedVector<const ViewStep*, 4>;
 ViewSteps steps_of(const ViewOf& view);
 
-/// Makes `out`, a fresh result of view row `op` on `x`, remember where it comes from.
+/// Makes `out`, a fresh result of view definition `op` on `x`, remember where it comes from.
 void remember_view(Tensor& out, const Tensor& x, const Op& op, Args args);
 
 }  // namespace lathe

@@ -1,14 +1,16 @@
-// The scalar language: what an elementwise body, a monoid, a create or a random row is written in.
+// The scalar language: what an elementwise body, a monoid, a create or a random definition is
+// written in.
 //
 // A body is an ordinary C++ function on Expr. Called once per dtype inside an ExprScope, it leaves
 // behind an ExprGraph: a hash-consed, topologically ordered list of nodes, and that list *is* the
-// body for every engine: strips evaluate it node by node over 4 KiB strips, LLVM emits it, constant
-// folding and the high-precision check interpret it, and `derivative` differentiates it.
+// body for every engine: the SIMD interpreter evaluates it node by node over 4 KiB strips, LLVM
+// emits it, constant folding and the high-precision check interpret it, and `derivative`
+// differentiates it.
 //
 // Two levels share the language. Transcendental primitives (exp, tanh, pow ...) are single nodes
-// for eager strips, whose kernels are compiled from the templates in core/scalar/math.h; `lower`
-// replaces them by the same templates instantiated on Expr, which is what code generators consume.
-// Either way the same sequence of IEEE operations runs, so the bits agree.
+// for the SIMD interpreter, whose kernels are compiled from the templates in core/scalar/math.h;
+// `lower` replaces them by the same templates instantiated on Expr, which is what code generators
+// consume. Either way the same sequence of IEEE operations runs, so the bits agree.
 //
 // Semantics are total: no undefined behaviour anywhere. Integers wrap; shift counts are taken
 // modulo the width; float → int saturates and NaN gives 0; comparisons with NaN are false except
@@ -43,7 +45,7 @@
 namespace lathe {
 
 struct PrimInfo {
-  std::string_view name;  // the op row's name, where there is such a row
+  std::string_view name;  // the op definition's name, where there is such a definition
   uint8_t arity;
   bool transcendental;  // has a template in core/scalar/math.h and must be lowered for code
                         // generators
@@ -136,7 +138,7 @@ struct ScalarFunction {
   ExprGraph graph;
   std::vector<DType> inputs;
   std::vector<uint32_t> outputs;
-  std::vector<DType> output_types;  // as the row sees them: one c64 entry has two `outputs`
+  std::vector<DType> output_types;  // as the definition sees them: one c64 entry has two `outputs`
   /// One line a node: "%3:f32 = fma(%1, %0, 0.5)", where %0 .. are the inputs. Canonical: two
   /// functions print alike exactly when their graphs are the same.
   std::string print() const;

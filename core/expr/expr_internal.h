@@ -19,7 +19,7 @@ void settle(Prim prim, absl::Span<Expr> args);
 
 /// Every node of `f` rebuilt in the current graph on `inputs`; entry i is node i. Simplifies again.
 std::vector<Expr> replay(const ScalarFunction& f, absl::Span<const Expr> inputs);
-/// Nodes → values as the row sees them: pairs become c64.
+/// Nodes → values as the definition sees them: pairs become c64.
 Exprs pack_outputs(const ScalarFunction& f, const std::vector<Expr>& nodes);
 /// The nodes `outputs` need, in order, as a function of its own.
 ScalarFunction extract(const ExprGraph& graph, absl::Span<const Expr> outputs,

@@ -19,7 +19,7 @@ enum class Prim : uint8_t {
   add, sub, mul, div, fma, neg, abs, sqrt,
   pmin, pmax,
   floor, ceil, trunc, rint,  // rint: to nearest, ties to even
-  floor_div, mod,            // integers: towards minus infinity; by zero gives 0 (rows `check` it)
+  floor_div, mod,            // integers: towards minus infinity; by zero gives 0 (definitions `check` it)
   fmod,                      // floats: exact remainder with the dividend's sign, as C
   mulhi,                     // u32: upper half of the 64-bit product
   // Comparison and logic. Comparisons give bool.

@@ -1,5 +1,5 @@
-// The shape and dtype rules, one a kind. Op::infer calls the one for the row's kind; nothing else
-// does.
+// The shape and dtype rules, one a kind. Op::infer calls the one for the definition's kind; nothing
+// else does.
 #pragma once
 
 #include "core/op/op.h"
@@ -22,7 +22,7 @@ struct CompositeTypes {
 };
 CompositeTypes infer_composite(const Op& op, Args args);
 
-/// DTypeError unless the row is defined for this dtype.
+/// DTypeError unless the definition is defined for this dtype.
 void require_domain(const Op& op, DType dtype);
 
 /// core/scalar/dtype.h's of the same name, for a number as the caller gave it; of a symbolic one
@@ -46,9 +46,9 @@ void require_one_device(std::string_view op, std::string_view what, Device a, De
 /// axis.
 absl::InlinedVector<bool, 6> reduced_axes(const Op& op, Args args, int rank);
 
-/// Conventional positions in the schemas of reducing rows: x, dim, keepdim.
+/// Conventional positions in the schemas of reducing definitions: x, dim, keepdim.
 inline constexpr int kReduceDim = 1, kReduceKeep = 2;
-/// And of scanning rows: x, dim, reverse.
+/// And of scanning definitions: x, dim, reverse.
 inline constexpr int kScanDim = 1, kScanReverse = 2;
 
 }  // namespace lathe

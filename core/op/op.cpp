@@ -133,9 +133,10 @@ const ScalarFunction& Op::scalar(DType compute) const {
   return *slot.load(std::memory_order_relaxed);
 }
 
-// ── rows ────────────────────────────────────────────────────────────────────────────────────────
+// ── definitions
+// ────────────────────────────────────────────────────────────────────────────────────────
 
-Op& Rows::add(Kind kind, Text schema, Extra extra) {
+Op& Definitions::add(Kind kind, Text schema, Extra extra) {
   auto op = std::make_unique<Op>();
   op->kind = kind;
   op->schema = parse_schema(schema);
@@ -151,19 +152,19 @@ Op& Rows::add(Kind kind, Text schema, Extra extra) {
   return *ops_.back();
 }
 
-void Rows::add_elementwise(Text schema, BodyFn body, Extra extra) {
+void Definitions::add_elementwise(Text schema, BodyFn body, Extra extra) {
   add(Kind::elementwise, schema, std::move(extra)).body = std::move(body);
 }
 
-void Rows::reduce(Text schema, Monoid monoid, Extra extra) {
+void Definitions::reduce(Text schema, Monoid monoid, Extra extra) {
   add(Kind::reduce, schema, std::move(extra)).monoid = std::move(monoid);
 }
 
-void Rows::scan(Text schema, Monoid monoid, Extra extra) {
+void Definitions::scan(Text schema, Monoid monoid, Extra extra) {
   add(Kind::scan, schema, std::move(extra)).monoid = std::move(monoid);
 }
 
-void Rows::contract(Text schema, Text formula, Extra extra) {
+void Definitions::contract(Text schema, Text formula, Extra extra) {
   Op& op = add(Kind::contract, schema, std::move(extra));
   const std::vector<Param>& params = op.schema.params;
   auto is_operand = [&](size_t i) {
@@ -181,7 +182,7 @@ void Rows::contract(Text schema, Text formula, Extra extra) {
   if (!op.extra.no_grad && op.extra.grad == nullptr) add_adjoints(op);
 }
 
-void Rows::add_adjoints(Op& op) {
+void Definitions::add_adjoints(Op& op) {
   for (int role : {1, 2}) {
     auto& itself = op.formula.itself[static_cast<size_t>(role - 1)];
     if (itself = adjoint_as_itself(op.formula, role); itself) continue;
@@ -205,7 +206,7 @@ void Rows::add_adjoints(Op& op) {
     if (adjoint != nullptr) const_cast<Op*>(adjoint)->roles = op.roles;
 }
 
-void Rows::view(Text schema, GeometryRule rule, Extra extra) {
+void Definitions::view(Text schema, GeometryRule rule, Extra extra) {
   Op& op = add(Kind::view, schema, std::move(extra));
   op.geometry = rule;
   if (op.extra.overlaps) return;
@@ -226,49 +227,50 @@ void Rows::view(Text schema, GeometryRule rule, Extra extra) {
   op.put = &back;
 }
 
-void Rows::index(Text schema, IndexSpec spec, Extra extra) {
+void Definitions::index(Text schema, IndexSpec spec, Extra extra) {
   add(Kind::index, schema, std::move(extra)).index = spec;
 }
 
-void Rows::sort(Text schema, SortSpec spec, Extra extra) {
+void Definitions::sort(Text schema, SortSpec spec, Extra extra) {
   add(Kind::sort, schema, std::move(extra)).sort = spec;
 }
 
-void Rows::add_create(Text schema, InferRule infer, BodyFn body, Extra extra) {
+void Definitions::add_create(Text schema, InferRule infer, BodyFn body, Extra extra) {
   extra.infer = infer;
   add(Kind::create, schema, std::move(extra)).body = std::move(body);
 }
 
-void Rows::add_random(Text schema, InferRule infer, BodyFn body, Extra extra) {
+void Definitions::add_random(Text schema, InferRule infer, BodyFn body, Extra extra) {
   extra.infer = infer;
   add(Kind::random, schema, std::move(extra)).body = std::move(body);
 }
 
-Op& Rows::opaque(Text schema, InferRule infer, Extra extra) {
+Op& Definitions::opaque(Text schema, InferRule infer, Extra extra) {
   extra.infer = std::move(infer);
   return add(Kind::opaque, schema, std::move(extra));
 }
 
-void Rows::composite(Text schema, Expansion expansion, Extra extra) {
+void Definitions::composite(Text schema, Expansion expansion, Extra extra) {
   add(Kind::composite, schema, std::move(extra)).expansion = std::move(expansion);
 }
 
-const Op* Rows::find(Text name) const {
+const Op* Definitions::find(Text name) const {
   auto it = by_name_.find(name);
   return it == by_name_.end() ? nullptr : it->second;
 }
 
-// ── the process's rows ──────────────────────────────────────────────────────────────────────────
+// ── the process's definitions
+// ──────────────────────────────────────────────────────────────────────────
 namespace {
 
 struct Registry {
   std::shared_mutex mutex;
-  std::deque<Rows> batches;
+  std::deque<Definitions> batches;
   std::vector<const Op*> ops;
   absl::flat_hash_map<std::string, const Op*> by_name;
   absl::flat_hash_map<std::string, std::vector<const Op*>> by_public_name;
 
-  void take(Rows rows) {
+  void take(Definitions rows) {
     for (const auto& op : rows.all()) {
       op->id = static_cast<uint16_t>(ops.size());
       ops.push_back(op.get());
@@ -279,14 +281,14 @@ struct Registry {
   }
 };
 
-/// Null until the built-in rows are complete, so that building them does not look itself up.
+/// Null until the built-in definitions are complete, so that building them does not look itself up.
 std::atomic<Registry*> g_registry{nullptr};
 
 Registry& registry() {
   static Registry* built = [] {
     auto* r = new Registry;  // lives as long as the process: op pointers are handed out freely
-    Rows rows;
-    add_all_rows(rows);
+    Definitions rows;
+    add_all_definitions(rows);
     r->take(std::move(rows));
     g_registry.store(r, std::memory_order_release);
     return r;
@@ -349,9 +351,9 @@ std::vector<const Op*> overloads(std::string_view public_name) {
   return it == r.by_public_name.end() ? std::vector<const Op*>{} : it->second;
 }
 
-void define_ops(const std::function<void(Rows&)>& add) {
+void define_ops(const std::function<void(Definitions&)>& add) {
   Registry& r = registry();
-  Rows rows;
+  Definitions rows;
   add(rows);
   const std::lock_guard lock(r.mutex);
   for (const auto& op : rows.all())

@@ -1,20 +1,21 @@
-// The row: everything Lathe knows about an op is one value of type Op, made by one constructor call
-// of Rows in core/ops/<family>.cpp. Shape and dtype rule, eager kernel, generated code, fusability,
-// in-place form, Python signature, stub, printer and docs are all computed from it.
+// The definition: everything Lathe knows about an op is one value of type Op, made by one
+// constructor call of Definitions in core/ops/<family>.cpp. Shape and dtype rule, eager kernel,
+// generated code, fusability, in-place form, Python signature, stub, printer and docs are all
+// computed from it.
 //
-// A row has a kind, and the kind says what the row must supply and what follows from it:
+// A definition has a kind, and the kind says what the definition must supply and what follows from
+// it:
 //
-//   elementwise  a body on Expr               broadcasting, promotion, strips, codegen, derivative
-//   reduce       a monoid on Exprs            the fixed tree, codegen
-//   scan         a monoid on Exprs            ascending left fold along an axis
-//   contract     an index formula             shape rule, both adjoints, order of the sum, loops
-//   view         a geometry rule              no data moves; `<name>_put` and the gradient follow
-//   index        which argument indexes what  gather and scatter along an axis
-//   sort         how many, which direction    stable order: ties by lowest index, NaN largest
-//   create       a body on index Exprs        generated where it is used
-//   random       a body on random words       same stream in every mode
-//   opaque       an inference rule only       some table entry must implement it
-//   composite    an expansion in other ops    never reaches a backend unless one claims it whole
+//   elementwise  a body on Expr               broadcasting, promotion, the SIMD interpreter,
+//   codegen, derivative reduce       a monoid on Exprs            the fixed tree, codegen scan a
+//   monoid on Exprs            ascending left fold along an axis contract     an index formula
+//   shape rule, both adjoints, order of the sum, loops view         a geometry rule              no
+//   data moves; `<name>_put` and the gradient follow index        which argument indexes what
+//   gather and scatter along an axis sort         how many, which direction    stable order: ties
+//   by lowest index, NaN largest create       a body on index Exprs        generated where it is
+//   used random       a body on random words       same stream in every mode opaque       an
+//   inference rule only       some table entry must implement it composite    an expansion in other
+//   ops    never reaches a backend unless one claims it whole
 #pragma once
 
 #include <array>
@@ -109,7 +110,7 @@ struct Extra {
   Saves saves = {};
   GradRule grad = nullptr;  // absent: the kind's own (elementwise, view, contract), or none
   bool no_grad = false;     // stated: this op has no derivative (comparisons, argmax)
-  bool overlaps = false;    // view rows: elements may share an address, so nothing is put
+  bool overlaps = false;    // view definitions: elements may share an address, so nothing is put
   int version = 1;          // of the meaning, in files
   uint8_t places = kFunction | kMethod;  // of Place
   bool inplace = false;  // composite: there is an in-place form, <name>_ (other kinds: see ops.h)
@@ -122,7 +123,8 @@ struct Extra {
   std::string_view doc = {};
 };
 
-/// A commutative or at least associative-by-definition fold; tuples of Exprs, so argmax is one too.
+/// A commutative or at least associative-by-definition reduction; tuples of Exprs, so argmax is one
+/// too.
 struct Monoid {
   std::function<Exprs(DType)> unit;
   std::function<Exprs(Exprs)> lift;  // of the element, and its index in the reduced space (i64)
@@ -145,7 +147,7 @@ enum class Access : uint8_t {
   add,         // out = x; out[index] += src, ascending
   select,      // whole slices along the axis, by an index of any rank (index_select, embedding)
   select_add,  // out = x; whole slices of src added to those that index names, in order
-  through,     // out = x; view(out) = value: the way back of a view row (Op::put_of)
+  through,     // out = x; view(out) = value: the way back of a view definition (Op::put_of)
 };
 struct IndexSpec {
   Access access = Access::take;
@@ -154,7 +156,7 @@ struct IndexSpec {
   int source = -1;  // of the values written
 };
 
-/// Which slots of a sort row's arguments say what.
+/// Which slots of a sort definition's arguments say what.
 struct SortSpec {
   int axis = 1;
   int count = -1;       // schema position of k; -1: all
@@ -180,7 +182,8 @@ struct Op {
   IndexSpec index;
   SortSpec sort;
   Expansion expansion;
-  const Op* put = nullptr;     // view rows: the companion that writes a value back through the view
+  const Op* put =
+      nullptr;  // view definitions: the companion that writes a value back through the view
   const Op* put_of = nullptr;  // and the way back
 
   const std::string& name() const { return schema.name; }
@@ -188,20 +191,21 @@ struct Op {
   /// dtype rule, then shape rule: the only inference there is, run by every call of every engine.
   /// Throws ShapeError, DTypeError, DeviceError ... naming this op.
   Types infer(Args args) const;
-  /// The body for this compute dtype, built once and kept. Elementwise, create and random rows.
+  /// The body for this compute dtype, built once and kept. Elementwise, create and random
+  /// definitions.
   const ScalarFunction& scalar(DType compute) const;
 
  private:
-  friend class Rows;
+  friend class Definitions;
   struct BodyCache;
   std::shared_ptr<BodyCache> bodies_;
 };
 
-/// Schema positions of a body's inputs: tensors and numbers; create and random rows: plain ints too
-/// (as i64). In every engine, input k of `scalar()` is argument body_params()[k].
+/// Schema positions of a body's inputs: tensors and numbers; create and random definitions: plain
+/// ints too (as i64). In every engine, input k of `scalar()` is argument body_params()[k].
 absl::InlinedVector<int, 4> body_params(const Op& op);
 
-/// What an elementwise or reducing row computes in and gives, for these arguments.
+/// What an elementwise or reducing definition computes in and gives, for these arguments.
 struct ElementTypes {
   DType compute;                          // dtype the body is built for (never f16 or bf16)
   DType common;                           // dtype operands meet in before widening to `compute`
@@ -217,7 +221,7 @@ SumTypes sum_types(const Op& op, Args args);
 /// The common shape of broadcast operands; ShapeError names the op and both shapes.
 Shape broadcast(const Op& op, absl::Span<const Shape* const> shapes);
 
-class Rows {
+class Definitions {
  public:
   using Text = std::string_view;
   /// `body`: any function of as many Exprs as the schema has tensor and scalar arguments.
@@ -261,16 +265,16 @@ class Rows {
 };
 
 /// core/ops/all.cpp: one call a family.
-void add_all_rows(Rows& rows);
+void add_all_definitions(Definitions& rows);
 
-/// The process's rows: built on first use, then extended only by define_op (custom ops).
+/// The process's definitions: built on first use, then extended only by define_op (custom ops).
 const Op* find_op(std::string_view name);
 const Op& get_op(std::string_view name);  // NameError with the nearest names
 std::vector<const Op*> all_ops();
 /// The definitions that share this public name, in order of definition; none: there is no such.
 std::vector<const Op*> overloads(std::string_view public_name);
-/// Adds rows after start-up (custom ops). Thread-safe; NameError if a name is taken.
-void define_ops(const std::function<void(Rows&)>& add);
+/// Adds definitions after start-up (custom ops). Thread-safe; NameError if a name is taken.
+void define_ops(const std::function<void(Definitions&)>& add);
 
 // ── wrapping bodies ─────────────────────────────────────────────────────────────────────────────
 namespace detail {
@@ -295,7 +299,7 @@ struct BodyArity<R (*)(A...)> {
 }  // namespace detail
 
 template <class F>
-BodyFn Rows::wrap(F f) {
+BodyFn Definitions::wrap(F f) {
   return [f](absl::Span<const Expr> in) mutable {
     return detail::apply_body(f, in, std::make_index_sequence<detail::BodyArity<F>::value>());
   };

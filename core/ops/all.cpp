@@ -2,24 +2,24 @@
 
 namespace lathe {
 
-void add_all_rows(Rows& r) {
-  add_math_rows(r);
-  add_power_rows(r);
-  add_checked_rows(r);
-  add_compare_rows(r);
-  add_reduce_rows(r);
-  add_scan_rows(r);
-  add_shape_rows(r);
-  add_index_rows(r);
-  add_create_rows(r);
-  add_linear_rows(r);
-  add_convolution_rows(r);
-  add_nn_rows(r);
-  add_loss_rows(r);
-  add_norm_rows(r);
-  add_split_rows(r);
-  add_attention_rows(r);
-  add_form_rows(r);
+void add_all_definitions(Definitions& r) {
+  add_math_definitions(r);
+  add_power_definitions(r);
+  add_checked_definitions(r);
+  add_compare_definitions(r);
+  add_reduce_definitions(r);
+  add_scan_definitions(r);
+  add_shape_definitions(r);
+  add_index_definitions(r);
+  add_create_definitions(r);
+  add_linear_definitions(r);
+  add_convolution_definitions(r);
+  add_nn_definitions(r);
+  add_loss_definitions(r);
+  add_norm_definitions(r);
+  add_split_definitions(r);
+  add_attention_definitions(r);
+  add_form_definitions(r);
 }
 
 }  // namespace lathe

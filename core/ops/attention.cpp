@@ -88,7 +88,7 @@ Outputs attention_expansion(Args a) {
 
 }  // namespace
 
-void add_attention_rows(Rows& r) {
+void add_attention_definitions(Definitions& r) {
   r.composite(
       "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? "
       "attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool "

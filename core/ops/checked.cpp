@@ -35,7 +35,7 @@ Extra wide(std::string_view doc) {
 
 }  // namespace
 
-void add_checked_rows(Rows& r) {
+void add_checked_definitions(Definitions& r) {
   r.elementwise("checked_add(Tensor|Scalar input, Tensor|Scalar other) -> Tensor", add_body,
                 wide("x + y of int64; an OverflowError where that does not fit."));
   r.elementwise("checked_sub(Tensor|Scalar input, Tensor|Scalar other) -> Tensor", sub_body,

@@ -34,7 +34,7 @@ Extra compare(DTypeSet domain, std::string_view doc) {
   return {.domain = domain, .promote = Promote::boolean, .no_grad = true, .doc = doc};
 }
 
-void add_comparisons(Rows& r) {
+void add_comparisons(Definitions& r) {
   r.elementwise("eq(Tensor input, Tensor|Scalar other) -> Tensor", equal_body,
                 compare(all_dtypes, "x == y."));
   r.elementwise(
@@ -77,7 +77,7 @@ void add_comparisons(Rows& r) {
       compare(all_dtypes, "True where x is infinite."));
 }
 
-void add_logic(Rows& r) {
+void add_logic(Definitions& r) {
   r.elementwise(
       "logical_and(Tensor input, Tensor other) -> Tensor",
       [](Expr x, Expr y) { return truth(x) & truth(y); },
@@ -157,7 +157,7 @@ Expr beside_nan(Expr x, Expr y, bool largest) {
   return select(wins, x, y);
 }
 
-void add_selection(Rows& r) {
+void add_selection(Definitions& r) {
   r.elementwise(
       "fmax(Tensor input, Tensor other) -> Tensor",
       [](Expr x, Expr y) { return beside_nan(x, y, true); },
@@ -186,7 +186,7 @@ void add_selection(Rows& r) {
 
 }  // namespace
 
-void add_compare_rows(Rows& r) {
+void add_compare_definitions(Definitions& r) {
   add_comparisons(r);
   add_logic(r);
   add_selection(r);

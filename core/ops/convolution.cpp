@@ -34,7 +34,7 @@ std::string arguments(int axes, bool transposed) {
                                  : absl::StrCat(dilation, groups));
 }
 
-void add_contraction(Rows& r, int axes, bool transposed) {
+void add_contraction(Definitions& r, int axes, bool transposed) {
   std::vector<std::string> windows;
   const auto places = absl::MakeSpan(kPlaces).last(static_cast<size_t>(axes));
   const auto taps = absl::MakeSpan(kTaps).last(static_cast<size_t>(axes));
@@ -147,7 +147,7 @@ Outputs padded_expansion(Args a) {
 }
 
 template <int axes, bool transposed>
-void add_function(Rows& r) {
+void add_function(Definitions& r) {
   constexpr std::string_view kDocs[] = {
       "Cross-correlation of input[n, c, ...] with weight[o, c / groups, ...], plus bias[o]; input "
       "without n is one image. padding: numbers, 'valid', or 'same' at stride 1.",
@@ -170,7 +170,7 @@ void add_function(Rows& r) {
 
 }  // namespace
 
-void add_convolution_rows(Rows& r) {
+void add_convolution_definitions(Definitions& r) {
   for (int axes : {1, 2, 3})
     for (bool transposed : {false, true}) add_contraction(r, axes, transposed);
   add_function<1, false>(r);

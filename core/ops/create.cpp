@@ -1,5 +1,5 @@
-// Tensors from nothing. Bodies of create and random rows get a zero of the dtype first, then the
-// numbers.
+// Tensors from nothing. Bodies of create and random definitions get a zero of the dtype first, then
+// the numbers.
 #include <absl/strings/str_cat.h>
 
 #include <cmath>
@@ -158,7 +158,7 @@ Extra nowhere(Extra e) {
 
 Extra floats(std::string_view doc) { return {.domain = floating, .no_grad = true, .doc = doc}; }
 
-void add_constant(Rows& r) {
+void add_constant(Definitions& r) {
   r.create(
       "full(int[] size, Scalar fill_value, *, dtype? dtype=None, device? device=None) -> Tensor",
       infer_full, [](Expr, Expr value) { return value; },
@@ -194,7 +194,7 @@ void add_constant(Rows& r) {
       {.no_grad = true, .doc = "Ones on the diagonal of an n x m matrix, zeros elsewhere."});
 }
 
-void add_random(Rows& r) {
+void add_random(Definitions& r) {
   r.random(
       "rand(int[] size, *, dtype? dtype=None, device? device=None) -> Tensor", infer_random,
       [](Expr zero) { return uniform(zero.dtype(), 0); },
@@ -223,7 +223,7 @@ void add_random(Rows& r) {
 }
 
 template <class F>
-void add_likes(Rows& r, std::string_view schema, F make, std::string_view doc) {
+void add_likes(Definitions& r, std::string_view schema, F make, std::string_view doc) {
   r.composite(schema, make, {.no_grad = true, .places = kFunction, .moves = true, .doc = doc});
 }
 
@@ -237,7 +237,7 @@ Arg like_device(Args a, int at) {
   return a.none(at) ? Arg(a.tensor(0).device()) : a[static_cast<size_t>(at)];
 }
 
-void add_create_rows(Rows& r) {
+void add_create_definitions(Definitions& r) {
   add_constant(r);
   add_random(r);
   add_likes(

@@ -1,5 +1,5 @@
-// One function a family; core/ops/all.cpp calls them. Plus the few words rows of several families
-// share.
+// One function a family; core/ops/all.cpp calls them. Plus the few words definitions of several
+// families share.
 #pragma once
 
 #include "core/base/error.h"
@@ -11,23 +11,23 @@
 
 namespace lathe {
 
-void add_math_rows(Rows& r);
-void add_power_rows(Rows& r);
-void add_checked_rows(Rows& r);
-void add_compare_rows(Rows& r);
-void add_reduce_rows(Rows& r);
-void add_scan_rows(Rows& r);
-void add_shape_rows(Rows& r);
-void add_index_rows(Rows& r);
-void add_create_rows(Rows& r);
-void add_linear_rows(Rows& r);
-void add_convolution_rows(Rows& r);
-void add_nn_rows(Rows& r);
-void add_loss_rows(Rows& r);
-void add_norm_rows(Rows& r);
-void add_split_rows(Rows& r);
-void add_attention_rows(Rows& r);
-void add_form_rows(Rows& r);
+void add_math_definitions(Definitions& r);
+void add_power_definitions(Definitions& r);
+void add_checked_definitions(Definitions& r);
+void add_compare_definitions(Definitions& r);
+void add_reduce_definitions(Definitions& r);
+void add_scan_definitions(Definitions& r);
+void add_shape_definitions(Definitions& r);
+void add_index_definitions(Definitions& r);
+void add_create_definitions(Definitions& r);
+void add_linear_definitions(Definitions& r);
+void add_convolution_definitions(Definitions& r);
+void add_nn_definitions(Definitions& r);
+void add_loss_definitions(Definitions& r);
+void add_norm_definitions(Definitions& r);
+void add_split_definitions(Definitions& r);
+void add_attention_definitions(Definitions& r);
+void add_form_definitions(Definitions& r);
 
 /// 0, 1, ... rank - 1.
 inline Shape all_axes(int rank) {

@@ -37,7 +37,7 @@ const char* legacy_reduction(const Arg& size_average, const Arg& reduce) {
 
 /// Adds `schema`, whose parameters stand in another order than those of the definition `target` and
 /// are handed to it by name. Its parameters size_average and reduce, if given, decide `reduction`.
-void add_order(Rows& r, std::string_view schema, std::string_view target, uint8_t places) {
+void add_order(Definitions& r, std::string_view schema, std::string_view target, uint8_t places) {
   const Op* op = r.find(target);
   LATHE_CHECK(op != nullptr);
   Schema form = parse_schema(schema);
@@ -92,7 +92,7 @@ Outputs round_decimals(Args a) {
   return {M::mul(M::round(M::div(x, scale)), scale)};
 }
 
-void add_arithmetic(Rows& r) {
+void add_arithmetic(Definitions& r) {
   r.composite("add.alpha(Tensor|Scalar input, Tensor|Scalar other, *, Scalar alpha) -> Tensor",
               [](Args a) -> Outputs { return {M::add(a[0], M::mul(a[1], a[2]))}; },
               {.inplace = true, .doc = "input + alpha * other."});
@@ -126,7 +126,7 @@ void add_arithmetic(Rows& r) {
 // ── reductions ──────────────────────────────────────────────────────────────────────────────────
 
 /// PyTorch's unbiased=, for var and std: whether the divisor is count - 1.
-void add_unbiased(Rows& r, std::string_view name) {
+void add_unbiased(Definitions& r, std::string_view name) {
   const Op* op = r.find(name);
   auto with = [op](const Arg& x, const Arg& dim, bool unbiased, const Arg& keepdim) {
     const Arg args[] = {x, dim, Arg(Int(unbiased ? 1 : 0)), keepdim};
@@ -144,7 +144,7 @@ void add_unbiased(Rows& r, std::string_view name) {
 
 /// Adds the overload `<name>.dtype`, which takes the keyword-only argument `dtype` and converts the
 /// first operand to it before it calls `name`.
-void add_dtype_form(Rows& r, std::string_view name) {
+void add_dtype_form(Definitions& r, std::string_view name) {
   const Op* op = r.find(name);
   LATHE_CHECK(op != nullptr && op->schema.params.back().name != "dtype");
   std::string_view text = op->schema.text;
@@ -167,7 +167,7 @@ void add_dtype_form(Rows& r, std::string_view name) {
               convert_first, std::move(extra));
 }
 
-void add_reductions(Rows& r) {
+void add_reductions(Definitions& r) {
   for (std::string_view name : {"sum", "mean", "prod", "cumsum", "cumprod"})
     add_dtype_form(r, name);
   for (std::string_view name : {"var", "std"}) add_unbiased(r, name);
@@ -191,7 +191,7 @@ void add_reductions(Rows& r) {
 
 /// <name>(Tensor input, *, dtype, device): of its shape, dtype and device unless others are given.
 template <auto& Make>
-void add_like(Rows& r, std::string_view name, std::string_view doc) {
+void add_like(Definitions& r, std::string_view name, std::string_view doc) {
   Extra e = moving(doc, kFunction);
   e.no_grad = true;
   r.composite(
@@ -199,7 +199,7 @@ void add_like(Rows& r, std::string_view name, std::string_view doc) {
       [](Args a) -> Outputs { return {Make(a.shape(0), like_dtype(a, 1), like_device(a, 2))}; }, e);
 }
 
-void add_creation(Rows& r) {
+void add_creation(Definitions& r) {
   Extra creates = moving({}, kFunction);
   creates.no_grad = true;
   auto with = [&](std::string_view doc) {
@@ -240,7 +240,7 @@ void add_creation(Rows& r) {
 
 // ── indexing and sorting ────────────────────────────────────────────────────────────────────────
 
-void add_indexing(Rows& r) {
+void add_indexing(Definitions& r) {
   Extra inplace = moving("input with value written at index along dim.");
   inplace.inplace = true;
   r.composite(
@@ -296,7 +296,7 @@ Int implicit_axis(const Arg& dim, int rank) {
   return Int(rank == 0 || rank == 1 || rank == 3 ? 0 : 1);
 }
 
-void add_softmax_form(Rows& r, std::string_view name) {
+void add_softmax_form(Definitions& r, std::string_view name) {
   add_dtype_form(r, name);
   const Op* op = r.find(absl::StrCat(name, ".dtype"));
   auto expand = [op](Args a) {
@@ -342,7 +342,7 @@ Outputs embedding_form(Args a) {
   return {M::where(is_padding, constant, rows)};
 }
 
-void add_networks(Rows& r) {
+void add_networks(Definitions& r) {
   for (std::string_view name : {"softmax", "log_softmax"}) add_softmax_form(r, name);
   r.composite(
       "embedding.functional(Tensor input, Tensor weight, int? padding_idx=None, float? "
@@ -383,7 +383,7 @@ void add_networks(Rows& r) {
 
 }  // namespace
 
-void add_form_rows(Rows& r) {
+void add_form_definitions(Definitions& r) {
   add_arithmetic(r);
   add_reductions(r);
   add_creation(r);

@@ -72,7 +72,7 @@ Grads sorted_grad(Grad g) {
   return {I::scatter(zeros(g, 0), g.axis(g.op().sort.axis, 0), g.y(1), g.dy())};
 }
 
-void add_access(Rows& r) {
+void add_access(Definitions& r) {
   r.index(
       "gather(Tensor input, int dim, Tensor index) -> Tensor",
       {.access = Access::take, .axis = 1, .index = 2},
@@ -147,7 +147,7 @@ void add_access(Rows& r) {
               {.places = kFunction, .moves = true, .doc = "Rows of weight by index."});
 }
 
-void add_sorting(Rows& r) {
+void add_sorting(Definitions& r) {
   r.sort("sort(Tensor input, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
          {.axis = 1, .descending = 2},
          {.domain = real_dtypes,
@@ -179,7 +179,7 @@ void add_sorting(Rows& r) {
 
 }  // namespace
 
-void add_index_rows(Rows& r) {
+void add_index_definitions(Definitions& r) {
   add_access(r);
   add_sorting(r);
 }

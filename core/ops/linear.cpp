@@ -64,7 +64,7 @@ Outputs linear_expansion(Args a) {
 
 }  // namespace
 
-void add_linear_rows(Rows& r) {
+void add_linear_definitions(Definitions& r) {
   r.contract("mm(Tensor input, Tensor mat2, dtype? out_dtype=None) -> Tensor",
              "O[..., m, n] += A[..., m, k] * B[..., k, n]",
              {.domain = numbers,

@@ -154,7 +154,7 @@ Outputs cross_entropy_expansion(Args a) {
 
 }  // namespace
 
-void add_loss_rows(Rows& r) {
+void add_loss_definitions(Definitions& r) {
   r.composite(
       "mse_loss(Tensor input, Tensor target, *, str reduction='mean', Tensor? weight=None) -> "
       "Tensor",

@@ -72,7 +72,7 @@ Expr remainder_body(Expr x, Expr y) {
   return select(wrong_sign, r + y, r);
 }
 
-void add_binary(Rows& r) {
+void add_binary(Definitions& r) {
   r.elementwise("add(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
                 [](Expr x, Expr y) { return x + y; }, {.doc = "x + y, element by element."});
   r.elementwise("sub(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
@@ -132,7 +132,7 @@ void add_binary(Rows& r) {
 }
 
 /// The larger, the smaller, and what lies between bounds.
-void add_extrema(Rows& r) {
+void add_extrema(Definitions& r) {
   r.elementwise(
       "maximum(Tensor input, Tensor|Scalar other) -> Tensor", maximum_body,
       {.domain = real_dtypes,
@@ -214,7 +214,7 @@ constexpr UnaryRow kFunctions[] = {
     {"erfinv", Prim::erfinv, "Inverse of erf on (-1, 1)."},
 };
 
-void add_functions(Rows& r) {
+void add_functions(Definitions& r) {
   for (const UnaryRow& f : kFunctions) {
     std::string schema(f.name);
     Prim prim = f.prim;
@@ -268,7 +268,7 @@ Expr rounding(Expr x, F f) {
 
 Tensor zero_like_dy(Grad g) { return constant_like(g.dy(), Arg(0)); }
 
-void add_simple(Rows& r) {
+void add_simple(Definitions& r) {
   r.elementwise("neg(Tensor input) -> Tensor", [](Expr x) { return -x; },
                 {.domain = kArithmetic, .doc = "-x."});
   r.elementwise("abs(Tensor input) -> Tensor", [](Expr x) { return abs(x); },
@@ -332,7 +332,7 @@ void add_simple(Rows& r) {
               "NaN gives 0."});
 }
 
-void add_complex(Rows& r) {
+void add_complex(Definitions& r) {
   r.elementwise("real(Tensor input) -> Tensor",
                 [](Expr x) { return is_complex(x.dtype()) ? real(x) : x; },
                 {.promote = Promote::real,
@@ -372,7 +372,7 @@ Tensor as_float(const Tensor& x) {
 
 Tensor conjugate(const Tensor& x) { return is_complex(x.dtype()) ? M::conj(x) : x; }
 
-void add_math_rows(Rows& r) {
+void add_math_definitions(Definitions& r) {
   add_binary(r);
   add_extrema(r);
   add_functions(r);

@@ -20,7 +20,7 @@ using N = nn_ops<Tensor>;
 using R = reduce_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
-void add_activations(Rows& r) {
+void add_activations(Definitions& r) {
   Extra f{.domain = floating, .promote = Promote::to_float};
   auto with = [&](std::string_view doc) {
     Extra e = f;
@@ -127,7 +127,7 @@ Tensor along_one(const F& f, const Tensor& x, Int dim) {
   return S::squeeze(f(S::unsqueeze(x, 0), dim), {Int(0)});
 }
 
-void add_softmax(Rows& r) {
+void add_softmax(Definitions& r) {
   r.composite("softmax(Tensor input, int dim) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
@@ -269,7 +269,7 @@ Tensor pooled_windows(Args a, std::string_view op, double border) {
   return S::windows(x, kernel, stride);
 }
 
-void add_pooling(Rows& r) {
+void add_pooling(Definitions& r) {
   r.composite(
       "max_pool2d(Tensor input, int[2] kernel_size, int[]? stride=None, int[2] padding=0, "
       "int[2] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor",
@@ -304,7 +304,7 @@ void add_pooling(Rows& r) {
 
 }  // namespace
 
-void add_nn_rows(Rows& r) {
+void add_nn_definitions(Definitions& r) {
   add_activations(r);
   add_softmax(r);
   add_pooling(r);

@@ -67,7 +67,7 @@ Outputs normalize_expansion(Args a) {
 
 }  // namespace
 
-void add_norm_rows(Rows& r) {
+void add_norm_definitions(Definitions& r) {
   Extra e{.doc =
               "(sum |x|^p)^(1/p) over dim, or over everything; integers as floats. p: a number, "
               "inf, -inf, 0 (how many elements are not 0) or 'fro', which is 2. Where the norm "

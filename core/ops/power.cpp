@@ -76,7 +76,7 @@ Outputs pow_expansion(Args a) {
 
 }  // namespace
 
-void add_power_rows(Rows& r) {
+void add_power_definitions(Definitions& r) {
   r.composite("pow(Tensor|Scalar input, Tensor|Scalar exponent) -> Tensor", pow_expansion,
               {.domain = real_numbers,
                .version = 2,

@@ -110,7 +110,7 @@ Grads pick_grad(Grad g) {
   return {index_ops<Tensor>::scatter(zeros, axis, index, dy)};
 }
 
-void add_monoids(Rows& r) {
+void add_monoids(Definitions& r) {
   r.reduce("sum(Tensor input, int[]? dim=None, bool keepdim=False) -> Tensor",
            monoid(zero, [](Expr a, Expr b) { return a + b; }),
            {.promote = Promote::sum,
@@ -159,7 +159,7 @@ void add_monoids(Rows& r) {
             .doc = "True if no element is zero."});
 }
 
-void add_picks(Rows& r) {
+void add_picks(Definitions& r) {
   r.reduce(
       "argmax(Tensor input, int? dim=None, bool keepdim=False) -> Tensor",
       picking(true, Give::index),
@@ -210,7 +210,7 @@ Outputs var_expansion(Args a) {
   return {M::div(total, max(n - (a.none(2) ? Int(1) : a.integer(2)), Int(0)))};
 }
 
-void add_statistics(Rows& r) {
+void add_statistics(Definitions& r) {
   r.composite(
       "var(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor",
       var_expansion,
@@ -243,7 +243,7 @@ void add_statistics(Rows& r) {
 
 }  // namespace
 
-void add_reduce_rows(Rows& r) {
+void add_reduce_definitions(Definitions& r) {
   add_monoids(r);
   add_picks(r);
   add_statistics(r);

@@ -132,7 +132,7 @@ Monoid affine() {
 
 }  // namespace
 
-void add_scan_rows(Rows& r) {
+void add_scan_definitions(Definitions& r) {
   r.reduce("prod(Tensor input, int[]? dim=None, bool keepdim=False) -> Tensor",
            monoid([](DType d) { return constant(d, 1); }, [](Expr a, Expr b) { return a * b; }),
            {.domain = real_dtypes,

@@ -215,7 +215,7 @@ Grads windows_grad(Grad g) {
   return {dx};
 }
 
-void add_views(Rows& r) {
+void add_views(Definitions& r) {
   r.view("view(Tensor input, int[] size) -> Tensor", view_geometry,
          {.grad = [](Grad g) { return Grads{S::reshape(g.dy(), g.shape(0))}; },
           .places = kMethod,
@@ -359,7 +359,7 @@ Outputs narrow_expansion(Args a) {
   return {S::slice(x, axis, start, start + length)};
 }
 
-void add_composites(Rows& r) {
+void add_composites(Definitions& r) {
   r.composite(
       "reshape(Tensor input, int[] shape) -> Tensor", reshape_expansion,
       {.moves = true,
@@ -436,7 +436,7 @@ void add_composites(Rows& r) {
 
 }  // namespace
 
-void add_shape_rows(Rows& r) {
+void add_shape_definitions(Definitions& r) {
   add_views(r);
   add_composites(r);
 }

@@ -176,7 +176,7 @@ Outputs addmm_expansion(Args a) {
   return {M::add(scaled(a.tensor(0), a[3]), product)};
 }
 
-void add_splits(Rows& r) {
+void add_splits(Definitions& r) {
   Extra view{.moves = true};
   auto with = [&](std::string_view doc, uint8_t places = kFunction | kMethod) {
     Extra e = view;
@@ -233,7 +233,7 @@ void add_splits(Rows& r) {
                    kMethod));
 }
 
-void add_products(Rows& r) {
+void add_products(Definitions& r) {
   auto triangular = [](std::string_view doc) {
     Extra e{.inplace = true, .moves = true};
     e.doc = doc;
@@ -257,7 +257,7 @@ void add_products(Rows& r) {
 
 }  // namespace
 
-void add_split_rows(Rows& r) {
+void add_split_definitions(Definitions& r) {
   add_splits(r);
   add_products(r);
 }

@@ -107,7 +107,7 @@ DType default_dtype();
 void set_default_dtype(DType dtype);
 
 // Half-precision conversions: round to nearest even, subnormals kept. One definition, used by every
-// scalar path; the SIMD strips and generated code are tested against these.
+// scalar path; the SIMD interpreter and generated code are tested against these.
 uint16_t f32_to_f16(float x);
 float f16_to_f32(uint16_t x);
 inline float bf16_to_f32(uint16_t x) {

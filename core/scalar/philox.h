@@ -1,6 +1,6 @@
-// philox4x32-10, the counter-based generator behind every random row (Salmon, Moraes, Dror, Shaw,
-// "Parallel Random Numbers: As Easy as 1, 2, 3", 2011). Written once, for any W that behaves as a
-// 32-bit word: a plain integer, a strip's lanes, or a value of generated code. W offers
+// philox4x32-10, the counter-based generator behind every random definition (Salmon, Moraes, Dror,
+// Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", 2011). Written once, for any W that behaves
+// as a 32-bit word: a plain integer, a strip's lanes, or a value of generated code. W offers
 // W(uint32_t), * (low half), + and ^, all wrapping, and `mulhi(W, W)` found by its namespace.
 //
 // A stream is addressed, never stepped: the word an element gets depends on the seed, on which

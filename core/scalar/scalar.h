@@ -1,5 +1,5 @@
 // What each primitive of the scalar language means on one element, for every C++ type it is defined
-// on. The reference engine calls these; the plain strips are loops over them, vectorised by the
+// on. The reference engine calls these; the portable loops are loops over them, vectorised by the
 // compiler; core/scalar/lane.h builds the float lane of the reference from them. One definition,
 // hence one meaning.
 //

@@ -1,6 +1,6 @@
-// The generator every random row draws from. A stream is addressed by (seed, number of the random
-// call, element), see core/scalar/philox.h; the state is therefore two numbers, and drawing in a
-// graph, in threads or one by one gives the same.
+// The generator every random definition draws from. A stream is addressed by (seed, number of the
+// random call, element), see core/scalar/philox.h; the state is therefore two numbers, and drawing
+// in a graph, in threads or one by one gives the same.
 #pragma once
 
 #include <cstdint>

@@ -345,8 +345,8 @@ class InsertAt {
 
 /// What passes ask before they touch a node. `fails`: it may raise, so it may merge but not vanish.
 enum class Effects : uint8_t { pure, fails, ordered };
-/// From the schema's (!), the kind (a random row moves the generator on) and the body's checks; a
-/// structure is what its blocks are.
+/// From the schema's (!), the kind (a random definition moves the generator on) and the body's
+/// checks; a structure is what its blocks are.
 Effects effects(const Node& node, const Graph& graph);
 
 /// Nodes whose results say what a symbol is: counts that only running them tells, numbers after a

@@ -1,6 +1,6 @@
-// Ops on plain numbers: the row's own body, run on one element. Integers may be symbolic sizes, so
-// the integer side walks the body's nodes with Int arithmetic; so do symbolic floats with Real's,
-// as far as that goes. Other floats and flags go to core's evaluator.
+// Ops on plain numbers: the definition's own body, run on one element. Integers may be symbolic
+// sizes, so the integer side walks the body's nodes with Int arithmetic; so do symbolic floats with
+// Real's, as far as that goes. Other floats and flags go to core's evaluator.
 #include <absl/strings/str_cat.h>
 
 #include <bit>

@@ -124,7 +124,8 @@ class Verifier {
       for (uint32_t k : symbols_of(e))
         if (k >= g_.symbols().size()) return true;  // made up by inference: known only when it runs
     if (scope_->prove(Relation::eq, a, b) == SymScope::Truth::yes) return true;
-    // What was written before a check was known folds further once it is: both are written anew.
+    // What was written before a check was known folds further once it is: both are written
+    // anew.
     auto anew = [&](Int e) { return substitute(scope_->simplify(e), symbol); };
     if (identical(anew(a), anew(b))) return true;
     return rewritten_ && equal_by_value(scope_->simplify(a), scope_->simplify(b));

@@ -39,7 +39,8 @@ int fold_batch_norm(Graph& graph, Rewrites& rewrites);
 /// computes what its nodes do, rounding included.
 int fuse_pointwise(Graph& graph, Rewrites& rewrites);
 
-/// May this node be part of a pointwise group? By its row's kind and body, never by its name.
+/// May this node be part of a pointwise group? By its definition's kind and body, never by its
+/// name.
 bool pointwise(const Node& node);
 
 }  // namespace lathe::ir

@@ -5,8 +5,8 @@
 // symbolic tensor's impl carries {epoch, value}: which trace made it, and which value it is *now*,
 // so a write changes the tensor and not the graph. Writes to inputs are made good at the end
 // (Graph::writes). A concrete tensor met on the way becomes one more input, found again at later
-// calls by the path that the Host knows, or a constant. Views need no care here: core replays a
-// stale one before it is used.
+// calls by the path that the TraceCallbacks knows, or a constant. Views need no care here: core
+// replays a stale one before it is used.
 //
 // `if`, `for` and `while` on symbolic conditions become structures: their parts are traced into
 // blocks, and a tensor from outside that a loop body writes is carried by the loop without being
@@ -67,9 +67,9 @@ struct Guard {
 uint64_t stride_class(const Geometry& geometry);
 
 /// What the tracer asks the front end.
-class Host {
+class TraceCallbacks {
  public:
-  virtual ~Host() = default;
+  virtual ~TraceCallbacks() = default;
   struct Found {
     enum class How : uint8_t {
       path,      // read it from `path` at every call
@@ -121,8 +121,8 @@ struct Returned {
 struct Traced {
   Graph graph;
   std::vector<Guard> guards;
-  std::vector<Path> lifted;        // of the inputs after the given ones, in order
-  std::vector<Tensor> lifted_now;  // the tensors they were
+  std::vector<Path> captured;        // of the inputs after the given ones, in order
+  std::vector<Tensor> captured_now;  // the tensors they were
   std::vector<std::pair<const RealExpr*, size_t>> numbers;  // symbols, and which inputs they are
   std::vector<Returned> returns;
   std::vector<bool> strided;  // by output: eager's is not in row-major order, so this need not be
@@ -136,13 +136,13 @@ struct TraceOptions {
 };
 
 using TracedFunction = absl::FunctionRef<Data(const Data&)>;
-Traced trace(TracedFunction function, absl::Span<const InputSpec> inputs, Host& host,
+Traced trace(TracedFunction function, absl::Span<const InputSpec> inputs, TraceCallbacks& host,
              const TraceOptions& options = {});
 /// Captures by identity whatever it meets.
 Traced trace(TracedFunction function, absl::Span<const InputSpec> inputs);
 
 /// Makes the results as the traced function returned them: `inputs` are all inputs of the graph
-/// (lifted ones too), `outputs` what running it gave. Call it after the writes.
+/// (captured ones too), `outputs` what running it gave. Call it after the writes.
 Data returned(const Traced& traced, const Data& inputs, const Data& outputs);
 
 }  // namespace lathe::ir

@@ -15,8 +15,8 @@ void Tracer::written_inputs(std::vector<Write>& writes) {
   };
   for (size_t i = 0; i < inputs_.size(); ++i)
     if (inputs_[i].defined()) add(graph_.inputs()[i], now(inputs_[i]));
-  for (const TensorImpl* impl : lifted_order_) {
-    const Lifted& l = lifted_.at(impl);
+  for (const TensorImpl* impl : captured_order_) {
+    const Captured& l = captured_.at(impl);
     if (l.input >= 0) add(l.start, l.now);
     if (l.by_identity && l.start != l.now)
       throw TraceError({.problem = "the traced code writes to a tensor that it captured: later "
@@ -29,8 +29,8 @@ void Tracer::written_inputs(std::vector<Write>& writes) {
 std::optional<size_t> Tracer::as_input(const Tensor& t) const {
   for (size_t i = 0; i < inputs_.size(); ++i)
     if (inputs_[i].defined() && same(inputs_[i], t)) return i;
-  auto it = lifted_.find(t.impl());
-  if (it != lifted_.end() && it->second.input >= 0) return static_cast<size_t>(it->second.input);
+  auto it = captured_.find(t.impl());
+  if (it != captured_.end() && it->second.input >= 0) return static_cast<size_t>(it->second.input);
   return std::nullopt;
 }
 
@@ -91,12 +91,12 @@ void Tracer::give_back(const Data& results, Values& outputs, bool aliases, Trace
 /// Two tensors met in the traced code share memory, and one is written: the order of reads and
 /// writes between them is not in the graph.
 void Tracer::refuse_shared_memory(absl::Span<const Write> writes) const {
-  for (const TensorImpl* a : lifted_order_) {
-    const Lifted& written = lifted_.at(a);
+  for (const TensorImpl* a : captured_order_) {
+    const Captured& written = captured_.at(a);
     bool is_written = false;
     for (const Write& w : writes) is_written |= w.input == written.start;
     if (!is_written) continue;
-    for (const TensorImpl* b : lifted_order_)
+    for (const TensorImpl* b : captured_order_)
       if (a != b && may_share_memory(*a, *b))
         throw TraceError({.problem =
                               "the traced code writes to a tensor that shares its memory with "
@@ -182,12 +182,12 @@ Traced Tracer::finish(const Data& results, bool aliases) {
   graph_.set_results(std::move(outputs), writes, here());
   name_values();
   tidy_detached();
-  traced.lifted = paths_;
+  traced.captured = paths_;
   for (Value* v : graph_.inputs())
     for (const auto& [symbol, value] : real_values_)
       if (value == v) traced.numbers.emplace_back(symbol, v->index());
-  for (const TensorImpl* impl : lifted_order_)
-    if (lifted_.at(impl).input >= 0) traced.lifted_now.push_back(lifted_.at(impl).tensor);
+  for (const TensorImpl* impl : captured_order_)
+    if (captured_.at(impl).input >= 0) traced.captured_now.push_back(captured_.at(impl).tensor);
   traced.graph = take();
   auto change = compact_symbols(traced.graph);
   refuse_unknown_facts(traced.graph);
@@ -199,7 +199,7 @@ Traced Tracer::finish(const Data& results, bool aliases) {
   return traced;
 }
 
-Traced trace(TracedFunction function, absl::Span<const InputSpec> inputs, Host& host,
+Traced trace(TracedFunction function, absl::Span<const InputSpec> inputs, TraceCallbacks& host,
              const TraceOptions& options) {
   Tracer tracer(options.name, host);
   Data arguments;
@@ -208,7 +208,7 @@ Traced trace(TracedFunction function, absl::Span<const InputSpec> inputs, Host& 
 }
 
 Traced trace(TracedFunction function, absl::Span<const InputSpec> inputs) {
-  Host host;
+  TraceCallbacks host;
   return trace(function, inputs, host);
 }
 

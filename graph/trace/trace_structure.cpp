@@ -65,16 +65,16 @@ void Tracer::forget_after(Node* last) {
   std::vector<Node*> added;
   Node* first = last != nullptr ? last->next() : graph_.insertion_block().first();
   for (Node* n = first; n != nullptr; n = n->next()) added.push_back(n);
-  auto is_lifted = [&](const Node* n) {
+  auto is_captured = [&](const Node* n) {
     if (!n->out().empty() && at_head(n->out(0))) return true;
-    for (const auto& [impl, l] : lifted_)
+    for (const auto& [impl, l] : captured_)
       if (l.start->node() == n) return true;
     return false;
   };
   for (size_t i = added.size(); i-- > 0;) {
     bool used = false;
     for (Value* v : added[i]->out()) used |= v->used();
-    if (!used && !is_lifted(added[i])) graph_.erase(added[i]);
+    if (!used && !is_captured(added[i])) graph_.erase(added[i]);
   }
 }
 

@@ -44,7 +44,7 @@ uint64_t stride_class(const Geometry& g) {
   return code | uint64_t{1} << 63;
 }
 
-Tensor Host::read(const Path& path) {
+Tensor TraceCallbacks::read(const Path& path) {
   throw TraceError(
       {.op = "trace", .problem = "this front end cannot read what a trace met", .got = path.text});
 }
@@ -61,9 +61,9 @@ InputSpec spec_of(const Tensor& t, std::string name) {
 
 // ── the tracer ──────────────────────────────────────────────────────────────────────────────────
 
-Tracer::Tracer(std::string name, Host& host) : Tracer(Graph(std::move(name)), host) {}
+Tracer::Tracer(std::string name, TraceCallbacks& host) : Tracer(Graph(std::move(name)), host) {}
 
-Tracer::Tracer(Graph graph, Host& host)
+Tracer::Tracer(Graph graph, TraceCallbacks& host)
     : host_(host),
       epoch_(g_epoch.fetch_add(1, std::memory_order_relaxed) + 1),
       graph_(std::move(graph)),
@@ -246,8 +246,8 @@ Operands::Item Tracer::operand_of(const Arg& a) {
 /// The tape keeps what a derivative reads as a tensor of its own, over the memory of one that was
 /// met. Null: it is no such tensor.
 Value* Tracer::as_kept(const Tensor& t) const {
-  for (const TensorImpl* impl : lifted_order_) {
-    const Lifted& l = lifted_.at(impl);
+  for (const TensorImpl* impl : captured_order_) {
+    const Captured& l = captured_.at(impl);
     const Geometry &a = impl->geometry, &b = t.geometry();
     if (impl->storage.get() != t.impl()->storage.get() || impl->dtype != t.dtype()) continue;
     if (!identical(a.shape, b.shape) || !identical(a.strides, b.strides)) continue;
@@ -263,18 +263,18 @@ Value* Tracer::as_kept(const Tensor& t) const {
 }
 
 Value* Tracer::lift(const Tensor& t) {
-  if (auto it = lifted_.find(t.impl()); it != lifted_.end()) return it->second.now;
-  Host::Found found = host_.find(t);
-  if (found.how != Host::Found::How::path)
+  if (auto it = captured_.find(t.impl()); it != captured_.end()) return it->second.now;
+  TraceCallbacks::Found found = host_.find(t);
+  if (found.how != TraceCallbacks::Found::How::path)
     if (Value* v = as_kept(t); v != nullptr) return v;
-  if (found.how == Host::Found::How::refused)
+  if (found.how == TraceCallbacks::Found::How::refused)
     throw TraceError(
         {.problem = "the traced code uses a tensor that later calls could not find again",
          .got = lathe::to_string(type_of(t)),
          .next = "pass it as an argument, or keep it in a global or an attribute"});
-  Lifted l{t, nullptr, nullptr, -1};
-  // Lifted values belong to the whole graph, whatever block is being recorded.
-  if (found.how == Host::Found::How::path) {
+  Captured l{t, nullptr, nullptr, -1};
+  // Captured values belong to the whole graph, whatever block is being recorded.
+  if (found.how == TraceCallbacks::Found::How::path) {
     l.input = static_cast<int>(graph_.inputs().size());
     l.start = graph_.add_input(type_of(t), found.path.text);
     guards_.push_back({.kind = GuardKind::layout,
@@ -287,7 +287,7 @@ Value* Tracer::lift(const Tensor& t) {
   } else {
     Block& body = graph_.body();
     Tensor kept = t;
-    if (found.how == Host::Found::How::identity) {
+    if (found.how == TraceCallbacks::Found::How::identity) {
       l.by_identity = true;
       guards_.push_back(
           {.kind = GuardKind::identity, .expected = t.version(), .tensor = t, .site = here()});
@@ -308,8 +308,8 @@ Value* Tracer::lift(const Tensor& t) {
   }
   l.now = l.start;
   Value* v = l.now;
-  lifted_order_.push_back(t.impl());
-  lifted_.emplace(t.impl(), std::move(l));
+  captured_order_.push_back(t.impl());
+  captured_.emplace(t.impl(), std::move(l));
   return v;
 }
 
@@ -359,12 +359,12 @@ void Tracer::run(const Call& call, Outputs& outputs) {
 // ── writes ──────────────────────────────────────────────────────────────────────────────────────
 
 Value* Tracer::now(const Tensor& t) {
-  return t.impl()->storage ? lifted_.at(t.impl()).now : values_[t.impl()->symbol.value];
+  return t.impl()->storage ? captured_.at(t.impl()).now : values_[t.impl()->symbol.value];
 }
 
 void Tracer::set_now(const Tensor& t, Value* v) {
   if (t.impl()->storage)
-    lifted_.at(t.impl()).now = v;
+    captured_.at(t.impl()).now = v;
   else
     t.impl()->symbol.value = id_of(v);
   ++t.impl()->version;
@@ -385,7 +385,7 @@ void Tracer::write(Tensor& dst, const Tensor& value) {
   if (view == nullptr) {
     Value* v = value_of(value);
     value_of(dst);  // lifts it, or refuses one that escaped
-    if (dst.impl()->storage && !lifted_.contains(dst.impl()))
+    if (dst.impl()->storage && !captured_.contains(dst.impl()))
       throw TraceError({.problem = "the traced code writes to a tensor's memory by another tensor",
                         .got = lathe::to_string(type_of(dst)),
                         .next = "write to the tensor itself, under no_grad"});

@@ -9,9 +9,9 @@ namespace lathe::ir {
 
 class Tracer final : public Backend {
  public:
-  Tracer(std::string name, Host& host);
+  Tracer(std::string name, TraceCallbacks& host);
   /// Goes on recording at the end of a graph, under its symbols and facts.
-  Tracer(Graph graph, Host& host);
+  Tracer(Graph graph, TraceCallbacks& host);
   ~Tracer() override;
 
   /// The innermost trace of this thread, null if there is none.
@@ -64,7 +64,7 @@ class Tracer final : public Backend {
   Graph take();
 
  private:
-  struct Lifted {
+  struct Captured {
     Tensor tensor;  // kept alive, so that its address stays its own
     Value* start;   // the input or the constant
     Value* now;
@@ -147,7 +147,7 @@ class Tracer final : public Backend {
   void written_inputs(std::vector<Write>& writes);
   static void refuse_unknown_facts(const Graph& graph);
 
-  Host& host_;
+  TraceCallbacks& host_;
   uint64_t epoch_;
   Graph graph_;
   SymScope scope_;
@@ -156,9 +156,9 @@ class Tracer final : public Backend {
   std::vector<Node*> real_nodes_;  // that compute them, at the head of the graph, in order
   std::vector<Value*> values_;     // by Symbol::value
   absl::flat_hash_map<const Value*, uint32_t> ids_;
-  absl::flat_hash_map<const TensorImpl*, Lifted> lifted_;
-  std::vector<const TensorImpl*> lifted_order_;
-  std::vector<Path> paths_;  // of lifted inputs
+  absl::flat_hash_map<const TensorImpl*, Captured> captured_;
+  std::vector<const TensorImpl*> captured_order_;
+  std::vector<Path> paths_;  // of captured inputs
   std::vector<Guard> guards_;
   std::vector<Tensor> inputs_;  // stand-ins; undefined for numbers
   std::vector<InputSpec> specs_;

@@ -108,14 +108,14 @@ typedef struct lathe_op_services {
 
 typedef int32_t (*lathe_op_function)(const lathe_op_services*, lathe_op_call*); /* 0: done */
 
-typedef struct lathe_op_row {
-  uint32_t bytes; /* sizeof(lathe_op_row) when the op was compiled */
+typedef struct lathe_op_definition {
+  uint32_t bytes; /* sizeof(lathe_op_definition) when the op was compiled */
   int32_t version;
   const char* schema;
   const char* doc;
   const char* saves; /* names of arguments and results that `gradient` reads, with blanks between */
   lathe_op_function infer, compute, gradient; /* gradient: null if there is none */
-} lathe_op_row;
+} lathe_op_definition;
 
 /* A kernel for a whole composite of Lathe's (scaled_dot_product_attention), where it accepts. Its
    result may differ from the expansion's in the last bits; the gradient stays the expansion's. */
@@ -131,8 +131,8 @@ typedef struct lathe_op_host {
   uint32_t bytes;
   uint32_t abi;
   void* state;
-  int32_t (*define)(const struct lathe_op_host*, const lathe_op_row*);  /* 0: defined */
-  int32_t (*claim)(const struct lathe_op_host*, const lathe_op_claim*); /* 0: registered */
+  int32_t (*define)(const struct lathe_op_host*, const lathe_op_definition*); /* 0: defined */
+  int32_t (*claim)(const struct lathe_op_host*, const lathe_op_claim*);       /* 0: registered */
 } lathe_op_host;
 
 /* What the shared object exports under the name LATHE_OPS_ENTRY. 0: all ops are defined. */
@@ -413,7 +413,7 @@ struct GradientOf<Op, std::void_t<decltype(&Op::gradient)>> {
 
 template <class Op>
 int32_t define(const lathe_op_host* host) {
-  lathe_op_row row{};
+  lathe_op_definition row{};
   row.bytes = sizeof row;
   row.version = 1;
   row.schema = Op::schema;

@@ -53,10 +53,10 @@ struct ElementwiseSpec {
 };
 inline constexpr int kMaxRank = 6;
 
-/// A fold over axes, in the order that defines its bits (kernels/reference/fold.h), with whatever
-/// is fused before it in `lift` and after it in `finish`. Axes: the kept ones, then the reduced
-/// ones in the order of the reduced index space, each outermost first.
-struct FoldSpec {
+/// A reduction over axes, in the order that defines its bits (kernels/reference/reduce.h), with
+/// whatever is fused before it in `lift` and after it in `finish`. Axes: the kept ones, then the
+/// reduced ones in the order of the reduced index space, each outermost first.
+struct ReduceSpec {
   ScalarFunction lift;     // lowered; operands, then the index in the reduced space (i64) → state
   ScalarFunction combine;  // two states → state
   ScalarFunction finish;   // state, then how many elements (i64) → results
@@ -76,11 +76,11 @@ struct FoldSpec {
 /// What a kernel is called with. Rows of `strides`, each of `rank` numbers: operands in bytes, then
 /// `linear`, then index leaves, in elements.
 struct KernelArgs {
-  std::byte* const* data = nullptr;  // each operand's element at the origin of the nest
+  std::byte* const* data = nullptr;  // each operand's element at the origin of the loop nest
   const int64_t* extents = nullptr;  // all positive
   const int64_t* strides = nullptr;
   const int64_t* origins = nullptr;  // of `linear`, then of each index leaf, at the origin
-  int64_t begin = 0, end = 0;   // row-major positions of the nest to do: how work is shared out
+  int64_t begin = 0, end = 0;  // row-major positions of the loop nest to do: how work is shared out
   uint64_t seed = 0, call = 0;  // of random words
   uint64_t* error = nullptr;    // see kNoError; may be shared by all threads
   int64_t ahead = 0;            // elements; of operands that are fetched ahead
@@ -120,10 +120,10 @@ class Codegen {
   virtual Result<Target> target(std::string_view name) const = 0;
   /// A relocatable object with one function, kKernelSymbol, of type KernelFn.
   virtual Result<std::string> compile(const ElementwiseSpec& spec, const Target& target) = 0;
-  virtual Result<std::string> compile(const FoldSpec& spec, const Target& target) = 0;
+  virtual Result<std::string> compile(const ReduceSpec& spec, const Target& target) = 0;
   /// The intermediate representation of the same, for people.
   virtual Result<std::string> print(const ElementwiseSpec& spec, const Target& target) = 0;
-  virtual Result<std::string> print(const FoldSpec& spec, const Target& target) = 0;
+  virtual Result<std::string> print(const ReduceSpec& spec, const Target& target) = 0;
   virtual Result<LoadedCodeRef> load(std::string_view object) = 0;
 };
 inline constexpr std::string_view kKernelSymbol = "lathe_kernel";

@@ -225,7 +225,7 @@ std::string kernel_key(const ElementwiseSpec& spec, const Target& target) {
   return absl::StrCat(key, spec.body.print());
 }
 
-std::string kernel_key(const FoldSpec& spec, const Target& target) {
+std::string kernel_key(const ReduceSpec& spec, const Target& target) {
   std::string key = head("fold", target);
   absl::StrAppend(&key, "kept ", spec.kept, " reduced ", spec.reduced, " columns ", spec.columns,
                   " scan ", spec.scan, " indices ", spec.indices, "\n");
@@ -236,6 +236,6 @@ std::string kernel_key(const FoldSpec& spec, const Target& target) {
 }
 
 Result<LoadedKernel> get_kernel(const ElementwiseSpec& spec) { return find_or_compile(spec); }
-Result<LoadedKernel> get_kernel(const FoldSpec& spec) { return find_or_compile(spec); }
+Result<LoadedKernel> get_kernel(const ReduceSpec& spec) { return find_or_compile(spec); }
 
 }  // namespace lathe::jit

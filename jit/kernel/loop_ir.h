@@ -1,14 +1,14 @@
 // The loop IR: what one fused group becomes before it is machine code.
 //
-// A Nest is a set of buffers, a set of axes, and a tree of statements over them. Scalars are
+// A LoopNest is a set of buffers, a set of axes, and a tree of statements over them. Scalars are
 // computed by ScalarFunctions (core/expr/expr.h), whose input k is load k of the statement: the
-// same DAG that eager strips run, so a fused value has the bits of the unfused one. Rounding to a
-// storage dtype between fused ops is in the DAG as casts, put there by `lower`.
+// same DAG that the SIMD interpreter runs, so a fused value has the bits of the unfused one.
+// Rounding to a storage dtype between fused ops is in the DAG as casts, put there by `lower`.
 //
-// Extents, strides and offsets are Ints over the graph's symbols: one nest serves every shape, and
-// a kernel gets them as numbers in its argument block (jit/kernel/codegen.h). What may be
-// specialised (a stride known to be 0 or 1, an extent known to be small) is visible in the nest, so
-// it is part of its hash.
+// Extents, strides and offsets are Ints over the graph's symbols: one loop nest serves every shape,
+// and a kernel gets them as numbers in its argument block (jit/kernel/codegen.h). What may be
+// specialised (a stride known to be 0 or 1, an extent known to be small) is visible in the loop
+// nest, so it is part of its hash.
 //
 // Engines: jit/llvm turns a scheduled nest into machine code; the strip kernels interpret the same
 // nest (jit/kernel/pointwise.h). Same nest, same bits.
@@ -34,7 +34,7 @@ struct Axis {
 
 enum class Space : uint8_t {
   argument,  // passed by the caller: inputs, outputs, arena slices
-  local,     // the nest's own, reused for each iteration of the axes outside its declaration
+  local,     // the loop nest's own, reused for each iteration of the axes outside its declaration
 };
 
 struct Buf {
@@ -44,19 +44,20 @@ struct Buf {
   std::string name;  // for people
 };
 
-/// Element index = offset + sum(strides[k] * axis k); axes as numbered in the nest.
+/// Element index = offset + sum(strides[k] * axis k); axes as numbered in the loop nest.
 struct IndexMap {
   Int offset = 0;
-  absl::InlinedVector<Int, 6> strides;  // one an axis of the nest; missing ones are 0
+  absl::InlinedVector<Int, 6> strides;  // one an axis of the loop nest; missing ones are 0
 };
 
 struct Load {
   int buf;
   IndexMap map;
 };
-/// A number passed at run time (an Int over symbols, or a float argument): uniform over the nest.
+/// A number passed at run time (an Int over symbols, or a float argument): uniform over the loop
+/// nest.
 struct Uniform {
-  int slot;  // of Nest::uniforms
+  int slot;  // of LoopNest::uniforms
   DType dtype;
 };
 using Operand = std::variant<Load, Uniform>;
@@ -77,11 +78,12 @@ struct Compute {
   std::vector<Load> stores;
 };
 
-/// Folds over the reduce axes in the defined order (fixed tree: blocks of 512, 16 lanes, halving,
-/// binary counter), then stores finish(state). `lift` takes the operands, then the element's index
-/// in the reduced space (i64); `combine` two states; `finish` a state, then the count (i64).
+/// Reductions over the reduce axes in the defined order (fixed tree: blocks of 512, 16 lanes,
+/// halving, binary counter), then stores finish(state). `lift` takes the operands, then the
+/// element's index in the reduced space (i64); `combine` two states; `finish` a state, then the
+/// count (i64).
 struct Accumulate {
-  std::vector<int> axes;  // reduced axes of the nest, outermost first
+  std::vector<int> axes;  // reduced axes of the loop nest, outermost first
   std::vector<DType> state;
   std::vector<uint64_t> unit;  // bits of the unit, one a state
   ScalarFunction lift, combine, finish;
@@ -116,7 +118,7 @@ struct Facts {
   bool has_random = false;
 };
 
-struct Nest {
+struct LoopNest {
   std::string name;          // for people: "gelu_3"
   std::vector<Buf> buffers;  // arguments first, in call order: inputs then outputs; then locals
   int inputs = 0, outputs = 0;

@@ -60,7 +60,7 @@ class Lowering {
 
   Lowered run() {
     domain_ = results_[0]->tensor().shape;
-    Nest& nest = out_.nest;
+    LoopNest& nest = out_.nest;
     for (Int extent : domain_) nest.axes.push_back({extent, Role::parallel});
     collect_operands();
     Compute compute;
@@ -85,7 +85,7 @@ class Lowering {
   }
 
  private:
-  /// Where the elements of a tensor input lie, seen from the nest's axes.
+  /// Where the elements of a tensor input lie, seen from the loop nest's axes.
   IndexMap map_of(const TensorType& type, const Geometry& g) const {
     IndexMap map{g.offset, {}};
     size_t lead = domain_.size() - type.shape.size();
@@ -154,7 +154,7 @@ class Lowering {
   static ElementTypes types_of(const Node& node, const TypedArgs& t) {
     const Op& op = *node.op();
     if (op.kind == Kind::elementwise) return element_types(op, t.filled.args());
-    DType d = node.out(0)->tensor().dtype;  // create rows
+    DType d = node.out(0)->tensor().dtype;  // create definitions
     return {compute_type(d), d, {d}};
   }
 
@@ -201,9 +201,9 @@ class Lowering {
   absl::flat_hash_map<std::pair<const Node*, int>, size_t> uniform_of_;
 };
 
-/// Calls f on every Int of the maps and extents that the nest's code walks by.
+/// Calls f on every Int of the maps and extents that the loop nest's code walks by.
 template <class F>
-void each_map(Nest& nest, F f) {
+void each_map(LoopNest& nest, F f) {
   for (Statement& s : nest.body) {
     auto* c = std::get_if<Compute>(&s.node);
     if (c == nullptr) continue;
@@ -213,7 +213,7 @@ void each_map(Nest& nest, F f) {
   }
 }
 
-void drop_axis(Nest& nest, size_t axis) {
+void drop_axis(LoopNest& nest, size_t axis) {
   nest.axes.erase(nest.axes.begin() + static_cast<ptrdiff_t>(axis));
   each_map(nest,
            [&](IndexMap& m) { m.strides.erase(m.strides.begin() + static_cast<ptrdiff_t>(axis)); });
@@ -232,7 +232,7 @@ Lowered lower_node(const Node& node, absl::Span<const Geometry> geometries) {
   return Lowering(node.in(), {&node}, node.out(), geometries).run();
 }
 
-Nest schedule(Nest nest) {
+LoopNest schedule(LoopNest nest) {
   for (size_t k = nest.axes.size(); k-- > 0;)
     if (identical(nest.axes[k].extent, Int(1))) drop_axis(nest, k);
   for (size_t k = nest.axes.size(); k-- > 1;) {

@@ -1,4 +1,4 @@
-// From a fused group of the graph to a nest.
+// From a fused group of the graph to a loop nest.
 #pragma once
 
 #include "graph/passes/passes.h"
@@ -6,8 +6,8 @@
 
 namespace lathe::jit {
 
-/// A number the nest takes at run time: a number-typed input of the group, or an expression over
-/// symbols.
+/// A number the loop nest takes at run time: a number-typed input of the group, or an expression
+/// over symbols.
 struct Number {
   int input = -1;  // of the group; -1: `expr`
   Int expr = 0;
@@ -15,7 +15,7 @@ struct Number {
 };
 
 struct Lowered {
-  Nest nest;                    // argument buffers: the tensors below, then the outputs
+  LoopNest nest;                // argument buffers: the tensors below, then the outputs
   std::vector<int> tensors;     // which inputs of the group they are
   std::vector<Number> numbers;  // by uniform slot
 };
@@ -27,6 +27,6 @@ Lowered lower(const ir::Node& group, absl::Span<const Geometry> geometries);
 Lowered lower_node(const ir::Node& node, absl::Span<const Geometry> geometries);
 
 /// Drops axes of extent 1 and merges axes that are one to every operand. Changes no bit.
-Nest schedule(Nest nest);
+LoopNest schedule(LoopNest nest);
 
 }  // namespace lathe::jit

@@ -14,7 +14,7 @@
 namespace lathe::jit {
 namespace {
 
-const Compute& only_statement(const Nest& nest) { return std::get<Compute>(nest.body[0].node); }
+const Compute& only_statement(const LoopNest& nest) { return std::get<Compute>(nest.body[0].node); }
 
 constexpr int64_t kGrainBytes = 1 << 16;
 
@@ -34,9 +34,9 @@ const AskedFor& asked_for() {
   if (known.revision == now) return known;
   std::string engine = flag_text(Flag::engine);
   known = {now,
-           engine == "llvm"     ? Wanted::generated
-           : engine == "strips" ? Wanted::strips
-                                : Wanted::either,
+           engine == "llvm"   ? Wanted::generated
+           : engine == "simd" ? Wanted::simd
+                              : Wanted::either,
            engine == "nodes"};
   return known;
 }
@@ -55,7 +55,7 @@ PointwiseKernel::PointwiseKernel(const Lowered& lowered)
     : nest_(schedule(lowered.nest)),
       tensors_(lowered.tensors),
       numbers_(lowered.numbers),
-      strips_(only_statement(nest_).f) {
+      simd_(only_statement(nest_).f) {
   // Every nest has an axis to walk along.
   if (nest_.axes.empty()) {
     nest_.axes.push_back({Int(1), Role::parallel});
@@ -157,7 +157,7 @@ PointwiseKernel::Bound PointwiseKernel::bind(const std::function<int64_t(Int)>& 
 }
 
 const PointwiseKernel::Code* PointwiseKernel::code_for(const Run& run) const {
-  if (run.wanted == Wanted::strips) return nullptr;
+  if (run.wanted == Wanted::simd) return nullptr;
   const bool required = run.wanted == Wanted::generated;
   if (!compiled() && (required || !asked_.exchange(true))) compile();
   const Code* code = code_.load(std::memory_order_acquire);
@@ -223,7 +223,7 @@ int64_t PointwiseKernel::Launch::grain() const {
 void PointwiseKernel::Launch::piece(absl::Span<std::byte* const> places, int64_t begin, int64_t end,
                                     int64_t ahead) {
   if (begin == end) return;
-  if (code_ == nullptr) return by_strips(places, begin, end);
+  if (code_ == nullptr) return by_simd(places, begin, end);
   const int64_t origins[] = {0};
   KernelArgs args;
   args.data = places.data();
@@ -238,8 +238,8 @@ void PointwiseKernel::Launch::piece(absl::Span<std::byte* const> places, int64_t
   code_->fn(&args);
 }
 
-void PointwiseKernel::Launch::by_strips(absl::Span<std::byte* const> places, int64_t begin,
-                                        int64_t end) {
+void PointwiseKernel::Launch::by_simd(absl::Span<std::byte* const> places, int64_t begin,
+                                      int64_t end) {
   size_t rank = bound_.extents.size();
   int64_t length = bound_.extents[rank - 1];
   absl::InlinedVector<LineOperand, 8> at(places.size());
@@ -259,8 +259,8 @@ void PointwiseKernel::Launch::by_strips(absl::Span<std::byte* const> places, int
     context.linear = begin;
     context.checks = &checks_;
     auto all = absl::MakeConstSpan(at);
-    kernel_.strips_.run(all.subspan(0, kernel_.inputs_), all.subspan(kernel_.inputs_), count,
-                        context, own::Engine::strips);
+    kernel_.simd_.run(all.subspan(0, kernel_.inputs_), all.subspan(kernel_.inputs_), count, context,
+                      own::Engine::simd);
     begin += count;
   }
 }

@@ -1,5 +1,5 @@
-// A pointwise nest ready to run: strips at once, machine code when it is ready. The same nest, the
-// same bits.
+// A pointwise loop nest ready to run: the SIMD interpreter at once, machine code when it is ready.
+// The same nest, the same bits.
 #pragma once
 
 #include <atomic>
@@ -14,9 +14,9 @@ namespace lathe::jit {
 
 /// Which engine ran, for counters, tests and explain().
 /// none: there were no elements; moved: as they are, see PointwiseKernel::moves.
-enum class Engine : uint8_t { none, strips, generated, moved };
+enum class Engine : uint8_t { none, simd, generated, moved };
 /// What the flag `engine` asks for.
-enum class Wanted : uint8_t { either, strips, generated };
+enum class Wanted : uint8_t { either, simd, generated };
 Wanted wanted_engine();
 /// Does it ask for no program at all, but for the graph node by node?
 bool node_by_node_wanted();
@@ -29,13 +29,13 @@ class PointwiseKernel {
   explicit PointwiseKernel(const Lowered& lowered);
   ~PointwiseKernel();
 
-  const Nest& nest() const { return nest_; }
+  const LoopNest& nest() const { return nest_; }
   const std::vector<int>& tensors() const { return tensors_; }
   const std::vector<Number>& numbers() const { return numbers_; }
   /// Whether a whole run only moves elements, by the code that copies tensors everywhere: it knows
   /// short rows and transposes, which a loop along the last axis is slow at.
   bool moves(Wanted wanted) const {
-    return wanted == Wanted::either && strips_.copies() && buffer_of_[0] >= 0;  // not of a number
+    return wanted == Wanted::either && simd_.copies() && buffer_of_[0] >= 0;  // not of a number
   }
   /// Whether the one result may lie on this tensor: where its elements are read is where the
   /// results of the same size are written.
@@ -56,7 +56,7 @@ class PointwiseKernel {
   Bound bind(const std::function<int64_t(Int)>& value) const;
 
   struct Run {
-    absl::Span<std::byte* const> buffers;  // inputs then outputs, as in the nest
+    absl::Span<std::byte* const> buffers;  // inputs then outputs, as in the loop nest
     absl::Span<const uint64_t> uniforms;   // bits
     Wanted wanted = Wanted::either;
     std::string_view op;  // for a failed check
@@ -88,11 +88,11 @@ class PointwiseKernel {
     void finish() const;
     Engine engine() const {
       if (bound_.elements == 0) return Engine::none;
-      return code_ != nullptr ? Engine::generated : Engine::strips;
+      return code_ != nullptr ? Engine::generated : Engine::simd;
     }
 
    private:
-    void by_strips(absl::Span<std::byte* const> places, int64_t begin, int64_t end);
+    void by_simd(absl::Span<std::byte* const> places, int64_t begin, int64_t end);
 
     const PointwiseKernel& kernel_;
     const Bound& bound_;
@@ -102,7 +102,7 @@ class PointwiseKernel {
     std::atomic<uint64_t> error_{kNoError};
     CheckSlot checks_;
   };
-  /// Which operand of a launch each buffer of the nest is: places by operand, -1 for uniforms.
+  /// Which operand of a launch each buffer of the loop nest is: places by operand, -1 for uniforms.
   const absl::InlinedVector<int, 8>& buffer_of() const { return buffer_of_; }
 
   /// Machine code now, or why there is none. By flag `engine`, run() asks for it by itself.
@@ -112,8 +112,8 @@ class PointwiseKernel {
   bool compiled() const { return code_.load(std::memory_order_acquire) != nullptr; }
 
  private:
-  /// Machine code, or null where strips run. UnsupportedError if there is none where the flag
-  /// engine asks for it, or where a fallback is an error.
+  /// Machine code, or null where the SIMD interpreter runs. UnsupportedError if there is none where
+  /// the flag engine asks for it, or where a fallback is an error.
   const Code* code_for(const Run& run) const;
   std::string make_code() const;
   /// Where operand k of a run begins.
@@ -125,11 +125,11 @@ class PointwiseKernel {
   [[noreturn]] void check_failed(const Run& run, const Bound& bound, int64_t linear,
                                  uint32_t code) const;
 
-  Nest nest_;
+  LoopNest nest_;
   std::vector<int> tensors_;
   int fetched_ahead_ = -1;  // which operand
   std::vector<Number> numbers_;
-  own::Program strips_;
+  own::Program simd_;
   absl::InlinedVector<int, 8> buffer_of_;
   absl::InlinedVector<int, 8> uniform_of_;      // slot of operand k, where it is a uniform
   absl::InlinedVector<int64_t, 8> item_bytes_;  // by operand

@@ -27,8 +27,8 @@ std::string head(const ir::Node& n, std::string_view what) {
   return line;
 }
 
-/// Whether the entry that the table would choose keeps operands packed. Unlike family(), it throws
-/// nothing where a fallback is an error: what is explained does not run.
+/// Whether the entry that the table would choose keeps operands packed. Unlike choose_entry(), it
+/// throws nothing where a fallback is an error: what is explained does not run.
 bool packs(const Query& query) {
   for (const Explained& e : explain(query))
     if (e.chosen) return e.entry->pack != nullptr;
@@ -58,7 +58,7 @@ std::string choice(const Step& s) {
 
 /// Why generated code does not run this kernel, if it does not.
 Verdict generated(const PointwiseKernel& kernel, std::string_view engine) {
-  if (engine == "strips" || engine == "nodes")
+  if (engine == "simd" || engine == "nodes")
     return Verdict::no(Reason::engine, std::string(engine));
   size_t axes = kernel.nest().axes.size();
   if (axes > static_cast<size_t>(kMaxRank))
@@ -85,7 +85,7 @@ std::string engines(const PointwiseKernel& kernel, bool whole) {
     return v.accepted() ? absl::StrCat("chosen (", work, ")") : v.text();
   };
   return absl::StrCat(moved ? absl::StrCat("own.copy (defined): chosen (", axes, " axes)\n") : "",
-                      "generated (defined): ", told(code), "\nown.strips (defined): ",
+                      "generated (defined): ", told(code), "\nown.simd (defined): ",
                       told(moved || code.accepted() ? later : Verdict::yes()));
 }
 

@@ -50,9 +50,9 @@ Int product(const Shape& shape, size_t from) {
 }
 
 /// A reduction inside each row: the axes that are rows, and what it runs.
-struct Fold {
+struct Reduction {
   Shape lead;
-  const own::FoldPrograms* programs;
+  const own::ReducePrograms* programs;
 };
 
 class Grouping {
@@ -61,7 +61,7 @@ class Grouping {
       : steps_(steps), geometry_(geometry) {}
 
   void run() {
-    for (const Step& s : steps_) folds_.push_back(rows_of(s));
+    for (const Step& s : steps_) reductions_.push_back(rows_of(s));
     for (size_t i = 0; i < steps_.size(); ++i) visit(i);
     std::erase_if(groups_, [](const Group& g) { return g.folds == 0 || g.members.size() < 2; });
     rebuild();
@@ -69,7 +69,7 @@ class Grouping {
 
  private:
   /// The kept axes of a reduction whose reduced ones trail, over an input in row-major order.
-  std::optional<Fold> rows_of(const Step& s) const {
+  std::optional<Reduction> rows_of(const Step& s) const {
     const ir::Node& n = *s.node;
     bool may = s.kind == Step::Kind::op && !s.dynamic && s.symbols.empty() && !s.epilogue &&
                n.op()->kind == Kind::reduce && n.in().size() == 1 && s.types.size() == 1;
@@ -87,8 +87,8 @@ class Grouping {
     if (first == gone.begin() || first == gone.end() ||
         std::find(first, gone.end(), false) != gone.end())
       return {};
-    return Fold{Shape(x.shape.begin(), x.shape.begin() + (first - gone.begin())),
-                &own::fold_of(*n.op(), element_types(*n.op(), filled.args()), x.dtype)};
+    return Reduction{Shape(x.shape.begin(), x.shape.begin() + (first - gone.begin())),
+                     &own::reduce_of(*n.op(), element_types(*n.op(), filled.args()), x.dtype)};
   }
 
   /// A member reads what members make row by row: the same axes, the leading ones not broadcast.
@@ -110,7 +110,7 @@ class Grouping {
       if (g.lead) return reads_rows(s, g, *g.lead);
       return identical(s.types[0].shape, steps_[g.members[0]].types[0].shape);
     }
-    const Shape& lead = folds_[i]->lead;
+    const Shape& lead = reductions_[i]->lead;
     if (g.lead && !identical(lead, *g.lead)) return false;
     for (size_t m : g.members)
       if (!reads_rows(steps_[m], g, lead)) return false;
@@ -119,7 +119,7 @@ class Grouping {
 
   bool may_join(size_t i) const {
     const Step& s = steps_[i];
-    if (s.kind != Step::Kind::kernel) return folds_[i].has_value();
+    if (s.kind != Step::Kind::kernel) return reductions_[i].has_value();
     return !s.dynamic && s.symbols.empty() && !s.types.empty();
   }
 
@@ -137,7 +137,7 @@ class Grouping {
     into->members.push_back(i);
     into->nodes.insert(s.node);
     if (s.kind == Step::Kind::op) {
-      into->lead = folds_[i]->lead;
+      into->lead = reductions_[i]->lead;
       ++into->folds;
     }
   }
@@ -168,9 +168,9 @@ class Grouping {
     for (size_t i : g.members) {
       Step& s = steps_[i];
       RowGroup::Member m;
-      if (folds_[i]) {
+      if (reductions_[i]) {
         m.inner = product(s.node->in(0)->tensor().shape, lead);
-        m.fold = folds_[i]->programs;
+        m.fold = reductions_[i]->programs;
         m.inputs = {0};
       } else {
         m.inner = product(s.types[0].shape, lead);
@@ -246,7 +246,7 @@ class Grouping {
 
   std::vector<Step>& steps_;
   const Geometries& geometry_;
-  std::vector<std::optional<Fold>> folds_;  // by step: the reductions inside rows
+  std::vector<std::optional<Reduction>> reductions_;  // by step: the reductions inside rows
   std::vector<Group> groups_;
 };
 

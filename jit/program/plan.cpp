@@ -25,7 +25,7 @@ class Planner {
     find_geometry(p_.graph_.body());
     block(p_.graph_.body(), p_.steps_);
     fuse(p_.steps_);
-    std::erase_if(p_.steps_, [](const Step& s) { return s.unmade; });
+    std::erase_if(p_.steps_, [](const Step& s) { return s.elided; });
     for (Value* v : p_.graph_.body().yields()) p_.result_slots_.push_back(slot(v));
     for (const ir::Write& w : p_.graph_.writes()) p_.written_.push_back(w.input->index());
     p_.slots_ = next_slot_;
@@ -111,14 +111,14 @@ class Planner {
   Step step(const Node& n) {
     Step s;
     s.node = &n;
-    const bool direct = reads_addresses(n), skipped = unmade(n);
+    const bool direct = reads_addresses(n), skipped = elided(n);
     for (const Value* v : n.in()) {
       s.in.push_back(slot(direct ? made(v) : v));
       s.shifts.push_back(direct && !skipped ? shift(v) : Int(0));
     }
     if (n.is(ir::Structure::op)) {
       kernel_or_op(n, s);
-      s.unmade = skipped;
+      s.elided = skipped;
       if (n.op()->kind == Kind::view && n.in(0)->type().tensor() != nullptr &&
           !mentions_dynamic(n)) {
         s.view = geometry_.at(n.out(0));
@@ -183,11 +183,11 @@ class Planner {
     if (n.parent() != &p_.graph_.body()) return false;
     bool kernel = n.is(ir::Structure::group) ||
                   (n.is(ir::Structure::op) && ir::pointwise(n) && !mentions_dynamic(n));
-    return kernel || without_dispatch(n) || unmade(n);
+    return kernel || without_dispatch(n) || elided(n);
   }
 
   /// A view of a host tensor that only such steps read.
-  bool unmade(const Node& n) const {
+  bool elided(const Node& n) const {
     auto [known, fresh] = unmade_.try_emplace(&n, false);
     if (!fresh) return known->second;
     bool view = n.is(ir::Structure::op) && n.op()->kind == Kind::view && n.in().size() == 1 &&
@@ -203,7 +203,7 @@ class Planner {
   /// What there is of a value: itself, or what it is a view of.
   const Value* made(const Value* v) const {
     const Value* from = v;
-    while (from->node() != nullptr && unmade(*from->node())) {
+    while (from->node() != nullptr && elided(*from->node())) {
       from = from->node()->in(0);
       if (auto known = made_.find(from); known != made_.end()) from = known->second;
     }

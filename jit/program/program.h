@@ -26,7 +26,7 @@ class RunContext;
 
 /// How a run went: for tests, counters and explain().
 struct RunCounts {
-  int64_t ops = 0, kernels_generated = 0, kernels_strips = 0, kernels_moved = 0, bindings = 0;
+  int64_t ops = 0, kernels_generated = 0, kernels_simd = 0, kernels_moved = 0, bindings = 0;
 
   RunCounts& operator+=(const RunCounts& other);
 };

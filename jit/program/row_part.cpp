@@ -33,10 +33,10 @@ void RowPart::run(absl::Span<std::byte* const> temporaries, int64_t first, int64
   auto bytes = [](DType d) { return static_cast<int64_t>(size_of(d)); };
   const std::byte* x =
       origin(temporaries, 0) + first * inner * bytes(member.step.node->in(0)->tensor().dtype);
-  const FoldAxis axis{inner, 1};
+  const ReduceAxis axis{inner, 1};
   const LineOperand to{origin(temporaries, 1) + first * bytes(member.step.types[0].dtype), 1};
   member.fold->fold.run(x, inner, end - first, absl::MakeConstSpan(&axis, 1),
-                        absl::MakeConstSpan(&to, 1), strips());
+                        absl::MakeConstSpan(&to, 1), simd_loops());
 }
 
 void run_rows(const RowGroup& group, const Bound::OfStep& bound, std::deque<RowPart>& parts) {

@@ -35,7 +35,7 @@ ir::Data Program::run(const ir::Data& inputs) const {
 RunCounts& RunCounts::operator+=(const RunCounts& other) {
   ops += other.ops;
   kernels_generated += other.kernels_generated;
-  kernels_strips += other.kernels_strips;
+  kernels_simd += other.kernels_simd;
   kernels_moved += other.kernels_moved;
   bindings += other.bindings;
   return *this;

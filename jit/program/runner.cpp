@@ -257,7 +257,7 @@ void Runner::run_call(const Step& s, Bound::OfStep& b) {
     executor().run(call, outputs);
   } else {
     if (uint64_t now = flags_revision(); b.entry == nullptr || b.revision != now) {
-      b.entry = &family(make_query(call.op, call.args, call.types));
+      b.entry = &choose_entry(make_query(call.op, call.args, call.types));
       b.revision = now;
     }
     b.entry->run_call(call, outputs);
@@ -365,7 +365,7 @@ void Runner::run_kernel(const Step& s, const Bound::OfStep& b) {
 
 void Runner::count(Engine engine) {
   c_.counts_.kernels_generated += engine == Engine::generated;
-  c_.counts_.kernels_strips += engine == Engine::strips;
+  c_.counts_.kernels_simd += engine == Engine::simd;
   c_.counts_.kernels_moved += engine == Engine::moved;
 }
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "jit/program/program.h"
-#include "kernels/own/fold.h"
+#include "kernels/own/reduce.h"
 #include "kernels/table/prepared.h"
 
 namespace lathe::jit {
@@ -17,9 +17,9 @@ struct Step {
   const ir::Node* node = nullptr;
   std::vector<int> in, out;  // slots
   /// By input: where its elements begin from the first of its slot's, in elements. Views that only
-  /// such steps read are never made (`unmade`); their readers start from what they are views of.
+  /// such steps read are never made (`elided`); their readers start from what they are views of.
   std::vector<Int> shifts;
-  bool unmade = false;
+  bool elided = false;
   Types types;           // of the results, over symbols
   bool dynamic = false;  // mentions symbols that only running gives a value
   int arena = -1;        // index among arena blocks of result 0; -1: its own memory
@@ -52,9 +52,9 @@ struct RowGroup {
   struct Member {
     Step step;  // a kernel, or an op that reduces what is inside the row
     Int inner;  // positions a row: of the kernel, or reduced into one
-    const own::FoldPrograms* fold = nullptr;  // of a reduction
-    std::vector<size_t> inputs;               // which of the step's are the tensors it reads
-    std::vector<int> temporary;               // by input, then result: which it is, or -1
+    const own::ReducePrograms* fold = nullptr;  // of a reduction
+    std::vector<size_t> inputs;                 // which of the step's are the tensors it reads
+    std::vector<int> temporary;                 // by input, then result: which it is, or -1
 
     bool keeps(size_t result) const { return temporary[inputs.size() + result] < 0; }
   };

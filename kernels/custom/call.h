@@ -28,7 +28,7 @@ namespace lathe {
 /// Runs it with the services there are; throws what went wrong.
 void run_function(lathe_op_function f, lathe_op_call& c);
 
-/// The op's own code does what its row does not allow.
+/// The op's own code does what its definition does not allow.
 [[noreturn]] void misused(const lathe_op_call* c, std::string_view problem, std::string got);
 
 }  // namespace lathe

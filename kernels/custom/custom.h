@@ -9,7 +9,7 @@
 
 namespace lathe {
 
-/// Rows that a program added, on the devices their kernels run on.
+/// Definitions that a program added, on the devices their kernels run on.
 Verdict custom_accepts(const Entry& entry, const Query& query);
 void run_custom(const Call& call, Outputs& outputs);
 

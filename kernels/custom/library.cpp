@@ -1,4 +1,4 @@
-// Shared objects that bring ops (include/lathe/custom_op.h), and their ops as rows.
+// Shared objects that bring ops (include/lathe/custom_op.h), and their ops as definitions.
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 #include <dlfcn.h>
@@ -47,7 +47,7 @@ void run_kernel(lathe_op_function compute, const Call& call, Outputs& outputs) {
 
 class SharedOp final : public CustomOp {
  public:
-  explicit SharedOp(const lathe_op_row& row) : row_(row) {}
+  explicit SharedOp(const lathe_op_definition& row) : row_(row) {}
 
   Types infer(const Op& op, Args args) const override {
     Device device;
@@ -83,7 +83,7 @@ class SharedOp final : public CustomOp {
   }
 
  private:
-  lathe_op_row row_;
+  lathe_op_definition row_;
 };
 
 // ── libraries ───────────────────────────────────────────────────────────────────────────────────
@@ -93,10 +93,10 @@ struct Loading {
   std::exception_ptr error;
 };
 
-int32_t define(const lathe_op_host* host, const lathe_op_row* row) {
+int32_t define(const lathe_op_host* host, const lathe_op_definition* row) {
   auto* loading = static_cast<Loading*>(host->state);
   try {
-    if (row == nullptr || row->bytes < sizeof(lathe_op_row) || row->schema == nullptr ||
+    if (row == nullptr || row->bytes < sizeof(lathe_op_definition) || row->schema == nullptr ||
         row->infer == nullptr || row->compute == nullptr)
       throw ValueError({.op = "load_library",
                         .problem = "an op lacks its schema, its shape rule or its kernel",
@@ -104,7 +104,8 @@ int32_t define(const lathe_op_host* host, const lathe_op_row* row) {
                         .expected = "all three",
                         .next = "give the op `schema`, `infer` and `compute`"});
     Schema schema = parse_schema(row->schema);
-    CustomRow made{row->schema, row->doc == nullptr ? "" : row->doc, row->version, {}, false};
+    CustomDefinition made{
+        row->schema, row->doc == nullptr ? "" : row->doc, row->version, {}, false};
     made.has_gradient = row->gradient != nullptr;
     if (made.has_gradient)
       made.saves = saves_named(schema, row->saves == nullptr ? "" : row->saves);

@@ -1,4 +1,4 @@
-// oneDNN's entries, and which rows they know.
+// oneDNN's entries, and which definitions they know.
 #include "kernels/onednn/library.h"
 
 namespace lathe {

@@ -8,7 +8,7 @@
 #include "kernels/own/odometer.h"
 #include "kernels/own/tiles.h"
 #include "kernels/runtime/pool.h"
-#include "kernels/simd/strips.h"
+#include "kernels/simd/choose_loops.h"
 
 namespace lathe::own {
 namespace {
@@ -18,14 +18,14 @@ constexpr int64_t kTile = 64;  // of a transposing copy: both sides stay in L1
 constexpr int64_t kPiece = 1 << 16;  // elements that are worth a thread
 
 /// The last axes of a walk of two, outermost first: as many as are worth a loop nest of their own.
-struct Nest {
+struct LoopNest {
   static constexpr size_t kAxes = 3;
   int64_t extent[kAxes] = {1, 1, 1}, to[kAxes] = {}, from[kAxes] = {};
   size_t axes = 1;
 
-  /// A long line is a nest by itself; short ones are taken together with the axes around them, as
-  /// long as a step of the outermost is at most a piece.
-  explicit Nest(const Walk& w) {
+  /// A long line is a loop nest by itself; short ones are taken together with the axes around them,
+  /// as long as a step of the outermost is at most a piece.
+  explicit LoopNest(const Walk& w) {
     constexpr int64_t kFew = 8;
     const size_t rank = w.shape.size();
     int64_t inside = 1;
@@ -37,7 +37,8 @@ struct Nest {
       inside *= extent[k];
     }
   }
-  /// The outermost axis of the nest, along which it may be cut, and elements for each of its steps.
+  /// The outermost axis of the loop nest, along which it may be cut, and elements for each of its
+  /// steps.
   size_t cut() const { return kAxes - axes; }
   int64_t each() const {
     int64_t n = 1;
@@ -49,7 +50,7 @@ struct Nest {
 /// Lines of n elements; N = n where it is known, and then they may be `whole`: elements side by
 /// side in both.
 template <int64_t N, bool whole, class T>
-void short_lines(const Nest& nest, T* to, const T* from, int64_t known) {
+void short_lines(const LoopNest& nest, T* to, const T* from, int64_t known) {
   const int64_t n = N > 0 ? N : known;
   for (int64_t i = 0; i < nest.extent[0]; ++i, to += nest.to[0], from += nest.from[0])
     for (int64_t j = 0; j < nest.extent[1]; ++j) {
@@ -63,13 +64,13 @@ void short_lines(const Nest& nest, T* to, const T* from, int64_t known) {
 }
 
 template <int64_t N, class T>
-void lines_of(const Nest& nest, T* to, const T* from) {
+void lines_of(const LoopNest& nest, T* to, const T* from) {
   nest.to[2] == 1 && nest.from[2] == 1 ? short_lines<N, true>(nest, to, from, N)
                                        : short_lines<N, false>(nest, to, from, N);
 }
 
 template <class T>
-void copy_nest(const Nest& nest, T* to, const T* from) {
+void copy_nest(const LoopNest& nest, T* to, const T* from) {
   const int64_t n = nest.extent[2], to_step = nest.to[2], from_step = nest.from[2];
   if (nest.axes > 1) {
     if (n == 2) return lines_of<2>(nest, to, from);
@@ -80,7 +81,7 @@ void copy_nest(const Nest& nest, T* to, const T* from) {
   if (to_step == 1 && from_step == 1) {
     std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
   } else if (to_step == 1 && from_step == 0) {
-    strips().fill[size_class(sizeof(T))](to, from, static_cast<size_t>(n));
+    simd_loops().fill[size_class(sizeof(T))](to, from, static_cast<size_t>(n));
   } else {
     for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
   }
@@ -89,7 +90,7 @@ void copy_nest(const Nest& nest, T* to, const T* from) {
 /// Everything in nests, cut into pieces of bounded size.
 template <class T>
 void copy_nests(const Walk& w, T* target, const T* source) {
-  const Nest whole(w);
+  const LoopNest whole(w);
   const size_t cut = whole.cut();
   const int64_t steps = std::max<int64_t>(1, kPiece / whole.each());
   const int64_t pieces = (whole.extent[cut] + steps - 1) / steps;
@@ -100,7 +101,7 @@ void copy_nests(const Walk& w, T* target, const T* source) {
                  Odometer<2> at = nests;
                  at.seek(begin / pieces);
                  int64_t piece = begin % pieces;
-                 Nest part = whole;
+                 LoopNest part = whole;
                  for (; begin < end; ++begin) {
                    const int64_t first = piece * steps;
                    part.extent[cut] = std::min(steps, whole.extent[cut] - first);

@@ -84,7 +84,7 @@ void submit_program(const Call& call, const ElementTypes& types, Inputs in, Engi
   });
 }
 
-/// Elementwise rows meet in a dtype; create and random rows are told theirs.
+/// Elementwise definitions meet in a dtype; create and random definitions are told theirs.
 ElementTypes types_of(const Call& call) {
   if (call.op.kind == Kind::elementwise) return element_types(call.op, call.args);
   DType d = call.types[0].dtype;
@@ -98,7 +98,7 @@ void run_bodies(const Call& call, Engine engine, Outputs& outputs) {
 
 }  // namespace
 
-void run_body(const Call& call, Outputs& outputs) { run_bodies(call, Engine::strips, outputs); }
+void run_body(const Call& call, Outputs& outputs) { run_bodies(call, Engine::simd, outputs); }
 void run_body_by_reference(const Call& call, Outputs& outputs) {
   run_bodies(call, Engine::reference, outputs);
 }

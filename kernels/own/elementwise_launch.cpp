@@ -47,7 +47,7 @@ class Walker {
     collapse();
     straighten();
     for (const Operand* o : operands_) bytes_.push_back(static_cast<int64_t>(size_of(o->dtype)));
-    streams_ = launch.engine == Engine::strips && outs_ == 1 && !placed_ &&
+    streams_ = launch.engine == Engine::simd && outs_ == 1 && !placed_ &&
                walk_.strides[0].back() == 1 && launch.outs[0].numel() * bytes_[0] >= kStreamed &&
                absl::c_none_of(launch.ins, [&](const Operand& x) {
                  return x.data == launch.outs[0].data;  // what is read is in a cache already
@@ -173,8 +173,8 @@ class Walker {
     for (int64_t done = 0; done < n; done += most) {
       int64_t some = std::min(most, n - done);
       program(at, some, context);
-      strips().stream(to + done * bytes_[0], room, static_cast<size_t>(some * bytes_[0]),
-                      done + some == n);
+      simd_loops().stream(to + done * bytes_[0], room, static_cast<size_t>(some * bytes_[0]),
+                          done + some == n);
       for (size_t k = 1; k < at.size(); ++k) at[k].data += some * at[k].stride * bytes_[k];
     }
   }
@@ -261,7 +261,7 @@ class Walker {
       }
       return;
     }
-    const auto fill = strips().fill[size_class(sizeof(T))];
+    const auto fill = simd_loops().fill[size_class(sizeof(T))];
     for (int64_t r = 0; r < rows; ++r, from += row_step, to += length) {
       if (step == 0)
         fill(to, from, static_cast<size_t>(length));

@@ -15,7 +15,7 @@ struct ElementwiseLaunch {
   absl::InlinedVector<Operand, 2> outs;
   absl::InlinedVector<Operand, 4> ins;  // broadcast to the outputs' shape
   RandomState random;
-  Engine engine = Engine::strips;
+  Engine engine = Engine::simd;
   std::string op;  // for the error of a failed check
   Site site;
 };

@@ -9,7 +9,7 @@
 
 namespace lathe::own {
 
-Program::Program(ScalarFunction f) : function_(std::move(f)), strips_(function_) {
+Program::Program(ScalarFunction f) : function_(std::move(f)), simd_(function_) {
   const ScalarFunction& s = function_;
   copies_ = s.inputs.size() == 1 && s.outputs.size() == 1 && s.output_types[0] == s.inputs[0] &&
             s.graph[s.outputs[0]].prim == Prim::input;

@@ -1,4 +1,4 @@
-// A body ready to run on lines: by strips, or by the reference.
+// A body ready to run on lines: by the SIMD interpreter, or by the reference.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace lathe::own {
 
-enum class Engine : uint8_t { strips, reference };
+enum class Engine : uint8_t { simd, reference };
 
 class Program {
  public:
@@ -26,17 +26,17 @@ class Program {
 
   /// The one kernel that is the whole body on its inputs in their order, those of `splat` single
   /// elements; or null.
-  StripFn whole(unsigned splat) const { return strips_.whole(splat, strips()); }
+  StripFn whole(unsigned splat) const { return simd_.whole(splat, simd_loops()); }
 
-  /// By strips and past the caches, if that takes no buffer.
+  /// By the SIMD interpreter and past the caches, if that takes no buffer.
   bool run_streamed(absl::Span<const LineOperand> in, const LineOperand& out, int64_t count) const {
-    return strips_.run_streamed(in, out, count, strips());
+    return simd_.run_streamed(in, out, count, simd_loops());
   }
 
   void run(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out, int64_t count,
            const LineContext& context, Engine engine) const {
-    if (engine == Engine::strips) [[likely]]
-      strips_.run(in, out, count, context);
+    if (engine == Engine::simd) [[likely]]
+      simd_.run(in, out, count, context);
     else
       run_reference(in, out, count, context);
   }
@@ -46,12 +46,12 @@ class Program {
                      int64_t count, const LineContext& context) const;
 
   ScalarFunction function_;
-  StripProgram strips_;
+  SimdProgram simd_;
   bool copies_ = false, uses_index_ = false, uses_position_ = false;
   int cost_ = 1;
 };
 
-/// The program of a row for these types and inputs, made once.
+/// The program of a definition for these types and inputs, made once.
 const Program& program_of(const Op& op, const ElementTypes& types,
                           absl::Span<const BodyInput> inputs);
 /// Conversion from one dtype to another.

@@ -1,4 +1,4 @@
-// Scans: a fold along one axis that keeps every prefix.
+// Scans: a reduction along one axis that keeps every prefix.
 //
 // The order, which defines the bits. The elements along the axis (from its end, if the scan is
 // reversed) are cut into blocks of 512. The local prefixes of a block are a left fold from the
@@ -18,9 +18,9 @@
 #include <utility>
 
 #include "core/infer/rules.h"
-#include "kernels/own/fold.h"
 #include "kernels/own/implementations.h"
-#include "kernels/reference/fold.h"
+#include "kernels/own/reduce.h"
+#include "kernels/reference/reduce.h"
 #include "kernels/runtime/launch.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/runtime/scratch.h"
@@ -35,7 +35,7 @@ constexpr int kTogether = 8;     // blocks whose chains run together
 constexpr int kStretch = 32;     // elements of a block before the next one's turn
 
 struct Job {
-  const FoldPrograms* programs;
+  const ReducePrograms* programs;
   Operand x, out;
   size_t axis = 0;
   Walk lines;  // operands x, out, without the axis; the last axis is that of lanes
@@ -53,8 +53,9 @@ std::byte* mutable_element(const Operand& o, int64_t at) {
   return o.data + at * static_cast<int64_t>(size_of(o.dtype));
 }
 
-// ── folds with loops of their own ───────────────────────────────────────────────────────────────
-// Of numbers or of vectors of them; integers are taken as unsigned ones, which wrap.
+// ── reductions with loops of their own
+// ─────────────────────────────────────────────────────────────── Of numbers or of vectors of them;
+// integers are taken as unsigned ones, which wrap.
 struct Sum {
   template <class T>
   static T combine(T a, T b) {
@@ -98,9 +99,10 @@ bool gives_input(const ScalarFunction& f) {
   return n.prim == Prim::input && n.payload == 0;
 }
 
-/// Calls f with the fold's type and a value of its state's; false if it has no loops of its own.
+/// Calls f with the reduction's type and a value of its state's; false if it has no loops of its
+/// own.
 template <class F>
-bool known(const FoldPrograms& p, F f) {
+bool known(const ReducePrograms& p, F f) {
   auto fold = p.fold.known();
   if (!fold || p.bodies.state.size() != 1 || reads(p.bodies.lift, 1) || reads(p.bodies.finish, 1))
     return false;
@@ -118,27 +120,27 @@ bool known(const FoldPrograms& p, F f) {
         return false;
     }
   };
-  if (*fold == Fold::sum) return by_state(Sum{});
-  if (*fold == Fold::prod) return by_state(Product{});
+  if (*fold == Reduction::sum) return by_state(Sum{});
+  if (*fold == Reduction::prod) return by_state(Product{});
   return false;
 }
 
 template <class T>
-T unit_of(const FoldPrograms& p) {
+T unit_of(const ReducePrograms& p) {
   T unit;
   std::memcpy(&unit, p.bodies.unit.data(), sizeof unit);
   return unit;
 }
 
-void lift_line(const FoldPrograms& p, std::byte* x, int64_t step, int64_t n, std::byte* to) {
+void lift_line(const ReducePrograms& p, std::byte* x, int64_t step, int64_t n, std::byte* to) {
   LineContext context;
-  int64_t index = 0;  // not asked for by these folds
+  int64_t index = 0;  // not asked for by these reductions
   const LineOperand in[] = {{x, step}, {reinterpret_cast<std::byte*>(&index), 0}};
   const LineOperand out[] = {{to, 1}};
   p.lift.run(in, out, n, context);
 }
 
-void finish_line(const FoldPrograms& p, std::byte* states, int64_t n, std::byte* out,
+void finish_line(const ReducePrograms& p, std::byte* states, int64_t n, std::byte* out,
                  int64_t step) {
   LineContext context;
   int64_t count = 1;  // not asked for either
@@ -377,7 +379,7 @@ class Columns {
   }
 
   const Job& job_;
-  const FoldPrograms& p_;
+  const ReducePrograms& p_;
   T unit_;
   int64_t x_lane_ = 0, out_lane_ = 0;
   bool direct_in_ = false, direct_out_ = false;
@@ -389,7 +391,8 @@ class Columns {
 /// Room for one strip of every state.
 class States {
  public:
-  explicit States(const FoldBodies& bodies) : bodies_(bodies), room_(bodies.state.size() * kBytes) {
+  explicit States(const ReduceBodies& bodies)
+      : bodies_(bodies), room_(bodies.state.size() * kBytes) {
     for (size_t k = 0; k < bodies.state.size(); ++k) at_.push_back({room_.data() + k * kBytes, 1});
   }
   absl::Span<const LineOperand> lines() const { return at_; }
@@ -408,7 +411,7 @@ class States {
 
  private:
   static constexpr size_t kBytes = static_cast<size_t>(kLanes) * 8;
-  const FoldBodies& bodies_;
+  const ReduceBodies& bodies_;
   Scratch room_;
   absl::InlinedVector<LineOperand, 3> at_;
 };
@@ -457,7 +460,7 @@ class StripScan {
   }
 
   const Job& job_;
-  const FoldPrograms& p_;
+  const ReducePrograms& p_;
   States local_, lifted_, carry_, whole_;
   LineContext context_;
 };
@@ -499,7 +502,7 @@ void scan(const Job& job) {
 // ── the reference ───────────────────────────────────────────────────────────────────────────────
 
 void scan_by_reference(const Job& job) {
-  const FoldBodies& fold = job.programs->bodies;
+  const ReduceBodies& fold = job.programs->bodies;
   size_t in = size_of(job.x.dtype), out = size_of(job.out.dtype);
   int64_t lines = job.rows * job.lanes;
   parallel_for(lines, std::max<int64_t>(1, 256 / job.length), [&](int64_t begin, int64_t end) {
@@ -549,7 +552,7 @@ void arrange(Job& job) {
     for (Sizes& s : job.lines.strides) s.push_back(0);
     job.lanes = 1;
   }
-  const FoldBodies& bodies = job.programs->bodies;
+  const ReduceBodies& bodies = job.programs->bodies;
   job.plain_in = gives_input(bodies.lift) && job.x.dtype == bodies.state[0];
   job.plain_out = gives_input(bodies.finish) && job.out.dtype == bodies.state[0];
 }
@@ -567,7 +570,7 @@ void run_with(const Call& call, Outputs& outputs, void (*run)(const Job&)) {
   Job job;
   Tensor x = call.args.tensor(0);
   int axis = normalise_axis(call.op.name(), call.args.integer(kScanDim).value(), x.rank());
-  job.programs = &fold_of(call.op, element_types(call.op, call.args), x.dtype());
+  job.programs = &reduce_of(call.op, element_types(call.op, call.args), x.dtype());
   outputs.push_back(empty(call.types[0]));
   job.x = operand(x);
   job.out = operand(outputs[0]);

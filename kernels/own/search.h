@@ -1,4 +1,4 @@
-// Opaque rows of ours: each is an entry of its own in kernels/entries.cpp.
+// Opaque definitions of ours: each is an entry of its own in kernels/entries.cpp.
 #pragma once
 
 #include "core/dispatch/call.h"

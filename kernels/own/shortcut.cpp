@@ -1,10 +1,10 @@
-// What core/dispatch/shortcut.h remembers of elementwise rows: the loop of the row's one primitive,
-// or its strip program.
+// What core/dispatch/shortcut.h remembers of elementwise definitions: the loop of the definition's
+// one primitive, or its strip program.
 #include "kernels/own/shortcut.h"
 
 #include "kernels/own/implementations.h"
 #include "kernels/own/program.h"
-#include "kernels/simd/strips.h"
+#include "kernels/simd/choose_loops.h"
 #include "kernels/table/table.h"
 
 namespace lathe::own {
@@ -24,10 +24,10 @@ void run_program(const Shortcut& self, std::byte* out, const std::byte* const* i
     operands[i] = {const_cast<std::byte*>(in[i]), (splat >> i & 1) != 0 ? 0 : 1};
   LineOperand to{out, 1};
   program.run(absl::MakeConstSpan(operands, count), absl::MakeConstSpan(&to, 1),
-              static_cast<int64_t>(n), LineContext{}, Engine::strips);
+              static_cast<int64_t>(n), LineContext{}, Engine::simd);
 }
 
-/// Rows whose result depends on nothing but the dtype of the operands and what they hold.
+/// Definitions whose result depends on nothing but the dtype of the operands and what they hold.
 bool plain(const Op& op, DType dtype) {
   if (op.schema.results.size() != 1 || !op.extra.fixed.empty() || is_complex(dtype)) return false;
   if (op.extra.promote == Promote::attribute || op.extra.promote == Promote::first) return false;
@@ -53,7 +53,7 @@ bool find_shortcut(const Op& op, Args args, Shortcut& out) {
     }
   if (!plain(op, dtype) || body_params(op).size() != args.size()) return false;
   Types types = op.infer(args);  // throws as call() would
-  if (family(make_query(op, args, types)).call != run_body) return false;
+  if (choose_entry(make_query(op, args, types)).call != run_body) return false;
   ElementTypes element = element_types(op, args);
   unsigned splat = 0;
   for (size_t i = 0; i < args.size(); ++i) {

@@ -2,15 +2,15 @@
 
 #include <string_view>
 
-#include "kernels/simd/strips.h"
+#include "kernels/simd/choose_loops.h"
 
 namespace lathe::own {
 namespace {
 
-/// The set that goes with the strips in use, so that one flag decides for all kernels.
+/// The set that goes with the SIMD interpreter in use, so that one flag decides for all kernels.
 template <class T>
 const Tiles<T>& pick(const Tiles<T>* portable, const Tiles<T>* avx2, const Tiles<T>* avx512) {
-  std::string_view isa = strips().name;
+  std::string_view isa = simd_loops().name;
   return isa == avx512->name ? *avx512 : isa == avx2->name ? *avx2 : *portable;
 }
 

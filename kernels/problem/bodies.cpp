@@ -54,9 +54,9 @@ ScalarFunction stored_body(const Op& op, const ElementTypes& types,
   return build(wrapped, dtypes(inputs));
 }
 
-FoldBodies fold_bodies(const Op& op, const ElementTypes& types, DType stored) {
+ReduceBodies reduce_bodies(const Op& op, const ElementTypes& types, DType stored) {
   const Monoid& m = op.monoid;
-  FoldBodies out;
+  ReduceBodies out;
   auto unit = build([&](absl::Span<const Expr>) { return m.unit(types.compute); }, {});
   out.state = unit.output_types;
   // A complex state is two reals, as everywhere in the language.

@@ -1,6 +1,6 @@
-// Bodies as they run on stored elements. A row's body is written for one compute dtype; operands
-// are stored in theirs. What happens between is part of the meaning, so it is in the DAG, and every
-// engine takes it from here:
+// Bodies as they run on stored elements. A definition's body is written for one compute dtype;
+// operands are stored in theirs. What happens between is part of the meaning, so it is in the DAG,
+// and every engine takes it from here:
 //
 //   tensor   stored dtype → the dtype operands meet in (rounding, if that is f16 or bf16) → compute
 //   dtype number   straight to the compute dtype, on the host result   compute dtype → stored
@@ -27,19 +27,19 @@ struct BodyInput {
 };
 
 /// `op`'s body for these inputs (one a body_params entry) on stored elements. Elementwise, create,
-/// random rows.
+/// random definitions.
 ScalarFunction stored_body(const Op& op, const ElementTypes& types,
                            absl::Span<const BodyInput> inputs);
 
-/// The four functions of a reducing or scanning row, on stored elements.
-struct FoldBodies {
+/// The four functions of a reducing or scanning definition, on stored elements.
+struct ReduceBodies {
   std::vector<DType> state;
   std::vector<uint64_t> unit;  // bits, one a state
   ScalarFunction lift;         // stored element, its index in the reduced space (i64) → state
   ScalarFunction combine;      // state, state → state
   ScalarFunction finish;       // state, count of elements (i64) → stored results
 };
-FoldBodies fold_bodies(const Op& op, const ElementTypes& types, DType stored);
+ReduceBodies reduce_bodies(const Op& op, const ElementTypes& types, DType stored);
 
 /// A number argument as the bits of an element of `dtype`, in `room` (16 bytes).
 void store_number(const Arg& value, DType dtype, std::byte* room);

@@ -70,8 +70,8 @@ struct Residue {
 std::vector<Residue> residues(const Contraction& c);
 bool divisible_axes(const Formula& formula);
 
-/// The extents a contraction sums over, in order: all that a family may know of its shape. Symbolic
-/// operands give symbolic extents.
+/// The extents a contraction sums over, in order: all that a choice of entry may know of its shape.
+/// Symbolic operands give symbolic extents.
 Shape reduced_extents(const Op& op, Args args, IntSpan out);
 
 }  // namespace lathe

@@ -1,4 +1,5 @@
-// A stretch of elements along one axis, as bodies are run over it: by strips, or by the reference.
+// A stretch of elements along one axis, as bodies are run over it: by the SIMD interpreter, or by
+// the reference.
 #pragma once
 
 #include <absl/types/span.h>

@@ -62,7 +62,7 @@ void run_line(const ScalarFunction& f, absl::Span<const LineOperand> in,
   }
 }
 
-State unit(const FoldBodies& fold) {
+State unit(const ReduceBodies& fold) {
   State out;
   size_t at = 0;
   for (DType d : fold.state) {
@@ -76,18 +76,18 @@ State unit(const FoldBodies& fold) {
   return out;
 }
 
-State lift(const FoldBodies& fold, uint64_t element, int64_t index) {
+State lift(const ReduceBodies& fold, uint64_t element, int64_t index) {
   uint64_t in[] = {element, static_cast<uint64_t>(index)};
   return evaluated(fold.lift, in);
 }
 
-State combine(const FoldBodies& fold, const State& a, const State& b) {
+State combine(const ReduceBodies& fold, const State& a, const State& b) {
   absl::InlinedVector<uint64_t, 6> in(a.begin(), a.end());
   in.insert(in.end(), b.begin(), b.end());
   return evaluated(fold.combine, in);
 }
 
-absl::InlinedVector<uint64_t, 2> finish(const FoldBodies& fold, const State& s, int64_t count) {
+absl::InlinedVector<uint64_t, 2> finish(const ReduceBodies& fold, const State& s, int64_t count) {
   absl::InlinedVector<uint64_t, 4> in(s.begin(), s.end());
   in.push_back(static_cast<uint64_t>(count));
   State y = evaluated(fold.finish, in);

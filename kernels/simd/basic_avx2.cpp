@@ -1,7 +1,7 @@
 #include "kernels/simd/simd_avx2.h"
 // after the vectors it is made of
-#include "kernels/simd/basic_strips.h"
+#include "kernels/simd/basic_loops.h"
 
 namespace lathe {
-void add_basic_avx2(StripSet& set) { add_basic(set); }
+void add_basic_avx2(SimdLoops& set) { add_basic(set); }
 }  // namespace lathe

@@ -1,7 +1,7 @@
 #include "kernels/simd/simd_portable.h"
 // after the vectors it is made of
-#include "kernels/simd/basic_strips.h"
+#include "kernels/simd/basic_loops.h"
 
 namespace lathe {
-void add_basic_portable(StripSet& set) { add_basic(set); }
+void add_basic_portable(SimdLoops& set) { add_basic(set); }
 }  // namespace lathe

@@ -1,7 +1,7 @@
 #include "kernels/simd/simd_portable.h"
 // after the vectors it is made of
-#include "kernels/simd/cast_strips.h"
+#include "kernels/simd/cast_loops.h"
 
 namespace lathe {
-void add_cast_portable(StripSet& set) { add_cast(set); }
+void add_cast_portable(SimdLoops& set) { add_cast(set); }
 }  // namespace lathe

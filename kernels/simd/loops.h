@@ -11,7 +11,7 @@
 #include "core/expr/prim.h"
 #include "core/scalar/dtype.h"
 #include "core/scalar/scalar.h"
-#include "kernels/simd/strip_set.h"
+#include "kernels/simd/simd_loops.h"
 
 namespace lathe {
 namespace {
@@ -321,7 +321,7 @@ void choose_strip(void* out, const void* const* in, size_t n) {
 }
 
 // ── the table ───────────────────────────────────────────────────────────────────────────────────
-LATHE_SIMD StripFn& slot(StripSet& set, Prim prim, DType dtype, unsigned splat = 0) {
+LATHE_SIMD StripFn& slot(SimdLoops& set, Prim prim, DType dtype, unsigned splat = 0) {
   return set.prim[splat][static_cast<int>(prim)][static_cast<int>(dtype)];
 }
 

@@ -11,26 +11,26 @@ namespace lathe {
 
 class StripCompiler {
  public:
-  StripCompiler(const ScalarFunction& f, StripProgram& p) : f_(f), p_(p) {}
+  StripCompiler(const ScalarFunction& f, SimdProgram& p) : f_(f), p_(p) {}
 
   void run() {
     mark_needed();
-    value_of_.assign(f_.graph.size(), StripProgram::kNone);
+    value_of_.assign(f_.graph.size(), SimdProgram::kNone);
     for (uint32_t id = 0; id < f_.graph.size(); ++id)
       if (needed_[id]) value_of_[id] = place(id);
     add_outputs();
     find_last_uses();
-    assign_strips();
+    assign_loops();
     p_.direct_ = p_.steps_.size() == 1 && p_.outputs_.size() == 1 && p_.outputs_[0].step == 0 &&
                  p_.outputs_[0].scale == 1 && p_.steps_[0].arity > 0 &&
                  p_.steps_[0].prim != Prim::check;
   }
 
  private:
-  using From = StripProgram::From;
-  using Value = StripProgram::Value;
-  using Step = StripProgram::Step;
-  static constexpr uint32_t kNone = StripProgram::kNone;
+  using From = SimdProgram::From;
+  using Value = SimdProgram::Value;
+  using Step = SimdProgram::Step;
+  static constexpr uint32_t kNone = SimdProgram::kNone;
   static constexpr size_t kStripBytes = 24
                                         << 10;  // of all temporaries: leaves room for the operands
 
@@ -162,11 +162,11 @@ class StripCompiler {
     for (uint32_t i = 0; i < end; ++i) {
       const Step& s = p_.steps_[i];
       for (uint8_t k = 0; k < s.arity; ++k) p_.values_[s.args[k]].last_use = i;
-      for (StripProgram::Output& o : p_.outputs_)
+      for (SimdProgram::Output& o : p_.outputs_)
         for (uint8_t r = 0; r < 4; ++r)
           if (makes(s, r) && s.results[r] == o.value) o.step = i;
     }
-    for (const StripProgram::Output& o : p_.outputs_) p_.values_[o.value].last_use = end;
+    for (const SimdProgram::Output& o : p_.outputs_) p_.values_[o.value].last_use = end;
   }
 
   static bool makes(const Step& s, uint8_t result) {
@@ -175,7 +175,7 @@ class StripCompiler {
   }
 
   /// A result may take the strip of an operand that dies, if their elements have one size.
-  void assign_strips() {
+  void assign_loops() {
     std::vector<uint32_t> free;
     size_t widest = 1;
     for (uint32_t i = 0; i < p_.steps_.size(); ++i) {
@@ -186,7 +186,7 @@ class StripCompiler {
         if (!makes(s, r)) continue;
         Value& v = p_.values_[s.results[r]];
         widest = std::max<size_t>(widest, v.bytes);
-        if (free.empty()) free.push_back(p_.strips_++);
+        if (free.empty()) free.push_back(p_.simd_++);
         v.which = free.back();
         free.pop_back();
         if (v.last_use < i) v.last_use = i;
@@ -196,7 +196,7 @@ class StripCompiler {
         if (makes(s, r) && p_.values_[s.results[r]].last_use == i)
           free.push_back(p_.values_[s.results[r]].which);
     }
-    size_t each = kStripBytes / (std::max<size_t>(1, p_.strips_) * widest);
+    size_t each = kStripBytes / (std::max<size_t>(1, p_.simd_) * widest);
     p_.length_ = std::clamp<size_t>(each / 64 * 64, 256, 1024);
   }
   static uint32_t first_result(const Step& s) {
@@ -215,15 +215,15 @@ class StripCompiler {
   }
 
   const ScalarFunction& f_;
-  StripProgram& p_;
+  SimdProgram& p_;
   std::vector<bool> needed_;
   std::vector<uint32_t> value_of_;
 };
 
-StripProgram::StripProgram(const ScalarFunction& f) { StripCompiler(f, *this).run(); }
+SimdProgram::SimdProgram(const ScalarFunction& f) { StripCompiler(f, *this).run(); }
 
-std::string StripProgram::summary() const {
-  return absl::StrCat(steps_.size(), " steps, ", strips_, " strips of ", length_);
+std::string SimdProgram::summary() const {
+  return absl::StrCat(steps_.size(), " steps, ", simd_, " strips of ", length_);
 }
 
 }  // namespace lathe

@@ -1,7 +1,7 @@
-// A scalar function on lines of elements, by strips: node by node over short runs that stay in the
-// first-level cache.
+// A scalar function on lines of elements, by the SIMD interpreter: node by node over short runs
+// that stay in the first-level cache.
 //
-// Built once from a ScalarFunction. Nodes become steps, each one call of a kernel of a StripSet on
+// Built once from a ScalarFunction. Nodes become steps, each one call of a kernel of a SimdLoops on
 // a whole strip; what is no work (an input, a constant, a reinterpretation, the part of a complex
 // number) becomes a place to read from. A place is a temporary strip, the user's memory where it is
 // contiguous, or a single element where the operand has stride 0; what depends only on single
@@ -16,33 +16,33 @@
 
 #include "core/expr/expr.h"
 #include "kernels/problem/line.h"
-#include "kernels/simd/strips.h"
+#include "kernels/simd/choose_loops.h"
 
 namespace lathe {
 
-class StripProgram {
+class SimdProgram {
  public:
-  explicit StripProgram(const ScalarFunction& f);
+  explicit SimdProgram(const ScalarFunction& f);
 
   /// Operands have f.inputs' and f.output_types' dtypes. An output may lie exactly on an input
   /// (same first element, stride and element size); no other overlap is allowed. Any thread.
   void run(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out, int64_t count,
-           const LineContext& context, const StripSet& set) const;
+           const LineContext& context, const SimdLoops& set) const;
   void run(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out, int64_t count,
            const LineContext& context) const {
-    run(in, out, count, context, strips());
+    run(in, out, count, context, simd_loops());
   }
 
   /// One output past the caches. False, and nothing done, unless the program is one kernel that has
   /// such a form and the output is aligned to 64 bytes.
   bool run_streamed(absl::Span<const LineOperand> in, const LineOperand& out, int64_t count,
-                    const StripSet& set) const;
+                    const SimdLoops& set) const;
 
   /// "2 steps, 1 strip of 1024": for tests and explain().
   std::string summary() const;
   size_t steps() const { return steps_.size(); }
   /// The kernel of a body that is one step on the inputs in their order; null if it is not.
-  StripFn whole(unsigned splat, const StripSet& set) const;
+  StripFn whole(unsigned splat, const SimdLoops& set) const;
 
  private:
   friend class StripRun;
@@ -77,12 +77,12 @@ class StripProgram {
   static constexpr uint32_t kNone = UINT32_MAX;
 
   bool run_direct(absl::Span<const LineOperand> in, const LineOperand& to, int64_t count,
-                  const StripSet& set, bool streamed) const;
+                  const SimdLoops& set, bool streamed) const;
 
   std::vector<Value> values_;
   std::vector<Step> steps_;
   std::vector<Output> outputs_;
-  uint32_t strips_ = 0;  // temporaries alive at once
+  uint32_t simd_ = 0;    // temporaries alive at once
   uint32_t inputs_ = 0;  // places that read an input
   size_t length_ = 0;    // elements a strip
   bool direct_ = false;  // one step, one output: may be one call

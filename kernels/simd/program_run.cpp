@@ -1,4 +1,4 @@
-// Running a StripProgram on a line: first every value gets its place, then strips go through the
+// Running a SimdProgram on a line: first every value gets its place, then strips go through the
 // steps.
 #include <algorithm>
 #include <cstring>
@@ -38,9 +38,9 @@ class Room {
 
 class StripRun {
  public:
-  StripRun(const StripProgram& program, absl::Span<const LineOperand> in,
+  StripRun(const SimdProgram& program, absl::Span<const LineOperand> in,
            absl::Span<const LineOperand> out, int64_t count, const LineContext& context,
-           const StripSet& set)
+           const SimdLoops& set)
       : p_(program),
         in_(in),
         out_(out),
@@ -57,16 +57,16 @@ class StripRun {
     place_inputs();
     for (uint32_t i = 0; i < p_.steps_.size(); ++i) plan_step(i);
     plan_outputs();
-    lay_out_strips();
+    lay_out_temporaries();
     for (size_t start = 0, n = static_cast<size_t>(count_); start < n; start += p_.length_)
       strip(start, std::min(p_.length_, n - start));
   }
 
  private:
-  using From = StripProgram::From;
-  using Value = StripProgram::Value;
-  using Step = StripProgram::Step;
-  static constexpr uint32_t kNone = StripProgram::kNone;
+  using From = SimdProgram::From;
+  using Value = SimdProgram::Value;
+  using Step = SimdProgram::Step;
+  static constexpr uint32_t kNone = SimdProgram::kNone;
 
   /// Where a value is: element i at at + i * advance; a temporary strip has advance 0 and starts
   /// anew each time.
@@ -103,7 +103,7 @@ class StripRun {
   }
 
   void place_inputs() {
-    next_slot_ = p_.strips_;
+    next_slot_ = p_.simd_;
     for (uint32_t v = 0; v < p_.values_.size(); ++v) {
       const Value& value = p_.values_[v];
       if (value.from == From::constant) {
@@ -113,7 +113,7 @@ class StripRun {
         place_input(v, value, in_[value.which]);
       }
     }
-    for (const StripProgram::Output& o : p_.outputs_)
+    for (const SimdProgram::Output& o : p_.outputs_)
       if (p_.values_[o.value].from == From::input) keep_before_writes(o.value);
   }
   /// An input that is copied out after the steps may lie where an output is written before that: it
@@ -212,7 +212,7 @@ class StripRun {
   /// A step may write a contiguous result straight to the user's memory, unless a later step still
   /// reads an input there; what it cannot is copied after the steps of each strip.
   void plan_outputs() {
-    for (const StripProgram::Output& o : p_.outputs_) {
+    for (const SimdProgram::Output& o : p_.outputs_) {
       const LineOperand& to = out_[o.operand];
       const Value& value = p_.values_[o.value];
       std::byte* at = to.data + o.part;
@@ -226,7 +226,7 @@ class StripRun {
       copies_.push({o.value, at, stride, contiguous});
     }
   }
-  bool read_later(const StripProgram::Output& o, const std::byte* at, ptrdiff_t bytes) const {
+  bool read_later(const SimdProgram::Output& o, const std::byte* at, ptrdiff_t bytes) const {
     const std::byte* end = at + count_ * bytes;
     for (uint32_t v = 0; v < p_.values_.size(); ++v) {
       const Value& value = p_.values_[v];
@@ -240,7 +240,7 @@ class StripRun {
     return false;
   }
 
-  void lay_out_strips() {
+  void lay_out_temporaries() {
     size_t widest = 8, slots = next_slot_ + (fills_ ? 3 : 0);
     size_t each = p_.length_ * widest;
     if (static_cast<size_t>(count_) < p_.length_)
@@ -324,11 +324,11 @@ class StripRun {
     for (size_t i = 0; i < count; ++i, to += c.stride) std::memcpy(to, place.at, bytes);
   }
 
-  const StripProgram& p_;
+  const SimdProgram& p_;
   absl::Span<const LineOperand> in_, out_;
   int64_t count_;
   const LineContext& context_;
-  const StripSet& set_;
+  const SimdLoops& set_;
 
   Room<Place, 32> places_;    // by value
   Room<uint64_t, 32> cells_;  // by value: single elements
@@ -343,8 +343,8 @@ class StripRun {
 };
 
 /// The whole line in one call of the only kernel; false if some operand does not allow it.
-bool StripProgram::run_direct(absl::Span<const LineOperand> in, const LineOperand& to,
-                              int64_t count, const StripSet& set, bool streamed) const {
+bool SimdProgram::run_direct(absl::Span<const LineOperand> in, const LineOperand& to, int64_t count,
+                             const SimdLoops& set, bool streamed) const {
   const Step& s = steps_[0];
   if (to.stride != 1 && count != 1) return false;
   const void* from[3] = {};
@@ -376,13 +376,13 @@ bool StripProgram::run_direct(absl::Span<const LineOperand> in, const LineOperan
   return true;
 }
 
-bool StripProgram::run_streamed(absl::Span<const LineOperand> in, const LineOperand& out,
-                                int64_t count, const StripSet& set) const {
+bool SimdProgram::run_streamed(absl::Span<const LineOperand> in, const LineOperand& out,
+                               int64_t count, const SimdLoops& set) const {
   return direct_ && reinterpret_cast<uintptr_t>(out.data) % 64 == 0 &&
          run_direct(in, out, count, set, true);
 }
 
-StripFn StripProgram::whole(unsigned splat, const StripSet& set) const {
+StripFn SimdProgram::whole(unsigned splat, const SimdLoops& set) const {
   if (!direct_ || inputs_ != steps_[0].arity) return nullptr;
   const Step& s = steps_[0];
   if (s.prim == Prim::cast || splat + 1 == 1u << s.arity) return nullptr;
@@ -393,8 +393,8 @@ StripFn StripProgram::whole(unsigned splat, const StripSet& set) const {
   return set.prim[splat][static_cast<int>(s.prim)][static_cast<int>(s.key)];
 }
 
-void StripProgram::run(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
-                       int64_t count, const LineContext& context, const StripSet& set) const {
+void SimdProgram::run(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
+                      int64_t count, const LineContext& context, const SimdLoops& set) const {
   if (count <= 0) return;
   if (direct_ && run_direct(in, out[outputs_[0].operand], count, set, false)) return;
   StripRun(*this, in, out, count, context, set).run();

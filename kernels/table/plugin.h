@@ -2,8 +2,8 @@
 // plain functions.
 //
 // A plug-in carries its own copy of the parts of core it uses, so it must not rely on process-wide
-// state there (flags, rows, devices, memory, threads): what it needs of these comes in PluginHost.
-// Its functions run on our threads and must use no others.
+// state there (flags, definitions, devices, memory, threads): what it needs of these comes in
+// PluginHost. Its functions run on our threads and must use no others.
 #pragma once
 
 #include <string>

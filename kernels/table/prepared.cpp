@@ -72,7 +72,7 @@ bool make_key(const Call& call, absl::Span<const Operand> in, const Operand& out
 
 PreparedCall prepare(const Call& call, absl::Span<const Operand> in, const Operand& out) {
   PreparedCall made;
-  made.entry = &family(make_query(call.op, call.args, call.types));
+  made.entry = &choose_entry(make_query(call.op, call.args, call.types));
   LATHE_CHECK(made.entry->prepare != nullptr);
   made.plan = made.entry->prepare(*made.entry, {call.op, call.args, in, out, accumulator_of(call)});
   return made;

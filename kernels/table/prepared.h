@@ -1,4 +1,4 @@
-// Contractions and reductions that this thread has prepared before: the family and its plan, by all
+// Contractions and reductions that this thread has prepared before: the entry and its plan, by all
 // that they were worked out from.
 #pragma once
 

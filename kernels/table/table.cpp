@@ -181,7 +181,7 @@ std::string rule_text(const TableRule& rule) {
 
 }  // namespace
 
-const Entry& family(const Query& query) {
+const Entry& choose_entry(const Query& query) {
   if (!g_queried.load(std::memory_order_relaxed)) g_queried.store(true);
   if (const TableRule* rule = tuned(query)) return *rule->entry;
   for (const Entry* entry : entries(query.op.kind)) {

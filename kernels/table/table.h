@@ -1,11 +1,11 @@
 // The look-up table: which implementation runs an op, and why not the others.
 //
-// Entries stand in one order per kind of row; the first that accepts a query is its family, and the
-// reference, which accepts everything, is last. Own and reference entries serve every row of a
-// kind; a vendor's entry names the rows it knows. A choice reads only what cannot differ between
-// eager and a graph, or between two calls of one program: the op, its attributes, dtypes, ranks,
-// reduced extents, the device, flags and the table file; never an output extent and never a clock.
-// So both engines ask here and get the same answer.
+// Entries stand in one order per kind of definition; the first that accepts a query is its
+// implementation, and the reference, which accepts everything, is last. Own and reference entries
+// serve every definition of a kind; a vendor's entry names the definitions it knows. A choice reads
+// only what cannot differ between eager and a graph, or between two calls of one program: the op,
+// its attributes, dtypes, ranks, reduced extents, the device, flags and the table file; never an
+// output extent and never a clock. So both engines ask here and get the same answer.
 //
 // The lists of entries.cpp are where it begins; register_entry adds to them, for vendors, shared
 // objects (include/lathe/custom_op.h) and tests alike. Entries of composites claim them whole:
@@ -36,7 +36,7 @@ enum class Reason : uint8_t {
   not_loadable,  // it is there but could not be opened
   no_cuda,
   device,  // the operands are on a device it does not serve
-  op,      // it does not know this row
+  op,      // it does not know this definition
   dtype,
   rank,
   extent,         // a reduced extent it is not chosen for
@@ -158,10 +158,10 @@ void register_entry(const Entry& entry, std::string_view before = {});
 /// of its results, if there is one.
 const Entry* claiming_entry(const Op& op, Args args, Types& types);
 
-/// The family that runs this query. UnsupportedError, with every verdict, if no entry accepts, or
+/// The entry that runs this query. UnsupportedError, with every verdict, if no entry accepts, or
 /// if only the reference does while the flag fallback_is_error is on; a table file may name the
 /// reference, which is no fallback.
-const Entry& family(const Query& query);
+const Entry& choose_entry(const Query& query);
 
 struct Explained {
   const Entry* entry;

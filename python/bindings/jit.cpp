@@ -31,7 +31,7 @@ namespace {
 /// The tensors of one call: arguments first, then all that the traced code can reach. A path is a
 /// place in this list, so a rebound parameter is found again, and a tensor that is nowhere in it is
 /// refused.
-class State final : public jit::FrontEnd {
+class State final : public jit::FunctionCallbacks {
  public:
   explicit State(const Tensors& tensors) : tensors_(tensors) {}
 
@@ -51,12 +51,12 @@ class State final : public jit::FrontEnd {
     return read.ptr == end && i < tensors_.size() ? tensors_[i] : Tensor();
   }
 
-  int64_t label() override { return label_; }
-  void runs(int64_t label) override { label_ = label; }
+  int64_t trace_id() override { return trace_id_; }
+  void on_run(int64_t trace_id) override { trace_id_ = trace_id; }
 
  private:
   const Tensors& tensors_;
-  int64_t label_ = 0;
+  int64_t trace_id_ = 0;
   ConstantScope constants_;
   absl::flat_hash_map<const TensorImpl*, size_t> places_;
 };
@@ -121,16 +121,16 @@ class Function {
     Tensors all = tensor_list(tensors);
     KnownObjects known;
     for (size_t i = 0; i < all.size(); ++i) known.try_emplace(all[i].impl(), tensors[i]);
-    int64_t label = 0;
-    ir::Data results = run(all, arguments, reals, body, label);
-    put_grads(results, all, label);
-    return nb::make_tuple(objects_of(results, known), label);
+    int64_t trace_id = 0;
+    ir::Data results = run(all, arguments, reals, body, trace_id);
+    put_grads(results, all, trace_id);
+    return nb::make_tuple(objects_of(results, known), trace_id);
   }
 
   /// Of a trace: the last results are gradients of the tensors at `grads`; the others may be one
   /// tensor that is the result.
-  void keep(int64_t label, std::vector<size_t> grads, bool single) {
-    kept_[label] = {std::move(grads), single};
+  void keep(int64_t trace_id, std::vector<size_t> grads, bool single) {
+    kept_[trace_id] = {std::move(grads), single};
   }
   /// The labels of traces whose programs are gone; what was kept of them goes too. Calls that are
   /// under way may still run the last of them.
@@ -138,13 +138,13 @@ class Function {
     absl::flat_hash_set<int64_t> live;
     int64_t newest = 0;
     for (const auto& c : engine_.compiled()) {
-      live.insert(c->label);
-      newest = std::max(newest, c->label);
+      live.insert(c->trace_id);
+      newest = std::max(newest, c->trace_id);
     }
     std::vector<int64_t> gone;
-    for (const auto& [label, kept] : kept_)
-      if (label < newest - kSpared && !live.contains(label)) gone.push_back(label);
-    for (int64_t label : gone) kept_.erase(label);
+    for (const auto& [trace_id, kept] : kept_)
+      if (trace_id < newest - kSpared && !live.contains(trace_id)) gone.push_back(trace_id);
+    for (int64_t trace_id : gone) kept_.erase(trace_id);
     return gone;
   }
 
@@ -156,12 +156,12 @@ class Function {
     Reals reals;
     if (!witness.holds(args.ptr(), kwargs.ptr(), all, reals)) return nb::none();
     auto traced = [&](const nb::list& xs) { return body(args, kwargs, xs); };
-    int64_t label = 0;
-    ir::Data results = run(all, witness.arguments(), reals, traced, label);
-    put_grads(results, all, label);
-    if (kept_.at(label).single) return owned(wrap(results[0].tensor()));
+    int64_t trace_id = 0;
+    ir::Data results = run(all, witness.arguments(), reals, traced, trace_id);
+    put_grads(results, all, trace_id);
+    if (kept_.at(trace_id).single) return owned(wrap(results[0].tensor()));
     KnownObjects known;
-    return nb::make_tuple(objects_of(results, known), label);
+    return nb::make_tuple(objects_of(results, known), trace_id);
   }
 
   std::string explain() const { return engine_.explain(); }
@@ -191,7 +191,7 @@ class Function {
     d["programs"] = static_cast<int64_t>(programs.size());
     d["kernels"] = kernels;
     d["kernels_generated"] = runs.kernels_generated;
-    d["kernels_strips"] = runs.kernels_strips;
+    d["kernels_simd"] = runs.kernels_simd;
     d["kernels_moved"] = runs.kernels_moved;
     d["ops"] = runs.ops;
     return d;
@@ -199,8 +199,8 @@ class Function {
 
  private:
   /// The last results become the gradients that keep() said they are.
-  void put_grads(ir::Data& results, const Tensors& all, int64_t label) const {
-    const std::vector<size_t>& grads = kept_.at(label).grads;
+  void put_grads(ir::Data& results, const Tensors& all, int64_t trace_id) const {
+    const std::vector<size_t>& grads = kept_.at(trace_id).grads;
     const size_t count = results.size() - grads.size();
     for (size_t i = 0; i < grads.size(); ++i)
       meta_or_new(all[grads[i]]).grad.set(results[count + i].tensor());
@@ -208,10 +208,10 @@ class Function {
   }
 
   /// `body` takes a list of symbolic tensors and floats and gives a list of results and the trace's
-  /// number; label: that of the trace whose program ran.
+  /// number; trace_id: that of the trace whose program ran.
   template <class F>
   ir::Data run(const Tensors& all, size_t arguments, absl::Span<const double> reals, F body,
-               int64_t& label) {
+               int64_t& trace_id) {
     State state(all);
     ir::Data inputs;
     inputs.reserve(arguments + reals.size());
@@ -225,12 +225,12 @@ class Function {
       for (const ir::Datum& d : in)
         xs.append(owned(d.is_tensor() ? wrap(d.tensor()) : from_real(d.arg().real())));
       nb::object made = body(xs);
-      state.runs(nb::cast<int64_t>(made[1]));
+      state.on_run(nb::cast<int64_t>(made[1]));
       return results_of(made[0]);
     };
     const Names names = names_of(arguments, reals.size());
     ir::Data results = engine_(inputs, *names, traced, state);
-    label = state.label();
+    trace_id = state.trace_id();
     return results;
   }
 

@@ -184,7 +184,7 @@ class PythonOp final : public CustomOp {
     return shared || !t.geometry().is_contiguous() ? math_ops<Tensor>::clone(t) : t;
   }
 
-  PyObject *shape_, *kernel_, *gradient_;  // owned for ever, as the row is
+  PyObject *shape_, *kernel_, *gradient_;  // owned for ever, as the definition is
 };
 
 nb::object published(const Op& op) {
@@ -199,7 +199,7 @@ void add_library(nb::module_& m) {
       "_define_op",
       [](std::string schema, std::string doc, int version, std::string saves, nb::object shape,
          nb::object kernel, nb::object gradient) {
-        CustomRow row{std::move(schema), std::move(doc), version, {}, !gradient.is_none()};
+        CustomDefinition row{std::move(schema), std::move(doc), version, {}, !gradient.is_none()};
         Schema parsed = parse_schema(row.schema);
         if (row.has_gradient) row.saves = saves_named(parsed, saves);
         return published(define_custom(

@@ -66,7 +66,7 @@ void add_settings(nb::module_& m) {
       "flags",
       [] {
         nb::list rows;
-        for (const FlagRow& f : flags_table())
+        for (const FlagDefinition& f : flags_table())
           rows.append(nb::make_tuple(f.name, f.env, f.default_text, f.doc));
         return rows;
       },
@@ -136,7 +136,7 @@ void add_internals(nb::module_& m) {
 
 void add_rows(nb::module_& m) {
   m.def(
-      "_rows",
+      "_definitions",
       [] {
         nb::list rows;
         for (const Op* op : all_ops()) {

@@ -36,7 +36,7 @@ Tensors tensors_in(nb::handle items, const char* op) {
 
 /// Every tensor that the function meets besides its arguments becomes a constant, named after where
 /// Python keeps it if that is known.
-class Weights final : public ir::Host {
+class Weights final : public ir::TraceCallbacks {
  public:
   explicit Weights(nb::list names) {
     for (nb::handle pair : names)

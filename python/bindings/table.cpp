@@ -12,7 +12,7 @@
 namespace lathe::py {
 namespace {
 
-/// The entries of the row's kind in order, or their verdicts on these arguments.
+/// The entries of the definition's kind in order, or their verdicts on these arguments.
 std::string table(std::string_view name, nb::args arguments) {
   const Op& op = get_op(name);
   if (op.kind == Kind::composite && entries(op.kind).empty())

@@ -3,8 +3,8 @@
 //
 // A TensorObject owns one TensorImpl and nothing else, so the type takes no part in garbage
 // collection; a Python subclass (nn.Parameter) gets a __dict__ and collection from Python itself.
-// The type's methods come from three places: the rows (ops.cpp), tensor_methods.cpp for what needs
-// data or autograd, and lathe/_tensor.py for conveniences made of other methods.
+// The type's methods come from three places: the definitions (ops.cpp), tensor_methods.cpp for what
+// needs data or autograd, and lathe/_tensor.py for conveniences made of other methods.
 #pragma once
 
 #include "core/tensor/tensor.h"

@@ -1,4 +1,4 @@
-// Python's operators on tensors. Each slot knows its row by the name C++ callers use for it
+// Python's operators on tensors. Each slot knows its definition by the name C++ callers use for it
 // (include/lathe/ops), builds the arguments on the stack and calls.
 #include "core/base/error.h"
 #include "core/dispatch/fn.h"

@@ -11,6 +11,7 @@ _assign: Any
 _attribute_ops: Any
 _capture: Any
 _define_op: Any
+_definitions: Any
 _detach_here: Any
 _error_text: Any
 _find: Any
@@ -33,7 +34,6 @@ _record_while: Any
 _recording: Any
 _result_type: Any
 _retain_grad: Any
-_rows: Any
 _same_tensor: Any
 _set_grad_enabled: Any
 _site: Any

@@ -195,7 +195,7 @@ def custom_op(schema, *, shape, gradient=None, saves=None, version=1, doc=None):
             schema, text, version, " ".join(reads), _shape_rule(name, shape),
             _kernel(name, kernel), rule,
         )  # fmt: skip
-        row = next(r for r in reversed(_lathe._rows()) if r["name"] == name)
+        row = next(r for r in reversed(_lathe._definitions()) if r["name"] == name)
         parameters += row["params"]
         results += [r or "result" for r, _ in row["results"]]
         return op

@@ -1,4 +1,4 @@
-"""Prints lathe/__init__.pyi and lathe/_lathe.pyi from the rows and what the module says of itself.
+"""Prints lathe/__init__.pyi and lathe/_lathe.pyi from the definitions and the module itself.
 
     ./dev python python/stubs/print_stubs.py           writes both
     ./dev python python/stubs/print_stubs.py --check   1 if one of them is not what would be written
@@ -376,7 +376,7 @@ def shadow_free(text):
 
 
 def stubs():
-    rows = [dict(r) for r in lt._lathe._rows()]
+    rows = [dict(r) for r in lt._lathe._definitions()]
     main = shadow_free("\n".join(main_stub(rows)))
     module, functional = "\n".join(module_stub()), "\n".join(functional_stub(rows))
     texts = {"__init__.pyi": main, "_lathe.pyi": module, "nn/functional.pyi": functional}

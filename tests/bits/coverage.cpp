@@ -5,7 +5,7 @@
 #include <absl/strings/str_format.h>
 #include <absl/strings/str_split.h>
 
-#include "tests/bits/rows.h"
+#include "tests/bits/definitions.h"
 
 namespace lathe::bits_test {
 namespace {
@@ -35,8 +35,8 @@ std::string cell(Kind kind, DType dtype) {
   return absl::StrCat(name(kind), " ", info(dtype).short_name);
 }
 
-/// Can a row of this kind be called with this dtype? Composites never reach a backend themselves:
-/// their parts are counted, and their rows.
+/// Can a definition of this kind be called with this dtype? Composites never reach a backend
+/// themselves: their parts are counted, and their definitions.
 bool possible(Kind kind, DType dtype) {
   if (kind == Kind::composite) return false;
   for (const Row& row : rows())

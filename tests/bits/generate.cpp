@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/call.h"
 #include "include/lathe/ops/math.h"
-#include "tests/bits/rows.h"
+#include "tests/bits/definitions.h"
 
 namespace lathe::bits_test {
 namespace {
@@ -68,7 +68,7 @@ class Generator {
                                 DType::u8,   DType::bool_, DType::c64, DType::c64};
     return chance(50) ? DType::f32 : kOther[below(std::size(kOther))];
   }
-  /// The program's own dtype where the row takes it, now and then another one.
+  /// The program's own dtype where the definition takes it, now and then another one.
   DType draw_dtype(const Row& row) {
     if (row.takes.has(main_) && chance(85)) return main_;
     for (int i = 0; i < 20; ++i)
@@ -240,7 +240,8 @@ class Generator {
         }
   }
 
-  /// A dtype argument: what is made from nothing has what the row takes, a cast goes anywhere.
+  /// A dtype argument: what is made from nothing has what the definition takes, a cast goes
+  /// anywhere.
   Arg draw_dtype_arg(const Row& row) {
     if (makes_from_nothing(*row.op)) return draw_dtype(row);
     return kTensorTypes[below(std::size(kTensorTypes))];

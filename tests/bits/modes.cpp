@@ -25,7 +25,7 @@
 #include "include/lathe/ops/reduce.h"
 #include "jit/function.h"
 #include "kernels/executor.h"
-#include "kernels/simd/strips.h"
+#include "kernels/simd/choose_loops.h"
 #include "kernels/table/table.h"
 #include "tests/bits/claims.h"
 #include "tests/bits/coverage.h"
@@ -160,7 +160,8 @@ class Watcher final : public Observer {
         break;
       }
     ++seen[absl::StrCat(name(call.op.kind), " ", info(dtype).short_name)];
-    if (family(make_query(call.op, call.args, call.types)).bits != Bits::defined) defined = false;
+    if (choose_entry(make_query(call.op, call.args, call.types)).bits != Bits::defined)
+      defined = false;
   }
   void wrote(Tensor&, const Tensor&) override {}
   std::map<std::string, int64_t> seen;
@@ -297,7 +298,7 @@ class Comparison {
     std::vector<ir::InputSpec> specs;
     for (size_t i = 0; i < example.size(); ++i)
       specs.push_back(ir::spec_of(example[i].tensor(), absl::StrCat("x", i)));
-    ir::Host host;
+    ir::TraceCallbacks host;
     auto body = [&](const ir::Data& in) { return bits_test::run(p, in); };
     return std::move(ir::trace(body, specs, host, {.aliases = false}).graph);
   }
@@ -339,7 +340,7 @@ class Comparison {
     Coverage& c = coverage();
     c.engines[absl::StrCat(engine, ": by the table")] += n.ops;
     c.engines[absl::StrCat(engine, ": generated")] += n.kernels_generated;
-    c.engines[absl::StrCat(engine, ": strips")] += n.kernels_strips;
+    c.engines[absl::StrCat(engine, ": strips")] += n.kernels_simd;
     c.engines[absl::StrCat(engine, ": moved")] += n.kernels_moved;
     int planned = 0;
     count_pointwise(program.graph().body(), planned);
@@ -375,7 +376,7 @@ class Comparison {
       auto f = [&](const ir::Data& in) { return program->run(in, context); };
       if (!same(absl::StrCat("program, ", n, " threads"), &*optimised_, f)) return false;
     }
-    if (!on_engine(*optimised_, "strips", "program, strips")) return false;
+    if (!on_engine(*optimised_, "simd", "program, strips")) return false;
     if (!on_engine(*optimised_, "llvm", "program, generated code")) return false;
     if (!on_engine(*parsed_, "auto", "parsed and planned")) return false;
     std::optional<ir::Graph> loaded;
@@ -386,13 +387,13 @@ class Comparison {
 
   bool instruction_sets() {
     if (!defined_) return true;
-    for (const StripSet* set : strip_sets()) {
+    for (const SimdLoops* set : simd_loop_sets()) {
       std::string isa(set->name);
       FlagScope scope(Flag::isa, isa);
       if (!same("eager, " + isa, nullptr,
                 [&](const ir::Data& in) { return bits_test::run(p_, in); }))
         return false;
-      if (!on_engine(*optimised_, "strips", "program, strips, " + isa)) return false;
+      if (!on_engine(*optimised_, "simd", "program, strips, " + isa)) return false;
       if (how_.code_on_every_isa &&
           !on_engine(*optimised_, "llvm", "program, generated code, " + isa))
         return false;
@@ -405,7 +406,7 @@ class Comparison {
   static ir::Data call(jit::Function& f, const Program& p, const ir::Data& in) {
     std::vector<std::string> names;
     for (size_t i = 0; i < in.size(); ++i) names.push_back(absl::StrCat("x", i));
-    jit::FrontEnd host;
+    jit::FunctionCallbacks host;
     auto body = [&](const ir::Data& data) { return bits_test::run(p, data); };
     return f(in, names, body, host);
   }

@@ -266,7 +266,7 @@ ir::Data run(const Program& program, const ir::Data& inputs, Pool* copies) {
   Tensors ys, dys, seen;
   for (int id : program.outputs) {
     const Tensor& y = pool[static_cast<size_t>(id)];
-    // Some rows give back what they were given, and a graph has one result for one tensor.
+    // Some definitions give back what they were given, and a graph has one result for one tensor.
     if (std::any_of(seen.begin(), seen.end(), [&](const Tensor& t) { return same(t, y); }))
       continue;
     seen.push_back(y);

@@ -1,10 +1,11 @@
 // A random program as data, so that it can be run in any mode, printed, and made smaller.
 //
-// Inputs and results of steps have ids. A step calls a row on values made before (call, inplace),
-// writes one value into another (assign), or is a structure whose parts are chains of elementwise
-// calls on one value, which they know as kCarried. What a step holds besides ids are the row's own
-// argument list with None where a value stands, and the places of the values in it, as graph nodes
-// have them. So nothing here knows an op by its name: rows and samples say what there is.
+// Inputs and results of steps have ids. A step calls a definition on values made before (call,
+// inplace), writes one value into another (assign), or is a structure whose parts are chains of
+// elementwise calls on one value, which they know as kCarried. What a step holds besides ids are
+// the definition's own argument list with None where a value stands, and the places of the values
+// in it, as graph nodes have them. So nothing here knows an op by its name: definitions and samples
+// say what there is.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@
 #include "core/expr/expr.h"
 #include "jit/kernel/kernels.h"
 #include "kernels/runtime/cpus.h"
-#include "kernels/simd/strips.h"
+#include "kernels/simd/choose_loops.h"
 
 namespace lathe {
 namespace {
@@ -65,7 +65,7 @@ class Engines {
   /// Runs the chunk in `b.in` on all; false, with a failure reported, at the first difference.
   bool same(Buffers<T>& b, size_t n) const {
     const void* in[] = {b.in[0], b.in[1]};
-    auto sets = strip_sets();
+    auto sets = simd_loop_sets();
     for (size_t s = 0; s < sets.size(); ++s) {
       T* to = s == 0 ? b.want : b.got;
       sets[s]->prim[0][static_cast<int>(prim_)][static_cast<int>(dtype_of<T>)](to, in, n);
@@ -102,7 +102,7 @@ class Engines {
     std::memcpy(&want, &b.want[i], sizeof want);
     std::memcpy(&got, &b.got[i], sizeof got);
     ADD_FAILURE() << info(prim_).name << " " << name(dtype_of<T>) << std::hex << " of " << x << ", "
-                  << y << ": " << strip_sets()[0]->name << " gives " << want << ", " << engine
+                  << y << ": " << simd_loop_sets()[0]->name << " gives " << want << ", " << engine
                   << " " << got;
     return false;
   }
@@ -161,7 +161,7 @@ void each_float_prim(int arity, F f) {
     if (info(prim).arity != arity || prim == Prim::bits || prim == Prim::frombits ||
         (prim >= Prim::lt && prim <= Prim::ne) || prim == Prim::addexp)
       continue;
-    if (strip_sets()[0]->prim[0][p][static_cast<int>(dtype_of<T>)] != nullptr) f(prim);
+    if (simd_loop_sets()[0]->prim[0][p][static_cast<int>(dtype_of<T>)] != nullptr) f(prim);
   }
 }
 

@@ -1,4 +1,4 @@
-"""There is one derivative: a `.grad` belongs to a row, and nothing else decides by op or kind.
+"""There is one derivative: `.grad` belongs to a definition; nothing else decides by op or kind.
 
 A row's rule stands in core/ops; what a kind derives stands in core/dispatch/grad.cpp. The tape and
 `differentiate` call those: in autodiff/ there are cases for structures of graphs only, none for a

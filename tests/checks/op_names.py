@@ -1,4 +1,4 @@
-"""Nothing outside the rows, rules, vendor entries and tests names an op in a string.
+"""Nothing outside the definitions, rules, vendor entries and tests names an op in a string.
 
 A second list of op names goes stale; what differs between ops belongs in the row. The names are
 read from the schemas in core/ops. The names of scalar primitives are a list of their own

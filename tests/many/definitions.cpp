@@ -1,13 +1,13 @@
 // A module lathe._lathe with a thousand definitions more, for measuring what an import costs as
 // their number grows (tests/prove/parts/import_time.py, tests/python/test_import.py). This file
-// takes the place of core/ops/all.cpp: its add_all_rows adds the library's own definitions, then
-// the generated ones: two in three elementwise, with methods, in-place forms and overloads, one in
-// three composite.
+// takes the place of core/ops/all.cpp: its add_all_definitions adds the library's own definitions,
+// then the generated ones: two in three elementwise, with methods, in-place forms and overloads,
+// one in three composite.
 #include <absl/strings/str_cat.h>
 
-#define add_all_rows add_own_rows
+#define add_all_definitions add_own_definitions
 #include "core/ops/all.cpp"
-#undef add_all_rows
+#undef add_all_definitions
 
 #include "include/lathe/ops/math.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kGenerated = 1000;
 
-void add_generated_row(Rows& r, int i) {
+void add_generated_row(Definitions& r, int i) {
   const std::string name = absl::StrCat("generated_", i);
   if (i % 3 == 0)
     r.composite(absl::StrCat(name, "(Tensor input, int dim=0, *, float scale=1.0) -> Tensor"),
@@ -31,8 +31,8 @@ void add_generated_row(Rows& r, int i) {
 
 }  // namespace
 
-void add_all_rows(Rows& r) {
-  add_own_rows(r);
+void add_all_definitions(Definitions& r) {
+  add_own_definitions(r);
   for (int i = 0; i < kGenerated; ++i) add_generated_row(r, i);
 }
 

@@ -15,7 +15,7 @@ from samples import SAMPLES, arrays, convert
 
 import lathe as lt
 
-ROWS = {row["name"]: row for row in lt._lathe._rows()}
+ROWS = {row["name"]: row for row in lt._lathe._definitions()}
 BOUND = 2  # ulp
 MAGNITUDES = (1, 300, 1e-3)
 # Bits of the significand, least exponent of a normal number, what rounds to infinity.

@@ -63,7 +63,7 @@ def made():
 
 HOSTILE = made()
 FIRST = {sample.op: sample for sample in reversed(SAMPLES)}  # one of each op
-ROWS = {row["name"]: row for row in lt._lathe._rows()}
+ROWS = {row["name"]: row for row in lt._lathe._definitions()}
 
 
 def refused(call, *args, **kwargs):

@@ -36,7 +36,7 @@ NOT_CALLED = {
     "they tell two tensors apart": "Tensor.data_ptr",
 }
 SKIPPED = {name for names in NOT_CALLED.values() for name in names.split()}
-ROWS = {row["name"]: row for row in lt._lathe._rows()}
+ROWS = {row["name"]: row for row in lt._lathe._definitions()}
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ BUILT = pytest.mark.skipif(not SPHINX.exists(), reason="./dev docs was not run: 
 def test_every_op_is_on_one_page_with_its_facts():
     pages = [text for name, text in reference.pages().items() if name.startswith("ops-")]
     headings = [line[3:] for text in pages for line in text.splitlines() if line.startswith("## ")]
-    rows = lt._lathe._rows()
+    rows = lt._lathe._definitions()
     assert sorted(headings) == sorted({row["name"].split(".")[0] for row in rows})
     for row in rows:
         assert any(f"```text\n{row['schema']}\n" in text for text in pages), row["name"]
@@ -30,7 +30,7 @@ def test_every_op_is_on_one_page_with_its_facts():
 
 
 def test_what_the_pages_say_of_an_op():
-    rows = {row["name"]: row for row in lt._lathe._rows()}
+    rows = {row["name"]: row for row in lt._lathe._definitions()}
     assert reference.dtypes(rows["tanh"]) == "floating; integers and bool become floating"
     assert reference.reproducibility(rows["tanh"]) == "defined"
     assert reference.reproducibility(rows["mm"]) == "defined; pinned by another entry"

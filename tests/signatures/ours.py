@@ -38,7 +38,7 @@ def find(name: str):
 
 @functools.cache
 def rows() -> dict[str, dict]:
-    return {row["name"]: row for row in lt._lathe._rows()}
+    return {row["name"]: row for row in lt._lathe._definitions()}
 
 
 def overloads(name: str) -> list[Signature] | None:

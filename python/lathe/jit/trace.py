@@ -385,8 +385,8 @@ class Traced:
 
     @property
     def counts(self):
-        """calls, traces, kernels run (generated, by strips, or moved: copies), and calls that ran
-        node by node for their gradients."""
+        """calls, traces, kernels run (generated, by the SIMD interpreter, or moved: copies), and
+        calls that ran node by node for their gradients."""
         dropped = [{**d, "programs": 0, "kernels": 0} for d in self._dropped]
         return _totals([p.engine.counts() for p in self._programs.values()] + dropped)
 

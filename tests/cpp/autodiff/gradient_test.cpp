@@ -1,4 +1,5 @@
-// Every row's derivative against central differences in f64, and the derivative's own derivative.
+// Every definition's derivative against central differences in f64, and the derivative's own
+// derivative.
 #include <absl/container/flat_hash_set.h>
 #include <gtest/gtest.h>
 

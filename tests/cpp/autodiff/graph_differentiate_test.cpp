@@ -61,7 +61,7 @@ Graph traced(TracedFunction f, const std::vector<Tensor>& example) {
     specs.push_back(spec_of(t, name));
     name = std::string(1, static_cast<char>(name[0] + 1));
   }
-  Host host;
+  TraceCallbacks host;
   Traced t = trace(f, specs, host, {.aliases = false});
   verify(t.graph);
   return std::move(t.graph);

@@ -15,7 +15,7 @@ namespace {
 
 TEST(Flags, EveryRowIsCompleteAndDistinct) {
   std::set<std::string_view> names, variables;
-  for (const FlagRow& row : flags_table()) {
+  for (const FlagDefinition& row : flags_table()) {
     EXPECT_TRUE(names.insert(row.name).second);
     EXPECT_TRUE(variables.insert(row.env).second);
     EXPECT_EQ(row.env.substr(0, 6), "LATHE_");

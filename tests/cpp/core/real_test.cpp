@@ -117,7 +117,7 @@ using Body = std::function<Tensor(const Tensor&, Real)>;
 struct Traced {
   explicit Traced(Body b) : body(std::move(b)) {}
   Tensor operator()(const Tensor& x, double r) {
-    jit::FrontEnd host;
+    jit::FunctionCallbacks host;
     auto run = [&](const ir::Data& in) -> ir::Data {
       return {ir::Datum(body(in[0].tensor(), in[1].arg().real()))};
     };
@@ -234,7 +234,7 @@ void same_for_all_floats(const Variant& v, const std::string& what) {
     names.push_back("x" + std::to_string(i));
   }
   jit::Function f(v.op->name());
-  jit::FrontEnd host;
+  jit::FunctionCallbacks host;
   for (double shift : {0.0, 0.125, 0.25}) {
     for (size_t k = 0; k < v.inputs.size(); ++k)
       if (!inputs[k].is_tensor()) inputs[k] = Arg(number(v.args[v.inputs[k]]) + shift);

@@ -52,14 +52,15 @@ void expect_same(const Tensor& a, const Tensor& b) {
   EXPECT_EQ(bytes(a), bytes(b));
 }
 
-Traced traced(TracedFunction f, std::initializer_list<Tensor> example, Host* host = nullptr) {
+Traced traced(TracedFunction f, std::initializer_list<Tensor> example,
+              TraceCallbacks* host = nullptr) {
   std::vector<InputSpec> specs;
   std::string name = "x";
   for (const Tensor& t : example) {
     specs.push_back(spec_of(t, name));
     name = std::string(1, static_cast<char>(name[0] + 1));
   }
-  Host plain;
+  TraceCallbacks plain;
   Traced t = trace(f, specs, host != nullptr ? *host : plain);
   verify(t.graph);
   std::string text = print(t.graph);
@@ -70,7 +71,7 @@ Traced traced(TracedFunction f, std::initializer_list<Tensor> example, Host* hos
 Data run(const Traced& t, std::initializer_list<Tensor> inputs) {
   Data data;
   for (const Tensor& x : inputs) data.emplace_back(x);
-  for (const Tensor& x : t.lifted_now) data.emplace_back(x);
+  for (const Tensor& x : t.captured_now) data.emplace_back(x);
   Data out = interpret(t.graph, data);
   return returned(t, data, out);
 }
@@ -85,7 +86,7 @@ void same_as_eager(TracedFunction f, std::initializer_list<std::initializer_list
       graph_in.emplace_back(M::clone(x));
     }
     Data eager = f(eager_in);
-    for (const Tensor& x : t.lifted_now) graph_in.emplace_back(x);
+    for (const Tensor& x : t.captured_now) graph_in.emplace_back(x);
     Data got = returned(t, graph_in, interpret(t.graph, graph_in));
     ASSERT_EQ(eager.size(), got.size());
     for (size_t i = 0; i < eager.size(); ++i) expect_same(eager[i].tensor(), got[i].tensor());
@@ -171,7 +172,7 @@ TEST_F(Trace, ConcreteTensorsAreCapturedByIdentity) {
   expect_same(run(t, {ramp({3})})[0].tensor(), M::mul(ramp({3}), w));
 }
 
-class Named : public Host {
+class Named : public TraceCallbacks {
  public:
   explicit Named(Tensor t) : tensor_(std::move(t)) {}
   Found find(const Tensor& met) override {
@@ -191,8 +192,8 @@ TEST_F(Trace, ConcreteTensorsBecomeInputsByPath) {
     return Data{M::add(in[0].tensor(), w)};
   };
   Traced t = traced(f, {ramp({3})}, &host);
-  ASSERT_EQ(t.lifted.size(), 1u);
-  EXPECT_EQ(t.lifted[0].text, "model.w");
+  ASSERT_EQ(t.captured.size(), 1u);
+  EXPECT_EQ(t.captured[0].text, "model.w");
   ASSERT_EQ(t.graph.writes().size(), 1u);
   expect_same(w, ramp({3}));  // nothing happened to it yet
   Tensor y = run(t, {ramp({3})})[0].tensor();

@@ -23,11 +23,11 @@ using R = reduce_ops<Tensor>;
 using S = shape_ops<Tensor>;
 using Body = Outputs (*)(const Tensors&);
 
-/// Eager and the one program of `f` agree on these inputs, by strips and by machine code, on one
-/// thread and on three.
+/// Eager and the one program of `f` agree on these inputs, by the SIMD interpreter and by machine
+/// code, on one thread and on three.
 void expect_same(Body body, const Tensors& in, jit::Function& f) {
   Outputs eager = body(in);
-  for (const char* engine : {"strips", "llvm"})
+  for (const char* engine : {"simd", "llvm"})
     for (const char* threads : {"1", "3"}) {
       FlagScope by(Flag::engine, engine);
       FlagScope on(Flag::threads, threads);

@@ -53,7 +53,7 @@ TEST(Jit, EveryEngineGivesTheSameBits) {
   };
   Tensors in{normal({17, 33}, 1), normal({33}, 2)};
   Outputs eager = body(in);
-  for (const char* engine : {"strips", "llvm", "auto", "nodes"}) {
+  for (const char* engine : {"simd", "llvm", "auto", "nodes"}) {
     FlagScope scope(Flag::engine, engine);
     jit::Function f("body");
     Outputs got = f(in, body);
@@ -85,7 +85,7 @@ TEST(Jit, WhatWasWrittenToLiesAsItDid) {
     assign(broad, S::select(M::exp(x[0]), 0, 0));
     return {M::mul(flat, 2), flat, broad};
   };
-  for (const char* engine : {"strips", "llvm", "auto", "nodes"}) {
+  for (const char* engine : {"simd", "llvm", "auto", "nodes"}) {
     FlagScope scope(Flag::engine, engine);
     jit::Function f("body");
     for (int64_t n : {3, 4, 1}) {
@@ -105,7 +105,7 @@ TEST(Jit, AViewThatOnlyTheInputsOrderAllows) {
   auto body = [](const Tensors& x) -> Outputs {
     return {M::mul(S::view(S::permute(x[0], {1, 0}), {-1}), 2)};
   };
-  for (const char* engine : {"strips", "llvm", "auto", "nodes"}) {
+  for (const char* engine : {"simd", "llvm", "auto", "nodes"}) {
     FlagScope scope(Flag::engine, engine);
     jit::Function f("body");
     for (int64_t n : {3, 5, 2}) {

@@ -25,7 +25,7 @@ using S = shape_ops<Tensor>;
 constexpr DType i8 = DType::i8, i32 = DType::i32, bf16 = DType::bf16, f32 = DType::f32,
                 f64 = DType::f64;
 
-void define(Rows& r) {
+void define(Definitions& r) {
   r.contract(
       "scratch_conv3d(Tensor x, Tensor w, int[3] stride=1, int[3] pad=0, int groups=1) -> Tensor",
       "O[n, g o, z, y, x] += X[n, g c, z*stride0 + h - pad0, y*stride1 + i - pad1,"
@@ -262,7 +262,7 @@ TEST_F(ContractDefinitions, TracedIsEagerOnEveryEngine) {
       Tensors in{random_tensor(dtype, c.shapes[0], 21), random_tensor(dtype, c.shapes[1], 22)};
       Outputs eager = body(in);
       jit::Function f("definition");
-      for (const char* engine : {"strips", "llvm"})
+      for (const char* engine : {"simd", "llvm"})
         for (const char* threads : {"1", "3"}) {
           FlagScope by(Flag::engine, engine), on(Flag::threads, threads);
           Outputs got = f(in, body);
@@ -387,7 +387,7 @@ TEST_F(ContractDefinitions, BadFormulasSayWhere) {
   auto of = [](const char* formula, const char* schema =
                                         "scratch_bad(Tensor a, Tensor b, "
                                         "int s=1, int[2] p=0) -> Tensor") {
-    return message<ValueError>([&] { Rows().contract(schema, formula, {}); });
+    return message<ValueError>([&] { Definitions().contract(schema, formula, {}); });
   };
   auto contains = [](const std::string& text, std::string_view part) {
     EXPECT_TRUE(absl::StrContains(text, part)) << text;

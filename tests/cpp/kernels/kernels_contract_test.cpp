@@ -200,7 +200,7 @@ TEST(KernelsTable, ExplainsEveryEntry) {
   std::vector<Arg> args;
   Types types;
   Query q = product_query(a, b, args, types);
-  EXPECT_EQ(family(q).name, "own.gemm");
+  EXPECT_EQ(choose_entry(q).name, "own.gemm");
   EXPECT_EQ(q.terms(), 5);
   auto all = explain(q);
   ASSERT_EQ(all.size(), entries(Kind::contract).size());
@@ -222,15 +222,15 @@ TEST(KernelsTable, EntriesCanBeDisabledByNameAndByVendor) {
   Query q = product_query(a, b, args, types);
   {
     FlagScope off(Flag::disabled, kOwnOff);
-    EXPECT_EQ(family(q).name, "reference.contract");
+    EXPECT_EQ(choose_entry(q).name, "reference.contract");
     EXPECT_EQ(explain(q)[0].verdict.reason(), Reason::disabled);
     EXPECT_EQ(explain(q)[0].verdict.text(), "disabled by flag (own.gemm,onednn,openblas,eigen)");
   }
   {
     FlagScope off(Flag::disabled, "own,onednn,openblas,eigen,reference");
-    EXPECT_THROW(family(q), Error);
+    EXPECT_THROW(choose_entry(q), Error);
   }
-  EXPECT_EQ(family(q).name, "own.gemm");
+  EXPECT_EQ(choose_entry(q).name, "own.gemm");
 }
 
 // The kinds that have a reference: each falls to it only where that is no error.
@@ -263,7 +263,7 @@ TEST(KernelsTable, ChoiceIgnoresOutputExtents) {
   const Entry* first = nullptr;
   for (int64_t m : {1, 7, 300}) {
     Tensor a = random_tensor(DType::f32, {m, 64}, 1), b = random_tensor(DType::f32, {64, m + 3}, 2);
-    const Entry& chosen = family(product_query(a, b, args, types));
+    const Entry& chosen = choose_entry(product_query(a, b, args, types));
     if (first == nullptr) first = &chosen;
     EXPECT_EQ(&chosen, first);
   }

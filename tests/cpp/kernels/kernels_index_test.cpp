@@ -1,4 +1,4 @@
-// Index and sort rows against plain loops; errors name the lowest bad position.
+// Index and sort definitions against plain loops; errors name the lowest bad position.
 #include <algorithm>
 #include <numeric>
 

@@ -35,7 +35,7 @@ void with_entry(const char* entry, const char* op, std::vector<Arg> args, F chec
   ASSERT_NE(e, nullptr);
   if (!e->verdict.accepted()) GTEST_SKIP() << entry << ": " << e->verdict.text();
   FlagScope off(Flag::disabled, all_but(entry));
-  ASSERT_EQ(family(q).name, entry);
+  ASSERT_EQ(choose_entry(q).name, entry);
   check();
 }
 

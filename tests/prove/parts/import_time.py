@@ -17,7 +17,7 @@ import json, time
 import lathe
 began = time.perf_counter()
 lathe.ones(1).relu()
-print(json.dumps([len(lathe._lathe._rows()), (time.perf_counter() - began) * 1e3]))
+print(json.dumps([len(lathe._lathe._definitions()), (time.perf_counter() - began) * 1e3]))
 """
 
 

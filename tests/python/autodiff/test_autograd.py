@@ -9,7 +9,7 @@ from samples import SAMPLES, arrays, convert
 import lathe as lt
 from lathe.autograd import GradcheckError, gradcheck, gradgradcheck
 
-ROWS = {row["name"]: row for row in lt._lathe._rows()}
+ROWS = {row["name"]: row for row in lt._lathe._definitions()}
 # Why not here: Gradients.MatchDifferences compares these too.
 LEFT_OUT = {"dropout": "random", "batch_norm": "writes its statistics", "complex": "no float64"}
 

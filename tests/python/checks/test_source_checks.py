@@ -164,7 +164,7 @@ def test_sizes_finds_long_files_and_python_functions(planted):
     assert len(result.notes) == 1
 
 
-ROWS = 'void rows(Rows& r) {\n  r.elementwise("relu(Tensor x) -> Tensor", relu_body);\n}\n'
+ROWS = 'void rows(Definitions& r) {\n  r.elementwise("relu(Tensor x) -> Tensor", relu_body);\n}\n'
 
 
 def test_op_names_finds_literals(planted):
@@ -302,7 +302,10 @@ def test_lint(planted):
     assert len(problems(lint, planted)) == 2
 
 
-ROW = "void rows(Rows& r) {\n  r.reduce(schema, sum, {.grad = [](Grad g) { return g.dy(); }});\n}\n"
+ROW = (
+    "void rows(Definitions& r) {\n"
+    "  r.reduce(schema, sum, {.grad = [](Grad g) { return g.dy(); }});\n}\n"
+)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from samples import SAMPLES, tensors
 import lathe as lt
 
 FIRST = {sample.op: sample for sample in reversed(SAMPLES)}  # one of each op
-ROWS = {row["name"]: row for row in lt._lathe._rows()}
-TENSOR, INTEGER = 0, 1  # what lt._lathe._rows() calls the types of parameters
+ROWS = {row["name"]: row for row in lt._lathe._definitions()}
+TENSOR, INTEGER = 0, 1  # what lt._lathe._definitions() calls the types of parameters
 
 
 def with_each(op, kind, value):

@@ -103,7 +103,7 @@ def test_a_script_compares_the_numbers_it_computes():
         assert each.tolist() == [want] and bool(any_) is want
 
 
-@pytest.mark.parametrize("engine", ["auto", "nodes", "strips", "llvm"])
+@pytest.mark.parametrize("engine", ["auto", "nodes", "simd", "llvm"])
 @pytest.mark.parametrize("tracked", [False, True])
 def test_a_size_is_checked_and_not_fixed(flag, engine, tracked):
     flag("engine", engine)

@@ -7,7 +7,7 @@ from samples import SAMPLES, arrays, tensors
 
 import lathe as lt
 
-ROWS = {row["name"]: row for row in lt._lathe._rows()}
+ROWS = {row["name"]: row for row in lt._lathe._definitions()}
 RANDOM = ("bernoulli", "dropout", "rand", "rand_like", "randint", "randn", "randn_like")
 
 

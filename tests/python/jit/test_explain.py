@@ -180,11 +180,11 @@ def test_reason_engine(flag):
     flag("engine", "llvm")
     before, generated = choices_for(name, layer, *args)
     assert chosen(before) == "generated"
-    assert before["own.strips"][1] == "usable, lower priority (2 of 2)"
-    flag("engine", "strips")
+    assert before["own.simd"][1] == "usable, lower priority (2 of 2)"
+    flag("engine", "simd")
     after, strips = choices_for(name, layer, *args)
-    assert chosen(after) == "own.strips"
-    assert after["generated"][1] == "not asked for by the flag engine (strips)"
+    assert chosen(after) == "own.simd"
+    assert after["generated"][1] == "not asked for by the flag engine (simd)"
     assert bits(generated) == bits(strips)
 
 
@@ -217,7 +217,7 @@ def test_reason_not_compiled_yet(flag, tmp_path):
     program = lt.load(tmp_path / "layer.lathe")
     kernel = steps_of(program.explain())[-1][1]
     assert kernel["generated"] == ("defined", "not compiled yet")
-    assert chosen(kernel) == "own.strips"
+    assert chosen(kernel) == "own.simd"
     program(*arguments())
     assert chosen(steps_of(program.explain())[-1][1]) == "generated"
 
@@ -279,7 +279,7 @@ def test_missing_library_is_a_reason_and_changes_no_defined_bits(tmp_path):
     gone, bits_gone = told_by(copy_of_lathe(without, leave_out=plugins))
     assert gone["openblas.gemm"] == "not found (liblathe_openblas.so)"
     assert gone["generated"].startswith("not found (LLVM is not installed")
-    assert gone["own.strips"].startswith("chosen")
+    assert gone["own.simd"].startswith("chosen")
     broken, bits_broken = told_by(copy_of_lathe(damaged, broken=plugins))
     for entry in ("openblas.gemm", "generated"):
         assert broken[entry].startswith("found, but it cannot be opened (")
@@ -307,9 +307,9 @@ struct Broken final : Codegen {
   Result<Target> target(std::string_view) const override { return {host(), {}}; }
   static Result<std::string> fail() { FAIL; }
   Result<std::string> compile(const ElementwiseSpec&, const Target&) override { return fail(); }
-  Result<std::string> compile(const FoldSpec&, const Target&) override { return fail(); }
+  Result<std::string> compile(const ReduceSpec&, const Target&) override { return fail(); }
   Result<std::string> print(const ElementwiseSpec&, const Target&) override { return fail(); }
-  Result<std::string> print(const FoldSpec&, const Target&) override { return fail(); }
+  Result<std::string> print(const ReduceSpec&, const Target&) override { return fail(); }
   Result<LoadedCodeRef> load(std::string_view) override { return {{}, "no loader"}; }
 };
 }
@@ -330,7 +330,7 @@ try:
     layer(*t.arguments())
 except lt.UnsupportedError as e:
     print(e.problem, e.got, e.next, sep="|")
-lt.set_flag("engine", "strips")
+lt.set_flag("engine", "simd")
 layer(*t.arguments())
 """
 
@@ -344,7 +344,7 @@ layer(*t.arguments())
     ],
 )
 def test_reason_not_compiled(tmp_path, how, said):
-    """A code generator that cannot: strips run with the same bits, explain() says why, and under
+    """A code generator that cannot: the SIMD interpreter runs, same bits, explain() says why; under
     the flag fallback_is_error it is an error, but not where strips are asked for."""
     source, plugin = tmp_path / "codegen.cpp", tmp_path / "broken.so"
     source.write_text(BROKEN_CODEGEN.replace("FAIL", how))
@@ -354,7 +354,7 @@ def test_reason_not_compiled(tmp_path, how, said):
     folder = copy_of_lathe(tmp_path / "copy", instead={"liblathe_llvm.so": plugin})
     choices, bits_here = told_by(folder, LATHE_CACHE_DIR="")
     assert choices["generated"] == f"could not be compiled ({said})"
-    assert choices["own.strips"].startswith("chosen")
+    assert choices["own.simd"].startswith("chosen")
     assert bits_here == told_by()[1]
     error = run(UNDER_THE_FLAG, PYTHONPATH=folder, LATHE_CACHE_DIR="").strip()
     assert error == (
@@ -486,7 +486,7 @@ def test_reason_device():
     here, away, said, own = run(DEVICE).splitlines()
     assert here == "custom.kernel (pinned): chosen (2 of 2)"
     assert away == said == "custom.kernel (pinned): does not run on this device (sim)"
-    assert own == "own.strips (defined): chosen (1 of 2)"  # ours run on both
+    assert own == "own.simd (defined): chosen (1 of 2)"  # ours run on both
 
 
 def test_reason_cuda_cannot_be_flipped_here():

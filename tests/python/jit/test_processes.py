@@ -76,7 +76,5 @@ def test_instruction_sets_agree(isa):
 
 
 def test_engines_agree():
-    bytes_of = {
-        e: said(plan="0", engine=e).split()[2:] for e in ("auto", "strips", "llvm", "nodes")
-    }
+    bytes_of = {e: said(plan="0", engine=e).split()[2:] for e in ("auto", "simd", "llvm", "nodes")}
     assert all(b == bytes_of["auto"] for b in bytes_of.values()), bytes_of

@@ -186,7 +186,7 @@ def test_ea_08_the_tape_of_a_step_is_freed():
 def every_op_of_one_tensor():
     """Names of elementwise ops and of reductions that one tensor of floats is enough for."""
     maps, folds = [], []
-    for row in lt._lathe._rows():
+    for row in lt._lathe._definitions():
         needed = [p for p in row["params"] if p["default"] is None]
         if len(needed) == 1 and needed[0]["name"] == "input" and len(row["results"]) == 1:
             names = [p["name"] for p in row["params"]]

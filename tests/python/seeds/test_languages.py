@@ -243,7 +243,7 @@ def test_io_08_native_syntax():
     "here, and everything else is composite. Not: about 60",
 )
 def test_ir_18_primitives():
-    rows = [r for r in lt._lathe._rows() if r["kind"] != "composite"]
+    rows = [r for r in lt._lathe._definitions() if r["kind"] != "composite"]
     formulas = [r for r in rows if r["kind"] == "elementwise"]
     print(f"rows: {len(rows)} that engines run, {len(formulas)} of them formulas")
     assert len(rows) <= 160 and len(rows) - len(formulas) <= 70

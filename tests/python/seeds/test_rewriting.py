@@ -343,7 +343,7 @@ def test_vl_01_table(flag):
         off = [entry for entry, word in said.items() if word == f"disabled by flag ({name})"]
         assert off and all(entry.startswith(name) for entry in off)
     assert lt.table("exp").splitlines() == [
-        "1. own.strips (defined)",
+        "1. own.simd (defined)",
         "2. reference.body (defined)",
     ]
 
@@ -389,11 +389,11 @@ def test_vl_03_libraries():
 )
 def test_vl_07_kernels_written_by_hand():
     entries, rows = {}, {}
-    for row in lt._lathe._rows():
+    for row in lt._lathe._definitions():
         if row["kind"] != "composite":
             entries.setdefault(row["kind"], set()).add(lt.table(row["name"]))
             rows[row["kind"]] = rows.get(row["kind"], 0) + 1
-    assert entries["elementwise"] == {"1. own.strips (defined)\n2. reference.body (defined)"}
+    assert entries["elementwise"] == {"1. own.simd (defined)\n2. reference.body (defined)"}
     assert all(len(texts) == 1 for texts in entries.values()), entries
     own = {kind: next(iter(t)).count("own.") for kind, t in entries.items()}
     print(f"kernels of ours: {sum(own.values())} entries for {sum(rows.values())} rows")
@@ -432,7 +432,7 @@ def test_vl_12_no_vendor_needed(flag):
     x = lt.randn(50)
     y = f(x)
     assert f.counts["kernels_generated"] == 1
-    flag("engine", "strips")
+    flag("engine", "simd")
     assert same(F.softplus(x).erf().lerp(x, 0.25), y)
 
 
@@ -447,7 +447,7 @@ def test_cg_01_without_vendors(flag):
     x = lt.randn(2, 1, 8, 8)
     want = net(x)
     flag("disabled", "onednn,openblas,eigen")
-    for engine in ("strips", "llvm", "nodes"):
+    for engine in ("simd", "llvm", "nodes"):
         flag("engine", engine)
         assert same(lt.trace(lambda x: net(x))(x), want)
 
@@ -507,7 +507,7 @@ def test_cg_13_composites():
     f = lt.trace(lambda x, t: F.cross_entropy(F.layer_norm(x, (4,)), t))
     x, t = lt.randn(3, 4), lt.tensor([0, 3, 1])
     assert same(f(x, t), F.cross_entropy(F.layer_norm(x, (4,)), t))
-    kinds = {row["name"]: row["kind"] for row in lt._lathe._rows()}
+    kinds = {row["name"]: row["kind"] for row in lt._lathe._definitions()}
     used = set(re.findall(r"= (\w+)\(", f.graph))
     assert kinds["cross_entropy"] == kinds["layer_norm"] == "composite"
     assert len(used) > 6 and all(kinds[name] != "composite" for name in used)
@@ -523,11 +523,11 @@ def test_cg_15_dtypes(flag, dtype):
         return (x * x + x).abs().maximum(x) - 3
 
     results = []
-    for engine in ("llvm", "strips"):
+    for engine in ("llvm", "simd"):
         flag("engine", engine)
         traced = lt.trace(lambda x: f(x))
         results.append(traced(x))
-        word = "generated" if engine == "llvm" else "strips"
+        word = "generated" if engine == "llvm" else "simd"
         assert traced.counts[f"kernels_{word}"] == 1
     assert results[0].dtype == dtype
     assert same(results[0].double(), results[1].double()) and same(

@@ -78,7 +78,7 @@ def traps(least, *arguments, **environment):
 
 
 def plain_traps():
-    return traps(2, "--variant", "plain", LATHE_ENGINE="strips")  # no compiler in 330 processes
+    return traps(2, "--variant", "plain", LATHE_ENGINE="simd")  # no compiler in 330 processes
 
 
 @LINE.part("the trap programs under trace and script: wrong = 0", minutes=20, quick=plain_traps)

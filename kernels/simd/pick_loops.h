@@ -1,0 +1,172 @@
+// Kernels for the reductions that find an extremum and where it is (argmax and its like), in the
+// defined order.
+//
+// A lane keeps the best value so far and the step it came from. Steps ascend, so a tie never moves
+// a lane, and a NaN, once met, stays; the unit gives way to anything, so lanes start at their first
+// element. Which index wins between lanes and blocks is asked only after that, an element at a
+// time.
+#pragma once
+
+#include "kernels/simd/loops.h"
+
+namespace lathe {
+namespace {
+
+/// Whether b takes the place of a, by value alone: NaN beats everything, and is not beaten.
+struct PickHighest {
+  template <class S>
+  LATHE_SIMD static typename S::Mask beats(S b, S a) {
+    return ~S::le(b, a) & S::eq(a, a);
+  }
+  template <class T>
+  LATHE_SIMD static bool plain(T b, T a) {
+    return !(b <= a) && a == a;
+  }
+};
+struct PickLowest {
+  template <class S>
+  LATHE_SIMD static typename S::Mask beats(S b, S a) {
+    return ~S::le(a, b) & S::eq(a, a);
+  }
+  template <class T>
+  LATHE_SIMD static bool plain(T b, T a) {
+    return !(a <= b) && a == a;
+  }
+};
+
+/// a = the better of two (value, index) pairs; of equals the lower index.
+template <class F, class T>
+LATHE_SIMD void pick(T& a, int64_t& at, T b, int64_t b_at) {
+  bool tie = !F::plain(b, a) && !F::plain(a, b);
+  if (F::plain(b, a) || (tie && b_at < at)) a = b, at = b_at;
+}
+
+/// Lanes of a block as vectors of S, and as plain elements.
+template <class F, class S>
+struct VectorPicks {
+  using T = typename S::Scalar;
+  using Step = typename S::Word;
+  static constexpr size_t count = kReduceLanes / width<S>;
+
+  S v[count];
+  typename S::Bits from[count];
+
+  LATHE_SIMD explicit VectorPicks(const T* in) {
+#pragma GCC unroll 16
+    for (size_t i = 0; i < count; ++i) {
+      v[i] = load(in + i * width<S>);
+      from[i] = typename S::Bits(Step{0});
+    }
+  }
+  LATHE_SIMD void step(const T* in, Step number) {
+#pragma GCC unroll 16
+    for (size_t i = 0; i < count; ++i) {
+      S x = load(in + i * width<S>);
+      typename S::Mask better = F::beats(x, v[i]);
+      v[i] = S::select(better, x, v[i]);
+      from[i] = S::select(better, typename S::Bits(number), from[i]);
+    }
+  }
+  LATHE_SIMD void lanes(T* values, Step* steps) const {
+    for (size_t i = 0; i < count; ++i) {
+      store(values + i * width<S>, v[i]);
+      store(reinterpret_cast<T*>(steps) + i * width<S>, S::frombits(from[i]));
+    }
+  }
+};
+template <class F, class E>
+struct PlainPicks {
+  using T = E;
+  using Step = uint32_t;
+
+  T v[kReduceLanes];
+  Step from[kReduceLanes] = {};
+
+  LATHE_SIMD explicit PlainPicks(const T* in) {
+    for (size_t i = 0; i < kReduceLanes; ++i) v[i] = in[i];
+  }
+  LATHE_SIMD void step(const T* in, Step number) {
+    for (size_t i = 0; i < kReduceLanes; ++i) {
+      bool better = F::plain(in[i], v[i]);
+      v[i] = better ? in[i] : v[i];
+      from[i] = better ? number : from[i];
+    }
+  }
+  LATHE_SIMD void lanes(T* values, Step* steps) const {
+    for (size_t i = 0; i < kReduceLanes; ++i) values[i] = v[i], steps[i] = from[i];
+  }
+};
+
+/// One block of 0 < n <= 512 elements, the first of which has index `first`.
+template <class F, class P>
+[[gnu::noinline]] void pick_block(typename P::T* value, int64_t* index, const typename P::T* in,
+                                  size_t n, int64_t first) {
+  alignas(64) typename P::T values[kReduceLanes];
+  alignas(64) typename P::Step steps[kReduceLanes] = {};
+  size_t lanes = n < kReduceLanes ? n : kReduceLanes, done = lanes;
+  if (n >= kReduceLanes) {
+    P picks(in);
+    for (size_t s = 1; done + kReduceLanes <= n; ++s, done += kReduceLanes)
+      picks.step(in + done, static_cast<typename P::Step>(s));
+    picks.lanes(values, steps);
+  } else {
+    for (size_t l = 0; l < n; ++l) values[l] = in[l];
+  }
+  auto last = static_cast<typename P::Step>(done / kReduceLanes);
+  for (size_t l = 0; done + l < n; ++l)
+    if (F::plain(in[done + l], values[l])) values[l] = in[done + l], steps[l] = last;
+  int64_t at[kReduceLanes];
+  for (size_t l = 0; l < lanes; ++l)
+    at[l] = first + static_cast<int64_t>(steps[l] * kReduceLanes + l);
+  for (size_t half = kReduceLanes / 2; half > 0; half /= 2)
+    for (size_t l = 0; l < half && l + half < lanes; ++l)
+      pick<F>(values[l], at[l], values[l + half], at[l + half]);
+  *value = values[0];
+  *index = at[0];
+}
+
+template <class F, class P>
+void pick_blocks(void* values, int64_t* indices, const void* in, size_t n, int64_t first) {
+  using T = typename P::T;
+  auto* value = static_cast<T*>(values);
+  const auto* from = as<T>(in);
+  for (size_t at = 0; at < n; at += kReduceBlock, ++value, ++indices) {
+    size_t length = n - at < kReduceBlock ? n - at : kReduceBlock;
+    pick_block<F, P>(value, indices, from + at, length, first + static_cast<int64_t>(at));
+  }
+}
+/// values[0], indices[0] = tree(n); see reduce_tree.
+template <class F, class T>
+void pick_tree(void* values, int64_t* indices, size_t n) {
+  auto* v = static_cast<T*>(values);
+  for (size_t step = 1; step < n; step *= 2)
+    for (size_t i = 0; i + step < n; i += 2 * step)
+      pick<F>(v[i], indices[i], v[i + step], indices[i + step]);
+}
+
+template <DType D, class Lowest, class Highest>
+void add_pick_on(SimdLoops& set) {
+  using T = Element<D>;
+  set.pick_blocks[0][static_cast<int>(D)] = pick_blocks<PickLowest, Lowest>;
+  set.pick_blocks[1][static_cast<int>(D)] = pick_blocks<PickHighest, Highest>;
+  set.pick_tree[0][static_cast<int>(D)] = pick_tree<PickLowest, T>;
+  set.pick_tree[1][static_cast<int>(D)] = pick_tree<PickHighest, T>;
+}
+template <DType D>
+void add_plain_pick(SimdLoops& set) {
+  using T = Element<D>;
+  add_pick_on<D, PlainPicks<PickLowest, T>, PlainPicks<PickHighest, T>>(set);
+}
+
+inline void add_pick(SimdLoops& set) {
+  add_pick_on<DType::f32, VectorPicks<PickLowest, F32>, VectorPicks<PickHighest, F32>>(set);
+  add_pick_on<DType::f64, VectorPicks<PickLowest, F64>, VectorPicks<PickHighest, F64>>(set);
+  add_plain_pick<DType::u8>(set);
+  add_plain_pick<DType::i8>(set);
+  add_plain_pick<DType::i16>(set);
+  add_plain_pick<DType::i32>(set);
+  add_plain_pick<DType::i64>(set);
+}
+
+}  // namespace
+}  // namespace lathe

@@ -1,0 +1,390 @@
+// Kernels of the defined reduction (its order: reduce.h) for the reductions that rows use most.
+//
+// Within a block of 512 elements, lane l takes elements l, l + 16, ...; so sixteen neighbours are
+// one step of a vector, and several blocks at once hide the latency of the addition. Columns are
+// folded row by row into sixteen rows of results, one a lane, which is the same order for each
+// column.
+#pragma once
+
+#include "core/scalar/lane.h"
+#include "kernels/simd/loops.h"
+
+namespace lathe {
+namespace {
+
+// combine(a, b) on float vectors S and on plain integers T.
+struct ReduceSum {
+  template <class S>
+  LATHE_SIMD static S call(S a, S b) {
+    return a + b;
+  }
+  template <class T>
+  LATHE_SIMD static T plain(T a, T b) {
+    return scalar::add(a, b);
+  }
+};
+struct ReduceProd {
+  template <class S>
+  LATHE_SIMD static S call(S a, S b) {
+    return a * b;
+  }
+  template <class T>
+  LATHE_SIMD static T plain(T a, T b) {
+    return scalar::mul(a, b);
+  }
+};
+struct ReduceLowest {
+  template <class S>
+  LATHE_SIMD static S call(S a, S b) {
+    return S::select(S::ne(a, a), a, S::pmin(a, b));
+  }
+  /// The same where neither is NaN.
+  template <class S>
+  LATHE_SIMD static S numbers(S a, S b) {
+    return S::pmin(a, b);
+  }
+  template <class T>
+  LATHE_SIMD static T plain(T a, T b) {
+    return scalar::pmin(a, b);
+  }
+};
+struct ReduceHighest {
+  template <class S>
+  LATHE_SIMD static S call(S a, S b) {
+    return S::select(S::ne(a, a), a, S::pmax(a, b));
+  }
+  /// The same where neither is NaN.
+  template <class S>
+  LATHE_SIMD static S numbers(S a, S b) {
+    return S::pmax(a, b);
+  }
+  template <class T>
+  LATHE_SIMD static T plain(T a, T b) {
+    return scalar::pmax(a, b);
+  }
+};
+struct ReduceAny {
+  template <class T>
+  LATHE_SIMD static T plain(T a, T b) {
+    return static_cast<T>(a | b);
+  }
+};
+struct ReduceAll {
+  template <class T>
+  LATHE_SIMD static T plain(T a, T b) {
+    return static_cast<T>(a & b);
+  }
+};
+
+inline constexpr size_t kSteps = kReduceBlock / kReduceLanes;
+
+/// Sixteen lanes of one block in vectors of S.
+template <class F, class S>
+struct VectorLanes {
+  using T = typename S::Scalar;
+  static constexpr size_t count = kReduceLanes / width<S>;
+  static constexpr size_t at_once = count >= 8 ? 1 : count >= 4 ? 2 : 4;  // blocks
+
+  S v[count];
+  VectorLanes() = default;
+  LATHE_SIMD explicit VectorLanes(T unit) {
+#pragma GCC unroll 16
+    for (S& x : v) x = S(unit);
+  }
+  LATHE_SIMD void step(const T* in) {
+#pragma GCC unroll 16
+    for (size_t i = 0; i < count; ++i) v[i] = F::call(v[i], load(in + i * width<S>));
+  }
+  /// Steps of two blocks whose elements are numbers; what is not shows in `nan`.
+  static constexpr bool minds_nan = requires(S x) { F::numbers(x, x); };
+  LATHE_SIMD static void step_numbers(VectorLanes& a, const T* in_a, VectorLanes& b, const T* in_b,
+                                      typename S::Mask& nan) {
+#pragma GCC unroll 16
+    for (size_t i = 0; i < count; ++i) {
+      S x = load(in_a + i * width<S>), y = load(in_b + i * width<S>);
+      nan = nan | S::unordered(x, y);
+      a.v[i] = F::numbers(a.v[i], x);
+      b.v[i] = F::numbers(b.v[i], y);
+    }
+  }
+  LATHE_SIMD static T one(T a, T b) { return F::call(Lane<T>(a), Lane<T>(b)).value(); }
+  /// A step on the first n lanes only.
+  LATHE_SIMD void some(const T* in, size_t n) {
+    alignas(64) T lane[kReduceLanes];
+    for (size_t i = 0; i < count; ++i) store(lane + i * width<S>, v[i]);
+    for (size_t l = 0; l < n; ++l) lane[l] = one(lane[l], in[l]);
+    for (size_t i = 0; i < count; ++i) v[i] = load(lane + i * width<S>);
+  }
+  /// Lane l with l + 8, then + 4, + 2, + 1: first whole vectors, then the halves of one.
+  LATHE_SIMD T halve() {
+    halve_vectors<count / 2>();
+    return first(halve_within<width<S> / 2>(v[0]));
+  }
+
+ private:
+  template <size_t Half>
+  LATHE_SIMD void halve_vectors() {
+    if constexpr (Half > 0) {
+#pragma GCC unroll 8
+      for (size_t i = 0; i < Half; ++i) v[i] = F::call(v[i], v[i + Half]);
+      halve_vectors<Half / 2>();
+    }
+  }
+  template <size_t Half>
+  LATHE_SIMD static S halve_within(S x) {
+    if constexpr (Half > 0)
+      return halve_within<Half / 2>(F::call(x, lanes_down<Half>(x)));
+    else
+      return x;
+  }
+};
+
+/// The same in plain elements, for the compiler to vectorise.
+template <class F, class E>
+struct PlainLanes {
+  using T = E;
+  static constexpr size_t at_once = 1;
+
+  T v[kReduceLanes];
+  PlainLanes() = default;
+  LATHE_SIMD explicit PlainLanes(T unit) {
+    for (T& x : v) x = unit;
+  }
+  LATHE_SIMD void step(const T* in) {
+    for (size_t i = 0; i < kReduceLanes; ++i) v[i] = F::plain(v[i], in[i]);
+  }
+  LATHE_SIMD static T one(T a, T b) { return F::plain(a, b); }
+  LATHE_SIMD void some(const T* in, size_t n) {
+    for (size_t l = 0; l < n; ++l) v[l] = one(v[l], in[l]);
+  }
+  LATHE_SIMD T halve() {
+    halve_step<8>();
+    halve_step<4>();
+    halve_step<2>();
+    halve_step<1>();
+    return v[0];
+  }
+
+ private:
+  template <size_t Half>
+  LATHE_SIMD void halve_step() {
+#pragma GCC unroll 8
+    for (size_t l = 0; l < Half; ++l) v[l] = F::plain(v[l], v[l + Half]);
+  }
+};
+
+/// The results of N whole blocks, one after the other in memory.
+template <class L, size_t N>
+[[gnu::noinline]] void whole_blocks(typename L::T* out, const typename L::T* in,
+                                    typename L::T unit) {
+  L block[N];
+#pragma GCC unroll 4
+  for (L& b : block) b = L(unit);
+  for (size_t s = 0; s < kSteps; ++s) {
+#pragma GCC unroll 4
+    for (size_t k = 0; k < N; ++k) block[k].step(in + k * kReduceBlock + s * kReduceLanes);
+  }
+#pragma GCC unroll 4
+  for (size_t k = 0; k < N; ++k) out[k] = block[k].halve();
+}
+template <class L>
+[[gnu::noinline]] typename L::T partial_block(const typename L::T* in, size_t n,
+                                              typename L::T unit) {
+  L block(unit);
+  for (; n >= kReduceLanes; n -= kReduceLanes, in += kReduceLanes) block.step(in);
+  if (n != 0) block.some(in, n);
+  return block.halve();
+}
+template <class L>
+void reduce_blocks(void* out, const void* in, size_t n, const void* unit) {
+  using T = typename L::T;
+  auto* to = static_cast<T*>(out);
+  const auto* from = as<T>(in);
+  T u = *as<T>(unit);
+  constexpr size_t many = L::at_once;
+  for (; n >= many * kReduceBlock;
+       n -= many * kReduceBlock, from += many * kReduceBlock, to += many)
+    whole_blocks<L, many>(to, from, u);
+  for (; n >= kReduceBlock; n -= kReduceBlock, from += kReduceBlock)
+    whole_blocks<L, 1>(to++, from, u);
+  if (n != 0) *to = partial_block<L>(from, n, u);
+}
+
+/// tree(n): neighbours, then neighbours of those; what has no partner waits. That splits n elements
+/// at the largest power of two below n, again and again.
+template <class L>
+void reduce_tree(void* results, size_t n) {
+  auto* r = static_cast<typename L::T*>(results);
+  for (size_t step = 1; step < n; step *= 2)
+    for (size_t i = 0; i + step < n; i += 2 * step) r[i] = L::one(r[i], r[i + step]);
+}
+
+/// Whole steps of blocks in L::at_once rows, by the shorter way that is right for numbers; false if
+/// there was a NaN.
+template <class L>
+LATHE_SIMD bool steps_of_numbers(L* block, const typename L::T* in, ptrdiff_t stride, size_t n) {
+  using S = std::remove_reference_t<decltype(block->v[0])>;
+  S zero(typename L::T(0));
+  auto nan = S::ne(zero, zero);
+  for (; n >= kReduceLanes; n -= kReduceLanes, in += kReduceLanes) {
+#pragma GCC unroll 4
+    for (size_t k = 0; k < L::at_once; k += 2) {
+      const auto* row = in + static_cast<ptrdiff_t>(k) * stride;
+      L::step_numbers(block[k], row, block[k + 1], row + stride, nan);
+    }
+  }
+  return !S::any(nan);
+}
+
+/// The results of one block of up to 512 elements in each of L::at_once rows.
+template <class L>
+[[gnu::noinline]] void blocks_abreast(typename L::T* out, const typename L::T* in, ptrdiff_t stride,
+                                      size_t n, typename L::T unit) {
+  constexpr size_t many = L::at_once;
+  L block[many];
+  bool done = false;
+  if constexpr (L::minds_nan) {
+#pragma GCC unroll 4
+    for (L& b : block) b = L(unit);
+    done = steps_of_numbers<L>(block, in, stride, n);
+  }
+  if (!done) {
+#pragma GCC unroll 4
+    for (L& b : block) b = L(unit);
+    const auto* from = in;
+    for (size_t left = n; left >= kReduceLanes; left -= kReduceLanes, from += kReduceLanes) {
+#pragma GCC unroll 4
+      for (size_t k = 0; k < many; ++k) block[k].step(from + static_cast<ptrdiff_t>(k) * stride);
+    }
+  }
+  in += n / kReduceLanes * kReduceLanes;
+  n %= kReduceLanes;
+#pragma GCC unroll 4
+  for (size_t k = 0; k < many; ++k) {
+    if (n != 0) block[k].some(in + static_cast<ptrdiff_t>(k) * stride, n);
+    out[k] = block[k].halve();
+  }
+}
+template <class L>
+void reduce_rows(void* out, const void* in, ptrdiff_t stride, size_t rows, size_t n,
+                 const void* unit) {
+  using T = typename L::T;
+  constexpr size_t many = L::at_once;
+  auto* to = static_cast<T*>(out);
+  const auto* from = as<T>(in);
+  [[maybe_unused]] T u = *as<T>(unit);
+  T results[kReduceRow / kReduceBlock];
+  if constexpr (many > 1) {
+    for (; rows >= many && n <= kReduceBlock; rows -= many, to += many) {
+      blocks_abreast<L>(to, from, stride, n, u);
+      from += static_cast<ptrdiff_t>(many) * stride;
+    }
+    T columns[many][kReduceRow / kReduceBlock], abreast[many];
+    for (; rows >= many; rows -= many, to += many) {
+      size_t blocks = 0;
+      for (size_t at = 0; at < n; at += kReduceBlock, ++blocks) {
+        blocks_abreast<L>(abreast, from + at, stride, n - at < kReduceBlock ? n - at : kReduceBlock,
+                          u);
+        for (size_t k = 0; k < many; ++k) columns[k][blocks] = abreast[k];
+      }
+      for (size_t k = 0; k < many; ++k) {
+        reduce_tree<L>(columns[k], blocks);
+        to[k] = columns[k][0];
+      }
+      from += static_cast<ptrdiff_t>(many) * stride;
+    }
+  }
+  for (; rows > 0; --rows, from += stride) {
+    reduce_blocks<L>(results, from, n, unit);
+    reduce_tree<L>(results, (n + kReduceBlock - 1) / kReduceBlock);
+    *to++ = results[0];
+  }
+}
+
+/// Columns a tile: sixteen rows of results stay in the first-level cache.
+template <class T>
+inline constexpr size_t kReduceTile = 1024 / sizeof(T);
+
+template <class T, StripFn Join>
+void reduce_columns(void* out, const void* in, ptrdiff_t stride, size_t rows, size_t columns,
+                    const void* unit) {
+  alignas(64) T lanes[kReduceLanes][kReduceTile<T>];
+  T u = *as<T>(unit);
+  for (size_t c = 0; c < columns; c += kReduceTile<T>) {
+    size_t tile = columns - c < kReduceTile<T> ? columns - c : kReduceTile<T>;
+    for (auto& lane : lanes)
+      for (size_t i = 0; i < tile; ++i) lane[i] = u;
+    const auto* row = static_cast<const unsigned char*>(in) + c * sizeof(T);
+    for (size_t r = 0; r < rows; ++r, row += stride) {
+      T* lane = lanes[r % kReduceLanes];
+      const void* both[] = {lane, row};
+      Join(lane, both, tile);
+    }
+    for (size_t half = kReduceLanes / 2; half > 0; half /= 2) {
+      for (size_t l = 0; l < half; ++l) {
+        const void* both[] = {lanes[l], lanes[l + half]};
+        Join(half == 1 ? static_cast<void*>(static_cast<T*>(out) + c) : lanes[l], both, tile);
+      }
+    }
+  }
+}
+
+template <class F, class S>
+void add_float_reduction(SimdLoops& set, Reduction fold) {
+  using T = typename S::Scalar;
+  constexpr int d = static_cast<int>(sizeof(T) == 4 ? DType::f32 : DType::f64);
+  constexpr StripFn join = short_strip<F, S, 2, 0>;
+  int f = static_cast<int>(fold);
+  set.reduce_blocks[f][d] = reduce_blocks<VectorLanes<F, S>>;
+  set.reduce_rows[f][d] = reduce_rows<VectorLanes<F, S>>;
+  set.reduce_columns[f][d] = reduce_columns<T, join>;
+  set.reduce_join[f][d] = join;
+  set.reduce_tree[f][d] = reduce_tree<VectorLanes<F, S>>;
+}
+template <class F>
+struct PlainReduction {
+  template <class T>
+  LATHE_SIMD static T call(T a, T b) {
+    return F::plain(a, b);
+  }
+};
+template <class F, DType D>
+void add_plain_reduction(SimdLoops& set, Reduction fold) {
+  using T = Element<D>;
+  constexpr StripFn join = plain_strip<PlainReduction<F>, T, T, 2, 0>;
+  int f = static_cast<int>(fold), d = static_cast<int>(D);
+  set.reduce_blocks[f][d] = reduce_blocks<PlainLanes<F, T>>;
+  set.reduce_rows[f][d] = reduce_rows<PlainLanes<F, T>>;
+  set.reduce_columns[f][d] = reduce_columns<T, join>;
+  set.reduce_join[f][d] = join;
+  set.reduce_tree[f][d] = reduce_tree<PlainLanes<F, T>>;
+}
+template <class S>
+void add_float_reductions(SimdLoops& set) {
+  add_float_reduction<ReduceSum, S>(set, Reduction::sum);
+  add_float_reduction<ReduceProd, S>(set, Reduction::prod);
+  add_float_reduction<ReduceLowest, S>(set, Reduction::lowest);
+  add_float_reduction<ReduceHighest, S>(set, Reduction::highest);
+}
+template <DType D>
+void add_integer_reductions(SimdLoops& set) {
+  add_plain_reduction<ReduceSum, D>(set, Reduction::sum);
+  add_plain_reduction<ReduceProd, D>(set, Reduction::prod);
+  add_plain_reduction<ReduceLowest, D>(set, Reduction::lowest);
+  add_plain_reduction<ReduceHighest, D>(set, Reduction::highest);
+}
+
+inline void add_reduction(SimdLoops& set) {
+  add_float_reductions<F32>(set);
+  add_float_reductions<F64>(set);
+  add_integer_reductions<DType::u8>(set);
+  add_integer_reductions<DType::i8>(set);
+  add_integer_reductions<DType::i16>(set);
+  add_integer_reductions<DType::i32>(set);
+  add_integer_reductions<DType::i64>(set);
+  add_plain_reduction<ReduceAny, DType::bool_>(set, Reduction::any);
+  add_plain_reduction<ReduceAll, DType::bool_>(set, Reduction::all);
+}
+
+}  // namespace
+}  // namespace lathe

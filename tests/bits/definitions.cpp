@@ -1,0 +1,68 @@
+#include "tests/bits/definitions.h"
+
+#include <map>
+
+#include "core/base/error.h"
+#include "core/dispatch/call.h"
+#include "include/lathe/ops/create.h"
+
+namespace lathe::bits_test {
+namespace {
+
+using testing::Sample;
+using testing::SampleTensor;
+
+bool takes(const Op& op, const Sample& sample, DType dtype) {
+  GradMode off(false);
+  testing::PreparedCall call = testing::prepare(sample, [&](const SampleTensor& t) {
+    DType fixed = t.kind == 'b' ? DType::bool_ : DType::i64;
+    return create_ops<Tensor>::ones(t.shape, any_dtype(t.kind) ? dtype : fixed);
+  });
+  if (makes_from_nothing(op))
+    for (size_t k = 0; k < call.args.size(); ++k)
+      if (op.schema.params[k].type == ArgType::dtype) call.args[k] = Arg(dtype);
+  try {
+    if (op.kind == Kind::composite)
+      lathe::call(op, call.view());
+    else
+      op.infer(call.view());
+    return true;
+  } catch (const DTypeError&) {
+    return false;
+  } catch (const OverflowError&) {  // a number of the sample is not in the dtype's range
+    return false;
+  }
+}
+
+}  // namespace
+
+bool makes_from_nothing(const Op& op) {
+  for (const Param& p : op.schema.params)
+    if (p.type == ArgType::tensor) return false;
+  return true;
+}
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> all = [] {
+    std::map<std::string, std::vector<const Sample*>> by_name;
+    for (const Sample& s : testing::samples()) by_name[s.op].push_back(&s);
+    std::vector<Row> out;
+    for (auto& [name, samples] : by_name) {
+      Row row{&get_op(name), samples, {}};
+      for (DType d : kTensorTypes)
+        for (const Sample* s : samples)
+          if (takes(*row.op, *s, d)) row.takes = row.takes | DTypeSet{d};
+      out.push_back(std::move(row));
+    }
+    return out;
+  }();
+  return all;
+}
+
+const Row& row_of(const Op& op) {
+  for (const Row& row : rows())
+    if (row.op == &op) return row;
+  LATHE_INTERNAL(op.name() + " has no sample");
+}
+
+}  // namespace lathe::bits_test
