@@ -24,7 +24,7 @@ bool derivative_reads_destination(const Op& op, Args args) {
 
 }  // namespace
 
-Tensor assign_result(const Op& op, Args args) {
+void assign_result(const Op& op, Args args) {
   Tensor x = args.tensor(0);
   absl::InlinedVector<Arg, 8> read(args.begin(), args.end());
   Tensor before;
@@ -50,7 +50,7 @@ Tensor assign_result(const Op& op, Args args) {
                       .got = to_string(value.shape()),
                       .expected = to_string(x.shape()),
                       .next = absl::StrCat("use ", op.name(), "(), which makes a new tensor")});
-  return assign(x, value);
+  assign(x, value);
 }
 
 }  // namespace lathe

@@ -251,11 +251,16 @@ bool shortcut_into(const Op& op, Args args) {
   if (args[0].tag != Tag::tensor || g.lead != args[0].tensor_) return false;
   // What may overlap itself is refused, also where its sizes happen to keep it from doing so.
   if (g.lead->view && g.lead->view->path->overlaps) return false;
-  // Another operand in the same memory must be the very same elements.
-  for (size_t i = 1; i < args.size(); ++i)
-    if (args[i].tag == Tag::tensor && (g.data[i] != g.data[0] || (g.splat >> i & 1) != 0) &&
-        may_share_memory(*args[i].tensor_, *g.lead))
-      return false;
+  // Another operand in the same memory must be the very same elements. All lie without gaps.
+  const auto element = static_cast<ptrdiff_t>(size_of(g.lead->dtype));
+  const ptrdiff_t written = g.elements * element;
+  for (size_t i = 1; i < args.size(); ++i) {
+    if (args[i].tag != Tag::tensor) continue;
+    const bool splat = (g.splat >> i & 1) != 0;
+    const ptrdiff_t from = g.data[i] - g.data[0];
+    const bool apart = from >= written || from <= -(splat ? element : written);
+    if (!apart && (from != 0 || splat)) return false;
+  }
   const Shortcut* s = find_shortcut(op, args, g);
   if (s == nullptr || s->result != g.lead->dtype) return false;
   Cells cells;
@@ -329,7 +334,7 @@ void set_shortcut_finder(ShortcutFinder f) { finder.store(f, std::memory_order_r
 Outputs call(const Op& op, Args args, CallForm form) {
   Outputs outputs;  // the only object returned, so that it is made where the caller wants it
   if (form == CallForm::in_place) {
-    outputs.push_back(shortcut_into(op, args) ? args.tensor(0) : assign_result(op, args));
+    if (!shortcut_into(op, args)) assign_result(op, args);
   } else if (Tensor quick = shortcut(op, args); quick.defined()) {
     outputs.push_back(std::move(quick));
   } else {

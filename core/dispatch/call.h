@@ -13,8 +13,8 @@ enum class CallForm : uint8_t { fresh, in_place };
 ///
 ///   infer the types | backend.run, or the expansion of a composite it does not claim | observers
 ///
-/// In place, the result is assign(x, op(x, ...)), computed where x lies if nothing can tell, and
-/// the one result is x. Throws what the op's rules and kernels throw (ShapeError, DTypeError ...),
+/// In place this is assign(x, op(x, ...)), computed where x lies if nothing can tell, and there are
+/// no results. Throws what the op's rules and kernels throw (ShapeError, DTypeError ...),
 /// in place also DTypeError and ShapeError where the result does not fit into x, and what assign()
 /// throws.
 Outputs call(const Op& op, Args args, CallForm form = CallForm::fresh);

@@ -5,7 +5,7 @@
 
 namespace lathe {
 
-/// x.op_(...) on the long way: by a call and an assignment, for x = args[0], which it returns.
-Tensor assign_result(const Op& op, Args args);
+/// x.op_(...) on the long way: by a call and an assignment, for x = args[0].
+void assign_result(const Op& op, Args args);
 
 }  // namespace lathe

@@ -222,8 +222,8 @@ PyObject* Callable::call_with(const Overload& overload, Args complete, const Ext
   const Op& op = *overload.op;
   if (inplace || extras.inplace) {
     // The object given is the one that changed, so it is also the answer.
-    Tensor changed = std::move(run(op, complete, CallForm::in_place)[0]);
-    return first != nullptr && is_tensor(first) ? new_ref(first) : wrap(std::move(changed));
+    run(op, complete, CallForm::in_place);
+    return first != nullptr && is_tensor(first) ? new_ref(first) : wrap(complete.tensor(0));
   }
   Outputs out = run(op, complete);
   if (extras.out != nullptr) return write_all(name, extras.out, out);

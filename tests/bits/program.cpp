@@ -93,7 +93,10 @@ Outputs run_call(const Step& s, const Pool& pool, const Tensor* carried) {
     places.push_back(o.place);
   }
   ir::Filled filled = ir::fill(s.attrs, places, values);
-  if (s.form == Step::Form::inplace) return call(*s.op, filled.args(), CallForm::in_place);
+  if (s.form == Step::Form::inplace) {
+    call(*s.op, filled.args(), CallForm::in_place);
+    return {filled.args().tensor(0)};
+  }
   Outputs out = call(*s.op, filled.args());
   // Of a list of results (split), how long is for the sizes to say, a program has the first.
   if (out.empty()) throw ShapeError({.op = s.op->name(), .problem = "no results"});
