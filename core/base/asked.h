@@ -6,9 +6,6 @@
 
 namespace lathe {
 
-/// Null outside of an expansion.
-const std::string* asked_op();
-
 /// Names the outermost composite of this thread; inner ones change nothing.
 class AskedScope {
  public:

@@ -89,8 +89,6 @@ Error::Error(ErrorKind kind, ErrorParts&& parts, Located)
 
 ErrorNote set_error_note(ErrorNote note) { return std::exchange(t_note, note); }
 
-const std::string* asked_op() { return t_asked; }
-
 AskedScope::AskedScope(const std::string& op) : previous_(t_asked) {
   if (t_asked == nullptr) t_asked = &op;
 }
