@@ -89,9 +89,6 @@ class RuleSet {
   absl::flat_hash_map<const Op*, std::vector<const Ready*>> by_root_;
 };
 
-/// A copy of x, whose elements lie in row-major order; at the insertion point, on behalf of `of`.
-Value* add_copy(Graph& graph, Value* x, const Node& of);
-
 // The rules there are (graph/rules/).
 absl::Span<const Rule> algebra_rules();
 absl::Span<const Rule> cast_rules();

@@ -92,10 +92,4 @@ constexpr Rule kRules[] = {
 
 absl::Span<const Rule> view_rules() { return kRules; }
 
-Value* add_copy(Graph& graph, Value* x, const Node& of) {
-  Node* copy = graph.add(get_op("clone"), {x}, {x->type()}, of.site());
-  graph.set_detached(copy, of.detached());
-  return copy->out(0);
-}
-
 }  // namespace lathe::ir

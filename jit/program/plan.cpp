@@ -5,7 +5,8 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "graph/rewrite/rule.h"
+#include "core/dispatch/fn.h"
+#include "include/lathe/ops/math.h"
 #include "jit/program/steps.h"
 
 namespace lathe::jit {
@@ -65,6 +66,15 @@ class Planner {
     return std::nullopt;
   }
 
+  /// Adds a copy of x, whose elements lie in row-major order, before `n`, which wants to read it
+  /// so.
+  Value* add_copy(Value* x, const Node& n) {
+    const Op& clone = *math_ops<Tensor>::clone.op();
+    Node* copy = p_.graph_.add(clone, {x}, {x->type()}, n.site());
+    p_.graph_.set_detached(copy, n.detached());
+    return copy->out(0);
+  }
+
   /// Values have no layout: where a view needs one that is not there, it reads a copy.
   Geometry geometry_of_view(Node& n) {
     Value* x = n.in(0);
@@ -72,7 +82,7 @@ class Planner {
     std::optional<Geometry> g = asked(n, Geometry::contiguous(x->tensor().shape));
     if (!g) return view_geometry(n, geometry_.at(x));
     ir::InsertAt before(p_.graph_, &n);
-    p_.graph_.set_input(&n, 0, ir::add_copy(p_.graph_, x, n));
+    p_.graph_.set_input(&n, 0, add_copy(x, n));
     set_geometry(n.in(0));
     return *g;
   }
