@@ -271,8 +271,6 @@ void refuse_detached_writes(const Graph& g, absl::Span<const int> wrt) {
 }  // namespace
 
 Vjp differentiate(const Graph& graph, absl::Span<const int> wrt, absl::Span<const int> active) {
-  if (graph.level() != Level::core)
-    throw AutogradError({.op = graph.name(), .problem = "only a core graph can be differentiated"});
   refuse_detached_writes(graph, wrt);
   Vjp out;
   GradMode on(

@@ -27,7 +27,7 @@ struct Budget {
       2000;  // no further round is begun after this; what is there is right all the same
 };
 
-/// Rewrites a core graph. Every pass is exact: same bits. A pass or rule named in the flag
+/// Rewrites a graph. Every pass is exact: same bits. A pass or rule named in the flag
 /// `rewrites_off` is left out; after `rewrite_limit` changes, if set, no more are made: that is how
 /// a wrong one is found.
 Report optimise(Graph& graph, const Budget& budget = {});

@@ -139,10 +139,6 @@ bool Function::fits(Compiled& c, const ir::Data& inputs, FunctionCallbacks& host
             return false;
         break;
       }
-      case GuardKind::value:
-      case GuardKind::tree_version:
-        if (!host.holds(guard)) return false;
-        break;
     }
   }
   return true;
@@ -199,7 +195,6 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   c->needs_history = history;
   c->trace_id = host.trace_id();
   refuse_shared(*c, inputs);
-  for (Guard& g : host.reads()) c->traced.guards.push_back(std::move(g));
   prepare_guards(*c, names);
   ir::Graph optimised = c->traced.graph.clone();
   c->report = ir::optimise(optimised);

@@ -17,13 +17,10 @@
 
 namespace lathe::jit {
 
-/// What a front end adds to tracing: values only it can look at.
+/// What a front end adds to tracing: a name for each trace, so that it can find what it keeps of
+/// it.
 class FunctionCallbacks : public ir::TraceCallbacks {
  public:
-  /// Does a `value` or `tree_version` guard of this front end still hold?
-  virtual bool holds(const ir::Guard&) { return true; }
-  /// Guards on what the traced code read besides tensors; asked once, right after a trace.
-  virtual std::vector<ir::Guard> reads() { return {}; }
   /// What the front end calls the trace it has just made; asked once. It is told with every run of
   /// the program that came of it: how results are put together is the trace's, not the function's.
   virtual int64_t trace_id() { return 0; }

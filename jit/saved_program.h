@@ -21,7 +21,7 @@ namespace lathe::jit {
 
 class SavedProgram {
  public:
-  /// `captured`: a core graph. FileError if it needs what only its front end could give.
+  /// `captured`: a graph as traced. FileError if it needs what only its front end could give.
   explicit SavedProgram(ir::Graph captured, std::string note = {});
   /// FileError for what is damaged or no program, NameError for an op this build does not have.
   static std::shared_ptr<SavedProgram> load(const std::string& path);

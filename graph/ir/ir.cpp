@@ -7,8 +7,8 @@
 namespace lathe::ir {
 
 std::string_view name(Structure structure) {
-  constexpr std::string_view kNames[] = {"op",   "constant", "if",     "for",  "while",
-                                         "call", "group",    "assign", "yield"};
+  constexpr std::string_view kNames[] = {"op",    "constant", "if",    "for",
+                                         "while", "call",     "group", "yield"};
   return kNames[static_cast<size_t>(structure)];
 }
 
@@ -86,7 +86,7 @@ std::vector<Write> Graph::writes() const {
 
 // ── building ────────────────────────────────────────────────────────────────────────────────────
 
-Graph::Graph(std::string name, Level level) : name_(std::move(name)), level_(level) {
+Graph::Graph(std::string name) : name_(std::move(name)) {
   body_ = &blocks_.emplace_back();
   at_block_ = body_;
   set_yields(*body_, {});
@@ -261,28 +261,11 @@ void Graph::append_input(Node* node, Value* value) {
   add_use(node, node->in_.size() - 1);
 }
 
-void Graph::erase_input(Node* node, size_t index) {
-  for (size_t i = index; i < node->in_.size(); ++i) drop_use(node, i);
-  node->in_.erase(node->in_.begin() + static_cast<std::ptrdiff_t>(index));
-  for (size_t i = index; i < node->in_.size(); ++i) add_use(node, i);
-}
-
-void Graph::erase_result(Node* node, size_t index) {
-  LATHE_CHECK(!node->out_[index]->used());
-  node->out_.erase(node->out_.begin() + static_cast<std::ptrdiff_t>(index));
-  for (size_t i = index; i < node->out_.size(); ++i)
-    node->out_[i]->index_ = static_cast<uint32_t>(i);
-}
-
 void Graph::erase_parameter(Block& block, size_t index) {
   LATHE_CHECK(!block.parameters_[index]->used());
   block.parameters_.erase(block.parameters_.begin() + static_cast<std::ptrdiff_t>(index));
   for (size_t i = index; i < block.parameters_.size(); ++i)
     block.parameters_[i]->index_ = static_cast<uint32_t>(i);
-}
-
-void Graph::set_literal(Node* node, int param, const Arg& literal) {
-  node->attrs_.set(static_cast<size_t>(param), literal);
 }
 
 void Graph::replace(Value* old, Value* by) {
@@ -321,11 +304,6 @@ void Graph::move_before(Node* node, Node* before) {
   if (node == before) return;
   unlink(node);
   link(node, before->parent_, before);
-}
-
-void Graph::move_to_end(Node* node, Block& block) {
-  unlink(node);
-  link(node, &block, nullptr);
 }
 
 // ── constants and functions ─────────────────────────────────────────────────────────────────────

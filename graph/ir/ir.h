@@ -5,10 +5,8 @@
 // hold Blocks of their own. Only pure nodes may move, merge or die (effects()), so what prints,
 // draws random numbers or writes keeps its order without tokens.
 //
-// Two levels share the classes. A *core* graph is functional: tensors and scalars, no mutation;
-// what the program does to its inputs is stated once, at the end (Graph::writes). A *surface*
-// graph, which scripts compile to, may also hold `assign` nodes; running it under the tracer gives
-// the core graph.
+// A graph is functional: nothing in it changes a value, and what the program does to its inputs is
+// stated once, at the end (Graph::writes).
 //
 // Sizes are Ints over the graph's symbols s0, s1 ...; a symbol means the size (or integer) of the
 // first value, in order, whose type has it standing alone (sources()). `assumptions` are what the
@@ -49,9 +47,8 @@ enum class Structure : uint8_t {
              // parameters are the loop variable and the carried values
   while_,    // in: what is carried; blocks: condition (its parameters belong to both), body
   call,      // in: arguments; callee: a function of this graph
-  group,   // in: inputs; blocks[0]: a body that uses nothing else; attrs[0]: what it was grouped as
-  assign,  // surface only: in[0][...] = in[1]
-  yield,   // the end of every block: the values it gives
+  group,  // in: inputs; blocks[0]: a body that uses nothing else; attrs[0]: what it was grouped as
+  yield,  // the end of every block: the values it gives
 };
 std::string_view name(Structure structure);
 
@@ -186,8 +183,6 @@ class Block {
   Node *first_ = nullptr, *last_ = nullptr;
 };
 
-enum class Level : uint8_t { core, surface };
-
 /// After the run, `value` is written to `input`.
 struct Write {
   Value* input;
@@ -210,15 +205,13 @@ struct SymbolSource {
 
 class Graph {
  public:
-  explicit Graph(std::string name = "main", Level level = Level::core);
+  explicit Graph(std::string name = "main");
   Graph(Graph&&) noexcept = default;
   Graph& operator=(Graph&&) noexcept = default;
   Graph clone() const;
 
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
-  Level level() const { return level_; }
-  void set_level(Level level) { level_ = level; }
   Block& body() const { return *body_; }
   const Values& inputs() const { return body_->parameters(); }
   /// What it returns: the body's yields but for the last writes().size().
@@ -244,21 +237,16 @@ class Graph {
   void set_name(Value* value, std::string name) { value->name_ = std::move(name); }
   void set_type(Value* value, Type type) { value->type_ = std::move(type); }
   void set_detached(Node* node, bool detached) { node->detached_ = detached; }
-  void set_site(Node* node, Site site) { node->site_ = site; }
   void set_attrs(Node* node, ArgVec attrs) { node->attrs_ = std::move(attrs); }
   void set_input(Node* node, size_t index, Value* value);
   void append_input(Node* node, Value* value);
-  void erase_input(Node* node, size_t index);                   // of a structure
-  void erase_result(Node* node, size_t index);                  // unused ones only
-  void erase_parameter(Block& block, size_t index);             // unused ones only
-  void set_literal(Node* node, int param, const Arg& literal);  // where a literal stands
+  void erase_parameter(Block& block, size_t index);  // unused ones only
   /// Every use of `old` becomes one of `by`.
   void replace(Value* old, Value* by);
   /// All results at once, and the node dies. A name the user gave moves to an unnamed replacement.
   void replace(Node* node, absl::Span<Value* const> by);
   void erase(Node* node);  // InternalError if a result is used
   void move_before(Node* node, Node* before);
-  void move_to_end(Node* node, Block& block);
 
   // ── symbols ──
   std::vector<SymbolInfo>& symbols() { return symbols_; }
@@ -306,7 +294,6 @@ class Graph {
   void copy_block(const Block& from, Block& to, ValueMap& known);
 
   std::string name_;
-  Level level_;
   std::deque<Value> values_;
   std::deque<Node> nodes_;
   std::deque<Block> blocks_;

@@ -55,7 +55,7 @@ Values Graph::copy_nodes(const Block& from, ValueMap& known) {
 }
 
 Graph Graph::clone() const {
-  Graph g(name_, level_);
+  Graph g(name_);
   ValueMap known;
   g.copy_block(*body_, *g.body_, known);
   for (Value* v : written_) g.written_.push_back(known.at(v));
@@ -165,8 +165,6 @@ Effects effects_of(const Node& node, const Graph& graph, std::vector<const Graph
   switch (node.structure()) {
     case Structure::op:
       return effects_of_op(node);
-    case Structure::assign:
-      return Effects::ordered;
     case Structure::call: {
       const Graph* callee = graph.function(node.callee());
       // A function that calls itself may not end; then the order of what surrounds it is seen.

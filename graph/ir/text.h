@@ -47,7 +47,7 @@ struct Limits {
   size_t nodes = size_t{1} << 20;
   size_t symbols = size_t{1} << 16;
   size_t items = size_t{1} << 16;  // in one list
-  int depth = 48;                  // of blocks, calls and types inside each other
+  int depth = 48;                  // of blocks and calls inside each other
 };
 
 /// Throws ValueError with line and column, NameError for an op this program does not have,

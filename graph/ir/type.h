@@ -1,5 +1,5 @@
-// Types of graph values. A core graph holds tensors and scalars only; the rest is what a surface
-// graph (a script before it is lowered) may hold.
+// Types of graph values: tensors, numbers, texts and None. There are no containers: those of fixed
+// structure are flattened before a graph is made (docs/decisions.md).
 #pragma once
 
 #include <functional>
@@ -13,8 +13,6 @@
 
 namespace lathe::ir {
 
-struct Type;
-
 enum class ScalarKind : uint8_t { flag, integer, real };  // in the order they promote
 
 /// A Python number. An integer's type may say which one it is, as a number or over the graph's
@@ -26,29 +24,9 @@ struct Scalar {
 };
 struct Text {};
 struct None {};
-struct Tuple {
-  std::vector<Type> items;
-};
-struct List {
-  std::vector<Type> item;  // exactly one
-};
-struct Dict {
-  std::vector<Type> item;  // exactly one; keys are text
-};
-struct Optional {
-  std::vector<Type> item;  // exactly one
-};
-struct Record {
-  std::string name;
-  std::vector<std::string> fields;
-  std::vector<Type> items;
-};
-struct Function {
-  std::string name;
-};
 
 struct Type {
-  std::variant<TensorType, Scalar, Text, None, Tuple, List, Dict, Optional, Record, Function> is;
+  std::variant<TensorType, Scalar, Text, None> is;
 
   Type() : is(None{}) {}
   // NOLINTBEGIN(google-explicit-constructor): a type is written as the alternative it is.
@@ -56,12 +34,6 @@ struct Type {
   Type(Scalar s) : is(s) {}
   Type(Text t) : is(t) {}
   Type(None n) : is(n) {}
-  Type(Tuple t) : is(std::move(t)) {}
-  Type(List t) : is(std::move(t)) {}
-  Type(Dict t) : is(std::move(t)) {}
-  Type(Optional t) : is(std::move(t)) {}
-  Type(Record t) : is(std::move(t)) {}
-  Type(Function t) : is(std::move(t)) {}
   // NOLINTEND(google-explicit-constructor)
 
   const TensorType* tensor() const { return std::get_if<TensorType>(&is); }
@@ -79,10 +51,10 @@ inline Type flag_type() { return Scalar{ScalarKind::flag}; }
 /// one.
 bool same_type(const Type& a, const Type& b);
 
-/// As the text IR writes it: "f32[s0, 64]", "int(s1)", "tuple(f32[], int)".
+/// As the text IR writes it: "f32[s0, 64]", "int(s1)", "str".
 std::string to_string(const Type& type);
 
-/// Calls `visit` with every size expression in the type, outermost first.
+/// Calls `visit` with every size expression in the type.
 void for_each_int(const Type& type, const std::function<void(Int)>& visit);
 /// The type with each size expression replaced.
 Type map_ints(const Type& type, const std::function<Int(Int)>& change);

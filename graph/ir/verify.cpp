@@ -72,9 +72,6 @@ class Verifier {
   }
 
   void type(const Type& t, const Node* n) {
-    if (g_.level() == Level::core && t.tensor() == nullptr && t.scalar() == nullptr &&
-        !std::holds_alternative<Text>(t.is) && !std::holds_alternative<None>(t.is))
-      fail(n, absl::StrCat("a core graph holds tensors and numbers, not ", to_string(t)));
     if (const TensorType* tensor = t.tensor())
       if (!info(tensor->dtype).tensor) fail(n, "no tensor has this dtype");
     for_each_int(t, [&](Int e) { declared(e); });
@@ -220,11 +217,6 @@ class Verifier {
         break;
       case Structure::group:
         group(n);
-        break;
-      case Structure::assign:
-        if (g_.level() == Level::core) fail(&n, "a core graph has no assignments");
-        if (n.in().size() != 2 || !n.out().empty())
-          fail(&n, "an assignment has a target and a value");
         break;
       case Structure::yield:
         fail(&n, "a yield in the middle of a block");

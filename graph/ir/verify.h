@@ -10,8 +10,7 @@ namespace lathe::ir {
 ///   every value is made before it is used, in the same block or one around it (a group uses only
 ///   its own); uses and owners agree in both directions; results have the types Op::infer gives,
 ///   blocks the arity and types their structure asks for; every symbol is declared, and known where
-///   it is used; a core graph holds no assignments and only tensors and numbers; its writes go to
-///   inputs of that type.
+///   it is used; writes go to inputs of that type.
 void verify(const Graph& graph);
 
 /// The same for a graph that passes rewrote. Two sizes that cannot be proven equal nor unequal are

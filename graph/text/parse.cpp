@@ -53,9 +53,8 @@ class Parser : Reader {
 
   // ── one definition ──
   Graph graph() {
-    bool surface = take("surface");
     expect("graph");
-    Graph g(std::string(name("the graph's name")), surface ? Level::surface : Level::core);
+    Graph g(std::string(name("the graph's name")));
     g_ = &g;
     names_.clear();
     undo_.clear();
@@ -93,7 +92,7 @@ class Parser : Reader {
   void declare_symbols() {
     int64_t most = -1;
     for (size_t i = 0; peek(i).kind != TokenKind::end; ++i) {
-      if (i > 0 && is("graph", i) && (is("}", i - 1) || is("surface", i - 1))) break;
+      if (i > 0 && is("graph", i) && is("}", i - 1)) break;
       most = std::max(most, symbol_number(peek(i)));
     }
     if (most >= static_cast<int64_t>(limits_.symbols)) fail("too many symbols");
@@ -215,13 +214,6 @@ class Parser : Reader {
     if (take("for")) return for_(results, site);
     if (take("group")) return group(site);
     if (take("call")) return call(results, site);
-    if (take("assign")) {
-      Value* to = value();
-      expect("=");
-      Operands operands;
-      operands.in = {to, value()};
-      return g_->add_structure(Structure::assign, std::move(operands), {}, site);
-    }
     fail("a statement is wanted here");
   }
 

@@ -101,8 +101,7 @@ class Printer {
   }
 
   void header(const Graph& g) {
-    std::string out = g.level() == Level::surface ? "surface graph " : "graph ";
-    absl::StrAppend(&out, g.name(), "(");
+    std::string out = absl::StrCat("graph ", g.name(), "(");
     for (size_t i = 0; i < g.inputs().size(); ++i)
       absl::StrAppend(&out, i == 0 ? "" : ", ", typed(g.inputs()[i]));
     out += ") -> (";
@@ -205,8 +204,6 @@ class Printer {
       case Structure::group:
         return absl::StrCat("group ", literal_text(n.literal(0)), " ",
                             carried(n, n.block(0).parameters(), 0, 0));
-      case Structure::assign:
-        return absl::StrCat("assign ", at(n.in(0)), " = ", at(n.in(1)));
       case Structure::yield:
         return absl::StrCat("yield ", list(n.in()));
     }

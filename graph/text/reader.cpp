@@ -117,26 +117,9 @@ Device Reader::device_suffix() {
   return parse_device(text);
 }
 
-TypeList Reader::type_list() {
-  TypeList out;
-  expect("(");
-  while (!take(")")) {
-    if (!out.empty()) expect(",");
-    if (out.size() >= limits_.items) fail("too many types in one list");
-    out.push_back(type());
-  }
-  return out;
-}
-
 Type Reader::type() {
-  Deeper deeper(*this);
   const Token& start = peek();
   std::string_view word = name("a type");
-  auto only = [&]() {
-    TypeList items = type_list();
-    if (items.size() != 1) fail_at(start, "this type takes exactly one type");
-    return items;
-  };
   if (is("[")) {
     TensorType t;
     if (!parse_dtype(word, t.dtype) || !info(t.dtype).tensor)
@@ -162,24 +145,6 @@ Type Reader::type() {
   if (word == "bool") return flag_type();
   if (word == "str") return Text{};
   if (word == "None") return None{};
-  if (word == "tuple") return Tuple{type_list()};
-  if (word == "list") return List{only()};
-  if (word == "dict") return Dict{only()};
-  if (word == "optional") return Optional{only()};
-  if (word == "function") return Function{std::string(name("a name"))};
-  if (word == "record") {
-    Record r;
-    r.name = name("the record's name");
-    expect("(");
-    while (!take(")")) {
-      if (!r.items.empty()) expect(",");
-      if (r.items.size() >= limits_.items) fail("too many fields");
-      r.fields.emplace_back(name("a field"));
-      expect(":");
-      r.items.push_back(type());
-    }
-    return r;
-  }
   fail_at(start, "this is no type");
 }
 

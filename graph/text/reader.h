@@ -81,7 +81,6 @@ class Reader {
   int64_t in_range(const Token& at, int64_t v, int64_t low, int64_t high);
   Int int_term();
   Int int_factor();
-  TypeList type_list();
   Device device_suffix();
 };
 

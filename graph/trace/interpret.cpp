@@ -103,7 +103,7 @@ class Frame {
     std::vector<Write> writes = g_.writes();
     // All values first, then all writes: a value may be computed from what is written.
     size_t first = results.size() - writes.size();
-    if (depth_ == 0 && g_.level() == Level::core) {
+    if (depth_ == 0) {
       make_fresh(inputs, results);
       for (size_t i = 0; i < first; ++i) make_row_major(results[i]);
     }
@@ -268,9 +268,6 @@ class Frame {
         block(b);
         return give(n, values_of(b.yields()));
       }
-      case Structure::assign:
-        assign(at(n.in(0)).tensor(), at(n.in(1)).tensor());
-        return;
       case Structure::yield:
         break;
     }

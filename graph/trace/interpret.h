@@ -1,6 +1,5 @@
 // Runs a graph node by node, each through core's call(): the same kernels, tape and errors as
-// eager. It is what compiled programs are tested against, and what surface graphs become core
-// graphs by, when it runs under the tracer.
+// eager. Compiled programs are tested against it.
 #pragma once
 
 #include "graph/ir/datum.h"

@@ -41,21 +41,18 @@ struct Path {
 };
 
 enum class GuardKind : uint8_t {
-  layout,        // the tensor at `path` has this type (symbols stand for any size), strides and
-                 // requires_grad
-  relation,      // a fact about sizes that was taken for granted
-  value,         // what is at `path` equals `expected` (front ends)
-  identity,      // `tensor` is the one met, at this version
-  tree_version,  // the structure read at `path` has version `expected` (front ends)
-  alias,         // the tensor at `path` is written: no other input may share its memory
-  number,        // what was taken for granted about inputs that are floats
+  layout,    // the tensor at `path` has this type (symbols stand for any size), strides and
+             // requires_grad
+  relation,  // a fact about sizes that was taken for granted
+  identity,  // `tensor` is the one met, at this version
+  alias,     // the tensor at `path` is written: no other input may share its memory
+  number,    // what was taken for granted about inputs that are floats
 };
 struct Guard {
   GuardKind kind;
   Path path = {};
-  uint64_t expected =
-      0;  // layout: how strides lie (StrideClass); identity: version; else the front end's
-  TensorType type = {};  // layout
+  uint64_t expected = 0;  // layout: how strides lie (stride_class); identity: the version
+  TensorType type = {};   // layout
   bool requires_grad = false;
   SymFact fact = {};  // relation
   std::optional<RealFact> number = std::nullopt;

@@ -443,7 +443,7 @@ TEST_F(Interpret, InputsAreChecked) {
 }
 
 TEST_F(Interpret, NumbersAreOrdinaryOps) {
-  Graph g = parse(R"(surface graph f(%n: int, %x: float) {
+  Graph g = parse(R"(graph f(%n: int, %x: float) {
     %a = mul(add(%n, 3), 2)
     %b = floor_divide(%n, -2)
     %c = lt(%n, 4)
@@ -458,10 +458,10 @@ TEST_F(Interpret, NumbersAreOrdinaryOps) {
 }
 
 TEST_F(Interpret, RecursionThroughCalls) {
-  Graph g = parse(R"(surface graph f(%x: f32[s0], %n: int) {
+  Graph g = parse(R"(graph f(%x: f32[s0], %n: int) {
     %r: f32[s0] = call @g(%x, %n)
     return %r }
-  surface graph g(%x: f32[s0], %n: int) {
+  graph g(%x: f32[s0], %n: int) {
     %c = eq(%n, 0)
     %r = if %c { yield %x } else {
       %d = mul(%x, 2.0)

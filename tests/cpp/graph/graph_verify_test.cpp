@@ -94,15 +94,6 @@ TEST(GraphVerify, Symbols) {
   refused(g, "not declared");
 }
 
-TEST(GraphVerify, Levels) {
-  Graph g = parse("surface graph f(%x: f32[2], %y: f32[2]) { assign %x = %y return %x }");
-  EXPECT_NO_THROW(verify(g));
-  g.set_level(Level::core);
-  refused(g, "no assignments");
-  EXPECT_NO_THROW(verify(parse("surface graph f(%x: tuple(f32[2], int)) { return %x }")));
-  refused("graph f(%x: tuple(f32[2], int)) { return %x }", "tensors and numbers");
-}
-
 TEST(GraphVerify, Calls) {
   refused("graph f(%x: f32[2]) { %y: f32[2] = call @g(%x) return %y }", "no function 'g'");
   const char* two =
