@@ -152,15 +152,16 @@ Types infer_sort(const Op& op, Args args) {
   require_domain(op, x.dtype());
   int axis = normalise_axis(op.name(), args.integer(op.sort.axis).value(), x.rank());
   TensorType t = type_of(x);
-  if (op.sort.count >= 0 && x.rank() > 0) {
-    Int k = args.integer(op.sort.count), n = x.size(axis);
+  if (op.sort.count >= 0) {
+    Int k = args.integer(op.sort.count), n = x.rank() > 0 ? x.size(axis) : Int(1);
+    if (x.rank() == 0 && k == Int(0)) n = Int(-1);  // there is no empty result without an axis
     if (!require(Relation::le, Int(0), k) || !require(Relation::le, k, n))
       throw ValueError({.op = op.name(),
                         .problem = "k is out of range",
                         .got = absl::StrCat("k = ", to_string(k)),
                         .expected = absl::StrCat("between 0 and ", to_string(n)),
                         .next = "take min(k, size)"});
-    t = t.with_size(axis, k);
+    if (x.rank() > 0) t = t.with_size(axis, k);
   }
   return {t, t.with(DType::i64)};
 }

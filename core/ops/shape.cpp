@@ -23,7 +23,7 @@ Int slice_bound(const Arg& a, Int size, Int when_none) {
 }
 
 Geometry slice_geometry(const Geometry& x, Args a) {
-  int axis = normalise_axis("slice", a.integer(1).value(), x.rank());
+  int axis = size_axis("slice", a.integer(1).value(), x.rank());
   Int size = x.shape[static_cast<size_t>(axis)], step = a.integer(4);
   if (!require(Relation::le, Int(1), step))
     throw ValueError({.op = "slice",
@@ -114,7 +114,7 @@ Geometry permute_geometry(const Geometry& x, Args a) {
   absl::InlinedVector<bool, 6> seen(x.shape.size(), false);
   Shape dims = a.ints(1);
   for (Int d : dims) {
-    int axis = normalise_axis("permute", d.value(), x.rank());
+    int axis = size_axis("permute", d.value(), x.rank());
     if (!seen.empty()) seen[static_cast<size_t>(axis)] = true;
     order.push_back(axis);
   }
@@ -132,9 +132,10 @@ Geometry permute_geometry(const Geometry& x, Args a) {
 Geometry squeeze_geometry(const Geometry& x, Args a) {
   Geometry g = x;
   absl::InlinedVector<bool, 6> drop(x.shape.size(), a.none(1));
-  for (Int d : a.none(1) ? Shape{} : a.ints(1))
-    if (x.rank() > 0)
-      drop[static_cast<size_t>(normalise_axis("squeeze", d.value(), x.rank()))] = true;
+  for (Int d : a.none(1) ? Shape{} : a.ints(1)) {
+    const int axis = normalise_axis("squeeze", d.value(), x.rank());
+    if (x.rank() > 0) drop[static_cast<size_t>(axis)] = true;
+  }
   for (int i = x.rank(); i-- > 0;)
     if (drop[static_cast<size_t>(i)] && x.shape[static_cast<size_t>(i)] == Int(1)) g = g.squeeze(i);
   return g;
@@ -233,8 +234,8 @@ void add_views(Definitions& r) {
               [](Grad g) {
                 Shape dims = g.ints(1), back(dims.size(), Int(0));
                 for (size_t i = 0; i < dims.size(); ++i)
-                  back[static_cast<size_t>(normalise_axis("permute", dims[i].value(),
-                                                          static_cast<int>(dims.size())))] = Int(i);
+                  back[static_cast<size_t>(size_axis("permute", dims[i].value(),
+                                                     static_cast<int>(dims.size())))] = Int(i);
                 return Grads{S::permute(g.dy(), back)};
               },
           .moves = true,
@@ -268,7 +269,7 @@ Outputs reshape_expansion(Args a) {
 
 Outputs select_expansion(Args a) {
   Tensor x = a.tensor(0);
-  int axis = normalise_axis("select", a.integer(1).value(), x.rank());
+  int axis = size_axis("select", a.integer(1).value(), x.rank());
   Int i = a.integer(2), size = x.size(axis);
   if (!require(Relation::lt, i, size) || !require(Relation::le, -size, i))
     throw IndexError({.op = "select",
@@ -288,7 +289,7 @@ Outputs cat_expansion(Args a) {
                       .got = "an empty list",
                       .expected = "at least one tensor",
                       .next = "leave the call out where the list is empty"});
-  int axis = normalise_axis("cat", a.integer(1).value(), xs[0].rank());
+  int axis = size_axis("cat", a.integer(1).value(), xs[0].rank());
   DType dtype = xs[0].dtype();
   Shape shape = xs[0].shape();
   Int total = 0;
@@ -345,7 +346,7 @@ Outputs pad_expansion(Args a) {
 
 Outputs narrow_expansion(Args a) {
   Tensor x = a.tensor(0);
-  const int axis = normalise_axis("narrow", a.integer(1).value(), x.rank());
+  const int axis = size_axis("narrow", a.integer(1).value(), x.rank());
   Int start = a.integer(2), length = a.integer(3), size = x.size(axis);
   if (start.known() && start.value() < 0) start += size;
   if (!require(Relation::le, 0, start) || !require(Relation::le, 0, length) ||

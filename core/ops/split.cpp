@@ -40,7 +40,7 @@ Outputs pieces_of(const Tensor& x, int axis, Int size) {
 Outputs split_expansion(Args a) {
   Tensor x = a.tensor(0);
   require_axes("split", x);
-  const int axis = normalise_axis("split", a.integer(2).value(), x.rank());
+  const int axis = size_axis("split", a.integer(2).value(), x.rank());
   const Int size = a.integer(1), total = x.size(axis);
   const bool empty = total == Int(0);
   if (size < Int(0) || (size == Int(0) && !empty))
@@ -56,7 +56,7 @@ Outputs split_expansion(Args a) {
 Outputs split_sizes(Args a) {
   Tensor x = a.tensor(0);
   require_axes("split", x);
-  const int axis = normalise_axis("split", a.integer(2).value(), x.rank());
+  const int axis = size_axis("split", a.integer(2).value(), x.rank());
   const Shape sizes = a.ints(1);
   Int at = 0;
   Outputs out;
@@ -78,7 +78,7 @@ Outputs split_sizes(Args a) {
 Outputs chunk_expansion(Args a) {
   Tensor x = a.tensor(0);
   require_axes("chunk", x);
-  const int axis = normalise_axis("chunk", a.integer(2).value(), x.rank());
+  const int axis = size_axis("chunk", a.integer(2).value(), x.rank());
   const Int chunks = a.integer(1), total = x.size(axis);
   if (chunks < Int(1))
     throw ValueError({.op = "chunk",
@@ -97,7 +97,7 @@ Outputs chunk_expansion(Args a) {
 Outputs unbind_expansion(Args a) {
   Tensor x = a.tensor(0);
   require_axes("unbind", x);
-  const int axis = normalise_axis("unbind", a.integer(1).value(), x.rank());
+  const int axis = size_axis("unbind", a.integer(1).value(), x.rank());
   Outputs out;
   for (Int i = 0; i < x.size(axis); i = i + 1) out.push_back(S::select(x, axis, i));
   return out;
@@ -129,7 +129,7 @@ Outputs repeat_expansion(Args a) {
 Outputs unfold_expansion(Args a) {
   Tensor x = a.tensor(0);
   require_axes("unfold", x);
-  const int axis = normalise_axis("unfold", a.integer(1).value(), x.rank());
+  const int axis = size_axis("unfold", a.integer(1).value(), x.rank());
   Tensor last = S::transpose(x, axis, -1);
   Tensor seen = S::windows(S::unsqueeze(last, -2), {Int(1), a.integer(2)}, {Int(1), a.integer(3)});
   return {S::transpose(S::squeeze(seen, {Int(-2), Int(-4)}), axis, -2)};

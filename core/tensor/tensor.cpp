@@ -106,7 +106,7 @@ DType Tensor::dtype() const { return checked(p_).dtype; }
 int Tensor::rank() const { return checked(p_).geometry.rank(); }
 const Shape& Tensor::shape() const { return checked(p_).geometry.shape; }
 Int Tensor::size(int axis) const {
-  return shape()[static_cast<size_t>(normalise_axis("size", axis, rank()))];
+  return shape()[static_cast<size_t>(size_axis("size", axis, rank()))];
 }
 Device Tensor::device() const { return checked(p_).device; }
 bool Tensor::symbolic() const { return !checked(p_).storage; }
@@ -231,16 +231,32 @@ Tensor scalar_tensor(int64_t value, DType dtype, Device device) {
   return from_host(element, dtype, {}, device);
 }
 
+namespace {
+
+[[noreturn]] void axis_out_of_range(std::string_view op, int64_t axis, int rank,
+                                    std::string_view of_a_number) {
+  throw IndexError(
+      {.op = std::string(op),
+       .problem = "the axis is out of range",
+       .got = absl::StrCat("axis ", axis, " of a tensor of rank ", rank),
+       .expected = rank == 0 ? std::string(of_a_number) : absl::StrCat(-rank, " to ", rank - 1),
+       .next = rank == 0 ? "leave the axis out, or unsqueeze() the tensor"
+                         : "name an axis that the tensor has"});
+}
+
+}  // namespace
+
 int normalise_axis(std::string_view op, int64_t axis, int rank) {
+  const int least = rank == 0 ? 1 : rank;
+  if (axis >= -least && axis < least) [[likely]]
+    return static_cast<int>(axis < 0 ? axis + least : axis);
+  axis_out_of_range(op, axis, rank, "0 or -1");
+}
+
+int size_axis(std::string_view op, int64_t axis, int rank) {
   if (axis >= -rank && axis < rank) [[likely]]
     return static_cast<int>(axis < 0 ? axis + rank : axis);
-  throw IndexError({.op = std::string(op),
-                    .problem = "the axis is out of range",
-                    .got = absl::StrCat("axis ", axis, " of a tensor of rank ", rank),
-                    .expected = rank == 0 ? "no axis: a tensor of rank 0 has none"
-                                          : absl::StrCat(-rank, " to ", rank - 1),
-                    .next = rank == 0 ? "leave the axis out, or unsqueeze() the tensor"
-                                      : "name an axis that the tensor has"});
+  axis_out_of_range(op, axis, rank, "no axis: a tensor of rank 0 has none");
 }
 
 }  // namespace lathe

@@ -225,7 +225,10 @@ inline bool may_share_memory(const Tensor& a, const Tensor& b) {
   return may_share_memory(*a.impl(), *b.impl());
 }
 
-/// Normalises an axis: [-rank, rank) → [0, rank). IndexError names `op`.
+/// Normalises an axis: [-rank, rank) → [0, rank). A 0-d tensor counts as having one axis: 0 or -1
+/// give 0. IndexError names `op`.
 int normalise_axis(std::string_view op, int64_t axis, int rank);
+/// The same for who goes on to ask for that axis' size: a 0-d tensor has none, so any is an error.
+int size_axis(std::string_view op, int64_t axis, int rank);
 
 }  // namespace lathe

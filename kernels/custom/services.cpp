@@ -78,7 +78,7 @@ int32_t size_of_axis(lathe_op_call* c, int32_t i, int32_t axis, lathe_op_size* o
     TensorType room;
     const TensorType* t = tensor_type(c, i, room);
     if (t == nullptr) misused(c, "the op asks for the size of no tensor", absl::StrCat(i));
-    int at = normalise_axis(c->op->name(), axis, static_cast<int>(t->shape.size()));
+    int at = size_axis(c->op->name(), axis, static_cast<int>(t->shape.size()));
     *out = t->shape[static_cast<size_t>(at)].word();
     return 1;
   });

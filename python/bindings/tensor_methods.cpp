@@ -34,7 +34,7 @@ PyObject* size(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
     PyObject* dim = axis_argument("size", args, count, names);
     Tensor t = tensor_of(self);
     if (dim == nullptr) return from_shape(t.shape());
-    return from_int(t.size(normalise_axis("size", to_int(dim).value(), t.rank())));
+    return from_int(t.size(size_axis("size", to_int(dim).value(), t.rank())));
   });
 }
 PyObject* dim(PyObject* self, PyObject*) { return PyLong_FromLong(impl_of(self)->geometry.rank()); }
@@ -46,7 +46,7 @@ PyObject* stride(PyObject* self, Items args, Py_ssize_t count, PyObject* names) 
     PyObject* dim = axis_argument("stride", args, count, names);
     Tensor t = tensor_of(self);
     if (dim == nullptr) return from_shape(t.geometry().strides);
-    int axis = normalise_axis("stride", to_int(dim).value(), t.rank());
+    int axis = size_axis("stride", to_int(dim).value(), t.rank());
     return from_int(t.geometry().strides[static_cast<size_t>(axis)]);
   });
 }

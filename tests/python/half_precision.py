@@ -109,8 +109,9 @@ def main():
     print("| composite | f16 | its gradient | bf16 | its gradient |\n|---|---|---|---|---|")
     most = 0.0
     for op in composites():
-        cells = [LEFT_OUT[op], "", "", ""]
-        if op not in LEFT_OUT:
+        if op in LEFT_OUT:
+            cells = [LEFT_OUT[op], "", "", ""]
+        else:
             worst = worst_of(op)
             most = max(most, *worst)
             cells = [f"{ulp:.2f}" for ulp in worst]

@@ -137,7 +137,10 @@ TEST(Tensor, AxesAreNormalised) {
                  "  expected: -2 to 1\n"
                  "  next:     name an axis that the tensor has");
   }
-  EXPECT_THROW(normalise_axis("sum", 0, 0), IndexError);
+  EXPECT_EQ(normalise_axis("sum", 0, 0), 0);
+  EXPECT_EQ(normalise_axis("sum", -1, 0), 0);
+  EXPECT_THROW(normalise_axis("sum", 1, 0), IndexError);
+  EXPECT_THROW(size_axis("size", 0, 0), IndexError);
 }
 
 // ── geometry ────────────────────────────────────────────────────────────────────────────────────
