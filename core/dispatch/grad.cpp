@@ -384,7 +384,7 @@ Tensor Grad::x(int i) const {
   }
   if (!t.defined())
     LATHE_INTERNAL(absl::StrCat("the derivative of ", op().name(), " reads input ", i,
-                                ", which its row does not save"));
+                                ", which its definition does not save"));
   return t;
 }
 
@@ -392,7 +392,7 @@ Tensor Grad::y(int k) const {
   const Tensor& t = d_->ys[static_cast<size_t>(k)];
   if (!t.defined())
     LATHE_INTERNAL(absl::StrCat("the derivative of ", op().name(), " reads output ", k,
-                                ", which its row does not save"));
+                                ", which its definition does not save"));
   return t;
 }
 

@@ -200,7 +200,7 @@ void by_sum(DType d, F f) {
     case DType::c64:
       return f(Pair{}, PlusPair{});
     default:
-      LATHE_INTERNAL("an index row on a dtype no tensor has");
+      LATHE_INTERNAL("an index definition on a dtype no tensor has");
   }
 }
 
