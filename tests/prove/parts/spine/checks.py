@@ -21,9 +21,9 @@ def seeded():
     return python_tests("checks-seeded", "tests/python/checks").last(r"\d+ passed.*")
 
 
-@LINE.part("rows are complete: shape rule, body, derivative or none, sample, doc")
-def rows():
-    return cpp_tests("rows", "Rows.*")
+@LINE.part("definitions are complete: shape rule, body, derivative or none, sample, doc")
+def definitions():
+    return cpp_tests("definitions", "Definitions.*")
 
 
 @LINE.part("golden IR")
