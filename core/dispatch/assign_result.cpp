@@ -7,6 +7,7 @@
 #include "core/dispatch/fn.h"
 #include "core/dispatch/grad.h"
 #include "core/dispatch/in_place.h"
+#include "core/op/each_tensor.h"
 #include "include/lathe/ops/math.h"
 
 namespace lathe {
@@ -15,9 +16,7 @@ namespace {
 /// Will a derivative read the elements that this in-place call writes over?
 bool derivative_reads_destination(const Op& op, Args args) {
   if (!thread_state().grad_enabled || op.extra.no_grad) return false;
-  bool tracked = false;
-  for (const Arg& a : args) tracked |= a.tag == Tag::tensor && a.tensor_->requires_grad;
-  if (!tracked) return false;
+  if (!needs_grad(args)) return false;
   // What the parts of a composite keep is known only when they run.
   return op.kind == Kind::composite || (saves_of(op, args).inputs & 1u) != 0;
 }

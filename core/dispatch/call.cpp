@@ -15,6 +15,7 @@
 #include "core/dispatch/in_place.h"
 #include "core/dispatch/shortcut.h"
 #include "core/dispatch/view_path.h"
+#include "core/op/each_tensor.h"
 #include "core/scalar/element.h"
 
 namespace lathe {
@@ -272,17 +273,6 @@ bool shortcut_into(const Op& op, Args args) {
 
 // ── the long way ────────────────────────────────────────────────────────────────────────────────
 
-bool needs_grad(Args args) {
-  for (const Arg& a : args) {
-    if (a.tag == Tag::tensor && a.tensor_->requires_grad) return true;
-    if (a.tag != Tag::list) continue;
-    for (size_t i = 0; i < a.list_->size; ++i)
-      if (a.list_->data[i].tag == Tag::tensor && a.list_->data[i].tensor_->requires_grad)
-        return true;
-  }
-  return false;
-}
-
 /// A tensor of a trace that is over: kernels would find no memory.
 [[noreturn]] void escaped(const TensorImpl* t) {
   throw TraceError({.problem = "a symbolic tensor is used after its trace: it escaped from the "
@@ -294,17 +284,11 @@ bool needs_grad(Args args) {
 
 /// Stale views among the operands are brought up to date first.
 void refresh_operands(Args args) {
-  auto one = [](const Arg& a) {
-    if (a.tag != Tag::tensor) return;
+  each_tensor(args, [](const Arg& a) {
     if (!a.tensor_->storage && thread_state().backend == nullptr) [[unlikely]]
       escaped(a.tensor_);
     if (a.tensor_->view) refresh(a.tensor());
-  };
-  for (const Arg& a : args) {
-    one(a);
-    if (a.tag != Tag::list) continue;
-    for (size_t i = 0; i < a.list_->size; ++i) one(a.list_->data[i]);
-  }
+  });
 }
 
 /// The long way, apart so that the short one does not pay for its frame.

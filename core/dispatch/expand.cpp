@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
+#include "core/op/each_tensor.h"
 #include "include/lathe/ops/math.h"
 
 namespace lathe {
@@ -29,16 +30,11 @@ class CompositeDepth {
 DType storage_type(Args args) {
   bool any = false;
   DType common = DType::f32;
-  auto meet = [&](const Arg& a) {
-    if (a.tag != Tag::tensor || !is_floating(a.tensor_->dtype)) return;
+  each_tensor(args, [&](const Arg& a) {
+    if (!is_floating(a.tensor_->dtype)) return;
     common = any ? promote(common, a.tensor_->dtype) : a.tensor_->dtype;
     any = true;
-  };
-  for (const Arg& a : args) {
-    meet(a);
-    if (a.tag != Tag::list) continue;
-    for (size_t i = 0; i < a.list_->size; ++i) meet(a.list_->data[i]);
-  }
+  });
   return common;
 }
 

@@ -1,5 +1,7 @@
 #include "python/bindings/call.h"
 
+#include "core/op/each_tensor.h"
+
 #include "core/dispatch/call.h"
 
 namespace lathe::py {
@@ -17,13 +19,7 @@ int64_t elements(const TensorImpl& t) {
 
 int64_t elements(Args args) {
   int64_t most = 0;
-  for (const Arg& a : args) {
-    if (a.tag == Tag::tensor) most = std::max(most, elements(*a.tensor_));
-    if (a.tag != Tag::list) continue;
-    for (size_t i = 0; i < a.list_->size; ++i)
-      if (a.list_->data[i].tag == Tag::tensor)
-        most = std::max(most, elements(*a.list_->data[i].tensor_));
-  }
+  each_tensor(args, [&](const Arg& a) { most = std::max(most, elements(*a.tensor_)); });
   return most;
 }
 
