@@ -75,7 +75,7 @@ class GELU(Module):
 
 
 class _Along(Module):
-    def __init__(self, dim=-1):
+    def __init__(self, dim=None):
         super().__init__()
         self.dim = dim
 
@@ -84,17 +84,17 @@ class _Along(Module):
 
 
 class Softmax(_Along):
-    """exp(x) / sum(exp(x)) along dim."""
+    """exp(x) / sum(exp(x)) along dim; None: axis 0 of 0, 1 or 3 axes, else axis 1."""
 
     def forward(self, x):
-        return ops.softmax(x, self.dim)
+        return F.softmax(x, self.dim)
 
 
 class LogSoftmax(_Along):
-    """log(softmax(x)) along dim."""
+    """log(softmax(x)) along dim; None: axis 0 of 0, 1 or 3 axes, else axis 1."""
 
     def forward(self, x):
-        return ops.log_softmax(x, self.dim)
+        return F.log_softmax(x, self.dim)
 
 
 class Hardtanh(Module):

@@ -294,6 +294,15 @@ def test_other_layers():
     assert nn.ReLU(inplace=True)(y) is y and y.min().item() == 0
 
 
+@pytest.mark.parametrize("rank", range(6))
+def test_the_axis_of_a_softmax_that_names_none(rank):
+    x = array(*(2, 3, 4, 2, 2)[:rank])
+    axis = 0 if rank in (0, 1, 3) else 1
+    want = np.ones(()) if rank == 0 else REFERENCES["softmax"](x, axis)
+    close(nn.Softmax()(lt.tensor(x)), want)
+    close(nn.LogSoftmax()(lt.tensor(x)), np.log(want))
+
+
 def test_losses():
     x, t = array(5, 3), np.array([0, 2, 1, 1, 0])
     logits, labels = lt.tensor(x), lt.tensor(t)
