@@ -64,7 +64,7 @@ def typed(function):
         except tuple(_OWN) as error:
             if isinstance(error, _lathe.Error) or not _is_ours(error.__traceback__):
                 raise
-            raised = _of_arguments(function, error, (*args, *kwargs.values()))
+            raised = _of_arguments(function, error, args, kwargs)
         raise raised
 
     # As functools.wraps does, which would be a third of the import's time.
@@ -91,18 +91,32 @@ def _is_ours(traceback):
     return ours
 
 
-def _of_arguments(function, error, given):
+def _of_arguments(function, error, args, kwargs):
     import inspect
 
     kind, meaning = next(_OWN[c] for c in type(error).__mro__ if c in _OWN)
-    name = function.__qualname__.removesuffix(".__init__")
+    signature, name, text = inspect.signature(function), function.__qualname__, str(error)
+    if text.startswith(f"{name}() "):  # the call has not the function's form
+        meaning, text = "", _misfit(signature, args, kwargs) or text
+    if function.__name__ == "__init__" and args:  # under the name that the user has called
+        name, args = type(args[0]).__name__, args[1:]
+        signature = signature.replace(parameters=list(signature.parameters.values())[1:])
+    given = (*args, *kwargs.values())
     return kind(
-        f"{meaning}{error}",
+        f"{meaning}{text}",
         op=name,
         got=", ".join(type(value).__name__ for value in given) or "nothing",
-        expected=f"{function.__name__}{inspect.signature(function)}",
+        expected=f"{name.rpartition('.')[2]}{signature}",
         next="give it arguments of the kinds and sizes that its documentation names",
     )
+
+
+def _misfit(signature, args, kwargs):
+    """Why a signature cannot take these arguments, without the function's own name."""
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        return str(error)
 
 
 class system_errors:

@@ -1,5 +1,6 @@
 """Datasets and loaders."""
 
+import numpy as np
 import pytest
 
 import lathe as lt
@@ -33,6 +34,49 @@ def test_shuffling_repeats_by_seed():
     first, second = passes(1), passes(1)
     assert first == second and first[0] != first[1] and passes(2) != first
     assert sorted(sum(first[0], [])) == list(range(20))
+
+
+def orders(*loaders, passes=2):
+    return [[x.tolist() for (x,) in loader] for _ in range(passes) for loader in loaders]
+
+
+def test_manual_seed_decides_what_is_shuffled():
+    data = TensorDataset(lt.arange(50))
+
+    def drawn(seed):
+        lt.manual_seed(seed)
+        loaders = [DataLoader(data, 50, shuffle=True) for _ in range(2)]
+        parts = [random_split(data, [25, 25])[0].indices for _ in range(2)]
+        return [*(o[0] for o in orders(*loaders)), *parts]
+
+    first = drawn(1)
+    assert first == drawn(1)  # the same again
+    assert len({tuple(o) for o in first}) == 6  # passes, loaders and splits differ
+    assert all(a != b for a, b in zip(first, drawn(2)))  # and so do seeds
+    lt.manual_seed(1)
+    lt.rand(1)  # a draw before is a draw
+    assert orders(DataLoader(data, 50, shuffle=True), passes=1)[0][0] != first[0]
+
+
+def test_what_is_not_shuffled_draws_nothing():
+    lt.manual_seed(4)
+    expected = lt.rand(3).tolist()
+    lt.manual_seed(4)
+    data = TensorDataset(lt.arange(6))
+    assert orders(DataLoader(data, 6), DataLoader(data, 6, shuffle=True, seed=1), passes=1)[0]
+    assert lt.rand(3).tolist() == expected
+
+
+def test_items_without_batches():
+    data = TensorDataset(lt.arange(4))
+    loader = DataLoader(data, batch_size=None)
+    assert len(loader) == 4 and [x.item() for (x,) in loader] == [0, 1, 2, 3]
+    rows = [{"a": np.ones(2, "float32"), "b": (1, "c")}]
+    (item,) = DataLoader(rows, None)
+    assert lt.equal(item["a"], lt.ones(2)) and item["b"] == (1, "c")
+    assert list(DataLoader([1, 2], None, collate_fn=lambda i: i * 2)) == [2, 4]
+    with pytest.raises(lt.ValueError, match="drop_last"):
+        DataLoader(data, None, drop_last=True)
 
 
 def test_any_dataset():
