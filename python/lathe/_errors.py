@@ -96,6 +96,8 @@ def _of_arguments(function, error, args, kwargs):
 
     kind, meaning = next(_OWN[c] for c in type(error).__mro__ if c in _OWN)
     signature, name, text = inspect.signature(function), function.__qualname__, str(error)
+    if isinstance(error, RecursionError):
+        text = text.partition(" in ")[0]  # where it ended depends on the caller's own depth
     if text.startswith(f"{name}() "):  # the call has not the function's form
         meaning, text = "", _misfit(signature, args, kwargs) or text
     if function.__name__ == "__init__" and args:  # under the name that the user has called
