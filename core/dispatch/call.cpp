@@ -90,7 +90,7 @@ bool known_number(const Arg& a) {
   return a.tag == Tag::flag || (a.tag == Tag::real && a.real().known());
 }
 
-bool Glance::look(const Op& op, Args args) {
+[[gnu::always_inline]] inline bool Glance::look(const Op& op, Args args) {
   if (op.kind != Kind::elementwise || args.size() > kMostOperands) return false;
   int scale = 1, most = 0;
   for (size_t i = 0; i < args.size(); ++i, scale *= 3) {
@@ -106,12 +106,15 @@ bool Glance::look(const Op& op, Args args) {
     numbers |= bit;
     pattern += 2 * scale;
   }
-  if (lead == nullptr || most > category(lead->dtype)) return false;
-  if (numbers != 0 && is_integer(lead->dtype) && !in_range(lead->dtype, args)) return false;
+  if (lead == nullptr) return false;
+  if (numbers != 0) {
+    if (most > category(lead->dtype)) return false;
+    if (is_integer(lead->dtype) && !in_range(lead->dtype, args)) return false;
+  }
   return measure();
 }
 
-bool Glance::tensor(const TensorImpl* t, unsigned bit, int scale) {
+[[gnu::always_inline]] inline bool Glance::tensor(const TensorImpl* t, unsigned bit, int scale) {
   tracked |= t->requires_grad;
   if (t->device.kind != DeviceKind::cpu || !t->storage || t->storage->ready) return false;
   if (t->view && t->view->version != t->view->base.impl()->version) return false;
@@ -147,7 +150,7 @@ bool Glance::alike(const TensorImpl* a, const TensorImpl* b) {
 }
 
 /// Row-major, without exceptions for sizes of 1, because the result takes over the strides.
-bool Glance::measure() {
+[[gnu::always_inline]] inline bool Glance::measure() {
   const Int *sizes = lead->geometry.shape.data(), *strides = lead->geometry.strides.data();
   for (size_t i = lead->geometry.shape.size(); i-- > 0;) {
     if (!sizes[i].known() || !identical(strides[i], Int(elements))) return false;
@@ -223,32 +226,18 @@ struct Cells {
   return std::move(outputs[0]);
 }
 
-bool undisturbed(const ThreadState& state) {
-  return state.backend == nullptr && state.observers == nullptr;
+/// Into a fresh tensor.
+void run_fresh(const Op& op, Args args, const Glance& g, const Shortcut& s, Outputs& outputs) {
+  Tensor result = make_result(g.lead, s, g.elements);
+  s.run(s, result.impl()->storage->data, g.data, g.splat, static_cast<size_t>(g.elements));
+  if (g.tracked && thread_state().grad_enabled && tape() != nullptr)
+    result = record(op, args, std::move(result));
+  outputs.push_back(std::move(result));
 }
 
-/// The result, or an undefined tensor: there is no short way.
-Tensor shortcut(const Op& op, Args args) {
-  const ThreadState& state = thread_state();
-  Glance g;
-  if (!undisturbed(state) || !g.look(op, args)) return {};
-  const Shortcut* s = find_shortcut(op, args, g);
-  if (s == nullptr) return {};
-  Cells cells;
-  if (g.numbers != 0) cells.fill(*s, args, g);
-  Tensor result = make_result(g.lead, *s, g.elements);
-  s->run(*s, result.impl()->storage->data, g.data, g.splat, static_cast<size_t>(g.elements));
-  if (g.tracked && state.grad_enabled && tape() != nullptr)
-    return record(op, args, std::move(result));
-  return result;
-}
-
-/// args[0] = op(args...), on the short way. False: nothing was done.
-bool shortcut_into(const Op& op, Args args) {
-  const ThreadState& state = thread_state();
-  Glance g;
-  if (!undisturbed(state) || !g.look(op, args)) return false;
-  if (g.tracked && state.grad_enabled) return false;
+/// May the first operand be written where it lies, while the loop reads the others?
+bool may_run_in_place(Args args, const Glance& g) {
+  if (g.tracked && thread_state().grad_enabled) return false;
   if (args[0].tag != Tag::tensor || g.lead != args[0].tensor_) return false;
   // What may overlap itself is refused, also where its sizes happen to keep it from doing so.
   if (g.lead->view && g.lead->view->path->overlaps) return false;
@@ -262,10 +251,24 @@ bool shortcut_into(const Op& op, Args args) {
     const bool apart = from >= written || from <= -(splat ? element : written);
     if (!apart && (from != 0 || splat)) return false;
   }
+  return true;
+}
+
+/// The call by the short way. False: there is none, and nothing was done.
+bool run_shortcut(const Op& op, Args args, CallForm form, Outputs& outputs) {
+  const ThreadState& state = thread_state();
+  Glance g;
+  if (state.backend != nullptr || state.observers != nullptr || !g.look(op, args)) return false;
+  const bool in_place = form == CallForm::in_place;
+  if (in_place && !may_run_in_place(args, g)) return false;
   const Shortcut* s = find_shortcut(op, args, g);
-  if (s == nullptr || s->result != g.lead->dtype) return false;
+  if (s == nullptr || (in_place && s->result != g.lead->dtype)) return false;
   Cells cells;
   if (g.numbers != 0) cells.fill(*s, args, g);
+  if (!in_place) {
+    run_fresh(op, args, g, *s, outputs);
+    return true;
+  }
   s->run(*s, const_cast<std::byte*>(g.data[0]), g.data, g.splat, static_cast<size_t>(g.elements));
   g.lead->storage->written();
   return true;
@@ -315,15 +318,14 @@ void refresh_operands(Args args) {
 
 void set_shortcut_finder(ShortcutFinder f) { finder.store(f, std::memory_order_release); }
 
-Outputs call(const Op& op, Args args, CallForm form) {
+// Hot: g++ takes what follows many early returns for cold, and copies shapes by `rep movs` there.
+[[gnu::hot]] Outputs call(const Op& op, Args args, CallForm form) {
   Outputs outputs;  // the only object returned, so that it is made where the caller wants it
-  if (form == CallForm::in_place) {
-    if (!shortcut_into(op, args)) assign_result(op, args);
-  } else if (Tensor quick = shortcut(op, args); quick.defined()) {
-    outputs.push_back(std::move(quick));
-  } else {
+  if (run_shortcut(op, args, form, outputs)) return outputs;
+  if (form == CallForm::in_place)
+    assign_result(op, args);
+  else
     call_in_full(op, args, outputs);
-  }
   return outputs;
 }
 

@@ -12,27 +12,6 @@
 namespace lathe {
 namespace {
 
-constexpr std::array<DTypeInfo, kDTypeCodes> kInfo = {{
-    {"bool", "bool", 1, true},
-    {"uint8", "u8", 1, true},
-    {"int8", "i8", 1, true},
-    {"int16", "i16", 2, true},
-    {"int32", "i32", 4, true},
-    {"int64", "i64", 8, true},
-    {"float16", "f16", 2, true},
-    {"bfloat16", "bf16", 2, true},
-    {"float32", "f32", 4, true},
-    {"float64", "f64", 8, true},
-    {"complex64", "c64", 8, true},
-    {"uint16", "u16", 2, false},
-    {"uint32", "u32", 4, false},
-    {"uint64", "u64", 8, false},
-    {"complex128", "c128", 16, false},
-    {"float8_e4m3", "f8e4m3", 1, false},
-    {"float8_e5m2", "f8e5m2", 1, false},
-    {"int4", "i4", 0, false},
-}};
-
 struct Alias {
   std::string_view text;
   DType dtype;
@@ -70,11 +49,9 @@ constinit std::atomic<DType> default_float{DType::f32};
 
 }  // namespace
 
-const DTypeInfo& info(DType dtype) { return kInfo[static_cast<size_t>(dtype)]; }
-
 bool parse_dtype(std::string_view text, DType& out) {
   for (int i = 0; i < kDTypeCodes; i++) {
-    if (text == kInfo[i].name || text == kInfo[i].short_name) {
+    if (text == kDTypeInfo[i].name || text == kDTypeInfo[i].short_name) {
       out = static_cast<DType>(i);
       return true;
     }

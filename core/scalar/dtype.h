@@ -40,7 +40,28 @@ struct DTypeInfo {
   uint8_t bytes;                // 0: not storable yet
   bool tensor;                  // a tensor may have it
 };
-const DTypeInfo& info(DType dtype);
+/// Every type, by its code. In the header, as sizes are asked many times a call.
+inline constexpr std::array<DTypeInfo, kDTypeCodes> kDTypeInfo = {{
+    {"bool", "bool", 1, true},
+    {"uint8", "u8", 1, true},
+    {"int8", "i8", 1, true},
+    {"int16", "i16", 2, true},
+    {"int32", "i32", 4, true},
+    {"int64", "i64", 8, true},
+    {"float16", "f16", 2, true},
+    {"bfloat16", "bf16", 2, true},
+    {"float32", "f32", 4, true},
+    {"float64", "f64", 8, true},
+    {"complex64", "c64", 8, true},
+    {"uint16", "u16", 2, false},
+    {"uint32", "u32", 4, false},
+    {"uint64", "u64", 8, false},
+    {"complex128", "c128", 16, false},
+    {"float8_e4m3", "f8e4m3", 1, false},
+    {"float8_e5m2", "f8e5m2", 1, false},
+    {"int4", "i4", 0, false},
+}};
+inline const DTypeInfo& info(DType dtype) { return kDTypeInfo[static_cast<size_t>(dtype)]; }
 inline std::string_view name(DType dtype) { return info(dtype).name; }
 inline size_t size_of(DType dtype) { return info(dtype).bytes; }
 /// Accepts long and short names ("float32", "f32", "float"); nullopt-like: returns false.

@@ -185,7 +185,7 @@ AddressRange addresses_of(const TensorImpl& t) {
 
 }  // namespace
 
-bool may_share_memory(const TensorImpl& a, const TensorImpl& b) {
+bool elements_may_meet(const TensorImpl& a, const TensorImpl& b) {
   if (!(a.device == b.device)) return false;
   const AddressRange p = addresses_of(a), q = addresses_of(b);
   return p.begin < q.end && q.begin < p.end;

@@ -56,6 +56,8 @@ struct Storage {
     ++version;
     writer = here();
   }
+  /// Does it have an address in common with the other?
+  bool meets(const Storage& o) const { return data < o.data + o.bytes && o.data < data + bytes; }
   std::function<void(Storage&)> release;  // foreign memory: how to give it back; empty: not ours to
 
   static void* operator new(size_t bytes) { return allocate_object(bytes); }
@@ -216,11 +218,15 @@ inline Tensor scalar_tensor(int value, DType dtype, Device device = {}) {
   return scalar_tensor(int64_t{value}, dtype, device);
 }
 
+/// `may_share_memory` of two tensors whose storages meet.
+bool elements_may_meet(const TensorImpl& a, const TensorImpl& b);
 /// May an element of one lie at the address of an element of the other? Compares the ranges of
 /// addresses from first to last element, whatever storage they are reached by: NumPy's slices and
 /// DLPack's tensors over one buffer come with a storage each. No: one has no elements, no data
 /// (symbolic tensors), or they are on different devices.
-bool may_share_memory(const TensorImpl& a, const TensorImpl& b);
+inline bool may_share_memory(const TensorImpl& a, const TensorImpl& b) {
+  return a.storage && b.storage && a.storage->meets(*b.storage) && elements_may_meet(a, b);
+}
 inline bool may_share_memory(const Tensor& a, const Tensor& b) {
   return may_share_memory(*a.impl(), *b.impl());
 }
