@@ -25,18 +25,21 @@ class CompositeDepth {
   ~CompositeDepth() { --thread_state().composite_depth; }
 };
 
-/// The dtype that a composite's results are rounded to where it computes in a wider one: f16 or
-/// bf16, if that is what its floating operands have in common; else f32 (nothing to do).
-DType storage_type(Args args) {
-  bool any = false;
-  DType common = DType::f32;
-  each_tensor(args, [&](const Arg& a) {
-    if (!is_floating(a.tensor_->dtype)) return;
-    common = any ? promote(common, a.tensor_->dtype) : a.tensor_->dtype;
-    any = true;
-  });
-  return common;
-}
+/// The dtypes among a composite's operands.
+struct OperandTypes {
+  bool narrow = false;        // one of them is f16 or bf16
+  DType common = DType::f32;  // what the floating ones promote to; no meaning if there are none
+  explicit OperandTypes(Args args) {
+    bool any = false;
+    each_tensor(args, [&](const Arg& a) {
+      const DType dtype = a.tensor_->dtype;
+      if (!is_floating(dtype)) return;
+      common = any ? promote(common, dtype) : dtype;
+      any = true;
+      narrow |= is_narrow(dtype);
+    });
+  }
+};
 
 }  // namespace
 
@@ -44,14 +47,17 @@ Outputs expand(const Op& op, Args args) {
   CompositeDepth depth(op);
   AskedScope asked(op.public_name());
   if (op.extra.moves) return op.expansion(args);
-  const DType storage = storage_type(args);
-  const DType compute = compute_type(storage);
-  if (compute == storage) return op.expansion(args);
+  const OperandTypes types(args);
+  if (!types.narrow) return op.expansion(args);
+  // Mixed with f32, the halves are widened all the same: every intermediate is in the op type.
+  const DType storage = op.extra.results_like_first ? args.tensor(0).dtype() : types.common;
+  const DType compute = compute_type(types.common);
   // Operands by their converted form: an expansion that returns one returns what it was given.
   absl::InlinedVector<std::pair<Tensor, Tensor>, 4> converted;
   auto widened = [&](const Arg& a) {
-    if (a.tag != Tag::tensor || compute_type(a.tensor_->dtype) == a.tensor_->dtype) return a;
-    converted.emplace_back(math_ops<Tensor>::cast(a.tensor(), compute), a.tensor());
+    if (a.tag != Tag::tensor || !is_narrow(a.tensor_->dtype)) return a;
+    const DType wide = compute_type(a.tensor_->dtype);
+    converted.emplace_back(math_ops<Tensor>::cast(a.tensor(), wide), a.tensor());
     return Arg(converted.back().first);
   };
   ArgVec lists;
@@ -70,13 +76,16 @@ Outputs expand(const Op& op, Args args) {
       operands.push_back(widened(args[i]));
     }
   }
+  // A dtype that the caller asked for is what the expansion gave, and no intermediate.
+  auto asks = [&](const Arg& a) { return a.tag == Tag::dtype && a.dtype_ == compute; };
+  const bool asked_for = std::any_of(args.begin(), args.end(), asks);
   Outputs outputs = op.expansion(absl::MakeConstSpan(operands));
   for (Tensor& t : outputs) {
     auto is_this = [&](const auto& pair) { return same(pair.first, t); };
     auto given = std::find_if(converted.begin(), converted.end(), is_this);
     if (given != converted.end())
       t = given->second;
-    else if (t.dtype() == compute)
+    else if (t.dtype() == compute && compute != storage && !asked_for)
       t = math_ops<Tensor>::cast(t, storage);
   }
   return outputs;

@@ -508,8 +508,6 @@ bool computes(const Grad::Data& data) {
   return false;
 }
 
-bool is_narrow(DType dtype) { return is_floating(dtype) && compute_type(dtype) != dtype; }
-
 /// The rule in the dtype that its op computes in, as a composite: what it is given is converted
 /// first, and what it gives is rounded once, by the caller.
 Grads derive_widened(const Grad::Data& data) {

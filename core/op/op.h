@@ -120,6 +120,9 @@ struct Extra {
   /// are converted to f32 before it and its results rounded once at its end (see expand in
   /// core/dispatch/call.h and run_gradient in core/dispatch/grad.h).
   bool moves = false;
+  /// A composite with operands in f16 or bf16: its results are rounded to the dtype of the first
+  /// one, whatever the others have in common with it (parameters of norms are often kept in f32).
+  bool results_like_first = false;
   std::string_view doc = {};
 };
 

@@ -240,7 +240,7 @@ Outputs dropout_expansion(Args a) {
   if (!(p >= 0 && p <= 1))
     throw ValueError({.op = "dropout",
                       .problem = "the probability p is outside of [0, 1]",
-                      .got = absl::StrCat("p=", to_string(p)),
+                      .got = absl::StrCat("p=", p.hint()),
                       .expected = "0 <= p <= 1",
                       .next = "p is a probability in [0, 1], not a percentage"});
   if (!a.flag(2) || p == 0) return {x};
@@ -313,6 +313,7 @@ void add_nn_definitions(Definitions& r) {
       "float eps=1e-05) -> Tensor",
       layer_norm_expansion,
       {.places = kFunctional | kFunction,
+       .results_like_first = true,
        .doc = "(x - mean) / sqrt(var + eps) over the last axes, then weight and bias (Ba et al. "
               "2016)."});
   r.composite(
@@ -321,6 +322,7 @@ void add_nn_definitions(Definitions& r) {
       "cudnn_enabled=False) -> Tensor",
       batch_norm_expansion,
       {.places = kFunction,
+       .results_like_first = true,
        .doc = "Normalisation a channel over batch and space (Ioffe and Szegedy 2015); in training "
               "the running mean and (unbiased) variance move by momentum."});
   r.composite("dropout(Tensor input, float p=0.5, bool training=True) -> Tensor", dropout_expansion,

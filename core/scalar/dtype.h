@@ -94,7 +94,8 @@ inline constexpr DTypeSet all_dtypes = numbers | DTypeSet{DType::bool_};
 inline constexpr DTypeSet real_dtypes = real_numbers | DTypeSet{DType::bool_};
 
 inline bool is_floating(DType d) { return floating.has(d); }
-inline bool is_complex(DType d) { return complexes.has(d); }
+/// Also of complex128, which no tensor has: f64 meets c64 in it, and ops refuse it by name.
+inline bool is_complex(DType d) { return complexes.has(d) || d == DType::c128; }
 inline bool is_integer(DType d) {
   return integers.has(d) || d == DType::u16 || d == DType::u32 || d == DType::u64;
 }
@@ -114,8 +115,11 @@ DType promote(DType a, DType b);
 
 /// The type arithmetic on `d` is done in: f32 for f16 and bf16, else `d`. Results are rounded back.
 inline DType compute_type(DType d) { return d == DType::f16 || d == DType::bf16 ? DType::f32 : d; }
+inline bool is_narrow(DType d) { return compute_type(d) != d; }
 /// The real type of a complex type's parts; `d` itself if it is not complex.
-inline DType real_type(DType d) { return d == DType::c64 ? DType::f32 : d; }
+inline DType real_type(DType d) {
+  return d == DType::c64 ? DType::f32 : d == DType::c128 ? DType::f64 : d;
+}
 
 /// bool < integer < floating < complex, as 0 to 3. A plain number or a 0-d tensor changes the dtype
 /// that tensors have in common only where it is of a higher category.

@@ -1,6 +1,6 @@
 """How far composites are from the real numbers in f16 and bf16: every sample of every composite,
-forward and gradient, against the same in f64 on the same (rounded) operands, at three magnitudes:
-as they are, so large that their squares overflow f16, and so small that they vanish in it. In units
+forward and gradient, against the same in f64 on the same (rounded) operands, with all of them in
+the half type, and with the first or the others left in f32, at three magnitudes: as they are, so large that their squares overflow f16, and so small that they vanish in it. In units
 in the last place of the dtype: a result rounded once is at 0.5 or just above.
 
     ./dev python tests/python/half_precision.py      prints the table
@@ -8,6 +8,7 @@ in the last place of the dtype: a result rounded once is at 0.5 or just above.
 `measure(sample)` gives the worst by dtype, as {"float16": (forward, gradient), ...}.
 """
 
+import itertools
 import sys
 
 import numpy as np
@@ -20,6 +21,8 @@ BOUND = 2  # ulp
 MAGNITUDES = (1, 300, 1e-3)
 # Bits of the significand, least exponent of a normal number, what rounds to infinity.
 FORMATS = {"float16": (11, -14, 65520), "bfloat16": (8, -126, 3.3961775e38)}
+LARGEST = {getattr(lt, name): overflow for name, (_, _, overflow) in FORMATS.items()}
+LARGEST |= {lt.float32: 3.4028235677973366e38, lt.float64: np.inf}
 # There is nothing to compare.
 LEFT_OUT = {"empty": "elements are arbitrary", "empty_like": "elements are arbitrary"}
 
@@ -36,14 +39,17 @@ def floating(tensors):
     return [t for t in tensors if isinstance(t, lt.Tensor) and t.dtype.is_floating_point]
 
 
-def run(sample, dtype, magnitude, stored):
-    """(results, gradients), each as (float64 array, dtype it came in) pairs, computed in dtype on
-    operands that `stored` holds."""
+def run(sample, dtype, magnitude, stored, mixed=lambda nth: False):
+    """(results, gradients), each as (float64 array, dtype it came in) pairs, computed in dtype, or
+    in float32 where `mixed` says so of the nth floating operand, on operands that `stored` holds.
+    """
+    nth = itertools.count()
 
     def operand(array):
         if array.dtype != np.float64:
             return lt.tensor(array)
-        return (lt.tensor(array) * magnitude).to(stored).to(dtype).requires_grad_()
+        own = lt.float32 if mixed(next(nth)) else dtype
+        return (lt.tensor(array) * magnitude).to(stored).to(own).requires_grad_()
 
     lt.manual_seed(3)  # random ops draw the same for every dtype
     args, kwargs = arrays(sample, "float64")
@@ -66,14 +72,15 @@ def run(sample, dtype, magnitude, stored):
     return [wide(t) for t in results], [wide(t) for t in gradients]
 
 
-def ulps(got, exact, name, overflows=True):
-    """The largest distance of an element; overflows: of what is stored in this dtype. What cancels
-    is compared with the largest element: the sums of f32 that stand behind it are no better."""
-    bits, least, overflow = FORMATS[name]
+def ulps(got, exact, name, stored=None):
+    """The largest distance of an element, in units of the dtype of this name; stored: the dtype
+    whose range it had, if another. What cancels is compared with the largest element: the sums of
+    f32 that stand behind it are no better."""
+    bits, least, _ = FORMATS[name]
     if exact.size == 0:
         return 0.0
-    if overflows:
-        exact = np.where(np.abs(exact) >= overflow, np.copysign(np.inf, exact), exact)
+    overflow = FORMATS[name][2] if stored is None else LARGEST[stored]
+    exact = np.where(np.abs(exact) >= overflow, np.copysign(np.inf, exact), exact)
     finite = np.abs(exact[np.isfinite(exact)])
     size = np.maximum(np.abs(exact), finite.max(initial=0) * 2.0**-11)
     with np.errstate(all="ignore"):
@@ -83,17 +90,37 @@ def ulps(got, exact, name, overflows=True):
     return float(np.where(equal, 0, np.where(np.isnan(distance), np.inf, distance)).max())
 
 
+# Which operands are left in float32: parameters and targets often are.
+MIXTURES = (lambda nth: False, lambda nth: nth > 0, lambda nth: nth == 0)
+
+
+def run_mixed(sample, dtype, magnitude, mixed):
+    """As `run`, or None: there is only one floating operand, or they have to be of one dtype."""
+    mixes = mixed is not MIXTURES[0]
+    args, kwargs = arrays(sample, "float64")
+    operands = flat([args, list(kwargs.values())])
+    if mixes and sum(isinstance(a, np.ndarray) and a.dtype == np.float64 for a in operands) < 2:
+        return None
+    try:
+        return run(sample, dtype, magnitude, dtype, mixed)
+    except lt.DTypeError:
+        if not mixes:
+            raise
+        return None
+
+
 def measure(sample):
     worst = {}
     for name in FORMATS:
         dtype, most = getattr(lt, name), [0.0, 0.0]
         for magnitude in MAGNITUDES:
-            narrow = run(sample, dtype, magnitude, dtype)
             exact = run(sample, lt.float64, magnitude, dtype)
-            for k, (some, others) in enumerate(zip(narrow, exact)):
-                for a, b in zip(some, others, strict=True):
-                    if b is not None:
-                        most[k] = max(most[k], ulps(a[0], b[0], name, a[1] is dtype))
+            for mixed in MIXTURES:
+                narrow = run_mixed(sample, dtype, magnitude, mixed)
+                for k, (some, others) in enumerate(zip(narrow or (), exact)):
+                    for a, b in zip(some, others, strict=True):
+                        if b is not None:
+                            most[k] = max(most[k], ulps(a[0], b[0], name, a[1]))
         worst[name] = tuple(most)
     return worst
 

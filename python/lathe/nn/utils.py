@@ -1,8 +1,6 @@
 """Helpers for training."""
 
-import math
-
-from .. import _lathe, ops
+from .. import bfloat16, float16, float32, ops
 from .._grad_mode import no_grad
 from .._lathe import Tensor
 
@@ -12,26 +10,30 @@ def _gradients(parameters):
     return [p.grad for p in parameters if p.grad is not None]
 
 
+def _computed_in(dtype):
+    """The dtype that norms of gradients of this one are computed in: squares of f16 overflow."""
+    return float32 if dtype in (float16, bfloat16) else dtype
+
+
 @no_grad()
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, eps=1e-6):
     """Scales all gradients down so that the norm of them all together is max_norm at most.
 
-    Gives that norm as it was before, as a tensor.
+    norm_type is the p of the norm, inf included. Gives that norm as it was before, as a tensor;
+    that of f16 and bf16 gradients in f32, in which it is computed and the gradients are scaled.
     """
     grads = _gradients(parameters)
     if not grads:
         return ops.zeros(())
-    if norm_type == math.inf:
-        total = ops.amax(ops.stack([ops.amax(ops.abs(g)) for g in grads]))
-    elif norm_type == 2:
-        total = ops.sqrt(ops.sum(ops.stack([ops.sum(ops.square(g)) for g in grads])))
-    else:
-        raise _lathe.ValueError(
-            "an unknown norm", op="clip_grad_norm_", got=norm_type, expected="2 or inf"
-        )
+    norms = [ops.norm(g, norm_type, dtype=_computed_in(g.dtype)) for g in grads]
+    total = ops.norm(ops.stack(norms), norm_type)
     factor = ops.clamp_max(max_norm / (total + eps), 1.0)
     for g in grads:
-        g.mul_(factor)
+        wide = _computed_in(g.dtype)
+        if wide is g.dtype:
+            g.mul_(factor)
+        else:
+            g.copy_(g.to(wide) * factor)
     return total
 
 

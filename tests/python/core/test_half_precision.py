@@ -58,3 +58,51 @@ def test_many_gradients_of_one_row_are_summed_before_they_are_rounded():
     weight = lt.zeros(2, 1, dtype=lt.float16, requires_grad=True)
     lt.nn.functional.embedding(lt.zeros(3000, dtype=lt.int64), weight).sum().backward()
     assert weight.grad.tolist() == [[3000], [0]]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("norm_type", [1, 2, 3, float("inf")])
+def test_clipped_gradients_keep_their_direction(name, norm_type):
+    """The squares and cubes of 300 overflow f16."""
+    values = [[300.0, -300.0], [1e-3, 200.0]]
+    parameters = [lt.zeros(2, dtype=getattr(lt, name), requires_grad=True) for _ in values]
+    for p, value in zip(parameters, values):
+        p.grad = lt.tensor(value, dtype=p.dtype)
+    flat = np.concatenate([p.grad.to(lt.float64).numpy() for p in parameters])
+    exact = np.linalg.norm(flat, norm_type)
+    norm = lt.nn.utils.clip_grad_norm_(parameters, 1.0, norm_type)
+    assert norm.item() == pytest.approx(exact, rel=1e-6)
+    clipped = np.concatenate([p.grad.to(lt.float64).numpy() for p in parameters])
+    assert ulps(clipped, flat / exact, name) <= 1
+
+
+def test_gradients_of_two_dtypes_are_clipped_together():
+    half, single = (lt.zeros(2, dtype=d, requires_grad=True) for d in (lt.float16, lt.float32))
+    half.grad, single.grad = lt.tensor([300.0, 300.0]).half(), lt.tensor([400.0, 0.0])
+    assert lt.nn.utils.clip_grad_norm_([half, single], 10.0).item() == pytest.approx(340000**0.5)
+    assert half.grad.dtype is lt.float16 and half.grad.tolist() == [5.14453125, 5.14453125]
+    assert single.grad.tolist() == pytest.approx([6.8599434, 0])
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_norms_with_parameters_in_f32_give_the_dtype_of_the_input(name):
+    dtype, functional = getattr(lt, name), lt.nn.functional
+    x = lt.tensor([[300.0, -400.0], [500.0, 1.0]], dtype=dtype)
+    w, mean, var = lt.ones(2), lt.zeros(2), lt.ones(2)
+    assert functional.layer_norm(x, (2,), w).dtype is dtype
+    assert functional.batch_norm(x, mean, var, w, training=True).dtype is dtype
+    assert functional.layer_norm(x.float(), (2,), w.to(dtype)).dtype is lt.float32
+    assert mean.dtype is lt.float32 and lt.isfinite(var).all()
+
+
+REDUCED = {"norm": {}, "softmax": {"dim": 0}, "log_softmax": {"dim": 0}, "cumsum": {"dim": 0}}
+
+
+@pytest.mark.parametrize("wide", ["float32", "float64"])
+@pytest.mark.parametrize("op", [*REDUCED, "sum", "mean", "prod", "cumprod", "zeros_like"])
+def test_a_dtype_that_is_asked_for_is_given(op, wide):
+    arguments = REDUCED.get(op, {"dim": 0} if op == "cumprod" else {})
+    x = lt.tensor([300.0, 300.0], dtype=lt.float16, requires_grad=op != "zeros_like")
+    got = getattr(lt, op)(x, **arguments, dtype=getattr(lt, wide))
+    assert got.dtype is getattr(lt, wide)
+    assert lt.equal(got, getattr(lt, op)(x.to(got.dtype), **arguments))
