@@ -92,12 +92,37 @@ Outputs round_decimals(Args a) {
   return {M::mul(M::round(M::div(x, scale)), scale)};
 }
 
+/// alpha * other: a number if both are, as Python would give it.
+Arg scaled(std::string_view op, Args a, Tensor& kept) {
+  const bool integers = std::all_of(a.begin(), a.begin() + 2, [](const Arg& x) {
+    return x.tag == Tag::tensor ? category(x.tensor_->dtype) < 2 : x.tag != Tag::real;
+  });
+  if (integers && a[2].tag == Tag::real)
+    throw DTypeError({.op = std::string(op),
+                      .problem = "alpha is a float where both operands are integers",
+                      .got = absl::StrCat("alpha=", to_string(a[2])),
+                      .expected = "an integer",
+                      .next = "convert an operand with .to(lathe.float32)"});
+  if (a[1].tag == Tag::tensor) {
+    kept = M::mul(a[1], a[2]);
+    return Arg(kept);
+  }
+  if (a[1].tag == Tag::real || a[2].tag == Tag::real) return Arg(a.real(1) * a.real(2));
+  return Arg(a.integer(1) * a.integer(2));
+}
+
 void add_arithmetic(Definitions& r) {
   r.composite("add.alpha(Tensor|Scalar input, Tensor|Scalar other, *, Scalar alpha) -> Tensor",
-              [](Args a) -> Outputs { return {M::add(a[0], M::mul(a[1], a[2]))}; },
+              [](Args a) -> Outputs {
+                Tensor kept;
+                return {M::add(a[0], scaled("add", a, kept))};
+              },
               {.inplace = true, .doc = "input + alpha * other."});
   r.composite("sub.alpha(Tensor|Scalar input, Tensor|Scalar other, *, Scalar alpha) -> Tensor",
-              [](Args a) -> Outputs { return {M::sub(a[0], M::mul(a[1], a[2]))}; },
+              [](Args a) -> Outputs {
+                Tensor kept;
+                return {M::sub(a[0], scaled("sub", a, kept))};
+              },
               {.inplace = true, .doc = "input - alpha * other."});
   r.composite(
       "div.rounding_mode(Tensor|Scalar input, Tensor|Scalar other, *, str? rounding_mode) -> "
@@ -158,9 +183,20 @@ void add_dtype_form(Definitions& r, std::string_view name) {
     absl::InlinedVector<Arg, 8> rest(args.begin(), args.end() - 1);
     const auto last = static_cast<int>(args.size()) - 1;
     if (args.none(last)) return call(*op, absl::MakeConstSpan(rest));
-    Tensor converted = math_ops<Tensor>::cast(args.tensor(0), args.dtype(last));
+    const DType asked = args.dtype(last);
+    const Tensor converted = M::cast(args.tensor(0), asked);
     rest[0] = Arg(converted);
-    return call(*op, absl::MakeConstSpan(rest));
+    Outputs results = call(*op, absl::MakeConstSpan(rest));
+    // Sums of small integers and of bool are int64 by themselves.
+    if (category(asked) < 2 && category(results[0].dtype()) < 2) {
+      results[0] = M::cast(results[0], asked);
+    } else if (results[0].dtype() != asked) {
+      throw DTypeError({.op = std::string(op->public_name()),
+                        .problem = "there are no results of this dtype",
+                        .got = absl::StrCat("dtype=", lathe::name(asked)),
+                        .expected = "a floating dtype"});
+    }
+    return results;
   };
   r.composite(absl::StrCat(name, ".dtype", text.substr(open, close - open), keywords ? "" : ", *",
                            ", dtype? dtype", text.substr(close)),

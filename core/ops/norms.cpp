@@ -45,7 +45,14 @@ Tensor vector_norm(const Tensor& given, Real p, const Shape& dims, bool keep) {
 
 Outputs norm_expansion(Args a, Real p) {
   Tensor x = a.tensor(0);
-  if (!a.none(4)) x = M::cast(x, a.dtype(4));
+  if (!a.none(4)) {
+    if (category(a.dtype(4)) < 2)
+      throw DTypeError({.op = "norm",
+                        .problem = "a norm is no integer",
+                        .got = absl::StrCat("dtype=", name(a.dtype(4))),
+                        .expected = "a floating dtype"});
+    x = M::cast(x, a.dtype(4));
+  }
   return {vector_norm(x, p, a.none(2) ? Shape{} : a.ints(2), a.flag(3))};
 }
 

@@ -11,6 +11,7 @@
 #include "core/dispatch/replay.h"
 #include "graph/ir/arguments.h"
 #include "graph/ir/literal.h"
+#include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 
 namespace lathe::ir {
@@ -343,7 +344,30 @@ Operands Tracer::operands_of(const Call& call) {
   return operands;
 }
 
+namespace {
+
+/// An elementwise op on nothing but numbers gives a 0-d tensor to who calls it, and a number in the
+/// IR, where arithmetic on numbers is written with the same ops. So its first one becomes a 0-d
+/// tensor: which of them, or -1.
+int lone_number(const Call& call) {
+  if (call.op.kind != Kind::elementwise) return -1;
+  int first = -1;
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    if (call.args[i].tag == Tag::tensor || call.args[i].tag == Tag::list) return -1;
+    if (first < 0 && call.op.schema.params[i].number) first = static_cast<int>(i);
+  }
+  return first;
+}
+
+}  // namespace
+
 void Tracer::run(const Call& call, Outputs& outputs) {
+  if (const int i = lone_number(call); i >= 0) {
+    absl::InlinedVector<Arg, 8> args(call.args.begin(), call.args.end());
+    const Tensor first = create_ops<Tensor>::full(Shape{}, args[static_cast<size_t>(i)], {}, {});
+    args[static_cast<size_t>(i)] = Arg(first);
+    return run({call.op, absl::MakeConstSpan(args), call.types}, outputs);
+  }
   Operands operands = operands_of(call);
   TypeList types;
   for (const TensorType& t : call.types) types.push_back(t);

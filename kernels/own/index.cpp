@@ -51,7 +51,8 @@ struct Complaint {
                     .problem = absl::StrCat("an index is out of range on axis ", c.axis),
                     .got = absl::StrCat(value, " at position [", absl::StrJoin(at, ", "), "]"),
                     .expected = absl::StrCat("0 to ", c.size - 1),
-                    .next = value < 0 ? "negative indexes do not count from the end here"
+                    .next = value < 0 ? "indexes of this op count from 0; those in x[index] may be "
+                                        "-size at least, and have had the size added by now"
                                       : "clamp() the indexes, or check how they were computed",
                     .site = c.site});
 }
