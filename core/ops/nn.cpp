@@ -240,7 +240,7 @@ Outputs dropout_expansion(Args a) {
   if (!(p >= 0 && p <= 1))
     throw ValueError({.op = "dropout",
                       .problem = "the probability p is outside of [0, 1]",
-                      .got = absl::StrCat("p=", p.hint()),
+                      .got = absl::StrCat("p=", to_string(Real(p.hint()))),
                       .expected = "0 <= p <= 1",
                       .next = "p is a probability in [0, 1], not a percentage"});
   if (!a.flag(2) || p == 0) return {x};
