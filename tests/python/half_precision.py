@@ -1,7 +1,8 @@
 """How far composites are from the real numbers in f16 and bf16: every sample of every composite,
 forward and gradient, against the same in f64 on the same (rounded) operands, with all of them in
-the half type, and with the first or the others left in f32, at three magnitudes: as they are, so large that their squares overflow f16, and so small that they vanish in it. In units
-in the last place of the dtype: a result rounded once is at 0.5 or just above.
+the half type, and with the first or the others left in f32, at three magnitudes: as they are, so
+large that their squares overflow f16, and so small that they vanish in it. In units in the last
+place of the dtype: a result rounded once is at 0.5 or just above.
 
     ./dev python tests/python/half_precision.py      prints the table
 
