@@ -54,7 +54,38 @@ Outputs pointwise_loss(std::string_view op, Tensor losses, std::string_view how,
   return {M::div(R::sum(losses), R::sum(weight))};
 }
 
-/// -(t log s(x) + (1 - t) log(1 - s(x))) with s the sigmoid: max(x, 0) - x t + log(1 + exp(-|x|)).
+/// -(p t log s(x) + (1 - t) log(1 - s(x))), s the sigmoid, as (1 - t) softplus(x) + p t
+/// softplus(-x) with softplus(x) = max(x, 0) + log1p(exp(-|x|)): for targets in [0, 1] a sum of
+/// terms of one sign, which does not cancel. max(x, 0) - x t + log1p(exp(-|x|)) does, at large x
+/// with t = 1.
+Expr logits_loss_body(Expr x, Expr t, Expr p) {
+  // A weight of 0 takes no part, also where it meets an infinite logit.
+  auto part = [](Expr weight, Expr v) { return select(eq(weight, 0), 0, weight * v); };
+  Expr positive = p * t, negative = 1.0 - t;
+  Expr above = select(lt(0, x), x, 0), below = select(lt(x, 0), -x, 0);
+  Expr tail = log1p(exp(-abs(x)));
+  return part(negative, above) + part(positive, below) + (positive + negative) * tail;
+}
+
+/// By its parts, which do not cancel either: by the logit (1 - t) s(x) - p t s(-x).
+Grads logits_loss_grad(Grad g) {
+  Tensor x = g.x(0), t = g.x(1), below = M::neg(x);
+  const bool weighted = !g.arg(2).scalar();
+  Grads out(3);
+  if (g.wants(0)) {
+    Tensor positive = weighted ? M::mul(g.x(2), t) : t;
+    Tensor slope = M::sub(M::mul(M::sub(1, t), M::sigmoid(x)), M::mul(positive, M::sigmoid(below)));
+    out[0] = M::mul(g.dy(), slope);
+  }
+  if (g.wants(1)) {
+    // softplus(-x) - softplus(x) is -x.
+    Tensor slope = weighted ? M::sub(M::mul(g.x(2), N::softplus(below)), N::softplus(x)) : below;
+    out[1] = M::mul(g.dy(), slope);
+  }
+  if (g.wants(2)) out[2] = M::mul(g.dy(), M::mul(t, N::softplus(below)));
+  return out;
+}
+
 Outputs logits_expansion(Args a) {
   Tensor x = a.tensor(0), target = a.tensor(1);
   Tensor weight = a.optional_tensor(2), positive = a.optional_tensor(4);
@@ -65,14 +96,7 @@ Outputs logits_expansion(Args a) {
                       .got = absl::StrCat(to_string(x.shape()), " and ", to_string(target.shape())),
                       .expected = "one shape",
                       .next = "reshape the target"});
-  Tensor losses;
-  if (positive.defined()) {
-    // The weight of log s(x) is pos_weight * t, that of log(1 - s(x)) is 1 - t.
-    Tensor scale = M::add(M::mul(M::sub(positive, 1), target), 1);
-    losses = M::add(M::mul(M::sub(1, target), x), M::mul(scale, N::softplus(M::neg(x))));
-  } else {
-    losses = M::sub(N::softplus(x), M::mul(x, target));
-  }
+  Tensor losses = N::logits_loss(x, target, positive.defined() ? Arg(positive) : Arg(1.0));
   if (weight.defined()) losses = M::mul(losses, weight);
   return {reduced(losses, kName, a.text(3))};
 }
@@ -175,6 +199,16 @@ void add_loss_definitions(Definitions& r) {
       {.domain = floating,
        .places = kFunctional,
        .doc = "Absolute difference, averaged, summed or as it is."});
+  r.elementwise(
+      "logits_loss(Tensor input, Tensor target, Tensor|Scalar pos_weight) -> Tensor",
+      logits_loss_body,
+      {.domain = floating,
+       .promote = Promote::to_float,
+       .saves = save_x(0) | save_x(1) | save_x(2),
+       .grad = logits_loss_grad,
+       .places = kNowhere,
+       .doc = "What binary_cross_entropy_with_logits reduces: (1 - t) softplus(x) + pos_weight * t "
+              "* softplus(-x) with t the target, in terms that do not cancel."});
   r.composite(
       "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, *, str "
       "reduction='mean', Tensor? pos_weight=None) -> Tensor",

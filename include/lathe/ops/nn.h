@@ -67,6 +67,7 @@ struct nn_ops {
                               Real eps, bool cudnn_enabled)>
       batch_norm{"batch_norm"};
   static inline const Fn<T, T(T x, Real p, bool training)> dropout{"dropout"};
+  static inline const Fn<T, T(T x, T target, Any pos_weight)> logits_loss{"logits_loss"};
   static inline const Fn<T, T(T x, T target, Text reduction, Any weight)> mse_loss{"mse_loss"};
   static inline const Fn<T, T(T x, T target, Text reduction, Any weight)> l1_loss{"l1_loss"};
   static inline const Fn<T,
