@@ -21,9 +21,15 @@ Tensor count_nonzero(const Tensor& magnitude, const Shape& dims, bool keep) {
   return R::sum(M::where(M::isnan(magnitude), 1.0, M::sign(magnitude)), dims, keep);
 }
 
+/// |x|^2 without the magnitude, whose derivative is taken as 0 at 0: that is right to first order
+/// and would make the second derivative 0 too, where it is 2.
+Tensor squares(const Tensor& x) {
+  if (!is_complex(x.dtype())) return M::square(x);
+  return M::add(M::square(M::real(x)), M::square(M::imag(x)));
+}
+
 /// |x|^p, whose derivative is taken as 0 where x is 0 and p < 1 makes it infinite.
 Tensor powers(const Tensor& magnitude, Real p) {
-  if (p == 2) return M::square(magnitude);
   if (p >= 1) return M::pow(magnitude, p);
   Tensor zero = M::eq(magnitude, 0);
   return M::where(zero, p < 0 ? kInfinity : 0.0, M::pow(M::where(zero, 1.0, magnitude), p));
@@ -31,15 +37,17 @@ Tensor powers(const Tensor& magnitude, Real p) {
 
 /// (sum |x|^p)^(1/p) over `dims` ([]: all); the limits for p = 0 and infinite p.
 Tensor vector_norm(const Tensor& given, Real p, const Shape& dims, bool keep) {
-  Tensor magnitude = M::abs(as_float(given));
+  const Tensor x = as_float(given);
+  const bool euclidean = p == 2;
+  Tensor magnitude = euclidean ? Tensor() : M::abs(x);
   if (p == kInfinity) return R::amax(magnitude, dims, keep);
   if (p == -kInfinity) return R::amin(magnitude, dims, keep);
   if (p == 0) return count_nonzero(magnitude, dims, keep);
   if (p == 1) return R::sum(magnitude, dims, keep);
-  Tensor total = R::sum(powers(magnitude, p), dims, keep);
+  Tensor total = R::sum(euclidean ? squares(x) : powers(magnitude, p), dims, keep);
   // A root is infinitely steep at 0, and that times the 0 behind it would be NaN.
   Tensor zero = M::eq(total, 0), safe = M::where(zero, 1.0, total);
-  Tensor root = p == 2 ? M::sqrt(safe) : M::pow(safe, 1 / p);
+  Tensor root = euclidean ? M::sqrt(safe) : M::pow(safe, 1 / p);
   return M::where(zero, p < 0 ? kInfinity : 0.0, root);
 }
 
