@@ -96,9 +96,30 @@ Contributions of_arithmetic(Prim prim, Expr g, Expr y, Expr a, Expr b, Expr c) {
 }
 
 Contributions of_pow(Expr g, Expr y, Expr a, Expr b) {
-  const Expr base = select(eq(b, 0.0), 0.0, g * b * pow(a, b - 1.0));
+  // The value not taken is kept finite too: the derivative of this rule multiplies it by 0.
+  const Expr flat = eq(b, 0.0);
+  const Expr base = select(flat, 0.0, g * b * pow(a, select(flat, 1.0, b) - 1.0));
   const Expr settled = eq(a, 0.0) & le(0.0, b);  // 0^b stays what it is as b moves
-  return {base, select(settled, 0.0, g * y * log(a))};
+  return {base, select(settled, 0.0, g * y * log(select(settled, 1.0, a)))};
+}
+
+/// sqrt(a^2 + 1) or, if `sign` is -1, sqrt(a^2 - 1): |a| where that is the same number and a^2 may
+/// be beyond the largest.
+Expr leg(Expr a, double sign) {
+  const Expr magnitude = abs(a), far = lt(0x1p30, magnitude);
+  const Expr near = select(far, 2.0, a);
+  const Expr square = sign > 0 ? near * near + 1.0 : (near - 1.0) * (near + 1.0);
+  return select(far, magnitude, sqrt(square));
+}
+
+/// b / (a^2 + b^2) and a / (a^2 + b^2), without the squares: they leave the range of floats where
+/// the quotients do not.
+std::array<Expr, 2> over_square_of_norm(Expr a, Expr b) {
+  const Expr b_larger = le(abs(a), abs(b));
+  const Expr large = select(b_larger, b, a), small = select(b_larger, a, b);
+  const Expr ratio = small / large;
+  const Expr of_large = 1.0 / (large + small * ratio), of_small = ratio * of_large;
+  return {select(b_larger, of_large, of_small), select(b_larger, of_small, of_large)};
 }
 
 Contributions of_function(Prim prim, Expr g, Expr y, Expr a, Expr b) {
@@ -145,16 +166,16 @@ Contributions of_function(Prim prim, Expr g, Expr y, Expr a, Expr b) {
     case Prim::cosh:
       return {g * unary(Prim::sinh, a)};
     case Prim::asinh:
-      return {g / sqrt(a * a + 1.0)};
+      return {g / leg(a, 1)};
     case Prim::acosh:
-      return {g / sqrt((a - 1.0) * (a + 1.0))};
+      return {g / leg(a, -1)};
     case Prim::atanh:
       return {g / ((1.0 - a) * (1.0 + a))};
     case Prim::pow:
       return of_pow(g, y, a, b);
     case Prim::atan2: {
-      const Expr norm = a * a + b * b;
-      return {g * b / norm, -(g * a / norm)};
+      const auto [by_a, by_b] = over_square_of_norm(a, b);
+      return {g * by_a, -(g * by_b)};
     }
     case Prim::lgamma:
       return {g * unary(Prim::digamma, a)};

@@ -65,19 +65,14 @@ void add_order(Definitions& r, std::string_view schema, std::string_view target,
 Outputs div_rounded(Args a) {
   if (a.none(2)) return {M::div(a[0], a[1])};
   std::string_view mode = a.text(2);
-  if (mode == "floor") return {M::floor_divide(a[0], a[1])};
+  if (mode == "floor") return {M::div_floor(a[0], a[1])};
   if (mode != "trunc")
     throw ValueError({.op = "div",
                       .problem = "an unknown rounding mode",
                       .got = absl::StrCat("'", mode, "'"),
                       .expected = "None, 'trunc' or 'floor'",
                       .next = "leave the argument out for a quotient that is not rounded"});
-  Tensor down = M::floor_divide(a[0], a[1]);
-  if (is_floating(down.dtype())) return {M::trunc(M::div(a[0], a[1]))};
-  // Towards zero: one more than the floor where that is negative and not exact.
-  Tensor inexact = M::ne(M::remainder(a[0], a[1]), 0);
-  Tensor up = M::logical_and(inexact, M::lt(down, 0));
-  return {M::add(down, M::cast(up, down.dtype()))};
+  return {M::div_trunc(a[0], a[1])};
 }
 
 Outputs round_decimals(Args a) {

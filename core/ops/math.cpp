@@ -45,6 +45,24 @@ Expr floor_divide_body(Expr x, Expr y) {
   return select(eq(y, 0), x / y, select(eq(q, 0), x / y * 0, near));  // * 0 keeps the sign
 }
 
+/// The quotient towards zero: of integers one more than its floor where that is negative and not
+/// exact.
+Expr div_trunc_body(Expr x, Expr y) {
+  if (!is_integer(x.dtype())) return trunc(x / y);
+  Expr divisor = select(eq(y, 0), 1, y), down = floor_div(x, divisor);
+  Expr up = ne(mod(x, divisor), 0) & (lt(x, 0) ^ lt(y, 0));
+  return nonzero(y, select(up, down + 1, down));
+}
+
+Tensor zero_like_dy(Grad g) { return constant_like(g.dy(), Arg(0)); }
+
+/// Of what stays as it is between jumps: 0 for either operand, also where the quotient before it is
+/// rounded has an infinite slope.
+Grads zero_grads(Grad g) {
+  Tensor zero = zero_like_dy(g);
+  return {zero, zero};
+}
+
 /// C's %: the sign is the dividend's.
 Expr fmod_body(Expr x, Expr y) {
   if (!is_integer(x.dtype())) return fmod(x, y);
@@ -107,6 +125,17 @@ void add_binary(Definitions& r) {
        .no_grad = true,
        .doc = "The largest integer not above x / y, as Python's //. An integer division by "
               "zero is a ValueError."});
+  const Extra rounded{.domain = kReal, .grad = zero_grads, .places = kNowhere, .moves = true};
+  auto quotient = [&](std::string_view doc) {
+    Extra e = rounded;
+    e.doc = doc;
+    return e;
+  };
+  r.elementwise(
+      "div_floor(Tensor|Scalar input, Tensor|Scalar other) -> Tensor", floor_divide_body,
+      quotient("floor_divide with a derivative, which is 0: div's rounding_mode 'floor'."));
+  r.elementwise("div_trunc(Tensor|Scalar input, Tensor|Scalar other) -> Tensor", div_trunc_body,
+                quotient("The quotient towards zero: div's rounding_mode 'trunc'."));
   r.elementwise("remainder(Tensor|Scalar input, Tensor|Scalar other) -> Tensor", remainder_body,
                 {.domain = kReal,
                  .saves = save_x(0) | save_x(1),
@@ -252,6 +281,14 @@ void add_functions(Definitions& r) {
   r.elementwise("rsqrt(Tensor input) -> Tensor", [](Expr x) { return 1.0 / sqrt(x); },
                 {.domain = floating,
                  .promote = Promote::to_float,
+                 .saves = save_x(0) | save_y(0),
+                 .grad =
+                     [](Grad g) {
+                       // -y / (2 x) rounds once where the chain rule's three factors of y round
+                       // five times.
+                       Tensor slope = M::div(M::mul(g.y(), -0.5), g.x(0));
+                       return Grads{M::mul(g.dy(), slope)};
+                     },
                  .doc = "1 / sqrt(x), the square root rounded first."});
 }
 
@@ -265,8 +302,6 @@ template <class F>
 Expr rounding(Expr x, F f) {
   return is_floating(x.dtype()) ? f(x) : x;
 }
-
-Tensor zero_like_dy(Grad g) { return constant_like(g.dy(), Arg(0)); }
 
 void add_simple(Definitions& r) {
   r.elementwise("neg(Tensor input) -> Tensor", [](Expr x) { return -x; },

@@ -103,14 +103,23 @@ void add_power_definitions(Definitions& r) {
                  .saves = save_x(0),
                  .grad =
                      [](Grad g) {
-                       Tensor slope = M::mul(M::square(conjugate(g.x(0))), 3);
-                       return Grads{M::mul(g.dy(), slope)};
+                       // 3 x first: below the normal numbers x * x has few digits left.
+                       Tensor x = conjugate(g.x(0));
+                       return Grads{M::mul(g.dy(), M::mul(M::mul(x, 3), x))};
                      },
                  .places = kNowhere,
                  .doc = "x * x * x."});
   r.elementwise("inverse_square(Tensor input) -> Tensor", [](Expr x) { return 1.0 / (x * x); },
                 {.domain = floating,
                  .promote = Promote::to_float,
+                 .saves = save_x(0) | save_y(0),
+                 .grad =
+                     [](Grad g) {
+                       // The chain rule's way, by way of 1 / x^4, leaves the range of floats where
+                       // -2 / x^3 does not.
+                       Tensor slope = M::div(M::mul(g.y(), -2), g.x(0));
+                       return Grads{M::mul(g.dy(), slope)};
+                     },
                  .places = kNowhere,
                  .doc = "1 / (x * x)."});
 }

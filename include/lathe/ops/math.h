@@ -16,6 +16,8 @@ struct math_ops {
   static inline const Fn<T, T(Any x, Any y, Any z)> fma{"fma"};
   static inline const Fn<T, T(Any x, Any y, Any weight)> lerp{"lerp"};
   static inline const Fn<T, Binary> floor_divide{"floor_divide"};
+  static inline const Fn<T, Binary> div_floor{"div_floor"};
+  static inline const Fn<T, Binary> div_trunc{"div_trunc"};
   static inline const Fn<T, Binary> remainder{"remainder"};
   static inline const Fn<T, Binary> fmod{"fmod"};
   static inline const Fn<T, Binary> pow{"pow"};

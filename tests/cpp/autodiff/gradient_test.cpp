@@ -179,9 +179,7 @@ Problem problem_of(const Sample& s) {
 struct LeftOut {
   std::string_view sample, why;
 };
-const std::vector<LeftOut> kLeftOut = {
-    {"div.rounding_mode_1", "a quotient that is rounded down is a result of floor_divide"},
-};
+const std::vector<LeftOut> kLeftOut = {};
 
 bool left_out(const Sample& s) {
   return std::any_of(kLeftOut.begin(), kLeftOut.end(),

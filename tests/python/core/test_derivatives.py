@@ -97,3 +97,116 @@ def test_the_norm_of_complex_numbers_has_its_second_derivative_beside_zeros():
     g, h = hessian(f, lt.tensor([3.0, 0.0, 4.0]))
     np.testing.assert_allclose(g.numpy(), [0.6, 0, 0.8], rtol=1e-6)
     np.testing.assert_allclose(h.numpy(), norm_hessian(np.array([3.0, 0, 4.0]), 2), atol=1e-6)
+
+
+# ── powers ──────────────────────────────────────────────────────────────────────────────────────
+
+RANGES = {
+    lt.float32: [0.0, -0.0, INF, 1e-45, 1e-40, 1e-38, *(10.0**e for e in range(-37, 39)), 3e38],
+    lt.float64: [0.0, -0.0, INF, 5e-324, 1e-310, 1e-308, *(10.0**e for e in range(-307, 309, 3))],
+}
+
+
+def slope_of_power(x, p):
+    """p x^(p - 1), in 64 bits of precision and their range, with C's values at 0 and inf."""
+    with np.errstate(all="ignore"):
+        return np.longdouble(p) * np.power(np.longdouble(x), np.longdouble(p) - 1)
+
+
+@pytest.mark.parametrize("dtype", RANGES)
+@pytest.mark.parametrize("p", [1, 2, 3, 0.5, -0.5, -1, -2])
+def test_powers_by_numbers_have_their_gradient_over_the_whole_range(p, dtype):
+    x = lt.tensor(RANGES[dtype], dtype=dtype)
+    if p != int(p):
+        x = x[x.numpy().tolist().index(-0.0) + 2 :]  # the root of -0 is -0: as PyTorch
+    (g,) = in_all_modes(lambda x: first(lambda x: x**p, x), x)
+    exact = [slope_of_power(v, p) for v in x.tolist()]
+    assert units(g.numpy(), exact).max() <= 2
+    if p == int(p):
+        (g,) = first(lambda x: x**p, -x)
+        exact = [slope_of_power(-v, p) for v in x.tolist()]
+        assert units(g.numpy(), exact).max() <= 2
+
+
+def test_the_roots_have_the_gradient_of_pytorch_at_zero():
+    zeros = [0.0, -0.0]
+    assert first(lambda x: x**0.5, lt.tensor(zeros))[0].tolist() == [INF, -INF]
+    assert first(lambda x: x**-0.5, lt.tensor(zeros))[0].tolist() == [-INF, -INF]
+
+
+def test_a_power_of_zero_is_flat_to_second_order():
+    for x in ([0.0, 1.0, -1.0], [INF, -INF, 1e-45]):
+        g, h = in_all_modes(lambda x: hessian(lambda x: x**0, x), lt.tensor(x))
+        assert g.tolist() == [0, 0, 0] and not h.numpy().any()
+    x, y = (lt.tensor(v, requires_grad=True) for v in ([0.0, 0.0, 2.0], [0.0, 2.0, 0.0]))
+    gx, gy = lt.autograd.grad((x**y).sum(), [x, y], create_graph=True)
+    np.testing.assert_allclose(gy.detach().numpy(), [0, 0, math.log(2)], rtol=1e-6)
+    for h in lt.autograd.grad(gx.sum() + gy.sum(), [x, y]):
+        assert np.isfinite(h.numpy()).all()
+
+
+SQUARED = {  # whose derivatives square an argument: the derivative, in more precision
+    "asinh": (lt.asinh, lambda x: 1 / np.sqrt(x * x + 1), [0.0, 1e-30, 0.5, 3.0, 1e9, 2e9, 1e25]),
+    "acosh": (lt.acosh, lambda x: 1 / np.sqrt((x - 1) * (x + 1)), [1.5, 1e9, 2e9, 1e25, 3e38]),
+    "atan2 over 1": (lambda x: lt.atan2(x, x), lambda x: x * 0, [1e-30, 1e-20, 1.0, 1e30]),
+}
+
+
+@pytest.mark.parametrize(("f", "slope", "x"), SQUARED.values(), ids=SQUARED.keys())
+def test_derivatives_do_not_leave_the_range_by_way_of_squares(f, slope, x):
+    (g,) = in_all_modes(lambda x: first(f, x), lt.tensor(x))
+    exact = slope(lt.tensor(x).numpy().astype(np.longdouble))
+    np.testing.assert_allclose(g.numpy().astype(np.longdouble), exact, rtol=1e-6)
+    if min(x) == 0 or min(x) > 1:  # else the second derivative is beyond the largest float
+        _, h = hessian(f, lt.tensor(x))
+        assert np.isfinite(h.numpy()).all()
+
+
+def test_atan2_has_its_gradient_over_the_whole_range():
+    scale = [1e-37, 1e-25, 1e-10, 1.0, 1e10, 1e18, 1e37]
+    a, b = (lt.tensor(v) for v in zip(*itertools.product(scale, scale), strict=True))
+    got = in_all_modes(lambda a, b: first(lt.atan2, a, b), a, b)
+    wide = [t.numpy().astype(np.longdouble) for t in (a, b)]
+    square = wide[0] ** 2 + wide[1] ** 2
+    assert units(got[0].numpy(), wide[1] / square).max() <= 4
+    assert units(got[1].numpy(), -wide[0] / square).max() <= 4
+
+
+# ── what is flat between jumps ──────────────────────────────────────────────────────────────────
+
+FLAT = {
+    **{f.__name__: f for f in (lt.floor, lt.ceil, lt.trunc, lt.round, lt.sign)},
+    "round to decimals": lambda x: lt.round(x, decimals=2),
+    "trunc": lambda x: lt.div(x, lt.tensor([0.0, 1.0, -2.0]), rounding_mode="trunc"),
+    "floor": lambda x: lt.div(x, lt.tensor([0.0, 1.0, -2.0]), rounding_mode="floor"),
+    "by a number": lambda x: lt.div(x, 0.0, rounding_mode="trunc"),
+    "of a number": lambda x: lt.div(1.0, x, rounding_mode="floor"),
+    "in place": lambda x: x.clone().div_(lt.tensor([0.0, 1.0, 2.0]), rounding_mode="floor"),
+}
+
+
+@pytest.mark.parametrize("x", [[1.5, 2.5, -3.0], [0.0, -0.0, INF]], ids=str)
+@pytest.mark.parametrize("f", FLAT.values(), ids=FLAT.keys())
+def test_steps_have_a_gradient_of_zeros(f, x):
+    (g,) = in_all_modes(lambda x: first(f, x), lt.tensor(x))
+    assert g.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("mode", ["trunc", "floor"])
+def test_a_rounded_quotient_is_flat_in_its_divisor(mode):
+    x, y = lt.tensor([[1.0], [2.0]]), lt.tensor([0.0, 3.0, -4.0])
+    gx, gy = in_all_modes(lambda x, y: first(lambda x, y: lt.div(x, y, rounding_mode=mode), x, y),
+                          x, y)  # fmt: skip
+    assert gx.tolist() == [[0], [0]] and gy.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("dtype", [lt.int8, lt.int16, lt.int32, lt.int64])
+def test_quotients_of_integers_towards_zero(dtype):
+    top = 2 ** (8 * dtype.itemsize - 1) - 1
+    pairs = list(itertools.product((-top - 1, -top, -7, -1, 0, 1, 7, top), (-top, -3, 1, 3, top)))
+    xs, ys = (lt.tensor(v, dtype=dtype) for v in zip(*pairs, strict=True))
+    wanted = [math.trunc(Fraction(x, y)) for x, y in pairs]
+    assert lt.div(xs, ys, rounding_mode="trunc").tolist() == wanted
+    with pytest.raises(lt.ValueError, match="division by zero"):
+        lt.div(xs, lt.tensor(0, dtype=dtype), rounding_mode="trunc")
+    assert lt.div(lt.tensor(7, dtype=lt.uint8), 2, rounding_mode="trunc").item() == 3
