@@ -6,6 +6,7 @@
 #include <atomic>
 #include <bit>
 #include <mutex>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/dispatch/fn.h"
@@ -483,8 +484,46 @@ Tensor sum_to(const Tensor& g, IntSpan shape) {
 
 namespace {
 
+/// Whether parameter `i` of a definition has a dtype that does not take part in promotion.
+bool is_fixed(const Op& op, size_t i) {
+  return std::any_of(op.extra.fixed.begin(), op.extra.fixed.end(),
+                     [&](const FixedType& f) { return static_cast<size_t>(f.param) == i; });
+}
+
+/// The dtype that the real operands of an elementwise call met in on the way forward, if one of
+/// those that the rule reads has another.
+std::optional<DType> meeting_dtype(const Grad::Data& data) {
+  const Op& op = *data.op;
+  const bool promotes =
+      op.extra.promote == Promote::numeric || op.extra.promote == Promote::to_float;
+  if (op.kind != Kind::elementwise || !promotes) return {};
+  const DType common = data.dy_types[0].dtype;
+  if (!is_floating(common)) return {};
+  for (size_t i = 0; i < data.xs.size(); ++i) {
+    const Tensor& x = data.xs[i];
+    if (x.defined() && x.dtype() != common && !is_fixed(op, i)) return common;
+  }
+  return {};
+}
+
+Grads derive(const Grad::Data& data);
+
+/// The rule on operands of one dtype: a function of one of them alone, as the log of a power's
+/// base, would round in that one's own.
+Grads derive_in(DType common, const Grad::Data& data) {
+  absl::InlinedVector<Tensor, 4> xs(data.xs.begin(), data.xs.end());
+  absl::InlinedVector<TensorType, 4> types(data.x_types.begin(), data.x_types.end());
+  for (size_t i = 0; i < xs.size(); ++i) {
+    if (is_fixed(*data.op, i)) continue;
+    if (xs[i].defined()) xs[i] = math_ops<Tensor>::cast(xs[i], common);
+    if (is_floating(types[i].dtype)) types[i].dtype = common;
+  }
+  return derive({data.op, data.attrs, data.dys, data.dy_types, xs, types, data.ys, data.wanted});
+}
+
 Grads derive(const Grad::Data& data) {
   const Op& op = *data.op;
+  if (const auto common = meeting_dtype(data)) return derive_in(*common, data);
   Grad g(data);
   if (op.extra.grad != nullptr) return op.extra.grad(g);
   if (op.kind == Kind::elementwise) return elementwise_gradient(g, data);

@@ -210,3 +210,68 @@ def test_quotients_of_integers_towards_zero(dtype):
     with pytest.raises(lt.ValueError, match="division by zero"):
         lt.div(xs, lt.tensor(0, dtype=dtype), rounding_mode="trunc")
     assert lt.div(lt.tensor(7, dtype=lt.uint8), 2, rounding_mode="trunc").item() == 3
+
+
+# ── operands of two dtypes ──────────────────────────────────────────────────────────────────────
+
+
+def floats_of(sample):
+    """Places of the float tensors among the positional arguments, whose dtypes may differ."""
+    return [i for i, text in enumerate(sample.positional) if re.match(r"[fpgua]\[", text)]
+
+
+def differentiable(sample):
+    if not hasattr(lt.ops, sample.op) or len(floats_of(sample)) < 2:
+        return False
+    args, named = samples.tensors(sample, "float64")
+    for i in floats_of(sample):
+        args[i].requires_grad_()
+    try:
+        y = getattr(lt.ops, sample.op)(*args, **named)
+        lt.autograd.grad(y.sum(), [args[i] for i in floats_of(sample)])
+    except (lt.DTypeError, lt.AutogradError):  # not for float64; an operand without a part
+        return False
+    return True
+
+
+@pytest.mark.parametrize("sample", [s for s in samples.SAMPLES if differentiable(s)], ids=str)
+def test_operands_of_two_dtypes_have_the_gradient_of_the_wider(sample):
+    op, places = getattr(lt.ops, sample.op), floats_of(sample)
+    args, named = samples.tensors(sample)  # the same numbers in both dtypes
+
+    def run(*xs):
+        full = list(args)
+        for i, x in zip(places, xs, strict=True):
+            full[i] = x
+        return op(*full, **named)
+
+    xs = [args[i] for i in places]
+    wide = first(run, *(x.to(lt.float64) for x in xs))
+    for narrow in range(len(xs)):
+        mixed = [x if i == narrow else x.to(lt.float64) for i, x in enumerate(xs)]
+        try:
+            value = run(*mixed)
+        except (lt.DTypeError, lt.ShapeError):  # of one dtype only
+            continue
+        exact = run(*(x.to(lt.float64) for x in xs))
+        if not np.allclose(value.numpy(), exact.numpy(), rtol=1e-13):
+            continue  # a composite whose first parts see the narrow operand alone, as batch_norm
+        got = first(run, *mixed)
+        for g, w, x in zip(got, wide, mixed, strict=True):
+            assert g.dtype is x.dtype
+            rtol = 1e-7 if g.dtype is lt.float32 else 1e-13
+            np.testing.assert_allclose(g.numpy(), w.numpy(), rtol=rtol, atol=rtol * 1e-2)
+
+
+def test_an_exponent_of_integers_meets_the_base_in_floats():
+    for dtype in (lt.int8, lt.int64):
+        y = lt.tensor([-128, 3], dtype=dtype)
+        (g,) = first(lambda x, y=y: x**y, lt.tensor([1.5, 2.0]))
+        np.testing.assert_allclose(g.numpy(), [-128 * 1.5**-129, 12.0], rtol=1e-6)
+
+
+def test_pow_takes_the_logarithm_in_the_dtype_of_the_result():
+    x, y = lt.tensor([2.7]), f64([3.7]).requires_grad_()
+    (g,) = lt.autograd.grad((x**y).sum(), [y])
+    base = float(x.item())
+    assert abs(g.item() / (base**3.7 * math.log(base)) - 1) < 1e-15
