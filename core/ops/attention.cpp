@@ -7,6 +7,7 @@
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/nn.h"
+#include "include/lathe/ops/reduce.h"
 #include "include/lathe/ops/shape.h"
 
 namespace lathe {
@@ -15,6 +16,7 @@ namespace {
 using C = create_ops<Tensor>;
 using M = math_ops<Tensor>;
 using N = nn_ops<Tensor>;
+using R = reduce_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
@@ -53,6 +55,20 @@ Tensor masked(const Tensor& scores, const Tensor& mask) {
                     .next = "compare it: attn_mask != 0"});
 }
 
+/// softmax over the last axis; 0 where nothing may be seen, as in PyTorch, and without the NaN that
+/// exp(-inf - -inf) and 1 / 0 would leave in the gradient.
+Tensor softmax_of_seen(const Tensor& scores) {
+  Tensor top;
+  {
+    GradMode no_grad(false);
+    top = R::amax(scores, {Int(-1)}, true);
+    top = M::where(M::eq(top, kHidden), 0, top);
+  }
+  Tensor e = M::exp(M::sub(scores, top));
+  Tensor total = R::sum(e, {Int(-1)}, true);
+  return M::mul(e, M::reciprocal(M::where(M::eq(total, 0), 1, total)));
+}
+
 Outputs attention_expansion(Args a) {
   Tensor query = a.tensor(0), key = a.tensor(1), value = a.tensor(2);
   Tensor mask = a.optional_tensor(3);
@@ -81,7 +97,7 @@ Outputs attention_expansion(Args a) {
     scores = M::mul(scores, M::rsqrt(C::full({}, query.size(-1), query.dtype(), query.device())));
   if (is_causal) scores = causal(scores);
   if (mask.defined()) scores = masked(scores, mask);
-  Tensor weights = N::softmax(scores, -1);
+  Tensor weights = mask.defined() ? softmax_of_seen(scores) : N::softmax(scores, -1);
   if (a.real(4) != 0) weights = N::dropout(weights, a.real(4), true);
   return {N::matmul(weights, value)};
 }
@@ -97,8 +113,8 @@ void add_attention_definitions(Definitions& r) {
       {.domain = floating,
        .places = kFunctional,
        .doc = "softmax(query @ key.mT * scale + mask) @ value, of [..., time, width] (Vaswani et "
-              "al. 2017). attn_mask: true where a key may be seen, or floats that are added. "
-              "scale: 1 / sqrt(width) unless given."});
+              "al. 2017). attn_mask: true where a key may be seen, or floats that are added; a "
+              "query that sees no key gives 0. scale: 1 / sqrt(width) unless given."});
 }
 
 }  // namespace lathe

@@ -407,8 +407,8 @@ def scaled_dot_product_attention(
     out: Any = None,
 ) -> Tensor:
     """softmax(query @ key.mT * scale + mask) @ value, of [..., time, width] (Vaswani et al.
-    2017). attn_mask: true where a key may be seen, or floats that are added. scale: 1 /
-    sqrt(width) unless given.
+    2017). attn_mask: true where a key may be seen, or floats that are added; a query that
+    sees no key gives 0. scale: 1 / sqrt(width) unless given.
     """
 
 def sigmoid(input: Tensor, *, out: Any = None) -> Tensor:

@@ -275,3 +275,29 @@ def test_pow_takes_the_logarithm_in_the_dtype_of_the_result():
     (g,) = lt.autograd.grad((x**y).sum(), [y])
     base = float(x.item())
     assert abs(g.item() / (base**3.7 * math.log(base)) - 1) < 1e-15
+
+
+# ── attention that sees nothing ─────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("kind", ["bool", "float"])
+def test_attention_that_sees_no_key_is_zero(kind):
+    rng = np.random.default_rng(3)
+    q, k, v = (lt.tensor(rng.standard_normal((2, 3, 4)), dtype=lt.float32) for _ in range(3))
+    seen = np.array([[True, False, True], [False, False, False], [True, True, True]])
+    mask = lt.tensor(seen) if kind == "bool" else lt.tensor(np.where(seen, 0.0, -INF).astype("f"))
+
+    def run(q, k, v):
+        xs = [t.detach().requires_grad_() for t in (q, k, v)]
+        y = F.scaled_dot_product_attention(*xs, mask)
+        return [y.detach(), *lt.autograd.grad((y * y).sum(), xs)]
+
+    y, *grads = in_all_modes(run, q, k, v)
+    assert not y[:, 1].numpy().any() and not grads[0][:, 1].numpy().any()
+    assert all(np.isfinite(t.numpy()).all() for t in grads)
+    scores = q.numpy() @ k.numpy().swapaxes(1, 2) / 2 + np.where(seen, 0, -INF)
+    e = np.exp(scores - np.where(seen.any(1), scores.max(-1), 0)[..., None])
+    weights = e / np.maximum(e.sum(-1, keepdims=True), 1e-30)
+    np.testing.assert_allclose(y.numpy(), weights @ v.numpy(), rtol=1e-4, atol=1e-6)
+    whole = F.scaled_dot_product_attention(q, k, v, lt.ones(3, 3, dtype=lt.bool))
+    assert same(whole, F.scaled_dot_product_attention(q, k, v))
