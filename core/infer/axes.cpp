@@ -1,30 +1,34 @@
 // Shape rules of the kinds that work along axes: reduce, scan, view, index, sort.
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/infer/rules.h"
 
 namespace lathe {
 
-absl::InlinedVector<bool, 6> reduced_axes(const Op& op, Args args, int rank) {
-  absl::InlinedVector<bool, 6> mask(static_cast<size_t>(rank), false);
-  const Arg& dim = args[kReduceDim];
-  if (dim.none() || (dim.tag == Tag::list && dim.list_->size == 0)) {
-    mask.assign(static_cast<size_t>(rank), true);
-    return mask;
-  }
-  for (Int d : args.ints(kReduceDim)) {
-    int axis = normalise_axis(op.name(), d.value(), rank);
-    if (rank == 0) continue;
+AxisMask named_axes(std::string_view op, IntSpan dims, int rank) {
+  AxisMask mask(static_cast<size_t>(std::max(rank, 1)), false);
+  for (Int d : dims) {
+    const int axis = normalise_axis(op, d.value(), rank);
     if (mask[static_cast<size_t>(axis)])
-      throw IndexError({.op = op.name(),
+      throw IndexError({.op = std::string(op),
                         .problem = absl::StrCat("axis ", axis, " is named twice"),
-                        .got = to_string(dim),
+                        .got = to_string(dims),
                         .expected = "each axis at most once",
                         .next = "name it once"});
     mask[static_cast<size_t>(axis)] = true;
   }
+  mask.resize(static_cast<size_t>(rank));  // a 0-d tensor's axis 0 is only a name
   return mask;
+}
+
+AxisMask reduced_axes(const Op& op, Args args, int rank) {
+  const Arg& dim = args[kReduceDim];
+  if (dim.none() || (dim.tag == Tag::list && dim.list_->size == 0))
+    return AxisMask(static_cast<size_t>(rank), true);
+  return named_axes(op.name(), args.ints(kReduceDim), rank);
 }
 
 Types infer_reduce(const Op& op, Args args) {

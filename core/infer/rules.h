@@ -42,9 +42,11 @@ Device common_device(const Op& op, Args args);
 /// DeviceError unless they are one device; what: of the two, as a sentence's subject.
 void require_one_device(std::string_view op, std::string_view what, Device a, Device b);
 
-/// The axes a reduction runs over, as a mask by axis: [] means all. IndexError on a bad or repeated
-/// axis.
-absl::InlinedVector<bool, 6> reduced_axes(const Op& op, Args args, int rank);
+/// Axes as a mask by axis. IndexError on a bad or repeated one, of a 0-d tensor too.
+using AxisMask = absl::InlinedVector<bool, 6>;
+AxisMask named_axes(std::string_view op, IntSpan dims, int rank);
+/// The axes a reduction runs over: [] means all.
+AxisMask reduced_axes(const Op& op, Args args, int rank);
 
 /// Conventional positions in the schemas of reducing definitions: x, dim, keepdim.
 inline constexpr int kReduceDim = 1, kReduceKeep = 2;

@@ -45,6 +45,8 @@ constexpr CheckText kChecks[] = {
     {"an integer to a negative power", "exponents of 0 or more", "convert the base to a float"},
     {"the integer does not fit", "a value in the range of the dtype",
      "compute with floats, or with numbers that stay in range"},
+    {"a probability outside of [0, 1]", "probabilities from 0 to 1",
+     "take sigmoid() of logits, or clamp(0, 1)"},
 };
 
 const CheckText& check_text(uint32_t code) { return kChecks[code < std::size(kChecks) ? code : 0]; }

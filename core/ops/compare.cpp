@@ -144,6 +144,12 @@ Outputs masked_fill_expansion(Args a) {
 /// |x - y| <= atol + rtol * |y|; equal infinities are close.
 Outputs isclose_expansion(Args a) {
   Tensor x = a.tensor(0), y = a.tensor(1);
+  if (!(a.real(2) >= 0 && a.real(3) >= 0))
+    throw ValueError({.op = "isclose",
+                      .problem = "a tolerance is negative or NaN",
+                      .got = absl::StrCat("rtol=", to_string(a[2]), ", atol=", to_string(a[3])),
+                      .expected = "tolerances of 0 or more",
+                      .next = "take 0 for equality"});
   Tensor room = M::add(M::mul(M::abs(y), a[2]), a[3]);
   Tensor near = M::logical_and(M::le(M::abs(M::sub(x, y)), room), M::isfinite(y));
   near = M::logical_or(M::eq(x, y), near);

@@ -92,9 +92,23 @@ Tensor convolve(const Convolution& c, int axes) {
   return batched ? y : S::squeeze(y, {Int(0)});
 }
 
+/// Of a transposed convolution: what is put at the end of an axis is no whole step of a window.
+void require_output_padding(const Op& op, const Shape& more, const Shape& stride,
+                            const Shape& dilation) {
+  for (size_t k = 0; k < more.size(); ++k)
+    if (!require(Relation::lt, more[k], max(stride[k], dilation[k])))
+      throw ValueError({.op = op.name(),
+                        .problem = "output_padding is not below stride or dilation",
+                        .got = absl::StrCat("output_padding ", to_string(more), ", stride ",
+                                            to_string(stride), ", dilation ", to_string(dilation)),
+                        .expected = "less than the larger of the two on each axis",
+                        .next = "pad() the result by the rest"});
+}
+
 template <int axes, bool transposed>
 Outputs expansion(Args a) {
   static const Op& op = get_op(contraction_name(axes, transposed));
+  if constexpr (transposed) require_output_padding(op, a.ints(5), a.ints(3), a.ints(7));
   const absl::Span<const Arg> all(a.begin(), a.size());
   return {convolve({op, a.tensor(0), a.tensor(1), a.optional_tensor(2), all.subspan(3)}, axes)};
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/base/checks.h"
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
 #include "include/lathe/ops/create.h"
@@ -240,6 +241,15 @@ Arg like_device(Args a, int at) {
 void add_create_definitions(Definitions& r) {
   add_constant(r);
   add_random(r);
+  r.elementwise("bernoulli_of(Tensor uniform, Tensor input) -> Tensor",
+                [](Expr u, Expr p) {
+                  Expr drawn = select(lt(u, p), constant(p.dtype(), 1), 0);
+                  return check(le(0, p) & le(p, 1), drawn, kNoProbability);
+                },
+                {.domain = floating,
+                 .no_grad = true,
+                 .places = kNowhere,
+                 .doc = "1 where a uniform number is below the probability input, else 0."});
   add_likes(
       r, "zeros(int[] size, *, dtype? dtype=None, device? device=None) -> Tensor",
       [](Args a) -> Outputs { return {C::full(a.ints(0), 0, dtype_or_default(a[1]), a[2])}; },

@@ -256,10 +256,11 @@ void add_creation(Definitions& r) {
   r.composite("bernoulli(Tensor input) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor p = a.tensor(0);
-                Tensor u = C::rand(p.shape(), p.dtype(), p.device());
-                return {M::cast(M::lt(u, p), p.dtype())};
+                return {C::bernoulli_of(C::rand(p.shape(), p.dtype(), p.device()), p)};
               },
-              {.no_grad = true, .doc = "1 with the probability that input has there, else 0."});
+              {.no_grad = true,
+               .doc = "1 with the probability that input has there, else 0. One outside "
+                      "of [0, 1] is a ValueError."});
   r.composite(
       "bernoulli.p(Tensor input, float p) -> Tensor",
       [](Args a) -> Outputs {

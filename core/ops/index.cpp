@@ -121,18 +121,28 @@ void add_access(Definitions& r) {
                },
            .moves = true,
            .doc = "x with the slices of src added to those that index names along dim, in order."});
-  r.composite("one_hot(Tensor input, int num_classes) -> Tensor",
-              [](Args a) -> Outputs {
-                Tensor x = a.tensor(0);
-                Tensor classes =
-                    create_ops<Tensor>::arange(0, a.integer(1), 1, DType::i64, x.device());
-                Tensor hit = M::eq(shape_ops<Tensor>::unsqueeze(x, -1), classes);
-                return {M::cast(hit, DType::i64)};
-              },
-              {.no_grad = true,
-               .places = kFunctional,
-               .moves = true,
-               .doc = "1 at the class, 0 elsewhere, as int64 along a new last axis."});
+  r.composite(
+      "one_hot(Tensor input, int num_classes) -> Tensor",
+      [](Args a) -> Outputs {
+        Tensor x = a.tensor(0);
+        if (!is_integer(x.dtype()))
+          throw DTypeError({.op = "one_hot",
+                            .problem = "class numbers must be integers",
+                            .got = std::string(name(x.dtype())),
+                            .expected = "int64",
+                            .next = "convert with .to(lt.int64)"});
+        // Written by index, which is refused where there is no such class.
+        Shape shape = x.shape();
+        shape.push_back(a.integer(1));
+        Tensor zeros = create_ops<Tensor>::zeros(shape, DType::i64, x.device());
+        Tensor index = shape_ops<Tensor>::unsqueeze(M::cast(x, DType::i64), -1);
+        return {I::scatter(zeros, -1, index, 1)};
+      },
+      {.no_grad = true,
+       .places = kFunctional,
+       .moves = true,
+       .doc = "1 at the class, 0 elsewhere, as int64 along a new last axis. A class outside "
+              "of 0 to num_classes - 1 is an IndexError."});
   r.composite("embedding(Tensor weight, Tensor indices) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor weight = a.tensor(0);

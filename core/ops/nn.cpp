@@ -187,6 +187,18 @@ Tensor widened(const Tensor& t) {
   return compute == t.dtype() ? t : M::cast(t, compute);
 }
 
+void require_running_statistics(const Tensor& mean, const Tensor& var, bool training) {
+  if (mean.defined() && var.defined()) return;
+  if (training && !mean.defined() && !var.defined()) return;
+  auto given = [](const Tensor& t) { return t.defined() ? "given" : "None"; };
+  throw ValueError({.op = "batch_norm",
+                    .problem = training ? "one of the two running statistics is missing"
+                                        : "running statistics are missing, outside of training",
+                    .got = absl::StrCat("running_mean ", given(mean), ", running_var ", given(var)),
+                    .expected = training ? "both or neither" : "both",
+                    .next = "give them, or take the batch's own by training=True"});
+}
+
 Outputs batch_norm_expansion(Args a) {
   Tensor x = a.tensor(0), w = a.optional_tensor(1), b = a.optional_tensor(2);
   Tensor running_mean = a.optional_tensor(3), running_var = a.optional_tensor(4);
@@ -202,23 +214,24 @@ Outputs batch_norm_expansion(Args a) {
                         .got = absl::StrCat(to_string(t.shape()), " for x", to_string(x.shape())),
                         .expected = absl::StrCat("[", to_string(x.size(1)), "]"),
                         .next = "channels are the input's axis 1"});
+  require_running_statistics(running_mean, running_var, training);
   Tensor mean, var;
-  if (training || !running_mean.defined()) {
+  if (training) {
     Shape dims{Int(0)};
     Int count = x.size(0);
     for (int i = 2; i < x.rank(); ++i) {
       dims.push_back(Int(i));
       count *= x.size(i);
     }
+    if (!require(Relation::lt, Int(1), count))
+      throw ValueError({.op = "batch_norm",
+                        .problem = "more than one value a channel is needed to train",
+                        .got = to_string(x.shape()),
+                        .expected = "at least two values in each channel",
+                        .next = "use a larger batch, or eval() for running statistics"});
     mean = R::mean(x, dims);
     var = R::mean(M::square(M::sub(x, per_channel(mean, x))), dims);
-    if (training && running_mean.defined()) {
-      if (!require(Relation::lt, Int(1), count))
-        throw ValueError({.op = "batch_norm",
-                          .problem = "more than one value a channel is needed to train",
-                          .got = to_string(x.shape()),
-                          .expected = "at least two values in each channel",
-                          .next = "use a larger batch, or eval() for running statistics"});
+    if (running_mean.defined()) {
       GradMode no_grad(false);
       Arg momentum = a[6];
       assign(running_mean, M::lerp(running_mean, mean, momentum));

@@ -131,11 +131,8 @@ Geometry permute_geometry(const Geometry& x, Args a) {
 
 Geometry squeeze_geometry(const Geometry& x, Args a) {
   Geometry g = x;
-  absl::InlinedVector<bool, 6> drop(x.shape.size(), a.none(1));
-  for (Int d : a.none(1) ? Shape{} : a.ints(1)) {
-    const int axis = normalise_axis("squeeze", d.value(), x.rank());
-    if (x.rank() > 0) drop[static_cast<size_t>(axis)] = true;
-  }
+  const AxisMask drop =
+      a.none(1) ? AxisMask(x.shape.size(), true) : named_axes("squeeze", a.ints(1), x.rank());
   for (int i = x.rank(); i-- > 0;)
     if (drop[static_cast<size_t>(i)] && x.shape[static_cast<size_t>(i)] == Int(1)) g = g.squeeze(i);
   return g;
@@ -392,9 +389,15 @@ void add_composites(Definitions& r) {
   r.composite("flatten(Tensor input, int start_dim=0, int end_dim=-1) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
-                if (x.rank() == 0) return {S::reshape(x, {Int(1)})};
                 int from = normalise_axis("flatten", a.integer(1).value(), x.rank());
                 int to = normalise_axis("flatten", a.integer(2).value(), x.rank());
+                if (from > to)
+                  throw ValueError({.op = "flatten",
+                                    .problem = "start_dim is behind end_dim",
+                                    .got = absl::StrCat("axes ", from, " and ", to),
+                                    .expected = "start_dim <= end_dim",
+                                    .next = "exchange the two"});
+                if (x.rank() == 0) return {S::reshape(x, {Int(1)})};
                 Shape shape;
                 Int run = 1;
                 for (int i = 0; i < x.rank(); ++i) {

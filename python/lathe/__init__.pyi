@@ -211,7 +211,9 @@ class Tensor:
     ) -> None:
         """Adds the gradients of this tensor to the .grad of every leaf it depends on."""
     def bernoulli(self) -> Tensor:
-        """1 with the probability that input has there, else 0."""
+        """1 with the probability that input has there, else 0. One outside of [0, 1] is a
+        ValueError.
+        """
     def bfloat16(self) -> Tensor:
         """Converted to lathe.bfloat16."""
     def bitwise_and(self, other: Tensor | Number) -> Tensor:
@@ -1241,7 +1243,9 @@ def batch_norm(
 
 @overload
 def bernoulli(input: Tensor, *, out: Any = None) -> Tensor:
-    """1 with the probability that input has there, else 0."""
+    """1 with the probability that input has there, else 0. One outside of [0, 1] is a
+    ValueError.
+    """
 
 @overload
 def bernoulli(input: Tensor, p: builtins.float, *, out: Any = None) -> Tensor:

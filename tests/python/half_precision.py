@@ -26,6 +26,7 @@ LARGEST = {getattr(lt, name): overflow for name, (_, _, overflow) in FORMATS.ite
 LARGEST |= {lt.float32: 3.4028235677973366e38, lt.float64: np.inf}
 # There is nothing to compare.
 LEFT_OUT = {"empty": "elements are arbitrary", "empty_like": "elements are arbitrary"}
+OF_PROBABILITIES = {"bernoulli"}  # operands above 1 are an error
 
 
 def composites():
@@ -45,6 +46,8 @@ def run(sample, dtype, magnitude, stored, mixed=lambda nth: False):
     in float32 where `mixed` says so of the nth floating operand, on operands that `stored` holds.
     """
     nth = itertools.count()
+    if sample.op in OF_PROBABILITIES:
+        magnitude = min(magnitude, 1.0)
 
     def operand(array):
         if array.dtype != np.float64:

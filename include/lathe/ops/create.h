@@ -27,5 +27,6 @@ struct create_ops {
       "randint"};
   static inline const Fn<T, T(Ints shape, Real p, Any dtype, Any device)> bernoulli{
       "bernoulli.size"};
+  static inline const Fn<T, T(T uniform, T input)> bernoulli_of{"bernoulli_of"};
 };
 }  // namespace lathe

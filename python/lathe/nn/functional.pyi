@@ -384,7 +384,9 @@ def normalize(
     """input divided by its norm along dim, which counts as eps at least."""
 
 def one_hot(input: Tensor, num_classes: int, *, out: Any = None) -> Tensor:
-    """1 at the class, 0 elsewhere, as int64 along a new last axis."""
+    """1 at the class, 0 elsewhere, as int64 along a new last axis. A class outside of 0 to
+    num_classes - 1 is an IndexError.
+    """
 
 def pad(
     input: Tensor, *pad: Ints, mode: str = "constant", value: float | None = None, out: Any = None
