@@ -678,8 +678,8 @@ class Snapshot:
             _refuse(
                 code,
                 line,
-                f"{name} ({home}) answers anew at each call, and would be asked at capture only",
-                "pass its value in as an argument, or use lathe's own random ops",
+                f"{name} ({home}) may answer anew at each call, and would be asked at capture only",
+                "use it outside of the traced function and pass the value in, or use lathe's own ops",
             )
 
     def finish(self):
