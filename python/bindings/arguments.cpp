@@ -42,8 +42,12 @@ constexpr Py_ssize_t kMostItems = 1 << 24;  // of a list; a range can claim to h
 bool foreign_number(PyObject* o, Arg& out) {
   if (PySequence_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o)) return false;
   if (PyIndex_Check(o)) {
-    out = Arg(to_int(o));
-    return true;
+    nb::object number = as_number(PyNumber_Index(o));  // an array without axes may be a float's
+    if (number.is_valid()) {
+      out = Arg(to_int(number.ptr()));
+      return true;
+    }
+    if (has_buffer(o)) return false;
   }
   PyNumberMethods* n = Py_TYPE(o)->tp_as_number;
   if (n == nullptr || n->nb_float == nullptr) return false;
@@ -52,7 +56,10 @@ bool foreign_number(PyObject* o, Arg& out) {
     out = Arg(PyObject_IsTrue(o) == 1);
     return true;
   }
-  out = Arg(PyFloat_AsDouble(owned(PyNumber_Float(o)).ptr()));
+  // A date of NumPy's has the slot as well, and no number.
+  nb::object number = as_number(PyNumber_Float(o));
+  if (!number.is_valid()) return false;
+  out = Arg(PyFloat_AS_DOUBLE(number.ptr()));
   return true;
 }
 

@@ -51,35 +51,90 @@ const char* format_of(DType d) {
   }
 }
 
-[[noreturn]] void no_dtype(const char* format) {
+[[noreturn]] void no_dtype(std::string got) {
   throw DTypeError({.op = "tensor",
                     .problem = "no tensor dtype is like the buffer's elements",
-                    .got = absl::StrCat("format '", format, "'"),
+                    .got = std::move(got),
+                    .expected = "bool, integers, floats or complex64, in this machine's byte order",
                     .next = "convert the array first: array.astype('float32')"});
 }
+[[noreturn]] void no_format(const char* format) { no_dtype(absl::StrCat("format '", format, "'")); }
 
 DType dtype_of(const Py_buffer& b) {
   const char* format = b.format == nullptr ? "B" : b.format;
   const char* code = format;
   if (*code == '@' || *code == '=' || *code == '<' || *code == '|') ++code;
   if (std::strcmp(code, "Zf") == 0) return DType::c64;
-  if (code[0] == '\0' || code[1] != '\0') no_dtype(format);
+  if (code[0] == '\0' || code[1] != '\0') no_format(format);
   // 'l' is what the platform's long is.
   char wanted = code[0] == 'l' ? (b.itemsize == 8 ? 'q' : 'i') : code[0];
   for (const Format& f : kFormats)
     if (f.code == wanted && static_cast<Py_ssize_t>(size_of(f.dtype)) == b.itemsize) return f.dtype;
-  no_dtype(format);
+  no_format(format);
+}
+
+/// One of NumPy's numbers, or what it has beside numbers: numpy.datetime64, numpy.void ...
+bool is_numpy_scalar(PyObject* o) {
+  PyObject* mro = Py_TYPE(o)->tp_mro;
+  for (Py_ssize_t i = 0; mro != nullptr && i < PyTuple_GET_SIZE(mro); ++i) {
+    const auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(mro, i));
+    if (std::string_view(base->tp_name) == "numpy.generic") return true;
+  }
+  return false;
+}
+
+/// What an object says of itself when its buffer cannot be had; the error is cleared.
+std::string why_no_buffer(PyObject* exporter) {
+  const nb::python_error error;
+  if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_TypeError) &&
+      !error.matches(PyExc_BufferError))
+    throw error;  // no memory, or Ctrl-C
+  return absl::StrCat(Py_TYPE(exporter)->tp_name, ": ", nb::str(error.value()).c_str());
 }
 
 /// A buffer on loan, for as long as some tensor uses it.
 class Loan {
  public:
   Loan(PyObject* exporter, int flags) : view_(new Py_buffer) {
-    if (PyObject_GetBuffer(exporter, view_, flags) == 0) return;
-    delete view_;
-    throw nb::python_error();
+    if (PyObject_GetBuffer(exporter, view_, flags) != 0) {
+      delete view_;
+      no_dtype(why_no_buffer(exporter));
+    }
+    find_strides();
+    if (view_->ndim == 0 || !is_numpy_scalar(exporter)) return;
+    // A date is given as its bytes: it has no number.
+    release();
+    no_dtype(Py_TYPE(exporter)->tp_name);
   }
-  ~Loan() {
+  ~Loan() { release(); }
+  Loan(const Loan&) = delete;
+  const Py_buffer& view() const { return *view_; }
+  Shape shape() const {
+    Shape s;
+    for (int i = 0; i < view_->ndim; ++i) s.push_back(Int(static_cast<int64_t>(sizes_[ix(i)])));
+    return s;
+  }
+  Py_ssize_t size(int axis) const { return sizes_[ix(axis)]; }
+  Py_ssize_t stride(int axis) const { return strides_[ix(axis)]; }  // in bytes
+
+ private:
+  static size_t ix(int axis) { return static_cast<size_t>(axis); }
+
+  /// An exporter may leave out strides, and the sizes of one axis, whoever asks for them: ctypes
+  /// does. Its elements are then without gaps.
+  void find_strides() {
+    const Py_buffer& b = *view_;
+    Py_ssize_t step = b.itemsize;
+    for (int i = b.ndim - 1; i >= 0; --i) {
+      const Py_ssize_t size = b.shape != nullptr         ? b.shape[i]
+                              : i > 0 || b.itemsize == 0 ? 1
+                                                         : b.len / b.itemsize;
+      sizes_.insert(sizes_.begin(), size);
+      strides_.insert(strides_.begin(), b.strides != nullptr ? b.strides[i] : step);
+      step *= size;
+    }
+  }
+  void release() {
     release_later(
         [](void* view) {
           PyBuffer_Release(static_cast<Py_buffer*>(view));
@@ -87,36 +142,30 @@ class Loan {
         },
         view_);
   }
-  Loan(const Loan&) = delete;
-  const Py_buffer& view() const { return *view_; }
-  Shape shape() const {
-    Shape s;
-    for (int i = 0; i < view_->ndim; ++i) s.push_back(Int(static_cast<int64_t>(view_->shape[i])));
-    return s;
-  }
 
- private:
   Py_buffer* view_;
+  absl::InlinedVector<Py_ssize_t, 4> sizes_, strides_;
 };
 
-void copy_axis(const Py_buffer& b, int axis, const char* from, std::byte*& to) {
+void copy_axis(const Loan& loan, int axis, const char* from, std::byte*& to) {
+  const Py_buffer& b = loan.view();
   if (axis == b.ndim) {
     std::memcpy(to, from, static_cast<size_t>(b.itemsize));
     to += b.itemsize;
     return;
   }
-  Py_ssize_t stride = b.strides[axis];
-  if (axis + 1 == b.ndim && stride == b.itemsize) {
-    size_t bytes = static_cast<size_t>(b.shape[axis] * b.itemsize);
+  const Py_ssize_t stride = loan.stride(axis);
+  const bool indirect = b.suboffsets != nullptr && b.suboffsets[axis] >= 0;
+  if (axis + 1 == b.ndim && stride == b.itemsize && !indirect) {
+    size_t bytes = static_cast<size_t>(loan.size(axis) * b.itemsize);
     if (bytes > 0) std::memcpy(to, from, bytes);
     to += bytes;
     return;
   }
-  for (Py_ssize_t i = 0; i < b.shape[axis]; ++i) {
+  for (Py_ssize_t i = 0; i < loan.size(axis); ++i) {
     const char* at = from + i * stride;
-    if (b.suboffsets != nullptr && b.suboffsets[axis] >= 0)
-      at = *reinterpret_cast<char* const*>(at) + b.suboffsets[axis];
-    copy_axis(b, axis + 1, at, to);
+    if (indirect) at = *reinterpret_cast<char* const*>(at) + b.suboffsets[axis];
+    copy_axis(loan, axis + 1, at, to);
   }
 }
 
@@ -182,7 +231,7 @@ Tensor copy_buffer(PyObject* exporter) {
   const Py_buffer& b = loan.view();
   Tensor t = empty({dtype_of(b), loan.shape(), {}});
   std::byte* to = t.mutable_data();
-  copy_axis(b, 0, static_cast<const char*>(b.buf), to);
+  copy_axis(loan, 0, static_cast<const char*>(b.buf), to);
   return t;
 }
 
@@ -202,28 +251,28 @@ Tensor share_buffer(PyObject* exporter, bool written) {
                      .got = Py_TYPE(exporter)->tp_name,
                      .expected = "a NumPy array",
                      .next = "use lt.tensor() for lists and numbers"});
-  std::shared_ptr<Loan> loan;
-  try {
-    loan = std::make_shared<Loan>(exporter, written ? PyBUF_RECORDS : PyBUF_RECORDS_RO);
-  } catch (nb::python_error&) {
+  auto loan = std::make_shared<Loan>(exporter, PyBUF_RECORDS_RO);
+  if (written && loan->view().readonly != 0)
     throw ValueError({.op = "from_numpy",
                       .problem = "the array is read-only",
+                      .got = Py_TYPE(exporter)->tp_name,
+                      .expected = "an array that may be written to",
                       .next = "copy it: lathe.tensor(array)"});
-  }
   const Py_buffer& b = loan->view();
   DType dtype = dtype_of(b);
   Geometry g{loan->shape(), {}, 0};
   Py_ssize_t bytes = b.itemsize;
   bool empty_array = false;
   for (int i = 0; i < b.ndim; ++i) {
-    if (b.shape[i] == 0) empty_array = true;
-    if (b.strides[i] % b.itemsize != 0 || (b.strides[i] < 0 && b.shape[i] > 1))
+    const Py_ssize_t size = loan->size(i), stride = loan->stride(i);
+    if (size == 0) empty_array = true;
+    if (stride % b.itemsize != 0 || (stride < 0 && size > 1))
       throw ValueError({.op = "from_numpy",
                         .problem = "the array's strides are negative or no multiples of an element",
-                        .got = absl::StrCat(b.strides[i], " bytes on axis ", i),
+                        .got = absl::StrCat(stride, " bytes on axis ", i),
                         .next = "copy it: lathe.tensor(array)"});
-    g.strides.push_back(Int(static_cast<int64_t>(b.strides[i] / b.itemsize)));
-    bytes += (b.shape[i] - 1) * b.strides[i];
+    g.strides.push_back(Int(static_cast<int64_t>(stride / b.itemsize)));
+    bytes += (size - 1) * stride;
   }
   auto* storage = new Storage;
   storage->data = static_cast<std::byte*>(b.buf);

@@ -42,6 +42,15 @@ std::array<float, 2> parts_of(PyObject* complex) {
 
 bool is_scalar_tensor(PyObject* o) { return is_tensor(o) && impl_of(o)->geometry.rank() == 0; }
 
+/// A leaf as a Python number where it is an array without axes, which has the slots of all kinds of
+/// numbers.
+nb::object leaf_of(PyObject* o) {
+  const bool array = !is_tensor(o) && !PyLong_Check(o) && !PyFloat_Check(o) &&
+                     std::string_view(Py_TYPE(o)->tp_name) == "numpy.ndarray";
+  if (!array) return nb::borrow(o);
+  return owned(PyObject_CallMethod(o, "item", nullptr));
+}
+
 bool is_sequence(PyObject* o) {
   if (PyList_Check(o) || PyTuple_Check(o)) return true;
   return !PyUnicode_Check(o) && !PyBytes_Check(o) && !is_scalar_tensor(o) && has_items(o);
@@ -109,6 +118,9 @@ class NestedReader {
       return;
     }
     pace_.after(1);
+    if (is_sequence(o)) ragged(o, level);
+    const nb::object number = leaf_of(o);
+    o = number.ptr();
     Leaf leaf;
     if (PyFloat_Check(o)) {
       leaf = Leaf::real;
@@ -124,8 +136,6 @@ class NestedReader {
              : is_floating(d)    ? Leaf::real
              : d == DType::bool_ ? Leaf::flag
                                  : Leaf::integer;
-    } else if (is_sequence(o)) {
-      ragged(o, level);
     } else if (PyIndex_Check(o)) {
       leaf = Leaf::integer;
     } else if (PyNumber_Check(o)) {
@@ -159,6 +169,8 @@ class NestedReader {
     }
     pace_.after(1);
     if (is_tensor(o)) reading(tensor_of(o), "tensor");
+    const nb::object number = leaf_of(o);
+    o = number.ptr();
     if (PyFloat_CheckExact(o)) {
       put(PyFloat_AS_DOUBLE(o));
     } else if (is_scalar_tensor(o) && impl_of(o)->dtype != dtype_) {
@@ -172,7 +184,9 @@ class NestedReader {
     } else if (PyLong_Check(o) || PyIndex_Check(o)) {
       put_integer(o);
     } else {
-      put(PyFloat_AsDouble(owned(PyNumber_Float(o)).ptr()));
+      nb::object real = as_number(PyNumber_Float(o));
+      if (!real.is_valid()) no_number(o);
+      put(PyFloat_AS_DOUBLE(real.ptr()));
     }
     at_ += size_of(dtype_);
   }
@@ -182,7 +196,8 @@ class NestedReader {
     store_element(dtype_, at_, value);
   }
   void put_integer(PyObject* o) {
-    nb::object number = owned(PyNumber_Index(o));
+    nb::object number = as_number(PyNumber_Index(o));
+    if (!number.is_valid()) no_number(o);
     int overflow = 0;
     long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
     if (overflow != 0) {

@@ -277,7 +277,12 @@ Int to_int(PyObject* o) {
     if (nb::isinstance<SymInt>(o)) return nb::inst_ptr<SymInt>(o)->value;
     if (!PyIndex_Check(o))
       throw TypeError({.problem = "an integer expected", .got = Py_TYPE(o)->tp_name});
-    return to_int(owned(PyNumber_Index(o)).ptr());
+    nb::object number = as_number(PyNumber_Index(o));
+    if (!number.is_valid())
+      throw TypeError({.problem = "an integer expected",
+                       .got = absl::StrCat(Py_TYPE(o)->tp_name, ", which stands for none"),
+                       .next = "convert it first: int(...)"});
+    return to_int(number.ptr());
   }
   int overflow = 0;
   long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
@@ -310,7 +315,23 @@ Items::Items(PyObject* sequence) : sequence_(sequence), size_(PySequence_Size(se
 
 nb::object Items::at(Py_ssize_t i) const {
   if (PyTuple_CheckExact(sequence_)) return nb::borrow(PyTuple_GET_ITEM(sequence_, i));
-  return owned(PySequence_GetItem(sequence_, i));
+  PyObject* item = PySequence_GetItem(sequence_, i);
+  if (item == nullptr && PyErr_ExceptionMatches(PyExc_NotImplementedError) != 0) {
+    PyErr_Clear();  // a memoryview of several axes has a length, and no items
+    throw TypeError({.problem = "a sequence that does not give its items",
+                     .got = Py_TYPE(sequence_)->tp_name,
+                     .expected = "a list or a tuple",
+                     .next = "make a list of it first: x.tolist()"});
+  }
+  return owned(item);
+}
+
+nb::object as_number(PyObject* converted) {
+  if (converted == nullptr && PyErr_ExceptionMatches(PyExc_TypeError) != 0) {
+    PyErr_Clear();
+    return {};
+  }
+  return owned(converted);
 }
 
 bool has_items(PyObject* o) {

@@ -42,6 +42,10 @@ Int to_int(PyObject* o);
 /// A list of integers, or one.
 Shape to_shape(PyObject* o);
 
+/// What PyNumber_Index or PyNumber_Float gave, owned; not valid where the object has the slot but
+/// stands for no such number (a TypeError, which is cleared). Other errors travel on.
+nb::object as_number(PyObject* converted);
+
 /// The items of a sequence, one at a time: each may run Python code that changes the sequence, and
 /// none but those that its length announces is asked for.
 class Items {
