@@ -22,7 +22,29 @@ Implementations& implementations() {
   return all;
 }
 
-Grads gradient_of(Grad g) { return custom_of(g.op())->gradient(g); }
+/// What its author's gradient gives is checked as a kernel's results are: a gradient of another
+/// shape would be summed or stored without a word.
+Grads gradient_of(Grad g) {
+  Grads out = custom_of(g.op())->gradient(g);
+  for (int i = 0; i < g.slots() && static_cast<size_t>(i) < out.size(); ++i) {
+    const Tensor& t = out[static_cast<size_t>(i)];
+    if (!t.defined() || !g.wants(i)) continue;
+    const TensorType have = type_of(t), &want = g.type(i);
+    bool same = have.dtype == want.dtype && have.device == want.device &&
+                have.shape.size() == want.shape.size();
+    for (size_t k = 0; same && k < want.shape.size(); ++k) same = have.shape[k] == want.shape[k];
+    if (same) continue;
+    const std::string& name = g.op().schema.params[static_cast<size_t>(i)].name;
+    throw ShapeError(
+        {.op = g.op().name(),
+         .problem = absl::StrCat("the gradient for '", name, "' is not like '", name, "'"),
+         .got = to_string(have),
+         .expected = to_string(want),
+         .next = "sum it to the argument's shape and convert it to its dtype, or "
+                 "return None"});
+  }
+  return out;
+}
 
 [[noreturn]] void unfit(const Schema& schema, std::string problem, std::string_view next) {
   throw ValueError({.op = schema.name,
@@ -61,7 +83,9 @@ const Op& define_custom(const CustomDefinition& row,
       extra.grad = gradient_of;
     }
     Op& op = rows.opaque(row.schema, nullptr, extra);
-    op.extra.infer = [&op, implementation](Args args) { return implementation->infer(op, args); };
+    op.extra.infer = [&op, implementation](Args args) {
+      return implementation->infer(op, args);
+    };
     made = &op;
     Implementations& all = implementations();
     const std::lock_guard lock(all.mutex);

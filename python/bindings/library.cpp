@@ -66,6 +66,23 @@ std::string given(Args args) {
   return out;
 }
 
+/// One result by the shape rule, as lathe/library.py hands it on: (sizes, dtype, device).
+TensorType promised(const Op& op, nb::handle description) {
+  const nb::object sizes(description[0]), dtype(description[1]), device(description[2]);
+  try {
+    return {to_dtype(dtype.ptr()), to_shape(sizes.ptr()), py::to_device(device.ptr())};
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::type && e.kind() != ErrorKind::value &&
+        e.kind() != ErrorKind::device)
+      throw;
+    throw TypeError({.op = op.name(),
+                     .problem = "the shape rule gives a TensorSpec that describes no tensor",
+                     .got = nb::repr(description).c_str(),
+                     .expected = "a tuple of integers, a dtype and a device",
+                     .next = "return x.like(shape=..., dtype=...) of a tensor argument"});
+  }
+}
+
 nb::object optional(const Tensor& t) { return t.defined() ? owned(wrap(t)) : nb::none(); }
 
 class PythonOp final : public CustomOp {
@@ -91,8 +108,7 @@ class PythonOp final : public CustomOp {
     nb::object answer = owned(PyObject_CallOneArg(shape_, given_args.ptr()));
     Types types;
     for (nb::handle h : answer) {
-      TensorType t{to_dtype(nb::object(h[1]).ptr()), to_shape(nb::object(h[0]).ptr()),
-                   py::to_device(nb::object(h[2]).ptr())};
+      TensorType t = promised(op, h);
       for (Int s : t.shape)
         if (!require(Relation::le, Int(0), s))
           throw ShapeError({.op = op.name(),
@@ -167,7 +183,8 @@ class PythonOp final : public CustomOp {
   static Tensor fresh(const Call& call, size_t k, const Tensor& t) {
     const TensorType& want = call.types[k];
     TensorType have = type_of(t);
-    if (have.dtype != want.dtype || !identical(IntSpan(have.shape), IntSpan(want.shape)))
+    if (have.dtype != want.dtype || have.device != want.device ||
+        !identical(IntSpan(have.shape), IntSpan(want.shape)))
       throw ShapeError({.op = call.op.name(),
                         .problem = "the kernel's result is not what the shape rule says",
                         .got = to_string(have),

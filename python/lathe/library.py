@@ -27,6 +27,14 @@ class TensorSpec:
     __slots__ = ("device", "dtype", "shape")
 
     def __init__(self, shape, dtype, device="cpu"):
+        if isinstance(shape, str) or not hasattr(shape, "__iter__"):
+            raise _lathe.TypeError(
+                "the shape of a TensorSpec is a tuple of sizes",
+                op="TensorSpec",
+                got=repr(shape),
+                expected="a tuple or list of integers",
+                next="write (n,) for a single axis",
+            )
         self.shape, self.dtype, self.device = tuple(shape), dtype, device
 
     @property
@@ -82,6 +90,28 @@ def _many(answer):
     return list(answer) if isinstance(answer, (tuple, list)) else [answer]
 
 
+def _tensor(op, part, answer):
+    """What the author's `part` of an op gave, as a tensor: it may be NumPy's."""
+    if isinstance(answer, Tensor):
+        return answer
+    from .jit.arrays import is_array  # not above: all of lathe.jit comes with it
+
+    cause = None
+    if hasattr(answer, "__array_interface__") or is_array(answer.__class__):
+        try:
+            # .grad and a trace keep a gradient, and the array is its author's: a copy.
+            return _lathe.tensor(answer) if part == "gradient" else as_tensor(answer)
+        except _lathe.Error as error:
+            cause = error
+    raise _lathe.TypeError(
+        f"the {part} gives something that is no tensor",
+        op=op,
+        got=f"{type(answer).__name__} {answer!r:.60}",
+        expected="a tensor or a NumPy array of numbers for each result",
+        next="return the values as a tensor" + (", or None" if part == "gradient" else ""),
+    ) from cause
+
+
 def _as_spec(value):
     return TensorSpec(*value) if isinstance(value, tuple) and _is_type(value) else value
 
@@ -110,18 +140,7 @@ def _shape_rule(name, shape):
 
 def _kernel(name, kernel):
     def run(arguments):
-        results = []
-        for answer in _many(kernel(*arguments)):
-            if not isinstance(answer, Tensor) and not hasattr(answer, "__array_interface__"):
-                raise _lathe.TypeError(
-                    "the kernel gives something that is no tensor",
-                    op=name,
-                    got=type(answer).__name__,
-                    expected="a tensor or a NumPy array for each result",
-                    next="return the values as a tensor",
-                )
-            results.append(as_tensor(answer))
-        return results
+        return [_tensor(name, "kernel", answer) for answer in _many(kernel(*arguments))]
 
     return run
 
@@ -144,7 +163,10 @@ def _gradient(name, gradient, parameters, results):
                 expected=f"{len(tensors)}: for {', '.join(tensors)}",
                 next="return one for each, None where there is none",
             )
-        by_name = dict(zip(tensors, answers))
+        by_name = {
+            n: None if answer is None else _tensor(name, "gradient", answer)
+            for n, answer in zip(tensors, answers)
+        }
         return [by_name.get(n) for n in names]
 
     return run
@@ -158,7 +180,8 @@ def custom_op(schema, *, shape, gradient=None, saves=None, version=1, doc=None):
         returns a TensorSpec for each result. In a trace sizes are symbols: compute with them.
     the decorated kernel: gets tensors on the cpu, which it must not write to, and returns
         tensors or NumPy arrays of just the types that `shape` gave.
-    gradient(saved, *dys): made of lathe's ops; returns one for each tensor argument, or None.
+    gradient(saved, *dys): made of lathe's ops; returns one for each tensor argument, of its shape
+        and dtype, or None.
         `saved` has the arguments and results named in `saves` (default: every tensor argument).
     version: of the meaning; a file that was saved with another one is refused.
 
