@@ -8,6 +8,7 @@
 #include <shared_mutex>
 
 #include "core/base/error.h"
+#include "core/sizes/real.h"
 
 namespace lathe {
 namespace {
@@ -44,6 +45,23 @@ Grads gradient_of(Grad g) {
                  "return None"});
   }
   return out;
+}
+
+/// The result types that the author's rule gives. A rule that asks for the number of a float, or
+/// compares it, may give others for other numbers, and whoever has the graph asks again: the floats
+/// of such a call become literals of its node, and the trace a program for these numbers.
+Types infer_custom(const Op& op, const CustomOp& custom, Args args) {
+  const RealScope* scope = RealScope::current();
+  const size_t asked = scope == nullptr ? 0 : scope->questions();
+  Types types = custom.infer(op, args);
+  if (scope == nullptr || scope->questions() == asked) return types;
+  for (const Arg& a : args) {
+    if (a.tag == Tag::real) a.real().value();
+    if (a.tag != Tag::list) continue;
+    for (size_t i = 0; i < a.list_->size; ++i)
+      if (a.list_->data[i].tag == Tag::real) a.list_->data[i].real().value();
+  }
+  return types;
 }
 
 [[noreturn]] void unfit(const Schema& schema, std::string problem, std::string_view next) {
@@ -84,7 +102,7 @@ const Op& define_custom(const CustomDefinition& row,
     }
     Op& op = rows.opaque(row.schema, nullptr, extra);
     op.extra.infer = [&op, implementation](Args args) {
-      return implementation->infer(op, args);
+      return infer_custom(op, *implementation, args);
     };
     made = &op;
     Implementations& all = implementations();

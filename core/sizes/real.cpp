@@ -210,6 +210,7 @@ void RealScope::require_own(Real e) const {
 }
 
 bool RealScope::decide(RealRelation relation, Real a, Real b) {
+  ++questions_;
   const bool holds = compare(relation, hint(a), hint(b));
   for (const RealFact& f : facts_)
     if (f.relation == relation && identical(f.a, a) && identical(f.b, b)) return holds;

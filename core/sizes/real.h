@@ -144,6 +144,8 @@ class RealScope {
   /// The number, if this trace holds for one value of it only; else the expression.
   Real fixed(Real e) const;
   const std::vector<RealFact>& facts() const { return facts_; }
+  /// How often decide() was asked, also for what was known: has some code looked at a number?
+  size_t questions() const { return questions_; }
 
   static RealScope* current();
   void enter();  // becomes the thread's innermost scope
@@ -152,6 +154,7 @@ class RealScope {
  private:
   std::vector<std::pair<const RealExpr*, std::optional<double>>> symbols_;
   std::vector<RealFact> facts_;
+  size_t questions_ = 0;
   RealScope* outer_ = nullptr;
   bool entered_ = false;
 };

@@ -164,3 +164,43 @@ for shape in ("ab", 3, 1.5):
 refused(make(shape=lambda x: x.like(shape=(-1,))), lt.ShapeError, "negative")
 assert make(shape=lambda x: x.like(shape=[np.int64(3)]))(lt.ones(3)).tolist() == [1, 1, 1]
 """)
+
+
+FLOATS = """
+@lt.library.custom_op("as_many(Tensor x, float v, float[] w=[]) -> Tensor",
+                      shape=lambda x, v, w: x.like(shape=(RULE,)))
+def as_many(x, v, w):
+    return lt.ones(RULE)
+
+def program(x, v, w):
+    return as_many(x, v, [w]) + 1
+
+traced = lt.trace(program)
+for v, w in ((0.5, 1.0), (0.75, 1.0), (1.5, 1.0), (0.75, 2.0), (0.5, 1.0), (0.75, 1.0)):
+    x = lt.ones(3)
+    assert traced(x, v, w).tolist() == program(x, v, w).tolist(), (v, w)
+lt.save(lambda x: program(x, 0.75, 1.0), FILE, inputs=(lt.ones(3),))
+assert lt.load(FILE)(lt.ones(3)).tolist() == program(x, 0.75, 1.0).tolist()
+"""
+
+
+@pytest.mark.parametrize(
+    "rule", ["int(v * 4)", "2 if v > 0.6 else 3", "int(w[0] + v)", "round(v / 0.25)"]
+)
+def test_a_shape_rule_that_asks_for_a_float(rule, tmp_path):
+    """Another program for each of its answers, and a graph whose types can be worked out again."""
+    file = repr(str(tmp_path / "as_many.lathe"))
+    run(FLOATS.replace("RULE", rule).replace("FILE", file))
+
+
+def test_a_shape_rule_that_does_not_look_at_a_float():
+    run("""
+@lt.library.custom_op("scale(Tensor x, float v) -> Tensor", shape=lambda x, v: x)
+def scale(x, v):
+    return x * v
+
+traced = lt.trace(lambda x, v: scale(x, v))
+for v in (0.5, 0.75, 2.0, 3.0):
+    assert traced(lt.ones(2), v).tolist() == [v, v]
+assert traced.counts["traces"] == 2, traced.counts
+""")
