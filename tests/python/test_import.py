@@ -52,7 +52,7 @@ def test_a_first_trace_imports_nothing_heavy():
     )
     others, own = (set(line.split()) for line in out.splitlines())
     assert others <= FIRST_TRACE_IMPORTS
-    parts = ("trace", "state", "changes", "inputs", "arrays")
+    parts = ("trace", "state", "names", "changes", "inputs", "arrays")
     assert own <= {"lathe.jit", *(f"lathe.jit.{part}" for part in parts)}
 
 

@@ -31,12 +31,12 @@ from _collections import defaultdict, deque
 from _contextvars import ContextVar
 from _functools import _lru_cache_wrapper, partial
 from _weakref import ref
-from opcode import EXTENDED_ARG, opmap
 
 from .. import _lathe
 from .._lathe import Tensor
 from .arrays import StandIn, digest, is_array
 from .inputs import Array, Float, Made, Place, is_float, original
+from .names import Reads
 
 _MOST_LEVELS = 1000  # of objects in objects: a witness is read and asked by recursion in C++
 _PLAIN = (int, str, bytes, type(None), type(Ellipsis), complex)
@@ -189,68 +189,6 @@ def _slots_of(kind):
             for name, part in vars(base).items():
                 if isinstance(part, types.MemberDescriptorType):
                     yield name
-
-
-# Instructions that name what they act on; in some the lowest bit of the argument means another
-# thing.
-_BY_NAME = {
-    opmap[word]: (word, shift)
-    for word, shift in {
-        "LOAD_GLOBAL": sys.version_info >= (3, 11), "LOAD_NAME": 0, "STORE_GLOBAL": 0,
-        "DELETE_GLOBAL": 0, "IMPORT_NAME": 0, "LOAD_METHOD": 0,
-        "LOAD_ATTR": sys.version_info >= (3, 12),
-    }.items()
-    if word in opmap
-}  # fmt: skip
-
-
-def named_by(code):
-    """(instruction, name, line) of each that acts on a global or an attribute, as dis has them,
-    which takes longer to import than this whole package."""
-    starts = {start: line for start, _, line in code.co_lines() if line is not None}
-    text, names, line, more = code.co_code, code.co_names, code.co_firstlineno, 0
-    for at in range(0, len(text), 2):
-        line = starts.get(at, line)
-        argument = text[at + 1] | more
-        more = argument << 8 if text[at] == EXTENDED_ARG else 0
-        if text[at] in _BY_NAME:
-            word, shift = _BY_NAME[text[at]]
-            yield word, names[argument >> shift], line
-
-
-class _Reads:
-    """The names a code object (and those nested in it) reads, worked out once."""
-
-    __slots__ = ("code", "globals", "attributes", "lines", "stores")
-    _known = {}
-
-    def __init__(self, code):
-        self.code = code
-        self.globals, self.attributes, self.lines, self.stores = [], set(), {}, None
-        for word, name, line in named_by(code):
-            if word in ("LOAD_ATTR", "LOAD_METHOD"):
-                self.attributes.add(name)
-            elif word in ("DELETE_GLOBAL", "IMPORT_NAME"):
-                self.stores = self.stores or (word, name, line)
-            elif name not in self.lines:  # STORE_GLOBAL is allowed if all is as before in the end
-                self.globals.append(name)
-                self.lines[name] = line
-        for c in code.co_consts:
-            if isinstance(c, types.CodeType):
-                inner = _Reads.of(c)
-                for name in inner.globals:
-                    if name not in self.lines:
-                        self.globals.append(name)
-                        self.lines[name] = inner.lines[name]
-                self.attributes |= inner.attributes
-                self.stores = self.stores or inner.stores
-
-    @classmethod
-    def of(cls, code):
-        found = cls._known.get(code)
-        if found is None:
-            found = cls._known[code] = cls(code)
-        return found
 
 
 class Snapshot:
@@ -589,7 +527,7 @@ class Snapshot:
             return _note("function", f, more=parts)
         if self._in_class and not is_users(code):
             return _note("function", f, more=parts)  # Python's own, which may never be called
-        reads = _Reads.of(code)
+        reads = Reads.of(code)
         if is_users(code):
             self._refusals(f, reads)
         kids = [self.add(d) for d in (f.__defaults__, f.__kwdefaults__)]
