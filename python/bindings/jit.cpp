@@ -1,6 +1,7 @@
 #include "python/bindings/jit.h"
 #include "python/bindings/constants.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
@@ -222,8 +223,17 @@ class Function {
     for (double r : reals) inputs.emplace_back(Arg(r));
     auto traced = [&](const ir::Data& in) {
       nb::list xs;
-      for (const ir::Datum& d : in)
-        xs.append(owned(d.is_tensor() ? wrap(d.tensor()) : from_real(d.arg().real())));
+      for (const ir::Datum& d : in) {
+        if (d.is_tensor()) {
+          xs.append(owned(wrap(d.tensor())));
+        } else {
+          const Real r = d.arg().real();
+          xs.append(owned(from_real(r, r.hint())));
+        }
+      }
+      absl::Cleanup settle = [&] {
+        for (nb::handle x : xs) settle_real(x.ptr());
+      };
       nb::object made = body(xs);
       state.on_run(nb::cast<int64_t>(made[1]));
       return results_of(made[0]);

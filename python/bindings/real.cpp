@@ -3,21 +3,30 @@
 namespace lathe::py {
 namespace {
 
-nb::object number(Real r) { return owned(PyFloat_FromDouble(r.value())); }
+nb::object number(const SymFloat& a) { return owned(PyFloat_FromDouble(a.here().value())); }
 
 /// An operand that arithmetic on floats converts to one; false leaves it to the operand, as tensors
 /// and sizes of the trace are.
-bool operand(PyObject* o, Real& out) {
-  if (read_real(o, out)) return true;
-  if (!PyLong_Check(o)) return false;
-  double value = PyLong_AsDouble(o);  // OverflowError, as Python has it
-  if (value == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error();
-  out = value;
+bool operand(PyObject* o, SymFloat& out) {
+  if (is_symbolic_real(o)) {
+    out = *nb::inst_ptr<SymFloat>(o);
+    return true;
+  }
+  double value = 0;
+  if (PyFloat_Check(o)) {
+    value = PyFloat_AS_DOUBLE(o);
+  } else if (PyLong_Check(o)) {
+    value = PyLong_AsDouble(o);  // OverflowError, as Python has it
+    if (value == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  } else {
+    return false;
+  }
+  out = {value, value};
   return true;
 }
 
 /// Comparisons with integers are exact in Python: only those that a double holds are converted.
-bool comparable(PyObject* o, Real& out) {
+bool comparable(PyObject* o, SymFloat& out) {
   if (PyLong_Check(o)) {
     constexpr long long kExact = 1LL << 53;
     int overflow = 0;
@@ -26,6 +35,17 @@ bool comparable(PyObject* o, Real& out) {
   }
   return operand(o, out);
 }
+
+/// f of both, as an expression and at once: to evaluate each expression anew would take time
+/// exponential in the steps of `r = r * r`.
+template <class F, class... Operands>
+nb::object made(F f, const Operands&... operands) {
+  std::optional<double> now;
+  if ((operands.now && ...)) now = f(Real(*operands.now)...).value();
+  return owned(from_real(f(operands.here()...), now));
+}
+
+nb::object as_here(const SymFloat& a) { return owned(from_real(a.here(), a.now)); }
 
 Real quotient(Real a, Real b) {
   if (b == 0.0) {
@@ -36,35 +56,35 @@ Real quotient(Real a, Real b) {
 }
 
 template <class F>
-auto arithmetic(F f) {
-  return [f](const SymFloat& a, nb::handle b) -> nb::object {
-    Real other;
-    if (!operand(b.ptr(), other)) return nb::borrow(Py_NotImplemented);
-    return owned(from_real(f(a.value, other)));
+auto arithmetic(F f, binaryfunc python) {
+  return [f, python](const SymFloat& a, nb::handle b) -> nb::object {
+    SymFloat other;
+    if (operand(b.ptr(), other)) return made(f, a, other);
+    if (PyComplex_Check(b.ptr())) return owned(python(number(a).ptr(), b.ptr()));
+    return nb::borrow(Py_NotImplemented);
   };
 }
 template <class F>
-auto reflected(F f) {
-  return [f](const SymFloat& a, nb::handle b) -> nb::object {
-    Real other;
-    if (!operand(b.ptr(), other)) return nb::borrow(Py_NotImplemented);
-    return owned(from_real(f(other, a.value)));
+auto reflected(F f, binaryfunc python) {
+  return [f, python](const SymFloat& a, nb::handle b) -> nb::object {
+    SymFloat other;
+    if (operand(b.ptr(), other)) return made(f, other, a);
+    if (PyComplex_Check(b.ptr())) return owned(python(b.ptr(), number(a).ptr()));
+    return nb::borrow(Py_NotImplemented);
   };
 }
 /// What is no expression: Python's own, on the number.
 auto of_numbers(binaryfunc python) {
-  return [python](const SymFloat& a, nb::handle b) {
-    return owned(python(number(a.value).ptr(), b.ptr()));
-  };
+  return
+      [python](const SymFloat& a, nb::handle b) { return owned(python(number(a).ptr(), b.ptr())); };
 }
 auto of_numbers_reflected(binaryfunc python) {
-  return [python](const SymFloat& a, nb::handle b) {
-    return owned(python(b.ptr(), number(a.value).ptr()));
-  };
+  return
+      [python](const SymFloat& a, nb::handle b) { return owned(python(b.ptr(), number(a).ptr())); };
 }
 auto method(const char* name) {
   return [name](const SymFloat& a, nb::args args) {
-    nb::object f = owned(PyObject_GetAttrString(number(a.value).ptr(), name));
+    nb::object f = owned(PyObject_GetAttrString(number(a).ptr(), name));
     return owned(PyObject_CallObject(f.ptr(), args.ptr()));
   };
 }
@@ -73,18 +93,25 @@ PyObject* power(PyObject* a, PyObject* b) { return PyNumber_Power(a, b, Py_None)
 template <class F>
 auto comparison(F f, int python) {
   return [f, python](const SymFloat& a, nb::handle b) -> nb::object {
-    Real other;
-    if (comparable(b.ptr(), other)) return nb::borrow(f(a.value, other) ? Py_True : Py_False);
+    SymFloat other;
+    if (comparable(b.ptr(), other))
+      return nb::borrow(f(a.here(), other.here()) ? Py_True : Py_False);
     if (!PyLong_Check(b.ptr()) && !PyComplex_Check(b.ptr())) return nb::borrow(Py_NotImplemented);
-    return owned(PyObject_RichCompare(number(a.value).ptr(), b.ptr(), python));
+    return owned(PyObject_RichCompare(number(a).ptr(), b.ptr(), python));
   };
 }
 
 }  // namespace
 
-PyObject* from_real(Real value) {
+PyObject* from_real(Real value, std::optional<double> now) {
   if (value.known()) return PyFloat_FromDouble(value.value());
-  return nb::cast(SymFloat{value}).release().ptr();
+  return nb::cast(SymFloat{value, now}).release().ptr();
+}
+
+void settle_real(PyObject* o) {
+  if (!is_symbolic_real(o)) return;
+  auto* a = nb::inst_ptr<SymFloat>(o);
+  if (a->now) a->value = *a->now;
 }
 
 bool read_real(PyObject* o, Real& out) {
@@ -93,7 +120,7 @@ bool read_real(PyObject* o, Real& out) {
     return true;
   }
   if (!is_symbolic_real(o)) return false;
-  out = nb::inst_ptr<SymFloat>(o)->value;
+  out = nb::inst_ptr<SymFloat>(o)->here();
   return true;
 }
 
@@ -114,13 +141,16 @@ void add_real(nb::module_& m) {
   auto add = [](Real a, Real b) { return a + b; };
   auto sub = [](Real a, Real b) { return a - b; };
   auto mul = [](Real a, Real b) { return a * b; };
-  c.def("__add__", arithmetic(add)).def("__radd__", reflected(add));
-  c.def("__sub__", arithmetic(sub)).def("__rsub__", reflected(sub));
-  c.def("__mul__", arithmetic(mul)).def("__rmul__", reflected(mul));
-  c.def("__truediv__", arithmetic(quotient)).def("__rtruediv__", reflected(quotient));
-  c.def("__neg__", [](const SymFloat& a) { return owned(from_real(-a.value)); });
-  c.def("__pos__", [](const SymFloat& a) { return a; });
-  c.def("__abs__", [](const SymFloat& a) { return owned(from_real(abs(a.value))); });
+  c.def("__add__", arithmetic(add, PyNumber_Add)).def("__radd__", reflected(add, PyNumber_Add));
+  c.def("__sub__", arithmetic(sub, PyNumber_Subtract))
+      .def("__rsub__", reflected(sub, PyNumber_Subtract));
+  c.def("__mul__", arithmetic(mul, PyNumber_Multiply))
+      .def("__rmul__", reflected(mul, PyNumber_Multiply));
+  c.def("__truediv__", arithmetic(quotient, PyNumber_TrueDivide));
+  c.def("__rtruediv__", reflected(quotient, PyNumber_TrueDivide));
+  c.def("__neg__", [](const SymFloat& a) { return made([](Real x) { return -x; }, a); });
+  c.def("__pos__", as_here);
+  c.def("__abs__", [](const SymFloat& a) { return made([](Real x) { return abs(x); }, a); });
   c.def("__floordiv__", of_numbers(PyNumber_FloorDivide));
   c.def("__rfloordiv__", of_numbers_reflected(PyNumber_FloorDivide));
   c.def("__mod__", of_numbers(PyNumber_Remainder));
@@ -134,8 +164,8 @@ void add_real(nb::module_& m) {
   c.def("__le__", comparison([](Real a, Real b) { return a <= b; }, Py_LE));
   c.def("__gt__", comparison([](Real a, Real b) { return a > b; }, Py_GT));
   c.def("__ge__", comparison([](Real a, Real b) { return a >= b; }, Py_GE));
-  c.def("__bool__", [](const SymFloat& a) { return !(a.value == 0.0); });
-  c.def("__float__", [](const SymFloat& a) { return a.value.value(); });
+  c.def("__bool__", [](const SymFloat& a) { return !(a.here() == 0.0); });
+  c.def("__float__", [](const SymFloat& a) { return a.here().value(); });
   for (const char* name : {"__int__", "__round__", "__trunc__", "__floor__", "__ceil__", "__repr__",
                            "__str__", "__format__", "__hash__"})
     c.def(name, method(name));
@@ -145,18 +175,27 @@ void add_real(nb::module_& m) {
       PyErr_Format(PyExc_AttributeError, "'float' object has no attribute '%U'", name.ptr());
       throw nb::python_error();
     }
-    return owned(PyObject_GetAttr(number(a.value).ptr(), name.ptr()));
+    return owned(PyObject_GetAttr(number(a).ptr(), name.ptr()));
   });
   c.def("__reduce__", [](const SymFloat& a) {
+    // Other bytes than a float's: as for all code that takes floats only, a TypeError.
+    if (!a.here().known()) throw nb::type_error("a float of a trace cannot be pickled");
     return nb::make_tuple(nb::borrow(reinterpret_cast<PyObject*>(&PyFloat_Type)),
-                          nb::make_tuple(number(a.value)));
+                          nb::make_tuple(number(a)));
   });
-  c.def("__copy__", [](const SymFloat& a) { return a; });
-  c.def("__deepcopy__", [](const SymFloat& a, nb::handle) { return a; });
+  c.def("__copy__", as_here);
+  c.def("__deepcopy__", [](const SymFloat& a, nb::handle) { return as_here(a); });
   c.attr("__array_ufunc__") = nb::none();  // NumPy's numbers leave their operators to this class
   c.def_prop_ro(
-      "hint", [](const SymFloat& a) { return a.value.hint(); },
+      "hint", [](const SymFloat& a) { return a.here().hint(); },
       "The value at this call, without a guard: for messages only.");
+  c.def_prop_ro(
+      "settled",
+      [](const SymFloat& a) {
+        Real r = a.here();
+        return r.known() ? nb::object(nb::float_(r.value())) : nb::object(nb::none());
+      },
+      "The float that it is on this thread; None inside its capture.");
 }
 
 }  // namespace lathe::py

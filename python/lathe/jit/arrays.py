@@ -4,8 +4,10 @@ An array is an input: at each call a tensor over its memory is made, and nothing
 or hashed. During a capture an array that can be replaced where it is found has a stand-in: given to
 an op it is that tensor. Whatever else is done with it (an index, a method, a function of NumPy's)
 is done with the array itself, and makes its elements part of the program: they are then compared,
-by a digest, at every call.
+by a digest, at every call. Other threads that find a stand-in have the array itself.
 """
+
+from _thread import get_ident
 
 from .. import _lathe
 from .._lathe import Tensor
@@ -43,15 +45,35 @@ def digest(value):
 class StandIn:
     """In the place of an array; a subclass, made for the class of arrays, has all its operators."""
 
-    __slots__ = ("_array", "_tensor", "_read", "__weakref__")
+    __slots__ = ("_array", "_symbolic", "_note", "_thread", "__weakref__")
 
     def __init__(self, array, tensor, read):
-        self._array, self._tensor, self._read = array, tensor, read
+        self._array, self._symbolic, self._note = array, tensor, read
+        self._thread = get_ident()
 
     def itself(self):
         """The array, whose elements are then part of what the capture does."""
         self._read()
         return self._array
+
+    def for_others(self):
+        """The array, to who has no part in the capture."""
+        return self._array
+
+    def settle(self):
+        """The capture is over: to ops too, it is the array."""
+        self._symbolic = None
+
+    def _read(self):
+        if get_ident() == self._thread:
+            self._note()
+
+    @property
+    def _tensor(self):
+        """What an op takes it for."""
+        if self._symbolic is not None and get_ident() == self._thread:
+            return self._symbolic
+        return _lathe._array_input(self._array)
 
     @property
     def __class__(self):
