@@ -7,12 +7,18 @@ two traces at most for a float, however many values it takes.
 
 A NumPy array is an input at once (arrays.py).
 
+What stands for one in a capture has its operators, and answers isinstance() as it does; code that
+asks for its type, or is written in C and takes nothing but a float, can tell the difference. Where
+that is known such values are taken by value (ByValue): they are what they are, and part of the key
+of a state.
+
 How they are found is the snapshot's business (state.py); which are inputs is decided here.
 """
 
 from _thread import RLock
 
 from .. import _lathe
+from .arrays import StandIn, digest
 
 _stand_ins = {}  # of the captures under way, by id: (itself, what is there)
 
@@ -31,7 +37,9 @@ def original(value):
     known = _stand_ins.get(id(value))
     if known:
         return known[1]
-    return Made(value) if type(value) is _lathe.SymFloat else value
+    if type(value) is _lathe.SymFloat:
+        return Made(value) if value.settled is None else value.settled
+    return value.for_others() if issubclass(type(value), StandIn) else value
 
 
 class Made:
@@ -120,7 +128,7 @@ class StandIns:
         try:
             for place, stand_in, value in self._all:
                 _stand_ins[id(stand_in)] = (stand_in, value)
-                place.put(stand_in)
+                place.put(stand_in)  # from now on other threads find it, and are to see `value`
         except BaseException:
             self.__exit__()
             raise
@@ -129,6 +137,8 @@ class StandIns:
     def __exit__(self, *_):
         for place, stand_in, value in self._all:
             _stand_ins.pop(id(stand_in), None)
+            if isinstance(stand_in, StandIn):  # a float's result is still to be read: jit.cpp does
+                stand_in.settle()
             if place.how is None:
                 continue
             try:
@@ -140,13 +150,49 @@ class StandIns:
         self._lock.release()
 
 
+class ByValue:
+    """The floats and arrays of a state that are no inputs: their numbers, and why, in words."""
+
+    def __init__(self, floats=(), arrays=(), why=()):
+        self.floats, self.arrays = frozenset(floats), frozenset(arrays)
+        self.why = why if isinstance(why, tuple) else (why,)
+
+    def __bool__(self):
+        return bool(self.floats or self.arrays)
+
+    def __or__(self, other):
+        why = self.why + tuple(w for w in other.why if w not in self.why)
+        return ByValue(self.floats | other.floats, self.arrays | other.arrays, why)
+
+    def key(self, state):
+        """What has to be equal."""
+        floats = [(i, state.floats[i].exact) for i in sorted(self.floats)]
+        return (*floats, *((i, digest(state.arrays[i].value)) for i in sorted(self.arrays)))
+
+
+NOTHING = ByValue()
+_OURS = (TypeError, AttributeError)  # what code in C raises that finds no float, or no array
+
+
+def may_be_ours(problem):
+    """Is it an error, or was it made of one, that a stand-in may have led to?"""
+    seen = set()
+    while problem is not None and id(problem) not in seen:
+        if isinstance(problem, _OURS):
+            return True
+        seen.add(id(problem))
+        problem = problem.__cause__ or problem.__context__
+    return False
+
+
 class Varying:
     """Which floats of one state are inputs: those that were seen to change."""
 
-    def __init__(self, floats, before=None):
+    def __init__(self, floats, by_value, before=None):
         if before is None:
             self.exact = [f.exact for f in floats]
-            self.inputs = [i for i, f in enumerate(floats) if f.setting]
+            fixed = by_value.floats
+            self.inputs = [i for i, f in enumerate(floats) if f.setting and i not in fixed]
         else:
             self.exact = before.exact
             self.inputs = sorted({*before.inputs, *before.changed(floats)})

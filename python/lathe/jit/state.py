@@ -35,7 +35,7 @@ from _weakref import ref
 from .. import _lathe
 from .._lathe import Tensor
 from .arrays import StandIn, digest, is_array
-from .inputs import Array, Float, Made, Place, is_float, original
+from .inputs import Array, ByValue, Float, Made, Place, is_float, original
 from .names import Reads
 
 _MOST_LEVELS = 1000  # of objects in objects: a witness is read and asked by recursion in C++
@@ -62,6 +62,8 @@ _HOLDERS = frozenset({
 _DICT_VIEWS = tuple(type(view) for view in ({}.keys(), {}.values(), {}.items()))
 _CONTAINERS = (tuple, list, set, frozenset, dict, deque, partial)
 _MOST_PLACES = 64  # floats in a longer list are data, and part of the key
+# What code names that looks at an optimizer's settings; they are Lathe's own otherwise.
+_OPENS_SETTINGS = frozenset({"param_groups", "state_dict", "__dict__"})
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that a class statement may have made
 _STANDARD = os.path.dirname(os.__file__)
 
@@ -72,6 +74,15 @@ def is_users(code):
     if "site-packages" in file or "dist-packages" in file:
         return True
     return not file.startswith((_STANDARD, "<frozen", "<string"))
+
+
+def _is_standard(code):
+    """Code of a file of Python's own."""
+    return not is_users(code) and code.co_filename != "<string>"
+
+
+def _location(code, line):
+    return f"{code.co_filename}:{line or code.co_firstlineno}"
 
 
 def _put_items(target, content):
@@ -210,7 +221,10 @@ class Snapshot:
         # Those with a place; None: they are part of the key. `_rebuilt`: places in containers that
         # a capture makes anew. `_settings`: inside what changes by its nature.
         self.floats, self._rebuilt, self._settings = None, frozenset(), False
-        self.arrays, self._arrays, self.read = [], {}, set()  # read: those that are data as well
+        self.arrays, self._arrays, self._read = [], {}, set()  # read: those that are data as well
+        self._code = None  # of the function whose names are being followed
+        self._asks = None  # where code asks for the type of something, "file:line"
+        self._opens_settings = False  # does code look at what an optimizer has?
 
     # ── values: each gives its note ─────────────────────────────────────────────────────────────
 
@@ -264,7 +278,7 @@ class Snapshot:
             if placed:
                 found.places.append(Place(how, container, at))
             else:
-                self.read.add(found.number)  # the capture meets the array itself
+                self._read.add(found.number)  # the capture meets the array itself
             return _note("again", number=found.tensor)
         if not placed:
             return None
@@ -302,6 +316,8 @@ class Snapshot:
         return _note("tensor", type(t), flag=True, kids=[grad])
 
     def _object(self, value, kind, names):
+        if value is type:
+            self._asked()
         seen = self._seen.get(id(value))
         if seen is not None:
             self.key.append(("again", seen))
@@ -366,7 +382,7 @@ class Snapshot:
             if is_float(type(item)):
                 self.key.append(original(item).hex())
             elif id(item) in self._arrays:
-                self.read.add(self._arrays[id(item)].number)
+                self._read.add(self._arrays[id(item)].number)
             elif isinstance(item, tuple):
                 self._as_data(item)
 
@@ -530,6 +546,9 @@ class Snapshot:
         reads = Reads.of(code)
         if is_users(code):
             self._refusals(f, reads)
+        outer, self._code = self._code, code
+        if not _is_standard(code) and _OPENS_SETTINGS & (reads.attributes | reads.texts):
+            self._opens_settings = True
         kids = [self.add(d) for d in (f.__defaults__, f.__kwdefaults__)]
         for name, cell in zip(code.co_freevars, f.__closure__ or ()):
             self.key.append(name)
@@ -556,11 +575,26 @@ class Snapshot:
             if self.saved is not None:
                 self.saved.append((_take_global, space, name))
             kids.append(_note("absent", space, name))
-            kids.append(self._built_in(name, reads.attributes))
+            kids.append(self._built_in(name, reads))
         kids.append(self._attributes(f))
+        self._code = outer
         return _note("function", f, more=parts, kids=kids)
 
-    def _built_in(self, name, attributes):
+    def _asked(self, line=None):
+        """Code can ask for the type of what it finds. Python's own asks too, but serves whatever
+        behaves like a float."""
+        if self._asks is None and not (self._code and _is_standard(self._code)):
+            self._asks = _location(self._code, line) if self._code else "an argument or attribute"
+
+    def by_value(self):
+        """ByValue: what code could ask for the type of, and arrays that are data."""
+        if self._asks is None:
+            return ByValue(arrays=self._read)
+        floats = [i for i, f in enumerate(self.floats) if self._opens_settings or not f.setting]
+        why = f"code asks for types ({self._asks})"
+        return ByValue(floats, range(len(self.arrays)), why)
+
+    def _built_in(self, name, reads):
         """A name that the module does not have: builtins', where it can be bound anew."""
         space = vars(builtins)
         if name not in space:
@@ -568,7 +602,9 @@ class Snapshot:
             return _note("absent", space, name)
         value = space[name]
         own = isinstance(value, (types.BuiltinFunctionType, type)) and _home(value) == "builtins"
-        note = self._same(value) if own else self.add(value, attributes)
+        if value is type and reads.asks:
+            self._asked(reads.asks)
+        note = self._same(value) if own else self.add(value, reads.attributes)
         return _note("named", space, name, kids=[note])
 
     def _attributes(self, f):

@@ -8,9 +8,9 @@ from _functools import partial
 
 from .. import _lathe
 from .._lathe import Tensor
-from .arrays import StandIn, digest, is_array, stand_in
+from .arrays import StandIn, is_array, stand_in
 from .changes import changed_line, refuse_changes
-from .inputs import StandIns, Varying, is_float
+from .inputs import NOTHING, ByValue, StandIns, Varying, is_float, may_be_ours
 from .state import Snapshot, nested_too_deep, snapshot
 
 
@@ -63,6 +63,8 @@ class _Shape:
             fields = vars(value)
             plans = [(k, self._plan(v, inner, fields, k)) for k, v in fields.items()]
             return ("record", type(value), plans)
+        if type(value) is _lathe.SymFloat and value.settled is not None:
+            value = value.settled  # of a capture that is over, or another thread's
         if type(value) in (_lathe.SymInt, _lathe.SymFloat):
             self.tensors.append(value)
             return ("size", len(self.tensors) - 1)
@@ -104,14 +106,19 @@ class _Shape:
 class _Program:
     """All programs for one state of Python: sizes and layouts are told apart by the engine."""
 
-    def __init__(self, name, keep, varying, read):
+    def __init__(self, name, keep, varying, by_value):
         self.engine = _lathe.Function(name)
         self.keep = keep
         self.varying = varying  # inputs.Varying
-        self.read = read  # the numbers of the arrays whose elements are part of the programs
+        self.by_value = by_value  # inputs.ByValue: what is part of the programs instead
         # By trace: they differ where the traced code asked for sizes, dtypes or layouts.
         self.traces = itertools.count()
         self.results = {}  # how a result is put together
+
+    def explain(self):
+        why = "; ".join(self.by_value.why) if self.by_value else ""
+        text = f"constants where floats and arrays could be inputs: {why}\n" if why else ""
+        return text + self.engine.explain()
 
 
 _MOST_STATES = 128  # of Python that a function keeps programs for
@@ -121,8 +128,14 @@ _MOST_UNUSED = 16
 
 
 class _Again(Exception):
-    """A capture has read elements of arrays that it took for inputs only, or began without a walk
-    that says which tensor is which array: the call is made again, with one."""
+    """The call is to be made again: a capture has met what an input cannot serve (by_value, in the
+    state of this key), or began without a walk that says which tensor is which array.
+
+    suspected: an error was the sign, and it may have another cause.
+    """
+
+    def __init__(self, key, by_value=NOTHING, suspected=False):
+        self.key, self.by_value, self.suspected = key, by_value, suspected
 
 
 class _Known:
@@ -169,7 +182,7 @@ class Traced:
                 setattr(self, name, getattr(function, name))
         self._function = function
         self._programs = {}
-        self._read = {}  # by the key of a state: the numbers of the arrays that are data
+        self._by_value = {}  # by the key of a state: what captures have met, as ByValue
         self._known = []  # of the last calls, newest first
         self._unused = 0  # witnesses made since one served: some state is new at every call
         self._dropped = []  # counts of programs that others have replaced
@@ -178,14 +191,17 @@ class Traced:
         return self if instance is None else partial(self, instance)
 
     def __call__(self, *args, **kwargs):
+        again = None
         try:
             for known in self._known:
                 served, result = known.serve(args, kwargs)
                 if served:
                     self._unused = 0
                     return result
-        except _Again:
-            return self._call(args, kwargs)
+        except _Again as found:
+            again = found
+        if again is not None:
+            return self._call_again(again, args, kwargs)
         if _lathe._tracing():  # part of an outer trace
             return self._function(*args, **kwargs)
         return self._call(args, kwargs)
@@ -194,26 +210,29 @@ class Traced:
         """By a walk over Python's state."""
         taken = _Shape((args, kwargs))  # first: it knows how deep a walk may have to go
         state, counted = snapshot((args, kwargs), self._function, taken.places)
-        read = self._read.get(state.key, frozenset()) | state.read
-        key = (state.key, *((i, digest(state.arrays[i].value)) for i in sorted(read)))
+        by_value = self._by_value.get(state.key, NOTHING) | state.by_value()
+        key = (state.key, by_value.key(state))
         before = self._programs.get(key)
-        program = self._program_for(state, before, read)
+        program = self._program_for(state, before, by_value)
         given = {id(t): i for i, t in enumerate(state.tensors[:counted])}
 
         def body(symbolic):
             return self._guarded(program, state, taken, given, symbolic, (args, kwargs))
 
         floats = [float(f.value) for f in program.varying.of(state.floats)]
+        again = None
         try:
             outputs, trace = program.engine.call(state.tensors, counted, floats, body)
-        except _Again:
-            return self._call(args, kwargs)
+        except _Again as found:
+            again = found  # and out of here: what the other call raises has nothing to do with it
+        if again is not None:
+            return self._call_again(again, args, kwargs)
         if program is not before:
             self._replace(key, before, program)
             # What the capture made (a gradient, an optimizer's state) is part of the next walk.
         elif (
             state.whole
-            and not read
+            and not by_value.arrays
             and self._unused < _MOST_UNUSED
             and not gives_back(outputs, state)
         ):
@@ -221,12 +240,27 @@ class Traced:
             self._known = [_Known(self, program, state.notes), *self._known[: _MOST_KNOWN - 1]]
         return program.results[trace].rebuild(outputs)
 
-    def _program_for(self, state, before, read):
+    def _call_again(self, again, args, kwargs):
+        """With what `again` names taken by value."""
+        before = self._by_value.get(again.key, NOTHING)
+        self._by_value.pop(again.key, None)
+        self._by_value[again.key] = before | again.by_value
+        if len(self._by_value) > _MOST_STATES:
+            self._by_value.pop(next(iter(self._by_value)))
+        try:
+            return self._call(args, kwargs)
+        except Exception:
+            if again.suspected:  # without reason: it happens to the values themselves
+                self._by_value[again.key] = before
+            raise
+
+    def _program_for(self, state, before, by_value):
         """The one that is there, or a new one: of a new state, or with more floats as inputs."""
         if before is not None and not before.varying.changed(state.floats):
             return before
-        varying = Varying(state.floats, before and before.varying)
-        return _Program(getattr(self._function, "__name__", "function"), state.keep, varying, read)
+        varying = Varying(state.floats, by_value, before and before.varying)
+        name = getattr(self._function, "__name__", "function")
+        return _Program(name, state.keep, varying, by_value)
 
     def _replace(self, key, before, program):
         self._programs.pop(key, None)
@@ -244,7 +278,7 @@ class Traced:
         state, counted = snapshot((args, kwargs), self._function, taken.places)
         given = {id(t): i for i, t in enumerate(state.tensors[:counted])}
         if state.arrays:
-            raise _Again
+            raise _Again(state.key)
         return self._guarded(program, state, taken, given, symbolic, (args, kwargs))
 
     def _guarded(self, program, state, taken, given, symbolic, arguments):
@@ -276,8 +310,14 @@ class Traced:
             result = run()
         except _Again as found:
             again = found
-        except (_lathe.TraceError, _lathe.ScriptError):  # the user's own exceptions just pass
-            undo()
+        except Exception as problem:
+            inputs = self._inputs(program, state, str(problem).partition("\n")[0])
+            if inputs and may_be_ours(problem):
+                undo()
+                if not changes():  # else the second capture would not begin as the first one did
+                    raise _Again(state.key, inputs, suspected=True) from problem
+            elif isinstance(problem, (_lathe.TraceError, _lathe.ScriptError)):
+                undo()  # the user's own exceptions just pass
             raise
         if kept() and not changes() and _lathe.is_grad_enabled() == mode:
             if again is not None:
@@ -287,11 +327,17 @@ class Traced:
         line = changed_line(run, lambda: changes() or not kept(), undo)
         return refuse_changes(line or _where(self._function))
 
+    @staticmethod
+    def _inputs(program, state, why):
+        """ByValue of all that have stand-ins in a capture."""
+        arrays = {a.number for a in state.arrays} - program.by_value.arrays
+        return ByValue(program.varying.inputs, arrays, why)
+
     def _capture(self, program, state, taken, given, symbolic, handed):
         read = set()
-        inputs = self._stand_ins(program, state, symbolic, read)
+        placed = self._stand_ins(program, state, symbolic, read)
         stand_ins = [symbolic[given[id(t)]] for t in taken.tensors]
-        args, kwargs = taken.rebuild(stand_ins, placed=inputs.by_place)
+        args, kwargs = taken.rebuild(stand_ins, placed=placed.by_place)
         handed[:] = (args, kwargs), _frozen((args, kwargs))
         leaves = [
             (i, t, t.grad) for i, t in enumerate(state.tensors) if t.is_leaf and t.requires_grad
@@ -303,19 +349,19 @@ class Traced:
                 _lathe._put_grad(stand_in, grad)
                 leaves[n] = (i, stand_in, grad)
         try:
-            with inputs:
+            with placed:
                 result = self._run(args, kwargs, [t for _, t, _ in leaves])
             result = _Shape(result, self._number)
-            _refuse_hidden(result.plain, self._function)
+            inputs = ByValue(program.varying.inputs, why="a result has a float inside an object")
+            hidden = _refuse_hidden(result.plain, self._function, not inputs)
             set_now = [(i, t.grad) for i, t, before in leaves if not same_grad(t.grad, before)]
         finally:
             for _, t, before in leaves:
                 _lathe._put_grad(t, before)
-            if read:
-                known = self._read.get(state.key, frozenset())
-                self._read[state.key] = known | read
+        if hidden:
+            raise _Again(state.key, inputs)
         if read:
-            raise _Again
+            raise _Again(state.key, ByValue(arrays=read))
         if any(g is None for _, g in set_now):
             raise _lathe.TraceError(
                 "trace: the traced code takes away a gradient\n"
@@ -339,7 +385,7 @@ class Traced:
         for place, symbol in zip(floats, symbolic[count:]):
             inputs.add(place, symbol, place.value)
         for array in state.arrays:
-            if array.number in program.read:
+            if array.number in program.by_value.arrays:
                 continue
             at = array.tensor
             tensor = symbolic[at] if at < count else state.tensors[at]
@@ -366,7 +412,7 @@ class Traced:
 
     def explain(self):
         """Every step with its source line, the primitive chosen, its bits, and the reasons."""
-        return "".join(p.engine.explain() for p in self._programs.values())
+        return "".join(p.explain() for p in self._programs.values())
 
     @property
     def graph(self):
@@ -419,15 +465,18 @@ def _frozen(value, level=0):
     return id(value)
 
 
-def _refuse_hidden(results, function):
-    """Results that hold a tensor of the trace where no later call would replace it."""
-    waiting, seen = list(results), {}
+def _refuse_hidden(results, function, floats):
+    """Results that hold a tensor of the trace where no later call would replace it. floats: those
+    too; else True if they hold one."""
+    waiting, seen, found = list(results), {}, False
     while waiting:
         value = waiting.pop()
         if id(value) in seen:
             continue
         seen[id(value)] = value
-        if isinstance(value, (Tensor, _lathe.SymFloat)):
+        if type(value) is _lathe.SymFloat and not floats:
+            found = True
+        elif isinstance(value, (Tensor, _lathe.SymFloat)):
             if isinstance(value, _lathe.SymFloat) or _lathe._symbolic(value):
                 raise _lathe.TraceError(
                     "trace: a result holds a tensor inside an object that a later call cannot "
@@ -451,6 +500,7 @@ def _refuse_hidden(results, function):
             waiting.extend(value.values())
         elif not isinstance(value, type) and isinstance(getattr(value, "__dict__", None), dict):
             waiting.append(value.__dict__)
+    return found
 
 
 def same_grad(a, b):
