@@ -9,6 +9,7 @@ namespace lathe::bits_test {
 namespace {
 
 std::atomic<bool> claiming{false};
+std::atomic<int64_t> taken{0};
 
 Verdict accepts(const Entry&, const Query& query) {
   const bool takes = claiming.load() && !query.op.extra.moves;
@@ -16,6 +17,7 @@ Verdict accepts(const Entry&, const Query& query) {
 }
 
 void run_expansion(const Entry&, const Call& call, Outputs& outputs) {
+  ++taken;
   const GradMode off(false);
   outputs = expand(call.op, call.args);
 }
@@ -35,5 +37,7 @@ ClaimScope::ClaimScope(bool on) {
 }
 
 ClaimScope::~ClaimScope() { claiming.store(before_); }
+
+int64_t composites_taken() { return taken.load(); }
 
 }  // namespace lathe::bits_test

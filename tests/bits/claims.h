@@ -2,6 +2,8 @@
 // mode must still have the bits of the expansion, gradients too.
 #pragma once
 
+#include <cstdint>
+
 namespace lathe::bits_test {
 
 /// While it lives and `on`, the entry test.whole takes every composite that a backend may take.
@@ -14,5 +16,8 @@ class ClaimScope {
  private:
   bool before_;
 };
+
+/// How often test.whole has run since the process began, on all threads.
+int64_t composites_taken();
 
 }  // namespace lathe::bits_test

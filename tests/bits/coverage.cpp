@@ -5,6 +5,8 @@
 #include <absl/strings/str_format.h>
 #include <absl/strings/str_split.h>
 
+#include <algorithm>
+
 #include "tests/bits/definitions.h"
 
 namespace lathe::bits_test {
@@ -16,11 +18,10 @@ struct Part {
   std::string_view name;
   Counts Coverage::*counts;
 };
-constexpr Part kParts[] = {{"row", &Coverage::rows},
-                           {"kind", &Coverage::kinds},
-                           {"mode", &Coverage::modes},
-                           {"engine", &Coverage::engines},
-                           {"refused", &Coverage::refused}};
+constexpr Part kParts[] = {{"row", &Coverage::rows},        {"kind", &Coverage::kinds},
+                           {"mode", &Coverage::modes},      {"engine", &Coverage::engines},
+                           {"refused", &Coverage::refused}, {"claimed", &Coverage::claimed},
+                           {"taken", &Coverage::taken},     {"retried", &Coverage::retried}};
 struct Total {
   std::string_view name;
   int64_t Coverage::*count;
@@ -99,8 +100,10 @@ std::string Coverage::table() const {
   for (const Op* op : all_ops())
     absl::StrAppend(&out, column++ % 5 == 0 ? "\n" : "  ",
                     absl::StrFormat("%-16s%5d", op->name(), at(rows, op->name())));
-  for (auto [title, counts] :
-       {std::pair{"comparisons", &modes}, {"steps by engine", &engines}, {"refused", &refused}}) {
+  for (auto [title, counts] : {std::pair{"comparisons", &modes},
+                               {"steps by engine", &engines},
+                               {"refused", &refused},
+                               {"composites taken whole", &taken}}) {
     absl::StrAppend(&out, "\n", title, ":\n");
     for (const auto& [key, n] : *counts)
       absl::StrAppend(&out, absl::StrFormat("  %9d  %s\n", n, key));
@@ -125,7 +128,34 @@ std::vector<std::string> Coverage::shortfalls(int64_t each_row) const {
     bool other = key == "strips: generated" || key == "llvm: strips";
     if (other && n > 0) out.push_back(absl::StrCat(n, " steps ran on another engine: ", key));
   }
+  for (std::string& s : idle_claims()) out.push_back(std::move(s));
+  if (programs > 1 && claimed.empty()) out.push_back("no program was run with claims");
   return out;
+}
+
+std::vector<std::string> Coverage::idle_claims() const {
+  constexpr int64_t kEnough = 10;      // programs in which no composite at all is no accident
+  constexpr int64_t kAgainOneIn = 20;  // runs by the tape that may fall back to the parts
+  std::vector<std::string> out;
+  for (const auto& [mode, runs] : claimed) {
+    const int64_t again = at(retried, mode);
+    if (runs >= kEnough && at(taken, mode) == 0)
+      out.push_back(absl::StrCat("no composite was taken whole in ", runs, " runs of: ", mode));
+    if (again > 1 + runs / kAgainOneIn)
+      out.push_back(absl::StrCat(again, " of ", runs, " runs fell back to the parts: ", mode));
+  }
+  return out;
+}
+
+std::string Coverage::claims_line() const {
+  int64_t runs = 0, all = 0, again = 0, least = 0;
+  for (const auto& [mode, n] : claimed) {
+    const int64_t here = at(taken, mode);
+    least = runs == 0 ? here : std::min(least, here);
+    runs += n, all += here, again += at(retried, mode);
+  }
+  return absl::StrCat(all, " composites taken whole in ", runs, " runs of ", claimed.size(),
+                      " modes, at least ", least, " in each mode, ", again, " runs again by parts");
 }
 
 Coverage& coverage() {

@@ -18,6 +18,9 @@ struct Coverage {
   std::map<std::string, int64_t> modes;          // comparisons
   std::map<std::string, int64_t> engines;  // "strips: generated": steps by forced and actual engine
   std::map<std::string, int64_t> refused;  // by mode and reason
+  // Programs whose composites a table entry takes whole, by mode: those that were run, the
+  // composites that the entry took in them, and those that were run again by parts.
+  std::map<std::string, int64_t> claimed, taken, retried;
 
   void add(const Coverage& other);
   /// One line a figure, for another process to add up.
@@ -27,6 +30,10 @@ struct Coverage {
   std::string table() const;
   /// What a long run must have seen and did not, one line each.
   std::vector<std::string> shortfalls(int64_t each_row) const;
+  /// Modes in which claims did not act, or not often enough to show anything, one line each.
+  std::vector<std::string> idle_claims() const;
+  /// "1234 composites taken whole in 600 runs of 25 modes (12 to 70 each), 2 of 80 run again ..."
+  std::string claims_line() const;
 };
 
 /// Of this process.

@@ -3,11 +3,11 @@
     python tests/bits/faults.py [--programs N] [--only PART]
 
 Every fault is one small change of one source file: in the strips, the emitter, differentiate, the
-tape, in-place writes, layouts, the memory plan, rewrites, guards. The copy is built beside the
-build (ccache makes that cheap) and shares nothing else with it. For each fault: change, build the
-bits tests, run random programs until one differs, change back. Ends with "20 of 20 faults found"
-and the line "N passed, N failed". A fault whose old text is gone has to be written anew: that fails
-too.
+tape, in-place writes, layouts, the memory plan, rewrites, guards, claims. The copy is built beside
+the build (ccache makes that cheap) and shares nothing else with it. For each fault: change, build
+the bits tests, run random programs until one differs or claims do not act, change back. Ends with
+"22 of 22 faults found" and the line "N passed, N failed". A fault whose old text is gone has to be
+written anew: that fails too.
 """
 
 import argparse
@@ -156,6 +156,18 @@ FAULTS = [
         "return real_text(static_cast<float>(a.real_));",
         "text: numbers lose digits on the way through a file",
     ),
+    Fault(
+        "kernels/executor.cpp",
+        "return claiming_entry(op, args, types) != nullptr;",
+        "return claiming_entry(op, args, types) != nullptr && false;",
+        "claims: no composite is ever taken whole",
+    ),
+    Fault(
+        "graph/trace/tracer.cpp",
+        "return below.claims(op, args, types);",
+        "return below.claims(op, args, types) && false;",
+        "claims: a trace takes apart what eager takes whole",
+    ),
 ]
 
 
@@ -228,7 +240,7 @@ def first_difference(programs):
             running.remove(entry)
             if process.returncode != 0:
                 text = log.read_text(errors="replace").splitlines()
-                lines = [s for s in text if s.startswith("seed ")]
+                lines = [s for s in text if s.startswith(("seed ", "claims: "))]
                 found = lines[0] if lines else f"ended with {process.returncode}"
                 break
     for process, _ in running:

@@ -177,13 +177,17 @@ class Comparison {
     if (!eager_first()) return difference_;
     if (how_.count) note_coverage();
     // What eager computed part by part, the others compute whole in every second program.
-    const ClaimScope claims(p_.seed % 2 == 1);
+    const ClaimScope claims(claiming());
     (void)(eager_again() && graphs() && programs() && instruction_sets() && functions() &&
            gradients());
     return difference_;
   }
 
  private:
+  // Its graphs have composites taken apart, so that there is a derivative for each part.
+  static constexpr std::string_view kByParts = "gradient by differentiate";
+  bool claiming() const { return p_.seed % 2 == 1; }
+
   // ── one run, compared ──
 
   template <class F>
@@ -206,13 +210,23 @@ class Comparison {
                F f) {
     if (how_.count) ++coverage().modes[std::string(mode)];
     try {
-      Result got = result(p, f);
+      Result got = watched(mode, [&] { return result(p, f); });
       if (got == want) return true;
       fail(mode, describe(want, got, outputs_), graph);
     } catch (const std::exception& e) {
       fail(mode, e.what(), graph);
     }
     return false;
+  }
+  /// Counts the composites that are taken whole while f runs.
+  template <class F>
+  Result watched(std::string_view mode, F f) {
+    const int64_t before = composites_taken();
+    Result r = f();
+    if (!how_.count || !claiming() || mode.starts_with(kByParts)) return r;
+    ++coverage().claimed[std::string(mode)];
+    coverage().taken[std::string(mode)] += composites_taken() - before;
+    return r;
   }
   void fail(std::string_view mode, std::string detail, const ir::Graph* graph) {
     difference_ = Difference{std::string(mode), std::move(detail),
@@ -534,10 +548,13 @@ class Comparison {
       given.clear();
       return by_tape(vjp, wrt, in, given);
     };
+    constexpr std::string_view kMode = "gradient by the tape";
     try {
-      return result(p_, tape);
+      return watched(kMode, [&] { return result(p_, tape); });
     } catch (const AutogradError& e) {
       if (e.parts().problem.find("was written to since") == std::string::npos) throw;
+      if (how_.count)
+        ++coverage().claimed[std::string(kMode)], ++coverage().retried[std::string(kMode)];
       const ClaimScope parts(false);
       return result(p_, tape);
     }

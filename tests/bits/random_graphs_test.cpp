@@ -60,12 +60,21 @@ bool check_seed(uint64_t seed) {
   return false;
 }
 
+/// Where nothing is taken whole, equal bits say nothing about claims: false, and reported.
+bool claims_act() {
+  const std::vector<std::string> idle = coverage().idle_claims();
+  for (const std::string& s : idle) ADD_FAILURE() << "claims: " << s;
+  return idle.empty();
+}
+
 class QuickPart : public ::testing::TestWithParam<uint64_t> {};
 
 TEST_P(QuickPart, SameBitsInEveryMode) {
   int failed = 0;
   for (uint64_t k = 0; k < kQuickEach && failed < 3; ++k)
     failed += !check_seed(GetParam() * kQuickEach + k);
+  std::printf("claims: %s\n", coverage().claims_line().c_str());
+  EXPECT_TRUE(claims_act());
 }
 INSTANTIATE_TEST_SUITE_P(RandomPrograms, QuickPart, ::testing::Range(uint64_t{0}, kQuickParts));
 
@@ -86,6 +95,7 @@ TEST(RandomPrograms, SlowRandomPrograms) {
   int failed = 0, most = hunting_faults() ? 1 : 10;
   for (uint64_t k = 0; k < count && failed < most; ++k) {
     failed += !check_seed(first + k * stride);
+    if (hunting_faults() && k % 100 == 99) failed += !claims_act();
     if (k % 500 == 499) {
       std::printf("%llu programs, %d differ\n", static_cast<unsigned long long>(k + 1), failed);
       std::fflush(stdout);
@@ -137,6 +147,18 @@ TEST(RandomPrograms, CoverageAddsUpAndNamesWhatIsMissing) {
   };
   EXPECT_TRUE(mentions(a));
   EXPECT_FALSE(mentions(b));
+}
+
+TEST(RandomPrograms, ClaimsThatDoNotActAreNamed) {
+  Coverage c;
+  c.claimed = {{"program", 30}, {"tape", 30}, {"rare", 3}};
+  c.taken = {{"program", 0}, {"tape", 20}};
+  EXPECT_EQ(c.idle_claims(),
+            std::vector<std::string>{"no composite was taken whole in 30 runs of: program"});
+  c.taken["program"] = 1;
+  EXPECT_EQ(Coverage::parse(c.lines()).idle_claims(), std::vector<std::string>{});
+  c.retried["tape"] = 3;
+  EXPECT_EQ(c.idle_claims(), std::vector<std::string>{"3 of 30 runs fell back to the parts: tape"});
 }
 
 }  // namespace

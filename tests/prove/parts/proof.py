@@ -134,8 +134,8 @@ def python_tests(name, *arguments, **environment):
     return done
 
 
-def cpp_tests(name, pattern, program="lathe_tests", **environment):
-    """The figure of the C++ tests that this gtest filter chooses."""
+def cpp_run(name, pattern, program="lathe_tests", **environment):
+    """The C++ tests that this gtest filter chooses: what they printed, and how many passed."""
     program = existing(BUILD / "bin" / program)
     done = run(name, program, f"--gtest_filter={pattern}", **environment)
     passed = re.search(r"\[  PASSED  \] (\d+) test", done.text)
@@ -143,7 +143,12 @@ def cpp_tests(name, pattern, program="lathe_tests", **environment):
     if done.code != 0 or not count:
         failures = re.findall(r"^\[  FAILED  \] (\S+)", done.text, re.M)
         raise Missing(f"{failures[0] if failures else 'no test ran'}; whole log: {done.log}")
-    return f"{count} C++ tests"
+    return done, count
+
+
+def cpp_tests(*arguments, **options):
+    """The figure of the C++ tests that this gtest filter chooses."""
+    return f"{cpp_run(*arguments, **options)[1]} C++ tests"
 
 
 BUILD_PYTHON = ROOT / ".deps/venv/bin/python"
