@@ -71,10 +71,12 @@ def speed():
     if not target.exists():
         reason = re.findall(r"^against\.py: .*", done.text, re.M) or [f"ended with {done.code}"]
         raise Missing(f"{reason[-1]}; whole log: {done.log}")
+    lines = json.loads(target.read_text())
     told = [
         f"{line['name']}{', ' * bool(way)}{way} {t['ratio']:.2f} +- {t['noise']:.2f}"
-        for line in json.loads(target.read_text())
+        for line in lines
         for way, t in line["ways"].items()
     ]
-    require(done.code == 0, "; ".join(told))
+    problems = [f"{line['name']}: {problem}" for line in lines for problem in line["problems"]]
+    require(done.code == 0, "; ".join([*problems, *told]))
     return "; ".join(told)
