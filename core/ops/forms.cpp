@@ -259,6 +259,7 @@ void add_creation(Definitions& r) {
                 return {C::bernoulli_of(C::rand(p.shape(), p.dtype(), p.device()), p)};
               },
               {.no_grad = true,
+               .version = 2,  // the first had the name for bernoulli.size
                .doc = "1 with the probability that input has there, else 0. One outside "
                       "of [0, 1] is a ValueError."});
   r.composite(

@@ -63,10 +63,10 @@ class FileReader {
       out.graph = parse(body, weights, limits_.text, name_);
       verify(out.graph);
     } catch (const Error& e) {
-      // These are not the file's fault; an op that is not defined here may be elsewhere.
-      for (ErrorKind other :
-           {ErrorKind::internal, ErrorKind::name, ErrorKind::memory, ErrorKind::cancelled})
+      // These are not the file's fault.
+      for (ErrorKind other : {ErrorKind::internal, ErrorKind::memory, ErrorKind::cancelled})
         if (e.kind() == other) throw;
+      if (e.kind() == ErrorKind::name) missing(e.parts());
       fail(absl::StrCat("the program is not well-formed: ", e.what()));
     }
     return out;
@@ -78,6 +78,17 @@ class FileReader {
                      .problem = absl::StrCat("'", name_, "' cannot be read: ", problem),
                      .got = std::move(got),
                      .next = "save it again, or fetch a whole copy"});
+  }
+
+  /// It may be a whole file that names what only its writer defined.
+  [[noreturn]] void missing(const ErrorParts& parts) const {
+    throw FileError({.op = "load",
+                     .problem = absl::StrCat("'", name_, "' cannot be read: its program names '",
+                                             parts.op, "', and ", parts.problem, " here"),
+                     .got = parts.got,
+                     .expected = "a program of ops that are defined here",
+                     .next = "define the op before loading, or save the program again with this "
+                             "version of Lathe"});
   }
 
   /// Two of a kind that there is one of could each be taken for the file's meaning.

@@ -8,13 +8,22 @@
 namespace lathe::ir {
 namespace {
 
-// Newest last. The adjoints of a convolution were written by hand, with the weight first.
+// Newest last. The printer names only parameters that have a default, so that a new name for
+// another one needs no line here. The adjoints of a convolution were written by hand, with the
+// weight first; `pow` was what pow_real is; a `squeeze` of no axes was one of all, but a text has
+// none: they were the default.
 constexpr Upgrade kUpgrades[] = {
     {"conv2d", 1, "convolution2d", "x=input, w=weight, stride, pad=padding, dilation, groups"},
     {"conv2d_input", 1, "convolution2d_d0",
      "w=weight, dy, shape, stride, pad=padding, dilation, groups"},
     {"conv2d_weight", 1, "convolution2d_d1",
      "x=input, dy, shape, stride, pad=padding, dilation, groups"},
+    {"bernoulli", 1, "bernoulli.size", "shape=size, p, dtype, device"},
+    {"leaky_relu", 1, "leaky_relu", "x=input, slope=negative_slope"},
+    {"max_dim", 1, "max.dim", "x=input, dim, keepdim"},
+    {"min_dim", 1, "min.dim", "x=input, dim, keepdim"},
+    {"pow", 1, "pow_real", "x=input, y=exponent"},
+    {"squeeze", 1, "squeeze", "x=input, dim"},
 };
 
 struct ParamName {

@@ -111,7 +111,7 @@ assert lt.load("zero.lathe")(x).numpy().tobytes() == f(x).numpy().tobytes()
 """
     run(ZERO_OUT + save, folder)
     run(ZERO_OUT + "assert lt.load('zero.lathe')(lt.ones(2, 1)).tolist() == [[3], [1]]", folder)
-    refused = "with says(lt.NameError, 'zero_out', 'no op of this name'):\n"
+    refused = "with says(lt.FileError, 'zero_out', 'no op of this name', 'zero.lathe'):\n"
     run(SAY + refused + "    lt.load('zero.lathe')", folder)
     later = ZERO_OUT.replace("saves=()", "saves=(), version=2")
     run(SAY + later + "with says(lt.Error, 'zero_out'):\n    lt.load('zero.lathe')", folder)
