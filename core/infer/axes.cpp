@@ -118,7 +118,12 @@ Types infer_index(const Op& op, Args args) {
   }
   if (s.source >= 0) require_in_range(op.name(), x.dtype(), args[static_cast<size_t>(s.source)]);
   if (s.access == Access::select) {
-    if (x.rank() == 0) wrong("the input needs an axis", x.shape(), index.shape());
+    if (x.rank() == 0) {
+      // As in PyTorch: its one element, named once, and no axis in the result either.
+      if (index.rank() > 1 || (index.rank() == 1 && !require_equal(index.shape(), Shape{Int(1)})))
+        wrong("the input has one element, and index does not name one", x.shape(), index.shape());
+      return {TensorType{x.dtype(), out, common_device(op, args)}};
+    }
     out.erase(out.begin() + axis);
     out.insert(out.begin() + axis, index.shape().begin(), index.shape().end());
     return {TensorType{x.dtype(), out, common_device(op, args)}};

@@ -13,6 +13,7 @@ namespace {
 
 using I = index_ops<Tensor>;
 using M = math_ops<Tensor>;
+using S = shape_ops<Tensor>;
 
 Tensor zeros(const Grad& g, int like) {
   return create_ops<Tensor>::zeros(g.shape(like), g.dy().dtype(), g.type(like).device);
@@ -101,13 +102,16 @@ void add_access(Definitions& r) {
                },
            .moves = true,
            .doc = "x with src added at index along dim, in row-major order."});
-  r.index(
-      "index_select(Tensor input, int dim, Tensor index) -> Tensor",
-      {.access = Access::select, .axis = 1, .index = 2},
-      {.saves = save_x(2),
-       .grad =
-           [](Grad g) { return Grads{I::index_add(zeros(g, 0), g.axis(1, 0), g.x(2), g.dy())}; },
-       .doc = "Whole slices of x along dim, in the order of index; index may have any rank."});
+  r.index("index_select(Tensor input, int dim, Tensor index) -> Tensor",
+          {.access = Access::select, .axis = 1, .index = 2},
+          {.saves = save_x(2),
+           .grad =
+               [](Grad g) {
+                 // Of a 0-d input the result has no axis, and index may have one.
+                 Tensor dy = g.shape(0).empty() ? S::reshape(g.dy(), g.x(2).shape()) : g.dy();
+                 return Grads{I::index_add(zeros(g, 0), g.axis(1, 0), g.x(2), dy)};
+               },
+           .doc = "Whole slices of x along dim, in the order of index; index may have any rank."});
   r.index("index_add(Tensor input, int dim, Tensor index, Tensor source) -> Tensor",
           {.access = Access::select_add, .axis = 1, .index = 2, .source = 3},
           {.domain = numbers,
@@ -116,7 +120,9 @@ void add_access(Definitions& r) {
                [](Grad g) {
                  Grads out(4);
                  if (g.wants(0)) out[0] = g.dy();
-                 if (g.wants(3)) out[3] = I::index_select(g.dy(), g.axis(1, 0), g.x(2));
+                 if (!g.wants(3)) return out;
+                 out[3] = I::index_select(g.dy(), g.axis(1, 0), g.x(2));
+                 if (g.shape(0).empty()) out[3] = S::reshape(out[3], g.shape(3));
                  return out;
                },
            .moves = true,

@@ -147,7 +147,8 @@ void run_index(const Call& call, Outputs& outputs) {
   job.index = with_axis(operand(index));
   job.out = operand(out);
   bool slices = spec.access == Access::select || spec.access == Access::select_add;
-  if (!slices || spec.access == Access::select_add) job.out = with_axis(job.out);
+  if (!slices || spec.access == Access::select_add || (x.rank() == 0 && index.rank() == 1))
+    job.out = with_axis(job.out);
   job.complaint = {call.op.name(), axis, job.x.shape[job.axis], here()};
   auto constant = std::make_shared<std::array<std::byte, 16>>();
   if (spec.source >= 0) {

@@ -1,76 +1,163 @@
-"""An axis of a 0-d tensor is 0 or -1 for every op that works along an axis; those that go on to ask
-for its size refuse it."""
+"""An axis of a 0-d tensor is 0 or -1, for every parameter of every definition that is an axis.
+
+With either, an op gives what it gives for a tensor of one axis with one element, gradient included.
+What refuses, and why, is listed; so is every integer parameter that is no axis.
+"""
 
 import pytest
+from samples import SAMPLES, tensors
 
 import lathe as lt
 
-REDUCTIONS = ["sum", "mean", "prod", "amax", "amin", "logsumexp"]
-SAME = [*REDUCTIONS, "cumsum", "cumprod"]
+FIRST = {sample.op: sample for sample in reversed(SAMPLES)}  # one of each op
+ROWS = {row["name"]: row for row in lt._lathe._definitions()}
+INTEGER = 1  # what lt._lathe._definitions() calls the type of a parameter
+
+AXES = {"dim", "dims", "dim0", "dim1", "start_dim", "end_dim", "dimension"}
+NO_AXES = {
+    "_stacklevel", "chunks", "decimals", "diagonal", "dilation", "divisor_override", "end",
+    "groups", "high", "ignore_index", "index", "k", "kernel", "kernel_size", "length", "low", "m",
+    "n", "normalized_shape", "num_classes", "output_padding", "pad", "padding", "padding_idx",
+    "repeats", "shape", "size", "split_size", "split_size_or_sections", "start", "step", "steps",
+    "stride",
+}  # fmt: skip
+ONE = {"k", "size", "step", "length"}  # parameters that a single element satisfies with 1, and
+NONE = {"start", "index"}  # with 0
+
+NEEDS_SIZE = "asks for the size of the axis, as in PyTorch"
+NO_ORDER = "puts as many axes in order as there are, and there is none, as in PyTorch"
+REFUSED = {
+    **dict.fromkeys(("slice", "slice_put", "select", "narrow"), NEEDS_SIZE),
+    **dict.fromkeys(("split", "split.sizes", "split.method", "split.method_sizes"), NEEDS_SIZE),
+    **dict.fromkeys(("cat", "chunk", "unbind"), NEEDS_SIZE),
+    **dict.fromkeys(("permute", "permute_put"), NO_ORDER),
+    "unfold": "PyTorch gives one window; nobody has needed it",
+}
+OPS = [op for op, row in ROWS.items() if any(p["name"] in AXES for p in row["params"])]
+TAKEN = [op for op in OPS if op not in REFUSED]
 
 
-def scalar(**options):
-    return lt.tensor(2.5, **options)
+def single(value, rank):
+    """A tensor of one element in place of each of a sample's."""
+    if isinstance(value, list) and value and isinstance(value[0], lt.Tensor):
+        return [single(v, rank) for v in value]
+    if not isinstance(value, lt.Tensor):
+        return value
+    if value.dtype in (lt.int32, lt.int64):  # they index
+        return lt.zeros((1,) * rank, dtype=value.dtype)
+    return lt.full((1,) * rank, 2.5).to(value.dtype)
 
 
-@pytest.mark.parametrize("name", SAME)
+def run(op, rank, axis):
+    """(results, the gradient of their sum by the first tensor) of a call on single elements."""
+    args, kwargs = tensors(FIRST[op])
+    params = ROWS[op]["params"]
+    given = dict(zip((p["name"] for p in params), args)) | kwargs
+    given = {name: single(value, rank) for name, value in given.items()}
+    for p in params:
+        if p["name"] in AXES:
+            given[p["name"]] = [axis] if p["list"] else axis
+        elif p["name"] in ONE | NONE and p["name"] in given and p["type"] == INTEGER:
+            given[p["name"]] = int(p["name"] in ONE)
+    if op.endswith("_put") and op in TAKEN:  # the value has the shape of the view
+        view = getattr(lt.ops, op.removesuffix("_put"))
+        rest = {n: v for n, v in given.items() if n != "value"}
+        given["value"] = view(**rest)
+    first = given[params[0]["name"]]
+    x = first[0] if isinstance(first, list) else first
+    tracked = x.is_floating_point() and not ROWS[op]["no_grad"]
+    if tracked:
+        x.requires_grad_()
+    results = getattr(lt.ops, op)(**given)
+    results = list(results) if isinstance(results, (list, tuple)) else [results]
+    followed = [y for y in results if y.requires_grad]
+    if not followed:
+        return results, None
+    (gradient,) = lt.autograd.grad([y.sum() for y in followed], [x])
+    assert gradient.shape == x.shape
+    return results, gradient
+
+
+def elements(tensors_):
+    return [t.detach().numpy().tobytes() for t in tensors_]
+
+
 @pytest.mark.parametrize("axis", [0, -1])
-def test_values_and_gradients(name, axis):
-    x = scalar(requires_grad=True)
-    y = getattr(lt, name)(x, axis)
-    assert y.shape == () and y.item() == 2.5
-    (gradient,) = lt.autograd.grad([y], [x])
-    assert gradient.shape == () and gradient.item() == 1.0
+@pytest.mark.parametrize("op", TAKEN)
+def test_a_single_element_is_taken(op, axis):
+    results, gradient = run(op, 0, axis)
+    expected, slope = run(op, 1, axis)
+    assert elements(results) == elements(expected)
+    assert (gradient is None) == (slope is None)
+    if gradient is not None:
+        assert elements([gradient]) == elements([slope])
 
 
-@pytest.mark.parametrize("axis", [0, -1])
-def test_other_results(axis):
-    x = scalar()
-    assert lt.argmax(x, axis).item() == 0
-    assert lt.softmax(x, axis).item() == 1.0
-    assert lt.log_softmax(x, axis).item() == 0.0
-    for values, indices in (
-        lt.sort(x, axis),
-        lt.max(x, axis),
-        lt.min(x, axis),
-        lt.topk(x, 1, axis),
-    ):
-        assert (values.item(), indices.item(), values.shape, indices.shape) == (2.5, 0, (), ())
-    assert lt.squeeze(x, axis).shape == () == lt.transpose(x, axis, 0).shape
-    assert lt.gather(x, axis, lt.tensor(0)).item() == 2.5
-    assert lt.index_add(x, axis, lt.tensor([0]), lt.tensor([1.0])).item() == 3.5
-
-
-@pytest.mark.parametrize("name", [*SAME, "argmax", "softmax", "sort", "max", "squeeze"])
 @pytest.mark.parametrize("axis", [1, -2])
-def test_other_axes_are_errors(name, axis):
+@pytest.mark.parametrize("op", TAKEN)
+def test_other_axes_are_errors(op, axis):
     with pytest.raises(lt.IndexError, match="the axis is out of range"):
-        getattr(lt, name)(scalar(), axis)
+        run(op, 0, axis)
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda x: x.size(0),
-        lambda x: x.stride(-1),
-        lambda x: x[0],
-        lambda x: lt.select(x, 0, 0),
-        lambda x: lt.narrow(x, 0, 0, 1),
-        lambda x: lt.cat([x, x], 0),
-        lambda x: lt.unbind(x, 0),
-        lambda x: lt.split(x, 1, 0),
-        lambda x: lt.permute(x, (0,)),
-        lambda x: lt.topk(x, 2, 0),
-        lambda x: lt.topk(x, 0, 0),
-    ],
-)
-def test_who_needs_its_size_refuses(use):
+@pytest.mark.parametrize("axis", [0, -1, 1, -2])
+@pytest.mark.parametrize("op", REFUSED)
+def test_who_refuses(op, axis):
+    with pytest.raises((lt.IndexError, lt.ShapeError)) as caught:
+        run(op, 0, axis)
+    assert caught.value.op == op.split(".")[0]
+
+
+def test_every_integer_parameter_is_known():
+    """A new one says here whether it is an axis."""
+    integers = {
+        p["name"]
+        for row in ROWS.values()
+        for p in row["params"]
+        if p["type"] == INTEGER and row["name"] in FIRST
+    }
+    assert integers == AXES | NO_AXES
+    assert set(OPS) <= FIRST.keys()
+
+
+def test_shapes():
+    x = lt.tensor(2.5)
+    for y in (lt.sum(x, 0), lt.cumsum(x, -1), lt.softmax(x, 0), lt.argmax(x, 0), lt.squeeze(x, 0)):
+        assert y.shape == ()
+    for pair in (lt.sort(x, 0), lt.max(x, -1), lt.topk(x, 1, 0)):
+        assert [y.shape for y in pair] == [(), ()]
+    assert lt.gather(x, 0, lt.tensor(0)).shape == ()
+    assert lt.unsqueeze(x, 0).shape == (1,) == lt.flatten(x, 0).shape
+    for k in (0, 2):
+        with pytest.raises(lt.Error):
+            lt.topk(x, k, 0)
     with pytest.raises(lt.Error):
-        use(scalar())
+        x.size(0)
+
+
+@pytest.mark.parametrize("index", [0, [0]])
+def test_index_select_names_the_one_element(index):
+    """As in PyTorch, the result has no axis either."""
+    x = lt.tensor(2.5, requires_grad=True)
+    y = lt.index_select(x, 0, lt.tensor(index))
+    assert y.shape == () and y.item() == 2.5
+    (y * 3).backward()
+    assert x.grad.shape == () and x.grad.item() == 3
+    source = lt.full(lt.tensor(index).shape, 4.0).requires_grad_()
+    z = lt.index_add(x.detach(), 0, lt.tensor(index), source)
+    z.backward()
+    assert z.item() == 6.5 and source.grad.shape == source.shape and source.grad.sum().item() == 1
+    for other in ([0, 0], [[0]], []):
+        with pytest.raises(lt.ShapeError, match="index does not name one"):
+            lt.index_select(x, 0, lt.tensor(other, dtype=lt.int64))
+    with pytest.raises(lt.IndexError):
+        lt.index_select(x, 0, lt.tensor([1]))
 
 
 def test_a_trace_says_the_same():
     def f(x):
-        return lt.sum(x, 0), lt.cumsum(x, -1), lt.sort(x, 0)[0], lt.softmax(x, 0), lt.max(x, -1)[0]
+        few = lt.index_select(x, 0, lt.tensor([0]))
+        return lt.sum(x, 0), lt.cumsum(x, -1), lt.sort(x, 0)[0], lt.softmax(x, 0), few
 
-    assert [t.item() for t in lt.trace(f)(scalar())] == [t.item() for t in f(scalar())]
+    x = lt.tensor(2.5)
+    assert [t.item() for t in lt.trace(f)(x)] == [t.item() for t in f(x)]
