@@ -384,16 +384,20 @@ def test_a_schedule_costs_no_trace(kind):
     steps = 60
     expected, _ = training(False, steps, kind=kind)
     losses, run = training(True, steps, kind=kind)
-    assert losses == expected
-    assert run.counts["traces"] <= 3, run.counts
+    traces, equal = run.counts["traces"], sum(map(str.__eq__, losses, expected))
+    print(f"\n{kind.__name__}: {traces} traces, {equal} of {len(expected)} losses equal")
+    assert losses == expected and len(losses) == steps
+    assert traces <= 3, run.counts
     assert run.counts["node_by_node"] == 0
 
 
 def test_a_schedule_makes_no_kernel_after_the_fourth_call():
-    losses, run = training(True, 4)
+    _, run = training(True, 4)
     before = run.counts["kernels"]
     losses, run = training(True, 40)
-    assert run.counts["kernels"] == before
+    later = run.counts["kernels"] - before
+    print(f"\n{before} kernels in a run of 4 steps, {later} more in one of {len(losses)}")
+    assert later == 0 < before
 
 
 # ── memory ──────────────────────────────────────────────────────────────────────────────────────
