@@ -63,7 +63,7 @@ def __getattr__(name):
 
         return [n for n in __dir__() if not n.startswith("_") and not hasattr(builtins, n)]
     else:
-        raise _errors.no_such_name(name, __dir__())
+        raise _errors.no_such_name(name, __dir__)
     globals()[name] = value
     return value
 

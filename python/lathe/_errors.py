@@ -145,17 +145,48 @@ class system_errors:
         raise raised from None
 
 
-def no_such_name(name, names):
-    """The error for lathe.<name>, with the names that look like it."""
-    if name.startswith("__"):  # Python's own questions
-        return AttributeError(f"module 'lathe' has no attribute '{name}'")
+def near_names(name, names):
     import difflib
 
-    near = difflib.get_close_matches(name, names, 3)
-    return _lathe.NameError(
-        "there is nothing of this name",
-        op="lathe",
-        got=name,
-        expected="a name that dir(lathe) lists",
-        next=f"did you mean {', '.join(near)}?" if near else "look through dir(lathe)",
-    )
+    return difflib.get_close_matches(name, names, 3)
+
+
+_LOOK = "look through dir(lathe)"
+
+
+class _NoSuchName(_lathe.NameError):
+    """The error of lathe.<name>. hasattr() makes one only to drop it, so the names that look like
+    it are searched for when somebody reads it."""
+
+    def __init__(self, name, names):
+        super().__init__(
+            "there is nothing of this name",
+            op="lathe", got=name, expected="a name that dir(lathe) lists", next=_LOOK,
+        )  # fmt: skip
+        self._names = names
+
+    def __str__(self):
+        names = self.__dict__.pop("_names", None)
+        if names is not None and (near := near_names(self.got, names())):
+            self.__dict__["next"] = f"did you mean {', '.join(near)}?"
+            self.args = (self.args[0].replace(_LOOK, self.next),)
+        return self.args[0]
+
+    @property
+    def next(self):
+        str(self)
+        return self.__dict__["next"]
+
+    def __reduce__(self):
+        return _lathe.NameError, (str(self),), self.__dict__
+
+
+_NoSuchName.__name__ = _NoSuchName.__qualname__ = "NameError"
+_NoSuchName.__module__ = _lathe.Error.__module__
+
+
+def no_such_name(name, names):
+    """The error for lathe.<name>; names(): all there are."""
+    if name.startswith("__"):  # Python's own questions
+        return AttributeError(f"module 'lathe' has no attribute '{name}'")
+    return _NoSuchName(name, names)

@@ -1,6 +1,7 @@
 """What `import lathe` costs and brings along."""
 
 import os
+import pickle
 import subprocess
 import sys
 
@@ -208,3 +209,19 @@ def test_ctrl_c_stops_backward_and_loses_nothing():
         "print(x.grad.shape)"
     )
     assert out.split("\n")[:2] == ["stopped True", "(256, 256)"]
+
+
+def test_hasattr_searches_for_no_names(monkeypatch):
+    """What looks like a name that is not there is searched for when the error is read, once."""
+    searches = []
+    near = lt._errors.near_names
+    monkeypatch.setattr(lt._errors, "near_names", lambda *a: searches.append(a) or near(*a))
+    assert not hasattr(lt, "einsumm") and getattr(lt, "softmaxx", None) is None
+    with pytest.raises(lt.NameError) as caught:
+        lt.softmaxx  # noqa: B018
+    error = caught.value
+    assert isinstance(error, AttributeError) and error.got == "softmaxx" and searches == []
+    assert error.next.startswith("did you mean softmax") and error.next in str(error)
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again)) == (lt.NameError, str(error))
+    assert len(searches) == 1
