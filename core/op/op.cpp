@@ -135,8 +135,7 @@ const ScalarFunction& Op::scalar(DType compute) const {
   return *slot.load(std::memory_order_relaxed);
 }
 
-// ── definitions
-// ────────────────────────────────────────────────────────────────────────────────────────
+// ── definitions ──────────────────────────────────────────────────────────────────────────────────
 
 Op& Definitions::add(Kind kind, Text schema, Extra extra) {
   auto op = std::make_unique<Op>();
@@ -261,8 +260,7 @@ const Op* Definitions::find(Text name) const {
   return it == by_name_.end() ? nullptr : it->second;
 }
 
-// ── the process's definitions
-// ──────────────────────────────────────────────────────────────────────────
+// ── the process's definitions ────────────────────────────────────────────────────────────────────
 namespace {
 
 struct Registry {

@@ -6,16 +6,19 @@
 // A definition has a kind, and the kind says what the definition must supply and what follows from
 // it:
 //
-//   elementwise  a body on Expr               broadcasting, promotion, the SIMD interpreter,
-//   codegen, derivative reduce       a monoid on Exprs            the fixed tree, codegen scan a
-//   monoid on Exprs            ascending left fold along an axis contract     an index formula
-//   shape rule, both adjoints, order of the sum, loops view         a geometry rule              no
-//   data moves; `<name>_put` and the gradient follow index        which argument indexes what
-//   gather and scatter along an axis sort         how many, which direction    stable order: ties
-//   by lowest index, NaN largest create       a body on index Exprs        generated where it is
-//   used random       a body on random words       same stream in every mode opaque       an
-//   inference rule only       some table entry must implement it composite    an expansion in other
-//   ops    never reaches a backend unless one claims it whole
+// clang-format off
+//   elementwise  a body on Expr                broadcasting, promotion, every engine, derivative
+//   reduce       a monoid on Exprs             the fixed tree over blocks of 512
+//   scan         a monoid on Exprs             every prefix along an axis, by blocks of 512
+//   contract     an index formula              shape rule, both adjoints, order of the sum, loops
+//   view         a geometry rule               no data moves; `<name>_put` and the gradient
+//   index        which argument indexes what   gather and scatter along an axis
+//   sort         how many, which direction     stable order: ties by lowest index, NaN largest
+//   create       a body on index Exprs         generated where it is used
+//   random       a body on random words        the same stream in every mode
+//   opaque       an inference rule only        some table entry must implement it
+//   composite    an expansion in other ops     never reaches a backend unless one claims it whole
+// clang-format on
 #pragma once
 
 #include <array>

@@ -120,8 +120,7 @@ class Walker {
     program_.run(all.subspan(outs_), all.subspan(0, outs_), n, context, launch_.engine);
   }
 
-  // ── one line at a time
-  // ──────────────────────────────────────────────────────────────────────────
+  // ── one line at a time ─────────────────────────────────────────────────────────────────────────
   void run_lines() {
     size_t last = walk_.shape.size() - 1;
     int64_t length = walk_.shape[last], lines = launch_.outs[0].numel() / length;
@@ -179,8 +178,7 @@ class Walker {
     }
   }
 
-  // ── several short lines at a time
-  // ───────────────────────────────────────────────────────────────
+  // ── several short lines at a time ──────────────────────────────────────────────────────────────
   void run_together() {
     size_t last = walk_.shape.size() - 1;
     int64_t length = walk_.shape[last], rows = walk_.shape[last - 1];

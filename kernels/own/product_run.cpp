@@ -105,8 +105,7 @@ class Runner {
     if (epilogue_) epilogue_(0, n);
   }
 
-  // ── matrix times matrix
-  // ─────────────────────────────────────────────────────────────────────────
+  // ── matrix times matrix ────────────────────────────────────────────────────────────────────────
   /// Blocks are chosen from the shape alone. A block of columns (one block of k deep) stays in L2
   /// while the rows stream past it; rows are split only as far as there are too few tasks
   /// otherwise, and then both sides are packed once for all.
@@ -370,8 +369,7 @@ class Runner {
     }
   }
 
-  // ── few rows: the right side is read once, as it lies
-  // ───────────────────────────────────────────
+  // ── few rows: the right side is read once, as it lies ──────────────────────────────────────────
   bool vector_fits() const {
     if (!p_.left.plain() || !p_.right.plain()) return false;
     return (p_.rows == 1 && p_.right.x_step() == 1) || (p_.rows <= 4 && p_.right.k_step() == 1);
@@ -419,8 +417,7 @@ class Runner {
       for (int64_t i = 0; i < p_.rows; ++i) epilogue_(y - out_ + i * p_.cols, cols);
   }
 
-  // ── few rows against windows: a depthwise convolution
-  // ───────────────────────────────────────────
+  // ── few rows against windows: a depthwise convolution ──────────────────────────────────────────
   /// Copying into panels costs as much as four rows of work on them, so few rows read the windows
   /// where they lie.
   bool taps_fit() const {

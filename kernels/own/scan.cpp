@@ -53,9 +53,9 @@ std::byte* mutable_element(const Operand& o, int64_t at) {
   return o.data + at * static_cast<int64_t>(size_of(o.dtype));
 }
 
-// ── reductions with loops of their own
-// ─────────────────────────────────────────────────────────────── Of numbers or of vectors of them;
-// integers are taken as unsigned ones, which wrap.
+// ── reductions with loops of their own ───────────────────────────────────────────────────────────
+
+// Of numbers or of vectors of them; integers are taken as unsigned ones, which wrap.
 struct Sum {
   template <class T>
   static T combine(T a, T b) {

@@ -1,20 +1,26 @@
-"""C++ is as clang-format leaves it, Python as ruff format does.
+"""C++ is as clang-format leaves it, Python as ruff format does, and headings are whole.
+
+A heading is a comment `── words ───` on a line of its own. clang-format breaks one that is too long
+before its rule, and then joins what follows to the rule; no later run of it mends that.
 
 python tests/checks/format.py --fix [PATH...] rewrites the files that are not.
 """
 
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tree import CPP, Result, Tree
+from tree import CPP, Result, Tree, line_of
 
 NAME = "format"
 
 CLANG_FORMAT = "clang-format-14"
 PYTHON = (".py", ".pyi")
+RULE = re.compile(r"^[ \t]*(?://+|#|/?\*)[ \t]*─.*$", re.M)
+HEADING = re.compile(r"[^─]*── [^─]*[^─ ] ─+(?: \*/)?")
 
 
 def formatted(tree, path):
@@ -34,10 +40,20 @@ def unformatted(tree, paths):
         return [p for p, text in zip(paths, texts, strict=True) if text != tree.bytes(p)]
 
 
+def broken_headings(tree, path):
+    text = tree.text(path)
+    return [
+        f"{path}:{line_of(text, match.start())}: a heading ends where its rule does, on its line"
+        for match in RULE.finditer(text)
+        if not HEADING.fullmatch(match.group(0))
+    ]
+
+
 def check(tree):
     paths = tree.sources(suffixes=(*CPP, ".c", *PYTHON))
     bad = unformatted(tree, paths)
     problems = [f"{p}:1: not formatted (./dev format {p})" for p in bad]
+    problems += [problem for p in paths for problem in broken_headings(tree, p)]
     return Result(problems, f"{len(paths)} files")
 
 

@@ -164,19 +164,20 @@ def test_sizes_finds_long_files_and_python_functions(planted):
     assert len(result.notes) == 1
 
 
-ROWS = 'void rows(Definitions& r) {\n  r.elementwise("relu(Tensor x) -> Tensor", relu_body);\n}\n'
-
-
 def test_op_names_finds_literals(planted):
-    planted.write("core/ops/unary.cpp", ROWS)
+    planted.write("core/ops/unary.cpp", 'auto a = "relu";\n')
     planted.write("graph/fuse.cpp", 'bool f(Name n) { return n == "relu"; }\n')
     planted.write("python/lathe/nn.py", '"""relu"""\n\n\ndef f(n):\n    return n == "relu"\n')
     found = problems(op_names, planted)
     assert [p.split(": ")[0] for p in found] == ["graph/fuse.cpp:1", "python/lathe/nn.py:5"]
 
 
+def test_op_names_knows_schemas_that_no_literal_holds():
+    """Of a name and a tail, over several lines, of a contraction's formula, with a full name."""
+    assert {"zeros_like", "max_pool2d", "convolution2d_d0", "max.dim"} <= op_names.op_names()
+
+
 def test_op_names_allows(planted):
-    planted.write("core/ops/unary.cpp", ROWS)
     planted.write("graph/rules/relu.cpp", 'auto a = "relu";\n')
     planted.write("kernels/onednn/entries.cpp", 'auto a = "relu";\n')
     planted.write("include/lathe/ops/unary.h", 'auto a = "relu";\n')
@@ -293,6 +294,23 @@ def test_format(planted):
     assert problems(format_check, planted) == []
     planted.write("core/b.cpp", "int  a=1 ;\n").write("tests/b.py", "a  = 1\n")
     assert len(problems(format_check, planted)) == 2
+
+
+@pytest.mark.parametrize(
+    ("heading", "good"),
+    [
+        ("// ── words ─────────────────\n", True),
+        ("  // ── words: in a class ──\n", True),
+        ("/* ── words ─── */\n", True),
+        ("// ── words\n// ───────────────────\n", False),
+        ("// ── words\n// ─────── Of what follows.\n", False),
+        ("// ───────────────────\n", False),
+    ],
+)
+def test_headings(planted, heading, good):
+    planted.write("core/a.cpp", heading)
+    found = format_check.broken_headings(planted.tree, "core/a.cpp")
+    assert (found == []) == good
 
 
 def test_lint(planted):
