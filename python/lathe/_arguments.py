@@ -1,7 +1,7 @@
 """Arguments of PyTorch's that are taken at their default only."""
 
 from . import _lathe
-from ._errors import typed
+from ._errors import our_class, typed
 
 
 def default_only(**instead):
@@ -20,7 +20,7 @@ def default_only(**instead):
                     constructor = function.__name__ == "__init__"
                     raise _lathe.UnsupportedError(
                         f"{name}={value!r} is not supported yet",
-                        op=type(args[0]).__name__ if constructor else function.__name__,
+                        op=our_class(args[0]).__name__ if constructor else function.__name__,
                         got=f"{name}={value!r}",
                         expected=f"{name}={defaults[name]!r}",
                         next=instead[name] or "leave the argument out",

@@ -97,12 +97,14 @@ def _of_arguments(function, error, args, kwargs):
     kind, meaning = next(_OWN[c] for c in type(error).__mro__ if c in _OWN)
     signature, name, text = inspect.signature(function), function.__qualname__, str(error)
     if isinstance(error, RecursionError):
-        text = text.partition(" in ")[0]  # where it ended depends on the caller's own depth
+        text = (
+            "maximum recursion depth exceeded"  # where it ended depends on the caller's own depth
+        )
     if text.startswith(f"{name}() "):  # the call has not the function's form
         meaning, text = "", _misfit(signature, args, kwargs) or text
-    if function.__name__ == "__init__" and args:  # under the name that the user has called
-        name, args = type(args[0]).__name__, args[1:]
-        signature = signature.replace(parameters=list(signature.parameters.values())[1:])
+    if function.__name__ in ("__init__", "__new__") and args:
+        made, args = our_class(args[0]), args[1:]
+        name, signature = made.__name__, inspect.signature(made)
     given = (*args, *kwargs.values())
     return kind(
         f"{meaning}{text}",
@@ -111,6 +113,12 @@ def _of_arguments(function, error, args, kwargs):
         expected=f"{name.rpartition('.')[2]}{signature}",
         next="give it arguments of the kinds and sizes that its documentation names",
     )
+
+
+def our_class(made):
+    """The class of this package that the user knows an object, or its class, by."""
+    kind = made if isinstance(made, type) else type(made)
+    return next(c for c in kind.__mro__ if c.__module__.startswith("lathe"))
 
 
 def _misfit(signature, args, kwargs):

@@ -12,6 +12,7 @@ import itertools
 import os
 
 from . import _lathe
+from ._arguments import default_only
 from ._errors import system_errors
 from ._lathe import Tensor
 
@@ -253,11 +254,15 @@ def _checked_entries(path, header, room):
     return entries
 
 
-def load(path, device=None):
+@default_only(
+    weights_only="leave it out: a file holds tensors and programs, and nothing in it is run",
+    mmap=None,
+)
+def load(path, map_location=None, *, weights_only=True, mmap=None):
     """Reads what save() wrote: a Program, a dict of tensors by name, or the state it was given.
 
     FileError for a file that is damaged, cut short, or in neither format; nothing in it is run.
-    device: where tensors go; programs run on the device they were captured for.
+    map_location: the device where tensors go; programs run on the device they were captured for.
     """
     checked = system_errors("load", path, "read", "check the path, and who may read the file")
     with checked, open(path, "rb") as file:
@@ -277,7 +282,7 @@ def load(path, device=None):
             if len(data) != end - begin:
                 raise _damaged(path, f"it ends inside '{name}'")
             tensor = _lathe._from_bytes(data, dtype, shape)
-            state[name] = tensor if device is None else tensor.to(device=device)
+            state[name] = tensor if map_location is None else tensor.to(device=map_location)
     skeleton = header.get("__metadata__", {}).get(_SKELETON)
     if skeleton is None:
         return state

@@ -2,7 +2,7 @@
 
     overloads("nn.functional.relu")  -> [Signature, ...]; None where Lathe has no such name
 
-Names are those of the table: `torch.` stands for `lathe.`. This is the one place that knows where
+Names are those of the tables: `torch.` stands for `lathe.`. This is the one place that knows where
 the module keeps signatures: ops have the schemas of their overloads, Python functions tell
 `inspect`, and methods written in C++ begin their docstrings with theirs.
 """
@@ -18,16 +18,14 @@ from table import Parameter, Signature
 
 import lathe as lt
 
-PREFIXES = {"torch.": "", "Tensor.": "Tensor.", "nn.functional.": "nn.functional."}
 # What creators take beside their schema, and every function: python/bindings/callable.h.
 CREATORS = ("requires_grad", "layout", "pin_memory", "generator", "memory_format")
 
 
 def find(name: str):
     """The object behind a name of the table, or None."""
-    prefix = next(p for p in PREFIXES if name.startswith(p))
     found = lt
-    for part in (PREFIXES[prefix] + name.removeprefix(prefix)).split("."):
+    for part in name.removeprefix("torch.").split("."):
         owner, found = found, inspect.getattr_static(found, part, None)
         if found is None:
             found = getattr(owner, part, None)
@@ -45,9 +43,11 @@ def overloads(name: str) -> list[Signature] | None:
     value = find(name)
     if value is None:
         return None
+    place = name.split(".")[0]
+    if isinstance(value, type) and place not in ("torch", "Tensor"):
+        return [of_python(name, value, False)]
     if table.overloads(name)[0].attribute or isinstance(value, (property, type)):
         return []
-    place = name.split(".")[0]
     texts = getattr(value, "schemas", None) or getattr(value, "schema", None)
     if texts:
         texts = (texts,) if isinstance(texts, str) else texts

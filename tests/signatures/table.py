@@ -1,4 +1,5 @@
-"""Reads torch.txt: what PyTorch's functions, methods and attributes look like from outside.
+"""Reads torch.txt and constructors.txt: what PyTorch's functions, methods, attributes and the
+classes of nn, optim and utils.data look like from outside.
 
 overloads("torch.add")  -> [Signature, ...]; KeyError for a name that is not there
 names("Tensor.")        -> the names below a prefix, in the order of the table
@@ -12,7 +13,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-TABLE = Path(__file__).with_name("torch.txt")
+TABLES = [Path(__file__).with_name(name) for name in ("torch.txt", "constructors.txt")]
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Signature:
 @functools.cache
 def table() -> dict[str, list[Signature]]:
     found = {}
-    for line in TABLE.read_text().splitlines():
+    for line in [line for path in TABLES for line in path.read_text().splitlines()]:
         if line and not line.startswith("#"):
             signature = parse(line)
             found.setdefault(signature.name, []).append(signature)

@@ -1,6 +1,8 @@
 """Activations as modules."""
 
 from .. import ops
+from .._arguments import default_only
+from .._errors import typed
 from . import functional as F
 from .module import Module
 
@@ -17,12 +19,30 @@ def _activation(name, op):
 
 Tanh = _activation("Tanh", ops.tanh)
 Sigmoid = _activation("Sigmoid", ops.sigmoid)
-Softplus = _activation("Softplus", F.softplus)
+
+
+class Softplus(Module):
+    """log(1 + exp(x)), without overflow."""
+
+    @default_only(
+        beta="write F.softplus(beta * x) / beta",
+        threshold="leave it out: nothing overflows without it",
+    )
+    def __init__(self, beta=1.0, threshold=20.0):
+        super().__init__()
+        self.beta, self.threshold = beta, threshold
+
+    def forward(self, x):
+        return F.softplus(x)
+
+    def extra_repr(self):
+        return f"beta={self.beta}, threshold={self.threshold}"
 
 
 class _Inplace(Module):
     _function = None
 
+    @typed
     def __init__(self, inplace=False):
         super().__init__()
         self.inplace = inplace
@@ -49,6 +69,7 @@ class SiLU(_Inplace):
 class LeakyReLU(Module):
     """x where positive, else negative_slope * x."""
 
+    @typed
     def __init__(self, negative_slope=0.01, inplace=False):
         super().__init__()
         self.negative_slope, self.inplace = negative_slope, inplace
@@ -57,12 +78,17 @@ class LeakyReLU(Module):
         return F.leaky_relu(x, self.negative_slope, self.inplace)
 
     def extra_repr(self):
-        return f"negative_slope={self.negative_slope}"
+        return f"negative_slope={self.negative_slope}" + _also_inplace(self)
+
+
+def _also_inplace(module):
+    return ", inplace=True" if module.inplace else ""
 
 
 class GELU(Module):
     """Gaussian error linear unit, exact by erf ('none') or by the 'tanh' approximation."""
 
+    @typed
     def __init__(self, approximate="none"):
         super().__init__()
         self.approximate = approximate
@@ -75,6 +101,7 @@ class GELU(Module):
 
 
 class _Along(Module):
+    @typed
     def __init__(self, dim=None):
         super().__init__()
         self.dim = dim
@@ -100,12 +127,14 @@ class LogSoftmax(_Along):
 class Hardtanh(Module):
     """x limited to [min_val, max_val]."""
 
-    def __init__(self, min_val=-1.0, max_val=1.0):
+    @default_only(min_value="its name is min_val", max_value="its name is max_val")
+    def __init__(self, min_val=-1.0, max_val=1.0, inplace=False, min_value=None, max_value=None):
         super().__init__()
-        self.min_val, self.max_val = min_val, max_val
+        self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
 
     def forward(self, x):
-        return ops.clamp(x, self.min_val, self.max_val)
+        clamp = x.clamp_ if self.inplace else x.clamp
+        return clamp(self.min_val, self.max_val)
 
     def extra_repr(self):
-        return f"min_val={self.min_val}, max_val={self.max_val}"
+        return f"min_val={self.min_val}, max_val={self.max_val}" + _also_inplace(self)

@@ -1,7 +1,7 @@
 """Modules that hold modules."""
 
 from .. import _lathe
-from .._errors import NoSuchKey
+from .._errors import NoSuchKey, typed
 from .module import Module
 
 
@@ -83,6 +83,7 @@ class _Numbered(Module):
 class Sequential(_Numbered):
     """Modules called one after the other: Sequential(a, b) or Sequential({"name": a, ...})."""
 
+    @typed
     def __init__(self, *modules):
         super().__init__()
         if len(modules) == 1 and isinstance(modules[0], dict):
@@ -104,9 +105,10 @@ class Sequential(_Numbered):
 class ModuleList(_Numbered):
     """A list of modules that belong to the one that holds it."""
 
-    def __init__(self, modules=()):
+    @typed
+    def __init__(self, modules=None):
         super().__init__()
-        self.extend(modules)
+        self.extend(() if modules is None else modules)
 
     @classmethod
     def _from_list(cls, modules):
@@ -116,9 +118,10 @@ class ModuleList(_Numbered):
 class ModuleDict(Module):
     """A dictionary of modules that belong to the one that holds it."""
 
-    def __init__(self, modules=()):
+    @typed
+    def __init__(self, modules=None):
         super().__init__()
-        self.update(modules)
+        self.update(() if modules is None else modules)
 
     def update(self, modules):
         for name, module in modules.items() if hasattr(modules, "items") else modules:

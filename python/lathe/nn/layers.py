@@ -3,6 +3,8 @@
 import math
 
 from .. import _lathe, ops
+from .._arguments import default_only
+from .._errors import typed
 from . import functional as F
 from . import init
 from .module import Module
@@ -24,6 +26,7 @@ def _start_weight_and_bias(layer, fan_in):
 class Linear(Module):
     """y = x @ weight.T + bias. x[..., in_features]; weight[out_features, in_features]."""
 
+    @typed
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
@@ -51,6 +54,7 @@ class Conv2d(Module):
     weight[out_channels, in_channels / groups, kh, kw]. Sizes are numbers or (rows, columns).
     """
 
+    @default_only(padding_mode="leave it out, and pad the input before")
     def __init__(
         self,
         in_channels,
@@ -61,6 +65,7 @@ class Conv2d(Module):
         dilation=1,
         groups=1,
         bias=True,
+        padding_mode="zeros",
         device=None,
         dtype=None,
     ):
@@ -76,7 +81,7 @@ class Conv2d(Module):
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size, self.stride = _pair(kernel_size), _pair(stride)
         self.padding = padding if isinstance(padding, str) else _pair(padding)
-        self.dilation, self.groups = _pair(dilation), groups
+        self.dilation, self.groups, self.padding_mode = _pair(dilation), groups, padding_mode
         shape = (out_channels, in_channels // groups, *self.kernel_size)
         self.weight = Parameter(ops.zeros(shape, dtype=dtype, device=device))
         self.bias = Parameter(ops.zeros(out_channels, dtype=dtype, device=device)) if bias else None
@@ -104,24 +109,63 @@ class Conv2d(Module):
 
 
 class Embedding(Module):
-    """A row of weight for each integer of x. weight[num_embeddings, embedding_dim]."""
+    """A row of weight for each integer of x. weight[num_embeddings, embedding_dim].
 
-    def __init__(self, num_embeddings, embedding_dim, device=None, dtype=None):
+    padding_idx: the row that is zeros at first, and is not trained.
+    """
+
+    @typed
+    def __init__(
+        self,
+        num_embeddings,
+        embedding_dim,
+        padding_idx=None,
+        max_norm=None,
+        norm_type=2.0,
+        scale_grad_by_freq=False,
+        sparse=False,
+        device=None,
+        dtype=None,
+    ):
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        shape = (num_embeddings, embedding_dim)
-        self.weight = Parameter(ops.randn(shape, dtype=dtype, device=device))
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise _lathe.IndexError(
+                "there is no such row to pad with",
+                op="Embedding",
+                got=f"padding_idx={padding_idx}",
+                expected=f"at least -{num_embeddings} and below {num_embeddings}",
+                next="choose a row of the table",
+            )
+        if padding_idx is not None:
+            padding_idx %= num_embeddings
+        self.padding_idx, self.max_norm, self.norm_type = padding_idx, max_norm, norm_type
+        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
+        table = ops.randn((num_embeddings, embedding_dim), dtype=dtype, device=device)
+        if padding_idx is not None:
+            table[padding_idx] = 0
+        self.weight = Parameter(table)
 
     def forward(self, x):
-        return ops.embedding(self.weight, x)
+        return F.embedding(
+            x,
+            self.weight,
+            self.padding_idx,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.sparse,
+        )
 
     def extra_repr(self):
-        return f"{self.num_embeddings}, {self.embedding_dim}"
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        return text if self.padding_idx is None else text + f", padding_idx={self.padding_idx}"
 
 
 class Dropout(Module):
     """In training, zeros with probability p and the rest scaled by 1 / (1 - p)."""
 
+    @typed
     def __init__(self, p=0.5, inplace=False):
         super().__init__()
         if not 0 <= p <= 1:
@@ -141,34 +185,79 @@ class Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class _Pool2d(Module):
-    def __init__(self, kernel_size, stride=None, padding=0):
+class MaxPool2d(Module):
+    """Largest element of each window of x[..., h, w]."""
+
+    @typed
+    def __init__(
+        self,
+        kernel_size,
+        stride=None,
+        padding=0,
+        dilation=1,
+        return_indices=False,
+        ceil_mode=False,
+    ):
         super().__init__()
-        self.kernel_size = kernel_size
+        self.kernel_size, self.padding, self.dilation = kernel_size, padding, dilation
         self.stride = kernel_size if stride is None else stride
-        self.padding = padding
+        self.return_indices, self.ceil_mode = return_indices, ceil_mode
+
+    def forward(self, x):
+        return F.max_pool2d(
+            x,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.ceil_mode,
+            self.return_indices,
+        )
+
+    def extra_repr(self):
+        return (
+            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
+            f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
+        )
+
+
+class AvgPool2d(Module):
+    """Mean of each window of x[..., h, w]; padding counts as 0, or not at all."""
+
+    @typed
+    def __init__(
+        self,
+        kernel_size,
+        stride=None,
+        padding=0,
+        ceil_mode=False,
+        count_include_pad=True,
+        divisor_override=None,
+    ):
+        super().__init__()
+        self.kernel_size, self.padding, self.ceil_mode = kernel_size, padding, ceil_mode
+        self.stride = kernel_size if stride is None else stride
+        self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
+
+    def forward(self, x):
+        return F.avg_pool2d(
+            x,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
 
     def extra_repr(self):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-class MaxPool2d(_Pool2d):
-    """Largest element of each window of x[..., h, w]."""
-
-    def forward(self, x):
-        return ops.max_pool2d(x, self.kernel_size, self.stride, self.padding)
-
-
-class AvgPool2d(_Pool2d):
-    """Mean of each window of x[..., h, w]; padding counts as 0."""
-
-    def forward(self, x):
-        return ops.avg_pool2d(x, self.kernel_size, self.stride, self.padding)
-
-
 class Flatten(Module):
     """Axes start_dim..end_dim joined into one."""
 
+    @typed
     def __init__(self, start_dim=1, end_dim=-1):
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim

@@ -1,5 +1,7 @@
-"""Losses as modules. reduction: 'mean', 'sum' or 'none'."""
+"""Losses as modules. reduction: 'mean', 'sum' or 'none'; size_average and reduce are PyTorch's
+older words for it."""
 
+from .._errors import typed
 from . import functional as F
 from .module import Module
 
@@ -7,8 +9,12 @@ _MEAN = "mean"  # not an op: how to reduce
 
 
 class _Loss(Module):
-    def __init__(self, reduction=_MEAN):
+    @typed
+    def __init__(self, size_average=None, reduce=None, reduction=_MEAN):
         super().__init__()
+        if size_average is not None or reduce is not None:
+            all_of = _MEAN if size_average is None or size_average else "sum"
+            reduction = all_of if reduce is None or reduce else "none"
         self.reduction = reduction
 
 
@@ -27,21 +33,33 @@ class L1Loss(_Loss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """Cross entropy of sigmoid(input) with targets in [0, 1]."""
+    """Cross entropy of sigmoid(input) with targets in [0, 1]. weight: of each element; pos_weight:
+    of what the target says is there."""
+
+    @typed
+    def __init__(
+        self, weight=None, size_average=None, reduce=None, reduction=_MEAN, pos_weight=None
+    ):
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+        self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input, target):
-        return F.binary_cross_entropy_with_logits(input, target, reduction=self.reduction)
+        return F.binary_cross_entropy_with_logits(
+            input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
+        )
 
 
-class _ClassLoss(_Loss):
-    def __init__(self, weight=None, ignore_index=-100, reduction=_MEAN):
-        super().__init__(reduction)
+class NLLLoss(_Loss):
+    """-input at the target class; input[n, classes, ...] holds log probabilities."""
+
+    @typed
+    def __init__(
+        self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction=_MEAN
+    ):
+        super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
         self.ignore_index = ignore_index
-
-
-class NLLLoss(_ClassLoss):
-    """-input at the target class; input[n, classes, ...] holds log probabilities."""
 
     def forward(self, input, target):
         return F.nll_loss(
@@ -53,11 +71,20 @@ class NLLLoss(_ClassLoss):
         )
 
 
-class CrossEntropyLoss(_ClassLoss):
+class CrossEntropyLoss(NLLLoss):
     """NLLLoss of log_softmax(input)."""
 
-    def __init__(self, weight=None, ignore_index=-100, reduction=_MEAN, label_smoothing=0.0):
-        super().__init__(weight, ignore_index, reduction)
+    @typed
+    def __init__(
+        self,
+        weight=None,
+        size_average=None,
+        ignore_index=-100,
+        reduce=None,
+        reduction=_MEAN,
+        label_smoothing=0.0,
+    ):
+        super().__init__(weight, size_average, ignore_index, reduce, reduction)
         self.label_smoothing = label_smoothing
 
     def forward(self, input, target):

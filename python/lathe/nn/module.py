@@ -7,6 +7,7 @@ buffers, which are plain tensors, are named apart, in `_buffer_names`.
 """
 
 from .. import _lathe
+from .._errors import typed
 from .._lathe import Tensor
 from .parameter import Parameter
 
@@ -33,6 +34,7 @@ class Module:
     _forward_hooks = {}
     _forward_pre_hooks = {}
 
+    @typed
     def __init__(self):
         pass
 

@@ -1,6 +1,7 @@
 """Normalisation layers."""
 
 from .. import _lathe, ops
+from .._errors import typed
 from .module import Module
 from .parameter import Parameter
 
@@ -14,6 +15,7 @@ class _BatchNorm(Module):
 
     _ranks = ()
 
+    @typed
     def __init__(
         self,
         num_features,
@@ -81,6 +83,7 @@ class BatchNorm2d(_BatchNorm):
 class LayerNorm(Module):
     """(x - mean) / sqrt(var + eps) over the last axes, then weight and bias (Ba et al. 2016)."""
 
+    @typed
     def __init__(
         self,
         normalized_shape,

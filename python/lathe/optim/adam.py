@@ -3,7 +3,8 @@
 import math
 
 from .. import _lathe, ops
-from .optimizer import Optimizer, check_positive
+from .._arguments import default_only
+from .optimizer import ELSEWHERE, Optimizer, check_positive
 
 
 class Adam(Optimizer):
@@ -15,6 +16,7 @@ class Adam(Optimizer):
 
     _decoupled = False
 
+    @default_only(decoupled_weight_decay="take AdamW", **ELSEWHERE)
     def __init__(
         self,
         params,
@@ -24,7 +26,12 @@ class Adam(Optimizer):
         weight_decay=0.0,
         amsgrad=False,
         *,
+        foreach=None,
         maximize=False,
+        capturable=False,
+        differentiable=False,
+        fused=None,
+        decoupled_weight_decay=False,
     ):
         check_positive(type(self).__name__, lr=lr, eps=eps, weight_decay=weight_decay)
         if not all(0 <= b < 1 for b in betas):
@@ -49,8 +56,6 @@ class Adam(Optimizer):
         beta1, beta2 = group["betas"]
         lr = group["lr"]
         step, mean, square = state["step"], state["exp_avg"], state["exp_avg_sq"]
-        if group["maximize"]:
-            g = -g
         if group["weight_decay"] != 0:
             if self._decoupled:
                 p.mul_(1 - lr * group["weight_decay"])
@@ -79,6 +84,7 @@ class AdamW(Adam):
 
     _decoupled = True
 
+    @default_only(**ELSEWHERE)
     def __init__(
         self,
         params,
@@ -89,5 +95,9 @@ class AdamW(Adam):
         amsgrad=False,
         *,
         maximize=False,
+        foreach=None,
+        capturable=False,
+        differentiable=False,
+        fused=None,
     ):
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)

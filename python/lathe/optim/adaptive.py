@@ -1,7 +1,8 @@
 """Optimizers that divide by how large gradients have been: RMSprop and Adagrad."""
 
 from .. import ops
-from .optimizer import Optimizer, check_positive
+from .._arguments import default_only
+from .optimizer import ELSEWHERE, Optimizer, check_positive
 
 _TOTAL = "sum"  # not an op: the name in a state_dict
 
@@ -12,6 +13,7 @@ class RMSprop(Optimizer):
     centered: v less the square of the mean gradient. momentum: of the quotient.
     """
 
+    @default_only(**ELSEWHERE)
     def __init__(
         self,
         params,
@@ -21,13 +23,17 @@ class RMSprop(Optimizer):
         weight_decay=0.0,
         momentum=0.0,
         centered=False,
+        capturable=False,
+        foreach=None,
+        maximize=False,
+        differentiable=False,
     ):
         check_positive(
             "RMSprop", lr=lr, alpha=alpha, eps=eps, weight_decay=weight_decay, momentum=momentum
         )
         settings = {
             "lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay,
-            "momentum": momentum, "centered": centered,
+            "momentum": momentum, "centered": centered, "maximize": maximize,
         }  # fmt: skip
         super().__init__(params, settings)
 
@@ -61,6 +67,7 @@ class Adagrad(Optimizer):
     """p -= lr / (1 + (step - 1) lr_decay) * g / (sqrt(s) + eps), s the sum of all g^2 so far (Duchi
     et al. 2011)."""
 
+    @default_only(**ELSEWHERE)
     def __init__(
         self,
         params,
@@ -69,11 +76,16 @@ class Adagrad(Optimizer):
         weight_decay=0.0,
         initial_accumulator_value=0.0,
         eps=1e-10,
+        foreach=None,
+        *,
+        maximize=False,
+        differentiable=False,
+        fused=None,
     ):
         check_positive("Adagrad", lr=lr, lr_decay=lr_decay, weight_decay=weight_decay, eps=eps)
         settings = {
             "lr": lr, "lr_decay": lr_decay, "weight_decay": weight_decay, "eps": eps,
-            "initial_accumulator_value": initial_accumulator_value,
+            "initial_accumulator_value": initial_accumulator_value, "maximize": maximize,
         }  # fmt: skip
         super().__init__(params, settings)
 

@@ -5,13 +5,22 @@ from .._errors import typed
 from .._grad_mode import no_grad
 from .._lathe import Tensor
 
+_FUSED = "leave it out: lathe.trace fuses a step"
+ELSEWHERE = {  # how PyTorch runs a step, which is another matter here
+    "foreach": _FUSED,
+    "fused": _FUSED,
+    "capturable": "leave it out: every step can be traced",
+    "differentiable": None,
+}
+
 
 class Optimizer:
     """The base of all optimizers.
 
     params: tensors, (name, tensor) pairs, or groups: dicts with "params" and settings of their own.
     A subclass defines `_start(p, group)`, the tensors it remembers for a parameter, by name, and
-    `_update(p, g, state, group)`, which writes p from its gradient g.
+    `_update(p, g, state, group)`, which writes p from its gradient g. A setting "maximize" negates
+    the gradients.
     """
 
     _settings = "param_groups"  # floats in it are inputs of a traced function from the start
@@ -20,6 +29,7 @@ class Optimizer:
     def _name(self):
         return type(self).__name__
 
+    @typed
     def __init__(self, params, defaults):
         self.defaults = defaults
         self.param_groups = []
@@ -108,7 +118,8 @@ class Optimizer:
             for group in self.param_groups:
                 for p in group["params"]:
                     if p.grad is not None:
-                        self._update(p, p.grad, self.state[p], group)
+                        g = -p.grad if group.get("maximize") else p.grad
+                        self._update(p, g, self.state[p], group)
         finally:
             _lathe._set_grad_enabled(before)
         return loss

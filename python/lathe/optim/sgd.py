@@ -1,7 +1,8 @@
 """Stochastic gradient descent."""
 
 from .. import _lathe, ops
-from .optimizer import Optimizer, check_positive
+from .._arguments import default_only
+from .optimizer import ELSEWHERE, Optimizer, check_positive
 
 
 class SGD(Optimizer):
@@ -10,6 +11,7 @@ class SGD(Optimizer):
     The velocity is v = momentum * v + (1 - dampening) * g, and v = g at the first step.
     """
 
+    @default_only(**ELSEWHERE)
     def __init__(
         self,
         params,
@@ -20,6 +22,9 @@ class SGD(Optimizer):
         nesterov=False,
         *,
         maximize=False,
+        foreach=None,
+        differentiable=False,
+        fused=None,
     ):
         check_positive("SGD", lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
@@ -39,8 +44,6 @@ class SGD(Optimizer):
         return state
 
     def _update(self, p, g, state, group):
-        if group["maximize"]:
-            g = -g
         if group["weight_decay"] != 0:
             g = g + p * group["weight_decay"]
         if group["momentum"] != 0:

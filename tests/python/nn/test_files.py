@@ -68,7 +68,7 @@ def test_modules(tmp_path):
     a, b = nn.Linear(2, 3), nn.Linear(2, 3)
     lt.save(a, tmp_path / "m.safetensors")
     b.load_state_dict(lt.load(tmp_path / "m.safetensors"))
-    assert lt.equal(a.weight, b.weight) and lt.load(tmp_path / "m.safetensors", device="sim")
+    assert lt.equal(a.weight, b.weight) and lt.load(tmp_path / "m.safetensors", map_location="sim")
 
 
 def test_files_are_whole_or_not_there(tmp_path):

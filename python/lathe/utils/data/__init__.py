@@ -37,6 +37,7 @@ class Dataset:
 class TensorDataset(Dataset):
     """Rows of several tensors that go together: dataset[i] is (a[i], b[i], ...)."""
 
+    @typed
     def __init__(self, *tensors):
         if len({t.shape[0] for t in tensors}) > 1:
             raise _lathe.ShapeError(
@@ -55,6 +56,7 @@ class TensorDataset(Dataset):
 class Subset(Dataset):
     """The items of a dataset that `indices` name."""
 
+    @typed
     def __init__(self, dataset, indices):
         self.dataset, self.indices = dataset, list(indices)
 
@@ -66,9 +68,9 @@ class Subset(Dataset):
 
 
 @typed
-def default_collate(items):
-    """A batch of items: tensors and numbers are stacked; tuples, lists and dicts item by item."""
-    return _collated(items)
+def default_collate(batch):
+    """Items as one batch: tensors and numbers stacked; tuples, lists and dicts item by item."""
+    return _collated(batch)
 
 
 def _collated(items):
@@ -84,13 +86,18 @@ def _collated(items):
     return _lathe.tensor(items)
 
 
-def default_convert(item):
+@typed
+def default_convert(data):
     """An item without a batch: arrays become tensors, in tuples, lists and dicts too."""
-    if isinstance(item, dict):
-        return {k: default_convert(v) for k, v in item.items()}
-    if isinstance(item, (tuple, list)):
-        return type(item)(default_convert(v) for v in item)
-    return as_tensor(item) if hasattr(item, "__array_interface__") else item
+    return _converted(data)
+
+
+def _converted(data):
+    if isinstance(data, dict):
+        return {k: _converted(v) for k, v in data.items()}
+    if isinstance(data, (tuple, list)):
+        return type(data)(_converted(v) for v in data)
+    return as_tensor(data) if hasattr(data, "__array_interface__") else data
 
 
 class DataLoader:

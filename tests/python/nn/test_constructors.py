@@ -1,0 +1,191 @@
+"""Constructors: what is not supported is refused by name, what does not fit under the class's own
+name, and a module passes its settings on to the function that it stands for."""
+
+import inspect
+import sys
+
+import pytest
+from built import ROOT
+
+import lathe as lt
+from lathe import nn, optim
+from lathe.nn import functional as F
+from lathe.utils import data
+
+sys.path.insert(0, str(ROOT / "tests/signatures"))
+import ours
+import table
+
+PLACES = ("nn.", "optim.", "utils.data.")
+NAMES = [n for p in PLACES for n in table.names(p) if not n.startswith("nn.functional.")]
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n not in ("nn.Identity",)])
+def test_what_does_not_fit_is_refused_under_its_own_name(name):
+    made = ours.find(name)
+    with pytest.raises(lt.TypeError) as caught:
+        made(no_such_argument=1)
+    assert caught.value.op == name.rpartition(".")[2]
+    assert str(inspect.signature(made)) in caught.value.expected
+    assert "__" not in str(caught.value).replace(__file__, "")
+    assert caught.value.next
+
+
+def test_a_subclass_is_told_of_the_class_it_knows():
+    class Mine(nn.Linear):
+        def __init__(self):
+            super().__init__(3)
+
+    with pytest.raises(lt.TypeError, match="^Linear: .*'out_features'"):
+        Mine()
+
+    class Broken(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.x = {}["a"]
+
+    with pytest.raises(KeyError) as caught:
+        Broken()
+    assert not isinstance(caught.value, lt.Error)
+
+
+P = nn.Parameter(lt.ones(1))
+ROWS = data.TensorDataset(lt.arange(4))
+UNSUPPORTED = [
+    *((lambda v, n=n: optim.SGD([P], **{n: v}), n) for n in ("foreach", "differentiable", "fused")),
+    *((lambda v, n=n: optim.Adam([P], **{n: v}), n) for n in ("capturable", "fused")),
+    (lambda v: optim.Adam([P], decoupled_weight_decay=v), "decoupled_weight_decay"),
+    (lambda v: optim.AdamW([P], foreach=v), "foreach"),
+    (lambda v: optim.RMSprop([P], capturable=v), "capturable"),
+    (lambda v: optim.Adagrad([P], fused=v), "fused"),
+    (lambda v: data.DataLoader(ROWS, pin_memory=v), "pin_memory"),
+    (lambda v: data.DataLoader(ROWS, persistent_workers=v), "persistent_workers"),
+    (lambda v: nn.utils.clip_grad_norm_([P], 1.0, foreach=v), "foreach"),
+]
+UNSUPPORTED = [(make, name, (None, False), True) for make, name in UNSUPPORTED] + [
+    (lambda v: data.DataLoader(ROWS, num_workers=v), "num_workers", (0,), 2),
+    (lambda v: data.DataLoader(ROWS, 1, False, v), "sampler", (None,), [1]),
+    (lambda v: data.DataLoader(ROWS, batch_sampler=v), "batch_sampler", (None,), [[1]]),
+    (lambda v: data.DataLoader(ROWS, generator=v), "generator", (None,), 3),
+    (lambda v: data.DataLoader(ROWS, prefetch_factor=v), "prefetch_factor", (None,), 3),
+    (lambda v: data.random_split(ROWS, [2, 2], v), "generator", (None,), 3),
+    (lambda v: nn.Conv2d(1, 1, 1, padding_mode=v), "padding_mode", ("zeros",), "reflect"),
+    (lambda v: nn.Softplus(v), "beta", (1, 1.0), 2),
+    (lambda v: nn.Softplus(threshold=v), "threshold", (20, 20.0), 3),
+    (lambda v: nn.Hardtanh(min_value=v), "min_value", (None,), 0.0),
+]
+
+
+@pytest.mark.parametrize("make, name, neutral, other", UNSUPPORTED)
+def test_only_its_default_is_taken(make, name, neutral, other):
+    for value in neutral:
+        make(value)
+    with pytest.raises(lt.UnsupportedError, match=f"{name}=.* is not supported yet") as caught:
+        make(other)
+    assert caught.value.next and caught.value.expected.startswith(f"{name}=")
+
+
+X = lt.arange(32.0).reshape(1, 2, 4, 4) / 7 - 2
+IDS, TABLE = lt.tensor([[0, 2], [1, 1]]), lt.arange(8.0).reshape(4, 2)
+LOGITS, CLASSES = lt.tensor([[0.1, 2.0, -1.0], [0.3, -0.5, 1.0]]), lt.tensor([2, 0])
+TARGETS = lt.tensor([[0.0, 1.0, 1.0], [1.0, 0.0, 0.5]])
+WEIGHT = lt.tensor([0.5, 2.0, 1.0])
+LEGACY = [{"size_average": False}, {"reduce": False}, {"size_average": True, "reduce": True}]
+REDUCED = [{}, {"reduction": "sum"}, {"reduction": "none"}, *LEGACY]
+BCE = F.binary_cross_entropy_with_logits
+LOSSES = [
+    (nn.MSELoss, F.mse_loss, TARGETS, []),
+    (nn.L1Loss, F.l1_loss, TARGETS, []),
+    (nn.NLLLoss, F.nll_loss, CLASSES, [{"weight": WEIGHT}, {"ignore_index": 2}]),
+    (nn.CrossEntropyLoss, F.cross_entropy, CLASSES, [{"weight": WEIGHT, "ignore_index": 2}]),
+    (nn.CrossEntropyLoss, F.cross_entropy, CLASSES, [{"label_smoothing": 0.25}]),
+    (nn.BCEWithLogitsLoss, BCE, TARGETS, [{"weight": WEIGHT}, {"pos_weight": WEIGHT}]),
+]
+SAME = [
+    *((kind, f, (LOGITS, t), k) for kind, f, t, own in LOSSES for k in [*REDUCED, *own]),
+    (nn.MaxPool2d, F.max_pool2d, (X,), {"kernel_size": 3, "stride": 1, "padding": 1}),
+    (nn.AvgPool2d, F.avg_pool2d, (X,), {"kernel_size": 3, "stride": 2, "padding": 1}),
+    (nn.AvgPool2d, F.avg_pool2d, (X,), {"kernel_size": 2, "count_include_pad": True}),
+    (nn.LeakyReLU, F.leaky_relu, (X,), {"negative_slope": 0.3}),
+    (nn.GELU, F.gelu, (X,), {"approximate": "tanh"}),
+    (nn.Softmax, F.softmax, (X,), {"dim": 2}),
+    (nn.LogSoftmax, F.log_softmax, (X,), {"dim": 2}),
+    (nn.Dropout, F.dropout, (X,), {"p": 0.75}),
+]
+
+
+@pytest.mark.parametrize("kind, function, args, settings", SAME)
+def test_settings_are_the_functions(kind, function, args, settings):
+    lt.manual_seed(1)
+    want = function(*args, **settings)
+    lt.manual_seed(1)
+    assert kind(**settings)(*args).tolist() == want.tolist()
+
+
+@pytest.mark.parametrize(
+    "make, function",
+    [
+        (lambda k: nn.MaxPool2d(2, **k), lambda k: F.max_pool2d(X, 2, **k)),
+        (lambda k: nn.AvgPool2d(2, **k), lambda k: F.avg_pool2d(X, 2, **k)),
+    ],
+    ids=["max", "avg"],
+)
+@pytest.mark.parametrize(
+    "setting",
+    ["dilation=2", "ceil_mode=True", "return_indices=True", "count_include_pad=False",
+     "divisor_override=3"],
+)  # fmt: skip
+def test_what_the_function_refuses_the_module_does(make, function, setting):
+    name, _, value = setting.partition("=")
+    settings = {name: eval(value)}
+    try:
+        want = function(settings).tolist()
+    except lt.Error as error:
+        with pytest.raises(type(error)) as caught:
+            make(settings)(X)
+        assert name in str(caught.value)
+    else:
+        assert make(settings)(X).tolist() == want
+
+
+def test_a_row_to_pad_with():
+    layer = nn.Embedding(4, 2, padding_idx=-2)
+    assert layer.padding_idx == 2 and layer.weight[2].tolist() == [0, 0]
+    assert repr(layer) == "Embedding(4, 2, padding_idx=2)"
+    layer(IDS).sum().backward()
+    assert layer.weight.grad.tolist() == [[1, 1], [2, 2], [0, 0], [0, 0]]
+    with pytest.raises(lt.IndexError, match="pad"):
+        nn.Embedding(4, 2, 4)
+    with pytest.raises(lt.UnsupportedError, match="sparse"):
+        nn.Embedding(4, 2, sparse=True)(IDS)
+
+
+def test_maximize_is_every_optimizers():
+    for kind in (optim.SGD, optim.Adam, optim.AdamW, optim.RMSprop, optim.Adagrad):
+        p = nn.Parameter(lt.ones(1))
+        (p * 3).sum().backward()
+        kind([p], lr=0.5, maximize=True).step()
+        assert p.item() > 1, kind
+
+
+def test_text():
+    assert repr(nn.LeakyReLU(0.2, True)) == "LeakyReLU(negative_slope=0.2, inplace=True)"
+    assert repr(nn.LeakyReLU()) == "LeakyReLU(negative_slope=0.01)"
+    assert repr(nn.Softplus()) == "Softplus(beta=1.0, threshold=20.0)"
+    assert repr(nn.Hardtanh(0, 1, True)) == "Hardtanh(min_val=0, max_val=1, inplace=True)"
+    pool = "MaxPool2d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)"
+    assert repr(nn.MaxPool2d(2)) == pool
+    x = lt.tensor([-2.0, 0.5])
+    assert nn.Hardtanh(inplace=True)(x) is x and x.tolist() == [-1, 0.5]
+
+
+def test_loading_takes_what_pytorch_programs_say(tmp_path):
+    path = tmp_path / "w.safetensors"
+    lt.save({"w": X}, path)
+    assert lt.load(path, map_location="cpu", weights_only=True)["w"].tolist() == X.tolist()
+    assert lt.load(path, "sim")["w"].device == lt.zeros(1, device="sim").device
+    with pytest.raises(lt.UnsupportedError, match="weights_only=False") as caught:
+        lt.load(path, weights_only=False)
+    assert "nothing in it is run" in caught.value.next
+    with pytest.raises(lt.TypeError, match=r"^load: "):
+        lt.load(None)
