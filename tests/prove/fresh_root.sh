@@ -70,11 +70,10 @@ inside() {   # inside COMMAND: in the clone in the new root, with hardly any env
     ${known[@]+"${known[@]}"} bash -c "cd /lathe && $1" </dev/null
 }
 
-timed() {   # timed WHAT COMMAND...
-  local what=$1 began=$SECONDS
+timed() {   # timed WHAT COMMAND...: the seconds of the clock, and of processors, which neighbours change less
+  local what=$1 began=$SECONDS TIMEFORMAT="fresh root: $1: %0R s (of processors %0U, and %0S in the kernel)"
   shift
-  "$@" || { say "$what failed after $((SECONDS - began)) s"; exit 1; }
-  say "$what: $((SECONDS - began)) s"
+  { time "$@"; } 2>&1 || { say "$what failed after $((SECONDS - began)) s"; exit 1; }
 }
 
 [ "$(id -u)" = 0 ] || die "needs root, for chroot"
