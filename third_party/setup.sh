@@ -1,13 +1,16 @@
+# shellcheck shell=bash disable=SC2154,SC2086  # ./dev sets the variables; lists of packages are words
 # Brings what Lathe is built from: apt packages, Abseil, the Python packages. Sourced by ./dev.
 #
 # Three steps, each skipped when its result is there already, so that with nothing to do this takes a few
 # hundredths of a second:
-#   packages  third_party/apt.txt           by apt-get, only the missing ones
+#   packages  third_party/apt.txt           by apt-get, only the missing ones: the compiler is among them
 #   abseil    third_party/abseil.txt        Debian's source package, compiled static for C++20
-#   venv      third_party/requirements.txt  a Python environment of our own
-# The documentation has lists of its own (apt-docs.txt, requirements-docs.txt), for ./dev docs only.
+#   venv      third_party/requirements.txt  a Python environment of our own, beside Abseil
+# Tests and checks want tools beside (apt-test.txt), the documentation has lists of its own (apt-docs.txt,
+# requirements-docs.txt); each is installed by the first command that needs it, and ./dev setup brings the first.
 # Results live outside the checkout, in a folder named by the hash of what went in, so that every clone on a
-# machine shares them; .deps/abseil and .deps/venv are links to them. LATHE_DEPS names another place.
+# machine shares them; .deps/abseil and .deps/venv are links to them. LATHE_DEPS names another place. A folder
+# counts when its last file, .complete, is there: what was interrupted is removed and made anew by the next run.
 
 deps_store="${LATHE_DEPS:-${XDG_CACHE_HOME:-${HOME:-$root/.deps}/.cache}/lathe}"
 
@@ -19,19 +22,22 @@ as_root() {
   else die "needs root to run: $*   (run it yourself, then ./dev setup again)"; fi
 }
 
-setup_packages() {   # setup_packages LIST: what third_party/LIST names and the machine lacks
+setup_packages() {   # setup_packages LIST...: what third_party/LIST names and the machine lacks
+  [ -z "${LATHE_SKIP_APT:-}" ] || return 0
   command -v dpkg-query >/dev/null ||
-    die "not a Debian system: install the packages named in third_party/$1, then set LATHE_SKIP_APT=1"
+    die "not a Debian system: install the packages named in third_party/{$*}, then set LATHE_SKIP_APT=1"
   local wanted missing
-  wanted=$(sed 's/#.*//' "$root/third_party/$1" | xargs)
+  wanted=$(cd "$root/third_party" && sed 's/#.*//' "$@" | xargs)
   missing=$(comm -23 <(tr ' ' '\n' <<<"$wanted" | sort) \
     <(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' $wanted 2>/dev/null | sed -n 's/^ii *//p' | sort))
   [ -n "$missing" ] || return 0
-  step "installing Debian packages: $(xargs <<<"$missing")"
+  step "Debian packages" "apt-get installs $(xargs <<<"$missing")"
+  : >"$logs/apt.log"
+  [ -z "$(dpkg --audit)" ] || as_root dpkg --configure -a >>"$logs/apt.log" 2>&1 </dev/null || true   # after Ctrl-C
   as_root apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 update
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
-    -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 install $missing >"$logs/apt.log" 2>&1 </dev/null ||
-    { tail -20 "$logs/apt.log"; die "apt-get could not install them (whole log: $logs/apt.log)"; }
+    -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 install $missing >>"$logs/apt.log" 2>&1 </dev/null ||
+    { tail -20 "$logs/apt.log"; die "apt-get could not install them (whole log: $logs/apt.log); $again"; }
   done_step
 }
 
@@ -59,30 +65,34 @@ fetch_abseil() {
   sed -i -E -e 's/(define ABSL_OPTION_USE_STD_(ANY|OPTIONAL|STRING_VIEW|VARIANT)) .*/\1 1/' \
     -e 's/(define ABSL_OPTION_INLINE_NAMESPACE_NAME) .*/\1 lathe_20220623/' \
     -e 's/(define ABSL_OPTION_HARDENED) .*/\1 0/' "$1"/abseil-*/absl/base/options.h
+  # What nothing of ours reaches: a quarter of the files.
+  sed -i -E '/^add_subdirectory\((flags|random|status)\)/d' "$1"/abseil-*/absl/CMakeLists.txt
   # flat_hash_map reaches <iostream>, which puts a static constructor into every object.
   find "$1"/abseil-*/absl/strings -name '*.h' -exec sed -i 's/#include <iostream>/#include <ostream>/' {} +
 }
 
 build_abseil() {
-  local work=$1 prefix=$2
+  local work=$1 prefix=$2 launcher
+  launcher=$(command -v ccache || true)
   fetch_abseil "$work" || return 1
   cmake -S "$work"/abseil-20* -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_CXX_STANDARD=20 -DABSL_PROPAGATE_CXX_STD=ON -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
     -DCMAKE_CXX_VISIBILITY_PRESET=hidden -DCMAKE_CXX_FLAGS="-ffp-contract=off -ffunction-sections -fdata-sections" \
-    -DBUILD_TESTING=OFF -DBUILD_SHARED_LIBS=OFF -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib || return 1
-  nice cmake --build "$work/build" --target install
+    -DBUILD_TESTING=OFF -DBUILD_SHARED_LIBS=OFF -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib \
+    ${launcher:+"-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher"} || return 1
+  CCACHE_BASEDIR="$work" CCACHE_NOHASHDIR=1 nice cmake --build "$work/build" -j "$jobs" --target install
 }
 
 setup_abseil() {
   local prefix
   prefix="$deps_store/abseil-$({ cat "$root/third_party/abseil.txt"; declare -f fetch_abseil build_abseil; } | hash_of)"
   if [ ! -e "$prefix/.complete" ]; then
-    step "compiling Abseil from Debian's source package"
-    local work
-    work=$(mktemp -d)
-    rm -rf "$prefix"
+    step "Abseil" "fetches Debian's source package and compiles what Lathe uses of it"
+    local work="$prefix.work"
+    rm -rf "$prefix" "$work"
+    mkdir "$work"
     build_abseil "$work" "$prefix" >"$logs/abseil.log" 2>&1 ||
-      { tail -20 "$logs/abseil.log"; rm -rf "$work"; die "Abseil did not build (whole log: $logs/abseil.log)"; }
+      { tail -20 "$logs/abseil.log"; die "Abseil did not build (whole log: $logs/abseil.log); $again"; }
     rm -rf "$work"
     touch "$prefix/.complete"
     done_step
@@ -104,34 +114,62 @@ setup_venv() {   # setup_venv LIST LINK: the environment of third_party/LIST, as
   python=$(choose_python)
   prefix="$deps_store/$2-$({ cat "$list"; "$python" -VV; } | hash_of)"
   if [ ! -e "$prefix/.complete" ]; then
-    step "making the Python environment of $1"
+    step "Python packages" "pip installs third_party/$1 into an environment"
     rm -rf "$prefix"
     { "$python" -m venv "$prefix" &&
       "$prefix/bin/pip" install --no-input -q -r "$list"; } >"$logs/$2.log" 2>&1 </dev/null ||
-      { tail -20 "$logs/$2.log"; die "pip could not install third_party/$1 (whole log: $logs/$2.log)"; }
+      { tail -20 "$logs/$2.log"; die "pip could not install third_party/$1 (whole log: $logs/$2.log); $again"; }
     touch "$prefix/.complete"
     done_step
   fi
   ln -sfn "$prefix" "$root/.deps/$2"
 }
 
-locked() {   # runs a step of the setup alone: two clones may set up at the same time
-  exec 9>"$deps_store/.lock"
+locked() {   # locked STEP ...: runs a step alone: two clones may set up at the same time
+  exec 9>"$deps_store/.lock-$1"
   flock 9
   "$@"
   exec 9>&-
 }
 
-setup() {   # setup [abseil]: everything, or Abseil alone, for a build that pip started
+stop_jobs() {
+  local job
+  for job in $(jobs -p); do kill -- "-$job" 2>/dev/null || true; done
+  wait
+}
+
+# Runs commands side by side. Each is a process group of its own: when one fails, or Ctrl-C comes, the others are
+# stopped with all that they started. One that fails says so at once: `wait` ends at a signal that has a trap.
+side_by_side() {   # side_by_side COMMAND...: each one word, or several in quotes
+  local command job jobs_of=() status=0
+  trap 'stop_jobs; exit 130' INT TERM HUP
+  trap : USR1
+  set -m
+  for command in "$@"; do
+    (trap '[ $? = 0 ] || kill -USR1 $$' EXIT; $command) </dev/null &
+    jobs_of+=($!)
+  done
+  set +m
+  for job in "${jobs_of[@]}"; do
+    wait "$job" || { status=1; stop_jobs; break; }
+  done
+  trap - INT TERM HUP USR1
+  return "$status"
+}
+
+setup() {   # setup [all|package|abseil]: everything; what the package and the examples need; Abseil alone, for pip
   mkdir -p "$deps_store" "$root/.deps" "$logs"
-  if [ "${1:-}" = abseil ]; then locked setup_abseil; return; fi
-  [ -n "${LATHE_SKIP_APT:-}" ] || setup_packages apt.txt
-  locked setup_abseil
-  locked setup_venv requirements.txt venv
+  case "${1:-all}" in
+    all) setup_packages apt.txt apt-test.txt ;;
+    package) setup_packages apt.txt ;;
+    abseil) locked setup_abseil; return ;;
+    *) die "set up what? there are: all, package, abseil" ;;
+  esac
+  side_by_side "locked setup_abseil" "locked setup_venv requirements.txt venv"
 }
 
 # What ./dev docs needs beside: Sphinx, and Chromium where pages are to be rendered.
 setup_docs() {
   locked setup_venv requirements-docs.txt docs
-  [[ " $* " != *" --render "* || -n "${LATHE_SKIP_APT:-}" ]] || setup_packages apt-docs.txt
+  [[ " $* " != *" --render "* ]] || setup_packages apt-docs.txt
 }
