@@ -25,7 +25,7 @@ as_root() {
 setup_packages() {   # setup_packages LIST...: what third_party/LIST names and the machine lacks
   [ -z "${LATHE_SKIP_APT:-}" ] || return 0
   command -v dpkg-query >/dev/null ||
-    die "not a Debian system: install the packages named in third_party/{$*}, then set LATHE_SKIP_APT=1"
+    die "not a Debian system: install what these lists in third_party name, then set LATHE_SKIP_APT=1: $*"
   local wanted missing
   wanted=$(cd "$root/third_party" && sed 's/#.*//' "$@" | xargs)
   missing=$(comm -23 <(tr ' ' '\n' <<<"$wanted" | sort) \
@@ -55,7 +55,7 @@ fetch_abseil() {
     [ -f "$file" ] && sed -E 's/^Types:.*/Types: deb-src/' "$file" >"$apt/sources/$(basename "$file")"
   done
   local get=(apt-get -qq -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$apt/sources"
-    -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o "APT::Sandbox::User=$(id -un)")
+    -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o Acquire::Retries=3 -o "APT::Sandbox::User=$(id -un)")
   "${get[@]}" update || true   # a third-party source without source packages is no reason to stop
   (cd "$1" && { "${get[@]}" source "abseil=$version" || {
     say "Abseil $version is no longer offered; taking the newest of the same release"
@@ -80,7 +80,7 @@ build_abseil() {
     -DCMAKE_CXX_VISIBILITY_PRESET=hidden -DCMAKE_CXX_FLAGS="-ffp-contract=off -ffunction-sections -fdata-sections" \
     -DBUILD_TESTING=OFF -DBUILD_SHARED_LIBS=OFF -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib \
     ${launcher:+"-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher"} || return 1
-  CCACHE_BASEDIR="$work" CCACHE_NOHASHDIR=1 nice cmake --build "$work/build" -j "$jobs" --target install
+  CCACHE_BASEDIR="$work" CCACHE_NOHASHDIR=1 cmake --build "$work/build" -j "$jobs" --target install
 }
 
 setup_abseil() {
@@ -127,7 +127,7 @@ setup_venv() {   # setup_venv LIST LINK: the environment of third_party/LIST, as
 
 locked() {   # locked STEP ...: runs a step alone: two clones may set up at the same time
   exec 9>"$deps_store/.lock-$1"
-  flock 9
+  flock -n 9 || { say "-- waiting for another clone that is at the same step"; flock 9; }
   "$@"
   exec 9>&-
 }
@@ -142,7 +142,7 @@ stop_jobs() {
 # stopped with all that they started. One that fails says so at once: `wait` ends at a signal that has a trap.
 side_by_side() {   # side_by_side COMMAND...: each one word, or several in quotes
   local command job jobs_of=() status=0
-  trap 'stop_jobs; exit 130' INT TERM HUP
+  trap 'stop_jobs; say "-- stopped; $again"; exit 130' INT TERM HUP
   trap : USR1
   set -m
   for command in "$@"; do
