@@ -1,4 +1,4 @@
-"""./dev's set-up: steps side by side, one that fails or is interrupted, what counts as installed; its targets."""
+"""./dev's set-up: steps side by side, one that fails or is interrupted, what is made anew."""
 
 import os
 import re
@@ -44,7 +44,12 @@ def gone(path):
 
 # A step that starts a process, as make does a compiler, and waits for it.
 SLOW = """
-slow() { sleep 60 & echo $! >"$deps_store/child.new"; mv "$deps_store/child.new" "$deps_store/child"; wait; }
+slow() {
+  sleep 60 &
+  echo $! >"$deps_store/child.new"
+  mv "$deps_store/child.new" "$deps_store/child"
+  wait
+}
 after_slow() { until [ -e "$deps_store/child" ]; do sleep 0.01; done; }
 """
 
