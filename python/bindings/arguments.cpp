@@ -41,6 +41,10 @@ constexpr Py_ssize_t kMostItems = 1 << 24;  // of a list; a range can claim to h
 /// What NumPy's scalars, and others that are numbers but not Python's, are as Python numbers.
 bool foreign_number(PyObject* o, Arg& out) {
   if (PySequence_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o)) return false;
+  if (nb::isinstance<SymInt>(o)) {  // __index__ would guard its value
+    out = Arg(to_int(o));
+    return true;
+  }
   if (PyIndex_Check(o)) {
     nb::object number = as_number(PyNumber_Index(o));  // an array without axes may be a float's
     if (number.is_valid()) {

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/call.h"
+#include "core/tensor/random.h"
 #include "include/lathe/ops/math.h"
 #include "tests/bits/definitions.h"
 
@@ -40,6 +41,7 @@ class Generator {
 
   Program make() {
     GradMode off(false);
+    manual_seed(p_.seed);  // whether a step can be run depends on what random ones before it gave
     draw_sizes();
     main_ = draw_dtype();
     size_t steps = 3 + below(8);

@@ -653,7 +653,7 @@ class Snapshot:
                 code,
                 line,
                 f"{name} ({home}) may answer anew at each call, and would be asked at capture only",
-                "use it outside of the traced function and pass the value in, or use lathe's own ops",
+                "use it outside and pass the value in, or use lathe's own ops",
             )
 
     def finish(self):

@@ -65,7 +65,7 @@ class Conv2d(Module):
         dilation=1,
         groups=1,
         bias=True,
-        padding_mode="zeros",
+        padding_mode="zeros",  # not an op: what stands outside of the image
         device=None,
         dtype=None,
     ):

@@ -6,6 +6,7 @@ from . import functional as F
 from .module import Module
 
 _MEAN = "mean"  # not an op: how to reduce
+_SUM = "sum"  # not an op: a reduction
 
 
 class _Loss(Module):
@@ -13,7 +14,7 @@ class _Loss(Module):
     def __init__(self, size_average=None, reduce=None, reduction=_MEAN):
         super().__init__()
         if size_average is not None or reduce is not None:
-            all_of = _MEAN if size_average is None or size_average else "sum"
+            all_of = _MEAN if size_average is None or size_average else _SUM
             reduction = all_of if reduce is None or reduce else "none"
         self.reduction = reduction
 
