@@ -1,4 +1,4 @@
-// The reductions of reducing and scanning rows, ready to run.
+// The reductions of reducing and scanning definitions, ready to run.
 #pragma once
 
 #include <array>
