@@ -6,10 +6,21 @@ what reading any attribute costs, and a trace that reads `self.weight` sees just
 buffers, which are plain tensors, are named apart, in `_buffer_names`.
 """
 
+from collections import namedtuple
+
 from .. import _lathe
 from .._errors import typed
 from .._lathe import Tensor
 from .parameter import Parameter
+
+
+class _IncompatibleKeys(namedtuple("_IncompatibleKeys", ("missing_keys", "unexpected_keys"))):
+    """The names that load_state_dict did not find, and those that it did not use."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return super().__repr__() if any(self) else "<All keys matched successfully>"
 
 
 class StateDictError(_lathe.Error, RuntimeError, ValueError):
@@ -214,7 +225,8 @@ class Module:
     def load_state_dict(self, state_dict, strict=True, assign=False):
         """Copies a state_dict's values into this module.
 
-        strict=True: names must be just those of state_dict(). Gives (missing, unexpected) names.
+        strict=True: names must be just those of state_dict(). Gives the names in a named tuple
+        (missing_keys, unexpected_keys).
         assign=True: takes the tensors themselves instead, with their dtypes and devices.
         StateDictError lists all names that do not fit; nothing is changed then.
         """
@@ -243,7 +255,7 @@ class Module:
             )
         if assign:
             self._assign_state(state_dict)
-            return missing, unexpected
+            return _IncompatibleKeys(missing, unexpected)
         before = _lathe._set_grad_enabled(False)
         try:
             for key, tensor in own.items():
@@ -251,7 +263,7 @@ class Module:
                     tensor.copy_(state_dict[key])
         finally:
             _lathe._set_grad_enabled(before)
-        return missing, unexpected
+        return _IncompatibleKeys(missing, unexpected)
 
     def _assign_state(self, state_dict):
         for path, module in self._all_paths(""):

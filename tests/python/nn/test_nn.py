@@ -70,7 +70,8 @@ def test_state_that_is_assigned():
     state = {k: v.double() if v.dtype == lt.float32 else v for k, v in net.state_dict().items()}
     state["0.weight"] = state["0.weight"] * 0 + 4
     net[0].bias.requires_grad_(False)
-    assert net.load_state_dict(state, assign=True) == ([], [])
+    keys = net.load_state_dict(state, assign=True)
+    assert keys == ([], []) and repr(keys) == "<All keys matched successfully>"
     assert net[0].weight.dtype == lt.float64 and net[0].weight.tolist() == [[4, 4]] * 3
     assert isinstance(net[0].weight, nn.Parameter) and net[0].weight.requires_grad
     assert not net[0].bias.requires_grad
@@ -96,7 +97,9 @@ def test_state_dict_that_does_not_fit():
     )
     assert isinstance(caught.value, (RuntimeError, lt.Error)) and net.scale.item() == before
     state.pop("first.weight")
-    missing, unexpected = net.load_state_dict(state, strict=False)
+    keys = missing, unexpected = net.load_state_dict(state, strict=False)
+    assert keys.missing_keys is missing and keys.unexpected_keys is unexpected
+    assert repr(keys).startswith("_IncompatibleKeys(missing_keys=[")
     assert sorted(missing) == ["first.weight", "seen"] and unexpected == ["more"]
     assert net.scale.item() == 7
 
