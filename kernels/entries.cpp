@@ -37,7 +37,8 @@ Verdict named_row(const Entry& entry, const Query& query) {
   return any_host(entry, query);
 }
 
-Verdict without_cuda(const Entry&, const Query&) { return Verdict::no(Reason::no_cuda); }
+Verdict without_cuda(const Entry&) { return Verdict::no(Reason::no_cuda); }
+Verdict refused_without_cuda(const Entry& entry, const Query&) { return without_cuda(entry); }
 
 constexpr Entry vendor(std::string_view name) {
   return {.name = name,
@@ -45,10 +46,15 @@ constexpr Entry vendor(std::string_view name) {
           .bits = Bits::pinned,
           .accepts = plugin_accepts,
           .prepare = plugin_prepare,
-          .run = plugin_run};
+          .run = plugin_run,
+          .usable = plugin_usable};
 }
 constexpr Entry cuda(std::string_view name) {
-  return {.name = name, .kind = Kind::contract, .bits = Bits::pinned, .accepts = without_cuda};
+  return {.name = name,
+          .kind = Kind::contract,
+          .bits = Bits::pinned,
+          .accepts = refused_without_cuda,
+          .usable = without_cuda};
 }
 constexpr Entry whole(std::string_view name, Kind kind, void (*call)(const Call&, Outputs&)) {
   return {.name = name, .kind = kind, .bits = Bits::defined, .accepts = any_host, .call = call};

@@ -67,6 +67,15 @@ const PluginEntry* find_entry(const PluginApi& api, std::string_view name) {
   return nullptr;
 }
 
+/// What the plug-in offers for an entry; null with the reason.
+const PluginEntry* offered(const Entry& entry, Verdict& refusal) {
+  const PluginApi* api = open_plugin(entry.vendor(), refusal);
+  if (api == nullptr) return nullptr;
+  const PluginEntry* found = find_entry(*api, entry.name);
+  if (found == nullptr) refusal = Verdict::no(Reason::not_built, api->version);
+  return found;
+}
+
 }  // namespace
 
 std::string plugin_path(std::string_view file) {
@@ -96,11 +105,13 @@ Verdict plugin_accepts(const Entry& entry, const Query& query) {
   if (query.device.kind == DeviceKind::cuda)
     return Verdict::no(Reason::device, to_string(query.device));
   Verdict refusal = Verdict::yes();
-  const PluginApi* api = open_plugin(entry.vendor(), refusal);
-  if (api == nullptr) return refusal;
-  const PluginEntry* found = find_entry(*api, entry.name);
-  if (found == nullptr) return Verdict::no(Reason::not_built, api->version);
-  return found->accepts(query);
+  const PluginEntry* found = offered(entry, refusal);
+  return found == nullptr ? refusal : found->accepts(query);
+}
+
+Verdict plugin_usable(const Entry& entry) {
+  Verdict refusal = Verdict::yes();
+  return offered(entry, refusal) == nullptr ? refusal : Verdict::yes();
 }
 
 PreparedRef plugin_prepare(const Entry& entry, const Problem& problem) {

@@ -46,6 +46,7 @@ const PluginApi* open_plugin(std::string_view name, Verdict& refusal);
 std::string plugin_path(std::string_view file);
 
 // What a table entry that stands for a plug-in's does.
+Verdict plugin_usable(const Entry& entry);
 Verdict plugin_accepts(const Entry& entry, const Query& query);
 PreparedRef plugin_prepare(const Entry& entry, const Problem& problem);
 void plugin_run(const Entry& entry, const Prepared& prepared, const Launch& launch);

@@ -210,6 +210,11 @@ const Entry* claiming_entry(const Op& op, Args args, Types& types) {
   return nullptr;
 }
 
+Verdict usable(const Entry& entry) {
+  if (is_disabled(entry)) return Verdict::no(Reason::disabled, flag_text(Flag::disabled));
+  return entry.usable == nullptr ? Verdict::yes() : entry.usable(entry);
+}
+
 std::vector<Explained> explain(const Query& query) {
   std::vector<Explained> all;
   const TableRule* rule = tuned(query);

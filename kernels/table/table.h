@@ -136,6 +136,8 @@ struct Entry {
   // All but contractions run a call as it stands: ours by `call`, registered ones by `take`.
   void (*call)(const Call&, Outputs&) = nullptr;
   void (*take)(const Entry&, const Call&, Outputs&) = nullptr;
+  /// Whether it can be used at all, whatever the call; null: it can.
+  Verdict (*usable)(const Entry&) = nullptr;
   bool fuses = false;           // contractions: run heeds the launch's epilogue
   const void* state = nullptr;  // of whoever registered it
 
@@ -145,6 +147,8 @@ struct Entry {
   }
 };
 
+/// Whether an entry can be used at all: not if a flag disables it, or its library is not there.
+Verdict usable(const Entry& entry);
 /// The entries of a kind, in order.
 absl::Span<const Entry* const> entries(Kind kind);
 

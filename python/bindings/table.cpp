@@ -33,19 +33,23 @@ std::string table(std::string_view name, nb::args arguments) {
   }
   std::string out;
   int place = 0;
-  for (const Entry* e : entries(op.kind))
+  for (const Entry* e : entries(op.kind)) {
+    const Verdict verdict = usable(*e);
     absl::StrAppend(&out, out.empty() ? "" : "\n", ++place, ". ", e->name, " (",
-                    lathe::name(e->bits), ")");
+                    lathe::name(e->bits), ")",
+                    verdict.accepted() ? "" : absl::StrCat(": ", verdict.text()));
+  }
   return out;
 }
 
 }  // namespace
 
 void add_table(nb::module_& m) {
-  m.def(
-      "table", table, nb::arg("op"), nb::arg("arguments"),
-      "Which implementations can run an op, in order: the first that accepts does. With the op's\n"
-      "arguments: what each says to them, and which is chosen.");
+  m.def("table", table, nb::arg("op"), nb::arg("arguments"),
+        "Which implementations can run an op, in order: the first that accepts does; and why one "
+        "cannot\n"
+        "be used at all (disabled by flag, not built). With the op's arguments: what each says to\n"
+        "them, and which is chosen.");
   m.def(
       "use_table", [](std::string_view text) { use_table(text); }, nb::arg("text"),
       "Takes rules such as \"mm f32 1..64 eigen.gemm\", one a line: a product of this dtype whose\n"

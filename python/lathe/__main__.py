@@ -1,6 +1,6 @@
 """python -m lathe show FILE: what is in a `.lathe` or safetensors file.
 
-python -m lathe table OP: which implementations can run an op, in order.
+python -m lathe table OP: which implementations can run an op, in order, and which are disabled.
 """
 
 import os
