@@ -56,32 +56,31 @@ void SavedProgram::plan_checks() {
     if (answerable(f.a) && answerable(f.b)) facts_.push_back(f);
 }
 
-void SavedProgram::refuse(size_t i, std::string got) const {
+ErrorParts SavedProgram::misfit(size_t i, const ir::Datum& given) const {
   const ir::Value* v = captured_.inputs()[i];
-  ErrorParts parts{.op = captured_.name(),
-                   .problem = absl::StrCat(
-                       "input ", i, v->name().empty() ? "" : absl::StrCat(" (", v->name(), ")"),
-                       " is not what the program was saved for"),
-                   .got = std::move(got),
-                   .expected = ir::to_string(v->type()),
-                   .next = "convert it first, or save the function again for inputs like this one"};
-  throw TypeError(std::move(parts));
+  return {.op = captured_.name(),
+          .problem =
+              absl::StrCat("input ", i, v->name().empty() ? "" : absl::StrCat(" (", v->name(), ")"),
+                           " is not what the program was saved for"),
+          .got = shown(given),
+          .expected = ir::to_string(v->type()),
+          .next = "convert it first, or save the function again for inputs like this one"};
 }
 
 void SavedProgram::check_input(size_t i, const ir::Datum& given) const {
   const ir::Type& want = captured_.inputs()[i]->type();
   if (const TensorType* t = want.tensor()) {
-    if (!given.is_tensor()) refuse(i, shown(given));
+    if (!given.is_tensor()) throw TypeError(misfit(i, given));
     const Tensor& x = given.tensor();
     if (x.dtype() != t->dtype || x.rank() != static_cast<int>(t->shape.size()) ||
         !(x.device() == t->device))
-      refuse(i, shown(given));
+      throw TypeError(misfit(i, given));
     return;
   }
   constexpr Tag kTags[] = {Tag::flag, Tag::integer, Tag::real};
   if (want.scalar() == nullptr || given.is_tensor() ||
       given.arg().tag != kTags[static_cast<int>(want.scalar()->kind)])
-    refuse(i, shown(given));
+    throw TypeError(misfit(i, given));
 }
 
 void SavedProgram::check(const ir::Data& inputs) const {
@@ -93,7 +92,7 @@ void SavedProgram::check(const ir::Data& inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i) check_input(i, inputs[i]);
   for (const FixedSize& f : fixed_) {
     Int got = inputs[f.input].tensor().size(f.axis);
-    if (!got.known() || got.value() != f.size) refuse(f.input, shown(inputs[f.input]));
+    if (!got.known() || got.value() != f.size) throw ShapeError(misfit(f.input, inputs[f.input]));
   }
   auto value = [&](Int e) {
     return e.known() ? e : substitute(e, [&](uint32_t k) { return ir::said(sources_[k], inputs); });

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
 #include "graph/pipeline.h"
 #include "graph/trace/trace.h"
 #include "jit/program/program.h"
@@ -52,7 +53,8 @@ class SavedProgram {
   void plan_checks();
   void check(const ir::Data& inputs) const;
   void check_input(size_t i, const ir::Datum& given) const;
-  [[noreturn]] void refuse(size_t i, std::string got) const;
+  /// What there is to say of input i if it is not of the captured kind or sizes.
+  ErrorParts misfit(size_t i, const ir::Datum& given) const;
 
   ir::Graph captured_;
   std::string note_;

@@ -191,10 +191,10 @@ class Function {
     }
     d["programs"] = static_cast<int64_t>(programs.size());
     d["kernels"] = kernels;
-    d["kernels_generated"] = runs.kernels_generated;
-    d["kernels_simd"] = runs.kernels_simd;
-    d["kernels_moved"] = runs.kernels_moved;
-    d["ops"] = runs.ops;
+    d["generated_runs"] = runs.kernels_generated;
+    d["simd_runs"] = runs.kernels_simd;
+    d["moved_runs"] = runs.kernels_moved;
+    d["op_runs"] = runs.ops;
     return d;
   }
 

@@ -22,7 +22,7 @@ def gelu(x):
     return 0.5 * x * (1 + lt.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
 gelu(x)
 took = time.perf_counter() - began
-print(json.dumps({"ms": took * 1e3, "generated": gelu.counts["kernels_generated"]}))
+print(json.dumps({"ms": took * 1e3, "generated": gelu.counts["generated_runs"]}))
 """
 MAPPED = """
 import json, lathe

@@ -115,3 +115,17 @@ def test_the_demo_builds_no_test():
     assert "lib/liblathe.so" in made and "lib/liblathe_llvm.so" in made
     assert [name for name in made if name.endswith("digits/classify.cpp.o")]
     assert not [name for name in made if name.startswith("tests/") or "gtest" in name]
+
+
+def test_python_runs_where_it_is_called(tmp_path):
+    (tmp_path / "script.py").write_text("import os, lathe; print(os.getcwd())")
+    environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+    done = subprocess.run(
+        [ROOT / "dev", "python", "script.py"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.splitlines() == [str(tmp_path)], done.stderr

@@ -74,7 +74,7 @@ def test_a_kernel_of_the_cache_runs_without_llvm(tmp_path):
         "f = lt.trace(lambda x: lt.exp(x) * 2 + x)\n"
         "y = f(lt.arange(1000, dtype=lt.float32))\n"
         "maps = open('/proc/self/maps').read()\n"
-        "print(f.counts['kernels_generated'], 'lathe_llvm' in maps, y.sum().item())"
+        "print(f.counts['generated_runs'], 'lathe_llvm' in maps, y.sum().item())"
     )
     environment = {"LATHE_CACHE_DIR": str(tmp_path), "LATHE_ENGINE": "auto"}
     first = in_fresh_python(program, **environment).split()

@@ -138,7 +138,7 @@ class Program:
 # ── capture ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _examples(inputs):
+def _examples(inputs, op):
     """(tensor, fixed axes, name or None) of each input given as an example or a spec."""
     if isinstance(inputs, (Tensor, InputSpec)):
         inputs = (inputs,)
@@ -151,8 +151,10 @@ def _examples(inputs):
         else:
             raise _lathe.TypeError(
                 "an input is given as an example tensor or as an InputSpec",
-                op="save",
+                op=op,
                 got=type(one).__name__,
+                expected="a tensor or an InputSpec for each input",
+                next="for sizes, write lathe.InputSpec((None, 3)); None is a size that may differ",
             )
     return out
 
@@ -182,14 +184,14 @@ def _weight_names(*owners):
     ]
 
 
-def _results(value, function):
+def _results(value, function, op):
     if isinstance(value, Tensor):
         return [value]
     if isinstance(value, (tuple, list)) and value and all(isinstance(v, Tensor) for v in value):
         return list(value)
     raise _lathe.TypeError(
         "a program gives a tensor or a tuple of tensors",
-        op="save",
+        op=op,
         got=type(value).__name__,
         next=f"wrap the function defined at {_where(function)} so that it returns just tensors",
     )
@@ -217,7 +219,8 @@ def capture(function, inputs, freeze=False):
     TypeError: results other than tensors. TraceError, ScriptError: it cannot be captured, or it
     writes to a tensor that it was not given, or changes Python's state.
     """
-    examples = _examples(inputs)
+    op = "freeze" if freeze else "save"
+    examples = _examples(inputs, op)
     compiled = function if isinstance(function, Traced) else None
     plain = compiled._function if compiled else function
     module = hasattr(plain, "named_parameters")
@@ -226,7 +229,7 @@ def capture(function, inputs, freeze=False):
         problem, signature = found
         raise _lathe.TypeError(
             f"the function cannot be called with these inputs: {problem}",
-            op="freeze" if freeze else "save",
+            op=op,
             got=f"{len(examples)} inputs",
             expected=f"an example or an InputSpec for each of {signature}",
             next="give them to save(function, path, inputs=...) or freeze(module, ...)",
@@ -245,7 +248,7 @@ def capture(function, inputs, freeze=False):
                 value = compiled._run(tensors, {}, [t for t, _, _ in leaves])
             else:
                 value = plain(*tensors)
-            results = _results(value, code)
+            results = _results(value, code, op)
             changed = [n for t, n, before in leaves if not same_grad(t.grad, before)]
         finally:
             for t, _, before in leaves:
@@ -254,7 +257,7 @@ def capture(function, inputs, freeze=False):
             raise _lathe.TraceError(
                 "the function sets the gradient of what it was not given, and a file has no place "
                 "for it",
-                op="save",
+                op=op,
                 got=", ".join(changed),
                 next="take gradients with lathe.autograd.grad and return them",
             )

@@ -161,7 +161,7 @@ class Traced:
     """What lathe.trace gives: call it like the function.
 
     explain() says how each step runs; graph and optimised are its text before and after rewriting;
-    counts says how often it was called, traced and run.
+    counts says how often it was called, traced and run. Both are of all its programs.
     """
 
     _walks_as = "_function"  # for a Snapshot
@@ -186,6 +186,14 @@ class Traced:
         self._known = []  # of the last calls, newest first
         self._unused = 0  # witnesses made since one served: some state is new at every call
         self._dropped = []  # counts of programs that others have replaced
+
+    def _name(self):
+        return getattr(self._function, "__name__", type(self._function).__name__)
+
+    def __repr__(self):
+        counts = self.counts
+        traces, programs = counts.get("traces", 0), counts.get("programs", 0)
+        return f"<lathe.{self._word} of {self._name()}: traces={traces}, programs={programs}>"
 
     def __get__(self, instance, owner=None):
         return self if instance is None else partial(self, instance)
@@ -259,8 +267,7 @@ class Traced:
         if before is not None and not before.varying.changed(state.floats):
             return before
         varying = Varying(state.floats, by_value, before and before.varying)
-        name = getattr(self._function, "__name__", "function")
-        return _Program(name, state.keep, varying, by_value)
+        return _Program(self._name(), state.keep, varying, by_value)
 
     def _replace(self, key, before, program):
         self._programs.pop(key, None)
@@ -431,8 +438,10 @@ class Traced:
 
     @property
     def counts(self):
-        """calls, traces, kernels run (generated, by the SIMD interpreter, or moved: copies), and
-        calls that ran node by node for their gradients."""
+        """How many calls, traces and programs there were, kernels in those programs, runs of such
+        kernels (generated_runs: as machine code; simd_runs: by the SIMD interpreter; moved_runs:
+        copies) and of ops of the table (op_runs), and calls that ran node by node for their
+        gradients."""
         dropped = [{**d, "programs": 0, "kernels": 0} for d in self._dropped]
         return _totals([p.engine.counts() for p in self._programs.values()] + dropped)
 

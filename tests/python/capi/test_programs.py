@@ -142,7 +142,7 @@ def test_specs_say_which_sizes_are_free(tmp_path):
         x = lt.randn(n, 1, 8, 8)
         with lt.no_grad():
             assert same_bits(loaded(x), net(x))
-    with pytest.raises(lt.TypeError, match=r"(?s)input 0 \(images\).*got: .*1, 9, 8.*expected:"):
+    with pytest.raises(lt.ShapeError, match=r"(?s)input 0 \(images\).*got: .*1, 9, 8.*expected:"):
         loaded(lt.randn(2, 1, 9, 8))
 
 

@@ -201,7 +201,7 @@ def test_reason_only_moves_elements(flag):
     assert chosen(before) == "own.copy"
     traced = lt.trace(turned)
     traced(x)
-    assert traced.counts["kernels_moved"] == 1
+    assert traced.counts["moved_runs"] == 1
     flag("engine", "llvm")
     after, generated = choices_for("clone", turned, x)
     assert chosen(after) == "generated"
@@ -461,6 +461,29 @@ assert lt.table("mm").startswith("1. own.gemm (defined)")
 """)
     problem, got = said.strip().split("|")
     assert problem.startswith("line 2: ") and got == table
+
+
+def test_the_table_says_what_cannot_be_used():
+    said = run("import lathe as lt; print(lt.table('mm'))", LATHE_DISABLED="own.gemm,eigen")
+    lines = dict(line.split(". ", 1)[1].split(" ", 1) for line in said.splitlines())
+    assert lines["own.gemm"].startswith("(defined): disabled by flag")
+    assert lines["eigen.gemm"].startswith("(pinned): disabled by flag")
+    assert lines["reference.contract"] == "(defined)"
+    assert lines["cublas.gemm"].startswith("(pinned): ")  # not built, or without CUDA
+
+
+def test_what_a_trace_is_called():
+    f = lt.trace(lt.nn.Linear(2, 2))
+    assert repr(f) == "<lathe.trace of Linear: traces=0, programs=0>"
+    f(lt.ones(1, 2))
+    assert repr(f) == "<lathe.trace of Linear: traces=1, programs=1>"
+    assert f.explain().startswith("Linear: ")
+
+    @lt.script
+    def step(x):
+        return x + 1
+
+    assert repr(step) == "<lathe.script of step: traces=0, programs=0>"
 
 
 DEVICE = """
