@@ -147,6 +147,7 @@ void Runner::ask_facts() const {
                       .problem = "the sizes of the inputs do not fit together",
                       .got = absl::StrCat(to_string(a), " and ", to_string(b)),
                       .expected = ir::to_string(f),
+                      .next = "give inputs of such sizes: the function itself refuses others",
                       .site = f.site});
   }
 }

@@ -1071,8 +1071,9 @@ def set_printoptions(
     """How tensors are printed."""
 
 def table(op: str, *arguments) -> str:
-    """Which implementations can run an op, in order: the first that accepts does. With the
-    op's arguments: what each says to them, and which is chosen.
+    """Which implementations can run an op, in order: the first that accepts does; and why
+    one cannot be used at all (disabled by flag, not built). With the op's arguments: what
+    each says to them, and which is chosen.
     """
 
 def tensor(

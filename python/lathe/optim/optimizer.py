@@ -89,7 +89,9 @@ class Optimizer:
                     next="leave it out of one of them",
                 )
             known.add(id(p))
-        group = {**self.defaults, **group, "params": params}
+        # Tuples are copied: of what is found twice, each call of a traced step would ask by a walk.
+        defaults = {k: tuple([*v]) if type(v) is tuple else v for k, v in self.defaults.items()}
+        group = {**defaults, **group, "params": params}
         self.param_groups.append(group)
         with no_grad():
             for p in params:

@@ -267,3 +267,16 @@ def test_what_a_witness_holds_can_be_collected():
     gone = make()
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.parametrize("kind", [optim.SGD, optim.Adam, optim.AdamW, optim.RMSprop])
+def test_a_step_whose_optimizer_is_an_argument_is_served(kind):
+    """betas were one tuple in `defaults` and in each group: what is found twice has no witness."""
+    model = nn.Linear(3, 1)
+
+    def step(model, optimizer, x):
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+
+    served(lt.trace(step), model, kind(model.parameters(), lr=0.1), lt.ones(2, 3))
