@@ -90,7 +90,7 @@ class Optimizer:
                 )
             known.add(id(p))
         # Tuples are copied: of what is found twice, each call of a traced step would ask by a walk.
-        defaults = {k: tuple([*v]) if type(v) is tuple else v for k, v in self.defaults.items()}
+        defaults = {k: (*v,) if type(v) is tuple else v for k, v in self.defaults.items()}
         group = {**defaults, **group, "params": params}
         self.param_groups.append(group)
         with no_grad():
