@@ -134,13 +134,13 @@ class Solver {
     }
     if (missing == nullptr) return check_window(e, room);
     if (!require(Relation::le, Int(0), room))
-      throw ShapeError(
-          {.op = op_.name(),
-           .problem = "the window is larger than the padded input",
-           .got = absl::StrCat("a window of ", to_string(padded - room), " on a size of ",
-                               to_string(e.size), ", with padding ", to_string(padded)),
-           .expected = absl::StrCat("a window of at most ", to_string(padded)),
-           .next = "pad more, or take a smaller window"});
+      throw ShapeError({.op = op_.name(),
+                        .problem = "the window is larger than the padded input",
+                        .got = absl::StrCat("a window of ", to_string(padded - room),
+                                            " on a size of ", to_string(e.size), ", which is ",
+                                            to_string(padded), " with its padding"),
+                        .expected = absl::StrCat("a window of at most ", to_string(padded)),
+                        .next = "pad more, or take a smaller window"});
     vars_[static_cast<size_t>(missing->var)] = floor_div(room, scale(*missing)) + 1;
     return true;
   }
