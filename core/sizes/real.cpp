@@ -18,13 +18,13 @@ namespace {
 constinit thread_local RealScope* innermost = nullptr;
 
 /// Interned, for the life of the process: an expression may outlive its trace in a user's hands.
-const RealExpr* node(RealKind kind, Real a, Real b) {
-  using Key = std::tuple<RealKind, uint64_t, uint64_t>;
+const RealExpr* node(RealKind kind, uint64_t symbol, Real a, Real b) {
+  using Key = std::tuple<RealKind, uint64_t, uint64_t, uint64_t>;
   static std::mutex mutex;
   static auto& table = *new absl::flat_hash_map<Key, std::unique_ptr<RealExpr>>;
   std::lock_guard hold(mutex);
-  auto [it, fresh] = table.try_emplace({kind, a.word(), b.word()});
-  if (fresh) it->second = std::make_unique<RealExpr>(RealExpr{kind, 0, a, b});
+  auto [it, fresh] = table.try_emplace({kind, symbol, a.word(), b.word()});
+  if (fresh) it->second = std::make_unique<RealExpr>(RealExpr{kind, symbol, a, b});
   return it->second.get();
 }
 
@@ -51,7 +51,7 @@ double computed(RealKind kind, double a, double b) {
 Real made(RealKind kind, Real a, Real b = 0.0) {
   if (a.known() && b.known()) [[likely]]
     return computed(kind, a.value(), b.value());
-  return Real::from_expr(node(kind, a, b));
+  return Real::from_expr(node(kind, 0, a, b));
 }
 
 RealScope& scope_for(Real a) {
@@ -178,8 +178,7 @@ void RealScope::leave() {
 
 Real RealScope::fresh(std::optional<double> hint) {
   static std::atomic<uint64_t> next{0};
-  // Kept for the life of the process, as the expressions over it are.
-  auto* symbol = new RealExpr{RealKind::symbol, next.fetch_add(1), 0.0, 0.0};
+  const RealExpr* symbol = node(RealKind::symbol, next.fetch_add(1), 0.0, 0.0);
   symbols_.emplace_back(symbol, hint);
   return Real::from_expr(symbol);
 }
