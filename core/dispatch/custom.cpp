@@ -31,10 +31,8 @@ Grads gradient_of(Grad g) {
     const Tensor& t = out[static_cast<size_t>(i)];
     if (!t.defined() || !g.wants(i)) continue;
     const TensorType have = type_of(t), &want = g.type(i);
-    bool same = have.dtype == want.dtype && have.device == want.device &&
-                have.shape.size() == want.shape.size();
-    for (size_t k = 0; same && k < want.shape.size(); ++k) same = have.shape[k] == want.shape[k];
-    if (same) continue;
+    if (have.dtype == want.dtype && have.device == want.device && have.shape == want.shape)
+      continue;
     const std::string& name = g.op().schema.params[static_cast<size_t>(i)].name;
     throw ShapeError(
         {.op = g.op().name(),

@@ -484,12 +484,6 @@ Tensor sum_to(const Tensor& g, IntSpan shape) {
 
 namespace {
 
-/// Whether parameter `i` of a definition has a dtype that does not take part in promotion.
-bool is_fixed(const Op& op, size_t i) {
-  return std::any_of(op.extra.fixed.begin(), op.extra.fixed.end(),
-                     [&](const FixedType& f) { return static_cast<size_t>(f.param) == i; });
-}
-
 /// The dtype that the real operands of an elementwise call met in on the way forward, if one of
 /// those that the rule reads has another.
 std::optional<DType> meeting_dtype(const Grad::Data& data) {

@@ -34,16 +34,10 @@ DType combine(const Standing& high, const Standing& low) {
   return high.dtype;
 }
 
-bool fixed_type(const Op& op, size_t param) {
-  for (const FixedType& f : op.extra.fixed)
-    if (static_cast<size_t>(f.param) == param) return true;
-  return false;
-}
-
 /// Does this argument join in the common dtype?
 bool joins_in(const Op& op, size_t param) {
   ArgType type = op.schema.params[param].type;
-  return (type == ArgType::tensor || type == ArgType::scalar) && !fixed_type(op, param);
+  return (type == ArgType::tensor || type == ArgType::scalar) && !is_fixed(op, param);
 }
 
 DType common_dtype(const Op& op, Args args) {
@@ -165,6 +159,12 @@ ElementTypes element_types(const Op& op, Args args) {
   t.compute = compute_type(common);
   t.results.assign(n, result);
   return t;
+}
+
+bool is_fixed(const Op& op, size_t param) {
+  for (const FixedType& f : op.extra.fixed)
+    if (static_cast<size_t>(f.param) == param) return true;
+  return false;
 }
 
 bool require_equal(IntSpan a, IntSpan b) {

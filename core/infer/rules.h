@@ -22,6 +22,9 @@ struct CompositeTypes {
 };
 CompositeTypes infer_composite(const Op& op, Args args);
 
+/// Has this parameter a dtype of its own, which takes no part in promotion?
+bool is_fixed(const Op& op, size_t param);
+
 /// DTypeError unless the definition is defined for this dtype.
 void require_domain(const Op& op, DType dtype);
 

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "core/base/error.h"
+#include "core/infer/rules.h"
 #include "graph/ir/arguments.h"
 
 namespace lathe::ir {
@@ -24,12 +25,6 @@ ScalarKind kind_of(const Arg& a) {
 DType dtype_of(ScalarKind kind) {
   constexpr DType kTypes[] = {DType::bool_, DType::i64, DType::f64};
   return kTypes[static_cast<int>(kind)];
-}
-
-bool is_fixed(const Op& op, size_t param) {
-  for (const FixedType& f : op.extra.fixed)
-    if (static_cast<size_t>(f.param) == param) return true;
-  return false;
 }
 
 /// What the body is built for: the widest operand, floats where the op wants them.
