@@ -1,7 +1,7 @@
 """Arguments of PyTorch's that are taken at their default only."""
 
 from . import _lathe
-from ._errors import our_class, typed
+from ._errors import our_class, typed, wrapping
 
 
 def default_only(**instead):
@@ -27,10 +27,7 @@ def default_only(**instead):
                     )
             return function(*args, **kwargs)
 
-        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
-            setattr(checked, name, getattr(function, name))
-        checked.__wrapped__ = function
-        return typed(checked)
+        return typed(wrapping(checked, function))
 
     return decorate
 

@@ -4,7 +4,8 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LIBRARY = Path(os.environ.get("LATHE_BUILD_DIR", ROOT / "build/release")) / "lib"
+BUILD = Path(os.environ.get("LATHE_BUILD_DIR", ROOT / "build/release"))
+LIBRARY = BUILD / "lib"
 
 # `./dev test` preloads a sanitizer's library into Python; no flag of Lathe says so.
 SANITIZED = bool(os.environ.get("LD_PRELOAD"))

@@ -1,15 +1,12 @@
 """The demo, with little training: everything it says must hold, and what it makes must be there."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("LATHE_BUILD_DIR", ROOT / "build/release"))
+from built import BUILD, ROOT
 
 pytestmark = pytest.mark.skipif(
     not (BUILD / "bin/digits_classify").exists(), reason="the C++ examples are not built"

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from built import ROOT
+from built import BUILD, ROOT
 
 LOAD = "source ./dev help >/dev/null; set -euo pipefail\n"  # its functions, without a command
 
@@ -105,9 +105,8 @@ def test_what_was_interrupted_is_made_anew(tmp_path):
 
 def test_the_demo_builds_no_test():
     """What its target is made of; the build folder is the one that tests run from."""
-    build = os.environ.get("LATHE_BUILD_DIR", str(ROOT / "build/release"))
     made = subprocess.run(
-        ["ninja", "-C", build, "-t", "inputs", "lathe_demo"],
+        ["ninja", "-C", BUILD, "-t", "inputs", "lathe_demo"],
         capture_output=True,
         text=True,
         check=True,

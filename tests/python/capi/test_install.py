@@ -1,13 +1,9 @@
 """An installed Lathe is found, compiled against and loaded by a project that knows nothing else."""
 
-import os
 import subprocess
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[3]
-BUILD = Path(os.environ.get("LATHE_BUILD_DIR", ROOT / "build/release"))
+from built import BUILD, ROOT
 
 pytestmark = pytest.mark.skipif(
     not (BUILD / "lib/liblathe.so").exists(), reason="liblathe.so is not built"

@@ -4,16 +4,13 @@ import os
 import shutil
 import subprocess
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
+from built import BUILD, ROOT
 
 import lathe as lt
 from lathe import nn
-
-ROOT = Path(__file__).resolve().parents[3]
-BUILD = Path(os.environ.get("LATHE_BUILD_DIR", ROOT / "build/release"))
 
 
 def same_bits(a, b):
