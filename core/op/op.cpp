@@ -276,6 +276,7 @@ struct Registry {
       ops.push_back(op.get());
       by_name[op->name()] = op.get();
       by_public_name[op->public_name()].push_back(op.get());
+      for (std::string_view name : op->extra.also) by_public_name[name].push_back(op.get());
     }
     batches.push_back(std::move(rows));
   }

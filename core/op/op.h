@@ -116,6 +116,9 @@ struct Extra {
   bool overlaps = false;    // view definitions: elements may share an address, so nothing is put
   int version = 1;          // of the meaning, in files
   uint8_t places = kFunction | kMethod;  // of Place
+  /// More names for the same definition. A bare one, `absolute`, is found at `places` as its own
+  /// name is; with a module in front, `special.expit`, it is found in lathe.special only.
+  std::vector<std::string_view> also = {};
   bool inplace = false;  // composite: there is an in-place form, <name>_ (other kinds: see ops.h)
   bool inplace_argument = false;  // the entry of nn.functional takes inplace=False last
   /// The expansion of a composite, or `grad`, only moves elements, or leaves the arithmetic to one
@@ -277,7 +280,8 @@ void add_all_definitions(Definitions& rows);
 const Op* find_op(std::string_view name);
 const Op& get_op(std::string_view name);  // NameError with the nearest names
 std::vector<const Op*> all_ops();
-/// The definitions that share this public name, in order of definition; none: there is no such.
+/// The definitions that share this public name, their own or one of Extra::also, in order of
+/// definition; none: there is no such.
 std::vector<const Op*> overloads(std::string_view public_name);
 /// Adds definitions after start-up (custom ops). Thread-safe; NameError if a name is taken.
 void define_ops(const std::function<void(Definitions&)>& add);

@@ -271,6 +271,7 @@ void add_functions(Definitions& r) {
        .saves = save_y(0),
        .grad = [](Grad g) { return Grads{M::mul(M::mul(g.dy(), M::sub(1, g.y())), g.y())}; },
        .places = kEverywhere,
+       .also = {"special.expit"},
        .doc = "1 / (1 + exp(-x))."});
   r.elementwise("sqrt(Tensor input) -> Tensor", [](Expr x) { return sqrt(x); },
                 {.domain = floating,
@@ -318,6 +319,7 @@ void add_simple(Definitions& r) {
                        Tensor scale = M::div(g.dy(), safe);
                        return Grads{M::mul(g.x(0), scale)};
                      },
+                 .also = {"absolute"},
                  .doc = "Absolute value; of a complex number, its modulus."});
   r.elementwise("sign(Tensor input) -> Tensor", sign_body,
                 {.domain = real_dtypes,

@@ -334,26 +334,65 @@ std::string doc_of(const Op& op) {
   return absl::StrCat("x with value written through ", op.put_of->name(), "().");
 }
 
-std::unique_ptr<Callable> find_callable(std::string_view name, Place place) {
+namespace {
+
+/// Whether the definition is found at `place` under the names that are not a module's.
+bool stands_at(const Op& op, Place place) {
+  if (place == kNowhere) return true;
+  return place == kMethod ? is_method(op) : (op.extra.places & place) != 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Callable> find_callable(std::string_view name, Where where) {
   auto made = std::make_unique<Callable>();
   made->name = name;
-  made->place = place;
-  std::vector<const Op*> all = overloads(name);
-  if (name.find('.') != std::string_view::npos)  // one overload: lathe.ops has them by full name
-    if (const Op* op = find_op(name)) all = {op};
-  if (all.empty() && name.size() > 1 && name.back() == '_') {
-    all = overloads(name.substr(0, name.size() - 1));
-    made->inplace = true;
+  made->path = where.module.empty() ? made->name : absl::StrCat(where.module, ".", name);
+  made->place = where.place;
+  std::vector<const Op*> all;
+  if (!where.module.empty()) all = overloads(absl::StrCat(where.module, ".", name));
+  auto take = [&](std::string_view public_name) {
+    for (const Op* op : overloads(public_name))
+      if (stands_at(*op, where.place)) all.push_back(op);
+  };
+  if (all.empty() && (where.place != kNowhere || where.anywhere())) {
+    const bool full = name.find('.') != std::string_view::npos;  // one overload, in lathe.ops
+    if (const Op* op = full ? find_op(name) : nullptr)
+      all = {op};
+    else
+      take(name);
+    made->inplace = all.empty() && name.size() > 1 && name.back() == '_';
+    if (made->inplace) take(name.substr(0, name.size() - 1));
   }
   for (const Op* op : all) {
-    if (place != kNowhere && (op->extra.places & place) == 0) continue;
-    if (place == kMethod && !is_method(*op)) continue;
     if (made->inplace && !has_inplace_form(*op)) continue;
     made->overloads.push_back({op, result_type(*op), gathering_parameter(op->schema)});
     made->creates |= creates(*op);
-    made->inplace_argument |= place == kFunctional && op->extra.inplace_argument;
+    made->inplace_argument |= where.place == kFunctional && op->extra.inplace_argument;
   }
   return made->overloads.empty() ? nullptr : std::move(made);
+}
+
+std::set<std::string> names_at(Where where) {
+  std::set<std::string> names;
+  for (const Op* op : all_ops()) {
+    const bool stands =
+        (where.place != kNowhere || where.anywhere()) && stands_at(*op, where.place);
+    auto add = [&](std::string_view name) {
+      if (!stands) return;
+      if (where.place == kMethod && has_inplace_form(*op)) names.insert(absl::StrCat(name, "_"));
+      names.emplace(name);
+    };
+    add(op->public_name());
+    for (std::string_view also : op->extra.also) {
+      const size_t dot = also.rfind('.');
+      if (dot == std::string_view::npos)
+        add(also);
+      else if (!where.module.empty() && also.substr(0, dot) == where.module)
+        names.emplace(also.substr(dot + 1));
+    }
+  }
+  return names;
 }
 
 }  // namespace lathe::py

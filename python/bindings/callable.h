@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Overload {
 
 struct Callable {
   std::string name;  // as users call it: "add_" for the in-place form
+  std::string path;  // the same from lathe on: "special.expit"
   Place place = kFunction;
   bool inplace = false;           // the in-place form
   bool creates = false;           // takes requires_grad and its like
@@ -43,9 +45,19 @@ struct Callable {
 /// lathe.return_types.<name>: the named tuple of a definition with several results; null: none.
 PyTypeObject* result_type(std::string_view public_name);
 
-/// The callable of a public name, or of one overload by its full name, at a place; null where no
-/// definition is found there.
-std::unique_ptr<Callable> find_callable(std::string_view name, Place place);
+/// Where a name is looked up: the definitions with this place, and those that Extra::also puts into
+/// this module of lathe ("" or none: no module).
+struct Where {
+  Place place = kNowhere;
+  std::string_view module = {};
+  bool anywhere() const { return place == kNowhere && module.empty(); }
+};
+
+/// The callable of a public name there, or (anywhere) of one overload by its full name; null where
+/// no definition is found.
+std::unique_ptr<Callable> find_callable(std::string_view name, Where where);
+/// The names that find_callable() knows there, sorted; in-place forms of methods too.
+std::set<std::string> names_at(Where where);
 
 /// What Python does with a definition: for stubs, docs and tests.
 bool is_method(const Op& op);

@@ -158,6 +158,9 @@ void add_rows(nb::module_& m) {
           nb::dict row;
           row["name"] = op->name();
           row["public_name"] = std::string(op->public_name());
+          nb::list also;
+          for (std::string_view other : op->extra.also) also.append(other);
+          row["also"] = also;
           row["function"] = (op->extra.places & kFunction) != 0;
           row["functional"] = (op->extra.places & kFunctional) != 0;
           row["inplace_argument"] = op->extra.inplace_argument;

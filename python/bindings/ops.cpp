@@ -6,7 +6,6 @@
 #include <structmember.h>
 
 #include <map>
-#include <set>
 
 #include "core/base/error.h"
 #include "python/bindings/callable.h"
@@ -20,6 +19,7 @@ struct OpObject {
   vectorcallfunc vectorcall;
   const Callable* callable;
   PyObject* name;
+  PyObject* path;
 };
 
 constinit PyTypeObject* function_type = nullptr;
@@ -41,6 +41,7 @@ void dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   delete op_of(self)->callable;
   Py_XDECREF(op_of(self)->name);
+  Py_XDECREF(op_of(self)->path);
   type->tp_free(self);
   Py_DECREF(type);
 }
@@ -62,8 +63,8 @@ PyObject* get_schemas(PyObject* self, void*) {
 PyObject* get_doc(PyObject* self, void*) {
   return guarded([&] { return text(op_of(self)->callable->doc()); });
 }
-/// A text: copy and pickle then take lathe's function of that name.
-PyObject* reduce(PyObject* self, PyObject*) { return new_ref(op_of(self)->name); }
+/// A text: copy and pickle then take what stands there in lathe.
+PyObject* reduce(PyObject* self, PyObject*) { return new_ref(op_of(self)->path); }
 
 PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr},
                          {nullptr, nullptr, 0, nullptr}};
@@ -107,14 +108,17 @@ nb::object make(std::unique_ptr<Callable> callable) {
   nb::object made = nb::steal(&o->ob_base);
   o->vectorcall = call_op;
   o->name = checked(text(callable->name));
+  o->path = checked(text(callable->path));
   o->callable = callable.release();
   return made;
 }
 
-Place place_named(std::string_view place) {
-  if (place == "function") return kFunction;
-  if (place == "functional") return kFunctional;
-  return place == "method" ? kMethod : kNowhere;
+/// "function", "method", "functional", "" for anywhere, else a module of lathe: "special".
+Where where_named(std::string_view place) {
+  if (place == "function") return {kFunction};
+  if (place == "functional") return {kFunctional, "nn.functional"};
+  if (place == "method") return {kMethod};
+  return {kNowhere, place};
 }
 
 /// What find() gave, for the life of the process: a name is one object, however often it is asked
@@ -124,30 +128,16 @@ std::map<std::string, PyObject*>& found_before() {
   return all;
 }
 
-/// The callable of that name at "function", "method", "functional" or (anything else) anywhere, or
-/// None.
+/// The callable of that name at a place (see where_named), or None.
 nb::object find(std::string_view name, std::string_view place) {
   std::string key = absl::StrCat(place, " ", name);
   auto it = found_before().find(key);
   if (it != found_before().end()) return nb::borrow(it->second);
-  std::unique_ptr<Callable> found = find_callable(name, place_named(place));
+  std::unique_ptr<Callable> found = find_callable(name, where_named(place));
   if (found == nullptr) return nb::none();
   nb::object made = make(std::move(found));
   found_before()[key] = nb::object(made).release().ptr();
   return made;
-}
-
-/// The names that find() knows at a place, sorted; in-place forms of methods too.
-std::set<std::string> names_at(Place place) {
-  std::set<std::string> names;
-  for (const Op* op : all_ops()) {
-    if (place != kNowhere && (op->extra.places & place) == 0) continue;
-    if (place == kMethod && !is_method(*op)) continue;
-    std::string name(op->public_name());
-    if (place == kMethod && has_inplace_form(*op)) names.insert(name + "_");
-    names.insert(std::move(name));
-  }
-  return names;
 }
 
 void set_on_tensor(const std::string& name, const nb::object& value) {
@@ -156,7 +146,7 @@ void set_on_tensor(const std::string& name, const nb::object& value) {
 }
 
 void publish_method(const std::string& name) {
-  if (std::unique_ptr<Callable> found = find_callable(name, kMethod))
+  if (std::unique_ptr<Callable> found = find_callable(name, {kMethod}))
     set_on_tensor(name, make(std::move(found)));
 }
 
@@ -193,7 +183,7 @@ void publish_methods() {
   static bool done = false;  // under the interpreter's lock
   if (std::exchange(done, true)) return;
   const nb::dict there = nb::borrow<nb::dict>(tensor_type->tp_dict);
-  for (const std::string& name : names_at(kMethod))
+  for (const std::string& name : names_at({kMethod}))
     if (!there.contains(name.c_str())) publish_method(name);  // lathe/_tensor.py came first
   publish_attributes();
 }
@@ -219,7 +209,7 @@ void add_ops(nb::module_& m) {
   });
   m.def("_names", [](std::string_view place) {
     nb::list names;
-    for (const std::string& name : names_at(place_named(place))) names.append(name);
+    for (const std::string& name : names_at(where_named(place))) names.append(name);
     return names;
   });
   m.def("_attribute_ops", [](nb::kwargs listed) { attribute_ops() = std::move(listed); });

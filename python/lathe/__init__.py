@@ -36,7 +36,8 @@ cmake_prefix_path = __file__[: -len("/__init__.py")]
 
 # Parts that a program may do without are loaded when they are first named.
 _PARTS = (
-    "autograd", "distributions", "func", "library", "nn", "optim", "utils", "jit", "return_types",
+    "autograd", "distributions", "fft", "func", "jit", "library", "linalg", "masked", "nn", "optim",
+    "return_types", "signal", "special", "utils",
 )  # fmt: skip
 _FROM = {"save": "_files", "load": "_files"}
 _FROM |= dict.fromkeys(("trace", "script", "freeze", "InputSpec"), "jit")

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, overload
 from . import autograd as autograd
 from . import nn as nn
 from . import optim as optim
+from . import special as special
 from . import utils as utils
 from ._files import load as load
 from ._files import save as save
@@ -142,6 +143,9 @@ class Tensor:
     def abs(self) -> Tensor:
         """Absolute value; of a complex number, its modulus."""
     def abs_(self) -> Tensor: ...
+    def absolute(self) -> Tensor:
+        """Absolute value; of a complex number, its modulus."""
+    def absolute_(self) -> Tensor: ...
     def acos(self) -> Tensor:
         """Arc cosine, in radians."""
     def acos_(self) -> Tensor: ...
@@ -1102,6 +1106,9 @@ def while_loop(condition: Any, body: Any, values: Any) -> Any:
     """
 
 def abs(input: Tensor, *, out: Any = None) -> Tensor:
+    """Absolute value; of a complex number, its modulus."""
+
+def absolute(input: Tensor, *, out: Any = None) -> Tensor:
     """Absolute value; of a complex number, its modulus."""
 
 def acos(input: Tensor, *, out: Any = None) -> Tensor:

@@ -1,6 +1,6 @@
-"""Prints lathe/__init__.pyi and lathe/_lathe.pyi from the definitions and the module itself.
+"""Prints the stubs of the package from the definitions and the modules themselves.
 
-    ./dev python python/stubs/print_stubs.py           writes both
+    ./dev python python/stubs/print_stubs.py           writes them
     ./dev python python/stubs/print_stubs.py --check   1 if one of them is not what would be written
 
 Ops come from their rows, the rest from signatures: of Python functions, of nanobind's, and of the
@@ -91,12 +91,11 @@ def result_of(row):
     return f"_{row['public_name']}" if all(name for name, _ in results) else "tuple[Tensor, ...]"
 
 
-def row_functions(rows, place, inplace=False):
+def row_functions(name, rows, place, inplace=False):
     """The overloads of one public name; those that take any number of integers, which a flag is
     too, come last."""
     lines = []
     for row in sorted(rows, key=lambda row: row["starred"] >= 0):
-        name = row["public_name"] + ("_" if inplace else "")
         result = "Tensor" if inplace else result_of(row)
         if len(rows) > 1:
             lines.append("@overload")
@@ -107,12 +106,25 @@ def row_functions(rows, place, inplace=False):
 
 
 def grouped(rows, place):
-    """Definitions found at a place, by public name, in order of definition."""
+    """Definitions found at a place or in a module of lathe, by public name, in order of
+    definition."""
     groups = {}
+    module = {"functional": "nn.functional"}.get(place, place)
     for row in rows:
-        if row[place]:
-            groups.setdefault(row["public_name"], []).append(row)
+        found = [row["public_name"]] if row.get(place) else []
+        for name in row["also"]:
+            where, _, short = name.rpartition(".")
+            if row.get(place) if not where else where == module:
+                found.append(short)
+        for name in found:
+            groups.setdefault(name, []).append(row)
     return groups
+
+
+def modules(rows):
+    """The modules of lathe that definitions are put into, beside nn.functional."""
+    names = {name.rpartition(".")[0] for row in rows for name in row["also"]}
+    return sorted(names - {"", "nn.functional"})
 
 
 def named_tuples(rows):
@@ -227,10 +239,10 @@ def tensor_class(rows):
         elif isinstance(value, type(list.append)):
             lines += native_method(name, value.__doc__)
         elif name in by_name:
-            lines += ["    " + text for text in row_functions(by_name[name], "method")]
+            lines += ["    " + text for text in row_functions(name, by_name[name], "method")]
         elif name[:-1] in by_name:
             own_rows = [r for r in by_name[name[:-1]] if r["inplace"]]
-            lines += ["    " + text for text in row_functions(own_rows, "method", True)]
+            lines += ["    " + text for text in row_functions(name, own_rows, "method", True)]
         elif name.startswith("__") and not callable(value):
             continue
         else:
@@ -296,6 +308,7 @@ IMPORTS = """
 from . import autograd as autograd
 from . import nn as nn
 from . import optim as optim
+from . import special as special
 from . import utils as utils
 from ._files import load as load
 from ._files import save as save
@@ -325,7 +338,7 @@ def main_stub(rows):
         written.add(name)
     for name, group in sorted(grouped(rows, "function").items()):
         if name not in written:
-            lines += row_functions(group, "function")
+            lines += row_functions(name, group, "function")
     lines += ["", "class no_grad:", "    def __init__(self, function: Any = None) -> None: ..."]
     lines += ["    def __enter__(self) -> Any: ...", "    def __exit__(self, *_: Any) -> None: ..."]
     lines += ["    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]: ..."]
@@ -343,23 +356,30 @@ def module_stub():
     return lines
 
 
-def functional_stub(rows):
-    """nn.functional: its Python functions, then the definitions found there."""
-    import lathe.nn.functional as F
+def entries_stub(rows, place, module):
+    """A module of op definitions: its Python functions, then the definitions found there."""
+    import importlib
 
-    lines = ['"""The names of nn.functional. Printed by python/stubs/print_stubs.py."""', ""]
+    depth = "." * len(module.split("."))
+    lines = [f'"""The names of {module}. Printed by python/stubs/print_stubs.py."""', ""]
     lines += ["from collections.abc import Sequence"]
-    lines += ["from typing import Any, TypeAlias, overload", "", "from .. import Tensor", ""]
+    lines += ["from typing import Any, TypeAlias", "", f"from {depth} import Tensor", ""]
     lines += ["Number: TypeAlias = float | int | bool | complex"]
     lines += ["Ints: TypeAlias = int | Sequence[int]", "DTypeLike: TypeAlias = Any", ""]
+    lines += ["DeviceLike: TypeAlias = Any", ""]
+    groups = grouped(rows, place)
+    lines += named_tuples([row for group in groups.values() for row in group])
     written = set()
-    for name, value in sorted(vars(F).items()):
-        if inspect.isfunction(value) and not name.startswith("_"):
+    for name, value in sorted(vars(importlib.import_module(f"lathe.{module}")).items()):
+        if inspect.isfunction(value) and not name.startswith("_") and name != "entries":
             lines += python_function(name, value)
             written.add(name)
-    for name, group in sorted(grouped(rows, "functional").items()):
+    for name, group in sorted(groups.items()):
         if name not in written:
-            lines += row_functions(group, "functional")
+            lines += row_functions(name, group, place)
+    if "@overload" in lines:
+        at = lines.index("from typing import Any, TypeAlias")
+        lines[at] += ", overload"
     return lines
 
 
@@ -378,8 +398,10 @@ def shadow_free(text):
 def stubs():
     rows = [dict(r) for r in lt._lathe._definitions()]
     main = shadow_free("\n".join(main_stub(rows)))
-    module, functional = "\n".join(module_stub()), "\n".join(functional_stub(rows))
-    texts = {"__init__.pyi": main, "_lathe.pyi": module, "nn/functional.pyi": functional}
+    texts = {"__init__.pyi": main, "_lathe.pyi": "\n".join(module_stub())}
+    texts["nn/functional.pyi"] = "\n".join(entries_stub(rows, "functional", "nn.functional"))
+    for module in modules(rows):
+        texts[module.replace(".", "/") + ".pyi"] = "\n".join(entries_stub(rows, module, module))
     return {name: text + "\n" for name, text in texts.items()}
 
 

@@ -9,6 +9,8 @@ Number: TypeAlias = float | int | bool | complex
 Ints: TypeAlias = int | Sequence[int]
 DTypeLike: TypeAlias = Any
 
+DeviceLike: TypeAlias = Any
+
 def avg_pool2d(
     input: Tensor,
     kernel_size: Ints,

@@ -1,0 +1,5 @@
+"""Linear algebra under the names of torch.linalg: op definitions."""
+
+from ._modules import entries
+
+__getattr__, __dir__ = entries(globals(), "linalg")

@@ -1,0 +1,3 @@
+"""Signal processing under the names of torch.signal."""
+
+from . import windows as windows
