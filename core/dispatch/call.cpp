@@ -1,7 +1,8 @@
 // call(): the short way of elementwise ops on small tensors (shortcut.h says when there is one),
 // and the long way of everything else.
 //
-// Where to start: call() at the end; Glance, what the short way asks of the operands; call_in_full.
+// Where to start: call() and call_short() at the end; Glance, what the short way asks of the
+// operands; call_in_full.
 #include "core/dispatch/call.h"
 
 #include <algorithm>
@@ -227,12 +228,11 @@ struct Cells {
 }
 
 /// Into a fresh tensor.
-void run_fresh(const Op& op, Args args, const Glance& g, const Shortcut& s, Outputs& outputs) {
-  Tensor result = make_result(g.lead, s, g.elements);
+void run_fresh(const Op& op, Args args, const Glance& g, const Shortcut& s, Tensor& result) {
+  result = make_result(g.lead, s, g.elements);
   s.run(s, result.impl()->storage->data, g.data, g.splat, static_cast<size_t>(g.elements));
   if (g.tracked && thread_state().grad_enabled && tape() != nullptr)
     result = record(op, args, std::move(result));
-  outputs.push_back(std::move(result));
 }
 
 /// May the first operand be written where it lies, while the loop reads the others?
@@ -251,26 +251,6 @@ bool may_run_in_place(Args args, const Glance& g) {
     const bool apart = from >= written || from <= -(splat ? element : written);
     if (!apart && (from != 0 || splat)) return false;
   }
-  return true;
-}
-
-/// The call by the short way. False: there is none, and nothing was done.
-bool run_shortcut(const Op& op, Args args, CallForm form, Outputs& outputs) {
-  const ThreadState& state = thread_state();
-  Glance g;
-  if (state.backend != nullptr || state.observers != nullptr || !g.look(op, args)) return false;
-  const bool in_place = form == CallForm::in_place;
-  if (in_place && !may_run_in_place(args, g)) return false;
-  const Shortcut* s = find_shortcut(op, args, g);
-  if (s == nullptr || (in_place && s->result != g.lead->dtype)) return false;
-  Cells cells;
-  if (g.numbers != 0) cells.fill(*s, args, g);
-  if (!in_place) {
-    run_fresh(op, args, g, *s, outputs);
-    return true;
-  }
-  s->run(*s, const_cast<std::byte*>(g.data[0]), g.data, g.splat, static_cast<size_t>(g.elements));
-  g.lead->storage->written();
   return true;
 }
 
@@ -319,9 +299,32 @@ void refresh_operands(Args args) {
 void set_shortcut_finder(ShortcutFinder f) { finder.store(f, std::memory_order_release); }
 
 // Hot: g++ takes what follows many early returns for cold, and copies shapes by `rep movs` there.
-[[gnu::hot]] Outputs call(const Op& op, Args args, CallForm form) {
+[[gnu::hot]] bool call_short(const Op& op, Args args, CallForm form, Tensor& result) {
+  const ThreadState& state = thread_state();
+  Glance g;
+  if (state.backend != nullptr || state.observers != nullptr || !g.look(op, args)) return false;
+  const bool in_place = form == CallForm::in_place;
+  if (in_place && !may_run_in_place(args, g)) return false;
+  const Shortcut* s = find_shortcut(op, args, g);
+  if (s == nullptr || (in_place && s->result != g.lead->dtype)) return false;
+  Cells cells;
+  if (g.numbers != 0) cells.fill(*s, args, g);
+  if (!in_place) {
+    run_fresh(op, args, g, *s, result);
+    return true;
+  }
+  s->run(*s, const_cast<std::byte*>(g.data[0]), g.data, g.splat, static_cast<size_t>(g.elements));
+  g.lead->storage->written();
+  return true;
+}
+
+Outputs call(const Op& op, Args args, CallForm form) {
   Outputs outputs;  // the only object returned, so that it is made where the caller wants it
-  if (run_shortcut(op, args, form, outputs)) return outputs;
+  Tensor result;
+  if (call_short(op, args, form, result)) {
+    if (form == CallForm::fresh) outputs.push_back(std::move(result));
+    return outputs;
+  }
   if (form == CallForm::in_place)
     assign_result(op, args);
   else

@@ -19,6 +19,11 @@ enum class CallForm : uint8_t { fresh, in_place };
 /// throws.
 Outputs call(const Op& op, Args args, CallForm form = CallForm::fresh);
 
+/// The same by the short way of small elementwise ops (shortcut.h). True: the call is done, and its
+/// one result is in `result` (in place: untouched). False: there is no short way, nothing was done,
+/// and call() has to be asked.
+bool call_short(const Op& op, Args args, CallForm form, Tensor& result);
+
 /// The results of a composite by its expansion, which computes in the op type (Extra::moves).
 Outputs expand(const Op& op, Args args);
 

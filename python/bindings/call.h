@@ -52,5 +52,11 @@ Outputs run_large(const Op& op, Args args, CallForm form);
 inline Outputs run(const Op& op, Args args, CallForm form = CallForm::fresh) {
   return small(args) ? call(op, args, form) : run_large(op, args, form);
 }
+/// The first result of run(). What has a short way is small, and not asked for its size.
+inline Tensor run_one(const Op& op, Args args) {
+  Tensor result;
+  if (call_short(op, args, CallForm::fresh, result)) return result;
+  return std::move(run(op, args)[0]);
+}
 
 }  // namespace lathe::py

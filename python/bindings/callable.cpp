@@ -246,7 +246,7 @@ PyObject* Callable::call(PyObject* const* args, Py_ssize_t count, PyObject* name
         run(*first.op, Args(given, size), CallForm::in_place);
         return new_ref(lead);
       }
-      return wrap(std::move(run(*first.op, Args(given, size))[0]));
+      return wrap(run_one(*first.op, Args(given, size)));
     }
   }
   const Extras extras(*this, args, count, names);

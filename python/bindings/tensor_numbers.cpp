@@ -31,7 +31,7 @@ PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     Pair p;
     if (!p.read(a, b)) Py_RETURN_NOTIMPLEMENTED;
-    return wrap(std::move(run(*F.op(), p.view())[0]));
+    return wrap(run_one(*F.op(), p.view()));
   });
 }
 
@@ -51,7 +51,7 @@ PyObject* unary(PyObject* a) {
     Arg arg;
     arg.tag = Tag::tensor;
     arg.tensor_ = impl_of(a);
-    return wrap(std::move(run(*F.op(), Args(&arg, 1))[0]));
+    return wrap(run_one(*F.op(), Args(&arg, 1)));
   });
 }
 
