@@ -73,10 +73,9 @@ bool layout_holds(const Guard& g, const Tensor& t) {
                    t.rank() == static_cast<int>(g.type.shape.size()) &&
                    t.requires_grad() == g.requires_grad;
   if (!same_type) return false;
-  for (int i = 0; i < t.rank(); ++i) {
-    Int want = g.type.shape[static_cast<size_t>(i)];
-    if (want.known() && !identical(want, t.size(i))) return false;
-  }
+  const Shape& shape = t.geometry().shape;
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (g.type.shape[i].known() && !identical(g.type.shape[i], shape[i])) return false;
   return ir::stride_class(t.geometry()) == g.expected;
 }
 

@@ -318,17 +318,24 @@ void set_shortcut_finder(ShortcutFinder f) { finder.store(f, std::memory_order_r
   return true;
 }
 
+Tensor call_one(const Op& op, Args args) {
+  Tensor result;
+  if (call_short(op, args, CallForm::fresh, result)) return result;
+  Outputs outputs;
+  call_in_full(op, args, outputs);
+  return std::move(outputs[0]);
+}
+
 Outputs call(const Op& op, Args args, CallForm form) {
   Outputs outputs;  // the only object returned, so that it is made where the caller wants it
   Tensor result;
   if (call_short(op, args, form, result)) {
     if (form == CallForm::fresh) outputs.push_back(std::move(result));
-    return outputs;
-  }
-  if (form == CallForm::in_place)
+  } else if (form == CallForm::in_place) {
     assign_result(op, args);
-  else
+  } else {
     call_in_full(op, args, outputs);
+  }
   return outputs;
 }
 

@@ -24,6 +24,9 @@ Outputs call(const Op& op, Args args, CallForm form = CallForm::fresh);
 /// and call() has to be asked.
 bool call_short(const Op& op, Args args, CallForm form, Tensor& result);
 
+/// The first result of call().
+Tensor call_one(const Op& op, Args args);
+
 /// The results of a composite by its expansion, which computes in the op type (Extra::moves).
 Outputs expand(const Op& op, Args args);
 

@@ -1,7 +1,9 @@
 // Binds include/lathe/ops/<family>.h to this library's own Tensor: `ops::sum(x, {0}, true)`.
 #pragma once
 
+#include <forward_list>
 #include <tuple>
+#include <vector>
 
 #include "core/dispatch/call.h"
 #include "include/lathe/ops/fn.h"
@@ -33,10 +35,14 @@ class ArgBuilder {
   absl::Span<const Arg> args() const { return args_; }
 
  private:
-  std::vector<Arg>& list(size_t size);
+  struct Items {
+    std::vector<Arg> items;
+    ArgList list;
+  };
+  template <class T>
+  void push_list(absl::Span<const T> items);
   absl::InlinedVector<Arg, 8> args_;
-  std::deque<std::vector<Arg>> items_;
-  std::deque<ArgList> lists_;
+  std::forward_list<Items> lists_;  // stay where they are, and cost nothing where there are none
 };
 
 /// A call's arguments with the schema's defaults filled in. TypeError where they do not fit it.
@@ -73,19 +79,17 @@ struct OpBinding<Tensor> {
   using Text = const char*;
   using OpRef = const Op*;
   static OpRef find(const char* name) { return &get_op(name); }
-  template <class... A>
-  static Outputs call(OpRef op, const A&... a) {
+  template <class R, class... A>
+  static R call(OpRef op, const A&... a) {
     ArgBuilder b;
     (b.push(a), ...);
-    return lathe::call(*op, CompletedArgs(*op, b.args()));
-  }
-  template <class R>
-  static R result(Outputs&& out) {
+    const CompletedArgs args(*op, b.args());
     if constexpr (std::is_same_v<R, Tensor>) {
-      return std::move(out[0]);
+      return call_one(*op, args);
     } else if constexpr (std::is_same_v<R, Outputs>) {
-      return std::move(out);
+      return lathe::call(*op, args);
     } else {
+      Outputs out = lathe::call(*op, args);
       R r;
       size_t i = 0;
       std::apply([&](auto&... t) { ((t = std::move(out[i++])), ...); }, r);

@@ -61,8 +61,16 @@ Geometry Geometry::contiguous(Shape shape) {
 bool Geometry::is_contiguous() const { return surely_empty(shape) || is_row_major(); }
 
 bool Geometry::is_row_major() const {
-  Int expected = 1;
-  for (size_t i = shape.size(); i-- > 0;) {
+  size_t left = shape.size();
+  int64_t elements = 1;  // of the axes behind: the stride that an axis should have
+  for (; left > 0 && shape[left - 1].known() && strides[left - 1].known(); --left) {
+    const int64_t size = shape[left - 1].value();
+    if (size == 1) continue;
+    if (strides[left - 1].value() != elements) return false;
+    elements *= size;
+  }
+  Int expected = elements;
+  for (size_t i = left; i-- > 0;) {
     if (surely_one(shape[i])) continue;
     if (!identical(strides[i], expected)) {
       // Different strides are the same layout only where the size is 1: the one question worth a

@@ -127,15 +127,12 @@ struct OpBinding<v1::Tensor> {
     v1::detail::check(lathe_find_op(name, &op));
     return op;
   }
-  template <class... A>
-  static v1::Tensors call(OpRef op, const A&... a) {
+  template <class R, class... A>
+  static R call(OpRef op, const A&... a) {
     const v1::Any values[] = {v1::Any(a)..., v1::Any()};
     lathe_arg args[sizeof...(A) + 1];
     for (size_t i = 0; i < sizeof...(A); ++i) args[i] = values[i].arg();
-    return v1::detail::run(op, args, sizeof...(A));
-  }
-  template <class R>
-  static R result(v1::Tensors&& out) {
+    v1::Tensors out = v1::detail::run(op, args, sizeof...(A));
     if constexpr (std::is_same_v<R, v1::Tensor>) {
       return std::move(out.at(0));
     } else if constexpr (std::is_same_v<R, v1::Tensors>) {

@@ -9,8 +9,8 @@
 
 namespace lathe {
 
-/// Specialised once for each tensor type: the argument types, `find(name)`, and `call(op,
-/// args...)`.
+/// Specialised once for each tensor type: the argument types, `find(name)`, and
+/// `call<Result>(op, args...)`.
 template <class Tensor>
 struct OpBinding;
 
@@ -71,7 +71,7 @@ class Fn<Tensor, Result(P...)>
   }
   template <class... A>
   Result invoke(const A&... a) const {
-    return OpBinding<Tensor>::template result<Result>(OpBinding<Tensor>::call(op(), a...));
+    return OpBinding<Tensor>::template call<Result>(op(), a...);
   }
 
  private:
