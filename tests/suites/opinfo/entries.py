@@ -1,0 +1,175 @@
+"""The entries of PyTorch's operator database, and how each is called in torch and in lathe."""
+
+import operator
+import random
+import re
+import types
+import zlib
+from functools import cached_property
+from pathlib import Path
+
+import convert
+import numpy as np
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+
+import lathe as lt
+
+MANIFEST = Path(__file__).with_name("manifest.txt")
+# Results that nobody may read, or that hold what was in the memory.
+UNDEFINED = re.compile(r"(new_)?empty(_like|_strided|_permuted)?|resize_(as_)?")
+PRIVATE = [
+    (re.compile(r"(torch\.)?(ops\..*|_[a-z].*)"), "a private name"),
+    (re.compile(r"jiterator_.*"), "compiles CUDA sources"),
+    (re.compile(r"native_dropout_backward"), "no public name"),
+]
+# The dtype an entry is tried in first: what it has, in this order.
+FIRST = [torch.float32, torch.float64, torch.int64, torch.bool, torch.complex64]
+
+
+class Absent(Exception):
+    """There is no such name in lathe."""
+
+
+class Entry:
+    def __init__(self, info):
+        self.info, self.name = info, info.full_name
+
+    @property
+    def public_half(self):
+        return zlib.crc32(self.name.encode()) % 2 == 0
+
+    @property
+    def private(self):
+        """Why it is nobody's to have, or None."""
+        return next((why for pattern, why in PRIVATE if pattern.fullmatch(self.info.name)), None)
+
+    def dtypes(self):
+        """Those of the op on CPU, the one that is tried first in front."""
+        have = self.info.supported_dtypes("cpu") - {torch.complex32}  # PyTorch's own experiment
+        first = [d for d in FIRST if d in have][:1]
+        return first + sorted((d for d in have if d not in first), key=str)
+
+    def samples(self, dtype, seed=0, requires_grad=False):
+        seed_all(seed)
+        found = list(
+            self.info.sample_inputs("cpu", dtype, requires_grad=requires_grad, set_seed=False)
+        )
+        return [(s.input, s.args, s.kwargs, s) for s in found]
+
+    def errors(self):
+        if self.info.error_inputs_func is None:
+            return []
+        seed_all(0)
+        return [e.sample_input for e in self.info.error_inputs("cpu", set_seed=False)]
+
+    @cached_property
+    def undefined(self):
+        return bool(UNDEFINED.fullmatch(self.info.name))
+
+    def is_random(self, samples):
+        """Do the results change with the seed?"""
+        for value, args, kwargs, _ in samples[:8]:
+            results = []
+            for seed in (1, 2):
+                seed_all(seed)
+                try:
+                    made = self.info.op(*convert.mapped((value, *args), fresh), **kwargs)
+                except Exception:
+                    break
+                results.append([t for t in convert.tensors(made) if t.layout == torch.strided])
+            if len(results) == 2 and any(
+                not torch.equal(torch.nan_to_num(a), torch.nan_to_num(b))
+                for a, b in zip(*results)
+                if a.shape == b.shape
+            ):
+                return True
+        return False
+
+    @cached_property
+    def ours(self):
+        """Our function. Absent where there is none."""
+        theirs, name = self.info.op, self.info.name
+        if isinstance(theirs, types.FunctionType) and convert.is_of_tests(theirs):
+            return convert.over_lathe(theirs)
+        if isinstance(theirs, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+            return method(name)
+        if (theirs.__module__ or "") == "torch._tensor":
+            return method(name)
+        return function(name)
+
+    @cached_property
+    def our_method(self):
+        """Our method, or None where PyTorch has none."""
+        theirs = self.info.method_variant
+        if theirs is None or isinstance(theirs, types.FunctionType) and convert.is_of_tests(theirs):
+            return None
+        return method(theirs.__name__)
+
+    @cached_property
+    def our_inplace(self):
+        theirs = self.info.inplace_variant
+        if theirs is None:
+            return None
+        if isinstance(theirs, types.FunctionType) and convert.is_of_tests(theirs):
+            return convert.over_lathe(theirs)
+        if theirs in vars(operator).values():
+            return theirs
+        return method(theirs.__name__)
+
+
+def function(name):
+    """lathe's function of this dotted name."""
+    found = lt
+    for part in name.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            raise Absent(f"no lathe.{name}") from None
+    if not callable(found):
+        raise Absent(f"lathe.{name} is no function")
+    return found
+
+
+def method(name):
+    found = getattr(lt.Tensor, name, None)
+    if found is None:
+        raise Absent(f"no Tensor.{name}")
+    if not callable(found):
+        return lambda tensor: getattr(tensor, name)
+    return found
+
+
+def fresh(value):
+    """A leaf of PyTorch's arguments for one call: a tensor of its own, with the same strides."""
+    if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
+        return value
+    return convert.copied(value)
+
+
+def seed_all(seed):
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+
+
+def every_entry():
+    return [Entry(info) for info in op_db]
+
+
+def manifest_text(entries):
+    """The public half, and what of it is private to PyTorch."""
+    version = torch.__version__.split("+")[0]
+    lines = [
+        f"# The entries of PyTorch {version}'s operator database that count, made by",
+        "# run.py --write-manifest. `! name: why` is of that half but no public name.",
+    ]
+    for e in sorted((e for e in entries if e.public_half), key=lambda e: e.name):
+        lines.append(f"! {e.name}: {e.private}" if e.private else e.name)
+    return "\n".join([*lines, ""])
+
+
+def manifest():
+    """The names that count."""
+    lines = MANIFEST.read_text().splitlines()
+    return [line for line in lines if line and not line.startswith(("#", "!"))]
