@@ -26,7 +26,7 @@ LISTS = {
     "Use it": ["tutorial", "coming-from-pytorch", "script", "custom-ops", "cpp"],
     "How to": ["howto/debug-a-trace", "howto/embed-in-cpp", "howto/add-a-pass",
                "howto/add-a-kernel", "howto/add-a-vendor", "adding-an-op"],
-    "What it promises": ["stability", "accuracy", "speed", "status"],
+    "What it promises": ["ops", "stability", "accuracy", "speed", "status"],
     "How it is made": ["architecture", "glossary", "decisions", "checks", "seeds"],
 }  # fmt: skip
 
