@@ -20,6 +20,7 @@ import textwrap
 from pathlib import Path
 
 import torch
+import torch.masked
 import torch.nn.functional
 
 TABLE = Path(__file__).with_name("torch.txt")
@@ -30,22 +31,27 @@ HEADER = """\
 # attribute. `list[int]` is any sequence, `Number` any Python scalar, `T | list[T]` says that a
 # single value stands for a list. A parameter without a type is one PyTorch writes none for.
 # Left out: names that start with an underscore, named dimensions, orders of arguments that
-# PyTorch calls deprecated, and bindings of its own vendors and of quantised or sparse tensors.
+# PyTorch calls deprecated, what it has dropped, and bindings of its own vendors and of quantised,
+# sparse or masked tensors.
 """
 LEFT_OUT = re.compile(
     r"_|(cudnn|miopen|mkldnn|fbgemm|xnnpack|quantized|fake_quantize|quantize_per|choose_qparams"
     r"|q_|int_repr|dequantize|sym_|nested|native_|sparse|hspmm|sspaddmm|get_(num_)?threads"
     r"|crow_indices|ccol_indices|row_indices|col_indices|to_padded|is_(vulkan|mps|xpu|ipu|maia|mtia)"
-    r"|batch_norm_(backward|elemt|gather|stats|update)|.*_copy$|.*_backward$|rename|align_|refine_"
-    r"|aminmax_|threshold_and|.*autocast|parse_|import_ir|merge_type|unify_type|.*vital|init_num"
+    r"|batch_norm_(backward|elemt|gather|stats|update)|(?!index_)(?!narrow_).*_copy$|.*_backward$"
+    r"|rename|align_|refine_|aminmax_|threshold_and|.*autocast|parse_|import_ir|merge_type|unify_type|.*vital|init_num"
     r"|has_torch|handle_torch|assert_int|boolean_dispatch|has_names|new$|reinforce|compiled_with"
-    r"|fork|wait|obj|eig$|symeig$|solve$|lstsq$|matrix_rank$|cholesky_solve_|module_load|.*_amp_)"
+    r"|fork|wait|obj|cholesky_solve_|module_load|.*masked_tensor|.*_amp_)"
 )
+GONE = {f"{place}.{name}" for place in ("torch", "Tensor") for name in
+        ("eig", "symeig", "solve", "lstsq", "matrix_rank")}  # fmt: skip
 NAMESPACES = {
     "torch": torch,
     "torch.linalg": torch.linalg,
     "torch.special": torch.special,
     "torch.fft": torch.fft,
+    "torch.masked": torch.masked,
+    "torch.signal.windows": torch.signal.windows,
     "nn.functional": torch.nn.functional,
 }
 ATTRIBUTES = "shape dtype device layout requires_grad retains_grad is_leaf grad grad_fn data"
@@ -65,6 +71,7 @@ WORDS = {
     "SymBool": "bool", "_dtype": "dtype", "_device": "device", "DeviceLikeType": "device",
     "_layout": "layout", "_qscheme": "qscheme", "_size": "list[int]", "Size": "list[int]",
     "Device": "device", "Scalar": "Number", "NoneType": "None", "Storage": "object",
+    "DimOrDims": "int | list[int] | None", "MaskedTensor": "Tensor",
     "_size_any_t": "list[int]", "_Device": "device", "DType": "dtype", "PyCapsule": "object",
 }  # fmt: skip
 
@@ -429,6 +436,8 @@ def function_lines(prefix, module, functions):
         value = getattr(module, name)
         if LEFT_OUT.match(name) or inspect.isclass(value) or inspect.ismodule(value):
             continue
+        if f"{prefix}.{name}" in GONE:
+            continue
         if inspect.isfunction(value):
             if not value.__module__.startswith("torch") or "contextlib" in value.__module__:
                 continue
@@ -451,7 +460,7 @@ def function_lines(prefix, module, functions):
 def method_lines(methods):
     for name in sorted(dir(torch.Tensor)):
         value = inspect.getattr_static(torch.Tensor, name)
-        if LEFT_OUT.match(name):
+        if LEFT_OUT.match(name) or f"Tensor.{name}" in GONE:
             continue
         if inspect.isfunction(value):
             yield name, [of_python(value, True)]
