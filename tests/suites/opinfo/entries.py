@@ -67,22 +67,27 @@ class Entry:
     def undefined(self):
         return bool(UNDEFINED.fullmatch(self.info.name))
 
-    def is_random(self, samples):
-        """Do the results change with the seed?"""
-        for value, args, kwargs, _ in samples[:8]:
-            results = []
-            for seed in (1, 2):
-                seed_all(seed)
-                try:
-                    made = self.info.op(*convert.mapped((value, *args), fresh), **kwargs)
-                except Exception:
-                    break
-                results.append([t for t in convert.tensors(made) if t.layout == torch.strided])
-            if len(results) == 2 and any(
-                not torch.equal(torch.nan_to_num(a), torch.nan_to_num(b))
-                for a, b in zip(*results)
-                if a.shape == b.shape
-            ):
+    def settled(self, samples):
+        """[is the result of this sample the same whatever the seed?]; no result counts as yes."""
+        if self.undefined:
+            return [False] * len(samples)
+        differs = [self.is_drawn(s, seeds=2) for s in samples]
+        if any(differs):  # small results of an op that draws may agree by chance
+            differs = [self.is_drawn(s, seeds=16) for s in samples]
+        return [not d for d in differs]
+
+    def is_drawn(self, sample, seeds):
+        value, args, kwargs, _ = sample
+        operation, first = convert.drawing(self.info.op), None
+        for seed in range(seeds):
+            seed_all(seed)
+            try:
+                made = operation(*convert.mapped((value, *args), fresh), **kwargs)
+            except Exception:
+                return False
+            made = [t for t in convert.tensors(made) if t.layout == torch.strided]
+            first = first or made
+            if any(map(differ, first, made)):
                 return True
         return False
 
@@ -138,6 +143,14 @@ def method(name):
     if not callable(found):
         return lambda tensor: getattr(tensor, name)
     return found
+
+
+def differ(first, second):
+    """Do two of PyTorch's tensors of one shape differ in a byte?"""
+    if first.shape != second.shape or not first.numel():
+        return False
+    pair = (t.detach().resolve_conj().resolve_neg().contiguous() for t in (first, second))
+    return not torch.equal(*(t.flatten().view(torch.uint8) for t in pair))
 
 
 def fresh(value):
