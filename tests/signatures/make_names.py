@@ -31,8 +31,8 @@ def is_public(place, name):
     value = getattr(place, name, None)
     if name.startswith("_") or isinstance(value, types.ModuleType):
         return False
-    if isinstance(value, str) or (value is torch.Tensor and place is not torch):
-        return False  # a text that is put into docstrings; what a module imports for itself
+    if isinstance(value, (str, dict)) or (value is torch.Tensor and place is not torch):
+        return False  # texts that are put into docstrings; what a module imports for itself
     if inspect.isclass(value):
         return name in getattr(place, "__all__", ()) or (place is torch and name in torch.__all__)
     module = getattr(value, "__module__", None) or "torch"
