@@ -18,6 +18,8 @@ import lathe as lt
 MANIFEST = Path(__file__).with_name("manifest.txt")
 # Results that nobody may read, or that hold what was in the memory.
 UNDEFINED = re.compile(r"(new_)?empty(_like|_strided|_permuted)?|resize_(as_)?")
+# Dtypes that PyTorch keeps numbers in and computes almost nothing with.
+STORAGE = re.compile(r"torch\.(complex32|float[48]_.*|bits.*|q.*|u?int[1-7])")
 PRIVATE = [
     (re.compile(r"(torch\.)?(ops\..*|_[a-z].*)"), "a private name"),
     (re.compile(r"jiterator_.*"), "compiles CUDA sources"),
@@ -46,7 +48,7 @@ class Entry:
 
     def dtypes(self):
         """Those of the op on CPU, the one that is tried first in front."""
-        have = self.info.supported_dtypes("cpu") - {torch.complex32}  # PyTorch's own experiment
+        have = {d for d in self.info.supported_dtypes("cpu") if not STORAGE.fullmatch(str(d))}
         first = [d for d in FIRST if d in have][:1]
         return first + sorted((d for d in have if d not in first), key=str)
 
@@ -149,7 +151,7 @@ def differ(first, second):
     """Do two of PyTorch's tensors of one shape differ in a byte?"""
     if first.shape != second.shape or not first.numel():
         return False
-    pair = (t.detach().resolve_conj().resolve_neg().contiguous() for t in (first, second))
+    pair = (convert.copied(t).clone(memory_format=torch.contiguous_format) for t in (first, second))
     return not torch.equal(*(t.flatten().view(torch.uint8) for t in pair))
 
 

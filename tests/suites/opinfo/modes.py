@@ -47,8 +47,8 @@ class Run:
         elif status == "pass":
             self.passed += 1
         else:
-            told = reason if reason.startswith("no lathe.") else f"{reason} <- {at}"
-            self.first.setdefault(status, told)
+            absent = reason.startswith("no lathe.")
+            self.first.setdefault(status, reason if absent else f"{reason} <- {at}")
 
     def outcome(self):
         for status in WORST:
@@ -78,10 +78,19 @@ def verdict(check, *args):
     return ("wrong", found) if found else ("pass", "")
 
 
+ABSENCES = [
+    r"(?P<place>lathe[\w.]*): there is nothing of this name\n\s*got:\s*(?P<name>\w+)",
+    r"(?:module|type object) '(?P<place>lathe[\w.]*)' has no attribute '(?P<name>\w+)'",
+    r"'(?P<place>lathe\.Tensor)' object has no attribute '(?P<name>\w+)'",
+]
+
+
 def absence(error):
-    """An AttributeError in words: 'no lathe.polygamma' for a name that a module of ours lacks."""
-    found = re.search(r"(lathe[\w.]*): there is nothing of this name\n\s*got:\s*(\w+)", str(error))
-    return f"no {found.group(1)}.{found.group(2)}" if found else told(error)
+    """An AttributeError in words: 'no lathe.polygamma' for a name that a place of ours lacks."""
+    for pattern in ABSENCES:
+        if found := re.search(pattern, str(error)):
+            return f"no {found['place']}.{found['name']}"
+    return told(error)
 
 
 def told(error):
