@@ -2,6 +2,7 @@
 
     python docs/ops.py           writes docs/ops.md
     python docs/ops.py --check   exit status 1 where the page is not what it would print
+    python docs/ops.py --count   what is not had, by reason
 
 The names are those of tests/signatures/names.txt. What is had is looked up in the module, so
 nothing is listed by hand; why a name is missing is in docs/ops_reasons.txt, a line a group.
@@ -139,8 +140,18 @@ def page():
     return "\n".join(lines)
 
 
+def told():
+    """One line: how many names of each word, and the reasons of those for later."""
+    found = [t for t in table().values() if t[0] != "have"]
+    reasons_of = {r for word, r in found if word == "later"}
+    counts = [f"{word} {sum(t[0] == word for t in found)}" for word in WORDS[1:]]
+    return f"ops: {len(names())} names; {', '.join(counts)}; later: {'; '.join(sorted(reasons_of))}"
+
+
 def main():
-    if "--check" not in sys.argv:
+    if "--count" in sys.argv:
+        print(told())
+    elif "--check" not in sys.argv:
         PAGE.write_text(page())
     elif not PAGE.exists() or PAGE.read_text() != page():
         sys.exit("docs/ops.md is not what the definitions say: run ./dev python docs/ops.py")

@@ -2,7 +2,8 @@
 
 A line passes when none of its parts fails; a part that cannot be shown says why and has failed.
 `--quick` runs the short form of a part that takes long. A part that has none is left to the long
-form: it is listed and counted as left, not as passed nor as failed. `--resume` does not run again
+form: it is listed and counted as left, not as passed nor as failed. A proof whose short form is
+the usual one runs the long one under `--full`. `--resume` does not run again
 what has passed in full in this tree at this commit, with nothing changed, and says so. Logs and
 outcomes: build/logs/prove. Exit status 0 if nothing failed and something passed.
 """
@@ -104,10 +105,11 @@ def show_line(line, args, at):
     return {"line": line.number, "title": line.title, "passed": passed, "parts": parts}
 
 
-def parse(lines, doc):
+def parse(lines, doc, short):
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     parser.add_argument("--only", help="lines, separated by commas")
-    parser.add_argument("--quick", action="store_true", help="without what takes long")
+    parser.add_argument("--quick", action="store_true", default=short, help="the short form")
+    parser.add_argument("--full", dest="quick", action="store_false", help="the long form")
     parser.add_argument(
         "--resume", action="store_true", help="without what has passed at this commit"
     )
@@ -119,8 +121,8 @@ def parse(lines, doc):
     return args, [line for line in lines if str(line.number) in wanted]
 
 
-def main(lines, doc):
-    args, chosen = parse(lines, doc)
+def main(lines, doc, short=False):
+    args, chosen = parse(lines, doc, short)
     at, began = commit(), time.time()
     outcomes = [show_line(line, args, at) for line in chosen]
     if args.json:
