@@ -1,0 +1,1 @@
+"""Lathe behind the interfaces of others; each module is imported by whoever uses that library."""
