@@ -164,6 +164,35 @@ def __dlpack_device__(self) -> tuple[int, int]:
 
 
 @_method
+def __array_namespace__(self, *, api_version=None):
+    """The array-API standard over tensors: lathe.array_api."""
+    from . import array_api
+
+    if api_version not in (None, "2021.12", "2022.12", "2023.12", array_api.__array_api_version__):
+        raise _lathe.ValueError(
+            "no such version of the standard",
+            op="__array_namespace__",
+            got=repr(api_version),
+            expected=f"at most {array_api.__array_api_version__}",
+        )
+    return array_api
+
+
+@_method
+def to_device(self, device, /, *, stream=None) -> Tensor:
+    """On that device; the array-API standard's name of to()."""
+    return self.to(device=device)
+
+
+@_method
+def __complex__(self) -> complex:
+    """The number of a tensor of one element."""
+    return (
+        complex(self.real.item(), self.imag.item()) if self.is_complex() else complex(self.item())
+    )
+
+
+@_method
 def __copy__(self) -> Tensor:
     if type(self) is Tensor:
         return self.data.requires_grad_() if self.requires_grad else self.data

@@ -1,0 +1,67 @@
+"""Elementwise functions: a row each, the standard's name and lathe's."""
+
+import lathe as lt
+
+from ._dtypes import together
+
+SAME = """
+    abs acos acosh asin asinh atan atanh conj cos cosh exp expm1 imag isfinite isinf isnan log log1p
+    log2 log10 logical_not negative positive real reciprocal rsqrt sign signbit sin sinh sqrt square
+    tan tanh"""
+SAME_OF_TWO = """
+    add atan2 bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift copysign
+    floor_divide hypot logaddexp logical_and logical_or logical_xor maximum minimum nextafter pow
+    remainder"""
+UNARY = {n: n for n in SAME.split()} | {"bitwise_invert": "bitwise_not"}
+BINARY = {n: n for n in SAME_OF_TWO.split()} | {
+    "divide": "div",
+    "equal": "eq",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "less": "lt",
+    "less_equal": "le",
+    "multiply": "mul",
+    "not_equal": "ne",
+    "subtract": "sub",
+}
+WHOLE = ("ceil", "floor", "round", "trunc")  # integers are their own
+
+UNARY, BINARY = ({n: ours for n, ours in t.items() if hasattr(lt, ours)} for t in (UNARY, BINARY))
+
+__all__ = [*UNARY, *BINARY, *WHOLE, "clip"]
+
+
+def unary(name, ours):
+    def function(x, /):
+        return getattr(lt, ours)(x)
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+def binary(name, ours):
+    def function(x1, x2, /):
+        return getattr(lt, ours)(*together(x1, x2))
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+def whole(name):
+    def function(x, /):
+        return getattr(lt, name)(x) if x.is_floating_point() or x.is_complex() else x.clone()
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+globals().update({n: unary(n, ours) for n, ours in UNARY.items()})
+globals().update({n: binary(n, ours) for n, ours in BINARY.items()})
+globals().update({n: whole(n) for n in WHOLE})
+
+
+def clip(x, /, min=None, max=None):
+    if min is None and max is None:
+        return x.clone()
+    low, high = (b.to(x.dtype) if isinstance(b, lt.Tensor) else b for b in (min, max))
+    return lt.clamp(x, low, high)
