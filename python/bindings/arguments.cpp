@@ -83,6 +83,11 @@ int spelled(const Schema& schema, std::string_view name) {
   return found;
 }
 
+/// A tensor that can stand for an integer.
+bool is_whole_number(PyObject* o) {
+  return is_tensor(o) && impl_of(o)->geometry.rank() == 0 && category(impl_of(o)->dtype) < 2;
+}
+
 }  // namespace
 
 bool operand(PyObject* o, Arg& out, Tensor& kept) {
@@ -125,8 +130,29 @@ int gathering_parameter(const Schema& schema) {
   return -1;
 }
 
+bool Arguments::read_number(PyObject* o, const Param& p, Arg& out) const {
+  const bool number = p.type == ArgType::integer || p.type == ArgType::real ||
+                      p.type == ArgType::scalar || p.type == ArgType::flag;
+  if (!read_tensors_ || !number || !is_tensor(o) || impl_of(o)->geometry.rank() != 0) return false;
+  const Tensor t = tensor_of(o);
+  const DType d = t.dtype();
+  const bool whole = is_integer(d) || d == DType::bool_;
+  // As in PyTorch: no fraction is cut off, and no history is lost without a word.
+  if (is_complex(d) || t.requires_grad() || (p.type == ArgType::integer && !whole) ||
+      (p.type == ArgType::flag && d != DType::bool_))
+    return false;
+  reading(t, schema_.name.c_str());
+  if (d == DType::bool_ && p.type != ArgType::integer)
+    out = Arg(t.item_int() != 0);
+  else
+    out = whole ? Arg(t.item_int()) : Arg(t.item_double());
+  return true;
+}
+
 Arg Arguments::convert(PyObject* o, const Param* p) {
   Arg out;
+  if (p != nullptr && read_number(o, *p, out)) [[unlikely]]
+    return out;
   if (simple(o, out)) [[likely]]
     return out;
   if (PyTuple_CheckExact(o)) return list_of(&PyTuple_GET_ITEM(o, 0), PyTuple_GET_SIZE(o), p);
@@ -140,6 +166,8 @@ Arg Arguments::convert(PyObject* o, const Param* p) {
 
 Arg Arguments::convert_item(PyObject* o, const Param* p) {
   Arg out;
+  if (p != nullptr && read_number(o, *p, out)) [[unlikely]]
+    return out;
   if (simple(o, out)) [[likely]]
     return out;
   if (o == Py_None) return Arg();
@@ -208,7 +236,8 @@ void Arguments::positional(PyObject* const* args, Py_ssize_t count, int gather) 
     const Param* p = at < schema_.params.size() ? &schema_.params[at] : nullptr;
     Py_ssize_t end = i;
     if (static_cast<int>(at) == gather)
-      while (end < count && is_int(args[end])) ++end;
+      while (end < count && (is_int(args[end]) || (read_tensors_ && is_whole_number(args[end]))))
+        ++end;
     if (end > i) {
       given_.push_back(list_of(args + i, end - i, p));
       i = end - 1;

@@ -14,7 +14,9 @@ namespace lathe::py {
 
 class Arguments {
  public:
-  explicit Arguments(const Schema& schema) : schema_(schema) {}
+  /// `read_tensors`: a tensor without axes stands for its number where only a number fits.
+  Arguments(const Schema& schema, bool read_tensors)
+      : schema_(schema), read_tensors_(read_tensors) {}
   Arguments(const Arguments&) = delete;
 
   /// `gather`: the parameter that takes all remaining positional integers, x.view(2, 3); or -1.
@@ -58,9 +60,12 @@ class Arguments {
   static Arg closed(List& made);
   /// What is no list, or an item of one.
   Arg convert_item(PyObject* o, const Param* p);
+  /// Whether a value in this place is a tensor that stands for a number, which goes to `out`.
+  bool read_number(PyObject* o, const Param& p, Arg& out) const;
   int parameter(PyObject* name) const;  // -1: none of that name
 
   const Schema& schema_;
+  const bool read_tensors_;
   absl::InlinedVector<Arg, 8> given_, full_;
   absl::InlinedVector<NamedArg, 4> named_;
   absl::InlinedVector<std::unique_ptr<List>, 2> lists_;

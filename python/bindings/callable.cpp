@@ -261,10 +261,12 @@ PyObject* Callable::call(PyObject* const* args, Py_ssize_t count, PyObject* name
   // With one overload, or where the number and names of the arguments leave one, its own errors say
   // most.
   const Overload* only = overloads.size() == 1 ? &first : nullptr;
-  if (only == nullptr) {
+  // A tensor is read as a number only where no overload takes it as a tensor.
+  for (const bool read_tensors : {false, true}) {
+    if (only != nullptr) break;
     int likely = 0;
     for (const Overload& o : overloads) {
-      Arguments given(o.op->schema);
+      Arguments given(o.op->schema, read_tensors);
       if (!given.could_be(count, o.gather, extras.keywords.size(),
                           [&](size_t i) { return extras.keywords[i].name; }))
         continue;
@@ -281,7 +283,7 @@ PyObject* Callable::call(PyObject* const* args, Py_ssize_t count, PyObject* name
     if (likely != 1) only = nullptr;
   }
   if (only != nullptr) {
-    Arguments given(only->op->schema);
+    Arguments given(only->op->schema, true);
     fill(given, *only);
     return call_with(*only, given.complete(), extras, lead);
   }

@@ -23,7 +23,7 @@ std::string table(std::string_view name, nb::args arguments) {
          .expected = "an op of another kind",
          .next = "explain() of a traced call shows the steps it is made of"});
   if (arguments.size() > 0) {
-    Arguments given(op.schema);
+    Arguments given(op.schema, true);
     PyObject* const* items = reinterpret_cast<PyTupleObject*>(arguments.ptr())->ob_item;
     given.positional(items, static_cast<Py_ssize_t>(arguments.size()),
                      gathering_parameter(op.schema));
