@@ -55,9 +55,12 @@ void require_default(std::string_view op, std::string_view param, const Arg& giv
 inline void require_off(std::string_view op, std::string_view param, const Arg& flag) {
   require_default(op, param, flag, !flag.flag_);
 }
-/// Refuses any memory format but None, contiguous_format and preserve_format: layouts are chosen by
-/// graphs, tensors are row-major.
-void require_row_major(std::string_view op, const Arg& memory_format);
+/// The order of axes in which elements of this memory format lie row after row; empty for None,
+/// contiguous_format and preserve_format, which are row-major.
+absl::InlinedVector<int, 6> format_order(std::string_view op, std::string_view format, int rank);
+/// The same elements, in that order: x itself where they lie so already, unless a copy is asked
+/// for.
+Tensor in_format(std::string_view op, const Tensor& x, const Arg& memory_format, bool copy);
 /// ValueError unless `how` is mean, sum or none.
 void check_reduction(std::string_view op, std::string_view how);
 

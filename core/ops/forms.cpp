@@ -14,6 +14,46 @@
 #include "include/lathe/ops/shape.h"
 
 namespace lathe {
+
+absl::InlinedVector<int, 6> format_order(std::string_view op, std::string_view format, int rank) {
+  if (format == "contiguous_format" || format == "preserve_format") return {};
+  const int axes = format == "channels_last" ? 4 : format == "channels_last_3d" ? 5 : 0;
+  if (axes == 0)
+    throw ValueError(
+        {.op = std::string(op),
+         .problem = "there is no such memory format",
+         .got = std::string(format),
+         .expected = "contiguous_format, preserve_format, channels_last or channels_last_3d",
+         .next = "take one of lathe.contiguous_format and its like"});
+  if (rank != axes)
+    throw ShapeError({.op = std::string(op),
+                      .problem = "this memory format is for another number of axes",
+                      .got = absl::StrCat(rank, " axes"),
+                      .expected = absl::StrCat(axes, " axes for ", format),
+                      .next = "leave memory_format out, or reshape the tensor first"});
+  absl::InlinedVector<int, 6> order{0};
+  for (int axis = 2; axis < rank; ++axis) order.push_back(axis);
+  order.push_back(1);
+  return order;
+}
+
+Tensor in_format(std::string_view op, const Tensor& x, const Arg& memory_format, bool copy) {
+  using Shapes = shape_ops<Tensor>;
+  auto row_major = [copy](const Tensor& t) {
+    return copy ? math_ops<Tensor>::clone(t) : Shapes::contiguous(t);
+  };
+  if (memory_format.none()) return row_major(x);
+  const auto order = format_order(op, memory_format.text_, x.rank());
+  if (order.empty()) return row_major(x);
+  if (!copy && x.geometry().permute(order).is_row_major()) return x;
+  Shape there, back(order.size(), Int(0));
+  for (size_t i = 0; i < order.size(); ++i) {
+    there.push_back(Int(order[i]));
+    back[static_cast<size_t>(order[i])] = Int(static_cast<int64_t>(i));
+  }
+  return Shapes::permute(row_major(Shapes::permute(x, there)), back);
+}
+
 namespace {
 
 using C = create_ops<Tensor>;
@@ -129,17 +169,11 @@ void add_arithmetic(Definitions& r) {
                .doc = "Rounded to so many decimals, which may be negative; ties to even."});
   r.composite(
       "clone.memory_format(Tensor input, *, str? memory_format) -> Tensor",
-      [](Args a) -> Outputs {
-        require_row_major("clone", a[1]);
-        return {M::clone(a.tensor(0))};
-      },
+      [](Args a) -> Outputs { return {in_format("clone", a.tensor(0), a[1], true)}; },
       moving("A copy of x."));
   r.composite(
       "contiguous.memory_format(Tensor input, *, str? memory_format) -> Tensor",
-      [](Args a) -> Outputs {
-        require_row_major("contiguous", a[1]);
-        return {S::contiguous(a.tensor(0))};
-      },
+      [](Args a) -> Outputs { return {in_format("contiguous", a.tensor(0), a[1], false)}; },
       moving("x itself if its elements lie in row-major order, else a copy.", kMethod));
 }
 

@@ -97,17 +97,6 @@ void require_default(std::string_view op, std::string_view param, const Arg& giv
                           .next = "leave the argument out"});
 }
 
-void require_row_major(std::string_view op, const Arg& format) {
-  if (format.none()) return;
-  std::string_view name = format.text_;
-  if (name == "contiguous_format" || name == "preserve_format") return;
-  throw UnsupportedError({.op = std::string(op),
-                          .problem = "tensors are row-major: this memory format does not exist",
-                          .got = std::string(name),
-                          .expected = "contiguous_format or preserve_format",
-                          .next = "leave memory_format out: graphs choose layouts by themselves"});
-}
-
 namespace {
 
 /// x - max(x) along dim, a float; the maximum takes no part in the derivative.

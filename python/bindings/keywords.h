@@ -55,16 +55,15 @@ inline bool flag_or(const char* method, const char* name, PyObject* value, bool 
   return value == Py_True;
 }
 
-/// Tensors are row-major: any other memory format than the two that say so is an UnsupportedError.
-inline void require_row_major(const char* method, PyObject* format) {
-  if (format == nullptr || format == Py_None) return;
-  std::string_view given = PyUnicode_Check(format) ? text_of(format) : Py_TYPE(format)->tp_name;
-  if (given == "contiguous_format" || given == "preserve_format") return;
-  throw UnsupportedError({.op = method,
-                          .problem = "tensors are row-major: this memory format does not exist",
-                          .got = std::string(given),
-                          .expected = "contiguous_format or preserve_format",
-                          .next = "leave memory_format out: graphs choose layouts by themselves"});
+/// The name of a memory format; preserve_format where none is given. TypeError for what is no name.
+inline std::string memory_format_name(const char* method, PyObject* format) {
+  if (format == nullptr || format == Py_None) return "preserve_format";
+  if (PyUnicode_Check(format)) return std::string(text_of(format));
+  throw TypeError({.op = method,
+                   .problem = "argument 'memory_format' has the wrong type",
+                   .got = Py_TYPE(format)->tp_name,
+                   .expected = "lathe.contiguous_format or its like",
+                   .next = "leave memory_format out"});
 }
 
 }  // namespace lathe::py

@@ -6,6 +6,7 @@
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
+#include "core/ops/families.h"
 #include "core/scalar/element.h"
 #include "include/lathe/ops/math.h"
 #include "kernels/runtime/pool.h"
@@ -56,8 +57,11 @@ PyObject* storage_offset(PyObject* self, PyObject*) {
 PyObject* is_contiguous(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
   return guarded([&] {
     auto [format] = bind_arguments<1>("is_contiguous", {"memory_format"}, 0, args, count, names);
-    require_row_major("is_contiguous", format);
-    return new_ref(impl_of(self)->geometry.is_contiguous() ? Py_True : Py_False);
+    const Geometry& g = impl_of(self)->geometry;
+    const auto order =
+        format_order("is_contiguous", memory_format_name("is_contiguous", format), g.rank());
+    const bool yes = order.empty() ? g.is_contiguous() : g.permute(order).is_contiguous();
+    return new_ref(yes ? Py_True : Py_False);
   });
 }
 PyObject* data_ptr(PyObject* self, PyObject*) {
@@ -123,6 +127,7 @@ struct Target {
   std::optional<Device> device = {};
   PyObject* flags[2] = {};  // non_blocking, which changes nothing here, and copy
   int placed = 0;           // of these, by place
+  std::string format = "preserve_format";
 
   void take(PyObject* o) {
     DType d;
@@ -146,7 +151,7 @@ struct Target {
     } else if (name == "dtype" || name == "device" || name == "tensor" || name == "other") {
       take(o);
     } else if (name == "memory_format") {
-      require_row_major("to", o);
+      format = memory_format_name("to", o);
     } else {
       throw TypeError({.op = "to",
                        .problem = absl::StrCat("there is no parameter '", name, "'"),
@@ -168,6 +173,8 @@ PyObject* to(PyObject* self, Items args, Py_ssize_t count, PyObject* names) {
     Tensor t = tensor_of(self);
     if (target.dtype && *target.dtype != t.dtype()) t = M::cast(t, *target.dtype);
     if (target.device) t = py::to_device(t, *target.device);
+    if (target.format != "preserve_format")
+      t = in_format("to", t, Arg(target.format.c_str()), copy && t.impl() == impl_of(self));
     if (t.impl() != impl_of(self)) return wrap(std::move(t));
     return copy ? wrap(M::clone(t)) : new_ref(self);
   });

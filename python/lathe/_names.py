@@ -1,4 +1,4 @@
-"""Second names: dtypes as PyTorch calls them, and constants."""
+"""Second names: dtypes as PyTorch calls them, constants, and the names of layouts."""
 
 from math import e, inf, nan, pi
 
@@ -15,7 +15,39 @@ long = _lathe.int64
 cfloat = _lathe.complex64
 newaxis = None
 
+
+class _Name(str):
+    """A text with a type of its own, which arguments take in place of that text."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return f"lathe.{self}"
+
+    def __reduce__(self):
+        return str(self)  # the object of that name in lathe
+
+
+class memory_format(_Name):
+    """The order in which a tensor's elements lie."""
+
+    __slots__ = ()
+
+
+class layout(_Name):
+    """How a tensor's elements are kept. There is one: an address for each, by strides."""
+
+    __slots__ = ()
+
+
+contiguous_format = memory_format("contiguous_format")
+preserve_format = memory_format("preserve_format")
+channels_last = memory_format("channels_last")
+channels_last_3d = memory_format("channels_last_3d")
+strided = layout("strided")
+
 __all__ = [
-    "byte", "cfloat", "char", "double", "e", "float", "half", "inf", "int", "long", "nan",
-    "newaxis", "pi", "short",
+    "byte", "cfloat", "channels_last", "channels_last_3d", "char", "contiguous_format", "double",
+    "e", "float", "half", "inf", "int", "layout", "long", "memory_format", "nan", "newaxis", "pi",
+    "preserve_format", "short", "strided",
 ]  # fmt: skip
