@@ -17,6 +17,11 @@ struct Standing {
     any = true;
   }
 };
+struct Standings {
+  Standing axes, points, numbers;
+  void meet(const Arg& a);
+  DType common() const;
+};
 
 DType scalar_dtype(const Arg& a) {
   if (a.tag == Tag::flag) return DType::bool_;
@@ -40,29 +45,29 @@ bool joins_in(const Op& op, size_t param) {
   return (type == ArgType::tensor || type == ArgType::scalar) && !is_fixed(op, param);
 }
 
+void Standings::meet(const Arg& a) {
+  if (a.tag == Tag::tensor)
+    (a.tensor_->geometry.rank() > 0 ? axes : points).meet(a.tensor_->dtype);
+  else if (a.tag == Tag::list)
+    for (size_t k = 0; k < a.list_->size; ++k) meet(a.list_->data[k]);
+  else if (a.scalar())
+    numbers.meet(scalar_dtype(a));
+}
+
+DType Standings::common() const {
+  const Standing lower{points.any || numbers.any, combine(points, numbers)};
+  return combine(axes, lower);
+}
+
 DType common_dtype(const Op& op, Args args) {
-  Standing axes, points, numbers;
+  Standings all;
   for (size_t i = 0; i < args.size(); ++i) {
     if (!joins_in(op, i)) continue;
-    const Arg& a = args[i];
-    if (a.tag == Tag::tensor) {
-      const TensorImpl* t = a.tensor_;
-      (t->geometry.rank() > 0 ? axes : points).meet(t->dtype);
-      if (op.extra.promote == Promote::first) return t->dtype;
-    } else if (a.tag == Tag::list) {
-      for (size_t k = 0; k < a.list_->size; ++k) {
-        const TensorImpl* t = a.list_->data[k].tensor_;
-        (t->geometry.rank() > 0 ? axes : points).meet(t->dtype);
-      }
-    } else if (a.scalar()) {
-      numbers.meet(scalar_dtype(a));
-    }
+    if (args[i].tag == Tag::tensor && op.extra.promote == Promote::first)
+      return args[i].tensor_->dtype;
+    all.meet(args[i]);
   }
-  Standing lower = points;
-  DType low = combine(points, numbers);
-  lower.dtype = low;
-  lower.any = points.any || numbers.any;
-  return combine(axes, lower);
+  return all.common();
 }
 
 /// A comparison has an answer for any two integers, in integers that hold both. (Which ones does
@@ -96,6 +101,12 @@ void require_numbers_in_range(const Op& op, Args args, DType common) {
 }
 
 }  // namespace
+
+DType result_type(Args args) {
+  Standings all;
+  for (const Arg& a : args) all.meet(a);
+  return all.common();
+}
 
 void require_domain(const Op& op, DType dtype) {
   if (!op.extra.domain.has(dtype)) not_defined(op, dtype);

@@ -22,6 +22,10 @@ struct CompositeTypes {
 };
 CompositeTypes infer_composite(const Op& op, Args args);
 
+/// What arithmetic on these tensors and numbers is done in: tensors with axes decide, then tensors
+/// without, then numbers.
+DType result_type(Args args);
+
 /// Has this parameter a dtype of its own, which takes no part in promotion?
 bool is_fixed(const Op& op, size_t param);
 

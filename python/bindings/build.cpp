@@ -13,6 +13,7 @@
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
 #include "kernels/runtime/pool.h"
+#include "python/bindings/arguments.h"
 #include "python/bindings/constants.h"
 #include "python/bindings/real.h"
 #include "python/bindings/values.h"
@@ -247,16 +248,55 @@ Tensor converted(Tensor t, const BuildOptions& options) {
   return options.device ? to_device(t, *options.device) : t;
 }
 
-/// Tensor(data=[]): data in the default dtype, as PyTorch's constructor. lathe.tensor keeps data's.
+[[noreturn]] void no_legacy_data(std::string got, std::string expected) {
+  throw TypeError({.op = "Tensor",
+                   .problem = "a tensor cannot be made of this",
+                   .got = std::move(got),
+                   .expected = std::move(expected),
+                   .next = "use lt.tensor(), which takes any data and a dtype"});
+}
+
+/// Of sizes, of a sequence or array, or of a tensor (which is shared): what PyTorch's constructors
+/// make of their arguments. `dtype`: none means the default one, or that of a tensor.
+Tensor legacy(PyObject* args, std::optional<DType> dtype) {
+  const Py_ssize_t count = PyTuple_GET_SIZE(args);
+  const DType made = dtype.value_or(default_dtype());
+  Shape sizes;
+  while (static_cast<Py_ssize_t>(sizes.size()) < count) {
+    PyObject* o = PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(sizes.size()));
+    if (!is_int(o)) break;
+    sizes.push_back(to_int(o));
+  }
+  if (static_cast<Py_ssize_t>(sizes.size()) == count)
+    return create_ops<Tensor>::zeros(count == 0 ? Shape{Int(0)} : sizes, made, Device{});
+  if (count > 1) no_legacy_data(absl::StrCat(count, " arguments"), "sizes, or one sequence");
+  PyObject* data = PyTuple_GET_ITEM(args, 0);
+  if (is_tensor(data)) {
+    if (dtype && impl_of(data)->dtype != *dtype)
+      no_legacy_data(std::string(name(impl_of(data)->dtype)), std::string(name(*dtype)));
+    return without_history(tensor_of(data));
+  }
+  if (!is_sequence(data) && !has_buffer(data))
+    no_legacy_data(Py_TYPE(data)->tp_name, "sizes, or a sequence of numbers");
+  BuildOptions options;
+  options.dtype = made;
+  return build(data, options);
+}
+
+/// Tensor(*sizes) and Tensor(data=[]): in the default dtype, as PyTorch's constructor.
+/// lathe.tensor keeps the data's.
 PyObject* make(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
-    static const char* names[] = {"data", nullptr};
-    PyObject* data = nullptr;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Tensor", const_cast<char**>(names), &data))
-      return nullptr;
-    BuildOptions options;
-    options.dtype = default_dtype();
-    Tensor t = data == nullptr ? empty({default_dtype(), {Int(0)}, {}}) : build(data, options);
+    nb::object given = nb::borrow(args);
+    if (kwargs != nullptr) {
+      static const char* names[] = {"data", nullptr};
+      PyObject* data = nullptr;
+      if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Tensor", const_cast<char**>(names), &data))
+        return nullptr;
+      given = data == nullptr ? owned(PyTuple_New(0)) : owned(PyTuple_Pack(1, data));
+    }
+    Tensor t = legacy(given.ptr(), {});
+    // The object is a new one, which may be of a class derived from Tensor.
     return wrap_as(type, std::move(t));
   });
 }
@@ -335,6 +375,20 @@ void append_new_slots(std::vector<PyType_Slot>& slots) {
 }
 
 void add_build(nb::module_& m) {
+  m.def("_legacy_tensor",
+        [](nb::handle dtype, nb::tuple args) { return legacy(args.ptr(), to_dtype(dtype.ptr())); });
+  m.def("_result_type", [](nb::args given) {
+    absl::InlinedVector<Arg, 4> args(given.size());
+    Tensors made(given.size());
+    for (size_t i = 0; i < given.size(); ++i)
+      if (!operand(given[i].ptr(), args[i], made[i]))
+        throw TypeError({.op = "result_type",
+                         .problem = "a tensor or a number expected",
+                         .got = Py_TYPE(given[i].ptr())->tp_name,
+                         .expected = "a tensor or a number",
+                         .next = "use lt.promote_types() for dtypes"});
+    return nb::borrow(dtype_object(result_type({args.data(), args.size()})));
+  });
   m.def(
       "tensor",
       [](nb::handle data, nb::handle dtype, nb::handle device, bool requires_grad,

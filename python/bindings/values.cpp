@@ -34,15 +34,27 @@ PyObject* dtype_floating(PyObject* self, void*) {
 PyObject* dtype_complex(PyObject* self, void*) {
   return PyBool_FromLong(is_complex(dtype_of(self)));
 }
+PyObject* dtype_signed(PyObject* self, void*) {
+  const DType d = dtype_of(self);
+  const bool whole = is_integer(d) || d == DType::bool_;
+  return PyBool_FromLong(!whole || range_of(d).low < 0);
+}
 
-PyMethodDef dtype_methods[] = {{"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
-                               {nullptr, nullptr, 0, nullptr}};
+PyObject* dtype_real(PyObject* self, PyObject*) {
+  return new_ref(dtype_object(real_type(dtype_of(self))));
+}
+
+PyMethodDef dtype_methods[] = {
+    {"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
+    {"to_real", dtype_real, METH_NOARGS, "The dtype of a complex one's parts; a real one itself."},
+    {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef dtype_attributes[] = {
     {"name", dtype_name, nullptr, "As users write it: 'float32'.", nullptr},
     {"itemsize", dtype_itemsize, nullptr, "Bytes of one element.", nullptr},
     {"is_floating_point", dtype_floating, nullptr, "True for float16, bfloat16, float32, float64.",
      nullptr},
     {"is_complex", dtype_complex, nullptr, "True for complex64.", nullptr},
+    {"is_signed", dtype_signed, nullptr, "True where there are negative numbers.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 void add_dtypes(nb::module_& m) {
@@ -344,6 +356,14 @@ bool has_items(PyObject* o) {
 
 void add_values(nb::module_& m) {
   add_dtypes(m);
+  m.def("_to_dtype", [](nb::handle d) { return nb::borrow(dtype_object(to_dtype(d.ptr()))); });
+  m.def(
+      "promote_types",
+      [](nb::handle a, nb::handle b) {
+        return nb::borrow(dtype_object(promote(to_dtype(a.ptr()), to_dtype(b.ptr()))));
+      },
+      nb::arg("type1"), nb::arg("type2"),
+      "The least dtype that both can be converted to. DTypeError where there is none.");
   add_symint(m);
   add_real(m);
   add_device(m);

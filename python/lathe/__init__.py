@@ -41,6 +41,14 @@ _PARTS = (
 )  # fmt: skip
 _FROM = {"save": "_files", "load": "_files"}
 _FROM |= dict.fromkeys(("trace", "script", "freeze", "InputSpec"), "jit")
+_FROM |= dict.fromkeys(
+    (
+        "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor",
+        "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "can_cast", "finfo", "iinfo",
+        "result_type", "set_default_tensor_type",
+    ),
+    "_dtypes",
+)  # fmt: skip
 _FROM |= {"GradientTape": "autograd", "Tensor": "_lathe"}
 
 

@@ -33,6 +33,36 @@ def is_complex(input) -> bool:
     return input.dtype.is_complex
 
 
+def is_nonzero(input) -> bool:
+    """Whether the only element is not zero."""
+    return input.is_nonzero()
+
+
+def is_storage(obj, /) -> bool:
+    """False: storages are no objects here."""
+    return False
+
+
+def is_conj(input) -> bool:
+    """False: conj() conjugates at once."""
+    return input.is_conj()
+
+
+def is_neg(input) -> bool:
+    """False: neg() negates at once."""
+    return input.is_neg()
+
+
+def is_inference(input) -> bool:
+    """False: no tensor is barred from history for ever."""
+    return input.is_inference()
+
+
+def get_device(input) -> int:
+    """The index of the device, -1 for the host."""
+    return input.get_device()
+
+
 def numel(input) -> int:
     return input.numel()
 

@@ -1,6 +1,6 @@
 """Methods of lathe.Tensor that are made of other methods: PyTorch's spellings and conversions."""
 
-from . import _functions, _lathe, ops
+from . import _functions, _lathe, _names, ops
 from ._errors import typed
 from ._lathe import _Tensor as Tensor
 
@@ -49,6 +49,67 @@ def detach_(self) -> Tensor:
 @_method
 def type_as(self, other) -> Tensor:
     return self.to(other.dtype)
+
+
+def _type(self, dtype=None, non_blocking=False):
+    """The name of the class for this dtype ('lathe.FloatTensor'), or, given a dtype, a class or its
+    name, this tensor converted to it."""
+    from . import _dtypes
+
+    if dtype is None:
+        return _dtypes.type_name(self.dtype)
+    return self.to(_dtypes.dtype_of_type(dtype), non_blocking)
+
+
+_named("type", _type, _type.__doc__)
+
+
+@_method
+def is_signed(self) -> bool:
+    return self.dtype.is_signed
+
+
+@_method
+def is_nonzero(self) -> bool:
+    """Whether the only element is not zero. ValueError if there is not one."""
+    return bool(self)
+
+
+@_method
+def get_device(self) -> int:
+    """The index of the device, -1 for the host."""
+    return -1 if self.device.type == "cpu" else self.device.index
+
+
+@_method
+def nelement(self) -> int:
+    """Number of elements."""
+    return self.numel()
+
+
+@_method
+def is_same_size(self, other) -> bool:
+    return self.shape == other.shape
+
+
+@_method
+def is_set_to(self, tensor) -> bool:
+    """Whether both are the same elements of the same memory in the same order."""
+    mine, other = ((t.data_ptr(), t.shape, t.stride(), t.dtype, t.device) for t in (self, tensor))
+    return mine == other
+
+
+@_method
+def dim_order(self) -> tuple[int, ...]:
+    """The axes from the one with the longest steps to the one with the shortest."""
+    steps = self.stride()
+    return tuple(sorted(range(self.ndim), key=lambda axis: -steps[axis]))
+
+
+@_method
+def new_empty(self, *size, **options) -> Tensor:
+    """A tensor of these sizes, its elements not set; options as in new_zeros."""
+    return ops.empty(*size, **_like(self, options))
 
 
 @_method
@@ -265,7 +326,38 @@ def _add_functions():
         setattr(Tensor, function.__name__, typed(function))
 
 
+def _add_questions():
+    """What PyTorch asks of tensors and has one answer here."""
+    for name in ("is_conj", "is_neg", "is_inference", "is_pinned", "is_shared"):
+        _named(name, _never(), "False: there is no such tensor here.")
+    for kind in (
+        "cuda",
+        "ipu",
+        "meta",
+        "mkldnn",
+        "mps",
+        "quantized",
+        "sparse",
+        "vulkan",
+        "xla",
+        "xpu",
+    ):
+        setattr(Tensor, f"is_{kind}", False)
+    Tensor.is_cpu = property(
+        lambda self: self.device.type == "cpu", doc="Whether it is on the host."
+    )
+    Tensor.layout = _names.strided
+
+
+def _never():
+    def no(self) -> bool:
+        return False
+
+    return no
+
+
 _add_conversions()
 _add_functions()
+_add_questions()
 _lathe._attribute_ops(real="The real part.", imag="The imaginary part.")
 Tensor.__array_priority__ = 1000  # NumPy's operators leave mixed operands to ours

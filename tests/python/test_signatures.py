@@ -30,7 +30,8 @@ VALUES = samples.read(ROOT / "tests/signatures/values.txt")
 NOT_CALLED = {
     "they read and write files": "torch.load torch.save",
     "they take functions": "torch.while_loop torch.vmap torch.compile Tensor.register_hook",
-    "they change the process": "torch.manual_seed torch.seed torch.set_default_dtype"
+    "they change the process": "torch.manual_seed torch.seed torch.set_default_dtype "
+    "torch.set_default_tensor_type"
     " torch.set_printoptions torch.set_grad_enabled",
     "they need a history": "Tensor.backward Tensor.retain_grad",
     "they tell two tensors apart": "Tensor.data_ptr",

@@ -1,0 +1,132 @@
+"""Questions about dtypes, constructors named after one, and tensors that stand for numbers."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import lathe as lt
+
+FLOATS = {lt.float16: np.float16, lt.float32: np.float32, lt.float64: np.float64}
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_limits_of_floats_are_numpys(dtype):
+    ours, theirs = lt.finfo(dtype), np.finfo(FLOATS[dtype])
+    for name in ("bits", "eps", "max", "min", "tiny", "smallest_normal", "resolution"):
+        assert getattr(ours, name) == pytest.approx(float(getattr(theirs, name)), rel=1e-3)
+    assert (ours.eps, ours.max, ours.tiny) == (theirs.eps, theirs.max, theirs.tiny)
+
+
+def test_limits_of_bfloat16_and_of_complex_dtypes():
+    info = lt.finfo(lt.bfloat16)
+    assert (info.eps, info.max, info.resolution) == (2.0**-7, (2 - 2.0**-7) * 2.0**127, 0.01)
+    assert lt.finfo(lt.complex64) == lt.finfo(lt.float32) == lt.finfo()
+
+
+@pytest.mark.parametrize("name", ["uint8", "int8", "int16", "int32", "int64"])
+def test_limits_of_integers_are_numpys(name):
+    ours, theirs = lt.iinfo(getattr(lt, name)), np.iinfo(name)
+    assert (ours.bits, ours.min, ours.max) == (theirs.bits, theirs.min, theirs.max)
+
+
+def test_limits_are_of_one_kind_only():
+    for ask, dtype in ((lt.finfo, lt.int8), (lt.iinfo, lt.float32), (lt.iinfo, lt.bool)):
+        with pytest.raises(lt.TypeError, match="no such limits"):
+            ask(dtype)
+
+
+def test_promotion_and_casting_by_category():
+    assert lt.promote_types(lt.int8, lt.uint8) is lt.int16
+    assert lt.promote_types("float16", lt.bfloat16) is lt.float32
+    assert lt.can_cast(lt.int64, lt.float16) and not lt.can_cast(lt.float16, lt.int64)
+    assert not lt.can_cast(lt.uint8, lt.bool) and lt.can_cast(lt.float64, lt.complex64)
+
+
+def test_result_types_rank_tensors_before_numbers():
+    small = lt.ones(2, dtype=lt.int8)
+    assert lt.result_type(small, 1000) is lt.int8
+    assert lt.result_type(small, 1.5) is lt.float32
+    assert lt.result_type(small, lt.tensor(1)) is lt.int8
+    assert (
+        lt.result_type(lt.tensor(1.5, dtype=lt.float64), lt.ones(2, dtype=lt.int32)) is lt.float64
+    )
+    assert lt.result_type(1, 2.5) is lt.float32
+    with pytest.raises(lt.TypeError):
+        lt.result_type(lt.float32, 1)
+
+
+def test_legacy_constructors_take_sizes_or_data():
+    assert lt.FloatTensor(2, 3).shape == (2, 3) and lt.Tensor(2, 3).dtype is lt.float32
+    assert lt.LongTensor([1.5, 2]).tolist() == [1, 2]
+    assert lt.IntTensor((2, 3)).dtype is lt.int32 and lt.BoolTensor().shape == (0,)
+    x = lt.tensor([1, 2])
+    lt.LongTensor(x)[0] = 5  # the same memory
+    assert x.tolist() == [5, 2] and lt.Tensor(x).dtype is lt.int64
+    for wrong in (
+        lambda: lt.Tensor(3.5),
+        lambda: lt.Tensor([1], [2]),
+        lambda: lt.LongTensor(x * 1.0),
+    ):
+        with pytest.raises(lt.TypeError):
+            wrong()
+
+
+def test_types_of_tensors():
+    x = lt.ones(2)
+    assert x.type() == "lathe.FloatTensor" and isinstance(x, lt.FloatTensor)
+    assert not isinstance(x, lt.DoubleTensor) and not isinstance(1.0, lt.FloatTensor)
+    assert isinstance(lt.nn.Parameter(x), lt.FloatTensor)
+    for kind in (lt.LongTensor, "torch.LongTensor", "lathe.LongTensor", lt.int64, "int64"):
+        assert x.type(kind).dtype is lt.int64
+    with pytest.raises(lt.ValueError):
+        x.type("NoTensor")
+
+
+def test_the_default_type_by_its_class():
+    try:
+        lt.set_default_tensor_type(lt.DoubleTensor)
+        assert lt.get_default_dtype() is lt.float64
+    finally:
+        lt.set_default_tensor_type("torch.FloatTensor")
+    assert lt.get_default_dtype() is lt.float32
+
+
+def test_tensors_without_axes_stand_for_numbers():
+    x = lt.ones(2, 3)
+    assert lt.add(x, 1, alpha=lt.tensor(3)).tolist() == [[4] * 3] * 2
+    assert lt.full((2,), lt.tensor(2.5)).tolist() == [2.5, 2.5]
+    assert lt.zeros(lt.tensor(2), 3).shape == x.view(lt.tensor(2), 3).shape == (2, 3)
+    assert x.transpose(lt.tensor(0), 1).shape == (3, 2)
+    with pytest.raises(lt.TypeError):
+        lt.add(x, 1, alpha=lt.tensor(3.0, requires_grad=True))
+    with pytest.raises(lt.TypeError):
+        lt.zeros(lt.tensor(2.5))
+    with pytest.raises(lt.TraceError):
+        lt.trace(lambda a, b: lt.add(a, 1, alpha=b))(x, lt.tensor(2.0))
+
+
+def test_memory_formats_are_orders_of_axes():
+    x = lt.arange(120.0).reshape(2, 3, 4, 5)
+    y = x.contiguous(memory_format=lt.channels_last)
+    assert y.stride() == (60, 1, 15, 3) and y.dim_order() == (0, 2, 3, 1)
+    assert y.is_contiguous(memory_format=lt.channels_last) and not y.is_contiguous()
+    assert y.contiguous(memory_format="channels_last").data_ptr() == y.data_ptr()
+    assert lt.equal(x, y) and lt.equal(x.to(memory_format=lt.channels_last), y)
+    assert x.clone(memory_format=lt.contiguous_format).is_contiguous()
+    traced = lt.trace(lambda a: a.contiguous(memory_format=lt.channels_last) * 2)
+    assert lt.equal(traced(x), x * 2)
+    for format, error in ((lt.channels_last_3d, lt.ShapeError), ("sideways", lt.ValueError)):
+        with pytest.raises(error):
+            x.contiguous(memory_format=format)
+    assert isinstance(lt.channels_last, lt.memory_format) and x.layout is lt.strided
+    assert pickle.loads(pickle.dumps(lt.channels_last)) is copy.copy(lt.channels_last)
+
+
+def test_questions_with_one_answer():
+    x = lt.tensor([2])
+    assert lt.is_nonzero(x) and not lt.is_conj(x) and lt.get_device(x) == -1
+    assert not x.is_cuda and not x.is_sparse and x.is_cpu and x.nelement() == 1
+    assert x.dtype.is_signed and not lt.uint8.is_signed and lt.complex64.to_real() is lt.float32
+    assert x.is_set_to(x.view(1)) and not x.is_set_to(x.clone())
