@@ -75,7 +75,11 @@ class Tensor:
     def __add__(self, other: Any, /) -> Tensor: ...
     def __and__(self, other: Any, /) -> Tensor: ...
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any: ...
+    def __array_namespace__(self, *, api_version: Any = None) -> Any:
+        """The array-API standard over tensors: lathe.array_api."""
     def __bool__(self) -> builtins.bool: ...
+    def __complex__(self) -> builtins.complex:
+        """The number of a tensor of one element."""
     def __contains__(self, key: Any, /) -> builtins.bool: ...
     def __copy__(self) -> Tensor: ...
     def __deepcopy__(self, memo: Any) -> Tensor: ...
@@ -326,6 +330,8 @@ class Tensor:
     def digamma_(self) -> Tensor: ...
     def dim(self) -> builtins.int:
         """Number of axes."""
+    def dim_order(self) -> tuple[builtins.int, ...]:
+        """The axes from the one with the longest steps to the one with the shortest."""
     @overload
     def div(self, other: Tensor | Number) -> Tensor:
         """x / y; integers are divided as floats."""
@@ -408,6 +414,8 @@ class Tensor:
     def ge(self, other: Tensor | Number) -> Tensor:
         """x >= y."""
     def ge_(self, other: Tensor | Number) -> Tensor: ...
+    def get_device(self) -> builtins.int:
+        """The index of the device, -1 for the host."""
     @property
     def grad(self) -> Tensor | None: ...
     @grad.setter
@@ -441,11 +449,39 @@ class Tensor:
     def int(self) -> Tensor:
         """Converted to lathe.int32."""
     def is_complex(self) -> builtins.bool: ...
+    def is_conj(self) -> builtins.bool:
+        """False: there is no such tensor here."""
     def is_contiguous(self, *, memory_format: Any = None) -> builtins.bool:
         """Whether elements lie in row-major order."""
+    @property
+    def is_cpu(self) -> Tensor: ...
+    is_cuda: Any
     def is_floating_point(self) -> builtins.bool: ...
+    def is_inference(self) -> builtins.bool:
+        """False: there is no such tensor here."""
+    is_ipu: Any
     @property
     def is_leaf(self) -> builtins.bool: ...
+    is_meta: Any
+    is_mkldnn: Any
+    is_mps: Any
+    def is_neg(self) -> builtins.bool:
+        """False: there is no such tensor here."""
+    def is_nonzero(self) -> builtins.bool:
+        """Whether the only element is not zero. ValueError if there is not one."""
+    def is_pinned(self) -> builtins.bool:
+        """False: there is no such tensor here."""
+    is_quantized: Any
+    def is_same_size(self, other: Any) -> builtins.bool: ...
+    def is_set_to(self, tensor: Any) -> builtins.bool:
+        """Whether both are the same elements of the same memory in the same order."""
+    def is_shared(self) -> builtins.bool:
+        """False: there is no such tensor here."""
+    def is_signed(self) -> builtins.bool: ...
+    is_sparse: Any
+    is_vulkan: Any
+    is_xla: Any
+    is_xpu: Any
     def isclose(
         self,
         other: Tensor,
@@ -469,6 +505,7 @@ class Tensor:
         """The only element, as a Python number. ValueError if there is not one."""
     @property
     def itemsize(self) -> builtins.int: ...
+    layout: Any
     def le(self, other: Tensor | Number) -> Tensor:
         """x <= y."""
     def le_(self, other: Tensor | Number) -> Tensor: ...
@@ -575,10 +612,14 @@ class Tensor:
     def neg(self) -> Tensor:
         """-x."""
     def neg_(self) -> Tensor: ...
+    def nelement(self) -> builtins.int:
+        """Number of elements."""
     def new(self, *shape: Any) -> Tensor:
         """A tensor of this one's dtype and device: of zeros if sizes are given, else of the
         data.
         """
+    def new_empty(self, *size: Any, **options: Any) -> Tensor:
+        """A tensor of these sizes, its elements not set; options as in new_zeros."""
     def new_full(self, size: Any, fill_value: Any, **options: Any) -> Tensor:
         """fill_value in these sizes; options as in new_zeros."""
     def new_ones(self, *size: Any, **options: Any) -> Tensor:
@@ -833,6 +874,8 @@ class Tensor:
         """Converted to a dtype, moved to a device, or both, or like another tensor; itself
         if it is there already, unless a copy is asked for. non_blocking changes nothing.
         """
+    def to_device(self, device: Any, *, stream: Any = None) -> Tensor:
+        """On that device; the array-API standard's name of to()."""
     def tolist(self) -> Any:
         """The elements as nested lists."""
     @overload
@@ -860,6 +903,10 @@ class Tensor:
     def trunc(self) -> Tensor:
         """x without its fraction."""
     def trunc_(self) -> Tensor: ...
+    def type(self, dtype: Any = None, non_blocking: Any = False) -> Any:
+        """The name of the class for this dtype ('lathe.FloatTensor'), or, given a dtype, a
+        class or its name, this tensor converted to it.
+        """
     def type_as(self, other: Any) -> Tensor: ...
     def unbind(self, dim: builtins.int = 0) -> tuple[Tensor, ...]:
         """The slices along dim, without that axis; views."""
@@ -1028,6 +1075,9 @@ def frombuffer(buffer: Any) -> Tensor:
 def get_default_dtype() -> Any:
     """The dtype of float tensors where none is asked for."""
 
+def get_device(input: Any) -> builtins.int:
+    """The index of the device, -1 for the host."""
+
 def get_flag(name: str) -> str:
     """The value of a flag, as text. AttributeError for an unknown one."""
 
@@ -1044,9 +1094,24 @@ def grad(
     """
 
 def is_complex(input: Any) -> builtins.bool: ...
+def is_conj(input: Any) -> builtins.bool:
+    """False: conj() conjugates at once."""
+
 def is_floating_point(input: Any) -> builtins.bool: ...
 def is_grad_enabled() -> builtins.bool:
     """Whether operations are recorded on this thread."""
+
+def is_inference(input: Any) -> builtins.bool:
+    """False: no tensor is barred from history for ever."""
+
+def is_neg(input: Any) -> builtins.bool:
+    """False: neg() negates at once."""
+
+def is_nonzero(input: Any) -> builtins.bool:
+    """Whether the only element is not zero."""
+
+def is_storage(obj: Any) -> builtins.bool:
+    """False: storages are no objects here."""
 
 def is_tensor(obj: Any) -> builtins.bool: ...
 def manual_seed(seed: builtins.int) -> None:
@@ -1055,6 +1120,9 @@ def manual_seed(seed: builtins.int) -> None:
     """
 
 def numel(input: Any) -> builtins.int: ...
+def promote_types(type1: Any, type2: Any) -> Any:
+    """The least dtype that both can be converted to. DTypeError where there is none."""
+
 def scan(function: Any, start: Any, x: Any, dim: Any = 0) -> Any:
     """carry, y = function(carry, slice) for each slice of x along dim; the last carry, and
     the ys stacked along dim.

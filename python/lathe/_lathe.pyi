@@ -19,6 +19,7 @@ _from_bytes: Any
 _hooks: Any
 _install: Any
 _is_made: Any
+_legacy_tensor: Any
 _load_ops: Any
 _load_program: Any
 _lock_while_written: Any
@@ -42,4 +43,5 @@ _symbolic: Any
 _temporary_path: Any
 _to_bytes: Any
 _to_dlpack: Any
+_to_dtype: Any
 _tracing: Any
