@@ -13,7 +13,6 @@
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
 #include "kernels/runtime/pool.h"
-#include "python/bindings/arguments.h"
 #include "python/bindings/constants.h"
 #include "python/bindings/real.h"
 #include "python/bindings/values.h"
@@ -377,18 +376,6 @@ void append_new_slots(std::vector<PyType_Slot>& slots) {
 void add_build(nb::module_& m) {
   m.def("_legacy_tensor",
         [](nb::handle dtype, nb::tuple args) { return legacy(args.ptr(), to_dtype(dtype.ptr())); });
-  m.def("_result_type", [](nb::args given) {
-    absl::InlinedVector<Arg, 4> args(given.size());
-    Tensors made(given.size());
-    for (size_t i = 0; i < given.size(); ++i)
-      if (!operand(given[i].ptr(), args[i], made[i]))
-        throw TypeError({.op = "result_type",
-                         .problem = "a tensor or a number expected",
-                         .got = Py_TYPE(given[i].ptr())->tp_name,
-                         .expected = "a tensor or a number",
-                         .next = "use lt.promote_types() for dtypes"});
-    return nb::borrow(dtype_object(result_type({args.data(), args.size()})));
-  });
   m.def(
       "tensor",
       [](nb::handle data, nb::handle dtype, nb::handle device, bool requires_grad,

@@ -5,9 +5,11 @@
 #include <nanobind/stl/string_view.h>
 
 #include "core/base/error.h"
+#include "core/infer/rules.h"
 #include "core/op/op.h"
 #include "kernels/table/table.h"
 #include "python/bindings/arguments.h"
+#include "python/bindings/values.h"
 
 namespace lathe::py {
 namespace {
@@ -45,6 +47,18 @@ std::string table(std::string_view name, nb::args arguments) {
 }  // namespace
 
 void add_table(nb::module_& m) {
+  m.def("_promoted", [](nb::args given) {
+    absl::InlinedVector<Arg, 4> args(given.size());
+    Tensors made(given.size());
+    for (size_t i = 0; i < given.size(); ++i)
+      if (!operand(given[i].ptr(), args[i], made[i]))
+        throw TypeError({.op = "result_type",
+                         .problem = "a tensor or a number expected",
+                         .got = Py_TYPE(given[i].ptr())->tp_name,
+                         .expected = "a tensor or a number",
+                         .next = "use lt.promote_types() for dtypes"});
+    return nb::borrow(dtype_object(result_type({args.data(), args.size()})));
+  });
   m.def("table", table, nb::arg("op"), nb::arg("arguments"),
         "Which implementations can run an op, in order: the first that accepts does; and why one "
         "cannot\n"

@@ -7,12 +7,6 @@ from . import _lathe
 from ._errors import typed
 from ._lathe import Tensor, promote_types
 
-__all__ = [
-    "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor",
-    "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "can_cast", "finfo", "iinfo",
-    "promote_types", "result_type", "set_default_tensor_type",
-]  # fmt: skip
-
 # Bits of the significand, the leading one counted; the rest of the width is sign and exponent.
 _DIGITS = {
     _lathe.float16: 11, _lathe.bfloat16: 8, _lathe.float32: 24, _lathe.float64: 53,
@@ -45,7 +39,7 @@ class finfo(_Limits):
     """Limits of a floating dtype, or of the parts of a complex one: bits, eps, min, max, tiny (the
     least normal number, also smallest_normal), resolution, dtype."""
 
-    _shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+    _shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")  # not an op: attributes
 
     def __init__(self, type=None):
         dtype = _lathe.get_default_dtype() if type is None else _lathe._to_dtype(type)
@@ -96,7 +90,7 @@ def can_cast(from_, to) -> bool:
 def result_type(tensor1, tensor2) -> _lathe.dtype:
     """The dtype in which arithmetic on these tensors and numbers is done. A tensor without axes,
     and a number even more so, counts only where its category is higher."""
-    return _lathe._result_type(tensor1, tensor2)
+    return _lathe._promoted(tensor1, tensor2)
 
 
 class tensortype(type):
