@@ -26,8 +26,10 @@ void add(Key& key, const Operand& o) {
   key.words.insert(key.words.end(), o.strides.begin(), o.strides.end());
 }
 
-/// False for an argument that is not a number or a list of numbers.
+/// False for an argument that is not a number or a list of numbers. Its kind is a part of the key:
+/// over no axis is not over the last one.
 bool add(Key& key, const Arg& a) {
+  key.words.push_back(static_cast<int64_t>(a.tag));
   switch (a.tag) {
     case Tag::integer:
       key.words.push_back(a.integer().value());
@@ -39,7 +41,6 @@ bool add(Key& key, const Arg& a) {
       key.words.push_back(static_cast<int64_t>(a.dtype_));
       return true;
     case Tag::none:
-      key.words.push_back(-1);
       return true;
     case Tag::list:
       key.words.push_back(static_cast<int64_t>(a.list_->size));

@@ -44,3 +44,11 @@ def test_the_parameter_that_a_size_chooses_gets_the_gradient():
         traced(lt.full((n, 3), float(n)))
         used, other = (high, low) if n > 3 else (low, high)
         assert used.grad.tolist() == [float(n * n)] * 3 and other.grad is None
+
+
+def test_over_no_axis_is_not_over_the_last_one():
+    x = lt.tensor([[3.0, 1.0, 4.0], [0.0, 2.0, 1.0]])
+    for dim in (None, -1, 0, -2, None):
+        program = lt.trace(lambda t, dim=dim: lt.argmin(t, dim))
+        program(x)
+        assert program(x).tolist() == lt.argmin(x, dim).tolist()
