@@ -28,6 +28,7 @@ _names: Any
 _op_name: Any
 _parse_program: Any
 _print: Any
+_promoted: Any
 _put_grad: Any
 _reasons: Any
 _record_if: Any
