@@ -269,7 +269,7 @@ def inplace(entry, progress):
     return run.outcome()
 
 
-def check_inplace(entry, ours, call, values):
+def check_inplace(entry, call, ours, values):
     expected = expected_of(entry, call, entry.info.inplace_variant)
     exact = lambda: expected_of(entry, widened(call), entry.info.inplace_variant)  # noqa: E731
     args, kwargs = convert.mapped(call[0], convert.ours), convert.mapped(call[1], convert.ours)
