@@ -31,28 +31,25 @@ UNARY, BINARY = ({n: ours for n, ours in t.items() if hasattr(lt, ours)} for t i
 __all__ = [*UNARY, *BINARY, *WHOLE, "clip"]
 
 
-def unary(name, ours):
-    def function(x, /):
-        return getattr(lt, ours)(x)
-
+def named(name, function):
+    """The function, under the standard's name."""
     function.__name__ = function.__qualname__ = name
     return function
+
+
+def unary(name, ours):
+    return named(name, lambda x, /: getattr(lt, ours)(x))
 
 
 def binary(name, ours):
-    def function(x1, x2, /):
-        return getattr(lt, ours)(*together(x1, x2))
-
-    function.__name__ = function.__qualname__ = name
-    return function
+    return named(name, lambda x1, x2, /: getattr(lt, ours)(*together(x1, x2)))
 
 
 def whole(name):
     def function(x, /):
         return getattr(lt, name)(x) if x.is_floating_point() or x.is_complex() else x.clone()
 
-    function.__name__ = function.__qualname__ = name
-    return function
+    return named(name, function)
 
 
 globals().update({n: unary(n, ours) for n, ours in UNARY.items()})

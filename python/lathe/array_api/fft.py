@@ -2,6 +2,8 @@
 
 import lathe as lt
 
+from ._elementwise import named
+
 __all__ = ["fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft",
            "irfft", "irfftn", "rfft", "rfftfreq", "rfftn"]  # fmt: skip
 
@@ -10,16 +12,14 @@ def along_one(name):
     def function(x, /, *, n=None, axis=-1, norm="backward"):
         return getattr(lt.fft, name)(x, n=n, dim=axis, norm=norm)
 
-    function.__name__ = function.__qualname__ = name
-    return function
+    return named(name, function)
 
 
 def along_several(name):
     def function(x, /, *, s=None, axes=None, norm="backward"):
         return getattr(lt.fft, name)(x, s=s, dim=axes, norm=norm)
 
-    function.__name__ = function.__qualname__ = name
-    return function
+    return named(name, function)
 
 
 fft = along_one("fft")

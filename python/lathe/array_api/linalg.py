@@ -5,6 +5,7 @@ from collections import namedtuple
 import lathe as lt
 
 from ._dtypes import together
+from ._elementwise import named
 from ._reductions import axes_of, wide
 from ._search import matmul, tensordot, vecdot
 from ._shape import matrix_transpose
@@ -21,11 +22,7 @@ SVD = namedtuple("SVDResult", "U S Vh")
 
 
 def of_a_matrix(name):
-    def function(x, /):
-        return getattr(lt.linalg, name)(x)
-
-    function.__name__ = function.__qualname__ = name
-    return function
+    return named(name, lambda x, /: getattr(lt.linalg, name)(x))
 
 
 det = of_a_matrix("det")
