@@ -5,7 +5,7 @@ Loaded when one of its names is first asked for.
 
 from . import _lathe
 from ._errors import typed
-from ._lathe import Tensor, promote_types
+from ._lathe import Tensor
 
 # Bits of the significand, the leading one counted; the rest of the width is sign and exponent.
 _DIGITS = {
