@@ -106,11 +106,13 @@ constexpr std::array kScan = {whole("own.scan", Kind::scan, own::run_scan),
 constexpr std::array kView = {whole("own.view", Kind::view, own::run_view)};
 constexpr std::array kIndex = {whole("own.index", Kind::index, own::run_index)};
 constexpr std::array kSort = {whole("own.sort", Kind::sort, own::run_sort)};
-constexpr std::array kOpaque = {Entry{.name = "own.searchsorted",
-                                      .kind = Kind::opaque,
-                                      .bits = Bits::defined,
-                                      .accepts = named_row,
-                                      .call = own::run_searchsorted},
+constexpr Entry named(std::string_view name, void (*call)(const Call&, Outputs&)) {
+  Entry e = whole(name, Kind::opaque, call);
+  e.accepts = named_row;
+  return e;
+}
+constexpr std::array kOpaque = {named("own.searchsorted", own::run_searchsorted),
+                                named("own.true_positions", own::run_true_positions),
                                 Entry{.name = "custom.kernel",
                                       .kind = Kind::opaque,
                                       .bits = Bits::pinned,

@@ -128,7 +128,7 @@ Types infer_index(const Op& op, Args args) {
     out.insert(out.begin() + axis, index.shape().begin(), index.shape().end());
     return {TensorType{x.dtype(), out, common_device(op, args)}};
   }
-  if (s.access == Access::select_add) {
+  if (s.access == Access::select_put) {
     Shape want = x.shape();
     if (x.rank() > 0) want.erase(want.begin() + axis);
     want.insert(want.begin() + (x.rank() > 0 ? axis : 0), index.shape().begin(),

@@ -47,6 +47,8 @@ constexpr CheckText kChecks[] = {
      "compute with floats, or with numbers that stay in range"},
     {"a probability outside of [0, 1]", "probabilities from 0 to 1",
      "take sigmoid() of logits, or clamp(0, 1)"},
+    {"a weight that is negative, infinite or NaN", "weights from 0",
+     "take exp() of logarithms, or clamp(min=0)"},
 };
 
 const CheckText& check_text(uint32_t code) { return kChecks[code < std::size(kChecks) ? code : 0]; }

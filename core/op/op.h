@@ -129,6 +129,12 @@ struct Extra {
   /// A composite with operands in f16 or bf16: its results are rounded to the dtype of the first
   /// one, whatever the others have in common with it (parameters of norms are often kept in f32).
   bool results_like_first = false;
+  /// A composite whose expansion reads data, as the size of its result depends on them. A trace
+  /// refuses it: these words say what to write there instead.
+  std::string_view instead_in_trace = {};
+  /// Of a result Tensor[]: whether, for these arguments, a list of one is handed out as that
+  /// tensor.
+  bool (*lone)(Args) = nullptr;
   std::string_view doc = {};
 };
 
@@ -152,17 +158,19 @@ using GeometryRule = Geometry (*)(const Geometry&, Args);
 
 enum class Access : uint8_t {
   take,        // out[..., i, ...] = x[..., index[..., i, ...], ...]: gather along an axis
-  put,         // out = x; out[index] = src, last logical index wins
-  add,         // out = x; out[index] += src, ascending
+  put,         // out = x; src folded into out[index], in row-major order of the index
   select,      // whole slices along the axis, by an index of any rank (index_select, embedding)
-  select_add,  // out = x; whole slices of src added to those that index names, in order
+  select_put,  // out = x; whole slices of src folded into those that index names, in order
   through,     // out = x; view(out) = value: the way back of a view definition (Op::put_of)
 };
+/// What a written place holds once a value has met the one that was there.
+enum class Fold : uint8_t { last, sum, prod, max, min };
 struct IndexSpec {
   Access access = Access::take;
   int axis = 1;     // schema position of the axis argument
   int index = 2;    // of the index tensor
   int source = -1;  // of the values written
+  Fold fold = Fold::last;
 };
 
 /// Which slots of a sort definition's arguments say what.

@@ -53,12 +53,17 @@ Grads scatter_grad(Grad g) {
 
 Types infer_searchsorted(Args a) {
   Tensor sorted = a.tensor(0), values = a.tensor(1);
-  if (sorted.rank() != 1)
-    throw ShapeError({.op = "searchsorted",
-                      .problem = "the sorted sequence must have one axis",
-                      .got = to_string(type_of(sorted)),
-                      .expected = "one axis",
-                      .next = "flatten() it, or search row by row"});
+  const int rows = sorted.rank() - 1;
+  bool fits = rows == 0 || (rows > 0 && values.rank() == sorted.rank());
+  for (int i = 0; fits && i < rows; ++i)
+    fits = require(Relation::eq, sorted.size(i), values.size(i));
+  if (!fits)
+    throw ShapeError(
+        {.op = "searchsorted",
+         .problem = "the values do not have the rows of the sorted sequences",
+         .got = absl::StrCat(to_string(type_of(sorted)), " and ", to_string(type_of(values))),
+         .expected = "one sequence for all values, or one for each row of them",
+         .next = "flatten() the sequence, or expand() it to the values' leading axes"});
   if (sorted.dtype() != values.dtype())
     throw DTypeError({.op = "searchsorted",
                       .problem = "sequence and values differ in dtype",
@@ -90,7 +95,7 @@ void add_access(Definitions& r) {
        .doc = "x with src written at index along dim; of several writes to one place the last in "
               "row-major order stays. src may be a number."});
   r.index("scatter_add(Tensor input, int dim, Tensor index, Tensor src) -> Tensor",
-          {.access = Access::add, .axis = 1, .index = 2, .source = 3},
+          {.access = Access::put, .axis = 1, .index = 2, .source = 3, .fold = Fold::sum},
           {.domain = numbers,
            .saves = save_x(2),
            .grad =
@@ -113,7 +118,7 @@ void add_access(Definitions& r) {
                },
            .doc = "Whole slices of x along dim, in the order of index; index may have any rank."});
   r.index("index_add(Tensor input, int dim, Tensor index, Tensor source) -> Tensor",
-          {.access = Access::select_add, .axis = 1, .index = 2, .source = 3},
+          {.access = Access::select_put, .axis = 1, .index = 2, .source = 3, .fold = Fold::sum},
           {.domain = numbers,
            .saves = save_x(2),
            .grad =
@@ -189,8 +194,8 @@ void add_sorting(Definitions& r) {
       {.domain = real_dtypes,
        .no_grad = true,
        .places = kFunction,
-       .doc = "Where each value would go into an ascending 1-d sequence: before equal elements, or "
-              "behind them if right."});
+       .doc = "Where each value would go into an ascending sequence, that of its row or the only "
+              "one: before equal elements, or behind them if right."});
 }
 
 }  // namespace

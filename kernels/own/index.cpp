@@ -79,6 +79,7 @@ void read_index(const Operand& index, const Complaint& complaint, int64_t* to) {
 /// What one call needs once it runs.
 struct Job {
   Access access;
+  Fold fold;
   size_t axis;
   Operand x, index, source, out;
   Complaint complaint;
@@ -103,13 +104,11 @@ void run_job(const Job& job) {
     case Access::take:
       return moves.take(job.x, job.out);
     case Access::put:
-      return moves.put(job.source, job.out);
-    case Access::add:
-      return moves.add(job.source, job.out);
+      return moves.put(job.source, job.out, job.fold);
     case Access::select:
       return moves.select(job.x, job.out);
-    case Access::select_add:
-      return moves.select_add(job.source, job.out);
+    case Access::select_put:
+      return moves.select_put(job.source, job.out, job.fold);
     case Access::through:
       break;
   }
@@ -141,13 +140,14 @@ void run_index(const Call& call, Outputs& outputs) {
   Tensors reads{x, index};
   Job job;
   job.access = spec.access;
+  job.fold = spec.fold;
   int axis = normalise_axis(call.op.name(), call.args.integer(spec.axis).value(), x.rank());
   job.axis = static_cast<size_t>(axis);
   job.x = with_axis(operand(x));
   job.index = with_axis(operand(index));
   job.out = operand(out);
-  bool slices = spec.access == Access::select || spec.access == Access::select_add;
-  if (!slices || spec.access == Access::select_add || (x.rank() == 0 && index.rank() == 1))
+  bool slices = spec.access == Access::select || spec.access == Access::select_put;
+  if (!slices || spec.access == Access::select_put || (x.rank() == 0 && index.rank() == 1))
     job.out = with_axis(job.out);
   job.complaint = {call.op.name(), axis, job.x.shape[job.axis], here()};
   auto constant = std::make_shared<std::array<std::byte, 16>>();

@@ -1,4 +1,4 @@
-// Writes that may meet (put, add) meet only along the axis, so work is split across the other axes,
+// Writes that may meet (put) meet only along the axis, so work is split across the other axes,
 // and each place sees its writes in row-major order of the index whatever the split.
 #include "kernels/own/index_moves.h"
 
@@ -85,36 +85,60 @@ void take_as(const Operand& x, size_t axis, const Operand& index, const int64_t*
                });
 }
 
-// How a value is added, in the dtype's arithmetic, rounded each time.
+// How a value is folded in, in the dtype's arithmetic, rounded each time.
 template <class T>
-struct Plus {
-  T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-    else
-      return a + b;
-  }
+struct Stored {
+  using Type = T;
+  static T wide(T x) { return x; }
+  static T narrow(T x) { return x; }
 };
-struct PlusHalf {
-  uint16_t operator()(uint16_t a, uint16_t b) const {
-    return f32_to_f16(f16_to_f32(a) + f16_to_f32(b));
-  }
+struct Truth {
+  using Type = uint8_t;
+  static bool wide(uint8_t x) { return x != 0; }
+  static uint8_t narrow(bool x) { return x; }
 };
-struct PlusBrain {
-  uint16_t operator()(uint16_t a, uint16_t b) const {
-    return f32_to_bf16(bf16_to_f32(a) + bf16_to_f32(b));
-  }
+struct Half {
+  using Type = uint16_t;
+  static float wide(uint16_t x) { return f16_to_f32(x); }
+  static uint16_t narrow(float x) { return f32_to_f16(x); }
+};
+struct Brain {
+  using Type = uint16_t;
+  static float wide(uint16_t x) { return bf16_to_f32(x); }
+  static uint16_t narrow(float x) { return f32_to_bf16(x); }
 };
 struct Pair {
   float re, im;
 };
-struct PlusPair {
-  Pair operator()(Pair a, Pair b) const { return {a.re + b.re, a.im + b.im}; }
-};
+
 template <class T>
 struct Last {
   T operator()(T, T b) const { return b; }
 };
+
+template <Fold kFold, class T>
+T folded(T a, T b) {
+  if constexpr (kFold == Fold::sum || kFold == Fold::prod) {
+    constexpr bool kSum = kFold == Fold::sum;
+    if constexpr (std::is_same_v<T, bool>)
+      return kSum ? a || b : a && b;
+    else if constexpr (std::is_integral_v<T>) {
+      const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
+      return static_cast<T>(kSum ? x + y : x * y);
+    } else {
+      return kSum ? a + b : a * b;
+    }
+  } else {
+    const bool first = kFold == Fold::max ? b < a : a < b;
+    return first || a != a ? a : b;  // NOLINT(misc-redundant-expression): NaN stays
+  }
+}
+template <Fold kFold>
+Pair folded(Pair a, Pair b) {
+  if constexpr (kFold == Fold::sum) return {a.re + b.re, a.im + b.im};
+  if constexpr (kFold == Fold::prod) return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  LATHE_INTERNAL("complex numbers have no order");
+}
 
 /// out already holds x; source has the index's rank and at least its extents.
 template <class T, class F>
@@ -174,33 +198,53 @@ void by_size(DType d, F f) {
       return f(uint64_t{});
   }
 }
-template <class F>
-void by_sum(DType d, F f) {
+/// f(stored type, how two of them fold).
+template <Fold kFold, class F>
+void folding(DType d, F f) {
+  auto with = [&]<class S>(S) {
+    using T = typename S::Type;
+    f(T{}, [](T a, T b) -> T { return S::narrow(folded<kFold>(S::wide(a), S::wide(b))); });
+  };
   switch (d) {
     case DType::bool_:
-      return f(uint8_t{}, [](uint8_t a, uint8_t b) -> uint8_t { return a | b; });
+      return with(Truth{});
     case DType::u8:
-      return f(uint8_t{}, Plus<uint8_t>{});
+      return with(Stored<uint8_t>{});
     case DType::i8:
-      return f(int8_t{}, Plus<int8_t>{});
+      return with(Stored<int8_t>{});
     case DType::i16:
-      return f(int16_t{}, Plus<int16_t>{});
+      return with(Stored<int16_t>{});
     case DType::i32:
-      return f(int32_t{}, Plus<int32_t>{});
+      return with(Stored<int32_t>{});
     case DType::i64:
-      return f(int64_t{}, Plus<int64_t>{});
+      return with(Stored<int64_t>{});
     case DType::f16:
-      return f(uint16_t{}, PlusHalf{});
+      return with(Half{});
     case DType::bf16:
-      return f(uint16_t{}, PlusBrain{});
+      return with(Brain{});
     case DType::f32:
-      return f(float{}, Plus<float>{});
+      return with(Stored<float>{});
     case DType::f64:
-      return f(double{}, Plus<double>{});
+      return with(Stored<double>{});
     case DType::c64:
-      return f(Pair{}, PlusPair{});
+      return with(Stored<Pair>{});
     default:
       LATHE_INTERNAL("an index definition on a dtype no tensor has");
+  }
+}
+template <class F>
+void by_fold(DType d, Fold fold, F f) {
+  switch (fold) {
+    case Fold::last:
+      return by_size(d, [&](auto t) { f(t, Last<decltype(t)>{}); });
+    case Fold::sum:
+      return folding<Fold::sum>(d, f);
+    case Fold::prod:
+      return folding<Fold::prod>(d, f);
+    case Fold::max:
+      return folding<Fold::max>(d, f);
+    case Fold::min:
+      return folding<Fold::min>(d, f);
   }
 }
 
@@ -277,16 +321,9 @@ void Moves::take(const Operand& x, const Operand& out) const {
   by_size(out.dtype, [&](auto t) { take_as<decltype(t)>(x, axis, index, where, out); });
 }
 
-void Moves::put(const Operand& source, const Operand& out) const {
-  by_size(out.dtype, [&](auto t) {
-    using T = decltype(t);
-    scatter<T>(out, axis, index, where, source, Last<T>{});
-  });
-}
-
-void Moves::add(const Operand& source, const Operand& out) const {
-  by_sum(out.dtype,
-         [&](auto t, auto plus) { scatter<decltype(t)>(out, axis, index, where, source, plus); });
+void Moves::put(const Operand& source, const Operand& out, Fold fold) const {
+  by_fold(out.dtype, fold,
+          [&](auto t, auto f) { scatter<decltype(t)>(out, axis, index, where, source, f); });
 }
 
 void Moves::select(const Operand& x, const Operand& out) const {
@@ -298,11 +335,11 @@ void Moves::select(const Operand& x, const Operand& out) const {
   });
 }
 
-void Moves::select_add(const Operand& source, const Operand& out) const {
+void Moves::select_put(const Operand& source, const Operand& out, Fold fold) const {
   size_t axes = index.shape.size();
-  by_sum(out.dtype, [&](auto t, auto plus) {
+  by_fold(out.dtype, fold, [&](auto t, auto f) {
     move_slices<decltype(t)>(out, axis, source, where, index.numel(),
-                             source.strides[axis + axes - 1], axes, true, plus);
+                             source.strides[axis + axes - 1], axes, true, f);
   });
 }
 

@@ -1,6 +1,7 @@
 // The loops of index rows, once the index is contiguous and checked.
 #pragma once
 
+#include "core/op/op.h"
 #include "kernels/problem/operand.h"
 
 namespace lathe::own {
@@ -13,11 +14,10 @@ struct Moves {
 
   void take(const Operand& x, const Operand& out) const;
   // `out` already holds x; the source has the index's rank and at least its extents.
-  void put(const Operand& source, const Operand& out) const;
-  void add(const Operand& source, const Operand& out) const;
+  void put(const Operand& source, const Operand& out, Fold fold) const;
   // Whole slices. Where x has the axis, out (the source) has those of the index, which lie evenly.
   void select(const Operand& x, const Operand& out) const;
-  void select_add(const Operand& source, const Operand& out) const;
+  void select_put(const Operand& source, const Operand& out, Fold fold) const;
 };
 
 }  // namespace lathe::own

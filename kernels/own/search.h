@@ -5,7 +5,10 @@
 
 namespace lathe::own {
 
-/// (sorted, values, right): where each value would go into an ascending 1-d sequence.
+/// (sorted, values, right): where each value would go into an ascending sequence, the only one or
+/// that of its row.
 void run_searchsorted(const Call& call, Outputs& outputs);
+/// (mask, size, fill): coordinates of the first `size` true elements; `fill` where there are fewer.
+void run_true_positions(const Call& call, Outputs& outputs);
 
 }  // namespace lathe::own

@@ -226,23 +226,26 @@ void run_searchsorted(const Call& call, Outputs& outputs) {
   Operand s = operand(sorted), v = operand(values), o = operand(out);
   submit(out.device(), {sorted, values}, {out}, [=] {
     if (o.numel() == 0) return;
-    const Operand* both[] = {&o, &v};
-    Walk w = make_walk(both, o.shape, false);
+    // The sequence that belongs to a row, spread over the values of that row.
+    const int64_t n = s.shape.back(), step = s.strides.back();
+    Operand first{s.data, s.dtype, o.shape, Sizes(o.shape.size(), 0)};
+    for (size_t i = 0; i + 1 < s.shape.size(); ++i) first.strides[i] = s.strides[i];
+    const Operand* all[] = {&o, &v, &first};
+    Walk w = make_walk(all, o.shape, false);
     by_key(s.dtype, [&](auto k) {
       using K = decltype(k);
       const auto* line = reinterpret_cast<const typename K::Stored*>(s.data);
       const auto* asked = reinterpret_cast<const typename K::Stored*>(v.data);
       auto* to = reinterpret_cast<int64_t*>(o.data);
-      int64_t n = s.shape[0], step = s.strides[0];
       parallel_for(o.numel(), 1024, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
-          int64_t at[2];
+          int64_t at[3];
           walk_offsets(w, static_cast<int>(w.shape.size()), i, absl::MakeSpan(at));
           auto key = K::key(asked[at[1]]);
           int64_t low = 0, high = n;
           while (low < high) {
             int64_t middle = low + (high - low) / 2;
-            auto here = K::key(line[middle * step]);
+            auto here = K::key(line[at[2] + middle * step]);
             if (here < key || (right && here == key))
               low = middle + 1;
             else

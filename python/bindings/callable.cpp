@@ -54,9 +54,11 @@ bool flag_argument(const std::string& op, const char* name, PyObject* value) {
                    .next = "give True or False"});
 }
 
-PyObject* wrap_outputs(const Overload& overload, Outputs out) {
-  const auto& results = overload.op->schema.results;
-  if (results.size() == 1 && results[0].list) {
+PyObject* wrap_outputs(const Overload& overload, Args args, Outputs out) {
+  const Op& op = *overload.op;
+  const auto& results = op.schema.results;
+  const bool lone = op.extra.lone != nullptr && out.size() == 1 && op.extra.lone(args);
+  if (results.size() == 1 && results[0].list && !lone) {
     nb::object list = owned(wrap_list(out));
     return PyList_AsTuple(list.ptr());
   }
@@ -231,7 +233,7 @@ PyObject* Callable::call_with(const Overload& overload, Args complete, const Ext
   // contiguous() or dropout() in evaluation give back what they got.
   if (out.size() == 1 && first != nullptr && is_tensor(first) && out[0].impl() == impl_of(first))
     return new_ref(first);
-  return wrap_outputs(overload, std::move(out));
+  return wrap_outputs(overload, complete, std::move(out));
 }
 
 PyObject* Callable::call(PyObject* const* args, Py_ssize_t count, PyObject* names) const {

@@ -179,6 +179,8 @@ void add_rows(nb::module_& m) {
             if (info(d).tensor && op->extra.domain.has(d)) dtypes.append(name(d));
           }
           row["dtypes"] = dtypes;
+          row["lone"] = op->extra.lone != nullptr;
+          row["reads"] = !op->extra.instead_in_trace.empty();
           row["to_float"] = op->extra.promote == Promote::to_float;
           rows.append(row);
         }

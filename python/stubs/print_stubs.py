@@ -86,6 +86,8 @@ def parameters(row, place):
 
 def result_of(row):
     results = row["results"]
+    if row["lone"]:  # a tensor or a tuple of them, as the arguments say
+        return "Any"
     if len(results) == 1:
         return "tuple[Tensor, ...]" if results[0][1] else "Tensor"
     return f"_{row['public_name']}" if all(name for name, _ in results) else "tuple[Tensor, ...]"
