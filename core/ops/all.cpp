@@ -9,8 +9,14 @@ void add_all_definitions(Definitions& r) {
   add_compare_definitions(r);
   add_reduce_definitions(r);
   add_scan_definitions(r);
+  add_statistics_definitions(r);
+  add_order_definitions(r);
   add_shape_definitions(r);
   add_index_definitions(r);
+  add_scatter_definitions(r);
+  add_position_definitions(r);
+  add_set_definitions(r);
+  add_masked_definitions(r);
   add_create_definitions(r);
   add_linear_definitions(r);
   add_convolution_definitions(r);

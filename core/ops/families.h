@@ -17,8 +17,14 @@ void add_checked_definitions(Definitions& r);
 void add_compare_definitions(Definitions& r);
 void add_reduce_definitions(Definitions& r);
 void add_scan_definitions(Definitions& r);
+void add_statistics_definitions(Definitions& r);
+void add_order_definitions(Definitions& r);
 void add_shape_definitions(Definitions& r);
 void add_index_definitions(Definitions& r);
+void add_scatter_definitions(Definitions& r);
+void add_position_definitions(Definitions& r);
+void add_set_definitions(Definitions& r);
+void add_masked_definitions(Definitions& r);
 void add_create_definitions(Definitions& r);
 void add_linear_definitions(Definitions& r);
 void add_convolution_definitions(Definitions& r);
@@ -63,6 +69,12 @@ absl::InlinedVector<int, 6> format_order(std::string_view op, std::string_view f
 Tensor in_format(std::string_view op, const Tensor& x, const Arg& memory_format, bool copy);
 /// ValueError unless `how` is mean, sum or none.
 void check_reduction(std::string_view op, std::string_view how);
+
+/// Where a tensor is not 0: an index tensor for each axis. Reads data, which a trace refuses.
+Tensors positions_of(const Tensor& x);
+
+/// Negative positions count from the end. (Out of range stays so, and is refused where it is used.)
+Tensor from_the_end(const Tensor& index, Int size);
 
 /// The complex conjugate in a derivative; a real tensor as it is, without a call.
 Tensor conjugate(const Tensor& x);

@@ -179,20 +179,20 @@ void add_arithmetic(Definitions& r) {
 
 // ── reductions ──────────────────────────────────────────────────────────────────────────────────
 
-/// PyTorch's unbiased=, for var and std: whether the divisor is count - 1.
+/// PyTorch's unbiased=, for var, std and the like: whether the divisor is count - 1.
 void add_unbiased(Definitions& r, std::string_view name) {
   const Op* op = r.find(name);
+  std::string_view gives = std::string_view(op->schema.text).substr(op->schema.text.find("->"));
   auto with = [op](const Arg& x, const Arg& dim, bool unbiased, const Arg& keepdim) {
     const Arg args[] = {x, dim, Arg(Int(unbiased ? 1 : 0)), keepdim};
     return call(*op, Args(args, 4));
   };
   r.composite(
-      absl::StrCat(name,
-                   ".dim(Tensor input, int[]? dim, bool unbiased=True, bool keepdim=False) "
-                   "-> Tensor"),
+      absl::StrCat(name, ".dim(Tensor input, int[]? dim, bool unbiased=True, bool keepdim=False) ",
+                   gives),
       [with](Args a) { return with(a[0], a[1], a.flag(2), a[3]); }, moving(op->extra.doc));
   r.composite(
-      absl::StrCat(name, ".unbiased(Tensor input, bool unbiased) -> Tensor"),
+      absl::StrCat(name, ".unbiased(Tensor input, bool unbiased) ", gives),
       [with](Args a) { return with(a[0], Arg(), a.flag(1), Arg(false)); }, moving(op->extra.doc));
 }
 
@@ -235,7 +235,7 @@ void add_dtype_form(Definitions& r, std::string_view name) {
 void add_reductions(Definitions& r) {
   for (std::string_view name : {"sum", "mean", "prod", "cumsum", "cumprod"})
     add_dtype_form(r, name);
-  for (std::string_view name : {"var", "std"}) add_unbiased(r, name);
+  for (std::string_view name : {"var", "std", "var_mean", "std_mean"}) add_unbiased(r, name);
   r.composite(
       "max(Tensor input) -> Tensor", [](Args a) -> Outputs { return {R::amax(a.tensor(0))}; },
       moving("The largest element; NaN if one is NaN."));

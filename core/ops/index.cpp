@@ -193,7 +193,7 @@ void add_sorting(Definitions& r) {
       infer_searchsorted,
       {.domain = real_dtypes,
        .no_grad = true,
-       .places = kFunction,
+       .places = kNowhere,
        .doc = "Where each value would go into an ascending sequence, that of its row or the only "
               "one: before equal elements, or behind them if right."});
 }

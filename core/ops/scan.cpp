@@ -1,7 +1,12 @@
 // Scans, and the products, whose derivatives are made of scans.
+#include <absl/strings/str_cat.h>
+
+#include <limits>
+
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
 #include "include/lathe/ops/create.h"
+#include "include/lathe/ops/index.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/reduce.h"
 #include "include/lathe/ops/shape.h"
@@ -10,6 +15,7 @@ namespace lathe {
 namespace {
 
 using C = create_ops<Tensor>;
+using I = index_ops<Tensor>;
 using M = math_ops<Tensor>;
 using R = reduce_ops<Tensor>;
 using S = shape_ops<Tensor>;
@@ -130,6 +136,89 @@ Monoid affine() {
       .finish = [](Exprs s, Expr) { return Exprs{s[1]}; }};
 }
 
+/// Where the extremum so far lies: of equal ones the last; a NaN is every extremum from then on,
+/// and of several the last too.
+Monoid running_extremum(bool largest) {
+  return {.unit =
+              [largest](DType d) {
+                return Exprs{largest ? lowest(d) : highest(d), constant(DType::i64, 0)};
+              },
+          .lift = [](Exprs x) { return x; },
+          .combine =
+              [largest](Exprs a, Exprs b) {
+                Expr take = largest ? le(a[0], b[0]) : le(b[0], a[0]);
+                if (is_floating(a[0].dtype())) take = isnan(b[0]) | (take & ~isnan(a[0]));
+                return Exprs{select(take, b[0], a[0]), select(take, b[1], a[1])};
+              },
+          .finish = [](Exprs s, Expr) { return Exprs{s[1]}; }};
+}
+
+/// log(exp(a) + exp(b)), where one of them may be infinite.
+Expr log_of_sum(Expr a, Expr b) {
+  Expr high = select(lt(a, b), b, a), low = select(lt(a, b), a, b);
+  Expr less = select(eq(high, low), 0, low - high);  // equal infinities have no difference
+  return high + log1p(exp(less));
+}
+
+/// With y the results, element i has the share exp(x[i] - y[j]) in y[j]; those shares shrink from j
+/// to j + 1 by exp(y[j] - y[j + 1]), which is at most 1.
+Grads logcumsumexp_grad(Grad g) {
+  if (g.shape(0).empty()) return {g.dy()};
+  const int axis = g.axis(kScanDim, 0);
+  const bool reverse = g.flag(kScanReverse);
+  Tensor x = g.x(0), y = g.y();
+  Tensor next = delayed(y, axis, !reverse, 0);
+  auto share = [](const Tensor& part, const Tensor& whole) {
+    Tensor none = M::eq(whole, -std::numeric_limits<double>::infinity());
+    return M::where(none, 0, M::exp(M::sub(part, M::where(none, 0, whole))));
+  };
+  Tensor shares = recurrence(share(y, next), g.dy(), axis, !reverse);
+  return {vanishing_product(share(x, y), shares)};
+}
+
+/// PyTorch's form of a scan that gives indexes: the elements there, and the indexes.
+template <auto& Indices>
+Outputs with_values(Args a) {
+  Tensor x = a.tensor(0), at = Indices(x, a.integer(1), false);
+  if (x.rank() == 0) return {M::clone(x), at};
+  return {I::gather(x, a.integer(1), at), at};
+}
+
+void add_running(Definitions& r) {
+  auto add = [&](std::string_view name, bool largest, Expansion both) {
+    r.scan(
+        absl::StrCat(name, "_indices(Tensor input, int dim, bool reverse=False) -> Tensor"),
+        running_extremum(largest),
+        {.domain = real_dtypes,
+         .promote = Promote::index,
+         .no_grad = true,
+         .places = kNowhere,
+         .doc = "Where the extremum of the elements so far lies, the last such place; counted as "
+                "the scan goes, from the end if reversed."});
+    r.composite(
+        absl::StrCat(name, "(Tensor input, int dim) -> (Tensor values, Tensor indices)"), both,
+        {.moves = true,
+         .doc = largest ? "The largest element so far along dim, and where it lies (the last such "
+                          "place). A NaN counts as largest."
+                        : "The smallest element so far along dim, and where it lies (the last "
+                          "such place). A NaN counts as smallest."});
+  };
+  add("cummax", true, with_values<R::cummax_indices>);
+  add("cummin", false, with_values<R::cummin_indices>);
+  r.scan("logcumsumexp_scan(Tensor input, int dim, bool reverse=False) -> Tensor",
+         monoid([](DType d) { return lowest(d); }, log_of_sum),
+         {.domain = floating,
+          .promote = Promote::to_float,
+          .saves = save_x(0) | save_y(0),
+          .grad = logcumsumexp_grad,
+          .places = kNowhere,
+          .doc = "log of the running sum of exp(x) along dim."});
+  r.composite(
+      "logcumsumexp(Tensor input, int dim) -> Tensor",
+      [](Args a) -> Outputs { return {R::logcumsumexp_scan(a.tensor(0), a.integer(1), false)}; },
+      {.moves = true, .doc = "log of the running sum of exp(x) along dim, without overflow."});
+}
+
 }  // namespace
 
 void add_scan_definitions(Definitions& r) {
@@ -167,6 +256,7 @@ void add_scan_definitions(Definitions& r) {
           .doc = "From y = 0 along dim, by turns y * x[i] and y + x[i]: with pairs (a, b) side by "
                  "side, every second result is y[k] = a[k] * y[k - 1] + b[k]. 0 times an overflow "
                  "is 0."});
+  add_running(r);
 }
 
 }  // namespace lathe

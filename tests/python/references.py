@@ -1,6 +1,7 @@
 """What ops compute, in NumPy and SciPy: op name -> function of arrays; from the ops' docs."""
 
 import numpy as np
+from reference_statistics import REFERENCES as STATISTICS
 from scipy import special
 
 
@@ -215,7 +216,7 @@ SHARED = """
 """
 SAME_NAME = SHARED.split()
 
-REFERENCES = {
+REFERENCES = STATISTICS | {
     **{
         name: getattr(np, name)
         for name in SAME_NAME

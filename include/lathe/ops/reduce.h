@@ -27,9 +27,18 @@ struct reduce_ops {
   static inline const Fn<T, T(T x, Any dim, Any correction, bool keepdim)> var{"var"};
   static inline const Fn<T, T(T x, Any dim, Any correction, bool keepdim)> std{"std"};
   static inline const Fn<T, Reduce> logsumexp{"logsumexp"};
+  static inline const Fn<T, T(T x, Any p, Ints dim, bool keepdim)> norm{"norm"};
+  static inline const Fn<T, T(T x, Ints dim)> count_nonzero{"count_nonzero"};
+  static inline const Fn<T, T(T x, Ints dim, bool keepdim, Any dtype)> nansum{"nansum"};
+  static inline const Fn<T, T(T x, Ints dim, bool keepdim, Any dtype)> nanmean{"nanmean"};
+  static inline const Fn<T, std::tuple<T, T>(T x, Any dim, bool keepdim)> aminmax{"aminmax"};
+  static inline const Fn<T, T(T x, Int n, Int dim, Any prepend, Any append)> diff{"diff"};
   using Scan = T(T x, Int dim, bool reverse);
   static inline const Fn<T, Scan> cumsum{"cumsum"};
   static inline const Fn<T, Scan> cumprod{"cumprod"};
   static inline const Fn<T, Scan> affine_scan{"affine_scan"};
+  static inline const Fn<T, Scan> cummax_indices{"cummax_indices"};
+  static inline const Fn<T, Scan> cummin_indices{"cummin_indices"};
+  static inline const Fn<T, Scan> logcumsumexp_scan{"logcumsumexp_scan"};
 };
 }  // namespace lathe

@@ -8,7 +8,10 @@ from samples import SAMPLES, arrays, tensors
 import lathe as lt
 
 ROWS = {row["name"]: row for row in lt._lathe._definitions()}
-RANDOM = ("bernoulli", "dropout", "rand", "rand_like", "randint", "randn", "randn_like")
+RANDOM = (
+    "bernoulli", "dropout", "multinomial", "rand", "rand_like", "randint", "randn", "randn_like",
+    "randperm",
+)  # fmt: skip
 
 
 def is_random(op):
@@ -175,3 +178,21 @@ def test_functions_made_of_ops():
     assert seen[0].tolist() == [[0, 1], [5, -1], [10, 11]], "a view"
     with pytest.raises(lt.AliasError):
         seen.fill_(0)
+
+
+def test_drawn_orders():
+    lt.manual_seed(3)
+    order = lt.randperm(1000)
+    assert sorted(order.tolist()) == list(range(1000)) and order.tolist() != list(range(1000))
+    assert lt.randperm(0).shape == (0,) and lt.randperm(4, dtype=lt.int32).dtype is lt.int32
+    weights = lt.tensor([0.0, 1.0, 3.0, 0.0])
+    drawn = weights.multinomial(4000, replacement=True)
+    share = lt.bincount(drawn, minlength=4) / 4000
+    np.testing.assert_allclose(share.numpy(), [0, 0.25, 0.75, 0], atol=0.03)
+    rows = lt.multinomial(lt.ones(50, 6), 6)
+    assert all(sorted(row) == list(range(6)) for row in rows.tolist())
+    assert {weights.multinomial(2)[0].item() for _ in range(20)} == {1, 2}
+    with pytest.raises(lt.ValueError, match="a weight that is negative"):
+        lt.multinomial(lt.tensor([1.0, -1.0]), 1)
+    with pytest.raises(lt.ValueError, match="more"):
+        lt.multinomial(weights, 5)

@@ -1,0 +1,330 @@
+// Order statistics: what stands at a place of the sorted elements. And orders that are drawn.
+#include <absl/strings/str_cat.h>
+
+#include "core/base/checks.h"
+#include "core/infer/rules.h"
+#include "core/ops/families.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/index.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/reduce.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe {
+namespace {
+
+using C = create_ops<Tensor>;
+using I = index_ops<Tensor>;
+using M = math_ops<Tensor>;
+using R = reduce_ops<Tensor>;
+using S = shape_ops<Tensor>;
+
+/// Sorted along `axis`, NaN behind all; without history: what is picked from x has it.
+struct Sorted {
+  Tensor values, order;
+};
+Sorted sorted(const Tensor& x, int axis) {
+  GradMode no_grad(false);
+  auto [values, order] = I::sort(x, axis);
+  return {values, order};
+}
+
+void require_elements(std::string_view op, const Tensor& x, Int count) {
+  if (require(Relation::lt, Int(0), count)) return;
+  throw ValueError({.op = std::string(op),
+                    .problem = "nothing to choose from: an axis of size 0 has no such value",
+                    .got = to_string(type_of(x)),
+                    .expected = "at least one element",
+                    .next = "test numel() before, or take another axis"});
+}
+
+/// An axis to choose along: a tensor without axes counts as having one.
+struct Line {
+  Tensor x;
+  int axis;
+  bool point;
+  Line(std::string_view op, const Tensor& given, Int dim)
+      : x(given.rank() == 0 ? S::unsqueeze(given, 0) : given),
+        axis(normalise_axis(op, dim.value(), given.rank())),
+        point(given.rank() == 0) {
+    require_elements(op, given, x.size(axis));
+  }
+  /// The chosen elements and where they lie, from `at`, their places along the axis (kept).
+  Outputs chosen(const Tensor& at, bool keep) const {
+    Tensor values = I::gather(x, axis, at);
+    if (keep && !point) return {values, at};
+    return {S::squeeze(values, {Int(axis)}), S::squeeze(at, {Int(axis)})};
+  }
+};
+
+Outputs kthvalue_expansion(Args a) {
+  const Line line("kthvalue", a.tensor(0), a.integer(2));
+  const Int k = a.integer(1);
+  if (!require(Relation::le, Int(1), k) || !require(Relation::le, k, line.x.size(line.axis)))
+    throw ValueError({.op = "kthvalue",
+                      .problem = "k is out of range",
+                      .got = absl::StrCat("k = ", to_string(k)),
+                      .expected = absl::StrCat("1 to ", to_string(line.x.size(line.axis))),
+                      .next = "k counts from 1, for the smallest"});
+  Tensor order;
+  {
+    GradMode no_grad(false);
+    order = std::get<1>(I::topk(line.x, k, line.axis, false));
+  }
+  return line.chosen(S::narrow(order, line.axis, k - 1, 1), a.flag(3));
+}
+
+/// The lower of the two middle elements; a NaN is the median, unless it is left out.
+Outputs median_along(std::string_view op, const Tensor& given, Int dim, bool keep, bool nan_out) {
+  const Line line(op, given, dim);
+  const Sorted s = sorted(line.x, line.axis);
+  const Int n = line.x.size(line.axis);
+  if (!is_floating(given.dtype()))
+    return line.chosen(S::narrow(s.order, line.axis, floor_div(n - 1, Int(2)), 1), keep);
+  Tensor count = R::sum(M::logical_not(M::isnan(line.x)), {Int(line.axis)}, true);
+  Tensor middle = M::div_floor(M::clamp_min(M::sub(count, 1), 0), 2);
+  Tensor place = nan_out ? middle : M::where(M::lt(count, n), count, middle);
+  return line.chosen(I::gather(s.order, line.axis, place), keep);
+}
+
+Outputs median_of_all(std::string_view op, const Tensor& x, bool nan_out) {
+  if (is_floating(x.dtype()) && x.numel() == Int(0))
+    return {C::full({}, std::numeric_limits<double>::quiet_NaN(), x.dtype(), x.device())};
+  return {median_along(op, S::reshape(x, {x.numel()}), 0, false, nan_out)[0]};
+}
+
+/// The value that occurs most often, of several the smallest, and the last place where it does.
+Outputs mode_expansion(Args a) {
+  const Line line("mode", a.tensor(0), a.integer(1));
+  const int axis = line.axis;
+  const Sorted s = sorted(line.x, axis);
+  const Int n = line.x.size(axis);
+  // How many equal ones end at each place: from the last place that begins a run.
+  Tensor later = S::slice(s.values, axis, Int(1), n);
+  Tensor differ = M::ne(later, S::slice(s.values, axis, Int(0), n - 1));
+  // NaNs, which stand side by side, are one value here.
+  if (is_floating(later.dtype()))
+    differ =
+        M::logical_and(differ, M::logical_not(M::isnan(S::slice(s.values, axis, Int(0), n - 1))));
+  Shape one = line.x.shape();
+  one[static_cast<size_t>(axis)] = Int(1);
+  Tensor begins = S::cat({C::ones(one, DType::bool_, line.x.device()), differ}, axis);
+  Shape along(static_cast<size_t>(line.x.rank()), Int(1));
+  along[static_cast<size_t>(axis)] = n;
+  Tensor place = S::reshape(C::arange(0, n, 1, DType::i64, line.x.device()), along);
+  Tensor from = R::cummax_indices(M::where(begins, place, -1), axis, false);
+  Tensor best = R::argmax(M::sub(place, from), axis, true);
+  return line.chosen(I::gather(s.order, axis, best), a.flag(2));
+}
+
+/// PyTorch's two forms of a choice: along dim, and of all elements.
+void add_median(Definitions& r, std::string_view name, bool nan_out, std::string_view doc) {
+  r.composite(absl::StrCat(name, "(Tensor input) -> Tensor"),
+              [=](Args a) { return median_of_all(name, a.tensor(0), nan_out); },
+              {.moves = true, .doc = doc});
+  r.composite(
+      absl::StrCat(name,
+                   ".dim(Tensor input, int dim, bool keepdim=False) -> (Tensor values, "
+                   "Tensor indices)"),
+      [=](Args a) { return median_along(name, a.tensor(0), a.integer(1), a.flag(2), nan_out); },
+      {.moves = true, .doc = doc});
+}
+
+// ── quantiles ───────────────────────────────────────────────────────────────────────────────────
+
+struct Interpolation {
+  bool below = false, above = false, nearest = false, middle = false;  // none: between the two
+};
+
+Interpolation interpolation_of(std::string_view op, std::string_view how) {
+  if (how == "linear") return {};
+  if (how == "lower") return {.below = true};
+  if (how == "higher") return {.above = true};
+  if (how == "nearest") return {.nearest = true};
+  if (how == "midpoint") return {.middle = true};
+  throw ValueError({.op = std::string(op),
+                    .problem = "an unknown interpolation",
+                    .got = absl::StrCat("'", how, "'"),
+                    .expected = "'linear', 'lower', 'higher', 'nearest' or 'midpoint'",
+                    .next = "leave the argument out for 'linear'"});
+}
+
+Tensor quantiles_wanted(std::string_view op, const Tensor& x, const Arg& q) {
+  if (q.tag != Tag::tensor) {
+    const Real p = Args(&q, 1).real(0);
+    if (!(p >= 0 && p <= 1))
+      throw ValueError({.op = std::string(op),
+                        .problem = "a quantile is outside of [0, 1]",
+                        .got = absl::StrCat("q=", to_string(Real(p.hint()))),
+                        .expected = "0 <= q <= 1",
+                        .next = "q is a share in [0, 1], not a percentage"});
+    return C::full({}, q, x.dtype(), x.device());
+  }
+  Tensor t = q.tensor();
+  if (t.rank() > 1 || t.dtype() != x.dtype())
+    throw DTypeError({.op = std::string(op),
+                      .problem = "q is no number and no axis of numbers of the dtype of input",
+                      .got = to_string(type_of(t)),
+                      .expected = absl::StrCat(name(x.dtype()), ", at most one axis"),
+                      .next = "convert it with .to(dtype), or flatten() it"});
+  return M::probability(t);
+}
+
+/// The quantiles in front, then the axes of x.
+Outputs quantile_along(Args a, std::string_view op, bool nan_out) {
+  Tensor x = a.tensor(0);
+  const Interpolation how = interpolation_of(op, a.text(4));
+  if (x.dtype() != DType::f32 && x.dtype() != DType::f64)
+    throw DTypeError({.op = std::string(op),
+                      .problem = "quantiles lie between elements, which must be floats",
+                      .got = std::string(name(x.dtype())),
+                      .expected = "float32 or float64",
+                      .next = "convert with .to(lt.float32)"});
+  Tensor q = quantiles_wanted(op, x, a[1]);
+  const bool all = a.none(2);
+  const int rank = x.rank();
+  const Line line(op, all ? S::reshape(x, {x.numel()}) : x, all ? Int(0) : a.integer(2));
+  // The axis last, with the quantiles in its place.
+  Tensor moved = S::transpose(line.x, line.axis, -1);
+  auto [values, order] = I::sort(moved, -1);
+  const Int n = moved.size(-1);
+  Tensor count = R::sum(M::logical_not(M::isnan(moved)), {Int(-1)}, true);
+  Tensor wanted = S::reshape(q, {q.numel()});
+  Tensor rank_of = M::mul(wanted, M::cast(M::clamp_min(M::sub(count, 1), 0), x.dtype()));
+  if (!nan_out)
+    rank_of = M::where(M::lt(count, n), M::cast(C::full({}, n - 1), x.dtype()), rank_of);
+  if (how.nearest) rank_of = M::round(rank_of);
+  Tensor low = M::floor(rank_of), high = M::ceil(rank_of);
+  if (how.above) low = high;
+  Tensor y = I::gather(values, -1, M::cast(low, DType::i64));
+  if (!how.below && !how.above && !how.nearest) {
+    Tensor above = I::gather(values, -1, M::cast(high, DType::i64));
+    // Between equal infinities there is nothing but them.
+    Tensor weight = how.middle ? M::where(M::eq(low, high), 0, M::mul(C::ones_like(low), 0.5))
+                               : M::sub(rank_of, low);
+    y = M::where(M::eq(weight, 0), y, M::lerp(y, above, weight));
+  }
+  y = S::transpose(y, line.axis, -1);
+  Shape front{Int(line.axis)};
+  for (int i = 0; i < y.rank(); ++i)
+    if (i != line.axis) front.push_back(Int(i));
+  y = S::permute(y, front);
+  Shape shape = q.shape();
+  for (int i = 0; i < rank; ++i) {
+    const bool reduced = all || i == line.axis;
+    if (!reduced) shape.push_back(x.size(i));
+    if (reduced && a.flag(3)) shape.push_back(Int(1));
+  }
+  return {S::reshape(y, shape)};
+}
+
+void add_quantile(Definitions& r, std::string_view name, bool nan_out, std::string_view doc) {
+  r.composite(absl::StrCat(name,
+                           "(Tensor input, Tensor|Scalar q, int? dim=None, bool keepdim=False, *, "
+                           "str interpolation='linear') -> Tensor"),
+              [=](Args a) { return quantile_along(a, name, nan_out); },
+              {.moves = true, .doc = doc});
+}
+
+// ── drawn orders ────────────────────────────────────────────────────────────────────────────────
+
+Outputs multinomial_expansion(Args a) {
+  Tensor x = a.tensor(0);
+  const Int n = a.integer(1);
+  const bool again = a.flag(2);
+  const bool fits = (x.rank() == 1 || x.rank() == 2) && is_floating(x.dtype());
+  if (!fits)
+    throw ShapeError({.op = "multinomial",
+                      .problem = "the weights are no floats along one axis, or rows of such",
+                      .got = to_string(type_of(x)),
+                      .expected = "weights[n] or weights[rows, n]",
+                      .next = "reshape or convert the weights"});
+  if (!require(Relation::le, Int(1), n) || !(again || require(Relation::le, n, x.size(-1))))
+    throw ValueError(
+        {.op = "multinomial",
+         .problem = "more (or less) than can be drawn",
+         .got = absl::StrCat("num_samples=", to_string(n), " of ", to_string(x.size(-1))),
+         .expected = again ? "at least 1" : "1 to the number of weights",
+         .next = "draw with replacement=True to have more"});
+  const DType d = compute_type(x.dtype());
+  Tensor weights = M::weight(M::cast(x, d));
+  if (!again) {
+    // The least of exponential times with these rates (Efraimidis and Spirakis 2006).
+    Tensor u = C::rand(x.shape(), d, x.device());
+    Tensor time = M::div(M::neg(M::log1p(M::neg(u))), weights);
+    return {std::get<1>(I::topk(time, n, -1, false))};
+  }
+  Tensor sums = R::cumsum(weights, -1);
+  Shape shape = x.shape();
+  shape.back() = n;
+  Tensor total = S::narrow(sums, -1, x.size(-1) - 1, 1);
+  Tensor point = M::mul(C::rand(shape, d, x.device()), total);
+  // Rounded up to the total, a point would be behind the last weight that is not 0.
+  Tensor first = I::searchsorted(sums, total, false);
+  return {M::minimum(I::searchsorted(sums, point, true), first)};
+}
+
+void add_drawn(Definitions& r) {
+  r.elementwise("probability(Tensor input) -> Tensor",
+                [](Expr p) { return check(le(0, p) & le(p, 1), p, kNoProbability); },
+                {.domain = floating,
+                 .grad = [](Grad g) { return Grads{g.dy()}; },
+                 .places = kNowhere,
+                 .moves = true,
+                 .doc = "x, which lies in [0, 1]; else a ValueError."});
+  r.elementwise("weight(Tensor input) -> Tensor",
+                [](Expr w) { return check(le(0, w) & lt(w, highest(w.dtype())), w, kNoWeight); },
+                {.domain = floating,
+                 .no_grad = true,
+                 .places = kNowhere,
+                 .doc = "x, which is finite and not negative; else a ValueError."});
+  r.composite("randperm(int n, *, dtype? dtype=None, device? device=None) -> Tensor",
+              [](Args a) -> Outputs {
+                const Int n = a.integer(0);
+                const Arg device = a[2];
+                Tensor order = I::argsort(C::rand({n}, DType::f64, device), 0);
+                if (a.none(1) || a.dtype(1) == DType::i64) return {order};
+                return {M::cast(order, a[1])};
+              },
+              {.no_grad = true,
+               .places = kFunction,
+               .moves = true,
+               .doc = "The integers 0 to n - 1 in an order drawn at random."});
+  r.composite(
+      "multinomial(Tensor input, int num_samples, bool replacement=False) -> Tensor",
+      multinomial_expansion,
+      {.no_grad = true,
+       .moves = true,
+       .doc = "Places drawn with the weights of input (of each row), with replacement or each at "
+              "most once."});
+}
+
+}  // namespace
+
+void add_order_definitions(Definitions& r) {
+  r.composite(
+      "kthvalue(Tensor input, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor "
+      "indices)",
+      kthvalue_expansion,
+      {.moves = true, .doc = "The k-th smallest element along dim, from k = 1, and its place."});
+  add_median(r, "median", false,
+             "The lower of the two middle elements, and its place; NaN if there is one.");
+  add_median(r, "nanmedian", true,
+             "The lower of the two middle elements that are not NaN, and its place.");
+  r.composite(
+      "mode(Tensor input, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+      mode_expansion,
+      {.moves = true,
+       .doc = "The element that occurs most often along dim, of several the smallest, and "
+              "the last place where it does."});
+  add_quantile(r, "quantile", false,
+               "The element below which the share q of the others lies, along dim or of all; "
+               "between two by interpolation. NaN if there is one.");
+  add_quantile(r, "nanquantile", true, "The quantile of what is not NaN.");
+  r.composite("msort(Tensor input) -> Tensor",
+              [](Args a) -> Outputs { return {std::get<0>(I::sort(a.tensor(0), 0))}; },
+              {.moves = true, .doc = "Sorted along the first axis."});
+  add_drawn(r);
+}
+
+}  // namespace lathe

@@ -1,0 +1,153 @@
+// Where elements are not 0, and what is picked or written there. How large such a result is, data
+// decides: those ops read it, and a trace refuses them (Extra::instead_in_trace).
+#include <absl/strings/str_cat.h>
+
+#include "core/infer/rules.h"
+#include "core/ops/families.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/index.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/reduce.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe {
+namespace {
+
+using C = create_ops<Tensor>;
+using I = index_ops<Tensor>;
+using M = math_ops<Tensor>;
+using R = reduce_ops<Tensor>;
+using S = shape_ops<Tensor>;
+
+constexpr std::string_view kInTrace =
+    "write it without sizes that data decide: lathe.where(mask, a, b) on whole tensors, or "
+    "lathe.nonzero_static(x, size=n)";
+
+Types infer_true_positions(Args a) {
+  Tensor mask = a.tensor(0);
+  const Int size = a.integer(1);
+  if (!require(Relation::le, Int(0), size))
+    throw ValueError({.op = "nonzero_static",
+                      .problem = "a negative size",
+                      .got = to_string(size),
+                      .expected = "0 or more",
+                      .next = "give the number of positions that the result has room for"});
+  return {TensorType{DType::i64, {size, Int(mask.rank())}, mask.device()}};
+}
+
+Tensor truth(const Tensor& x) { return x.dtype() == DType::bool_ ? x : M::ne(x, 0); }
+
+/// [n, axes]: where x is not 0.
+Tensor positions(const Tensor& x) {
+  Tensor mask = truth(x);
+  return I::true_positions(mask, Int(R::sum(mask).item_int()), -1);
+}
+
+Outputs columns(const Tensor& found) {
+  Outputs out;
+  for (Int k = 0; k < found.size(1); k = k + 1) out.push_back(S::select(found, 1, k));
+  return out;
+}
+
+Outputs nonzero_expansion(Args a) {
+  Tensor x = a.tensor(0);
+  if (!a.flag(1)) return {positions(x)};
+  return columns(positions(x.rank() == 0 ? S::unsqueeze(x, 0) : x));
+}
+
+void require_mask(std::string_view op, const Tensor& mask) {
+  if (mask.dtype() == DType::bool_) return;
+  throw DTypeError({.op = std::string(op),
+                    .problem = "the mask is not of bool",
+                    .got = absl::StrCat("a mask of ", name(mask.dtype())),
+                    .expected = "a mask of bool",
+                    .next = "compare it: mask != 0"});
+}
+
+/// One axis of all elements, of `x` as seen under a broadcast shape.
+Tensor flat(const Tensor& x, const Shape& shape) {
+  return S::reshape(S::expand(x, shape), {numel(shape)});
+}
+
+Outputs masked_select_expansion(Args a) {
+  Tensor x = a.tensor(0), mask = a.tensor(1);
+  require_mask("masked_select", mask);
+  const Shape shape = broadcast_shapes("masked_select", x.shape(), mask.shape());
+  Tensor at = positions(flat(mask, shape));
+  return {I::index_select(flat(x, shape), 0, S::reshape(at, {at.size(0)}))};
+}
+
+/// The k-th true element takes the k-th element of the source.
+Outputs masked_scatter_expansion(Args a) {
+  Tensor x = a.tensor(0), mask = a.tensor(1), source = a.tensor(2);
+  require_mask("masked_scatter", mask);
+  if (source.dtype() != x.dtype())
+    throw DTypeError({.op = "masked_scatter",
+                      .problem = "input and source differ in dtype",
+                      .got = absl::StrCat(name(x.dtype()), " and ", name(source.dtype())),
+                      .expected = "one dtype",
+                      .next = "convert one with .to(dtype)"});
+  const Shape shape = broadcast_shapes("masked_scatter", x.shape(), mask.shape());
+  Tensor truth = flat(mask, shape), from = S::reshape(source, {source.numel()});
+  // The elements are those from place 1 on, so that a source of none can be read at 0 too.
+  from = S::cat({C::zeros({Int(1)}, x.dtype(), x.device()), from});
+  Tensor place = M::where(truth, R::cumsum(truth, 0), 0);
+  Tensor taken = S::reshape(I::index_select(from, 0, place), shape);
+  return {M::where(mask, taken, x)};
+}
+
+}  // namespace
+
+Tensors positions_of(const Tensor& x) {
+  const Arg args[] = {Arg(x), Arg(true)};
+  return call(get_op("nonzero"), Args(args, 2));
+}
+
+void add_position_definitions(Definitions& r) {
+  r.opaque("true_positions(Tensor mask, int size, int fill=-1) -> Tensor", infer_true_positions,
+           {.domain = {DType::bool_},
+            .no_grad = true,
+            .places = kNowhere,
+            .doc = "Coordinates of the first so many true elements, a row each, in row-major "
+                   "order; rows of fill where there are fewer."});
+  r.composite("nonzero_static(Tensor input, *, int size, int fill_value=-1) -> Tensor",
+              [](Args a) -> Outputs {
+                return {I::true_positions(truth(a.tensor(0)), a.integer(1), a.integer(2))};
+              },
+              {.no_grad = true,
+               .moves = true,
+               .doc = "Coordinates of the first so many elements that are not 0, a row each; rows "
+                      "of fill_value where there are fewer."});
+  r.composite("nonzero(Tensor input, *, bool as_tuple=False) -> Tensor[]", nonzero_expansion,
+              {.no_grad = true,
+               .moves = true,
+               .instead_in_trace = kInTrace,
+               .lone = [](Args a) { return !a.flag(1); },
+               .doc = "Coordinates of the elements that are not 0, a row each; as_tuple: an index "
+                      "tensor for each axis."});
+  r.composite("argwhere(Tensor input) -> Tensor",
+              [](Args a) -> Outputs { return {positions(a.tensor(0))}; },
+              {.no_grad = true,
+               .moves = true,
+               .instead_in_trace = kInTrace,
+               .doc = "Coordinates of the elements that are not 0, a row each."});
+  r.composite("where.positions(Tensor condition) -> Tensor[]",
+              [](Args a) -> Outputs { return positions_of(a.tensor(0)); },
+              {.no_grad = true,
+               .places = kFunction,
+               .moves = true,
+               .instead_in_trace = kInTrace,
+               .doc = "Where condition is not 0: an index tensor for each axis."});
+  r.composite("masked_select(Tensor input, Tensor mask) -> Tensor", masked_select_expansion,
+              {.moves = true,
+               .instead_in_trace = kInTrace,
+               .doc = "The elements at which mask (bool) is true, along one axis."});
+  r.composite("masked_scatter(Tensor input, Tensor mask, Tensor source) -> Tensor",
+              masked_scatter_expansion,
+              {.inplace = true,
+               .moves = true,
+               .doc = "input with the elements of source, one after the other, where mask (bool) "
+                      "is true."});
+}
+
+}  // namespace lathe

@@ -1,0 +1,431 @@
+// Sets of values and counts of them: unique, searches in sorted sequences, histograms.
+#include <absl/strings/str_cat.h>
+
+#include <cmath>
+
+#include "core/infer/rules.h"
+#include "core/ops/families.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/index.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/reduce.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe {
+namespace {
+
+using C = create_ops<Tensor>;
+using I = index_ops<Tensor>;
+using M = math_ops<Tensor>;
+using R = reduce_ops<Tensor>;
+using S = shape_ops<Tensor>;
+
+Tensor flat(const Tensor& x) { return S::reshape(x, {x.numel()}); }
+
+// ── unique ──────────────────────────────────────────────────────────────────────────────────────
+
+/// What is told apart: elements, or slices along an axis.
+struct Things {
+  Tensor rows;   // a row each, in the order given
+  Tensor order;  // by value; undefined: as given
+  int axis = -1;
+};
+
+/// The rows in ascending order, compared from the first column on: stable sorts, last column first.
+Tensor ascending(const Tensor& rows) {
+  Tensor order = C::arange(0, rows.size(0), 1, DType::i64, rows.device());
+  for (Int k = rows.size(1); k > 0; k = k - 1) {
+    Tensor column = I::index_select(S::select(rows, 1, k - 1), 0, order);
+    order = I::index_select(order, 0, I::argsort(column, 0));
+  }
+  return order;
+}
+
+/// (values, inverse if asked, counts if asked) of runs of equal things.
+Outputs runs(const Tensor& x, const Things& things, bool inverse, bool counts) {
+  const bool slices = things.axis >= 0;
+  Tensor rows =
+      things.order.defined() ? I::index_select(things.rows, 0, things.order) : things.rows;
+  const Int n = rows.size(0);
+  Outputs out;
+  Tensor starts = C::ones({n}, DType::bool_, x.device());
+  if (n > 0) {
+    Tensor differ = M::ne(S::slice(rows, 0, Int(1), n), S::slice(rows, 0, Int(0), n - 1));
+    assign(S::slice(starts, 0, Int(1), n), R::any(differ, {Int(1)}));
+  }
+  Tensor first = positions_of(starts)[0];
+  Tensor values = I::index_select(rows, 0, first);
+  if (!slices) {
+    out.push_back(S::reshape(values, {first.size(0)}));
+  } else {
+    Tensor from = things.order.defined() ? I::index_select(things.order, 0, first) : first;
+    out.push_back(I::index_select(x, things.axis, from));
+  }
+  if (inverse) {
+    Tensor number = M::sub(R::cumsum(starts, 0), 1);
+    if (things.order.defined())
+      number = I::scatter(C::zeros({n}, DType::i64, x.device()), 0, things.order, number);
+    out.push_back(slices ? number : S::reshape(number, x.shape()));
+  }
+  if (counts) {
+    Tensor ends = S::cat({first, C::full({Int(1)}, Arg(n), DType::i64, x.device())});
+    out.push_back(R::diff(ends));
+  }
+  return out;
+}
+
+Outputs unique(Args a, bool sorts, int first_flag) {
+  Tensor x = a.tensor(0);
+  GradMode no_grad(false);
+  Things things;
+  const Arg& dim = a[static_cast<size_t>(first_flag) + 2];
+  if (dim.none()) {
+    things.rows = S::unsqueeze(flat(x), 1);
+    if (sorts) things.order = I::argsort(flat(x), 0);
+  } else {
+    things.axis = size_axis("unique", dim.integer().value(), x.rank());
+    for (int i = 0; i < x.rank(); ++i)
+      if (i != things.axis && x.size(i) == Int(0))
+        throw ShapeError({.op = sorts ? "unique" : "unique_consecutive",
+                          .problem = "slices without elements cannot be told apart",
+                          .got = to_string(type_of(x)),
+                          .expected = "no axis of size 0 but dim",
+                          .next = "leave dim out"});
+    Tensor moved = S::transpose(x, 0, things.axis);
+    const Int n = moved.size(0);
+    things.rows = S::reshape(moved, {n, n == Int(0) ? Int(0) : floor_div(x.numel(), n)});
+    if (sorts) things.order = ascending(things.rows);
+  }
+  return runs(x, things, a.flag(first_flag), a.flag(first_flag + 1));
+}
+
+void add_unique(Definitions& r) {
+  const std::string_view kInTrace =
+      "write it without sizes that data decide: sort(), and compare neighbours";
+  r.composite(
+      "unique(Tensor input, bool sorted=True, bool return_inverse=False, bool "
+      "return_counts=False, int? dim=None) -> Tensor[]",
+      [](Args a) { return unique(a, true, 2); },
+      {.no_grad = true,
+       .moves = true,
+       .instead_in_trace = kInTrace,
+       .lone = [](Args a) { return !a.flag(2) && !a.flag(3); },
+       .doc = "The elements (the slices along dim) of input without repetitions, always in "
+              "ascending order; if asked, which of them each one is, and how often each occurs."});
+  r.composite(
+      "unique_consecutive(Tensor input, bool return_inverse=False, bool return_counts=False, int? "
+      "dim=None) -> Tensor[]",
+      [](Args a) { return unique(a, false, 1); },
+      {.no_grad = true,
+       .moves = true,
+       .instead_in_trace = kInTrace,
+       .lone = [](Args a) { return !a.flag(1) && !a.flag(2); },
+       .doc =
+           "The first of each run of equal elements (slices along dim); if asked, which run each "
+           "belongs to, and how long each is."});
+}
+
+// ── searches ────────────────────────────────────────────────────────────────────────────────────
+
+Tensor as_asked(const Tensor& found, bool out_int32) {
+  return out_int32 ? M::cast(found, DType::i32) : found;
+}
+
+/// A number as a tensor that can be compared with elements of x: in x's dtype, or in the default
+/// float where it is one and they are not.
+Tensor beside(Tensor& x, const Arg& number) {
+  if (number.tag == Tag::real && category(x.dtype()) < 2) x = M::cast(x, default_dtype());
+  return C::full({}, number, x.dtype(), x.device());
+}
+
+/// Arguments from out_int32 on: out_int32, right, side, sorter.
+Outputs search(Tensor sorted, Tensor values, Args a) {
+  bool right = a.flag(3);
+  if (!a.none(4)) {
+    const std::string_view side = a.text(4);
+    if ((side != "left" && side != "right") || (right && side == "left"))
+      throw ValueError({.op = "searchsorted",
+                        .problem = "an unknown side, or not the one that right=True says",
+                        .got = absl::StrCat("side='", side, "', right=", right ? "True" : "False"),
+                        .expected = "'left' or 'right'",
+                        .next = "give one of the two"});
+    right = side == "right";
+  }
+  const DType common = promote(sorted.dtype(), values.dtype());
+  if (sorted.dtype() != common) sorted = M::cast(sorted, common);
+  if (values.dtype() != common) values = M::cast(values, common);
+  if (!a.none(5)) sorted = I::gather(sorted, -1, a.tensor(5));
+  return {as_asked(I::searchsorted(sorted, values, right), a.flag(2))};
+}
+
+/// Which elements are among those of `set`: each is looked for in the sorted set.
+Tensor is_among(Tensor elements, Tensor set, bool invert) {
+  const DType common = promote(elements.dtype(), set.dtype());
+  elements = M::cast(elements, common);
+  set = M::cast(flat(set), common);
+  const Int n = set.numel();
+  if (n == Int(0)) return C::full(elements.shape(), invert, DType::bool_, elements.device());
+  Tensor sorted = std::get<0>(I::sort(set, 0));
+  Tensor at = M::clamp_max(I::searchsorted(sorted, elements, false), n - 1);
+  Tensor found = M::eq(I::index_select(sorted, 0, at), elements);
+  return invert ? M::logical_not(found) : found;
+}
+
+void add_searches(Definitions& r) {
+  Extra extra{.no_grad = true, .places = kFunction, .moves = true};
+  auto with = [&](std::string_view doc) {
+    Extra e = extra;
+    e.doc = doc;
+    return e;
+  };
+  constexpr std::string_view kWhere =
+      "Where each value would go into an ascending sequence (of its row, or the only one): before "
+      "equal elements, or behind them if right or side='right'. sorter: what sorts the sequence.";
+  r.composite(
+      "searchsorted.side(Tensor sorted_sequence, Tensor input, *, bool out_int32=False, bool "
+      "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+      [](Args a) { return search(a.tensor(0), a.tensor(1), a); }, with(kWhere));
+  r.composite(
+      "searchsorted.number(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool "
+      "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+      [](Args a) {
+        Tensor sorted = a.tensor(0), value = beside(sorted, a[1]);
+        return search(sorted, value, a);
+      },
+      with(kWhere));
+  constexpr std::string_view kBucket =
+      "The number of boundaries below each value; of those not above it, if right.";
+  r.composite(
+      "bucketize(Tensor input, Tensor boundaries, *, bool out_int32=False, bool right=False) -> "
+      "Tensor",
+      [](Args a) -> Outputs {
+        Tensor x = a.tensor(0), edges = a.tensor(1);
+        const DType common = promote(x.dtype(), edges.dtype());
+        return {as_asked(I::searchsorted(M::cast(edges, common), M::cast(x, common), a.flag(3)),
+                         a.flag(2))};
+      },
+      with(kBucket));
+  r.composite(
+      "bucketize.number(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) "
+      "-> Tensor",
+      [](Args a) -> Outputs {
+        Tensor edges = a.tensor(1), value = beside(edges, a[0]);
+        return {as_asked(I::searchsorted(edges, value, a.flag(3)), a.flag(2))};
+      },
+      with(kBucket));
+  constexpr std::string_view kAmong =
+      "True where an element is among the test elements; where it is not, if invert.";
+  r.composite(
+      "isin(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) "
+      "-> Tensor",
+      [](Args a) -> Outputs { return {is_among(a.tensor(0), a.tensor(1), a.flag(3))}; },
+      with(kAmong));
+  r.composite(
+      "isin.number(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool "
+      "invert=False) -> Tensor",
+      [](Args a) -> Outputs {
+        return {a.flag(3) ? M::ne(a.tensor(0), a[1]) : M::eq(a.tensor(0), a[1])};
+      },
+      with(kAmong));
+  r.composite(
+      "isin.element(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool "
+      "invert=False) -> Tensor",
+      [](Args a) -> Outputs {
+        Tensor set = a.tensor(1), value = beside(set, a[0]);
+        return {is_among(value, set, a.flag(3))};
+      },
+      with(kAmong));
+}
+
+// ── counts ──────────────────────────────────────────────────────────────────────────────────────
+
+/// How many (how much weight) fell to each of so many places; at `places` itself lies what fell
+/// beside them.
+Tensor tallied(const Tensor& at, Int places, const Tensor& weight) {
+  Tensor none = C::zeros({places + 1}, weight.dtype(), weight.device());
+  return S::slice(I::scatter_add(none, 0, at, weight), 0, Int(0), places);
+}
+
+Outputs bincount_expansion(Args a) {
+  Tensor x = a.tensor(0);
+  if (!integers.has(x.dtype()) || x.rank() != 1)
+    throw ShapeError({.op = "bincount",
+                      .problem = "only integers along one axis can be counted",
+                      .got = to_string(type_of(x)),
+                      .expected = "one axis of integers, from 0",
+                      .next = "flatten() it, or convert with .to(lt.int64)"});
+  Tensor at = M::cast(x, DType::i64);
+  int64_t most = -1;
+  if (x.numel() > 0) {
+    if (R::amin(at).item_int() < 0)
+      throw ValueError({.op = "bincount",
+                        .problem = "a negative number",
+                        .got = absl::StrCat(R::amin(at).item_int()),
+                        .expected = "integers from 0",
+                        .next = "subtract the smallest first"});
+    most = R::amax(at).item_int();
+  }
+  if (a.integer(2) < Int(0))
+    throw ValueError({.op = "bincount",
+                      .problem = "a negative length",
+                      .got = absl::StrCat("minlength=", to_string(a.integer(2))),
+                      .expected = "0 or more",
+                      .next = "leave the argument out"});
+  Tensor weight;
+  if (a.none(1)) {
+    weight = C::ones(x.shape(), DType::i64, x.device());
+  } else {
+    weight = a.tensor(1);
+    if (weight.rank() != 1 || !require(Relation::eq, weight.size(0), x.size(0)))
+      throw ShapeError(
+          {.op = "bincount",
+           .problem = "there is not one weight for each number",
+           .got = absl::StrCat(to_string(weight.shape()), " for ", to_string(x.shape())),
+           .expected = to_string(x.shape()),
+           .next = "give weights of the shape of the input"});
+    if (weight.dtype() != DType::f32) weight = M::cast(weight, DType::f64);
+  }
+  return {tallied(at, max(Int(most + 1), a.integer(2)), weight)};
+}
+
+struct Range {
+  Tensor low, high;  // 0-d; apart
+};
+
+/// From number to number; from the least to the greatest element where both numbers are equal, and
+/// by `apart` to either side where those are equal too.
+Range range_of_bins(std::string_view op, const Tensor& x, const Arg& low, const Arg& high,
+                    double apart) {
+  Args given[] = {Args(&low, 1), Args(&high, 1)};
+  const Real from = given[0].real(0), to = given[1].real(0);
+  if (!(from <= to))
+    throw ValueError({.op = std::string(op),
+                      .problem = "the range ends before it begins",
+                      .got = absl::StrCat(to_string(low), " to ", to_string(high)),
+                      .expected = "min <= max",
+                      .next = "leave both out for the range of the elements"});
+  const bool empty = x.numel() == Int(0);
+  const bool own = from == to && !empty;
+  auto number = [&](const Real& v) { return C::full({}, Arg(v), x.dtype(), x.device()); };
+  Tensor l = own ? R::amin(x) : number(from), h = own ? R::amax(x) : number(to);
+  Tensor equal = M::eq(l, h);
+  return {M::where(equal, M::sub(l, apart), l), M::where(equal, M::add(h, apart), h)};
+}
+
+void require_bins(std::string_view op, Int bins) {
+  if (bins > Int(0)) return;
+  throw ValueError({.op = std::string(op),
+                    .problem = "at least one bin is needed",
+                    .got = absl::StrCat("bins=", to_string(bins)),
+                    .expected = "1 or more",
+                    .next = "leave the argument out for 100"});
+}
+
+Outputs histc_expansion(Args a) {
+  const Int bins = a.integer(1);
+  require_bins("histc", bins);
+  Tensor x = flat(a.tensor(0));
+  const Range range = range_of_bins("histc", x, a[2], a[3], 1.0);
+  Tensor inside = M::logical_and(M::le(range.low, x), M::le(x, range.high));
+  Tensor share = M::div(M::mul(M::sub(x, range.low), bins), M::sub(range.high, range.low));
+  Tensor at = M::clamp_max(M::cast(M::where(inside, share, 0), DType::i64), bins - 1);
+  return {tallied(M::where(inside, at, bins), bins, C::ones_like(x))};
+}
+
+/// n + 1 borders of n equal bins, counted from the nearer end, so that both ends are exact.
+Tensor borders(const Range& range, Int bins) {
+  Tensor i = C::arange(0, bins + 1, 1, range.low.dtype(), range.low.device());
+  Tensor width = M::div(M::sub(range.high, range.low), bins);
+  Tensor from_low = M::add(range.low, M::mul(i, width));
+  Tensor from_high = M::sub(range.high, M::mul(M::sub(bins, i), width));
+  return M::where(M::lt(M::mul(i, 2), bins + 1), from_low, from_high);
+}
+
+/// (hist, bin_edges). A bin holds what is not below its lower border and below its upper one; the
+/// last holds its upper border too.
+Outputs histogram(const Tensor& given, const Tensor& edges, const Tensor& given_weight,
+                  bool density) {
+  Tensor x = flat(given);
+  const Int bins = edges.size(0) - 1;
+  Tensor weight = given_weight.defined() ? flat(given_weight) : C::ones_like(x);
+  if (weight.dtype() != x.dtype() || !require(Relation::eq, weight.numel(), x.numel()))
+    throw ShapeError(
+        {.op = "histogram",
+         .problem = "there is not one weight of the dtype of the input for each element",
+         .got = absl::StrCat(to_string(type_of(weight)), " for ", to_string(type_of(x))),
+         .expected = to_string(type_of(x)),
+         .next = "give weights of the shape and dtype of the input"});
+  Tensor last = S::select(edges, 0, bins), first = S::select(edges, 0, 0);
+  Tensor inside = M::logical_and(M::le(first, x), M::le(x, last));
+  Tensor at = M::clamp_max(M::sub(I::searchsorted(edges, x, true), 1), bins - 1);
+  Tensor hist = tallied(M::where(inside, at, bins), bins, weight);
+  if (density) hist = M::div(hist, M::mul(R::sum(hist), R::diff(edges)));
+  return {hist, edges};
+}
+
+Outputs histogram_of_count(Args a) {
+  Tensor x = a.tensor(0);
+  const Int bins = a.integer(1);
+  require_bins("histogram", bins);
+  Arg low(0.0), high(0.0);
+  if (!a.none(2)) {
+    const ArgList& range = *a[2].list_;
+    if (range.size != 2)
+      throw ValueError({.op = "histogram",
+                        .problem = "a range has two ends",
+                        .got = absl::StrCat(range.size, " numbers"),
+                        .expected = "(least, greatest)",
+                        .next = "leave it out for the range of the elements"});
+    low = range.data[0];
+    high = range.data[1];
+  }
+  return histogram(x, borders(range_of_bins("histogram", flat(x), low, high, 0.5), bins),
+                   a.optional_tensor(3), a.flag(4));
+}
+
+void add_counts(Definitions& r) {
+  r.composite("bincount(Tensor input, Tensor? weights=None, int minlength=0) -> Tensor",
+              bincount_expansion,
+              {.no_grad = true,
+               .moves = true,
+               .instead_in_trace = "add ones (or weights) by scatter_add() into zeros of a size "
+                                   "that is known",
+               .doc = "How often (with what weight) each integer from 0 to the greatest occurs."});
+  r.composite("histc(Tensor input, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
+              histc_expansion,
+              {.domain = floating,
+               .no_grad = true,
+               .doc = "How many elements fall into each of so many equal bins between min and max, "
+                      "or between the least and the greatest element if those are equal. Others "
+                      "are left out."});
+  constexpr std::string_view kDoc =
+      "How many elements (or what weight) fall into each bin, and the bins' borders; with density "
+      "divided so that the area is 1.";
+  r.composite(
+      "histogram(Tensor input, int bins=100, *, float[]? range=None, Tensor? weight=None, bool "
+      "density=False) -> (Tensor hist, Tensor bin_edges)",
+      histogram_of_count, {.no_grad = true, .doc = kDoc});
+  r.composite(
+      "histogram.edges(Tensor input, Tensor bins, *, Tensor? weight=None, bool density=False) -> "
+      "(Tensor hist, Tensor bin_edges)",
+      [](Args a) {
+        if (a.tensor(1).rank() != 1)
+          throw ShapeError({.op = "histogram",
+                            .problem = "borders of bins lie along one axis",
+                            .got = to_string(type_of(a.tensor(1))),
+                            .expected = "one axis, ascending",
+                            .next = "flatten() it"});
+        return histogram(a.tensor(0), a.tensor(1), a.optional_tensor(2), a.flag(3));
+      },
+      {.no_grad = true, .doc = kDoc});
+}
+
+}  // namespace
+
+void add_set_definitions(Definitions& r) {
+  add_unique(r);
+  add_searches(r);
+  add_counts(r);
+}
+
+}  // namespace lathe
