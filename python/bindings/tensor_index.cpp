@@ -11,6 +11,7 @@
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
+#include "core/ops/families.h"
 #include "graph/trace/tracer.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/index.h"
@@ -50,38 +51,16 @@ struct Resolved {
 }
 
 /// Positions of the true elements, one i64 tensor an axis. Needs the mask's data.
-absl::InlinedVector<Tensor, 4> positions(const Tensor& mask) {
+Tensors positions(const Tensor& mask) {
   reading(mask, "index");
-  Tensor host = on_host(M::clone(mask));
-  auto* truth = reinterpret_cast<const uint8_t*>(host.data());
-  int64_t count = host.numel().value();
-  std::vector<int64_t> flat;
-  in_stretches(0, count, [&](int64_t i, int64_t end) {
-    for (; i < end; ++i)
-      if (truth[i] != 0) flat.push_back(i);
-  });
-  absl::InlinedVector<Tensor, 4> out;
-  Shape shape{Int(flat.size())};
-  int64_t inner = count;
-  for (int axis = 0; axis < host.rank(); ++axis) {
-    int64_t size = host.size(axis).value();
-    inner = size == 0 ? 0 : inner / size;
-    std::vector<int64_t> at(flat.size());
-    in_stretches(0, static_cast<int64_t>(flat.size()), [&](int64_t i, int64_t end) {
-      for (auto k = static_cast<size_t>(i); k < static_cast<size_t>(end); ++k)
-        at[k] = flat[k] / inner % size;
-    });
-    out.push_back(from_host(at.data(), DType::i64, shape, mask.device()));
-  }
-  return out;
+  return positions_of(mask);
 }
 
-/// Negative indexes count from the end. (Out of range stays so, and is refused where it is used.)
-Tensor from_the_end(const Tensor& index, Int size) {
+/// As the index definitions take it. (i8 and i16, which no index is, are refused there.)
+Tensor as_index(const Tensor& index, Int size) {
   if (index.dtype() == DType::u8) return M::cast(index, DType::i64);
-  if (index.dtype() == DType::i8 || index.dtype() == DType::i16) return index;  // refused later
-  Tensor at = index.dtype() == DType::i64 ? index : M::cast(index, DType::i64);
-  return M::where(M::lt(at, 0), M::add(at, size), at);
+  if (index.dtype() == DType::i8 || index.dtype() == DType::i16) return index;
+  return from_the_end(index, size);
 }
 
 class Reader {
@@ -191,7 +170,7 @@ class Reader {
       out_.view = S::select(out_.view, axis_, Int(index.item_int()));
       return;
     }
-    out_.picks.push_back({axis_, from_the_end(index, out_.view.size(axis_))});
+    out_.picks.push_back({axis_, as_index(index, out_.view.size(axis_))});
     ++axis_;
   }
 
@@ -250,15 +229,7 @@ Tensor put(const Joined& j, Tensor value) {
   for (int a = 0; a < j.axis; ++a) target.push_back(j.x.size(a));
   for (Int s : j.index.shape()) target.push_back(s);
   for (int a = j.axis + 1; a < j.x.rank(); ++a) target.push_back(j.x.size(a));
-  value = S::expand(value, target);
-  // scatter wants one axis, and an index for each element.
-  Int count = j.index.numel();
-  Shape lined;
-  for (int a = 0; a < j.x.rank(); ++a) lined.push_back(a == j.axis ? count : j.x.size(a));
-  Shape ones(static_cast<size_t>(j.x.rank()), Int(1));
-  ones[static_cast<size_t>(j.axis)] = count;
-  Tensor index = S::expand(S::reshape(j.index, ones), lined);
-  return I::scatter(j.x, j.axis, index, S::reshape(value, lined));
+  return I::index_copy(j.x, j.axis, j.index, S::expand(value, target));
 }
 
 void put_picked(const Resolved& r, const Tensor& value) {
