@@ -30,8 +30,12 @@ Expr truth(Expr x) {
   return x.dtype() == DType::bool_ ? x : ~equal_body(x, constant(x.dtype(), 0));
 }
 
-Extra compare(DTypeSet domain, std::string_view doc) {
-  return {.domain = domain, .promote = Promote::boolean, .no_grad = true, .doc = doc};
+Extra compare(DTypeSet domain, std::string_view doc, std::vector<std::string_view> also = {}) {
+  return {.domain = domain,
+          .promote = Promote::boolean,
+          .no_grad = true,
+          .also = std::move(also),
+          .doc = doc};
 }
 
 void add_comparisons(Definitions& r) {
@@ -40,19 +44,19 @@ void add_comparisons(Definitions& r) {
   r.elementwise(
       "ne(Tensor input, Tensor|Scalar other) -> Tensor",
       [](Expr x, Expr y) { return ~equal_body(x, y); },
-      compare(all_dtypes, "x != y; true where either is NaN."));
+      compare(all_dtypes, "x != y; true where either is NaN.", {"not_equal"}));
   r.elementwise(
       "lt(Tensor input, Tensor|Scalar other) -> Tensor", [](Expr x, Expr y) { return lt(x, y); },
-      compare(real_dtypes, "x < y."));
+      compare(real_dtypes, "x < y.", {"less"}));
   r.elementwise(
       "le(Tensor input, Tensor|Scalar other) -> Tensor", [](Expr x, Expr y) { return le(x, y); },
-      compare(real_dtypes, "x <= y."));
+      compare(real_dtypes, "x <= y.", {"less_equal"}));
   r.elementwise(
       "gt(Tensor input, Tensor|Scalar other) -> Tensor", [](Expr x, Expr y) { return lt(y, x); },
-      compare(real_dtypes, "x > y."));
+      compare(real_dtypes, "x > y.", {"greater"}));
   r.elementwise(
       "ge(Tensor input, Tensor|Scalar other) -> Tensor", [](Expr x, Expr y) { return le(y, x); },
-      compare(real_dtypes, "x >= y."));
+      compare(real_dtypes, "x >= y.", {"greater_equal"}));
   r.elementwise(
       "isnan(Tensor input) -> Tensor",
       [](Expr x) { return is_complex(x.dtype()) ? isnan(real(x)) | isnan(imag(x)) : isnan(x); },
@@ -75,6 +79,19 @@ void add_comparisons(Definitions& r) {
         return is_complex(x.dtype()) ? infinite(real(x)) | infinite(imag(x)) : infinite(x);
       },
       compare(all_dtypes, "True where x is infinite."));
+  for (bool positive : {true, false})
+    r.elementwise(
+        std::string(positive ? "isposinf" : "isneginf") + "(Tensor input) -> Tensor",
+        [positive](Expr x) {
+          const DType d = x.dtype();
+          return is_floating(d) ? eq(x, positive ? highest(d) : lowest(d)) : ne(x, x);
+        },
+        compare(real_dtypes,
+                positive ? "True where x is plus infinity." : "True where x is minus infinity."));
+  r.elementwise(
+      "isreal(Tensor input) -> Tensor",
+      [](Expr x) { return is_complex(x.dtype()) ? eq(imag(x), 0) : constant(DType::bool_, 1); },
+      compare(all_dtypes, "True where the imaginary part is 0."));
 }
 
 void add_logic(Definitions& r) {
@@ -86,6 +103,10 @@ void add_logic(Definitions& r) {
       "logical_or(Tensor input, Tensor other) -> Tensor",
       [](Expr x, Expr y) { return truth(x) | truth(y); },
       compare(all_dtypes, "True where either is nonzero."));
+  r.elementwise(
+      "logical_xor(Tensor input, Tensor other) -> Tensor",
+      [](Expr x, Expr y) { return truth(x) ^ truth(y); },
+      compare(all_dtypes, "True where just one is nonzero."));
   r.elementwise(
       "logical_not(Tensor input) -> Tensor", [](Expr x) { return ~truth(x); },
       compare(all_dtypes, "True where x is zero."));

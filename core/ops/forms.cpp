@@ -158,14 +158,24 @@ void add_arithmetic(Definitions& r) {
                 Tensor kept;
                 return {M::sub(a[0], scaled("sub", a, kept))};
               },
-              {.inplace = true, .doc = "input - alpha * other."});
+              {.also = {"subtract"}, .inplace = true, .doc = "input - alpha * other."});
+  r.composite("rsub(Tensor input, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
+              [](Args a) -> Outputs {
+                const Arg swapped[] = {a[1], a[0], a[2]};
+                Tensor kept;
+                return {M::sub(a[1], scaled("rsub", Args(swapped, 3), kept))};
+              },
+              {.doc = "other - alpha * input."});
   r.composite(
       "div.rounding_mode(Tensor|Scalar input, Tensor|Scalar other, *, str? rounding_mode) -> "
       "Tensor",
       div_rounded,
-      {.inplace = true, .doc = "The quotient, rounded towards zero ('trunc') or down ('floor')."});
+      {.also = {"divide"},
+       .inplace = true,
+       .doc = "The quotient, rounded towards zero ('trunc') or down ('floor')."});
   r.composite("round.decimals(Tensor input, *, int decimals) -> Tensor", round_decimals,
-              {.inplace = true,
+              {.also = {"special.round"},
+               .inplace = true,
                .doc = "Rounded to so many decimals, which may be negative; ties to even."});
   r.composite(
       "clone.memory_format(Tensor input, *, str? memory_format) -> Tensor",
@@ -206,6 +216,7 @@ void add_dtype_form(Definitions& r, std::string_view name) {
   const bool keywords = op->schema.positional() < op->schema.params.size();
   Extra extra{.no_grad = op->extra.no_grad,
               .places = op->extra.places,
+              .also = op->extra.also,
               .moves = true,
               .doc = op->extra.doc};
   auto convert_first = [op](Args args) -> Outputs {

@@ -95,13 +95,15 @@ void add_binary(Definitions& r) {
                 [](Expr x, Expr y) { return x + y; }, {.doc = "x + y, element by element."});
   r.elementwise("sub(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
                 [](Expr x, Expr y) { return x - y; },
-                {.domain = kArithmetic, .doc = "x - y, element by element."});
+                {.domain = kArithmetic, .also = {"subtract"}, .doc = "x - y, element by element."});
   r.elementwise("mul(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
-                [](Expr x, Expr y) { return x * y; }, {.doc = "x * y, element by element."});
+                [](Expr x, Expr y) { return x * y; },
+                {.also = {"multiply"}, .doc = "x * y, element by element."});
   r.elementwise("div(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
                 [](Expr x, Expr y) { return x / y; },
                 {.domain = floating,
                  .promote = Promote::to_float,
+                 .also = {"divide", "true_divide"},
                  .doc = "x / y; integers are divided as floats."});
   r.elementwise(
       "fma(Tensor|Scalar input, Tensor|Scalar other, Tensor|Scalar addend) -> Tensor",
@@ -157,6 +159,7 @@ void add_binary(Definitions& r) {
                 [](Expr y, Expr x) { return atan2(y, x); },
                 {.domain = floating,
                  .promote = Promote::to_float,
+                 .also = {"arctan2"},
                  .doc = "Angle of the point (x, y), in radians, in [-pi, pi]."});
 }
 
@@ -207,7 +210,8 @@ void add_extrema(Definitions& r) {
                 if (!a.none(2)) x = M::clamp_max(x, a[2]);
                 return {x};
               },
-              {.inplace = true,
+              {.also = {"clip"},
+               .inplace = true,
                .moves = true,
                .doc = "input limited to [min, max]; NaN where a bound is NaN."});
 }
@@ -216,31 +220,32 @@ struct UnaryRow {
   std::string_view name;
   Prim prim;
   std::string_view doc;
+  std::vector<std::string_view> also = {};
 };
 /// Functions that are one primitive: the body is that node.
-constexpr UnaryRow kFunctions[] = {
-    {"expm1", Prim::expm1, "exp(x) - 1, accurate near 0."},
-    {"exp2", Prim::exp2, "2 to the power x."},
+const UnaryRow kFunctions[] = {
+    {"expm1", Prim::expm1, "exp(x) - 1, accurate near 0.", {"special.expm1"}},
+    {"exp2", Prim::exp2, "2 to the power x.", {"special.exp2"}},
     {"log", Prim::log, "Natural logarithm; NaN below 0."},
     {"log2", Prim::log2, "Logarithm to base 2."},
     {"log10", Prim::log10, "Logarithm to base 10."},
-    {"log1p", Prim::log1p, "log(1 + x), accurate near 0."},
-    {"erf", Prim::erf, "Error function."},
-    {"erfc", Prim::erfc, "1 - erf(x), accurate for large x."},
+    {"log1p", Prim::log1p, "log(1 + x), accurate near 0.", {"special.log1p"}},
+    {"erf", Prim::erf, "Error function.", {"special.erf"}},
+    {"erfc", Prim::erfc, "1 - erf(x), accurate for large x.", {"special.erfc"}},
     {"sin", Prim::sin, "Sine of x in radians."},
     {"cos", Prim::cos, "Cosine of x in radians."},
     {"tan", Prim::tan, "Tangent of x in radians."},
-    {"asin", Prim::asin, "Arc sine, in radians."},
-    {"acos", Prim::acos, "Arc cosine, in radians."},
-    {"atan", Prim::atan, "Arc tangent, in radians."},
+    {"asin", Prim::asin, "Arc sine, in radians.", {"arcsin"}},
+    {"acos", Prim::acos, "Arc cosine, in radians.", {"arccos"}},
+    {"atan", Prim::atan, "Arc tangent, in radians.", {"arctan"}},
     {"sinh", Prim::sinh, "Hyperbolic sine."},
     {"cosh", Prim::cosh, "Hyperbolic cosine."},
-    {"asinh", Prim::asinh, "Inverse hyperbolic sine."},
-    {"acosh", Prim::acosh, "Inverse hyperbolic cosine."},
-    {"atanh", Prim::atanh, "Inverse hyperbolic tangent."},
-    {"lgamma", Prim::lgamma, "log |gamma(x)|."},
-    {"digamma", Prim::digamma, "Derivative of lgamma."},
-    {"erfinv", Prim::erfinv, "Inverse of erf on (-1, 1)."},
+    {"asinh", Prim::asinh, "Inverse hyperbolic sine.", {"arcsinh"}},
+    {"acosh", Prim::acosh, "Inverse hyperbolic cosine.", {"arccosh"}},
+    {"atanh", Prim::atanh, "Inverse hyperbolic tangent.", {"arctanh"}},
+    {"lgamma", Prim::lgamma, "log |gamma(x)|.", {"special.gammaln"}},
+    {"digamma", Prim::digamma, "Derivative of lgamma.", {"special.digamma", "special.psi"}},
+    {"erfinv", Prim::erfinv, "Inverse of erf on (-1, 1).", {"special.erfinv"}},
 };
 
 void add_functions(Definitions& r) {
@@ -248,7 +253,7 @@ void add_functions(Definitions& r) {
     std::string schema(f.name);
     Prim prim = f.prim;
     r.elementwise(schema + "(Tensor input) -> Tensor", [prim](Expr x) { return unary(prim, x); },
-                  {.domain = floating, .promote = Promote::to_float, .doc = f.doc});
+                  {.domain = floating, .promote = Promote::to_float, .also = f.also, .doc = f.doc});
   }
   r.elementwise("exp(Tensor input) -> Tensor", [](Expr x) { return exp(x); },
                 {.domain = differentiable,
@@ -306,7 +311,7 @@ Expr rounding(Expr x, F f) {
 
 void add_simple(Definitions& r) {
   r.elementwise("neg(Tensor input) -> Tensor", [](Expr x) { return -x; },
-                {.domain = kArithmetic, .doc = "-x."});
+                {.domain = kArithmetic, .also = {"negative"}, .doc = "-x."});
   r.elementwise("abs(Tensor input) -> Tensor", [](Expr x) { return abs(x); },
                 {.domain = kArithmetic,
                  .promote = Promote::real,
@@ -350,12 +355,14 @@ void add_simple(Definitions& r) {
                 [](Expr x) { return rounding(x, [](Expr v) { return trunc(v); }); },
                 {.domain = kReal,
                  .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+                 .also = {"fix"},
                  .moves = true,
                  .doc = "x without its fraction."});
   r.elementwise("round(Tensor input) -> Tensor",
                 [](Expr x) { return rounding(x, [](Expr v) { return rint(v); }); },
                 {.domain = kReal,
                  .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+                 .also = {"special.round"},
                  .moves = true,
                  .doc = "Nearest integer, ties to even."});
   r.elementwise("clone(Tensor input) -> Tensor", [](Expr x) { return x; }, {.doc = "A copy of x."});
@@ -388,6 +395,7 @@ void add_complex(Definitions& r) {
   r.elementwise("conj(Tensor input) -> Tensor",
                 [](Expr x) { return is_complex(x.dtype()) ? complex(real(x), -imag(x)) : x; },
                 {.grad = [](Grad g) { return Grads{M::conj(g.dy())}; },
+                 .also = {"conj_physical"},
                  .moves = true,
                  .doc = "Complex conjugate; a real x as it is."});
   r.elementwise("complex(Tensor real, Tensor imag) -> Tensor",

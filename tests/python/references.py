@@ -1,7 +1,12 @@
-"""What ops compute, in NumPy and SciPy: op name -> function of arrays; from the ops' docs."""
+"""What ops compute, in NumPy and SciPy: op name -> function of arrays; from the ops' docs.
+
+Families of their own are modules beside this one, references_<family>.py, with REFERENCES each.
+"""
+
+import importlib
+from pathlib import Path
 
 import numpy as np
-from reference_statistics import REFERENCES as STATISTICS
 from scipy import special
 
 
@@ -216,7 +221,12 @@ SHARED = """
 """
 SAME_NAME = SHARED.split()
 
-REFERENCES = STATISTICS | {
+FAMILIES = {}
+for module in sorted(Path(__file__).parent.glob("references_*.py")):
+    FAMILIES |= importlib.import_module(module.stem).REFERENCES
+
+REFERENCES = {
+    **FAMILIES,
     **{
         name: getattr(np, name)
         for name in SAME_NAME
@@ -240,7 +250,7 @@ REFERENCES = STATISTICS | {
         "digamma": special.digamma, "clone": np.copy, "contiguous": np.copy,
         "complex": lambda re, im: re + 1j * im, "relu": lambda x: np.maximum(x, 0),
         "leaky_relu": lambda x, negative_slope: np.where(x > 0, x, x * negative_slope),
-        "silu": lambda x: x * special.expit(x), "softplus": lambda x: np.logaddexp(x, 0),
+        "silu": lambda x: x * special.expit(x),
         "gelu_erf": gelu, "gelu_tanh": lambda x: gelu(x, "tanh"), "gelu": gelu,
         "logits_loss": lambda x, t, p: (1 - t) * np.logaddexp(x, 0) + p * t * np.logaddexp(-x, 0),
         "softmax": softmax, "log_softmax": lambda x, dim: np.log(softmax(x, dim)),

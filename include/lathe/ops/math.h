@@ -45,6 +45,8 @@ struct math_ops {
   static inline const Fn<T, Unary> sigmoid{"sigmoid"};
   static inline const Fn<T, Unary> erf{"erf"};
   static inline const Fn<T, Unary> erfc{"erfc"};
+  static inline const Fn<T, Unary> lgamma{"lgamma"};
+  static inline const Fn<T, Unary> digamma{"digamma"};
   static inline const Fn<T, Unary> sin{"sin"};
   static inline const Fn<T, Unary> cos{"cos"};
   static inline const Fn<T, Unary> tan{"tan"};
@@ -72,6 +74,10 @@ struct math_ops {
   static inline const Fn<T, Unary> bitwise_not{"bitwise_not"};
   static inline const Fn<T, Binary> logical_and{"logical_and"};
   static inline const Fn<T, Binary> logical_or{"logical_or"};
+  static inline const Fn<T, T(T x, T y)> logical_xor{"logical_xor"};
+  static inline const Fn<T, Unary> isposinf{"isposinf"};
+  static inline const Fn<T, Unary> isneginf{"isneginf"};
+  static inline const Fn<T, Unary> isreal{"isreal"};
   static inline const Fn<T, Unary> logical_not{"logical_not"};
   static inline const Fn<T, Unary> isnan{"isnan"};
   static inline const Fn<T, Unary> isfinite{"isfinite"};

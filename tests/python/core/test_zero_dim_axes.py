@@ -17,7 +17,7 @@ AXES = {"dim", "dims", "dim0", "dim1", "start_dim", "end_dim", "dimension"}
 NO_AXES = {
     "_stacklevel", "chunks", "decimals", "diagonal", "dilation", "divisor_override", "end",
     "groups", "high", "ignore_index", "index", "k", "kernel", "kernel_size", "length", "low", "m",
-    "n", "normalized_shape", "num_classes", "output_padding", "pad", "padding", "padding_idx",
+    "n", "normalized_shape", "num_classes", "output_padding", "p", "pad", "padding", "padding_idx",
     "repeats", "shape", "size", "split_size", "split_size_or_sections", "start", "step", "steps",
     "stride",
 }  # fmt: skip
@@ -31,6 +31,7 @@ REFUSED = {
     **dict.fromkeys(("split", "split.sizes", "split.method", "split.method_sizes"), NEEDS_SIZE),
     **dict.fromkeys(("cat", "chunk", "unbind"), NEEDS_SIZE),
     **dict.fromkeys(("permute", "permute_put"), NO_ORDER),
+    "glu": "halves the axis, and there is none, as in PyTorch",
     "unfold": "PyTorch gives one window; nobody has needed it",
 }
 OPS = [op for op, row in ROWS.items() if any(p["name"] in AXES for p in row["params"])]
