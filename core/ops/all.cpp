@@ -5,6 +5,7 @@ namespace lathe {
 void add_all_definitions(Definitions& r) {
   add_math_definitions(r);
   add_arithmetic_definitions(r);
+  add_special_definitions(r);
   add_power_definitions(r);
   add_checked_definitions(r);
   add_compare_definitions(r);

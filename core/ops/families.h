@@ -13,6 +13,7 @@ namespace lathe {
 
 void add_math_definitions(Definitions& r);
 void add_arithmetic_definitions(Definitions& r);
+void add_special_definitions(Definitions& r);
 void add_power_definitions(Definitions& r);
 void add_checked_definitions(Definitions& r);
 void add_compare_definitions(Definitions& r);

@@ -12,9 +12,9 @@ namespace lathe::math {
 template <class S>
 inline constexpr double erfc_highest = single<S> ? 10.1 : 27.3;
 
+/// t G(t - 1/2) for y from 0 to erfc_highest.
 template <class S>
-[[gnu::always_inline]] inline S erfc_positive(S a) {
-  S y = S::pmin(num<S>(erfc_highest<S>), a);
+[[gnu::always_inline]] inline S erfcx_near(S y) {
   // t with its rounding error, which G would multiply by up to four.
   constexpr double c = single<S> ? 2 : 3;
   Pair<S> d = two_sum(num<S>(c), y);
@@ -33,10 +33,16 @@ template <class S>
              0.003329529185835583, -0.008328403471968443, 0.0010582935012124785,
              0.004181565310484594, -0.0022195500164848714);
   }
+  return fma(t, g, t_lo * g);
+}
+
+template <class S>
+[[gnu::always_inline]] inline S erfc_positive(S a) {
+  S y = S::pmin(num<S>(erfc_highest<S>), a);
   Pair<S> square = two_product(y, y);
   S n = S::round_magic(-square.hi, num<S>(log2_e));
   S e = expm1_small(minus_n_ln2(-square.hi, n) - square.lo) + num<S>(1);
-  S p = fma(t, g, t_lo * g) * e;
+  S p = erfcx_near(y) * e;
   typename S::Mask far = ~S::le(y, num<S>(single<S> ? 8.5 : 26));
   return S::rare(
       far, S::addexp(p, n), [&]() __attribute__((always_inline)) { return scale_far(p, n, a); });
@@ -70,11 +76,35 @@ template <class S>
   }
 }
 
-/// x R(w) with w = -log(1 - x^2), R in w near 0 and in sqrt(w) above.
+/// e^(x^2) erfc(x). Beyond where the table ends the asymptotic series (DLMF 7.12.1), of which the
+/// first term left out is below 2^-56 (2^-27) of the sum; below 0, 2 e^(x^2) - erfcx(-x).
 template <class S>
-[[gnu::always_inline]] inline S erfinv(S x) {
-  S w = -log(fma(-x, x, num<S>(1)));
-  S s = S::sqrt(w), near, far;
+[[gnu::always_inline]] inline S erfcx(S x) {
+  constexpr double last = single<S> ? 9 : 26;
+  S a = S::abs(x);
+  typename S::Mask far = S::lt(num<S>(last), a);
+  S inverse = num<S>(1) / S::select(far, a, num<S>(1)), z = inverse * inverse, series;
+  if constexpr (single<S>) {
+    series = poly(z, 0x1.20dd76p-1f, -0.28209479f, 0.42314219f, -1.0578555f, 3.7024941f);
+  } else {
+    series = poly(z, 0x1.20dd750429b6dp-1, -0.28209479177387814, 0.4231421876608172,
+                  -1.057855469152043, 3.7024941420321507, -16.661223639144676, 91.63673001529571);
+  }
+  S y = S::select(far, inverse * series, erfcx_near(S::select(far, num<S>(1), a)));
+  return S::rare(
+      ~S::le(num<S>(0), x), y, [&]() __attribute__((always_inline)) {
+        Pair<S> square = two_product(a, a);
+        S e = exp(square.hi);
+        S grown = S::select(S::lt(e, infinity<S>()), fma(e, square.lo, e), e);
+        return S::select(S::ne(x, x), x, fma(num<S>(2), grown, -y));
+      });
+}
+
+/// R with erfinv(x) = x R(w), w = -log(1 - x^2): in w near 0 and in s = sqrt(w) above, up to 36
+/// (16.6).
+template <class S>
+[[gnu::always_inline]] inline S erfinv_ratio(S w, S s) {
+  S near, far;
   typename S::Mask tail;
   if constexpr (single<S>) {
     tail = S::lt(num<S>(5), w);
@@ -111,10 +141,42 @@ template <class S>
                   -2.588654439052626e-11);
     far = S::select(S::lt(num<S>(4), s), last, middle);
   }
-  S y = x * S::select(tail, far, near);
+  return S::select(tail, far, near);
+}
+
+template <class S>
+[[gnu::always_inline]] inline S erfinv(S x) {
+  S w = -log(fma(-x, x, num<S>(1)));
+  S y = x * erfinv_ratio(w, S::sqrt(w));
   // At +-1, w is infinite; beyond it is NaN.
   S end = S::select(S::eq(S::abs(x), num<S>(1)), x * infinity<S>(), not_a_number<S>());
   return S::select(S::lt(S::abs(x), num<S>(1)), y, end);
+}
+
+/// The x left of which the normal distribution has the area p, in double: -sqrt(2) erfcinv(2 p) for
+/// p up to 1/2. erfinv's ratio goes on in 1 / s to the smallest p (chebyshev_tables.py, ndtri_tail:
+/// 2^-57.0).
+template <class S>
+[[gnu::always_inline]] inline S ndtri(S p) {
+  static_assert(!single<S>);
+  S one = num<S>(1), lower = S::pmin(p, one - p), q = lower + lower;
+  S x = one - q, w = -log(q * (num<S>(2) - q)), s = S::sqrt(w);
+  typename S::Mask outer = S::lt(num<S>(6), s);
+  S u = fma(num<S>(15.042979942693412), one / S::select(outer, s, num<S>(6)),
+            num<S>(-1.537249283667622));
+  S far = s * poly(u, 0.9886888708284607, -0.011340579797592629, -0.0014987929697065177,
+                   0.0004705955655432253, -7.871190915764955e-05, 1.979389348956857e-05,
+                   -6.580401149615237e-06, 2.4599368020394364e-06, -9.995630932781842e-07,
+                   4.332435950887279e-07, -1.9707795320195084e-07, 9.313356640264928e-08,
+                   -4.6005920052939694e-08, 2.326433271156476e-08, -1.0197400323549669e-08,
+                   4.767991714596621e-09, -5.902757166224913e-09, 3.9532701225047555e-09,
+                   2.500395960267031e-09, -2.1470831180512186e-09, -3.1140101558897552e-09,
+                   2.22491070100276e-09, 1.3195981220721449e-09, -9.241198372527126e-10,
+                   -3.6775357637618664e-10, 2.3894711365176344e-10);
+  S y = x * S::select(outer, far, erfinv_ratio(w, s)) * num<S>(0x1.6a09e667f3bcdp+0);
+  y = S::select(S::eq(lower, num<S>(0)), infinity<S>(), y);
+  y = S::select(S::lt(p, num<S>(0.5)), -y, y);
+  return S::select(S::le(num<S>(0), lower), y, not_a_number<S>());
 }
 
 }  // namespace lathe::math
