@@ -23,6 +23,7 @@ void add_all_definitions(Definitions& r) {
   add_linear_definitions(r);
   add_convolution_definitions(r);
   add_nn_definitions(r);
+  add_activation_definitions(r);
   add_loss_definitions(r);
   add_norm_definitions(r);
   add_split_definitions(r);

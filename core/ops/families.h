@@ -31,6 +31,7 @@ void add_create_definitions(Definitions& r);
 void add_linear_definitions(Definitions& r);
 void add_convolution_definitions(Definitions& r);
 void add_nn_definitions(Definitions& r);
+void add_activation_definitions(Definitions& r);
 void add_loss_definitions(Definitions& r);
 void add_norm_definitions(Definitions& r);
 void add_split_definitions(Definitions& r);

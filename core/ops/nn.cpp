@@ -51,14 +51,25 @@ void add_activations(Definitions& r) {
   r.elementwise(
       "silu(Tensor input) -> Tensor", [](Expr x) { return x * sigmoid(x); },
       in_functional(with("x * sigmoid(x).")));
-  r.elementwise("softplus(Tensor input) -> Tensor",
-                [](Expr x) { return select(lt(0, x), x, 0) + log1p(exp(-abs(x))); },
+  r.elementwise("softplus(Tensor input, float beta=1, float threshold=20) -> Tensor",
+                [](Expr x, Expr beta, Expr threshold) {
+                  Expr z = x * beta;
+                  Expr y = (select(lt(0, z), z, 0) + log1p(exp(-abs(z)))) / beta;
+                  return select(lt(threshold, z), x, y);
+                },
                 {.domain = floating,
                  .promote = Promote::to_float,
                  .saves = save_x(0),
-                 .grad = [](Grad g) { return Grads{M::mul(g.dy(), M::sigmoid(g.x(0)))}; },
+                 .grad =
+                     [](Grad g) {
+                       Tensor z = M::mul(g.x(0), g.arg(1));
+                       Tensor slope = M::where(M::gt(z, g.arg(2)), 1, M::sigmoid(z));
+                       return Grads{M::mul(g.dy(), slope)};
+                     },
+                 .version = 2,
                  .places = kFunctional,
-                 .doc = "log(1 + exp(x)), without overflow."});
+                 .doc = "log(1 + exp(beta x)) / beta, without overflow; x where beta x is above "
+                        "threshold."});
   r.elementwise(
       "gelu_erf(Tensor input) -> Tensor",
       [](Expr x) { return 0.5 * x * (1.0 + erf(x * std::numbers::sqrt2 * 0.5)); },
@@ -117,23 +128,25 @@ Tensor along_one(const F& f, const Tensor& x, Int dim) {
 }
 
 void add_softmax(Definitions& r) {
-  r.composite("softmax(Tensor input, int dim) -> Tensor",
-              [](Args a) -> Outputs {
-                Tensor x = a.tensor(0);
-                if (x.rank() == 0) return {along_one(N::softmax, x, a.integer(1))};
-                Tensor e = M::exp(shifted(x, a.integer(1)));
-                // One division a row: a vector unit does sixteen products while it divides once.
-                return {M::mul(e, M::reciprocal(R::sum(e, {a.integer(1)}, true)))};
-              },
-              {.doc = "exp(x) / sum(exp(x)) along dim, without overflow."});
-  r.composite("log_softmax(Tensor input, int dim) -> Tensor",
-              [](Args a) -> Outputs {
-                Tensor x = a.tensor(0);
-                if (x.rank() == 0) return {along_one(N::log_softmax, x, a.integer(1))};
-                Tensor s = shifted(x, a.integer(1));
-                return {M::sub(s, M::log(R::sum(M::exp(s), {a.integer(1)}, true)))};
-              },
-              {.doc = "log(softmax(x)) along dim, without overflow."});
+  r.composite(
+      "softmax(Tensor input, int dim) -> Tensor",
+      [](Args a) -> Outputs {
+        Tensor x = a.tensor(0);
+        if (x.rank() == 0) return {along_one(N::softmax, x, a.integer(1))};
+        Tensor e = M::exp(shifted(x, a.integer(1)));
+        // One division a row: a vector unit does sixteen products while it divides once.
+        return {M::mul(e, M::reciprocal(R::sum(e, {a.integer(1)}, true)))};
+      },
+      {.also = {"special.softmax"}, .doc = "exp(x) / sum(exp(x)) along dim, without overflow."});
+  r.composite(
+      "log_softmax(Tensor input, int dim) -> Tensor",
+      [](Args a) -> Outputs {
+        Tensor x = a.tensor(0);
+        if (x.rank() == 0) return {along_one(N::log_softmax, x, a.integer(1))};
+        Tensor s = shifted(x, a.integer(1));
+        return {M::sub(s, M::log(R::sum(M::exp(s), {a.integer(1)}, true)))};
+      },
+      {.also = {"special.log_softmax"}, .doc = "log(softmax(x)) along dim, without overflow."});
 }
 
 Tensor affine(Tensor y, const Tensor& w, const Tensor& b) {

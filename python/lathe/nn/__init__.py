@@ -6,20 +6,10 @@ tensors that belong to the state without being trained; register_buffer names th
 """
 
 from . import functional, init, utils
-from .activations import (
-    GELU,
-    Hardtanh,
-    LeakyReLU,
-    LogSoftmax,
-    ReLU,
-    Sigmoid,
-    SiLU,
-    Softmax,
-    Softplus,
-    Tanh,
-)
+from . import activations as _activations
+from .activations import *  # noqa: F403
 from .containers import ModuleDict, ModuleList, Sequential
-from .layers import AvgPool2d, Conv2d, Dropout, Embedding, Flatten, Identity, Linear, MaxPool2d
+from .layers import AvgPool2d, Conv2d, Embedding, Flatten, Identity, Linear, MaxPool2d
 from .losses import BCEWithLogitsLoss, CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
 from .module import Module, StateDictError
 from .norms import BatchNorm1d, BatchNorm2d, LayerNorm
@@ -27,8 +17,8 @@ from .parameter import Parameter
 
 __all__ = [
     "AvgPool2d", "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "Conv2d", "CrossEntropyLoss",
-    "Dropout", "Embedding", "Flatten", "GELU", "Hardtanh", "Identity", "L1Loss", "LayerNorm",
-    "LeakyReLU", "Linear", "LogSoftmax", "MSELoss", "MaxPool2d", "Module", "ModuleDict",
-    "ModuleList", "NLLLoss", "Parameter", "ReLU", "Sequential", "SiLU", "Sigmoid", "Softmax",
-    "Softplus", "StateDictError", "Tanh", "functional", "init", "utils",
+    "Embedding", "Flatten", "Identity", "L1Loss", "LayerNorm", "Linear", "MSELoss", "MaxPool2d",
+    "Module", "ModuleDict", "ModuleList", "NLLLoss", "Parameter", "Sequential", "StateDictError",
+    "functional", "init", "utils",
 ]  # fmt: skip
+__all__ += _activations.__all__

@@ -162,29 +162,6 @@ class Embedding(Module):
         return text if self.padding_idx is None else text + f", padding_idx={self.padding_idx}"
 
 
-class Dropout(Module):
-    """In training, zeros with probability p and the rest scaled by 1 / (1 - p)."""
-
-    @typed
-    def __init__(self, p=0.5, inplace=False):
-        super().__init__()
-        if not 0 <= p <= 1:
-            raise _lathe.ValueError(
-                "a probability outside [0, 1]",
-                op="Dropout",
-                got=p,
-                expected="0 to 1",
-                next="p is a probability in [0, 1], not a percentage",
-            )
-        self.p, self.inplace = p, inplace
-
-    def forward(self, x):
-        return F.dropout(x, self.p, self.training, self.inplace)
-
-    def extra_repr(self):
-        return f"p={self.p}, inplace={self.inplace}"
-
-
 class MaxPool2d(Module):
     """Largest element of each window of x[..., h, w]."""
 

@@ -70,8 +70,6 @@ UNSUPPORTED = [(make, name, (None, False), True) for make, name in UNSUPPORTED] 
     (lambda v: data.DataLoader(ROWS, prefetch_factor=v), "prefetch_factor", (None,), 3),
     (lambda v: data.random_split(ROWS, [2, 2], v), "generator", (None,), 3),
     (lambda v: nn.Conv2d(1, 1, 1, padding_mode=v), "padding_mode", ("zeros",), "reflect"),
-    (lambda v: nn.Softplus(v), "beta", (1, 1.0), 2),
-    (lambda v: nn.Softplus(threshold=v), "threshold", (20, 20.0), 3),
     (lambda v: nn.Hardtanh(min_value=v), "min_value", (None,), 0.0),
 ]
 

@@ -1,0 +1,448 @@
+// The rest of the activations: those of core/ops/nn.cpp are what everything else is built on. And
+// dropout in its variants. Functions with a kink have their derivative at the kink from the branch
+// that the value is taken from, or 0 where both sides are level.
+#include "include/lathe/ops/activations.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <cmath>
+#include <utility>
+
+#include "core/ops/families.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/index.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/nn.h"
+#include "include/lathe/ops/reduce.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe {
+namespace {
+
+using A = activation_ops<Tensor>;
+using C = create_ops<Tensor>;
+using I = index_ops<Tensor>;
+using M = math_ops<Tensor>;
+using N = nn_ops<Tensor>;
+using R = reduce_ops<Tensor>;
+using S = shape_ops<Tensor>;
+
+/// Of floats, integers converted; by default in nn.functional alone.
+Extra of_floats(std::string_view doc, uint8_t places = kFunctional) {
+  Extra e{.domain = floating, .promote = Promote::to_float, .places = places};
+  e.doc = doc;
+  return e;
+}
+Extra with_inplace(Extra e) {
+  e.inplace_argument = true;
+  return e;
+}
+
+// ── exponential units ───────────────────────────────────────────────────────────────────────────
+
+// The fixed point of selu (Klambauer et al. 2017, section 2).
+constexpr double kAlpha = 1.6732632423543772848170429916717;
+constexpr double kScale = 1.0507009873554804934193349852946;
+
+/// scale * x above 0, scale * alpha * (exp(x / width) - 1) below.
+Expr exponential_unit(Expr x, Expr alpha, Expr scale, Expr width) {
+  Expr above = lt(0, x);
+  Expr below = select(above, 0.0, x);
+  return select(above, scale * x, scale * alpha * unary(Prim::expm1, below / width));
+}
+
+/// By way of exp: the value + 1 has lost its digits where it is near 0.
+Grads exponential_unit_grad(Grad g, const Arg& alpha, double scale, const Arg& width) {
+  Tensor x = g.x(0), power = M::exp(M::div(M::clamp_max(x, 0), width));
+  Tensor below = M::div(M::mul(M::mul(g.dy(), power), alpha), width);
+  Tensor slope = M::where(M::gt(x, 0), g.dy(), below);
+  return {scale == 1 ? slope : M::mul(slope, scale)};
+}
+Extra with_rule(Extra e, GradRule rule) {
+  e.saves = save_x(0);
+  e.grad = rule;
+  return e;
+}
+
+Outputs celu_expansion(Args a) {
+  const Real alpha = a.real(1);
+  if (alpha == 0)
+    throw ValueError({.op = "celu",
+                      .problem = "alpha is 0",
+                      .got = "alpha=0",
+                      .expected = "any other number",
+                      .next = "relu is the limit for small alpha"});
+  return {A::celu_width(a.tensor(0), a[1])};
+}
+
+void add_exponential(Definitions& r) {
+  r.elementwise(
+      "elu(Tensor input, float alpha=1.0) -> Tensor",
+      [](Expr x, Expr alpha) { return exponential_unit(x, alpha, 1.0, 1.0); },
+      with_rule(
+          with_inplace(of_floats("x above 0, alpha (exp(x) - 1) below (Clevert et al. 2015).")),
+          [](Grad g) { return exponential_unit_grad(g, g.arg(1), 1, Arg(1.0)); }));
+  r.elementwise(
+      "selu(Tensor input) -> Tensor",
+      [](Expr x) { return exponential_unit(x, kAlpha, kScale, 1.0); },
+      with_rule(with_inplace(of_floats("elu with the alpha and the scale that keep mean "
+                                       "0 and variance 1 (Klambauer et al. 2017).",
+                                       kFunction | kFunctional)),
+                [](Grad g) { return exponential_unit_grad(g, Arg(kAlpha), kScale, Arg(1.0)); }));
+  r.elementwise(
+      "celu_width(Tensor input, float alpha) -> Tensor",
+      [](Expr x, Expr alpha) { return exponential_unit(x, alpha, 1.0, alpha); },
+      with_rule(of_floats("celu for an alpha that is not 0.", kNowhere),
+                [](Grad g) { return exponential_unit_grad(g, g.arg(1), 1, g.arg(1)); }));
+  r.composite("celu(Tensor input, float alpha=1.0) -> Tensor", celu_expansion,
+              {.places = kFunction | kFunctional,
+               .inplace = true,
+               .inplace_argument = true,
+               .moves = true,
+               .doc = "x above 0, alpha (exp(x / alpha) - 1) below (Barron 2017)."});
+  r.elementwise(
+      "mish(Tensor input) -> Tensor",
+      // tanh(log(1 + e)) = n / (n + 2) with n = e (e + 2); 1 for every large x.
+      [](Expr x) {
+        Expr e = exp(select(lt(20.0, x), 20.0, x)), n = e * (e + 2.0);
+        return x * (n / (n + 2.0));
+      },
+      with_inplace(of_floats("x tanh(log(1 + exp(x))) (Misra 2019).")));
+  r.elementwise(
+      "logsigmoid(Tensor input) -> Tensor",
+      [](Expr x) { return select(lt(0, x), 0.0, x) - log1p(exp(-abs(x))); },
+      with_rule(of_floats("log(sigmoid(x)), without overflow."),
+                [](Grad g) { return Grads{M::mul(g.dy(), M::sigmoid(M::neg(g.x(0))))}; }));
+}
+
+// ── pieces of straight lines ────────────────────────────────────────────────────────────────────
+
+/// low up to `from`, high from `to` on, and `between` inside; a NaN is inside.
+Expr clipped(Expr x, Expr from, Expr to, Expr low, Expr high, Expr between) {
+  return select(le(x, from), low, select(le(to, x), high, between));
+}
+
+/// x inside of (-3, 3), and 0 for what is not: the derivative of the branch that is not taken meets
+/// no infinity.
+Expr inner(Expr x) { return select(le(3.0, abs(x)), 0.0, x); }
+Expr sixth(Expr x) { return (x + 3.0) * (1.0 / 6); }
+
+void require_ordered(std::string_view op, std::string_view low, std::string_view high, Real from,
+                     Real to) {
+  if (from <= to) return;
+  throw ValueError({.op = std::string(op),
+                    .problem = absl::StrCat(low, " is above ", high),
+                    .got = absl::StrCat(low, "=", from.hint(), ", ", high, "=", to.hint()),
+                    .expected = absl::StrCat(low, " <= ", high),
+                    .next = "exchange the two"});
+}
+
+Outputs hardtanh_expansion(Args a) {
+  require_ordered("hardtanh", "min_val", "max_val", a.real(1), a.real(2));
+  return {A::hard_limits(a.tensor(0), a[1], a[2])};
+}
+
+Outputs softshrink_expansion(Args a) {
+  if (!(a.real(1) >= 0))
+    throw ValueError({.op = "softshrink",
+                      .problem = "lambd is negative or NaN",
+                      .got = absl::StrCat("lambd=", a.real(1).hint()),
+                      .expected = "lambd >= 0",
+                      .next = "lambd is how far values are moved towards 0"});
+  return {A::shrink_by(a.tensor(0), a[1])};
+}
+
+void add_hard(Definitions& r) {
+  r.elementwise("hard_limits(Tensor input, Scalar low, Scalar high) -> Tensor",
+                [](Expr x, Expr low, Expr high) { return clipped(x, low, high, low, high, x); },
+                {.domain = real_numbers,
+                 .promote = Promote::first,
+                 .places = kNowhere,
+                 .moves = true,
+                 .doc = "x limited to [low, high]; at the limits the derivative is 0."});
+  r.composite("hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0) -> Tensor",
+              hardtanh_expansion,
+              {.places = kFunctional,
+               .inplace = true,
+               .inplace_argument = true,
+               .moves = true,
+               .doc = "x limited to [min_val, max_val]; at the limits the derivative is 0."});
+  r.composite("relu6(Tensor input) -> Tensor",
+              [](Args a) -> Outputs { return {A::hard_limits(a.tensor(0), 0, 6)}; },
+              {.places = kFunctional,
+               .inplace = true,
+               .inplace_argument = true,
+               .moves = true,
+               .doc = "x limited to [0, 6] (Krizhevsky 2010)."});
+  r.elementwise(
+      "hardsigmoid(Tensor input) -> Tensor",
+      [](Expr x) { return clipped(x, -3.0, 3.0, 0.0, 1.0, sixth(inner(x))); },
+      with_inplace(of_floats("(x + 3) / 6 limited to [0, 1].")));
+  r.elementwise(
+      "hardswish(Tensor input) -> Tensor",
+      [](Expr x) { return clipped(x, -3.0, 3.0, 0.0, x, inner(x) * sixth(inner(x))); },
+      with_inplace(of_floats("x times (x + 3) / 6 limited to [0, 1] (Howard et al. 2019).")));
+  r.elementwise(
+      "hardshrink(Tensor input, float lambd=0.5) -> Tensor",
+      [](Expr x, Expr lambd) { return select(le(abs(x), lambd), 0.0, x); },
+      of_floats("x, or 0 where |x| is at most lambd.", kEverywhere));
+  r.elementwise(
+      "shrink_by(Tensor input, float lambd) -> Tensor",
+      [](Expr x, Expr lambd) {
+        return select(lt(lambd, x), x - lambd, select(lt(x, -lambd), x + lambd, x * 0.0));
+      },
+      of_floats("softshrink by a lambd that is not negative.", kNowhere));
+  r.composite(
+      "softshrink(Tensor input, float lambd=0.5) -> Tensor", softshrink_expansion,
+      {.places = kFunctional, .moves = true, .doc = "x moved towards 0 by lambd, at most to 0."});
+  r.elementwise("threshold(Tensor input, Scalar threshold, Scalar value) -> Tensor",
+                [](Expr x, Expr bound, Expr value) { return select(le(x, bound), value, x); },
+                {.domain = real_numbers,
+                 .promote = Promote::first,
+                 .places = kFunction | kFunctional,
+                 .inplace_argument = true,
+                 .doc = "x above threshold, else value."});
+  r.elementwise(
+      "softsign(Tensor input) -> Tensor", [](Expr x) { return x / (1.0 + abs(x)); },
+      of_floats("x / (1 + |x|)."));
+  r.elementwise(
+      "tanhshrink(Tensor input) -> Tensor", [](Expr x) { return x - tanh(x); },
+      of_floats("x - tanh(x)."));
+}
+
+// ── slopes below 0 ──────────────────────────────────────────────────────────────────────────────
+
+Outputs prelu_expansion(Args a) {
+  Tensor x = a.tensor(0), w = a.tensor(1);
+  if (w.rank() > 1)
+    throw ShapeError({.op = "prelu",
+                      .problem = "the weight has more than one axis",
+                      .got = to_string(w.shape()),
+                      .expected = "one number, or one a channel",
+                      .next = "flatten it"});
+  if (w.rank() == 1 && !(w.size(0) == Int(1))) {
+    const Int channels = x.rank() > 1 ? x.size(1) : Int(1);
+    if (!require(Relation::eq, w.size(0), channels))
+      throw ShapeError(
+          {.op = "prelu",
+           .problem = "the weight has not one number a channel",
+           .got = absl::StrCat(to_string(w.shape()), " for input", to_string(x.shape())),
+           .expected = absl::StrCat("[", to_string(channels), "]"),
+           .next = "channels are the input's axis 1"});
+    Shape spread{w.size(0)};
+    for (int i = 2; i < x.rank(); ++i) spread.push_back(Int(1));
+    w = S::reshape(w, spread);
+  } else if (w.rank() == 1 && x.rank() == 0) {
+    w = S::reshape(w, Shape{});
+  }
+  return {A::slope_below(x, w)};
+}
+
+Outputs rrelu_expansion(Args a) {
+  Tensor x = a.tensor(0);
+  const Real lower = a.real(1), upper = a.real(2);
+  require_ordered("rrelu", "lower", "upper", lower, upper);
+  if (!a.flag(3)) return {N::leaky_relu(x, (lower + upper) / 2)};
+  const DType compute = compute_type(x.dtype());
+  Tensor slope = C::rand(x.shape(), compute, x.device());
+  slope = M::add(M::mul(slope, Arg(upper - lower)), Arg(lower));
+  Tensor y = A::slope_below(x, slope);
+  return {y.dtype() == x.dtype() ? y : M::cast(y, x.dtype())};
+}
+
+void add_slopes(Definitions& r) {
+  r.elementwise(
+      "slope_below(Tensor input, Tensor weight) -> Tensor",
+      [](Expr x, Expr w) { return select(lt(0, x), x, x * w); },
+      of_floats("x above 0, else weight * x.", kNowhere));
+  r.composite("prelu(Tensor input, Tensor weight) -> Tensor", prelu_expansion,
+              {.places = kEverywhere,
+               .moves = true,
+               .doc = "x above 0, else weight * x, with one weight or one a channel (He et al. "
+                      "2015)."});
+  r.composite(
+      "rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool "
+      "training=False) -> Tensor",
+      rrelu_expansion,
+      {.places = kFunction | kFunctional,
+       .inplace = true,
+       .inplace_argument = true,
+       .moves = true,
+       .doc = "x above 0, else x times a slope: in training drawn from [lower, upper] for "
+              "each element, else their mean (Xu et al. 2015)."});
+}
+
+// ── along an axis ───────────────────────────────────────────────────────────────────────────────
+
+Outputs glu_expansion(Args a) {
+  Tensor x = a.tensor(0);
+  const Int dim = a.integer(1);
+  const Int size = x.size(normalise_axis("glu", dim.value(), x.rank()));
+  const Int half = floor_div(size, Int(2));
+  if (!require(Relation::eq, half * 2, size))
+    throw ShapeError({.op = "glu",
+                      .problem = "the axis that is halved has an odd size",
+                      .got = absl::StrCat(to_string(x.shape()), ", dim ", to_string(dim)),
+                      .expected = "an even size",
+                      .next = "one half is the gate of the other"});
+  return {M::mul(S::narrow(x, dim, 0, half), M::sigmoid(S::narrow(x, dim, half, half)))};
+}
+
+/// Gumbel noise is the logarithm of an exponential variable, negated; log1p of a uniform number
+/// below 1 never meets log(0).
+Outputs gumbel_softmax_expansion(Args a) {
+  Tensor x = a.tensor(0);
+  const Int dim = a.integer(4);
+  Tensor noise;
+  {
+    GradMode no_grad(false);
+    Tensor u = C::rand(x.shape(), x.dtype(), x.device());
+    noise = M::neg(M::log(M::neg(M::log1p(M::neg(u)))));
+  }
+  Tensor soft = N::softmax(M::div(M::add(x, noise), a[1]), dim);
+  if (!a.flag(2)) return {soft};
+  Tensor hard, rest;
+  {
+    GradMode no_grad(false);
+    Tensor index = R::argmax(soft, dim, true);
+    hard = I::scatter(M::mul(soft, 0), dim, index, 1.0);
+    rest = M::sub(hard, soft);
+  }
+  // The values of `hard` with the derivative of `soft`.
+  return {M::add(rest, soft)};
+}
+
+void add_gates(Definitions& r) {
+  r.composite(
+      "glu(Tensor input, int dim=-1) -> Tensor", glu_expansion,
+      {.places = kFunctional,
+       .doc = "The first half along dim times sigmoid of the second (Dauphin et al. 2016)."});
+  r.composite(
+      "softmin(Tensor input, int? dim=None, int _stacklevel=3, dtype? dtype=None) -> Tensor",
+      [](Args a) -> Outputs {
+        const Tensor negated = M::neg(a.tensor(0));
+        const Arg args[] = {Arg(negated), a[1], a[2], a[3]};
+        return call(get_op("softmax.functional"), Args(args, 4));
+      },
+      {.places = kFunctional, .moves = true, .doc = "softmax(-input) along dim."});
+  r.composite(
+      "gumbel_softmax(Tensor logits, float tau=1, bool hard=False, float eps=1e-10, int "
+      "dim=-1) -> Tensor",
+      gumbel_softmax_expansion,
+      {.places = kFunctional,
+       .doc = "softmax of the logits with Gumbel noise over tau (Jang et al. 2016); if hard, "
+              "1 at its largest element, with the derivative of the softmax. eps has no "
+              "effect."});
+}
+
+// ── dropout ─────────────────────────────────────────────────────────────────────────────────────
+
+/// What is dropped: single elements, or whole channels (axis 1); to 0, or to where the saturated
+/// selu is, with mean and variance kept (Klambauer et al. 2017).
+struct Dropping {
+  std::string_view name;
+  bool channels, alpha;
+};
+
+Tensor dropped(const Dropping& how, const Tensor& x, Real p, bool training) {
+  if (!(p >= 0 && p <= 1))
+    throw ValueError({.op = std::string(how.name),
+                      .problem = "the probability p is outside of [0, 1]",
+                      .got = absl::StrCat("p=", p.hint()),
+                      .expected = "0 <= p <= 1",
+                      .next = "p is a probability in [0, 1], not a percentage"});
+  Shape shape = x.shape();
+  if (how.channels) {
+    if (x.rank() < 2)
+      throw ShapeError({.op = std::string(how.name),
+                        .problem = "there are no channels",
+                        .got = to_string(x.shape()),
+                        .expected = "a batch axis and a channel axis",
+                        .next = "dropout() drops single elements"});
+    for (size_t i = 2; i < shape.size(); ++i) shape[i] = Int(1);
+  }
+  if (!training || p == 0) return x;
+  const DType compute = compute_type(x.dtype());
+  if (p == 1) return M::mul(x, 0);
+  Tensor kept = C::bernoulli(shape, 1 - p, compute, x.device()), y;
+  if (how.alpha) {
+    constexpr double kSaturated = 1.7580993408473766;  // -selu(-infinity)
+    const double q = p.value(), a = 1 / std::sqrt((kSaturated * kSaturated * q + 1) * (1 - q));
+    Tensor moved = M::add(M::mul(M::sub(kept, 1), kSaturated * a), kSaturated * a * q);
+    y = M::add(M::mul(x, M::mul(kept, a)), moved);
+  } else {
+    y = M::mul(x, M::mul(kept, 1 / (1 - p)));
+  }
+  return compute == x.dtype() ? y : M::cast(y, x.dtype());
+}
+
+constexpr Dropping kDroppings[] = {
+    {"alpha_dropout", false, true},
+    {"feature_alpha_dropout", true, true},
+    {"feature_dropout", true, false},
+};
+
+/// PyTorch's functions beside nn.functional, and their in-place forms.
+void add_dropping(Definitions& r, const Dropping& how, std::string_view doc) {
+  Extra e{.places = kFunction, .inplace = true, .moves = true};
+  e.doc = doc;
+  auto run = [&how](Args a) -> Outputs {
+    return {dropped(how, a.tensor(0), a.real(1), a.flag(2))};
+  };
+  const std::string form = how.alpha ? ".train" : "";
+  r.composite(absl::StrCat(how.name, form, "(Tensor input, float p, bool train) -> Tensor"), run,
+              e);
+  if (!how.alpha) return;
+  e.places = kFunctional;
+  e.inplace_argument = true;
+  r.composite(absl::StrCat(how.name, "(Tensor input, float p=0.5, bool training=False) -> Tensor"),
+              run, e);
+}
+
+/// nn.functional's dropout of channels, over inputs with this many axes behind them. An input
+/// without a batch is taken as a batch of one; dropout2d takes three axes as a batch, as PyTorch.
+void add_channel_dropout(Definitions& r, int axes) {
+  const std::string name = absl::StrCat("dropout", axes, "d");
+  auto run = [axes, name](Args a) -> Outputs {
+    Tensor x = a.tensor(0);
+    if (axes == 1 && x.rank() != 2 && x.rank() != 3)
+      throw ShapeError({.op = name,
+                        .problem = "the input has not one axis behind the channels",
+                        .got = to_string(x.shape()),
+                        .expected = "[channels, length], or a batch of such",
+                        .next = "dropout2d and dropout3d take more axes"});
+    const Dropping how{name, true, false};
+    const bool single = axes == 2 ? false : x.rank() != axes + 2;
+    if (!single) return {dropped(how, x, a.real(1), a.flag(2))};
+    return {S::squeeze(dropped(how, S::unsqueeze(x, 0), a.real(1), a.flag(2)), {Int(0)})};
+  };
+  r.composite(
+      name + "(Tensor input, float p=0.5, bool training=True) -> Tensor", run,
+      {.places = kFunctional,
+       .inplace = true,
+       .inplace_argument = true,
+       .moves = true,
+       .doc = "In training, zeros whole channels (axis 1) with probability p and scales the "
+              "rest by 1 / (1 - p) (Tompson et al. 2014)."});
+}
+
+void add_dropouts(Definitions& r) {
+  add_dropping(r, kDroppings[0],
+               "Dropout to the limit of selu, which keeps mean and variance (Klambauer et al. "
+               "2017).");
+  add_dropping(r, kDroppings[1], "alpha_dropout of whole channels (axis 1).");
+  add_dropping(r, kDroppings[2], "Dropout of whole channels (axis 1).");
+  for (int axes : {1, 2, 3}) add_channel_dropout(r, axes);
+}
+
+}  // namespace
+
+void add_activation_definitions(Definitions& r) {
+  add_exponential(r);
+  add_hard(r);
+  add_slopes(r);
+  add_gates(r);
+  add_dropouts(r);
+}
+
+}  // namespace lathe
