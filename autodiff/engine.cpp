@@ -11,6 +11,7 @@
 #include "core/infer/rules.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
+#include "include/lathe/ops/reduce.h"
 
 namespace lathe {
 namespace {
@@ -86,7 +87,7 @@ class Engine {
     while (!queue_.empty()) {
       NodePtr node = queue_.top();
       queue_.pop();
-      if (node->op != nullptr && options_.cancelled != nullptr && options_.cancelled())
+      if (!node->is_leaf() && options_.cancelled != nullptr && options_.cancelled())
         throw CancelledError({.op = "backward", .problem = "the computation was cancelled"});
       visit(node);
     }
@@ -108,31 +109,54 @@ class Engine {
     sums_.erase(node.get());
     run_hooks(*node, dys);
     if (auto it = wanted_.find(node.get()); it != wanted_.end()) it->second = dys;
-    if (node->op == nullptr) {
+    if (node->is_leaf()) {
       if (collect_leaves_) collect(*node, std::move(dys[0]));
       return;
     }
     if (node->released)
       throw AutogradError(
-          {.op = node->op->name(),
+          {.op = node->name(),
            .problem = "backward went through here before and released what it needs",
            .got = "a second backward",
            .expected = "one backward for each forward",
            .next = "pass retain_graph=True to the first backward()"});
     SiteScope site(node->site);
     if (collect_leaves_) refuse_outside(*node);
-    if (node->op->kind == Kind::composite) {
+    if (!node->own && node->op->kind == Kind::composite) {
       arrive_in_parts(*node, node, dys);
       return release(*node);
     }
+    if (node->own) {
+      const Tensors grads = node->own->run(node, dys);
+      for (size_t i = 0; i < grads.size(); ++i) arrive_from(*node, i, grads[i]);
+      return release(*node);
+    }
     Grads grads = derive(node, dys);
-    for (size_t i = 0; i < grads.size(); ++i)
-      if (grads[i].defined()) arrive(node->next[i], grads[i]);
+    for (size_t i = 0; i < grads.size(); ++i) arrive_from(*node, i, grads[i]);
     release(*node);
+  }
+
+  void arrive_from(const TapeNode& node, size_t i, const Tensor& dx) {
+    if (!dx.defined() || !node.next[i].node) return;
+    if (options_.check_nan) refuse_nan(node, i, dx);
+    arrive(node.next[i], dx);
+  }
+
+  static void refuse_nan(const TapeNode& node, size_t i, const Tensor& dx) {
+    if (dx.symbolic()) return;
+    GradMode off(false);
+    if (reduce_ops<Tensor>::any(math_ops<Tensor>::isnan(detach(dx))).item_int() == 0) return;
+    throw AutogradError({.op = node.name(),
+                         .problem = absl::StrCat("its derivative by argument ", i, " has a NaN"),
+                         .got = to_string(type_of(dx)),
+                         .expected = "numbers",
+                         .next = "look at what goes into that line of the forward pass",
+                         .site = node.site});
   }
 
   void release(TapeNode& node) const {
     if (options_.retain_graph || options_.create_graph) return;
+    if (node.own) return node.own->forget();
     node.released = !node.xs.empty() || !node.ys.empty();
     node.xs.clear();
     node.ys.clear();
@@ -219,7 +243,9 @@ class Engine {
   static void collect(TapeMeta& m, const Tensor& first, const Tensor& more) {
     for (;;) {
       const Tensor before = m.grad.get();
-      if (m.grad.replace(before, before.defined() ? add(before, more) : first)) return;
+      if (!m.grad.replace(before, before.defined() ? add(before, more) : first)) continue;
+      for (const auto& hook : m.grown) hook();
+      return;
     }
   }
 

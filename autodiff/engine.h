@@ -13,6 +13,7 @@ struct BackwardOptions {
   bool retain_graph = false;  // keep saved tensors for another backward
   bool create_graph = false;  // record the backward itself (higher order)
   bool allow_unused = false;  // grad(): an input that does not matter gives an undefined tensor
+  bool check_nan = false;     // a NaN that a derivative makes is an AutogradError with the line
   /// Asked between nodes; true stops with a CancelledError before any leaf's `.grad` has changed.
   bool (*cancelled)() noexcept = nullptr;
 };

@@ -28,12 +28,22 @@ Tensor alias(const Tensor& t) {
   return Tensor(impl);
 }
 
+thread_local Packer* t_packer = nullptr;
+
 Saved save(const Tensor& t) {
   // The version of the alias: it is the tensor's where they share a storage. A symbolic one keeps
   // its value whatever is written to the tensor later.
   Saved s{alias(t), 0, {}, false};
   s.version = s.value.version();
   if (t.requires_grad()) s.source = edge_of(t);
+  if (t_packer != nullptr && !t.symbolic()) {
+    struct Aside {  // what the packer runs is saved as it is
+      Packer* packer = std::exchange(t_packer, nullptr);
+      ~Aside() { t_packer = packer; }
+    } aside;
+    s.packed = (*aside.packer)(s.value);
+    s.value = Tensor();
+  }
   return s;
 }
 
@@ -64,12 +74,12 @@ Edge edge_of(const Tensor& t) {
 }
 
 Tensor unpack(const Saved& saved, const std::shared_ptr<TapeNode>& owner) {
-  Tensor t = alias(saved.value);
-  if (t.version() != saved.version) {
+  Tensor t = alias(saved.packed ? saved.packed() : saved.value);
+  if (!saved.packed && t.version() != saved.version) {
     const Storage* storage = t.impl()->storage.get();
     Site writer = storage != nullptr ? storage->writer : Site{};
     throw AutogradError(
-        {.op = owner->op->name(),
+        {.op = owner->name(),
          .problem = "a tensor that its derivative reads was written to since",
          .got = absl::StrCat(to_string(type_of(t)), ", saved at ",
                              owner->site.known() ? to_string(owner->site) : "an unknown line",
@@ -184,7 +194,7 @@ TapeNode::~TapeNode() {
   // Unlink what only this node holds, without recursion. A leaf's node holds no other.
   absl::InlinedVector<std::shared_ptr<TapeNode>, 8> pending;
   auto take = [&](std::shared_ptr<TapeNode>& n) {
-    if (n && n->op != nullptr) pending.push_back(std::move(n));
+    if (n && !n->is_leaf()) pending.push_back(std::move(n));
   };
   auto collect = [&](TapeNode& n) {
     for (Edge& e : n.next) take(e.node);
@@ -200,7 +210,7 @@ TapeNode::~TapeNode() {
 
 void set_requires_grad(Tensor& t, bool on) {
   TapeMeta* m = meta(t);
-  bool computed = m != nullptr && m->edge.node && m->edge.node->op != nullptr;
+  bool computed = m != nullptr && m->edge.node && !m->edge.node->is_leaf();
   if (computed)  // a leaf that is switched off keeps the node that older results lead to
     throw AutogradError({.op = "requires_grad",
                          .problem = "only leaf tensors can change whether they are tracked",
@@ -231,19 +241,33 @@ Tensor detach(const Tensor& t) {
   return alias(t);
 }
 
-bool history_spent(const Tensor& t) {
+namespace {
+
+/// A node of the history for which holds(node), or null.
+template <class F>
+const TapeNode* find_node(const Tensor& t, F holds) {
   const TapeMeta* m = meta(t);
-  if (m == nullptr || !m->edge.node) return false;
+  if (m == nullptr || !m->edge.node) return nullptr;
   std::vector<const TapeNode*> pending{m->edge.node.get()};
   absl::flat_hash_set<const TapeNode*> seen;
   while (!pending.empty()) {
     const TapeNode* n = pending.back();
     pending.pop_back();
-    if (n->released) return true;
+    if (holds(*n)) return n;
     for (const Edge& e : n->next)
       if (e.node && seen.insert(e.node.get()).second) pending.push_back(e.node.get());
   }
-  return false;
+  return nullptr;
+}
+
+}  // namespace
+
+bool history_spent(const Tensor& t) {
+  return find_node(t, [](const TapeNode& n) { return n.released; }) != nullptr;
+}
+
+const TapeNode* own_in_history(const Tensor& t) {
+  return find_node(t, [](const TapeNode& n) { return n.own != nullptr; });
 }
 
 namespace {
@@ -285,6 +309,62 @@ void register_hook(const Tensor& t, Hook hook) {
   if (!e.node) history_is_outside("register_hook", t);
   if (e.node->hooks.size() <= e.output) e.node->hooks.resize(e.output + 1);
   e.node->hooks[e.output].push_back(std::move(hook));
+}
+
+void register_grown_hook(const Tensor& t, std::function<void()> hook) {
+  TapeMeta* m = meta(t);
+  if (m == nullptr || !m->is_leaf)
+    throw AutogradError({.op = "register_post_accumulate_grad_hook",
+                         .problem = "only leaves that require grad collect one",
+                         .got = to_string(type_of(t)),
+                         .expected = "a leaf that requires grad",
+                         .next = "register_hook() sees the gradient of a computed tensor"});
+  m->grown.push_back(std::move(hook));
+}
+
+const std::string& TapeNode::name() const {
+  static const auto& leaf = *new std::string("AccumulateGrad");
+  return op != nullptr ? op->name() : own ? own->name : leaf;
+}
+
+Saved save_tensor(const Tensor& t) { return save(t); }
+
+Packer set_packer(Packer packer) {
+  static thread_local Packer kept;
+  Packer before = std::exchange(kept, std::move(packer));
+  t_packer = kept ? &kept : nullptr;
+  return before;
+}
+
+std::shared_ptr<TapeNode> record_function(OwnDerivative own, const Tensors& inputs,
+                                          Tensors& outputs, absl::Span<const bool> left_out) {
+  auto node = std::make_shared<TapeNode>();
+  for (const Tensor& x : inputs) {
+    node->x_types.push_back(x.defined() ? type_of(x) : TensorType{});
+    node->next.push_back(x.defined() && x.requires_grad() ? edge_of(x) : Edge{});
+    if (node->next.back().outside)
+      throw TraceError(
+          {.op = own.name,
+           .problem = "its own derivative would be lost: an argument's history is "
+                      "outside of the function being traced",
+           .got = to_string(type_of(x)),
+           .expected = "arguments that need no gradient, or leaves whose gradient is "
+                       "taken inside",
+           .next = "call it under lt.no_grad(), or call backward() inside of the trace"});
+  }
+  node->own = std::make_shared<const OwnDerivative>(std::move(own));
+  node->sequence = g_sequence.fetch_add(1, std::memory_order_relaxed) + 1;
+  node->site = here();
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    Tensor& y = outputs[k];
+    node->y_types.push_back(type_of(y));
+    if (left_out[k] || !tracked_dtype(y.dtype())) continue;
+    auto m = std::make_shared<TapeMeta>();
+    m->edge = {node, static_cast<uint32_t>(k)};
+    y.impl()->autograd = std::move(m);
+    y.impl()->requires_grad = true;
+  }
+  return node;
 }
 
 absl::Span<const Hook> hooks_on(const TapeMeta& m) {

@@ -65,7 +65,8 @@ struct TapeMeta : AutogradMeta {
   Edge edge;      // a leaf's node has no op: it collects into `grad`
   GradSlot grad;  // leaves, and others that retain theirs
   bool retain = false, is_leaf = false;
-  TapeMeta() {}  // as TapeNode's
+  std::vector<std::function<void()>> grown;  // leaves: called when `grad` has been added to
+  TapeMeta() {}                              // as TapeNode's
   bool leaf() const override { return is_leaf; }
 };
 
@@ -74,10 +75,23 @@ struct Saved {
   uint32_t version = 0;  // of the storage when saved
   Edge source;           // its history; for an own output only `output` is set (self)
   bool own_output = false;
+  std::function<Tensor()> packed = {};  // set: `value` is elsewhere, and this gives it back
 };
 
+/// A derivative that the program wrote for a piece of its own: see record_function().
+struct OwnDerivative {
+  std::string name;
+  /// From the cotangents of the results (undefined: zero) those of the inputs, by slot.
+  std::function<Tensors(const std::shared_ptr<TapeNode>& node, const Tensors& dys)> run;
+  std::function<void()> forget;  // what it saved is not asked for again
+};
+
+/// Packs a tensor when the tape saves it; what it gives unpacks it again, in backward().
+using Packer = std::function<std::function<Tensor()>(const Tensor&)>;
+
 struct TapeNode {
-  const Op* op = nullptr;                      // null: a leaf
+  const Op* op = nullptr;                      // null: a leaf, or `own`
+  std::shared_ptr<const OwnDerivative> own;    // null: the definition's
   ArgVec attrs;                                // tensor slots are None; lists of tensors too
   absl::InlinedVector<Edge, 2> next;           // by slot (core/dispatch/grad.h)
   absl::InlinedVector<TensorType, 2> x_types;  // by slot
@@ -92,6 +106,8 @@ struct TapeNode {
   Site site;
   bool released = false;
 
+  bool is_leaf() const { return op == nullptr && !own; }
+  const std::string& name() const;
   TapeNode() {}  // of our own, or make_shared() sets all its 700 bytes to zero first
   ~TapeNode();   // iterative: a long chain must not overflow the stack
 };
@@ -119,9 +135,24 @@ void set_requires_grad(Tensor& t, bool on);
 Tensor detach(const Tensor& t);
 /// Has a backward gone through the tensor's history and released what another would need?
 bool history_spent(const Tensor& t);
+/// A node of the tensor's history whose derivative is the program's own; null: there is none.
+const TapeNode* own_in_history(const Tensor& t);
 /// Computed tensors keep their gradient too.
 void retain_grad(const Tensor& t);
 void register_hook(const Tensor& t, Hook hook);
+/// Calls `hook` whenever a backward has added to the `.grad` of this leaf. AutogradError for
+/// others.
+void register_grown_hook(const Tensor& t, std::function<void()> hook);
+/// Makes `outputs` results of `inputs` (undefined: no tensor) in history, with a derivative of the
+/// program's own. Integers among the outputs, and those that are left out, get none. TraceError
+/// where a trace would lose it: it knows the history of its arguments only by the ops that it
+/// records.
+std::shared_ptr<TapeNode> record_function(OwnDerivative own, const Tensors& inputs,
+                                          Tensors& outputs, absl::Span<const bool> left_out);
+/// Saves a tensor as the tape does; unpack() gives it back.
+Saved save_tensor(const Tensor& t);
+/// What the thread's tape packs saved tensors with; empty: it keeps them.
+Packer set_packer(Packer packer);
 /// On the gradient of this tensor, in order of registration.
 absl::Span<const Hook> hooks_on(const TapeMeta& m);
 

@@ -175,6 +175,19 @@ static void refuse_shared(const Function::Compiled& c, const ir::Data& inputs) {
   }
 }
 
+/// A graph that runs under the tape has the derivatives of its ops, not one that the program wrote.
+static void refuse_own_derivative(const Tensor& result) {
+  const TapeNode* own = own_in_history(result);
+  if (own == nullptr) return;
+  throw TraceError({.op = own->name(),
+                    .problem = "a derivative of the program's own would be lost: the gradient of a "
+                               "result is taken outside of the traced function",
+                    .got = to_string(type_of(result)),
+                    .expected = "results that need no gradient",
+                    .next = "call backward() inside of the traced function, or leave it untraced",
+                    .site = own->site});
+}
+
 Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const std::string> names,
                                         ir::TracedFunction body, FunctionCallbacks& host) {
   std::vector<ir::InputSpec> specs;
@@ -186,8 +199,11 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
     ir::Data out = body(in);
     // A backward inside the function leaves results tracked, but with nothing left to go back
     // through.
-    for (const ir::Datum& d : out)
-      history |= d.is_tensor() && d.tensor().requires_grad() && !history_spent(d.tensor());
+    for (const ir::Datum& d : out) {
+      if (!d.is_tensor() || !d.tensor().requires_grad() || history_spent(d.tensor())) continue;
+      history = true;
+      refuse_own_derivative(d.tensor());
+    }
     return out;
   };
   c->traced = ir::trace(watched, specs, host, {.name = name_});

@@ -44,13 +44,6 @@ struct PythonHook {
   }
 };
 
-/// Destroys a Python object from wherever the tape drops its hook.
-std::shared_ptr<nb::object> shared(nb::object o) {
-  return {new nb::object(std::move(o)), [](nb::object* p) {
-            release_later([](void* q) { delete static_cast<nb::object*>(q); }, p);
-          }};
-}
-
 Tensors tensors_of(nb::handle o, const char* what) {
   if (o.is_none()) return {};
   if (is_tensor(o.ptr())) return {tensor_of(o.ptr())};
@@ -77,8 +70,11 @@ Tensors tensors_of(nb::handle o, const char* what) {
   return out;
 }
 
+thread_local bool t_check_nan = false;
+
 BackwardOptions options_of(nb::handle retain, bool create, bool allow_unused = false) {
   BackwardOptions o;
+  o.check_nan = t_check_nan;
   o.create_graph = create;
   o.retain_graph = retain.is_none() ? create : nb::cast<bool>(retain);
   o.allow_unused = allow_unused;
@@ -107,9 +103,7 @@ nb::object run_grad(nb::handle ys, nb::handle xs, nb::handle dys, nb::handle ret
 
 void add_grad_fn(nb::module_& m) {
   nb::class_<GradFn> c(m, "GradFn", "A recorded operation: a node of history.");
-  c.def("name", [](const GradFn& g) {
-    return g.node->op == nullptr ? std::string("AccumulateGrad") : g.node->op->name();
-  });
+  c.def("name", [](const GradFn& g) { return g.node->name(); });
   c.def_prop_ro(
       "site", [](const GradFn& g) { return to_string(g.node->site); },
       "The line of the program that computed it.");
@@ -119,19 +113,35 @@ void add_grad_fn(nb::module_& m) {
       if (e.node) out.append(nb::make_tuple(GradFn{e.node}, e.output));
     return nb::tuple(out);
   });
-  c.def("__repr__", [](const GradFn& g) {
-    return g.node->op == nullptr ? std::string("<AccumulateGrad>") : "<" + g.node->op->name() + ">";
-  });
+  c.def("__repr__", [](const GradFn& g) { return "<" + g.node->name() + ">"; });
   nb::class_<HookHandle>(m, "HookHandle", "remove() takes the hook away.")
       .def("remove", [](HookHandle& h) { h.function->reset(); });
 }
 
 }  // namespace
 
+std::shared_ptr<nb::object> shared_object(nb::object o) {
+  return {new nb::object(std::move(o)), [](nb::object* p) {
+            release_later([](void* q) { delete static_cast<nb::object*>(q); }, p);
+          }};
+}
+
+nb::object grad_fn_object(std::shared_ptr<TapeNode> node) {
+  return nb::cast(GradFn{std::move(node)});
+}
+
+std::shared_ptr<TapeNode> node_of(nb::handle grad_fn) {
+  return grad_fn.is_none() ? nullptr : nb::cast<GradFn&>(grad_fn).node;
+}
+
+nb::object hook_handle(std::shared_ptr<nb::object> function) {
+  return nb::cast(HookHandle{std::move(function)});
+}
+
 nb::object grad_fn_of(const Tensor& t) {
   if (t.impl()->view) refresh(t);
   TapeMeta* m = meta(t);
-  if (m == nullptr || !m->edge.node || m->edge.node->op == nullptr) return nb::none();
+  if (m == nullptr || !m->edge.node || m->edge.node->is_leaf()) return nb::none();
   return nb::cast(GradFn{m->edge.node});
 }
 
@@ -141,7 +151,7 @@ nb::object add_hook(const Tensor& t, nb::object function) {
                       .problem = "a hook would run while tracing only",
                       .got = to_string(type_of(t)),
                       .next = "register it on the result of the traced function"});
-  std::shared_ptr<nb::object> kept = shared(std::move(function));
+  std::shared_ptr<nb::object> kept = shared_object(std::move(function));
   register_hook(t, PythonHook{kept});
   return nb::cast(HookHandle{kept});
 }
@@ -170,6 +180,7 @@ void add_autograd(nb::module_& m) {
   m.def(
       "is_grad_enabled", [] { return thread_state().grad_enabled; },
       "Whether operations are recorded on this thread.");
+  m.def("_set_check_nan", [](bool on) { return std::exchange(t_check_nan, on); });
   m.def("_set_grad_enabled", [](bool on) {
     bool before = thread_state().grad_enabled;
     thread_state().grad_enabled = on;

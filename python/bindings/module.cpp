@@ -209,6 +209,7 @@ NB_MODULE(_lathe, m) {
   add_buffer(m);
   add_dlpack(m);
   add_autograd(m);
+  add_autograd_function(m);
   add_settings(m);
   add_internals(m);
   add_rows(m);

@@ -8,9 +8,9 @@ namespace lathe::py {
 
 std::string history_text(const Tensor& t) {
   TapeMeta* m = meta(t);
-  if (m == nullptr || m->is_leaf || !m->edge.node || m->edge.node->op == nullptr)
+  if (m == nullptr || m->is_leaf || !m->edge.node || m->edge.node->is_leaf())
     return "requires_grad=True";
-  return absl::StrCat("grad_fn=<", m->edge.node->op->name(), ">");
+  return absl::StrCat("grad_fn=<", m->edge.node->name(), ">");
 }
 
 PrintOptions& print_options() {
