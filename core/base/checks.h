@@ -13,7 +13,10 @@ namespace lathe {
 inline constexpr int kNegativeExponent = 2;
 inline constexpr int kIntegerOverflow = 3;
 inline constexpr int kNoProbability = 4;
-inline constexpr int kNoWeight = 5;
+inline constexpr int kNegativeSpread = 5;
+inline constexpr int kNegativeRate = 6;
+inline constexpr int kNoWeight = 7;
+inline constexpr int kTooFewWeights = 8;
 
 /// What was expected, and what to do. A code that is none of ours, as a custom op may use, gives
 /// general sentences.

@@ -47,8 +47,12 @@ constexpr CheckText kChecks[] = {
      "compute with floats, or with numbers that stay in range"},
     {"a probability outside of [0, 1]", "probabilities from 0 to 1",
      "take sigmoid() of logits, or clamp(0, 1)"},
-    {"a weight that is negative, infinite or NaN", "weights from 0",
-     "take exp() of logarithms, or clamp(min=0)"},
+    {"a standard deviation below 0", "0 or more", "pass the root of the variance"},
+    {"a rate below 0", "0 or more", "take exp() of logarithms, or clamp_min(0)"},
+    {"a weight that is negative or not finite", "finite weights of 0 or more",
+     "take softmax() of logits"},
+    {"there are not as many categories with a weight above 0 as samples", "one for each sample",
+     "pass replacement=True, or draw fewer"},
 };
 
 const CheckText& check_text(uint32_t code) { return kChecks[code < std::size(kChecks) ? code : 0]; }

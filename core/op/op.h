@@ -96,6 +96,7 @@ enum Place : uint8_t {
   kFunction = 1,    // lathe.<name>
   kMethod = 2,      // Tensor.<name>, where the first parameter is a tensor
   kFunctional = 4,  // lathe.nn.functional.<name>
+  kInPlace = 8,     // Tensor.<name>_ and nothing else, where there is an in-place form
   kEverywhere = kFunction | kMethod | kFunctional,
 };
 
@@ -120,6 +121,7 @@ struct Extra {
   /// name is; with a module in front, `special.expit`, it is found in lathe.special only.
   std::vector<std::string_view> also = {};
   bool inplace = false;  // composite: there is an in-place form, <name>_ (other kinds: see ops.h)
+  bool draws = false;    // takes generator= (those that create and draw do anyhow)
   bool inplace_argument = false;  // the entry of nn.functional takes inplace=False last
   /// The expansion of a composite, or `grad`, only moves elements, or leaves the arithmetic to one
   /// definition that rounds once. Every other one computes in its op type: f16 and bf16 operands

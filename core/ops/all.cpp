@@ -27,6 +27,7 @@ void add_all_definitions(Definitions& r) {
   add_loss_definitions(r);
   add_norm_definitions(r);
   add_split_definitions(r);
+  add_random_definitions(r);
   add_attention_definitions(r);
   add_form_definitions(r);
 }

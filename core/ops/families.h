@@ -28,6 +28,7 @@ void add_position_definitions(Definitions& r);
 void add_set_definitions(Definitions& r);
 void add_masked_definitions(Definitions& r);
 void add_create_definitions(Definitions& r);
+void add_random_definitions(Definitions& r);
 void add_linear_definitions(Definitions& r);
 void add_convolution_definitions(Definitions& r);
 void add_nn_definitions(Definitions& r);

@@ -305,15 +305,18 @@ void add_creation(Definitions& r) {
               },
               {.no_grad = true,
                .version = 2,  // the first had the name for bernoulli.size
+               .draws = true,
                .doc = "1 with the probability that input has there, else 0. One outside "
                       "of [0, 1] is a ValueError."});
-  r.composite(
-      "bernoulli.p(Tensor input, float p) -> Tensor",
-      [](Args a) -> Outputs {
-        Tensor x = a.tensor(0);
-        return {C::bernoulli(x.shape(), a.real(1), x.dtype(), x.device())};
-      },
-      with("1 with probability p, else 0; of the shape and dtype of input."));
+  r.composite("bernoulli.p(Tensor input, float p) -> Tensor",
+              [](Args a) -> Outputs {
+                Tensor x = a.tensor(0);
+                return {C::bernoulli(x.shape(), a.real(1), x.dtype(), x.device())};
+              },
+              {.no_grad = true,
+               .draws = true,
+               .moves = true,
+               .doc = "1 with probability p, else 0; of the shape and dtype of input."});
 }
 
 // ── indexing and sorting ────────────────────────────────────────────────────────────────────────

@@ -9,6 +9,7 @@ namespace {
 
 constinit ForkSafeMutex g_mutex;
 constinit RandomState g_state;
+constinit thread_local RandomState* t_state = nullptr;
 
 }  // namespace
 
@@ -22,7 +23,18 @@ void set_random_state(RandomState state) {
   g_state = state;
 }
 
+RandomScope::RandomScope(RandomState* state) : before_(t_state) {
+  if (state != nullptr) t_state = state;
+}
+
+RandomScope::~RandomScope() { t_state = before_; }
+
 RandomState take_random_calls(uint64_t calls) {
+  if (t_state != nullptr) {
+    RandomState taken = *t_state;
+    t_state->call += calls;
+    return taken;
+  }
   std::lock_guard hold(g_mutex);
   RandomState taken = g_state;
   g_state.call += calls;

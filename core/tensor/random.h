@@ -17,6 +17,17 @@ RandomState random_state();
 void set_random_state(RandomState state);
 inline void manual_seed(uint64_t seed) { set_random_state({seed, 0}); }
 
+/// While it lives, this thread draws from `state` in place of the process's.
+class RandomScope {
+ public:
+  explicit RandomScope(RandomState* state);  // null: nothing changes
+  ~RandomScope();
+  RandomScope(const RandomScope&) = delete;
+
+ private:
+  RandomState* before_;
+};
+
 /// Takes the next `calls` call numbers and gives the first, with the seed. Any thread.
 RandomState take_random_calls(uint64_t calls);
 

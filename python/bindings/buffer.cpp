@@ -290,6 +290,43 @@ void add_buffer(nb::module_& m) {
     Tensor t = on_host(shape_ops<Tensor>::contiguous(detach(tensor)));
     return nb::bytes(t.data(), static_cast<size_t>(t.numel().value()) * size_of(t.dtype()));
   });
+  m.def(
+      "_storage",
+      [](const Tensor& t) {
+        Tensor host = on_host(detach(t));
+        const StorageRef& s = host.impl()->storage;
+        const size_t item = size_of(host.dtype());
+        Geometry whole = Geometry::contiguous({Int(static_cast<int64_t>(s->bytes / item))});
+        // Elements may begin anywhere in foreign memory, but for whole elements from its start.
+        return owned(wrap(make_tensor(s, host.dtype(), std::move(whole))));
+      },
+      "All elements of a tensor's memory, as one axis over it.");
+  m.def(
+      "_over_storage",
+      [](const Tensor& memory, nb::handle dtype, int64_t offset, nb::handle size,
+         nb::handle stride) {
+        Geometry g{to_shape(size.ptr()), to_shape(stride.ptr()), Int(offset)};
+        const DType d = to_dtype(dtype.ptr());
+        bool fits = offset >= 0 && g.shape.size() == g.strides.size(), empty_axis = false;
+        const auto room = static_cast<int64_t>(memory.impl()->storage->bytes / size_of(d));
+        __int128 last = offset;
+        for (size_t i = 0; fits && i < g.shape.size(); ++i) {
+          const int64_t n = g.shape[i].value(), step = g.strides[i].value();
+          fits = n >= 0 && step >= 0;
+          empty_axis |= n == 0;
+          last += static_cast<__int128>(n - 1) * step;
+          fits = fits && (last < (int64_t{1} << 62) || empty_axis);
+        }
+        if (!fits || (!empty_axis && last >= room))
+          throw ValueError({.op = "load",
+                            .problem = "a tensor's elements lie outside of its memory",
+                            .got = absl::StrCat("offset ", offset, ", sizes ", to_string(g.shape),
+                                                ", strides ", to_string(g.strides)),
+                            .expected = absl::StrCat("elements 0 to ", room),
+                            .next = "write the file again"});
+        return owned(wrap(make_tensor(memory.impl()->storage, d, std::move(g))));
+      },
+      "A tensor of these elements over the memory of another; it is no view of it.");
   m.def("_from_bytes", [](nb::handle data, nb::handle dtype, nb::handle shape) {
     Loan loan(data.ptr(), PyBUF_SIMPLE);
     Tensor t = empty({to_dtype(dtype.ptr()), to_shape(shape.ptr()), {}});

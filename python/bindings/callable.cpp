@@ -12,6 +12,7 @@
 #include "core/dispatch/call.h"
 #include "python/bindings/arguments.h"
 #include "python/bindings/call.h"
+#include "python/bindings/generator.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
 
@@ -160,6 +161,8 @@ PyTypeObject* result_type(const Op& op) {
   return it->second;
 }
 
+bool draws(const Op& op) { return op.kind == Kind::random || op.extra.draws; }
+
 bool creates(const Op& op) {
   int i = op.schema.find("dtype"), k = op.schema.find("device");
   return i >= 0 && k >= 0 && op.schema.params[static_cast<size_t>(i)].optional;
@@ -191,6 +194,7 @@ std::string types_of(PyObject* const* args, Py_ssize_t count, absl::Span<const K
 
 struct Callable::Extras {
   PyObject* out = nullptr;
+  RandomState* generator = nullptr;
   bool requires_grad = false, inplace = false;
   absl::InlinedVector<Keyword, 4> keywords;  // those that are the schema's
 
@@ -210,6 +214,8 @@ struct Callable::Extras {
         out = value == Py_None ? nullptr : value;
       else if (c.creates && is_named(name, "requires_grad"))
         requires_grad = flag_argument(c.name, "requires_grad", value);
+      else if (c.draws && is_named(name, "generator"))
+        generator = generator_state(c.name, value);
       else if (c.creates && (is_named(name, "layout") || is_named(name, "pin_memory") ||
                              is_named(name, "generator") || is_named(name, "memory_format")))
         require_default(c.name, name, value);
@@ -222,6 +228,7 @@ struct Callable::Extras {
 PyObject* Callable::call_with(const Overload& overload, Args complete, const Extras& extras,
                               PyObject* first) const {
   const Op& op = *overload.op;
+  const RandomScope drawn_from(extras.generator);
   if (inplace || extras.inplace) {
     // The object given is the one that changed, so it is also the answer.
     run(op, complete, CallForm::in_place);
@@ -330,6 +337,10 @@ bool has_inplace_form(const Op& op) {
          (op.kind == Kind::index && op.index.source >= 0);  // scatter and its like
 }
 
+bool is_inplace_method(const Op& op) {
+  return (op.extra.places & (kMethod | kInPlace)) != 0 && has_inplace_form(op);
+}
+
 std::string doc_of(const Op& op) {
   if (op.role != 0 && op.extra.doc.empty())
     return absl::StrCat("Gradient of ", op.roles[0]->name(), "() by its operand ",
@@ -340,10 +351,13 @@ std::string doc_of(const Op& op) {
 
 namespace {
 
-/// Whether the definition is found at `place` under the names that are not a module's.
-bool stands_at(const Op& op, Place place) {
+/// Whether the definition, or its in-place form, is found at `place` under the names that are not a
+/// module's.
+bool stands_at(const Op& op, Place place, bool inplace = false) {
+  if (inplace && !has_inplace_form(op)) return false;
   if (place == kNowhere) return true;
-  return place == kMethod ? is_method(op) : (op.extra.places & place) != 0;
+  if (place != kMethod) return (op.extra.places & place) != 0;
+  return inplace ? is_inplace_method(op) : is_method(op);
 }
 
 }  // namespace
@@ -357,7 +371,7 @@ std::unique_ptr<Callable> find_callable(std::string_view name, Where where) {
   if (!where.module.empty()) all = overloads(absl::StrCat(where.module, ".", name));
   auto take = [&](std::string_view public_name) {
     for (const Op* op : overloads(public_name))
-      if (stands_at(*op, where.place)) all.push_back(op);
+      if (stands_at(*op, where.place, made->inplace)) all.push_back(op);
   };
   if (all.empty() && (where.place != kNowhere || where.anywhere())) {
     const bool full = name.find('.') != std::string_view::npos;  // one overload, in lathe.ops
@@ -369,9 +383,9 @@ std::unique_ptr<Callable> find_callable(std::string_view name, Where where) {
     if (made->inplace) take(name.substr(0, name.size() - 1));
   }
   for (const Op* op : all) {
-    if (made->inplace && !has_inplace_form(*op)) continue;
     made->overloads.push_back({op, result_type(*op), gathering_parameter(op->schema)});
     made->creates |= creates(*op);
+    made->draws |= draws(*op);
     made->inplace_argument |= where.place == kFunctional && op->extra.inplace_argument;
   }
   return made->overloads.empty() ? nullptr : std::move(made);
@@ -380,12 +394,11 @@ std::unique_ptr<Callable> find_callable(std::string_view name, Where where) {
 std::set<std::string> names_at(Where where) {
   std::set<std::string> names;
   for (const Op* op : all_ops()) {
-    const bool stands =
-        (where.place != kNowhere || where.anywhere()) && stands_at(*op, where.place);
+    const bool named = where.place != kNowhere || where.anywhere();
     auto add = [&](std::string_view name) {
-      if (!stands) return;
-      if (where.place == kMethod && has_inplace_form(*op)) names.insert(absl::StrCat(name, "_"));
-      names.emplace(name);
+      if (named && where.place == kMethod && is_inplace_method(*op))
+        names.insert(absl::StrCat(name, "_"));
+      if (named && stands_at(*op, where.place)) names.emplace(name);
     };
     add(op->public_name());
     for (std::string_view also : op->extra.also) {

@@ -3,7 +3,8 @@
 // A call tries the overloads in order and takes the first that its arguments fit. Beside the
 // schema's own parameters it knows PyTorch's arguments that are the same for every definition of a
 // sort: `out` of functions, `inplace` of some entries of nn.functional, and `requires_grad`,
-// `layout`, `pin_memory`, `generator` and `memory_format` of those that create tensors.
+// `layout`, `pin_memory` and `memory_format` of those that create tensors, `generator` of those
+// that draw.
 #pragma once
 
 #include <memory>
@@ -28,6 +29,7 @@ struct Callable {
   Place place = kFunction;
   bool inplace = false;           // the in-place form
   bool creates = false;           // takes requires_grad and its like
+  bool draws = false;             // takes generator=
   bool inplace_argument = false;  // takes inplace=False last
   std::vector<Overload> overloads;
 
@@ -62,6 +64,7 @@ std::set<std::string> names_at(Where where);
 /// What Python does with a definition: for stubs, docs and tests.
 bool is_method(const Op& op);
 bool has_inplace_form(const Op& op);
+bool is_inplace_method(const Op& op);
 std::string doc_of(const Op& op);
 
 }  // namespace lathe::py

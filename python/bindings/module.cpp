@@ -17,6 +17,7 @@
 #include "python/bindings/callable.h"
 #include "python/bindings/errors.h"
 #include "python/bindings/frames.h"
+#include "python/bindings/generator.h"
 #include "python/bindings/jit.h"
 #include "python/bindings/library.h"
 #include "python/bindings/ops.h"
@@ -45,12 +46,12 @@ void add_settings(nb::module_& m) {
       nb::arg("dtype"), "Makes Python floats, zeros(), rand() and so on give this float dtype.");
   m.def(
       "manual_seed",
-      [](uint64_t seed) {
+      [](int64_t seed) {
         if (thread_state().trace_epoch != 0)
           throw TraceError({.op = "manual_seed",
                             .problem = "the seed would be set while tracing only",
                             .next = "set it before the traced function is called"});
-        manual_seed(seed);
+        manual_seed(static_cast<uint64_t>(seed));
       },
       nb::arg("seed"),
       "Starts the random stream anew: the same seed gives the same numbers, in every mode and for\n"
@@ -171,7 +172,9 @@ void add_rows(nb::module_& m) {
           row["results"] = results;
           row["method"] = is_method(*op);
           row["inplace"] = has_inplace_form(*op);
+          row["inplace_method"] = is_inplace_method(*op);
           row["no_grad"] = op->extra.no_grad;
+          row["draws"] = op->kind == Kind::random || op->extra.draws;
           row["starred"] = gathering_parameter(op->schema);
           nb::list dtypes;
           for (int code = 0; code < kDTypeCodes; code++) {
@@ -208,6 +211,7 @@ NB_MODULE(_lathe, m) {
   add_build(m);
   add_buffer(m);
   add_dlpack(m);
+  add_generator(m);
   add_autograd(m);
   add_autograd_function(m);
   add_settings(m);

@@ -36,8 +36,8 @@ cmake_prefix_path = __file__[: -len("/__init__.py")]
 
 # Parts that a program may do without are loaded when they are first named.
 _PARTS = (
-    "autograd", "distributions", "fft", "func", "jit", "library", "linalg", "masked", "nn", "optim",
-    "return_types", "signal", "special", "utils",
+    "autograd", "distributions", "fft", "func", "jit", "library", "linalg", "masked", "nn",
+    "optim", "random", "return_types", "serialization", "signal", "special", "utils",
 )  # fmt: skip
 _FROM = {"save": "_files", "load": "_files"}
 _FROM |= dict.fromkeys(("trace", "script", "freeze", "InputSpec"), "jit")
@@ -49,6 +49,10 @@ _FROM |= dict.fromkeys(
     ),
     "_dtypes",
 )  # fmt: skip
+_FROM |= dict.fromkeys(
+    ("Generator", "default_generator", "get_rng_state", "initial_seed", "seed", "set_rng_state"),
+    "random",
+)
 _FROM |= {"GradientTape": "autograd", "Tensor": "_lathe"}
 
 

@@ -118,36 +118,6 @@ def cpu(self, *, memory_format=None) -> Tensor:
 
 
 @_method
-def uniform_(self, low=0.0, high=1.0) -> Tensor:
-    """Uniform numbers in [low, high), in place. ValueError unless low <= high."""
-    if not low <= high:
-        raise _lathe.ValueError(
-            "low is above high",
-            op="uniform_",
-            got=f"low={low}, high={high}",
-            expected="low <= high",
-            next="exchange the bounds",
-        )
-    return self.copy_(
-        ops.rand(self.shape, dtype=self.dtype, device=self.device) * (high - low) + low
-    )
-
-
-@_method
-def normal_(self, mean=0.0, std=1.0) -> Tensor:
-    """Normal numbers, in place. ValueError for a negative std."""
-    if not std >= 0:
-        raise _lathe.ValueError(
-            "the standard deviation std is negative or NaN",
-            op="normal_",
-            got=f"std={std}",
-            expected="std >= 0",
-            next="pass the root of the variance",
-        )
-    return self.copy_(ops.randn(self.shape, dtype=self.dtype, device=self.device) * std + mean)
-
-
-@_method
 def is_floating_point(self) -> bool:
     return self.dtype.is_floating_point
 
@@ -274,6 +244,8 @@ def __deepcopy__(self, memo) -> Tensor:
 
     copy = _copied(self, self.data.clone(), lambda d: deepcopy(d, memo))
     memo[id(self)] = copy
+    if self.grad is not None:
+        copy.grad = self.grad.detach().clone()
     return copy
 
 

@@ -78,6 +78,8 @@ def parameters(row, place):
     names = [p["name"] for p in row["params"]]
     creates = "device" in names and "dtype" in names
     more = list(CREATOR) if creates else []
+    if row["draws"]:
+        more.append("generator: Any = None")
     if place != "method" and row["kind"] != "view":  # not an op: a kind
         more.append("out: Any = None")
     star = ["*"] if more and not starred else []
@@ -222,7 +224,7 @@ def tensor_class(rows):
     lines = ["class Tensor:", f'    """{summary(lt.Tensor.__doc__)}"""', ""]
     lines.append("    def __init__(self, data: Any = ...) -> None: ...")
     own = dict(vars(lt.Tensor))
-    by_name = grouped(rows, "method")
+    by_name, in_place = grouped(rows, "method"), grouped(rows, "inplace_method")
     for name in sorted(own):
         value = own[name]
         if name in ("__new__", "__doc__", "__module__", "__hash__", "__weaklistoffset__"):
@@ -242,8 +244,8 @@ def tensor_class(rows):
             lines += native_method(name, value.__doc__)
         elif name in by_name:
             lines += ["    " + text for text in row_functions(name, by_name[name], "method")]
-        elif name[:-1] in by_name:
-            own_rows = [r for r in by_name[name[:-1]] if r["inplace"]]
+        elif name[:-1] in in_place:
+            own_rows = in_place[name[:-1]]
             lines += ["    " + text for text in row_functions(name, own_rows, "method", True)]
         elif name.startswith("__") and not callable(value):
             continue

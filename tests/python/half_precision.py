@@ -30,7 +30,9 @@ OF_PROBABILITIES = {"bernoulli"}  # operands above 1 are an error
 
 
 def composites():
-    return sorted(name for name, row in ROWS.items() if row["kind"] == "composite")
+    """All but samplers, which draw what they draw for the dtype's own numbers."""
+    rows = ((name, row) for name, row in ROWS.items() if not row["draws"])
+    return sorted(name for name, row in rows if row["kind"] == "composite")
 
 
 def flat(value):

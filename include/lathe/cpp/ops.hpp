@@ -15,6 +15,7 @@
 #include "lathe/ops/index.h"
 #include "lathe/ops/math.h"
 #include "lathe/ops/nn.h"
+#include "lathe/ops/random.h"
 #include "lathe/ops/reduce.h"
 #include "lathe/ops/shape.h"
 
@@ -154,7 +155,8 @@ struct ops : math_ops<Tensor>,
              reduce_ops<Tensor>,
              shape_ops<Tensor>,
              index_ops<Tensor>,
-             create_ops<Tensor> {};
+             create_ops<Tensor>,
+             random_ops<Tensor> {};
 
 inline Tensor Tensor::sum() const { return ops::sum(*this); }
 inline Tensor Tensor::mean() const { return ops::mean(*this); }
