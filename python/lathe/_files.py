@@ -259,18 +259,24 @@ def _checked_entries(path, header, room):
     mmap=None,
 )
 def load(path, map_location=None, *, weights_only=True, mmap=None):
-    """Reads what save() wrote: a Program, a dict of tensors by name, or the state it was given.
+    """Reads what save() wrote: a Program, a dict of tensors by name, or the state it was given; and
+    PyTorch's `.pt` files, as serialization.load does.
 
-    FileError for a file that is damaged, cut short, or in neither format; nothing in it is run.
+    FileError for a file that is damaged, cut short, or in no such format; nothing in it is run.
     map_location: the device where tensors go; programs run on the device they were captured for.
     """
     checked = system_errors("load", path, "read", "check the path, and who may read the file")
     with checked, open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        if file.read(len(_PROGRAM)) == _PROGRAM:
+        start = file.read(len(_PROGRAM))
+        if start == _PROGRAM:
             from .jit.program import load_program
 
             return load_program(path)
+        if start[:2] == b"PK":
+            from .serialization import load as load_archive
+
+            return load_archive(path, map_location)
         file.seek(0)
         header, room = _read_header(file, path, size)
         entries = _checked_entries(path, header, room)
