@@ -6,44 +6,19 @@ what reading any attribute costs, and a trace that reads `self.weight` sees just
 buffers, which are plain tensors, are named apart, in `_buffer_names`.
 """
 
-from collections import namedtuple
-
 from .. import _lathe
 from .._errors import typed
 from .._lathe import Tensor
+from .module_hooks import Hooks
+from .module_state import State, StateDictError  # noqa: F401
 from .parameter import Parameter
 
 
-class _IncompatibleKeys(namedtuple("_IncompatibleKeys", ("missing_keys", "unexpected_keys"))):
-    """The names that load_state_dict did not find, and those that it did not use."""
-
-    __slots__ = ()
-
-    def __repr__(self):
-        return super().__repr__() if any(self) else "<All keys matched successfully>"
-
-
-class StateDictError(_lathe.Error, RuntimeError, ValueError):
-    """A state_dict does not fit the module; the text lists every name that does not."""
-
-
-class HookHandle:
-    """remove() takes the hook away."""
-
-    def __init__(self, hooks, key):
-        self._hooks, self._key = hooks, key
-
-    def remove(self):
-        self._hooks.pop(self._key, None)
-
-
-class Module:
+class Module(Hooks, State):
     """The base of all networks. A subclass sets its parts in __init__ and defines forward()."""
 
     training = True
     _buffer_names = {}  # name: kept in the state_dict; replaced by an own one with the first buffer
-    _forward_hooks = {}
-    _forward_pre_hooks = {}
 
     @typed
     def __init__(self):
@@ -54,18 +29,9 @@ class Module:
         raise NotImplementedError(f"{type(self).__name__} has no forward()")
 
     def __call__(self, *inputs, **named):
-        if self._forward_pre_hooks:
-            for hook in tuple(self._forward_pre_hooks.values()):
-                changed = hook(self, inputs)
-                if changed is not None:
-                    inputs = changed if isinstance(changed, tuple) else (changed,)
-        output = self.forward(*inputs, **named)
-        if self._forward_hooks:
-            for hook in tuple(self._forward_hooks.values()):
-                changed = hook(self, inputs, output)
-                if changed is not None:
-                    output = changed
-        return output
+        if self._hooked:
+            return self._call_hooked(inputs, named)
+        return self.forward(*inputs, **named)
 
     def hybridize(self, on=True):
         """Makes forward() run as a compiled program, in place; hybridize(False) undoes that."""
@@ -116,12 +82,6 @@ class Module:
             )
         return name
 
-    def _own(self, name):
-        """The instance's own dictionary in place of the class's empty one."""
-        if name not in self.__dict__:
-            self.__dict__[name] = {}
-        return self.__dict__[name]
-
     def named_children(self):
         """(name, module) of each direct part; a module that appears twice is given once."""
         seen = set()
@@ -134,28 +94,33 @@ class Module:
         for _, module in self.named_children():
             yield module
 
-    def named_modules(self, memo=None, prefix=""):
-        """This module and all inside it, each once, with its path."""
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+        """This module and all inside it with their paths, each once unless remove_duplicate=False."""
         memo = set() if memo is None else memo
         if id(self) in memo:
             return
-        memo.add(id(self))
+        if remove_duplicate:
+            memo.add(id(self))
         yield prefix, self
         for name, value in tuple(vars(self).items()):
             if isinstance(value, Module):
-                yield from value.named_modules(memo, f"{prefix}.{name}" if prefix else name)
+                inside = f"{prefix}.{name}" if prefix else name
+                yield from value.named_modules(memo, inside, remove_duplicate)
 
     def modules(self):
         for _, module in self.named_modules():
             yield module
 
-    def _named_parts(self, pick, prefix, recurse):
+    def _named_parts(self, pick, prefix, recurse, remove_duplicate):
         seen = set()
-        modules = self.named_modules(prefix=prefix) if recurse else [(prefix, self)]
+        modules = [(prefix, self)]
+        if recurse:
+            modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
         for path, module in modules:
             for name, value in pick(module):
                 if id(value) not in seen:
-                    seen.add(id(value))
+                    if remove_duplicate:
+                        seen.add(id(value))
                     yield (f"{path}.{name}" if path else name), value
 
     def _direct_parameters(self):
@@ -165,21 +130,34 @@ class Module:
         mine = vars(self)
         return [(n, mine[n]) for n in self._buffer_names if mine.get(n) is not None]
 
-    def named_parameters(self, prefix="", recurse=True):
+    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
         """(path, parameter) of each parameter, each once, in the order in which they were set."""
-        return self._named_parts(Module._direct_parameters, prefix, recurse)
+        return self._named_parts(Module._direct_parameters, prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse=True):
         for _, parameter in self.named_parameters(recurse=recurse):
             yield parameter
 
-    def named_buffers(self, prefix="", recurse=True):
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
         """(path, tensor) of each buffer, each once."""
-        return self._named_parts(Module._direct_buffers, prefix, recurse)
+        return self._named_parts(Module._direct_buffers, prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse=True):
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
+
+    @property
+    def _modules(self):
+        """The direct parts by name, to read."""
+        return _read_only({n: v for n, v in vars(self).items() if isinstance(v, Module)})
+
+    @property
+    def _parameters(self):
+        return _read_only(dict(self._direct_parameters()))
+
+    @property
+    def _buffers(self):
+        return _read_only(dict(self._direct_buffers()))
 
     def get_submodule(self, path):
         """The module at a dotted path; AttributeError names the step that fails."""
@@ -198,82 +176,27 @@ class Module:
             raise AttributeError(f"'{path}': there is no parameter '{name}'")
         return value
 
-    # ── state ───────────────────────────────────────────────────────────────────────────────────
+    def get_buffer(self, path):
+        """The buffer at a dotted path."""
+        owner, _, name = path.rpartition(".")
+        module = self.get_submodule(owner)
+        if name not in module._buffer_names or vars(module).get(name) is None:
+            raise AttributeError(f"'{path}': there is no buffer '{name}'")
+        return vars(module)[name]
 
-    def _state_parts(self, module):
-        """(name, tensor) of what a module itself keeps."""
-        yield from module._direct_parameters()
-        for name, buffer in module._direct_buffers():
-            if module._buffer_names[name]:
-                yield name, buffer
-
-    def state_dict(self, prefix=""):
-        """All parameters and persistent buffers by path. The tensors share the module's memory."""
-        state = {}
-        for path, module in self._all_paths(prefix):
-            for name, tensor in self._state_parts(module):
-                state[path + name] = tensor.detach()
-        return state
-
-    def _all_paths(self, prefix):
-        """Every path to every module: a shared one appears under each of its names."""
-        yield prefix, self
-        for name, value in tuple(vars(self).items()):
-            if isinstance(value, Module):
-                yield from value._all_paths(f"{prefix}{name}.")
-
-    def load_state_dict(self, state_dict, strict=True, assign=False):
-        """Copies a state_dict's values into this module.
-
-        strict=True: names must be just those of state_dict(). Gives the names in a named tuple
-        (missing_keys, unexpected_keys).
-        assign=True: takes the tensors themselves instead, with their dtypes and devices.
-        StateDictError lists all names that do not fit; nothing is changed then.
-        """
-        own = {}
-        for path, module in self._all_paths(""):
-            for name, tensor in self._state_parts(module):
-                own[path + name] = tensor
-        missing = [k for k in own if k not in state_dict]
-        unexpected = [k for k in state_dict if k not in own]
-        problems = []
-        if strict and missing:
-            problems.append("Missing key(s) in state_dict: " + _quoted(missing))
-        if strict and unexpected:
-            problems.append("Unexpected key(s) in state_dict: " + _quoted(unexpected))
-        for key, tensor in own.items():
-            given = state_dict.get(key)
-            if given is not None and tuple(given.shape) != tuple(tensor.shape):
-                problems.append(
-                    f"size mismatch for {key}: the state_dict has {tuple(given.shape)}, "
-                    f"the module has {tuple(tensor.shape)}"
-                )
-        if problems:
-            name = type(self).__name__
-            raise StateDictError(
-                f"Error(s) in loading state_dict for {name}:\n\t" + "\n\t".join(problems)
-            )
-        if assign:
-            self._assign_state(state_dict)
-            return _IncompatibleKeys(missing, unexpected)
-        before = _lathe._set_grad_enabled(False)
-        try:
-            for key, tensor in own.items():
-                if key in state_dict:
-                    tensor.copy_(state_dict[key])
-        finally:
-            _lathe._set_grad_enabled(before)
-        return _IncompatibleKeys(missing, unexpected)
-
-    def _assign_state(self, state_dict):
-        for path, module in self._all_paths(""):
-            for name, mine in tuple(self._state_parts(module)):
-                given = state_dict.get(path + name)
-                if given is None:
-                    continue
-                if isinstance(mine, Parameter) and not isinstance(given, Parameter):
-                    given = Parameter(given.detach(), mine.requires_grad)
-                module.__dict__[name] = given
+    def set_submodule(self, path, module, strict=False):
+        """Puts a module at a dotted path; strict: only where there is one."""
+        owner, _, name = path.rpartition(".")
+        parent = self.get_submodule(owner)
+        if strict and not isinstance(vars(parent).get(name), Module):
+            raise AttributeError(f"'{path}': there is no module '{name}'")
+        if not isinstance(module, Module):
+            raise _lathe.ValueError(
+                "only modules can be parts of it", op="set_submodule",
+                got=type(module).__name__, expected="nn.Module",
+                next="wrap functions in a Module of your own",
+            )  # fmt: skip
+        parent.__dict__[name] = module
 
     # ── modes and moves ─────────────────────────────────────────────────────────────────────────
 
@@ -332,6 +255,22 @@ class Module:
             _lathe._set_grad_enabled(before)
         return self
 
+    def type(self, dst_type):
+        """All parameters and buffers in a dtype, integers too."""
+        return self._convert(lambda tensor: tensor.to(dst_type))
+
+    def to_empty(self, *, device, recurse=True):
+        """Moves it to a device; the values do not count."""
+        return self.to(device=device)
+
+    def share_memory(self):
+        """The module itself: memory is not shared between processes here."""
+        return self
+
+    def compile(self, *args, **kwargs):
+        """hybridize(): forward() runs as a compiled program from now on."""
+        return self.hybridize()
+
     def float(self):
         return self.to(_lathe.float32)
 
@@ -347,23 +286,13 @@ class Module:
     def cpu(self):
         return self.to(device="cpu")
 
-    # ── hooks ───────────────────────────────────────────────────────────────────────────────────
-
-    def register_forward_pre_hook(self, hook):
-        """hook(module, inputs) before each call; what it gives replaces the inputs."""
-        return self._add_hook("_forward_pre_hooks", hook)
-
-    def register_forward_hook(self, hook):
-        """hook(module, inputs, output) after each call; what it gives replaces the output."""
-        return self._add_hook("_forward_hooks", hook)
-
-    def _add_hook(self, kind, hook):
-        hooks = self._own(kind)
-        key = max(hooks, default=-1) + 1
-        hooks[key] = hook
-        return HookHandle(hooks, key)
-
     # ── text ────────────────────────────────────────────────────────────────────────────────────
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+
+    def _get_name(self):
+        return type(self).__name__
 
     def extra_repr(self):
         """What stands between the brackets of repr(); subclasses say their sizes."""
@@ -373,15 +302,17 @@ class Module:
         parts = [(n, v) for n, v in vars(self).items() if isinstance(v, Module)]
         inside = self.extra_repr()
         if not parts:
-            return f"{type(self).__name__}({inside})"
+            return f"{self._get_name()}({inside})"
         lines = [inside] if inside else []
         lines += [f"({name}): {part!r}" for name, part in parts]
         body = "\n".join(lines).replace("\n", "\n  ")
-        return f"{type(self).__name__}(\n  {body}\n)"
+        return f"{self._get_name()}(\n  {body}\n)"
 
     def __dir__(self):
         return sorted({*super().__dir__(), *vars(self)})
 
 
-def _quoted(names):
-    return ", ".join(f'"{n}"' for n in names) + "."
+def _read_only(parts):
+    from types import MappingProxyType
+
+    return MappingProxyType(parts)

@@ -60,7 +60,6 @@ UNSUPPORTED = [
     (lambda v: optim.Adagrad([P], fused=v), "fused"),
     (lambda v: data.DataLoader(ROWS, pin_memory=v), "pin_memory"),
     (lambda v: data.DataLoader(ROWS, persistent_workers=v), "persistent_workers"),
-    (lambda v: nn.utils.clip_grad_norm_([P], 1.0, foreach=v), "foreach"),
 ]
 UNSUPPORTED = [(make, name, (None, False), True) for make, name in UNSUPPORTED] + [
     (lambda v: data.DataLoader(ROWS, num_workers=v), "num_workers", (0,), 2),

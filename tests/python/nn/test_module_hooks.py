@@ -1,0 +1,220 @@
+"""Hooks of modules, their state with hooks, functional_call, parametrizations."""
+
+import copy
+import pickle
+
+import pytest
+
+import lathe as lt
+from lathe import nn
+from lathe.nn.utils import parametrizations, parametrize
+
+
+def test_forward_hooks():
+    layer, log = nn.Linear(2, 2), []
+    layer.register_forward_pre_hook(lambda m, a, k: log.append(k), with_kwargs=True)
+    layer.register_forward_pre_hook(lambda m, a: log.append("first"), prepend=True)
+    with layer.register_forward_pre_hook(lambda m, a: (a[0] * 0,)):
+        assert lt.equal(layer(lt.ones(1, 2))[0], layer.bias)
+    assert log == ["first", {}]
+    layer.register_forward_hook(lambda m, a, k, y: y * 0 + len(k), with_kwargs=True)
+    assert layer(x=lt.ones(1, 2)).tolist() == [[1, 1]]
+    failed = []
+    layer.register_forward_hook(lambda m, a, y: failed.append(y), always_call=True)
+    with pytest.raises(lt.ShapeError):
+        layer(lt.ones(1, 3))
+    assert failed == [None]
+    layer.register_forward_pre_hook(lambda m, a, k: 3, with_kwargs=True)
+    with pytest.raises(lt.ValueError, match="None or both"):
+        layer(lt.ones(1, 2))
+
+
+def test_backward_hooks():
+    layer, log = nn.Linear(2, 3), []
+    layer.register_full_backward_pre_hook(lambda m, g: (g[0] * 2,))
+    handle = layer.register_full_backward_hook(
+        lambda m, dx, dy: log.append((dx[0] if dx[0] is None else dx[0].tolist(), dy[0].tolist()))
+    )
+    x = lt.ones(1, 2, requires_grad=True)
+    layer(x).sum().backward()
+    assert log == [(x.grad.tolist(), [[2, 2, 2]])]
+    assert lt.allclose(x.grad, 2 * layer.weight.sum(0, keepdim=True))
+    log.clear()
+    layer(lt.ones(1, 2)).sum().backward()
+    assert log == [(None, [[2, 2, 2]])]
+    handle.remove()
+    layer.register_full_backward_hook(lambda m, dx, dy: (dx[0] * 0,))
+    x.grad = None
+    layer(x).sum().backward()
+    assert x.grad.tolist() == [[0, 0]] and len(log) == 1
+
+
+class Counts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w, self.n = nn.Parameter(lt.ones(2)), 0
+
+    def get_extra_state(self):
+        return {"n": self.n}
+
+    def set_extra_state(self, state):
+        self.n = state["n"]
+
+
+def test_state_hooks_and_extra_state():
+    a, b, log = nn.Sequential(Counts()), nn.Sequential(Counts()), []
+    a[0].n = 7
+    a.register_state_dict_pre_hook(lambda m, prefix, keep: log.append(("pre", prefix, keep)))
+    a.register_state_dict_post_hook(lambda m, state, prefix, meta: state.update(more=lt.ones(1)))
+    state = a.state_dict(keep_vars=True)
+    assert log == [("pre", "", True)] and state["0.w"] is a[0].w
+    assert list(state) == ["0.w", "0._extra_state", "more"]
+    assert state._metadata[""] == {"version": 1}
+
+    def renamed(module, given, prefix, *_):
+        given.pop("more")
+
+    b.register_load_state_dict_pre_hook(renamed)
+    b.register_load_state_dict_post_hook(lambda m, keys: keys.unexpected_keys.append("seen"))
+    assert b.load_state_dict(state).unexpected_keys == ["seen"] and b[0].n == 7
+    assert "more" in state
+    with pytest.raises(nn.StateDictError, match="_extra_state"):
+        b.load_state_dict({"0.w": lt.ones(2), "more": 1})
+    with pytest.raises(lt.TypeError, match="dict of tensors"):
+        b.load_state_dict([1])
+
+
+def test_a_module_that_loads_its_own_way():
+    class Older(nn.Linear):
+        def _load_from_state_dict(self, state_dict, prefix, *args):
+            if prefix + "kernel" in state_dict:
+                state_dict[prefix + "weight"] = state_dict.pop(prefix + "kernel").T
+            super()._load_from_state_dict(state_dict, prefix, *args)
+
+    net = nn.Sequential(Older(2, 3))
+    net.load_state_dict({"0.kernel": lt.ones(2, 3), "0.bias": lt.zeros(3)})
+    assert net[0].weight.tolist() == [[1, 1]] * 3
+
+
+def test_more_of_a_modules_parts():
+    net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+    net.add_module("again", net[0])
+    assert len(list(net.named_modules(remove_duplicate=False))) == 4
+    assert len(list(net.named_parameters(remove_duplicate=False))) == 6
+    assert net.get_buffer("1.running_mean") is net[1].running_mean
+    net.set_submodule("0", nn.Identity())
+    assert isinstance(net[0], nn.Identity) and isinstance(net.again, nn.Linear)
+    for bad in (lambda: net.get_buffer("1.weight"), lambda: net.set_submodule("9", net, True)):
+        with pytest.raises(AttributeError):
+            bad()
+    with pytest.raises(lt.ValueError):
+        net.set_submodule("0", 3)
+    assert list(net._modules) == ["0", "1", "again"] and list(net[1]._parameters) == [
+        "weight",
+        "bias",
+    ]
+    assert list(net[1]._buffers) == ["running_mean", "running_var", "num_batches_tracked"]
+    assert net.type(lt.float64)[1].weight.dtype is lt.float64
+    again = pickle.loads(pickle.dumps(net))
+    assert lt.equal(again.again.weight, net.again.weight)
+
+
+def test_functional_call():
+    net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    before = net[0].weight
+    given = {"0.weight": lt.eye(2), "0.bias": lt.zeros(2)}
+    assert lt.func.functional_call(net, given, lt.ones(1, 2)).tolist() == [[1, 1]]
+    assert net[0].weight is before
+    w = lt.eye(2).requires_grad_()
+    lt.func.functional_call(
+        net, ({"0.weight": w}, {"0.bias": lt.zeros(2)}), (lt.ones(1, 2),)
+    ).sum().backward()
+    assert w.grad.tolist() == [[1, 1], [1, 1]] and before.grad is None
+    tied = nn.Sequential(net[0], net[0])
+    out = lt.func.functional_call(
+        tied, {"0.weight": lt.eye(2) * 2, "0.bias": lt.zeros(2)}, lt.ones(1, 2)
+    )
+    assert out.tolist() == [[4, 4]]
+    with pytest.raises(lt.ValueError, match="not those of the module"):
+        lt.func.functional_call(net, {"nothing": w}, lt.ones(1, 2))
+    with pytest.raises(lt.ValueError, match="not those of the module"):
+        lt.func.functional_call(net, {"0.weight": w}, lt.ones(1, 2), strict=True)
+
+
+class Doubled(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+    def right_inverse(self, x):
+        return x / 2
+
+
+def test_parametrizations():
+    layer = nn.Linear(2, 2)
+    before = layer.weight.detach().clone()
+    parametrize.register_parametrization(layer, "weight", Doubled())
+    assert lt.equal(layer.weight, before) and parametrize.is_parametrized(layer, "weight")
+    assert type(layer).__name__ == "ParametrizedLinear"
+    assert parametrize.type_before_parametrizations(layer) is nn.Linear
+    assert list(layer.state_dict()) == ["bias", "parametrizations.weight.original"]
+    layer(lt.ones(1, 2)).sum().backward()
+    original = layer.parametrizations.weight.original
+    assert original.grad.tolist() == [[2, 2], [2, 2]]
+    layer.weight = lt.ones(2, 2)
+    assert original.tolist() == [[0.5, 0.5]] * 2 and layer.weight.tolist() == [[1, 1]] * 2
+    with parametrize.cached():
+        assert layer.weight is layer.weight
+    parametrize.register_parametrization(layer, "weight", Doubled())
+    assert layer.weight.tolist() == [[1, 1]] * 2
+    parametrize.remove_parametrizations(layer, "weight")
+    assert type(layer) is nn.Linear and layer.weight.tolist() == [[1, 1]] * 2
+    with pytest.raises(lt.ValueError):
+        parametrize.remove_parametrizations(layer, "weight")
+    with pytest.raises(lt.ValueError, match="another shape"):
+        parametrize.register_parametrization(layer, "weight", nn.Flatten(0))
+
+
+@pytest.mark.parametrize("where", [nn.utils, parametrizations], ids=["older", "parametrized"])
+def test_norms_of_weights(where):
+    layer = where.weight_norm(nn.Linear(3, 2))
+    weight = layer.weight.detach().clone()
+    names = [n for n, _ in layer.named_parameters()]
+    assert len(names) == 3 and "bias" in names
+    layer(lt.ones(1, 3)).sum().backward()
+    assert all(p.grad is not None for p in layer.parameters())
+    assert lt.allclose(layer.weight, weight)
+    sharp = where.spectral_norm(nn.Linear(4, 4), n_power_iterations=20)
+    for _ in range(5):
+        sharp(lt.ones(1, 4))
+    sharp.eval()
+    v = lt.ones(4)
+    for _ in range(200):
+        v = sharp.weight.T @ (sharp.weight @ v)
+        v = v / lt.norm(v)
+    assert abs(lt.norm(sharp.weight @ v).item() - 1) < 1e-3
+
+
+def test_vectors_and_limits():
+    net = nn.Linear(2, 2)
+    vector = nn.utils.parameters_to_vector(net.parameters())
+    nn.utils.vector_to_parameters(vector * 2, net.parameters())
+    assert lt.equal(nn.utils.parameters_to_vector(net.parameters()), vector * 2)
+    with pytest.raises(lt.ShapeError):
+        nn.utils.vector_to_parameters(vector[:3], net.parameters())
+    net(lt.ones(1, 2)).sum().backward()
+    total = nn.utils.get_total_norm([p.grad for p in net.parameters()])
+    assert lt.equal(nn.utils.clip_grad_norm_(net.parameters(), 1e9), total)
+    nn.utils.clip_grads_with_norm_(net.parameters(), 1.0, total)
+    assert abs(nn.utils.get_total_norm([p.grad for p in net.parameters()]).item() - 1) < 1e-4
+    net.weight.grad.fill_(float("nan"))
+    with pytest.raises(lt.ValueError, match="not finite"):
+        nn.utils.clip_grad_norm_(net.parameters(), 1.0, error_if_nonfinite=True)
+
+
+def test_a_copy_has_gradients_of_its_own():
+    layer = nn.Linear(2, 2)
+    layer(lt.ones(1, 2)).sum().backward()
+    other = copy.deepcopy(layer)
+    assert lt.equal(other.weight.grad, layer.weight.grad)
+    other.weight.grad.zero_()
+    assert layer.weight.grad.sum().item() == 4
