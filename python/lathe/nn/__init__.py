@@ -14,11 +14,13 @@ from .losses import BCEWithLogitsLoss, CrossEntropyLoss, L1Loss, MSELoss, NLLLos
 from .module import Module, StateDictError
 from .norms import BatchNorm1d, BatchNorm2d, LayerNorm
 from .parameter import Parameter
+from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase
 
 __all__ = [
     "AvgPool2d", "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "Conv2d", "CrossEntropyLoss",
-    "Embedding", "Flatten", "Identity", "L1Loss", "LayerNorm", "Linear", "MSELoss", "MaxPool2d",
-    "Module", "ModuleDict", "ModuleList", "NLLLoss", "Parameter", "Sequential", "StateDictError",
-    "functional", "init", "utils",
+    "Embedding", "Flatten", "GRU", "GRUCell", "Identity", "L1Loss", "LSTM", "LSTMCell", "LayerNorm",
+    "Linear", "MSELoss", "MaxPool2d", "Module", "ModuleDict", "ModuleList", "NLLLoss", "Parameter",
+    "RNN", "RNNBase", "RNNCell", "RNNCellBase", "Sequential", "StateDictError", "functional",
+    "init", "utils",
 ]  # fmt: skip
 __all__ += _activations.__all__
