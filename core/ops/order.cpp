@@ -1,4 +1,4 @@
-// Order statistics: what stands at a place of the sorted elements. And orders that are drawn.
+// Order statistics: what stands at a place of the sorted elements.
 #include <absl/strings/str_cat.h>
 
 #include "core/base/checks.h"
@@ -226,45 +226,7 @@ void add_quantile(Definitions& r, std::string_view name, bool nan_out, std::stri
               {.moves = true, .doc = doc});
 }
 
-// ── drawn orders ────────────────────────────────────────────────────────────────────────────────
-
-Outputs multinomial_expansion(Args a) {
-  Tensor x = a.tensor(0);
-  const Int n = a.integer(1);
-  const bool again = a.flag(2);
-  const bool fits = (x.rank() == 1 || x.rank() == 2) && is_floating(x.dtype());
-  if (!fits)
-    throw ShapeError({.op = "multinomial",
-                      .problem = "the weights are no floats along one axis, or rows of such",
-                      .got = to_string(type_of(x)),
-                      .expected = "weights[n] or weights[rows, n]",
-                      .next = "reshape or convert the weights"});
-  if (!require(Relation::le, Int(1), n) || !(again || require(Relation::le, n, x.size(-1))))
-    throw ValueError(
-        {.op = "multinomial",
-         .problem = "more (or less) than can be drawn",
-         .got = absl::StrCat("num_samples=", to_string(n), " of ", to_string(x.size(-1))),
-         .expected = again ? "at least 1" : "1 to the number of weights",
-         .next = "draw with replacement=True to have more"});
-  const DType d = compute_type(x.dtype());
-  Tensor weights = M::weight(M::cast(x, d));
-  if (!again) {
-    // The least of exponential times with these rates (Efraimidis and Spirakis 2006).
-    Tensor u = C::rand(x.shape(), d, x.device());
-    Tensor time = M::div(M::neg(M::log1p(M::neg(u))), weights);
-    return {std::get<1>(I::topk(time, n, -1, false))};
-  }
-  Tensor sums = R::cumsum(weights, -1);
-  Shape shape = x.shape();
-  shape.back() = n;
-  Tensor total = S::narrow(sums, -1, x.size(-1) - 1, 1);
-  Tensor point = M::mul(C::rand(shape, d, x.device()), total);
-  // Rounded up to the total, a point would be behind the last weight that is not 0.
-  Tensor first = I::searchsorted(sums, total, false);
-  return {M::minimum(I::searchsorted(sums, point, true), first)};
-}
-
-void add_drawn(Definitions& r) {
+void add_shares(Definitions& r) {
   r.elementwise("probability(Tensor input) -> Tensor",
                 [](Expr p) { return check(le(0, p) & le(p, 1), p, kNoProbability); },
                 {.domain = floating,
@@ -272,36 +234,12 @@ void add_drawn(Definitions& r) {
                  .places = kNowhere,
                  .moves = true,
                  .doc = "x, which lies in [0, 1]; else a ValueError."});
-  r.elementwise("weight(Tensor input) -> Tensor",
-                [](Expr w) { return check(le(0, w) & lt(w, highest(w.dtype())), w, kNoWeight); },
-                {.domain = floating,
-                 .no_grad = true,
-                 .places = kNowhere,
-                 .doc = "x, which is finite and not negative; else a ValueError."});
-  r.composite("randperm(int n, *, dtype? dtype=None, device? device=None) -> Tensor",
-              [](Args a) -> Outputs {
-                const Int n = a.integer(0);
-                const Arg device = a[2];
-                Tensor order = I::argsort(C::rand({n}, DType::f64, device), 0);
-                if (a.none(1) || a.dtype(1) == DType::i64) return {order};
-                return {M::cast(order, a[1])};
-              },
-              {.no_grad = true,
-               .places = kFunction,
-               .moves = true,
-               .doc = "The integers 0 to n - 1 in an order drawn at random."});
-  r.composite(
-      "multinomial(Tensor input, int num_samples, bool replacement=False) -> Tensor",
-      multinomial_expansion,
-      {.no_grad = true,
-       .moves = true,
-       .doc = "Places drawn with the weights of input (of each row), with replacement or each at "
-              "most once."});
 }
 
 }  // namespace
 
 void add_order_definitions(Definitions& r) {
+  add_shares(r);
   r.composite(
       "kthvalue(Tensor input, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor "
       "indices)",
@@ -324,7 +262,6 @@ void add_order_definitions(Definitions& r) {
   r.composite("msort(Tensor input) -> Tensor",
               [](Args a) -> Outputs { return {std::get<0>(I::sort(a.tensor(0), 0))}; },
               {.moves = true, .doc = "Sorted along the first axis."});
-  add_drawn(r);
 }
 
 }  // namespace lathe

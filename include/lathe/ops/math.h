@@ -86,6 +86,5 @@ struct math_ops {
   static inline const Fn<T, T(T re, T im)> complex{"complex"};
   static inline const Fn<T, Unary> conj{"conj"};
   static inline const Fn<T, Unary> probability{"probability"};
-  static inline const Fn<T, Unary> weight{"weight"};
 };
 }  // namespace lathe
