@@ -12,7 +12,8 @@ import signal
 import time
 from multiprocessing.connection import wait
 
-from modes import Outcome, run_mode
+from modes import run_mode
+from runs import Outcome
 
 TEXT = 400
 ALWAYS = ("layout", "dtypes", "traced")  # asked of every entry

@@ -8,7 +8,7 @@ from .suites import share, suite
 LINE = Line(1, "PyTorch's own samples: values, gradients, traces, refusals", True, proof="breadth")
 SCRIPT = "tests/suites/opinfo/run.py"
 ROWS = LOGS / "opinfo.jsonl"
-SHORT = "forward,gradient,second,traced,errors"
+SHORT = "forward,gradient,second,jvp,traced,errors"
 
 
 def measure(name, *arguments):
