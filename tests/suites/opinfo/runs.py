@@ -113,11 +113,8 @@ def call_of(sample):
 
 def expected_of(entry, call, operation=None):
     """PyTorch's result, on tensors of its own; Skip where PyTorch refuses."""
+    args, kwargs = (convert.mapped(part, entries.fresh) for part in call)
     try:
-        args, kwargs = (
-            convert.mapped(call[0], entries.fresh),
-            convert.mapped(call[1], entries.fresh),
-        )
         with torch.no_grad():
             return (operation or entry.info.op)(*args, **kwargs)
     except Exception as e:
