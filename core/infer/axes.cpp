@@ -78,17 +78,17 @@ namespace {
                     .next = "convert with .to(lt.int64)"});
 }
 
-/// x with a view's elements replaced: the value must have just the view's shape and x's dtype.
+/// x with a view's elements replaced: the value must have just the view's shape and dtype.
 Types infer_through(const Op& op, Args args) {
   Tensor x = args.tensor(0), value = args.tensor(1);
   absl::InlinedVector<Arg, 8> rest(args.begin() + 1, args.end());
   rest[0] = args[0];
-  Shape shape = op.put_of->geometry(x.geometry(), absl::MakeConstSpan(rest)).shape;
-  if (value.dtype() != x.dtype() || !require_equal(shape, value.shape()))
+  const TensorType seen = op.put_of->infer(absl::MakeConstSpan(rest))[0];
+  if (value.dtype() != seen.dtype || !require_equal(seen.shape, value.shape()))
     throw ShapeError({.op = op.name(),
                       .problem = "the value does not fit the view it is put through",
                       .got = to_string(type_of(value)),
-                      .expected = to_string(TensorType{x.dtype(), shape, x.device()})});
+                      .expected = to_string(seen)});
   return {type_of(x)};
 }
 

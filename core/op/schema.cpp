@@ -148,7 +148,10 @@ Param parse_param(Scanner& in) {
     p.number = true;
   }
   if (in.take("(!)")) p.written = true;
-  if (in.take("[")) {
+  if (in.take("...")) {
+    p.list = true;  // or all arguments by place from here on
+    p.fixed_size = -1;
+  } else if (in.take("[")) {
     p.list = true;
     if (!in.take("]")) {
       std::string size = in.identifier();
@@ -169,7 +172,10 @@ std::string print_param(const Param& p) {
   std::string out(type_name(p.type));
   if (p.number) out += "|Scalar";
   if (p.written) out += "(!)";
-  if (p.list) absl::StrAppend(&out, "[", p.fixed_size > 0 ? absl::StrCat(p.fixed_size) : "", "]");
+  if (p.fixed_size < 0)
+    out += "...";
+  else if (p.list)
+    absl::StrAppend(&out, "[", p.fixed_size > 0 ? absl::StrCat(p.fixed_size) : "", "]");
   if (p.optional) out += "?";
   absl::StrAppend(&out, " ", p.name);
   if (p.has_default) absl::StrAppend(&out, "=", to_string(p.default_value[0]));
@@ -234,7 +240,7 @@ bool fits(const Param& p, const Arg& a, Caller caller) {
     const Arg& item = a.list_->data[i];
     if (tensors ? item.tag != Tag::tensor : !fits_item(p, item, caller)) return false;
   }
-  return p.fixed_size == 0 || a.list_->size == 1 ||
+  return p.fixed_size <= 0 || a.list_->size == 1 ||
          a.list_->size == static_cast<size_t>(p.fixed_size);
 }
 

@@ -23,7 +23,7 @@ struct Param {
   ArgType type = ArgType::tensor;
   bool number = false;        // Tensor|Scalar: a user may give a number instead of a tensor
   bool list = false;          // int[], Tensor[]
-  int fixed_size = 0;         // int[2]: a single int is taken for all
+  int fixed_size = 0;         // int[2]: a single int is taken for all; Tensor...: -1
   bool optional = false;      // `?`: None is allowed
   bool written = false;       // `(!)`: the op writes to it; the only place effects are declared
   bool keyword_only = false;  // stands behind the `*`

@@ -28,6 +28,15 @@ void add_all_definitions(Definitions& r) {
   add_norm_definitions(r);
   add_split_definitions(r);
   add_random_definitions(r);
+  add_strided_definitions(r);
+  add_rearrange_definitions(r);
+  add_join_definitions(r);
+  add_diagonal_definitions(r);
+  add_patches_definitions(r);
+  add_products_definitions(r);
+  add_einsum_definitions(r);
+  add_correlation_definitions(r);
+  add_create_forms_definitions(r);
   add_attention_definitions(r);
   add_form_definitions(r);
 }

@@ -159,6 +159,10 @@ Extra nowhere(Extra e) {
 
 Extra floats(std::string_view doc) { return {.domain = floating, .no_grad = true, .doc = doc}; }
 
+Extra spaced(std::string_view doc) {
+  return {.domain = real_numbers, .no_grad = true, .doc = doc};
+}
+
 void add_constant(Definitions& r) {
   r.create(
       "full(int[] size, Scalar fill_value, *, dtype? dtype=None, device? device=None) -> Tensor",
@@ -182,13 +186,15 @@ void add_constant(Definitions& r) {
       "Tensor",
       infer_linspace,
       [](Expr zero, Expr start, Expr end, Expr steps) {
-        DType d = zero.dtype();
+        const DType given = zero.dtype(), d = is_integer(given) ? DType::f64 : given;
+        Expr first = cast(start, d), stop = cast(end, d);
         Expr i = cast(index(0), d), last = cast(steps, d) - 1.0;
-        Expr step = (end - start) / select(lt(0.0, last), last, constant(d, 1));
+        Expr step = (stop - first) / select(lt(0.0, last), last, constant(d, 1));
         // From the nearer end, so that both ends are exact.
-        return select(lt(i + i, last + 1.0), start + i * step, end - (last - i) * step);
+        Expr value = select(lt(i + i, last + 1.0), first + i * step, stop - (last - i) * step);
+        return cast(value, given);
       },
-      floats("steps evenly spaced numbers from start to end, both included."));
+      spaced("steps evenly spaced numbers from start to end, both included."));
   r.create(
       "eye(int n, int? m=None, *, dtype? dtype=None, device? device=None) -> Tensor", infer_eye,
       [](Expr zero) { return select(eq(index(0), index(1)), constant(zero.dtype(), 1), zero); },

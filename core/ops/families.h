@@ -36,8 +36,30 @@ void add_activation_definitions(Definitions& r);
 void add_loss_definitions(Definitions& r);
 void add_norm_definitions(Definitions& r);
 void add_split_definitions(Definitions& r);
+void add_strided_definitions(Definitions& r);
+void add_rearrange_definitions(Definitions& r);
+void add_join_definitions(Definitions& r);
+void add_diagonal_definitions(Definitions& r);
+void add_patches_definitions(Definitions& r);
+void add_products_definitions(Definitions& r);
+void add_einsum_definitions(Definitions& r);
+void add_correlation_definitions(Definitions& r);
+void add_create_forms_definitions(Definitions& r);
 void add_attention_definitions(Definitions& r);
 void add_form_definitions(Definitions& r);
+
+/// Of a composite that only moves elements.
+inline Extra moving(std::string_view doc, uint8_t places = kFunction | kMethod) {
+  Extra e{.places = places, .moves = true};
+  e.doc = doc;
+  return e;
+}
+/// The same of one that makes a tensor.
+inline Extra creating(std::string_view doc) {
+  Extra e = moving(doc, kFunction);
+  e.no_grad = true;
+  return e;
+}
 
 /// 0, 1, ... rank - 1.
 inline Shape all_axes(int rank) {
@@ -58,6 +80,13 @@ Tensor as_float(const Tensor& x);
 /// where the argument is None.
 Arg like_dtype(Args a, int at);
 Arg like_device(Args a, int at);
+
+/// `shape` with one -1 worked out from the element count. ShapeError unless the sizes multiply to
+/// it.
+Shape resolve_shape(std::string_view op, IntSpan shape, Int count);
+
+/// ShapeError unless x has so many axes.
+void require_rank(std::string_view op, const Tensor& x, int least, int most = 64);
 
 /// UnsupportedError for an argument that PyTorch takes and that has a meaning here only if `holds`.
 void require_default(std::string_view op, std::string_view param, const Arg& given, bool holds);

@@ -63,12 +63,6 @@ using N = nn_ops<Tensor>;
 using R = reduce_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
-Extra moving(std::string_view doc, uint8_t places = kFunction | kMethod) {
-  Extra e{.places = places, .moves = true};
-  e.doc = doc;
-  return e;
-}
-
 /// PyTorch's arguments before `reduction`: reduce=False is none, size_average=False is sum.
 const char* legacy_reduction(const Arg& size_average, const Arg& reduce) {
   auto off = [](const Arg& a) { return a.tag == Tag::flag && !a.flag_; };

@@ -44,14 +44,14 @@ Outputs matmul_expansion(Args args) { return {product(args.tensor(0), args.tenso
 
 Outputs linear_expansion(Args a) {
   Tensor x = a.tensor(0), w = a.tensor(1);
-  if (x.rank() > 0 && w.rank() > 1 && !identical(x.size(-1), w.size(-1)) &&
+  if (x.rank() > 0 && w.rank() > 0 && !identical(x.size(-1), w.size(-1)) &&
       !require(Relation::eq, x.size(-1), w.size(-1)))
     throw ShapeError({.op = "linear",
                       .problem = "the input has another number of features than the weight takes",
                       .got = absl::StrCat("x", to_string(x.shape()), ", w", to_string(w.shape())),
                       .expected = absl::StrCat("x[..., ", to_string(w.size(-1)), "]"),
                       .next = "the features are the input's last axis and the weight's"});
-  Tensor turned = S::transpose(w, -1, -2);
+  Tensor turned = w.rank() == 1 ? w : S::transpose(w, -1, -2);
   if (a.none(2)) return {N::matmul(x, turned)};
   Tensor bias = a.tensor(2);
   const DType common = promote(x.dtype(), w.dtype()), sums = compute_type(common);

@@ -2,6 +2,8 @@
 // them.
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
 #include "include/lathe/ops/create.h"
@@ -33,41 +35,6 @@ Geometry slice_geometry(const Geometry& x, Args a) {
   Int start = slice_bound(a[2], size, Int(0)), end = slice_bound(a[3], size, size);
   Int length = identical(start, Int(0)) && identical(end, size) ? size : max(end - start, Int(0));
   return x.slice(axis, start, ceil_div(length, step), step);
-}
-
-/// The shape asked for, with one -1 worked out from the element count.
-Shape resolve_shape(std::string_view op, IntSpan shape, Int count) {
-  Shape out(shape.begin(), shape.end());
-  int unknown = -1;
-  Int known = 1;
-  for (size_t i = 0; i < out.size(); ++i) {
-    if (identical(out[i], Int(-1))) {
-      if (unknown >= 0)
-        throw ValueError({.op = std::string(op),
-                          .problem = "only one size may be -1",
-                          .got = to_string(shape),
-                          .expected = "at most one -1",
-                          .next = "give the other sizes as numbers"});
-      unknown = static_cast<int>(i);
-    } else {
-      known *= out[i];
-    }
-  }
-  auto wrong = [&] {
-    throw ShapeError({.op = std::string(op),
-                      .problem = "the sizes do not multiply to the number of elements",
-                      .got = absl::StrCat(to_string(shape), " for ", to_string(count), " elements"),
-                      .expected = absl::StrCat("sizes whose product is ", to_string(count)),
-                      .next = "check the sizes; one of them may be -1"});
-  };
-  if (unknown >= 0) {
-    if (!require(Relation::ne, known, Int(0)) || !require(Relation::eq, mod(count, known), Int(0)))
-      wrong();
-    out[static_cast<size_t>(unknown)] = floor_div(count, known);
-  } else if (!require(Relation::eq, known, count)) {
-    wrong();
-  }
-  return out;
 }
 
 Geometry view_geometry(const Geometry& x, Args a) {
@@ -280,6 +247,12 @@ Outputs select_expansion(Args a) {
 
 Outputs cat_expansion(Args a) {
   Tensors xs = a.tensors(0);
+  // PyTorch's lt.empty(0) fits everywhere: what a loop of cat() begins with.
+  auto nothing = [](const Tensor& x) { return x.rank() == 1 && identical(x.size(0), Int(0)); };
+  if (!std::all_of(xs.begin(), xs.end(), nothing)) {
+    const auto some = std::find_if_not(xs.begin(), xs.end(), nothing);
+    if (some->rank() != 1) xs.erase(std::remove_if(xs.begin(), xs.end(), nothing), xs.end());
+  }
   if (xs.empty())
     throw ValueError({.op = "cat",
                       .problem = "there is nothing to join",
@@ -357,6 +330,18 @@ Outputs narrow_expansion(Args a) {
   return {S::slice(x, axis, start, start + length)};
 }
 
+/// The start is an element of a tensor: read now, so that a trace refuses it.
+Outputs narrow_from(Args a) {
+  Tensor start = a.tensor(2);
+  if (start.rank() != 0 || !is_integer(start.dtype()))
+    throw TypeError({.op = "narrow",
+                     .problem = "the start is no whole number",
+                     .got = to_string(type_of(start)),
+                     .expected = "an integer tensor without axes",
+                     .next = "give the start as a number"});
+  return {S::narrow(a.tensor(0), a.integer(1), Int(start.item_int()), a.integer(3))};
+}
+
 void add_composites(Definitions& r) {
   r.composite(
       "reshape(Tensor input, int[] shape) -> Tensor", reshape_expansion,
@@ -379,13 +364,15 @@ void add_composites(Definitions& r) {
                 if (i != j) std::swap(dims[static_cast<size_t>(i)], dims[static_cast<size_t>(j)]);
                 return {S::permute(x, dims)};
               },
-              {.moves = true, .doc = "Two axes exchanged; a view."});
+              {.also = {"swapdims"}, .moves = true, .doc = "Two axes exchanged; a view."});
   r.composite("select(Tensor input, int dim, int index) -> Tensor", select_expansion,
               {.moves = true, .doc = "x[index] along dim; a view without that axis."});
   r.composite(
       "narrow(Tensor input, int dim, int start, int length) -> Tensor", narrow_expansion,
       {.moves = true,
        .doc = "length elements from start along dim, which may count from the end; a view."});
+  r.composite("narrow.start(Tensor input, int dim, Tensor start, int length) -> Tensor", narrow_from,
+              {.moves = true, .doc = "From where a tensor of one element says."});
   r.composite("flatten(Tensor input, int start_dim=0, int end_dim=-1) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
@@ -409,7 +396,9 @@ void add_composites(Definitions& r) {
               },
               {.moves = true, .doc = "Axes start_dim..end_dim joined into one."});
   r.composite("cat(Tensor[] tensors, int dim=0) -> Tensor", cat_expansion,
-              {.moves = true, .doc = "Tensors joined along an axis they all have."});
+              {.also = {"concat", "concatenate"},
+               .moves = true,
+               .doc = "Tensors joined along an axis they all have."});
   r.composite("stack(Tensor[] tensors, int dim=0) -> Tensor",
               [](Args a) -> Outputs {
                 Tensors xs = a.tensors(0);
@@ -439,6 +428,40 @@ void add_composites(Definitions& r) {
 }
 
 }  // namespace
+
+Shape resolve_shape(std::string_view op, IntSpan shape, Int count) {
+  Shape out(shape.begin(), shape.end());
+  int unknown = -1;
+  Int known = 1;
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (identical(out[i], Int(-1))) {
+      if (unknown >= 0)
+        throw ValueError({.op = std::string(op),
+                          .problem = "only one size may be -1",
+                          .got = to_string(shape),
+                          .expected = "at most one -1",
+                          .next = "give the other sizes as numbers"});
+      unknown = static_cast<int>(i);
+    } else {
+      known *= out[i];
+    }
+  }
+  auto wrong = [&] {
+    throw ShapeError({.op = std::string(op),
+                      .problem = "the sizes do not multiply to the number of elements",
+                      .got = absl::StrCat(to_string(shape), " for ", to_string(count), " elements"),
+                      .expected = absl::StrCat("sizes whose product is ", to_string(count)),
+                      .next = "check the sizes; one of them may be -1"});
+  };
+  if (unknown >= 0) {
+    if (!require(Relation::ne, known, Int(0)) || !require(Relation::eq, mod(count, known), Int(0)))
+      wrong();
+    out[static_cast<size_t>(unknown)] = floor_div(count, known);
+  } else if (!require(Relation::eq, known, count)) {
+    wrong();
+  }
+  return out;
+}
 
 void add_shape_definitions(Definitions& r) {
   add_views(r);

@@ -1,19 +1,12 @@
-// Composites of views, joins and triangles that have no arithmetic of their own: splitting,
-// repeating, reshaping by example, products of one rank.
+// Taking tensors apart along an axis; views under the shape of another tensor.
 #include <absl/strings/str_cat.h>
 
 #include "core/ops/families.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/nn.h"
 #include "include/lathe/ops/shape.h"
 
 namespace lathe {
 namespace {
 
-using C = create_ops<Tensor>;
-using M = math_ops<Tensor>;
-using N = nn_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
 void require_axes(std::string_view op, const Tensor& x) {
@@ -103,6 +96,117 @@ Outputs unbind_expansion(Args a) {
   return out;
 }
 
+// ── by places along the axis ────────────────────────────────────────────────────────────────────
+
+/// So many pieces along the axis whose sizes differ by at most one, the larger ones first.
+Outputs even_pieces(const Tensor& x, int axis, Int sections) {
+  if (sections < Int(1))
+    throw ValueError({.op = "tensor_split",
+                      .problem = "the number of pieces must be positive",
+                      .got = to_string(sections),
+                      .expected = "at least 1",
+                      .next = "give a number from 1"});
+  const int64_t count = sections.value();
+  const Int size = floor_div(x.size(axis), sections), larger = mod(x.size(axis), sections);
+  Outputs out;
+  Int at = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const Int end = Int(i + 1) * size + min(Int(i + 1), larger);
+    out.push_back(S::slice(x, axis, at, end));
+    at = end;
+  }
+  return out;
+}
+
+/// The pieces between these places, by the rules of slices.
+Outputs pieces_between(const Tensor& x, int axis, const Shape& places) {
+  Outputs out;
+  Int at = 0;
+  for (Int place : places) {
+    out.push_back(S::slice(x, axis, at, place));
+    at = place;
+  }
+  out.push_back(S::slice(x, axis, at, Arg()));
+  return out;
+}
+
+int split_axis(const Tensor& x, Int dim) {
+  require_axes("tensor_split", x);
+  return size_axis("tensor_split", dim.value(), x.rank());
+}
+
+/// The places are elements of a tensor: read now, so that a trace refuses it.
+Outputs tensor_split_by(Args a) {
+  Tensor x = a.tensor(0), places = a.tensor(1);
+  const int axis = split_axis(x, a.integer(2));
+  if (places.dtype() != DType::i64 || places.rank() > 1)
+    throw ValueError({.op = "tensor_split",
+                      .problem = "the places are int64 numbers in a vector, or a number of pieces",
+                      .got = to_string(type_of(places)),
+                      .expected = "i64[] or i64[n]",
+                      .next = "convert with .to(lt.int64)"});
+  if (places.rank() == 0) return even_pieces(x, axis, Int(places.item_int()));
+  Shape at;
+  for (int64_t i = 0; i < places.size(0).value(); ++i)
+    at.push_back(Int(S::select(places, 0, i).item_int()));
+  return pieces_between(x, axis, at);
+}
+
+/// hsplit, vsplit, dsplit: along a fixed axis, into equal pieces or between places.
+void add_fixed_split(Definitions& r, std::string_view name, int least, int dim,
+                     std::string_view doc) {
+  auto axis_of = [=](const Tensor& x) {
+    require_rank(name, x, least);
+    return x.rank() == 1 ? 0 : dim;
+  };
+  r.composite(
+      absl::StrCat(name, "(Tensor input, int sections) -> Tensor[]"),
+      [=](Args a) {
+        Tensor x = a.tensor(0);
+        const int axis = axis_of(x);
+        const Int sections = a.integer(1);
+        if (!require(Relation::le, 1, sections) ||
+            !require(Relation::eq, mod(x.size(axis), sections), 0))
+          throw ValueError({.op = std::string(name),
+                            .problem = "the axis does not fall into equal pieces",
+                            .got = absl::StrCat(to_string(sections), " pieces of ",
+                                                to_string(x.size(axis)), " elements"),
+                            .expected = "a divisor of the axis' size",
+                            .next = "tensor_split() makes pieces that differ by one"});
+        return even_pieces(x, axis, sections);
+      },
+      moving(doc));
+  r.composite(
+      absl::StrCat(name, ".indices(Tensor input, int[] indices) -> Tensor[]"),
+      [=](Args a) { return pieces_between(a.tensor(0), axis_of(a.tensor(0)), a.ints(1)); },
+      moving(doc));
+}
+
+void add_places(Definitions& r) {
+  constexpr std::string_view doc =
+      "So many pieces whose sizes differ by at most one, or those between places along dim; views.";
+  r.composite(
+      "tensor_split(Tensor input, int sections, int dim=0) -> Tensor[]",
+      [](Args a) {
+        return even_pieces(a.tensor(0), split_axis(a.tensor(0), a.integer(2)), a.integer(1));
+      },
+      moving(doc));
+  r.composite(
+      "tensor_split.indices(Tensor input, int[] indices, int dim=0) -> Tensor[]",
+      [](Args a) {
+        return pieces_between(a.tensor(0), split_axis(a.tensor(0), a.integer(2)), a.ints(1));
+      },
+      moving(doc));
+  r.composite(
+      "tensor_split.tensor(Tensor input, Tensor tensor_indices_or_sections, int dim=0) -> Tensor[]",
+      tensor_split_by, moving(doc));
+  add_fixed_split(r, "hsplit", 1, 1, "Pieces along axis 1, of a vector along axis 0; views.");
+  add_fixed_split(r, "vsplit", 2, 0, "Pieces along axis 0; views.");
+  add_fixed_split(r, "dsplit", 3, 2, "Pieces along axis 2; views.");
+}
+
+// ── repeating, windows ──────────────────────────────────────────────────────────────────────────
+
 Outputs repeat_expansion(Args a) {
   Tensor x = a.tensor(0);
   const Shape counts = a.ints(1);
@@ -135,47 +239,6 @@ Outputs unfold_expansion(Args a) {
   return {S::transpose(S::squeeze(seen, {Int(-2), Int(-4)}), axis, -2)};
 }
 
-/// Numbers of rows and columns of the last two axes, as a column and a row.
-std::pair<Tensor, Tensor> positions(std::string_view op, const Tensor& x) {
-  if (x.rank() < 2)
-    throw ShapeError({.op = std::string(op),
-                      .problem = "the input has less than two axes",
-                      .got = to_string(x.shape()),
-                      .expected = "a matrix, or a batch of them",
-                      .next = "unsqueeze() the missing axis"});
-  Tensor rows = C::arange(0, x.size(-2), 1, DType::i64, x.device());
-  return {S::unsqueeze(rows, 1), C::arange(0, x.size(-1), 1, DType::i64, x.device())};
-}
-
-Outputs triangle(Args a, std::string_view op, bool lower) {
-  Tensor x = a.tensor(0);
-  auto [rows, columns] = positions(op, x);
-  Tensor limit = M::add(rows, a[1]);
-  return {M::where(lower ? M::le(columns, limit) : M::ge(columns, limit), x, false)};
-}
-
-Outputs bmm_expansion(Args a) {
-  Tensor x = a.tensor(0), y = a.tensor(1);
-  if (x.rank() != 3 || y.rank() != 3)
-    throw ShapeError({.op = "bmm",
-                      .problem = "two tensors of rank 3 expected",
-                      .got = absl::StrCat(to_string(x.shape()), " and ", to_string(y.shape())),
-                      .expected = "[n, i, k] and [n, k, j]",
-                      .next = "use matmul or @ for other ranks"});
-  return {N::mm(x, y)};
-}
-
-Tensor scaled(const Tensor& x, const Arg& factor) {
-  const bool one = factor.tag == Tag::integer ? identical(factor.integer(), Int(1))
-                                              : factor.tag == Tag::real && factor.real() == 1;
-  return one ? x : M::mul(x, factor);
-}
-
-Outputs addmm_expansion(Args a) {
-  Tensor product = scaled(N::matmul(a.tensor(1), a.tensor(2)), a[4]);
-  return {M::add(scaled(a.tensor(0), a[3]), product)};
-}
-
 void add_splits(Definitions& r) {
   Extra view{.moves = true};
   auto with = [&](std::string_view doc, uint8_t places = kFunction | kMethod) {
@@ -193,6 +256,13 @@ void add_splits(Definitions& r) {
               with("Pieces of that size along dim; views.", kMethod));
   r.composite("split.method_sizes(Tensor tensor, int[] split_size, int dim=0) -> Tensor[]",
               split_sizes, with("Pieces of these sizes along dim; views.", kMethod));
+  for (std::string_view name : {"split_with_sizes", "unsafe_split_with_sizes"})
+    r.composite(absl::StrCat(name, "(Tensor input, int[] split_sizes, int dim=0) -> Tensor[]"),
+                split_sizes, with("Pieces of these sizes along dim, which they cover; views."));
+  r.composite("unsafe_split(Tensor input, int split_size, int dim=0) -> Tensor[]", split_expansion,
+              with("As split."));
+  r.composite("unsafe_chunk(Tensor input, int chunks, int dim=0) -> Tensor[]", chunk_expansion,
+              with("As chunk."));
   r.composite(
       "chunk(Tensor input, int chunks, int dim=0) -> Tensor[]", chunk_expansion,
       with("At most so many pieces of equal size along dim (the last may be shorter); views."));
@@ -233,33 +303,11 @@ void add_splits(Definitions& r) {
                    kMethod));
 }
 
-void add_products(Definitions& r) {
-  auto triangular = [](std::string_view doc) {
-    Extra e{.inplace = true, .moves = true};
-    e.doc = doc;
-    return e;
-  };
-  r.composite(
-      "tril(Tensor input, int diagonal=0) -> Tensor",
-      [](Args a) { return triangle(a, "tril", true); },
-      triangular("The lower triangle of the last two axes; zeros above the diagonal."));
-  r.composite(
-      "triu(Tensor input, int diagonal=0) -> Tensor",
-      [](Args a) { return triangle(a, "triu", false); },
-      triangular("The upper triangle of the last two axes; zeros below the diagonal."));
-  r.composite(
-      "bmm(Tensor input, Tensor mat2) -> Tensor", bmm_expansion,
-      {.moves = true, .doc = "Matrix products of a batch: input[n, i, k] @ mat2[n, k, j]."});
-  r.composite(
-      "addmm(Tensor input, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-      addmm_expansion, {.inplace = true, .doc = "beta * input + alpha * (mat1 @ mat2)."});
-}
-
 }  // namespace
 
 void add_split_definitions(Definitions& r) {
   add_splits(r);
-  add_products(r);
+  add_places(r);
 }
 
 }  // namespace lathe

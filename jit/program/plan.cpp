@@ -130,7 +130,7 @@ class Planner {
       kernel_or_op(n, s);
       s.elided = skipped;
       if (n.op()->kind == Kind::view && n.in(0)->type().tensor() != nullptr &&
-          !mentions_dynamic(n)) {
+          keeps_dtype(n) && !mentions_dynamic(n)) {
         s.view = geometry_.at(n.out(0));
         s.view->offset = s.view->offset - geometry_.at(n.in(0)).offset;
       }
@@ -196,12 +196,18 @@ class Planner {
     return kernel || without_dispatch(n) || elided(n);
   }
 
+  /// Are places in a view counted in the elements of what it is a view of?
+  static bool keeps_dtype(const Node& n) {
+    return n.in(0)->tensor().dtype == n.out(0)->tensor().dtype;
+  }
+
   /// A view of a host tensor that only such steps read.
   bool elided(const Node& n) const {
     auto [known, fresh] = unmade_.try_emplace(&n, false);
     if (!fresh) return known->second;
     bool view = n.is(ir::Structure::op) && n.op()->kind == Kind::view && n.in().size() == 1 &&
                 n.out().size() == 1 && n.parent() == &p_.graph_.body() && !mentions_dynamic(n) &&
+                keeps_dtype(n) &&
                 n.in(0)->tensor().device.kind == DeviceKind::cpu &&
                 std::none_of(p_.sources_.begin(), p_.sources_.end(),
                              [&](const ir::SymbolSource& s) { return s.value == n.out(0); });

@@ -121,7 +121,7 @@ void run_through(const Call& call, Outputs& outputs) {
   absl::InlinedVector<Arg, 8> rest(call.args.begin() + 1, call.args.end());
   rest[0] = call.args[0];
   Geometry seen = call.op.put_of->geometry(out.geometry(), absl::MakeConstSpan(rest));
-  Tensor view = make_tensor(out.impl()->storage, out.dtype(), seen);
+  Tensor view = make_tensor(out.impl()->storage, value.dtype(), seen);
   Operand xo = operand(x), vo = operand(value), oo = operand(out), target = operand(view);
   submit(out.device(), {x, value}, {out}, [=] {
     copy_elements(xo, oo);

@@ -35,8 +35,12 @@ Product make_product(const Contraction& c, int tile_rows, int tile_cols) {
   p.right_is_a = end > 0 && moves(c.a, outer[end - 1]) && !moves(c.b, outer[end - 1]);
   const Addressing& right = p.right_is_a ? c.a : c.b;
   const Addressing& left = p.right_is_a ? c.b : c.a;
+  // A variable that moves neither (both are expanded along it) is a row, unless it would be the
+  // only column: as columns, those of an expanded left side would leave one row to the product.
   size_t cols = end;
-  while (cols > 0 && !moves(left, outer[cols - 1])) --cols;
+  while (cols > 0 && !moves(left, outer[cols - 1]) &&
+         (cols == end || moves(right, outer[cols - 1])))
+    --cols;
   size_t rows = cols;
   while (rows > 0 && !moves(right, outer[rows - 1])) --rows;
   auto span = absl::MakeConstSpan(outer);

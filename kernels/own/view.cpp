@@ -6,7 +6,7 @@ namespace lathe::own {
 void run_view(const Call& call, Outputs& outputs) {
   Tensor x = call.args.tensor(0);
   Geometry seen = call.op.geometry(x.geometry(), call.args);
-  outputs.push_back(make_tensor(x.impl()->storage, x.dtype(), std::move(seen)));
+  outputs.push_back(make_tensor(x.impl()->storage, call.types[0].dtype, std::move(seen)));
 }
 
 }  // namespace lathe::own

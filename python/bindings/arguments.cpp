@@ -119,6 +119,7 @@ bool operand(PyObject* o, Arg& out, Tensor& kept) {
 int gathering_parameter(const Schema& schema) {
   for (size_t i = 0; i < schema.params.size(); ++i) {
     const Param& p = schema.params[i];
+    if (p.fixed_size < 0) return static_cast<int>(i);
     if (!p.list || p.type != ArgType::integer || p.fixed_size > 0) continue;
     if (i + 1 == schema.params.size()) return static_cast<int>(i);
     const Param& next = schema.params[i + 1];
@@ -230,14 +231,18 @@ Arg Arguments::closed(List& made) {
   return Arg(made.list);
 }
 
+bool Arguments::gathers(const Param& p, PyObject* o) const {
+  if (p.fixed_size < 0) return is_tensor(o);
+  return is_int(o) || (read_tensors_ && is_whole_number(o));
+}
+
 void Arguments::positional(PyObject* const* args, Py_ssize_t count, int gather) {
   for (Py_ssize_t i = 0; i < count; ++i) {
     size_t at = given_.size();
     const Param* p = at < schema_.params.size() ? &schema_.params[at] : nullptr;
     Py_ssize_t end = i;
     if (static_cast<int>(at) == gather)
-      while (end < count && (is_int(args[end]) || (read_tensors_ && is_whole_number(args[end]))))
-        ++end;
+      while (end < count && gathers(*p, args[end])) ++end;
     if (end > i) {
       given_.push_back(list_of(args + i, end - i, p));
       i = end - 1;

@@ -19,7 +19,8 @@ class Arguments {
       : schema_(schema), read_tensors_(read_tensors) {}
   Arguments(const Arguments&) = delete;
 
-  /// `gather`: the parameter that takes all remaining positional integers, x.view(2, 3); or -1.
+  /// `gather`: the parameter that takes all remaining positional integers, x.view(2, 3), or
+  /// tensors, meshgrid(x, y); or -1.
   void positional(PyObject* const* args, Py_ssize_t count, int gather);
   /// PyTorch's and NumPy's spellings (input, other, axis, keepdims ...) find their parameter too.
   void named(PyObject* name, PyObject* value);
@@ -58,6 +59,8 @@ class Arguments {
   List& new_list();
   void add(List& made, PyObject* o, const Param* p);
   static Arg closed(List& made);
+  /// May it be one of the arguments that a parameter takes together?
+  bool gathers(const Param& p, PyObject* o) const;
   /// What is no list, or an item of one.
   Arg convert_item(PyObject* o, const Param* p);
   /// Whether a value in this place is a tensor that stands for a number, which goes to `out`.
@@ -101,7 +104,7 @@ inline bool simple(PyObject* o, Arg& out) {
 }
 
 /// A parameter that x.view(2, 3) may spell as several arguments: an int[] that nothing integral can
-/// follow. -1: none.
+/// follow, or one that the schema says is variadic. -1: none.
 int gathering_parameter(const Schema& schema);
 
 }  // namespace lathe::py

@@ -404,9 +404,6 @@ void add_build(nb::module_& m) {
       nb::arg("array"),
       "A tensor over the array's own memory: what one writes the other sees. The array must be\n"
       "writable and its strides not negative; lathe.tensor(array) copies any.");
-  m.def(
-      "frombuffer", [](nb::handle buffer) { return share_buffer(buffer.ptr()); }, nb::arg("buffer"),
-      "The same for any writable object with the buffer protocol.");
 }
 
 }  // namespace lathe::py

@@ -26,6 +26,7 @@
 #include "python/bindings/script.h"
 #include "python/bindings/signals.h"
 #include "python/bindings/table.h"
+#include "python/bindings/reshaped.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
 
@@ -221,6 +222,7 @@ NB_MODULE(_lathe, m) {
   add_script(m);
   add_programs(m);
   add_table(m);
+  add_reshaped(m);
   add_ops(m);
   add_library(m);
 }

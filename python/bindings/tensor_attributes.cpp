@@ -125,6 +125,21 @@ PyObject* matrix_transposed(PyObject* self, void*) {
   return guarded([&] { return wrap(S::transpose(tensor_of(self), -2, -1)); });
 }
 
+PyObject* conjugate_transposed(PyObject* self, void*) {
+  return guarded([&] { return wrap(S::adjoint(tensor_of(self))); });
+}
+PyObject* hermitian(PyObject* self, void*) {
+  return guarded([&] {
+    Tensor t = tensor_of(self);
+    if (t.rank() == 0 || t.rank() == 2) return wrap(S::adjoint(t));
+    throw ShapeError({.op = "H",
+                      .problem = "this is for a matrix",
+                      .got = to_string(type_of(t)),
+                      .expected = "2 axes",
+                      .next = "use mH for a batch of matrices"});
+  });
+}
+
 PyObject* is_leaf(PyObject* self, void*) {
   return guarded([&] {
     Tensor t = tensor_of(self);
@@ -157,6 +172,11 @@ PyGetSetDef attributes[] = {
     {"data", data, put_data, "Tensor: The same elements without history.", nullptr},
     {"T", transposed, nullptr, "Tensor: All axes in reverse order; a view.", nullptr},
     {"mT", matrix_transposed, nullptr, "Tensor: The last two axes exchanged; a view.", nullptr},
+    {"mH", conjugate_transposed, nullptr,
+     "Tensor: The last two axes exchanged and each element conjugated; a view if it is real.",
+     nullptr},
+    {"H", hermitian, nullptr,
+     "Tensor: The conjugate transpose of a matrix; a view if it is real.", nullptr},
     {"is_leaf", is_leaf, nullptr, "bool: True for tensors that no recorded operation made.",
      nullptr},
     {"grad_fn", grad_fn, nullptr, "Any: The recorded operation that made this tensor, or None.",

@@ -156,6 +156,34 @@ def new_ones(self, *size, **options) -> Tensor:
     return ops.ones(*size, **_like(self, options))
 
 
+def _add_reshaping():
+    """x.<name>_(...): x.<name>(...), a view, in place of x itself."""
+    for name in ("squeeze", "unsqueeze", "t", "transpose", "swapaxes", "swapdims", "as_strided"):
+        _named(name + "_", _reshaping(name), f"As {name}, but x itself becomes the view.")
+
+
+def _reshaping(name):
+    def reshape(self, *args, **kwargs) -> Tensor:
+        _lathe._become(name + "_", self, lambda x: getattr(x, name)(*args, **kwargs))
+        return self
+
+    return reshape
+
+
+@_method
+def resize_(self, *size, memory_format=None) -> Tensor:
+    """Takes other sizes: the first elements stay, in the order of the memory, and new ones are
+    zeros. AutogradError where it requires grad."""
+    _lathe._resize(self, size[0] if len(size) == 1 and not isinstance(size[0], int) else size)
+    return self
+
+
+@_method
+def resize_as_(self, the_template, *, memory_format=None) -> Tensor:
+    """As resize_, to the sizes of another tensor."""
+    return self.resize_(the_template.shape)
+
+
 @_method
 def new_full(self, size, fill_value, **options) -> Tensor:
     """fill_value in these sizes; options as in new_zeros."""
@@ -331,5 +359,6 @@ def _never():
 _add_conversions()
 _add_functions()
 _add_questions()
+_add_reshaping()
 _lathe._attribute_ops(real="The real part.", imag="The imaginary part.")
 Tensor.__array_priority__ = 1000  # NumPy's operators leave mixed operands to ours

@@ -8,6 +8,7 @@ hand-written methods, whose texts begin with theirs.
 """
 
 import inspect
+import keyword
 import re
 import sys
 import textwrap
@@ -61,13 +62,15 @@ def parameters(row, place):
             texts.append("self")
             continue
         if i == row["starred"]:
-            texts.append(f"*{p['name']}: Ints")
+            each = "Tensor | Sequence[Tensor]" if p["type"] == TENSOR else "Ints"
+            texts.append(f"*{p['name']}: {each}")
             starred = True
             continue
         if p["keyword_only"] and not starred:
             texts.append("*")
             starred = True
-        text = f"{p['name']}: {type_of(p)}"
+        name = p["name"] + "_" * keyword.iskeyword(p["name"])  # `from` cannot be said by name
+        text = f"{name}: {type_of(p)}"
         if p["default"] is not None:
             text += f" = {p['default']}"
         elif starred and not p["keyword_only"]:

@@ -26,11 +26,12 @@ class Sample:
 
 
 def _split(text):
-    """The parts between top-level commas."""
-    parts, depth, start = [], 0, 0
+    """The parts between top-level commas; a text in quotes is one part."""
+    parts, depth, start, quoted = [], 0, 0, False
     for i, c in enumerate(text):
+        quoted ^= c == "'"
         depth += (c in "[(") - (c in "])")
-        if c == "," and depth == 0:
+        if c == "," and depth == 0 and not quoted:
             parts.append(text[start:i])
             start = i + 1
     parts.append(text[start:])

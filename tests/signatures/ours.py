@@ -72,7 +72,8 @@ def schema(text: str, place: str) -> Signature:
             continue
         declared, _, default = part.partition("=")
         types, _, param = declared.strip().rpartition(" ")
-        out.append(Parameter(param, (types,), kind, default.strip() or None))
+        spread = "*" if types.endswith("...") else kind
+        out.append(Parameter(param, (types,), spread, default.strip() or None))
     return Signature(name, tuple(out[place == "Tensor" :]), back)
 
 

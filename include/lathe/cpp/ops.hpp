@@ -10,14 +10,18 @@
 #include <vector>
 
 #include "lathe/cpp/tensor.hpp"
+#include "lathe/ops/activations.h"
+#include "lathe/ops/arithmetic.h"
 #include "lathe/ops/create.h"
 #include "lathe/ops/fn.h"
 #include "lathe/ops/index.h"
 #include "lathe/ops/math.h"
 #include "lathe/ops/nn.h"
 #include "lathe/ops/random.h"
+#include "lathe/ops/products.h"
 #include "lathe/ops/reduce.h"
 #include "lathe/ops/shape.h"
+#include "lathe/ops/special.h"
 
 namespace lathe {
 inline namespace v1 {
@@ -151,7 +155,11 @@ inline namespace v1 {
 
 /// Every op of the headers by its name: ops::relu(x), ops::sum(x, {0}, true).
 struct ops : math_ops<Tensor>,
+             arithmetic_ops<Tensor>,
+             special_ops<Tensor>,
+             activation_ops<Tensor>,
              nn_ops<Tensor>,
+             products_ops<Tensor>,
              reduce_ops<Tensor>,
              shape_ops<Tensor>,
              index_ops<Tensor>,

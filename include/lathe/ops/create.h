@@ -21,6 +21,16 @@ struct create_ops {
   static inline const Fn<T, T(Any start, Any end, Int steps, Any dtype, Any device)> linspace{
       "linspace"};
   static inline const Fn<T, T(Int n, Any m, Any dtype, Any device)> eye{"eye"};
+  static inline const Fn<T, T(Any start, Any end, Int steps, Real base, Any dtype, Any device)>
+      logspace{"logspace"};
+  static inline const Fn<T, T(Int row, Int col, Int offset, Any dtype, Any device)> tril_indices{
+      "tril_indices"};
+  static inline const Fn<T, T(Int row, Int col, Int offset, Any dtype, Any device)> triu_indices{
+      "triu_indices"};
+  static inline const Fn<T, T(Ints size, Ints stride, Any dtype, Any device)> empty_strided{
+      "empty_strided"};
+  static inline const Fn<T, T(Ints size, Ints layout, Any dtype, Any device)> empty_permuted{
+      "empty_permuted"};
   static inline const Fn<T, T(Ints shape, Any dtype, Any device)> rand{"rand"};
   static inline const Fn<T, T(Ints shape, Any dtype, Any device)> randn{"randn"};
   static inline const Fn<T, T(Int low, Int high, Ints shape, Any dtype, Any device)> randint{

@@ -27,7 +27,7 @@ struct reduce_ops {
   static inline const Fn<T, T(T x, Any dim, Any correction, bool keepdim)> var{"var"};
   static inline const Fn<T, T(T x, Any dim, Any correction, bool keepdim)> std{"std"};
   static inline const Fn<T, Reduce> logsumexp{"logsumexp"};
-  static inline const Fn<T, T(T x, Any p, Ints dim, bool keepdim)> norm{"norm"};
+  static inline const Fn<T, T(T x, Any p, Ints dim, bool keepdim, Any dtype)> norm{"norm"};
   static inline const Fn<T, T(T x, Ints dim)> count_nonzero{"count_nonzero"};
   static inline const Fn<T, T(T x, Ints dim, bool keepdim, Any dtype)> nansum{"nansum"};
   static inline const Fn<T, T(T x, Ints dim, bool keepdim, Any dtype)> nanmean{"nanmean"};

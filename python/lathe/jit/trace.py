@@ -569,7 +569,11 @@ def trace(function, examples=None):
 
     examples: arguments to capture it with now, in a tuple or list, or by name in a dict; they say
     nothing about later calls. TypeError where they do not fit the function.
+
+    Of a matrix, in place of a function: the sum of its diagonal, as Tensor.trace().
     """
+    if isinstance(function, Tensor) and examples is None:
+        return function.trace()
     traced = Traced(function)
     if examples is not None:
         _call_with_examples(traced, examples)

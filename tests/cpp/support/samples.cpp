@@ -20,10 +20,12 @@ std::vector<std::string> split_top(std::string_view text) {
   std::vector<std::string> out;
   std::string current;
   int depth = 0;
+  bool quoted = false;
   for (char c : text) {
     if (c == '[') ++depth;
     if (c == ']') --depth;
-    if (c == ',' && depth == 0) {
+    quoted ^= c == '\'';
+    if (c == ',' && depth == 0 && !quoted) {
       out.push_back(current);
       current.clear();
     } else {

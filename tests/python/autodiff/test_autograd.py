@@ -11,8 +11,10 @@ from lathe.autograd import GradcheckError, gradcheck, gradgradcheck
 
 ROWS = {row["name"]: row for row in lt._lathe._definitions()}
 # Why not here: Gradients.MatchDifferences compares these too.
-LEFT_OUT = {"dropout": "random", "batch_norm": "writes its statistics", "complex": "no float64",
-            "polar": "no float64"}  # fmt: skip
+LEFT_OUT = {
+    "dropout": "random", "batch_norm": "writes its statistics", "complex": "no float64",
+    "polar": "no float64", "fill_diagonal_": "writes its input",
+}  # fmt: skip
 
 
 def differentiable(sample):

@@ -1,8 +1,11 @@
 """An axis of a 0-d tensor is 0 or -1, for every parameter of every definition that is an axis.
 
 With either, an op gives what it gives for a tensor of one axis with one element, gradient included.
-What refuses, and why, is listed; so is every integer parameter that is no axis.
+What refuses, and why, is listed; so is every integer parameter that is no axis. Where PyTorch
+refuses (tests/signatures/no_axis.txt) an op may refuse too, by an error of ours.
 """
+
+from pathlib import Path
 
 import pytest
 from samples import SAMPLES, tensors
@@ -13,29 +16,51 @@ FIRST = {sample.op: sample for sample in reversed(SAMPLES)}  # one of each op
 ROWS = {row["name"]: row for row in lt._lathe._definitions()}
 INTEGER = 1  # what lt._lathe._definitions() calls the type of a parameter
 
-AXES = {"dim", "dims", "dim0", "dim1", "start_dim", "end_dim", "dimension"}
-NO_AXES = {
-    "_stacklevel", "chunks", "decimals", "diagonal", "dilation", "divisor_override", "end",
-    "groups", "high", "ignore_index", "index", "k", "kernel", "kernel_size", "length", "low", "m",
-    "n", "normalized_shape", "num_classes", "output_padding", "p", "pad", "padding", "padding_idx",
-    "repeats", "shape", "size", "split_size", "split_size_or_sections", "start", "step", "steps",
-    "stride",
+AXES = {
+    "axes", "axis", "axis0", "axis1", "destination", "dim", "dim0", "dim1", "dim2", "dimension",
+    "dims", "dims_other", "dims_self", "end_dim", "source", "start_dim",
 }  # fmt: skip
+NO_AXES = {
+    "N", "_stacklevel", "bins", "chunks", "col", "correction", "decimals", "diagonal", "dilation",
+    "divisor_override", "downscale_factor", "edge_order", "end", "fill", "fill_value", "from",
+    "groups", "high", "ignore_index", "index", "indices", "k", "kernel", "kernel_size", "length",
+    "low", "m", "minlength", "n", "normalized_shape", "num_classes", "num_samples", "offset",
+    "output_padding", "output_size", "p", "pad", "padding", "padding_idx", "physical_layout", "r",
+    "repeats", "row", "sections", "shape", "shifts", "size", "sizes", "split_size",
+    "split_size_or_sections", "split_sizes", "start", "step", "steps", "storage_offset", "stride",
+    "to", "upscale_factor",
+}  # fmt: skip
+OTHERWISE = {
+    "tile": "dims say how often, not where",
+    "transpose.axes": "an order of all axes",
+    "tensordot.dims": "pairs of axes",
+}
 ONE = {"k", "size", "step", "length"}  # parameters that a single element satisfies with 1, and
 NONE = {"start", "index"}  # with 0
 
 NEEDS_SIZE = "asks for the size of the axis, as in PyTorch"
 NO_ORDER = "puts as many axes in order as there are, and there is none, as in PyTorch"
 REFUSED = {
-    **dict.fromkeys(("slice", "slice_put", "select", "narrow"), NEEDS_SIZE),
-    **dict.fromkeys(("split", "split.sizes", "split.method", "split.method_sizes"), NEEDS_SIZE),
-    **dict.fromkeys(("cat", "chunk", "unbind"), NEEDS_SIZE),
-    **dict.fromkeys(("permute", "permute_put"), NO_ORDER),
-    "glu": "halves the axis, and there is none, as in PyTorch",
+    **dict.fromkeys(("slice", "slice_put"), NEEDS_SIZE),
+    "permute_put": NO_ORDER,
+    "diagonal_put": "needs two axes, as in PyTorch",
+    "linalg_vecdot": "sums along an axis; PyTorch multiplies the two elements",
     "unfold": "PyTorch gives one window; nobody has needed it",
 }
-OPS = [op for op, row in ROWS.items() if any(p["name"] in AXES for p in row["params"])]
-TAKEN = [op for op in OPS if op not in REFUSED]
+
+
+def is_axis(param):
+    return param["name"] in AXES and param["type"] == INTEGER
+
+
+THEIRS = Path(__file__).parents[2] / "signatures/no_axis.txt"
+OPS = [
+    op
+    for op, row in ROWS.items()
+    if op not in OTHERWISE and any(is_axis(p) for p in row["params"])
+]
+MAY_REFUSE = [line for line in THEIRS.read_text().splitlines() if line and line[0] != "#"]
+TAKEN = [op for op in OPS if op not in REFUSED and op not in MAY_REFUSE]
 
 
 def single(value, rank):
@@ -49,14 +74,14 @@ def single(value, rank):
     return lt.full((1,) * rank, 2.5).to(value.dtype)
 
 
-def run(op, rank, axis):
-    """(results, the gradient of their sum by the first tensor) of a call on single elements."""
+def arguments(op, rank, axis):
+    """Of a call on tensors of one element: {parameter: value}."""
     args, kwargs = tensors(FIRST[op])
     params = ROWS[op]["params"]
     given = dict(zip((p["name"] for p in params), args)) | kwargs
     given = {name: single(value, rank) for name, value in given.items()}
     for p in params:
-        if p["name"] in AXES:
+        if is_axis(p):
             given[p["name"]] = [axis] if p["list"] else axis
         elif p["name"] in ONE | NONE and p["name"] in given and p["type"] == INTEGER:
             given[p["name"]] = int(p["name"] in ONE)
@@ -64,7 +89,13 @@ def run(op, rank, axis):
         view = getattr(lt.ops, op.removesuffix("_put"))
         rest = {n: v for n, v in given.items() if n != "value"}
         given["value"] = view(**rest)
-    first = given[params[0]["name"]]
+    return given
+
+
+def run(op, rank, axis):
+    """(results, the gradient of their sum by the first tensor) of a call on single elements."""
+    given = arguments(op, rank, axis)
+    first = given[ROWS[op]["params"][0]["name"]]
     x = first[0] if isinstance(first, list) else first
     tracked = x.is_floating_point() and not ROWS[op]["no_grad"]
     if tracked:
@@ -107,6 +138,18 @@ def test_who_refuses(op, axis):
     with pytest.raises((lt.IndexError, lt.ShapeError)) as caught:
         run(op, 0, axis)
     assert caught.value.op == op.split(".")[0]
+
+
+@pytest.mark.parametrize("axis", [0, -1, 1, -2])
+@pytest.mark.parametrize("op", MAY_REFUSE)
+def test_who_may_refuse(op, axis):
+    try:
+        results, _ = run(op, 0, axis)
+    except lt.Error:
+        return
+    assert axis in (0, -1)
+    expected, _ = run(op, 1, axis)
+    assert elements(results) == elements(expected)
 
 
 def test_every_integer_parameter_is_known():

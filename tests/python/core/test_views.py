@@ -1,0 +1,141 @@
+"""What shares memory with its input is what does in PyTorch, and is written through both ways.
+
+VIEWS are PyTorch's view ops (its page "Tensor Views"), SOMETIMES those that it lets be either;
+every other op that only moves elements copies.
+"""
+
+import numpy as np
+import pytest
+from samples import SAMPLES, tensors
+
+import lathe as lt
+
+ROWS = {row["name"]: row for row in lt._lathe._definitions()}
+VIEWS = """
+as_strided diagonal expand expand_as broadcast_to broadcast_tensors movedim narrow narrow.start permute select
+squeeze transpose transpose.axes swapaxes t adjoint view view.dtype view_as view_as_real
+view_as_complex unflatten unfold unsqueeze slice windows reversed strided strided_over reinterpreted
+unbind split split.sizes split.method split.method_sizes split_with_sizes chunk tensor_split
+tensor_split.indices hsplit hsplit.indices vsplit vsplit.indices dsplit dsplit.indices meshgrid
+atleast_1d atleast_1d.each atleast_2d atleast_2d.each atleast_3d atleast_3d.each resolve_conj
+resolve_neg unsafe_split unsafe_split_with_sizes unsafe_chunk
+""".split()
+SOMETIMES = "reshape reshape_as flatten contiguous contiguous.memory_format ravel".split()
+COPIES = """
+flip fliplr flipud roll rot90 tile repeat repeat_interleave narrow_copy cat stack hstack vstack
+dstack column_stack block_diag cartesian_prod combinations diag diag_embed diagflat diagonal_scatter
+select_scatter slice_scatter as_strided_scatter tril triu pixel_shuffle pixel_unshuffle
+channel_shuffle unfold.functional fold clone clone.memory_format constant_pad_nd
+""".split()
+# Elements of theirs share an address, so nothing is written through them.
+OVERLAPPING = {
+    "expand", "expand_as", "broadcast_to", "broadcast_tensors", "meshgrid", "unfold", "windows",
+    "strided_over",
+}  # fmt: skip
+
+
+def results(sample, arguments):
+    args, kwargs = arguments
+    value = getattr(lt.ops, sample.op)(*args, **kwargs)
+    return value if isinstance(value, tuple) else (value,)
+
+
+def inputs(arguments):
+    first = arguments[0][0]
+    return first if isinstance(first, list) else [first]
+
+
+def bytes_of(values):
+    return [v.detach().clone().numpy().tobytes() for v in values]
+
+
+def complement(value):
+    """What differs from each element of it."""
+    return lt.logical_not(value) if value.dtype is lt.bool else value + 1
+
+
+def written(value):
+    value.copy_(complement(value.clone()))
+
+
+def chosen(names):
+    return [s for s in SAMPLES if s.op in names]
+
+
+@pytest.mark.parametrize("sample", chosen(VIEWS + SOMETIMES), ids=str)
+def test_a_view_shows_what_is_written_to_its_input(sample):
+    arguments = tensors(sample)
+    seen = results(sample, arguments)
+    before = bytes_of(seen)
+    for x in inputs(arguments):
+        written(x)
+    assert all(a != b for a, b in zip(before, bytes_of(seen)))
+
+
+@pytest.mark.parametrize("sample", chosen(VIEWS + SOMETIMES), ids=str)
+def test_what_is_written_to_a_view_is_in_its_input(sample):
+    arguments = tensors(sample)
+    for i in range(len(results(sample, arguments))):
+        seen = results(sample, arguments)[i]
+        before = bytes_of(inputs(arguments))
+        if sample.op in OVERLAPPING:
+            with pytest.raises(lt.AliasError):
+                written(seen)
+        else:
+            written(seen)
+            assert bytes_of(inputs(arguments)) != before
+
+
+@pytest.mark.parametrize("sample", chosen(COPIES), ids=str)
+def test_a_copy_has_memory_of_its_own(sample):
+    arguments = tensors(sample)
+    seen = results(sample, arguments)
+    before = bytes_of(seen)
+    for x in inputs(arguments):
+        written(x)
+    assert bytes_of(seen) == before
+
+
+def test_every_op_that_moves_elements_is_in_the_table():
+    known = {*VIEWS, *SOMETIMES, *COPIES}
+    views = {name for name, row in ROWS.items() if row["kind"] == "view"}
+    assert views <= known
+
+
+def test_a_view_with_strides_is_one_of_the_whole_memory():
+    x = lt.arange(12.0)
+    part = x[4:8]
+    seen = part.as_strided((2, 2), (6, 1), 1)
+    np.testing.assert_array_equal(seen.numpy(), [[1, 2], [7, 8]])
+    assert part.as_strided((2,), (1,)).tolist() == [4, 5]  # from its own first element
+    turned = lt.arange(6.0).reshape(2, 3).t()
+    assert turned.as_strided((6,), (1,)).tolist() == list(range(6))
+
+
+def test_gradients_of_elements_seen_twice_add_up():
+    x = lt.arange(4.0).requires_grad_()
+    x.as_strided((3, 2), (1, 1)).sum().backward()
+    assert x.grad.tolist() == [1, 2, 2, 1]
+
+
+def test_bytes_seen_as_another_dtype():
+    x = lt.tensor([1.0, -2.0])
+    bits = x.view(lt.int32)
+    np.testing.assert_array_equal(bits.numpy(), x.numpy().view("int32"))
+    bits.bitwise_and_(0x7FFFFFFF)
+    assert x.tolist() == [1.0, 2.0]
+    assert x.view(lt.int16).shape == (4,)
+    assert x.view(lt.float64).shape == (1,)
+    with pytest.raises(lt.ShapeError):
+        lt.zeros(3).view(lt.float64)
+    with pytest.raises(lt.ShapeError):
+        lt.zeros(2, 3).t().view(lt.int16)
+
+
+def test_dtype_views_in_a_trace():
+    def halves(x):
+        return (x * 2).view(lt.int16).sum(), (x + 1)[1:].view(lt.int32)[0] + 1
+
+    x = lt.randn(6)
+    for a, b in zip(lt.trace(halves)(x), halves(x)):
+        assert a.item() == b.item() if a.ndim == 0 else a.tolist() == b.tolist()
