@@ -119,6 +119,7 @@ bool operand(PyObject* o, Arg& out, Tensor& kept) {
 int gathering_parameter(const Schema& schema) {
   for (size_t i = 0; i < schema.params.size(); ++i) {
     const Param& p = schema.params[i];
+    if (p.keyword_only) return -1;
     if (p.fixed_size < 0) return static_cast<int>(i);
     if (!p.list || p.type != ArgType::integer || p.fixed_size > 0) continue;
     if (i + 1 == schema.params.size()) return static_cast<int>(i);

@@ -36,8 +36,9 @@ cmake_prefix_path = __file__[: -len("/__init__.py")]
 
 # Parts that a program may do without are loaded when they are first named.
 _PARTS = (
-    "autograd", "compat", "distributions", "fft", "func", "jit", "library", "linalg", "masked",
-    "nn", "optim", "random", "return_types", "serialization", "signal", "special", "utils",
+    "array_api", "autograd", "compat", "distributions", "fft", "func", "jit", "library", "linalg",
+    "masked", "nn", "optim", "random", "return_types", "serialization", "signal", "special",
+    "utils",
 )  # fmt: skip
 _FROM = {"save": "_files", "load": "_files"}
 _FROM |= dict.fromkeys(("trace", "script", "freeze", "InputSpec"), "jit")
