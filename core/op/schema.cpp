@@ -92,6 +92,18 @@ std::string_view type_name(ArgType type) {
   LATHE_INTERNAL("unnamed argument type");
 }
 
+constexpr std::string_view kLiterals[] = {"", "True", "False", "None"};  // by Literal
+
+Literal literal_of(std::string_view type) {
+  const auto* found = std::find(std::begin(kLiterals), std::end(kLiterals), type);
+  return found == std::end(kLiterals) ? Literal::any
+                                      : static_cast<Literal>(found - std::begin(kLiterals));
+}
+
+std::string_view type_name(const Param& p) {
+  return p.literal == Literal::any ? type_name(p.type) : kLiterals[static_cast<size_t>(p.literal)];
+}
+
 Arg parse_number(Scanner& in, std::string_view text) {
   int64_t i;
   double d;
@@ -135,7 +147,10 @@ ArgVec parse_default(Scanner& in, const Param& param, std::string_view text) {
 Param parse_param(Scanner& in) {
   Param p;
   std::string type = in.identifier();
-  bool found = false;
+  p.literal = literal_of(type);
+  bool found = p.literal != Literal::any;
+  if (found) p.type = ArgType::flag;
+  p.optional = p.literal == Literal::none;
   for (const TypeName& t : kTypes) {
     if (t.text != type) continue;
     p.type = t.type;
@@ -156,6 +171,7 @@ Param parse_param(Scanner& in) {
     if (!in.take("]")) {
       std::string size = in.identifier();
       if (!absl::SimpleAtoi(size, &p.fixed_size)) in.fail("a list size expected");
+      p.optional_items = in.take("?");
       in.expect("]");
     }
   }
@@ -169,24 +185,25 @@ Param parse_param(Scanner& in) {
 }
 
 std::string print_param(const Param& p) {
-  std::string out(type_name(p.type));
+  std::string out(type_name(p));
   if (p.number) out += "|Scalar";
   if (p.written) out += "(!)";
   if (p.fixed_size < 0)
     out += "...";
   else if (p.list)
-    absl::StrAppend(&out, "[", p.fixed_size > 0 ? absl::StrCat(p.fixed_size) : "", "]");
-  if (p.optional) out += "?";
+    absl::StrAppend(&out, "[", p.fixed_size > 0 ? absl::StrCat(p.fixed_size) : "",
+                    p.optional_items ? "?" : "", "]");
+  if (p.optional && p.literal != Literal::none) out += "?";
   absl::StrAppend(&out, " ", p.name);
   if (p.has_default) absl::StrAppend(&out, "=", to_string(p.default_value[0]));
   return out;
 }
 
 [[noreturn]] void wrong_argument(const Schema& schema, const Param& p, const Arg& got) {
-  std::string want(type_name(p.type));
+  std::string want(type_name(p));
   if (p.number) want += " or number";
   if (p.list) want += "[]";
-  if (p.optional) want += " or None";
+  if (p.optional && p.literal != Literal::none) want += " or None";
   throw TypeError(
       {.op = schema.name,
        .problem = absl::StrCat("argument '", p.name, "' has the wrong type"),
@@ -197,6 +214,8 @@ std::string print_param(const Param& p) {
 
 bool fits_item(const Param& p, const Arg& a, Caller caller) {
   const bool user = caller != Caller::library;
+  if (p.literal != Literal::any)
+    return a.tag == Tag::flag && p.literal == (a.flag_ ? Literal::yes : Literal::no);
   switch (p.type) {
     case ArgType::tensor:
       return a.tag == Tag::tensor || (a.scalar() && (p.number || !user));
@@ -238,6 +257,7 @@ bool fits(const Param& p, const Arg& a, Caller caller) {
   if (a.tag != Tag::list) return fits_item(p, a, caller) && (!tensors || a.tag == Tag::tensor);
   for (size_t i = 0; i < a.list_->size; ++i) {
     const Arg& item = a.list_->data[i];
+    if (p.optional_items && item.none()) continue;
     if (tensors ? item.tag != Tag::tensor : !fits_item(p, item, caller)) return false;
   }
   return p.fixed_size <= 0 || a.list_->size == 1 ||
@@ -299,7 +319,9 @@ Schema parse_schema(std::string_view text) {
     Param p = parse_param(in);
     p.keyword_only = keyword_only;
     if (s.find(p.name) >= 0) in.fail(absl::StrCat("two parameters named '", p.name, "'"));
-    if (!keyword_only && !s.params.empty() && s.params.back().has_default && !p.has_default)
+    // Only an overload that a value tells from the others may ask for more behind a default.
+    if (!keyword_only && !s.params.empty() && s.params.back().has_default && !p.has_default &&
+        s.name == s.public_name)
       in.fail("a parameter without a default after one with");
     s.params.push_back(std::move(p));
   }

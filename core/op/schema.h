@@ -4,7 +4,11 @@
 //
 // Parameter names, order, defaults and keyword-only marks are PyTorch's. Several definitions may
 // share a public name: "max", "max.dim" and "max.other" are overloads of `max`, told apart by what
-// follows the dot; a call takes the first, in order of definition, that its arguments fit.
+// follows the dot; a call takes the first, in order of definition, that its arguments fit. Where
+// the number of results depends on an argument, overloads are told apart by its value: a parameter
+// of type `True`, `False` or `None` takes that alone ("max_pool2d(..., False return_indices=False)
+// -> Tensor" and "max_pool2d.indices(..., True return_indices) -> (Tensor values, Tensor
+// indices)").
 #pragma once
 
 #include <optional>
@@ -18,15 +22,20 @@ namespace lathe {
 
 enum class ArgType : uint8_t { tensor, integer, real, scalar, flag, dtype, device, text };
 
+/// The one value that a parameter takes, if it takes only one.
+enum class Literal : uint8_t { any, yes, no, none };
+
 struct Param {
   std::string name;
   ArgType type = ArgType::tensor;
-  bool number = false;        // Tensor|Scalar: a user may give a number instead of a tensor
-  bool list = false;          // int[], Tensor[]
-  int fixed_size = 0;         // int[2]: a single int is taken for all; Tensor...: -1
-  bool optional = false;      // `?`: None is allowed
-  bool written = false;       // `(!)`: the op writes to it; the only place effects are declared
-  bool keyword_only = false;  // stands behind the `*`
+  Literal literal = Literal::any;
+  bool number = false;          // Tensor|Scalar: a user may give a number instead of a tensor
+  bool list = false;            // int[], Tensor[]
+  int fixed_size = 0;           // int[2]: a single int is taken for all; Tensor...: -1
+  bool optional_items = false;  // int[2?]: items may be None
+  bool optional = false;        // `?`: None is allowed
+  bool written = false;         // `(!)`: the op writes to it; the only place effects are declared
+  bool keyword_only = false;    // stands behind the `*`
   bool has_default = false;
   ArgVec default_value;  // one Arg, when has_default
 };

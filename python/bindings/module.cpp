@@ -148,6 +148,8 @@ void add_rows(nb::module_& m) {
             d["name"] = p.name;
             d["type"] = static_cast<int>(p.type);
             d["list"] = p.list;
+            constexpr const char* kLiterals[] = {"", "True", "False", "None"};
+            d["literal"] = kLiterals[static_cast<size_t>(p.literal)];
             d["optional"] = p.optional;
             d["number"] = p.number;
             d["keyword_only"] = p.keyword_only;

@@ -20,7 +20,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "lathe"
 HEAD = '''"""{what} Printed by python/stubs/print_stubs.py; do not edit."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, overload
 {imports}
 Number: TypeAlias = float | int | bool | complex
 Ints: TypeAlias = int | Sequence[int]
@@ -43,7 +43,10 @@ TYPES = {
 
 def type_of(param):
     if param["list"]:
-        text = "Sequence[Tensor]" if param["type"] == TENSOR else "Ints"
+        sequences = {TENSOR: "Sequence[Tensor]", REAL: "float | Sequence[float]"}
+        text = sequences.get(param["type"], "Ints")
+    elif param["literal"]:
+        return "None" if param["literal"] == "None" else f"Literal[{param['literal']}]"
     else:
         text = TYPES[param["type"]] + (" | Number" if param["number"] else "")
     if param["optional"] and not text.endswith("None") and param["type"] not in (DTYPE, DEVICE):
@@ -56,7 +59,7 @@ CREATOR = ("requires_grad: bool = False", "layout: Any = None", "pin_memory: boo
 
 def parameters(row, place):
     """The Python parameters of a definition; one that takes all remaining integers has a star."""
-    texts, starred = [], False
+    texts, starred, defaults = [], False, False
     for i, p in enumerate(row["params"]):
         if place == "method" and i == 0:
             texts.append("self")
@@ -75,6 +78,10 @@ def parameters(row, place):
             text += f" = {p['default']}"
         elif starred and not p["keyword_only"]:
             text += " = ..."
+        elif defaults and not starred:  # behind a default, Python asks for it by name
+            texts.append("*")
+            starred = True
+        defaults |= p["default"] is not None
         texts.append(text)
     if place == "functional" and row["inplace_argument"]:
         return ", ".join([*texts, "inplace: bool = False"])
@@ -370,7 +377,7 @@ def entries_stub(rows, place, module):
     depth = "." * len(module.split("."))
     lines = [f'"""The names of {module}. Printed by python/stubs/print_stubs.py."""', ""]
     lines += ["from collections.abc import Sequence"]
-    lines += ["from typing import Any, TypeAlias", "", f"from {depth} import Tensor", ""]
+    lines += ["from typing import Any, Literal, TypeAlias", "", f"from {depth} import Tensor", ""]
     lines += ["Number: TypeAlias = float | int | bool | complex"]
     lines += ["Ints: TypeAlias = int | Sequence[int]", "DTypeLike: TypeAlias = Any", ""]
     lines += ["DeviceLike: TypeAlias = Any", ""]
@@ -385,7 +392,7 @@ def entries_stub(rows, place, module):
         if name not in written:
             lines += row_functions(name, group, place)
     if "@overload" in lines:
-        at = lines.index("from typing import Any, TypeAlias")
+        at = lines.index("from typing import Any, Literal, TypeAlias")
         lines[at] += ", overload"
     return lines
 

@@ -77,7 +77,7 @@ def kinds(types: tuple[str, ...]) -> set[str]:
         for word in text.split("|"):
             word = word.strip().removesuffix("?").replace("(!)", "")
             if word.endswith("]"):
-                found |= {"list"} | ({"number"} if word.startswith("int[") else set())
+                found |= {"list"} | ({"number"} if word.startswith(("int[", "float[")) else set())
             else:
                 found.add(KINDS.get(word, word))
     return found & KNOWN
