@@ -335,106 +335,6 @@ void add_gates(Definitions& r) {
               "effect."});
 }
 
-// ── dropout ─────────────────────────────────────────────────────────────────────────────────────
-
-/// What is dropped: single elements, or whole channels (axis 1); to 0, or to where the saturated
-/// selu is, with mean and variance kept (Klambauer et al. 2017).
-struct Dropping {
-  std::string_view name;
-  bool channels, alpha;
-};
-
-Tensor dropped(const Dropping& how, const Tensor& x, Real p, bool training) {
-  if (!(p >= 0 && p <= 1))
-    throw ValueError({.op = std::string(how.name),
-                      .problem = "the probability p is outside of [0, 1]",
-                      .got = absl::StrCat("p=", p.hint()),
-                      .expected = "0 <= p <= 1",
-                      .next = "p is a probability in [0, 1], not a percentage"});
-  Shape shape = x.shape();
-  if (how.channels) {
-    if (x.rank() < 2)
-      throw ShapeError({.op = std::string(how.name),
-                        .problem = "there are no channels",
-                        .got = to_string(x.shape()),
-                        .expected = "a batch axis and a channel axis",
-                        .next = "dropout() drops single elements"});
-    for (size_t i = 2; i < shape.size(); ++i) shape[i] = Int(1);
-  }
-  if (!training || p == 0) return x;
-  const DType compute = compute_type(x.dtype());
-  if (p == 1) return M::mul(x, 0);
-  Tensor kept = C::bernoulli(shape, 1 - p, compute, x.device()), y;
-  if (how.alpha) {
-    constexpr double kSaturated = 1.7580993408473766;  // -selu(-infinity)
-    const double q = p.value(), a = 1 / std::sqrt((kSaturated * kSaturated * q + 1) * (1 - q));
-    Tensor moved = M::add(M::mul(M::sub(kept, 1), kSaturated * a), kSaturated * a * q);
-    y = M::add(M::mul(x, M::mul(kept, a)), moved);
-  } else {
-    y = M::mul(x, M::mul(kept, 1 / (1 - p)));
-  }
-  return compute == x.dtype() ? y : M::cast(y, x.dtype());
-}
-
-constexpr Dropping kDroppings[] = {
-    {"alpha_dropout", false, true},
-    {"feature_alpha_dropout", true, true},
-    {"feature_dropout", true, false},
-};
-
-/// PyTorch's functions beside nn.functional, and their in-place forms.
-void add_dropping(Definitions& r, const Dropping& how, std::string_view doc) {
-  Extra e{.places = kFunction, .inplace = true, .moves = true};
-  e.doc = doc;
-  auto run = [&how](Args a) -> Outputs {
-    return {dropped(how, a.tensor(0), a.real(1), a.flag(2))};
-  };
-  const std::string form = how.alpha ? ".train" : "";
-  r.composite(absl::StrCat(how.name, form, "(Tensor input, float p, bool train) -> Tensor"), run,
-              e);
-  if (!how.alpha) return;
-  e.places = kFunctional;
-  e.inplace_argument = true;
-  r.composite(absl::StrCat(how.name, "(Tensor input, float p=0.5, bool training=False) -> Tensor"),
-              run, e);
-}
-
-/// nn.functional's dropout of channels, over inputs with this many axes behind them. An input
-/// without a batch is taken as a batch of one; dropout2d takes three axes as a batch, as PyTorch.
-void add_channel_dropout(Definitions& r, int axes) {
-  const std::string name = absl::StrCat("dropout", axes, "d");
-  auto run = [axes, name](Args a) -> Outputs {
-    Tensor x = a.tensor(0);
-    if (axes == 1 && x.rank() != 2 && x.rank() != 3)
-      throw ShapeError({.op = name,
-                        .problem = "the input has not one axis behind the channels",
-                        .got = to_string(x.shape()),
-                        .expected = "[channels, length], or a batch of such",
-                        .next = "dropout2d and dropout3d take more axes"});
-    const Dropping how{name, true, false};
-    const bool single = axes == 2 ? false : x.rank() != axes + 2;
-    if (!single) return {dropped(how, x, a.real(1), a.flag(2))};
-    return {S::squeeze(dropped(how, S::unsqueeze(x, 0), a.real(1), a.flag(2)), {Int(0)})};
-  };
-  r.composite(
-      name + "(Tensor input, float p=0.5, bool training=True) -> Tensor", run,
-      {.places = kFunctional,
-       .inplace = true,
-       .inplace_argument = true,
-       .moves = true,
-       .doc = "In training, zeros whole channels (axis 1) with probability p and scales the "
-              "rest by 1 / (1 - p) (Tompson et al. 2014)."});
-}
-
-void add_dropouts(Definitions& r) {
-  add_dropping(r, kDroppings[0],
-               "Dropout to the limit of selu, which keeps mean and variance (Klambauer et al. "
-               "2017).");
-  add_dropping(r, kDroppings[1], "alpha_dropout of whole channels (axis 1).");
-  add_dropping(r, kDroppings[2], "Dropout of whole channels (axis 1).");
-  for (int axes : {1, 2, 3}) add_channel_dropout(r, axes);
-}
-
 }  // namespace
 
 void add_activation_definitions(Definitions& r) {
@@ -442,7 +342,6 @@ void add_activation_definitions(Definitions& r) {
   add_hard(r);
   add_slopes(r);
   add_gates(r);
-  add_dropouts(r);
 }
 
 }  // namespace lathe

@@ -15,6 +15,7 @@ namespace lathe {
 namespace {
 
 using M = math_ops<Tensor>;
+using N = nn_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
 constexpr std::string_view kPlaces[] = {"z", "y", "x"}, kTaps[] = {"h", "i", "j"};
@@ -182,6 +183,38 @@ void add_function(Definitions& r) {
                 padded_expansion<axes>, extra);
 }
 
+/// Arguments: input, weight, bias, stride, padding, dilation, transposed, output_padding, groups.
+Outputs any_convolution(Args a) {
+  const int axes = a.tensor(0).rank() - 2;
+  if (axes < 1 || axes > 3)
+    throw ShapeError({.op = "convolution",
+                      .problem = "a convolution is over one to three axes",
+                      .got = to_string(a.shape(0)),
+                      .expected = "input[n, channels, ...]",
+                      .next = "unsqueeze() the missing axes"});
+  const bool transposed = a.flag(6);
+  const Op& op = get_op(absl::StrCat(transposed ? "conv_transpose" : "conv", axes, "d"));
+  const std::vector<Arg> given =
+      transposed ? std::vector<Arg>{a[0], a[1], a[2], a[3], a[4], a[7], a[8], a[5]}
+                 : std::vector<Arg>{a[0], a[1], a[2], a[3], a[4], a[5], a[8]};
+  return call(op, CompletedArgs(op, given));
+}
+
+/// Of a sequence with time first: input[time, n, c] and weight[width, c, o].
+Outputs time_convolution(Args a) {
+  Tensor x = a.tensor(0), w = a.tensor(1);
+  if (x.rank() != 3 || w.rank() != 3)
+    throw ShapeError({.op = "conv_tbc",
+                      .problem = "operands of three axes expected",
+                      .got = absl::StrCat(to_string(x.shape()), " and ", to_string(w.shape())),
+                      .expected = "input[time, n, channels], weight[width, channels, out]",
+                      .next = "unsqueeze() the missing axes"});
+  Tensor input = S::permute(x, {Int(1), Int(2), Int(0)});
+  Tensor weight = S::permute(w, {Int(2), Int(1), Int(0)});
+  Tensor y = N::conv1d(input, weight, a[2], {Int(1)}, {a.integer(3)});
+  return {S::permute(y, {Int(2), Int(0), Int(1)})};
+}
+
 }  // namespace
 
 void add_convolution_definitions(Definitions& r) {
@@ -193,6 +226,16 @@ void add_convolution_definitions(Definitions& r) {
   add_function<1, true>(r);
   add_function<2, true>(r);
   add_function<3, true>(r);
+  r.composite(
+      "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] "
+      "dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
+      any_convolution,
+      {.places = kFunction,
+       .doc = "conv1d, conv2d, conv3d or the transposed ones, by input's rank."});
+  r.composite("conv_tbc(Tensor input, Tensor weight, Tensor bias, int pad=0) -> Tensor",
+              time_convolution,
+              {.places = kFunction | kFunctional,
+               .doc = "conv1d of input[time, n, c] with weight[width, c, o]: time comes first."});
 }
 
 }  // namespace lathe

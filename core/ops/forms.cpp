@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/ops/families.h"
+#include "core/ops/losses.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/index.h"
 #include "include/lathe/ops/math.h"
@@ -63,12 +63,6 @@ using N = nn_ops<Tensor>;
 using R = reduce_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
-/// PyTorch's arguments before `reduction`: reduce=False is none, size_average=False is sum.
-const char* legacy_reduction(const Arg& size_average, const Arg& reduce) {
-  auto off = [](const Arg& a) { return a.tag == Tag::flag && !a.flag_; };
-  return off(reduce) ? "none" : off(size_average) ? "sum" : "mean";
-}
-
 /// Adds `schema`, whose parameters stand in another order than those of the definition `target` and
 /// are handed to it by name. Its parameters size_average and reduce, if given, decide `reduction`.
 void add_order(Definitions& r, std::string_view schema, std::string_view target, uint8_t places) {
@@ -78,8 +72,10 @@ void add_order(Definitions& r, std::string_view schema, std::string_view target,
   absl::InlinedVector<int, 8> from;
   for (const Param& p : op->schema.params) from.push_back(form.find(p.name));
   const int average = form.find("size_average"), reduce = form.find("reduce");
-  const int reduction = op->schema.find("reduction");
-  auto expand = [op, from, average, reduce, reduction](Args a) -> Outputs {
+  const int reduction = op->schema.find("reduction"), given = form.find("reduction");
+  const bool number =
+      given >= 0 && form.params[static_cast<size_t>(given)].type == ArgType::integer;
+  auto expand = [op, from, average, reduce, reduction, given, number](Args a) -> Outputs {
     absl::InlinedVector<Arg, 8> args;
     for (size_t i = 0; i < from.size(); ++i)
       args.push_back(from[i] < 0 ? op->schema.params[i].default_value[0]
@@ -87,6 +83,9 @@ void add_order(Definitions& r, std::string_view schema, std::string_view target,
     if (average >= 0 && !(a.none(average) && a.none(reduce)))
       args[static_cast<size_t>(reduction)] =
           Arg(legacy_reduction(a[static_cast<size_t>(average)], a[static_cast<size_t>(reduce)]));
+    if (number)
+      args[static_cast<size_t>(reduction)] =
+          Arg(numbered_reduction(op->public_name(), a.integer(given)));
     return call(*op, absl::MakeConstSpan(args));
   };
   Extra e{.places = places, .moves = true, .doc = op->extra.doc};
@@ -388,49 +387,44 @@ void add_softmax_form(Definitions& r, std::string_view name) {
       [op](Args a) { return call(*op, a); }, moving(op->extra.doc));
 }
 
-Outputs embedding_form(Args a) {
-  Tensor index = a.tensor(0), weight = a.tensor(1);
-  if (!a.none(3))
-    throw UnsupportedError({.op = "embedding",
-                            .problem = "rows are not renormalised in place",
-                            .got = absl::StrCat("max_norm=", to_string(a[3])),
-                            .expected = "max_norm=None",
-                            .next = "scale the weight before the call"});
-  require_off("embedding", "scale_grad_by_freq", a[5]);
-  require_off("embedding", "sparse", a[6]);
-  Tensor rows = I::embedding(weight, index);
-  if (a.none(2)) return {rows};
-  Int padding = a.integer(2), count = weight.size(0);
-  if (!require(Relation::lt, padding, count) || !require(Relation::le, -count, padding))
-    throw ValueError({.op = "embedding",
-                      .problem = "padding_idx is outside of the weight's rows",
-                      .got = to_string(padding),
-                      .expected = absl::StrCat("-", to_string(count), " to ", to_string(count - 1)),
-                      .next = "leave it out where no row is padding"});
-  if (padding < Int(0)) padding = padding + count;
-  Tensor is_padding = S::unsqueeze(M::eq(index, padding), -1);
-  Tensor constant;
-  {
-    GradMode no_grad(false);
-    constant = M::clone(rows);
-  }
-  return {M::where(is_padding, constant, rows)};
+/// The losses outside of nn.functional, whose reduction is a number.
+void add_numbered_losses(Definitions& r) {
+  constexpr std::pair<std::string_view, std::string_view> kForms[] = {
+      {"hinge_embedding_loss", "(Tensor input, Tensor target, float margin=1.0"},
+      {"margin_ranking_loss", "(Tensor input1, Tensor input2, Tensor target, float margin=0.0"},
+      {"cosine_embedding_loss", "(Tensor input1, Tensor input2, Tensor target, float margin=0.0"},
+      {"triplet_margin_loss",
+       "(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2, float "
+       "eps=1e-06, bool swap=False"},
+  };
+  for (const auto& [name, arguments] : kForms)
+    add_order(r, absl::StrCat(name, ".numbered", arguments, ", int reduction=1) -> Tensor"), name,
+              kFunction);
+  add_order(r,
+            "kl_div.numbered(Tensor input, Tensor target, int reduction=1, *, bool "
+            "log_target=False) -> Tensor",
+            "kl_div", kFunction);
+  add_order(r,
+            "poisson_nll_loss.numbered(Tensor input, Tensor target, bool log_input, bool full, "
+            "float eps, int reduction) -> Tensor",
+            "poisson_nll_loss", kFunction);
+  for (std::string_view form : {"Tensor", "int[]"})
+    add_order(r,
+              absl::StrCat("ctc_loss.numbered", form == "Tensor" ? "" : "_lists",
+                           "(Tensor log_probs, Tensor targets, ", form, " input_lengths, ", form,
+                           " target_lengths, int blank=0, int reduction=1, bool "
+                           "zero_infinity=False) -> Tensor"),
+              form == "Tensor" ? "ctc_loss" : "ctc_loss.lists", kFunction);
 }
 
 void add_networks(Definitions& r) {
+  add_numbered_losses(r);
   for (std::string_view name : {"softmax", "log_softmax"}) add_softmax_form(r, name);
-  r.composite(
-      "embedding.functional(Tensor input, Tensor weight, int? padding_idx=None, float? "
-      "max_norm=None, float norm_type=2.0, bool scale_grad_by_freq=False, bool "
-      "sparse=False) -> Tensor",
-      embedding_form,
-      moving("Rows of weight by index; the row padding_idx takes no gradient.", kFunctional));
   add_order(r,
             "batch_norm.functional(Tensor input, Tensor(!)? running_mean, Tensor(!)? running_var, "
             "Tensor? weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, "
             "float eps=1e-05) -> Tensor",
             "batch_norm", kFunctional);
-  add_order(r, "dropout.train(Tensor input, float p, bool train) -> Tensor", "dropout", kFunction);
   add_order(r,
             "mse_loss.legacy(Tensor input, Tensor target, bool? size_average=None, bool? "
             "reduce=None, str reduction='mean', Tensor? weight=None) -> Tensor",

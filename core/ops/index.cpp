@@ -154,18 +154,6 @@ void add_access(Definitions& r) {
        .moves = true,
        .doc = "1 at the class, 0 elsewhere, as int64 along a new last axis. A class outside "
               "of 0 to num_classes - 1 is an IndexError."});
-  r.composite("embedding(Tensor weight, Tensor indices) -> Tensor",
-              [](Args a) -> Outputs {
-                Tensor weight = a.tensor(0);
-                if (weight.rank() != 2)
-                  throw ShapeError({.op = "embedding",
-                                    .problem = "the weight is not a matrix",
-                                    .got = to_string(type_of(weight)),
-                                    .expected = "weight[rows, features]",
-                                    .next = "use index_select() for other ranks"});
-                return {I::index_select(weight, 0, a.tensor(1))};
-              },
-              {.places = kFunction, .moves = true, .doc = "Rows of weight by index."});
 }
 
 void add_sorting(Definitions& r) {

@@ -2,7 +2,8 @@
 #include <absl/strings/str_cat.h>
 
 #include "core/infer/rules.h"
-#include "core/ops/families.h"
+#include "core/ops/losses.h"
+#include "include/lathe/ops/create.h"
 #include "include/lathe/ops/index.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/nn.h"
@@ -12,6 +13,7 @@
 namespace lathe {
 namespace {
 
+using C = create_ops<Tensor>;
 using I = index_ops<Tensor>;
 using M = math_ops<Tensor>;
 using N = nn_ops<Tensor>;
@@ -29,19 +31,35 @@ void check_reduction(std::string_view op, std::string_view how) {
                     .next = "leave the argument out for the mean"});
 }
 
-namespace {
+const char* legacy_reduction(const Arg& size_average, const Arg& reduce) {
+  auto off = [](const Arg& a) { return a.tag == Tag::flag && !a.flag_; };
+  return off(reduce) ? "none" : off(size_average) ? "sum" : "mean";
+}
 
-/// `losses` reduced as `how` says.
+const char* numbered_reduction(std::string_view op, Int number) {
+  constexpr const char* kWords[] = {"none", "mean", "sum"};
+  for (int i = 0; i < 3; ++i)
+    if (number == Int(i)) return kWords[i];
+  throw ValueError({.op = std::string(op),
+                    .problem = "an unknown reduction",
+                    .got = to_string(number),
+                    .expected = "0 (none), 1 (mean) or 2 (sum)",
+                    .next = "leave the argument out for the mean"});
+}
+
+std::string_view reduction_of(const Arg& size_average, const Arg& reduce, const Arg& reduction) {
+  if (!size_average.none() || !reduce.none()) return legacy_reduction(size_average, reduce);
+  return reduction.text_;
+}
+
 Tensor reduced(const Tensor& losses, std::string_view op, std::string_view how) {
   check_reduction(op, how);
   if (how == "none") return losses;
   return how == "sum" ? R::sum(losses) : R::mean(losses);
 }
 
-/// A loss of each element, times a weight of each if one is given; the weighted mean divides by the
-/// sum of the weights.
-Outputs pointwise_loss(std::string_view op, Tensor losses, std::string_view how, Tensor weight) {
-  if (!weight.defined()) return {reduced(losses, op, how)};
+Tensor weighted(std::string_view op, Tensor losses, std::string_view how, const Tensor& weight) {
+  if (!weight.defined()) return reduced(losses, op, how);
   if (!require_equal(losses.shape(), weight.shape()))
     throw ShapeError(
         {.op = std::string(op),
@@ -50,9 +68,11 @@ Outputs pointwise_loss(std::string_view op, Tensor losses, std::string_view how,
          .expected = "a weight for each element",
          .next = "expand the weight to the shape of the input"});
   losses = M::mul(losses, weight);
-  if (how != "mean") return {reduced(losses, op, how)};
-  return {M::div(R::sum(losses), R::sum(weight))};
+  if (how != "mean") return reduced(losses, op, how);
+  return M::div(R::sum(losses), R::sum(weight));
 }
+
+namespace {
 
 /// -(p t log s(x) + (1 - t) log(1 - s(x))), s the sigmoid, as (1 - t) softplus(x) + p t
 /// softplus(-x) with softplus(x) = max(x, 0) + log1p(exp(-|x|)): for targets in [0, 1] a sum of
@@ -114,7 +134,7 @@ void check_classes(std::string_view op, const Tensor& x, const Tensor& target) {
                                           to_string(target.shape())),
                       .expected = absl::StrCat("a class number for each of ", to_string(want)),
                       .next = "check the batch size, and which axis holds the classes"});
-  if (target.dtype() != DType::i64 && target.dtype() != DType::i32)
+  if (target.dtype() != DType::i64 && target.dtype() != DType::i32 && target.dtype() != DType::u8)
     throw DTypeError({.op = std::string(op),
                       .problem = "class numbers must be integers",
                       .got = std::string(name(target.dtype())),
@@ -125,6 +145,7 @@ void check_classes(std::string_view op, const Tensor& x, const Tensor& target) {
 /// -log p of the target class, weighted, 0 where ignored; and the weights.
 std::pair<Tensor, Tensor> picked(const Tensor& logp, Tensor target, const Tensor& weight,
                                  Int ignore) {
+  if (target.dtype() == DType::u8) target = M::cast(target, DType::i64);
   int axis = logp.rank() > 1 ? 1 : 0;
   Tensor keep = M::ne(target, ignore);
   Tensor safe = M::where(keep, target, 0);
@@ -147,16 +168,47 @@ Outputs nll_expansion(Args a) {
   return {reduced(picked(x, target, a.optional_tensor(2), a.integer(3)), a.text(4))};
 }
 
+/// [classes], to meet x along its axis of classes.
+Tensor along_classes(const Tensor& weight, const Tensor& x, int axis) {
+  Shape shape(static_cast<size_t>(x.rank()), Int(1));
+  shape[static_cast<size_t>(axis)] = weight.size(0);
+  return S::reshape(weight, shape);
+}
+
+/// Of a target that holds a probability for each class.
+Tensor soft_cross_entropy(const Tensor& x, Tensor target, const Tensor& weight, Real smoothing,
+                          std::string_view how, Int ignored) {
+  if (!require(Relation::lt, ignored, Int(0)))
+    throw ValueError({.op = "cross_entropy",
+                      .problem = "ignore_index is for class numbers, not for probabilities",
+                      .got = absl::StrCat("ignore_index=", to_string(ignored)),
+                      .expected = "a number below 0",
+                      .next = "leave it out, and give a probability of 0 instead"});
+  const int axis = x.rank() > 1 ? 1 : 0;
+  Tensor logp = N::log_softmax(x, axis);
+  if (smoothing != 0)
+    target = M::add(M::mul(target, 1 - smoothing),
+                    M::div(C::full({}, smoothing, x.dtype(), x.device()), x.size(axis)));
+  if (weight.defined()) logp = M::mul(logp, along_classes(weight, x, axis));
+  Tensor losses = M::neg(R::sum(M::mul(logp, target), {Int(axis)}));
+  return reduced(losses, "cross_entropy", how);
+}
+
 Outputs cross_entropy_expansion(Args a) {
   Tensor x = a.tensor(0), target = a.tensor(1), weight = a.optional_tensor(2);
   std::string_view how = a.text(4);
   const Real smoothing = a.real(5);
   check_reduction("cross_entropy", how);
-  check_classes("cross_entropy", x, target);
+  const bool soft = is_floating(target.dtype()) && x.rank() > 0 && x.rank() == target.rank() &&
+                    require_equal(x.shape(), target.shape());
+  if (!soft) check_classes("cross_entropy", x, target);
   if (!(smoothing >= 0 && smoothing <= 1))
     throw ValueError({.op = "cross_entropy",
                       .problem = "smoothing outside [0, 1]",
-                      .got = to_string(smoothing)});
+                      .got = to_string(smoothing),
+                      .expected = "0 <= label_smoothing <= 1",
+                      .next = "leave it out for none"});
+  if (soft) return {soft_cross_entropy(x, target, weight, smoothing, how, a.integer(3))};
   int axis = x.rank() > 1 ? 1 : 0;
   Tensor logp = N::log_softmax(x, axis);
   auto hard = picked(logp, target, weight, a.integer(3));
@@ -164,16 +216,12 @@ Outputs cross_entropy_expansion(Args a) {
   if (smoothing == 0) return {loss};
   // The rest of the probability is spread over all classes (Szegedy et al. 2016).
   Tensor spread = logp;
-  if (weight.defined()) {
-    Shape shape(static_cast<size_t>(x.rank()), Int(1));
-    shape[static_cast<size_t>(axis)] = weight.size(0);
-    spread = M::mul(spread, S::reshape(weight, shape));
-  }
+  if (weight.defined()) spread = M::mul(spread, along_classes(weight, x, axis));
   Tensor keep = M::ne(target, a.integer(3));
   Tensor each = M::div(M::neg(R::sum(spread, {Int(axis)})), x.size(axis));
   Tensor smooth = M::where(keep, each, 0);
-  Tensor soft = reduced({smooth, hard.second}, how);
-  return {M::add(M::mul(loss, 1 - smoothing), M::mul(soft, smoothing))};
+  Tensor rest = reduced({smooth, hard.second}, how);
+  return {M::add(M::mul(loss, 1 - smoothing), M::mul(rest, smoothing))};
 }
 
 }  // namespace
@@ -183,8 +231,8 @@ void add_loss_definitions(Definitions& r) {
       "mse_loss(Tensor input, Tensor target, *, str reduction='mean', Tensor? weight=None) -> "
       "Tensor",
       [](Args a) {
-        return pointwise_loss("mse_loss", M::square(M::sub(a.tensor(0), a.tensor(1))), a.text(2),
-                              a.optional_tensor(3));
+        return Outputs{weighted("mse_loss", M::square(M::sub(a.tensor(0), a.tensor(1))), a.text(2),
+                                a.optional_tensor(3))};
       },
       {.domain = floating,
        .places = kFunctional,
@@ -193,8 +241,8 @@ void add_loss_definitions(Definitions& r) {
       "l1_loss(Tensor input, Tensor target, *, str reduction='mean', Tensor? weight=None) -> "
       "Tensor",
       [](Args a) {
-        return pointwise_loss("l1_loss", M::abs(M::sub(a.tensor(0), a.tensor(1))), a.text(2),
-                              a.optional_tensor(3));
+        return Outputs{weighted("l1_loss", M::abs(M::sub(a.tensor(0), a.tensor(1))), a.text(2),
+                                a.optional_tensor(3))};
       },
       {.domain = floating,
        .places = kFunctional,
@@ -230,7 +278,8 @@ void add_loss_definitions(Definitions& r) {
       cross_entropy_expansion,
       {.domain = floating,
        .places = kFunctional,
-       .doc = "nll_loss of log_softmax(x), with label smoothing."});
+       .doc = "nll_loss of log_softmax(x), with label smoothing; a target of floats in the "
+              "shape of x holds a probability for each class."});
 }
 
 }  // namespace lathe

@@ -109,77 +109,6 @@ Geometry unsqueeze_geometry(const Geometry& x, Args a) {
   return x.unsqueeze(normalise_axis("unsqueeze", a.integer(1).value(), x.rank() + 1));
 }
 
-/// x[..., H, W] → x[..., y, x, kh, kw]: every window, without a copy.
-Geometry windows_geometry(const Geometry& x, Args a) {
-  Shape kernel = a.ints(1), stride = a.ints(2);
-  Geometry g = x;
-  if (x.rank() < 2)
-    throw ShapeError({.op = "windows",
-                      .problem = "the input needs two axes to slide over",
-                      .got = to_string(x.shape),
-                      .expected = "at least two axes",
-                      .next = "unsqueeze() the missing ones"});
-  for (size_t k = 0; k < 2; ++k) {
-    size_t axis = x.shape.size() - 2 + k;
-    Int room = x.shape[axis] - kernel[k];
-    if (!require(Relation::le, Int(1), stride[k]) || !require(Relation::le, Int(1), kernel[k]) ||
-        !require(Relation::le, Int(0), room))
-      throw ShapeError(
-          {.op = "windows",
-           .problem = "the window does not fit",
-           .got = absl::StrCat("kernel ", to_string(kernel), ", stride ", to_string(stride), " on ",
-                               to_string(x.shape)),
-           .expected =
-               "kernel and stride of at least 1, and a kernel no larger than the last two axes",
-           .next = "pad the input, or take a smaller kernel"});
-    g.shape[axis] = floor_div(room, stride[k]) + 1;
-    g.strides[axis] = x.strides[axis] * stride[k];
-    g.shape.push_back(kernel[k]);
-    g.strides.push_back(x.strides[axis]);
-  }
-  return g;
-}
-
-/// Windows that lie side by side: every element has one place.
-Tensor put_side_by_side(const Tensor& dy) {
-  Shape order = all_axes(dy.rank()), shape = dy.shape();
-  std::swap(order[order.size() - 3], order[order.size() - 2]);
-  const Int kernel[] = {dy.size(-2), dy.size(-1)};
-  shape.pop_back();
-  shape.pop_back();
-  for (size_t k = 0; k < 2; ++k) shape[shape.size() - 2 + k] *= kernel[k];
-  return S::reshape(S::permute(dy, order), shape);
-}
-
-/// Windows side by side are moved back, into zeros unless they are known to cover all. Others: each
-/// position of the window in turn adds its elements, a defined order, in k*k strided adds.
-Grads windows_grad(Grad g) {
-  Shape kernel = g.ints(1), stride = g.ints(2), shape = g.shape(0);
-  Tensor dy = g.dy();
-  int rank = static_cast<int>(shape.size());
-  auto zeros = [&] { return create_ops<Tensor>::zeros(shape, dy.dtype(), g.type(0).device); };
-  if (identical(kernel[0], stride[0]) && identical(kernel[1], stride[1])) {
-    Tensor inside = put_side_by_side(dy);
-    if (identical(inside.shape(), shape)) return {inside};
-    Tensor dx = zeros(), part = dx;
-    for (int axis : {rank - 2, rank - 1}) part = S::slice(part, axis, Int(0), inside.size(axis));
-    assign(part, inside);
-    return {dx};
-  }
-  Tensor dx = zeros();
-  Int rows = dy.size(-4), cols = dy.size(-3);
-  for (int64_t i = 0; i < kernel[0].value(); ++i) {
-    for (int64_t j = 0; j < kernel[1].value(); ++j) {
-      Tensor part = S::select(S::select(dy, -1, j), -1, i);
-      Tensor strip = S::slice(dx, rank - 2, Int(i), Int(i) + (rows - 1) * stride[0] + 1, stride[0]);
-      Tensor spot =
-          S::slice(strip, rank - 1, Int(j), Int(j) + (cols - 1) * stride[1] + 1, stride[1]);
-      assign(spot, M::add(spot, part));
-    }
-  }
-  return {dx};
-}
-
 void add_views(Definitions& r) {
   r.view("view(Tensor input, int[] size) -> Tensor", view_geometry,
          {.grad = [](Grad g) { return Grads{S::reshape(g.dy(), g.shape(0))}; },
@@ -216,11 +145,6 @@ void add_views(Definitions& r) {
   r.view("slice(Tensor input, int dim, int? start=None, int? end=None, int step=1) -> Tensor",
          slice_geometry,
          {.places = kNowhere, .doc = "x[start:end:step] along dim, by Python's rules."});
-  r.view("windows(Tensor input, int[2] kernel, int[2] stride=1) -> Tensor", windows_geometry,
-         {.grad = windows_grad,
-          .overlaps = true,
-          .places = kNowhere,
-          .doc = "Every kernel[0] x kernel[1] window of the last two axes, as two new last axes."});
 }
 
 Outputs reshape_expansion(Args a) {
@@ -285,32 +209,6 @@ Outputs cat_expansion(Args a) {
     assign(S::slice(out, axis, at, at + x.size(axis)), x);
     at += x.size(axis);
   }
-  return {out};
-}
-
-/// pad = [left, right] of the last axis, then of the one before, and so on, as PyTorch's F.pad.
-Outputs pad_expansion(Args a) {
-  Tensor x = a.tensor(0);
-  Shape pad = a.ints(1), shape = x.shape();
-  if (pad.size() % 2 != 0 || pad.size() / 2 > shape.size())
-    throw ValueError({.op = "pad",
-                      .problem = "two numbers an axis expected, last axis first",
-                      .got = absl::StrCat(to_string(pad), " for rank ", x.rank())});
-  for (Int p : pad)
-    if (!require(Relation::le, Int(0), p))
-      throw ValueError({.op = "pad",
-                        .problem = "negative padding",
-                        .got = to_string(pad),
-                        .next = "slice the tensor instead"});
-  for (size_t k = 0; 2 * k < pad.size(); ++k)
-    shape[shape.size() - 1 - k] += pad[2 * k] + pad[2 * k + 1];
-  Tensor out = create_ops<Tensor>::full(shape, a[2], x.dtype(), x.device());
-  Tensor inside = out;
-  for (size_t k = 0; 2 * k < pad.size(); ++k) {
-    int axis = static_cast<int>(shape.size() - 1 - k);
-    inside = S::slice(inside, axis, pad[2 * k], pad[2 * k] + x.size(axis));
-  }
-  assign(inside, x);
   return {out};
 }
 
@@ -406,25 +304,6 @@ void add_composites(Definitions& r) {
                 return {S::cat(xs, a.integer(1))};
               },
               {.moves = true, .doc = "Tensors of one shape joined along a new axis."});
-  r.composite(
-      "constant_pad_nd(Tensor input, int[] pad, Scalar value=0) -> Tensor", pad_expansion,
-      {.places = kFunction,
-       .moves = true,
-       .doc = "input with a border of value; pad lists (before, after) from the last axis on."});
-  r.composite(
-      "pad(Tensor input, int[] pad, str mode='constant', float? value=None) -> Tensor",
-      [](Args a) -> Outputs {
-        if (a.text(2) != "constant")
-          throw UnsupportedError({.op = "pad",
-                                  .problem = "only constant borders can be made yet",
-                                  .got = absl::StrCat("mode='", a.text(2), "'"),
-                                  .expected = "mode='constant'",
-                                  .next = "make the border with cat() of slices"});
-        return {S::constant_pad_nd(a.tensor(0), a.ints(1), a.none(3) ? Arg(0) : a[3])};
-      },
-      {.places = kFunctional,
-       .moves = true,
-       .doc = "input with a border of value; pad lists (before, after) from the last axis on."});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ import importlib
 from pathlib import Path
 
 import numpy as np
+from neural_references import NEURAL, each
 from scipy import special
 
 
@@ -95,25 +96,13 @@ def topk(x, k, dim=-1, largest=True):
     return tuple(np.take(y, range(k), dim) for y in sort(x, dim, largest))
 
 
-def pair(v):
-    return (v, v) if isinstance(v, int) else tuple(v)
-
-
-def windows(x, kernel, stride=1):
-    view = np.lib.stride_tricks.sliding_window_view(x, pair(kernel), axis=(-2, -1))
-    rows, columns = pair(stride)
-    return view[..., ::rows, ::columns, :, :]
-
-
-def pooled(x, kernel_size, stride=None, padding=0, fill=0.0):
-    rows, columns = pair(padding)
-    border = [(0, 0)] * (x.ndim - 2) + [(rows, rows), (columns, columns)]
-    stride = kernel_size if stride is None else stride
-    return windows(np.pad(x, border, constant_values=fill), kernel_size, stride)
-
-
-def each(value, axes):
-    return (value,) * axes if isinstance(value, int) else tuple(value)
+def windows(x, kernel, stride=1, dilation=1):
+    n = len(kernel)
+    step, apart = each(stride, n), each(dilation, n)
+    spans = [d * (k - 1) + 1 for k, d in zip(kernel, apart)]
+    view = np.lib.stride_tricks.sliding_window_view(x, spans, axis=tuple(range(-n, 0)))
+    strides, taps = (tuple(slice(None, None, v) for v in values) for values in (step, apart))
+    return view[(..., *strides, *taps)]
 
 
 def convolution(x, w, bias=None, stride=1, padding=0, dilation=1, groups=1):
@@ -172,6 +161,17 @@ def convolution_padding(x, w, bias=None, stride=1, padding="valid", dilation=1, 
     return convolution(x, w, bias, stride, 0, dilation, groups)
 
 
+def any_convolution(x, w, b, stride, padding, dilation, transposed, output_padding, groups):
+    if transposed:
+        return convolution_transpose(x, w, b, stride, padding, output_padding, groups, dilation)
+    return convolution(x, w, b, stride, padding, dilation, groups)
+
+
+def time_convolution(x, w, bias, pad=0):
+    y = convolution(x.transpose(1, 2, 0), w.transpose(2, 1, 0), bias, 1, pad)
+    return y.transpose(2, 0, 1)
+
+
 def plain(function):
     """The same without a bias."""
     return lambda x, w, **settings: function(x, w, None, **settings)
@@ -192,12 +192,19 @@ def batch_norm(x, w, b, mean, var, training=False, momentum=0.1, eps=1e-5):
     return scaled * w.reshape(lane) + b.reshape(lane)
 
 
-def nll_loss(x, target):
-    return -x[np.arange(len(target)), target].mean()
+def nll_loss(x, target, weight=None, reduction="mean"):
+    weight = np.ones(x.shape[1]) if weight is None else weight
+    own = -np.take_along_axis(x, np.expand_dims(target, 1), 1).squeeze(1) * weight[target]
+    return {"mean": own.sum() / weight[target].sum(), "sum": own.sum(), "none": own}[reduction]
 
 
-def cross_entropy(x, target, label_smoothing=0.0):
+def cross_entropy(x, target, weight=None, reduction="mean", label_smoothing=0.0):
     logp = np.log(softmax(x, 1))
+    if target.dtype.kind == "f":
+        target = (1 - label_smoothing) * target + label_smoothing / x.shape[1]
+        scale = 1 if weight is None else weight.reshape(-1, *(1,) * (x.ndim - 2))
+        losses = -(target * logp * scale).sum(1)
+        return losses.mean() if reduction == "mean" else losses.sum()
     hard = nll_loss(logp, target)
     return (1 - label_smoothing) * hard + label_smoothing * -logp.mean()
 
@@ -270,7 +277,6 @@ REFERENCES = {
         "select": lambda x, dim, index: np.take(x, index, dim),
         "narrow": lambda x, dim, start, length: take_slice(x, dim, start, start + length),
         "flatten": lambda x, start_dim: x.reshape(*x.shape[:start_dim], -1), "windows": windows,
-        "constant_pad_nd": lambda x, pad: np.pad(x, [(0, 0)] * (x.ndim - 1) + [tuple(pad)]),
         "cat": lambda xs, dim: np.concatenate(xs, dim), "stack": lambda xs, dim: np.stack(xs, dim),
         "view_put": lambda x, v, size: v.reshape(x.shape),
         "permute_put": lambda x, v, dims: np.transpose(v, np.argsort(dims)),
@@ -278,7 +284,7 @@ REFERENCES = {
         "unsqueeze_put": lambda x, v, dim: v.reshape(x.shape), "slice_put": put_slice,
         "gather": lambda x, dim, index: np.take_along_axis(x, index, dim), "scatter": scatter,
         "scatter_add": scatter_add, "index_select": lambda x, dim, index: np.take(x, index, dim),
-        "index_add": index_add, "embedding": lambda w, i: w[i], "sort": sort, "topk": topk,
+        "index_add": index_add, "sort": sort, "topk": topk,
         "argsort": lambda x, dim, descending: sort(x, dim, descending)[1],
         "searchsorted": np.searchsorted,
         "full": lambda size, fill_value: np.full(size, fill_value),
@@ -293,9 +299,9 @@ REFERENCES = {
         **{f"conv{n}d": convolution for n in (1, 2, 3)},
         **{f"conv{n}d.padding": convolution_padding for n in (1, 2, 3)},
         **{f"conv_transpose{n}d": convolution_transpose for n in (1, 2, 3)},
-        "max_pool2d": lambda x, kernel_size: pooled(x, kernel_size, fill=-np.inf).max((-2, -1)),
-        "avg_pool2d": lambda x, **k: pooled(x, **k).mean((-2, -1)), "layer_norm": layer_norm,
+        "convolution": any_convolution, "conv_tbc": time_convolution,
+        "layer_norm": layer_norm, "layer_norm.cudnn": lambda *a: layer_norm(*a[:-1]),
         "batch_norm": batch_norm, "mse_loss": lambda x, t: ((x - t) ** 2).mean(),
-        "nll_loss": nll_loss, "cross_entropy": cross_entropy,
+        "nll_loss": nll_loss, "cross_entropy": cross_entropy, **NEURAL,
     },
 }  # fmt: skip

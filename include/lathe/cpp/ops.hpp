@@ -15,10 +15,12 @@
 #include "lathe/ops/create.h"
 #include "lathe/ops/fn.h"
 #include "lathe/ops/index.h"
+#include "lathe/ops/loss.h"
 #include "lathe/ops/math.h"
 #include "lathe/ops/nn.h"
 #include "lathe/ops/random.h"
 #include "lathe/ops/products.h"
+#include "lathe/ops/pool.h"
 #include "lathe/ops/reduce.h"
 #include "lathe/ops/shape.h"
 #include "lathe/ops/special.h"
@@ -160,6 +162,8 @@ struct ops : math_ops<Tensor>,
              activation_ops<Tensor>,
              nn_ops<Tensor>,
              products_ops<Tensor>,
+             pool_ops<Tensor>,
+             loss_ops<Tensor>,
              reduce_ops<Tensor>,
              shape_ops<Tensor>,
              index_ops<Tensor>,

@@ -1,4 +1,4 @@
-// Activations beyond those of nn.h, and dropout in its variants.
+// Activations beyond those of nn.h.
 #pragma once
 #include "fn.h"
 
@@ -33,11 +33,5 @@ struct activation_ops {
   static inline const Fn<T, T(T input, Any dim, Int stacklevel, Any dtype)> softmin{"softmin"};
   static inline const Fn<T, T(T logits, Any tau, bool hard, Any eps, Int dim)> gumbel_softmax{
       "gumbel_softmax"};
-  static inline const Fn<T, Dropout> alpha_dropout{"alpha_dropout"};
-  static inline const Fn<T, Dropout> feature_alpha_dropout{"feature_alpha_dropout"};
-  static inline const Fn<T, Dropout> feature_dropout{"feature_dropout"};
-  static inline const Fn<T, Dropout> dropout1d{"dropout1d"};
-  static inline const Fn<T, Dropout> dropout2d{"dropout2d"};
-  static inline const Fn<T, Dropout> dropout3d{"dropout3d"};
 };
 }  // namespace lathe

@@ -30,7 +30,9 @@ struct index_ops {
   static inline const Fn<T, T(T mask, Int size, Int fill)> true_positions{"true_positions"};
   static inline const Fn<T, T(T x, T mask)> masked_select{"masked_select"};
   static inline const Fn<T, T(T x, T mask, T source)> masked_scatter{"masked_scatter"};
-  static inline const Fn<T, T(T weight, T index)> embedding{"embedding"};
+  static inline const Fn<T, T(T weight, T indices, Int padding_idx, bool scale_grad_by_freq,
+                              bool sparse)>
+      embedding{"embedding"};
   static inline const Fn<T, Pair(T x, Int dim, bool descending)> sort{"sort"};
   static inline const Fn<T, T(T x, Int dim, bool descending)> argsort{"argsort"};
   static inline const Fn<T, Pair(T x, Int k, Int dim, bool largest)> topk{"topk"};

@@ -51,8 +51,6 @@ struct nn_ops {
   static inline const Fn<T, T(T input, T weight, Any bias, Ints stride, Ints padding,
                               Ints output_padding, Int groups, Ints dilation)>
       conv_transpose3d{"conv_transpose3d"};
-  static inline const Fn<T, T(T x, Ints kernel, Any stride, Ints pad)> max_pool2d{"max_pool2d"};
-  static inline const Fn<T, T(T x, Ints kernel, Any stride, Ints pad)> avg_pool2d{"avg_pool2d"};
   static inline const Fn<T, T(T x)> relu{"relu"};
   static inline const Fn<T, T(T x, Real slope)> leaky_relu{"leaky_relu"};
   static inline const Fn<T, T(T x)> silu{"silu"};
@@ -66,6 +64,18 @@ struct nn_ops {
   static inline const Fn<T, T(T x, Any w, Any b, Any mean, Any var, bool training, Real momentum,
                               Real eps, bool cudnn_enabled)>
       batch_norm{"batch_norm"};
+  static inline const Fn<T, T(T x, Int groups, Any w, Any b, Real eps)> group_norm{"group_norm"};
+  static inline const Fn<T, T(T x, Any w, Any b, Any mean, Any var, bool use_input_stats,
+                              Real momentum, Real eps, bool cudnn_enabled)>
+      instance_norm{"instance_norm"};
+  static inline const Fn<T, T(T x, Ints shape, Any w, Any eps)> rms_norm{"rms_norm"};
+  static inline const Fn<T, T(T x, Int size, Real alpha, Real beta, Real k)> local_response_norm{
+      "local_response_norm"};
+  static inline const Fn<T, T(T x1, T x2, Int dim, Real eps)> cosine_similarity{
+      "cosine_similarity"};
+  static inline const Fn<T, T(T x1, T x2, Real p, Real eps, bool keepdim)> pairwise_distance{
+      "pairwise_distance"};
+  static inline const Fn<T, T(T x1, T x2, T weight, Any bias)> bilinear{"bilinear"};
   static inline const Fn<T, T(T x, Real p, bool training)> dropout{"dropout"};
   static inline const Fn<T, T(T x, T target, Any pos_weight)> logits_loss{"logits_loss"};
   static inline const Fn<T, T(T x, T target, Text reduction, Any weight)> mse_loss{"mse_loss"};

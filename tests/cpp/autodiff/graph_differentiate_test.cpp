@@ -18,6 +18,7 @@
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/nn.h"
+#include "include/lathe/ops/pool.h"
 #include "include/lathe/ops/reduce.h"
 #include "include/lathe/ops/shape.h"
 #include "kernels/executor.h"
@@ -346,7 +347,7 @@ TEST_F(Differentiate, TwiceIsOnceOfTheBackward) {
 TEST_F(Differentiate, FactsAboutSizesThatTheBackwardPassDoesNotHave) {
   check(
       [](const Data& in) {
-        Tensor y = N::avg_pool2d(in[0].tensor(), {3, 3}, 8, {1, 1});
+        Tensor y = pool_ops<Tensor>::avg_pool2d(in[0].tensor(), {3, 3}, 8, {1, 1});
         Tensor z = M::clone(y);
         const Arg args[] = {y, in[1].tensor()};
         call(get_op("div"), Args(args, 2), CallForm::in_place);

@@ -1,0 +1,23 @@
+// What the families of losses share.
+#pragma once
+
+#include "core/ops/families.h"
+
+namespace lathe {
+
+/// `losses` as `how` says: their mean, their sum, or as they are. ValueError names `op`.
+Tensor reduced(const Tensor& losses, std::string_view op, std::string_view how);
+
+/// PyTorch's arguments before `reduction`: reduce=False is none, size_average=False is sum.
+const char* legacy_reduction(const Arg& size_average, const Arg& reduce);
+
+/// The word for PyTorch's number. ValueError names `op`.
+const char* numbered_reduction(std::string_view op, Int number);
+/// How to reduce, by the older arguments if one is given.
+std::string_view reduction_of(const Arg& size_average, const Arg& reduce, const Arg& reduction);
+
+/// A loss of each element, times a weight of each if one is given; the weighted mean divides by the
+/// sum of the weights.
+Tensor weighted(std::string_view op, Tensor losses, std::string_view how, const Tensor& weight);
+
+}  // namespace lathe

@@ -1,0 +1,147 @@
+// Borders: of one value, or of the input's own elements, which are gathered along each axis in
+// turn.
+#include <absl/strings/str_cat.h>
+
+#include "core/ops/windows.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/index.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe {
+namespace {
+
+using C = create_ops<Tensor>;
+using I = index_ops<Tensor>;
+using M = math_ops<Tensor>;
+using S = shape_ops<Tensor>;
+
+/// What is put around the axes, from the last on: (before, after) each.
+struct Border {
+  int axis;
+  Int before, after;
+};
+std::vector<Border> borders(std::string_view op, const Tensor& x, const Shape& pad) {
+  if (pad.size() % 2 != 0 || pad.size() / 2 > static_cast<size_t>(x.rank()))
+    throw ValueError({.op = std::string(op),
+                      .problem = "two numbers an axis expected, last axis first",
+                      .got = absl::StrCat(to_string(pad), " for rank ", x.rank()),
+                      .expected = absl::StrCat("at most ", x.rank(), " pairs"),
+                      .next = "give (before, after) of the last axis, then of the one before"});
+  std::vector<Border> out;
+  for (size_t k = 0; 2 * k < pad.size(); ++k) {
+    const int axis = x.rank() - 1 - static_cast<int>(k);
+    out.push_back({axis, pad[2 * k], pad[2 * k + 1]});
+    if (!require(Relation::le, Int(0), x.size(axis) + pad[2 * k] + pad[2 * k + 1]))
+      throw ValueError({.op = std::string(op),
+                        .problem = "more is cut off than there is",
+                        .got = absl::StrCat(to_string(pad), " on ", to_string(x.shape())),
+                        .expected = "a size of 0 or more",
+                        .next = "negative numbers shorten an axis"});
+  }
+  return out;
+}
+
+/// A border of one value; what is negative shortens the axis.
+Outputs constant_expansion(Args a) {
+  Tensor x = a.tensor(0);
+  const std::vector<Border> around = borders("constant_pad_nd", x, a.ints(1));
+  Shape shape = x.shape();
+  bool shorter = false;
+  for (const Border& b : around) {
+    shape[static_cast<size_t>(b.axis)] += b.before + b.after;
+    shorter = shorter || b.before < Int(0) || b.after < Int(0);
+  }
+  if (shorter)
+    for (const Border& b : around)
+      x = S::slice(x, b.axis, max(-b.before, Int(0)), x.size(b.axis) - max(-b.after, Int(0)));
+  Tensor out = C::full(shape, a[2], x.dtype(), x.device());
+  Tensor inside = out;
+  for (const Border& b : around) {
+    const Int before = shorter ? max(b.before, Int(0)) : b.before;
+    inside = S::slice(inside, b.axis, before, before + x.size(b.axis));
+  }
+  assign(inside, x);
+  return {out};
+}
+
+enum class Around : uint8_t { reflect, replicate, circular };
+
+/// Where the elements of a longer axis come from: int64, of an axis of `size`.
+Tensor sources(const Border& b, Int size, Around how, Device device) {
+  Tensor at = M::sub(C::arange(0, size + b.before + b.after, 1, DType::i64, device), b.before);
+  if (how == Around::replicate) return M::clamp(at, 0, size - 1);
+  if (how == Around::circular) return M::remainder(at, size);
+  // Folded at both ends, which are not repeated.
+  return M::sub(size - 1, M::abs(M::sub(size - 1, M::abs(at))));
+}
+
+Tensor padded(const Tensor& given, const Shape& pad, Around how, std::string_view mode) {
+  Tensor x = given;
+  for (const Border& b : borders("pad", given, pad)) {
+    if (identical(b.before, Int(0)) && identical(b.after, Int(0))) continue;
+    Border around = b;
+    if (how == Around::circular) {  // what is cut off does not come back at the other end
+      x = S::slice(x, b.axis, max(-b.before, Int(0)), x.size(b.axis) - max(-b.after, Int(0)));
+      around = {b.axis, max(b.before, Int(0)), max(b.after, Int(0))};
+    }
+    const Int size = x.size(b.axis);
+    // A reflection has one element less to show, a copy of an end shows as many as are asked for.
+    const Int most = how == Around::reflect ? size - 1 : size;
+    bool fits = require(Relation::le, Int(1), size);
+    for (Int n : {around.before, around.after})
+      fits = fits && (how == Around::replicate || require(Relation::le, n, most));
+    if (!fits)
+      throw ShapeError({.op = "pad",
+                        .problem = absl::StrCat("the input is too short for such a border"),
+                        .got = absl::StrCat(to_string(pad), " around ", to_string(given.shape()),
+                                            ", mode='", mode, "'"),
+                        .expected = absl::StrCat("at most ", to_string(most), " on axis ", b.axis),
+                        .next = "pad() less, or in two steps"});
+    x = I::index_select(x, b.axis, sources(around, size, how, x.device()));
+  }
+  return x;
+}
+
+Outputs pad_expansion(Args a) {
+  Tensor x = a.tensor(0);
+  const std::string_view mode = a.text(2);
+  if (mode == "constant") return {S::constant_pad_nd(x, a.ints(1), a.none(3) ? Arg(0) : a[3])};
+  if (!a.none(3))
+    throw ValueError({.op = "pad",
+                      .problem = "a value for a border that shows the input",
+                      .got = absl::StrCat("mode='", mode, "', value=", to_string(a[3])),
+                      .expected = "value=None",
+                      .next = "leave value out, or take mode='constant'"});
+  constexpr std::string_view kModes[] = {"reflect", "replicate", "circular"};
+  const auto* found = std::find(std::begin(kModes), std::end(kModes), mode);
+  if (found == std::end(kModes))
+    throw ValueError({.op = "pad",
+                      .problem = "an unknown mode",
+                      .got = absl::StrCat("'", mode, "'"),
+                      .expected = "'constant', 'reflect', 'replicate' or 'circular'",
+                      .next = "leave the argument out for a border of one value"});
+  return {padded(x, a.ints(1), static_cast<Around>(found - std::begin(kModes)), mode)};
+}
+
+}  // namespace
+
+void add_padding_definitions(Definitions& r) {
+  r.composite("constant_pad_nd(Tensor input, int[] pad, Scalar value=0) -> Tensor",
+              constant_expansion,
+              {.places = kFunction,
+               .moves = true,
+               .doc = "input with a border of value; pad lists (before, after) from the last axis "
+                      "on, and what is negative shortens an axis."});
+  r.composite(
+      "pad(Tensor input, int[] pad, str mode='constant', float? value=None) -> Tensor",
+      pad_expansion,
+      {.places = kFunctional,
+       .moves = true,
+       .doc =
+           "input with a border: of value ('constant'), of itself mirrored at the ends "
+           "('reflect'), of its end repeated ('replicate') or of its other end ('circular'). pad "
+           "lists (before, after) from the last axis on."});
+}
+
+}  // namespace lathe

@@ -1,0 +1,270 @@
+// Pooling over windows of one size: of the largest elements, their mean, and their p-norm. A
+// pooling is the view `windows` of the input with its border, reduced; so derivatives, dtypes and
+// traces are those of its parts.
+#include <absl/strings/str_cat.h>
+
+#include "core/ops/windows.h"
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/nn.h"
+#include "include/lathe/ops/reduce.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe {
+namespace {
+
+using M = math_ops<Tensor>;
+using N = nn_ops<Tensor>;
+using R = reduce_ops<Tensor>;
+using S = shape_ops<Tensor>;
+
+struct Pool {
+  std::string op;
+  Slide slide;
+  Shape padding;
+  bool ceil;
+  size_t axes() const { return padding.size(); }
+};
+
+/// kernel_size and stride are arguments `at` and the next.
+Slide slide_of(std::string_view op, Args a, int at) {
+  Slide s{.kernel = a.ints(at)};
+  const auto next = static_cast<size_t>(at) + 1;
+  Shape stride = a[next].none() ? Shape{} : a.ints(at + 1);
+  s.stride = stride.empty() ? s.kernel : per_axis(op, "stride", stride, s.axes());
+  s.dilation = Shape(s.axes(), Int(1));
+  return s;
+}
+
+void require_fitting(const Pool& p, const Tensor& x) {
+  if (x.rank() < static_cast<int>(p.axes()))
+    throw ShapeError({.op = p.op,
+                      .problem = "the input has fewer axes than the window",
+                      .got = to_string(x.shape()),
+                      .expected = absl::StrCat("at least ", p.axes(), " axes"),
+                      .next = "unsqueeze() the missing ones"});
+  for (size_t k = 0; k < p.axes(); ++k) {
+    if (!require(Relation::le, Int(1), p.slide.stride[k]) ||
+        !require(Relation::le, Int(1), p.slide.kernel[k]) ||
+        !require(Relation::le, Int(1), p.slide.dilation[k]))
+      throw ValueError({.op = p.op,
+                        .problem = "kernel, stride and dilation must be at least 1",
+                        .got = absl::StrCat("kernel ", to_string(p.slide.kernel), ", stride ",
+                                            to_string(p.slide.stride), ", dilation ",
+                                            to_string(p.slide.dilation)),
+                        .expected = "numbers from 1",
+                        .next = "leave stride and dilation out for their defaults"});
+    if (!require(Relation::le, Int(0), p.padding[k]) ||
+        !require(Relation::le, p.padding[k] * 2, p.slide.span(k)))
+      throw ValueError({.op = p.op,
+                        .problem = "padding above half of the kernel",
+                        .got = absl::StrCat("kernel ", to_string(p.slide.kernel), ", padding ",
+                                            to_string(p.padding)),
+                        .expected = "padding of at most half the kernel",
+                        .next = "pad the input with pad() first"});
+  }
+}
+
+/// How many windows there are on an axis, and how far the last reaches behind input and padding.
+struct Reach {
+  Int count, behind;
+};
+Reach reach(const Pool& p, Int size, size_t k) {
+  const Int stride = p.slide.stride[k], pad = p.padding[k], span = p.slide.span(k);
+  Int room = size + pad * 2 - span;
+  if (p.ceil) room += stride - 1;
+  Int count = floor_div(room, stride) + 1;
+  // The last one has to begin in the input or in the border before it.
+  if (p.ceil && (count - 1) * stride >= size + pad) count = count - 1;
+  if (!require(Relation::le, Int(1), count))
+    throw ShapeError({.op = p.op,
+                      .problem = "the window does not fit into the input",
+                      .got = absl::StrCat("a window over ", to_string(span), " on an axis of ",
+                                          to_string(size), ", padding ", to_string(pad)),
+                      .expected = "an input at least as large as the window",
+                      .next = "pad the input, or take a smaller kernel"});
+  const Int end = (count - 1) * stride + span;
+  return {count, p.ceil ? max(end - size - pad * 2, Int(0)) : Int(0)};
+}
+
+/// All windows of x with `border` around it, as so many last axes.
+Tensor windows_of(const Pool& p, Tensor x, const Arg& border) {
+  require_fitting(p, x);
+  Shape pad;
+  bool padded = false;
+  const auto n = static_cast<int>(p.axes());
+  for (int k = n; k-- > 0;) {
+    const auto at = static_cast<size_t>(k);
+    const Int before = p.padding[at], after = before + reach(p, x.size(k - n), at).behind;
+    pad.insert(pad.end(), {before, after});
+    padded = padded || !identical(before, Int(0)) || !identical(after, Int(0));
+  }
+  if (padded) x = S::constant_pad_nd(x, pad, border);
+  return S::windows(x, p.slide.kernel, p.slide.stride, p.slide.dilation);
+}
+
+// ── the largest ─────────────────────────────────────────────────────────────────────────────────
+
+Pool max_pool_of(std::string_view op, Args a) {
+  Pool p{
+      .op = std::string(op), .slide = slide_of(op, a, 1), .padding = a.ints(3), .ceil = a.flag(5)};
+  p.slide.dilation = a.ints(4);
+  return p;
+}
+
+/// Largest element of each window, and which of the window it is: the first.
+std::tuple<Tensor, Tensor> largest(const Pool& p, const Tensor& x) {
+  Tensor w = windows_of(p, x, lowest_number(x.dtype()));
+  return R::max_dim(S::flatten(w, -static_cast<int>(p.axes()), -1), -1);
+}
+
+/// Where in the last axes of x, flattened, element `taps` of each window lies.
+Tensor places_of(const Pool& p, Tensor taps, const Tensor& x) {
+  const size_t n = p.axes();
+  Tensor places;
+  Int inner = 1;
+  for (size_t k = n; k-- > 0;) {
+    const int axis = static_cast<int>(k) - static_cast<int>(n);
+    const Int step = p.slide.dilation[k];
+    Tensor tap = k == 0 ? taps : M::remainder(taps, p.slide.kernel[k]);
+    if (k > 0) taps = M::div_floor(taps, p.slide.kernel[k]);
+    Tensor start = counted(taps.size(axis), k, n, x.device());
+    start = M::sub(M::mul(start, p.slide.stride[k]), p.padding[k]);
+    Tensor at = M::add(M::mul(tap, step), start);
+    // Where all are lowest, the border counts as first: PyTorch names the first element inside.
+    at = M::where(M::lt(at, 0), M::remainder(at, step), at);
+    Tensor term = M::mul(at, inner);
+    places = places.defined() ? M::add(places, term) : term;
+    inner *= x.size(axis);
+  }
+  return places;
+}
+
+Outputs max_pool_with_indices(const Pool& p, const Tensor& x) {
+  auto [values, taps] = largest(p, x);
+  return {values, places_of(p, taps, x)};
+}
+
+void add_max_pool(Definitions& r, int axes) {
+  const std::string name = absl::StrCat("max_pool", axes, "d"), n = absl::StrCat("int[", axes, "]");
+  const std::string arguments =
+      absl::StrCat("(Tensor input, ", n, " kernel_size, int[]? stride=None, ", n, " padding=0, ", n,
+                   " dilation=1, bool ceil_mode=False, ");
+  const std::string_view both = ") -> (Tensor values, Tensor indices)";
+  auto with_indices = [name](Args a) {
+    return max_pool_with_indices(max_pool_of(name, a), a.tensor(0));
+  };
+  r.composite(
+      absl::StrCat(name, arguments, "False return_indices=False) -> Tensor"),
+      [name](Args a) -> Outputs {
+        return {std::get<0>(largest(max_pool_of(name, a), a.tensor(0)))};
+      },
+      {.domain = real_numbers,
+       .places = kFunctional | kFunction,
+       .moves = true,
+       .doc = "Largest element of each window over the last axes; the first of equal ones takes "
+              "the gradient."});
+  Extra extra{.domain = real_numbers,
+              .places = kFunctional,
+              .moves = true,
+              .doc =
+                  "Largest element of each window over the last axes, and where in these axes, "
+                  "flattened, it lies."};
+  r.composite(absl::StrCat(name, ".indices", arguments, "True return_indices", both), with_indices,
+              extra);
+  if (axes == 1) extra.places = kFunctional | kFunction;
+  r.composite(absl::StrCat(name, "_with_indices", arguments, "bool return_indices=False", both),
+              with_indices, extra);
+}
+
+// ── the mean ────────────────────────────────────────────────────────────────────────────────────
+
+/// How many elements each window has, padding counted or not, to divide sums by.
+Tensor counts_of(const Pool& p, const Tensor& x, bool include_pad, const Shape& found) {
+  Tensor counts;
+  const size_t n = p.axes();
+  for (size_t k = 0; k < n; ++k) {
+    const Int size = x.size(static_cast<int>(k) - static_cast<int>(n)), pad = p.padding[k];
+    Tensor start = counted(found[found.size() - n + k], k, n, x.device());
+    start = M::sub(M::mul(start, p.slide.stride[k]), pad);
+    Tensor end = M::minimum(M::add(start, p.slide.kernel[k]), size + pad);
+    if (!include_pad) {
+      start = M::maximum(start, 0);
+      end = M::minimum(end, size);
+    }
+    Tensor length = M::sub(end, start);
+    counts = counts.defined() ? M::mul(counts, length) : length;
+  }
+  return M::cast(counts, x.dtype());
+}
+
+Tensor mean_pool(const Pool& p, const Tensor& x, bool include_pad, const Arg& divisor) {
+  Tensor w = windows_of(p, x, Arg(Int(0)));
+  const Shape dims = last_axes(p.axes());
+  if (!divisor.none()) {
+    if (!require(Relation::ne, divisor.integer(), Int(0)))
+      throw ValueError({.op = p.op,
+                        .problem = "divisor_override is 0",
+                        .got = to_string(divisor),
+                        .expected = "any other number",
+                        .next = "leave it out to divide by the size of the window"});
+    return M::div(R::sum(w, dims), divisor);
+  }
+  const bool padded =
+      std::any_of(p.padding.begin(), p.padding.end(), [](Int v) { return !identical(v, Int(0)); });
+  if (!p.ceil && (include_pad || !padded)) return R::mean(w, dims);
+  Tensor total = R::sum(w, dims);
+  return M::div(total, counts_of(p, x, include_pad, total.shape()));
+}
+
+void add_avg_pool(Definitions& r, int axes) {
+  const std::string name = absl::StrCat("avg_pool", axes, "d"), n = absl::StrCat("int[", axes, "]");
+  r.composite(
+      absl::StrCat(name, "(Tensor input, ", n, " kernel_size, int[]? stride=None, ", n,
+                   " padding=0, bool ceil_mode=False, bool count_include_pad=True",
+                   axes == 1 ? "" : ", int? divisor_override=None", ") -> Tensor"),
+      [name, axes](Args a) -> Outputs {
+        const Pool p{
+            .op = name, .slide = slide_of(name, a, 1), .padding = a.ints(3), .ceil = a.flag(4)};
+        return {mean_pool(p, a.tensor(0), a.flag(5), axes == 1 ? Arg() : a[6])};
+      },
+      {.domain = floating,
+       .places = static_cast<uint8_t>(axes == 1 ? kFunctional | kFunction : kFunctional),
+       .doc = "Mean of each window over the last axes; padding counts as 0, or not at all "
+              "(count_include_pad=False). divisor_override: what sums are divided by instead."});
+}
+
+// ── the p-norm ──────────────────────────────────────────────────────────────────────────────────
+
+void add_lp_pool(Definitions& r, int axes) {
+  const std::string name = absl::StrCat("lp_pool", axes, "d"), n = absl::StrCat("int[", axes, "]");
+  r.composite(absl::StrCat(name, "(Tensor input, float norm_type, ", n,
+                           " kernel_size, int[]? stride=None, bool ceil_mode=False) -> Tensor"),
+              [name, axes](Args a) -> Outputs {
+                const Pool p{.op = name,
+                             .slide = slide_of(name, a, 2),
+                             .padding = Shape(static_cast<size_t>(axes), Int(0)),
+                             .ceil = a.flag(4)};
+                // The mean of the elements that a window has, times those it should have: so says
+                // PyTorch.
+                Tensor mean = mean_pool(p, M::pow(a.tensor(0), a[1]), true, Arg());
+                Tensor total =
+                    M::mul(M::mul(M::sign(mean), N::relu(M::abs(mean))), numel(p.slide.kernel));
+                return {M::pow(total, 1 / a.real(1))};
+              },
+              {.domain = floating,
+               .places = kFunctional,
+               .doc = "(sum x^p)^(1/p) of each window over the last axes, p = norm_type."});
+}
+
+}  // namespace
+
+void add_pooling_definitions(Definitions& r) {
+  for (int axes : {1, 2, 3}) {
+    add_max_pool(r, axes);
+    add_avg_pool(r, axes);
+    add_lp_pool(r, axes);
+  }
+}
+
+}  // namespace lathe

@@ -1,0 +1,169 @@
+// Sliding windows over the last axes: a view of them and the way back.
+#include "core/ops/windows.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <limits>
+
+#include "include/lathe/ops/create.h"
+#include "include/lathe/ops/math.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe {
+
+using C = create_ops<Tensor>;
+using M = math_ops<Tensor>;
+using S = shape_ops<Tensor>;
+
+Shape per_axis(std::string_view op, std::string_view param, const Shape& given, size_t axes) {
+  if (given.size() == axes) return given;
+  if (given.size() == 1) return Shape(axes, given[0]);
+  throw ValueError({.op = std::string(op),
+                    .problem = absl::StrCat(param, " has another number of axes"),
+                    .got = to_string(given),
+                    .expected = absl::StrCat("one number, or ", axes),
+                    .next = "give one number for all axes"});
+}
+
+Tensor counted(Int size, size_t k, size_t axes, Device device) {
+  Shape shape(axes - k, Int(1));
+  shape[0] = size;
+  return S::reshape(C::arange(0, size, 1, DType::i64, device), shape);
+}
+
+Shape last_axes(size_t axes) {
+  Shape out;
+  for (size_t k = axes; k > 0; --k) out.push_back(Int(-static_cast<int64_t>(k)));
+  return out;
+}
+
+Shape with_last(const Shape& shape, const Shape& sizes) {
+  Shape out = shape;
+  for (size_t k = 0; k < sizes.size(); ++k) out[out.size() - sizes.size() + k] = sizes[k];
+  return out;
+}
+
+Arg lowest_number(DType dtype) {
+  if (is_floating(dtype)) return Arg(-std::numeric_limits<double>::infinity());
+  if (dtype == DType::bool_) return Arg(false);
+  return Arg(Int(std::max(range_of(dtype).low, -(int64_t{1} << 62))));
+}
+
+namespace {
+
+/// Arguments `at` and the two behind it.
+Slide slide_of(std::string_view op, Args a, int at) {
+  Slide s{.kernel = a.ints(at)};
+  s.stride = per_axis(op, "stride", a.ints(at + 1), s.axes());
+  s.dilation = per_axis(op, "dilation", a.ints(at + 2), s.axes());
+  return s;
+}
+
+/// x[..., H, W] → x[..., y, x, kh, kw], for any number of axes: every window, without a copy.
+Geometry windows_geometry(const Geometry& x, Args a) {
+  const Slide s = slide_of("windows", a, 1);
+  Geometry g = x;
+  if (x.shape.size() < s.axes())
+    throw ShapeError({.op = "windows",
+                      .problem = "the input has fewer axes than the window",
+                      .got = to_string(x.shape),
+                      .expected = absl::StrCat("at least ", s.axes(), " axes"),
+                      .next = "unsqueeze() the missing ones"});
+  for (size_t k = 0; k < s.axes(); ++k) {
+    const size_t axis = x.shape.size() - s.axes() + k;
+    const Int room = x.shape[axis] - s.span(k);
+    bool fits = require(Relation::le, Int(0), room);
+    for (Int least : {s.stride[k], s.kernel[k], s.dilation[k]})
+      fits = fits && require(Relation::le, Int(1), least);
+    if (!fits)
+      throw ShapeError(
+          {.op = "windows",
+           .problem = "the window does not fit",
+           .got = absl::StrCat("kernel ", to_string(s.kernel), ", stride ", to_string(s.stride),
+                               ", dilation ", to_string(s.dilation), " on ", to_string(x.shape)),
+           .expected =
+               "numbers of at least 1, and a window that reaches over no more than the last axes",
+           .next = "pad the input, or take a smaller kernel"});
+    g.shape[axis] = floor_div(room, s.stride[k]) + 1;
+    g.strides[axis] = x.strides[axis] * s.stride[k];
+    g.shape.push_back(s.kernel[k]);
+    g.strides.push_back(x.strides[axis] * s.dilation[k]);
+  }
+  return g;
+}
+
+/// Windows that lie side by side: every element has one place.
+Tensor joined_windows(const Tensor& x, size_t axes) {
+  const auto n = static_cast<int>(axes), lead = x.rank() - 2 * n;
+  Shape order = all_axes(lead), shape(x.shape().begin(), x.shape().begin() + lead);
+  for (int k = 0; k < n; ++k) {
+    order.insert(order.end(), {Int(lead + k), Int(lead + n + k)});
+    shape.push_back(x.size(lead + k) * x.size(lead + n + k));
+  }
+  return S::reshape(S::permute(x, order), shape);
+}
+
+bool side_by_side(const Slide& s) {
+  for (size_t k = 0; k < s.axes(); ++k)
+    if (!identical(s.kernel[k], s.stride[k]) || !identical(s.dilation[k], Int(1))) return false;
+  return true;
+}
+
+/// The next place in the window; false behind the last.
+bool advance(std::vector<int64_t>& tap, const Shape& kernel) {
+  for (size_t k = tap.size(); k-- > 0;) {
+    if (++tap[k] < kernel[k].value()) return true;
+    tap[k] = 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+Tensor overlap_add(const Tensor& x, const Shape& shape, const Slide& slide) {
+  const size_t n = slide.axes();
+  const int first = static_cast<int>(shape.size() - n);
+  auto zeros = [&] { return C::zeros(shape, x.dtype(), x.device()); };
+  if (side_by_side(slide)) {  // moved back, into zeros unless they are known to cover all
+    Tensor inside = joined_windows(x, n);
+    if (identical(inside.shape(), shape)) return inside;
+    Tensor out = zeros(), part = out;
+    for (size_t k = 0; k < n; ++k) {
+      const int axis = first + static_cast<int>(k);
+      part = S::slice(part, axis, Int(0), inside.size(axis));
+    }
+    assign(part, inside);
+    return out;
+  }
+  Tensor out = zeros();
+  std::vector<int64_t> tap(n, 0);
+  do {
+    Tensor part = x, spot = out;
+    for (size_t k = n; k-- > 0;) part = S::select(part, -1, tap[k]);
+    for (size_t k = 0; k < n; ++k) {
+      const int axis = first + static_cast<int>(k);
+      const Int start = slide.dilation[k] * tap[k];
+      const Int reach = (x.size(axis) - 1) * slide.stride[k] + 1;
+      spot = S::slice(spot, axis, start, start + reach, slide.stride[k]);
+    }
+    assign(spot, M::add(spot, part));
+  } while (advance(tap, slide.kernel));
+  return out;
+}
+
+void add_window_definitions(Definitions& r) {
+  r.view("windows(Tensor input, int[] kernel, int[] stride=1, int[] dilation=1) -> Tensor",
+         windows_geometry,
+         {.grad =
+              [](Grad g) {
+                Slide s{.kernel = g.ints(1)};
+                s.stride = per_axis("windows", "stride", g.ints(2), s.axes());
+                s.dilation = per_axis("windows", "dilation", g.ints(3), s.axes());
+                return Grads{overlap_add(g.dy(), g.shape(0), s)};
+              },
+          .overlaps = true,
+          .places = kNowhere,
+          .doc = "Every window over the last axes, as so many new last axes."});
+}
+
+}  // namespace lathe
