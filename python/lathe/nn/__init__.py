@@ -5,22 +5,39 @@ is found by name (named_parameters, state_dict), in the order in which they were
 tensors that belong to the state without being trained; register_buffer names them.
 """
 
-from . import functional, init, utils
-from . import activations as _activations
-from .activations import *  # noqa: F403
-from .containers import ModuleDict, ModuleList, Sequential
-from .layers import AvgPool2d, Conv2d, Embedding, Flatten, Identity, Linear, MaxPool2d
-from .losses import BCEWithLogitsLoss, CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
-from .module import Module, StateDictError
-from .norms import BatchNorm1d, BatchNorm2d, LayerNorm
-from .parameter import Parameter
-from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase
+from . import (
+    activations,
+    adaptive_softmax,
+    containers,
+    conv,
+    distance,
+    embedding,
+    functional,
+    images,
+    init,
+    layers,
+    losses,
+    module,
+    norms,
+    parameter,
+    pooling,
+    recurrent,
+    utils,
+)
 
-__all__ = [
-    "AvgPool2d", "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "Conv2d", "CrossEntropyLoss",
-    "Embedding", "Flatten", "GRU", "GRUCell", "Identity", "L1Loss", "LSTM", "LSTMCell", "LayerNorm",
-    "Linear", "MSELoss", "MaxPool2d", "Module", "ModuleDict", "ModuleList", "NLLLoss", "Parameter",
-    "RNN", "RNNBase", "RNNCell", "RNNCellBase", "Sequential", "StateDictError", "functional",
-    "init", "utils",
-]  # fmt: skip
-__all__ += _activations.__all__
+__all__ = ["functional", "init", "utils"]
+
+
+def _take(part):
+    """What a file of this folder defines for users is a name of lathe.nn."""
+    for name, value in vars(part).items():
+        if isinstance(value, type) and value.__module__ == part.__name__ and name[0] != "_":
+            globals()[name] = value
+            __all__.append(name)
+
+
+for _part in (
+    activations, adaptive_softmax, containers, conv, distance, embedding, images, layers, losses,
+    module, norms, parameter, pooling, recurrent,
+):  # fmt: skip
+    _take(_part)

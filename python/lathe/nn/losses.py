@@ -1,8 +1,10 @@
 """Losses as modules. reduction: 'mean', 'sum' or 'none'; size_average and reduce are PyTorch's
 older words for it."""
 
-from .._errors import typed
+from .. import _lathe
+from .._errors import our_class, typed
 from . import functional as F
+from .distance import PairwiseDistance
 from .module import Module
 
 _MEAN = "mean"  # not an op: how to reduce
@@ -97,3 +99,229 @@ class CrossEntropyLoss(NLLLoss):
             reduction=self.reduction,
             label_smoothing=self.label_smoothing,
         )
+
+
+class _Settings(_Loss):
+    """A loss whose settings are arguments of its function, by name."""
+
+    _function = None
+    _settings = ()
+
+    def forward(self, *args):
+        settings = {name: getattr(self, name) for name in self._settings}
+        return type(self)._function(*args, **settings, reduction=self.reduction)
+
+
+class SmoothL1Loss(_Settings):
+    """|d| - beta / 2 of the difference d, and d^2 / (2 beta) where it is below beta."""
+
+    _function, _settings = staticmethod(F.smooth_l1_loss), ("beta",)
+
+    @typed
+    def __init__(self, size_average=None, reduce=None, reduction=_MEAN, beta=1.0):
+        super().__init__(size_average, reduce, reduction)
+        self.beta = beta
+
+
+class HuberLoss(_Settings):
+    """d^2 / 2 of the difference d, and delta (|d| - delta / 2) where it is above delta."""
+
+    _function, _settings = staticmethod(F.huber_loss), ("delta",)
+
+    @typed
+    def __init__(self, reduction=_MEAN, delta=1.0):
+        super().__init__(reduction=reduction)
+        self.delta = delta
+
+
+class BCELoss(_Settings):
+    """-(t log x + (1 - t) log(1 - x)) of probabilities x and targets t, times weight."""
+
+    _function, _settings = staticmethod(F.binary_cross_entropy), ("weight",)
+
+    @typed
+    def __init__(self, weight=None, size_average=None, reduce=None, reduction=_MEAN):
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
+class KLDivLoss(_Settings):
+    """target (log(target) - input), where input holds log probabilities."""
+
+    _function, _settings = staticmethod(F.kl_div), ("log_target",)
+
+    @typed
+    def __init__(self, size_average=None, reduce=None, reduction=_MEAN, log_target=False):
+        super().__init__(size_average, reduce, reduction)
+        self.log_target = log_target
+
+
+class GaussianNLLLoss(_Settings):
+    """(log(var) + (input - target)^2 / var) / 2, called with input, target and var."""
+
+    _function, _settings = staticmethod(F.gaussian_nll_loss), ("full", "eps")
+
+    @typed
+    def __init__(self, *, full=False, eps=1e-6, reduction=_MEAN):
+        super().__init__(reduction=reduction)
+        self.full, self.eps = full, eps
+
+
+class PoissonNLLLoss(_Settings):
+    """exp(x) - target x, or x - target log(x + eps) if not log_input."""
+
+    _function = staticmethod(F.poisson_nll_loss)
+    _settings = ("log_input", "full", "eps")
+
+    @typed
+    def __init__(
+        self,
+        log_input=True,
+        full=False,
+        size_average=None,
+        eps=1e-8,
+        reduce=None,
+        reduction=_MEAN,
+    ):
+        super().__init__(size_average, reduce, reduction)
+        self.log_input, self.full, self.eps = log_input, full, eps
+
+
+class HingeEmbeddingLoss(_Settings):
+    """A distance where the target is 1, what it lacks of the margin where that is -1."""
+
+    _function, _settings = staticmethod(F.hinge_embedding_loss), ("margin",)
+
+    @typed
+    def __init__(self, margin=1.0, size_average=None, reduce=None, reduction=_MEAN):
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+
+class MarginRankingLoss(_Settings):
+    """max(0, margin - target (input1 - input2)), target being 1 or -1."""
+
+    _function, _settings = staticmethod(F.margin_ranking_loss), ("margin",)
+
+    @typed
+    def __init__(self, margin=0.0, size_average=None, reduce=None, reduction=_MEAN):
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+
+class CosineEmbeddingLoss(_Settings):
+    """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1."""
+
+    _function, _settings = staticmethod(F.cosine_embedding_loss), ("margin",)
+
+    @typed
+    def __init__(self, margin=0.0, size_average=None, reduce=None, reduction=_MEAN):
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+
+class MultiMarginLoss(_Settings):
+    """Mean over the classes of max(0, margin - x[own] + x[other])^p, times the weight of the own
+    class."""
+
+    _function = staticmethod(F.multi_margin_loss)
+    _settings = ("p", "margin", "weight")
+
+    @typed
+    def __init__(
+        self, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction=_MEAN
+    ):
+        super().__init__(size_average, reduce, reduction)
+        if p not in (1, 2):
+            raise _lathe.ValueError(
+                "this power is not defined",
+                op="MultiMarginLoss",
+                got=f"p={p}",
+                expected="1 or 2",
+                next="leave the argument out for 1",
+            )
+        self.p, self.margin = p, margin
+        self.register_buffer("weight", weight)
+
+
+class MultiLabelMarginLoss(_Settings):
+    """Sum of max(0, 1 - x[label] + x[other]) over labels and other classes, divided by the number
+    of classes."""
+
+    _function = staticmethod(F.multilabel_margin_loss)
+
+
+class MultiLabelSoftMarginLoss(_Settings):
+    """Mean over the classes (the last axis) of BCEWithLogitsLoss."""
+
+    _function, _settings = staticmethod(F.multilabel_soft_margin_loss), ("weight",)
+
+    @typed
+    def __init__(self, weight=None, size_average=None, reduce=None, reduction=_MEAN):
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
+class SoftMarginLoss(_Settings):
+    """log(1 + exp(-target input)), target being 1 or -1."""
+
+    _function = staticmethod(F.soft_margin_loss)
+
+
+def _require_margin(loss, margin):
+    if margin <= 0:
+        raise _lathe.ValueError(
+            "a margin that is none",
+            op=our_class(loss).__name__,
+            got=f"margin={margin}",
+            expected="a number above 0",
+            next="leave the argument out for 1",
+        )
+
+
+class TripletMarginLoss(_Settings):
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the distance in the p-norm."""
+
+    _function = staticmethod(F.triplet_margin_loss)
+    _settings = ("margin", "p", "eps", "swap")
+
+    @typed
+    def __init__(
+        self,
+        margin=1.0,
+        p=2.0,
+        eps=1e-6,
+        swap=False,
+        size_average=None,
+        reduce=None,
+        reduction=_MEAN,
+    ):
+        super().__init__(size_average, reduce, reduction)
+        _require_margin(self, margin)
+        self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
+
+
+class TripletMarginWithDistanceLoss(_Settings):
+    """TripletMarginLoss with a distance of your own: a function of two tensors."""
+
+    _function = staticmethod(F.triplet_margin_with_distance_loss)
+    _settings = ("distance_function", "margin", "swap")
+
+    @typed
+    def __init__(self, *, distance_function=None, margin=1.0, swap=False, reduction=_MEAN):
+        super().__init__(reduction=reduction)
+        _require_margin(self, margin)
+        self.distance_function = distance_function or PairwiseDistance()
+        self.margin, self.swap = margin, swap
+
+
+class CTCLoss(_Settings):
+    """-log of the probability that log_probs[time, n, classes] read the targets, with blanks in
+    between (Graves et al. 2006)."""
+
+    _function, _settings = staticmethod(F.ctc_loss), ("blank", "zero_infinity")
+
+    @typed
+    def __init__(self, blank=0, reduction=_MEAN, zero_infinity=False):
+        super().__init__(reduction=reduction)
+        self.blank, self.zero_infinity = blank, zero_infinity

@@ -1,19 +1,70 @@
 """Normalisation layers."""
 
 from .. import _lathe, ops
-from .._errors import typed
+from .._errors import our_class, typed
+from . import functional as F
+from . import init
 from .module import Module
 from .parameter import Parameter
 
 
-class _BatchNorm(Module):
+def _as_shape(shape):
+    return (shape,) if isinstance(shape, int) else tuple(shape)
+
+
+class _Tracking(Module):
+    """Weight and bias a channel, and statistics that follow those of batches."""
+
+    _ranks = ()
+
+    def _set(self, num_features, eps, momentum, affine, track_running_stats, kind):
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        self.weight = Parameter(ops.ones(num_features, **kind)) if affine else None
+        self.bias = Parameter(ops.zeros(num_features, **kind)) if affine else None
+        tracked = track_running_stats
+        self.register_buffer("running_mean", ops.zeros(num_features, **kind) if tracked else None)
+        self.register_buffer("running_var", ops.ones(num_features, **kind) if tracked else None)
+        counter = None
+        if tracked:
+            counter = ops.zeros((), dtype=_lathe.int64, device=kind["device"])
+        self.register_buffer("num_batches_tracked", counter)
+
+    def reset_running_stats(self):
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self):
+        self.reset_running_stats()
+        if self.affine:
+            init.ones_(self.weight)
+            init.zeros_(self.bias)
+
+    def _require_rank(self, x):
+        if x.ndim not in self._ranks:
+            raise _lathe.ShapeError(
+                "the input has another rank",
+                op=our_class(self).__name__,
+                got=list(x.shape),
+                expected="rank " + " or ".join(map(str, self._ranks)),
+                next="reshape the input, or use the layer for its rank",
+            )
+
+    def extra_repr(self):
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
+        )
+
+
+class _BatchNorm(_Tracking):
     """Normalises each channel (axis 1) over the batch and what follows (Ioffe and Szegedy 2015).
 
     In training by the batch's own mean and variance, which running_mean and running_var follow by
     `momentum` (None: a plain average of all batches); in eval() by those.
     """
-
-    _ranks = ()
 
     @typed
     def __init__(
@@ -27,26 +78,11 @@ class _BatchNorm(Module):
         dtype=None,
     ):
         super().__init__()
-        self.num_features, self.eps, self.momentum = num_features, eps, momentum
-        self.affine, self.track_running_stats = affine, track_running_stats
         kind = {"dtype": dtype, "device": device}
-        self.weight = Parameter(ops.ones(num_features, **kind)) if affine else None
-        self.bias = Parameter(ops.zeros(num_features, **kind)) if affine else None
-        tracked = track_running_stats
-        self.register_buffer("running_mean", ops.zeros(num_features, **kind) if tracked else None)
-        self.register_buffer("running_var", ops.ones(num_features, **kind) if tracked else None)
-        counter = ops.zeros((), dtype=_lathe.int64, device=device) if tracked else None
-        self.register_buffer("num_batches_tracked", counter)
+        self._set(num_features, eps, momentum, affine, track_running_stats, kind)
 
     def forward(self, x):
-        if x.ndim not in self._ranks:
-            raise _lathe.ShapeError(
-                "the input has another rank",
-                op=type(self).__name__,
-                got=list(x.shape),
-                expected="rank " + " or ".join(map(str, self._ranks)),
-                next="reshape the input, or use the layer for its rank",
-            )
+        self._require_rank(x)
         momentum = self.momentum
         if self.training and self.track_running_stats:
             self.num_batches_tracked += 1
@@ -63,12 +99,6 @@ class _BatchNorm(Module):
             self.eps,
         )
 
-    def extra_repr(self):
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
-        )
-
 
 class BatchNorm1d(_BatchNorm):
     __doc__ = _BatchNorm.__doc__.replace("(axis 1)", "of x[n, channels] or x[n, channels, length]")
@@ -78,6 +108,121 @@ class BatchNorm1d(_BatchNorm):
 class BatchNorm2d(_BatchNorm):
     __doc__ = _BatchNorm.__doc__.replace("(axis 1)", "of x[n, channels, h, w]")
     _ranks = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    __doc__ = _BatchNorm.__doc__.replace("(axis 1)", "of x[n, channels, d, h, w]")
+    _ranks = (5,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Refused: there is one process, so there is nothing to keep in step."""
+
+    @typed
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=True,
+        track_running_stats=True,
+        process_group=None,
+        device=None,
+        dtype=None,
+    ):
+        raise _lathe.UnsupportedError(
+            "there are no groups of processes to keep in step",
+            op="SyncBatchNorm",
+            got=f"SyncBatchNorm({num_features})",
+            expected="one process",
+            next="use BatchNorm1d, BatchNorm2d or BatchNorm3d",
+        )
+
+
+class _InstanceNorm(_Tracking):
+    """Normalises each channel of each image by its own mean and variance (Ulyanov et al. 2016).
+
+    x[{axes}], or the same without n. With track_running_stats, in eval() by statistics that follow
+    those of training by `momentum`.
+    """
+
+    @typed
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=False,
+        track_running_stats=False,
+        device=None,
+        dtype=None,
+    ):
+        super().__init__()
+        kind = {"dtype": dtype, "device": device}
+        self._set(num_features, eps, momentum, affine, track_running_stats, kind)
+
+    def forward(self, x):
+        self._require_rank(x)
+        batched = x.ndim == self._ranks[-1]
+        y = F.instance_norm(
+            x if batched else x.unsqueeze(0),
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training or not self.track_running_stats,
+            0.0 if self.momentum is None else self.momentum,
+            self.eps,
+        )
+        return y if batched else y.squeeze(0)
+
+
+class InstanceNorm1d(_InstanceNorm):
+    __doc__ = _InstanceNorm.__doc__.format(axes="n, channels, length")
+    _ranks = (2, 3)
+
+
+class InstanceNorm2d(_InstanceNorm):
+    __doc__ = _InstanceNorm.__doc__.format(axes="n, channels, h, w")
+    _ranks = (3, 4)
+
+
+class InstanceNorm3d(_InstanceNorm):
+    __doc__ = _InstanceNorm.__doc__.format(axes="n, channels, d, h, w")
+    _ranks = (4, 5)
+
+
+class GroupNorm(Module):
+    """Normalises each group of channels of each image by its own mean and variance (Wu and He
+    2018)."""
+
+    @typed
+    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None):
+        super().__init__()
+        if num_groups < 1 or num_channels % num_groups != 0:
+            raise _lathe.ValueError(
+                "groups that do not divide the channels",
+                op="GroupNorm",
+                got=f"{num_groups} groups of {num_channels} channels",
+                expected="a divisor of how many channels there are",
+                next="choose another number of groups",
+            )
+        self.num_groups, self.num_channels = num_groups, num_channels
+        self.eps, self.affine = eps, affine
+        kind = {"dtype": dtype, "device": device}
+        self.weight = Parameter(ops.ones(num_channels, **kind)) if affine else None
+        self.bias = Parameter(ops.zeros(num_channels, **kind)) if affine else None
+
+    def reset_parameters(self):
+        if self.affine:
+            init.ones_(self.weight)
+            init.zeros_(self.bias)
+
+    def forward(self, x):
+        return F.group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self):
+        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
 
 
 class LayerNorm(Module):
@@ -94,14 +239,18 @@ class LayerNorm(Module):
         dtype=None,
     ):
         super().__init__()
-        if isinstance(normalized_shape, int):
-            normalized_shape = (normalized_shape,)
-        self.normalized_shape, self.eps = tuple(normalized_shape), eps
+        self.normalized_shape, self.eps = _as_shape(normalized_shape), eps
         self.elementwise_affine = elementwise_affine
         kind = {"dtype": dtype, "device": device}
         affine, shape = elementwise_affine, self.normalized_shape
         self.weight = Parameter(ops.ones(shape, **kind)) if affine else None
         self.bias = Parameter(ops.zeros(shape, **kind)) if affine and bias else None
+
+    def reset_parameters(self):
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
 
     def forward(self, x):
         return ops.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -110,3 +259,55 @@ class LayerNorm(Module):
         return (
             f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
         )
+
+
+class RMSNorm(Module):
+    """x / sqrt(mean(x^2) + eps) over the last axes, then weight (Zhang and Sennrich 2019)."""
+
+    @typed
+    def __init__(
+        self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None
+    ):
+        super().__init__()
+        self.normalized_shape, self.eps = _as_shape(normalized_shape), eps
+        self.elementwise_affine = elementwise_affine
+        kind = {"dtype": dtype, "device": device}
+        self.weight = (
+            Parameter(ops.ones(self.normalized_shape, **kind)) if elementwise_affine else None
+        )
+
+    def reset_parameters(self):
+        if self.elementwise_affine:
+            init.ones_(self.weight)
+
+    def forward(self, x):
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self):
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        )
+
+
+class LocalResponseNorm(Module):
+    """x / (k + alpha * mean)^beta, of the mean square of `size` neighbouring channels (Krizhevsky
+    et al. 2012)."""
+
+    @typed
+    def __init__(self, size, alpha=1e-4, beta=0.75, k=1.0):
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, x):
+        return F.local_response_norm(x, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self):
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class CrossMapLRN2d(LocalResponseNorm):
+    """LocalResponseNorm, of images."""
+
+    @typed
+    def __init__(self, size, alpha=1e-4, beta=0.75, k=1):
+        super().__init__(size, alpha, beta, k)

@@ -311,7 +311,7 @@ def test_losses():
     logits, labels = lt.tensor(x), lt.tensor(t)
     close(nn.CrossEntropyLoss()(logits, labels), REFERENCES["cross_entropy"](x, t))
     smooth = nn.CrossEntropyLoss(label_smoothing=0.2)
-    close(smooth(logits, labels), REFERENCES["cross_entropy"](x, t, 0.2))
+    close(smooth(logits, labels), REFERENCES["cross_entropy"](x, t, label_smoothing=0.2))
     weight = lt.tensor([1.0, 2.0, 3.0])
     picked = -np.log(REFERENCES["softmax"](x, 1))[np.arange(5), t]
     w = weight.numpy()[t]
