@@ -16,7 +16,7 @@ using R = reduce_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
 Tensor norm_along(const Tensor& x, const Arg& p, const Shape& dim, bool keep) {
-  static const Op& op = get_op(N::norm.name());
+  static const Op& op = get_op(R::norm.name());
   ArgBuilder args;
   args.push(x);
   args.push(p);

@@ -77,7 +77,7 @@ void shorten(const Tensor& weight, const Tensor& index, const Arg& most, Real p)
   GradMode no_grad(false);
   Tensor flat = S::reshape(index, {index.numel()});
   Tensor rows = as_float(I::index_select(weight, 0, flat));
-  Tensor length = N::norm(M::cast(rows, compute_type(rows.dtype())), p, Arg(Int(-1)), true);
+  Tensor length = R::norm(M::cast(rows, compute_type(rows.dtype())), p, {Int(-1)}, true);
   Tensor scale = M::div(most, M::add(length, kSmall));
   Tensor now = M::where(M::gt(length, most), M::mul(rows, scale), rows);
   Tensor to = S::expand(S::unsqueeze(flat, 1), rows.shape());

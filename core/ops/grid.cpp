@@ -26,6 +26,8 @@ constexpr double kSharpness = -0.75;
 
 enum class Outside : uint8_t { zeros, border, reflection };
 enum class Mode : uint8_t { linear, nearest, cubic };
+constexpr const char *kModes[] = {"bilinear", "nearest", "bicubic"},
+                     *kOutside[] = {"zeros", "border", "reflection"};  // by these
 
 struct Sampler {
   Tensor image;            // [n, c, places]
@@ -35,7 +37,7 @@ struct Sampler {
 };
 
 template <size_t n>
-size_t position(std::string_view name, const std::string_view (&names)[n], std::string_view what) {
+size_t position(std::string_view name, const char* const (&names)[n], std::string_view what) {
   const auto* found = std::find(std::begin(names), std::end(names), name);
   if (found != std::end(names)) return static_cast<size_t>(found - std::begin(names));
   std::string expected;
@@ -152,8 +154,6 @@ Outputs sample_expansion(Args a) {
   Tensor x = a.tensor(0), grid = a.tensor(1);
   require_fitting(x, grid);
   const int axes = x.rank() - 2;
-  constexpr std::string_view kModes[] = {"bilinear", "nearest", "bicubic"};
-  constexpr std::string_view kOutside[] = {"zeros", "border", "reflection"};
   const auto mode = static_cast<Mode>(position(a.text(2), kModes, "mode"));
   Sampler s{.outside = static_cast<Outside>(position(a.text(3), kOutside, "padding_mode")),
             .corners = a[4].tag == Tag::flag && a[4].flag_};
@@ -230,9 +230,38 @@ Outputs grid_expansion(Args a) {
   return {S::reshape(y, out)};
 }
 
+/// PyTorch's functions of numbers: the same, where modes are counted in the order of their names.
+template <size_t n>
+Arg named(const Arg& number, const char* const (&names)[n]) {
+  for (size_t i = 0; i < n; ++i)
+    if (number.integer() == Int(i)) return Arg(names[i]);
+  throw ValueError({.op = "grid_sampler",
+                    .problem = "an unknown mode",
+                    .got = to_string(number),
+                    .expected = absl::StrCat("0 to ", n - 1),
+                    .next = "see help(lathe.nn.functional.grid_sample), which takes names"});
+}
+
+Outputs numbered_sample(Args a) {
+  const Arg all[] = {a[0], a[1], named(a[2], kModes), named(a[3], kOutside), a[4]};
+  return sample_expansion(Args(all, 5));
+}
+
 }  // namespace
 
 void add_grid_definitions(Definitions& r) {
+  for (std::string_view name : {"grid_sampler", "grid_sampler_2d", "grid_sampler_3d"})
+    r.composite(absl::StrCat(name,
+                             "(Tensor input, Tensor grid, int interpolation_mode, int "
+                             "padding_mode, bool align_corners) -> Tensor"),
+                numbered_sample,
+                {.domain = floating,
+                 .places = kFunction,
+                 .doc = "grid_sample, with numbers for the modes."});
+  r.composite(
+      "affine_grid_generator(Tensor theta, int[] size, bool align_corners) -> Tensor",
+      grid_expansion,
+      {.domain = floating, .places = kFunction, .doc = "affine_grid under its other name."});
   r.composite(
       "grid_sample(Tensor input, Tensor grid, str mode='bilinear', str padding_mode='zeros', bool? "
       "align_corners=None) -> Tensor",

@@ -19,7 +19,7 @@ using R = reduce_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
 struct Pool {
-  std::string op;
+  std::string_view op;  // the name that its definition keeps
   Slide slide;
   Shape padding;
   bool ceil;
@@ -38,7 +38,7 @@ Slide slide_of(std::string_view op, Args a, int at) {
 
 void require_fitting(const Pool& p, const Tensor& x) {
   if (x.rank() < static_cast<int>(p.axes()))
-    throw ShapeError({.op = p.op,
+    throw ShapeError({.op = std::string(p.op),
                       .problem = "the input has fewer axes than the window",
                       .got = to_string(x.shape()),
                       .expected = absl::StrCat("at least ", p.axes(), " axes"),
@@ -47,7 +47,7 @@ void require_fitting(const Pool& p, const Tensor& x) {
     if (!require(Relation::le, Int(1), p.slide.stride[k]) ||
         !require(Relation::le, Int(1), p.slide.kernel[k]) ||
         !require(Relation::le, Int(1), p.slide.dilation[k]))
-      throw ValueError({.op = p.op,
+      throw ValueError({.op = std::string(p.op),
                         .problem = "kernel, stride and dilation must be at least 1",
                         .got = absl::StrCat("kernel ", to_string(p.slide.kernel), ", stride ",
                                             to_string(p.slide.stride), ", dilation ",
@@ -56,7 +56,7 @@ void require_fitting(const Pool& p, const Tensor& x) {
                         .next = "leave stride and dilation out for their defaults"});
     if (!require(Relation::le, Int(0), p.padding[k]) ||
         !require(Relation::le, p.padding[k] * 2, p.slide.span(k)))
-      throw ValueError({.op = p.op,
+      throw ValueError({.op = std::string(p.op),
                         .problem = "padding above half of the kernel",
                         .got = absl::StrCat("kernel ", to_string(p.slide.kernel), ", padding ",
                                             to_string(p.padding)),
@@ -77,7 +77,7 @@ Reach reach(const Pool& p, Int size, size_t k) {
   // The last one has to begin in the input or in the border before it.
   if (p.ceil && (count - 1) * stride >= size + pad) count = count - 1;
   if (!require(Relation::le, Int(1), count))
-    throw ShapeError({.op = p.op,
+    throw ShapeError({.op = std::string(p.op),
                       .problem = "the window does not fit into the input",
                       .got = absl::StrCat("a window over ", to_string(span), " on an axis of ",
                                           to_string(size), ", padding ", to_string(pad)),
@@ -203,7 +203,7 @@ Tensor mean_pool(const Pool& p, const Tensor& x, bool include_pad, const Arg& di
   const Shape dims = last_axes(p.axes());
   if (!divisor.none()) {
     if (!require(Relation::ne, divisor.integer(), Int(0)))
-      throw ValueError({.op = p.op,
+      throw ValueError({.op = std::string(p.op),
                         .problem = "divisor_override is 0",
                         .got = to_string(divisor),
                         .expected = "any other number",

@@ -1,7 +1,7 @@
 """The names of special. Printed by python/stubs/print_stubs.py."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
 from . import Tensor
 
@@ -11,5 +11,94 @@ DTypeLike: TypeAlias = Any
 
 DeviceLike: TypeAlias = Any
 
+def digamma(input: Tensor, *, out: Any = None) -> Tensor:
+    """Derivative of lgamma."""
+
+def entr(input: Tensor, *, out: Any = None) -> Tensor:
+    """-x log(x), 0 at 0 and -infinity below: entropy's summand."""
+
+def erf(input: Tensor, *, out: Any = None) -> Tensor:
+    """Error function."""
+
+def erfc(input: Tensor, *, out: Any = None) -> Tensor:
+    """1 - erf(x), accurate for large x."""
+
+def erfcx(input: Tensor, *, out: Any = None) -> Tensor:
+    """exp(x^2) erfc(x), which does not underflow."""
+
+def erfinv(input: Tensor, *, out: Any = None) -> Tensor:
+    """Inverse of erf on (-1, 1)."""
+
+def exp2(input: Tensor, *, out: Any = None) -> Tensor:
+    """2 to the power x."""
+
 def expit(input: Tensor, *, out: Any = None) -> Tensor:
     """1 / (1 + exp(-x))."""
+
+def expm1(input: Tensor, *, out: Any = None) -> Tensor:
+    """exp(x) - 1, accurate near 0."""
+
+def gammaln(input: Tensor, *, out: Any = None) -> Tensor:
+    """log |gamma(x)|."""
+
+def log1p(input: Tensor, *, out: Any = None) -> Tensor:
+    """log(1 + x), accurate near 0."""
+
+def log_ndtr(input: Tensor, *, out: Any = None) -> Tensor:
+    """log(ndtr(x)), without underflow."""
+
+@overload
+def log_softmax(input: Tensor, dim: int, *, out: Any = None) -> Tensor:
+    """log(softmax(x)) along dim, without overflow."""
+
+@overload
+def log_softmax(input: Tensor, dim: int, *, dtype: DTypeLike, out: Any = None) -> Tensor:
+    """log(softmax(x)) along dim, without overflow."""
+
+def logit(input: Tensor, eps: float | None = None, *, out: Any = None) -> Tensor:
+    """log(x / (1 - x)), the inverse of sigmoid; x is limited to [eps, 1 - eps] if eps is
+    given.
+    """
+
+def multigammaln(input: Tensor, p: int, *, out: Any = None) -> Tensor:
+    """The logarithm of the gamma function of p variables."""
+
+def ndtr(input: Tensor, *, out: Any = None) -> Tensor:
+    """The normal distribution's area left of x."""
+
+def ndtri(input: Tensor, *, out: Any = None) -> Tensor:
+    """The x left of which the normal distribution has this area."""
+
+def polygamma(n: int, input: Tensor, *, out: Any = None) -> Tensor:
+    """The n-th derivative of digamma."""
+
+def psi(input: Tensor, *, out: Any = None) -> Tensor:
+    """Derivative of lgamma."""
+
+@overload
+def round(input: Tensor, *, out: Any = None) -> Tensor:
+    """Nearest integer, ties to even."""
+
+@overload
+def round(input: Tensor, *, decimals: int, out: Any = None) -> Tensor:
+    """Rounded to so many decimals, which may be negative; ties to even."""
+
+def sinc(input: Tensor, *, out: Any = None) -> Tensor:
+    """sin(pi x) / (pi x), and 1 at 0."""
+
+@overload
+def softmax(input: Tensor, dim: int, *, out: Any = None) -> Tensor:
+    """exp(x) / sum(exp(x)) along dim, without overflow."""
+
+@overload
+def softmax(input: Tensor, dim: int, *, dtype: DTypeLike, out: Any = None) -> Tensor:
+    """exp(x) / sum(exp(x)) along dim, without overflow."""
+
+def xlog1py(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """input * log(1 + other); 0 where input is 0."""
+
+def xlogy(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """input * log(other); 0 where input is 0."""
+
+def zeta(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Tensor:
+    """The sum over k from 0 of (other + k)^-input (Hurwitz)."""

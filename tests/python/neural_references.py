@@ -259,6 +259,11 @@ def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=Fa
     return out
 
 
+def numbered_sample(x, grid, mode, outside, align_corners):
+    modes = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
+    return grid_sample(x, grid, modes[0][mode], modes[1][outside], align_corners)
+
+
 def affine_grid(theta, size, align_corners=None):
     places = []
     for n in size[2:]:
@@ -534,7 +539,9 @@ NEURAL = {
     "pad": pad, "constant_pad_nd": constant_pad, "interpolate": interpolate,
     "upsample": interpolate, "upsample_nearest": interpolate,
     "upsample_bilinear": lambda x, **k: interpolate(x, mode="bilinear", align_corners=True, **k),
-    "grid_sample": grid_sample, "affine_grid": affine_grid, "group_norm": group_norm,
+    "grid_sample": grid_sample, "affine_grid": affine_grid, "affine_grid_generator": affine_grid,
+    "grid_sampler": numbered_sample, "grid_sampler_2d": numbered_sample,
+    "grid_sampler_3d": numbered_sample, "group_norm": group_norm,
     "group_norm.cudnn": group_norm, "instance_norm": instance_norm,
     "instance_norm.functional": instance_norm_functional, "rms_norm": rms_norm,
     "local_response_norm": local_response_norm,
