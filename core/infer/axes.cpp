@@ -99,7 +99,9 @@ Types infer_index(const Op& op, Args args) {
   if (s.access == Access::through) return infer_through(op, args);
   Tensor x = args.tensor(0), index = args.tensor(s.index);
   require_domain(op, x.dtype());
-  if (index.dtype() != DType::i64 && index.dtype() != DType::i32) index_dtype(op, index.dtype());
+  // An index that names nothing may be of any dtype, as it comes out of empty lists.
+  const bool counts = index.dtype() == DType::i64 || index.dtype() == DType::i32;
+  if (!counts && index.numel() != Int(0)) index_dtype(op, index.dtype());
   int axis = normalise_axis(op.name(), args.integer(s.axis).value(), x.rank());
   Shape out = x.shape();
   auto at = static_cast<size_t>(axis);
@@ -134,7 +136,9 @@ Types infer_index(const Op& op, Args args) {
     want.insert(want.begin() + (x.rank() > 0 ? axis : 0), index.shape().begin(),
                 index.shape().end());
     const Shape& have = args.shape(s.source);
-    if (!require_equal(have, want))
+    // As in PyTorch: where all is one element, it does not matter which of them has an axis.
+    const bool point = x.rank() == 0 && have.empty();
+    if (!require_equal(point ? Shape(want.size(), Int(1)) : have, want))
       wrong("the source does not have the shape of the slices named", have, want);
     return {type_of(x)};
   }

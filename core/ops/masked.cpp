@@ -114,10 +114,11 @@ constexpr std::string_view kAlong = "int dim, *";
 constexpr std::string_view kSpread =
     "int[]? dim=None, bool? unbiased=None, *, Scalar? correction=None, bool keepdim=False";
 
-/// argmax and argmin, which have one axis or none.
+/// argmax and argmin, which have one axis or none; as in PyTorch in the dtype of the input, or in
+/// the one that is asked for.
 template <auto& Pick, bool kLow>
 Tensor place(const Masked& m, Args a) {
-  return Pick(m.bounded(kLow), a[1], m.keep);
+  return M::cast(Pick(m.bounded(kLow), a[1], m.keep), m.x.dtype());
 }
 
 constexpr Definition kDefinitions[] = {

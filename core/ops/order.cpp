@@ -112,7 +112,7 @@ Outputs mode_expansion(Args a) {
   Shape along(static_cast<size_t>(line.x.rank()), Int(1));
   along[static_cast<size_t>(axis)] = n;
   Tensor place = S::reshape(C::arange(0, n, 1, DType::i64, line.x.device()), along);
-  Tensor from = R::cummax_indices(M::where(begins, place, -1), axis, false);
+  Tensor from = R::running_max(M::where(begins, place, 0), axis, false);
   Tensor best = R::argmax(M::sub(place, from), axis, true);
   return line.chosen(I::gather(s.order, axis, best), a.flag(2));
 }

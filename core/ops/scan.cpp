@@ -136,21 +136,15 @@ Monoid affine() {
       .finish = [](Exprs s, Expr) { return Exprs{s[1]}; }};
 }
 
-/// Where the extremum so far lies: of equal ones the last; a NaN is every extremum from then on,
-/// and of several the last too.
+Expr better(Expr beats, Expr a, Expr b) {
+  if (is_floating(a.dtype())) beats = beats | isnan(a);
+  return select(beats, a, b);
+}
+
+/// The extremum so far; a NaN is every extremum from then on.
 Monoid running_extremum(bool largest) {
-  return {.unit =
-              [largest](DType d) {
-                return Exprs{largest ? lowest(d) : highest(d), constant(DType::i64, 0)};
-              },
-          .lift = [](Exprs x) { return x; },
-          .combine =
-              [largest](Exprs a, Exprs b) {
-                Expr take = largest ? le(a[0], b[0]) : le(b[0], a[0]);
-                if (is_floating(a[0].dtype())) take = isnan(b[0]) | (take & ~isnan(a[0]));
-                return Exprs{select(take, b[0], a[0]), select(take, b[1], a[1])};
-              },
-          .finish = [](Exprs s, Expr) { return Exprs{s[1]}; }};
+  if (largest) return monoid(lowest, [](Expr a, Expr b) { return better(lt(b, a), a, b); });
+  return monoid(highest, [](Expr a, Expr b) { return better(lt(a, b), a, b); });
 }
 
 /// log(exp(a) + exp(b)), where one of them may be infinite.
@@ -176,35 +170,46 @@ Grads logcumsumexp_grad(Grad g) {
   return {vanishing_product(share(x, y), shares)};
 }
 
-/// PyTorch's form of a scan that gives indexes: the elements there, and the indexes.
-template <auto& Indices>
-Outputs with_values(Args a) {
-  Tensor x = a.tensor(0), at = Indices(x, a.integer(1), false);
-  if (x.rank() == 0) return {M::clone(x), at};
-  return {I::gather(x, a.integer(1), at), at};
+/// The extrema so far and where they lie: of equal ones, and of NaNs, at the last.
+template <auto& Running>
+Outputs with_places(Args a) {
+  Tensor x = a.tensor(0);
+  const Int dim = a.integer(1);
+  const char* name = &Running == &R::running_max ? "cummax" : "cummin";
+  const int axis = normalise_axis(name, dim.value(), x.rank());
+  if (x.rank() == 0) return {M::clone(x), C::zeros({}, DType::i64, x.device())};
+  Tensor at;
+  {
+    GradMode no_grad(false);
+    Tensor best = Running(x, dim, false);
+    Tensor here = M::eq(x, best);
+    if (is_floating(x.dtype())) here = M::logical_or(here, M::isnan(x));
+    Shape along(static_cast<size_t>(x.rank()), Int(1));
+    along[static_cast<size_t>(axis)] = x.size(axis);
+    Tensor place = S::reshape(C::arange(0, x.size(axis), 1, DType::i64, x.device()), along);
+    at = R::running_max(M::where(here, place, 0), dim, false);
+  }
+  return {I::gather(x, dim, at), at};
 }
 
 void add_running(Definitions& r) {
-  auto add = [&](std::string_view name, bool largest, Expansion both) {
-    r.scan(
-        absl::StrCat(name, "_indices(Tensor input, int dim, bool reverse=False) -> Tensor"),
-        running_extremum(largest),
-        {.domain = real_dtypes,
-         .promote = Promote::index,
-         .no_grad = true,
-         .places = kNowhere,
-         .doc = "Where the extremum of the elements so far lies, the last such place; counted as "
-                "the scan goes, from the end if reversed."});
+  for (const bool largest : {true, false}) {
+    const std::string_view end = largest ? "max" : "min";
+    r.scan(absl::StrCat("running_", end, "(Tensor input, int dim, bool reverse=False) -> Tensor"),
+           running_extremum(largest),
+           {.domain = real_dtypes,
+            .no_grad = true,
+            .places = kNowhere,
+            .doc = largest ? "The largest element so far." : "The smallest element so far."});
     r.composite(
-        absl::StrCat(name, "(Tensor input, int dim) -> (Tensor values, Tensor indices)"), both,
+        absl::StrCat("cum", end, "(Tensor input, int dim) -> (Tensor values, Tensor indices)"),
+        largest ? with_places<R::running_max> : with_places<R::running_min>,
         {.moves = true,
          .doc = largest ? "The largest element so far along dim, and where it lies (the last such "
                           "place). A NaN counts as largest."
                         : "The smallest element so far along dim, and where it lies (the last "
                           "such place). A NaN counts as smallest."});
-  };
-  add("cummax", true, with_values<R::cummax_indices>);
-  add("cummin", false, with_values<R::cummin_indices>);
+  }
   r.scan("logcumsumexp_scan(Tensor input, int dim, bool reverse=False) -> Tensor",
          monoid([](DType d) { return lowest(d); }, log_of_sum),
          {.domain = floating,

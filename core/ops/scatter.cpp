@@ -301,11 +301,11 @@ void add_reductions(Definitions& r) {
       writes("input with the slices of source combined into those that index names along dim by "
              "'prod', 'mean', 'amax' or 'amin'; without what was there, if not include_self."));
   r.composite(
-      "scatter.reduce(Tensor input, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
+      "scatter.reducing(Tensor input, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
       [](Args a) { return scatter_with(a, a.tensor(3)); },
       writes("input with src added, or multiplied, into the elements at index along dim."));
   r.composite(
-      "scatter.value_reduce(Tensor input, int dim, Tensor index, Scalar value, *, str reduce) -> "
+      "scatter.value_reducing(Tensor input, int dim, Tensor index, Scalar value, *, str reduce) -> "
       "Tensor",
       [](Args a) {
         Tensor x = a.tensor(0), index = a.tensor(2);

@@ -83,15 +83,19 @@ Outputs unique(Args a, bool sorts, int first_flag) {
     things.rows = S::unsqueeze(flat(x), 1);
     if (sorts) things.order = I::argsort(flat(x), 0);
   } else {
-    things.axis = size_axis("unique", dim.integer().value(), x.rank());
+    const char* name = sorts ? "unique" : "unique_consecutive";
+    things.axis = size_axis(name, dim.integer().value(), x.rank());
     for (int i = 0; i < x.rank(); ++i)
       if (i != things.axis && x.size(i) == Int(0))
-        throw ShapeError({.op = sorts ? "unique" : "unique_consecutive",
+        throw ShapeError({.op = name,
                           .problem = "slices without elements cannot be told apart",
                           .got = to_string(type_of(x)),
                           .expected = "no axis of size 0 but dim",
                           .next = "leave dim out"});
-    Tensor moved = S::transpose(x, 0, things.axis);
+    Shape front{Int(things.axis)};
+    for (int i = 0; i < x.rank(); ++i)
+      if (i != things.axis) front.push_back(Int(i));
+    Tensor moved = S::permute(x, front);
     const Int n = moved.size(0);
     things.rows = S::reshape(moved, {n, n == Int(0) ? Int(0) : floor_div(x.numel(), n)});
     if (sorts) things.order = ascending(things.rows);
@@ -306,6 +310,8 @@ Range range_of_bins(std::string_view op, const Tensor& x, const Arg& low, const 
                       .next = "leave both out for the range of the elements"});
   const bool empty = x.numel() == Int(0);
   const bool own = from == to && !empty;
+  if (empty && from == to)
+    return {C::zeros({}, x.dtype(), x.device()), C::ones({}, x.dtype(), x.device())};
   auto number = [&](const Real& v) { return C::full({}, Arg(v), x.dtype(), x.device()); };
   Tensor l = own ? R::amin(x) : number(from), h = own ? R::amax(x) : number(to);
   Tensor equal = M::eq(l, h);

@@ -201,6 +201,7 @@ Outputs diff_expansion(Args a) {
                       .got = absl::StrCat("n=", n),
                       .expected = "0 or more",
                       .next = "n=1 takes the difference of neighbours once"});
+  if (n == 0) return {M::clone(x)};  // whatever was to stand beside it
   Tensors parts;
   for (int k : {3, 0, 4})
     if (!a.none(k)) parts.push_back(a.tensor(k));
@@ -262,6 +263,7 @@ Outputs slopes(const Tensor& given, const Arg& dim, Int edge_order, size_t spaci
   Shape dims = all_axes(x.rank());
   if (dim.tag == Tag::integer) dims = {dim.integer()};
   if (dim.tag == Tag::list) dims = Args(&dim, 1).ints(0);
+  for (Int d : dims) size_axis("gradient", d.value(), x.rank());
   named_axes("gradient", dims, x.rank());
   if (spacings != 0 && spacings != dims.size())
     throw ValueError({.op = "gradient",

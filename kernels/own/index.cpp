@@ -164,7 +164,8 @@ void run_index(const Call& call, Outputs& outputs) {
   if (slices) {
     // An index without axes adds none: give it one, and the operand that has its axes too.
     Operand& has = spec.access == Access::select ? job.out : job.source;
-    if (index.rank() == 0) {
+    const bool has_it = spec.access == Access::select_put && x.rank() == 0;
+    if (index.rank() == 0 && !has_it) {
       has.shape.insert(has.shape.begin() + axis, 1);
       has.strides.insert(has.strides.begin() + axis, 1);
     }

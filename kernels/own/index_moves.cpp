@@ -276,6 +276,17 @@ void move_slices(const Operand& many, size_t axis, const Operand& one, const int
   auto* many_data = reinterpret_cast<T*>(many.data);
   auto* one_data = reinterpret_cast<T*>(one.data);
   int64_t step = many.strides[axis];
+  if (rows * n == 1) {  // slices of one element: no two loops
+    auto each = [&](int64_t begin, int64_t end, auto move) {
+      in_stretches(begin, end, [&](int64_t i, int64_t until) {
+        for (; i < until; ++i) move(many_data[where[i] * step], one_data[i * one_step]);
+      });
+    };
+    if (many_is_target) return each(0, count, [f](T& m, T& o) { m = f(m, o); });
+    parallel_for(count, 8192,
+                 [&](int64_t begin, int64_t end) { each(begin, end, [](T& m, T& o) { o = m; }); });
+    return;
+  }
   auto piece = [&](int64_t i, int64_t row, int64_t j0, int64_t j1) {
     int64_t at[2];
     walk_offsets(w, static_cast<int>(w.shape.size()) - 1, row, absl::MakeSpan(at));

@@ -55,7 +55,7 @@ std::byte* mutable_element(const Operand& o, int64_t at) {
 
 // ── reductions with loops of their own ───────────────────────────────────────────────────────────
 
-// Of numbers or of vectors of them; integers are taken as unsigned ones, which wrap.
+// Of numbers or of vectors of them; sums and products take integers as unsigned ones, which wrap.
 struct Sum {
   template <class T>
   static T combine(T a, T b) {
@@ -66,6 +66,17 @@ struct Product {
   template <class T>
   static T combine(T a, T b) {
     return a * b;
+  }
+};
+
+template <bool kHighest>
+struct Extremum {
+  template <class T>
+  static T combine(T a, T b) {
+    if constexpr (std::is_arithmetic_v<T>)
+      return (kHighest ? b < a : a < b) || a != a ? a : b;  // NOLINT(misc-redundant-expression)
+    else
+      return (kHighest ? b < a : a < b) | (a != a) ? a : b;  // NOLINT(misc-redundant-expression)
   }
 };
 
@@ -106,22 +117,24 @@ bool known(const ReducePrograms& p, F f) {
   auto fold = p.fold.known();
   if (!fold || p.bodies.state.size() != 1 || reads(p.bodies.lift, 1) || reads(p.bodies.finish, 1))
     return false;
-  auto by_state = [&](auto combine) {
+  auto by_state = [&](auto combine, auto four, auto eight) {
     switch (p.bodies.state[0]) {
       case DType::f32:
         return f(combine, float{}), true;
       case DType::f64:
         return f(combine, double{}), true;
       case DType::i32:
-        return f(combine, uint32_t{}), true;
+        return f(combine, four), true;
       case DType::i64:
-        return f(combine, uint64_t{}), true;
+        return f(combine, eight), true;
       default:
         return false;
     }
   };
-  if (*fold == Reduction::sum) return by_state(Sum{});
-  if (*fold == Reduction::prod) return by_state(Product{});
+  if (*fold == Reduction::sum) return by_state(Sum{}, uint32_t{}, uint64_t{});
+  if (*fold == Reduction::prod) return by_state(Product{}, uint32_t{}, uint64_t{});
+  if (*fold == Reduction::highest) return by_state(Extremum<true>{}, int32_t{}, int64_t{});
+  if (*fold == Reduction::lowest) return by_state(Extremum<false>{}, int32_t{}, int64_t{});
   return false;
 }
 

@@ -224,7 +224,7 @@ void add_library(nb::module_& m) {
             std::make_shared<PythonOp>(std::move(shape), std::move(kernel), std::move(gradient))));
       },
       nb::arg("schema"), nb::arg("doc"), nb::arg("version"), nb::arg("saves"), nb::arg("shape"),
-      nb::arg("kernel"), nb::arg("gradient").none());
+      nb::arg("kernel"), nb::arg("gradient").none());  // not an op: an argument
   m.def("_load_ops", [](const std::string& path) {
     nb::list ops;
     for (const std::string& name : load_op_library(path)) ops.append(published(get_op(name)));

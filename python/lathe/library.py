@@ -20,6 +20,8 @@ from ._lathe import Tensor
 
 __all__ = ["TensorSpec", "custom_op", "load"]
 
+_GRADIENT = "gradient"  # not an op: a part of a custom one
+
 
 class TensorSpec:
     """What a shape rule knows of a tensor: shape (symbols in a trace), dtype, device."""
@@ -100,7 +102,7 @@ def _tensor(op, part, answer):
     if hasattr(answer, "__array_interface__") or is_array(answer.__class__):
         try:
             # .grad and a trace keep a gradient, and the array is its author's: a copy.
-            return _lathe.tensor(answer) if part == "gradient" else as_tensor(answer)
+            return _lathe.tensor(answer) if part == _GRADIENT else as_tensor(answer)
         except _lathe.Error as error:
             cause = error
     raise _lathe.TypeError(
@@ -108,7 +110,7 @@ def _tensor(op, part, answer):
         op=op,
         got=f"{type(answer).__name__} {answer!r:.60}",
         expected="a tensor or a NumPy array of numbers for each result",
-        next="return the values as a tensor" + (", or None" if part == "gradient" else ""),
+        next="return the values as a tensor" + (", or None" if part == _GRADIENT else ""),
     ) from cause
 
 
@@ -164,7 +166,7 @@ def _gradient(name, gradient, parameters, results):
                 next="return one for each, None where there is none",
             )
         by_name = {
-            n: None if answer is None else _tensor(name, "gradient", answer)
+            n: None if answer is None else _tensor(name, _GRADIENT, answer)
             for n, answer in zip(tensors, answers)
         }
         return [by_name.get(n) for n in names]

@@ -231,10 +231,10 @@ REFERENCES = {f"masked_{name}": function for name, function in MASKED.items()} |
     "kthvalue": kthvalue, "median": lambda x: kthvalue(x, (x.size + 1) // 2)[0],
     "nanmedian": lambda x: kthvalue(x, (x.size + 1) // 2)[0], "median.dim": median,
     "nanmedian.dim": median, "mode": mode, "quantile": quantile, "nanquantile": quantile,
-    "msort": lambda x: np.sort(x, 0), "probability": np.copy, "weight": np.copy,
+    "msort": lambda x: np.sort(x, 0), "probability": np.copy, "drawing_weight": np.copy,
     "cummax": running(np.maximum), "cummin": running(np.minimum),
-    "cummax_indices": lambda *a, **k: running(np.maximum)(*a, **k)[1],
-    "cummin_indices": lambda *a, **k: running(np.minimum)(*a, **k)[1],
+    "running_max": np.maximum.accumulate,
+    "running_min": lambda x, dim, reverse: np.flip(np.minimum.accumulate(np.flip(x, dim), dim), dim),
     "logcumsumexp": logcumsumexp, "logcumsumexp_scan": logcumsumexp,
     **{f"scatter_{how}": (lambda how: lambda x, dim, index, src: folded(how, x, dim, index, src))(how)
        for how in ("prod", "amax", "amin")},
@@ -242,8 +242,8 @@ REFERENCES = {f"masked_{name}": function for name, function in MASKED.items()} |
        for how in ("prod", "amax", "amin")},
     "scatter_reduce": lambda x, dim, index, src, how, **k: folded(how, x, dim, index, src, **k),
     "index_reduce": lambda x, dim, index, src, how, **k: by_slices(how, x, dim, index, src, **k),
-    "scatter.reduce": lambda x, dim, index, src, reduce: folded("prod", x, dim, index, src),
-    "scatter.value_reduce": lambda x, dim, index, value, reduce: folded(
+    "scatter.reducing": lambda x, dim, index, src, reduce: folded("prod", x, dim, index, src),
+    "scatter.value_reducing": lambda x, dim, index, value, reduce: folded(
         "sum", x, dim, index, np.full(index.shape, value)
     ),
     "index_copy": index_copy, "index_fill": index_fill, "put": put, "index_put": index_put,

@@ -37,8 +37,8 @@ struct reduce_ops {
   static inline const Fn<T, Scan> cumsum{"cumsum"};
   static inline const Fn<T, Scan> cumprod{"cumprod"};
   static inline const Fn<T, Scan> affine_scan{"affine_scan"};
-  static inline const Fn<T, Scan> cummax_indices{"cummax_indices"};
-  static inline const Fn<T, Scan> cummin_indices{"cummin_indices"};
+  static inline const Fn<T, Scan> running_max{"running_max"};
+  static inline const Fn<T, Scan> running_min{"running_min"};
   static inline const Fn<T, Scan> logcumsumexp_scan{"logcumsumexp_scan"};
 };
 }  // namespace lathe
