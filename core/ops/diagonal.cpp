@@ -226,6 +226,15 @@ void add_diagonal_definitions(Definitions& r) {
          {.moves = true,
           .doc = "The diagonal of two axes as a new last axis; offset above 0 is right of it; a "
                  "view."});
+  r.composite(
+      "linalg_diagonal(Tensor A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+      [](Args a) -> Outputs {
+        return {S::diagonal(a.tensor(0), a.integer(1), a.integer(2), a.integer(3))};
+      },
+      {.places = kNowhere,
+       .also = {"linalg.diagonal"},
+       .moves = true,
+       .doc = "The diagonal of the last two axes as a new last axis; a view."});
   r.composite("diag_embed(Tensor input, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
               diag_embed_expansion,
               moving("Matrices with the last axis of input on a diagonal, zeros elsewhere."));

@@ -110,7 +110,6 @@ Outputs meshgrid_expansion(Args a) {
   xs = grid_of("meshgrid", std::move(xs));
   if (!exchanged) return xs;
   std::swap(xs[0], xs[1]);
-  for (Tensor& x : xs) x = S::transpose(x, 0, 1);
   return xs;
 }
 

@@ -72,7 +72,8 @@ void add_linear_definitions(Definitions& r) {
                      "the sums and the result, wider than the operands' own."});
   r.composite(
       "matmul(Tensor input, Tensor other) -> Tensor", matmul_expansion,
-      {.moves = true,
+      {.also = {"linalg.matmul"},
+       .moves = true,
        .doc = "Matrix product; a 1-d operand is a row on the left and a column on the right."});
   r.composite("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", linear_expansion,
               {.places = kFunctional,

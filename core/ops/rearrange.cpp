@@ -51,8 +51,6 @@ Outputs roll_expansion(Args a) {
   Tensor y = flat ? S::reshape(x, {Int(-1)}) : x;
   for (size_t i = 0; i < shifts.size(); ++i) {
     const Int dim = flat ? Int(0) : dims[i];
-    if (y.rank() == 0) normalise_axis("roll", dim.value(), 0);
-    if (y.rank() == 0) continue;
     const int axis = size_axis("roll", dim.value(), y.rank());
     const Int size = y.size(axis);
     if (size == Int(0)) break;
@@ -285,6 +283,20 @@ void add_axes(Definitions& r) {
       "broadcast_to(Tensor input, int[] size) -> Tensor",
       [](Args a) -> Outputs { return {S::expand(a.tensor(0), a.ints(1))}; },
       moving("Axes of size 1 repeated without a copy; new axes may be added in front."));
+  r.composite(
+      "sum_to_size(Tensor input, int[] size) -> Tensor",
+      [](Args a) -> Outputs {
+        Tensor x = a.tensor(0);
+        const Shape size = a.ints(1);
+        if (!require_equal(broadcast_shapes("sum_to_size", size, x.shape()), x.shape()))
+          throw ShapeError({.op = "sum_to_size",
+                            .problem = "these sizes do not broadcast to those of the input",
+                            .got = absl::StrCat(to_string(x.shape()), " to ", to_string(size)),
+                            .expected = "equal sizes, or 1 where they differ",
+                            .next = "compare the sizes from the last axis on"});
+        return {sum_to(x, size)};
+      },
+      {.places = kMethod, .doc = "Summed over the axes that broadcasting would repeat."});
   r.composite(
       "narrow_copy(Tensor input, int dim, int start, int length) -> Tensor",
       [](Args a) -> Outputs {

@@ -171,10 +171,12 @@ def _reshaping(name):
 
 
 @_method
-def resize_(self, *size, memory_format=None) -> Tensor:
+def resize_(self, *sizes, size=None, memory_format=None) -> Tensor:
     """Takes other sizes: the first elements stay, in the order of the memory, and new ones are
     zeros. AutogradError where it requires grad."""
-    _lathe._resize(self, size[0] if len(size) == 1 and not isinstance(size[0], int) else size)
+    if sizes:
+        size = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+    _lathe._resize(self, size)
     return self
 
 

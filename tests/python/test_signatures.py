@@ -30,6 +30,7 @@ VALUES = samples.read(ROOT / "tests/signatures/values.txt")
 NOT_CALLED = {
     "they read and write files": "torch.load torch.save",
     "they take functions": "torch.while_loop torch.vmap torch.compile Tensor.register_hook",
+    "their arguments are lists in lists": "torch.einsum torch.tensordot torch.broadcast_shapes",
     "they change the process": "torch.manual_seed torch.seed torch.set_default_dtype "
     "torch.set_default_tensor_type"
     " torch.set_printoptions torch.set_grad_enabled",

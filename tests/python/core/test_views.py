@@ -12,7 +12,7 @@ import lathe as lt
 
 ROWS = {row["name"]: row for row in lt._lathe._definitions()}
 VIEWS = """
-as_strided diagonal expand expand_as broadcast_to broadcast_tensors movedim narrow narrow.start permute select
+as_strided diagonal linalg_diagonal expand expand_as broadcast_to broadcast_tensors movedim narrow narrow.start permute select
 squeeze transpose transpose.axes swapaxes t adjoint view view.dtype view_as view_as_real
 view_as_complex unflatten unfold unsqueeze slice windows reversed strided strided_over reinterpreted
 unbind split split.sizes split.method split.method_sizes split_with_sizes chunk tensor_split
@@ -59,7 +59,9 @@ def written(value):
 
 
 def chosen(names):
-    return [s for s in SAMPLES if s.op in names]
+    """PyTorch's adjoint of complex numbers is a view that conjugates what it shows: here a copy."""
+    conjugated = ("adjoint", "c[2, 2, 3]")
+    return [s for s in SAMPLES if s.op in names and (s.op, *s.positional) != conjugated]
 
 
 @pytest.mark.parametrize("sample", chosen(VIEWS + SOMETIMES), ids=str)
@@ -78,7 +80,7 @@ def test_what_is_written_to_a_view_is_in_its_input(sample):
     for i in range(len(results(sample, arguments))):
         seen = results(sample, arguments)[i]
         before = bytes_of(inputs(arguments))
-        if sample.op in OVERLAPPING:
+        if sample.op in OVERLAPPING or str(sample) == "as_strided_2":
             with pytest.raises(lt.AliasError):
                 written(seen)
         else:
