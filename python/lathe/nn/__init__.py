@@ -8,6 +8,7 @@ tensors that belong to the state without being trained; register_buffer names th
 from . import (
     activations,
     adaptive_softmax,
+    attention,
     containers,
     conv,
     distance,
@@ -22,6 +23,7 @@ from . import (
     parameter,
     pooling,
     recurrent,
+    transformer,
     utils,
 )
 
@@ -37,7 +39,7 @@ def _take(part):
 
 
 for _part in (
-    activations, adaptive_softmax, containers, conv, distance, embedding, images, layers, losses,
-    module, norms, parameter, pooling, recurrent,
+    activations, adaptive_softmax, attention, containers, conv, distance, embedding, images, layers,
+    losses, module, norms, parameter, pooling, recurrent, transformer,
 ):  # fmt: skip
     _take(_part)

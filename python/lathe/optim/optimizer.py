@@ -1,17 +1,25 @@
 """Optimizer: parameter groups, state, and what all optimizers do alike."""
 
-from .. import _lathe
+import math
+
+from .. import _lathe, ops
+from .._arguments import default_only
 from .._errors import typed
 from .._grad_mode import no_grad
 from .._lathe import Tensor
 
-_FUSED = "leave it out: lathe.trace fuses a step"
-ELSEWHERE = {  # how PyTorch runs a step, which is another matter here
-    "foreach": _FUSED,
-    "fused": _FUSED,
-    "capturable": "leave it out: every step can be traced",
-    "differentiable": None,
-}
+def only_plain(function):
+    """Decorates a constructor: differentiable=True is refused, by name. How PyTorch would run a step
+    (foreach, fused, capturable) changes no result, and is taken as it is."""
+    return default_only(differentiable="write the update with tensor operations on the gradients")(
+        function
+    )
+
+
+def settings_of(arguments):
+    """A constructor's arguments as the settings of a group: all but what they are about."""
+    left_out = ("self", "params", "__class__")
+    return {name: value for name, value in arguments.items() if name not in left_out}
 
 
 class Optimizer:
@@ -20,9 +28,13 @@ class Optimizer:
     params: tensors, (name, tensor) pairs, or groups: dicts with "params" and settings of their own.
     A subclass defines `_start(p, group)`, the tensors it remembers for a parameter, by name, and
     `_update(p, g, state, group)`, which writes p from its gradient g. A setting "maximize" negates
-    the gradients.
+    the gradients; "weight_decay" adds that much of p to them, or (`_decoupled`) shrinks p itself.
     """
 
+    _decoupled = False
+    _decays = True  # else the subclass sees to it
+    _pre_hooks = _post_hooks = ()
+    _state_hooks = {}  # by when they run
     _settings = "param_groups"  # floats in it are inputs of a traced function from the start
 
     @property
@@ -61,6 +73,7 @@ class Optimizer:
         """Adds parameters with settings of their own; what they do not set is as by default."""
         params = group["params"]
         params = [params] if isinstance(params, Tensor) else list(params)
+        named = [p for p in params if isinstance(p, tuple)]
         params = [p[1] if isinstance(p, tuple) else p for p in params]
         known = {id(p) for g in self.param_groups for p in g["params"]}
         for p in params:
@@ -92,6 +105,8 @@ class Optimizer:
         # Tuples are copied: of what is found twice, each call of a traced step would ask by a walk.
         defaults = {k: (*v,) if type(v) is tuple else v for k, v in self.defaults.items()}
         group = {**defaults, **group, "params": params}
+        if named:
+            group["param_names"] = [name for name, _ in named]
         self.param_groups.append(group)
         with no_grad():
             for p in params:
@@ -108,23 +123,81 @@ class Optimizer:
 
         closure: computes the loss anew, with gradients; its result is given back.
         """
-        loss = None
-        if closure is not None:
-            before = _lathe._set_grad_enabled(True)
-            try:
-                loss = closure()
-            finally:
-                _lathe._set_grad_enabled(before)
+        for hook in self._pre_hooks:
+            hook(self, (closure,), {})
+        loss = None if closure is None else self._loss(closure)
         before = _lathe._set_grad_enabled(False)
         try:
             for group in self.param_groups:
                 for p in group["params"]:
                     if p.grad is not None:
-                        g = -p.grad if group.get("maximize") else p.grad
-                        self._update(p, g, self.state[p], group)
+                        self._step_one(p, self.state[p], group)
         finally:
             _lathe._set_grad_enabled(before)
+        for hook in self._post_hooks:
+            hook(self, (closure,), {})
         return loss
+
+    def _loss(self, closure):
+        before = _lathe._set_grad_enabled(True)
+        try:
+            return closure()
+        finally:
+            _lathe._set_grad_enabled(before)
+
+    def _step_one(self, p, state, group):
+        g = -p.grad if group.get("maximize") else p.grad
+        decay = group.get("weight_decay", 0)
+        if decay != 0 and self._decays:
+            if self._decoupled or group.get("decoupled_weight_decay"):
+                p.mul_(1 - group["lr"] * decay)
+            else:
+                g = g + p * decay
+        self._update(p, g, state, group)
+
+    # ── hooks ───────────────────────────────────────────────────────────────────────────────────
+
+    def _add(self, when, hook):
+        handle = _Handle(self, when)
+        hooks = (*getattr(self, when), _Hook(hook, handle))
+        setattr(self, when, hooks)
+        return handle
+
+    def register_step_pre_hook(self, hook):
+        """hook(optimizer, args, kwargs) before each step()."""
+        return self._add("_pre_hooks", hook)
+
+    def register_step_post_hook(self, hook):
+        """hook(optimizer, args, kwargs) after each step()."""
+        return self._add("_post_hooks", hook)
+
+    def _add_state_hook(self, when, hook, prepend):
+        hooks = dict(self._state_hooks)
+        there = hooks.get(when, [])
+        hooks[when] = [hook, *there] if prepend else [*there, hook]
+        self._state_hooks = hooks
+
+    def register_state_dict_pre_hook(self, hook, prepend=False):
+        """hook(optimizer) before state_dict()."""
+        self._add_state_hook("before", hook, prepend)
+
+    def register_state_dict_post_hook(self, hook, prepend=False):
+        """hook(optimizer, state_dict) after it; what it gives replaces the result."""
+        self._add_state_hook("after", hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook, prepend=False):
+        """hook(optimizer, state_dict) before load_state_dict(); what it gives is loaded instead."""
+        self._add_state_hook("before load", hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook, prepend=False):
+        """hook(optimizer) after it."""
+        self._add_state_hook("after load", hook, prepend)
+
+    def _run_state_hooks(self, when, value=None):
+        for hook in self._state_hooks.get(when, ()):
+            changed = hook(self) if value is None else hook(self, value)
+            value = changed if changed is not None and value is not None else value
+        return value
 
     def zero_grad(self, set_to_none=True):
         """Forgets the gradients; set_to_none=False leaves zeros instead of None."""
@@ -142,18 +215,25 @@ class Optimizer:
 
     def state_dict(self):
         """Settings, and the remembered tensors by the number of their parameter (memory shared)."""
+        self._run_state_hooks("before")
         params = self._numbered()
         numbers = {id(p): i for i, p in enumerate(params)}
         groups = []
         for group in self.param_groups:
             plain = {k: v for k, v in group.items() if k != "params"}
             groups.append({**plain, "params": [numbers[id(p)] for p in group["params"]]})
-        state = {i: dict(self.state[p]) for i, p in enumerate(params) if self.state[p]}
-        return {"state": state, "param_groups": groups}
+        state = {i: self._state_of(p) for i, p in enumerate(params)}
+        state = {i: s for i, s in state.items() if s}
+        return self._run_state_hooks("after", {"state": state, "param_groups": groups})
+
+    def _state_of(self, p):
+        """What is remembered for a parameter, as it stands in a state_dict."""
+        return dict(self.state[p])
 
     @typed
     def load_state_dict(self, state_dict):
         """Takes the settings and tensors of state_dict(); ValueError if the groups differ."""
+        state_dict = self._run_state_hooks("before load", dict(state_dict))
         groups = state_dict["param_groups"]
         sizes = [len(g["params"]) for g in self.param_groups]
         given = [len(g["params"]) for g in groups]
@@ -164,16 +244,25 @@ class Optimizer:
                 got=given,
                 expected=sizes,
             )
+        numbers = [n for group in groups for n in group["params"]]
         for mine, theirs in zip(self.param_groups, groups):
-            mine.update({k: v for k, v in theirs.items() if k != "params"})
+            mine.update({k: v for k, v in theirs.items() if k not in ("params", "param_names")})
         with no_grad():
-            for i, p in enumerate(self._numbered()):
-                for name, value in state_dict["state"].get(i, {}).items():
-                    kept = self.state[p].get(name)
-                    if isinstance(kept, Tensor) and tuple(kept.shape) == tuple(value.shape):
-                        kept.copy_(value)
-                    else:
-                        self.state[p][name] = value.clone() if isinstance(value, Tensor) else value
+            for p, n in zip(self._numbered(), numbers):
+                self._load_state(p, state_dict["state"].get(n, {}))
+        self._run_state_hooks("after load")
+
+    def _load_state(self, p, given):
+        """Takes over what was remembered for a parameter: into the tensors that there are, so that a
+        traced step finds them."""
+        for name, value in given.items():
+            kept = self.state[p].get(name)
+            if isinstance(kept, Tensor) and not isinstance(value, Tensor) and value is not None:
+                kept.fill_(value)
+            elif isinstance(kept, Tensor) and value is not None and kept.shape == value.shape:
+                kept.copy_(value)
+            elif value is not None:
+                self.state[p][name] = value.clone() if isinstance(value, Tensor) else value
 
     def __repr__(self):
         lines = []
@@ -194,3 +283,47 @@ def check_positive(optimizer, **settings):
                 expected="0 or more",
                 next="check the sign",
             )
+
+
+class _Hook:
+    """A function that is called as long as its handle is not removed."""
+
+    def __init__(self, function, handle):
+        self._function, self.handle = function, handle
+
+    def __call__(self, *args):
+        return self._function(*args)
+
+
+class _Handle:
+    """remove() takes the hook away."""
+
+    def __init__(self, optimizer, when):
+        self._optimizer, self._when = optimizer, when
+
+    def remove(self):
+        hooks = getattr(self._optimizer, self._when)
+        setattr(self._optimizer, self._when, tuple(h for h in hooks if h.handle is not self))
+
+
+def count_steps(p):
+    """A counter of steps, as a tensor: a traced step counts on."""
+    return ops.zeros((), dtype=_lathe.float32, device=p.device)
+
+
+def as_wide(step, p):
+    """The counter in the dtype that p needs: float32 has all digits that count for others."""
+    return step.to(p.dtype) if p.dtype == _lathe.float64 else step
+
+
+def rest(beta, step):
+    """1 - beta^step, without losing digits while beta^step is near 1."""
+    return 1.0 if beta == 0 else -ops.expm1(step * math.log(beta))
+
+
+def check_betas(optimizer, betas):
+    if not all(0 <= b < 1 for b in betas):
+        raise _lathe.ValueError(
+            "a beta outside [0, 1)", op=optimizer, got=betas, expected="0 <= beta < 1",
+            next="leave them out for the usual ones",
+        )  # fmt: skip

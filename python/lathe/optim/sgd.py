@@ -1,8 +1,9 @@
-"""Stochastic gradient descent."""
+"""Stochastic gradient descent, its average, and descent by signs alone."""
 
 from .. import _lathe, ops
-from .._arguments import default_only
-from .optimizer import ELSEWHERE, Optimizer, check_positive
+from .optimizer import Optimizer, as_wide, check_positive, count_steps, only_plain, settings_of
+
+_COUNTED = "step"
 
 
 class SGD(Optimizer):
@@ -11,7 +12,7 @@ class SGD(Optimizer):
     The velocity is v = momentum * v + (1 - dampening) * g, and v = g at the first step.
     """
 
-    @default_only(**ELSEWHERE)
+    @only_plain
     def __init__(
         self,
         params,
@@ -29,31 +30,113 @@ class SGD(Optimizer):
         check_positive("SGD", lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise _lathe.ValueError("nesterov needs a momentum, and no dampening", op="SGD")
-        settings = {
-            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay,
-            "nesterov": nesterov, "maximize": maximize,
-        }  # fmt: skip
-        super().__init__(params, settings)
+        super().__init__(params, settings_of(locals()))
 
     def _start(self, p, group):
         if group["momentum"] == 0:
             return {}
         state = {"momentum_buffer": ops.zeros_like(p)}
         if group["dampening"] != 0:
-            state["step"] = ops.zeros((), device=p.device)
+            state[_COUNTED] = count_steps(p)
         return state
 
     def _update(self, p, g, state, group):
-        if group["weight_decay"] != 0:
-            g = g + p * group["weight_decay"]
         if group["momentum"] != 0:
             velocity = state["momentum_buffer"]
             fresh = g
             if group["dampening"] != 0:
                 # The first velocity is g itself. The buffer is zero then: only g's factor differs.
-                first = ops.eq(state["step"], 0).to(p.dtype)
+                first = ops.eq(state[_COUNTED], 0).to(p.dtype)
                 fresh = g * (first * group["dampening"] + (1 - group["dampening"]))
-                state["step"].add_(1)
+                state[_COUNTED].add_(1)
             velocity.copy_(velocity * group["momentum"] + fresh)
             g = g + velocity * group["momentum"] if group["nesterov"] else velocity
         p.sub_(g * group["lr"])
+
+    def _load_state(self, p, given):
+        super()._load_state(p, given)
+        if _COUNTED in self.state[p] and _COUNTED not in given and given:
+            self.state[p][_COUNTED].fill_(1)  # PyTorch keeps a velocity only after the first step
+
+
+class ASGD(Optimizer):
+    """SGD whose rate falls, and `ax`, the average of the parameters from step t0 on (Polyak and
+    Juditsky 1992)."""
+
+    @only_plain
+    def __init__(
+        self,
+        params,
+        lr=1e-2,
+        lambd=1e-4,
+        alpha=0.75,
+        t0=1e6,
+        weight_decay=0.0,
+        foreach=None,
+        maximize=False,
+        differentiable=False,
+        capturable=False,
+    ):
+        check_positive("ASGD", lr=lr, weight_decay=weight_decay)
+        super().__init__(params, settings_of(locals()))
+
+    def _start(self, p, group):
+        kind = {"dtype": _lathe.float32, "device": p.device}  # as PyTorch's
+        return {
+            "step": count_steps(p),
+            "eta": ops.full((), float(group["lr"]), **kind),
+            "mu": ops.ones((), **kind),
+            "ax": ops.zeros_like(p),
+        }
+
+    def _update(self, p, g, state, group):
+        eta, mu, mean = as_wide(state["eta"], p), as_wide(state["mu"], p), state["ax"]
+        state["step"].add_(1)
+        step, lr = as_wide(state["step"], p), group["lr"]
+        p.mul_(1 - eta * group["lambd"])
+        p.sub_(g * eta)
+        mean.copy_(ops.where(ops.eq(mu, 1), p, mean + (p - mean) * mu))
+        state["eta"].copy_(lr / ops.pow(1 + group["lambd"] * lr * step, group["alpha"]))
+        state["mu"].copy_(1 / ops.clamp_min(step - group["t0"], 1.0))
+
+
+class Rprop(Optimizer):
+    """A step of its own for each element, longer while its gradient keeps the sign and shorter where it
+    turns (Riedmiller and Braun 1993)."""
+
+    @only_plain
+    def __init__(
+        self,
+        params,
+        lr=1e-2,
+        etas=(0.5, 1.2),
+        step_sizes=(1e-6, 50),
+        *,
+        capturable=False,
+        foreach=None,
+        maximize=False,
+        differentiable=False,
+    ):
+        check_positive("Rprop", lr=lr)
+        if not 0 < etas[0] < 1 < etas[1]:
+            raise _lathe.ValueError(
+                "the factors are not on both sides of 1", op="Rprop", got=etas,
+                expected="0 < etas[0] < 1 < etas[1]", next="leave them out for (0.5, 1.2)",
+            )  # fmt: skip
+        super().__init__(params, settings_of(locals()))
+
+    def _start(self, p, group):
+        size = ops.full_like(p, float(group["lr"]))
+        return {"step": count_steps(p), "prev": ops.zeros_like(p), "step_size": size}
+
+    def _update(self, p, g, state, group):
+        (shorter, longer), (least, most) = group["etas"], group["step_sizes"]
+        state["step"].add_(1)
+        previous, size = state["prev"], state["step_size"]
+        turn = ops.sign(g * previous)
+        fresh = ops.where(ops.lt(turn, 0), size * shorter, size)
+        fresh = ops.where(ops.gt(turn, 0), size * longer, fresh)
+        size.copy_(ops.clamp(fresh, least, most))
+        g = ops.where(ops.lt(turn, 0), ops.zeros_like(g), g)
+        p.sub_(ops.sign(g) * size)
+        previous.copy_(g)

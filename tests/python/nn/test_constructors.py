@@ -51,13 +51,11 @@ def test_a_subclass_is_told_of_the_class_it_knows():
 
 P = nn.Parameter(lt.ones(1))
 ROWS = data.TensorDataset(lt.arange(4))
+OPTIMIZERS = [k for k in map(optim.__dict__.get, optim.__all__) if isinstance(k, type)]
+DENSE = [k for k in OPTIMIZERS if k not in (optim.Optimizer, optim.SparseAdam)]
+DIFFERENTIABLE = [k for k in DENSE if "differentiable" in inspect.signature(k).parameters]
 UNSUPPORTED = [
-    *((lambda v, n=n: optim.SGD([P], **{n: v}), n) for n in ("foreach", "differentiable", "fused")),
-    *((lambda v, n=n: optim.Adam([P], **{n: v}), n) for n in ("capturable", "fused")),
-    (lambda v: optim.Adam([P], decoupled_weight_decay=v), "decoupled_weight_decay"),
-    (lambda v: optim.AdamW([P], foreach=v), "foreach"),
-    (lambda v: optim.RMSprop([P], capturable=v), "capturable"),
-    (lambda v: optim.Adagrad([P], fused=v), "fused"),
+    *((lambda v, k=k: k([P], differentiable=v), "differentiable") for k in DIFFERENTIABLE),
     (lambda v: data.DataLoader(ROWS, pin_memory=v), "pin_memory"),
     (lambda v: data.DataLoader(ROWS, persistent_workers=v), "persistent_workers"),
 ]
@@ -163,8 +161,17 @@ def test_a_row_to_pad_with():
         nn.Embedding(4, 2, sparse=True)(IDS)
 
 
+def test_how_pytorch_runs_a_step_changes_nothing():
+    for kind in DENSE:
+        names = {"foreach", "fused", "capturable"} & set(inspect.signature(kind).parameters)
+        group = kind([P], **dict.fromkeys(names, True)).param_groups[0]
+        assert all(group[name] is True for name in names)
+    with pytest.raises(lt.UnsupportedError, match="sparse gradients"):
+        optim.SparseAdam([P])
+
+
 def test_maximize_is_every_optimizers():
-    for kind in (optim.SGD, optim.Adam, optim.AdamW, optim.RMSprop, optim.Adagrad):
+    for kind in DENSE:
         p = nn.Parameter(lt.ones(1))
         (p * 3).sum().backward()
         kind([p], lr=0.5, maximize=True).step()

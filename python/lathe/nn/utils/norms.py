@@ -2,6 +2,7 @@
 computes it before each call."""
 
 from ... import _lathe, ops
+from ..._errors import typed
 from ..parameter import Parameter
 from .parametrizations import norm_except, unit
 
@@ -58,6 +59,7 @@ class _WeightNorm(_Computed):
         return v * (g / norm_except(v, self.dim))
 
 
+@typed
 def weight_norm(module, name="weight", dim=0):
     """A weight as `<name>_g`, a length for each slice along dim, and `<name>_v`, a direction."""
     weight = vars(module)[name]
@@ -67,6 +69,7 @@ def weight_norm(module, name="weight", dim=0):
     return module
 
 
+@typed
 def remove_weight_norm(module, name="weight"):
     """Makes the weight a parameter again."""
     key, hook = _hooked(module, name, _WeightNorm)
@@ -102,6 +105,7 @@ class _SpectralNorm(_Computed):
         return weight / ops.sum(u * ops.matmul(matrix, v))
 
 
+@typed
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
     """A weight divided by its largest singular value: `<name>_orig`, with `<name>_u` and `<name>_v`
     that follow the singular vectors in training."""
@@ -117,6 +121,7 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     return module
 
 
+@typed
 def remove_spectral_norm(module, name="weight"):
     """Makes the weight a parameter again."""
     key, hook = _hooked(module, name, _SpectralNorm)

@@ -1,6 +1,7 @@
 """The parametrizations that there are: weight norm, spectral norm, orthogonal matrices."""
 
 from ... import _lathe, ops
+from ..._errors import typed
 from ..module import Module
 from .parametrize import register_parametrization
 
@@ -32,6 +33,7 @@ class _WeightNorm(Module):
         return norm_except(weight, self.dim), weight
 
 
+@typed
 def weight_norm(module, name="weight", dim=0):
     """A weight as a length for each slice along dim, and a direction (Salimans and Kingma 2016)."""
     return register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
@@ -83,6 +85,7 @@ class _SpectralNorm(Module):
         return value
 
 
+@typed
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
     """A weight divided by its largest singular value, which a power iteration follows in training
     (Miyato et al. 2018)."""
@@ -134,6 +137,7 @@ def _lathe_linalg():
     return linalg
 
 
+@typed
 def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization=True):
     """A weight whose columns (rows, where there are fewer) are orthonormal. All maps of PyTorch's
     reach them; this one is the Cayley map, around the closest orthogonal matrix to the weight."""

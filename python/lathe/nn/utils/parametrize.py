@@ -5,6 +5,7 @@ is computed from are parameters `parametrizations.<name>.original` (or original0
 """
 
 from ... import _lathe
+from ..._errors import typed
 from ..._lathe import Tensor
 from ..containers import ModuleDict, ModuleList
 from ..module import Module
@@ -12,7 +13,8 @@ from ..parameter import Parameter
 
 __all__ = [
     "ParametrizationList", "cached", "is_parametrized", "register_parametrization",
-    "remove_parametrizations", "type_before_parametrizations",
+    "remove_parametrizations", "transfer_parametrizations_and_params",
+    "type_before_parametrizations",
 ]  # fmt: skip
 
 _cache = None  # of values in a cached() block: by (id of the module, name)
@@ -21,6 +23,10 @@ _cached_blocks = 0
 
 class cached:
     """A block in which each parametrized tensor is computed once."""
+
+    @typed
+    def __init__(self):
+        pass
 
     def __enter__(self):
         global _cache, _cached_blocks
@@ -45,6 +51,7 @@ def _keep(tensor, like):
 class ParametrizationList(ModuleList):
     """The parametrizations of one tensor, in order, and what it is computed from."""
 
+    @typed
     def __init__(self, modules, original, unsafe=False):
         super().__init__(modules)
         self.unsafe = unsafe
@@ -113,6 +120,7 @@ def _property(name):
     return property(get, put)
 
 
+@typed
 def is_parametrized(module, tensor_name=None):
     """Whether a module has parametrizations, or one for this tensor."""
     found = vars(module).get("parametrizations")
@@ -121,6 +129,7 @@ def is_parametrized(module, tensor_name=None):
     return len(found) > 0 if tensor_name is None else tensor_name in found
 
 
+@typed
 def register_parametrization(module, tensor_name, parametrization, *, unsafe=False):
     """From now on, module.<tensor_name> is parametrization(what was there).
 
@@ -170,6 +179,7 @@ def _check(module, name, found, original, unsafe):
         )  # fmt: skip
 
 
+@typed
 def remove_parametrizations(module, tensor_name, leave_parametrized=True):
     """Makes module.<tensor_name> a tensor again: the value it has now, or (leave_parametrized=False)
     the one that it is computed from."""
@@ -206,6 +216,26 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
     return module
 
 
+@typed
+def transfer_parametrizations_and_params(from_module, to_module, tensor_name=None):
+    """Gives one module the parametrizations of another, or those of one tensor, with their values."""
+    names = [tensor_name] if tensor_name is not None else list(from_module.parametrizations.keys())
+    for name in names:
+        found = from_module.parametrizations[name]
+        if not is_parametrized(to_module, name):
+            register_parametrization(to_module, name, found[0], unsafe=True)
+            for more in found._list()[1:]:
+                register_parametrization(to_module, name, more, unsafe=True)
+        before = _lathe._set_grad_enabled(False)
+        try:
+            for own, other in zip(to_module.parametrizations[name]._originals(), found._originals()):
+                own.copy_(other)
+        finally:
+            _lathe._set_grad_enabled(before)
+    return to_module
+
+
+@typed
 def type_before_parametrizations(module):
     """The class of a module, whether it is parametrized or not."""
     return getattr(type(module), "_parametrized", type(module))

@@ -50,6 +50,7 @@ class PackedSequence(
         return False
 
 
+@typed
 def invert_permutation(permutation):
     """Where each number stands in a permutation; None for None."""
     if permutation is None:

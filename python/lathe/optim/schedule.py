@@ -1,0 +1,122 @@
+"""What all schedules of learning rates have in common."""
+
+from .. import _lathe
+from .._errors import typed
+from .._lathe import Tensor
+
+
+def number(rate):
+    """A rate as a number, in whatever form the group has it."""
+    return rate.item() if isinstance(rate, Tensor) else rate
+
+
+def refuse(scheduler, problem, got, expected, advice):
+    raise _lathe.ValueError(
+        problem, op=scheduler, got=got, expected=expected, next=advice
+    )
+
+
+def check_epochs(scheduler, name, epochs):
+    if not epochs >= 1:
+        refuse(
+            scheduler, f"{name} must be positive", epochs, "at least 1",
+            "give the number of epochs of one stretch",
+        )  # fmt: skip
+
+
+def check_optimizer(scheduler, optimizer):
+    if not hasattr(optimizer, "param_groups"):
+        raise _lathe.TypeError(
+            "a schedule is of an optimizer", op=type(scheduler).__name__,
+            got=type(optimizer).__name__, expected="an optimizer of lathe.optim",
+            next="pass the optimizer first",
+        )  # fmt: skip
+
+
+def per_group(scheduler, optimizer, name, value):
+    """A setting as a list with one for each group."""
+    groups = len(optimizer.param_groups)
+    if not isinstance(value, (list, tuple)):
+        return [value] * groups
+    if len(value) != groups:
+        refuse(
+            scheduler, f"{name} has not as many items as there are groups", len(value), groups,
+            "give one for all groups, or one for each",
+        )  # fmt: skip
+    return list(value)
+
+
+class LRScheduler:
+    """The base: a subclass defines get_lr(), the groups' rates at the step `last_epoch`.
+
+    last_epoch: the step that an earlier run ended with; the groups then have an "initial_lr".
+    base_lrs: the groups' first rates.
+    """
+
+    _not_state = ("optimizer",)
+
+    @typed
+    def __init__(self, optimizer, last_epoch=-1):
+        check_optimizer(self, optimizer)
+        self.optimizer = optimizer
+        for group in optimizer.param_groups:
+            if last_epoch == -1:
+                group.setdefault("initial_lr", group["lr"])
+            elif "initial_lr" not in group:
+                raise _lathe.ValueError(
+                    "a group has no initial_lr to go on from",
+                    op=type(self).__name__,
+                    got=f"last_epoch={last_epoch}",
+                    expected="last_epoch=-1, or groups with an initial_lr",
+                    next="load the optimizer's state_dict first, or leave last_epoch out",
+                )
+        self.base_lrs = [number(group["initial_lr"]) for group in optimizer.param_groups]
+        self.last_epoch = last_epoch
+        self._step_count = 0
+        self.step()
+
+    def get_lr(self):
+        """The rate of each group at the step `last_epoch`, from what it is now."""
+        raise NotImplementedError
+
+    @typed
+    def step(self, epoch=None):
+        """Moves on by one, or to an epoch: then by the rate's formula, where there is one."""
+        self._step_count += 1
+        if epoch is None:
+            self.last_epoch += 1
+            rates = self.get_lr()
+        else:
+            self.last_epoch = epoch
+            closed = getattr(self, "_get_closed_form_lr", None)
+            rates = self.get_lr() if closed is None else closed()
+        self._set(rates)
+
+    def _set(self, rates):
+        for group, lr in zip(self.optimizer.param_groups, rates):
+            if isinstance(group["lr"], Tensor):
+                group["lr"].fill_(lr)
+            else:
+                group["lr"] = lr
+        self._last_lr = self._rates()
+
+    def _rates(self):
+        return [number(group["lr"]) for group in self.optimizer.param_groups]
+
+    def _each(self, rate):
+        """rate(the first rate) for each group."""
+        return [rate(base) for base in self.base_lrs]
+
+    def get_last_lr(self):
+        """The rates that the last step() set."""
+        return list(self._last_lr)
+
+    def state_dict(self):
+        """Everything but the optimizer, and functions."""
+        return {k: v for k, v in vars(self).items() if k not in self._not_state}
+
+    @typed
+    def load_state_dict(self, state_dict):
+        """Takes the state over; the rates themselves are the optimizer's state."""
+        self.last_epoch = state_dict["last_epoch"]
+        self.__dict__.update(state_dict)

@@ -1,0 +1,167 @@
+"""Averages of a model along its training (Izmailov et al. 2018), and the rates that go with them."""
+
+import math
+from copy import deepcopy
+
+from .. import _lathe, ops
+from .._errors import typed
+from .._grad_mode import no_grad
+from ..nn.module import Module
+from .lr_scheduler import LRScheduler
+from .schedule import per_group, refuse
+
+__all__ = [
+    "SWALR", "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn",
+    "get_swa_multi_avg_fn", "update_bn",
+]  # fmt: skip
+
+
+def _check_decay(decay):
+    if not 0 <= decay <= 1:
+        refuse("get_ema_avg_fn", "the decay is outside of [0, 1]", decay, "0 to 1",
+               "leave it out for 0.999")  # fmt: skip
+
+
+@typed
+def get_ema_avg_fn(decay=0.999):
+    """The function of an average that forgets: decay times it, and 1 - decay times the new value."""
+    _check_decay(decay)
+
+    def average(ema_param, current_param, num_averaged):
+        return decay * ema_param + (1 - decay) * current_param
+
+    return average
+
+
+@typed
+def get_swa_avg_fn():
+    """The function of a plain average."""
+
+    def average(averaged_model_parameter, model_parameter, num_averaged):
+        return averaged_model_parameter + (model_parameter - averaged_model_parameter) / (
+            num_averaged + 1
+        )
+
+    return average
+
+
+def _of_all(average):
+    def update(averaged, current, num_averaged):
+        for mean, value in zip(averaged, current):
+            mean.copy_(average(mean, value, num_averaged))
+
+    return update
+
+
+@typed
+def get_ema_multi_avg_fn(decay=0.999):
+    """As get_ema_avg_fn, of lists of tensors, in place."""
+    return _of_all(get_ema_avg_fn(decay))
+
+
+@typed
+def get_swa_multi_avg_fn():
+    """As get_swa_avg_fn, of lists of tensors, in place."""
+    return _of_all(get_swa_avg_fn())
+
+
+class AveragedModel(Module):
+    """A copy of a model whose parameters are the average of those that update_parameters() has seen.
+
+    avg_fn(mean, value, count): the next mean; multi_avg_fn: the same of lists, in place. use_buffers:
+    of floating buffers too; else they are copied.
+    """
+
+    @typed
+    def __init__(self, model, device=None, avg_fn=None, multi_avg_fn=None, use_buffers=False):
+        super().__init__()
+        if avg_fn is not None and multi_avg_fn is not None:
+            refuse("AveragedModel", "both avg_fn and multi_avg_fn are given", "two functions", "one",
+                   "leave one of them out")  # fmt: skip
+        self.module = deepcopy(model)
+        if device is not None:
+            self.module = self.module.to(device)
+        self.register_buffer("n_averaged", ops.zeros((), dtype=_lathe.int64))
+        self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
+
+    def forward(self, *args, **kwargs):
+        return self.module(*args, **kwargs)
+
+    def _tensors(self, module):
+        found = list(module.parameters())
+        return found + (list(module.buffers()) if self.use_buffers else [])
+
+    @no_grad()
+    def update_parameters(self, model):
+        """Takes the model's values as they are now into the average."""
+        means, values = self._tensors(self.module), self._tensors(model)
+        update = self.multi_avg_fn or _of_all(self.avg_fn or get_swa_avg_fn())
+        first = int(self.n_averaged) == 0
+        floats = [(m, v) for m, v in zip(means, values) if m.dtype.is_floating_point and not first]
+        if floats:
+            update([m for m, _ in floats], [v for _, v in floats], self.n_averaged)
+        for mean, value in zip(means, values):
+            if first or not mean.dtype.is_floating_point:
+                mean.copy_(value)
+        if not self.use_buffers:
+            for mean, value in zip(self.module.buffers(), model.buffers()):
+                mean.copy_(value)
+        self.n_averaged.add_(1)
+
+
+@no_grad()
+@typed
+def update_bn(loader, model, device=None):
+    """Measures what batch norms need anew, by one pass over the loader's batches (their first items)."""
+    norms = {m: m.momentum for m in model.modules() if hasattr(m, "running_mean") and
+             hasattr(m, "num_batches_tracked")}  # fmt: skip
+    if not norms:
+        return
+    was_training = model.training
+    model.train()
+    for norm in norms:
+        norm.running_mean.zero_()
+        norm.running_var.fill_(1)
+        norm.num_batches_tracked.zero_()
+        norm.momentum = None
+    for batch in loader:
+        batch = batch[0] if isinstance(batch, (list, tuple)) else batch
+        model(batch if device is None else batch.to(device))
+    for norm, momentum in norms.items():
+        norm.momentum = momentum
+    model.train(was_training)
+
+
+class SWALR(LRScheduler):
+    """From the rates that there are to swa_lr over anneal_epochs, by a cosine or a line; then that."""
+
+    @typed
+    def __init__(
+        self, optimizer, swa_lr, anneal_epochs=10, anneal_strategy="cos", last_epoch=-1
+    ):
+        rates = per_group("SWALR", optimizer, "swa_lr", swa_lr)
+        for rate, group in zip(rates, optimizer.param_groups):
+            group["swa_lr"] = rate
+        if anneal_strategy not in ("cos", "linear"):
+            refuse("SWALR", "an unknown strategy", repr(anneal_strategy), "'cos' or 'linear'",
+                   "leave it out for 'cos'")  # fmt: skip
+        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
+            refuse("SWALR", "anneal_epochs is no number of epochs", anneal_epochs, "0 or more",
+                   "leave it out for 10")  # fmt: skip
+        self._strategy, self.anneal_epochs = anneal_strategy, anneal_epochs
+        super().__init__(optimizer, last_epoch)
+
+    def _share(self, epoch):
+        """How much of the way is behind at an epoch."""
+        t = max(0, min(1, epoch / max(1, self.anneal_epochs)))
+        return (1 - math.cos(math.pi * t)) / 2 if self._strategy == "cos" else t
+
+    def get_lr(self):
+        step = self._step_count - 1
+        before, now = self._share(step - 1 if self.anneal_epochs else step), self._share(step)
+        rates = []
+        for group, lr in zip(self.optimizer.param_groups, self._rates()):
+            # The rate that the way began at, from the one that there is.
+            first = group["swa_lr"] if before == 1 else (lr - group["swa_lr"] * before) / (1 - before)
+            rates.append(group["swa_lr"] * now + first * (1 - now))
+        return rates
