@@ -56,18 +56,8 @@ DENSE = [k for k in OPTIMIZERS if k not in (optim.Optimizer, optim.SparseAdam)]
 DIFFERENTIABLE = [k for k in DENSE if "differentiable" in inspect.signature(k).parameters]
 UNSUPPORTED = [
     *((lambda v, k=k: k([P], differentiable=v), "differentiable") for k in DIFFERENTIABLE),
-    (lambda v: data.DataLoader(ROWS, pin_memory=v), "pin_memory"),
-    (lambda v: data.DataLoader(ROWS, persistent_workers=v), "persistent_workers"),
 ]
 UNSUPPORTED = [(make, name, (None, False), True) for make, name in UNSUPPORTED] + [
-    (lambda v: data.DataLoader(ROWS, num_workers=v), "num_workers", (0,), 2),
-    (lambda v: data.DataLoader(ROWS, 1, False, v), "sampler", (None,), [1]),
-    (lambda v: data.DataLoader(ROWS, batch_sampler=v), "batch_sampler", (None,), [[1]]),
-    (lambda v: data.DataLoader(ROWS, generator=v), "generator", (None,), 3),
-    (lambda v: data.DataLoader(ROWS, prefetch_factor=v), "prefetch_factor", (None,), 3),
-    (lambda v: data.random_split(ROWS, [2, 2], v), "generator", (None,), 3),
-    (lambda v: nn.Softplus(v), "beta", (1, 1.0), 2),
-    (lambda v: nn.Softplus(threshold=v), "threshold", (20, 20.0), 3),
     (lambda v: nn.Hardtanh(min_value=v), "min_value", (None,), 0.0),
 ]
 
