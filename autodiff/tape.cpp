@@ -30,20 +30,24 @@ Tensor alias(const Tensor& t) {
 
 thread_local Packer* t_packer = nullptr;
 
+/// Hands a saved tensor to the thread's packer, if it has one. Symbolic ones stay: they have no data.
+void pack(Saved& s) {
+  if (t_packer == nullptr || s.value.symbolic()) return;
+  struct Aside {  // what the packer runs is saved as it is
+    Packer* packer = std::exchange(t_packer, nullptr);
+    ~Aside() { t_packer = packer; }
+  } aside;
+  s.packed = (*aside.packer)(s.value);
+  s.value = Tensor();
+}
+
 Saved save(const Tensor& t) {
   // The version of the alias: it is the tensor's where they share a storage. A symbolic one keeps
   // its value whatever is written to the tensor later.
   Saved s{alias(t), 0, {}, false};
   s.version = s.value.version();
   if (t.requires_grad()) s.source = edge_of(t);
-  if (t_packer != nullptr && !t.symbolic()) {
-    struct Aside {  // what the packer runs is saved as it is
-      Packer* packer = std::exchange(t_packer, nullptr);
-      ~Aside() { t_packer = packer; }
-    } aside;
-    s.packed = (*aside.packer)(s.value);
-    s.value = Tensor();
-  }
+  pack(s);
   return s;
 }
 
@@ -123,6 +127,7 @@ void Tape::record(const Op& op, Args args, absl::Span<const TensorType> y_types,
     if (saves.outputs >> k & 1) {
       Saved s{alias(y), 0, {nullptr, static_cast<uint32_t>(k)}, tracked_dtype(y.dtype())};
       s.version = s.value.version();
+      pack(s);
       // NOLINTNEXTLINE(bugprone-use-after-move): it moves with the last output, after this
       node->ys.emplace_back(static_cast<int>(k), std::move(s));
     }

@@ -103,6 +103,26 @@ class set_grad_enabled(_Mode):
         return super().__call__(function)
 
 
+class inference_mode(_Mode):
+    """no_grad under another name; inference_mode(False) records."""
+
+    def __new__(cls, mode=True):
+        made = super().__new__(cls)
+        if isinstance(mode, bool):
+            return made
+        made.__init__()
+        return made(mode)  # @inference_mode without parentheses
+
+    def __init__(self, mode=True):
+        super().__init__(not mode)
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether nothing is recorded, on this thread."""
+    return not _lathe.is_grad_enabled()
+
+
 def exported():
-    return {"no_grad": no_grad, "enable_grad": enable_grad, "inference_mode": no_grad,
+    return {"no_grad": no_grad, "enable_grad": enable_grad, "inference_mode": inference_mode,
+            "is_inference_mode_enabled": is_inference_mode_enabled,
             "set_grad_enabled": set_grad_enabled}  # fmt: skip

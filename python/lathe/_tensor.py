@@ -18,13 +18,31 @@ def _named(name, function, doc):
 
 
 @_method
-def backward(self, gradient=None, retain_graph=None, create_graph=False) -> None:
-    """Adds the gradients of this tensor to the .grad of every leaf it depends on.
+def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None) -> None:
+    """Adds the gradients of this tensor to the .grad of every leaf it depends on, or of `inputs`.
 
     gradient: what it is multiplied by, of this tensor's shape; may be left out for one element.
     AutogradError where there is no history, or a value it needs was written to since.
     """
-    _lathe.backward(self, gradient, retain_graph, create_graph)
+    if inputs is None:
+        return _lathe.backward(self, gradient, retain_graph, create_graph)
+    from .autograd import backward
+
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+@_method
+def register_post_accumulate_grad_hook(self, hook):
+    """Calls hook(tensor) whenever a backward() has added to this leaf's .grad."""
+    from weakref import ref
+
+    leaf = ref(self)  # or the leaf would hold itself
+
+    def call():
+        if (tensor := leaf()) is not None:
+            hook(tensor)
+
+    return _lathe._add_grown_hook(self, call)
 
 
 @_method

@@ -3,4 +3,12 @@
 from . import data
 from .summary import lr_find, summary
 
-__all__ = ["data", "lr_find", "summary"]
+__all__ = ["checkpoint", "data", "lr_find", "summary"]
+
+
+def __getattr__(name):
+    if name != "checkpoint":
+        raise AttributeError(f"module 'lathe.utils' has no attribute '{name}'")
+    import importlib
+
+    return importlib.import_module(".checkpoint", __name__)

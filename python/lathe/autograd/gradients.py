@@ -1,0 +1,132 @@
+"""backward and grad with all of PyTorch's arguments, over those of the tape."""
+
+from .. import _lathe, ops
+from .._errors import typed
+from .._grad_mode import _Mode
+from .._lathe import Tensor
+
+_set_check = _lathe._set_check_nan
+
+
+def _list(tensors):
+    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+
+
+@typed
+def grad(
+    outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=None,
+    is_grads_batched=False, materialize_grads=False,
+):  # fmt: skip
+    """The gradients of the sum of `outputs` by each of `inputs`, as a tuple; no .grad changes.
+
+    grad_outputs: what each output is multiplied by; with is_grads_batched several of each, along a new
+    first axis, and as many gradients. create_graph records the computation, for higher derivatives. An
+    input that outputs do not depend on has the gradient None with allow_unused, zeros with
+    materialize_grads; else it is an AutogradError.
+    """
+    outputs, inputs = _list(outputs), _list(inputs)
+    if materialize_grads and allow_unused is False:
+        raise _lathe.ValueError(
+            "zeros for what is unused are asked for, and an error", op="grad",
+            got="materialize_grads=True, allow_unused=False", expected="one of the two",
+            next="leave allow_unused out",
+        )  # fmt: skip
+    unused = bool(allow_unused) or materialize_grads
+    if is_grads_batched:
+        found = _batched(outputs, inputs, _list(grad_outputs), retain_graph, create_graph, unused)
+        shapes = [(len(ops.unbind(_list(grad_outputs)[0])), *x.shape) for x in inputs]
+    else:
+        found = _lathe.grad(outputs, inputs, grad_outputs, retain_graph, create_graph, unused)
+        shapes = [x.shape for x in inputs]
+    if materialize_grads:
+        found = tuple(
+            ops.zeros(shape, dtype=x.dtype, device=x.device) if g is None else g
+            for g, x, shape in zip(found, inputs, shapes)
+        )
+    return found
+
+
+def _batched(outputs, inputs, grads, retain_graph, create_graph, unused):
+    rows = list(zip(*(ops.unbind(g) for g in grads)))
+    keep = create_graph if retain_graph is None else retain_graph
+    found = [
+        _lathe.grad(outputs, inputs, list(row), keep or i + 1 < len(rows), create_graph, unused)
+        for i, row in enumerate(rows)
+    ]
+    return tuple(None if column[0] is None else ops.stack(list(column)) for column in zip(*found))
+
+
+@typed
+def backward(
+    tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None,
+    inputs=None,
+):  # fmt: skip
+    """Adds the gradients of the sum of `tensors` to the .grad of every leaf they depend on, or of
+    `inputs` alone.
+
+    grad_tensors: what each is multiplied by; may be left out for tensors of one element.
+    """
+    if grad_variables is not None:
+        grad_tensors = grad_variables
+    if inputs is None:
+        return _lathe.backward(tensors, grad_tensors, retain_graph, create_graph)
+    inputs = _list(inputs)
+    if not inputs:
+        raise _lathe.ValueError(
+            "there is nothing to collect gradients for", op="backward", got="inputs=[]",
+            expected="one tensor or more", next="leave inputs out for all leaves",
+        )  # fmt: skip
+    found = _lathe.grad(tensors, inputs, grad_tensors, retain_graph, create_graph, True)
+    before = _lathe._set_grad_enabled(create_graph)
+    try:
+        for x, g in zip(inputs, found):
+            if g is not None:
+                x.grad = g if x.grad is None else x.grad + g
+    finally:
+        _lathe._set_grad_enabled(before)
+
+
+class detect_anomaly(_Mode):
+    """A block in which a NaN that a derivative makes is an AutogradError, with the line of the forward
+    pass that it is the derivative of."""
+
+    @typed
+    def __init__(self, check_nan=True):
+        self._on, self._before = check_nan, []
+
+    def __enter__(self):
+        self._before.append(_set_check(self._on))
+        return self
+
+    def __exit__(self, *_):
+        _set_check(self._before.pop())
+
+    def __call__(self, function):
+        from functools import wraps
+
+        @wraps(function)
+        def wrapper(*args, **kwargs):
+            with detect_anomaly(self._on):
+                return function(*args, **kwargs)
+
+        return wrapper
+
+
+class set_detect_anomaly(detect_anomaly):
+    """Switches at once; as a block it switches back at the end."""
+
+    @typed
+    def __init__(self, mode, check_nan=True):
+        self._on = bool(mode) and check_nan
+        self._before, self._outer = [], _set_check(self._on)
+
+    def __enter__(self):
+        self._before.append(self._outer)
+        return self
+
+
+def is_anomaly_enabled():
+    """Whether detect_anomaly is on, on this thread."""
+    on = _set_check(False)
+    _set_check(on)
+    return on

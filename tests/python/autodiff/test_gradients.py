@@ -1,0 +1,169 @@
+"""All arguments of grad and backward, autograd.functional, anomaly detection, hooks, saved tensors."""
+
+import pytest
+
+import lathe as lt
+from lathe import nn
+from lathe.autograd import functional, grad, graph
+from lathe.utils.checkpoint import checkpoint, checkpoint_sequential
+
+
+def leaf(*values):
+    return lt.tensor(values, dtype=lt.float64, requires_grad=True)
+
+
+def test_grad():
+    a, b = leaf(1.0, 2.0), leaf(3.0)
+    found = grad((a * 2).sum(), [a, b], materialize_grads=True)
+    assert found[0].tolist() == [2, 2] and found[1].tolist() == [0]
+    assert grad((a * 2).sum(), [a, b], allow_unused=True)[1] is None
+    with pytest.raises(lt.AutogradError):
+        grad((a * 2).sum(), [a, b])
+    rows = grad(a * a, a, lt.eye(2, dtype=lt.float64), is_grads_batched=True)[0]
+    assert rows.tolist() == [[2, 0], [0, 4]]
+    with pytest.raises(lt.ValueError):
+        grad(a.sum(), a, allow_unused=False, materialize_grads=True)
+    (a * b).sum().backward(inputs=[a])
+    assert a.grad.tolist() == [3, 3] and b.grad is None
+    lt.autograd.backward([(a * b).sum()], inputs=a)
+    assert a.grad.tolist() == [6, 6]
+    with pytest.raises(lt.ValueError):
+        (a * b).sum().backward(inputs=[])
+
+
+def test_hooks_after_a_gradient_grew():
+    a, seen = leaf(1.0), []
+    handle = a.register_post_accumulate_grad_hook(lambda t: seen.append((t is a, t.grad.item())))
+    (a * 2).backward()
+    (a * 2).backward()
+    handle.remove()
+    (a * 2).backward()
+    assert seen == [(True, 2), (True, 4)]
+    with pytest.raises(lt.AutogradError):
+        (a * 2).register_post_accumulate_grad_hook(print)
+    both, b = [], leaf(2.0)
+    graph.register_multi_grad_hook([a, b], both.append)
+    (a * b).backward()
+    assert [[g.item() for g in gs] for gs in both] == [[2, 1]]
+
+
+def test_functional():
+    x, y = leaf(0.5, 1.5), leaf(2.0, 3.0)
+
+    def f(a, b):
+        return lt.sin(a) * b, (a * b).sum()
+
+    (aa, ab), (sa, sb) = functional.jacobian(f, (x, y))
+    assert lt.allclose(aa, lt.eye(2, dtype=lt.float64) * (x.cos() * y).detach())
+    assert lt.allclose(ab, lt.eye(2, dtype=lt.float64) * x.sin().detach())
+    assert sa.tolist() == [2, 3] and sb.tolist() == [0.5, 1.5]
+    h = functional.hessian(lambda a: (a**3).sum(), x)
+    assert lt.allclose(h, lt.eye(2, dtype=lt.float64) * 6 * x.detach())
+    (xx, xy), (yx, yy) = functional.hessian(lambda a, b: (a * a * b).sum(), (x, y))
+    assert lt.allclose(xy, yx.T) and not yy.any() and xx.tolist() == [[4, 0], [0, 6]]
+    v = lt.tensor([1.0, 2.0], dtype=lt.float64)
+    out, product = functional.vjp(lambda a: a * a, x, v)
+    assert out.tolist() == [0.25, 2.25] and product.tolist() == [1, 6]
+    assert functional.jvp(lambda a: a * a, x, v)[1].tolist() == [1, 6]
+    for product in (functional.vhp, functional.hvp):
+        assert product(lambda a: (a**3).sum(), x, v)[1].tolist() == [3, 18]
+    with pytest.raises(lt.ValueError, match="does not depend"):
+        functional.jacobian(lambda a: lt.ones(2), x, strict=True)
+    assert functional.jacobian(lambda a: lt.ones(2), x).tolist() == [[0, 0], [0, 0]]
+    for wrong in (
+        lambda: functional.hessian(lambda a: a, x), lambda: functional.vjp(lambda a: a, x),
+        lambda: functional.jacobian(lambda a: 3, x), lambda: functional.jvp(lambda a: a, x, v[:1]),
+    ):  # fmt: skip
+        with pytest.raises(lt.ValueError):
+            wrong()
+
+
+def test_anomalies_have_a_line():
+    z = leaf(0.0)
+    with lt.autograd.detect_anomaly():
+        assert lt.autograd.is_anomaly_enabled()
+        y = z / z  # the line
+        with pytest.raises(lt.AutogradError, match="has a NaN") as caught:
+            lt.sqrt(y).backward()
+    assert not lt.autograd.is_anomaly_enabled() and caught.value.op == "sqrt"
+    assert "test_gradients.py" in caught.value.site
+    lt.sqrt(z / z).backward()
+
+
+def test_saved_tensors_may_be_packed():
+    log, x = [], leaf(1.0, 2.0)
+
+    def pack(t):
+        log.append("pack")
+        return t.tolist()
+
+    def unpack(kept):
+        log.append("unpack")
+        return lt.tensor(kept, dtype=lt.float64)
+
+    with graph.saved_tensors_hooks(pack, unpack):
+        y = (x * x).exp()
+    z = y.sum()
+    z.backward()
+    assert lt.allclose(x.grad, 2 * x * lt.exp(x * x)) and set(log) == {"pack", "unpack"}
+    with graph.save_on_cpu():
+        (x * x).sum().backward()
+    with graph.disable_saved_tensors_hooks("not here"):
+        with pytest.raises(lt.AutogradError, match="not here"):
+            with graph.save_on_cpu():
+                pass
+    with graph.saved_tensors_hooks(pack, lambda kept: 3):
+        y = x * x
+    with pytest.raises(lt.TypeError, match="unpacks"):
+        y.sum().backward()
+
+
+def test_checkpoint():
+    net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Dropout(0.5), nn.Linear(4, 1))
+    x = lt.randn(5, 3, requires_grad=True)
+
+    def gradients(run):
+        net.zero_grad()
+        x.grad = None
+        lt.manual_seed(3)
+        run(x).sum().backward()
+        return [x.grad.tolist(), *(p.grad.tolist() for p in net.parameters())], lt.rand(1).item()
+
+    plain = gradients(net)
+    assert gradients(lambda x: checkpoint(net, x, use_reentrant=False)) == plain
+    assert gradients(lambda x: checkpoint_sequential(net, 2, x)) == plain
+    u = leaf(0.3, -0.2)
+
+    def part(t):
+        return checkpoint(lambda u: (u.sin() * u.exp()).tanh(), t)
+
+    assert lt.autograd.gradcheck(part, (u,)) and lt.autograd.gradgradcheck(part, (u,))
+    runs = []
+
+    def counted(t):
+        runs.append(1)
+        return t.exp() * t
+
+    y = checkpoint(counted, u)
+    assert len(runs) == 1
+    y.sum().backward(retain_graph=True)
+    y.sum().backward()
+    assert len(runs) == 3
+    with lt.no_grad():
+        checkpoint(counted, u)
+    assert len(runs) == 4
+    later = iter([True, False])
+    y = checkpoint(lambda t: (t * t).exp() if next(later) else t * 2, u)
+    with pytest.raises(lt.AutogradError, match="something else"):
+        y.sum().backward()
+    assert lt.trace(part)(u.detach()).tolist() == part(u.detach()).tolist()
+
+
+def test_inference_mode():
+    x = leaf(1.0)
+    with lt.inference_mode():
+        assert not (x * 2).requires_grad and lt.is_inference_mode_enabled()
+    with lt.no_grad(), lt.inference_mode(False):
+        assert (x * 2).requires_grad
+    assert not lt.inference_mode(lambda t: t * 2)(x).requires_grad
+    assert not lt.inference_mode()(lambda t: t * 2)(x).requires_grad
