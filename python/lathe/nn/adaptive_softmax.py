@@ -32,7 +32,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     ):
         super().__init__()
         cutoffs = list(cutoffs)
-        fine = cutoffs and cutoffs == sorted(set(cutoffs)) and 0 < cutoffs[0]
+        fine = cutoffs and cutoffs == sorted(set(cutoffs)) and cutoffs[0] > 0
         if not fine or cutoffs[-1] >= n_classes or any(int(c) != c for c in cutoffs):
             raise _lathe.ValueError(
                 "cutoffs that do not part the classes",

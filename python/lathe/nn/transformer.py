@@ -7,9 +7,10 @@ from .. import _lathe, ops
 from .._errors import typed
 from . import functional as F
 from . import init
+from .activations import Dropout
 from .attention import MultiheadAttention
 from .containers import ModuleList
-from .layers import Dropout, Linear
+from .layers import Linear
 from .module import Module
 from .norms import LayerNorm
 

@@ -1,7 +1,6 @@
 """Limits on gradients."""
 
 from ... import _lathe, bfloat16, float16, float32, ops
-from ..._arguments import default_only
 from ..._errors import typed
 from ..._grad_mode import no_grad
 from ..._lathe import Tensor

@@ -8,7 +8,6 @@ from ... import _lathe
 from ..._errors import typed
 from ..._lathe import Tensor
 from ..containers import ModuleDict, ModuleList
-from ..module import Module
 from ..parameter import Parameter
 
 __all__ = [

@@ -1,0 +1,193 @@
+"""What lathe.compat.torch has in place of, or beside, names of lathe."""
+
+from types import ModuleType
+
+import lathe
+
+from ... import _lathe, ops
+from ..._arguments import default_only
+
+# ── functions ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def trace(input):
+    """The sum of a matrix's diagonal."""
+    if input.ndim != 2:
+        raise _lathe.ShapeError(
+            "only a matrix has a trace", op="trace", got=list(input.shape), expected="two axes",
+            next="lathe.jit.trace is what makes programs of functions",
+        )  # fmt: skip
+    diagonal = ops.eye(*input.shape, dtype=_lathe.bool, device=input.device)
+    return ops.sum(ops.where(diagonal, input, ops.zeros_like(input)))
+
+
+def compile(
+    model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None,
+    disable=False,
+):  # fmt: skip
+    """The function or module, running as a traced program; its other arguments change nothing."""
+    if model is None:
+        return lambda found: compile(found, disable=disable)
+    if disable:
+        return model
+    if isinstance(model, lathe.nn.Module):
+        return model.hybridize()
+    return lathe.trace(model)
+
+
+class autocast:
+    """A block in which operations keep their dtypes; as a block in another dtype it is refused."""
+
+    def __init__(self, device_type="cpu", dtype=None, enabled=True, cache_enabled=None):
+        if enabled:
+            raise _lathe.UnsupportedError(
+                "operations do not change their dtypes by themselves", op="autocast",
+                got=f"autocast({device_type!r})", expected="enabled=False",
+                next="convert the module: model.bfloat16()",
+            )  # fmt: skip
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def __call__(self, function):
+        return function
+
+
+class GradScaler:
+    """Scales nothing: what gradients are of is computed in f32."""
+
+    def __init__(self, device="cpu", **_):
+        pass
+
+    def scale(self, loss):
+        return loss
+
+    def unscale_(self, optimizer):
+        pass
+
+    def step(self, optimizer, *args, **kwargs):
+        return optimizer.step(*args, **kwargs)
+
+    def update(self, new_scale=None):
+        pass
+
+    def is_enabled(self):
+        return False
+
+
+LEGACY_NAMES = {
+    "float32": "FloatTensor", "float64": "DoubleTensor", "float16": "HalfTensor",
+    "bfloat16": "BFloat16Tensor", "int64": "LongTensor", "int32": "IntTensor",
+    "int16": "ShortTensor", "int8": "CharTensor", "uint8": "ByteTensor", "bool": "BoolTensor",
+}  # fmt: skip
+
+# ── modules ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _module(name, doc, **names):
+    made = ModuleType(f"lathe.compat.torch.{name}", doc)
+    vars(made).update(names)
+    return made
+
+
+_NO_NEED = "leave it out: a trace finds out by itself"
+
+
+@default_only(strict=_NO_NEED, example_kwarg_inputs="call the traced function by name once")
+def _jit_trace(
+    func, example_inputs=None, optimize=None, check_trace=True, check_inputs=None,
+    check_tolerance=1e-5, strict=True, example_kwarg_inputs=None,
+):  # fmt: skip
+    """The function or module as a program, captured for the example and anew for other kinds."""
+    traced = lathe.trace(func)
+    if example_inputs is not None:
+        one = isinstance(example_inputs, _lathe.Tensor)
+        traced(*((example_inputs,) if one else example_inputs))
+    return traced
+
+
+def _jit_script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
+    """The function or module as a program with its branches and loops."""
+    return obj if isinstance(obj, type) else lathe.script(obj)
+
+
+def _same(function=None, **_):
+    return function if function is not None else _same
+
+
+def _jit_save(m, f, _extra_files=None):
+    """Writes a program, such as jit.freeze gives, to a `.lathe` file."""
+    lathe.save(m, f)
+
+
+def _jit_load(f, map_location=None, _extra_files=None, _restore_shapes=False):
+    """Reads a program from a `.lathe` file."""
+    return lathe.load(f, map_location)
+
+
+def _off():
+    return False
+
+
+def _none(*_, **__):
+    """Nothing: there is nothing of the kind here."""
+
+
+jit = _module(
+    "jit", "Programs of functions, by PyTorch's names.", trace=_jit_trace, script=_jit_script,
+    save=_jit_save, load=_jit_load, ignore=_same, unused=_same, export=_same, is_scripting=_off,
+    is_tracing=_lathe._tracing, freeze=lathe.freeze, optimize_for_inference=_same,
+    interface=_same, annotate=lambda the_type, the_value: the_value,
+)  # fmt: skip
+compiler = _module(
+    "compiler", "What is asked of torch.compile.", compile=compile, disable=_same,
+    is_compiling=_lathe._tracing, is_dynamo_compiling=_off, reset=_none, allow_in_graph=_same,
+)  # fmt: skip
+amp = _module("amp", "Mixed precision, which is off.", autocast=autocast, GradScaler=GradScaler)
+distributed = _module(
+    "distributed", "Several processes, of which there is one.", is_available=_off,
+    is_initialized=_off,
+)  # fmt: skip
+version = _module(
+    "version", "Whose names these are.", __version__="2.9.1", cuda=None, hip=None, git_version="",
+    debug=False,
+)  # fmt: skip
+
+
+def _no_device(*_, **__):
+    raise _lathe.DeviceError(
+        "there is no such device", op="cuda", got="a GPU", expected="the cpu",
+        next="ask cuda.is_available() first",
+    )  # fmt: skip
+
+
+def _absent(name, **more):
+    """The module of a kind of device that does not exist."""
+    return _module(
+        name, "A kind of device that there is none of.", is_available=_off, is_built=_off,
+        is_initialized=_off, device_count=lambda: 0, current_device=_no_device, init=_no_device,
+        get_device_name=_no_device, get_device_properties=_no_device, set_device=_no_device,
+        synchronize=_none, empty_cache=_none, manual_seed=_none, manual_seed_all=_none, seed=_none,
+        seed_all=_none, reset_peak_memory_stats=_none, memory_allocated=lambda *_: 0,
+        max_memory_allocated=lambda *_: 0, memory_reserved=lambda *_: 0, amp=amp, **more,
+    )  # fmt: skip
+
+
+_cudnn = _module("backends.cudnn", "Nothing is switched by these.", deterministic=True,
+                 benchmark=False, enabled=False, allow_tf32=False, is_available=_off,
+                 version=_none)  # fmt: skip
+_matmul = _module("backends.cuda.matmul", "Nothing is switched by these.", allow_tf32=False)
+_backends = _module(
+    "backends", "Nothing is switched by these.", cudnn=_cudnn,
+    cuda=_module("backends.cuda", "", matmul=_matmul, is_built=_off), mps=_absent("backends.mps"),
+    mkl=_module("backends.mkl", "", is_available=_off),
+    mkldnn=_module("backends.mkldnn", "", is_available=_off),
+    openmp=_module("backends.openmp", "", is_available=_off),
+)  # fmt: skip
+fallbacks = _module(
+    "fallbacks", "Names that stand for nothing here.", cuda=_absent("cuda"), mps=_absent("mps"),
+    xpu=_absent("xpu"), backends=_backends,
+)  # fmt: skip

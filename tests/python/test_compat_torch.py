@@ -1,0 +1,100 @@
+"""lathe.compat.torch: what programs for PyTorch find under its names."""
+
+import subprocess
+import sys
+
+import pytest
+
+import lathe as lt
+import lathe.compat.torch as torch
+import lathe.compat.torch.nn.functional as F
+from lathe.compat.torch import nn, optim
+from lathe.compat.torch.utils.data import DataLoader
+
+
+def test_the_same_objects():
+    assert torch.Tensor is lt.Tensor and torch.float32 is lt.float32 and torch.add is lt.add
+    assert nn is lt.nn and F is lt.nn.functional and optim is lt.optim
+    assert DataLoader is lt.utils.data.DataLoader and torch.device is lt.device
+    assert sys.modules["lathe.compat.torch.optim.lr_scheduler"] is lt.optim.lr_scheduler
+    assert {"relu", "save", "jit", "cuda"} <= set(dir(torch))
+    with pytest.raises(AttributeError):
+        torch.no_such_name
+    with pytest.raises(ImportError):
+        import lathe.compat.torch.no_such_module  # noqa: F401
+
+
+def test_names_that_mean_something_else():
+    x = torch.tensor([[1.0, 2.0], [3.0, float("nan")]])
+    assert torch.trace(torch.eye(3) * 2).item() == 6 and torch.trace(x[:, :1] * 0 + 1).item() == 1
+    with pytest.raises(lt.ShapeError, match="trace"):
+        torch.trace(torch.ones(3))
+    assert torch.typename(torch.ones(1)) == "torch.FloatTensor" and torch.Size is tuple
+    assert torch.__version__ == torch.version.__version__ and torch.version.cuda is None
+
+
+def test_files(tmp_path):
+    net = nn.Linear(2, 2)
+    torch.save({"net": net.state_dict(), "epoch": 3}, tmp_path / "x.pt")
+    state = torch.load(tmp_path / "x.pt", map_location="cpu", weights_only=True)
+    assert state["epoch"] == 3 and torch.equal(state["net"]["weight"], net.weight)
+
+
+def test_programs(tmp_path):
+    def f(x):
+        return torch.relu(x) * 2
+
+    x = torch.tensor([-1.0, 2.0])
+    for made in (torch.compile(f), torch.compile(f, mode="max-autotune"), torch.jit.trace(f, x),
+                 torch.jit.trace(f, (x,)), torch.jit.script(f), torch.compile(disable=True)(f)):  # fmt: skip
+        assert made(x).tolist() == [0, 4]
+    net = torch.compile(nn.Linear(2, 1))
+    assert net(x).shape == (1,) and not torch.jit.is_scripting()
+    program = torch.jit.freeze(lt.nn.ReLU().eval(), x)
+    torch.jit.save(program, tmp_path / "f.lathe")
+    assert torch.jit.load(tmp_path / "f.lathe")(x).tolist() == [0, 2]
+
+
+def test_a_machine_without_other_devices():
+    assert not torch.cuda.is_available() and torch.cuda.device_count() == 0
+    assert not torch.backends.mps.is_available() and not torch.distributed.is_available()
+    torch.cuda.manual_seed_all(0)
+    torch.backends.cudnn.benchmark = False
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    assert torch.ones(2).to(device).device.type == "cpu"
+    before = torch.get_num_threads()
+    assert before >= 1
+    torch.set_num_threads(1)
+    assert torch.get_num_threads() == 1
+    lt.set_flag("threads", 0)
+    torch.use_deterministic_algorithms(True)
+    torch.set_float32_matmul_precision("high")
+    with torch.autocast("cpu", enabled=False):
+        assert torch.ones(1).dtype is torch.float32
+    with pytest.raises(lt.UnsupportedError, match="dtypes"):
+        torch.autocast("cpu")
+
+
+def test_a_usual_program():
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+    optimizer = optim.Adam(net.parameters(), lr=1e-2)
+    scaler = torch.amp.GradScaler(enabled=False)
+    x = torch.randn(16, 4)
+    y = x.sum(1, keepdim=True)
+    first = None
+    for _ in range(50):
+        optimizer.zero_grad()
+        loss = F.mse_loss(net(x), y)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        first = loss.item() if first is None else first
+    with torch.no_grad():
+        assert F.mse_loss(net(x), y).item() < first / 4
+
+
+def test_it_comes_when_named():
+    code = "import sys, lathe; print('lathe.compat' in sys.modules, lathe.compat.torch.ones(1).item())"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert out.stdout.split() == ["False", "1.0"], out.stderr
