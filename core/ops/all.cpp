@@ -6,6 +6,9 @@ void add_all_definitions(Definitions& r) {
   add_math_definitions(r);
   add_arithmetic_definitions(r);
   add_special_definitions(r);
+  add_bessel_definitions(r);
+  add_incomplete_gamma_definitions(r);
+  add_polynomial_definitions(r);
   add_power_definitions(r);
   add_checked_definitions(r);
   add_compare_definitions(r);

@@ -365,9 +365,9 @@ void add_floats(Definitions& r) {
 
 // ── integers ────────────────────────────────────────────────────────────────────────────────────
 
-/// What is left of the larger, in the nearest multiple of the smaller: at most half of that, so the
-/// second of two such steps gains 1.27 bits each (Knuth, The Art of Computer Programming 2,
-/// 4.5.3). Later steps run only where an element still needs them.
+/// Euclid's algorithm with the remainder of least magnitude: a step gains log2(1 + sqrt(2)) = 1.27
+/// bits at least, over several (Knuth, The Art of Computer Programming 2, 4.5.3), so that eight
+/// gain ten. Engines may skip later steps that no element needs.
 Expr gcd_from(Expr a, Expr b, int bits) {
   if (bits <= 0) return a;
   Expr x = a, y = b;
@@ -376,7 +376,7 @@ Expr gcd_from(Expr a, Expr b, int bits) {
     Expr rest = select(lt(other, r), other, r);
     x = select(eq(y, 0), x, y), y = select(eq(y, 0), y, rest);
   }
-  return rare(ne(y, 0), x, gcd_from(x, y, bits - 8));
+  return rare(ne(y, 0), x, gcd_from(x, y, bits - 10));
 }
 
 Expr gcd_body(Expr x, Expr y) {

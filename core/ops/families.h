@@ -14,6 +14,9 @@ namespace lathe {
 void add_math_definitions(Definitions& r);
 void add_arithmetic_definitions(Definitions& r);
 void add_special_definitions(Definitions& r);
+void add_bessel_definitions(Definitions& r);
+void add_incomplete_gamma_definitions(Definitions& r);
+void add_polynomial_definitions(Definitions& r);
 void add_power_definitions(Definitions& r);
 void add_checked_definitions(Definitions& r);
 void add_compare_definitions(Definitions& r);

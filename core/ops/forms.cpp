@@ -63,6 +63,11 @@ using N = nn_ops<Tensor>;
 using R = reduce_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
+Extra also(Extra e, std::vector<std::string_view> names) {
+  e.also = std::move(names);
+  return e;
+}
+
 /// Adds `schema`, whose parameters stand in another order than those of the definition `target` and
 /// are handed to it by name. Its parameters size_average and reduce, if given, decide `reduction`.
 void add_order(Definitions& r, std::string_view schema, std::string_view target, uint8_t places) {
@@ -146,19 +151,23 @@ void add_arithmetic(Definitions& r) {
                 return {M::add(a[0], scaled("add", a, kept))};
               },
               {.inplace = true, .doc = "input + alpha * other."});
+  auto subtract = [](Args a) -> Outputs {
+    Tensor kept;
+    return {M::sub(a[0], scaled("sub", a, kept))};
+  };
   r.composite("sub.alpha(Tensor|Scalar input, Tensor|Scalar other, *, Scalar alpha) -> Tensor",
-              [](Args a) -> Outputs {
-                Tensor kept;
-                return {M::sub(a[0], scaled("sub", a, kept))};
-              },
-              {.also = {"subtract"}, .inplace = true, .doc = "input - alpha * other."});
-  r.composite("rsub(Tensor input, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
-              [](Args a) -> Outputs {
-                const Arg swapped[] = {a[1], a[0], a[2]};
-                Tensor kept;
-                return {M::sub(a[1], scaled("rsub", Args(swapped, 3), kept))};
-              },
-              {.doc = "other - alpha * input."});
+              subtract, {.also = {"subtract"}, .inplace = true, .doc = "input - alpha * other."});
+  r.composite("subtract.scalar(Tensor input, Scalar other, Scalar alpha) -> Tensor", subtract,
+              {.inplace = true, .doc = "input - alpha * other."});
+  auto reversed = [subtract](Args a) {
+    const Arg swapped[] = {a[1], a[0], a[2]};
+    return subtract(Args(swapped, 3));
+  };
+  const std::string_view doc = "other - alpha * input.";
+  r.composite("rsub(Tensor input, Tensor other, *, Scalar alpha=1) -> Tensor", reversed,
+              {.doc = doc});
+  r.composite("rsub.scalar(Tensor input, Scalar other, Scalar alpha=1) -> Tensor", reversed,
+              {.doc = doc});
   r.composite(
       "div.rounding_mode(Tensor|Scalar input, Tensor|Scalar other, *, str? rounding_mode) -> "
       "Tensor",
@@ -384,7 +393,7 @@ void add_softmax_form(Definitions& r, std::string_view name) {
   // The function and the method of PyTorch take dtype by position too.
   r.composite(
       absl::StrCat(name, ".int(Tensor input, int dim, dtype? dtype) -> Tensor"),
-      [op](Args a) { return call(*op, a); }, moving(op->extra.doc));
+      [op](Args a) { return call(*op, a); }, also(moving(op->extra.doc), op->extra.also));
 }
 
 /// The losses outside of nn.functional, whose reduction is a number.

@@ -82,7 +82,8 @@ void add_settings(nb::module_& m) {
         if (!edgeitems.is_none()) o.edge_items = nb::cast<int64_t>(edgeitems);
         if (!linewidth.is_none()) o.line_width = nb::cast<int>(linewidth);
       },
-      nb::arg("precision") = nb::none(), nb::arg("threshold") = nb::none(),
+      nb::arg("precision") = nb::none(),
+      nb::arg("threshold") = nb::none(),  // not an op: a setting
       nb::arg("edgeitems") = nb::none(), nb::arg("linewidth") = nb::none(),
       "How tensors are printed.");
 }

@@ -2,6 +2,7 @@
 // (include/lathe/ops), builds the arguments on the stack and calls.
 #include "core/base/error.h"
 #include "core/dispatch/fn.h"
+#include "include/lathe/ops/arithmetic.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/nn.h"
 #include "include/lathe/ops/reduce.h"
@@ -12,6 +13,7 @@
 namespace lathe::py {
 namespace {
 
+using A = arithmetic_ops<Tensor>;
 using M = math_ops<Tensor>;
 using N = nn_ops<Tensor>;
 using R = reduce_ops<Tensor>;
@@ -145,6 +147,8 @@ void append_number_slots(std::vector<PyType_Slot>& slots) {
       {Py_nb_and, slot(binary<M::bitwise_and>)},
       {Py_nb_or, slot(binary<M::bitwise_or>)},
       {Py_nb_xor, slot(binary<M::bitwise_xor>)},
+      {Py_nb_lshift, slot(binary<A::bitwise_left_shift>)},
+      {Py_nb_rshift, slot(binary<A::bitwise_right_shift>)},
       {Py_nb_inplace_add, slot(inplace<M::add>)},
       {Py_nb_inplace_subtract, slot(inplace<M::sub>)},
       {Py_nb_inplace_multiply, slot(inplace<M::mul>)},
@@ -155,6 +159,8 @@ void append_number_slots(std::vector<PyType_Slot>& slots) {
       {Py_nb_inplace_and, slot(inplace<M::bitwise_and>)},
       {Py_nb_inplace_or, slot(inplace<M::bitwise_or>)},
       {Py_nb_inplace_xor, slot(inplace<M::bitwise_xor>)},
+      {Py_nb_inplace_lshift, slot(inplace<A::bitwise_left_shift>)},
+      {Py_nb_inplace_rshift, slot(inplace<A::bitwise_right_shift>)},
       {Py_nb_negative, slot(unary<M::neg>)},
       {Py_nb_positive, slot(positive)},
       {Py_nb_absolute, slot(unary<M::abs>)},

@@ -73,11 +73,34 @@ NUMPY = """
     copysign signbit positive heaviside hypot logaddexp logaddexp2 frexp rad2deg deg2rad
     float_power gcd lcm angle sinc logical_xor isposinf isneginf isreal nextafter
 """
-SCIPY = "erfcx ndtr log_ndtr ndtri entr xlog1py"
+SCIPY = "erfcx ndtr log_ndtr ndtri entr xlog1py i0e i1 i1e"
+BESSEL = {
+    "bessel_j0": special.j0, "bessel_j1": special.j1, "bessel_y0": special.y0,
+    "bessel_y1": special.y1, "modified_bessel_k0": special.k0, "modified_bessel_k1": special.k1,
+    "scaled_modified_bessel_k0": special.k0e, "scaled_modified_bessel_k1": special.k1e,
+    "spherical_bessel_j0": lambda x: np.sinc(x / np.pi), "airy_ai": lambda x: special.airy(x)[0],
+}  # fmt: skip
+CHEBYSHEV = {
+    "t": special.eval_chebyt,
+    "u": special.eval_chebyu,
+    "v": lambda n, x: special.eval_chebyu(n, x) - np.where(n > 0, special.eval_chebyu(n - 1, x), 0),
+    "w": lambda n, x: special.eval_chebyu(n, x) + np.where(n > 0, special.eval_chebyu(n - 1, x), 0),
+}
+POLYNOMIALS = {
+    "hermite_polynomial_h": special.eval_hermite, "hermite_polynomial_he": special.eval_hermitenorm,
+    "laguerre_polynomial_l": special.eval_laguerre,
+    "legendre_polynomial_p": special.eval_legendre,
+    **{f"chebyshev_polynomial_{k}": f for k, f in CHEBYSHEV.items()},
+    **{f"shifted_chebyshev_polynomial_{k}": lambda n, x, f=f: f(n, 2 * x - 1)
+       for k, f in CHEBYSHEV.items()},
+}  # fmt: skip
 
 REFERENCES = {
     **{name: getattr(np, name) for name in NUMPY.split()},
     **{f"special_{name}": getattr(special, name) for name in SCIPY.split()},
+    **{f"special_{name}": f for name, f in BESSEL.items()},
+    **{f"special_{name}": lambda x, n, f=f: f(n, x) for name, f in POLYNOMIALS.items()},
+    **{"i0": special.i0, "igamma": special.gammainc, "igammac": special.gammaincc},
     **{
         "sgn": sgn, "sgn_complex": sgn, "angle_float": np.angle, "nextafter_wide": np.nextafter,
         "ldexp": lambda x, n: x * np.exp2(n), "frexp_exponent": lambda x: np.frexp(x)[1],
@@ -86,6 +109,8 @@ REFERENCES = {
         "bitwise_right_shift": np.right_shift, "addcmul": addc(np.multiply),
         "addcdiv": addc(np.divide), "polar": lambda r, phi: r * np.exp(1j * phi),
         "rsub": lambda x, y, alpha: y - alpha * x,
+        "rsub.scalar": lambda x, y, alpha: y - alpha * x,
+        "subtract.scalar": lambda x, y, alpha: x - alpha * y,
         "xlogy": special.xlogy, "logit_open": special.logit, "logit": logit,
         "special_zeta": special.zeta, "polygamma": special.polygamma,
         "polygamma.method": lambda x, n: special.polygamma(n, x), "mvlgamma": mvlgamma,

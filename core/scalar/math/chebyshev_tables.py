@@ -1,11 +1,11 @@
 # ruff: noqa: E501
-"""Makes the coefficients of core/scalar/math/bessel.h and of ndtri's tail, in double.
+"""Makes the coefficients of core/scalar/math/bessel_tables.h and of ndtri's tail, in double.
 
 Each table is the Chebyshev interpolant of what is left of a function when its zero, its exponential or its logarithm
 is taken out, as a polynomial in a variable u that runs over [-1, 1], cut where what is left is below 2^-56 of the
 function. (Within a bit of the best polynomial, for a few evaluations: minimax.py would take hours here.)
 
-Needs mpmath; `python chebyshev_tables.py [name ...]` prints the tables named.
+Needs mpmath; `python chebyshev_tables.py [name ...]` prints the tables named, as C++.
 """
 
 import sys
@@ -185,8 +185,12 @@ def main(names):
         f, lo, hi = TABLES[name]
         with mp.workdps(60):
             coefficients, error = table(f, lo, hi)
-        print(f"{name}: 2^{float(error):.1f}")
-        print("  " + ", ".join(repr(float(c)) for c in coefficients))
+        print(f"// 2^{float(error):.1f}")
+        print(
+            f"inline constexpr double {name}[] = {{"
+            + ", ".join(repr(float(c)) for c in coefficients)
+            + "};"
+        )
         sys.stdout.flush()
 
 

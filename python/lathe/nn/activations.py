@@ -77,7 +77,7 @@ class Softplus(_Function):
     """log(1 + exp(beta x)) / beta, without overflow; x where beta x is above threshold."""
 
     _function = staticmethod(F.softplus)
-    _settings = ("beta", "threshold")
+    _settings = ("beta", "threshold")  # not an op: a setting
 
     @typed
     def __init__(self, beta=1.0, threshold=20.0):
@@ -187,7 +187,7 @@ class Threshold(_Function):
     """x above threshold, else value."""
 
     _function = staticmethod(F.threshold)
-    _settings = ("threshold", "value", "inplace")
+    _settings = ("threshold", "value", "inplace")  # not an op: a setting
 
     @typed
     def __init__(self, threshold, value, inplace=False):

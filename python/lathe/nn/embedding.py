@@ -81,7 +81,7 @@ class Embedding(_Table):
         )
 
     def extra_repr(self):
-        usual = dict(padding_idx=None, max_norm=None, norm_type=2, scale_grad_by_freq=False)
+        usual = {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False}
         return self._described(usual | dict(sparse=False))
 
     @classmethod

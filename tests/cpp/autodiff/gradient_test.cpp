@@ -1,6 +1,7 @@
 // Every definition's derivative against central differences in f64, and the derivative's own
 // derivative.
 #include <absl/container/flat_hash_set.h>
+#include <absl/strings/str_replace.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -215,9 +216,7 @@ TEST_P(Gradients, MatchDifferences) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, Gradients, ::testing::ValuesIn(compared()), [](const auto& p) {
-  std::string name = p.param->name;  // a test's name has no dot
-  std::replace(name.begin(), name.end(), '.', '_');
-  return name;
+  return absl::StrReplaceAll(p.param->name, {{".", "__"}});  // a test's name has no dot
 });
 
 }  // namespace
