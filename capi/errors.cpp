@@ -33,8 +33,9 @@ static_assert(status_of(ErrorKind::shape) == LATHE_SHAPE_ERROR);
 static_assert(status_of(ErrorKind::trace) == LATHE_TRACE_ERROR);
 static_assert(status_of(ErrorKind::file) == LATHE_FILE_ERROR);
 static_assert(status_of(ErrorKind::internal) == LATHE_INTERNAL_ERROR);
+static_assert(status_of(ErrorKind::linalg) == LATHE_LINALG_ERROR);
 
-bool known(lathe_status status) { return status > LATHE_OK && status <= LATHE_INTERNAL_ERROR; }
+bool known(lathe_status status) { return status > LATHE_OK && status <= LATHE_LINALG_ERROR; }
 
 void (*g_log)(int, const char*) = nullptr;
 

@@ -77,6 +77,8 @@ const char* error_name(ErrorKind kind) {
       return "NameError";
     case ErrorKind::internal:
       return "InternalError";
+    case ErrorKind::linalg:
+      return "LinAlgError";
   }
   return "Error";
 }

@@ -27,7 +27,9 @@ enum class ErrorKind : uint8_t {
   unsupported,  // valid, but this build or device has no way to do it
   name,         // an op, flag or attribute that does not exist
   internal,     // a broken promise inside Lathe; please report
+  linalg,       // a matrix that has no such decomposition or inverse
 };
+inline constexpr int kErrorKinds = static_cast<int>(ErrorKind::linalg) + 1;
 
 /// "ShapeError", "TraceError" ... as users see it.
 const char* error_name(ErrorKind kind);
@@ -82,6 +84,7 @@ using CancelledError = ErrorOf<ErrorKind::cancelled>;
 using UnsupportedError = ErrorOf<ErrorKind::unsupported>;
 using NameError = ErrorOf<ErrorKind::name>;
 using InternalError = ErrorOf<ErrorKind::internal>;
+using LinAlgError = ErrorOf<ErrorKind::linalg>;
 
 /// For promises Lathe makes to itself. Never for anything a caller can cause.
 [[noreturn]] void internal_error(const char* file, int line, const std::string& what);

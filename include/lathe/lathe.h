@@ -58,7 +58,8 @@ typedef enum lathe_status {
   LATHE_CANCELLED_ERROR,   /* stopped before it was done */
   LATHE_UNSUPPORTED_ERROR, /* valid, but this build or device has no way to do it */
   LATHE_NAME_ERROR,        /* an op, flag or attribute that does not exist */
-  LATHE_INTERNAL_ERROR     /* a fault in Lathe itself; please report it */
+  LATHE_INTERNAL_ERROR,    /* a fault in Lathe itself; please report it */
+  LATHE_LINALG_ERROR       /* a matrix that has no such decomposition or inverse */
 } lathe_status;
 
 LATHE_API const char* lathe_status_name(lathe_status status); /* "ShapeError" */

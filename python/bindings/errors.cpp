@@ -8,8 +8,7 @@
 namespace lathe::py {
 namespace {
 
-constexpr int kKinds = static_cast<int>(ErrorKind::internal) + 1;
-constinit std::array<PyObject*, kKinds> classes{};
+constinit std::array<PyObject*, kErrorKinds> classes{};
 constinit PyObject* base = nullptr;
 
 /// The built-ins a kind also is, ended by null. RuntimeError where PyTorch raises that.
@@ -43,6 +42,7 @@ std::array<PyObject*, 3> builtins(ErrorKind kind) {
     case ErrorKind::script:
     case ErrorKind::autograd:
     case ErrorKind::internal:
+    case ErrorKind::linalg:
       return {PyExc_RuntimeError};
   }
   return {PyExc_RuntimeError};
@@ -84,6 +84,8 @@ const char* meaning(ErrorKind kind) {
       return "An op, flag or attribute that does not exist.";
     case ErrorKind::internal:
       return "A fault in Lathe itself; please report it.";
+    case ErrorKind::linalg:
+      return "A matrix that has no such decomposition or inverse.";
   }
   return "";
 }
@@ -110,7 +112,7 @@ void add_errors(nb::module_& m) {
       "program that asked for it) are attributes; str() is all of them.",
       PyExc_Exception, nullptr));
   m.attr("Error") = nb::handle(base);
-  for (int i = 0; i < kKinds; ++i) {
+  for (int i = 0; i < kErrorKinds; ++i) {
     auto kind = static_cast<ErrorKind>(i);
     auto also = builtins(kind);
     nb::object bases = also[1] != nullptr ? owned(PyTuple_Pack(3, base, also[0], also[1]))
