@@ -11,6 +11,7 @@
 #include "core/base/fork.h"
 #include "core/tensor/allocator.h"
 #include "generated/plugins_built.h"
+#include "kernels/runtime/launch.h"
 #include "kernels/runtime/pool.h"
 
 namespace lathe {
@@ -126,6 +127,34 @@ void plugin_run(const Entry& entry, const Prepared& prepared, const Launch& laun
   const PluginApi* api = open_plugin(entry.vendor(), refusal);
   LATHE_CHECK(api != nullptr);
   find_entry(*api, entry.name)->run(prepared, launch);
+}
+
+void plugin_take(const Entry& entry, const Call& call, Outputs& outputs) {
+  Verdict refusal = Verdict::yes();
+  const PluginApi* api = open_plugin(entry.vendor(), refusal);
+  LATHE_CHECK(api != nullptr);
+  const PluginEntry& found = *find_entry(*api, entry.name);
+  Tensors given, made;
+  std::vector<Operand> in, out;
+  for (const Arg& a : call.args) {
+    if (a.tag != Tag::tensor) continue;
+    given.push_back(a.tensor());
+    in.push_back(operand(given.back()));
+  }
+  for (const TensorType& type : call.types) {
+    made.push_back(empty(type));
+    out.push_back(operand(made.back()));
+  }
+  submit(made[0].device(), given, made, [&] {
+    Fault fault = found.call({call.op.name(), call.args, in, out});
+    if (fault.problem.empty()) return;
+    throw LinAlgError({.op = call.op.public_name(),
+                       .problem = std::move(fault.problem),
+                       .got = std::move(fault.got),
+                       .expected = std::move(fault.expected),
+                       .next = std::move(fault.next)});
+  });
+  for (Tensor& t : made) outputs.push_back(std::move(t));
 }
 
 }  // namespace lathe

@@ -12,7 +12,7 @@
 
 namespace lathe {
 
-inline constexpr uint32_t kPluginAbi = 3;
+inline constexpr uint32_t kPluginAbi = 4;
 
 struct PluginHost {
   std::byte* (*allocate)(size_t bytes);
@@ -20,11 +20,26 @@ struct PluginHost {
   void (*parallel_for)(int64_t n, int64_t grain, absl::FunctionRef<void(int64_t, int64_t)> body);
 };
 
+/// A call of an opaque definition, in numbers.
+struct PluginCall {
+  std::string_view op;
+  Args args;                      // attributes; of the tensors only `in` may be read
+  absl::Span<const Operand> in;   // the tensors among args, in order
+  absl::Span<const Operand> out;  // contiguous
+};
+
+/// Why a call has no result: numbers that the algorithm cannot do with. Becomes a LinAlgError; none
+/// if `problem` is empty.
+struct Fault {
+  std::string problem, got, expected, next;
+};
+
 struct PluginEntry {
   std::string_view name;  // of the entry in the table it stands for
   Verdict (*accepts)(const Query&);
-  PreparedRef (*prepare)(const Problem&);
-  void (*run)(const Prepared&, const Launch&);
+  PreparedRef (*prepare)(const Problem&);       // contractions
+  void (*run)(const Prepared&, const Launch&);  // contractions
+  Fault (*call)(const PluginCall&) = nullptr;   // opaque definitions
 };
 
 struct PluginApi {
@@ -50,5 +65,6 @@ Verdict plugin_usable(const Entry& entry);
 Verdict plugin_accepts(const Entry& entry, const Query& query);
 PreparedRef plugin_prepare(const Entry& entry, const Problem& problem);
 void plugin_run(const Entry& entry, const Prepared& prepared, const Launch& launch);
+void plugin_take(const Entry& entry, const Call& call, Outputs& outputs);
 
 }  // namespace lathe
