@@ -15,6 +15,7 @@
 #include "kernels/custom/custom.h"
 #include "kernels/own/contract.h"
 #include "kernels/own/implementations.h"
+#include "kernels/own/linalg.h"
 #include "kernels/own/reduce.h"
 #include "kernels/own/search.h"
 #include "kernels/reference/entry.h"
@@ -47,6 +48,15 @@ constexpr Entry vendor(std::string_view name) {
           .accepts = plugin_accepts,
           .prepare = plugin_prepare,
           .run = plugin_run,
+          .usable = plugin_usable};
+}
+/// A vendor's implementation of a family of opaque definitions.
+constexpr Entry vendor_family(std::string_view name) {
+  return {.name = name,
+          .kind = Kind::opaque,
+          .bits = Bits::pinned,
+          .accepts = plugin_accepts,
+          .take = plugin_take,
           .usable = plugin_usable};
 }
 constexpr Entry cuda(std::string_view name) {
@@ -106,13 +116,17 @@ constexpr std::array kScan = {whole("own.scan", Kind::scan, own::run_scan),
 constexpr std::array kView = {whole("own.view", Kind::view, own::run_view)};
 constexpr std::array kIndex = {whole("own.index", Kind::index, own::run_index)};
 constexpr std::array kSort = {whole("own.sort", Kind::sort, own::run_sort)};
-constexpr Entry named(std::string_view name, void (*call)(const Call&, Outputs&)) {
+constexpr Entry own_opaque(std::string_view name, void (*call)(const Call&, Outputs&)) {
   Entry e = whole(name, Kind::opaque, call);
   e.accepts = named_row;
   return e;
 }
-constexpr std::array kOpaque = {named("own.searchsorted", own::run_searchsorted),
-                                named("own.true_positions", own::run_true_positions),
+constexpr std::array kOpaque = {own_opaque("own.searchsorted", own::run_searchsorted),
+                                own_opaque("own.true_positions", own::run_true_positions),
+                                vendor_family("openblas.lapack"),
+                                own_opaque("own.linalg_lu_permutation", own::run_lu_permutation),
+                                own_opaque("own.linalg_pinv_of", own::run_pinv_of),
+                                own_opaque("own.linalg_phase_free", own::run_phase_free),
                                 Entry{.name = "custom.kernel",
                                       .kind = Kind::opaque,
                                       .bits = Bits::pinned,

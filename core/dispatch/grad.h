@@ -27,6 +27,8 @@ class Grad {
   const Op& op() const { return *d_->op; }
   /// The cotangent of result k; zeros if nothing flowed there.
   Tensor dy(int k = 0) const;
+  /// Whether anything flowed to result k at all.
+  bool flows(int k) const { return d_->dys[static_cast<size_t>(k)].defined(); }
   Tensor x(int i) const;
   Tensor y(int k = 0) const;
   const Shape& shape(int i) const { return d_->x_types[i].shape; }

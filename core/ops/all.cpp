@@ -55,6 +55,7 @@ void add_all_definitions(Definitions& r) {
   add_create_forms_definitions(r);
   add_attention_definitions(r);
   add_form_definitions(r);
+  add_linalg_definitions(r);
 }
 
 }  // namespace lathe

@@ -10,7 +10,7 @@ import numpy as np
 import lathe as lt
 
 FOLDER = Path(__file__).resolve().parents[1] / "samples"
-TENSOR = re.compile(r"([fpguacibns])\[([\d, ]*)\](?:<(\d+))?$")
+TENSOR = re.compile(r"([fpguacibnsd])\[([\d, ]*)\](?:<(\d+))?$")
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,15 @@ def _array(kind, shape, below, dtype, rng):
         "u": rng.random(shape) * 0.9 + 0.05,
         "a": rng.random(shape) * 1.8 - 0.9,
         "s": np.sort(normal, axis=None).reshape(shape),
+        "d": normal @ normal.swapaxes(-1, -2) + shape[-1] * np.eye(shape[-1])
+        if kind == "d"
+        else None,
     }[kind]
     return values.astype(dtype)
 
 
 def _value(text, dtype, rng):
-    if text.startswith("[") and re.match(r"\[\s*[fpguacibns]\[", text):
+    if text.startswith("[") and re.match(r"\[\s*[fpguacibnsd]\[", text):
         return [_value(part, dtype, rng) for part in _split(text[1:-1])]
     tensor = TENSOR.match(text)
     if tensor:

@@ -39,7 +39,7 @@ std::vector<std::string> split_top(std::string_view text) {
 
 bool parse_tensor(std::string_view text, SampleTensor& out) {
   if (text.size() < 3 || text[1] != '[' ||
-      std::string_view("fpguacibns").find(text[0]) == text.npos)
+      std::string_view("fpguacibnsd").find(text[0]) == text.npos)
     return false;
   out.kind = text[0];
   size_t close = text.find(']');
@@ -119,6 +119,24 @@ const std::vector<Sample>& samples() {
   return all;
 }
 
+namespace {
+
+/// x x^T + n of each matrix along the last two axes.
+void make_positive_definite(std::vector<double>& v, size_t n) {
+  for (size_t begin = 0; begin < v.size(); begin += n * n) {
+    const std::vector<double> x(v.begin() + static_cast<ptrdiff_t>(begin),
+                                v.begin() + static_cast<ptrdiff_t>(begin + n * n));
+    for (size_t i = 0; i < n; ++i)
+      for (size_t j = 0; j < n; ++j) {
+        double sum = i == j ? static_cast<double>(n) : 0;
+        for (size_t k = 0; k < n; ++k) sum += x[i * n + k] * x[j * n + k];
+        v[begin + i * n + j] = sum;
+      }
+  }
+}
+
+}  // namespace
+
 Tensor make_tensor(const SampleTensor& t, DType real, std::mt19937_64& rng) {
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> unit(0.05, 0.95);
@@ -158,6 +176,7 @@ Tensor make_tensor(const SampleTensor& t, DType real, std::mt19937_64& rng) {
     }
   }
   if (t.kind == 's') std::sort(v.begin(), v.end());
+  if (t.kind == 'd') make_positive_definite(v, static_cast<size_t>(t.shape.back().value()));
   Tensor wide = from_host(v.data(), DType::f64, t.shape);
   DType to = t.kind == 'i' || t.kind == 'n' ? DType::i64 : t.kind == 'b' ? DType::bool_ : real;
   if (to == DType::f64) return wide;
