@@ -30,7 +30,8 @@ Tensor alias(const Tensor& t) {
 
 thread_local Packer* t_packer = nullptr;
 
-/// Hands a saved tensor to the thread's packer, if it has one. Symbolic ones stay: they have no data.
+/// Hands a saved tensor to the thread's packer, if it has one. Symbolic ones stay: they have no
+/// data.
 void pack(Saved& s) {
   if (t_packer == nullptr || s.value.symbolic()) return;
   struct Aside {  // what the packer runs is saved as it is

@@ -124,6 +124,7 @@ constexpr Entry own_opaque(std::string_view name, void (*call)(const Call&, Outp
 constexpr std::array kOpaque = {own_opaque("own.searchsorted", own::run_searchsorted),
                                 own_opaque("own.true_positions", own::run_true_positions),
                                 vendor_family("openblas.lapack"),
+                                vendor_family("eigen.fft"),
                                 own_opaque("own.linalg_lu_permutation", own::run_lu_permutation),
                                 own_opaque("own.linalg_pinv_of", own::run_pinv_of),
                                 own_opaque("own.linalg_phase_free", own::run_phase_free),

@@ -284,8 +284,17 @@ Grads put_gradient(Grad g) {
     out[0] = call(g.op(), absl::MakeConstSpan(args))[0];
   }
   if (g.wants(1)) {
-    auto args = around(dy, nullptr, g.attrs(), 2);
-    out[1] = call(*g.op().put_of, absl::MakeConstSpan(args))[0];
+    // A cotangent may lie in any order, as an expanded one does; some views are of memory in rows.
+    auto view = [&](const Tensor& of) {
+      auto args = around(of, nullptr, g.attrs(), 2);
+      return call_one(*g.op().put_of, absl::MakeConstSpan(args));
+    };
+    try {
+      out[1] = view(dy);
+    } catch (const ShapeError&) {
+      if (!dy.impl()->storage || dy.geometry().is_contiguous()) throw;
+      out[1] = view(math_ops<Tensor>::clone(dy));
+    }
   }
   return out;
 }

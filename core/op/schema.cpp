@@ -51,12 +51,22 @@ class Scanner {
     skip();
     size_t start = at_;
     int depth = 0;
+    bool quoted = false;
     for (; at_ < text_.size(); ++at_) {
       char c = text_[at_];
+      quoted ^= c == '\'';
+      if (quoted) continue;
       if (depth == 0 && (c == ',' || c == ')')) break;
       if (c == '[' || c == '(') ++depth;
       if (c == ']' || c == ')') --depth;
     }
+    return text_.substr(start, at_ - start);
+  }
+  /// A number in a list: up to ',' or ']'.
+  std::string_view item() {
+    skip();
+    const size_t start = at_;
+    at_ = std::min(text_.find_first_of(",] ", at_), text_.size());
     return text_.substr(start, at_ - start);
   }
   bool done() {
@@ -129,8 +139,7 @@ ArgVec parse_default(Scanner& in, const Param& param, std::string_view text) {
     while (!list.take("]")) {
       if (!items.empty()) list.expect(",");
       if (list.take("]")) break;
-      std::string sign = list.take("-") ? "-" : "";
-      items.push_back(parse_number(in, sign + list.identifier()));
+      items.push_back(parse_number(in, list.item()));
     }
     out.push(Arg(ArgList{items.data(), items.size()}));
   } else if (DType d; param.type == ArgType::dtype && parse_dtype(text, d)) {

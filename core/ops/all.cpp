@@ -56,6 +56,8 @@ void add_all_definitions(Definitions& r) {
   add_attention_definitions(r);
   add_form_definitions(r);
   add_linalg_definitions(r);
+  add_fft_definitions(r);
+  add_signal_window_definitions(r);
 }
 
 }  // namespace lathe

@@ -32,7 +32,8 @@ Tensor length(const Tensor& x, Real p) {
   return is_floating(x.dtype()) ? M::cast(n, x.dtype()) : n;  // the 0-norm counts
 }
 
-/// |x|^2 + |y|^2 - 2 x.y for every pair: less exact than differences, and no larger than its result.
+/// |x|^2 + |y|^2 - 2 x.y for every pair: less exact than differences, and no larger than its
+/// result.
 Tensor distances_by_product(const Tensor& x, const Tensor& y) {
   Tensor xx = R::sum(M::mul(x, x), {Int(-1)}, true), yy = R::sum(M::mul(y, y), {Int(-1)});
   Tensor cross = M::mul(N::matmul(x, S::transpose(y, -2, -1)), -2);
@@ -154,13 +155,12 @@ Tensor powers_of(const Tensor& x, const Arg& asked, bool increasing) {
 }
 
 void add_powers(Definitions& r) {
-  r.composite(
-      "vander(Tensor x, int? N=None, bool increasing=False) -> Tensor",
-      [](Args a) -> Outputs {
-        require_rank("vander", a.tensor(0), 1, 1);
-        return {powers_of(a.tensor(0), a[1], a.flag(2))};
-      },
-      {.places = kFunction, .doc = "Powers of each element as a row, the highest first."});
+  r.composite("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor",
+              [](Args a) -> Outputs {
+                require_rank("vander", a.tensor(0), 1, 1);
+                return {powers_of(a.tensor(0), a[1], a.flag(2))};
+              },
+              {.places = kFunction, .doc = "Powers of each element as a row, the highest first."});
 }
 
 }  // namespace

@@ -159,9 +159,7 @@ Extra nowhere(Extra e) {
 
 Extra floats(std::string_view doc) { return {.domain = floating, .no_grad = true, .doc = doc}; }
 
-Extra spaced(std::string_view doc) {
-  return {.domain = real_numbers, .no_grad = true, .doc = doc};
-}
+Extra spaced(std::string_view doc) { return {.domain = real_numbers, .no_grad = true, .doc = doc}; }
 
 void add_constant(Definitions& r) {
   r.create(

@@ -57,7 +57,8 @@ void add_spaced(Definitions& r) {
       [](Args a) -> Outputs { return {between("linspace", a, a[3], a[4])}; },
       creating("Between ends that are tensors of one element."));
   r.composite(
-      "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, dtype? dtype=None, device? "
+      "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, dtype? dtype=None, "
+      "device? "
       "device=None) -> Tensor",
       [](Args a) -> Outputs {
         Tensor exponents = C::linspace(a[0], a[1], a.integer(2), exponent_dtype(a[4]), a[5]);
@@ -119,11 +120,13 @@ Outputs empty_strided_expansion(Args a) {
 
 void add_strided(Definitions& r) {
   r.composite(
-      "empty_permuted(int[] size, int[] physical_layout, *, dtype? dtype=None, device? device=None) "
+      "empty_permuted(int[] size, int[] physical_layout, *, dtype? dtype=None, device? "
+      "device=None) "
       "-> Tensor",
       empty_permuted_expansion, creating("Zeros whose axes lie in memory in another order."));
   r.composite(
-      "empty_strided(int[] size, int[] stride, *, dtype? dtype=None, device? device=None) -> Tensor",
+      "empty_strided(int[] size, int[] stride, *, dtype? dtype=None, device? device=None) -> "
+      "Tensor",
       empty_strided_expansion, creating("Zeros with these strides."));
   auto new_form = [&](std::string_view name, std::string_view params, auto make,
                       std::string_view doc) {
@@ -135,9 +138,7 @@ void add_strided(Definitions& r) {
   };
   new_form(
       "new_empty", "int[] size",
-      [](Args a) -> Outputs {
-        return {C::zeros(a.ints(1), like_dtype(a, 2), like_device(a, 3))};
-      },
+      [](Args a) -> Outputs { return {C::zeros(a.ints(1), like_dtype(a, 2), like_device(a, 3))}; },
       "Zeros of these sizes, of this tensor's dtype and device unless others are given.");
   new_form(
       "new_empty_strided", "int[] size, int[] stride",
@@ -147,9 +148,7 @@ void add_strided(Definitions& r) {
       "Zeros with these strides, of this tensor's dtype and device unless others are given.");
   r.composite(
       "scalar_tensor(Scalar s, *, dtype? dtype=None, device? device=None) -> Tensor",
-      [](Args a) -> Outputs {
-        return {C::full(Shape{}, a[0], dtype_or_default(a[1]), a[2])};
-      },
+      [](Args a) -> Outputs { return {C::full(Shape{}, a[0], dtype_or_default(a[1]), a[2])}; },
       creating("A tensor without axes that holds the number, in the default dtype."));
 }
 

@@ -226,15 +226,14 @@ void add_diagonal_definitions(Definitions& r) {
          {.moves = true,
           .doc = "The diagonal of two axes as a new last axis; offset above 0 is right of it; a "
                  "view."});
-  r.composite(
-      "linalg_diagonal(Tensor A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
-      [](Args a) -> Outputs {
-        return {S::diagonal(a.tensor(0), a.integer(1), a.integer(2), a.integer(3))};
-      },
-      {.places = kNowhere,
-       .also = {"linalg.diagonal"},
-       .moves = true,
-       .doc = "The diagonal of the last two axes as a new last axis; a view."});
+  r.composite("linalg_diagonal(Tensor A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+              [](Args a) -> Outputs {
+                return {S::diagonal(a.tensor(0), a.integer(1), a.integer(2), a.integer(3))};
+              },
+              {.places = kNowhere,
+               .also = {"linalg.diagonal"},
+               .moves = true,
+               .doc = "The diagonal of the last two axes as a new last axis; a view."});
   r.composite("diag_embed(Tensor input, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
               diag_embed_expansion,
               moving("Matrices with the last axis of input on a diagonal, zeros elsewhere."));
@@ -246,9 +245,10 @@ void add_diagonal_definitions(Definitions& r) {
         return {S::diag_embed(S::reshape(a.tensor(0), {Int(-1)}), a.integer(1))};
       },
       moving("A matrix with all elements of input on a diagonal."));
-  Extra written = moving("Writes a number on the diagonal; wrap goes on below a tall matrix' "
-                         "squares.",
-                         kMethod);
+  Extra written = moving(
+      "Writes a number on the diagonal; wrap goes on below a tall matrix' "
+      "squares.",
+      kMethod);
   r.composite("fill_diagonal_(Tensor(!) input, Scalar fill_value, bool wrap=False) -> Tensor",
               fill_diagonal_expansion, written);
   add_scatters(r);

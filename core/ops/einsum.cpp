@@ -6,8 +6,9 @@
 // the order of the alphabet.
 //
 // Operands are joined two by two from the left. Of a pair, axes that nobody else reads are summed
-// first; then the letters of both that stay are axes of a batch, those of both that go are summed by
-// mm, and the others are rows and columns. Where none is summed, a product element by element does.
+// first; then the letters of both that stay are axes of a batch, those of both that go are summed
+// by mm, and the others are rows and columns. Where none is summed, a product element by element
+// does.
 //
 // Letters are numbers here: those of the text by their code, the axes of "..." from kEllipsis on,
 // the last one first.
@@ -48,7 +49,8 @@ bool has(const Letters& letters, int l) {
 }
 
 std::string shown(int letter) {
-  return letter >= kEllipsis ? "an axis of '...'" : absl::StrCat("'", std::string(1, static_cast<char>(letter)), "'");
+  return letter >= kEllipsis ? "an axis of '...'"
+                             : absl::StrCat("'", std::string(1, static_cast<char>(letter)), "'");
 }
 
 // ── the equation ────────────────────────────────────────────────────────────────────────────────
@@ -183,8 +185,9 @@ Named name_axes(const Tensor& x, const Letters& letters) {
     const int first = out.axis(l), second = static_cast<int>(out.letters.size());
     if (!require(Relation::eq, out.x.size(first), out.x.size(second)))
       throw ShapeError({.op = "einsum",
-                        .problem = absl::StrCat(shown(l), " stands for two axes of one operand "
-                                                          "that differ in size"),
+                        .problem = absl::StrCat(shown(l),
+                                                " stands for two axes of one operand "
+                                                "that differ in size"),
                         .got = to_string(x.shape()),
                         .expected = "equal sizes, whose diagonal is taken",
                         .next = "give the axes letters of their own"});
@@ -224,8 +227,7 @@ Named pair_product(Named a, Named b, const Letters& kept) {
   b.sum_out([&](int l) { return !has(kept, l) && !has(a.letters, l); });
   meet(a, b, kept);
   Letters batch, summed, rows, columns;
-  for (int l : a.letters)
-    (!has(b.letters, l) ? rows : has(kept, l) ? batch : summed).push_back(l);
+  for (int l : a.letters) (!has(b.letters, l) ? rows : has(kept, l) ? batch : summed).push_back(l);
   for (int l : b.letters)
     if (!has(a.letters, l)) columns.push_back(l);
   Tensor left = a.in_order(joined(joined(batch, rows), summed));
@@ -270,12 +272,12 @@ Outputs einsum_expansion(Args a) {
     const size_t named = e.operands[i].letters.size() - (e.operands[i].dots ? 1 : 0);
     const auto rank = static_cast<size_t>(xs[i].rank());
     if (e.operands[i].dots ? rank < named : rank != named)
-      throw ShapeError({.op = "einsum",
-                        .problem = absl::StrCat("the subscript of operand ", i,
-                                                " names another number of axes"),
-                        .got = absl::StrCat(named, " letters for ", to_string(xs[i].shape())),
-                        .expected = absl::StrCat(rank, " letters"),
-                        .next = "'...' stands for axes without a letter"});
+      throw ShapeError(
+          {.op = "einsum",
+           .problem = absl::StrCat("the subscript of operand ", i, " names another number of axes"),
+           .got = absl::StrCat(named, " letters for ", to_string(xs[i].shape())),
+           .expected = absl::StrCat(rank, " letters"),
+           .next = "'...' stands for axes without a letter"});
     dotted.push_back(rank - named);
     if (e.operands[i].dots) most = std::max(most, dotted.back());
   }

@@ -64,6 +64,8 @@ void add_create_forms_definitions(Definitions& r);
 void add_attention_definitions(Definitions& r);
 void add_form_definitions(Definitions& r);
 void add_linalg_definitions(Definitions& r);
+void add_fft_definitions(Definitions& r);
+void add_signal_window_definitions(Definitions& r);
 
 /// Of a composite that only moves elements.
 inline Extra moving(std::string_view doc, uint8_t places = kFunction | kMethod) {

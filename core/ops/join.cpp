@@ -208,18 +208,17 @@ void add_join_definitions(Definitions& r) {
               moving("Tensors side by side along axis 1, vectors as columns.", kFunction));
   r.composite("block_diag(Tensor... tensors) -> Tensor", block_diag_expansion,
               moving("Matrices along the diagonal of one, zeros elsewhere.", kFunction));
-  r.composite("meshgrid(Tensor... tensors, *, str? indexing=None) -> Tensor[]", meshgrid_expansion,
-              moving("Each vector as one axis of a grid, expanded over the others; views.",
-                     kFunction));
-  r.composite("cartesian_prod(Tensor... tensors) -> Tensor", cartesian_expansion,
-              moving("All rows with one element of each vector, the last changing fastest.",
-                     kFunction));
   r.composite(
-      "combinations(Tensor input, int r=2, bool with_replacement=False) -> Tensor",
-      combinations_expansion,
-      moving("All rows of r elements of a vector in its order, each taken once unless "
-             "with_replacement.",
-             kFunction));
+      "meshgrid(Tensor... tensors, *, str? indexing=None) -> Tensor[]", meshgrid_expansion,
+      moving("Each vector as one axis of a grid, expanded over the others; views.", kFunction));
+  r.composite(
+      "cartesian_prod(Tensor... tensors) -> Tensor", cartesian_expansion,
+      moving("All rows with one element of each vector, the last changing fastest.", kFunction));
+  r.composite("combinations(Tensor input, int r=2, bool with_replacement=False) -> Tensor",
+              combinations_expansion,
+              moving("All rows of r elements of a vector in its order, each taken once unless "
+                     "with_replacement.",
+                     kFunction));
   r.composite("broadcast_tensors(Tensor... tensors) -> Tensor[]", broadcast_expansion,
               moving("Each expanded to the shape that all have in common; views.", kFunction));
 }

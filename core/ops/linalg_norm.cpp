@@ -37,7 +37,7 @@ Tensor prepared(const char* op, const Tensor& x, const Arg& dtype) {
 }
 
 Tensor vector_norm(const Tensor& x, Real p, const Shape& dims, bool keep) {
-  return L::plain_norm(x, p, dims, keep);
+  return R::norm(x, p, dims, keep);
 }
 
 /// The two axes of a matrix, in order; IndexError and ValueError name the op.
@@ -277,31 +277,6 @@ Outputs tensorsolve_expansion(Args args) {
   return {S::reshape(x, result)};
 }
 
-/// Products along the last axis, of complex numbers too.
-Tensor cumulative(const Tensor& x) {
-  if (!is_complex(x.dtype())) return R::cumprod(x, -1, false);
-  Tensors all{S::narrow(x, -1, 0, 1)};
-  for (int64_t i = 1; i < x.size(-1).value(); ++i)
-    all.push_back(M::mul(all.back(), S::narrow(x, -1, i, 1)));
-  return S::cat(all, -1);
-}
-
-/// Powers 0, 1, ... as the columns, or the other way round.
-Tensor vandermonde(const Tensor& x, Int count, bool ascending) {
-  Tensor column = as_column(x);
-  if (count == Int(0)) return M::mul(S::narrow(column, -1, 0, 0), 1);
-  Shape one = x.shape(), rest = x.shape();
-  one.push_back(Int(1));
-  rest.push_back(count - Int(1));
-  Tensor ones = C::ones(one, x.dtype(), x.device());
-  if (count == Int(1)) return ones;
-  Tensor powers = cumulative(S::expand(column, rest));
-  Tensor all = S::cat({{ones, powers}}, -1);
-  if (ascending) return all;
-  Tensor back = M::sub(count - Int(1), C::arange(0, count, 1, DType::i64, x.device()));
-  return index_ops<Tensor>::index_select(all, -1, back);
-}
-
 void add_powers(Definitions& r) {
   const char* cond =
       "|A| |A^-1| in this norm of matrices; None: the largest singular value by the least.";
@@ -321,21 +296,6 @@ void add_powers(Definitions& r) {
       tensorsolve_expansion,
       in_module("linalg.tensorsolve",
                 "X of tensordot(A, X) = B over all axes of X; dims: axes of A to be put last."));
-  r.composite(
-      "linalg_vander(Tensor x, *, int? N=None) -> Tensor",
-      [](Args a) -> Outputs {
-        Tensor x = a.tensor(0);
-        return {vandermonde(x, a.none(1) ? x.size(-1) : a.integer(1), true)};
-      },
-      in_module("linalg.vander", "The powers of x from 0 to N - 1 along a new last axis."));
-  r.composite(
-      "vander(Tensor x, int? N=None, bool increasing=False) -> Tensor",
-      [](Args a) -> Outputs {
-        Tensor x = a.tensor(0);
-        return {vandermonde(x, a.none(1) ? x.size(-1) : a.integer(1), a.flag(2))};
-      },
-      {.places = kFunction,
-       .doc = "The powers of x from N - 1 to 0 as columns; from 0 to N - 1 if increasing."});
 }
 
 }  // namespace

@@ -101,8 +101,8 @@ Tensor quotient(const Tensor& a, const Tensor& b) {
 
 Tensor rows(const Tensor& x, Int begin, Int end) { return S::narrow(x, -2, begin, end - begin); }
 Tensor columns(const Tensor& x, Int begin, Int end) { return S::narrow(x, -1, begin, end - begin); }
-Tensor upper(const Tensor& x, int diagonal) { return L::triu(x, diagonal); }
-Tensor lower(const Tensor& x, int diagonal) { return L::tril(x, diagonal); }
+Tensor upper(const Tensor& x, int diagonal) { return S::triu(x, diagonal); }
+Tensor lower(const Tensor& x, int diagonal) { return S::tril(x, diagonal); }
 
 Tensor with_diagonal(const Tensor& x, const Arg& value) {
   return M::where(C::eye(x.size(-2), x.size(-1), DType::bool_, x.device()), value, x);

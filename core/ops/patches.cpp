@@ -37,8 +37,8 @@ Int divided(std::string_view op, std::string_view what, Int size, Int by) {
 Shape leading(const Tensor& x) { return {x.shape().begin(), x.shape().end() - 3}; }
 
 /// x with its axes behind the leading ones split into `split` and put in `order`, then `joined`.
-Tensor rearranged(const Tensor& x, std::initializer_list<Int> split, std::initializer_list<int> order,
-                  std::initializer_list<Int> joined) {
+Tensor rearranged(const Tensor& x, std::initializer_list<Int> split,
+                  std::initializer_list<int> order, std::initializer_list<Int> joined) {
   Shape apart = leading(x), together = apart;
   const auto lead = static_cast<int>(apart.size());
   Shape axes = all_axes(lead);
@@ -140,8 +140,8 @@ Outputs sum_of_columns(Args a) {
                       .got = to_string(columns.size(2)),
                       .expected = absl::StrCat(to_string(count[0]), " * ", to_string(count[1])),
                       .next = "output_size is the size of what unfold() was given"});
-  columns = S::reshape(
-      columns, {columns.size(0), channels, w.kernel[0], w.kernel[1], count[0], count[1]});
+  columns = S::reshape(columns,
+                       {columns.size(0), channels, w.kernel[0], w.kernel[1], count[0], count[1]});
   Tensor out = C::zeros({columns.size(0), channels, room[0], room[1]}, x.dtype(), x.device());
   for (int64_t i = 0; i < w.kernel[0].value(); ++i) {
     for (int64_t j = 0; j < w.kernel[1].value(); ++j) {
@@ -164,15 +164,14 @@ Outputs sum_of_columns(Args a) {
 
 void add_patches_definitions(Definitions& r) {
   constexpr uint8_t kBoth = kFunction | kFunctional;
-  r.composite("pixel_shuffle(Tensor input, int upscale_factor) -> Tensor", pixel_shuffle_expansion,
-              moving("Channels turned into blocks of pixels: [c f f, h, w] to [c, h f, w f].",
-                     kBoth));
-  r.composite("pixel_unshuffle(Tensor input, int downscale_factor) -> Tensor",
-              pixel_unshuffle_expansion,
-              moving("Blocks of pixels turned into channels: [c, h f, w f] to [c f f, h, w].",
-                     kBoth));
-  Extra shuffle = moving("Channels dealt out anew: those of each group stand apart by groups.",
-                         kBoth);
+  r.composite(
+      "pixel_shuffle(Tensor input, int upscale_factor) -> Tensor", pixel_shuffle_expansion,
+      moving("Channels turned into blocks of pixels: [c f f, h, w] to [c, h f, w f].", kBoth));
+  r.composite(
+      "pixel_unshuffle(Tensor input, int downscale_factor) -> Tensor", pixel_unshuffle_expansion,
+      moving("Blocks of pixels turned into channels: [c, h f, w f] to [c f f, h, w].", kBoth));
+  Extra shuffle =
+      moving("Channels dealt out anew: those of each group stand apart by groups.", kBoth);
   shuffle.also = {"native_channel_shuffle"};
   r.composite("channel_shuffle(Tensor input, int groups) -> Tensor", channel_shuffle_expansion,
               shuffle);

@@ -183,11 +183,12 @@ void add_of_two(Definitions& r) {
         Tensor x = a.tensor(0), y = a.tensor(1);
         require_ranks("bmm", {{x, 3}, {y, 3}});
         if (!require(Relation::eq, x.size(0), y.size(0)))
-          throw ShapeError({.op = "bmm",
-                            .problem = "the batches differ in size",
-                            .got = absl::StrCat(to_string(x.shape()), " and ", to_string(y.shape())),
-                            .expected = "[n, i, k] and [n, k, j]",
-                            .next = "matmul() and @ broadcast batches"});
+          throw ShapeError(
+              {.op = "bmm",
+               .problem = "the batches differ in size",
+               .got = absl::StrCat(to_string(x.shape()), " and ", to_string(y.shape())),
+               .expected = "[n, i, k] and [n, k, j]",
+               .next = "matmul() and @ broadcast batches"});
         return {N::mm(x, y)};
       },
       moving("Matrix products of a batch: input[n, i, k] @ mat2[n, k, j]."));
@@ -206,31 +207,29 @@ void add_of_two(Definitions& r) {
   r.composite("inner(Tensor input, Tensor other) -> Tensor", inner_expansion,
               moving("Sums of products along the last axes, for each pair of the other indices."));
   r.composite("kron(Tensor input, Tensor other) -> Tensor", kron_expansion,
-              moving("Blocks of other, each times an element of input."));
+              {.doc = "Blocks of other, each times an element of input."});
   r.composite(
       "tensordot.dims(Tensor input, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
       tensordot_expansion,
       moving("Sums of products over pairs of axes, one of each tensor.", kNowhere));
+  r.composite("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", vecdot_expansion,
+              {.places = kNowhere,
+               .also = {"linalg.vecdot"},
+               .doc = "Sums along dim of the products of x, conjugated if it is complex, and y."});
   r.composite(
-      "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", vecdot_expansion,
-      {.places = kNowhere,
-       .also = {"linalg.vecdot"},
-       .doc = "Sums along dim of the products of x, conjugated if it is complex, and y."});
-  r.composite("cross(Tensor input, Tensor other, int? dim=None) -> Tensor", cross_expansion,
-              {.doc = "The vector at right angles to both, along dim or the first axis of size 3."});
-  r.composite(
-      "linalg_cross(Tensor input, Tensor other, *, int dim=-1) -> Tensor",
-      [](Args a) { return cross_along("cross", a.tensor(0), a.tensor(1), a.integer(2)); },
-      {.places = kNowhere,
-       .also = {"linalg.cross"},
-       .doc = "The vector at right angles to both, along dim."});
-  r.composite(
-      "trace(Tensor input) -> Tensor",
-      [](Args a) -> Outputs {
-        require_rank("trace", a.tensor(0), 2, 2);
-        return {R::sum(S::diagonal(a.tensor(0)))};
-      },
-      {.places = kMethod, .doc = "The sum of a matrix' diagonal."});
+      "cross(Tensor input, Tensor other, int? dim=None) -> Tensor", cross_expansion,
+      {.doc = "The vector at right angles to both, along dim or the first axis of size 3."});
+  r.composite("linalg_cross(Tensor input, Tensor other, *, int dim=-1) -> Tensor",
+              [](Args a) { return cross_along("cross", a.tensor(0), a.tensor(1), a.integer(2)); },
+              {.places = kNowhere,
+               .also = {"linalg.cross"},
+               .doc = "The vector at right angles to both, along dim."});
+  r.composite("trace(Tensor input) -> Tensor",
+              [](Args a) -> Outputs {
+                require_rank("trace", a.tensor(0), 2, 2);
+                return {R::sum(S::diagonal(a.tensor(0)))};
+              },
+              {.places = kMethod, .doc = "The sum of a matrix' diagonal."});
 }
 
 // ── beta * input + alpha * product ──────────────────────────────────────────────────────────────
@@ -245,8 +244,8 @@ Tensor scaled(const Tensor& x, const Arg& factor) {
 }
 
 /// What a beta of 0 leaves out is not read: NaN in it does no harm.
-Outputs scaled_sum(std::string_view op, const Tensor& input, const Tensor& product,
-                   const Arg& beta, const Arg& alpha) {
+Outputs scaled_sum(std::string_view op, const Tensor& input, const Tensor& product, const Arg& beta,
+                   const Arg& alpha) {
   for (const Arg& factor : {beta, alpha})
     if (factor.tag == Tag::real && category(promote(input.dtype(), product.dtype())) < 2)
       throw DTypeError({.op = std::string(op),
@@ -256,12 +255,12 @@ Outputs scaled_sum(std::string_view op, const Tensor& input, const Tensor& produ
                         .next = "convert an operand with .to(lathe.float32)"});
   const Shape shape = broadcast_shapes(op, input.shape(), product.shape());
   if (!require_equal(shape, product.shape()))
-    throw ShapeError({.op = std::string(op),
-                      .problem = "input is larger than the product it is added to",
-                      .got = to_string(input.shape()),
-                      .expected = absl::StrCat("a shape that broadcasts to ",
-                                               to_string(product.shape())),
-                      .next = "sum or slice the input first"});
+    throw ShapeError(
+        {.op = std::string(op),
+         .problem = "input is larger than the product it is added to",
+         .got = to_string(input.shape()),
+         .expected = absl::StrCat("a shape that broadcasts to ", to_string(product.shape())),
+         .next = "sum or slice the input first"});
   Tensor y = scaled(product, alpha);
   if (is_number(beta, 0)) return {y};
   return {M::add(scaled(input, beta), y)};
@@ -356,12 +355,12 @@ Outputs multi_dot(std::string_view op, Tensors xs, size_t least, bool vectors) {
   for (size_t i = 0; i < xs.size(); ++i) {
     require_rank(op, xs[i], 2, 2);
     if (i == 0 || require(Relation::eq, xs[i - 1].size(1), xs[i].size(0))) continue;
-    throw ShapeError({.op = std::string(op),
-                      .problem = absl::StrCat("matrix ", i, " does not fit the one before it"),
-                      .got = absl::StrCat(to_string(xs[i - 1].shape()), " @ ",
-                                          to_string(xs[i].shape())),
-                      .expected = "as many rows as the one before has columns",
-                      .next = "check the order, or transpose one"});
+    throw ShapeError(
+        {.op = std::string(op),
+         .problem = absl::StrCat("matrix ", i, " does not fit the one before it"),
+         .got = absl::StrCat(to_string(xs[i - 1].shape()), " @ ", to_string(xs[i].shape())),
+         .expected = "as many rows as the one before has columns",
+         .next = "check the order, or transpose one"});
   }
   Tensor y = Chain(xs).product(0, xs.size() - 1);
   if (column) y = S::squeeze(y, {Int(-1)});
@@ -370,17 +369,16 @@ Outputs multi_dot(std::string_view op, Tensors xs, size_t least, bool vectors) {
 }
 
 void add_chains(Definitions& r) {
-  Extra dot = moving("The product of all, in the order that takes the fewest multiplications.",
-                     kNowhere);
-  dot.also = {"linalg.multi_dot"};
+  constexpr std::string_view doc =
+      "The product of all, in the order that takes the fewest multiplications.";
   r.composite(
       "linalg_multi_dot(Tensor[] tensors) -> Tensor",
-      [](Args a) { return multi_dot("multi_dot", a.tensors(0), 2, true); }, dot);
+      [](Args a) { return multi_dot("multi_dot", a.tensors(0), 2, true); },
+      {.places = kNowhere, .also = {"linalg.multi_dot"}, .doc = doc});
   r.composite(
       "chain_matmul(Tensor... matrices) -> Tensor",
       [](Args a) { return multi_dot("chain_matmul", a.tensors(0), 1, false); },
-      moving("The product of all, in the order that takes the fewest multiplications.",
-             kFunction));
+      {.places = kFunction, .doc = doc});
 }
 
 }  // namespace

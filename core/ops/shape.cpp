@@ -269,8 +269,8 @@ void add_composites(Definitions& r) {
       "narrow(Tensor input, int dim, int start, int length) -> Tensor", narrow_expansion,
       {.moves = true,
        .doc = "length elements from start along dim, which may count from the end; a view."});
-  r.composite("narrow.start(Tensor input, int dim, Tensor start, int length) -> Tensor", narrow_from,
-              {.moves = true, .doc = "From where a tensor of one element says."});
+  r.composite("narrow.start(Tensor input, int dim, Tensor start, int length) -> Tensor",
+              narrow_from, {.moves = true, .doc = "From where a tensor of one element says."});
   r.composite("flatten(Tensor input, int start_dim=0, int end_dim=-1) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);

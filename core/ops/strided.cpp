@@ -136,7 +136,8 @@ Outputs scatter_expansion(Args a) {
 }
 
 void add_strides(Definitions& r) {
-  constexpr std::string_view params = "(Tensor input, int[] size, int[] stride, int offset) -> Tensor";
+  constexpr std::string_view params =
+      "(Tensor input, int[] size, int[] stride, int offset) -> Tensor";
   r.view(absl::StrCat("strided", params), strided_geometry,
          {.places = kNowhere,
           .moves = true,

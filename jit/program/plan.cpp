@@ -129,8 +129,8 @@ class Planner {
     if (n.is(ir::Structure::op)) {
       kernel_or_op(n, s);
       s.elided = skipped;
-      if (n.op()->kind == Kind::view && n.in(0)->type().tensor() != nullptr &&
-          keeps_dtype(n) && !mentions_dynamic(n)) {
+      if (n.op()->kind == Kind::view && n.in(0)->type().tensor() != nullptr && keeps_dtype(n) &&
+          !mentions_dynamic(n)) {
         s.view = geometry_.at(n.out(0));
         s.view->offset = s.view->offset - geometry_.at(n.in(0)).offset;
       }
@@ -207,8 +207,7 @@ class Planner {
     if (!fresh) return known->second;
     bool view = n.is(ir::Structure::op) && n.op()->kind == Kind::view && n.in().size() == 1 &&
                 n.out().size() == 1 && n.parent() == &p_.graph_.body() && !mentions_dynamic(n) &&
-                keeps_dtype(n) &&
-                n.in(0)->tensor().device.kind == DeviceKind::cpu &&
+                keeps_dtype(n) && n.in(0)->tensor().device.kind == DeviceKind::cpu &&
                 std::none_of(p_.sources_.begin(), p_.sources_.end(),
                              [&](const ir::SymbolSource& s) { return s.value == n.out(0); });
     bool is = view && std::all_of(n.out(0)->uses().begin(), n.out(0)->uses().end(),

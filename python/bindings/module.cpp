@@ -23,10 +23,10 @@
 #include "python/bindings/ops.h"
 #include "python/bindings/print.h"
 #include "python/bindings/programs.h"
+#include "python/bindings/reshaped.h"
 #include "python/bindings/script.h"
 #include "python/bindings/signals.h"
 #include "python/bindings/table.h"
-#include "python/bindings/reshaped.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
 

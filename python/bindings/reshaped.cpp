@@ -88,15 +88,15 @@ void resize(const Tensor& t, const Shape& shape) {
   const size_t needed = (begin + static_cast<size_t>(numel(shape).value())) * item;
   if (needed > impl.storage->bytes) {
     if (impl.view)
-      throw ValueError({.op = "resize_",
-                        .problem = "a view cannot grow beyond the memory it shows",
-                        .got = absl::StrCat(to_string(shape), " of ", impl.storage->bytes, " bytes"),
-                        .expected = absl::StrCat("at most ", impl.storage->bytes / item - begin,
-                                                 " elements"),
-                        .next = "clone() it first"});
+      throw ValueError(
+          {.op = "resize_",
+           .problem = "a view cannot grow beyond the memory it shows",
+           .got = absl::StrCat(to_string(shape), " of ", impl.storage->bytes, " bytes"),
+           .expected = absl::StrCat("at most ", impl.storage->bytes / item - begin, " elements"),
+           .next = "clone() it first"});
     StorageRef grown = new_storage(t.device(), needed);
-    Tensor old = make_tensor(impl.storage, DType::u8,
-                             Geometry::contiguous({Int(impl.storage->bytes)}));
+    Tensor old =
+        make_tensor(impl.storage, DType::u8, Geometry::contiguous({Int(impl.storage->bytes)}));
     Tensor all = make_tensor(grown, DType::u8, Geometry::contiguous({Int(needed)}));
     std::memset(all.mutable_data(), 0, needed);
     std::memcpy(all.mutable_data(), old.data(), impl.storage->bytes);

@@ -50,7 +50,12 @@ def random(*shape):
 def attention():
     flags = list(itertools.product((False, True), repeat=6))
     for bias, bias_kv, zero, widths, first, alone in flags:
-        settings = {"bias": bias, "add_bias_kv": bias_kv, "add_zero_attn": zero, "batch_first": first}
+        settings = {
+            "bias": bias,
+            "add_bias_kv": bias_kv,
+            "add_zero_attn": zero,
+            "batch_first": first,
+        }
         settings |= {"kdim": 3, "vdim": 6} if widths else {}
         theirs, mine = both("MultiheadAttention", WIDTH, HEADS, **settings)
         sizes = [(QUERIES, WIDTH), (KEYS, 3 if widths else WIDTH), (KEYS, 6 if widths else WIDTH)]
@@ -79,7 +84,11 @@ def transformer():
         mask = torch.nn.Transformer.generate_square_subsequent_mask(QUERIES, dtype=torch.float64)
         padding = torch.zeros(BATCH, KEYS, dtype=torch.bool)
         padding[1, 4:] = True
-        named = {"tgt_mask": mask, "src_key_padding_mask": padding, "memory_key_padding_mask": padding}
+        named = {
+            "tgt_mask": mask,
+            "src_key_padding_mask": padding,
+            "memory_key_padding_mask": padding,
+        }
         agree(theirs, mine, args, {})
         agree(theirs, mine, args, named)
         agree(theirs, mine, args, named | {"tgt_is_causal": True})

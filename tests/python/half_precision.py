@@ -25,8 +25,13 @@ FORMATS = {"float16": (11, -14, 65520), "bfloat16": (8, -126, 3.3961775e38)}
 LARGEST = {getattr(lt, name): overflow for name, (_, _, overflow) in FORMATS.items()}
 LARGEST |= {lt.float32: 3.4028235677973366e38, lt.float64: np.inf}
 # There is nothing to compare.
-LEFT_OUT = {"empty": "elements are arbitrary", "empty_like": "elements are arbitrary"}
-OF_PROBABILITIES = {"bernoulli"}  # operands above 1 are an error
+LEFT_OUT = {
+    **dict.fromkeys(("empty", "empty_like"), "elements are arbitrary"),
+    **dict.fromkeys(("quantile", "nanquantile"), "not defined for halves, as in PyTorch"),
+    **{op: "draws where it pools" for op in ROWS if op.startswith("fractional_max_pool")},
+    "fill_diagonal_": "writes its operand",
+}
+OF_PROBABILITIES = {"bernoulli", "binary_cross_entropy"}  # operands above 1 are an error
 
 
 def composites():

@@ -233,7 +233,7 @@ REFERENCES = {f"masked_{name}": function for name, function in MASKED.items()} |
     "nanmedian.dim": median, "mode": mode, "quantile": quantile, "nanquantile": quantile,
     "msort": lambda x: np.sort(x, 0), "probability": np.copy, "drawing_weight": np.copy,
     "cummax": running(np.maximum), "cummin": running(np.minimum),
-    "running_max": np.maximum.accumulate,
+    "running_max": lambda x, dim: np.maximum.accumulate(x, dim),
     "running_min": lambda x, dim, reverse: np.flip(np.minimum.accumulate(np.flip(x, dim), dim), dim),
     "logcumsumexp": logcumsumexp, "logcumsumexp_scan": logcumsumexp,
     **{f"scatter_{how}": (lambda how: lambda x, dim, index, src: folded(how, x, dim, index, src))(how)

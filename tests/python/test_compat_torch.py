@@ -95,6 +95,8 @@ def test_a_usual_program():
 
 
 def test_it_comes_when_named():
-    code = "import sys, lathe; print('lathe.compat' in sys.modules, lathe.compat.torch.ones(1).item())"
+    code = (
+        "import sys, lathe; print('lathe.compat' in sys.modules, lathe.compat.torch.ones(1).item())"
+    )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert out.stdout.split() == ["False", "1.0"], out.stderr

@@ -61,7 +61,9 @@ def refuses(op):
     return False
 
 
-print("# Definitions whose PyTorch namesakes refuse a tensor without axes, where axis 0 is asked for.")
+print(
+    "# Definitions whose PyTorch namesakes refuse a tensor without axes, where axis 0 is asked for."
+)
 print("# Made by make_no_axis.py, read by tests/python/core/test_zero_dim_axes.py.")
 for op in sorted(zero.OPS):
     if refuses(op):

@@ -13,14 +13,16 @@
 #include "lathe/ops/activations.h"
 #include "lathe/ops/arithmetic.h"
 #include "lathe/ops/create.h"
+#include "lathe/ops/fft.h"
 #include "lathe/ops/fn.h"
 #include "lathe/ops/index.h"
+#include "lathe/ops/linalg.h"
 #include "lathe/ops/loss.h"
 #include "lathe/ops/math.h"
 #include "lathe/ops/nn.h"
-#include "lathe/ops/random.h"
-#include "lathe/ops/products.h"
 #include "lathe/ops/pool.h"
+#include "lathe/ops/products.h"
+#include "lathe/ops/random.h"
 #include "lathe/ops/reduce.h"
 #include "lathe/ops/shape.h"
 #include "lathe/ops/special.h"
@@ -160,6 +162,8 @@ struct ops : math_ops<Tensor>,
              arithmetic_ops<Tensor>,
              special_ops<Tensor>,
              activation_ops<Tensor>,
+             linalg_ops<Tensor>,
+             fft_ops<Tensor>,
              nn_ops<Tensor>,
              products_ops<Tensor>,
              pool_ops<Tensor>,

@@ -15,8 +15,6 @@ struct linalg_ops {
   using Pair = std::tuple<T, T>;
   using Three = std::tuple<T, T, T>;
   using Four = std::tuple<T, T, T, T>;
-  static inline const Fn<T, T(T x, Int diagonal)> tril{"tril"};
-  static inline const Fn<T, T(T x, Int diagonal)> triu{"triu"};
   static inline const Fn<T, T(T A)> inv{"linalg_inv"};
   static inline const Fn<T, Pair(T A, bool check_errors)> inv_ex{"linalg_inv_ex"};
   static inline const Fn<T, T(T A)> det{"linalg_det"};
@@ -66,7 +64,6 @@ struct linalg_ops {
   static inline const Fn<T, T(T A, Any atol, Any rtol, bool hermitian)> pinv{"linalg_pinv"};
   static inline const Fn<T, T(T A)> matrix_exp{"linalg_matrix_exp"};
   static inline const Fn<T, T(T A, Int n)> matrix_power{"linalg_matrix_power"};
-  static inline const Fn<T, T(T x, Any p, Ints dim, bool keepdim, Any dtype)> plain_norm{"norm"};
   static inline const Fn<T, T(T x, Any ord, Any dim, bool keepdim, Any dtype)> vector_norm{
       "linalg_vector_norm"};
 };

@@ -24,6 +24,7 @@ struct shape_ops {
   static inline const Fn<T, T(T x, Int dim, Int start, Int length)> narrow{"narrow"};
   static inline const Fn<T, T(T x, Int start, Int end)> flatten{"flatten"};
   static inline const Fn<T, T(T x, Ints kernel, Ints stride, Ints dilation)> windows{"windows"};
+  static inline const Fn<T, T(T x, Int dimension, Int size, Int step)> unfold{"unfold"};
   static inline const Fn<T, T(T x)> contiguous{"contiguous"};
   static inline const Fn<T, T(T x, Ints pad, Any value)> constant_pad_nd{"constant_pad_nd"};
   static inline const Fn<T, T(List tensors, Int dim)> cat{"cat"};

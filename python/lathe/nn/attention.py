@@ -220,7 +220,9 @@ class MultiheadAttention(Module):
         kind = {"device": device, "dtype": dtype}
         self._same = self.kdim == embed_dim and self.vdim == embed_dim
         widths = {"q": embed_dim, "k": self.kdim, "v": self.vdim}
-        shapes = {f"{n}_proj_weight": None if self._same else (embed_dim, w) for n, w in widths.items()}
+        shapes = {
+            f"{n}_proj_weight": None if self._same else (embed_dim, w) for n, w in widths.items()
+        }
         shapes["in_proj_weight"] = (3 * embed_dim, embed_dim) if self._same else None
         shapes["in_proj_bias"] = (3 * embed_dim,) if bias else None
         for name, shape in shapes.items():

@@ -107,7 +107,9 @@ class CyclicLR(_Momentum):
         if scale_fn is None and mode not in scales:
             refuse(name, "an unknown mode", repr(mode), ", ".join(scales), "or pass scale_fn")
         self.mode, self.gamma = mode, gamma
-        self.scale_fn, self.scale_mode = scales[mode] if scale_fn is None else (scale_fn, scale_mode)
+        self.scale_fn, self.scale_mode = (
+            scales[mode] if scale_fn is None else (scale_fn, scale_mode)
+        )
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self._has_momentum(optimizer)

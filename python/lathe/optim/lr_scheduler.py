@@ -21,6 +21,8 @@ __all__ = [
 ]  # fmt: skip
 
 _LRScheduler = LRScheduler
+
+
 class LambdaLR(LRScheduler):
     """Each group's first rate times lr_lambda(epoch); a list has a function for each group."""
 

@@ -8,6 +8,7 @@ from .._errors import typed
 from .._grad_mode import no_grad
 from .._lathe import Tensor
 
+
 def only_plain(function):
     """Decorates a constructor: differentiable=True is refused, by name. How PyTorch would run a step
     (foreach, fused, capturable) changes no result, and is taken as it is."""

@@ -11,9 +11,7 @@ def number(rate):
 
 
 def refuse(scheduler, problem, got, expected, advice):
-    raise _lathe.ValueError(
-        problem, op=scheduler, got=got, expected=expected, next=advice
-    )
+    raise _lathe.ValueError(problem, op=scheduler, got=got, expected=expected, next=advice)
 
 
 def check_epochs(scheduler, name, epochs):

@@ -100,7 +100,10 @@ class ReduceLROnPlateau(LRScheduler):
         name = "ReduceLROnPlateau"
         if factor >= 1.0:
             refuse(name, "factor must be below 1", factor, "below 1", "leave it out for 0.1")
-        if mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):  # not an op: settings
+        if mode not in ("min", "max") or threshold_mode not in (
+            "rel",
+            "abs",
+        ):  # not an op: settings
             refuse(name, "an unknown mode", f"{mode!r}, {threshold_mode!r}",
                     "'min' or 'max', 'rel' or 'abs'", "leave them out")  # fmt: skip
         self.optimizer, self.factor, self.patience, self.mode = optimizer, factor, patience, mode

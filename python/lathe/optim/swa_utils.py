@@ -136,9 +136,7 @@ class SWALR(LRScheduler):
     """From the rates that there are to swa_lr over anneal_epochs, by a cosine or a line; then that."""
 
     @typed
-    def __init__(
-        self, optimizer, swa_lr, anneal_epochs=10, anneal_strategy="cos", last_epoch=-1
-    ):
+    def __init__(self, optimizer, swa_lr, anneal_epochs=10, anneal_strategy="cos", last_epoch=-1):
         rates = per_group("SWALR", optimizer, "swa_lr", swa_lr)
         for rate, group in zip(rates, optimizer.param_groups):
             group["swa_lr"] = rate
@@ -162,6 +160,8 @@ class SWALR(LRScheduler):
         rates = []
         for group, lr in zip(self.optimizer.param_groups, self._rates()):
             # The rate that the way began at, from the one that there is.
-            first = group["swa_lr"] if before == 1 else (lr - group["swa_lr"] * before) / (1 - before)
+            first = (
+                group["swa_lr"] if before == 1 else (lr - group["swa_lr"] * before) / (1 - before)
+            )
             rates.append(group["swa_lr"] * now + first * (1 - now))
         return rates

@@ -190,6 +190,8 @@ const std::vector<LeftOut> kLeftOut = {
     {"linalg_eigvalsh_1", kTriangle},
     {"linalg_eig_1", "the objective depends on the vectors' phases, which is refused"},
     {"linalg_pinv_of_1", "the value given is no pseudoinverse of the matrix"},
+    {"igamma_1", "there is no derivative by the first operand, as in PyTorch"},
+    {"igammac_1", "there is no derivative by the first operand, as in PyTorch"},
 };
 
 bool left_out(const Sample& s) {

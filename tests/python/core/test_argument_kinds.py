@@ -8,16 +8,19 @@ import lathe as lt
 
 FIRST = {sample.op: sample for sample in reversed(SAMPLES)}  # one of each op
 ROWS = {row["name"]: row for row in lt._lathe._definitions()}
-TENSOR, INTEGER = 0, 1  # what lt._lathe._definitions() calls the types of parameters
+TENSOR, INTEGER, REAL, SCALAR = 0, 1, 2, 3  # what lt._lathe._definitions() calls the types of parameters
 
 
 def with_each(op, kind, value):
     """Calls of op, one for each parameter of this type, with `value` in its place."""
     args, kwargs = tensors(FIRST[op])
-    names = [p["name"] for p in ROWS[op]["params"]]
+    row = ROWS[op]
+    names = [p["name"] for p in row["params"]]
+    others = [r for r in ROWS.values() if r["public_name"] == row["public_name"]]
+    takes_numbers = {p["name"] for r in others for p in r["params"] if p["type"] in (REAL, SCALAR)}
     given = dict(zip(names, args)) | kwargs
     for p in ROWS[op]["params"]:
-        if p["type"] == kind and not p["number"]:
+        if p["type"] == kind and not p["number"] and p["name"] not in takes_numbers:
             yield p["name"], given | {p["name"]: [value] if p["list"] else value}
 
 

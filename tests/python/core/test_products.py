@@ -25,7 +25,9 @@ def equation(seed):
 def operands(shapes, seed, dtype="float64"):
     rng = np.random.default_rng(seed)
     if dtype == "complex64":
-        return [(rng.standard_normal(s) + 1j * rng.standard_normal(s)).astype(dtype) for s in shapes]
+        return [
+            (rng.standard_normal(s) + 1j * rng.standard_normal(s)).astype(dtype) for s in shapes
+        ]
     if dtype == "int64":
         return [rng.integers(-5, 6, s) for s in shapes]
     return [rng.standard_normal(s).astype(dtype) for s in shapes]

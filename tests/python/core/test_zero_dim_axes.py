@@ -23,7 +23,7 @@ AXES = {
 NO_AXES = {
     "N", "_stacklevel", "bins", "chunks", "col", "correction", "decimals", "diagonal", "dilation",
     "divisor_override", "downscale_factor", "edge_order", "end", "fill", "fill_value", "from",
-    "groups", "high", "ignore_index", "index", "indices", "k", "kernel", "kernel_size", "length",
+    "groups", "high", "ignore_index", "index", "indices", "interpolation_mode", "k", "kernel", "kernel_size", "length",
     "low", "m", "minlength", "n", "normalized_shape", "num_classes", "num_samples", "offset",
     "output_padding", "output_size", "p", "pad", "padding", "padding_idx", "physical_layout", "r",
     "repeats", "row", "sections", "shape", "shifts", "size", "sizes", "split_size",
@@ -44,7 +44,8 @@ REFUSED = {
     **dict.fromkeys(("slice", "slice_put"), NEEDS_SIZE),
     "permute_put": NO_ORDER,
     "diagonal_put": "needs two axes, as in PyTorch",
-    "linalg_vecdot": "sums along an axis; PyTorch multiplies the two elements",
+    "linalg_diagonal": "needs two axes, as in PyTorch",
+    "linalg_diagonal_put": "needs two axes, as in PyTorch",
     "unfold": "PyTorch gives one window; nobody has needed it",
 }
 
@@ -55,9 +56,7 @@ def is_axis(param):
 
 THEIRS = Path(__file__).parents[2] / "signatures/no_axis.txt"
 OPS = [
-    op
-    for op, row in ROWS.items()
-    if op not in OTHERWISE and any(is_axis(p) for p in row["params"])
+    op for op, row in ROWS.items() if op not in OTHERWISE and any(is_axis(p) for p in row["params"])
 ]
 MAY_REFUSE = [line for line in THEIRS.read_text().splitlines() if line and line[0] != "#"]
 TAKEN = [op for op in OPS if op not in REFUSED and op not in MAY_REFUSE]

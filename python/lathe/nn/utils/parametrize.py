@@ -227,7 +227,9 @@ def transfer_parametrizations_and_params(from_module, to_module, tensor_name=Non
                 register_parametrization(to_module, name, more, unsafe=True)
         before = _lathe._set_grad_enabled(False)
         try:
-            for own, other in zip(to_module.parametrizations[name]._originals(), found._originals()):
+            for own, other in zip(
+                to_module.parametrizations[name]._originals(), found._originals()
+            ):
                 own.copy_(other)
         finally:
             _lathe._set_grad_enabled(before)

@@ -135,7 +135,10 @@ class DataLoader:
             collate_fn = default_collate if self._batched else default_convert
         self.collate_fn, self.seed, self.generator = collate_fn, seed, generator
         self.num_workers, self.timeout, self.worker_init_fn = num_workers, timeout, worker_init_fn
-        self.multiprocessing_context, self.prefetch_factor = multiprocessing_context, prefetch_factor
+        self.multiprocessing_context, self.prefetch_factor = (
+            multiprocessing_context,
+            prefetch_factor,
+        )
         self.persistent_workers, self.in_order = persistent_workers, in_order
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
         self._workers = None

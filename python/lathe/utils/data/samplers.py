@@ -59,7 +59,9 @@ class RandomSampler(Sampler):
     @typed
     def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
         if num_samples is not None and (not isinstance(num_samples, int) or num_samples < 1):
-            _refuse("RandomSampler", "the number of samples is not positive", num_samples, "1 or more")
+            _refuse(
+                "RandomSampler", "the number of samples is not positive", num_samples, "1 or more"
+            )
         self.data_source, self.replacement = data_source, replacement
         self._count, self.generator = num_samples, generator
 
