@@ -84,7 +84,13 @@ Types infer_through(const Op& op, Args args) {
   absl::InlinedVector<Arg, 8> rest(args.begin() + 1, args.end());
   rest[0] = args[0];
   const TensorType seen = op.put_of->infer(absl::MakeConstSpan(rest))[0];
-  if (value.dtype() != seen.dtype || !require_equal(seen.shape, value.shape()))
+  if (value.dtype() != seen.dtype)
+    throw DTypeError({.op = op.name(),
+                      .problem = "the value has another dtype than the view it is put through",
+                      .got = to_string(type_of(value)),
+                      .expected = to_string(seen),
+                      .next = "convert with .to(dtype)"});
+  if (!require_equal(seen.shape, value.shape()))
     throw ShapeError({.op = op.name(),
                       .problem = "the value does not fit the view it is put through",
                       .got = to_string(type_of(value)),

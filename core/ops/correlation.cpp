@@ -109,7 +109,7 @@ Outputs cov_expansion(Args a) {
                                                 : share;
   Tensor mean, divisor;
   if (!w.defined()) {
-    mean = R::mean(x, {Int(1)}, true);
+    mean = M::div(R::sum(x, {Int(1)}, true), count);
   } else {
     Tensor total = R::sum(w);
     mean = M::div(R::sum(M::mul(x, w), {Int(1)}, true), total);

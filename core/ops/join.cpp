@@ -6,6 +6,7 @@
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/index.h"
 #include "include/lathe/ops/math.h"
+#include "include/lathe/ops/reduce.h"
 #include "include/lathe/ops/shape.h"
 
 namespace lathe {
@@ -123,24 +124,27 @@ Outputs cartesian_expansion(Args a) {
   return {S::stack(xs, 1)};
 }
 
-/// The places of r of n elements in ascending order, each once or any number of times. How many
-/// there are depends on n in a way that no size can say, so n is a number here.
-Tensor choices(int64_t n, int64_t r, bool repeated, Device device) {
-  std::vector<int64_t> rows, row(static_cast<size_t>(r));
-  int64_t count = 0;
-  auto fill = [&](auto&& self, size_t k, int64_t from) -> void {
-    if (k == row.size()) {
-      rows.insert(rows.end(), row.begin(), row.end());
-      ++count;
-      return;
-    }
-    for (int64_t i = from; i < n; ++i) {
-      row[k] = i;
-      self(self, k + 1, repeated ? i : i + 1);
-    }
-  };
-  fill(fill, 0, 0);
-  return from_host(rows.data(), DType::i64, Shape{Int(count), Int(r)}, device);
+/// How many ways there are to choose k of n.
+Int choose(Int n, int64_t k) {
+  Int ways = 1;
+  for (int64_t i = 1; i <= k; ++i) ways = floor_div(ways * (n - Int(k - i)), Int(i));
+  return ways;
+}
+
+/// The places of r of n elements in ascending order, a vector for each of the r. Every row so far
+/// is followed by all places behind its last one, or from that on.
+Tensors choices(Int n, int64_t r, bool repeated, Device device) {
+  Tensors columns{C::arange(0, n, 1, DType::i64, device)};
+  for (int64_t k = 2; k <= r; ++k) {
+    Tensor room = M::sub(repeated ? n : n - 1, columns.back());
+    Tensor ends = reduce_ops<Tensor>::cumsum(room, 0);
+    const Int total = choose(repeated ? n + (k - 1) : n, k);
+    Tensor place = C::arange(0, total, 1, DType::i64, device);
+    Tensor row = I::searchsorted(ends, place, true);
+    for (Tensor& column : columns) column = I::index_select(column, 0, row);
+    columns.push_back(M::add(M::sub(place, I::index_select(ends, 0, row)), n));
+  }
+  return columns;
 }
 
 Outputs combinations_expansion(Args a) {
@@ -154,9 +158,9 @@ Outputs combinations_expansion(Args a) {
                       .expected = "0 or more",
                       .next = "r is how many are taken at a time"});
   if (r == Int(0)) return {C::zeros({Int(0)}, x.dtype(), x.device())};
-  Tensor places = choices(x.size(0).value(), r.value(), a.flag(2), x.device());
-  Tensor taken = I::index_select(x, 0, S::reshape(places, {Int(-1)}));
-  return {S::reshape(taken, {places.size(0), r})};
+  Tensors taken = choices(x.size(0), r.value(), a.flag(2), x.device());
+  for (Tensor& column : taken) column = I::index_select(x, 0, column);
+  return {S::stack(taken, 1)};
 }
 
 Outputs broadcast_expansion(Args a) {

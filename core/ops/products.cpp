@@ -2,6 +2,8 @@
 // over the contraction mm, the sum of elementwise products, and broadcasting.
 #include <absl/strings/str_cat.h>
 
+#include <cmath>
+
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
 #include "include/lathe/ops/create.h"
@@ -243,16 +245,24 @@ Tensor scaled(const Tensor& x, const Arg& factor) {
   return is_number(factor, 1) ? x : M::mul(x, factor);
 }
 
+/// Of integers, a factor is its whole part, as in PyTorch.
+Arg factor_for(DType dtype, const Arg& given) {
+  if (category(dtype) >= 2 || given.tag != Tag::real) return given;
+  const double whole = std::trunc(given.real().value());
+  if (!(std::abs(whole) < 0x1p62))
+    throw OverflowError({.op = "addmm",
+                         .problem = "a factor is no integer",
+                         .got = to_string(given),
+                         .expected = "a number below 2^62",
+                         .next = "convert an operand with .to(lathe.float32)"});
+  return Arg(Int(static_cast<int64_t>(whole)));
+}
+
 /// What a beta of 0 leaves out is not read: NaN in it does no harm.
-Outputs scaled_sum(std::string_view op, const Tensor& input, const Tensor& product, const Arg& beta,
-                   const Arg& alpha) {
-  for (const Arg& factor : {beta, alpha})
-    if (factor.tag == Tag::real && category(promote(input.dtype(), product.dtype())) < 2)
-      throw DTypeError({.op = std::string(op),
-                        .problem = "a factor is a float where all operands are integers",
-                        .got = to_string(factor),
-                        .expected = "an integer",
-                        .next = "convert an operand with .to(lathe.float32)"});
+Outputs scaled_sum(std::string_view op, const Tensor& input, const Tensor& product,
+                   const Arg& given_beta, const Arg& given_alpha) {
+  const DType dtype = promote(input.dtype(), product.dtype());
+  const Arg beta = factor_for(dtype, given_beta), alpha = factor_for(dtype, given_alpha);
   const Shape shape = broadcast_shapes(op, input.shape(), product.shape());
   if (!require_equal(shape, product.shape()))
     throw ShapeError(
@@ -300,7 +310,10 @@ void add_sums(Definitions& r) {
              "beta * input + alpha * bmm(batch1, batch2).");
   add_scaled(
       r, "addbmm", "Tensor batch1, Tensor batch2", {3, 3},
-      [=](const Tensor& x, const Tensor& y) { return R::sum(batches(x, y), {Int(0)}); },
+      [=](const Tensor& x, const Tensor& y) {
+        Tensor each = batches(x, y);
+        return M::cast(R::sum(each, {Int(0)}), each.dtype());
+      },
       "beta * input + alpha * the sum of bmm(batch1, batch2) over its matrices.");
 }
 

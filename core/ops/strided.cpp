@@ -280,7 +280,10 @@ void add_dtypes(Definitions& r) {
         if (x.dtype() == a.dtype(1)) return {S::view(x, x.shape())};
         return {S::reinterpreted(x, a[1])};
       },
-      moving("The same bytes as elements of another dtype, without a copy.", kMethod));
+      {.no_grad = true,
+       .places = kMethod,
+       .moves = true,
+       .doc = "The same bytes as elements of another dtype, without a copy."});
   r.view("view_as_real(Tensor input) -> Tensor", as_real_geometry,
          {.infer = infer_as_real,
           .grad =

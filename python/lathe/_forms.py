@@ -203,7 +203,8 @@ def frombuffer(buffer, *, dtype=None, count=-1, offset=0, requires_grad=False) -
         )  # fmt: skip
     if count == -1 and (len(data) - offset) % dtype.itemsize:
         raise _refuse(
-            "frombuffer", "the bytes are no whole number of elements", f"{len(data) - offset} bytes",
+            "frombuffer", "the bytes are no whole number of elements",
+            f"{len(data) - offset} bytes",
             f"a multiple of {dtype.itemsize}", "say with count how many elements to take",
         )  # fmt: skip
     size = (fits if count == -1 else count) * dtype.itemsize

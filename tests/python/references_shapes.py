@@ -184,14 +184,16 @@ REFERENCES = {
     "channel_shuffle": lambda x, groups: dealt(x, groups), "unfold.functional": columns,
     "fold": folded, "mv": np.matmul, "bmm": np.matmul, "dot": np.dot, "vdot": np.vdot,
     "outer": np.outer, "inner": np.inner, "kron": np.kron,
-    "tensordot.dims": lambda x, y, dims_self, dims_other: np.tensordot(x, y, (dims_self, dims_other)),
+    "tensordot.dims": lambda x, y, dims_self, dims_other: (
+        np.tensordot(x, y, (dims_self, dims_other))
+    ),
     "linalg_vecdot": lambda x, y, dim=-1: (np.conj(x) * y).sum(dim),
     "cross": np.cross, "linalg_cross": lambda x, y, dim: np.cross(x, y, axis=dim),
     "trace": np.trace, "addmm": scaled(np.matmul), "addmv": scaled(np.matmul),
     "addr": scaled(np.outer), "baddbmm": scaled(np.matmul),
     "addbmm": scaled(lambda a, b: (a @ b).sum(0)), "linalg_multi_dot": np.linalg.multi_dot,
     "chain_matmul": np.linalg.multi_dot, "einsum": lambda equation, xs: np.einsum(equation, *xs),
-    "cdist": distances, "pdist": distance.pdist, 
+    "cdist": distances, "pdist": distance.pdist,
     "cov": lambda x, fweights=None, aweights=None: np.cov(x, fweights=fweights, aweights=aweights),
     "corrcoef": np.corrcoef,
     "vander": vander,
@@ -204,7 +206,9 @@ REFERENCES = {
     "new_empty_strided": lambda x, size, stride: np.zeros(size),
     "scalar_tensor": lambda s: np.array(s),
     "strided": strided, "strided_put": strided_put, "strided_over": strided,
-    "as_strided": lambda x, size, stride, storage_offset=0: strided(x, size, stride, storage_offset),
+    "as_strided": lambda x, size, stride, storage_offset=0: (
+        strided(x, size, stride, storage_offset)
+    ),
     "as_strided_scatter": strided_put,
     "view.dtype": lambda x, dtype: x.view(np.dtype(str(dtype).removeprefix("lathe."))),
     "view_as_real": lambda x: np.stack((x.real, x.imag), -1),

@@ -189,6 +189,8 @@ const std::vector<LeftOut> kLeftOut = {
     {"linalg_eigh_1", kTriangle},
     {"linalg_eigvalsh_1", kTriangle},
     {"linalg_eig_1", "the objective depends on the vectors' phases, which is refused"},
+    {"fill_diagonal__1", "its one tensor is the one it writes"},
+    {"fill_diagonal__2", "its one tensor is the one it writes"},
     {"linalg_pinv_of_1", "the value given is no pseudoinverse of the matrix"},
     {"igamma_1", "there is no derivative by the first operand, as in PyTorch"},
     {"igammac_1", "there is no derivative by the first operand, as in PyTorch"},

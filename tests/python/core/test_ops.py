@@ -116,10 +116,11 @@ def test_named_arguments_are_the_positional_ones(sample):
 
 
 # What needs an order it can name, and what asks for the memory itself.
-OF_MEMORY = """
+_OF_MEMORY = """
 view view_as strided strided_put strided_over as_strided as_strided_scatter view.dtype
 view_as_complex view_as_complex_put
-""".split()
+"""
+OF_MEMORY = _OF_MEMORY.split()
 
 
 @pytest.mark.parametrize("sample", [s for s in SAMPLES if s.op not in OF_MEMORY], ids=str)

@@ -118,8 +118,12 @@ def test_a_beta_of_zero_reads_nothing():
     assert lt.addmm(nan, x, x, beta=0).tolist() == x.tolist()
     assert lt.baddbmm(nan, x[None], x[None], beta=0).tolist() == [x.tolist()]
     assert math.isnan(lt.addmm(nan, x, x).sum().item())
-    with pytest.raises(lt.DTypeError):
-        lt.addmm(*[lt.ones(2, 2, dtype=lt.int64)] * 3, alpha=0.5)
+
+
+def test_a_factor_of_integers_is_its_whole_part():
+    ones = lt.ones(2, 2, dtype=lt.int64)
+    assert lt.addmm(ones, ones, ones, alpha=1.5).tolist() == [[3, 3], [3, 3]]
+    assert lt.addmm(ones, ones, ones, beta=0.5).tolist() == [[2, 2], [2, 2]]
 
 
 def test_a_chain_in_any_order_of_cost():

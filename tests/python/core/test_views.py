@@ -11,22 +11,28 @@ from samples import SAMPLES, tensors
 import lathe as lt
 
 ROWS = {row["name"]: row for row in lt._lathe._definitions()}
-VIEWS = """
-as_strided diagonal linalg_diagonal expand expand_as broadcast_to broadcast_tensors movedim narrow narrow.start permute select
-squeeze transpose transpose.axes swapaxes t adjoint view view.dtype view_as view_as_real
-view_as_complex unflatten unfold unsqueeze slice windows reversed strided strided_over reinterpreted
-unbind split split.sizes split.method split.method_sizes split_with_sizes chunk tensor_split
-tensor_split.indices hsplit hsplit.indices vsplit vsplit.indices dsplit dsplit.indices meshgrid
-atleast_1d atleast_1d.each atleast_2d atleast_2d.each atleast_3d atleast_3d.each resolve_conj
-resolve_neg unsafe_split unsafe_split_with_sizes unsafe_chunk
-""".split()
-SOMETIMES = "reshape reshape_as flatten contiguous contiguous.memory_format ravel".split()
-COPIES = """
+_VIEWS = """
+as_strided diagonal linalg_diagonal expand expand_as broadcast_to broadcast_tensors movedim narrow
+narrow.start permute select squeeze transpose transpose.axes swapaxes t adjoint view view.dtype
+view_as view_as_real view_as_complex unflatten unfold unsqueeze slice windows reversed strided
+strided_over reinterpreted unbind split split.sizes split.method split.method_sizes
+split_with_sizes chunk tensor_split tensor_split.indices hsplit hsplit.indices vsplit
+vsplit.indices dsplit dsplit.indices meshgrid atleast_1d atleast_1d.each atleast_2d
+atleast_2d.each atleast_3d atleast_3d.each resolve_conj resolve_neg unsafe_split
+unsafe_split_with_sizes unsafe_chunk
+"""
+VIEWS = _VIEWS.split()
+_SOMETIMES = """
+reshape reshape_as flatten contiguous contiguous.memory_format ravel
+"""
+SOMETIMES = _SOMETIMES.split()
+_COPIES = """
 flip fliplr flipud roll rot90 tile repeat repeat_interleave narrow_copy cat stack hstack vstack
-dstack column_stack block_diag cartesian_prod combinations diag diag_embed diagflat diagonal_scatter
-select_scatter slice_scatter as_strided_scatter tril triu pixel_shuffle pixel_unshuffle
-channel_shuffle unfold.functional fold clone clone.memory_format constant_pad_nd
-""".split()
+dstack column_stack block_diag cartesian_prod combinations diag diag_embed diagflat
+diagonal_scatter select_scatter slice_scatter as_strided_scatter tril triu pixel_shuffle
+pixel_unshuffle channel_shuffle unfold.functional fold clone clone.memory_format constant_pad_nd
+"""
+COPIES = _COPIES.split()
 # Elements of theirs share an address, so nothing is written through them.
 OVERLAPPING = {
     "expand", "expand_as", "broadcast_to", "broadcast_tensors", "meshgrid", "unfold", "windows",
