@@ -221,7 +221,7 @@ void add_running(Definitions& r) {
   r.composite(
       "logcumsumexp(Tensor input, int dim) -> Tensor",
       [](Args a) -> Outputs { return {R::logcumsumexp_scan(a.tensor(0), a.integer(1), false)}; },
-      {.moves = true, .doc = "log of the running sum of exp(x) along dim, without overflow."});
+      {.doc = "log of the running sum of exp(x) along dim, without overflow."});
 }
 
 }  // namespace

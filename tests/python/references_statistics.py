@@ -181,11 +181,6 @@ def with_mask(function, fill):
     return masked
 
 
-def masked_spread(x, dim, correction, mask=True):
-    """Its square."""
-    return np.var(np.ma.array(x, mask=~(mask & np.ones(x.shape, bool))), dim[0], ddof=correction)
-
-
 def softmax(x, dim):
     e = np.exp(x - x.max(dim, keepdims=True))
     return e / e.sum(dim, keepdims=True)
@@ -204,7 +199,7 @@ MASKED = {
     "mean": kept(np.mean), "amax": with_mask(kept(np.max), -np.inf),
     "amin": with_mask(kept(np.min), np.inf), "argmax": with_mask(np.argmax, -np.inf),
     "argmin": np.argmin, "var": lambda x, dim, unbiased: np.var(x, dim[0], ddof=int(unbiased)),
-    "std": lambda x, dim, mask, correction: np.sqrt(masked_spread(x, dim, correction, mask).data),
+    "std": lambda x, dim, correction: np.std(x, dim[0], ddof=correction),
     "median": np.median, "norm": with_mask(
         lambda x, p, dim: (np.abs(x) ** p).sum(dim[0]) ** (1 / p), 0
     ),

@@ -1,0 +1,87 @@
+"""Statistics, orders and sets where values are equal, missing or not numbers."""
+
+import numpy as np
+import pytest
+
+import lathe as lt
+
+NAN = float("nan")
+
+
+def test_ties_and_nans_have_one_answer():
+    x = lt.tensor([[2, 1, 1, 2, 0], [3, 3, 1, 0, 3]])
+    assert [t.tolist() for t in x.mode()] == [[1, 3], [2, 4]]
+    assert [t.tolist() for t in lt.tensor([NAN, 1.0, NAN]).mode()][1] == 2
+    y = lt.tensor([1.0, 3.0, 3.0, NAN, 2.0, NAN])
+    values, at = y.cummax(0)
+    np.testing.assert_array_equal(values.numpy(), [1, 3, 3, NAN, NAN, NAN])
+    assert at.tolist() == [0, 1, 2, 3, 3, 5]
+    assert y.cummin(0).indices.tolist() == [0, 0, 0, 3, 3, 5]
+    assert np.isnan(y.median().item()) and y.nanmedian().item() == 2.0
+    assert y.median(0).indices.item() == 3
+    assert y.nanmean().item() == 2.25 and y.nansum().item() == 9.0
+    assert lt.count_nonzero(y).item() == 6
+
+
+def test_long_running_extrema():
+    rng = np.random.default_rng(0)
+    for dtype in ("float32", "float64", "int64", "int32", "int16"):
+        x = (rng.standard_normal((3, 5000)) * 1000).astype(dtype)
+        for a, dim in ((x, 1), (x.T.copy(), 0), (x[:, ::3], 1)):
+            got = lt.tensor(a).cummax(dim)
+            np.testing.assert_array_equal(got.values.numpy(), np.maximum.accumulate(a, dim))
+            np.testing.assert_array_equal(
+                np.take_along_axis(a, got.indices.numpy(), dim), got.values.numpy()
+            )
+
+
+@pytest.mark.parametrize("shape", [(40, 3), (6, 2, 3)])
+def test_unique_slices(shape):
+    x = np.random.default_rng(0).integers(0, 2, shape)
+    for dim in range(len(shape)):
+        want = np.unique(x, True, True, True, axis=dim)
+        got = lt.unique(lt.tensor(x), return_inverse=True, return_counts=True, dim=dim)
+        for a, b in zip(got, (want[0], want[2].reshape(-1), want[3])):
+            np.testing.assert_array_equal(a.numpy(), b)
+
+
+def test_folds_keep_the_order_and_the_dtype():
+    x = lt.tensor([-(2**63), 5, 7])
+    index = lt.tensor([0, 0, 2])
+    source = lt.tensor([-(2**63), -3, 9])
+    for include_self, want in ((True, [-3, 5, 9]), (False, [-3, 5, 9])):
+        got = x.scatter_reduce(0, index, source, "amax", include_self=include_self)
+        assert got.tolist() == want
+    mean = lt.tensor([1, 1]).scatter_reduce(0, lt.tensor([0, 0]), lt.tensor([-4, -3]), "mean")
+    assert mean.tolist() == [-2, 1] and mean.dtype is lt.int64
+
+
+def test_products_with_zeros_have_gradients():
+    x = lt.tensor([0.0, 2.0, 0.0], requires_grad=True)
+    source = lt.tensor([3.0, 0.0, 5.0], requires_grad=True)
+    y = x.scatter_reduce(0, lt.tensor([0, 1, 0]), source, "prod")
+    y.sum().backward()
+    assert x.grad.tolist() == [15, 0, 1] and source.grad.tolist() == [0, 2, 0]
+
+
+def test_segments():
+    x = lt.tensor([1.0, 2.0, 3.0, 4.0])
+    lengths = lt.tensor([2, 0, 2])
+    assert lt.segment_reduce(x, "sum", lengths=lengths).tolist() == [3, 0, 7]
+    assert lt.segment_reduce(x, "max", offsets=lt.tensor([0, 3, 4])).tolist() == [3, 4]
+    mean = lt.segment_reduce(x, "mean", lengths=lengths)
+    np.testing.assert_array_equal(mean.numpy(), [1.5, NAN, 3.5])
+    with pytest.raises(lt.IndexError):
+        lt.segment_reduce(x, "sum", lengths=lt.tensor([1, 1]))
+    rows = lt.segment_reduce(x.reshape(2, 2), "min", lengths=lt.tensor([[1, 1], [2, 0]]), axis=1)
+    assert rows.tolist() == [[1, 2], [3, float("inf")]]
+
+
+def test_searches_by_row_and_by_sorter():
+    x = np.sort(np.random.default_rng(0).standard_normal((3, 7)).astype("float32"))
+    v = np.random.default_rng(1).standard_normal((3, 4)).astype("float32")
+    want = np.stack([np.searchsorted(a, b) for a, b in zip(x, v)])
+    np.testing.assert_array_equal(lt.searchsorted(lt.tensor(x), lt.tensor(v)).numpy(), want)
+    order = np.array([2, 0, 1])
+    shuffled = lt.tensor([5.0, 9.0, 1.0])
+    assert lt.searchsorted(shuffled, 6.0, sorter=lt.tensor(order)).item() == 2
