@@ -1,4 +1,6 @@
-"""What statistics, orders, sets and writes by index compute, in NumPy: op name -> function of arrays."""
+"""What statistics, orders, sets and writes by index compute, in NumPy: by op name."""
+
+import functools
 
 import numpy as np
 
@@ -231,10 +233,8 @@ REFERENCES = {f"masked_{name}": function for name, function in MASKED.items()} |
     "running_max": lambda x, dim: np.maximum.accumulate(x, dim),
     "running_min": lambda x, dim, reverse: np.flip(np.minimum.accumulate(np.flip(x, dim), dim), dim),
     "logcumsumexp": logcumsumexp, "logcumsumexp_scan": logcumsumexp,
-    **{f"scatter_{how}": (lambda how: lambda x, dim, index, src: folded(how, x, dim, index, src))(how)
-       for how in ("prod", "amax", "amin")},
-    **{f"index_{how}": (lambda how: lambda *a, **k: by_slices(how, *a, **k))(how)
-       for how in ("prod", "amax", "amin")},
+    **{f"scatter_{how}": functools.partial(folded, how) for how in ("prod", "amax", "amin")},
+    **{f"index_{how}": functools.partial(by_slices, how) for how in ("prod", "amax", "amin")},
     "scatter_reduce": lambda x, dim, index, src, how, **k: folded(how, x, dim, index, src, **k),
     "index_reduce": lambda x, dim, index, src, how, **k: by_slices(how, x, dim, index, src, **k),
     "scatter.reducing": lambda x, dim, index, src, reduce: folded("prod", x, dim, index, src),

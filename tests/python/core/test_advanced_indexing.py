@@ -39,7 +39,8 @@ def items(rng, kinds):
 
 CASES = [
     ["list"], ["list", "list"], ["list", "column"], ["slice", "list"], ["list", "slice", "list"],
-    ["slice", "list", "list"], ["slice", "list", "slice", "column"], ["none", "list", "slice", "list"],
+    ["slice", "list", "list"], ["slice", "list", "slice", "column"],
+    ["none", "list", "slice", "list"],
     ["list", "none", "list"], ["mask"], ["slice", "mask"], ["masks"], ["slice", "masks"],
     ["mask", "slice", "slice"], ["masks", "slice", "list"], ["column", "list", "list", "list"],
     ["list", "dots"], ["slice", "none", "column", "list", "dots"],

@@ -1,4 +1,4 @@
-"""Results whose size depends on data: eager they read, a trace refuses them and says what to write."""
+"""Results whose size depends on data: a trace refuses them and says what to write."""
 
 import numpy as np
 import pytest

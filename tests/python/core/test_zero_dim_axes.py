@@ -23,7 +23,8 @@ AXES = {
 NO_AXES = {
     "N", "_stacklevel", "bins", "chunks", "col", "correction", "decimals", "diagonal", "dilation",
     "divisor_override", "downscale_factor", "edge_order", "end", "fill", "fill_value", "from",
-    "groups", "high", "ignore_index", "index", "indices", "interpolation_mode", "k", "kernel", "kernel_size", "length",
+    "groups", "high", "ignore_index", "index", "indices", "interpolation_mode", "k", "kernel",
+    "kernel_size", "length",
     "low", "m", "minlength", "n", "normalized_shape", "num_classes", "num_samples", "offset",
     "output_padding", "output_size", "p", "pad", "padding", "padding_idx", "physical_layout", "r",
     "repeats", "row", "sections", "shape", "shifts", "size", "sizes", "split_size",
