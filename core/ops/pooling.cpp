@@ -7,6 +7,7 @@
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/nn.h"
+#include "include/lathe/ops/pool.h"
 #include "include/lathe/ops/reduce.h"
 #include "include/lathe/ops/shape.h"
 
@@ -15,6 +16,7 @@ namespace {
 
 using M = math_ops<Tensor>;
 using N = nn_ops<Tensor>;
+using P = pool_ops<Tensor>;
 using R = reduce_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
@@ -87,20 +89,42 @@ Reach reach(const Pool& p, Int size, size_t k) {
   return {count, p.ceil ? max(end - size - pad * 2, Int(0)) : Int(0)};
 }
 
-/// All windows of x with `border` around it, as so many last axes.
-Tensor windows_of(const Pool& p, Tensor x, const Arg& border) {
+/// x with `border` around it, and how many windows there are along its last axes.
+struct Bordered {
+  Tensor x;
+  Shape counts;
+};
+Bordered bordered(const Pool& p, Tensor x, const Arg& border) {
   require_fitting(p, x);
-  Shape pad;
+  Shape pad, counts(p.axes(), Int(0));
   bool padded = false;
   const auto n = static_cast<int>(p.axes());
   for (int k = n; k-- > 0;) {
     const auto at = static_cast<size_t>(k);
-    const Int before = p.padding[at], after = before + reach(p, x.size(k - n), at).behind;
+    const auto [count, behind] = reach(p, x.size(k - n), at);
+    counts[at] = count;
+    const Int before = p.padding[at], after = before + behind;
     pad.insert(pad.end(), {before, after});
     padded = padded || !identical(before, Int(0)) || !identical(after, Int(0));
   }
-  if (padded) x = S::constant_pad_nd(x, pad, border);
+  return {padded ? S::constant_pad_nd(x, pad, border) : x, counts};
+}
+
+/// All windows, as so many last axes.
+Tensor windows_of(const Pool& p, const Tensor& x) {
   return S::windows(x, p.slide.kernel, p.slide.stride, p.slide.dilation);
+}
+
+/// Overlapping windows are gone through place by place, all windows at once: that needs no copy of
+/// them and a vector unit does it. Side by side, or very large, they are reduced one by one.
+bool place_by_place(const Slide& s) {
+  constexpr int64_t kMost = 64;
+  int64_t places = 1;
+  for (Int k : s.kernel) {
+    if (!k.known() || k.value() > kMost) return false;
+    places *= k.value();
+  }
+  return places <= kMost && !side_by_side(s);
 }
 
 // ── the largest ─────────────────────────────────────────────────────────────────────────────────
@@ -112,10 +136,21 @@ Pool max_pool_of(std::string_view op, Args a) {
   return p;
 }
 
-/// Largest element of each window, and which of the window it is: the first.
-std::tuple<Tensor, Tensor> largest(const Pool& p, const Tensor& x) {
-  Tensor w = windows_of(p, x, lowest_number(x.dtype()));
-  return R::max_dim(S::flatten(w, -static_cast<int>(p.axes()), -1), -1);
+/// Largest element of each window, and (if asked) which of the window it is: the first.
+std::tuple<Tensor, Tensor> largest(const Pool& p, const Tensor& given, bool which) {
+  const auto [x, counts] = bordered(p, given, lowest_number(given.dtype()));
+  if (!place_by_place(p.slide))
+    return R::max_dim(S::flatten(windows_of(p, x), -static_cast<int>(p.axes()), -1), -1);
+  Tap tap(p.axes(), 0);
+  Tensor best = at_tap(x, p.slide, counts, tap), taps;
+  if (which) taps = create_ops<Tensor>::zeros(best.shape(), DType::i64, x.device());
+  for (int64_t i = 1; advance(tap, p.slide.kernel); ++i) {
+    Tensor next = at_tap(x, p.slide, counts, tap);
+    if (which) taps = M::where(P::outdoes(next, best), i, taps);
+    best = P::first_largest(best, next);
+  }
+  // A window of one place is the input's own elements, and a result is never those.
+  return {numel(p.slide.kernel) == Int(1) ? M::clone(best) : best, taps};
 }
 
 /// Where in the last axes of x, flattened, element `taps` of each window lies.
@@ -141,7 +176,7 @@ Tensor places_of(const Pool& p, Tensor taps, const Tensor& x) {
 }
 
 Outputs max_pool_with_indices(const Pool& p, const Tensor& x) {
-  auto [values, taps] = largest(p, x);
+  auto [values, taps] = largest(p, x, true);
   return {values, places_of(p, taps, x)};
 }
 
@@ -157,7 +192,7 @@ void add_max_pool(Definitions& r, int axes) {
   r.composite(
       absl::StrCat(name, arguments, "False return_indices=False) -> Tensor"),
       [name](Args a) -> Outputs {
-        return {std::get<0>(largest(max_pool_of(name, a), a.tensor(0)))};
+        return {std::get<0>(largest(max_pool_of(name, a), a.tensor(0), false))};
       },
       {.domain = real_numbers,
        .places = kFunctional | kFunction,
@@ -198,9 +233,17 @@ Tensor counts_of(const Pool& p, const Tensor& x, bool include_pad, const Shape& 
   return M::cast(counts, x.dtype());
 }
 
+/// The sum of each window.
+Tensor totals(const Pool& p, const Bordered& b) {
+  if (!place_by_place(p.slide)) return R::sum(windows_of(p, b.x), last_axes(p.axes()));
+  Tap tap(p.axes(), 0);
+  Tensor total = at_tap(b.x, p.slide, b.counts, tap);
+  while (advance(tap, p.slide.kernel)) total = M::add(total, at_tap(b.x, p.slide, b.counts, tap));
+  return total;
+}
+
 Tensor mean_pool(const Pool& p, const Tensor& x, bool include_pad, const Arg& divisor) {
-  Tensor w = windows_of(p, x, Arg(Int(0)));
-  const Shape dims = last_axes(p.axes());
+  const Bordered b = bordered(p, x, Arg(Int(0)));
   if (!divisor.none()) {
     if (!require(Relation::ne, divisor.integer(), Int(0)))
       throw ValueError({.op = std::string(p.op),
@@ -208,12 +251,15 @@ Tensor mean_pool(const Pool& p, const Tensor& x, bool include_pad, const Arg& di
                         .got = to_string(divisor),
                         .expected = "any other number",
                         .next = "leave it out to divide by the size of the window"});
-    return M::div(R::sum(w, dims), divisor);
+    return M::div(totals(p, b), divisor);
   }
   const bool padded =
       std::any_of(p.padding.begin(), p.padding.end(), [](Int v) { return !identical(v, Int(0)); });
-  if (!p.ceil && (include_pad || !padded)) return R::mean(w, dims);
-  Tensor total = R::sum(w, dims);
+  if (!p.ceil && (include_pad || !padded)) {
+    if (!place_by_place(p.slide)) return R::mean(windows_of(p, b.x), last_axes(p.axes()));
+    return M::div(totals(p, b), numel(p.slide.kernel));
+  }
+  Tensor total = totals(p, b);
   return M::div(total, counts_of(p, x, include_pad, total.shape()));
 }
 
@@ -257,9 +303,28 @@ void add_lp_pool(Definitions& r, int axes) {
                .doc = "(sum x^p)^(1/p) of each window over the last axes, p = norm_type."});
 }
 
+/// NaN above all, as in max().
+Expr outdoes(Expr x, Expr y) {
+  Expr larger = lt(y, x);
+  return is_floating(x.dtype()) ? larger | (isnan(x) & ~isnan(y)) : larger;
+}
+
 }  // namespace
 
 void add_pooling_definitions(Definitions& r) {
+  r.elementwise("outdoes(Tensor input, Tensor other) -> Tensor", outdoes,
+                {.domain = real_numbers,
+                 .promote = Promote::boolean,
+                 .no_grad = true,
+                 .places = kNowhere,
+                 .doc = "Is input above other? NaN is above all other numbers."});
+  r.elementwise(
+      "first_largest(Tensor input, Tensor other) -> Tensor",
+      [](Expr x, Expr y) { return select(outdoes(y, x), y, x); },
+      {.domain = real_numbers,
+       .places = kNowhere,
+       .doc = "The larger of the two, NaN above all; of equal ones the first, which takes the "
+              "gradient."});
   for (int axes : {1, 2, 3}) {
     add_max_pool(r, axes);
     add_avg_pool(r, axes);

@@ -103,14 +103,15 @@ Tensor joined_windows(const Tensor& x, size_t axes) {
   return S::reshape(S::permute(x, order), shape);
 }
 
+}  // namespace
+
 bool side_by_side(const Slide& s) {
   for (size_t k = 0; k < s.axes(); ++k)
     if (!identical(s.kernel[k], s.stride[k]) || !identical(s.dilation[k], Int(1))) return false;
   return true;
 }
 
-/// The next place in the window; false behind the last.
-bool advance(std::vector<int64_t>& tap, const Shape& kernel) {
+bool advance(Tap& tap, const Shape& kernel) {
   for (size_t k = tap.size(); k-- > 0;) {
     if (++tap[k] < kernel[k].value()) return true;
     tap[k] = 0;
@@ -118,7 +119,15 @@ bool advance(std::vector<int64_t>& tap, const Shape& kernel) {
   return false;
 }
 
-}  // namespace
+Tensor at_tap(const Tensor& x, const Slide& slide, const Shape& counts, const Tap& tap) {
+  const int first = x.rank() - static_cast<int>(tap.size());
+  Tensor spot = x;
+  for (size_t k = 0; k < tap.size(); ++k) {
+    const Int start = slide.dilation[k] * tap[k], reach = (counts[k] - 1) * slide.stride[k] + 1;
+    spot = S::slice(spot, first + static_cast<int>(k), start, start + reach, slide.stride[k]);
+  }
+  return spot;
+}
 
 Tensor overlap_add(const Tensor& x, const Shape& shape, const Slide& slide) {
   const size_t n = slide.axes();
@@ -136,16 +145,11 @@ Tensor overlap_add(const Tensor& x, const Shape& shape, const Slide& slide) {
     return out;
   }
   Tensor out = zeros();
-  std::vector<int64_t> tap(n, 0);
+  const Shape counts(x.shape().begin() + first, x.shape().begin() + first + static_cast<int>(n));
+  Tap tap(n, 0);
   do {
-    Tensor part = x, spot = out;
+    Tensor part = x, spot = at_tap(out, slide, counts, tap);
     for (size_t k = n; k-- > 0;) part = S::select(part, -1, tap[k]);
-    for (size_t k = 0; k < n; ++k) {
-      const int axis = first + static_cast<int>(k);
-      const Int start = slide.dilation[k] * tap[k];
-      const Int reach = (x.size(axis) - 1) * slide.stride[k] + 1;
-      spot = S::slice(spot, axis, start, start + reach, slide.stride[k]);
-    }
     assign(spot, M::add(spot, part));
   } while (advance(tap, slide.kernel));
   return out;

@@ -16,6 +16,17 @@ struct Slide {
 /// One number for every axis, from one for all or one for each. ValueError names `op` and `param`.
 Shape per_axis(std::string_view op, std::string_view param, const Shape& given, size_t axes);
 
+/// Do the windows lie beside each other, without a gap or an overlap?
+bool side_by_side(const Slide& slide);
+
+/// A place in a window.
+using Tap = std::vector<int64_t>;
+/// Goes through all places of a window in row-major order: from zeros on; false behind the last.
+bool advance(Tap& tap, const Shape& kernel);
+/// The elements of x at that place of each window, as a view: x's last axes become `counts`, of
+/// windows along each.
+Tensor at_tap(const Tensor& x, const Slide& slide, const Shape& counts, const Tap& tap);
+
 /// The reverse of the view `windows`: elements of x[..., counts, kernel] added where they came from
 /// in a tensor of this shape. Each place of the window in turn adds its elements: a defined order.
 Tensor overlap_add(const Tensor& x, const Shape& shape, const Slide& slide);

@@ -533,6 +533,7 @@ NUMBERED = """hinge_embedding_loss margin_ranking_loss cosine_embedding_loss tri
     poisson_nll_loss""".split()
 
 NEURAL = {
+    "outdoes": np.greater, "first_largest": np.maximum,
     "probability_loss": probability, "cosine_similarity": cosine_similarity,
     "pairwise_distance": pairwise_distance,
     "bilinear": lambda x, y, w, b: np.einsum("...i,oij,...j->...o", x, w, y) + b,
