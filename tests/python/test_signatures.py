@@ -43,7 +43,6 @@ NOT_CALLED = {
 POSITIONS = {"torch.masked.argmax", "torch.masked.argmin"}  # dtype is what they compare in
 SKIPPED = {name for names in NOT_CALLED.values() for name in names.split()}
 ROWS = {row["name"]: row for row in lt._lathe._definitions()}
-NAMES = {name.split(".")[0] for name in ROWS} | {n for row in ROWS.values() for n in row["also"]}
 
 
 @dataclass(frozen=True)
@@ -100,10 +99,8 @@ CASES = list(cases())
 
 
 def base(name):
-    """The op of a name of the table: `max` of torch.max, `add` of Tensor.add_."""
-    short = name.rsplit(".", 1)[-1]
-    stem = short.removesuffix("_")
-    return stem if stem in NAMES else short
+    """The name without its place and the underscore of its form in place."""
+    return name.rsplit(".", 1)[-1].removesuffix("_")
 
 
 def named_values(sample):

@@ -194,6 +194,7 @@ const std::vector<LeftOut> kLeftOut = {
     {"linalg_pinv_of_1", "the value given is no pseudoinverse of the matrix"},
     {"igamma_1", "there is no derivative by the first operand, as in PyTorch"},
     {"igammac_1", "there is no derivative by the first operand, as in PyTorch"},
+    {"gumbel_softmax_2", "hard: its derivative is that of the softmax, by definition"},
 };
 
 bool left_out(const Sample& s) {
