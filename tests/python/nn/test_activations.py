@@ -83,6 +83,13 @@ def test_dropout(kind):
         kind(1.5)
 
 
+@pytest.mark.parametrize("name", ["dropout", "alpha_dropout", "feature_dropout"])
+def test_functions_of_dropout_ask_whether_to_train(name):
+    x = lt.ones(40, 50)
+    assert (getattr(lt, name)(x, 0.5, False) == x).all()
+    assert getattr(lt, name + "_")(x, 0.5, True) is x and (x != 1).any()
+
+
 def test_alpha_dropout_keeps_mean_and_variance():
     lt.manual_seed(1)
     y = F.alpha_dropout(lt.randn(200_000), 0.3, True)
