@@ -50,7 +50,7 @@ Tensor nonzero_modulus(const Tensor& z) {
 Grads sgn_complex_grad(Grad g) {
   Tensor z = g.x(0), y = A::sgn_complex(z);
   Tensor along = M::mul(y, M::real(M::mul(g.dy(), M::conj(y))));
-  Tensor across = M::div(M::sub(g.dy(), along), nonzero_modulus(z));
+  Tensor across = M::mul(M::sub(g.dy(), along), M::reciprocal(nonzero_modulus(z)));
   return {M::where(M::eq(z, 0), 0, across)};
 }
 
@@ -434,11 +434,12 @@ void add_products(Definitions& r) {
       "addcdiv(Tensor input, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
       [](Expr x, Expr a, Expr b, Expr value) { return x + value * a / b; },
       {.domain = differentiable, .doc = "input + value * tensor1 / tensor2, of floats."});
-  r.elementwise("polar(Tensor abs, Tensor angle) -> Tensor",
-                [](Expr size, Expr angle) { return complex(size * cos(angle), size * sin(angle)); },
-                {.domain = {DType::f32},
-                 .promote = Promote::complex,
-                 .doc = "The complex number of this modulus and angle."});
+  r.composite("polar(Tensor abs, Tensor angle) -> Tensor",
+              [](Args a) -> Outputs {
+                Tensor size = a.tensor(0), angle = a.tensor(1);
+                return {M::complex(M::mul(size, M::cos(angle)), M::mul(size, M::sin(angle)))};
+              },
+              {.places = kFunction, .doc = "The complex number of this modulus and angle."});
 }
 
 }  // namespace

@@ -50,20 +50,46 @@ Tensor as_real(std::string_view op, const Tensor& x) {
 
 // ── the three ───────────────────────────────────────────────────────────────────────────────────
 
-Types infer_c2c(Args a) { return {type_of(a.tensor(0))}; }
+void require_points(std::string_view op, Int n) {
+  if (require(Relation::lt, Int(0), n)) return;
+  throw ShapeError({.op = std::string(op),
+                    .problem = "a transform needs a point at least",
+                    .got = absl::StrCat("n = ", to_string(n)),
+                    .expected = "a positive length",
+                    .next = "give n, or an operand that is not empty along this axis"});
+}
+
+/// An axis that there is something to transform along.
+size_t axis_of(std::string_view op, const Tensor& x, Int axis) {
+  const int found = size_axis(op, axis.value(), x.rank());
+  require_points(op, x.size(found));
+  return static_cast<size_t>(found);
+}
+
+Types infer_c2c(Args a) {
+  Tensor x = a.tensor(0);
+  const Shape dims = a.ints(1);
+  require_points(F::c2c.name(), Int(dims.size()));
+  for (Int d : dims) axis_of(F::c2c.name(), x, d);
+  return {type_of(x)};
+}
 
 Types infer_r2c(Args a) {
   Tensor x = a.tensor(0);
-  const auto axis = static_cast<size_t>(a.integer(1).value());
+  const size_t axis = axis_of(F::r2c.name(), x, a.integer(1));
   Shape shape = x.shape();
   shape[axis] = floor_div(shape[axis], 2) + 1;
-  return {result_like(x, shape, complex_of("fft", x.dtype()))};
+  return {result_like(x, shape, complex_of(F::r2c.name(), x.dtype()))};
 }
 
 Types infer_c2r(Args a) {
   Tensor x = a.tensor(0);
+  const size_t axis = axis_of(F::c2r.name(), x, a.integer(1));
   Shape shape = x.shape();
-  shape[static_cast<size_t>(a.integer(1).value())] = a.integer(3);
+  require_points(F::c2r.name(), a.integer(3));
+  require_sizes(F::c2r.name(), "this is not half of such a spectrum", shape[axis],
+                floor_div(a.integer(3), 2) + 1);
+  shape[axis] = a.integer(3);
   return {result_like(x, shape, real_type(x.dtype()))};
 }
 
@@ -81,13 +107,13 @@ Tensor resized(const Tensor& x, int axis, Int n) {
 }
 
 Grads r2c_grad(Grad g) {
-  const int axis = static_cast<int>(g.integer(1).value());
+  const int axis = g.axis(1, 0);
   Tensor whole = resized(g.dy(), axis, g.shape(0)[static_cast<size_t>(axis)]);
   return {M::real(F::c2c(whole, {Int(axis)}, g.integer(2), false))};
 }
 
 Grads c2r_grad(Grad g) {
-  const int axis = static_cast<int>(g.integer(1).value());
+  const int axis = g.axis(1, 0);
   const Int last = g.integer(3);
   Tensor half = F::r2c(g.dy(), axis, g.integer(2));
   // Each number but the first (and the middle one of an even length) stands for two.
@@ -125,15 +151,6 @@ int mode_of(std::string_view op, const Arg& norm, bool forward) {
                     .problem = "an unknown norm",
                     .got = absl::StrCat("'", text, "'"),
                     .expected = "'forward', 'backward' or 'ortho'"});
-}
-
-void require_points(std::string_view op, Int n) {
-  if (require(Relation::lt, Int(0), n)) return;
-  throw ShapeError({.op = std::string(op),
-                    .problem = "a transform needs a point at least",
-                    .got = absl::StrCat("n = ", to_string(n)),
-                    .expected = "a positive length",
-                    .next = "give n, or an operand that is not empty along this axis"});
 }
 
 /// What a function transforms: an operand, its axes in order, and the length along each.

@@ -212,14 +212,17 @@ Types infer_householder(Args a) {
   return {type_of(x)};
 }
 
-Outputs ormqr_expansion(Args a) {
+Types infer_reflect(Args a) {
   Tensor x = a.tensor(0), tau = a.tensor(1), other = a.tensor(2);
-  const bool left = a.flag(3);
   require_reflectors("ormqr", x, tau);
   require_matrix("ormqr", "other", other);
   require_alike("ormqr", x, other);
-  require_sizes("ormqr", "other does not fit Q's size", other.size(left ? -2 : -1), x.size(-2));
-  return {L::reflect(x, tau, other, left, a.flag(4))};
+  require_one_batch("ormqr", x, other);
+  if (!require(Relation::le, tau.size(-1), x.size(-2)))
+    require_sizes("ormqr", "there are more reflectors than rows", tau.size(-1), x.size(-2));
+  require_sizes("ormqr", "other does not fit Q's size", other.size(a.flag(3) ? -2 : -1),
+                x.size(-2));
+  return {type_of(other)};
 }
 
 void add_qr(Definitions& r) {
@@ -261,11 +264,13 @@ void add_qr(Definitions& r) {
   reflect.grad = reflect_grad;
   r.opaque(
       "linalg_reflect(Tensor input, Tensor tau, Tensor other, bool left, bool transpose) -> Tensor",
-      [](Args a) -> Types { return {type_of(a.tensor(2))}; }, reflect);
+      infer_reflect, reflect);
   r.composite(
       "ormqr(Tensor input, Tensor tau, Tensor other, bool left=True, bool transpose=False) -> "
       "Tensor",
-      ormqr_expansion,
+      [](Args a) -> Outputs {
+        return {L::reflect(a.tensor(0), a.tensor(1), a.tensor(2), a.flag(3), a.flag(4))};
+      },
       {.doc = "Q other (other Q if not left; Q^H for Q if transpose), Q the product of all "
               "reflections that geqrf() gives."});
 }
@@ -278,6 +283,11 @@ bool gives_values(std::string_view driver) { return driver == "gelsd" || driver 
 Types infer_least_squares(Args a) {
   Tensor x = a.tensor(0), b = a.tensor(1);
   const std::string_view driver = a.text(3);
+  const char* op = "linalg.lstsq";
+  require_matrix(op, "A", x);
+  require_alike(op, x, b);
+  require_one_batch(op, x, b);
+  require_sizes(op, "B has another number of rows than A", x.size(-2), b.size(-2));
   const Int m = x.size(-2), n = x.size(-1);
   const Shape batch = batch_of(x), none{Int(0)};
   const DType real = real_type(x.dtype());
@@ -322,6 +332,10 @@ Outputs lstsq_expansion(Args args) {
   const Shape batch = common_batch(op, a, b);
   auto [x, residuals, rank, values] =
       L::least_squares(expand_batch(a, batch), expand_batch(b, batch), args[2], driver.c_str());
+  {
+    GradMode no_grad(false);  // nobody differentiates these, as in PyTorch
+    values = M::clone(values);
+  }
   return {vector ? from_column(x) : x, residuals, rank, values};
 }
 

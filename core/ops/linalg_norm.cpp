@@ -40,10 +40,10 @@ Tensor vector_norm(const Tensor& x, Real p, const Shape& dims, bool keep) {
   return R::norm(x, p, dims, keep);
 }
 
-/// The two axes of a matrix, in order; IndexError and ValueError name the op.
+/// The two axes of a matrix, in order; IndexError and ShapeError name the op.
 std::array<int, 2> matrix_axes(const char* op, const Tensor& x, const Shape& dims) {
   if (dims.size() != 2)
-    throw ValueError({.op = op,
+    throw ShapeError({.op = op,
                       .problem = "a matrix has two axes",
                       .got = absl::StrCat("dim=", to_string(dims)),
                       .expected = "two axes"});
@@ -51,7 +51,7 @@ std::array<int, 2> matrix_axes(const char* op, const Tensor& x, const Shape& dim
   const int a = size_axis(op, dims[0].value(), x.rank());
   const int b = size_axis(op, dims[1].value(), x.rank());
   if (a == b)
-    throw ValueError({.op = op,
+    throw ShapeError({.op = op,
                       .problem = "an axis is named twice",
                       .got = absl::StrCat("dim=", to_string(dims)),
                       .expected = "two axes"});

@@ -89,7 +89,10 @@ void add_inverses(Definitions& r) {
   add_same(r, "inverse(Tensor input) -> Tensor", "linalg_inv");
   r.opaque(
       "linalg_off_singular(Tensor A) -> Tensor",
-      [](Args a) -> Types { return {type_of(a.tensor(0))}; },
+      [](Args a) -> Types {
+        require_square("linalg.det", "A", a.tensor(0));
+        return {type_of(a.tensor(0))};
+      },
       lapack("A; where a pivot of its LU decomposition is 0, with that pivot as small as it can "
              "count. For derivatives.",
              {}, [](Grad g) { return Grads{g.dy()}; }));
@@ -118,7 +121,10 @@ void add_inverses(Definitions& r) {
 
 Types infer_solve(Args a) {
   Tensor x = a.tensor(0), b = a.tensor(1);
+  require_square("linalg.solve", "A", x);
   require_alike("linalg.solve", x, b);
+  require_one_batch("linalg.solve", x, b);
+  require_sizes("linalg.solve", "B has another number of rows than A", x.size(-1), b.size(-2));
   return {type_of(b), result_like(b, batch_of(b), DType::i32)};
 }
 
@@ -152,8 +158,13 @@ Outputs solve(const Tensor& a, const Tensor& given, bool left, bool check) {
 }
 
 Types infer_triangular(Args a) {
-  require_alike("linalg.solve_triangular", a.tensor(0), a.tensor(1));
-  return {type_of(a.tensor(1))};
+  const char* op = "linalg.solve_triangular";
+  Tensor x = a.tensor(0), b = a.tensor(1);
+  require_square(op, "A", x);
+  require_alike(op, x, b);
+  require_one_batch(op, x, b);
+  require_sizes(op, "the sizes of A and B do not fit", x.size(-1), b.size(a.flag(3) ? -2 : -1));
+  return {type_of(b)};
 }
 
 Grads triangular_grad(Grad g) {
@@ -238,9 +249,20 @@ Types infer_lu(Args a) {
           result_like(x, batch, DType::i32)};
 }
 
+Types infer_permutation(Args a) {
+  Tensor p = a.tensor(0);
+  if (p.rank() == 0 || !require(Relation::le, Int(0), a.integer(1)))
+    throw ShapeError({.op = "lu_unpack",
+                      .problem = "these are no pivots of a matrix",
+                      .got = absl::StrCat(to_string(type_of(p)), " of ", to_string(a[1]), " rows"),
+                      .expected = "one pivot a column, as lu_factor() gives them"});
+  return {result_like(p, with_axes(batch_of(p, 1), {a.integer(1)}), DType::i64)};
+}
+
 /// The rows of x in the order in which LU has them; or back, if inverse.
 Tensor permuted_rows(const Tensor& x, const Tensor& pivots, bool inverse) {
   Tensor order = L::lu_permutation(pivots, x.size(-2), inverse);
+  require_one_batch("linalg.lu_solve", x, order, 2, 1);
   return I::gather(x, -2, S::expand(as_column(order), x.shape()));
 }
 
@@ -303,6 +325,7 @@ Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& given, boo
                       .expected = "pivots as lu_factor() gives them"});
   if (!left) return adjoint(lu_solve(lu, pivots, adjoint(given), true, !adjoined));
   require_sizes(op, "B has another number of rows than LU", lu.size(-1), given.size(-2));
+  if (pivots.rank() == 0) require_one_batch(op, lu, pivots, 2, 1);
   const Shape batch = common_batch(op, lu, given);
   Tensor a = expand_batch(lu, batch), b = expand_batch(given, batch);
   Tensor swaps = expand_batch(pivots, batch, 1);
@@ -327,10 +350,7 @@ void add_lu(Definitions& r) {
       "Tensor pivots, Tensor info)",
       infer_lu, ex);
   r.opaque("linalg_lu_permutation(Tensor pivots, int rows, bool inverse) -> Tensor",
-           [](Args a) -> Types {
-             Tensor p = a.tensor(0);
-             return {result_like(p, with_axes(batch_of(p, 1), {a.integer(1)}), DType::i64)};
-           },
+           infer_permutation,
            {.domain = integers,
             .no_grad = true,
             .places = kNowhere,
@@ -389,6 +409,18 @@ Types infer_ldl(Args a) {
           result_like(x, batch, DType::i32)};
 }
 
+Types infer_ldl_solve(Args a) {
+  const char* op = "linalg.ldl_solve";
+  Tensor x = a.tensor(0), pivots = a.tensor(1), b = a.tensor(2);
+  require_square(op, "LD", x);
+  require_alike(op, x, b);
+  require_one_batch(op, x, b);
+  require_one_batch(op, x, pivots, 2, 1);
+  require_sizes(op, "B has another number of rows than LD", x.size(-1), b.size(-2));
+  require_sizes(op, "there are not as many pivots as rows", x.size(-1), pivots.size(-1));
+  return {type_of(b)};
+}
+
 Outputs ldl_solve(Args a) {
   Tensor ld = a.tensor(0), pivots = a.tensor(1), b = a.tensor(2);
   const char* op = "linalg.ldl_solve";
@@ -396,6 +428,7 @@ Outputs ldl_solve(Args a) {
   require_matrix(op, "B", b);
   require_alike(op, ld, b);
   require_sizes(op, "B has another number of rows than LD", ld.size(-1), b.size(-2));
+  if (pivots.rank() == 0) require_one_batch(op, ld, pivots, 2, 1);
   const Shape batch = common_batch(op, ld, b);
   return {L::ldl_solve_matrices(expand_batch(ld, batch),
                                 expand_batch(M::cast(pivots, DType::i32), batch, 1),
@@ -426,7 +459,7 @@ void add_ldl(Definitions& r) {
   solver.no_grad = true;
   r.opaque(
       "linalg_ldl_solve_matrices(Tensor LD, Tensor pivots, Tensor B, bool hermitian) -> Tensor",
-      [](Args a) -> Types { return {type_of(a.tensor(2))}; }, solver);
+      infer_ldl_solve, solver);
   Extra solves = in_module("linalg.ldl_solve", "X of A X = B, of A's ldl_factor().");
   solves.no_grad = true;
   r.composite(

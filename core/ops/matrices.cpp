@@ -46,6 +46,18 @@ void require_alike(std::string_view op, const Tensor& a, const Tensor& b) {
   require_one_device(op, "the operands", a.device(), b.device());
 }
 
+void require_one_batch(std::string_view op, const Tensor& a, const Tensor& b, int a_axes,
+                       int b_axes) {
+  if (a.rank() >= a_axes && b.rank() >= b_axes &&
+      require_equal(batch_of(a, a_axes), batch_of(b, b_axes)))
+    return;
+  throw ShapeError({.op = std::string(op),
+                    .problem = "the operands are not of one batch",
+                    .got = absl::StrCat(to_string(type_of(a)), " and ", to_string(type_of(b))),
+                    .expected = "the same axes before those of a matrix",
+                    .next = "expand() one of them"});
+}
+
 void require_sizes(std::string_view op, std::string_view problem, Int a, Int b) {
   if (require(Relation::eq, a, b)) return;
   throw ShapeError({.op = std::string(op),
@@ -138,7 +150,6 @@ Extra in_module(std::string_view also, std::string_view doc) {
 void add_same(Definitions& r, std::string_view schema, std::string_view target, Extra extra) {
   const Op* op = r.find(target);
   LATHE_CHECK(op != nullptr && parse_schema(schema).params.size() == op->schema.params.size());
-  extra.moves = true;
   extra.no_grad = op->extra.no_grad;
   if (extra.doc.empty()) extra.doc = op->extra.doc;
   r.composite(

@@ -14,6 +14,9 @@ void require_matrix(std::string_view op, std::string_view what, const Tensor& x)
 void require_square(std::string_view op, std::string_view what, const Tensor& x);
 /// DTypeError unless the two have one dtype; DeviceError unless they are on one device.
 void require_alike(std::string_view op, const Tensor& a, const Tensor& b);
+/// ShapeError unless both have one batch, before their last axes.
+void require_one_batch(std::string_view op, const Tensor& a, const Tensor& b, int a_axes = 2,
+                       int b_axes = 2);
 /// ShapeError, of two sizes that have to be equal.
 void require_sizes(std::string_view op, std::string_view problem, Int a, Int b);
 

@@ -384,8 +384,7 @@ Outputs istft_expansion(Args a) {
   Tensor pieces = complex ? F::ifft(x, Arg(), -1, norm) : F::irfft(x, Arg(f.n), -1, norm);
   Tensor weights = f.window.defined() ? f.window : C::ones({f.n}, real_type(x.dtype()), x.device());
   Tensor y = overlapped(M::mul(pieces, weights), f);
-  Tensor squares = M::mul(weights, conjugate(weights));
-  if (is_complex(squares.dtype())) squares = M::real(squares);
+  Tensor squares = M::mul(weights, weights);
   Shape every{x.size(-2), f.n};
   Tensor envelope = overlapped(S::expand(squares, every), f);
   const Int begin = a.flag(5) ? floor_div(f.n, 2) : Int(0), have = y.size(-1);

@@ -158,6 +158,10 @@ class Transform {
   bool forward_, chirped_;
 };
 
+size_t axis_of(const Operand& x, Int axis) {
+  return static_cast<size_t>(axis.value() < 0 ? axis.value() + x.rank() : axis.value());
+}
+
 /// Where line `at` along an axis begins; lines are counted over the other axes in row-major order.
 int64_t line_offset(const Operand& x, size_t axis, int64_t at) {
   int64_t offset = 0;
@@ -210,7 +214,7 @@ Fault complex_to_complex(const PluginHost& host, const PluginCall& c) {
   const Operand& y = c.out[0];
   const Operand* x = &c.in[0];
   for (Int d : c.args.ints(1)) {
-    const auto axis = static_cast<size_t>(d.value());
+    const size_t axis = axis_of(y, d);
     const int64_t n = y.shape[axis];
     const Transform transform(n, c.args.flag(3));
     each_line<C, C, Complex, Complex>(host, *x, y, axis, n, scale_of(c.args.integer(2).value(), n),
@@ -223,7 +227,7 @@ Fault complex_to_complex(const PluginHost& host, const PluginCall& c) {
 /// fft_r2c(input, dim, norm)
 template <class R>
 Fault real_to_complex(const PluginHost& host, const PluginCall& c) {
-  const auto axis = static_cast<size_t>(c.args.integer(1).value());
+  const size_t axis = axis_of(c.in[0], c.args.integer(1));
   const int64_t n = c.in[0].shape[axis];
   const Transform transform(n, true);
   each_line<R, std::complex<R>, double, Complex>(
@@ -235,7 +239,7 @@ Fault real_to_complex(const PluginHost& host, const PluginCall& c) {
 /// fft_c2r(input, dim, norm, last)
 template <class R>
 Fault complex_to_real(const PluginHost& host, const PluginCall& c) {
-  const auto axis = static_cast<size_t>(c.args.integer(1).value());
+  const size_t axis = axis_of(c.in[0], c.args.integer(1));
   const int64_t n = c.out[0].shape[axis];
   const Transform transform(n, false);
   each_line<std::complex<R>, R, Complex, double>(

@@ -29,6 +29,11 @@ LEFT_OUT = {
     **dict.fromkeys(("empty", "empty_like"), "elements are arbitrary"),
     **dict.fromkeys(("quantile", "nanquantile"), "not defined for halves, as in PyTorch"),
     **{op: "draws where it pools" for op in ROWS if op.startswith("fractional_max_pool")},
+    **dict.fromkeys(
+        ("fft_rfft", "fft_rfft2", "fft_rfftn", "fft_ihfft", "fft_ihfft2", "fft_ihfftn", "fft_fft"),
+        "results are complex",
+    ),
+    "stft": "results are complex",
     "fill_diagonal_": "writes its operand",
 }
 OF_PROBABILITIES = {"bernoulli", "binary_cross_entropy"}  # operands above 1 are an error

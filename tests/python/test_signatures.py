@@ -124,6 +124,8 @@ def sample_of(case):
     short = case.name.rsplit(".", 1)[-1]
     mine = [s for s in VALUES if s.op in (short, base(case.name))]
     mine += [s for s in samples.SAMPLES if s.op.split(".")[0] == base(case.name)]
+    found = case.name.partition(".")[2]  # linalg.inv: a further name of a definition
+    mine += [s for s in samples.SAMPLES if found in ROWS[s.op]["also"]]
     for sample in mine:
         values, first = named_values(sample)
         given = set(values) - ({first} if case.is_method else set())
@@ -155,7 +157,8 @@ def fits(value, parameter):
     if isinstance(value, str):
         return bool(types & {"str"})
     if isinstance(value, list):
-        return "Any" in types or any(t.startswith("list[") for t in types) or parameter.kind == "*"
+        listed = any(t in ("Any", "Iterable") or t.startswith("list[") for t in types)
+        return listed or parameter.kind == "*"
     if isinstance(value, lt.dtype):
         return "dtype" in types
     return True

@@ -21,15 +21,15 @@ AXES = {
     "dims", "dims_other", "dims_self", "end_dim", "source", "start_dim",
 }  # fmt: skip
 NO_AXES = {
-    "N", "_stacklevel", "bins", "chunks", "col", "correction", "decimals", "diagonal", "dilation",
+    "_stacklevel", "bins", "chunks", "col", "correction", "decimals", "diagonal", "dilation",
     "divisor_override", "downscale_factor", "edge_order", "end", "fill", "fill_value", "from",
-    "groups", "high", "ignore_index", "index", "indices", "interpolation_mode", "k", "kernel",
-    "kernel_size", "length",
-    "low", "m", "minlength", "n", "normalized_shape", "num_classes", "num_samples", "offset",
-    "output_padding", "output_size", "p", "pad", "padding", "padding_idx", "physical_layout", "r",
-    "repeats", "row", "sections", "shape", "shifts", "size", "sizes", "split_size",
-    "split_size_or_sections", "split_sizes", "start", "step", "steps", "storage_offset", "stride",
-    "to", "upscale_factor",
+    "groups", "high", "hop_length", "ignore_index", "ind", "index", "indices",
+    "interpolation_mode", "k", "kernel", "kernel_size", "last", "length", "low", "M", "m",
+    "minlength", "N", "n", "n_fft", "norm", "normalized_shape", "num_classes", "num_samples",
+    "offset", "output_padding", "output_size", "p", "pad", "padding", "padding_idx",
+    "physical_layout", "r", "repeats", "row", "rows", "s", "sections", "shape", "shifts",
+    "size", "sizes", "split_size", "split_size_or_sections", "split_sizes", "start", "step",
+    "steps", "storage_offset", "stride", "to", "upscale_factor", "win_length", "window_length",
 }  # fmt: skip
 OTHERWISE = {
     "tile": "dims say how often, not where",
@@ -41,7 +41,18 @@ NONE = {"start", "index"}  # with 0
 
 NEEDS_SIZE = "asks for the size of the axis, as in PyTorch"
 NO_ORDER = "puts as many axes in order as there are, and there is none, as in PyTorch"
+NO_LINE = "there is no axis to transform along, as in PyTorch"
+MATRIX = "a matrix has two axes, as in PyTorch"
+
+
+def takes_dim(row):
+    return any(p["name"] == "dim" for p in row["params"])
+
+
 REFUSED = {
+    **{op: NO_LINE for op, row in ROWS.items() if op.startswith("fft_") and takes_dim(row)},
+    **dict.fromkeys(("linalg_matrix_norm", "linalg_matrix_norm.ord", "linalg_norm.name"), MATRIX),
+    "linalg_tensorsolve": "its dims are those of the first operand, which has as many as both",
     **dict.fromkeys(("slice", "slice_put"), NEEDS_SIZE),
     "permute_put": NO_ORDER,
     "diagonal_put": "needs two axes, as in PyTorch",
