@@ -17,7 +17,8 @@ import xml.etree.ElementTree as tree
 from collections import Counter
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
 KINDS = {"test_has_names": "names", "test_signatures": "signatures",
          "test_special_cases": "special cases"}  # fmt: skip
 
@@ -34,14 +35,15 @@ def parse():
 def run(args):
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
+        path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
         command = [sys.executable, "-m", "pytest", "-q", "array_api_tests", f"--junitxml={report}"]
         command += ["--continue-on-collection-errors", "-p", "no:cacheprovider"]
-        command += ["--hypothesis-seed=0", "--disable-deadline"]
+        command += ["-p", "without_shrinking", "--hypothesis-seed=0", "--disable-deadline"]
         command += ["--max-examples", str(args.max_examples), *(["-k", args.k] if args.k else [])]
         done = subprocess.run(
             command,
             cwd=args.checkout,
-            env=os.environ | {"ARRAY_API_TESTS_MODULE": "lathe.array_api"},
+            env=os.environ | {"ARRAY_API_TESTS_MODULE": "lathe.array_api", "PYTHONPATH": path},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
