@@ -2,6 +2,7 @@
 
 import builtins
 import functools
+from collections import namedtuple
 from math import e, inf, nan, pi
 
 import lathe as lt
@@ -10,6 +11,8 @@ __all__ = ["e", "inf", "nan", "pi", "newaxis", "astype", "can_cast", "finfo", "i
            "result_type", "broadcast_shapes"]  # fmt: skip
 
 newaxis = None
+FInfo = namedtuple("finfo_object", "bits eps max min smallest_normal dtype")
+IInfo = namedtuple("iinfo_object", "bits max min dtype")
 KINDS = {
     "bool": ("bool",),
     "signed integer": ("int8", "int16", "int32", "int64"),
@@ -69,12 +72,13 @@ def result_type(*arrays_and_dtypes):
 
 
 def together(*values):
-    """The tensors among these in the dtype that they promote to; numbers stay."""
-    tensors = [v for v in values if isinstance(v, lt.Tensor)]
-    if len({t.dtype for t in tensors}) < 2:
+    """These as tensors of the dtype that they promote to, numbers among them."""
+    if len({v.dtype if isinstance(v, lt.Tensor) else type(v) for v in values}) < 2:
         return values
-    dtype = result_type(*tensors)
-    return tuple(v.to(dtype) if isinstance(v, lt.Tensor) else v for v in values)
+    dtype = result_type(*values)
+    return tuple(
+        v.to(dtype) if isinstance(v, lt.Tensor) else lt.tensor(v, dtype=dtype) for v in values
+    )
 
 
 def can_cast(from_, to, /):
@@ -91,12 +95,21 @@ def astype(x, dtype, /, *, copy=True, device=None):
     return made.clone() if copy and made is x else made
 
 
+def limits(found, names):
+    """The numbers of lathe's finfo or iinfo, with a dtype that is one and no name of it."""
+    return {n: getattr(found, n) for n in names.split()} | {"dtype": getattr(lt, str(found.dtype))}
+
+
 def finfo(type, /):
-    return lt.finfo(type.dtype if isinstance(type, lt.Tensor) else type)
+    """The limits of a floating dtype; of a complex one, those of its parts."""
+    found = lt.finfo(type.dtype if isinstance(type, lt.Tensor) else type)
+    return FInfo(**limits(found, "bits eps max min smallest_normal"))
 
 
 def iinfo(type, /):
-    return lt.iinfo(type.dtype if isinstance(type, lt.Tensor) else type)
+    """The limits of an integer dtype."""
+    found = lt.iinfo(type.dtype if isinstance(type, lt.Tensor) else type)
+    return IInfo(**limits(found, "bits max min"))
 
 
 def broadcast_shapes(*shapes):
