@@ -1,8 +1,9 @@
-"""TensorLy over our tensors: import this module, then `tensorly.set_backend("lathe")`."""
+"""TensorLy over our tensors: `lathe.compat.tensorly.select()` makes them its own."""
 
 import functools
 
 import numpy as np
+import tensorly
 from tensorly.backend import BackendManager
 from tensorly.backend.core import Backend, backend_array, backend_basic_math, backend_types
 
@@ -160,3 +161,11 @@ for name in ("solve", "qr", "svd", "eigh"):
 
 if "lathe" not in BackendManager.available_backend_names:
     BackendManager.available_backend_names.append("lathe")
+
+
+def select():
+    """Sets TensorLy's backend, and the dtypes and numbers that its import had taken over."""
+    tensorly.set_backend("lathe")
+    for name in backend_types:
+        if name in vars(tensorly) and hasattr(lt, name):
+            setattr(tensorly, name, getattr(lt, name))

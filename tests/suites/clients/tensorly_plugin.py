@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-import tensorly
 
-import lathe.compat.tensorly  # noqa: F401
+from lathe.compat import tensorly
 
-tensorly.set_backend("lathe")
+tensorly.select()
 
 
 @pytest.fixture(autouse=True)
