@@ -93,7 +93,12 @@ def run(found, args):
         if args.json:
             with args.json.open("a") as kept:
                 print(json.dumps(row), file=kept)
-        absent = outcome.reason.startswith("no lathe.") and mode != args.modes[0]
+        before = done.get((name, args.modes[0]), row)["reason"]
+        absent = (
+            mode != args.modes[0]
+            and outcome.reason.startswith("no lathe.")
+            and (outcome.reason == before)
+        )
         if not args.quiet and outcome.status not in ("pass", "none") and not absent:
             print(f"{outcome.status:<11} {name} {mode}: {outcome.reason}", flush=True)
 
