@@ -9,7 +9,10 @@ _set_check = _lathe._set_check_nan
 
 
 def _list(tensors):
-    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    """A list of tensors, if there are several or one; what is neither is refused by the tape."""
+    if isinstance(tensors, Tensor):
+        return [tensors]
+    return list(tensors) if hasattr(tensors, "__iter__") else tensors
 
 
 @typed

@@ -1,0 +1,93 @@
+"""What parameters and values may be: check(value) is true, element by element, where they are."""
+
+from .. import ops
+
+
+class Constraint:
+    """A set of values. event_dim: how many last axes make one value."""
+
+    is_discrete = False
+    event_dim = 0
+
+    def __init__(self, text, check, is_discrete=False, event_dim=0):
+        self._text, self._check = text, check
+        self.is_discrete, self.event_dim = is_discrete, event_dim
+
+    def check(self, value):
+        return self._check(value)
+
+    def __repr__(self):
+        return self._text
+
+
+def _whole(value):
+    return ops.eq(value, ops.floor(value))
+
+
+def _all(holds):
+    return ops.all(holds, -1)
+
+
+real = Constraint("no NaN", lambda v: ops.eq(v, v))
+real_vector = Constraint("no NaN", lambda v: _all(ops.eq(v, v)), event_dim=1)
+positive = Constraint("> 0", lambda v: v > 0)
+nonnegative = Constraint(">= 0", lambda v: v >= 0)
+unit_interval = Constraint("in [0, 1]", lambda v: (v >= 0) & (v <= 1))
+boolean = Constraint("0 or 1", lambda v: ops.eq(v, 0) | ops.eq(v, 1), True)
+nonnegative_integer = Constraint("0, 1, 2, ...", lambda v: (v >= 0) & _whole(v), True)
+positive_integer = Constraint("1, 2, 3, ...", lambda v: (v >= 1) & _whole(v), True)
+simplex = Constraint(
+    "0 or more, and 1 in all",
+    lambda v: _all(v >= 0) & (ops.abs(ops.sum(v, [-1]) - 1) < 1e-6), event_dim=1,
+)  # fmt: skip
+one_hot = Constraint(
+    "one 1 among 0s",
+    lambda v: _all(ops.eq(v, 0) | ops.eq(v, 1)) & ops.eq(ops.sum(v, [-1]), 1), True, 1,
+)  # fmt: skip
+lower_cholesky = Constraint(
+    "lower triangular with a positive diagonal",
+    lambda v: _all(_all(ops.eq(ops.tril(v), v))) & _all(_diagonal(v) > 0), event_dim=2,
+)  # fmt: skip
+
+
+def _diagonal(v):
+    n = int(v.shape[-1])
+    eye = ops.eye(n, dtype=v.dtype, device=v.device)
+    return ops.sum(ops.where(ops.eq(eye, 1), v, ops.zeros_like(v)), [-1])
+
+
+def interval(low, high):
+    return Constraint(f"in [{low}, {high}]", lambda v: (v >= low) & (v <= high))
+
+
+def half_open_interval(low, high):
+    return Constraint(f"in [{low}, {high})", lambda v: (v >= low) & (v < high))
+
+
+def integer_interval(low, high):
+    text = f"a whole number in [{low}, {high}]"
+    return Constraint(text, lambda v: (v >= low) & (v <= high) & _whole(v), True)
+
+
+def greater_than(low):
+    return Constraint(f"> {low}", lambda v: v > low)
+
+
+def greater_than_eq(low):
+    return Constraint(f">= {low}", lambda v: v >= low)
+
+
+def less_than(high):
+    return Constraint(f"< {high}", lambda v: v < high)
+
+
+def independent(base, count):
+    """base for each of the last `count` axes together."""
+
+    def check(value):
+        holds = base.check(value)
+        for _ in range(count):
+            holds = _all(holds)
+        return holds
+
+    return Constraint(repr(base), check, base.is_discrete, base.event_dim + count)

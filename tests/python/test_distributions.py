@@ -1,0 +1,150 @@
+"""Distributions: samples against moments, densities that integrate to 1, derivatives, traces.
+tests/against_pytorch/distributions.py compares them with PyTorch's."""
+
+import math
+
+import pytest
+
+import lathe as lt
+from lathe import distributions as d
+
+N = 20_000
+A, P = lt.tensor([0.5, 3.0], dtype=lt.float64), lt.tensor([0.2, 0.7], dtype=lt.float64)
+ROWS = lt.tensor([[0.2, 1.0, 3.0], [0.5, 0.5, 1.0]], dtype=lt.float64)
+MADE = {
+    "Normal": lambda: d.Normal(A, A), "Laplace": lambda: d.Laplace(A, A), "Gumbel": lambda: d.Gumbel(A, A),
+    "Logistic": lambda: d.Logistic(A, A), "Uniform": lambda: d.Uniform(A, A + 1),
+    "Exponential": lambda: d.Exponential(A), "HalfNormal": lambda: d.HalfNormal(A),
+    "LogNormal": lambda: d.LogNormal(P, P), "Weibull": lambda: d.Weibull(A, A + 1),
+    "Pareto": lambda: d.Pareto(A, A + 5), "Gamma": lambda: d.Gamma(A, A), "Chi2": lambda: d.Chi2(A),
+    "StudentT": lambda: d.StudentT(A + 5, A, A), "Beta": lambda: d.Beta(A, A + 1),
+    "Dirichlet": lambda: d.Dirichlet(ROWS), "Bernoulli": lambda: d.Bernoulli(P),
+    "Geometric": lambda: d.Geometric(P), "Binomial": lambda: d.Binomial(9, P),
+    "NegativeBinomial": lambda: d.NegativeBinomial(A, P), "Poisson": lambda: d.Poisson(A * 9),
+    "OneHotCategorical": lambda: d.OneHotCategorical(ROWS), "Multinomial": lambda: d.Multinomial(5, ROWS),
+    "MultivariateNormal": lambda: d.MultivariateNormal(A, scale_tril=lt.tensor([[1.0, 0], [0.5, 2]], dtype=lt.float64)),
+    "MixtureSameFamily": lambda: d.MixtureSameFamily(d.Categorical(ROWS), d.Normal(ROWS, ROWS)),
+    "Independent": lambda: d.Independent(d.Normal(ROWS, ROWS), 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_samples_have_the_moments(name):
+    p = MADE[name]()
+    x = p.sample((N,))
+    assert tuple(x.shape) == (N, *p.shape) and not x.requires_grad and p.sample().shape == p.shape
+    spread = lt.sqrt(p.variance / N)
+    assert (lt.abs(x.double().mean(0) - p.mean) < 6 * spread + 1e-9).all()
+    assert lt.isfinite(p.log_prob(x)).all()
+    lt.manual_seed(1)
+    eager = p.sample((3,))
+    lt.manual_seed(1)
+    assert lt.equal(lt.trace(lambda: MADE[name]().sample((3,)))(), eager)
+    if p.has_rsample:
+        assert tuple(p.rsample((2,)).shape) == (2, *p.shape)
+    else:
+        with pytest.raises(lt.UnsupportedError):
+            p.rsample()
+    if p.batch_shape:
+        wide = p.expand((4, *p.batch_shape))
+        assert wide.sample().shape == (4, *p.shape) and lt.isfinite(wide.log_prob(wide.sample())).all()
+
+
+LINES = ["Normal", "Laplace", "Gumbel", "Logistic", "Exponential", "LogNormal", "Weibull", "Gamma",
+         "StudentT", "Beta", "HalfNormal"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_densities_are_of_total_one(name):
+    p = MADE[name]()
+    top = 1.0 if name == "Beta" else 60.0
+    low = -60.0 if p.support is d.constraints.real else 0.0
+    edges = lt.linspace(low, top, 200_001, dtype=lt.float64)
+    middle = lt.unsqueeze((edges[1:] + edges[:-1]) / 2, 1)
+    density = lt.exp(p.log_prob(middle + 0 * A))
+    step = (top - low) / 200_000
+    total = density.sum(0) * step
+    assert (lt.abs(total - 1) < 0.03).all()  # a density without bound at 0 is rough there
+    assert abs(total[1].item() - 1) < 1e-3
+
+
+@pytest.mark.parametrize("name", ["Normal", "Laplace", "Gumbel", "Logistic", "Exponential", "Uniform",
+                                  "HalfNormal", "LogNormal", "Weibull"])  # fmt: skip
+def test_cdf_and_icdf(name):
+    p = MADE[name]()
+    share = lt.tensor([[0.1], [0.5], [0.9]], dtype=lt.float64) + 0 * A
+    assert lt.allclose(p.cdf(p.icdf(share)), share, rtol=1e-9)
+    below = (p.sample((N,)) < p.icdf(share)[2]).double().mean(0)
+    assert (lt.abs(below - 0.9) < 0.02).all()
+
+
+@pytest.mark.parametrize("make, mean", [
+    (lambda a: d.Gamma(a, 2.0), lambda a: a / 2), (lambda a: d.Beta(a, 2.0), lambda a: a / (a + 2)),
+    (lambda a: d.Normal(a, a), lambda a: a), (lambda a: d.Exponential(a), lambda a: 1 / a),
+])  # fmt: skip
+def test_samples_have_derivatives(make, mean):
+    for value in (0.4, 3.0, 100.0):
+        a = lt.full((N,), value, dtype=lt.float64).requires_grad_()
+        make(a).rsample().sum().backward()
+        b = lt.tensor(value, dtype=lt.float64, requires_grad=True)
+        mean(b).backward()
+        assert abs(a.grad.mean().item() / b.grad.item() - 1) < 0.06, value
+
+
+def test_categories():
+    p = d.Categorical(ROWS)
+    drawn = p.sample((N,))
+    for k in range(3):
+        share = (drawn == k).double().mean(0)
+        assert (lt.abs(share - p.probs[:, k]) < 0.02).all()
+    assert p.enumerate_support().tolist() == [[0, 0], [1, 1], [2, 2]]
+    assert lt.allclose(lt.exp(p.log_prob(p.enumerate_support())).sum(0), lt.ones(2, dtype=lt.float64))
+    assert p.mode.tolist() == [2, 2] and d.Bernoulli(P).entropy().shape == (2,)
+
+
+def test_divergences():
+    p, q = d.Normal(A, A), d.Normal(A + 1, A * 2)
+    x = p.sample((N,))
+    estimate = (p.log_prob(x) - q.log_prob(x)).mean(0)
+    assert (lt.abs(d.kl_divergence(p, q) - estimate) < 0.05).all()
+    assert (lt.abs(d.kl_divergence(p, p)) < 1e-12).all()
+    with pytest.raises(lt.UnsupportedError, match="no formula"):
+        d.kl_divergence(p, d.Gamma(A, A))
+
+    @d.register_kl(d.Normal, d.Gamma)
+    def made_up(p, q):
+        return 3
+
+    assert d.kl_divergence(p, d.Gamma(A, A)) == 3
+    d.kl._FORMULAS.pop((d.Normal, d.Gamma))
+
+
+@pytest.mark.parametrize("t", [d.ExpTransform(), d.SigmoidTransform(), d.TanhTransform(),
+                               d.SoftplusTransform(), d.AffineTransform(1.0, -2.0),
+                               d.PowerTransform(3.0)], ids=repr)  # fmt: skip
+def test_transforms(t):
+    x = lt.tensor([0.3, 1.2], dtype=lt.float64, requires_grad=True)
+    y = t(x)
+    assert lt.allclose(t.inv(y), x) and t.inv.inv is t
+    (slope,) = lt.autograd.grad(y.sum(), x, retain_graph=True)
+    assert lt.allclose(t.log_abs_det_jacobian(x, y), slope.abs().log())
+    shares = d.StickBreakingTransform()(x)
+    assert abs(shares.sum().item() - 1) < 1e-12
+    assert lt.allclose(d.StickBreakingTransform().inv(shares), x)
+
+
+WRONG = {
+    "scale": lambda: d.Normal(0.0, -1.0), "probs": lambda: d.Bernoulli(1.5), "both": lambda: d.Bernoulli(),
+    "rate": lambda: d.Exponential(-1.0), "value": lambda: d.Exponential(1.0).log_prob(-1.0),
+    "bounds": lambda: d.Uniform(2.0, 1.0), "half": lambda: d.Poisson(1.0).log_prob(0.5),
+    "too many axes": lambda: d.Independent(d.Normal(A, A), 2),
+    "no matrix": lambda: d.MultivariateNormal(A),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong(name):
+    with pytest.raises(lt.ValueError) as caught:
+        WRONG[name]()
+    assert caught.value.next and caught.value.expected
+    assert math.isnan(d.Normal(0.0, -1.0, validate_args=False).log_prob(0.0).item())
