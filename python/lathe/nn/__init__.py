@@ -17,17 +17,20 @@ from . import (
     images,
     init,
     layers,
+    lazy,
     losses,
     module,
     norms,
     parameter,
+    parameter_containers,
     pooling,
     recurrent,
     transformer,
     utils,
 )
+from .module_state import StateDictError as StateDictError
 
-__all__ = ["functional", "init", "utils"]
+__all__ = ["StateDictError", "functional", "init", "utils"]
 
 
 def _take(part):
@@ -40,6 +43,6 @@ def _take(part):
 
 for _part in (
     activations, adaptive_softmax, attention, containers, conv, distance, embedding, images, layers,
-    losses, module, norms, parameter, pooling, recurrent, transformer,
+    lazy, losses, module, norms, parameter, parameter_containers, pooling, recurrent, transformer,
 ):  # fmt: skip
     _take(_part)

@@ -49,7 +49,7 @@ class _Numbered(Module):
         return self
 
     def extend(self, modules):
-        for module in modules:
+        for module in list(modules):
             self.append(module)
         return self
 
@@ -78,6 +78,21 @@ class _Numbered(Module):
         modules = self._list()
         del modules[index]
         self._replace(modules)
+
+    def pop(self, index):
+        """Takes a module out; gives it."""
+        module = self[index]
+        del self[index]
+        return module
+
+    def __add__(self, other):
+        return type(self)._from_list([*self._list(), *other])
+
+    def __iadd__(self, other):
+        return self.extend(other)
+
+    def __dir__(self):
+        return [name for name in super().__dir__() if not name.isdigit()]
 
 
 class Sequential(_Numbered):
@@ -157,6 +172,16 @@ class ModuleDict(Module):
 
     def __contains__(self, name):
         return name in _parts(self)
+
+    def clear(self):
+        for name in _parts(self):
+            del self.__dict__[name]
+
+    def pop(self, name):
+        """Takes a module out; gives it."""
+        module = self[name]
+        del self[name]
+        return module
 
     def keys(self):
         return _parts(self).keys()

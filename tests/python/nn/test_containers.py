@@ -1,0 +1,57 @@
+"""Lists and dicts of modules and of parameters, and modules that wait for their first input."""
+
+import pytest
+
+import lathe as lt
+from lathe import nn
+
+
+def test_parameter_list():
+    p = nn.ParameterList([lt.ones(2), nn.Parameter(lt.zeros(1))])
+    p += [lt.ones(3)]
+    assert len(p) == 3 and [n for n, _ in p.named_parameters()] == ["0", "1", "2"]
+    assert isinstance(p[0], nn.Parameter) and p[-1].numel() == 3 and len(p[1:]) == 2
+    p[0] = lt.zeros(4)
+    assert [q.numel() for q in p] == [4, 1, 3]
+    assert "(1): Parameter containing: [lathe.float32 of size 1]" in repr(p)
+    with pytest.raises(lt.IndexError):
+        p[3]
+
+
+def test_parameter_dict():
+    p = nn.ParameterDict({"a": lt.ones(2)})
+    p["b"] = nn.Parameter(lt.zeros(1))
+    assert list(p) == ["a", "b"] and "a" in p and p.get("c") is None and len(p) == 2
+    assert [n for n, _ in p.named_parameters()] == ["a", "b"]
+    assert list((p | {"c": lt.ones(1)}).keys()) == ["a", "b", "c"] and len(p) == 2
+    assert p.setdefault("a") is p["a"] and p.pop("b").numel() == 1 and p.popitem()[0] == "a"
+    assert list(p.state_dict()) == [] and repr(p) == "ParameterDict()"
+    with pytest.raises(KeyError):
+        p["a"]
+    with pytest.raises(lt.ValueError):
+        p["forward"] = lt.ones(1)
+
+
+def test_lists_and_dicts_of_modules():
+    a = nn.ModuleList([nn.ReLU(), nn.Linear(1, 2)])
+    b = a + [nn.Tanh()]
+    assert len(b) == 3 and isinstance(b.pop(0), nn.ReLU) and len(b) == 2 and len(a) == 2
+    s = nn.Sequential(nn.Linear(2, 2)) + nn.Sequential(nn.ReLU())
+    assert isinstance(s, nn.Sequential) and len(s) == 2
+    d = nn.ModuleDict({"x": nn.ReLU(), "y": nn.Tanh()})
+    assert isinstance(d.pop("x"), nn.ReLU) and list(d) == ["y"]
+    d.clear()
+    assert len(d) == 0
+
+
+def test_lazy_linear():
+    net = nn.Sequential(nn.LazyLinear(3), nn.ReLU(), nn.LazyLinear(2, bias=False))
+    assert net[0].has_uninitialized_params() and "Uninitialized" in repr(net[0].weight)
+    assert net(lt.ones(4, 5)).shape == (4, 2)
+    assert type(net[0]) is nn.Linear and net[0].weight.shape == (3, 5) and net[0].in_features == 5
+    assert type(net[0].weight) is nn.Parameter and net[0].weight.abs().sum().item() > 0
+    net(lt.ones(4, 5)).sum().backward()
+    assert net[0].weight.grad is not None
+    other = nn.LazyLinear(3)
+    other.load_state_dict(net[0].state_dict())
+    assert lt.equal(other(lt.ones(1, 5)), net[0](lt.ones(1, 5)))
