@@ -43,6 +43,9 @@ def run_phase(args, marks, *extra):
     report = LOGS / f"python-{marks.split()[0]}.xml"
     report.unlink(missing_ok=True)
     env = dict(os.environ)
+    # A worker opens more libraries with thread-local data than a program does (SciPy's,
+    # scikit-learn's, the vendors', LLVM): glibc keeps room for few that are opened late.
+    env.setdefault("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=16384")
     if env.get("LATHE_PRELOAD"):  # a sanitizer's library, which has to come before Python itself
         env["LD_PRELOAD"] = env["LATHE_PRELOAD"]
         env.setdefault("ASAN_OPTIONS", "detect_leaks=0")

@@ -275,28 +275,29 @@ Grads view_gradient(Grad g) {
   return {call(*g.op().put, absl::MakeConstSpan(args))[0]};
 }
 
-Grads put_gradient(Grad g) {
+Grads put_gradient_of(Grad g, const Tensor& dy) {
   Grads out(2);
-  Tensor dy = g.dy();
   if (g.wants(0)) {
     Tensor zero = zeros_of(g.type(1));
     auto args = around(dy, &zero, g.attrs(), 2);
-    out[0] = call(g.op(), absl::MakeConstSpan(args))[0];
+    out[0] = call_one(g.op(), absl::MakeConstSpan(args));
   }
   if (g.wants(1)) {
-    // A cotangent may lie in any order, as an expanded one does; some views are of memory in rows.
-    auto view = [&](const Tensor& of) {
-      auto args = around(of, nullptr, g.attrs(), 2);
-      return call_one(*g.op().put_of, absl::MakeConstSpan(args));
-    };
-    try {
-      out[1] = view(dy);
-    } catch (const ShapeError&) {
-      if (!dy.impl()->storage || dy.geometry().is_contiguous()) throw;
-      out[1] = view(math_ops<Tensor>::clone(dy));
-    }
+    auto args = around(dy, nullptr, g.attrs(), 2);
+    out[1] = call_one(*g.op().put_of, absl::MakeConstSpan(args));
   }
   return out;
+}
+
+/// A cotangent may lie in any order, as an expanded one does; some views are of memory in rows.
+Grads put_gradient(Grad g) {
+  Tensor dy = g.dy();
+  try {
+    return put_gradient_of(g, dy);
+  } catch (const ShapeError&) {
+    if (!dy.impl()->storage || dy.geometry().is_contiguous()) throw;
+  }
+  return put_gradient_of(g, math_ops<Tensor>::clone(dy));
 }
 
 // ── contract ────────────────────────────────────────────────────────────────────────────────────

@@ -22,7 +22,7 @@ std::string_view name(Kind kind) {
       "view",   // not an op: a kind
       "index",
       "sort",   // not an op: a kind
-      "create", "random", "opaque", "composite"};
+      "create", "random", "opaque", "composite"};  // not an op: a kind
   // clang-format on
   return kNames[static_cast<size_t>(kind)];
 }

@@ -43,7 +43,6 @@ void add_all_definitions(Definitions& r) {
   add_ctc_definitions(r);
   add_norm_definitions(r);
   add_split_definitions(r);
-  add_random_definitions(r);
   add_strided_definitions(r);
   add_rearrange_definitions(r);
   add_join_definitions(r);
@@ -55,6 +54,7 @@ void add_all_definitions(Definitions& r) {
   add_create_forms_definitions(r);
   add_attention_definitions(r);
   add_form_definitions(r);
+  add_random_definitions(r);
   add_linalg_definitions(r);
   add_fft_definitions(r);
   add_signal_window_definitions(r);

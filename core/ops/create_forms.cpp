@@ -31,9 +31,14 @@ Tensor between(std::string_view op, Args a, const Arg& asked, const Arg& device)
   const DType dtype = dtype_or_default(asked);
   const DType compute = is_integer(dtype) ? DType::f64 : dtype;
   const Int steps = a.integer(2);
-  auto end = [&](size_t i) { return M::cast(end_of(op, a[i], dtype, device), compute); };
+  // A number comes to where the tensor is.
+  auto at = [&](size_t i) {
+    return a[i].tag == Tag::tensor ? Arg(a[i].tensor().device()) : device;
+  };
+  const Arg where = at(0).none() || a[0].tag != Tag::tensor ? at(1) : at(0);
+  auto end = [&](size_t i) { return M::cast(end_of(op, a[i], dtype, where), compute); };
   Tensor start = end(0), stop = end(1);
-  Tensor i = M::cast(C::arange(0, steps, 1, DType::i64, device), compute);
+  Tensor i = M::cast(C::arange(0, steps, 1, DType::i64, start.device()), compute);
   Tensor step = M::div(M::sub(stop, start), max(steps - 1, Int(1)));
   Tensor left = M::add(M::mul(i, step), start);
   Tensor right = M::sub(stop, M::mul(M::sub(steps - 1, i), step));

@@ -29,6 +29,12 @@ Outputs drop(std::string_view op, Args a, Drawn drawn, Left left) {
                       .got = absl::StrCat("p=", to_string(Real(p.hint()))),
                       .expected = "0 <= p <= 1",
                       .next = "p is a probability in [0, 1], not a percentage"});
+  if (drawn == Drawn::channel && x.rank() < 2)
+    throw ShapeError({.op = std::string(op),
+                      .problem = "there are no channels",
+                      .got = to_string(x.shape()),
+                      .expected = "a batch axis and a channel axis",
+                      .next = "dropout() drops single elements"});
   if (!a.flag(2) || p == 0) return {x};
   const DType compute = compute_type(x.dtype());
   Shape shape = x.shape();
@@ -86,7 +92,8 @@ void add_channel_dropout(Definitions& r, int axes) {
       absl::StrCat(name, "(Tensor input, float p=0.5, bool training=True) -> Tensor"),
       [name, axes](Args a) {
         const int rank = a.tensor(0).rank();
-        if (rank != axes + 1 && rank != axes + 2)
+        // PyTorch takes more axes behind the channels of images than it asks for.
+        if (rank < axes + 1 || (axes == 1 && rank > 3))
           throw ShapeError(
               {.op = name,
                .problem = "the input has another number of axes",
@@ -94,7 +101,7 @@ void add_channel_dropout(Definitions& r, int axes) {
                .expected = absl::StrCat("[n, channels] and ", axes, " more, or the same without n"),
                .next = "reshape the input"});
         // Of two axes behind the channels PyTorch takes three in all for a batch with one.
-        const bool batched = rank == axes + 2 || axes == 2;
+        const bool batched = rank != axes + 1 || axes == 2;
         return drop(name, a, batched ? Drawn::channel : Drawn::slice, Left::zero);
       },
       {.places = kFunctional,

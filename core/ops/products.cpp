@@ -384,14 +384,12 @@ Outputs multi_dot(std::string_view op, Tensors xs, size_t least, bool vectors) {
 void add_chains(Definitions& r) {
   constexpr std::string_view doc =
       "The product of all, in the order that takes the fewest multiplications.";
-  r.composite(
-      "linalg_multi_dot(Tensor[] tensors) -> Tensor",
-      [](Args a) { return multi_dot("multi_dot", a.tensors(0), 2, true); },
-      {.places = kNowhere, .also = {"linalg.multi_dot"}, .doc = doc});
-  r.composite(
-      "chain_matmul(Tensor... matrices) -> Tensor",
-      [](Args a) { return multi_dot("chain_matmul", a.tensors(0), 1, false); },
-      {.places = kFunction, .doc = doc});
+  r.composite("linalg_multi_dot(Tensor[] tensors) -> Tensor",
+              [](Args a) { return multi_dot("multi_dot", a.tensors(0), 2, true); },
+              {.places = kNowhere, .also = {"linalg.multi_dot"}, .doc = doc});
+  r.composite("chain_matmul(Tensor... matrices) -> Tensor",
+              [](Args a) { return multi_dot("chain_matmul", a.tensors(0), 1, false); },
+              {.places = kFunction, .doc = doc});
 }
 
 }  // namespace

@@ -273,17 +273,16 @@ void add_dtypes(Definitions& r) {
           .places = kNowhere,
           .moves = true,
           .doc = "The same bytes as elements of another dtype; a view."});
-  r.composite(
-      "view.dtype(Tensor input, dtype dtype) -> Tensor",
-      [](Args a) -> Outputs {
-        Tensor x = a.tensor(0);
-        if (x.dtype() == a.dtype(1)) return {S::view(x, x.shape())};
-        return {S::reinterpreted(x, a[1])};
-      },
-      {.no_grad = true,
-       .places = kMethod,
-       .moves = true,
-       .doc = "The same bytes as elements of another dtype, without a copy."});
+  r.composite("view.dtype(Tensor input, dtype dtype) -> Tensor",
+              [](Args a) -> Outputs {
+                Tensor x = a.tensor(0);
+                if (x.dtype() == a.dtype(1)) return {S::view(x, x.shape())};
+                return {S::reinterpreted(x, a[1])};
+              },
+              {.no_grad = true,
+               .places = kMethod,
+               .moves = true,
+               .doc = "The same bytes as elements of another dtype, without a copy."});
   r.view("view_as_real(Tensor input) -> Tensor", as_real_geometry,
          {.infer = infer_as_real,
           .grad =

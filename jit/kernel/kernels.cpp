@@ -23,7 +23,7 @@ std::string_view name(Stride stride) {
     case Stride::contiguous:
       return "contiguous";  // not an op: a stride class
     case Stride::uniform:
-      return "uniform";
+      return "uniform";  // not an op: a kind
     default:
       return "strided";
   }

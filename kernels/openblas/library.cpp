@@ -111,19 +111,23 @@ bool open_library(const PluginHost& host, Verdict& refusal) {
   const char* (*config)() = nullptr;
   int (*set_nancheck)(int) = nullptr;
   if (!find("openblas_set_num_threads", set_threads) || !find("openblas_get_corename", core_name) ||
-      !find("openblas_get_config", config) || !find("LAPACKE_set_nancheck", set_nancheck) ||
-      !find_lapack<float>('s') || !find_lapack<double>('d') ||
-      !find_lapack<std::complex<float>>('c') || !find_lapack<std::complex<double>>('z')) {
+      !find("openblas_get_config", config)) {
     refusal = Verdict::no(Reason::not_loadable, "a symbol is missing");
     return false;
   }
   set_threads(1);
-  set_nancheck(0);  // NaN goes through a factorisation as through any arithmetic
   const std::string core = core_name();
   if (too_old(core)) {
     refusal = Verdict::no(Reason::core_type, core);
     return false;
   }
+  if (!find("LAPACKE_set_nancheck", set_nancheck) || !find_lapack<float>('s') ||
+      !find_lapack<double>('d') || !find_lapack<std::complex<float>>('c') ||
+      !find_lapack<std::complex<double>>('z')) {
+    refusal = Verdict::no(Reason::not_loadable, "a symbol is missing");
+    return false;
+  }
+  set_nancheck(0);  // NaN goes through a factorisation as through any arithmetic
   g_version = config();
   return true;
 }

@@ -37,8 +37,8 @@ cmake_prefix_path = __file__[: -len("/__init__.py")]
 # Parts that a program may do without are loaded when they are first named.
 _PARTS = (
     "array_api", "autograd", "compat", "distributions", "fft", "func", "jit", "library", "linalg",
-    "masked", "nn", "optim", "random", "return_types", "serialization", "signal", "special",
-    "utils",
+    "masked", "nn", "optim", "return_types", "serialization", "signal", "special", "utils",
+    "random",  # not an op: a module
 )  # fmt: skip
 _FROM = {"save": "_files", "load": "_files"}
 _FROM |= dict.fromkeys(("trace", "script", "freeze", "InputSpec"), "jit")
@@ -52,7 +52,7 @@ _FROM |= dict.fromkeys(
 )  # fmt: skip
 _FROM |= dict.fromkeys(
     ("Generator", "default_generator", "get_rng_state", "initial_seed", "seed", "set_rng_state"),
-    "random",
+    "random",  # not an op: a name
 )
 _FORMS = "asarray broadcast_shapes einsum frombuffer is_same_size tensordot"
 _FROM |= dict.fromkeys(_FORMS.split(), "_forms")

@@ -215,6 +215,172 @@ class _fractional_max_pool3d_with_indices(tuple[Tensor, ...]):
     @property
     def indices(self) -> Tensor: ...
 
+class _linalg_inv_ex(tuple[Tensor, ...]):
+    @property
+    def inverse(self) -> Tensor: ...
+    @property
+    def info(self) -> Tensor: ...
+
+class _linalg_slogdet(tuple[Tensor, ...]):
+    @property
+    def sign(self) -> Tensor: ...
+    @property
+    def logabsdet(self) -> Tensor: ...
+
+class _slogdet(tuple[Tensor, ...]):
+    @property
+    def sign(self) -> Tensor: ...
+    @property
+    def logabsdet(self) -> Tensor: ...
+
+class _linalg_solve_matrices(tuple[Tensor, ...]):
+    @property
+    def result(self) -> Tensor: ...
+    @property
+    def info(self) -> Tensor: ...
+
+class _linalg_solve_ex(tuple[Tensor, ...]):
+    @property
+    def result(self) -> Tensor: ...
+    @property
+    def info(self) -> Tensor: ...
+
+class _triangular_solve(tuple[Tensor, ...]):
+    @property
+    def solution(self) -> Tensor: ...
+    @property
+    def cloned_coefficient(self) -> Tensor: ...
+
+class _linalg_lu_factor_ex(tuple[Tensor, ...]):
+    @property
+    def LU(self) -> Tensor: ...
+    @property
+    def pivots(self) -> Tensor: ...
+    @property
+    def info(self) -> Tensor: ...
+
+class _linalg_lu_factor(tuple[Tensor, ...]):
+    @property
+    def LU(self) -> Tensor: ...
+    @property
+    def pivots(self) -> Tensor: ...
+
+class _lu(tuple[Tensor, ...]):
+    @property
+    def LU(self) -> Tensor: ...
+    @property
+    def pivots(self) -> Tensor: ...
+
+class _lu_unpack(tuple[Tensor, ...]):
+    @property
+    def P(self) -> Tensor: ...
+    @property
+    def L(self) -> Tensor: ...
+    @property
+    def U(self) -> Tensor: ...
+
+class _linalg_lu(tuple[Tensor, ...]):
+    @property
+    def P(self) -> Tensor: ...
+    @property
+    def L(self) -> Tensor: ...
+    @property
+    def U(self) -> Tensor: ...
+
+class _linalg_ldl_factor_ex(tuple[Tensor, ...]):
+    @property
+    def LD(self) -> Tensor: ...
+    @property
+    def pivots(self) -> Tensor: ...
+    @property
+    def info(self) -> Tensor: ...
+
+class _linalg_ldl_factor(tuple[Tensor, ...]):
+    @property
+    def LD(self) -> Tensor: ...
+    @property
+    def pivots(self) -> Tensor: ...
+
+class _linalg_cholesky_ex(tuple[Tensor, ...]):
+    @property
+    def L(self) -> Tensor: ...
+    @property
+    def info(self) -> Tensor: ...
+
+class _linalg_qr(tuple[Tensor, ...]):
+    @property
+    def Q(self) -> Tensor: ...
+    @property
+    def R(self) -> Tensor: ...
+
+class _qr(tuple[Tensor, ...]):
+    @property
+    def Q(self) -> Tensor: ...
+    @property
+    def R(self) -> Tensor: ...
+
+class _geqrf(tuple[Tensor, ...]):
+    @property
+    def a(self) -> Tensor: ...
+    @property
+    def tau(self) -> Tensor: ...
+
+class _linalg_least_squares(tuple[Tensor, ...]):
+    @property
+    def solution(self) -> Tensor: ...
+    @property
+    def residuals(self) -> Tensor: ...
+    @property
+    def rank(self) -> Tensor: ...
+    @property
+    def singular_values(self) -> Tensor: ...
+
+class _linalg_lstsq(tuple[Tensor, ...]):
+    @property
+    def solution(self) -> Tensor: ...
+    @property
+    def residuals(self) -> Tensor: ...
+    @property
+    def rank(self) -> Tensor: ...
+    @property
+    def singular_values(self) -> Tensor: ...
+
+class _linalg_svd_parts(tuple[Tensor, ...]):
+    @property
+    def U(self) -> Tensor: ...
+    @property
+    def S(self) -> Tensor: ...
+    @property
+    def Vh(self) -> Tensor: ...
+
+class _linalg_svd(tuple[Tensor, ...]):
+    @property
+    def U(self) -> Tensor: ...
+    @property
+    def S(self) -> Tensor: ...
+    @property
+    def Vh(self) -> Tensor: ...
+
+class _svd(tuple[Tensor, ...]):
+    @property
+    def U(self) -> Tensor: ...
+    @property
+    def S(self) -> Tensor: ...
+    @property
+    def V(self) -> Tensor: ...
+
+class _linalg_eigh(tuple[Tensor, ...]):
+    @property
+    def eigenvalues(self) -> Tensor: ...
+    @property
+    def eigenvectors(self) -> Tensor: ...
+
+class _linalg_eig(tuple[Tensor, ...]):
+    @property
+    def eigenvalues(self) -> Tensor: ...
+    @property
+    def eigenvectors(self) -> Tensor: ...
+
 class Tensor:
     """An n-dimensional array of one dtype on one device, with gradients where asked for."""
 
@@ -255,6 +421,7 @@ class Tensor:
     def __iadd__(self, other: Any, /) -> Tensor: ...
     def __iand__(self, other: Any, /) -> Tensor: ...
     def __ifloordiv__(self, other: Any, /) -> Tensor: ...
+    __ilshift__: Any
     def __imod__(self, other: Any, /) -> Tensor: ...
     def __imul__(self, other: Any, /) -> Tensor: ...
     def __index__(self) -> builtins.int: ...
@@ -262,12 +429,14 @@ class Tensor:
     def __invert__(self) -> Tensor: ...
     def __ior__(self, other: Any, /) -> Tensor: ...
     def __ipow__(self, other: Any, /) -> Tensor: ...
+    __irshift__: Any
     def __isub__(self, other: Any, /) -> Tensor: ...
     def __iter__(self) -> Any: ...
     def __itruediv__(self, other: Any, /) -> Tensor: ...
     def __ixor__(self, other: Any, /) -> Tensor: ...
     def __le__(self, other: Any, /) -> Tensor: ...
     def __len__(self) -> builtins.int: ...
+    __lshift__: Any
     def __lt__(self, other: Any, /) -> Tensor: ...
     def __matmul__(self, other: Any, /) -> Tensor: ...
     def __mod__(self, other: Any, /) -> Tensor: ...
@@ -282,11 +451,14 @@ class Tensor:
     def __reduce_ex__(self, protocol: Any) -> Any: ...
     def __repr__(self) -> str: ...
     def __rfloordiv__(self, other: Any, /) -> Tensor: ...
+    __rlshift__: Any
     def __rmatmul__(self, other: Any, /) -> Tensor: ...
     def __rmod__(self, other: Any, /) -> Tensor: ...
     def __rmul__(self, other: Any, /) -> Tensor: ...
     def __ror__(self, other: Any, /) -> Tensor: ...
     def __rpow__(self, other: Any, /) -> Tensor: ...
+    __rrshift__: Any
+    __rshift__: Any
     def __rsub__(self, other: Any, /) -> Tensor: ...
     def __rtruediv__(self, other: Any, /) -> Tensor: ...
     def __rxor__(self, other: Any, /) -> Tensor: ...
@@ -433,9 +605,15 @@ class Tensor:
         """Inverse hyperbolic tangent."""
     def atanh_(self) -> Tensor: ...
     def backward(
-        self, gradient: Any = None, retain_graph: Any = None, create_graph: Any = False
+        self,
+        gradient: Any = None,
+        retain_graph: Any = None,
+        create_graph: Any = False,
+        inputs: Any = None,
     ) -> None:
-        """Adds the gradients of this tensor to the .grad of every leaf it depends on."""
+        """Adds the gradients of this tensor to the .grad of every leaf it depends on, or of
+        `inputs`.
+        """
     def baddbmm(
         self, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
     ) -> Tensor:
@@ -495,6 +673,14 @@ class Tensor:
         """Converted to lathe.complex64."""
     def char(self) -> Tensor:
         """Converted to lathe.int8."""
+    def cholesky(self, upper: builtins.bool = False) -> Tensor:
+        """L of A = L L^H (U of U^H U if upper); a LinAlgError if a matrix is not positive-
+        definite. Only that triangle is read.
+        """
+    def cholesky_inverse(self, upper: builtins.bool = False) -> Tensor:
+        """The inverse of A, of its Cholesky factor."""
+    def cholesky_solve(self, input2: Tensor, upper: builtins.bool = False) -> Tensor:
+        """X of A X = input, of A's Cholesky factor input2."""
     def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
         """At most so many pieces of equal size along dim (the last may be shorter); views."""
     def clamp(
@@ -605,6 +791,8 @@ class Tensor:
     def deg2rad(self) -> Tensor:
         """Degrees in radians."""
     def deg2rad_(self) -> Tensor: ...
+    def det(self) -> Tensor:
+        """The determinant of each matrix."""
     def detach(self) -> Tensor:
         """The same elements without history."""
     def detach_(self) -> Tensor:
@@ -770,6 +958,10 @@ class Tensor:
         """x >= y."""
     def ge_(self, other: Tensor | Number) -> Tensor: ...
     def geometric_(self, p: builtins.float, *, generator: Any = None) -> Tensor: ...
+    def geqrf(self) -> _geqrf:
+        """The reflectors of a QR decomposition as LAPACK has them: R above, the vectors below
+        the diagonal, and their factors tau.
+        """
     def ger(self, vec2: Tensor) -> Tensor:
         """Each element of one vector times each of another: input[i] * vec2[j]."""
     def get_device(self) -> builtins.int:
@@ -858,6 +1050,15 @@ class Tensor:
     def hypot(self, other: Tensor) -> Tensor:
         """sqrt(input^2 + other^2), without overflow in between."""
     def hypot_(self, other: Tensor) -> Tensor: ...
+    def i0(self) -> Tensor:
+        """Modified Bessel function of the first kind, order 0."""
+    def i0_(self) -> Tensor: ...
+    def igamma(self, other: Tensor) -> Tensor:
+        """The lower incomplete gamma function P(input, other), regularised."""
+    def igamma_(self, other: Tensor) -> Tensor: ...
+    def igammac(self, other: Tensor) -> Tensor:
+        """The upper incomplete gamma function Q(input, other), regularised."""
+    def igammac_(self, other: Tensor) -> Tensor: ...
     @property
     def imag(self) -> Tensor: ...
     def imag_(self) -> Tensor: ...
@@ -919,6 +1120,8 @@ class Tensor:
         """Sums of products along the last axes, for each pair of the other indices."""
     def int(self) -> Tensor:
         """Converted to lathe.int32."""
+    def inverse(self) -> Tensor:
+        """The inverse of each matrix; a LinAlgError if one has none."""
     def is_complex(self) -> builtins.bool: ...
     def is_conj(self) -> builtins.bool:
         """False: there is no such tensor here."""
@@ -981,6 +1184,21 @@ class Tensor:
     def isreal(self) -> Tensor:
         """True where the imaginary part is 0."""
     def isreal_(self) -> Tensor: ...
+    def istft(
+        self,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
+        window: Tensor | None = None,
+        center: builtins.bool = True,
+        normalized: builtins.bool = False,
+        onesided: builtins.bool | None = None,
+        length: builtins.int | None = None,
+        return_complex: builtins.bool = False,
+    ) -> Tensor:
+        """The signal that stft() gives this of: the stretches under the window added up, by the
+        sum of its squares there. Where that is 0, the signal is not finite.
+        """
     def item(self) -> Any:
         """The only element, as a Python number. ValueError if there is not one."""
     @property
@@ -1047,6 +1265,8 @@ class Tensor:
     def logaddexp_(self, other: Tensor) -> Tensor: ...
     def logcumsumexp(self, dim: builtins.int) -> Tensor:
         """log of the running sum of exp(x) along dim, without overflow."""
+    def logdet(self) -> Tensor:
+        """The logarithm of the determinant; NaN where that is negative."""
     def logical_and(self, other: Tensor) -> Tensor:
         """True where both are nonzero."""
     def logical_and_(self, other: Tensor) -> Tensor: ...
@@ -1071,6 +1291,10 @@ class Tensor:
     def lt(self, other: Tensor | Number) -> Tensor:
         """x < y."""
     def lt_(self, other: Tensor | Number) -> Tensor: ...
+    def lu(self, pivot: builtins.bool = True, get_infos: builtins.bool = False) -> _lu:
+        """L (below the diagonal, which is 1) and U in one matrix, and the pivots."""
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+        """X of A X = input, of A's LU decomposition."""
     @property
     def mH(self) -> Tensor: ...
     @property
@@ -1085,6 +1309,10 @@ class Tensor:
         """The elements at which mask (bool) is true, along one axis."""
     def matmul(self, other: Tensor) -> Tensor:
         """Matrix product; a 1-d operand is a row on the left and a column on the right."""
+    def matrix_exp(self) -> Tensor:
+        """The exponential of each matrix, by scaling and squaring."""
+    def matrix_power(self, n: builtins.int) -> Tensor:
+        """The product of n factors A; of the inverse for a negative n."""
     @overload
     def max(self, dim: builtins.int, keepdim: builtins.bool = False) -> _max:
         """Largest element along dim, and its lowest index."""
@@ -1288,12 +1516,24 @@ class Tensor:
         """A NumPy array over the same memory (a copy from other devices). AutogradError if
         the tensor requires grad, unless forced; DTypeError for bfloat16.
         """
+    def orgqr(self, input2: Tensor) -> Tensor:
+        """The first columns of the product of reflections that geqrf() gives."""
+    def ormqr(
+        self,
+        tau: Tensor,
+        other: Tensor,
+        left: builtins.bool = True,
+        transpose: builtins.bool = False,
+    ) -> Tensor:
+        """Q other (other Q if not left; Q^H for Q if transpose), Q the product of all
+        reflections that geqrf() gives.
+        """
     def outer(self, vec2: Tensor) -> Tensor:
         """Each element of one vector times each of another: input[i] * vec2[j]."""
     def permute(self, *dims: Ints) -> Tensor:
         """Axes in another order."""
-    def polar(self, angle: Tensor) -> Tensor:
-        """The complex number of this modulus and angle."""
+    def pinverse(self, rcond: builtins.float = 1e-15) -> Tensor:
+        """The pseudoinverse; singular values up to rcond times the largest count as 0."""
     def polygamma(self, n: builtins.int) -> Tensor:
         """The n-th derivative of digamma."""
     def polygamma_(self, n: builtins.int) -> Tensor: ...
@@ -1316,6 +1556,8 @@ class Tensor:
     def put(self, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Tensor:
         """input with source written (added, if accumulate) at positions of the flattened input."""
     def put_(self, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Tensor: ...
+    def qr(self, some: builtins.bool = True) -> _qr:
+        """Q and R of input = Q R; with some=False all columns of Q."""
     def quantile(
         self,
         q: Tensor | Number,
@@ -1350,6 +1592,8 @@ class Tensor:
         """Calls hook(gradient) in backward(); what it gives, if not None, replaces the
         gradient.
         """
+    def register_post_accumulate_grad_hook(self, hook: Any) -> Any:
+        """Calls hook(tensor) whenever a backward() has added to this leaf's .grad."""
     def relu(self) -> Tensor:
         """max(x, 0); NaN stays NaN; the derivative at 0 is 0."""
     def relu_(self) -> Tensor: ...
@@ -1391,7 +1635,7 @@ class Tensor:
         """The same elements under another shape: a view where possible, else a copy."""
     def reshape_as(self, other: Tensor) -> Tensor:
         """input reshaped to the shape of other."""
-    def resize_(self, *size: Any, memory_format: Any = None) -> Tensor:
+    def resize_(self, *sizes: Any, size: Any = None, memory_format: Any = None) -> Tensor:
         """Takes other sizes: the first elements stay, in the order of the memory, and new
         ones are zeros. AutogradError where it requires grad.
         """
@@ -1420,7 +1664,11 @@ class Tensor:
     def rsqrt(self) -> Tensor:
         """1 / sqrt(x), the square root rounded first."""
     def rsqrt_(self) -> Tensor: ...
-    def rsub(self, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    @overload
+    def rsub(self, other: Tensor, *, alpha: Number = 1) -> Tensor:
+        """other - alpha * input."""
+    @overload
+    def rsub(self, other: Number, alpha: Number = 1) -> Tensor:
         """other - alpha * input."""
     @overload
     def scatter(self, dim: builtins.int, index: Tensor, src: Tensor | Number) -> Tensor:
@@ -1510,6 +1758,10 @@ class Tensor:
         step: builtins.int = 1,
     ) -> Tensor:
         """A copy of input with src at start:end:step along dim."""
+    def slogdet(self) -> _slogdet:
+        """The sign of the determinant (of a complex one, a number of modulus 1), and the
+        logarithm of its modulus.
+        """
     @overload
     def softmax(self, dim: builtins.int) -> Tensor:
         """exp(x) / sum(exp(x)) along dim, without overflow."""
@@ -1583,6 +1835,22 @@ class Tensor:
         self, *dim: Ints, unbiased: builtins.bool = True, keepdim: builtins.bool = False
     ) -> tuple[Tensor, ...]:
         """(std, mean) over the axes of dim."""
+    def stft(
+        self,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
+        window: Tensor | None = None,
+        center: builtins.bool = True,
+        pad_mode: str = "reflect",
+        normalized: builtins.bool = False,
+        onesided: builtins.bool | None = None,
+        return_complex: builtins.bool | None = None,
+        align_to_window: builtins.bool | None = None,
+    ) -> Tensor:
+        """The transforms of stretches of n_fft elements, hop_length (n_fft / 4) apart, under a
+        window: [..., frequencies, time].
+        """
     def storage_offset(self) -> builtins.int:
         """Where the first element is, in elements."""
     def stride(self, dim: Any = None) -> Any:
@@ -1604,9 +1872,14 @@ class Tensor:
     def subtract(self, other: Tensor | Number, *, alpha: Number) -> Tensor:
         """input - alpha * other."""
     @overload
+    def subtract(self, other: Number, alpha: Number) -> Tensor:
+        """input - alpha * other."""
+    @overload
     def subtract_(self, other: Tensor | Number) -> Tensor: ...
     @overload
     def subtract_(self, other: Tensor | Number, *, alpha: Number) -> Tensor: ...
+    @overload
+    def subtract_(self, other: Number, alpha: Number) -> Tensor: ...
     @overload
     def sum(self, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
         """Sum over the axes of dim (all if empty). Order: the fixed tree of
@@ -1616,6 +1889,12 @@ class Tensor:
     def sum(self, *dim: Ints, keepdim: builtins.bool = False, dtype: DTypeLike) -> Tensor:
         """Sum over the axes of dim (all if empty). Order: the fixed tree of
         docs/architecture.md.
+        """
+    def sum_to_size(self, *size: Ints) -> Tensor:
+        """Summed over the axes that broadcasting would repeat."""
+    def svd(self, some: builtins.bool = True, compute_uv: builtins.bool = True) -> _svd:
+        """U, S and V of input = U diag(S) V^H; all columns of U and V if not some; U and V are
+        0 if not compute_uv.
         """
     def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> Tensor:
         """Two axes exchanged; a view."""
@@ -1716,6 +1995,14 @@ class Tensor:
         """Two axes exchanged; a view."""
     def transpose_(self, *args: Any, **kwargs: Any) -> Tensor:
         """As transpose, but x itself becomes the view."""
+    def triangular_solve(
+        self,
+        A: Tensor,
+        upper: builtins.bool = True,
+        transpose: builtins.bool = False,
+        unitriangular: builtins.bool = False,
+    ) -> _triangular_solve:
+        """X of A X = input (A.mT X = input if transpose) with a triangular A, and A."""
     def tril(self, diagonal: builtins.int = 0) -> Tensor:
         """The lower triangle of the last two axes; zeros above the diagonal."""
     def tril_(self, diagonal: builtins.int = 0) -> Tensor: ...
@@ -1861,6 +2148,9 @@ class IndexError(Error, builtins.IndexError):
 class InternalError(Error, builtins.RuntimeError):
     """A fault in Lathe itself; please report it."""
 
+class LinAlgError(Error, builtins.RuntimeError):
+    """A matrix that has no such decomposition or inverse."""
+
 class MemoryError(Error, builtins.MemoryError):
     """Out of memory, or over the flag max_memory."""
 
@@ -1985,6 +2275,9 @@ def is_grad_enabled() -> builtins.bool:
 
 def is_inference(input: Any) -> builtins.bool:
     """False: no tensor is barred from history for ever."""
+
+def is_inference_mode_enabled() -> builtins.bool:
+    """Whether nothing is recorded, on this thread."""
 
 def is_neg(input: Any) -> builtins.bool:
     """False: neg() negates at once."""
@@ -2352,6 +2645,19 @@ def baddbmm(
 ) -> Tensor:
     """beta * input + alpha * bmm(batch1, batch2)."""
 
+def bartlett_window(
+    window_length: builtins.int,
+    periodic: builtins.bool = True,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Straight up to 1 and down again."""
+
 def batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -2416,6 +2722,19 @@ def bitwise_right_shift(
 def bitwise_xor(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Tensor:
     """Bits set in just one; on bool, xor."""
 
+def blackman_window(
+    window_length: builtins.int,
+    periodic: builtins.bool = True,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """0.42 - 0.5 cos(x) + 0.08 cos(2 x) over one period."""
+
 def block_diag(*tensors: Tensor | Sequence[Tensor], out: Any = None) -> Tensor:
     """Matrices along the diagonal of one, zeros elsewhere."""
 
@@ -2477,6 +2796,19 @@ def chain_matmul(*matrices: Tensor | Sequence[Tensor], out: Any = None) -> Tenso
 
 def channel_shuffle(input: Tensor, groups: builtins.int, *, out: Any = None) -> Tensor:
     """Channels dealt out anew: those of each group stand apart by groups."""
+
+def cholesky(input: Tensor, upper: builtins.bool = False, *, out: Any = None) -> Tensor:
+    """L of A = L L^H (U of U^H U if upper); a LinAlgError if a matrix is not positive-
+    definite. Only that triangle is read.
+    """
+
+def cholesky_inverse(input: Tensor, upper: builtins.bool = False, *, out: Any = None) -> Tensor:
+    """The inverse of A, of its Cholesky factor."""
+
+def cholesky_solve(
+    input: Tensor, input2: Tensor, upper: builtins.bool = False, *, out: Any = None
+) -> Tensor:
+    """X of A X = input, of A's Cholesky factor input2."""
 
 def chunk(
     input: Tensor, chunks: builtins.int, dim: builtins.int = 0, *, out: Any = None
@@ -2859,6 +3191,9 @@ def cumulative_trapezoid(
 def deg2rad(input: Tensor, *, out: Any = None) -> Tensor:
     """Degrees in radians."""
 
+def det(input: Tensor, *, out: Any = None) -> Tensor:
+    """The determinant of each matrix."""
+
 def diag(input: Tensor, diagonal: builtins.int = 0, *, out: Any = None) -> Tensor:
     """A matrix with the vector on a diagonal; of a matrix, a copy of one."""
 
@@ -3153,6 +3488,11 @@ def ge(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
 def gelu(input: Tensor, *, approximate: str = "none", out: Any = None) -> Tensor:
     """Gaussian error linear unit, exact by erf or by the tanh approximation."""
 
+def geqrf(input: Tensor, *, out: Any = None) -> _geqrf:
+    """The reflectors of a QR decomposition as LAPACK has them: R above, the vectors below
+    the diagonal, and their factors tau.
+    """
+
 def ger(input: Tensor, vec2: Tensor, *, out: Any = None) -> Tensor:
     """Each element of one vector times each of another: input[i] * vec2[j]."""
 
@@ -3266,6 +3606,34 @@ def group_norm(
 def gt(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
     """x > y."""
 
+def hamming_window(
+    window_length: builtins.int,
+    periodic: builtins.bool = True,
+    alpha: builtins.float = 0.54,
+    beta: builtins.float = 0.46,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """alpha - beta cos(x) over one period."""
+
+def hann_window(
+    window_length: builtins.int,
+    periodic: builtins.bool = True,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """(1 - cos(x)) / 2 over one period."""
+
 def hardshrink(input: Tensor, lambd: builtins.float = 0.5, *, out: Any = None) -> Tensor:
     """x, or 0 where |x| is at most lambd."""
 
@@ -3329,6 +3697,15 @@ def hstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
 
 def hypot(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """sqrt(input^2 + other^2), without overflow in between."""
+
+def i0(input: Tensor, *, out: Any = None) -> Tensor:
+    """Modified Bessel function of the first kind, order 0."""
+
+def igamma(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The lower incomplete gamma function P(input, other), regularised."""
+
+def igammac(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The upper incomplete gamma function Q(input, other), regularised."""
 
 def imag(input: Tensor, *, out: Any = None) -> Tensor:
     """Imaginary part."""
@@ -3413,6 +3790,9 @@ def instance_norm(
     stand for the image's own if use_input_stats is False.
     """
 
+def inverse(input: Tensor, *, out: Any = None) -> Tensor:
+    """The inverse of each matrix; a LinAlgError if one has none."""
+
 def isclose(
     input: Tensor,
     other: Tensor,
@@ -3476,6 +3856,38 @@ def isposinf(input: Tensor, *, out: Any = None) -> Tensor:
 
 def isreal(input: Tensor, *, out: Any = None) -> Tensor:
     """True where the imaginary part is 0."""
+
+def istft(
+    input: Tensor,
+    n_fft: builtins.int,
+    hop_length: builtins.int | None = None,
+    win_length: builtins.int | None = None,
+    window: Tensor | None = None,
+    center: builtins.bool = True,
+    normalized: builtins.bool = False,
+    onesided: builtins.bool | None = None,
+    length: builtins.int | None = None,
+    return_complex: builtins.bool = False,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The signal that stft() gives this of: the stretches under the window added up, by the
+    sum of its squares there. Where that is 0, the signal is not finite.
+    """
+
+def kaiser_window(
+    window_length: builtins.int,
+    periodic: builtins.bool = True,
+    beta: builtins.float = 12.0,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """i0(beta sqrt(1 - t^2)) / i0(beta) for t from -1 to 1: the larger beta, the narrower."""
 
 def kl_div(
     input: Tensor,
@@ -3616,6 +4028,9 @@ def logaddexp2(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
 def logcumsumexp(input: Tensor, dim: builtins.int, *, out: Any = None) -> Tensor:
     """log of the running sum of exp(x) along dim, without overflow."""
 
+def logdet(input: Tensor, *, out: Any = None) -> Tensor:
+    """The logarithm of the determinant; NaN where that is negative."""
+
 def logical_and(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """True where both are nonzero."""
 
@@ -3671,6 +4086,24 @@ def logsumexp(input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: An
 def lt(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
     """x < y."""
 
+def lu(
+    A: Tensor, pivot: builtins.bool = True, get_infos: builtins.bool = False, *, out: Any = None
+) -> _lu:
+    """L (below the diagonal, which is 1) and U in one matrix, and the pivots."""
+
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Tensor:
+    """X of A X = input, of A's LU decomposition."""
+
+def lu_unpack(
+    LU_data: Tensor,
+    LU_pivots: Tensor,
+    unpack_data: builtins.bool = True,
+    unpack_pivots: builtins.bool = True,
+    *,
+    out: Any = None,
+) -> _lu_unpack:
+    """P, L and U of A = P L U from what lu_factor() gives; empty where not asked for."""
+
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -3693,6 +4126,12 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
 
 def matmul(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """Matrix product; a 1-d operand is a row on the left and a column on the right."""
+
+def matrix_exp(input: Tensor, *, out: Any = None) -> Tensor:
+    """The exponential of each matrix, by scaling and squaring."""
+
+def matrix_power(input: Tensor, n: builtins.int, *, out: Any = None) -> Tensor:
+    """The product of n factors A; of the inverse for a negative n."""
 
 @overload
 def max(
@@ -4034,6 +4473,22 @@ def ones_like(
 ) -> Tensor:
     """Ones of x's shape."""
 
+def orgqr(input: Tensor, input2: Tensor, *, out: Any = None) -> Tensor:
+    """The first columns of the product of reflections that geqrf() gives."""
+
+def ormqr(
+    input: Tensor,
+    tau: Tensor,
+    other: Tensor,
+    left: builtins.bool = True,
+    transpose: builtins.bool = False,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """Q other (other Q if not left; Q^H for Q if transpose), Q the product of all
+    reflections that geqrf() gives.
+    """
+
 def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Tensor:
     """Each element of one vector times each of another: input[i] * vec2[j]."""
 
@@ -4053,6 +4508,9 @@ def pdist(input: Tensor, p: builtins.float = 2.0, *, out: Any = None) -> Tensor:
 
 def permute(input: Tensor, *dims: Ints) -> Tensor:
     """Axes in another order."""
+
+def pinverse(input: Tensor, rcond: builtins.float = 1e-15, *, out: Any = None) -> Tensor:
+    """The pseudoinverse; singular values up to rcond times the largest count as 0."""
 
 def pixel_shuffle(input: Tensor, upscale_factor: builtins.int, *, out: Any = None) -> Tensor:
     """Channels turned into blocks of pixels: [c f f, h, w] to [c, h f, w f]."""
@@ -4114,6 +4572,9 @@ def put(
     out: Any = None,
 ) -> Tensor:
     """input with source written (added, if accumulate) at positions of the flattened input."""
+
+def qr(input: Tensor, some: builtins.bool = True, *, out: Any = None) -> _qr:
+    """Q and R of input = Q R; with some=False all columns of Q."""
 
 def quantile(
     input: Tensor,
@@ -4323,7 +4784,12 @@ def rrelu(
 def rsqrt(input: Tensor, *, out: Any = None) -> Tensor:
     """1 / sqrt(x), the square root rounded first."""
 
-def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1, out: Any = None) -> Tensor:
+@overload
+def rsub(input: Tensor, other: Tensor, *, alpha: Number = 1, out: Any = None) -> Tensor:
+    """other - alpha * input."""
+
+@overload
+def rsub(input: Tensor, other: Number, alpha: Number = 1, *, out: Any = None) -> Tensor:
     """other - alpha * input."""
 
 def scalar_tensor(
@@ -4478,6 +4944,11 @@ def slice_scatter(
 ) -> Tensor:
     """A copy of input with src at start:end:step along dim."""
 
+def slogdet(input: Tensor, *, out: Any = None) -> _slogdet:
+    """The sign of the determinant (of a complex one, a number of modulus 1), and the
+    logarithm of its modulus.
+    """
+
 @overload
 def softmax(input: Tensor, dim: builtins.int, *, out: Any = None) -> Tensor:
     """exp(x) / sum(exp(x)) along dim, without overflow."""
@@ -4584,6 +5055,25 @@ def std_mean(
 ) -> tuple[Tensor, ...]:
     """(std, mean) over the axes of dim."""
 
+def stft(
+    input: Tensor,
+    n_fft: builtins.int,
+    hop_length: builtins.int | None = None,
+    win_length: builtins.int | None = None,
+    window: Tensor | None = None,
+    center: builtins.bool = True,
+    pad_mode: str = "reflect",
+    normalized: builtins.bool = False,
+    onesided: builtins.bool | None = None,
+    return_complex: builtins.bool | None = None,
+    align_to_window: builtins.bool | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """The transforms of stretches of n_fft elements, hop_length (n_fft / 4) apart, under a
+    window: [..., frequencies, time].
+    """
+
 @overload
 def sub(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Tensor:
     """x - y, element by element."""
@@ -4605,6 +5095,10 @@ def subtract(
     """input - alpha * other."""
 
 @overload
+def subtract(input: Tensor, other: Number, alpha: Number, *, out: Any = None) -> Tensor:
+    """input - alpha * other."""
+
+@overload
 def sum(input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: Any = None) -> Tensor:
     """Sum over the axes of dim (all if empty). Order: the fixed tree of
     docs/architecture.md.
@@ -4616,6 +5110,13 @@ def sum(
 ) -> Tensor:
     """Sum over the axes of dim (all if empty). Order: the fixed tree of
     docs/architecture.md.
+    """
+
+def svd(
+    input: Tensor, some: builtins.bool = True, compute_uv: builtins.bool = True, *, out: Any = None
+) -> _svd:
+    """U, S and V of input = U diag(S) V^H; all columns of U and V if not some; U and V are
+    0 if not compute_uv.
     """
 
 def swapaxes(input: Tensor, axis0: builtins.int, axis1: builtins.int, *, out: Any = None) -> Tensor:
@@ -4729,6 +5230,17 @@ def trapz(y: Tensor, *, dx: Number = 1, dim: builtins.int = -1, out: Any = None)
     """The area under the straight lines from point to point along dim; points are dx apart,
     or at x.
     """
+
+def triangular_solve(
+    input: Tensor,
+    A: Tensor,
+    upper: builtins.bool = True,
+    transpose: builtins.bool = False,
+    unitriangular: builtins.bool = False,
+    *,
+    out: Any = None,
+) -> _triangular_solve:
+    """X of A X = input (A.mT X = input if transpose) with a triangular A, and A."""
 
 def tril(input: Tensor, diagonal: builtins.int = 0, *, out: Any = None) -> Tensor:
     """The lower triangle of the last two axes; zeros above the diagonal."""

@@ -23,7 +23,7 @@ def _subscript(axes):
         known = axis is Ellipsis or (isinstance(axis, int) and 0 <= axis < len(_LETTERS))
         if not known:
             raise _refuse(
-                "einsum", "an axis has no such number", repr(axis),
+                "einsum", "an axis has no such number", repr(axis),  # not an op: its own name
                 f"numbers from 0 to {len(_LETTERS) - 1}, or ...", "number the axes from 0",
             )  # fmt: skip
         letters.append("..." if axis is Ellipsis else _LETTERS[axis])
@@ -125,12 +125,12 @@ def tensordot(a, b, dims=2, out=None, *, axes=None) -> Tensor:
     if isinstance(dims, int):
         if not 0 <= dims <= min(a.ndim, b.ndim):
             raise _refuse(
-                "tensordot", "there are not so many axes", f"dims={dims}",
+                "tensordot", "there are not so many axes", f"dims={dims}",  # not an op
                 f"0 to {min(a.ndim, b.ndim)}", "dims is how many axes are summed",
             )  # fmt: skip
         dims = (list(range(a.ndim - dims, a.ndim)), list(range(dims)))
     of_a, of_b = ([d] if isinstance(d, int) else d for d in dims)
-    value = getattr(ops, "tensordot.dims")(a, b, of_a, of_b)
+    value = getattr(ops, "tensordot.dims")(a, b, of_a, of_b)  # not an op: its own name
     return value if out is None else out.copy_(value)
 
 

@@ -44,8 +44,8 @@ class Persistent:
 
 
 class Writer:
-    """Pickles nested data. reduce(value): a Call, Global or Persistent for what is none, or an error
-    of the caller's own."""
+    """Pickles nested data. reduce(value): a Call, Global or Persistent for what is none, or an
+    error of the caller's own."""
 
     def __init__(self, reduce):
         self._reduce = reduce
@@ -60,10 +60,12 @@ class Writer:
 
     def _save(self, value):
         if (known := self._memo.get(id(value))) is not None:
-            return self._op_with_number(b"h", b"j", known[0])
+            self._op_with_number(b"h", b"j", known[0])
+            return
         save = self._KINDS.get(type(value))
         if save is not None:
-            return save(self, value)
+            save(self, value)
+            return
         reduced = self._reduce(value)
         self._save(reduced)
         if isinstance(reduced, Call):
@@ -81,7 +83,8 @@ class Writer:
     def _global(self, value):
         key = (value.module, value.name)
         if (known := self._memo.get(key)) is not None:
-            return self._op_with_number(b"h", b"j", known[0])
+            self._op_with_number(b"h", b"j", known[0])
+            return
         self._out.write(f"c{value.module}\n{value.name}\n".encode())
         number = self._memo[key] = (len(self._memo), None)
         self._op_with_number(b"q", b"r", number[0])
@@ -160,7 +163,7 @@ class Writer:
         self._call(Call(Global("__builtin__", "set"), (list(value),)))
 
     def _save_complex(self, value):
-        self._call(Call(Global("__builtin__", "complex"), (value.real, value.imag)))
+        self._call(Call(Global("__builtin__", "complex"), (value.real, value.imag)))  # not an op
 
     _KINDS = {
         type(None): lambda self, _: self._out.write(b"N"),
@@ -320,7 +323,8 @@ class Reader:
         b"G": lambda s: s._push(s._number(">d")), b"X": lambda s: s._text("<I"),
         b"\x8c": lambda s: s._text("<B"), b"\x8d": lambda s: s._text("<Q"),
         b"B": lambda s: s._bytes("<I"), b"C": lambda s: s._bytes("<B"),
-        b"\x8e": lambda s: s._bytes("<Q"), b"U": lambda s: s._text("<B"), b"T": lambda s: s._text("<I"),
+        b"\x8e": lambda s: s._bytes("<Q"), b"U": lambda s: s._text("<B"),
+        b"T": lambda s: s._text("<I"),
         b")": lambda s: s._push(()), b"\x85": lambda s: s._tuple(1), b"\x86": lambda s: s._tuple(2),
         b"\x87": lambda s: s._tuple(3), b"t": lambda s: s._push(tuple(s._since_mark())),
         b"]": lambda s: s._push([]), b"l": lambda s: s._push(s._since_mark()),

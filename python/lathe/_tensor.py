@@ -25,10 +25,11 @@ def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=
     AutogradError where there is no history, or a value it needs was written to since.
     """
     if inputs is None:
-        return _lathe.backward(self, gradient, retain_graph, create_graph)
-    from .autograd import backward
+        _lathe.backward(self, gradient, retain_graph, create_graph)
+    else:
+        from .autograd import backward
 
-    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 @_method
@@ -176,7 +177,8 @@ def new_ones(self, *size, **options) -> Tensor:
 
 def _add_reshaping():
     """x.<name>_(...): x.<name>(...), a view, in place of x itself."""
-    for name in ("squeeze", "unsqueeze", "t", "transpose", "swapaxes", "swapdims", "as_strided"):
+    names = "squeeze unsqueeze t transpose swapaxes swapdims as_strided"
+    for name in names.split():
         _named(name + "_", _reshaping(name), f"As {name}, but x itself becomes the view.")
 
 

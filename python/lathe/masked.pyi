@@ -1,7 +1,7 @@
 """The names of masked. Printed by python/stubs/print_stubs.py."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from . import Tensor
 

@@ -9,7 +9,8 @@ from ._grad_mode import _Mode
 from ._lathe import Tensor, manual_seed
 
 __all__ = [
-    "Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed",
+    "Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed",
+    "seed",
     "set_rng_state",
 ]  # fmt: skip
 
@@ -73,8 +74,8 @@ def seed():
 
 
 class Generator(_lathe._Generator):
-    """A random stream of its own: what is drawn with generator=g depends on its seed, and on what was
-    drawn from it before, alone."""
+    """A random stream of its own: what is drawn with generator=g depends on its seed, and on what
+    was drawn from it before, alone."""
 
     def get_state(self):
         """The generator's state, as a uint8 tensor."""

@@ -1,12 +1,14 @@
 """serialization.save and serialization.load: nested data in PyTorch's own `.pt` files.
 
-A `.pt` file is a zip archive, uncompressed: `data.pkl`, a pickle in which each tensor names a storage,
-an offset, sizes and strides, and `data/0`, `data/1`, ..., the storages' bytes. torch.load reads what
+A `.pt` file is a zip archive, uncompressed: `data.pkl`, a pickle in which each tensor names a
+storage,
+an offset, sizes and strides, and `data/0`, `data/1`, ..., the storages' bytes. torch.load reads
+what
 save() writes (weights_only=True, too), and load() what torch.save wrote: state dicts, checkpoints,
 anything made of tensors, numbers, texts and containers. Tensors over one memory stay so.
 
-Reading runs nothing of a file: _pickled.Reader builds what a fixed list of names allows, and refuses
-the rest by name. Whole modules, which torch.save also writes, are such a rest.
+Reading runs nothing of a file: _pickled.Reader builds what a fixed list of names allows, and
+refuses the rest by name. Whole modules, which torch.save also writes, are such a rest.
 """
 
 import os
@@ -312,9 +314,9 @@ def _lazily_changed(tensor, metadata):
     """PyTorch keeps conjugated and negated tensors as the others with a mark."""
     from . import ops
 
-    if metadata.get("conj"):
+    if metadata.get("conj"):  # not an op: a name
         tensor = ops.conj(tensor)
-    return -tensor if metadata.get("neg") else tensor
+    return -tensor if metadata.get("neg") else tensor  # not an op: a name
 
 
 class _StorageKind:

@@ -394,6 +394,8 @@ def entries_stub(rows, place, module):
     if "@overload" in lines:
         at = lines.index("from typing import Any, Literal, TypeAlias")
         lines[at] += ", overload"
+    if not any("Literal[" in line for line in lines):
+        lines = [line.replace("Any, Literal, TypeAlias", "Any, TypeAlias") for line in lines]
     return lines
 
 

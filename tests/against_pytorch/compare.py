@@ -1,5 +1,5 @@
-"""What the scripts of this folder share. They compare Lathe with PyTorch, and are run by hand: PyTorch is
-no dependency of Lathe or of its tests."""
+"""What the scripts of this folder share. They compare Lathe with PyTorch, and are run by hand:
+PyTorch is no dependency of Lathe or of its tests."""
 
 import numpy as np
 import torch

@@ -1,5 +1,5 @@
-"""Distributions against PyTorch's: densities and their gradients, moments, entropies, cdf, divergences; and
-samples against the moments.
+"""Distributions against PyTorch's: densities and their gradients, moments, entropies, cdf,
+divergences; and samples against the moments.
 
 Run by hand, in an environment that has both: ENV/bin/python tests/against_pytorch/distributions.py
 """
@@ -21,12 +21,15 @@ CASES = [
     ("Normal", {"loc": B, "scale": A}), ("Laplace", {"loc": B, "scale": A}),
     ("Cauchy", {"loc": B, "scale": A}), ("Gumbel", {"loc": B, "scale": A}),
     ("Uniform", {"low": B - 3, "high": B + A}), ("Exponential", {"rate": A}),
-    ("HalfNormal", {"scale": A}), ("HalfCauchy", {"scale": A}), ("LogNormal", {"loc": B, "scale": P}),
+    ("HalfNormal", {"scale": A}), ("HalfCauchy", {"scale": A}), ("LogNormal", {"loc": B,
+    "scale": P}),
     ("Weibull", {"scale": A, "concentration": B}), ("Pareto", {"scale": B, "alpha": A + 3}),
-    ("Gamma", {"concentration": A, "rate": B}), ("Chi2", {"df": A}), ("StudentT", {"df": A + 3, "loc": B, "scale": A}),
+    ("Gamma", {"concentration": A, "rate": B}), ("Chi2", {"df": A}), ("StudentT", {"df": A + 3,
+    "loc": B, "scale": A}),
     ("Beta", {"concentration1": A, "concentration0": B}), ("Dirichlet", {"concentration": ROWS}),
     ("Bernoulli", {"probs": P}), ("Bernoulli", {"logits": B}), ("Geometric", {"probs": P}),
-    ("Binomial", {"total_count": T(5, 9, 3), "probs": P}), ("NegativeBinomial", {"total_count": A, "probs": P}),
+    ("Binomial", {"total_count": T(5, 9, 3), "probs": P}), ("NegativeBinomial", {"total_count": A,
+    "probs": P}),
     ("Poisson", {"rate": A}), ("Categorical", {"probs": ROWS}), ("Categorical", {"logits": ROWS}),
     ("OneHotCategorical", {"probs": ROWS}), ("Multinomial", {"total_count": 6, "probs": ROWS}),
     ("MultivariateNormal", {"loc": B, "scale_tril": TRIL}),
@@ -38,8 +41,7 @@ CASES = [
 def both(name, settings):
     leaves = {k: v.clone().requires_grad_() if torch.is_tensor(v) else v
               for k, v in settings.items()}  # fmt: skip
-    copies = {k: ours(v.detach()).requires_grad_() if torch.is_tensor(v) and v.requires_grad else ours(v)
-              for k, v in leaves.items()}  # fmt: skip
+    copies = {k: ours(v).requires_grad_() if torch.is_tensor(v) else v for k, v in leaves.items()}
     return leaves, copies, getattr(theirs, name)(**leaves), getattr(mine, name)(**copies)
 
 
@@ -89,10 +91,13 @@ def compare(name, settings):
 def divergences():
     pairs = [
         ("Normal", (B, A), (A, B)), ("Laplace", (B, A), (A, B)), ("Gumbel", (B, A), (A, B)),
-        ("Cauchy", (B, A), (A, B)), ("Uniform", (B, B + 1), (B - 1, B + 2)), ("Exponential", (A,), (B,)),
+        ("Cauchy", (B, A), (A, B)), ("Uniform", (B, B + 1), (B - 1, B + 2)), ("Exponential", (A,),
+        (B,)),
         ("HalfNormal", (A,), (B,)), ("LogNormal", (B, A), (A, B)), ("Gamma", (A, B), (B, A)),
-        ("Beta", (A, B), (B, A)), ("Dirichlet", (ROWS,), (ROWS + 1,)), ("Bernoulli", (P,), (P * 0.5,)),
-        ("Geometric", (P,), (P * 0.5,)), ("Binomial", (T(5), P), (T(5), P * 0.5)), ("Poisson", (A,), (B,)),
+        ("Beta", (A, B), (B, A)), ("Dirichlet", (ROWS,), (ROWS + 1,)), ("Bernoulli", (P,),
+        (P * 0.5,)),
+        ("Geometric", (P,), (P * 0.5,)), ("Binomial", (T(5), P), (T(5), P * 0.5)), ("Poisson",
+        (A,), (B,)),
         ("Categorical", (ROWS,), (ROWS + 1,)), ("OneHotCategorical", (ROWS,), (ROWS + 1,)),
     ]  # fmt: skip
     for name, first, second in pairs:
@@ -100,7 +105,10 @@ def divergences():
         c, d = (getattr(mine, name)(*map(ours, v)) for v in (first, second))
         near(mine.kl_divergence(c, d), theirs.kl_divergence(a, b), 1e-9, 1e-10)
     a = [theirs.MultivariateNormal(m, scale_tril=t) for m, t in ((B, TRIL), (A, TRIL * 1.5))]
-    b = [mine.MultivariateNormal(ours(m), scale_tril=ours(t)) for m, t in ((B, TRIL), (A, TRIL * 1.5))]
+    b = [
+        mine.MultivariateNormal(ours(m), scale_tril=ours(t))
+        for m, t in ((B, TRIL), (A, TRIL * 1.5))
+    ]
     near(mine.kl_divergence(*b), theirs.kl_divergence(*a), 1e-9, 1e-10)
 
 
@@ -133,8 +141,12 @@ def gamma_slopes():
 
     for shape in (0.1, 0.7, 1.0, 3.0, 20.0, 59.0, 61.0, 300.0):
         for share in (0.02, 0.3, 0.7, 0.98):
+
             def quantile(a, share=share):
-                low, high = torch.tensor(1e-40, dtype=torch.float64), torch.tensor(a + 40 * math.sqrt(a) + 40, dtype=torch.float64)
+                low, high = (
+                    torch.tensor(1e-40, dtype=torch.float64),
+                    torch.tensor(a + 40 * math.sqrt(a) + 40, dtype=torch.float64),
+                )
                 for _ in range(200):
                     mid = (low * high).sqrt() if low < 1e-3 else (low + high) / 2
                     if torch.special.gammainc(torch.tensor(a, dtype=torch.float64), mid) < share:
@@ -146,8 +158,15 @@ def gamma_slopes():
             h = shape * 1e-5
             want = (quantile(shape + h) - quantile(shape - h)) / (2 * h)
             x = quantile(shape)
-            got = _slope(lt.tensor([shape], dtype=lt.float64), lt.tensor([x], dtype=lt.float64)).item()
-            assert abs(got - want) < (1e-4 if shape < 60 else 2e-3) * max(abs(want), 1e-12), (shape, share, got, want)
+            got = _slope(
+                lt.tensor([shape], dtype=lt.float64), lt.tensor([x], dtype=lt.float64)
+            ).item()
+            assert abs(got - want) < (1e-4 if shape < 60 else 2e-3) * max(abs(want), 1e-12), (
+                shape,
+                share,
+                got,
+                want,
+            )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""Optimizers against PyTorch's: 50 steps in float64 with each setting, the state both ways, and a traced
-step that has the bits of the eager one.
+"""Optimizers against PyTorch's: 50 steps in float64 with each setting, the state both ways, and a
+traced step that has the bits of the eager one.
 
 Run by hand, in an environment that has both: ENV/bin/python tests/against_pytorch/optimizers.py
 (with names, those alone)
@@ -16,7 +16,8 @@ from lathe import nn, optim, serialization
 
 DECAY = {"weight_decay": 0.1}
 SETTINGS = {
-    "SGD": [{}, {"momentum": 0.9}, {"momentum": 0.9, "nesterov": True}, DECAY, {"maximize": True, "lr": 1e-4},
+    "SGD": [{}, {"momentum": 0.9}, {"momentum": 0.9, "nesterov": True}, DECAY, {"maximize": True,
+    "lr": 1e-4},
             {"momentum": 0.9, "dampening": 0.3} | DECAY, {"foreach": True}],
     "ASGD": [{}, DECAY, {"t0": 10, "lambd": 0.01, "alpha": 0.5}],
     "Rprop": [{}, {"etas": (0.3, 1.5), "step_sizes": (1e-3, 0.1)}, {"maximize": True, "lr": 1e-4}],

@@ -1,5 +1,5 @@
-"""Schedules of learning rates against PyTorch's: each alone, after a restart, and several together; and
-swa_utils.
+"""Schedules of learning rates against PyTorch's: each alone, after a restart, and several together;
+and swa_utils.
 
 Run by hand, in an environment that has both: ENV/bin/python tests/against_pytorch/schedules.py
 """
@@ -30,7 +30,8 @@ SETTINGS = {
     ] + [{"base_lr": 0.01, "max_lr": 0.1, "step_size_up": 3, "step_size_down": 5,
           "scale_fn": lambda x: 1 / (1 + x), "scale_mode": "iterations"}],
     "OneCycleLR": [
-        {"max_lr": 0.3, "total_steps": 31}, {"max_lr": [0.3, 0.5], "epochs": 4, "steps_per_epoch": 8},
+        {"max_lr": 0.3, "total_steps": 31}, {"max_lr": [0.3, 0.5], "epochs": 4,
+        "steps_per_epoch": 8},
         {"max_lr": 0.3, "total_steps": 40, "three_phase": True, "anneal_strategy": "linear"},
     ],
 }  # fmt: skip
@@ -102,7 +103,7 @@ def several():
             for library, o in zip((torch.optim.lr_scheduler, optim.lr_scheduler), pair)
         ]
         metrics = np.sin(np.arange(60) / 3) + np.arange(60) / 60
-        same(pair, made, 60, lambda s: lambda i: s.step(metrics[i]))
+        same(pair, made, 60, lambda s, m=metrics: lambda i: s.step(m[i]))
 
 
 def averages():

@@ -33,7 +33,7 @@ LEFT_OUT = {
         ("fft_rfft", "fft_rfft2", "fft_rfftn", "fft_ihfft", "fft_ihfft2", "fft_ihfftn", "fft_fft"),
         "results are complex",
     ),
-    "stft": "results are complex",
+    **dict.fromkeys(("stft", "polar"), "results are complex"),
     "fill_diagonal_": "writes its operand",
 }
 OF_PROBABILITIES = {"bernoulli", "binary_cross_entropy"}  # operands above 1 are an error

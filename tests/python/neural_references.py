@@ -227,7 +227,7 @@ def place_in(p, n, padding_mode, corners):
 
 
 def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=False):
-    axes, sizes = x.ndim - 2, x.shape[2:]
+    _axes, sizes = x.ndim - 2, x.shape[2:]
     out = np.zeros((*x.shape[:2], *grid.shape[1:-1]), x.dtype)
     for at in np.ndindex(*grid.shape[:-1]):
         place = []
@@ -529,8 +529,10 @@ LOSSES = {
     "multilabel_soft_margin_loss": multilabel_soft_margin, "triplet_margin_loss": triplet,
     "cosine_embedding_loss": cosine_embedding,
 }  # fmt: skip
-NUMBERED = """hinge_embedding_loss margin_ranking_loss cosine_embedding_loss triplet_margin_loss kl_div
-    poisson_nll_loss""".split()
+NUMBERED = [
+    "hinge_embedding_loss", "margin_ranking_loss", "cosine_embedding_loss", "triplet_margin_loss",
+    "kl_div", "poisson_nll_loss",
+]  # fmt: skip
 
 NEURAL = {
     "outdoes": np.greater, "first_largest": np.maximum,

@@ -231,7 +231,8 @@ REFERENCES = {f"masked_{name}": function for name, function in MASKED.items()} |
     "msort": lambda x: np.sort(x, 0), "probability": np.copy, "drawing_weight": np.copy,
     "cummax": running(np.maximum), "cummin": running(np.minimum),
     "running_max": lambda x, dim: np.maximum.accumulate(x, dim),
-    "running_min": lambda x, dim, reverse: np.flip(np.minimum.accumulate(np.flip(x, dim), dim), dim),
+    "running_min": lambda x, dim, reverse: np.flip(
+        np.minimum.accumulate(np.flip(x, dim), dim), dim),
     "logcumsumexp": logcumsumexp, "logcumsumexp_scan": logcumsumexp,
     **{f"scatter_{how}": functools.partial(folded, how) for how in ("prod", "amax", "amin")},
     **{f"index_{how}": functools.partial(by_slices, how) for how in ("prod", "amax", "amin")},

@@ -3,13 +3,13 @@
 import subprocess
 import sys
 
+import lathe.compat.torch.nn.functional as F
 import pytest
+from lathe.compat.torch.utils.data import DataLoader
 
 import lathe as lt
 import lathe.compat.torch as torch
-import lathe.compat.torch.nn.functional as F
 from lathe.compat.torch import nn, optim
-from lathe.compat.torch.utils.data import DataLoader
 
 
 def test_the_same_objects():
@@ -19,7 +19,7 @@ def test_the_same_objects():
     assert sys.modules["lathe.compat.torch.optim.lr_scheduler"] is lt.optim.lr_scheduler
     assert {"relu", "save", "jit", "cuda"} <= set(dir(torch))
     with pytest.raises(AttributeError):
-        torch.no_such_name
+        torch.no_such_name  # noqa: B018
     with pytest.raises(ImportError):
         import lathe.compat.torch.no_such_module  # noqa: F401
 
@@ -46,7 +46,8 @@ def test_programs(tmp_path):
 
     x = torch.tensor([-1.0, 2.0])
     for made in (torch.compile(f), torch.compile(f, mode="max-autotune"), torch.jit.trace(f, x),
-                 torch.jit.trace(f, (x,)), torch.jit.script(f), torch.compile(disable=True)(f)):  # fmt: skip
+                 torch.jit.trace(f, (x,)), torch.jit.script(f),
+                 torch.compile(disable=True)(f)):  # fmt: skip
         assert made(x).tolist() == [0, 4]
     net = torch.compile(nn.Linear(2, 1))
     assert net(x).shape == (1,) and not torch.jit.is_scripting()

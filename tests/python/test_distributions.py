@@ -12,7 +12,8 @@ N = 20_000
 A, P = lt.tensor([0.5, 3.0], dtype=lt.float64), lt.tensor([0.2, 0.7], dtype=lt.float64)
 ROWS = lt.tensor([[0.2, 1.0, 3.0], [0.5, 0.5, 1.0]], dtype=lt.float64)
 MADE = {
-    "Normal": lambda: d.Normal(A, A), "Laplace": lambda: d.Laplace(A, A), "Gumbel": lambda: d.Gumbel(A, A),
+    "Normal": lambda: d.Normal(A, A), "Laplace": lambda: d.Laplace(A, A),
+    "Gumbel": lambda: d.Gumbel(A, A),
     "Logistic": lambda: d.Logistic(A, A), "Uniform": lambda: d.Uniform(A, A + 1),
     "Exponential": lambda: d.Exponential(A), "HalfNormal": lambda: d.HalfNormal(A),
     "LogNormal": lambda: d.LogNormal(P, P), "Weibull": lambda: d.Weibull(A, A + 1),
@@ -21,8 +22,10 @@ MADE = {
     "Dirichlet": lambda: d.Dirichlet(ROWS), "Bernoulli": lambda: d.Bernoulli(P),
     "Geometric": lambda: d.Geometric(P), "Binomial": lambda: d.Binomial(9, P),
     "NegativeBinomial": lambda: d.NegativeBinomial(A, P), "Poisson": lambda: d.Poisson(A * 9),
-    "OneHotCategorical": lambda: d.OneHotCategorical(ROWS), "Multinomial": lambda: d.Multinomial(5, ROWS),
-    "MultivariateNormal": lambda: d.MultivariateNormal(A, scale_tril=lt.tensor([[1.0, 0], [0.5, 2]], dtype=lt.float64)),
+    "OneHotCategorical": lambda: d.OneHotCategorical(ROWS), "Multinomial": lambda: d.Multinomial(5,
+    ROWS),
+    "MultivariateNormal": lambda: d.MultivariateNormal(A, scale_tril=lt.tensor([[1.0, 0], [0.5,
+    2]], dtype=lt.float64)),
     "MixtureSameFamily": lambda: d.MixtureSameFamily(d.Categorical(ROWS), d.Normal(ROWS, ROWS)),
     "Independent": lambda: d.Independent(d.Normal(ROWS, ROWS), 1),
 }  # fmt: skip
@@ -47,7 +50,9 @@ def test_samples_have_the_moments(name):
             p.rsample()
     if p.batch_shape:
         wide = p.expand((4, *p.batch_shape))
-        assert wide.sample().shape == (4, *p.shape) and lt.isfinite(wide.log_prob(wide.sample())).all()
+        assert (
+            wide.sample().shape == (4, *p.shape) and lt.isfinite(wide.log_prob(wide.sample())).all()
+        )
 
 
 LINES = ["Normal", "Laplace", "Gumbel", "Logistic", "Exponential", "LogNormal", "Weibull", "Gamma",
@@ -68,7 +73,8 @@ def test_densities_are_of_total_one(name):
     assert abs(total[1].item() - 1) < 1e-3
 
 
-@pytest.mark.parametrize("name", ["Normal", "Laplace", "Gumbel", "Logistic", "Exponential", "Uniform",
+@pytest.mark.parametrize("name", ["Normal", "Laplace", "Gumbel", "Logistic", "Exponential",
+"Uniform",
                                   "HalfNormal", "LogNormal", "Weibull"])  # fmt: skip
 def test_cdf_and_icdf(name):
     p = MADE[name]()
@@ -98,7 +104,9 @@ def test_categories():
         share = (drawn == k).double().mean(0)
         assert (lt.abs(share - p.probs[:, k]) < 0.02).all()
     assert p.enumerate_support().tolist() == [[0, 0], [1, 1], [2, 2]]
-    assert lt.allclose(lt.exp(p.log_prob(p.enumerate_support())).sum(0), lt.ones(2, dtype=lt.float64))
+    assert lt.allclose(
+        lt.exp(p.log_prob(p.enumerate_support())).sum(0), lt.ones(2, dtype=lt.float64)
+    )
     assert p.mode.tolist() == [2, 2] and d.Bernoulli(P).entropy().shape == (2,)
 
 
@@ -134,7 +142,8 @@ def test_transforms(t):
 
 
 WRONG = {
-    "scale": lambda: d.Normal(0.0, -1.0), "probs": lambda: d.Bernoulli(1.5), "both": lambda: d.Bernoulli(),
+    "scale": lambda: d.Normal(0.0, -1.0), "probs": lambda: d.Bernoulli(1.5),
+    "both": lambda: d.Bernoulli(),
     "rate": lambda: d.Exponential(-1.0), "value": lambda: d.Exponential(1.0).log_prob(-1.0),
     "bounds": lambda: d.Uniform(2.0, 1.0), "half": lambda: d.Poisson(1.0).log_prob(0.5),
     "too many axes": lambda: d.Independent(d.Normal(A, A), 2),

@@ -34,7 +34,8 @@ NOT_CALLED = {
     "they change the process": "torch.manual_seed torch.seed torch.set_default_dtype "
     "torch.set_default_tensor_type"
     " torch.set_printoptions torch.set_grad_enabled",
-    "they need a history": "Tensor.backward Tensor.retain_grad",
+    "they need a history": "Tensor.backward Tensor.retain_grad"
+    " Tensor.register_post_accumulate_grad_hook",
     "they tell two tensors apart": "Tensor.data_ptr",
     "they take any number of operands": "torch.broadcast_shapes torch.einsum",
     "they take what another call gave": "torch.set_rng_state",

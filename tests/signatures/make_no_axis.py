@@ -12,10 +12,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "python"), str(HERE.parent / "python/core")]
 
-import test_zero_dim_axes as zero
-import torch
+import test_zero_dim_axes as zero  # noqa: E402
+import torch  # noqa: E402
 
-import lathe as lt
+import lathe as lt  # noqa: E402
 
 
 def function_of(row):

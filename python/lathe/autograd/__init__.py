@@ -1,5 +1,5 @@
-"""Gradients: grad and backward of several tensors, Functions with a derivative of their own, and the test of
-a derivative by differences."""
+"""Gradients: grad and backward of several tensors, Functions with a derivative of their own, and
+the test of a derivative by differences."""
 
 from .._grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .._lathe import is_grad_enabled

@@ -10,7 +10,8 @@ from .._lathe import Tensor
 
 
 class FunctionCtx:
-    """What forward() hands on to backward(): tensors by save_for_backward(), all else as attributes.
+    """What forward() hands on to backward(): tensors by save_for_backward(), all else as
+    attributes.
 
     needs_input_grad: for each argument of apply(), whether its gradient is asked for.
     """
@@ -135,7 +136,8 @@ class Function:
 
     def __init__(self, *_, **__):
         raise _lathe.TypeError(
-            "a Function is not made, it is called", op=type(self).__name__, got="a call of the class",
+            "a Function is not made, it is called", op=type(self).__name__,
+            got="a call of the class",
             expected=f"{type(self).__name__}.apply(...)", next="call apply() of the class",
         )  # fmt: skip
 

@@ -1,4 +1,5 @@
-"""Jacobians and products with them and with Hessians, of functions of tensors. All by reverse mode."""
+"""Jacobians and products with them and with Hessians, of functions of tensors. All by reverse
+mode."""
 
 from .. import _lathe, ops
 from .._errors import typed

@@ -12,7 +12,14 @@ def _list(tensors):
     """A list of tensors, if there are several or one; what is neither is refused by the tape."""
     if isinstance(tensors, Tensor):
         return [tensors]
-    return list(tensors) if hasattr(tensors, "__iter__") else tensors
+    if not hasattr(tensors, "__iter__"):
+        return tensors
+    found = []
+    for tensor in tensors:  # one by one: what is no tensor may come from what never ends
+        if not isinstance(tensor, (Tensor, type(None))):
+            return [tensor]
+        found.append(tensor)
+    return found
 
 
 @typed
@@ -22,9 +29,10 @@ def grad(
 ):  # fmt: skip
     """The gradients of the sum of `outputs` by each of `inputs`, as a tuple; no .grad changes.
 
-    grad_outputs: what each output is multiplied by; with is_grads_batched several of each, along a new
-    first axis, and as many gradients. create_graph records the computation, for higher derivatives. An
-    input that outputs do not depend on has the gradient None with allow_unused, zeros with
+    grad_outputs: what each output is multiplied by; with is_grads_batched several of each, along a
+    new
+    first axis, and as many gradients. create_graph records the computation, for higher derivatives.
+    An input that outputs do not depend on has the gradient None with allow_unused, zeros with
     materialize_grads; else it is an AutogradError.
     """
     outputs, inputs = _list(outputs), _list(inputs)
@@ -90,8 +98,8 @@ def backward(
 
 
 class detect_anomaly(_Mode):
-    """A block in which a NaN that a derivative makes is an AutogradError, with the line of the forward
-    pass that it is the derivative of."""
+    """A block in which a NaN that a derivative makes is an AutogradError, with the line of the
+    forward pass that it is the derivative of."""
 
     @typed
     def __init__(self, check_nan=True):

@@ -1,5 +1,5 @@
-"""What may be changed about the history that is being recorded: how tensors are saved for it, and hooks on
-its gradients."""
+"""What may be changed about the history that is being recorded: how tensors are saved for it, and
+hooks on its gradients."""
 
 from .. import _lathe
 from .._errors import typed
@@ -15,8 +15,8 @@ _refused = []  # messages of disable_saved_tensors_hooks, innermost last
 
 
 class saved_tensors_hooks(_Mode):
-    """A block in which pack_hook(tensor) decides what is kept of a tensor that a derivative will read,
-    and unpack_hook(that) gives the tensor back in backward()."""
+    """A block in which pack_hook(tensor) decides what is kept of a tensor that a derivative will
+    read, and unpack_hook(that) gives the tensor back in backward()."""
 
     @typed
     def __init__(self, pack_hook, unpack_hook):
@@ -26,7 +26,8 @@ class saved_tensors_hooks(_Mode):
         if _refused:
             raise _lathe.AutogradError(
                 _refused[-1], op="saved_tensors_hooks", got="a block inside of one that refuses it",
-                expected="no disable_saved_tensors_hooks() around it", next="leave that block first",
+                expected="no disable_saved_tensors_hooks() around it",
+                next="leave that block first",
             )  # fmt: skip
         _lathe._push_packer(self.pack_hook, self.unpack_hook)
         return self
@@ -80,14 +81,14 @@ class _Handle:
 
 
 @typed
-def register_multi_grad_hook(tensors, fn, *, mode="all"):
+def register_multi_grad_hook(tensors, fn, *, mode="all"):  # not an op: a name
     """fn(gradients) once those of all tensors are there (None for one that has none so far); with
     mode="any", fn(gradient) for the first that is. Each backward() counts anew."""
     tensors, seen = list(tensors), {}
 
     def hook_for(i):
         def hook(grad):
-            if mode == "any":
+            if mode == "any":  # not an op: a name
                 if not seen:
                     seen[i] = grad
                     fn(grad)

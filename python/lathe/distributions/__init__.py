@@ -1,7 +1,7 @@
 """Random variables: samples from the random stream, and the logarithm of their density.
 
-rsample() is a function of the parameters (the same numbers, moved and scaled), so gradients flow into
-them; sample() has no history. Parameters and values are checked unless validate_args=False.
+rsample() is a function of the parameters (the same numbers, moved and scaled), so gradients flow
+into them; sample() has no history. Parameters and values are checked unless validate_args=False.
 """
 
 from . import constraints, transforms

@@ -69,8 +69,10 @@ class MixtureSameFamily(Distribution):
         self.mixture_distribution = mixture_distribution
         self.component_distribution = component_distribution
         components = component_distribution.batch_shape
-        if not isinstance(mixture_distribution, Categorical) or not components or (
-            int(components[-1]) != int(mixture_distribution._events)
+        if (
+            not isinstance(mixture_distribution, Categorical)
+            or not components
+            or (int(components[-1]) != int(mixture_distribution._events))
         ):
             raise _lathe.ValueError(
                 "the chances are not those of the components", op="MixtureSameFamily",
@@ -133,7 +135,9 @@ class TransformedDistribution(Distribution):
 
     def __init__(self, base_distribution, transforms, validate_args=None):
         self.base_dist = base_distribution
-        self.transforms = list(transforms) if isinstance(transforms, (list, tuple)) else [transforms]
+        self.transforms = (
+            list(transforms) if isinstance(transforms, (list, tuple)) else [transforms]
+        )
         self._whole = ComposeTransform(self.transforms)
         own = max(len(base_distribution.event_shape), self._whole.event_dim)
         shape = base_distribution.shape
@@ -273,7 +277,8 @@ class Pareto(TransformedDistribution):
 
 
 class RelaxedBernoulli(TransformedDistribution, _Chance):
-    """The sigmoid of logistic noise around logits, over a temperature: Bernoulli at temperature 0."""
+    """The sigmoid of logistic noise around logits, over a temperature: Bernoulli at temperature
+    0."""
 
     has_rsample = True
     support = constraints.unit_interval
@@ -384,4 +389,3 @@ class MultivariateNormal(Distribution):
     @property
     def variance(self):
         return ops.sum(ops.square(self.scale_tril), [-1])
-

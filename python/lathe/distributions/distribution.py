@@ -1,8 +1,9 @@
 """Distribution: what all have in common.
 
-A distribution stands for batch_shape independent ones; one value of each has event_shape. Parameters are
-checked when it is made, values where log_prob() takes them, unless validate_args=False; in a trace their
-elements are not known, and nothing is required.
+A distribution stands for batch_shape independent ones; one value of each has event_shape.
+Parameters are
+checked when it is made, values where log_prob() takes them, unless validate_args=False; in a trace
+their elements are not known, and nothing is required.
 """
 
 import math
@@ -128,7 +129,7 @@ class Distribution:
 
     @property
     def mean(self):
-        raise self._unsupported("mean")
+        raise self._unsupported("mean")  # not an op: a name
 
     @property
     def variance(self):

@@ -1,7 +1,8 @@
 """Distributions made of gamma ones: Gamma, Chi2, Beta, Dirichlet, StudentT.
 
-A gamma number has no formula in its shape. Its derivative by the shape is that of the quantile, at the
-sample: -(dF/dshape) / density (Figurnov et al. 2018), by the series of the incomplete gamma function, or for
+A gamma number has no formula in its shape. Its derivative by the shape is that of the quantile, at
+the sample: -(dF/dshape) / density (Figurnov et al. 2018), by the series of the incomplete gamma
+function, or for
 large shapes by Wilson and Hilferty's cube of a normal number. It has no derivative of its own.
 """
 
@@ -191,7 +192,6 @@ class Dirichlet(ExponentialFamily):
     def variance(self):
         total = ops.sum(self.concentration, [-1], True)
         return self.mean * (1 - self.mean) / (total + 1)
-
 
     @property
     def mode(self):

@@ -24,7 +24,8 @@ def register_kl(type_p, type_q):
 
 
 def kl_divergence(p, q):
-    """The Kullback-Leibler divergence E_p[log p - log q]; UnsupportedError where there is no formula."""
+    """The Kullback-Leibler divergence E_p[log p - log q]; UnsupportedError where there is no
+    formula."""
     for a in type(p).__mro__:
         for b in type(q).__mro__:
             if (a, b) in _FORMULAS:

@@ -12,8 +12,8 @@ __all__ = [
 
 
 class Transform:
-    """y = t(x), x = t.inv(y). A subclass defines _call, _inverse and log_abs_det_jacobian(x, y), which
-    adds up the last event_dim axes."""
+    """y = t(x), x = t.inv(y). A subclass defines _call, _inverse and log_abs_det_jacobian(x, y),
+    which adds up the last event_dim axes."""
 
     bijective = True
     event_dim = 0
@@ -216,7 +216,9 @@ class AffineTransform(Transform):
 
     @property
     def sign(self):
-        return ops.sign(self.scale) if hasattr(self.scale, "dtype") else math.copysign(1, self.scale)
+        return (
+            ops.sign(self.scale) if hasattr(self.scale, "dtype") else math.copysign(1, self.scale)
+        )
 
     def _call(self, x):
         return self.loc + self.scale * x

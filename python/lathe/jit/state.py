@@ -43,7 +43,10 @@ _PLAIN = (int, str, bytes, type(None), type(Ellipsis), complex)
 _PACKAGE = __name__.split(".")[0]
 
 # Modules whose functions give another answer at each call, and builtins with effects outside.
-_FICKLE = frozenset({"random", "time", "datetime", "uuid", "secrets", "os", "threading", "numpy"})
+_FICKLE = frozenset(
+    {"random", "time", "datetime", "uuid"}  # not an op: modules
+    | {"secrets", "os", "threading", "numpy"}
+)
 _EFFECTS = frozenset({"print", "input", "open", "exec", "eval", "next", "id", "hash", "globals",
                       "locals", "setattr", "delattr", "vars"})  # fmt: skip
 

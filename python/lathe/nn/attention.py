@@ -1,7 +1,7 @@
 """Multi-head attention (Vaswani et al. 2017), as a function of its weights and as a module.
 
-Queries, keys and values are projected, cut into heads, and each head attends by itself. Masks say what is
-hidden: True, or a number that is added to the scores (-inf hides).
+Queries, keys and values are projected, cut into heads, and each head attends by itself. Masks say
+what is hidden: True, or a number that is added to the scores (-inf hides).
 """
 
 import math
@@ -195,7 +195,8 @@ def _weighed(q, k, v, mask, dropout):
 class MultiheadAttention(Module):
     """softmax(Q K^T / sqrt(width of a head)) V for each head, of projected query, key and value.
 
-    Of [time, batch, embed_dim] ([batch, time, ...] with batch_first), or [time, embed_dim]. kdim, vdim:
+    Of [time, batch, embed_dim] ([batch, time, ...] with batch_first), or [time, embed_dim]. kdim,
+    vdim:
     the widths of key and value, if they are others. add_bias_kv: one more key and value that are
     learned; add_zero_attn: one of zeros. Gives (output, attention weights or None).
     """
@@ -248,7 +249,8 @@ class MultiheadAttention(Module):
         self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None,
         average_attn_weights=True, is_causal=False,
     ):  # fmt: skip
-        """key_padding_mask[batch, keys]: keys that no query sees. attn_mask[queries, keys] (or one for
+        """key_padding_mask[batch, keys]: keys that no query sees. attn_mask[queries, keys] (or one
+        for
         each batch and head): keys that a query does not see. is_causal: says that attn_mask is."""
         turn = self.batch_first and query.ndim == 3
         if turn:

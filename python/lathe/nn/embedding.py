@@ -82,7 +82,7 @@ class Embedding(_Table):
 
     def extra_repr(self):
         usual = {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False}
-        return self._described(usual | dict(sparse=False))
+        return self._described(usual | {"sparse": False})
 
     @classmethod
     @typed
@@ -97,8 +97,8 @@ class Embedding(_Table):
         sparse=False,
     ):
         """A layer whose table is this tensor; it is not trained unless freeze is False."""
-        settings = dict(padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type)
-        settings |= dict(scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
+        settings = {"padding_idx": padding_idx, "max_norm": max_norm, "norm_type": norm_type}
+        settings |= {"scale_grad_by_freq": scale_grad_by_freq, "sparse": sparse}
         return cls._from_table(embeddings, freeze, **settings)
 
 
@@ -145,7 +145,7 @@ class EmbeddingBag(_Table):
         )
 
     def extra_repr(self):
-        usual = dict(max_norm=None, norm_type=2, scale_grad_by_freq=False)
+        usual = {"max_norm": None, "norm_type": 2, "scale_grad_by_freq": False}
         text = self._described(usual) + f", mode={self.mode!r}"
         return text if self.padding_idx is None else text + f", padding_idx={self.padding_idx}"
 
@@ -164,8 +164,9 @@ class EmbeddingBag(_Table):
         padding_idx=None,
     ):
         """A layer whose table is this tensor; it is not trained unless freeze is False."""
-        settings = dict(padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type, mode=mode)
-        settings |= dict(scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
+        settings = {"padding_idx": padding_idx, "max_norm": max_norm, "norm_type": norm_type}
+        settings["mode"] = mode
+        settings |= {"scale_grad_by_freq": scale_grad_by_freq, "sparse": sparse}
         return cls._from_table(
             embeddings, freeze, include_last_offset=include_last_offset, **settings
         )

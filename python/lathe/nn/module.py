@@ -95,7 +95,8 @@ class Module(Hooks, State):
             yield module
 
     def named_modules(self, memo=None, prefix="", remove_duplicate=True):
-        """This module and all inside it with their paths, each once unless remove_duplicate=False."""
+        """This module and all inside it with their paths, each once unless
+        remove_duplicate=False."""
         memo = set() if memo is None else memo
         if id(self) in memo:
             return

@@ -1,7 +1,7 @@
 """Hooks: functions of a program that a module calls around forward() and backward().
 
-They are kept in dictionaries of the instance, made with the first one, so that a module without hooks
-pays for one question a call.
+They are kept in dictionaries of the instance, made with the first one, so that a module without
+hooks pays for one question a call.
 """
 
 from .. import _lathe

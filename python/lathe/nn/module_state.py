@@ -1,8 +1,8 @@
 """state_dict and load_state_dict: a module's parameters and persistent buffers by path.
 
 Each module writes and reads its own part (`_save_to_state_dict`, `_load_from_state_dict`), which a
-subclass may replace, as it may keep more than tensors (`get_extra_state`). What is loaded is looked at
-as a whole before anything is written.
+subclass may replace, as it may keep more than tensors (`get_extra_state`). What is loaded is looked
+at as a whole before anything is written.
 """
 
 from collections import OrderedDict, namedtuple
@@ -62,7 +62,8 @@ class State:
         return self._add_hook("_state_load_hooks", Hook(hook))
 
     def get_extra_state(self):
-        """What the module keeps beside tensors; a subclass that defines it has it in state_dict()."""
+        """What the module keeps beside tensors; a subclass that defines it has it in
+        state_dict()."""
         raise NotImplementedError
 
     def set_extra_state(self, state):

@@ -1,9 +1,10 @@
-"""Recurrent cells and layers: RNN (Elman 1990), LSTM (Hochreiter and Schmidhuber 1997), GRU (Cho et al.
-2014).
+"""Recurrent cells and layers: RNN (Elman 1990), LSTM (Hochreiter and Schmidhuber 1997), GRU (Cho et
+al. 2014).
 
-A cell is a function from the projected input and the state to the next state. A layer projects all its
-steps at once, then runs the cell from step to step, so a trace has as many of them as the sequence has
-steps. Packed sequences are the same loop over steps of shrinking batches.
+A cell is a function from the projected input and the state to the next state. A layer projects all
+its
+steps at once, then runs the cell from step to step, so a trace has as many of them as the sequence
+has steps. Packed sequences are the same loop over steps of shrinking batches.
 """
 
 import math
@@ -16,6 +17,8 @@ from . import init
 from .module import Module
 from .parameter import Parameter
 from .utils.rnn import PackedSequence
+
+_TANH = "tanh"  # not an op: a setting
 
 # ── cells ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -105,7 +108,7 @@ class RNNCellBase(Module):
     def extra_repr(self):
         text = f"{self.input_size}, {self.hidden_size}"
         text += "" if self.bias else ", bias=False"
-        shown = getattr(self, "nonlinearity", "tanh")
+        shown = getattr(self, "nonlinearity", "tanh")  # not an op: a name
         return text if shown == "tanh" else f"{text}, nonlinearity={shown}"  # not an op: a setting
 
 
@@ -114,7 +117,7 @@ class RNNCell(RNNCellBase):
 
     @typed
     def __init__(
-        self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None
+        self, input_size, hidden_size, bias=True, nonlinearity=_TANH, device=None, dtype=None
     ):
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
@@ -137,7 +140,8 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """A step with the gates r, z, n: h' = (1 - z) n + z h, where r gates the part of n that is h's."""
+    """A step with the gates r, z, n: h' = (1 - z) n + z h, where r gates the part of n that is
+    h's."""
 
     @typed
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
@@ -169,9 +173,9 @@ def _resized(state, start, count):
 class RNNBase(Module):
     """What RNN, LSTM and GRU have in common: layers, directions, and the loop over time.
 
-    Of x[time, batch, input_size] ([batch, time, ...] with batch_first), of x[time, input_size], or of a
-    PackedSequence. dropout: between layers, in training. proj_size: of an LSTM, whose h is projected to
-    that size.
+    Of x[time, batch, input_size] ([batch, time, ...] with batch_first), of x[time, input_size], or
+    of a PackedSequence. dropout: between layers, in training. proj_size: of an LSTM, whose h is
+    projected to that size.
     """
 
     @typed
@@ -318,7 +322,7 @@ class RNNBase(Module):
         text = f"{self.input_size}, {self.hidden_size}"
         for name, plain in (
             ("proj_size", 0), ("num_layers", 1), ("bias", True), ("batch_first", False),
-            ("dropout", 0), ("bidirectional", False),
+            ("dropout", 0), ("bidirectional", False),  # not an op: a name
         ):  # fmt: skip
             value = getattr(self, name)
             text += "" if value == plain else f", {name}={value}"
@@ -329,7 +333,7 @@ def _check_sizes(name, mode, hidden_size, num_layers, dropout, proj_size):
     problems = [
         (hidden_size < 1, "hidden_size", hidden_size, "1 or more"),
         (num_layers < 1, "num_layers", num_layers, "1 or more"),
-        (not 0 <= dropout <= 1, "dropout", dropout, "a probability from 0 to 1"),
+        (not 0 <= dropout <= 1, "dropout", dropout, "a probability from 0 to 1"),  # not an op
         (proj_size < 0 or proj_size >= hidden_size > 0, "proj_size", proj_size,
          f"0 to hidden_size - 1 = {hidden_size - 1}"),
         (proj_size > 0 and mode != "LSTM", "proj_size", proj_size, "0: only an LSTM projects"),
@@ -350,7 +354,7 @@ class RNN(RNNBase):
 
     @typed
     def __init__(
-        self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True,
+        self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True,  # not an op
         batch_first=False, dropout=0.0, bidirectional=False, device=None, dtype=None,
     ):  # fmt: skip
         super().__init__(
@@ -389,6 +393,7 @@ class GRU(RNNBase):
         bidirectional=False, device=None, dtype=None,
     ):  # fmt: skip
         super().__init__(
-            "GRU", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0,
+            "GRU", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
+            0,
             device, dtype,
         )  # fmt: skip

@@ -1,4 +1,5 @@
-"""The Transformer (Vaswani et al. 2017): encoder and decoder layers, stacks of them, and both together."""
+"""The Transformer (Vaswani et al. 2017): encoder and decoder layers, stacks of them, and both
+together."""
 
 import math
 from copy import deepcopy
@@ -38,9 +39,9 @@ class _Layer(Module):
         self.linear2 = Linear(feedforward, d_model, bias=bias, **kind)
         self.norm_first = norm_first
         for k in range(1, parts + 1):
-            setattr(self, f"norm{k}", LayerNorm(d_model, eps=eps, bias=bias, **kind))
+            setattr(self, f"norm{k}", LayerNorm(d_model, eps=eps, bias=bias, **kind))  # not an op
         for k in range(1, parts + 1):
-            setattr(self, f"dropout{k}", Dropout(dropout))
+            setattr(self, f"dropout{k}", Dropout(dropout))  # not an op: a name
         self.activation = _activation(activation)
 
     def _net(self, x):
@@ -49,7 +50,7 @@ class _Layer(Module):
     def _add(self, x, *blocks):
         """x after each block: normalised before it, or after it is added."""
         for k, block in enumerate(blocks, 1):
-            norm, dropout = getattr(self, f"norm{k}"), getattr(self, f"dropout{k}")
+            norm, dropout = getattr(self, f"norm{k}"), getattr(self, f"dropout{k}")  # not an op
             x = x + dropout(block(norm(x))) if self.norm_first else norm(x + dropout(block(x)))
         return x
 
@@ -60,7 +61,8 @@ class TransformerEncoderLayer(_Layer):
     @typed
     def __init__(
         self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu,
-        layer_norm_eps=1e-5, batch_first=False, norm_first=False, bias=True, device=None, dtype=None,
+        layer_norm_eps=1e-5, batch_first=False, norm_first=False, bias=True, device=None,
+        dtype=None,
     ):  # fmt: skip
         super().__init__()
         kind = {"device": device, "dtype": dtype}
@@ -89,7 +91,8 @@ class TransformerDecoderLayer(_Layer):
     @typed
     def __init__(
         self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu,
-        layer_norm_eps=1e-5, batch_first=False, norm_first=False, bias=True, device=None, dtype=None,
+        layer_norm_eps=1e-5, batch_first=False, norm_first=False, bias=True, device=None,
+        dtype=None,
     ):  # fmt: skip
         super().__init__()
         kind = {"device": device, "dtype": dtype}

@@ -1,8 +1,8 @@
 """Optimizers: they write better values over parameters, from the gradients that backward() left.
 
 Every update is made of ordinary tensor ops, and what is remembered between steps (momenta, the step
-count) is tensors made when the optimizer is, so a step may be traced as it is. LBFGS, whose next step
-depends on the loss, runs eagerly.
+count) is tensors made when the optimizer is, so a step may be traced as it is. LBFGS, whose next
+step depends on the loss, runs eagerly.
 """
 
 from . import lr_scheduler

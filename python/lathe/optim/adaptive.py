@@ -1,4 +1,5 @@
-"""Optimizers that divide by how large gradients have been: RMSprop, Adagrad, Adadelta, Adafactor."""
+"""Optimizers that divide by how large gradients have been: RMSprop, Adagrad, Adadelta,
+Adafactor."""
 
 import math
 
@@ -97,8 +98,8 @@ class Adagrad(Optimizer):
 
 
 class Adadelta(Optimizer):
-    """p -= lr * sqrt(d + eps) / sqrt(v + eps) * g, with v and d the decaying means of the squares of
-    gradients and of changes (Zeiler 2012)."""
+    """p -= lr * sqrt(d + eps) / sqrt(v + eps) * g, with v and d the decaying means of the squares
+    of gradients and of changes (Zeiler 2012)."""
 
     @only_plain
     def __init__(
@@ -140,8 +141,8 @@ class Adadelta(Optimizer):
 
 
 class Adafactor(Optimizer):
-    """Adam's divisor from means of rows and columns alone, and a step in proportion to the size of the
-    parameter (Shazeer and Stern 2018)."""
+    """Adam's divisor from means of rows and columns alone, and a step in proportion to the size of
+    the parameter (Shazeer and Stern 2018)."""
 
     _decays = False
 

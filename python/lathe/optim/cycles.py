@@ -7,8 +7,8 @@ from .schedule import LRScheduler, check_epochs, check_optimizer, per_group, ref
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Half a cosine down to eta_min over T_0 epochs, then again from the top over T_mult times as many
-    (Loshchilov and Hutter 2017)."""
+    """Half a cosine down to eta_min over T_0 epochs, then again from the top over T_mult times as
+    many (Loshchilov and Hutter 2017)."""
 
     @typed
     def __init__(self, optimizer, T_0, T_mult=1, eta_min=0.0, last_epoch=-1):
@@ -77,8 +77,8 @@ class _Momentum(LRScheduler):
 class CyclicLR(_Momentum):
     """Up from base_lr to max_lr and down again, over and over (Smith 2017).
 
-    mode: "triangular", "triangular2" (half as high each time) or "exp_range" (times gamma^iteration);
-    scale_fn, of the cycle or the iteration (scale_mode), instead of them.
+    mode: "triangular", "triangular2" (half as high each time) or "exp_range" (times
+    gamma^iteration); scale_fn, of the cycle or the iteration (scale_mode), instead of them.
     """
 
     _not_state = ("optimizer", "scale_fn")
@@ -142,15 +142,15 @@ def _by_line(start, end, share):
 
 
 class OneCycleLR(_Momentum):
-    """Up to max_lr and down to almost nothing, once, while the momentum goes the other way (Smith and
-    Topin 2019). three_phase: down to the start first, then to the end."""
+    """Up to max_lr and down to almost nothing, once, while the momentum goes the other way (Smith
+    and Topin 2019). three_phase: down to the start first, then to the end."""
 
     _not_state = ("optimizer",)
 
     @typed
     def __init__(
         self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None,
-        pct_start=0.3, anneal_strategy="cos", cycle_momentum=True, base_momentum=0.85,
+        pct_start=0.3, anneal_strategy="cos", cycle_momentum=True, base_momentum=0.85,  # not an op
         max_momentum=0.95, div_factor=25.0, final_div_factor=1e4, three_phase=False, last_epoch=-1,
     ):  # fmt: skip
         check_optimizer(self, optimizer)
@@ -158,13 +158,14 @@ class OneCycleLR(_Momentum):
         if total_steps is None:
             if epochs is None or steps_per_epoch is None:
                 refuse(name, "the number of steps is not given", "neither",
-                        "total_steps, or epochs and steps_per_epoch", "give one of them")  # fmt: skip
+                        "total_steps, or epochs and steps_per_epoch",
+                        "give one of them")  # fmt: skip
             total_steps = epochs * steps_per_epoch
         check_epochs(name, "total_steps", total_steps)
         if not 0 <= pct_start <= 1:
             refuse(name, "pct_start is outside of [0, 1]", pct_start, "a share of the steps",
                     "leave it out for 0.3")  # fmt: skip
-        if anneal_strategy not in ("cos", "linear"):
+        if anneal_strategy not in ("cos", "linear"):  # not an op: a name
             refuse(name, "an unknown strategy", repr(anneal_strategy), "'cos' or 'linear'",
                     "leave it out for 'cos'")  # fmt: skip
         self.total_steps = total_steps
@@ -200,11 +201,11 @@ class OneCycleLR(_Momentum):
         if step > self.total_steps:
             refuse("OneCycleLR", "the cycle is over", f"step {step + 1}",
                     f"{self.total_steps} steps", "give more total_steps")  # fmt: skip
-        anneal = _by_cosine if self._anneal_func_type == "cos" else _by_line
+        anneal = _by_cosine if self._anneal_func_type == "cos" else _by_line  # not an op: a name
         start = 0.0
-        for i, (end, *names) in enumerate(self._schedule_phases):
+        for i, (end, *_) in enumerate(self._schedule_phases):
             if step <= end or i == len(self._schedule_phases) - 1:
-                share = (step - start) / (end - start)
+                share, names = (step - start) / (end - start), self._schedule_phases[i][1:]
                 break
             start = end
         for group in self.optimizer.param_groups:

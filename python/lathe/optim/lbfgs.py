@@ -72,11 +72,13 @@ class LBFGS(Optimizer):
     # ── one step ────────────────────────────────────────────────────────────────────────────────
 
     def step(self, closure=None):
-        """Up to max_iter steps; closure computes the loss anew, with gradients. Gives the first loss."""
+        """Up to max_iter steps; closure computes the loss anew, with gradients. Gives the first
+        loss."""
         if closure is None:
             raise _lathe.TypeError(
                 "L-BFGS computes the loss several times", op="LBFGS", got="step()",
-                expected="step(closure)", next="pass a function that clears the gradients, computes "
+                expected="step(closure)",
+                next="pass a function that clears the gradients, computes "
                 "the loss, calls backward() and returns the loss",
             )  # fmt: skip
         for hook in self._pre_hooks:
@@ -100,7 +102,7 @@ class LBFGS(Optimizer):
         state["func_evals"] += 1
         if _largest(gradient) <= small:
             return
-        d, t = state.get("d"), state.get("t")
+        d, t = state.get("d"), state.get("t")  # not an op: a name
         for n in range(1, group["max_iter"] + 1):
             state["n_iter"] += 1
             d = self._direction(state, gradient, d, t, group["history_size"])
@@ -110,7 +112,7 @@ class LBFGS(Optimizer):
             if state["n_iter"] == 1:
                 t = min(1.0, 1.0 / ops.sum(ops.abs(gradient)).item()) * lr
             slope = _dot(gradient, d)
-            state["d"], state["t"] = d, t
+            state["d"], state["t"] = d, t  # not an op: a name
             if slope > -group["tolerance_change"]:
                 break
             more = 0
@@ -125,7 +127,7 @@ class LBFGS(Optimizer):
                 self._move(t, d)
                 if n != group["max_iter"]:
                     loss, gradient, more = float(self._loss(closure)), self._gradient(), 1
-            state["t"] = t
+            state["t"] = t  # not an op: a name
             evaluations += more
             state["func_evals"] += more
             if (
@@ -172,7 +174,8 @@ def _dot(x, y):
 
 
 def _cubic(x1, f1, g1, x2, f2, g2, bounds=None):
-    """The lowest point of the cubic through two points with these values and slopes, within bounds."""
+    """The lowest point of the cubic through two points with these values and slopes, within
+    bounds."""
     low, high = bounds or (min(x1, x2), max(x1, x2))
     d1 = g1 + g2 - 3 * (f1 - f2) / (x1 - x2)
     square = d1 * d1 - g1 * g2

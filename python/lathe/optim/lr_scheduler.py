@@ -1,8 +1,8 @@
 """Changing the learning rate by plan: step(), after each epoch, sets "lr" in every group.
 
 As in PyTorch a rate is computed from the group's current one, so that several schedules of one
-optimizer multiply, and a rate set by hand stays; only LambdaLR computes it from the first rate. Where a
-plan has a formula for any epoch (`_get_closed_form_lr`), step(epoch) uses it.
+optimizer multiply, and a rate set by hand stays; only LambdaLR computes it from the first rate.
+Where a plan has a formula for any epoch (`_get_closed_form_lr`), step(epoch) uses it.
 """
 
 import math
@@ -15,7 +15,8 @@ from .schedule import LRScheduler, check_epochs, check_optimizer, refuse
 from .several import ChainedScheduler, ReduceLROnPlateau, SequentialLR
 
 __all__ = [
-    "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR",
+    "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
+    "CyclicLR",
     "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR",
     "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR",
 ]  # fmt: skip
@@ -46,7 +47,8 @@ class LambdaLR(LRScheduler):
         return [lr * f(self.last_epoch) for lr, f in zip(self.base_lrs, self.lr_lambdas)]
 
     def state_dict(self):
-        """Everything but the optimizer; of the functions, the attributes of those that are objects."""
+        """Everything but the optimizer; of the functions, the attributes of those that are
+        objects."""
         parts = [None if hasattr(f, "__code__") else dict(vars(f)) for f in self.lr_lambdas]
         return {**super().state_dict(), "lr_lambdas": parts}
 

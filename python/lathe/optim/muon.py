@@ -24,8 +24,8 @@ def _orthogonal(g, coefficients, eps, steps):
 class Muon(Optimizer):
     """Of matrices: p -= lr * orthogonal(momentum), scaled by their shape.
 
-    adjust_lr_fn: "original" (the default), by the square root of rows to columns where there are more;
-    "match_rms_adamw", to steps as large as AdamW's.
+    adjust_lr_fn: "original" (the default), by the square root of rows to columns where there are
+    more; "match_rms_adamw", to steps as large as AdamW's.
     """
 
     _decoupled = True

@@ -10,8 +10,8 @@ from .._lathe import Tensor
 
 
 def only_plain(function):
-    """Decorates a constructor: differentiable=True is refused, by name. How PyTorch would run a step
-    (foreach, fused, capturable) changes no result, and is taken as it is."""
+    """Decorates a constructor: differentiable=True is refused, by name. How PyTorch would run a
+    step (foreach, fused, capturable) changes no result, and is taken as it is."""
     return default_only(differentiable="write the update with tensor operations on the gradients")(
         function
     )
@@ -254,8 +254,8 @@ class Optimizer:
         self._run_state_hooks("after load")
 
     def _load_state(self, p, given):
-        """Takes over what was remembered for a parameter: into the tensors that there are, so that a
-        traced step finds them."""
+        """Takes over what was remembered for a parameter: into the tensors that there are, so that
+        a traced step finds them."""
         for name, value in given.items():
             kept = self.state[p].get(name)
             if isinstance(kept, Tensor) and not isinstance(value, Tensor) and value is not None:

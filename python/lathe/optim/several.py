@@ -18,7 +18,8 @@ class SequentialLR(LRScheduler):
         if len(milestones) != len(schedulers) - 1:
             refuse("SequentialLR", "there is not one milestone between each two schedules",
                     f"{len(schedulers)} schedules, {len(milestones)} milestones",
-                    f"{len(schedulers) - 1} milestones", "say when each but the first begins")  # fmt: skip
+                    f"{len(schedulers) - 1} milestones",
+                    "say when each but the first begins")  # fmt: skip
         self.optimizer = optimizer
         self._schedulers, self._milestones = list(schedulers), list(milestones)
         self.last_epoch = last_epoch + 1
@@ -88,21 +89,22 @@ class ReduceLROnPlateau(LRScheduler):
     """Times factor when a metric has not improved for more than `patience` steps.
 
     mode: whether the metric should be small ("min") or large; threshold: by how much more counts as
-    better, in proportion ("rel") or as it is ("abs"). cooldown: steps after a change that do not count.
+    better, in proportion ("rel") or as it is ("abs"). cooldown: steps after a change that do not
+    count.
     """
 
     @typed
     def __init__(
-        self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4,
+        self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4,  # not an op: a name
         threshold_mode="rel", cooldown=0, min_lr=0, eps=1e-8,
     ):  # fmt: skip
         check_optimizer(self, optimizer)
         name = "ReduceLROnPlateau"
         if factor >= 1.0:
             refuse(name, "factor must be below 1", factor, "below 1", "leave it out for 0.1")
-        if mode not in ("min", "max") or threshold_mode not in (
+        if mode not in ("min", "max") or threshold_mode not in (  # not an op: a name
             "rel",
-            "abs",
+            "abs",  # not an op: a name
         ):  # not an op: settings
             refuse(name, "an unknown mode", f"{mode!r}, {threshold_mode!r}",
                     "'min' or 'max', 'rel' or 'abs'", "leave them out")  # fmt: skip

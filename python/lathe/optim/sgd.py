@@ -101,8 +101,8 @@ class ASGD(Optimizer):
 
 
 class Rprop(Optimizer):
-    """A step of its own for each element, longer while its gradient keeps the sign and shorter where it
-    turns (Riedmiller and Braun 1993)."""
+    """A step of its own for each element, longer while its gradient keeps the sign and shorter
+    where it turns (Riedmiller and Braun 1993)."""
 
     @only_plain
     def __init__(

@@ -1,4 +1,5 @@
-"""Averages of a model along its training (Izmailov et al. 2018), and the rates that go with them."""
+"""Averages of a model along its training (Izmailov et al. 2018), and the rates that go with
+them."""
 
 import math
 from copy import deepcopy
@@ -9,6 +10,8 @@ from .._grad_mode import no_grad
 from ..nn.module import Module
 from .lr_scheduler import LRScheduler
 from .schedule import per_group, refuse
+
+_COS = "cos"  # not an op: a setting
 
 __all__ = [
     "SWALR", "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn",
@@ -24,7 +27,8 @@ def _check_decay(decay):
 
 @typed
 def get_ema_avg_fn(decay=0.999):
-    """The function of an average that forgets: decay times it, and 1 - decay times the new value."""
+    """The function of an average that forgets: decay times it, and 1 - decay times the new
+    value."""
     _check_decay(decay)
 
     def average(ema_param, current_param, num_averaged):
@@ -66,17 +70,19 @@ def get_swa_multi_avg_fn():
 
 
 class AveragedModel(Module):
-    """A copy of a model whose parameters are the average of those that update_parameters() has seen.
+    """A copy of a model whose parameters are the average of those that update_parameters() has
+    seen.
 
-    avg_fn(mean, value, count): the next mean; multi_avg_fn: the same of lists, in place. use_buffers:
-    of floating buffers too; else they are copied.
+    avg_fn(mean, value, count): the next mean; multi_avg_fn: the same of lists, in place.
+    use_buffers: of floating buffers too; else they are copied.
     """
 
     @typed
     def __init__(self, model, device=None, avg_fn=None, multi_avg_fn=None, use_buffers=False):
         super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
-            refuse("AveragedModel", "both avg_fn and multi_avg_fn are given", "two functions", "one",
+            refuse("AveragedModel", "both avg_fn and multi_avg_fn are given", "two functions",
+            "one",
                    "leave one of them out")  # fmt: skip
         self.module = deepcopy(model)
         if device is not None:
@@ -112,7 +118,8 @@ class AveragedModel(Module):
 @no_grad()
 @typed
 def update_bn(loader, model, device=None):
-    """Measures what batch norms need anew, by one pass over the loader's batches (their first items)."""
+    """Measures what batch norms need anew, by one pass over the loader's batches (their first
+    items)."""
     norms = {m: m.momentum for m in model.modules() if hasattr(m, "running_mean") and
              hasattr(m, "num_batches_tracked")}  # fmt: skip
     if not norms:
@@ -133,14 +140,15 @@ def update_bn(loader, model, device=None):
 
 
 class SWALR(LRScheduler):
-    """From the rates that there are to swa_lr over anneal_epochs, by a cosine or a line; then that."""
+    """From the rates that there are to swa_lr over anneal_epochs, by a cosine or a line; then
+    that."""
 
     @typed
-    def __init__(self, optimizer, swa_lr, anneal_epochs=10, anneal_strategy="cos", last_epoch=-1):
+    def __init__(self, optimizer, swa_lr, anneal_epochs=10, anneal_strategy=_COS, last_epoch=-1):
         rates = per_group("SWALR", optimizer, "swa_lr", swa_lr)
         for rate, group in zip(rates, optimizer.param_groups):
             group["swa_lr"] = rate
-        if anneal_strategy not in ("cos", "linear"):
+        if anneal_strategy not in ("cos", "linear"):  # not an op: a name
             refuse("SWALR", "an unknown strategy", repr(anneal_strategy), "'cos' or 'linear'",
                    "leave it out for 'cos'")  # fmt: skip
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
@@ -152,7 +160,7 @@ class SWALR(LRScheduler):
     def _share(self, epoch):
         """How much of the way is behind at an epoch."""
         t = max(0, min(1, epoch / max(1, self.anneal_epochs)))
-        return (1 - math.cos(math.pi * t)) / 2 if self._strategy == "cos" else t
+        return (1 - math.cos(math.pi * t)) / 2 if self._strategy == "cos" else t  # not an op
 
     def get_lr(self):
         step = self._step_count - 1

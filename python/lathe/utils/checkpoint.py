@@ -1,9 +1,9 @@
-"""checkpoint: a part of a network that does not keep what its derivatives read, and computes it again in
-backward().
+"""checkpoint: a part of a network that does not keep what its derivatives read, and computes it
+again in backward().
 
-It stands on the packer of saved tensors (autograd.graph.saved_tensors_hooks): what the part saves is
-replaced by its number, and the first that is asked for runs the part once more, which saves the same
-tensors in the same order.
+It stands on the packer of saved tensors (autograd.graph.saved_tensors_hooks): what the part saves
+is replaced by its number, and the first that is asked for runs the part once more, which saves the
+same tensors in the same order.
 """
 
 from .. import _lathe

@@ -8,7 +8,12 @@ import lathe as lt
 
 FIRST = {sample.op: sample for sample in reversed(SAMPLES)}  # one of each op
 ROWS = {row["name"]: row for row in lt._lathe._definitions()}
-TENSOR, INTEGER, REAL, SCALAR = 0, 1, 2, 3  # what lt._lathe._definitions() calls the types of parameters
+TENSOR, INTEGER, REAL, SCALAR = (
+    0,
+    1,
+    2,
+    3,
+)  # what lt._lathe._definitions() calls the types of parameters
 
 
 def with_each(op, kind, value):

@@ -231,7 +231,7 @@ def differentiable(sample):
         if isinstance(y, tuple):  # one result is followed
             return False
         lt.autograd.grad(y.sum(), [args[i] for i in floats_of(sample)])
-    except (lt.DTypeError, lt.AutogradError):  # not for float64; an operand without a part
+    except (lt.DTypeError, lt.AutogradError, lt.UnsupportedError):  # not f64; a part without one
         return False
     return True
 

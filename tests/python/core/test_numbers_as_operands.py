@@ -15,7 +15,13 @@ def places(row):
 
 
 KINDS = ("elementwise", "composite")
-ROWS = [row for row in lt._lathe._definitions() if row["kind"] in KINDS and places(row)]
+# What else they need: an axis and an index, and how many steps.
+MORE = {"index_fill", "linspace.ends", "logspace.ends"}
+ROWS = [
+    row
+    for row in lt._lathe._definitions()
+    if row["kind"] in KINDS and places(row) and row["name"] not in MORE
+]
 
 
 def arguments(row, numbers, number, dtype):

@@ -122,9 +122,11 @@ def test_a_generator_is_a_stream_of_its_own():
     draws = [
         lambda g: lt.rand(3, generator=g), lambda g: lt.randn(2, 2, generator=g),
         lambda g: lt.empty(4).normal_(generator=g), lambda g: lt.randint(9, (5,), generator=g),
-        lambda g: lt.bernoulli(lt.full((9,), 0.5), generator=g), lambda g: lt.randperm(6, generator=g),
+        lambda g: lt.bernoulli(lt.full((9,), 0.5), generator=g), lambda g: lt.randperm(6,
+        generator=g),
         lambda g: lt.multinomial(lt.ones(4), 2, generator=g),
-        lambda g: lt.normal(lt.zeros(3), 1.0, generator=g), lambda g: lt.poisson(lt.ones(3), generator=g),
+        lambda g: lt.normal(lt.zeros(3), 1.0, generator=g), lambda g: lt.poisson(lt.ones(3),
+        generator=g),
     ]  # fmt: skip
     first = [draw(g).tolist() for draw in draws]
     assert lt.equal(lt.get_rng_state(), before)

@@ -1,6 +1,7 @@
 """Special functions within stated bounds of SciPy's, and at the ends of their domains.
 
-A bound is in units in the last place of float64, against SciPy, whose own error is a few; oscillating
+A bound is in units in the last place of float64, against SciPy, whose own error is a few;
+oscillating
 functions are compared relative to their amplitude. Single precision is computed in double, so its
 error is what rounding leaves.
 """

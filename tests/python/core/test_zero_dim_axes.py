@@ -21,15 +21,16 @@ AXES = {
     "dims", "dims_other", "dims_self", "end_dim", "source", "start_dim",
 }  # fmt: skip
 NO_AXES = {
-    "_stacklevel", "bins", "chunks", "col", "correction", "decimals", "diagonal", "dilation",
-    "divisor_override", "downscale_factor", "edge_order", "end", "fill", "fill_value", "from",
-    "groups", "high", "hop_length", "ignore_index", "ind", "index", "indices",
-    "interpolation_mode", "k", "kernel", "kernel_size", "last", "length", "low", "M", "m",
-    "minlength", "N", "n", "n_fft", "norm", "normalized_shape", "num_classes", "num_samples",
-    "offset", "output_padding", "output_size", "p", "pad", "padding", "padding_idx",
-    "physical_layout", "r", "repeats", "row", "rows", "s", "sections", "shape", "shifts",
-    "size", "sizes", "split_size", "split_size_or_sections", "split_sizes", "start", "step",
-    "steps", "storage_offset", "stride", "to", "upscale_factor", "win_length", "window_length",
+    "_stacklevel", "bins", "blank", "chunks", "col", "correction", "decimals", "diagonal",
+    "dilation", "divisor_override", "downscale_factor", "edge_order", "end", "fill",
+    "fill_value", "from", "groups", "high", "hop_length", "ignore_index", "ind", "index",
+    "indices", "input_lengths", "interpolation_mode", "k", "kernel", "kernel_size", "last",
+    "length", "low", "M", "m", "minlength", "N", "n", "n_fft", "norm", "normalized_shape",
+    "num_classes", "num_groups", "num_samples", "offset", "output_padding", "output_size", "p",
+    "pad", "padding", "padding_idx", "padding_mode", "physical_layout", "r", "reduction",
+    "repeats", "row", "rows", "s", "sections", "shape", "shifts", "size", "sizes", "split_size",
+    "split_size_or_sections", "split_sizes", "start", "step", "steps", "storage_offset",
+    "stride", "target_lengths", "to", "upscale_factor", "win_length", "window_length",
 }  # fmt: skip
 OTHERWISE = {
     "tile": "dims say how often, not where",
@@ -57,7 +58,6 @@ REFUSED = {
     "permute_put": NO_ORDER,
     "diagonal_put": "needs two axes, as in PyTorch",
     "linalg_diagonal": "needs two axes, as in PyTorch",
-    "linalg_diagonal_put": "needs two axes, as in PyTorch",
     "unfold": "PyTorch gives one window; nobody has needed it",
 }
 

@@ -1,5 +1,5 @@
-"""Attention and the Transformer against NumPy. tests/against_pytorch/attention.py compares them with
-PyTorch's, in all their forms."""
+"""Attention and the Transformer against NumPy. tests/against_pytorch/attention.py compares them
+with PyTorch's, in all their forms."""
 
 import numpy as np
 import pytest

@@ -134,7 +134,8 @@ LOSSES = [
     (nn.CosineEmbeddingLoss, F.cosine_embedding_loss, (X, Y, lt.tensor([1, -1, 1])),
      {"margin": 0.1}),
     (nn.CTCLoss, F.ctc_loss,
-     (normal(5, 2, 4).log_softmax(2), CLASSES[:2].unsqueeze(1), lt.tensor([5, 4]), lt.tensor([1, 1])),
+     (normal(5, 2, 4).log_softmax(2), CLASSES[:2].unsqueeze(1), lt.tensor([5, 4]),
+      lt.tensor([1, 1])),
      {"blank": 2}),
 ]  # fmt: skip
 

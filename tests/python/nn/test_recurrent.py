@@ -36,7 +36,8 @@ def reference(layer, x):
         outputs = []
         for back in range(2 if layer.bidirectional else 1):
             w = {n: weights[f"{n}_l{k}{'_reverse' * back}"] for n in ("weight_ih", "weight_hh",
-                                                                       "bias_ih", "bias_hh")}  # fmt: skip
+                                                                       "bias_ih",
+                                                                       "bias_hh")}  # fmt: skip
             hr = weights.get(f"weight_hr_l{k}{'_reverse' * back}")
             width = layer.proj_size or layer.hidden_size
             state = (np.zeros((x.shape[1], width)), np.zeros((x.shape[1], layer.hidden_size)))
@@ -132,13 +133,19 @@ def test_sequences():
 
 
 WRONG = {
-    "dropout": lambda: nn.LSTM(2, 3, dropout=2), "proj_size of a GRU": lambda: nn.RNNBase("GRU", 2, 3, proj_size=1),
+    "dropout": lambda: nn.LSTM(2, 3, dropout=2), "proj_size of a GRU": lambda: nn.RNNBase("GRU", 2,
+    3, proj_size=1),
     "proj_size": lambda: nn.LSTM(2, 3, proj_size=3), "layers": lambda: nn.GRU(2, 3, 0),
-    "nonlinearity": lambda: nn.RNN(2, 3, nonlinearity="sin"), "rank": lambda: nn.GRU(2, 3)(lt.ones(2)),
-    "size": lambda: nn.GRU(2, 3)(lt.ones(4, 1, 3)), "state": lambda: nn.GRU(2, 3)(lt.ones(4, 1, 2), lt.ones(1, 2, 3)),
-    "no step": lambda: nn.GRU(2, 3)(lt.ones(0, 1, 2)), "order": lambda: rnn.pack_padded_sequence(lt.ones(3, 2), [1, 3]),
-    "lengths": lambda: rnn.pack_padded_sequence(lt.ones(3, 2), [3]), "empty": lambda: rnn.pack_padded_sequence(lt.ones(3, 1), [0]),
-    "too long": lambda: rnn.pack_padded_sequence(lt.ones(3, 1), [4]), "cell": lambda: nn.GRUCell(2, 3)(lt.ones(1, 1, 2)),
+    "nonlinearity": lambda: nn.RNN(2, 3, nonlinearity="sin"), "rank": lambda: nn.GRU(2,
+    3)(lt.ones(2)),
+    "size": lambda: nn.GRU(2, 3)(lt.ones(4, 1, 3)), "state": lambda: nn.GRU(2, 3)(lt.ones(4, 1, 2),
+    lt.ones(1, 2, 3)),
+    "no step": lambda: nn.GRU(2, 3)(lt.ones(0, 1, 2)),
+    "order": lambda: rnn.pack_padded_sequence(lt.ones(3, 2), [1, 3]),
+    "lengths": lambda: rnn.pack_padded_sequence(lt.ones(3, 2), [3]),
+    "empty": lambda: rnn.pack_padded_sequence(lt.ones(3, 1), [0]),
+    "too long": lambda: rnn.pack_padded_sequence(lt.ones(3, 1), [4]), "cell": lambda: nn.GRUCell(2,
+    3)(lt.ones(1, 1, 2)),
 }  # fmt: skip
 
 

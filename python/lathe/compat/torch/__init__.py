@@ -5,15 +5,15 @@
 
 It is all of `lathe`, and the same objects, but where a name means something else there: `trace` is
 the sum of a diagonal, `save` and `load` write and read PyTorch's files, `jit` and `compile` take
-PyTorch's arguments. What asks for other devices, threads or backends answers for a machine without a
-GPU. Nothing here computes anything that `lathe` does not.
+PyTorch's arguments. What asks for other devices, threads or backends answers for a machine without
+a GPU. Nothing here computes anything that `lathe` does not.
 """
 
 import sys
 
 import lathe
 
-from ..._lathe import Tensor, device, dtype, get_flag, set_flag  # noqa: F401
+from ..._lathe import Tensor, get_flag, set_flag
 from ...serialization import load, save  # noqa: F401
 from . import _parts
 from ._parts import (  # noqa: F401
@@ -101,10 +101,13 @@ def __dir__():
 
 # So that `import lathe.compat.torch.nn.functional as F` finds the module that there is.
 for _name in (
-    "autograd", "autograd.functional", "distributions", "fft", "func", "linalg", "nn", "nn.functional",
+    "autograd", "autograd.functional", "distributions", "fft", "func", "linalg", "nn",
+    "nn.functional",
     "nn.init", "nn.parameter", "autograd.graph", "nn.utils", "nn.utils.rnn", "nn.utils.parametrize",
     "nn.utils.parametrizations", "nn.utils.stateless", "optim", "optim.lr_scheduler",
-    "optim.swa_utils", "random", "serialization", "special", "utils", "utils.checkpoint", "utils.data",
+    "optim.swa_utils", "random",  # not an op: a module
+    "serialization", "special", "utils", "utils.checkpoint",
+    "utils.data",
 ):  # fmt: skip
     __import__(f"lathe.{_name}")
     sys.modules[f"{__name__}.{_name}"] = sys.modules[f"lathe.{_name}"]

@@ -1,5 +1,5 @@
-"""PyTorch's older weight_norm and spectral_norm, which keep their parameters beside the weight: a hook
-computes it before each call."""
+"""PyTorch's older weight_norm and spectral_norm, which keep their parameters beside the weight: a
+hook computes it before each call."""
 
 from ... import _lathe, ops
 from ..._errors import typed

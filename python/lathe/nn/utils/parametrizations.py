@@ -98,7 +98,8 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
 
 
 class _Orthogonal(Module):
-    """Columns (or rows, of a wide matrix) that are orthonormal, by the Cayley map of a skew matrix."""
+    """Columns (or rows, of a wide matrix) that are orthonormal, by the Cayley map of a skew
+    matrix."""
 
     def __init__(self, weight):
         super().__init__()

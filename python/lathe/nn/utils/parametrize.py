@@ -1,6 +1,7 @@
 """Parametrizations: a parameter that is computed from another one, each time it is read.
 
-The module's class becomes a subclass of its own, in which the parameter's name is a property. What it
+The module's class becomes a subclass of its own, in which the parameter's name is a property. What
+it
 is computed from are parameters `parametrizations.<name>.original` (or original0, original1, ...).
 """
 
@@ -180,8 +181,8 @@ def _check(module, name, found, original, unsafe):
 
 @typed
 def remove_parametrizations(module, tensor_name, leave_parametrized=True):
-    """Makes module.<tensor_name> a tensor again: the value it has now, or (leave_parametrized=False)
-    the one that it is computed from."""
+    """Makes module.<tensor_name> a tensor again: the value it has now, or
+    (leave_parametrized=False) the one that it is computed from."""
     if not is_parametrized(module, tensor_name):
         raise _lathe.ValueError(
             "this tensor has no parametrization", op="remove_parametrizations",
@@ -217,7 +218,8 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
 
 @typed
 def transfer_parametrizations_and_params(from_module, to_module, tensor_name=None):
-    """Gives one module the parametrizations of another, or those of one tensor, with their values."""
+    """Gives one module the parametrizations of another, or those of one tensor, with their
+    values."""
     names = [tensor_name] if tensor_name is not None else list(from_module.parametrizations.keys())
     for name in names:
         found = from_module.parametrizations[name]

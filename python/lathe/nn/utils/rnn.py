@@ -19,8 +19,8 @@ __all__ = [
 class PackedSequence(
     namedtuple("PackedSequence", ("data", "batch_sizes", "sorted_indices", "unsorted_indices"))
 ):
-    """Packed sequences: data[elements, ...], batch_sizes (int64, on the cpu), and the order in which
-    the sequences stand, with the way back; None: as they were."""
+    """Packed sequences: data[elements, ...], batch_sizes (int64, on the cpu), and the order in
+    which the sequences stand, with the way back; None: as they were."""
 
     __slots__ = ()
 

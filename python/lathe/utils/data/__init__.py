@@ -1,7 +1,7 @@
 """Datasets, orders to take their items in, and loaders that make batches of them.
 
-What is drawn here (a loader's orders, a split) is drawn by a generator of its own, whose seed is given, or
-else the next number of Lathe's stream: lathe.manual_seed then decides.
+What is drawn here (a loader's orders, a split) is drawn by a generator of its own, whose seed is
+given, or else the next number of Lathe's stream: lathe.manual_seed then decides.
 """
 
 from .collate import default_collate, default_convert
@@ -35,7 +35,8 @@ __all__ = [
 
 
 def get_worker_info():
-    """The worker of a loader that this process is (id, num_workers, seed, dataset); None elsewhere."""
+    """The worker of a loader that this process is (id, num_workers, seed, dataset); None
+    elsewhere."""
     from .workers import get_worker_info
 
     return get_worker_info()

@@ -1,4 +1,5 @@
-"""Datasets: what has items by number, what gives items one after the other, and datasets of datasets."""
+"""Datasets: what has items by number, what gives items one after the other, and datasets of
+datasets."""
 
 from bisect import bisect_right
 from itertools import accumulate
@@ -19,8 +20,8 @@ class Dataset:
 
 
 class IterableDataset(Dataset):
-    """Items one after the other: a subclass defines __iter__. Each worker of a loader runs one of its
-    own, and asks get_worker_info() which items are its."""
+    """Items one after the other: a subclass defines __iter__. Each worker of a loader runs one of
+    its own, and asks get_worker_info() which items are its."""
 
     def __iter__(self):
         raise NotImplementedError
@@ -58,7 +59,8 @@ class StackDataset(Dataset):
         if len(sizes) != 1 or (args and kwargs):
             raise _lathe.ValueError(
                 "the datasets have not one size, or some have names and some have none",
-                op="StackDataset", got=sorted(sizes), expected="one size, and names for all or none",
+                op="StackDataset", got=sorted(sizes),
+                expected="one size, and names for all or none",
                 next="take a Subset of the longer ones",
             )  # fmt: skip
 

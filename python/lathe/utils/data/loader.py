@@ -34,7 +34,8 @@ class _Endless:
 
 
 class _Items:
-    """How a batch comes from the numbers of its items; made where the dataset is (in a worker, too)."""
+    """How a batch comes from the numbers of its items; made where the dataset is (in a worker,
+    too)."""
 
     def __init__(self, collate, batched):
         self.collate, self.batched = collate, batched
@@ -81,14 +82,16 @@ def _refuse(problem, got, expected, advice):
 class DataLoader:
     """Iterates over a dataset in batches.
 
-    shuffle: a new order each time, drawn by Lathe's stream (lathe.manual_seed), by `generator`, or from
-    `seed` and the number of the pass; sampler, batch_sampler: an order of one's own, by item or by batch;
-    drop_last: without a shorter last batch; collate_fn(items): how items become a batch.
+    shuffle: a new order each time, drawn by Lathe's stream (lathe.manual_seed), by `generator`, or
+    from
+    `seed` and the number of the pass; sampler, batch_sampler: an order of one's own, by item or by
+    batch; drop_last: without a shorter last batch; collate_fn(items): how items become a batch.
     batch_size=None: item by item, collate_fn(item) if it is given.
 
-    num_workers: processes that make batches, prefetch_factor of them ahead each; persistent_workers:
-    they stay from pass to pass. worker_init_fn(number) runs in each. pin_memory changes nothing: there
-    is no other device to copy to from pinned memory.
+    num_workers: processes that make batches, prefetch_factor of them ahead each;
+    persistent_workers:
+    they stay from pass to pass. worker_init_fn(number) runs in each. pin_memory changes nothing:
+    there is no other device to copy to from pinned memory.
     """
 
     @typed
@@ -158,7 +161,8 @@ class DataLoader:
             batch_size != 1 or shuffle or sampler is not None or drop_last
         ):
             _refuse("a batch_sampler says all about batches", "batch_sampler and another argument",
-                    "batch_sampler alone", "leave batch_size, shuffle, sampler and drop_last out")  # fmt: skip
+                    "batch_sampler alone",
+                    "leave batch_size, shuffle, sampler and drop_last out")  # fmt: skip
 
     @staticmethod
     def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers):

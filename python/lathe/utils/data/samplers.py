@@ -1,7 +1,7 @@
 """Samplers: orders in which a loader takes the items of a dataset.
 
-What is drawn here is drawn by a generator of its own, whose seed is given, or else the next number of
-Lathe's stream (lathe.manual_seed) or of the generator that was given.
+What is drawn here is drawn by a generator of its own, whose seed is given, or else the next number
+of Lathe's stream (lathe.manual_seed) or of the generator that was given.
 """
 
 import math
@@ -150,7 +150,8 @@ class BatchSampler(Sampler):
 
 
 class DistributedSampler(Sampler):
-    """Every num_replicas-th number from `rank` on, of one order for all; set_epoch() makes another."""
+    """Every num_replicas-th number from `rank` on, of one order for all; set_epoch() makes
+    another."""
 
     @typed
     def __init__(

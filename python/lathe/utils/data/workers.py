@@ -1,8 +1,9 @@
 """Processes that make a loader's batches.
 
-Each worker has a queue of tasks and all share one of results. A task is a list of item numbers (or None:
-the next items of an iterable dataset). Tasks are handed out in turn, a few ahead, and results given in the
-order of the tasks. Tensors travel by pickle.
+Each worker has a queue of tasks and all share one of results. A task is a list of item numbers (or
+None:
+the next items of an iterable dataset). Tasks are handed out in turn, a few ahead, and results given
+in the order of the tasks. Tensors travel by pickle.
 """
 
 import itertools
@@ -76,8 +77,8 @@ def _work(number, count, dataset, fetch, tasks, results, seed, start):
 
 
 class Workers:
-    """The processes of one loader. fetch(dataset) gives a function from a task to a batch; StopIteration
-    out of that ends an iterable dataset."""
+    """The processes of one loader. fetch(dataset) gives a function from a task to a batch;
+    StopIteration out of that ends an iterable dataset."""
 
     def __init__(self, loader, fetch, seed):
         context = loader.multiprocessing_context
