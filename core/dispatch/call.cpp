@@ -278,12 +278,12 @@ void refresh_operands(Args args) {
 [[gnu::noinline]] void call_in_full(const Op& op, Args args, Outputs& outputs) {
   Backend& backend = current_backend();
   Types types;
+  refresh_operands(args);  // first: to ask who claims a composite is to infer its types
   const bool whole = op.kind == Kind::composite;
   if (whole && !backend.claims(op, args, types)) {
     outputs = expand(op, args);
     return;
   }
-  refresh_operands(args);
   if (!whole) types = op.infer(args);
   const Call made{op, args, types};
   backend.run(made, outputs);
