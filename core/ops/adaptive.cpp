@@ -309,7 +309,10 @@ void add_fractional(Definitions& r, int axes) {
 Outputs unpool(std::string_view op, Args a, size_t axes) {
   Tensor x = a.tensor(0), indices = a.tensor(1);
   require_axes(op, x, axes);
-  if (x.rank() != indices.rank() || !identical(x.shape(), indices.shape()))
+  bool same = x.rank() == indices.rank();
+  for (size_t i = 0; same && i < x.shape().size(); ++i)
+    same = require(Relation::eq, x.shape()[i], indices.shape()[i]);
+  if (!same)
     throw ShapeError(
         {.op = std::string(op),
          .problem = "input and indices differ in shape",

@@ -77,7 +77,18 @@ void require_bias(const Convolution& c, const Tensor& y) {
                     .next = "give as many as the weight has output channels"});
 }
 
+void require_window(const Convolution& c, int axes) {
+  for (int k = c.weight.rank() - axes; k >= 0 && k < c.weight.rank(); ++k)
+    if (!require(Relation::le, 1, c.weight.size(k)))
+      throw ShapeError({.op = c.op.name(),
+                        .problem = "the window has no elements",
+                        .got = absl::StrCat("weight", to_string(c.weight.shape())),
+                        .expected = "a window of at least 1 along each axis",
+                        .next = "check the order of the weight's axes"});
+}
+
 Tensor convolve(const Convolution& c, int axes) {
+  require_window(c, axes);
   const bool batched = c.input.rank() != axes + 1;
   const Tensor input = batched ? c.input : S::unsqueeze(c.input, 0);  // args only borrow it
   absl::InlinedVector<Arg, 8> args{Arg(input), Arg(c.weight)};

@@ -34,7 +34,7 @@ Geometry strided_geometry(const Geometry& x, Args a) {
   Int reach = offset;
   for (size_t i = 0; fits && i < size.size(); ++i) {
     fits = require(Relation::le, 0, size[i]) && require(Relation::le, 0, stride[i]);
-    empty = empty || identical(size[i], Int(0));
+    empty = empty || size[i] == 0;
     reach += (size[i] - 1) * stride[i];
   }
   if (!fits || (!empty && !require(Relation::lt, reach, numel(x.shape))))
@@ -54,19 +54,17 @@ Geometry strided_geometry(const Geometry& x, Args a) {
   return {size, stride, x.offset + offset};
 }
 
-/// Has every element an address of its own, whatever the sizes?
+/// Has every element an address of its own? In a trace the answer is a guard.
 bool apart(const Shape& size, const Shape& stride) {
   struct Axis {
-    int64_t stride, size;
+    Int stride, size;
   };
   std::vector<Axis> axes;
-  for (size_t i = 0; i < size.size(); ++i) {
-    if (!size[i].known() || !stride[i].known()) return false;
-    if (size[i].value() > 1) axes.push_back({stride[i].value(), size[i].value()});
-  }
+  for (size_t i = 0; i < size.size(); ++i)
+    if (size[i] > Int(1)) axes.push_back({stride[i], size[i]});
   std::sort(axes.begin(), axes.end(),
             [](const Axis& p, const Axis& q) { return p.stride < q.stride; });
-  int64_t reach = 0;
+  Int reach = 0;
   for (const Axis& axis : axes) {
     if (axis.stride <= reach) return false;
     reach += (axis.size - 1) * axis.stride;

@@ -107,7 +107,7 @@ Tensor joined_windows(const Tensor& x, size_t axes) {
 
 bool side_by_side(const Slide& s) {
   for (size_t k = 0; k < s.axes(); ++k)
-    if (!identical(s.kernel[k], s.stride[k]) || !identical(s.dilation[k], Int(1))) return false;
+    if (s.kernel[k] != s.stride[k] || s.dilation[k] != Int(1)) return false;
   return true;
 }
 
