@@ -47,11 +47,12 @@ Outputs expand(const Op& op, Args args) {
   CompositeDepth depth(op);
   AskedScope asked(op.public_name());
   if (!op.extra.instead_in_trace.empty() && thread_state().trace_epoch != 0)
-    throw TraceError({.op = std::string(op.public_name()),
-                      .problem = "the size of the result depends on data, which a trace never sees",
-                      .got = "a call inside of a traced function",
-                      .expected = "ops whose results have sizes that follow from those of operands",
-                      .next = std::string(op.extra.instead_in_trace)});
+    throw TraceError(
+        {.op = std::string(op.public_name()),
+         .problem = "the size or the place of the result depends on data, which a trace never sees",
+         .got = "a call inside of a traced function",
+         .expected = "ops whose results have sizes that follow from those of operands",
+         .next = std::string(op.extra.instead_in_trace)});
   if (op.extra.moves) return op.expansion(args);
   const OperandTypes types(args);
   if (!types.narrow) return op.expansion(args);

@@ -270,7 +270,11 @@ void add_composites(Definitions& r) {
       {.moves = true,
        .doc = "length elements from start along dim, which may count from the end; a view."});
   r.composite("narrow.start(Tensor input, int dim, Tensor start, int length) -> Tensor",
-              narrow_from, {.moves = true, .doc = "From where a tensor of one element says."});
+              narrow_from,
+              {.moves = true,
+               .instead_in_trace = "gather the elements: lathe.index_select(x, dim, start + "
+                                   "lathe.arange(length))",
+               .doc = "From where a tensor of one element says."});
   r.composite("flatten(Tensor input, int start_dim=0, int end_dim=-1) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);

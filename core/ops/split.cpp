@@ -199,7 +199,10 @@ void add_places(Definitions& r) {
       moving(doc));
   r.composite(
       "tensor_split.tensor(Tensor input, Tensor tensor_indices_or_sections, int dim=0) -> Tensor[]",
-      tensor_split_by, moving(doc));
+      tensor_split_by,
+      {.moves = true,
+       .instead_in_trace = "give the places as integers, or as sizes of other tensors",
+       .doc = doc});
   add_fixed_split(r, "hsplit", 1, 1, "Pieces along axis 1, of a vector along axis 0; views.");
   add_fixed_split(r, "vsplit", 2, 0, "Pieces along axis 0; views.");
   add_fixed_split(r, "dsplit", 3, 2, "Pieces along axis 2; views.");

@@ -13,6 +13,8 @@ CALLS = {
     "masked_select": lambda x: x.masked_select(x > 0),
     "unique": lambda x: lt.unique(x),
     "unique_consecutive": lambda x: lt.unique_consecutive(x),
+    "narrow": lambda x: lt.narrow(x, 1, lt.argmax(x[0]), 1),
+    "tensor_split": lambda x: lt.tensor_split(x, lt.argmax(x, 1), 1),
     "bincount": lambda x: lt.bincount(x.flatten().to(lt.int64)),
 }
 
