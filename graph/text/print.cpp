@@ -150,13 +150,14 @@ class Printer {
     std::string out = op.name();
     if (op.extra.version != 1) absl::StrAppend(&out, "@", op.extra.version);
     out += "(";
-    bool first = true;
+    bool first = true, named = false;  // a name where there is a default, and behind it
     for (size_t i = 0; i < op.schema.params.size() && i < n.attrs().size(); ++i) {
       const Param& p = op.schema.params[i];
+      named = named || p.has_default;
       bool value = n.value(static_cast<int>(i)) != nullptr;
       if (p.has_default && !value && equal(n.attrs()[i], p.default_value[0]) && plain(n, i))
         continue;
-      absl::StrAppend(&out, first ? "" : ", ", p.has_default ? p.name + "=" : "", slot(n, i));
+      absl::StrAppend(&out, first ? "" : ", ", named ? p.name + "=" : "", slot(n, i));
       first = false;
     }
     return out + (n.detached() ? ") detached" : ")");
