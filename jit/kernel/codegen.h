@@ -51,7 +51,7 @@ struct ElementwiseSpec {
   int indices = 0;                    // how many index leaves the body may name
   int lanes = 0;                      // elements at a time; 0: as many as suit the widest dtype
 };
-inline constexpr int kMaxRank = 6;
+inline constexpr int kMaxRank = 16;
 
 /// A reduction over axes, in the order that defines its bits (kernels/reference/reduce.h), with
 /// whatever is fused before it in `lift` and after it in `finish`. Axes: the kept ones, then the

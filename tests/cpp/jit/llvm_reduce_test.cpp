@@ -386,7 +386,7 @@ TEST(LlvmReduce, RefusesWithReasons) {
     return codegen()->compile(spec, codegen()->host()).error;
   };
   EXPECT_EQ(refusal([](ReduceSpec&) {}), "");
-  EXPECT_NE(refusal([](ReduceSpec& s) { s.kept = 6; }), "");
+  EXPECT_NE(refusal([](ReduceSpec& s) { s.kept = 16; }), "");
   EXPECT_NE(refusal([](ReduceSpec& s) { s.kept = 0, s.columns = true; }), "");
   EXPECT_NE(refusal([](ReduceSpec& s) { s.scan = true, s.reduced = 2; }), "");
   EXPECT_NE(refusal([](ReduceSpec& s) { s.unit.clear(); }), "");
