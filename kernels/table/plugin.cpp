@@ -145,15 +145,18 @@ void plugin_take(const Entry& entry, const Call& call, Outputs& outputs) {
     made.push_back(empty(type));
     out.push_back(operand(made.back()));
   }
-  submit(made[0].device(), given, made, [&] {
-    Fault fault = found.call({call.op.name(), call.args, in, out});
+  // A device does this later, when the call is over.
+  auto work = [&found, &op = call.op, args = ArgVec(call.args), in = std::move(in),
+               out = std::move(out)] {
+    Fault fault = found.call({op.name(), args, in, out});
     if (fault.problem.empty()) return;
-    throw LinAlgError({.op = call.op.public_name(),
+    throw LinAlgError({.op = op.public_name(),
                        .problem = std::move(fault.problem),
                        .got = std::move(fault.got),
                        .expected = std::move(fault.expected),
                        .next = std::move(fault.next)});
-  });
+  };
+  submit(made[0].device(), given, made, std::move(work));
   for (Tensor& t : made) outputs.push_back(std::move(t));
 }
 
