@@ -262,10 +262,10 @@ struct Row {
   GradRule grad;       // null: the chain rule
   bool differentiable;
   std::string_view doc;
-  std::vector<std::string_view> also;
+  std::string_view also[2];  // the last may be empty
   std::string_view parameter = "input";
 };
-const Row kRows[] = {
+constexpr Row kRows[] = {
     {"i0",
      [](Expr x) { return i_body(x, 0, false); },
      i0_grad,
@@ -358,7 +358,7 @@ void add_bessel_definitions(Definitions& r) {
             .promote = Promote::to_float,
             .no_grad = !row.differentiable,
             .places = row.name == "i0" ? uint8_t{kFunction | kMethod} : uint8_t{kNowhere},
-            .also = row.also,
+            .also = without_empty(row.also),
             .doc = row.doc};
     if (row.grad != nullptr) {
       e.saves = save_x(0) | save_y(0);

@@ -128,6 +128,9 @@ Tensors positions_of(const Tensor& x);
 /// Negative positions count from the end. (Out of range stays so, and is refused where it is used.)
 Tensor from_the_end(const Tensor& index, Int size);
 
+/// Further names of a table's row (Extra::also), without those left empty.
+std::vector<std::string_view> without_empty(absl::Span<const std::string_view> names);
+
 /// The complex conjugate in a derivative; a real tensor as it is, without a call.
 Tensor conjugate(const Tensor& x);
 

@@ -220,10 +220,10 @@ struct UnaryRow {
   std::string_view name;
   Prim prim;
   std::string_view doc;
-  std::vector<std::string_view> also = {};
+  std::string_view also[2] = {};
 };
 /// Functions that are one primitive: the body is that node.
-const UnaryRow kFunctions[] = {
+constexpr UnaryRow kFunctions[] = {
     {"expm1", Prim::expm1, "exp(x) - 1, accurate near 0.", {"special.expm1"}},
     {"exp2", Prim::exp2, "2 to the power x.", {"special.exp2"}},
     {"log", Prim::log, "Natural logarithm; NaN below 0."},
@@ -253,7 +253,10 @@ void add_functions(Definitions& r) {
     std::string schema(f.name);
     Prim prim = f.prim;
     r.elementwise(schema + "(Tensor input) -> Tensor", [prim](Expr x) { return unary(prim, x); },
-                  {.domain = floating, .promote = Promote::to_float, .also = f.also, .doc = f.doc});
+                  {.domain = floating,
+                   .promote = Promote::to_float,
+                   .also = without_empty(f.also),
+                   .doc = f.doc});
   }
   r.elementwise("exp(Tensor input) -> Tensor", [](Expr x) { return exp(x); },
                 {.domain = differentiable,
@@ -413,6 +416,13 @@ void add_complex(Definitions& r) {
 
 Tensor as_float(const Tensor& x) {
   return is_floating(x.dtype()) || is_complex(x.dtype()) ? x : M::cast(x, default_dtype());
+}
+
+std::vector<std::string_view> without_empty(absl::Span<const std::string_view> names) {
+  std::vector<std::string_view> out;
+  for (std::string_view name : names)
+    if (!name.empty()) out.push_back(name);
+  return out;
 }
 
 Tensor conjugate(const Tensor& x) { return is_complex(x.dtype()) ? M::conj(x) : x; }

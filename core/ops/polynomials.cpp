@@ -93,7 +93,7 @@ struct Row {
   std::string_view doc;
 };
 constexpr std::string_view kShifted = "The same of 2 x - 1.";
-const Row kRows[] = {
+constexpr Row kRows[] = {
     {"special_chebyshev_polynomial_t", "special.chebyshev_polynomial_t", chebyshev_of<'t', false>,
      "Chebyshev polynomial of the first kind, degree n."},
     {"special_chebyshev_polynomial_u", "special.chebyshev_polynomial_u", chebyshev_of<'u', false>,
