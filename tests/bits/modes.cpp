@@ -218,11 +218,23 @@ class Comparison {
     }
     return false;
   }
-  /// Counts the composites that are taken whole while f runs.
+  /// Counts the composites that are taken whole while f runs. One that is reads all its operands
+  /// again in backward: where one was written to since, the tape refuses, and the expansion, which
+  /// kept less, is asked instead.
   template <class F>
   Result watched(std::string_view mode, F f) {
     const int64_t before = composites_taken();
-    Result r = f();
+    Result r;
+    try {
+      r = f();
+    } catch (const AutogradError& e) {
+      const bool written = e.parts().problem.find("was written to since") != std::string::npos;
+      if (!claiming() || !written) throw;
+      if (how_.count)
+        ++coverage().claimed[std::string(mode)], ++coverage().retried[std::string(mode)];
+      const ClaimScope parts(false);
+      return f();
+    }
     if (!how_.count || !claiming() || mode.starts_with(kByParts)) return r;
     ++coverage().claimed[std::string(mode)];
     coverage().taken[std::string(mode)] += composites_taken() - before;
@@ -492,8 +504,7 @@ class Comparison {
       return false;
     Result want;
     std::vector<bool> given;
-    if (!step("gradient by the tape", [&] { want = by_tape_or_parts(vjp, wrt, given); }))
-      return false;
+    if (!step("gradient by the tape", [&] { want = tape_result(vjp, wrt, given); })) return false;
     auto nodes = [](const ir::Graph& g, const ir::Data& in) { return ir::interpret(g, in); };
     if (!same_as(want, p_, "gradient by differentiate", &vjp.backward,
                  [&](const ir::Data& in) { return by_graph(vjp, given, in, nodes); }))
@@ -541,23 +552,12 @@ class Comparison {
     return all;
   }
 
-  /// A composite that is taken whole reads all its operands again: where one was written to since,
-  /// the tape refuses, and the expansion, which kept less, is asked instead.
-  Result by_tape_or_parts(const Vjp& vjp, const std::vector<int>& wrt, std::vector<bool>& given) {
+  Result tape_result(const Vjp& vjp, const std::vector<int>& wrt, std::vector<bool>& given) {
     auto tape = [&](const ir::Data& in) {
       given.clear();
       return by_tape(vjp, wrt, in, given);
     };
-    constexpr std::string_view kMode = "gradient by the tape";
-    try {
-      return watched(kMode, [&] { return result(p_, tape); });
-    } catch (const AutogradError& e) {
-      if (e.parts().problem.find("was written to since") == std::string::npos) throw;
-      if (how_.count)
-        ++coverage().claimed[std::string(kMode)], ++coverage().retried[std::string(kMode)];
-      const ClaimScope parts(false);
-      return result(p_, tape);
-    }
+    return watched("gradient by the tape", [&] { return result(p_, tape); });
   }
 
   /// Where the tape found no way back, differentiate may have a zero: only running a loop tells
