@@ -194,6 +194,8 @@ const std::vector<LeftOut> kLeftOut = {
     {"linalg_pinv_of_1", "the value given is no pseudoinverse of the matrix"},
     {"embedding.renorm_1", "its one float tensor is the one it writes"},
     {"embedding_bag.renorm_1", "its one float tensor is the one it writes"},
+    {"embedding_2", "the row of padding_idx has no gradient, by definition"},
+    {"embedding.functional_2", "the row of padding_idx has no gradient, by definition"},
     {"igamma_1", "there is no derivative by the first operand, as in PyTorch"},
     {"igammac_1", "there is no derivative by the first operand, as in PyTorch"},
     {"gumbel_softmax_2", "hard: its derivative is that of the softmax, by definition"},
