@@ -2,6 +2,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/base/asked.h"
 #include "core/base/error.h"
@@ -53,6 +54,8 @@ Outputs expand(const Op& op, Args args) {
          .got = "a call inside of a traced function",
          .expected = "ops whose results have sizes that follow from those of operands",
          .next = std::string(op.extra.instead_in_trace)});
+  std::optional<GradMode> stated;  // that there is no derivative
+  if (op.extra.no_grad && thread_state().grad_enabled) stated.emplace(false);
   if (op.extra.moves) return op.expansion(args);
   const OperandTypes types(args);
   if (!types.narrow) return op.expansion(args);
