@@ -54,6 +54,7 @@ void add_all_definitions(Definitions& r) {
   add_create_forms_definitions(r);
   add_attention_definitions(r);
   add_form_definitions(r);
+  add_copy_definitions(r);
   add_random_definitions(r);
   add_linalg_definitions(r);
   add_fft_definitions(r);

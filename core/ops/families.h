@@ -25,6 +25,7 @@ void add_scan_definitions(Definitions& r);
 void add_statistics_definitions(Definitions& r);
 void add_order_definitions(Definitions& r);
 void add_shape_definitions(Definitions& r);
+void add_copy_definitions(Definitions& r);
 void add_index_definitions(Definitions& r);
 void add_scatter_definitions(Definitions& r);
 void add_position_definitions(Definitions& r);

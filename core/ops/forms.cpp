@@ -300,6 +300,16 @@ void add_creation(Definitions& r) {
   add_like<C::zeros>(r, "empty_like", "Zeros; uninitialised memory is never exposed.");
   add_like<C::rand>(r, "rand_like", "Uniform in [0, 1), of the shape of input.");
   add_like<C::randn>(r, "randn_like", "Normal with mean 0 and variance 1, of the shape of input.");
+  for (const bool from : {false, true})
+    r.composite(
+        absl::StrCat("randint_like", from ? ".low(Tensor input, int low, " : "(Tensor input, ",
+                     "int high, *, dtype? dtype=None, device? device=None) -> Tensor"),
+        [from](Args a) -> Outputs {
+          const int at = from ? 3 : 2;
+          return {C::randint(from ? a.integer(1) : Int(0), a.integer(at - 1), a.shape(0),
+                             like_dtype(a, at), like_device(a, at + 1))};
+        },
+        with("Whole numbers from low to high - 1, of the shape of input."));
   r.composite("bernoulli(Tensor input) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor p = a.tensor(0);

@@ -117,8 +117,8 @@ def test_named_arguments_are_the_positional_ones(sample):
 
 # What needs an order it can name, and what asks for the memory itself.
 _OF_MEMORY = """
-view view_as strided strided_put strided_over as_strided as_strided_scatter view.dtype
-view_as_complex view_as_complex_put
+view view_as strided strided_put strided_over as_strided as_strided_scatter as_strided_copy
+view.dtype view_as_complex view_as_complex_put
 """
 OF_MEMORY = _OF_MEMORY.split()
 

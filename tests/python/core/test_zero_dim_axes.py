@@ -55,10 +55,9 @@ REFUSED = {
     **dict.fromkeys(("linalg_matrix_norm", "linalg_matrix_norm.ord", "linalg_norm.name"), MATRIX),
     "linalg_tensorsolve": "its dims are those of the first operand, which has as many as both",
     **dict.fromkeys(("slice", "slice_put"), NEEDS_SIZE),
-    "permute_put": NO_ORDER,
-    "diagonal_put": "needs two axes, as in PyTorch",
+    **dict.fromkeys(("permute_put", "permute_copy"), NO_ORDER),
+    **dict.fromkeys(("diagonal_put", "diagonal_copy"), "needs two axes, as in PyTorch"),
     "linalg_diagonal": "needs two axes, as in PyTorch",
-    "unfold": "PyTorch gives one window; nobody has needed it",
 }
 
 
