@@ -277,7 +277,8 @@ void add_slopes(Definitions& r) {
 Outputs glu_expansion(Args a) {
   Tensor x = a.tensor(0);
   const Int dim = a.integer(1);
-  const Int size = x.size(normalise_axis("glu", dim.value(), x.rank()));
+  const int axis = normalise_axis("glu", dim.value(), x.rank());
+  const Int size = x.size(axis);
   const Int half = floor_div(size, Int(2));
   if (!require(Relation::eq, half * 2, size))
     throw ShapeError({.op = "glu",
@@ -285,7 +286,12 @@ Outputs glu_expansion(Args a) {
                       .got = absl::StrCat(to_string(x.shape()), ", dim ", to_string(dim)),
                       .expected = "an even size",
                       .next = "one half is the gate of the other"});
-  return {M::mul(S::narrow(x, dim, 0, half), M::sigmoid(S::narrow(x, dim, half, half)))};
+  Shape halves =
+      x.shape();  // as an axis of two: the size of each is then `half`, whatever is known
+  halves[static_cast<size_t>(axis)] = half;
+  halves.insert(halves.begin() + axis, Int(2));
+  Tensor both = S::reshape(x, halves);
+  return {M::mul(S::select(both, axis, 0), M::sigmoid(S::select(both, axis, 1)))};
 }
 
 /// Gumbel noise is the logarithm of an exponential variable, negated; log1p of a uniform number

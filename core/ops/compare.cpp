@@ -146,6 +146,12 @@ Outputs masked_fill_expansion(Args a) {
                       .expected = "a mask of bool",
                       .next = "compare it: mask != 0"});
   Arg value = a[2];
+  if (value.tag == Tag::tensor && value.tensor().rank() != 0)
+    throw ShapeError({.op = "masked_fill",
+                      .problem = "the value is more than one number",
+                      .got = to_string(value.tensor().shape()),
+                      .expected = "a number, or a tensor without axes",
+                      .next = "lathe.where(mask, value, input) takes tensors"});
   if (x.dtype() == DType::bool_ && value.tag != Tag::tensor) {
     if (value.tag == Tag::integer) value = Arg(!(value.integer() == Int(0)));
     if (value.tag == Tag::real) value = Arg(value.real() != 0);

@@ -95,7 +95,14 @@ Tensor weights_of(const Arg& given, const Tensor& x, std::string_view name) {
                       .got = to_string(w.shape()),
                       .expected = absl::StrCat("[", to_string(x.size(1)), "]"),
                       .next = "observations are the columns of the input"});
-  return M::cast(w, x.dtype());
+  const bool counts = name == "fweights";
+  if (counts ? !is_integer(w.dtype()) : !is_floating(w.dtype()))
+    throw DTypeError({.op = "cov",
+                      .problem = absl::StrCat(name, counts ? " must count" : " must be numbers"),
+                      .got = std::string(lathe::name(w.dtype())),
+                      .expected = counts ? "an integer dtype" : "a floating dtype",
+                      .next = counts ? "aweights= takes floats" : "fweights= takes counts"});
+  return counts ? w : M::cast(w, x.dtype());
 }
 
 Outputs cov_expansion(Args a) {

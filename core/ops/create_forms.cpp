@@ -52,7 +52,7 @@ Tensor power_of(const Arg& base, const Tensor& exponents, DType dtype) {
 
 DType exponent_dtype(const Arg& asked) {
   const DType dtype = dtype_or_default(asked);
-  return is_integer(dtype) ? DType::f64 : dtype;
+  return is_integer(dtype) ? DType::f64 : compute_type(dtype);
 }
 
 void add_spaced(Definitions& r) {

@@ -39,6 +39,17 @@ Outputs cosine_expansion(Args a) {
     xs = widened(x);
     ys = widened(y);
   }
+  // One element along dim meets many: a vector's length counts it as often.
+  const int axis = normalise_axis("cosine_similarity", dim[0].value(), xs.rank());
+  auto as_long = [axis](const Tensor& t, const Tensor& other) {
+    if (t.rank() == 0 || t.size(axis) == other.size(axis) || t.size(axis) != Int(1)) return t;
+    Shape shape = t.shape();
+    shape[static_cast<size_t>(axis)] = other.size(axis);
+    return S::expand(t, shape);
+  };
+  const Tensor longer = as_long(xs, ys);
+  ys = as_long(ys, xs);
+  xs = longer;
   auto direction = [&](const Tensor& t) {
     return M::div(t, M::clamp_min(norm_along(t, Arg(2.0), dim, true), a[3]));
   };

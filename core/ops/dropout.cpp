@@ -29,13 +29,13 @@ Outputs drop(std::string_view op, Args a, Drawn drawn, Left left) {
                       .got = absl::StrCat("p=", to_string(Real(p.hint()))),
                       .expected = "0 <= p <= 1",
                       .next = "p is a probability in [0, 1], not a percentage"});
+  if (!a.flag(2) || p == 0) return {x};
   if (drawn == Drawn::channel && x.rank() < 2)
     throw ShapeError({.op = std::string(op),
                       .problem = "there are no channels",
                       .got = to_string(x.shape()),
                       .expected = "a batch axis and a channel axis",
                       .next = "dropout() drops single elements"});
-  if (!a.flag(2) || p == 0) return {x};
   const DType compute = compute_type(x.dtype());
   Shape shape = x.shape();
   for (size_t i = drawn == Drawn::slice ? 1 : 2; drawn != Drawn::element && i < shape.size(); ++i)

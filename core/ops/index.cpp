@@ -6,6 +6,7 @@
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/index.h"
 #include "include/lathe/ops/math.h"
+#include "include/lathe/ops/reduce.h"
 #include "include/lathe/ops/shape.h"
 
 namespace lathe {
@@ -133,7 +134,7 @@ void add_access(Definitions& r) {
            .moves = true,
            .doc = "x with the slices of src added to those that index names along dim, in order."});
   r.composite(
-      "one_hot(Tensor input, int num_classes) -> Tensor",
+      "one_hot(Tensor input, int num_classes=-1) -> Tensor",
       [](Args a) -> Outputs {
         Tensor x = a.tensor(0);
         if (!is_integer(x.dtype()))
@@ -144,7 +145,17 @@ void add_access(Definitions& r) {
                             .next = "convert with .to(lt.int64)"});
         // Written by index, which is refused where there is no such class.
         Shape shape = x.shape();
-        shape.push_back(a.integer(1));
+        Int classes = a.integer(1);
+        if (classes == Int(-1)) {  // as many as the data names, which a trace does not see
+          if (x.numel() == Int(0))
+            throw ValueError({.op = "one_hot",
+                              .problem = "no class number says how many classes there are",
+                              .got = to_string(type_of(x)),
+                              .expected = "num_classes, where the input is empty",
+                              .next = "give num_classes"});
+          classes = Int(reduce_ops<Tensor>::amax(x, Shape{}).item_int()) + 1;
+        }
+        shape.push_back(classes);
         Tensor zeros = create_ops<Tensor>::zeros(shape, DType::i64, x.device());
         Tensor index = shape_ops<Tensor>::unsqueeze(M::cast(x, DType::i64), -1);
         return {I::scatter(zeros, -1, index, 1)};
@@ -152,8 +163,9 @@ void add_access(Definitions& r) {
       {.no_grad = true,
        .places = kFunctional,
        .moves = true,
-       .doc = "1 at the class, 0 elsewhere, as int64 along a new last axis. A class outside "
-              "of 0 to num_classes - 1 is an IndexError."});
+       .doc =
+           "1 at the class, 0 elsewhere, as int64 along a new last axis. A class outside "
+           "of 0 to num_classes - 1 is an IndexError. num_classes=-1: one more than the largest."});
 }
 
 void add_sorting(Definitions& r) {

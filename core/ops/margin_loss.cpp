@@ -68,6 +68,10 @@ struct Rows {
 };
 Rows rows_of(std::string_view op, Args a, bool one_each) {
   Rows r{a.tensor(0), a.tensor(1), true};
+  if (r.x.rank() == 0 && r.target.rank() == 0) {  // one score of one class
+    r.x = S::unsqueeze(r.x, 0);
+    if (!one_each) r.target = S::unsqueeze(r.target, 0);
+  }
   const Tensor x = r.x, target = r.target;
   r.batched = x.rank() == 2;
   const int want = one_each ? x.rank() - 1 : x.rank();
@@ -150,6 +154,12 @@ Outputs multilabel_soft_margin_expansion(Args a) {
 Outputs triplet_expansion(Args a) {
   constexpr std::string_view kName = "triplet_margin_loss";
   Tensor anchor = a.tensor(0), positive = a.tensor(1), negative = a.tensor(2);
+  if (!(a.real(3) > 0))
+    throw ValueError({.op = std::string(kName),
+                      .problem = "the margin is not positive",
+                      .got = to_string(a.real(3)),
+                      .expected = "a number above 0",
+                      .next = "leave margin out for 1"});
   if (anchor.rank() != positive.rank() || anchor.rank() != negative.rank())
     misfit(kName, "as many axes of all three", {anchor, positive, negative});
   auto distance = [&](const Tensor& x, const Tensor& y) {

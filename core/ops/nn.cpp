@@ -132,6 +132,8 @@ void add_softmax(Definitions& r) {
       [](Args a) -> Outputs {
         Tensor x = a.tensor(0);
         if (x.rank() == 0) return {along_one(N::softmax, x, a.integer(1))};
+        if (x.size(normalise_axis("softmax", a.integer(1).value(), x.rank())) == Int(0))
+          return {M::clone(as_float(x))};
         Tensor e = M::exp(shifted(x, a.integer(1)));
         // One division a row: a vector unit does sixteen products while it divides once.
         return {M::mul(e, M::reciprocal(R::sum(e, {a.integer(1)}, true)))};
@@ -142,6 +144,8 @@ void add_softmax(Definitions& r) {
       [](Args a) -> Outputs {
         Tensor x = a.tensor(0);
         if (x.rank() == 0) return {along_one(N::log_softmax, x, a.integer(1))};
+        if (x.size(normalise_axis("log_softmax", a.integer(1).value(), x.rank())) == Int(0))
+          return {M::clone(as_float(x))};
         Tensor s = shifted(x, a.integer(1));
         return {M::sub(s, M::log(R::sum(M::exp(s), {a.integer(1)}, true)))};
       },

@@ -67,10 +67,16 @@ Outputs norm_expansion(Args a, Real p) {
 Outputs named_norm(Args a) {
   std::string_view p = a.text(1);
   if (p == "fro") return norm_expansion(a, 2);
+  if (p == "nuc") {
+    static const Op& of_matrices = get_op("linalg_matrix_norm");
+    const Arg last[] = {Arg(Int(-2)), Arg(Int(-1))};
+    const Arg args[] = {a[0], a[1], a.none(2) ? Arg(ArgList{last, 2}) : a[2], a[3], a[4]};
+    return call(of_matrices, Args(args, 5));
+  }
   throw ValueError({.op = "norm",
                     .problem = "this norm does not exist here",
                     .got = absl::StrCat("'", p, "'"),
-                    .expected = "a number, inf, -inf or 'fro'",
+                    .expected = "a number, inf, -inf, 'fro' or 'nuc'",
                     .next = "for p-norms give p as a number"});
 }
 

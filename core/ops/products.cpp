@@ -93,6 +93,10 @@ Outputs kron_expansion(Args a) {
 /// Sums over pairs of axes; those left of the first operand come first.
 Outputs tensordot_expansion(Args a) {
   Tensor x = a.tensor(0), y = a.tensor(1);
+  const DType common = promote(x.dtype(), y.dtype());
+  auto summed = [common](const Tensor& t, int axis) {
+    return M::cast(R::sum(t, {Int(axis)}, true), common);
+  };
   const Shape of_x = a.ints(2), of_y = a.ints(3);
   if (of_x.size() != of_y.size())
     throw ValueError({.op = "tensordot",
@@ -114,8 +118,8 @@ Outputs tensordot_expansion(Args a) {
     const int i = size_axis("tensordot", of_x[k].value(), x.rank());
     const int j = size_axis("tensordot", of_y[k].value(), y.rank());
     // An axis of one element meets one of any size, which is then summed by itself.
-    if (x.size(i) == Int(1) && !(y.size(j) == Int(1))) y = R::sum(y, {Int(j)}, true);
-    if (y.size(j) == Int(1) && !(x.size(i) == Int(1))) x = R::sum(x, {Int(i)}, true);
+    if (x.size(i) == Int(1) && !(y.size(j) == Int(1))) y = summed(y, j);
+    if (y.size(j) == Int(1) && !(x.size(i) == Int(1))) x = summed(x, i);
     if (!require(Relation::eq, x.size(i), y.size(j)))
       throw ShapeError({.op = "tensordot",
                         .problem = absl::StrCat("axis ", i, " meets axis ", j, " of another size"),

@@ -282,8 +282,10 @@ Tensor with_repetition(const Tensor& weights, Int count) {
   sizes.back() = count;
   // Below the total, so that there is a category above it.
   Tensor u = M::mul(M::mul(fine_uniform(sizes, weights.device()), total), 1 - 0x1p-52);
-  if (weights.rank() == 1) return I::searchsorted(upto, u, true);
-  return R::sum(M::le(S::unsqueeze(upto, -2), S::unsqueeze(u, -1)), {Int(-1)});
+  Tensor which = weights.rank() == 1
+                     ? I::searchsorted(upto, u, true)
+                     : R::sum(M::le(S::unsqueeze(upto, -2), S::unsqueeze(u, -1)), {Int(-1)});
+  return D::arrived(which, M::reciprocal(total));  // nothing to choose from weights of 0
 }
 
 void add_choices(Definitions& r) {

@@ -366,7 +366,7 @@ Outputs histogram(const Tensor& given, const Tensor& edges, const Tensor& given_
   Tensor at = M::clamp_max(M::sub(I::searchsorted(edges, x, true), 1), bins - 1);
   Tensor hist = tallied(M::where(inside, at, bins), bins, weight);
   if (density) hist = M::div(hist, M::mul(R::sum(hist), R::diff(edges)));
-  return {hist, edges};
+  return {hist, M::clone(edges)};  // a tensor of its own, as in PyTorch
 }
 
 Outputs histogram_of_count(Args a) {

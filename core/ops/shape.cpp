@@ -172,11 +172,10 @@ Outputs select_expansion(Args a) {
 Outputs cat_expansion(Args a) {
   Tensors xs = a.tensors(0);
   // PyTorch's lt.empty(0) fits everywhere: what a loop of cat() begins with.
-  auto nothing = [](const Tensor& x) { return x.rank() == 1 && identical(x.size(0), Int(0)); };
-  if (!std::all_of(xs.begin(), xs.end(), nothing)) {
-    const auto some = std::find_if_not(xs.begin(), xs.end(), nothing);
-    if (some->rank() != 1) xs.erase(std::remove_if(xs.begin(), xs.end(), nothing), xs.end());
-  }
+  auto nothing = [](const Tensor& x) { return x.rank() == 1 && x.size(0) == Int(0); };
+  auto joined = [](const Tensor& x) { return x.rank() != 1; };
+  if (std::any_of(xs.begin(), xs.end(), joined))
+    xs.erase(std::remove_if(xs.begin(), xs.end(), nothing), xs.end());
   if (xs.empty())
     throw ValueError({.op = "cat",
                       .problem = "there is nothing to join",

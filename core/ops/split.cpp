@@ -235,7 +235,7 @@ Outputs repeat_expansion(Args a) {
 /// Windows along one axis, as PyTorch's Tensor.unfold: a view with the window as its last axis.
 Outputs unfold_expansion(Args a) {
   Tensor x = a.tensor(0);
-  require_axes("unfold", x);
+  if (x.rank() == 0) x = S::unsqueeze(x, 0);
   const int axis = size_axis("unfold", a.integer(1).value(), x.rank());
   Tensor last = S::transpose(x, axis, -1);
   Tensor seen = S::windows(S::unsqueeze(last, -2), {Int(1), a.integer(2)}, {Int(1), a.integer(3)});

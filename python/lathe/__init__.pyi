@@ -633,7 +633,7 @@ class Tensor:
     def bernoulli_(self, p: builtins.float = 0.5, *, generator: Any = None) -> Tensor: ...
     @overload
     def bernoulli_(self, p: Tensor, *, generator: Any = None) -> Tensor: ...
-    def bfloat16(self) -> Tensor:
+    def bfloat16(self, memory_format: Any = None) -> Tensor:
         """Converted to lathe.bfloat16."""
     def bincount(self, weights: Tensor | None = None, minlength: builtins.int = 0) -> Tensor:
         """How often (with what weight) each integer from 0 to the greatest occurs."""
@@ -657,11 +657,11 @@ class Tensor:
     def bitwise_xor_(self, other: Tensor | Number) -> Tensor: ...
     def bmm(self, mat2: Tensor) -> Tensor:
         """Matrix products of a batch: input[n, i, k] @ mat2[n, k, j]."""
-    def bool(self) -> Tensor:
+    def bool(self, memory_format: Any = None) -> Tensor:
         """Converted to lathe.bool."""
     def broadcast_to(self, *size: Ints) -> Tensor:
         """Axes of size 1 repeated without a copy; new axes may be added in front."""
-    def byte(self) -> Tensor:
+    def byte(self, memory_format: Any = None) -> Tensor:
         """Converted to lathe.uint8."""
     def cauchy_(
         self, median: builtins.float = 0.0, sigma: builtins.float = 1.0, *, generator: Any = None
@@ -669,9 +669,9 @@ class Tensor:
     def ceil(self) -> Tensor:
         """Smallest integer not below x."""
     def ceil_(self) -> Tensor: ...
-    def cfloat(self) -> Tensor:
+    def cfloat(self, memory_format: Any = None) -> Tensor:
         """Converted to lathe.complex64."""
-    def char(self) -> Tensor:
+    def char(self, memory_format: Any = None) -> Tensor:
         """Converted to lathe.int8."""
     def cholesky(self, upper: builtins.bool = False) -> Tensor:
         """L of A = L L^H (U of U^H U if upper); a LinAlgError if a matrix is not positive-
@@ -854,7 +854,7 @@ class Tensor:
     def divide_(self, other: Tensor | Number, *, rounding_mode: str | None) -> Tensor: ...
     def dot(self, tensor: Tensor) -> Tensor:
         """The sum of the products of two vectors' elements."""
-    def double(self) -> Tensor:
+    def double(self, memory_format: Any = None) -> Tensor:
         """Converted to lathe.float64."""
     @overload
     def dsplit(self, sections: builtins.int) -> tuple[Tensor, ...]:
@@ -911,7 +911,7 @@ class Tensor:
         """A copy with the columns from the last to the first."""
     def flipud(self) -> Tensor:
         """A copy with the rows from the last to the first."""
-    def float(self) -> Tensor:
+    def float(self, memory_format: Any = None) -> Tensor:
         """Converted to lathe.float32."""
     def float_power(self, exponent: Tensor | Number) -> Tensor:
         """input to the power exponent, in float64."""
@@ -1010,7 +1010,7 @@ class Tensor:
     def gt(self, other: Tensor | Number) -> Tensor:
         """x > y."""
     def gt_(self, other: Tensor | Number) -> Tensor: ...
-    def half(self) -> Tensor:
+    def half(self, memory_format: Any = None) -> Tensor:
         """Converted to lathe.float16."""
     def hardshrink(self, lambd: builtins.float = 0.5) -> Tensor:
         """x, or 0 where |x| is at most lambd."""
@@ -1118,7 +1118,7 @@ class Tensor:
         """Whole slices of x along dim, in the order of index; index may have any rank."""
     def inner(self, other: Tensor) -> Tensor:
         """Sums of products along the last axes, for each pair of the other indices."""
-    def int(self) -> Tensor:
+    def int(self, memory_format: Any = None) -> Tensor:
         """Converted to lathe.int32."""
     def inverse(self) -> Tensor:
         """The inverse of each matrix; a LinAlgError if one has none."""
@@ -1286,7 +1286,7 @@ class Tensor:
     def logit_(self, eps: builtins.float | None = None) -> Tensor: ...
     def logsumexp(self, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
         """log(sum(exp(x))), without overflow: the largest element is taken out first."""
-    def long(self) -> Tensor:
+    def long(self, memory_format: Any = None) -> Tensor:
         """Converted to lathe.int64."""
     def lt(self, other: Tensor | Number) -> Tensor:
         """x < y."""
@@ -1727,7 +1727,7 @@ class Tensor:
     def sgn_(self) -> Tensor: ...
     @property
     def shape(self) -> tuple[builtins.int, ...]: ...
-    def short(self) -> Tensor:
+    def short(self, memory_format: Any = None) -> Tensor:
         """Converted to lathe.int16."""
     def sigmoid(self) -> Tensor:
         """1 / (1 + exp(-x))."""
@@ -2570,6 +2570,16 @@ def as_strided(
     where no element is seen twice.
     """
 
+def as_strided_copy(
+    input: Tensor,
+    size: Ints,
+    stride: Ints,
+    storage_offset: builtins.int | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """A copy of what the view shows."""
+
 def as_strided_scatter(
     input: Tensor,
     src: Tensor,
@@ -3215,6 +3225,16 @@ def diagonal(
 ) -> Tensor:
     """The diagonal of two axes as a new last axis; offset above 0 is right of it; a view."""
 
+def diagonal_copy(
+    input: Tensor,
+    offset: builtins.int = 0,
+    dim1: builtins.int = 0,
+    dim2: builtins.int = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """A copy of what the view shows."""
+
 def diagonal_scatter(
     input: Tensor,
     src: Tensor,
@@ -3362,6 +3382,9 @@ def exp(input: Tensor, *, out: Any = None) -> Tensor:
 
 def exp2(input: Tensor, *, out: Any = None) -> Tensor:
     """2 to the power x."""
+
+def expand_copy(input: Tensor, *size: Ints, out: Any = None) -> Tensor:
+    """A copy of what the view shows."""
 
 def expm1(input: Tensor, *, out: Any = None) -> Tensor:
     """exp(x) - 1, accurate near 0."""
@@ -4509,6 +4532,9 @@ def pdist(input: Tensor, p: builtins.float = 2.0, *, out: Any = None) -> Tensor:
 def permute(input: Tensor, *dims: Ints) -> Tensor:
     """Axes in another order."""
 
+def permute_copy(input: Tensor, *dims: Ints, out: Any = None) -> Tensor:
+    """A copy of what the view shows."""
+
 def pinverse(input: Tensor, rcond: builtins.float = 1e-15, *, out: Any = None) -> Tensor:
     """The pseudoinverse; singular values up to rcond times the largest count as 0."""
 
@@ -4645,6 +4671,35 @@ def randint(
     out: Any = None,
 ) -> Tensor:
     """Uniform integers in [0, high)."""
+
+@overload
+def randint_like(
+    input: Tensor,
+    high: builtins.int,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Whole numbers from low to high - 1, of the shape of input."""
+
+@overload
+def randint_like(
+    input: Tensor,
+    low: builtins.int,
+    high: builtins.int,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """Whole numbers from low to high - 1, of the shape of input."""
 
 def randn(
     *size: Ints,
@@ -4901,6 +4956,11 @@ def segment_reduce(
 def select(input: Tensor, dim: builtins.int, index: builtins.int, *, out: Any = None) -> Tensor:
     """x[index] along dim; a view without that axis."""
 
+def select_copy(
+    input: Tensor, dim: builtins.int, index: builtins.int, *, out: Any = None
+) -> Tensor:
+    """A copy of what the view shows."""
+
 def select_scatter(
     input: Tensor, src: Tensor, dim: builtins.int, index: builtins.int, *, out: Any = None
 ) -> Tensor:
@@ -4990,10 +5050,27 @@ def split(
 ) -> tuple[Tensor, ...]:
     """Pieces of these sizes along dim, which they cover; views."""
 
+@overload
+def split_copy(
+    tensor: Tensor, split_size_or_sections: builtins.int, dim: builtins.int = 0, *, out: Any = None
+) -> tuple[Tensor, ...]:
+    """A copy of what the view shows."""
+
+@overload
+def split_copy(
+    tensor: Tensor, split_size_or_sections: Ints, dim: builtins.int = 0, *, out: Any = None
+) -> tuple[Tensor, ...]:
+    """A copy of what the view shows."""
+
 def split_with_sizes(
     input: Tensor, split_sizes: Ints, dim: builtins.int = 0, *, out: Any = None
 ) -> tuple[Tensor, ...]:
     """Pieces of these sizes along dim, which they cover; views."""
+
+def split_with_sizes_copy(
+    input: Tensor, split_sizes: Ints, dim: builtins.int = 0, *, out: Any = None
+) -> tuple[Tensor, ...]:
+    """A copy of what the view shows."""
 
 def sqrt(input: Tensor, *, out: Any = None) -> Tensor:
     """Square root; NaN below 0."""
@@ -5003,6 +5080,9 @@ def square(input: Tensor, *, out: Any = None) -> Tensor:
 
 def squeeze(input: Tensor, *dim: Ints) -> Tensor:
     """Without the axes of size 1 that dim names; without all of them if it is None."""
+
+def squeeze_copy(input: Tensor, *dim: Ints, out: Any = None) -> Tensor:
+    """A copy of what the view shows."""
 
 def stack(tensors: Sequence[Tensor], dim: builtins.int = 0, *, out: Any = None) -> Tensor:
     """Tensors of one shape joined along a new axis."""
@@ -5128,6 +5208,9 @@ def swapdims(input: Tensor, dim0: builtins.int, dim1: builtins.int, *, out: Any 
 def t(input: Tensor, *, out: Any = None) -> Tensor:
     """The transpose of a matrix, a vector as it is; a view."""
 
+def t_copy(input: Tensor, *, out: Any = None) -> Tensor:
+    """A copy of what the view shows."""
+
 def take(input: Tensor, index: Tensor, *, out: Any = None) -> Tensor:
     """The elements at positions of the flattened input; negative ones count from the end."""
 
@@ -5206,6 +5289,11 @@ def transpose(input: Tensor, dim0: builtins.int, dim1: builtins.int, *, out: Any
 @overload
 def transpose(input: Tensor, *axes: Ints, out: Any = None) -> Tensor:
     """Axes in another order, as NumPy calls it; a view."""
+
+def transpose_copy(
+    input: Tensor, dim0: builtins.int, dim1: builtins.int, *, out: Any = None
+) -> Tensor:
+    """A copy of what the view shows."""
 
 @overload
 def trapezoid(y: Tensor, x: Tensor, *, dim: builtins.int = -1, out: Any = None) -> Tensor:
@@ -5301,8 +5389,21 @@ def trunc(input: Tensor, *, out: Any = None) -> Tensor:
 def unbind(input: Tensor, dim: builtins.int = 0, *, out: Any = None) -> tuple[Tensor, ...]:
     """The slices along dim, without that axis; views."""
 
+def unbind_copy(input: Tensor, dim: builtins.int = 0, *, out: Any = None) -> tuple[Tensor, ...]:
+    """A copy of what the view shows."""
+
 def unflatten(input: Tensor, dim: builtins.int, *sizes: Ints, out: Any = None) -> Tensor:
     """One axis split into several, whose sizes multiply to its; a view."""
+
+def unfold_copy(
+    input: Tensor,
+    dimension: builtins.int,
+    size: builtins.int,
+    step: builtins.int,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """A copy of what the view shows."""
 
 def unique(
     input: Tensor,
@@ -5346,6 +5447,9 @@ def unsafe_split_with_sizes(
 
 def unsqueeze(input: Tensor, dim: builtins.int) -> Tensor:
     """With a new axis of size 1 at dim."""
+
+def unsqueeze_copy(input: Tensor, dim: builtins.int, *, out: Any = None) -> Tensor:
+    """A copy of what the view shows."""
 
 def vander(
     x: Tensor, N: builtins.int | None = None, increasing: builtins.bool = False, *, out: Any = None
@@ -5408,6 +5512,9 @@ def view_as_complex(input: Tensor) -> Tensor:
 
 def view_as_real(input: Tensor) -> Tensor:
     """Real and imaginary parts as a new last axis; a view."""
+
+def view_copy(input: Tensor, *size: Ints, out: Any = None) -> Tensor:
+    """A copy of what the view shows."""
 
 @overload
 def vsplit(input: Tensor, sections: builtins.int, *, out: Any = None) -> tuple[Tensor, ...]:

@@ -337,8 +337,8 @@ def _add_conversions():
 
 
 def _conversion(dtype):
-    def convert(self) -> Tensor:
-        return self.to(dtype)
+    def convert(self, memory_format=None) -> Tensor:
+        return self.to(dtype, memory_format=memory_format)
 
     return convert
 

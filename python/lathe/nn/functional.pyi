@@ -1305,9 +1305,9 @@ def normalize(
 ) -> Tensor:
     """input divided by its norm along dim, which counts as eps at least."""
 
-def one_hot(input: Tensor, num_classes: int, *, out: Any = None) -> Tensor:
+def one_hot(input: Tensor, num_classes: int = -1, *, out: Any = None) -> Tensor:
     """1 at the class, 0 elsewhere, as int64 along a new last axis. A class outside of 0 to
-    num_classes - 1 is an IndexError.
+    num_classes - 1 is an IndexError. num_classes=-1: one more than the largest.
     """
 
 def pad(
