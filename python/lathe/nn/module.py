@@ -204,7 +204,8 @@ class Module(Hooks, State):
     def train(self, mode=True):
         """Training mode for this module and all inside: dropout drops, batch norm measures."""
         for module in self.modules():
-            module.training = bool(mode)
+            if module.training != bool(mode):  # a new attribute would be a change to a trace
+                module.training = bool(mode)
         return self
 
     def eval(self):

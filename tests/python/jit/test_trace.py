@@ -66,6 +66,15 @@ def test_a_module_in_another_mode_is_traced_again():
         assert a == bits(net(x))
 
 
+def test_the_mode_that_a_module_has_already_may_be_set():
+    net = lt.nn.Sequential(lt.nn.Dropout(0.0))
+    traced = lt.trace(lambda x: net.train()(x))
+    assert traced(lt.ones(2)).tolist() == [1, 1]
+    net.eval()
+    with pytest.raises(lt.TraceError, match="changed Python state"):
+        traced(lt.ones(2))
+
+
 def test_rebound_globals_and_attributes_are_noticed():
     class Config:
         pass

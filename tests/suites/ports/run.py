@@ -1,0 +1,155 @@
+"""Runs the programs of examples/ports as PyTorch's and as ours, and compares their losses.
+
+    PYTHONPATH=build/release/python TORCH/bin/python tests/suites/ports/run.py
+        [--traced] [--only REGEX] [--steps N]
+
+A program makes what it trains in `build`, draws by a NumPy generator in `batch`, and returns its
+loss from `step`. Its text is run twice, once with the package's name changed to `torch`; the weights
+of that one are copied. `--traced` compares eager steps with steps under `lt.trace`, by their bytes.
+Prints PASS, FAIL or LEFT for each program; `not run` and a reason where PyTorch is missing.
+"""
+
+import argparse
+import re
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+try:
+    import torch
+except ImportError as e:
+    print(f"ports: not run: {e}")
+    sys.exit(0)
+
+import lathe as lt
+
+FOLDER = Path(__file__).resolve().parents[3] / "examples/ports"
+OURS = "lathe.compat.torch"
+BOUNDS = {"float64": 1e-8, "float32": 1e-3}
+# Chaotic in f32: the smallest difference grows past any bound within the steps.
+CHAOTIC = {}
+# What a trace refuses by its contract, and why.
+UNTRACED = {}
+
+
+def load(path, package):
+    """The program as a module, over lathe or over PyTorch."""
+    lines = path.read_text().split("\n")
+    for i, line in enumerate(lines):
+        if OURS in line:
+            assert re.match(r"(import|from) ", line), f"{path.name}:{i + 1} is not an import"
+            lines[i] = line.replace(OURS, package)
+    module = ModuleType(path.stem)
+    exec(compile("\n".join(lines), str(path), "exec"), vars(module))
+    return module
+
+
+def tensors(state):
+    """All tensors of what a program built, in order."""
+    for part in state:
+        if hasattr(part, "param_groups"):
+            continue  # it has those of the modules
+        if hasattr(part, "state_dict") and hasattr(part, "parameters"):
+            yield from part.state_dict().values()
+        elif hasattr(part, "detach"):
+            yield part
+
+
+def build(program, weights=None):
+    """What the program builds, holding these weights."""
+    state = program.build()
+    if weights is not None:
+        mine = list(tensors(state))
+        assert len(mine) == len(weights), f"{len(mine)} tensors for {len(weights)}"
+        with lt.no_grad():
+            for tensor, array in zip(mine, weights):
+                tensor.copy_(lt.tensor(array))
+    return state
+
+
+def kept(state):
+    return [t.detach().numpy().copy() for t in tensors(state)]
+
+
+def losses(program, state, step, count):
+    """The losses of some steps, and the weights after them."""
+    random = np.random.default_rng(0)
+    found = [step(*state, *program.batch(random)) for _ in range(count)]
+    return [loss.detach().numpy().copy() for loss in found], kept(state)
+
+
+def compare(path, dtype, steps):
+    """The greatest relative difference of a loss; AssertionError where it is too great."""
+    torch.set_default_dtype(getattr(torch, dtype))
+    lt.set_default_dtype(getattr(lt, dtype))
+    torch.manual_seed(0)
+    theirs, ours = load(path, "torch"), load(path, OURS)
+    state = build(theirs)
+    weights = kept(state)
+    wanted, _ = losses(theirs, state, theirs.step, steps)
+    found, _ = losses(ours, build(ours, weights), ours.step, steps)
+    assert found[0].dtype == wanted[0].dtype == dtype, f"{found[0].dtype} for {wanted[0].dtype}"
+    apart = [abs(f - w) / max(abs(w), 1e-30) for f, w in zip(found, wanted)]
+    worst = max(apart)
+    bad = [i for i, a in enumerate(apart) if not a <= BOUNDS[dtype]]
+    if bad and not (dtype == "float32" and path.stem in CHAOTIC):
+        i = bad[0]
+        raise AssertionError(f"{dtype} step {i}: {found[i]} for {wanted[i]}, apart {worst:.1e}")
+    assert wanted[-1] != wanted[0], "nothing is learnt"
+    return f"{dtype} {worst:.1e}"
+
+
+def trace(path, dtype, steps):
+    """Do traced steps have eager's bits? AssertionError where not."""
+    lt.set_default_dtype(getattr(lt, dtype))
+    lt.manual_seed(0)
+    program = load(path, OURS)
+    state = build(program)
+    weights = kept(state)
+    wanted, after = losses(program, state, program.step, steps)
+    traced = lt.trace(program.step)
+    found, after_traced = losses(program, build(program, weights), traced, steps)
+    for what, mine, eager in (("loss", found, wanted), ("weights", after_traced, after)):
+        same = [m.tobytes() == e.tobytes() for m, e in zip(mine, eager)]
+        assert all(same), f"{dtype}: {what} {same.index(False)} of the traced run differs"
+    return f"{dtype} {len(traced.programs)} programs" if hasattr(traced, "programs") else dtype
+
+
+def outcome(path, args):
+    """(verdict, what to say) of one program."""
+    check = trace if args.traced else compare
+    try:
+        said = ", ".join(check(path, dtype, args.steps) for dtype in BOUNDS)
+    except Exception as e:
+        reason = " | ".join(str(e).split("\n"))
+        if args.traced and path.stem in UNTRACED and isinstance(e, lt.TraceError):
+            return "LEFT", f"{UNTRACED[path.stem]} ({reason})"
+        return "FAIL", f"{type(e).__name__}: {reason}"
+    return "PASS", said
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--traced", action="store_true", help="compare traced steps with eager")
+    parser.add_argument("--only", default="", help="programs whose name matches this")
+    parser.add_argument("--steps", type=int, default=20)
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    count = Counter()
+    for path in sorted(FOLDER.glob("*.py")):
+        if not re.search(args.only, path.stem):
+            continue
+        began = time.perf_counter()
+        verdict, said = outcome(path, args)
+        count[verdict] += 1
+        print(f"{verdict} {path.stem} {said}; {time.perf_counter() - began:.1f} s", flush=True)
+    mode = "traced bits are eager's" if args.traced else f"against PyTorch {torch.__version__}"
+    print(f"ports: {count['PASS']} pass, {count['FAIL']} fail, {count['LEFT']} left; {mode}")
+
+
+if __name__ == "__main__":
+    main()
