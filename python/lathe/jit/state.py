@@ -216,6 +216,7 @@ class Snapshot:
         self.saved = [] if contents else None  # how to put back what was there: (function, ...)
         self._in_class = 0
         self.tensors, self.key, self.keep = [], [], []
+        self.met = defaultdict(int)  # how often the walk came to each tensor, by its number
         self.whole = True
         self._places, self._seen = {}, {}
         self._made = []  # while it walks, objects of its own, so that none has another's address
@@ -298,6 +299,7 @@ class Snapshot:
 
     def _tensor(self, t):
         place = self._places.get(id(t))
+        self.met[len(self.tensors) if place is None else place] += 1
         if place is not None:
             self.key.append(("tensor", place))
             return _note("again", number=place)

@@ -3,6 +3,7 @@
 import itertools
 
 # Of functools and collections.abc, without the rest of them: see state.py.
+from _collections import defaultdict
 from _collections_abc import Coroutine, Iterator
 from _functools import partial
 
@@ -343,15 +344,17 @@ class Traced:
     def _capture(self, program, state, taken, given, symbolic, handed):
         read = set()
         placed = self._stand_ins(program, state, symbolic, read)
-        stand_ins = [symbolic[given[id(t)]] for t in taken.tensors]
+        places = [given[id(t)] for t in taken.tensors]
+        passed = _only_passed(places, state.met)
+        stand_ins = [symbolic[i] if i in passed else t for i, t in zip(places, taken.tensors)]
         args, kwargs = taken.rebuild(stand_ins, placed=placed.by_place)
         handed[:] = (args, kwargs), _frozen((args, kwargs))
         leaves = [
             (i, t, t.grad) for i, t in enumerate(state.tensors) if t.is_leaf and t.requires_grad
         ]
-        arguments = {given[id(t)]: s for t, s in zip(taken.tensors, stand_ins)}
+        arguments = dict(zip(places, stand_ins))
         for n, (i, _, grad) in enumerate(leaves):
-            if i in arguments:  # a leaf of the trace as well, with the gradient it has
+            if i in passed:  # a leaf of the trace as well, with the gradient it has
                 stand_in = arguments[i].requires_grad_()
                 _lathe._put_grad(stand_in, grad)
                 leaves[n] = (i, stand_in, grad)
@@ -452,6 +455,15 @@ def _totals(counts):
         for k, v in one.items():
             total[k] = total.get(k, 0) + v
     return total
+
+
+def _only_passed(places, met):
+    """Of tensors among the arguments, those that the walk found nowhere else. What an object or a
+    global has as well (an optimizer its parameter) stands for itself, or there would be two."""
+    times = defaultdict(int)
+    for i in places:
+        times[i] += 1
+    return {i for i, n in times.items() if met[i] == n}
 
 
 def gives_back(outputs, state):

@@ -22,7 +22,7 @@ class Module(Hooks, State):
 
     @typed
     def __init__(self):
-        pass
+        self.training = True  # its own: an attribute that train() adds would be new to a trace
 
     def forward(self, *inputs):
         """What the module computes; subclasses define it."""
@@ -204,8 +204,7 @@ class Module(Hooks, State):
     def train(self, mode=True):
         """Training mode for this module and all inside: dropout drops, batch norm measures."""
         for module in self.modules():
-            if module.training != bool(mode):  # a new attribute would be a change to a trace
-                module.training = bool(mode)
+            module.training = bool(mode)
         return self
 
     def eval(self):

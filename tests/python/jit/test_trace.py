@@ -66,13 +66,50 @@ def test_a_module_in_another_mode_is_traced_again():
         assert a == bits(net(x))
 
 
-def test_the_mode_that_a_module_has_already_may_be_set():
-    net = lt.nn.Sequential(lt.nn.Dropout(0.0))
-    traced = lt.trace(lambda x: net.train()(x))
-    assert traced(lt.ones(2)).tolist() == [1, 1]
-    net.eval()
+def test_the_mode_of_a_module_may_be_set_and_set_back():
+    net = lt.nn.Sequential(lt.nn.Dropout(1.0))
+
+    def f(x):
+        net.eval()
+        kept = net(x)
+        return kept, net.train()(x)
+
+    assert [y.tolist() for y in lt.trace(f)(lt.ones(2))] == [[1, 1], [0, 0]]
     with pytest.raises(lt.TraceError, match="changed Python state"):
-        traced(lt.ones(2))
+        lt.trace(lambda x: net.eval()(x))(lt.ones(2))
+
+
+def test_an_argument_that_an_optimizer_has_too_is_one_tensor():
+    def step(p, optimizer):
+        optimizer.zero_grad()
+        loss = p.square().sum()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    def run(step):
+        p = lt.linspace(-1, 1, 5).requires_grad_()
+        optimizer = lt.optim.SGD([p], lr=0.1)
+        return [bits(step(p, optimizer)) for _ in range(3)], bits(p.detach()), bits(p.grad)
+
+    assert run(lt.trace(step)) == run(step)
+
+
+def test_an_argument_that_a_global_is_too_is_one_tensor():
+    kept = {}
+
+    def f(x):
+        x.add_(1)
+        return kept["q"] * 2
+
+    traced = lt.trace(f)
+    for n in (2, 3):
+        q, other = lt.ones(n), lt.zeros(n)
+        kept["q"] = q
+        for x in (q, other, q, other):
+            expected = (x + 1).tolist(), ((q + 1 if x is q else q) * 2).tolist()
+            got = traced(x).tolist()
+            assert (x.tolist(), got) == expected
 
 
 def test_rebound_globals_and_attributes_are_noticed():
