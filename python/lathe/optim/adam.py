@@ -171,7 +171,8 @@ class NAdam(_Moments):
         super().__init__(params, settings_of(locals()))
 
     def _start(self, p, group):
-        product = ops.ones_like(count_steps(p))  # in float32, as PyTorch's
+        wide = _lathe.get_default_dtype() == _lathe.float64  # as PyTorch's
+        product = ops.ones_like(count_steps(p), dtype=_lathe.float64 if wide else _lathe.float32)
         return {**super()._start(p, group), "mu_product": product}
 
     def _update(self, p, g, state, group):
@@ -182,8 +183,9 @@ class NAdam(_Moments):
             return beta1 * (1 - 0.5 * ops.exp(step * group["momentum_decay"] * math.log(0.96)))
 
         now, following = momentum(step), momentum(step + 1)
-        state["mu_product"].mul_(now.to(_lathe.float32))
-        product = as_wide(state["mu_product"], p)
+        product = state["mu_product"]
+        product.mul_(now.to(product.dtype))
+        product = as_wide(product, p)
         mean, square = self._moments(g, state, group)
         spread = ops.sqrt(square / rest(beta2, step)) + group["eps"]
         lr = group["lr"]
