@@ -1,9 +1,9 @@
 """A convolutional autoencoder that takes noise out of stripes."""
 
 import numpy as np
-from lathe.compat.torch import nn
 
 import lathe.compat.torch as torch
+from lathe.compat.torch import nn
 
 SIDE = 16
 

@@ -2,9 +2,9 @@
 
 import lathe.compat.torch.nn.functional as F
 import numpy as np
-from lathe.compat.torch import nn
 
 import lathe.compat.torch as torch
+from lathe.compat.torch import nn
 
 TEXT = "the quick brown fox jumps over the lazy dog, and the dog does not even look up. "
 LETTERS = sorted(set(TEXT))

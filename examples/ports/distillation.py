@@ -2,9 +2,9 @@
 
 import lathe.compat.torch.nn.functional as F
 import numpy as np
-from lathe.compat.torch import nn
 
 import lathe.compat.torch as torch
+from lathe.compat.torch import nn
 
 INPUTS, CLASSES, TEMPERATURE = 16, 5, 4.0
 PROTOTYPES = np.sin(np.arange(CLASSES)[:, None] * np.arange(1, INPUTS + 1))
@@ -40,9 +40,7 @@ def step(teacher, student, teacher_optimizer, student_optimizer, x, kind):
         wanted = F.softmax(teacher(x) / TEMPERATURE, dim=-1)
     teacher.train()
     scores = student(x)
-    soft = F.kl_div(
-        F.log_softmax(scores / TEMPERATURE, dim=-1), wanted, reduction="batchmean"
-    )
+    soft = F.kl_div(F.log_softmax(scores / TEMPERATURE, dim=-1), wanted, reduction="batchmean")
     loss = 0.7 * TEMPERATURE**2 * soft + 0.3 * F.cross_entropy(scores, kind)
     student_optimizer.zero_grad()
     loss.backward()

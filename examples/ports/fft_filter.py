@@ -1,9 +1,9 @@
 """A filter that is learnt where signals are frequencies: noise is taken from sums of waves."""
 
 import numpy as np
-from lathe.compat.torch import nn
 
 import lathe.compat.torch as torch
+from lathe.compat.torch import nn
 
 LENGTH = 64
 

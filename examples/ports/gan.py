@@ -1,9 +1,9 @@
 """A generative adversarial network (Goodfellow and others 2014) that learns a ring of points."""
 
 import numpy as np
-from lathe.compat.torch import nn
 
 import lathe.compat.torch as torch
+from lathe.compat.torch import nn
 
 CODE = 8
 

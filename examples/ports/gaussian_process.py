@@ -3,9 +3,9 @@
 import math
 
 import numpy as np
-from lathe.compat.torch import nn
 
 import lathe.compat.torch as torch
+from lathe.compat.torch import nn
 
 
 class GaussianProcess(nn.Module):

@@ -2,9 +2,9 @@
 
 import lathe.compat.torch.nn.functional as F
 import numpy as np
-from lathe.compat.torch import nn
 
 import lathe.compat.torch as torch
+from lathe.compat.torch import nn
 
 RATE = 0.05
 
@@ -39,9 +39,7 @@ def adapt(model, x, y, steps=2):
     for _ in range(steps):
         loss = F.mse_loss(torch.func.functional_call(model, parameters, (x,)), y)
         gradients = torch.autograd.grad(loss, list(parameters.values()), create_graph=True)
-        parameters = {
-            name: p - RATE * g for (name, p), g in zip(parameters.items(), gradients)
-        }
+        parameters = {name: p - RATE * g for (name, p), g in zip(parameters.items(), gradients)}
     return parameters
 
 

@@ -1,9 +1,9 @@
 """A mixture density network (Bishop 1994) for a curve that has several values at a place."""
 
 import numpy as np
-from lathe.compat.torch import nn
 
 import lathe.compat.torch as torch
+from lathe.compat.torch import nn
 
 MODES = 4
 

@@ -1,9 +1,9 @@
 """A neural ordinary differential equation (Chen and others 2018) that learns a spiral."""
 
 import numpy as np
-from lathe.compat.torch import nn
 
 import lathe.compat.torch as torch
+from lathe.compat.torch import nn
 
 TRUE = np.array([[-0.1, 2.0], [-2.0, -0.1]])
 STEPS, LENGTH = 10, 0.05

@@ -1,9 +1,9 @@
 """A flow of invertible layers (Dinh, Sohl-Dickstein and Bengio 2017): the density of a banana."""
 
 import numpy as np
-from lathe.compat.torch import nn
 
 import lathe.compat.torch as torch
+from lathe.compat.torch import nn
 
 
 class Coupling(nn.Module):

@@ -3,9 +3,9 @@
 import math
 
 import numpy as np
-from lathe.compat.torch import nn
 
 import lathe.compat.torch as torch
+from lathe.compat.torch import nn
 
 VISCOSITY = 0.01 / math.pi
 

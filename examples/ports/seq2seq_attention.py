@@ -1,10 +1,10 @@
-"""Sequence to sequence with attention (Bahdanau, Cho and Bengio 2015): numbers are turned around."""
+"""Attention between sequences (Bahdanau, Cho and Bengio 2015): numbers are turned around."""
 
 import lathe.compat.torch.nn.functional as F
 import numpy as np
-from lathe.compat.torch import nn
 
 import lathe.compat.torch as torch
+from lathe.compat.torch import nn
 
 DIGITS, START, LENGTH, WIDTH = 8, 8, 6, 32
 

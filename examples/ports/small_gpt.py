@@ -4,9 +4,9 @@ import math
 
 import lathe.compat.torch.nn.functional as F
 import numpy as np
-from lathe.compat.torch import nn
 
 import lathe.compat.torch as torch
+from lathe.compat.torch import nn
 
 TOKENS, HALF, WIDTH, HEADS = 5, 6, 32, 4
 LENGTH = 2 * HALF - 1

@@ -2,9 +2,9 @@
 
 import lathe.compat.torch.nn.functional as F
 import numpy as np
-from lathe.compat.torch import nn
 
 import lathe.compat.torch as torch
+from lathe.compat.torch import nn
 
 SIDE = 16
 
@@ -38,7 +38,7 @@ def build():
     network = Features().eval()
     for p in network.parameters():
         p.requires_grad_(False)
-    picture = torch.full((1, 3, SIDE, SIDE), 0.5).requires_grad_(True)
+    picture = torch.rand(1, 3, SIDE, SIDE).requires_grad_(True)
     return network, picture, torch.optim.Adam([picture], lr=0.02)
 
 

@@ -1,12 +1,12 @@
-"""A transformer encoder over sequences of several lengths: is there more of one token than another?"""
+"""A transformer encoder: which of two tokens does a sequence of some length have more of?"""
 
 import math
 
 import lathe.compat.torch.nn.functional as F
 import numpy as np
-from lathe.compat.torch import nn
 
 import lathe.compat.torch as torch
+from lathe.compat.torch import nn
 
 TOKENS, LENGTH, WIDTH = 6, 10, 32
 

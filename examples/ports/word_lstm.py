@@ -2,9 +2,9 @@
 
 import lathe.compat.torch.nn.functional as F
 import numpy as np
-from lathe.compat.torch import nn
 
 import lathe.compat.torch as torch
+from lathe.compat.torch import nn
 
 SUBJECTS, VERBS, OBJECTS = ["the cat", "a dog", "my friend"], ["sees", "likes"], ["fish", "music"]
 WORDS = sorted({w for part in (*SUBJECTS, *VERBS, *OBJECTS, "and .") for w in part.split()})
