@@ -1,4 +1,4 @@
-"""A language model of words by an LSTM, over sentences of a small grammar."""
+"""The next word by an LSTM, over sentences of a small grammar."""
 
 import lathe.compat.torch.nn.functional as F
 import numpy as np
