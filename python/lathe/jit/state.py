@@ -217,6 +217,7 @@ class Snapshot:
         self._in_class = 0
         self.tensors, self.key, self.keep = [], [], []
         self.met = defaultdict(int)  # how often the walk came to each tensor, by its number
+        self.again = []  # containers that it came to again
         self.whole = True
         self._places, self._seen = {}, {}
         self._made = []  # while it walks, objects of its own, so that none has another's address
@@ -326,6 +327,7 @@ class Snapshot:
         seen = self._seen.get(id(value))
         if seen is not None:
             self.key.append(("again", seen))
+            self.again.append(value)
             if isinstance(value, tuple):
                 self._as_data(value)
             if not isinstance(value, types.ModuleType):

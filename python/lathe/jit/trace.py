@@ -345,7 +345,7 @@ class Traced:
         read = set()
         placed = self._stand_ins(program, state, symbolic, read)
         places = [given[id(t)] for t in taken.tensors]
-        passed = _only_passed(places, state.met)
+        passed = _only_passed(places, state) - {given.get(id(t)) for t in _inside(state.again)}
         stand_ins = [symbolic[i] if i in passed else t for i, t in zip(places, taken.tensors)]
         args, kwargs = taken.rebuild(stand_ins, placed=placed.by_place)
         handed[:] = (args, kwargs), _frozen((args, kwargs))
@@ -457,13 +457,28 @@ def _totals(counts):
     return total
 
 
-def _only_passed(places, met):
+def _only_passed(places, state):
     """Of tensors among the arguments, those that the walk found nowhere else. What an object or a
     global has as well (an optimizer its parameter) stands for itself, or there would be two."""
     times = defaultdict(int)
     for i in places:
         times[i] += 1
-    return {i for i, n in times.items() if met[i] == n}
+    return {i for i, n in times.items() if state.met[i] == n}
+
+
+def _inside(containers):
+    """The tensors in these, at any depth."""
+    waiting, seen = list(containers), {}
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Tensor):
+            yield value
+        elif id(value) not in seen:
+            seen[id(value)] = value
+            if isinstance(value, dict) or is_record(value):
+                waiting.extend((value if isinstance(value, dict) else vars(value)).values())
+            elif isinstance(value, (list, tuple)):
+                waiting.extend(value)
 
 
 def gives_back(outputs, state):

@@ -112,6 +112,24 @@ def test_an_argument_that_a_global_is_too_is_one_tensor():
             assert (x.tolist(), got) == expected
 
 
+@pytest.mark.parametrize("pass_it", [lambda l, q: (l, l), lambda l, q: (l, q), lambda l, q: (l, 0)])
+def test_a_list_of_arguments_that_a_global_has_too_holds_one_tensor(pass_it):
+    kept = {}
+
+    def f(items, other):
+        kept["items"][0][0].add_(1)
+        also = other[0][0] if isinstance(other, list) else other
+        return items[0][0] * 2 + also
+
+    def run(f):
+        q = lt.ones(3)
+        kept["items"] = [[q]]
+        arguments = pass_it(kept["items"], q)
+        return [f(*arguments).tolist() for _ in range(3)], q.tolist()
+
+    assert run(lt.trace(f)) == run(f)
+
+
 def test_rebound_globals_and_attributes_are_noticed():
     class Config:
         pass
