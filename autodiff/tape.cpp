@@ -3,6 +3,8 @@
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
@@ -270,6 +272,22 @@ const TapeNode* find_node(const Tensor& t, F holds) {
 
 bool history_spent(const Tensor& t) {
   return find_node(t, [](const TapeNode& n) { return n.released; }) != nullptr;
+}
+
+bool history_beyond(const Tensors& ys, const Tensors& xs) {
+  absl::flat_hash_set<const TapeNode*> known;
+  for (const Tensor& x : xs)
+    if (x.requires_grad()) known.insert(edge_of(x).node.get());
+  for (const Tensor& y : ys) {
+    if (!y.requires_grad()) continue;
+    if (edge_of(y).outside) return true;
+    auto leads_out = [&](const TapeNode& n) {
+      if (n.is_leaf() && !known.contains(&n)) return true;
+      return std::any_of(n.next.begin(), n.next.end(), [](const Edge& e) { return e.outside; });
+    };
+    if (find_node(y, leads_out) != nullptr) return true;
+  }
+  return false;
 }
 
 const TapeNode* own_in_history(const Tensor& t) {

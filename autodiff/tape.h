@@ -135,6 +135,8 @@ void set_requires_grad(Tensor& t, bool on);
 Tensor detach(const Tensor& t);
 /// Has a backward gone through the tensor's history and released what another would need?
 bool history_spent(const Tensor& t);
+/// Does the history of one of ys lead to a leaf that is none of xs, or out of a trace?
+bool history_beyond(const Tensors& ys, const Tensors& xs);
 /// A node of the tensor's history whose derivative is the program's own; null: there is none.
 const TapeNode* own_in_history(const Tensor& t);
 /// Computed tensors keep their gradient too.

@@ -277,7 +277,7 @@ lathe_status lathe_function_call(lathe_function* f, lathe_tensor* const* inputs,
       {given("f", f), each("inputs", inputs, input_count), given("results", results, room)}, [&] {
         Tensors in = tensors_of(data_of(inputs, input_count));
         auto body = [&](const Tensors& xs) { return run_body(*f, xs); };
-        const bool inside = thread_state().trace_epoch != 0;  // part of an outer trace
+        const bool inside = thread_state().backend != nullptr;  // part of an outer trace or vmap
         give(inside ? body(in) : f->engine(in, body), results, room, count);
       });
 }

@@ -46,6 +46,10 @@ void refresh(const Tensor& x) {
   impl->autograd = now.impl()->autograd;
   impl->requires_grad = now.impl()->requires_grad;
   impl->symbol = now.impl()->symbol;
+  if (impl->symbol.batched.defined()) {  // inside a vmap a write gives the base another layout
+    impl->geometry = now.impl()->geometry;
+    impl->storage = {};
+  }
   impl->view->version = impl->view->base.impl()->version;
 }
 

@@ -121,7 +121,11 @@ struct Extra {
   /// name is; with a module in front, `special.expit`, it is found in lathe.special only.
   std::vector<std::string_view> also = {};
   bool inplace = false;  // composite: there is an in-place form, <name>_ (other kinds: see ops.h)
-  bool draws = false;    // takes generator= (those that create and draw do anyhow)
+  /// Opaque: each result is made along the last axes of the operands, and all have the same
+  /// further ones in front of them (linear algebra, Fourier transforms). Arguments that name axes
+  /// are called dim.
+  bool leading = false;
+  bool draws = false;             // takes generator= (those that create and draw do anyhow)
   bool inplace_argument = false;  // the entry of nn.functional takes inplace=False last
   /// The expansion of a composite, or `grad`, only moves elements, or leaves the arithmetic to one
   /// definition that rounds once. Every other one computes in its op type: f16 and bf16 operands

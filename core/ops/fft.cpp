@@ -125,7 +125,7 @@ Grads c2r_grad(Grad g) {
 }
 
 void add_transforms(Definitions& r) {
-  Extra e{.domain = complexes, .places = kNowhere};
+  Extra e{.domain = complexes, .places = kNowhere, .leading = true};
   e.grad = [](Grad g) { return Grads{F::c2c(g.dy(), g.ints(1), g.integer(2), !g.flag(3))}; };
   e.doc = "The transform along these axes, forward or backward.";
   r.opaque("fft_c2c(Tensor input, int[] dim, int norm, bool forward) -> Tensor", infer_c2c, e);

@@ -18,7 +18,7 @@ using R = reduce_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
 Extra lapack(std::string_view doc, std::vector<std::string_view> also = {}) {
-  Extra e{.domain = lapack_dtypes, .places = kNowhere, .also = std::move(also)};
+  Extra e{.domain = lapack_dtypes, .places = kNowhere, .also = std::move(also), .leading = true};
   e.doc = doc;
   return e;
 }
@@ -430,6 +430,7 @@ void add_pinv(Definitions& r) {
 
 void add_least_squares(Definitions& r) {
   Extra e = lapack("X that makes |A X - B| least, for as many matrices B as A; see linalg.lstsq.");
+  e.leading = false;  // what is not asked for has no element, whatever the leading axes
   e.saves = Saves{3, 1};
   e.grad = least_squares_grad;
   r.opaque(

@@ -23,7 +23,7 @@ using M = math_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
 Extra lapack(std::string_view doc, uint8_t places = kNowhere) {
-  Extra e{.domain = lapack_dtypes, .places = places};
+  Extra e{.domain = lapack_dtypes, .places = places, .leading = true};
   e.doc = doc;
   return e;
 }
@@ -354,6 +354,7 @@ void add_lu(Definitions& r) {
            {.domain = integers,
             .no_grad = true,
             .places = kNowhere,
+            .leading = true,
             .doc = "The order of rows that swapping by LAPACK's pivots leads to, or its inverse."});
   Extra factor =
       in_module("linalg.lu_factor",

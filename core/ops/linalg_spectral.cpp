@@ -24,7 +24,8 @@ Extra lapack(std::string_view doc, Saves saves, GradRule grad,
           .saves = saves,
           .grad = grad,
           .places = kNowhere,
-          .also = std::move(also)};
+          .also = std::move(also),
+          .leading = true};
   e.doc = doc;
   return e;
 }

@@ -21,6 +21,15 @@ TensorImpl& checked(TensorImpl* p) {
 }
 
 [[noreturn]] void no_data(const char* asked, const TensorImpl& t) {
+  if (t.symbol.batched.defined())
+    throw UnsupportedError(
+        {.op = asked,
+         .problem = "inside vmap a tensor stands for all examples, whose data differ",
+         .got = absl::StrCat("one example of type ",
+                             to_string(TensorType{t.dtype, t.geometry.shape, t.device})),
+         .expected = "ops on tensors, and questions about shape, dtype and device",
+         .next = "to choose by data: y = lathe.where(condition, a, b)\n"
+                 "else read the data outside of the function that is mapped"});
   throw TraceError(
       {.op = asked,
        .problem = "a trace sees types and sizes, never the data of a tensor",
@@ -109,6 +118,11 @@ Int Tensor::size(int axis) const {
   return shape()[static_cast<size_t>(size_axis("size", axis, rank()))];
 }
 Device Tensor::device() const { return checked(p_).device; }
+uint64_t new_epoch() {
+  constinit static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 bool Tensor::symbolic() const { return !checked(p_).storage; }
 const Geometry& Tensor::geometry() const { return checked(p_).geometry; }
 const std::byte* Tensor::data() const { return host_data("data", checked(p_)); }

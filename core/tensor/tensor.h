@@ -161,11 +161,15 @@ struct ViewOf {
   uint32_t version;  // the base's TensorImpl::version this view is right for
 };
 
-/// What a trace knows of a tensor: which trace, and which value in it. Zero epoch: concrete.
+/// What a trace or a vmap knows of a tensor: which of them, and which value it stands for. Zero
+/// epoch: concrete.
 struct Symbol {
   uint64_t epoch = 0;
-  uint32_t value = 0;
+  uint32_t value = 0;   // of a trace
+  Tensor batched = {};  // of a vmap: all its examples, along axis 0
 };
+/// A number that no other trace or vmap has.
+uint64_t new_epoch();
 
 struct TensorImpl {
   std::atomic<uint32_t> refs{1};

@@ -3,7 +3,6 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <atomic>
 #include <numeric>
 
 #include "core/base/error.h"
@@ -17,7 +16,6 @@
 namespace lathe::ir {
 namespace {
 
-constinit std::atomic<uint64_t> g_epoch{0};
 constinit thread_local Tracer* t_tracer = nullptr;
 
 /// Axes by descending stride; empty if that order is not one of a packed tensor.
@@ -66,7 +64,7 @@ Tracer::Tracer(std::string name, TraceCallbacks& host) : Tracer(Graph(std::move(
 
 Tracer::Tracer(Graph graph, TraceCallbacks& host)
     : host_(host),
-      epoch_(g_epoch.fetch_add(1, std::memory_order_relaxed) + 1),
+      epoch_(new_epoch()),
       graph_(std::move(graph)),
       outer_backend_(thread_state().backend),
       outer_epoch_(thread_state().trace_epoch),
@@ -113,7 +111,7 @@ Tensor Tracer::tensor_for(Value* v) {
   impl->dtype = type.dtype;
   impl->device = type.device;
   impl->geometry = Geometry::contiguous(type.shape);
-  impl->symbol = {epoch_, id_of(v)};
+  impl->symbol = {.epoch = epoch_, .value = id_of(v)};
   return t;
 }
 

@@ -180,6 +180,15 @@ void add_autograd(nb::module_& m) {
   m.def(
       "is_grad_enabled", [] { return thread_state().grad_enabled; },
       "Whether operations are recorded on this thread.");
+  m.def("_history_beyond", [](nb::handle ys, nb::handle xs) {
+    return history_beyond(tensors_of(ys, "grad"), tensors_of(xs, "grad"));
+  });
+  m.def("_tracked_below", [](nb::handle ys) {
+    for (const Tensor& y : tensors_of(ys, "grad"))
+      for (Tensor t = y.impl()->symbol.batched; t.defined(); t = t.impl()->symbol.batched)
+        if (t.requires_grad()) return true;
+    return false;
+  });
   m.def("_set_check_nan", [](bool on) { return std::exchange(t_check_nan, on); });
   m.def("_set_grad_enabled", [](bool on) {
     bool before = thread_state().grad_enabled;

@@ -5,6 +5,7 @@
 
 #include "autodiff/tape.h"
 #include "core/base/error.h"
+#include "core/batch/batch.h"
 #include "graph/trace/tracer.h"
 #include "python/bindings/tensor.h"
 
@@ -38,7 +39,27 @@ void reading(const Tensor& t, const char* op) {
                     .next = "keep it a tensor, or read it outside of the traced function"});
 }
 
+Tensor unrecorded(const Tensor& t) {
+  Batch* batch = Batch::current();
+  if (batch == nullptr) return without_history(t);
+  // A leaf of what runs inside must be unknown below, where the tape would take it for one there.
+  if (!batch->is_stand_in(t)) return batch->stand_in(batch->all(t));
+  Tensor alias = detach(t);
+  batch->note_shared(t.impl()->view ? t.impl()->view->base : t, alias);
+  return alias;
+}
+
 Tensor without_history(const Tensor& t) {
+  if (Batch* batch = Batch::current(); batch != nullptr && batch->is_stand_in(t)) {
+    Tensor all = batch->all(t);  // brings a view up to date
+    {
+      const Below below(*batch);
+      all = without_history(all);
+    }
+    Tensor alias = batch->stand_in(all);
+    batch->note_shared(t.impl()->view ? t.impl()->view->base : t, alias);
+    return alias;
+  }
   ir::Tracer* tracer = ir::Tracer::current();
   if (tracer == nullptr || is_constant(t)) return detach(t);
   if (t.impl()->view) refresh(t);

@@ -26,5 +26,7 @@ void note_constant(const Tensor& t);
 bool is_constant(const Tensor& t);
 /// The same elements without history; in a trace, a value that may not be told apart by writes.
 Tensor without_history(const Tensor& t);
+/// The same where only the innermost vmap forgets it: what its stand-ins stand for keeps its own.
+Tensor unrecorded(const Tensor& t);
 
 }  // namespace lathe::py

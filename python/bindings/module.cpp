@@ -13,6 +13,7 @@
 #include "jit/initialise.h"
 #include "python/bindings/arguments.h"
 #include "python/bindings/autograd.h"
+#include "python/bindings/batch.h"
 #include "python/bindings/build.h"
 #include "python/bindings/callable.h"
 #include "python/bindings/errors.h"
@@ -222,6 +223,7 @@ NB_MODULE(_lathe, m) {
   add_internals(m);
   add_rows(m);
   add_jit(m);
+  add_batch(m);
   add_script(m);
   add_programs(m);
   add_table(m);

@@ -289,7 +289,7 @@ class Witness::Walk {
 
 bool Witness::holds(PyObject* args, PyObject* kwargs, Tensors& tensors, Reals& reals) const {
   const ThreadState& state = thread_state();
-  if (state.trace_epoch != 0 || state.grad_enabled != grad_mode_ ||
+  if (state.backend != nullptr || state.grad_enabled != grad_mode_ ||
       default_dtype() != default_dtype_)
     return false;
   if (arguments_.kids.size() != 2) return false;  // cleared by the collector

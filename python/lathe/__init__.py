@@ -56,7 +56,7 @@ _FROM |= dict.fromkeys(
 )
 _FORMS = "asarray broadcast_shapes einsum frombuffer is_same_size tensordot"
 _FROM |= dict.fromkeys(_FORMS.split(), "_forms")
-_FROM |= {"GradientTape": "autograd", "Tensor": "_lathe"}
+_FROM |= {"GradientTape": "autograd", "Tensor": "_lathe", "vmap": "func"}
 
 
 def _part(name):

@@ -31,7 +31,7 @@ SEES = {
 ROOMS = {
     "core": [
         *("base", "sizes", "scalar/math", "scalar", "expr", "tensor"),
-        *("op", "infer", "dispatch", "ops"),
+        *("op", "infer", "dispatch", "batch", "ops"),
     ],
     "kernels": [
         *("runtime", "problem", "table", "vendor"),

@@ -211,7 +211,7 @@ class Traced:
             again = found
         if again is not None:
             return self._call_again(again, args, kwargs)
-        if _lathe._tracing():  # part of an outer trace
+        if _lathe._tracing() or _lathe._batching():  # part of an outer trace or vmap
             return self._function(*args, **kwargs)
         return self._call(args, kwargs)
 
