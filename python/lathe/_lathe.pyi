@@ -4,6 +4,7 @@ from typing import Any
 
 from . import *  # noqa: F403
 
+_Batch: Any
 _Generator: Any
 _Tensor: Any
 _add_grown_hook: Any
@@ -12,6 +13,8 @@ _apart: Any
 _array_input: Any
 _assign: Any
 _attribute_ops: Any
+_batch_fallbacks: Any
+_batching: Any
 _become: Any
 _capture: Any
 _define_op: Any
@@ -20,6 +23,7 @@ _detach_here: Any
 _error_text: Any
 _find: Any
 _from_bytes: Any
+_history_beyond: Any
 _hooks: Any
 _install: Any
 _is_made: Any
@@ -60,3 +64,5 @@ _to_bytes: Any
 _to_dlpack: Any
 _to_dtype: Any
 _tracing: Any
+_tracked_below: Any
+_unrecorded: Any
