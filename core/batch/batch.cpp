@@ -7,7 +7,6 @@
 #include <mutex>
 
 #include "core/base/error.h"
-#include "core/batch/rules.h"
 #include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
 #include "core/dispatch/replay.h"

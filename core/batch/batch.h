@@ -3,7 +3,7 @@
 // While it lives, a tensor with one example for each place along its axis 0 is handed to the code
 // as a stand-in: a tensor of one example's type, without data, whose symbol holds all of them. A
 // call with a stand-in among its operands is made once, below, on all examples: by the rule that
-// follows from the definition's kind (rules.h), or example by example where there is none. A call
+// follows from the definition's kind (rules.cpp), or example by example where there is none. A call
 // without one goes below as it is.
 //
 // Below is whatever was there before: the kernels, a trace, another vmap. The tape sees the call on
@@ -77,6 +77,10 @@ class Below {
   Backend* backend_;
   Observer* observers_;
 };
+
+/// Runs the call for all examples, which lie along axis 0 of the results; to be called Below.
+/// False, and nothing is done: there is no rule for these operands (rules.cpp).
+bool run_batched(const Batch& batch, const Call& call, Outputs& outputs);
 
 /// How often each definition was run example by example since the process began.
 std::vector<std::pair<std::string, uint64_t>> batch_fallbacks();

@@ -1,7 +1,5 @@
 // The rule of each kind. In all of them the examples lie along axis 0 of what is batched, in front
 // of an example's own axes; axes that arguments name are one further.
-#include "core/batch/rules.h"
-
 #include <absl/strings/match.h>
 
 #include <algorithm>

@@ -21,7 +21,7 @@ void add_batch(nb::module_& m) {
       .def("leave", &Batch::leave)
       .def("stand_in", &Batch::stand_in)
       .def("is_stand_in", &Batch::is_stand_in)
-      .def("all", &Batch::all);
+      .def("whole", &Batch::all);
   m.def("_unrecorded", unrecorded,
         "The same elements without history; inside a vmap, what it maps over keeps its own.");
   m.def("_batching", [] { return Batch::current() != nullptr; });

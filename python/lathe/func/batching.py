@@ -82,8 +82,8 @@ def _run(func, given, places, structure, named, out_dims, randomness):
     finally:
         batch.leave()
     for x, stand_in, d in zip(given, inside, places):
-        if d is not None and not _lathe._same_tensor(batch.all(stand_in), x):
-            x.copy_(batch.all(stand_in))  # func wrote to its argument
+        if d is not None and not _lathe._same_tensor(batch.whole(stand_in), x):
+            x.copy_(batch.whole(stand_in))  # func wrote to its argument
     leaves, outside = trees.flatten(result)
     dims = trees.spread("vmap", "out_dims", out_dims, outside, _is_place)
     return trees.unflatten(outside, [_put_back(batch, y, d) for y, d in zip(leaves, dims)])
@@ -99,7 +99,7 @@ def _put_back(batch, y, place):
             refuse("vmap", "a result differs between examples, and out_dims has None for it",
                    list(y.shape), "an axis", "give out_dims a number for it")  # fmt: skip
         return y
-    found = batch.all(y)
+    found = batch.whole(y)
     if not -found.ndim <= place < found.ndim:
         refuse("vmap", "out_dims names an axis that the result has not", place,
                f"an axis of {list(found.shape)}", "check out_dims", _lathe.IndexError)  # fmt: skip

@@ -156,7 +156,7 @@ def linearize(func, *primals):
 
 
 def _identity(x):
-    """One tensor like x for each of its elements, 1 there and 0 elsewhere, along a new first axis."""
+    """For each element of x a tensor of its shape, 1 there and 0 elsewhere; on a new first axis."""
     n = x.numel()
     return ops.eye(n, dtype=x.dtype, device=x.device).reshape(n, *x.shape)
 

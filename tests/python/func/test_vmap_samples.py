@@ -20,20 +20,48 @@ TOLERANCE = 1e-10
 
 # Complex numbers have f32 parts only, or the sample has values of f16.
 NARROW = set(
-    "nextafter_f16 nextafter_bf16 polar complex fft_r2c fft_rfft fft_ihfft fft_rfftn fft_rfft2 "
-    "fft_ihfftn fft_ihfft2 linalg_eig linalg_eigvals view_as_real_put view_as_complex "
-    "view_as_complex_put".split()
+    [
+        "nextafter_f16",
+        "nextafter_bf16",
+        "polar",
+        "complex",
+        "fft_r2c",
+        "fft_rfft",
+        "fft_ihfft",
+        "fft_rfftn",
+        "fft_rfft2",
+        "fft_ihfftn",
+        "fft_ihfft2",
+        "linalg_eig",
+        "linalg_eigvals",
+        "view_as_real_put",
+        "view_as_complex",
+        "view_as_complex_put",
+    ]
 )
 
 # What a vmap refuses, or a pair of draws cannot show: name: why.
 EXCEPTIONS = dict.fromkeys(
-    "rrelu gumbel_softmax dropout dropout.train dropout1d dropout2d dropout3d alpha_dropout "
-    "alpha_dropout.train feature_alpha_dropout feature_alpha_dropout.train feature_dropout "
-    "rand_like randn_like".split(),
+    [
+        "rrelu",
+        "gumbel_softmax",
+        "dropout",
+        "dropout.train",
+        "dropout1d",
+        "dropout2d",
+        "dropout3d",
+        "alpha_dropout",
+        "alpha_dropout.train",
+        "feature_alpha_dropout",
+        "feature_alpha_dropout.train",
+        "feature_dropout",
+        "rand_like",
+        "randn_like",
+    ],
     "draws random numbers: test_vmap.py",
 )
 EXCEPTIONS |= dict.fromkeys(
-    "repeat_interleave.each repeat_interleave.places".split(),
+    ["repeat_interleave.each", "repeat_interleave.places"],
     "the size of its result depends on data",
 )
 
