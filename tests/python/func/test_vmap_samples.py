@@ -19,26 +19,24 @@ EXACT = ("elementwise", "view", "index", "sort", "reduce", "scan")
 TOLERANCE = 1e-10
 
 # Complex numbers have f32 parts only, or the sample has values of f16.
-NARROW = set(
-    [
-        "nextafter_f16",
-        "nextafter_bf16",
-        "polar",
-        "complex",
-        "fft_r2c",
-        "fft_rfft",
-        "fft_ihfft",
-        "fft_rfftn",
-        "fft_rfft2",
-        "fft_ihfftn",
-        "fft_ihfft2",
-        "linalg_eig",
-        "linalg_eigvals",
-        "view_as_real_put",
-        "view_as_complex",
-        "view_as_complex_put",
-    ]
-)
+NARROW = {
+    "nextafter_f16",
+    "nextafter_bf16",
+    "polar",
+    "complex",
+    "fft_r2c",
+    "fft_rfft",
+    "fft_ihfft",
+    "fft_rfftn",
+    "fft_rfft2",
+    "fft_ihfftn",
+    "fft_ihfft2",
+    "linalg_eig",
+    "linalg_eigvals",
+    "view_as_real_put",
+    "view_as_complex",
+    "view_as_complex_put",
+}
 
 # What a vmap refuses, or a pair of draws cannot show: name: why.
 EXCEPTIONS = dict.fromkeys(
