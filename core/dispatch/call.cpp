@@ -82,7 +82,7 @@ Tensor make_result(const TensorImpl* like, const Shortcut& s, int64_t elements) 
 bool in_range(DType dtype, Args args) {
   IntegerRange r = range_of(dtype);
   return std::all_of(args.begin(), args.end(), [&](const Arg& a) {
-    return a.tag != Tag::integer || (r.low <= a.integer().value() && a.integer().value() <= r.high);
+    return a.tag != Tag::integer || r.has(a.integer().value());
   });
 }
 

@@ -18,7 +18,7 @@
 //
 // Types. Arithmetic is done on f32, f64 and the integers. f16 and bf16 are storage types: they are
 // cast to f32 and back, nothing else (select and rare may pass them through). bool has logic: its +
-// and pmax are or, its * and pmin are and. u32 and u64 serve bit work. Every node's arguments agree
+// and pmax are or, its * and pmin are and. Every node's arguments agree
 // in dtype unless the primitive says otherwise; a bare number takes the dtype of the operand it
 // meets.
 //
@@ -138,7 +138,7 @@ struct ScalarFunction {
   ExprGraph graph;
   std::vector<DType> inputs;
   std::vector<uint32_t> outputs;
-  std::vector<DType> output_types;  // as the definition sees them: one c64 entry has two `outputs`
+  std::vector<DType> output_types;  // as the definition sees them: a complex one has two `outputs`
   /// One line a node: "%3:f32 = fma(%1, %0, 0.5)", where %0 .. are the inputs. Canonical: two
   /// functions print alike exactly when their graphs are the same.
   std::string print() const;
@@ -233,7 +233,8 @@ Exprs derivative(const ScalarFunction& f, absl::Span<const Expr> inputs, absl::S
 
 // ── evaluation ──────────────────────────────────────────────────────────────────────────────────
 /// One element, by the portable scalar engine: the reference that all others are tested against.
-/// `inputs` and results are raw little-endian bits of the node dtypes.
+/// `inputs` and results are raw little-endian bits of the node dtypes; a complex one is two, its
+/// parts.
 struct ScalarEnv {
   absl::Span<const uint64_t> inputs;
   absl::Span<const int64_t> index = {};

@@ -56,10 +56,6 @@ uint64_t mask_of(DType dtype) {
   return bytes >= 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * bytes)) - 1;
 }
 
-bool is_signed(DType dtype) {
-  return dtype == DType::i8 || dtype == DType::i16 || dtype == DType::i32 || dtype == DType::i64;
-}
-
 namespace {
 
 uint64_t integer_bits(DType dtype, double value) {
@@ -182,7 +178,8 @@ Expr choose(Prim prim, Expr condition, Expr yes, Expr no) {
 
 // ── leaves ──────────────────────────────────────────────────────────────────────────────────────
 Expr constant(DType dtype, double value) {
-  if (is_complex(dtype)) return complex(constant(DType::f32, value), constant(DType::f32, 0.0));
+  if (is_complex(dtype))
+    return complex(constant(real_type(dtype), value), constant(real_type(dtype), 0.0));
   return constant_bits(dtype, number_bits(dtype, value));
 }
 
@@ -320,22 +317,23 @@ Expr complex(Expr re, Expr im) {
   Exprs args{re, im};
   if (both_numbers(re, im)) args[0] = constant(DType::f32, re.literal_value());
   settle(Prim::complex, absl::MakeSpan(args));
-  for (Expr e : args)
-    if (e.dtype() != DType::f32) refuse(Prim::complex, args, "a complex64 has two float32 parts");
-  ExprNode node{Prim::complex, DType::c64, 2, {args[0].id(), args[1].id(), 0}, 0};
+  const DType part = args[0].dtype();
+  if (!info(Prim::complex).domain.has(part) || args[1].dtype() != part)
+    refuse(Prim::complex, args, "the parts are two of float32, or two of float64");
+  ExprNode node{Prim::complex, complex_type(part), 2, {args[0].id(), args[1].id(), 0}, 0};
   return Expr::node(current_exprs().intern(node));
 }
 
 Expr real(Expr z) {
   if (!is_complex(z.dtype())) return z;
   if (z.prim() == Prim::complex) return z.arg(0);
-  return make(Prim::real, DType::f32, {z});
+  return make(Prim::real, real_type(z.dtype()), {z});
 }
 
 Expr imag(Expr z) {
   if (!is_complex(z.dtype())) return constant(z.dtype(), 0);
   if (z.prim() == Prim::complex) return z.arg(1);
-  return make(Prim::imag, DType::f32, {z});
+  return make(Prim::imag, real_type(z.dtype()), {z});
 }
 
 }  // namespace lathe

@@ -48,6 +48,8 @@ auto with_type(DType dtype, F&& f) {
       return f(Tag<int32_t>{});
     case DType::i64:
       return f(Tag<int64_t>{});
+    case DType::u16:
+      return f(Tag<uint16_t>{});
     case DType::u32:
       return f(Tag<uint32_t>{});
     case DType::u64:
@@ -266,8 +268,6 @@ uint64_t leaf(const ExprNode& node, const ScalarEnv& env) {
   switch (node.prim) {
     case Prim::constant:
       return node.payload;
-    case Prim::input:
-      return env.inputs[node.payload];
     case Prim::index:
       return static_cast<uint64_t>(env.index[node.payload]);
     case Prim::linear:
@@ -295,12 +295,6 @@ uint64_t evaluate_prim(const ExprNode& node, absl::Span<const DType> types,
       return bits_of_float(types[0], args[0], node.payload != 0);
     case Prim::frombits:
       return args[0];
-    case Prim::real:
-      return args[0] & 0xffffffffu;
-    case Prim::imag:
-      return args[0] >> 32;
-    case Prim::complex:
-      return (args[0] & 0xffffffffu) | (args[1] << 32);
     default:
       return typed_op(node, types[0], args);
   }
@@ -309,8 +303,23 @@ uint64_t evaluate_prim(const ExprNode& node, absl::Span<const DType> types,
 std::vector<uint64_t> evaluate(const ScalarFunction& f, const ScalarEnv& env) {
   const DefaultFloatMode mode;  // what the reference says depends on nothing outside
   std::vector<uint64_t> values(f.graph.size());
+  std::vector<size_t> first;  // of each input's parts
+  size_t parts = 0;
+  for (DType d : f.inputs) {
+    first.push_back(parts);
+    parts += parts_of(d);
+  }
   for (size_t i = 0; i < values.size(); ++i) {
     const ExprNode& node = f.graph[static_cast<uint32_t>(i)];
+    if (node.prim == Prim::input) {
+      values[i] = env.inputs[first[node.payload]];
+      continue;
+    }
+    if (node.prim == Prim::real || node.prim == Prim::imag) {
+      const ExprNode& whole = f.graph[node.args[0]];
+      values[i] = env.inputs[first[whole.payload] + (node.prim == Prim::imag ? 1 : 0)];
+      continue;
+    }
     if (node.arity == 0) {
       values[i] = leaf(node, env);
       continue;

@@ -12,14 +12,13 @@ inline bool is_constant(Expr e) { return e.prim() == Prim::constant; }
 /// The bits of 0, 1, or -1 in a dtype.
 uint64_t number_bits(DType dtype, double value);
 uint64_t mask_of(DType dtype);  // all bits of the width
-bool is_signed(DType dtype);
 
 /// Gives bare numbers the dtype of the first operand that has one.
 void settle(Prim prim, absl::Span<Expr> args);
 
 /// Every node of `f` rebuilt in the current graph on `inputs`; entry i is node i. Simplifies again.
 std::vector<Expr> replay(const ScalarFunction& f, absl::Span<const Expr> inputs);
-/// Nodes → values as the definition sees them: pairs become c64.
+/// Nodes → values as the definition sees them: pairs become complex.
 Exprs pack_outputs(const ScalarFunction& f, const std::vector<Expr>& nodes);
 /// The nodes `outputs` need, in order, as a function of its own.
 ScalarFunction extract(const ExprGraph& graph, absl::Span<const Expr> outputs,

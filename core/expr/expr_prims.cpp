@@ -13,11 +13,10 @@ struct Row {
 
 constexpr DTypeSet kFloats{DType::f32, DType::f64};
 constexpr DTypeSet kWords{DType::u32, DType::u64};
-constexpr DTypeSet kIntegers = integers | kWords;
-constexpr DTypeSet kNumbers = kFloats | kIntegers;
-constexpr DTypeSet kLogic = kIntegers | DTypeSet{DType::bool_};
+constexpr DTypeSet kNumbers = kFloats | integers;
+constexpr DTypeSet kLogic = integers | DTypeSet{DType::bool_};
 constexpr DTypeSet kStored = kNumbers | DTypeSet{DType::bool_, DType::f16, DType::bf16};
-constexpr DTypeSet kAny = kStored | DTypeSet{DType::c64};
+constexpr DTypeSet kAny = kStored | complexes;
 
 constexpr Row leaf(Prim prim, std::string_view name) {
   return {prim, {name, 0, false, false, kAny}};
@@ -52,8 +51,8 @@ constexpr std::array<Row, kPrims> kRows = {{
     step(Prim::ceil, "ceil", 1, kNumbers),
     step(Prim::trunc, "trunc", 1, kNumbers),
     step(Prim::rint, "round", 1, kNumbers),
-    step(Prim::floor_div, "floor_divide", 2, kIntegers),
-    step(Prim::mod, "remainder", 2, kIntegers),
+    step(Prim::floor_div, "floor_divide", 2, integers),
+    step(Prim::mod, "remainder", 2, integers),
     smooth(Prim::fmod, "fmod", 2, kFloats),
     step(Prim::mulhi, "mulhi", 2, DTypeSet{DType::u32}),
     step(Prim::lt, "lt", 2, kNumbers),
@@ -64,8 +63,8 @@ constexpr std::array<Row, kPrims> kRows = {{
     step(Prim::bit_or, "bitwise_or", 2, kLogic),
     step(Prim::bit_xor, "bitwise_xor", 2, kLogic),
     step(Prim::bit_not, "bitwise_not", 1, kLogic),
-    step(Prim::shl, "shl", 2, kIntegers),
-    step(Prim::shr, "shr", 2, kIntegers),
+    step(Prim::shl, "shl", 2, integers),
+    step(Prim::shr, "shr", 2, integers),
     smooth(Prim::select, "where", 3, kStored),
     smooth(Prim::cast, "cast", 1, kStored),
     step(Prim::bits, "bits", 1, kFloats),
@@ -101,9 +100,9 @@ constexpr std::array<Row, kPrims> kRows = {{
     function(Prim::lgamma, "lgamma"),
     function(Prim::digamma, "digamma"),
     function(Prim::erfinv, "erfinv"),
-    smooth(Prim::complex, "complex", 2, DTypeSet{DType::f32}),
-    smooth(Prim::real, "real", 1, DTypeSet{DType::c64}),
-    smooth(Prim::imag, "imag", 1, DTypeSet{DType::c64}),
+    smooth(Prim::complex, "complex", 2, kFloats),
+    smooth(Prim::real, "real", 1, complexes),
+    smooth(Prim::imag, "imag", 1, complexes),
 }};
 
 constexpr bool in_order() {

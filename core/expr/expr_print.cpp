@@ -42,7 +42,7 @@ std::string print_constant(DType dtype, uint64_t bits) {
     default:
       break;
   }
-  if (!expr_detail::is_signed(dtype)) return absl::StrCat(bits);
+  if (!is_signed(dtype)) return absl::StrCat(bits);
   const int unused = 64 - 8 * static_cast<int>(size_of(dtype));
   return absl::StrCat(static_cast<int64_t>(bits << unused) >> unused);
 }

@@ -61,7 +61,7 @@ bool result_fits(const Draft& d, DType operand) {
       return d.dtype == (operand == DType::u64 ? DType::f64 : DType::f32);
     case Prim::real:
     case Prim::imag:
-      return d.dtype == DType::f32;
+      return d.dtype == real_type(operand);
     default:
       return d.dtype == operand;
   }

@@ -33,8 +33,8 @@ DType scalar_dtype(const Arg& a) {
 DType combine(const Standing& high, const Standing& low) {
   if (!low.any) return high.dtype;
   if (!high.any || category(low.dtype) > category(high.dtype)) {
-    // float met by complex: the complex type of the float's width (only c64 exists).
-    return high.any && category(low.dtype) == 3 ? promote(high.dtype, low.dtype) : low.dtype;
+    // A float met by a complex number: the complex type of the float's width.
+    return high.any && is_floating(high.dtype) ? complex_type(high.dtype) : low.dtype;
   }
   return high.dtype;
 }
@@ -75,7 +75,8 @@ DType common_dtype(const Op& op, Args args) {
 DType wide_enough(const Op& op, Args args, DType common) {
   for (size_t i = 0; i < args.size(); ++i) {
     if (!joins_in(op, i)) continue;
-    if (args[i].tag == Tag::integer) return DType::i64;
+    // Nothing is wider than u64: numbers must be among its own.
+    if (args[i].tag == Tag::integer && common != DType::u64) return DType::i64;
     if (args[i].tag == Tag::tensor) common = promote(common, args[i].tensor_->dtype);
   }
   return common;
@@ -83,7 +84,8 @@ DType wide_enough(const Op& op, Args args, DType common) {
 
 /// Elsewhere a plain number joins in the integers that the tensors have, and must be one of those.
 void require_numbers_in_range(const Op& op, Args args, DType common) {
-  if (!is_integer(common) || op.extra.promote == Promote::boolean) return;
+  if (!is_integer(common)) return;
+  if (op.extra.promote == Promote::boolean && common != DType::u64) return;
   for (size_t i = 0; i < args.size(); ++i)
     if (args[i].scalar() && joins_in(op, i)) require_in_range(op.name(), common, args[i]);
 }
@@ -126,7 +128,8 @@ void require_in_range(std::string_view op, DType dtype, const Arg& number) {
   if (number.tag != Tag::integer || dtype == DType::i64) return;
   Int n = number.integer();
   // A guard, not a check: of a size that data decides nobody could ask it, and a trace is refused.
-  if (n < Int(r.low) || Int(r.high) < n) require_in_range(op, dtype, n.hint());
+  const bool above = dtype != DType::u64 && Int(static_cast<int64_t>(r.high)) < n;
+  if (above || n < Int(r.low)) require_in_range(op, dtype, n.hint());
 }
 
 ElementTypes element_types(const Op& op, Args args) {
@@ -155,7 +158,7 @@ ElementTypes element_types(const Op& op, Args args) {
       result = real_type(common);
       break;
     case Promote::complex:
-      result = DType::c64;
+      result = complex_type(common);
       break;
     case Promote::attribute:
       for (size_t i = 0; i < args.size(); ++i)

@@ -16,7 +16,6 @@ using A = arithmetic_ops<Tensor>;
 using M = math_ops<Tensor>;
 
 int width_of(DType d) { return 8 * static_cast<int>(size_of(d)); }
-bool is_signed(DType d) { return range_of(d).low < 0; }
 /// A number by its value, also where a double cannot hold it.
 Expr whole(DType d, uint64_t value) { return constant_bits(d, value); }
 

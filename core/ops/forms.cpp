@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/infer/rules.h"
 #include "core/ops/losses.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/index.h"
@@ -187,6 +188,39 @@ void add_arithmetic(Definitions& r) {
       "contiguous.memory_format(Tensor input, *, str? memory_format) -> Tensor",
       [](Args a) -> Outputs { return {in_format("contiguous", a.tensor(0), a[1], false)}; },
       moving("x itself if its elements lie in row-major order, else a copy.", kMethod));
+}
+
+// ── creation ────────────────────────────────────────────────────────────────────────────────────
+
+/// A tensor without axes as the value everywhere: what has a history keeps it, and complex numbers
+/// come so.
+Outputs fill_with(const Op& op, const Shape& size, const Tensor& value, const Arg& dtype,
+                  const Arg& device) {
+  if (value.rank() != 0)
+    throw ShapeError({.op = op.name(),
+                      .problem = "the value is one number",
+                      .got = to_string(value.shape()),
+                      .expected = "a number, or a tensor without axes",
+                      .next = "use expand() for more values"});
+  if (!device.none())
+    require_one_device(op.name(), "value and result", value.device(), device.device_);
+  return {M::clone(S::expand(dtype.none() ? value : M::cast(value, dtype.dtype_), size))};
+}
+
+void add_creation_forms(Definitions& r) {
+  const Op *full = r.find("full"), *full_like = r.find("full_like");
+  r.composite(
+      "full.tensor(int[] size, Tensor fill_value, *, dtype? dtype=None, device? device=None) -> "
+      "Tensor",
+      [full](Args a) { return fill_with(*full, a.ints(0), a.tensor(1), a[2], a[3]); },
+      moving(full->extra.doc, kFunction));
+  r.composite(
+      "full_like.tensor(Tensor input, Tensor fill_value, *, dtype? dtype=None, "
+      "device? device=None) -> Tensor",
+      [full_like](Args a) {
+        return fill_with(*full_like, a.shape(0), a.tensor(1), like_dtype(a, 2), like_device(a, 3));
+      },
+      moving(full_like->extra.doc, kFunction));
 }
 
 // ── reductions ──────────────────────────────────────────────────────────────────────────────────
@@ -475,6 +509,7 @@ void add_form_definitions(Definitions& r) {
   add_arithmetic(r);
   add_reductions(r);
   add_creation(r);
+  add_creation_forms(r);
   add_indexing(r);
   add_networks(r);
 }

@@ -403,7 +403,7 @@ void add_complex(Definitions& r) {
                  .doc = "Complex conjugate; a real x as it is."});
   r.elementwise("complex(Tensor real, Tensor imag) -> Tensor",
                 [](Expr re, Expr im) { return complex(re, im); },
-                {.domain = {DType::f32},
+                {.domain = {DType::f32, DType::f64},
                  .promote = Promote::complex,
                  .grad =
                      [](Grad g) {

@@ -17,15 +17,15 @@ using P = power_ops<Tensor>;
 /// By repeated squaring, one step a bit of the exponent; wraps as every product of integers.
 Expr pow_integer_body(Expr x, Expr y) {
   const DType d = x.dtype();
-  const bool is_signed = range_of(d).low < 0;
-  const int bits = static_cast<int>(8 * size_of(d)) - (is_signed ? 1 : 0);
+  const bool has_sign = is_signed(d);
+  const int bits = static_cast<int>(8 * size_of(d)) - (has_sign ? 1 : 0);
   Expr power = constant(d, 1), base = x;
   for (int bit = 0; bit < bits; ++bit) {
     Expr odd = ne(y & constant_bits(d, uint64_t{1} << bit), 0);
     power = select(odd, power * base, power);
     base = base * base;
   }
-  return is_signed ? check(le(0, y), power, kNegativeExponent) : power;
+  return has_sign ? check(le(0, y), power, kNegativeExponent) : power;
 }
 
 /// x^n as products. The base is of the result's dtype.

@@ -17,31 +17,36 @@ struct Alias {
   DType dtype;
 };
 constexpr Alias kAliases[] = {
-    {"float", DType::f32},  {"double", DType::f64}, {"half", DType::f16},
-    {"int", DType::i32},    {"long", DType::i64},   {"short", DType::i16},
-    {"cfloat", DType::c64}, {"byte", DType::u8},    {"char", DType::i8},
+    {"float", DType::f32}, {"double", DType::f64},   {"half", DType::f16},   {"int", DType::i32},
+    {"long", DType::i64},  {"short", DType::i16},    {"cfloat", DType::c64}, {"byte", DType::u8},
+    {"char", DType::i8},   {"cdouble", DType::c128},
 };
 
-// The lattice: bool < {u8, i8} < i16 < i32 < i64 < {f16, bf16} < f32 < f64, and c64 above f32. Any
-// integer meets a float in that float; the two halves meet in f32; c64 meets f64 in c128, which no
-// tensor has yet, so ops refuse it by name.
-constexpr int kTensorTypes = 11;
+// The lattice: bool < {u8, i8} < i16 < i32 < i64 < {f16, bf16} < f32 < f64 < c128, and c64 between
+// f32 and c128. Any integer meets a float in that float; the two halves meet in f32. u16, u32 and
+// u64 stand aside: of the integers each meets itself alone.
+constexpr int kTensorTypes = 15;
 constexpr auto promotions = [] {
   using enum DType;
   constexpr DType B = bool_, U = u8, H = f16, Q = bf16, F = f32, D = f64, C = c64, Z = c128;
+  constexpr DType n = i4;  // no tensor has it: they do not meet
   return std::array<std::array<DType, kTensorTypes>, kTensorTypes>{{
-      // bool  u8  i8   i16  i32  i64  f16 bf16 f32 f64 c64
-      {B, U, i8, i16, i32, i64, H, Q, F, D, C},       // bool
-      {U, U, i16, i16, i32, i64, H, Q, F, D, C},      // u8
-      {i8, i16, i8, i16, i32, i64, H, Q, F, D, C},    // i8
-      {i16, i16, i16, i16, i32, i64, H, Q, F, D, C},  // i16
-      {i32, i32, i32, i32, i32, i64, H, Q, F, D, C},  // i32
-      {i64, i64, i64, i64, i64, i64, H, Q, F, D, C},  // i64
-      {H, H, H, H, H, H, H, F, F, D, C},              // f16
-      {Q, Q, Q, Q, Q, Q, F, Q, F, D, C},              // bf16
-      {F, F, F, F, F, F, F, F, F, D, C},              // f32
-      {D, D, D, D, D, D, D, D, D, D, Z},              // f64
-      {C, C, C, C, C, C, C, C, C, Z, C},              // c64
+      // bool  u8  i8   i16  i32  i64  f16 bf16 f32 f64 c64 u16 u32 u64 c128
+      {B, U, i8, i16, i32, i64, H, Q, F, D, C, n, n, n, Z},       // bool
+      {U, U, i16, i16, i32, i64, H, Q, F, D, C, n, n, n, Z},      // u8
+      {i8, i16, i8, i16, i32, i64, H, Q, F, D, C, n, n, n, Z},    // i8
+      {i16, i16, i16, i16, i32, i64, H, Q, F, D, C, n, n, n, Z},  // i16
+      {i32, i32, i32, i32, i32, i64, H, Q, F, D, C, n, n, n, Z},  // i32
+      {i64, i64, i64, i64, i64, i64, H, Q, F, D, C, n, n, n, Z},  // i64
+      {H, H, H, H, H, H, H, F, F, D, C, H, H, H, Z},              // f16
+      {Q, Q, Q, Q, Q, Q, F, Q, F, D, C, Q, Q, Q, Z},              // bf16
+      {F, F, F, F, F, F, F, F, F, D, C, F, F, F, Z},              // f32
+      {D, D, D, D, D, D, D, D, D, D, Z, D, D, D, Z},              // f64
+      {C, C, C, C, C, C, C, C, C, Z, C, n, n, n, Z},              // c64
+      {n, n, n, n, n, n, H, Q, F, D, n, u16, n, n, n},            // u16
+      {n, n, n, n, n, n, H, Q, F, D, n, n, u32, n, n},            // u32
+      {n, n, n, n, n, n, H, Q, F, D, n, n, n, u64, n},            // u64
+      {Z, Z, Z, Z, Z, Z, Z, Z, Z, Z, Z, n, n, n, Z},              // c128
   }};
 }();
 
@@ -68,7 +73,8 @@ bool parse_dtype(std::string_view text, DType& out) {
 DType promote(DType a, DType b) {
   if (a == b) return a;
   auto i = static_cast<size_t>(a), j = static_cast<size_t>(b);
-  if (i < kTensorTypes && j < kTensorTypes) return promotions[i][j];
+  if (i < kTensorTypes && j < kTensorTypes && info(promotions[i][j]).tensor)
+    return promotions[i][j];
   throw DTypeError({.problem = "two element types have no common type",
                     .got = absl::StrCat(name(a), " and ", name(b)),
                     .next = "cast one of them first"});
@@ -76,9 +82,9 @@ DType promote(DType a, DType b) {
 
 IntegerRange range_of(DType integer) {
   if (integer == DType::bool_) return {0, 1};
-  if (integer == DType::u8) return {0, 255};
-  int64_t high = std::numeric_limits<int64_t>::max() >> (64 - 8 * size_of(integer));
-  return {-high - 1, high};
+  const uint64_t all = ~uint64_t{0} >> (64 - 8 * size_of(integer));
+  if (!is_signed(integer)) return {0, all};
+  return {-static_cast<int64_t>(all >> 1) - 1, all >> 1};
 }
 
 namespace {
@@ -97,7 +103,7 @@ namespace {
 void require_in_range(std::string_view op, DType dtype, int64_t number) {
   if (!integers.has(dtype)) return;
   IntegerRange r = range_of(dtype);
-  if (number < r.low || number > r.high) out_of_range(op, dtype, absl::StrCat(number));
+  if (!r.has(number)) out_of_range(op, dtype, absl::StrCat(number));
 }
 
 void require_in_range(std::string_view op, DType dtype, double number) {

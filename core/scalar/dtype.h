@@ -23,11 +23,11 @@ enum class DType : uint8_t {
   f32 = 8,
   f64 = 9,
   c64 = 10,
-  // Reserved codes: the scalar language uses u32 and u64 for bit work; no tensor has them yet.
   u16 = 11,
   u32 = 12,
   u64 = 13,
   c128 = 14,
+  // Reserved codes: no tensor has them yet.
   f8e4m3 = 15,
   f8e5m2 = 16,
   i4 = 17,
@@ -53,10 +53,10 @@ inline constexpr std::array<DTypeInfo, kDTypeCodes> kDTypeInfo = {{
     {"float32", "f32", 4, true},
     {"float64", "f64", 8, true},
     {"complex64", "c64", 8, true},
-    {"uint16", "u16", 2, false},
-    {"uint32", "u32", 4, false},
-    {"uint64", "u64", 8, false},
-    {"complex128", "c128", 16, false},
+    {"uint16", "u16", 2, true},
+    {"uint32", "u32", 4, true},
+    {"uint64", "u64", 8, true},
+    {"complex128", "c128", 16, true},
     {"float8_e4m3", "f8e4m3", 1, false},
     {"float8_e5m2", "f8e5m2", 1, false},
     {"int4", "i4", 0, false},
@@ -84,9 +84,11 @@ class DTypeSet {
   uint32_t bits_ = 0;
 };
 
-inline constexpr DTypeSet integers{DType::u8, DType::i8, DType::i16, DType::i32, DType::i64};
+inline constexpr DTypeSet unsigned_integers{DType::u8, DType::u16, DType::u32, DType::u64};
+inline constexpr DTypeSet integers =
+    unsigned_integers | DTypeSet{DType::i8, DType::i16, DType::i32, DType::i64};
 inline constexpr DTypeSet floating{DType::f16, DType::bf16, DType::f32, DType::f64};
-inline constexpr DTypeSet complexes{DType::c64};
+inline constexpr DTypeSet complexes{DType::c64, DType::c128};
 inline constexpr DTypeSet differentiable = floating | complexes;
 inline constexpr DTypeSet numbers = integers | floating | complexes;
 inline constexpr DTypeSet real_numbers = integers | floating;
@@ -94,15 +96,16 @@ inline constexpr DTypeSet all_dtypes = numbers | DTypeSet{DType::bool_};
 inline constexpr DTypeSet real_dtypes = real_numbers | DTypeSet{DType::bool_};
 
 inline bool is_floating(DType d) { return floating.has(d); }
-/// Also of complex128, which no tensor has: f64 meets c64 in it, and ops refuse it by name.
-inline bool is_complex(DType d) { return complexes.has(d) || d == DType::c128; }
-inline bool is_integer(DType d) {
-  return integers.has(d) || d == DType::u16 || d == DType::u32 || d == DType::u64;
-}
+inline bool is_complex(DType d) { return complexes.has(d); }
+inline bool is_integer(DType d) { return integers.has(d); }
+/// Are there values below 0?
+inline bool is_signed(DType d) { return d != DType::bool_ && !unsigned_integers.has(d); }
 
-/// The least and the greatest value of bool, or of an integer dtype that tensors have.
+/// The least and the greatest value of bool or of an integer dtype.
 struct IntegerRange {
-  int64_t low = 0, high = 0;
+  int64_t low = 0;
+  uint64_t high = 0;
+  bool has(int64_t n) const { return low <= n && (n < 0 || static_cast<uint64_t>(n) <= high); }
 };
 IntegerRange range_of(DType integer);
 /// OverflowError, naming `op`, where a number that a program wrote out is not in an integer dtype's
@@ -110,7 +113,8 @@ IntegerRange range_of(DType integer);
 void require_in_range(std::string_view op, DType dtype, int64_t number);
 void require_in_range(std::string_view op, DType dtype, double number);
 
-/// The type two tensors of equal standing meet in: the least type of the lattice above both.
+/// The type two tensors of equal standing meet in: the least type of the lattice above both. As in
+/// PyTorch, u16, u32 and u64 meet nothing but themselves and floats: DTypeError.
 DType promote(DType a, DType b);
 
 /// The type arithmetic on `d` is done in: f32 for f16 and bf16, else `d`. Results are rounded back.
@@ -120,6 +124,11 @@ inline bool is_narrow(DType d) { return compute_type(d) != d; }
 inline DType real_type(DType d) {
   return d == DType::c64 ? DType::f32 : d == DType::c128 ? DType::f64 : d;
 }
+
+/// The complex type with parts of a floating type, of f32 for the halves; a complex type itself.
+inline DType complex_type(DType d) { return real_type(d) == DType::f64 ? DType::c128 : DType::c64; }
+/// How many real numbers an element is.
+inline size_t parts_of(DType d) { return is_complex(d) ? 2 : 1; }
 
 /// bool < integer < floating < complex, as 0 to 3. A plain number or a 0-d tensor changes the dtype
 /// that tensors have in common only where it is of a higher category.

@@ -1,5 +1,6 @@
 #include "core/scalar/element.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -36,6 +37,11 @@ T saturate_to(double v) {
   return static_cast<T>(wide);
 }
 
+uint64_t saturate_unsigned(double v) {
+  if (v >= 0x1p64) return std::numeric_limits<uint64_t>::max();
+  return v > 0 ? static_cast<uint64_t>(v) : 0;
+}
+
 // double -> f16 or bf16 through f32 would round twice. Rounding the first step to odd makes the
 // second exact: f32 keeps more than two bits beyond either.
 float round_to_odd(double v) {
@@ -64,14 +70,18 @@ double element_double(DType dtype, const std::byte* at) {
     case DType::c64:
       return read<float>(at);
     case DType::f64:
+    case DType::c128:
       return read<double>(at);
+    case DType::u64:
+      return static_cast<double>(read<uint64_t>(at));
     default:
       return static_cast<double>(element_int(dtype, at));
   }
 }
 
 double element_imaginary(DType dtype, const std::byte* at) {
-  return dtype == DType::c64 ? read<float>(at + sizeof(float)) : 0;
+  if (!is_complex(dtype)) return 0;
+  return element_double(real_type(dtype), at + size_of(real_type(dtype)));
 }
 
 int64_t element_int(DType dtype, const std::byte* at) {
@@ -87,12 +97,18 @@ int64_t element_int(DType dtype, const std::byte* at) {
     case DType::i32:
       return read<int32_t>(at);
     case DType::i64:
+    case DType::u64:
       return read<int64_t>(at);
+    case DType::u16:
+      return read<uint16_t>(at);
+    case DType::u32:
+      return read<uint32_t>(at);
     case DType::f16:
     case DType::bf16:
     case DType::f32:
     case DType::f64:
     case DType::c64:
+    case DType::c128:
       return saturate(element_double(dtype, at));
     default:
       not_storable(dtype);
@@ -101,7 +117,7 @@ int64_t element_int(DType dtype, const std::byte* at) {
 
 uint64_t element_bits(DType dtype, const std::byte* at) {
   uint64_t bits = 0;
-  std::memcpy(&bits, at, size_of(dtype));
+  std::memcpy(&bits, at, std::min(size_of(dtype), sizeof bits));
   return bits;
 }
 
@@ -119,6 +135,12 @@ void store_element(DType dtype, std::byte* at, double value) {
       return write(at, saturate_to<int32_t>(value));
     case DType::i64:
       return write(at, saturate(value));
+    case DType::u16:
+      return write(at, saturate_to<uint16_t>(value));
+    case DType::u32:
+      return write(at, saturate_to<uint32_t>(value));
+    case DType::u64:
+      return write(at, saturate_unsigned(value));
     case DType::f16:
       return write(at, f32_to_f16(round_to_odd(value)));
     case DType::bf16:
@@ -128,11 +150,17 @@ void store_element(DType dtype, std::byte* at, double value) {
     case DType::f64:
       return write(at, value);
     case DType::c64:
-      write(at, static_cast<float>(value));
-      return write(at + sizeof(float), 0.0f);
+    case DType::c128:
+      return store_complex(dtype, at, value, 0);
     default:
       not_storable(dtype);
   }
+}
+
+void store_complex(DType dtype, std::byte* at, double real, double imaginary) {
+  const DType part = real_type(dtype);
+  store_element(part, at, real);
+  store_element(part, at + size_of(part), imaginary);
 }
 
 void store_element(DType dtype, std::byte* at, int64_t value) {
@@ -148,14 +176,20 @@ void store_element(DType dtype, std::byte* at, int64_t value) {
     case DType::i32:
       return write(at, static_cast<int32_t>(value));
     case DType::i64:
+    case DType::u64:
       return write(at, value);
+    case DType::u16:
+      return write(at, static_cast<uint16_t>(value));
+    case DType::u32:
+      return write(at, static_cast<uint32_t>(value));
     case DType::f32:
       return write(at, static_cast<float>(value));  // once, not through double
     case DType::f64:
       return write(at, static_cast<double>(value));
     case DType::c64:
-      write(at, static_cast<float>(value));
-      return write(at + sizeof(float), 0.0f);
+    case DType::c128:
+      store_element(real_type(dtype), at, value);
+      return store_element(real_type(dtype), at + size_of(real_type(dtype)), int64_t{0});
     case DType::f16:
     case DType::bf16:
       // Exact to 2^53; larger values overflow f16, and for bf16 their low bits only need to be

@@ -135,6 +135,7 @@ class Printer {
 
   std::string element(const std::byte* at) const {
     if (v_.dtype == DType::bool_) return element_int(v_.dtype, at) ? "True" : "False";
+    if (v_.dtype == DType::u64) return absl::StrCat(element_bits(v_.dtype, at));
     if (!floating()) return absl::StrCat(element_int(v_.dtype, at));
     std::string text = real_.write(element_double(v_.dtype, at));
     if (!is_complex(v_.dtype)) return text;
@@ -176,9 +177,10 @@ std::vector<std::string> suffixes_of(const Tensor& t, bool is_empty, const Print
     out.push_back(absl::StrCat("size=(", sizes, ")"));
   }
   // What a literal of the same look would be made with anyway is not said.
-  bool usual = t.dtype() == default_dtype() ||
-               (!is_empty &&
-                (t.dtype() == DType::i64 || t.dtype() == DType::bool_ || t.dtype() == DType::c64));
+  const DType d = t.dtype();
+  bool usual =
+      d == default_dtype() ||
+      (!is_empty && (d == DType::i64 || d == DType::bool_ || d == complex_type(default_dtype())));
   if (!usual) out.push_back(absl::StrCat("dtype=lathe.", name(t.dtype())));
   if (options.suffixes.empty() && t.requires_grad()) out.push_back("requires_grad=True");
   out.insert(out.end(), options.suffixes.begin(), options.suffixes.end());

@@ -151,6 +151,11 @@ uint64_t Tensor::item_bits() const {
   return element_bits(item.dtype, item.bytes);
 }
 
+void Tensor::item_bytes(std::byte* room) const {
+  Item item = fetch_item(checked(p_));
+  std::memcpy(room, item.bytes, size_of(item.dtype));
+}
+
 bool Tensor::requires_grad() const { return checked(p_).requires_grad; }
 
 uint32_t Tensor::version() const {

@@ -140,6 +140,8 @@ class Tensor {
   double item_double() const;
   int64_t item_int() const;
   uint64_t item_bits() const;
+  /// The only element as it is stored, in `room` for 16 bytes.
+  void item_bytes(std::byte* room) const;
 
   bool requires_grad()
       const;  // this tensor takes part in autodiff: a leaf asked for, or has history

@@ -41,6 +41,12 @@ std::string element_text(DType dtype, const std::byte* data, int64_t i) {
       return absl::StrCat(element<int32_t>(data, i));
     case DType::i64:
       return absl::StrCat(element<int64_t>(data, i));
+    case DType::u16:
+      return absl::StrCat(element<uint16_t>(data, i));
+    case DType::u32:
+      return absl::StrCat(element<uint32_t>(data, i));
+    case DType::u64:
+      return absl::StrCat(element<uint64_t>(data, i));
     case DType::f16:
       return shortest(f16_to_f32(element<uint16_t>(data, i)));
     case DType::bf16:

@@ -23,7 +23,6 @@ int float_bits(DType d) {
       return 0;
   }
 }
-bool is_signed(DType d) { return is_integer(d) && d != DType::u8; }
 
 /// Is every value of `from` one of `to`?
 bool holds(DType from, DType to) {

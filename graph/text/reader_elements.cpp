@@ -56,6 +56,8 @@ Tensor Reader::elements(const TensorType& t) {
 void Reader::element(DType dtype, std::vector<std::byte>& bytes) {
   const Token at = peek(is("-") ? 1 : 0);
   bool negative = is("-");
+  if (dtype == DType::u64 && at.kind == TokenKind::integer && !negative)
+    return append(bytes, next().integer);
   if (dtype == DType::i64 && at.kind == TokenKind::integer) {  // also those that are no sizes
     constexpr uint64_t kTop = uint64_t{1} << 63;
     if (at.integer > kTop - (negative ? 0 : 1)) fail_at(at, "this element does not fit the dtype");
@@ -93,6 +95,10 @@ void Reader::element(DType dtype, std::vector<std::byte>& bytes) {
   switch (dtype) {
     case DType::u8:
       return append(bytes, static_cast<uint8_t>(in_range(at, v, 0, UINT8_MAX)));
+    case DType::u16:
+      return append(bytes, static_cast<uint16_t>(in_range(at, v, 0, UINT16_MAX)));
+    case DType::u32:
+      return append(bytes, static_cast<uint32_t>(in_range(at, v, 0, UINT32_MAX)));
     case DType::i8:
       return append(bytes, static_cast<int8_t>(in_range(at, v, INT8_MIN, INT8_MAX)));
     case DType::i16:

@@ -164,7 +164,11 @@ enum class DType : int32_t {
   bf16 = 7,
   f32 = 8,
   f64 = 9,
-  c64 = 10
+  c64 = 10,
+  u16 = 11,
+  u32 = 12,
+  u64 = 13,
+  c128 = 14
 };
 
 template <class T>
@@ -173,6 +177,12 @@ constexpr DType dtype_of() {
     return DType::bool_;
   else if constexpr (std::is_same_v<T, uint8_t>)
     return DType::u8;
+  else if constexpr (std::is_same_v<T, uint16_t>)
+    return DType::u16;
+  else if constexpr (std::is_same_v<T, uint32_t>)
+    return DType::u32;
+  else if constexpr (std::is_same_v<T, uint64_t>)
+    return DType::u64;
   else if constexpr (std::is_same_v<T, int8_t>)
     return DType::i8;
   else if constexpr (std::is_same_v<T, int16_t>)

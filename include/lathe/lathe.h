@@ -101,7 +101,11 @@ typedef enum lathe_dtype {
   LATHE_BF16 = 7,
   LATHE_F32 = 8,
   LATHE_F64 = 9,
-  LATHE_C64 = 10
+  LATHE_C64 = 10,
+  LATHE_U16 = 11,
+  LATHE_U32 = 12,
+  LATHE_U64 = 13,
+  LATHE_C128 = 14
 } lathe_dtype;
 
 LATHE_API size_t lathe_dtype_bytes(lathe_dtype dtype);     /* 0 for an unknown one */

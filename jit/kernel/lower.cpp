@@ -127,7 +127,7 @@ class Lowering {
     ElementTypes types = types_of(node, t);
     for (int p : body_params(*node.op())) {
       const Value* v = node.value(p);
-      DType dtype = input_dtype(*node.op(), p, types.compute);
+      DType dtype = number_dtype(*node.op(), p, types.compute);
       if (v != nullptr && v->type().tensor() == nullptr) {
         int input = index_of(v);
         add_uniform({&node, p}, {input, 0, dtype});
@@ -174,7 +174,7 @@ class Lowering {
           args.push_back(values.at(v));
           continue;
         }
-        DType dtype = input_dtype(op, p, types.compute);
+        DType dtype = number_dtype(op, p, types.compute);
         inputs.push_back({dtype, true});
         auto use = uniform_of_.find({node, p});
         args.push_back(use != uniform_of_.end()

@@ -127,7 +127,7 @@ void ElementwiseEmitter::emit_step(const Row& row, Value* i) {
   for (size_t k = 0; k < inputs_; ++k) {
     context.inputs.push_back(row.hoisted[k]);
     if (spec_.operands[k].stride == Stride::uniform) continue;
-    for (int part = 0; part < parts_of(spec_.operands[k].dtype); ++part)
+    for (size_t part = 0; part < parts_of(spec_.operands[k].dtype); ++part)
       context.inputs.back().push_back(loaded[next++]);
   }
   for (size_t leaf = 0; leaf < row.leaves.size(); ++leaf)
@@ -139,7 +139,7 @@ void ElementwiseEmitter::emit_step(const Row& row, Value* i) {
     size_t at = 0;
     for (size_t k = inputs_; k < spec_.operands.size(); ++k) {
       Parts parts;
-      for (int part = 0; part < parts_of(spec_.operands[k].dtype); ++part)
+      for (size_t part = 0; part < parts_of(spec_.operands[k].dtype); ++part)
         parts.push_back(results[at++]);
       memory_.store(at_step(k, row, i), parts, limit);
     }

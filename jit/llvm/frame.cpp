@@ -212,6 +212,4 @@ Movement movement_of(Stride stride) {
   }
 }
 
-int parts_of(DType dtype) { return is_complex(dtype) ? 2 : 1; }
-
 }  // namespace lathe::jit

@@ -89,6 +89,5 @@ class StepContext final : public BodyContext {
 size_t leaf_rows(absl::Span<const ScalarFunction* const> bodies, int indices);
 bool has_checks(const ScalarFunction& f);
 Movement movement_of(Stride stride);
-int parts_of(DType dtype);
 
 }  // namespace lathe::jit

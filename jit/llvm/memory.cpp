@@ -9,7 +9,6 @@ using llvm::Value;
 
 namespace {
 
-constexpr uint64_t kPart = 4;  // bytes of a complex number's part
 /// Buffers promise no alignment, and on this machine it costs nothing.
 llvm::Align any_alignment() { return llvm::Align(1); }
 
@@ -22,8 +21,7 @@ uint64_t bytes_of(llvm::Type* scalar) { return scalar->getScalarSizeInBits() / 8
 }  // namespace
 
 llvm::Type* Memory::memory_type(DType dtype) const {
-  if (dtype == DType::bool_) return b_.getInt8Ty();
-  return is_complex(dtype) ? b_.getFloatTy() : ops_.scalar_type(dtype);
+  return dtype == DType::bool_ ? b_.getInt8Ty() : ops_.scalar_type(real_type(dtype));
 }
 
 /// Whether there are instructions that read the first elements of a run of this type.
@@ -200,16 +198,18 @@ Limit Memory::doubled(Limit limit) {
 Parts Memory::load(const Place& place, Limit limit) {
   llvm::Type* scalar = memory_type(place.dtype);
   const bool pair = is_complex(place.dtype);
+  const uint64_t part_bytes = size_of(real_type(place.dtype));  // from one part to the next
+  const uint64_t last = pair ? part_bytes : 0;
   Parts parts;
   switch (place.movement) {
     case Movement::uniform:
-      for (uint64_t skip = 0; skip <= (pair ? kPart : 0); skip += kPart) {
+      for (uint64_t skip = 0; skip <= last; skip += part_bytes) {
         Value* at = b_.CreateConstGEP1_64(b_.getInt8Ty(), place.pointer, skip);
         parts.push_back(ops_.splat(b_.CreateAlignedLoad(scalar, at, any_alignment())));
       }
       break;
     case Movement::strided:
-      for (uint64_t skip = 0; skip <= (pair ? kPart : 0); skip += kPart)
+      for (uint64_t skip = 0; skip <= last; skip += part_bytes)
         parts.push_back(load_strided(scalar, place, skip, limit));
       break;
     case Movement::contiguous: {
@@ -233,10 +233,11 @@ Parts Memory::load(const Place& place, Limit limit) {
 }
 
 void Memory::store(const Place& place, const Parts& values, Limit limit) {
+  const uint64_t part_bytes = size_of(real_type(place.dtype));
   Parts parts = values;
   for (Value*& part : parts) part = to_memory(place.dtype, part);
   if (place.movement != Movement::contiguous) {
-    for (size_t i = 0; i < parts.size(); ++i) store_strided(parts[i], place, kPart * i, limit);
+    for (size_t i = 0; i < parts.size(); ++i) store_strided(parts[i], place, part_bytes * i, limit);
     return;
   }
   if (parts.size() == 1) {
@@ -246,7 +247,7 @@ void Memory::store(const Place& place, const Parts& values, Limit limit) {
   const unsigned lanes = ops_.lanes();
   if (lanes == 1) {
     store_run(parts[0], place.pointer, {});
-    store_run(parts[1], b_.CreateConstGEP1_64(b_.getInt8Ty(), place.pointer, kPart), {});
+    store_run(parts[1], b_.CreateConstGEP1_64(b_.getInt8Ty(), place.pointer, part_bytes), {});
     return;
   }
   llvm::SmallVector<int, 64> mix;

@@ -59,8 +59,9 @@ std::string check_reduction(const ReduceSpec& spec) {
   if (spec.scan && spec.reduced != 1) return "a scan is along one axis";
   if (spec.state.empty() || spec.unit.size() != spec.state.size())
     return "the unit does not fit the state";
-  for (DType d : spec.state)
-    if (is_complex(d)) return "complex states are not generated";
+  for (const auto* types : {&spec.lift.inputs, &spec.finish.output_types})
+    for (DType d : *types)
+      if (is_complex(d)) return "complex operands are not generated";
   if (spec.lift.output_types != spec.state || spec.combine.output_types != spec.state ||
       spec.combine.inputs != joined(spec.state, spec.state) ||
       spec.finish.inputs != joined(spec.state, {DType::i64}))
@@ -230,7 +231,7 @@ Values ReduceEmitter::lift(const Line& line, const Step& step) {
   for (size_t k = 0; k < operands_; ++k) {
     context.inputs.push_back(line.hoisted[k]);
     if (hoists(k)) continue;
-    for (int part = 0; part < parts_of(spec_.operands[k].dtype); ++part)
+    for (size_t part = 0; part < parts_of(spec_.operands[k].dtype); ++part)
       context.inputs.back().push_back(loaded[next++]);
   }
   const auto kept = static_cast<size_t>(spec_.kept);
@@ -503,7 +504,7 @@ void ReduceEmitter::store_results(const Line& line, const Values& state, Value* 
       Place to = place(k, line, reduced_at, nullptr);
       if (!spec_.columns) to.movement = Movement::contiguous;  // one element
       Parts parts;
-      for (int part = 0; part < parts_of(to.dtype); ++part) parts.push_back(results[next++]);
+      for (size_t part = 0; part < parts_of(to.dtype); ++part) parts.push_back(results[next++]);
       narrow_memory_.store(to, parts, lanes);
     }
     return Values();

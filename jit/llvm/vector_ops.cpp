@@ -13,10 +13,6 @@ namespace lathe::jit {
 
 using llvm::Value;
 
-bool is_signed(DType dtype) {
-  return dtype == DType::i8 || dtype == DType::i16 || dtype == DType::i32 || dtype == DType::i64;
-}
-
 llvm::Type* VectorOps::scalar_type(DType dtype) const {
   switch (dtype) {
     case DType::bool_:
@@ -25,6 +21,7 @@ llvm::Type* VectorOps::scalar_type(DType dtype) const {
     case DType::i8:
       return b.getInt8Ty();
     case DType::i16:
+    case DType::u16:
     case DType::f16:
     case DType::bf16:
       return b.getInt16Ty();

@@ -62,8 +62,6 @@ class VectorOps {
   unsigned lanes_;
 };
 
-bool is_signed(DType dtype);
-
 // Functions that generated code may call; engine.cpp says where they are.
 inline constexpr const char* kFmod32 = "lathe_fmod32";
 inline constexpr const char* kFmod64 = "lathe_fmod64";

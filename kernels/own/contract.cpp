@@ -34,7 +34,8 @@ struct ProductPlan final : Prepared {
 };
 
 Product product_of(const Contraction& c) {
-  if (c.out.dtype == DType::f64) return make_product(c, tiles<double>().rows, tiles<double>().cols);
+  if (real_type(c.out.dtype) == DType::f64)
+    return make_product(c, tiles<double>().rows, tiles<double>().cols);
   return make_product(c, tiles<float>().rows, tiles<float>().cols);
 }
 
@@ -94,16 +95,17 @@ const std::byte* converted(const ProductPlan& plan, const Operand& x, const std:
   return to.data;
 }
 
+template <class T>
 void run_complex(const ProductPlan& plan, const std::byte* a, const std::byte* b, std::byte* out) {
-  size_t bytes = static_cast<size_t>(plan.b.numel()) * 8;
+  size_t bytes = static_cast<size_t>(plan.b.numel()) * 2 * sizeof(T);
   Scratch even(bytes), expanded(2 * bytes);
   Operand from = as_summed(plan, plan.b), to = from;
   from.data = const_cast<std::byte*>(b);
   to.data = even.data();
   to.strides = contiguous_strides(to.shape);
   copy_elements(from, to);
-  expand_complex(even.as<float>(), plan.b.numel(), expanded.as<float>());
-  run_parts<float>(plan, a, expanded.data(), out, {});
+  expand_complex(even.as<T>(), plan.b.numel(), expanded.as<T>());
+  run_parts<T>(plan, a, expanded.data(), out, {});
 }
 
 /// Through what is not stored as it is summed.
@@ -117,7 +119,9 @@ void run_converted(const ProductPlan& plan, const Launch& launch) {
     out = out_room->data();
   }
   if (plan.accumulator == DType::c64)
-    run_complex(plan, a, b, out);
+    run_complex<float>(plan, a, b, out);
+  else if (plan.accumulator == DType::c128)
+    run_complex<double>(plan, a, b, out);
   else if (plan.accumulator == DType::f64)
     run_parts<double>(plan, a, b, out, {});
   else
@@ -137,7 +141,7 @@ Verdict product_accepts(const Entry&, const Query& query) {
   if (query.device.kind == DeviceKind::cuda)
     return Verdict::no(Reason::device, to_string(query.device));
   if (!divisible_axes(query.op.formula)) return Verdict::no(Reason::op, query.op.name());
-  if (DTypeSet{DType::f32, DType::f64, DType::c64}.has(query.accumulator)) return Verdict::yes();
+  if ((DTypeSet{DType::f32, DType::f64} | complexes).has(query.accumulator)) return Verdict::yes();
   return Verdict::no(Reason::dtype, std::string(name(query.accumulator)));
 }
 
@@ -148,7 +152,7 @@ PreparedRef product_prepare(const Entry&, const Problem& problem) {
   plan->b = problem.in[1];
   plan->out = problem.out;
   Operand a = as_summed(*plan, plan->a), b = as_summed(*plan, plan->b);
-  const bool complex = plan->accumulator == DType::c64;
+  const bool complex = is_complex(plan->accumulator);
   if (complex) b.strides = contiguous_strides(b.shape);
   auto c = make_contraction(problem.op, problem.args, a, b, as_summed(*plan, plan->out));
   add_parts(*plan, complex ? complex_as_real(c) : c, complex ? 2 * kSumBlock : kSumBlock);
@@ -157,7 +161,7 @@ PreparedRef product_prepare(const Entry&, const Problem& problem) {
 
 void product_run(const Entry&, const Prepared& prepared, const Launch& launch) {
   const auto& plan = static_cast<const ProductPlan&>(prepared);
-  if (!plan.direct() || plan.accumulator == DType::c64) return run_converted(plan, launch);
+  if (!plan.direct() || is_complex(plan.accumulator)) return run_converted(plan, launch);
   const PackedSide* packed[] = {static_cast<const PackedSide*>(launch.packed[0]),
                                 static_cast<const PackedSide*>(launch.packed[1])};
   plan.accumulator == DType::f64
@@ -169,7 +173,7 @@ PackedRef product_pack(const Entry&, const Prepared& prepared, int operand, cons
                        const PackedRef& known) {
   const auto& plan = static_cast<const ProductPlan&>(prepared);
   const Product* product = only_product(plan);
-  if (product == nullptr || !plan.direct() || plan.accumulator == DType::c64) return nullptr;
+  if (product == nullptr || !plan.direct() || is_complex(plan.accumulator)) return nullptr;
   auto before = std::static_pointer_cast<const PackedSide>(known);
   return plan.accumulator == DType::f64
              ? pack_side(*product, operand, reinterpret_cast<const double*>(data), before)

@@ -138,7 +138,7 @@ void turn_floats(F* to, int64_t to_row, const F* from, int64_t from_col, int64_t
 template <class T>
 void turn(T* to, int64_t to_row, const T* from, int64_t from_col, int64_t rows, int64_t cols,
           int64_t from_row, int64_t to_col) {
-  if constexpr (sizeof(T) >= 4) {
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
     using F = std::conditional_t<sizeof(T) == 4, float, double>;
     if (from_row == 1 && to_col == 1)
       return turn_floats(reinterpret_cast<F*>(to), to_row, reinterpret_cast<const F*>(from),
@@ -220,8 +220,10 @@ void copy_elements(const Operand& from, const Operand& to) {
       return copy_as<uint16_t>(from, to);
     case 4:
       return copy_as<uint32_t>(from, to);
-    default:
+    case 8:
       return copy_as<uint64_t>(from, to);
+    default:
+      return copy_as<TwoWords>(from, to);
   }
 }
 

@@ -44,16 +44,13 @@ Inputs gather_inputs(const Call& call, DType compute) {
   for (int p : params) {
     const Arg& a = call.args[static_cast<size_t>(p)];
     if (a.tag != Tag::tensor) {
-      DType d = input_dtype(call.op, p, compute);
+      DType d = number_dtype(call.op, p, compute);
       add_uniform(in, d, true, [&](std::byte* room) { store_number(a, d, room); });
       continue;
     }
     Tensor t = a.tensor();
     if (t.device() != device) {  // a 0-d tensor of the host among tensors of another device
-      add_uniform(in, t.dtype(), false, [&](std::byte* room) {
-        uint64_t bits = t.item_bits();
-        std::copy_n(reinterpret_cast<const std::byte*>(&bits), sizeof bits, room);
-      });
+      add_uniform(in, t.dtype(), false, [&](std::byte* room) { t.item_bytes(room); });
       continue;
     }
     in.types.push_back({t.dtype(), false});

@@ -186,7 +186,7 @@ class Walker {
     int64_t outer = launch_.outs[0].numel() / (length * rows);
     parallel_for(outer * bundles, std::max<int64_t>(1, grain_ / (most * length)),
                  [&](int64_t begin, int64_t end) {
-                   Scratch room(operands_.size() * static_cast<size_t>(most * length) * 8);
+                   Scratch room(operands_.size() * strip_bytes(most * length));
                    Built built(operands_.size());
                    for (int64_t t = begin; t < end; ++t) {
                      int64_t row = t % bundles * most;
@@ -217,7 +217,7 @@ class Walker {
         at.push_back({from, s[last]});
         continue;
       }
-      std::byte* strip = room.data() + k * static_cast<size_t>(most * length) * 8;
+      std::byte* strip = room.data() + k * strip_bytes(most * length);
       const int64_t lines = s[last - 1] == 0 ? most : rows;  // a repeated line serves any number
       if (built[k].from != from || built[k].rows < lines) {
         fill_strip(k, from, lines, strip);
@@ -226,6 +226,11 @@ class Walker {
       at.push_back({strip, 1});
     }
     program(at, rows * length, LineContext{});
+  }
+
+  /// Of one operand's strip: all are as large as the widest.
+  size_t strip_bytes(int64_t elements) const {
+    return static_cast<size_t>(elements * *std::max_element(bytes_.begin(), bytes_.end()));
   }
 
   void fill_strip(size_t k, const std::byte* from, int64_t rows, std::byte* to) const {
@@ -239,8 +244,10 @@ class Walker {
         return copy_lines<uint16_t>(from, s[last - 1], s[last], rows, length, to);
       case 4:
         return copy_lines<uint32_t>(from, s[last - 1], s[last], rows, length, to);
-      default:
+      case 8:
         return copy_lines<uint64_t>(from, s[last - 1], s[last], rows, length, to);
+      default:
+        return copy_lines<TwoWords>(from, s[last - 1], s[last], rows, length, to);
     }
   }
 

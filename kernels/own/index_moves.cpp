@@ -107,8 +107,9 @@ struct Brain {
   static float wide(uint16_t x) { return bf16_to_f32(x); }
   static uint16_t narrow(float x) { return f32_to_bf16(x); }
 };
+template <class T>
 struct Pair {
-  float re, im;
+  T re, im;
 };
 
 template <class T>
@@ -133,8 +134,8 @@ T folded(T a, T b) {
     return first || a != a ? a : b;  // NOLINT(misc-redundant-expression): NaN stays
   }
 }
-template <Fold kFold>
-Pair folded(Pair a, Pair b) {
+template <Fold kFold, class T>
+Pair<T> folded(Pair<T> a, Pair<T> b) {
   if constexpr (kFold == Fold::sum) return {a.re + b.re, a.im + b.im};
   if constexpr (kFold == Fold::prod) return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
   LATHE_INTERNAL("complex numbers have no order");
@@ -194,8 +195,10 @@ void by_size(DType d, F f) {
       return f(uint16_t{});
     case 4:
       return f(uint32_t{});
-    default:
+    case 8:
       return f(uint64_t{});
+    default:
+      return f(Pair<uint64_t>{});
   }
 }
 /// f(stored type, how two of them fold).
@@ -218,6 +221,12 @@ void folding(DType d, F f) {
       return with(Stored<int32_t>{});
     case DType::i64:
       return with(Stored<int64_t>{});
+    case DType::u16:
+      return with(Stored<uint16_t>{});
+    case DType::u32:
+      return with(Stored<uint32_t>{});
+    case DType::u64:
+      return with(Stored<uint64_t>{});
     case DType::f16:
       return with(Half{});
     case DType::bf16:
@@ -227,7 +236,9 @@ void folding(DType d, F f) {
     case DType::f64:
       return with(Stored<double>{});
     case DType::c64:
-      return with(Stored<Pair>{});
+      return with(Stored<Pair<float>>{});
+    case DType::c128:
+      return with(Stored<Pair<double>>{});
     default:
       LATHE_INTERNAL("an index definition on a dtype no tensor has");
   }

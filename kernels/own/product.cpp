@@ -73,7 +73,7 @@ Product make_product(const Contraction& c, int tile_rows, int tile_cols) {
 
 Contraction complex_as_real(const Contraction& c) {
   Contraction r = c;
-  r.a.dtype = r.b.dtype = r.out.dtype = DType::f32;
+  r.a.dtype = r.b.dtype = r.out.dtype = real_type(c.out.dtype);
   auto scale = [](Addressing& a, int64_t by) {
     for (int64_t& s : a.batch) s *= by;
     for (int64_t& s : a.stride) s *= by;
@@ -98,7 +98,8 @@ Contraction complex_as_real(const Contraction& c) {
   return r;
 }
 
-void expand_complex(const float* from, int64_t elements, float* to) {
+template <class T>
+void expand_complex(const T* from, int64_t elements, T* to) {
   for (int64_t i = 0; i < elements; ++i, from += 2, to += 4) {
     to[0] = from[0];
     to[1] = from[1];
@@ -106,5 +107,7 @@ void expand_complex(const float* from, int64_t elements, float* to) {
     to[3] = from[0];
   }
 }
+template void expand_complex(const float*, int64_t, float*);
+template void expand_complex(const double*, int64_t, double*);
 
 }  // namespace lathe::own

@@ -35,7 +35,8 @@ struct Product {
 /// with b's row (re, im), then with (-im, re). `c.b` must be addressed as contiguous; b is then
 /// given as what expand_complex makes of it, a and out as they are.
 Contraction complex_as_real(const Contraction& c);
-void expand_complex(const float* from, int64_t elements, float* to);
+template <class T>
+void expand_complex(const T* from, int64_t elements, T* to);
 
 /// `c.out` must be row-major contiguous in the order of batch, then outer variables. tile_rows,
 /// tile_cols: of the tiles that will run it (others may, slower).

@@ -247,12 +247,14 @@ void reduce_by_reference(const Job& job, const Places& data) {
                      int64_t inside[1];
                      walk_offsets(job.reduced, static_cast<int>(job.reduced.shape.size()), i,
                                   absl::MakeSpan(inside));
-                     return reference::read_bits(p.x + inside[0] * bytes,
-                                                 static_cast<size_t>(bytes));
+                     reference::State element;
+                     reference::read_element(job.dtype, p.x + inside[0] * bytes, element);
+                     return element;
                    });
                    auto results = reference::finish(bodies, state, job.count);
+                   const uint64_t* at = results.data();
                    for (size_t k = 0; k < job.out.size(); ++k)
-                     reference::write_bits(p.out[k].data, size_of(job.out[k]), results[k]);
+                     at = reference::write_element(job.out[k], p.out[k].data, at);
                  }
                });
 }

@@ -127,6 +127,10 @@ bool known(const ReducePrograms& p, F f) {
         return f(combine, four), true;
       case DType::i64:
         return f(combine, eight), true;
+      case DType::u32:
+        return f(combine, uint32_t{}), true;
+      case DType::u64:
+        return f(combine, uint64_t{}), true;
       default:
         return false;
     }
@@ -516,7 +520,6 @@ void scan(const Job& job) {
 
 void scan_by_reference(const Job& job) {
   const ReduceBodies& fold = job.programs->bodies;
-  size_t in = size_of(job.x.dtype), out = size_of(job.out.dtype);
   int64_t lines = job.rows * job.lanes;
   parallel_for(lines, std::max<int64_t>(1, 256 / job.length), [&](int64_t begin, int64_t end) {
     for (int64_t line = begin; line < end; ++line) {
@@ -529,11 +532,13 @@ void scan_by_reference(const Job& job) {
           carry = whole;
           local = reference::unit(fold);
         }
-        uint64_t x = reference::read_bits(element(job.x, at[0] + i * job.x_step), in);
+        reference::State x;
+        reference::read_element(job.x.dtype, element(job.x, at[0] + i * job.x_step), x);
         local = reference::combine(fold, local, reference::lift(fold, x, i));
         whole = i < kBlock ? local : reference::combine(fold, carry, local);
-        reference::write_bits(mutable_element(job.out, at[1] + i * job.out_step), out,
-                              reference::finish(fold, whole, i + 1)[0]);
+        const reference::State result = reference::finish(fold, whole, i + 1);
+        reference::write_element(job.out.dtype, mutable_element(job.out, at[1] + i * job.out_step),
+                                 result.data());
       }
     }
   });

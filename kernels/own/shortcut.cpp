@@ -60,7 +60,7 @@ bool find_shortcut(const Op& op, Args args, Shortcut& out) {
     bool number = args[i].tag != Tag::tensor;
     if (number || args[i].tensor_->geometry.rank() < rank) splat |= 1u << i;
     inputs.push_back(
-        {number ? input_dtype(op, static_cast<int>(i), element.compute) : dtype, number});
+        {number ? number_dtype(op, static_cast<int>(i), element.compute) : dtype, number});
   }
   const Program& program = program_of(op, element, inputs);
   if (program.copies() || program.uses_index() || program.uses_position()) return false;

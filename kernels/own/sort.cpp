@@ -50,6 +50,12 @@ void by_key(DType d, F f) {
     case DType::bool_:
     case DType::u8:
       return f(IntegerKey<uint8_t, uint8_t>{});
+    case DType::u16:
+      return f(IntegerKey<uint16_t, uint16_t>{});
+    case DType::u32:
+      return f(IntegerKey<uint32_t, uint32_t>{});
+    case DType::u64:
+      return f(IntegerKey<uint64_t, uint64_t>{});
     case DType::i8:
       return f(IntegerKey<int8_t, uint8_t>{});
     case DType::i16:

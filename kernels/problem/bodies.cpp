@@ -10,6 +10,7 @@ Expr convert_to(Expr x, DType to) {
   if (from == to) return x;
   bool narrow_from = from == DType::f16 || from == DType::bf16;
   bool narrow_to = to == DType::f16 || to == DType::bf16;
+  if (is_complex(from) && is_complex(to)) return cast(x, to);
   if (is_complex(from)) return convert_to(real(x), to);
   if (is_complex(to)) return complex(convert_to(x, real_type(to)), constant(real_type(to), 0));
   if (narrow_from && to != DType::f32) return convert_to(cast(x, DType::f32), to);
@@ -23,6 +24,10 @@ DType input_dtype(const Op& op, int param, DType compute) {
   for (const FixedType& f : op.extra.fixed)
     if (f.param == param) d = f.dtype;
   return d;
+}
+
+DType number_dtype(const Op& op, int param, DType compute) {
+  return real_type(input_dtype(op, param, compute));
 }
 
 namespace {
@@ -54,34 +59,59 @@ ScalarFunction stored_body(const Op& op, const ElementTypes& types,
   return build(wrapped, dtypes(inputs));
 }
 
+namespace {
+
+/// Complex values as their parts.
+Exprs apart(const Exprs& values) {
+  Exprs out;
+  for (Expr e : values) {
+    out.push_back(real(e));
+    if (is_complex(e.dtype())) out.push_back(imag(e));
+  }
+  return out;
+}
+
+/// The way back, of `parts` from `at` on, which moves behind what is taken.
+Exprs together(absl::Span<const DType> types, absl::Span<const Expr> parts, size_t& at) {
+  Exprs out;
+  for (DType d : types) {
+    out.push_back(is_complex(d) ? complex(parts[at], parts[at + 1]) : parts[at]);
+    at += parts_of(d);
+  }
+  return out;
+}
+
+}  // namespace
+
 ReduceBodies reduce_bodies(const Op& op, const ElementTypes& types, DType stored) {
   const Monoid& m = op.monoid;
   ReduceBodies out;
   auto unit = build([&](absl::Span<const Expr>) { return m.unit(types.compute); }, {});
-  out.state = unit.output_types;
-  // A complex state is two reals, as everywhere in the language.
-  ScalarEnv env{};
-  out.unit = evaluate(unit, env);
+  const std::vector<DType> values = unit.output_types;  // as the monoid sees them
+  for (DType d : values) out.state.insert(out.state.end(), parts_of(d), real_type(d));
+  out.unit = evaluate(unit, {});
   out.lift = build(
       [&](absl::Span<const Expr> in) {
         Exprs x{convert_to(convert_to(in[0], types.common), types.compute), in[1]};
-        return m.lift(x);
+        return apart(m.lift(x));
       },
       std::vector<DType>{stored, DType::i64});
   std::vector<DType> two = out.state;
   two.insert(two.end(), out.state.begin(), out.state.end());
-  size_t n = out.state.size();
   out.combine = build(
       [&](absl::Span<const Expr> in) {
-        return m.combine(Exprs(in.begin(), in.begin() + static_cast<ptrdiff_t>(n)),
-                         Exprs(in.begin() + static_cast<ptrdiff_t>(n), in.end()));
+        size_t at = 0;
+        Exprs a = together(values, in, at), b = together(values, in, at);
+        return apart(m.combine(a, b));
       },
       two);
   std::vector<DType> with_count = out.state;
   with_count.push_back(DType::i64);
   out.finish = build(
       [&](absl::Span<const Expr> in) {
-        Exprs ys = m.finish(Exprs(in.begin(), in.begin() + static_cast<ptrdiff_t>(n)), in[n]);
+        size_t at = 0;
+        Exprs state = together(values, in, at);
+        Exprs ys = m.finish(state, in[at]);
         for (size_t k = 0; k < ys.size() && k < types.results.size(); ++k) {
           bool index = k == 1 && types.results.size() == 2;  // (values, indices)
           ys[k] = convert_to(ys[k], index ? DType::i64 : types.results[k]);

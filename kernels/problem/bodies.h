@@ -20,6 +20,9 @@ Expr convert_to(Expr x, DType to);
 /// The dtype in which `op`'s body for `compute` takes argument `param`.
 DType input_dtype(const Op& op, int param, DType compute);
 
+/// The dtype of a plain number in that place: no number is complex, so it comes as a real one.
+DType number_dtype(const Op& op, int param, DType compute);
+
 /// One input of a stored body.
 struct BodyInput {
   DType dtype;          // as it comes
@@ -31,7 +34,8 @@ struct BodyInput {
 ScalarFunction stored_body(const Op& op, const ElementTypes& types,
                            absl::Span<const BodyInput> inputs);
 
-/// The four functions of a reducing or scanning definition, on stored elements.
+/// The four functions of a reducing or scanning definition, on stored elements. No state is
+/// complex: the parts of one are two states.
 struct ReduceBodies {
   std::vector<DType> state;
   std::vector<uint64_t> unit;  // bits, one a state

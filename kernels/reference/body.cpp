@@ -5,45 +5,42 @@
 namespace lathe::reference {
 namespace {
 
-/// evaluate gives a complex result as its two parts: joined, as the row sees it.
-State joined(const ScalarFunction& f, const std::vector<uint64_t>& parts) {
-  State out;
-  size_t at = 0;
-  for (DType d : f.output_types) {
-    if (is_complex(d)) {
-      out.push_back((parts[at] & 0xffffffffu) | parts[at + 1] << 32);
-      at += 2;
-    } else {
-      out.push_back(parts[at++]);
-    }
-  }
-  return out;
-}
-
 State evaluated(const ScalarFunction& f, absl::Span<const uint64_t> inputs) {
-  ScalarEnv env{.inputs = inputs};
-  return joined(f, evaluate(f, env));
+  const auto parts = evaluate(f, {.inputs = inputs});
+  return {parts.begin(), parts.end()};
 }
 
 }  // namespace
 
-uint64_t read_bits(const std::byte* at, size_t bytes) {
-  uint64_t x = 0;
-  std::memcpy(&x, at, bytes);
-  return x;
+void write_bits(std::byte* at, size_t bytes, uint64_t bits) { std::memcpy(at, &bits, bytes); }
+
+void read_element(DType dtype, const std::byte* at, State& out) {
+  const size_t bytes = size_of(real_type(dtype));
+  for (size_t part = 0; part < parts_of(dtype); ++part) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, at + part * bytes, bytes);
+    out.push_back(bits);
+  }
 }
 
-void write_bits(std::byte* at, size_t bytes, uint64_t bits) { std::memcpy(at, &bits, bytes); }
+const uint64_t* write_element(DType dtype, std::byte* at, const uint64_t* parts) {
+  const size_t bytes = size_of(real_type(dtype));
+  for (size_t part = 0; part < parts_of(dtype); ++part)
+    write_bits(at + part * bytes, bytes, *parts++);
+  return parts;
+}
 
 void run_line(const ScalarFunction& f, absl::Span<const LineOperand> in,
               absl::Span<const LineOperand> out, int64_t count, const LineContext& context) {
   absl::InlinedVector<int64_t, 6> index(context.index.begin(), context.index.end());
-  absl::InlinedVector<uint64_t, 4> inputs(in.size());
+  State inputs;
+  auto place = [](const LineOperand& operand, DType dtype, int64_t i) {
+    return operand.data + i * operand.stride * static_cast<int64_t>(size_of(dtype));
+  };
   for (int64_t i = 0; i < count; ++i) {
-    for (size_t k = 0; k < in.size(); ++k) {
-      auto bytes = static_cast<int64_t>(size_of(f.inputs[k]));
-      inputs[k] = read_bits(in[k].data + i * in[k].stride * bytes, static_cast<size_t>(bytes));
-    }
+    inputs.clear();
+    for (size_t k = 0; k < in.size(); ++k)
+      read_element(f.inputs[k], place(in[k], f.inputs[k], i), inputs);
     uint32_t failed = 0;
     ScalarEnv env{.inputs = inputs,
                   .index = index,
@@ -51,47 +48,33 @@ void run_line(const ScalarFunction& f, absl::Span<const LineOperand> in,
                   .seed = context.seed,
                   .call = context.call,
                   .failed = &failed};
-    State results = joined(f, evaluate(f, env));
-    for (size_t k = 0; k < results.size(); ++k) {
-      auto bytes = static_cast<int64_t>(size_of(f.output_types[k]));
-      write_bits(out[k].data + i * out[k].stride * bytes, static_cast<size_t>(bytes), results[k]);
-    }
+    const std::vector<uint64_t> results = evaluate(f, env);
+    const uint64_t* at = results.data();
+    for (size_t k = 0; k < out.size(); ++k)
+      at = write_element(f.output_types[k], place(out[k], f.output_types[k], i), at);
     if (failed != 0 && context.checks != nullptr)
       context.checks->failed(context.linear + i, failed);
     if (context.axis >= 0) ++index[static_cast<size_t>(context.axis)];
   }
 }
 
-State unit(const ReduceBodies& fold) {
-  State out;
-  size_t at = 0;
-  for (DType d : fold.state) {
-    if (is_complex(d)) {
-      out.push_back((fold.unit[at] & 0xffffffffu) | fold.unit[at + 1] << 32);
-      at += 2;
-    } else {
-      out.push_back(fold.unit[at++]);
-    }
-  }
-  return out;
-}
+State unit(const ReduceBodies& fold) { return {fold.unit.begin(), fold.unit.end()}; }
 
-State lift(const ReduceBodies& fold, uint64_t element, int64_t index) {
-  uint64_t in[] = {element, static_cast<uint64_t>(index)};
-  return evaluated(fold.lift, in);
+State lift(const ReduceBodies& fold, State element, int64_t index) {
+  element.push_back(static_cast<uint64_t>(index));
+  return evaluated(fold.lift, element);
 }
 
 State combine(const ReduceBodies& fold, const State& a, const State& b) {
-  absl::InlinedVector<uint64_t, 6> in(a.begin(), a.end());
+  State in = a;
   in.insert(in.end(), b.begin(), b.end());
   return evaluated(fold.combine, in);
 }
 
-absl::InlinedVector<uint64_t, 2> finish(const ReduceBodies& fold, const State& s, int64_t count) {
-  absl::InlinedVector<uint64_t, 4> in(s.begin(), s.end());
+State finish(const ReduceBodies& fold, const State& s, int64_t count) {
+  State in = s;
   in.push_back(static_cast<uint64_t>(count));
-  State y = evaluated(fold.finish, in);
-  return {y.begin(), y.end()};
+  return evaluated(fold.finish, in);
 }
 
 }  // namespace lathe::reference

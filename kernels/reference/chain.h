@@ -10,5 +10,6 @@ namespace lathe::reference {
 float chain(const float* a, const float* b, int64_t n, float acc);
 double chain(const double* a, const double* b, int64_t n, double acc);
 float fused(float a, float b, float c);
+double fused(double a, double b, double c);
 
 }  // namespace lathe::reference

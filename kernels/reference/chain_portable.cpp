@@ -12,6 +12,7 @@ double chain(const double* a, const double* b, int64_t n, double acc) {
   return acc;
 }
 
+double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
 }  // namespace lathe::reference

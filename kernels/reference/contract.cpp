@@ -17,8 +17,9 @@ struct Real {
   using Acc = T;
   static Acc load(DType dtype, const std::byte* at) {
     // Each once: f64 holds any float, but not any i64.
-    return is_floating(dtype) || is_complex(dtype) ? static_cast<T>(element_double(dtype, at))
-                                                   : static_cast<T>(element_int(dtype, at));
+    if (is_floating(dtype) || is_complex(dtype)) return static_cast<T>(element_double(dtype, at));
+    if (dtype == DType::u64) return static_cast<T>(element_bits(dtype, at));
+    return static_cast<T>(element_int(dtype, at));
   }
   static void store(DType dtype, std::byte* at, Acc x) {
     store_element(dtype, at, static_cast<double>(x));
@@ -42,24 +43,26 @@ struct Integer {
   }
   static Acc add(Acc a, Acc b) { return a + b; }
 };
+template <class T>
 struct Pair {
-  float re = 0, im = 0;
+  T re = 0, im = 0;
 };
+template <class T>
 struct Complex {
-  using Acc = Pair;
-  static Pair load(DType dtype, const std::byte* at) {
-    return {static_cast<float>(element_double(dtype, at)),
-            static_cast<float>(element_imaginary(dtype, at))};
+  using Acc = Pair<T>;
+  static Acc load(DType dtype, const std::byte* at) {
+    return {static_cast<T>(element_double(dtype, at)),
+            static_cast<T>(element_imaginary(dtype, at))};
   }
-  static void store(DType, std::byte* at, Pair x) { std::memcpy(at, &x, sizeof x); }
-  static Pair block(const Pair* a, const Pair* b, int64_t n) {
-    Pair acc;
+  static void store(DType, std::byte* at, Acc x) { std::memcpy(at, &x, sizeof x); }
+  static Acc block(const Acc* a, const Acc* b, int64_t n) {
+    Acc acc;
     for (int64_t i = 0; i < n; ++i)
       acc = {fused(-a[i].im, b[i].im, fused(a[i].re, b[i].re, acc.re)),
              fused(a[i].im, b[i].re, fused(a[i].re, b[i].im, acc.im))};
     return acc;
   }
-  static Pair add(Pair a, Pair b) { return {a.re + b.re, a.im + b.im}; }
+  static Acc add(Acc a, Acc b) { return {a.re + b.re, a.im + b.im}; }
 };
 struct Bool {  // true if any pair is
   using Acc = uint8_t;
@@ -188,12 +191,20 @@ void contract(const Contraction& c, DType accumulator, const std::byte* a, const
       return run<Integer<int32_t>>(c, a, b, out);
     case DType::i64:
       return run<Integer<int64_t>>(c, a, b, out);
+    case DType::u16:
+      return run<Integer<uint16_t>>(c, a, b, out);
+    case DType::u32:
+      return run<Integer<uint32_t>>(c, a, b, out);
+    case DType::u64:
+      return run<Integer<uint64_t>>(c, a, b, out);
     case DType::f32:
       return run<Real<float>>(c, a, b, out);
     case DType::f64:
       return run<Real<double>>(c, a, b, out);
     case DType::c64:
-      return run<Complex>(c, a, b, out);
+      return run<Complex<float>>(c, a, b, out);
+    case DType::c128:
+      return run<Complex<double>>(c, a, b, out);
     default:
       LATHE_INTERNAL("no sum is kept in this dtype");
   }

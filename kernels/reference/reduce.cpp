@@ -10,7 +10,7 @@ constexpr int64_t kBlock = 512;
 constexpr int kLanes = 16;
 
 State reduce_block(const ReduceBodies& fold, int64_t begin, int64_t end,
-                   absl::FunctionRef<uint64_t(int64_t)> element) {
+                   absl::FunctionRef<State(int64_t)> element) {
   std::array<State, kLanes> lanes;
   lanes.fill(unit(fold));
   for (int64_t i = begin; i < end; ++i) {
@@ -25,7 +25,7 @@ State reduce_block(const ReduceBodies& fold, int64_t begin, int64_t end,
 }  // namespace
 
 State reduce_tree(const ReduceBodies& fold, int64_t count,
-                  absl::FunctionRef<uint64_t(int64_t)> element) {
+                  absl::FunctionRef<State(int64_t)> element) {
   if (count == 0) return unit(fold);
   std::vector<State> stack;
   uint64_t blocks = 0;

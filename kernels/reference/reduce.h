@@ -12,6 +12,6 @@ namespace lathe::reference {
 
 /// `element(i)`: the bits of element i of the reduced space.
 State reduce_tree(const ReduceBodies& fold, int64_t count,
-                  absl::FunctionRef<uint64_t(int64_t)> element);
+                  absl::FunctionRef<State(int64_t)> element);
 
 }  // namespace lathe::reference

@@ -187,6 +187,7 @@ inline void add_basic(SimdLoops& set) {
   add_integers<DType::i16>(set);
   add_integers<DType::i32>(set);
   add_integers<DType::i64>(set);
+  add_integers<DType::u16>(set);
   add_integers<DType::u32>(set);
   add_integers<DType::u64>(set);
   add_logic<DType::bool_>(set);

@@ -102,6 +102,7 @@ void add_casts_from(SimdLoops& set) {
   add_cast_pair<From, DType::i16>(set);
   add_cast_pair<From, DType::i32>(set);
   add_cast_pair<From, DType::i64>(set);
+  add_cast_pair<From, DType::u16>(set);
   add_cast_pair<From, DType::u32>(set);
   add_cast_pair<From, DType::u64>(set);
   add_cast_pair<From, DType::f16>(set);
@@ -232,6 +233,7 @@ inline void add_cast(SimdLoops& set) {
   add_casts_from<DType::i16>(set);
   add_casts_from<DType::i32>(set);
   add_casts_from<DType::i64>(set);
+  add_casts_from<DType::u16>(set);
   add_casts_from<DType::u32>(set);
   add_casts_from<DType::u64>(set);
   add_casts_from<DType::f16>(set);
@@ -242,6 +244,7 @@ inline void add_cast(SimdLoops& set) {
   add_moves<uint16_t>(set);
   add_moves<uint32_t>(set);
   add_moves<uint64_t>(set);
+  add_moves<TwoWords>(set);
   set.stream = stream_strip;
   set.ramp = ramp_strip;
   set.random = random_strip;

@@ -26,6 +26,7 @@ template <> struct ElementOf<DType::i8> { using type = int8_t; };
 template <> struct ElementOf<DType::i16> { using type = int16_t; };
 template <> struct ElementOf<DType::i32> { using type = int32_t; };
 template <> struct ElementOf<DType::i64> { using type = int64_t; };
+template <> struct ElementOf<DType::u16> { using type = uint16_t; };
 template <> struct ElementOf<DType::u32> { using type = uint32_t; };
 template <> struct ElementOf<DType::u64> { using type = uint64_t; };
 template <> struct ElementOf<DType::f16> { using type = uint16_t; };

@@ -166,6 +166,9 @@ inline void add_pick(SimdLoops& set) {
   add_plain_pick<DType::i16>(set);
   add_plain_pick<DType::i32>(set);
   add_plain_pick<DType::i64>(set);
+  add_plain_pick<DType::u16>(set);
+  add_plain_pick<DType::u32>(set);
+  add_plain_pick<DType::u64>(set);
 }
 
 }  // namespace

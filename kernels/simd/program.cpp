@@ -83,7 +83,7 @@ class StripCompiler {
       case Prim::imag: {
         const ExprNode& whole = f_.graph[n.args[0]];
         LATHE_CHECK(whole.prim == Prim::input);
-        uint8_t part = n.prim == Prim::real ? 0 : 4;
+        auto part = static_cast<uint8_t>(n.prim == Prim::real ? 0 : size_of(n.dtype));
         return add_input(static_cast<uint32_t>(whole.payload), n.dtype, part, 2);
       }
       case Prim::random:
@@ -145,13 +145,14 @@ class StripCompiler {
   void add_outputs() {
     size_t at = 0;
     for (size_t k = 0; k < f_.output_types.size(); ++k) {
-      bool pair = is_complex(f_.output_types[k]);
-      for (uint8_t part = 0; part < (pair ? 2 : 1); ++part, ++at) {
+      const size_t parts = parts_of(f_.output_types[k]);
+      const size_t bytes = size_of(real_type(f_.output_types[k]));
+      for (size_t part = 0; part < parts; ++part, ++at) {
         uint32_t v = value_of_[f_.outputs[at]];
         p_.outputs_.push_back({.value = v,
                                .operand = static_cast<uint32_t>(k),
-                               .part = static_cast<uint8_t>(4 * part),
-                               .scale = static_cast<uint8_t>(pair ? 2 : 1),
+                               .part = static_cast<uint8_t>(part * bytes),
+                               .scale = static_cast<uint8_t>(parts),
                                .step = kNone});
       }
     }

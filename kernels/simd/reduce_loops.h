@@ -367,11 +367,15 @@ void add_float_reductions(SimdLoops& set) {
   add_float_reduction<ReduceHighest, S>(set, Reduction::highest);
 }
 template <DType D>
+void add_extremes(SimdLoops& set) {
+  add_plain_reduction<ReduceLowest, D>(set, Reduction::lowest);
+  add_plain_reduction<ReduceHighest, D>(set, Reduction::highest);
+}
+template <DType D>
 void add_integer_reductions(SimdLoops& set) {
   add_plain_reduction<ReduceSum, D>(set, Reduction::sum);
   add_plain_reduction<ReduceProd, D>(set, Reduction::prod);
-  add_plain_reduction<ReduceLowest, D>(set, Reduction::lowest);
-  add_plain_reduction<ReduceHighest, D>(set, Reduction::highest);
+  add_extremes<D>(set);
 }
 
 inline void add_reduction(SimdLoops& set) {
@@ -382,6 +386,10 @@ inline void add_reduction(SimdLoops& set) {
   add_integer_reductions<DType::i16>(set);
   add_integer_reductions<DType::i32>(set);
   add_integer_reductions<DType::i64>(set);
+  // Sums and products of these are taken in i64.
+  add_extremes<DType::u16>(set);
+  add_extremes<DType::u32>(set);
+  add_extremes<DType::u64>(set);
   add_plain_reduction<ReduceAny, DType::bool_>(set, Reduction::any);
   add_plain_reduction<ReduceAll, DType::bool_>(set, Reduction::all);
 }

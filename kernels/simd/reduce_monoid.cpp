@@ -26,7 +26,7 @@ void ReduceRun::lift_lanes(const Source& source, int64_t first, int64_t lanes, i
   int64_t all = kLanes * width, bytes = element_bytes();
   std::byte* lifted = room + static_cast<size_t>(all) * state_bytes_;
   std::byte* elements = lifted + static_cast<size_t>(all) * state_bytes_;
-  std::byte* index = elements + all * 8;
+  std::byte* index = elements + all * bytes;
   for (int64_t l = 0; l < lanes; ++l) {
     set_.gather[size_class(static_cast<size_t>(bytes))](
         elements + l * width * bytes, source.x + source.offsets[static_cast<size_t>(first + l)],
@@ -57,7 +57,8 @@ void ReduceRun::halve_lanes(std::byte* sums, int64_t width) {
 /// The states of `width` blocks of n elements each into `row`.
 void ReduceRun::reduce_lanes(const Source& source, int64_t n, int64_t width, std::byte* row) {
   int64_t all = kLanes * width;
-  std::byte* sums = room(lanes_, kLanes * kTogether * static_cast<int64_t>(2 * state_bytes_ + 16));
+  std::byte* sums = room(
+      lanes_, kLanes * kTogether * (static_cast<int64_t>(2 * state_bytes_) + element_bytes() + 8));
   fill_units(sums, all);
   for (int64_t i = 0; i < n; i += kLanes) {
     int64_t lanes = std::min(kLanes, n - i);
@@ -102,7 +103,7 @@ void ReduceRun::blocks(const std::byte* x, int64_t begin, int64_t end, uint64_t*
   absl::InlinedVector<int64_t, kReduceBlock> offsets(kReduceBlock);
   for (int64_t i = 0; i < kBlock; ++i) offsets[static_cast<size_t>(i)] = i * bytes;
   int64_t most = std::min((end - begin + kBlock - 1) / kBlock, kTogether) * kBlock;
-  std::byte* elements = room(buffers_, most * 8);
+  std::byte* elements = room(buffers_, most * bytes);
   RowTree tree;
   for (int64_t at = begin; at < end; at += kTogether * kBlock) {
     int64_t n = std::min(end - at, kTogether * kBlock);

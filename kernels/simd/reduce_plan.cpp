@@ -40,7 +40,6 @@ Exprs combination(Reduction fold, const Expr& a, const Expr& b) {
 
 std::optional<Reduction> recognise(const ScalarFunction& combine, DType state) {
   bool is_bool = state == DType::bool_;
-  if (is_complex(state)) return std::nullopt;
   for (int k = 0; k < kReductions; ++k) {
     auto fold = static_cast<Reduction>(k);
     if (simd_loops().reduce_blocks[k][static_cast<int>(state)] == nullptr) continue;
@@ -74,7 +73,7 @@ bool gives_way(DType value, absl::Span<const uint64_t> unit, bool largest) {
 
 std::optional<int> recognise_pick(const ReduceBodies& bodies) {
   DType value = bodies.state[0];
-  if (bodies.state.size() != 2 || bodies.state[1] != DType::i64 || is_complex(value)) return {};
+  if (bodies.state.size() != 2 || bodies.state[1] != DType::i64) return {};
   if (simd_loops().pick_blocks[0][static_cast<int>(value)] == nullptr) return {};
   const ExprNode& index = bodies.lift.graph[bodies.lift.outputs[1]];
   if (index.prim != Prim::input || index.payload != 1) return {};
@@ -243,13 +242,7 @@ ReduceProgram::ReduceProgram(const ReduceBodies& bodies)
       combine_(bodies.combine),
       finish_(bodies.finish) {
   LATHE_CHECK(state_.size() <= kMostStates);
-  size_t at = 0;
-  for (DType d : state_) {  // a complex unit comes as two words
-    bool pair = is_complex(d);
-    unit_.push_back(pair ? (bodies.unit[at] & 0xffffffffu) | bodies.unit[at + 1] << 32
-                         : bodies.unit[at]);
-    at += pair ? 2 : 1;
-  }
+  unit_.assign(bodies.unit.begin(), bodies.unit.end());
   if (state_.size() == 1) reduction_ = recognise(bodies.combine, state_[0]);
   if (state_.size() == 2) pick_ = recognise_pick(bodies);
   indexed_ = reads_input(bodies.lift, 1);
@@ -257,10 +250,10 @@ ReduceProgram::ReduceProgram(const ReduceBodies& bodies)
   plain_ = (state_.size() == 1 || pick_) && lifted.prim == Prim::input && lifted.payload == 0 &&
            state_[0] == stored_;
   for (size_t k = 0; k < bodies.finish.output_types.size(); ++k) {
+    // Nothing complex is a state, so neither is any result behind one.
     const ExprNode& n = bodies.finish.graph[bodies.finish.outputs[k]];
-    bool given =
-        n.prim == Prim::input && n.payload < state_.size() && !is_complex(state_[n.payload]);
-    if (!given) {
+    if (is_complex(bodies.finish.output_types[k]) || n.prim != Prim::input ||
+        n.payload >= state_.size()) {
       finished_.clear();
       break;
     }

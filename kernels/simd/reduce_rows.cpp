@@ -59,8 +59,9 @@ void ReduceRun::rows(const std::byte* x, int64_t begin, int64_t end, uint64_t* s
 
 void ReduceRun::buffered_blocks(const std::byte* x, int64_t begin, int64_t n, std::byte* values,
                                 int64_t* at) {
-  std::byte* elements = room(buffers_, kPiece * (8 + 8 + 8));
-  std::byte *lifted = elements + kPiece * 8, *index = lifted + kPiece * 8;
+  const int64_t bytes = element_bytes();
+  std::byte* elements = room(buffers_, kPiece * (bytes + 8 + 8));
+  std::byte *lifted = elements + kPiece * bytes, *index = lifted + kPiece * 8;
   for (int64_t done = 0; done < n; done += kPiece) {
     int64_t m = std::min(n - done, kPiece);
     collect(x, begin + done, m, elements);

@@ -57,10 +57,10 @@ struct SimdLoops {
   /// cast[from][to], both stored dtypes other than complex ones; null where from == to.
   StripFn cast[kDTypeCodes][kDTypeCodes];
 
-  // By element size: 1, 2, 4, 8 bytes → 0, 1, 2, 3.
-  void (*fill[4])(void* out, const void* element, size_t n);
-  void (*gather[4])(void* out, const void* in, ptrdiff_t stride, size_t n);  // stride in bytes
-  void (*scatter[4])(void* out, ptrdiff_t stride, const void* in, size_t n);
+  // By element size: 1, 2, 4, 8, 16 bytes → 0, 1, 2, 3, 4.
+  void (*fill[5])(void* out, const void* element, size_t n);
+  void (*gather[5])(void* out, const void* in, ptrdiff_t stride, size_t n);  // stride in bytes
+  void (*scatter[5])(void* out, ptrdiff_t stride, const void* in, size_t n);
 
   /// Copies past the caches, for results that no cache would hold: their lines are not read first.
   /// The last piece waits until all of it can be seen by other threads.
@@ -85,8 +85,13 @@ struct SimdLoops {
   PickTreeFn pick_tree[2][kDTypeCodes];
 };
 
+/// An element of 16 bytes, where elements are only moved.
+struct TwoWords {
+  uint64_t first, second;
+};
+
 inline constexpr int size_class(size_t bytes) {
-  return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
+  return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : 4;
 }
 
 // One function a group of kernels and an instruction set, each in a file of its own;

@@ -116,6 +116,24 @@ bool operand(PyObject* o, Arg& out, Tensor& kept) {
   return true;
 }
 
+void fit_complex_numbers(absl::Span<Arg> args, absl::Span<Tensor> numbers) {
+  auto number_of = [&](const Arg& a) -> Tensor* {
+    for (Tensor& t : numbers)
+      if (a.tag == Tag::tensor && a.tensor_ == t.impl()) return &t;
+    return nullptr;
+  };
+  DType part = DType::bool_;  // of the floats among the others
+  for (const Arg& a : args)
+    if (a.tag == Tag::tensor && number_of(a) == nullptr && category(a.tensor_->dtype) >= 2)
+      part = promote(part, real_type(a.tensor_->dtype));
+  if (complex_type(is_floating(part) ? part : default_dtype()) == DType::c128) return;
+  for (Arg& a : args)
+    if (Tensor* t = number_of(a)) {
+      *t = narrow_complex(*t);
+      a = Arg(*t);
+    }
+}
+
 int gathering_parameter(const Schema& schema) {
   for (size_t i = 0; i < schema.params.size(); ++i) {
     const Param& p = schema.params[i];
@@ -185,7 +203,8 @@ Arg Arguments::convert_item(PyObject* o, const Param* p) {
   }
   Tensor made;
   if (operand(o, out, made)) {
-    if (made.defined()) kept_.push_back(std::move(made));
+    if (made.defined())
+      (is_complex_number(o) ? complex_numbers_ : kept_).push_back(std::move(made));
     return out;
   }
   refuse(schema_, o, p);
@@ -266,6 +285,8 @@ bool Arguments::fit() const { return accepts(schema_, given_, named_, Caller::py
 
 Args Arguments::complete() {
   complete_call(schema_, given_, named_, full_, pool_, Caller::python);
+  if (!complex_numbers_.empty())
+    fit_complex_numbers(absl::MakeSpan(full_), absl::MakeSpan(complex_numbers_));
   return Args(full_.data(), full_.size());
 }
 

@@ -72,7 +72,7 @@ class Arguments {
   absl::InlinedVector<Arg, 8> given_, full_;
   absl::InlinedVector<NamedArg, 4> named_;
   absl::InlinedVector<std::unique_ptr<List>, 2> lists_;
-  Tensors kept_;
+  Tensors kept_, complex_numbers_;
   absl::InlinedVector<nb::object, 1> texts_;
   ArgVec pool_;
 };
@@ -80,6 +80,11 @@ class Arguments {
 /// An operand of an operator: a tensor or a number. False: neither, so that Python may ask the
 /// other operand. `kept` holds what has to be made for it.
 bool operand(PyObject* o, Arg& out, Tensor& kept);
+
+/// Makes complex numbers among `args`, tensors of complex128 that `numbers` holds, of the width
+/// that a number has beside the others: complex64, unless there are floats of 64 bits, or the
+/// default dtype is float64.
+void fit_complex_numbers(absl::Span<Arg> args, absl::Span<Tensor> numbers);
 
 /// The values that need no conversion: tensors (borrowed) and numbers. False: something else.
 inline bool simple(PyObject* o, Arg& out) {

@@ -16,47 +16,31 @@ namespace lathe::py {
 namespace {
 
 struct Format {
-  char code;
+  std::string_view code;
   DType dtype;
 };
+// The first of a dtype is NumPy's own name for it, where a long has eight bytes.
+static_assert(sizeof(long) == 8);
 constexpr Format kFormats[] = {
-    {'?', DType::bool_}, {'B', DType::u8},  {'b', DType::i8},  {'h', DType::i16}, {'i', DType::i32},
-    {'q', DType::i64},   {'e', DType::f16}, {'f', DType::f32}, {'d', DType::f64},
+    {"?", DType::bool_}, {"B", DType::u8},  {"b", DType::i8},   {"H", DType::u16},
+    {"h", DType::i16},   {"I", DType::u32}, {"i", DType::i32},  {"L", DType::u64},
+    {"l", DType::i64},   {"Q", DType::u64}, {"q", DType::i64},  {"e", DType::f16},
+    {"f", DType::f32},   {"d", DType::f64}, {"Zf", DType::c64}, {"Zd", DType::c128},
 };
 
 const char* format_of(DType d) {
-  switch (d) {
-    case DType::bool_:
-      return "?";
-    case DType::u8:
-      return "B";
-    case DType::i8:
-      return "b";
-    case DType::i16:
-      return "h";
-    case DType::i32:
-      return "i";
-    case DType::i64:
-      return sizeof(long) == 8 ? "l" : "q";  // what NumPy calls int64
-    case DType::f16:
-      return "e";
-    case DType::f32:
-      return "f";
-    case DType::f64:
-      return "d";
-    case DType::c64:
-      return "Zf";
-    default:
-      return nullptr;
-  }
+  for (const Format& f : kFormats)
+    if (f.dtype == d) return f.code.data();
+  return nullptr;
 }
 
 [[noreturn]] void no_dtype(std::string got) {
-  throw DTypeError({.op = "tensor",
-                    .problem = "no tensor dtype is like the buffer's elements",
-                    .got = std::move(got),
-                    .expected = "bool, integers, floats or complex64, in this machine's byte order",
-                    .next = "convert the array first: array.astype('float32')"});
+  throw DTypeError(
+      {.op = "tensor",
+       .problem = "no tensor dtype is like the buffer's elements",
+       .got = std::move(got),
+       .expected = "bool, integers, floats or complex numbers, in this machine's byte order",
+       .next = "convert the array first: array.astype('float32')"});
 }
 [[noreturn]] void no_format(const char* format) { no_dtype(absl::StrCat("format '", format, "'")); }
 
@@ -64,10 +48,9 @@ DType dtype_of(const Py_buffer& b) {
   const char* format = b.format == nullptr ? "B" : b.format;
   const char* code = format;
   if (*code == '@' || *code == '=' || *code == '<' || *code == '|') ++code;
-  if (std::strcmp(code, "Zf") == 0) return DType::c64;
-  if (code[0] == '\0' || code[1] != '\0') no_format(format);
-  // 'l' is what the platform's long is.
-  char wanted = code[0] == 'l' ? (b.itemsize == 8 ? 'q' : 'i') : code[0];
+  std::string_view wanted = code;
+  // A standard long has four bytes, the platform's own eight.
+  if (b.itemsize == 4 && (wanted == "l" || wanted == "L")) wanted = wanted == "l" ? "i" : "I";
   for (const Format& f : kFormats)
     if (f.code == wanted && static_cast<Py_ssize_t>(size_of(f.dtype)) == b.itemsize) return f.dtype;
   no_format(format);

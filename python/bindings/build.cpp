@@ -34,10 +34,10 @@ enum class Leaf : uint8_t { flag, integer, real, complex };
                    .next = "convert the items to numbers first"});
 }
 
-std::array<float, 2> parts_of(PyObject* complex) {
+void store_number(DType dtype, std::byte* at, PyObject* complex) {
   Py_complex c = PyComplex_AsCComplex(complex);
   if (PyErr_Occurred() != nullptr) throw nb::python_error();
-  return {static_cast<float>(c.real), static_cast<float>(c.imag)};
+  store_complex(dtype, at, c.real, c.imag);
 }
 
 bool is_scalar_tensor(PyObject* o) { return is_tensor(o) && impl_of(o)->geometry.rank() == 0; }
@@ -95,7 +95,7 @@ class NestedReader {
       case Leaf::real:
         return default_dtype();
       case Leaf::complex:
-        return DType::c64;
+        return complex_type(default_dtype());
     }
     return default_dtype();
   }
@@ -175,10 +175,16 @@ class NestedReader {
       put(PyFloat_AS_DOUBLE(o));
     } else if (is_scalar_tensor(o) && impl_of(o)->dtype != dtype_) {
       Tensor t = tensor_of(o);
-      is_floating(t.dtype()) ? put(t.item_double()) : put_integer(o);
+      if (is_complex(t.dtype()) && is_complex(dtype_)) {
+        alignas(16) std::byte room[16];
+        t.item_bytes(room);
+        store_complex(dtype_, at_, element_double(t.dtype(), room),
+                      element_imaginary(t.dtype(), room));
+      } else {
+        is_floating(t.dtype()) ? put(t.item_double()) : put_integer(o);
+      }
     } else if (is_scalar_tensor(o)) {
-      uint64_t bits = tensor_of(o).item_bits();
-      std::memcpy(at_, &bits, size_of(dtype_));
+      tensor_of(o).item_bytes(at_);
     } else if (is_complex_number(o)) {
       put_complex(o);
     } else if (PyLong_Check(o) || PyIndex_Check(o)) {
@@ -200,6 +206,12 @@ class NestedReader {
     if (!number.is_valid()) no_number(o);
     int overflow = 0;
     long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (overflow > 0 && dtype_ == DType::u64) {
+      unsigned long long wide = PyLong_AsUnsignedLongLong(number.ptr());
+      if (PyErr_Occurred() == nullptr)
+        return store_element(dtype_, at_, static_cast<int64_t>(wide));
+      PyErr_Clear();
+    }
     if (overflow != 0) {
       if (is_floating(dtype_) || is_complex(dtype_)) {
         double wide = PyLong_AsDouble(number.ptr());
@@ -207,9 +219,10 @@ class NestedReader {
         return put(wide);
       }
       throw OverflowError({.op = "tensor",
-                           .problem = "an integer outside the range of int64",
+                           .problem = absl::StrCat("an integer outside the range of ",
+                                                   dtype_ == DType::u64 ? "uint64" : "int64"),
                            .got = std::string(text_of(owned(PyObject_Str(number.ptr())).ptr())),
-                           .expected = "-2^63 to 2^63 - 1",
+                           .expected = dtype_ == DType::u64 ? "0 to 2^64 - 1" : "-2^63 to 2^63 - 1",
                            .next = "ask for dtype=lathe.float64"});
     }
     require_in_range("tensor", dtype_, static_cast<int64_t>(value));
@@ -222,8 +235,7 @@ class NestedReader {
                        .got = std::string(name(dtype_)),
                        .expected = "a complex dtype",
                        .next = "ask for dtype=lathe.complex64"});
-    std::array<float, 2> parts = parts_of(o);
-    std::memcpy(at_, parts.data(), sizeof parts);
+    store_number(dtype_, at_, o);
   }
 
   Shape shape_;
@@ -334,8 +346,19 @@ bool is_complex_number(PyObject* o) {
 }
 
 Tensor complex_tensor(PyObject* number) {
-  std::array<float, 2> parts = parts_of(number);
-  Tensor t = from_host(parts.data(), DType::c64, {});
+  alignas(16) std::byte element[16];
+  store_number(DType::c128, element, number);
+  Tensor t = from_host(element, DType::c128, {});
+  note_constant(t);
+  return t;
+}
+
+Tensor narrow_complex(const Tensor& wide) {
+  alignas(16) std::byte from[16], to[8];
+  wide.item_bytes(from);
+  store_complex(DType::c64, to, element_double(DType::c128, from),
+                element_imaginary(DType::c128, from));
+  Tensor t = from_host(to, DType::c64, {});
   note_constant(t);
   return t;
 }

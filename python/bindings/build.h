@@ -18,8 +18,9 @@ Tensor build(PyObject* data, const BuildOptions& options);
 
 /// Python's complex, or NumPy's.
 bool is_complex_number(PyObject* o);
-/// A 0-d complex64 tensor.
+/// A tensor of complex128 without axes, and the same number as complex64.
 Tensor complex_tensor(PyObject* number);
+Tensor narrow_complex(const Tensor& wide);
 /// A 0-d tensor that a trace can record, made by an op, to be written. OverflowError: not in range.
 Tensor number_tensor(const Arg& number, DType dtype, Device device);
 

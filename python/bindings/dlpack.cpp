@@ -59,9 +59,10 @@ struct Code {
   uint8_t code, bits;
 };
 constexpr Code kCodes[] = {
-    {DType::bool_, 6, 8}, {DType::u8, 1, 8},   {DType::i8, 0, 8},   {DType::i16, 0, 16},
-    {DType::i32, 0, 32},  {DType::i64, 0, 64}, {DType::f16, 2, 16}, {DType::bf16, 4, 16},
-    {DType::f32, 2, 32},  {DType::f64, 2, 64}, {DType::c64, 5, 64},
+    {DType::bool_, 6, 8}, {DType::u8, 1, 8},   {DType::i8, 0, 8},     {DType::i16, 0, 16},
+    {DType::i32, 0, 32},  {DType::i64, 0, 64}, {DType::f16, 2, 16},   {DType::bf16, 4, 16},
+    {DType::f32, 2, 32},  {DType::f64, 2, 64}, {DType::c64, 5, 64},   {DType::u16, 1, 16},
+    {DType::u32, 1, 32},  {DType::u64, 1, 64}, {DType::c128, 5, 128},
 };
 
 DLDataType to_dl(DType d) {

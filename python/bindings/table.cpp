@@ -9,6 +9,7 @@
 #include "core/op/op.h"
 #include "kernels/table/table.h"
 #include "python/bindings/arguments.h"
+#include "python/bindings/build.h"
 #include "python/bindings/values.h"
 
 namespace lathe::py {
@@ -57,6 +58,9 @@ void add_table(nb::module_& m) {
                          .got = Py_TYPE(given[i].ptr())->tp_name,
                          .expected = "a tensor or a number",
                          .next = "use lt.promote_types() for dtypes"});
+    for (size_t i = 0; i < given.size(); ++i)
+      if (made[i].defined() && is_complex_number(given[i].ptr()))
+        fit_complex_numbers(absl::MakeSpan(args), absl::MakeSpan(&made[i], 1));
     return nb::borrow(dtype_object(result_type({args.data(), args.size()})));
   });
   m.def("table", table, nb::arg("op"), nb::arg("arguments"),

@@ -7,7 +7,6 @@
 #include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
 #include "core/ops/families.h"
-#include "core/scalar/element.h"
 #include "include/lathe/ops/math.h"
 #include "kernels/runtime/pool.h"
 #include "python/bindings/arguments.h"
@@ -71,25 +70,19 @@ PyObject* element_size(PyObject* self, PyObject*) {
   return PyLong_FromSize_t(size_of(impl_of(self)->dtype));
 }
 
-PyObject* element(DType d, const std::byte* at) {
-  if (d == DType::bool_) return new_ref(element_int(d, at) != 0 ? Py_True : Py_False);
-  if (is_complex(d)) return PyComplex_FromDoubles(element_double(d, at), element_imaginary(d, at));
-  if (is_floating(d)) return PyFloat_FromDouble(element_double(d, at));
-  return PyLong_FromLongLong(element_int(d, at));
-}
-
 PyObject* item(PyObject* self, PyObject*) {
   return guarded([&] {
     reading(tensor_of(self), "item");
-    uint64_t bits = tensor_of(self).item_bits();
-    return element(impl_of(self)->dtype, reinterpret_cast<const std::byte*>(&bits));
+    alignas(16) std::byte room[16];
+    tensor_of(self).item_bytes(room);
+    return element_object(impl_of(self)->dtype, room);
   });
 }
 
 PyObject* list_axis(const Tensor& t, const std::byte* at, int axis, Pace& pace) {
   if (axis == t.rank()) {
     pace.after(1);
-    return element(t.dtype(), at);
+    return element_object(t.dtype(), at);
   }
   int64_t size = t.shape()[static_cast<size_t>(axis)].value();
   int64_t step = t.geometry().strides[static_cast<size_t>(axis)].value() *

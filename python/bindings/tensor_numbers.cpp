@@ -2,11 +2,13 @@
 // (include/lathe/ops), builds the arguments on the stack and calls.
 #include "core/base/error.h"
 #include "core/dispatch/fn.h"
+#include "core/scalar/element.h"
 #include "include/lathe/ops/arithmetic.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/nn.h"
 #include "include/lathe/ops/reduce.h"
 #include "python/bindings/arguments.h"
+#include "python/bindings/build.h"
 #include "python/bindings/call.h"
 #include "python/bindings/tensor.h"
 
@@ -23,7 +25,12 @@ struct Pair {
   Arg args[2];
   Tensor kept[2];
   bool read(PyObject* a, PyObject* b) {
-    return operand(a, args[0], kept[0]) && operand(b, args[1], kept[1]);
+    if (!operand(a, args[0], kept[0]) || !operand(b, args[1], kept[1])) return false;
+    PyObject* both[] = {a, b};
+    for (size_t k = 0; k < 2; ++k)
+      if (kept[k].defined() && is_complex_number(both[k])) [[unlikely]]
+        fit_complex_numbers(absl::MakeSpan(args), absl::MakeSpan(&kept[k], 1));
+    return true;
   }
   Args view() const { return Args(args, 2); }
 };
@@ -95,8 +102,11 @@ int truth(PyObject* self) {
   return guarded_int([&] {
     Tensor t = tensor_of(self);
     reading(t, "bool");
-    if (is_complex(t.dtype())) return (t.item_bits() & 0x7fffffff7fffffffu) != 0 ? 1 : 0;
-    return t.item_double() != 0 ? 1 : 0;
+    alignas(16) std::byte room[16];
+    t.item_bytes(room);
+    const bool zero =
+        element_double(t.dtype(), room) == 0 && element_imaginary(t.dtype(), room) == 0;
+    return zero ? 0 : 1;
   });
 }
 PyObject* to_float(PyObject* self) {
@@ -105,12 +115,16 @@ PyObject* to_float(PyObject* self) {
     return PyFloat_FromDouble(tensor_of(self).item_double());
   });
 }
+PyObject* whole_number(const Tensor& t) {
+  if (t.dtype() == DType::u64) return PyLong_FromUnsignedLongLong(t.item_bits());
+  return PyLong_FromLongLong(t.item_int());
+}
 PyObject* to_long(PyObject* self) {
   return guarded([&] {
     Tensor t = tensor_of(self);
     reading(t, "int");
     if (is_floating(t.dtype())) return PyLong_FromDouble(t.item_double());  // refuses inf and nan
-    return PyLong_FromLongLong(t.item_int());
+    return whole_number(t);
   });
 }
 PyObject* to_index(PyObject* self) {
@@ -123,7 +137,7 @@ PyObject* to_index(PyObject* self) {
                        .expected = "integers or bools",
                        .next = "convert with int()"});
     reading(t, "index");
-    return PyLong_FromLongLong(t.item_int());
+    return whole_number(t);
   });
 }
 

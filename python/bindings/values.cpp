@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "core/scalar/element.h"
 #include "core/sizes/symexpr.h"
 #include "python/bindings/real.h"
 #include "python/bindings/tensor.h"
@@ -34,18 +35,29 @@ PyObject* dtype_floating(PyObject* self, void*) {
 PyObject* dtype_complex(PyObject* self, void*) {
   return PyBool_FromLong(is_complex(dtype_of(self)));
 }
-PyObject* dtype_signed(PyObject* self, void*) {
-  const DType d = dtype_of(self);
-  const bool whole = is_integer(d) || d == DType::bool_;
-  return PyBool_FromLong(!whole || range_of(d).low < 0);
-}
+PyObject* dtype_signed(PyObject* self, void*) { return PyBool_FromLong(is_signed(dtype_of(self))); }
 
 PyObject* dtype_real(PyObject* self, PyObject*) {
   return new_ref(dtype_object(real_type(dtype_of(self))));
 }
 
+PyObject* dtype_to_complex(PyObject* self, PyObject*) {
+  return guarded([&] {
+    const DType d = dtype_of(self);
+    if (is_floating(d) || is_complex(d)) return new_ref(dtype_object(complex_type(d)));
+    throw TypeError({.op = "to_complex",
+                     .problem = "there is no complex dtype with such parts",
+                     .got = std::string(name(d)),
+                     .expected = "a floating dtype",
+                     .next = "choose one: lathe.float32.to_complex()"});
+  });
+}
+
 PyMethodDef dtype_methods[] = {
     {"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
+    {"to_complex", dtype_to_complex, METH_NOARGS,
+     "The complex dtype with parts of this floating one, at least of "
+     "float32."},
     {"to_real", dtype_real, METH_NOARGS, "The dtype of a complex one's parts; a real one itself."},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef dtype_attributes[] = {
@@ -53,7 +65,7 @@ PyGetSetDef dtype_attributes[] = {
     {"itemsize", dtype_itemsize, nullptr, "Bytes of one element.", nullptr},
     {"is_floating_point", dtype_floating, nullptr, "True for float16, bfloat16, float32, float64.",
      nullptr},
-    {"is_complex", dtype_complex, nullptr, "True for complex64.", nullptr},
+    {"is_complex", dtype_complex, nullptr, "True for complex64 and complex128.", nullptr},
     {"is_signed", dtype_signed, nullptr, "True where there are negative numbers.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
@@ -221,6 +233,14 @@ void add_device(nb::module_& m) {
 
 PyObject* dtype_object(DType dtype) { return dtypes[static_cast<size_t>(dtype)]; }
 
+PyObject* element_object(DType d, const std::byte* at) {
+  if (d == DType::bool_) return new_ref(element_int(d, at) != 0 ? Py_True : Py_False);
+  if (is_complex(d)) return PyComplex_FromDoubles(element_double(d, at), element_imaginary(d, at));
+  if (is_floating(d)) return PyFloat_FromDouble(element_double(d, at));
+  if (d == DType::u64) return PyLong_FromUnsignedLongLong(element_bits(d, at));
+  return PyLong_FromLongLong(element_int(d, at));
+}
+
 bool read_dtype(PyObject* o, DType& out) {
   if (is_dtype(o)) {
     out = dtype_of(o);
@@ -240,7 +260,7 @@ bool read_dtype(PyObject* o, DType& out) {
   } else if (o == reinterpret_cast<PyObject*>(&PyBool_Type)) {
     out = DType::bool_;
   } else if (o == reinterpret_cast<PyObject*>(&PyComplex_Type)) {
-    out = DType::c64;
+    out = DType::c128;
   } else {
     return false;
   }

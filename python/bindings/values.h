@@ -16,6 +16,8 @@ struct DTypeObject {
 extern PyTypeObject* dtype_type;
 inline bool is_dtype(PyObject* o) { return Py_TYPE(o) == dtype_type; }
 PyObject* dtype_object(DType dtype);  // borrowed
+/// One stored element as a Python number.
+PyObject* element_object(DType dtype, const std::byte* at);
 /// A dtype object, its name, or the Python types bool, int, float and complex. False: none of them.
 bool read_dtype(PyObject* o, DType& out);
 /// The same; TypeError or ValueError says what would do.

@@ -19,7 +19,8 @@ from ._lathe import Tensor
 _CODES = {
     "BOOL": _lathe.bool, "U8": _lathe.uint8, "I8": _lathe.int8, "I16": _lathe.int16,
     "I32": _lathe.int32, "I64": _lathe.int64, "F16": _lathe.float16, "BF16": _lathe.bfloat16,
-    "F32": _lathe.float32, "F64": _lathe.float64, "C64": _lathe.complex64,
+    "F32": _lathe.float32, "F64": _lathe.float64, "C64": _lathe.complex64, "U16": _lathe.uint16,
+    "U32": _lathe.uint32, "U64": _lathe.uint64, "C128": _lathe.complex128,
 }  # fmt: skip
 _NAMES = {dtype: code for code, dtype in _CODES.items()}
 _MOST_HEADER = 100 << 20

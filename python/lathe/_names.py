@@ -13,6 +13,7 @@ short = _lathe.int16
 int = _lathe.int32
 long = _lathe.int64
 cfloat = _lathe.complex64
+cdouble = _lathe.complex128
 newaxis = None
 
 
@@ -47,7 +48,7 @@ channels_last_3d = memory_format("channels_last_3d")
 strided = layout("strided")
 
 __all__ = [
-    "byte", "cfloat", "channels_last", "channels_last_3d", "char", "contiguous_format", "double",
+    "byte", "cdouble", "cfloat", "channels_last", "channels_last_3d", "char", "contiguous_format", "double",
     "e", "float", "half", "inf", "int", "layout", "long", "memory_format", "nan", "newaxis", "pi",
     "preserve_format", "short", "strided",
 ]  # fmt: skip

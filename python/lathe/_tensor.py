@@ -227,6 +227,11 @@ def __format__(self, spec) -> str:
 
 
 @_method
+def __complex__(self) -> complex:
+    return complex(self.item())
+
+
+@_method
 def __array__(self, dtype=None, copy=None):
     array = self.numpy()
     if dtype is not None and array.dtype != dtype:
@@ -330,7 +335,7 @@ def _add_conversions():
         "bool": _lathe.bool, "byte": _lathe.uint8, "char": _lathe.int8, "short": _lathe.int16,
         "int": _lathe.int32, "long": _lathe.int64, "half": _lathe.float16,
         "bfloat16": _lathe.bfloat16, "float": _lathe.float32, "double": _lathe.float64,
-        "cfloat": _lathe.complex64,
+        "cfloat": _lathe.complex64, "cdouble": _lathe.complex128,
     }  # fmt: skip
     for name, dtype in kinds.items():
         _named(name, _conversion(dtype), f"Converted to {dtype}.")

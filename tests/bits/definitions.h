@@ -10,7 +10,8 @@ namespace lathe::bits_test {
 
 inline constexpr DType kTensorTypes[] = {DType::bool_, DType::u8,  DType::i8,  DType::i16,
                                          DType::i32,   DType::i64, DType::f16, DType::bf16,
-                                         DType::f32,   DType::f64, DType::c64};
+                                         DType::f32,   DType::f64, DType::c64, DType::u16,
+                                         DType::u32,   DType::u64, DType::c128};
 
 struct Row {
   const Op* op;

@@ -75,6 +75,7 @@ Bytes bytes_of(const Tensor& t) {
   if (c.dtype() == DType::f32) one_nan<float>(data, count);
   if (c.dtype() == DType::c64) one_nan<float>(data, 2 * count);
   if (c.dtype() == DType::f64) one_nan<double>(data, count);
+  if (c.dtype() == DType::c128) one_nan<double>(data, 2 * count);
   if (c.dtype() == DType::f16) one_nan_half(data, count, 0x7c00);
   if (c.dtype() == DType::bf16) one_nan_half(data, count, 0x7f80);
   return out;
@@ -82,7 +83,7 @@ Bytes bytes_of(const Tensor& t) {
 bool has_value(const Bytes& b) {
   bool complex = is_complex(b.type.dtype);
   if (!(is_floating(b.type.dtype) || complex) || b.data.empty()) return true;
-  size_t width = complex ? 4 : size_of(b.type.dtype);
+  size_t width = size_of(real_type(b.type.dtype));
   for (size_t i = 0; i < b.data.size(); i += width) {
     const std::byte* at = b.data.data() + i;
     double x = 0;

@@ -26,6 +26,10 @@ enum class DType : int {
   f32 = LATHE_F32,
   f64 = LATHE_F64,
   c64 = LATHE_C64,
+  u16 = LATHE_U16,
+  u32 = LATHE_U32,
+  u64 = LATHE_U64,
+  c128 = LATHE_C128,
 };
 
 /// The dtype of a C++ type.
@@ -42,6 +46,9 @@ LATHE_DTYPE_OF(int8_t, i8);
 LATHE_DTYPE_OF(int16_t, i16);
 LATHE_DTYPE_OF(int32_t, i32);
 LATHE_DTYPE_OF(int64_t, i64);
+LATHE_DTYPE_OF(uint16_t, u16);
+LATHE_DTYPE_OF(uint32_t, u32);
+LATHE_DTYPE_OF(uint64_t, u64);
 LATHE_DTYPE_OF(float, f32);
 LATHE_DTYPE_OF(double, f64);
 #undef LATHE_DTYPE_OF

@@ -50,7 +50,20 @@ TEST(DType, PromotionIsALattice) {
   EXPECT_EQ(promote(DType::i64, DType::f16), DType::f16);
   EXPECT_EQ(promote(DType::f16, DType::bf16), DType::f32);
   EXPECT_EQ(promote(DType::i64, DType::c64), DType::c64);
-  EXPECT_THROW(promote(DType::u32, DType::f32), DTypeError);
+  EXPECT_EQ(promote(DType::c64, DType::f64), DType::c128);
+  EXPECT_EQ(promote(DType::c64, DType::c128), DType::c128);
+}
+
+TEST(DType, WideUnsignedIntegersMeetOnlyThemselvesAndFloats) {
+  for (DType d : {DType::u16, DType::u32, DType::u64}) {
+    EXPECT_EQ(promote(d, d), d);
+    EXPECT_EQ(promote(DType::f16, d), DType::f16);
+    EXPECT_EQ(promote(d, DType::f64), DType::f64);
+    for (DType other : {DType::bool_, DType::u8, DType::i64, DType::c64, DType::c128})
+      EXPECT_THROW(promote(d, other), DTypeError);
+  }
+  EXPECT_THROW(promote(DType::u16, DType::u32), DTypeError);
+  EXPECT_THROW(promote(DType::f8e4m3, DType::f32), DTypeError);
 }
 
 TEST(DType, DefaultIsSettable) {
@@ -107,7 +120,8 @@ std::byte* stored(DType d, V value) {
 
 TEST(Element, StoresAndReads) {
   constexpr DType all[] = {DType::u8,  DType::i8,   DType::i16, DType::i32, DType::i64,
-                           DType::f16, DType::bf16, DType::f32, DType::f64, DType::c64};
+                           DType::f16, DType::bf16, DType::f32, DType::f64, DType::c64,
+                           DType::u16, DType::u32,  DType::u64, DType::c128};
   for (DType d : all) {
     EXPECT_EQ(element_double(d, stored(d, 5.0)), 5.0);
     EXPECT_EQ(element_int(d, stored(d, int64_t{5})), 5);
@@ -116,6 +130,13 @@ TEST(Element, StoresAndReads) {
   EXPECT_EQ(element_int(DType::u8, stored(DType::u8, int64_t{257})), 1);
   EXPECT_EQ(element_int(DType::u8, stored(DType::u8, 300.0)), 255);
   EXPECT_EQ(element_int(DType::i8, stored(DType::i8, -300.0)), -128);
+  EXPECT_EQ(element_int(DType::u16, stored(DType::u16, int64_t{-1})), 65535);
+  EXPECT_EQ(element_int(DType::u32, stored(DType::u32, 1e30)), 4294967295);
+  EXPECT_EQ(element_bits(DType::u64, stored(DType::u64, int64_t{-1})), ~uint64_t{0});
+  EXPECT_EQ(element_double(DType::u64, stored(DType::u64, 0x1p63)), 0x1p63);
+  EXPECT_EQ(element_bits(DType::u64, stored(DType::u64, 1e30)), ~uint64_t{0});
+  EXPECT_EQ(element_bits(DType::u64, stored(DType::u64, -1.0)), 0u);
+  EXPECT_EQ(element_double(DType::c128, stored(DType::c128, 0.1)), 0.1);
   EXPECT_EQ(element_int(DType::i64, stored(DType::i64, std::nan(""))), 0);
   EXPECT_EQ(element_int(DType::f64, stored(DType::f64, 1e300)),
             std::numeric_limits<int64_t>::max());

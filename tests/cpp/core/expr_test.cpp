@@ -319,11 +319,14 @@ TEST(InlineCall, PutsOneBodyInAnother) {
 using Complex = std::complex<double>;
 
 Complex run_complex(const ScalarFunction& f, std::vector<Complex> inputs) {
+  const bool wide = f.inputs[0] == DType::c128;
   std::vector<uint64_t> raw;
   for (Complex z : inputs)
-    raw.push_back(f32(static_cast<float>(z.real())) | f32(static_cast<float>(z.imag())) << 32);
+    for (double part : {z.real(), z.imag()})
+      raw.push_back(wide ? f64(part) : f32(static_cast<float>(part)));
   const auto out = evaluate(f, {.inputs = raw});
-  return {as_f32(out[0]), out.size() > 1 ? as_f32(out[1]) : 0.0};
+  const auto number = [&](uint64_t bits) { return wide ? as_f64(bits) : as_f32(bits); };
+  return {number(out[0]), out.size() > 1 ? number(out[1]) : 0.0};
 }
 
 TEST(ComplexExpr, EvaporatesIntoPairs) {
@@ -367,6 +370,33 @@ TEST(ComplexExpr, MatchesTheStandardLibrary) {
   const auto modulus = unary_function(DType::c64, abs);
   EXPECT_EQ(run_complex(modulus, {{INFINITY, NAN}}).real(), INFINITY);
   EXPECT_EQ(run_complex(modulus, {{3e38, 0}}).real(), static_cast<float>(3e38));
+}
+
+TEST(ComplexExpr, DoublesKeepTheirRange) {
+  const auto quotient = binary_function(DType::c128, [](Expr a, Expr b) { return a / b; });
+  const auto modulus = unary_function(DType::c128, abs);
+  const auto root = unary_function(DType::c128, sqrt);
+  const auto logarithm = unary_function(DType::c128, log);
+  EXPECT_EQ(quotient.output_types, std::vector{DType::c128});
+  const Complex points[] = {{1, 2},           {-3, 0.5},         {0, -1},   {1e300, 1e299},
+                            {1e-300, 2e-300}, {-4, 0},           {2.5, -7}, {1 + 1e-12, 1e-7},
+                            {1e308, 1e308},   {4e-320, -3e-320}, {0.6, 0.8}};
+  const auto near = [](Complex got, Complex want, const char* what, Complex at) {
+    EXPECT_LE(std::abs(got.real() - want.real()) + std::abs(got.imag() - want.imag()),
+              8e-16 * (std::abs(want.real()) + std::abs(want.imag())) + 1e-322)
+        << what << at << got << want;
+  };
+  for (Complex a : points) {
+    near(run_complex(modulus, {a}), std::hypot(a.real(), a.imag()), "abs", a);
+    near(run_complex(root, {a}), std::sqrt(a), "sqrt", a);
+    if (a != Complex(0.6, 0.8)) near(run_complex(logarithm, {a}), std::log(a), "log", a);
+    near(run_complex(quotient, {a, a}), 1.0, "div", a);
+    near(run_complex(quotient, {a, {2, 0}}), a / 2.0, "div", a);
+    near(run_complex(quotient, {{2, -3}, {0, 0.5}}), Complex(-6, -4), "div", a);
+  }
+  EXPECT_EQ(run_complex(modulus, {{INFINITY, NAN}}).real(), INFINITY);
+  EXPECT_EQ(run_complex(modulus, {{0, 0}}).real(), 0);
+  EXPECT_EQ(run_complex(logarithm, {{0, 0}}).real(), -INFINITY);
 }
 
 // ── derivative ──────────────────────────────────────────────────────────────────────────────────

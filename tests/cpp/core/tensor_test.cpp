@@ -75,8 +75,9 @@ TEST(Tensor, StoragesOfAnySizeAndForeignMemory) {
 }
 
 TEST(Tensor, ItemOfEveryType) {
-  for (DType d : {DType::u8, DType::i8, DType::i16, DType::i32, DType::i64, DType::f16, DType::bf16,
-                  DType::f32, DType::f64, DType::c64}) {
+  for (DType d :
+       {DType::u8, DType::i8, DType::i16, DType::i32, DType::i64, DType::f16, DType::bf16,
+        DType::f32, DType::f64, DType::c64, DType::u16, DType::u32, DType::u64, DType::c128}) {
     EXPECT_EQ(scalar_tensor(7, d).item_int(), 7) << name(d);
     EXPECT_EQ(scalar_tensor(7.0, d).item_double(), 7.0) << name(d);
   }

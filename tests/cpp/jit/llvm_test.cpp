@@ -100,7 +100,10 @@ struct Trial {
                                  uint32_t* failed) const {
     std::vector<uint64_t> inputs;
     for (size_t k = 0; k < f.inputs.size(); ++k)
-      inputs.push_back(read(before[k].data() + layouts[k].at(extents, position), f.inputs[k]));
+      for (size_t part = 0; part < parts_of(f.inputs[k]); ++part)
+        inputs.push_back(read(before[k].data() + layouts[k].at(extents, position) +
+                                  part * size_of(real_type(f.inputs[k])),
+                              real_type(f.inputs[k])));
     std::vector<int64_t> index(extents.size());
     for (size_t axis = extents.size(), rest = static_cast<size_t>(position); axis-- > 0;) {
       index[axis] = static_cast<int64_t>(rest) % extents[axis];
@@ -126,19 +129,18 @@ struct Trial {
       size_t next = 0;
       for (size_t k = f.inputs.size(); k < layouts.size(); ++k) {
         const int64_t at = layouts[k].at(extents, p);
-        const bool pair = is_complex(layouts[k].dtype);
-        for (int64_t part = 0; part < (pair ? 2 : 1); ++part) {
-          const DType d = real_type(layouts[k].dtype);
+        const DType d = real_type(layouts[k].dtype);
+        for (size_t part = 0; part < parts_of(layouts[k].dtype); ++part) {
           const uint64_t want = values[next++];
-          const uint64_t got = read(memory[k]->data() + at + 4 * part, d);
+          const uint64_t got = read(memory[k]->data() + at + size_of(d) * part, d);
           if (!same_value(d, want, got)) {
             std::ostringstream text;
             text << "position " << p << ", output " << k - f.inputs.size() << ": expected "
                  << std::hex << want << ", got " << got;
             return text.str();
           }
-          std::memcpy(after[k].data() + at + 4 * part, memory[k]->data() + at + 4 * part,
-                      size_of(d));
+          std::memcpy(after[k].data() + at + size_of(d) * part,
+                      memory[k]->data() + at + size_of(d) * part, size_of(d));
         }
       }
     }
@@ -313,13 +315,15 @@ TEST(Llvm, EveryHalfPattern) {
 TEST(Llvm, ComplexOperandsArePairsInMemory) {
   LATHE_NEEDS_LLVM();
   std::mt19937_64 rng(6);
-  const auto f = build(
-      [](absl::Span<const Expr> in) {
-        return Exprs{in[0] * in[1], abs(in[0]), complex(imag(in[1]), in[2])};
-      },
-      {DType::c64, DType::c64, DType::f32});
-  for (int round = 0; round < 4; ++round)
-    expect_same(f, make_spec(f, &rng, 2), {{3, 1}, {2, 8}, {2, 17}, {5, 40}}, rng);
+  for (DType d : {DType::c64, DType::c128}) {
+    const auto f = build(
+        [](absl::Span<const Expr> in) {
+          return Exprs{in[0] * in[1], abs(in[0]), complex(imag(in[1]), in[2])};
+        },
+        {d, d, real_type(d)});
+    for (int round = 0; round < 4; ++round)
+      expect_same(f, make_spec(f, &rng, 2), {{3, 1}, {2, 8}, {2, 17}, {5, 40}}, rng);
+  }
 }
 
 TEST(Llvm, RandomWordsAndIndices) {

@@ -71,7 +71,8 @@ TEST(KernelsContract, BatchesBroadcast) {
 }
 
 TEST(KernelsContract, OtherDtypes) {
-  for (DType d : {DType::f16, DType::bf16, DType::i32, DType::i64, DType::u8, DType::c64})
+  for (DType d : {DType::f16, DType::bf16, DType::i32, DType::i64, DType::u8, DType::u16,
+                  DType::u64, DType::c64, DType::c128})
     for (int64_t k : {1, 40, 700}) {
       Tensor a = random_tensor(d, {9, k}, 11), b = random_tensor(d, {k, 35}, 12);
       expect_reference_bits("mm", absl::StrCat(name(d), " ", k), a, b);

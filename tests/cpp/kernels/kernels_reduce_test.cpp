@@ -61,7 +61,8 @@ TEST_P(KernelsReduce, RowsEqualTheReference) {
 INSTANTIATE_TEST_SUITE_P(AllDTypes, KernelsReduce,
                          testing::Values(DType::bool_, DType::u8, DType::i32, DType::i64,
                                          DType::f16, DType::bf16, DType::f32, DType::f64,
-                                         DType::c64));
+                                         DType::c64, DType::u16, DType::u32, DType::u64,
+                                         DType::c128));
 
 TEST(KernelsReduceSplit, LongReductionsInPieces) {
   Tensor x = random_tensor(DType::f32, {2, 200000}, 9),

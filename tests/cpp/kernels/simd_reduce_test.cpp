@@ -71,12 +71,14 @@ void check_reduction(const ReduceBodies& bodies, DType stored, const Layout& l, 
   for (const ReduceAxis& a : l.reduced) count *= a.size;
   ReduceProgram program(bodies);
   size_t outs = bodies.finish.output_types.size();
-  std::vector<absl::InlinedVector<uint64_t, 2>> want;
+  std::vector<reference::State> want;
   for (int64_t r = 0; r < l.results; ++r) {
     auto state = reference::reduce_tree(bodies, count, [&](int64_t i) {
-      return reference::read_bits(
-          x + (r * l.x_stride + offset_of(l, i)) * static_cast<int64_t>(size_of(stored)),
-          size_of(stored));
+      reference::State element;
+      reference::read_element(
+          stored, x + (r * l.x_stride + offset_of(l, i)) * static_cast<int64_t>(size_of(stored)),
+          element);
+      return element;
     });
     want.push_back(reference::finish(bodies, state, count));
   }
@@ -91,14 +93,17 @@ void check_reduction(const ReduceBodies& bodies, DType stored, const Layout& l, 
       }
       program.run(x, l.x_stride, l.results, l.reduced, out, *set);
       for (int64_t r = 0; r < l.results; ++r)
-        for (size_t k = 0; k < outs; ++k) {
+        for (size_t k = 0, at = 0; k < outs; ++k) {
           DType d = bodies.finish.output_types[k];
-          uint64_t got = reference::read_bits(
-              results[k].data() + stride * r * static_cast<int64_t>(size_of(d)), size_of(d));
-          ASSERT_TRUE(same_value(d, want[static_cast<size_t>(r)][k], got))
-              << what << " of " << name(stored) << ", " << set->name << ", " << count
-              << " elements, result " << r << std::hex << ": " << got << ", not "
-              << want[static_cast<size_t>(r)][k];
+          reference::State got;
+          reference::read_element(
+              d, results[k].data() + stride * r * static_cast<int64_t>(size_of(d)), got);
+          for (uint64_t part : got) {
+            const uint64_t expected = want[static_cast<size_t>(r)][at++];
+            ASSERT_TRUE(same_value(real_type(d), expected, part))
+                << what << " of " << name(stored) << ", " << set->name << ", " << count
+                << " elements, result " << r << std::hex << ": " << part << ", not " << expected;
+          }
         }
     }
 }
@@ -126,7 +131,7 @@ TEST(ReduceProgram, EveryRowOnEveryLayout) {
   const Row rows[] = {
       {"sum",
        {DType::f32, DType::f64, DType::f16, DType::i64, DType::i32, DType::bool_, DType::u8}},
-      {"sum", {DType::c64}},
+      {"sum", {DType::c64, DType::c128}},
       {"prod", {DType::f32, DType::i64}},
       {"amax", {DType::f32, DType::f64, DType::bf16, DType::i32, DType::u8, DType::i64}},
       {"amin", {DType::f32, DType::i16, DType::i8}},

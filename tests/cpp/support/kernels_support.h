@@ -52,6 +52,11 @@ inline Tensor random_tensor(DType dtype, Shape shape, uint32_t seed) {
         std::memcpy(to + i * 8 + 4, &im, 4);
         break;
       }
+      case DType::c128: {
+        const double parts[] = {static_cast<double>(f), normal(rng)};
+        std::memcpy(to + i * 16, parts, sizeof parts);
+        break;
+      }
       case DType::bool_:
         to[i] = static_cast<std::byte>(rng() & 1);
         break;
@@ -107,7 +112,7 @@ inline std::vector<std::byte> bits_of(const Tensor& t) {
       if (std::isnan(x)) x = std::numeric_limits<float>::quiet_NaN();
       std::memcpy(&bytes[i], &x, 4);
     }
-  if (t.dtype() == DType::f64)
+  if (t.dtype() == DType::f64 || t.dtype() == DType::c128)
     for (size_t i = 0; i < bytes.size(); i += 8) {
       double x;
       std::memcpy(&x, &bytes[i], 8);

@@ -93,7 +93,7 @@ def test_alpha_and_other_are_multiplied_as_numbers():
     ],
 )
 def test_float64_with_a_complex_operand_is_refused(function):
-    """They would meet in complex128, which no tensor has."""
+    """They meet in complex128, which these have no meaning for."""
     with pytest.raises(lt.DTypeError, match="complex128"):
         function(lt.tensor([1.0, 2.0], dtype=lt.float64))
 
