@@ -50,6 +50,7 @@ class Engine {
       : options_(options), collect_leaves_(collect_leaves) {}
 
   void seed(const Tensor& y, Tensor dy) {
+    refresh(y);  // a view whose base was written since has another history than it was made with
     if (!y.requires_grad())
       throw AutogradError({.op = "backward",
                            .problem = "the result does not depend on any tensor that requires grad",
@@ -177,6 +178,8 @@ class Engine {
     {
       const GradMode recorded(true);
       ys = expand(*node.op, absl::MakeConstSpan(args));
+      for (const Tensor& y : ys)
+        if (y.defined()) refresh(y);
     }
     for (size_t k = 0; k < ys.size(); ++k)
       if (dys[k].defined() && ys[k].requires_grad()) arrive(edge_of(ys[k]), dys[k]);
@@ -272,6 +275,7 @@ Tensors grad(const Tensors& ys, const Tensors& dys, const Tensors& xs, BackwardO
     Engine engine(options, false);
     std::vector<Edge> edges;
     for (const Tensor& x : xs) {
+      refresh(x);
       if (!x.requires_grad())
         throw AutogradError({.op = "grad",
                              .problem = "an input does not require grad",

@@ -1,5 +1,6 @@
 #include "core/dispatch/replay.h"
 
+#include "core/dispatch/backend.h"
 #include "core/dispatch/call.h"
 
 namespace lathe {
@@ -41,6 +42,8 @@ Tensor put_through(const Tensor& base, absl::Span<const ViewStep* const> path,
 void refresh(const Tensor& x) {
   const ViewOf* view = x.impl()->view.get();
   if (view == nullptr || view->version == view->base.impl()->version) return;
+  // Whoever reads it first: a reader without gradients must not leave the view without its history.
+  const GradMode recorded(true);
   Tensor now = replay(view->base, steps_of(*view));
   TensorImpl* impl = x.impl();
   impl->autograd = now.impl()->autograd;

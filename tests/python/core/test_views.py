@@ -147,3 +147,28 @@ def test_dtype_views_in_a_trace():
     x = lt.randn(6)
     for a, b in zip(lt.trace(halves)(x), halves(x)):
         assert a.item() == b.item() if a.ndim == 0 else a.tolist() == b.tolist()
+
+
+def written_below():
+    """A view whose base was written since, and what it was computed from."""
+    x = lt.ones(2, 3).requires_grad_()
+    y = (x * 2).view(2, 3)
+    y.diagonal().fill_(5.0)
+    return x, y
+
+
+def test_the_gradient_begins_at_the_history_of_now():
+    want = [[0, 2, 2], [2, 0, 2]]
+    x, y = written_below()
+    assert lt.autograd.grad(y, x, lt.ones(2, 3))[0].tolist() == want
+    x, y = written_below()
+    y.backward(lt.ones(2, 3))
+    assert x.grad.tolist() == want
+
+
+def test_a_read_without_gradients_leaves_a_view_its_history():
+    x, y = written_below()
+    with lt.no_grad():
+        assert float(y.sum()) == 18
+    assert y.requires_grad
+    assert lt.autograd.grad(y.sum(), x)[0].tolist() == [[0, 2, 2], [2, 0, 2]]
