@@ -455,11 +455,12 @@ class Comparison {
   bool on_other_sizes(jit::Function& f, uint64_t k) {
     Program other = resized(p_, other_sizes(p_, k));
     Result want;
-    bool refused = false;
+    std::optional<std::string> refused;
     try {
-      want = result(other, [&](const ir::Data& in) { return bits_test::run(other, in); });
-    } catch (const Error&) {
-      refused = true;
+      auto eager = [&](const ir::Data& in) { return bits_test::run(other, in); };
+      want = watched("function, other sizes", [&] { return result(other, eager); });
+    } catch (const Error& e) {
+      refused = e.what();
     }
     auto by_function = [&](const ir::Data& in) { return call(f, other, in); };
     if (!refused) {
@@ -481,7 +482,9 @@ class Comparison {
       return false;
     }
     fail("function, other sizes",
-         "eager refuses these sizes, the function does not\n" + to_string(other), &*g_);
+         absl::StrCat("eager refuses these sizes, the function does not: ", *refused, "\n",
+                      to_string(other)),
+         &*g_);
     return false;
   }
 
