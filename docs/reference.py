@@ -26,9 +26,9 @@ MODULES = {
     "lathe.utils.data": "data sets and loaders",
 }
 GROUPS = [
-    ("integers", {"uint8", "int8", "int16", "int32", "int64"}),
+    ("integers", {"uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"}),
     ("floating", {"float16", "bfloat16", "float32", "float64"}),
-    ("complex", {"complex64"}),
+    ("complex", {"complex64", "complex128"}),
 ]
 
 

@@ -133,23 +133,22 @@ Tensor whole(const Tensor& x, Int from, Int to) {
   return M::cast(C::randint(from, to, x.shape(), DType::i64, x.device()), x.dtype());
 }
 
-/// All integers that the dtype holds exactly, from 0; int64 to 2^62.
+/// All integers that the dtype holds exactly, from 0; those of 64 bits to 2^62.
 Outputs any_integer(Args a) {
   Tensor x = a.tensor(0);
   const DType d = x.dtype();
-  if (d == DType::i64 || d == DType::f64) {
-    const int bits = d == DType::i64 ? 31 : 27;
+  if (d == DType::f64 || (is_integer(d) && size_of(d) == 8)) {
+    const int bits = d == DType::f64 ? 27 : 31, low_bits = d == DType::f64 ? 26 : 31;
     Tensor high = C::randint(0, Int(int64_t{1} << bits), x.shape(), DType::i64, x.device());
-    Tensor low = C::randint(0, Int(int64_t{1} << (d == DType::i64 ? 31 : 26)), x.shape(),
-                            DType::i64, x.device());
-    Tensor both = M::add(M::mul(high, Arg(Int(int64_t{1} << (d == DType::i64 ? 31 : 26)))), low);
+    Tensor low = C::randint(0, Int(int64_t{1} << low_bits), x.shape(), DType::i64, x.device());
+    Tensor both = M::add(M::mul(high, Arg(Int(int64_t{1} << low_bits))), low);
     return {M::cast(both, d)};
   }
   int bits = 24;
   if (d == DType::f16) bits = 11;
   if (d == DType::bf16) bits = 8;
   if (d == DType::bool_) bits = 1;
-  if (is_integer(d)) bits = static_cast<int>(size_of(d)) * 8 - (d == DType::u8 ? 0 : 1);
+  if (is_integer(d)) bits = static_cast<int>(size_of(d)) * 8 - (is_signed(d) ? 1 : 0);
   return {whole(x, 0, Int(int64_t{1} << bits))};
 }
 

@@ -666,6 +666,8 @@ class Tensor:
     def cauchy_(
         self, median: builtins.float = 0.0, sigma: builtins.float = 1.0, *, generator: Any = None
     ) -> Tensor: ...
+    def cdouble(self) -> Tensor:
+        """Converted to lathe.complex128."""
     def ceil(self) -> Tensor:
         """Smallest integer not below x."""
     def ceil_(self) -> Tensor: ...
@@ -2181,8 +2183,10 @@ class ValueError(Error, builtins.ValueError):
 bfloat16: dtype
 bool: dtype
 byte: dtype
+cdouble: dtype
 cfloat: dtype
 char: dtype
+complex128: dtype
 complex64: dtype
 double: dtype
 float: dtype
@@ -2197,6 +2201,9 @@ int64: dtype
 int8: dtype
 long: dtype
 short: dtype
+uint16: dtype
+uint32: dtype
+uint64: dtype
 uint8: dtype
 e: builtins.float
 inf: builtins.float
@@ -3466,6 +3473,7 @@ def frexp(input: Tensor, *, out: Any = None) -> _frexp:
     2^e; 0, infinities and NaN have the exponent 0.
     """
 
+@overload
 def full(
     size: Ints,
     fill_value: Number,
@@ -3479,9 +3487,38 @@ def full(
 ) -> Tensor:
     """value everywhere; its type decides the dtype unless one is given."""
 
+@overload
+def full(
+    size: Ints,
+    fill_value: Tensor,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """value everywhere; its type decides the dtype unless one is given."""
+
+@overload
 def full_like(
     input: Tensor,
     fill_value: Number,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """value in x's shape and dtype."""
+
+@overload
+def full_like(
+    input: Tensor,
+    fill_value: Tensor,
     *,
     dtype: DTypeLike = None,
     device: DeviceLike = None,

@@ -48,7 +48,7 @@ channels_last_3d = memory_format("channels_last_3d")
 strided = layout("strided")
 
 __all__ = [
-    "byte", "cdouble", "cfloat", "channels_last", "channels_last_3d", "char", "contiguous_format", "double",
-    "e", "float", "half", "inf", "int", "layout", "long", "memory_format", "nan", "newaxis", "pi",
-    "preserve_format", "short", "strided",
+    "byte", "cdouble", "cfloat", "channels_last", "channels_last_3d", "char", "contiguous_format",
+    "double", "e", "float", "half", "inf", "int", "layout", "long", "memory_format", "nan",
+    "newaxis", "pi", "preserve_format", "short", "strided",
 ]  # fmt: skip

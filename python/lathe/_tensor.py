@@ -227,11 +227,6 @@ def __format__(self, spec) -> str:
 
 
 @_method
-def __complex__(self) -> complex:
-    return complex(self.item())
-
-
-@_method
 def __array__(self, dtype=None, copy=None):
     array = self.numpy()
     if dtype is not None and array.dtype != dtype:

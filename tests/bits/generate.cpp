@@ -68,7 +68,7 @@ class Generator {
     constexpr DType kOther[] = {DType::f16,  DType::bf16,  DType::f64, DType::f64, DType::f16,
                                 DType::bf16, DType::i32,   DType::i64, DType::i16, DType::i8,
                                 DType::u8,   DType::bool_, DType::c64, DType::c64, DType::c128,
-                                DType::u16,  DType::u32,   DType::u64};
+                                DType::c128, DType::u16,   DType::u32, DType::u64};
     return chance(50) ? DType::f32 : kOther[below(std::size(kOther))];
   }
   /// The program's own dtype where the definition takes it, now and then another one.

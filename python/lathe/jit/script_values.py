@@ -17,7 +17,8 @@ _DTYPES = {bool: _lathe.bool, int: _lathe.int64, float: _lathe.float64}
 _HALF = (_lathe.float16, _lathe.bfloat16)
 _RANGES = {
     _lathe.uint8: (0, 255), _lathe.int8: (-(2**7), 2**7 - 1), _lathe.int16: (-(2**15), 2**15 - 1),
-    _lathe.int32: (-(2**31), 2**31 - 1),
+    _lathe.int32: (-(2**31), 2**31 - 1), _lathe.uint16: (0, 2**16 - 1),
+    _lathe.uint32: (0, 2**32 - 1),
 }  # fmt: skip
 _CHECKED = {
     operator.add: ops.checked_add, operator.sub: ops.checked_sub, operator.mul: ops.checked_mul,
