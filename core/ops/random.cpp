@@ -309,7 +309,8 @@ void add_choices(Definitions& r) {
                 [](Expr which, Expr time) {
                   return check(lt(time, highest(time.dtype())), which, kTooFewWeights);
                 },
-                {.promote = Promote::index,
+                {.domain = real_dtypes,
+                 .promote = Promote::index,
                  .fixed = {{0, DType::i64}},
                  .no_grad = true,
                  .places = kNowhere,

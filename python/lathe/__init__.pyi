@@ -666,7 +666,7 @@ class Tensor:
     def cauchy_(
         self, median: builtins.float = 0.0, sigma: builtins.float = 1.0, *, generator: Any = None
     ) -> Tensor: ...
-    def cdouble(self) -> Tensor:
+    def cdouble(self, memory_format: Any = None) -> Tensor:
         """Converted to lathe.complex128."""
     def ceil(self) -> Tensor:
         """Smallest integer not below x."""
