@@ -70,7 +70,8 @@ Outputs named_norm(Args a) {
   if (p == "nuc") {
     static const Op& of_matrices = get_op("linalg_matrix_norm");
     const Arg last[] = {Arg(Int(-2)), Arg(Int(-1))};
-    const Arg args[] = {a[0], a[1], a.none(2) ? Arg(ArgList{last, 2}) : a[2], a[3], a[4]};
+    const ArgList matrix{last, 2};
+    const Arg args[] = {a[0], a[1], a.none(2) ? Arg(matrix) : a[2], a[3], a[4]};
     return call(of_matrices, Args(args, 5));
   }
   throw ValueError({.op = "norm",

@@ -235,11 +235,13 @@ Outputs repeat_expansion(Args a) {
 /// Windows along one axis, as PyTorch's Tensor.unfold: a view with the window as its last axis.
 Outputs unfold_expansion(Args a) {
   Tensor x = a.tensor(0);
-  if (x.rank() == 0) x = S::unsqueeze(x, 0);
+  const bool lone = x.rank() == 0;  // one window of one element, as an axis of its own
+  if (lone) x = S::unsqueeze(x, 0);
   const int axis = size_axis("unfold", a.integer(1).value(), x.rank());
   Tensor last = S::transpose(x, axis, -1);
   Tensor seen = S::windows(S::unsqueeze(last, -2), {Int(1), a.integer(2)}, {Int(1), a.integer(3)});
-  return {S::transpose(S::squeeze(seen, {Int(-2), Int(-4)}), axis, -2)};
+  Tensor windows = S::transpose(S::squeeze(seen, {Int(-2), Int(-4)}), axis, -2);
+  return {lone ? S::select(windows, 0, 0) : windows};
 }
 
 void add_splits(Definitions& r) {

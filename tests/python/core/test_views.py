@@ -172,3 +172,22 @@ def test_a_read_without_gradients_leaves_a_view_its_history():
         assert float(y.sum()) == 18
     assert y.requires_grad
     assert lt.autograd.grad(y.sum(), x)[0].tolist() == [[0, 2, 2], [2, 0, 2]]
+
+
+def test_unfold_of_one_element():
+    x = lt.tensor(3.0, requires_grad=True)
+    y = x.unfold(0, 1, 1)
+    assert y.tolist() == [3.0]
+    y.sum().backward()
+    assert x.grad.item() == 1
+    with pytest.raises(lt.Error):
+        x.unfold(0, 2, 1)
+
+
+def test_the_nuclear_norm_is_that_of_matrices():
+    x = lt.arange(6.0).reshape(2, 3)
+    expected = np.linalg.norm(x.numpy(), "nuc")
+    assert x.norm("nuc").item() == pytest.approx(expected, rel=1e-6)
+    both = lt.stack([x, x]).norm("nuc", dim=(1, 2))
+    np.testing.assert_allclose(both.numpy(), [expected, expected], rtol=1e-6)
+    assert x.norm("nuc", dtype=lt.float64).dtype is lt.float64
