@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/fn.h"
+#include "core/dispatch/replay.h"
 #include "core/infer/rules.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
@@ -291,13 +292,7 @@ Grads put_gradient_of(Grad g, const Tensor& dy) {
 
 /// A cotangent may lie in any order, as an expanded one does; some views are of memory in rows.
 Grads put_gradient(Grad g) {
-  Tensor dy = g.dy();
-  try {
-    return put_gradient_of(g, dy);
-  } catch (const ShapeError&) {
-    if (!dy.impl()->storage || dy.geometry().is_contiguous()) throw;
-  }
-  return put_gradient_of(g, math_ops<Tensor>::clone(dy));
+  return in_rows_if_refused(g.dy(), [&](const Tensor& dy) { return put_gradient_of(g, dy); });
 }
 
 // ── contract ────────────────────────────────────────────────────────────────────────────────────

@@ -7,6 +7,7 @@
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
+#include "core/dispatch/replay.h"
 #include "graph/ir/arguments.h"
 #include "graph/ir/text.h"
 #include "graph/trace/structure.h"
@@ -23,20 +24,14 @@ std::string described(const Datum& d) {
   return d.is_tensor() ? lathe::to_string(type_of(d.tensor())) : lathe::to_string(d.arg());
 }
 
-bool row_major(const Tensor& t) { return !t.impl()->storage || t.geometry().is_contiguous(); }
-
 /// Values have no layout: where the elements of one lie in no order that a view can name, it reads
 /// a copy. Whether eager refuses was asked when the graph was traced.
 Outputs call_view(const Op& op, Args args) {
-  try {
-    return call(op, args);
-  } catch (const ShapeError&) {
-    if (row_major(args.tensor(0))) throw;
-  }
-  Tensor copy = math_ops<Tensor>::clone(args.tensor(0));
-  absl::InlinedVector<Arg, 8> again(args.begin(), args.end());
-  again[0] = Arg(copy);
-  return call(op, absl::MakeConstSpan(again));
+  return in_rows_if_refused(args.tensor(0), [&](const Tensor& x) {
+    absl::InlinedVector<Arg, 8> again(args.begin(), args.end());
+    again[0] = Arg(x);
+    return call(op, absl::MakeConstSpan(again));
+  });
 }
 
 }  // namespace
@@ -226,7 +221,7 @@ class Frame {
   /// As what eager returns lies. What was written to a tensor may be a view here, and show one
   /// element in many places.
   static void make_row_major(Datum& d) {
-    if (d.is_tensor() && !row_major(d.tensor())) d = Datum(math_ops<Tensor>::clone(d.tensor()));
+    if (d.is_tensor() && !in_rows(d.tensor())) d = Datum(math_ops<Tensor>::clone(d.tensor()));
   }
 
   // ── nodes ──
