@@ -58,9 +58,11 @@ double number(const Arg& a) {
 Types infer_arange(Args a) {
   bool ints = a[0].tag == Tag::integer && a[1].tag == Tag::integer && a[2].tag == Tag::integer;
   DType dtype = !a.none(3) ? a.dtype(3) : ints ? DType::i64 : default_dtype();
-  const bool whole = dtype == DType::i64;
-  bool zero_step = ints ? !require(Relation::ne, a.integer(2), Int(0))
-                        : (whole ? std::trunc(number(a[2])) : number(a[2])) == 0;
+  // In int64, PyTorch takes the whole parts of the numbers first.
+  auto number_of = [dtype](const Arg& x) {
+    return dtype == DType::i64 ? std::trunc(number(x)) : number(x);
+  };
+  bool zero_step = ints ? !require(Relation::ne, a.integer(2), Int(0)) : number_of(a[2]) == 0;
   if (zero_step)
     throw ValueError({.op = "arange",
                       .problem = "the step is zero",
@@ -80,9 +82,7 @@ Types infer_arange(Args a) {
       require_in_range("arange", dtype, Arg(down ? min(start, last) : max(start, last)));
     }
   } else {
-    // In int64, PyTorch takes the whole parts of the numbers first.
-    auto end_of = [&](const Arg& x) { return whole ? std::trunc(number(x)) : number(x); };
-    const double start = end_of(a[0]), end = end_of(a[1]), step = end_of(a[2]);
+    const double start = number_of(a[0]), end = number_of(a[1]), step = number_of(a[2]);
     if (!(step > 0 ? start <= end : end <= start)) wrong_way(a);
     double n = std::ceil((end - start) / step);
     if (!(n < 0x1p62))

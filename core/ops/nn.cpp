@@ -109,9 +109,11 @@ void require_default(std::string_view op, std::string_view param, const Arg& giv
 
 namespace {
 
-/// x - max(x) along dim, a float; the maximum takes no part in the derivative.
-Tensor shifted(const Tensor& given, Int dim) {
+/// x - max(x) along dim, a float; the maximum takes no part in the derivative. Without elements
+/// there is no maximum, and nothing to shift.
+Tensor shifted(std::string_view op, const Tensor& given, Int dim) {
   Tensor x = as_float(given);
+  if (x.size(normalise_axis(op, dim.value(), x.rank())) == Int(0)) return x;
   Tensor top;
   {
     GradMode no_grad(false);
@@ -132,9 +134,7 @@ void add_softmax(Definitions& r) {
       [](Args a) -> Outputs {
         Tensor x = a.tensor(0);
         if (x.rank() == 0) return {along_one(N::softmax, x, a.integer(1))};
-        if (x.size(normalise_axis("softmax", a.integer(1).value(), x.rank())) == Int(0))
-          return {M::clone(as_float(x))};
-        Tensor e = M::exp(shifted(x, a.integer(1)));
+        Tensor e = M::exp(shifted("softmax", x, a.integer(1)));
         // One division a row: a vector unit does sixteen products while it divides once.
         return {M::mul(e, M::reciprocal(R::sum(e, {a.integer(1)}, true)))};
       },
@@ -144,9 +144,7 @@ void add_softmax(Definitions& r) {
       [](Args a) -> Outputs {
         Tensor x = a.tensor(0);
         if (x.rank() == 0) return {along_one(N::log_softmax, x, a.integer(1))};
-        if (x.size(normalise_axis("log_softmax", a.integer(1).value(), x.rank())) == Int(0))
-          return {M::clone(as_float(x))};
-        Tensor s = shifted(x, a.integer(1));
+        Tensor s = shifted("log_softmax", x, a.integer(1));
         return {M::sub(s, M::log(R::sum(M::exp(s), {a.integer(1)}, true)))};
       },
       {.also = {"special.log_softmax"}, .doc = "log(softmax(x)) along dim, without overflow."});

@@ -1,5 +1,7 @@
 #include "jit/llvm/elementwise.h"
 
+#include <absl/strings/str_cat.h>
+
 namespace lathe::jit {
 
 using llvm::Value;
@@ -40,7 +42,8 @@ unsigned choose_lanes(const ElementwiseSpec& spec, const Target& target) {
 std::string check_elementwise(const ElementwiseSpec& spec) {
   const ScalarFunction& f = spec.body;
   const size_t inputs = f.inputs.size();
-  if (spec.rank < 1 || spec.rank > kMaxRank) return "the rank is not within 1 .. 16";
+  if (spec.rank < 1 || spec.rank > kMaxRank)
+    return absl::StrCat("the rank is not within 1 .. ", kMaxRank);
   if (spec.operands.size() != inputs + f.output_types.size()) return "an operand is missing";
   for (size_t i = 0; i < spec.operands.size(); ++i) {
     const DType expected = i < inputs ? f.inputs[i] : f.output_types[i - inputs];

@@ -2,6 +2,8 @@
 // columns, the counter, the results.
 #include "jit/llvm/reduce.h"
 
+#include <absl/strings/str_cat.h>
+
 namespace lathe::jit {
 
 using llvm::Value;
@@ -54,7 +56,7 @@ std::string check_reduction(const ReduceSpec& spec) {
   if (spec.lift.inputs.empty() || spec.lift.inputs.back() != DType::i64)
     return "lift takes no index";
   if (spec.kept < 0 || spec.reduced < 1 || spec.kept + spec.reduced > kMaxRank)
-    return "the rank is not within 1 .. 16";
+    return absl::StrCat("the rank is not within 1 .. ", kMaxRank);
   if (spec.columns && spec.kept == 0) return "columns need a kept axis";
   if (spec.scan && spec.reduced != 1) return "a scan is along one axis";
   if (spec.state.empty() || spec.unit.size() != spec.state.size())
