@@ -12,6 +12,7 @@
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/reduce.h"
+#include "include/lathe/ops/shape.h"
 
 namespace lathe {
 namespace {
@@ -296,8 +297,37 @@ Tensors grad(const Tensors& ys, const Tensors& dys, const Tensors& xs, BackwardO
                            .got = to_string(type_of(xs[i])),
                            .expected = "inputs that the result was computed from",
                            .next = "pass allow_unused=True to get None for it"});
-    if (out[i].defined() && !options.create_graph) out[i] = own(std::move(out[i]));
+    if (!out[i].defined() && options.zeros_for_unused)
+      out[i] = create_ops<Tensor>::zeros(xs[i].shape(), xs[i].dtype(), xs[i].device());
+    else if (out[i].defined() && !options.create_graph)
+      out[i] = own(std::move(out[i]));
   }
+  return out;
+}
+
+Tensors grad_of_rows(const Tensors& ys, const Tensors& dys, const Tensors& xs,
+                     BackwardOptions options) {
+  using S = shape_ops<Tensor>;
+  const int64_t rows = dys.empty() ? 0 : dys[0].size(0).value();
+  if (rows == 0)
+    throw ValueError({.op = "grad",
+                      .problem = "there are no rows to take gradients of",
+                      .got = dys.empty() ? "no cotangents" : to_string(type_of(dys[0])),
+                      .expected = "cotangents with a first axis of one row or more",
+                      .next = "give grad_outputs, or leave is_grads_batched out"});
+  std::vector<Tensors> columns(xs.size());
+  const bool keep = options.retain_graph;
+  for (int64_t i = 0; i < rows; ++i) {
+    Tensors row;
+    for (const Tensor& dy : dys) row.push_back(S::select(dy, 0, i));
+    options.retain_graph = keep || i + 1 < rows;
+    Tensors found = grad(ys, row, xs, options);
+    for (size_t k = 0; k < xs.size(); ++k)
+      if (found[k].defined()) columns[k].push_back(std::move(found[k]));
+  }
+  Tensors out;
+  for (const Tensors& column : columns)
+    out.push_back(column.empty() ? Tensor() : S::stack(column, 0));
   return out;
 }
 

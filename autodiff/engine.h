@@ -10,10 +10,11 @@
 namespace lathe {
 
 struct BackwardOptions {
-  bool retain_graph = false;  // keep saved tensors for another backward
-  bool create_graph = false;  // record the backward itself (higher order)
-  bool allow_unused = false;  // grad(): an input that does not matter gives an undefined tensor
-  bool check_nan = false;     // a NaN that a derivative makes is an AutogradError with the line
+  bool retain_graph = false;      // keep saved tensors for another backward
+  bool create_graph = false;      // record the backward itself (higher order)
+  bool allow_unused = false;      // grad(): an input that does not matter gives an undefined tensor
+  bool zeros_for_unused = false;  // with allow_unused: zeros in place of an undefined tensor
+  bool check_nan = false;         // a NaN that a derivative makes is an AutogradError with the line
   /// Asked between nodes; true stops with a CancelledError before any leaf's `.grad` has changed.
   bool (*cancelled)() noexcept = nullptr;
 };
@@ -21,6 +22,10 @@ struct BackwardOptions {
 /// Gradients of sum(ys * dys) by xs. dys may hold undefined tensors for scalars: ones.
 Tensors grad(const Tensors& ys, const Tensors& dys, const Tensors& xs,
              BackwardOptions options = {});
+
+/// The same for each row of dys, which have one more axis in front than ys. So have the gradients.
+Tensors grad_of_rows(const Tensors& ys, const Tensors& dys, const Tensors& xs,
+                     BackwardOptions options = {});
 
 /// Adds the gradients to the `.grad` of every leaf that ys depend on.
 void backward(const Tensors& ys, const Tensors& dys = {}, BackwardOptions options = {});

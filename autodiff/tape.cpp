@@ -30,7 +30,7 @@ Tensor alias(const Tensor& t) {
   return Tensor(impl);
 }
 
-thread_local Packer* t_packer = nullptr;
+constinit thread_local Packer* t_packer [[gnu::tls_model("initial-exec")]] = nullptr;
 
 /// Hands a saved tensor to the thread's packer, if it has one. Symbolic ones stay: they have no
 /// data.
@@ -40,7 +40,7 @@ void pack(Saved& s) {
     Packer* packer = std::exchange(t_packer, nullptr);
     ~Aside() { t_packer = packer; }
   } aside;
-  s.packed = (*aside.packer)(s.value);
+  s.packed = std::make_unique<std::function<Tensor()>>((*aside.packer)(s.value));
   s.value = Tensor();
 }
 
@@ -81,7 +81,7 @@ Edge edge_of(const Tensor& t) {
 }
 
 Tensor unpack(const Saved& saved, const std::shared_ptr<TapeNode>& owner) {
-  Tensor t = alias(saved.packed ? saved.packed() : saved.value);
+  Tensor t = alias(saved.packed ? (*saved.packed)() : saved.value);
   if (!saved.packed && t.version() != saved.version) {
     const Storage* storage = t.impl()->storage.get();
     Site writer = storage != nullptr ? storage->writer : Site{};

@@ -75,7 +75,8 @@ struct Saved {
   uint32_t version = 0;  // of the storage when saved
   Edge source;           // its history; for an own output only `output` is set (self)
   bool own_output = false;
-  std::function<Tensor()> packed = {};  // set: `value` is elsewhere, and this gives it back
+  /// Set: `value` is elsewhere, and this gives it back. By a pointer, as hardly any tensor has one.
+  std::unique_ptr<std::function<Tensor()>> packed = nullptr;
 };
 
 /// A derivative that the program wrote for a piece of its own: see record_function().

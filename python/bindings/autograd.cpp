@@ -54,11 +54,8 @@ Tensors tensors_of(nb::handle o, const char* what) {
                      .expected = "a tensor, or a list or tuple of tensors",
                      .next = "make a tensor of it with lathe.tensor()"});
   };
-  if (!has_items(o.ptr())) refuse(o.ptr());
-  Items items(o.ptr());
   Tensors out;
-  for (Py_ssize_t i = 0; i < items.size(); ++i) {
-    nb::object item = items.at(i);
+  auto take = [&](nb::handle item) {
     if (item.is_none()) {
       out.emplace_back();
     } else if (is_tensor(item.ptr())) {
@@ -66,6 +63,14 @@ Tensors tensors_of(nb::handle o, const char* what) {
     } else {
       refuse(item.ptr());
     }
+  };
+  if (has_items(o.ptr())) {
+    Items items(o.ptr());
+    for (Py_ssize_t i = 0; i < items.size(); ++i) take(items.at(i));
+  } else if (nb::hasattr(o, "__iter__")) {  // one by one: it may never end
+    for (nb::handle item : nb::iter(o)) take(item);
+  } else {
+    refuse(o.ptr());
   }
   return out;
 }
@@ -92,11 +97,22 @@ void run_backward(nb::handle ys, nb::handle dys, nb::handle retain, bool create)
 }
 
 nb::object run_grad(nb::handle ys, nb::handle xs, nb::handle dys, nb::handle retain, bool create,
-                    bool allow_unused) {
+                    nb::handle allow_unused, bool batched, bool materialize) {
+  const bool unused = !allow_unused.is_none() && nb::cast<bool>(allow_unused);
+  if (materialize && !allow_unused.is_none() && !unused)
+    throw ValueError({.op = "grad",
+                      .problem = "zeros for what is unused are asked for, and an error",
+                      .got = "materialize_grads=True, allow_unused=False",
+                      .expected = "one of the two",
+                      .next = "leave allow_unused out"});
   Tensors outputs = tensors_of(ys, "grad"), inputs = tensors_of(xs, "grad");
   Tensors gradients = tensors_of(dys, "grad");
-  BackwardOptions o = options_of(retain, create, allow_unused);
-  Tensors found = released([&] { return grad(outputs, gradients, inputs, o); });
+  BackwardOptions o = options_of(retain, create, unused || materialize);
+  o.zeros_for_unused = materialize;
+  Tensors found = released([&] {
+    return batched ? grad_of_rows(outputs, gradients, inputs, o)
+                   : grad(outputs, gradients, inputs, o);
+  });
   nb::object list = owned(wrap_list(found));
   return owned(PyList_AsTuple(list.ptr()));
 }
@@ -172,11 +188,16 @@ void add_autograd(nb::module_& m) {
         "Adds the gradients of the sum of `tensors` to the .grad of every leaf they depend on.\n"
         "grad_tensors: what each is multiplied by; may be left out for tensors of one element.\n"
         "AutogradError where there is no history, or a saved value has changed.");
-  m.def("grad", run_grad, nb::arg("outputs"), nb::arg("inputs"),
-        nb::arg("grad_outputs") = nb::none(), nb::arg("retain_graph") = nb::none(),
-        nb::arg("create_graph") = false, nb::arg("allow_unused") = false,
-        "The gradients of the sum of `outputs` by each of `inputs`, as a tuple; no .grad changes.\n"
-        "create_graph=True records the computation, for higher derivatives.");
+  m.def(
+      "grad", run_grad, nb::arg("outputs"), nb::arg("inputs"), nb::arg("grad_outputs") = nb::none(),
+      nb::arg("retain_graph") = nb::none(), nb::arg("create_graph") = false,
+      nb::arg("allow_unused") = nb::none(), nb::arg("is_grads_batched") = false,
+      nb::arg("materialize_grads") = false,
+      "The gradients of the sum of `outputs` by each of `inputs`, as a tuple; no .grad changes.\n"
+      "grad_outputs: what each output is multiplied by; with is_grads_batched several of each,\n"
+      "along a new first axis, and as many gradients. create_graph=True records the computation,\n"
+      "for higher derivatives. An input that outputs do not depend on has the gradient None with\n"
+      "allow_unused, zeros with materialize_grads; else it is an AutogradError.");
   m.def(
       "is_grad_enabled", [] { return thread_state().grad_enabled; },
       "Whether operations are recorded on this thread.");

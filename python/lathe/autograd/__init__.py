@@ -2,10 +2,10 @@
 the test of a derivative by differences."""
 
 from .._grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
-from .._lathe import is_grad_enabled
+from .._lathe import grad, is_grad_enabled
 from .function import Function, FunctionCtx, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
-from .gradients import backward, detect_anomaly, grad, is_anomaly_enabled, set_detect_anomaly
+from .gradients import backward, detect_anomaly, is_anomaly_enabled, set_detect_anomaly
 from .tape import GradientTape, Variable
 
 __all__ = [

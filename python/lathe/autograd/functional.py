@@ -4,8 +4,7 @@ mode."""
 from .. import _lathe, ops
 from .._errors import typed
 from .._grad_mode import enable_grad
-from .._lathe import Tensor
-from .gradients import grad
+from .._lathe import Tensor, grad
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 

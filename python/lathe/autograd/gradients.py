@@ -1,6 +1,6 @@
-"""backward and grad with all of PyTorch's arguments, over those of the tape."""
+"""backward with all of PyTorch's arguments, over that of the tape, and anomaly detection."""
 
-from .. import _lathe, ops
+from .. import _lathe
 from .._errors import typed
 from .._grad_mode import _Mode
 from .._lathe import Tensor
@@ -20,51 +20,6 @@ def _list(tensors):
             return [tensor]
         found.append(tensor)
     return found
-
-
-@typed
-def grad(
-    outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=None,
-    is_grads_batched=False, materialize_grads=False,
-):  # fmt: skip
-    """The gradients of the sum of `outputs` by each of `inputs`, as a tuple; no .grad changes.
-
-    grad_outputs: what each output is multiplied by; with is_grads_batched several of each, along a
-    new
-    first axis, and as many gradients. create_graph records the computation, for higher derivatives.
-    An input that outputs do not depend on has the gradient None with allow_unused, zeros with
-    materialize_grads; else it is an AutogradError.
-    """
-    outputs, inputs = _list(outputs), _list(inputs)
-    if materialize_grads and allow_unused is False:
-        raise _lathe.ValueError(
-            "zeros for what is unused are asked for, and an error", op="grad",
-            got="materialize_grads=True, allow_unused=False", expected="one of the two",
-            next="leave allow_unused out",
-        )  # fmt: skip
-    unused = bool(allow_unused) or materialize_grads
-    if is_grads_batched:
-        found = _batched(outputs, inputs, _list(grad_outputs), retain_graph, create_graph, unused)
-        shapes = [(len(ops.unbind(_list(grad_outputs)[0])), *x.shape) for x in inputs]
-    else:
-        found = _lathe.grad(outputs, inputs, grad_outputs, retain_graph, create_graph, unused)
-        shapes = [x.shape for x in inputs]
-    if materialize_grads:
-        found = tuple(
-            ops.zeros(shape, dtype=x.dtype, device=x.device) if g is None else g
-            for g, x, shape in zip(found, inputs, shapes)
-        )
-    return found
-
-
-def _batched(outputs, inputs, grads, retain_graph, create_graph, unused):
-    rows = list(zip(*(ops.unbind(g) for g in grads)))
-    keep = create_graph if retain_graph is None else retain_graph
-    found = [
-        _lathe.grad(outputs, inputs, list(row), keep or i + 1 < len(rows), create_graph, unused)
-        for i, row in enumerate(rows)
-    ]
-    return tuple(None if column[0] is None else ops.stack(list(column)) for column in zip(*found))
 
 
 @typed
