@@ -2266,10 +2266,16 @@ def grad(
     grad_outputs: Any | None = ...,
     retain_graph: Any | None = ...,
     create_graph: builtins.bool = ...,
-    allow_unused: builtins.bool = ...,
+    allow_unused: Any | None = ...,
+    is_grads_batched: builtins.bool = ...,
+    materialize_grads: builtins.bool = ...,
 ) -> Any:
     """The gradients of the sum of `outputs` by each of `inputs`, as a tuple; no .grad
-    changes. create_graph=True records the computation, for higher derivatives.
+    changes. grad_outputs: what each output is multiplied by; with is_grads_batched several
+    of each, along a new first axis, and as many gradients. create_graph=True records the
+    computation, for higher derivatives. An input that outputs do not depend on has the
+    gradient None with allow_unused, zeros with materialize_grads; else it is an
+    AutogradError.
     """
 
 def is_complex(input: Any) -> builtins.bool: ...
@@ -2614,7 +2620,7 @@ def atanh(input: Tensor, *, out: Any = None) -> Tensor:
     """Inverse hyperbolic tangent."""
 
 @overload
-def atleast_1d(input: Tensor, *, out: Any = None) -> Tensor:
+def atleast_1d(input: Tensor, *, out: Any = None) -> Tensor:  # type: ignore[overload-overlap]
     """As it is, with axes of size 1 where it has fewer; views."""
 
 @overload
@@ -2622,7 +2628,7 @@ def atleast_1d(*tensors: Tensor | Sequence[Tensor], out: Any = None) -> tuple[Te
     """As it is, with axes of size 1 where it has fewer; views."""
 
 @overload
-def atleast_2d(input: Tensor, *, out: Any = None) -> Tensor:
+def atleast_2d(input: Tensor, *, out: Any = None) -> Tensor:  # type: ignore[overload-overlap]
     """As it is, with axes of size 1 where it has fewer; views."""
 
 @overload
@@ -2630,7 +2636,7 @@ def atleast_2d(*tensors: Tensor | Sequence[Tensor], out: Any = None) -> tuple[Te
     """As it is, with axes of size 1 where it has fewer; views."""
 
 @overload
-def atleast_3d(input: Tensor, *, out: Any = None) -> Tensor:
+def atleast_3d(input: Tensor, *, out: Any = None) -> Tensor:  # type: ignore[overload-overlap]
     """As it is, with axes of size 1 where it has fewer; views."""
 
 @overload

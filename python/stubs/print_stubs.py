@@ -109,13 +109,17 @@ def row_functions(name, rows, place, inplace=False):
     """The overloads of one public name; those that take any number of integers, which a flag is
     too, come last."""
     lines = []
-    for row in sorted(rows, key=lambda row: row["starred"] >= 0):
+    in_order = sorted(rows, key=lambda row: row["starred"] >= 0)
+    for at, row in enumerate(in_order):
         result = "Tensor" if inplace else result_of(row)
+        # One tensor is a list of one, too: the first signature that fits is the one.
+        differs = any(r["starred"] >= 0 and result_of(r) != result for r in in_order[at + 1 :])
+        note = "  # type: ignore[overload-overlap]" if differs and not inplace else ""
         if len(rows) > 1:
             lines.append("@overload")
         line = f"def {name}({parameters(row, place)}) -> {result}:"
         doc = [] if inplace else docstring(row["doc"], "    ")
-        lines += [line, *doc] if doc else [line + " ..."]
+        lines += [line + note, *doc] if doc else [line + " ..." + note]
     return lines
 
 
@@ -399,6 +403,24 @@ def entries_stub(rows, place, module):
     return lines
 
 
+def classes_stub():
+    """lathe.nn, whose names are taken from its files while it is imported: from where each is."""
+    from lathe import nn
+
+    lines = [
+        '"""The names of lathe.nn. Printed by python/stubs/print_stubs.py; do not edit."""',
+        "",
+    ]
+    places = {}
+    for name, value in sorted(vars(nn).items()):
+        module = "lathe.nn." if inspect.ismodule(value) else getattr(value, "__module__", "")
+        if name[0] != "_" and module.startswith("lathe.nn."):
+            places.setdefault(module.removeprefix("lathe.nn"), []).append(f"{name} as {name}")
+    for place, names in sorted(places.items()):
+        lines += [f"from {place} import {name}" for name in names]
+    return lines
+
+
 def shadow_free(text):
     """Inside the stub `float`, `int`, `bool` and `complex` name Lathe's: types mean Python's."""
     annotated = re.compile(r"(?<=[\s\[|(])(float|int|bool|complex)(?=[\],\s|):]|$)")
@@ -415,6 +437,7 @@ def stubs():
     rows = [dict(r) for r in lt._lathe._definitions()]
     main = shadow_free("\n".join(main_stub(rows)))
     texts = {"__init__.pyi": main, "_lathe.pyi": "\n".join(module_stub())}
+    texts["nn/__init__.pyi"] = "\n".join(classes_stub())
     texts["nn/functional.pyi"] = "\n".join(entries_stub(rows, "functional", "nn.functional"))
     for module in modules(rows):
         texts[module.replace(".", "/") + ".pyi"] = "\n".join(entries_stub(rows, module, module))
@@ -422,18 +445,14 @@ def stubs():
 
 
 def formatted(name, text):
+    """The text as the linter wants it: imports in order, then laid out."""
     import subprocess
 
-    command = [
-        sys.executable,
-        "-m",
-        "ruff",
-        "format",
-        "--stdin-filename",
-        f"python/lathe/{name}",
-        "-",
-    ]
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    for command in (["check", "--select=I", "--fix", "--quiet"], ["format"]):
+        ruff = [sys.executable, "-m", "ruff", *command, "--stdin-filename", f"python/lathe/{name}"]
+        done = subprocess.run([*ruff, "-"], input=text, capture_output=True, text=True, check=True)
+        text = done.stdout
+    return text
 
 
 def main():
