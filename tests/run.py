@@ -37,7 +37,7 @@ def full_parts():
     tests = [str(BUILD / "bin/lathe_tests"), "--gtest_brief=1"]
     for isa in ("avx2", "portable"):
         yield f"C++ tests on {isa}", tests, {"LATHE_ISA": isa}
-    yield "an op in three edits", [sys.executable, "tests/prove/softsign.py"], {}
+    yield "an op in three edits", [sys.executable, "tests/prove/three_edits.py"], {}
     yield "10,000 random graphs", [sys.executable, "tests/bits/run.py"], {}
     yield "planted faults", [sys.executable, "tests/bits/faults.py"], {}
     every = [str(BUILD / "bin/lathe_bits"), "--gtest_filter=UnarySweep.*"]

@@ -71,7 +71,17 @@ TEST(KernelsSim, EverySample) {
     bool tensors = false;
     for (const auto& a : s.args) tensors = tensors || !a.tensors.empty();
     if (!tensors) continue;  // made on the host unless told otherwise
-    EXPECT_EQ(results(s, kSim), results(s, Device{})) << s.where;
+    std::vector<std::vector<std::byte>> host;
+    try {
+      host = results(s, Device{});
+    } catch (const UnsupportedError& e) {  // linear algebra, where there is no OpenBLAS
+      if (std::string_view(e.what()).find("openblas.lapack (pinned): not found") ==
+          std::string_view::npos)
+        throw;
+      std::cout << s.where << ": left out: only OpenBLAS has it, which is not found here\n";
+      continue;
+    }
+    EXPECT_EQ(results(s, kSim), host) << s.where;
     ++compared;
   }
   EXPECT_GT(compared, 120);

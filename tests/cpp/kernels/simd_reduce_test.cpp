@@ -38,6 +38,13 @@ uint64_t small_word(std::mt19937_64& rng) {
 std::vector<std::byte> random_elements(DType d, size_t n, std::mt19937_64& rng, bool tame) {
   std::vector<std::byte> bytes(n * size_of(d) + 16);
   for (size_t i = 0; i < n; ++i) {
+    if (d == DType::c128) {  // two words each of which is a small number in f64
+      for (size_t part = 0; part < 2; ++part) {
+        const double x = std::bit_cast<float>(static_cast<uint32_t>(small_word(rng)));
+        std::memcpy(bytes.data() + i * size_of(d) + part * sizeof x, &x, sizeof x);
+      }
+      continue;
+    }
     uint64_t bits = is_complex(d) ? small_word(rng) << 32 | small_word(rng) : random_value(d, rng);
     if (tame && is_floating(d)) {  // sums of which no bit is lost to infinity or NaN
       float v = static_cast<float>(static_cast<int64_t>(rng() % 2001) - 1000) / 37;

@@ -2,14 +2,14 @@
 
 from ..proof import BUILD_PYTHON, Line, existing, python_tests, require, run
 
-LINE = Line(4, "softsign in three edits; custom ops from C++ and from Python")
+LINE = Line(4, "fast_sigmoid in three edits; custom ops from C++ and from Python")
 
 
-@LINE.part("softsign, in a scratch copy", minutes=15)
+@LINE.part("fast_sigmoid, in a scratch copy", minutes=15)
 def three_edits():
-    done = run("softsign", BUILD_PYTHON, existing("tests/prove/softsign.py"))
+    done = run("fast_sigmoid", BUILD_PYTHON, existing("tests/prove/three_edits.py"))
     require(done.code == 0, f"it ended with {done.code}; whole log: {done.log}")
-    return done.last(r"softsign: .*").removeprefix("softsign: ")
+    return done.last(r"fast_sigmoid: .*").removeprefix("fast_sigmoid: ")
 
 
 @LINE.part("custom ops: eager, traced, saved; from C++ and from Python", minutes=2)
