@@ -33,6 +33,18 @@ void swap_rows(const int32_t* pivots, int64_t count, int64_t* order, int64_t row
     if (pivots[i] >= 1 && pivots[i] <= rows) std::swap(order[i], order[pivots[i] - 1]);
 }
 
+void require_no_phase(double worst) {
+  constexpr double kTolerance = 1e-2;  // what is meant to cancel has a derivative's rounding
+  if (!(worst > kTolerance)) return;
+  throw AutogradError(
+      {.op = "linalg",
+       .problem = "the derivative depends on the phase of singular vectors or eigenvectors, which "
+                  "a decomposition leaves open",
+       .got = absl::StrCat("a derivative of ", worst, " in the direction of a phase"),
+       .expected = "a function that is the same for vectors times exp(i phi)",
+       .next = "use the vectors in pairs such as u @ v^H, or their moduli"});
+}
+
 }  // namespace
 
 void run_lu_permutation(const Call& call, Outputs& outputs) {
@@ -65,26 +77,19 @@ void run_pinv_of(const Call& call, Outputs& outputs) {
 }
 
 void run_phase_free(const Call& call, Outputs& outputs) {
-  constexpr double kTolerance = 1e-2;  // what is meant to cancel has a derivative's rounding
-  const Tensor turn = in_row_major(call.args.tensor(1), DType::f64);
-  const Operand t = operand(turn);
-  double worst = 0;
-  submit(turn.device(), {turn}, {}, [&] {
+  const Tensor x = call.args.tensor(0), turn = in_row_major(call.args.tensor(1), DType::f64);
+  Tensor out = empty(call.types[0]);
+  const Operand t = operand(turn), from = operand(x), to = operand(out);
+  submit(out.device(), {x, turn}, {out}, [=] {  // a device does this after the call
+    double worst = 0;
     for (int64_t i = 0; i < t.numel(); ++i) {
-      const double x = std::abs(reinterpret_cast<const double*>(t.data)[i]);
-      if (x > worst) worst = x;
+      const double angle = std::abs(reinterpret_cast<const double*>(t.data)[i]);
+      if (angle > worst) worst = angle;
     }
+    require_no_phase(worst);
+    convert(from, to);
   });
-  if (worst > kTolerance)
-    throw AutogradError(
-        {.op = "linalg",
-         .problem =
-             "the derivative depends on the phase of singular vectors or eigenvectors, which "
-             "a decomposition leaves open",
-         .got = absl::StrCat("a derivative of ", worst, " in the direction of a phase"),
-         .expected = "a function that is the same for vectors times exp(i phi)",
-         .next = "use the vectors in pairs such as u @ v^H, or their moduli"});
-  outputs.push_back(copy_of(call.args.tensor(0), call.types[0].dtype));
+  outputs.push_back(std::move(out));
 }
 
 }  // namespace lathe::own
