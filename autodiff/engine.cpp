@@ -124,12 +124,12 @@ class Engine {
            .next = "pass retain_graph=True to the first backward()"});
     SiteScope site(node->site);
     if (collect_leaves_) refuse_outside(*node);
-    if (!node->own && node->op->kind == Kind::composite) {
+    if (node->own() == nullptr && node->op->kind == Kind::composite) {
       arrive_in_parts(*node, node, dys);
       return release(*node);
     }
-    if (node->own) {
-      const Tensors grads = node->own->run(node, dys);
+    if (const OwnDerivative* own = node->own()) {
+      const Tensors grads = own->run(node, dys);
       for (size_t i = 0; i < grads.size(); ++i) arrive_from(*node, i, grads[i]);
       return release(*node);
     }
@@ -158,7 +158,7 @@ class Engine {
 
   void release(TapeNode& node) const {
     if (options_.retain_graph || options_.create_graph) return;
-    if (node.own) return node.own->forget();
+    if (const OwnDerivative* own = node.own()) return own->forget();
     node.released = !node.xs.empty() || !node.ys.empty();
     node.xs.clear();
     node.ys.clear();
@@ -212,15 +212,16 @@ class Engine {
   }
 
   void run_hooks(TapeNode& node, Tensors& dys) const {
-    for (size_t k = 0; k < node.hooks.size(); ++k)
-      for (const Hook& hook : node.hooks[k]) {
+    if (!node.rare) return;
+    for (size_t k = 0; k < node.rare->hooks.size(); ++k)
+      for (const Hook& hook : node.rare->hooks[k]) {
         if (!dys[k].defined()) continue;
         Tensor changed = hook(dys[k]);
         if (!changed.defined()) continue;
         refuse_other_type(changed, dys[k]);
         dys[k] = changed;
       }
-    for (auto& [k, weak] : node.retained)
+    for (auto& [k, weak] : node.rare->retained)
       if (auto m = weak.lock(); m && dys[k].defined())
         collect(*m, options_.create_graph ? dys[k] : own(dys[k]), dys[k]);
   }
@@ -248,7 +249,8 @@ class Engine {
     for (;;) {
       const Tensor before = m.grad.get();
       if (!m.grad.replace(before, before.defined() ? add(before, more) : first)) continue;
-      for (const auto& hook : m.grown) hook();
+      if (m.grown)
+        for (const auto& hook : *m.grown) hook();
       return;
     }
   }

@@ -47,7 +47,7 @@ void pack(Saved& s) {
 Saved save(const Tensor& t) {
   // The version of the alias: it is the tensor's where they share a storage. A symbolic one keeps
   // its value whatever is written to the tensor later.
-  Saved s{alias(t), 0, {}, false};
+  Saved s{.value = alias(t)};
   s.version = s.value.version();
   if (t.requires_grad()) s.source = edge_of(t);
   pack(s);
@@ -58,7 +58,11 @@ void keep_plain_arguments(const Op& op, Args args, ArgVec& out) {
   for (size_t i = 0; i < args.size(); ++i) {
     bool tensors = args[i].tag == Tag::tensor ||
                    (args[i].tag == Tag::list && op.schema.params[i].type == ArgType::tensor);
-    out.push(tensors ? Arg() : args[i]);
+    // Made in place: a copy of one just written waits for the write.
+    if (tensors)
+      out.push_none();
+    else
+      out.push(args[i]);
   }
 }
 
@@ -128,7 +132,9 @@ void Tape::record(const Op& op, Args args, absl::Span<const TensorType> y_types,
   for (size_t k = 0; k < outputs.size(); ++k) {
     Tensor& y = outputs[k];
     if (saves.outputs >> k & 1) {
-      Saved s{alias(y), 0, {nullptr, static_cast<uint32_t>(k)}, tracked_dtype(y.dtype())};
+      Saved s{.value = alias(y),
+              .own_output = tracked_dtype(y.dtype()),
+              .source = {.output = static_cast<uint32_t>(k)}};
       s.version = s.value.version();
       pack(s);
       // NOLINTNEXTLINE(bugprone-use-after-move): it moves with the last output, after this
@@ -291,7 +297,7 @@ bool history_beyond(const Tensors& ys, const Tensors& xs) {
 }
 
 const TapeNode* own_in_history(const Tensor& t) {
-  return find_node(t, [](const TapeNode& n) { return n.own != nullptr; });
+  return find_node(t, [](const TapeNode& n) { return n.own() != nullptr; });
 }
 
 namespace {
@@ -318,8 +324,8 @@ void retain_grad(const Tensor& t) {
   if (m.is_leaf || m.retain) return;
   if (!m.edge.node) history_is_outside("retain_grad", t);
   m.retain = true;
-  m.edge.node->retained.emplace_back(m.edge.output,
-                                     std::static_pointer_cast<TapeMeta>(t.impl()->autograd));
+  m.edge.node->rare_or_new().retained.emplace_back(
+      m.edge.output, std::static_pointer_cast<TapeMeta>(t.impl()->autograd));
 }
 
 void register_hook(const Tensor& t, Hook hook) {
@@ -331,8 +337,9 @@ void register_hook(const Tensor& t, Hook hook) {
                          .next = "call requires_grad_() on it first"});
   Edge e = edge_of(t);
   if (!e.node) history_is_outside("register_hook", t);
-  if (e.node->hooks.size() <= e.output) e.node->hooks.resize(e.output + 1);
-  e.node->hooks[e.output].push_back(std::move(hook));
+  auto& hooks = e.node->rare_or_new().hooks;
+  if (hooks.size() <= e.output) hooks.resize(e.output + 1);
+  hooks[e.output].push_back(std::move(hook));
 }
 
 void register_grown_hook(const Tensor& t, std::function<void()> hook) {
@@ -343,12 +350,13 @@ void register_grown_hook(const Tensor& t, std::function<void()> hook) {
                          .got = to_string(type_of(t)),
                          .expected = "a leaf that requires grad",
                          .next = "register_hook() sees the gradient of a computed tensor"});
-  m->grown.push_back(std::move(hook));
+  if (!m->grown) m->grown = std::make_unique<std::vector<std::function<void()>>>();
+  m->grown->push_back(std::move(hook));
 }
 
 const std::string& TapeNode::name() const {
   static const auto& leaf = *new std::string("AccumulateGrad");
-  return op != nullptr ? op->name() : own ? own->name : leaf;
+  return op != nullptr ? op->name() : own() != nullptr ? own()->name : leaf;
 }
 
 Saved save_tensor(const Tensor& t) { return save(t); }
@@ -376,7 +384,7 @@ std::shared_ptr<TapeNode> record_function(OwnDerivative own, const Tensors& inpu
                        "taken inside",
            .next = "call it under lt.no_grad(), or call backward() inside of the trace"});
   }
-  node->own = std::make_shared<const OwnDerivative>(std::move(own));
+  node->rare_or_new().own = std::make_shared<const OwnDerivative>(std::move(own));
   node->sequence = g_sequence.fetch_add(1, std::memory_order_relaxed) + 1;
   node->site = here();
   for (size_t k = 0; k < outputs.size(); ++k) {
@@ -393,8 +401,8 @@ std::shared_ptr<TapeNode> record_function(OwnDerivative own, const Tensors& inpu
 
 absl::Span<const Hook> hooks_on(const TapeMeta& m) {
   const Edge& e = m.edge;
-  if (!e.node || e.node->hooks.size() <= e.output) return {};
-  return e.node->hooks[e.output];
+  if (!e.node || !e.node->rare || e.node->rare->hooks.size() <= e.output) return {};
+  return e.node->rare->hooks[e.output];
 }
 
 void install_tape() {

@@ -65,16 +65,17 @@ struct TapeMeta : AutogradMeta {
   Edge edge;      // a leaf's node has no op: it collects into `grad`
   GradSlot grad;  // leaves, and others that retain theirs
   bool retain = false, is_leaf = false;
-  std::vector<std::function<void()>> grown;  // leaves: called when `grad` has been added to
-  TapeMeta() {}                              // as TapeNode's
+  /// Of leaves: called when `grad` has been added to. By a pointer, as few have any.
+  std::unique_ptr<std::vector<std::function<void()>>> grown;
+  TapeMeta() {}  // as TapeNode's
   bool leaf() const override { return is_leaf; }
 };
 
 struct Saved {
   Tensor value;          // shares storage (or symbol), no history
   uint32_t version = 0;  // of the storage when saved
-  Edge source;           // its history; for an own output only `output` is set (self)
   bool own_output = false;
+  Edge source = {};  // its history; for an own output only `output` is set (self)
   /// Set: `value` is elsewhere, and this gives it back. By a pointer, as hardly any tensor has one.
   std::unique_ptr<std::function<Tensor()>> packed = nullptr;
 };
@@ -91,23 +92,32 @@ struct OwnDerivative {
 using Packer = std::function<std::function<Tensor()>(const Tensor&)>;
 
 struct TapeNode {
-  const Op* op = nullptr;                      // null: a leaf, or `own`
-  std::shared_ptr<const OwnDerivative> own;    // null: the definition's
+  /// What few nodes have, made when it is asked for.
+  struct Rare {
+    std::shared_ptr<const OwnDerivative> own;         // null: the definition's
+    absl::InlinedVector<std::vector<Hook>, 1> hooks;  // by result
+    std::vector<std::pair<uint32_t, std::weak_ptr<TapeMeta>>>
+        retained;  // who keeps the gradient of which result
+  };
+  const Op* op = nullptr;                      // null: a leaf, or own()
+  std::unique_ptr<Rare> rare;                  // null: none of it
   ArgVec attrs;                                // tensor slots are None; lists of tensors too
   absl::InlinedVector<Edge, 2> next;           // by slot (core/dispatch/grad.h)
   absl::InlinedVector<TensorType, 2> x_types;  // by slot
   absl::InlinedVector<TensorType, 1> y_types;
   absl::InlinedVector<std::pair<int, Saved>, 2> xs;  // by slot
   absl::InlinedVector<std::pair<int, Saved>, 1> ys;  // by result
-  absl::InlinedVector<std::vector<Hook>, 1> hooks;   // by result
-  std::vector<std::pair<uint32_t, std::weak_ptr<TapeMeta>>>
-      retained;           // who keeps the gradient of which result
   uint64_t sequence = 0;  // creation order, over all threads: newest first in backward
   std::weak_ptr<TapeMeta> leaf;
   Site site;
   bool released = false;
 
-  bool is_leaf() const { return op == nullptr && !own; }
+  const OwnDerivative* own() const { return rare ? rare->own.get() : nullptr; }
+  bool is_leaf() const { return op == nullptr && own() == nullptr; }
+  Rare& rare_or_new() {
+    if (!rare) rare = std::make_unique<Rare>();
+    return *rare;
+  }
   const std::string& name() const;
   TapeNode() {}  // of our own, or make_shared() sets all its 700 bytes to zero first
   ~TapeNode();   // iterative: a long chain must not overflow the stack

@@ -112,6 +112,7 @@ class ArgVec {
   size_t size() const { return args_.size(); }
   const Arg& operator[](size_t i) const { return args_[i]; }
   void push(const Arg& arg) { keep(args_.emplace_back(arg)); }
+  void push_none() { args_.emplace_back(); }
   void set(size_t i, const Arg& arg) { keep(args_[i] = arg); }
 
  private:
