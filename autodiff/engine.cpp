@@ -3,7 +3,7 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 
-#include <queue>
+#include <algorithm>
 
 #include "autodiff/tape.h"
 #include "core/base/error.h"
@@ -19,9 +19,7 @@ namespace {
 
 using NodePtr = std::shared_ptr<TapeNode>;
 
-struct Newest {
-  bool operator()(const NodePtr& a, const NodePtr& b) const { return a->sequence < b->sequence; }
-};
+bool older(const NodePtr& a, const NodePtr& b) { return a->sequence < b->sequence; }
 
 Tensor ones_of(const Tensor& y) {
   return create_ops<Tensor>::ones(y.shape(), y.dtype(), y.device());
@@ -87,8 +85,9 @@ class Engine {
   void run() {
     GradMode mode(options_.create_graph);
     while (!queue_.empty()) {
-      NodePtr node = queue_.top();
-      queue_.pop();
+      std::pop_heap(queue_.begin(), queue_.end(), older);
+      const NodePtr node = std::move(queue_.back());
+      queue_.pop_back();
       if (!node->is_leaf() && options_.cancelled != nullptr && options_.cancelled())
         throw CancelledError({.op = "backward", .problem = "the computation was cancelled"});
       visit(node);
@@ -100,15 +99,17 @@ class Engine {
     auto [it, fresh] = sums_.try_emplace(e.node.get());
     if (fresh) {
       it->second.resize(e.node->y_types.size());
-      queue_.push(e.node);
+      queue_.push_back(e.node);
+      std::push_heap(queue_.begin(), queue_.end(), older);
     }
     Tensor& sum = it->second[e.output];
     sum = sum.defined() ? add(sum, dy) : dy;
   }
 
   void visit(const NodePtr& node) {
-    Tensors dys = std::move(sums_[node.get()]);
-    sums_.erase(node.get());
+    const auto arrived = sums_.find(node.get());
+    Tensors dys = std::move(arrived->second);
+    sums_.erase(arrived);
     run_hooks(*node, dys);
     if (auto it = wanted_.find(node.get()); it != wanted_.end()) it->second = dys;
     if (node->is_leaf()) {
@@ -201,7 +202,7 @@ class Engine {
 
   static Grads derive(const NodePtr& node, const Tensors& dys) {
     size_t n = node->x_types.size();
-    std::vector<Tensor> xs(n), ys(node->y_types.size());
+    absl::InlinedVector<Tensor, 4> xs(n), ys(node->y_types.size());
     for (const auto& [slot, saved] : node->xs) xs[static_cast<size_t>(slot)] = unpack(saved, node);
     for (const auto& [k, saved] : node->ys) ys[static_cast<size_t>(k)] = unpack(saved, node);
     absl::InlinedVector<bool, 8> wanted;
@@ -258,7 +259,7 @@ class Engine {
   BackwardOptions options_;
   bool collect_leaves_;
   absl::flat_hash_map<TapeNode*, Tensors> sums_, wanted_;
-  std::priority_queue<NodePtr, std::vector<NodePtr>, Newest> queue_;
+  absl::InlinedVector<NodePtr, 8> queue_;  // a heap, the newest node first
 };
 
 void check_counts(const Tensors& ys, const Tensors& dys) {

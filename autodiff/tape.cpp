@@ -13,9 +13,27 @@
 namespace lathe {
 namespace {
 
-// One counter for all threads: a node made from another thread's tensor must still come after its
-// inputs.
-constinit std::atomic<uint64_t> g_sequence{0};
+/// Numbers in the order of creation. A thread takes them in blocks, as a counter that all share
+/// costs a locked instruction for each node; where an input came from a later block of another
+/// thread, it takes a new block, whose numbers are above all that were given out before.
+struct Sequence {
+  uint64_t next = 0, end = 0;
+
+  /// A number above those of all inputs of a node, and above all that this thread was given.
+  uint64_t after(absl::Span<const Edge> inputs) {
+    uint64_t newest = 0;
+    for (const Edge& e : inputs)
+      if (e.node) newest = std::max(newest, e.node->sequence);
+    if (next == end || newest >= next) [[unlikely]] {
+      constexpr uint64_t block = 1024;
+      static constinit std::atomic<uint64_t> taken{1};  // 0: leaves
+      next = taken.fetch_add(block, std::memory_order_relaxed);
+      end = next + block;
+    }
+    return next++;
+  }
+};
+constinit thread_local Sequence t_sequence [[gnu::tls_model("initial-exec")]];
 
 /// The same value, sharing storage or symbol, without history.
 Tensor alias(const Tensor& t) {
@@ -115,7 +133,6 @@ void Tape::record(const Op& op, Args args, absl::Span<const TensorType> y_types,
   node->op = &op;
   keep_plain_arguments(op, args, node->attrs);
   node->y_types.assign(y_types.begin(), y_types.end());
-  node->sequence = g_sequence.fetch_add(1, std::memory_order_relaxed) + 1;
   node->site = here();
   const Saves saves = saves_of(op, args);
   each_slot(op, args, [&](int slot, const Arg& a) {
@@ -129,6 +146,7 @@ void Tape::record(const Op& op, Args args, absl::Span<const TensorType> y_types,
     node->next.push_back(x.requires_grad() ? edge_of(x) : Edge{});
     if (slot < 32 && (saves.inputs >> slot & 1)) node->xs.emplace_back(slot, save(x));
   });
+  node->sequence = t_sequence.after(node->next);
   for (size_t k = 0; k < outputs.size(); ++k) {
     Tensor& y = outputs[k];
     if (saves.outputs >> k & 1) {
@@ -385,7 +403,7 @@ std::shared_ptr<TapeNode> record_function(OwnDerivative own, const Tensors& inpu
            .next = "call it under lt.no_grad(), or call backward() inside of the trace"});
   }
   node->rare_or_new().own = std::make_shared<const OwnDerivative>(std::move(own));
-  node->sequence = g_sequence.fetch_add(1, std::memory_order_relaxed) + 1;
+  node->sequence = t_sequence.after(node->next);
   node->site = here();
   for (size_t k = 0; k < outputs.size(); ++k) {
     Tensor& y = outputs[k];

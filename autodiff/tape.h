@@ -107,7 +107,8 @@ struct TapeNode {
   absl::InlinedVector<TensorType, 1> y_types;
   absl::InlinedVector<std::pair<int, Saved>, 2> xs;  // by slot
   absl::InlinedVector<std::pair<int, Saved>, 1> ys;  // by result
-  uint64_t sequence = 0;  // creation order, over all threads: newest first in backward
+  uint64_t sequence =
+      0;  // order of creation in a thread, above its inputs': newest first in backward
   std::weak_ptr<TapeMeta> leaf;
   Site site;
   bool released = false;
