@@ -31,14 +31,12 @@ Tensor add(const Tensor& a, const Tensor& b) { return math_ops<Tensor>::add(a, b
 /// sum get the same one, that of a sum is one element shown many times, and whoever scales a
 /// gradient in place means just that.
 Tensor own(Tensor dy) {
+  auto once = [](const auto& counted) { return counted.refs.load(std::memory_order_acquire) == 1; };
   bool view = dy.impl()->view != nullptr;
-  Tensor g = detach(dy);
+  const bool handle = once(*dy.impl()) && !view && !dy.impl()->autograd;
+  Tensor g = handle ? std::move(dy) : detach(dy);
   dy = Tensor();  // if nobody else holds its memory it is g's now
-  auto alone = [&] {
-    return g.impl()->storage->refs.load(std::memory_order_acquire) == 1 &&
-           g.geometry().is_contiguous();
-  };
-  if (g.symbolic() ? !view : alone()) return g;
+  if (g.symbolic() ? !view : once(*g.impl()->storage) && g.geometry().is_contiguous()) return g;
   GradMode off(false);
   return math_ops<Tensor>::clone(g);
 }
@@ -71,7 +69,7 @@ class Engine {
                         .expected = to_string(y.shape()),
                         .next = "expand or reshape the gradient"});
     }
-    arrive(edge_of(y), dy);
+    arrive(edge_of(y), std::move(dy));
   }
 
   void want(const Edge& e) {
@@ -95,7 +93,7 @@ class Engine {
   }
 
  private:
-  void arrive(const Edge& e, const Tensor& dy) {
+  void arrive(const Edge& e, Tensor dy) {
     auto [it, fresh] = sums_.try_emplace(e.node.get());
     if (fresh) {
       it->second.resize(e.node->y_types.size());
@@ -103,7 +101,7 @@ class Engine {
       std::push_heap(queue_.begin(), queue_.end(), older);
     }
     Tensor& sum = it->second[e.output];
-    sum = sum.defined() ? add(sum, dy) : dy;
+    sum = sum.defined() ? add(sum, dy) : std::move(dy);
   }
 
   void visit(const NodePtr& node) {
@@ -130,19 +128,19 @@ class Engine {
       return release(*node);
     }
     if (const OwnDerivative* own = node->own()) {
-      const Tensors grads = own->run(node, dys);
-      for (size_t i = 0; i < grads.size(); ++i) arrive_from(*node, i, grads[i]);
+      Tensors grads = own->run(node, dys);
+      for (size_t i = 0; i < grads.size(); ++i) arrive_from(*node, i, std::move(grads[i]));
       return release(*node);
     }
     Grads grads = derive(node, dys);
-    for (size_t i = 0; i < grads.size(); ++i) arrive_from(*node, i, grads[i]);
+    for (size_t i = 0; i < grads.size(); ++i) arrive_from(*node, i, std::move(grads[i]));
     release(*node);
   }
 
-  void arrive_from(const TapeNode& node, size_t i, const Tensor& dx) {
+  void arrive_from(const TapeNode& node, size_t i, Tensor dx) {
     if (!dx.defined() || !node.next[i].node) return;
     if (options_.check_nan) refuse_nan(node, i, dx);
-    arrive(node.next[i], dx);
+    arrive(node.next[i], std::move(dx));
   }
 
   static void refuse_nan(const TapeNode& node, size_t i, const Tensor& dx) {
@@ -200,11 +198,14 @@ class Engine {
                  "pass it detached, or call backward() on the result, outside of the function"});
   }
 
-  static Grads derive(const NodePtr& node, const Tensors& dys) {
+  Grads derive(const NodePtr& node, const Tensors& dys) const {
     size_t n = node->x_types.size();
+    auto read = [&](const Saved& saved) {
+      return options_.create_graph ? unpack(saved, node) : unpack_value(saved, *node);
+    };
     absl::InlinedVector<Tensor, 4> xs(n), ys(node->y_types.size());
-    for (const auto& [slot, saved] : node->xs) xs[static_cast<size_t>(slot)] = unpack(saved, node);
-    for (const auto& [k, saved] : node->ys) ys[static_cast<size_t>(k)] = unpack(saved, node);
+    for (const auto& [slot, saved] : node->xs) xs[static_cast<size_t>(slot)] = read(saved);
+    for (const auto& [k, saved] : node->ys) ys[static_cast<size_t>(k)] = read(saved);
     absl::InlinedVector<bool, 8> wanted;
     for (const Edge& e : node->next) wanted.push_back(e.node != nullptr);
     Grad::Data data{node->op, node->attrs.view(), dys, node->y_types,
@@ -223,8 +224,7 @@ class Engine {
         dys[k] = changed;
       }
     for (auto& [k, weak] : node.rare->retained)
-      if (auto m = weak.lock(); m && dys[k].defined())
-        collect(*m, options_.create_graph ? dys[k] : own(dys[k]), dys[k]);
+      if (auto m = weak.lock(); m && dys[k].defined()) collect(*m, dys[k]);
   }
 
   static void refuse_other_type(const Tensor& changed, const Tensor& dy) {
@@ -238,18 +238,21 @@ class Engine {
                          .next = "give back a gradient like the one that came, or None"});
   }
 
-  void collect(TapeNode& node, Tensor dy) {
+  void collect(TapeNode& node, Tensor dy) const {
     auto m = node.leaf.lock();
     if (!m || !m->is_leaf || !dy.defined()) return;  // switched off since: it wants none
-    const Tensor more = options_.create_graph ? dy : detach(dy);
-    collect(*m, options_.create_graph ? more : own(std::move(dy)), more);
+    collect(*m, std::move(dy));
   }
 
   /// The first gradient, or one more. Another thread may add its own meanwhile: then once more.
-  static void collect(TapeMeta& m, const Tensor& first, const Tensor& more) {
-    for (;;) {
+  void collect(TapeMeta& m, Tensor dy) const {
+    for (bool mine = options_.create_graph;;) {
       const Tensor before = m.grad.get();
-      if (!m.grad.replace(before, before.defined() ? add(before, more) : first)) continue;
+      if (!before.defined() && !mine) {
+        dy = own(std::move(dy));
+        mine = true;
+      }
+      if (!m.grad.replace(before, before.defined() ? add(before, dy) : dy)) continue;
       if (m.grown)
         for (const auto& hook : *m.grown) hook();
       return;

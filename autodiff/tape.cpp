@@ -95,29 +95,39 @@ TapeMeta& meta_or_new(const Tensor& t) {
   return *meta(t);
 }
 
-Edge edge_of(const Tensor& t) {
-  const TapeMeta* m = meta(t);
+namespace {
+
+Edge edge_of(const TensorImpl& t) {
+  const auto* m = static_cast<const TapeMeta*>(t.autograd.get());
   Edge e = m != nullptr ? m->edge : Edge{};
-  e.outside = !e.node && t.symbolic();
+  e.outside = !e.node && !t.storage;
   return e;
 }
 
+}  // namespace
+
+Edge edge_of(const Tensor& t) { return edge_of(*t.impl()); }
+
+Tensor unpack_value(const Saved& saved, const TapeNode& owner) {
+  if (saved.packed) return (*saved.packed)();
+  const Tensor& t = saved.value;
+  if (t.version() == saved.version) return t;
+  const Storage* storage = t.impl()->storage.get();
+  Site writer = storage != nullptr ? storage->writer : Site{};
+  throw AutogradError(
+      {.op = owner.name(),
+       .problem = "a tensor that its derivative reads was written to since",
+       .got = absl::StrCat(to_string(type_of(t)), ", saved at ",
+                           owner.site.known() ? to_string(owner.site) : "an unknown line",
+                           " as version ", saved.version, ", written at ",
+                           writer.known() ? to_string(writer) : "an unknown line", ", now version ",
+                           t.version()),
+       .expected = "the value it had in the forward pass",
+       .next = "write to a clone(), or move the write after backward()"});
+}
+
 Tensor unpack(const Saved& saved, const std::shared_ptr<TapeNode>& owner) {
-  Tensor t = alias(saved.packed ? (*saved.packed)() : saved.value);
-  if (!saved.packed && t.version() != saved.version) {
-    const Storage* storage = t.impl()->storage.get();
-    Site writer = storage != nullptr ? storage->writer : Site{};
-    throw AutogradError(
-        {.op = owner->name(),
-         .problem = "a tensor that its derivative reads was written to since",
-         .got = absl::StrCat(to_string(type_of(t)), ", saved at ",
-                             owner->site.known() ? to_string(owner->site) : "an unknown line",
-                             " as version ", saved.version, ", written at ",
-                             writer.known() ? to_string(writer) : "an unknown line",
-                             ", now version ", t.version()),
-         .expected = "the value it had in the forward pass",
-         .next = "write to a clone(), or move the write after backward()"});
-  }
+  Tensor t = alias(unpack_value(saved, *owner));
   Edge edge = saved.source;
   if (saved.own_output) edge.node = owner;
   if (edge.node) {
@@ -127,24 +137,23 @@ Tensor unpack(const Saved& saved, const std::shared_ptr<TapeNode>& owner) {
   return t;
 }
 
-void Tape::record(const Op& op, Args args, absl::Span<const TensorType> y_types,
-                  absl::Span<Tensor> outputs) {
+void Tape::record(const Op& op, Args args, absl::Span<Tensor> outputs) {
   auto node = std::make_shared<TapeNode>();
   node->op = &op;
   keep_plain_arguments(op, args, node->attrs);
-  node->y_types.assign(y_types.begin(), y_types.end());
+  for (const Tensor& y : outputs) node->y_types.push_back(type_of(y));
   node->site = here();
   const Saves saves = saves_of(op, args);
   each_slot(op, args, [&](int slot, const Arg& a) {
+    Edge& to = node->next.emplace_back();
     if (a.tag != Tag::tensor) {
       node->x_types.emplace_back();
-      node->next.emplace_back();
       return;
     }
-    const Tensor x = a.tensor();
-    node->x_types.push_back(type_of(x));
-    node->next.push_back(x.requires_grad() ? edge_of(x) : Edge{});
-    if (slot < 32 && (saves.inputs >> slot & 1)) node->xs.emplace_back(slot, save(x));
+    const TensorImpl& x = *a.tensor_;  // not a Tensor, which would count one more owner
+    node->x_types.push_back({x.dtype, x.geometry.shape, x.device});
+    if (x.requires_grad) to = edge_of(x);
+    if (slot < 32 && (saves.inputs >> slot & 1)) node->xs.emplace_back(slot, save(a.tensor()));
   });
   node->sequence = t_sequence.after(node->next);
   for (size_t k = 0; k < outputs.size(); ++k) {
@@ -167,16 +176,16 @@ void Tape::record(const Op& op, Args args, absl::Span<const TensorType> y_types,
   }
 }
 
-void Tape::saw(const Call& call, Outputs& outputs) {
-  if (call.op.extra.no_grad) return;
+void Tape::saw(const Op& op, Args args, Outputs& outputs) {
+  if (op.extra.no_grad) return;
   bool gives_floats = false;
   for (const Tensor& y : outputs) gives_floats |= tracked_dtype(y.dtype());
   if (!gives_floats) return;
-  if (call.op.kind != Kind::composite && !has_gradient(call.op))
-    throw AutogradError({.op = call.op.name(),
+  if (op.kind != Kind::composite && !has_gradient(op))
+    throw AutogradError({.op = op.name(),
                          .problem = "this op has no derivative",
                          .next = "detach() its inputs, or run it under lt.no_grad()"});
-  record(call.op, call.args, call.types, absl::MakeSpan(outputs));
+  record(op, args, absl::MakeSpan(outputs));
 }
 
 void Tape::wrote(Tensor& dst, const Tensor& value) {
@@ -210,9 +219,7 @@ void Tape::wrote(Tensor& dst, const Tensor& value) {
     args[0] = Arg(parents[i]);
     args.insert(args.begin() + 1, Arg(v));
     Tensor out = alias(parents[i]);
-    TensorType type = type_of(out);
-    record(*step.op->put, absl::MakeConstSpan(args), absl::MakeConstSpan(&type, 1),
-           absl::MakeSpan(&out, 1));
+    record(*step.op->put, absl::MakeConstSpan(args), absl::MakeSpan(&out, 1));
     v = out;
   }
   take_history(base.impl(), v);

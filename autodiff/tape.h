@@ -107,8 +107,8 @@ struct TapeNode {
   absl::InlinedVector<TensorType, 1> y_types;
   absl::InlinedVector<std::pair<int, Saved>, 2> xs;  // by slot
   absl::InlinedVector<std::pair<int, Saved>, 1> ys;  // by result
-  uint64_t sequence =
-      0;  // order of creation in a thread, above its inputs': newest first in backward
+  /// The order of creation in a thread, above those of its inputs; backward goes from the newest.
+  uint64_t sequence = 0;
   std::weak_ptr<TapeMeta> leaf;
   Site site;
   bool released = false;
@@ -126,12 +126,11 @@ struct TapeNode {
 
 class Tape final : public Observer {
  public:
-  void saw(const Call& call, Outputs& outputs) override;
+  void saw(const Op& op, Args args, Outputs& outputs) override;
   void wrote(Tensor& dst, const Tensor& value) override;
 
  private:
-  static void record(const Op& op, Args args, absl::Span<const TensorType> y_types,
-                     absl::Span<Tensor> outputs);
+  static void record(const Op& op, Args args, absl::Span<Tensor> outputs);
 };
 
 TapeMeta* meta(const Tensor& t);  // null: none yet
@@ -140,6 +139,8 @@ Edge edge_of(const Tensor& t);  // of a tracked tensor
 /// The saved tensor with its history back. AutogradError if it was written to since, naming both
 /// lines.
 Tensor unpack(const Saved& saved, const std::shared_ptr<TapeNode>& owner);
+/// The same without its history: what a derivative reads that is not differentiated itself.
+Tensor unpack_value(const Saved& saved, const TapeNode& owner);
 
 /// Asks for (or stops) tracking of a leaf. AutogradError for integers and for computed tensors.
 void set_requires_grad(Tensor& t, bool on);

@@ -28,7 +28,8 @@ class Backend {
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void saw(const Call& call, Outputs& outputs) = 0;
+  /// After a call, with its results.
+  virtual void saw(const Op& op, Args args, Outputs& outputs) = 0;
   /// After a write by assign().
   virtual void wrote(Tensor& dst, const Tensor& value) = 0;
   Observer* next = nullptr;

@@ -219,11 +219,9 @@ struct Cells {
 
 /// The tape sees the call as it would have seen it on the long way.
 [[gnu::noinline]] Tensor record(const Op& op, Args args, Tensor result) {
-  Types types;  // initializer lists would copy
-  types.push_back(type_of(result));
-  Outputs outputs;
+  Outputs outputs;  // an initializer list would copy
   outputs.push_back(std::move(result));
-  tape()->saw(Call{op, args, types}, outputs);
+  tape()->saw(op, args, outputs);
   return std::move(outputs[0]);
 }
 
@@ -290,8 +288,8 @@ void refresh_operands(Args args) {
   if (op.kind == Kind::view) remember_view(outputs[0], args.tensor(0), op, args);
   const ThreadState& state = thread_state();
   if (state.grad_enabled && needs_grad(args))
-    if (Observer* t = tape(); t != nullptr) t->saw(made, outputs);
-  for (Observer* o = state.observers; o != nullptr; o = o->next) o->saw(made, outputs);
+    if (Observer* t = tape(); t != nullptr) t->saw(op, args, outputs);
+  for (Observer* o = state.observers; o != nullptr; o = o->next) o->saw(op, args, outputs);
 }
 
 }  // namespace

@@ -153,16 +153,17 @@ class Watcher final : public Observer {
     thread_state().observers = this;
   }
   ~Watcher() override { thread_state().observers = next; }
-  void saw(const Call& call, Outputs& outputs) override {
+  void saw(const Op& op, Args args, Outputs& outputs) override {
     DType dtype = outputs[0].dtype();
-    for (const Arg& a : call.args)
+    for (const Arg& a : args)
       if (a.tag == Tag::tensor) {
         dtype = a.tensor_->dtype;
         break;
       }
-    ++seen[absl::StrCat(name(call.op.kind), " ", info(dtype).short_name)];
-    if (choose_entry(make_query(call.op, call.args, call.types)).bits != Bits::defined)
-      defined = false;
+    ++seen[absl::StrCat(name(op.kind), " ", info(dtype).short_name)];
+    Types types;
+    for (const Tensor& y : outputs) types.push_back(type_of(y));
+    if (choose_entry(make_query(op, args, types)).bits != Bits::defined) defined = false;
   }
   void wrote(Tensor&, const Tensor&) override {}
   std::map<std::string, int64_t> seen;

@@ -16,6 +16,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 import samples  # noqa: E402
+import transforms  # noqa: E402
 from references import REFERENCES  # noqa: E402
 
 import lathe as lt  # noqa: E402
@@ -111,15 +112,6 @@ def traced(row, sample):
     return same(run(sample), run(sample, function=call))
 
 
-def transform(name):
-    def tried(row, sample):
-        if not hasattr(lt.func, name):
-            raise NotImplementedError(f"no lathe.func.{name}")
-        return
-
-    return tried
-
-
 def has_form(row, form):
     if form == "out":
         return row["function"]
@@ -129,7 +121,7 @@ def has_form(row, form):
 
 
 FORMS = {"dtypes": dtypes, "strided": strided, "out": out, "inplace": inplace, "method": method,
-         "traced": traced, "vmap": transform("vmap"), "jvp": transform("jvp")}  # fmt: skip
+         "traced": traced, "vmap": transforms.vmapped, "jvp": transforms.forward}  # fmt: skip
 
 
 def cell(row, form, tried):
