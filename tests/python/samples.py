@@ -63,7 +63,9 @@ SAMPLES = read(*sorted(FOLDER.glob("*.txt")))
 def _array(kind, shape, below, dtype, rng):
     normal = rng.standard_normal(shape)
     if kind == "c":
-        return (normal + 1j * rng.standard_normal(shape)).astype("complex64")
+        return (normal + 1j * rng.standard_normal(shape)).astype(
+            "complex128" if dtype == "float64" else "complex64"
+        )
     if kind == "i":
         return rng.integers(-5, 6, shape)
     if kind == "n":
