@@ -9,23 +9,13 @@
 #include <utility>
 
 #include "core/ops/families.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/index.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/nn.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 namespace {
 
 using A = activation_ops<Tensor>;
-using C = create_ops<Tensor>;
-using I = index_ops<Tensor>;
-using M = math_ops<Tensor>;
-using N = nn_ops<Tensor>;
-using R = reduce_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 /// Of floats, integers converted; by default in nn.functional alone.
 Extra of_floats(std::string_view doc, uint8_t places = kFunctional) {

@@ -5,21 +5,13 @@
 
 #include <algorithm>
 
+#include "core/ops/names.h"
 #include "core/ops/windows.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/index.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
 
 namespace lathe {
 namespace {
 
-using C = create_ops<Tensor>;
-using I = index_ops<Tensor>;
-using M = math_ops<Tensor>;
-using R = reduce_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 void require_axes(std::string_view op, const Tensor& x, size_t axes) {
   if (x.rank() > static_cast<int>(axes)) return;

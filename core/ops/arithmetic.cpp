@@ -7,13 +7,15 @@
 #include <numbers>
 
 #include "core/ops/families.h"
+#include "core/ops/names.h"
 #include "include/lathe/ops/math.h"
 
 namespace lathe {
 namespace {
 
+using namespace names;
+
 using A = arithmetic_ops<Tensor>;
-using M = math_ops<Tensor>;
 
 int width_of(DType d) { return 8 * static_cast<int>(size_of(d)); }
 /// A number by its value, also where a double cannot hold it.
@@ -62,7 +64,6 @@ Grads angle_grad(Grad g) {
 
 /// The angle of z, with the signs of its zeros.
 Expr angle_body(Expr z) {
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   if (!is_complex(z.dtype()))
     return select(isnan(z), kNaN, select(lt(z, 0), std::numbers::pi, constant(z.dtype(), 0)));
   return atan2(imag(z), real(z));
@@ -187,7 +188,6 @@ void add_signs(Definitions& r) {
 /// double. In double the root of the rounded sum is corrected by half the sum's rounding error over
 /// it (one step of Newton), the squares being kept with theirs.
 Expr hypot_body(Expr x, Expr y) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const DType d = x.dtype();
   Expr infinite = eq(abs(x), kInfinity) | eq(abs(y), kInfinity), h;
   if (d == DType::f32) {
@@ -255,7 +255,6 @@ Expr exponent_body(Expr x) {
 Expr finite_or(Expr x, Expr nan, Expr high, Expr low) {
   if (is_complex(x.dtype()))
     return complex(finite_or(real(x), nan, high, low), finite_or(imag(x), nan, high, low));
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   return select(
       isnan(x), nan,
       select(eq(x, kInfinity), high, select(eq(x, constant(x.dtype(), -kInfinity)), low, x)));

@@ -7,10 +7,10 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "core/ops/families.h"
+#include "core/ops/names.h"
 #include "core/ops/special_bodies.h"
 #include "core/scalar/math/bessel_tables.h"
 #include "include/lathe/ops/math.h"
@@ -19,11 +19,9 @@
 namespace lathe {
 namespace {
 
-using M = math_ops<Tensor>;
+using namespace names;
 using S = special_ops<Tensor>;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kGamma = std::numbers::egamma;
 
 /// A table on [low, high].

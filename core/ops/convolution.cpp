@@ -7,16 +7,12 @@
 
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/nn.h"
-#include "include/lathe/ops/shape.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 namespace {
 
-using M = math_ops<Tensor>;
-using N = nn_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 constexpr std::string_view kPlaces[] = {"z", "y", "x"}, kTaps[] = {"h", "i", "j"};
 

@@ -3,24 +3,14 @@
 
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/index.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/nn.h"
+#include "core/ops/names.h"
 #include "include/lathe/ops/products.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
 
 namespace lathe {
 namespace {
 
-using C = create_ops<Tensor>;
-using I = index_ops<Tensor>;
-using M = math_ops<Tensor>;
-using N = nn_ops<Tensor>;
+using namespace names;
 using P = products_ops<Tensor>;
-using R = reduce_ops<Tensor>;
-using S = shape_ops<Tensor>;
 
 // ── distances ───────────────────────────────────────────────────────────────────────────────────
 

@@ -2,18 +2,12 @@
 #include <absl/strings/str_cat.h>
 
 #include "core/ops/families.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/nn.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 namespace {
 
-using M = math_ops<Tensor>;
-using N = nn_ops<Tensor>;
-using R = reduce_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 Tensor norm_along(const Tensor& x, const Arg& p, const Shape& dim, bool keep) {
   static const Op& op = get_op(R::norm.name());

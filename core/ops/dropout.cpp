@@ -5,14 +5,12 @@
 #include <cmath>
 
 #include "core/ops/families.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/math.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 namespace {
 
-using C = create_ops<Tensor>;
-using M = math_ops<Tensor>;
+using namespace names;
 
 /// What becomes of those left out: 0, or the value that selu gives to what is far below 0.
 enum class Left : uint8_t { zero, saturated };

@@ -19,18 +19,12 @@
 
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/nn.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 namespace {
 
-using M = math_ops<Tensor>;
-using N = nn_ops<Tensor>;
-using R = reduce_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 constexpr int kEllipsis = 256;
 using Letters = std::vector<int>;

@@ -8,18 +8,14 @@
 
 #include "core/infer/rules.h"
 #include "core/ops/matrices.h"
-#include "include/lathe/ops/create.h"
+#include "core/ops/names.h"
 #include "include/lathe/ops/fft.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/shape.h"
 
 namespace lathe {
 namespace {
 
-using C = create_ops<Tensor>;
+using namespace names;
 using F = fft_ops<Tensor>;
-using M = math_ops<Tensor>;
-using S = shape_ops<Tensor>;
 
 /// The complex dtype of these parts; DTypeError where there is none.
 DType complex_of(std::string_view op, DType dtype) {

@@ -7,12 +7,7 @@
 
 #include "core/infer/rules.h"
 #include "core/ops/losses.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/index.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/nn.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 
@@ -57,12 +52,7 @@ Tensor in_format(std::string_view op, const Tensor& x, const Arg& memory_format,
 
 namespace {
 
-using C = create_ops<Tensor>;
-using I = index_ops<Tensor>;
-using M = math_ops<Tensor>;
-using N = nn_ops<Tensor>;
-using R = reduce_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 Extra also(Extra e, std::vector<std::string_view> names) {
   e.also = std::move(names);

@@ -4,23 +4,14 @@
 
 #include <algorithm>
 
+#include "core/ops/names.h"
 #include "core/ops/resample.h"
 #include "core/ops/windows.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/index.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/nn.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
 
 namespace lathe {
 namespace {
 
-using C = create_ops<Tensor>;
-using I = index_ops<Tensor>;
-using M = math_ops<Tensor>;
-using N = nn_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 constexpr double kSharpness = -0.75;
 

@@ -6,11 +6,11 @@
 //   a from 30 on, x near a     both by Temme's uniform expansion (DLMF 8.12.3 to 8.12.11)
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "core/expr/templates.h"
 #include "core/ops/families.h"
+#include "core/ops/names.h"
 #include "core/ops/special_bodies.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/special.h"
@@ -18,10 +18,7 @@
 namespace lathe {
 namespace {
 
-using M = math_ops<Tensor>;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using namespace names;
 
 /// d(k, n) of DLMF 8.12.11, by the recurrences there in 60 digits; what is left out is below 2^-59
 /// for a from 30 on and |eta| up to 0.345.

@@ -3,18 +3,12 @@
 
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/index.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 namespace {
 
-using I = index_ops<Tensor>;
-using M = math_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 Tensor zeros(const Grad& g, int like) {
   return create_ops<Tensor>::zeros(g.shape(like), g.dy().dtype(), g.type(like).device);
@@ -28,6 +22,15 @@ Tensor winners(const Grad& g, const Tensor& index) {
   Tensor none = create_ops<Tensor>::zeros(g.shape(0), DType::i64, g.type(0).device);
   Tensor last = I::gather(I::scatter(none, axis, index, order), axis, index);
   return M::eq(last, order);
+}
+
+/// Of a sum of the input and of what `read` finds the places of.
+template <class Read>
+Grads added_grad(const Grad& g, Read read) {
+  Grads out(4);
+  if (g.wants(0)) out[0] = g.dy();
+  if (g.wants(3)) out[3] = read();
+  return out;
 }
 
 Grads scatter_grad(Grad g) {
@@ -101,10 +104,7 @@ void add_access(Definitions& r) {
            .saves = save_x(2),
            .grad =
                [](Grad g) {
-                 Grads out(4);
-                 if (g.wants(0)) out[0] = g.dy();
-                 if (g.wants(3)) out[3] = I::gather(g.dy(), g.axis(1, 0), g.x(2));
-                 return out;
+                 return added_grad(g, [&] { return I::gather(g.dy(), g.axis(1, 0), g.x(2)); });
                },
            .moves = true,
            .doc = "x with src added at index along dim, in row-major order."});
@@ -124,12 +124,10 @@ void add_access(Definitions& r) {
            .saves = save_x(2),
            .grad =
                [](Grad g) {
-                 Grads out(4);
-                 if (g.wants(0)) out[0] = g.dy();
-                 if (!g.wants(3)) return out;
-                 out[3] = I::index_select(g.dy(), g.axis(1, 0), g.x(2));
-                 if (g.shape(0).empty()) out[3] = S::reshape(out[3], g.shape(3));
-                 return out;
+                 return added_grad(g, [&] {
+                   Tensor read = I::index_select(g.dy(), g.axis(1, 0), g.x(2));
+                   return g.shape(0).empty() ? S::reshape(read, g.shape(3)) : read;
+                 });
                },
            .moves = true,
            .doc = "x with the slices of src added to those that index names along dim, in order."});

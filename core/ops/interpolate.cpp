@@ -6,23 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ops/names.h"
 #include "core/ops/resample.h"
 #include "core/ops/windows.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/index.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/nn.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
 
 namespace lathe {
 
-using C = create_ops<Tensor>;
-using I = index_ops<Tensor>;
-using M = math_ops<Tensor>;
-using N = nn_ops<Tensor>;
-using R = reduce_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 /// The two pieces of Keys's cubic (1981): of distances up to 1, and from 1 to 2.
 static Tensor near_cubic(const Tensor& d, double a) {

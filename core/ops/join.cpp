@@ -3,19 +3,12 @@
 
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/index.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 namespace {
 
-using C = create_ops<Tensor>;
-using I = index_ops<Tensor>;
-using M = math_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 /// x with at least so many axes: a row is [1, n], and in three axes [1, n, 1], as in NumPy.
 Tensor at_least(Tensor x, int rank) {

@@ -1,27 +1,14 @@
 // Norms and condition of matrices, powers, and systems of tensors.
 #include <absl/strings/str_cat.h>
 
-#include <limits>
-
 #include "core/infer/rules.h"
 #include "core/ops/matrices.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/index.h"
-#include "include/lathe/ops/linalg.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 namespace {
 
-using C = create_ops<Tensor>;
-using L = linalg_ops<Tensor>;
-using M = math_ops<Tensor>;
-using R = reduce_ops<Tensor>;
-using S = shape_ops<Tensor>;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using namespace names;
 
 /// x in the dtype that the caller asked for; DTypeError for integers.
 Tensor prepared(const char* op, const Tensor& x, const Arg& dtype) {

@@ -5,18 +5,12 @@
 #include <absl/strings/str_cat.h>
 
 #include "core/ops/matrices.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/linalg.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/shape.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 namespace {
 
-using C = create_ops<Tensor>;
-using L = linalg_ops<Tensor>;
-using M = math_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 Extra lapack(std::string_view doc, Saves saves, GradRule grad,
              std::vector<std::string_view> also = {}) {

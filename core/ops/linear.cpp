@@ -3,16 +3,12 @@
 
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/nn.h"
-#include "include/lathe/ops/shape.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 namespace {
 
-using M = math_ops<Tensor>;
-using N = nn_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 /// a @ b; out_dtype as of mm.
 Tensor product(const Tensor& a, const Tensor& b, Arg out_dtype) {

@@ -3,19 +3,11 @@
 #include <absl/strings/str_cat.h>
 
 #include "core/infer/rules.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/linalg.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/nn.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 
-using C = create_ops<Tensor>;
-using L = linalg_ops<Tensor>;
-using M = math_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 void require_matrix(std::string_view op, std::string_view what, const Tensor& x) {
   if (x.rank() >= 2) return;

@@ -6,19 +6,12 @@
 #include <limits>
 
 #include "core/ops/families.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/nn.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 namespace {
 
-using M = math_ops<Tensor>;
-using N = nn_ops<Tensor>;
-using R = reduce_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 Tensor affine(Tensor y, const Tensor& w, const Tensor& b) {
   if (w.defined()) y = M::mul(y, w);

@@ -2,19 +2,14 @@
 #include <absl/strings/str_cat.h>
 
 #include <cmath>
-#include <limits>
 
 #include "core/ops/families.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/reduce.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 namespace {
 
-using M = math_ops<Tensor>;
-using R = reduce_ops<Tensor>;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using namespace names;
 
 /// How many elements are not 0. Its derivative is 0, as that of sign is.
 Tensor count_nonzero(const Tensor& magnitude, const Shape& dims, bool keep) {

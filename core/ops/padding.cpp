@@ -2,19 +2,13 @@
 // turn.
 #include <absl/strings/str_cat.h>
 
+#include "core/ops/names.h"
 #include "core/ops/windows.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/index.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/shape.h"
 
 namespace lathe {
 namespace {
 
-using C = create_ops<Tensor>;
-using I = index_ops<Tensor>;
-using M = math_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 /// What is put around the axes, from the last on: (before, after) each.
 struct Border {

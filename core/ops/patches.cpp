@@ -3,16 +3,12 @@
 
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/shape.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 namespace {
 
-using C = create_ops<Tensor>;
-using M = math_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 [[noreturn]] void not_divisible(std::string_view op, std::string_view what, Int size, Int by) {
   throw ShapeError({.op = std::string(op),

@@ -1,14 +1,14 @@
 // Orthogonal polynomials of degree n, an operand like x: lathe.special. Computed in double.
-#include <limits>
 #include <string>
 
 #include "core/ops/families.h"
+#include "core/ops/names.h"
 #include "core/ops/special_bodies.h"
 
 namespace lathe {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using namespace names;
 
 /// U_n and U_(n - 1) by the bits of n, from the highest: U_2k = U_k^2 - U_(k-1)^2 and U_(2k-1) =
 /// 2 U_(k-1) (U_k - x U_(k-1)), since T_k = U_k - x U_(k-1) (DLMF 18.5.2, 18.9.9).

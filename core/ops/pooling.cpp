@@ -3,22 +3,15 @@
 // traces are those of its parts.
 #include <absl/strings/str_cat.h>
 
+#include "core/ops/names.h"
 #include "core/ops/windows.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/nn.h"
 #include "include/lathe/ops/pool.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
 
 namespace lathe {
 namespace {
 
-using M = math_ops<Tensor>;
-using N = nn_ops<Tensor>;
+using namespace names;
 using P = pool_ops<Tensor>;
-using R = reduce_ops<Tensor>;
-using S = shape_ops<Tensor>;
 
 struct Pool {
   std::string_view op;  // the name that its definition keeps

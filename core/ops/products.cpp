@@ -6,21 +6,14 @@
 
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/nn.h"
+#include "core/ops/names.h"
 #include "include/lathe/ops/products.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
 
 namespace lathe {
 namespace {
 
-using M = math_ops<Tensor>;
-using N = nn_ops<Tensor>;
+using namespace names;
 using P = products_ops<Tensor>;
-using R = reduce_ops<Tensor>;
-using S = shape_ops<Tensor>;
 
 /// ShapeError unless each operand has the rank it is given with.
 void require_ranks(std::string_view op, std::initializer_list<std::pair<Tensor, int>> operands) {

@@ -11,22 +11,14 @@
 #include "core/base/checks.h"
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/index.h"
-#include "include/lathe/ops/math.h"
+#include "core/ops/names.h"
 #include "include/lathe/ops/random.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
 
 namespace lathe {
 namespace {
 
-using C = create_ops<Tensor>;
-using I = index_ops<Tensor>;
-using M = math_ops<Tensor>;
+using namespace names;
 using D = random_ops<Tensor>;
-using R = reduce_ops<Tensor>;
-using S = shape_ops<Tensor>;
 
 Extra draws(std::string_view doc, uint8_t places = kFunction | kMethod) {
   return {.no_grad = true, .places = places, .draws = true, .doc = doc};

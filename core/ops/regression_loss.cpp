@@ -8,22 +8,14 @@
 #include "core/base/checks.h"
 #include "core/infer/rules.h"
 #include "core/ops/losses.h"
-#include "include/lathe/ops/create.h"
+#include "core/ops/names.h"
 #include "include/lathe/ops/loss.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/nn.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
 
 namespace lathe {
 namespace {
 
-using C = create_ops<Tensor>;
+using namespace names;
 using L = loss_ops<Tensor>;
-using M = math_ops<Tensor>;
-using N = nn_ops<Tensor>;
-using R = reduce_ops<Tensor>;
-using S = shape_ops<Tensor>;
 
 void require_positive(std::string_view op, std::string_view param, Real value, bool or_zero) {
   if (or_zero ? value >= 0 : value > 0) return;

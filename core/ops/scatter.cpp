@@ -7,20 +7,12 @@
 
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/index.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/reduce.h"
-#include "include/lathe/ops/shape.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 namespace {
 
-using C = create_ops<Tensor>;
-using I = index_ops<Tensor>;
-using M = math_ops<Tensor>;
-using R = reduce_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 // ── derivatives of folds ────────────────────────────────────────────────────────────────────────
 
@@ -197,7 +189,6 @@ bool is_extremum(std::string_view how) { return how == "amax" || how == "amin"; 
 
 /// What changes nothing in a fold of that name, of floats.
 Arg unit_of(std::string_view how) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (is_extremum(how)) return Arg(how == "amax" ? -kInfinity : kInfinity);
   return Arg(how == "prod" ? 1 : 0);
 }

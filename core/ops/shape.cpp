@@ -6,15 +6,12 @@
 
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/shape.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 namespace {
 
-using M = math_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 /// Python's slice bounds: None, negatives from the end, clipped to [0, size].
 Int slice_bound(const Arg& a, Int size, Int when_none) {

@@ -8,20 +8,14 @@
 #include <cmath>
 
 #include "core/ops/matrices.h"
-#include "include/lathe/ops/create.h"
+#include "core/ops/names.h"
 #include "include/lathe/ops/fft.h"
-#include "include/lathe/ops/index.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/shape.h"
 
 namespace lathe {
 namespace {
 
-using C = create_ops<Tensor>;
+using namespace names;
 using F = fft_ops<Tensor>;
-using I = index_ops<Tensor>;
-using M = math_ops<Tensor>;
-using S = shape_ops<Tensor>;
 
 // ── windows ─────────────────────────────────────────────────────────────────────────────────────
 

@@ -6,22 +6,20 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "core/expr/templates.h"
 #include "core/ops/families.h"
+#include "core/ops/names.h"
 #include "core/ops/special_bodies.h"
 #include "include/lathe/ops/math.h"
 
 namespace lathe {
 namespace {
 
-using M = math_ops<Tensor>;
+using namespace names;
 using S = special_ops<Tensor>;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kRootHalf = std::numbers::sqrt2 / 2;
 
 Extra to_float(std::string_view doc, std::vector<std::string_view> also = {},

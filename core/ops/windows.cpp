@@ -5,15 +5,11 @@
 
 #include <limits>
 
-#include "include/lathe/ops/create.h"
-#include "include/lathe/ops/math.h"
-#include "include/lathe/ops/shape.h"
+#include "core/ops/names.h"
 
 namespace lathe {
 
-using C = create_ops<Tensor>;
-using M = math_ops<Tensor>;
-using S = shape_ops<Tensor>;
+using namespace names;
 
 Shape per_axis(std::string_view op, std::string_view param, const Shape& given, size_t axes) {
   if (given.size() == axes) return given;

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMA = re.compile(r'"(\w+)(?:\.\w+)?\((?=[A-Z*)])')
+SCHEMA = re.compile(r'"(\w+(?:\.\w+)?)\((?=[A-Z*)])')
 FUNCTION = re.compile(r"^(?!namespace|struct|enum|class|using)[\w:<>&*, ]+?\b(\w+)\(.*[^;]$")
 
 
@@ -67,7 +67,7 @@ def samples():
     found = {}
     for path in sorted((ROOT / "tests/samples").glob("*.txt")):
         for line in path.read_text().splitlines():
-            name = line.lstrip("! ").split(":")[0].split(".")[0]
+            name = line.lstrip("! ").split(":")[0]
             found[name] = found.get(name, 0) + 1
     return found
 
