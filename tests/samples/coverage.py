@@ -22,6 +22,23 @@ from references import REFERENCES  # noqa: E402
 import lathe as lt  # noqa: E402
 
 NONE = "-"
+READS = "the size of its result depends on data"
+# What a definition has no form of, and why.
+WITHOUT = {
+    "strided": {
+        "it speaks of places in memory": "as_strided as_strided_copy as_strided_scatter "
+        "strided strided_put strided_over",
+        "another element size needs neighbours": "view.dtype view_as_complex view_as_complex_put",
+    },
+    "dtypes": {
+        "its operands' dtypes belong together": "reinterpreted_put view_as_real_put "
+        "view_as_complex view_as_complex_put",
+        "of f32 and f64 alone, as PyTorch's": "quantile nanquantile",
+    },
+    "out": {"PyTorch has none": "einsum"},
+    "traced": {READS: "repeat_interleave.each repeat_interleave.places"},
+    "vmap": {READS: "repeat_interleave.each repeat_interleave.places"},
+}
 FLOATING = ("float64", "float16", "bfloat16")
 
 
@@ -108,15 +125,27 @@ def traced(row, sample):
     def call(*args, **kwargs):
         return program(args, kwargs)
 
-    run(sample, change=lambda t: t.flip(0) if t.ndim and hasattr(t, "flip") else t, function=call)
+    first_call(sample, call)
     return same(run(sample), run(sample, function=call))
 
 
+def first_call(sample, function):
+    """On other values: the elements the other way round, or doubled where the op wants an order."""
+    try:
+        run(sample, change=lambda t: t.flip(0) if t.ndim else t, function=function)
+    except lt.LinAlgError:
+        run(sample, change=lambda t: t + t, function=function)
+
+
 def has_form(row, form):
+    if any(row["name"] in names.split() for names in WITHOUT.get(form, {}).values()):
+        return False
     if form == "out":
         return row["function"]
     if form in ("inplace", "method"):
         return row["method"] and (form == "method" or row["inplace"])
+    if form == "traced":
+        return not row["reads"]
     return form != "jvp" or not row["no_grad"]
 
 
@@ -133,7 +162,7 @@ def cell(row, form, tried):
         try:
             words.append(FORMS[form](row, sample))
         except Exception as e:
-            return f"{type(e).__name__}: {str(e).splitlines()[0][:80]} <- {sample}"
+            return f"{type(e).__name__}: {(str(e) + '.').splitlines()[0][:80]} <- {sample}"
         if words[-1] is False:
             return f"another result <- {sample}"
     return "ok" if True in words else NONE
@@ -155,6 +184,10 @@ def main():
             counts.setdefault(form, Counter())[word if word in ("ok", NONE) else "empty"] += 1
             if word not in ("ok", NONE) and "--list" in sys.argv:
                 print(f"{name} {form}: {word}")
+    if "--list" in sys.argv:
+        for form, reasons in WITHOUT.items():
+            for reason, names in reasons.items():
+                print(f"no {form}, because {reason}: {names}")
     for form, count in counts.items():
         print(
             f"  {form:<9} {count['ok']:>4} tried, {count['empty']:>3} empty, {count[NONE]:>3} none"
