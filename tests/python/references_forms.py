@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from convolutions import convolution, convolution_transpose
 from scipy import special
 
 
@@ -141,6 +142,89 @@ def one_hot(x, num_classes):
     return np.eye(num_classes, dtype=np.int64)[x]
 
 
+def affine_scan(x, dim, reverse=False):
+    """By turns y * x[i] and y + x[i], from 0; the last element first if reverse."""
+    steps, found = np.moveaxis(x, dim, 0), np.zeros_like(np.moveaxis(x, dim, 0))
+    y, order = 0.0, range(len(steps))
+    for turn, i in enumerate(reversed(order) if reverse else order):
+        y = y + steps[i] if turn % 2 else y * steps[i]
+        found[i] = y
+    return np.moveaxis(found, 0, dim)
+
+
+def adjoint(function, at):
+    """What a convolution's factor `at` gets from a cotangent, one element of it after another."""
+
+    def of(first, second, shape, **settings):
+        dy, other = (first, second) if at == 0 else (second, first)
+        size = math.prod(shape)
+        found = np.zeros(size)
+        for i in range(size):
+            unit = np.eye(1, size, i).reshape(shape)
+            operands = (unit, other) if at == 0 else (other, unit)
+            found[i] = (dy * function(*operands, None, **settings)).sum()
+        return found.reshape(shape)
+
+    return of
+
+
+def next_in_grid(shift):
+    """nextafter where the last `shift` bits of f32 are no digits, of numbers not close to 0."""
+
+    def of(x, y):
+        x, step = x.astype(np.float32), np.uint32(1 << shift)
+        size = np.abs(x).view(np.uint32)
+        away = (x > 0) == (y > x)
+        return np.copysign(np.where(away, size + step, size - step).view(np.float32), x)
+
+    return of
+
+
+def first_above(chance):
+    """How many are left below a uniform number when chance(0), chance(1), ... are added up."""
+
+    def count(u, *parameters):
+        total, k = chance(0, *parameters), 0
+        while total < u and k < 1000:
+            k += 1
+            total += chance(k, *parameters)
+        return k
+
+    return np.vectorize(count, otypes=[float])
+
+
+def scaled(x, dim, norm, length=None):
+    return {0: 1.0, 1: (length or x.shape[dim]) ** -0.5, 2: 1 / (length or x.shape[dim])}[norm]
+
+
+def stft(x, n_fft, hop=None, win=None, normalized=False, return_complex=True):
+    """Frames every hop elements of the padded signal, in a window of ones in the middle."""
+    hop, win = hop or n_fft // 4, win or n_fft
+    window = np.zeros(n_fft)
+    window[(n_fft - win) // 2 :][:win] = 1
+    x = np.pad(x, [(0, 0)] * (x.ndim - 1) + [(n_fft // 2, n_fft // 2)], "reflect")
+    frames = np.lib.stride_tricks.sliding_window_view(x, n_fft, -1)[..., ::hop, :]
+    found = np.swapaxes(np.fft.fft(frames * window), -1, -2) / (n_fft**0.5 if normalized else 1)
+    return found if return_complex else np.stack([found.real, found.imag], -1)
+
+
+def istft(x, n_fft, hop=None, window=None, length=None, normalized=False):
+    """Frames added where they were, by the sum of the windows' squares there."""
+    hop = hop or n_fft // 4
+    window = np.ones(n_fft) if window is None else window
+    frames = np.fft.irfft(np.swapaxes(x, -1, -2), n_fft) * (n_fft**0.5 if normalized else 1)
+    whole = n_fft + hop * (frames.shape[-2] - 1)
+    signal, weight = np.zeros((*x.shape[:-2], whole)), np.zeros(whole)
+    for k in range(frames.shape[-2]):
+        at = slice(k * hop, k * hop + n_fft)
+        signal[..., at] += frames[..., k, :] * window
+        weight[at] += window**2
+    middle = slice(n_fft // 2, n_fft // 2 + length if length else whole - n_fft // 2)
+    found = signal[..., middle] / weight[middle]
+    more = length - found.shape[-1] if length else 0
+    return np.pad(found, [(0, 0)] * (found.ndim - 1) + [(0, more)])
+
+
 REFERENCES = {
     "cast": lambda x, dtype: x.astype(dtype_of(dtype)), "isinf": np.isinf, "fmax": np.fmax,
     "fmin": np.fmin, "masked_fill": lambda x, mask, value: np.where(mask, value, x),
@@ -155,6 +239,7 @@ REFERENCES = {
     "repeat": repeated, "tensor_split.tensor": lambda x, at: tuple(np.split(x, at)),
     "reinterpreted": reinterpreted,
     "view_as_complex_put": lambda x, v: np.stack([v.real, v.imag], -1),
+    "reinterpreted_put": lambda x, v, dtype: v.view(x.dtype),
     "atleast_1d.each": lambda xs: tuple(map(np.atleast_1d, xs)),
     "atleast_2d.each": lambda xs: tuple(map(np.atleast_2d, xs)),
     "atleast_3d.each": lambda xs: tuple(map(np.atleast_3d, xs)),
@@ -202,4 +287,21 @@ REFERENCES = {
     "transpose_copy": np.swapaxes, "unfold_copy": windows_of,
     "view_copy": lambda x, size: x.reshape(size),
     "unsqueeze_copy": lambda x, dim: np.expand_dims(x, dim),
+    # parts of composites
+    "affine_scan": affine_scan, "nextafter_f16": next_in_grid(13),
+    "nextafter_bf16": next_in_grid(16),
+    **{f"convolution{n}d_d{k}": adjoint(convolution, k) for n in (1, 2, 3) for k in (0, 1)},
+    **{f"convolution_transpose{n}d_d{k}": adjoint(convolution_transpose, k)
+       for n in (1, 2, 3) for k in (0, 1)},
+    "fft_r2c": lambda x, dim, norm: np.fft.rfft(x, axis=dim) * scaled(x, dim, norm),
+    "fft_c2r": lambda x, dim, norm, last: (
+        np.fft.irfft(x, last, dim, "forward") * scaled(x, dim, norm, last)
+    ),
+    "stft": stft, "istft": istft,
+    "normal_of": lambda noise, mean, std: mean + std * noise,
+    "bernoulli_of": lambda u, p: np.where(u < p, 1.0, 0.0), "weight_of": np.copy,
+    "arrival": lambda u, w: -np.log1p(-u) / w, "arrived": lambda which, time: which,
+    "few_events": first_above(lambda k, rate: np.exp(-rate) * rate**k / math.factorial(k)),
+    "few_successes": first_above(lambda k, n, p: special.binom(n, k) * p**k * (1 - p) ** (n - k)),
+    "empty": np.zeros, "empty_like": np.zeros_like,
 }  # fmt: skip

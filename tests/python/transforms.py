@@ -18,12 +18,12 @@ TOLERANCE = 1e-10  # of others, whose sums may be made by another kernel, in f64
 class Flat:
     """A sample as a function of its tensors alone, which stand in `given`."""
 
-    def __init__(self, row, sample, dtype):
-        self.args, self.kwargs = samples.arrays(sample, dtype)
-        self.function, self.dtype = getattr(lt.ops, sample.op), dtype
+    def __init__(self, row, sample):
+        self.args, self.kwargs = samples.arrays(sample, "float64")
+        self.function = getattr(lt.ops, sample.op)
         self.given = []
         # A definition of other dtypes takes its first.
-        narrow = row["dtypes"][0] if row["dtypes"] and dtype not in row["dtypes"] else None
+        narrow = row["dtypes"][0] if row["dtypes"] and "float64" not in row["dtypes"] else None
 
         def give(array):
             made = lt.tensor(array)
@@ -44,16 +44,6 @@ class Flat:
         return tuple(t for t in found if isinstance(t, lt.Tensor))
 
 
-def flat_of(row, sample):
-    """In f64, or in f32 if the sample names the size of an element."""
-    flat = Flat(row, sample, "float64")
-    try:
-        flat(*(t.clone() for t in flat.given))
-    except lt.ShapeError:
-        return Flat(row, sample, "float32")
-    return flat
-
-
 def wide(t):
     return (t.double() if t.is_floating_point() else t).numpy()
 
@@ -63,10 +53,10 @@ def vmapped(row, sample):
 
     Moves and elementwise functions give equal bytes. Of what draws, only the types.
     """
-    flat = flat_of(row, sample)
+    flat = Flat(row, sample)
     if not flat.given or row["reads"]:
         return None  # nothing to have examples of; or the data decide the size of the result
-    other = Flat(row, replace(sample, number=-sample.number), flat.dtype)
+    other = Flat(row, replace(sample, number=-sample.number))
     pairs = [flat.given, other.given]
     stacked = [lt.stack(pair) for pair in zip(*pairs)]
     before = lt.get_rng_state()
@@ -110,7 +100,7 @@ def has_derivative(flat, i):
 
 def forward(row, sample):
     """jvp against the reverse derivative, <u, J v> = <J^T u, v> for drawn u and v."""
-    flat = flat_of(row, sample)
+    flat = Flat(row, sample)
     rng = np.random.default_rng(5)
     floats = [i for i, t in enumerate(flat.given) if t.is_floating_point()]
     smooth = [i for i in floats if has_derivative(flat, i)]

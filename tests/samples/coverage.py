@@ -36,6 +36,15 @@ WITHOUT = {
         "of f32 and f64 alone, as PyTorch's": "quantile nanquantile",
     },
     "out": {"PyTorch has none": "einsum"},
+    "reference": {
+        "it draws, and the stream is ours": "rand randn randint randint.high rand_like randn_like "
+        "randint_like randint_like.low bernoulli bernoulli.p bernoulli.size bernoulli.fill "
+        "bernoulli.fill_of uniform normal normal.fill normal.float_std normal.float_mean "
+        "normal.size log_normal exponential cauchy geometric random random.to random.from randperm "
+        "multinomial poisson binomial standard_gamma rrelu gumbel_softmax dropout dropout.train "
+        "dropout1d dropout2d dropout3d alpha_dropout alpha_dropout.train feature_alpha_dropout "
+        "feature_alpha_dropout.train feature_dropout",
+    },
     "traced": {READS: "repeat_interleave.each repeat_interleave.places"},
     "vmap": {READS: "repeat_interleave.each repeat_interleave.places"},
 }
@@ -173,7 +182,9 @@ def cells(row):
     if not tried:
         return {"sample": "no sample"}
     found = {form: cell(row, form, tried) for form in FORMS}
-    return found | {"reference": "ok" if row["name"] in REFERENCES else "no reference"}
+    if row["name"] in REFERENCES:
+        return found | {"reference": "ok"}
+    return found | {"reference": "no reference" if has_form(row, "reference") else NONE}
 
 
 def main():

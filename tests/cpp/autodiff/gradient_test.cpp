@@ -198,6 +198,7 @@ const std::vector<LeftOut> kLeftOut = {
     {"embedding.functional_2", "the row of padding_idx has no gradient, by definition"},
     {"igamma_1", "there is no derivative by the first operand, as in PyTorch"},
     {"igammac_1", "there is no derivative by the first operand, as in PyTorch"},
+    {"reinterpreted_put_1", "its tensors are integers"},
     {"gumbel_softmax_2", "hard: its derivative is that of the softmax, by definition"},
 };
 
