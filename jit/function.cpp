@@ -81,14 +81,11 @@ bool layout_holds(const Guard& g, const Tensor& t) {
 
 }  // namespace
 
-bool Function::fits(Compiled& c, const ir::Data& inputs, FunctionCallbacks& host,
-                    ir::Data& all) const {
+bool Function::fits(Compiled& c, size_t inputs, FunctionCallbacks& host, ir::Data& all) const {
   const ir::Graph& g = c.traced.graph;
   if (c.grad_enabled != thread_state().grad_enabled) return false;
-  if (inputs.size() + c.traced.captured.size() != g.inputs().size()) return false;
-  all.clear();
-  all.reserve(g.inputs().size());
-  all.insert(all.end(), inputs.begin(), inputs.end());
+  if (inputs + c.traced.captured.size() != g.inputs().size()) return false;
+  all.resize(inputs);
   for (const ir::Path& p : c.traced.captured) {
     Tensor t = host.read(p);
     if (!t.defined()) return false;
@@ -99,12 +96,12 @@ bool Function::fits(Compiled& c, const ir::Data& inputs, FunctionCallbacks& host
     return c.guarded[guard] < all.size() ? all[c.guarded[guard]].tensor() : none;
   };
   // Kinds first: symbols can be read off inputs of the right ranks only.
-  for (size_t i = 0; i < inputs.size(); ++i) {
+  for (size_t i = 0; i < inputs; ++i) {
     bool wants_tensor = g.inputs()[i]->type().tensor() != nullptr;
-    if (wants_tensor != inputs[i].is_tensor()) return false;
+    if (wants_tensor != all[i].is_tensor()) return false;
     if (wants_tensor) continue;
     constexpr Tag kTags[] = {Tag::flag, Tag::integer, Tag::real};
-    if (inputs[i].arg().tag != kTags[static_cast<int>(g.inputs()[i]->type().scalar()->kind)])
+    if (all[i].arg().tag != kTags[static_cast<int>(g.inputs()[i]->type().scalar()->kind)])
       return false;
   }
   const auto& guards = c.traced.guards;
@@ -245,8 +242,7 @@ ir::Data Function::run(const Compiled& c, const ir::Data& all) {
   return ir::returned(c.traced, all, outputs);
 }
 
-Function::CompiledRef Function::find(const ir::Data& inputs, FunctionCallbacks& host,
-                                     ir::Data& all) {
+Function::CompiledRef Function::find(size_t inputs, FunctionCallbacks& host, ir::Data& all) {
   CompiledRef last;
   {
     std::lock_guard hold(mutex_);
@@ -275,13 +271,13 @@ FunctionCounts Function::counts() const {
   return counts_;
 }
 
-ir::Data Function::operator()(const ir::Data& inputs, absl::Span<const std::string> names,
+ir::Data Function::operator()(ir::Data all, absl::Span<const std::string> names,
                               ir::TracedFunction body, FunctionCallbacks& host) {
-  ir::Data all;
+  const size_t inputs = all.size();
   CompiledRef c = find(inputs, host, all);
   if (c == nullptr) {
-    c = capture(inputs, names, body, host);
-    all = inputs;
+    all.resize(inputs);
+    c = capture(all, names, body, host);
     for (const Tensor& t : c->traced.captured_now) all.emplace_back(t);
   }
   host.on_run(c->trace_id);
@@ -304,7 +300,7 @@ Outputs Function::operator()(const Tensors& inputs,
     for (Tensor& t : body(xs)) out.emplace_back(std::move(t));
     return out;
   };
-  ir::Data results = (*this)(data, names, traced, host);
+  ir::Data results = (*this)(std::move(data), names, traced, host);
   Outputs out;
   for (const ir::Datum& d : results) out.push_back(d.tensor());
   return out;

@@ -37,8 +37,8 @@ class Function {
 
   /// Runs on these inputs (named for guards and text by `names`), tracing `body` if no program
   /// fits.
-  ir::Data operator()(const ir::Data& inputs, absl::Span<const std::string> names,
-                      ir::TracedFunction body, FunctionCallbacks& host);
+  ir::Data operator()(ir::Data inputs, absl::Span<const std::string> names, ir::TracedFunction body,
+                      FunctionCallbacks& host);
   /// C++ lambdas: inputs are x0, x1, ...; tensors captured by the lambda are guarded by identity.
   Outputs operator()(const Tensors& inputs, absl::FunctionRef<Outputs(const Tensors&)> body);
 
@@ -61,10 +61,11 @@ class Function {
   std::string explain() const;
 
  private:
-  bool fits(Compiled& c, const ir::Data& inputs, FunctionCallbacks& host, ir::Data& all) const;
+  /// `all` begins with that many inputs; what the program captured is put behind them.
+  bool fits(Compiled& c, size_t inputs, FunctionCallbacks& host, ir::Data& all) const;
   bool relations_hold(Compiled& c, const ir::Data& all) const;
   /// The first that fits, and all it reads; null if none does.
-  CompiledRef find(const ir::Data& inputs, FunctionCallbacks& host, ir::Data& all);
+  CompiledRef find(size_t inputs, FunctionCallbacks& host, ir::Data& all);
   CompiledRef capture(const ir::Data& inputs, absl::Span<const std::string> names,
                       ir::TracedFunction body, FunctionCallbacks& host);
   ir::Data run(const Compiled& c, const ir::Data& all);

@@ -239,7 +239,7 @@ class Function {
       return results_of(made[0]);
     };
     const Names names = names_of(arguments, reals.size());
-    ir::Data results = engine_(inputs, *names, traced, state);
+    ir::Data results = engine_(std::move(inputs), *names, traced, state);
     trace_id = state.trace_id();
     return results;
   }
