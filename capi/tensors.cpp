@@ -237,4 +237,16 @@ int lathe_enable_grad(int on) {
   return before ? 1 : 0;
 }
 
+lathe_status lathe_autocast(lathe_dtype dtype, lathe_dtype* before) {
+  return guarded("lathe_autocast", {given("before", before)}, [&] {
+    const DType to = dtype_of(dtype);
+    if (to != DType::f32 && !is_narrow(to))
+      throw ValueError({.op = "autocast",
+                        .problem = "products are computed in f16 or bf16",
+                        .got = std::string(name(to)),
+                        .expected = "float16, bfloat16, or float32 for no scope"});
+    *before = static_cast<lathe_dtype>(std::exchange(thread_state().autocast, to));
+  });
+}
+
 }  // extern "C"

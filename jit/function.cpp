@@ -83,7 +83,8 @@ bool layout_holds(const Guard& g, const Tensor& t) {
 
 bool Function::fits(Compiled& c, size_t inputs, FunctionCallbacks& host, ir::Data& all) const {
   const ir::Graph& g = c.traced.graph;
-  if (c.grad_enabled != thread_state().grad_enabled) return false;
+  const ThreadState& state = thread_state();
+  if (c.grad_enabled != state.grad_enabled || c.autocast != state.autocast) return false;
   if (inputs + c.traced.captured.size() != g.inputs().size()) return false;
   all.resize(inputs);
   for (const ir::Path& p : c.traced.captured) {
@@ -191,6 +192,7 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   for (size_t i = 0; i < inputs.size(); ++i) specs.push_back(spec_for(inputs[i], names[i]));
   auto c = std::make_shared<Compiled>();
   c->grad_enabled = thread_state().grad_enabled;
+  c->autocast = thread_state().autocast;
   bool history = false;
   auto watched = [&](const ir::Data& in) {
     ir::Data out = body(in);
@@ -219,6 +221,7 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
 }
 
 ir::Data Function::run(const Compiled& c, const ir::Data& all) {
+  const AutocastScope over(DType::f32);  // the casts are in the graph
   bool nodes = node_by_node_wanted();
   bool history = c.needs_history;
   ir::Data outputs;

@@ -47,7 +47,8 @@ class Function {
     int64_t trace_id = 0;  // the front end's
     ir::Report report;
     std::unique_ptr<Program> program;
-    bool grad_enabled = true;    // when it was captured
+    bool grad_enabled = true;  // when it was captured
+    DType autocast = DType::f32;
     bool needs_history = false;  // a result is tracked: gradients may be asked for through it
     std::vector<ir::SymbolSource> sources;  // of the captured graph
     std::vector<SymFact> relations;         // guards and checks that the inputs alone can answer

@@ -113,6 +113,7 @@ Tensor Batch::all(const Tensor& t) const {
 // ── calls ───────────────────────────────────────────────────────────────────────────────────────
 
 void Batch::run(const Call& call, Outputs& outputs) {
+  const AutocastScope over(DType::f32);  // the operands of the call are cast already
   bool batched = false;
   each_tensor(call.args, [&](const Arg& a) { batched |= is_stand_in(a.tensor()); });
   if (!batched) {

@@ -39,6 +39,7 @@ struct ThreadState {
   Backend* backend = nullptr;     // null: the default backend
   Observer* observers = nullptr;  // innermost first
   bool grad_enabled = true;
+  DType autocast = DType::f32;  // what a scope of autocast computes products in; f32: there is none
   uint8_t composite_depth = 0;
   uint64_t trace_epoch = 0;  // 0: not tracing
 };
@@ -78,6 +79,19 @@ class GradMode {
 
  private:
   bool previous_;
+};
+
+/// Products of f32 operands are computed in `dtype`, f16 or bf16, until its end; f32: as they are.
+class AutocastScope {
+ public:
+  explicit AutocastScope(DType dtype) : previous_(thread_state().autocast) {
+    thread_state().autocast = dtype;
+  }
+  ~AutocastScope() { thread_state().autocast = previous_; }
+  AutocastScope(const AutocastScope&) = delete;
+
+ private:
+  DType previous_;
 };
 
 }  // namespace lathe

@@ -275,6 +275,8 @@ void refresh_operands(Args args) {
 /// The long way, apart so that the short one does not pay for its frame.
 [[gnu::noinline]] void call_in_full(const Op& op, Args args, Outputs& outputs) {
   Backend& backend = current_backend();
+  if (casts_operands(op)) [[unlikely]]
+    return call_cast(op, args, outputs);
   Types types;
   refresh_operands(args);  // first: to ask who claims a composite is to infer its types
   const bool whole = op.kind == Kind::composite;
@@ -330,6 +332,7 @@ Outputs call(const Op& op, Args args, CallForm form) {
   if (call_short(op, args, form, result)) {
     if (form == CallForm::fresh) outputs.push_back(std::move(result));
   } else if (form == CallForm::in_place) {
+    const AutocastScope over(DType::f32);  // what is written into has its dtype
     assign_result(op, args);
   } else {
     call_in_full(op, args, outputs);

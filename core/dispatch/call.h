@@ -30,6 +30,12 @@ Tensor call_one(const Op& op, Args args);
 /// The results of a composite by its expansion, which computes in the op type (Extra::moves).
 Outputs expand(const Op& op, Args args);
 
+/// Is this a call of the program's own, inside of a scope of autocast (AutocastScope) that changes
+/// the operands of this definition? What composites call is not asked.
+bool casts_operands(const Op& op);
+/// The call with its operands converted, outside of the scope: what the op consists of sees theirs.
+void call_cast(const Op& op, Args args, Outputs& outputs);
+
 /// Brings a view up to date with its base, by replaying its steps, if a write made it stale.
 void refresh(const Tensor& x);
 

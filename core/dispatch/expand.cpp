@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
+#include "core/dispatch/replaced.h"
 #include "core/op/each_tensor.h"
 #include "include/lathe/ops/math.h"
 
@@ -62,39 +63,18 @@ Outputs expand(const Op& op, Args args) {
   // Mixed with f32, the halves are widened all the same: every intermediate is in the op type.
   const DType storage = op.extra.results_like_first ? args.tensor(0).dtype() : types.common;
   const DType compute = compute_type(types.common);
-  // Operands by their converted form: an expansion that returns one returns what it was given.
-  absl::InlinedVector<std::pair<Tensor, Tensor>, 4> converted;
-  auto widened = [&](const Arg& a) {
-    if (a.tag != Tag::tensor || !is_narrow(a.tensor_->dtype)) return a;
-    const DType wide = compute_type(a.tensor_->dtype);
-    converted.emplace_back(math_ops<Tensor>::cast(a.tensor(), wide), a.tensor());
-    return Arg(converted.back().first);
-  };
-  ArgVec lists;
-  absl::InlinedVector<Arg, 8> operands;
-  for (size_t i = 0; i < args.size(); ++i) {
-    // What the op writes to stays as it is: assign() rounds.
-    if (op.schema.params[i].written) {
-      operands.push_back(args[i]);
-    } else if (args[i].tag == Tag::list) {
-      std::vector<Arg> items;
-      for (size_t k = 0; k < args[i].list_->size; ++k)
-        items.push_back(widened(args[i].list_->data[k]));
-      lists.push(Arg(ArgList{items.data(), items.size()}));
-      operands.push_back(lists[lists.size() - 1]);
-    } else {
-      operands.push_back(widened(args[i]));
-    }
-  }
+  // What the op writes to stays as it is: assign() rounds.
+  const Replaced wide(op, args, [](const Tensor& t) {
+    return is_narrow(t.dtype()) ? math_ops<Tensor>::cast(t, compute_type(t.dtype())) : Tensor();
+  });
   // A dtype that the caller asked for is what the expansion gave, and no intermediate.
   auto asks = [&](const Arg& a) { return a.tag == Tag::dtype && a.dtype_ == compute; };
   const bool asked_for = std::any_of(args.begin(), args.end(), asks);
-  Outputs outputs = op.expansion(absl::MakeConstSpan(operands));
+  Outputs outputs = op.expansion(wide.args());
   for (Tensor& t : outputs) {
-    auto is_this = [&](const auto& pair) { return same(pair.first, t); };
-    auto given = std::find_if(converted.begin(), converted.end(), is_this);
-    if (given != converted.end())
-      t = given->second;
+    // An expansion that returns an operand returns what it was given.
+    if (Tensor given = wide.original(t); !same(given, t))
+      t = given;
     else if (t.dtype() == compute && compute != storage && !asked_for)
       t = math_ops<Tensor>::cast(t, storage);
   }

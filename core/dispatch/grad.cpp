@@ -570,6 +570,7 @@ Grads derive_widened(const Grad::Data& data) {
 }  // namespace
 
 Grads run_gradient(const Grad::Data& data) {
+  const AutocastScope over(DType::f32);  // the casts have derivatives of their own
   auto narrow = [](const TensorType& t) { return is_narrow(t.dtype); };
   const bool half = std::any_of(data.x_types.begin(), data.x_types.end(), narrow);
   Grads out = half && computes(data) ? derive_widened(data) : derive(data);

@@ -105,6 +105,15 @@ struct SumRule {
   DType a, b, accumulator, result;
 };
 
+/// What a scope of autocast (core/dispatch/autocast.cpp) does with the floating operands of a call,
+/// those of f64 excepted.
+enum class Autocast : uint8_t {
+  none,    // nothing
+  narrow,  // to the scope's dtype: products (every contraction is one)
+  wide,    // f16 and bf16 to f32: what loses its digits there
+  widest,  // to the widest among them: joins
+};
+
 struct Extra {
   DTypeSet domain = all_dtypes;  // of the dtype computed in, after promotion
   Promote promote = Promote::numeric;
@@ -138,6 +147,7 @@ struct Extra {
   /// A composite whose expansion reads data, as the size of its result depends on them. A trace
   /// refuses it: these words say what to write there instead.
   std::string_view instead_in_trace = {};
+  Autocast autocast = Autocast::none;
   /// Of a result Tensor[]: whether, for these arguments, a list of one is handed out as that
   /// tensor.
   bool (*lone)(Args) = nullptr;

@@ -437,7 +437,9 @@ void add_products(Definitions& r) {
                 Tensor size = a.tensor(0), angle = a.tensor(1);
                 return {M::complex(M::mul(size, M::cos(angle)), M::mul(size, M::sin(angle)))};
               },
-              {.places = kFunction, .doc = "The complex number of this modulus and angle."});
+              {.places = kFunction,
+               .autocast = Autocast::wide,
+               .doc = "The complex number of this modulus and angle."});
 }
 
 }  // namespace

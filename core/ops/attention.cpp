@@ -104,6 +104,7 @@ void add_attention_definitions(Definitions& r) {
       attention_expansion,
       {.domain = floating,
        .places = kFunctional,
+       .autocast = Autocast::narrow,
        .doc = "softmax(query @ key.mT * scale + mask) @ value, of [..., time, width] (Vaswani et "
               "al. 2017). attn_mask: true where a key may be seen, or floats that are added; a "
               "query that sees no key gives 0. scale: 1 / sqrt(width) unless given."});

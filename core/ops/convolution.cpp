@@ -178,6 +178,7 @@ void add_function(Definitions& r) {
   // conv2d was the name of the contraction alone (graph/text/upgrade.cpp).
   const Extra extra{.version = axes == 2 && !transposed ? 2 : 1,
                     .places = kFunction | kFunctional,
+                    .autocast = Autocast::narrow,
                     .doc = kDocs[transposed ? 1 : 0]};
   const std::string name = absl::StrCat(transposed ? "conv_transpose" : "conv", axes, "d");
   const std::string_view operands = "(Tensor input, Tensor weight, Tensor? bias=None";
@@ -238,10 +239,12 @@ void add_convolution_definitions(Definitions& r) {
       "dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
       any_convolution,
       {.places = kFunction,
+       .autocast = Autocast::narrow,
        .doc = "conv1d, conv2d, conv3d or the transposed ones, by input's rank."});
   r.composite("conv_tbc(Tensor input, Tensor weight, Tensor bias, int pad=0) -> Tensor",
               time_convolution,
               {.places = kFunction | kFunctional,
+               .autocast = Autocast::narrow,
                .doc = "conv1d of input[time, n, c] with weight[width, c, o]: time comes first."});
 }
 

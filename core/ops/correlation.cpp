@@ -167,7 +167,9 @@ void add_correlation_definitions(Definitions& r) {
       "cdist(Tensor x1, Tensor x2, float p=2.0, str "
       "compute_mode='use_mm_for_euclid_dist_if_necessary') -> Tensor",
       cdist_expansion,
-      {.places = kFunction, .doc = "The distance of every row of x1 from every row of x2."});
+      {.places = kFunction,
+       .autocast = Autocast::wide,
+       .doc = "The distance of every row of x1 from every row of x2."});
   r.composite("pdist(Tensor input, float p=2.0) -> Tensor", pdist_expansion,
               {.places = kFunction | kFunctional,
                .doc = "The distance of every two rows, each pair once."});

@@ -158,6 +158,7 @@ void add_ctc_definitions(Definitions& r) {
   const Extra extra{
       .domain = floating,
       .places = kFunctional,
+      .autocast = Autocast::wide,
       .doc =
           "-log of the probability that log_probs[time, n, classes] read targets[n, labels] (or "
           "all in one row), with blanks in between (Graves et al. 2006). zero_infinity: a target "

@@ -95,6 +95,7 @@ void add_distance_definitions(Definitions& r) {
       "bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
       bilinear_expansion,
       {.places = kFunction | kFunctional,
+       .autocast = Autocast::narrow,
        .doc = "input1[..., i] weight[out, i, j] input2[..., j], summed over i and j, plus bias."});
 }
 

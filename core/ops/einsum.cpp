@@ -293,6 +293,7 @@ Outputs einsum_expansion(Args a) {
 void add_einsum_definitions(Definitions& r) {
   r.composite("einsum(str equation, Tensor... operands) -> Tensor", einsum_expansion,
               {.places = kFunction,
+               .autocast = Autocast::narrow,
                .doc = "A sum of products over axes named by letters, as 'ij,jk->ik'; '...' stands "
                       "for leading axes, which broadcast."});
 }

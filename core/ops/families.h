@@ -74,6 +74,10 @@ inline Extra moving(std::string_view doc, uint8_t places = kFunction | kMethod) 
   e.doc = doc;
   return e;
 }
+inline Extra with_autocast(Autocast way, Extra e) {
+  e.autocast = way;
+  return e;
+}
 /// The same of one that makes a tensor.
 inline Extra creating(std::string_view doc) {
   Extra e = moving(doc, kFunction);

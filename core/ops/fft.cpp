@@ -323,22 +323,25 @@ Outputs shifted(Args a, const char* op, bool back) {
 }
 
 void add_helpers(Definitions& r) {
-  Extra e = in_module("fft.fftfreq", "The frequencies of fft() of n points that are d apart.");
+  Extra e = in_module("fft.fftfreq", "The frequencies of fft() of n points that are d apart.",
+                      Autocast::none);
   e.no_grad = true;
   r.composite(
       "fft_fftfreq(int n, float d=1.0, *, dtype? dtype=None, device? device=None) -> Tensor",
       [](Args a) -> Outputs { return {frequencies(a, false)}; }, e);
-  e = in_module("fft.rfftfreq", "The frequencies of rfft() of n points that are d apart.");
+  e = in_module("fft.rfftfreq", "The frequencies of rfft() of n points that are d apart.",
+                Autocast::none);
   e.no_grad = true;
   r.composite(
       "fft_rfftfreq(int n, float d=1.0, *, dtype? dtype=None, device? device=None) -> Tensor",
       [](Args a) -> Outputs { return {frequencies(a, true)}; }, e);
-  e = in_module("fft.fftshift", "The frequency 0 moved to the middle, along dim or every axis.");
+  e = in_module("fft.fftshift", "The frequency 0 moved to the middle, along dim or every axis.",
+                Autocast::none);
   e.moves = true;
   r.composite(
       "fft_fftshift(Tensor input, int[]? dim=None) -> Tensor",
       [](Args a) { return shifted(a, "fft.fftshift", false); }, e);
-  e = in_module("fft.ifftshift", "The inverse of fftshift().");
+  e = in_module("fft.ifftshift", "The inverse of fftshift().", Autocast::none);
   e.moves = true;
   r.composite(
       "fft_ifftshift(Tensor input, int[]? dim=None) -> Tensor",

@@ -84,7 +84,7 @@ void add_order(Definitions& r, std::string_view schema, std::string_view target,
           Arg(numbered_reduction(op->public_name(), a.integer(given)));
     return call(*op, absl::MakeConstSpan(args));
   };
-  Extra e{.places = places, .moves = true, .doc = op->extra.doc};
+  Extra e{.places = places, .moves = true, .autocast = op->extra.autocast, .doc = op->extra.doc};
   e.inplace_argument = false;
   r.composite(schema, expand, std::move(e));
 }
@@ -244,6 +244,7 @@ void add_dtype_form(Definitions& r, std::string_view name) {
               .places = op->extra.places,
               .also = op->extra.also,
               .moves = true,
+              .autocast = op->extra.autocast,
               .doc = op->extra.doc};
   auto convert_first = [op](Args args) -> Outputs {
     absl::InlinedVector<Arg, 8> rest(args.begin(), args.end() - 1);

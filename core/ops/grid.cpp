@@ -259,6 +259,7 @@ void add_grid_definitions(Definitions& r) {
       sample_expansion,
       {.domain = floating,
        .places = kFunctional,
+       .autocast = Autocast::wide,
        .doc = "input[n, c, h, w] at the places of grid[n, h2, w2, 2] as (x, y) in [-1, 1], and the "
               "same with one axis more. mode: 'bilinear', 'nearest' or 'bicubic'. padding_mode: "
               "what is outside: 'zeros', the 'border', or a 'reflection'. align_corners: -1 and 1 "

@@ -120,7 +120,8 @@ void add_norms(Definitions& r) {
       },
       in_module("linalg.vector_norm",
                 "(sum |x|^ord)^(1/ord) over dim, or over everything; the limits for inf and -inf, "
-                "for 0 how many elements are not 0."));
+                "for 0 how many elements are not 0.",
+                Autocast::none));
   const char* doc =
       "'fro': of the elements as a vector; 'nuc': the sum of the singular values; 2, -2: the "
       "largest, the least of them; 1, -1: of the columns' sums of moduli; inf, -inf: of the rows'.";
@@ -132,7 +133,7 @@ void add_norms(Definitions& r) {
         return {named_matrix_norm(op, prepared(op, a.tensor(0), a[4]), a.text(1), a.ints(2),
                                   a.flag(3))};
       },
-      in_module("linalg.matrix_norm", doc));
+      in_module("linalg.matrix_norm", doc, Autocast::none));
   r.composite(
       "linalg_matrix_norm.ord(Tensor input, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, "
       "*, dtype? dtype=None) -> Tensor",
@@ -140,18 +141,18 @@ void add_norms(Definitions& r) {
         const char* op = "linalg.matrix_norm";
         return {matrix_norm(op, prepared(op, a.tensor(0), a[4]), a.real(1), a.ints(2), a.flag(3))};
       },
-      in_module("linalg.matrix_norm", doc));
+      in_module("linalg.matrix_norm", doc, Autocast::none));
   const char* both =
       "linalg.matrix_norm of the two axes dim, linalg.vector_norm of one; without ord the norm of "
       "the elements over dim, or over everything, as a vector.";
   r.composite(
       "linalg_norm(Tensor input, Scalar? ord=None, int[]? dim=None, bool keepdim=False, *, dtype? "
       "dtype=None) -> Tensor",
-      [](Args a) -> Outputs { return {norm(a)}; }, in_module("linalg.norm", both));
+      [](Args a) -> Outputs { return {norm(a)}; }, in_module("linalg.norm", both, Autocast::none));
   r.composite(
       "linalg_norm.name(Tensor input, str ord, int[]? dim=None, bool keepdim=False, *, dtype? "
       "dtype=None) -> Tensor",
-      [](Args a) -> Outputs { return {norm(a)}; }, in_module("linalg.norm", both));
+      [](Args a) -> Outputs { return {norm(a)}; }, in_module("linalg.norm", both, Autocast::none));
 }
 
 // ── condition ───────────────────────────────────────────────────────────────────────────────────
@@ -271,9 +272,10 @@ void add_powers(Definitions& r) {
               in_module("linalg.cond", cond));
   r.composite("linalg_cond.name(Tensor input, str p) -> Tensor", cond_expansion,
               in_module("linalg.cond", cond));
-  r.composite("linalg_matrix_power(Tensor input, int n) -> Tensor", power_expansion,
-              in_module("linalg.matrix_power",
-                        "The product of n factors A; of the inverse for a negative n."));
+  r.composite(
+      "linalg_matrix_power(Tensor input, int n) -> Tensor", power_expansion,
+      in_module("linalg.matrix_power",
+                "The product of n factors A; of the inverse for a negative n.", Autocast::narrow));
   add_same(r, "matrix_power(Tensor input, int n) -> Tensor", "linalg_matrix_power");
   r.composite(
       "linalg_tensorinv(Tensor input, int ind=2) -> Tensor", tensorinv_expansion,

@@ -64,16 +64,19 @@ void add_linear_definitions(Definitions& r) {
   r.contract("mm(Tensor input, Tensor mat2, dtype? out_dtype=None) -> Tensor",
              "O[..., m, n] += A[..., m, k] * B[..., k, n]",
              {.domain = numbers,
+              .autocast = Autocast::narrow,
               .doc = "Matrix product over the last two axes; leading axes broadcast. out_dtype: of "
                      "the sums and the result, wider than the operands' own."});
   r.composite(
       "matmul(Tensor input, Tensor other) -> Tensor", matmul_expansion,
       {.also = {"linalg.matmul"},
        .moves = true,
+       .autocast = Autocast::narrow,
        .doc = "Matrix product; a 1-d operand is a row on the left and a column on the right."});
   r.composite("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", linear_expansion,
               {.places = kFunctional,
                .moves = true,
+               .autocast = Autocast::narrow,
                .doc = "input @ weight.T + bias, with weight[out, in]."});
 }
 

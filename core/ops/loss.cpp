@@ -226,6 +226,7 @@ void add_loss_definitions(Definitions& r) {
       },
       {.domain = floating,
        .places = kFunctional,
+       .autocast = Autocast::wide,
        .doc = "Squared difference, averaged, summed or as it is."});
   r.composite(
       "l1_loss(Tensor input, Tensor target, *, str reduction='mean', Tensor? weight=None) -> "
@@ -236,6 +237,7 @@ void add_loss_definitions(Definitions& r) {
       },
       {.domain = floating,
        .places = kFunctional,
+       .autocast = Autocast::wide,
        .doc = "Absolute difference, averaged, summed or as it is."});
   r.elementwise(
       "logits_loss(Tensor input, Tensor target, Tensor|Scalar pos_weight) -> Tensor",
@@ -253,6 +255,7 @@ void add_loss_definitions(Definitions& r) {
       logits_expansion,
       {.domain = floating,
        .places = kFunctional,
+       .autocast = Autocast::wide,
        .doc = "-(p t log s(x) + (1 - t) log(1 - s(x))), s the sigmoid, p the weight of positives; "
               "without overflow."});
   r.composite(
@@ -261,6 +264,7 @@ void add_loss_definitions(Definitions& r) {
       nll_expansion,
       {.domain = floating,
        .places = kFunctional,
+       .autocast = Autocast::wide,
        .doc = "-x at the target class; x holds log probabilities [n, classes, ...]."});
   r.composite(
       "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, *, int ignore_index=-100, "
@@ -268,6 +272,7 @@ void add_loss_definitions(Definitions& r) {
       cross_entropy_expansion,
       {.domain = floating,
        .places = kFunctional,
+       .autocast = Autocast::wide,
        .doc = "nll_loss of log_softmax(x), with label smoothing; a target of floats in the "
               "shape of x holds a probability for each class."});
 }

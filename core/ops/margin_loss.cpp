@@ -180,7 +180,7 @@ Outputs cosine_embedding_expansion(Args a) {
 
 void add_margin_loss_definitions(Definitions& r) {
   auto with = [](std::string_view doc) {
-    Extra e{.domain = floating, .places = kFunctional};
+    Extra e{.domain = floating, .places = kFunctional, .autocast = Autocast::wide};
     e.doc = doc;
     return e;
   };

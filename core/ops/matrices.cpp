@@ -133,8 +133,8 @@ Tensor unit_like(const Tensor& x, Int n) { return C::eye(n, Arg(), x.dtype(), x.
 Tensor as_column(const Tensor& v) { return S::unsqueeze(v, -1); }
 Tensor from_column(const Tensor& x) { return S::squeeze(x, {Int(-1)}); }
 
-Extra in_module(std::string_view also, std::string_view doc) {
-  Extra e{.places = kNowhere, .also = {also}};
+Extra in_module(std::string_view also, std::string_view doc, Autocast autocast) {
+  Extra e{.places = kNowhere, .also = {also}, .autocast = autocast};
   e.doc = doc;
   return e;
 }

@@ -58,7 +58,7 @@ Tensor as_column(const Tensor& v);
 Tensor from_column(const Tensor& x);
 
 /// A definition found only as lathe.<also>, PyTorch's torch.<also>.
-Extra in_module(std::string_view also, std::string_view doc);
+Extra in_module(std::string_view also, std::string_view doc, Autocast autocast = Autocast::wide);
 /// Adds `schema`, PyTorch's second signature of `target`: the same parameters under other names.
 void add_same(Definitions& r, std::string_view schema, std::string_view target, Extra extra = {});
 

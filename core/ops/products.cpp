@@ -190,7 +190,8 @@ void add_of_two(Definitions& r) {
                .next = "matmul() and @ broadcast batches"});
         return {N::mm(x, y)};
       },
-      moving("Matrix products of a batch: input[n, i, k] @ mat2[n, k, j]."));
+      with_autocast(Autocast::narrow,
+                    moving("Matrix products of a batch: input[n, i, k] @ mat2[n, k, j].")));
   r.composite(
       "dot(Tensor input, Tensor tensor) -> Tensor",
       [](Args a) -> Outputs { return {dot("dot", a.tensor(0), a.tensor(1))}; },
@@ -203,17 +204,22 @@ void add_of_two(Definitions& r) {
               {.also = {"ger"},
                .moves = true,
                .doc = "Each element of one vector times each of another: input[i] * vec2[j]."});
-  r.composite("inner(Tensor input, Tensor other) -> Tensor", inner_expansion,
-              moving("Sums of products along the last axes, for each pair of the other indices."));
+  r.composite(
+      "inner(Tensor input, Tensor other) -> Tensor", inner_expansion,
+      with_autocast(
+          Autocast::narrow,
+          moving("Sums of products along the last axes, for each pair of the other indices.")));
   r.composite("kron(Tensor input, Tensor other) -> Tensor", kron_expansion,
               {.doc = "Blocks of other, each times an element of input."});
   r.composite(
       "tensordot.dims(Tensor input, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
       tensordot_expansion,
-      moving("Sums of products over pairs of axes, one of each tensor.", kNowhere));
+      with_autocast(Autocast::narrow,
+                    moving("Sums of products over pairs of axes, one of each tensor.", kNowhere)));
   r.composite("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", vecdot_expansion,
               {.places = kNowhere,
                .also = {"linalg.vecdot"},
+               .autocast = Autocast::narrow,
                .doc = "Sums along dim of the products of x, conjugated if it is complex, and y."});
   r.composite(
       "cross(Tensor input, Tensor other, int? dim=None) -> Tensor", cross_expansion,
@@ -223,12 +229,13 @@ void add_of_two(Definitions& r) {
               {.places = kNowhere,
                .also = {"linalg.cross"},
                .doc = "The vector at right angles to both, along dim."});
-  r.composite("trace(Tensor input) -> Tensor",
-              [](Args a) -> Outputs {
-                require_rank("trace", a.tensor(0), 2, 2);
-                return {R::sum(S::diagonal(a.tensor(0)))};
-              },
-              {.places = kMethod, .doc = "The sum of a matrix' diagonal."});
+  r.composite(
+      "trace(Tensor input) -> Tensor",
+      [](Args a) -> Outputs {
+        require_rank("trace", a.tensor(0), 2, 2);
+        return {R::sum(S::diagonal(a.tensor(0)))};
+      },
+      {.places = kMethod, .autocast = Autocast::wide, .doc = "The sum of a matrix' diagonal."});
 }
 
 // ── beta * input + alpha * product ──────────────────────────────────────────────────────────────
@@ -279,7 +286,8 @@ using Ranks = std::pair<int, int>;
 template <class F>
 void add_scaled(Definitions& r, std::string_view name, std::string_view operands, Ranks ranks,
                 F product, std::string_view doc) {
-  Extra extra{.inplace = true};
+  const bool matrices = ranks.second > 1;
+  Extra extra{.inplace = true, .autocast = matrices ? Autocast::narrow : Autocast::none};
   extra.doc = doc;
   r.composite(
       absl::StrCat(name, "(Tensor input, ", operands,
@@ -381,12 +389,13 @@ Outputs multi_dot(std::string_view op, Tensors xs, size_t least, bool vectors) {
 void add_chains(Definitions& r) {
   constexpr std::string_view doc =
       "The product of all, in the order that takes the fewest multiplications.";
-  r.composite("linalg_multi_dot(Tensor[] tensors) -> Tensor",
-              [](Args a) { return multi_dot("multi_dot", a.tensors(0), 2, true); },
-              {.places = kNowhere, .also = {"linalg.multi_dot"}, .doc = doc});
+  r.composite(
+      "linalg_multi_dot(Tensor[] tensors) -> Tensor",
+      [](Args a) { return multi_dot("multi_dot", a.tensors(0), 2, true); },
+      {.places = kNowhere, .also = {"linalg.multi_dot"}, .autocast = Autocast::narrow, .doc = doc});
   r.composite("chain_matmul(Tensor... matrices) -> Tensor",
               [](Args a) { return multi_dot("chain_matmul", a.tensors(0), 1, false); },
-              {.places = kFunction, .doc = doc});
+              {.places = kFunction, .autocast = Autocast::narrow, .doc = doc});
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ Outputs bce_expansion(Args a) {
 
 void add_regression_loss_definitions(Definitions& r) {
   auto with = [](std::string_view doc) {
-    Extra e{.domain = floating, .places = kFunctional};
+    Extra e{.domain = floating, .places = kFunctional, .autocast = Autocast::wide};
     e.doc = doc;
     return e;
   };

@@ -225,6 +225,7 @@ void add_scan_definitions(Definitions& r) {
             .promote = Promote::sum,
             .saves = save_x(0),
             .grad = prod_grad,
+            .autocast = Autocast::wide,
             .doc = "Product over the axes of dim."});
   r.scan("cumsum(Tensor input, int dim, *, bool reverse=False) -> Tensor",
          monoid([](DType d) { return constant(d, 0); }, [](Expr a, Expr b) { return a + b; }),

@@ -170,6 +170,7 @@ void add_folds(Definitions& r) {
           {.saves = save_x(2),
            .grad = index_copy_grad,
            .moves = true,
+           .autocast = Autocast::widest,
            .doc = "input with the slices of source in place of those that index names along dim; "
                   "of several for one place the last stays."});
 }

@@ -296,6 +296,7 @@ void add_composites(Definitions& r) {
   r.composite("cat(Tensor[] tensors, int dim=0) -> Tensor", cat_expansion,
               {.also = {"concat", "concatenate"},
                .moves = true,
+               .autocast = Autocast::widest,
                .doc = "Tensors joined along an axis they all have."});
   r.composite("stack(Tensor[] tensors, int dim=0) -> Tensor",
               [](Args a) -> Outputs {
@@ -303,7 +304,9 @@ void add_composites(Definitions& r) {
                 for (Tensor& x : xs) x = S::unsqueeze(x, a.integer(1));
                 return {S::cat(xs, a.integer(1))};
               },
-              {.moves = true, .doc = "Tensors of one shape joined along a new axis."});
+              {.moves = true,
+               .autocast = Autocast::widest,
+               .doc = "Tensors of one shape joined along a new axis."});
 }
 
 }  // namespace

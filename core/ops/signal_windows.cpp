@@ -395,7 +395,8 @@ void add_short_time(Definitions& r) {
       "window=None, bool center=True, str pad_mode='reflect', bool normalized=False, bool? "
       "onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor",
       stft_expansion,
-      {.doc = "The transforms of stretches of n_fft elements, hop_length (n_fft / 4) apart, under "
+      {.autocast = Autocast::wide,
+       .doc = "The transforms of stretches of n_fft elements, hop_length (n_fft / 4) apart, under "
               "a window: [..., frequencies, time]."});
   r.composite(
       "istft(Tensor input, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "

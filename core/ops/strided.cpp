@@ -295,6 +295,7 @@ void add_dtypes(Definitions& r) {
               },
           .places = kFunction,
           .moves = true,
+          .autocast = Autocast::wide,
           .doc = "A last axis of two as real and imaginary parts; a view."});
 }
 

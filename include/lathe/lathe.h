@@ -201,6 +201,10 @@ LATHE_API lathe_status lathe_grad(lathe_tensor* const* ys, lathe_tensor* const* 
 LATHE_API lathe_status lathe_detach(const lathe_tensor* t, lathe_tensor** out);
 /* Whether this thread records what it computes. Gives what it was before. */
 LATHE_API int lathe_enable_grad(int on);
+/* What this thread computes products of f32 operands in: LATHE_F16, LATHE_BF16, or LATHE_F32 for as
+ * they are; losses and linear algebra are then in f32 whatever their operands are in. *before: what
+ * it was. */
+LATHE_API lathe_status lathe_autocast(lathe_dtype dtype, lathe_dtype* before);
 
 /* ── programs: what lathe.save wrote ────────────────────────────────────────────────────────── */
 

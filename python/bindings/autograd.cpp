@@ -211,6 +211,10 @@ void add_autograd(nb::module_& m) {
     return false;
   });
   m.def("_set_check_nan", [](bool on) { return std::exchange(t_check_nan, on); });
+  m.def("_autocast", [] { return nb::borrow(dtype_object(thread_state().autocast)); });
+  m.def("_set_autocast", [](nb::handle dtype) {
+    return nb::borrow(dtype_object(std::exchange(thread_state().autocast, to_dtype(dtype.ptr()))));
+  });
   m.def("_set_grad_enabled", [](bool on) {
     bool before = thread_state().grad_enabled;
     thread_state().grad_enabled = on;

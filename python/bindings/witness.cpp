@@ -72,6 +72,7 @@ Witness::Witness(nb::handle arguments, nb::handle function, const std::vector<si
     : arguments_(read(arguments)),
       function_(read(function)),
       grad_mode_(thread_state().grad_enabled),
+      autocast_(thread_state().autocast),
       default_dtype_(default_dtype()) {
   varying_ = varying.size();
   for (size_t i = 0; i < varying.size(); ++i) {
@@ -289,7 +290,7 @@ class Witness::Walk {
 
 bool Witness::holds(PyObject* args, PyObject* kwargs, Tensors& tensors, Reals& reals) const {
   const ThreadState& state = thread_state();
-  if (state.backend != nullptr || state.grad_enabled != grad_mode_ ||
+  if (state.backend != nullptr || state.grad_enabled != grad_mode_ || state.autocast != autocast_ ||
       default_dtype() != default_dtype_)
     return false;
   if (arguments_.kids.size() != 2) return false;  // cleared by the collector

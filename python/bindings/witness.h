@@ -68,6 +68,7 @@ class Witness {
   std::vector<int> slots_;  // by the number of a float: which of the varying ones it is, or -1
   size_t varying_ = 0;
   bool grad_mode_;
+  DType autocast_;
   DType default_dtype_;
 };
 

@@ -36,8 +36,9 @@ cmake_prefix_path = __file__[: -len("/__init__.py")]
 
 # Parts that a program may do without are loaded when they are first named.
 _PARTS = (
-    "array_api", "autograd", "compat", "distributions", "fft", "func", "jit", "library", "linalg",
-    "masked", "nn", "optim", "return_types", "serialization", "signal", "special", "utils",
+    "amp", "array_api", "autograd", "compat", "distributions", "fft", "func", "jit", "library",
+    "linalg", "masked", "nn", "optim", "return_types", "serialization", "signal", "special",
+    "utils",
     "random",  # not an op: a module
 )  # fmt: skip
 _FROM = {"save": "_files", "load": "_files"}
@@ -56,6 +57,11 @@ _FROM |= dict.fromkeys(
 )
 _FORMS = "asarray broadcast_shapes einsum frombuffer is_same_size tensordot"
 _FROM |= dict.fromkeys(_FORMS.split(), "_forms")
+_FROM |= dict.fromkeys(
+    ("autocast", "get_autocast_dtype", "is_autocast_available", "is_autocast_enabled",
+     "set_autocast_dtype", "set_autocast_enabled", "GradScaler"),
+    "amp",
+)  # fmt: skip
 _FROM |= {"GradientTape": "autograd", "Tensor": "_lathe", "vmap": "func"}
 
 

@@ -6,43 +6,46 @@ _set = _lathe._set_grad_enabled
 
 
 class _Mode:
-    """`with mode():` and `@mode()`; one object may be entered again inside itself."""
+    """`with mode():` and `@mode()`; one object may be entered again inside itself.
 
-    def __init__(self, on):
-        self._on = on
+    set(on) switches, and gives what was before.
+    """
+
+    def __init__(self, on, set=_set):
+        self._on, self._set = on, set
         self._before = []
 
     def __enter__(self):
-        self._before.append(_set(self._on))
+        self._before.append(self._set(self._on))
         return self
 
     def __exit__(self, *_):
-        _set(self._before.pop())
+        self._set(self._before.pop())
 
     def __call__(self, function):
-        from functools import wraps
+        from functools import partial, wraps
         from inspect import isgeneratorfunction
 
-        on = self._on
+        run = partial(_run, self._set, self._on)
         if isgeneratorfunction(function):
-            return _at_each_step(function, on)
+            return _at_each_step(function, run)
 
         @wraps(function)
         def wrapper(*args, **kwargs):
-            return _run(on, function, *args, **kwargs)
+            return run(function, *args, **kwargs)
 
         return wrapper
 
 
-def _run(on, function, *args, **kwargs):
-    before = _set(on)
+def _run(set, on, function, *args, **kwargs):
+    before = set(on)
     try:
         return function(*args, **kwargs)
     finally:
-        _set(before)
+        set(before)
 
 
-def _at_each_step(function, on):
+def _at_each_step(function, run):
     """The generator function with the mode set whenever it runs, and its caller's in between."""
     from functools import partial, wraps
 
@@ -52,13 +55,13 @@ def _at_each_step(function, on):
         step = partial(next, steps)
         while True:
             try:
-                value = _run(on, step)
+                value = run(step)
             except StopIteration as end:
                 return end.value
             try:
                 step = partial(steps.send, (yield value))
             except GeneratorExit:
-                _run(on, steps.close)
+                run(steps.close)
                 raise
             except BaseException as problem:
                 step = partial(steps.throw, problem)

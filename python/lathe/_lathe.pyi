@@ -13,6 +13,7 @@ _apart: Any
 _array_input: Any
 _assign: Any
 _attribute_ops: Any
+_autocast: Any
 _batch_fallbacks: Any
 _batching: Any
 _become: Any
@@ -52,6 +53,7 @@ _result_type: Any
 _retain_grad: Any
 _same_tensor: Any
 _save_tensor: Any
+_set_autocast: Any
 _set_check_nan: Any
 _set_grad_enabled: Any
 _set_random_state: Any

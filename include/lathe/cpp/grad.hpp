@@ -30,5 +30,19 @@ class NoGrad {
   int before_;
 };
 
+/// Mixed precision while it lives: products of f32 operands are computed in `dtype`, DType::f16 or
+/// DType::bf16, and losses and linear algebra in f32. lathe::Error for another dtype.
+class Autocast {
+ public:
+  explicit Autocast(DType dtype) {
+    detail::check(lathe_autocast(static_cast<lathe_dtype>(dtype), &before_));
+  }
+  ~Autocast() { lathe_autocast(before_, &before_); }
+  Autocast(const Autocast&) = delete;
+
+ private:
+  lathe_dtype before_;
+};
+
 }  // namespace v1
 }  // namespace lathe

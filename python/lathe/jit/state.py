@@ -678,6 +678,7 @@ def snapshot(arguments, function, rebuilt=frozenset()):
     s._passing = False
     counted = len(s.tensors)
     s.notes = (given, s.reach(function))
-    s.key.append((_lathe.is_grad_enabled(), str(_lathe.get_default_dtype())))
+    modes = (_lathe.is_grad_enabled(), _lathe._autocast(), _lathe.get_default_dtype())
+    s.key.append(tuple(map(str, modes)))
     s.finish()
     return s, counted

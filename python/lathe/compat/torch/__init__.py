@@ -17,8 +17,6 @@ from ..._lathe import Tensor, get_flag, set_flag
 from ...serialization import load, save  # noqa: F401
 from . import _parts
 from ._parts import (  # noqa: F401
-    amp,
-    autocast,
     compile,
     compiler,
     distributed,
@@ -101,7 +99,7 @@ def __dir__():
 
 # So that `import lathe.compat.torch.nn.functional as F` finds the module that there is.
 for _name in (
-    "autograd", "autograd.functional", "distributions", "fft", "func", "linalg", "nn",
+    "amp", "autograd", "autograd.functional", "distributions", "fft", "func", "linalg", "nn",
     "nn.functional",
     "nn.init", "nn.parameter", "autograd.graph", "nn.utils", "nn.utils.rnn", "nn.utils.parametrize",
     "nn.utils.parametrizations", "nn.utils.stateless", "optim", "optim.lr_scheduler",
@@ -112,5 +110,4 @@ for _name in (
     __import__(f"lathe.{_name}")
     sys.modules[f"{__name__}.{_name}"] = sys.modules[f"lathe.{_name}"]
 sys.modules[f"{__name__}.jit"] = jit
-sys.modules[f"{__name__}.amp"] = amp
 __path__ = []  # nothing else is found inside

@@ -35,49 +35,6 @@ def compile(
     return lathe.trace(model)
 
 
-class autocast:
-    """A block in which operations keep their dtypes; as a block in another dtype it is refused."""
-
-    def __init__(self, device_type="cpu", dtype=None, enabled=True, cache_enabled=None):
-        if enabled:
-            raise _lathe.UnsupportedError(
-                "operations do not change their dtypes by themselves", op="autocast",
-                got=f"autocast({device_type!r})", expected="enabled=False",
-                next="convert the module: model.bfloat16()",
-            )  # fmt: skip
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    def __call__(self, function):
-        return function
-
-
-class GradScaler:
-    """Scales nothing: what gradients are of is computed in f32."""
-
-    def __init__(self, device="cpu", **_):
-        pass
-
-    def scale(self, loss):
-        return loss
-
-    def unscale_(self, optimizer):
-        pass
-
-    def step(self, optimizer, *args, **kwargs):
-        return optimizer.step(*args, **kwargs)
-
-    def update(self, new_scale=None):
-        pass
-
-    def is_enabled(self):
-        return False
-
-
 LEGACY_NAMES = {
     "float32": "FloatTensor", "float64": "DoubleTensor", "float16": "HalfTensor",
     "bfloat16": "BFloat16Tensor", "int64": "LongTensor", "int32": "IntTensor",
@@ -146,7 +103,6 @@ compiler = _module(
     "compiler", "What is asked of torch.compile.", compile=compile, disable=_same,
     is_compiling=_lathe._tracing, is_dynamo_compiling=_off, reset=_none, allow_in_graph=_same,
 )  # fmt: skip
-amp = _module("amp", "Mixed precision, which is off.", autocast=autocast, GradScaler=GradScaler)
 distributed = _module(
     "distributed", "Several processes, of which there is one.", is_available=_off,
     is_initialized=_off,
@@ -164,6 +120,17 @@ def _no_device(*_, **__):
     )  # fmt: skip
 
 
+def _amp_of(device):
+    """torch.<device>.amp: the same without naming the device."""
+    from functools import partial
+
+    return _module(
+        f"{device}.amp", "lathe.amp of one kind of device.",
+        autocast=partial(lathe.amp.autocast, device),
+        GradScaler=partial(lathe.amp.GradScaler, device),
+    )  # fmt: skip
+
+
 def _absent(name, **more):
     """The module of a kind of device that does not exist."""
     return _module(
@@ -172,7 +139,7 @@ def _absent(name, **more):
         get_device_name=_no_device, get_device_properties=_no_device, set_device=_no_device,
         synchronize=_none, empty_cache=_none, manual_seed=_none, manual_seed_all=_none, seed=_none,
         seed_all=_none, reset_peak_memory_stats=_none, memory_allocated=lambda *_: 0,
-        max_memory_allocated=lambda *_: 0, memory_reserved=lambda *_: 0, amp=amp, **more,
+        max_memory_allocated=lambda *_: 0, memory_reserved=lambda *_: 0, amp=_amp_of(name), **more,
     )  # fmt: skip
 
 
