@@ -1,10 +1,12 @@
 // x[...] and x[...] = v.
 //
 // An index is read item by item against the axes of x. Numbers, slices, None and ... are views,
-// made by ops one after the other. Index tensors (at most one group of them takes part in the
-// views' wake) become one index_select over the axes they name, joined; boolean masks are turned
-// into index tensors, which needs their data, or for a write with one value into a where, which
-// does not. A write is core's assign to the view, or to x with the indexed elements put in.
+// made by ops one after the other. Slices that walk backwards are the view of the same elements
+// forwards, which is turned round after that: a copy, as strides are never negative. Index tensors
+// (at most one group of them takes part in the views' wake) become one index_select over the axes
+// they name, joined; boolean masks are turned into index tensors, which needs their data, or for a
+// write with one value into a where, which does not. A write is core's assign to the view, or to x
+// with the indexed elements put in.
 #include <absl/strings/str_cat.h>
 
 #include "core/base/error.h"
@@ -36,11 +38,18 @@ struct Picked {
   Tensor index;  // integers, non-negative
 };
 
-/// What an index comes to: a view, and tensors that pick along some of its axes.
+/// What an index comes to: a view, axes of it that are walked backwards, and tensors that pick
+/// along some of the axes.
 struct Resolved {
   Tensor view;
+  Shape backwards;
   absl::InlinedVector<Picked, 2> picks;
 };
+
+/// x with its axes turned round where the index walks backwards; and, being that, the way back.
+Tensor turned(const Resolved& r, const Tensor& x) {
+  return r.backwards.empty() ? x : S::flip(x, r.backwards);
+}
 
 [[noreturn]] void no_index(PyObject* o) {
   throw TypeError({.op = "index",
@@ -65,7 +74,7 @@ Tensor as_index(const Tensor& index, Int size) {
 
 class Reader {
  public:
-  explicit Reader(Tensor x) : rank_(x.rank()), out_{std::move(x), {}} {}
+  explicit Reader(Tensor x) : rank_(x.rank()), out_{std::move(x), {}, {}} {}
 
   Resolved read(PyObject* index) {
     PyObject* const* items = &index;
@@ -112,7 +121,7 @@ class Reader {
       tensor(tensor_of(o));
     } else if (Tensor array = stand_in_tensor(o); array.defined()) {
       tensor(array);
-    } else if (PyList_Check(o) || has_buffer(o)) {
+    } else if (PyList_Check(o) || PyTuple_Check(o) || has_buffer(o)) {
       Tensor index = build(o, {.device = v.device()});
       if (index.numel() == Int(0) && is_floating(index.dtype())) index = M::cast(index, DType::i64);
       tensor(index);  // [] picks nothing
@@ -132,16 +141,34 @@ class Reader {
   void slice(PyObject* o) {
     auto* s = reinterpret_cast<PySliceObject*>(o);
     Int step = s->step == Py_None ? Int(1) : to_int(s->step);
-    if (step <= Int(0))
-      throw ValueError(
-          {.op = "index",
-           .problem = "a slice's step must be positive",
-           .got = lathe::to_string(step),
-           .expected = "1 or more",
-           .next = "index with positions for the reverse order: x[lt.arange(n - 1, -1, -1)]"});
-    if (s->start != Py_None || s->stop != Py_None || s->step != Py_None)
+    if (step == Int(0))
+      throw ValueError({.op = "index",
+                        .problem = "a slice's step must not be 0",
+                        .got = "0",
+                        .expected = "any other integer",
+                        .next = "leave it out for every element"});
+    if (step < Int(0))
+      slice_backwards(bound(s->start), bound(s->stop), -step);
+    else if (s->start != Py_None || s->stop != Py_None || s->step != Py_None)
       out_.view = S::slice(out_.view, axis_, bound(s->start), bound(s->stop), step);
     ++axis_;
+  }
+
+  /// Python's x[start:stop:-step]: the same elements forwards, and the axis to be turned round.
+  void slice_backwards(const Arg& start, const Arg& stop, Int step) {
+    const Int size = out_.view.size(axis_);
+    auto place = [&](const Arg& a, Int when_none) {
+      if (a.none()) return when_none;
+      Int at = a.integer();
+      if (at < Int(0)) at += size;
+      return at < Int(0) ? Int(-1) : at < size ? at : size - 1;
+    };
+    const Int last = place(start, size - 1), before = place(stop, Int(-1));
+    const bool some = before < last;
+    const Int first = some ? last - floor_div(last - before - 1, step) * step : Int(0);
+    if (!(some && identical(step, Int(1)) && start.none() && stop.none()))
+      out_.view = S::slice(out_.view, axis_, first, some ? last + 1 : Int(0), step);
+    out_.backwards.push_back(Int(axis_));
   }
 
   void tensor(Tensor index) {
@@ -150,8 +177,9 @@ class Reader {
         out_.view = S::unsqueeze(out_.view, axis_);
         index = S::unsqueeze(index, 0);
       }
-      for (int k = 0; k < index.rank(); ++k)
-        if (!require(Relation::eq, index.size(k), out_.view.size(axis_ + k)))
+      for (int k = 0; k < index.rank(); ++k)  // a mask of no element picks none
+        if (!identical(index.size(k), Int(0)) &&
+            !require(Relation::eq, index.size(k), out_.view.size(axis_ + k)))
           throw IndexError({.op = "index",
                             .problem = "the mask has another shape than what it masks",
                             .got = to_string(type_of(index)),
@@ -185,7 +213,8 @@ class Reader {
 struct Joined {
   Tensor x;  // the picked axes are one, at `axis`
   int axis;
-  Tensor index;  // of any rank, which takes that axis' place
+  Tensor index;      // of any rank, which takes that axis' place
+  Shape order = {};  // of the axes of the view, where they have another in x
 };
 
 Joined join(const Resolved& r) {
@@ -205,6 +234,7 @@ Joined join(const Resolved& r) {
   for (const Picked& p : picks) order.push_back(Int(p.axis));
   for (int a = axis; a < r.view.rank(); ++a)
     if (!picked(a)) order.push_back(Int(a));
+  if (together) order.clear();
   Tensor x = together ? r.view : S::permute(r.view, order);
   Tensor index;
   for (size_t i = 0; i < picks.size(); ++i) {
@@ -214,7 +244,7 @@ Joined join(const Resolved& r) {
         I::index_select(C::arange(0, size, 1, DType::i64, x.device()), 0, picks[i].index);
     index = index.defined() ? M::add(M::mul(index, size), checked) : checked;
   }
-  return {S::flatten(x, axis, axis + static_cast<int>(picks.size()) - 1), axis, index};
+  return {S::flatten(x, axis, axis + static_cast<int>(picks.size()) - 1), axis, index, order};
 }
 
 Tensor pick(const Resolved& r) {
@@ -232,31 +262,33 @@ Tensor put(const Joined& j, Tensor value) {
   return I::index_copy(j.x, j.axis, j.index, S::expand(value, target));
 }
 
-void put_picked(const Resolved& r, const Tensor& value) {
-  if (r.picks.size() == 1) {
-    Tensor view = r.view;
-    assign(view, put({view, r.picks[0].axis, r.picks[0].index}, value));
-    return;
-  }
+/// The view with the elements of `value` where the index points.
+Tensor put_picked(const Resolved& r, const Tensor& value) {
   Joined j = join(r);
   Tensor changed = put(j, value);
+  if (r.picks.size() == 1) return changed;
   // Back through what join did: the axes apart, then where they were.
-  bool together = true;
-  for (size_t i = 1; i < r.picks.size(); ++i)
-    together &= r.picks[i].axis == r.picks[i - 1].axis + 1;
-  if (together) {
-    assign(r.view, S::reshape(changed, r.view.shape()));
-    return;
+  if (j.order.empty()) return S::reshape(changed, r.view.shape());
+  Shape shape, back(j.order.size(), Int(0));
+  for (size_t i = 0; i < j.order.size(); ++i) {
+    const auto a = static_cast<size_t>(j.order[i].value());
+    shape.push_back(r.view.size(static_cast<int>(a)));
+    back[a] = Int(static_cast<int64_t>(i));
   }
-  Shape order, shape;
-  for (const Picked& p : r.picks) order.push_back(Int(p.axis));
-  for (int a = 0; a < r.view.rank(); ++a) {
-    bool named = false;
-    for (const Picked& p : r.picks) named |= p.axis == a;
-    if (!named) order.push_back(Int(a));
+  return S::permute(S::reshape(changed, shape), back);
+}
+
+/// x[index] = value, for the view that `r` is of x.
+void write(const Resolved& r, const Tensor& value) {
+  if (!r.picks.empty()) {
+    Resolved from = r;
+    from.view = turned(r, r.view);
+    assign(r.view, turned(r, put_picked(from, value)));
+  } else if (r.backwards.empty() || value.rank() == 0) {
+    assign(r.view, value);
+  } else {
+    assign(r.view, turned(r, S::expand(value, r.view.shape())));
   }
-  Tensor moved = S::permute(r.view, order);
-  assign(moved, S::reshape(changed, moved.shape()));
 }
 
 /// x[mask] = one value, where the mask covers leading axes of x: needs no data of the mask.
@@ -275,6 +307,7 @@ PyObject* subscript(PyObject* self, PyObject* index) {
   return guarded([&] {
     Tensor x = tensor_of(self);
     Resolved at = Reader(x).read(index);
+    at.view = turned(at, at.view);
     Tensor y = pick(at);
     bool views = !at.picks.empty();  // eagerly: indexes of one element select, and give a view
     for (const Picked& p : at.picks) views = views && p.index.rank() == 0;
@@ -300,10 +333,7 @@ int assign_subscript(PyObject* self, PyObject* index, PyObject* o) {
     }
     if (put_masked(x, index, value)) return 0;
     Resolved r = Reader(x).read(index);
-    if (r.picks.empty())
-      assign(r.view, value);
-    else
-      put_picked(r, cast_for(x, value));
+    write(r, r.picks.empty() ? value : cast_for(x, value));
     return 0;
   });
 }

@@ -18,6 +18,10 @@ INDEXES = [
     (slice(None), [0, 1], [2, 3]), [[0, 1], [2, 0]], ([[0], [1]], [[1, 2]]), (Ellipsis, [0, 4]),
     ([0, 1], None), [], np.array([True, False, True]),
     (slice(None), np.array([True, False, True, False])),
+    slice(None, None, -1), (slice(None), slice(3, 0, -2)), (slice(None, None, -1), [2, 0]),
+    ([0, 1], slice(None, None, -1), [2, 3]), (1, slice(None, None, -3), slice(None, None, -1)),
+    (slice(0, 2, -1), None, slice(-1, None, -2)), (Ellipsis, slice(None, 1, -1)),
+    ((0, 2), (1, 3)), (slice(None), (0, 1, 1)), np.zeros((0, 4), bool),
     A > 20, (A.sum(2) > 100), np.zeros((3, 4, 5), bool), (1, A[1] > 25), ([0, 1], 1, [2, 3]),
 ]  # fmt: skip
 
@@ -55,7 +59,7 @@ def parts(size):
     bound = st.one_of(st.none(), st.integers(-size - 2, size + 2))
     return st.one_of(
         st.integers(-size, size - 1),
-        st.builds(slice, bound, bound, st.one_of(st.none(), st.integers(1, 3))),
+        st.builds(slice, bound, bound, st.sampled_from([None, 1, 2, 3, -1, -2, -3])),
         st.just(slice(None)),
     )
 
@@ -68,6 +72,9 @@ def test_any_mix_of_numbers_and_slices(index, count, new_axis):
     np.testing.assert_array_equal(tensor[index].numpy(), array[index])
     array[index] = -1
     tensor[index] = -1
+    np.testing.assert_array_equal(tensor.numpy(), array)
+    values = np.arange(array[index].size, dtype=float).reshape(array[index].shape)
+    array[index], tensor[index] = values, lt.tensor(values)
     np.testing.assert_array_equal(tensor.numpy(), array)
 
 
@@ -98,6 +105,25 @@ def test_views_share_memory():
     assert x[0, 0].item() == 1
 
 
+def test_backwards_is_a_copy_with_a_gradient():
+    x = lt.arange(6.0).reshape(2, 3).requires_grad_()
+    y = x[::-1, 2:0:-1]
+    assert y.tolist() == [[5, 4], [2, 1]] and y.data_ptr() != x.data_ptr()
+    (y * lt.tensor([[1.0, 2], [3, 4]])).sum().backward()
+    assert x.grad.tolist() == [[0, 4, 3], [0, 2, 1]]
+    with lt.no_grad():
+        x[0, ::-1] += lt.tensor([10.0, 20, 30])
+    assert x[0].tolist() == [30, 21, 12]
+
+
+def test_backwards_in_a_trace():
+    f = lt.trace(lambda x: (x[::-1] * 2, x[-2::-2], x[1:100:-1]))
+    for n in (7, 4, 1, 9):
+        x = lt.arange(float(n))
+        for got, want in zip(f(x), (x.numpy()[::-1] * 2, x.numpy()[-2::-2], x.numpy()[1:100:-1])):
+            np.testing.assert_array_equal(got.numpy(), want)
+
+
 def test_values_broadcast_and_convert():
     x = lt.zeros(2, 3, dtype=lt.int64)
     x[0] = 2.9
@@ -122,7 +148,6 @@ def test_values_broadcast_and_convert():
         (1.5, TypeError),
         ("a", TypeError),
         ({}, TypeError),
-        (slice(None, None, -1), ValueError),
         (slice(None, None, 0), ValueError),
         (slice("a", None), TypeError),
         (np.array([True, False]), IndexError),
