@@ -23,8 +23,8 @@ constexpr Alias kAliases[] = {
 };
 
 // The lattice: bool < {u8, i8} < i16 < i32 < i64 < {f16, bf16} < f32 < f64 < c128, and c64 between
-// f32 and c128. Any integer meets a float in that float; the two halves meet in f32. u16, u32 and
-// u64 stand aside: of the integers each meets itself alone.
+// f32 and c128. Any integer meets a float in that float; the two halves meet in f32. Two integers
+// meet in the least dtype that holds the values of both, and u64 and a signed one have none.
 constexpr int kTensorTypes = 15;
 constexpr auto promotions = [] {
   using enum DType;
@@ -32,21 +32,21 @@ constexpr auto promotions = [] {
   constexpr DType n = i4;  // no tensor has it: they do not meet
   return std::array<std::array<DType, kTensorTypes>, kTensorTypes>{{
       // bool  u8  i8   i16  i32  i64  f16 bf16 f32 f64 c64 u16 u32 u64 c128
-      {B, U, i8, i16, i32, i64, H, Q, F, D, C, n, n, n, Z},       // bool
-      {U, U, i16, i16, i32, i64, H, Q, F, D, C, n, n, n, Z},      // u8
-      {i8, i16, i8, i16, i32, i64, H, Q, F, D, C, n, n, n, Z},    // i8
-      {i16, i16, i16, i16, i32, i64, H, Q, F, D, C, n, n, n, Z},  // i16
-      {i32, i32, i32, i32, i32, i64, H, Q, F, D, C, n, n, n, Z},  // i32
-      {i64, i64, i64, i64, i64, i64, H, Q, F, D, C, n, n, n, Z},  // i64
-      {H, H, H, H, H, H, H, F, F, D, C, H, H, H, Z},              // f16
-      {Q, Q, Q, Q, Q, Q, F, Q, F, D, C, Q, Q, Q, Z},              // bf16
-      {F, F, F, F, F, F, F, F, F, D, C, F, F, F, Z},              // f32
-      {D, D, D, D, D, D, D, D, D, D, Z, D, D, D, Z},              // f64
-      {C, C, C, C, C, C, C, C, C, Z, C, n, n, n, Z},              // c64
-      {n, n, n, n, n, n, H, Q, F, D, n, u16, n, n, n},            // u16
-      {n, n, n, n, n, n, H, Q, F, D, n, n, u32, n, n},            // u32
-      {n, n, n, n, n, n, H, Q, F, D, n, n, n, u64, n},            // u64
-      {Z, Z, Z, Z, Z, Z, Z, Z, Z, Z, Z, n, n, n, Z},              // c128
+      {B, U, i8, i16, i32, i64, H, Q, F, D, C, u16, u32, u64, Z},       // bool
+      {U, U, i16, i16, i32, i64, H, Q, F, D, C, u16, u32, u64, Z},      // u8
+      {i8, i16, i8, i16, i32, i64, H, Q, F, D, C, i32, i64, n, Z},      // i8
+      {i16, i16, i16, i16, i32, i64, H, Q, F, D, C, i32, i64, n, Z},    // i16
+      {i32, i32, i32, i32, i32, i64, H, Q, F, D, C, i32, i64, n, Z},    // i32
+      {i64, i64, i64, i64, i64, i64, H, Q, F, D, C, i64, i64, n, Z},    // i64
+      {H, H, H, H, H, H, H, F, F, D, C, H, H, H, Z},                    // f16
+      {Q, Q, Q, Q, Q, Q, F, Q, F, D, C, Q, Q, Q, Z},                    // bf16
+      {F, F, F, F, F, F, F, F, F, D, C, F, F, F, Z},                    // f32
+      {D, D, D, D, D, D, D, D, D, D, Z, D, D, D, Z},                    // f64
+      {C, C, C, C, C, C, C, C, C, Z, C, C, C, C, Z},                    // c64
+      {u16, u16, i32, i32, i32, i64, H, Q, F, D, C, u16, u32, u64, Z},  // u16
+      {u32, u32, i64, i64, i64, i64, H, Q, F, D, C, u32, u32, u64, Z},  // u32
+      {u64, u64, n, n, n, n, H, Q, F, D, C, u64, u64, u64, Z},          // u64
+      {Z, Z, Z, Z, Z, Z, Z, Z, Z, Z, Z, Z, Z, Z, Z},                    // c128
   }};
 }();
 

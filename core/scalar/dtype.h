@@ -113,8 +113,9 @@ IntegerRange range_of(DType integer);
 void require_in_range(std::string_view op, DType dtype, int64_t number);
 void require_in_range(std::string_view op, DType dtype, double number);
 
-/// The type two tensors of equal standing meet in: the least type of the lattice above both. As in
-/// PyTorch, u16, u32 and u64 meet nothing but themselves and floats: DTypeError.
+/// The type two tensors of equal standing meet in: the least type of the lattice above both.
+/// PyTorch refuses u16, u32 and u64 with other integers, the array-API standard does not. u64 and a
+/// signed integer have none: DTypeError.
 DType promote(DType a, DType b);
 
 /// The type arithmetic on `d` is done in: f32 for f16 and bf16, else `d`. Results are rounded back.

@@ -54,15 +54,30 @@ TEST(DType, PromotionIsALattice) {
   EXPECT_EQ(promote(DType::c64, DType::c128), DType::c128);
 }
 
-TEST(DType, WideUnsignedIntegersMeetOnlyThemselvesAndFloats) {
-  for (DType d : {DType::u16, DType::u32, DType::u64}) {
-    EXPECT_EQ(promote(d, d), d);
-    EXPECT_EQ(promote(DType::f16, d), DType::f16);
-    EXPECT_EQ(promote(d, DType::f64), DType::f64);
-    for (DType other : {DType::bool_, DType::u8, DType::i64, DType::c64, DType::c128})
-      EXPECT_THROW(promote(d, other), DTypeError);
-  }
-  EXPECT_THROW(promote(DType::u16, DType::u32), DTypeError);
+TEST(DType, TwoIntegersMeetInTheLeastThatHoldsBoth) {
+  constexpr DType all[] = {DType::bool_, DType::u8,  DType::i8,  DType::i16, DType::i32,
+                           DType::i64,   DType::u16, DType::u32, DType::u64};
+  auto holds = [](DType wide, DType d) {
+    return range_of(wide).low <= range_of(d).low && range_of(d).high <= range_of(wide).high;
+  };
+  for (DType a : all)
+    for (DType b : all) {
+      const DType* least = nullptr;
+      for (const DType& c : all)
+        if (holds(c, a) && holds(c, b) && (least == nullptr || holds(*least, c))) least = &c;
+      if (least == nullptr)
+        EXPECT_THROW(promote(a, b), DTypeError) << name(a) << " and " << name(b);
+      else
+        EXPECT_EQ(promote(a, b), *least) << name(a) << " and " << name(b);
+    }
+}
+
+TEST(DType, WideUnsignedIntegersMeetFloatsInThem) {
+  for (DType d : {DType::u16, DType::u32, DType::u64})
+    for (DType other : {DType::f16, DType::bf16, DType::f32, DType::f64, DType::c64, DType::c128}) {
+      EXPECT_EQ(promote(d, other), other);
+      EXPECT_EQ(promote(other, d), other);
+    }
   EXPECT_THROW(promote(DType::f8e4m3, DType::f32), DTypeError);
 }
 
