@@ -122,10 +122,14 @@ void fit_complex_numbers(absl::Span<Arg> args, absl::Span<Tensor> numbers) {
       if (a.tag == Tag::tensor && a.tensor_ == t.impl()) return &t;
     return nullptr;
   };
-  DType part = DType::bool_;  // of the floats among the others
-  for (const Arg& a : args)
-    if (a.tag == Tag::tensor && number_of(a) == nullptr && category(a.tensor_->dtype) >= 2)
-      part = promote(part, real_type(a.tensor_->dtype));
+  DType part = DType::bool_;  // of the floats among the others, and of a dtype that is asked for
+  auto meet = [&](DType d) {
+    if (category(d) >= 2) part = promote(part, real_type(d));
+  };
+  for (const Arg& a : args) {
+    if (a.tag == Tag::tensor && number_of(a) == nullptr) meet(a.tensor_->dtype);
+    if (a.tag == Tag::dtype) meet(a.dtype_);
+  }
   if (complex_type(is_floating(part) ? part : default_dtype()) == DType::c128) return;
   for (Arg& a : args)
     if (Tensor* t = number_of(a)) {

@@ -214,3 +214,12 @@ def test_random_and_creation():
     assert x.dtype is lt.uint16 and 55000 < x.max().item() < 60000
     assert lt.eye(2, dtype=lt.complex128).tolist() == [[1, 0], [0, 1]]
     assert lt.full((2,), 7, dtype=lt.uint64).tolist() == [7, 7]
+
+
+def test_a_complex_number_keeps_its_digits_where_a_dtype_is_asked_for():
+    z = 1e-300 - 0.1j
+    x = lt.zeros(1, dtype=lt.complex128)
+    made = [lt.full((1,), z, dtype=lt.complex128), lt.full_like(x, z), x.new_full((1,), z)]
+    made += [lt.full_like(lt.zeros(1), z, dtype=lt.complex128), x + z]
+    assert [t.tolist() for t in made] == [[z]] * 5
+    assert lt.full((1,), z).dtype is lt.full((1,), z, dtype=lt.complex64).dtype is lt.complex64
