@@ -306,6 +306,22 @@ Grads least_squares_grad(Grad g) {
   return {da, db};
 }
 
+/// Residuals are there where all matrices have full rank, as in PyTorch; only drivers that count
+/// the rank by singular values look.
+Tensor residuals_of(const Tensor& residuals, const Tensor& rank, Int columns) {
+  if (thread_state().trace_epoch != 0)
+    throw TraceError({.op = "linalg.lstsq",
+                      .problem = "whether there are residuals depends on data, which a trace "
+                                 "never sees",
+                      .got = "driver 'gelsd' or 'gelss', and more rows than columns",
+                      .expected = "results whose sizes follow from those of operands",
+                      .next = "use driver 'gelsy' or 'gels', and compute the residuals from the "
+                              "solution"});
+  GradMode no_grad(false);
+  const Tensor full = R::all(M::eq(rank, Arg(columns)));
+  return full.item_int() != 0 ? residuals : C::zeros({Int(0)}, residuals.dtype(), rank.device());
+}
+
 Outputs lstsq_expansion(Args args) {
   Tensor a = args.tensor(0), given = args.tensor(1);
   const char* op = "linalg.lstsq";
@@ -328,6 +344,8 @@ Outputs lstsq_expansion(Args args) {
     GradMode no_grad(false);  // nobody differentiates these, as in PyTorch
     values = M::clone(values);
   }
+  if (gives_values(driver) && has_residuals(driver, a.size(-2), a.size(-1)))
+    residuals = residuals_of(residuals, rank, a.size(-1));
   return {vector ? from_column(x) : x, residuals, rank, values};
 }
 
@@ -433,10 +451,12 @@ void add_least_squares(Definitions& r) {
       "linalg_lstsq(Tensor input, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor "
       "solution, Tensor residuals, Tensor rank, Tensor singular_values)",
       lstsq_expansion,
-      in_module("linalg.lstsq",
-                "X that makes |A X - B| least. Drivers: 'gelsy' (the default), 'gels' for full "
-                "rank, 'gelsd' and 'gelss' by singular values. Empty: what the driver does not "
-                "give; residuals are those of more rows than columns."));
+      in_module(
+          "linalg.lstsq",
+          "X that makes |A X - B| least. Drivers: 'gelsy' (the default), 'gels' for full "
+          "rank, 'gelsd' and 'gelss' by singular values. Empty: what the driver does not "
+          "give; residuals are those of more rows than columns, and by singular values of full "
+          "rank in all matrices."));
 }
 
 // ── the exponential ─────────────────────────────────────────────────────────────────────────────

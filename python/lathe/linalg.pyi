@@ -190,7 +190,8 @@ def lstsq(
 ) -> _linalg_lstsq:
     """X that makes |A X - B| least. Drivers: 'gelsy' (the default), 'gels' for full rank,
     'gelsd' and 'gelss' by singular values. Empty: what the driver does not give; residuals
-    are those of more rows than columns.
+    are those of more rows than columns, and by singular values of full rank in all
+    matrices.
     """
 
 def lu(A: Tensor, *, pivot: bool = True, out: Any = None) -> _linalg_lu:

@@ -171,3 +171,17 @@ def test_a_batch_gives_each_matrix_its_own_bits():
     assert lt.equal(
         lt.linalg.inv(x.transpose(-1, -2)), lt.linalg.inv(x.transpose(-1, -2).contiguous())
     )
+
+
+@pytest.mark.parametrize("driver", ["gelsd", "gelss"])
+def test_residuals_are_those_of_full_ranks(driver):
+    a, b = matrices(2, 5, 3, dtype="float64"), matrices(2, 5, 2, dtype="float64")
+    x, residuals, rank, values = lt.linalg.lstsq(a, b, driver=driver)
+    want = ((a @ x - b) ** 2).sum(1)
+    np.testing.assert_allclose(residuals.numpy(), want.numpy(), rtol=1e-9)
+    deficient = lt.stack([a[0], a[1][:, [0, 0, 1]]])
+    x, residuals, rank, values = lt.linalg.lstsq(deficient, b, driver=driver)
+    assert rank.tolist() == [3, 2] and values.shape == (2, 3)
+    assert residuals.shape == (0,) and residuals.dtype is a.dtype
+    with pytest.raises(lt.TraceError, match="residuals depends on data"):
+        lt.trace(lambda a, b: lt.linalg.lstsq(a, b, driver=driver)[0])(a, b)
