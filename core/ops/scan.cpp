@@ -44,7 +44,7 @@ Grads cumprod_grad(Grad g) {
   if (g.shape(0).empty()) return {g.dy()};
   const int axis = g.axis(kScanDim, 0);
   const bool reverse = g.flag(kScanReverse);
-  Tensor x = g.x(0), y = g.y();
+  Tensor x = conjugate(g.x(0)), y = conjugate(g.y());
   Tensor behind = recurrence(delayed(x, axis, !reverse, 0), g.dy(), axis, !reverse);
   return {vanishing_product(delayed(y, axis, reverse, 1), behind)};
 }
@@ -78,7 +78,7 @@ Grads prod_grad(Grad g) {
   Shape flat = kept, single = kept;
   flat.push_back(count);
   single.push_back(Int(1));
-  Tensor moved = S::permute(g.x(0), order);
+  Tensor moved = S::permute(conjugate(g.x(0)), order);
   Tensor x = S::reshape(moved, flat);
   Tensor before = delayed(R::cumprod(x, axis, false), axis, false, 1);
   Tensor behind = delayed(R::cumprod(x, axis, true), axis, true, 1);
@@ -101,7 +101,7 @@ Grads affine_scan_grad(Grad g) {
   if (g.shape(0).empty()) return {constant_like(g.dy(), Arg(0))};
   const int axis = g.axis(kScanDim, 0);
   const bool reverse = g.flag(kScanReverse);
-  Tensor x = g.x(0), y = g.y(), scale = scales(x, axis, reverse);
+  Tensor x = conjugate(g.x(0)), y = conjugate(g.y()), scale = scales(x, axis, reverse);
   Tensor factor = delayed(M::where(scale, x, 1), axis, !reverse, 0);
   Tensor back = recurrence(factor, g.dy(), axis, !reverse);
   return {M::where(scale, vanishing_product(back, delayed(y, axis, reverse, 0)), back)};
@@ -221,8 +221,7 @@ void add_running(Definitions& r) {
 void add_scan_definitions(Definitions& r) {
   r.reduce("prod(Tensor input, int[]? dim=None, bool keepdim=False) -> Tensor",
            monoid([](DType d) { return constant(d, 1); }, [](Expr a, Expr b) { return a * b; }),
-           {.domain = real_dtypes,
-            .promote = Promote::sum,
+           {.promote = Promote::sum,
             .saves = save_x(0),
             .grad = prod_grad,
             .autocast = Autocast::wide,
@@ -240,14 +239,13 @@ void add_scan_definitions(Definitions& r) {
                  "docs/architecture.md."});
   r.scan("cumprod(Tensor input, int dim, *, bool reverse=False) -> Tensor",
          monoid([](DType d) { return constant(d, 1); }, [](Expr a, Expr b) { return a * b; }),
-         {.domain = real_dtypes,
-          .promote = Promote::sum,
+         {.promote = Promote::sum,
           .saves = save_x(0) | save_y(0),
           .grad = cumprod_grad,
           .version = 2,
           .doc = "Running product along dim, from its start or, reversed, from its end."});
   r.scan("affine_scan(Tensor input, int dim, bool reverse=False) -> Tensor", affine(),
-         {.domain = floating,
+         {.domain = differentiable,
           .saves = save_x(0) | save_y(0),
           .grad = affine_scan_grad,
           .places = kNowhere,

@@ -18,24 +18,32 @@ Tensor flat(const Tensor& x) { return S::reshape(x, {x.numel()}); }
 
 /// What is told apart: elements, or slices along an axis.
 struct Things {
-  Tensor rows;   // a row each, in the order given
+  Tensor of;     // what they are slices of: the input, flattened if it is its elements
+  int axis = 0;  // of `of`
+  Tensor rows;   // a row of real numbers each, in the order given
   Tensor order;  // by value; undefined: as given
-  int axis = -1;
 };
+
+/// A complex number is told apart, and put in order, by its real part and then its imaginary one.
+Tensor real_rows(const Tensor& rows) {
+  if (!is_complex(rows.dtype())) return rows;
+  return S::reshape(S::view_as_real(rows), {rows.size(0), rows.size(1) * 2});
+}
 
 /// The rows in ascending order, compared from the first column on: stable sorts, last column first.
 Tensor ascending(const Tensor& rows) {
+  const Int width = rows.size(1);
+  if (width == Int(1)) return I::argsort(S::select(rows, 1, 0), 0);
   Tensor order = C::arange(0, rows.size(0), 1, DType::i64, rows.device());
-  for (Int k = rows.size(1); k > 0; k = k - 1) {
+  for (Int k = width; k > 0; k = k - 1) {
     Tensor column = I::index_select(S::select(rows, 1, k - 1), 0, order);
     order = I::index_select(order, 0, I::argsort(column, 0));
   }
   return order;
 }
 
-/// (values, inverse if asked, counts if asked) of runs of equal things.
-Outputs runs(const Tensor& x, const Things& things, bool inverse, bool counts) {
-  const bool slices = things.axis >= 0;
+/// (values, inverse if asked, counts if asked) of runs of equal things, `elements` of x or slices.
+Outputs runs(const Tensor& x, const Things& things, bool elements, bool inverse, bool counts) {
   Tensor rows =
       things.order.defined() ? I::index_select(things.rows, 0, things.order) : things.rows;
   const Int n = rows.size(0);
@@ -46,18 +54,13 @@ Outputs runs(const Tensor& x, const Things& things, bool inverse, bool counts) {
     assign(S::slice(starts, 0, Int(1), n), R::any(differ, {Int(1)}));
   }
   Tensor first = positions_of(starts)[0];
-  Tensor values = I::index_select(rows, 0, first);
-  if (!slices) {
-    out.push_back(S::reshape(values, {first.size(0)}));
-  } else {
-    Tensor from = things.order.defined() ? I::index_select(things.order, 0, first) : first;
-    out.push_back(I::index_select(x, things.axis, from));
-  }
+  Tensor from = things.order.defined() ? I::index_select(things.order, 0, first) : first;
+  out.push_back(I::index_select(things.of, things.axis, from));
   if (inverse) {
     Tensor number = M::sub(R::cumsum(starts, 0), 1);
     if (things.order.defined())
       number = I::scatter(C::zeros({n}, DType::i64, x.device()), 0, things.order, number);
-    out.push_back(slices ? number : S::reshape(number, x.shape()));
+    out.push_back(elements ? S::reshape(number, x.shape()) : number);
   }
   if (counts) {
     Tensor ends = S::cat({first, C::full({Int(1)}, Arg(n), DType::i64, x.device())});
@@ -72,10 +75,11 @@ Outputs unique(Args a, bool sorts, int first_flag) {
   Things things;
   const Arg& dim = a[static_cast<size_t>(first_flag) + 2];
   if (dim.none()) {
-    things.rows = S::unsqueeze(flat(x), 1);
-    if (sorts) things.order = I::argsort(flat(x), 0);
+    things.of = flat(x);
+    things.rows = real_rows(S::unsqueeze(things.of, 1));
   } else {
     const char* name = sorts ? "unique" : "unique_consecutive";
+    things.of = x;
     things.axis = size_axis(name, dim.integer().value(), x.rank());
     for (int i = 0; i < x.rank(); ++i)
       if (i != things.axis && x.size(i) == Int(0))
@@ -89,10 +93,10 @@ Outputs unique(Args a, bool sorts, int first_flag) {
       if (i != things.axis) front.push_back(Int(i));
     Tensor moved = S::permute(x, front);
     const Int n = moved.size(0);
-    things.rows = S::reshape(moved, {n, n == Int(0) ? Int(0) : floor_div(x.numel(), n)});
-    if (sorts) things.order = ascending(things.rows);
+    things.rows = real_rows(S::reshape(moved, {n, n == Int(0) ? Int(0) : floor_div(x.numel(), n)}));
   }
-  return runs(x, things, a.flag(first_flag), a.flag(first_flag + 1));
+  if (sorts) things.order = ascending(things.rows);
+  return runs(x, things, dim.none(), a.flag(first_flag), a.flag(first_flag + 1));
 }
 
 void add_unique(Definitions& r) {

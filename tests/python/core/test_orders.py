@@ -85,3 +85,16 @@ def test_searches_by_row_and_by_sorter():
     order = np.array([2, 0, 1])
     shuffled = lt.tensor([5.0, 9.0, 1.0])
     assert lt.searchsorted(shuffled, 6.0, sorter=lt.tensor(order)).item() == 2
+
+
+def test_unique_complex_numbers():
+    x = np.array([[1 + 1j, 1 - 1j, 1 + 1j], [0, 2j, 0]])
+    want = np.unique(x, True, True, True)
+    got = lt.unique(lt.tensor(x), return_inverse=True, return_counts=True)
+    for a, b in zip(got, (want[0], want[2].reshape(x.shape), want[3])):
+        np.testing.assert_array_equal(a.numpy(), b)
+    slices = lt.unique(lt.tensor(x), dim=1, return_counts=True)
+    np.testing.assert_array_equal(slices[0].numpy(), x[:, [1, 0]])
+    assert slices[1].tolist() == [1, 2]
+    runs = lt.unique_consecutive(lt.tensor([1j, 1j, 2, 1j]), return_counts=True)
+    assert runs[0].tolist() == [1j, 2, 1j] and runs[1].tolist() == [2, 1, 1]
