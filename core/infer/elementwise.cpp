@@ -151,6 +151,9 @@ ElementTypes element_types(const Op& op, Args args) {
     case Promote::boolean:
       result = DType::bool_;
       break;
+    case Promote::truth:
+      result = common == DType::u8 ? common : DType::bool_;
+      break;
     case Promote::index:
       result = DType::i64;
       break;

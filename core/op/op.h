@@ -60,6 +60,7 @@ enum class Promote : uint8_t {
   numeric,    // the common dtype, given back
   to_float,   // integers and bool become the default float dtype
   boolean,    // computed in the common dtype, gives bool
+  truth,      // as boolean, but u8 of u8
   sum,        // integers and bool become i64, the rest as numeric
   real,       // as numeric, but a complex input gives its real type (abs, real)
   complex,    // as numeric, giving the complex type of that width

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/infer/rules.h"
 #include "core/ops/names.h"
 #include "core/ops/windows.h"
 
@@ -110,6 +111,7 @@ Cover cover(std::string_view op, const Tensor& x, const Arg& size, size_t axes) 
 }
 
 Tensor adaptive_mean(std::string_view op, const Tensor& x, const Arg& size, size_t axes) {
+  require_domain(get_op(op), x.dtype());
   const Cover c = cover(op, x, size, axes);
   const Shape dims = last_axes(axes);
   if (!c.seen.defined()) return R::mean(c.elements, dims);

@@ -39,7 +39,7 @@ Grads copysign_grad(Grad g) {
 Expr sgn_complex_body(Expr z) {
   Expr re = real(z), im = imag(z), at_zero = eq(re, 0) & eq(im, 0);
   Expr safe = complex(select(at_zero, 1, re), im), size = abs(safe);
-  return complex(select(at_zero, re, real(safe) / size), im / size);
+  return complex(select(at_zero, 0, real(safe) / size), select(at_zero, 0, im / size));
 }
 
 Tensor nonzero_modulus(const Tensor& z) {

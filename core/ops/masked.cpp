@@ -84,6 +84,11 @@ Tensor norm_of(const Masked& m, const Arg& p) {
   return R::norm(m.filled(lowest_counts ? Arg(kInfinity) : Arg(0)), p, m.dims, m.keep);
 }
 
+/// Unlike sums and lathe.cumsum, running sums of integers stay in their dtype, as in PyTorch.
+Tensor in_own_dtype(const Masked& m, const Tensor& found) {
+  return is_integer(m.x.dtype()) ? M::cast(found, m.x.dtype()) : found;
+}
+
 Tensor median_of(const Masked& m) {
   const Tensor x = m.filled(kNaN);
   const Arg args[] = {Arg(x), Arg(m.dim()), Arg(m.keep)};
@@ -132,9 +137,11 @@ constexpr Definition kDefinitions[] = {
      "log(sum(exp(x)))"},
     {"norm", "float ord=2.0, int[]? dim=None, *, bool keepdim=False",
      [](const Masked& m, Args a) { return norm_of(m, a[1]); }, "The ord-norm"},
-    {"cumsum", kAlong, [](const Masked& m, Args) { return R::cumsum(m.filled(0), m.dim()); },
+    {"cumsum", kAlong,
+     [](const Masked& m, Args) { return in_own_dtype(m, R::cumsum(m.filled(0), m.dim())); },
      "Running sum"},
-    {"cumprod", kAlong, [](const Masked& m, Args) { return R::cumprod(m.filled(1), m.dim()); },
+    {"cumprod", kAlong,
+     [](const Masked& m, Args) { return in_own_dtype(m, R::cumprod(m.filled(1), m.dim())); },
      "Running product"},
     {"softmax", kAlong,
      [](const Masked& m, Args) { return N::softmax(m.filled(-kInfinity), m.dim()); }, "softmax"},

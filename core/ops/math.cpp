@@ -86,8 +86,9 @@ Expr or_nan(Expr beyond, Expr bound) {
 Expr remainder_body(Expr x, Expr y) {
   if (is_integer(x.dtype())) return nonzero(y, mod(x, select(eq(y, 0), 1, y)));
   Expr r = fmod(x, y);
-  Expr wrong_sign = ne(r, 0) & (lt(r, 0) ^ lt(y, 0));
-  return select(wrong_sign, r + y, r);
+  Expr wrong_sign = lt(r, 0) ^ lt(y, 0);
+  Expr zero = select(is_negative(y), constant(x.dtype(), -0.0), constant(x.dtype(), 0));
+  return select(eq(r, 0), zero, select(wrong_sign, r + y, r));
 }
 
 void add_binary(Definitions& r) {
@@ -149,7 +150,8 @@ void add_binary(Definitions& r) {
                          out[1] = M::neg(M::mul(g.dy(), M::floor_divide(g.x(0), g.x(1))));
                        return out;
                      },
-                 .doc = "x modulo y, with the sign of y, as Python's %."});
+                 .version = 2,
+                 .doc = "x modulo y, with the sign of y, a zero's too, as Python's %."});
   r.elementwise("fmod(Tensor input, Tensor|Scalar other) -> Tensor", fmod_body,
                 {.domain = kReal,
                  .version = 2,
@@ -303,8 +305,9 @@ void add_functions(Definitions& r) {
 
 Expr sign_body(Expr x) {
   if (x.dtype() == DType::bool_) return x;
-  Expr one = select(lt(0, x), 1, select(lt(x, 0), constant(x.dtype(), -1), x));
-  return is_floating(x.dtype()) ? one : select(eq(x, 0), x, one);
+  Expr zero = constant(x.dtype(), 0);  // of -0 too, as in PyTorch and NumPy
+  Expr rest = is_floating(x.dtype()) ? select(isnan(x), x, zero) : zero;
+  return select(lt(0, x), 1, select(lt(x, 0), constant(x.dtype(), -1), rest));
 }
 
 template <class F>
@@ -332,8 +335,9 @@ void add_simple(Definitions& r) {
   r.elementwise("sign(Tensor input) -> Tensor", sign_body,
                 {.domain = real_dtypes,
                  .grad = [](Grad g) { return Grads{zero_like_dy(g)}; },
+                 .version = 2,
                  .moves = true,
-                 .doc = "-1, 0 or 1; a NaN and a zero stay as they are."});
+                 .doc = "-1, 0 or 1, of -0 too; a NaN stays one."});
   r.elementwise("square(Tensor input) -> Tensor", [](Expr x) { return x * x; },
                 {.domain = kArithmetic, .doc = "x * x."});
   r.elementwise("reciprocal(Tensor input) -> Tensor", [](Expr x) { return 1.0 / x; },

@@ -235,7 +235,21 @@ Tensor totals(const Pool& p, const Bordered& b) {
   return total;
 }
 
-Tensor mean_pool(const Pool& p, const Tensor& x, bool include_pad, const Arg& divisor) {
+/// Sums of integers are divided towards zero, as in PyTorch, and given back in their dtype.
+Tensor share(const Tensor& total, const Arg& count, DType dtype) {
+  if (!is_integer(dtype)) return M::div(total, count);
+  return M::cast(M::div_trunc(total, count), dtype);
+}
+
+Tensor mean_pool(const Pool& p, const Tensor& given, bool include_pad, const Arg& divisor) {
+  const DType dtype = given.dtype();
+  if (dtype == DType::bool_)
+    throw DTypeError({.op = std::string(p.op),
+                      .problem = "not defined for bool",
+                      .got = to_string(type_of(given)),
+                      .expected = "floats or integers",
+                      .next = "convert with .to(lathe.float32)"});
+  const Tensor x = is_integer(dtype) ? M::cast(given, DType::i64) : given;
   const Bordered b = bordered(p, x, Arg(Int(0)));
   if (!divisor.none()) {
     if (!require(Relation::ne, divisor.integer(), Int(0)))
@@ -244,16 +258,17 @@ Tensor mean_pool(const Pool& p, const Tensor& x, bool include_pad, const Arg& di
                         .got = to_string(divisor),
                         .expected = "any other number",
                         .next = "leave it out to divide by the size of the window"});
-    return M::div(totals(p, b), divisor);
+    return share(totals(p, b), divisor, dtype);
   }
   const bool padded =
       std::any_of(p.padding.begin(), p.padding.end(), [](Int v) { return v != Int(0); });
   if (!p.ceil && (include_pad || !padded)) {
-    if (!place_by_place(p.slide)) return R::mean(windows_of(p, b.x), last_axes(p.axes()));
-    return M::div(totals(p, b), numel(p.slide.kernel));
+    if (!is_integer(dtype) && !place_by_place(p.slide))
+      return R::mean(windows_of(p, b.x), last_axes(p.axes()));
+    return share(totals(p, b), Arg(numel(p.slide.kernel)), dtype);
   }
   Tensor total = totals(p, b);
-  return M::div(total, counts_of(p, x, include_pad, total.shape()));
+  return share(total, Arg(counts_of(p, x, include_pad, total.shape())), dtype);
 }
 
 void add_avg_pool(Definitions& r, int axes) {
@@ -267,10 +282,11 @@ void add_avg_pool(Definitions& r, int axes) {
             .op = name, .slide = slide_of(name, a, 1), .padding = a.ints(3), .ceil = a.flag(4)};
         return {mean_pool(p, a.tensor(0), a.flag(5), axes == 1 ? Arg() : a[6])};
       },
-      {.domain = floating,
+      {.domain = real_numbers,
        .places = static_cast<uint8_t>(axes == 1 ? kFunctional | kFunction : kFunctional),
        .doc = "Mean of each window over the last axes; padding counts as 0, or not at all "
-              "(count_include_pad=False). divisor_override: what sums are divided by instead."});
+              "(count_include_pad=False). divisor_override: what sums are divided by instead. Of "
+              "integers the quotient towards zero, in their dtype."});
 }
 
 // ── the p-norm ──────────────────────────────────────────────────────────────────────────────────

@@ -241,6 +241,7 @@ void add_of_two(Definitions& r) {
 // ── beta * input + alpha * product ──────────────────────────────────────────────────────────────
 
 bool is_number(const Arg& factor, int value) {
+  if (factor.tag == Tag::flag) return factor.flag_ == (value != 0);
   return factor.tag == Tag::integer ? identical(factor.integer(), Int(value))
                                     : factor.tag == Tag::real && factor.real() == value;
 }
@@ -249,8 +250,10 @@ Tensor scaled(const Tensor& x, const Arg& factor) {
   return is_number(factor, 1) ? x : M::mul(x, factor);
 }
 
-/// Of integers, a factor is its whole part, as in PyTorch.
+/// Of integers, a factor is its whole part, of bools whether it is other than 0, as in PyTorch.
 Arg factor_for(DType dtype, const Arg& given) {
+  if (dtype == DType::bool_ && given.tag != Tag::flag)
+    return Arg(given.tag == Tag::real ? given.real() != 0 : given.integer() != Int(0));
   if (category(dtype) >= 2 || given.tag != Tag::real) return given;
   const double whole = std::trunc(given.real().value());
   if (!(std::abs(whole) < 0x1p62))

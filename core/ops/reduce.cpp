@@ -132,25 +132,29 @@ void add_monoids(Definitions& r) {
             .saves = save_x(0) | save_y(0),
             .grad = extremum_grad,
             .doc = "Smallest element over the axes of dim; NaN if there is one."});
-  auto truth = [](Exprs x) { return Exprs{x[0].dtype() == DType::bool_ ? x[0] : ne(x[0], 0)}; };
+  // u8 was PyTorch's bool once, and gives u8 there to this day.
+  auto truth_type = [](DType d) { return d == DType::u8 ? d : DType::bool_; };
+  auto truth = [truth_type](Exprs x) {
+    const DType d = x[0].dtype();
+    if (is_complex(d)) return Exprs{ne(real(x[0]), 0) | ne(imag(x[0]), 0)};
+    return Exprs{d == DType::bool_ ? x[0] : cast(ne(x[0], 0), truth_type(d))};
+  };
   r.reduce("any(Tensor input, int[]? dim=None, bool keepdim=False) -> Tensor",
-           {.unit = [](DType) { return Exprs{constant(DType::bool_, 0)}; },
+           {.unit = [=](DType d) { return Exprs{constant(truth_type(d), 0)}; },
             .lift = truth,
             .combine = [](Exprs a, Exprs b) { return Exprs{a[0] | b[0]}; },
             .finish = [](Exprs s, Expr) { return s; }},
-           {.domain = real_dtypes,
-            .promote = Promote::boolean,
+           {.promote = Promote::truth,
             .no_grad = true,
-            .doc = "True if an element is nonzero."});
+            .doc = "True if an element is nonzero; of uint8 1 or 0 in uint8, as in PyTorch."});
   r.reduce("all(Tensor input, int[]? dim=None, bool keepdim=False) -> Tensor",
-           {.unit = [](DType) { return Exprs{constant(DType::bool_, 1)}; },
+           {.unit = [=](DType d) { return Exprs{constant(truth_type(d), 1)}; },
             .lift = truth,
             .combine = [](Exprs a, Exprs b) { return Exprs{a[0] & b[0]}; },
             .finish = [](Exprs s, Expr) { return s; }},
-           {.domain = real_dtypes,
-            .promote = Promote::boolean,
+           {.promote = Promote::truth,
             .no_grad = true,
-            .doc = "True if no element is zero."});
+            .doc = "True if no element is zero; of uint8 1 or 0 in uint8, as in PyTorch."});
 }
 
 void add_picks(Definitions& r) {

@@ -521,7 +521,7 @@ class Tensor:
     def adjoint(self) -> Tensor:
         """The last two axes exchanged, and the complex conjugate of each element."""
     def all(self, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
-        """True if no element is zero."""
+        """True if no element is zero; of uint8 1 or 0 in uint8, as in PyTorch."""
     def allclose(
         self, other: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False
     ) -> builtins.bool:
@@ -537,7 +537,7 @@ class Tensor:
     def angle(self) -> Tensor:
         """The angle of a complex number, in radians; of a real one 0, or pi below 0."""
     def any(self, *dim: Ints, keepdim: builtins.bool = False) -> Tensor:
-        """True if an element is nonzero."""
+        """True if an element is nonzero; of uint8 1 or 0 in uint8, as in PyTorch."""
     def arccos(self) -> Tensor:
         """Arc cosine, in radians."""
     def arccos_(self) -> Tensor: ...
@@ -1600,7 +1600,7 @@ class Tensor:
         """max(x, 0); NaN stays NaN; the derivative at 0 is 0."""
     def relu_(self) -> Tensor: ...
     def remainder(self, other: Tensor | Number) -> Tensor:
-        """x modulo y, with the sign of y, as Python's %."""
+        """x modulo y, with the sign of y, a zero's too, as Python's %."""
     def remainder_(self, other: Tensor | Number) -> Tensor: ...
     def renorm(self, p: Number, dim: builtins.int, maxnorm: Number) -> Tensor:
         """input with the slices along dim whose p-norm is above maxnorm scaled down to it."""
@@ -1735,7 +1735,7 @@ class Tensor:
         """1 / (1 + exp(-x))."""
     def sigmoid_(self) -> Tensor: ...
     def sign(self) -> Tensor:
-        """-1, 0 or 1; a NaN and a zero stay as they are."""
+        """-1, 0 or 1, of -0 too; a NaN stays one."""
     def sign_(self) -> Tensor: ...
     def signbit(self) -> Tensor:
         """True where the sign is minus, of -0 too."""
@@ -2450,7 +2450,7 @@ def affine_grid_generator(
     """affine_grid under its other name."""
 
 def all(input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: Any = None) -> Tensor:
-    """True if no element is zero."""
+    """True if no element is zero; of uint8 1 or 0 in uint8, as in PyTorch."""
 
 def alpha_dropout(
     input: Tensor, p: builtins.float, train: builtins.bool, *, out: Any = None
@@ -2478,7 +2478,7 @@ def angle(input: Tensor, *, out: Any = None) -> Tensor:
     """The angle of a complex number, in radians; of a real one 0, or pi below 0."""
 
 def any(input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: Any = None) -> Tensor:
-    """True if an element is nonzero."""
+    """True if an element is nonzero; of uint8 1 or 0 in uint8, as in PyTorch."""
 
 @overload
 def arange(
@@ -2654,7 +2654,8 @@ def avg_pool1d(
     out: Any = None,
 ) -> Tensor:
     """Mean of each window over the last axes; padding counts as 0, or not at all
-    (count_include_pad=False). divisor_override: what sums are divided by instead.
+    (count_include_pad=False). divisor_override: what sums are divided by instead. Of
+    integers the quotient towards zero, in their dtype.
     """
 
 def baddbmm(
@@ -4794,7 +4795,7 @@ def relu(input: Tensor, *, out: Any = None) -> Tensor:
     """max(x, 0); NaN stays NaN; the derivative at 0 is 0."""
 
 def remainder(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Tensor:
-    """x modulo y, with the sign of y, as Python's %."""
+    """x modulo y, with the sign of y, a zero's too, as Python's %."""
 
 def renorm(
     input: Tensor, p: Number, dim: builtins.int, maxnorm: Number, *, out: Any = None
@@ -5021,7 +5022,7 @@ def sigmoid(input: Tensor, *, out: Any = None) -> Tensor:
     """1 / (1 + exp(-x))."""
 
 def sign(input: Tensor, *, out: Any = None) -> Tensor:
-    """-1, 0 or 1; a NaN and a zero stay as they are."""
+    """-1, 0 or 1, of -0 too; a NaN stays one."""
 
 def signbit(input: Tensor, *, out: Any = None) -> Tensor:
     """True where the sign is minus, of -0 too."""

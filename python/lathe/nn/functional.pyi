@@ -221,7 +221,8 @@ def avg_pool1d(
     out: Any = None,
 ) -> Tensor:
     """Mean of each window over the last axes; padding counts as 0, or not at all
-    (count_include_pad=False). divisor_override: what sums are divided by instead.
+    (count_include_pad=False). divisor_override: what sums are divided by instead. Of
+    integers the quotient towards zero, in their dtype.
     """
 
 def avg_pool2d(
@@ -236,7 +237,8 @@ def avg_pool2d(
     out: Any = None,
 ) -> Tensor:
     """Mean of each window over the last axes; padding counts as 0, or not at all
-    (count_include_pad=False). divisor_override: what sums are divided by instead.
+    (count_include_pad=False). divisor_override: what sums are divided by instead. Of
+    integers the quotient towards zero, in their dtype.
     """
 
 def avg_pool3d(
@@ -251,7 +253,8 @@ def avg_pool3d(
     out: Any = None,
 ) -> Tensor:
     """Mean of each window over the last axes; padding counts as 0, or not at all
-    (count_include_pad=False). divisor_override: what sums are divided by instead.
+    (count_include_pad=False). divisor_override: what sums are divided by instead. Of
+    integers the quotient towards zero, in their dtype.
     """
 
 def batch_norm(

@@ -130,3 +130,80 @@ def test_questions_with_one_answer():
     assert not x.is_cuda and not x.is_sparse and x.is_cpu and x.nelement() == 1
     assert x.dtype.is_signed and not lt.uint8.is_signed and lt.complex64.to_real() is lt.float32
     assert x.is_set_to(x.view(1)) and not x.is_set_to(x.clone())
+
+
+# ── ops whose results are of another dtype than one would guess: as in PyTorch ─────────────────
+
+
+@pytest.mark.parametrize("name", ["any", "all"])
+def test_truth_of_uint8_is_uint8(name):
+    ask = getattr(lt, name)
+    x = lt.tensor([[0, 2, 0], [0, 1, 3]], dtype=lt.uint8)
+    for dim in (None, 0, (0, 1)):
+        got, want = ask(x, dim), ask(x.to(lt.bool), dim)
+        assert got.dtype is lt.uint8 and want.dtype is lt.bool
+        assert got.tolist() == want.to(lt.uint8).tolist()
+    assert ask(x[:, :0], 1).tolist() == [name == "all"] * 2
+    assert lt.trace(ask)(x).tolist() == ask(x).tolist()
+    assert ask(x.to(lt.int8)).dtype is ask(x.to(lt.uint16)).dtype is lt.bool
+
+
+def test_truth_of_complex_numbers():
+    x = lt.tensor([[0, 1j], [0, 0]], dtype=lt.complex64)
+    assert x.any(1).tolist() == [True, False] and x.any().item()
+    assert not x.all().item() and x[:1, 1:].all().item()
+
+
+def test_factors_of_bools_are_bools():
+    x = lt.tensor([[True, False, False], [False, True, False]])
+    row, column = lt.tensor([True, False]), lt.tensor([True, False, True])
+    for beta, alpha in ((1, 1), (2, 3), (0.5, 0.5), (0, 2), (True, False), (0, 0)):
+        got = lt.addr(x, row, column, beta=beta, alpha=alpha)
+        want = (x.numpy() & bool(beta)) | (np.outer(row.numpy(), column.numpy()) & bool(alpha))
+        assert got.dtype is lt.bool
+        assert got.tolist() == want.tolist()
+
+
+def test_means_of_windows_of_integers():
+    x = lt.arange(-8, 16).reshape(1, 1, 4, 6)
+    pool = lt.nn.functional.avg_pool2d
+    for dtype in (lt.int64, lt.int32, lt.int8):
+        got = pool(x.to(dtype), 3, 2, 1)
+        assert got.dtype is dtype
+        assert got.flatten().tolist() == [-2, -2, 0, 3, 6, 8]
+        assert pool(x.to(dtype), 2).flatten().tolist() == [-4, -2, 0, 7, 9, 11]
+    more = pool(x, 3, 2, 1, count_include_pad=False)
+    assert more.flatten().tolist() == [-4, -3, -1, 4, 6, 8]
+    assert pool(x, 2, divisor_override=3).flatten().tolist() == [-6, -3, 0, 10, 12, 15]
+    assert pool(lt.full((1, 2, 2), 255, dtype=lt.uint8), 2).tolist() == [[[255]]]
+    for refused in (
+        lambda: pool(x > 0, 2),
+        lambda: lt.nn.functional.adaptive_avg_pool3d(x, 2),
+        lambda: lt.nn.functional.adaptive_avg_pool1d(x[0], 2),
+    ):
+        with pytest.raises(lt.DTypeError):
+            refused()
+
+
+def test_signs_of_zeros():
+    zeros = lt.tensor([-0.0, 0.0])
+    assert not lt.signbit(lt.sign(zeros)).any().item()
+    turned = lt.view_as_real(lt.sgn(lt.complex(zeros, -zeros)))
+    assert not lt.signbit(turned).any().item()
+    for dtype in (lt.float32, lt.float64):
+        x = lt.tensor([-0.0, 0.0, 4.0, -4.0], dtype=dtype)
+        for y in (2.0, -2.0):
+            got = x % y
+            want = np.remainder(x.numpy(), np.full(4, y, x.numpy().dtype))
+            assert got.tolist() == want.tolist()
+            assert lt.signbit(got).tolist() == np.signbit(want).tolist()
+
+
+def test_masked_running_sums_stay_in_their_dtype():
+    x, mask = lt.tensor([100, 100, 100]), lt.tensor([True, False, True])
+    for dtype, total in ((lt.int8, -56), (lt.uint8, 200), (lt.int32, 200), (lt.int64, 200)):
+        got = lt.masked.cumsum(x.to(dtype), 0, mask=mask)
+        assert got.dtype is lt.masked.cumprod(x.to(dtype), 0, mask=mask).dtype is dtype
+        assert got.tolist() == lt.tensor([100, 100, total]).tolist()
+    assert lt.masked.cumsum(x, 0, dtype=lt.int32, mask=mask).dtype is lt.int32
+    assert lt.masked.sum(x.to(lt.int8), 0, mask=mask).dtype is lt.int64
