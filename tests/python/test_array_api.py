@@ -68,3 +68,48 @@ def test_eye_off_the_diagonal():
 
 def test_a_complex_number_of_a_tensor():
     assert complex(lt.tensor(1 + 2j)) == 1 + 2j and complex(lt.tensor(2)) == 2
+
+
+def test_wide_unsigned_integers_promote():
+    a, b = xp.ones(2, dtype=xp.uint16), xp.ones(2, dtype=xp.int8)
+    assert (a + b).dtype == xp.add(a, b).dtype == xp.result_type(a, b) == xp.int32
+    assert xp.can_cast(xp.uint16, xp.uint32) and not xp.can_cast(xp.uint64, xp.int64)
+
+
+def test_no_axes_are_not_all_axes():
+    x = xp.asarray([[1.0, -2.0], [3.0, 4.0]])
+    assert xp.sum(x, axis=()).tolist() == xp.max(x, axis=()).tolist() == x.tolist()
+    assert xp.var(x, axis=()).tolist() == [[0, 0], [0, 0]]
+    assert xp.std(x, axis=(), keepdims=True).shape == (2, 2)
+    assert xp.any(xp.asarray([0, 2], dtype=xp.uint8), axis=()).tolist() == [False, True]
+    assert xp.all(xp.asarray([2, 1], dtype=xp.uint8)).dtype == xp.bool
+
+
+def test_indexes_from_the_end():
+    x = xp.asarray([[1, 2, 3], [4, 5, 6]])
+    assert xp.take_along_axis(x, xp.asarray([[-1], [0]]), axis=1).tolist() == [[3], [4]]
+    assert xp.take(x, xp.asarray([-1]), axis=1).tolist() == [[3], [6]]
+    with pytest.raises(lt.ShapeError):
+        xp.nonzero(xp.asarray(1))
+
+
+def test_moves_and_repeats():
+    x = xp.asarray([[1, 2], [3, 4]])
+    assert xp.roll(x, 1).tolist() == [[4, 1], [2, 3]]
+    assert xp.repeat(x, xp.asarray([1, 2], dtype=xp.int8), axis=0).tolist() == [
+        [1, 2], [3, 4], [3, 4]]  # fmt: skip
+    assert xp.expand_dims(x, 0).shape == (1, 2, 2)
+
+
+def test_what_stands_far_away():
+    assert xp.eye(2, k=10**30).tolist() == [[0, 0], [0, 0]]
+    assert xp.arange(6e16, step=6624103307328419840).tolist() == [0]
+    assert xp.arange(3, 0.5, 1).dtype == lt.float32
+
+
+def test_complex_numbers():
+    x = xp.asarray([1.5 + 2.5j, -0.4 - 0.6j, 3 + 4j])
+    assert xp.round(x).tolist() == [2 + 2j, -1j, 3 + 4j]
+    assert xp.sign(x)[2].item() == pytest.approx(0.6 + 0.8j)
+    assert xp.prod(xp.asarray([1j, 2, 1 + 1j])).item() == -2 + 2j
+    assert xp.unique_values(xp.asarray([1j, 1, 1j])).tolist() == [1j, 1]

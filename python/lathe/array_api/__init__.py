@@ -6,6 +6,9 @@
 The standard's own names and arguments (`axis`, `keepdims`, `x1`), and its rules where they are not
 PyTorch's: tensors of no axes take part in promotion as others do. Everything else is lathe's: what
 the standard has under another name is a row of a table here, and no second implementation.
+
+Operators and methods are the tensors' own: `x1 + x2` lets a tensor of axes decide the dtype over
+one of none, as in PyTorch, and quotients by `//` are Python's at infinities, here and there.
 """
 
 from ._creation import *  # noqa: F403

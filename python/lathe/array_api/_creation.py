@@ -30,11 +30,13 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
 
 def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     start, stop = (0, start) if stop is None else (start, stop)
+    values = (start, stop, step)
+    if not all(isinstance(v, builtins.int) for v in values):
+        values = start, stop, step = tuple(builtins.float(v) for v in values)
+        dtype = dtype or lt.get_default_dtype()
     if (stop - start) * step < 0:  # of nothing, where PyTorch refuses it
-        values = (start, stop, step)
-        whole = all(isinstance(v, builtins.int) for v in values)
-        return lt.empty(0, dtype=dtype or (lt.int64 if whole else lt.get_default_dtype()))
-    return lt.arange(start, stop, step, dtype=dtype, device=device)
+        return lt.empty(0, dtype=dtype or lt.int64, device=device)
+    return lt.arange(*values, dtype=dtype, device=device)
 
 
 def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
@@ -77,6 +79,7 @@ def full_like(x, /, fill_value, *, dtype=None, device=None):
 
 def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
     columns = n_rows if n_cols is None else n_cols
+    k = builtins.max(-n_rows, builtins.min(k, columns))  # beyond, there is no diagonal
     rows = lt.arange(n_rows).unsqueeze(1)
     return lt.eq(lt.arange(columns), rows + k).to(dtype or lt.get_default_dtype())
 

@@ -6,13 +6,13 @@ from ._dtypes import together
 
 SAME = """
     abs acos acosh asin asinh atan atanh conj cos cosh exp expm1 imag isfinite isinf isnan log log1p
-    log2 log10 logical_not negative positive real reciprocal rsqrt sign signbit sin sinh sqrt square
+    log2 log10 logical_not negative positive real reciprocal rsqrt signbit sin sinh sqrt square
     tan tanh"""
 SAME_OF_TWO = """
     add atan2 bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift copysign
     floor_divide hypot logaddexp logical_and logical_or logical_xor maximum minimum nextafter pow
     remainder"""
-UNARY = {n: n for n in SAME.split()} | {"bitwise_invert": "bitwise_not"}
+UNARY = {n: n for n in SAME.split()} | {"bitwise_invert": "bitwise_not", "sign": "sgn"}
 BINARY = {n: n for n in SAME_OF_TWO.split()} | {
     "divide": "div",
     "equal": "eq",
@@ -24,11 +24,11 @@ BINARY = {n: n for n in SAME_OF_TWO.split()} | {
     "not_equal": "ne",
     "subtract": "sub",
 }
-WHOLE = ("ceil", "floor", "round", "trunc")  # integers are their own
+WHOLE = ("ceil", "floor", "trunc")  # integers are their own
 
 UNARY, BINARY = ({n: ours for n, ours in t.items() if hasattr(lt, ours)} for t in (UNARY, BINARY))
 
-__all__ = [*UNARY, *BINARY, *WHOLE, "clip"]
+__all__ = [*UNARY, *BINARY, *WHOLE, "clip", "round"]
 
 
 def named(name, function):
@@ -55,6 +55,12 @@ def whole(name):
 globals().update({n: unary(n, ours) for n, ours in UNARY.items()})
 globals().update({n: binary(n, ours) for n, ours in BINARY.items()})
 globals().update({n: whole(n) for n in WHOLE})
+
+
+def round(x, /):
+    if x.is_complex():
+        return lt.complex(round(x.real), round(x.imag))
+    return lt.round(x) if x.is_floating_point() else x.clone()
 
 
 def clip(x, /, min=None, max=None):

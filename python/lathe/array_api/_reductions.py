@@ -24,7 +24,7 @@ def wide(x, dtype):
 
 def sum(x, /, *, axis=None, dtype=None, keepdims=False):
     x = wide(x, dtype)
-    return lt.sum(x, axes_of(x, axis), keepdims, dtype=x.dtype) if axes_of(x, axis) else x.clone()
+    return over_axes(lt.sum, x, axis, keepdims, dtype=x.dtype)
 
 
 def prod(x, /, *, axis=None, dtype=None, keepdims=False):
@@ -35,8 +35,12 @@ def prod(x, /, *, axis=None, dtype=None, keepdims=False):
     return kept if kept is not x else x.clone()
 
 
-def over_axes(function, x, axis, keepdims):
-    return function(x, axes_of(x, axis), keepdims) if axes_of(x, axis) else x.clone()
+def over_axes(function, x, axis, keepdims, **given):
+    """Over no axes, each element is a line of its own: lathe's functions take () as all of them."""
+    axes = axes_of(x, axis)
+    if axes:
+        return function(x, axes, keepdim=keepdims, **given)
+    return function(x.unsqueeze(-1), (-1,), **given)
 
 
 def max(x, /, *, axis=None, keepdims=False):
@@ -60,11 +64,11 @@ def any(x, /, *, axis=None, keepdims=False):
 
 
 def var(x, /, *, axis=None, correction=0.0, keepdims=False):
-    return lt.var(x, axes_of(x, axis), correction=correction, keepdim=keepdims)
+    return over_axes(lt.var, x, axis, keepdims, correction=correction)
 
 
 def std(x, /, *, axis=None, correction=0.0, keepdims=False):
-    return lt.std(x, axes_of(x, axis), correction=correction, keepdim=keepdims)
+    return over_axes(lt.std, x, axis, keepdims, correction=correction)
 
 
 def argmax(x, /, *, axis=None, keepdims=False):

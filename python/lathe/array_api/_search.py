@@ -20,6 +20,10 @@ def where(condition, x1, x2, /):
 
 
 def nonzero(x, /):
+    if x.ndim == 0:
+        raise lt.ShapeError(
+            "a tensor of no axes has no positions", op="nonzero", got="()", next="use x != 0"
+        )
     return tuple(lt.nonzero(x, as_tuple=True))
 
 
@@ -35,13 +39,18 @@ def argsort(x, /, *, axis=-1, descending=False, stable=True):
     return lt.argsort(x, dim=axis, descending=descending, stable=stable)
 
 
+def from_the_start(x, indices, axis):
+    """Indexes along an axis, those below 0 counted from its end."""
+    return lt.where(indices < 0, indices + x.shape[axis], indices)
+
+
 def take(x, indices, /, *, axis=None):
     axis = 0 if axis is None else axis
-    return lt.index_select(x, axis, lt.where(indices < 0, indices + x.shape[axis], indices))
+    return lt.index_select(x, axis, from_the_start(x, indices, axis))
 
 
 def take_along_axis(x, indices, /, *, axis=-1):
-    return lt.take_along_dim(x, indices, axis)
+    return lt.take_along_dim(x, from_the_start(x, indices, axis), axis)
 
 
 def unique_values(x, /):

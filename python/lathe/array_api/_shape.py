@@ -32,7 +32,7 @@ def unstack(x, /, *, axis=0):
     return tuple(lt.unbind(x, axis))
 
 
-def expand_dims(x, /, *, axis=0):
+def expand_dims(x, /, axis=0):
     return x.unsqueeze(axis)
 
 
@@ -70,12 +70,14 @@ def reshape(x, /, shape, *, copy=None):
 
 
 def roll(x, /, shift, *, axis=None):
-    return lt.roll(x, shift, axis)
+    return lt.roll(x, shift, () if axis is None else axis)
 
 
 def repeat(x, repeats, /, *, axis=None):
     if axis is None:
         x, axis = x.reshape(-1), 0
+    if isinstance(repeats, lt.Tensor):
+        repeats = repeats.to(lt.int64)
     return lt.repeat_interleave(x, repeats, axis)
 
 
