@@ -3,6 +3,7 @@
 from . import activations as activations
 from . import adaptive_softmax as adaptive_softmax
 from . import attention as attention
+from . import attention_backends as attention_backends
 from . import containers as containers
 from . import conv as conv
 from . import distance as distance
@@ -60,6 +61,7 @@ from .activations import Threshold as Threshold
 from .adaptive_softmax import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
 from .adaptive_softmax import Output as Output
 from .attention import MultiheadAttention as MultiheadAttention
+from .containers import DataParallel as DataParallel
 from .containers import ModuleDict as ModuleDict
 from .containers import ModuleList as ModuleList
 from .containers import Sequential as Sequential
@@ -101,9 +103,20 @@ from .layers import Flatten as Flatten
 from .layers import Identity as Identity
 from .layers import Linear as Linear
 from .layers import Unflatten as Unflatten
+from .lazy import LazyBatchNorm1d as LazyBatchNorm1d
+from .lazy import LazyBatchNorm2d as LazyBatchNorm2d
+from .lazy import LazyBatchNorm3d as LazyBatchNorm3d
+from .lazy import LazyConv1d as LazyConv1d
+from .lazy import LazyConv2d as LazyConv2d
+from .lazy import LazyConv3d as LazyConv3d
+from .lazy import LazyConvTranspose1d as LazyConvTranspose1d
+from .lazy import LazyConvTranspose2d as LazyConvTranspose2d
+from .lazy import LazyConvTranspose3d as LazyConvTranspose3d
+from .lazy import LazyInstanceNorm1d as LazyInstanceNorm1d
+from .lazy import LazyInstanceNorm2d as LazyInstanceNorm2d
+from .lazy import LazyInstanceNorm3d as LazyInstanceNorm3d
 from .lazy import LazyLinear as LazyLinear
 from .lazy import LazyModuleMixin as LazyModuleMixin
-from .lazy import UninitializedParameter as UninitializedParameter
 from .losses import BCELoss as BCELoss
 from .losses import BCEWithLogitsLoss as BCEWithLogitsLoss
 from .losses import CosineEmbeddingLoss as CosineEmbeddingLoss
@@ -120,6 +133,7 @@ from .losses import MultiLabelMarginLoss as MultiLabelMarginLoss
 from .losses import MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss
 from .losses import MultiMarginLoss as MultiMarginLoss
 from .losses import NLLLoss as NLLLoss
+from .losses import NLLLoss2d as NLLLoss2d
 from .losses import PoissonNLLLoss as PoissonNLLLoss
 from .losses import SmoothL1Loss as SmoothL1Loss
 from .losses import SoftMarginLoss as SoftMarginLoss
@@ -139,7 +153,10 @@ from .norms import LayerNorm as LayerNorm
 from .norms import LocalResponseNorm as LocalResponseNorm
 from .norms import RMSNorm as RMSNorm
 from .norms import SyncBatchNorm as SyncBatchNorm
+from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
+from .parameter import UninitializedBuffer as UninitializedBuffer
+from .parameter import UninitializedParameter as UninitializedParameter
 from .parameter_containers import ParameterDict as ParameterDict
 from .parameter_containers import ParameterList as ParameterList
 from .pooling import AdaptiveAvgPool1d as AdaptiveAvgPool1d

@@ -2,12 +2,11 @@
 
 import math
 
-from .. import _lathe, ops
+from .. import _lathe
 from .._errors import our_class, typed
 from . import functional as F
 from . import init
 from .module import Module
-from .parameter import Parameter
 
 _MODES = ("zeros", "reflect", "replicate", "circular")
 
@@ -35,7 +34,7 @@ class _Conv(Module):
     _function = None
     transposed = False
 
-    def _set(self, in_channels, out_channels, kernel_size, stride, dilation, groups, padding_mode):
+    def _require_groups(self, in_channels, out_channels, groups):
         if groups < 1 or in_channels % groups != 0 or out_channels % groups != 0:
             _refuse(
                 self,
@@ -44,6 +43,9 @@ class _Conv(Module):
                 "a divisor of both",
                 "choose fewer groups, or other channel counts",
             )
+
+    def _set(self, in_channels, out_channels, kernel_size, stride, dilation, groups, padding_mode):
+        self._require_groups(in_channels, out_channels, groups)
         if padding_mode not in _MODES:
             _refuse(
                 self,
@@ -57,10 +59,18 @@ class _Conv(Module):
         self.stride, self.dilation = each_axis(stride, self._axes), each_axis(dilation, self._axes)
         self.padding_mode = padding_mode
 
-    def _make_weights(self, shape, bias, kind):
-        self.weight = Parameter(ops.zeros((*shape, *self.kernel_size), **kind))
-        self.bias = Parameter(ops.zeros(self.out_channels, **kind)) if bias else None
+    def _make_weights(self, bias, kind):
+        shapes = self._shapes()
+        self.weight = self._new_parameter(shapes["weight"], kind)
+        self.bias = self._new_parameter(shapes["bias"], kind) if bias else None
         self.reset_parameters()
+
+    def _shapes(self):
+        first, second = self.out_channels, self.in_channels
+        if self.transposed:
+            first, second = second, first
+        weight = (first, second // self.groups, *self.kernel_size)
+        return {"weight": weight, "bias": (self.out_channels,)}
 
     def reset_parameters(self):
         start_weight_and_bias(self, math.prod(self.weight.shape[1:]))
@@ -121,9 +131,7 @@ class _Convolution(_Conv):
                 "give the padding as numbers",
             )
         self.padding = padding if named else each_axis(padding, self._axes)
-        self._make_weights(
-            (out_channels, in_channels // groups), bias, {"dtype": dtype, "device": device}
-        )
+        self._make_weights(bias, {"dtype": dtype, "device": device})
 
     def _border(self):
         """What F.pad takes: (before, after) of the last axis, then of the one before."""
@@ -180,9 +188,7 @@ class _TransposedConvolution(_Conv):
             )
         self.padding = each_axis(padding, self._axes)
         self.output_padding = each_axis(output_padding, self._axes)
-        self._make_weights(
-            (in_channels, out_channels // groups), bias, {"dtype": dtype, "device": device}
-        )
+        self._make_weights(bias, {"dtype": dtype, "device": device})
 
     def _more(self, x, output_size):
         """The output padding that gives this size."""

@@ -16,10 +16,13 @@ class Linear(Module):
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        shape = (out_features, in_features)
-        self.weight = Parameter(ops.zeros(shape, dtype=dtype, device=device))
-        self.bias = Parameter(ops.zeros(out_features, dtype=dtype, device=device)) if bias else None
+        kind, shapes = {"dtype": dtype, "device": device}, self._shapes()
+        self.weight = self._new_parameter(shapes["weight"], kind)
+        self.bias = self._new_parameter(shapes["bias"], kind) if bias else None
         self.reset_parameters()
+
+    def _shapes(self):
+        return {"weight": (self.out_features, self.in_features), "bias": (self.out_features,)}
 
     def reset_parameters(self):
         start_weight_and_bias(self, self.in_features)

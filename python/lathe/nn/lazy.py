@@ -1,37 +1,24 @@
-"""Modules whose first call says how wide their input is."""
+"""Modules whose first call says how wide their input is.
 
-from .. import _lathe, ops
+What is lazy here is one argument of an ordinary module, its first (in_features, in_channels,
+num_features). The ordinary module asks `_new_parameter` and `_new_buffer` for each tensor whose
+shape depends on it, and `_shapes()` for those shapes; _Lazy gives tensors without a shape, and
+asks again when the input is there. With its first call the module becomes an ordinary one.
+"""
+
+from .. import _lathe
 from .._errors import typed
+from .conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .layers import Linear
-from .parameter import Parameter
-
-
-class UninitializedParameter(Parameter):
-    """A parameter whose shape is not known yet; materialize(shape) gives it memory."""
-
-    @typed
-    def __new__(cls, requires_grad=True, device=None, dtype=None):
-        made = _lathe._make_subclass(cls, ops.zeros(0, dtype=dtype, device=device), requires_grad)
-        made.uninitialised = True
-        return made
-
-    def __init__(self, requires_grad=True, device=None, dtype=None):
-        pass
-
-    def materialize(self, shape, device=None, dtype=None):
-        """Zeros of this shape, in place; from now on an ordinary parameter."""
-        kind = {"dtype": dtype or self.dtype, "device": device or self.device}
-        self.data = ops.zeros(tuple(shape), **kind)
-        self.uninitialised = False
-        self.__class__ = Parameter
-
-    def __repr__(self):
-        return "<UninitializedParameter>"
-
-
-def is_lazy(value):
-    """Whether it is a parameter whose shape is not known yet."""
-    return isinstance(value, UninitializedParameter)
+from .norms import (
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    InstanceNorm3d,
+)
+from .parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 
 
 class LazyModuleMixin:
@@ -41,37 +28,149 @@ class LazyModuleMixin:
     cls_to_become = None
 
     def has_uninitialized_params(self):
-        """Whether a parameter has no shape yet."""
-        return any(is_lazy(p) for p in self.parameters(recurse=False))
+        """Whether a parameter or a buffer has no shape yet."""
+        parts = (*self.parameters(recurse=False), *self.buffers(recurse=False))
+        return any(map(is_lazy, parts))
 
     def __call__(self, *inputs, **named):
+        self.initialize_parameters(*inputs, **named)
         if self.has_uninitialized_params():
-            self.initialize_parameters(*inputs, **named)
-        if self.cls_to_become is not None:
-            self.__class__ = self.cls_to_become
-        return type(self).__call__(self, *inputs, **named)
+            raise _lathe.ValueError(
+                "some of its tensors have no shape yet", op=type(self).__name__,
+                got="initialize_parameters() that left them as they were",
+                expected="materialize(shape) of each", next="mend initialize_parameters()",
+            )  # fmt: skip
+        ordinary = self.cls_to_become
+        if ordinary is None:
+            return super().__call__(*inputs, **named)
+        self.__class__ = ordinary
+        return self(*inputs, **named)
 
 
-class LazyLinear(LazyModuleMixin, Linear):
-    """Linear whose in_features is the width of its first input."""
+class _WithoutFirst:
+    """The signature of the ordinary module, but for its first argument."""
 
-    cls_to_become = Linear
+    def __get__(self, instance, kind):
+        import inspect
 
-    @typed
-    def __init__(self, out_features, bias=True, device=None, dtype=None):
-        super().__init__(0, 0, False, device, dtype)
-        kind = {"device": device, "dtype": dtype}
-        self.weight = UninitializedParameter(**kind)
-        self.bias = UninitializedParameter(**kind) if bias else None
-        self.out_features = out_features
+        if kind.cls_to_become is None:
+            return None
+        whole = inspect.signature(kind.cls_to_become)
+        return whole.replace(parameters=list(whole.parameters.values())[1:])
+
+
+class _Lazy(LazyModuleMixin):
+    _unknown = ""  # the argument that the input says
+    __signature__ = _WithoutFirst()
+
+    def __init_subclass__(cls):
+        if "cls_to_become" in vars(cls):
+            cls.__doc__ = f"{cls.cls_to_become.__name__} whose {cls._unknown} its first input says."
+
+    def __init__(self, *args, **named):
+        super().__init__(0, *args, **named)
+
+    def _new_parameter(self, shape, kind):
+        return UninitializedParameter(**kind)
+
+    def _new_buffer(self, shape, kind):
+        return UninitializedBuffer(**kind)
 
     def reset_parameters(self):
-        if not self.has_uninitialized_params() and self.in_features != 0:
+        if not self.has_uninitialized_params():
             super().reset_parameters()
 
     def initialize_parameters(self, input):
-        self.in_features = int(input.shape[-1])
-        self.weight.materialize((self.out_features, self.in_features))
-        if self.bias is not None:
-            self.bias.materialize((self.out_features,))
-        Linear.reset_parameters(self)
+        """Takes the width of the input, and gives the tensors their shapes and starting values."""
+        setattr(self, self._unknown, self._width(input))
+        if not self.has_uninitialized_params():
+            return  # load_state_dict() has filled them
+        for name, shape in self._shapes().items():
+            if is_lazy(tensor := getattr(self, name)):
+                tensor.materialize(shape)
+        self.reset_parameters()
+
+
+class LazyLinear(_Lazy, Linear):
+    _unknown = "in_features"
+    cls_to_become = Linear
+
+    def _width(self, input):
+        return int(input.shape[-1])
+
+
+class _LazyConv(_Lazy):
+    _unknown = "in_channels"
+
+    def _width(self, input):
+        if input.ndim not in (self._axes + 1, self._axes + 2):
+            raise _lathe.ShapeError(
+                "the input has another rank", op=type(self).__name__, got=list(input.shape),
+                expected=f"{self._axes} axes behind the channels", next="reshape the input",
+            )  # fmt: skip
+        width = int(input.shape[-1 - self._axes])
+        self._require_groups(width, self.out_channels, self.groups)
+        return width
+
+
+class LazyConv1d(_LazyConv, Conv1d):
+    cls_to_become = Conv1d
+
+
+class LazyConv2d(_LazyConv, Conv2d):
+    cls_to_become = Conv2d
+
+
+class LazyConv3d(_LazyConv, Conv3d):
+    cls_to_become = Conv3d
+
+
+class LazyConvTranspose1d(_LazyConv, ConvTranspose1d):
+    cls_to_become = ConvTranspose1d
+
+
+class LazyConvTranspose2d(_LazyConv, ConvTranspose2d):
+    cls_to_become = ConvTranspose2d
+
+
+class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
+    cls_to_become = ConvTranspose3d
+
+
+class _LazyNorm(_Lazy):
+    _unknown = "num_features"
+    __signature__ = None  # its own: PyTorch's defaults are those of batch norm for both
+
+    @typed
+    def __init__(
+        self, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None
+    ):
+        super().__init__(eps, momentum, affine, track_running_stats, device, dtype)
+
+    def _width(self, input):
+        self._require_rank(input)
+        return int(input.shape[self._channel_axis(input)])
+
+
+class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
+    cls_to_become = BatchNorm1d
+
+
+class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
+    cls_to_become = BatchNorm2d
+
+
+class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
+    cls_to_become = BatchNorm3d
+
+
+class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
+    cls_to_become = InstanceNorm1d
+
+
+class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d):
+    cls_to_become = InstanceNorm2d
+
+
+class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
+    cls_to_become = InstanceNorm3d

@@ -3,15 +3,15 @@
 There is no registry beside the object: vars(module) is the registry. A Parameter or Module that is
 set as an attribute is part of the module because it is one of its attributes, so reading one costs
 what reading any attribute costs, and a trace that reads `self.weight` sees just that path. Only
-buffers, which are plain tensors, are named apart, in `_buffer_names`.
+buffers, which may be plain tensors, are named apart, in `_buffer_names`.
 """
 
-from .. import _lathe
+from .. import _lathe, ops
 from .._errors import typed
 from .._lathe import Tensor
 from .module_hooks import Hooks
 from .module_state import State, StateDictError  # noqa: F401
-from .parameter import Parameter
+from .parameter import Buffer, Parameter
 
 
 class Module(Hooks, State):
@@ -68,8 +68,20 @@ class Module(Hooks, State):
                 expected="a tensor or None",
                 next="set other values as plain attributes",
             )
-        self._own("_buffer_names")[self._checked_name(name)] = persistent
-        setattr(self, name, tensor)
+        object.__setattr__(self, self._checked_name(name), tensor)
+        self._own("_buffer_names")[name] = persistent
+
+    def __setattr__(self, name, value):
+        if isinstance(value, Buffer):
+            self._own("_buffer_names")[name] = value.persistent
+        object.__setattr__(self, name, value)
+
+    def _new_parameter(self, shape, kind):
+        """A parameter that reset_parameters() gives its values; lazy modules have it later."""
+        return Parameter(ops.zeros(shape, **kind))
+
+    def _new_buffer(self, shape, kind):
+        return ops.zeros(shape, **kind)
 
     def _checked_name(self, name):
         if not isinstance(name, str) or not name or "." in name:

@@ -9,7 +9,7 @@ from collections import OrderedDict, namedtuple
 
 from .. import _lathe
 from .module_hooks import Hook
-from .parameter import Parameter
+from .parameter import Parameter, is_lazy
 
 _EXTRA = "_extra_state"
 
@@ -85,7 +85,8 @@ class State:
     def _save_to_state_dict(self, destination, prefix, keep_vars):
         """Writes the module's own part, without its children's."""
         for name, tensor in self._state_parts():
-            destination[prefix + name] = tensor if keep_vars else tensor.detach()
+            whole = keep_vars or is_lazy(tensor)
+            destination[prefix + name] = tensor if whole else tensor.detach()
         if self._keeps_more():
             destination[prefix + _EXTRA] = self.get_extra_state()
 
@@ -189,7 +190,9 @@ class State:
 def _misfit(key, given, own):
     if not isinstance(given, _lathe.Tensor):
         return f"{key}: the state_dict has a {type(given).__name__}, the module a tensor"
-    if getattr(own, "uninitialised", False) or tuple(given.shape) == tuple(own.shape):
+    if is_lazy(given):
+        return None if is_lazy(own) else f"{key}: the state_dict has a tensor without a shape"
+    if is_lazy(own) or tuple(given.shape) == tuple(own.shape):
         return None
     return (
         f"size mismatch for {key}: the state_dict has {tuple(given.shape)}, "
@@ -226,8 +229,8 @@ class _Loading:
             for module, name, own, given in self.found:
                 if self._assign:
                     _take(module, name, own, given)
-                else:
-                    if getattr(own, "uninitialised", False):
+                elif not is_lazy(given):
+                    if is_lazy(own):
                         own.materialize(given.shape)
                     own.copy_(given)
             for module, state in self.more:

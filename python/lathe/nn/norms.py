@@ -20,15 +20,24 @@ class _Tracking(Module):
     def _set(self, num_features, eps, momentum, affine, track_running_stats, kind):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        self.weight = Parameter(ops.ones(num_features, **kind)) if affine else None
-        self.bias = Parameter(ops.zeros(num_features, **kind)) if affine else None
-        tracked = track_running_stats
-        self.register_buffer("running_mean", ops.zeros(num_features, **kind) if tracked else None)
-        self.register_buffer("running_var", ops.ones(num_features, **kind) if tracked else None)
+        tracked, shapes = track_running_stats, self._shapes()
+        for name in ("weight", "bias"):
+            setattr(self, name, self._new_parameter(shapes[name], kind) if affine else None)
+        for name in ("running_mean", "running_var"):
+            made = self._new_buffer(shapes[name], kind) if tracked else None
+            self.register_buffer(name, made)
         counter = None
         if tracked:
             counter = ops.zeros((), dtype=_lathe.int64, device=kind["device"])
         self.register_buffer("num_batches_tracked", counter)
+        self.reset_parameters()
+
+    def _shapes(self):
+        names = ("weight", "bias", "running_mean", "running_var")
+        return dict.fromkeys(names, (self.num_features,))
+
+    def _channel_axis(self, x):
+        return 1
 
     def reset_running_stats(self):
         if self.track_running_stats:
@@ -160,6 +169,9 @@ class _InstanceNorm(_Tracking):
         super().__init__()
         kind = {"dtype": dtype, "device": device}
         self._set(num_features, eps, momentum, affine, track_running_stats, kind)
+
+    def _channel_axis(self, x):
+        return 1 if x.ndim == self._ranks[-1] else 0
 
     def forward(self, x):
         self._require_rank(x)

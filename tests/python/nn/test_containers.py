@@ -44,14 +44,9 @@ def test_lists_and_dicts_of_modules():
     assert len(d) == 0
 
 
-def test_lazy_linear():
-    net = nn.Sequential(nn.LazyLinear(3), nn.ReLU(), nn.LazyLinear(2, bias=False))
-    assert net[0].has_uninitialized_params() and "Uninitialized" in repr(net[0].weight)
-    assert net(lt.ones(4, 5)).shape == (4, 2)
-    assert type(net[0]) is nn.Linear and net[0].weight.shape == (3, 5) and net[0].in_features == 5
-    assert type(net[0].weight) is nn.Parameter and net[0].weight.abs().sum().item() > 0
-    net(lt.ones(4, 5)).sum().backward()
-    assert net[0].weight.grad is not None
-    other = nn.LazyLinear(3)
-    other.load_state_dict(net[0].state_dict())
-    assert lt.equal(other(lt.ones(1, 5)), net[0](lt.ones(1, 5)))
+def test_data_parallel_is_the_module():
+    net = nn.DataParallel(nn.Linear(3, 2))
+    x = lt.ones(1, 3)
+    assert lt.equal(net(x), net.module(x)) and list(net.state_dict())[0] == "module.weight"
+    with pytest.raises(lt.DeviceError, match="^DataParallel: "):
+        nn.DataParallel(nn.Linear(3, 2), device_ids=[0, 1])
