@@ -1,4 +1,7 @@
 // Properties of lathe.Tensor.
+#include <algorithm>
+#include <numeric>
+
 #include "autodiff/tape.h"
 #include "core/base/error.h"
 #include "core/dispatch/assign.h"
@@ -89,8 +92,26 @@ int put_grad(PyObject* self, PyObject* value, void*) {
 PyObject* data(PyObject* self, void*) {
   return guarded([&] { return wrap(without_history(tensor_of(self))); });
 }
+/// Whether the elements fill their memory without a gap, whatever the order of the axes.
+bool is_dense(const Geometry& g) {
+  std::vector<int> axes(g.shape.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  std::stable_sort(axes.begin(), axes.end(),
+                   [&](int a, int b) { return g.strides[a].value() > g.strides[b].value(); });
+  Geometry sorted = g;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    sorted.shape[i] = g.shape[axes[i]];
+    sorted.strides[i] = g.strides[axes[i]];
+  }
+  return sorted.is_contiguous();
+}
+/// Whether v has t's elements in another order in memory (channels last), which t can take over.
+bool is_reordered(const Tensor& t, const Tensor& v) {
+  if (t.symbolic() || v.symbolic() || t.impl()->view != nullptr) return false;
+  return !identical(t.geometry().strides, v.geometry().strides) && is_dense(v.geometry());
+}
 /// x.data = y: y's values without a trace in history. The same type is written over, so that views
-/// and traces see it; another type replaces the memory.
+/// and traces see it; another type, or another order in memory, replaces the memory.
 int put_data(PyObject* self, PyObject* value, void*) {
   return guarded_int([&] {
     if (value == nullptr || !is_tensor(value))
@@ -98,7 +119,8 @@ int put_data(PyObject* self, PyObject* value, void*) {
                        .problem = "a tensor expected",
                        .got = value == nullptr ? "nothing" : Py_TYPE(value)->tp_name});
     Tensor t = tensor_of(self), v = tensor_of(value);
-    if (t.dtype() == v.dtype() && t.device() == v.device() && identical(t.shape(), v.shape())) {
+    bool same = t.dtype() == v.dtype() && t.device() == v.device();
+    if (same && identical(t.shape(), v.shape()) && !is_reordered(t, v)) {
       GradMode off(false);
       assign(t, v);
       return 0;

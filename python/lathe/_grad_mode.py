@@ -5,6 +5,20 @@ from . import _lathe
 _set = _lathe._set_grad_enabled
 
 
+class Block:
+    """What `with block:` does, as a decorator; a block may be entered again inside itself."""
+
+    def __call__(self, function):
+        from functools import wraps
+
+        @wraps(function)
+        def wrapper(*args, **kwargs):
+            with self:
+                return function(*args, **kwargs)
+
+        return wrapper
+
+
 class _Mode:
     """`with mode():` and `@mode()`; one object may be entered again inside itself.
 

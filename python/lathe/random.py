@@ -5,7 +5,7 @@ may be kept, written to a file and put back.
 """
 
 from . import _lathe
-from ._grad_mode import _Mode
+from ._grad_mode import Block
 from ._lathe import Tensor, manual_seed
 
 __all__ = [
@@ -104,7 +104,7 @@ def _restored(seed, call):
     return made
 
 
-class fork_rng(_Mode):
+class fork_rng(Block):
     """A block (or a decorated function) after which the process's stream goes on as before it."""
 
     def __init__(self, devices=None, enabled=True):
@@ -119,16 +119,6 @@ class fork_rng(_Mode):
         state = self._before.pop()
         if self._enabled:
             _lathe._set_random_state(*state)
-
-    def __call__(self, function):
-        from functools import wraps
-
-        @wraps(function)
-        def wrapper(*args, **kwargs):
-            with fork_rng(enabled=self._enabled):
-                return function(*args, **kwargs)
-
-        return wrapper
 
 
 class _Default:

@@ -3,7 +3,7 @@ hooks on its gradients."""
 
 from .. import _lathe
 from .._errors import typed
-from .._grad_mode import _Mode
+from .._grad_mode import Block, _Mode
 from .._lathe import GradFn as Node
 
 __all__ = [
@@ -14,7 +14,7 @@ __all__ = [
 _refused = []  # messages of disable_saved_tensors_hooks, innermost last
 
 
-class saved_tensors_hooks(_Mode):
+class saved_tensors_hooks(Block):
     """A block in which pack_hook(tensor) decides what is kept of a tensor that a derivative will
     read, and unpack_hook(that) gives the tensor back in backward()."""
 
@@ -34,16 +34,6 @@ class saved_tensors_hooks(_Mode):
 
     def __exit__(self, *_):
         _lathe._pop_packer()
-
-    def __call__(self, function):
-        from functools import wraps
-
-        @wraps(function)
-        def wrapper(*args, **kwargs):
-            with self:
-                return function(*args, **kwargs)
-
-        return wrapper
 
 
 class save_on_cpu(saved_tensors_hooks):

@@ -10,6 +10,7 @@ from .. import _lathe, ops
 from .._errors import typed
 from . import functional as F
 from . import init
+from .attention_backends import SDPBackend, sdpa_kernel  # noqa: F401
 from .layers import Linear
 from .module import Module
 from .parameter import Parameter

@@ -191,3 +191,22 @@ class ModuleDict(Module):
 
     def items(self):
         return _parts(self).items()
+
+
+class DataParallel(Module):
+    """The module as it is, under the name `module`: a batch is spread over the threads of the one
+    device there is. DeviceError for ids of other devices."""
+
+    @typed
+    def __init__(self, module, device_ids=None, output_device=None, dim=0):
+        super().__init__()
+        if device_ids or output_device is not None:
+            raise _lathe.DeviceError(
+                "there are no devices with numbers", op="DataParallel",
+                got=f"device_ids={device_ids}, output_device={output_device}", expected="None",
+                next="leave both out",
+            )  # fmt: skip
+        self.module, self.dim = module, dim
+
+    def forward(self, *inputs, **named):
+        return self.module(*inputs, **named)

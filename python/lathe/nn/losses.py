@@ -74,6 +74,19 @@ class NLLLoss(_Loss):
         )
 
 
+class NLLLoss2d(NLLLoss):
+    """The older name of NLLLoss for images."""
+
+    @typed
+    def __init__(
+        self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction=_MEAN
+    ):
+        from warnings import warn
+
+        warn("nn.NLLLoss2d is now nn.NLLLoss", FutureWarning, stacklevel=3)
+        super().__init__(weight, size_average, ignore_index, reduce, reduction)
+
+
 class CrossEntropyLoss(NLLLoss):
     """NLLLoss of log_softmax(input)."""
 

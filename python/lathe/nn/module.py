@@ -245,11 +245,16 @@ class Module(Hooks, State):
     def to(self, *args, **kwargs):
         """Converts parameters and floating buffers to a dtype, or moves all to a device, in place.
 
-        As Tensor.to: to(dtype), to(device), to(device, dtype), by position or name.
+        As Tensor.to: to(dtype), to(device), to(device, dtype), by position or name. memory_format:
+        that of what has four axes or five, the weights of convolutions.
         """
 
+        order = kwargs.pop("memory_format", None)  # of images and volumes only
+
         def convert(tensor):
-            moved = tensor.to(*args, **kwargs)
+            turned = order is not None and tensor.ndim in (4, 5)
+            more = {"memory_format": order} if turned else {}
+            moved = tensor.to(*args, **kwargs, **more)
             if moved.dtype == tensor.dtype or tensor.is_floating_point():
                 return moved
             return tensor.to(device=moved.device)
