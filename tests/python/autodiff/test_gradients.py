@@ -6,7 +6,12 @@ import pytest
 import lathe as lt
 from lathe import nn
 from lathe.autograd import functional, grad, graph
-from lathe.utils.checkpoint import checkpoint, checkpoint_sequential
+from lathe.utils.checkpoint import (
+    CheckpointError,
+    checkpoint,
+    checkpoint_sequential,
+    set_checkpoint_early_stop,
+)
 
 
 def leaf(*values):
@@ -155,9 +160,56 @@ def test_checkpoint():
     assert len(runs) == 4
     later = iter([True, False])
     y = checkpoint(lambda t: (t * t).exp() if next(later) else t * 2, u)
-    with pytest.raises(lt.AutogradError, match="something else"):
+    with pytest.raises(CheckpointError, match="something else"):
         y.sum().backward()
     assert lt.trace(part)(u.detach()).tolist() == part(u.detach()).tolist()
+
+
+def test_a_checkpoint_runs_again_as_far_as_it_must():
+    steps, u = [], leaf(0.3, -0.2)
+
+    def part(t):
+        y = t.exp()
+        steps.append("exp")
+        z = y + 1  # of which no derivative reads anything
+        steps.append("add")
+        return z
+
+    checkpoint(part, u).sum().backward()
+    assert steps == ["exp", "add"]  # it ended inside exp()
+    steps.clear()
+    checkpoint(part, u, early_stop=False).sum().backward()
+    assert steps == ["exp", "add"] * 2
+    steps.clear()
+    with set_checkpoint_early_stop(False):
+        y = checkpoint(part, u)
+    y.sum().backward()
+    assert steps == ["exp", "add"] * 2 and lt.allclose(u.grad, 3 * u.exp())
+
+
+class Noted:
+    def __init__(self, name, log):
+        self._name, self._log = name, log
+
+    def __enter__(self):
+        self._log.append(self._name)
+
+    def __exit__(self, *_):
+        self._log.append(self._name.upper())
+
+
+def test_a_checkpoint_runs_in_the_blocks_of_its_context():
+    log, u = [], leaf(0.3)
+
+    def part(t):
+        log.append("run")
+        return t.sin()
+
+    def blocks():
+        return Noted("first", log), Noted("second", log)
+
+    checkpoint(part, u, context_fn=blocks, use_reentrant=False).sum().backward()
+    assert log == ["first", "run", "FIRST", "second", "run", "SECOND"]
 
 
 def test_inference_mode():
