@@ -10,14 +10,14 @@ from .tape import GradientTape, Variable
 
 __all__ = [
     "Function", "FunctionCtx", "GradcheckError", "GradientTape", "Variable", "backward",
-    "detect_anomaly", "enable_grad", "functional", "grad", "gradcheck", "gradgradcheck", "graph",
+    "detect_anomaly", "enable_grad", "forward_ad", "functional", "grad", "gradcheck", "gradgradcheck", "graph",
     "inference_mode", "is_anomaly_enabled", "is_grad_enabled", "no_grad", "once_differentiable",
     "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip
 
 
 def __getattr__(name):
-    if name not in ("functional", "graph"):
+    if name not in ("forward_ad", "functional", "graph"):
         raise AttributeError(f"module 'lathe.autograd' has no attribute '{name}'")
     import importlib
 

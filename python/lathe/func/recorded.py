@@ -12,43 +12,22 @@ def refuse(name, problem, got, expected, advice, kind=_lathe.ValueError):
     raise kind(problem, op=name, got=got, expected=expected, next=advice)
 
 
-class Recorded:
-    """function(*args), run and recorded.
+class Record:
+    """What was recorded between tensors `xs` and tensors `ys`.
 
-    `ys` are the tensors of the result, `xs` those of the arguments that it was run on. `goes_on`:
-    the results depend on more than these arguments, so that who runs us may differentiate them (a
-    function in a function, a tensor that the function closes over); else nothing that is handed out
-    has a history. `create`: the computation of derivatives is recorded, here or below a vmap.
+    `goes_on`: ys depend on more than xs, so that who runs us may differentiate them (a function in
+    a function, a tensor that the function closes over), and `wanted` says that it does; else
+    nothing that is handed out has a history. `create`: the computation of derivatives is recorded,
+    here or below a vmap.
     """
 
-    def __init__(self, name, function, args, has_aux=False):
-        self.name, self.aux = name, None
-        wanted = _lathe.is_grad_enabled()
-        leaves, self.inside = trees.flatten(args)
-        with enable_grad():
-            self.xs = [_of_its_own(name, x) for x in leaves]
-            result = function(*trees.unflatten(self.inside, self.xs))
-        if has_aux:
-            if not isinstance(result, tuple) or len(result) != 2:
-                refuse(name, "has_aux=True, and the function gives no pair", type(result).__name__,
-                       "(result, auxiliary values)", "return both as a tuple")  # fmt: skip
-            result, self.aux = result
-        self.ys, self.outside = trees.flatten(result)
-        for y in self.ys:
-            if not isinstance(y, Tensor):
-                refuse(name, "the function gives what is no tensor", type(y).__name__,
-                       "tensors, in tuples, lists and dicts",
-                       "return other values with has_aux=True", _lathe.TypeError)  # fmt: skip
-        self.goes_on = wanted and _lathe._history_beyond(self.ys, self.xs)
-        self.create = self.goes_on or (wanted and _lathe._tracked_below(self.ys))
-        if has_aux:
-            self.aux = trees.mapped(self.handed_out, self.aux)
+    def __init__(self, xs, ys, wanted):
+        self.xs, self.ys = xs, ys
+        self.goes_on = wanted and _lathe._history_beyond(ys, xs)
+        self.create = self.goes_on or (wanted and _lathe._tracked_below(ys))
 
     def handed_out(self, value):
         return value if self.goes_on or not isinstance(value, Tensor) else _lathe._unrecorded(value)
-
-    def result(self):
-        return trees.unflatten(self.outside, [self.handed_out(y) for y in self.ys])
 
     def pulled(self, ys, seeds, keep=True):
         """The gradients of the sum of ys * seeds by each of xs."""
@@ -57,7 +36,37 @@ class Recorded:
         return found if goes_on else [_lathe._unrecorded(g) for g in found]
 
 
-def _of_its_own(name, x):
+class Recorded(Record):
+    """function(*args), run and recorded: from the tensors of the arguments to those of the
+    result."""
+
+    def __init__(self, name, function, args, has_aux=False):
+        self.name, self.aux = name, None
+        wanted = _lathe.is_grad_enabled()
+        leaves, self.inside = trees.flatten(args)
+        with enable_grad():
+            xs = [of_its_own(name, x) for x in leaves]
+            result = function(*trees.unflatten(self.inside, xs))
+        if has_aux:
+            if not isinstance(result, tuple) or len(result) != 2:
+                refuse(name, "has_aux=True, and the function gives no pair", type(result).__name__,
+                       "(result, auxiliary values)", "return both as a tuple")  # fmt: skip
+            result, self.aux = result
+        ys, self.outside = trees.flatten(result)
+        for y in ys:
+            if not isinstance(y, Tensor):
+                refuse(name, "the function gives what is no tensor", type(y).__name__,
+                       "tensors, in tuples, lists and dicts",
+                       "return other values with has_aux=True", _lathe.TypeError)  # fmt: skip
+        super().__init__(xs, ys, wanted)
+        if has_aux:
+            self.aux = trees.mapped(self.handed_out, self.aux)
+
+    def result(self):
+        return trees.unflatten(self.outside, [self.handed_out(y) for y in self.ys])
+
+
+def of_its_own(name, x):
     x = as_tensor(x)
     if not (x.is_floating_point() or x.is_complex()):
         refuse(name, "an argument that is differentiated has no derivative", str(x.dtype),
@@ -78,7 +87,7 @@ def gradients(ys, xs, seeds, keep, create):
 
 
 class Linear:
-    """The derivative of a recorded run as a function of tangents.
+    """The derivative of what was recorded, as a function of tangents; `depends`: ys do on xs.
 
     The gradient is linear in its seed, and the gradient by that seed of (gradient times tangent) is
     the derivative in the direction of the tangent: forward mode by two reverse passes.
@@ -95,6 +104,7 @@ class Linear:
             self._back = [None] * len(run.xs)
             if tracked:
                 self._back = _lathe.grad(tracked, run.xs, seeds, True, True, True)
+        self.depends = any(b is not None for b in self._back)
 
     def pushed(self, tangents):
         """The tangent of each result."""
