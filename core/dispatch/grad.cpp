@@ -29,12 +29,12 @@ Tensor call_named(std::string_view name, absl::Span<const Arg> args) {
 
 // ── elementwise: the chain rule over primitives ─────────────────────────────────────────────────
 
-/// d(body) as a body: inputs are the definition's inputs then one dy an output.
+/// d(body) as a body that keeps complex numbers whole: inputs are the definition's inputs then one
+/// dy an output, outputs the gradients of the inputs.
 struct ChainRule {
   ScalarFunction f;
   Saves saves;
   absl::InlinedVector<uint32_t, 4> reads;  // by input: bits of the inputs that its gradient reads
-  absl::InlinedVector<uint32_t, 4> parts;  // by input: bits of `f.outputs`, two for a complex one
   uint32_t rounds_twice = 0;  // bits of the inputs whose gradient is more than one rounding
 };
 
@@ -88,29 +88,33 @@ std::vector<uint32_t> needed_nodes(const ScalarFunction& f, uint32_t wanted_outp
 const ChainRule& chain_rule(const Op& op, DType compute) {
   static auto* mutex = new std::mutex;
   static auto* rules = new absl::flat_hash_map<ChainKey, std::unique_ptr<ChainRule>>;
-  const ScalarFunction& body = op.scalar(compute);
+  const ScalarFunction& plain = op.scalar(compute);
   const std::lock_guard lock(*mutex);
   auto& slot = (*rules)[{&op, compute}];
   if (slot) return *slot;
+  const auto has_complex = [](const std::vector<DType>& types) {
+    return std::any_of(types.begin(), types.end(), is_complex);
+  };
+  ScalarFunction whole;
+  if (has_complex(plain.inputs) || has_complex(plain.output_types))
+    whole = build(op.body, plain.inputs, ComplexAs::whole);
+  const ScalarFunction& body = whole.outputs.empty() ? plain : whole;
   std::vector<DType> inputs = body.inputs;
   for (DType d : body.output_types) inputs.push_back(d);
   size_t n = body.inputs.size();
   slot = std::make_unique<ChainRule>();
   slot->f = build(
       [&](absl::Span<const Expr> in) { return derivative(body, in.subspan(0, n), in.subspan(n)); },
-      inputs);
-  uint32_t next = 0;
-  for (DType type : slot->f.output_types) {
-    uint32_t reads = 0, parts = (is_complex(type) ? 3u : 1u) << next;
-    next += is_complex(type) ? 2 : 1;
-    slot->parts.push_back(parts);
+      inputs, ComplexAs::whole);
+  for (size_t i = 0; i < slot->f.outputs.size(); ++i) {
+    uint32_t reads = 0;
     int roundings = 0;
-    for (uint32_t id : needed_nodes(slot->f, parts)) {
+    for (uint32_t id : needed_nodes(slot->f, 1u << i)) {
       const ExprNode& node = slot->f.graph[id];
       roundings += rounds(node);
       if (node.prim == Prim::input && node.payload < n) reads |= 1u << node.payload;
     }
-    if (roundings > 1) slot->rounds_twice |= 1u << slot->reads.size();
+    if (roundings > 1) slot->rounds_twice |= 1u << i;
     slot->reads.push_back(reads);
     slot->saves.inputs |= reads;
   }
@@ -122,6 +126,9 @@ Arg constant_arg(const ExprNode& n) {
     case DType::f32:
       return Arg(static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(n.payload))));
     case DType::f64:
+      return Arg(std::bit_cast<double>(n.payload));
+    case DType::c64:
+    case DType::c128:
       return Arg(std::bit_cast<double>(n.payload));
     case DType::bool_:
       return Arg(n.payload != 0);
@@ -163,6 +170,11 @@ class Emitter {
       return hold(id, call_named(info(Prim::select).name, args));
     }
     if (n.prim == Prim::check) return args[1];
+    if (n.prim == Prim::conj && !complex_tensor(args[0])) return args[0];
+    Tensor filled;
+    if (n.prim == Prim::complex)  // one of the parts may be a number
+      for (size_t k : {0, 1})
+        if (args[k].tag != Tag::tensor) fill(args[k], args[1 - k].tensor(), filled);
     if ((n.prim == Prim::real || n.prim == Prim::imag) && !complex_tensor(args[0]))
       return n.prim == Prim::real ? args[0] : Arg(0.0);  // a real operand of a complex result
     if (n.prim == Prim::cast) {
@@ -170,10 +182,20 @@ class Emitter {
       if (args[0].tag != Tag::tensor) return args[0];
       args.push_back(Arg(to));
     }
-    if (all_numbers(args)) return folded(n, args);
+    if (all_numbers(args)) {
+      // The root or logarithm of a number below 0 is none.
+      if (!is_complex(n.dtype) || !(info(n.prim).transcendental || n.prim == Prim::sqrt))
+        return folded(n, args);
+      fill(args[0], call_named(info(Prim::cast).name, std::vector{inputs_.back(), Arg(common_)}), filled);
+    }
     return hold(id, call_named(info(n.prim).name, args));
   }
 
+  /// A number as a tensor like another one.
+  static void fill(Arg& number, const Tensor& like, Tensor& filled) {
+    filled = constant_like(like, number);
+    number = Arg(filled);
+  }
   static bool complex_tensor(const Arg& a) {
     return a.tag == Tag::tensor && is_complex(a.tensor_->dtype);
   }
@@ -188,8 +210,8 @@ class Emitter {
     ExprScope scope(graph);
     Exprs xs;
     for (size_t a = 0; a < n.arity; ++a)
-      xs.push_back(constant(f_.graph[n.args[a]].dtype, number(args[a])));
-    Expr y = make(n.prim, n.dtype, xs, n.payload);
+      xs.push_back(constant(real_type(f_.graph[n.args[a]].dtype), number(args[a])));
+    Expr y = make(n.prim, real_type(n.dtype), xs, n.payload);
     if (y.prim() != Prim::constant) LATHE_INTERNAL("numbers did not fold");
     return constant_arg(*y);
   }
@@ -205,13 +227,6 @@ class Emitter {
   std::vector<Arg> values_;
   std::vector<Tensor> held_;
 };
-
-/// The same for a part of a complex derivative, which is real.
-Tensor real_constant_like(const Tensor& dy, const Arg& number) {
-  Arg whole[] = {Arg(dy)};
-  return constant_like(is_complex(dy.dtype()) ? call_named(info(Prim::real).name, whole) : dy,
-                       number);
-}
 
 Grads elementwise_gradient(Grad g, const Grad::Data& d) {
   const Op& op = *d.op;
@@ -232,24 +247,15 @@ Grads elementwise_gradient(Grad g, const Grad::Data& d) {
   for (const Tensor& t : dys) inputs.push_back(Arg(t));
   uint32_t wanted = 0;
   for (size_t k = 0; k < params.size(); ++k)
-    if (d.wanted[static_cast<size_t>(params[k])]) wanted |= rule.parts[k];
+    if (d.wanted[static_cast<size_t>(params[k])]) wanted |= 1u << k;
   Emitter emit(rule.f, compute, common, inputs);
   emit.run(wanted);
   Grads out(d.x_types.size());
-  auto part = [&](uint32_t output) {
-    const Arg& v = emit.value(rule.f.outputs[output]);
-    return v.tag == Tag::tensor ? v.tensor() : real_constant_like(dys[0], v);
-  };
   for (size_t k = 0; k < params.size(); ++k) {
-    if (!d.wanted[static_cast<size_t>(params[k])]) continue;
-    auto first = static_cast<uint32_t>(std::countr_zero(rule.parts[k]));
-    Tensor dx = part(first);
-    if (std::popcount(rule.parts[k]) == 2) {
-      Tensor im = part(first + 1);
-      Arg both[] = {Arg(dx), Arg(im)};
-      dx = call_named(info(Prim::complex).name, both);
-    }
-    out[static_cast<size_t>(params[k])] = std::move(dx);
+    if ((wanted >> k & 1) == 0) continue;
+    const Arg& dx = emit.value(rule.f.outputs[k]);
+    out[static_cast<size_t>(params[k])] =
+        dx.tag == Tag::tensor ? dx.tensor() : constant_like(dys[0], dx);
   }
   return out;
 }

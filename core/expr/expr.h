@@ -25,7 +25,7 @@
 // Where to read: expr_prims.cpp (the table), expr_arithmetic.cpp (the functions bodies call),
 // expr_simplify.cpp (`make`, the only way a node comes to be), expr_function.cpp (build, lower,
 // inline_call), scalar.h (what each primitive means) and expr_evaluate.cpp, expr_derivative.cpp,
-// expr_complex.cpp, expr_print.cpp.
+// expr_complex.cpp, complex_functions.cpp, expr_print.cpp.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -103,9 +103,16 @@ class Expr {
   Kind kind_ = Kind::none;
 };
 
+/// What complex values are in a graph: pairs of floats, which is what engines take; or, for the
+/// chain rule, nodes of a complex dtype like any other, which cannot be evaluated.
+enum class ComplexAs : uint8_t { pairs, whole };
+
 /// Nodes in topological order. A reference to one lasts until the next node is added.
 class ExprGraph {
  public:
+  ExprGraph() = default;
+  explicit ExprGraph(ComplexAs complex_as) : complex_as_(complex_as) {}
+  bool keeps_complex() const { return complex_as_ == ComplexAs::whole; }
   const std::vector<ExprNode>& nodes() const { return nodes_; }
   const ExprNode& operator[](uint32_t id) const { return nodes_[id]; }
   size_t size() const { return nodes_.size(); }
@@ -116,6 +123,7 @@ class ExprGraph {
  private:
   std::vector<ExprNode> nodes_;
   absl::flat_hash_map<ExprNode, uint32_t> known_;
+  ComplexAs complex_as_ = ComplexAs::pairs;
 };
 
 /// Makes `graph` the one that Expr functions on this thread build into.
@@ -133,7 +141,8 @@ ExprGraph& current_exprs();
 
 /// A finished body: what engines take. Only nodes that an output needs are there. Inputs are
 /// numbered 0.. ; complex inputs and outputs appear as `real`/`imag` of an input, and as two
-/// outputs, in that order. No node but such an input is complex.
+/// outputs, in that order. No node but such an input is complex. (Where the graph keeps complex
+/// values, each is one node and one output.)
 struct ScalarFunction {
   ExprGraph graph;
   std::vector<DType> inputs;
@@ -147,7 +156,8 @@ struct ScalarFunction {
 
 using BodyFn = std::function<Exprs(absl::Span<const Expr>)>;
 /// Runs `body` on inputs of these dtypes and keeps only what its outputs need.
-ScalarFunction build(const BodyFn& body, absl::Span<const DType> inputs);
+ScalarFunction build(const BodyFn& body, absl::Span<const DType> inputs,
+                     ComplexAs complex_as = ComplexAs::pairs);
 /// The same function with every transcendental primitive replaced by its template.
 ScalarFunction lower(const ScalarFunction& f);
 /// Copies `f` into the current graph with `inputs` in place of its arguments.
@@ -223,12 +233,13 @@ inline Expr atan2(Expr y, Expr x) { return binary(Prim::atan2, y, x); }
 Expr complex(Expr re, Expr im);
 Expr real(Expr);
 Expr imag(Expr);
+Expr conj(Expr);
 
 // ── derivative ──────────────────────────────────────────────────────────────────────────────────
 /// d(sum over outputs of dy_k * y_k) / d(input i), one Expr an input, by the chain rule; built in
-/// the current graph from `inputs` and `dy`. Holds for real inputs; complex ones are taken as pairs
-/// (cotangent conj convention: dx = dL/dRe + i dL/dIm). An input that is not a float or complex
-/// gets an invalid Expr, and an invalid `dy` stands for zero.
+/// the current graph from `inputs` and `dy`. A function with complex inputs is one that keeps them
+/// whole; their cotangents are dL/dRe + i dL/dIm. An input that is not a float or complex gets an
+/// invalid Expr, and an invalid `dy` stands for zero.
 Exprs derivative(const ScalarFunction& f, absl::Span<const Expr> inputs, absl::Span<const Expr> dy);
 
 // ── evaluation ──────────────────────────────────────────────────────────────────────────────────

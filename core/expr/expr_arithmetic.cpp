@@ -178,8 +178,10 @@ Expr choose(Prim prim, Expr condition, Expr yes, Expr no) {
 
 // ── leaves ──────────────────────────────────────────────────────────────────────────────────────
 Expr constant(DType dtype, double value) {
-  if (is_complex(dtype))
+  if (is_complex(dtype)) {
+    if (current_exprs().keeps_complex()) return whole_constant(dtype, value);
     return complex(constant(real_type(dtype), value), constant(real_type(dtype), 0.0));
+  }
   return constant_bits(dtype, number_bits(dtype, value));
 }
 
@@ -327,13 +329,22 @@ Expr complex(Expr re, Expr im) {
 Expr real(Expr z) {
   if (!is_complex(z.dtype())) return z;
   if (z.prim() == Prim::complex) return z.arg(0);
+  if (z.prim() == Prim::constant) return constant(real_type(z.dtype()), std::bit_cast<double>(z->payload));
   return make(Prim::real, real_type(z.dtype()), {z});
 }
 
 Expr imag(Expr z) {
   if (!is_complex(z.dtype())) return constant(z.dtype(), 0);
   if (z.prim() == Prim::complex) return z.arg(1);
+  if (z.prim() == Prim::constant) return constant(real_type(z.dtype()), 0.0);
   return make(Prim::imag, real_type(z.dtype()), {z});
+}
+
+Expr conj(Expr z) {
+  if (!is_complex(z.dtype()) || z.prim() == Prim::constant) return z;
+  if (z.prim() == Prim::conj) return z.arg(0);
+  if (current_exprs().keeps_complex()) return whole_node(Prim::conj, z.dtype(), {z});
+  return complex(real(z), -imag(z));
 }
 
 }  // namespace lathe

@@ -1,7 +1,7 @@
 // The chain rule on a finished body. `Rules` holds what each primitive hands back to its arguments;
 // the walk below visits nodes from last to first, so contributions to a node are added in
 // descending order of the nodes they come from: that order is part of the definition of a
-// gradient's bits.
+// gradient's bits. Complex numbers are differentiated whole, by the same rules.
 //
 // Choices that are not forced: a tie of pmin or pmax goes where select(a < b, a, b) goes, to b; abs
 // has derivative 0 at 0; floor, rint, comparison, bits and round_magic have none; pow is 0 where
@@ -99,13 +99,15 @@ Contributions of_pow(Expr g, Expr y, Expr a, Expr b) {
   // The value not taken is kept finite too: the derivative of this rule multiplies it by 0.
   const Expr flat = eq(b, 0.0);
   const Expr base = select(flat, 0.0, g * b * pow(a, select(flat, 1.0, b) - 1.0));
-  const Expr settled = eq(a, 0.0) & le(0.0, b);  // 0^b stays what it is as b moves
+  const Expr settled = eq(a, 0.0) & le(0.0, real(b));  // 0^b stays what it is as b moves
   return {base, select(settled, 0.0, g * y * log(select(settled, 1.0, a)))};
 }
 
 /// sqrt(a^2 + 1) or, if `sign` is -1, sqrt(a^2 - 1): |a| where that is the same number and a^2 may
-/// be beyond the largest.
+/// be beyond the largest. Of complex numbers the root with the cuts of asinh and acosh.
 Expr leg(Expr a, double sign) {
+  if (is_complex(a.dtype()))
+    return sign > 0 ? sqrt(a * a + 1.0) : sqrt(a - 1.0) * sqrt(a + 1.0);
   const Expr magnitude = abs(a), far = lt(0x1p30, magnitude);
   const Expr near = select(far, 2.0, a);
   const Expr square = sign > 0 ? near * near + 1.0 : (near - 1.0) * (near + 1.0);
@@ -188,6 +190,37 @@ Contributions of_function(Prim prim, Expr g, Expr y, Expr a, Expr b) {
   }
 }
 
+/// What a node hands back where something is complex. With f holomorphic, y = f(a) takes dL/dy to
+/// dL/dy * conj(f'(a)); and since f(conj a) = conj f(a) for every primitive, that is its rule at the
+/// conjugates.
+Contributions of_complex(Prim prim, Expr g, Expr y, Expr a, Expr b, Expr c) {
+  switch (prim) {
+    case Prim::complex:
+      return {real(g), imag(g)};
+    case Prim::real:
+      return {cast(g, a.dtype())};
+    case Prim::imag:
+      return {complex(constant(g.dtype(), 0.0), g)};
+    case Prim::conj:
+      return {conj(g)};
+    case Prim::abs:
+      return {a * cast(g / select(eq(y, 0.0), 1.0, y), a.dtype())};
+    case Prim::cast:
+      return {is_floating(a.dtype()) || is_complex(a.dtype()) ? cast(g, a.dtype()) : Expr()};
+    case Prim::select:
+    case Prim::rare:
+    case Prim::check:
+      return of_arithmetic(prim, g, y, a, b, c);
+    default:
+      break;
+  }
+  y = conj(y), a = conj(a);
+  if (b.valid()) b = conj(b);
+  if (c.valid()) c = conj(c);
+  return info(prim).transcendental ? of_function(prim, g, y, a, b)
+                                   : of_arithmetic(prim, g, y, a, b, c);
+}
+
 /// The cotangents of a body's nodes while the walk is under way.
 class Walk {
  public:
@@ -201,19 +234,11 @@ class Walk {
   }
 
   void seed(absl::Span<const Expr> dy) {
-    LATHE_CHECK(dy.size() == f_.output_types.size());
-    size_t next = 0;
+    LATHE_CHECK(dy.size() == f_.output_types.size() && dy.size() == f_.outputs.size());
     for (size_t k = 0; k < dy.size(); ++k) {
-      const DType type = f_.output_types[k];
-      Expr g = dy[k];
-      if (g.valid() && g.literal()) g = constant(type, g.literal_value());
-      const uint32_t first = f_.outputs[next++];
-      if (is_complex(type)) {
-        const uint32_t second = f_.outputs[next++];
-        if (g.valid()) add(first, real(g)), add(second, imag(g));
-      } else if (g.valid()) {
-        add(first, g);
-      }
+      if (!dy[k].valid()) continue;
+      const bool number = dy[k].literal();
+      add(f_.outputs[k], number ? constant(f_.output_types[k], dy[k].literal_value()) : dy[k]);
     }
   }
 
@@ -223,11 +248,7 @@ class Walk {
       const Expr g = cotangents_[i];
       if (!g.valid() || !needed_[i]) continue;
       if (node.prim == Prim::input)
-        collect(node.payload, g);
-      else if (node.prim == Prim::real)
-        collect_part(node, g, true);
-      else if (node.prim == Prim::imag)
-        collect_part(node, g, false);
+        collected_.emplace(node.payload, g);
       else
         spread(node, nodes_[i], g);
     }
@@ -236,24 +257,21 @@ class Walk {
   Exprs results() const {
     Exprs out;
     for (size_t i = 0; i < f_.inputs.size(); ++i) {
+      const auto found = collected_.find(i);
       const DType type = f_.inputs[i];
-      if (is_complex(type))
-        out.push_back(complex(or_zero(re_, i), or_zero(im_, i)));
-      else if (!is_floating(type))
-        out.push_back(Expr());
-      else
-        out.push_back(real_.count(i) ? real_.at(i) : constant(type, 0.0));
+      const bool has_slope = is_floating(type) || is_complex(type);
+      const Expr zero = has_slope ? constant(type, 0.0) : Expr();
+      out.push_back(found != collected_.end() ? found->second : zero);
     }
     return out;
   }
 
  private:
-  using Collected = absl::flat_hash_map<size_t, Expr>;
-
   /// Whether a float input stands behind it, by way of steps that have a derivative.
   bool needs(const ExprNode& node) const {
     if (node.prim == Prim::input) return is_floating(node.dtype) || is_complex(node.dtype);
-    if (!info(node.prim).smooth || (node.arity > 0 && !is_floating(node.dtype))) return false;
+    const bool has_slope = is_floating(node.dtype) || is_complex(node.dtype);
+    if (!info(node.prim).smooth || (node.arity > 0 && !has_slope)) return false;
     for (uint8_t i = 0; i < node.arity; ++i)
       if (needed_[node.args[i]]) return true;
     return false;
@@ -274,27 +292,23 @@ class Walk {
 
   void spread(const ExprNode& node, Expr y, Expr g) {
     Expr args[3];
-    for (uint8_t i = 0; i < node.arity; ++i) args[i] = nodes_[node.args[i]];
-    const Contributions back = info(node.prim).transcendental
+    bool whole = is_complex(node.dtype);
+    for (uint8_t i = 0; i < node.arity; ++i) {
+      args[i] = nodes_[node.args[i]];
+      whole |= is_complex(args[i].dtype());
+    }
+    const Contributions back = whole ? of_complex(node.prim, g, y, args[0], args[1], args[2])
+                               : info(node.prim).transcendental
                                    ? of_function(node.prim, g, y, args[0], args[1])
                                    : of_arithmetic(node.prim, g, y, args[0], args[1], args[2]);
     for (uint8_t i = 0; i < node.arity; ++i) add(node.args[i], back[i]);
-  }
-
-  void collect(size_t which, Expr g) { real_.emplace(which, g); }
-  void collect_part(const ExprNode& node, Expr g, bool re) {
-    (re ? re_ : im_).emplace(f_.graph[node.args[0]].payload, g);
-  }
-  static Expr or_zero(const Collected& parts, size_t i) {
-    const auto found = parts.find(i);
-    return found != parts.end() ? found->second : constant(DType::f32, 0.0);
   }
 
   const ScalarFunction& f_;
   const std::vector<Expr> nodes_;
   std::vector<Expr> cotangents_;
   std::vector<bool> needed_;
-  Collected real_, re_, im_;
+  absl::flat_hash_map<size_t, Expr> collected_;
 };
 
 }  // namespace

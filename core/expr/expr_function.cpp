@@ -44,6 +44,7 @@ void copy_reachable(const ExprGraph& from, uint32_t root, ExprGraph& to,
 ScalarFunction extract(const ExprGraph& graph, absl::Span<const Expr> outputs,
                        absl::Span<const DType> inputs) {
   ScalarFunction f;
+  if (graph.keeps_complex()) f.graph = ExprGraph(ComplexAs::whole);
   f.inputs.assign(inputs.begin(), inputs.end());
   std::vector<uint32_t> renamed(graph.size(), ~0u);
   for (Expr e : outputs) {
@@ -68,20 +69,17 @@ std::vector<Expr> replay(const ScalarFunction& f, absl::Span<const Expr> inputs)
   nodes.reserve(f.graph.size());
   for (const ExprNode& node : f.graph.nodes()) {
     absl::InlinedVector<Expr, 3> args;
-    for (uint8_t i = 0; i < node.arity; ++i) args.push_back(nodes[node.args[i]]);
-    switch (node.prim) {
-      case Prim::input:
-        nodes.push_back(given[node.payload]);
-        break;
-      case Prim::real:
-        nodes.push_back(real(args[0]));
-        break;
-      case Prim::imag:
-        nodes.push_back(imag(args[0]));
-        break;
-      default:
-        nodes.push_back(make(node.prim, node.dtype, args, node.payload));
+    bool complex_node = is_complex(node.dtype);
+    for (uint8_t i = 0; i < node.arity; ++i) {
+      args.push_back(nodes[node.args[i]]);
+      complex_node |= is_complex(args[i].dtype());
     }
+    if (node.prim == Prim::input)
+      nodes.push_back(given[node.payload]);
+    else if (complex_node)
+      nodes.push_back(replay_complex(node, args));
+    else
+      nodes.push_back(make(node.prim, node.dtype, args, node.payload));
   }
   return nodes;
 }
@@ -91,21 +89,24 @@ Exprs pack_outputs(const ScalarFunction& f, const std::vector<Expr>& nodes) {
   size_t next = 0;
   for (DType type : f.output_types) {
     const Expr first = nodes[f.outputs[next++]];
-    packed.push_back(is_complex(type) ? complex(first, nodes[f.outputs[next++]]) : first);
+    const bool pair = is_complex(type) && !f.graph.keeps_complex();
+    packed.push_back(pair ? complex(first, nodes[f.outputs[next++]]) : first);
   }
   return packed;
 }
 
 namespace {
 
-/// The current graph's `outputs` as a function: complex ones as pairs, dead nodes dropped.
+/// The current graph's `outputs` as a function: complex ones as pairs unless the graph keeps them,
+/// dead nodes dropped.
 ScalarFunction finish(absl::Span<const Expr> outputs, absl::Span<const DType> inputs) {
   Exprs parts;
   std::vector<DType> types;
   for (Expr e : outputs) {
     types.push_back(e.dtype());
-    parts.push_back(real(e));
-    if (is_complex(e.dtype())) parts.push_back(imag(e));
+    const bool pair = is_complex(e.dtype()) && !current_exprs().keeps_complex();
+    parts.push_back(pair ? real(e) : e);
+    if (pair) parts.push_back(imag(e));
   }
   ScalarFunction f = extract(current_exprs(), parts, inputs);
   f.output_types = std::move(types);
@@ -121,8 +122,8 @@ Exprs make_inputs(absl::Span<const DType> types) {
 }  // namespace
 }  // namespace expr_detail
 
-ScalarFunction build(const BodyFn& body, absl::Span<const DType> inputs) {
-  ExprGraph graph;
+ScalarFunction build(const BodyFn& body, absl::Span<const DType> inputs, ComplexAs complex_as) {
+  ExprGraph graph(complex_as);
   const ExprScope scope(graph);
   return finish(body(make_inputs(inputs)), inputs);
 }

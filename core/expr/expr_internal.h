@@ -33,5 +33,12 @@ Expr complex_arithmetic(Prim prim, absl::Span<const Expr> args);
 Expr complex_select(Prim prim, Expr condition, Expr yes, Expr no);
 Expr complex_check(Expr condition, Expr x, int code);
 Expr complex_cast(Expr x, DType dtype);
+/// A node of a function in which something is complex, anew in the current graph.
+Expr replay_complex(const ExprNode& node, absl::Span<const Expr> args);
+
+/// In a graph that keeps complex numbers: a node without check or simplification; a real number as
+/// a complex constant, whose payload is the bits of a double.
+Expr whole_node(Prim prim, DType dtype, absl::Span<const Expr> args, uint64_t payload = 0);
+Expr whole_constant(DType dtype, double value);
 
 }  // namespace lathe::expr_detail

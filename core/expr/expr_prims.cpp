@@ -103,6 +103,7 @@ constexpr std::array<Row, kPrims> kRows = {{
     smooth(Prim::complex, "complex", 2, kFloats),
     smooth(Prim::real, "real", 1, complexes),
     smooth(Prim::imag, "imag", 1, complexes),
+    smooth(Prim::conj, "conj", 1, complexes),
 }};
 
 constexpr bool in_order() {

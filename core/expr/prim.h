@@ -45,9 +45,9 @@ enum class Prim : uint8_t {
   sin, cos, tan, asin, acos, atan, sinh, cosh, asinh, acosh, atanh,
   pow, atan2, lgamma, digamma, erfinv,
   // Complex values exist only in the language: they evaporate into pairs of reals when built.
-  complex, real, imag,
+  complex, real, imag, conj,
 };
 // clang-format on
-inline constexpr int kPrims = static_cast<int>(Prim::imag) + 1;
+inline constexpr int kPrims = static_cast<int>(Prim::conj) + 1;
 
 }  // namespace lathe

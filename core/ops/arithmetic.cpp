@@ -213,16 +213,18 @@ Tensor distance(const Tensor& x, const Tensor& y) {
   return M::where(M::logical_and(M::eq(x, y), M::logical_not(M::isfinite(x))), 0, M::sub(x, y));
 }
 
-/// The larger plus log(1 + b^(-|x - y|)) to the base b, `scale` its natural logarithm.
+/// The one whose power is larger plus log(1 + b^(-distance)) to the base b, `scale` its natural
+/// logarithm.
 Expr logaddexp_body(Expr x, Expr y, double scale) {
-  Expr larger = select(lt(x, y), y, x), apart = select(eq(x, y), 0, abs(x - y));
+  Expr less = lt(real(x), real(y)), larger = select(less, y, x);
+  Expr apart = select(eq(x, y), 0, larger - select(less, x, y));
   Expr more = scale == 1 ? log1p(exp(-apart)) : log1p(exp2(-apart)) * (1 / scale);
   return larger + more;
 }
 
 template <bool binary>
 Grads logaddexp_grad(Grad g) {
-  Tensor apart = distance(g.x(0), g.x(1));
+  Tensor apart = conjugate(distance(g.x(0), g.x(1)));
   if (binary) apart = M::mul(apart, std::numbers::ln2);
   Grads out(2);
   if (g.wants(0)) out[0] = M::mul(g.dy(), M::sigmoid(apart));
@@ -253,8 +255,10 @@ Expr exponent_body(Expr x) {
 }
 
 Expr finite_or(Expr x, Expr nan, Expr high, Expr low) {
-  if (is_complex(x.dtype()))
+  if (is_complex(x.dtype())) {
+    nan = real(nan), high = real(high), low = real(low);
     return complex(finite_or(real(x), nan, high, low), finite_or(imag(x), nan, high, low));
+  }
   return select(
       isnan(x), nan,
       select(eq(x, kInfinity), high, select(eq(x, constant(x.dtype(), -kInfinity)), low, x)));
@@ -310,7 +314,7 @@ void add_floats(Definitions& r) {
     r.elementwise(
         std::string(binary ? "logaddexp2" : "logaddexp") + "(Tensor input, Tensor other) -> Tensor",
         [scale](Expr x, Expr y) { return logaddexp_body(x, y, scale); },
-        {.domain = floating,
+        {.domain = binary ? floating : differentiable,
          .saves = save_x(0) | save_x(1),
          .grad = binary ? logaddexp_grad<true> : logaddexp_grad<false>,
          .doc = binary ? "log2(2^input + 2^other), without overflow."

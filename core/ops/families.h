@@ -139,4 +139,8 @@ std::vector<std::string_view> without_empty(absl::Span<const std::string_view> n
 /// The complex conjugate in a derivative; a real tensor as it is, without a call.
 Tensor conjugate(const Tensor& x);
 
+/// |x|^2 without the modulus, whose derivative is taken as 0 at 0: that is right to first order and
+/// would make the second derivative 0 too, where it is 2.
+Tensor squared_modulus(const Tensor& x);
+
 }  // namespace lathe

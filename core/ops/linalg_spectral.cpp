@@ -72,19 +72,19 @@ Grads svd_grad(Grad g) {
                               : M::add(turn(from_u), turn(from_v));
     inner = L::phase_free(inner, total);
     if (flows_u)
-      inner = M::add(inner, diagonal_matrix(quotient(diagonal_of(from_u), M::mul(s, 2))));
+      inner = M::add(inner, diagonal_matrix(M::div(diagonal_of(from_u), M::mul(s, 2))));
   }
   auto off = [](const Tensor& x) { return with_diagonal(x, 0.0); };
-  if (flows_u) inner = M::add(inner, off(M::mul(quotient(from_u, e), as_row(s))));
-  if (flows_v) inner = M::add(inner, off(M::mul(as_column(s), quotient(from_v, e))));
+  if (flows_u) inner = M::add(inner, off(M::mul(M::div(from_u, e), as_row(s))));
+  if (flows_v) inner = M::add(inner, off(M::mul(as_column(s), M::div(from_v, e))));
   Tensor left = times(u, inner);
   if (flows_u && m > k) {
-    Tensor scaled = quotient(du, as_row(s));
+    Tensor scaled = M::div(du, as_row(s));
     left = M::add(left, M::sub(scaled, times(u, times(adjoint(u), scaled))));
   }
   Tensor out = times(left, vh);
   if (flows_v && n > k) {
-    Tensor scaled = quotient(dvh, as_column(s));
+    Tensor scaled = M::div(dvh, as_column(s));
     out = M::add(out, times(u, M::sub(scaled, times(times(scaled, adjoint(vh)), vh))));
   }
   return {out};
@@ -178,7 +178,7 @@ Grads eigh_grad(Grad g) {
   if (g.flows(1)) {
     Tensor turned = times(vh, g.dy(1));
     if (is_complex(v.dtype())) inner = L::phase_free(inner, M::imag(diagonal_of(turned)));
-    turned = quotient(M::mul(skew(turned), 0.5), differences(w));
+    turned = M::div(M::mul(skew(turned), 0.5), differences(w));
     inner = M::add(inner, with_diagonal(turned, 0.0));
   }
   return {times(v, times(inner, vh))};
@@ -230,7 +230,7 @@ Grads eig_grad(Grad g) {
     Tensor turned = times(vh, g.dy(1)), along = diagonal_of(turned);
     inner = L::phase_free(inner, M::imag(along));
     turned = M::sub(turned, times(vh, M::mul(v, as_row(M::real(along)))));
-    inner = M::add(inner, with_diagonal(quotient(turned, differences(M::conj(w))), 0.0));
+    inner = M::add(inner, with_diagonal(M::div(turned, differences(M::conj(w))), 0.0));
   }
   return {like_operand(g, L::solve(vh, times(inner, vh), true))};
 }

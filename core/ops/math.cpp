@@ -72,9 +72,9 @@ Expr fmod_body(Expr x, Expr y) {
 
 Grads lerp_grad(Grad g) {
   Grads out(3);
-  if (g.wants(0)) out[0] = M::mul(g.dy(), M::sub(1, g.x(2)));
-  if (g.wants(1)) out[1] = M::mul(g.dy(), g.x(2));
-  if (g.wants(2)) out[2] = M::mul(g.dy(), M::sub(g.x(1), g.x(0)));
+  if (g.wants(0)) out[0] = M::mul(g.dy(), conjugate(M::sub(1, g.x(2))));
+  if (g.wants(1)) out[1] = M::mul(g.dy(), conjugate(g.x(2)));
+  if (g.wants(2)) out[2] = M::mul(g.dy(), conjugate(M::sub(g.x(1), g.x(0))));
   return out;
 }
 
@@ -102,7 +102,7 @@ void add_binary(Definitions& r) {
                 {.also = {"multiply"}, .doc = "x * y, element by element."});
   r.elementwise("div(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
                 [](Expr x, Expr y) { return x / y; },
-                {.domain = floating,
+                {.domain = differentiable,
                  .promote = Promote::to_float,
                  .also = {"divide", "true_divide"},
                  .doc = "x / y; integers are divided as floats."});
@@ -115,7 +115,7 @@ void add_binary(Definitions& r) {
                 [](Expr x, Expr y, Expr w) {
                   return select(lt(abs(w), 0.5), x + w * (y - x), y - (y - x) * (1.0 - w));
                 },
-                {.domain = floating,
+                {.domain = differentiable,
                  .promote = Promote::to_float,
                  .saves = save_x(0) | save_x(1) | save_x(2),
                  .grad = lerp_grad,
@@ -223,17 +223,18 @@ struct UnaryRow {
   Prim prim;
   std::string_view doc;
   std::string_view also[2] = {};
+  DTypeSet domain = differentiable;
 };
 /// Functions that are one primitive: the body is that node.
 constexpr UnaryRow kFunctions[] = {
     {"expm1", Prim::expm1, "exp(x) - 1, accurate near 0.", {"special.expm1"}},
     {"exp2", Prim::exp2, "2 to the power x.", {"special.exp2"}},
-    {"log", Prim::log, "Natural logarithm; NaN below 0."},
+    {"log", Prim::log, "Natural logarithm; NaN below 0 unless x is complex."},
     {"log2", Prim::log2, "Logarithm to base 2."},
     {"log10", Prim::log10, "Logarithm to base 10."},
     {"log1p", Prim::log1p, "log(1 + x), accurate near 0.", {"special.log1p"}},
-    {"erf", Prim::erf, "Error function.", {"special.erf"}},
-    {"erfc", Prim::erfc, "1 - erf(x), accurate for large x.", {"special.erfc"}},
+    {"erf", Prim::erf, "Error function.", {"special.erf"}, floating},
+    {"erfc", Prim::erfc, "1 - erf(x), accurate for large x.", {"special.erfc"}, floating},
     {"sin", Prim::sin, "Sine of x in radians."},
     {"cos", Prim::cos, "Cosine of x in radians."},
     {"tan", Prim::tan, "Tangent of x in radians."},
@@ -245,9 +246,9 @@ constexpr UnaryRow kFunctions[] = {
     {"asinh", Prim::asinh, "Inverse hyperbolic sine.", {"arcsinh"}},
     {"acosh", Prim::acosh, "Inverse hyperbolic cosine.", {"arccosh"}},
     {"atanh", Prim::atanh, "Inverse hyperbolic tangent.", {"arctanh"}},
-    {"lgamma", Prim::lgamma, "log |gamma(x)|.", {"special.gammaln"}},
-    {"digamma", Prim::digamma, "Derivative of lgamma.", {"special.digamma", "special.psi"}},
-    {"erfinv", Prim::erfinv, "Inverse of erf on (-1, 1).", {"special.erfinv"}},
+    {"lgamma", Prim::lgamma, "log |gamma(x)|.", {"special.gammaln"}, floating},
+    {"digamma", Prim::digamma, "Derivative of lgamma.", {"special.digamma", "special.psi"}, floating},
+    {"erfinv", Prim::erfinv, "Inverse of erf on (-1, 1).", {"special.erfinv"}, floating},
 };
 
 void add_functions(Definitions& r) {
@@ -255,7 +256,7 @@ void add_functions(Definitions& r) {
     std::string schema(f.name);
     Prim prim = f.prim;
     r.elementwise(schema + "(Tensor input) -> Tensor", [prim](Expr x) { return unary(prim, x); },
-                  {.domain = floating,
+                  {.domain = f.domain,
                    .promote = Promote::to_float,
                    .also = without_empty(f.also),
                    .doc = f.doc});
@@ -268,36 +269,40 @@ void add_functions(Definitions& r) {
                  .moves = true,
                  .doc = "e to the power x."});
   r.elementwise("tanh(Tensor input) -> Tensor", [](Expr x) { return tanh(x); },
-                {.domain = floating,
+                {.domain = differentiable,
                  .promote = Promote::to_float,
                  .saves = save_y(0),
-                 .grad = [](Grad g) { return Grads{M::mul(g.dy(), M::sub(1, M::square(g.y())))}; },
+                 .grad = [](Grad g) { return Grads{M::mul(g.dy(), M::sub(1, M::square(conjugate(g.y()))))}; },
                  .places = kEverywhere,
                  .doc = "Hyperbolic tangent."});
   r.elementwise(
       "sigmoid(Tensor input) -> Tensor", [](Expr x) { return sigmoid(x); },
-      {.domain = floating,
+      {.domain = differentiable,
        .promote = Promote::to_float,
        .saves = save_y(0),
-       .grad = [](Grad g) { return Grads{M::mul(M::mul(g.dy(), M::sub(1, g.y())), g.y())}; },
+       .grad = 
+           [](Grad g) {
+             Tensor y = conjugate(g.y());
+             return Grads{M::mul(M::mul(g.dy(), M::sub(1, y)), y)};
+           },
        .places = kEverywhere,
        .also = {"special.expit"},
        .doc = "1 / (1 + exp(-x))."});
   r.elementwise("sqrt(Tensor input) -> Tensor", [](Expr x) { return sqrt(x); },
-                {.domain = floating,
+                {.domain = differentiable,
                  .promote = Promote::to_float,
                  .saves = save_y(0),
-                 .grad = [](Grad g) { return Grads{M::div(g.dy(), M::mul(g.y(), 2))}; },
-                 .doc = "Square root; NaN below 0."});
+                 .grad = [](Grad g) { return Grads{M::div(g.dy(), M::mul(conjugate(g.y()), 2))}; },
+                 .doc = "Square root; NaN below 0, and of a complex number the root on the right."});
   r.elementwise("rsqrt(Tensor input) -> Tensor", [](Expr x) { return 1.0 / sqrt(x); },
-                {.domain = floating,
+                {.domain = differentiable,
                  .promote = Promote::to_float,
                  .saves = save_x(0) | save_y(0),
                  .grad =
                      [](Grad g) {
                        // -y / (2 x) rounds once where the chain rule's three factors of y round
                        // five times.
-                       Tensor slope = M::div(M::mul(g.y(), -0.5), g.x(0));
+                       Tensor slope = M::div(M::mul(conjugate(g.y()), -0.5), conjugate(g.x(0)));
                        return Grads{M::mul(g.dy(), slope)};
                      },
                  .doc = "1 / sqrt(x), the square root rounded first."});
@@ -341,10 +346,10 @@ void add_simple(Definitions& r) {
   r.elementwise("square(Tensor input) -> Tensor", [](Expr x) { return x * x; },
                 {.domain = kArithmetic, .doc = "x * x."});
   r.elementwise("reciprocal(Tensor input) -> Tensor", [](Expr x) { return 1.0 / x; },
-                {.domain = floating,
+                {.domain = differentiable,
                  .promote = Promote::to_float,
                  .saves = save_y(0),
-                 .grad = [](Grad g) { return Grads{M::neg(M::mul(g.dy(), M::square(g.y())))}; },
+                 .grad = [](Grad g) { return Grads{M::neg(M::mul(g.dy(), M::square(conjugate(g.y()))))}; },
                  .doc = "1 / x."});
   r.elementwise("floor(Tensor input) -> Tensor",
                 [](Expr x) { return rounding(x, [](Expr v) { return floor(v); }); },
@@ -400,7 +405,7 @@ void add_complex(Definitions& r) {
                  .grad = [](Grad g) { return Grads{M::complex(zero_like_dy(g), g.dy())}; },
                  .doc = "Imaginary part."});
   r.elementwise("conj(Tensor input) -> Tensor",
-                [](Expr x) { return is_complex(x.dtype()) ? complex(real(x), -imag(x)) : x; },
+                [](Expr x) { return conj(x); },
                 {.grad = [](Grad g) { return Grads{M::conj(g.dy())}; },
                  .also = {"conj_physical"},
                  .moves = true,
@@ -430,6 +435,11 @@ std::vector<std::string_view> without_empty(absl::Span<const std::string_view> n
 }
 
 Tensor conjugate(const Tensor& x) { return is_complex(x.dtype()) ? M::conj(x) : x; }
+
+Tensor squared_modulus(const Tensor& x) {
+  if (!is_complex(x.dtype())) return M::square(x);
+  return M::add(M::square(M::real(x)), M::square(M::imag(x)));
+}
 
 void add_math_definitions(Definitions& r) {
   add_binary(r);

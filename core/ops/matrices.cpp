@@ -96,13 +96,6 @@ TensorType result_like(const Tensor& x, Shape shape, DType dtype) {
 Tensor transposed(const Tensor& x) { return S::transpose(x, -2, -1); }
 Tensor adjoint(const Tensor& x) { return conjugate(transposed(x)); }
 Tensor times(const Tensor& a, const Tensor& b) { return nn_ops<Tensor>::matmul(a, b); }
-Tensor quotient(const Tensor& a, const Tensor& b) {
-  if (!is_complex(a.dtype()) && !is_complex(b.dtype())) return M::div(a, b);
-  if (!is_complex(b.dtype())) return M::mul(a, M::reciprocal(b));
-  Tensor square = M::add(M::square(M::real(b)), M::square(M::imag(b)));
-  return M::mul(M::mul(a, M::conj(b)), M::reciprocal(square));
-}
-
 Tensor rows(const Tensor& x, Int begin, Int end) { return S::narrow(x, -2, begin, end - begin); }
 Tensor columns(const Tensor& x, Int begin, Int end) { return S::narrow(x, -1, begin, end - begin); }
 Tensor upper(const Tensor& x, int diagonal) { return S::triu(x, diagonal); }

@@ -37,8 +37,6 @@ Tensor transposed(const Tensor& x);
 /// The conjugate transpose.
 Tensor adjoint(const Tensor& x);
 Tensor times(const Tensor& a, const Tensor& b);
-/// a / b, element by element, complex ones too.
-Tensor quotient(const Tensor& a, const Tensor& b);
 /// The first or the rest of rows or columns.
 Tensor rows(const Tensor& x, Int begin, Int end);
 Tensor columns(const Tensor& x, Int begin, Int end);

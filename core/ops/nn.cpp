@@ -41,9 +41,10 @@ void add_activations(Definitions& r) {
       "leaky_relu(Tensor input, float negative_slope=0.01) -> Tensor",
       [](Expr x, Expr slope) { return select(lt(0, x), x, x * slope); },
       in_functional(with("x where positive, else negative_slope * x.")));
-  r.elementwise(
-      "silu(Tensor input) -> Tensor", [](Expr x) { return x * sigmoid(x); },
-      in_functional(with("x * sigmoid(x).")));
+  Extra silu = in_functional(with("x * sigmoid(x)."));
+  silu.domain = differentiable;
+  r.elementwise("silu(Tensor input) -> Tensor", [](Expr x) { return x * sigmoid(x); },
+                std::move(silu));
   r.elementwise("softplus(Tensor input, float beta=1, float threshold=20) -> Tensor",
                 [](Expr x, Expr beta, Expr threshold) {
                   Expr z = x * beta;

@@ -16,13 +16,6 @@ Tensor count_nonzero(const Tensor& magnitude, const Shape& dims, bool keep) {
   return R::sum(M::where(M::isnan(magnitude), 1.0, M::sign(magnitude)), dims, keep);
 }
 
-/// |x|^2 without the magnitude, whose derivative is taken as 0 at 0: that is right to first order
-/// and would make the second derivative 0 too, where it is 2.
-Tensor squares(const Tensor& x) {
-  if (!is_complex(x.dtype())) return M::square(x);
-  return M::add(M::square(M::real(x)), M::square(M::imag(x)));
-}
-
 /// |x|^p, whose derivative is taken as 0 where x is 0 and p < 1 makes it infinite.
 Tensor powers(const Tensor& magnitude, Real p) {
   if (p >= 1) return M::pow(magnitude, p);
@@ -39,7 +32,7 @@ Tensor vector_norm(const Tensor& given, Real p, const Shape& dims, bool keep) {
   if (p == -kInfinity) return R::amin(magnitude, dims, keep);
   if (p == 0) return count_nonzero(magnitude, dims, keep);
   if (p == 1) return R::sum(magnitude, dims, keep);
-  Tensor total = R::sum(euclidean ? squares(x) : powers(magnitude, p), dims, keep);
+  Tensor total = R::sum(euclidean ? squared_modulus(x) : powers(magnitude, p), dims, keep);
   // A root is infinitely steep at 0, and that times the 0 behind it would be NaN.
   Tensor zero = M::eq(total, 0), safe = M::where(zero, 1.0, total);
   Tensor root = euclidean ? M::sqrt(safe) : M::pow(safe, 1 / p);

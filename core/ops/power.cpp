@@ -78,7 +78,7 @@ Outputs pow_expansion(Args a) {
 
 void add_power_definitions(Definitions& r) {
   r.composite("pow(Tensor|Scalar input, Tensor|Scalar exponent) -> Tensor", pow_expansion,
-              {.domain = real_numbers,
+              {.domain = numbers,
                .version = 2,
                .inplace = true,
                .moves = true,
@@ -87,7 +87,7 @@ void add_power_definitions(Definitions& r) {
                       "integers; to a negative power they are a ValueError."});
   r.elementwise("pow_real(Tensor|Scalar input, Tensor|Scalar exponent) -> Tensor",
                 [](Expr x, Expr y) { return pow(x, y); },
-                {.domain = floating,
+                {.domain = differentiable,
                  .promote = Promote::to_float,
                  .places = kNowhere,
                  .doc = "x to the power y by its logarithm, whatever the exponent."});
@@ -110,14 +110,14 @@ void add_power_definitions(Definitions& r) {
                  .places = kNowhere,
                  .doc = "x * x * x."});
   r.elementwise("inverse_square(Tensor input) -> Tensor", [](Expr x) { return 1.0 / (x * x); },
-                {.domain = floating,
+                {.domain = differentiable,
                  .promote = Promote::to_float,
                  .saves = save_x(0) | save_y(0),
                  .grad =
                      [](Grad g) {
                        // The chain rule's way, by way of 1 / x^4, leaves the range of floats where
                        // -2 / x^3 does not.
-                       Tensor slope = M::div(M::mul(g.y(), -2), g.x(0));
+                       Tensor slope = M::div(M::mul(conjugate(g.y()), -2), conjugate(g.x(0)));
                        return Grads{M::mul(g.dy(), slope)};
                      },
                  .places = kNowhere,

@@ -115,7 +115,7 @@ void add_monoids(Definitions& r) {
   Monoid mean = monoid(zero, [](Expr a, Expr b) { return a + b; });
   mean.finish = [](Exprs s, Expr n) { return Exprs{s[0] / cast(n, s[0].dtype())}; };
   r.reduce("mean(Tensor input, int[]? dim=None, bool keepdim=False) -> Tensor", mean,
-           {.domain = floating,
+           {.domain = differentiable,
             .grad =
                 [](Grad g) {
                   return Grads{S::expand(M::div(unreduce(g, g.dy()), count_of(g)), g.shape(0))};
@@ -200,7 +200,7 @@ Outputs var_expansion(Args a) {
     if (mask[static_cast<size_t>(i)]) n *= x.size(i);
   Shape dims = a.none(1) ? Shape{} : a.ints(1);
   Tensor mean = R::mean(x, dims, true);
-  Tensor total = R::sum(M::square(M::sub(x, mean)), dims, a.flag(3));
+  Tensor total = R::sum(squared_modulus(M::sub(x, mean)), dims, a.flag(3));
   if (a[2].tag == Tag::real) {
     const Real left = number_of(n) - a.real(2);
     return {M::div(total, left < 0.0 ? Real(0.0) : left)};
@@ -212,7 +212,8 @@ void add_statistics(Definitions& r) {
   r.composite(
       "var(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor",
       var_expansion,
-      {.doc = "Sum of squared distances from the mean, over (count - correction). Two passes."});
+      {.doc = "Sum of squared distances from the mean, over (count - correction); of complex numbers "
+              "real. Two passes."});
   r.composite(
       "std(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor",
       [](Args a) -> Outputs {

@@ -141,7 +141,8 @@ Monoid running_extremum(bool largest) {
 
 /// log(exp(a) + exp(b)), where one of them may be infinite.
 Expr log_of_sum(Expr a, Expr b) {
-  Expr high = select(lt(a, b), b, a), low = select(lt(a, b), a, b);
+  Expr less_than = lt(real(a), real(b));
+  Expr high = select(less_than, b, a), low = select(less_than, a, b);
   Expr less = select(eq(high, low), 0, low - high);  // equal infinities have no difference
   return high + log1p(exp(less));
 }
@@ -156,7 +157,7 @@ Grads logcumsumexp_grad(Grad g) {
   Tensor next = delayed(y, axis, !reverse, 0);
   auto share = [](const Tensor& part, const Tensor& whole) {
     Tensor none = M::eq(whole, -std::numeric_limits<double>::infinity());
-    return M::where(none, 0, M::exp(M::sub(part, M::where(none, 0, whole))));
+    return conjugate(M::where(none, 0, M::exp(M::sub(part, M::where(none, 0, whole)))));
   };
   Tensor shares = recurrence(share(y, next), g.dy(), axis, !reverse);
   return {vanishing_product(share(x, y), shares)};
@@ -204,7 +205,7 @@ void add_running(Definitions& r) {
   }
   r.scan("logcumsumexp_scan(Tensor input, int dim, bool reverse=False) -> Tensor",
          monoid([](DType d) { return lowest(d); }, log_of_sum),
-         {.domain = floating,
+         {.domain = differentiable,
           .promote = Promote::to_float,
           .saves = save_x(0) | save_y(0),
           .grad = logcumsumexp_grad,

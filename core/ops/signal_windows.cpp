@@ -384,7 +384,7 @@ Outputs istft_expansion(Args a) {
   const Int begin = a.flag(5) ? floor_div(f.n, 2) : Int(0), have = y.size(-1);
   const Int end = !a.none(8) ? begin + a.integer(8) : a.flag(5) ? have - floor_div(f.n, 2) : have;
   const Int stop = min(end, have);
-  y = quotient(columns(y, begin, stop), S::narrow(envelope, -1, begin, stop - begin));
+  y = M::div(columns(y, begin, stop), S::narrow(envelope, -1, begin, stop - begin));
   if (end > have) y = S::constant_pad_nd(y, {0, end - have}, 0);
   return {y};
 }

@@ -99,7 +99,8 @@ Expr sinc_body(Expr x) {
   double term = 1;
   for (int k = 0; k < 12; ++k)
     series[static_cast<size_t>(k)] = term, term /= -(2.0 * k + 2) * (2 * k + 3);
-  Expr turn = far - 2.0 * rint(far * 0.5);  // sin has this period in half turns
+  Expr turn = real(far) - 2.0 * rint(real(far) * 0.5);  // sin has this period in half turns
+  if (is_complex(x.dtype())) turn = complex(turn, imag(far));
   return select(near, horner(z, series), sin(std::numbers::pi * turn) / (std::numbers::pi * far));
 }
 
@@ -127,8 +128,9 @@ void add_logarithms(Definitions& r) {
                .inplace = true,
                .doc = "log(x / (1 - x)), the inverse of sigmoid; x is limited to [eps, 1 - eps] "
                       "if eps is given."});
-  r.elementwise("sinc(Tensor input) -> Tensor", sinc_body,
-                to_float("sin(pi x) / (pi x), and 1 at 0.", {"special.sinc"}));
+  Extra sinc = to_float("sin(pi x) / (pi x), and 1 at 0.", {"special.sinc"});
+  sinc.domain = differentiable;
+  r.elementwise("sinc(Tensor input) -> Tensor", sinc_body, std::move(sinc));
 }
 
 // ── the normal distribution ─────────────────────────────────────────────────────────────────────

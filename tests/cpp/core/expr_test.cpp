@@ -489,14 +489,30 @@ TEST(Derivative, ThroughStorageTypes) {
   EXPECT_EQ(run(g, {f32_to_bf16(3), 2}), f32_to_bf16(12));
 }
 
-TEST(Derivative, OfComplexTakesPairs) {
+TEST(Derivative, OfComplexIsDoneOnWholeNumbers) {
+  const auto gradient_at = [](Expr (*f)(Expr), Complex at) {
+    const auto whole = build([f](absl::Span<const Expr> in) { return Exprs{f(in[0])}; },
+                             {DType::c128}, ComplexAs::whole);
+    return run_complex(build(
+                           [&](absl::Span<const Expr> in) {
+                             return derivative(whole, in, {constant(whole.output_types[0], 1)});
+                           },
+                           {DType::c128}),
+                       {at});
+  };
+  const Complex at(3, -4);
   // L = |z|^2: dL/dRe + i dL/dIm = 2 z.
-  const auto f =
-      unary_function(DType::c64, [](Expr z) { return real(z) * real(z) + imag(z) * imag(z); });
-  const auto g =
-      build([&](absl::Span<const Expr> in) { return derivative(f, in, {constant(DType::f32, 1)}); },
-            {DType::c64});
-  EXPECT_EQ(run_complex(g, {{3, -4}}), Complex(6, -8));
+  EXPECT_EQ(gradient_at([](Expr z) { return real(z) * real(z) + imag(z) * imag(z); }, at),
+            Complex(6, -8));
+  EXPECT_EQ(gradient_at([](Expr z) { return abs(z); }, at), Complex(0.6, -0.8));
+  EXPECT_EQ(gradient_at([](Expr z) { return abs(z); }, 0), Complex(0, 0));
+  EXPECT_EQ(gradient_at([](Expr z) { return conj(z) * 2.0; }, at), Complex(2, 0));
+  EXPECT_EQ(gradient_at([](Expr z) { return complex(imag(z), real(z) * 3.0); }, at), Complex(0, 1));
+  // Of a holomorphic f the conjugate of f'(z).
+  EXPECT_EQ(gradient_at([](Expr z) { return z * z * complex(0.0, constant(DType::f64, 1)); }, at),
+            Complex(8, -6));
+  const Complex slope = gradient_at([](Expr z) { return unary(Prim::asinh, z); }, at);
+  EXPECT_LT(std::abs(slope - std::conj(1.0 / std::sqrt(1.0 + at * at))), 1e-15);
 }
 
 TEST(Derivative, OfDerivatives) {
