@@ -182,15 +182,27 @@ class Emitter {
       if (args[0].tag != Tag::tensor) return args[0];
       args.push_back(Arg(to));
     }
-    if (all_numbers(args)) {
-      // The root or logarithm of a number below 0 is none.
-      if (!is_complex(n.dtype) || !(info(n.prim).transcendental || n.prim == Prim::sqrt))
-        return folded(n, args);
-      fill(args[0], call_named(info(Prim::cast).name, std::vector{inputs_.back(), Arg(common_)}), filled);
+    // Numbers that elements choose between have the precision of the result; and a function of
+    // complex numbers has values for real operands that the one of floats has not.
+    if (n.prim == Prim::select && args[0].tag == Tag::tensor && args[1].tag != Tag::tensor &&
+        args[2].tag != Tag::tensor)
+      fill(args[1], converted(inputs_.back()), filled);
+    if (is_complex(n.dtype) && (info(n.prim).transcendental || n.prim == Prim::sqrt) &&
+        !complex_tensor(args[0])) {
+      if (args[0].tag == Tag::tensor)
+        args[0] = Arg(filled = converted(args[0]));
+      else
+        fill(args[0], converted(inputs_.back()), filled);
     }
+    if (all_numbers(args)) return folded(n, args);
     return hold(id, call_named(info(n.prim).name, args));
   }
 
+  /// A tensor in the dtype that the rule is computed in.
+  Tensor converted(const Arg& x) const {
+    const Arg args[] = {x, Arg(common_)};
+    return x.tensor_->dtype == common_ ? x.tensor() : call_named(info(Prim::cast).name, args);
+  }
   /// A number as a tensor like another one.
   static void fill(Arg& number, const Tensor& like, Tensor& filled) {
     filled = constant_like(like, number);

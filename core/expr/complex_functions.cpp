@@ -12,8 +12,8 @@
 // a formula adds up more than two terms: nothing overflows there, and results are rounded once.
 //
 // A part keeps a few units in its last place, with exceptions for f64 parts: beside the curves where
-// it vanishes and the other does not, expm1 and sigmoid keep as many of the modulus; and the angle of
-// a power is as precise as a number of the size of w log z.
+// it vanishes and the other does not, expm1, sigmoid and pow keep as many of the modulus; and the
+// angle of a power is as precise as the exponent is large.
 #include <limits>
 #include <numbers>
 
@@ -147,6 +147,9 @@ Pair root_of_doubles(Pair z) {
 }
 
 // ── exponential functions ───────────────────────────────────────────────────────────────────────
+/// ln(2) less the double closest to it.
+constexpr double kLn2Low = 0x1.abc9e3b39803fp-56;
+
 /// Beyond this, e^x and 2^x may overflow where their products with a small number do not; the
 /// square of e^(x/2) has the precision of e^x.
 Expr is_far(Expr x) { return lt(x.dtype() == DType::f64 ? 700.0 : 88.0, x); }
@@ -170,13 +173,16 @@ Pair exponential_in(Prim exponential, Pair unit, Pair z) {
 
 Pair exponential(Pair z) { return exponential_in(Prim::exp, {cos(z.im), sin(z.im)}, z); }
 
-/// The angle y ln(2) is taken with its rounding error, where that is small.
+/// cos and sin of an angle and what its rounding lost, as long as that is small.
+Pair direction(Expr angle, Expr lost) {
+  const Expr rest = select(lt(abs(lost), 0x1p-27), lost, 0.0), c = cos(angle), s = sin(angle);
+  return {c - rest * s, s + rest * c};
+}
+
 Pair exponential_of_two(Pair z) {
   const Expr ln2 = constant(DType::f64, std::numbers::ln2), angle = z.im * ln2;
-  const Expr lost = fma(z.im, ln2, -angle) + z.im * 0x1.abc9e3b39803fp-56;
-  const Expr rest = select(lt(abs(lost), 0x1p-27), lost, 0.0);
-  const Expr c = cos(angle), s = sin(angle);
-  return exponential_in(Prim::exp2, {c - rest * s, s + rest * c}, z);
+  const Expr lost = fma(z.im, ln2, -angle) + z.im * kLn2Low;
+  return exponential_in(Prim::exp2, direction(angle, lost), z);
 }
 
 /// e^x cos(y) - 1 = (e^x - 1) cos(y) - 2 sin(y/2)^2, while 1 counts.
@@ -235,23 +241,30 @@ Pair hyperbolic_tangent(Pair z) {
 }
 
 // ── logarithms ──────────────────────────────────────────────────────────────────────────────────
+/// A number and what its rounding lost.
+struct Rounded {
+  Expr value, lost;
+};
+
 /// log |u|, where |u|^2 = 1 + a + |z|^2.
-Expr log_modulus(Pair u, Expr a, Pair z) {
-  const Expr larger = larger_part(u), power = exponent_of(u);
+Rounded log_modulus(Pair u, Expr a, Pair z) {
+  const Expr larger = larger_part(u), power = exponent_of(u), e = cast(power, DType::f64);
   const Expr near = unary(Prim::log1p, add_squares(a, z)) * 0.5;
   const Expr rest = log(sum_of_squares(scaled(u, power_of_two(-power)))) * 0.5;
-  const Expr far = fma(cast(power, DType::f64), constant(DType::f64, std::numbers::ln2), rest);
-  const Expr finite = select(le(0.5, larger) & le(larger, 2.0), near, far);
-  return select(has_infinity(u), infinity_like(far), finite);
+  const Expr ln2 = constant(DType::f64, std::numbers::ln2), whole = e * ln2, far = whole + rest;
+  const Expr lost = rounding_error(whole, rest, far) + (fma(e, ln2, -whole) + e * kLn2Low);
+  const Expr is_near = le(0.5, larger) & le(larger, 2.0);
+  const Expr value = select(is_near, near, far + lost);
+  return {select(has_infinity(u), infinity_like(far), value), select(is_near, 0.0, lost - (value - far))};
 }
 
-Expr log_modulus(Pair z) { return log_modulus(z, constant(DType::f64, -1), z); }
+Rounded log_modulus(Pair z) { return log_modulus(z, constant(DType::f64, -1), z); }
 
-Pair logarithm(Pair z) { return {log_modulus(z), atan2(z.im, z.re)}; }
+Pair logarithm(Pair z) { return {log_modulus(z).value, atan2(z.im, z.re)}; }
 
 Pair logarithm_of_one_and(Pair z) {
   const Pair u{z.re + 1.0, z.im};
-  return {log_modulus(u, z.re + z.re, z), atan2(u.im, u.re)};
+  return {log_modulus(u, z.re + z.re, z).value, atan2(u.im, u.re)};
 }
 
 template <int base>
@@ -265,12 +278,15 @@ Pair logarithm_to_base(Pair z) {
 /// |z|^a e^(-b arg z), at the angle a arg z + b log |z|, for an exponent a + i b: as precise as the
 /// modulus. e^(w log z) where one of the factors may leave the range of floats.
 Pair general_power(Pair base, Pair exponent) {
-  const Pair log = logarithm(base);
-  const Expr angle = sum_of_products(exponent.re, log.im, exponent.im, log.re);
-  const Expr growth = sum_of_products(exponent.re, log.re, -exponent.im, log.im);
-  const Pair unit{cos(angle), sin(angle)};
-  const Expr size = pow(modulus_of_doubles(base), exponent.re);
-  const Expr turn = exp(-(exponent.im * log.im));
+  const Rounded size_log = log_modulus(base);
+  const Expr turn_of_base = atan2(base.im, base.re), a = exponent.re, b = exponent.im;
+  const Expr p = a * turn_of_base, q = b * size_log.value, angle = p + q;
+  const Expr products = fma(a, turn_of_base, -p) + fma(b, size_log.value, -q);
+  const Expr lost = rounding_error(p, q, angle) + (products + b * size_log.lost);
+  const Expr growth = sum_of_products(a, size_log.value, -b, turn_of_base);
+  const Pair unit = direction(angle, lost);
+  const Expr size = pow(modulus_of_doubles(base), a);
+  const Expr turn = exp(-(b * turn_of_base));
   const Expr ordinary =
       lt(0x1p-900, size) & lt(size, 0x1p900) & lt(0x1p-100, turn) & lt(turn, 0x1p100);
   const Pair plain{size * turn * unit.re, size * turn * unit.im};

@@ -57,6 +57,7 @@ Expr complex_arithmetic(Prim prim, absl::Span<const Expr> args) {
     if (!is_complex(e.dtype()))
       refuse(prim, args, "cast the real operand to the complex dtype first");
   if (!is_defined(prim)) refuse(prim, args, "take real, imag or abs of the complex operand first");
+  if (prim == Prim::fma) return args[0] * args[1] + args[2];
   if (current_exprs().keeps_complex())
     return whole_node(prim, result_of(prim, args[0].dtype()), args);
   const Pair a = parts(args[0]), b = args.size() > 1 ? parts(args[1]) : a;
@@ -71,8 +72,6 @@ Expr complex_arithmetic(Prim prim, absl::Span<const Expr> args) {
       return join(multiply(a, b));
     case Prim::div:
       return join(is_real(b) ? Pair{a.re / b.re, a.im / b.re} : divide(a, b));
-    case Prim::fma:
-      return args[0] * args[1] + args[2];
     case Prim::neg:
       return join({-a.re, -a.im});
     case Prim::abs:

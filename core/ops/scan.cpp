@@ -204,7 +204,7 @@ void add_running(Definitions& r) {
                           "such place). A NaN counts as smallest."});
   }
   r.scan("logcumsumexp_scan(Tensor input, int dim, bool reverse=False) -> Tensor",
-         monoid([](DType d) { return lowest(d); }, log_of_sum),
+         monoid([](DType d) { return constant(d, -kInfinity); }, log_of_sum),
          {.domain = differentiable,
           .promote = Promote::to_float,
           .saves = save_x(0) | save_y(0),

@@ -64,13 +64,21 @@ def mvlgamma(x, p):
     return np.vectorize(lambda v: special.multigammaln(v, p))(x)
 
 
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x)) if np.iscomplexobj(x) else special.expit(x)
+
+
+def logaddexp(x, y):
+    return np.log(np.exp(x) + np.exp(y)) if np.iscomplexobj(x) else np.logaddexp(x, y)
+
+
 def addc(f):
     return lambda x, a, b, value=1: x + value * f(a, b)
 
 
 # Ops that NumPy or SciPy has under the same name.
 NUMPY = """
-    copysign signbit positive heaviside hypot logaddexp logaddexp2 frexp rad2deg deg2rad
+    copysign signbit positive heaviside hypot logaddexp2 frexp rad2deg deg2rad
     float_power gcd lcm angle sinc logical_xor isposinf isneginf isreal nextafter
 """
 SCIPY = "erfcx ndtr log_ndtr ndtri entr xlog1py i0e i1 i1e"
@@ -115,6 +123,7 @@ REFERENCES = {
         "special_zeta": special.zeta, "polygamma": special.polygamma,
         "polygamma.method": lambda x, n: special.polygamma(n, x), "mvlgamma": mvlgamma,
         "elu": elu, "selu": lambda x: elu(x, 1.6732632423543772, 1.0507009873554805),
+        "sigmoid": sigmoid, "silu": lambda x: x * sigmoid(x), "logaddexp": logaddexp,
         "celu": celu, "celu_width": celu, "mish": lambda x: x * np.tanh(np.logaddexp(x, 0)),
         "logsigmoid": lambda x: -np.logaddexp(-x, 0), "hard_limits": hard_limits,
         "hardtanh": lambda x, min_val: np.clip(x, min_val, 1),

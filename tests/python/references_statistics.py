@@ -81,7 +81,10 @@ def running(better):
 
 def logcumsumexp(x, dim, reverse=False):
     x = np.flip(x, dim) if reverse else x
-    y = np.logaddexp.accumulate(x, dim)
+    if np.iscomplexobj(x):
+        y = np.log(np.cumsum(np.exp(x), dim))
+    else:
+        y = np.logaddexp.accumulate(x, dim)
     return np.flip(y, dim) if reverse else y
 
 
