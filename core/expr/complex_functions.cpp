@@ -11,9 +11,9 @@
 // Products are the textbook ones, without FMA, so that they commute. f32 parts go through f64 where
 // a formula adds up more than two terms: nothing overflows there, and results are rounded once.
 //
-// A part keeps a few units in its last place, with exceptions for f64 parts: beside the curves where
-// it vanishes and the other does not, expm1, sigmoid and pow keep as many of the modulus; and the
-// angle of a power is as precise as the exponent is large.
+// A part keeps a few units in its last place, with exceptions for f64 parts: beside the curves
+// where it vanishes and the other does not, expm1, sigmoid and pow keep as many of the modulus; and
+// the angle of a power is as precise as the exponent is large.
 #include <limits>
 #include <numbers>
 
@@ -28,9 +28,7 @@ Expr narrow(Expr x) { return cast(x, DType::f32); }
 Pair wide(Pair z) { return {wide(z.re), wide(z.im)}; }
 Pair narrow(Pair z) { return {narrow(z.re), narrow(z.im)}; }
 bool is_double(Pair z) { return z.re.dtype() == DType::f64; }
-Expr infinity_like(Expr x) {
-  return constant(x.dtype(), std::numeric_limits<double>::infinity());
-}
+Expr infinity_like(Expr x) { return constant(x.dtype(), std::numeric_limits<double>::infinity()); }
 Expr zero_like(Expr x) { return constant(x.dtype(), 0); }
 Expr with_sign(Expr magnitude, Expr of) { return select(is_negative(of), -magnitude, magnitude); }
 Expr has_infinity(Pair z) { return is_infinite(z.re) | is_infinite(z.im); }
@@ -140,8 +138,7 @@ Pair root_of_doubles(Pair z) {
   const Expr infinity = infinity_like(z.re), any = has_infinity(z);
   const Expr large = select(any, infinity, sqrt((abs(s.re) + sqrt(sum_of_squares(s))) * 0.5));
   const Expr ratio = abs(z.im) * power_of_two(-half) / (large + large);
-  const Expr small =
-      select(is_infinite(z.im), infinity, select(eq(large, 0.0), large, ratio));
+  const Expr small = select(is_infinite(z.im), infinity, select(eq(large, 0.0), large, ratio));
   const Expr right = le(0.0, z.re), back = large * power_of_two(half);
   return {select(right, back, small), with_sign(select(right, small, back), z.im)};
 }
@@ -227,8 +224,8 @@ Pair hyperbolic_cosine(Pair z) {
           select(zero, with_sign(with_sign(zero_like(im), z.re), z.im), im)};
 }
 
-/// With t = tan(y), b = 1 + t^2 and s = sinh(x): (b s cosh(x) + i t) / (1 + b s^2). From |x| = 22 on
-/// the real part is 1, and the imaginary part 4 e^(-2 |x|) sin(y) cos(y) (Kahan 1987).
+/// With t = tan(y), b = 1 + t^2 and s = sinh(x): (b s cosh(x) + i t) / (1 + b s^2). From |x| = 22
+/// on the real part is 1, and the imaginary part 4 e^(-2 |x|) sin(y) cos(y) (Kahan 1987).
 Pair hyperbolic_tangent(Pair z) {
   const Expr size = abs(z.re), x = pmin(constant(DType::f64, 22), size);  // a NaN stays
   const Expr t = unary(Prim::tan, z.im), b = t * t + 1.0;
@@ -252,10 +249,12 @@ Rounded log_modulus(Pair u, Expr a, Pair z) {
   const Expr near = unary(Prim::log1p, add_squares(a, z)) * 0.5;
   const Expr rest = log(sum_of_squares(scaled(u, power_of_two(-power)))) * 0.5;
   const Expr ln2 = constant(DType::f64, std::numbers::ln2), whole = e * ln2, far = whole + rest;
-  const Expr lost = rounding_error(whole, rest, far) + (fma(e, ln2, -whole) + e * kLn2Low);
+  const Expr error = rounding_error(whole, rest, far) + (fma(e, ln2, -whole) + e * kLn2Low);
+  const Expr lost = select(is_infinite(rest), 0.0, error);
   const Expr is_near = le(0.5, larger) & le(larger, 2.0);
   const Expr value = select(is_near, near, far + lost);
-  return {select(has_infinity(u), infinity_like(far), value), select(is_near, 0.0, lost - (value - far))};
+  return {select(has_infinity(u), infinity_like(far), value),
+          select(is_near, 0.0, lost - (value - far))};
 }
 
 Rounded log_modulus(Pair z) { return log_modulus(z, constant(DType::f64, -1), z); }
@@ -340,10 +339,12 @@ Pair arc_sine(Pair z) {
 Pair arc_cosine(Pair z) {
   const Reduced r = reduced(z);
   const Pair p = root_of_one_minus(r.z), q = root_of_one_plus(r.z);
-  const Expr angle = atan2(p.re, q.re) * 2.0, half_turn = constant(DType::f64, std::numbers::pi / 2);
+  const Expr angle = atan2(p.re, q.re) * 2.0,
+             half_turn = constant(DType::f64, std::numbers::pi / 2);
   const Expr area = r.area(q.re * p.im - q.im * p.re);
   const Expr infinite = has_infinity(z);
-  return {select(infinite, atan2(abs(z.im), z.re), select(eq(z.re, 0.0) & isnan(z.im), half_turn, angle)),
+  return {select(infinite, atan2(abs(z.im), z.re),
+                 select(eq(z.re, 0.0) & isnan(z.im), half_turn, angle)),
           select(infinite, with_sign(-infinity_like(area), z.im), area)};
 }
 
@@ -353,18 +354,20 @@ Pair hyperbolic_arc_cosine(Pair z) {
   return {abs(w.im), with_sign(w.re, z.im)};
 }
 
-/// log1p(4 |x| / ((1 - |x|)^2 + y^2)) / 4 with the sign of x, and half the angle of (1 - x)(1 + x) -
-/// y^2 + 2 i y. Quotients in place of squares, which may leave the range.
+/// log1p(4 |x| / ((1 - |x|)^2 + y^2)) / 4 with the sign of x, and half the angle of (1 - x)(1 + x)
+/// - y^2 + 2 i y. Quotients in place of squares, which may leave the range.
 Pair hyperbolic_arc_tangent(Pair z) {
   const Expr x = abs(z.re), y = abs(z.im), apart = 1.0 - x;
   const Expr large = larger_part({apart, y}), small = smaller_part({apart, y});
   const Expr half = large * 0.5 + small * 0.5 * (small / large);
   const Expr near = unary(Prim::log1p, x / large / half * 2.0) * 0.25;
   // Beside 1 the quotient may overflow: x is 1 there.
-  const Expr pole = eq(apart, 0.0) & lt(y, 0x1p-400), infinite = has_infinity(z), zero = zero_like(x);
+  const Expr pole = eq(apart, 0.0) & lt(y, 0x1p-400), infinite = has_infinity(z),
+             zero = zero_like(x);
   const Expr re = select(pole, (std::numbers::ln2 - log(large)) * 0.5, near);
   const Expr im = atan2(z.im, (apart * (x + 1.0) - y * y) * 0.5) * 0.5;
-  const Expr quarter = select(isnan(z.im), z.im, with_sign(constant(DType::f64, std::numbers::pi / 2), z.im));
+  const Expr quarter =
+      select(isnan(z.im), z.im, with_sign(constant(DType::f64, std::numbers::pi / 2), z.im));
   return {with_sign(select(infinite | eq(x, 0.0), zero, re), z.re), select(infinite, quarter, im)};
 }
 
@@ -429,8 +432,7 @@ Pair divide(Pair a, Pair b) {
 Pair root(Pair z) { return in_doubles(z, root_of_doubles); }
 
 Expr modulus(Pair z) {
-  const Expr finite =
-      is_double(z) ? modulus_of_doubles(z) : narrow(sqrt(sum_of_squares(wide(z))));
+  const Expr finite = is_double(z) ? modulus_of_doubles(z) : narrow(sqrt(sum_of_squares(wide(z))));
   return select(has_infinity(z), infinity_like(z.re), finite);
 }
 

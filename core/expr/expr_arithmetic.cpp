@@ -329,7 +329,8 @@ Expr complex(Expr re, Expr im) {
 Expr real(Expr z) {
   if (!is_complex(z.dtype())) return z;
   if (z.prim() == Prim::complex) return z.arg(0);
-  if (z.prim() == Prim::constant) return constant(real_type(z.dtype()), std::bit_cast<double>(z->payload));
+  if (z.prim() == Prim::constant)
+    return constant(real_type(z.dtype()), std::bit_cast<double>(z->payload));
   return make(Prim::real, real_type(z.dtype()), {z});
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 Pair parts(Expr z) { return {real(z), imag(z)}; }
 Expr join(Pair z) { return complex(z.re, z.im); }
-/// A number of a body, or a real expression in a complex dtype: its products and quotients are those
-/// of the parts.
+/// A number of a body, or a real expression in a complex dtype: its products and quotients are
+/// those of the parts.
 bool is_real(Pair z) { return is_constant(z.im) && z.im->payload == 0; }
 
 DType result_of(Prim prim, DType operand) {
@@ -92,8 +92,7 @@ Expr complex_arithmetic(Prim prim, absl::Span<const Expr> args) {
 Expr complex_select(Prim prim, Expr condition, Expr yes, Expr no) {
   if (!is_complex(yes.dtype()) || !is_complex(no.dtype()))
     refuse(prim, {condition, yes, no}, "cast the real operand to the complex dtype first");
-  if (current_exprs().keeps_complex())
-    return whole_node(prim, yes.dtype(), {condition, yes, no});
+  if (current_exprs().keeps_complex()) return whole_node(prim, yes.dtype(), {condition, yes, no});
   const auto choose = prim == Prim::rare ? rare : select;
   return complex(choose(condition, real(yes), real(no)), choose(condition, imag(yes), imag(no)));
 }

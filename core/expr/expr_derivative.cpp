@@ -106,8 +106,7 @@ Contributions of_pow(Expr g, Expr y, Expr a, Expr b) {
 /// sqrt(a^2 + 1) or, if `sign` is -1, sqrt(a^2 - 1): |a| where that is the same number and a^2 may
 /// be beyond the largest. Of complex numbers the root with the cuts of asinh and acosh.
 Expr leg(Expr a, double sign) {
-  if (is_complex(a.dtype()))
-    return sign > 0 ? sqrt(a * a + 1.0) : sqrt(a - 1.0) * sqrt(a + 1.0);
+  if (is_complex(a.dtype())) return sign > 0 ? sqrt(a * a + 1.0) : sqrt(a - 1.0) * sqrt(a + 1.0);
   const Expr magnitude = abs(a), far = lt(0x1p30, magnitude);
   const Expr near = select(far, 2.0, a);
   const Expr square = sign > 0 ? near * near + 1.0 : (near - 1.0) * (near + 1.0);
@@ -191,8 +190,7 @@ Contributions of_function(Prim prim, Expr g, Expr y, Expr a, Expr b) {
 }
 
 /// What a node hands back where something is complex. With f holomorphic, y = f(a) takes dL/dy to
-/// dL/dy * conj(f'(a)); and since f(conj a) = conj f(a) for every primitive, that is its rule at the
-/// conjugates.
+/// dL/dy * conj(f'(a)), the conjugate of what the rule makes of conj(dL/dy).
 Contributions of_complex(Prim prim, Expr g, Expr y, Expr a, Expr b, Expr c) {
   switch (prim) {
     case Prim::complex:
@@ -214,11 +212,17 @@ Contributions of_complex(Prim prim, Expr g, Expr y, Expr a, Expr b, Expr c) {
     default:
       break;
   }
-  y = conj(y), a = conj(a);
+  if (info(prim).transcendental) {
+    Contributions back = of_function(prim, conj(g), y, a, b);
+    for (Expr& e : back)
+      if (e.valid()) e = conj(e);
+    return back;
+  }
+  // The same, with fewer steps: these have no branch cut, where the conjugate of a real operand
+  // would lie on the other side.
   if (b.valid()) b = conj(b);
   if (c.valid()) c = conj(c);
-  return info(prim).transcendental ? of_function(prim, g, y, a, b)
-                                   : of_arithmetic(prim, g, y, a, b, c);
+  return of_arithmetic(prim, g, conj(y), conj(a), b, c);
 }
 
 /// The cotangents of a body's nodes while the walk is under way.

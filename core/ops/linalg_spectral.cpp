@@ -71,8 +71,7 @@ Grads svd_grad(Grad g) {
                    : !flows_u ? turn(from_v)
                               : M::add(turn(from_u), turn(from_v));
     inner = L::phase_free(inner, total);
-    if (flows_u)
-      inner = M::add(inner, diagonal_matrix(M::div(diagonal_of(from_u), M::mul(s, 2))));
+    if (flows_u) inner = M::add(inner, diagonal_matrix(M::div(diagonal_of(from_u), M::mul(s, 2))));
   }
   auto off = [](const Tensor& x) { return with_diagonal(x, 0.0); };
   if (flows_u) inner = M::add(inner, off(M::mul(M::div(from_u, e), as_row(s))));

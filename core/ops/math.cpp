@@ -247,7 +247,11 @@ constexpr UnaryRow kFunctions[] = {
     {"acosh", Prim::acosh, "Inverse hyperbolic cosine.", {"arccosh"}},
     {"atanh", Prim::atanh, "Inverse hyperbolic tangent.", {"arctanh"}},
     {"lgamma", Prim::lgamma, "log |gamma(x)|.", {"special.gammaln"}, floating},
-    {"digamma", Prim::digamma, "Derivative of lgamma.", {"special.digamma", "special.psi"}, floating},
+    {"digamma",
+     Prim::digamma,
+     "Derivative of lgamma.",
+     {"special.digamma", "special.psi"},
+     floating},
     {"erfinv", Prim::erfinv, "Inverse of erf on (-1, 1).", {"special.erfinv"}, floating},
 };
 
@@ -268,32 +272,33 @@ void add_functions(Definitions& r) {
                  .grad = [](Grad g) { return Grads{M::mul(g.dy(), conjugate(g.y()))}; },
                  .moves = true,
                  .doc = "e to the power x."});
-  r.elementwise("tanh(Tensor input) -> Tensor", [](Expr x) { return tanh(x); },
-                {.domain = differentiable,
-                 .promote = Promote::to_float,
-                 .saves = save_y(0),
-                 .grad = [](Grad g) { return Grads{M::mul(g.dy(), M::sub(1, M::square(conjugate(g.y()))))}; },
-                 .places = kEverywhere,
-                 .doc = "Hyperbolic tangent."});
   r.elementwise(
-      "sigmoid(Tensor input) -> Tensor", [](Expr x) { return sigmoid(x); },
+      "tanh(Tensor input) -> Tensor", [](Expr x) { return tanh(x); },
       {.domain = differentiable,
        .promote = Promote::to_float,
        .saves = save_y(0),
-       .grad = 
-           [](Grad g) {
-             Tensor y = conjugate(g.y());
-             return Grads{M::mul(M::mul(g.dy(), M::sub(1, y)), y)};
-           },
+       .grad = [](Grad g) { return Grads{M::mul(g.dy(), M::sub(1, M::square(conjugate(g.y()))))}; },
        .places = kEverywhere,
-       .also = {"special.expit"},
-       .doc = "1 / (1 + exp(-x))."});
-  r.elementwise("sqrt(Tensor input) -> Tensor", [](Expr x) { return sqrt(x); },
+       .doc = "Hyperbolic tangent."});
+  r.elementwise("sigmoid(Tensor input) -> Tensor", [](Expr x) { return sigmoid(x); },
                 {.domain = differentiable,
                  .promote = Promote::to_float,
                  .saves = save_y(0),
-                 .grad = [](Grad g) { return Grads{M::div(g.dy(), M::mul(conjugate(g.y()), 2))}; },
-                 .doc = "Square root; NaN below 0, and of a complex number the root on the right."});
+                 .grad =
+                     [](Grad g) {
+                       Tensor y = conjugate(g.y());
+                       return Grads{M::mul(M::mul(g.dy(), M::sub(1, y)), y)};
+                     },
+                 .places = kEverywhere,
+                 .also = {"special.expit"},
+                 .doc = "1 / (1 + exp(-x))."});
+  r.elementwise(
+      "sqrt(Tensor input) -> Tensor", [](Expr x) { return sqrt(x); },
+      {.domain = differentiable,
+       .promote = Promote::to_float,
+       .saves = save_y(0),
+       .grad = [](Grad g) { return Grads{M::div(g.dy(), M::mul(conjugate(g.y()), 2))}; },
+       .doc = "Square root; NaN below 0, and of a complex number the root on the right."});
   r.elementwise("rsqrt(Tensor input) -> Tensor", [](Expr x) { return 1.0 / sqrt(x); },
                 {.domain = differentiable,
                  .promote = Promote::to_float,
@@ -345,12 +350,13 @@ void add_simple(Definitions& r) {
                  .doc = "-1, 0 or 1, of -0 too; a NaN stays one."});
   r.elementwise("square(Tensor input) -> Tensor", [](Expr x) { return x * x; },
                 {.domain = kArithmetic, .doc = "x * x."});
-  r.elementwise("reciprocal(Tensor input) -> Tensor", [](Expr x) { return 1.0 / x; },
-                {.domain = differentiable,
-                 .promote = Promote::to_float,
-                 .saves = save_y(0),
-                 .grad = [](Grad g) { return Grads{M::neg(M::mul(g.dy(), M::square(conjugate(g.y()))))}; },
-                 .doc = "1 / x."});
+  r.elementwise(
+      "reciprocal(Tensor input) -> Tensor", [](Expr x) { return 1.0 / x; },
+      {.domain = differentiable,
+       .promote = Promote::to_float,
+       .saves = save_y(0),
+       .grad = [](Grad g) { return Grads{M::neg(M::mul(g.dy(), M::square(conjugate(g.y()))))}; },
+       .doc = "1 / x."});
   r.elementwise("floor(Tensor input) -> Tensor",
                 [](Expr x) { return rounding(x, [](Expr v) { return floor(v); }); },
                 {.domain = kReal,
@@ -404,8 +410,7 @@ void add_complex(Definitions& r) {
                  .promote = Promote::real,
                  .grad = [](Grad g) { return Grads{M::complex(zero_like_dy(g), g.dy())}; },
                  .doc = "Imaginary part."});
-  r.elementwise("conj(Tensor input) -> Tensor",
-                [](Expr x) { return conj(x); },
+  r.elementwise("conj(Tensor input) -> Tensor", [](Expr x) { return conj(x); },
                 {.grad = [](Grad g) { return Grads{M::conj(g.dy())}; },
                  .also = {"conj_physical"},
                  .moves = true,

@@ -43,8 +43,8 @@ void add_activations(Definitions& r) {
       in_functional(with("x where positive, else negative_slope * x.")));
   Extra silu = in_functional(with("x * sigmoid(x)."));
   silu.domain = differentiable;
-  r.elementwise("silu(Tensor input) -> Tensor", [](Expr x) { return x * sigmoid(x); },
-                std::move(silu));
+  r.elementwise(
+      "silu(Tensor input) -> Tensor", [](Expr x) { return x * sigmoid(x); }, std::move(silu));
   r.elementwise("softplus(Tensor input, float beta=1, float threshold=20) -> Tensor",
                 [](Expr x, Expr beta, Expr threshold) {
                   Expr z = x * beta;

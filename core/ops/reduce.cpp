@@ -212,8 +212,9 @@ void add_statistics(Definitions& r) {
   r.composite(
       "var(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor",
       var_expansion,
-      {.doc = "Sum of squared distances from the mean, over (count - correction); of complex numbers "
-              "real. Two passes."});
+      {.doc =
+           "Sum of squared distances from the mean, over (count - correction); of complex numbers "
+           "real. Two passes."});
   r.composite(
       "std(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor",
       [](Args a) -> Outputs {

@@ -1236,7 +1236,7 @@ class Tensor:
         """log |gamma(x)|."""
     def lgamma_(self) -> Tensor: ...
     def log(self) -> Tensor:
-        """Natural logarithm; NaN below 0."""
+        """Natural logarithm; NaN below 0 unless x is complex."""
     def log10(self) -> Tensor:
         """Logarithm to base 10."""
     def log10_(self) -> Tensor: ...
@@ -1802,7 +1802,7 @@ class Tensor:
     def split_with_sizes(self, split_sizes: Ints, dim: builtins.int = 0) -> tuple[Tensor, ...]:
         """Pieces of these sizes along dim, which they cover; views."""
     def sqrt(self) -> Tensor:
-        """Square root; NaN below 0."""
+        """Square root; NaN below 0, and of a complex number the root on the right."""
     def sqrt_(self) -> Tensor: ...
     def square(self) -> Tensor:
         """x * x."""
@@ -2066,17 +2066,23 @@ class Tensor:
         """As unsqueeze, but x itself becomes the view."""
     @overload
     def var(self, unbiased: builtins.bool) -> Tensor:
-        """Sum of squared distances from the mean, over (count - correction). Two passes."""
+        """Sum of squared distances from the mean, over (count - correction); of complex numbers
+        real. Two passes.
+        """
     @overload
     def var(
         self, *dim: Ints, correction: Number | None = 1, keepdim: builtins.bool = False
     ) -> Tensor:
-        """Sum of squared distances from the mean, over (count - correction). Two passes."""
+        """Sum of squared distances from the mean, over (count - correction); of complex numbers
+        real. Two passes.
+        """
     @overload
     def var(
         self, *dim: Ints, unbiased: builtins.bool = True, keepdim: builtins.bool = False
     ) -> Tensor:
-        """Sum of squared distances from the mean, over (count - correction). Two passes."""
+        """Sum of squared distances from the mean, over (count - correction); of complex numbers
+        real. Two passes.
+        """
     @overload
     def var_mean(self, unbiased: builtins.bool) -> tuple[Tensor, ...]:
         """(var, mean) over the axes of dim."""
@@ -4063,7 +4069,7 @@ def linspace(
     """Between ends that are tensors of one element."""
 
 def log(input: Tensor, *, out: Any = None) -> Tensor:
-    """Natural logarithm; NaN below 0."""
+    """Natural logarithm; NaN below 0 unless x is complex."""
 
 def log10(input: Tensor, *, out: Any = None) -> Tensor:
     """Logarithm to base 10."""
@@ -5117,7 +5123,7 @@ def split_with_sizes_copy(
     """A copy of what the view shows."""
 
 def sqrt(input: Tensor, *, out: Any = None) -> Tensor:
-    """Square root; NaN below 0."""
+    """Square root; NaN below 0, and of a complex number the root on the right."""
 
 def square(input: Tensor, *, out: Any = None) -> Tensor:
     """x * x."""
@@ -5502,7 +5508,9 @@ def vander(
 
 @overload
 def var(input: Tensor, unbiased: builtins.bool, *, out: Any = None) -> Tensor:
-    """Sum of squared distances from the mean, over (count - correction). Two passes."""
+    """Sum of squared distances from the mean, over (count - correction); of complex numbers
+    real. Two passes.
+    """
 
 @overload
 def var(
@@ -5512,7 +5520,9 @@ def var(
     keepdim: builtins.bool = False,
     out: Any = None,
 ) -> Tensor:
-    """Sum of squared distances from the mean, over (count - correction). Two passes."""
+    """Sum of squared distances from the mean, over (count - correction); of complex numbers
+    real. Two passes.
+    """
 
 @overload
 def var(
@@ -5522,7 +5532,9 @@ def var(
     keepdim: builtins.bool = False,
     out: Any = None,
 ) -> Tensor:
-    """Sum of squared distances from the mean, over (count - correction). Two passes."""
+    """Sum of squared distances from the mean, over (count - correction); of complex numbers
+    real. Two passes.
+    """
 
 @overload
 def var_mean(input: Tensor, unbiased: builtins.bool, *, out: Any = None) -> tuple[Tensor, ...]:

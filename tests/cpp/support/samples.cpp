@@ -143,9 +143,11 @@ Tensor make_tensor(const SampleTensor& t, DType real, std::mt19937_64& rng) {
   std::uniform_int_distribution<int64_t> small(-5, 5);
   auto count = static_cast<size_t>(numel(t.shape).value());
   if (t.kind == 'c') {
-    std::vector<float> v(2 * count);
-    for (float& x : v) x = static_cast<float>(normal(rng));
-    return from_host(v.data(), DType::c64, t.shape);
+    std::vector<double> v(2 * count);
+    for (double& x : v) x = normal(rng);
+    const std::vector<float> narrow(v.begin(), v.end());
+    if (complex_type(real) == DType::c128) return from_host(v.data(), DType::c128, t.shape);
+    return from_host(narrow.data(), DType::c64, t.shape);
   }
   std::vector<double> v(count);
   for (double& x : v) {
