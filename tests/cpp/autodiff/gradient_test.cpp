@@ -200,7 +200,6 @@ const std::vector<LeftOut> kLeftOut = {
     {"reinterpreted_put_1", "its elements are integers and bools"},
     {"igamma_1", "there is no derivative by the first operand, as in PyTorch"},
     {"igammac_1", "there is no derivative by the first operand, as in PyTorch"},
-    {"reinterpreted_put_1", "its tensors are integers"},
     {"gumbel_softmax_2", "hard: its derivative is that of the softmax, by definition"},
 };
 
