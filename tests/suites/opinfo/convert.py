@@ -44,6 +44,8 @@ def copied(tensor):
     tensor = tensor.detach()
     if tensor.layout != torch.strided:
         raise Unconvertible(f"{tensor.layout}")
+    if tensor.device.type != "cpu":
+        raise Unconvertible(f"a tensor of device {tensor.device}")
     tensor = tensor.resolve_conj().resolve_neg()
     shape, strides = tensor.shape, tensor.stride()
     if tensor.numel() == 0:
@@ -82,6 +84,8 @@ def ours(value):
         if not hasattr(lt, name):
             raise Unconvertible(f"no lathe.{name}")
         return getattr(lt, name)
+    if isinstance(value, torch.nn.PairwiseDistance):
+        return lt.nn.PairwiseDistance(value.norm, value.eps, value.keepdim)
     if isinstance(value, (torch.Generator, torch.nn.Module)):
         raise Unconvertible(f"a {type(value).__name__} as an argument")
     if isinstance(value, types.FunctionType):
@@ -113,6 +117,34 @@ def drawing(function):
     return made
 
 
+class MaskedOfTests:
+    """lathe.masked, with PyTorch's own functions that tell which elements a mask leaves."""
+
+    def __getattr__(self, name):
+        if name not in ("_input_mask", "_output_mask"):
+            return getattr(lt.masked, name)
+
+        def leaf(value):
+            if isinstance(value, lt.Tensor):  # of the others they read the shape
+                return theirs(value) if value.dtype == lt.bool else torch.empty(tuple(value.shape))
+            return getattr(torch.masked, value.__name__) if callable(value) else value
+
+        def mask(*args, **kwargs):
+            found = getattr(torch.masked, name)(*mapped(args, leaf), **mapped(kwargs, leaf))
+            return our_tensor(found)
+
+        return mask
+
+
+class LatheOfMasked:
+    """lathe as those of PyTorch's tests see it that ask for masks."""
+
+    masked = MaskedOfTests()
+
+    def __getattr__(self, name):
+        return getattr(lt, name)
+
+
 _STANDS_FOR = {
     torch: lt,
     torch.Tensor: lt.Tensor,
@@ -127,6 +159,8 @@ def over_lathe(function, seen=None):
     word for how the op is called. What it calls of the tests itself is taken along.
     """
     seen = {} if seen is None else seen
+    if is_seeding(function):
+        return unseeded
     if id(function) in seen:
         return seen[id(function)]
 
@@ -135,8 +169,6 @@ def over_lathe(function, seen=None):
             return _STANDS_FOR[value]
         if isinstance(value, torch.dtype):
             return our_dtype(value)
-        if isinstance(value, types.FunctionType) and value.__name__ == "wrapper_set_seed":
-            return unseeded
         if isinstance(value, types.FunctionType) and is_of_tests(value):
             return over_lathe(value, seen)
         return resolved(value) if isinstance(value, types.BuiltinFunctionType) else value
@@ -157,10 +189,18 @@ def over_lathe(function, seen=None):
     )
     made.__kwdefaults__ = function.__kwdefaults__
     seen[id(function)] = made
-    for name in names_used(function.__code__):
+    used = names_used(function.__code__)
+    for name in used:
         if name in known:
             known[name] = hashable(known[name])
+    if used & {"_input_mask", "_output_mask"}:
+        known["torch"] = LatheOfMasked()
     return made
+
+
+def is_seeding(function):
+    """Is it what PyTorch's tests draw the same by, at every call?"""
+    return function.__name__ == "wrapper_set_seed"
 
 
 def names_used(code):

@@ -1,5 +1,6 @@
 """The entries of PyTorch's operator database, and how each is called in torch and in lathe."""
 
+import functools
 import operator
 import random
 import re
@@ -58,6 +59,10 @@ class Entry:
             self.info.sample_inputs("cpu", dtype, requires_grad=requires_grad, set_seed=False)
         )
         return [(s.input, s.args, s.kwargs, s) for s in found]
+
+    def first_samples(self, seed=0):
+        """Those of the dtype that is tried first; none where PyTorch has none for this device."""
+        return [s for dtype in self.dtypes()[:1] for s in self.samples(dtype, seed)]
 
     def errors(self):
         if self.info.error_inputs_func is None:
@@ -122,6 +127,8 @@ class Entry:
             return convert.over_lathe(theirs)
         if theirs in vars(operator).values():
             return theirs
+        if isinstance(theirs, functools.partial):  # a function that takes inplace=True
+            return functools.partial(function(self.info.name), *theirs.args, **theirs.keywords)
         return method(theirs.__name__)
 
 
@@ -160,6 +167,12 @@ def fresh(value):
     if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
         return value
     return convert.copied(value)
+
+
+def widened(value):
+    """A leaf of PyTorch's arguments, a tensor of f32 in f64."""
+    narrow = isinstance(value, torch.Tensor) and value.dtype == torch.float32
+    return value.to(torch.float64) if narrow else value
 
 
 def seed_all(seed):

@@ -5,8 +5,9 @@
         [--processes N] [--timeout S] [--resume] [--quiet]
 
 Counts the entries of manifest.txt: a public half, chosen by checksum. `--all` takes every entry. An
-entry ends as pass, wrong, crash, unsupported or timeout in each mode (modes.py); what is not passed
-is listed with the first reason. `not run` and a reason where PyTorch is missing.
+entry ends as pass, wrong, crash, unsupported or timeout in each mode (modes.py), or as differs:
+wrong, and differences.txt says why it stays so. What is not passed is listed with the first reason.
+`not run` and a reason where PyTorch is missing.
 """
 
 import argparse
@@ -30,7 +31,8 @@ from compare import told_tolerances
 
 import lathe as lt
 
-ORDER = ("pass", "unsupported", "timeout", "wrong", "crash", "none")
+ORDER = ("pass", "unsupported", "timeout", "wrong", "crash", "differs", "none")
+DIFFERENCES = Path(__file__).with_name("differences.txt")
 
 
 def parse():
@@ -75,9 +77,15 @@ def before(args):
     return {(r["name"], r["mode"]): r for r in rows}
 
 
+def decided():
+    """{'name mode': why ours is another}"""
+    lines = DIFFERENCES.read_text().splitlines()
+    return dict(line.split(": ", 1) for line in lines if line and not line.startswith("#"))
+
+
 def run(found, args):
     """{(name, mode): outcome as a dict}."""
-    done = before(args)
+    done, differences = before(args), decided()
     jobs = []
     for i in chosen(found, args):
         left = [m for m in args.modes if (found[i].name, m) not in done]
@@ -88,6 +96,8 @@ def run(found, args):
 
     def finished(entry, mode, outcome, seconds):
         name = found[entry].name
+        if outcome.status == "wrong" and (why := differences.get(f"{name} {mode}")):
+            outcome = outcome._replace(status="differs", reason=why)
         row = {"name": name, "mode": mode, **outcome._asdict(), "seconds": round(seconds, 2)}
         done[name, mode] = row
         if args.json:
@@ -116,7 +126,7 @@ def summary(rows):
             continue
         count = Counter(r["status"] for r in of_mode)
         asked, right = sum(r["samples"] for r in of_mode), sum(r["passed"] for r in of_mode)
-        others = ", ".join(f"{s} {count[s]}" for s in ORDER[1:5] if count[s])
+        others = ", ".join(f"{s} {count[s]}" for s in ORDER[1:6] if count[s])
         lines.append(
             f"  {mode:<9} {count['pass']:>4} of {len(of_mode)} entries "
             f"({right} of {asked} samples){'; ' + others if others else ''}"

@@ -126,8 +126,8 @@ def got_of(function, call):
     return function(*args, **kwargs)
 
 
-def widened(call):
-    """The call in f64, for a result to measure both sides by."""
+def widened(call, integers=False):
+    """The call in f64, for a result to measure both sides by; with its integers, or without."""
 
     def leaf(value):
         if value in (torch.float16, torch.bfloat16, torch.float32) and not hasattr(value, "shape"):
@@ -136,6 +136,8 @@ def widened(call):
             return value.to(torch.float64)
         if isinstance(value, torch.Tensor) and value.is_complex():
             return value.to(torch.complex128)
+        if isinstance(value, torch.Tensor) and integers and value.dtype != torch.bool:
+            return value.to(torch.float64)
         return value
 
     def safe(value):
