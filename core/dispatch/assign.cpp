@@ -16,7 +16,14 @@ namespace {
 /// Two elements of one tensor may share an address: writing through it has no defined meaning.
 bool overlaps_itself(const Tensor& t) {
   const ViewOf* view = t.impl()->view.get();
-  return view != nullptr && view->path->overlaps;
+  if (view != nullptr) return view->path->overlaps;
+  if (t.symbolic()) return false;
+  // Memory of another library, seen with strides of 0.
+  const Geometry& g = t.geometry();
+  if (numel(g.shape) == Int(0)) return false;  // strides of no elements mean nothing
+  for (size_t i = 0; i < g.shape.size(); ++i)
+    if (g.strides[i] == Int(0) && Int(1) < g.shape[i]) return true;
+  return false;
 }
 
 /// Are the sizes equal, and written alike by what is known of them? Asks what `expand` asks.

@@ -148,6 +148,11 @@ Types infer_index(const Op& op, Args args) {
       wrong("the source does not have the shape of the slices named", have, want);
     return {type_of(x)};
   }
+  // As in PyTorch: an index that names nothing may have any shape, and one of an axis may name the
+  // element of an input without axes.
+  const bool point = x.rank() == 0 && index.rank() == 1;
+  if (s.access == Access::take && index.rank() != x.rank() && (point || index.numel() == Int(0)))
+    return {TensorType{x.dtype(), index.shape(), common_device(op, args)}};
   if (index.rank() != x.rank()) wrong("index and input differ in rank", index.shape(), x.shape());
   for (size_t i = 0; i < out.size(); ++i)
     if (i != at && !require(Relation::le, index.shape()[i], out[i]))

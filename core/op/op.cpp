@@ -143,11 +143,23 @@ const ScalarFunction& Op::scalar(DType compute) const {
 
 // ── definitions ──────────────────────────────────────────────────────────────────────────────────
 
+/// Has it operands, and may each of them be a number?
+static bool operands_may_be_numbers(const Schema& schema) {
+  bool any = false;
+  for (const Param& p : schema.params) {
+    if (p.type != ArgType::tensor) continue;
+    if (!p.number) return false;
+    any = true;
+  }
+  return any;
+}
+
 Op& Definitions::add(Kind kind, Text schema, Extra extra) {
   auto op = std::make_unique<Op>();
   op->kind = kind;
   op->schema = parse_schema(schema);
   op->extra = std::move(extra);
+  op->schema.wants_tensor = !op->extra.numbers_alone && operands_may_be_numbers(op->schema);
   op->bodies_ = std::make_shared<Op::BodyCache>();
   if (by_name_.contains(op->name()) || find_op(op->name()) != nullptr)
     throw NameError({.op = op->name(),

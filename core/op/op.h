@@ -135,6 +135,9 @@ struct Extra {
   /// further ones in front of them (linear algebra, Fourier transforms). Arguments that name axes
   /// are called dim.
   bool leading = false;
+  /// Where each operand may be a number, all may be at once, as in add(2, 3). Otherwise a user's
+  /// call needs a tensor.
+  bool numbers_alone = false;
   bool draws = false;             // takes generator= (those that create and draw do anyhow)
   bool inplace_argument = false;  // the entry of nn.functional takes inplace=False last
   /// The expansion of a composite, or `grad`, only moves elements, or leaves the arithmetic to one

@@ -436,6 +436,33 @@ size_t most_positional(const Schema& schema, Caller caller) {
        .next = absl::StrCat("the signature is ", schema.text)});
 }
 
+/// Are all operands numbers, where a user must give one tensor at least?
+bool lacks_tensor(const Schema& schema, absl::Span<const Arg> given,
+                  absl::Span<const NamedArg> named, Caller caller) {
+  if (!schema.wants_tensor || caller == Caller::library) return false;
+  for (size_t i = 0; i < schema.params.size(); ++i) {
+    const Arg* value = given_for(schema, i, given, named);
+    if (value != nullptr && value->tag == Tag::tensor) return false;
+  }
+  return true;
+}
+
+[[noreturn]] void only_numbers(const Schema& schema, absl::Span<const Arg> given,
+                               absl::Span<const NamedArg> named) {
+  std::string names, got;
+  for (size_t i = 0; i < schema.params.size(); ++i) {
+    if (schema.params[i].type != ArgType::tensor) continue;
+    absl::StrAppend(&names, names.empty() ? "'" : " and '", schema.params[i].name, "'");
+    absl::StrAppend(&got, got.empty() ? "" : " and ",
+                    to_string(*given_for(schema, i, given, named)));
+  }
+  throw TypeError({.op = schema.name,
+                   .problem = absl::StrCat("arguments ", names, " are both numbers"),
+                   .got = got,
+                   .expected = "a tensor for one of them",
+                   .next = "make one with lathe.tensor(...)"});
+}
+
 }  // namespace
 
 bool accepts(const Schema& schema, absl::Span<const Arg> given, absl::Span<const NamedArg> named,
@@ -447,7 +474,7 @@ bool accepts(const Schema& schema, absl::Span<const Arg> given, absl::Span<const
     if (value == nullptr ? !schema.params[i].has_default : !fits(schema.params[i], *value, caller))
       return false;
   }
-  return true;
+  return !lacks_tensor(schema, given, named, caller);
 }
 
 void complete_call(const Schema& schema, absl::Span<const Arg> given,
@@ -471,6 +498,7 @@ void complete_call(const Schema& schema, absl::Span<const Arg> given,
     if (!fits(p, *value, caller)) wrong_argument(schema, p, *value);
     out.push_back(converted(p, *value, pool));
   }
+  if (lacks_tensor(schema, given, named, caller)) only_numbers(schema, given, named);
 }
 
 }  // namespace lathe

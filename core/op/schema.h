@@ -51,6 +51,8 @@ struct Schema {
   std::vector<Result> results;
   std::string text;         // canonical form; parse(text).text == text
   std::string public_name;  // "max": what users call, and what overloads share
+  /// Each operand may be a number, but users must give one tensor at least (Extra::numbers_alone).
+  bool wants_tensor = false;
 
   /// How many arguments may be given by position.
   size_t positional() const;

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "core/infer/rules.h"
 #include "core/ops/families.h"
 #include "include/lathe/ops/math.h"
 
@@ -177,11 +178,32 @@ Outputs isclose_expansion(Args a) {
                       .got = absl::StrCat("rtol=", to_string(a[2]), ", atol=", to_string(a[3])),
                       .expected = "tolerances of 0 or more",
                       .next = "take 0 for equality"});
+  if (x.dtype() == DType::bool_ && y.dtype() == DType::bool_) return {M::eq(x, y)};
   Tensor room = M::add(M::mul(M::abs(y), a[2]), a[3]);
   Tensor near = M::logical_and(M::le(M::abs(M::sub(x, y)), room), M::isfinite(y));
   near = M::logical_or(M::eq(x, y), near);
   if (a.flag(4)) near = M::logical_or(near, M::logical_and(M::isnan(x), M::isnan(y)));
   return {near};
+}
+
+/// One value, of a kind that the input holds.
+Types infer_fill(Args a) {
+  if (a[1].tag == Tag::tensor) {
+    const Tensor value = a.tensor(1);
+    if (value.rank() != 0)
+      throw ShapeError({.op = "fill",
+                        .problem = "the value is more than one number",
+                        .got = to_string(value.shape()),
+                        .expected = "a number, or a tensor without axes",
+                        .next = "expand() a tensor of values"});
+    if (is_complex(value.dtype()) && !is_complex(a.tensor(0).dtype()))
+      throw DTypeError({.op = "fill",
+                        .problem = "the value is complex, and the input is not",
+                        .got = std::string(name(value.dtype())),
+                        .expected = std::string(name(a.tensor(0).dtype())),
+                        .next = "give its real part: lathe.real(value)"});
+  }
+  return infer_elementwise(*M::fill.op(), a);
 }
 
 Expr beside_nan(Expr x, Expr y, bool largest) {
@@ -199,6 +221,12 @@ void add_selection(Definitions& r) {
       "fmin(Tensor input, Tensor other) -> Tensor",
       [](Expr x, Expr y) { return beside_nan(x, y, false); },
       {.domain = real_dtypes, .doc = "The smaller of the two; where one is NaN, the other."});
+  r.elementwise(
+      "fill(Tensor input, Tensor|Scalar value) -> Tensor", [](Expr, Expr value) { return value; },
+      {.promote = Promote::first,
+       .infer = infer_fill,
+       .places = kFunction,
+       .doc = "value, a number or a tensor without axes, in the shape and dtype of input."});
   r.composite("masked_fill(Tensor input, Tensor mask, Tensor|Scalar value) -> Tensor",
               masked_fill_expansion,
               {.inplace = true,

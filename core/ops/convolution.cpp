@@ -64,6 +64,12 @@ struct Convolution {
 };
 
 void require_bias(const Convolution& c, const Tensor& y) {
+  if (is_complex(c.bias.dtype()) && !is_complex(y.dtype()))
+    throw DTypeError({.op = c.op.name(),
+                      .problem = "the bias is complex, and the result is not",
+                      .got = absl::StrCat("bias ", name(c.bias.dtype())),
+                      .expected = std::string(name(y.dtype())),
+                      .next = "give the bias the dtype of the weight"});
   const Shape want{y.size(1)};
   if (require_equal(c.bias.shape(), want)) return;
   throw ShapeError({.op = c.op.name(),

@@ -33,6 +33,9 @@ void add_copy_definitions(Definitions& r) {
     LATHE_CHECK(op != nullptr);
     add_copy_of(r, *op);
   }
+  r.composite("alias_copy(Tensor input) -> Tensor",
+              [](Args a) -> Outputs { return {math_ops<Tensor>::clone(a.tensor(0))}; },
+              {.places = kFunction, .moves = true, .doc = "A copy of input."});
 }
 
 }  // namespace lathe

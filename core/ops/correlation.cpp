@@ -5,6 +5,7 @@
 #include "core/ops/families.h"
 #include "core/ops/names.h"
 #include "include/lathe/ops/products.h"
+#include "include/lathe/ops/random.h"
 
 namespace lathe {
 namespace {
@@ -92,6 +93,7 @@ Tensor weights_of(const Arg& given, const Tensor& x, std::string_view name) {
                       .got = std::string(lathe::name(w.dtype())),
                       .expected = counts ? "an integer dtype" : "a floating dtype",
                       .next = counts ? "aweights= takes floats" : "fweights= takes counts"});
+  w = random_ops<Tensor>::weight_of(w);
   return counts ? w : M::cast(w, x.dtype());
 }
 
@@ -158,6 +160,24 @@ void add_powers(Definitions& r) {
                 return {powers_of(a.tensor(0), a[1], a.flag(2))};
               },
               {.places = kFunction, .doc = "Powers of each element as a row, the highest first."});
+  r.composite(
+      "linalg_vander(Tensor x, *, int? N=None) -> Tensor",
+      [](Args a) -> Outputs {
+        Tensor x = a.tensor(0);
+        if (x.rank() == 0) x = S::unsqueeze(x, 0);
+        const Int count = a.none(1) ? x.size(-1) : a.integer(1);
+        if (!require(Relation::le, Int(2), count))
+          throw ValueError({.op = "linalg.vander",
+                            .problem = "there are not two powers at least",
+                            .got = absl::StrCat("N=", to_string(count)),
+                            .expected = "2 or more",
+                            .next = "N is the number of columns, which are as many as elements "
+                                    "unless it is given"});
+        return {powers_of(x, Arg(count), true)};
+      },
+      {.places = kNowhere,
+       .also = {"linalg.vander"},
+       .doc = "Powers of each element as a row, from 1 on."});
 }
 
 }  // namespace

@@ -22,9 +22,9 @@ Tensor end_of(std::string_view op, const Arg& given, DType dtype, const Arg& dev
   return M::cast(given.tensor(), dtype);
 }
 
-/// From the nearer end, so that both ends are exact; integers are computed in f64.
-Tensor between(std::string_view op, Args a, const Arg& asked, const Arg& device) {
-  const DType dtype = dtype_or_default(asked);
+/// In the dtype `to`, between ends in `dtype`. From the nearer end, so that both are exact; from
+/// integers on in f64.
+Tensor between(std::string_view op, Args a, DType dtype, DType to, const Arg& device) {
   const DType compute = is_integer(dtype) ? DType::f64 : dtype;
   const Int steps = a.integer(2);
   // A number comes to where the tensor is.
@@ -38,7 +38,7 @@ Tensor between(std::string_view op, Args a, const Arg& asked, const Arg& device)
   Tensor step = M::div(M::sub(stop, start), max(steps - 1, Int(1)));
   Tensor left = M::add(M::mul(i, step), start);
   Tensor right = M::sub(stop, M::mul(M::sub(steps - 1, i), step));
-  return M::cast(M::where(M::lt(M::mul(i, 2), steps), left, right), dtype);
+  return M::cast(M::where(M::lt(M::mul(i, 2), steps), left, right), to);
 }
 
 /// base to the power of evenly spaced exponents; integers as floats, rounded towards 0.
@@ -46,34 +46,31 @@ Tensor power_of(const Arg& base, const Tensor& exponents, DType dtype) {
   return M::cast(M::pow(base, exponents), dtype);
 }
 
-DType exponent_dtype(const Arg& asked) {
-  const DType dtype = dtype_or_default(asked);
-  return is_integer(dtype) ? DType::f64 : compute_type(dtype);
+Outputs logspace(Args a) {
+  const DType dtype = dtype_or_default(a[4]);
+  // As in PyTorch, integers lie between powers of whole exponents.
+  const DType exponent = is_integer(dtype) ? DType::f64 : compute_type(dtype);
+  const DType end = is_integer(dtype) ? dtype : exponent;
+  return {power_of(a[3], between("logspace", a, end, exponent, a[5]), dtype)};
 }
 
 void add_spaced(Definitions& r) {
   r.composite(
       "linspace.ends(Tensor|Scalar start, Tensor|Scalar end, int steps, *, dtype? dtype=None, "
       "device? device=None) -> Tensor",
-      [](Args a) -> Outputs { return {between("linspace", a, a[3], a[4])}; },
+      [](Args a) -> Outputs {
+        return {between("linspace", a, dtype_or_default(a[3]), dtype_or_default(a[3]), a[4])};
+      },
       creating("Between ends that are tensors of one element."));
   r.composite(
       "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, dtype? dtype=None, "
       "device? "
       "device=None) -> Tensor",
-      [](Args a) -> Outputs {
-        Tensor exponents = C::linspace(a[0], a[1], a.integer(2), exponent_dtype(a[4]), a[5]);
-        return {power_of(a[3], exponents, dtype_or_default(a[4]))};
-      },
-      creating("base to the power of steps evenly spaced numbers from start to end."));
+      logspace, creating("base to the power of steps evenly spaced numbers from start to end."));
   r.composite(
       "logspace.ends(Tensor|Scalar start, Tensor|Scalar end, int steps, float base=10.0, *, dtype? "
       "dtype=None, device? device=None) -> Tensor",
-      [](Args a) -> Outputs {
-        Tensor exponents = between("logspace", a, Arg(exponent_dtype(a[4])), a[5]);
-        return {power_of(a[3], exponents, dtype_or_default(a[4]))};
-      },
-      creating("Between exponents that are tensors of one element."));
+      logspace, creating("Between exponents that are tensors of one element."));
 }
 
 // ── of given strides ────────────────────────────────────────────────────────────────────────────

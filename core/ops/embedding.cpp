@@ -74,11 +74,11 @@ void shorten(const Tensor& weight, const Tensor& index, const Arg& most, Real p)
   assign(weight, I::scatter(weight, 0, to, M::cast(now, weight.dtype())));
 }
 
-/// input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse.
+/// input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse (which changes no
+/// value: it asks for a sparse layout of the gradient, and there is the strided one only).
 Outputs embedding_expansion(Args a) {
   Tensor index = a.tensor(0), weight = a.tensor(1);
   require_table("embedding", weight);
-  require_off("embedding", "sparse", a[6]);
   const Arg padding = padding_row("embedding", a[2], weight);
   if (!a.none(3)) shorten(weight, index, a[3], a.real(4));
   return {rows_of(weight, index, padding, a.flag(5))};
@@ -168,7 +168,6 @@ Outputs bag_expansion(Args a) {
   Tensor index = a.tensor(0), weight = a.tensor(1), offsets = a.optional_tensor(2);
   Tensor per_sample = a.optional_tensor(8);
   require_table(kName, weight);
-  require_off(kName, "sparse", a[7]);
   const bool even = index.rank() == 2;
   const bool fits =
       even ? !offsets.defined() : index.rank() == 1 && offsets.defined() && offsets.rank() == 1;
@@ -206,7 +205,9 @@ void add_embedding_definitions(Definitions& r) {
       "float norm_type=2.0, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor";
   Extra extra{.places = kFunction,
               .moves = true,
-              .doc = "Rows of weight by index; the row padding_idx takes no gradient."};
+              .doc =
+                  "Rows of weight by index; the row padding_idx takes no gradient. The gradient is "
+                  "a whole tensor also with sparse=True."};
   r.composite(
       "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
       "scale_grad_by_freq=False, bool sparse=False) -> Tensor",

@@ -141,13 +141,17 @@ void add_arithmetic(Definitions& r) {
                 Tensor kept;
                 return {M::add(a[0], scaled("add", a, kept))};
               },
-              {.inplace = true, .doc = "input + alpha * other."});
+              {.inplace = true, .numbers_alone = true, .doc = "input + alpha * other."});
   auto subtract = [](Args a) -> Outputs {
     Tensor kept;
     return {M::sub(a[0], scaled("sub", a, kept))};
   };
   r.composite("sub.alpha(Tensor|Scalar input, Tensor|Scalar other, *, Scalar alpha) -> Tensor",
-              subtract, {.also = {"subtract"}, .inplace = true, .doc = "input - alpha * other."});
+              subtract,
+              {.also = {"subtract"},
+               .inplace = true,
+               .numbers_alone = true,
+               .doc = "input - alpha * other."});
   r.composite("subtract.scalar(Tensor input, Scalar other, Scalar alpha) -> Tensor", subtract,
               {.inplace = true, .doc = "input - alpha * other."});
   auto reversed = [subtract](Args a) {
@@ -165,6 +169,7 @@ void add_arithmetic(Definitions& r) {
       div_rounded,
       {.also = {"divide"},
        .inplace = true,
+       .numbers_alone = true,
        .doc = "The quotient, rounded towards zero ('trunc') or down ('floor')."});
   r.composite("round.decimals(Tensor input, *, int decimals) -> Tensor", round_decimals,
               {.also = {"special.round"},
@@ -243,6 +248,7 @@ void add_dtype_form(Definitions& r, std::string_view name) {
   Extra extra{.no_grad = op->extra.no_grad,
               .places = op->extra.places,
               .also = op->extra.also,
+              .inplace = op->kind == Kind::scan,
               .moves = true,
               .autocast = op->extra.autocast,
               .doc = op->extra.doc};

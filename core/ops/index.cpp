@@ -88,8 +88,14 @@ void add_access(Definitions& r) {
       {.access = Access::take, .axis = 1, .index = 2},
       {.saves = save_x(2),
        .grad =
-           [](Grad g) { return Grads{I::scatter_add(zeros(g, 0), g.axis(1, 0), g.x(2), g.dy())}; },
-       .doc = "out[i][j] = x[index[i][j]][j] for dim 0, and so on. Negative indexes are refused."});
+           [](Grad g) {
+             Tensor none = zeros(g, 0), index = g.x(2);
+             if (index.rank() != none.rank())  // it names nothing, or the only element
+               return Grads{none.rank() == 0 ? R::sum(g.dy()) : none};
+             return Grads{I::scatter_add(none, g.axis(1, 0), index, g.dy())};
+           },
+       .doc = "out[i][j] = x[index[i][j]][j] for dim 0, and so on. Negative indexes are refused; "
+              "an index without elements may have any rank, and that of a 0-d input an axis."});
   r.index(
       "scatter(Tensor input, int dim, Tensor index, Tensor|Scalar src) -> Tensor",
       {.access = Access::put, .axis = 1, .index = 2, .source = 3},
@@ -100,8 +106,7 @@ void add_access(Definitions& r) {
               "row-major order stays. src may be a number."});
   r.index("scatter_add(Tensor input, int dim, Tensor index, Tensor src) -> Tensor",
           {.access = Access::put, .axis = 1, .index = 2, .source = 3, .fold = Fold::sum},
-          {.domain = numbers,
-           .saves = save_x(2),
+          {.saves = save_x(2),
            .grad =
                [](Grad g) {
                  return added_grad(g, [&] { return I::gather(g.dy(), g.axis(1, 0), g.x(2)); });
@@ -120,8 +125,7 @@ void add_access(Definitions& r) {
            .doc = "Whole slices of x along dim, in the order of index; index may have any rank."});
   r.index("index_add(Tensor input, int dim, Tensor index, Tensor source) -> Tensor",
           {.access = Access::select_put, .axis = 1, .index = 2, .source = 3, .fold = Fold::sum},
-          {.domain = numbers,
-           .saves = save_x(2),
+          {.saves = save_x(2),
            .grad =
                [](Grad g) {
                  return added_grad(g, [&] {

@@ -350,18 +350,25 @@ void add_lu(Definitions& r) {
   Extra factor =
       in_module("linalg.lu_factor",
                 "L (below the diagonal, which is 1) and U in one matrix, and the pivots.");
-  auto factors = [](Args a) -> Outputs {
+  auto factors_and_info = [](Args a) -> Outputs {
     auto [lu, pivots, info] = L::lu_factor_ex(a.tensor(0), a.flag(1), false);
-    return {lu, pivots};
+    return {lu, pivots, info};
+  };
+  auto factors = [factors_and_info](Args a) -> Outputs {
+    Outputs all = factors_and_info(a);
+    all.pop_back();
+    return all;
   };
   r.composite("linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)",
               factors, factor);
-  r.composite("lu(Tensor A, bool pivot=True, bool get_infos=False) -> (Tensor LU, Tensor pivots)",
-              [factors](Args a) -> Outputs {
-                require_off("lu", "get_infos", a[2]);
-                return factors(a);
-              },
-              {.doc = factor.doc});
+  r.composite("lu(Tensor A, bool pivot=True, False get_infos=False) -> (Tensor LU, Tensor pivots)",
+              factors, {.doc = factor.doc});
+  r.composite(
+      "lu.infos(Tensor A, bool pivot=True, True get_infos) -> (Tensor LU, Tensor pivots, Tensor "
+      "info)",
+      factors_and_info,
+      {.doc = "L (below the diagonal, which is 1) and U in one matrix, the pivots, and 0 or which "
+              "pivot was 0."});
   r.composite(
       "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool "
       "unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)",

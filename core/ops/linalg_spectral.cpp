@@ -249,9 +249,79 @@ void add_general(Definitions& r) {
                   {"linalg.eigvals"}));
 }
 
+// ── of low rank ─────────────────────────────────────────────────────────────────────────────────
+
+void require_count(std::string_view op, std::string_view what, Int count, Int most) {
+  if (require(Relation::le, Int(0), count) && require(Relation::le, count, most)) return;
+  throw ValueError({.op = std::string(op),
+                    .problem = absl::StrCat(what, " is out of range"),
+                    .got = absl::StrCat(what, "=", to_string(count)),
+                    .expected = absl::StrCat("0 to ", to_string(most)),
+                    .next = "leave it out for the usual number"});
+}
+
+Tensor orthogonal(const Tensor& x) { return std::get<0>(L::qr(x, "reduced")); }
+
+/// U, S and V of the q largest singular values of A: of A in a space of q dimensions that A maps
+/// random vectors to, brought nearer to the largest by `rounds` of A A^H (algorithms 4.4 and 5.1 of
+/// Halko, Martinsson and Tropp 2011).
+Outputs low_rank(const Tensor& a, Int q, Int rounds) {
+  Shape sizes = batch_of(a);
+  sizes.insert(sizes.end(), {a.size(-1), q});
+  Tensor draw = C::randn(sizes, real_type(a.dtype()), a.device()), back = adjoint(a);
+  Tensor space = orthogonal(times(a, M::cast(draw, a.dtype())));
+  for (Int i = 0; i < rounds; i = i + 1)
+    space = orthogonal(times(a, orthogonal(times(back, space))));
+  auto [u, values, vh] = L::svd(times(adjoint(space), a), false, Arg());
+  return {times(space, u), values, adjoint(vh)};
+}
+
+Outputs svd_lowrank(Args args) {
+  constexpr std::string_view kName = "svd_lowrank";
+  Tensor a = args.tensor(0);
+  require_matrix(kName, "A", a);
+  if (!args.none(3)) a = M::sub(a, args.tensor(3));
+  const Int q = args.none(1) ? Int(6) : args.integer(1);
+  require_count(kName, "q", q, min(a.size(-2), a.size(-1)));
+  require_count(kName, "niter", args.integer(2), Int(int64_t{1} << 30));
+  return low_rank(a, q, args.integer(2));
+}
+
+Outputs pca_lowrank(Args args) {
+  constexpr std::string_view kName = "pca_lowrank";
+  Tensor a = args.tensor(0);
+  require_matrix(kName, "A", a);
+  const Int most = min(a.size(-2), a.size(-1));
+  const Int q = args.none(1) ? min(Int(6), most) : args.integer(1);
+  require_count(kName, "q", q, most);
+  require_count(kName, "niter", args.integer(3), Int(int64_t{1} << 30));
+  if (args.flag(2)) a = M::sub(a, R::mean(a, {Int(-2)}, true));
+  return low_rank(a, q, args.integer(3));
+}
+
+void add_low_rank(Definitions& r) {
+  r.composite(
+      "svd_lowrank(Tensor A, int? q=6, int niter=2, Tensor? M=None) -> (Tensor U, Tensor S, Tensor "
+      "V)",
+      svd_lowrank,
+      {.domain = lapack_dtypes,
+       .places = kFunction,
+       .doc = "The q largest singular values of A (of A - M) and their vectors, by a random "
+              "projection and niter rounds (Halko, Martinsson and Tropp 2011)."});
+  r.composite(
+      "pca_lowrank(Tensor A, int? q=None, bool center=True, int niter=2) -> (Tensor U, Tensor S, "
+      "Tensor V)",
+      pca_lowrank,
+      {.domain = lapack_dtypes,
+       .places = kFunction,
+       .doc = "The q main components of the rows of A, less their mean if center, as "
+              "svd_lowrank() finds them; q: 6, or as many as there are."});
+}
+
 }  // namespace
 
 void add_linalg_spectral_definitions(Definitions& r) {
+  add_low_rank(r);
   add_singular(r);
   add_hermitian(r);
   add_general(r);

@@ -164,7 +164,7 @@ Outputs triplet_expansion(Args a) {
 Outputs cosine_embedding_expansion(Args a) {
   constexpr std::string_view kName = "cosine_embedding_loss";
   constexpr double kLeast = 1e-12;  // of squared lengths, as in PyTorch
-  Tensor x = a.tensor(0), y = a.tensor(1), target = a.tensor(2);
+  Tensor x = as_float(a.tensor(0)), y = as_float(a.tensor(1)), target = a.tensor(2);
   if (x.rank() != y.rank() || x.rank() != target.rank() + 1 || target.rank() > 1)
     misfit(kName, "[n, features] twice and a target [n], or the same without n", {x, y, target});
   const Shape last{Int(-1)};

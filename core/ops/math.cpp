@@ -1,7 +1,10 @@
 // Elementwise arithmetic and functions. Gradients that are not given follow by the chain rule over
 // the primitives of the body.
 #include "include/lathe/ops/math.h"
+
+#include <absl/strings/str_cat.h>
 #include "core/base/checks.h"
+#include "core/infer/rules.h"
 #include "core/ops/families.h"
 
 namespace lathe {
@@ -93,18 +96,23 @@ Expr remainder_body(Expr x, Expr y) {
 
 void add_binary(Definitions& r) {
   r.elementwise("add(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
-                [](Expr x, Expr y) { return x + y; }, {.doc = "x + y, element by element."});
+                [](Expr x, Expr y) { return x + y; },
+                {.numbers_alone = true, .doc = "x + y, element by element."});
   r.elementwise("sub(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
                 [](Expr x, Expr y) { return x - y; },
-                {.domain = kArithmetic, .also = {"subtract"}, .doc = "x - y, element by element."});
+                {.domain = kArithmetic,
+                 .also = {"subtract"},
+                 .numbers_alone = true,
+                 .doc = "x - y, element by element."});
   r.elementwise("mul(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
                 [](Expr x, Expr y) { return x * y; },
-                {.also = {"multiply"}, .doc = "x * y, element by element."});
+                {.also = {"multiply"}, .numbers_alone = true, .doc = "x * y, element by element."});
   r.elementwise("div(Tensor|Scalar input, Tensor|Scalar other) -> Tensor",
                 [](Expr x, Expr y) { return x / y; },
                 {.domain = differentiable,
                  .promote = Promote::to_float,
                  .also = {"divide", "true_divide"},
+                 .numbers_alone = true,
                  .doc = "x / y; integers are divided as floats."});
   r.elementwise(
       "fma(Tensor|Scalar input, Tensor|Scalar other, Tensor|Scalar addend) -> Tensor",
@@ -126,6 +134,7 @@ void add_binary(Definitions& r) {
       "floor_divide(Tensor|Scalar input, Tensor|Scalar other) -> Tensor", floor_divide_body,
       {.domain = kReal,
        .no_grad = true,
+       .numbers_alone = true,
        .doc = "The largest integer not above x / y, as Python's //. An integer division by "
               "zero is a ValueError."});
   const Extra rounded{.domain = kReal, .grad = zero_grads, .places = kNowhere, .moves = true};
@@ -192,13 +201,14 @@ void add_extrema(Definitions& r) {
       {.domain = kReal, .places = kNowhere, .doc = "x > y ? x : y exactly; a NaN gives y."});
   r.elementwise("clamp_min(Tensor input, Tensor|Scalar min) -> Tensor",
                 [](Expr x, Expr m) { return select(or_nan(lt(x, m), m), m, x); },
-                {.domain = kReal,
+                {.domain = real_dtypes,
                  .version = 2,
                  .doc = "x, or min where x is smaller; NaN if either is NaN."});
-  r.elementwise(
-      "clamp_max(Tensor input, Tensor|Scalar max) -> Tensor",
-      [](Expr x, Expr m) { return select(or_nan(lt(m, x), m), m, x); },
-      {.domain = kReal, .version = 2, .doc = "x, or max where x is larger; NaN if either is NaN."});
+  r.elementwise("clamp_max(Tensor input, Tensor|Scalar max) -> Tensor",
+                [](Expr x, Expr m) { return select(or_nan(lt(m, x), m), m, x); },
+                {.domain = real_dtypes,
+                 .version = 2,
+                 .doc = "x, or max where x is larger; NaN if either is NaN."});
   r.composite("clamp(Tensor input, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
@@ -394,6 +404,18 @@ void add_simple(Definitions& r) {
               "NaN gives 0."});
 }
 
+/// As in PyTorch, the parts are not converted.
+Types infer_complex(Args a) {
+  const DType re = a.tensor(0).dtype(), im = a.tensor(1).dtype();
+  if (re != im)
+    throw DTypeError({.op = "complex",
+                      .problem = "real and imag differ in dtype",
+                      .got = absl::StrCat(name(re), " and ", name(im)),
+                      .expected = "float32 or float64 for both",
+                      .next = "convert one with .to(dtype)"});
+  return infer_elementwise(*M::complex.op(), a);
+}
+
 void add_complex(Definitions& r) {
   r.elementwise("real(Tensor input) -> Tensor",
                 [](Expr x) { return is_complex(x.dtype()) ? real(x) : x; },
@@ -419,6 +441,7 @@ void add_complex(Definitions& r) {
                 [](Expr re, Expr im) { return complex(re, im); },
                 {.domain = {DType::f32, DType::f64},
                  .promote = Promote::complex,
+                 .infer = infer_complex,
                  .grad =
                      [](Grad g) {
                        return Grads{M::real(g.dy()), M::imag(g.dy())};

@@ -51,6 +51,14 @@ Outputs layer_norm_expansion(Args a) {
   return {affine(m.normalised(a[4]), a.optional_tensor(2), a.optional_tensor(3))};
 }
 
+Outputs native_layer_norm(Args a) {
+  Tensor x = a.tensor(0);
+  const Shape dims = ending("native_layer_norm", x, a.ints(1));
+  const Moments m(x, dims);
+  Tensor y = affine(m.normalised(a[4]), a.optional_tensor(2), a.optional_tensor(3));
+  return {y, R::mean(x, dims, true), M::rsqrt(M::add(m.var, a[4]))};
+}
+
 /// [c] → [c, 1, 1 ...], to meet x[n, c, ...].
 Tensor per_channel(const Tensor& t, const Tensor& x) {
   Shape shape{t.size(0)};
@@ -98,18 +106,22 @@ void require_running_statistics(std::string_view op, const Tensor& mean, const T
                     .next = "give them, or take the batch's own by training=True"});
 }
 
-Outputs batch_norm_expansion(Args a) {
-  Tensor x = a.tensor(0), w = a.optional_tensor(1), b = a.optional_tensor(2);
-  Tensor running_mean = a.optional_tensor(3), running_var = a.optional_tensor(4);
-  bool training = a.flag(5);
-  if (x.rank() < 2)
-    throw ShapeError({.op = "batch_norm",
-                      .problem = "the input needs a batch and a channel axis",
-                      .got = to_string(x.shape())});
-  require_per_channel("batch_norm", x, {w, b, running_mean, running_var});
-  require_running_statistics("batch_norm", running_mean, running_var, training);
+/// Of a batch and a channel axis; or the shape [0], which has neither, as in PyTorch.
+bool has_channels(const Tensor& x) {
+  if (x.rank() >= 2) return true;
+  if (x.rank() == 1 && x.size(0) == Int(0)) return false;
+  throw ShapeError({.op = "batch_norm",
+                    .problem = "the input needs a batch and a channel axis",
+                    .got = to_string(x.shape()),
+                    .expected = "[n, channels, ...]",
+                    .next = "unsqueeze() the missing axes"});
+}
+
+/// The mean and the (biased) variance of each channel of this batch; the running ones move.
+struct OfBatch {
   Tensor mean, var;
-  if (training) {
+  OfBatch(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
+          const Arg& momentum) {
     Shape dims{Int(0)};
     Int count = x.size(0);
     for (int i = 2; i < x.rank(); ++i) {
@@ -124,18 +136,38 @@ Outputs batch_norm_expansion(Args a) {
                         .next = "use a larger batch, or eval() for running statistics"});
     mean = R::mean(x, dims);
     var = R::mean(M::square(M::sub(x, per_channel(mean, x))), dims);
-    if (running_mean.defined()) {
-      move_towards(running_mean, mean, a[6]);
-      move_towards(running_var, M::div(M::mul(var, count), count - 1), a[6]);
-    }
+    if (!running_mean.defined()) return;
+    move_towards(running_mean, mean, momentum);
+    move_towards(running_var, M::div(M::mul(var, count), count - 1), momentum);
+  }
+};
+
+/// The result, the batch's mean and 1 / sqrt(its variance + eps). Outside of training the last two
+/// are empty, as in PyTorch. Arguments: input, weight, bias, running_mean, running_var, training,
+/// momentum, eps.
+Outputs native_batch_norm(Args a) {
+  Tensor x = a.tensor(0), w = a.optional_tensor(1), b = a.optional_tensor(2);
+  Tensor running_mean = a.optional_tensor(3), running_var = a.optional_tensor(4), mean, var;
+  const bool training = a.flag(5);
+  Tensor none = C::zeros({Int(0)}, x.dtype(), x.device());
+  if (!has_channels(x)) return {M::clone(x), none, none};
+  require_per_channel("batch_norm", x, {w, b, running_mean, running_var});
+  require_running_statistics("batch_norm", running_mean, running_var, training);
+  if (training) {
+    const OfBatch now(x, running_mean, running_var, a[6]);
+    mean = now.mean;
+    var = now.var;
   } else {
     mean = widened(running_mean);
     var = widened(running_var);
   }
   Tensor scale = M::rsqrt(M::add(var, a.real(7)));
   Tensor y = M::mul(M::sub(x, per_channel(mean, x)), per_channel(scale, x));
-  return {affine(y, along_channels(w, x), along_channels(b, x))};
+  y = affine(y, along_channels(w, x), along_channels(b, x));
+  return {y, training ? mean : none, training ? scale : none};
 }
+
+Outputs batch_norm_expansion(Args a) { return {native_batch_norm(a)[0]}; }
 
 // ── groups of channels ──────────────────────────────────────────────────────────────────────────
 
@@ -229,13 +261,35 @@ Outputs local_response_expansion(Args a) {
                       .got = absl::StrCat(to_string(x.shape()), ", size ", to_string(size)),
                       .expected = "[n, channels, length, ...] and a size from 1",
                       .next = "unsqueeze() the missing axes"});
+  if (x.numel() == Int(0)) return {M::clone(x)};
   // Means over neighbouring channels, as windows of the last axis; what is missing counts as 0.
   Tensor last = S::transpose(M::square(x), 1, -1);
   const Int before = floor_div(size, Int(2));
   last = S::constant_pad_nd(last, {before, size - 1 - before}, 0);
-  Tensor mean = R::mean(S::windows(last, {size}, {Int(1)}), {Int(-1)});
+  Tensor near = S::windows(last, {size}, {Int(1)});
+  // Of integers rounded towards 0, as avg_pool does.
+  Tensor mean = is_integer(x.dtype()) ? M::div_trunc(R::sum(near, {Int(-1)}), size)
+                                      : R::mean(near, {Int(-1)});
   Tensor base = M::add(M::mul(S::transpose(mean, 1, -1), a[2]), a[4]);
   return {M::div(x, M::pow(base, a[3]))};
+}
+
+/// With the statistics that the results were normalised by.
+void add_native_norms(Definitions& r) {
+  Extra extra{.places = kFunction,
+              .doc = "layer_norm(), the mean and 1 / sqrt(var + eps), each with axes of 1."};
+  r.composite(
+      "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float "
+      "eps) -> (Tensor output, Tensor mean, Tensor rstd)",
+      native_layer_norm, extra);
+  extra.doc =
+      "batch_norm(), and in training the mean and 1 / sqrt(var + eps) of each channel; else two "
+      "empty tensors.";
+  r.composite(
+      "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor(!)? running_mean, "
+      "Tensor(!)? running_var, bool training, float momentum, float eps) -> (Tensor output, Tensor "
+      "mean, Tensor rstd)",
+      native_batch_norm, extra);
 }
 
 void add_group_norms(Definitions& r) {
@@ -295,6 +349,7 @@ void add_normalisation_definitions(Definitions& r) {
        .results_like_first = true,
        .doc = "Normalisation a channel over batch and space (Ioffe and Szegedy 2015); in training "
               "the running mean and (unbiased) variance move by momentum."});
+  add_native_norms(r);
   r.composite(
       "layer_norm.cudnn(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? "
       "bias=None, float eps=1e-05, bool cudnn_enable) -> Tensor",
@@ -316,7 +371,7 @@ void add_normalisation_definitions(Definitions& r) {
       "local_response_norm(Tensor input, int size, float alpha=0.0001, float beta=0.75, float "
       "k=1.0) -> Tensor",
       local_response_expansion,
-      {.domain = floating,
+      {.domain = real_numbers,
        .places = kFunctional,
        .doc = "x / (k + alpha * mean)^beta, of the mean square of `size` neighbouring channels "
               "(Krizhevsky et al. 2012)."});

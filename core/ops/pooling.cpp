@@ -129,8 +129,20 @@ Pool max_pool_of(std::string_view op, Args a) {
   return p;
 }
 
+/// Only a batch may be empty.
+void require_channels(const Pool& p, const Tensor& x) {
+  const int at = x.rank() - static_cast<int>(p.axes()) - 1;
+  if (at < 0 || at > 1 || require(Relation::le, Int(1), x.size(at))) return;
+  throw ShapeError({.op = std::string(p.op),
+                    .problem = "the input has no channels",
+                    .got = to_string(x.shape()),
+                    .expected = absl::StrCat("at least 1 on axis ", at),
+                    .next = "only the first axis of a batch may be empty"});
+}
+
 /// Largest element of each window, and (if asked) which of the window it is: the first.
 std::tuple<Tensor, Tensor> largest(const Pool& p, const Tensor& given, bool which) {
+  require_channels(p, given);
   const auto [x, counts] = bordered(p, given, lowest_number(given.dtype()));
   if (!place_by_place(p.slide))
     return R::max_dim(S::flatten(windows_of(p, x), -static_cast<int>(p.axes()), -1), -1);

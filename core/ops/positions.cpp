@@ -88,6 +88,32 @@ Outputs masked_scatter_expansion(Args a) {
   return {M::where(mask, taken, x)};
 }
 
+Outputs unravel_expansion(Args a) {
+  Tensor at = a.tensor(0);
+  const Shape shape = a.ints(1);
+  if (!is_integer(at.dtype()))
+    throw DTypeError({.op = "unravel_index",
+                      .problem = "the indices are not integers",
+                      .got = std::string(name(at.dtype())),
+                      .expected = "an integer dtype",
+                      .next = "convert with .to(lathe.int64)"});
+  for (Int size : shape)
+    if (!require(Relation::le, Int(0), size))
+      throw ValueError({.op = "unravel_index",
+                        .problem = "a size is negative",
+                        .got = to_string(shape),
+                        .expected = "sizes of 0 or more",
+                        .next = "give the shape of the tensor that was flattened"});
+  at = M::cast(at, DType::i64);
+  Outputs out(shape.size());
+  Int stride = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    out[i] = M::remainder(M::floor_divide(at, Arg(stride)), Arg(shape[i]));
+    stride *= shape[i];
+  }
+  return out;
+}
+
 }  // namespace
 
 Tensors positions_of(const Tensor& x) {
@@ -130,6 +156,13 @@ void add_position_definitions(Definitions& r) {
                .moves = true,
                .instead_in_trace = kInTrace,
                .doc = "Where condition is not 0: an index tensor for each axis."});
+  r.composite("unravel_index(Tensor indices, int[] shape) -> Tensor[]", unravel_expansion,
+              {.domain = integers,
+               .no_grad = true,
+               .places = kFunction,
+               .moves = true,
+               .doc = "Where elements of a tensor of that shape lie that have these places when it "
+                      "is flattened: an index tensor (int64) for each axis."});
   r.composite("masked_select(Tensor input, Tensor mask) -> Tensor", masked_select_expansion,
               {.moves = true,
                .instead_in_trace = kInTrace,

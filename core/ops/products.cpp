@@ -155,6 +155,23 @@ Outputs cross_along(std::string_view op, const Tensor& a, const Tensor& b, Int d
   return {M::sub(left, right)};
 }
 
+/// Without the broadcasting of another rank, or of vectors of one element.
+Outputs linalg_cross(Args a) {
+  constexpr std::string_view kName = "linalg.cross";
+  Tensor x = a.tensor(0), y = a.tensor(1);
+  const bool one_rank = x.rank() == y.rank();
+  const int axis = size_axis(kName, a.integer(2).value(), x.rank());
+  if (!one_rank || !require(Relation::eq, x.size(axis), y.size(axis)))
+    throw ShapeError({.op = std::string(kName),
+                      .problem = one_rank ? "input and other differ in size along dim"
+                                          : "input and other differ in rank",
+                      .got = absl::StrCat(to_string(x.shape()), " and ", to_string(y.shape())),
+                      .expected = "vectors of 3 elements along one axis of both",
+                      .next = one_rank ? "name the axis the vectors lie along as dim"
+                                       : "unsqueeze() the missing axes, or take cross()"});
+  return cross_along(kName, x, y, a.integer(2));
+}
+
 Outputs cross_expansion(Args a) {
   Tensor x = a.tensor(0), y = a.tensor(1);
   if (!a.none(2)) return cross_along("cross", x, y, a.integer(2));
@@ -224,8 +241,7 @@ void add_of_two(Definitions& r) {
   r.composite(
       "cross(Tensor input, Tensor other, int? dim=None) -> Tensor", cross_expansion,
       {.doc = "The vector at right angles to both, along dim or the first axis of size 3."});
-  r.composite("linalg_cross(Tensor input, Tensor other, *, int dim=-1) -> Tensor",
-              [](Args a) { return cross_along("cross", a.tensor(0), a.tensor(1), a.integer(2)); },
+  r.composite("linalg_cross(Tensor input, Tensor other, *, int dim=-1) -> Tensor", linalg_cross,
               {.places = kNowhere,
                .also = {"linalg.cross"},
                .doc = "The vector at right angles to both, along dim."});
@@ -279,7 +295,7 @@ Outputs scaled_sum(std::string_view op, const Tensor& input, const Tensor& produ
          .expected = absl::StrCat("a shape that broadcasts to ", to_string(product.shape())),
          .next = "sum or slice the input first"});
   Tensor y = scaled(product, alpha);
-  if (is_number(beta, 0)) return {y};
+  if (is_number(given_beta, 0)) return {y};
   return {M::add(scaled(input, beta), y)};
 }
 

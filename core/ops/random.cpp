@@ -153,7 +153,10 @@ void add_written(Definitions& r) {
       written("Normal with this mean and standard deviation."));
   r.composite(
       "log_normal(Tensor input, float mean=1, float std=2) -> Tensor",
-      [](Args a) -> Outputs { return {M::exp(normal("log_normal_", a))}; },
+      [](Args a) -> Outputs {
+        require_that(a.real(2) > 0, "log_normal_", "std", a.real(2), "std > 0");
+        return {M::exp(normal("log_normal_", a))};
+      },
       written("exp of normal numbers with this mean and standard deviation."));
   r.composite("exponential(Tensor input, float lambd=1) -> Tensor", exponential,
               written("Exponential with mean 1 / lambd."));
@@ -284,11 +287,11 @@ void add_choices(Definitions& r) {
               draws("0 to n - 1 in random order; int64 unless a dtype is given."));
   r.elementwise("weight_of(Tensor input) -> Tensor",
                 [](Expr w) {
-                  Expr fine = le(0, w) & lt(w, highest(w.dtype()));
+                  Expr fine = le(0, w);
+                  if (is_floating(w.dtype())) fine = fine & lt(w, highest(w.dtype()));
                   return check(fine, w, kNoWeight);
                 },
-                {.domain = floating,
-                 .no_grad = true,
+                {.domain = real_dtypes,
                  .places = kNowhere,
                  .doc = "A weight as it is; one that is negative or not finite is a ValueError."});
   r.elementwise("arrival(Tensor uniform, Tensor weight) -> Tensor",

@@ -287,7 +287,7 @@ void add_axes(Definitions& r) {
                             .got = absl::StrCat(to_string(x.shape()), " to ", to_string(size)),
                             .expected = "equal sizes, or 1 where they differ",
                             .next = "compare the sizes from the last axis on"});
-        return {sum_to(x, size)};
+        return {size.empty() ? R::sum(x) : sum_to(x, size)};
       },
       {.places = kMethod, .doc = "Summed over the axes that broadcasting would repeat."});
   r.composite(

@@ -154,7 +154,8 @@ Grads logcumsumexp_grad(Grad g) {
   const int axis = g.axis(kScanDim, 0);
   const bool reverse = g.flag(kScanReverse);
   Tensor x = g.x(0), y = g.y();
-  Tensor next = delayed(y, axis, !reverse, 0);
+  // Behind the last there is nothing to share in.
+  Tensor next = delayed(y, axis, !reverse, kInfinity);
   auto share = [](const Tensor& part, const Tensor& whole) {
     Tensor none = M::eq(whole, -std::numeric_limits<double>::infinity());
     return conjugate(M::where(none, 0, M::exp(M::sub(part, M::where(none, 0, whole)))));

@@ -78,7 +78,8 @@ Grads fold_extremum_grad(Grad g) {
   return out;
 }
 
-/// Each factor gets the product of the others; no division by what is 0.
+/// Each factor gets the product of the others; no division by what is 0. Where one of the others
+/// is 0 it stands in that product as a factor, which has a derivative.
 template <class By>
 Grads fold_prod_grad(Grad g) {
   Grads out(4);
@@ -89,13 +90,18 @@ Grads fold_prod_grad(Grad g) {
   auto number = [&](const Tensor& t) { return M::cast(zeros(t), g.dtype(0)); };
   Tensor count = By::add(number(x), axis, index, number(source));
   Tensor product = By::multiply(safe(x), axis, index, safe(source));
-  auto others = [&](const Tensor& t, const Tensor& product_there, const Tensor& count_there) {
+  auto zero_of = [&](const Tensor& t) { return M::where(zeros(t), t, 0); };
+  Tensor zero = By::add(zero_of(x), axis, index, zero_of(source));
+  auto others = [&](const Tensor& t, const Tensor& product_there, const Tensor& count_there,
+                    const Tensor& zero_there) {
     Tensor left = M::sub(count_there, number(t));  // zeros among the others
-    return M::where(M::eq(left, 0), M::div(product_there, safe(t)), 0);
+    Tensor rest = M::div(product_there, safe(t)), one = M::sub(zero_there, zero_of(t));
+    return M::where(M::eq(left, 0), rest, M::where(M::eq(left, 1), M::mul(rest, one), 0));
   };
-  if (g.wants(0)) out[0] = M::mul(g.dy(), others(x, product, count));
+  if (g.wants(0)) out[0] = M::mul(g.dy(), others(x, product, count, zero));
   if (g.wants(3)) {
-    Tensor rest = others(source, By::read(product, axis, index), By::read(count, axis, index));
+    Tensor rest = others(source, By::read(product, axis, index), By::read(count, axis, index),
+                         By::read(zero, axis, index));
     out[3] = in_whole(M::mul(By::read(g.dy(), axis, index), rest), g.shape(3));
   }
   return out;
@@ -140,8 +146,8 @@ void add_folds(Definitions& r) {
     GradRule single, slices;
   };
   const Saves all = save_x(0) | save_x(2) | save_x(3);
-  const Way ways[] = {{Fold::prod, "prod", "multiplied by", numbers, all, fold_prod_grad<ByElement>,
-                       fold_prod_grad<BySlice>},
+  const Way ways[] = {{Fold::prod, "prod", "multiplied by", all_dtypes, all,
+                       fold_prod_grad<ByElement>, fold_prod_grad<BySlice>},
                       {Fold::max, "amax", "raised to", real_dtypes, all | save_y(0),
                        fold_extremum_grad<ByElement>, fold_extremum_grad<BySlice>},
                       {Fold::min, "amin", "lowered to", real_dtypes, all | save_y(0),

@@ -343,8 +343,19 @@ Tensor borders(const Range& range, Int bins) {
   return M::where(M::lt(M::mul(i, 2), bins + 1), from_low, from_high);
 }
 
-/// (hist, bin_edges). A bin holds what is not below its lower border and below its upper one; the
-/// last holds its upper border too.
+/// Which bin each of x falls into, and whether there is one. A bin holds what is not below its
+/// lower border and below its upper one; the last holds its upper border too.
+struct Binned {
+  Tensor at, inside;
+  Binned(const Tensor& x, const Tensor& edges) {
+    const Int bins = edges.size(0) - 1;
+    Tensor last = S::select(edges, 0, bins), first = S::select(edges, 0, 0);
+    inside = M::logical_and(M::le(first, x), M::le(x, last));
+    at = M::clamp_max(M::sub(I::searchsorted(edges, x, true), 1), bins - 1);
+  }
+};
+
+/// (hist, bin_edges).
 Outputs histogram(const Tensor& given, const Tensor& edges, const Tensor& given_weight,
                   bool density) {
   Tensor x = flat(given);
@@ -357,10 +368,8 @@ Outputs histogram(const Tensor& given, const Tensor& edges, const Tensor& given_
          .got = absl::StrCat(to_string(type_of(weight)), " for ", to_string(type_of(x))),
          .expected = to_string(type_of(x)),
          .next = "give weights of the shape and dtype of the input"});
-  Tensor last = S::select(edges, 0, bins), first = S::select(edges, 0, 0);
-  Tensor inside = M::logical_and(M::le(first, x), M::le(x, last));
-  Tensor at = M::clamp_max(M::sub(I::searchsorted(edges, x, true), 1), bins - 1);
-  Tensor hist = tallied(M::where(inside, at, bins), bins, weight);
+  const Binned b(x, edges);
+  Tensor hist = tallied(M::where(b.inside, b.at, bins), bins, weight);
   if (density) hist = M::div(hist, M::mul(R::sum(hist), R::diff(edges)));
   return {hist, M::clone(edges)};  // a tensor of its own, as in PyTorch
 }
@@ -383,6 +392,127 @@ Outputs histogram_of_count(Args a) {
   }
   return histogram(x, borders(range_of_bins("histogram", flat(x), low, high, 0.5), bins),
                    a.optional_tensor(3), a.flag(4));
+}
+
+// ── of several axes ─────────────────────────────────────────────────────────────────────────────
+
+constexpr std::string_view kGrid = "histogramdd";
+
+/// The points of input[..., axes], one row each.
+Tensor points(const Tensor& input) {
+  if (input.rank() >= 2 && require(Relation::le, Int(1), input.size(-1)))
+    return S::flatten(input, 0, input.rank() - 2);
+  throw ShapeError({.op = std::string(kGrid),
+                    .problem = "the input is not points along its last axis",
+                    .got = to_string(type_of(input)),
+                    .expected = "[..., axes] with an axis at least",
+                    .next = "unsqueeze(-1) for points on a line, or take histogram()"});
+}
+
+void require_axes_of(Int given, Int axes, std::string_view what) {
+  if (require(Relation::eq, given, axes)) return;
+  throw ValueError({.op = std::string(kGrid),
+                    .problem = absl::StrCat("there are not so many ", what,
+                                            " as the points have "
+                                            "coordinates"),
+                    .got = to_string(given),
+                    .expected = to_string(axes),
+                    .next = "the last axis of the input is that of the coordinates"});
+}
+
+/// (hist, the edges along each axis).
+Outputs grid_of(const Tensor& input, const Tensors& edges, const Tensor& given_weight,
+                bool density) {
+  Tensor x = points(input), weight;
+  const Shape front(input.shape().begin(), input.shape().end() - 1);
+  if (given_weight.defined()) {
+    if (given_weight.dtype() != x.dtype() || given_weight.rank() != input.rank() - 1 ||
+        !require(Relation::eq, given_weight.numel(), x.size(0)))
+      throw ShapeError({.op = std::string(kGrid),
+                        .problem = "there is not one weight of the dtype of the input for each "
+                                   "point",
+                        .got = to_string(type_of(given_weight)),
+                        .expected = to_string(TensorType{x.dtype(), front, x.device()}),
+                        .next = "give weights of the shape of the input without its last axis"});
+    weight = flat(given_weight);
+  } else {
+    weight = C::ones({x.size(0)}, x.dtype(), x.device());
+  }
+  Tensor at, inside, area;
+  Shape sizes;
+  Outputs out{Tensor()};
+  for (size_t k = 0; k < edges.size(); ++k) {
+    const Int bins = edges[k].size(0) - 1;
+    const Binned b(S::contiguous(S::select(x, 1, static_cast<int64_t>(k))), edges[k]);
+    at = at.defined() ? M::add(M::mul(at, bins), b.at) : b.at;
+    inside = inside.defined() ? M::logical_and(inside, b.inside) : b.inside;
+    Tensor width = R::diff(edges[k]);
+    area = area.defined() ? M::mul(S::unsqueeze(area, -1), width) : width;
+    sizes.push_back(bins);
+    out.push_back(M::clone(edges[k]));
+  }
+  const Int cells = numel(sizes);
+  Tensor hist = S::reshape(tallied(M::where(inside, at, cells), cells, weight), sizes);
+  if (density) hist = M::div(hist, M::mul(R::sum(hist), area));
+  out[0] = hist;
+  return out;
+}
+
+/// Arguments: input, how many bins, range, weight, density.
+Outputs grid_of_counts(Args a) {
+  Tensor x = points(a.tensor(0));
+  const int64_t axes = x.size(1).value();
+  Shape bins = a[1].tag == Tag::list ? a.ints(1) : Shape(static_cast<size_t>(axes), a.integer(1));
+  require_axes_of(Int(static_cast<int64_t>(bins.size())), x.size(1), "numbers of bins");
+  const bool ranged = !a.none(2);
+  if (ranged)
+    require_axes_of(Int(static_cast<int64_t>(a[2].list_->size)), x.size(1) * 2,
+                    "halves of ends of ranges");
+  Tensors edges;
+  for (size_t k = 0; k < bins.size(); ++k) {
+    require_bins(kGrid, bins[k]);
+    const Arg low = ranged ? a[2].list_->data[2 * k] : Arg(0.0);
+    const Arg high = ranged ? a[2].list_->data[2 * k + 1] : Arg(0.0);
+    Tensor along = S::select(x, 1, static_cast<int64_t>(k));
+    edges.push_back(borders(range_of_bins(kGrid, along, low, high, 0.5), bins[k]));
+  }
+  return grid_of(a.tensor(0), edges, a.optional_tensor(3), a.flag(4));
+}
+
+Outputs grid_of_edges(Args a) {
+  Tensor x = points(a.tensor(0));
+  const Tensors edges = a.tensors(1);
+  require_axes_of(Int(static_cast<int64_t>(edges.size())), x.size(1), "tensors of borders");
+  for (const Tensor& e : edges)
+    if (e.rank() != 1 || e.dtype() != x.dtype())
+      throw ShapeError({.op = std::string(kGrid),
+                        .problem = "borders of bins do not lie along one axis, in the dtype of the "
+                                   "input",
+                        .got = to_string(type_of(e)),
+                        .expected = absl::StrCat(name(x.dtype()), "[n + 1], ascending"),
+                        .next = "flatten() and convert them"});
+  return grid_of(a.tensor(0), edges, a.optional_tensor(3), a.flag(4));
+}
+
+void add_grids(Definitions& r) {
+  const Extra extra{.domain = floating,
+                    .no_grad = true,
+                    .places = kFunction,
+                    .doc =
+                        "How many points (or what weight), which lie along the last axis of "
+                        "input, fall into each bin of a grid, and the bins' borders along each "
+                        "axis; with density divided so that the volume is 1. range: both ends "
+                        "along the first axis, along the second, and so on."};
+  const std::string_view rest =
+      ", float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, "
+      "Tensor[] bin_edges)";
+  r.composite(absl::StrCat("histogramdd(Tensor input, int bins", rest), grid_of_counts, extra);
+  r.composite(absl::StrCat("histogramdd.counts(Tensor input, int[] bins", rest), grid_of_counts,
+              extra);
+  r.composite(
+      "histogramdd.edges(Tensor input, Tensor[] bins, None range=None, Tensor? weight=None, bool "
+      "density=False) -> (Tensor hist, Tensor[] bin_edges)",
+      grid_of_edges, extra);
 }
 
 void add_counts(Definitions& r) {
@@ -428,6 +558,7 @@ void add_set_definitions(Definitions& r) {
   add_unique(r);
   add_searches(r);
   add_counts(r);
+  add_grids(r);
 }
 
 }  // namespace lathe

@@ -24,17 +24,19 @@ struct Window {
   Int length;
   bool symmetric;
   Arg dtype, device;
+  bool wide = false;  // f32 and f64 only, as all of signal.windows
 
   /// The window whose elements are f(positions, span), of positions in float64; 1 if there is one
   /// element.
   template <class Function>
   Tensor make(Function f) const {
     const DType to = dtype.none() ? default_dtype() : dtype.dtype_;
-    if (!is_floating(to))
+    if (!is_floating(to) || (wide && size_of(to) < 4))
       throw DTypeError({.op = op,
-                        .problem = "a window has floating elements",
-                        .got = std::string(name(to)),
-                        .expected = "a floating dtype"});
+                        .problem = "there are no windows of this dtype",
+                        .got = absl::StrCat("dtype=", name(to)),
+                        .expected = wide ? "float32 or float64" : "a floating dtype",
+                        .next = wide ? "convert the window with .to(dtype)" : ""});
     if (!require(Relation::le, Int(0), length))
       throw ShapeError({.op = op,
                         .problem = "a window cannot have fewer than no elements",
@@ -133,7 +135,8 @@ void add_signal(Definitions& r, const char* found, const char* more, std::string
       schema,
       [found, make](Args a) -> Outputs {
         const size_t last = a.size();
-        Window w{found, a.integer(0), a.flag(static_cast<int>(last) - 3), a[last - 2], a[last - 1]};
+        Window w{found,       a.integer(0), a.flag(static_cast<int>(last) - 3),
+                 a[last - 2], a[last - 1],  true};
         return {make(w, a)};
       },
       creator(doc, kNowhere, {found}));
@@ -215,14 +218,31 @@ void add_signals(Definitions& r) {
              });
   add_signal(r, "signal.windows.general_cosine", "float[] a, ",
              "a[0] - a[1] cos(x) + a[2] cos(2 x) - ... over one period.",
-             [](const Window& w, Args a) { return cosines(w, reals(a[1])); });
+             [](const Window& w, Args a) {
+               const std::vector<double> factors = reals(a[1]);
+               if (factors.empty())
+                 throw ValueError({.op = w.op,
+                                   .problem = "there is no cosine",
+                                   .got = "a=[]",
+                                   .expected = "a factor at least",
+                                   .next = "give [1.0] for a window of ones"});
+               return cosines(w, factors);
+             });
   add_signal(r, "signal.windows.nuttall", "",
              "Nuttall's window of four cosines with the least side lobes.",
              [](const Window& w, Args) {
                return cosines(w, {0.3635819, 0.4891775, 0.1365995, 0.0106411});
              });
-  add_signal(r, "signal.windows.kaiser", "float beta=12.0, ", kKaiser,
-             [](const Window& w, Args a) { return kaiser(w, a.real(1).value()); });
+  add_signal(r, "signal.windows.kaiser", "float beta=12.0, ", kKaiser, [](const Window& w, Args a) {
+    const double beta = a.real(1).value();
+    if (beta < 0)
+      throw ValueError({.op = w.op,
+                        .problem = "beta is negative",
+                        .got = absl::StrCat("beta=", beta),
+                        .expected = "0 or more",
+                        .next = "the window is that of -beta"});
+    return kaiser(w, beta);
+  });
   add_signal(r, "signal.windows.cosine", "", "Half a period of a sine.", [](const Window& w, Args) {
     return w.make([](const Tensor& k, Int span) {
       return M::sin(M::div(M::mul(M::add(k, 0.5), M_PI), Arg(span + 1)));

@@ -132,7 +132,7 @@ int interval_axis(std::string_view op, const Tensor& y, Int dim) {
 
 /// Arguments (y, x, *, dim): x of one axis lies along dim.
 Tensor trapezoids_at(std::string_view op, Args a) {
-  Tensor y = a.tensor(0), x = a.tensor(1);
+  Tensor y = as_float(a.tensor(0)), x = as_float(a.tensor(1));
   const int axis = interval_axis(op, y, a.integer(2));
   if (x.rank() == 1 && y.rank() > 1) {
     if (!require(Relation::eq, x.size(0), y.size(axis)))
@@ -149,7 +149,7 @@ Tensor trapezoids_at(std::string_view op, Args a) {
   return trapezoids(y, axis, step_of(x, axis));
 }
 Tensor trapezoids_by(std::string_view op, Args a) {
-  Tensor y = a.tensor(0);
+  Tensor y = as_float(a.tensor(0));
   return trapezoids(y, interval_axis(op, y, a.integer(2)), a[1]);
 }
 

@@ -101,8 +101,14 @@ void run_job(const Job& job) {
   if (job.index.numel() == 0) return;
   Moves moves{job.axis, job.index, where.as<int64_t>()};
   switch (job.access) {
-    case Access::take:
-      return moves.take(job.x, job.out);
+    case Access::take: {
+      Operand x = job.x;
+      if (x.shape.empty()) {  // the index may have an axis, and then x has it too
+        x.shape = Sizes(job.index.shape.size(), 1);
+        x.strides = Sizes(job.index.shape.size(), 0);
+      }
+      return moves.take(x, job.out);
+    }
     case Access::put:
       return moves.put(job.source, job.out, job.fold);
     case Access::select:

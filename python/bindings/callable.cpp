@@ -66,14 +66,21 @@ PyObject* wrap_outputs(const Overload& overload, Args args, Outputs out) {
   if (out.size() == 1) return wrap(std::move(out[0]));
   if (overload.results == nullptr) Py_RETURN_NONE;
   nb::object tuple = owned(PyStructSequence_New(overload.results));
-  for (size_t i = 0; i < out.size(); ++i)
+  const size_t single = results.size() - (results.back().list ? 1 : 0);
+  for (size_t i = 0; i < single; ++i)
     PyStructSequence_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i),
                              checked(wrap(std::move(out[i]))));
+  if (single < results.size()) {  // a list comes last, and has all that is left
+    nb::object list =
+        owned(wrap_list(Outputs(out.begin() + static_cast<int64_t>(single), out.end())));
+    PyStructSequence_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(single),
+                             checked(PyList_AsTuple(list.ptr())));
+  }
   return tuple.release().ptr();
 }
 
-/// Writes `value` into what `out` names.
-void write_out(const std::string& op, PyObject* out, const Tensor& value) {
+/// Writes `value` into what `out` names. exact: that has to have the result's dtype.
+void write_out(const std::string& op, PyObject* out, const Tensor& value, bool exact) {
   if (!is_tensor(out))
     throw TypeError({.op = op,
                      .problem = "argument 'out' has the wrong type",
@@ -87,7 +94,7 @@ void write_out(const std::string& op, PyObject* out, const Tensor& value) {
                          .got = to_string(type_of(dst)),
                          .expected = "arguments that do not require grad",
                          .next = "leave out= away, or call under lt.no_grad()"});
-  if (category(value.dtype()) > category(dst.dtype()))
+  if (exact ? value.dtype() != dst.dtype() : category(value.dtype()) > category(dst.dtype()))
     throw DTypeError({.op = op,
                       .problem = "the result does not fit into the dtype of out",
                       .got = std::string(name(value.dtype())),
@@ -116,9 +123,9 @@ void write_out(const std::string& op, PyObject* out, const Tensor& value) {
   assign(dst, value);
 }
 
-PyObject* write_all(const std::string& op, PyObject* out, const Outputs& values) {
+PyObject* write_all(const std::string& op, PyObject* out, const Outputs& values, bool exact) {
   if (values.size() == 1 && is_tensor(out)) {
-    write_out(op, out, values[0]);
+    write_out(op, out, values[0], exact);
     return new_ref(out);
   }
   const auto count = static_cast<Py_ssize_t>(values.size());
@@ -130,7 +137,7 @@ PyObject* write_all(const std::string& op, PyObject* out, const Outputs& values)
                      .next = "give one tensor for each result"});
   const Items items(out);
   for (Py_ssize_t i = 0; i < count; ++i)
-    write_out(op, items.at(i).ptr(), values[static_cast<size_t>(i)]);
+    write_out(op, items.at(i).ptr(), values[static_cast<size_t>(i)], exact);
   return new_ref(out);
 }
 
@@ -171,14 +178,16 @@ bool creates(const Op& op) {
 /// The commonest call: all arguments of the first overload given, none to be converted.
 bool plain(const Op& op, PyObject* const* args, size_t count, Arg* given) {
   if (count != op.schema.params.size()) return false;
+  bool tensors = !op.schema.wants_tensor;
   for (size_t i = 0; i < count; ++i) {
     const Param& p = op.schema.params[i];
     if (!simple(args[i], given[i])) return false;
     bool tensor = given[i].tag == Tag::tensor;
+    tensors |= tensor;
     if (p.type == ArgType::tensor ? !(tensor || p.number) : tensor || p.type != ArgType::scalar)
       return false;
   }
-  return true;
+  return tensors;
 }
 
 std::string types_of(PyObject* const* args, Py_ssize_t count, absl::Span<const Keyword> keywords) {
@@ -235,7 +244,12 @@ PyObject* Callable::call_with(const Overload& overload, Args complete, const Ext
     return first != nullptr && is_tensor(first) ? new_ref(first) : wrap(complete.tensor(0));
   }
   Outputs out = run(op, complete);
-  if (extras.out != nullptr) return write_all(name, extras.out, out);
+  if (extras.out != nullptr) {
+    // As in PyTorch, what picks elements, or gives several results, does not convert them.
+    const bool exact =
+        op.kind == Kind::index || out.size() > 1 || op.extra.promote == Promote::complex;
+    return write_all(name, extras.out, out, exact);
+  }
   if (extras.requires_grad) set_requires_grad(out[0], true);
   // contiguous() or dropout() in evaluation give back what they got.
   if (out.size() == 1 && first != nullptr && is_tensor(first) && out[0].impl() == impl_of(first))

@@ -119,6 +119,12 @@ class _histogram(tuple[Tensor, ...]):
     @property
     def bin_edges(self) -> Tensor: ...
 
+class _histogramdd(tuple[Tensor, ...]):
+    @property
+    def hist(self) -> Tensor: ...
+    @property
+    def bin_edges(self) -> Tensor: ...
+
 class _max_pool1d(tuple[Tensor, ...]):
     @property
     def values(self) -> Tensor: ...
@@ -214,6 +220,22 @@ class _fractional_max_pool3d_with_indices(tuple[Tensor, ...]):
     def values(self) -> Tensor: ...
     @property
     def indices(self) -> Tensor: ...
+
+class _native_layer_norm(tuple[Tensor, ...]):
+    @property
+    def output(self) -> Tensor: ...
+    @property
+    def mean(self) -> Tensor: ...
+    @property
+    def rstd(self) -> Tensor: ...
+
+class _native_batch_norm(tuple[Tensor, ...]):
+    @property
+    def output(self) -> Tensor: ...
+    @property
+    def mean(self) -> Tensor: ...
+    @property
+    def rstd(self) -> Tensor: ...
 
 class _linalg_inv_ex(tuple[Tensor, ...]):
     @property
@@ -345,6 +367,22 @@ class _linalg_lstsq(tuple[Tensor, ...]):
     @property
     def singular_values(self) -> Tensor: ...
 
+class _svd_lowrank(tuple[Tensor, ...]):
+    @property
+    def U(self) -> Tensor: ...
+    @property
+    def S(self) -> Tensor: ...
+    @property
+    def V(self) -> Tensor: ...
+
+class _pca_lowrank(tuple[Tensor, ...]):
+    @property
+    def U(self) -> Tensor: ...
+    @property
+    def S(self) -> Tensor: ...
+    @property
+    def V(self) -> Tensor: ...
+
 class _linalg_svd_parts(tuple[Tensor, ...]):
     @property
     def U(self) -> Tensor: ...
@@ -448,6 +486,7 @@ class Tensor:
     def __pow__(self, other: Any, /) -> Tensor: ...
     def __radd__(self, other: Any, /) -> Tensor: ...
     def __rand__(self, other: Any, /) -> Tensor: ...
+    __rdiv__: Any
     def __reduce_ex__(self, protocol: Any) -> Any: ...
     def __repr__(self) -> str: ...
     def __rfloordiv__(self, other: Any, /) -> Tensor: ...
@@ -770,7 +809,12 @@ class Tensor:
         self, dim: builtins.int, *, reverse: builtins.bool = False, dtype: DTypeLike
     ) -> Tensor:
         """Running product along dim, from its start or, reversed, from its end."""
+    @overload
     def cumprod_(self, dim: builtins.int, *, reverse: builtins.bool = False) -> Tensor: ...
+    @overload
+    def cumprod_(
+        self, dim: builtins.int, *, reverse: builtins.bool = False, dtype: DTypeLike
+    ) -> Tensor: ...
     @overload
     def cumsum(self, dim: builtins.int, *, reverse: builtins.bool = False) -> Tensor:
         """Running sum along dim, from its start or, reversed, from its end. Order:
@@ -783,7 +827,12 @@ class Tensor:
         """Running sum along dim, from its start or, reversed, from its end. Order:
         docs/architecture.md.
         """
+    @overload
     def cumsum_(self, dim: builtins.int, *, reverse: builtins.bool = False) -> Tensor: ...
+    @overload
+    def cumsum_(
+        self, dim: builtins.int, *, reverse: builtins.bool = False, dtype: DTypeLike
+    ) -> Tensor: ...
     @property
     def data(self) -> Tensor: ...
     @data.setter
@@ -949,7 +998,9 @@ class Tensor:
         """
     @overload
     def gather(self, dim: builtins.int, index: Tensor) -> Tensor:
-        """out[i][j] = x[index[i][j]][j] for dim 0, and so on. Negative indexes are refused."""
+        """out[i][j] = x[index[i][j]][j] for dim 0, and so on. Negative indexes are refused; an
+        index without elements may have any rank, and that of a 0-d input an axis.
+        """
     @overload
     def gather(self, dim: builtins.int, index: Tensor, *, sparse_grad: builtins.bool) -> Tensor:
         """As gather; sparse gradients do not exist."""
@@ -1293,8 +1344,14 @@ class Tensor:
     def lt(self, other: Tensor | Number) -> Tensor:
         """x < y."""
     def lt_(self, other: Tensor | Number) -> Tensor: ...
-    def lu(self, pivot: builtins.bool = True, get_infos: builtins.bool = False) -> _lu:
+    @overload
+    def lu(self, pivot: builtins.bool = True, get_infos: Literal[False] = False) -> _lu:
         """L (below the diagonal, which is 1) and U in one matrix, and the pivots."""
+    @overload
+    def lu(self, pivot: builtins.bool = True, *, get_infos: Literal[True]) -> _lu:
+        """L (below the diagonal, which is 1) and U in one matrix, the pivots, and 0 or which
+        pivot was 0.
+        """
     def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
         """X of A X = input, of A's LU decomposition."""
     @property
@@ -2241,6 +2298,9 @@ def backward(
 def equal(input: Any, other: Any) -> builtins.bool:
     """Whether both have one shape and equal elements; a Python bool."""
 
+def fill_(input: Any, value: Any) -> Tensor:
+    """value everywhere in input, in place."""
+
 def flags() -> list:
     """All flags: (name, environment variable, default, meaning)."""
 
@@ -2317,6 +2377,9 @@ def numel(input: Any) -> builtins.int: ...
 def promote_types(type1: Any, type2: Any) -> Any:
     """The least dtype that both can be converted to. DTypeError where there is none."""
 
+def resize_as_(input: Any, the_template: Any, *, memory_format: Any = None) -> Tensor:
+    """input with the sizes of another tensor, in place; see Tensor.resize_."""
+
 def scan(function: Any, start: Any, x: Any, dim: Any = 0) -> Any:
     """carry, y = function(carry, slice) for each slice of x along dim; the last carry, and
     the ys stacked along dim.
@@ -2366,6 +2429,9 @@ def while_loop(condition: Any, body: Any, values: Any) -> Any:
     """values = body(*values) as long as condition(*values) holds; the last values, as a
     tuple.
     """
+
+def zero_(input: Any) -> Tensor:
+    """Zeros everywhere in input, in place."""
 
 def abs(input: Tensor, *, out: Any = None) -> Tensor:
     """Absolute value; of a complex number, its modulus."""
@@ -2454,6 +2520,9 @@ def affine_grid_generator(
     theta: Tensor, *size: Ints, align_corners: builtins.bool = ..., out: Any = None
 ) -> Tensor:
     """affine_grid under its other name."""
+
+def alias_copy(input: Tensor, *, out: Any = None) -> Tensor:
+    """A copy of input."""
 
 def all(input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: Any = None) -> Tensor:
     """True if no element is zero; of uint8 1 or 0 in uint8, as in PyTorch."""
@@ -3334,7 +3403,9 @@ def embedding(
     *,
     out: Any = None,
 ) -> Tensor:
-    """Rows of weight by index; the row padding_idx takes no gradient."""
+    """Rows of weight by index; the row padding_idx takes no gradient. The gradient is a
+    whole tensor also with sparse=True.
+    """
 
 def empty(
     *size: Ints,
@@ -3433,6 +3504,9 @@ def feature_dropout(
     """In training, whole channels (axis 1) are zeros with probability p and the rest is
     scaled by 1 / (1 - p).
     """
+
+def fill(input: Tensor, value: Tensor | Number, *, out: Any = None) -> Tensor:
+    """value, a number or a tensor without axes, in the shape and dtype of input."""
 
 def fix(input: Tensor, *, out: Any = None) -> Tensor:
     """x without its fraction."""
@@ -3544,7 +3618,9 @@ def full_like(
 
 @overload
 def gather(input: Tensor, dim: builtins.int, index: Tensor, *, out: Any = None) -> Tensor:
-    """out[i][j] = x[index[i][j]][j] for dim 0, and so on. Negative indexes are refused."""
+    """out[i][j] = x[index[i][j]][j] for dim 0, and so on. Negative indexes are refused; an
+    index without elements may have any rank, and that of a 0-d input an axis.
+    """
 
 @overload
 def gather(
@@ -3755,6 +3831,51 @@ def histogram(
 ) -> _histogram:
     """How many elements (or what weight) fall into each bin, and the bins' borders; with
     density divided so that the area is 1.
+    """
+
+@overload
+def histogramdd(
+    input: Tensor,
+    bins: builtins.int,
+    range: builtins.float | Sequence[builtins.float] | None = None,
+    weight: Tensor | None = None,
+    density: builtins.bool = False,
+    *,
+    out: Any = None,
+) -> _histogramdd:
+    """How many points (or what weight), which lie along the last axis of input, fall into
+    each bin of a grid, and the bins' borders along each axis; with density divided so that
+    the volume is 1. range: both ends along the first axis, along the second, and so on.
+    """
+
+@overload
+def histogramdd(
+    input: Tensor,
+    bins: Ints,
+    range: builtins.float | Sequence[builtins.float] | None = None,
+    weight: Tensor | None = None,
+    density: builtins.bool = False,
+    *,
+    out: Any = None,
+) -> _histogramdd:
+    """How many points (or what weight), which lie along the last axis of input, fall into
+    each bin of a grid, and the bins' borders along each axis; with density divided so that
+    the volume is 1. range: both ends along the first axis, along the second, and so on.
+    """
+
+@overload
+def histogramdd(
+    input: Tensor,
+    bins: Sequence[Tensor],
+    range: None = None,
+    weight: Tensor | None = None,
+    density: builtins.bool = False,
+    *,
+    out: Any = None,
+) -> _histogramdd:
+    """How many points (or what weight), which lie along the last axis of input, fall into
+    each bin of a grid, and the bins' borders along each axis; with density divided so that
+    the volume is 1. range: both ends along the first axis, along the second, and so on.
     """
 
 @overload
@@ -4159,10 +4280,17 @@ def logsumexp(input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: An
 def lt(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
     """x < y."""
 
+@overload
 def lu(
-    A: Tensor, pivot: builtins.bool = True, get_infos: builtins.bool = False, *, out: Any = None
+    A: Tensor, pivot: builtins.bool = True, get_infos: Literal[False] = False, *, out: Any = None
 ) -> _lu:
     """L (below the diagonal, which is 1) and U in one matrix, and the pivots."""
+
+@overload
+def lu(A: Tensor, pivot: builtins.bool = True, *, get_infos: Literal[True], out: Any = None) -> _lu:
+    """L (below the diagonal, which is 1) and U in one matrix, the pivots, and 0 or which
+    pivot was 0.
+    """
 
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Tensor:
     """X of A X = input, of A's LU decomposition."""
@@ -4436,8 +4564,35 @@ def narrow_copy(
 ) -> Tensor:
     """A copy of length elements from start along dim."""
 
+def native_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: builtins.bool,
+    momentum: builtins.float,
+    eps: builtins.float,
+    *,
+    out: Any = None,
+) -> _native_batch_norm:
+    """batch_norm(), and in training the mean and 1 / sqrt(var + eps) of each channel; else
+    two empty tensors.
+    """
+
 def native_channel_shuffle(input: Tensor, groups: builtins.int, *, out: Any = None) -> Tensor:
     """Channels dealt out anew: those of each group stand apart by groups."""
+
+def native_layer_norm(
+    input: Tensor,
+    normalized_shape: Ints,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: builtins.float,
+    *,
+    out: Any = None,
+) -> _native_layer_norm:
+    """layer_norm(), the mean and 1 / sqrt(var + eps), each with axes of 1."""
 
 def ne(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
     """x != y; true where either is NaN."""
@@ -4575,6 +4730,18 @@ def pairwise_distance(
     out: Any = None,
 ) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last axis."""
+
+def pca_lowrank(
+    A: Tensor,
+    q: builtins.int | None = None,
+    center: builtins.bool = True,
+    niter: builtins.int = 2,
+    *,
+    out: Any = None,
+) -> _pca_lowrank:
+    """The q main components of the rows of A, less their mean if center, as svd_lowrank()
+    finds them; q: 6, or as many as there are.
+    """
 
 def pdist(input: Tensor, p: builtins.float = 2.0, *, out: Any = None) -> Tensor:
     """The distance of every two rows, each pair once."""
@@ -5249,6 +5416,18 @@ def svd(
     0 if not compute_uv.
     """
 
+def svd_lowrank(
+    A: Tensor,
+    q: builtins.int | None = 6,
+    niter: builtins.int = 2,
+    M: Tensor | None = None,
+    *,
+    out: Any = None,
+) -> _svd_lowrank:
+    """The q largest singular values of A (of A - M) and their vectors, by a random
+    projection and niter rounds (Halko, Martinsson and Tropp 2011).
+    """
+
 def swapaxes(input: Tensor, axis0: builtins.int, axis1: builtins.int, *, out: Any = None) -> Tensor:
     """Two axes exchanged; a view."""
 
@@ -5478,6 +5657,11 @@ def unique_consecutive(
 ) -> Any:
     """The first of each run of equal elements (slices along dim); if asked, which run each
     belongs to, and how long each is.
+    """
+
+def unravel_index(indices: Tensor, *shape: Ints, out: Any = None) -> tuple[Tensor, ...]:
+    """Where elements of a tensor of that shape lie that have these places when it is
+    flattened: an index tensor (int64) for each axis.
     """
 
 def unsafe_chunk(

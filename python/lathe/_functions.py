@@ -77,6 +77,21 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) -> bool:
     return bool(ops.all(ops.isclose(input, other, rtol, atol, equal_nan)))
 
 
+def fill_(input, value) -> Tensor:
+    """value everywhere in input, in place."""
+    return input.fill_(value)
+
+
+def zero_(input) -> Tensor:
+    """Zeros everywhere in input, in place."""
+    return input.zero_()
+
+
+def resize_as_(input, the_template, *, memory_format=None) -> Tensor:
+    """input with the sizes of another tensor, in place; see Tensor.resize_."""
+    return input.resize_as_(the_template, memory_format=memory_format)
+
+
 def exported():
     """What becomes part of `lathe`."""
     names = globals()

@@ -206,6 +206,9 @@ def resize_as_(self, the_template, *, memory_format=None) -> Tensor:
     return self.resize_(the_template.shape)
 
 
+Tensor.__rdiv__ = Tensor.__rtruediv__
+
+
 @_method
 def new_full(self, size, fill_value, **options) -> Tensor:
     """fill_value in these sizes; options as in new_zeros."""

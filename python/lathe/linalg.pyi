@@ -374,6 +374,9 @@ def tensorinv(input: Tensor, ind: int = 2, *, out: Any = None) -> Tensor:
 def tensorsolve(input: Tensor, other: Tensor, *dims: Ints, out: Any = None) -> Tensor:
     """X of tensordot(A, X) = B over all axes of X; dims: axes of A to be put last."""
 
+def vander(x: Tensor, *, N: int | None = None, out: Any = None) -> Tensor:
+    """Powers of each element as a row, from 1 on."""
+
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
     """Sums along dim of the products of x, conjugated if it is complex, and y."""
 

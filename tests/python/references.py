@@ -136,6 +136,20 @@ def layer_norm(x, normalized_shape, weight=1.0, bias=0.0, eps=1e-5):
     return (x - mean) / np.sqrt(var + eps) * weight + bias
 
 
+def native_layer_norm(x, normalized_shape, weight, bias, eps):
+    dims = tuple(range(-len(normalized_shape), 0))
+    mean, var = x.mean(dims, keepdims=True), x.var(dims, keepdims=True)
+    return layer_norm(x, normalized_shape, weight, bias, eps), mean, 1 / np.sqrt(var + eps)
+
+
+def native_batch_norm(x, w, b, mean, var, training, momentum, eps):
+    y = batch_norm(x, w, b, mean, var, training, momentum, eps)
+    if not training:
+        return y, np.zeros(0), np.zeros(0)
+    dims = (0, *range(2, x.ndim))
+    return y, x.mean(dims), 1 / np.sqrt(x.var(dims) + eps)
+
+
 def batch_norm(x, w, b, mean, var, training=False, momentum=0.1, eps=1e-5):
     lane = (-1,) + (1,) * (x.ndim - 2)
     if training:
@@ -253,6 +267,8 @@ REFERENCES = {
         **{f"conv_transpose{n}d": convolution_transpose for n in (1, 2, 3)},
         "convolution": any_convolution, "conv_tbc": time_convolution,
         "layer_norm": layer_norm, "layer_norm.cudnn": lambda *a: layer_norm(*a[:-1]),
+        "native_layer_norm": native_layer_norm, "native_batch_norm": native_batch_norm,
+        "fill": np.full_like, "alias_copy": np.copy,
         "batch_norm": batch_norm, "mse_loss": lambda x, t: ((x - t) ** 2).mean(),
         "nll_loss": nll_loss, "cross_entropy": cross_entropy, **NEURAL,
     },

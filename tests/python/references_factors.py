@@ -117,6 +117,7 @@ def triangular_solve(b, a, upper=True, transpose=False):
 
 REFERENCES = {
     "linalg_lu_factor_ex": lu_factor_ex, "linalg_lu_factor": lu_factor, "lu": lu_factor,
+    "lu.infos": lambda a, pivot, infos: lu_factor_ex(a),
     "lu_unpack": lu_unpack, "linalg_lu_solve": lu_solve,
     "lu_solve": lambda b, lu, pivots: lu_solve(lu, pivots, b),
     "linalg_ldl_factor_ex": ldl_factor_ex, "linalg_ldl_factor": ldl_factor,

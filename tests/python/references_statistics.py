@@ -169,6 +169,12 @@ def unique_consecutive(x, return_inverse, return_counts):
     return x[at], np.cumsum(starts) - 1, np.diff([*at, len(x)])
 
 
+def grid_histogram(x, bins, range=None, weight=None, density=False):
+    pairs = None if range is None else list(zip(range[::2], range[1::2]))
+    hist, edges = np.histogramdd(x, bins, pairs, density, weight)
+    return hist, *edges
+
+
 def histogram(x, bins, range=None, weight=None, density=False):
     return np.histogram(x, bins, range=range, weights=weight, density=density)
 
@@ -257,4 +263,6 @@ REFERENCES = {f"masked_{name}": function for name, function in MASKED.items()} |
     "bucketize.number": lambda x, s: np.searchsorted(s, x), "isin": np.isin,
     "isin.number": np.isin, "isin.element": np.isin, "bincount": np.bincount, "histc": histc,
     "histogram": histogram, "histogram.edges": histogram,
+    **dict.fromkeys(("histogramdd", "histogramdd.counts", "histogramdd.edges"), grid_histogram),
+    "unravel_index": np.unravel_index,
 }  # fmt: skip

@@ -43,7 +43,7 @@ WITHOUT = {
         "normal.size log_normal exponential cauchy geometric random random.to random.from randperm "
         "multinomial poisson binomial standard_gamma rrelu gumbel_softmax dropout dropout.train "
         "dropout1d dropout2d dropout3d alpha_dropout alpha_dropout.train feature_alpha_dropout "
-        "feature_alpha_dropout.train feature_dropout",
+        "feature_alpha_dropout.train feature_dropout svd_lowrank pca_lowrank",
     },
     "traced": {READS: "repeat_interleave.each repeat_interleave.places"},
     "vmap": {READS: "repeat_interleave.each repeat_interleave.places"},
@@ -52,8 +52,9 @@ FLOATING = ("float64", "float16", "bfloat16")
 
 
 def leaves(value):
-    items = value if isinstance(value, (list, tuple)) else [value]
-    return [v for v in items if isinstance(v, lt.Tensor)]
+    if isinstance(value, (list, tuple)):
+        return [leaf for item in value for leaf in leaves(item)]
+    return [value] if isinstance(value, lt.Tensor) else []
 
 
 def run(sample, dtype="float32", change=lambda t: t, function=None, **more):

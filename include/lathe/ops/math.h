@@ -84,6 +84,7 @@ struct math_ops {
   static inline const Fn<T, Unary> real{"real"};
   static inline const Fn<T, Unary> imag{"imag"};
   static inline const Fn<T, T(T re, T im)> complex{"complex"};
+  static inline const Fn<T, T(T x, Any value)> fill{"fill"};
   static inline const Fn<T, Unary> conj{"conj"};
   static inline const Fn<T, Unary> probability{"probability"};
 };

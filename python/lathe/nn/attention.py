@@ -116,6 +116,7 @@ def _check_operands(query, key, value, padding, width, heads):
                 "[batch, keys], or [keys]", "give a flag for each key")  # fmt: skip
 
 
+@typed
 def multi_head_attention_forward(
     query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
     add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None,
@@ -153,7 +154,7 @@ def multi_head_attention_forward(
         q, k, v = _projected(query, key, value, [in_proj_weight], [in_proj_bias])
     if bias_k is not None and bias_v is not None:
         k, v = (
-            ops.cat([x, ops.expand(more, [1, batch, more.shape[2]])])
+            ops.cat([x, ops.expand(more, [1, batch, more.shape[-1]])])
             for x, more in ((k, bias_k), (v, bias_v))
         )
         masks.grow()

@@ -605,7 +605,9 @@ def embedding(
     *,
     out: Any = None,
 ) -> Tensor:
-    """Rows of weight by index; the row padding_idx takes no gradient."""
+    """Rows of weight by index; the row padding_idx takes no gradient. The gradient is a
+    whole tensor also with sparse=True.
+    """
 
 @overload
 def embedding(

@@ -304,3 +304,39 @@ def test_attention_that_sees_no_key_is_zero(kind):
     np.testing.assert_allclose(y.numpy(), weights @ v.numpy(), rtol=1e-4, atol=1e-6)
     whole = F.scaled_dot_product_attention(q, k, v, lt.ones(3, 3, dtype=lt.bool))
     assert same(whole, F.scaled_dot_product_attention(q, k, v))
+
+
+# ── elements that several places name ───────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("way", ["scatter_reduce", "index_reduce"])
+def test_second_derivatives_of_products_at_a_zero(way):
+    """d2(x0 * s0 * s1) / dx0 ds1 = s0, also where s1 is 0 and the first derivatives are."""
+    x = lt.tensor([2.0], dtype=lt.float64, requires_grad=True)
+    s = lt.tensor([3.0, 0.0], dtype=lt.float64, requires_grad=True)
+    y = getattr(lt, way)(x, 0, lt.tensor([0, 0]), s, "prod")
+    once = lt.autograd.grad(y.sum(), [x, s], create_graph=True)
+    assert [t.tolist() for t in once] == [[0], [0, 6]]
+    (of_x,) = lt.autograd.grad(once[0].sum(), s, retain_graph=True)
+    assert of_x.tolist() == [0, 3]
+    twice = lt.autograd.grad(once[1].sum(), [x, s])
+    assert [t.tolist() for t in twice] == [[3], [2, 2]]
+
+
+def test_second_derivatives_of_logcumsumexp_of_large_numbers():
+    x = lt.full((4,), 1e4, dtype=lt.float64, requires_grad=True)
+    (once,) = lt.autograd.grad(lt.logcumsumexp(x, 0)[-1], x, create_graph=True)
+    np.testing.assert_allclose(once.detach().numpy(), 0.25, rtol=1e-9)
+    (twice,) = lt.autograd.grad(once[0], x)
+    np.testing.assert_allclose(twice.numpy(), [0.1875, -0.0625, -0.0625, -0.0625], rtol=1e-9)
+
+
+def test_weights_of_a_covariance_keep_their_derivative():
+    x = lt.tensor([[1.0, 2.0, 4.0]], dtype=lt.float64)
+    w = lt.tensor([1.0, 2.0, 3.0], dtype=lt.float64, requires_grad=True)
+    (gradient,) = lt.autograd.grad(lt.cov(x, aweights=w), w)
+    step = 1e-6
+    for i in range(3):
+        more, less = (lt.cov(x, aweights=w.detach() + h * lt.eye(3, dtype=lt.float64)[i]).item()
+                      for h in (step, -step))  # fmt: skip
+        assert abs((more - less) / (2 * step) - gradient[i].item()) < 1e-6

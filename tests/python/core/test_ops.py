@@ -17,7 +17,11 @@ def kind(dtype):
 
 
 def as_tuple(value):
-    return tuple(value) if isinstance(value, tuple) else (value,)
+    """The results, one after the other: the last of several may be a list."""
+    if not isinstance(value, tuple):
+        return (value,)
+    *first, last = value if value else [()]
+    return (*first, *(last if isinstance(last, tuple) else (last,)))
 
 
 def seeded(function, args, kwargs):

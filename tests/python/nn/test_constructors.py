@@ -147,8 +147,12 @@ def test_a_row_to_pad_with():
     assert layer.weight.grad.tolist() == [[1, 1], [2, 2], [0, 0], [0, 0]]
     with pytest.raises(lt.IndexError, match="pad"):
         nn.Embedding(4, 2, 4)
-    with pytest.raises(lt.UnsupportedError, match="sparse"):
-        nn.Embedding(4, 2, sparse=True)(IDS)
+
+
+def test_a_sparse_layout_of_gradients_is_not_there_and_changes_no_value():
+    sparse = nn.Embedding(4, 2, sparse=True)
+    sparse(IDS).sum().backward()
+    assert sparse.weight.grad.tolist() == [[1, 1], [2, 2], [1, 1], [0, 0]]
 
 
 def test_how_pytorch_runs_a_step_changes_nothing():
