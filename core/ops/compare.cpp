@@ -3,7 +3,6 @@
 
 #include <limits>
 
-#include "core/infer/rules.h"
 #include "core/ops/families.h"
 #include "include/lathe/ops/math.h"
 
@@ -187,23 +186,22 @@ Outputs isclose_expansion(Args a) {
 }
 
 /// One value, of a kind that the input holds.
-Types infer_fill(Args a) {
-  if (a[1].tag == Tag::tensor) {
-    const Tensor value = a.tensor(1);
-    if (value.rank() != 0)
-      throw ShapeError({.op = "fill",
-                        .problem = "the value is more than one number",
-                        .got = to_string(value.shape()),
-                        .expected = "a number, or a tensor without axes",
-                        .next = "expand() a tensor of values"});
-    if (is_complex(value.dtype()) && !is_complex(a.tensor(0).dtype()))
-      throw DTypeError({.op = "fill",
-                        .problem = "the value is complex, and the input is not",
-                        .got = std::string(name(value.dtype())),
-                        .expected = std::string(name(a.tensor(0).dtype())),
-                        .next = "give its real part: lathe.real(value)"});
-  }
-  return infer_elementwise(*M::fill.op(), a);
+void check_fill(Args a) {
+  if (a[1].tag != Tag::tensor) return;
+  const Tensor value = a.tensor(1);
+  const DType dtype = a.tensor(0).dtype();
+  if (value.rank() != 0)
+    throw ShapeError({.op = "fill",
+                      .problem = "the value is more than one number",
+                      .got = to_string(value.shape()),
+                      .expected = "a number, or a tensor without axes",
+                      .next = "expand() a tensor of values"});
+  if (is_complex(value.dtype()) && !is_complex(dtype))
+    throw DTypeError({.op = "fill",
+                      .problem = "the value is complex, and the input is not",
+                      .got = std::string(name(value.dtype())),
+                      .expected = std::string(name(dtype)),
+                      .next = "give its real part: lathe.real(value)"});
 }
 
 Expr beside_nan(Expr x, Expr y, bool largest) {
@@ -221,12 +219,20 @@ void add_selection(Definitions& r) {
       "fmin(Tensor input, Tensor other) -> Tensor",
       [](Expr x, Expr y) { return beside_nan(x, y, false); },
       {.domain = real_dtypes, .doc = "The smaller of the two; where one is NaN, the other."});
-  r.elementwise(
-      "fill(Tensor input, Tensor|Scalar value) -> Tensor", [](Expr, Expr value) { return value; },
-      {.promote = Promote::first,
-       .infer = infer_fill,
-       .places = kFunction,
-       .doc = "value, a number or a tensor without axes, in the shape and dtype of input."});
+  r.elementwise("filled(Tensor input, Tensor|Scalar value) -> Tensor",
+                [](Expr, Expr value) { return value; },
+                {.promote = Promote::first,
+                 .places = kNowhere,
+                 .doc = "value, broadcast to the shape of input and in its dtype."});
+  const Op* filled = r.find("filled");
+  r.composite(
+      "fill(Tensor input, Tensor|Scalar value) -> Tensor",
+      [filled](Args a) {
+        check_fill(a);
+        return call(*filled, a);
+      },
+      moving("value, a number or a tensor without axes, in the shape and dtype of input.",
+             kFunction));
   r.composite("masked_fill(Tensor input, Tensor mask, Tensor|Scalar value) -> Tensor",
               masked_fill_expansion,
               {.inplace = true,

@@ -268,7 +268,7 @@ REFERENCES = {
         "convolution": any_convolution, "conv_tbc": time_convolution,
         "layer_norm": layer_norm, "layer_norm.cudnn": lambda *a: layer_norm(*a[:-1]),
         "native_layer_norm": native_layer_norm, "native_batch_norm": native_batch_norm,
-        "fill": np.full_like, "alias_copy": np.copy,
+        "fill": np.full_like, "filled": np.full_like, "alias_copy": np.copy,
         "batch_norm": batch_norm, "mse_loss": lambda x, t: ((x - t) ** 2).mean(),
         "nll_loss": nll_loss, "cross_entropy": cross_entropy, **NEURAL,
     },
