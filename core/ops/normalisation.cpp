@@ -149,8 +149,8 @@ Outputs native_batch_norm(Args a) {
   Tensor x = a.tensor(0), w = a.optional_tensor(1), b = a.optional_tensor(2);
   Tensor running_mean = a.optional_tensor(3), running_var = a.optional_tensor(4), mean, var;
   const bool training = a.flag(5);
-  Tensor none = C::zeros({Int(0)}, x.dtype(), x.device());
-  if (!has_channels(x)) return {M::clone(x), none, none};
+  auto none = [&x] { return C::zeros({Int(0)}, x.dtype(), x.device()); };
+  if (!has_channels(x)) return {M::clone(x), none(), none()};
   require_per_channel("batch_norm", x, {w, b, running_mean, running_var});
   require_running_statistics("batch_norm", running_mean, running_var, training);
   if (training) {
@@ -164,7 +164,7 @@ Outputs native_batch_norm(Args a) {
   Tensor scale = M::rsqrt(M::add(var, a.real(7)));
   Tensor y = M::mul(M::sub(x, per_channel(mean, x)), per_channel(scale, x));
   y = affine(y, along_channels(w, x), along_channels(b, x));
-  return {y, training ? mean : none, training ? scale : none};
+  return {y, training ? mean : none(), training ? scale : none()};
 }
 
 Outputs batch_norm_expansion(Args a) { return {native_batch_norm(a)[0]}; }

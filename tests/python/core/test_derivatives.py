@@ -340,3 +340,10 @@ def test_weights_of_a_covariance_keep_their_derivative():
         more, less = (lt.cov(x, aweights=w.detach() + h * lt.eye(3, dtype=lt.float64)[i]).item()
                       for h in (step, -step))  # fmt: skip
         assert abs((more - less) / (2 * step) - gradient[i].item()) < 1e-6
+
+
+def test_a_tensor_written_into_itself_keeps_its_history():
+    x = f64([1.0, 2.0]).requires_grad_()
+    y = x * 3
+    assert y.copy_(y) is y and lt.positive(y).copy_(y).requires_grad
+    assert lt.autograd.grad(y.sum(), x)[0].tolist() == [3, 3]
