@@ -289,8 +289,7 @@ Outputs float_power_expansion(Args a) {
   Tensor kept[2];
   auto wide = [&](int i) -> Arg {
     if (a[i].tag != Tag::tensor) return a[i].tag == Tag::real ? a[i] : Arg(a.real(i));
-    if (is_complex(a.tensor(i).dtype())) return a[i];
-    kept[i] = M::cast(a.tensor(i), DType::f64);
+    kept[i] = M::cast(a.tensor(i), is_complex(a.tensor(i).dtype()) ? DType::c128 : DType::f64);
     return Arg(kept[i]);
   };
   const Arg base = wide(0), exponent = wide(1);
@@ -362,7 +361,9 @@ void add_floats(Definitions& r) {
               "largest and lowest of the dtype)."});
   r.composite("float_power(Tensor|Scalar input, Tensor|Scalar exponent) -> Tensor",
               float_power_expansion,
-              {.inplace = true, .moves = true, .doc = "input to the power exponent, in float64."});
+              {.inplace = true,
+               .moves = true,
+               .doc = "input to the power exponent, in float64 or complex128."});
 }
 
 // ── integers ────────────────────────────────────────────────────────────────────────────────────

@@ -965,7 +965,7 @@ class Tensor:
     def float(self, memory_format: Any = None) -> Tensor:
         """Converted to lathe.float32."""
     def float_power(self, exponent: Tensor | Number) -> Tensor:
-        """input to the power exponent, in float64."""
+        """input to the power exponent, in float64 or complex128."""
     def float_power_(self, exponent: Tensor | Number) -> Tensor: ...
     def floor(self) -> Tensor:
         """Largest integer not above x."""
@@ -3526,7 +3526,7 @@ def flipud(input: Tensor, *, out: Any = None) -> Tensor:
     """A copy with the rows from the last to the first."""
 
 def float_power(input: Tensor | Number, exponent: Tensor | Number, *, out: Any = None) -> Tensor:
-    """input to the power exponent, in float64."""
+    """input to the power exponent, in float64 or complex128."""
 
 def floor(input: Tensor, *, out: Any = None) -> Tensor:
     """Largest integer not above x."""
