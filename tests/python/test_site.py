@@ -31,7 +31,7 @@ def test_every_op_is_on_one_page_with_its_facts():
 
 def test_what_the_pages_say_of_an_op():
     rows = {row["name"]: row for row in lt._lathe._definitions()}
-    assert reference.dtypes(rows["tanh"]) == "floating; integers and bool become floating"
+    assert reference.dtypes(rows["tanh"]) == "floating, complex; integers and bool become floating"
     assert reference.reproducibility(rows["tanh"]) == "defined"
     assert reference.reproducibility(rows["mm"]) == "defined; pinned by another entry"
     assert reference.forms(rows["tanh"]) == "method, in place (`tanh_`)"
