@@ -31,6 +31,7 @@ SPACES = (
     "masked",
     "signal.windows",
 )
+MISSING = object()  # None is a value: newaxis
 WORDS = ("have", "later", "never", "other")
 HEADER = """\
 # Operators
@@ -63,9 +64,9 @@ def is_there(name):
     """Is there something of this name in the module?"""
     found = lt
     for part in name.removeprefix("torch.").split("."):
-        owner, found = found, inspect.getattr_static(found, part, None)
-        found = getattr(owner, part, None) if found is None else found
-        if found is None:
+        owner, found = found, inspect.getattr_static(found, part, MISSING)
+        found = getattr(owner, part, MISSING) if found is MISSING else found
+        if found is MISSING:
             return False
     return True
 

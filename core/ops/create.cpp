@@ -45,26 +45,27 @@ double number(const Arg& a) {
   return a.tag == Tag::flag ? a.flag_ : static_cast<double>(a.integer().value());
 }
 
-[[noreturn]] void wrong_way(Args a) {
+[[noreturn]] void wrong_way(const char* op, Args a) {
   throw ValueError(
-      {.op = "arange",
+      {.op = op,
        .problem = "the step leads away from the end",
        .got = absl::StrCat(to_string(a[0]), " to ", to_string(a[1]), ", step ", to_string(a[2])),
        .expected = "start <= end for a step above 0, end <= start for one below",
        .next = "change the sign of the step, or exchange the bounds"});
 }
 
-/// ceil((end - start) / step), exactly for integers and symbols.
-Types infer_arange(Args a) {
+/// How many steps: ceil((end - start) / step), or, where the end counts, the whole part of that
+/// plus one; exactly for integers and symbols.
+Types infer_steps(const char* op, Args a, bool closed) {
   bool ints = a[0].tag == Tag::integer && a[1].tag == Tag::integer && a[2].tag == Tag::integer;
-  DType dtype = !a.none(3) ? a.dtype(3) : ints ? DType::i64 : default_dtype();
+  DType dtype = !a.none(3) ? a.dtype(3) : ints && !closed ? DType::i64 : default_dtype();
   // In int64, PyTorch takes the whole parts of the numbers first.
   auto number_of = [dtype](const Arg& x) {
     return dtype == DType::i64 ? std::trunc(number(x)) : number(x);
   };
   bool zero_step = ints ? !require(Relation::ne, a.integer(2), Int(0)) : number_of(a[2]) == 0;
   if (zero_step)
-    throw ValueError({.op = "arange",
+    throw ValueError({.op = op,
                       .problem = "the step is zero",
                       .got = to_string(a[2]),
                       .expected = "a step above or below 0",
@@ -73,32 +74,36 @@ Types infer_arange(Args a) {
   if (ints) {
     Int start = a.integer(0), end = a.integer(1), step = a.integer(2);
     const bool down = step < Int(0);
-    if (!require(Relation::le, down ? end : start, down ? start : end)) wrong_way(a);
-    count = ceil_div(end - start, step);
+    if (!require(Relation::le, down ? end : start, down ? start : end)) wrong_way(op, a);
+    count = closed ? floor_div(end - start, step) + 1 : ceil_div(end - start, step);
     if (is_integer(dtype) && dtype != DType::i64) {
-      require_in_range("arange", dtype, a[0]);
+      require_in_range(op, dtype, a[0]);
       // Of no elements, the last one is the one before the start: on the side that is not asked.
       Int last = start + (count - 1) * step;
-      require_in_range("arange", dtype, Arg(down ? min(start, last) : max(start, last)));
+      require_in_range(op, dtype, Arg(down ? min(start, last) : max(start, last)));
     }
   } else {
     const double start = number_of(a[0]), end = number_of(a[1]), step = number_of(a[2]);
-    if (!(step > 0 ? start <= end : end <= start)) wrong_way(a);
-    double n = std::ceil((end - start) / step);
+    if (!(step > 0 ? start <= end : end <= start)) wrong_way(op, a);
+    const double steps = (end - start) / step;
+    double n = closed ? std::floor(steps) + 1 : std::ceil(steps);
     if (!(n < 0x1p62))
-      throw OverflowError({.op = "arange",
+      throw OverflowError({.op = op,
                            .problem = "too many elements",
                            .got = absl::StrCat(start, " to ", end),
                            .expected = "fewer than 2^62",
                            .next = "check the step"});
     count = n > 0 ? Int(static_cast<int64_t>(n)) : Int(0);
     if (n > 0) {
-      require_in_range("arange", dtype, start);
-      require_in_range("arange", dtype, start + (n - 1) * step);
+      require_in_range(op, dtype, start);
+      require_in_range(op, dtype, start + (n - 1) * step);
     }
   }
   return {TensorType{dtype, {count}, device_of(a[4])}};
 }
+
+Types infer_arange(Args a) { return infer_steps("arange", a, false); }
+Types infer_range(Args a) { return infer_steps("range", a, true); }
 
 Types infer_linspace(Args a) {
   return {TensorType{dtype_or_default(a[3]), checked_shape("linspace", {a.integer(2)}),
@@ -165,6 +170,10 @@ Extra floats(std::string_view doc) { return {.domain = floating, .no_grad = true
 
 Extra spaced(std::string_view doc) { return {.domain = real_numbers, .no_grad = true, .doc = doc}; }
 
+Expr step_by_step(Expr zero, Expr start, Expr, Expr step) {
+  return start + cast(index(0), zero.dtype()) * step;
+}
+
 void add_constant(Definitions& r) {
   r.create(
       "full(int[] size, Scalar fill_value, *, dtype? dtype=None, device? device=None) -> Tensor",
@@ -175,14 +184,21 @@ void add_constant(Definitions& r) {
       "arange(Scalar start, Scalar end, Scalar step=1, *, dtype? dtype=None, device? device=None) "
       "-> "
       "Tensor",
-      infer_arange,
-      [](Expr zero, Expr start, Expr, Expr step) {
-        return start + cast(index(0), zero.dtype()) * step;
-      },
+      infer_arange, step_by_step,
       {.domain = real_numbers,
        .no_grad = true,
        .doc =
            "start, start + step, ... below end; each is start + i * step, rounded once a step."});
+  r.create(
+      "range(Scalar start, Scalar end, Scalar step=1, *, dtype? dtype=None, device? device=None) "
+      "-> "
+      "Tensor",
+      infer_range, step_by_step,
+      {.domain = real_numbers,
+       .no_grad = true,
+       .places = kFunction,
+       .doc = "start, start + step, ... up to end, which counts; of the default dtype unless one "
+              "is given, for integers too. PyTorch's older form of arange."});
   r.create(
       "linspace(Scalar start, Scalar end, int steps, *, dtype? dtype=None, device? device=None) -> "
       "Tensor",

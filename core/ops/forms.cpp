@@ -455,6 +455,10 @@ void add_numbered_losses(Definitions& r) {
             "log_target=False) -> Tensor",
             "kl_div", kFunction);
   add_order(r,
+            "binary_cross_entropy_with_logits.numbered(Tensor input, Tensor target, Tensor? "
+            "weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor",
+            "binary_cross_entropy_with_logits", kFunction);
+  add_order(r,
             "poisson_nll_loss.numbered(Tensor input, Tensor target, bool log_input, bool full, "
             "float eps, int reduction) -> Tensor",
             "poisson_nll_loss", kFunction);

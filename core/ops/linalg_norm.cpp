@@ -110,7 +110,38 @@ Tensor norm(Args a) {
   return vector_norm(x, a.real(1), dims, keep);
 }
 
+/// PyTorch's older names, as functions alone.
+void add_older_norms(Definitions& r) {
+  const auto older = [](std::string_view doc) { return Extra{.places = kFunction, .doc = doc}; };
+  r.composite(
+      "frobenius_norm(Tensor input, int[] dim, bool keepdim=False) -> Tensor",
+      [](Args a) -> Outputs {
+        Tensor x = prepared("frobenius_norm", a.tensor(0), {});
+        return {vector_norm(x, 2, a.ints(1), a.flag(2))};
+      },
+      older("The root of the sum of squared moduli over dim, or over everything if that is []."));
+  const char* nuclear = "The sum of the singular values of matrices[..., m, n], or of those along "
+                        "the two axes dim.";
+  r.composite(
+      "nuclear_norm(Tensor input, bool keepdim=False) -> Tensor",
+      [](Args a) -> Outputs {
+        const char* op = "nuclear_norm";
+        Tensor x = prepared(op, a.tensor(0), {});
+        return {named_matrix_norm(op, x, "nuc", {Int(-2), Int(-1)}, a.flag(1))};
+      },
+      older(nuclear));
+  r.composite(
+      "nuclear_norm.dim(Tensor input, int[] dim, bool keepdim=False) -> Tensor",
+      [](Args a) -> Outputs {
+        const char* op = "nuclear_norm";
+        Tensor x = prepared(op, a.tensor(0), {});
+        return {named_matrix_norm(op, x, "nuc", a.ints(1), a.flag(2))};
+      },
+      older(nuclear));
+}
+
 void add_norms(Definitions& r) {
+  add_older_norms(r);
   r.composite(
       "linalg_vector_norm(Tensor input, Scalar ord=2, int[]? dim=None, bool keepdim=False, *, "
       "dtype? dtype=None) -> Tensor",

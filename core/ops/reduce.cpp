@@ -238,7 +238,8 @@ void add_statistics(Definitions& r) {
         Tensor y = M::add(total, top);
         return {a.flag(2) ? y : S::squeeze(y, dims.empty() ? all_axes(x.rank()) : dims)};
       },
-      {.doc = "log(sum(exp(x))), without overflow: the largest element is taken out first."});
+      {.also = {"special.logsumexp"},
+       .doc = "log(sum(exp(x))), without overflow: the largest element is taken out first."});
 }
 
 }  // namespace

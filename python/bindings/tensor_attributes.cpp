@@ -171,6 +171,13 @@ PyObject* is_leaf(PyObject* self, void*) {
     return new_ref(leaf ? Py_True : Py_False);
   });
 }
+PyObject* retains_grad(PyObject* self, void*) {
+  return guarded([&] {
+    Tensor t = tensor_of(self);
+    TapeMeta* m = meta(t);
+    return new_ref(m != nullptr && m->retain ? Py_True : Py_False);
+  });
+}
 PyObject* grad_fn(PyObject* self, void*) {
   return guarded([&] { return grad_fn_of(tensor_of(self)).release().ptr(); });
 }
@@ -201,6 +208,8 @@ PyGetSetDef attributes[] = {
      nullptr},
     {"is_leaf", is_leaf, nullptr, "bool: True for tensors that no recorded operation made.",
      nullptr},
+    {"retains_grad", retains_grad, nullptr,
+     "bool: Whether retain_grad() keeps the gradient of this computed tensor.", nullptr},
     {"grad_fn", grad_fn, nullptr, "Any: The recorded operation that made this tensor, or None.",
      nullptr},
     {"_version", version, nullptr, "int: How often the elements were written to.", nullptr},

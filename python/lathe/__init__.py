@@ -24,7 +24,7 @@ from . import (  # noqa: E402, F401
     ops,  # noqa: E402
 )
 from ._lathe import *  # noqa: E402, F403
-from ._loops import scan, while_loop  # noqa: E402, F401
+from ._loops import cond, scan, while_loop  # noqa: E402, F401
 from ._names import *  # noqa: E402, F403
 
 globals().update(_functions.exported())
@@ -36,9 +36,9 @@ cmake_prefix_path = __file__[: -len("/__init__.py")]
 
 # Parts that a program may do without are loaded when they are first named.
 _PARTS = (
-    "amp", "array_api", "autograd", "compat", "distributions", "fft", "func", "jit", "library",
-    "linalg", "masked", "nn", "optim", "return_types", "serialization", "signal", "special",
-    "utils",
+    "amp", "array_api", "autograd", "backends", "compat", "cuda", "distributions", "fft", "func",
+    "jit", "library", "linalg", "masked", "mps", "nn", "optim", "return_types", "serialization",
+    "signal", "special", "utils", "xpu",
     "random",  # not an op: a module
 )  # fmt: skip
 _FROM = {"save": "_files", "load": "_files"}
@@ -55,6 +55,24 @@ _FROM |= dict.fromkeys(
     ("Generator", "default_generator", "get_rng_state", "initial_seed", "seed", "set_rng_state"),
     "random",  # not an op: a name
 )
+_FROM |= dict.fromkeys(
+    (
+        "are_deterministic_algorithms_enabled", "get_default_device",
+        "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads",
+        "get_num_threads", "has_lapack", "has_mkl", "has_openmp", "has_spectral",
+        "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
+        "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled",
+        "set_anomaly_enabled", "set_default_device", "set_deterministic_debug_mode",
+        "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads",
+        "set_num_threads", "set_warn_always", "use_deterministic_algorithms",
+    ),
+    "_settings",
+)  # fmt: skip
+_SIZES = "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum"
+_FROM |= dict.fromkeys(_SIZES.split(), "_sizes")
+_FROM |= dict.fromkeys(("TypedStorage", "UntypedStorage"), "_storages")
+_RECURRENT = "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell"
+_FROM |= dict.fromkeys(_RECURRENT.split(), "nn.recurrent_functions")
 _FORMS = "asarray broadcast_shapes einsum frombuffer is_same_size tensordot"
 _FROM |= dict.fromkeys(_FORMS.split(), "_forms")
 _FROM |= dict.fromkeys(

@@ -793,6 +793,12 @@ class Tensor:
     def cpu(self, *, memory_format: Any = None) -> Tensor: ...
     def cross(self, other: Tensor, dim: builtins.int | None = None) -> Tensor:
         """The vector at right angles to both, along dim or the first axis of size 3."""
+    def cuda(
+        self, device: Any = None, non_blocking: Any = False, memory_format: Any = None
+    ) -> Tensor:
+        """On a CUDA device. DeviceError, which names the devices there are, if there is
+        none.
+        """
     def cummax(self, dim: builtins.int) -> _cummax:
         """The largest element so far along dim, and where it lies (the last such place). A NaN
         counts as largest.
@@ -1183,17 +1189,22 @@ class Tensor:
     @property
     def is_cpu(self) -> Tensor: ...
     is_cuda: Any
+    def is_distributed(self) -> builtins.bool:
+        """False: there is no such tensor here."""
     def is_floating_point(self) -> builtins.bool: ...
     def is_inference(self) -> builtins.bool:
         """False: there is no such tensor here."""
     is_ipu: Any
     @property
     def is_leaf(self) -> builtins.bool: ...
+    is_maia: Any
     is_meta: Any
     is_mkldnn: Any
     is_mps: Any
+    is_mtia: Any
     def is_neg(self) -> builtins.bool:
         """False: there is no such tensor here."""
+    is_nested: Any
     def is_nonzero(self) -> builtins.bool:
         """Whether the only element is not zero. ValueError if there is not one."""
     def is_pinned(self) -> builtins.bool:
@@ -1206,6 +1217,7 @@ class Tensor:
         """False: there is no such tensor here."""
     def is_signed(self) -> builtins.bool: ...
     is_sparse: Any
+    is_sparse_csr: Any
     is_vulkan: Any
     is_xla: Any
     is_xpu: Any
@@ -1706,6 +1718,8 @@ class Tensor:
         """input itself: no tensor here keeps a conjugation or a sign for later."""
     def retain_grad(self) -> None:
         """Keeps the gradient of a computed tensor in .grad, too."""
+    @property
+    def retains_grad(self) -> builtins.bool: ...
     def roll(self, shifts: Ints, dims: Ints = []) -> Tensor:
         """A copy shifted along dims; what leaves at the end comes in at the start."""
     def rot90(self, k: builtins.int = 1, *dims: Ints) -> Tensor:
@@ -1910,6 +1924,8 @@ class Tensor:
         """The transforms of stretches of n_fft elements, hop_length (n_fft / 4) apart, under a
         window: [..., frequencies, time].
         """
+    def storage(self) -> Any:
+        """The memory that the tensor lies in, as elements of its dtype."""
     def storage_offset(self) -> builtins.int:
         """Where the first element is, in elements."""
     def stride(self, dim: Any = None) -> Any:
@@ -2121,6 +2137,8 @@ class Tensor:
         """With a new axis of size 1 at dim."""
     def unsqueeze_(self, *args: Any, **kwargs: Any) -> Tensor:
         """As unsqueeze, but x itself becomes the view."""
+    def untyped_storage(self) -> Any:
+        """The memory that the tensor lies in, as bytes."""
     @overload
     def var(self, unbiased: builtins.bool) -> Tensor:
         """Sum of squared distances from the mean, over (count - correction); of complex numbers
@@ -2279,6 +2297,9 @@ def allclose(
 ) -> builtins.bool:
     """Whether all elements are close (see isclose); a Python bool."""
 
+def as_strided_(input: Any, size: Any, stride: Any, storage_offset: Any = None) -> Tensor:
+    """As as_strided, but input itself becomes the view."""
+
 def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """data itself if it is a tensor of that kind, a tensor over its memory where that can
     be, else a copy.
@@ -2295,6 +2316,15 @@ def backward(
     AutogradError where there is no history, or a saved value has changed.
     """
 
+def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ...) -> Any:
+    """true_fn(*operands) if pred holds, else false_fn(*operands)."""
+
+def detach(input: Any) -> Tensor:
+    """The same elements without history."""
+
+def detach_(input: Any) -> Tensor:
+    """Takes the tensor itself out of history."""
+
 def equal(input: Any, other: Any) -> builtins.bool:
     """Whether both have one shape and equal elements; a Python bool."""
 
@@ -2310,6 +2340,22 @@ def from_dlpack(
     """A tensor over the memory of another library's array (anything with __dlpack__, or its
     capsule). DeviceError for memory that is not the cpu's, ValueError where it is read-
     only.
+    """
+
+def from_file(
+    filename: Any,
+    shared: Any = None,
+    size: Any = 0,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+) -> Tensor:
+    """`size` elements from the start of a file, in the dtype. shared: what is written to
+    the tensor is written to the file, which grows to that size; else the file stays as it
+    is. FileError where it cannot be read, ValueError where it is too short.
     """
 
 def from_numpy(array: Any) -> Tensor:
@@ -2348,6 +2394,9 @@ def is_complex(input: Any) -> builtins.bool: ...
 def is_conj(input: Any) -> builtins.bool:
     """False: conj() conjugates at once."""
 
+def is_distributed(input: Any) -> builtins.bool:
+    """False: no tensor lies in several processes."""
+
 def is_floating_point(input: Any) -> builtins.bool: ...
 def is_grad_enabled() -> builtins.bool:
     """Whether operations are recorded on this thread."""
@@ -2364,8 +2413,11 @@ def is_neg(input: Any) -> builtins.bool:
 def is_nonzero(input: Any) -> builtins.bool:
     """Whether the only element is not zero."""
 
+def is_signed(input: Any) -> builtins.bool:
+    """Whether the dtype has numbers below 0."""
+
 def is_storage(obj: Any) -> builtins.bool:
-    """False: storages are no objects here."""
+    """Whether it is what Tensor.storage() or untyped_storage() gives."""
 
 def is_tensor(obj: Any) -> builtins.bool: ...
 def manual_seed(seed: builtins.int) -> None:
@@ -2417,6 +2469,9 @@ def tensor(
     buffer protocol (a NumPy array keeps its dtype). Python floats take the default dtype,
     ints int64. ValueError for ragged sequences, TypeError for what is no number.
     """
+
+def to_dlpack(data: Any, *, dl_device: Any = None, copy: Any = None) -> Any:
+    """The tensor's memory as a DLPack capsule."""
 
 def use_table(text: str) -> None:
     """Takes rules such as "mm f32 1..64 eigen.gemm", one a line: a product of this dtype
@@ -2790,6 +2845,19 @@ def bilinear(
     input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Any = None
 ) -> Tensor:
     """input1[..., i] weight[out, i, j] input2[..., j], summed over i and j, plus bias."""
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    pos_weight: Tensor | None = None,
+    reduction: builtins.int = 1,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """-(p t log s(x) + (1 - t) log(1 - s(x))), s the sigmoid, p the weight of positives;
+    without overflow.
+    """
 
 def bincount(
     input: Tensor, weights: Tensor | None = None, minlength: builtins.int = 0, *, out: Any = None
@@ -3559,6 +3627,11 @@ def frexp(input: Tensor, *, out: Any = None) -> _frexp:
     """A mantissa of magnitude in [1/2, 1) and an int32 exponent e with input = mantissa *
     2^e; 0, infinities and NaN have the exponent 0.
     """
+
+def frobenius_norm(
+    input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: Any = None
+) -> Tensor:
+    """The root of the sum of squared moduli over dim, or over everything if that is []."""
 
 @overload
 def full(
@@ -4678,6 +4751,20 @@ def normal(
 def not_equal(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
     """x != y; true where either is NaN."""
 
+@overload
+def nuclear_norm(input: Tensor, keepdim: builtins.bool = False, *, out: Any = None) -> Tensor:
+    """The sum of the singular values of matrices[..., m, n], or of those along the two axes
+    dim.
+    """
+
+@overload
+def nuclear_norm(
+    input: Tensor, *dim: Ints, keepdim: builtins.bool = False, out: Any = None
+) -> Tensor:
+    """The sum of the singular values of matrices[..., m, n], or of those along the two axes
+    dim.
+    """
+
 def ones(
     *size: Ints,
     dtype: DTypeLike = None,
@@ -4954,6 +5041,22 @@ def randperm(
     out: Any = None,
 ) -> Tensor:
     """0 to n - 1 in random order; int64 unless a dtype is given."""
+
+def range(
+    start: Number,
+    end: Number,
+    step: Number = 1,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: builtins.bool = False,
+    layout: Any = None,
+    pin_memory: builtins.bool = False,
+    out: Any = None,
+) -> Tensor:
+    """start, start + step, ... up to end, which counts; of the default dtype unless one is
+    given, for integers too. PyTorch's older form of arange.
+    """
 
 def ravel(input: Tensor, *, out: Any = None) -> Tensor:
     """The elements in row-major order, as one axis; a copy only where it must be."""

@@ -39,8 +39,58 @@ def is_nonzero(input) -> bool:
 
 
 def is_storage(obj, /) -> bool:
-    """False: storages are no objects here."""
-    return False
+    """Whether it is what Tensor.storage() or untyped_storage() gives."""
+    from ._storages import UntypedStorage
+
+    return isinstance(obj, UntypedStorage)
+
+
+def is_signed(input) -> bool:
+    """Whether the dtype has numbers below 0."""
+    return input.dtype.is_signed
+
+
+def is_distributed(input) -> bool:
+    """False: no tensor lies in several processes."""
+    return input.is_distributed()
+
+
+def detach(input) -> Tensor:
+    """The same elements without history."""
+    return input.detach()
+
+
+def detach_(input) -> Tensor:
+    """Takes the tensor itself out of history."""
+    return input.detach_()
+
+
+def as_strided_(input, size, stride, storage_offset=None) -> Tensor:
+    """As as_strided, but input itself becomes the view."""
+    return input.as_strided_(size, stride, storage_offset)
+
+
+def zero_(input) -> Tensor:
+    """Writes 0 everywhere."""
+    return input.zero_()
+
+
+def to_dlpack(data, *, dl_device=None, copy=None):
+    """The tensor's memory as a DLPack capsule."""
+    return data.__dlpack__(dl_device=dl_device, copy=copy)
+
+
+def from_file(
+    filename, shared=None, size=0, *, dtype=None, layout=None, device=None, pin_memory=False,
+    requires_grad=False,
+) -> Tensor:  # fmt: skip
+    """`size` elements from the start of a file, in the dtype. shared: what is written to the tensor
+    is written to the file, which grows to that size; else the file stays as it is. FileError where
+    it cannot be read, ValueError where it is too short."""
+    from ._storages import mapped
+
+    made = mapped(filename, bool(shared), size, dtype or _lathe.get_default_dtype())
+    return made.to(device=device).requires_grad_(requires_grad)
 
 
 def is_conj(input) -> bool:

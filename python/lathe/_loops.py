@@ -14,6 +14,16 @@ def while_loop(condition, body, values):
     return values
 
 
+def cond(pred, true_fn, false_fn, operands=()):
+    """true_fn(*operands) if pred holds, else false_fn(*operands).
+
+    In a script both become parts of the program; elsewhere it is Python's own `if`.
+    """
+    if pred:
+        return true_fn(*operands)
+    return false_fn(*operands)
+
+
 def scan(function, start, x, dim=0):
     """carry, y = function(carry, slice) for each slice of x along dim; the last carry, and the ys
     stacked along dim."""

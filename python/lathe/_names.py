@@ -45,10 +45,14 @@ contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
+legacy_contiguous_format = contiguous_format
 strided = layout("strided")
+Size = tuple  # what shapes are
+OutOfMemoryError = _lathe.MemoryError
 
 __all__ = [
-    "byte", "cdouble", "cfloat", "channels_last", "channels_last_3d", "char", "contiguous_format",
-    "double", "e", "float", "half", "inf", "int", "layout", "long", "memory_format", "nan",
-    "newaxis", "pi", "preserve_format", "short", "strided",
+    "OutOfMemoryError", "Size", "byte", "cdouble", "cfloat", "channels_last", "channels_last_3d",
+    "char", "contiguous_format", "double", "e", "float", "half", "inf", "int", "layout",
+    "legacy_contiguous_format", "long", "memory_format", "nan", "newaxis", "pi", "preserve_format",
+    "short", "strided",
 ]  # fmt: skip

@@ -351,18 +351,48 @@ def _add_functions():
         setattr(Tensor, function.__name__, typed(function))
 
 
+@_method
+def cuda(self, device=None, non_blocking=False, memory_format=None) -> Tensor:
+    """On a CUDA device. DeviceError, which names the devices there are, if there is none."""
+    if device is None:
+        device = "cuda"
+    elif isinstance(device, int) and not isinstance(device, bool):
+        device = f"cuda:{device}"
+    return self.to(device=device, non_blocking=non_blocking, memory_format=memory_format)
+
+
+@_method
+def untyped_storage(self):
+    """The memory that the tensor lies in, as bytes."""
+    from ._storages import UntypedStorage
+
+    return UntypedStorage(self)
+
+
+@_method
+def storage(self):
+    """The memory that the tensor lies in, as elements of its dtype."""
+    from ._storages import TypedStorage
+
+    return TypedStorage(self)
+
+
 def _add_questions():
     """What PyTorch asks of tensors and has one answer here."""
-    for name in ("is_conj", "is_neg", "is_inference", "is_pinned", "is_shared"):
+    for name in ("is_conj", "is_neg", "is_inference", "is_pinned", "is_shared", "is_distributed"):
         _named(name, _never(), "False: there is no such tensor here.")
     for kind in (
         "cuda",
         "ipu",
+        "maia",
         "meta",
         "mkldnn",
         "mps",
+        "mtia",
+        "nested",
         "quantized",
         "sparse",
+        "sparse_csr",
         "vulkan",
         "xla",
         "xpu",

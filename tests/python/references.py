@@ -257,6 +257,7 @@ REFERENCES = {
         "zeros": lambda size: np.zeros(size), "ones": lambda size: np.ones(size),
         "full_like": lambda x, fill_value: np.full_like(x, fill_value),
         "arange": lambda start, end, step: np.arange(start, end, step),
+        "range": lambda start, end, step: np.arange(start, end + step / 2, step),
         "linspace": lambda start, end, steps: np.linspace(start, end, steps),
         "eye": lambda n, m: np.eye(n, m), "mm": np.matmul,
         "linear": lambda x, w, b: x @ w.T + b,

@@ -274,6 +274,9 @@ REFERENCES = {
     "cross_entropy.legacy": smooth_cross_entropy,
     "binary_cross_entropy_with_logits": logits_loss,
     "binary_cross_entropy_with_logits.legacy": logits_loss,
+    "binary_cross_entropy_with_logits.numbered": lambda x, t, weight, pos_weight, how: (
+        logits_loss(x, t, weight, pos_weight) * (x.size if how == 2 else 1)
+    ),
     "norm": norm, "norm.name": norm,
     "normalize": lambda x: x / np.sqrt((x * x).sum(1, keepdims=True)),
     # copies of views

@@ -60,6 +60,10 @@ def matrix_norm(a, ord="fro", dim=(-2, -1), keepdim=False):
     return np.linalg.norm(a, ord, tuple(dim), keepdim)
 
 
+def frobenius_norm(x, dim, keepdim=False):
+    return np.sqrt(np.sum(x * x, tuple(dim) or None, keepdims=keepdim))
+
+
 def vector_norm(x, ord=2, dim=None):
     return np.linalg.norm(x.ravel(), ord) if dim is None else np.linalg.norm(x, ord, dim[0])
 
@@ -166,6 +170,9 @@ REFERENCES = {
     "linalg_vector_norm": vector_norm,
     "linalg_matrix_norm": matrix_norm,
     "linalg_matrix_norm.ord": matrix_norm,
+    "frobenius_norm": frobenius_norm,
+    "nuclear_norm": lambda a, keepdim=False: matrix_norm(a, "nuc", keepdim=keepdim),
+    "nuclear_norm.dim": lambda a, dim, keepdim=False: matrix_norm(a, "nuc", dim, keepdim),
     "linalg_norm": norm,
     "linalg_norm.name": norm,
     "linalg_cond": np.linalg.cond,

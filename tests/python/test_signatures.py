@@ -28,12 +28,17 @@ import table
 
 VALUES = samples.read(ROOT / "tests/signatures/values.txt")
 NOT_CALLED = {
-    "they read and write files": "torch.load torch.save",
-    "they take functions": "torch.while_loop torch.vmap torch.compile Tensor.register_hook",
+    "they read and write files": "torch.from_file torch.load torch.save",
+    "they take functions": "torch.cond torch.while_loop torch.vmap torch.compile"
+    " Tensor.register_hook",
     "their arguments are lists in lists": "torch.einsum torch.tensordot torch.broadcast_shapes",
     "they change the process": "torch.manual_seed torch.seed torch.set_default_dtype "
+    "torch.set_deterministic_debug_mode "
     "torch.set_default_tensor_type"
     " torch.set_printoptions torch.set_grad_enabled",
+    "their lists of weights fit each other": "torch.gru torch.lstm torch.rnn_relu torch.rnn_tanh",
+    "they give another object each time": "torch.to_dlpack",
+    "they need a device that is not there": "Tensor.cuda",
     "they need a history": "Tensor.backward Tensor.retain_grad"
     " Tensor.register_post_accumulate_grad_hook",
     "they tell two tensors apart": "Tensor.data_ptr",

@@ -18,6 +18,7 @@ struct create_ops {
   static inline const Fn<T, T(T x, Any value, Any dtype, Any device)> full_like{"full_like"};
   static inline const Fn<T, T(Any start, Any end, Any step, Any dtype, Any device)> arange{
       "arange"};
+  static inline const Fn<T, T(Any start, Any end, Any step, Any dtype, Any device)> range{"range"};
   static inline const Fn<T, T(Any start, Any end, Int steps, Any dtype, Any device)> linspace{
       "linspace"};
   static inline const Fn<T, T(Int n, Any m, Any dtype, Any device)> eye{"eye"};

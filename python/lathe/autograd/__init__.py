@@ -10,8 +10,9 @@ from .tape import GradientTape, Variable
 
 __all__ = [
     "Function", "FunctionCtx", "GradcheckError", "GradientTape", "Variable", "backward",
-    "detect_anomaly", "enable_grad", "forward_ad", "functional", "grad", "gradcheck", "gradgradcheck", "graph",
-    "inference_mode", "is_anomaly_enabled", "is_grad_enabled", "no_grad", "once_differentiable",
+    "detect_anomaly", "enable_grad", "forward_ad", "functional", "grad", "gradcheck",
+    "gradgradcheck", "graph", "inference_mode", "is_anomaly_enabled", "is_grad_enabled", "no_grad",
+    "once_differentiable",
     "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip
 

@@ -5,9 +5,9 @@
         value, derivative = forward_ad.unpack_dual(f(dual))
 
 A level is a list of such tensors. Inside of it everything is recorded, and the tangent of a result
-is the derivative of the record between those tensors and it, as func.jvp takes it (recorded.Linear).
-So a block of no_grad() inside of a level has no tangents; no_grad() around the level only says that
-nothing of it is to be differentiated further.
+is the derivative of the record between those tensors and it, as func.jvp takes it
+(recorded.Linear). So a block of no_grad() inside of a level has no tangents; no_grad() around the
+level only says that nothing of it is to be differentiated further.
 """
 
 from collections import namedtuple

@@ -22,6 +22,7 @@ from . import parameter as parameter
 from . import parameter_containers as parameter_containers
 from . import pooling as pooling
 from . import recurrent as recurrent
+from . import recurrent_functions as recurrent_functions
 from . import transformer as transformer
 from . import utils as utils
 from .activations import CELU as CELU

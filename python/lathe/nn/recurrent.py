@@ -1,10 +1,5 @@
 """Recurrent cells and layers: RNN (Elman 1990), LSTM (Hochreiter and Schmidhuber 1997), GRU (Cho et
-al. 2014).
-
-A cell is a function from the projected input and the state to the next state. A layer projects all
-its
-steps at once, then runs the cell from step to step, so a trace has as many of them as the sequence
-has steps. Packed sequences are the same loop over steps of shrinking batches.
+al. 2014): their weights, and the forms of what they are given. recurrent_functions.py computes.
 """
 
 import math
@@ -12,49 +7,18 @@ import math
 from .. import _lathe, ops
 from .._errors import typed
 from .._lathe import Tensor
-from . import functional as F
 from . import init
 from .module import Module
 from .parameter import Parameter
+from .recurrent_functions import MODES, next_state, run_layers
 from .utils.rnn import PackedSequence
 
 _TANH = "tanh"  # not an op: a setting
 
-# ── cells ─────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _rnn_step(nonlinearity):
-    def step(projected, recurrent, state):
-        return (nonlinearity(projected + recurrent),)
-
-    return step
-
-
-def _lstm_step(projected, recurrent, state):
-    i, f, g, o = ops.chunk(projected + recurrent, 4, -1)
-    cell = ops.sigmoid(f) * state[1] + ops.sigmoid(i) * ops.tanh(g)
-    return ops.sigmoid(o) * ops.tanh(cell), cell
-
-
-def _gru_step(projected, recurrent, state):
-    r, z, n = ops.chunk(projected, 3, -1)
-    hr, hz, hn = ops.chunk(recurrent, 3, -1)
-    new = ops.tanh(n + ops.sigmoid(r + hr) * hn)
-    return (new + ops.sigmoid(z + hz) * (state[0] - new),)
-
-
-# mode: (gates, tensors of state, step)
-_MODES = {
-    "RNN_TANH": (1, 1, _rnn_step(ops.tanh)),  # not an op: PyTorch's name of the mode
-    "RNN_RELU": (1, 1, _rnn_step(ops.relu)),  # not an op: PyTorch's name of the mode
-    "LSTM": (4, 2, _lstm_step),
-    "GRU": (3, 1, _gru_step),
-}
-
 
 def _rnn_mode(name, nonlinearity):
     mode = f"RNN_{nonlinearity.upper()}"
-    if mode not in _MODES:
+    if mode not in MODES:
         raise _lathe.ValueError(
             "an unknown nonlinearity", op=name, got=repr(nonlinearity),
             expected="'tanh' or 'relu'", next="choose one of the two",
@@ -89,7 +53,7 @@ class RNNCellBase(Module):
     def _next(self, mode, input, state):
         if input.ndim not in (1, 2):
             raise _shape_error(self, "the input has another rank", input, "one axis or two")
-        gates, count, step = _MODES[mode]
+        count = MODES[mode][1]
         rows = input if input.ndim == 2 else ops.unsqueeze(input, 0)
         if state is None:
             zeros = ops.zeros(
@@ -98,11 +62,8 @@ class RNNCellBase(Module):
             state = (zeros,) * count
         elif input.ndim == 1:
             state = tuple(ops.unsqueeze(s, 0) for s in state)
-        new = step(
-            ops.linear(rows, self.weight_ih, self.bias_ih),
-            ops.linear(state[0], self.weight_hh, self.bias_hh),
-            state,
-        )
+        weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        new = next_state(mode, rows, state, *weights)
         return new if input.ndim == 2 else tuple(ops.squeeze(s, [0]) for s in new)
 
     def extra_repr(self):
@@ -161,15 +122,6 @@ def _shape_error(module, problem, tensor, expected):
     )  # fmt: skip
 
 
-def _resized(state, start, count):
-    """A state for `count` sequences: the first of it, or with those of `start` that begin now."""
-    if state[0].shape[0] == count:
-        return state
-    if state[0].shape[0] > count:
-        return tuple(s[:count] for s in state)
-    return tuple(ops.cat([s, more[s.shape[0] : count]]) for s, more in zip(state, start))
-
-
 class RNNBase(Module):
     """What RNN, LSTM and GRU have in common: layers, directions, and the loop over time.
 
@@ -189,7 +141,7 @@ class RNNBase(Module):
         self.num_layers, self.bias, self.batch_first = num_layers, bias, batch_first
         self.dropout, self.bidirectional = float(dropout), bidirectional
         self.proj_size = proj_size
-        rows, directions = _MODES[mode][0] * hidden_size, 2 if bidirectional else 1
+        rows, directions = MODES[mode][0] * hidden_size, 2 if bidirectional else 1
         out = proj_size or hidden_size
         for layer in range(num_layers):
             width = input_size if layer == 0 else out * directions
@@ -232,19 +184,14 @@ class RNNBase(Module):
         state = self._state(hx, data, batch, not packed and input.ndim == 2)
         if packed and input.sorted_indices is not None and hx is not None:
             state = [ops.index_select(s, 1, input.sorted_indices) for s in state]
-        ends = [[] for _ in state]
-        for layer in range(self.num_layers):
-            outputs = []
-            for d, suffix in enumerate(self._suffixes(layer)):
-                at = layer * len(self._suffixes(layer)) + d
-                output, end = self._run(data, sizes, suffix, [s[at] for s in state], d == 1)
-                outputs.append(output)
-                for kept, last in zip(ends, end):
-                    kept.append(last)
-            data = outputs[0] if len(outputs) == 1 else ops.cat(outputs, -1)
-            if self.dropout and self.training and layer + 1 < self.num_layers:
-                data = F.dropout(data, self.dropout, True)
-        return self._results(input, data, [ops.stack(e) for e in ends])
+        parts = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+        weights = [
+            [[vars(self).get(n + suffix) for n in parts] for suffix in self._suffixes(layer)]
+            for layer in range(self.num_layers)
+        ]
+        dropout = self.dropout if self.training else 0.0
+        data, ends = run_layers(self.mode, data, sizes, state, weights, dropout)
+        return self._results(input, data, ends)
 
     def _time_first(self, input):
         if not isinstance(input, Tensor) or input.ndim not in (2, 3):
@@ -265,7 +212,7 @@ class RNNBase(Module):
 
     def _state(self, hx, data, batch, alone):
         """The initial state, as tensors [layers * directions, batch, size]."""
-        count = _MODES[self.mode][1]
+        count = MODES[self.mode][1]
         rows = self.num_layers * len(self._suffixes(0))
         widths = [self.proj_size or self.hidden_size, self.hidden_size][:count]
         if hx is None:
@@ -279,32 +226,6 @@ class RNNBase(Module):
                 expected = f"[{rows}, {'' if alone else f'{batch}, '}{width}]"
                 raise _shape_error(self, "the initial state has another shape", s, expected)
         return given
-
-    def _run(self, data, sizes, suffix, start, backwards):
-        """One direction of one layer: (outputs as data is laid out, the last state)."""
-        own = vars(self)
-        weight, bias = own["weight_hh" + suffix], own.get("bias_hh" + suffix)
-        projection, step = own.get("weight_hr" + suffix), _MODES[self.mode][2]
-        projected = ops.linear(data, own["weight_ih" + suffix], own.get("bias_ih" + suffix))
-        packed = sizes[0] is not None
-        steps = ops.split(projected, sizes) if packed else ops.unbind(projected)
-        state = tuple(s[: sizes[-1]] for s in start) if packed and backwards else tuple(start)
-        outputs, ended = [], []
-        for piece in reversed(steps) if backwards else steps:
-            if packed:
-                count = int(piece.shape[0])
-                if state[0].shape[0] > count:
-                    ended.append(tuple(s[count:] for s in state))
-                state = _resized(state, start, count)
-            state = step(piece, ops.linear(state[0], weight, bias), state)
-            if projection is not None:
-                state = (ops.linear(state[0], projection), *state[1:])
-            outputs.append(state[0])
-        if backwards:
-            outputs.reverse()
-        for more in reversed(ended):
-            state = tuple(ops.cat([s, rest]) for s, rest in zip(state, more))
-        return (ops.cat(outputs) if packed else ops.stack(outputs)), state
 
     def _results(self, input, data, ends):
         if isinstance(input, PackedSequence):

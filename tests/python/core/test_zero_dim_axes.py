@@ -53,7 +53,10 @@ def takes_dim(row):
 
 REFUSED = {
     **{op: NO_LINE for op, row in ROWS.items() if op.startswith("fft_") and takes_dim(row)},
-    **dict.fromkeys(("linalg_matrix_norm", "linalg_matrix_norm.ord", "linalg_norm.name"), MATRIX),
+    **dict.fromkeys(
+        ("linalg_matrix_norm", "linalg_matrix_norm.ord", "linalg_norm.name", "nuclear_norm.dim"),
+        MATRIX,
+    ),
     "linalg_tensorsolve": "its dims are those of the first operand, which has as many as both",
     **dict.fromkeys(("slice", "slice_put"), NEEDS_SIZE),
     **dict.fromkeys(("permute_put", "permute_copy"), NO_ORDER),

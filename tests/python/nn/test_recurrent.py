@@ -166,3 +166,50 @@ def test_dropout_between_layers():
     assert lt.allclose(out, lonely(lt.zeros(3, 2, 5))[0])
     assert not lt.allclose(layer.eval()(x)[0], out)
     assert repr(layer) == "LSTM(4, 5, num_layers=2, dropout=1.0)"
+
+
+FUNCTIONS = {
+    "lstm": nn.LSTM, "gru": nn.GRU, "rnn_tanh": nn.RNN,
+    "rnn_relu": lambda *a, **n: nn.RNN(*a, nonlinearity="relu", **n),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("bidirectional", [True, False])
+def test_functions_of_weights_are_the_modules(name, bias, bidirectional):
+    m = FUNCTIONS[name](3, 4, num_layers=2, bias=bias, bidirectional=bidirectional)
+    flat = [w for own in m.all_weights for w in own]
+    rows, x = 4 if bidirectional else 2, lt.randn(5, 2, 3)
+    h = (lt.randn(rows, 2, 4), lt.randn(rows, 2, 4))
+    state = h if name == "lstm" else h[0]
+    function, settings = getattr(lt, name), (flat, bias, 2, 0.0, False, bidirectional)
+    y, ends = m(x, state)
+    ends = ends if name == "lstm" else (ends,)
+    found = function(x.transpose(0, 1), state, *settings, True)
+    assert lt.equal(found[0].transpose(0, 1), y)
+    assert len(found) == len(ends) + 1 and all(map(lt.equal, found[1:], ends))
+    packed = nn.utils.rnn.pack_padded_sequence(x, [5, 3])
+    found = function(packed.data, packed.batch_sizes, state, *settings)
+    assert lt.equal(found[0], m(packed, state)[0].data)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_cells_are_the_cells(name):
+    kinds = {"lstm": nn.LSTMCell, "gru": nn.GRUCell}
+    cell = kinds[name](3, 4) if name in kinds else nn.RNNCell(3, 4, nonlinearity=name[4:])
+    x, h = lt.randn(2, 3), (lt.randn(2, 4), lt.randn(2, 4))
+    state = h if name == "lstm" else h[0]
+    weights = (cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh)
+    found, expected = getattr(lt, f"{name}_cell")(x, state, *weights), cell(x, state)
+    found, expected = (v if name == "lstm" else (v,) for v in (found, expected))
+    assert all(map(lt.equal, found, expected))
+
+
+def test_functions_refuse_what_does_not_fit():
+    x, h = lt.ones(1, 1, 3), lt.zeros(1, 1, 4)
+    with pytest.raises(lt.TypeError, match="^gru: ") as caught:
+        lt.gru(x, h)
+    assert "batch_sizes" in caught.value.expected
+    with pytest.raises(lt.ValueError, match="^gru: there are not as many weights"):
+        lt.gru(x, h, [x], True, 1, 0.0, False, False, False)

@@ -1,0 +1,6 @@
+"""Intel's MKL, which Lathe does not use."""
+
+
+def is_available():
+    """False."""
+    return False

@@ -1,0 +1,6 @@
+"""OpenMP, which Lathe does not use."""
+
+
+def is_available():
+    """False."""
+    return False

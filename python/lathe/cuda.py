@@ -1,0 +1,15 @@
+"""CUDA devices, of which there are none: what programs ask before they use one is answered, what
+needs one is a DeviceError."""
+
+from ._lathe import MemoryError as OutOfMemoryError  # noqa: F401
+from ._no_device import absent
+
+globals().update(absent("cuda"))
+
+
+def __getattr__(name):
+    if name != "amp":
+        raise AttributeError(f"module 'lathe.cuda' has no attribute '{name}'")
+    from .amp import cuda as amp
+
+    return amp
