@@ -120,8 +120,9 @@ void add_older_norms(Definitions& r) {
         return {vector_norm(x, 2, a.ints(1), a.flag(2))};
       },
       older("The root of the sum of squared moduli over dim, or over everything if that is []."));
-  const char* nuclear = "The sum of the singular values of matrices[..., m, n], or of those along "
-                        "the two axes dim.";
+  const char* nuclear =
+      "The sum of the singular values of matrices[..., m, n], or of those along "
+      "the two axes dim.";
   r.composite(
       "nuclear_norm(Tensor input, bool keepdim=False) -> Tensor",
       [](Args a) -> Outputs {

@@ -1,3 +1,4 @@
+#include "graph/ir/arguments.h"
 #include "graph/passes/passes.h"
 
 namespace lathe::ir {
@@ -19,6 +20,21 @@ bool would_change(const Node& n, const std::function<Int(Int)>& change) {
       any = any || would_change(*inner, change);
   }
   return any;
+}
+
+/// The sizes of the results as inference writes them, from the operands and arguments as they are
+/// now, and then changed: whoever reads the graph compares with that, and not of all forms can be
+/// told that they are equal. Sizes that inference makes up stay.
+void state_as_inferred(Graph& graph, Node* n, const std::function<Int(Int)>& change) {
+  if (n->op() == nullptr) return;
+  const TypeList types = infer(*n);
+  for (size_t i = 0; i < types.size(); ++i) {
+    bool made_up = false;
+    for_each_int(types[i], [&](Int e) {
+      for (uint32_t k : symbols_of(e)) made_up |= k >= graph.symbols().size();
+    });
+    if (types[i].tensor() != nullptr && !made_up) graph.set_type(n->out(i), map_ints(types[i], change));
+  }
 }
 
 }  // namespace
@@ -46,6 +62,8 @@ int unify_sizes(Graph& graph, Rewrites& rewrites) {
     map_ints(graph, n, change);
     ++changes;
   }
+  if (changes > 0)
+    for (Node* n : graph.body().nodes()) state_as_inferred(graph, n, change);
   return changes;
 }
 

@@ -440,7 +440,7 @@ class Parser : Reader {
     std::optional<Type> variable_type;
     if (take(":")) variable_type = type();
     expect("in");
-    expect("range");
+    expect("range");  // not an op: a word
     expect("(");
     Operands operands;
     for (int i = 0; i < 3; ++i) {

@@ -65,7 +65,9 @@ Data while_(LoopCondition condition, LoopBody body, Data carried) {
 }
 
 Data for_(Int start, Int stop, Int step, ForBody body, Data carried) {
-  if (step == Int(0)) throw ValueError({.op = "range", .problem = "the step of a range is zero"});
+  if (step == Int(0))
+    throw ValueError({.op = "range",  // not an op: a word
+                      .problem = "the step of a range is zero"});
   bool known = start.known() && stop.known() && step.known();
   Tracer* tracer = Tracer::current();
   Int count = step > Int(0) ? ceil_div(stop - start, step) : ceil_div(start - stop, -step);

@@ -2486,7 +2486,7 @@ def while_loop(condition: Any, body: Any, values: Any) -> Any:
     """
 
 def zero_(input: Any) -> Tensor:
-    """Zeros everywhere in input, in place."""
+    """Writes 0 everywhere."""
 
 def abs(input: Tensor, *, out: Any = None) -> Tensor:
     """Absolute value; of a complex number, its modulus."""

@@ -132,11 +132,6 @@ def fill_(input, value) -> Tensor:
     return input.fill_(value)
 
 
-def zero_(input) -> Tensor:
-    """Zeros everywhere in input, in place."""
-    return input.zero_()
-
-
 def resize_as_(input, the_template, *, memory_format=None) -> Tensor:
     """input with the sizes of another tensor, in place; see Tensor.resize_."""
     return input.resize_as_(the_template, memory_format=memory_format)

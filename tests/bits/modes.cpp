@@ -352,7 +352,7 @@ class Comparison {
     made = step("rewriting", [&] {
       optimised_ = g_->clone();
       ir::optimise(*optimised_);
-      ir::verify(*optimised_);
+      ir::verify_rewritten(*optimised_);
     });
     return made && same("rewritten, node by node", &*optimised_, nodes(*optimised_));
   }

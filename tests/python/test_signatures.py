@@ -33,7 +33,8 @@ NOT_CALLED = {
     " Tensor.register_hook",
     "their arguments are lists in lists": "torch.einsum torch.tensordot torch.broadcast_shapes",
     "they change the process": "torch.manual_seed torch.seed torch.set_default_dtype "
-    "torch.set_deterministic_debug_mode "
+    "torch.set_deterministic_debug_mode torch.set_anomaly_enabled torch.set_warn_always "
+    "torch.set_num_threads "
     "torch.set_default_tensor_type"
     " torch.set_printoptions torch.set_grad_enabled",
     "their lists of weights fit each other": "torch.gru torch.lstm torch.rnn_relu torch.rnn_tanh",

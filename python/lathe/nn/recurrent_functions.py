@@ -109,7 +109,11 @@ def run_layers(mode, data, sizes, state, weights, dropout):
 
 # ── PyTorch's functions ───────────────────────────────────────────────────────────────────────────
 
-_COMMON = ("hx", "params", "has_biases", "num_layers", "dropout", "train", "bidirectional")
+_COMMON = (
+    "hx", "params", "has_biases", "num_layers",
+    "dropout",  # not an op: a setting
+    "train", "bidirectional",
+)  # fmt: skip
 _PLAIN = ("input", *_COMMON, "batch_first")
 _PACKED = ("data", "batch_sizes", *_COMMON)
 
@@ -155,7 +159,7 @@ def _layers(name, mode, args, named):
     a = _given(name, args, named)
     weights = _split(name, a["params"], a["has_biases"], a["num_layers"], 1 + a["bidirectional"])
     state = list(a["hx"]) if MODES[mode][1] == 2 else [a["hx"]]
-    dropout = a["dropout"] if a["train"] else 0.0
+    dropout = a["dropout"] if a["train"] else 0.0  # not an op: a setting
     if "data" in a:
         sizes = a["batch_sizes"].tolist()
         output, ends = run_layers(mode, a["data"], sizes, state, weights, dropout)

@@ -255,10 +255,16 @@ void same_for_all_floats(const Variant& v, const std::string& what) {
   }
   // The number itself is a guard only where it decides how many elements there are, or where
   // constants are made of it that no expression over symbols can say (roots, Bessel functions).
-  static const absl::flat_hash_set<std::string_view> kDecided = {
-      "arange",  "range",       "alpha_dropout", "feature_alpha_dropout",  "hamming_window",
-      "kaiser_window",  "signal_kaiser", "signal_general_hamming", "signal_exponential",
-      "signal_gaussian"};
+  static const absl::flat_hash_set<std::string_view> kDecided = {"arange",
+                                                                 "range",
+                                                                 "alpha_dropout",
+                                                                 "feature_alpha_dropout",
+                                                                 "hamming_window",
+                                                                 "kaiser_window",
+                                                                 "signal_kaiser",
+                                                                 "signal_general_hamming",
+                                                                 "signal_exponential",
+                                                                 "signal_gaussian"};
   const bool decides = kDecided.contains(v.op->public_name());
   for (const auto& c : f.compiled())
     for (const ir::Guard& g : c->traced.guards)
