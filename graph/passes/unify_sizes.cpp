@@ -33,7 +33,8 @@ void state_as_inferred(Graph& graph, Node* n, const std::function<Int(Int)>& cha
     for_each_int(types[i], [&](Int e) {
       for (uint32_t k : symbols_of(e)) made_up |= k >= graph.symbols().size();
     });
-    if (types[i].tensor() != nullptr && !made_up) graph.set_type(n->out(i), map_ints(types[i], change));
+    if (types[i].tensor() != nullptr && !made_up)
+      graph.set_type(n->out(i), map_ints(types[i], change));
   }
 }
 
