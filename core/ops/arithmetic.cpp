@@ -234,6 +234,7 @@ Grads logaddexp_grad(Grad g) {
 
 /// x * 2^n; in two steps where 2^n leaves the range of floats, which x * 2^n need not.
 Expr ldexp_body(Expr x, Expr n) {
+  if (is_complex(x.dtype())) return x * exp2(n);
   // 2^5000 is infinite, and in two steps it stays so.
   n = select(lt(5000.0, n), 5000.0, select(lt(n, -5000.0), constant(n.dtype(), -5000), n));
   Expr far = lt(x.dtype() == DType::f64 ? 1022 : 126, abs(n));
@@ -319,9 +320,10 @@ void add_floats(Definitions& r) {
          .doc = binary ? "log2(2^input + 2^other), without overflow."
                        : "log(exp(input) + exp(other)), without overflow."});
   }
-  r.elementwise(
-      "ldexp(Tensor input, Tensor other) -> Tensor", ldexp_body,
-      {.domain = floating, .promote = Promote::to_float, .doc = "input * 2^other, rounded once."});
+  r.elementwise("ldexp(Tensor input, Tensor other) -> Tensor", ldexp_body,
+                {.domain = differentiable,
+                 .promote = Promote::to_float,
+                 .doc = "input * 2^other, rounded once unless it is complex."});
   r.elementwise("frexp_exponent(Tensor input) -> Tensor", exponent_body,
                 {.domain = floating,
                  .promote = Promote::index,

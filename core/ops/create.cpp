@@ -154,11 +154,20 @@ Expr uniform(DType d, int word) {
   return cast(shr(random_word(word), 8), d) * 0x1p-24;
 }
 
-/// Box and Muller (1958): two uniforms give one normal. The first is moved to (0, 1].
+Expr uniform_body(Expr zero) {
+  const DType d = real_type(zero.dtype());
+  Expr one = uniform(d, 0);
+  return is_complex(zero.dtype()) ? complex(one, uniform(d, 2)) : one;
+}
+
+/// Box and Muller (1958): two uniforms give one normal, or the two parts of a complex one, each of
+/// variance 1/2. The first is moved to (0, 1].
 Expr normal_body(Expr zero) {
-  DType d = zero.dtype();
-  Expr u = 1.0 - uniform(d, 0), v = uniform(d, 2);
-  return sqrt(-2.0 * log(u)) * cos((2 * std::numbers::pi) * v);
+  const DType d = real_type(zero.dtype());
+  Expr u = 1.0 - uniform(d, 0), angle = (2 * std::numbers::pi) * uniform(d, 2);
+  if (!is_complex(zero.dtype())) return sqrt(-2.0 * log(u)) * cos(angle);
+  Expr radius = sqrt(-log(u));
+  return complex(radius * cos(angle), radius * sin(angle));
 }
 
 Extra nowhere(Extra e) {
@@ -168,7 +177,24 @@ Extra nowhere(Extra e) {
 
 Extra floats(std::string_view doc) { return {.domain = floating, .no_grad = true, .doc = doc}; }
 
-Extra spaced(std::string_view doc) { return {.domain = real_numbers, .no_grad = true, .doc = doc}; }
+Extra over(DTypeSet domain, std::string_view doc) {
+  return {.domain = domain, .no_grad = true, .doc = doc};
+}
+
+/// `steps` numbers from `start` to `end`, each from the nearer end, so that both are exact.
+Expr evenly(Expr start, Expr end, Expr steps) {
+  const DType d = start.dtype();
+  Expr i = cast(index(0), d), last = cast(steps, d) - 1.0;
+  Expr step = (end - start) / select(lt(0.0, last), last, constant(d, 1));
+  return select(lt(i + i, last + 1.0), start + i * step, end - (last - i) * step);
+}
+
+/// In f64 for integers; the ends of a complex one are real numbers, or linspace.ends has them.
+Expr spaced_body(Expr zero, Expr start, Expr end, Expr steps) {
+  const DType given = zero.dtype(), d = is_integer(given) ? DType::f64 : real_type(given);
+  auto real_of = [d](Expr e) { return cast(is_complex(e.dtype()) ? real(e) : e, d); };
+  return cast(evenly(real_of(start), real_of(end), real_of(steps)), given);
+}
 
 Expr step_by_step(Expr zero, Expr start, Expr, Expr step) {
   return start + cast(index(0), zero.dtype()) * step;
@@ -202,17 +228,8 @@ void add_constant(Definitions& r) {
   r.create(
       "linspace(Scalar start, Scalar end, int steps, *, dtype? dtype=None, device? device=None) -> "
       "Tensor",
-      infer_linspace,
-      [](Expr zero, Expr start, Expr end, Expr steps) {
-        const DType given = zero.dtype(), d = is_integer(given) ? DType::f64 : given;
-        Expr first = cast(start, d), stop = cast(end, d);
-        Expr i = cast(index(0), d), last = cast(steps, d) - 1.0;
-        Expr step = (stop - first) / select(lt(0.0, last), last, constant(d, 1));
-        // From the nearer end, so that both ends are exact.
-        Expr value = select(lt(i + i, last + 1.0), first + i * step, stop - (last - i) * step);
-        return cast(value, given);
-      },
-      spaced("steps evenly spaced numbers from start to end, both included."));
+      infer_linspace, spaced_body,
+      over(numbers, "steps evenly spaced numbers from start to end, both included."));
   r.create(
       "eye(int n, int? m=None, *, dtype? dtype=None, device? device=None) -> Tensor", infer_eye,
       [](Expr zero) { return select(eq(index(0), index(1)), constant(zero.dtype(), 1), zero); },
@@ -220,13 +237,17 @@ void add_constant(Definitions& r) {
 }
 
 void add_random(Definitions& r) {
-  r.random(
-      "rand(int[] size, *, dtype? dtype=None, device? device=None) -> Tensor", infer_random,
-      [](Expr zero) { return uniform(zero.dtype(), 0); },
-      floats("Uniform in [0, 1). Philox4x32-10 keyed by seed, call and element: the same stream in "
-             "every mode and for any thread count (Salmon et al. 2011)."));
+  r.random("rand(int[] size, *, dtype? dtype=None, device? device=None) -> Tensor", infer_random,
+           uniform_body,
+           over(differentiable,
+                "Uniform in [0, 1), both parts of a complex number. Philox4x32-10 keyed by seed, "
+                "call and element: the same stream in "
+                "every mode and for any thread count (Salmon et al. 2011)."));
   r.random("randn(int[] size, *, dtype? dtype=None, device? device=None) -> Tensor", infer_random,
-           normal_body, floats("Normal with mean 0 and variance 1 (Box and Muller 1958)."));
+           normal_body,
+           over(differentiable,
+                "Normal with mean 0 and variance 1, of a complex number 1/2 in each part (Box and "
+                "Muller 1958)."));
   r.random(
       "bernoulli.size(int[] size, float p, *, dtype? dtype=None, device? device=None) -> Tensor",
       infer_bernoulli,

@@ -22,6 +22,15 @@ Tensor end_of(std::string_view op, const Arg& given, DType dtype, const Arg& dev
   return M::cast(given.tensor(), dtype);
 }
 
+/// The dtype that is asked for, else one that holds both ends.
+DType dtype_between(Args a, size_t asked) {
+  DType d = dtype_or_default(a[asked]);
+  for (size_t i : {0, 1})
+    if (a[asked].none() && a[i].tag == Tag::tensor && is_complex(a[i].tensor().dtype()))
+      d = complex_type(d);
+  return d;
+}
+
 /// In the dtype `to`, between ends in `dtype`. From the nearer end, so that both are exact; from
 /// integers on in f64.
 Tensor between(std::string_view op, Args a, DType dtype, DType to, const Arg& device) {
@@ -34,11 +43,11 @@ Tensor between(std::string_view op, Args a, DType dtype, DType to, const Arg& de
   const Arg where = at(0).none() || a[0].tag != Tag::tensor ? at(1) : at(0);
   auto end = [&](size_t i) { return M::cast(end_of(op, a[i], dtype, where), compute); };
   Tensor start = end(0), stop = end(1);
-  Tensor i = M::cast(C::arange(0, steps, 1, DType::i64, start.device()), compute);
+  Tensor place = C::arange(0, steps, 1, DType::i64, start.device()), i = M::cast(place, compute);
   Tensor step = M::div(M::sub(stop, start), max(steps - 1, Int(1)));
   Tensor left = M::add(M::mul(i, step), start);
   Tensor right = M::sub(stop, M::mul(M::sub(steps - 1, i), step));
-  return M::cast(M::where(M::lt(M::mul(i, 2), steps), left, right), to);
+  return M::cast(M::where(M::lt(M::mul(place, 2), steps), left, right), to);
 }
 
 /// base to the power of evenly spaced exponents; integers as floats, rounded towards 0.
@@ -47,7 +56,7 @@ Tensor power_of(const Arg& base, const Tensor& exponents, DType dtype) {
 }
 
 Outputs logspace(Args a) {
-  const DType dtype = dtype_or_default(a[4]);
+  const DType dtype = dtype_between(a, 4);
   // As in PyTorch, integers lie between powers of whole exponents.
   const DType exponent = is_integer(dtype) ? DType::f64 : compute_type(dtype);
   const DType end = is_integer(dtype) ? dtype : exponent;
@@ -59,7 +68,8 @@ void add_spaced(Definitions& r) {
       "linspace.ends(Tensor|Scalar start, Tensor|Scalar end, int steps, *, dtype? dtype=None, "
       "device? device=None) -> Tensor",
       [](Args a) -> Outputs {
-        return {between("linspace", a, dtype_or_default(a[3]), dtype_or_default(a[3]), a[4])};
+        const DType dtype = dtype_between(a, 3);
+        return {between("linspace", a, dtype, dtype, a[4])};
       },
       creating("Between ends that are tensors of one element."));
   r.composite(

@@ -71,7 +71,8 @@ Tensor variance(const Masked& given, Args a) {
   m.keep = true;
   Tensor mean = mean_of(m);
   m.keep = keep;
-  m.x = M::square(M::sub(m.x, mean));
+  const Tensor apart = M::sub(m.x, mean);
+  m.x = is_complex(m.x.dtype()) ? M::mul(apart, conjugate(apart)) : M::square(apart);
   Arg less(1);
   if (!a.none(2)) less = Arg(a.flag(2) ? 1 : 0);
   if (!a.none(3)) less = a[3];

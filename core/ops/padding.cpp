@@ -59,6 +59,21 @@ Outputs constant_expansion(Args a) {
   return {out};
 }
 
+/// The value as a tensor without axes, as complex numbers come.
+Outputs tensor_border(Args a) {
+  Tensor x = a.tensor(0), value = a.tensor(2);
+  require_rank("constant_pad_nd", value, 0, 0);
+  if (is_complex(value.dtype()) && !is_complex(x.dtype()))
+    throw DTypeError({.op = "constant_pad_nd",
+                      .problem = "the value is complex, and the input is not",
+                      .got = absl::StrCat(name(value.dtype()), " around ", name(x.dtype())),
+                      .expected = "a real number",
+                      .next = "convert the input with .to(lathe.complex64)"});
+  Tensor all = C::ones(x.shape(), DType::bool_, x.device());
+  return {M::where(S::constant_pad_nd(all, a.ints(1), false), S::constant_pad_nd(x, a.ints(1), 0),
+                   M::cast(value, x.dtype()))};
+}
+
 enum class Around : uint8_t { reflect, replicate, circular };
 
 /// Where the elements of a longer axis come from: int64, of an axis of `size`.
@@ -121,12 +136,15 @@ Outputs pad_expansion(Args a) {
 }  // namespace
 
 void add_padding_definitions(Definitions& r) {
+  const Extra border{.places = kFunction,
+                     .moves = true,
+                     .doc =
+                         "input with a border of value; pad lists (before, after) from the last "
+                         "axis on, and what is negative shortens an axis."};
   r.composite("constant_pad_nd(Tensor input, int[] pad, Scalar value=0) -> Tensor",
-              constant_expansion,
-              {.places = kFunction,
-               .moves = true,
-               .doc = "input with a border of value; pad lists (before, after) from the last axis "
-                      "on, and what is negative shortens an axis."});
+              constant_expansion, border);
+  r.composite("constant_pad_nd.tensor(Tensor input, int[] pad, Tensor value) -> Tensor",
+              tensor_border, border);
   r.composite(
       "pad(Tensor input, int[] pad, str mode='constant', float? value=None) -> Tensor",
       pad_expansion,

@@ -301,22 +301,25 @@ Outputs scaled_sum(std::string_view op, const Tensor& input, const Tensor& produ
 
 using Ranks = std::pair<int, int>;
 
-/// <name>(input, <a>, <b>, *, beta=1, alpha=1): beta * input + alpha * product(a, b).
+/// <name>(input, <a>, <b>, *, beta=1, alpha=1): beta * input + alpha * product(a, b). Factors that
+/// are tensors without axes, as complex numbers come, are a form of their own.
 template <class F>
 void add_scaled(Definitions& r, std::string_view name, std::string_view operands, Ranks ranks,
                 F product, std::string_view doc) {
   const bool matrices = ranks.second > 1;
   Extra extra{.inplace = true, .autocast = matrices ? Autocast::narrow : Autocast::none};
   extra.doc = doc;
-  r.composite(
-      absl::StrCat(name, "(Tensor input, ", operands,
-                   ", *, Scalar beta=1, Scalar alpha=1) -> Tensor"),
-      [=](Args a) {
-        Tensor x = a.tensor(1), y = a.tensor(2);
-        require_ranks(name, {{x, ranks.first}, {y, ranks.second}});
-        return scaled_sum(name, a.tensor(0), product(x, y), a[3], a[4]);
-      },
-      extra);
+  auto expand = [=](Args a) {
+    Tensor x = a.tensor(1), y = a.tensor(2);
+    require_ranks(name, {{x, ranks.first}, {y, ranks.second}});
+    return scaled_sum(name, a.tensor(0), product(x, y), a[3], a[4]);
+  };
+  const std::string tensors = absl::StrCat("(Tensor input, ", operands, ", *, ");
+  r.composite(absl::StrCat(name, tensors, "Scalar beta=1, Scalar alpha=1) -> Tensor"), expand,
+              extra);
+  r.composite(absl::StrCat(name, ".scaled", tensors,
+                           "Tensor|Scalar beta=1, Tensor|Scalar alpha=1) -> Tensor"),
+              expand, extra);
 }
 
 void add_sums(Definitions& r) {

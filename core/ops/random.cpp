@@ -72,7 +72,6 @@ Outputs uniform(Args a) {
 
 Tensor normal(const char* op, Args a) {
   Tensor x = a.tensor(0);
-  require_float(op, x);
   const Real std = a.real(2);
   if (!(std >= 0))
     throw ValueError({.op = op,
@@ -149,11 +148,16 @@ void add_written(Definitions& r) {
               written("Uniform in [from, to)."));
   r.composite(
       "normal.fill(Tensor input, float mean=0, float std=1) -> Tensor",
-      [](Args a) -> Outputs { return {normal("normal_", a)}; },
-      written("Normal with this mean and standard deviation."));
+      [](Args a) -> Outputs {
+        if (!is_complex(a.tensor(0).dtype())) require_float("normal_", a.tensor(0));
+        return {normal("normal_", a)};
+      },
+      written("Normal with this mean and standard deviation; in both parts of a complex number "
+              "half the variance."));
   r.composite(
       "log_normal(Tensor input, float mean=1, float std=2) -> Tensor",
       [](Args a) -> Outputs {
+        require_float("log_normal_", a.tensor(0));
         require_that(a.real(2) > 0, "log_normal_", "std", a.real(2), "std > 0");
         return {M::exp(normal("log_normal_", a))};
       },

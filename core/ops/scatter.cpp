@@ -428,6 +428,21 @@ Outputs take_along_expansion(Args a) {
   return {I::gather(to(x), axis, to(index))};
 }
 
+/// A mask among index tensors, for the axes of x from `first` on.
+void require_mask(std::string_view op, const Tensor& x, const Tensor& mask, int first) {
+  const int last = first + mask.rank();
+  bool fits = mask.rank() > 0 && last <= x.rank();
+  for (int k = 0; fits && k < mask.rank(); ++k)
+    fits = require(Relation::eq, mask.size(k), x.size(first + k));
+  if (fits) return;
+  throw IndexError({.op = std::string(op),
+                    .problem = "a mask has not the sizes of the axes it picks from",
+                    .got = absl::StrCat("a mask ", to_string(mask.shape()), " for ",
+                                        to_string(x.shape()), " from axis ", first),
+                    .expected = "one or more axes, each of the input's size",
+                    .next = "write x[mask] = values where the mask has no axes"});
+}
+
 /// The index tensors of x[i, j, ...] as one index into the joined leading axes.
 struct Joined {
   Tensor x;  // its first axis is the named ones
@@ -440,6 +455,7 @@ Joined joined(std::string_view op, const Tensor& x, const Tensors& indices) {
       all.push_back(t);
       continue;
     }
+    require_mask(op, x, t, static_cast<int>(all.size()));
     for (const Tensor& at : positions_of(t)) all.push_back(at);
   }
   const auto count = static_cast<int>(all.size());

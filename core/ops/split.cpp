@@ -2,11 +2,13 @@
 #include <absl/strings/str_cat.h>
 
 #include "core/ops/families.h"
+#include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
 
 namespace lathe {
 namespace {
 
+using M = math_ops<Tensor>;
 using S = shape_ops<Tensor>;
 
 void require_axes(std::string_view op, const Tensor& x) {
@@ -229,7 +231,8 @@ Outputs repeat_expansion(Args a) {
     wide.insert(wide.end(), {counts[i], size});
     joined.push_back(counts[i] * size);
   }
-  return {S::reshape(S::expand(S::reshape(x, apart), wide), joined)};
+  // Memory of its own also where nothing is repeated and the sizes would allow a view.
+  return {S::reshape(M::clone(S::expand(S::reshape(x, apart), wide)), joined)};
 }
 
 /// Windows along one axis, as PyTorch's Tensor.unfold: a view with the window as its last axis.

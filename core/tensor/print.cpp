@@ -49,7 +49,7 @@ View view_of(const Tensor& t) {
 /// How one real number is written, so that all of a tensor's have the same width.
 class RealFormat {
  public:
-  explicit RealFormat(int precision) : precision_(precision) {}
+  explicit RealFormat(const PrintOptions& o) : precision_(o.precision), asked_(o.scientific) {}
 
   void see(double value) {
     if (value == 0 || !std::isfinite(value)) return;
@@ -61,7 +61,8 @@ class RealFormat {
   }
   // Scientific where fixed would hide digits: PyTorch's bounds.
   void decide() {
-    scientific_ = any_ && (most_ / least_ > 1000.0 || most_ > 1e8 || (!whole_ && least_ < 1e-4));
+    const bool hides = most_ / least_ > 1000.0 || most_ > 1e8 || (!whole_ && least_ < 1e-4);
+    scientific_ = any_ && asked_.value_or(hides);
   }
   std::string write(double value) const {
     if (std::isnan(value)) return "nan";
@@ -73,6 +74,7 @@ class RealFormat {
 
  private:
   int precision_;
+  std::optional<bool> asked_;
   double least_ = 0, most_ = 0;
   bool any_ = false, whole_ = true, scientific_ = false;
 };
@@ -80,7 +82,7 @@ class RealFormat {
 class Printer {
  public:
   Printer(const View& view, const PrintOptions& options)
-      : v_(view), o_(options), real_(options.precision), imaginary_(options.precision) {
+      : v_(view), o_(options), real_(options), imaginary_(options) {
     int64_t count = 1;
     for (int64_t size : v_.sizes) count *= size;
     summarise_ = count > o_.threshold;

@@ -1,6 +1,7 @@
 // Tensors as text, the way PyTorch prints them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ struct PrintOptions {
   int64_t threshold = 1000;  // more elements than this are summarised
   int64_t edge_items = 3;    // elements shown at each end of an axis then
   int line_width = 80;
+  std::optional<bool> scientific = {};     // none: where fixed digits would hide some
   std::vector<std::string> suffixes = {};  // after the dtype: "requires_grad=True"
 };
 

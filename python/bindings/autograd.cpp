@@ -97,7 +97,13 @@ void run_backward(nb::handle ys, nb::handle dys, nb::handle retain, bool create)
 }
 
 nb::object run_grad(nb::handle ys, nb::handle xs, nb::handle dys, nb::handle retain, bool create,
-                    nb::handle allow_unused, bool batched, bool materialize) {
+                    bool only_inputs, nb::handle allow_unused, bool batched, bool materialize) {
+  if (!only_inputs)
+    throw ValueError({.op = "grad",
+                      .problem = "gradients of other leaves are not added up on the way",
+                      .got = "only_inputs=False",
+                      .expected = "only_inputs=True, the default",
+                      .next = "call backward() for the .grad of every leaf"});
   const bool unused = !allow_unused.is_none() && nb::cast<bool>(allow_unused);
   if (materialize && !allow_unused.is_none() && !unused)
     throw ValueError({.op = "grad",
@@ -191,8 +197,8 @@ void add_autograd(nb::module_& m) {
   m.def(
       "grad", run_grad, nb::arg("outputs"), nb::arg("inputs"), nb::arg("grad_outputs") = nb::none(),
       nb::arg("retain_graph") = nb::none(), nb::arg("create_graph") = false,
-      nb::arg("allow_unused") = nb::none(), nb::arg("is_grads_batched") = false,
-      nb::arg("materialize_grads") = false,
+      nb::arg("only_inputs") = true, nb::arg("allow_unused") = nb::none(),
+      nb::arg("is_grads_batched") = false, nb::arg("materialize_grads") = false,
       "The gradients of the sum of `outputs` by each of `inputs`, as a tuple; no .grad changes.\n"
       "grad_outputs: what each output is multiplied by; with is_grads_batched several of each,\n"
       "along a new first axis, and as many gradients. create_graph=True records the computation,\n"

@@ -34,6 +34,44 @@
 namespace lathe::py {
 namespace {
 
+PrintOptions profile_of(nb::handle name) {
+  const std::string text = nb::cast<std::string>(nb::str(name));
+  PrintOptions o;
+  if (text == "short") {
+    o.precision = 2;
+    o.edge_items = 2;
+  } else if (text == "full") {
+    o.threshold = std::numeric_limits<int64_t>::max();
+  } else if (text != "default") {
+    throw ValueError({.op = "set_printoptions",
+                      .problem = "an unknown profile",
+                      .got = absl::StrCat("'", text, "'"),
+                      .expected = "'default', 'short' or 'full'",
+                      .next = "set precision, threshold and edgeitems one by one"});
+  }
+  return o;
+}
+
+/// A number of elements; an infinite one is the largest.
+int64_t count_of(nb::handle number) {
+  if (PyFloat_Check(number.ptr()) && std::isinf(PyFloat_AS_DOUBLE(number.ptr())))
+    return std::numeric_limits<int64_t>::max();
+  return nb::cast<int64_t>(number);
+}
+
+void set_print_options(nb::handle precision, nb::handle threshold, nb::handle edgeitems,
+                       nb::handle linewidth, nb::handle profile, nb::handle sci_mode) {
+  PrintOptions o = print_options();
+  if (!profile.is_none()) o = profile_of(profile);
+  if (!precision.is_none()) o.precision = nb::cast<int>(precision);
+  if (!threshold.is_none()) o.threshold = count_of(threshold);
+  if (!edgeitems.is_none()) o.edge_items = count_of(edgeitems);
+  if (!linewidth.is_none()) o.line_width = nb::cast<int>(linewidth);
+  o.scientific.reset();
+  if (!sci_mode.is_none()) o.scientific = nb::cast<bool>(sci_mode);
+  print_options() = std::move(o);
+}
+
 std::string flag_value(nb::handle value) {
   if (PyBool_Check(value.ptr())) return value.is(Py_True) ? "1" : "0";
   return std::string(text_of(owned(PyObject_Str(value.ptr())).ptr()));
@@ -74,19 +112,16 @@ void add_settings(nb::module_& m) {
         return rows;
       },
       "All flags: (name, environment variable, default, meaning).");
-  m.def(
-      "set_printoptions",
-      [](nb::handle precision, nb::handle threshold, nb::handle edgeitems, nb::handle linewidth) {
-        PrintOptions& o = print_options();
-        if (!precision.is_none()) o.precision = nb::cast<int>(precision);
-        if (!threshold.is_none()) o.threshold = nb::cast<int64_t>(threshold);
-        if (!edgeitems.is_none()) o.edge_items = nb::cast<int64_t>(edgeitems);
-        if (!linewidth.is_none()) o.line_width = nb::cast<int>(linewidth);
-      },
-      nb::arg("precision") = nb::none(),
-      nb::arg("threshold") = nb::none(),  // not an op: a setting
-      nb::arg("edgeitems") = nb::none(), nb::arg("linewidth") = nb::none(),
-      "How tensors are printed.");
+  m.def("set_printoptions", set_print_options, nb::arg("precision") = nb::none(),
+        nb::arg("threshold") = nb::none(),  // not an op: a setting
+        nb::arg("edgeitems") = nb::none(), nb::arg("linewidth") = nb::none(),
+        nb::arg("profile") = nb::none(), nb::arg("sci_mode") = nb::none(),
+        "How tensors are printed. profile: 'default', 'short' or 'full', the settings to begin "
+        "with.\n"
+        "threshold: more elements than this are summarised, edgeitems at each end of an axis;\n"
+        "infinite: never. sci_mode: scientific notation always (True), never (False), or where "
+        "fixed\n"
+        "digits would hide some (None, which a call that leaves it out sets again).");
 }
 
 void add_internals(nb::module_& m) {

@@ -52,11 +52,12 @@ Tensor turned(const Resolved& r, const Tensor& x) {
 }
 
 [[noreturn]] void no_index(PyObject* o) {
-  throw TypeError({.op = "index",
-                   .problem = "this cannot index a tensor",
-                   .got = Py_TYPE(o)->tp_name,
-                   .expected = "integers, slices, None, ..., and tensors of integers or bools",
-                   .next = "convert it with int()"});
+  throw TypeError(
+      {.op = "index",
+       .problem = "this cannot index a tensor",
+       .got = Py_TYPE(o)->tp_name,
+       .expected = "integers, slices, None, ..., and tensors, lists or ranges of integers or bools",
+       .next = "convert it with int(), or with list()"});
 }
 
 /// Positions of the true elements, one i64 tensor an axis. Needs the mask's data.
@@ -121,8 +122,9 @@ class Reader {
       tensor(tensor_of(o));
     } else if (Tensor array = stand_in_tensor(o); array.defined()) {
       tensor(array);
-    } else if (PyList_Check(o) || PyTuple_Check(o) || has_buffer(o)) {
-      Tensor index = build(o, {.device = v.device()});
+    } else if (PyList_Check(o) || PyTuple_Check(o) || PyRange_Check(o) || has_buffer(o)) {
+      nb::object items = PyRange_Check(o) ? owned(PySequence_List(o)) : nb::borrow(o);
+      Tensor index = build(items.ptr(), {.device = v.device()});
       if (index.numel() == Int(0) && is_floating(index.dtype())) index = M::cast(index, DType::i64);
       tensor(index);  // [] picks nothing
     } else if (is_int(o)) {

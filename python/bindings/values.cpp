@@ -213,15 +213,26 @@ void add_symint(nb::module_& m) {
 
 void add_device(nb::module_& m) {
   nb::class_<Device> c(m, "device", "Where a tensor lives: device('cpu'), device('sim').");
-  c.def("__init__",
-        [](Device* self, nb::handle what) { new (self) Device(to_device(what.ptr())); });
+  c.def(
+      "__init__",
+      [](Device* self, nb::handle type, nb::handle index) {
+        // Written as the text that names both, which is where it is checked.
+        nb::object what = nb::borrow(type);
+        if (!index.is_none()) what = nb::str("{}:{}").format(type, index);
+        new (self) Device(to_device(what.ptr()));
+      },
+      nb::arg("type"), nb::arg("index") = nb::none());
   c.def_prop_ro("type", [](Device d) {
     std::string all = to_string(d);
     return all.substr(0, all.find(':'));
   });
   c.def_prop_ro("index", [](Device d) { return d.index; });
   c.def("__str__", [](Device d) { return to_string(d); });
-  c.def("__repr__", [](Device d) { return "device(type='" + to_string(d) + "')"; });
+  c.def("__repr__", [](Device d) {
+    const std::string all = to_string(d), kind = all.substr(0, all.find(':'));
+    return kind == all ? absl::StrCat("device(type='", kind, "')")
+                       : absl::StrCat("device(type='", kind, "', index=", d.index, ")");
+  });
   c.def("__eq__", [](Device a, nb::handle b) {
     return (is_device(b.ptr()) || PyUnicode_Check(b.ptr())) && a == to_device(b.ptr());
   });

@@ -529,12 +529,33 @@ class Tensor:
     def add_(self, other: Tensor | Number) -> Tensor: ...
     @overload
     def add_(self, other: Tensor | Number, *, alpha: Number) -> Tensor: ...
+    @overload
     def addbmm(
         self, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
     ) -> Tensor:
         """beta * input + alpha * the sum of bmm(batch1, batch2) over its matrices."""
+    @overload
+    def addbmm(
+        self,
+        batch1: Tensor,
+        batch2: Tensor,
+        *,
+        beta: Tensor | Number = 1,
+        alpha: Tensor | Number = 1,
+    ) -> Tensor:
+        """beta * input + alpha * the sum of bmm(batch1, batch2) over its matrices."""
+    @overload
     def addbmm_(
         self, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
+    ) -> Tensor: ...
+    @overload
+    def addbmm_(
+        self,
+        batch1: Tensor,
+        batch2: Tensor,
+        *,
+        beta: Tensor | Number = 1,
+        alpha: Tensor | Number = 1,
     ) -> Tensor: ...
     def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
         """input + value * tensor1 / tensor2, of floats."""
@@ -542,20 +563,53 @@ class Tensor:
     def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
         """input + value * tensor1 * tensor2."""
     def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor: ...
+    @overload
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """beta * input + alpha * (mat1 @ mat2)."""
+    @overload
+    def addmm(
+        self, mat1: Tensor, mat2: Tensor, *, beta: Tensor | Number = 1, alpha: Tensor | Number = 1
+    ) -> Tensor:
+        """beta * input + alpha * (mat1 @ mat2)."""
+    @overload
     def addmm_(
         self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1
     ) -> Tensor: ...
+    @overload
+    def addmm_(
+        self, mat1: Tensor, mat2: Tensor, *, beta: Tensor | Number = 1, alpha: Tensor | Number = 1
+    ) -> Tensor: ...
+    @overload
     def addmv(self, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """beta * input + alpha * (mat @ vec)."""
+    @overload
+    def addmv(
+        self, mat: Tensor, vec: Tensor, *, beta: Tensor | Number = 1, alpha: Tensor | Number = 1
+    ) -> Tensor:
+        """beta * input + alpha * (mat @ vec)."""
+    @overload
     def addmv_(
         self, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1
     ) -> Tensor: ...
+    @overload
+    def addmv_(
+        self, mat: Tensor, vec: Tensor, *, beta: Tensor | Number = 1, alpha: Tensor | Number = 1
+    ) -> Tensor: ...
+    @overload
     def addr(self, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """beta * input + alpha * outer(vec1, vec2)."""
+    @overload
+    def addr(
+        self, vec1: Tensor, vec2: Tensor, *, beta: Tensor | Number = 1, alpha: Tensor | Number = 1
+    ) -> Tensor:
+        """beta * input + alpha * outer(vec1, vec2)."""
+    @overload
     def addr_(
         self, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1
+    ) -> Tensor: ...
+    @overload
+    def addr_(
+        self, vec1: Tensor, vec2: Tensor, *, beta: Tensor | Number = 1, alpha: Tensor | Number = 1
     ) -> Tensor: ...
     def adjoint(self) -> Tensor:
         """The last two axes exchanged, and the complex conjugate of each element."""
@@ -653,12 +707,33 @@ class Tensor:
         """Adds the gradients of this tensor to the .grad of every leaf it depends on, or of
         `inputs`.
         """
+    @overload
     def baddbmm(
         self, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
     ) -> Tensor:
         """beta * input + alpha * bmm(batch1, batch2)."""
+    @overload
+    def baddbmm(
+        self,
+        batch1: Tensor,
+        batch2: Tensor,
+        *,
+        beta: Tensor | Number = 1,
+        alpha: Tensor | Number = 1,
+    ) -> Tensor:
+        """beta * input + alpha * bmm(batch1, batch2)."""
+    @overload
     def baddbmm_(
         self, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
+    ) -> Tensor: ...
+    @overload
+    def baddbmm_(
+        self,
+        batch1: Tensor,
+        batch2: Tensor,
+        *,
+        beta: Tensor | Number = 1,
+        alpha: Tensor | Number = 1,
     ) -> Tensor: ...
     @overload
     def bernoulli(self, *, generator: Any = None) -> Tensor:
@@ -1279,7 +1354,7 @@ class Tensor:
         """The least common multiple, not negative; 0 where either is 0."""
     def lcm_(self, other: Tensor) -> Tensor: ...
     def ldexp(self, other: Tensor) -> Tensor:
-        """input * 2^other, rounded once."""
+        """input * 2^other, rounded once unless it is complex."""
     def ldexp_(self, other: Tensor) -> Tensor: ...
     def le(self, other: Tensor | Number) -> Tensor:
         """x <= y."""
@@ -2378,6 +2453,7 @@ def grad(
     grad_outputs: Any | None = ...,
     retain_graph: Any | None = ...,
     create_graph: builtins.bool = ...,
+    only_inputs: builtins.bool = ...,
     allow_unused: Any | None = ...,
     is_grads_batched: builtins.bool = ...,
     materialize_grads: builtins.bool = ...,
@@ -2448,8 +2524,14 @@ def set_printoptions(
     threshold: Any | None = ...,
     edgeitems: Any | None = ...,
     linewidth: Any | None = ...,
+    profile: Any | None = ...,
+    sci_mode: Any | None = ...,
 ) -> None:
-    """How tensors are printed."""
+    """How tensors are printed. profile: 'default', 'short' or 'full', the settings to begin
+    with. threshold: more elements than this are summarised, edgeitems at each end of an
+    axis; infinite: never. sci_mode: scientific notation always (True), never (False), or
+    where fixed digits would hide some (None, which a call that leaves it out sets again).
+    """
 
 def table(op: str, *arguments) -> str:
     """Which implementations can run an op, in order: the first that accepts does; and why
@@ -2520,6 +2602,7 @@ def add(
 ) -> Tensor:
     """input + alpha * other."""
 
+@overload
 def addbmm(
     input: Tensor,
     batch1: Tensor,
@@ -2527,6 +2610,18 @@ def addbmm(
     *,
     beta: Number = 1,
     alpha: Number = 1,
+    out: Any = None,
+) -> Tensor:
+    """beta * input + alpha * the sum of bmm(batch1, batch2) over its matrices."""
+
+@overload
+def addbmm(
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: Tensor | Number = 1,
+    alpha: Tensor | Number = 1,
     out: Any = None,
 ) -> Tensor:
     """beta * input + alpha * the sum of bmm(batch1, batch2) over its matrices."""
@@ -2541,6 +2636,7 @@ def addcmul(
 ) -> Tensor:
     """input + value * tensor1 * tensor2."""
 
+@overload
 def addmm(
     input: Tensor,
     mat1: Tensor,
@@ -2552,11 +2648,37 @@ def addmm(
 ) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
 
+@overload
+def addmm(
+    input: Tensor,
+    mat1: Tensor,
+    mat2: Tensor,
+    *,
+    beta: Tensor | Number = 1,
+    alpha: Tensor | Number = 1,
+    out: Any = None,
+) -> Tensor:
+    """beta * input + alpha * (mat1 @ mat2)."""
+
+@overload
 def addmv(
     input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Any = None
 ) -> Tensor:
     """beta * input + alpha * (mat @ vec)."""
 
+@overload
+def addmv(
+    input: Tensor,
+    mat: Tensor,
+    vec: Tensor,
+    *,
+    beta: Tensor | Number = 1,
+    alpha: Tensor | Number = 1,
+    out: Any = None,
+) -> Tensor:
+    """beta * input + alpha * (mat @ vec)."""
+
+@overload
 def addr(
     input: Tensor,
     vec1: Tensor,
@@ -2564,6 +2686,18 @@ def addr(
     *,
     beta: Number = 1,
     alpha: Number = 1,
+    out: Any = None,
+) -> Tensor:
+    """beta * input + alpha * outer(vec1, vec2)."""
+
+@overload
+def addr(
+    input: Tensor,
+    vec1: Tensor,
+    vec2: Tensor,
+    *,
+    beta: Tensor | Number = 1,
+    alpha: Tensor | Number = 1,
     out: Any = None,
 ) -> Tensor:
     """beta * input + alpha * outer(vec1, vec2)."""
@@ -2788,6 +2922,7 @@ def avg_pool1d(
     integers the quotient towards zero, in their dtype.
     """
 
+@overload
 def baddbmm(
     input: Tensor,
     batch1: Tensor,
@@ -2795,6 +2930,18 @@ def baddbmm(
     *,
     beta: Number = 1,
     alpha: Number = 1,
+    out: Any = None,
+) -> Tensor:
+    """beta * input + alpha * bmm(batch1, batch2)."""
+
+@overload
+def baddbmm(
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: Tensor | Number = 1,
+    alpha: Tensor | Number = 1,
     out: Any = None,
 ) -> Tensor:
     """beta * input + alpha * bmm(batch1, batch2)."""
@@ -3039,7 +3186,14 @@ def conj(input: Tensor, *, out: Any = None) -> Tensor:
 def conj_physical(input: Tensor, *, out: Any = None) -> Tensor:
     """Complex conjugate; a real x as it is."""
 
+@overload
 def constant_pad_nd(input: Tensor, pad: Ints, value: Number = 0, *, out: Any = None) -> Tensor:
+    """input with a border of value; pad lists (before, after) from the last axis on, and
+    what is negative shortens an axis.
+    """
+
+@overload
+def constant_pad_nd(input: Tensor, pad: Ints, value: Tensor, *, out: Any = None) -> Tensor:
     """input with a border of value; pad lists (before, after) from the last axis on, and
     what is negative shortens an axis.
     """
@@ -4213,7 +4367,7 @@ def lcm(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """The least common multiple, not negative; 0 where either is 0."""
 
 def ldexp(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
-    """input * 2^other, rounded once."""
+    """input * 2^other, rounded once unless it is complex."""
 
 def le(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Tensor:
     """x <= y."""
@@ -4932,8 +5086,9 @@ def rand(
     generator: Any = None,
     out: Any = None,
 ) -> Tensor:
-    """Uniform in [0, 1). Philox4x32-10 keyed by seed, call and element: the same stream in
-    every mode and for any thread count (Salmon et al. 2011).
+    """Uniform in [0, 1), both parts of a complex number. Philox4x32-10 keyed by seed, call
+    and element: the same stream in every mode and for any thread count (Salmon et al.
+    2011).
     """
 
 def rand_like(
@@ -5015,7 +5170,9 @@ def randn(
     generator: Any = None,
     out: Any = None,
 ) -> Tensor:
-    """Normal with mean 0 and variance 1 (Box and Muller 1958)."""
+    """Normal with mean 0 and variance 1, of a complex number 1/2 in each part (Box and
+    Muller 1958).
+    """
 
 def randn_like(
     input: Tensor,

@@ -15,7 +15,7 @@ import os
 import zipfile
 from collections import OrderedDict
 
-from . import _lathe
+from . import _lathe, ops
 from ._arguments import default_only
 from ._errors import system_errors
 from ._lathe import Tensor
@@ -367,8 +367,9 @@ def _load(f, file, map_location):
         if start[:1] == b"\x80":
             raise _other_format(f, "pickle")
         raise _damaged(f, "it does not begin as a zip archive")
+    place = _placed(map_location)
     try:
-        return _read_archive(f, zipfile.ZipFile(file), _placed(map_location))
+        return _read_archive(f, zipfile.ZipFile(file), place)
     except _lathe.FileError:
         raise
     except KeyError as error:
@@ -391,6 +392,7 @@ def _placed(map_location):
     """The device that a map_location means; dicts and functions are about devices there are not."""
     if map_location is None or callable(map_location) or isinstance(map_location, dict):
         return None
+    ops.zeros([0], device=map_location)  # that there is none is no fault of the file
     return map_location
 
 

@@ -258,7 +258,7 @@ REFERENCES = {
         "full_like": lambda x, fill_value: np.full_like(x, fill_value),
         "arange": lambda start, end, step: np.arange(start, end, step),
         "range": lambda start, end, step: np.arange(start, end + step / 2, step),
-        "linspace": lambda start, end, steps: np.linspace(start, end, steps),
+        "linspace": lambda start, end, steps, dtype=None: np.linspace(start, end, steps),
         "eye": lambda n, m: np.eye(n, m), "mm": np.matmul,
         "linear": lambda x, w, b: x @ w.T + b,
         **{f"convolution{n}d": plain(convolution) for n in (1, 2, 3)},

@@ -127,6 +127,10 @@ def scaled(product):
     return lambda x, a, b, beta=1, alpha=1: beta * x + alpha * product(a, b)
 
 
+def summed(a, b):
+    return (a @ b).sum(0)
+
+
 def strided(x, size, stride, offset=0):
     item = x.itemsize
     flat = x.ravel()[offset:]
@@ -190,8 +194,10 @@ REFERENCES = {
     "linalg_vecdot": lambda x, y, dim=-1: (np.conj(x) * y).sum(dim),
     "cross": np.cross, "linalg_cross": lambda x, y, dim: np.cross(x, y, axis=dim),
     "trace": np.trace, "addmm": scaled(np.matmul), "addmv": scaled(np.matmul),
-    "addr": scaled(np.outer), "baddbmm": scaled(np.matmul),
-    "addbmm": scaled(lambda a, b: (a @ b).sum(0)), "linalg_multi_dot": np.linalg.multi_dot,
+    "addr": scaled(np.outer), "baddbmm": scaled(np.matmul), "addbmm": scaled(summed),
+    "addmm.scaled": scaled(np.matmul), "addmv.scaled": scaled(np.matmul),
+    "addr.scaled": scaled(np.outer), "baddbmm.scaled": scaled(np.matmul),
+    "addbmm.scaled": scaled(summed), "linalg_multi_dot": np.linalg.multi_dot,
     "chain_matmul": np.linalg.multi_dot, "einsum": lambda equation, xs: np.einsum(equation, *xs),
     "cdist": distances, "pdist": distance.pdist,
     "cov": lambda x, fweights=None, aweights=None: np.cov(x, fweights=fweights, aweights=aweights),

@@ -50,7 +50,7 @@ def _gradients(name, outputs, inputs, seeds, create_graph, strict, keep=True):
     found = [None] * len(inputs)
     if pairs:
         ys, ss = zip(*pairs)
-        found = grad(ys, inputs, ss, keep, create_graph, True)
+        found = grad(ys, inputs, ss, keep, create_graph, allow_unused=True)
     if strict and any(g is None for g in found):
         _refuse(name, "a result does not depend on an input", f"input {list(found).index(None)}",
                 "results of all inputs", "pass strict=False for zeros")  # fmt: skip

@@ -42,7 +42,9 @@ def backward(
             "there is nothing to collect gradients for", op="backward", got="inputs=[]",
             expected="one tensor or more", next="leave inputs out for all leaves",
         )  # fmt: skip
-    found = _lathe.grad(tensors, inputs, grad_tensors, retain_graph, create_graph, True)
+    found = _lathe.grad(
+        tensors, inputs, grad_tensors, retain_graph, create_graph, allow_unused=True
+    )
     before = _lathe._set_grad_enabled(create_graph)
     try:
         for x, g in zip(inputs, found):

@@ -146,9 +146,12 @@ class StudentT(Distribution):
 
     @property
     def variance(self):
-        known = ops.square(self.scale) * self.df / ops.clamp_min(self.df - 2, 1e-30)
-        heavy = ops.where(self.df > 1, ops.zeros_like(known) + math.inf, known * math.nan)
-        return ops.where(self.df > 2, known, heavy)
+        light = self.df > 2
+        df = ops.where(light, self.df, ops.full_like(self.df, 3.0))  # its derivative is no NaN
+        known = ops.square(self.scale) * df / (df - 2)
+        unknown = ops.full_like(known, math.nan)
+        heavy = ops.where(self.df > 1, ops.full_like(known, math.inf), unknown)
+        return ops.where(light, known, heavy)
 
 
 class Dirichlet(ExponentialFamily):

@@ -3,12 +3,19 @@
 import math
 
 from .. import _lathe, ops
-from .combined import Independent, LogNormal, MultivariateNormal, TransformedDistribution, _below
+from .combined import (
+    Independent,
+    LogNormal,
+    MultivariateNormal,
+    Pareto,
+    TransformedDistribution,
+    _below,
+)  # fmt: skip
 from .continuous import Cauchy, Exponential, Gumbel, HalfNormal, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
 from .distribution import EULER
 from .gammas import Beta, Dirichlet, Gamma
-from .transforms import add_up
+from .transforms import Transform, add_up
 
 _FORMULAS = {}
 
@@ -62,8 +69,11 @@ def _entropy_like(p_parts, log_ratio):
 
 @register_kl(Bernoulli, Bernoulli)
 def _bernoulli(p, q):
+    # Logits are kept finite, so that what q excludes has to be asked of its probabilities.
     yes = ops.softplus(-q.logits) - ops.softplus(-p.logits)
     no = ops.softplus(q.logits) - ops.softplus(p.logits)
+    yes = ops.where(ops.eq(q.probs, 0), ops.zeros_like(yes) + math.inf, yes)
+    no = ops.where(ops.eq(q.probs, 1), ops.zeros_like(no) + math.inf, no)
     return _entropy_like(p.probs, yes) + _entropy_like(1 - p.probs, no)
 
 
@@ -168,12 +178,31 @@ def _independent(p, q):
     return add_up(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
 
 
+@register_kl(Pareto, Pareto)
+def _pareto(p, q):
+    ratio = q.alpha / p.alpha
+    found = q.alpha * ops.log(p.scale / q.scale) - ops.log(ratio) + ratio - 1
+    return ops.where(p.scale < q.scale, ops.zeros_like(found) + math.inf, found)
+
+
+def _alike(a, b):
+    """Are two transforms, or what they hold, the same function?"""
+    if isinstance(a, _lathe.Tensor) or isinstance(b, _lathe.Tensor):
+        return a is b or bool(ops.all(a == b))
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(_alike, a, b))
+    if isinstance(a, Transform):
+        return type(a) is type(b) and all(_alike(v, vars(b)[k]) for k, v in vars(a).items())
+    return a == b
+
+
 @register_kl(TransformedDistribution, TransformedDistribution)
 def _transformed(p, q):
-    if [type(t) for t in p.transforms] != [type(t) for t in q.transforms]:
+    if not _alike(p.transforms, q.transforms):
         raise _lathe.UnsupportedError(
             "the transforms differ", op="kl_divergence", got=f"{p.transforms} and {q.transforms}",
-            expected="the same transforms", next="estimate it from samples",
+            expected="the same transforms, with the same parameters",
+            next="estimate it from samples",
         )  # fmt: skip
     event = p._event_dim - len(p.base_dist.event_shape)
     return add_up(kl_divergence(p.base_dist, q.base_dist), event)

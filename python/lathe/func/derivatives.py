@@ -104,16 +104,15 @@ def _checked(name, what, values, like):
 
 def vjp(func, *primals, has_aux=False):
     """(func(*primals), a function of cotangents): that gives the products of cotangents, which have
-    the structure of func's result, with func's derivative, as a tuple if there are several primals.
-    With has_aux what func gives besides comes third."""
+    the structure of func's result, with func's derivative, as a tuple with one item for each
+    primal. With has_aux what func gives besides comes third."""
     run = Recorded("vjp", func, primals, has_aux)
 
     def pull(*cotangents, retain_graph=True):
         given = cotangents[0] if len(cotangents) == 1 else cotangents
         seeds = trees.matching("vjp", "the cotangents", given, run.outside)
         seeds = _checked("vjp", "the cotangents", seeds, run.ys)
-        found = trees.unflatten(run.inside, run.pulled(run.ys, seeds, retain_graph))
-        return found if len(primals) != 1 else found[0]
+        return trees.unflatten(run.inside, run.pulled(run.ys, seeds, retain_graph))
 
     value = run.result()
     return (value, pull, run.aux) if has_aux else (value, pull)

@@ -82,7 +82,7 @@ def gradients(ys, xs, seeds, keep, create):
     found = [None] * len(xs)
     if pairs and xs:
         ys, seeds = zip(*pairs)
-        found = _lathe.grad(list(ys), list(xs), list(seeds), keep, create, True)
+        found = _lathe.grad(list(ys), list(xs), list(seeds), keep, create, allow_unused=True)
     return [ops.zeros_like(x) if g is None else g for g, x in zip(found, xs)]
 
 
@@ -103,7 +103,7 @@ class Linear:
             tracked = [y for y in run.ys if y.requires_grad]
             self._back = [None] * len(run.xs)
             if tracked:
-                self._back = _lathe.grad(tracked, run.xs, seeds, True, True, True)
+                self._back = _lathe.grad(tracked, run.xs, seeds, True, True, allow_unused=True)
         self.depends = any(b is not None for b in self._back)
 
     def pushed(self, tangents):
@@ -117,7 +117,9 @@ class Linear:
         found = [None] * len(seeds)
         if pairs:
             back, by = zip(*pairs)
-            found = _lathe.grad(list(back), seeds, list(by), True, run.create or goes_on, True)
+            found = _lathe.grad(
+                list(back), seeds, list(by), True, run.create or goes_on, allow_unused=True
+            )
         found = iter(found)
         values = [None if s is None else next(found) for s in self._seeds]
         values = [ops.zeros_like(y) if v is None else v for v, y in zip(values, run.ys)]

@@ -304,6 +304,12 @@ class Module(Hooks, State):
     def cpu(self):
         return self.to(device="cpu")
 
+    def cuda(self, device=None):
+        """Moves all to a CUDA device; DeviceError, as Tensor.cuda, where there is none."""
+        if isinstance(device, int):
+            device = f"cuda:{device}"
+        return self.to(device="cuda" if device is None else device)
+
     # ── text ────────────────────────────────────────────────────────────────────────────────────
 
     def __setstate__(self, state):

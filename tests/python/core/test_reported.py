@@ -1,0 +1,135 @@
+"""What PyTorch does and programs rely on: copies, masks, indexes, divergences, settings."""
+
+import math
+
+import numpy as np
+import pytest
+
+import lathe as lt
+from lathe import distributions as d
+
+
+@pytest.mark.parametrize("shape, counts", [((2, 2), (1, 1)), ((2,), (1, 1, 1)), ((1,), (3,))])
+def test_repeat_and_tile_have_memory_of_their_own(shape, counts):
+    for repeat in (lt.Tensor.repeat, lt.tile):
+        x = lt.ones(shape)
+        y = repeat(x, counts)
+        x.add_(5)
+        assert y.eq(1).all()
+        y[(0,) * y.ndim] = 7
+        assert y.sum() == y.numel() + 6
+
+
+def test_a_range_indexes():
+    x = lt.arange(12.0).reshape(4, 3)
+    np.testing.assert_array_equal(x[range(4), [0, 1, 2, 0]], x.numpy()[range(4), [0, 1, 2, 0]])
+    assert x[range(0)].shape == (0, 3)
+    x[range(1, 3)] = 0
+    assert x[1:3].eq(0).all() and x[3].ne(0).all()
+    with pytest.raises(lt.TypeError, match=r"with list\(\)"):
+        x[{1}]
+
+
+@pytest.mark.parametrize("mask", [True, [False, True], [[True, False]] * 3 + [[True, True]]])
+def test_a_mask_of_another_size_is_refused_by_index_put(mask):
+    with pytest.raises(lt.IndexError, match="sizes of the axes it picks from"):
+        lt.zeros(3, 2).index_put_((lt.tensor(mask),), lt.tensor(1.0))
+
+
+def test_the_products_of_vjp_are_a_tuple_also_for_one_primal():
+    _, pull = lt.func.vjp(lt.sin, lt.zeros(2))
+    (found,) = pull(lt.ones(2))
+    assert found.tolist() == [1, 1]
+
+
+def test_the_divergence_of_transformed_distributions_asks_for_equal_transforms():
+    def pareto(scale, alpha):
+        return d.Pareto(lt.tensor(scale), lt.tensor(alpha))
+
+    wanted = math.log(1.3 / 1.0) * 2.0
+    assert abs(d.kl_divergence(pareto(1.3, 2.0), pareto(1.0, 2.0)) - wanted) < 1e-6
+    assert d.kl_divergence(pareto(1.0, 2.0), pareto(1.3, 2.0)) == math.inf
+
+    def scaled(by):
+        return d.TransformedDistribution(d.Normal(0.0, 1.0), [d.AffineTransform(0.0, by)])
+
+    assert d.kl_divergence(scaled(2.0), scaled(2.0)) == 0
+    for q in (scaled(5.0), scaled(lt.tensor(5.0))):
+        with pytest.raises(lt.UnsupportedError, match="the transforms differ"):
+            d.kl_divergence(scaled(2.0), q)
+
+
+@pytest.mark.parametrize("q", [0.0, 1.0])
+def test_what_q_excludes_is_infinitely_far(q):
+    p = d.Bernoulli(lt.tensor(0.5))
+    assert d.kl_divergence(p, d.Bernoulli(lt.tensor(q))) == math.inf
+
+
+def test_the_variance_of_student_t_has_a_derivative():
+    df = lt.tensor([3.0, 1.5], requires_grad=True)
+    d.StudentT(df).variance[0].backward()
+    assert df.grad.tolist() == [-2, 0]
+
+
+def test_settings_of_printing():
+    x = lt.tensor([1e-6, 1.0])
+    try:
+        lt.set_printoptions(sci_mode=False)
+        assert "1.0000" in str(x) and "e" not in str(x)[6:]
+        lt.set_printoptions(sci_mode=True)
+        assert "1.0000e+00" in str(lt.ones(1))
+        lt.set_printoptions(profile="short")
+        assert str(lt.tensor([0.125])) == "tensor([0.12])"
+        lt.set_printoptions(profile="full")
+        assert "..." not in str(lt.zeros(2000))
+        lt.set_printoptions(profile="default", threshold=math.inf)
+        assert "..." not in str(lt.zeros(2000))
+        with pytest.raises(lt.ValueError, match="'default', 'short' or 'full'"):
+            lt.set_printoptions(profile="wide")
+    finally:
+        lt.set_printoptions(profile="default")
+
+
+def test_a_device_by_its_kind_and_index():
+    assert lt.device("cpu", 0) == lt.device(type="cpu") == lt.device("cpu")
+    assert repr(lt.device("cuda", 1)) == "device(type='cuda', index=1)"
+
+
+def test_only_inputs_as_programs_give_it():
+    w = lt.ones(2, requires_grad=True)
+    (g,) = lt.autograd.grad((w * w).sum(), w, only_inputs=True)
+    assert g.tolist() == [2, 2]
+    with pytest.raises(lt.ValueError, match="only_inputs=True"):
+        lt.autograd.grad((w * w).sum(), w, only_inputs=False)
+
+
+def test_a_device_that_is_not_there_is_no_damaged_file(tmp_path):
+    lt.serialization.save({"w": lt.ones(2)}, tmp_path / "w.pt")
+    with pytest.raises(lt.DeviceError, match="no such device"):
+        lt.serialization.load(tmp_path / "w.pt", map_location="cuda:0")
+    with pytest.raises(lt.DeviceError, match="no such device"):
+        lt.nn.Linear(2, 2).cuda()
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_numbers_are_drawn_with_variance_one(dtype):
+    lt.manual_seed(0)
+    z = lt.randn(20000, dtype=getattr(lt, dtype)).numpy()
+    for part in (z.real, z.imag):
+        assert abs(part.var() - 0.5) < 0.02 and abs(part.mean()) < 0.02
+    assert abs((z.real * z.imag).mean()) < 0.02
+    u = lt.rand(1000, dtype=getattr(lt, dtype)).numpy()
+    assert u.real.min() >= 0 and u.imag.max() < 1 and abs(u.real - u.imag).max() > 0.5
+    x = lt.zeros(20000, dtype=getattr(lt, dtype)).normal_(3.0, 2.0).numpy()
+    assert abs(x.mean() - 3) < 0.06 and abs(x.imag.var() - 2) < 0.1
+
+
+def test_a_complex_border_and_complex_ends():
+    x = lt.ones(2, dtype=lt.complex64)
+    assert lt.constant_pad_nd(x, [1, 0], 2j).tolist() == [2j, 1, 1]
+    with pytest.raises(lt.DTypeError, match="the value is complex"):
+        lt.constant_pad_nd(lt.ones(2), [1, 0], 2j)
+    assert lt.linspace(1j, 2, 3).tolist() == [1j, 1 + 0.5j, 2]
+    assert lt.linspace(0, 1, 3, dtype=lt.complex64).tolist() == [0, 0.5, 1]
+    close = lt.logspace(0, 1j, 2).numpy() - np.array([1, 10**1j])
+    assert abs(close).max() < 1e-6
