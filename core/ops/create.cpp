@@ -175,8 +175,6 @@ Extra nowhere(Extra e) {
   return e;
 }
 
-Extra floats(std::string_view doc) { return {.domain = floating, .no_grad = true, .doc = doc}; }
-
 Extra over(DTypeSet domain, std::string_view doc) {
   return {.domain = domain, .no_grad = true, .doc = doc};
 }
@@ -255,7 +253,7 @@ void add_random(Definitions& r) {
         DType d = zero.dtype();
         return select(lt(uniform(d, 0), p), constant(d, 1), zero);
       },
-      nowhere(floats("1 with probability p, else 0.")));
+      nowhere(over(floating, "1 with probability p, else 0.")));
   r.random(
       "randint(int low, int high, int[] size, *, dtype? dtype=None, device? device=None) -> Tensor",
       infer_randint,
