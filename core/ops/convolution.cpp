@@ -50,7 +50,7 @@ void add_contraction(Definitions& r, int axes, bool transposed) {
       absl::StrCat(contraction_name(axes, transposed), "(Tensor input, Tensor weight",
                    arguments(axes, transposed), ", dtype? out_dtype=None) -> Tensor"),
       absl::StrCat(formula, "] over ", tap, ", c where g = groups"),
-      {.domain = differentiable,
+      {.domain = numbers,
        .places = kNowhere,
        .doc = transposed ? "The sum of a transposed convolution, without a bias."
                          : "The sum of a convolution (a cross-correlation), without a bias."});

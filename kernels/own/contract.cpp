@@ -3,6 +3,7 @@
 #include <absl/algorithm/container.h>
 
 #include <optional>
+#include <type_traits>
 
 #include "core/base/error.h"
 #include "kernels/own/convert.h"
@@ -33,10 +34,36 @@ struct ProductPlan final : Prepared {
   }
 };
 
+/// The dtype in whose sums those of the accumulator are the low bits.
+DType summed_in(DType accumulator) {
+  if (!is_integer(accumulator)) return accumulator;
+  return size_of(accumulator) == 8 ? DType::i64 : DType::i32;
+}
+
+/// The operand named as what it is summed in, where the bits are the same.
+Operand as_signed(Operand x, DType sums) {
+  if (is_integer(x.dtype) && size_of(x.dtype) == size_of(sums)) x.dtype = sums;
+  return x;
+}
+
+/// `f(T{})` for the T of the tiles that add up numbers of this dtype, or the parts of complex ones.
+template <class F>
+auto with_type(DType accumulator, F f) {
+  switch (real_type(accumulator)) {
+    case DType::f64:
+      return f(double{});
+    case DType::i32:
+      return f(uint32_t{});
+    case DType::i64:
+      return f(uint64_t{});
+    default:
+      return f(float{});
+  }
+}
+
 Product product_of(const Contraction& c) {
-  if (real_type(c.out.dtype) == DType::f64)
-    return make_product(c, tiles<double>().rows, tiles<double>().cols);
-  return make_product(c, tiles<float>().rows, tiles<float>().cols);
+  return with_type(c.out.dtype,
+                   [&]<class T>(T) { return make_product(c, tiles<T>().rows, tiles<T>().cols); });
 }
 
 void add_parts(ProductPlan& plan, const Contraction& c, int64_t block) {
@@ -118,14 +145,11 @@ void run_converted(const ProductPlan& plan, const Launch& launch) {
     out_room.emplace(static_cast<size_t>(plan.out.numel()) * size_of(plan.accumulator));
     out = out_room->data();
   }
-  if (plan.accumulator == DType::c64)
-    run_complex<float>(plan, a, b, out);
-  else if (plan.accumulator == DType::c128)
-    run_complex<double>(plan, a, b, out);
-  else if (plan.accumulator == DType::f64)
-    run_parts<double>(plan, a, b, out, {});
-  else
-    run_parts<float>(plan, a, b, out, {});
+  with_type(plan.accumulator, [&]<class T>(T) {
+    if constexpr (std::is_floating_point_v<T>)
+      if (is_complex(plan.accumulator)) return run_complex<T>(plan, a, b, out);
+    run_parts<T>(plan, a, b, out, {});
+  });
   if (out_room) {
     Operand from = as_summed(plan, plan.out), to = plan.out;
     from.data = out;
@@ -141,16 +165,20 @@ Verdict product_accepts(const Entry&, const Query& query) {
   if (query.device.kind == DeviceKind::cuda)
     return Verdict::no(Reason::device, to_string(query.device));
   if (!divisible_axes(query.op.formula)) return Verdict::no(Reason::op, query.op.name());
-  if ((DTypeSet{DType::f32, DType::f64} | complexes).has(query.accumulator)) return Verdict::yes();
+  // Integers are summed in a dtype of 32 or 64 bits, and cut to the accumulator as results only.
+  const bool integral = is_integer(query.accumulator) && is_integer(query.common) &&
+                        (*query.results)[0].dtype == query.accumulator;
+  const DTypeSet others = DTypeSet{DType::f32, DType::f64} | complexes;
+  if (integral || others.has(query.accumulator)) return Verdict::yes();
   return Verdict::no(Reason::dtype, std::string(name(query.accumulator)));
 }
 
 PreparedRef product_prepare(const Entry&, const Problem& problem) {
   auto plan = std::make_unique<ProductPlan>();
-  plan->accumulator = problem.accumulator;
-  plan->a = problem.in[0];
-  plan->b = problem.in[1];
-  plan->out = problem.out;
+  plan->accumulator = summed_in(problem.accumulator);
+  plan->a = as_signed(problem.in[0], plan->accumulator);
+  plan->b = as_signed(problem.in[1], plan->accumulator);
+  plan->out = as_signed(problem.out, plan->accumulator);
   Operand a = as_summed(*plan, plan->a), b = as_summed(*plan, plan->b);
   const bool complex = is_complex(plan->accumulator);
   if (complex) b.strides = contiguous_strides(b.shape);
@@ -164,9 +192,9 @@ void product_run(const Entry&, const Prepared& prepared, const Launch& launch) {
   if (!plan.direct() || is_complex(plan.accumulator)) return run_converted(plan, launch);
   const PackedSide* packed[] = {static_cast<const PackedSide*>(launch.packed[0]),
                                 static_cast<const PackedSide*>(launch.packed[1])};
-  plan.accumulator == DType::f64
-      ? run_parts<double>(plan, launch.a, launch.b, launch.out, launch.epilogue, packed)
-      : run_parts<float>(plan, launch.a, launch.b, launch.out, launch.epilogue, packed);
+  with_type(plan.accumulator, [&]<class T>(T) {
+    run_parts<T>(plan, launch.a, launch.b, launch.out, launch.epilogue, packed);
+  });
 }
 
 PackedRef product_pack(const Entry&, const Prepared& prepared, int operand, const std::byte* data,
@@ -175,9 +203,9 @@ PackedRef product_pack(const Entry&, const Prepared& prepared, int operand, cons
   const Product* product = only_product(plan);
   if (product == nullptr || !plan.direct() || is_complex(plan.accumulator)) return nullptr;
   auto before = std::static_pointer_cast<const PackedSide>(known);
-  return plan.accumulator == DType::f64
-             ? pack_side(*product, operand, reinterpret_cast<const double*>(data), before)
-             : pack_side(*product, operand, reinterpret_cast<const float*>(data), before);
+  return with_type(plan.accumulator, [&]<class T>(T) -> PackedRef {
+    return pack_side(*product, operand, reinterpret_cast<const T*>(data), before);
+  });
 }
 
 }  // namespace lathe::own

@@ -56,7 +56,7 @@ using PackedSideRef = std::shared_ptr<const PackedSide>;
 template <class T>
 PackedSideRef pack_side(const Product& p, int operand, const T* data, const PackedSideRef& known);
 
-/// T: float or double. `packed`: of a and b, or null.
+/// T: float, double, uint32_t or uint64_t. `packed`: of a and b, or null.
 template <class T>
 void run_product(const Product& p, const T* a, const T* b, T* out, const Epilogue& epilogue,
                  absl::Span<const PackedSide* const> packed = {});

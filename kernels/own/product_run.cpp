@@ -498,11 +498,14 @@ PackedSideRef pack_side(const Product& p, int operand, const T* data, const Pack
   return Runner<T>(p, left_data, right_data, nullptr, none).pack(right, known);
 }
 
-template void run_product(const Product&, const float*, const float*, float*, const Epilogue&,
-                          absl::Span<const PackedSide* const>);
-template void run_product(const Product&, const double*, const double*, double*, const Epilogue&,
-                          absl::Span<const PackedSide* const>);
-template PackedSideRef pack_side(const Product&, int, const float*, const PackedSideRef&);
-template PackedSideRef pack_side(const Product&, int, const double*, const PackedSideRef&);
+#define LATHE_PRODUCT_OF(T)                                                          \
+  template void run_product(const Product&, const T*, const T*, T*, const Epilogue&, \
+                            absl::Span<const PackedSide* const>);                    \
+  template PackedSideRef pack_side(const Product&, int, const T*, const PackedSideRef&);
+LATHE_PRODUCT_OF(float)
+LATHE_PRODUCT_OF(double)
+LATHE_PRODUCT_OF(uint32_t)
+LATHE_PRODUCT_OF(uint64_t)
+#undef LATHE_PRODUCT_OF
 
 }  // namespace lathe::own

@@ -287,9 +287,13 @@ void Side::pack_rows(const Tiles<T>& tiles, const T* base, const Shift& shift, i
   }
 }
 
-template void Side::pack(const Tiles<float>&, const float*, const Shift&, int64_t, int, int,
-                         int64_t, int64_t, float*) const;
-template void Side::pack(const Tiles<double>&, const double*, const Shift&, int64_t, int, int,
-                         int64_t, int64_t, double*) const;
+#define LATHE_SIDE_OF(T)                                                                        \
+  template void Side::pack(const Tiles<T>&, const T*, const Shift&, int64_t, int, int, int64_t, \
+                           int64_t, T*) const;
+LATHE_SIDE_OF(float)
+LATHE_SIDE_OF(double)
+LATHE_SIDE_OF(uint32_t)
+LATHE_SIDE_OF(uint64_t)
+#undef LATHE_SIDE_OF
 
 }  // namespace lathe::own

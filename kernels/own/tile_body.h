@@ -261,6 +261,36 @@ void matrix_times_columns(const typename V::T* m, int64_t ld, const typename V::
   }
 }
 
+/// Whole numbers that are moved as the floats of their width are, by V; `Arithmetic` offers add and
+/// fma on V's registers.
+template <class V, class Number, class Arithmetic>
+struct Whole : Arithmetic {
+  using T = Number;
+  using Reg = typename V::Reg;
+  using Mask = typename V::Mask;
+  static constexpr int lanes = V::lanes, rows = V::rows, vectors = V::vectors,
+                       direct_rows = V::direct_rows;
+  static const typename V::T* moved(const T* p) {
+    return reinterpret_cast<const typename V::T*>(p);
+  }
+  static typename V::T* moved(T* p) { return reinterpret_cast<typename V::T*>(p); }
+  static Reg zero() { return V::zero(); }
+  static Reg load(const T* p) { return V::load(moved(p)); }
+  static void store(T* p, Reg x) { V::store(moved(p), x); }
+  static Mask first(int n) { return V::first(n); }
+  static Mask range(int lo, int hi) { return V::range(lo, hi); }
+  static Reg load_some(const T* p, Mask m) { return V::load_some(moved(p), m); }
+  static Reg merge(Reg x, const T* p, Mask m) { return V::merge(x, moved(p), m); }
+  static void store_some(T* p, Reg x, Mask m) { V::store_some(moved(p), x, m); }
+  static Reg merge_strided(Reg x, const T* p, int64_t step, Mask, int lo, int hi) {
+    alignas(64) T lanes_of[lanes];
+    store(lanes_of, x);
+    for (int i = lo; i < hi; ++i) lanes_of[i] = p[i * step];
+    return load(lanes_of);
+  }
+  static void transpose(Reg* r) { V::transpose(r); }
+};
+
 template <class V>
 constexpr Tiles<typename V::T> tiles_of(const char* name) {
   static_assert(V::rows <= kMostLanes && V::lanes * V::vectors <= kMostLanes);

@@ -7,22 +7,30 @@
 namespace lathe::own {
 namespace {
 
-/// The set that goes with the SIMD interpreter in use, so that one flag decides for all kernels.
-template <class T>
-const Tiles<T>& pick(const Tiles<T>* portable, const Tiles<T>* avx2, const Tiles<T>* avx512) {
+/// The sets that go with the SIMD interpreter in use, so that one flag decides for all kernels.
+const TileSets& chosen() {
   std::string_view isa = simd_loops().name;
-  return isa == avx512->name ? *avx512 : isa == avx2->name ? *avx2 : *portable;
+  if (isa == tiles_avx512().f32.name) return tiles_avx512();
+  return isa == tiles_avx2().f32.name ? tiles_avx2() : tiles_portable();
 }
 
 }  // namespace
 
 template <>
 const Tiles<float>& tiles<float>() {
-  return pick(tiles_f32_portable(), tiles_f32_avx2(), tiles_f32_avx512());
+  return chosen().f32;
 }
 template <>
 const Tiles<double>& tiles<double>() {
-  return pick(tiles_f64_portable(), tiles_f64_avx2(), tiles_f64_avx512());
+  return chosen().f64;
+}
+template <>
+const Tiles<uint32_t>& tiles<uint32_t>() {
+  return chosen().u32;
+}
+template <>
+const Tiles<uint64_t>& tiles<uint64_t>() {
+  return chosen().u64;
 }
 
 }  // namespace lathe::own

@@ -1,5 +1,7 @@
 // The inner routines of our matrix products, one set an instruction set. Every set gives the same
-// bits: each output is one chain of fused multiply-adds in ascending k, whatever the tile.
+// bits: each output is one chain of fused multiply-adds in ascending k, whatever the tile. Of whole
+// numbers the products and sums wrap around, so that their low bits are right for any integer dtype
+// that is no wider.
 #pragma once
 
 #include <cstdint>
@@ -80,13 +82,16 @@ struct Tiles {
                                int64_t depth, int64_t rows, T* y, int64_t ldy, bool add);
 };
 
-// By instruction set.
-const Tiles<float>* tiles_f32_portable();
-const Tiles<double>* tiles_f64_portable();
-const Tiles<float>* tiles_f32_avx2();
-const Tiles<double>* tiles_f64_avx2();
-const Tiles<float>* tiles_f32_avx512();
-const Tiles<double>* tiles_f64_avx512();
+/// The sets of one instruction set.
+struct TileSets {
+  Tiles<float> f32;
+  Tiles<double> f64;
+  Tiles<uint32_t> u32;
+  Tiles<uint64_t> u64;
+};
+const TileSets& tiles_portable();
+const TileSets& tiles_avx2();
+const TileSets& tiles_avx512();
 
 /// The best set this machine runs (flag "isa" may ask for less).
 template <class T>
@@ -95,5 +100,9 @@ template <>
 const Tiles<float>& tiles<float>();
 template <>
 const Tiles<double>& tiles<double>();
+template <>
+const Tiles<uint32_t>& tiles<uint32_t>();
+template <>
+const Tiles<uint64_t>& tiles<uint64_t>();
 
 }  // namespace lathe::own

@@ -95,12 +95,43 @@ struct F64 {
   }
 };
 
-constexpr Tiles<float> kF32 = tiles_of<F32>("avx2");
-constexpr Tiles<double> kF64 = tiles_of<F64>("avx2");
+struct Arithmetic32 {
+  static __m256 all(uint32_t x) {
+    return _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(x)));
+  }
+  static __m256 add(__m256 a, __m256 b) {
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b)));
+  }
+  static __m256 fma(__m256 a, __m256 b, __m256 c) {
+    const __m256i ab = _mm256_mullo_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b));
+    return _mm256_castsi256_ps(_mm256_add_epi32(ab, _mm256_castps_si256(c)));
+  }
+};
+
+struct Arithmetic64 {
+  static __m256d all(uint64_t x) {
+    return _mm256_castsi256_pd(_mm256_set1_epi64x(static_cast<long long>(x)));
+  }
+  static __m256d add(__m256d a, __m256d b) {
+    return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(a), _mm256_castpd_si256(b)));
+  }
+  /// The low half of the product from those of 32 bits: low * low + (low * high + high * low)
+  /// << 32.
+  static __m256d fma(__m256d a, __m256d b, __m256d c) {
+    const __m256i x = _mm256_castpd_si256(a), y = _mm256_castpd_si256(b);
+    const __m256i crossed = _mm256_mullo_epi32(x, _mm256_shuffle_epi32(y, 0xb1));
+    const __m256i sums = _mm256_add_epi32(crossed, _mm256_srli_epi64(crossed, 32));
+    const __m256i ab = _mm256_add_epi64(_mm256_mul_epu32(x, y), _mm256_slli_epi64(sums, 32));
+    return _mm256_castsi256_pd(_mm256_add_epi64(ab, _mm256_castpd_si256(c)));
+  }
+};
+
+constexpr TileSets kSets{tiles_of<F32>("avx2"), tiles_of<F64>("avx2"),
+                         tiles_of<Whole<F32, uint32_t, Arithmetic32>>("avx2"),
+                         tiles_of<Whole<F64, uint64_t, Arithmetic64>>("avx2")};
 
 }  // namespace
 
-const Tiles<float>* tiles_f32_avx2() { return &kF32; }
-const Tiles<double>* tiles_f64_avx2() { return &kF64; }
+const TileSets& tiles_avx2() { return kSets; }
 
 }  // namespace lathe::own

@@ -118,12 +118,38 @@ struct F64 {
   }
 };
 
-constexpr Tiles<float> kF32 = tiles_of<F32>("avx512");
-constexpr Tiles<double> kF64 = tiles_of<F64>("avx512");
+struct Arithmetic32 {
+  static __m512 all(uint32_t x) {
+    return _mm512_castsi512_ps(_mm512_set1_epi32(static_cast<int>(x)));
+  }
+  static __m512 add(__m512 a, __m512 b) {
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)));
+  }
+  static __m512 fma(__m512 a, __m512 b, __m512 c) {
+    const __m512i ab = _mm512_mullo_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b));
+    return _mm512_castsi512_ps(_mm512_add_epi32(ab, _mm512_castps_si512(c)));
+  }
+};
+
+struct Arithmetic64 {
+  static __m512d all(uint64_t x) {
+    return _mm512_castsi512_pd(_mm512_set1_epi64(static_cast<long long>(x)));
+  }
+  static __m512d add(__m512d a, __m512d b) {
+    return _mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(a), _mm512_castpd_si512(b)));
+  }
+  static __m512d fma(__m512d a, __m512d b, __m512d c) {
+    const __m512i ab = _mm512_mullo_epi64(_mm512_castpd_si512(a), _mm512_castpd_si512(b));
+    return _mm512_castsi512_pd(_mm512_add_epi64(ab, _mm512_castpd_si512(c)));
+  }
+};
+
+constexpr TileSets kSets{tiles_of<F32>("avx512"), tiles_of<F64>("avx512"),
+                         tiles_of<Whole<F32, uint32_t, Arithmetic32>>("avx512"),
+                         tiles_of<Whole<F64, uint64_t, Arithmetic64>>("avx512")};
 
 }  // namespace
 
-const Tiles<float>* tiles_f32_avx512() { return &kF32; }
-const Tiles<double>* tiles_f64_avx512() { return &kF64; }
+const TileSets& tiles_avx512() { return kSets; }
 
 }  // namespace lathe::own

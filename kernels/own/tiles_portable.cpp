@@ -10,6 +10,8 @@ namespace {
 
 inline float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 inline double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+inline uint32_t fused(uint32_t a, uint32_t b, uint32_t c) { return a * b + c; }
+inline uint64_t fused(uint64_t a, uint64_t b, uint64_t c) { return a * b + c; }
 
 template <class Number, int Lanes>
 struct Plain {
@@ -59,12 +61,12 @@ struct Plain {
   }
 };
 
-constexpr Tiles<float> kF32 = tiles_of<Plain<float, 8>>("portable");
-constexpr Tiles<double> kF64 = tiles_of<Plain<double, 4>>("portable");
+constexpr TileSets kSets{
+    tiles_of<Plain<float, 8>>("portable"), tiles_of<Plain<double, 4>>("portable"),
+    tiles_of<Plain<uint32_t, 8>>("portable"), tiles_of<Plain<uint64_t, 4>>("portable")};
 
 }  // namespace
 
-const Tiles<float>* tiles_f32_portable() { return &kF32; }
-const Tiles<double>* tiles_f64_portable() { return &kF64; }
+const TileSets& tiles_portable() { return kSets; }
 
 }  // namespace lathe::own

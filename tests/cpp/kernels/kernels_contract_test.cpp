@@ -38,7 +38,7 @@ std::vector<Extents> product_extents() {
 TEST(KernelsContract, ProductsEqualTheReference) {
   uint32_t seed = 0;
   for (auto [m, n, k] : product_extents())
-    for (DType d : {DType::f32, DType::f64}) {
+    for (DType d : {DType::f32, DType::f64, DType::i32, DType::i64}) {
       Tensor a = random_tensor(d, {m, k}, ++seed), b = random_tensor(d, {k, n}, ++seed);
       expect_reference_bits("mm", absl::StrCat(name(d), " ", m, " ", n, " ", k), a, b);
     }
@@ -71,7 +71,7 @@ TEST(KernelsContract, BatchesBroadcast) {
 }
 
 TEST(KernelsContract, OtherDtypes) {
-  for (DType d : {DType::f16, DType::bf16, DType::i32, DType::i64, DType::u8, DType::u16,
+  for (DType d : {DType::f16, DType::bf16, DType::i8, DType::i16, DType::u8, DType::u16, DType::u32,
                   DType::u64, DType::c64, DType::c128})
     for (int64_t k : {1, 40, 700}) {
       Tensor a = random_tensor(d, {9, k}, 11), b = random_tensor(d, {k, 35}, 12);
@@ -112,11 +112,12 @@ TEST(KernelsContract, ConvolutionAndItsGradients) {
   uint32_t seed = 300;
   int number = 0;
   for (const Conv& c : convolutions())
-    for (DType d : {DType::f32, DType::f64}) {
+    for (DType d : {DType::f32, DType::f64, DType::i64}) {
       std::string what = absl::StrCat("convolution ", number++);
       Tensor x = random_tensor(d, {c.n, c.c, c.h, c.w}, ++seed);
       Tensor w = random_tensor(d, {c.o, c.c / c.groups, c.kh, c.kw}, ++seed);
       expect_reference_bits("convolution2d", what, x, w, c.stride, c.pad, c.dilation, c.groups);
+      if (is_integer(d)) continue;  // no gradients
       Tensor y = run1("convolution2d", x, w, c.stride, c.pad, c.dilation, c.groups);
       Tensor dy = random_tensor(d, y.shape(), ++seed);
       expect_reference_bits("convolution2d_d0", what + " by input", dy, w, x.shape(), c.stride,
@@ -165,11 +166,36 @@ TEST(KernelsContract, SumsAreBlocksOf512InOrder) {
   EXPECT_EQ(values_of<float>(run1("mm", a, b))[0], total);
 }
 
-TEST(KernelsContract, ThreadsAndInstructionSetsDoNotShow) {
-  Tensor a = random_tensor(DType::f32, {150, 700}, 61),
-         b = random_tensor(DType::f32, {700, 900}, 62);
-  Tensor x = random_tensor(DType::f32, {2, 16, 20, 20}, 63),
-         w = random_tensor(DType::f32, {24, 16, 3, 3}, 64);
+/// Integers so far from 0 that their products wrap around.
+Tensor wide_integers(DType d, Shape shape, uint32_t seed) {
+  Tensor t = empty({d, std::move(shape), Device{}});
+  std::mt19937_64 rng(seed);
+  std::byte* bytes = t.mutable_data();
+  for (size_t i = 0; i < bytes_of(t).size(); ++i) bytes[i] = static_cast<std::byte>(rng());
+  return t;
+}
+
+TEST(KernelsContract, SumsOfIntegersWrapAroundOnEveryInstructionSet) {
+  for (const char* isa : {"avx512", "avx2", "portable"}) {
+    FlagScope set(Flag::isa, isa);
+    uint32_t seed = 400;
+    for (DType d : {DType::u8, DType::i16, DType::i32, DType::u32, DType::i64, DType::u64})
+      for (auto [m, n, k] : {Extents{17, 40, 600}, {1, 33, 70}, {3, 9, 513}}) {
+        Tensor a = wide_integers(d, {m, k}, ++seed), b = wide_integers(d, {k, n}, ++seed);
+        const std::string what = absl::StrCat(isa, " ", name(d), " ", m, " ", n, " ", k);
+        expect_reference_bits("mm", what, a, b);
+        Tensor turned = run1("transpose", wide_integers(d, {n, k}, ++seed), 0, 1);
+        expect_reference_bits("mm", what + " transposed", a, turned);
+      }
+    Tensor x = wide_integers(DType::i64, {2, 4, 9, 11}, ++seed);
+    Tensor w = wide_integers(DType::i64, {6, 2, 3, 3}, ++seed);
+    expect_reference_bits("convolution2d", isa, x, w, Ints{2, 1}, Ints{1, 1}, Ints{1, 2}, 2);
+  }
+}
+
+void expect_no_trace_of_the_machine(DType d) {
+  Tensor a = random_tensor(d, {150, 700}, 61), b = random_tensor(d, {700, 900}, 62);
+  Tensor x = random_tensor(d, {2, 16, 20, 20}, 63), w = random_tensor(d, {24, 16, 3, 3}, 64);
   auto all = [&] {
     auto bytes = bytes_of(run1("mm", a, b));
     auto more = bytes_of(run1("convolution2d", x, w, Ints{1, 1}, Ints{1, 1}, Ints{1, 1}, 1));
@@ -185,6 +211,9 @@ TEST(KernelsContract, ThreadsAndInstructionSetsDoNotShow) {
     FlagScope set(Flag::isa, isa);
     EXPECT_EQ(all(), expected) << isa;
   }
+}
+TEST(KernelsContract, ThreadsAndInstructionSetsDoNotShow) {
+  for (DType d : {DType::f32, DType::i64}) expect_no_trace_of_the_machine(d);
 }
 
 // ── the table ───────────────────────────────────────────────────────────────────────────────────
