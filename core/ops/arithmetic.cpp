@@ -50,7 +50,7 @@ Tensor nonzero_modulus(const Tensor& z) {
 /// What of dy is across z, over |z|.
 Grads sgn_complex_grad(Grad g) {
   Tensor z = g.x(0), y = A::sgn_complex(z);
-  Tensor along = M::mul(y, M::real(M::mul(g.dy(), M::conj(y))));
+  Tensor along = M::mul(y, M::real_part(M::mul(g.dy(), M::conj(y))));
   Tensor across = M::mul(M::sub(g.dy(), along), M::reciprocal(nonzero_modulus(z)));
   return {M::where(M::eq(z, 0), 0, across)};
 }
@@ -59,7 +59,7 @@ Grads sgn_complex_grad(Grad g) {
 Grads angle_grad(Grad g) {
   if (!is_complex(g.dtype(0))) return {constant_like(g.dy(), Arg(0))};
   Tensor z = g.x(0), y = A::sgn_complex(z), scale = M::div(g.dy(), nonzero_modulus(z));
-  return {M::complex(M::neg(M::mul(scale, M::imag(y))), M::mul(scale, M::real(y)))};
+  return {M::complex(M::neg(M::mul(scale, M::imag_part(y))), M::mul(scale, M::real_part(y)))};
 }
 
 /// The angle of z, with the signs of its zeros.

@@ -114,7 +114,7 @@ Outputs cov_expansion(Args a) {
     mean = M::div(R::sum(M::mul(x, w), {Int(1)}, true), total);
     Tensor lost = share.defined() ? M::div(R::sum(M::mul(w, share)), total) : Tensor();
     divisor = lost.defined() ? M::sub(total, M::mul(lost, correction)) : M::sub(total, correction);
-    divisor = M::clamp_min(is_complex(x.dtype()) ? M::real(divisor) : divisor, 0);
+    divisor = M::clamp_min(is_complex(x.dtype()) ? M::real_part(divisor) : divisor, 0);
   }
   Tensor centred = M::sub(x, mean);
   Tensor weighted = conjugate(w.defined() ? M::mul(centred, w) : centred);
@@ -126,10 +126,10 @@ Outputs cov_expansion(Args a) {
 Outputs corrcoef_expansion(Args a) {
   Tensor c = P::cov(a.tensor(0));
   if (c.rank() == 0) return {M::div(c, c)};
-  Tensor spread = M::sqrt(M::real(S::diagonal(c)));
+  Tensor spread = M::sqrt(M::real_part(S::diagonal(c)));
   c = M::div(M::div(c, S::unsqueeze(spread, 1)), spread);
   if (!is_complex(c.dtype())) return {M::clamp(c, -1, 1)};
-  return {M::complex(M::clamp(M::real(c), -1, 1), M::clamp(M::imag(c), -1, 1))};
+  return {M::complex(M::clamp(M::real_part(c), -1, 1), M::clamp(M::imag_part(c), -1, 1))};
 }
 
 // ── powers ──────────────────────────────────────────────────────────────────────────────────────

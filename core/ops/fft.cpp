@@ -105,7 +105,7 @@ Tensor resized(const Tensor& x, int axis, Int n) {
 Grads r2c_grad(Grad g) {
   const int axis = g.axis(1, 0);
   Tensor whole = resized(g.dy(), axis, g.shape(0)[static_cast<size_t>(axis)]);
-  return {M::real(F::c2c(whole, {Int(axis)}, g.integer(2), false))};
+  return {M::real_part(F::c2c(whole, {Int(axis)}, g.integer(2), false))};
 }
 
 Grads c2r_grad(Grad g) {

@@ -53,7 +53,7 @@ Grads slogdet_grad(Grad g) {
   Tensor scale = g.dy(1);
   if (is_complex(g.dtype(0))) {
     // The sign turns with the imaginary part of the logarithm.
-    Tensor turn = M::imag(M::mul(g.dy(0), M::conj(g.y(0))));
+    Tensor turn = M::imag_part(M::mul(g.dy(0), M::conj(g.y(0))));
     scale = M::complex(scale, turn);
   }
   Tensor inverse = std::get<0>(L::inv_ex(g.x(0)));
@@ -63,7 +63,7 @@ Grads slogdet_grad(Grad g) {
 Outputs logdet_expansion(Args a) {
   auto [sign, logarithm] = L::slogdet(a.tensor(0));
   if (is_complex(sign.dtype()))
-    return {M::complex(logarithm, M::atan2(M::imag(sign), M::real(sign)))};
+    return {M::complex(logarithm, M::atan2(M::imag_part(sign), M::real_part(sign)))};
   return {M::where(M::eq(sign, -1), std::numeric_limits<double>::quiet_NaN(), logarithm)};
 }
 

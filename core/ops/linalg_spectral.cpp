@@ -66,7 +66,7 @@ Grads svd_grad(Grad g) {
     from_v = skew(times(vh, adjoint(dvh)));
   }
   if (is_complex(u.dtype())) {
-    auto turn = [](const Tensor& x) { return M::imag(diagonal_of(x)); };
+    auto turn = [](const Tensor& x) { return M::imag_part(diagonal_of(x)); };
     Tensor total = !flows_v   ? turn(from_u)
                    : !flows_u ? turn(from_v)
                               : M::add(turn(from_u), turn(from_v));
@@ -176,7 +176,7 @@ Grads eigh_grad(Grad g) {
   if (is_complex(v.dtype())) inner = M::cast(inner, v.dtype());
   if (g.flows(1)) {
     Tensor turned = times(vh, g.dy(1));
-    if (is_complex(v.dtype())) inner = L::phase_free(inner, M::imag(diagonal_of(turned)));
+    if (is_complex(v.dtype())) inner = L::phase_free(inner, M::imag_part(diagonal_of(turned)));
     turned = M::div(M::mul(skew(turned), 0.5), differences(w));
     inner = M::add(inner, with_diagonal(turned, 0.0));
   }
@@ -219,7 +219,7 @@ Types infer_eigvals(Args a) { return {infer_eig(a)[0]}; }
 
 /// Of a real matrix the real part is what counts.
 Tensor like_operand(const Grad& g, const Tensor& d) {
-  return is_complex(g.dtype(0)) ? d : M::real(d);
+  return is_complex(g.dtype(0)) ? d : M::real_part(d);
 }
 
 /// V^-H (diag(gL) + (V^H gV - V^H V Re(diag(V^H gV))) / conj(E)) V^H with E(i, j) = L(j) - L(i).
@@ -227,8 +227,8 @@ Grads eig_grad(Grad g) {
   Tensor w = g.y(0), v = g.y(1), vh = adjoint(v), inner = diagonal_matrix(g.dy(0));
   if (g.flows(1)) {
     Tensor turned = times(vh, g.dy(1)), along = diagonal_of(turned);
-    inner = L::phase_free(inner, M::imag(along));
-    turned = M::sub(turned, times(vh, M::mul(v, as_row(M::real(along)))));
+    inner = L::phase_free(inner, M::imag_part(along));
+    turned = M::sub(turned, times(vh, M::mul(v, as_row(M::real_part(along)))));
     inner = M::add(inner, with_diagonal(M::div(turned, differences(M::conj(w))), 0.0));
   }
   return {like_operand(g, L::solve(vh, times(inner, vh), true))};

@@ -417,7 +417,7 @@ Types infer_complex(Args a) {
 }
 
 void add_complex(Definitions& r) {
-  r.elementwise("real(Tensor input) -> Tensor",
+  r.elementwise("real_part(Tensor input) -> Tensor",
                 [](Expr x) { return is_complex(x.dtype()) ? real(x) : x; },
                 {.promote = Promote::real,
                  .grad =
@@ -425,13 +425,15 @@ void add_complex(Definitions& r) {
                        if (!is_complex(g.dtype(0))) return Grads{g.dy()};
                        return Grads{M::complex(g.dy(), zero_like_dy(g))};
                      },
+                 .places = kNowhere,
                  .moves = true,
-                 .doc = "Real part."});
-  r.elementwise("imag(Tensor input) -> Tensor", [](Expr x) { return imag(x); },
+                 .doc = "Real part, computed element by element; real() is a view."});
+  r.elementwise("imag_part(Tensor input) -> Tensor", [](Expr x) { return imag(x); },
                 {.domain = complexes,
                  .promote = Promote::real,
                  .grad = [](Grad g) { return Grads{M::complex(zero_like_dy(g), g.dy())}; },
-                 .doc = "Imaginary part."});
+                 .places = kNowhere,
+                 .doc = "Imaginary part, computed element by element; imag() is a view."});
   r.elementwise("conj(Tensor input) -> Tensor", [](Expr x) { return conj(x); },
                 {.grad = [](Grad g) { return Grads{M::conj(g.dy())}; },
                  .also = {"conj_physical"},
@@ -444,7 +446,7 @@ void add_complex(Definitions& r) {
                  .infer = infer_complex,
                  .grad =
                      [](Grad g) {
-                       return Grads{M::real(g.dy()), M::imag(g.dy())};
+                       return Grads{M::real_part(g.dy()), M::imag_part(g.dy())};
                      },
                  .doc = "re + i im."});
 }
@@ -466,7 +468,7 @@ Tensor conjugate(const Tensor& x) { return is_complex(x.dtype()) ? M::conj(x) : 
 
 Tensor squared_modulus(const Tensor& x) {
   if (!is_complex(x.dtype())) return M::square(x);
-  return M::add(M::square(M::real(x)), M::square(M::imag(x)));
+  return M::add(M::square(M::real_part(x)), M::square(M::imag_part(x)));
 }
 
 void add_math_definitions(Definitions& r) {

@@ -107,7 +107,7 @@ Tensor with_diagonal(const Tensor& x, const Arg& value) {
 
 Tensor with_real_diagonal(const Tensor& x) {
   Tensor on = C::eye(x.size(-2), x.size(-1), DType::bool_, x.device());
-  return M::complex(M::real(x), M::where(on, 0.0, M::imag(x)));
+  return M::complex(M::real_part(x), M::where(on, 0.0, M::imag_part(x)));
 }
 
 Tensor diagonal_of(const Tensor& x) {

@@ -319,7 +319,7 @@ Tensor padded(const char* op, const Tensor& x, Int by, std::string_view mode) {
   return I::index_select(x, -1, at);
 }
 
-Tensor real_pair(const Tensor& x) { return S::stack({{M::real(x), M::imag(x)}}, -1); }
+Tensor real_pair(const Tensor& x) { return S::stack({{M::real_part(x), M::imag_part(x)}}, -1); }
 
 /// (input, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided,
 /// return_complex, align_to_window)

@@ -286,11 +286,25 @@ void add_dtypes(Definitions& r) {
           .places = kFunction,
           .moves = true,
           .doc = "Real and imaginary parts as a new last axis; a view."});
+  r.composite("real(Tensor input) -> Tensor",
+              [](Args a) -> Outputs {
+                Tensor x = a.tensor(0);
+                if (!is_complex(x.dtype())) return {S::view(x, x.shape())};
+                return {S::select(S::view_as_real(x), -1, 0)};
+              },
+              {.moves = true, .doc = "The real parts, a view of them; a real input as it is."});
+  r.composite("imag(Tensor input) -> Tensor",
+              [](Args a) -> Outputs {
+                Tensor x = a.tensor(0);
+                if (!is_complex(x.dtype())) wrong_parts("imag", x.dtype(), "a complex dtype");
+                return {S::select(S::view_as_real(x), -1, 1)};
+              },
+              {.domain = complexes, .moves = true, .doc = "The imaginary parts, a view of them."});
   r.view("view_as_complex(Tensor input) -> Tensor", as_complex_geometry,
          {.infer = infer_as_complex,
           .grad =
               [](Grad g) {
-                const Tensor parts[] = {M::real(g.dy()), M::imag(g.dy())};
+                const Tensor parts[] = {M::real_part(g.dy()), M::imag_part(g.dy())};
                 return Grads{S::stack(parts, -1)};
               },
           .places = kFunction,

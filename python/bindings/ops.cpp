@@ -160,7 +160,11 @@ void publish_attributes() {
   const nb::handle property(reinterpret_cast<PyObject*>(&PyProperty_Type));
   for (auto [name, doc] : attribute_ops()) {
     const std::string key(text_of(name.ptr()));
-    set_on_tensor(key, property(find(key, ""), nb::none(), nb::none(), doc));
+    const nb::object get = find(key, "");
+    // They are views: what is assigned is written through them.
+    const nb::object set = nb::cpp_function(
+        [get](nb::handle self, nb::handle value) { get(self).attr("copy_")(value); });
+    set_on_tensor(key, property(get, set, nb::none(), doc));
   }
 }
 

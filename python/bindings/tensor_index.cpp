@@ -44,6 +44,7 @@ struct Resolved {
   Tensor view;
   Shape backwards;
   absl::InlinedVector<Picked, 2> picks;
+  bool by_truth = false;  // True or False is among the index: what it gives is a copy
 };
 
 /// x with its axes turned round where the index walks backwards; and, being that, the way back.
@@ -117,6 +118,7 @@ class Reader {
     } else if (PyBool_Check(o)) {
       v = S::unsqueeze(v, axis_);
       if (o == Py_False) v = S::slice(v, axis_, Int(0), Int(0), 1);
+      out_.by_truth = true;
       ++axis_;
     } else if (is_tensor(o)) {
       tensor(tensor_of(o));
@@ -311,6 +313,7 @@ PyObject* subscript(PyObject* self, PyObject* index) {
     Resolved at = Reader(x).read(index);
     at.view = turned(at, at.view);
     Tensor y = pick(at);
+    if (at.by_truth && at.picks.empty()) y = M::clone(y);
     bool views = !at.picks.empty();  // eagerly: indexes of one element select, and give a view
     for (const Picked& p : at.picks) views = views && p.index.rank() == 0;
     if (ir::Tracer* tracer = ir::Tracer::current(); views && tracer != nullptr)

@@ -1195,7 +1195,6 @@ class Tensor:
     def igammac_(self, other: Tensor) -> Tensor: ...
     @property
     def imag(self) -> Tensor: ...
-    def imag_(self) -> Tensor: ...
     @overload
     def index_add(self, dim: builtins.int, index: Tensor, source: Tensor) -> Tensor:
         """x with the slices of src added to those that index names along dim, in order."""
@@ -1730,7 +1729,6 @@ class Tensor:
         """The elements in row-major order, as one axis; a copy only where it must be."""
     @property
     def real(self) -> Tensor: ...
-    def real_(self) -> Tensor: ...
     def reciprocal(self) -> Tensor:
         """1 / x."""
     def reciprocal_(self) -> Tensor: ...
@@ -4129,7 +4127,7 @@ def igammac(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """The upper incomplete gamma function Q(input, other), regularised."""
 
 def imag(input: Tensor, *, out: Any = None) -> Tensor:
-    """Imaginary part."""
+    """The imaginary parts, a view of them."""
 
 @overload
 def index_add(
@@ -5219,7 +5217,7 @@ def ravel(input: Tensor, *, out: Any = None) -> Tensor:
     """The elements in row-major order, as one axis; a copy only where it must be."""
 
 def real(input: Tensor, *, out: Any = None) -> Tensor:
-    """Real part."""
+    """The real parts, a view of them; a real input as it is."""
 
 def reciprocal(input: Tensor, *, out: Any = None) -> Tensor:
     """1 / x."""

@@ -28,8 +28,8 @@ using S = shape_ops<Tensor>;
 /// Over some of the elements: what goes wrong first.
 Tensor with_special_values(const Tensor& x, std::mt19937_64& rng) {
   if (is_complex(x.dtype())) {
-    Tensor re = with_special_values(M::real(x), rng);
-    return M::complex(re, with_special_values(M::imag(x), rng));
+    Tensor re = with_special_values(M::real_part(x), rng);
+    return M::complex(re, with_special_values(M::imag_part(x), rng));
   }
   // The outermost of every width; conversions to a narrower one keep the low bits.
   constexpr int64_t kWhole[] = {0,
@@ -71,7 +71,7 @@ Tensor make_in(testing::SampleTensor like, DType dtype, std::mt19937_64& rng) {
   if (truth && like.kind == 'f') like.kind = 'b';
   Tensor x = testing::make_tensor(like, like.kind == 's' ? DType::f64 : dtype, rng);
   if (truth && like.kind == 's') x = M::gt(x, 0.0);
-  if (like.kind == 'c' && !is_complex(dtype)) x = M::real(x);
+  if (like.kind == 'c' && !is_complex(dtype)) x = M::real_part(x);
   // Sorted anew: integers without a sign have turned the negative ones round.
   bool turned = like.kind == 's' && dtype == DType::u8;
   x = M::cast(x, dtype);
@@ -131,7 +131,7 @@ void try_parts(const Step& s, const Pool& pool, const Tensor& x) {
 
 Tensor run_branch(const Step& s, const Pool& pool, const Tensor& x) {
   try_parts(s, pool, x);
-  Tensor real = is_complex(x.dtype()) ? M::real(x) : x;
+  Tensor real = is_complex(x.dtype()) ? M::real_part(x) : x;
   Tensor condition = R::any(M::lt(M::cast(real, DType::f32), -1.0));
   return ir::if_(
              ir::Datum(condition), [&] { return ir::Data{run_chain(s.first, pool, x)}; },

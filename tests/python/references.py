@@ -200,6 +200,7 @@ for module in sorted(Path(__file__).parent.glob("references_*.py")):
     FAMILIES |= importlib.import_module(module.stem).REFERENCES
 
 REFERENCES = {
+    "real_part": np.real, "imag_part": np.imag,
     **FAMILIES,
     **{
         name: getattr(np, name)

@@ -81,8 +81,8 @@ struct math_ops {
   static inline const Fn<T, Unary> logical_not{"logical_not"};
   static inline const Fn<T, Unary> isnan{"isnan"};
   static inline const Fn<T, Unary> isfinite{"isfinite"};
-  static inline const Fn<T, Unary> real{"real"};
-  static inline const Fn<T, Unary> imag{"imag"};
+  static inline const Fn<T, Unary> real_part{"real_part"};
+  static inline const Fn<T, Unary> imag_part{"imag_part"};
   static inline const Fn<T, T(T re, T im)> complex{"complex"};
   static inline const Fn<T, T(T x, Any value)> fill{"fill"};
   static inline const Fn<T, Unary> conj{"conj"};

@@ -75,6 +75,8 @@ struct shape_ops {
       "as_strided_scatter"};
   static inline const Fn<T, T(T x, Any dtype)> reinterpreted{"reinterpreted"};
   static inline const Fn<T, T(T x)> view_as_real{"view_as_real"};
+  static inline const Fn<T, T(T x)> real{"real"};
+  static inline const Fn<T, T(T x)> imag{"imag"};
   static inline const Fn<T, T(T x)> view_as_complex{"view_as_complex"};
   static inline const Fn<T, T(T x, Int upscale_factor)> pixel_shuffle{"pixel_shuffle"};
   static inline const Fn<T, T(T x, Int downscale_factor)> pixel_unshuffle{"pixel_unshuffle"};

@@ -27,7 +27,7 @@ using testing::SampleTensor;
 /// Every number of a tensor; of a complex one both parts of each element, side by side.
 std::vector<double> numbers(const Tensor& t) {
   if (is_complex(t.dtype())) {
-    std::vector<double> re = numbers(M::real(t)), im = numbers(M::imag(t)), both;
+    std::vector<double> re = numbers(M::real_part(t)), im = numbers(M::imag_part(t)), both;
     for (size_t i = 0; i < re.size(); ++i) both.insert(both.end(), {re[i], im[i]});
     return both;
   }
@@ -49,7 +49,7 @@ Tensor objective(const Outputs& ys) {
   Tensor total;
   for (const Tensor& y : ys) {
     if (!differentiable.has(y.dtype()) || !y.requires_grad()) continue;
-    Tensor flat = is_complex(y.dtype()) ? M::add(M::real(y), M::mul(M::imag(y), 0.7)) : y;
+    Tensor flat = is_complex(y.dtype()) ? M::add(M::real_part(y), M::mul(M::imag_part(y), 0.7)) : y;
     Tensor weights = create_ops<Tensor>::linspace(0.6, 1.4, flat.numel(), flat.dtype(), Device{});
     ArgBuilder b;
     b.push(weights);
@@ -65,7 +65,7 @@ Tensor objective(const Outputs& ys) {
 /// The sum of the squared magnitudes.
 Tensor squares(const Tensor& g) {
   if (!is_complex(g.dtype())) return R::sum(M::square(g));
-  return M::add(R::sum(M::square(M::real(g))), R::sum(M::square(M::imag(g))));
+  return M::add(R::sum(M::square(M::real_part(g))), R::sum(M::square(M::imag_part(g))));
 }
 
 /// A sample as a function of its floating and complex tensors, but those that the op writes.

@@ -133,3 +133,42 @@ def test_a_complex_border_and_complex_ends():
     assert lt.linspace(0, 1, 3, dtype=lt.complex64).tolist() == [0, 0.5, 1]
     close = lt.logspace(0, 1j, 2).numpy() - np.array([1, 10**1j])
     assert abs(close).max() < 1e-6
+
+
+@pytest.mark.parametrize("mode", ["eager", "traced"])
+def test_parts_of_complex_numbers_are_written_through(mode):
+    def write(z):
+        z = z * 1
+        z.real[0] = 5
+        z.imag.mul_(2)
+        lt.real(z)[1] += 1
+        return z, z.real + z.imag
+
+    step = write if mode == "eager" else lt.trace(write)
+    whole, sums = step(lt.tensor([1 + 2j, 3 - 1j]))
+    assert whole.tolist() == [5 + 4j, 4 - 2j] and sums.tolist() == [9, 2]
+    z = lt.zeros(2, dtype=lt.complex64)
+    z.real, z.imag = lt.tensor([1.0, 2.0]), lt.tensor([3.0, 4.0])
+    assert z.tolist() == [1 + 3j, 2 + 4j]
+    x = lt.ones(2)
+    x.real.add_(1)
+    assert x.tolist() == [2, 2]
+    with pytest.raises(lt.DTypeError, match="imag: the elements are of another sort"):
+        lt.ones(2).imag
+
+
+def test_the_gradient_of_what_was_written_to_a_part():
+    w = lt.tensor([1 + 2j, 3 - 1j], requires_grad=True)
+    v = w * 1
+    v.real.mul_(3)
+    (v.real + 2 * v.imag).sum().backward()
+    assert w.grad.tolist() == [3 + 2j, 3 + 2j]
+
+
+def test_truth_as_an_index_gives_a_copy():
+    x = lt.ones(2)
+    y = x[True]
+    y.zero_()
+    assert y.shape == (1, 2) and x.tolist() == [1, 1] and x[False].shape == (0, 2)
+    x[True] = 4
+    assert x.tolist() == [4, 4]

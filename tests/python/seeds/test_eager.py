@@ -191,7 +191,11 @@ def every_op_of_one_tensor():
         one = len(needed) == 1 and needed[0]["name"] == "input" and len(row["results"]) == 1
         if one and "float32" in row["dtypes"]:
             names = [p["name"] for p in row["params"]]
-            if row["kind"] == "elementwise" and row["name"] not in ("cast", "bitwise_not", "imag"):
+            if row["kind"] == "elementwise" and row["name"] not in (
+                "cast",
+                "bitwise_not",
+                "imag_part",
+            ):
                 maps.append(row["name"])
             elif row["kind"] == "reduce" and "keepdim" in names:
                 folds.append(row["name"])
