@@ -13,8 +13,9 @@ import lathe as lt
 ROWS = {row["name"]: row for row in lt._lathe._definitions()}
 _VIEWS = """
 as_strided diagonal linalg_diagonal expand expand_as broadcast_to broadcast_tensors movedim narrow
+real imag
 narrow.start permute select squeeze transpose transpose.axes swapaxes t adjoint view view.dtype
-view_as view_as_real view_as_complex real imag unflatten unfold unsqueeze slice windows reversed strided
+view_as view_as_real view_as_complex unflatten unfold unsqueeze slice windows reversed strided
 strided_over reinterpreted unbind split split.sizes split.method split.method_sizes
 split_with_sizes chunk tensor_split tensor_split.indices hsplit hsplit.indices vsplit
 vsplit.indices dsplit dsplit.indices meshgrid atleast_1d atleast_1d.each atleast_2d
