@@ -7,6 +7,7 @@
 
 #include "autodiff/tape.h"
 #include "core/base/error.h"
+#include "core/dispatch/assign.h"
 #include "core/dispatch/fn.h"
 #include "core/infer/rules.h"
 #include "include/lathe/ops/create.h"
@@ -244,19 +245,33 @@ class Engine {
     collect(*m, std::move(dy));
   }
 
+  /// As in PyTorch a gradient is added to the one that is there, so that whoever holds it sees the
+  /// sum; not where the sum has a history, or where one element is shown at several places.
+  bool add_in_place(TapeMeta& m, const Tensor& dy) const {
+    if (options_.create_graph) return false;
+    const auto adding = m.grad.adding();
+    const Tensor before = m.grad.get();
+    if (!before.defined() || before.requires_grad() || overlaps_itself(before)) return false;
+    if (before.dtype() != dy.dtype() || !require_equal(before.shape(), dy.shape())) return false;
+    static const Op& op = *math_ops<Tensor>::add.op();
+    const Arg args[] = {Arg(before), Arg(dy)};
+    call(op, absl::MakeConstSpan(args), CallForm::in_place);
+    return true;
+  }
+
   /// The first gradient, or one more. Another thread may add its own meanwhile: then once more.
   void collect(TapeMeta& m, Tensor dy) const {
-    for (bool mine = options_.create_graph;;) {
+    const bool added = add_in_place(m, dy);
+    for (bool mine = dy.requires_grad(); !added;) {
       const Tensor before = m.grad.get();
       if (!before.defined() && !mine) {
         dy = own(std::move(dy));
         mine = true;
       }
-      if (!m.grad.replace(before, before.defined() ? add(before, dy) : dy)) continue;
-      if (m.grown)
-        for (const auto& hook : *m.grown) hook();
-      return;
+      if (m.grad.replace(before, before.defined() ? add(before, dy) : dy)) break;
     }
+    if (m.grown)
+      for (const auto& hook : *m.grown) hook();
   }
 
   BackwardOptions options_;

@@ -50,7 +50,7 @@ class GradSlot {
   }
 
  private:
-  struct Hold {  // for as long as a pointer takes
+  struct Hold {
     explicit Hold(std::atomic_flag& flag) : busy(flag) {
       while (busy.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
     }
@@ -58,7 +58,12 @@ class GradSlot {
     std::atomic_flag& busy;
   };
   Tensor value_;
-  mutable std::atomic_flag busy_;
+  mutable std::atomic_flag busy_;  // for as long as a pointer takes
+  std::atomic_flag adding_;        // for as long as a sum takes
+
+ public:
+  /// Held by who changes the elements of the gradient that is there.
+  Hold adding() { return Hold(adding_); }
 };
 
 struct TapeMeta : AutogradMeta {

@@ -11,9 +11,7 @@
 #include "include/lathe/ops/shape.h"
 
 namespace lathe {
-namespace {
 
-/// Two elements of one tensor may share an address: writing through it has no defined meaning.
 bool overlaps_itself(const Tensor& t) {
   const ViewOf* view = t.impl()->view.get();
   if (view != nullptr) return view->path->overlaps;
@@ -25,6 +23,8 @@ bool overlaps_itself(const Tensor& t) {
     if (g.strides[i] == Int(0) && Int(1) < g.shape[i]) return true;
   return false;
 }
+
+namespace {
 
 /// Are the sizes equal, and written alike by what is known of them? Asks what `expand` asks.
 bool same_size(Int from, Int to) {

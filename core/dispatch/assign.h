@@ -17,6 +17,9 @@ Tensor assign(Tensor dst, const Tensor& value);
 /// `value` in dst's dtype, as a write takes it: DTypeError for a complex value where dst is real.
 Tensor cast_for(const Tensor& dst, const Tensor& value);
 
+/// May two elements of one tensor share an address? Then writing through it has no defined meaning.
+bool overlaps_itself(const Tensor& t);
+
 /// Throws what assign() would for this destination, whatever the value.
 void require_assignable(const Tensor& dst);
 

@@ -7,6 +7,7 @@
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
+#include "core/infer/rules.h"
 #include "include/lathe/ops/shape.h"
 #include "python/bindings/autograd.h"
 #include "python/bindings/build.h"
@@ -73,7 +74,7 @@ int put_grad(PyObject* self, PyObject* value, void*) {
                        .problem = "a gradient is a tensor or None",
                        .got = Py_TYPE(value)->tp_name});
     Tensor g = tensor_of(value);
-    if (!identical(g.shape(), t.shape()))
+    if (!require_equal(g.shape(), t.shape()))
       throw ShapeError({.op = "grad",
                         .problem = "the gradient has another shape than the tensor",
                         .got = lathe::to_string(g.shape()),

@@ -226,7 +226,9 @@ def new(self, *shape) -> Tensor:
 
 @_method
 def __format__(self, spec) -> str:
-    return format(self.item(), spec) if spec and self.ndim == 0 else str(self)
+    if self.ndim == 0 and type(self) is Tensor:  # as in PyTorch the number, also without a format
+        return format(self.item(), spec)
+    return object.__format__(self, spec)
 
 
 @_method

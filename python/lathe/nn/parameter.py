@@ -22,6 +22,12 @@ class Parameter(_lathe.Tensor):
     def __init__(self, data=None, requires_grad=True):
         pass
 
+    def __deepcopy__(self, memo):
+        """As in PyTorch without .grad: the copy of a module begins its own training."""
+        copy = super().__deepcopy__(memo)
+        copy.grad = None
+        return copy
+
     def __repr__(self):
         return "Parameter containing:\n" + super().__repr__()
 

@@ -1,5 +1,6 @@
 """What PyTorch does and programs rely on: copies, masks, indexes, divergences, settings."""
 
+import copy
 import math
 
 import numpy as np
@@ -172,3 +173,66 @@ def test_truth_as_an_index_gives_a_copy():
     assert y.shape == (1, 2) and x.tolist() == [1, 1] and x[False].shape == (0, 2)
     x[True] = 4
     assert x.tolist() == [4, 4]
+
+
+@pytest.mark.parametrize("mode", ["eager", "traced"])
+def test_backward_adds_to_the_gradient_that_is_there(mode):
+    def step(w, x):
+        (w * x).sum().backward()
+        return w.grad * 1
+
+    run = step if mode == "eager" else lt.trace(step)
+    w = lt.ones(3, requires_grad=True)
+    run(w, lt.ones(3))
+    kept = w.grad
+    assert run(w, lt.full((3,), 2.0)).tolist() == [3, 3, 3] == kept.tolist()
+    w.grad = None
+    run(w, lt.ones(3))
+    assert w.grad.tolist() == [1, 1, 1] and kept.tolist() == [3, 3, 3]
+
+
+@pytest.mark.parametrize("mode", ["eager", "traced"])
+def test_pieces_of_one_buffer_as_gradients(mode):
+    def step(flat, a, b):
+        a.grad, b.grad = flat[:2], flat[2:]
+        ((a * 2).sum() + (b * b).sum()).backward()
+
+    run = step if mode == "eager" else lt.trace(step)
+    flat = lt.zeros(5)
+    a, b = (lt.ones(n, requires_grad=True) for n in (2, 3))
+    run(flat, a, b)
+    (a * 3).sum().backward()
+    assert flat.tolist() == [5, 5, 2, 2, 2] and a.grad.tolist() == [5, 5]
+
+
+def test_gradients_that_are_one_tensor_are_not_added_to_twice():
+    p, q = (lt.ones(2, requires_grad=True) for _ in range(2))
+    (p + q).sum().backward(create_graph=True)
+    (p + q).sum().backward()
+    assert p.grad.tolist() == q.grad.tolist() == [2, 2]
+    p.grad = lt.zeros(1).expand(2)  # shows one element twice: replaced
+    (p * 2).sum().backward()
+    assert p.grad.tolist() == [2, 2]
+
+
+def test_formats_in_strings_are_those_of_the_number():
+    x = lt.tensor(1.5, requires_grad=True)
+    assert f"{x:.2f} {x * 2:>5} {x}" == "1.50   3.0 1.5"
+    assert f"{lt.tensor(3):03d} {lt.tensor(True)}" == "003 True"
+    assert f"{lt.ones(2)}" == "tensor([1., 1.])"
+    with pytest.raises(TypeError, match="unsupported format string"):
+        format(lt.ones(2), ".2f")
+
+
+def test_a_copied_module_begins_without_gradients():
+    layer = lt.nn.Linear(2, 1)
+    layer(lt.ones(1, 2)).sum().backward()
+    twin = copy.deepcopy(layer)
+    assert twin.weight.grad is None and layer.weight.grad is not None
+    assert twin.weight.tolist() == layer.weight.tolist() and type(twin.weight) is lt.nn.Parameter
+    leaf = lt.ones(2, requires_grad=True)
+    leaf.sum().backward()
+    other = copy.deepcopy(leaf)
+    assert other.grad.tolist() == [1, 1]
+    other.grad.zero_()
+    assert leaf.grad.tolist() == [1, 1]

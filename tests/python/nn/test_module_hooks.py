@@ -1,6 +1,5 @@
 """Hooks of modules, their state with hooks, functional_call, parametrizations."""
 
-import copy
 import pickle
 
 import pytest
@@ -209,12 +208,3 @@ def test_vectors_and_limits():
     net.weight.grad.fill_(float("nan"))
     with pytest.raises(lt.ValueError, match="not finite"):
         nn.utils.clip_grad_norm_(net.parameters(), 1.0, error_if_nonfinite=True)
-
-
-def test_a_copy_has_gradients_of_its_own():
-    layer = nn.Linear(2, 2)
-    layer(lt.ones(1, 2)).sum().backward()
-    other = copy.deepcopy(layer)
-    assert lt.equal(other.weight.grad, layer.weight.grad)
-    other.weight.grad.zero_()
-    assert layer.weight.grad.sum().item() == 4

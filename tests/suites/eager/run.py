@@ -128,7 +128,7 @@ def main():
     print(f"below {SLOW}: {', '.join(slow) or 'none'}")
     each = ", ".join(f"{m:.2f}" for m in means)
     print(f"eager: {len(table)} ops, {len(SIDES)} sizes, geometric mean {every:.2f} ({each}), "
-          f"{len(slow)} below {SLOW}, {len(failed)} not run")  # fmt: skip
+          f"{len(slow)} below {SLOW}, {len(failed)} failed")  # fmt: skip
 
 
 if __name__ == "__main__":
