@@ -64,9 +64,9 @@ struct Convolution {
 };
 
 void require_bias(const Convolution& c, const Tensor& y) {
-  if (is_complex(c.bias.dtype()) && !is_complex(y.dtype()))
+  if (category(c.bias.dtype()) > category(y.dtype()))
     throw DTypeError({.op = c.op.name(),
-                      .problem = "the bias is complex, and the result is not",
+                      .problem = "the bias does not fit into the dtype of the result",
                       .got = absl::StrCat("bias ", name(c.bias.dtype())),
                       .expected = std::string(name(y.dtype())),
                       .next = "give the bias the dtype of the weight"});

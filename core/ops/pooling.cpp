@@ -103,6 +103,16 @@ Bordered bordered(const Pool& p, Tensor x, const Arg& border) {
   return {padded ? S::constant_pad_nd(x, pad, border) : x, counts};
 }
 
+/// The last window ends inside. Said once, so that the slices of every place of the windows are
+/// known to have one element a window, whatever symbols stand for the sizes.
+void require_inside(const Tensor& x, const Slide& slide, const Shape& counts) {
+  for (size_t k = 0; k < counts.size(); ++k) {
+    const Int end = (counts[k] - 1) * slide.stride[k] + slide.span(k);
+    const Int size = x.size(static_cast<int>(k) - static_cast<int>(counts.size()));
+    LATHE_CHECK(require(Relation::le, end, size));
+  }
+}
+
 /// All windows, as so many last axes.
 Tensor windows_of(const Pool& p, const Tensor& x) {
   return S::windows(x, p.slide.kernel, p.slide.stride, p.slide.dilation);
@@ -146,6 +156,7 @@ std::tuple<Tensor, Tensor> largest(const Pool& p, const Tensor& given, bool whic
   const auto [x, counts] = bordered(p, given, lowest_number(given.dtype()));
   if (!place_by_place(p.slide))
     return R::max_dim(S::flatten(windows_of(p, x), -static_cast<int>(p.axes()), -1), -1);
+  require_inside(x, p.slide, counts);
   Tap tap(p.axes(), 0);
   Tensor best = at_tap(x, p.slide, counts, tap), taps;
   if (which) taps = create_ops<Tensor>::zeros(best.shape(), DType::i64, x.device());
@@ -242,6 +253,7 @@ Tensor counts_of(const Pool& p, const Tensor& x, bool include_pad, const Shape& 
 Tensor totals(const Pool& p, const Bordered& b) {
   if (!place_by_place(p.slide)) return R::sum(windows_of(p, b.x), last_axes(p.axes()));
   Tap tap(p.axes(), 0);
+  require_inside(b.x, p.slide, b.counts);
   Tensor total = at_tap(b.x, p.slide, b.counts, tap);
   while (advance(tap, p.slide.kernel)) total = M::add(total, at_tap(b.x, p.slide, b.counts, tap));
   return total;

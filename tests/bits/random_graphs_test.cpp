@@ -11,7 +11,6 @@
 #include <absl/strings/str_split.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -35,16 +34,8 @@ int64_t number_from(const char* variable, int64_t otherwise) {
 
 bool hunting_faults() { return number_from("LATHE_BITS_FAULTS", 0) != 0; }
 
-/// Programs that a trace refuses although they are right: their graph has two forms of one size
-/// that `verify` cannot prove equal (docs/status.md, the sizes of dilated pooling).
-constexpr uint64_t kUndecided[] = {20};
-
 /// False, and the smallest program that differs is reported, if one mode differs.
 bool check_seed(uint64_t seed) {
-  if (std::find(std::begin(kUndecided), std::end(kUndecided), seed) != std::end(kUndecided)) {
-    std::printf("seed %d left out: verify cannot decide its sizes\n", static_cast<int>(seed));
-    return true;
-  }
   Thorough how{.code_on_every_isa = seed % 16 == 0};
   Program program;
   try {
