@@ -4,6 +4,7 @@
 
 #include "core/base/checks.h"
 #include "core/ops/families.h"
+#include "core/ops/names.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/power.h"
@@ -26,6 +27,20 @@ Expr pow_integer_body(Expr x, Expr y) {
     base = base * base;
   }
   return has_sign ? check(le(0, y), power, kNegativeExponent) : power;
+}
+
+/// 2^(log2|x| / 3), and one step of Newton's method, whose residual keeps its digits by a fused
+/// multiply-add. Subnormal numbers are scaled up first. 0, infinities and NaN are roots of
+/// themselves.
+Expr cube_root(Expr x) {
+  const bool single = x.dtype() == DType::f32;
+  const Expr size = abs(x), tiny = lt(size, single ? 0x1p-126 : 0x1p-1022);
+  const Expr a = select(tiny, size * (single ? 0x1p24 : 0x1p54), size);
+  Expr y = exp2(log2(a) * (1.0 / 3)), squared = y * y;
+  y = y - fma(squared, y, -a) / (squared * 3.0);
+  y = select(tiny, y * (single ? 0x1p-8 : 0x1p-18), y);
+  const Expr ordinary = lt(0.0, size) & lt(size, names::kInfinity);
+  return select(ordinary, select(lt(x, 0.0), -y, y), x);
 }
 
 /// x^n as products. The base is of the result's dtype.
@@ -109,6 +124,12 @@ void add_power_definitions(Definitions& r) {
                      },
                  .places = kNowhere,
                  .doc = "x * x * x."});
+  r.elementwise("cbrt(Tensor input) -> Tensor", cube_root,
+                {.domain = floating,
+                 .promote = Promote::to_float,
+                 .saves = save_y(0),
+                 .grad = [](Grad g) { return Grads{M::div(g.dy(), M::mul(M::square(g.y()), 3))}; },
+                 .doc = "Cube root, also of negative numbers; beyond PyTorch, as NumPy has it."});
   r.elementwise("inverse_square(Tensor input) -> Tensor", [](Expr x) { return 1.0 / (x * x); },
                 {.domain = differentiable,
                  .promote = Promote::to_float,

@@ -113,6 +113,7 @@ struct Statement {
 /// What calls need to know, worked out once by `schedule`.
 struct Facts {
   int64_t flops_per_element = 0;
+  int loads = 0, stores = 0;  // of an element, from and to tensors
   int vector_axis = -1;
   bool has_checks = false;  // a ScalarFunction has a `check`: the error slot may be written
   bool has_random = false;

@@ -80,6 +80,8 @@ class Lowering {
       nest.facts.has_random |= n.prim == Prim::random;
       nest.facts.flops_per_element += info(n.prim).transcendental ? 15 : 1;
     }
+    for (const Operand& x : compute.operands) nest.facts.loads += std::holds_alternative<Load>(x);
+    nest.facts.stores = nest.outputs;
     nest.body.push_back({std::move(compute)});
     return std::move(out_);
   }

@@ -78,8 +78,10 @@ std::string engines(const PointwiseKernel& kernel, bool whole) {
   const Verdict code =
       moved ? Verdict::no(Reason::no_arithmetic) : generated(kernel, flag_text(Flag::engine));
   const size_t axes = kernel.nest().axes.size();
-  const std::string work = absl::StrCat(
-      axes, " axes, about ", kernel.nest().facts.flops_per_element, " operations an element");
+  const Facts& facts = kernel.nest().facts;
+  const std::string work =
+      absl::StrCat(axes, " axes; an element: ", facts.loads, " loads, about ",
+                   facts.flops_per_element, " operations, ", facts.stores, " stores");
   const Verdict later = Verdict::no(Reason::later, moved ? "3 of 3" : "2 of 2");
   const auto told = [&](const Verdict& v) {
     return v.accepted() ? absl::StrCat("chosen (", work, ")") : v.text();

@@ -238,6 +238,12 @@ void add_device(nb::module_& m) {
   });
   c.def("__hash__", [](Device d) { return static_cast<int>(d.kind) * 256 + d.index; });
   c.def("__reduce__", [c](Device d) { return nb::make_tuple(c, nb::make_tuple(to_string(d))); });
+  // `with device:` makes it the default, as set_default_device() does: the cpu, which stays it.
+  c.def("__enter__", [](nb::object self) {
+    nb::module_::import_("lathe").attr("set_default_device")(self);
+    return self;
+  });
+  c.def("__exit__", [](Device, nb::args) {});
 }
 
 }  // namespace

@@ -780,6 +780,9 @@ class Tensor:
     def cauchy_(
         self, median: builtins.float = 0.0, sigma: builtins.float = 1.0, *, generator: Any = None
     ) -> Tensor: ...
+    def cbrt(self) -> Tensor:
+        """Cube root, also of negative numbers; beyond PyTorch, as NumPy has it."""
+    def cbrt_(self) -> Tensor: ...
     def cdouble(self, memory_format: Any = None) -> Tensor:
         """Converted to lathe.complex128."""
     def ceil(self) -> Tensor:
@@ -3086,6 +3089,9 @@ def cartesian_prod(*tensors: Tensor | Sequence[Tensor], out: Any = None) -> Tens
 
 def cat(tensors: Sequence[Tensor], dim: builtins.int = 0, *, out: Any = None) -> Tensor:
     """Tensors joined along an axis they all have."""
+
+def cbrt(input: Tensor, *, out: Any = None) -> Tensor:
+    """Cube root, also of negative numbers; beyond PyTorch, as NumPy has it."""
 
 def cdist(
     x1: Tensor,

@@ -255,16 +255,14 @@ def _checked_entries(path, header, room):
     return entries
 
 
-@default_only(
-    weights_only="leave it out: a file holds tensors and programs, and nothing in it is run",
-    mmap=None,
-)
+@default_only(mmap=None)
 def load(path, map_location=None, *, weights_only=True, mmap=None):
     """Reads what save() wrote: a Program, a dict of tensors by name, or the state it was given; and
     PyTorch's `.pt` files, as serialization.load does.
 
     FileError for a file that is damaged, cut short, or in no such format; nothing in it is run.
     map_location: the device where tensors go; programs run on the device they were captured for.
+    weights_only: as in PyTorch False permits a file to run code; it is read as with True.
     """
     checked = system_errors("load", path, "read", "check the path, and who may read the file")
     with checked, open(path, "rb") as file:

@@ -335,15 +335,15 @@ class _Storage:
 
 @default_only(
     pickle_module="leave it out: nothing in a file is run",
-    weights_only="leave it out: only data is read, and nothing in a file is run",
     mmap=None,
 )
 def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None):
     """Reads what torch.save or serialization.save wrote: nested data with tensors in it.
 
     f: a path, or an object with read() and seek(). map_location: the device where tensors go; those
-    of other devices than the cpu go to the cpu. Nothing in a file is run: FileError for a file that
-    holds objects other than data, names it; also for one that is damaged or in an older format.
+    of other devices than the cpu go to the cpu. weights_only: False permits a file to run code,
+    which nothing here does; it is read as with True. FileError for a file that holds objects other
+    than data, names them; also for one that is damaged or in an older format.
     """
     if not hasattr(f, "read"):
         with system_errors("load", f, "read", "check the path, and who may read the file"):

@@ -208,7 +208,7 @@ REFERENCES = {
     },
     **{
         "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "pow": np.power,
-        "pow_real": np.power, "pow_integer": np.power, "checked_add": np.add,
+        "cbrt": np.cbrt, "pow_real": np.power, "pow_integer": np.power, "checked_add": np.add,
         "checked_sub": np.subtract, "checked_mul": np.multiply,
         "checked_range": lambda x, low, high: x, "cube": lambda x: x * x * x,
         "inverse_square": lambda x: 1 / (x * x),

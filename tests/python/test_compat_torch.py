@@ -36,8 +36,9 @@ def test_names_that_mean_something_else():
 def test_files(tmp_path):
     net = nn.Linear(2, 2)
     torch.save({"net": net.state_dict(), "epoch": 3}, tmp_path / "x.pt")
-    state = torch.load(tmp_path / "x.pt", map_location="cpu", weights_only=True)
-    assert state["epoch"] == 3 and torch.equal(state["net"]["weight"], net.weight)
+    for only in (True, False, None):
+        state = torch.load(tmp_path / "x.pt", map_location="cpu", weights_only=only)
+        assert state["epoch"] == 3 and torch.equal(state["net"]["weight"], net.weight)
 
 
 def test_programs(tmp_path):
@@ -51,6 +52,13 @@ def test_programs(tmp_path):
         assert made(x).tolist() == [0, 4]
     net = torch.compile(nn.Linear(2, 1))
     assert net(x).shape == (1,) and not torch.jit.is_scripting()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    net.train()
+    net(x).sum().backward()
+    before = net.weight.tolist()
+    optimizer.step()
+    assert net.weight.tolist() != before and net.eval().training is False
+    assert list(net.state_dict()) == ["weight", "bias"] and not hasattr(net, "no_such_thing")
     program = torch.jit.freeze(lt.nn.ReLU().eval(), x)
     torch.jit.save(program, tmp_path / "f.lathe")
     assert torch.jit.load(tmp_path / "f.lathe")(x).tolist() == [0, 2]

@@ -10,10 +10,15 @@ inline constexpr double half_pi_hi = single<S> ? 0x1.921fb6p+0 : 0x1.921fb54442d
 template <class S>
 inline constexpr double half_pi_lo = single<S> ? -0x1.777a5cp-25 : 0x1.1a62633145c07p-54;
 
-/// For a = |x| up to 1/2, asin(a); above, asin(sqrt((1 - a) / 2)), which is acos(a) / 2. NaN for a
-/// > 1.
+/// s + rest * p: for a = |x| up to 1/2, asin(a); above, asin(sqrt((1 - a) / 2)), which is acos(a) /
+/// 2. NaN for a > 1.
 template <class S>
-[[gnu::always_inline]] inline S asin_folded(S a, typename S::Mask above) {
+struct FoldedAsin {
+  S s, rest, p;
+  S value() const { return fma(rest, p, s); }
+};
+template <class S>
+[[gnu::always_inline]] inline FoldedAsin<S> asin_folded(S a, typename S::Mask above) {
   S z = S::select(above, (num<S>(1) - a) * num<S>(0.5), a * a);
   S s = S::select(above, S::sqrt(z), a);
   S p;
@@ -24,16 +29,19 @@ template <class S>
              0.022371757934461056, 0.017359706229899352, 0.013885226698147147, 0.012169208866265572,
              0.006528355869087893, 0.01952590954266854, -0.01621801876474217, 0.031905947378277906);
   }
-  return fma(s * z, p, s);
+  return {s, s * z, p};
 }
 
+/// The difference from pi/2 keeps its digits: that of 2 s is exact up to 1, and what is small comes
+/// to it last.
 template <class S>
 [[gnu::always_inline]] inline S asin(S x) {
   S a = S::abs(x);
   typename S::Mask above = S::lt(num<S>(0.5), a);
-  S p = asin_folded(a, above);
-  S y = fma(p, num<S>(-2), num<S>(half_pi_hi<S>)) + num<S>(half_pi_lo<S>);
-  return with_sign_of(S::select(above, y, p), x);
+  FoldedAsin<S> f = asin_folded(a, above);
+  S y = fma(f.rest * num<S>(-2), f.p, num<S>(half_pi_lo<S>));
+  y = (num<S>(half_pi_hi<S>) - (f.s + f.s)) + y;
+  return with_sign_of(S::select(above, y, f.value()), x);
 }
 
 template <class S>
@@ -41,7 +49,7 @@ template <class S>
   S a = S::abs(x);
   typename S::Mask above = S::lt(num<S>(0.5), a);
   typename S::Mask negative = S::lt(x, num<S>(0));
-  S p = asin_folded(a, above);
+  S p = asin_folded(a, above).value();
   // 2 p, pi - 2 p, or pi/2 -+ p.
   S signed_p = S::select(negative, p, -p);
   S middle = num<S>(half_pi_hi<S>) + (signed_p + num<S>(half_pi_lo<S>));

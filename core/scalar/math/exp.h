@@ -111,13 +111,16 @@ template <class S>
 }
 
 /// e^x - 1 over two: 2^(n-1) (e^r - 1) + (2^(n-1) - 1/2), which cannot overflow before doubling.
+/// The two cancel for n = 1: what r alone makes of them comes first, with the rest of its rounding.
 template <class S>
 [[gnu::always_inline]] inline S half_expm1(S x) {
   S y = S::pmax(num<S>(single<S> ? -18 : -38), S::pmin(num<S>(exp_highest<S>), x));
   S n = S::round_magic(y, num<S>(log2_e));
-  S t = expm1_small(minus_n_ln2(y, n));
-  S scale = S::addexp(num<S>(0.5), n);
-  return fma(scale, t, scale - num<S>(0.5));
+  S r = minus_n_ln2(y, n);
+  S scale = S::addexp(num<S>(0.5), n), less = scale - num<S>(0.5);
+  S head = fma(scale, r, less);
+  S rest = fma(scale, r, less - head);
+  return head + fma(scale, r * r * exp_tail(r), rest);
 }
 
 template <class S>

@@ -26,7 +26,7 @@ template <class S>
   }
 }
 
-/// sinh(r) and cosh(r) - 1 for |r| <= ln(2) / 2.
+/// sinh(r) - r and cosh(r) - 1 for |r| <= ln(2) / 2.
 template <class S>
 [[gnu::always_inline]] inline void sinh_cosh_small(S r, S& s, S& c) {
   S z = r * r;
@@ -39,7 +39,7 @@ template <class S>
     c = poly(z, 0.041666666666666685, 0.0013888888888873264, 2.480158734928152e-05,
              2.7557251718964056e-07, 2.092181034096938e-09);
   }
-  s = fma(r * z, s, r);
+  s = r * z * s;
   c = z * fma(z, c, num<S>(0.5));
 }
 
@@ -64,7 +64,10 @@ template <class S>
   auto [r, sum, difference] = split_hyperbolic(S::abs(x));
   S s, c;
   sinh_cosh_small(r, s, c);
-  S h = fma(s, sum, fma(c, difference, difference));
+  // For n = 1 the two cancel: r's part comes first, with the rest of its rounding.
+  S head = fma(r, sum, difference);
+  S rest = fma(r, sum, difference - head);
+  S h = head + fma(s, sum, fma(c, difference, rest));
   return with_sign_of(h + h, x);
 }
 
@@ -73,7 +76,7 @@ template <class S>
   auto [r, sum, difference] = split_hyperbolic(S::abs(x));
   S s, c;
   sinh_cosh_small(r, s, c);
-  S h = fma(s, difference, fma(c, sum, sum));
+  S h = fma(r + s, difference, fma(c, sum, sum));
   return h + h;
 }
 

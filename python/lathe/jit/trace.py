@@ -191,6 +191,13 @@ class Traced:
     def _name(self):
         return getattr(self._function, "__name__", type(self._function).__name__)
 
+    def __getattr__(self, name):
+        """Of a captured module what the module has: parameters(), train(), state_dict(), weight."""
+        function = self.__dict__.get("_function")
+        if function is None or name.startswith("__"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(function, name)
+
     def __repr__(self):
         counts = self.counts
         traces, programs = counts.get("traces", 0), counts.get("programs", 0)

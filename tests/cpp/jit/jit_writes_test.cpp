@@ -57,6 +57,24 @@ Outputs update_two(const Tensors& x) {
 }
 Tensors three() { return {normal({4, 5}, 1), normal({4, 5}, 2), normal({4, 5}, 3)}; }
 
+// One tensor for eager code and for programs: what goes in is read, seen and written where it lies.
+TEST(JitWrites, AnEagerTensorGoesInWithoutACopy) {
+  Tensors in = three();
+  const std::byte* where[] = {in[0].data(), in[1].data()};
+  jit::Function f("body");
+  for (int round = 0; round < 3; ++round) {
+    Outputs y = f(in, [](const Tensors& x) -> Outputs {
+      assign(x[1], M::add(x[1], x[2]));
+      return {S::reshape(x[0], {20}), S::select(x[0], 0, 2), S::permute(x[1], {1, 0})};
+    });
+    EXPECT_EQ(y[0].data(), where[0]);
+    EXPECT_EQ(y[1].data(), where[0] + 2 * 5 * sizeof(float));
+    EXPECT_EQ(y[2].data(), where[1]);
+    EXPECT_EQ(in[1].data(), where[1]);
+  }
+  EXPECT_EQ(f.counts().traces, 1);
+}
+
 TEST(JitWrites, UpdatesHappenWhereTheInputLies) {
   Tensors in = three();
   const std::byte* before = in[0].data();

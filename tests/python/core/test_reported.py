@@ -236,3 +236,30 @@ def test_a_copied_module_begins_without_gradients():
     assert other.grad.tolist() == [1, 1]
     other.grad.zero_()
     assert leaf.grad.tolist() == [1, 1]
+
+
+def test_convolutions_of_integers():
+    x, w = lt.arange(5).reshape(1, 1, 5), lt.tensor([[[1, -2]]])
+    assert lt.nn.functional.conv1d(x, w, lt.tensor([10])).tolist() == [[[8, 7, 6, 5]]]
+    for bias in (lt.ones(1), lt.ones(1, dtype=lt.complex64)):
+        with pytest.raises(lt.DTypeError, match="the bias does not fit"):
+            lt.nn.functional.conv1d(x, w, bias)
+    big = lt.full((3, 3), 2**61)
+    assert (big @ big).tolist() == [[0] * 3] * 3  # wraps, as everywhere
+
+
+def test_cube_roots():
+    for dtype in (lt.float32, lt.float64):
+        x = lt.tensor([-27.0, -0.0, 8.0, math.inf, math.nan], dtype=dtype)
+        y = lt.cbrt(x)
+        assert y.tolist()[:4] == [-3, 0, 2, math.inf] and math.isnan(y[4].item())
+        assert math.copysign(1, y[1].item()) == -1
+    tiny = lt.cbrt(lt.tensor([5e-324, 1e-310], dtype=lt.float64)).tolist()
+    assert tiny == pytest.approx(np.cbrt([5e-324, 1e-310]).tolist(), rel=4e-16)
+
+
+def test_a_device_as_a_scope():
+    with lt.device("cpu") as where:
+        assert lt.ones(2).device == where == lt.device("cpu")
+    with pytest.raises(lt.Error, match="set_default_device"), lt.device("sim"):
+        pass

@@ -2,7 +2,7 @@
 
 import re
 
-from ..proof import BUILD, BUILD_PYTHON, Line, cpp_run, existing, require, run
+from ..proof import BUILD, BUILD_PYTHON, Line, cpp_run, existing, python_tests, require, run
 from .suites import share
 
 LINE = Line(3, "Derivatives against differences; NumPy's accuracy tables", proof="breadth")
@@ -16,11 +16,11 @@ def differences():
 
 @LINE.part("forward over reverse for every definition")
 def forward_over_reverse():
-    code = "import lathe.func as f; print(f.jvp, f.hessian)"
-    done = run("jvp", BUILD_PYTHON, "-c", code, PYTHONPATH=str(BUILD / "python"))
-    require(done.code == 0, "lathe.func has no jvp and no hessian")
-    _, count = cpp_run("forward-over-reverse", "Rows/ForwardOverReverse.*")
-    return f"{count} C++ tests"
+    done = python_tests(
+        "forward-over-reverse", existing("tests/python/func/test_forward_over_reverse.py")
+    )
+    count = done.last(r"(\d+) passed")
+    return f"{count} Python tests"
 
 
 @LINE.part("all 26,610 points of NumPy's tables are within their bounds", minutes=1)
