@@ -32,15 +32,16 @@ template <class S>
   return {s, s * z, p};
 }
 
-/// The difference from pi/2 keeps its digits: that of 2 s is exact up to 1, and what is small comes
-/// to it last.
+/// The difference from pi/2 keeps its digits: what that of 2 s loses and what is small come to it
+/// last.
 template <class S>
 [[gnu::always_inline]] inline S asin(S x) {
   S a = S::abs(x);
   typename S::Mask above = S::lt(num<S>(0.5), a);
   FoldedAsin<S> f = asin_folded(a, above);
-  S y = fma(f.rest * num<S>(-2), f.p, num<S>(half_pi_lo<S>));
-  y = (num<S>(half_pi_hi<S>) - (f.s + f.s)) + y;
+  S twice = f.s + f.s, head = num<S>(half_pi_hi<S>) - twice;
+  S lost = (num<S>(half_pi_hi<S>) - head) - twice;
+  S y = head + (lost + fma(f.rest * num<S>(-2), f.p, num<S>(half_pi_lo<S>)));
   return with_sign_of(S::select(above, y, f.value()), x);
 }
 
