@@ -247,23 +247,22 @@ class Engine {
 
   /// As in PyTorch a gradient is added to the one that is there, so that whoever holds it sees the
   /// sum; not where the sum has a history, or where one element is shown at several places.
-  bool add_in_place(TapeMeta& m, const Tensor& dy) const {
-    if (options_.create_graph) return false;
-    const auto adding = m.grad.adding();
-    const Tensor before = m.grad.get();
-    if (!before.defined() || before.requires_grad() || overlaps_itself(before)) return false;
-    if (before.dtype() != dy.dtype() || !require_equal(before.shape(), dy.shape())) return false;
-    static const Op& op = *math_ops<Tensor>::add.op();
-    const Arg args[] = {Arg(before), Arg(dy)};
-    call(op, absl::MakeConstSpan(args), CallForm::in_place);
-    return true;
+  bool adds_in_place(const Tensor& before, const Tensor& dy) const {
+    return before.defined() && !options_.create_graph && !before.requires_grad() &&
+           !overlaps_itself(before) && before.dtype() == dy.dtype() &&
+           require_equal(before.shape(), dy.shape());
   }
 
   /// The first gradient, or one more. Another thread may add its own meanwhile: then once more.
   void collect(TapeMeta& m, Tensor dy) const {
-    const bool added = add_in_place(m, dy);
-    for (bool mine = dy.requires_grad(); !added;) {
+    for (bool mine = dy.requires_grad();;) {
       const Tensor before = m.grad.get();
+      if (adds_in_place(before, dy)) {
+        const auto adding = m.grad.adding();
+        const Arg args[] = {Arg(before), Arg(dy)};
+        call(*math_ops<Tensor>::add.op(), absl::MakeConstSpan(args), CallForm::in_place);
+        break;
+      }
       if (!before.defined() && !mine) {
         dy = own(std::move(dy));
         mine = true;

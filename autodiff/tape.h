@@ -32,6 +32,15 @@ using Hook = std::function<Tensor(const Tensor&)>;
 /// A gradient that any thread may read, write and add to: backwards of several threads may end at
 /// one leaf.
 class GradSlot {
+  struct Hold {
+    explicit Hold(std::atomic_flag& flag) : busy(flag) {
+      while (busy.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    }
+    ~Hold() { busy.clear(std::memory_order_release); }
+    Hold(const Hold&) = delete;
+    std::atomic_flag& busy;
+  };
+
  public:
   Tensor get() const {
     const Hold hold(busy_);
@@ -41,6 +50,8 @@ class GradSlot {
     const Hold hold(busy_);
     std::swap(value_, value);
   }
+  /// Held by who changes the elements of the gradient that is there.
+  Hold adding() { return Hold(adding_); }
   /// false, and nothing done, if it is not `before` any more.
   bool replace(const Tensor& before, Tensor value) {
     const Hold hold(busy_);
@@ -50,20 +61,9 @@ class GradSlot {
   }
 
  private:
-  struct Hold {
-    explicit Hold(std::atomic_flag& flag) : busy(flag) {
-      while (busy.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
-    }
-    ~Hold() { busy.clear(std::memory_order_release); }
-    std::atomic_flag& busy;
-  };
   Tensor value_;
   mutable std::atomic_flag busy_;  // for as long as a pointer takes
   std::atomic_flag adding_;        // for as long as a sum takes
-
- public:
-  /// Held by who changes the elements of the gradient that is there.
-  Hold adding() { return Hold(adding_); }
 };
 
 struct TapeMeta : AutogradMeta {
