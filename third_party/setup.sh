@@ -132,9 +132,16 @@ locked() {   # locked STEP ...: runs a step alone: two clones may set up at the 
   exec 9>&-
 }
 
+# A signal that reaches a process between its fork and its exec can be lost, so a job's group is told again until nothing
+# of it is left, at most for five seconds: where no process 1 reaps them, what has ended stays in its group.
 stop_jobs() {
   local job
-  for job in $(jobs -p); do kill -- "-$job" 2>/dev/null || true; done
+  for job in $(jobs -p); do
+    for _ in {1..100}; do
+      kill -- "-$job" 2>/dev/null || break
+      sleep 0.05
+    done
+  done
   wait
 }
 
