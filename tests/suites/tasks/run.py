@@ -30,10 +30,7 @@ SEEDS = 5
 def train(make, seed, traced):
     """(score, losses) of one run."""
     task = make(seed)
-    update, objective = (
-        task.optimiser(task.parameters),
-        task.loss,
-    )  # a step sees no more than it needs
+    update, objective = task.optimiser(task.parameters), task.loss  # a step sees no more than that
 
     def step(*batch):
         update.zero_grad()

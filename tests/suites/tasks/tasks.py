@@ -176,8 +176,8 @@ def photo_denoise(seed):
     place = np.random.default_rng(seed)
     lt.manual_seed(seed)
     model = nn.Sequential(
-        nn.Conv2d(1, 12, 3, padding=1), nn.ReLU(), nn.Conv2d(12, 12, 3, padding=1), nn.ReLU(),
-        nn.Conv2d(12, 1, 3, padding=1),
+        nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.Conv2d(16, 16, 3, padding=1), nn.ReLU(),
+        nn.Conv2d(16, 16, 3, padding=1), nn.ReLU(), nn.Conv2d(16, 1, 3, padding=1),
     )  # fmt: skip
 
     def loss(given, wanted):  # the net says what the noise is
@@ -194,8 +194,7 @@ def photo_denoise(seed):
             error = loss(*tensors(noisy[None, None, :, 320:], photo[None, None, :, 320:])).item()
         return float(-10 * np.log10(error))
 
-    return Task(list(model.parameters()), loss, [patches() for _ in range(1000)], score, 26.0,
-                optimiser=partial(optim.Adam, lr=4e-3))  # fmt: skip
+    return Task(list(model.parameters()), loss, [patches() for _ in range(1000)], score, 26.0)
 
 
 TASKS = {f.__name__: f for f in (digits_cnn, digits_mlp, cancer_logistic, diabetes_ridge,
