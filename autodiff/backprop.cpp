@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/fn.h"
 #include "core/dispatch/grad.h"
+#include "graph/ir/arguments.h"
 #include "include/lathe/ops/math.h"
 
 namespace lathe {
@@ -128,7 +129,8 @@ void Backprop::visit(Node& n) {
   SiteScope site(n.site().known() ? n.site() : here());
   switch (n.structure()) {
     case Structure::op:
-      return visit_op(n);
+      return n.op()->kind == Kind::composite && !has_gradient(*n.op()) ? visit_composite(n)
+                                                                       : visit_op(n);
     case Structure::if_:
       return visit_if(n);
     case Structure::for_:
@@ -177,6 +179,33 @@ void Backprop::visit_op(Node& n) {
   Grads grads = run_gradient(data);
   for (size_t i = 0; i < grads.size(); ++i)
     if (grads[i].defined() && wanted[i]) arrive(slots[i], grads[i]);
+}
+
+/// A composite that a backend takes whole has no rule of its own: its parts have. They are recorded
+/// now, as the tape does, so that each adds to the sum of what it reads in its own turn.
+void Backprop::visit_composite(Node& n) {
+  Node* before = g_.insertion_block().last();
+  Tensors held;
+  std::vector<Arg> values;
+  for (Value* v : n.in()) {
+    if (v->type().tensor() != nullptr) {
+      held.push_back(tracer_.tensor_for(v));
+      values.push_back(Arg(held.back()));
+    } else {
+      values.push_back(tracer_.number_for(v));
+    }
+  }
+  Filled args = fill(n.attrs(), n.places(), values);
+  Values results;
+  for (const Tensor& t : lathe::expand(*n.op(), args.args()))
+    results.push_back(t.defined() ? tracer_.value_of(t) : nullptr);
+  Node* last = g_.insertion_block().last();
+  Node* part = before != nullptr ? before->next() : g_.insertion_block().first();
+  for (; part != nullptr; part = part->next()) spread(*part);
+  for (size_t k = 0; k < results.size(); ++k)
+    if (results[k] != nullptr && active(n.out(k)) && sum(n.out(k)).defined() && active(results[k]))
+      arrive(results[k], sum(n.out(k)));
+  walk(last, before);
 }
 
 }  // namespace lathe

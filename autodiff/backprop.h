@@ -15,6 +15,7 @@ class Backprop {
   // Which values matter: they depend on what gradients are wanted by.
   void activate(ir::Value* v);
   bool active(const ir::Value* v) const { return active_.contains(v); }
+  const absl::flat_hash_set<const ir::Value*>& all_active() const { return active_; }
   /// Marks what depends on active values.
   void spread(const ir::Block& block);
   /// Every active while gets one more carried number, the count of its rounds. Before anything is
@@ -51,10 +52,12 @@ class Backprop {
   void spread_loop(const ir::Node& n, const ir::Values& parameters, const ir::Block& body);
   void visit(ir::Node& n);
   void visit_op(ir::Node& n);
+  void visit_composite(ir::Node& n);
   void visit_if(ir::Node& n);
   void visit_for(ir::Node& n);
   void visit_while(ir::Node& n);
   void visit_loop(Loop loop);
+  bool is_counted(const ir::Node& n) const;
   void count(ir::Node& n);
   void refuse_random(const ir::Node& n) const;
   ir::Values reached_free(const ir::Node& n, absl::Span<const ir::Block* const> blocks,
@@ -63,7 +66,9 @@ class Backprop {
   Again run_again(const ir::Block& b, ir::Graph::ValueMap& known, ir::SymbolMap& symbols);
   ir::Data branch_sums(ir::Node& n, size_t which, const ir::Values& free);
   void check_carried(const Loop& loop, size_t i) const;
-  std::vector<Tensor> arrived(const Loop& loop, const ir::Values& free) const;
+  bool starts_meet(const Loop& loop, const ir::Values& free) const;
+  std::vector<Tensor> arrived(const Loop& loop, bool apart) const;
+  void first_round(const Loop& loop, const ir::Values& free, const std::vector<Tensor>& carried);
   void know_round(const Loop& loop, Int j, ir::SymbolMap& symbols, ir::Graph::ValueMap& known);
   std::vector<Tensor> record_stacks(const Loop& loop);
   ir::Data backward_round(const Loop& loop, const std::vector<Tensor>& stacks,

@@ -127,8 +127,17 @@ void Backprop::count_rounds(const Block& block) {
     if (!n->is(Structure::while_)) continue;
     bool any = false;
     for (Value* v : n->out()) any |= active(v);
-    if (any) count(*n);
+    if (any && !is_counted(*n)) count(*n);
   }
+}
+
+/// Has an earlier differentiate() made the last thing that it carries the number of rounds so far?
+bool Backprop::is_counted(const Node& n) const {
+  const Scalar* i = n.block(0).parameters().back()->type().scalar();
+  const Scalar* next = n.block(1).yields().back()->type().scalar();
+  const Scalar* start = n.in().back()->type().scalar();
+  return i != nullptr && i->value && next != nullptr && next->value && start != nullptr &&
+         start->value && identical(*start->value, Int(0)) && identical(*next->value, *i->value + 1);
 }
 
 void Backprop::count(Node& n) {
@@ -174,7 +183,8 @@ void Backprop::visit_loop(Loop loop) {
   std::vector<Tensor> stacks = record_stacks(loop);
   const Block* body[] = {&loop.body};
   Values free = reached_free(loop.node, body, true);
-  loop.arrived = arrived(loop, free);
+  const bool apart = starts_meet(loop, free);
+  loop.arrived = arrived(loop, apart);
 
   Data begin;
   for (size_t i = 0; i < loop.parameters.size(); ++i) {
@@ -185,12 +195,14 @@ void Backprop::visit_loop(Loop loop) {
   for (Value* v : free) begin.emplace_back(sum(v).defined() ? sum(v) : empty_sum(v->tensor()));
 
   auto round = [&](Int j, const Data& sums) { return backward_round(loop, stacks, free, j, sums); };
-  Data end = tracer_.record_for(loop.rounds - 1, Int(-1), Int(-1), round, begin);
+  const Int stop = apart ? 0 : -1;
+  Data end = tracer_.record_for(loop.rounds - 1, stop, Int(-1), round, begin);
   size_t k = 0;
   std::vector<Tensor> carried(loop.parameters.size());
   for (size_t i = 0; i < loop.parameters.size(); ++i)
     if (active(loop.parameters[i])) carried[i] = end[k++].tensor();
   for (Value* v : free) sums_[v] = end[k++].tensor();
+  if (apart) return first_round(loop, free, carried);
   for (size_t i = 0; i < loop.parameters.size(); ++i) {
     if (!carried[i].defined() || !active(loop.starts[i])) continue;
     const Tensor& before = loop.arrived[i];
@@ -201,17 +213,60 @@ void Backprop::visit_loop(Loop loop) {
   }
 }
 
-/// By carried value. To the tape the first round's value is the start itself. Where a start is two
-/// of the values, or the body reads it besides, its sum stays where it is.
-std::vector<Tensor> Backprop::arrived(const Loop& loop, const Values& free) const {
+/// Is a start two of the carried values, or read by the body besides? To the tape the first
+/// round's value is the start itself, and what arrives at it by either way is one sum.
+bool Backprop::starts_meet(const Loop& loop, const Values& free) const {
+  return std::any_of(loop.starts.begin(), loop.starts.end(), [&](const Value* v) {
+    return active(v) && (std::count(loop.starts.begin(), loop.starts.end(), v) > 1 ||
+                         std::count(free.begin(), free.end(), v) > 0);
+  });
+}
+
+/// By carried value: what has arrived at its start, which the first round goes on with.
+std::vector<Tensor> Backprop::arrived(const Loop& loop, bool apart) const {
   std::vector<Tensor> out;
-  for (size_t i = 0; i < loop.starts.size(); ++i) {
-    const Value* v = loop.starts[i];
-    bool alone = active(v) && std::count(loop.starts.begin(), loop.starts.end(), v) == 1 &&
-                 std::count(free.begin(), free.end(), v) == 0;
-    out.push_back(alone ? sum(v) : Tensor());
-  }
+  for (const Value* v : loop.starts) out.push_back(active(v) && !apart ? sum(v) : Tensor());
   return out;
+}
+
+/// The first round, behind the loop over the others: its copy reads the starts themselves.
+void Backprop::first_round(const Loop& loop, const Values& free,
+                           const std::vector<Tensor>& carried) {
+  Values reached = free;
+  for (Value* v : loop.starts)
+    if (active(v) && std::count(reached.begin(), reached.end(), v) == 0) reached.push_back(v);
+  auto arrive_at = [&](const Values& to) {
+    for (size_t i = 0; i < to.size() && i < carried.size(); ++i)
+      if (carried[i].defined() && active(to[i])) arrive(to[i], carried[i]);
+  };
+  auto sums_after = [&](auto run) {
+    auto outside = sums_;
+    run();
+    Data out;
+    for (Value* v : reached) out.emplace_back(sum(v).defined() ? sum(v) : empty_sum(v->tensor()));
+    sums_ = std::move(outside);
+    return out;
+  };
+  auto some = [&] {
+    return sums_after([&] {
+      Graph::ValueMap known;
+      SymbolMap symbols;
+      know_round(loop, 0, symbols, known);
+      for (size_t i = 0; i < loop.parameters.size(); ++i)
+        known[loop.parameters[i]] = loop.starts[i];
+      Again a = run_again(loop.body, known, symbols);
+      arrive_at(a.yields);
+      walk(a.last, a.before);
+    });
+  };
+  auto none = [&] { return sums_after([&] { arrive_at(loop.starts); }); };
+  Data results;
+  if (loop.rounds.known())
+    results = loop.rounds.value() > 0 ? some() : none();
+  else
+    results = tracer_.record_if(
+        Datum(M::gt(C::full(Ints(Shape{}), Arg(loop.rounds), DType::i64), 0)), some, none);
+  for (size_t i = 0; i < reached.size(); ++i) sums_[reached[i]] = results[i].tensor();
 }
 
 void Backprop::check_carried(const Loop& loop, size_t i) const {

@@ -129,13 +129,23 @@ class Engine {
       return release(*node);
     }
     if (const OwnDerivative* own = node->own()) {
-      Tensors grads = own->run(node, dys);
+      Tensors grads = own->run(node, dys, own->continues ? take_sums(*node) : Tensors());
       for (size_t i = 0; i < grads.size(); ++i) arrive_from(*node, i, std::move(grads[i]));
       return release(*node);
     }
     Grads grads = derive(node, dys);
     for (size_t i = 0; i < grads.size(); ++i) arrive_from(*node, i, std::move(grads[i]));
     release(*node);
+  }
+
+  /// What has arrived at each input, which a derivative goes on with and gives back.
+  Tensors take_sums(const TapeNode& node) {
+    Tensors out;
+    for (const Edge& e : node.next) {
+      const auto it = sums_.find(e.node.get());
+      out.push_back(it == sums_.end() ? Tensor() : std::exchange(it->second[e.output], Tensor()));
+    }
+    return out;
   }
 
   void arrive_from(const TapeNode& node, size_t i, Tensor dx) {
@@ -158,7 +168,7 @@ class Engine {
 
   void release(TapeNode& node) const {
     if (options_.retain_graph || options_.create_graph) return;
-    if (const OwnDerivative* own = node.own()) return own->forget();
+    if (const OwnDerivative* own = node.own(); own != nullptr && own->forget) own->forget();
     node.released = !node.xs.empty() || !node.ys.empty();
     node.xs.clear();
     node.ys.clear();
@@ -191,7 +201,7 @@ class Engine {
     for (size_t i = 0; i < node.next.size(); ++i)
       if (node.next[i].outside)
         throw TraceError(
-            {.op = node.op->name(),
+            {.op = node.name(),
              .problem = "backward() inside a traced function reaches an argument with history",
              .got = to_string(node.x_types[i]),
              .expected = "arguments that are leaves, or need no gradient",

@@ -72,6 +72,14 @@ Saved save(const Tensor& t) {
   return s;
 }
 
+/// Result k of the node that keeps it: its history is the node itself.
+Saved save_result(const Tensor& y, size_t k, bool tracked) {
+  Saved s{.value = alias(y), .own_output = tracked, .source = {.output = static_cast<uint32_t>(k)}};
+  s.version = s.value.version();
+  pack(s);
+  return s;
+}
+
 void keep_plain_arguments(const Op& op, Args args, ArgVec& out) {
   for (size_t i = 0; i < args.size(); ++i) {
     bool tensors = args[i].tag == Tag::tensor ||
@@ -108,6 +116,11 @@ Edge edge_of(const TensorImpl& t) {
 
 Edge edge_of(const Tensor& t) { return edge_of(*t.impl()); }
 
+void set_history(Tensor& t, Edge edge) {
+  meta_or_new(t).edge = std::move(edge);
+  t.impl()->requires_grad = true;
+}
+
 Tensor unpack_value(const Saved& saved, const TapeNode& owner) {
   if (saved.packed) return (*saved.packed)();
   const Tensor& t = saved.value;
@@ -130,10 +143,7 @@ Tensor unpack(const Saved& saved, const std::shared_ptr<TapeNode>& owner) {
   Tensor t = alias(unpack_value(saved, *owner));
   Edge edge = saved.source;
   if (saved.own_output) edge.node = owner;
-  if (edge.node) {
-    meta_or_new(t).edge = edge;
-    t.impl()->requires_grad = true;
-  }
+  if (edge.node) set_history(t, std::move(edge));
   return t;
 }
 
@@ -158,15 +168,9 @@ void Tape::record(const Op& op, Args args, absl::Span<Tensor> outputs) {
   node->sequence = t_sequence.after(node->next);
   for (size_t k = 0; k < outputs.size(); ++k) {
     Tensor& y = outputs[k];
-    if (saves.outputs >> k & 1) {
-      Saved s{.value = alias(y),
-              .own_output = tracked_dtype(y.dtype()),
-              .source = {.output = static_cast<uint32_t>(k)}};
-      s.version = s.value.version();
-      pack(s);
+    if (saves.outputs >> k & 1)
       // NOLINTNEXTLINE(bugprone-use-after-move): it moves with the last output, after this
-      node->ys.emplace_back(static_cast<int>(k), std::move(s));
-    }
+      node->ys.emplace_back(static_cast<int>(k), save_result(y, k, tracked_dtype(y.dtype())));
     if (!tracked_dtype(y.dtype())) continue;
     auto m = std::make_shared<TapeMeta>();
     const bool last = k + 1 == outputs.size();
@@ -322,7 +326,7 @@ bool history_beyond(const Tensors& ys, const Tensors& xs) {
 }
 
 const TapeNode* own_in_history(const Tensor& t) {
-  return find_node(t, [](const TapeNode& n) { return n.own() != nullptr; });
+  return find_node(t, [](const TapeNode& n) { return n.own() != nullptr && !n.own()->continues; });
 }
 
 namespace {
@@ -393,13 +397,43 @@ Packer set_packer(Packer packer) {
   return before;
 }
 
-std::shared_ptr<TapeNode> record_function(OwnDerivative own, const Tensors& inputs,
-                                          Tensors& outputs, absl::Span<const bool> left_out) {
+namespace {
+
+std::shared_ptr<TapeNode> make_node(OwnDerivative own, const Tensors& inputs, Tensors& outputs,
+                                    absl::Span<const bool> left_out, SavedPlaces saved) {
   auto node = std::make_shared<TapeNode>();
   for (const Tensor& x : inputs) {
     node->x_types.push_back(x.defined() ? type_of(x) : TensorType{});
     node->next.push_back(x.defined() && x.requires_grad() ? edge_of(x) : Edge{});
-    if (node->next.back().outside)
+  }
+  for (size_t slot : saved.inputs)
+    node->xs.emplace_back(static_cast<int>(slot), save(inputs[slot]));
+  node->rare_or_new().own = std::make_shared<const OwnDerivative>(std::move(own));
+  node->sequence = t_sequence.after(node->next);
+  node->site = here();
+  auto tracked = [&](size_t k) {
+    return outputs[k].defined() && (left_out.empty() || !left_out[k]) &&
+           tracked_dtype(outputs[k].dtype());
+  };
+  for (size_t k : saved.results)
+    node->ys.emplace_back(static_cast<int>(k), save_result(outputs[k], k, tracked(k)));
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    Tensor& y = outputs[k];
+    node->y_types.push_back(y.defined() ? type_of(y) : TensorType{});
+    if (!tracked(k)) continue;
+    y.impl()->autograd = nullptr;  // of its own from now on
+    set_history(y, {node, static_cast<uint32_t>(k)});
+  }
+  return node;
+}
+
+}  // namespace
+
+std::shared_ptr<TapeNode> record_function(OwnDerivative own, const Tensors& inputs,
+                                          Tensors& outputs, absl::Span<const bool> left_out,
+                                          SavedPlaces saved) {
+  for (const Tensor& x : inputs)
+    if (x.defined() && x.requires_grad() && edge_of(x).outside)
       throw TraceError(
           {.op = own.name,
            .problem = "its own derivative would be lost: an argument's history is "
@@ -408,20 +442,20 @@ std::shared_ptr<TapeNode> record_function(OwnDerivative own, const Tensors& inpu
            .expected = "arguments that need no gradient, or leaves whose gradient is "
                        "taken inside",
            .next = "call it under lt.no_grad(), or call backward() inside of the trace"});
-  }
-  node->rare_or_new().own = std::make_shared<const OwnDerivative>(std::move(own));
-  node->sequence = t_sequence.after(node->next);
-  node->site = here();
-  for (size_t k = 0; k < outputs.size(); ++k) {
-    Tensor& y = outputs[k];
-    node->y_types.push_back(type_of(y));
-    if (left_out[k] || !tracked_dtype(y.dtype())) continue;
-    auto m = std::make_shared<TapeMeta>();
-    m->edge = {node, static_cast<uint32_t>(k)};
-    y.impl()->autograd = std::move(m);
-    y.impl()->requires_grad = true;
-  }
-  return node;
+  return make_node(std::move(own), inputs, outputs, left_out, saved);
+}
+
+void Tape::saw_part(std::string_view name, const Tensors& inputs, Tensors& results) {
+  auto refuse = [name = std::string(name)](const auto& node, const Tensors&,
+                                           const Tensors&) -> Tensors {
+    throw TraceError({.op = name,
+                      .problem =
+                          "a gradient is taken inside the trace through a branch or a loop that is "
+                          "recorded as one",
+                      .next = "take the gradient of the traced function instead, outside of it",
+                      .site = node->site});
+  };
+  make_node({.name = std::string(name), .run = refuse, .continues = true}, inputs, results, {}, {});
 }
 
 absl::Span<const Hook> hooks_on(const TapeMeta& m) {

@@ -85,12 +85,21 @@ struct Saved {
   std::unique_ptr<std::function<Tensor()>> packed = nullptr;
 };
 
-/// A derivative that the program wrote for a piece of its own: see record_function().
+/// A derivative that is no definition's, of a piece of the program: see record_function().
 struct OwnDerivative {
   std::string name;
-  /// From the cotangents of the results (undefined: zero) those of the inputs, by slot.
-  std::function<Tensors(const std::shared_ptr<TapeNode>& node, const Tensors& dys)> run;
-  std::function<void()> forget;  // what it saved is not asked for again
+  /// From the cotangents of the results (undefined: zero) those of the inputs, by slot. `sums`:
+  /// what has arrived at each input so far, if the derivative continues it; else nothing.
+  std::function<Tensors(const std::shared_ptr<TapeNode>& node, const Tensors& dys, Tensors sums)>
+      run;
+  std::function<void()> forget = nullptr;  // what it saved aside is not asked for again
+  /// What run() gives begins with the sums, in the order in which the nodes that it stands for
+  /// would have added to them.
+  bool continues = false;
+};
+/// What record_function() saves for the derivative: inputs by slot, results by number.
+struct SavedPlaces {
+  absl::Span<const size_t> inputs = {}, results = {};
 };
 
 /// Packs a tensor when the tape saves it; what it gives unpacks it again, in backward().
@@ -133,6 +142,7 @@ class Tape final : public Observer {
  public:
   void saw(const Op& op, Args args, Outputs& outputs) override;
   void wrote(Tensor& dst, const Tensor& value) override;
+  void saw_part(std::string_view name, const Tensors& inputs, Tensors& results) override;
 
  private:
   static void record(const Op& op, Args args, absl::Span<Tensor> outputs);
@@ -141,6 +151,8 @@ class Tape final : public Observer {
 TapeMeta* meta(const Tensor& t);  // null: none yet
 TapeMeta& meta_or_new(const Tensor& t);
 Edge edge_of(const Tensor& t);  // of a tracked tensor
+/// Makes a tensor that has no history a tracked one with this.
+void set_history(Tensor& t, Edge edge);
 /// The saved tensor with its history back. AutogradError if it was written to since, naming both
 /// lines.
 Tensor unpack(const Saved& saved, const std::shared_ptr<TapeNode>& owner);
@@ -155,7 +167,8 @@ Tensor detach(const Tensor& t);
 bool history_spent(const Tensor& t);
 /// Does the history of one of ys lead to a leaf that is none of xs, or out of a trace?
 bool history_beyond(const Tensors& ys, const Tensors& xs);
-/// A node of the tensor's history whose derivative is the program's own; null: there is none.
+/// A node of the tensor's history whose derivative is the program's own, and known to nobody else;
+/// null: there is none.
 const TapeNode* own_in_history(const Tensor& t);
 /// Computed tensors keep their gradient too.
 void retain_grad(const Tensor& t);
@@ -163,12 +176,12 @@ void register_hook(const Tensor& t, Hook hook);
 /// Calls `hook` whenever a backward has added to the `.grad` of this leaf. AutogradError for
 /// others.
 void register_grown_hook(const Tensor& t, std::function<void()> hook);
-/// Makes `outputs` results of `inputs` (undefined: no tensor) in history, with a derivative of the
-/// program's own. Integers among the outputs, and those that are left out, get none. TraceError
-/// where a trace would lose it: it knows the history of its arguments only by the ops that it
-/// records.
+/// Makes `outputs` results of `inputs` (undefined: no tensor) in history, with a derivative of
+/// their own. Integers among the outputs, and those that are left out, get none. TraceError where
+/// a trace would lose it: it knows the history of its arguments only by the ops that it records.
 std::shared_ptr<TapeNode> record_function(OwnDerivative own, const Tensors& inputs,
-                                          Tensors& outputs, absl::Span<const bool> left_out);
+                                          Tensors& outputs, absl::Span<const bool> left_out,
+                                          SavedPlaces saved = {});
 /// Saves a tensor as the tape does; unpack() gives it back.
 Saved save_tensor(const Tensor& t);
 /// What the thread's tape packs saved tensors with; empty: it keeps them.

@@ -167,8 +167,13 @@ std::string text_of(const jit::Function& f, lathe_view view) {
   if (view == LATHE_NOTE) return "";
   if (view != LATHE_GRAPH && view != LATHE_OPTIMISED) no_such_view(view);
   std::string out;
-  for (const auto& c : f.compiled())
-    out += ir::print(view == LATHE_GRAPH ? c->traced.graph : c->program->graph());
+  for (const auto& c : f.compiled()) {
+    if (view == LATHE_GRAPH) {
+      out += ir::print(c->traced.graph);
+      continue;
+    }
+    for (const jit::Program* p : c->programs()) out += ir::print(p->graph());
+  }
   return out;
 }
 

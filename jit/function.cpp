@@ -81,6 +81,11 @@ bool layout_holds(const Guard& g, const Tensor& t) {
 
 }  // namespace
 
+std::vector<const Program*> Function::Compiled::programs() const {
+  if (program) return {program.get()};
+  return tracked ? tracked->programs() : std::vector<const Program*>();
+}
+
 bool Function::fits(Compiled& c, size_t inputs, FunctionCallbacks& host, ir::Data& all) const {
   const ir::Graph& g = c.traced.graph;
   const ThreadState& state = thread_state();
@@ -193,26 +198,24 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   auto c = std::make_shared<Compiled>();
   c->grad_enabled = thread_state().grad_enabled;
   c->autocast = thread_state().autocast;
-  bool history = false;
+  std::vector<bool> live;  // by result: gradients may be asked for through it
   auto watched = [&](const ir::Data& in) {
     ir::Data out = body(in);
     // A backward inside the function leaves results tracked, but with nothing left to go back
     // through.
     for (const ir::Datum& d : out) {
-      if (!d.is_tensor() || !d.tensor().requires_grad() || history_spent(d.tensor())) continue;
-      history = true;
-      refuse_own_derivative(d.tensor());
+      live.push_back(d.is_tensor() && d.tensor().requires_grad() && !history_spent(d.tensor()));
+      if (live.back()) refuse_own_derivative(d.tensor());
     }
     return out;
   };
   c->traced = ir::trace(watched, specs, host, {.name = name_});
-  c->needs_history = history;
   c->trace_id = host.trace_id();
   refuse_shared(*c, inputs);
   prepare_guards(*c, names);
-  ir::Graph optimised = c->traced.graph.clone();
-  c->report = ir::optimise(optimised);
-  c->program = std::make_unique<Program>(std::move(optimised), c->traced.strided);
+  ir::Data all = inputs;
+  for (const Tensor& t : c->traced.captured_now) all.emplace_back(t);
+  make_program(*c, all, live);
   std::lock_guard hold(mutex_);
   ++counts_.traces;
   if (compiled_.size() >= kMostPrograms) compiled_.pop_back();  // whoever runs it keeps it
@@ -220,28 +223,57 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   return c;
 }
 
+/// Which of the graph's results, then writes, the function's live results show or are.
+static std::vector<int> results_behind(const ir::Traced& traced, const std::vector<bool>& live) {
+  std::vector<int> out;
+  for (size_t i = 0; i < live.size(); ++i) {
+    const ir::Returned* r = &traced.returns[i];
+    if (r->how == ir::Returned::How::same) continue;
+    while (r->base) r = r->base.get();
+    if (live[i] && r->how == ir::Returned::How::output) out.push_back(static_cast<int>(r->index));
+  }
+  const size_t results = traced.graph.outputs().size();
+  for (size_t k = results; k < traced.graph.body().yields().size(); ++k)
+    out.push_back(static_cast<int>(k));
+  return out;
+}
+
+void Function::make_program(Compiled& c, const ir::Data& all, const std::vector<bool>& live) {
+  const ir::Graph& graph = c.traced.graph;
+  if (std::count(live.begin(), live.end(), true) > 0) {
+    std::vector<int> wrt;
+    for (size_t i = 0; i < all.size(); ++i)
+      if (all[i].is_tensor() && all[i].tensor().requires_grad()) wrt.push_back(static_cast<int>(i));
+    try {
+      c.tracked = std::make_shared<Differentiable>(graph, wrt, results_behind(c.traced, live),
+                                                   c.traced.strided);
+    } catch (const AutogradError& e) {
+      c.why_by_nodes = e.parts().problem;
+    }
+    return;
+  }
+  ir::Graph optimised = graph.clone();
+  c.report = ir::optimise(optimised);
+  c.program = std::make_unique<Program>(std::move(optimised), c.traced.strided);
+}
+
 ir::Data Function::run(const Compiled& c, const ir::Data& all) {
   const AutocastScope over(DType::f32);  // the casts are in the graph
-  bool nodes = node_by_node_wanted();
-  bool history = c.needs_history;
-  ir::Data outputs;
-  if (nodes || history) {
-    // Gradients through a compiled call: the graph runs node by node under the tape.
-    if (!nodes && flag_on(Flag::fallback_is_error))
-      throw UnsupportedError(
-          {.op = name_,
-           .problem = "a result that requires grad makes this call run node by node",
-           .next = "take the gradient inside the traced function, or call it under no_grad"});
-    {
-      std::lock_guard hold(mutex_);
-      ++counts_.node_by_node;
-    }
-    // What ran without gradients when it was captured says so, node by node.
-    GradMode recorded(c.grad_enabled || history);
-    outputs = ir::interpret(c.traced.graph, all);
-  } else {
-    outputs = c.program->run(all);
+  if (!node_by_node_wanted() && c.program) return ir::returned(c.traced, all, c.program->run(all));
+  if (!node_by_node_wanted() && c.tracked) return ir::returned(c.traced, all, c.tracked->run(all));
+  // The graph runs node by node, under the tape where gradients are asked for.
+  if (!node_by_node_wanted() && flag_on(Flag::fallback_is_error))
+    throw UnsupportedError(
+        {.op = name_,
+         .problem = absl::StrCat("this call would run node by node: ", c.why_by_nodes),
+         .next = "take the gradient inside the traced function, or call it under no_grad"});
+  {
+    std::lock_guard hold(mutex_);
+    ++counts_.node_by_node;
   }
+  // What ran without gradients when it was captured says so, node by node.
+  GradMode recorded(c.grad_enabled || !c.program);
+  ir::Data outputs = ir::interpret(c.traced.graph, all);
   return ir::returned(c.traced, all, outputs);
 }
 
@@ -319,7 +351,12 @@ std::string Function::explain() const {
       if (g.kind == GuardKind::number)
         absl::StrAppend(&out, "holds while ", to_string(*g.number, names_in(c->traced)), "  ",
                         to_string(g.site), "\n");
-    absl::StrAppend(&out, c->report.print(), c->program->explain());
+    if (c->program)
+      absl::StrAppend(&out, c->report.print(), c->program->explain());
+    else if (c->tracked)
+      absl::StrAppend(&out, c->tracked->explain());
+    else
+      absl::StrAppend(&out, "runs node by node under the tape: ", c->why_by_nodes, "\n");
   }
   return out;
 }

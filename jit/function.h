@@ -13,6 +13,7 @@
 
 #include "graph/pipeline.h"
 #include "graph/trace/trace.h"
+#include "jit/differentiable.h"
 #include "jit/program/program.h"
 
 namespace lathe::jit {
@@ -46,10 +47,13 @@ class Function {
     ir::Traced traced;     // its graph as captured
     int64_t trace_id = 0;  // the front end's
     ir::Report report;
-    std::unique_ptr<Program> program;
+    std::unique_ptr<Program> program;         // null: gradients may be asked for through a result
+    std::shared_ptr<Differentiable> tracked;  // then; null if it cannot be
+    std::string why_by_nodes;                 // which this says
+    /// Those that there are so far: the function's, or its forward pass and its derivatives.
+    std::vector<const Program*> programs() const;
     bool grad_enabled = true;  // when it was captured
     DType autocast = DType::f32;
-    bool needs_history = false;  // a result is tracked: gradients may be asked for through it
     std::vector<ir::SymbolSource> sources;  // of the captured graph
     std::vector<SymFact> relations;         // guards and checks that the inputs alone can answer
     std::vector<size_t> guarded;            // by guard: which input it is about; beyond: none
@@ -69,6 +73,8 @@ class Function {
   CompiledRef find(size_t inputs, FunctionCallbacks& host, ir::Data& all);
   CompiledRef capture(const ir::Data& inputs, absl::Span<const std::string> names,
                       ir::TracedFunction body, FunctionCallbacks& host);
+  /// `all`: the inputs it was captured on; `live`: by result, whether gradients may be asked for.
+  static void make_program(Compiled& c, const ir::Data& all, const std::vector<bool>& live);
   ir::Data run(const Compiled& c, const ir::Data& all);
 
   std::string name_;

@@ -2,6 +2,8 @@
 // or a tracer); any number of Observers *see* each call (the tape, a profiler). call.h asks both.
 #pragma once
 
+#include <string_view>
+
 #include "core/op/op.h"
 
 namespace lathe {
@@ -32,6 +34,9 @@ class Observer {
   virtual void saw(const Op& op, Args args, Outputs& outputs) = 0;
   /// After a write by assign().
   virtual void wrote(Tensor& dst, const Tensor& value) = 0;
+  /// After a part of a trace that is recorded as one (an if, a loop): `results` depend on `inputs`
+  /// in a way that only the graph knows.
+  virtual void saw_part(std::string_view name, const Tensors& inputs, Tensors& results) = 0;
   Observer* next = nullptr;
 };
 

@@ -132,8 +132,8 @@ Type Tracer::result_type(const Value* parameter, uint32_t first_symbol) {
   });
 }
 
-Data Tracer::loop_results(Node* node, const LoopPlan& plan, const Values& parameters,
-                          uint32_t first_symbol) {
+Data Tracer::loop_results(Node* node, const LoopPlan& plan, Tensors tracked,
+                          const Values& parameters, uint32_t first_symbol) {
   Data out;
   size_t k = 0;
   for (size_t i = 0; i < plan.start.size(); ++i) {
@@ -151,6 +151,10 @@ Data Tracer::loop_results(Node* node, const LoopPlan& plan, const Values& parame
   }
   for (const Tensor& t : plan.written)
     set_now(t, graph_.add_result(node, result_type(parameters[k++], first_symbol)));
+  for (const Datum& d : plan.start)
+    if (d.is_tensor() && d.tensor().requires_grad() && thread_state().grad_enabled)
+      tracked.push_back(d.tensor());
+  pass_history(node->structure(), tracked, out, plan.written);
   return out;
 }
 
@@ -231,7 +235,8 @@ Data Tracer::record_while(LoopCondition condition, LoopBody body, const Data& st
       InsertAt inside(graph_, round);
       graph_.set_yields(round, loop_yields(plan, made), here());
     }
-    return loop_results(node, plan, parameters, first_symbol);
+    made.tracked.insert(made.tracked.end(), asked.tracked.begin(), asked.tracked.end());
+    return loop_results(node, plan, made.tracked, parameters, first_symbol);
   }
   never_settles();
 }
@@ -279,7 +284,7 @@ Data Tracer::record_for(Int start, Int stop, Int step, ForBody body, const Data&
       InsertAt inside(graph_, block);
       graph_.set_yields(block, loop_yields(plan, made), here());
     }
-    return loop_results(node, plan, parameters, first_symbol);
+    return loop_results(node, plan, made.tracked, parameters, first_symbol);
   }
   never_settles();
 }

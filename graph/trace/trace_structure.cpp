@@ -87,6 +87,7 @@ Tracer::BlockResult Tracer::record_block(Block& block, absl::FunctionRef<Data()>
       r.writes.emplace_back(t, now(t));
       set_now(t, before);
     }
+    r.tracked = std::move(frames_.back().tracked);
     frames_.pop_back();
   };
   try {
@@ -328,7 +329,19 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no,
   }
   for (int k = 0; k < 2; ++k)
     graph_.set_yields(node->block(static_cast<size_t>(k)), std::move(yields[k]), here());
+  Tensors tracked = std::move(made[0].tracked);
+  tracked.insert(tracked.end(), made[1].tracked.begin(), made[1].tracked.end());
+  pass_history(Structure::if_, tracked, results, written);
   return results;
+}
+
+void Tracer::pass_history(Structure structure, const Tensors& tracked, const Data& results,
+                          absl::Span<const Tensor> written) {
+  if (tracked.empty() || tape() == nullptr) return;
+  Tensors out(written.begin(), written.end());
+  for (const Datum& d : results)
+    if (d.is_tensor()) out.push_back(d.tensor());
+  tape()->saw_part(name(structure), tracked, out);
 }
 
 Datum Tracer::datum_for(Value* v, const Datum& like) {

@@ -119,6 +119,7 @@ Value* Tracer::value_of(const Tensor& t) {
   const TensorImpl* impl = t.impl();
   if (!chosen_.empty()) refuse_stale(t);
   refresh(t);
+  if (!frames_.empty()) note_tracked(t);
   if (impl->storage) {
     if (impl->symbol.epoch != 0)
       throw TraceError({.problem =
@@ -136,12 +137,6 @@ Value* Tracer::value_of(const Tensor& t) {
          .expected = "tensors of this trace, or concrete ones",
          .next = "return the tensor from the traced function instead of keeping it in a "
                  "global, an attribute or a cache"});
-  if (!frames_.empty() && t.requires_grad() && thread_state().grad_enabled)
-    throw TraceError(
-        {.problem = "a tensor whose gradient is taken inside the trace is used in a branch or a "
-                    "loop that is recorded as one",
-         .got = lathe::to_string(type_of(t)),
-         .next = "take the gradient of the traced function instead, outside of it"});
   Value* v = values_[impl->symbol.value];
   if (!visible_from(v, graph_.insertion_block()))
     throw TraceError({.problem = "a tensor made inside a branch or a loop is used outside of it",
@@ -393,12 +388,22 @@ void Tracer::set_now(const Tensor& t, Value* v) {
 }
 
 void Tracer::note_write(const Tensor& root) {
+  note_tracked(root);
   for (Frame& f : frames_) {
     Value* before = now(root);
     if (encloses(*f.block, before->block())) continue;  // made inside: nobody outside can see it
     bool known = false;
     for (auto& [t, v] : f.before) known |= same(t, root);
     if (!known) f.before.emplace_back(root, before);
+  }
+}
+
+void Tracer::note_tracked(const Tensor& t) {
+  if (!t.requires_grad() || !thread_state().grad_enabled) return;
+  for (Frame& f : frames_) {
+    const bool inside = !t.impl()->storage && encloses(*f.block, now(t)->block());
+    auto is_it = [&](const Tensor& known) { return same(known, t); };
+    if (!inside && std::none_of(f.tracked.begin(), f.tracked.end(), is_it)) f.tracked.push_back(t);
   }
 }
 

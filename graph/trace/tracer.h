@@ -75,6 +75,7 @@ class Tracer final : public Backend {
   struct Frame {
     Block* block;
     std::vector<std::pair<Tensor, Value*>> before;
+    Tensors tracked = {};  // from outside, with a history; read or written in the block
   };
   /// Parts of a loop that is being recorded: what it carries, and which sizes change from round to
   /// round.
@@ -88,6 +89,7 @@ class Tracer final : public Backend {
     Data results;
     Values values;  // of the results that are tensors, as the block's writes have left them
     std::vector<std::pair<Tensor, Value*>> writes;  // the value each has at the end
+    Tensors tracked;                                // as the frame's
   };
   /// A tensor that came out of an if or a loop, or is carried by one: eagerly it may be one of
   /// `others` itself, or a view of it, and data decides.
@@ -115,6 +117,11 @@ class Tracer final : public Backend {
   Value* now(const Tensor& t);
   void set_now(const Tensor& t, Value* v);
   void note_write(const Tensor& root);
+  void note_tracked(const Tensor& t);
+  /// What came out of a structure, and what it wrote, depends on what is tracked. How, its
+  /// derivative knows: the tape sees one step.
+  static void pass_history(Structure structure, const Tensors& tracked, const Data& results,
+                           absl::Span<const Tensor> written);
   Geometry geometry_of(const Call& call, size_t result, const TensorType& type) const;
   Operands operands_of(const Call& call);
 
@@ -129,7 +136,7 @@ class Tracer final : public Backend {
   Datum datum_for(Value* v, const Datum& like);
   Data bind_parameters(Block& block, const LoopPlan& plan, size_t first);
   bool loop_fits(LoopPlan& plan, BlockResult& body, Block& block, const Values& parameters);
-  Data loop_results(Node* node, const LoopPlan& plan, const Values& parameters,
+  Data loop_results(Node* node, const LoopPlan& plan, Tensors tracked, const Values& parameters,
                     uint32_t first_symbol);
   Values loop_yields(const LoopPlan& plan, const BlockResult& body);
   Value* condition_value(const Datum& condition);

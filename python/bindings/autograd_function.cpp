@@ -41,9 +41,8 @@ nb::object record(const std::string& name, nb::handle inputs, nb::handle outputs
                   nb::handle left_out, nb::object derivative) {
   std::shared_ptr<nb::object> kept = shared_object(std::move(derivative));
   OwnDerivative own{name,
-                    [kept](const std::shared_ptr<TapeNode>& node, const Tensors& dys) {
-                      return run_own(*kept, node, dys);
-                    },
+                    [kept](const std::shared_ptr<TapeNode>& node, const Tensors& dys,
+                           const Tensors&) { return run_own(*kept, node, dys); },
                     [kept] {
                       nb::gil_scoped_acquire lock;
                       kept->attr("forget")();

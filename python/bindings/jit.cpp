@@ -173,7 +173,8 @@ class Function {
   }
   std::string optimised() const {
     std::string out;
-    for (const auto& c : engine_.compiled()) out += ir::print(c->program->graph());
+    for (const auto& c : engine_.compiled())
+      for (const jit::Program* p : c->programs()) out += ir::print(p->graph());
     return out;
   }
   nb::dict counts() const {
@@ -185,10 +186,11 @@ class Function {
     d["node_by_node"] = calls.node_by_node;
     jit::RunCounts runs;
     int64_t kernels = 0;
-    for (const auto& c : programs) {
-      kernels += c->program->kernels();
-      runs += c->program->counts();
-    }
+    for (const auto& c : programs)
+      for (const jit::Program* p : c->programs()) {
+        kernels += p->kernels();
+        runs += p->counts();
+      }
     d["programs"] = static_cast<int64_t>(programs.size());
     d["kernels"] = kernels;
     d["generated_runs"] = runs.kernels_generated;

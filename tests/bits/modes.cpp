@@ -166,6 +166,7 @@ class Watcher final : public Observer {
     if (choose_entry(make_query(op, args, types)).bits != Bits::defined) defined = false;
   }
   void wrote(Tensor&, const Tensor&) override {}
+  void saw_part(std::string_view, const Tensors&, Tensors&) override {}
   std::map<std::string, int64_t> seen;
   bool defined = true;
 };
@@ -512,7 +513,7 @@ class Comparison {
     if (active.empty()) return true;
     Vjp vjp;
     try {
-      vjp = differentiate(*g_, wrt, active);
+      vjp = differentiate(*g_, wrt, {.active = active});
     } catch (const Error& e) {
       if (how_.count) ++coverage().refused["differentiate: " + e.parts().problem];
       if (e.kind() != ErrorKind::internal) return true;
@@ -544,7 +545,52 @@ class Comparison {
       return (&g == &vjp.forward ? *forward : *backward).run(in);
     };
     return same_as(want, p_, "gradient by differentiate, planned", &vjp.backward,
-                   [&](const ir::Data& in) { return by_graph(vjp, given, in, planned); });
+                   [&](const ir::Data& in) { return by_graph(vjp, given, in, planned); }) &&
+           gradients_of_function(wrt);
+  }
+
+  /// A traced call is one node of the tape. Its inputs are used before and after it too, so that
+  /// the node goes on with sums that others began.
+  bool gradients_of_function(const std::vector<int>& wrt) {
+    jit::Function f("program");
+    Result want;
+    auto eager = [&](const ir::Data& in) { return bits_test::run(p_, in); };
+    auto function = [&](const ir::Data& in) { return call(f, p_, in); };
+    if (!step("gradient around the program", [&] {
+          want = result(p_, [&](const ir::Data& in) { return around(wrt, in, eager); });
+        }))
+      return false;
+    for (const char* mode : {"gradient of a function", "gradient of a function, again"})
+      if (!same_as(want, p_, mode, &*g_,
+                   [&](const ir::Data& in) { return around(wrt, in, function); }))
+        return false;
+    return step("function", [&] { LATHE_CHECK(f.counts().node_by_node == 0); });
+  }
+
+  /// Results and gradients; zeros where nothing flows.
+  template <class F>
+  ir::Data around(const std::vector<int>& wrt, const ir::Data& in, F run) const {
+    GradMode on(true);
+    Tensors xs, ys, dys;
+    auto use = [&](const Tensor& y) {
+      if (!y.requires_grad()) return;
+      ys.push_back(y);
+      dys.push_back(cotangent(y));
+    };
+    for (int i : wrt) {
+      Tensor t = in[static_cast<size_t>(i)].tensor();
+      set_requires_grad(t, true);
+      xs.push_back(t);
+      use(M::mul(t, t));
+    }
+    const ir::Data out = run(in);
+    for (const Tensor& x : xs) use(M::mul(x, M::cos(x)));
+    for (const ir::Datum& d : out)
+      if (differentiable.has(d.tensor().dtype())) use(d.tensor());
+    ir::Data all;
+    for (const ir::Datum& d : out) all.emplace_back(detach(d.tensor()));
+    for (const Tensor& g : grad(ys, dys, xs)) all.emplace_back(g);
+    return all;
   }
 
   /// `given`: by input, whether the tape found a way back to it.
@@ -587,10 +633,9 @@ class Comparison {
   template <class F>
   ir::Data by_graph(const Vjp& vjp, const std::vector<bool>& given, const ir::Data& in,
                     F run) const {
-    ir::Data forward = run(vjp.forward, in);
-    auto own = static_cast<ptrdiff_t>(forward.size()) - vjp.residuals;
-    ir::Data backward_in(forward.begin() + own, forward.end());
-    ir::Data all(forward.begin(), forward.begin() + own);
+    const ir::Data forward = run(vjp.forward, in);
+    ir::Data backward_in = read(vjp, in, forward);
+    ir::Data all(forward.begin(), forward.end() - vjp.extra);
     for (int k : vjp.cotangents)
       backward_in.emplace_back(cotangent(forward[static_cast<size_t>(k)].tensor()));
     ir::Data got = run(vjp.backward, backward_in);

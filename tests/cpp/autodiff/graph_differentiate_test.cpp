@@ -100,7 +100,7 @@ void check(TracedFunction f, const std::vector<std::vector<Tensor>>& calls) {
     }
     for (size_t k = 0; k < eager.size(); ++k)
       expect_same(eager[k].tensor(), forward[k].tensor(), "result");
-    Data backward_in(forward.end() - vjp.residuals, forward.end());
+    Data backward_in = read(vjp, plain, forward);
     for (int k : vjp.cotangents) {
       const Tensor& y = eager[static_cast<size_t>(k)].tensor();
       ys.push_back(y);
@@ -337,7 +337,7 @@ TEST_F(Differentiate, TwiceIsOnceOfTheBackward) {
   EXPECT_EQ(ddx.rank(), 1);
   GradMode off(false);
   Data forward = interpret(once.forward, {Datum(x)});
-  Data in(forward.end() - once.residuals, forward.end());
+  Data in = read(once, {Datum(x)}, forward);
   in.emplace_back(create_ops<Tensor>::ones(Ints(Shape{}), DType::f32));
   expect_same(interpret(twice.forward, in)[0].tensor(), dx, "first derivative");
 }
@@ -394,7 +394,7 @@ TEST_F(Differentiate, FloatInputs) {
     GradMode off(false);
     Data forward = interpret(vjp.forward, {Datum(x), Datum(Arg(r))});
     expect_same(forward[0].tensor(), y, "result");
-    Data in(forward.end() - vjp.residuals, forward.end());
+    Data in = read(vjp, {Datum(x), Datum(Arg(r))}, forward);
     in.emplace_back(dy);
     expect_same(interpret(vjp.backward, in)[0].tensor(), dx, "gradient");
   }

@@ -16,15 +16,29 @@ def f(x):
     return (x * x).tanh() + x.sum()
 
 
+def walk(x):
+    while x.sum() < 9:
+        x = x * (lt.rand(3) + 1)
+    return x
+
+
 def test_a_fallback_is_counted():
-    traced = lt.trace(f)
-    traced(lt.ones(3, requires_grad=True)).sum().backward()
-    assert traced.counts["node_by_node"] == 1
+    """The derivative of a loop runs it again, and one that draws numbers draws others then."""
+    scripted, x = lt.script(walk), lt.ones(3, requires_grad=True)
+    found = []
+    for call in (walk, scripted):
+        lt.manual_seed(0)
+        y = call(x)
+        found.append((y.tolist(), lt.autograd.grad(y.sum(), x)[0].tolist()))
+    assert found[0] == found[1]
+    assert scripted.counts["node_by_node"] == 1
+    assert "runs node by node under the tape: the derivative runs this part" in scripted.explain()
 
 
 def test_a_fallback_is_an_error_under_the_flag(no_fallback):
-    with pytest.raises(lt.UnsupportedError, match=r"(?s)node by node.*test_fallback.py.*next:"):
-        lt.trace(f)(lt.ones(3, requires_grad=True))
+    why = r"(?s)node by node: .*draws random numbers.*test_fallback.py.*next:"
+    with pytest.raises(lt.UnsupportedError, match=why):
+        lt.script(walk)(lt.ones(3, requires_grad=True))
 
 
 REFUSED = r"(?s)(matmul|mm): only.*float32, float32 -> float32.*own.gemm: disabled.*next: "

@@ -1,0 +1,17 @@
+#include "autodiff/vjp.h"
+
+namespace lathe {
+
+ir::Data read(const Vjp& vjp, const ir::Data& inputs, const ir::Data& results) {
+  ir::Data out;
+  for (const Vjp::Read& r : vjp.reads) {
+    const ir::Datum& d = (r.from == Vjp::Read::From::input ? inputs : results)[r.index];
+    if (r.axis < 0)
+      out.push_back(d);
+    else
+      out.emplace_back(Arg(d.tensor().size(r.axis)));
+  }
+  return out;
+}
+
+}  // namespace lathe

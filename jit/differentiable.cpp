@@ -1,0 +1,289 @@
+#include "jit/differentiable.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/dispatch/backend.h"
+#include "graph/trace/interpret.h"
+
+namespace lathe::jit {
+namespace {
+
+using From = Vjp::Read::From;
+
+Tensor tensor_or_none(const ir::Datum& d) { return d.is_tensor() ? d.tensor() : Tensor(); }
+
+}  // namespace
+
+Differentiable::Differentiable(const ir::Graph& graph, std::vector<int> wrt,
+                               absl::Span<const int> active, std::vector<bool> strided)
+    : name_(graph.name()), wrt_(std::move(wrt)), results_(graph.outputs().size()) {
+  vjp_ = differentiate(graph, wrt_, {.active = active});
+  given_ = results_ + static_cast<size_t>(vjp_.extra);
+  ir::Graph forward = vjp_.forward.clone();
+  report_ = ir::optimise(forward);
+  strided.resize(results_);
+  strided.resize(given_, true);  // what is read by programs alone
+  forward_ = std::make_unique<Program>(std::move(forward), std::move(strided));
+  for (size_t i = 0; i < vjp_.reads.size(); ++i) {
+    const Vjp::Read& r = vjp_.reads[i];
+    if (r.axis >= 0) continue;
+    if (vjp_.backward.inputs()[i]->type().tensor() == nullptr)
+      numbers_.push_back(i);
+    else
+      (r.from == From::input ? saved_inputs_ : saved_results_).push_back(r.index);
+  }
+  for (const Vjp::Read& r : vjp_.reads) places_.push_back(place_of(r));
+  left_out_ = std::make_unique<bool[]>(vjp_.active.size());
+  for (size_t k = 0; k < vjp_.active.size(); ++k) left_out_[k] = !vjp_.active[k];
+}
+
+// ── forward ─────────────────────────────────────────────────────────────────────────────────────
+
+ir::Data Differentiable::run(const ir::Data& inputs) const {
+  ir::Data out;
+  {
+    const GradMode off(false);  // what the program computes and writes is this node's
+    out = forward_->run(inputs);
+  }
+  Tensors xs, ys;
+  for (const ir::Datum& d : inputs) xs.push_back(tensor_or_none(d));
+  for (const ir::Datum& d : out) ys.push_back(tensor_or_none(d));
+  ys.resize(given_ + static_cast<size_t>(vjp_.derived));  // history alone
+  for (const ir::Write& w : vjp_.forward.writes())
+    ys.push_back(detach(inputs[w.input->index()].tensor()));
+  ir::Data numbers;
+  for (size_t i : numbers_) {
+    const Vjp::Read& r = vjp_.reads[i];
+    numbers.push_back((r.from == From::input ? inputs : out)[r.index]);
+  }
+  OwnDerivative own{
+      .name = name_,
+      .run = [self = shared_from_this(), numbers = std::move(numbers)](
+                 const std::shared_ptr<TapeNode>& node, const Tensors& dys,
+                 Tensors sums) { return self->derive(node, dys, std::move(sums), numbers); },
+      .continues = true};
+  record_function(std::move(own), xs, ys, absl::MakeConstSpan(left_out_.get(), ys.size()),
+                  {.inputs = saved_inputs_, .results = saved_results_});
+  pass_on_writes(inputs, ys);
+  out.resize(results_);
+  return out;
+}
+
+/// The history of what was written with gradients on, as the write itself would have left it.
+void Differentiable::pass_on_writes(const ir::Data& inputs, const Tensors& results) const {
+  const std::vector<ir::Write> writes = vjp_.forward.writes();
+  const size_t first = results.size() - writes.size();
+  for (size_t i = 0; i < writes.size(); ++i) {
+    Tensor written = inputs[writes[i].input->index()].tensor();
+    const ir::Node* by = writes[i].value->node();
+    const bool recorded = by != nullptr && !by->detached();
+    const Tensor& value = results[first + i];
+    if (recorded && (value.requires_grad() || written.requires_grad()))
+      tape()->wrote(written, value);
+  }
+}
+
+// ── backward ────────────────────────────────────────────────────────────────────────────────────
+
+const Program& Differentiable::Backward::plan() {
+  const std::lock_guard hold(mutex);
+  if (!program) {
+    ir::Graph g = vjp.backward.clone();
+    ir::optimise(g);
+    program = std::make_unique<Program>(std::move(g));
+  }
+  return *program;
+}
+
+void Differentiable::Backward::add_programs(std::vector<const Program*>& out) const {
+  const std::lock_guard hold(mutex);
+  if (program) out.push_back(program.get());
+  for (const auto& [tracked, differentiable] : again)
+    for (const Program* p : differentiable->programs()) out.push_back(p);
+}
+
+/// In a trace its ops are recorded; where a second order is asked for it is a node of history too.
+ir::Data Differentiable::Backward::run(const ir::Data& inputs) {
+  std::vector<bool> tracked;
+  std::vector<int> wrt;
+  bool symbolic = false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor t = tensor_or_none(inputs[i]);
+    tracked.push_back(t.defined() && t.requires_grad());
+    if (tracked.back()) wrt.push_back(static_cast<int>(i));
+    symbolic |= t.defined() && t.symbolic();
+  }
+  if (symbolic) return ir::interpret(vjp.backward, inputs);
+  if (!thread_state().grad_enabled || wrt.empty()) {
+    const GradMode off(false);
+    return plan().run(inputs);
+  }
+  std::shared_ptr<Differentiable> program;
+  {
+    const std::lock_guard hold(mutex);
+    std::shared_ptr<Differentiable>& place = again[tracked];
+    if (!place)
+      place = std::make_shared<Differentiable>(vjp.backward, wrt, absl::Span<const int>());
+    program = place;
+  }
+  return program->run(inputs);
+}
+
+Differentiable::Backward& Differentiable::backward_for(const Tensors& dys,
+                                                       const Tensors& sums) const {
+  Arrived arrived;
+  std::vector<int> active, continued;
+  for (size_t k = 0; k < dys.size(); ++k) {
+    arrived.push_back(dys[k].defined());
+    if (dys[k].defined()) active.push_back(static_cast<int>(k));
+  }
+  for (int i : wrt_) {
+    arrived.push_back(sums[static_cast<size_t>(i)].defined());
+    if (arrived.back()) continued.push_back(i);
+  }
+  const bool higher = thread_state().grad_enabled;
+  arrived.push_back(higher);
+  const std::lock_guard hold(mutex_);
+  std::shared_ptr<Backward>& place = backwards_[arrived];
+  if (!place) place = make_backward(active, continued, higher);
+  return *place;
+}
+
+std::shared_ptr<Differentiable::Backward> Differentiable::make_backward(
+    absl::Span<const int> active, absl::Span<const int> continued, bool higher) const {
+  auto b = std::make_shared<Backward>();
+  if (!higher && active == absl::MakeConstSpan(vjp_.cotangents) && continued.empty()) {
+    b->vjp.backward = vjp_.backward.clone();
+    b->vjp.reads = vjp_.reads;
+    b->vjp.cotangents = vjp_.cotangents;
+    b->vjp.gradients = vjp_.gradients;
+  } else {
+    const auto* reads = higher ? &vjp_.direct_reads : &vjp_.reads;
+    b->vjp =
+        differentiate(vjp_.whole, wrt_, {.active = active, .continued = continued, .reads = reads});
+  }
+  for (int i : continued) b->continued.push_back(static_cast<size_t>(i));
+  for (const Vjp::Read& r : b->vjp.reads) {
+    b->places.push_back(place_of(r));
+    b->reads_derived |= is_derived(r);
+  }
+  return b;
+}
+
+bool Differentiable::is_derived(const Vjp::Read& r) const {
+  return r.from == From::result && r.index >= given_ &&
+         r.index < given_ + static_cast<size_t>(vjp_.derived);
+}
+
+Differentiable::Place Differentiable::place_of(const Vjp::Read& r) const {
+  using Of = Place::Of;
+  if (is_derived(r)) return {Of::derived, r.index - given_};
+  if (r.axis >= 0) return {Of::size};
+  auto find = [](const std::vector<size_t>& in, auto same) {
+    return static_cast<size_t>(std::find_if(in.begin(), in.end(), same) - in.begin());
+  };
+  const bool input = r.from == From::input;
+  const auto& saved = input ? saved_inputs_ : saved_results_;
+  size_t at = find(saved, [&](size_t index) { return index == r.index; });
+  if (at < saved.size()) return {input ? Of::input : Of::result, at};
+  at = find(numbers_, [&](size_t i) { return vjp_.reads[i] == r; });
+  LATHE_CHECK(at < numbers_.size());
+  return {Of::number, at};
+}
+
+ir::Datum Differentiable::read(const Vjp::Read& r, Place place,
+                               const std::shared_ptr<TapeNode>& node, const ir::Data& numbers,
+                               const Tensors& derived) const {
+  auto size_along = [&](const Shape& shape) {
+    return ir::Datum(Arg(shape[static_cast<size_t>(r.axis)]));
+  };
+  const Saved* saved = nullptr;
+  switch (place.of) {
+    case Place::Of::size:
+      return size_along(
+          (r.from == From::input ? node->x_types[r.index] : node->y_types[r.index]).shape);
+    case Place::Of::number:
+      return numbers[place.at];
+    case Place::Of::derived:
+      if (r.axis >= 0) return size_along(derived[place.at].shape());
+      return ir::Datum(derived[place.at]);
+    case Place::Of::input:
+      saved = &node->xs[place.at].second;
+      break;
+    case Place::Of::result:
+      saved = &node->ys[place.at].second;
+      break;
+  }
+  const bool history = thread_state().grad_enabled;
+  return ir::Datum(history ? unpack(*saved, node) : unpack_value(*saved, *node));
+}
+
+/// To a derivative of higher order they are results of the node, whether or not they were kept.
+Tensors Differentiable::derived_values(const std::shared_ptr<TapeNode>& node,
+                                       const ir::Data& numbers) const {
+  {
+    const std::lock_guard hold(mutex_);
+    if (!again_) {
+      ir::Graph g = vjp_.again.clone();
+      ir::optimise(g);
+      again_ = std::make_unique<Program>(std::move(g));
+    }
+  }
+  ir::Data out;
+  {
+    const GradMode off(false);
+    ir::Data in;
+    for (size_t i = 0; i < places_.size(); ++i)
+      in.push_back(read(vjp_.reads[i], places_[i], node, numbers, {}));
+    out = again_->run(in);
+  }
+  Tensors values;
+  for (size_t i = 0; i < out.size(); ++i) {
+    values.push_back(out[i].tensor());
+    if (vjp_.active[given_ + i])
+      set_history(values.back(), {node, static_cast<uint32_t>(given_ + i)});
+  }
+  return values;
+}
+
+Tensors Differentiable::derive(const std::shared_ptr<TapeNode>& node, const Tensors& dys,
+                               Tensors sums, const ir::Data& numbers) const {
+  const AutocastScope over(DType::f32);  // the casts are in the graph
+  Backward& b = backward_for(dys, sums);
+  Tensors derived;
+  if (b.reads_derived) derived = derived_values(node, numbers);
+  ir::Data in;
+  for (size_t i = 0; i < b.places.size(); ++i)
+    in.push_back(read(b.vjp.reads[i], b.places[i], node, numbers, derived));
+  for (int k : b.vjp.cotangents) in.emplace_back(dys[static_cast<size_t>(k)]);
+  for (size_t slot : b.continued) in.emplace_back(std::move(sums[slot]));
+  const ir::Data out = b.run(in);
+  for (size_t i = 0; i < wrt_.size(); ++i)
+    if (b.vjp.gradients[i] >= 0)
+      sums[static_cast<size_t>(wrt_[i])] = out[static_cast<size_t>(b.vjp.gradients[i])].tensor();
+  return sums;
+}
+
+std::vector<const Program*> Differentiable::programs() const {
+  std::vector<const Program*> out{forward_.get()};
+  const std::lock_guard hold(mutex_);
+  for (const auto& [arrived, b] : backwards_) b->add_programs(out);
+  return out;
+}
+
+std::string Differentiable::explain() const {
+  const auto kept = std::count_if(vjp_.reads.begin(), vjp_.reads.end(), [](const Vjp::Read& r) {
+    return r.from == From::result && r.axis < 0;
+  });
+  std::string out = absl::StrCat(report_.print(), "one node of the tape; the derivative reads ",
+                                 kept, " of its results\n", forward_->explain());
+  const std::vector<const Program*> all = programs();
+  for (size_t i = 1; i < all.size(); ++i)
+    absl::StrAppend(&out, all[i]->graph().name(), "\n", all[i]->explain());
+  return out;
+}
+
+}  // namespace lathe::jit

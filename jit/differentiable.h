@@ -1,0 +1,90 @@
+// A program under the tape: one node of history, however many ops it has. The forward pass gives
+// its results and what the derivative reads; the derivative is a program too, and so is its own.
+//
+// Which derivative runs depends on which results a cotangent arrived at, and at which inputs one
+// had arrived before: the sums there are continued in the order in which the ops of the program
+// would have added to them, so gradients have the bits of eager. Each is made when it is first
+// asked for.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "autodiff/differentiate.h"
+#include "autodiff/tape.h"
+#include "graph/pipeline.h"
+#include "jit/program/program.h"
+
+namespace lathe::jit {
+
+class Differentiable : public std::enable_shared_from_this<Differentiable> {
+ public:
+  /// `wrt`: the inputs that require grad. `active`: the results (then writes) that a gradient can
+  /// be asked through. `strided`: as Program's. AutogradError where differentiate() has one.
+  Differentiable(const ir::Graph& graph, std::vector<int> wrt, absl::Span<const int> active,
+                 std::vector<bool> strided = {});
+  Differentiable(const Differentiable&) = delete;
+
+  /// Runs the forward pass, makes its writes good, and records one node. The graph's outputs.
+  ir::Data run(const ir::Data& inputs) const;
+
+  /// The forward pass, and the derivatives that have run.
+  std::vector<const Program*> programs() const;
+  std::string explain() const;
+
+ private:
+  /// Whether a derivative of higher order is asked for; by result of the program whether a
+  /// cotangent arrived; by wanted input whether one had arrived before.
+  using Arrived = std::vector<bool>;
+  /// Where a read is found: the size of an argument or result, or the place among what is kept.
+  struct Place {
+    enum class Of : uint8_t { size, number, input, result, derived } of;
+    size_t at = 0;
+  };
+  struct Backward {
+    Vjp vjp;                        // of it only what belongs to the backward
+    std::vector<size_t> continued;  // slots
+    std::vector<Place> places;      // by read
+    bool reads_derived = false;
+    mutable std::mutex mutex;          // of what follows
+    std::unique_ptr<Program> program;  // made at the first run
+    /// By which of its inputs are tracked: for derivatives of second order.
+    absl::flat_hash_map<std::vector<bool>, std::shared_ptr<Differentiable>> again;
+
+    const Program& plan();
+    void add_programs(std::vector<const Program*>& out) const;
+    ir::Data run(const ir::Data& inputs);
+  };
+
+  Tensors derive(const std::shared_ptr<TapeNode>& node, const Tensors& dys, Tensors sums,
+                 const ir::Data& numbers) const;
+  Backward& backward_for(const Tensors& dys, const Tensors& sums) const;
+  std::shared_ptr<Backward> make_backward(absl::Span<const int> active,
+                                          absl::Span<const int> continued, bool higher) const;
+  Place place_of(const Vjp::Read& r) const;
+  bool is_derived(const Vjp::Read& r) const;
+  ir::Datum read(const Vjp::Read& r, Place place, const std::shared_ptr<TapeNode>& node,
+                 const ir::Data& numbers, const Tensors& derived) const;
+  Tensors derived_values(const std::shared_ptr<TapeNode>& node, const ir::Data& numbers) const;
+  void pass_on_writes(const ir::Data& inputs, const Tensors& results) const;
+
+  std::string name_;
+  std::vector<int> wrt_;
+  size_t results_ = 0;  // of the program: without what the derivative reads besides
+  size_t given_ = 0;    // of the forward pass; the derived ones follow
+  Vjp vjp_;
+  ir::Report report_;
+  std::unique_ptr<Program> forward_;
+  std::vector<size_t> saved_inputs_, saved_results_, numbers_;  // numbers: among vjp_.reads
+  std::vector<Place> places_;                                   // by vjp_.reads
+  std::unique_ptr<bool[]> left_out_;                            // by result
+  mutable std::unique_ptr<Program> again_;                      // made when it is asked for
+  mutable std::mutex mutex_;
+  mutable absl::flat_hash_map<Arrived, std::shared_ptr<Backward>> backwards_;
+};
+
+}  // namespace lathe::jit
