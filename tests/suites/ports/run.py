@@ -1,11 +1,12 @@
 """Runs the programs of examples/ports as PyTorch's and as ours, and compares their losses.
 
     PYTHONPATH=build/release/python TORCH/bin/python tests/suites/ports/run.py
-        [--traced] [--only REGEX] [--steps N]
+        [--traced | --models] [--only REGEX] [--steps N]
 
 A program makes what it trains in `build`, draws by a NumPy generator in `batch`, and returns its
 loss from `step`. Its text is run twice, once with the package's name changed to `torch`, whose
-weights are copied. `--traced` compares eager steps with steps under `lt.trace`, by their bytes.
+weights are copied. `--traced` compares eager steps with steps under `lt.trace`, by their bytes,
+`--models` with steps whose modules are traced and whose gradients are taken outside.
 Prints PASS, FAIL or LEFT for each program; `not run` and a reason where PyTorch is missing.
 """
 
@@ -14,6 +15,7 @@ import re
 import sys
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
@@ -104,28 +106,46 @@ def compare(path, dtype, steps):
     return f"{dtype} {worst:.1e}"
 
 
-def trace(path, dtype, steps):
+def trace_step(program, state):
+    """(the state, the step), and what is traced of it."""
+    step = lt.trace(program.step)
+    return state, step, [step]
+
+
+def trace_models(program, state):
+    state = [lt.trace(part) if isinstance(part, lt.nn.Module) else part for part in state]
+    return state, program.step, [part for part in state if isinstance(part, type(lt.trace(len)))]
+
+
+def trace(path, dtype, steps, wrap):
     """Do traced steps have eager's bits? AssertionError where not."""
     lt.set_default_dtype(getattr(lt, dtype))
     lt.manual_seed(0)
     program = load(path, OURS)
     state = build(program)
     weights = kept(state)
+    lt.manual_seed(1)
     wanted, after = losses(program, state, program.step, steps)
-    traced = lt.trace(program.step)
-    found, after_traced = losses(program, build(program, weights), traced, steps)
+    state, step, traced = wrap(program, build(program, weights))
+    lt.manual_seed(1)
+    found, after_traced = losses(program, state, step, steps)
     for what, mine, eager in (("loss", found, wanted), ("weights", after_traced, after)):
         same = [m.tobytes() == e.tobytes() for m, e in zip(mine, eager)]
         assert all(same), f"{dtype}: {what} {same.index(False)} of the traced run differs"
-    counts = traced.counts
+    counts = Counter()
+    for t in traced:
+        counts.update(t.counts)
     assert counts["node_by_node"] == 0, f"{dtype}: {counts['node_by_node']} calls ran node by node"
-    assert counts["traces"] < steps, f"{dtype}: {counts['traces']} traces for {steps} steps"
-    return f"{dtype} {counts['traces']} traces"
+    most = steps * max(len(traced), 1)
+    assert counts["traces"] < most, f"{dtype}: {counts['traces']} traces for {steps} steps"
+    return f"{dtype} {counts['traces']} traces of {len(traced)}, {counts['calls']} calls"
 
 
 def outcome(path, args):
     """(verdict, what to say) of one program."""
-    check = trace if args.traced else compare
+    check = compare
+    if args.traced or args.models:
+        check = partial(trace, wrap=trace_models if args.models else trace_step)
     verdict, said = "PASS", []
     for dtype in BOUNDS:
         try:
@@ -141,6 +161,7 @@ def outcome(path, args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--traced", action="store_true", help="compare traced steps with eager")
+    parser.add_argument("--models", action="store_true", help="compare traced models with eager")
     parser.add_argument("--only", default="", help="programs whose name matches this")
     parser.add_argument("--steps", type=int, default=20)
     args = parser.parse_args()
@@ -153,7 +174,7 @@ def main():
         verdict, said = outcome(path, args)
         count[verdict] += 1
         print(f"{verdict} {path.stem} {said}; {time.perf_counter() - began:.1f} s", flush=True)
-    mode = "traced bits are eager's" if args.traced else f"against PyTorch {torch.__version__}"
+    mode = "traced bits are eager's" if args.traced or args.models else f"against PyTorch {torch.__version__}"
     print(f"ports: {count['PASS']} pass, {count['FAIL']} fail, {count['LEFT']} left; {mode}")
 
 

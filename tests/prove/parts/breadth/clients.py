@@ -1,7 +1,7 @@
 """Line 4: the array-API suite; einops, opt_einsum and TensorLy over our tensors."""
 
 from ..proof import Line
-from .suites import share, suite
+from ..suites import share, suite
 
 LINE = Line(4, "The array-API suite, einops, opt_einsum, TensorLy", proof="breadth")
 

@@ -3,7 +3,7 @@
 import re
 
 from ..proof import BUILD, BUILD_PYTHON, Line, cpp_run, existing, python_tests, require, run
-from .suites import share
+from ..suites import share
 
 LINE = Line(3, "Derivatives against differences; NumPy's accuracy tables", proof="breadth")
 

@@ -1,7 +1,7 @@
 """Line 8: eager ops against PyTorch's, in the same run, on one core."""
 
 from ..proof import Line, require
-from .suites import suite
+from ..suites import suite
 
 LINE = Line(8, "Eager against PyTorch: 80 ops at three sizes", proof="breadth")
 OPS, SIZES = 80, 3

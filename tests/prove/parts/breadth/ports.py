@@ -3,7 +3,7 @@
 import re
 
 from ..proof import ROOT, Line, require
-from .suites import suite
+from ..suites import suite
 
 LINE = Line(5, "Thirty programs of PyTorch's, one import changed", proof="breadth")
 PROGRAMS = 30

@@ -3,7 +3,7 @@
 import json
 
 from ..proof import LOGS, Line, Missing, require
-from .suites import share, suite
+from ..suites import share, suite
 
 LINE = Line(1, "PyTorch's own samples: values, gradients, traces, refusals", True, proof="breadth")
 SCRIPT = "tests/suites/opinfo/run.py"

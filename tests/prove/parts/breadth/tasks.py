@@ -3,7 +3,7 @@
 import re
 
 from ..proof import Line, existing, python_tests, require
-from .suites import suite
+from ..suites import suite
 
 LINE = Line(6, "Six tasks of scikit-learn's data; rows EA", proof="breadth")
 ROWS = range(1, 27)

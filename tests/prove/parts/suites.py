@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from ..proof import BUILD, ROOT, Missing, existing, require, run
+from .proof import BUILD, ROOT, Missing, existing, require, run
 
 HOW = "tests/suites/README.md says how it is made"
 
