@@ -113,7 +113,18 @@ void SavedProgram::check(const ir::Data& inputs) const {
 
 ir::Data SavedProgram::run(const ir::Data& inputs) const {
   check(inputs);
-  return program_->run(inputs);
+  std::vector<int> wrt;
+  for (size_t i = 0; i < inputs.size() && thread_state().grad_enabled; ++i)
+    if (inputs[i].is_tensor() && inputs[i].tensor().requires_grad())
+      wrt.push_back(static_cast<int>(i));
+  return wrt.empty() ? program_->run(inputs) : tracked(wrt)->run(inputs);
+}
+
+std::shared_ptr<Differentiable> SavedProgram::tracked(const std::vector<int>& wrt) const {
+  const std::lock_guard hold(mutex_);
+  std::shared_ptr<Differentiable>& place = tracked_[wrt];
+  if (!place) place = std::make_shared<Differentiable>(captured_, wrt, absl::Span<const int>());
+  return place;
 }
 
 std::string SavedProgram::explain() const {

@@ -9,13 +9,17 @@
 // A loaded program is immutable: any number of threads run it at once.
 #pragma once
 
+#include <absl/container/flat_hash_map.h>
+
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "core/base/error.h"
 #include "graph/pipeline.h"
 #include "graph/trace/trace.h"
+#include "jit/differentiable.h"
 #include "jit/program/program.h"
 
 namespace lathe::jit {
@@ -30,8 +34,9 @@ class SavedProgram {
   /// The file appears whole or not at all. FileError.
   void save(const std::string& path) const;
 
-  /// Runs on these inputs and makes writes to them good. ShapeError, DTypeError, DeviceError or
-  /// TypeError for inputs that the program is not for.
+  /// Runs on these inputs and makes writes to them good: as one node of the tape, if gradients are
+  /// on and an input requires one. ShapeError, DTypeError, DeviceError or TypeError for inputs that
+  /// the program is not for, AutogradError if it cannot be differentiated.
   ir::Data run(const ir::Data& inputs) const;
 
   const ir::Graph& graph() const { return captured_; }
@@ -51,6 +56,7 @@ class SavedProgram {
     int64_t size;
   };
   void plan_checks();
+  std::shared_ptr<Differentiable> tracked(const std::vector<int>& wrt) const;
   void check(const ir::Data& inputs) const;
   void check_input(size_t i, const ir::Datum& given) const;
   /// What there is to say of input i if it is not of the captured kind or sizes.
@@ -60,6 +66,9 @@ class SavedProgram {
   std::string note_;
   ir::Report report_;
   std::unique_ptr<Program> program_;
+  mutable std::mutex mutex_;  // of what follows
+  /// By which inputs require grad.
+  mutable absl::flat_hash_map<std::vector<int>, std::shared_ptr<Differentiable>> tracked_;
   std::vector<FixedSize> fixed_;
   std::vector<ir::SymbolSource> sources_;
   std::vector<SymFact> facts_;  // taken for granted, and answered by the inputs alone

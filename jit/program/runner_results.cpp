@@ -14,6 +14,13 @@ bool lies_in(const ir::Datum& d, const ir::Datum& other) {
   return other.is_tensor() && may_share_memory(d.tensor(), other.tensor());
 }
 
+/// The same of a result: the program gave it memory of its own, or it has the storage of another.
+bool shows_part_of(const ir::Datum& result, const ir::Datum& other) {
+  return other.is_tensor() &&
+         result.tensor().impl()->storage.get() == other.tensor().impl()->storage.get() &&
+         may_share_memory(result.tensor(), other.tensor());
+}
+
 /// Does it show one element in many places, as an expanded view does?
 bool repeats_elements(const Geometry& g) {
   for (size_t i = 0; i < g.shape.size(); ++i)
@@ -32,7 +39,7 @@ ir::Data Runner::outputs(const ir::Data& inputs) {
   all.reserve(count);
   for (size_t i = 0; i < count; ++i) all.push_back(evaluated(at(p_.result_slots_[i])));
   auto lent = [&](size_t i) {
-    auto same = [&](const ir::Datum& other) { return lies_in(all[i], other); };
+    auto same = [&](const ir::Datum& other) { return shows_part_of(all[i], other); };
     return std::any_of(inputs.begin(), inputs.end(), same) ||
            std::any_of(all.begin(), all.begin() + static_cast<ptrdiff_t>(i), same) ||
            std::any_of(p_.constants_.begin(), p_.constants_.end(),

@@ -1,5 +1,5 @@
-// Traced lambdas that call themselves, and that throw on several threads at once; one word on the
-// command line each. Prints nothing and gives 0 if all is as it should be.
+// Traced lambdas that call themselves, that throw on several threads at once, and that are trained
+// through; one word on the command line each. Prints nothing and gives 0 if all is as it should be.
 #include <lathe/lathe.hpp>
 
 #include <atomic>
@@ -113,6 +113,37 @@ int recursion() {
   return bounded.run({x})[0].sum().item<float>() == 42.f ? 0 : wrong("a recursion with an end");
 }
 
+/// Ten steps of gradient descent through a traced lambda, and through the program it was saved as:
+/// the weights are inputs, and have the bits that eager gives them.
+int training(const char* file) {
+  using ops = lathe::ops;
+  auto loss = [](Tensor w, Tensor x, Tensor wanted) -> Tensor {
+    Tensor apart = ops::tanh(ops::matmul(x, w)) - wanted;
+    return (apart * apart).sum();
+  };
+  const Tensor x({0.5f, -1.f, 2.f, 1.5f, 0.25f, -0.75f}, {3, 2});
+  const Tensor wanted({0.5f, -0.25f, 0.75f}, {3, 1});
+  auto train = [&](auto&& of) {
+    Tensor w({0.1f, -0.2f}, {2, 1});
+    std::vector<float> seen;
+    for (int i = 0; i < 10; ++i) {
+      w.set_requires_grad();
+      Tensor y = of(w, x, wanted);
+      y.backward();
+      seen.push_back(y.item<float>());
+      w = (w.detach() - w.grad() * 0.1).detach();
+    }
+    for (float v : w.values<float>()) seen.push_back(v);
+    return seen;
+  };
+  auto traced = lathe::trace(loss);
+  traced.capture({Tensor({0.1f, -0.2f}, {2, 1}), x, wanted}).save(file);
+  const auto eager = train(loss);
+  if (train(traced) != eager) return wrong("the traced lambda trains to other bits");
+  if (train(lathe::load(file)) != eager) return wrong("the loaded program trains to other bits");
+  return eager[9] < eager[0] ? 0 : wrong("nothing is learnt");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -121,6 +152,7 @@ int main(int argc, char** argv) {
     if (std::strcmp(word, "threads") == 0) return threads();
     if (std::strcmp(word, "nested") == 0) return nested();
     if (std::strcmp(word, "recursion") == 0) return recursion();
+    if (std::strcmp(word, "training") == 0 && argc > 2) return training(argv[2]);
   } catch (const std::exception& e) {
     return wrong(e.what());
   }

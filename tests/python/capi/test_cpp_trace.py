@@ -36,6 +36,13 @@ def test_a_traced_lambda(traced, word):
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
+def test_training_through_a_traced_lambda_and_a_loaded_program(traced, tmp_path):
+    done = subprocess.run(
+        [traced, "training", tmp_path / "loss.lathe"], capture_output=True, text=True, timeout=300
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
 @pytest.mark.skipif(SANITIZED, reason="the library is built with a sanitizer of its own")
 @pytest.mark.slow
 def test_what_several_threads_throw_under_the_thread_sanitizer(tmp_path):

@@ -413,3 +413,33 @@ def test_explain_says_what_is_kept():
     said = str(traced.explain())
     assert "one node of the tape; the derivative reads 1 of its results" in said
     assert "_backward" in said
+
+
+def test_a_loaded_program_is_differentiated_by_its_inputs(tmp_path):
+    """Training without the source: the parameters are inputs of the program."""
+
+    def loss(w, b, x, wanted):
+        return F.mse_loss(F.gelu(x @ w) + b, wanted)
+
+    w0, b0 = lt.randn(4, 3), lt.randn(3)
+    x, wanted = lt.randn(6, 4), lt.randn(6, 3)
+    lt.save(loss, tmp_path / "loss.lathe", inputs=(w0, b0, x, wanted))
+    loaded = lt.load(tmp_path / "loss.lathe")
+
+    def train(call):
+        w, b = (t.clone().requires_grad_() for t in (w0, b0))
+        optimizer, found = lt.optim.Adam([w, b], lr=0.05), []
+        for _ in range(5):
+            optimizer.zero_grad()
+            y = call(w, b, x, wanted)
+            y.backward()
+            optimizer.step()
+            found += [bits(y), bits(w.grad)]
+        return found, bits(w), bits(b)
+
+    assert train(loaded) == train(loss)
+    with lt.no_grad():
+        assert not loaded(w0.requires_grad_(), b0, x, wanted).requires_grad
+    g = lt.autograd.grad(loaded(w0, b0, x, wanted), w0, create_graph=True)[0]
+    h = lt.autograd.grad(loss(w0, b0, x, wanted), w0, create_graph=True)[0]
+    assert bits(lt.autograd.grad(g.sum(), w0)[0]) == bits(lt.autograd.grad(h.sum(), w0)[0])

@@ -174,7 +174,11 @@ def main():
         verdict, said = outcome(path, args)
         count[verdict] += 1
         print(f"{verdict} {path.stem} {said}; {time.perf_counter() - began:.1f} s", flush=True)
-    mode = "traced bits are eager's" if args.traced or args.models else f"against PyTorch {torch.__version__}"
+    mode = (
+        "traced bits are eager's"
+        if args.traced or args.models
+        else f"against PyTorch {torch.__version__}"
+    )
     print(f"ports: {count['PASS']} pass, {count['FAIL']} fail, {count['LEFT']} left; {mode}")
 
 
