@@ -232,8 +232,8 @@ LATHE_API size_t lathe_program_output_count(const lathe_program* p);
 LATHE_API lathe_status lathe_program_input(const lathe_program* p, size_t index, lathe_slot* slot);
 LATHE_API lathe_status lathe_program_output(const lathe_program* p, size_t index, lathe_slot* slot);
 
-/* Runs it. Inputs that it writes to are written to. Results as in lathe_call: where an input requires
- * grad, so do they, and a gradient goes back through the program. */
+/* Runs it. Inputs that it writes to are written to. Results as in lathe_call: where an input
+ * requires grad, so do they, and a gradient goes back through the program. */
 LATHE_API lathe_status lathe_program_run(const lathe_program* p, lathe_tensor* const* inputs,
                                          size_t input_count, lathe_tensor** results, size_t room,
                                          size_t* LATHE_NULLABLE count);

@@ -22,8 +22,8 @@ class Program {
   };
   explicit Program(lathe_program* adopted) : p_(adopted, lathe_program_release) {}
 
-  /// The results for these inputs. Gradients go through it by inputs that require grad. TypeError or
-  /// ShapeError for inputs that it was not saved for.
+  /// The results for these inputs. Gradients go through it by inputs that require grad. TypeError
+  /// or ShapeError for inputs that it was not saved for.
   Tensors run(const Tensors& inputs) const {
     auto in = detail::handles(inputs);
     return detail::results(

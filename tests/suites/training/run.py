@@ -149,7 +149,8 @@ def main():
         passed, failed = passed + good, failed + (not good)
         told = ", ".join(f"{way} {1e6 * s:.0f} us" for way, s in t.items())
         of_theirs = t["traced model"] / t["PyTorch"]
-        said = f"{of_whole:.2f} of the whole trace, {of_eager:.2f} of eager, {of_theirs:.2f} of PyTorch"
+        said = (f"{of_whole:.2f} of the whole trace, {of_eager:.2f} of eager, "
+                f"{of_theirs:.2f} of PyTorch")  # fmt: skip
         print(f"{'PASS' if good else 'FAIL'} {name}: {said} ({told})", flush=True)
     print(f"training: {passed} pass, {failed} fail; bits of first and second order are eager's")
 
