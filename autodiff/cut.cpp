@@ -29,11 +29,12 @@ Cut::Cut(Joint& joint, const std::vector<Vjp::Read>* reads) : j_(joint), fixed_(
     if (!j_.forward.contains(n)) added_.push_back(n);
   for (const Write& w : j_.graph.writes()) written_.insert(w.input);
   auto offer = [&](const Value* v, Vjp::Read read) {
-    if (may_read(read) && !written_.contains(v)) stands_.try_emplace(v, read);
+    if (may_read(read)) stands_.try_emplace(v, read);
   };
-  for (size_t i = 0; i < j_.inputs; ++i) offer(j_.graph.inputs()[i], {Vjp::Read::From::input, i});
-  for (size_t k = 0; k < j_.graph.outputs().size(); ++k)
-    offer(j_.graph.outputs()[k], {Vjp::Read::From::result, k});
+  for (size_t i = 0; i < j_.inputs; ++i)
+    if (!written_.contains(j_.graph.inputs()[i]))
+      offer(j_.graph.inputs()[i], {Vjp::Read::From::input, i});
+  for (size_t k = 0; k < shown(); ++k) offer(j_.graph.outputs()[k], {Vjp::Read::From::result, k});
 }
 
 void Cut::run(Vjp& out) {
@@ -60,19 +61,22 @@ void Cut::run(Vjp& out) {
   if (fixed_ != nullptr) return;
   for (const Value* v : direct_) out.direct_reads.push_back(read_of(v));
   for (const auto& [k, read] : sizes_) out.direct_reads.push_back(read);
+  out.results = shown();
+  out.hidden = j_.hidden;
   out.extra = static_cast<int>(derived - extra);
   out.derived = static_cast<int>(derived_.size());
-  for (const Value* v : results_with(derived_))
-    out.active.push_back(v != nullptr && j_.active.contains(v));
+  const Values whole = results_with(true, derived_);
+  for (const Value* v : whole) out.active.push_back(v != nullptr && j_.active.contains(v));
   for (const Write& w : j_.graph.writes()) out.active.push_back(j_.active.contains(w.value));
-  build_forward(out.forward, "_forward", {});
-  build_forward(out.whole, "", derived_);
+  build_forward(out.forward, "_forward", results_with(false, {}));
+  build_forward(out.whole, "", whole);
   build_again(out.again);
 }
 
 /// The program's, extra ones (null: a size) and these.
-Values Cut::results_with(const Values& derived) const {
-  Values out(j_.graph.outputs().begin(), j_.graph.outputs().end());
+Values Cut::results_with(bool hidden, const Values& derived) const {
+  const auto own = j_.graph.outputs().subspan(0, hidden ? j_.graph.outputs().size() : shown());
+  Values out(own.begin(), own.end());
   out.insert(out.end(), extra_.begin(), extra_.end());
   out.resize(out.size() + extra_sizes_.size());
   out.insert(out.end(), derived.begin(), derived.end());
@@ -225,7 +229,7 @@ void Cut::place_size(uint32_t k, const SymbolSource& source) {
     return;
   }
   const auto& results = j_.graph.outputs();
-  for (size_t i = 0; i < results.size(); ++i) {
+  for (size_t i = 0; i < shown(); ++i) {
     const Type& type = results[i]->type();
     if (const Scalar* s = type.scalar();
         s != nullptr && s->value && identical(*s->value, symbol(k))) {
@@ -261,7 +265,7 @@ void Cut::share(Graph& g) const {
   compact_symbols(g);
 }
 
-void Cut::build_forward(Graph& f, std::string_view name, const Values& derived) const {
+void Cut::build_forward(Graph& f, std::string_view name, const Values& results) const {
   f = Graph(absl::StrCat(j_.graph.name(), name));
   Graph::ValueMap known;
   for (size_t i = 0; i < j_.inputs; ++i) {
@@ -272,7 +276,7 @@ void Cut::build_forward(Graph& f, std::string_view name, const Values& derived) 
     if (j_.forward.contains(n)) f.copy_node(*n, known);
   Values outputs;
   size_t sizes = 0;
-  for (Value* v : results_with(derived))
+  for (Value* v : results)
     outputs.push_back(v != nullptr ? known.at(v)
                                    : f.add_constant(Arg(symbol(extra_sizes_[sizes++]))));
   std::vector<Write> writes;

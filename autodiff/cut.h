@@ -24,6 +24,7 @@ struct Joint {
   ir::Graph graph;
   absl::flat_hash_set<const ir::Node*> forward;  // nodes of the body that belong to the program
   size_t inputs;                                 // of the program; the rest are cotangents and sums
+  size_t hidden = 0;  // its last results, which the forward pass does not give
   absl::flat_hash_set<const ir::Value*> active;  // values that depend on a wanted input
   ir::Values gradients;                          // null: none
 };
@@ -55,9 +56,10 @@ class Cut {
   void find_sizes();
   void place_size(uint32_t k, const ir::SymbolSource& source);
   ir::Values added_values() const;  // the inputs behind the program's
-  ir::Values results_with(const ir::Values& derived) const;
+  size_t shown() const { return j_.graph.outputs().size() - j_.hidden; }
+  ir::Values results_with(bool hidden, const ir::Values& derived) const;
   void share(ir::Graph& g) const;
-  void build_forward(ir::Graph& f, std::string_view name, const ir::Values& derived) const;
+  void build_forward(ir::Graph& f, std::string_view name, const ir::Values& results) const;
   ir::Graph::ValueMap begin_backward(ir::Graph& b, std::string_view name) const;
   void copy_again(ir::Graph& b, ir::Graph::ValueMap& known) const;
   void build_again(ir::Graph& a) const;

@@ -97,6 +97,17 @@ void refuse_detached_writes(const Graph& g, absl::Span<const int> wrt) {
   }
 }
 
+Graph with_hidden(const Graph& graph, absl::Span<Value* const> hidden) {
+  Graph::ValueMap known;
+  Graph g = graph.clone(&known);
+  if (hidden.empty()) return g;
+  Values results(g.outputs().begin(), g.outputs().end());
+  for (const Value* v : hidden) results.push_back(known.at(v));
+  const std::vector<Write> writes = g.writes();
+  g.set_results(std::move(results), writes, g.body().end()->site());
+  return g;
+}
+
 }  // namespace
 
 Vjp differentiate(const Graph& graph, absl::Span<const int> wrt, const VjpOptions& options) {
@@ -106,9 +117,9 @@ Vjp differentiate(const Graph& graph, absl::Span<const int> wrt, const VjpOption
       true);  // so that what rules record is not marked as detached; nothing here requires grad
   const AutocastScope over(DType::f32);
   RuleHost host;
-  Tracer tracer(graph.clone(), host);
+  Tracer tracer(with_hidden(graph, options.hidden), host);
   Graph& g = tracer.graph();
-  Joint joint{.graph = Graph(), .inputs = g.inputs().size()};
+  Joint joint{.graph = Graph(), .inputs = g.inputs().size(), .hidden = options.hidden.size()};
   Flatten(tracer, graph).block(g.body());
 
   Backprop backprop(tracer);
@@ -121,8 +132,9 @@ Vjp differentiate(const Graph& graph, absl::Span<const int> wrt, const VjpOption
   Values yields = g.body().yields();
   Node* last = g.body().last();
   for (size_t k = 0; k < yields.size(); ++k) {
-    bool chosen = options.active.empty();
-    for (int i : options.active) chosen |= static_cast<size_t>(i) == k;
+    bool chosen = !options.active;
+    for (int i : options.active.value_or(absl::Span<const int>()))
+      chosen |= static_cast<size_t>(i) == k;
     if (!chosen || !backprop.active(yields[k])) continue;
     out.cotangents.push_back(static_cast<int>(k));
     std::string name = yields[k]->name();

@@ -8,6 +8,7 @@
 // cut.h.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "autodiff/vjp.h"
@@ -15,8 +16,12 @@
 namespace lathe {
 
 struct VjpOptions {
-  /// Which results (then writes) may be given a cotangent; empty: all that are floating.
-  absl::Span<const int> active = {};
+  /// Which results (own, hidden, then writes) may be given a cotangent; none: all that are
+  /// floating.
+  std::optional<absl::Span<const int>> active = std::nullopt;
+  /// Values that may be given one as well, though `forward` does not give them: results whose
+  /// elements are had otherwise.
+  absl::Span<ir::Value* const> hidden = {};
   /// Inputs among the wanted ones whose sum of cotangents so far is given to the backward, which
   /// goes on with it.
   absl::Span<const int> continued = {};

@@ -20,14 +20,15 @@ struct Vjp {
   /// The program. Behind its results, `extra` more that the backward reads: tensors, and sizes as
   /// integers.
   ir::Graph forward;
+  size_t results = 0, hidden = 0;  // the program's own; VjpOptions::hidden, which follow them
   /// Inputs: the reads, then one cotangent for each of `cotangents`, then one sum for each input
   /// that VjpOptions::continued names. Outputs: gradients.
   ir::Graph backward;
   std::vector<Read> reads;
   int extra = 0;
-  /// `forward` with `derived` more results behind the extra: values that the derivative reads and
-  /// that the backward computes again. The results of the program are numbered as here: its own,
-  /// extra, derived, writes.
+  /// `forward` with the hidden results too, and `derived` more behind the extra: values that the
+  /// derivative reads and that the backward computes again. The results of the program are numbered
+  /// as here: its own, hidden, extra, derived, writes.
   ir::Graph whole;
   int derived = 0;
   /// From what the backward reads, the derived values.

@@ -18,14 +18,15 @@ Tensor tensor_or_none(const ir::Datum& d) { return d.is_tensor() ? d.tensor() : 
 }  // namespace
 
 Differentiable::Differentiable(const ir::Graph& graph, std::vector<int> wrt,
-                               absl::Span<const int> active, std::vector<bool> strided)
-    : name_(graph.name()), wrt_(std::move(wrt)), results_(graph.outputs().size()) {
-  vjp_ = differentiate(graph, wrt_, {.active = active});
-  given_ = results_ + static_cast<size_t>(vjp_.extra);
+                               std::optional<absl::Span<const int>> active,
+                               absl::Span<ir::Value* const> hidden, std::vector<bool> strided)
+    : name_(graph.name()), wrt_(std::move(wrt)) {
+  vjp_ = differentiate(graph, wrt_, {.active = active, .hidden = hidden});
+  derived_ = vjp_.results + vjp_.hidden + static_cast<size_t>(vjp_.extra);
   ir::Graph forward = vjp_.forward.clone();
   report_ = ir::optimise(forward);
-  strided.resize(results_);
-  strided.resize(given_, true);  // what is read by programs alone
+  strided.resize(vjp_.results);
+  strided.resize(forward.outputs().size(), true);  // what is read by programs alone
   forward_ = std::make_unique<Program>(std::move(forward), std::move(strided));
   for (size_t i = 0; i < vjp_.reads.size(); ++i) {
     const Vjp::Read& r = vjp_.reads[i];
@@ -37,27 +38,29 @@ Differentiable::Differentiable(const ir::Graph& graph, std::vector<int> wrt,
   }
   for (const Vjp::Read& r : vjp_.reads) places_.push_back(place_of(r));
   left_out_ = std::make_unique<bool[]>(vjp_.active.size());
-  for (size_t k = 0; k < vjp_.active.size(); ++k) left_out_[k] = !vjp_.active[k];
+  for (size_t k = 0; k < vjp_.active.size(); ++k) {
+    const ir::Value* v = vjp_.whole.body().yields()[k];
+    const bool own = k < vjp_.results || k >= derived_ + static_cast<size_t>(vjp_.derived);
+    passed_on_.push_back(own && v->node() == nullptr ? static_cast<int>(v->index()) : -1);
+    left_out_[k] = !vjp_.active[k] || passed_on_[k] >= 0;
+  }
 }
 
 // ── forward ─────────────────────────────────────────────────────────────────────────────────────
 
-ir::Data Differentiable::run(const ir::Data& inputs) const {
+ir::Data Differentiable::run(const ir::Data& inputs, std::vector<Edge>* hidden) const {
   ir::Data out;
   {
     const GradMode off(false);  // what the program computes and writes is this node's
     out = forward_->run(inputs);
   }
-  Tensors xs, ys;
+  Tensors xs, ys = results_of(inputs, out);
   for (const ir::Datum& d : inputs) xs.push_back(tensor_or_none(d));
-  for (const ir::Datum& d : out) ys.push_back(tensor_or_none(d));
-  ys.resize(given_ + static_cast<size_t>(vjp_.derived));  // history alone
-  for (const ir::Write& w : vjp_.forward.writes())
-    ys.push_back(detach(inputs[w.input->index()].tensor()));
   ir::Data numbers;
   for (size_t i : numbers_) {
     const Vjp::Read& r = vjp_.reads[i];
-    numbers.push_back((r.from == From::input ? inputs : out)[r.index]);
+    const size_t skipped = r.index >= vjp_.results ? vjp_.hidden : 0;
+    numbers.push_back(r.from == From::input ? inputs[r.index] : out[r.index - skipped]);
   }
   OwnDerivative own{
       .name = name_,
@@ -65,10 +68,31 @@ ir::Data Differentiable::run(const ir::Data& inputs) const {
                  const std::shared_ptr<TapeNode>& node, const Tensors& dys,
                  Tensors sums) { return self->derive(node, dys, std::move(sums), numbers); },
       .continues = true};
-  record_function(std::move(own), xs, ys, absl::MakeConstSpan(left_out_.get(), ys.size()),
-                  {.inputs = saved_inputs_, .results = saved_results_});
+  const auto node =
+      record_function(std::move(own), xs, ys, absl::MakeConstSpan(left_out_.get(), ys.size()),
+                      {.inputs = saved_inputs_, .results = saved_results_});
+  for (size_t k = 0; k < ys.size(); ++k)  // to the tape it is the input, with the input's history
+    if (passed_on_[k] >= 0 && ys[k].defined() && vjp_.active[k])
+      set_history(ys[k], edge_of(xs[static_cast<size_t>(passed_on_[k])]));
   pass_on_writes(inputs, ys);
-  out.resize(results_);
+  for (size_t k = 0; k < vjp_.hidden && hidden != nullptr; ++k) {
+    const bool active = vjp_.active[vjp_.results + k];
+    hidden->push_back(active ? Edge{node, static_cast<uint32_t>(vjp_.results + k)} : Edge{});
+  }
+  out.resize(vjp_.results);
+  return out;
+}
+
+/// As they are numbered in Vjp::whole; undefined where only the history has a place.
+Tensors Differentiable::results_of(const ir::Data& inputs, const ir::Data& given) const {
+  Tensors out;
+  for (size_t k = 0; k < given.size(); ++k) {
+    if (k == vjp_.results) out.resize(k + vjp_.hidden);
+    out.push_back(tensor_or_none(given[k]));
+  }
+  out.resize(derived_ + static_cast<size_t>(vjp_.derived));
+  for (const ir::Write& w : vjp_.forward.writes())
+    out.push_back(detach(inputs[w.input->index()].tensor()));
   return out;
 }
 
@@ -125,8 +149,7 @@ ir::Data Differentiable::Backward::run(const ir::Data& inputs) {
   {
     const std::lock_guard hold(mutex);
     std::shared_ptr<Differentiable>& place = again[tracked];
-    if (!place)
-      place = std::make_shared<Differentiable>(vjp.backward, wrt, absl::Span<const int>());
+    if (!place) place = std::make_shared<Differentiable>(vjp.backward, wrt);
     program = place;
   }
   return program->run(inputs);
@@ -174,13 +197,13 @@ std::shared_ptr<Differentiable::Backward> Differentiable::make_backward(
 }
 
 bool Differentiable::is_derived(const Vjp::Read& r) const {
-  return r.from == From::result && r.index >= given_ &&
-         r.index < given_ + static_cast<size_t>(vjp_.derived);
+  return r.from == From::result && r.index >= derived_ &&
+         r.index < derived_ + static_cast<size_t>(vjp_.derived);
 }
 
 Differentiable::Place Differentiable::place_of(const Vjp::Read& r) const {
   using Of = Place::Of;
-  if (is_derived(r)) return {Of::derived, r.index - given_};
+  if (is_derived(r)) return {Of::derived, r.index - derived_};
   if (r.axis >= 0) return {Of::size};
   auto find = [](const std::vector<size_t>& in, auto same) {
     return static_cast<size_t>(std::find_if(in.begin(), in.end(), same) - in.begin());
@@ -243,8 +266,8 @@ Tensors Differentiable::derived_values(const std::shared_ptr<TapeNode>& node,
   Tensors values;
   for (size_t i = 0; i < out.size(); ++i) {
     values.push_back(out[i].tensor());
-    if (vjp_.active[given_ + i])
-      set_history(values.back(), {node, static_cast<uint32_t>(given_ + i)});
+    if (vjp_.active[derived_ + i])
+      set_history(values.back(), {node, static_cast<uint32_t>(derived_ + i)});
   }
   return values;
 }

@@ -23,14 +23,17 @@ namespace lathe::jit {
 
 class Differentiable : public std::enable_shared_from_this<Differentiable> {
  public:
-  /// `wrt`: the inputs that require grad. `active`: the results (then writes) that a gradient can
-  /// be asked through. `strided`: as Program's. AutogradError where differentiate() has one.
-  Differentiable(const ir::Graph& graph, std::vector<int> wrt, absl::Span<const int> active,
-                 std::vector<bool> strided = {});
+  /// `wrt`: the inputs that require grad. `active` and `hidden`: as VjpOptions'; no result that
+  /// gradients are expected through, only what is kept for them. `strided`: as Program's.
+  /// AutogradError where differentiate() has one.
+  Differentiable(const ir::Graph& graph, std::vector<int> wrt,
+                 std::optional<absl::Span<const int>> active = std::nullopt,
+                 absl::Span<ir::Value* const> hidden = {}, std::vector<bool> strided = {});
   Differentiable(const Differentiable&) = delete;
 
-  /// Runs the forward pass, makes its writes good, and records one node. The graph's outputs.
-  ir::Data run(const ir::Data& inputs) const;
+  /// Runs the forward pass, makes its writes good, and records one node. The graph's outputs;
+  /// `hidden`: gets the histories of the hidden results.
+  ir::Data run(const ir::Data& inputs, std::vector<Edge>* hidden = nullptr) const;
 
   /// The forward pass, and the derivatives that have run.
   std::vector<const Program*> programs() const;
@@ -70,12 +73,14 @@ class Differentiable : public std::enable_shared_from_this<Differentiable> {
   ir::Datum read(const Vjp::Read& r, Place place, const std::shared_ptr<TapeNode>& node,
                  const ir::Data& numbers, const Tensors& derived) const;
   Tensors derived_values(const std::shared_ptr<TapeNode>& node, const ir::Data& numbers) const;
+  Tensors results_of(const ir::Data& inputs, const ir::Data& given) const;
   void pass_on_writes(const ir::Data& inputs, const Tensors& results) const;
 
   std::string name_;
   std::vector<int> wrt_;
-  size_t results_ = 0;  // of the program: without what the derivative reads besides
-  size_t given_ = 0;    // of the forward pass; the derived ones follow
+  size_t derived_ = 0;  // where the derived results begin (Vjp::whole)
+  std::vector<int>
+      passed_on_;  // by result: which input it is itself, if the program gives one; else -1
   Vjp vjp_;
   ir::Report report_;
   std::unique_ptr<Program> forward_;

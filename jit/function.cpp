@@ -223,18 +223,21 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   return c;
 }
 
-/// Which of the graph's results, then writes, the function's live results show or are.
-static std::vector<int> results_behind(const ir::Traced& traced, const std::vector<bool>& live) {
+/// Which of the graph's results, then `views`, then writes, the function's live results are. A
+/// result that is an input itself has the input's history.
+static std::vector<int> results_behind(const ir::Traced& traced, const std::vector<bool>& live,
+                                       size_t views) {
   std::vector<int> out;
-  for (size_t i = 0; i < live.size(); ++i) {
-    const ir::Returned* r = &traced.returns[i];
-    if (r->how == ir::Returned::How::same) continue;
-    while (r->base) r = r->base.get();
-    if (live[i] && r->how == ir::Returned::How::output) out.push_back(static_cast<int>(r->index));
-  }
+  const ir::Values& yields = traced.graph.body().yields();
   const size_t results = traced.graph.outputs().size();
-  for (size_t k = results; k < traced.graph.body().yields().size(); ++k)
-    out.push_back(static_cast<int>(k));
+  for (size_t i = 0; i < live.size(); ++i) {
+    const ir::Returned& r = traced.returns[i];
+    if (!live[i] || r.how != ir::Returned::How::output) continue;
+    if (yields[r.index]->node() != nullptr) out.push_back(static_cast<int>(r.index));
+  }
+  for (size_t k = 0; k < views; ++k) out.push_back(static_cast<int>(results + k));
+  for (size_t k = results; k < yields.size(); ++k)
+    if (yields[k]->node() != nullptr) out.push_back(static_cast<int>(k + views));
   return out;
 }
 
@@ -244,9 +247,15 @@ void Function::make_program(Compiled& c, const ir::Data& all, const std::vector<
     std::vector<int> wrt;
     for (size_t i = 0; i < all.size(); ++i)
       if (all[i].is_tensor() && all[i].tensor().requires_grad()) wrt.push_back(static_cast<int>(i));
+    ir::Values views;
+    for (size_t i = 0; i < live.size(); ++i) {
+      if (!live[i] || c.traced.returns[i].how != ir::Returned::How::view) continue;
+      c.live_views.push_back(i);
+      views.push_back(c.traced.returns[i].value);
+    }
     try {
-      c.tracked = std::make_shared<Differentiable>(graph, wrt, results_behind(c.traced, live),
-                                                   c.traced.strided);
+      c.tracked = std::make_shared<Differentiable>(
+          graph, wrt, results_behind(c.traced, live, views.size()), views, c.traced.strided);
     } catch (const AutogradError& e) {
       c.why_by_nodes = e.parts().problem;
     }
@@ -257,10 +266,25 @@ void Function::make_program(Compiled& c, const ir::Data& all, const std::vector<
   c.program = std::make_unique<Program>(std::move(optimised), c.traced.strided);
 }
 
+/// A view among the results is made from its base at the end, but has the history of the value it
+/// is in the graph: what arrives there meets what ops inside of the function add.
+static ir::Data run_tracked(const Function::Compiled& c, const ir::Data& all) {
+  std::vector<Edge> histories;
+  const ir::Data outputs = c.tracked->run(all, &histories);
+  if (c.live_views.empty()) return ir::returned(c.traced, all, outputs);
+  const GradMode off(false);
+  ir::Data results = ir::returned(c.traced, all, outputs);
+  for (size_t k = 0; k < histories.size(); ++k) {
+    Tensor view = results[c.live_views[k]].tensor();
+    if (histories[k].node) set_history(view, histories[k]);
+  }
+  return results;
+}
+
 ir::Data Function::run(const Compiled& c, const ir::Data& all) {
   const AutocastScope over(DType::f32);  // the casts are in the graph
   if (!node_by_node_wanted() && c.program) return ir::returned(c.traced, all, c.program->run(all));
-  if (!node_by_node_wanted() && c.tracked) return ir::returned(c.traced, all, c.tracked->run(all));
+  if (!node_by_node_wanted() && c.tracked) return run_tracked(c, all);
   // The graph runs node by node, under the tape where gradients are asked for.
   if (!node_by_node_wanted() && flag_on(Flag::fallback_is_error))
     throw UnsupportedError(

@@ -50,6 +50,7 @@ class Function {
     std::unique_ptr<Program> program;         // null: gradients may be asked for through a result
     std::shared_ptr<Differentiable> tracked;  // then; null if it cannot be
     std::string why_by_nodes;                 // which this says
+    std::vector<size_t> live_views;           // results that are views with a history of their own
     /// Those that there are so far: the function's, or its forward pass and its derivatives.
     std::vector<const Program*> programs() const;
     bool grad_enabled = true;  // when it was captured

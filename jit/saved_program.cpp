@@ -123,7 +123,7 @@ ir::Data SavedProgram::run(const ir::Data& inputs) const {
 std::shared_ptr<Differentiable> SavedProgram::tracked(const std::vector<int>& wrt) const {
   const std::lock_guard hold(mutex_);
   std::shared_ptr<Differentiable>& place = tracked_[wrt];
-  if (!place) place = std::make_shared<Differentiable>(captured_, wrt, absl::Span<const int>());
+  if (!place) place = std::make_shared<Differentiable>(captured_, wrt);
   return place;
 }
 

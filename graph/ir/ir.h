@@ -208,7 +208,8 @@ class Graph {
   explicit Graph(std::string name = "main");
   Graph(Graph&&) noexcept = default;
   Graph& operator=(Graph&&) noexcept = default;
-  Graph clone() const;
+  /// `known`: gets the images of its values.
+  Graph clone(absl::flat_hash_map<const Value*, Value*>* known = nullptr) const;
 
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }

@@ -54,9 +54,10 @@ Values Graph::copy_nodes(const Block& from, ValueMap& known) {
   return out;
 }
 
-Graph Graph::clone() const {
+Graph Graph::clone(ValueMap* images) const {
   Graph g(name_);
-  ValueMap known;
+  ValueMap own;
+  ValueMap& known = images != nullptr ? *images : own;
   g.copy_block(*body_, *g.body_, known);
   for (Value* v : written_) g.written_.push_back(known.at(v));
   g.symbols_ = symbols_;

@@ -113,6 +113,7 @@ struct Returned {
   std::unique_ptr<Returned> base = nullptr;
   std::vector<ViewStep> path = {};
   bool requires_grad = false;
+  Value* value = nullptr;  // of a view that requires grad: its own, in the graph
 };
 
 struct Traced {

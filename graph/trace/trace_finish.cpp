@@ -84,6 +84,7 @@ void Tracer::give_back(const Data& results, Values& outputs, bool aliases, Trace
       input = as_input(base);
       r.base->how = input ? Returned::How::input : Returned::How::output;
       r.base->index = input ? *input : output_of(base);
+      if (r.requires_grad) r.value = value_of(t);
     }
   }
 }
