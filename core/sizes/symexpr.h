@@ -133,6 +133,10 @@ class SymScope {
   /// Proven, else decided by the hint: recorded as a check if it holds, and as a guard if not. For
   /// who asked may go on: a function that catches the error holds for such sizes only.
   bool require(Relation relation, Int a, Int b);
+  /// Nothing is recorded or learnt any more: what is not proven is answered by the hint, and
+  /// counted.
+  void close() { closed_ = true; }
+  int64_t guesses() const { return guesses_; }
   /// The same value with everything replaced that recorded equalities determine.
   Int simplify(Int e) const;
 
@@ -189,7 +193,8 @@ class SymScope {
   mutable absl::flat_hash_map<uint64_t, Int> simplified_;
   uint64_t epoch_ = 0;  // counts facts
   SymScope* outer_ = nullptr;
-  bool entered_ = false;
+  bool entered_ = false, closed_ = false;
+  int64_t guesses_ = 0;
 };
 
 }  // namespace lathe

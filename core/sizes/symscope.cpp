@@ -169,6 +169,10 @@ bool SymScope::decide(Relation relation, Int a, Int b) {
   Truth known = prove(relation, a, b);
   if (known != Truth::unknown) return known == Truth::yes;
   bool holds = lathe::decide(relation, hint(a), hint(b));
+  if (closed_) {
+    ++guesses_;
+    return holds;
+  }
   guards_.push_back({relation, holds, a, b, here()});
   learn(relation, holds, a, b);
   return holds;
@@ -178,6 +182,10 @@ bool SymScope::require(Relation relation, Int a, Int b) {
   Truth known = prove(relation, a, b);
   if (known != Truth::unknown) return known == Truth::yes;
   bool holds = lathe::decide(relation, hint(a), hint(b));
+  if (closed_) {
+    ++guesses_;
+    return holds;
+  }
   (holds ? checks_ : guards_).push_back({relation, holds, a, b, here()});
   learn(relation, holds, a, b);
   return holds;

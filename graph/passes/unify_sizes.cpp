@@ -24,10 +24,14 @@ bool would_change(const Node& n, const std::function<Int(Int)>& change) {
 
 /// The sizes of the results as inference writes them, from the operands and arguments as they are
 /// now, and then changed: whoever reads the graph compares with that, and not of all forms can be
-/// told that they are equal. Sizes that inference makes up stay.
-void state_as_inferred(Graph& graph, Node* n, const std::function<Int(Int)>& change) {
+/// told that they are equal. Sizes that inference makes up stay, and where it had to guess, which
+/// holds for the sizes of the first call alone, all do.
+void state_as_inferred(Graph& graph, Node* n, const SymScope& scope,
+                       const std::function<Int(Int)>& change) {
   if (n->op() == nullptr) return;
+  const int64_t guesses = scope.guesses();
   const TypeList types = infer(*n);
+  if (scope.guesses() != guesses) return;
   for (size_t i = 0; i < types.size(); ++i) {
     bool made_up = false;
     for_each_int(types[i], [&](Int e) {
@@ -63,8 +67,9 @@ int unify_sizes(Graph& graph, Rewrites& rewrites) {
     map_ints(graph, n, change);
     ++changes;
   }
+  scope->close();
   if (changes > 0)
-    for (Node* n : graph.body().nodes()) state_as_inferred(graph, n, change);
+    for (Node* n : graph.body().nodes()) state_as_inferred(graph, n, *scope, change);
   return changes;
 }
 

@@ -53,3 +53,17 @@ def test_one_program_serves_a_thousand_shapes(record_property):
     assert counts["calls"] == SHAPES
     assert all(any(0 in s and s[i] == 0 for s in seen) for i in range(3))
     assert all(any(s[i] == 1 for s in seen) for i in range(3))
+
+
+def test_a_guess_about_the_first_sizes_is_not_kept():
+    """At one sample equal sizes were also 1: rewriting took that for a rule, and other calls got
+    zeros."""
+
+    def slope(x, d):
+        return lt.autograd.grad(lt.trapezoid(x, d, dim=-1).sum(), x)[0]
+
+    traced = lt.trace(slope)
+    for n in (1, 5, 2, 7):
+        x = lt.randn(3, n, requires_grad=True)
+        d = lt.randn(n)
+        assert traced(x, d).tolist() == slope(x, d).tolist()
