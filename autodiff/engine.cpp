@@ -70,7 +70,19 @@ class Engine {
                         .expected = to_string(y.shape()),
                         .next = "expand or reshape the gradient"});
     }
-    arrive(edge_of(y), std::move(dy));
+    arrive(edge_of(y), of_type(y, std::move(dy)));
+  }
+
+  /// As in PyTorch a gradient that is given has the dtype of what it is the gradient of.
+  static Tensor of_type(const Tensor& y, Tensor dy) {
+    if (dy.dtype() == y.dtype()) return dy;
+    if (is_complex(dy.dtype()) && !is_complex(y.dtype()))
+      throw AutogradError({.op = "backward",
+                           .problem = "the gradient given is complex, and the result is not",
+                           .got = to_string(type_of(dy)),
+                           .expected = to_string(type_of(y)),
+                           .next = "take the real part of the gradient"});
+    return math_ops<Tensor>::cast(dy, y.dtype());
   }
 
   void want(const Edge& e) {

@@ -443,3 +443,14 @@ def test_a_loaded_program_is_differentiated_by_its_inputs(tmp_path):
     g = lt.autograd.grad(loaded(w0, b0, x, wanted), w0, create_graph=True)[0]
     h = lt.autograd.grad(loss(w0, b0, x, wanted), w0, create_graph=True)[0]
     assert bits(lt.autograd.grad(g.sum(), w0)[0]) == bits(lt.autograd.grad(h.sum(), w0)[0])
+
+
+def test_a_gradient_of_another_dtype_is_converted():
+    for call in (lambda x: x * 3, lt.trace(lambda x: x * 3)):
+        x = lt.ones(2, requires_grad=True)
+        call(x).backward(lt.tensor([0.1, 0.2], dtype=lt.float64))
+        assert (
+            x.grad.dtype is lt.float32 and x.grad.tolist() == (lt.tensor([0.1, 0.2]) * 3).tolist()
+        )
+        with pytest.raises(lt.AutogradError, match=r"(?s)is complex.*next:"):
+            call(x).backward(lt.ones(2, dtype=lt.complex64))
