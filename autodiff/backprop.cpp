@@ -88,6 +88,11 @@ void Backprop::spread(const Node& n) {
   }
 }
 
+void Backprop::spread_after(const Node* before) {
+  Node* n = before != nullptr ? before->next() : g_.insertion_block().first();
+  for (; n != nullptr; n = n->next()) spread(*n);
+}
+
 void Backprop::spread_loop(const Node& n, const Values& parameters, const Block& body) {
   for (size_t i = 0; i < parameters.size(); ++i)
     if (active(n.in(n.carried_from() + i))) activate(parameters[i]);
@@ -200,8 +205,7 @@ void Backprop::visit_composite(Node& n) {
   for (const Tensor& t : lathe::expand(*n.op(), args.args()))
     results.push_back(t.defined() ? tracer_.value_of(t) : nullptr);
   Node* last = g_.insertion_block().last();
-  Node* part = before != nullptr ? before->next() : g_.insertion_block().first();
-  for (; part != nullptr; part = part->next()) spread(*part);
+  spread_after(before);
   for (size_t k = 0; k < results.size(); ++k)
     if (results[k] != nullptr && active(n.out(k)) && sum(n.out(k)).defined() && active(results[k]))
       arrive(results[k], sum(n.out(k)));

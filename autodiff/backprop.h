@@ -2,6 +2,7 @@
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
+#include <absl/functional/function_ref.h>
 
 #include "graph/ir/inline.h"
 #include "graph/trace/tracer.h"
@@ -50,6 +51,7 @@ class Backprop {
 
   void spread(const ir::Node& n);
   void spread_loop(const ir::Node& n, const ir::Values& parameters, const ir::Block& body);
+  void spread_after(const ir::Node* before);
   void visit(ir::Node& n);
   void visit_op(ir::Node& n);
   void visit_composite(ir::Node& n);
@@ -64,6 +66,7 @@ class Backprop {
                           bool all_active_yields) const;
   void reach_back(const ir::Block& b, absl::flat_hash_set<const ir::Value*>& needed) const;
   Again run_again(const ir::Block& b, ir::Graph::ValueMap& known, ir::SymbolMap& symbols);
+  ir::Data sums_after(const ir::Values& reached, absl::FunctionRef<void()> run);
   ir::Data branch_sums(ir::Node& n, size_t which, const ir::Values& free);
   void check_carried(const Loop& loop, size_t i) const;
   bool starts_meet(const Loop& loop, const ir::Values& free) const;

@@ -85,26 +85,32 @@ Backprop::Again Backprop::run_again(const Block& b, Graph::ValueMap& known, Symb
   r.before = g_.insertion_block().last();
   r.yields = copy_fresh(g_, g_, b, known, symbols, tracer_.scope());
   r.last = g_.insertion_block().last();
-  Node* n = r.before != nullptr ? r.before->next() : g_.insertion_block().first();
-  for (; n != nullptr; n = n->next()) spread(*n);
+  spread_after(r.before);
   return r;
 }
 
 // ── if ──────────────────────────────────────────────────────────────────────────────────────────
 
-Data Backprop::branch_sums(Node& n, size_t which, const Values& free) {
+/// The sums at these values once `run` has added to them; all are as before then.
+Data Backprop::sums_after(const Values& reached, absl::FunctionRef<void()> run) {
   auto outside = sums_;
-  Graph::ValueMap known;
-  SymbolMap symbols;
-  Again a = run_again(n.block(which), known, symbols);
-  for (size_t i = 0; i < n.out().size(); ++i)
-    if (active(n.out(i)) && sum(n.out(i)).defined() && active(a.yields[i]))
-      arrive(a.yields[i], sum(n.out(i)));
-  walk(a.last, a.before);
+  run();
   Data out;
-  for (Value* v : free) out.emplace_back(sum(v).defined() ? sum(v) : empty_sum(v->tensor()));
+  for (Value* v : reached) out.emplace_back(sum(v).defined() ? sum(v) : empty_sum(v->tensor()));
   sums_ = std::move(outside);
   return out;
+}
+
+Data Backprop::branch_sums(Node& n, size_t which, const Values& free) {
+  return sums_after(free, [&] {
+    Graph::ValueMap known;
+    SymbolMap symbols;
+    Again a = run_again(n.block(which), known, symbols);
+    for (size_t i = 0; i < n.out().size(); ++i)
+      if (active(n.out(i)) && sum(n.out(i)).defined() && active(a.yields[i]))
+        arrive(a.yields[i], sum(n.out(i)));
+    walk(a.last, a.before);
+  });
 }
 
 void Backprop::visit_if(Node& n) {
@@ -239,16 +245,8 @@ void Backprop::first_round(const Loop& loop, const Values& free,
     for (size_t i = 0; i < to.size() && i < carried.size(); ++i)
       if (carried[i].defined() && active(to[i])) arrive(to[i], carried[i]);
   };
-  auto sums_after = [&](auto run) {
-    auto outside = sums_;
-    run();
-    Data out;
-    for (Value* v : reached) out.emplace_back(sum(v).defined() ? sum(v) : empty_sum(v->tensor()));
-    sums_ = std::move(outside);
-    return out;
-  };
   auto some = [&] {
-    return sums_after([&] {
+    return sums_after(reached, [&] {
       Graph::ValueMap known;
       SymbolMap symbols;
       know_round(loop, 0, symbols, known);
@@ -259,7 +257,7 @@ void Backprop::first_round(const Loop& loop, const Values& free,
       walk(a.last, a.before);
     });
   };
-  auto none = [&] { return sums_after([&] { arrive_at(loop.starts); }); };
+  auto none = [&] { return sums_after(reached, [&] { arrive_at(loop.starts); }); };
   Data results;
   if (loop.rounds.known())
     results = loop.rounds.value() > 0 ? some() : none();

@@ -6,8 +6,7 @@ ir::Data read(const Vjp& vjp, const ir::Data& inputs, const ir::Data& results) {
   ir::Data out;
   for (const Vjp::Read& r : vjp.reads) {
     const bool input = r.from == Vjp::Read::From::input;
-    const size_t skipped = !input && r.index >= vjp.results ? vjp.hidden : 0;
-    const ir::Datum& d = (input ? inputs : results)[r.index - skipped];
+    const ir::Datum& d = input ? inputs[r.index] : results[vjp.given_at(r.index)];
     if (r.axis < 0)
       out.push_back(d);
     else

@@ -40,6 +40,9 @@ struct Vjp {
   std::vector<int>
       gradients;             // by wanted input: which output of `backward`; -1: it has no influence
   std::vector<bool> active;  // by result of the program: does it depend on a wanted input?
+
+  /// Where `forward` gives result k of the program.
+  size_t given_at(size_t k) const { return k < results ? k : k - hidden; }
 };
 
 /// What the backward reads: the first of its inputs. `inputs` of the program, `results` of

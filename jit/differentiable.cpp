@@ -13,9 +13,15 @@ namespace {
 
 using From = Vjp::Read::From;
 
-Tensor tensor_or_none(const ir::Datum& d) { return d.is_tensor() ? d.tensor() : Tensor(); }
-
 }  // namespace
+
+std::vector<int> tracked_inputs(const ir::Data& inputs) {
+  std::vector<int> out;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].is_tensor() && inputs[i].tensor().requires_grad())
+      out.push_back(static_cast<int>(i));
+  return out;
+}
 
 Differentiable::Differentiable(const ir::Graph& graph, std::vector<int> wrt,
                                std::optional<absl::Span<const int>> active,
@@ -55,12 +61,11 @@ ir::Data Differentiable::run(const ir::Data& inputs, std::vector<Edge>* hidden) 
     out = forward_->run(inputs);
   }
   Tensors xs, ys = results_of(inputs, out);
-  for (const ir::Datum& d : inputs) xs.push_back(tensor_or_none(d));
+  for (const ir::Datum& d : inputs) xs.push_back(d.tensor());
   ir::Data numbers;
   for (size_t i : numbers_) {
     const Vjp::Read& r = vjp_.reads[i];
-    const size_t skipped = r.index >= vjp_.results ? vjp_.hidden : 0;
-    numbers.push_back(r.from == From::input ? inputs[r.index] : out[r.index - skipped]);
+    numbers.push_back(r.from == From::input ? inputs[r.index] : out[vjp_.given_at(r.index)]);
   }
   OwnDerivative own{
       .name = name_,
@@ -88,7 +93,7 @@ Tensors Differentiable::results_of(const ir::Data& inputs, const ir::Data& given
   Tensors out;
   for (size_t k = 0; k < given.size(); ++k) {
     if (k == vjp_.results) out.resize(k + vjp_.hidden);
-    out.push_back(tensor_or_none(given[k]));
+    out.push_back(given[k].tensor());
   }
   out.resize(derived_ + static_cast<size_t>(vjp_.derived));
   for (const ir::Write& w : vjp_.forward.writes())
@@ -125,30 +130,26 @@ const Program& Differentiable::Backward::plan() {
 void Differentiable::Backward::add_programs(std::vector<const Program*>& out) const {
   const std::lock_guard hold(mutex);
   if (program) out.push_back(program.get());
-  for (const auto& [tracked, differentiable] : again)
+  for (const auto& [wrt, differentiable] : again)
     for (const Program* p : differentiable->programs()) out.push_back(p);
 }
 
 /// In a trace its ops are recorded; where a second order is asked for it is a node of history too.
 ir::Data Differentiable::Backward::run(const ir::Data& inputs) {
-  std::vector<bool> tracked;
-  std::vector<int> wrt;
-  bool symbolic = false;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor t = tensor_or_none(inputs[i]);
-    tracked.push_back(t.defined() && t.requires_grad());
-    if (tracked.back()) wrt.push_back(static_cast<int>(i));
-    symbolic |= t.defined() && t.symbolic();
-  }
+  const bool symbolic = std::any_of(inputs.begin(), inputs.end(), [](const ir::Datum& d) {
+    return d.is_tensor() && d.tensor().symbolic();
+  });
   if (symbolic) return ir::interpret(vjp.backward, inputs);
-  if (!thread_state().grad_enabled || wrt.empty()) {
+  const std::vector<int> wrt =
+      thread_state().grad_enabled ? tracked_inputs(inputs) : std::vector<int>();
+  if (wrt.empty()) {
     const GradMode off(false);
     return plan().run(inputs);
   }
   std::shared_ptr<Differentiable> program;
   {
     const std::lock_guard hold(mutex);
-    std::shared_ptr<Differentiable>& place = again[tracked];
+    std::shared_ptr<Differentiable>& place = again[wrt];
     if (!place) place = std::make_shared<Differentiable>(vjp.backward, wrt);
     program = place;
   }

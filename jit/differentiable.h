@@ -21,6 +21,9 @@
 
 namespace lathe::jit {
 
+/// Which of these require grad.
+std::vector<int> tracked_inputs(const ir::Data& inputs);
+
 class Differentiable : public std::enable_shared_from_this<Differentiable> {
  public:
   /// `wrt`: the inputs that require grad. `active` and `hidden`: as VjpOptions'; no result that
@@ -56,7 +59,7 @@ class Differentiable : public std::enable_shared_from_this<Differentiable> {
     mutable std::mutex mutex;          // of what follows
     std::unique_ptr<Program> program;  // made at the first run
     /// By which of its inputs are tracked: for derivatives of second order.
-    absl::flat_hash_map<std::vector<bool>, std::shared_ptr<Differentiable>> again;
+    absl::flat_hash_map<std::vector<int>, std::shared_ptr<Differentiable>> again;
 
     const Program& plan();
     void add_programs(std::vector<const Program*>& out) const;

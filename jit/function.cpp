@@ -244,9 +244,6 @@ static std::vector<int> results_behind(const ir::Traced& traced, const std::vect
 void Function::make_program(Compiled& c, const ir::Data& all, const std::vector<bool>& live) {
   const ir::Graph& graph = c.traced.graph;
   if (std::count(live.begin(), live.end(), true) > 0) {
-    std::vector<int> wrt;
-    for (size_t i = 0; i < all.size(); ++i)
-      if (all[i].is_tensor() && all[i].tensor().requires_grad()) wrt.push_back(static_cast<int>(i));
     ir::Values views;
     for (size_t i = 0; i < live.size(); ++i) {
       if (!live[i] || c.traced.returns[i].how != ir::Returned::How::view) continue;
@@ -254,9 +251,10 @@ void Function::make_program(Compiled& c, const ir::Data& all, const std::vector<
       views.push_back(c.traced.returns[i].value);
     }
     try {
-      c.tracked = std::make_shared<Differentiable>(
-          graph, wrt, results_behind(c.traced, live, views.size()), views, c.traced.strided);
-    } catch (const AutogradError& e) {
+      c.tracked = std::make_shared<Differentiable>(graph, tracked_inputs(all),
+                                                   results_behind(c.traced, live, views.size()),
+                                                   views, c.traced.strided);
+    } catch (const AutogradError& e) {  // its calls are counted, and explain() says why
       c.why_by_nodes = e.parts().problem;
     }
     return;

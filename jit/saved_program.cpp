@@ -113,10 +113,8 @@ void SavedProgram::check(const ir::Data& inputs) const {
 
 ir::Data SavedProgram::run(const ir::Data& inputs) const {
   check(inputs);
-  std::vector<int> wrt;
-  for (size_t i = 0; i < inputs.size() && thread_state().grad_enabled; ++i)
-    if (inputs[i].is_tensor() && inputs[i].tensor().requires_grad())
-      wrt.push_back(static_cast<int>(i));
+  const std::vector<int> wrt =
+      thread_state().grad_enabled ? tracked_inputs(inputs) : std::vector<int>();
   return wrt.empty() ? program_->run(inputs) : tracked(wrt)->run(inputs);
 }
 

@@ -132,8 +132,8 @@ locked() {   # locked STEP ...: runs a step alone: two clones may set up at the 
   exec 9>&-
 }
 
-# A signal that reaches a process between its fork and its exec can be lost, so a job's group is told again until nothing
-# of it is left, at most for five seconds: where no process 1 reaps them, what has ended stays in its group.
+# A signal that reaches a process between its fork and its exec can be lost, so a job's group is told again until
+# nothing of it is left, at most for five seconds: where no process 1 reaps them, what has ended stays in its group.
 stop_jobs() {
   local job
   for job in $(jobs -p); do

@@ -168,6 +168,7 @@ class SymScope {
   Range range_by_forms(Terms terms, int depth) const;
   Range range_by_cases(Terms terms, int depth, int cases) const;
   const Range* known(Int form) const;
+  bool answer(Relation relation, Int a, Int b, std::vector<SymFact>& where_it_holds);
   void learn(Relation relation, bool holds, Int a, Int b);
   void narrow(Int e, const Range& by);
   void narrow_terms(Int sum, const Range& r);

@@ -165,20 +165,10 @@ SymScope::Truth SymScope::prove(Relation relation, Int a, Int b) const {
   return Truth::unknown;
 }
 
-bool SymScope::decide(Relation relation, Int a, Int b) {
-  Truth known = prove(relation, a, b);
-  if (known != Truth::unknown) return known == Truth::yes;
-  bool holds = lathe::decide(relation, hint(a), hint(b));
-  if (closed_) {
-    ++guesses_;
-    return holds;
-  }
-  guards_.push_back({relation, holds, a, b, here()});
-  learn(relation, holds, a, b);
-  return holds;
-}
+bool SymScope::decide(Relation relation, Int a, Int b) { return answer(relation, a, b, guards_); }
+bool SymScope::require(Relation relation, Int a, Int b) { return answer(relation, a, b, checks_); }
 
-bool SymScope::require(Relation relation, Int a, Int b) {
+bool SymScope::answer(Relation relation, Int a, Int b, std::vector<SymFact>& where_it_holds) {
   Truth known = prove(relation, a, b);
   if (known != Truth::unknown) return known == Truth::yes;
   bool holds = lathe::decide(relation, hint(a), hint(b));
@@ -186,7 +176,7 @@ bool SymScope::require(Relation relation, Int a, Int b) {
     ++guesses_;
     return holds;
   }
-  (holds ? checks_ : guards_).push_back({relation, holds, a, b, here()});
+  (holds ? where_it_holds : guards_).push_back({relation, holds, a, b, here()});
   learn(relation, holds, a, b);
   return holds;
 }

@@ -113,8 +113,8 @@ def trace_step(program, state):
 
 
 def trace_models(program, state):
-    state = [lt.trace(part) if isinstance(part, lt.nn.Module) else part for part in state]
-    return state, program.step, [part for part in state if isinstance(part, type(lt.trace(len)))]
+    traced = {id(part): lt.trace(part) for part in state if isinstance(part, lt.nn.Module)}
+    return [traced.get(id(part), part) for part in state], program.step, list(traced.values())
 
 
 def trace(path, dtype, steps, wrap):
