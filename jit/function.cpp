@@ -86,23 +86,28 @@ std::vector<const Program*> Function::Compiled::programs() const {
   return tracked ? tracked->programs() : std::vector<const Program*>();
 }
 
-bool Function::fits(Compiled& c, size_t inputs, FunctionCallbacks& host, ir::Data& all) const {
+bool FunctionCallbacks::inputs(int64_t /*trace_id*/, absl::Span<const ir::Path> captured,
+                               ir::Data& all) {
+  for (const ir::Path& p : captured) {
+    ir::Datum d = read(p);
+    if (!d.is_tensor() && d.arg().tag != Tag::real) return false;
+    all.push_back(std::move(d));
+  }
+  return true;
+}
+
+bool Function::fits(Compiled& c, FunctionCallbacks& host, ir::Data& all) const {
   const ir::Graph& g = c.traced.graph;
   const ThreadState& state = thread_state();
   if (c.grad_enabled != state.grad_enabled || c.autocast != state.autocast) return false;
-  if (inputs + c.traced.captured.size() != g.inputs().size()) return false;
-  all.resize(inputs);
-  for (const ir::Path& p : c.traced.captured) {
-    Tensor t = host.read(p);
-    if (!t.defined()) return false;
-    all.emplace_back(std::move(t));
-  }
+  if (!host.inputs(c.trace_id, c.traced.captured, all) || all.size() != g.inputs().size())
+    return false;
   const Tensor none;
   auto at = [&](size_t guard) -> const Tensor& {
     return c.guarded[guard] < all.size() ? all[c.guarded[guard]].tensor() : none;
   };
   // Kinds first: symbols can be read off inputs of the right ranks only.
-  for (size_t i = 0; i < inputs; ++i) {
+  for (size_t i = 0; i < all.size(); ++i) {
     bool wants_tensor = g.inputs()[i]->type().tensor() != nullptr;
     if (wants_tensor != all[i].is_tensor()) return false;
     if (wants_tensor) continue;
@@ -166,7 +171,7 @@ bool Function::relations_hold(Compiled& c, const ir::Data& all) const {
 /// not in the graph.
 static void refuse_shared(const Function::Compiled& c, const ir::Data& inputs) {
   ir::Data all = inputs;
-  for (const Tensor& t : c.traced.captured_now) all.emplace_back(t);
+  all.insert(all.end(), c.traced.captured_now.begin(), c.traced.captured_now.end());
   for (const ir::Write& w : c.traced.graph.writes()) {
     const Tensor& written = all[w.input->index()].tensor();
     for (const ir::Datum& d : all)
@@ -199,6 +204,7 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   c->grad_enabled = thread_state().grad_enabled;
   c->autocast = thread_state().autocast;
   std::vector<bool> live;  // by result: gradients may be asked for through it
+  bool written = false;    // the same of an input that was written to
   auto watched = [&](const ir::Data& in) {
     ir::Data out = body(in);
     // A backward inside the function leaves results tracked, but with nothing left to go back
@@ -207,6 +213,10 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
       live.push_back(d.is_tensor() && d.tensor().requires_grad() && !history_spent(d.tensor()));
       if (live.back()) refuse_own_derivative(d.tensor());
     }
+    // An input that was written to under the tape has the history of what was written.
+    for (const ir::Datum& d : in)
+      if (const TapeMeta* m = d.is_tensor() ? meta(d.tensor()) : nullptr)
+        written |= m->edge.node != nullptr && !m->is_leaf && !history_spent(d.tensor());
     return out;
   };
   c->traced = ir::trace(watched, specs, host, {.name = name_});
@@ -214,8 +224,8 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   refuse_shared(*c, inputs);
   prepare_guards(*c, names);
   ir::Data all = inputs;
-  for (const Tensor& t : c->traced.captured_now) all.emplace_back(t);
-  make_program(*c, all, live);
+  all.insert(all.end(), c->traced.captured_now.begin(), c->traced.captured_now.end());
+  make_program(*c, all, live, written);
   std::lock_guard hold(mutex_);
   ++counts_.traces;
   if (compiled_.size() >= kMostPrograms) compiled_.pop_back();  // whoever runs it keeps it
@@ -241,9 +251,10 @@ static std::vector<int> results_behind(const ir::Traced& traced, const std::vect
   return out;
 }
 
-void Function::make_program(Compiled& c, const ir::Data& all, const std::vector<bool>& live) {
+void Function::make_program(Compiled& c, const ir::Data& all, const std::vector<bool>& live,
+                            bool written) {
   const ir::Graph& graph = c.traced.graph;
-  if (std::count(live.begin(), live.end(), true) > 0) {
+  if (written || std::count(live.begin(), live.end(), true) > 0) {
     ir::Values views;
     for (size_t i = 0; i < live.size(); ++i) {
       if (!live[i] || c.traced.returns[i].how != ir::Returned::How::view) continue;
@@ -279,7 +290,13 @@ static ir::Data run_tracked(const Function::Compiled& c, const ir::Data& all) {
   return results;
 }
 
-ir::Data Function::run(const Compiled& c, const ir::Data& all) {
+ir::Data Function::run(const CompiledRef& kept, const ir::Data& all, FunctionCallbacks& host) {
+  const Compiled& c = *kept;
+  host.on_run(c.trace_id);
+  {
+    std::lock_guard hold(mutex_);
+    ++counts_.calls;
+  }
   const AutocastScope over(DType::f32);  // the casts are in the graph
   if (!node_by_node_wanted() && c.program) return ir::returned(c.traced, all, c.program->run(all));
   if (!node_by_node_wanted() && c.tracked) return run_tracked(c, all);
@@ -299,17 +316,21 @@ ir::Data Function::run(const Compiled& c, const ir::Data& all) {
   return ir::returned(c.traced, all, outputs);
 }
 
-Function::CompiledRef Function::find(size_t inputs, FunctionCallbacks& host, ir::Data& all) {
+Function::CompiledRef Function::find(const ir::Data& given, FunctionCallbacks& host,
+                                     ir::Data& all) {
   CompiledRef last;
   {
     std::lock_guard hold(mutex_);
-    ++counts_.calls;
     if (compiled_.empty()) return nullptr;
     last = compiled_.front();
   }
-  if (fits(*last, inputs, host, all)) return last;
+  auto fits_now = [&](Compiled& c) {
+    all = given;
+    return fits(c, host, all);
+  };
+  if (fits_now(*last)) return last;
   for (const CompiledRef& c : compiled()) {
-    if (c == last || !fits(*c, inputs, host, all)) continue;
+    if (c == last || !fits_now(*c)) continue;
     std::lock_guard hold(mutex_);
     auto at = std::find(compiled_.begin(), compiled_.end(), c);
     if (at != compiled_.end()) std::rotate(compiled_.begin(), at, at + 1);
@@ -328,17 +349,24 @@ FunctionCounts Function::counts() const {
   return counts_;
 }
 
-ir::Data Function::operator()(ir::Data all, absl::Span<const std::string> names,
-                              ir::TracedFunction body, FunctionCallbacks& host) {
-  const size_t inputs = all.size();
+void Function::drop(int64_t trace_id) {
+  std::lock_guard hold(mutex_);
+  std::erase_if(compiled_, [&](const CompiledRef& c) { return c->trace_id == trace_id; });
+}
+
+std::optional<ir::Data> Function::serve(const ir::Data& inputs, FunctionCallbacks& host) {
+  ir::Data all;
   CompiledRef c = find(inputs, host, all);
-  if (c == nullptr) {
-    all.resize(inputs);
-    c = capture(all, names, body, host);
-    for (const Tensor& t : c->traced.captured_now) all.emplace_back(t);
-  }
-  host.on_run(c->trace_id);
-  return run(*c, all);
+  if (c == nullptr) return std::nullopt;
+  return run(c, all, host);
+}
+
+ir::Data Function::operator()(ir::Data inputs, absl::Span<const std::string> names,
+                              ir::TracedFunction body, FunctionCallbacks& host) {
+  if (std::optional<ir::Data> out = serve(inputs, host)) return *std::move(out);
+  CompiledRef c = capture(inputs, names, body, host);
+  inputs.insert(inputs.end(), c->traced.captured_now.begin(), c->traced.captured_now.end());
+  return run(c, inputs, host);
 }
 
 Outputs Function::operator()(const Tensors& inputs,

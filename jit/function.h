@@ -26,6 +26,9 @@ class FunctionCallbacks : public ir::TraceCallbacks {
   /// the program that came of it: how results are put together is the trace's, not the function's.
   virtual int64_t trace_id() { return 0; }
   virtual void on_run(int64_t /*trace_id*/) {}
+  /// Is all that this trace read besides tensors as it was? Then `all`, which holds what the call
+  /// was given, becomes all inputs of its program: what it captured, at these paths, comes last.
+  virtual bool inputs(int64_t trace_id, absl::Span<const ir::Path> captured, ir::Data& all);
 };
 
 struct FunctionCounts {
@@ -35,13 +38,6 @@ struct FunctionCounts {
 class Function {
  public:
   explicit Function(std::string name) : name_(std::move(name)) {}
-
-  /// Runs on these inputs (named for guards and text by `names`), tracing `body` if no program
-  /// fits.
-  ir::Data operator()(ir::Data inputs, absl::Span<const std::string> names, ir::TracedFunction body,
-                      FunctionCallbacks& host);
-  /// C++ lambdas: inputs are x0, x1, ...; tensors captured by the lambda are guarded by identity.
-  Outputs operator()(const Tensors& inputs, absl::FunctionRef<Outputs(const Tensors&)> body);
 
   struct Compiled {
     ir::Traced traced;     // its graph as captured
@@ -61,22 +57,36 @@ class Function {
     Shape related;  // symbols for which they were last seen to hold; under the function's lock
   };
   using CompiledRef = std::shared_ptr<Compiled>;
+
+  /// Runs on these inputs (named for guards and text by `names`), tracing `body` if no program
+  /// fits.
+  ir::Data operator()(ir::Data inputs, absl::Span<const std::string> names, ir::TracedFunction body,
+                      FunctionCallbacks& host);
+  /// The two halves of that: nothing, if no program fits; and one more program.
+  std::optional<ir::Data> serve(const ir::Data& inputs, FunctionCallbacks& host);
+  CompiledRef capture(const ir::Data& inputs, absl::Span<const std::string> names,
+                      ir::TracedFunction body, FunctionCallbacks& host);
+  /// Takes away the programs of a trace.
+  void drop(int64_t trace_id);
+  /// C++ lambdas: inputs are x0, x1, ...; tensors captured by the lambda are guarded by identity.
+  Outputs operator()(const Tensors& inputs, absl::FunctionRef<Outputs(const Tensors&)> body);
+
   /// As they are now, the one that fitted last first.
   std::vector<CompiledRef> compiled() const;
   FunctionCounts counts() const;
   std::string explain() const;
 
  private:
-  /// `all` begins with that many inputs; what the program captured is put behind them.
-  bool fits(Compiled& c, size_t inputs, FunctionCallbacks& host, ir::Data& all) const;
+  /// `all` holds what the call was given, and then all inputs of the program.
+  bool fits(Compiled& c, FunctionCallbacks& host, ir::Data& all) const;
   bool relations_hold(Compiled& c, const ir::Data& all) const;
   /// The first that fits, and all it reads; null if none does.
-  CompiledRef find(size_t inputs, FunctionCallbacks& host, ir::Data& all);
-  CompiledRef capture(const ir::Data& inputs, absl::Span<const std::string> names,
-                      ir::TracedFunction body, FunctionCallbacks& host);
-  /// `all`: the inputs it was captured on; `live`: by result, whether gradients may be asked for.
-  static void make_program(Compiled& c, const ir::Data& all, const std::vector<bool>& live);
-  ir::Data run(const Compiled& c, const ir::Data& all);
+  CompiledRef find(const ir::Data& given, FunctionCallbacks& host, ir::Data& all);
+  /// `all`: the inputs it was captured on; `live`: by result, whether gradients may be asked for;
+  /// `written`: whether they may be through an input that was written to.
+  static void make_program(Compiled& c, const ir::Data& all, const std::vector<bool>& live,
+                           bool written);
+  ir::Data run(const CompiledRef& kept, const ir::Data& all, FunctionCallbacks& host);
 
   std::string name_;
   mutable std::mutex mutex_;           // of what follows; never held while anything else runs

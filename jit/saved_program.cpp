@@ -150,7 +150,7 @@ ir::Graph capture(ir::TracedFunction body, absl::Span<const ir::InputSpec> input
   for (size_t k = traced.captured_now.size(); k-- > 0;) {
     size_t index = inputs.size() + k;
     ir::Value* input = g.inputs()[index];
-    Tensor now = traced.captured_now[k];
+    Tensor now = traced.captured_now[k].tensor();
     if (!(now.device() == Device{}))
       throw DeviceError({.op = g.name(),
                          .problem = absl::StrCat("'", input->name(), "' is not in host memory"),

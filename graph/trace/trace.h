@@ -80,8 +80,8 @@ class TraceCallbacks {
   };
   /// A concrete tensor was met in the traced code.
   virtual Found find(const Tensor&) { return {}; }
-  /// What is at the path now. Undefined: nothing.
-  virtual Tensor read(const Path& path);
+  /// What is at the path now. An undefined tensor: nothing.
+  virtual Datum read(const Path& path);
   /// What the user calls the result of this line; "": nothing in particular.
   virtual std::string name_at(Site) { return {}; }
 };
@@ -119,8 +119,8 @@ struct Returned {
 struct Traced {
   Graph graph;
   std::vector<Guard> guards;
-  std::vector<Path> captured;        // of the inputs after the given ones, in order
-  std::vector<Tensor> captured_now;  // the tensors they were
+  std::vector<Path> captured;  // of the inputs after the given ones, in order
+  Data captured_now;           // the tensors and floats they were
   std::vector<std::pair<const RealExpr*, size_t>> numbers;  // symbols, and which inputs they are
   std::vector<Returned> returns;
   std::vector<bool> strided;  // by output: eager's is not in row-major order, so this need not be

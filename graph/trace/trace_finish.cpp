@@ -187,8 +187,7 @@ Traced Tracer::finish(const Data& results, bool aliases) {
   for (Value* v : graph_.inputs())
     for (const auto& [symbol, value] : real_values_)
       if (value == v) traced.numbers.emplace_back(symbol, v->index());
-  for (const TensorImpl* impl : captured_order_)
-    if (captured_.at(impl).input >= 0) traced.captured_now.push_back(captured_.at(impl).tensor);
+  traced.captured_now = std::move(captured_now_);
   traced.graph = take();
   auto change = compact_symbols(traced.graph);
   refuse_unknown_facts(traced.graph);

@@ -43,7 +43,7 @@ uint64_t stride_class(const Geometry& g) {
   return code | uint64_t{1} << 63;
 }
 
-Tensor TraceCallbacks::read(const Path& path) {
+Datum TraceCallbacks::read(const Path& path) {
   throw TraceError(
       {.op = "trace", .problem = "this front end cannot read what a trace met", .got = path.text});
 }
@@ -278,6 +278,7 @@ Value* Tracer::lift(const Tensor& t) {
                        .requires_grad = t.requires_grad(),
                        .site = here()});
     paths_.push_back(found.path);
+    captured_now_.emplace_back(t);
   } else {
     Block& body = graph_.body();
     Tensor kept = t;
@@ -436,6 +437,13 @@ void Tracer::write(Tensor& dst, const Tensor& value) {
 }
 
 // ── inputs ──────────────────────────────────────────────────────────────────────────────────────
+
+Real Tracer::capture_number(const Path& path, double now) {
+  Value* input = graph_.add_input(float_type(), path.text);
+  paths_.push_back(path);
+  captured_now_.emplace_back(Arg(Real(now)));
+  return number_for(input, now).real();
+}
 
 Datum Tracer::add_input(const InputSpec& spec) {
   specs_.push_back(spec);

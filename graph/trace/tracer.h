@@ -48,6 +48,8 @@ class Tracer final : public Backend {
   void forget_after(Node* last);
 
   Datum add_input(const InputSpec& spec);
+  /// A float that was met on the way, as one more input, found again by the path.
+  Real capture_number(const Path& path, double now);
   Traced finish(const Data& results, bool aliases);
 
   // For transformations of graphs, which record with ordinary ops.
@@ -166,6 +168,7 @@ class Tracer final : public Backend {
   absl::flat_hash_map<const TensorImpl*, Captured> captured_;
   std::vector<const TensorImpl*> captured_order_;
   std::vector<Path> paths_;  // of captured inputs
+  Data captured_now_;
   std::vector<Guard> guards_;
   std::vector<Tensor> inputs_;  // stand-ins; undefined for numbers
   std::vector<InputSpec> specs_;

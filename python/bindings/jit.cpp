@@ -5,6 +5,7 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -21,45 +22,93 @@
 #include "jit/function.h"
 #include "kernels/table/table.h"
 #include "python/bindings/call.h"
+#include "python/bindings/guards.h"
+#include "python/bindings/observer.h"
 #include "python/bindings/real.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
-#include "python/bindings/witness.h"
 
 namespace lathe::py {
 namespace {
 
-/// The tensors of one call: arguments first, then all that the traced code can reach. A path is a
-/// place in this list, so a rebound parameter is found again, and a tensor that is nowhere in it is
-/// refused.
-class State final : public jit::FunctionCallbacks {
+/// What is kept of a trace beside its program.
+struct Kept {
+  nb::object guards;                       // a Guards
+  std::vector<int> inputs;                 // by input of the program: the row that finds it
+  std::vector<std::pair<int, int>> grads;  // (row of a leaf, result that its gradient becomes)
+  std::vector<int> wanted;                 // rows whose objects the results are made with
+  bool single = false;                     // the only result is a tensor, and nothing else is done
+};
+
+/// Serves a call: its inputs are what the rows of a trace find.
+class Call final : public jit::FunctionCallbacks {
  public:
-  explicit State(const Tensors& tensors) : tensors_(tensors) {}
+  using KeptTraces = absl::flat_hash_map<int64_t, std::shared_ptr<const Kept>>;
+  Call(const KeptTraces& kept, PyObject* args, PyObject* kwargs)
+      : kept_(kept), args_(args), kwargs_(kwargs) {}
+
+  bool inputs(int64_t trace_id, absl::Span<const ir::Path> /*captured*/, ir::Data& all) override {
+    auto it = kept_.find(trace_id);
+    if (it == kept_.end()) return false;  // another thread is about to say what is kept
+    if (thread_state().backend != nullptr) return false;
+    const Guards& guards = *nb::inst_ptr<Guards>(it->second->guards);
+    found = {};
+    if (!guards.hold(args_, kwargs_, found)) return false;
+    for (int row : it->second->inputs) all.push_back(Guards::input(found, row));
+    return true;
+  }
+  void on_run(int64_t id) override {
+    trace_id = id;
+    kept = kept_.at(id);
+  }
+
+  FoundRows found;
+  int64_t trace_id = 0;
+  std::shared_ptr<const Kept> kept;  // another thread may take the trace away
+
+ private:
+  const KeptTraces& kept_;
+  PyObject *args_, *kwargs_;
+};
+
+/// Captures: a tensor that is met is asked for by the number of its row.
+class Capture final : public jit::FunctionCallbacks {
+ public:
+  /// rows: where the arguments were found.
+  Capture(nb::callable find, std::vector<int> rows)
+      : find_(std::move(find)), rows_(std::move(rows)), outer_(t_capture) {
+    t_capture = this;
+  }
+  ~Capture() override { t_capture = outer_; }
+  /// The innermost one of this thread, or null.
+  static Capture* current() { return t_capture; }
 
   Found find(const Tensor& t) override {
-    if (places_.empty())  // only a trace asks
-      for (size_t i = 0; i < tensors_.size(); ++i) places_.try_emplace(tensors_[i].impl(), i);
-    auto it = places_.find(t.impl());
-    if (it != places_.end())
-      return {Found::How::path, {absl::StrCat("t", it->second)}};  // not an op: a name of a value
+    nb::gil_scoped_acquire locked;  // backward() runs without it
+    nb::object row = find_(owned(wrap(t)), identity(t));
+    if (!row.is_none()) return {Found::How::path, next(kTensor, nb::cast<int>(row))};
     if (is_constant(t)) return {Found::How::constant, {}};
     return {Found::How::refused, {}};
   }
-  Tensor read(const ir::Path& path) override {
-    size_t i = 0;
-    const char* end = path.text.data() + path.text.size();
-    auto read = std::from_chars(path.text.data() + 1, end, i);
-    return read.ptr == end && i < tensors_.size() ? tensors_[i] : Tensor();
-  }
+  int64_t trace_id() override { return id; }
 
-  int64_t trace_id() override { return trace_id_; }
-  void on_run(int64_t trace_id) override { trace_id_ = trace_id; }
+  static constexpr std::string_view kTensor = "t";  // not an op: the first letter of a name
+  /// The name of one more input, which that row finds: t0, t1, r2, ...
+  ir::Path next(std::string_view kind, int row) {
+    rows_.push_back(row);
+    return {absl::StrCat(kind, rows_.size() - 1)};
+  }
+  const std::vector<int>& rows() const { return rows_; }
+
+  static uint64_t identity(const Tensor& t) { return reinterpret_cast<uint64_t>(t.impl()); }
+  int64_t id = 0;
 
  private:
-  const Tensors& tensors_;
-  int64_t trace_id_ = 0;
+  static thread_local Capture* t_capture;
+  nb::callable find_;
+  std::vector<int> rows_;  // by input of the graph
+  Capture* outer_;
   ConstantScope constants_;
-  absl::flat_hash_map<const TensorImpl*, size_t> places_;
 };
 
 /// What a traced function gives: tensors, and sizes and floats of the trace.
@@ -76,36 +125,14 @@ ir::Data results_of(nb::handle list) {
   return out;
 }
 
-using KnownObjects = absl::flat_hash_map<const TensorImpl*, nb::handle>;
+thread_local Capture* Capture::t_capture = nullptr;
 
-/// Results as Python objects: what is a tensor of the caller's, or given twice, is the same object.
-nb::list objects_of(const ir::Data& results, KnownObjects& known) {
+nb::list objects_of(const ir::Data& results) {
   nb::list out;
-  if (results.size() == 1 && results[0].is_tensor() && known.empty()) {
-    out.append(owned(wrap(results[0].tensor())));
-    return out;
-  }
-  for (const ir::Datum& d : results) {
-    if (!d.is_tensor()) {
-      out.append(owned(d.is_integer() ? from_int(d.integer()) : from_real(d.arg().real())));
-      continue;
-    }
-    auto [it, fresh] = known.try_emplace(d.tensor().impl(), nb::handle());
-    out.append(fresh ? owned(wrap(d.tensor())) : nb::borrow(it->second));
-    if (fresh) it->second = out[out.size() - 1];
-  }
-  return out;
-}
-
-Tensors tensor_list(nb::handle list) {
-  Tensors out;
-  for (nb::handle h : list) {
-    if (!is_tensor(h.ptr()))
-      throw TypeError({.op = "trace",
-                       .problem = "a traced function gave back what is not a tensor",
-                       .got = Py_TYPE(h.ptr())->tp_name});
-    out.push_back(tensor_of(h.ptr()));
-  }
+  for (const ir::Datum& d : results)
+    out.append(owned(d.is_tensor()    ? wrap(d.tensor())
+                     : d.is_integer() ? from_int(d.integer())
+                                      : from_real(d.arg().real())));
   return out;
 }
 
@@ -114,56 +141,85 @@ class Function {
   explicit Function(std::string name) : engine_(std::move(name)) {}
   Function(const Function&) = delete;
 
-  /// `tensors`: arguments, then state; `arguments` of them, and then `reals`, are handed to `body`,
-  /// which gives a list, and a number for the trace. Results, and the number of the trace that they
-  /// are of.
-  nb::tuple call(nb::list tensors, size_t arguments, const std::vector<double>& reals,
-                 nb::callable body) {
-    Tensors all = tensor_list(tensors);
-    KnownObjects known;
-    for (size_t i = 0; i < all.size(); ++i) known.try_emplace(all[i].impl(), tensors[i]);
-    int64_t trace_id = 0;
-    ir::Data results = run(all, arguments, reals, body, trace_id);
-    put_grads(results, all, trace_id);
-    return nb::make_tuple(objects_of(results, known), trace_id);
+  /// The result of a call that a program serves; None: none does. A single tensor as it is; else
+  /// (results, number of the trace, objects of the rows that were asked for).
+  nb::object serve(nb::tuple args, nb::dict kwargs) {
+    Call call(kept_, args.ptr(), kwargs.ptr());
+    std::optional<ir::Data> results = engine_.serve({}, call);
+    if (!results) return nb::none();
+    const Kept& kept = *call.kept;
+    for (const auto& [row, result] : kept.grads)
+      meta_or_new(call.found.tensor(row))
+          .grad.set(result < 0 ? Tensor() : (*results)[static_cast<size_t>(result)].tensor());
+    if (kept.single) return owned(wrap((*results)[0].tensor()));
+    nb::list objects;
+    for (int row : kept.wanted) {
+      PyObject* o = call.found.objects[static_cast<size_t>(row)];
+      Tensor t = o == nullptr ? call.found.tensor(row) : Tensor();
+      objects.append(o == nullptr ? owned(wrap(t)) : nb::borrow(o));
+    }
+    return nb::make_tuple(objects_of(*results), call.trace_id, objects);
   }
 
-  /// Of a trace: the last results are gradients of the tensors at `grads`; the others may be one
-  /// tensor that is the result.
-  void keep(int64_t trace_id, std::vector<size_t> grads, bool single) {
-    kept_[trace_id] = {std::move(grads), single};
+  /// One more program. `tensors`: those among the arguments, `rows`: where they were found. `body`
+  /// gets what stands for them in a list, and gives (list of results, number of the trace); `find`
+  /// says which row a tensor is of that is met on the way, or None.
+  void capture(nb::list tensors, const std::vector<int>& rows, nb::callable body,
+               nb::callable find) {
+    Capture host(std::move(find), rows);
+    ir::Data inputs;
+    std::vector<std::string> names;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const Tensor& t = tensor_of(tensors[i].ptr());
+      if (t.impl()->view) refresh(t);
+      inputs.emplace_back(t);
+      names.push_back(absl::StrCat("t", i));  // not an op: a name of a value
+    }
+    auto traced = [&](const ir::Data& in) {
+      nb::list xs;
+      for (const ir::Datum& d : in) xs.append(owned(wrap(d.tensor())));
+      nb::object made = body(xs);
+      host.id = nb::cast<int64_t>(made[1]);
+      return results_of(made[0]);
+    };
+    engine_.capture(inputs, names, traced, host);
+    captured_[host.id] = host.rows();
   }
-  /// The labels of traces whose programs are gone; what was kept of them goes too. Calls that are
-  /// under way may still run the last of them.
+
+  /// What is kept of a trace: without it, no call is served.
+  void keep(int64_t trace_id, nb::object guards, std::vector<std::pair<int, int>> grads,
+            std::vector<int> wanted, bool single) {
+    kept_[trace_id] = std::make_shared<const Kept>(
+        Kept{std::move(guards), captured_[trace_id], std::move(grads), std::move(wanted), single});
+    captured_.erase(trace_id);
+  }
+  /// The traces whose programs are gone; what was kept of them goes too.
   std::vector<int64_t> forget() {
     absl::flat_hash_set<int64_t> live;
-    int64_t newest = 0;
-    for (const auto& c : engine_.compiled()) {
-      live.insert(c->trace_id);
-      newest = std::max(newest, c->trace_id);
-    }
+    for (const auto& c : engine_.compiled()) live.insert(c->trace_id);
     std::vector<int64_t> gone;
     for (const auto& [trace_id, kept] : kept_)
-      if (trace_id < newest - kSpared && !live.contains(trace_id)) gone.push_back(trace_id);
+      if (!live.contains(trace_id)) gone.push_back(trace_id);
     for (int64_t trace_id : gone) kept_.erase(trace_id);
     return gone;
   }
-
-  /// The same for a call whose state is as the witness says; None if it is not. `body` takes args
-  /// and kwargs before the symbolic tensors. Gradients go where keep() said; a single tensor is
-  /// given as it is.
-  nb::object call_if(const Witness& witness, nb::tuple args, nb::dict kwargs, nb::callable body) {
-    Tensors all;
-    Reals reals;
-    if (!witness.holds(args.ptr(), kwargs.ptr(), all, reals)) return nb::none();
-    auto traced = [&](const nb::list& xs) { return body(args, kwargs, xs); };
-    int64_t trace_id = 0;
-    ir::Data results = run(all, witness.arguments(), reals, traced, trace_id);
-    put_grads(results, all, trace_id);
-    if (kept_.at(trace_id).single) return owned(wrap(results[0].tensor()));
-    KnownObjects known;
-    return nb::make_tuple(objects_of(results, known), trace_id);
+  /// No call is served by this trace any more.
+  void drop(int64_t trace_id) {
+    engine_.drop(trace_id);
+    kept_.erase(trace_id);
   }
+  /// The traces, the one that served last first.
+  std::vector<int64_t> traces() const {
+    std::vector<int64_t> out;
+    for (const auto& c : engine_.compiled()) out.push_back(c->trace_id);
+    return out;
+  }
+
+  int traverse(visitproc visit, void* arg) const {
+    for (const auto& [id, kept] : kept_) Py_VISIT(kept->guards.ptr());
+    return 0;
+  }
+  void clear() { kept_.clear(); }
 
   std::string explain() const { return engine_.explain(); }
   std::string graph() const {
@@ -201,85 +257,61 @@ class Function {
   }
 
  private:
-  /// The last results become the gradients that keep() said they are.
-  void put_grads(ir::Data& results, const Tensors& all, int64_t trace_id) const {
-    const std::vector<size_t>& grads = kept_.at(trace_id).grads;
-    const size_t count = results.size() - grads.size();
-    for (size_t i = 0; i < grads.size(); ++i)
-      meta_or_new(all[grads[i]]).grad.set(results[count + i].tensor());
-    results.resize(count);
-  }
-
-  /// `body` takes a list of symbolic tensors and floats and gives a list of results and the trace's
-  /// number; trace_id: that of the trace whose program ran.
-  template <class F>
-  ir::Data run(const Tensors& all, size_t arguments, absl::Span<const double> reals, F body,
-               int64_t& trace_id) {
-    State state(all);
-    ir::Data inputs;
-    inputs.reserve(arguments + reals.size());
-    for (size_t i = 0; i < arguments; ++i) {
-      if (all[i].impl()->view) refresh(all[i]);
-      inputs.emplace_back(all[i]);
-    }
-    for (double r : reals) inputs.emplace_back(Arg(r));
-    auto traced = [&](const ir::Data& in) {
-      nb::list xs;
-      for (const ir::Datum& d : in) {
-        if (d.is_tensor()) {
-          xs.append(owned(wrap(d.tensor())));
-        } else {
-          const Real r = d.arg().real();
-          xs.append(owned(from_real(r, r.hint())));
-        }
-      }
-      absl::Cleanup settle = [&] {
-        for (nb::handle x : xs) settle_real(x.ptr());
-      };
-      nb::object made = body(xs);
-      state.on_run(nb::cast<int64_t>(made[1]));
-      return results_of(made[0]);
-    };
-    const Names names = names_of(arguments, reals.size());
-    ir::Data results = engine_(std::move(inputs), *names, traced, state);
-    trace_id = state.trace_id();
-    return results;
-  }
-
-  /// t0, t1, ..., r0, r1, ... A call holds the list it began with: while it traces, another thread
-  /// may ask for another one.
-  using Names = std::shared_ptr<const std::vector<std::string>>;
-  Names names_of(size_t arguments, size_t reals) {
-    if (names_->size() != arguments + reals) {
-      auto made = std::make_shared<std::vector<std::string>>();
-      for (size_t i = 0; i < arguments; ++i)
-        made->push_back(absl::StrCat("t", i));  // not an op: a name of a value
-      for (size_t i = 0; i < reals; ++i) made->push_back(absl::StrCat("r", i));
-      names_ = std::move(made);
-    }
-    return names_;
-  }
-
-  struct Kept {
-    std::vector<size_t> grads;
-    bool single = false;
-  };
   jit::Function engine_;
-  static constexpr int64_t kSpared = 64;
-  absl::flat_hash_map<int64_t, Kept> kept_;  // by trace; under Python's lock
-  Names names_ = std::make_shared<std::vector<std::string>>();
+  // By trace; under Python's lock.
+  Call::KeptTraces kept_;
+  absl::flat_hash_map<int64_t, std::vector<int>> captured_;  // the inputs of what is not yet kept
 };
+
+int traverse_function(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  return nb::inst_ptr<Function>(self)->traverse(visit, arg);
+}
+int clear_function(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<Function>(self)->clear();
+  return 0;
+}
+PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_function)},
+                       {Py_tp_clear, reinterpret_cast<void*>(clear_function)},
+                       {0, nullptr}};
+
+/// A tensor from outside that the traced code looks at: an input of the program, so that its layout
+/// is guarded.
+void touch(const Tensor& t) {
+  ir::Tracer* tracer = ir::Tracer::current();
+  if (tracer != nullptr && t.impl()->storage) tracer->value_of(t);
+}
+
+/// A symbolic tensor that is what the concrete one is now.
+Tensor lift(const Tensor& t) {
+  ir::Tracer* tracer = ir::Tracer::current();
+  if (tracer == nullptr || !t.impl()->storage) return t;
+  return tracer->tensor_for(tracer->value_of(t));
+}
+
+/// A float that the traced code reads, as one more input of the program.
+nb::object capture_number(int row, double now) {
+  ir::Tracer* tracer = ir::Tracer::current();
+  Capture* capture = Capture::current();
+  if (tracer == nullptr || capture == nullptr)
+    throw TraceError({.op = "trace", .problem = "a float is captured outside of a trace"});
+  return owned(from_real(tracer->capture_number(capture->next("r", row), now), now));
+}
 
 }  // namespace
 
 void add_jit(nb::module_& m) {
-  add_witness(m);
-  nb::class_<Function>(m, "Function", "The engine under lathe.trace.")
+  add_guards(m);
+  add_observer(m);
+  nb::class_<Function>(m, "Function", nb::type_slots(slots), "The engine under lathe.trace.")
       .def(nb::init<std::string>())
-      .def("call", &Function::call)
-      .def("call_if", &Function::call_if)
+      .def("serve", &Function::serve)
+      .def("capture", &Function::capture)
       .def("keep", &Function::keep)
       .def("forget", &Function::forget)
+      .def("drop", &Function::drop)
+      .def("traces", &Function::traces)
       .def("explain", &Function::explain)
       .def("graph", &Function::graph)
       .def("optimised", &Function::optimised)
@@ -289,6 +321,11 @@ void add_jit(nb::module_& m) {
     for (int i = 1; i < kReasons; ++i) sentences.append(sentence(static_cast<Reason>(i)));
     return sentences;
   });
+  m.def("_capture_number", &capture_number);
+  m.def("_touch", &touch);
+  m.def("_lift", &lift);
+  m.def("_settle", &settle_real);
+  m.def("_identity", &Capture::identity);
   m.def("_symbolic", [](const Tensor& t) { return t.defined() && t.symbolic(); });
   m.def("_tracing", [] { return thread_state().trace_epoch != 0; });
 }

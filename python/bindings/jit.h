@@ -1,5 +1,5 @@
 // lathe._lathe.Function: the engine under lathe.trace. What Python code reads is Python's to know
-// (lathe/jit/state.py); this side traces, guards sizes and layouts, and runs.
+// (python/lathe/jit/observe/); this side traces, guards sizes and layouts, and runs.
 #pragma once
 
 #include "core/tensor/tensor.h"

@@ -4,8 +4,10 @@ from typing import Any
 
 from . import *  # noqa: F403
 
+_Ages: Any
 _Batch: Any
 _Generator: Any
+_Net: Any
 _Tensor: Any
 _add_grown_hook: Any
 _add_hook: Any
@@ -18,6 +20,7 @@ _batch_fallbacks: Any
 _batching: Any
 _become: Any
 _capture: Any
+_capture_number: Any
 _define_op: Any
 _definitions: Any
 _detach_here: Any
@@ -26,9 +29,11 @@ _find: Any
 _from_bytes: Any
 _history_beyond: Any
 _hooks: Any
+_identity: Any
 _install: Any
 _is_made: Any
 _legacy_tensor: Any
+_lift: Any
 _load_ops: Any
 _load_program: Any
 _lock_while_written: Any
@@ -57,6 +62,7 @@ _set_autocast: Any
 _set_check_nan: Any
 _set_grad_enabled: Any
 _set_random_state: Any
+_settle: Any
 _site: Any
 _stands_for_array: Any
 _storage: Any
@@ -65,6 +71,7 @@ _temporary_path: Any
 _to_bytes: Any
 _to_dlpack: Any
 _to_dtype: Any
+_touch: Any
 _tracing: Any
 _tracked_below: Any
 _unrecorded: Any

@@ -15,6 +15,7 @@ docs/custom-ops.md.
 import os
 
 from . import _lathe
+from ._capturing import observed
 from ._functions import as_tensor
 from ._lathe import Tensor
 
@@ -125,7 +126,7 @@ def _is_type(value):
 def _shape_rule(name, shape):
     def rule(arguments):
         described = []
-        for answer in _many(shape(*map(_as_spec, arguments))):
+        for answer in _many(observed(shape)(*map(_as_spec, arguments))):
             if not isinstance(answer, TensorSpec):
                 raise _lathe.TypeError(
                     "the shape rule gives something that is no TensorSpec",
@@ -156,7 +157,7 @@ def _gradient(name, gradient, parameters, results):
         types = dict(zip(names, specs))
         types.update((r, ()) for r in results)
         saved = Saved(name, known, types, dict(zip(names, wanted)))
-        answers = _many(gradient(saved, *dys))
+        answers = _many(observed(gradient)(saved, *dys))
         if len(answers) != len(tensors):
             raise _lathe.ValueError(
                 "the gradient gives another number of results than there are tensor arguments",

@@ -32,8 +32,13 @@ def test_little_is_loaded():
 
 # What a first trace may bring along, beside Lathe itself: small modules, most written in C.
 FIRST_TRACE_IMPORTS = {
-    "_collections", "_contextvars", "_functools", "_opcode", "_weakref", "itertools", "opcode",
-    "types",
+    "_ast", "_bisect", "_collections", "_collections_abc", "_contextvars", "_functools", "_opcode",
+    "_operator", "_sre", "_struct", "_weakref", "abc", "ast", "bisect", "collections",
+    "contextlib", "copy", "copyreg", "dis", "enum", "functools", "gc", "importlib",
+    "importlib._bootstrap", "importlib._bootstrap_external", "importlib.machinery", "inspect",
+    "itertools", "keyword", "linecache", "math", "opcode", "operator", "re", "re._casefix",
+    "re._compiler", "re._constants", "re._parser", "reprlib", "struct", "token", "tokenize",
+    "types", "weakref", "_weakrefset",
 }  # fmt: skip
 
 
@@ -53,8 +58,12 @@ def test_a_first_trace_imports_nothing_heavy():
     )
     others, own = (set(line.split()) for line in out.splitlines())
     assert others <= FIRST_TRACE_IMPORTS
-    parts = ("trace", "state", "names", "changes", "inputs", "arrays")
-    assert own <= {"lathe.jit", *(f"lathe.jit.{part}" for part in parts)}
+    parts = (
+        "trace", "arrays", "observe", "observe.calls", "observe.capture", "observe.effects",
+        "observe.observer", "observe.operators", "observe.recording", "observe.rewrite",
+        "observe.rows", "observe.sourceless",
+    )  # fmt: skip
+    assert own <= {"lathe.jit", "lathe._capturing", *(f"lathe.jit.{part}" for part in parts)}
 
 
 def test_parts_of_jit_come_when_named_and_are_what_they_are():

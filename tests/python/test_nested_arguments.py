@@ -150,8 +150,11 @@ def test_arguments_and_results_of_a_captured_function(capture, value):
 
     f = capture(takes)
     for _ in range(2):
-        refused(f, lt.ones(2), hostile)
-    refused(capture(gives), lt.ones(2))
+        if value == "2^60 elements":  # each list is looked at once
+            assert f(lt.ones(2), hostile).tolist() == [2, 2]
+        else:
+            refused(f, lt.ones(2), hostile)
+    assert capture(gives)(lt.ones(2))[1] is hostile
     assert f(lt.ones(2), [1]).tolist() == [2, 2], "it works after that"
 
 
@@ -163,7 +166,7 @@ def test_state_that_a_captured_function_reads():
     def reads(x):
         return x if chain is None else x + 1
 
-    refused(lt.trace(reads), lt.ones(2))
+    assert lt.trace(reads)(lt.ones(2)).tolist() == [2, 2]  # it reads no more than that it is there
 
 
 def test_what_is_just_deep_enough_works():

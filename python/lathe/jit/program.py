@@ -5,8 +5,7 @@ import os
 
 from .. import _lathe, ops
 from .._lathe import Tensor
-from .changes import refuse_changes
-from .state import Snapshot, snapshot
+from .observe.observer import Observer
 from .trace import Traced, _where, misfit, same_grad
 
 
@@ -238,16 +237,27 @@ def capture(function, inputs, freeze=False):
     owners = [("", plain)] if module else []
     if inspect.isfunction(plain):
         owners += _modules_read(plain)
-    snapshot(tuple(tensor for tensor, _, _ in examples), plain)  # refuses what cannot be captured
-    before = _state_of(plain, contents=True)
 
     def body(tensors):
+        observer = Observer()
+        observer.constant(plain)
+        observer.begin()
+        try:
+            results = run(observer, tensors)
+            observer.check_net()
+            observer.refuse_changes()
+            return results
+        finally:
+            observer.end()
+            observer.undo()
+
+    def run(observer, tensors):
         leaves = [(t, n, t.grad) for t, n in weights if t.is_leaf and t.requires_grad]
         try:
             if compiled:
-                value = compiled._run(tensors, {}, [t for t, _, _ in leaves])
+                value = compiled._run(observer, tensors, {})
             else:
-                value = plain(*tensors)
+                value = observer.call(plain)(*tensors)
             results = _results(value, code, op)
             changed = [n for t, n, before in leaves if not same_grad(t.grad, before)]
         finally:
@@ -270,14 +280,8 @@ def capture(function, inputs, freeze=False):
     ]
     name = type(plain).__name__ if module else getattr(plain, "__name__", "main")
     name = "".join(c if c.isalnum() and c.isascii() else "_" for c in name)
-    try:
+    with Observer.lock:
         engine = _lathe._capture(name, rows, weights, body, freeze, "")
-    except (_lathe.TraceError, _lathe.ScriptError):
-        before.restore()
-        raise
-    if _state_of(plain).differs(before):
-        before.restore()
-        refuse_changes(_where(code))
     _refuse_pinned(engine, inputs, rows)
     return Program(engine)
 
@@ -296,12 +300,6 @@ def _refuse_pinned(engine, inputs, rows):
                 f"  next:     use lathe's own ops along the axis instead of a loop, or give the "
                 f"size in the InputSpec"
             )
-
-
-def _state_of(function, contents=False):
-    state = Snapshot(grads=False, contents=contents)
-    state.reach(function)
-    return state
 
 
 def freeze(module, *inputs):

@@ -21,45 +21,35 @@ import ast
 from .. import _lathe
 from .._lathe import Tensor
 from . import script_source as source
+from .observe.observer import Observer
 from .script_expressions import Closure, Expressions, throw
+from .script_observed import Observed
 from .script_structures import BREAK, CLOSED, CONTINUE, END, RETURN, Again, Structures
 from .script_values import Number, decided_by_data, operator_of
-from .state import Snapshot
 from .trace import Traced
 
 _DEEPEST = 100
 
 
-class Session:
+class Session(Observed):
     """One capture: what all interpreters of it share."""
 
-    def __init__(self, function, arguments, leaves):
-        self.function, self.arguments, self.leaves = function, arguments, leaves
+    def __init__(self, observer):
+        super().__init__(observer)
         self.depth = 0  # of functions calling functions
         self.recording = 0  # of structures inside each other
         self.live = []  # interpreters under way, outermost first
 
-    def fingerprint(self):
-        """All Python state that a part of a structure could change."""
-        s = Snapshot(grads=False)
-        s.reach(self.arguments)
-        s.reach(self.function)
-        return s
-
     def call(self, f, args, kwargs):
         """Runs a Python function as part of the script."""
-        code = f.__code__
-        i = Interpreter(self, code.co_filename, source.find(code), f.__globals__)
-        i.cells = dict(zip(code.co_freevars, f.__closure__ or ()))
-        i.env.update(source.bind_function(f, args, kwargs))
+        self.observer.enter(f)
+        with self.observer.resting():
+            code = self.observer.code_of(f)
+            i = Interpreter(self, code.co_filename, source.find(code), f.__globals__)
+            i.cells = dict(zip(code.co_freevars, f.__closure__ or ()))
+            i.function = f
+            i.env.update(source.bind_function(f, args, kwargs))
         return i.run_function()
-
-    def grads(self):
-        return [t.grad for t in self.leaves]
-
-    def put_grads(self, grads):
-        for t, g in zip(self.leaves, grads):
-            _lathe._put_grad(t, g)
 
 
 class Interpreter(Expressions, Structures):
@@ -71,6 +61,7 @@ class Interpreter(Expressions, Structures):
         )  # fmt: skip
         self.env = {}
         self.cells = {}
+        self.function = None  # from outside of the script
         self.loops = []  # of the frame under way: the innermost last
         self.local = source.local_names(node)
 
@@ -255,7 +246,7 @@ class Interpreter(Expressions, Structures):
         try:
             for item in node.items:
                 manager = self.evaluate(item.context_expr)
-                value = self.do(node, type(manager).__enter__, manager)
+                value = self.do(node, self.method(manager, "__enter__"), manager)
                 managers.append(manager)
                 if item.optional_vars is not None:
                     self.assign(item.optional_vars, value)
@@ -263,13 +254,18 @@ class Interpreter(Expressions, Structures):
         except BaseException as e:
             while managers:
                 manager = managers.pop()
-                if self.do(node, type(manager).__exit__, manager, type(e), e, e.__traceback__):
+                if self.do(
+                    node, self.method(manager, "__exit__"), manager, type(e), e, e.__traceback__
+                ):
                     self.refuse(node, "a context manager that swallows an exception")
             raise
         while managers:
             manager = managers.pop()
-            self.do(node, type(manager).__exit__, manager, None, None, None)
+            self.do(node, self.method(manager, "__exit__"), manager, None, None, None)
         return outcome
+
+    def method(self, value, name):
+        return self.session.observer.attribute(type(value), name)
 
     def _Try(self, node, rest):
         if node.handlers:
@@ -286,6 +282,7 @@ class Scripted(Traced):
     """What lathe.script gives: called like the function, and looked into like a trace."""
 
     _word = "script"
+    _captures = None  # part of an outer capture, it runs as a script all the same
 
     def __init__(self, function):
         super().__init__(function)
@@ -295,20 +292,14 @@ class Scripted(Traced):
         if not _lathe._tracing():
             return super().__call__(*args, **kwargs)
         # Part of an outer trace, whose own code runs as Python: this part is read all the same.
-        reached = Snapshot()
-        reached.reach((args, kwargs, self._function))
-        return self._run(args, kwargs, [t for t in reached.tensors if t.requires_grad])
+        return self._run(Observer.active(), args, kwargs)
 
-    def _run(self, args, kwargs, leaves):
-        session = Session(self._function, (args, kwargs), leaves)
+    def _run(self, observer, args, kwargs):
         f = self._function
-        node = source.any_node(f)
-        i = Interpreter(session, source.file_of(f), node, {})
+        with observer.resting():
+            node = source.any_node(f)
+            i = Interpreter(Session(observer), source.file_of(f), node, {})
         return i.call(node, f, list(args), dict(kwargs))
-
-    @staticmethod
-    def _number(value):
-        return (value.tensor, value.kind) if isinstance(value, Number) else None
 
 
 def script(function):

@@ -97,7 +97,7 @@ def _isinstance(script, node, args, kwargs):
     value, classes = args
     if isinstance(value, Number):
         return issubclass(value.kind, classes)
-    return isinstance(value, classes)
+    return script.session.observer.call(isinstance)(value, classes)
 
 
 def _item(script, node, args, kwargs):

@@ -57,6 +57,7 @@ class Expressions:
 
     def do(self, node, f, *args, **kwargs):
         """Calls a function so that the user's line is this node's."""
+        f, args = self.session.observed(f, args)
         try:
             return source.trampoline(self.file, node.lineno)(f, args, kwargs)
         except TypeError as e:
@@ -88,10 +89,10 @@ class Expressions:
             if name in scope.env:
                 return scope.env[name]
             if name in scope.cells:
-                return scope.cells[name].cell_contents
+                return self.session.read_cell(scope, name)
             scope = scope.outer
         if name in self.globals:
-            return self.globals[name]
+            return self.session.read_global(self.globals, name)
         builtins = self.globals.get("__builtins__", __builtins__)
         builtins = builtins if isinstance(builtins, dict) else vars(builtins)
         if name in builtins:
@@ -134,7 +135,7 @@ class Expressions:
         out = {}
         for k, v in zip(node.keys, node.values):
             if k is None:
-                out.update(self.evaluate(v))
+                out.update(self.session.observer.use(self.evaluate(v)))
             else:
                 key = self.evaluate(k)
                 out[key] = self.evaluate(v)
@@ -247,7 +248,7 @@ class Expressions:
         return "".join(self.evaluate(v) for v in node.values)
 
     def _e_FormattedValue(self, node):
-        value = self.evaluate(node.value)
+        value = self.session.observer.use(self.evaluate(node.value))
         if decided_by_data(value):
             self.refuse(node, "text made of a tensor's elements: they are known only when it runs",
                         next="format the result outside of the script")  # fmt: skip
@@ -313,13 +314,14 @@ class Expressions:
         kwargs = {}
         for k in node.keywords:
             if k.arg is None:
-                kwargs.update(self.evaluate(k.value))
+                kwargs.update(self.session.observer.use(self.evaluate(k.value)))
             else:
                 kwargs[k.arg] = self.evaluate(k.value)
         return self.call(node, f, args, kwargs)
 
     def call(self, node, f, args, kwargs):
         while True:
+            self.session.observer.look_through(f)
             if isinstance(f, types.MethodType):
                 f, args = f.__func__, [f.__self__, *args]
             elif isinstance(f, functools.partial):
@@ -333,6 +335,8 @@ class Expressions:
                 break
         stand_in = BUILTINS.stand_in(f)
         if stand_in is not None:
+            for value in (*args, *kwargs.values()):
+                self.session.observer.use(value)
             return self.do(node, stand_in, self, node, args, kwargs)
         if isinstance(f, types.FunctionType) and readable(f):
             return self.do(node, self.session.call, f, args, kwargs)

@@ -3,8 +3,8 @@
 import ast
 
 from .._lathe import SymFloat, Tensor
+from .observe.effects import sequence_maker
 from .script_values import Number
-from .trace import sequence_maker
 
 _MOST_LEVELS = 128  # of a value in lists, tuples and dicts
 _NUMBERS = (bool, int, float, SymFloat)

@@ -109,7 +109,7 @@ class Structures:
                 else:
                     self.env[name] = item
             for i, g in grads.items():
-                _lathe._put_grad(self.session.leaves[i], g)
+                _lathe._put_grad(self.session.leaves()[i], g)
             return value
         return self.refuse(node, "the gradients that the branches set do not settle")
 
@@ -121,6 +121,7 @@ class Structures:
             value = part()
             self.unchanged(node, state, names, before)
             now = session.grads()
+            grads = session.all_grads(grads)
             changed = tuple(i for i, (a, b) in enumerate(zip(grads, now)) if not same_grad(a, b))
             if not set(changed) <= set(with_grads):
                 raise Again(tuple(sorted({*with_grads, *changed})))
@@ -134,10 +135,10 @@ class Structures:
 
     def mark(self):
         """What must not change while a part is recorded: Python's state, and others' names."""
-        s = self.session.fingerprint()
-        for other in self.session.live:
-            s.add({k: v for k, v in other.env.items() if not isinstance(v, (Number, Closure))})
-        return s
+        return self.session.mark(
+            [{k: v for k, v in other.env.items() if not isinstance(v, (Number, Closure))}
+             for other in self.session.live]
+        )  # fmt: skip
 
     def unchanged(self, node, state, names, before):
         kept = dict(self.env)
@@ -151,7 +152,7 @@ class Structures:
         for name in kept:
             if name not in names and kept[name] is not before.get(name, Undefined):
                 self.refuse(node, f"a part that data decides about changes {name!r}")
-        if now.differs(state):
+        if self.session.changed(state, now):
             self.refuse(
                 node, "a part that data decides about changes a Python object",
                 next="keep what changes in tensors or local names: x = x + [y] instead of append",
@@ -232,7 +233,7 @@ class Structures:
                 if how == RETURN:
                     self.refuse(node, "a return inside a loop that data decides about",
                                 next="break out of the loop, and return after it")  # fmt: skip
-                if not all(map(same_grad, grads, self.session.grads())):
+                if not all(map(same_grad, self.session.all_grads(grads), self.session.grads())):
                     self.refuse(node, "gradients are set inside a loop that data decides about",
                                 next="take the gradient after the loop")  # fmt: skip
                 now = {n: self.env.get(n, Undefined) for n in start}
@@ -327,6 +328,6 @@ class _Part:
         i.session.recording -= 1
         i.env.clear()
         i.env.update(self.before)
-        if kind is None and i.mark().differs(self.state):
+        if kind is None and i.session.changed(self.state, i.mark()):
             i.refuse(self.node, "a loop that data decides about changes a Python object",
                      next="keep what changes in tensors or local names")  # fmt: skip

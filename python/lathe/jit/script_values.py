@@ -59,6 +59,7 @@ class Number:
     """A bool, int or float that data decides."""
 
     __slots__ = ("tensor", "kind")
+    _is_data = True
 
     def __init__(self, tensor, kind):
         self.tensor, self.kind = tensor, kind

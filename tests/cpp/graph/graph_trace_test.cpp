@@ -71,7 +71,7 @@ Traced traced(TracedFunction f, std::initializer_list<Tensor> example,
 Data run(const Traced& t, std::initializer_list<Tensor> inputs) {
   Data data;
   for (const Tensor& x : inputs) data.emplace_back(x);
-  for (const Tensor& x : t.captured_now) data.emplace_back(x);
+  for (const ir::Datum& x : t.captured_now) data.emplace_back(x);
   Data out = interpret(t.graph, data);
   return returned(t, data, out);
 }
@@ -86,7 +86,7 @@ void same_as_eager(TracedFunction f, std::initializer_list<std::initializer_list
       graph_in.emplace_back(M::clone(x));
     }
     Data eager = f(eager_in);
-    for (const Tensor& x : t.captured_now) graph_in.emplace_back(x);
+    for (const ir::Datum& x : t.captured_now) graph_in.emplace_back(x);
     Data got = returned(t, graph_in, interpret(t.graph, graph_in));
     ASSERT_EQ(eager.size(), got.size());
     for (size_t i = 0; i < eager.size(); ++i) expect_same(eager[i].tensor(), got[i].tensor());

@@ -174,16 +174,15 @@ def test_what_the_traced_code_does_to_one_is_refused():
         holder["a"][0] = 1.0
         return x * holder["a"]
 
-    with pytest.raises(lt.TraceError, match="changed Python state"):
+    with pytest.raises(lt.TraceError, match="from outside is written"):
         lt.trace(function)(X)
 
     def replaces(x):
         holder["b"] = holder["a"]
         return x
 
-    with pytest.raises(lt.TraceError, match="changed Python state"):
-        lt.trace(replaces)(X)
-    assert "b" not in holder
+    lt.trace(replaces)(X)
+    assert holder["b"] is holder["a"]
 
 
 def test_one_that_is_given_back_is_the_array():
@@ -192,13 +191,13 @@ def test_one_that_is_given_back_is_the_array():
     assert f(X)[1] is holder["a"]
 
 
-def test_an_array_in_a_tuple_is_compared():
+def test_an_array_in_a_tuple():
     holder, arrays = {}, [made(seed) for seed in range(3)]
     f = lt.trace(lambda x: x * holder["a"][0])
     for seed in (0, 1, 0, 2):
         holder["a"] = (arrays[seed], 1)
         assert same(f(X), X * holder["a"][0])
-    assert f.counts["traces"] == 3
+    assert f.counts["traces"] == 1
 
 
 def test_a_tuple_that_is_found_twice():

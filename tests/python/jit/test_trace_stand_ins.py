@@ -1,8 +1,6 @@
 """What a trace puts where its floats and arrays are may not show: not to code that asks for a type,
 not to code in C, not to other threads."""
 
-import _thread
-import copy
 import fractions
 import json
 import pickle
@@ -314,15 +312,13 @@ def test_what_the_first_of_two_captures_did_is_undone():
     history = []
 
     def function(x):
-        history.append(1.0)  # undone, and refused in the second capture
+        history.append(1.0)
         return x * len(json.dumps(S["s"]))
 
     f = lt.trace(function)
-    for v in (0.5, 1.5):
+    for n, v in enumerate((0.5, 1.5, 2.5)):
         S["s"] = v
-        with pytest.raises(lt.TraceError, match="changed Python state"):
-            f(X)
-    assert history == []
+        assert same(f(X), X * 3) and history == [1.0] * (n + 1)
 
 
 def test_random_numbers_after_two_captures():
@@ -339,113 +335,6 @@ def test_random_numbers_after_two_captures():
 
 
 # ── other threads ───────────────────────────────────────────────────────────────────────────────
-
-
-BEGIN, DONE = _thread.allocate_lock(), _thread.allocate_lock()
-begin, wait = BEGIN.release, DONE.acquire
-
-
-def meanwhile(use, function, *args):
-    """function(*args), and what use() gives on another thread between its begin() and wait()."""
-    results = []
-
-    def run():
-        BEGIN.acquire()
-        try:
-            results.append(use())
-        except BaseException as error:
-            results.append(error)
-        DONE.release()
-
-    BEGIN.acquire()
-    DONE.acquire()
-    thread = threading.Thread(target=run)
-    thread.start()
-    result = function(*args)
-    if not results:  # a call that did not capture
-        begin()
-        wait(True, 20)
-    BEGIN.release()
-    DONE.release()
-    thread.join()
-    if isinstance(results[0], BaseException):
-        raise results[0]
-    return result, results[0]
-
-
-USES = {
-    "value": lambda: float(S["s"]),
-    "text": lambda: (f"{S['s']:.2f}", str(S["s"]), repr(S["s"]), format(S["s"], ".1f")),
-    "arithmetic": lambda: ((S["s"] + 1) * 2 - S["s"] / 4, -S["s"], abs(S["s"]), 1 - S["s"]),
-    "both": lambda: S["s"] * S["s"],
-    "guarded": lambda: (S["s"] ** 2, S["s"] // 0.4, round(S["s"]), hash(S["s"]), S["s"] + 1j),
-    "comparison": lambda: (S["s"] > 1, S["s"] == 1.5, max(S["s"], 0.1), bool(S["s"])),
-    "attributes": lambda: (S["s"].is_integer(), S["s"].hex(), S["s"].real),
-    "copy": lambda: type(+S["s"]) is type(copy.deepcopy(S)["s"]) is float,
-    "op": lambda: (X * S["s"]).tolist(),
-    "tensor": lambda: lt.tensor([S["s"], 2.0]).tolist(),
-    "derived": lambda: S["other"] + 1,
-}
-
-
-@pytest.mark.parametrize("name", USES)
-def test_another_thread_sees_the_float(name):
-    use = USES[name]
-
-    def function(x):
-        before = S["other"]
-        S["other"] = S["s"] * 2  # what is put back is no change
-        begin()
-        wait(True, 20)
-        S["other"] = before
-        return x * S["s"]
-
-    f = lt.trace(function)
-    for v in (0.5, 1.5, 2.5):
-        S["s"] = v
-        S["other"] = v * 2 if f.counts.get("traces", 0) < 2 else 2.0
-        expected = use()
-        S["other"] = 2.0
-        result, seen = meanwhile(use, f, X)
-        assert same(result, X * v)
-        assert seen == expected
-    assert f.counts["traces"] == 2
-
-
-def test_another_thread_keeps_one_and_hands_it_back():
-    kept = []
-    f = lt.trace(lambda x: (begin(), wait(True, 20), x * S["s"])[2])
-    for v in (0.5, 1.5):
-        S["s"] = v
-        result, _ = meanwhile(lambda: kept.append(S["s"]), f, X)
-        assert same(result, X * v)
-    assert kept == [0.5, 1.5]
-    assert f"{kept[1]:.2f} {kept[1] * 2}" == "1.50 3.0"
-    assert same(X * kept[1], X * 1.5)
-    assert same(lt.tensor(kept), lt.tensor([0.5, 1.5]))
-    assert same(lt.trace(lambda x: x * kept[1])(X), X * 1.5)
-    assert same(lt.trace(lambda x, v: x * v)(X, kept[1]), X * 1.5)
-    assert lt.trace(lambda x: (x, kept[1]))(X)[1] == 1.5
-
-
-def test_another_thread_sees_the_array():
-    a = np.full((2, 3), 2.0, np.float32)
-    holder = {"a": a}
-    uses = [
-        lambda: float(holder["a"].sum()) + holder["a"][0, 0] + (holder["a"] * 2)[0, 0],
-        lambda: (X * holder["a"]).tolist(),
-        lambda: lt.from_numpy(holder["a"]).tolist(),
-    ]
-    for use in uses:
-        f = lt.trace(lambda x: (begin(), wait(True, 20), x * holder["a"])[2])
-        a[0, 0] = 2.0
-        expected = use()
-        for v in (2.0, 5.0):  # that the other one reads elements makes them no part of the program
-            a[0, 0] = v
-            result, seen = meanwhile(use, f, X)
-            assert same(result, X * a)
-            assert v != 2.0 or seen == expected
-        assert f.counts["traces"] == 1
 
 
 def test_a_reader_beside_a_long_capture():

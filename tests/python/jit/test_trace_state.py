@@ -267,12 +267,13 @@ def test_hooks_of_a_captured_leaf_are_those_of_now():
         assert traced(x).tolist() == [3, 4]
 
 
-def test_a_hook_that_changes_state_is_refused():
+def test_a_hook_that_changes_state():
     w, seen = lt.ones(2, requires_grad=True), []
     w.register_hook(lambda g: seen.append(g))
-    with pytest.raises(lt.TraceError, match="changed"):
-        lt.trace(lambda x: lt.autograd.grad((w * x).sum(), w)[0])(lt.ones(2))
-    assert seen == []
+    traced = lt.trace(lambda x: lt.autograd.grad((w * x).sum(), w)[0])
+    for n in (1, 2, 3):
+        assert traced(lt.full((2,), n)).tolist() == [n] * 2
+    assert [g.tolist() for g in seen] == [[n] * 2 for n in (1, 2, 3)]
 
 
 def test_builtins_that_are_bound_anew_are_seen(monkeypatch):
@@ -313,7 +314,7 @@ def test_an_iterator_that_is_used_up_is_refused(make):
             return x * item if isinstance(item, float) else x * item[1]
         return x
 
-    with pytest.raises(lt.TraceError, match="changed Python state"):
+    with pytest.raises(lt.TraceError, match="whose state only C knows"):
         lt.trace(program)(lt.ones(2))
 
 
@@ -334,6 +335,6 @@ def test_what_python_makes_for_a_class_is_one_object():
     for i in range(4):
         assert traced(lt.ones(2)).tolist() == [3.0, 3.0]
         logging.getLogger(f"lathe_test{i}")
-    assert traced.counts["traces"] == 1
+    assert traced.counts["traces"] == 2  # a path keeps its text, once it was asked for
     Model.root = pathlib.Path("another")
     assert traced(lt.ones(2)).tolist() == [7.0, 7.0]

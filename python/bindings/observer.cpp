@@ -1,0 +1,86 @@
+#include "python/bindings/observer.h"
+
+#include <absl/container/flat_hash_set.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "python/bindings/values.h"
+
+namespace lathe::py {
+namespace {
+
+/// Frames of code that nothing observes. Code objects are known by address: who adds one keeps it.
+class Net {
+ public:
+  explicit Net(std::string own_folder) { trust(std::move(own_folder)); }
+  Net(const Net&) = delete;
+
+  /// Code of this folder passes too.
+  void trust(std::string folder) { trusted_.push_back(std::move(folder)); }
+  void trust_name(std::string name) { names_.push_back(std::move(name)); }
+  void add(nb::handle code) { made_.insert(code.ptr()); }
+  bool has(nb::handle code) const { return made_.contains(code.ptr()); }
+  /// Frames pass while this is not 0: the observer's own work.
+  int resting = 0;
+  /// The first frame that was not made by the observer: its code object, or None.
+  nb::object unseen = nb::none();
+
+  void see(PyFrameObject* frame) {
+    if (resting != 0 || !unseen.is_none()) return;
+    nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+    if (made_.contains(code.ptr())) return;
+    std::string_view file = text_of(reinterpret_cast<PyCodeObject*>(code.ptr())->co_filename);
+    for (const std::string& folder : trusted_)
+      if (file.starts_with(folder)) return;
+    std::string_view name = text_of(reinterpret_cast<PyCodeObject*>(code.ptr())->co_name);
+    for (const std::string& trusted : names_)
+      if (name == trusted) return;
+    unseen = code;
+  }
+
+ private:
+  std::vector<std::string> trusted_, names_;
+  absl::flat_hash_set<PyObject*> made_;
+};
+
+int on_event(PyObject* self, PyFrameObject* frame, int what, PyObject*) {
+  if (what == PyTrace_CALL && nb::inst_ready(self)) nb::inst_ptr<Net>(self)->see(frame);
+  return 0;
+}
+
+/// The objects that the collector knew at one moment, which stay alive as long as this.
+class Ages {
+ public:
+  explicit Ages(nb::list objects) : objects_(std::move(objects)) {
+    known_.reserve(objects_.size());
+    for (nb::handle o : objects_) known_.insert(o.ptr());
+  }
+  bool knows(nb::handle o) const { return known_.contains(o.ptr()); }
+
+ private:
+  nb::list objects_;
+  absl::flat_hash_set<PyObject*> known_;
+};
+
+}  // namespace
+
+void add_observer(nb::module_& m) {
+  nb::class_<Net>(m, "_Net", "Notes Python frames that nothing observes.")
+      .def(nb::init<std::string>())
+      .def("made", &Net::add)
+      .def("trust", &Net::trust)
+      .def("trust_name", &Net::trust_name)
+      .def("has", &Net::has)
+      .def_rw("resting", &Net::resting)
+      .def_ro("unseen", &Net::unseen)
+      .def("begin", [](nb::handle self) { PyEval_SetProfile(on_event, self.ptr()); })
+      .def("end", [](nb::handle) { PyEval_SetProfile(nullptr, nullptr); });
+  nb::class_<Ages>(m, "_Ages", "Which objects were there at one moment.")
+      .def(nb::init<nb::list>())
+      .def("knows", &Ages::knows);
+}
+
+}  // namespace lathe::py

@@ -1,0 +1,11 @@
+"""The capture under way on each thread, for what C calls in the middle of it."""
+
+from _thread import get_ident
+
+observers = {}  # by thread
+
+
+def observed(function):
+    """A function of the user's that is about to be called: in a capture it runs observed."""
+    observer = observers.get(get_ident())
+    return function if observer is None else observer.call(function)

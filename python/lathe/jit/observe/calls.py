@@ -1,0 +1,661 @@
+"""Calls of what is written in C: only what is listed here runs in a capture.
+
+Listed are functions of their arguments, whose operands are observed first; methods that read and
+methods that write, by the type that they belong to; ops of the library; and functions that answer
+for some state, each of which makes a row. Whatever else is called is refused, with the line.
+"""
+
+import bisect
+import builtins
+import functools
+import itertools
+import math
+import operator
+import re
+import struct
+import sys
+import types
+import weakref
+from _collections import OrderedDict, defaultdict, deque
+from _contextvars import ContextVar
+from _functools import _lru_cache_wrapper
+
+from ... import _lathe
+from ..._lathe import Tensor
+from ..arrays import StandIn
+from .recording import BOXES, HEAP, MISSING, dict_of, in_mro
+from .rows import IDENTITY, PLAIN, is_array, is_plain
+
+_METHODS = (
+    types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
+    types.MethodDescriptorType, types.ClassMethodDescriptorType,
+)  # fmt: skip
+_DESCRIPTORS = _METHODS[2:]
+_GETTERS = (operator.attrgetter, operator.itemgetter, operator.methodcaller)
+_OPS = (_lathe.Op, type(Tensor.relu))
+_NANOBIND = type(_lathe.manual_seed)
+_BOUND = type(_lathe._Net("").trust)  # a method of a class of the library's
+
+# Functions of their arguments, and constructors of containers of them.
+_IN_PLACE = (
+    "iadd iand iconcat ifloordiv ilshift imatmul imod imul ior ipow irshift isub itruediv ixor "
+    "setitem delitem"
+)
+_IN_PLACE = {f"__{n}__" for n in _IN_PLACE.split()}
+_WRITES_TO_ARGUMENT = {"insort", "insort_left", "insort_right", "pack_into"}
+_BUILTINS = (
+    "len range abs min max sum sorted any all zip enumerate reversed map filter list tuple dict "
+    "set frozenset int float str bool complex bytes repr format round divmod pow ord chr hash "
+    "slice callable property staticmethod classmethod iter object bin hex oct ascii bytearray"
+)
+PURE = {getattr(builtins, n) for n in _BUILTINS.split()}
+PURE |= {
+    f for module in (math, operator, bisect, struct) for n, f in vars(module).items()
+    if callable(f) and n not in _WRITES_TO_ARGUMENT
+    and f"__{n.strip('_')}__" not in _IN_PLACE
+}  # fmt: skip
+PURE |= {v for v in vars(itertools).values() if type(v) is type}
+PURE |= {
+    functools.partial, functools.reduce, weakref.ref, object.__init__, object.__new__,
+    tuple.__new__, object.__init_subclass__, types.SimpleNamespace, types.MethodType,
+    types.MappingProxyType, type.__call__, deque, OrderedDict, defaultdict, super, re.compile,
+    BaseException.__init__, BaseException.__new__, Exception.__init__, sys.exc_info, id, issubclass,
+    sys.getrecursionlimit, sys.intern, Tensor, types.CellType, weakref.proxy, dict.fromkeys,
+    object.__repr__, object.__hash__, object.__eq__, object.__ne__, object.__str__,
+    object.__format__, object.__dir__, object.__reduce_ex__, dir, type.__subclasscheck__,
+    list.__init__, dict.__init__, set.__init__, type.mro, sys.getsizeof,
+}  # fmt: skip
+# Methods that only read, and methods that write, by type.
+_ALL = object()
+_READS = {
+    list: "copy count index __len__ __iter__ __contains__ __getitem__ __reversed__ __eq__ __add__ "
+          "__mul__ __repr__",
+    dict: "get copy items keys values __iter__ __len__ __eq__ __ne__ __getitem__ __contains__ "
+          "__repr__ __or__ __reversed__",
+    set: "copy union difference intersection issubset issuperset isdisjoint symmetric_difference "
+         "__contains__ __len__ __iter__ __and__ __or__ __sub__ __eq__ __repr__",
+    deque: "copy count index __len__ __iter__ __getitem__ __repr__ __contains__",
+    types.FunctionType: "__get__", types.MethodType: "__get__", property: "__get__ __set__ getter "
+    "setter deleter", tuple: _ALL, frozenset: _ALL, str: _ALL, bytes: _ALL, int: _ALL, float: _ALL,
+    complex: _ALL, range: _ALL, slice: _ALL, BaseException: _ALL, types.GeneratorType: _ALL,
+    re.Pattern: _ALL, re.Match: _ALL, types.MappingProxyType: _ALL, bool: _ALL,
+    type({}.keys()): _ALL, type({}.values()): _ALL, type({}.items()): _ALL,
+    _lathe.dtype: _ALL, _lathe.device: _ALL, _lathe.SymInt: _ALL, _lathe.SymFloat: _ALL,
+    staticmethod: "__get__", classmethod: "__get__", struct.Struct: _ALL,
+    functools.partial: "__get__ __call__", type: "mro __call__ __instancecheck__ __subclasscheck__ "
+    "__subclasses__ __prepare__ __getattribute__ __repr__ __new__ __init__ __eq__ __hash__",
+}  # fmt: skip
+_WRITES = {
+    list: "append extend insert pop remove clear sort reverse __setitem__ __delitem__ __iadd__ "
+          "__imul__ __init__",
+    set: "add discard remove pop clear update difference_update intersection_update "
+         "symmetric_difference_update __ior__ __iand__ __isub__",
+    dict: "update setdefault pop popitem clear __setitem__ __delitem__ __ior__ __init__ "
+          "move_to_end",
+    deque: "append appendleft extend extendleft pop popleft clear rotate insert remove reverse "
+           "__setitem__ __delitem__ __iadd__",
+}  # fmt: skip
+_READS, _WRITES = (
+    {k: v if v is _ALL else frozenset(v.split()) for k, v in t.items()} for t in (_READS, _WRITES)
+)
+_ADDS = "append extend add update __iadd__"
+_ADD_ONLY = frozenset(_ADDS.split())
+
+# Functions of the library that answer for some state: a row each.
+_ANSWERS = frozenset({
+    "get_flag", "flags", "_hooks", "_definitions",
+})  # fmt: skip
+# State of the library that a capture is guarded with as a whole, or that the trace records.
+_MODES = frozenset({
+    "is_grad_enabled", "get_default_dtype", "_autocast", "_set_grad_enabled", "_set_autocast",
+    "set_default_dtype", "_tracing", "_recording", "_batching", "_site",
+})  # fmt: skip
+_REFUSED = {
+    "manual_seed": "a seed set inside of a trace would be set at the capture only",
+    "_set_random_state": "the state of random numbers would be set at the capture only",
+    "_random_state": "the state of random numbers is read",
+    "set_flag": "a flag would be set at the capture only",
+    "set_printoptions": "print options would be set at the capture only",
+    "_load_program": "a file would be read at the capture only",
+    "use_table": "a table would be chosen at the capture only",
+}
+# Modules of Python's own whose functions in C depend on nothing but their arguments.
+_PURE_MODULES = frozenset({
+    "_struct", "math", "_operator", "itertools", "_functools", "_bisect", "_heapq", "cmath",
+    "_statistics", "unicodedata", "_sre", "_json", "decimal", "_decimal", "_pickle", "binascii",
+    "zlib", "_collections_abc", "_string",
+})  # fmt: skip
+
+
+# What these call on a float of the trace is its own method.
+_TAKE_ANY = frozenset({
+    "builtins", "math", "itertools", "_operator", "_functools", "_collections", "_bisect", "_heapq",
+})  # fmt: skip
+
+
+_OF_INTEGERS = {round, pow, bin, hex, oct, chr, format}  # a size has none of their methods
+
+
+def _base_in(table, kind):
+    return next((b for b in kind.__mro__ if b in table), None)
+
+
+class Calls:
+    """What an Observer makes of calls."""
+
+    def call(self, f):
+        """What is to be called in the place of f."""
+        if not self.on():
+            return f
+        kind = type(f)
+        if kind is types.FunctionType:
+            if (f.__module__ or "").partition(".")[0] == "numpy":
+                return _Call(self, f)
+            return self._function(f)
+        if kind is types.MethodType:
+            return self._method(f)
+        if kind in _OPS:
+            return functools.partial(self._op, f)
+        if kind is _lru_cache_wrapper:  # looked through: a tensor of the trace would stay in it
+            return self.call(f.__wrapped__)
+        if hasattr(kind, "_captures"):
+            self.row_of(f)
+            return f if f._captures is None else self.call(self.attribute(f, f._captures))
+        if kind.__module__.startswith("numpy") or kind.__module__ in _PURE_MODULES:
+            return _Call(self, f)
+        if issubclass(
+            kind, (*_METHODS, type, _NANOBIND, _BOUND, *_GETTERS, functools.partial, weakref.ref)
+        ):
+            if f is locals:  # it is about who calls it
+                return f
+            return _Call(self, f)
+        self.use(f)
+        cls, found = self.look_up(kind, kind.__mro__, "__call__")
+        if type(found) is not types.FunctionType:
+            if self.row_of(f) is None and not self.opaque(kind):
+                return f
+            self.refuse(f"a {kind.__qualname__} is called, which only C knows")
+        return f
+
+    def look_through(self, f):
+        """The parts of a method or partial from outside."""
+        parts = {types.MethodType: ("__self__", "__func__"),
+                 functools.partial: ("func", "args", "keywords")}.get(type(f), ())  # fmt: skip
+        found = self.known.get(id(f))
+        for part in parts if found is not None else ():
+            self.row("part", found[1], part, getattr(f, part))
+        if type(f) is functools.partial and found is not None:
+            self.contents(f.args), self.contents(f.keywords)
+
+    def _function(self, f):
+        self.row_of(f)
+        self.swap(f)
+        return f
+
+    def _method(self, f):
+        self.look_through(f)
+        inner = f.__func__
+        if type(inner) is types.FunctionType:
+            self.swap(inner)
+            return f
+        return functools.partial(self.call(inner), f.__self__)
+
+    # ── ops and other functions of the library ──────────────────────────────────────────────────
+
+    def _op(self, f, *args, **kwargs):
+        args = [self._operand(a) for a in args]
+        kwargs = {k: self._operand(v) for k, v in kwargs.items()}
+        return f(*args, **kwargs)
+
+    def _operand(self, value):
+        """An argument of an op: arrays are inputs, containers are read."""
+        if is_array(type(value)):
+            return self.as_input(value)
+        if isinstance(value, (list, tuple)):
+            self.use(value)
+            if any(is_array(type(v)) for v in value):
+                return type(value)(map(self._operand, value)) if type(value) in (
+                    list, tuple) else value  # fmt: skip
+            return value
+        if callable(value) and not isinstance(value, Tensor):
+            return self._callback(value)
+        return self.use(value)
+
+    def _callback(self, value):
+        """A function that is handed to C, which calls it."""
+        if value is type:
+            return self.type_of
+        if isinstance(value, type) or type(value) in (*_OPS, _NANOBIND):
+            return value
+        if isinstance(value, (types.FunctionType, types.MethodType)):
+            called = self.call(value)
+            return called if isinstance(called, (types.FunctionType, types.MethodType)) else called
+        return self.call(value)
+
+    def _of_library(self, f, name, args, kwargs):
+        if name in _REFUSED:
+            self.refuse(_REFUSED[name])
+        if name in _MODES:
+            self.mode_line = self.line()
+        if name in _ANSWERS and not kwargs and all(map(is_plain, args)):
+            return self.answer(f, args)
+        args = [self._data(a) for a in args]
+        kwargs = {k: self._data(v) for k, v in kwargs.items()}
+        return f(*args, **kwargs)
+
+    def _data(self, value):
+        """An argument of a function that may make a tensor of any data."""
+        kind = type(value)
+        if is_array(kind):
+            made = self.as_input(value)
+            return StandIn(made) if made is not value else value
+        if kind.__flags__ & HEAP and not issubclass(kind, (Tensor, type, *BOXES)):
+            self.let_c_call(value)
+        return self._operand(value)
+
+    def answer(self, f, args):
+        """The result of a function that answers for some state."""
+        value = f(*args)
+        row = self._add("answer", None, (f, tuple(args)), "anything", None, value)
+        row.pinned = True
+        if is_plain(value):
+            row.test, row.wanted = "equal", value
+        else:
+            self._object(row, value, type(value))
+        return value
+
+    # ── C ───────────────────────────────────────────────────────────────────────────────────────
+
+    def call_c(self, f, args, kwargs):
+        kind = type(f)
+        row = self.known.get(id(f))
+        if (getattr(f, "__module__", None) or "").startswith("numpy"):
+            return self._of_numpy_module(f, args, kwargs)
+        if kind is _BOUND and type(f.__self__) is _lathe._Generator:
+            self.refuse("a generator of its own would be drawn from while tracing only")
+        if kind in (_NANOBIND, _BOUND):
+            return self._of_library(f, getattr(f, "__name__", ""), args, kwargs)
+        if kind is functools.partial:
+            return self._partial(f, args, kwargs)
+        if issubclass(kind, weakref.ref):
+            self.row_of(f)
+            return self._reference(f)
+        if kind in _GETTERS:
+            return self._getter(f, args)
+        model = _MODELS.get(f) if isinstance(f, (type, *_METHODS)) else None
+        if model is not None:
+            return model(self, f, args, kwargs)
+        owner = None if isinstance(f, type) else getattr(f, "__self__", None)
+        if isinstance(owner, types.ModuleType):
+            owner = None
+        elif owner is not None and row is not None:
+            self.row("part", row[1], "__self__", owner)
+        if kind in _DESCRIPTORS and args and f not in PURE:  # a method taken from its class
+            owner, args, f = args[0], args[1:], f.__get__(args[0])
+        return self._listed(f, owner, getattr(f, "__name__", ""), args, kwargs)
+
+    def _listed(self, f, owner, name, args, kwargs):
+        if name in ("__getattribute__", "__setattr__", "__delattr__") and owner is not None:
+            return self._by_name(f, owner, name, args)
+        if isinstance(owner, Tensor) or f is Tensor:
+            return self._of_library(f, name, args, kwargs)
+        args, kwargs = self._arguments(f, name, args, kwargs)
+        if f is next or name == "__next__":
+            return self._next(f, owner if name == "__next__" else args[0], args, kwargs)
+        if self._is_pure(f, owner, name):
+            return f(*args, **kwargs)
+        if isinstance(f, type):
+            return self._construct(f, args, kwargs)
+        if isinstance(owner, type):
+            if name in ("fromkeys", "from_iterable", "fromhex", "from_bytes", "mro", "__new__",
+                        "__prepare__", "__call__", "maketrans", "fromisoformat"):  # fmt: skip
+                return f(*args, **kwargs)
+        elif isinstance(owner, ContextVar) and name == "get":
+            return self._context(f, owner, args)
+        elif owner is not None:
+            return self._bound(f, owner, name, args, kwargs)
+        return self.refuse_call(f, owner, name)
+
+    def _is_pure(self, f, owner, name):
+        if f in PURE:
+            return True
+        module = getattr(f, "__module__", None)
+        if isinstance(owner, type) or owner is None:
+            return module in _PURE_MODULES and name not in _WRITES_TO_ARGUMENT
+        return False
+
+    def _arguments(self, f, name, args, kwargs):
+        """Operands are observed; what C will call is observed code or listed itself."""
+        for value in (*args, *kwargs.values()):
+            self.use(value)
+        takes_any = getattr(f, "__module__", None) in _TAKE_ANY and f not in _OF_INTEGERS
+        args = [self._plain_argument(a, takes_any) for a in args]
+        kwargs = {k: self._plain_argument(v, takes_any) for k, v in kwargs.items()}
+        return args, kwargs
+
+    def _plain_argument(self, value, takes_any=False):
+        if type(value) is _lathe.SymFloat and not takes_any:
+            return value.__float__()  # C takes the number: the program holds for it only
+        if type(value) is _lathe.SymInt and not takes_any:
+            return int(value)
+        if type(value) in (list, tuple, dict) and not takes_any and self._holds_symbols(value):
+            if type(value) is dict:
+                return {k: self._plain_argument(v) for k, v in value.items()}
+            return type(value)(map(self._plain_argument, value))
+        if value is type:
+            return self.type_of
+        if isinstance(value, (types.FunctionType, types.MethodType, *_METHODS, *_GETTERS, _NANOBIND,
+                              *_OPS, functools.partial, _lru_cache_wrapper)):  # fmt: skip
+            return self._callback(value)
+        if isinstance(value, Tensor):
+            return self._tensor_used(value)
+        return value
+
+    def _holds_symbols(self, value):
+        """Are there floats or sizes of the trace in a container that C is given?"""
+        items = value.values() if type(value) is dict else value
+        return any(
+            type(v) in (_lathe.SymInt, _lathe.SymFloat)
+            or type(v) in (list, tuple, dict)
+            and self._holds_symbols(v)
+            for v in items
+        )
+
+    def _next(self, f, iterator, args, kwargs):
+        kind = type(iterator)
+        row = self.row_of(iterator)
+        if row is not None and type(in_mro(kind.__mro__, "__next__")[1]) is not types.FunctionType:
+            self.refuse(f"an iterator that was there before (a {kind.__name__}) is moved on",
+                        next="make the iterator inside of the traced function")  # fmt: skip
+        return f(*args, **kwargs)
+
+    def _construct(self, cls, args, kwargs):
+        if cls is type and len(args) == 1:
+            return self.type_of(args[0])
+        if self.opaque(cls) and not issubclass(cls, (BaseException, *BOXES)):
+            return self.refuse_call(cls, None, cls.__name__)
+        self.prepare(cls), self.prepare(type(cls))
+        self.look_up(cls, cls.__mro__, "__init__")
+        self.look_up(cls, cls.__mro__, "__new__")
+        return cls(*args, **kwargs)
+
+    def type_of(self, value):
+        return {_lathe.SymFloat: float, _lathe.SymInt: int}.get(type(value), type(value))
+
+    def _context(self, f, variable, args):
+        value = f(*args)
+        if is_plain(value):
+            self.answer(f, args)
+            return value
+        row = self._add("answer", None, (f, tuple(args)), "anything", None, value)
+        row.pinned = True
+        self._object(row, value, type(value))
+        return value
+
+    def _bound(self, f, owner, name, args, kwargs):
+        kind = type(owner)
+        base = _base_in(_READS, kind)
+        if is_array(kind) or kind.__module__ == "numpy" and issubclass(kind, _numbers()):
+            return self._of_numpy(f, owner, name, args, kwargs)
+        if base is dict and name in ("get", "__getitem__", "__contains__", "setdefault", "pop"):
+            made = self._dict_method(f, owner, name, args, kwargs)
+            if made is not MISSING:
+                return made
+        for table, act in ((_WRITES, self._written), (_READS, self._read)):
+            base = _base_in(table, kind)
+            if base is not None and (table[base] is _ALL or name in table[base]):
+                return act(f, owner, name, args, kwargs)
+        if kind.__module__ in _PURE_MODULES:
+            return f(*args, **kwargs)
+        return self.refuse_call(f, owner, name)
+
+    def _read(self, f, owner, name, args, kwargs):
+        if isinstance(owner, str) and name in ("format", "format_map", "join"):
+            for value in (*args, *kwargs.values()):
+                self.use(value)
+        self.use(owner)
+        if name in ("__eq__", "__ne__", "index", "count", "__contains__"):
+            self.contents(owner, deep=True) if isinstance(owner, BOXES) else None
+        value = f(*args, **kwargs)
+        return self.received(value)
+
+    def _written(self, f, owner, name, args, kwargs):
+        self.write(owner, add_only=name in _ADD_ONLY and isinstance(owner, (list, set)))
+        if kwargs.get("key") is not None:  # of list.sort
+            kwargs = {**kwargs, "key": self._callback(kwargs["key"])}
+        return self.received(f(*args, **kwargs))
+
+    def _dict_method(self, f, owner, name, args, kwargs):
+        """Methods that look at one key; MISSING: this is not one."""
+        if not args or kwargs:
+            return MISSING
+        key = args[0].__float__() if type(args[0]) is _lathe.SymFloat else args[0]
+        args = (key, *args[1:])
+        row = self.key_row(owner, key)
+        there = dict.__contains__(owner, key)
+        if name == "__contains__":
+            return there
+        if name == "get" or name == "__getitem__":
+            return self.given(row, self.received(f(*args)))
+        if name == "setdefault" and there:
+            return self.given(row, self.received(dict.__getitem__(owner, key)))
+        self.write(owner, key)
+        return self.given(row, self.received(f(*args)))
+
+    def _by_name(self, f, owner, name, args):
+        """object.__getattribute__ and its kin, called by name."""
+        if isinstance(owner, type):
+            target, args = args[0], args[1:]
+        else:
+            target = owner
+        if name == "__getattribute__":
+            return self._usual(target, args[0], type(target))
+        self.store(target, args[0], direct=True)
+        if name == "__setattr__":
+            return self.set_attribute(target, args[0], args[1])
+        return f(*((target, *args) if isinstance(owner, type) else args))
+
+    def _partial(self, f, args, kwargs):
+        self.row_of(f)
+        self.look_through(f)
+        given = [self.received(a) for a in f.args]
+        named = {k: self.received(v) for k, v in f.keywords.items()}
+        return self.call(f.func)(*given, *args, **{**named, **kwargs})
+
+    def _reference(self, f):
+        row, value = self.row_of(f), f()
+        if row is not None:
+            self.row("reference", row, None, MISSING if value is None else value)
+        return value
+
+    def _getter(self, f, args):
+        parts = f.__reduce__()[1]
+        if type(f) is operator.methodcaller:
+            return self.call(self.attribute(args[0], parts[0]))(*parts[1:])
+        if type(f) is operator.attrgetter:
+            found = [functools.reduce(self.attribute, p.split("."), args[0]) for p in parts]
+        else:
+            found = [self.item(args[0], p) for p in parts]
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def _of_numpy(self, f, owner, name, args, kwargs):
+        if is_array(type(owner)):
+            row = self.row_of(owner)
+            if row is not None:
+                if name in _ARRAY_WRITES:
+                    self.refuse("a NumPy array from outside is written to")
+                self.read_elements(owner, row)
+        return f(*args, **kwargs)
+
+    def _of_numpy_module(self, f, args, kwargs):
+        """NumPy's functions and classes: of the elements of what they are given."""
+        name = f"{f.__module__}.{getattr(f, '__name__', '')}"
+        if name.startswith("numpy.random") or name.rpartition(".")[2] in _NUMPY_REFUSED:
+            self.refuse_call(f, None, name.rpartition(".")[2])
+        for value in (*args, *kwargs.values()):
+            self.use(value)
+            if callable(value) and not isinstance(value, type):
+                self.let_c_call(value)
+        args = [self._plain_argument(a) for a in args]
+        kwargs = {k: self._plain_argument(v) for k, v in kwargs.items()}
+        return f(*args, **kwargs)
+
+    def opaque(self, kind):
+        """Does a class written in C keep state that nothing here knows?"""
+        for cls in kind.__mro__:
+            if cls in _OPEN or cls in PURE or issubclass(cls, (BaseException, Tensor)):
+                continue
+            if cls.__flags__ & HEAP and not _has_c_methods(cls):
+                continue
+            if cls in _READS or cls in _WRITES or is_array(cls):
+                continue
+            if cls.__module__ in ("numpy", "builtins", "_lathe", "lathe", *_PURE_MODULES):
+                continue
+            return True
+        return False
+
+    def steps(self, kind):
+        """Is it an iterator whose place only C knows?"""
+        step = in_mro(kind.__mro__, "__next__")[1]
+        return step is not MISSING and type(step) is not types.FunctionType
+
+    def refuse_call(self, f, owner, name):
+        module = getattr(f, "__module__", None) or type(owner).__module__
+        where = f"{type(owner).__name__}.{name}" if owner is not None else f"{module}.{name}"
+        self.refuse(
+            f"{where} may answer anew at each call, or has effects, and would be called at capture "
+            "only",
+            next="call it outside and pass the value in, or use lathe's own ops",
+        )
+
+
+_OPEN = {object, type, types.ModuleType, types.SimpleNamespace}
+_NUMPY_REFUSED = (
+    "load save savez savez_compressed savetxt loadtxt genfromtxt fromfile fromregex memmap seterr "
+    "seterrcall setbufsize set_printoptions copyto put place putmask fill_diagonal"
+)
+_NUMPY_REFUSED = frozenset(_NUMPY_REFUSED.split())
+_ARRAY_WRITES = (
+    "fill sort put partition resize setfield setflags itemset __setitem__ __iadd__ byteswap"
+)
+_ARRAY_WRITES = frozenset(_ARRAY_WRITES.split())
+
+
+def _has_c_methods(cls):
+    return any(
+        isinstance(v, _METHODS) and getattr(v, "__objclass__", None) is cls
+        for v in vars(cls).values()
+    )
+
+
+def _numbers():
+    numpy = sys.modules.get("numpy")
+    return (numpy.generic, numpy.dtype) if numpy is not None else ()
+
+
+class _Call:
+    """A call of something in C, by an observer."""
+
+    __slots__ = ("_observer", "_f")
+
+    def __init__(self, observer, f):
+        self._observer, self._f = observer, f
+
+    def __call__(self, *args, **kwargs):
+        if not self._observer.on():
+            return self._f(*args, **kwargs)
+        return self._observer.call_c(self._f, args, kwargs)
+
+
+# ── functions that look at objects by name, or at classes ───────────────────────────────────────
+
+
+def _getattr(observer, f, args, kwargs):
+    try:
+        return observer.attribute(*args[:2])
+    except AttributeError:
+        if len(args) < 3:
+            raise
+        return args[2]
+
+
+def _hasattr(observer, f, args, kwargs):
+    try:
+        observer.attribute(*args)
+    except AttributeError:
+        return False
+    return True
+
+
+def _setattr(observer, f, args, kwargs):
+    observer.store(*args[:2])
+    return f(*args)
+
+
+def _vars(observer, f, args, kwargs):
+    if not args:
+        observer.refuse("vars() without an object looks at all names of the function")
+    return observer.attribute(args[0], "__dict__")
+
+
+def _isinstance(observer, f, args, kwargs):
+    value, classes = args
+    observer.prepare(type(value))
+    for cls in classes if isinstance(classes, tuple) else (classes,):
+        observer.prepare(type(cls))
+        if isinstance(cls, type):
+            observer.prepare(cls)
+    return f(0 if type(value) is _lathe.SymInt else value, classes)
+
+
+def _issubclass(observer, f, args, kwargs):
+    for cls in args[1] if isinstance(args[1], tuple) else (args[1],):
+        observer.prepare(type(cls))
+    return f(*args)
+
+
+def _abc(observer, f, args, kwargs):
+    import abc
+
+    observer.answer(abc.get_cache_token, ())
+    return f(*args, **kwargs)
+
+
+def _len(observer, f, args, kwargs):
+    if args and is_array(type(args[0])):  # the row of an array says its shape
+        observer.row_of(args[0])
+        return f(*args)
+    return observer._listed(f, None, "len", args, kwargs)
+
+
+def _type(observer, f, args, kwargs):
+    if len(args) == 1:
+        return observer.type_of(args[0])
+    return f(*args, **kwargs)
+
+
+def _id(observer, f, args, kwargs):
+    return f(*args)
+
+
+def _refused(what, advice=None):
+    def model(observer, f, args, kwargs):
+        observer.refuse(f"{what} would run at capture only", advice)
+
+    return model
+
+
+_MODELS = {
+    getattr: _getattr, hasattr: _hasattr, setattr: _setattr, delattr: _setattr, vars: _vars,
+    isinstance: _isinstance, len: _len, issubclass: _issubclass, type: _type,
+    print: _refused("print()", "print outside of the traced function"), input: _refused("input()"),
+    open: _refused("open()"), exec: _refused("exec()"), eval: _refused("eval()"),
+    globals: _refused("globals()"), __import__: _refused("__import__()"),
+}  # fmt: skip
+import _abc as _c_abc  # noqa: E402
+
+for _name in ("_abc_instancecheck", "_abc_subclasscheck"):
+    _MODELS[getattr(_c_abc, _name)] = _abc
+del _name
+
+__all__ = ["Calls", "PURE", "dict_of", "PLAIN", "IDENTITY"]

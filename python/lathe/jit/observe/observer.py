@@ -1,0 +1,758 @@
+"""The hooks of observed code.
+
+While a capture runs, code calls these for each thing that it does: `attribute` and `item` read,
+`outside` is a global or a closure's variable, `use` and `operate` are what operators do with
+values, `store` and `augment` write, `call` gives what is to be called, `enter` begins a function.
+Outside of the capture, and on other threads, they do what the code says and no more.
+"""
+
+import builtins
+import functools
+import gc
+import os
+import sys
+import types
+import weakref
+from _collections import OrderedDict, defaultdict
+from _thread import RLock, get_ident
+
+from ... import _errors, _lathe, ops
+from ..._capturing import observers
+from ..._lathe import Tensor
+from ..arrays import digest
+from . import rewrite
+from .calls import Calls
+from .effects import Effects
+from .operators import OPERATE
+from .recording import (
+    BOXES,
+    HEAP,
+    MISSING,
+    Recording,
+    Restart,
+    base_of,
+    dict_of,
+    in_mro,
+)  # fmt: skip
+from .rows import IDENTITY, PLAIN, is_array, is_plain
+
+_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_STANDARD = os.path.dirname(os.__file__) + os.sep
+_READERS_OF_CODE = (
+    "ast",
+    "linecache",
+    "inspect",
+    "dis",
+    "tokenize",
+    "enum",
+)  # of the observer's own
+_PACKAGE = os.path.dirname(os.path.dirname(_FOLDER)) + os.sep
+
+_SYMBOLIC = (_lathe.SymInt, _lathe.SymFloat)
+_VIEWS = (types.MappingProxyType, *(type(v) for v in ({}.keys(), {}.values(), {}.items())))
+_OF_GRADIENTS = frozenset({"is_leaf", "grad_fn", "_version", "retains_grad"})
+# Classes in C whose attributes are looked up as usual.
+_USUAL = {
+    object, type, types.ModuleType, types.SimpleNamespace, int, float, str, bytes, complex, bool,
+    types.FunctionType, types.MethodType, weakref.ref, functools.partial, BaseException, *BOXES,
+    defaultdict, OrderedDict, Tensor, property, staticmethod, classmethod, super,
+}  # fmt: skip
+_C_PARTS = (types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSetDescriptorType,
+            types.MemberDescriptorType, types.ClassMethodDescriptorType)  # fmt: skip
+
+
+def is_standard(file):
+    """A file of Python's own."""
+    return file.startswith((_STANDARD, "<frozen")) and "site-packages" not in file
+
+
+class Observer(Recording, Calls, Effects):
+    """One capture. begin() and end() enclose the run of the code. While functions have other code
+    than their own, no other thread may begin: who captures holds `lock`."""
+
+    lock = RLock()
+
+    def __init__(self, varying=frozenset(), concrete=(), inputs=True):
+        super().__init__(varying, set(concrete), inputs)
+        self.traced, self.given_to = None, ((), {})
+        self.mode_line = None  # where a mode was set last
+        self.where = "an unknown line"  # of the traced function
+        self.refused = None  # the error of the first refusal: code may swallow it
+        self.again = False  # a Restart was raised
+        self.net = _lathe._Net(_FOLDER)
+        numpy = sys.modules.get("numpy")
+        if numpy is not None:  # what it reads of arrays is noted where they are handed to it
+            self.net.trust(os.path.dirname(numpy.__file__) + os.sep)
+        self.net.trust_name("<script>")  # what stands for a line of a script in tracebacks
+        for name in _READERS_OF_CODE:
+            self.net.trust(f"{_STANDARD}{name}.py")
+        for name in ("importlib", "codecs", "posixpath", "genericpath", "os", "stat"):
+            self.net.trust(f"<frozen {name}")
+        for name in ("library", "_capturing"):  # they hand what they call to observed()
+            self.net.trust(f"{_PACKAGE}{name}.py")
+        # C makes errors with one; the other finds definitions, which do not change.
+        for function in (_errors._init, ops.__getattr__):
+            for code in (function.__code__, *rewrite.inside(function.__code__)):
+                self.net.made(code)
+        self._thread, self._live, self._busy = get_ident(), False, 0
+        self._entered, self._prepared, self._swapped = set(), set(), []
+        self._originals = {}  # by id of a function: its own code
+        self._codes = []  # kept alive, since the net knows them by address
+        self._cells = {}  # of a function: by name of a free variable, its row
+        self.start_effects()
+
+    # ── around a capture ────────────────────────────────────────────────────────────────────────
+
+    def begin(self):
+        self._live = True
+        self._outer = observers.get(self._thread)
+        observers[self._thread] = self
+        self._profile = sys.getprofile()
+        self.net.begin()
+
+    def end(self):
+        """Puts all code back. Nothing is observed from now on."""
+        self.net.end()
+        if self._profile is not None:
+            sys.setprofile(self._profile)
+        self._live = False
+        observers.pop(self._thread, None)
+        if self._outer is not None:
+            observers[self._thread] = self._outer
+        for function, code in reversed(self._swapped):
+            function.__code__ = code
+        self.ages = None
+
+    @staticmethod
+    def active():
+        """That of the capture under way on this thread."""
+        return observers[get_ident()]
+
+    def code_of(self, function):
+        """A function's own code, also while it has another."""
+        return self._originals.get(id(function), function.__code__)
+
+    def cell_row(self, function, name):
+        return self._cells.get(id(function), {}).get(name)
+
+    def on(self):
+        return self._live and not self._busy and get_ident() == self._thread
+
+    def resting(self):
+        """While it is entered, code runs as it is: the observer's own, or what may be trusted."""
+        return _Rest(self)
+
+    def refuse(self, what, next=None, got=None):
+        """Raises a TraceError that names the user's line; code that swallows it does not help."""
+        if self.refused is None:
+            self.refused = _lathe.TraceError(
+                f"trace: {what}\n  got:      {got or 'a read that no later call could repeat'}\n"
+                f"  expected: code whose reads and writes can be seen and repeated\n"
+                f"  at:       {self.line()}\n"
+                f"  next:     {next or 'do it outside of the traced function'}"
+            )
+        raise self.refused
+
+    def line(self):
+        """Where the user's code is: "file:line"."""
+        frame = sys._getframe(1)
+        while frame is not None:
+            code = frame.f_code
+            if code.co_name == "<script>" or self.net.has(code):
+                file = code.co_filename
+                if not file.startswith(_PACKAGE) and not is_standard(file):
+                    return f"{file}:{frame.f_lineno}"
+            frame = frame.f_back
+        return self.where
+
+    def check_net(self):
+        """Refuses what the net has seen."""
+        self.note_unseen()
+        if self.refused is not None:
+            raise self.refused
+
+    def note_unseen(self):
+        code = self.net.unseen
+        if code is not None and self.refused is None:
+            self.refused = _lathe.TraceError(
+                f"trace: Python code runs whose reads cannot be seen: there is no source that says "
+                f"what it does\n  got:      {code.co_name}()\n"
+                f"  expected: functions whose source can be read\n"
+                f"  at:       {code.co_filename}:{code.co_firstlineno}\n"
+                "  next:     keep it in a file, or call it outside of the traced function"
+            )
+
+    # ── functions ───────────────────────────────────────────────────────────────────────────────
+
+    def let_c_call(self, f):
+        """A function that C is going to call runs observed."""
+        if type(f) is types.FunctionType:
+            self.swap(f)
+        elif type(f) is types.MethodType:
+            self.let_c_call(f.__func__)
+        elif type(f) is functools.partial:
+            self.let_c_call(f.func)
+        else:
+            self.prepare(type(f))
+            for cls in type(f).__mro__:
+                for part in list(vars(cls).values()) if cls.__flags__ & HEAP else ():
+                    if type(part) is types.FunctionType:
+                        self.swap(part, cls)
+
+    def swap(self, function, cls=None):
+        """Gives a function its observed code, until the end."""
+        code = function.__code__
+        if id(function) in self._originals or self.net.has(code):
+            return
+        if code.co_filename.startswith(_FOLDER):
+            return
+        with self.resting():
+            hooked = rewrite.observed(code)
+        if hooked is not None:
+            self._originals[id(function)] = code
+            self._swapped.append((function, code))
+            function.__code__ = rewrite.bind(hooked, self, function, self._note)
+        elif self._is_generated(code, cls) or self._reads_little(function):
+            self._note(code)
+            self._originals[id(function)] = code
+            self.enter(function)
+
+    def _note(self, code):
+        self._codes.append(code)
+        self.net.made(code)
+
+    def _reads_little(self, function):
+        """Is it the traced function, and all that it can read known without its source?"""
+        if self.traced is not function:
+            return False
+        with self.resting():
+            from .sourceless import reads
+
+            found = reads(function, *self.given_to)
+        for module, name in found or ():
+            self.read_attribute(module, name)
+        for inner in rewrite.inside(function.__code__) if found is not None else ():
+            self._note(inner)
+        return found is not None
+
+    @staticmethod
+    def _is_generated(code, cls):
+        """A method that dataclass() or namedtuple() has made: it reads and sets fields, no more."""
+        made = code.co_filename == "<string>" or code.co_filename.startswith("<attrs generated")
+        return (
+            made
+            and cls is not None
+            and ("__dataclass_fields__" in vars(cls) or "_fields" in vars(cls))
+        )
+
+    def enter(self, function):
+        """A function from outside begins: rows for what its code names."""
+        if function is None or not self.on() or id(function) in self._entered:
+            return
+        self._entered.add(id(function))
+        with self.resting():
+            self._names_of(function)
+
+    def _names_of(self, function):
+        row = self.constant(function)
+        code = self.code_of(function)
+        self._code_row(row, code)
+        for part in ("__defaults__", "__kwdefaults__"):
+            value = getattr(function, part)
+            self.row("part", row, part, value)
+            if value is not None:
+                self.contents(value)
+        loads, stores, cells = named_by(code)
+        mine = self._cells[id(function)] = {}
+        for name, cell in zip(code.co_freevars, function.__closure__ or ()):
+            where = f"{code.co_filename}:{cells[name]}" if name in cells else None
+            mine[name] = self._cell(cell, name, where)
+        space = function.__globals__
+        self.constant(space, function.__module__ or "globals")
+        for name in loads:
+            self._global(space, name)
+        for name, line in stores.items():
+            self.watch_global(space, name, f"{code.co_filename}:{line}")
+
+    def _code_row(self, row, code):
+        made = self._add("part", row, "__code__", "is", code, code)
+        made.pinned = True
+
+    def _cell(self, cell, name, where):
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            value = MISSING
+        if where:
+            self.watch_cell(cell, value, where)
+        return self.row("cell", self.constant(cell, name), None, value)
+
+    def _global(self, space, name):
+        self.read_key(space, name)
+        if name not in space:
+            outer = vars(builtins)
+            self.constant(outer, "builtins")
+            self.read_key(outer, name)
+
+    def prepare(self, kind):
+        """A class whose methods Python may call by itself: they run observed."""
+        if kind in self._prepared or not kind.__flags__ & HEAP or not self._live:
+            return
+        self._prepared.add(kind)
+        bundle = self.bundles.setdefault(kind, {}) if self.was_there(kind) else {}
+        for cls in kind.__mro__ if self.was_there(kind) else ():
+            if cls.__flags__ & HEAP:  # one more method may be one that Python calls by itself
+                bundle[(cls, "")] = sum(n.startswith("__") for n in vars(cls))
+        for cls in kind.__mro__:
+            if not cls.__flags__ & HEAP:
+                continue
+            for name, value in list(vars(cls).items()):
+                value = getattr(value, "__func__", value) if name != "__dict__" else value
+                own = name.startswith("__") and name.endswith("__")
+                functions = (value,) if own else ()
+                if isinstance(value, property):
+                    functions = (value.fget, value.fset, value.fdel)
+                for f in functions:
+                    if type(f) is types.FunctionType:
+                        bundle[(cls, name)] = vars(cls)[name]
+                        self.swap(f, cls)
+
+    # ── reads ───────────────────────────────────────────────────────────────────────────────────
+
+    def use(self, value):
+        """An operation of the language uses a value, whatever it is."""
+        kind = type(value)
+        if kind in PLAIN or kind in _SYMBOLIC or issubclass(kind, IDENTITY) or not self.on():
+            return value
+        if issubclass(kind, Tensor):
+            return self._tensor_used(value)
+        row = self.row_of(value)
+        if issubclass(kind, BOXES):
+            self.contents(value)
+        self.prepare(kind)
+        if row is None:
+            return value
+        if self.read_elements(value, row):
+            return value
+        if kind in _VIEWS:
+            self._under_view(value, row)
+        elif self.steps(kind) or self.opaque(kind):
+            self.refuse(f"a {kind.__name__} is used, whose state only C knows")
+        return value
+
+    def _tensor_used(self, value):
+        row = self.row_of(value)
+        if row is not None:
+            other = self.stand_ins.get(row.n)
+            if other is not None and row.test == "tensor":
+                return other
+            _lathe._touch(value)
+        return value
+
+    def outside(self, value, name, function):
+        """A name that may be a global or a free variable: floats among them can be inputs."""
+        if type(value) is not float or not self.on():
+            return value
+        code = sys._getframe(1).f_code
+        row = None
+        if function is not None and name in self._cells.get(id(function), ()):
+            row = self._cells[id(function)][name]
+        elif (
+            name not in code.co_varnames
+            and name not in code.co_cellvars
+            and (name not in code.co_freevars)
+        ):
+            space = sys._getframe(1).f_globals
+            row = self.read_key(space, name) if name in space else None
+        return self.given(row, value) if row is not None and row.value is value else value
+
+    def operate(self, a, b, op):
+        """A binary operator."""
+        if self.on():
+            a, b = self.operands(a, b, op)
+        return OPERATE[op](a, b)
+
+    def operands(self, a, b, op):
+        x, y = isinstance(a, Tensor), isinstance(b, Tensor)
+        a = self.as_input(a) if y else self._used(a, op)
+        b = self.as_input(b) if x else self._used(b, op)
+        return a, b
+
+    def _used(self, value, op):
+        self.use(value)
+        if op in ("Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "In", "NotIn") and (
+            isinstance(value, BOXES)
+        ):
+            self.contents(value, deep=True)
+        return self._tensor_used(value) if isinstance(value, Tensor) else value
+
+    def as_input(self, value):
+        """What an op is given: an array from outside is an input of the program."""
+        if is_array(type(value)):
+            row = self.row_of(value)
+            if row is not None and row.n in self.stand_ins:
+                return self.stand_ins[row.n]
+        return self.use(value)
+
+    def match(self, subject):
+        """The subject of a match statement: patterns may look at any attribute."""
+        if self.on():
+            self.use(subject)
+            for name in list(dict_of(subject) or ()):
+                self.attribute(subject, name)
+        return subject
+
+    def item(self, container, key):
+        """container[key]"""
+        if not self.on():
+            return container[key]
+        kind = type(container)
+        if type(key) is _lathe.SymFloat:
+            key = key.__float__()
+        if type(key) not in PLAIN:
+            key = self.as_input(key) if issubclass(kind, Tensor) else self.use(key)
+        if issubclass(kind, dict):
+            return self._dict_item(container, key, kind)
+        if issubclass(kind, type):
+            self.prepare(type(container)), self.prepare(container)
+            return container[key]
+        if issubclass(kind, (list, tuple)) and type(key) is int and kind in (list, tuple):
+            return self._sequence_item(container, key)
+        if kind in _SYMBOLIC or kind in PLAIN:
+            return container[key]
+        return self.use(container)[key]
+
+    def _sequence_item(self, container, key):
+        row = self.row_of(container)
+        value = container[key]
+        if row is None or id(container) in self.before:
+            self.use(container)
+            return self.received(value)
+        at = key if key >= 0 else key + len(container)
+        self._once_sized(row, container)
+        return self.given(self.row("item", row, at, value), self.received(value))
+
+    def _once_sized(self, row, container):
+        if ("sized", row.n) not in self.whole and row.test != "equal":
+            self.whole.add(("sized", row.n))
+            self._also(row, "length", (type(container), len(container)))
+
+    def received(self, value):
+        """What code gets out of a container."""
+        if isinstance(value, Tensor):
+            row = self.tensors.get(_lathe._identity(value))
+            other = row and self.stand_ins.get(row.n)
+            return value if other is None or row.test == "array" else other
+        return value
+
+    def _dict_item(self, container, key, kind):
+        if kind is not dict:
+            self.prepare(kind)
+            if "__getitem__" in _own_names(kind):
+                return container[key]
+            if not dict.__contains__(container, key):
+                self.key_row(container, key)
+                if kind.__name__ == "defaultdict":
+                    self.let_c_call(self.read_attribute(container, "default_factory"))
+                    self.write(container)
+                return self.received(container[key])
+        row = self.key_row(container, key)
+        value = container[key]
+        return self.given(row, self.received(value))
+
+    def key_row(self, container, key):
+        """The row of one key of a dict from outside; None: the capture made or wrote it."""
+        plain = is_plain(key) or issubclass(type(key), IDENTITY)
+        if plain:
+            return self.read_key(container, key)
+        row = self.row_of(container)
+        at = self.row_of(key)
+        if row is None:
+            return None
+        if at is None or self._hashes(type(key)):
+            self.contents(container)
+            return None
+        old = self.before.get(id(container))
+        value = dict.get(container, key, MISSING)
+        if old is not None and old[1].get(key, MISSING) is not value:
+            return None
+        return self.row("key", row, at, value)
+
+    @staticmethod
+    def _hashes(kind):
+        """Does a class say itself what equals what? Then a key is more than its identity."""
+        found = in_mro(kind.__mro__, "__hash__")[0]
+        return found is not object and not issubclass(kind, Tensor)
+
+    def attribute(self, obj, name):
+        """obj.name"""
+        if not self.on():
+            return getattr(obj, name)
+        return self.received(self.read_attribute(obj, name))
+
+    def read_attribute(self, obj, name):
+        kind = type(obj)
+        if kind is _lathe.SymInt and not hasattr(kind, name):
+            obj = int(obj)  # the program holds for this size only
+        if kind in PLAIN or kind in _SYMBOLIC or is_plain(obj):
+            return getattr(obj, name)
+        if issubclass(kind, Tensor):
+            return self._of_tensor(obj, name, kind)
+        if kind is super:
+            mro = obj.__self_class__.__mro__
+            rest = mro[mro.index(obj.__thisclass__) + 1 :]
+            self.look_up(obj.__self_class__, rest, name)
+            return getattr(obj, name)
+        if issubclass(kind, type):
+            return self._of_class_object(obj, kind, name)
+        if issubclass(kind, types.ModuleType):
+            return self._of_module(obj, name)
+        self.prepare(kind)
+        how = in_mro(kind.__mro__, "__getattribute__")
+        if how[0] in _USUAL or how[0].__module__ == "builtins":
+            return self._usual(obj, name, kind)
+        if type(how[1]) is types.FunctionType:
+            return getattr(obj, name)  # observed code asks in its turn
+        if is_array(kind):
+            return self._of_array(obj, name)
+        if issubclass(kind, IDENTITY):
+            return getattr(obj, name)
+        found = in_mro(kind.__mro__, name)[1]
+        if isinstance(found, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+            return getattr(obj, name)
+        if self.row_of(obj) is None:
+            return getattr(obj, name)
+        return self.refuse(f"{kind.__name__}.{name} is read, which only C knows")
+
+    def _of_module(self, module, name):
+        space = dict_of(module)
+        self.constant(module)
+        if name not in space and type(module).__dict__.get(name) is None and "__getattr__" in space:
+            file = getattr(module, "__file__", None) or ""
+            if file.startswith(_PACKAGE):
+                with self.resting():  # the library's own: it finds or imports what it will keep
+                    value = getattr(module, name)
+                if name in space:
+                    self.read_key(space, name, owner=module)
+                return value
+            self.read_key(space, name, owner=module)
+            return self.call(self.attribute(module, "__getattr__"))(name)
+        row = self.read_key(space, name, owner=module)
+        if name == "__dict__":
+            return space
+        return self.given(row, getattr(module, name))
+
+    def _of_class_object(self, obj, kind, name):
+        self.prepare(obj), self.prepare(kind)
+        cls, found = self.look_up(obj, obj.__mro__, name)
+        if kind is not type:
+            self.look_up(kind, kind.__mro__, name)
+        if name == "__dict__" and obj.__flags__ & HEAP:
+            self.refuse(f"the __dict__ of the class {obj.__name__} is read",
+                        next="read the attributes that it has by name")  # fmt: skip
+        value = getattr(obj, name)
+        if value is found and cls is not None and cls.__flags__ & HEAP:
+            return self.given(self.index.get(self._class_index(cls, name)), value)
+        return value
+
+    def _class_index(self, cls, name):
+        known = self.known.get(id(cls))
+        return ("class", known[1].n, str, name) if known else None
+
+    def _usual(self, obj, name, kind):
+        """object.__getattribute__, one read after the other."""
+        cls, found = self.look_up(kind, kind.__mro__, name)
+        sort = type(found)
+        space = dict_of(obj)
+        if sort is property:
+            if type(found.fget) is types.FunctionType:
+                return getattr(obj, name)
+            return self.call(found.fget)(obj)
+        if name == "__dict__" and space is not None:
+            self.dict_row(obj, space)
+            return space
+        if sort in (types.MemberDescriptorType, types.GetSetDescriptorType):
+            return self._slot(obj, name, found, sort)
+        if sort is functools.cached_property and name not in (space or ()):
+            return self._cached(obj, name, found)
+        if found is not MISSING and sort.__flags__ & HEAP and sort is not functools.cached_property:
+            self.prepare(sort)
+            self.constant(found)
+            if hasattr(sort, "__set__"):
+                return getattr(obj, name)
+        if space is not None:
+            row = self.read_key(space, name, owner=obj)
+            if name in space:
+                return self.given(row, getattr(obj, name))
+        if found is MISSING:
+            self.look_up(kind, kind.__mro__, "__getattr__")
+        value = getattr(obj, name)
+        if value is found and cls is not None and cls.__flags__ & HEAP:
+            return self.given(self.index.get(self._class_index(cls, name)), value)
+        return value
+
+    def _slot(self, obj, name, member, sort):
+        value = getattr(obj, name, MISSING)
+        row = self.row_of(obj)
+        if row is None or name == "__class__" or (id(obj), name) in self.written:
+            return getattr(obj, name)
+        if sort is types.MemberDescriptorType:
+            row = self.row("member", row, member, value)
+        else:
+            row = self.row("part", row, name, value)
+        return self.given(row, value) if value is not MISSING else getattr(obj, name)
+
+    def _cached(self, obj, name, found):
+        """functools.cached_property, whose lock only C knows."""
+        space = dict_of(obj)
+        self.read_key(space, name, owner=obj)
+        value = self.call(found.func)(obj)
+        self.store(obj, name, direct=True)
+        space[name] = value
+        return value
+
+    def _of_tensor(self, obj, name, kind):
+        self.look_up(kind, kind.__mro__, name)
+        row = self.row_of(obj)
+        space = dict_of(obj)
+        if space is not None:
+            found = self.read_key(space, name, owner=obj)
+            if name in space:
+                return self.given(found, getattr(obj, name))
+        if row is None:
+            return getattr(obj, name)
+        if name == "grad":
+            return self._gradient(row, obj)
+        if name == "storage_offset" and isinstance(row.value, Tensor):
+            value = row.value.storage_offset()
+            self.row("of_value", row, kind.storage_offset, value)
+            return lambda: value
+        if name in _OF_GRADIENTS and isinstance(row.value, Tensor):
+            value = getattr(row.value, name)
+            self.row("part", row, name, value)
+            return value
+        if row.n not in self.stand_ins and name in _SHAPES:
+            _lathe._touch(obj)
+        return getattr(obj, name)
+
+    def _gradient(self, row, obj):
+        grad = obj.grad
+        if (row.n, "grad") not in self.written:
+            before = self.leaves.get(row, grad)
+            self.row("grad", row, None, MISSING if before is None else before)
+            if not _same_gradient(grad, before):  # backward() has added to it
+                self.written.add((row.n, "grad"))
+        return grad
+
+    def _of_array(self, obj, name):
+        row = self.row_of(obj)
+        value = getattr(obj, name)
+        if row is None:
+            return value
+        if is_plain(value) or name == "dtype":
+            return value  # said by the row itself, or plain
+        if not callable(value):
+            self.read_elements(obj, row)
+        return value
+
+    def read_elements(self, value, row):
+        """What an array holds becomes part of the program."""
+        kind = type(value)
+        if issubclass(kind, (str, bytes)) or "__buffer__" in _own_names(kind):
+            return False
+        with self.resting():
+            now = digest(value)
+        if now is None:
+            return False
+        self.row("of_value", row, digest, now)
+        return True
+
+    def _under_view(self, value, row):
+        """A view or proxy of a dict: what it shows is the dict."""
+        below = self.row("of_value", row, gc.get_referents, gc.get_referents(value))
+        space = below.value[0]
+        self.row("item", below, 0, space)
+        self.contents(space)
+
+    # ── imports ─────────────────────────────────────────────────────────────────────────────────
+
+    def importing(self, level, modules, items, function):
+        if not self.on():
+            return
+        space = sys._getframe(1).f_globals
+        for name in modules:
+            with self.resting():
+                module = __import__(name, space, None, items, level)
+            if not level:
+                self.constant(sys.modules, "sys.modules")
+                self.read_key(sys.modules, name)
+            for item in items if item_names(items) else ():
+                self.attribute(module, item)
+
+    slice_of = staticmethod(slice)
+
+
+_SHAPES = frozenset({"shape", "dtype", "device", "ndim", "itemsize", "nbytes", "requires_grad"})
+
+
+def _same_gradient(a, b):
+    """Each look at .grad gives a new Python object."""
+    return a is b if a is None or b is None else _lathe._same_tensor(a, b)
+
+
+def item_names(items):
+    return items and items != ("*",)
+
+
+class _Rest:
+    def __init__(self, observer):
+        self._observer = observer
+
+    def __enter__(self):
+        self._observer._busy += 1
+        self._observer.net.resting += 1
+
+    def __exit__(self, *_):
+        self._observer._busy -= 1
+        self._observer.net.resting -= 1
+
+
+def _own_names(kind):
+    """The names that Python classes among the bases of a container have."""
+    return {n for c in kind.__mro__ if c.__flags__ & HEAP for n in vars(c)}
+
+
+_named = {}
+_LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
+_STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
+
+
+def named_by(code):
+    """(globals that a code object and those inside it load; lines of those that they store; of free
+    variables that they store)."""
+    known = _named.get(id(code))
+    if known is None:
+        loads, stores, cells = {}, {}, {}
+        _collect(code, loads, stores, cells)
+        known = _named[id(code)] = code, (list(loads), stores, cells)
+    return known[1]
+
+
+def _collect(code, loads, stores, cells):
+    from dis import get_instructions
+
+    line = code.co_firstlineno
+    for i in get_instructions(code):
+        line = i.starts_line or line
+        if i.opname in _LOADS:
+            loads[i.argval] = True
+        elif i.opname in _STORES:
+            stores.setdefault(i.argval, line)
+        elif i.opname in ("STORE_DEREF", "DELETE_DEREF"):
+            cells.setdefault(i.argval, line)
+    for c in code.co_consts:
+        if isinstance(c, types.CodeType):
+            _collect(c, loads, stores, cells)
+
+
+__all__ = ["Observer", "Restart", "base_of"]

@@ -1,0 +1,360 @@
+"""The rows of one capture: which object came from which read."""
+
+import gc
+import types
+import weakref
+from _collections import deque
+
+from ... import _lathe
+from ..._lathe import Tensor
+from .rows import IDENTITY, MISSING, PLAIN, Row, is_array, is_float, is_plain
+
+BOXES = (list, tuple, deque, set, frozenset, dict)
+HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that a class statement may have made
+_MEMBER = types.MemberDescriptorType
+
+
+class Restart(BaseException):
+    """The capture is to begin anew, with `concrete` arguments standing for themselves."""
+
+
+def _all_objects():
+    """All that the collector knows, those too that gc.freeze() has put aside."""
+    frozen = gc.get_freeze_count() > 0
+    if frozen:
+        gc.unfreeze()
+    objects = gc.get_objects()
+    if frozen:
+        gc.freeze()
+    return objects
+
+
+def hold(row, value):
+    """Makes an object what a row wants: by a weak reference, where it has one."""
+    try:
+        row.wanted, row.weak = weakref.ref(value), True
+    except TypeError:
+        row.wanted, row.weak = value, False
+
+
+def dict_of(obj):
+    """The __dict__ of an object, whatever its class makes of reading it; None: it has none."""
+    kind = type(obj)
+    try:
+        if issubclass(kind, type):
+            return None
+        if issubclass(kind, types.ModuleType):
+            return types.ModuleType.__getattribute__(obj, "__dict__")
+        return object.__getattribute__(obj, "__dict__")
+    except AttributeError:
+        return None
+
+
+def in_mro(mro, name):
+    for cls in mro:
+        if name in cls.__dict__:
+            return cls, cls.__dict__[name]
+    return None, MISSING
+
+
+def content(value):
+    """The items of a container, or the keys of a dict, without its class's own methods."""
+    return list(base_of(type(value)).__iter__(value))
+
+
+def base_of(kind):
+    return next(b for b in BOXES if issubclass(kind, b))
+
+
+class Recording:
+    """varying: paths of floats that are inputs; concrete: identities of tensors among the arguments
+    that stand for themselves."""
+
+    def __init__(self, varying, concrete, inputs=True):
+        self.rows, self.index = [], {}
+        self.known = {}  # by id: (object, row)
+        self.tensors = {}  # by identity: row
+        self.stand_ins = {}  # by number of a row: what the code gets for its value
+        self.leaves = {}  # rows of leaf tensors: the gradient each had
+        self.bundles = {}  # by class: {(base, name): value}
+        self.whole = set()  # containers whose items all have rows
+        self.written = set()  # (id of a dict or object, key): from then on, reads are no rows
+        self.before = {}  # by id of a container that was written to: (itself, a copy)
+        self.varying, self.concrete = varying, concrete
+        self.inputs = inputs  # may floats be inputs?
+        self.ages = _lathe._Ages(_all_objects())
+
+    # ── rows ────────────────────────────────────────────────────────────────────────────────────
+
+    def _add(self, step, parent, key, test, wanted, value, name=None):
+        row = Row(len(self.rows), step, parent, key, test, wanted, value, name)
+        self.rows.append(row)
+        return row
+
+    def constant(self, obj, name=None):
+        """The row of what is there whatever the call."""
+        found = self.known.get(id(obj))
+        if found is None:
+            row = self._add("constant", None, id(obj), "anything", None, obj, name)
+            hold(row, obj)
+            row.pinned = True
+            self.known[id(obj)] = found = obj, row
+        return found[1]
+
+    def root(self, step, value):
+        row = self._add(step, None, None, "anything", None, value)
+        self.known[id(value)] = value, row
+        return row
+
+    def row_of(self, obj):
+        """The row of an object from outside; None for what the capture made. Refuses what is
+        neither."""
+        found = self.known.get(id(obj))
+        if found is not None:
+            return found[1]
+        kind = type(obj)
+        if issubclass(kind, Tensor):
+            return self.tensors.get(_lathe._identity(obj))
+        if issubclass(kind, IDENTITY):
+            return self.constant(obj) if self.was_there(obj) else None
+        if self.ages.knows(obj) and not is_plain(obj) and not issubclass(kind, weakref.ref):
+            self.refuse(f"a {kind.__name__} comes from where no read was seen")
+        return None
+
+    def was_there(self, obj):
+        """Was a function, class or module there before the capture?"""
+        return self.ages is None or not gc.is_tracked(obj) or self.ages.knows(obj)
+
+    def row(self, step, parent, key, value, raw=False, setting=False, open=False):
+        """The row of a read; None if the capture made what is read from.
+
+        raw: the code gets the value itself, also where a float could be an input; setting: what is
+        there to be changed, so that floats in it are inputs at once; open: the items of a tuple get
+        rows of their own.
+        """
+        if parent is None:
+            return None
+        index = (step, parent.n, type(key), id(key) if isinstance(key, Tensor) else key)
+        known = self.index.get(index)
+        if known is not None and not (raw and known.test == "float"):
+            return known
+        kind = type(value)
+        row = self._add(step, parent, key, "anything", None, value)
+        row.pinned = parent.pinned
+        row.setting = setting or parent.setting
+        if known is None:
+            self.index[index] = row
+        if value is MISSING:
+            row.test = "absent"
+        elif (
+            is_float(kind) and not raw and self.inputs and (row.setting or row.path in self.varying)
+        ):
+            row.test, row.wanted = "float", kind
+            if self._live:  # those of the arguments are made when the trace begins
+                self.stand_ins[row.n] = _lathe._capture_number(row.n, value)
+        elif is_plain(value) and not (open and kind is tuple) and id(value) not in self.known:
+            row.test, row.wanted = "equal", value
+        else:
+            self._object(row, value, kind)
+        return row
+
+    def _object(self, row, value, kind):
+        before = self._known_row(value, kind)
+        if before is not None:
+            if before.step == "constant" or before.test == "is" and row.pinned:
+                row.test, row.wanted, row.weak = "is", before.wanted, before.weak
+            else:
+                row.test, row.wanted = "again", before.n
+                self._meets(before)
+            return
+        self.known[id(value)] = value, row
+        if issubclass(kind, Tensor):
+            row.test, row.wanted, row.loose = "tensor", kind, True
+            self.tensors[_lathe._identity(value)] = row
+            hooks = _lathe._hooks(value)
+            if hooks:  # they run on the gradients of the trace
+                row.test = "hooked"
+                self.hooks(row, hooks)
+            if value.requires_grad and value.is_leaf:
+                self.leaves[row] = value.grad
+        elif is_array(kind) and self._array(row, value):
+            row.loose = True
+        elif issubclass(kind, IDENTITY) or isinstance(value, BaseException):
+            row.test, row.pinned = "is", True
+            hold(row, value)
+        elif issubclass(kind, BOXES) or kind is types.CellType or not row.pinned:
+            row.test, row.wanted, row.loose = "type", kind, row.step != "dict"
+            if row.step == "dict":
+                row.test = "anything"
+        else:
+            row.test = "is"
+            hold(row, value)
+        if row.test in ("is", "type"):
+            self._plain_value(row, value, kind)
+
+    def _plain_value(self, row, value, kind):
+        """An instance of a class derived from a plain one is that value, whatever else it is."""
+        base = next((b for b in (int, float, str, bytes, complex) if issubclass(kind, b)), None)
+        if kind.__module__ == "numpy" and hasattr(kind, "tobytes") and not is_array(kind):
+            self.row("of_value", row, kind.tobytes, value.tobytes())
+        elif base is not None:
+            self.row("of_value", row, base.__getnewargs__, base.__getnewargs__(value))
+
+    def _known_row(self, value, kind):
+        if issubclass(kind, Tensor):
+            return self.tensors.get(_lathe._identity(value))
+        found = self.known.get(id(value))
+        return found and found[1]
+
+    def hooks(self, row, found):
+        """The hooks of a tensor: those very functions, which run observed."""
+        made = self.row("of_value", row, _lathe._hooks, found)
+        self._also(made, "length", (type(found), len(found)))
+        for i, hook in enumerate(found):
+            self.row("item", made, i, hook)
+            self.let_c_call(hook)
+
+    def _meets(self, row):
+        """A tensor of the arguments is found elsewhere too: it has to stand for itself."""
+        if row.n in self.stand_ins and isinstance(row.value, Tensor):
+            self.concrete.add(_lathe._identity(row.value))
+            self.again = True
+            raise Restart
+
+    def _array(self, row, value):
+        try:
+            t = _lathe._array_input(value)
+        except (ValueError, TypeError):
+            return False
+        row.test, row.wanted = "array", (type(value), t.dtype, tuple(t.shape))
+        self.tensors[_lathe._identity(t)] = row
+        if self._live:  # those of the arguments are made when the trace begins
+            self.stand_ins[row.n] = _lathe._lift(t)
+        else:
+            self.stand_ins[row.n] = t
+        return True
+
+    def given(self, row, value):
+        """What the code gets for what a row found."""
+        if row is None:
+            return value
+        other = self.stand_ins.get(row.n)
+        return value if other is None or row.test == "array" else other
+
+    def leaf_tensors(self):
+        """[(row, what the code has, its gradient before)] of each leaf that was met."""
+        found = []
+        for row, before in self.leaves.items():
+            other = self.stand_ins.get(row.n)
+            found.append((row, row.value if other is None else other, before))
+        return found
+
+    # ── what belongs to objects ─────────────────────────────────────────────────────────────────
+
+    def dict_row(self, obj, space):
+        """The row of the __dict__ of an object from outside, which is `space`."""
+        found = self.known.get(id(space))
+        if found is not None:
+            return found[1]
+        owner = self.row_of(obj)
+        return owner and self.row("dict", owner, None, space)
+
+    def read_key(self, space, key, raw=False, owner=None):
+        """What a dict has at a plain key, by a row if it is from outside."""
+        row = self.dict_row(owner, space) if owner is not None else self.row_of(space)
+        if row is None or (id(space), key) in self.written:
+            return None
+        old = self.before.get(id(space))
+        value = dict.get(space, key, MISSING)
+        if old is not None and old[1].get(key, MISSING) is not value:
+            return None
+        setting = owner is not None and key == getattr(type(owner), "_settings", None)
+        return self.row("key", row, key, value, raw, setting)
+
+    def contents(self, value, deep=False):
+        """All that a container holds; of a container in it too, but for dicts: those are read as
+        they are used. deep: those too."""
+        kind = type(value)
+        row = self.row_of(value)
+        if (id(value), deep) in self.whole:
+            return
+        self.whole.add((id(value), deep))
+        old = self.before.get(id(value))
+        now = old[1] if old else value
+        if row is not None and is_plain(now) and row.test == "equal":
+            return
+        items = content(now)
+        if row is None:
+            inner = [*items, *dict.values(now)] if issubclass(kind, dict) else items
+        elif issubclass(kind, dict):
+            inner = self._dict_items(row, now, items)
+        elif issubclass(kind, (list, tuple)):
+            self._sized(row, kind, items)
+            inner = items
+        else:
+            inner = self._loose_items(row, now, kind, items)
+        for item in inner:
+            self.prepare(type(item))
+            if issubclass(type(item), dict) and not deep:
+                continue
+            if issubclass(type(item), BOXES):
+                self.contents(item, deep)
+
+    def _also(self, row, test, wanted):
+        """One more test of what a row found."""
+        self._add("value", row, None, test, wanted, row.value)
+
+    def _sized(self, row, kind, items):
+        self._also(row, "length", (kind, len(items)))
+        for i, item in enumerate(items):
+            self.row("item", row, i, item, raw=True)
+
+    def _dict_items(self, row, now, keys):
+        if all(is_plain(k) or issubclass(type(k), IDENTITY) for k in keys):
+            self._also(row, "keys", tuple(keys))
+            rows = keys
+        else:
+            items = self.row("content", row, None, keys)
+            self._sized(items, list, keys)
+            rows = [self.row("item", items, i, k) if not is_plain(k) else k
+                    for i, k in enumerate(keys)]  # fmt: skip
+        for key, at in zip(keys, rows):
+            self.row("key", row, key if at is key else at, dict.__getitem__(now, key), raw=True)
+        return [*keys, *dict.values(now)]
+
+    def _loose_items(self, row, now, kind, items):
+        made = self.row("content", row, None, items)
+        if all(map(is_plain, items)):
+            self._also(made, "equal", items)
+        else:
+            self._sized(made, list, items)
+        return items
+
+    # ── classes ─────────────────────────────────────────────────────────────────────────────────
+
+    def look_up(self, kind, mro, name):
+        """(class, value) of what a class has under a name; its absence counts as well."""
+        for cls in mro:
+            if not cls.__flags__ & HEAP:
+                if name in cls.__dict__:
+                    return cls, cls.__dict__[name]
+                continue
+            value = cls.__dict__.get(name, MISSING)
+            if (id(cls), name) not in self.written and self.was_there(kind):
+                self._of_class(kind, cls, name, value)
+            if value is not MISSING:
+                return cls, value
+        return None, MISSING
+
+    def _of_class(self, kind, cls, name, value):
+        t = type(value)
+        if (
+            value is MISSING
+            or t in PLAIN
+            and t is not float
+            or issubclass(t, IDENTITY)
+            or (t in (property, staticmethod, classmethod, _MEMBER, types.GetSetDescriptorType))
+        ):
+            self.bundles.setdefault(kind, {})[(cls, name)] = value
+        else:
+            self.row("class", self.constant(cls), name, value)

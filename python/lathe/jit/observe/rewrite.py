@@ -1,0 +1,342 @@
+"""Observed code: what a function's source says, with a hook at every read and store.
+
+`observed(code)` gives the code object of a function with hooks in it, or None where there is no
+source that says exactly this code. The source of a function is found by compiling the top-level
+statement around it: only if that gives the very same instructions is the rewritten statement
+compiled as well. `bind` then puts an observer and the function into it. Hooks are methods of the
+observer (observer.py says what each does); nothing else is added, so that lines, names and
+tracebacks stay as they are.
+"""
+
+import ast
+import copy
+import linecache
+import sys
+import types
+
+_OBSERVER, _FUNCTION, _OUTER = "\0observer", "\0function", "\0outer"  # constants that bind replaces
+_FUTURE = 0x1FF0000  # the flags that `from __future__ import` sets
+
+# Fields of syntax nodes whose value an operation of the language uses, whatever it is.
+_USED = {
+    ast.UnaryOp: ("operand",), ast.BoolOp: ("values",), ast.If: ("test",), ast.While: ("test",),
+    ast.IfExp: ("test",), ast.Assert: ("test",), ast.FormattedValue: ("value",),
+    ast.YieldFrom: ("value",), ast.For: ("iter",), ast.comprehension: ("iter", "ifs"),
+    ast.withitem: ("context_expr",), ast.Set: ("elts",), ast.Dict: ("keys", "values"),
+    ast.Starred: ("value",),
+}  # fmt: skip
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def _is_identity(compare):
+    return all(isinstance(op, (ast.Is, ast.IsNot)) for op in compare.ops)
+
+
+def _bound_in(function):
+    """Names that are certainly local to a function: its parameters, and what it assigns."""
+    names, given = set(), function.args
+    for a in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg):
+        if a is not None:
+            names.add(a.arg)
+    waiting, outer = list(function.body) if isinstance(function.body, list) else [], set()
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            outer.update(node.names)
+        if not isinstance(node, (*_SCOPES, ast.ClassDef)):
+            waiting.extend(ast.iter_child_nodes(node))
+    return names - outer
+
+
+class _Rewriter(ast.NodeTransformer):
+    def __init__(self):
+        self._classes, self._local = (), [frozenset()]
+
+    def _hook(self, name, *args):
+        """A call of a hook, where its first argument is and on one line: else the compiler would
+        move calls to the last line of what is inside."""
+        at = next((a for a in args if hasattr(a, "lineno")), None)
+        node = ast.Call(ast.Attribute(ast.Constant(_OBSERVER), name, ast.Load()), list(args), [])
+        for part in (node, node.func, node.func.value) if at is not None else ():
+            part.lineno = part.end_lineno = at.lineno
+            part.col_offset = at.col_offset
+            one_line = at.lineno == at.end_lineno
+            part.end_col_offset = at.end_col_offset if one_line else at.col_offset
+        return node
+
+    def _use(self, node):
+        if node is None or isinstance(node, (ast.Constant, ast.JoinedStr, ast.Lambda)):
+            return node
+        return self._hook("use", node)
+
+    def _name(self, name):
+        """As the compiler has it: private names of a class are mangled."""
+        if self._classes and name.startswith("__") and not name.endswith("__"):
+            name = f"_{self._classes[-1].lstrip('_')}{name}"
+        return ast.Constant(name)
+
+    def generic_visit(self, node):
+        super().generic_visit(node)
+        for field in _USED.get(type(node), ()):
+            value = getattr(node, field)
+            used = [self._use(v) for v in value] if isinstance(value, list) else self._use(value)
+            if isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+                setattr(node, field, used)
+        return node
+
+    # ── reads ───────────────────────────────────────────────────────────────────────────────────
+
+    def visit_Name(self, node):
+        if not isinstance(node.ctx, ast.Load) or node.id in self._local[-1]:
+            return node
+        if len(self._local) == 1 or node.id in ("super", "__class__"):
+            return node
+        name = self._name(node.id)
+        return self._hook("outside", node, name, ast.Constant(_OUTER))
+
+    def visit_Attribute(self, node):
+        load = isinstance(node.ctx, ast.Load)
+        name = self._name(node.attr)
+        node.value = self._hook("attribute" if load else "store", self.visit(node.value), name)
+        return node.value if load else node
+
+    def visit_Subscript(self, node):
+        self.generic_visit(node)
+        parts = [node.slice, *getattr(node.slice, "elts", ())]
+        plain = not any(isinstance(k, ast.Slice) for k in parts)
+        load = isinstance(node.ctx, ast.Load)
+        if load and plain:
+            return self._hook("item", node.value, node.slice)
+        if load or not plain:
+            node.value = self._hook("use" if load else "store_item", node.value)
+            return node
+        node.value = self._hook("store_into", node.value)
+        node.slice = self._hook("stored_key", node.slice)
+        return node
+
+    def visit_BinOp(self, node):
+        self.generic_visit(node)
+        if isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant):
+            return node
+        op = ast.Constant(type(node.op).__name__)
+        return self._hook("operate", node.left, node.right, op)
+
+    def visit_Compare(self, node):
+        self.generic_visit(node)
+        if _is_identity(node):
+            return node
+        if len(node.ops) == 1:
+            op = ast.Constant(type(node.ops[0]).__name__)
+            return self._hook("operate", node.left, node.comparators[0], op)
+        node.left, node.comparators = self._use(node.left), [*map(self._use, node.comparators)]
+        return node
+
+    def visit_Call(self, node):
+        bare = isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args
+        self.generic_visit(node)
+        node.func = node.func if bare else self._hook("call", node.func)
+        return node
+
+    def visit_Match(self, node):
+        self.generic_visit(node)
+        node.subject = self._hook("match", node.subject)
+        return node
+
+    def visit_Await(self, node):
+        node.value = self._hook("refuse", ast.Constant("`await`"))
+        return node
+
+    # ── stores ──────────────────────────────────────────────────────────────────────────────────
+
+    def visit_AugAssign(self, node):
+        target, op = node.target, ast.Constant(type(node.op).__name__)
+        value = self.visit(node.value)
+        if isinstance(target, ast.Name):
+            old = self.visit(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+            return ast.copy_location(
+                ast.Assign([target], self._hook("augment", old, value, op)), node
+            )
+        by_name = isinstance(target, ast.Attribute)
+        key = self._name(target.attr) if by_name else self.visit(target.slice)
+        if isinstance(key, ast.Slice):
+            ends = [x or ast.Constant(None) for x in (key.lower, key.upper, key.step)]
+            key = self._hook("slice_of", *ends)
+        place = self._hook("place", self.visit(target.value), key, ast.Constant(by_name))
+        return ast.copy_location(ast.Expr(self._hook("augment_place", place, value, op)), node)
+
+    def visit_Assign(self, node):
+        self.generic_visit(node)
+        if any(isinstance(t, (ast.Tuple, ast.List)) for t in node.targets):
+            node.value = self._use(node.value)
+        return node
+
+    def visit_AnnAssign(self, node):
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        if not isinstance(node.target, ast.Name):
+            node.target = self.visit(node.target)
+        return node
+
+    def _import(self, node):
+        plain = isinstance(node, ast.Import)
+        names = [a.name for a in node.names] if plain else [node.module or ""]
+        items = [] if plain else [a.name for a in node.names]
+        lists = [ast.Tuple([ast.Constant(x) for x in xs], ast.Load()) for xs in (names, items)]
+        level = ast.Constant(getattr(node, "level", 0))
+        hook = ast.Expr(self._hook("importing", level, *lists, ast.Constant(_OUTER)))
+        return [ast.copy_location(hook, node), node] if len(self._local) > 1 else node
+
+    visit_Import = visit_ImportFrom = _import
+
+    # ── functions and classes ───────────────────────────────────────────────────────────────────
+
+    def _arguments(self, node):
+        """Defaults belong to the scope around the function."""
+        node.args.defaults = [self.visit(d) for d in node.args.defaults]
+        node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
+
+    def visit_FunctionDef(self, node):
+        node.decorator_list = [self._hook("call", self.visit(d)) for d in node.decorator_list]
+        self._arguments(node)
+        self._local.append(_bound_in(node))
+        body = [self.visit(s) for s in node.body]
+        self._local.pop()
+        node.body = [s for made in body for s in (made if isinstance(made, list) else [made])]
+        place = {"lineno": node.lineno, "end_lineno": node.lineno, "col_offset": node.col_offset,
+                 "end_col_offset": node.col_offset}  # fmt: skip
+        begin = ast.Expr(self._hook("enter", ast.Constant(_FUNCTION, **place)), **place)
+        node.body.insert(ast.get_docstring(node, clean=False) is not None, begin)
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node):
+        self._arguments(node)
+        self._local.append(_bound_in(node))
+        body = self.visit(node.body)
+        self._local.pop()
+        both = ast.Tuple([self._hook("enter", ast.Constant(_FUNCTION)), body], ast.Load())
+        node.body = ast.Subscript(both, ast.Constant(1), ast.Load())
+        return node
+
+    def visit_ClassDef(self, node):
+        outer, self._classes = self._classes, (*self._classes, node.name)
+        node.decorator_list = [self._hook("call", self.visit(d)) for d in node.decorator_list]
+        node.bases = [self.visit(b) for b in node.bases]
+        node.keywords = [self.visit(k) for k in node.keywords]
+        self._local.append(frozenset())
+        body = [self.visit(s) for s in node.body]
+        self._local.pop()
+        node.body = [s for made in body for s in (made if isinstance(made, list) else [made])]
+        self._classes = outer
+        return node
+
+
+# ── finding the source of a code object ─────────────────────────────────────────────────────────
+
+_observed = {}  # by id of a code object: (itself, its observed form or None)
+_by_key = {}  # by what a code object says
+_compiled = set()  # (file, number of a top-level statement, flags)
+_files = {}
+
+
+def inside(code):
+    """All code objects in a code object, in a fixed order."""
+    for c in code.co_consts:
+        if isinstance(c, types.CodeType):
+            yield c
+            yield from inside(c)
+
+
+def _key(code):
+    """All that a code object says. Code objects themselves differ once one of them is warm."""
+    consts = tuple(
+        _key(c) if isinstance(c, types.CodeType)
+        else (type(c), sorted(map(repr, c)) and str(sorted(map(repr, c))))
+        if type(c) is frozenset
+        else (type(c), repr(c))
+        for c in code.co_consts
+    )  # fmt: skip
+    return (
+        code.co_name, code.co_firstlineno, code.co_code, code.co_names, code.co_varnames,
+        code.co_freevars, code.co_flags, code.co_linetable, consts,
+    )  # fmt: skip
+
+
+def _text(file):
+    """The source of a file. Python's own modules may be frozen, and `python -c` has its text among
+    the arguments; whatever is found here is only used where it compiles to the code in question."""
+    if file == "<string>" and "-c" in sys.orig_argv[:-1]:
+        return sys.orig_argv[sys.orig_argv.index("-c") + 1]
+    if file.startswith("<frozen "):
+        file = getattr(sys.modules.get(file[8:-1]), "__file__", "")
+    return "".join(linecache.getlines(file))
+
+
+def _statements(file):
+    """(top-level statements, what the module imports at its top level)."""
+    if file not in _files:
+        try:
+            body = ast.parse(_text(file)).body
+        except (SyntaxError, ValueError):
+            body = []
+        imports = [
+            ast.alias("x", (a.asname or a.name).split(".")[0])
+            for statement in body
+            if not isinstance(statement, (*_SCOPES, ast.ClassDef))
+            for node in ast.walk(statement)
+            if isinstance(node, (ast.Import, ast.ImportFrom))
+            for a in node.names
+            if a.name != "*"
+        ]
+        _files[file] = body, imports
+    return _files[file]
+
+
+def _compile_around(code):
+    """Notes the observed forms of all code in the top-level statement around this code."""
+    file = code.co_filename
+    body, imports = _statements(file)
+    for number, statement in enumerate(body):
+        decorators = getattr(statement, "decorator_list", ())
+        first = min([statement.lineno, *(d.lineno for d in decorators)])
+        at = file, number, code.co_flags & _FUTURE
+        if not first <= code.co_firstlineno <= statement.end_lineno or at in _compiled:
+            continue
+        _compiled.add(at)
+        # A call of a name that the module imports compiles differently: keep the imports.
+        head = [ast.Import(imports)] if imports else []
+        both = []
+        for part in (statement, _Rewriter().visit(copy.deepcopy(statement))):
+            tree = ast.fix_missing_locations(ast.Module([*head, part], []))
+            made = compile(tree, file, "exec", code.co_flags & _FUTURE, dont_inherit=True)
+            both.append(list(inside(made)))
+        if [c.co_name for c in both[0]] == [c.co_name for c in both[1]]:
+            for plain, hooked in zip(*both):
+                _by_key.setdefault(_key(plain), hooked)
+
+
+def observed(code):
+    """The code with hooks; None where no source says exactly this code."""
+    known = _observed.get(id(code))
+    if known is None:
+        key = _key(code)
+        if key not in _by_key:
+            _compile_around(code)
+        known = _observed[id(code)] = code, _by_key.get(key)
+    return known[1]
+
+
+def bind(hooked, observer, function, note, outer=True):
+    """The code for one observer and function; note(code): called with it and with all inside."""
+
+    def value(c):
+        if type(c) is str and c in (_OBSERVER, _FUNCTION, _OUTER):
+            return observer if c == _OBSERVER else function if c == _OUTER or outer else None
+        return bind(c, observer, function, note, False) if isinstance(c, types.CodeType) else c
+
+    made = hooked.replace(co_consts=tuple(map(value, hooked.co_consts)))
+    note(made)
+    return made

@@ -1,0 +1,162 @@
+"""Rows: what was read, from where, and what has to be found there again.
+
+A row is a step from an earlier row's value and a test of what is found. In words, for guards() and
+for the reason of a capture, a row is said as the user would write the read: `self.layers[0].bias`.
+"""
+
+import types
+
+from ... import _lathe
+from ..._lathe import Tensor
+
+MISSING = type("Missing", (), {"__repr__": lambda self: "nothing"})()
+
+# What compares by value, whatever its identity.
+PLAIN = (
+    int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range,
+    slice, _lathe.device,
+)  # fmt: skip
+# What is itself wherever it comes from.
+IDENTITY = (
+    type, types.FunctionType, types.ModuleType, types.BuiltinFunctionType,
+    types.MethodWrapperType, types.WrapperDescriptorType, types.MethodDescriptorType,
+    types.ClassMethodDescriptorType, _lathe.dtype, _lathe.Op, type(Tensor.relu),
+    type(_lathe.manual_seed),
+)  # fmt: skip
+_SPELLED = {
+    "arguments": "args", "named": "kwargs", "type": "type({0})", "grad": "{0}.grad",
+    "cell": "{0}", "content": "{0}", "reference": "{0}()", "dict": "{0}", "value": "{0}",
+}  # fmt: skip
+
+
+_MOST_ITEMS = 1000  # of what compares as one value
+
+
+def is_float(kind):
+    """Python's float, or NumPy's."""
+    return kind is float or issubclass(kind, float) and kind.__module__ == "numpy"
+
+
+def is_plain(value):
+    """Does it compare by value, with all that it holds?"""
+    kind = type(value)
+    if kind not in (tuple, frozenset):
+        return kind in PLAIN or is_float(kind)
+    waiting, count = [value], 0
+    while waiting:
+        for item in waiting.pop():
+            kind = type(item)
+            count += 1
+            if count > _MOST_ITEMS:
+                return False
+            if kind in (tuple, frozenset):
+                waiting.append(item)
+            elif kind not in PLAIN and not is_float(kind):
+                return False
+    return True
+
+
+def is_array(kind):
+    """NumPy's own class of arrays: subclasses may mean anything."""
+    return kind.__name__ == "ndarray" and kind.__module__ == "numpy"
+
+
+class Row:
+    """n: its number; value: what was found; owner: the row of whose dict this is the content."""
+
+    __slots__ = (
+        "n", "step", "parent", "key", "test", "wanted", "loose", "value", "pinned", "name",
+        "setting", "weak",
+    )  # fmt: skip
+
+    def __init__(self, n, step, parent, key, test, wanted, value, name):
+        self.n, self.step, self.parent, self.key = n, step, parent, key
+        self.test, self.wanted, self.value, self.name = test, wanted, value, name
+        self.loose = self.pinned = self.setting = self.weak = False
+
+    @property
+    def path(self):
+        """The same for the same read of another capture."""
+        if self.parent is None:
+            return (self.step, str(self.key))
+        key = self.key
+        if isinstance(key, Row):
+            key = key.path
+        elif not isinstance(key, (str, int)):
+            key = id(key)
+        return (*self.parent.path, self.step, key)
+
+    def __str__(self):
+        """As the user would write the read."""
+        if self.name:
+            return self.name
+        inner = str(self.parent) if self.parent is not None else ""
+        if self.step == "key":
+            if self.parent.step == "dict":
+                owner = self.parent.parent
+                return f"{owner}.{self.key}"
+            return (
+                f"{inner}[{self.key!r}]"
+                if not isinstance(self.key, Row)
+                else f"{inner}[{self.key}]"
+            )
+        if self.step == "item":
+            return f"{inner}[{self.key}]"
+        if self.step in ("member", "class", "part"):
+            return f"{inner}.{getattr(self.key, '__name__', self.key)}"
+        if self.step == "constant":
+            return _named(self.value)
+        if self.step == "answer":
+            return f"{_named(self.key[0])}({', '.join(map(repr, self.key[1]))})"
+        if self.step == "of_value":
+            return f"{_named(self.key)}({inner})"
+        return _SPELLED[self.step].format(inner)
+
+    def said(self):
+        """The whole guard in words."""
+        value = self.wanted
+        if self.test == "equal":
+            return f"{self} == {_short(value)}"
+        if self.test == "absent":
+            return f"{self} is not there"
+        if self.test == "is":
+            return f"{self} is {_short(value() if self.weak else value)}"
+        if self.test == "again":
+            return f"{self} is the same as an earlier one"
+        if self.test in ("type", "tensor", "array", "hooked"):
+            return f"{self} is a {(value[0] if self.test == 'array' else value).__name__}"
+        if self.test == "float":
+            return f"{self} is a float"
+        if self.test == "length":
+            return f"len({self}) == {value[1]}"
+        if self.test == "keys":
+            return f"list({self}) == {_short(list(value))}"
+        if self.test == "bundle":
+            return (
+                f"{self} has what it had: {', '.join(entry[1] for entry in value[1:] if entry[1])}"
+            )
+        return str(self)
+
+    def close(self):
+        """Lets go of what was found; what is said stays the same."""
+        if self.step == "constant" and not self.name:
+            self.name = _named(self.value)
+        self.value = None
+
+
+def _named(value):
+    return getattr(value, "__qualname__", None) or getattr(value, "__name__", None) or _short(value)
+
+
+def _short(value):
+    """Never runs code of the user's."""
+    if is_plain(value) or type(value) in (list, dict) and all(type(v) in PLAIN for v in value):
+        text = repr(value)
+    elif isinstance(value, (type, types.FunctionType, types.ModuleType)):
+        text = value.__name__
+    else:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+short = _short

@@ -1,0 +1,150 @@
+"""What a script reads and writes, seen by the observer of its capture.
+
+A script's own code is not rewritten: the interpreter does each step of it, and tells the observer.
+What it calls that is no script runs as observed code.
+"""
+
+import operator
+import types
+
+from .. import _lathe
+from .._lathe import Tensor
+from .observe.operators import AUGMENT, OPERATE
+from .observe.rows import is_plain
+
+_IN_PLACE = frozenset(AUGMENT.values())
+_BINARY = {f: name for name, f in OPERATE.items()}
+_HERE = __file__[: -len("script_observed.py")]
+_ITSELF = (operator.is_, operator.is_not)
+
+
+def _is_own(f):
+    """A function of the interpreter, which says itself what it reads."""
+    while hasattr(f, "func"):
+        f = f.func
+    f = getattr(f, "__func__", f)
+    code = getattr(f, "__code__", None)
+    if code is not None:
+        return code.co_filename.startswith(_HERE)
+    if not isinstance(f, type) and type(f).__module__.startswith("lathe.jit.script"):
+        return True
+    return getattr(f, "__name__", "").startswith("_record_")
+
+
+class Observed:
+    """Of a session: its observer, and what the parts of its structures must not change."""
+
+    def __init__(self, observer):
+        self.observer = observer
+
+    def observed(self, f, args):
+        """What does a step of the script, and with what."""
+        o = self.observer
+        if f is getattr:
+            return o.attribute, args
+        if f is setattr:
+            return f, (o.store(args[0], args[1]), *args[1:])
+        if f is operator.getitem:
+            return o.item, args
+        if f in (operator.setitem, operator.delitem):
+            return f, (o.store_item(args[0]), o.use(args[1]), *args[2:])
+        if f in _ITSELF:
+            return f, args
+        if f in _IN_PLACE:
+            return o.augment_by(f, *args), args[:0]
+        if f in _BINARY and len(args) == 2:
+            return f, o.operands(*args, _BINARY[f])
+        if _is_own(f):
+            for a in args if getattr(f, "__name__", "").startswith("_contains") else ():
+                o.contents(a, deep=True) if isinstance(a, (list, tuple, dict, set)) else o.use(a)
+            return f, args
+        return o.call(f), args
+
+    def read_global(self, space, name):
+        row = self.observer.read_key(space, name)
+        return self.observer.given(row, self.observer.received(space[name]))
+
+    def read_cell(self, scope, name):
+        value = scope.cells[name].cell_contents
+        row = self.observer.cell_row(scope.function, name)
+        if row is None or row.value is not value:
+            return self.observer.received(value)
+        return self.observer.given(row, self.observer.received(value))
+
+    # ── gradients ───────────────────────────────────────────────────────────────────────────────
+
+    def leaves(self):
+        """The leaf tensors met so far, in order."""
+        return [t for _, t, _ in self.observer.leaf_tensors()]
+
+    def grads(self):
+        return [t.grad for t in self.leaves()]
+
+    def all_grads(self, grads):
+        """Gradients of an earlier moment, with those of leaves that were met since."""
+        begun = [before for _, _, before in self.observer.leaf_tensors()]
+        return [*grads, *begun[len(grads) :]]
+
+    def put_grads(self, grads):
+        for t, g in zip(self.leaves(), self.all_grads(grads)):
+            _lathe._put_grad(t, g)
+
+    # ── what a part changes ─────────────────────────────────────────────────────────────────────
+
+    def mark(self, spaces):
+        """A moment: how much was changed so far, and which objects names lead to."""
+        return len(self.observer.mutated), _contents(spaces), _reached(spaces)
+
+    def changed(self, before, after):
+        """Was anything changed in between that was there before?"""
+        count, contents, reached = before
+        for obj in self.observer.mutated[count:]:
+            if self.observer.is_outside(obj) and self.observer.differs(obj):
+                return True
+        return contents != after[1] or any(
+            id(obj) in reached and not isinstance(obj, (list, dict, set))
+            for obj in self.observer.mutated[count:]
+        )
+
+
+def _contents(spaces):
+    """What lists, dicts and tuples that names lead to hold, as far as they do."""
+    seen, out, waiting = {}, [], list(spaces)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            items = list(value.items())
+            inner = [v for _, v in items] + [k for k, _ in items if not is_plain(k)]
+        elif isinstance(value, (list, tuple, set)):
+            inner = items = list(value)
+        else:
+            continue
+        if id(value) in seen and value is not spaces:
+            continue
+        seen[id(value)] = value
+        if not any(value is s for s in spaces):
+            out.append((id(value), [v if is_plain(v) else id(v) for v in inner], list(map(str, [
+                k for k, _ in items])) if isinstance(value, dict) else None))  # fmt: skip
+        else:
+            out.append([v if is_plain(v) else id(v) for v in inner])
+        waiting.extend(inner)
+    return out
+
+
+def _reached(spaces):
+    """The objects that names lead to, through containers and attributes."""
+    seen, waiting = {}, list(spaces)
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen or is_plain(value) or isinstance(value, (Tensor, type)):
+            continue
+        if isinstance(value, (types.FunctionType, types.ModuleType)):
+            continue
+        seen[id(value)] = value
+        if isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, (list, tuple, set)):
+            waiting.extend(value)
+        elif isinstance(getattr(type(value), "__dict__", None), types.MappingProxyType):
+            waiting.extend(getattr(value, "__dict__", {}).values())
+    return seen
