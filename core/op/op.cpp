@@ -53,6 +53,10 @@ constexpr CheckText kChecks[] = {
      "take softmax() of logits"},
     {"there are not as many categories with a weight above 0 as samples", "one for each sample",
      "pass replacement=True, or draw fewer"},
+    {"an integer of a script does not fit in 64 bits", "integers from -2**63 to 2**63 - 1",
+     "compute with float(n) where it is large, or call the function without lathe.script"},
+    {"an integer of a script beyond 2**53 is divided, whose quotient floats round",
+     "integers from -2**53 to 2**53", "divide float(n), or use // for whole quotients"},
 };
 
 const CheckText& check_text(uint32_t code) { return kChecks[code < std::size(kChecks) ? code : 0]; }
@@ -72,6 +76,7 @@ void throw_check(std::string op, uint32_t code, std::string_view index, Site sit
                    .next = std::string(text.advice),
                    .site = site};
   if (code == kIntegerOverflow) throw OverflowError(std::move(parts));
+  if (code == kScriptOverflow || code == kScriptQuotient) throw ScriptError(std::move(parts));
   throw ValueError(std::move(parts));
 }
 

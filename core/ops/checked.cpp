@@ -6,7 +6,7 @@
 namespace lathe {
 namespace {
 
-Expr fits(Expr condition, Expr result) { return check(condition, result, kIntegerOverflow); }
+Expr fits(Expr condition, Expr result) { return check(condition, result, kScriptOverflow); }
 
 Expr negative(Expr x) { return lt(x, 0); }
 
@@ -37,15 +37,24 @@ Extra wide(std::string_view doc) {
 
 void add_checked_definitions(Definitions& r) {
   r.elementwise("checked_add(Tensor|Scalar input, Tensor|Scalar other) -> Tensor", add_body,
-                wide("x + y of int64; an OverflowError where that does not fit."));
+                wide("x + y of int64; a ScriptError where that does not fit."));
   r.elementwise("checked_sub(Tensor|Scalar input, Tensor|Scalar other) -> Tensor", sub_body,
-                wide("x - y of int64; an OverflowError where that does not fit."));
+                wide("x - y of int64; a ScriptError where that does not fit."));
   r.elementwise("checked_mul(Tensor|Scalar input, Tensor|Scalar other) -> Tensor", mul_body,
-                wide("x * y of int64; an OverflowError where that does not fit."));
+                wide("x * y of int64; a ScriptError where that does not fit."));
   r.elementwise(
       "checked_range(Tensor input, Scalar low, Scalar high) -> Tensor",
-      [](Expr x, Expr low, Expr high) { return fits(le(low, x) & le(x, high), x); },
+      [](Expr x, Expr low, Expr high) {
+        return check(le(low, x) & le(x, high), x, kIntegerOverflow);
+      },
       wide("x of int64; an OverflowError where it is not in [low, high]."));
+  r.elementwise(
+      "checked_dividend(Tensor input) -> Tensor",
+      [](Expr x) {
+        Expr top = constant(x.dtype(), int64_t{1} << 53);
+        return check(le(-top, x) & le(x, top), x, kScriptQuotient);
+      },
+      wide("x of int64; a ScriptError where it is beyond 2**53, as float64 would round it."));
 }
 
 }  // namespace lathe

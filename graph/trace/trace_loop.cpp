@@ -4,6 +4,7 @@
 // A LoopPlan says what the next recording carries. `loop_fits` compares what a recording gave with
 // what it assumed; if more must be carried, or a size turns out to change from round to round, it
 // says so in the plan, the recorded node is erased and the loop is recorded again.
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
 
 #include "core/base/error.h"
@@ -196,6 +197,8 @@ Data Tracer::record_while(LoopCondition condition, LoopBody body, const Data& st
       if (d.is_tensor() || d.is_integer()) operands.in.push_back(value_of(d));
     for (const Tensor& t : plan.written) operands.in.push_back(now(t));
     Node* node = graph_.add_structure(Structure::while_, std::move(operands), {}, here());
+    // The front end may record the loop again, too: it throws.
+    absl::Cleanup erase = [&] { graph_.erase(node); };
     Block& test = graph_.add_block(node);
     Block& round = graph_.add_block(node);
     Data carried = bind_parameters(test, plan, 0);
@@ -226,15 +229,13 @@ Data Tracer::record_while(LoopCondition condition, LoopBody body, const Data& st
       bind_written();
       return body(carried);
     });
-    if (!loop_fits(plan, made, round, parameters)) {
-      graph_.erase(node);
-      continue;
-    }
+    if (!loop_fits(plan, made, round, parameters)) continue;
     refuse_loop_guards(first_guard, first_symbol);
     {
       InsertAt inside(graph_, round);
       graph_.set_yields(round, loop_yields(plan, made), here());
     }
+    std::move(erase).Cancel();
     made.tracked.insert(made.tracked.end(), asked.tracked.begin(), asked.tracked.end());
     return loop_results(node, plan, made.tracked, parameters, first_symbol);
   }

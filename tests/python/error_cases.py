@@ -198,6 +198,8 @@ lt.arange(0, -3, 2)
 lt.tensor([2]) ** -1
 lt.tensor([2]) ** lt.tensor([-1])
 lt.ops.checked_mul(lt.tensor([2**61]), 8)
+lt.ops.checked_range(lt.tensor([300]), 0, 255)
+lt.ops.checked_dividend(lt.tensor([2**53 + 1]))
 lt.conv2d(lt.ones(1, 1, 5, 5), lt.ones(1, 1, 3, 3), dilation=0)
 lt.ones(2).uniform_(3, 1)
 lt.ones(2).normal_(0, -1)

@@ -13,7 +13,7 @@ looks at syntax trees; script_values has numbers that data decides, and joins va
 name whose value differs between the branches is one result of the structure for each tensor or
 number in it. Objects that a branch changes (a list that grows, an attribute that is set) cannot be
 joined and are refused. What follows an if that may return, break or continue is run inside both
-branches.
+branches; a loop that may return is left, and two names beside the user's say so.
 """
 
 import ast
@@ -63,6 +63,7 @@ class Interpreter(Expressions, Structures):
         self.cells = {}
         self.function = None  # from outside of the script
         self.loops = []  # of the frame under way: the innermost last
+        self.makers = {}  # by name of a loop's return value: what makes a stand-in for it
         self.local = source.local_names(node)
 
     # ── functions ───────────────────────────────────────────────────────────────────────────────

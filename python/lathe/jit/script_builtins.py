@@ -1,6 +1,7 @@
 """Python's functions where they meet what data decides: range(), int(), max(), item() ..."""
 
 import operator
+import types
 
 from .._lathe import Tensor
 from .script_values import (
@@ -93,6 +94,11 @@ def _quantifier(f, joined):
     return ask
 
 
+def _method(f):
+    """What a number answers itself."""
+    return lambda script, node, args, kwargs: f(*args, **kwargs)
+
+
 def _isinstance(script, node, args, kwargs):
     value, classes = args
     if isinstance(value, Number):
@@ -104,6 +110,9 @@ def _item(script, node, args, kwargs):
     return Number.of_tensor(args[0])
 
 
+_COMPARED_BY_IDENTITY = (types.BuiltinFunctionType, types.FunctionType, type(int))
+
+
 class BUILTINS:
     """Python's functions that mean something else for what data decides."""
 
@@ -111,15 +120,14 @@ class BUILTINS:
     _table = {
         int: _int, float: _number(float), bool: _number(bool), range: _range,
         max: _extreme(max, operator.gt), min: _extreme(min, operator.lt),
+        abs: _method(abs), Number.is_integer: _method(Number.is_integer),
         any: _quantifier(any, any_of), all: _quantifier(all, all_of), isinstance: _isinstance,
     }  # fmt: skip
 
     @classmethod
     def stand_in(cls, f):
-        try:
-            found = cls._table.get(f)
-        except TypeError:  # not hashable
-            return None
+        # Not for callables of the user's: their == and hash may be code of their own.
+        found = cls._table.get(f) if type(f) in _COMPARED_BY_IDENTITY else None
         of = getattr(f, "__self__", None)
         if found is None and isinstance(of, Tensor) and getattr(f, "__name__", "") == "item":
             return lambda script, node, args, kwargs: Number.of_tensor(of)
@@ -127,11 +135,8 @@ class BUILTINS:
 
     @staticmethod
     def refuse_numbers(script, node, f, args, kwargs):
-        if isinstance(getattr(f, "__self__", None), (list, dict, tuple)) or f in (
-            list,
-            tuple,
-            dict,
-        ):
+        own = getattr(f, "__self__", None)
+        if isinstance(own, (list, dict, tuple, Number)) or any(f is t for t in (list, tuple, dict)):
             return
         if isinstance(f, type) and f.__module__ != "builtins":
             return  # a class of the user's: its fields may hold them

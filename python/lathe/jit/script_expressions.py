@@ -28,7 +28,7 @@ def throw(error, cause=None):
 def readable(f):
     """May the function's source be run statement by statement?"""
     if f.__module__ is not None and f.__module__.split(".")[0] == "lathe":
-        return f.__module__ in _SCRIPTED_PACKAGES
+        return f.__module__ in _SCRIPTED_PACKAGES and not source.is_special(f.__code__)
     return source.find(f.__code__) is not None and not source.is_special(f.__code__)
 
 

@@ -2,6 +2,7 @@
 
 import ast
 
+from .. import ops
 from .._lathe import SymFloat, Tensor
 from .observe.effects import sequence_maker
 from .script_values import Number
@@ -21,6 +22,28 @@ class Undefined:
     def at(node, name):
         kind = "branch of the if" if not isinstance(node, (ast.While, ast.For)) else "loop"
         return Undefined(f"only one {kind} at line {node.lineno} defines it")
+
+
+class Missing:
+    """What a loop would return, where it has not."""
+
+
+def stand_in(value):
+    """Makes values of the same kind, which nothing will read: tensors of no elements, zeros."""
+    if isinstance(value, Tensor):
+        sizes, dtype = (0,) * value.ndim, value.dtype
+        return lambda: ops.zeros(sizes, dtype=dtype)
+    if isinstance(value, Number) or type(value) in _NUMBERS:
+        kind = value.kind if isinstance(value, Number) else type(value)
+        return lambda: Number.of((float if kind is SymFloat else kind)(0))
+    if type(value) is dict:
+        parts = {k: stand_in(v) for k, v in value.items()}
+        return lambda: {k: v() for k, v in parts.items()}
+    maker = sequence_maker(type(value))
+    if maker:
+        items = [stand_in(v) for v in value]
+        return lambda: maker([v() for v in items])
+    return lambda: value
 
 
 class _Leaf:
@@ -96,6 +119,11 @@ class Joiner:
         }
         self.sides.append((side, outside))
         return tensors
+
+    def unjoined(self, name):
+        """What the first branch leaves under a name."""
+        part = self.sides[0][0]["env"][name]
+        return part.value if isinstance(part, (_Leaf, _Tree)) else part
 
     def pairs(self):
         (a, outside), (b, _) = self.sides

@@ -46,14 +46,15 @@ class Observed:
             return f, (o.store(args[0], args[1]), *args[1:])
         if f is operator.getitem:
             return o.item, args
-        if f in (operator.setitem, operator.delitem):
+        if f is operator.setitem or f is operator.delitem:
             return f, (o.store_item(args[0]), o.use(args[1]), *args[2:])
-        if f in _ITSELF:
-            return f, args
-        if f in _IN_PLACE:
-            return o.augment_by(f, *args), args[:0]
-        if f in _BINARY and len(args) == 2:
-            return f, o.operands(*args, _BINARY[f])
+        if type(f) is types.BuiltinFunctionType:  # not the user's, whose == may be their own
+            if f in _ITSELF:
+                return f, args
+            if f in _IN_PLACE:
+                return o.augment_by(f, *args), args[:0]
+            if f in _BINARY and len(args) == 2:
+                return f, o.operands(*args, _BINARY[f])
         if _is_own(f):
             for a in args if getattr(f, "__name__", "").startswith("_contains") else ():
                 o.contents(a, deep=True) if isinstance(a, (list, tuple, dict, set)) else o.use(a)

@@ -308,6 +308,13 @@ def has_break(statements):
     return any(holds(s) for s in statements)
 
 
+def may_return(node):
+    """Does the statement hold a return of the function around it?"""
+    if isinstance(node, ast.Return):
+        return True
+    return not isinstance(node, _SCOPES) and any(map(may_return, ast.iter_child_nodes(node)))
+
+
 def has_walrus(node):
     return any(isinstance(n, ast.NamedExpr) for n in ast.walk(node))
 

@@ -2,11 +2,13 @@
 
 Number is a Python bool, int or float whose value only a run of the program knows. It is kept in a
 0-d tensor (bool, int64 or float64) and computes as Python's numbers do; beside a tensor it counts
-as a Python number does, so it promotes nothing. An integer that 64 bits, or the integers of the
-tensor beside it, do not hold is an OverflowError when the program runs.
+as a Python number does, so it promotes nothing. An integer that 64 bits do not hold is a
+ScriptError when the program runs; one that the integers of the tensor beside it do not hold is an
+OverflowError.
 """
 
 import ast
+import math
 import operator
 
 from .. import _lathe, ops
@@ -14,6 +16,8 @@ from .._lathe import Tensor
 from .script_source import trampoline
 
 _DTYPES = {bool: _lathe.bool, int: _lathe.int64, float: _lathe.float64}
+_HUGE = 2**1000
+_LARGEST_POWER = 64
 _HALF = (_lathe.float16, _lathe.bfloat16)
 _RANGES = {
     _lathe.uint8: (0, 255), _lathe.int8: (-(2**7), 2**7 - 1), _lathe.int16: (-(2**15), 2**15 - 1),
@@ -79,7 +83,19 @@ class Number:
         if isinstance(value, Number):
             return value
         kind = bool if isinstance(value, bool) else int if isinstance(value, int) else float
+        if kind is int and not fits(value):
+            refuse(f"the integer {value} does not fit in 64 bits, as integers of a script must",
+                    f"compute with floats: {float(value)!r}" if abs(value) < _HUGE else
+                    "leave it out of what data decides")  # fmt: skip
+        if kind is int and abs(value) >= 2**62:  # more than an argument of an op may be
+            high = ops.full((), value >> 32, dtype=_lathe.int64)
+            return Number(high * 2**32 + (value & (2**32 - 1)), kind)
         return Number(ops.full((), value, dtype=_DTYPES[kind]), kind)
+
+    def is_integer(self):
+        if self.kind is not float:
+            return Number.of(True)
+        return Number(ops.eq(ops.floor(self.tensor), self.tensor) & ops.isfinite(self.tensor), bool)
 
     def to(self, kind):
         return self.tensor if self.kind is kind else self.tensor.to(_DTYPES[kind])
@@ -109,7 +125,24 @@ class Number:
         return Number(ops.checked_sub(0, self.to(int)), int)
 
     def __pos__(self):
-        return self
+        return (
+            Number(self.tensor, self.kind) if self.kind is not bool else Number(self.to(int), int)
+        )
+
+    def __abs__(self):
+        if self.kind is float:
+            return Number(ops.abs(self.tensor), float)
+        n = self.to(int)
+        return Number(ops.where(n < 0, ops.checked_sub(0, n), n), int)
+
+    def __pow__(self, power):
+        if self.kind is float or type(power) is not int or not 0 <= power <= _LARGEST_POWER:
+            refuse("a power that data decides, of other than an integer to a small known integer",
+                    "multiply, or take the power of tensors")  # fmt: skip
+        product = Number.of(1)
+        for _ in range(power):
+            product = product * self
+        return product
 
     def _no(self, *_):
         refuse("a number that data decides is wanted as a Python number, which it is not before "
@@ -127,6 +160,11 @@ def _is_number(x):
 def _plain(x):
     """A size of the trace as the number it is now, which is then guarded."""
     return x if isinstance(x, (Number, bool, int, float)) else int(x)
+
+
+def fits(value):
+    """Is the integer one of int64?"""
+    return -(2**63) <= value < 2**63
 
 
 def _arithmetic(f, divides):
@@ -153,12 +191,25 @@ def _numbers(f, divides, a, b):
                 "divide tensors")  # fmt: skip
     if divides and b == 0:
         raise ZeroDivisionError("division by zero")
-    known, a, b = b, Number.of(a), Number.of(b)
-    if float in (a.kind, b.kind) or f is operator.truediv:
+    if any(isinstance(x, float) or (isinstance(x, Number) and x.kind is float) for x in (a, b)):
+        a, b = (x if isinstance(x, Number) else Number.of(float(x)) for x in (a, b))
         return Number(f(a.to(float), b.to(float)), float)
+    if f is operator.truediv:
+        return _quotient(a, b)
+    known, a, b = b, Number.of(a), Number.of(b)
     if f is operator.floordiv and known == -1:
         return -a  # the only quotient that can be out of range
     return Number(_CHECKED.get(f, f)(a.to(int), b.to(int)), int)
+
+
+def _quotient(a, divisor):
+    """Of integers: rounded once, as Python's is."""
+    if abs(divisor) & (abs(divisor) - 1) == 0 and abs(divisor) < _HUGE:  # divides without rounding
+        return Number(a.to(float) / float(divisor), float)
+    if abs(divisor) > 2**53:
+        refuse(f"an integer that data decides is divided by {divisor}, which floats round",
+                "divide float(n)")  # fmt: skip
+    return Number(ops.checked_dividend(a.to(int)).to(_lathe.float64) / float(divisor), float)
 
 
 def _compared_with(number, x):
@@ -167,15 +218,69 @@ def _compared_with(number, x):
     return number.tensor if whole else number.beside(x)
 
 
+def _whole_and_float(f, n, x):
+    """f(n, x) for an int64 and a float64, exact as in Python: where n is x when it is rounded to a
+    float, x is an integer, and the integers decide (2**63 is above them all)."""
+    rounded = n.to(_lathe.float64)
+    inside = (x >= -(2.0**63)) & (x < 2.0**63)
+    whole = ops.where(inside, x, 0.0).to(_lathe.int64)
+    equal = (rounded == x) & inside & (n == whole)
+    below = (rounded < x) | ((rounded == x) & (~inside | (n < whole)))
+    above = (rounded > x) | ((rounded == x) & inside & (n > whole))
+    answer = {
+        operator.eq: lambda: equal, operator.ne: lambda: ~equal, operator.lt: lambda: below,
+        operator.le: lambda: below | equal, operator.gt: lambda: above,
+        operator.ge: lambda: above | equal,
+    }[f]()  # fmt: skip
+    return Number(answer, bool)
+
+
+def _beside_a_large(f, a, b):
+    """f(a, b) for an integer that is known, beyond 64 bits."""
+    if a.kind is not float:
+        return f(0, b)  # decided by the sign
+    try:
+        near = float(b)
+    except OverflowError:
+        near = math.inf if b > 0 else -math.inf
+    if near == b:
+        return Number(f(a.tensor, near), bool)
+    # No float is between b and its neighbour, so <= is < for one of the two, and > is >=.
+    if f in (operator.eq, operator.ne):
+        return f is operator.ne
+    up = near > b
+    f = {operator.lt: operator.lt if up else operator.le,
+         operator.gt: operator.ge if up else operator.gt}[_STRICT[f]]  # fmt: skip
+    return Number(f(a.tensor, near), bool)
+
+
+_SWAPPED = {
+    operator.eq: operator.eq, operator.ne: operator.ne, operator.lt: operator.gt,
+    operator.gt: operator.lt, operator.le: operator.ge, operator.ge: operator.le,
+}  # fmt: skip
+_STRICT = {
+    operator.lt: operator.lt, operator.le: operator.lt, operator.gt: operator.gt,
+    operator.ge: operator.gt,
+}  # fmt: skip
+
+
 def _comparison(f):
     def compare(a, b):
         if isinstance(b, Tensor):
             return f(_compared_with(a, b), b)
         if not _is_number(b):
             return NotImplemented
-        b = Number.of(_plain(b))
-        kind = float if float in (a.kind, b.kind) else int
-        return Number(f(a.to(kind), b.to(kind)), bool)
+        b = _plain(b)
+        if isinstance(b, int) and not fits(b):
+            return _beside_a_large(f, a, b)
+        b = Number.of(b)
+        if a.kind is not float and b.kind is not float:
+            return Number(f(a.to(int), b.to(int)), bool)
+        if a.kind is b.kind:
+            return Number(f(a.tensor, b.tensor), bool)
+        if a.kind is float:
+            return _whole_and_float(_SWAPPED[f], b.to(int), a.tensor)
+        return _whole_and_float(f, a.to(int), b.tensor)
 
     return compare
 

@@ -102,6 +102,77 @@ def test_early_returns():
     check(f, (f32(20, 1),), (f32(3, 2),), (f32(5, 2),), (f32(0, 0),))
 
 
+def test_the_parameters_of_a_module():
+    net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
+
+    def f(x):
+        penalty = sum((p * p).sum() for p in net.parameters())
+        names = [n for n, _ in net.named_parameters()]
+        return (net(x) + penalty).sum() * len(names)
+
+    scripted = lt.script(f)
+    for step in range(3):
+        x = f32(step, 1)
+        grads = []
+        for g in (scripted, f):
+            net.zero_grad()
+            loss = g(x)
+            loss.backward()
+            grads.append([loss.detach(), *(p.grad.clone() for p in net.parameters())])
+        same(*grads)
+        if step == 1:
+            net[0].weight = nn.Parameter(net[0].weight.detach() * 2)
+
+
+def test_returns_in_loops():
+    def in_while(x):
+        while x.sum() < 100:
+            x = x * 2 + 1
+            if x[0] > 30:
+                return {"x": x - 1}, 1
+        return {"x": x}, 2
+
+    def in_for(x):
+        for i in range(5):
+            x = x * 1.5
+            if x.sum() > 20:
+                return x[:1], i
+        return x, -1
+
+    def in_both(x, n):
+        k = 0
+        for i in range(int(n)):
+            while x.sum() < 30 + i:
+                x = x + 2
+                k += 1
+                if k > 5:
+                    return x, k
+                if k == 3:
+                    break
+            else_way = x.sum() > 25
+            if else_way:
+                return x * 3, -k
+        return x * 0, 0
+
+    starts = [f32(0.1, 0.2), f32(1, 2), f32(40, 20), f32(-3, 1)]
+    for f in (in_while, in_for):
+        assert check(f, *[(x,) for x in starts]).counts["traces"] == 1
+    calls = [(x, lt.tensor(n)) for x in starts for n in (0, 1, 4)]
+    assert check(in_both, *calls).counts["traces"] == 1
+
+
+def test_returns_of_two_kinds_in_a_loop_are_refused():
+    def f(x):
+        while x.sum() < 100:
+            x = x * 2 + 1
+            if x[0] > 30:
+                return x
+        return x, 1
+
+    with pytest.raises(lt.ScriptError, match="another kind of thing"):
+        lt.script(f)(f32(1, 2))
+
+
 def test_break_and_continue():
     def f(x):
         s = x * 0

@@ -1,0 +1,179 @@
+"""Numbers of scripts are Python's: the same value and type, or a ScriptError that says why not."""
+
+import math
+
+import pytest
+
+import lathe as lt
+
+B = 2**53
+TOP = 2**63 - 1
+WHOLE = (0, 1, -1, 3, 70, B - 1, B, B + 1, B + 3, -B - 1, 2**62 + 1, TOP - 511, TOP, -TOP - 1)
+FLOATS = (
+    0.0,
+    -0.0,
+    2.5,
+    -2.5,
+    -3.0,
+    1e300,
+    math.inf,
+    -math.inf,
+    math.nan,
+    2.0**53,
+    2.0**63,
+    2.0**70,
+)
+
+
+def comparisons(a, b):
+    return a == b, a != b, a < b, a <= b, a > b, a >= b
+
+
+def same(a, b):
+    assert type(a) is type(b)
+    assert repr(a) == repr(b)
+
+
+def whole(f):
+    """How f(n) of eager and script compare over integers."""
+    scripted = lt.script(lambda t: f(int(t)))
+    for n in WHOLE:
+        same(scripted(lt.tensor(n)), f(n))
+
+
+@pytest.mark.parametrize("known", [*FLOATS, 9007199254740993.0, 0, 2**63, -(2**63) - 1, 10**400])
+def test_integers_compare_exactly(known):
+    whole(lambda n: comparisons(n, known))
+    whole(lambda n: comparisons(known, n))
+
+
+@pytest.mark.parametrize(
+    "known", [0, B + 1, -B - 1, TOP, 2**70, 2**70 + 1, -(2**70) - 1, 10**400, 2.5]
+)
+def test_floats_compare_exactly(known):
+    scripted = lt.script(lambda t: comparisons(float(t), known))
+    for x in FLOATS:
+        same(scripted(lt.tensor(x, dtype=lt.float64)), comparisons(x, known))
+
+
+def test_two_numbers_that_data_decides_compare_exactly():
+    scripted = lt.script(
+        lambda t, u: (comparisons(int(t), float(u)), comparisons(float(u), int(t)))
+    )
+    for n in WHOLE:
+        for x in (*FLOATS, float(n), math.nextafter(float(n), 0), -(2.0**63)):
+            expected = comparisons(n, x), comparisons(x, n)
+            same(scripted(lt.tensor(n), lt.tensor(x, dtype=lt.float64)), expected)
+
+
+def test_membership_compares_exactly():
+    whole(lambda n: (n in (1, 9007199254740992.0, 2.0), n not in [3.0, 2**64]))
+
+
+@pytest.mark.parametrize("rounds", [2, 70])
+def test_integers_past_64_bits_are_refused(rounds):
+    def f(t):
+        k = int(t)
+        for _ in range(rounds):
+            k = k * 3037000500
+        return k
+
+    scripted = lt.script(f)
+    assert scripted(lt.tensor(0)) == 0
+    with pytest.raises(lt.ScriptError, match="does not fit in 64 bits") as caught:
+        scripted(lt.tensor(3))
+    assert f"{__file__}:{f.__code__.co_firstlineno + 3}" in str(caught.value)
+    assert scripted(lt.tensor(0)) == 0  # and goes on to serve
+
+
+@pytest.mark.parametrize("known", [2**63, -(2**64), 10**400])
+def test_a_known_integer_past_64_bits_is_refused(known):
+    with pytest.raises(lt.ScriptError, match="does not fit in 64 bits"):
+        lt.script(lambda t: int(t) + known)(lt.tensor(1))
+
+
+def negated(n):
+    return -n
+
+
+def divided(n):
+    return n // -1
+
+
+def less_one(n):
+    return n - 1
+
+
+def squared(n):
+    return n**2
+
+
+@pytest.mark.parametrize("f", [negated, abs, divided, less_one, squared])
+def test_the_lowest_integer(f):
+    scripted = lt.script(lambda t: f(int(t)))
+    same(scripted(lt.tensor(5)), f(5))
+    with pytest.raises(lt.ScriptError, match="does not fit in 64 bits"):
+        scripted(lt.tensor(-TOP - 1))
+
+
+@pytest.mark.parametrize("divisor", [3, -7, 1, 8, -(2**62), 2**64, 2**53 - 1, 10])
+def test_quotients_are_pythons_or_refused(divisor):
+    scripted = lt.script(lambda t: int(t) / divisor)
+    exact = abs(divisor) & (abs(divisor) - 1) == 0
+    for n in WHOLE:
+        if exact or abs(n) <= B:
+            same(scripted(lt.tensor(n)), n / divisor)
+        else:
+            with pytest.raises(lt.ScriptError, match="whose quotient floats round"):
+                scripted(lt.tensor(n))
+
+
+def test_a_quotient_by_a_divisor_that_floats_round_is_refused():
+    with pytest.raises(lt.ScriptError, match="is divided by 9007199254740993"):
+        lt.script(lambda t: int(t) / (B + 1))(lt.tensor(1))
+
+
+def test_powers():
+    scripted = lt.script(lambda t: (int(t) ** 0, int(t) ** 1, int(t) ** 3))
+    for n in (0, 1, -1, 7, -5, 2097151):
+        same(scripted(lt.tensor(n)), (1, n, n**3))
+    refused = (
+        lambda t: int(t) ** -1,
+        lambda t: float(t) ** 2,
+        lambda t: int(t) ** 65,
+    )
+    for f in refused:
+        with pytest.raises(lt.ScriptError, match="a power that data decides"):
+            lt.script(f)(lt.tensor(1))
+
+
+def test_floats():
+    def f(x):
+        return x % 1, x % -1.0, x // 3, -x, +x, abs(x), x.is_integer(), x * 2**70, x - 10**20
+
+    scripted = lt.script(lambda t: f(float(t)))
+    for x in (0.0, -0.0, 2.5, -2.5, -3.0, 1e300, math.nan, 2.0**53):
+        same(scripted(lt.tensor(x, dtype=lt.float64)), f(x))
+    infinite = lt.script(lambda t: float(t).is_integer())
+    same(infinite(lt.tensor(math.inf)), False)
+
+
+def test_remainder_of_a_product_that_is_minus_zero():
+    scripted = lt.script(lambda t: (float(t) * -0.0) % 1)
+    for x in (3.0, -3.0, 0.0):
+        same(scripted(lt.tensor(x)), (x * -0.0) % 1)
+
+
+class Odd:
+    def __eq__(self, other):
+        return other is list
+
+    __hash__ = None
+
+    def __call__(self, x):
+        return x + 1
+
+
+def test_a_callable_with_an_equality_of_its_own_is_called():
+    odd = Odd()
+    assert lt.script(lambda x: odd(x))(lt.ones(1)).tolist() == [2.0]

@@ -1,0 +1,106 @@
+"""Random scripts of branches, loops and early exits: eager and script are equal by bytes.
+
+Every program ends: each `while` counts its own rounds. All give (tensor, integer), so that nothing
+but a fault of the front end could refuse them.
+"""
+
+import importlib.util
+import random
+
+import pytest
+
+import lathe as lt
+
+PROGRAMS, IN_A_FILE = 48, 8
+INPUTS = [((0.5, 0.25), 0), ((3.0, -1.0), 2), ((-4.0, 1.5), 1), ((9.0, 9.0), 5)]
+
+
+class Program:
+    """The text of one function."""
+
+    def __init__(self, name, seed):
+        self.random = random.Random(seed)
+        self.lines = [f"def {name}(x, t):", "    y = x * 0.5", "    k = int(t)"]
+        self.counters = 0
+        self.block(4, depth=0, loops=0)
+        self.put(4, "return x + y, k")
+
+    def put(self, indent, line):
+        self.lines.append(" " * indent + line)
+
+    def block(self, indent, depth, loops):
+        for _ in range(self.random.randint(1, 3)):
+            if not self.statement(indent, depth, loops):
+                return
+
+    def statement(self, indent, depth, loops):
+        """False where nothing can follow."""
+        compound = (self.choice, self.loop) if depth < 3 else ()
+        kind = self.random.choice((self.compute, self.compute, *compound, *compound))
+        if depth and self.random.random() < 0.2:
+            return self.leave(indent, loops)
+        return kind(indent, depth, loops)
+
+    def compute(self, indent, depth, loops):
+        self.put(indent, self.random.choice((
+            "x = x * 1.5 + 1", "x = x - y", "y = y + x * 0.25", "x, y = y, x + 0.5", "k = k + 1",
+            "k = (2 * k + 5) % 11",
+            "y = y * k", "x = x + k", "y = y.clone()\n{}y[0] = k", "x = x.abs()",
+        )).format(" " * indent))  # fmt: skip
+        return True
+
+    def condition(self):
+        return self.random.choice((
+            "x.sum() > 3", "y[0] < x[1]", "k > 1", "k % 3 == 0", "x.max() < 6 and k < 4",
+            "not (y.sum() > 0 or k == 2)", "x[0] > 0.75",
+        ))  # fmt: skip
+
+    def choice(self, indent, depth, loops):
+        self.put(indent, f"if {self.condition()}:")
+        self.block(indent + 4, depth + 1, loops)
+        if self.random.random() < 0.5:
+            self.put(indent, "else:")
+            self.block(indent + 4, depth + 1, loops)
+        return True
+
+    def loop(self, indent, depth, loops):
+        self.counters += 1
+        n, kind = f"n{self.counters}", self.random.randrange(3)
+        if kind == 0:
+            self.put(indent, f"{n} = 0")
+            self.put(indent, f"while {self.condition()} and {n} < 4:")
+            self.put(indent + 4, f"{n} += 1")
+        elif kind == 1:
+            self.put(indent, f"for {n} in range({self.random.randint(0, 3)}):")
+        else:
+            self.put(indent, f"for {n} in range(int(t) + 1):")
+        self.block(indent + 4, depth + 1, loops + 1)
+        return True
+
+    def leave(self, indent, loops):
+        ways = ["return x, k", "return y - x, k + 7"] + ["break", "continue"] * (2 * bool(loops))
+        self.put(indent, self.random.choice(ways))
+        return False
+
+
+def functions(path, first):
+    """As functions of a file, since scripts are read from there."""
+    texts = ["\n".join(Program(f"f{i}", first + i).lines) for i in range(IN_A_FILE)]
+    path.write_text("\n\n\n".join(texts) + "\n")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return [(getattr(module, f"f{i}"), texts[i]) for i in range(IN_A_FILE)]
+
+
+def outcome(f, values, turns):
+    tensor, number = f(lt.tensor(values), lt.tensor(turns))
+    return tensor.numpy().tobytes(), tensor.dtype, tuple(tensor.shape), type(number), number
+
+
+@pytest.mark.parametrize("first", range(0, PROGRAMS, IN_A_FILE))
+def test_random_scripts_equal_eager(first, tmp_path):
+    for f, text in functions(tmp_path / f"scripts_{first}.py", first):
+        scripted = lt.script(f)
+        for values, turns in INPUTS:
+            assert outcome(scripted, values, turns) == outcome(f, values, turns), text
