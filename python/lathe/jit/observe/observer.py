@@ -108,11 +108,15 @@ class Observer(Recording, Calls, Effects):
         self._outer = observers.get(self._thread)
         observers[self._thread] = self
         self._profile = sys.getprofile()
+        self._collects = gc.isenabled()
+        gc.disable()  # a collection calls finalizers and callbacks, which are no part of the code
         self.net.begin()
 
     def end(self):
         """Puts all code back. Nothing is observed from now on."""
         self.net.end()
+        if self._collects:
+            gc.enable()
         if self._profile is not None:
             sys.setprofile(self._profile)
         self._live = False
