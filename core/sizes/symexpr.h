@@ -133,6 +133,9 @@ class SymScope {
   /// Proven, else decided by the hint: recorded as a check if it holds, and as a guard if not. For
   /// who asked may go on: a function that catches the error holds for such sizes only.
   bool require(Relation relation, Int a, Int b);
+  /// It holds wherever it is asked about, whatever the hints say: of a loop that runs no round at
+  /// this call, what is true in every round. Recorded as a check.
+  void assume(Relation relation, Int a, Int b);
   /// Nothing is recorded or learnt any more: what is not proven is answered by the hint, and
   /// counted.
   void close() { closed_ = true; }

@@ -181,6 +181,24 @@ bool SymScope::answer(Relation relation, Int a, Int b, std::vector<SymFact>& whe
   return holds;
 }
 
+void SymScope::assume(Relation relation, Int a, Int b) {
+  if (closed_ || prove(relation, a, b) != Truth::unknown) return;
+  checks_.push_back({relation, true, a, b, here()});
+  if (relation == Relation::eq || relation == Relation::ne) return learn(relation, true, a, b);
+  // Of this difference alone. That i < n holds in every round says nothing about n: there may be
+  // none.
+  const Int d = simplify(a - b);
+  if (d.known()) return;
+  const Form f = form_of(d);
+  const uint64_t word = f.form.word();
+  if (!known_.contains(word)) {
+    known_.emplace(word, range(f.form));
+    for (uint32_t k : symbols_of(f.form)) forms_with_[k].push_back(f.form);
+  }
+  known_.find(word)->second.meet(f.down({-kInf, relation == Relation::lt ? -1 : 0}));
+  ++epoch_;
+}
+
 void SymScope::learn(Relation relation, bool holds, Int a, Int b) {
   Int d = simplify(a - b);
   if (d.known()) return;

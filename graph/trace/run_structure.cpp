@@ -71,7 +71,13 @@ Data for_(Int start, Int stop, Int step, ForBody body, Data carried) {
   bool known = start.known() && stop.known() && step.known();
   Tracer* tracer = Tracer::current();
   Int count = step > Int(0) ? ceil_div(stop - start, step) : ceil_div(start - stop, -step);
-  if (tracer != nullptr && (!known || count.value() > kMostUnrolled))
+  if (tracer != nullptr && !known) {
+    // No round is a program of its own: what a round asks of its index, no hint would answer.
+    const bool asks = !tracer->in_loop(start) && !tracer->in_loop(stop) && !tracer->in_loop(step);
+    if (asks && !(count > Int(0))) return carried;
+    return tracer->record_for(start, stop, step, body, carried);
+  }
+  if (tracer != nullptr && count.value() > kMostUnrolled)
     return tracer->record_for(start, stop, step, body, carried);
   Int i = start;
   for (int64_t n = count.value(); n > 0; --n, i += step) carried = body(i, carried);

@@ -52,6 +52,14 @@ Data Tracer::bind_parameters(Block& block, const LoopPlan& plan, size_t first) {
   return out;
 }
 
+/// Does a size that is carried stay as it is? Where nothing proves it, sizes that are equal now and
+/// that no loop decides are taken to be equal: a guard.
+bool Tracer::stays(Int before, Int after) const {
+  if (proven_equal(before, after)) return true;
+  if (in_loop(before) || in_loop(after)) return false;
+  return scope_.hint(before) == scope_.hint(after) && before == after;
+}
+
 /// True if the recording is right. Else the plan says more, and the loop must be recorded again.
 bool Tracer::loop_fits(LoopPlan& plan, BlockResult& body, Block& block, const Values& parameters) {
   bool fits = true;
@@ -81,8 +89,7 @@ bool Tracer::loop_fits(LoopPlan& plan, BlockResult& body, Block& block, const Va
     }
     const Shape& carried = parameters[k++]->tensor().shape;
     for (size_t axis = 0; axis < carried.size(); ++axis) {
-      if (plan.changing[i][axis] || proven_equal(carried[axis], after.tensor().shape()[axis]))
-        continue;
+      if (plan.changing[i][axis] || stays(carried[axis], after.tensor().shape()[axis])) continue;
       plan.changing[i][axis] = true;
       fits = false;
     }
@@ -248,8 +255,10 @@ Int Tracer::loop_variable(Int start, Int stop, Int step) {
   Int least = down ? stop + 1 : start;
   bool size = (up || down) && scope_.prove(Relation::le, 0, least) == SymScope::Truth::yes;
   Int i = fresh_integer(scope_.hint(start), size);
-  if (up && scope_.hint(start) < scope_.hint(stop)) scope_.require(Relation::lt, i, stop);
-  if (down && scope_.hint(start) > scope_.hint(stop)) scope_.require(Relation::le, i, start);
+  if (up || down) {
+    scope_.assume(Relation::lt, i, up ? stop : start + 1);
+    scope_.assume(Relation::le, up ? start : stop + 1, i);
+  }
   return i;
 }
 

@@ -73,7 +73,13 @@ Tracer::Tracer(Graph graph, TraceCallbacks& host)
   scope_.enter();
   reals_.enter();
   for (const SymFact& f : graph_.assumptions()) scope_.decide(f.relation, f.a, f.b);
-  for (const SymFact& f : graph_.checks()) scope_.require(f.relation, f.a, f.b);
+  const std::vector<SymbolSource> sources = graph_.sources();
+  for (const SymFact& f : graph_.checks()) {
+    if (graph_.inputs_say(f.a, sources) && graph_.inputs_say(f.b, sources))
+      scope_.require(f.relation, f.a, f.b);
+    else  // what is true in every round of a loop need not be at the first call
+      scope_.assume(f.relation, f.a, f.b);
+  }
   thread_state().backend = this;
   thread_state().trace_epoch = epoch_;
   t_tracer = this;

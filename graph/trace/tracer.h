@@ -137,6 +137,7 @@ class Tracer final : public Backend {
   Type result_type(const Value* parameter, uint32_t first_symbol);
   Datum datum_for(Value* v, const Datum& like);
   Data bind_parameters(Block& block, const LoopPlan& plan, size_t first);
+  bool stays(Int before, Int after) const;
   bool loop_fits(LoopPlan& plan, BlockResult& body, Block& block, const Values& parameters);
   Data loop_results(Node* node, const LoopPlan& plan, Tensors tracked, const Values& parameters,
                     uint32_t first_symbol);
