@@ -44,6 +44,7 @@ class Backprop {
     ir::Values parameters;  // what is carried, as the body sees it
     ir::Values starts;
     Int rounds;
+    Int span;                        // the same, but where that is 0 it may be less
     std::optional<Int> first, step;  // of a for's variable
     /// What has arrived at the starts from elsewhere: the first round adds to it.
     std::vector<Tensor> arrived = {};
@@ -65,17 +66,48 @@ class Backprop {
   ir::Values reached_free(const ir::Node& n, absl::Span<const ir::Block* const> blocks,
                           bool all_active_yields) const;
   void reach_back(const ir::Block& b, absl::flat_hash_set<const ir::Value*>& needed) const;
-  Again run_again(const ir::Block& b, ir::Graph::ValueMap& known, ir::SymbolMap& symbols);
+  ir::Values copy(const ir::Block& b, ir::Graph::ValueMap& known, ir::SymbolMap& symbols,
+                  std::optional<uint32_t> own);
+  Again run_again(const ir::Block& b, ir::Graph::ValueMap& known, ir::SymbolMap& symbols,
+                  std::optional<uint32_t> own = std::nullopt);
   ir::Data sums_after(const ir::Values& reached, absl::FunctionRef<void()> run);
   ir::Data branch_sums(ir::Node& n, size_t which, const ir::Values& free);
   void check_carried(const Loop& loop, size_t i) const;
   bool starts_meet(const Loop& loop, const ir::Values& free) const;
   std::vector<Tensor> arrived(const Loop& loop, bool apart) const;
   void first_round(const Loop& loop, const ir::Values& free, const std::vector<Tensor>& carried);
-  void know_round(const Loop& loop, Int j, ir::SymbolMap& symbols, ir::Graph::ValueMap& known);
-  std::vector<Tensor> record_stacks(const Loop& loop);
-  ir::Data backward_round(const Loop& loop, const std::vector<Tensor>& stacks,
-                          const ir::Values& free, Int j, const ir::Data& sums);
+  void say_within(const Loop& loop, Int j);
+  /// A round that is being recorded again.
+  struct Round {
+    Int number;       // from 0
+    Int variable;     // of the for
+    uint32_t symbol;  // of the loop that runs it again
+  };
+  ir::Data over_rounds(const Loop& loop, Int from, Int to, int direction,
+                       absl::FunctionRef<ir::Data(Round, const ir::Data&)> body,
+                       const ir::Data& start);
+  static Int variable_at(const Loop& loop, Int j);
+  void know_variable(const Loop& loop, Int now, ir::SymbolMap& symbols, ir::Graph::ValueMap& known);
+  /// What a loop carries before each of some rounds, in one tensor a value. Undefined: its elements
+  /// are not read.
+  struct Stacks {
+    std::vector<Tensor> values;
+    Int first;  // round, at place 0
+  };
+  bool is_written_only(const Loop& loop, size_t i) const;
+  std::vector<Tensor> make_stacks(const Loop& loop, Int rounds) const;
+  ir::Data starts_of(const Loop& loop, const std::vector<Tensor>& stacks) const;
+  Tensor row_at(const Tensor& stack, Int at) const;
+  void store(const std::vector<Tensor>& stacks, Int at, const ir::Data& carried) const;
+  ir::Data forward_round(const Loop& loop, const std::vector<Tensor>& stacks, Round r,
+                         const ir::Data& carried);
+  Stacks record_stacks(const Loop& loop, const ir::Data& start, Int first, Int count);
+  std::vector<Tensor> record_checkpoints(const Loop& loop, Int segments);
+  ir::Data backward_rounds(const Loop& loop, const ir::Values& free, Int stop,
+                           const ir::Data& sums);
+  ir::Data backward_round(const Loop& loop, const Stacks& stacks, const ir::Values& free, Round r,
+                          const ir::Data& sums);
+  bool arrive_at_row(Tensor& sum, const Tensor& dy);
 
   ir::Tracer& tracer_;
   ir::Graph& g_;

@@ -20,6 +20,9 @@ using S = shape_ops<Tensor>;
 using C = create_ops<Tensor>;
 using M = math_ops<Tensor>;
 
+/// Rounds that are run again from one checkpoint: what is kept of 10,000 rounds is that of 207.
+constexpr int64_t kSegment = 128;
+
 /// What a sum can begin with unchanged: 0.0 would turn -0.0 into 0.0.
 Tensor empty_sum(const TensorType& t) { return C::full(Ints(t.shape), -0.0, t.dtype, t.device); }
 
@@ -80,10 +83,41 @@ Values Backprop::reached_free(const Node& n, absl::Span<const Block* const> bloc
   return out;
 }
 
-Backprop::Again Backprop::run_again(const Block& b, Graph::ValueMap& known, SymbolMap& symbols) {
+/// A copy of the block's nodes, and of what is known about its sizes and numbers: about symbols of
+/// the copy and those from `own` on, as what holds in a round need not hold outside of it.
+Values Backprop::copy(const Block& b, Graph::ValueMap& known, SymbolMap& symbols,
+                      std::optional<uint32_t> own) {
+  SymScope& scope = tracer_.scope();
+  const uint32_t first = own.value_or(scope.symbol_count());
+  Values yields = copy_fresh(g_, g_, b, known, symbols, scope);
+  auto image = [&](Int e) {
+    return e.known() ? e : substitute(e, [&](uint32_t k) {
+      auto it = symbols.find(k);
+      return it == symbols.end() ? symbol(k) : it->second;
+    });
+  };
+  auto is_copied = [&](Int e) {
+    const auto all = symbols_of(e);
+    return std::any_of(all.begin(), all.end(), [&](uint32_t k) { return symbols.contains(k); });
+  };
+  auto say = [&](Relation relation, Int x, Int y) {
+    for (Int e : {x, y})
+      for (uint32_t k : symbols_of(e))
+        if (k >= first) return scope.assume(relation, x, y);
+  };
+  for (const auto& [k, now] : symbols)
+    if (scope.bounds(symbol(k)).first >= 0) say(Relation::le, 0, now);
+  const std::vector<SymFact> facts = scope.checks();
+  for (const SymFact& f : facts)
+    if (is_copied(f.a) || is_copied(f.b)) say(f.relation, image(f.a), image(f.b));
+  return yields;
+}
+
+Backprop::Again Backprop::run_again(const Block& b, Graph::ValueMap& known, SymbolMap& symbols,
+                                    std::optional<uint32_t> own) {
   Again r;
   r.before = g_.insertion_block().last();
-  r.yields = copy_fresh(g_, g_, b, known, symbols, tracer_.scope());
+  r.yields = copy(b, known, symbols, own);
   r.last = g_.insertion_block().last();
   spread_after(r.before);
   return r;
@@ -171,7 +205,7 @@ void Backprop::visit_for(Node& n) {
   const Values& p = n.block(0).parameters();
   Values starts(n.in().begin() + static_cast<std::ptrdiff_t>(n.carried_from()), n.in().end());
   visit_loop({n, n.block(0), Values(p.begin() + 1, p.end()), starts, lathe::max(rounds, Int(0)),
-              start, step});
+              rounds, start, step});
 }
 
 void Backprop::visit_while(Node& n) {
@@ -180,13 +214,18 @@ void Backprop::visit_while(Node& n) {
   parameters.pop_back();
   starts.pop_back();
   Int rounds = *n.out().back()->type().scalar()->value;
-  visit_loop({n, n.block(1), parameters, starts, rounds, std::nullopt, std::nullopt});
+  visit_loop({n, n.block(1), parameters, starts, rounds, rounds, std::nullopt, std::nullopt});
 }
 
 void Backprop::visit_loop(Loop loop) {
   refuse_random(loop.node);
   for (size_t i = 0; i < loop.parameters.size(); ++i) check_carried(loop, i);
-  std::vector<Tensor> stacks = record_stacks(loop);
+  if (tracer_.scope().prove(Relation::le, loop.rounds, 0) == SymScope::Truth::yes) {
+    for (size_t i = 0; i < loop.parameters.size(); ++i)
+      if (active(loop.starts[i]) && sum(loop.node.out(i)).defined())
+        arrive(loop.starts[i], sum(loop.node.out(i)));
+    return;
+  }
   const Block* body[] = {&loop.body};
   Values free = reached_free(loop.node, body, true);
   const bool apart = starts_meet(loop, free);
@@ -200,9 +239,7 @@ void Backprop::visit_loop(Loop loop) {
   }
   for (Value* v : free) begin.emplace_back(sum(v).defined() ? sum(v) : empty_sum(v->tensor()));
 
-  auto round = [&](Int j, const Data& sums) { return backward_round(loop, stacks, free, j, sums); };
-  const Int stop = apart ? 0 : -1;
-  Data end = tracer_.record_for(loop.rounds - 1, stop, Int(-1), round, begin);
+  const Data end = backward_rounds(loop, free, apart ? 0 : -1, begin);
   size_t k = 0;
   std::vector<Tensor> carried(loop.parameters.size());
   for (size_t i = 0; i < loop.parameters.size(); ++i)
@@ -249,7 +286,7 @@ void Backprop::first_round(const Loop& loop, const Values& free,
     return sums_after(reached, [&] {
       Graph::ValueMap known;
       SymbolMap symbols;
-      know_round(loop, 0, symbols, known);
+      know_variable(loop, variable_at(loop, 0), symbols, known);
       for (size_t i = 0; i < loop.parameters.size(); ++i)
         known[loop.parameters[i]] = loop.starts[i];
       Again a = run_again(loop.body, known, symbols);
@@ -283,54 +320,200 @@ void Backprop::check_carried(const Loop& loop, size_t i) const {
                        .site = loop.node.site()});
 }
 
-/// In round j a for's variable is a number that j says; and where the body uses it as a value, a
-/// constant.
-void Backprop::know_round(const Loop& loop, Int j, SymbolMap& symbols, Graph::ValueMap& known) {
+/// What is true of a round of a segment: it is one of the loop's.
+void Backprop::say_within(const Loop& loop, Int j) {
+  tracer_.scope().assume(Relation::lt, j, loop.rounds);
+  tracer_.scope().assume(Relation::lt, j, loop.span);
+}
+
+/// The rounds from `from` to, without, `to`, upwards or downwards, as one loop. It has the variable
+/// of the loop itself where that steps by one, so that what is known of it is known of the copies.
+Data Backprop::over_rounds(const Loop& loop, Int from, Int to, int direction,
+                           absl::FunctionRef<Data(Round, const Data&)> body, const Data& start) {
+  const bool own = loop.step && loop.step->known() && std::abs(loop.step->value()) == 1;
+  const Int base = own ? *loop.first : Int(0), step = own ? *loop.step : Int(1);
+  auto round = [&](Int i, const Data& now) {
+    const Int j = (i - base) * step;
+    say_within(loop, j);
+    return body({j, own ? i : variable_at(loop, j), i.expr()->symbol}, now);
+  };
+  return tracer_.record_for(base + step * from, base + step * to, step * direction, round, start);
+}
+
+/// A for's variable in a round; of a while, the round itself.
+Int Backprop::variable_at(const Loop& loop, Int j) {
+  return loop.first ? *loop.first + *loop.step * j : j;
+}
+
+/// The variable is a number that the round says; and where the body uses it as a value, a constant.
+void Backprop::know_variable(const Loop& loop, Int now, SymbolMap& symbols,
+                             Graph::ValueMap& known) {
   // A while's rounds are counted by the last value it carries.
   Value* variable = loop.first ? loop.body.parameters()[0] : loop.node.block(0).parameters().back();
-  Int now = loop.first ? *loop.first + *loop.step * j : j;
   const Scalar* s = variable->type().scalar();
   if (s->value && !s->value->known()) symbols[s->value->expr()->symbol] = now;
   if (variable->used()) known[variable] = g_.add_constant(Arg(now), here());
 }
 
-/// Runs the loop again and keeps what it carries, before each round, in one tensor a value.
-std::vector<Tensor> Backprop::record_stacks(const Loop& loop) {
-  std::vector<Tensor> stacks;
-  Data start;
-  for (Value* s : loop.starts) {
-    TensorType t = s->tensor();
-    Shape shape{loop.rounds};
-    shape.insert(shape.end(), t.shape.begin(), t.shape.end());
-    stacks.push_back(C::zeros(Ints(shape), t.dtype, t.device));
-    start.emplace_back(tracer_.tensor_for(s));
-  }
-  auto round = [&](Int j, const Data& carried) {
-    Graph::ValueMap known;
-    SymbolMap symbols;
-    for (size_t i = 0; i < carried.size(); ++i) {
-      assign(S::select(stacks[i], 0, j), carried[i].tensor());
-      known[loop.parameters[i]] = tracer_.value_of(carried[i].tensor());
+// ── what rounds were given ──────────────────────────────────────────────────────────────────────
+
+namespace {
+
+/// An op that moves elements, and whose derivative reads none of them.
+bool only_moves(const Node& n) {
+  if (!n.is(Structure::op)) return false;
+  const Op& op = *n.op();
+  const Access access = op.index.access;
+  const bool puts =
+      access == Access::put || access == Access::select_put || access == Access::through;
+  const Saves saves = op.extra.saves;
+  return (op.geometry != nullptr || puts) && saves.inputs == 0 && saves.outputs == 0;
+}
+
+}  // namespace
+
+/// Is a carried tensor one whose elements the body does not read, but to hand them on in it, as
+/// what a scan stacks?
+bool Backprop::is_written_only(const Loop& loop, size_t i) const {
+  Values waiting{loop.parameters[i]};
+  absl::flat_hash_set<const Value*> seen{loop.parameters[i]};
+  while (!waiting.empty()) {
+    const Value* v = waiting.back();
+    waiting.pop_back();
+    for (const Use& use : v->uses()) {
+      const Node& n = *use.node;
+      if (&n == loop.body.end() && use.index == i) continue;
+      if (n.parent() != &loop.body || !only_moves(n)) return false;
+      if (seen.insert(n.out(0)).second) waiting.push_back(n.out(0));
     }
-    know_round(loop, j, symbols, known);
-    Values yields = copy_fresh(g_, g_, loop.body, known, symbols, tracer_.scope());
-    Data out;
-    for (size_t i = 0; i < carried.size(); ++i) out.emplace_back(tracer_.tensor_for(yields[i]));
-    return out;
+  }
+  return true;
+}
+
+/// Room for so many rounds of each carried value that is read.
+std::vector<Tensor> Backprop::make_stacks(const Loop& loop, Int rounds) const {
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < loop.parameters.size(); ++i) {
+    if (is_written_only(loop, i)) {
+      out.emplace_back();
+      continue;
+    }
+    const TensorType& t = loop.starts[i]->tensor();
+    Shape shape{rounds};
+    shape.insert(shape.end(), t.shape.begin(), t.shape.end());
+    out.push_back(C::zeros(Ints(shape), t.dtype, t.device));
+  }
+  return out;
+}
+
+/// What the first round is given, of the values that are read.
+Data Backprop::starts_of(const Loop& loop, const std::vector<Tensor>& stacks) const {
+  Data out;
+  for (size_t i = 0; i < stacks.size(); ++i)
+    if (stacks[i].defined()) out.emplace_back(tracer_.tensor_for(loop.starts[i]));
+  return out;
+}
+
+/// A row at a place that the stack has: what select() would ask is known.
+Tensor Backprop::row_at(const Tensor& stack, Int at) const {
+  SymScope& scope = tracer_.scope();
+  scope.assume(Relation::le, 0, at);
+  scope.assume(Relation::lt, at, stack.size(0));
+  return S::squeeze(S::slice(stack, 0, at, at + 1, 1), {Int(0)});
+}
+
+void Backprop::store(const std::vector<Tensor>& stacks, Int at, const Data& carried) const {
+  size_t k = 0;
+  for (const Tensor& stack : stacks)
+    if (stack.defined()) assign(row_at(stack, at), carried[k++].tensor());
+}
+
+/// Runs a round again: what it carries on, of the values that are read.
+Data Backprop::forward_round(const Loop& loop, const std::vector<Tensor>& stacks, Round r,
+                             const Data& carried) {
+  Graph::ValueMap known;
+  SymbolMap symbols;
+  size_t k = 0;
+  for (size_t i = 0; i < stacks.size(); ++i)
+    known[loop.parameters[i]] =
+        stacks[i].defined() ? tracer_.value_of(carried[k++].tensor()) : loop.starts[i];
+  know_variable(loop, r.variable, symbols, known);
+  const Values yields = copy(loop.body, known, symbols, r.symbol);
+  Data out;
+  for (size_t i = 0; i < stacks.size(); ++i)
+    if (stacks[i].defined()) out.emplace_back(tracer_.tensor_for(yields[i]));
+  return out;
+}
+
+/// Runs so many rounds from `first` on again, and keeps what they carry before each.
+Backprop::Stacks Backprop::record_stacks(const Loop& loop, const Data& start, Int first,
+                                         Int count) {
+  Stacks out{make_stacks(loop, count), first};
+  auto round = [&](Round r, const Data& carried) {
+    store(out.values, r.number - first, carried);
+    return forward_round(loop, out.values, r, carried);
   };
-  tracer_.record_for(0, loop.rounds, 1, round, start);
+  over_rounds(loop, first, first + count, 1, round, start);
+  return out;
+}
+
+/// What the loop carries before the first round of each segment of it.
+std::vector<Tensor> Backprop::record_checkpoints(const Loop& loop, Int segments) {
+  std::vector<Tensor> stacks = make_stacks(loop, lathe::max(segments, Int(1)));
+  auto segment = [&](Int s, const Data& carried) {
+    store(stacks, s, carried);
+    auto round = [&](Round r, const Data& now) { return forward_round(loop, stacks, r, now); };
+    return over_rounds(loop, s * kSegment, (s + 1) * kSegment, 1, round, carried);
+  };
+  const Data end = tracer_.record_for(0, segments - 1, 1, segment, starts_of(loop, stacks));
+  store(stacks, lathe::max(segments - 1, Int(0)), end);
   return stacks;
 }
 
-Data Backprop::backward_round(const Loop& loop, const std::vector<Tensor>& stacks,
-                              const Values& free, Int j, const Data& sums) {
+/// All rounds from the last down to, without, `stop`: -1, or 0 where the first is left out. A loop
+/// of many rounds is run again segment by segment from checkpoints, so that what is kept of n
+/// rounds is that of n / kSegment + kSegment.
+Data Backprop::backward_rounds(const Loop& loop, const Values& free, Int stop, const Data& sums) {
+  const Int rounds = loop.rounds;
+  auto walk_back = [&](const Stacks& stacks, Int end, Int to, const Data& begin) {
+    auto round = [&](Round r, const Data& now) {
+      return backward_round(loop, stacks, free, r, now);
+    };
+    return over_rounds(loop, end - 1, to, -1, round, begin);
+  };
+  if (tracer_.scope().bounds(rounds).second <= kSegment) {
+    const Data start = starts_of(loop, make_stacks(loop, rounds));
+    return walk_back(record_stacks(loop, start, 0, rounds), rounds, stop, sums);
+  }
+  const Int segments = ceil_div(rounds, kSegment);
+  const std::vector<Tensor> checkpoints = record_checkpoints(loop, segments);
+  auto segment = [&](Int s, const Data& now) {
+    const Int first = s * kSegment, count = lathe::min(rounds - first, Int(kSegment));
+    tracer_.scope().assume(Relation::lt, 0, count);
+    Data start;
+    for (const Tensor& stack : checkpoints)
+      if (stack.defined()) start.emplace_back(row_at(stack, s));
+    // Where the first round is left out, that is in the first segment.
+    const Int to = stop == Int(0) ? lathe::max(first - 1, Int(0)) : first - 1;
+    return walk_back(record_stacks(loop, start, first, count), first + count, to, now);
+  };
+  return tracer_.record_for(segments - 1, -1, -1, segment, sums);
+}
+
+Data Backprop::backward_round(const Loop& loop, const Stacks& stacks, const Values& free, Round r,
+                              const Data& sums) {
+  tracer_.scope().assume(Relation::le, stacks.first, r.number);
+  const Int at = r.number - stacks.first;
   auto outside = std::exchange(sums_, {});
   Graph::ValueMap known;
   SymbolMap symbols;
-  know_round(loop, j, symbols, known);
+  know_variable(loop, r.variable, symbols, known);
   size_t k = 0;
   for (size_t i = 0; i < loop.parameters.size(); ++i) {
-    Value* h = tracer_.value_of(S::select(stacks[i], 0, j));
+    const TensorType& t = loop.starts[i]->tensor();
+    const Tensor& stack = stacks.values[i];
+    Value* h = tracer_.value_of(stack.defined() ? row_at(stack, at)
+                                                : C::zeros(Ints(t.shape), t.dtype, t.device));
     known[loop.parameters[i]] = h;
     if (!active(loop.parameters[i])) continue;
     activate(h);
@@ -340,8 +523,8 @@ Data Backprop::backward_round(const Loop& loop, const std::vector<Tensor>& stack
   for (size_t i = 0; i < loop.parameters.size(); ++i)
     if (active(loop.parameters[i]) && loop.arrived[i].defined())
       sums_[known.at(loop.parameters[i])] =
-          if_zero(j, loop.arrived[i], empty_sum(loop.parameters[i]->tensor()));
-  Again a = run_again(loop.body, known, symbols);
+          if_zero(r.number, loop.arrived[i], empty_sum(loop.parameters[i]->tensor()));
+  Again a = run_again(loop.body, known, symbols, r.symbol);
   k = 0;
   for (size_t i = 0; i < loop.parameters.size(); ++i) {
     if (!active(loop.parameters[i])) continue;

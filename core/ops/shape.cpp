@@ -139,6 +139,10 @@ void add_views(Definitions& r) {
          {.grad = [](Grad g) { return Grads{S::reshape(g.dy(), g.shape(0))}; },
           .moves = true,
           .doc = "With a new axis of size 1 at dim."});
+  r.view("rows(Tensor input) -> Tensor", [](const Geometry& x, Args) { return x; },
+         {.grad = [](Grad g) { return Grads{g.dy()}; },
+          .places = kNowhere,
+          .doc = "x itself, of which each round of a scan reads a row of its own along axis 0."});
   r.view("slice(Tensor input, int dim, int? start=None, int? end=None, int step=1) -> Tensor",
          slice_geometry,
          {.places = kNowhere, .doc = "x[start:end:step] along dim, by Python's rules."});
