@@ -27,6 +27,7 @@
 #include "python/bindings/reshaped.h"
 #include "python/bindings/script.h"
 #include "python/bindings/signals.h"
+#include "python/bindings/structures.h"
 #include "python/bindings/table.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
@@ -260,6 +261,7 @@ NB_MODULE(_lathe, m) {
   add_jit(m);
   add_batch(m);
   add_script(m);
+  add_structures(m);
   add_programs(m);
   add_table(m);
   add_reshaped(m);

@@ -24,7 +24,6 @@ from . import (  # noqa: E402, F401
     ops,  # noqa: E402
 )
 from ._lathe import *  # noqa: E402, F403
-from ._loops import cond, scan, while_loop  # noqa: E402, F401
 from ._names import *  # noqa: E402, F403
 
 globals().update(_functions.exported())
@@ -80,6 +79,8 @@ _FROM |= dict.fromkeys(
      "set_autocast_dtype", "set_autocast_enabled", "GradScaler"),
     "amp",
 )  # fmt: skip
+_STRUCTURES = "associative_scan cond fori_loop map scan while_loop"
+_FROM |= dict.fromkeys(_STRUCTURES.split(), "_loops")
 _FROM |= {"GradientTape": "autograd", "Tensor": "_lathe", "vmap": "func"}
 
 

@@ -2392,9 +2392,6 @@ def backward(
     AutogradError where there is no history, or a saved value has changed.
     """
 
-def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ...) -> Any:
-    """true_fn(*operands) if pred holds, else false_fn(*operands)."""
-
 def detach(input: Any) -> Tensor:
     """The same elements without history."""
 
@@ -2509,11 +2506,6 @@ def promote_types(type1: Any, type2: Any) -> Any:
 def resize_as_(input: Any, the_template: Any, *, memory_format: Any = None) -> Tensor:
     """input with the sizes of another tensor, in place; see Tensor.resize_."""
 
-def scan(function: Any, start: Any, x: Any, dim: Any = 0) -> Any:
-    """carry, y = function(carry, slice) for each slice of x along dim; the last carry, and
-    the ys stacked along dim.
-    """
-
 def set_default_dtype(dtype: Any) -> None:
     """Makes Python floats, zeros(), rand() and so on give this float dtype."""
 
@@ -2561,11 +2553,6 @@ def use_table(text: str) -> None:
     whose summed extent lies in the range goes to that entry, if it accepts. The first rule
     that fits counts; '#' begins a comment. To be called before the first op; ValueError,
     UnsupportedError.
-    """
-
-def while_loop(condition: Any, body: Any, values: Any) -> Any:
-    """values = body(*values) as long as condition(*values) holds; the last values, as a
-    tuple.
     """
 
 def zero_(input: Any) -> Tensor:

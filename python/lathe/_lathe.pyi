@@ -14,6 +14,7 @@ _add_hook: Any
 _apart: Any
 _array_input: Any
 _assign: Any
+_associative_scan: Any
 _attribute_ops: Any
 _autocast: Any
 _batch_fallbacks: Any
@@ -21,11 +22,13 @@ _batching: Any
 _become: Any
 _capture: Any
 _capture_number: Any
+_cond: Any
 _define_op: Any
 _definitions: Any
 _detach_here: Any
 _error_text: Any
 _find: Any
+_fori_loop: Any
 _from_bytes: Any
 _history_beyond: Any
 _hooks: Any
@@ -58,6 +61,7 @@ _result_type: Any
 _retain_grad: Any
 _same_tensor: Any
 _save_tensor: Any
+_scan: Any
 _set_autocast: Any
 _set_check_nan: Any
 _set_grad_enabled: Any
@@ -75,3 +79,4 @@ _touch: Any
 _tracing: Any
 _tracked_below: Any
 _unrecorded: Any
+_while_loop: Any

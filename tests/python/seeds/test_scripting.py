@@ -78,7 +78,7 @@ def test_sc_03_while_loop(capsys):
     assert count.graph.count("add(") == 2, "a loop, not its turns"
 
     def shown(i, x):
-        print(i)
+        print(i.item())
         return i + 1, x + 1
 
     last, out = lt.while_loop(lambda i, x: i < 20, shown, (0, lt.zeros(1)))
@@ -364,7 +364,7 @@ def test_sc_17_rows():
         assert same(lt.script(horner)(x), horner(x))
 
     def running(x, axis):
-        return lt.scan(lambda s, row: (s * 0.5 + row, s), x.select(axis, 0) * 0, x, axis)
+        return lt.scan(lambda s, row: (s * 0.5 + row, s), x.select(axis, 0) * 0, x, dim=axis)
 
     a = np.random.default_rng(0).standard_normal((3, 4))
     for axis in (0, 1):

@@ -1,0 +1,78 @@
+#include "python/bindings/structures.h"
+
+#include "autodiff/control.h"
+#include "core/base/error.h"
+#include "python/bindings/tensor.h"
+#include "python/bindings/values.h"
+
+namespace lathe::py {
+namespace {
+
+/// The parts come from lathe/_structures.py, which hands on nothing but lists of tensors.
+Tensors tensors_of(nb::handle list) {
+  Tensors out;
+  for (nb::handle h : list) out.push_back(tensor_of(h.ptr()));
+  return out;
+}
+
+nb::list list_of(const Tensors& tensors) {
+  nb::list out;
+  for (const Tensor& t : tensors) out.append(owned(wrap(t)));
+  return out;
+}
+
+nb::list cond_(const Tensor& condition, nb::callable yes, nb::callable no) {
+  return list_of(cond(
+      condition, [&] { return tensors_of(nb::object(yes())); },
+      [&] { return tensors_of(nb::object(no())); }));
+}
+
+nb::list while_loop_(nb::callable condition, nb::callable body, nb::list carried) {
+  return list_of(while_loop(
+      [&](const Tensors& now) {
+        nb::object answer = condition(list_of(now));
+        return tensor_of(answer.ptr());
+      },
+      [&](const Tensors& now) { return tensors_of(nb::object(body(list_of(now)))); },
+      tensors_of(carried)));
+}
+
+nb::list fori_loop_(nb::object lower, nb::object upper, nb::callable body, nb::list carried) {
+  return list_of(fori_loop(
+      to_int(lower.ptr()), to_int(upper.ptr()),
+      [&](Int i, const Tensors& now) {
+        return tensors_of(nb::object(body(owned(from_int(i)), list_of(now))));
+      },
+      tensors_of(carried)));
+}
+
+/// `round` gives a pair of lists.
+nb::tuple scan_(nb::callable round, nb::list carried, nb::list xs, nb::object length,
+                bool reverse) {
+  auto one = [&](const Tensors& now, const Tensors& rows) {
+    nb::object pair = round(list_of(now), list_of(rows));
+    return Scanned{tensors_of(nb::object(pair[0])), tensors_of(nb::object(pair[1]))};
+  };
+  Scanned out = scan(one, tensors_of(carried), tensors_of(xs), to_int(length.ptr()), reverse);
+  return nb::make_tuple(list_of(out.carried), list_of(out.stacked));
+}
+
+nb::list associative_scan_(nb::callable combine, nb::list elems, int64_t dim, bool reverse) {
+  return list_of(associative_scan(
+      [&](const Tensors& a, const Tensors& b) {
+        return tensors_of(nb::object(combine(list_of(a), list_of(b))));
+      },
+      tensors_of(elems), dim, reverse));
+}
+
+}  // namespace
+
+void add_structures(nb::module_& m) {
+  m.def("_cond", cond_);
+  m.def("_while_loop", while_loop_);
+  m.def("_fori_loop", fori_loop_);
+  m.def("_scan", scan_);
+  m.def("_associative_scan", associative_scan_);
+}
+
+}  // namespace lathe::py
