@@ -148,7 +148,9 @@ void Tracer::refuse_unknown_facts(const Graph& graph) {
 }
 
 /// A trace made with gradients off throughout need not say so at every line: nothing asks for them.
+/// With gradients on, a function may do nothing but what has none, as drawing random numbers.
 void Tracer::tidy_detached() {
+  if (thread_state().grad_enabled) return;
   bool all = true;
   auto each = [&](const std::function<void(Node*)>& visit) {
     for_each_node(graph_.body(), [&](Node* n) {

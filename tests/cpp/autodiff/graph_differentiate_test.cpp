@@ -297,6 +297,15 @@ TEST_F(Differentiate, ALoopBeginsWithWhatWasWrittenTo) {
   check(f, {{wave({4, 3}), wave({4, 3}, 0.1F)}, {wave({2, 5}), wave({2, 5}, 0.1F)}});
 }
 
+TEST_F(Differentiate, AllThatRanWithGradientsOffHasNone) {
+  auto f = [](const Data& in) {
+    const GradMode off(false);
+    return Data{M::sin(in[0].tensor())};
+  };
+  const int wrt[] = {0};
+  EXPECT_EQ(differentiate(traced(f, {wave({3})}), wrt).gradients[0], -1);
+}
+
 TEST_F(Differentiate, IfInsideFor) {
   auto f = [](const Data& in) {
     const Tensor& x = in[0].tensor();
