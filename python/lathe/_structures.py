@@ -2,13 +2,13 @@
 structure (autodiff/control.h).
 
 A part that is recorded runs once, whatever the program does later. So it may change nothing but
-tensors: what its function can reach is compared before and after (_effects.py).
+tensors (jit/observe/parts.py).
 """
 
 from . import _lathe, ops
-from ._effects import Effects
 from ._lathe import Tensor
 from .func import trees
+from .jit.observe.parts import part
 
 _KINDS = {bool: _lathe.bool, int: _lathe.int64, _lathe.SymInt: _lathe.int64}
 _FLOATS = (float, _lathe.SymFloat)
@@ -87,12 +87,12 @@ def cond(pred, true_fn, false_fn, operands):
         return _plain_cond(pred, true_fn, false_fn, operands)
     given = _Tree("cond", "the operands", tuple(operands))
     results = _Results("cond", "what a branch gives")
-    effects = Effects("cond", true_fn, false_fn)
 
     def branch(f):
-        return effects.watched(lambda: results.take(f(*given.build(given.tensors))), one_of=True)
+        f = part("cond", f)
+        return lambda: results.take(f(*given.build(given.tensors)))
 
-    tensors = effects.checked(lambda: _lathe._cond(pred, branch(true_fn), branch(false_fn)))
+    tensors = _lathe._cond(pred, branch(true_fn), branch(false_fn))
     return results.first.build(tensors)
 
 
@@ -112,7 +112,7 @@ def while_loop(cond_fn, body_fn, carried_inputs):
     several = isinstance(carried_inputs, (tuple, list)) and not hasattr(carried_inputs, "_fields")
     start = _Tree("while_loop", "what is carried",
                   tuple(carried_inputs) if several else carried_inputs)  # fmt: skip
-    effects = Effects("while_loop", cond_fn, body_fn)
+    cond_fn, body_fn = part("while_loop", cond_fn), part("while_loop", body_fn)
 
     def call(f, tensors):
         now = start.build(tensors)
@@ -131,11 +131,7 @@ def while_loop(cond_fn, body_fn, carried_inputs):
     def body(tensors):
         return start.like(call(body_fn, tensors), "what the body gives")
 
-    run = effects.checked
-    end = run(
-        lambda: _lathe._while_loop(effects.watched(ask), effects.watched(body), start.tensors)
-    )
-    return start.build(end)
+    return start.build(_lathe._while_loop(ask, body, start.tensors))
 
 
 def _is_index(value):
@@ -152,24 +148,21 @@ def fori_loop(lower, upper, body_fun, init_val):
                 expected="an int, a size, or a tensor of one integer", next="convert it first",
             )  # fmt: skip
     start = _Tree("fori_loop", "what is carried", init_val)
-    effects = Effects("fori_loop", body_fun)
+    body_fun = part("fori_loop", body_fun)
 
     def body(i, tensors):
         return start.like(body_fun(i, start.build(tensors)), "what the body gives")
 
     if _is_index(lower) and _is_index(upper):
-        body = effects.watched(body)
-        end = effects.checked(lambda: _lathe._fori_loop(lower, upper, body, start.tensors))
-        return start.build(end)
+        return start.build(_lathe._fori_loop(lower, upper, body, start.tensors))
     first, stop = (_as_tensor("fori_loop", "a bound", b).to(_lathe.int64).reshape(())
                    for b in (lower, upper))  # fmt: skip
 
     def counted(tensors):
         return [tensors[0] + 1, *body(tensors[0], tensors[1:])]
 
-    counted = effects.watched(counted)
     tensors = [first, *start.tensors]
-    end = effects.checked(lambda: _lathe._while_loop(lambda now: now[0] < stop, counted, tensors))
+    end = _lathe._while_loop(lambda now: now[0] < stop, counted, tensors)
     return start.build(end[1:])
 
 
@@ -201,7 +194,7 @@ def scan(f, init, xs, length, reverse, dim, op="scan"):
         raise _lathe.TypeError("the length is no integer", op=op, got=_described(length),
                                expected="an int or a size", next="convert it first")  # fmt: skip
     ys = _Results(op, "what a round gives")
-    effects = Effects(op, f)
+    f = part(op, f)
 
     def round(carried, rows):
         made = f(start.build(carried), given.build(rows))
@@ -212,10 +205,7 @@ def scan(f, init, xs, length, reverse, dim, op="scan"):
             )  # fmt: skip
         return start.like(made[0], "what is carried on"), ys.take(made[1])
 
-    round = effects.watched(round)
-    carried, stacked = effects.checked(
-        lambda: _lathe._scan(round, start.tensors, along, length, bool(reverse))
-    )
+    carried, stacked = _lathe._scan(round, start.tensors, along, length, bool(reverse))
     if dim != 0:
         stacked = [_axis_back(op, y, dim) for y in stacked]
     return start.build(carried), ys.first.build(stacked)

@@ -365,13 +365,13 @@ def eager_and_trace(f, *args):
 X = lt.ones(3)
 WRONG = {
     "branches of other dtypes": (
-        lambda x: lt.cond(x.sum() > 0, lambda: x, lambda: x.double()), lt.TypeError,
+        lambda x: lt.cond(x.sum() > 0, lambda: x, lambda: x.double()), lt.TraceError,
         "value 0 changes its type between the branches", False),
     "branches of other ranks": (
-        lambda x: lt.cond(x.sum() > 0, lambda: x, lambda: x.sum()), lt.TypeError,
+        lambda x: lt.cond(x.sum() > 0, lambda: x, lambda: x.sum()), lt.TraceError,
         "changes its type between the branches", False),
     "branches of other structures": (
-        lambda x: lt.cond(x.sum() > 0, lambda: (x, x), lambda: x), lt.TypeError,
+        lambda x: lt.cond(x.sum() > 0, lambda: (x, x), lambda: x), lt.TraceError,
         "another structure than before", False),
     "a condition of several elements": (
         lambda x: lt.cond(x > 0, lambda: x, lambda: x), lt.ValueError, "one element", True),
@@ -474,6 +474,62 @@ def test_what_changes_a_python_object_is_refused():
     with pytest.raises(lt.TraceError, match="changes a Python object"):
         lt.trace(local)(lt.ones(2))
     assert local(lt.ones(2)).tolist() == [30 * 466] * 2
+
+
+def test_what_moves_on_or_is_older_than_the_part_is_refused():
+    w = lt.ones(2, requires_grad=True)
+
+    def iterator(x):
+        numbers = iter([1.0, 2.0])
+        return lt.cond(x.sum() > 0, lambda: x * next(numbers), lambda: x)
+
+    def exhausted(x):
+        numbers = iter([1.0, 2.0])
+
+        def body(i, v):
+            for n in numbers:
+                v = v + n
+            return v
+
+        return lt.fori_loop(0, 20, body, x)
+
+    def generator(x):
+        numbers = (float(n) for n in range(30))
+        return lt.fori_loop(0, 20, lambda i, v: v + next(numbers), x)
+
+    def made_before(x):
+        box = {"n": 0}
+
+        def body(i, v):
+            box["n"] += 1
+            return v + box["n"]
+
+        return lt.fori_loop(0, 20, body, x)
+
+    def gradient(x):
+        w.grad = None
+        lt.cond(x.sum() > 0, lambda: ((w * x).sum().backward(), x)[1], lambda: x)
+        return w.grad
+
+    for f in (iterator, exhausted, generator, made_before, gradient):
+        with pytest.raises(lt.TraceError, match="changes a Python object"):
+            lt.trace(f)(lt.ones(2))
+
+
+def test_a_part_may_change_what_it_makes():
+    def f(x):
+        def body(i, v):
+            parts, named, seen = [v], {}, {1}
+            parts.append(v + 1)
+            named["a"] = 1.0
+            named["b"] = {**{"c": v}}
+            named["b"]["c"] = v * 0.5
+            seen.add(2)
+            return parts[1] + named["a"] + named["b"]["c"]
+
+        return lt.fori_loop(0, 20, body, x)
+
+    assert lt.trace(f)(lt.ones(2)).tolist() == f(lt.ones(2)).tolist()
 
 
 def test_a_tensor_cannot_leave_the_part_that_made_it():

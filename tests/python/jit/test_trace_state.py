@@ -338,3 +338,19 @@ def test_what_python_makes_for_a_class_is_one_object():
     assert traced.counts["traces"] == 2  # a path keeps its text, once it was asked for
     Model.root = pathlib.Path("another")
     assert traced(lt.ones(2)).tolist() == [7.0, 7.0]
+
+
+def test_a_list_in_a_named_tuple_is_read_item_by_item():
+    box = Pair([2.0, 3.0], 1)
+
+    @lt.trace
+    def f(x):
+        return x * box.a[0] + box.b
+
+    assert f(lt.ones(1)).tolist() == [3.0]
+    box.a[1] = 9.0
+    assert f(lt.ones(1)).tolist() == [3.0]
+    box.a[0] = 5.0
+    assert f(lt.ones(1)).tolist() == [6.0]
+    box = Pair([2.0], 4)
+    assert f(lt.ones(1)).tolist() == [6.0]

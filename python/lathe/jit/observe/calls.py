@@ -367,6 +367,8 @@ class Calls:
         if row is not None and type(in_mro(kind.__mro__, "__next__")[1]) is not types.FunctionType:
             self.refuse(f"an iterator that was there before (a {kind.__name__}) is moved on",
                         next="make the iterator inside of the traced function")  # fmt: skip
+        if self.steps(kind):
+            self.mutated.append(iterator)
         return f(*args, **kwargs)
 
     def _construct(self, cls, args, kwargs):
@@ -481,6 +483,8 @@ class Calls:
     def _of_numpy(self, f, owner, name, args, kwargs):
         if is_array(type(owner)):
             row = self.row_of(owner)
+            if name in _ARRAY_WRITES:
+                self.mutated.append(owner)
             if row is not None:
                 if name in _ARRAY_WRITES:
                     self.refuse("a NumPy array from outside is written to")
@@ -564,7 +568,7 @@ class _Call:
     def __call__(self, *args, **kwargs):
         if not self._observer.on():
             return self._f(*args, **kwargs)
-        return self._observer.call_c(self._f, args, kwargs)
+        return self._observer.made(self._observer.call_c(self._f, args, kwargs))
 
 
 # ── functions that look at objects by name, or at classes ───────────────────────────────────────

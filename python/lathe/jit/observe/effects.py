@@ -24,6 +24,9 @@ class Effects:
         self.variables = []  # (cell or dict, name or None, what was there, line that stores)
         self.added = set()  # ids of lists and sets that were only added to
         self.mutated = []  # all that was written to, each time
+        self.parts = 0  # how many parts of structures are being recorded, one in the other
+        self.fresh = []  # dicts that they make
+        self.rebound = []  # names of outer variables, each time that a function may set them
         self.first_store = None
         self.storing = []  # dicts whose key is about to be evaluated
 
@@ -103,6 +106,7 @@ class Effects:
             return container
         row = self.row_of(container)
         self.prepare(kind)
+        self.mutated.append(container)
         if row is not None and (is_array(kind) or not kind.__flags__ & HEAP):
             self.refuse(f"an item of a {kind.__name__} from outside is written")
         return container
@@ -129,6 +133,12 @@ class Effects:
         if container is not None:
             self.write(container, key)
         return key
+
+    def made(self, value):
+        """What code makes: the age of a dict is not to be had from the garbage collector."""
+        if self.parts and type(value) is dict:
+            self.fresh.append(value)
+        return value
 
     def write_key(self, space, key, owner=None):
         """Before a key of a dict changes."""

@@ -13,13 +13,14 @@ import os
 import sys
 import types
 import weakref
-from _collections import OrderedDict, defaultdict
+from _collections import OrderedDict, _tuplegetter, defaultdict
 from _thread import RLock, get_ident
 
 from ... import _errors, _lathe, ops
 from ..._capturing import observers
 from ..._lathe import Tensor
 from ..arrays import digest
+from ..trace import same_grad
 from . import rewrite
 from .calls import Calls
 from .effects import Effects
@@ -298,6 +299,11 @@ class Observer(Recording, Calls, Effects):
             self.constant(outer, "builtins")
             self.read_key(outer, name)
 
+    def rebinds(self, *names):
+        """A function begins that sets variables of functions around it, or globals."""
+        if self.on():
+            self.rebound += names
+
     def prepare(self, kind):
         """A class whose methods Python may call by itself: they run observed."""
         if kind in self._prepared or not kind.__flags__ & HEAP or not self._live:
@@ -335,6 +341,8 @@ class Observer(Recording, Calls, Effects):
             self.contents(value)
         self.prepare(kind)
         if row is None:
+            if self.steps(kind):
+                self.mutated.append(value)
             return value
         if self.read_elements(value, row):
             return value
@@ -577,6 +585,8 @@ class Observer(Recording, Calls, Effects):
             return space
         if sort in (types.MemberDescriptorType, types.GetSetDescriptorType):
             return self._slot(obj, name, found, sort)
+        if sort is _tuplegetter and issubclass(kind, tuple):
+            return self._sequence_item(obj, found.__reduce__()[1][0])
         if sort is functools.cached_property and name not in (space or ()):
             return self._cached(obj, name, found)
         if found is not MISSING and sort.__flags__ & HEAP and sort is not functools.cached_property:
@@ -644,7 +654,7 @@ class Observer(Recording, Calls, Effects):
         if (row.n, "grad") not in self.written:
             before = self.leaves.get(row, grad)
             self.row("grad", row, None, MISSING if before is None else before)
-            if not _same_gradient(grad, before):  # backward() has added to it
+            if not same_grad(grad, before):  # backward() has added to it
                 self.written.add((row.n, "grad"))
         return grad
 
@@ -697,11 +707,6 @@ class Observer(Recording, Calls, Effects):
 
 
 _SHAPES = frozenset({"shape", "dtype", "device", "ndim", "itemsize", "nbytes", "requires_grad"})
-
-
-def _same_gradient(a, b):
-    """Each look at .grad gives a new Python object."""
-    return a is b if a is None or b is None else _lathe._same_tensor(a, b)
 
 
 def item_names(items):

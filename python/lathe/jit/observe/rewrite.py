@@ -116,6 +116,11 @@ class _Rewriter(ast.NodeTransformer):
         node.slice = self._hook("stored_key", node.slice)
         return node
 
+    def visit_Dict(self, node):
+        return self._hook("made", self.generic_visit(node))
+
+    visit_DictComp = visit_Dict
+
     def visit_BinOp(self, node):
         self.generic_visit(node)
         if isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant):
@@ -189,6 +194,15 @@ class _Rewriter(ast.NodeTransformer):
         return [ast.copy_location(hook, node), node] if len(self._local) > 1 else node
 
     visit_Import = visit_ImportFrom = _import
+
+    def visit_Nonlocal(self, node):
+        if len(self._local) == 1:
+            return node
+        names = [self._name(name) for name in node.names]
+        hook = ast.Expr(self._hook("rebinds", *names))
+        return [node, ast.copy_location(hook, node)]
+
+    visit_Global = visit_Nonlocal
 
     # ── functions and classes ───────────────────────────────────────────────────────────────────
 
