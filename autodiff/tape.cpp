@@ -35,19 +35,6 @@ struct Sequence {
 };
 constinit thread_local Sequence t_sequence [[gnu::tls_model("initial-exec")]];
 
-/// The same value, sharing storage or symbol, without history.
-Tensor alias(const Tensor& t) {
-  auto* impl = new TensorImpl;
-  const TensorImpl* from = t.impl();
-  impl->dtype = from->dtype;
-  impl->device = from->device;
-  impl->geometry = from->geometry;
-  impl->storage = from->storage;
-  impl->symbol = from->symbol;
-  impl->version = from->version;  // a trace asks whether the tensor was written to since
-  return Tensor(impl);
-}
-
 constinit thread_local Packer* t_packer [[gnu::tls_model("initial-exec")]] = nullptr;
 
 /// Hands a saved tensor to the thread's packer, if it has one. Symbolic ones stay: they have no
@@ -305,8 +292,29 @@ const TapeNode* find_node(const Tensor& t, F holds) {
 
 }  // namespace
 
-bool history_spent(const Tensor& t) {
-  return find_node(t, [](const TapeNode& n) { return n.released; }) != nullptr;
+const TapeNode* spent_in_history(const Tensor& t) {
+  return find_node(t, [](const TapeNode& n) { return n.released; });
+}
+
+std::vector<const TapeNode*> leaves_of(const Tensor& t) {
+  std::vector<const TapeNode*> out;
+  find_node(t, [&](const TapeNode& n) {
+    if (n.is_leaf()) out.push_back(&n);
+    return false;
+  });
+  return out;
+}
+
+Edge spent_history(const TapeNode& like) {
+  auto node = std::make_shared<TapeNode>();
+  node->op = like.op;
+  if (like.own() != nullptr)
+    node->rare_or_new().own =
+        std::make_shared<const OwnDerivative>(OwnDerivative{.name = like.own()->name});
+  node->site = like.site;
+  node->y_types.resize(1);
+  node->released = true;
+  return {std::move(node), 0};
 }
 
 bool history_beyond(const Tensors& ys, const Tensors& xs) {

@@ -163,8 +163,13 @@ Tensor unpack_value(const Saved& saved, const TapeNode& owner);
 void set_requires_grad(Tensor& t, bool on);
 /// The same value without history.
 Tensor detach(const Tensor& t);
-/// Has a backward gone through the tensor's history and released what another would need?
-bool history_spent(const Tensor& t);
+/// A node of the tensor's history that a backward went through, releasing what another would need;
+/// null: there is none.
+const TapeNode* spent_in_history(const Tensor& t);
+/// The leaves that the tensor's history leads to.
+std::vector<const TapeNode*> leaves_of(const Tensor& t);
+/// A history that stops at a node that is spent like this one, and holds nothing else.
+Edge spent_history(const TapeNode& like);
 /// Does the history of one of ys lead to a leaf that is none of xs, or out of a trace?
 bool history_beyond(const Tensors& ys, const Tensors& xs);
 /// A node of the tensor's history whose derivative is the program's own, and known to nobody else;

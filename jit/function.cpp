@@ -1,5 +1,6 @@
 #include "jit/function.h"
 
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -196,6 +197,35 @@ static void refuse_own_derivative(const Tensor& result) {
                     .site = own->site});
 }
 
+/// A leaf that is none of the inputs, nor a tensor from outside.
+static bool made_inside(const Tensor& t, const ir::Data& inputs) {
+  const TapeMeta* m = meta(t);
+  if (m == nullptr || !m->is_leaf || t.impl()->storage) return false;
+  return std::none_of(inputs.begin(), inputs.end(),
+                      [&](const ir::Datum& d) { return d.is_tensor() && same(d.tensor(), t); });
+}
+
+/// The graph has no history of what is written to a leaf with gradients off, though to the tape it
+/// is the leaf as before.
+static void refuse_written_leaves(const ir::Traced& traced, const std::vector<Edge>& inputs,
+                                  const absl::flat_hash_set<const TapeNode*>& leaves) {
+  for (const ir::Write& w : traced.graph.writes()) {
+    const size_t i = w.input->index();
+    const Edge of =
+        i < inputs.size() ? inputs[i] : edge_of(traced.captured_now[i - inputs.size()].tensor());
+    const ir::Node* by = w.value->node();
+    if (by == nullptr || !by->detached() || !leaves.contains(of.node.get())) continue;
+    throw TraceError(
+        {.op = traced.graph.name(),
+         .problem = "a result leads back to a leaf that is written to inside, and its gradient is "
+                    "taken outside of the traced function",
+         .got = to_string(w.input->type()),
+         .expected = "results that need no gradient",
+         .next = "call backward() inside of the traced function, or detach() the result",
+         .site = by->site()});
+  }
+}
+
 Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const std::string> names,
                                         ir::TracedFunction body, FunctionCallbacks& host) {
   std::vector<ir::InputSpec> specs;
@@ -203,25 +233,37 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   auto c = std::make_shared<Compiled>();
   c->grad_enabled = thread_state().grad_enabled;
   c->autocast = thread_state().autocast;
-  std::vector<bool> live;  // by result: gradients may be asked for through it
-  bool written = false;    // the same of an input that was written to
+  std::vector<bool> live;                       // by result: gradients may be asked for through it
+  bool written = false;                         // the same of an input that was written to
+  std::vector<Edge> histories;                  // of the inputs
+  absl::flat_hash_set<const TapeNode*> leaves;  // that live results lead to
   auto watched = [&](const ir::Data& in) {
     ir::Data out = body(in);
-    // A backward inside the function leaves results tracked, but with nothing left to go back
-    // through.
     for (const ir::Datum& d : out) {
-      live.push_back(d.is_tensor() && d.tensor().requires_grad() && !history_spent(d.tensor()));
-      if (live.back()) refuse_own_derivative(d.tensor());
+      const bool tracked = d.is_tensor() && d.tensor().requires_grad();
+      const TapeNode* spent = tracked ? spent_in_history(d.tensor()) : nullptr;
+      if (spent != nullptr) c->spent.emplace_back(live.size(), spent_history(*spent));
+      const bool leaf = tracked && made_inside(d.tensor(), in);
+      if (leaf) c->leaves.push_back(live.size());
+      live.push_back(tracked && spent == nullptr && !leaf);
+      if (!live.back()) continue;
+      refuse_own_derivative(d.tensor());
+      for (const TapeNode* n : leaves_of(d.tensor())) leaves.insert(n);
     }
+    for (const ir::Datum& d : in)
+      histories.push_back(d.is_tensor() && d.tensor().requires_grad() ? edge_of(d.tensor())
+                                                                      : Edge{});
     // An input that was written to under the tape has the history of what was written.
     for (const ir::Datum& d : in)
       if (const TapeMeta* m = d.is_tensor() ? meta(d.tensor()) : nullptr)
-        written |= m->edge.node != nullptr && !m->is_leaf && !history_spent(d.tensor());
+        written |=
+            m->edge.node != nullptr && !m->is_leaf && spent_in_history(d.tensor()) == nullptr;
     return out;
   };
   c->traced = ir::trace(watched, specs, host, {.name = name_});
   c->trace_id = host.trace_id();
   refuse_shared(*c, inputs);
+  refuse_written_leaves(c->traced, histories, leaves);
   prepare_guards(*c, names);
   ir::Data all = inputs;
   all.insert(all.end(), c->traced.captured_now.begin(), c->traced.captured_now.end());
@@ -297,6 +339,19 @@ ir::Data Function::run(const CompiledRef& kept, const ir::Data& all, FunctionCal
     std::lock_guard hold(mutex_);
     ++counts_.calls;
   }
+  ir::Data results = run_program(c, all);
+  for (const auto& [i, history] : c.spent) {
+    Tensor result = results[i].tensor();
+    if (!result.requires_grad()) set_history(result, spent_history(*history.node));
+  }
+  for (size_t i : c.leaves) {
+    Tensor result = results[i].tensor();
+    if (!result.requires_grad()) set_requires_grad(result, true);
+  }
+  return results;
+}
+
+ir::Data Function::run_program(const Compiled& c, const ir::Data& all) {
   const AutocastScope over(DType::f32);  // the casts are in the graph
   if (!node_by_node_wanted() && c.program) return ir::returned(c.traced, all, c.program->run(all));
   if (!node_by_node_wanted() && c.tracked) return run_tracked(c, all);

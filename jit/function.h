@@ -47,6 +47,9 @@ class Function {
     std::shared_ptr<Differentiable> tracked;  // then; null if it cannot be
     std::string why_by_nodes;                 // which this says
     std::vector<size_t> live_views;           // results that are views with a history of their own
+    /// Results that a backward inside went through: they require grad, and say that it is too late.
+    std::vector<std::pair<size_t, Edge>> spent;
+    std::vector<size_t> leaves;  // results that require grad from inside on, as leaves
     /// Those that there are so far: the function's, or its forward pass and its derivatives.
     std::vector<const Program*> programs() const;
     bool grad_enabled = true;  // when it was captured
@@ -87,6 +90,7 @@ class Function {
   static void make_program(Compiled& c, const ir::Data& all, const std::vector<bool>& live,
                            bool written);
   ir::Data run(const CompiledRef& kept, const ir::Data& all, FunctionCallbacks& host);
+  ir::Data run_program(const Compiled& c, const ir::Data& all);
 
   std::string name_;
   mutable std::mutex mutex_;           // of what follows; never held while anything else runs

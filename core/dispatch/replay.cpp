@@ -15,6 +15,18 @@ absl::InlinedVector<Arg, 8> with_input(const ViewStep& step, const Tensor& x) {
 
 }  // namespace
 
+Tensor alias(const Tensor& t) {
+  auto* impl = new TensorImpl;
+  const TensorImpl* from = t.impl();
+  impl->dtype = from->dtype;
+  impl->device = from->device;
+  impl->geometry = from->geometry;
+  impl->storage = from->storage;
+  impl->symbol = from->symbol;
+  impl->version = from->version;  // a trace asks whether the tensor was written to since
+  return Tensor(impl);
+}
+
 Tensor replay(const Tensor& base, absl::Span<const ViewStep* const> path) {
   Tensor x = base;
   for (const ViewStep* step : path) {

@@ -11,6 +11,9 @@ namespace lathe {
 /// The view that these steps show of `base`, by calls of their ops: traced, and seen by the tape.
 Tensor replay(const Tensor& base, absl::Span<const ViewStep* const> path);
 
+/// The same value, sharing storage or symbol, without history.
+Tensor alias(const Tensor& t);
+
 /// The base's new value after `value` is written through `path`.
 Tensor put_through(const Tensor& base, absl::Span<const ViewStep* const> path, const Tensor& value);
 

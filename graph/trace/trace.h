@@ -105,13 +105,14 @@ struct Returned {
     output,  // output `index` of the graph; the same index twice is the same object twice
     input,   // input `index` of the graph itself, after its writes
     same,    // the very object of result `index`, an earlier one
-    view,    // `path` replayed on output or input `base`, so that writes through either are seen by
-             // both
+    view,    // `path` replayed on `base`, or `base` without its history: writes through either are
+             // seen by both
   };
   How how = How::output;
   size_t index = 0;
   std::unique_ptr<Returned> base = nullptr;
   std::vector<ViewStep> path = {};
+  bool detached = false;
   bool requires_grad = false;
   Value* value = nullptr;  // of a view that requires grad: its own, in the graph
 };

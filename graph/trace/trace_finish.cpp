@@ -34,7 +34,9 @@ std::optional<size_t> Tracer::as_input(const Tensor& t) const {
   return std::nullopt;
 }
 
-/// Views come last: what they are views of may be a result of its own.
+static bool is_view(const Tensor& t) { return t.impl()->view != nullptr && !t.impl()->storage; }
+
+/// What shares the memory of others comes last: those may be results of their own.
 void Tracer::give_back(const Data& results, Values& outputs, bool aliases, Traced& traced) {
   std::vector<Returned>& out = traced.returns;
   out.resize(results.size());
@@ -47,46 +49,52 @@ void Tracer::give_back(const Data& results, Values& outputs, bool aliases, Trace
     traced.strided.push_back(!identical(t.geometry().strides, row_major(t.shape())));
     return outputs.size() - 1;
   };
-  auto is_view = [&](const Tensor& t) { return t.impl()->view != nullptr && !t.impl()->storage; };
-  for (bool views : {false, true}) {
+  std::function<void(Returned&, const Tensor&)> describe = [&](Returned& r, const Tensor& t) {
+    const Tensor source = aliases ? detached_from(t) : Tensor();
+    if (std::optional<size_t> input = aliases ? as_input(t) : std::nullopt) {
+      r.how = Returned::How::input;
+      r.index = *input;
+    } else if (source.defined() || (aliases && is_view(t))) {
+      r.how = Returned::How::view;
+      r.detached = source.defined();
+      if (!r.detached)
+        for (const ViewStep* step : steps_of(*t.impl()->view)) r.path.push_back(*step);
+      r.base = std::make_unique<Returned>();
+      describe(*r.base, r.detached ? source : t.impl()->view->base);
+    } else {
+      r.index = output_of(t);
+    }
+  };
+  for (bool late : {false, true}) {
     for (size_t i = 0; i < results.size(); ++i) {
       Returned& r = out[i];
       if (!results[i].is_tensor()) {
-        if (views) continue;
+        if (late) continue;
         r.index = outputs.size();
         outputs.push_back(value_of(results[i]));
         traced.strided.push_back(false);
         continue;
       }
       const Tensor& t = results[i].tensor();
-      if ((aliases && is_view(t)) != views) continue;
+      if ((aliases && (is_view(t) || detached_from(t).defined())) != late) continue;
       r.requires_grad = t.requires_grad();
-      std::optional<size_t> input = aliases ? as_input(t) : std::nullopt;
-      if (input) {
-        r.how = Returned::How::input;
-        r.index = *input;
-        continue;
-      }
-      if (!views) {
-        r.index = output_of(t);
-        continue;
-      }
-      for (size_t k = 0; k < i && r.how != Returned::How::same; ++k) {
-        if (!results[k].is_tensor() || !same(results[k].tensor(), t)) continue;
+      for (size_t k = 0; k < i && late && r.how != Returned::How::same; ++k) {
+        if (!results[k].is_tensor() || !same(results[k].tensor(), t) || as_input(t)) continue;
         r.how = Returned::How::same;
         r.index = k;
       }
       if (r.how == Returned::How::same) continue;
-      const Tensor& base = t.impl()->view->base;
-      r.how = Returned::How::view;
-      for (const ViewStep* step : steps_of(*t.impl()->view)) r.path.push_back(*step);
-      r.base = std::make_unique<Returned>();
-      input = as_input(base);
-      r.base->how = input ? Returned::How::input : Returned::How::output;
-      r.base->index = input ? *input : output_of(base);
-      if (r.requires_grad) r.value = value_of(t);
+      describe(r, t);
+      if (r.how == Returned::How::view && r.requires_grad) r.value = value_of(t);
     }
   }
+}
+
+/// What the tensor is detached of; undefined: it is not.
+Tensor Tracer::detached_from(const Tensor& t) const {
+  for (const Chosen& c : chosen_)
+    if (same(c.tensor, t)) return c.source;
+  return {};
 }
 
 /// Two tensors met in the traced code share memory, and one is written: the order of reads and
@@ -196,7 +204,8 @@ Traced Tracer::finish(const Data& results, bool aliases) {
   for (Guard& g : guards_)
     if (g.kind == GuardKind::layout) g.type = *map_ints(Type(g.type), change).tensor();
   for (Returned& r : traced.returns)
-    for (ViewStep& step : r.path) step.args = map_ints(step.args, change);
+    for (Returned* part = &r; part != nullptr; part = part->base.get())
+      for (ViewStep& step : part->path) step.args = map_ints(step.args, change);
   add_guards(traced);
   return traced;
 }
@@ -230,6 +239,7 @@ Datum one_returned(const Traced& traced, const Returned& r, const Data& inputs, 
       break;
   }
   Datum base = one_returned(traced, *r.base, inputs, outputs, earlier);
+  if (r.detached) return alias(base.tensor());
   // The steps may mention sizes: those of this call.
   std::vector<std::optional<Int>> sizes(traced.graph.symbols().size());
   auto sources = traced.graph.sources();

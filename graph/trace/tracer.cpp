@@ -18,21 +18,36 @@ namespace {
 
 constinit thread_local Tracer* t_tracer = nullptr;
 
-/// Axes by descending stride; empty if that order is not one of a packed tensor.
+/// Row-major, also along axes of size 1 and in a tensor of no elements, where strides say nothing
+/// about the elements but can be read.
+bool lies_as_sizes_say(const Geometry& g) {
+  Int expected = 1;
+  for (size_t i = g.shape.size(); i-- > 0;) {
+    if (!identical(g.strides[i], expected)) return false;
+    if (i > 0) expected *= g.shape[i];
+  }
+  return true;
+}
+
+bool has_no_elements(const Geometry& g) {
+  return std::any_of(g.shape.begin(), g.shape.end(), [](Int size) { return identical(size, 0); });
+}
+
+/// Axes by descending stride; empty if that order is not one of a packed tensor with elements.
 absl::InlinedVector<int, 6> packed_order(const Geometry& g) {
   absl::InlinedVector<int, 6> order(static_cast<size_t>(g.rank()));
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
     return g.strides[static_cast<size_t>(a)].hint() > g.strides[static_cast<size_t>(b)].hint();
   });
-  if (!g.permute(order).is_contiguous()) order.clear();
+  if (has_no_elements(g) || !lies_as_sizes_say(g.permute(order))) order.clear();
   return order;
 }
 
 }  // namespace
 
 uint64_t stride_class(const Geometry& g) {
-  if (g.is_contiguous()) return 0;
+  if (lies_as_sizes_say(g)) return 0;
   uint64_t code = 1;
   auto order = packed_order(g);
   if (!order.empty() && order.size() <= 14) {
@@ -474,14 +489,16 @@ Datum Tracer::add_input(const InputSpec& spec) {
                      .problem = "an argument must be a tensor or a number",
                      .got = to_string(spec.type)});
   TensorType type = *concrete;
+  Geometry real = Geometry::contiguous(concrete->shape);
+  if (!spec.strides.empty()) real.strides = spec.strides;
+  const bool usual = lies_as_sizes_say(real);
+  const bool fixed = spec.fixed_sizes || (!usual && has_no_elements(real));
   for (size_t axis = 0; axis < type.shape.size(); ++axis)
-    if (!spec.fixed_sizes && (axis >= 64 || (spec.fixed_axes >> axis & 1) == 0))
+    if (!fixed && (axis >= 64 || (spec.fixed_axes >> axis & 1) == 0))
       type.shape[axis] = scope_.fresh(type.shape[axis].value());
   Tensor t = tensor_for(graph_.add_input(type, spec.name));
   Geometry& g = t.impl()->geometry;
-  Geometry real = Geometry::contiguous(concrete->shape);
-  if (!spec.strides.empty()) real.strides = spec.strides;
-  if (!real.is_contiguous()) {
+  if (!usual) {
     auto order = packed_order(real);
     if (order.empty()) {
       g.strides = real.strides;  // guarded by the stride class

@@ -162,6 +162,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   return guarded_int([&] {
     Tensor t = tensor_of(self);
+    reading(t, "numpy");
     if (t.requires_grad())
       throw AutogradError({.op = "numpy",
                            .problem = "the array would not be part of history",
@@ -270,6 +271,7 @@ void add_buffer(nb::module_& m) {
   });
   m.def("_array_input", [](nb::handle array) { return share_buffer(array.ptr(), false); });
   m.def("_to_bytes", [](const Tensor& tensor) {
+    reading(tensor, "pickle");
     Tensor t = on_host(shape_ops<Tensor>::contiguous(detach(tensor)));
     return nb::bytes(t.data(), static_cast<size_t>(t.numel().value()) * size_of(t.dtype()));
   });

@@ -92,6 +92,7 @@ struct Exported {
 template <class Managed>
 Managed* export_tensor(const Tensor& t) {
   auto e = std::make_unique<Exported<Managed>>();
+  reading(t, "to_dlpack");
   const Geometry& g = t.geometry();
   for (Int s : g.shape) e->sizes.push_back(s.value());
   for (Int s : g.strides) e->sizes.push_back(s.value());

@@ -148,6 +148,7 @@ void add_internals(nb::module_& m) {
   m.def("_add_hook", [](const Tensor& t, nb::object f) { return add_hook(t, std::move(f)); });
   m.def("_hooks", hooks_of);
   m.def("_print", [](const Tensor& t, nb::list suffixes) {
+    reading(t, "repr");
     PrintOptions o = print_options();
     for (nb::handle s : suffixes) o.suffixes.push_back(nb::cast<std::string>(s));
     return print_tensor(t, o);

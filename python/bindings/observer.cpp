@@ -51,17 +51,46 @@ int on_event(PyObject* self, PyFrameObject* frame, int what, PyObject*) {
   return 0;
 }
 
-/// The objects that the collector knew at one moment, which stay alive as long as this.
+/// Which objects the collector knew at one moment, if it has not run since: all but its youngest
+/// generation, which was empty then. That is looked through at each question, until so much was
+/// looked at that it is cheaper to note the others, which stay alive then as long as this.
 class Ages {
  public:
-  explicit Ages(nb::list objects) : objects_(std::move(objects)) {
-    known_.reserve(objects_.size());
-    for (nb::handle o : objects_) known_.insert(o.ptr());
+  /// `list`: gc.get_objects.
+  explicit Ages(nb::callable list) : list_(std::move(list)) {}
+  Ages(nb::callable list, nb::list objects) : Ages(std::move(list)) { note(objects); }
+
+  /// Of what the collector does not track, as dicts of plain values: false.
+  bool knows(nb::handle o) {
+    if (PyObject_GC_IsTracked(o.ptr()) == 0) return false;
+    if (noted_.empty()) {
+      const nb::list young = listed(0);
+      constexpr size_t kMostLooks = 600'000;
+      looks_ += young.size();
+      if (looks_ < kMostLooks) return !holds(young, o);
+      for (int generation : {1, 2}) note(listed(generation));
+    }
+    return known_.contains(o.ptr());
   }
-  bool knows(nb::handle o) const { return known_.contains(o.ptr()); }
 
  private:
-  nb::list objects_;
+  nb::list listed(int generation) const {
+    return nb::borrow<nb::list>(list_(nb::arg("generation") = generation));
+  }
+  static bool holds(const nb::list& objects, nb::handle o) {
+    for (size_t i = objects.size(); i-- > 0;)  // what is asked about is often new
+      if (objects[i].ptr() == o.ptr()) return true;
+    return false;
+  }
+  void note(nb::list objects) {
+    known_.reserve(known_.size() + objects.size());
+    for (nb::handle o : objects) known_.insert(o.ptr());
+    noted_.push_back(std::move(objects));
+  }
+
+  nb::callable list_;
+  size_t looks_ = 0;
+  std::vector<nb::list> noted_;
   absl::flat_hash_set<PyObject*> known_;
 };
 
@@ -79,7 +108,8 @@ void add_observer(nb::module_& m) {
       .def("begin", [](nb::handle self) { PyEval_SetProfile(on_event, self.ptr()); })
       .def("end", [](nb::handle) { PyEval_SetProfile(nullptr, nullptr); });
   nb::class_<Ages>(m, "_Ages", "Which objects were there at one moment.")
-      .def(nb::init<nb::list>())
+      .def(nb::init<nb::callable>())
+      .def(nb::init<nb::callable, nb::list>())
       .def("knows", &Ages::knows);
 }
 

@@ -36,6 +36,7 @@ void dealloc(PyObject* self) {
 PyObject* repr(PyObject* self) {
   return guarded([&] {
     Tensor t = tensor_of(self);
+    reading(t, "repr");
     PrintOptions options = print_options();
     if (t.requires_grad()) options.suffixes.push_back(history_text(t));
     return text(print_tensor(t, options));

@@ -64,7 +64,10 @@ PyObject* is_contiguous(PyObject* self, Items args, Py_ssize_t count, PyObject* 
   });
 }
 PyObject* data_ptr(PyObject* self, PyObject*) {
-  return guarded([&] { return PyLong_FromVoidPtr(tensor_of(self).address()); });
+  return guarded([&] {
+    reading(tensor_of(self), "data_ptr");
+    return PyLong_FromVoidPtr(tensor_of(self).address());
+  });
 }
 PyObject* element_size(PyObject* self, PyObject*) {
   return PyLong_FromSize_t(size_of(impl_of(self)->dtype));

@@ -107,6 +107,8 @@ bool is_real(nb::handle h) {
   return PyFloat_Check(h.ptr()) || PyComplex_Check(h.ptr()) || is_symbolic_real(h.ptr());
 }
 
+bool is_number(nb::handle h) { return is_int(h.ptr()) || PyBool_Check(h.ptr()) || is_real(h); }
+
 template <class F>
 auto arithmetic(F f, binaryfunc python) {
   return [f, python](const SymInt& a, nb::handle b) -> nb::object {
@@ -189,16 +191,14 @@ void add_symint(nb::module_& m) {
   c.def("__int__", [](const SymInt& a) { return symbolic(a).value(); });
   c.def("__index__", [](const SymInt& a) { return symbolic(a).value(); });
   c.def("__float__", [](const SymInt& a) { return static_cast<double>(symbolic(a).value()); });
-  c.def("__truediv__", [](const SymInt& a, const SymFloat& b) {
-    return owned(PyNumber_TrueDivide(pinned(a).ptr(), nb::cast(b).ptr()));
+  c.def("__truediv__", [](const SymInt& a, nb::handle b) {
+    if (!is_number(b)) return nb::borrow(Py_NotImplemented);
+    return owned(PyNumber_TrueDivide(pinned(a).ptr(), b.ptr()));
   });
-  c.def("__rtruediv__", [](const SymInt& a, const SymFloat& b) {
-    return owned(PyNumber_TrueDivide(nb::cast(b).ptr(), pinned(a).ptr()));
+  c.def("__rtruediv__", [](const SymInt& a, nb::handle b) {
+    if (!is_number(b)) return nb::borrow(Py_NotImplemented);
+    return owned(PyNumber_TrueDivide(b.ptr(), pinned(a).ptr()));
   });
-  c.def("__truediv__",
-        [](const SymInt& a, double b) { return static_cast<double>(symbolic(a).value()) / b; });
-  c.def("__rtruediv__",
-        [](const SymInt& a, double b) { return b / static_cast<double>(symbolic(a).value()); });
   c.def("__hash__", [](const SymInt& a) { return symbolic(a).value(); });
   // Text is Python's: the program then holds for this number only.
   c.def("__repr__", [](const SymInt& a) { return std::to_string(a.value.value()); });

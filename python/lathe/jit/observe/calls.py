@@ -297,6 +297,8 @@ class Calls:
     def _listed(self, f, owner, name, args, kwargs):
         if name in ("__getattribute__", "__setattr__", "__delattr__") and owner is not None:
             return self._by_name(f, owner, name, args)
+        if isinstance(owner, Tensor):
+            self._tensor_used(owner)
         if isinstance(owner, Tensor) or f is Tensor:
             return self._of_library(f, name, args, kwargs)
         args, kwargs = self._arguments(f, name, args, kwargs)
@@ -638,8 +640,20 @@ def _type(observer, f, args, kwargs):
     return f(*args, **kwargs)
 
 
-def _id(observer, f, args, kwargs):
-    return f(*args)
+_MEMOS = ("copy", "lathe")  # they find by id() what they have met
+
+
+def _identity(observer, f, args, kwargs):
+    """id() and hash(): of an object from outside, the numbers hold for this very object."""
+    value, row = args[0], observer.row_of(args[0])
+    asks = str(sys._getframe(3).f_globals.get("__name__")).partition(".")[0]
+    if row is None or is_plain(value) or asks in _MEMOS:
+        return observer._listed(f, None, f.__name__, args, kwargs)
+    observer.use(value)
+    value = row.value if isinstance(value, Tensor) else value
+    answer = f(value)
+    observer.row("of_value", row, f, answer)
+    return answer
 
 
 def _refused(what, advice=None):
@@ -652,6 +666,7 @@ def _refused(what, advice=None):
 _MODELS = {
     getattr: _getattr, hasattr: _hasattr, setattr: _setattr, delattr: _setattr, vars: _vars,
     isinstance: _isinstance, len: _len, issubclass: _issubclass, type: _type,
+    id: _identity, hash: _identity,
     print: _refused("print()", "print outside of the traced function"), input: _refused("input()"),
     open: _refused("open()"), exec: _refused("exec()"), eval: _refused("eval()"),
     globals: _refused("globals()"), __import__: _refused("__import__()"),

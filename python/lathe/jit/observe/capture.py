@@ -214,6 +214,16 @@ class Capture:
                 continue
             yield row, now, before
 
+    def _note_shared_gradients(self):
+        """What is added to one gradient in place is added to all leaves that have it."""
+        by_tensor = {}
+        for row, _, before in self.observer.leaf_tensors():
+            if before is not None:
+                by_tensor.setdefault(_lathe._identity(before), []).append((row, before))
+        for leaves in by_tensor.values():
+            for row, before in leaves if len(leaves) > 1 else ():
+                self.observer.row("grad", row, None, before)
+
     def _put_back(self):
         for _, t, before in self.observer.leaf_tensors():
             _lathe._put_grad(t, before)
@@ -227,6 +237,7 @@ class Capture:
             if (row.n, "grad") not in o.written:  # added to what was there
                 o.row("grad", row, None, MISSING if before is None else before)
         o.refuse_shared_gradients(changed)
+        self._note_shared_gradients()
         o.finish()
         planner = self.planner = Planner(o, o.refuse)
         self.plan = planner.of(result)

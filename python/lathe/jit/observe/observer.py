@@ -335,6 +335,7 @@ class Observer(Recording, Calls, Effects):
         if kind in PLAIN or kind in _SYMBOLIC or issubclass(kind, IDENTITY) or not self.on():
             return value
         if issubclass(kind, Tensor):
+            self.prepare(kind)
             return self._tensor_used(value)
         row = self.row_of(value)
         if issubclass(kind, BOXES):

@@ -18,15 +18,23 @@ class Restart(BaseException):
     """The capture is to begin anew, with `concrete` arguments standing for themselves."""
 
 
-def _all_objects():
-    """All that the collector knows, those too that gc.freeze() has put aside."""
+def _ages():
+    """What tells which objects are there now.
+
+    The collector does not run in a capture. So what is made from now on is its youngest generation,
+    if that is empty now; where it may not be emptied, or gc.freeze() has put objects aside, the
+    objects that there are are noted.
+    """
     frozen = gc.get_freeze_count() > 0
+    if gc.isenabled() and not frozen:
+        gc.collect(0)
+        return _lathe._Ages(gc.get_objects)
     if frozen:
         gc.unfreeze()
-    objects = gc.get_objects()
+    ages = _lathe._Ages(gc.get_objects, gc.get_objects())
     if frozen:
         gc.freeze()
-    return objects
+    return ages
 
 
 def hold(row, value):
@@ -82,7 +90,7 @@ class Recording:
         self.before = {}  # by id of a container that was written to: (itself, a copy)
         self.varying, self.concrete = varying, concrete
         self.inputs = inputs  # may floats be inputs?
-        self.ages = _lathe._Ages(_all_objects())
+        self.ages = _ages()
 
     # ── rows ────────────────────────────────────────────────────────────────────────────────────
 
