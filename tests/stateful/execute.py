@@ -215,7 +215,9 @@ def warm_up():
     import lathe.optim.lr_scheduler  # noqa: F401
 
     from . import describe  # noqa: F401
+    from .faults import plant_named
 
+    plant_named()
     lt.set_flag("threads", 1)
     lt.script(lambda x: x * 2)(lt.ones(2))
     lt.manual_seed(0)

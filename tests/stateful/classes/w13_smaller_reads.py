@@ -2,6 +2,8 @@
 
 import types
 
+import numpy as np
+
 import lathe as lt
 
 
@@ -117,3 +119,32 @@ def step(w, x):
 
 def change(w):
     lt.set_default_dtype(lt.float64)
+
+
+# %% one_tensor_at_two_places: equal
+def make():
+    w = types.SimpleNamespace(a=lt.ones(2))
+    w.b = w.a
+    return w
+
+
+def step(w, x):
+    w.a.add_(1)
+    return x * w.b
+
+
+def change(w):
+    w.b = w.a * 3
+
+
+# %% largest_element_of_an_array: either
+def make():
+    return types.SimpleNamespace(a=np.arange(3.0))
+
+
+def step(w, x):
+    return x * float(w.a.max())
+
+
+def change(w):
+    w.a[1] = 7.0
