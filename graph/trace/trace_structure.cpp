@@ -236,6 +236,16 @@ std::pair<Type, bool> Tracer::joined(const Datum& a, const Datum& b) const {
   return {type_of(a.tensor()), true};
 }
 
+/// Sizes of the arguments that are equal now are taken to stay so, by a guard: code goes on with
+/// what was joined, and would have to ask.
+bool Tracer::are_one_size(Int a, Int b) {
+  if (proven_equal(a, b)) return true;
+  for (Int e : {a, b})
+    for (uint32_t symbol : symbols_of(e))
+      if (!given_.contains(symbol)) return false;
+  return scope_.hint(a) == scope_.hint(b) && decide(Relation::eq, a, b);
+}
+
 Data Tracer::record_if(const Datum& condition, Branch yes, Branch no) {
   size_t count = 0;
   auto counted = [&] {
@@ -288,7 +298,7 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no,
   auto join_shapes = [&](Type type, const Value* a, const Value* b) {
     TensorType t = *type.tensor();
     for (size_t axis = 0; axis < t.shape.size(); ++axis)
-      if (!proven_equal(a->tensor().shape[axis], b->tensor().shape[axis]))
+      if (!are_one_size(a->tensor().shape[axis], b->tensor().shape[axis]))
         t.shape[axis] = fresh_integer(scope_.hint(a->tensor().shape[axis]), true);
     return Type(t);
   };

@@ -496,6 +496,8 @@ Datum Tracer::add_input(const InputSpec& spec) {
   for (size_t axis = 0; axis < type.shape.size(); ++axis)
     if (!fixed && (axis >= 64 || (spec.fixed_axes >> axis & 1) == 0))
       type.shape[axis] = scope_.fresh(type.shape[axis].value());
+  for (Int size : type.shape)
+    for (uint32_t symbol : symbols_of(size)) given_.insert(symbol);
   Tensor t = tensor_for(graph_.add_input(type, spec.name));
   Geometry& g = t.impl()->geometry;
   if (!usual) {

@@ -1,6 +1,8 @@
 // The Tracer itself; users of tracing want graph/trace/trace.h.
 #pragma once
 
+#include <absl/container/flat_hash_set.h>
+
 #include "core/dispatch/call.h"
 #include "graph/trace/structure.h"
 #include "graph/trace/trace.h"
@@ -147,6 +149,7 @@ class Tracer final : public Backend {
   void refuse_loop_guards(size_t first_guard, uint32_t first_symbol) const;
   LoopPlan plan_for(const Data& start);
   std::pair<Type, bool> joined(const Datum& a, const Datum& b) const;
+  bool are_one_size(Int a, Int b);
 
   // The end.
   std::optional<size_t> as_input(const Tensor& t) const;
@@ -174,6 +177,7 @@ class Tracer final : public Backend {
   std::vector<Guard> guards_;
   std::vector<Tensor> inputs_;  // stand-ins; undefined for numbers
   std::vector<InputSpec> specs_;
+  absl::flat_hash_set<uint32_t> given_;  // symbols of the arguments' sizes
   std::vector<Frame> frames_;
   std::vector<Chosen> chosen_;
   uint32_t loop_symbols_ = 0;  // symbols from here on belong to open loops

@@ -4,8 +4,9 @@ programs written by hand find it.
     python tests/stateful/faults.py [--only NAME] [--jobs N]
 
 Each fault makes one part of the capture forget what it is for; a program must then have another
-verdict than without: it is wrong, or one of the nets refuses what was captured. Programs run in processes of their own, in which LATHE_PLANTED_FAULT
-names the fault (execute.py plants it). Ends with "N of N faults found" and "N passed, N failed".
+verdict than without: it is wrong, or one of the nets refuses what was captured. Programs run in
+processes of their own, in which LATHE_PLANTED_FAULT names the fault (execute.py plants it). Ends
+with "N of N faults found" and "N passed, N failed".
 """
 
 import argparse

@@ -1,8 +1,17 @@
 """The lines of capture, each in the file named after what it is about."""
 
-from . import ports, programs, training, traps
+from . import control, front_end, ports, programs, training, traps
 from .unbuilt import LINES as UNBUILT
 
 LINES = sorted(
-    [traps.LINE, training.LINE, ports.LINE, programs.LINE, *UNBUILT], key=lambda line: line.number
+    [
+        traps.LINE,
+        training.LINE,
+        ports.LINE,
+        programs.LINE,
+        control.LINE,
+        front_end.LINE,
+        *UNBUILT,
+    ],  # fmt: skip
+    key=lambda line: line.number,
 )

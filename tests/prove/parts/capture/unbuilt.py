@@ -4,10 +4,8 @@ from ..proof import Line, Missing
 
 MISSING = {
     5: ("One trace for 1,000 random shapes: six programs", "an NMS loop with sizes of data"),
-    6: ("Gradients through control flow", "40 scripted functions; a loop by checkpoints"),
     7: ("Rows TR, SC, DY, EX, IR of the seeds", "rows that docs/seeds.md shows partly"),
     8: ("Call costs against ONNX Runtime and JAX; capture of ResNet-50 and BERT", "their bench"),
-    9: ("Lines of the front end; the walk and its mirror are gone", "guards from observed reads"),
     10: ("Fuzzing of the parser, the verifier, guards and scripts", "fuzzers"),
 }
 
