@@ -1,5 +1,6 @@
 #include "jit/function.h"
 
+#include <absl/algorithm/container.h>
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
@@ -56,6 +57,8 @@ void prepare_guards(Function::Compiled& c, absl::Span<const std::string> names) 
       if (c.traced.captured[i] == g.path) at = names.size() + i;
     for (size_t i = names.size(); i-- > 0;)
       if (names[i] == g.path.text) at = i;
+    if (g.kind != GuardKind::layout && g.kind != GuardKind::relation)
+      c.asked.push_back(c.guarded.size());
     c.guarded.push_back(at);
   }
 }
@@ -97,16 +100,94 @@ bool FunctionCallbacks::inputs(int64_t /*trace_id*/, absl::Span<const ir::Path> 
   return true;
 }
 
+/// What guards about layouts and sizes depend on, for one input after the other.
+class Layouts {
+ public:
+  /// Asks whether `seen` has the same.
+  explicit Layouts(absl::Span<const uint64_t> seen) : next_(seen.begin()), end_(seen.end()) {}
+  bool has(const ir::Data& all) {
+    for (const ir::Datum& d : all)
+      if (!walk(d, [&](uint64_t word) { return next_ != end_ && *next_++ == word; })) return false;
+    return next_ == end_;
+  }
+  static std::vector<uint64_t> of(const ir::Data& all) {
+    std::vector<uint64_t> out;
+    auto add = [&](uint64_t word) {
+      out.push_back(word);
+      return true;
+    };
+    for (const ir::Datum& d : all) walk(d, add);
+    return out;
+  }
+
+ private:
+  /// Hands on one word after the other, as long as the answer is yes.
+  template <class Take>
+  static bool walk(const ir::Datum& d, Take take) {
+    if (!d.is_tensor()) {
+      const Arg a = d.arg();
+      return take(static_cast<uint64_t>(a.tag)) &&
+             (a.tag != Tag::integer || take(a.integer().word()));
+    }
+    const TensorImpl& t = *d.tensor().impl();
+    const Geometry& g = t.geometry;
+    const uint64_t kind =
+        uint64_t{1} << 63 | static_cast<uint64_t>(g.shape.size()) << 32 |
+        static_cast<uint64_t>(t.requires_grad) << 24 | static_cast<uint64_t>(t.device.kind) << 16 |
+        static_cast<uint64_t>(t.device.index) << 8 | static_cast<uint64_t>(t.dtype);
+    if (!take(kind)) return false;
+    for (Int n : g.shape)
+      if (!take(n.word())) return false;
+    for (Int n : g.strides)
+      if (!take(n.word())) return false;
+    return true;
+  }
+
+  absl::Span<const uint64_t>::const_iterator next_, end_;
+};
+
 bool Function::fits(Compiled& c, FunctionCallbacks& host, ir::Data& all) const {
   const ir::Graph& g = c.traced.graph;
   const ThreadState& state = thread_state();
   if (c.grad_enabled != state.grad_enabled || c.autocast != state.autocast) return false;
   if (!host.inputs(c.trace_id, c.traced.captured, all) || all.size() != g.inputs().size())
     return false;
-  const Tensor none;
-  auto at = [&](size_t guard) -> const Tensor& {
-    return c.guarded[guard] < all.size() ? all[c.guarded[guard]].tensor() : none;
+  std::shared_ptr<const std::vector<uint64_t>> seen;
+  {
+    std::lock_guard hold(mutex_);
+    seen = c.seen;
+  }
+  if (seen == nullptr || !Layouts(*seen).has(all)) {
+    if (!layouts_hold(c, all)) return false;
+    seen = std::make_shared<const std::vector<uint64_t>>(Layouts::of(all));
+    std::lock_guard hold(mutex_);
+    c.seen = std::move(seen);
+  }
+  auto number = [&](const RealExpr* symbol) {
+    for (const auto& [known, input] : c.traced.numbers)
+      if (known == symbol) return all[input].arg().real().value();
+    LATHE_INTERNAL("a guard about a number that is no input");
   };
+  for (size_t i : c.asked) {
+    const Guard& guard = c.traced.guards[i];
+    if (guard.kind == GuardKind::number) {
+      const RealFact& f = *guard.number;
+      if (compare(f.relation, evaluate(f.a, number), evaluate(f.b, number)) != f.holds)
+        return false;
+    } else if (guard.kind == GuardKind::identity) {
+      if (guard.tensor.version() != guard.expected) return false;
+    } else {
+      const Tensor& written = all[c.guarded[i]].tensor();
+      for (const ir::Datum& d : all)
+        if (d.is_tensor() && !same(d.tensor(), written) && may_share_memory(d.tensor(), written))
+          return false;
+    }
+  }
+  return true;
+}
+
+bool Function::layouts_hold(Compiled& c, const ir::Data& all) const {
+  const ir::Graph& g = c.traced.graph;
   // Kinds first: symbols can be read off inputs of the right ranks only.
   for (size_t i = 0; i < all.size(); ++i) {
     bool wants_tensor = g.inputs()[i]->type().tensor() != nullptr;
@@ -116,56 +197,21 @@ bool Function::fits(Compiled& c, FunctionCallbacks& host, ir::Data& all) const {
     if (all[i].arg().tag != kTags[static_cast<int>(g.inputs()[i]->type().scalar()->kind)])
       return false;
   }
+  const Tensor none;
   const auto& guards = c.traced.guards;
-  for (size_t i = 0; i < guards.size(); ++i)
-    if (guards[i].kind == GuardKind::layout && !layout_holds(guards[i], at(i))) return false;
-  if (!relations_hold(c, all)) return false;
-  auto number = [&](const RealExpr* symbol) {
-    for (const auto& [known, input] : c.traced.numbers)
-      if (known == symbol) return all[input].arg().real().value();
-    LATHE_INTERNAL("a guard about a number that is no input");
-  };
   for (size_t i = 0; i < guards.size(); ++i) {
-    const Guard& guard = guards[i];
-    switch (guard.kind) {
-      case GuardKind::layout:
-      case GuardKind::relation:
-        break;  // asked above
-      case GuardKind::number: {
-        const RealFact& f = *guard.number;
-        if (compare(f.relation, evaluate(f.a, number), evaluate(f.b, number)) != f.holds)
-          return false;
-        break;
-      }
-      case GuardKind::identity:
-        if (guard.tensor.version() != guard.expected) return false;
-        break;
-      case GuardKind::alias: {
-        const Tensor& written = at(i);
-        for (const ir::Datum& d : all)
-          if (d.is_tensor() && !same(d.tensor(), written) && may_share_memory(d.tensor(), written))
-            return false;
-        break;
-      }
-    }
+    const size_t at = c.guarded[i];
+    if (guards[i].kind == GuardKind::layout &&
+        !layout_holds(guards[i], at < all.size() ? all[at].tensor() : none))
+      return false;
   }
-  return true;
-}
-
-bool Function::relations_hold(Compiled& c, const ir::Data& all) const {
-  Shape symbols = symbols_on(c, all);
-  {
-    std::lock_guard hold(mutex_);
-    if (identical(symbols, c.related)) return true;
-  }
+  const Shape symbols = symbols_on(c, all);
   auto value = [&](Int e) {
     return e.known() ? e : substitute(e, [&](uint32_t k) { return symbols[k]; });
   };
-  for (const SymFact& f : c.relations)
-    if (lathe::decide(f.relation, value(f.a), value(f.b)) != f.holds) return false;
-  std::lock_guard hold(mutex_);
-  c.related = std::move(symbols);
-  return true;
+  return absl::c_all_of(c.relations, [&](const SymFact& f) {
+    return lathe::decide(f.relation, value(f.a), value(f.b)) == f.holds;
+  });
 }
 
 /// A written input and another over the same memory: the order of reads and writes between them is
@@ -414,6 +460,17 @@ std::optional<ir::Data> Function::serve(const ir::Data& inputs, FunctionCallback
   CompiledRef c = find(inputs, host, all);
   if (c == nullptr) return std::nullopt;
   return run(c, all, host);
+}
+
+std::function<ir::Data()> Function::bound(const ir::Data& inputs, FunctionCallbacks& host) {
+  ir::Data all;
+  CompiledRef c = find(inputs, host, all);
+  if (c == nullptr || !(c->program || c->tracked)) return {};
+  return [c, all = std::move(all)] {
+    const AutocastScope over(DType::f32);
+    if (c->program) return ir::returned(c->traced, all, c->program->run(all));
+    return run_tracked(*c, all);
+  };
 }
 
 ir::Data Function::operator()(ir::Data inputs, absl::Span<const std::string> names,

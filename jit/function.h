@@ -6,6 +6,7 @@
 // that both miss both trace, and either trace is good for the calls to come.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -57,7 +58,9 @@ class Function {
     std::vector<ir::SymbolSource> sources;  // of the captured graph
     std::vector<SymFact> relations;         // guards and checks that the inputs alone can answer
     std::vector<size_t> guarded;            // by guard: which input it is about; beyond: none
-    Shape related;  // symbols for which they were last seen to hold; under the function's lock
+    std::vector<size_t> asked;  // the guards that are asked at each call, whatever the layouts are
+    // Types, shapes and strides of inputs for which all else held last; under the function's lock.
+    std::shared_ptr<const std::vector<uint64_t>> seen;
   };
   using CompiledRef = std::shared_ptr<Compiled>;
 
@@ -69,6 +72,9 @@ class Function {
   std::optional<ir::Data> serve(const ir::Data& inputs, FunctionCallbacks& host);
   CompiledRef capture(const ir::Data& inputs, absl::Span<const std::string> names,
                       ir::TracedFunction body, FunctionCallbacks& host);
+  /// The program that serves this call, with the inputs that its guards have found: each run is
+  /// that call without guards, which is what a bench compares calls with. Empty, if none serves it.
+  std::function<ir::Data()> bound(const ir::Data& inputs, FunctionCallbacks& host);
   /// Takes away the programs of a trace.
   void drop(int64_t trace_id);
   /// C++ lambdas: inputs are x0, x1, ...; tensors captured by the lambda are guarded by identity.
@@ -82,7 +88,7 @@ class Function {
  private:
   /// `all` holds what the call was given, and then all inputs of the program.
   bool fits(Compiled& c, FunctionCallbacks& host, ir::Data& all) const;
-  bool relations_hold(Compiled& c, const ir::Data& all) const;
+  bool layouts_hold(Compiled& c, const ir::Data& all) const;
   /// The first that fits, and all it reads; null if none does.
   CompiledRef find(const ir::Data& given, FunctionCallbacks& host, ir::Data& all);
   /// `all`: the inputs it was captured on; `live`: by result, whether gradients may be asked for;

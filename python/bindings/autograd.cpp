@@ -15,6 +15,8 @@
 namespace lathe::py {
 namespace {
 
+uint64_t g_hooks_added = 0;  // under Python's lock
+
 struct GradFn {
   std::shared_ptr<TapeNode> node;
 };
@@ -175,8 +177,11 @@ nb::object add_hook(const Tensor& t, nb::object function) {
                       .next = "register it on the result of the traced function"});
   std::shared_ptr<nb::object> kept = shared_object(std::move(function));
   register_hook(t, PythonHook{kept});
+  ++g_hooks_added;
   return nb::cast(HookHandle{kept});
 }
+
+uint64_t hooks_added() { return g_hooks_added; }
 
 nb::list hooks_of(const Tensor& t) {
   nb::list out;

@@ -25,6 +25,8 @@ nb::object grad_fn_of(const Tensor& t);
 nb::object add_hook(const Tensor& t, nb::object function);
 /// The functions that were registered on it and not removed, in order.
 nb::list hooks_of(const Tensor& t);
+/// How many hooks any tensors have been given so far: while it is the same, no tensor has more.
+uint64_t hooks_added();
 
 void add_autograd(nb::module_& m);
 void add_autograd_function(nb::module_& m);

@@ -54,7 +54,8 @@ class Call final : public jit::FunctionCallbacks {
     const Guards& guards = *nb::inst_ptr<Guards>(it->second->guards);
     found = {};
     if (!guards.hold(args_, kwargs_, found)) return false;
-    for (int row : it->second->inputs) all.push_back(Guards::input(found, row));
+    all.reserve(it->second->inputs.size());
+    for (int row : it->second->inputs) all.push_back(guards.input(found, row));
     return true;
   }
   void on_run(int64_t id) override {
@@ -159,6 +160,15 @@ class Function {
       objects.append(o == nullptr ? owned(wrap(t)) : nb::borrow(o));
     }
     return nb::make_tuple(objects_of(*results), call.trace_id, objects);
+  }
+
+  /// Runs the program that serves this call without a guard, as often as it is called; None: there
+  /// is none. For benches.
+  nb::object bound(nb::tuple args, nb::dict kwargs) {
+    Call call(kept_, args.ptr(), kwargs.ptr());
+    std::function<ir::Data()> run = engine_.bound({}, call);
+    if (!run) return nb::none();
+    return nb::cpp_function([run = std::move(run)] { return objects_of(run()); });
   }
 
   /// One more program. `tensors`: those among the arguments, `rows`: where they were found. `body`
@@ -307,6 +317,7 @@ void add_jit(nb::module_& m) {
   nb::class_<Function>(m, "Function", nb::type_slots(slots), "The engine under lathe.trace.")
       .def(nb::init<std::string>())
       .def("serve", &Function::serve)
+      .def("bound", &Function::bound)
       .def("capture", &Function::capture)
       .def("keep", &Function::keep)
       .def("forget", &Function::forget)

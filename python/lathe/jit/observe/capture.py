@@ -144,7 +144,7 @@ class Capture:
         self.observer.where = where(function)
         self.observer.traced, self.observer.given_to = function, (args, kwargs)
         self.function, self._run = function, run
-        self.observer.answer(_lathe.get_default_dtype, ())
+        self.observer.default_dtype()
         self.observer.constant(function, getattr(function, "__name__", None))
         self.arguments = Arguments(self.observer, args, kwargs)
         self.plan = self.effects = self.grads = self.planner = None

@@ -107,12 +107,19 @@ class Recording:
             hold(row, obj)
             row.pinned = True
             self.known[id(obj)] = found = obj, row
+            kind = type(obj)
+            if kind.__flags__ & HEAP and not issubclass(kind, IDENTITY):
+                self._also(row, "type", kind)  # another may be assigned to its __class__
         return found[1]
 
     def root(self, step, value):
         row = self._add(step, None, None, "anything", None, value)
         self.known[id(value)] = value, row
         return row
+
+    def default_dtype(self):
+        value = _lathe.get_default_dtype()
+        self._add("default_dtype", None, None, "is", value, value)
 
     def row_of(self, obj):
         """The row of an object from outside; None for what the capture made. Refuses what is

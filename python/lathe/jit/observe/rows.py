@@ -25,7 +25,7 @@ IDENTITY = (
 )  # fmt: skip
 _SPELLED = {
     "arguments": "args", "named": "kwargs", "type": "type({0})", "grad": "{0}.grad",
-    "cell": "{0}", "content": "{0}", "reference": "{0}()", "dict": "{0}", "value": "{0}",
+    "cell": "{0}", "content": "{0}", "reference": "{0}()", "default_dtype": "get_default_dtype()", "dict": "{0}", "value": "{0}",
 }  # fmt: skip
 
 

@@ -1,0 +1,89 @@
+"""What a call of a traced function costs over its program: the guards, and what a call is besides.
+
+    ./dev python tests/bench/guards.py [case ...] [--rounds 9]
+
+Each line is one function: a call of it, the same program run on the same inputs without a guard
+(called through C++ as well), what lies between them, and their ratio. Arguments are other tensors
+at each call, as in a training loop.
+"""
+
+import argparse
+import itertools
+import statistics
+import time
+
+import lathe as lt
+
+
+class Deep(lt.nn.Module):
+    """100 layers: 200 parameters."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = lt.nn.ModuleList([lt.nn.Linear(2, 2) for _ in range(100)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+class Wide(lt.nn.Module):
+    """200 parameters, and hardly a program."""
+
+    def __init__(self):
+        super().__init__()
+        self.weights = lt.nn.ParameterList([lt.nn.Parameter(lt.ones([2])) for _ in range(200)])
+
+    def forward(self, x):
+        return x + lt.cat(list(self.weights)).sum()
+
+
+def add_one(x):
+    return x + 1
+
+
+CASES = {
+    "x + 1": lambda: add_one,
+    "100 layers": Deep,
+    "200 weights": Wide,
+}
+
+
+def seconds(call, count):
+    begin = time.perf_counter()
+    for _ in range(count):
+        call()
+    return (time.perf_counter() - begin) / count
+
+
+def measure(name, rounds):
+    with lt.no_grad():
+        f = lt.trace(CASES[name]())
+        inputs = itertools.cycle([(lt.ones([1, 2]),), (lt.zeros([1, 2]),)])
+        for _ in range(4):
+            f(*next(inputs))
+        bound = f._engine.bound(next(inputs), {})
+        bound()
+        count = max(10, int(0.02 / seconds(bound, 20)))
+        calls, runs, turns = [], [], []
+        for _ in range(rounds):
+            calls.append(seconds(lambda: f(*next(inputs)), count))
+            runs.append(seconds(lambda: bound(), count))
+            turns.append(seconds(lambda: next(inputs), count) - seconds(lambda: None, count))
+    return (statistics.median(calls) - statistics.median(turns), statistics.median(runs))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cases", nargs="*", default=list(CASES))
+    parser.add_argument("--rounds", type=int, default=9)
+    options = parser.parse_args()
+    print(f"{'':<14}{'call us':>10}{'program us':>12}{'over us':>10}{'ratio':>8}")
+    for name in options.cases:
+        call, run = (1e6 * s for s in measure(name, options.rounds))
+        print(f"{name:<14}{call:>10.2f}{run:>12.2f}{call - run:>10.2f}{call / run:>8.2f}")
+
+
+if __name__ == "__main__":
+    main()
