@@ -32,20 +32,27 @@ ir::InputSpec spec_for(const ir::Datum& d, const std::string& name) {
   return s;
 }
 
-/// What each symbol of the graph is on these inputs.
-Shape symbols_on(const Function::Compiled& c, const ir::Data& inputs) {
-  Shape out;
-  for (const ir::SymbolSource& s : c.sources)
-    out.push_back(s.is_parameter_of(c.traced.graph.body()) ? ir::said(s, inputs) : Int(0));
-  return out;
+/// Do all hold on these inputs?
+bool facts_hold(const Function::Compiled& c, absl::Span<const SymFact> facts,
+                const ir::Data& inputs) {
+  auto value = [&](Int e) {
+    return substitute(e, [&](uint32_t k) { return ir::said(c.sources[k], inputs); });
+  };
+  return absl::c_all_of(facts, [&](const SymFact& f) {
+    return lathe::decide(f.relation, value(f.a), value(f.b)) == f.holds;
+  });
 }
 
 /// Reads off the graph once what fits() asks on every call.
 void prepare_guards(Function::Compiled& c, absl::Span<const std::string> names) {
   c.sources = c.traced.graph.sources();
   auto from_inputs = [&](Int e) { return c.traced.graph.inputs_say(e, c.sources); };
+  auto of_sizes = [&](Int e) {
+    return absl::c_all_of(symbols_of(e), [&](uint32_t k) { return c.sources[k].axis >= 0; });
+  };
   auto relate = [&](const SymFact& f) {
-    if (from_inputs(f.a) && from_inputs(f.b)) c.relations.push_back(f);
+    if (!from_inputs(f.a) || !from_inputs(f.b)) return;
+    (of_sizes(f.a) && of_sizes(f.b) ? c.relations : c.of_integers).push_back(f);
   };
   // Where a check fails the function is captured anew: it meets the error itself, at its own line,
   // and may catch it.
@@ -125,9 +132,7 @@ class Layouts {
   template <class Take>
   static bool walk(const ir::Datum& d, Take take) {
     if (!d.is_tensor()) {
-      const Arg a = d.arg();
-      return take(static_cast<uint64_t>(a.tag)) &&
-             (a.tag != Tag::integer || take(a.integer().word()));
+      return take(static_cast<uint64_t>(d.arg().tag));
     }
     const TensorImpl& t = *d.tensor().impl();
     const Geometry& g = t.geometry;
@@ -163,6 +168,7 @@ bool Function::fits(Compiled& c, FunctionCallbacks& host, ir::Data& all) const {
     std::lock_guard hold(mutex_);
     c.seen = std::move(seen);
   }
+  if (!facts_hold(c, c.of_integers, all)) return false;
   auto number = [&](const RealExpr* symbol) {
     for (const auto& [known, input] : c.traced.numbers)
       if (known == symbol) return all[input].arg().real().value();
@@ -186,7 +192,7 @@ bool Function::fits(Compiled& c, FunctionCallbacks& host, ir::Data& all) const {
   return true;
 }
 
-bool Function::layouts_hold(Compiled& c, const ir::Data& all) const {
+bool Function::layouts_hold(const Compiled& c, const ir::Data& all) const {
   const ir::Graph& g = c.traced.graph;
   // Kinds first: symbols can be read off inputs of the right ranks only.
   for (size_t i = 0; i < all.size(); ++i) {
@@ -205,13 +211,7 @@ bool Function::layouts_hold(Compiled& c, const ir::Data& all) const {
         !layout_holds(guards[i], at < all.size() ? all[at].tensor() : none))
       return false;
   }
-  const Shape symbols = symbols_on(c, all);
-  auto value = [&](Int e) {
-    return e.known() ? e : substitute(e, [&](uint32_t k) { return symbols[k]; });
-  };
-  return absl::c_all_of(c.relations, [&](const SymFact& f) {
-    return lathe::decide(f.relation, value(f.a), value(f.b)) == f.holds;
-  });
+  return facts_hold(c, c.relations, all);
 }
 
 /// A written input and another over the same memory: the order of reads and writes between them is

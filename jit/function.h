@@ -57,6 +57,7 @@ class Function {
     DType autocast = DType::f32;
     std::vector<ir::SymbolSource> sources;  // of the captured graph
     std::vector<SymFact> relations;         // guards and checks that the inputs alone can answer
+    std::vector<SymFact> of_integers;       // those of them about integers that are inputs
     std::vector<size_t> guarded;            // by guard: which input it is about; beyond: none
     std::vector<size_t> asked;  // the guards that are asked at each call, whatever the layouts are
     // Types, shapes and strides of inputs for which all else held last; under the function's lock.
@@ -88,7 +89,7 @@ class Function {
  private:
   /// `all` holds what the call was given, and then all inputs of the program.
   bool fits(Compiled& c, FunctionCallbacks& host, ir::Data& all) const;
-  bool layouts_hold(Compiled& c, const ir::Data& all) const;
+  bool layouts_hold(const Compiled& c, const ir::Data& all) const;
   /// The first that fits, and all it reads; null if none does.
   CompiledRef find(const ir::Data& given, FunctionCallbacks& host, ir::Data& all);
   /// `all`: the inputs it was captured on; `live`: by result, whether gradients may be asked for;

@@ -466,6 +466,14 @@ Real Tracer::capture_number(const Path& path, double now) {
   return number_for(input, now).real();
 }
 
+Int Tracer::capture_number(const Path& path, int64_t now) {
+  const Int n = scope_.fresh(now, false);
+  graph_.add_input(integer_type(n), path.text);
+  paths_.push_back(path);
+  captured_now_.emplace_back(Arg(Int(now)));
+  return n;
+}
+
 Datum Tracer::add_input(const InputSpec& spec) {
   specs_.push_back(spec);
   if (specs_.back().path.text.empty()) specs_.back().path.text = spec.name;

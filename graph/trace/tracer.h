@@ -52,6 +52,8 @@ class Tracer final : public Backend {
   Datum add_input(const InputSpec& spec);
   /// A float that was met on the way, as one more input, found again by the path.
   Real capture_number(const Path& path, double now);
+  /// The same of an integer.
+  Int capture_number(const Path& path, int64_t now);
   Traced finish(const Data& results, bool aliases);
 
   // For transformations of graphs, which record with ordinary ops.

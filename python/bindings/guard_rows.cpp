@@ -9,6 +9,7 @@
 #include "core/dispatch/call.h"
 #include "python/bindings/autograd.h"
 #include "python/bindings/build.h"
+#include "python/bindings/integer.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
 
@@ -123,6 +124,13 @@ PyObject* referent(PyObject* weak) {
   PyObject* o = PyWeakref_GetObject(weak);
   return o == Py_None ? nullptr : o;
 #endif
+}
+
+std::optional<int64_t> integer_of(PyObject* o) {
+  int overflow = 0;
+  const int64_t v = PyLong_AsLongLongAndOverflow(o, &overflow);
+  if (overflow != 0 || v > SymInt::kMostRead || v < -SymInt::kMostRead) return {};
+  return v;
 }
 
 bool has_hooks(PyObject* now) {
@@ -256,6 +264,8 @@ bool RowEvaluation::tests(const GuardRow& r, int row, PyObject* now) {
       return array(r, row, now);
     case RowTest::real:
       return of_type(r, now);
+    case RowTest::integer:
+      return now != nullptr && PyLong_CheckExact(now) && integer_of(now).has_value();
     case RowTest::again:
       return again(r, row, now);
     case RowTest::bundle:

@@ -2,6 +2,7 @@
 // wanted. Private to guards.h and what implements it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,20 +43,21 @@ enum class RowStep : uint8_t {
 };
 
 enum class RowTest : uint8_t {
-  any,     // whatever it is: only other rows begin here
-  is,      // this object
-  equal,   // the same plain value
-  type,    // of this type
-  absent,  // nothing
-  length,  // of this type, and with so many items
-  keys,    // a dict with these keys, in this order
-  tensor,  // a tensor of this type, without hooks
-  array,   // NumPy's, of this dtype and shape
-  real,    // a float: any
-  again,   // what the row of this number found
-  bundle,  // a class: its mro, then (base, name, value) that are what they were; no value: the
-           // name is absent; name "": so many special names
-  hooked,  // a tensor of this type
+  any,      // whatever it is: only other rows begin here
+  is,       // this object
+  equal,    // the same plain value
+  type,     // of this type
+  absent,   // nothing
+  length,   // of this type, and with so many items
+  keys,     // a dict with these keys, in this order
+  tensor,   // a tensor of this type, without hooks
+  array,    // NumPy's, of this dtype and shape
+  real,     // a float: any
+  integer,  // an int: any up to SymInt::kMostRead
+  again,    // what the row of this number found
+  bundle,   // a class: its mro, then (base, name, value) that are what they were; no value: the
+            // name is absent; name "": so many special names
+  hooked,   // a tensor of this type
 };
 
 struct GuardRow {
@@ -110,6 +112,8 @@ inline uint64_t version_of([[maybe_unused]] PyObject* dict) {
   return 0;
 #endif
 }
+/// What an int is that can be an input; nothing, if it is too large.
+std::optional<int64_t> integer_of(PyObject* o);
 /// Has the tensor hooks of Python's?
 bool has_hooks(PyObject* tensor);
 

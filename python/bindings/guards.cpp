@@ -29,9 +29,9 @@ Guards::Guards(nb::list rows) {
       "arguments", "named",         "constant", "dict", "key",       "item",
       "cell",      "member",        "part",     "type", "class",     "content",
       "answer",    "default_dtype", "of_value", "grad", "reference", "value"};
-  constexpr std::string_view kTests[] = {"anything", "is",     "equal",  "type",  "absent",
-                                         "length",   "keys",   "tensor", "array", "float",
-                                         "again",    "bundle", "hooked"};
+  constexpr std::string_view kTests[] = {"anything", "is",    "equal",  "type",  "absent",
+                                         "length",   "keys",  "tensor", "array", "float",
+                                         "integer",  "again", "bundle", "hooked"};
   for (nb::handle h : rows) {
     auto t = nb::borrow<nb::tuple>(h);
     if (t.size() != 6) throw TypeError({.op = "trace", .problem = "a row has six parts"});
@@ -111,14 +111,19 @@ nb::list Guards::misses(nb::tuple args, nb::dict kwargs) const {
   return out;
 }
 
-ir::Datum Guards::input(const FoundRows& found, int row) const {
+ir::Datum Guards::input(const FoundRows& found, int row, InputKind kind) const {
   PyObject* o = found.objects[static_cast<size_t>(row)];
   const RowTest test = rows_[static_cast<size_t>(row)].test;
+  if (kind != InputKind::tensor) {
+    if (o == nullptr) return Arg(Real(0.0));  // never of a row that holds
+    if (PyFloat_Check(o)) return Arg(Real(PyFloat_AS_DOUBLE(o)));
+    const int64_t n = integer_of(o).value_or(0);
+    return kind == InputKind::real ? Arg(Real(static_cast<double>(n))) : Arg(Int(n));
+  }
   Tensor t = o != nullptr && (test == RowTest::tensor || test == RowTest::hooked)
                  ? tensor_of(o)  // of which nobody need ask whether it is one
                  : found.tensor(row);
-  if (!t.defined()) return Arg(Real(o != nullptr && PyFloat_Check(o) ? PyFloat_AS_DOUBLE(o) : 0.0));
-  if (t.impl()->view) refresh(t);
+  if (t.defined() && t.impl()->view) refresh(t);
   return t;
 }
 

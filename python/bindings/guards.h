@@ -34,8 +34,9 @@ class Guards {
   bool hold(PyObject* args, PyObject* kwargs, FoundRows& found) const;
   /// The rows that do not hold, in order, as (number, what is there now): all whose parents hold.
   nb::list misses(nb::tuple args, nb::dict kwargs) const;
-  /// A tensor or float of the program's inputs.
-  ir::Datum input(const FoundRows& found, int row) const;
+  enum class InputKind : uint8_t { tensor, real, integer };
+  /// What an input of the program is at this call: an integer may be one as a float as well.
+  ir::Datum input(const FoundRows& found, int row, InputKind kind) const;
 
   int traverse(visitproc visit, void* arg) const;
   void clear() {

@@ -23,6 +23,7 @@
 #include "kernels/table/table.h"
 #include "python/bindings/call.h"
 #include "python/bindings/guards.h"
+#include "python/bindings/integer.h"
 #include "python/bindings/observer.h"
 #include "python/bindings/real.h"
 #include "python/bindings/tensor.h"
@@ -31,10 +32,16 @@
 namespace lathe::py {
 namespace {
 
+/// The row that finds an input of a program, and what is made of it.
+struct ProgramInput {
+  int row;
+  Guards::InputKind kind;
+};
+
 /// What is kept of a trace beside its program.
 struct Kept {
   nb::object guards;                       // a Guards
-  std::vector<int> inputs;                 // by input of the program: the row that finds it
+  std::vector<ProgramInput> inputs;        // of the program
   std::vector<std::pair<int, int>> grads;  // (row of a leaf, result that its gradient becomes)
   std::vector<int> wanted;                 // rows whose objects the results are made with
   bool single = false;                     // the only result is a tensor, and nothing else is done
@@ -55,7 +62,8 @@ class Call final : public jit::FunctionCallbacks {
     found = {};
     if (!guards.hold(args_, kwargs_, found)) return false;
     all.reserve(it->second->inputs.size());
-    for (int row : it->second->inputs) all.push_back(guards.input(found, row));
+    for (const ProgramInput& in : it->second->inputs)
+      all.push_back(guards.input(found, in.row, in.kind));
     return true;
   }
   void on_run(int64_t id) override {
@@ -76,8 +84,9 @@ class Call final : public jit::FunctionCallbacks {
 class Capture final : public jit::FunctionCallbacks {
  public:
   /// rows: where the arguments were found.
-  Capture(nb::callable find, std::vector<int> rows)
-      : find_(std::move(find)), rows_(std::move(rows)), outer_(t_capture) {
+  Capture(nb::callable find, const std::vector<int>& rows)
+      : find_(std::move(find)), outer_(t_capture) {
+    for (int row : rows) inputs_.push_back({row, Kind::tensor});
     t_capture = this;
   }
   ~Capture() override { t_capture = outer_; }
@@ -87,19 +96,35 @@ class Capture final : public jit::FunctionCallbacks {
   Found find(const Tensor& t) override {
     nb::gil_scoped_acquire locked;  // backward() runs without it
     nb::object row = find_(owned(wrap(t)), identity(t));
-    if (!row.is_none()) return {Found::How::path, next(kTensor, nb::cast<int>(row))};
+    if (!row.is_none()) return {Found::How::path, next(Kind::tensor, nb::cast<int>(row))};
     if (is_constant(t)) return {Found::How::constant, {}};
     return {Found::How::refused, {}};
   }
   int64_t trace_id() override { return id; }
 
-  static constexpr std::string_view kTensor = "t";  // not an op: the first letter of a name
-  /// The name of one more input, which that row finds: t0, t1, r2, ...
-  ir::Path next(std::string_view kind, int row) {
-    rows_.push_back(row);
-    return {absl::StrCat(kind, rows_.size() - 1)};
+  using Kind = Guards::InputKind;
+  /// The name of one more input, which that row finds: t0, r1, i2, ...
+  ir::Path next(Kind kind, int row) {
+    inputs_.push_back({row, kind});
+    return {absl::StrCat(std::string(1, "tri"[static_cast<size_t>(kind)]), inputs_.size() - 1)};
   }
-  const std::vector<int>& rows() const { return rows_; }
+  const std::vector<ProgramInput>& inputs() const { return inputs_; }
+
+  /// An integer that the traced code reads; and the same as a float, if that is asked for.
+  nb::object integer(ir::Tracer& tracer, int row, int64_t now) {
+    const Int n = tracer.capture_number(next(Kind::integer, row), now);
+    integers_[n.expr()->symbol] = {row, now, {}};
+    return owned(read_int(n, now));
+  }
+  std::optional<Real> real_of(uint32_t symbol) {
+    auto it = integers_.find(symbol);
+    if (it == integers_.end()) return {};
+    Integer& n = it->second;
+    if (!n.real)
+      n.real = ir::Tracer::current()->capture_number(next(Kind::real, n.row),
+                                                     static_cast<double>(n.now));
+    return n.real;
+  }
 
   static uint64_t identity(const Tensor& t) { return reinterpret_cast<uint64_t>(t.impl()); }
   int64_t id = 0;
@@ -107,7 +132,13 @@ class Capture final : public jit::FunctionCallbacks {
  private:
   static thread_local Capture* t_capture;
   nb::callable find_;
-  std::vector<int> rows_;  // by input of the graph
+  struct Integer {
+    int row = 0;
+    int64_t now = 0;
+    std::optional<Real> real = {};
+  };
+  std::vector<ProgramInput> inputs_;                 // of the graph
+  absl::flat_hash_map<uint32_t, Integer> integers_;  // by symbol
   Capture* outer_;
   ConstantScope constants_;
 };
@@ -193,7 +224,7 @@ class Function {
       return results_of(made[0]);
     };
     engine_.capture(inputs, names, traced, host);
-    captured_[host.id] = host.rows();
+    captured_[host.id] = host.inputs();
   }
 
   /// What is kept of a trace: without it, no call is served.
@@ -270,7 +301,7 @@ class Function {
   jit::Function engine_;
   // By trace; under Python's lock.
   Call::KeptTraces kept_;
-  absl::flat_hash_map<int64_t, std::vector<int>> captured_;  // the inputs of what is not yet kept
+  absl::flat_hash_map<int64_t, std::vector<ProgramInput>> captured_;  // of what is not yet kept
 };
 
 int traverse_function(PyObject* self, visitproc visit, void* arg) {
@@ -300,16 +331,25 @@ Tensor lift(const Tensor& t) {
   return tracer->tensor_for(tracer->value_of(t));
 }
 
-/// A float that the traced code reads, as one more input of the program.
-nb::object capture_number(int row, double now) {
+/// A float or int that the traced code reads, as one more input of the program.
+nb::object capture_number(int row, nb::handle now) {
   ir::Tracer* tracer = ir::Tracer::current();
   Capture* capture = Capture::current();
   if (tracer == nullptr || capture == nullptr)
-    throw TraceError({.op = "trace", .problem = "a float is captured outside of a trace"});
-  return owned(from_real(tracer->capture_number(capture->next("r", row), now), now));
+    throw TraceError({.op = "trace", .problem = "a number is captured outside of a trace"});
+  if (PyLong_Check(now.ptr())) return capture->integer(*tracer, row, integer_of(now.ptr()).value());
+  const double value = PyFloat_AsDouble(now.ptr());
+  const Real r = tracer->capture_number(capture->next(Capture::Kind::real, row), value);
+  return owned(from_real(r, value));
 }
 
 }  // namespace
+
+std::optional<Real> real_of_symbol(uint32_t symbol) {
+  Capture* capture = Capture::current();
+  if (capture == nullptr || ir::Tracer::current() == nullptr) return {};
+  return capture->real_of(symbol);
+}
 
 void add_jit(nb::module_& m) {
   add_guards(m);

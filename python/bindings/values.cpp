@@ -92,125 +92,6 @@ void add_dtypes(nb::module_& m) {
   }
 }
 
-Int symbolic(const SymInt& s) { return s.value; }
-
-/// Any integer operand of a SymInt's operator; false leaves it to Python.
-bool operand(nb::handle h, Int& out) {
-  if (!is_int(h.ptr()) && !PyBool_Check(h.ptr())) return false;
-  out = to_int(h.ptr());
-  return true;
-}
-
-/// Beside a float a size is the number it is at this call; the program then holds for it only.
-nb::object pinned(const SymInt& a) { return owned(PyLong_FromLongLong(a.value.value())); }
-bool is_real(nb::handle h) {
-  return PyFloat_Check(h.ptr()) || PyComplex_Check(h.ptr()) || is_symbolic_real(h.ptr());
-}
-
-bool is_number(nb::handle h) { return is_int(h.ptr()) || PyBool_Check(h.ptr()) || is_real(h); }
-
-template <class F>
-auto arithmetic(F f, binaryfunc python) {
-  return [f, python](const SymInt& a, nb::handle b) -> nb::object {
-    Int other;
-    if (operand(b, other)) return owned(from_int(f(a.value, other)));
-    if (!is_real(b)) return nb::borrow(Py_NotImplemented);
-    return owned(python(pinned(a).ptr(), b.ptr()));
-  };
-}
-template <class F>
-auto reflected(F f, binaryfunc python) {
-  return [f, python](const SymInt& a, nb::handle b) -> nb::object {
-    Int other;
-    if (operand(b, other)) return owned(from_int(f(other, a.value)));
-    if (!is_real(b)) return nb::borrow(Py_NotImplemented);
-    return owned(python(b.ptr(), pinned(a).ptr()));
-  };
-}
-template <class F>
-auto comparison(F f, int python) {
-  return [f, python](const SymInt& a, nb::handle b) -> nb::object {
-    Int other;
-    if (operand(b, other)) return nb::borrow(f(a.value, other) ? Py_True : Py_False);
-    if (!is_real(b)) return nb::borrow(Py_NotImplemented);
-    return owned(PyObject_RichCompare(pinned(a).ptr(), b.ptr(), python));
-  };
-}
-/// An operator whose result is no expression over sizes.
-auto of_numbers(binaryfunc python) {
-  return
-      [python](const SymInt& a, nb::handle b) { return owned(python(pinned(a).ptr(), b.ptr())); };
-}
-auto of_numbers_reflected(binaryfunc python) {
-  return
-      [python](const SymInt& a, nb::handle b) { return owned(python(b.ptr(), pinned(a).ptr())); };
-}
-PyObject* power(PyObject* a, PyObject* b) { return PyNumber_Power(a, b, Py_None); }
-
-void add_symint(nb::module_& m) {
-  nb::class_<SymInt> c(
-      m, "SymInt",
-      "A size of a tensor under a trace: a number, or an expression over the trace's\n"
-      "symbols. A comparison, bool(), int() and range() make the compiled program hold\n"
-      "only for sizes that answer alike.");
-  auto add = [](Int a, Int b) { return a + b; };
-  auto sub = [](Int a, Int b) { return a - b; };
-  auto mul = [](Int a, Int b) { return a * b; };
-  auto div = [](Int a, Int b) { return floor_div(a, b); };
-  auto rem = [](Int a, Int b) { return mod(a, b); };
-  c.def("__add__", arithmetic(add, PyNumber_Add)).def("__radd__", reflected(add, PyNumber_Add));
-  c.def("__sub__", arithmetic(sub, PyNumber_Subtract))
-      .def("__rsub__", reflected(sub, PyNumber_Subtract));
-  c.def("__mul__", arithmetic(mul, PyNumber_Multiply))
-      .def("__rmul__", reflected(mul, PyNumber_Multiply));
-  c.def("__floordiv__", arithmetic(div, PyNumber_FloorDivide))
-      .def("__rfloordiv__", reflected(div, PyNumber_FloorDivide));
-  c.def("__mod__", arithmetic(rem, PyNumber_Remainder))
-      .def("__rmod__", reflected(rem, PyNumber_Remainder));
-  c.def("__pow__", of_numbers(power)).def("__rpow__", of_numbers_reflected(power));
-  c.def("__and__", of_numbers(PyNumber_And)).def("__rand__", of_numbers_reflected(PyNumber_And));
-  c.def("__or__", of_numbers(PyNumber_Or)).def("__ror__", of_numbers_reflected(PyNumber_Or));
-  c.def("__xor__", of_numbers(PyNumber_Xor)).def("__rxor__", of_numbers_reflected(PyNumber_Xor));
-  c.def("__divmod__", of_numbers(PyNumber_Divmod));
-  c.def("__rdivmod__", of_numbers_reflected(PyNumber_Divmod));
-  c.def("__abs__", [](const SymInt& a) { return owned(PyNumber_Absolute(pinned(a).ptr())); });
-  c.def("__invert__", [](const SymInt& a) { return owned(PyNumber_Invert(pinned(a).ptr())); });
-  c.def("__pos__", [](const SymInt& a) { return a; });
-  c.def("__lshift__", of_numbers(PyNumber_Lshift));
-  c.def("__rlshift__", of_numbers_reflected(PyNumber_Lshift));
-  c.def("__rshift__", of_numbers(PyNumber_Rshift));
-  c.def("__rrshift__", of_numbers_reflected(PyNumber_Rshift));
-  c.def("__neg__", [](const SymInt& a) { return owned(from_int(-a.value)); });
-  c.def("__eq__", comparison([](Int a, Int b) { return a == b; }, Py_EQ), nb::arg().none());
-  c.def("__ne__", comparison([](Int a, Int b) { return !(a == b); }, Py_NE), nb::arg().none());
-  c.def("__lt__", comparison([](Int a, Int b) { return a < b; }, Py_LT));
-  c.def("__le__", comparison([](Int a, Int b) { return a <= b; }, Py_LE));
-  c.def("__gt__", comparison([](Int a, Int b) { return a > b; }, Py_GT));
-  c.def("__ge__", comparison([](Int a, Int b) { return a >= b; }, Py_GE));
-  c.def("__bool__", [](const SymInt& a) { return !(a.value == Int(0)); });
-  c.def("__int__", [](const SymInt& a) { return symbolic(a).value(); });
-  c.def("__index__", [](const SymInt& a) { return symbolic(a).value(); });
-  c.def("__float__", [](const SymInt& a) { return static_cast<double>(symbolic(a).value()); });
-  c.def("__truediv__", [](const SymInt& a, nb::handle b) {
-    if (!is_number(b)) return nb::borrow(Py_NotImplemented);
-    return owned(PyNumber_TrueDivide(pinned(a).ptr(), b.ptr()));
-  });
-  c.def("__rtruediv__", [](const SymInt& a, nb::handle b) {
-    if (!is_number(b)) return nb::borrow(Py_NotImplemented);
-    return owned(PyNumber_TrueDivide(b.ptr(), pinned(a).ptr()));
-  });
-  c.def("__hash__", [](const SymInt& a) { return symbolic(a).value(); });
-  // Text is Python's: the program then holds for this number only.
-  c.def("__repr__", [](const SymInt& a) { return std::to_string(a.value.value()); });
-  c.def("__format__", [](const SymInt& a, nb::handle spec) {
-    nb::object number = owned(PyLong_FromLongLong(a.value.value()));
-    return owned(PyObject_Format(number.ptr(), spec.ptr()));
-  });
-  c.def_prop_ro(
-      "hint", [](const SymInt& a) { return a.value.hint(); },
-      "The value at this call, without a guard: for messages only.");
-}
-
 void add_device(nb::module_& m) {
   nb::class_<Device> c(m, "device", "Where a tensor lives: device('cpu'), device('sim').");
   c.def(
@@ -303,45 +184,11 @@ Device to_device(PyObject* o) {
                    .expected = "a text like 'cpu', or a lathe.device"});
 }
 
-PyObject* from_int(Int value) {
-  if (value.known()) return PyLong_FromLongLong(value.value());
-  return nb::cast(SymInt{value}).release().ptr();
-}
-
 PyObject* from_shape(IntSpan shape) {
   nb::object tuple = owned(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
   for (size_t i = 0; i < shape.size(); ++i)
     PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), checked(from_int(shape[i])));
   return tuple.release().ptr();
-}
-
-bool is_int(PyObject* o) {
-  if (PyLong_CheckExact(o)) return true;
-  if (PyBool_Check(o) || is_tensor(o)) return false;
-  return PyIndex_Check(o) && !PySequence_Check(o);  // an array of one number has an index too
-}
-
-Int to_int(PyObject* o) {
-  if (!PyLong_Check(o)) {
-    if (nb::isinstance<SymInt>(o)) return nb::inst_ptr<SymInt>(o)->value;
-    if (!PyIndex_Check(o))
-      throw TypeError({.problem = "an integer expected", .got = Py_TYPE(o)->tp_name});
-    nb::object number = as_number(PyNumber_Index(o));
-    if (!number.is_valid())
-      throw TypeError({.problem = "an integer expected",
-                       .got = absl::StrCat(Py_TYPE(o)->tp_name, ", which stands for none"),
-                       .next = "convert it first: int(...)"});
-    return to_int(number.ptr());
-  }
-  int overflow = 0;
-  long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
-  if (overflow != 0)
-    throw OverflowError({.op = "size",
-                         .problem = "an integer outside the range of int64",
-                         .got = std::string(text_of(owned(PyObject_Repr(o)).ptr())),
-                         .expected = "-2^62 to 2^62 - 1",
-                         .next = "check how the number was computed"});
-  return Int(static_cast<int64_t>(v));
 }
 
 Shape to_shape(PyObject* o) {
@@ -373,14 +220,6 @@ nb::object Items::at(Py_ssize_t i) const {
                      .next = "make a list of it first: x.tolist()"});
   }
   return owned(item);
-}
-
-nb::object as_number(PyObject* converted) {
-  if (converted == nullptr && PyErr_ExceptionMatches(PyExc_TypeError) != 0) {
-    PyErr_Clear();
-    return {};
-  }
-  return owned(converted);
 }
 
 bool has_items(PyObject* o) {

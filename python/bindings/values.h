@@ -4,6 +4,7 @@
 #include "core/scalar/dtype.h"
 #include "core/sizes/int.h"
 #include "core/tensor/device.h"
+#include "python/bindings/integer.h"
 #include "python/bindings/python.h"
 
 namespace lathe::py {
@@ -28,25 +29,10 @@ PyObject* device_object(Device device);
 Device to_device(PyObject* o);
 bool is_device(PyObject* o);
 
-/// A size of a traced tensor, in Python. Arithmetic stays symbolic; asking it for its number, or
-/// for a truth, records a guard in the trace under way.
-struct SymInt {
-  Int value;
-};
-/// A Python int where the number is known.
-PyObject* from_int(Int value);
-/// The same for a whole shape: a tuple.
+/// A Python int for each size that is known: a tuple.
 PyObject* from_shape(IntSpan shape);
-/// True for SymInt and whatever has __index__ but bool and tensors.
-bool is_int(PyObject* o);
-/// OverflowError outside of an Int's range; TypeError for what is no integer.
-Int to_int(PyObject* o);
 /// A list of integers, or one.
 Shape to_shape(PyObject* o);
-
-/// What PyNumber_Index or PyNumber_Float gave, owned; not valid where the object has the slot but
-/// stands for no such number (a TypeError, which is cleared). Other errors travel on.
-nb::object as_number(PyObject* converted);
 
 /// The items of a sequence, one at a time: each may run Python code that changes the sequence, and
 /// none but those that its length announces is asked for.

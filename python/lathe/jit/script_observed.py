@@ -62,15 +62,13 @@ class Observed:
         return o.call(f), args
 
     def read_global(self, space, name):
-        row = self.observer.read_key(space, name)
-        return self.observer.given(row, self.observer.received(space[name]))
+        o, value = self.observer, space[name]
+        return o.received(o.of_variable(o.read_key(space, name), (id(space), name), value))
 
     def read_cell(self, scope, name):
-        value = scope.cells[name].cell_contents
-        row = self.observer.cell_row(scope.function, name)
-        if row is None or row.value is not value:
-            return self.observer.received(value)
-        return self.observer.given(row, self.observer.received(value))
+        o, cell = self.observer, scope.cells[name]
+        row = o.cell_row(scope.function, name)
+        return o.received(o.of_variable(row, (id(cell), None), cell.cell_contents))
 
     # ── gradients ───────────────────────────────────────────────────────────────────────────────
 

@@ -60,7 +60,7 @@ class Traced:
         self._engine = _lathe.Function(self._name())
         self._numbers = itertools.count(1)
         self._traces = {}  # by number: _Trace
-        self._varying = set()  # paths of floats that have been seen to change
+        self._varying = set()  # paths of numbers that have been seen to change
         self._reasons = []  # why it was captured, in words
         self._eager = {}  # calls that ran as they are: why, and how many
 
@@ -132,7 +132,7 @@ class Traced:
                 if not isinstance(problem, Exception) and not _is_raised(problem):
                     raise
                 if inputs and captured.may_be_ours(problem):
-                    inputs = False  # once more, with the floats themselves
+                    inputs = False  # once more, with the numbers themselves
                     continue
                 if isinstance(problem, (_lathe.TraceError, _lathe.ScriptError)):
                     raise
@@ -194,17 +194,16 @@ class Traced:
         if best is None:
             return
         number, trace, misses = best
-        from .observe.rows import is_float, short
+        from .observe.rows import short
 
-        words, only_floats = [], bool(misses)
+        words, only_numbers = [], bool(misses)
         for n, now in misses:
             row = trace.rows[n]
-            if row.test == "equal" and is_float(type(row.wanted)) and is_float(type(now)):
-                self._varying.add(row.path)
-            else:
-                only_floats = False
+            numbers = row.changed_numbers(now)
+            self._varying.update(numbers or ())
+            only_numbers = only_numbers and numbers is not None
             words.append(f"{row.said()}: now {short(now)}")
-        if only_floats:  # the next one serves its calls too
+        if only_numbers:  # the next one serves its calls too
             self._engine.drop(number)
             self._traces.pop(number, None)
         self._reasons.append("; ".join(words[:3]) or "sizes, dtypes or layouts of tensors differ")

@@ -1,7 +1,8 @@
 """Guards after many calls in which nothing changed: whatever is written then is seen."""
 
-import lathe as lt
 import pytest
+
+import lathe as lt
 
 nn = lt.nn
 factor = 2.0

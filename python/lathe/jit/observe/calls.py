@@ -23,6 +23,7 @@ from _functools import _lru_cache_wrapper
 from ... import _lathe
 from ..._lathe import Tensor
 from ..arrays import StandIn
+from .operators import number_of
 from .recording import BOXES, HEAP, MISSING, dict_of, in_mro
 from .rows import IDENTITY, PLAIN, is_array, is_plain
 
@@ -133,6 +134,7 @@ _TAKE_ANY = frozenset({
 })  # fmt: skip
 
 
+_KEEP_ANY = frozenset({"append", "appendleft", "insert", "setdefault", "get", "update"})
 _OF_INTEGERS = {round, pow, bin, hex, oct, chr, format}  # a size has none of their methods
 
 
@@ -331,6 +333,8 @@ class Calls:
         for value in (*args, *kwargs.values()):
             self.use(value)
         takes_any = getattr(f, "__module__", None) in _TAKE_ANY and f not in _OF_INTEGERS
+        if name in _KEEP_ANY and type(getattr(f, "__self__", None)) in (list, deque, dict):
+            takes_any = True
         args = [self._plain_argument(a, takes_any) for a in args]
         kwargs = {k: self._plain_argument(v, takes_any) for k, v in kwargs.items()}
         return args, kwargs
@@ -433,7 +437,9 @@ class Calls:
         """Methods that look at one key; MISSING: this is not one."""
         if not args or kwargs:
             return MISSING
-        key = args[0].__float__() if type(args[0]) is _lathe.SymFloat else args[0]
+        key = args[0]
+        if type(key) in (_lathe.SymInt, _lathe.SymFloat):
+            key = number_of(key)
         args = (key, *args[1:])
         row = self.key_row(owner, key)
         there = dict.__contains__(owner, key)

@@ -5,7 +5,7 @@ from ..._lathe import Tensor
 from .effects import MISSING, Planner, nested_too_deep, sequence_maker
 from .observer import Observer
 from .recording import BOXES, Restart, dict_of
-from .rows import is_array, is_plain
+from .rows import NUMBERS, is_array, is_plain
 
 _MOST_LEVELS = 128  # of nested arguments; more is a list that contains itself
 _MOST_CONTAINERS = 1 << 16  # in them; a few lists that share lists can have 2^60 paths through them
@@ -100,7 +100,7 @@ class Arguments:
             o.known[id(other)] = other, row
             o.tensors[_lathe._identity(other)] = row
         for row in o.rows:
-            if row.test == "float":
+            if row.test in NUMBERS:
                 o.stand_ins[row.n] = _lathe._capture_number(row.n, row.value)
             elif row.test == "array":
                 o.stand_ins[row.n] = _lathe._lift(o.stand_ins[row.n])
@@ -272,11 +272,14 @@ class Capture:
         return _lathe.Guards([_as_tuple(r) for r in o.rows])
 
     def may_be_ours(self, problem):
-        """Is it an error, or was it made of one, that a stand-in for a float may have led to?"""
+        """Is it an error, or was it made of one, that a stand-in for a number may have led to?"""
+        refusals = (_lathe.TraceError, _lathe.ScriptError, OverflowError)
+        if isinstance(problem, refusals):  # of what an integer would be in the place of one
+            return any(row.test == "integer" for row in self.observer.rows)
         seen = set()
         while problem is not None and id(problem) not in seen:
             if isinstance(problem, (TypeError, AttributeError)):
-                return any(row.test == "float" for row in self.observer.rows)
+                return any(row.test in NUMBERS for row in self.observer.rows)
             seen.add(id(problem))
             problem = problem.__cause__ or problem.__context__
         return False

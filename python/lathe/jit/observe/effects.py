@@ -11,9 +11,9 @@ import types
 
 from ... import _lathe
 from ..._lathe import Tensor
-from .operators import AUGMENT
+from .operators import AUGMENT, number_of
 from .recording import BOXES, HEAP, MISSING, base_of, content, dict_of, in_mro
-from .rows import IDENTITY, PLAIN, is_array, is_plain
+from .rows import IDENTITY, NUMBERS, PLAIN, is_array, is_plain
 
 _AUGMENTED = (list, set, dict)
 
@@ -22,6 +22,7 @@ class Effects:
     def start_effects(self):
         self.slots = {}  # by (id of an object, name): (object, name, what was there)
         self.variables = []  # (cell or dict, name or None, what was there, line that stores)
+        self.placed = {}  # by (id of an owner of those, name): what stands there for its number
         self.added = set()  # ids of lists and sets that were only added to
         self.mutated = []  # all that was written to, each time
         self.parts = 0  # how many parts of structures are being recorded, one in the other
@@ -126,8 +127,8 @@ class Effects:
         if not self.on() or not self.storing:
             return key
         container = self.storing.pop()
-        if type(key) is _lathe.SymFloat:
-            key = key.__float__()
+        if type(key) is _lathe.SymFloat or type(key) is _lathe.SymInt and container is not None:
+            key = number_of(key)
         elif type(key) not in PLAIN:
             key = self.as_input(key) if issubclass(type(key), Tensor) else self.use(key)
         if container is not None:
@@ -156,6 +157,9 @@ class Effects:
             if key is MISSING:
                 self.contents(container)
             self._keep(container)
+            if key is not MISSING:  # what is read from now on was put there by the code
+                known = is_plain(key) or issubclass(type(key), IDENTITY)
+                self.written.add((id(container), key if known else ("object", id(key))))
             return
         if add_only and (first or id(container) in self.added):
             self.added.add(id(container))
@@ -170,15 +174,15 @@ class Effects:
             base = base_of(type(container))
             self.before[id(container)] = container, base.copy(container)
 
-    def watch_cell(self, cell, value, where):
-        self._watch(cell, None, value, where)
-
-    def watch_global(self, space, name, where):
-        self._watch(space, name, space.get(name, MISSING), where)
-
-    def _watch(self, owner, name, value, where):
-        if not any(o is owner and n == name for o, n, _, _ in self.variables):
-            self.variables.append((owner, name, value, where))
+    def watch(self, owner, name, row, where):
+        """Code is about to run that stores to a cell, or to a key of a dict of globals. A number
+        that is an input is put there itself: what is read afterwards is told from it."""
+        if any(o is owner and n == name for o, n, _, _ in self.variables):
+            return
+        self.variables.append((owner, name, _variable(owner, name), where))
+        if row is not None and row.test in NUMBERS:
+            self.placed[(id(owner), name)] = self.stand_ins[row.n]
+            _put_variable(owner, name, self.stand_ins[row.n])
 
     # ── augmented assignment ────────────────────────────────────────────────────────────────────
 
@@ -253,7 +257,7 @@ class Effects:
                 found.append(("slot", self.row_of(obj), name, now))
         for owner, name, old, where in self.variables:
             now = _variable(owner, name)
-            if now is not old:
+            if now is not old and now is not self.placed.get((id(owner), name)):
                 self.first_store = self.first_store or where
                 kind = "cell" if name is None else "key"
                 found.append((kind, self.constant(owner), name, now))

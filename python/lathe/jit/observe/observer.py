@@ -24,7 +24,7 @@ from ..trace import same_grad
 from . import rewrite
 from .calls import Calls
 from .effects import Effects
-from .operators import OPERATE
+from .operators import OPERATE, number_of
 from .recording import (
     BOXES,
     HEAP,
@@ -277,7 +277,8 @@ class Observer(Recording, Calls, Effects):
         for name in loads:
             self._global(space, name)
         for name, line in stores.items():
-            self.watch_global(space, name, f"{code.co_filename}:{line}")
+            row = self.index.get(("key", self.constant(space).n, str, name))
+            self.watch(space, name, row, f"{code.co_filename}:{line}")
 
     def _code_row(self, row, code):
         made = self._add("part", row, "__code__", "is", code, code)
@@ -288,9 +289,10 @@ class Observer(Recording, Calls, Effects):
             value = cell.cell_contents
         except ValueError:
             value = MISSING
+        row = self.row("cell", self.constant(cell, name), None, value)
         if where:
-            self.watch_cell(cell, value, where)
-        return self.row("cell", self.constant(cell, name), None, value)
+            self.watch(cell, None, row, where)
+        return row
 
     def _global(self, space, name):
         self.read_key(space, name)
@@ -363,13 +365,14 @@ class Observer(Recording, Calls, Effects):
         return value
 
     def outside(self, value, name, function):
-        """A name that may be a global or a free variable: floats among them can be inputs."""
-        if type(value) is not float or not self.on():
+        """A name that may be a global or a free variable: numbers among them can be inputs."""
+        if type(value) not in (float, int) or not self.on():
             return value
         code = sys._getframe(1).f_code
-        row = None
+        row = owner = None
         if function is not None and name in self._cells.get(id(function), ()):
             row = self._cells[id(function)][name]
+            owner = (id(row.parent.value), None)
         elif (
             name not in code.co_varnames
             and name not in code.co_cellvars
@@ -377,7 +380,15 @@ class Observer(Recording, Calls, Effects):
         ):
             space = sys._getframe(1).f_globals
             row = self.read_key(space, name) if name in space else None
-        return self.given(row, value) if row is not None and row.value is value else value
+            owner = (id(space), name)
+        return self.of_variable(row, owner, value)
+
+    def of_variable(self, row, owner, value):
+        """What code gets for what a variable holds. owner: (id of a cell, None), or (id of a dict
+        of globals, name)."""
+        if row is None or row.value is not value or owner in self.placed:
+            return value  # the code has put it there, or the row's number stands there itself
+        return self.given(row, value)
 
     def operate(self, a, b, op):
         """A binary operator."""
@@ -386,6 +397,7 @@ class Observer(Recording, Calls, Effects):
         return OPERATE[op](a, b)
 
     def operands(self, a, b, op):
+        a, b = _beside_numpy(a, b), _beside_numpy(b, a)
         x, y = isinstance(a, Tensor), isinstance(b, Tensor)
         a = self.as_input(a) if y else self._used(a, op)
         b = self.as_input(b) if x else self._used(b, op)
@@ -420,8 +432,8 @@ class Observer(Recording, Calls, Effects):
         if not self.on():
             return container[key]
         kind = type(container)
-        if type(key) is _lathe.SymFloat:
-            key = key.__float__()
+        if type(key) is _lathe.SymFloat or type(key) is _lathe.SymInt and kind is not Tensor:
+            key = number_of(key)
         if type(key) not in PLAIN:
             key = self.as_input(key) if issubclass(kind, Tensor) else self.use(key)
         if issubclass(kind, dict):
@@ -480,7 +492,7 @@ class Observer(Recording, Calls, Effects):
             return self.read_key(container, key)
         row = self.row_of(container)
         at = self.row_of(key)
-        if row is None:
+        if row is None or (id(container), ("object", id(key))) in self.written:
             return None
         if at is None or self._hashes(type(key)):
             self.contents(container)
@@ -564,13 +576,14 @@ class Observer(Recording, Calls, Effects):
             self.refuse(f"the __dict__ of the class {obj.__name__} is read",
                         next="read the attributes that it has by name")  # fmt: skip
         value = getattr(obj, name)
-        if value is found and cls is not None and cls.__flags__ & HEAP:
-            return self.given(self.index.get(self._class_index(cls, name)), value)
-        return value
+        return self._of_class_itself(cls, name, value) if value is found else value
 
-    def _class_index(self, cls, name):
+    def _of_class_itself(self, cls, name, value):
+        """What the code gets for what a class has: a number may be an input."""
         known = self.known.get(id(cls))
-        return ("class", known[1].n, str, name) if known else None
+        if known is None or not cls.__flags__ & HEAP or (id(cls), name) in self.written:
+            return value
+        return self.given(self.index.get(("class", known[1].n, str, name)), value)
 
     def _usual(self, obj, name, kind):
         """object.__getattribute__, one read after the other."""
@@ -602,9 +615,7 @@ class Observer(Recording, Calls, Effects):
         if found is MISSING:
             self.look_up(kind, kind.__mro__, "__getattr__")
         value = getattr(obj, name)
-        if value is found and cls is not None and cls.__flags__ & HEAP:
-            return self.given(self.index.get(self._class_index(cls, name)), value)
-        return value
+        return self._of_class_itself(cls, name, value) if value is found else value
 
     def _slot(self, obj, name, member, sort):
         value = getattr(obj, name, MISSING)
@@ -708,6 +719,13 @@ class Observer(Recording, Calls, Effects):
 
 
 _SHAPES = frozenset({"shape", "dtype", "device", "ndim", "itemsize", "nbytes", "requires_grad"})
+
+
+def _beside_numpy(value, other):
+    """An operand: beside NumPy's numbers and arrays an integer is the one that it is now."""
+    if type(value) is _lathe.SymInt and type(other).__module__ == "numpy":
+        return int(value)
+    return value
 
 
 def item_names(items):

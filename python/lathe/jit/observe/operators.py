@@ -2,6 +2,8 @@
 
 import operator
 
+from ... import _lathe
+
 OPERATE = {
     "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv,
     "Mod": operator.mod, "FloorDiv": operator.floordiv, "Pow": operator.pow,
@@ -17,3 +19,8 @@ AUGMENT = {
     "MatMult": operator.imatmul, "BitOr": operator.ior, "BitAnd": operator.iand,
     "BitXor": operator.ixor, "LShift": operator.ilshift, "RShift": operator.irshift,
 }  # fmt: skip
+
+
+def number_of(value):
+    """The number that a SymInt or SymFloat is at this call: the program then holds for it only."""
+    return int(value) if type(value) is _lathe.SymInt else value.__float__()

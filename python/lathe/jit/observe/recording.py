@@ -7,7 +7,17 @@ from _collections import deque
 
 from ... import _lathe
 from ..._lathe import Tensor
-from .rows import IDENTITY, MISSING, PLAIN, Row, is_array, is_float, is_plain
+from .rows import (
+    IDENTITY,
+    MISSING,
+    NUMBERS,
+    PLAIN,
+    Row,
+    is_array,
+    is_number,
+    is_plain,
+    path_in_class,
+)  # fmt: skip
 
 BOXES = (list, tuple, deque, set, frozenset, dict)
 HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that a class statement may have made
@@ -75,8 +85,8 @@ def base_of(kind):
 
 
 class Recording:
-    """varying: paths of floats that are inputs; concrete: identities of tensors among the arguments
-    that stand for themselves."""
+    """varying: paths of numbers that are inputs; concrete: identities of tensors among the
+    arguments that stand for themselves."""
 
     def __init__(self, varying, concrete, inputs=True):
         self.rows, self.index = [], {}
@@ -89,7 +99,7 @@ class Recording:
         self.written = set()  # (id of a dict or object, key): from then on, reads are no rows
         self.before = {}  # by id of a container that was written to: (itself, a copy)
         self.varying, self.concrete = varying, concrete
-        self.inputs = inputs  # may floats be inputs?
+        self.inputs = inputs  # may numbers be inputs?
         self.ages = _ages()
 
     # ── rows ────────────────────────────────────────────────────────────────────────────────────
@@ -143,7 +153,7 @@ class Recording:
     def row(self, step, parent, key, value, raw=False, setting=False, open=False):
         """The row of a read; None if the capture made what is read from.
 
-        raw: the code gets the value itself, also where a float could be an input; setting: what is
+        raw: the code gets the value itself, also where a number could be an input; setting: what is
         there to be changed, so that floats in it are inputs at once; open: the items of a tuple get
         rows of their own.
         """
@@ -151,7 +161,7 @@ class Recording:
             return None
         index = (step, parent.n, type(key), id(key) if isinstance(key, Tensor) else key)
         known = self.index.get(index)
-        if known is not None and not (raw and known.test == "float"):
+        if known is not None and not (raw and known.test in NUMBERS):
             return known
         kind = type(value)
         row = self._add(step, parent, key, "anything", None, value)
@@ -161,10 +171,8 @@ class Recording:
             self.index[index] = row
         if value is MISSING:
             row.test = "absent"
-        elif (
-            is_float(kind) and not raw and self.inputs and (row.setting or row.path in self.varying)
-        ):
-            row.test, row.wanted = "float", kind
+        elif not raw and self._is_input(row, value):
+            row.test, row.wanted = "integer" if kind is int else "float", kind
             if self._live:  # those of the arguments are made when the trace begins
                 self.stand_ins[row.n] = _lathe._capture_number(row.n, value)
         elif is_plain(value) and not (open and kind is tuple) and id(value) not in self.known:
@@ -172,6 +180,13 @@ class Recording:
         else:
             self._object(row, value, kind)
         return row
+
+    def _is_input(self, row, value):
+        if not self.inputs or not is_number(value):
+            return False
+        if row.step == "class" and path_in_class(row.parent.value, row.key) in self.varying:
+            return True
+        return row.path in self.varying or row.setting and type(value) is not int
 
     def _object(self, row, value, kind):
         before = self._known_row(value, kind)
@@ -367,6 +382,7 @@ class Recording:
             value is MISSING
             or t in PLAIN
             and t is not float
+            and path_in_class(cls, name) not in self.varying
             or issubclass(t, IDENTITY)
             or (t in (property, staticmethod, classmethod, _MEMBER, types.GetSetDescriptorType))
         ):

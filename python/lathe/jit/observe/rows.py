@@ -25,11 +25,23 @@ IDENTITY = (
 )  # fmt: skip
 _SPELLED = {
     "arguments": "args", "named": "kwargs", "type": "type({0})", "grad": "{0}.grad",
-    "cell": "{0}", "content": "{0}", "reference": "{0}()", "default_dtype": "get_default_dtype()", "dict": "{0}", "value": "{0}",
+    "cell": "{0}", "content": "{0}", "reference": "{0}()", "dict": "{0}", "value": "{0}",
+    "default_dtype": "get_default_dtype()",
 }  # fmt: skip
 
 
 _MOST_ITEMS = 1000  # of what compares as one value
+
+
+NUMBERS = ("float", "integer")  # tests of rows whose numbers are inputs of the program
+_MOST_READ = 1 << 30  # as SymInt::kMostRead: beyond it, arithmetic might leave what C has room for
+
+
+def is_number(value):
+    """Can it be an input, where it changes from call to call?"""
+    if type(value) is int:
+        return -_MOST_READ <= value <= _MOST_READ
+    return is_float(type(value))
 
 
 def is_float(kind):
@@ -125,8 +137,8 @@ class Row:
             return f"{self} is the same as an earlier one"
         if self.test in ("type", "tensor", "array", "hooked"):
             return f"{self} is a {(value[0] if self.test == 'array' else value).__name__}"
-        if self.test == "float":
-            return f"{self} is a float"
+        if self.test in NUMBERS:
+            return f"{self} is {'a float' if self.test == 'float' else 'an int'}"
         if self.test == "length":
             return f"len({self}) == {value[1]}"
         if self.test == "keys":
@@ -137,11 +149,39 @@ class Row:
             )
         return str(self)
 
+    def changed_numbers(self, now):
+        """The paths of the numbers that are others now; None: something else is."""
+        if self.test == "equal" and is_one_kind(self.wanted, now):
+            return [self.path]
+        if self.test != "bundle":
+            return None
+        found = []
+        for cls, name, value in (
+            entry for entry in self.wanted[1:] if len(entry) == 3 and entry[1]
+        ):
+            there = cls.__dict__.get(name, MISSING)
+            if there is not value and type(value) is int and there != value:
+                if not is_one_kind(value, there):
+                    return None
+                found.append(path_in_class(cls, name))
+        return found or None
+
     def close(self):
         """Lets go of what was found; what is said stays the same."""
         if self.step == "constant" and not self.name:
             self.name = _named(self.value)
         self.value = None
+
+
+def is_one_kind(was, now):
+    """Two floats, or two integers, that can be inputs."""
+    floats = is_float(type(was)) and is_float(type(now))
+    return floats or type(was) is type(now) is int and is_number(now)
+
+
+def path_in_class(cls, name):
+    """The path of the row of what a class has itself under a name."""
+    return ("constant", str(id(cls)), "class", name)
 
 
 def _named(value):
