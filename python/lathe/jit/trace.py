@@ -7,7 +7,7 @@ from _functools import partial
 
 from .. import _lathe
 from .._lathe import Tensor
-from .observe.recording import Restart
+from .observe.recording import Built, Restart
 
 _HERE = __file__[: -len("jit/trace.py")]
 _MOST_RESULTS = 96  # kept without a look at which programs are gone
@@ -128,6 +128,8 @@ class Traced:
                 return self._capture(captured), None
             except Restart:
                 concrete = captured.observer.concrete
+            except Built as built:
+                return None, built
             except BaseException as problem:
                 if not isinstance(problem, Exception) and not _is_raised(problem):
                     raise
@@ -159,14 +161,17 @@ class Traced:
         return number
 
     def _as_it_is(self, problem, args, kwargs):
-        """The traced code raised an error of its own: the call runs as it is, and raises it again
-        with all that comes before."""
+        """The traced code raised an error of its own, or built what a program cannot: the call runs
+        as it is, and raises it again with all that comes before."""
+        built = isinstance(problem, Built)
         why = f"{type(problem).__name__}: {str(problem).partition(chr(10))[0]}"
+        if built:
+            why = "a parameter or buffer is made that stays, which later calls find there"
         self._eager[why] = self._eager.get(why, 0) + 1
         if len(self._eager) > _MOST_REASONS:
             self._eager.pop(next(iter(self._eager)))
         result = self._function(*args, **kwargs)
-        if _lathe.get_flag("fallback_is_error"):
+        if _lathe.get_flag("fallback_is_error") and not built:
             raise _lathe.TraceError(
                 f"trace: the capture raised an error that the function itself does not raise\n"
                 f"  got:      {why}\n  expected: code that does the same with symbolic tensors\n"

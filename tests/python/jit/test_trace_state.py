@@ -354,3 +354,45 @@ def test_a_list_in_a_named_tuple_is_read_item_by_item():
     assert f(lt.ones(1)).tolist() == [6.0]
     box = Pair([2.0], 4)
     assert f(lt.ones(1)).tolist() == [6.0]
+
+
+class Built(lt.nn.Module):
+    """Makes its parameters, a buffer and a layer in its first call."""
+
+    def __init__(self):
+        super().__init__()
+        self.out = None
+
+    def forward(self, x):
+        if self.out is None:
+            self.out = lt.nn.Linear(x.shape[-1], 3)
+        if not hasattr(self, "scale"):
+            self.scale = lt.nn.Parameter(lt.ones([3]))
+            self.register_buffer("shift", lt.zeros([3]))
+        self.shift.add_(1)
+        return self.out(x) * self.scale + self.shift
+
+
+@pytest.mark.parametrize("capture", [lt.trace, lt.script])
+def test_parameters_built_in_the_first_call(capture):
+    def run(wrap):
+        lt.manual_seed(3)
+        m = Built()
+        f, seen = wrap(m), []
+        for _ in range(4):
+            y = f(lt.ones([2, 4]))
+            y.sum().backward()
+            grads = [p.grad.tolist() for p in m.parameters()]
+            seen.append((y.tolist(), grads, m.shift.tolist(), list(m.state_dict())))
+        return f, seen
+
+    captured, seen = run(capture)
+    assert seen == run(lambda m: m)[1]
+    assert captured.counts["traces"] == 1
+    assert "1 calls ran as they are: a parameter or buffer is made" in captured.explain()
+
+
+def test_a_parameter_that_is_a_result_is_refused():
+    traced = lt.trace(lambda x: lt.nn.Parameter(x * 2))
+    with pytest.raises(lt.TraceError, match="a parameter or buffer that the traced code has made"):
+        traced(lt.ones([2]))

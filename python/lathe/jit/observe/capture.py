@@ -241,6 +241,7 @@ class Capture:
         o.finish()
         planner = self.planner = Planner(o, o.refuse)
         self.plan = planner.of(result)
+        planner.keeps = True
         self.effects = [
             (kind, planner._of_row(row, None), name, planner.of(value))
             for kind, row, name, value in o.changes()

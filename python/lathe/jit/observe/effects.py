@@ -12,7 +12,7 @@ import types
 from ... import _lathe
 from ..._lathe import Tensor
 from .operators import AUGMENT, number_of
-from .recording import BOXES, HEAP, MISSING, base_of, content, dict_of, in_mro
+from .recording import BOXES, HEAP, MISSING, Built, base_of, content, dict_of, in_mro
 from .rows import IDENTITY, NUMBERS, PLAIN, is_array, is_plain
 
 _AUGMENTED = (list, set, dict)
@@ -373,6 +373,7 @@ class Planner:
         self._observer, self._refuse = observer, refuse
         self.outputs, self.wanted = [], {}
         self._memo, self._alive, self._places = {}, [], {}
+        self.keeps = False  # are these values of Python's state, rather than results?
 
     def of(self, value, level=0):
         kind = type(value)
@@ -413,6 +414,8 @@ class Planner:
         if row is not None:
             return self._of_row(row, value)
         if type(value) is not Tensor:
+            if self.keeps:
+                raise Built
             self._refuse("a parameter or buffer that the traced code has made leaves it")
         return ("out", self._output(value))
 

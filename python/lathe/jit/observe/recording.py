@@ -28,6 +28,11 @@ class Restart(BaseException):
     """The capture is to begin anew, with `concrete` arguments standing for themselves."""
 
 
+class Built(BaseException):
+    """The code has made a parameter or buffer that stays: a leaf, which a program cannot make. The
+    call runs as it is, and later ones find it there."""
+
+
 def _ages():
     """What tells which objects are there now.
 
