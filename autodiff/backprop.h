@@ -62,7 +62,9 @@ class Backprop {
   void visit_loop(Loop loop);
   bool is_counted(const ir::Node& n) const;
   void count(ir::Node& n);
-  void refuse_random(const ir::Node& n) const;
+  void refuse_ordered(const ir::Node& n) const;
+  /// What was copied behind `before` and only calls the front end, out again.
+  void drop_calls(const ir::Node* before);
   ir::Values reached_free(const ir::Node& n, absl::Span<const ir::Block* const> blocks,
                           bool all_active_yields) const;
   void reach_back(const ir::Block& b, absl::flat_hash_set<const ir::Value*>& needed) const;

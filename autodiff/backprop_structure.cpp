@@ -44,13 +44,42 @@ Int range_part(const Node& n, int i) {
 
 // ── blocks run again ────────────────────────────────────────────────────────────────────────────
 
-void Backprop::refuse_random(const Node& n) const {
-  if (effects(n, g_) != Effects::ordered) return;
-  throw AutogradError(
-      {.op = std::string(name(n.structure())),
-       .problem = "the derivative runs this part again, and it draws random numbers",
-       .next = "draw the numbers before the loop or the branch, and use them in it",
-       .site = n.site()});
+namespace {
+
+/// Does it call the front end for nothing that it gives, as a print? What runs again leaves it out:
+/// the forward pass has done it.
+bool only_calls(const Node& n) {
+  return n.is(Structure::op) && n.op()->extra.host == HostCall::ordered && n.out().empty();
+}
+
+}  // namespace
+
+void Backprop::refuse_ordered(const Node& n) const {
+  bool ordered = false;
+  for (const Block* b : n.blocks())
+    for_each_node(*b, [&](const Node* inner) {
+      ordered |=
+          inner->blocks().empty() && !only_calls(*inner) && effects(*inner, g_) == Effects::ordered;
+    });
+  if (!ordered) return;
+  throw AutogradError({.op = std::string(name(n.structure())),
+                       .problem = "the derivative runs this part again, and it draws random "
+                                  "numbers or gets results from Python in order",
+                       .next = "take that out of the loop or the branch, and use its results in it",
+                       .site = n.site()});
+}
+
+void Backprop::drop_calls(const Node* before) {
+  std::vector<Node*> gone;
+  auto look = [&](Node* n) {
+    if (only_calls(*n)) gone.push_back(n);
+  };
+  Node* n = before != nullptr ? before->next() : g_.insertion_block().first();
+  for (; n != nullptr; n = n->next()) {
+    look(n);
+    for (const Block* b : n->blocks()) for_each_node(*b, look);
+  }
+  for (Node* call : gone) g_.erase(call);
 }
 
 void Backprop::reach_back(const Block& b, absl::flat_hash_set<const Value*>& needed) const {
@@ -89,7 +118,9 @@ Values Backprop::copy(const Block& b, Graph::ValueMap& known, SymbolMap& symbols
                       std::optional<uint32_t> own) {
   SymScope& scope = tracer_.scope();
   const uint32_t first = own.value_or(scope.symbol_count());
+  const Node* before = g_.insertion_block().last();
   Values yields = copy_fresh(g_, g_, b, known, symbols, scope);
+  drop_calls(before);
   auto image = [&](Int e) {
     return e.known() ? e : substitute(e, [&](uint32_t k) {
       auto it = symbols.find(k);
@@ -148,7 +179,7 @@ Data Backprop::branch_sums(Node& n, size_t which, const Values& free) {
 }
 
 void Backprop::visit_if(Node& n) {
-  refuse_random(n);
+  refuse_ordered(n);
   if (n.in(0)->type().tensor() == nullptr)
     throw AutogradError({.problem = "the derivative of an if on a number", .site = n.site()});
   const Block* blocks[] = {&n.block(0), &n.block(1)};
@@ -218,7 +249,7 @@ void Backprop::visit_while(Node& n) {
 }
 
 void Backprop::visit_loop(Loop loop) {
-  refuse_random(loop.node);
+  refuse_ordered(loop.node);
   for (size_t i = 0; i < loop.parameters.size(); ++i) check_carried(loop, i);
   if (tracer_.scope().prove(Relation::le, loop.rounds, 0) == SymScope::Truth::yes) {
     for (size_t i = 0; i < loop.parameters.size(); ++i)

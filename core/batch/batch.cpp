@@ -120,6 +120,14 @@ void Batch::run(const Call& call, Outputs& outputs) {
     run_below(call, outputs);
     return;
   }
+  if (call.op.extra.host == HostCall::ordered)
+    throw UnsupportedError(
+        {.op = "vmap",
+         .problem = absl::StrCat("a call of Python in order (", to_string(call.args[0]),
+                                 ") is given values that differ between the examples"),
+         .got = absl::StrCat(to_string(size_), " examples at once"),
+         .expected = "a call without effects",
+         .next = "print or call outside of the mapped function, or pass ordered=False"});
   Outputs found;
   {
     const Below below(*this);

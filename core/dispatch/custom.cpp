@@ -72,6 +72,9 @@ Types infer_custom(const Op& op, const CustomOp& custom, Args args) {
 
 void check_schema(const Schema& schema) {
   for (const Param& p : schema.params) {
+    if (p.type == ArgType::function)
+      unfit(schema, absl::StrCat("a custom op takes no functions: '", p.name, "'"),
+            "let the kernel know the function");
     if (p.type == ArgType::tensor && p.list)
       unfit(schema, absl::StrCat("a custom op takes no lists of tensors: '", p.name, "'"),
             "stack() the tensors, or give each a parameter");

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/op/host_function.h"
 
 namespace lathe {
 namespace {
@@ -61,6 +62,8 @@ const char* tag_name(Tag tag) {
       return "str";
     case Tag::list:
       return "list";
+    case Tag::function:
+      return "function";
   }
   return "unknown";
 }
@@ -158,16 +161,21 @@ void ArgVec::own(Arg& arg) {
     tensors_.push_back(arg.tensor());
   } else if (arg.tag == Tag::text) {
     size_t bytes = std::strlen(arg.text_) + 1;
-    blocks_.emplace_back(new std::byte[bytes]);
-    std::memcpy(blocks_.back().get(), arg.text_, bytes);
-    arg.text_ = reinterpret_cast<const char*>(blocks_.back().get());
+    auto block = std::make_shared_for_overwrite<char[]>(bytes);
+    std::memcpy(block.get(), arg.text_, bytes);
+    arg.text_ = block.get();
+    blocks_.push_back(std::move(block));
   } else if (arg.tag == Tag::list) {
     const ArgList given = *arg.list_;
-    blocks_.emplace_back(new std::byte[sizeof(ArgList) + given.size * sizeof(Arg)]);
-    std::byte* block = blocks_.back().get();
+    const size_t bytes = sizeof(ArgList) + given.size * sizeof(Arg);
+    auto owned = std::make_shared_for_overwrite<std::byte[]>(bytes);
+    std::byte* block = owned.get();
+    blocks_.push_back(std::move(owned));
     auto* items = reinterpret_cast<Arg*>(block + sizeof(ArgList));
     for (size_t k = 0; k < given.size; k++) own(*new (items + k) Arg(given.data[k]));
     arg.list_ = new (block) ArgList{items, given.size};
+  } else if (arg.tag == Tag::function) {
+    blocks_.push_back(arg.function_->shared_from_this());
   }
 }
 
@@ -196,6 +204,8 @@ bool equal(const Arg& a, const Arg& b) {
       for (size_t k = 0; k < a.list_->size; k++)
         if (!equal(a.list_->data[k], b.list_->data[k])) return false;
       return true;
+    case Tag::function:
+      return a.function_ == b.function_;
   }
   return false;
 }
@@ -224,6 +234,8 @@ std::string to_string(const Arg& arg) {
           absl::StrJoin(absl::MakeConstSpan(arg.list_->data, arg.list_->size), ", ",
                         [](std::string* out, const Arg& item) { out->append(to_string(item)); }),
           "]");
+    case Tag::function:
+      return absl::StrCat("<", arg.function_->name, ">");
   }
   return "None";
 }

@@ -22,11 +22,13 @@ enum class Tag : uint8_t {
   flag,     // bool
   dtype,
   device,
-  text,  // borrowed, NUL-terminated
-  list,  // borrowed span of Arg
+  text,      // borrowed, NUL-terminated
+  list,      // borrowed span of Arg
+  function,  // borrowed; never null
 };
 const char* tag_name(Tag tag);
 
+struct HostFunction;
 struct Arg;
 struct ArgList {
   const Arg* data;
@@ -44,6 +46,7 @@ struct Arg {
     Device device_;
     const char* text_;
     const ArgList* list_;
+    const HostFunction* function_;
   };
 
   // NOLINTBEGIN(google-explicit-constructor): arguments are written as plain values.
@@ -59,6 +62,7 @@ struct Arg {
   Arg(Device v) : tag(Tag::device), device_(v) {}
   Arg(const char* v) : tag(Tag::text), text_(v) {}
   Arg(const ArgList& v) : tag(Tag::list), list_(&v) {}
+  Arg(const HostFunction& v) : tag(Tag::function), function_(&v) {}
   // NOLINTEND(google-explicit-constructor)
 
   bool none() const { return tag == Tag::none; }
@@ -117,16 +121,16 @@ class ArgVec {
 
  private:
   void keep(Arg& arg) {
-    if (arg.tag == Tag::tensor || arg.tag == Tag::text || arg.tag == Tag::list) own(arg);
+    if (arg.tag == Tag::tensor || arg.tag == Tag::text || arg.tag >= Tag::list) own(arg);
   }
   /// Keeps what an argument refers to; its text or list is a copy of ours from now on.
   void own(Arg& arg);
   absl::InlinedVector<Arg, 4> args_;
   Tensors tensors_;
-  std::vector<std::unique_ptr<std::byte[]>> blocks_;  // texts and lists
+  std::vector<std::shared_ptr<const void>> blocks_;  // texts, lists and functions
 };
 
-/// Equal in tag and value, lists element by element, tensors by identity.
+/// Equal in tag and value, lists element by element, tensors and functions by identity.
 bool equal(const Arg& a, const Arg& b);
 /// As the text IR writes it: "2", "0.5", "[1, s0]", "f32", "'mean'", "None".
 std::string to_string(const Arg& arg);

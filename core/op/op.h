@@ -106,6 +106,10 @@ struct SumRule {
   DType a, b, accumulator, result;
 };
 
+/// Whether an op calls a function of the front end's, and how. A pure call may vanish if its
+/// results are not used, and merge with an equal one; ordered ones happen each, in their order.
+enum class HostCall : uint8_t { none, pure, ordered };
+
 /// What a scope of autocast (core/dispatch/autocast.cpp) does with the floating operands of a call,
 /// those of f64 excepted.
 enum class Autocast : uint8_t {
@@ -152,6 +156,7 @@ struct Extra {
   /// refuses it: these words say what to write there instead.
   std::string_view instead_in_trace = {};
   Autocast autocast = Autocast::none;
+  HostCall host = HostCall::none;
   /// Of a result Tensor[]: whether, for these arguments, a list of one is handed out as that
   /// tensor.
   bool (*lone)(Args) = nullptr;

@@ -93,7 +93,7 @@ struct TypeName {
 constexpr TypeName kTypes[] = {
     {"Tensor", ArgType::tensor}, {"int", ArgType::integer}, {"float", ArgType::real},
     {"Scalar", ArgType::scalar}, {"bool", ArgType::flag},   {"dtype", ArgType::dtype},
-    {"device", ArgType::device}, {"str", ArgType::text},
+    {"device", ArgType::device}, {"str", ArgType::text},    {"Function", ArgType::function},
 };
 
 std::string_view type_name(ArgType type) {
@@ -242,6 +242,8 @@ bool fits_item(const Param& p, const Arg& a, Caller caller) {
       return a.tag == Tag::device;
     case ArgType::text:
       return a.tag == Tag::text;
+    case ArgType::function:
+      return a.tag == Tag::function;
   }
   return false;
 }

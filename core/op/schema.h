@@ -20,7 +20,7 @@
 
 namespace lathe {
 
-enum class ArgType : uint8_t { tensor, integer, real, scalar, flag, dtype, device, text };
+enum class ArgType : uint8_t { tensor, integer, real, scalar, flag, dtype, device, text, function };
 
 /// The one value that a parameter takes, if it takes only one.
 enum class Literal : uint8_t { any, yes, no, none };

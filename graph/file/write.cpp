@@ -74,7 +74,24 @@ void lay_out(std::vector<Part>& parts, Emit emit) {
   }
 }
 
+/// A function of the process that recorded the program means nothing to who reads the file.
+void refuse_callbacks(const Graph& graph) {
+  for_each_node(graph.body(), [&](const Node* n) {
+    if (!n->is(Structure::op) || n->op()->extra.host == HostCall::none) return;
+    throw UnsupportedError({.op = "save",
+                            .problem = "the program calls a function of this process, which a "
+                                       "file cannot hold",
+                            .got = lathe::to_string(n->literal(0)),
+                            .expected = "a program of ops alone",
+                            .next = "leave the call out of what is saved: a print, a warning or a "
+                                    "lt.callback",
+                            .site = n->site()});
+  });
+  for (const auto& f : graph.functions()) refuse_callbacks(*f);
+}
+
 std::vector<Part> parts_of(const Graph& graph, const FileOptions& options) {
+  refuse_callbacks(graph);
   std::vector<Part> parts;
   parts.reserve(graph.constants().size() + 3);  // `bytes` may point into `owned`
   Graph g = graph.clone();

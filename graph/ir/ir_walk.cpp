@@ -140,6 +140,8 @@ bool body_can_fail(const Op& op) {
 Effects effects_of_op(const Node& node) {
   const Op& op = *node.op();
   if (op.schema.writes() || op.kind == Kind::random) return Effects::ordered;
+  if (op.extra.host != HostCall::none)
+    return op.extra.host == HostCall::pure ? Effects::pure : Effects::ordered;
   switch (op.kind) {
     case Kind::index:
       return op.put_of != nullptr ? Effects::pure : Effects::fails;

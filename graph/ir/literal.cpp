@@ -110,6 +110,8 @@ std::string literal_text(const Arg& a) {
         absl::StrAppend(&out, i == 0 ? "" : ", ", literal_text(a.list_->data[i]));
       return out + "]";
     }
+    case Tag::function:
+      return lathe::to_string(a);
   }
   return "?";
 }

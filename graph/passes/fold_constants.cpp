@@ -20,6 +20,7 @@ int64_t bytes_of(const TensorType& t) {
 /// Known operands, and a result that is not worth computing at every run.
 bool foldable(const Graph& graph, const Node& n) {
   if (!n.is(Structure::op) || effects(n, graph) == Effects::ordered || n.in().empty()) return false;
+  if (n.op()->extra.host != HostCall::none) return false;  // a call of the front end may raise
   int64_t in = 0, out = 0;
   for (const Value* v : n.in()) {
     if (!is_constant(v)) return false;

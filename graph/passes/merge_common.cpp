@@ -15,6 +15,8 @@ void add_literal(std::string& key, const Arg& a) {
     absl::StrAppend(&key, " [");
     for (size_t i = 0; i < a.list_->size; ++i) add_literal(key, a.list_->data[i]);
     absl::StrAppend(&key, "]");
+  } else if (a.tag == Tag::function) {
+    absl::StrAppend(&key, " f", reinterpret_cast<uintptr_t>(a.function_));
   } else {
     absl::StrAppend(&key, " ", static_cast<int>(a.tag), ":", literal_text(a));
   }

@@ -10,6 +10,7 @@
 #include <charconv>
 
 #include "core/base/error.h"
+#include "core/dispatch/callback.h"
 #include "graph/ir/arguments.h"
 #include "graph/ir/literal.h"
 #include "graph/text/reader.h"
@@ -227,6 +228,8 @@ class Parser : Reader {
         fail("a version is wanted here");
       version = static_cast<int>(next().integer);
     }
+    if (is_callback(op_name))
+      fail_at(at, "a callback is a function of the process that recorded it, which no text holds");
     const Upgrade* upgrade = find_upgrade(op_name, version);
     const Op& op = get_op(upgrade == nullptr ? op_name : upgrade->to);
     if (upgrade == nullptr && version != op.extra.version)

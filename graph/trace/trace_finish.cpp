@@ -26,6 +26,15 @@ void Tracer::written_inputs(std::vector<Write>& writes) {
   }
 }
 
+Tensors Tracer::written() const {
+  Tensors out;
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (inputs_[i].defined() && now(inputs_[i]) != graph_.inputs()[i]) out.push_back(inputs_[i]);
+  for (const TensorImpl* impl : captured_order_)
+    if (const Captured& l = captured_.at(impl); l.now != l.start) out.push_back(l.tensor);
+  return out;
+}
+
 std::optional<size_t> Tracer::as_input(const Tensor& t) const {
   for (size_t i = 0; i < inputs_.size(); ++i)
     if (inputs_[i].defined() && same(inputs_[i], t)) return i;

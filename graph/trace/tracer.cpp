@@ -397,7 +397,7 @@ void Tracer::run(const Call& call, Outputs& outputs) {
 
 // ── writes ──────────────────────────────────────────────────────────────────────────────────────
 
-Value* Tracer::now(const Tensor& t) {
+Value* Tracer::now(const Tensor& t) const {
   return t.impl()->storage ? captured_.at(t.impl()).now : values_[t.impl()->symbol.value];
 }
 

@@ -43,6 +43,14 @@ class Tracer final : public Backend {
   /// has t's memory. Writes to it are refused.
   Tensor aliased(const Tensor& t);
 
+  /// Might the tensor have a history in some round of a loop, where it has none in the recording?
+  /// What a loop hands on is recorded without.
+  bool may_have_history(const Tensor& t);
+
+  /// The tensors from outside that the program has written to so far, as they were met: what is
+  /// there in memory is still the old value.
+  Tensors written() const;
+
   /// How many blocks are being recorded inside each other.
   int depth() const { return static_cast<int>(frames_.size()); }
   /// The last node of the block being recorded, and taking back what came after it.
@@ -107,6 +115,7 @@ class Tracer final : public Backend {
     Tensor source = {};  // the one it shares all its memory with, if that is known
   };
 
+  bool any_tracked() const;
   Value* lift(const Tensor& t);
   Value* as_kept(const Tensor& t) const;
   void refuse_stale(const Tensor& t) const;
@@ -121,7 +130,7 @@ class Tracer final : public Backend {
   Value* value_of(Real r);
   Operands::Item operand_of(const Arg& a);
   bool at_head(const Value* v) const;
-  Value* now(const Tensor& t);
+  Value* now(const Tensor& t) const;
   void set_now(const Tensor& t, Value* v);
   void note_write(const Tensor& root);
   void note_tracked(const Tensor& t);

@@ -109,6 +109,8 @@ std::string kernel_text(const Step& s, bool whole) {
 
 std::string title(const Step& s) {
   const ir::Node& n = *s.node;
+  if (n.is(ir::Structure::op) && n.op()->extra.host != HostCall::none)
+    return head(n, absl::StrCat(n.op()->name(), " of ", to_string(n.literal(0))));
   if (n.is(ir::Structure::op)) return head(n, n.op()->name());
   if (n.is(ir::Structure::group))
     return head(n, absl::StrCat("group of ", n.block(0).nodes().size(), " ops"));
@@ -117,6 +119,8 @@ std::string title(const Step& s) {
 
 /// A step's lines after its title.
 std::string body(const Step& s, bool whole) {
+  const bool host = s.node->is(ir::Structure::op) && s.node->op()->extra.host != HostCall::none;
+  if (host) return "";  // its title names who runs it
   return s.kind == Step::Kind::kernel ? kernel_text(s, whole) : indent(choice(s));
 }
 

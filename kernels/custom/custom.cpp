@@ -1,6 +1,7 @@
 #include "kernels/custom/custom.h"
 
 #include "core/dispatch/custom.h"
+#include "core/op/host_function.h"
 
 namespace lathe {
 
@@ -12,5 +13,14 @@ Verdict custom_accepts(const Entry&, const Query& query) {
 }
 
 void run_custom(const Call& call, Outputs& outputs) { custom_of(call.op)->run(call, outputs); }
+
+Verdict host_accepts(const Entry&, const Query& query) {
+  if (query.op.extra.host != HostCall::none) return Verdict::yes();
+  return Verdict::no(Reason::op, query.op.name());
+}
+
+void run_host(const Call& call, Outputs& outputs) {
+  outputs = call.args[0].function_->run(call.args.tensors(1), call.types);
+}
 
 }  // namespace lathe

@@ -13,6 +13,10 @@ namespace lathe {
 Verdict custom_accepts(const Entry& entry, const Query& query);
 void run_custom(const Call& call, Outputs& outputs);
 
+/// Definitions that call a function of the front end's (core/dispatch/callback.h), on any device.
+Verdict host_accepts(const Entry& entry, const Query& query);
+void run_host(const Call& call, Outputs& outputs);
+
 /// Opens a shared object made with include/lathe/custom_op.h and adds its ops; the names, in order.
 /// A second time gives the names again. It stays open for ever. FileError if it cannot be opened or
 /// is none, UnsupportedError if it was built for another interface, NameError if a name is taken;

@@ -54,6 +54,8 @@ nb::object plain(const Arg& a) {
       for (size_t i = 0; i < a.list_->size; ++i) items.append(plain(a.list_->data[i]));
       return nb::tuple(items);
     }
+    case Tag::function:  // no custom op takes one
+      break;
   }
   return nb::none();
 }

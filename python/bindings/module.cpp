@@ -16,6 +16,7 @@
 #include "python/bindings/batch.h"
 #include "python/bindings/build.h"
 #include "python/bindings/callable.h"
+#include "python/bindings/callback.h"
 #include "python/bindings/errors.h"
 #include "python/bindings/frames.h"
 #include "python/bindings/generator.h"
@@ -268,6 +269,7 @@ NB_MODULE(_lathe, m) {
   add_reshaped(m);
   add_ops(m);
   add_library(m);
+  add_callback(m);
 }
 
 }  // namespace lathe::py

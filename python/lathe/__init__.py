@@ -79,6 +79,7 @@ _FROM |= dict.fromkeys(
      "set_autocast_dtype", "set_autocast_enabled", "GradScaler"),
     "amp",
 )  # fmt: skip
+_FROM |= {"callback": "_callbacks"}
 _STRUCTURES = "associative_scan cond fori_loop map scan while_loop"
 _FROM |= dict.fromkeys(_STRUCTURES.split(), "_loops")
 _FROM |= {"GradientTape": "autograd", "Tensor": "_lathe", "vmap": "func"}

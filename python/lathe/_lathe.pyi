@@ -7,6 +7,7 @@ from . import *  # noqa: F403
 _Ages: Any
 _Batch: Any
 _Generator: Any
+_HostFunction: Any
 _Net: Any
 _Tensor: Any
 _add_grown_hook: Any
@@ -20,6 +21,7 @@ _autocast: Any
 _batch_fallbacks: Any
 _batching: Any
 _become: Any
+_call_host: Any
 _capture: Any
 _capture_number: Any
 _cond: Any
@@ -31,6 +33,7 @@ _find: Any
 _fori_loop: Any
 _from_bytes: Any
 _history_beyond: Any
+_history_text: Any
 _hooks: Any
 _identity: Any
 _install: Any
@@ -72,6 +75,7 @@ _stands_for_array: Any
 _storage: Any
 _symbolic: Any
 _temporary_path: Any
+_tensor_text: Any
 _to_bytes: Any
 _to_dlpack: Any
 _to_dtype: Any

@@ -6,9 +6,11 @@
 #include "core/base/error.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
+#include "core/dispatch/callback.h"
 #include "core/dispatch/fn.h"
 #include "graph/ir/text.h"
 #include "graph/ir/verify.h"
+#include "graph/pipeline.h"
 #include "graph/trace/interpret.h"
 #include "graph/trace/structure.h"
 #include "graph/trace/trace.h"
@@ -473,6 +475,51 @@ TEST_F(Interpret, RecursionThroughCalls) {
     return %r })");
   expect_same(interpret(g, {floats({1}, {1}), Datum(Arg(4))})[0].tensor(), floats({26}, {1}));
   EXPECT_THROW(interpret(g, {floats({1}, {1}), Datum(Arg(-1))}), ValueError);
+}
+
+// ── calls of the front end ──────────────────────────────────────────────────────────────────────
+
+struct Noted final : HostFunction {
+  Noted(std::string name, std::vector<std::string>& calls, bool gives)
+      : HostFunction(name,
+                     gives ? std::vector<Declared>{{DType::f32, 1, {}}} : std::vector<Declared>{}),
+        calls(calls) {}
+  Outputs run(const Tensors& xs, const Types& types) const override {
+    calls.push_back(name);
+    return types.empty() ? Outputs() : Outputs{M::mul(xs[0], 2)};
+  }
+  std::vector<std::string>& calls;
+};
+
+TEST_F(Trace, CallsOfTheFrontEndKeepTheirOrder) {
+  std::vector<std::string> calls;
+  const auto pure = std::make_shared<Noted>("pure", calls, true);
+  const auto first = std::make_shared<Noted>("first", calls, false);
+  const auto second = std::make_shared<Noted>("second", calls, false);
+  const Tensor x = ramp({3});
+  TraceCallbacks host;
+  const InputSpec spec = spec_of(x, "x");
+  Traced traced = trace(
+      [&](const Data& in) {
+        const Tensor& t = in[0].tensor();
+        auto twice = [&] { return call_host(*pure, {t}, t.shape(), false)[0]; };
+        call_host(*second, {t}, {}, true);
+        call_host(*first, {}, {}, true);
+        call_host(*pure, {M::neg(t)}, t.shape(), false);  // not used
+        call_host(*second, {t}, {}, true);
+        return Data{Datum(M::add(twice(), twice()))};
+      },
+      absl::MakeConstSpan(&spec, 1), host);
+  verify(traced.graph);
+  EXPECT_TRUE(calls.empty());
+  optimise(traced.graph);
+  verify(traced.graph);
+  const Data out = interpret(traced.graph, {Datum(x)});
+  EXPECT_EQ(calls, (std::vector<std::string>{"second", "first", "second", "pure"}));
+  expect_same(out[0].tensor(), M::mul(x, 4));
+  const std::string text = print(traced.graph);
+  EXPECT_NE(text.find("ordered_callback(<first>, [], [])"), std::string::npos) << text;
+  EXPECT_THROW(parse(text), ValueError);
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+// Calls of the front end's functions as ops, so that the tape, the tracer, the printer and the
+// planner see nothing special in them:
+//
+//   callback(Function f, Tensor[] xs, int[] sizes) -> Tensor[]
+//
+// and `ordered_callback`, of which none vanishes, merges with another or changes places with one
+// (HostCall in core/op/op.h). `sizes` are those of all results, one behind the other; all else
+// about the results the function declares.
+#pragma once
+
+#include "core/dispatch/call.h"
+#include "core/op/host_function.h"
+
+namespace lathe {
+
+Outputs call_host(const HostFunction& f, const Tensors& xs, IntSpan sizes, bool ordered);
+
+/// Are these the names of the definitions? They are made when the first function is called.
+bool is_callback(std::string_view op_name);
+
+}  // namespace lathe
