@@ -312,8 +312,8 @@ def script(function):
     Results, gradients and random numbers are the same bits as without script.
 
     Refused with a ScriptError at the user's line: branches that leave a name with two kinds of
-    value, or change a Python object; try/except, text and printing of elements; a tensor that
-    requires grad inside a branch or loop that data decides.
+    value, or change a Python object; try/except; text of elements that is not printed; a gradient
+    taken inside through a branch or loop that data decides.
     """
     return Scripted(function)
 

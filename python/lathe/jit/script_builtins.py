@@ -2,7 +2,9 @@
 
 import operator
 import types
+from _warnings import warn
 
+from .._callbacks import callback
 from .._lathe import Tensor
 from .script_values import (
     Number,
@@ -110,6 +112,8 @@ def _item(script, node, args, kwargs):
     return Number.of_tensor(args[0])
 
 
+# Containers, and what makes or prints texts.
+_TAKE_NUMBERS = (list, tuple, dict, print, str, repr, format, warn, callback)
 _COMPARED_BY_IDENTITY = (types.BuiltinFunctionType, types.FunctionType, type(int))
 
 
@@ -136,7 +140,7 @@ class BUILTINS:
     @staticmethod
     def refuse_numbers(script, node, f, args, kwargs):
         own = getattr(f, "__self__", None)
-        if isinstance(own, (list, dict, tuple, Number)) or any(f is t for t in (list, tuple, dict)):
+        if isinstance(own, (list, dict, tuple, str, Number)) or any(f is t for t in _TAKE_NUMBERS):
             return
         if isinstance(f, type) and f.__module__ != "builtins":
             return  # a class of the user's: its fields may hold them

@@ -245,16 +245,12 @@ class Expressions:
         return value
 
     def _e_JoinedStr(self, node):
-        return "".join(self.evaluate(v) for v in node.values)
+        return self.session.observer.joined(*[self.evaluate(v) for v in node.values])
 
     def _e_FormattedValue(self, node):
-        value = self.session.observer.use(self.evaluate(node.value))
-        if decided_by_data(value):
-            self.refuse(node, "text made of a tensor's elements: they are known only when it runs",
-                        next="format the result outside of the script")  # fmt: skip
-        convert = {-1: lambda v: v, 115: str, 114: repr, 97: ascii}[node.conversion]
+        value = self.evaluate(node.value)
         spec = "" if node.format_spec is None else self.evaluate(node.format_spec)
-        return self.do(node, format, convert(value), spec)
+        return self.do(node, self.session.observer.formatted, value, node.conversion, spec)
 
     def _e_Lambda(self, node):
         return self.closure(node)

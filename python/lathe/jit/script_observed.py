@@ -53,6 +53,8 @@ class Observed:
                 return f, args
             if f in _IN_PLACE:
                 return o.augment_by(f, *args), args[:0]
+            if f is operator.mod and type(args[0]) is str:
+                return o.operate, (*args, "Mod")
             if f in _BINARY and len(args) == 2:
                 return f, o.operands(*args, _BINARY[f])
         if _is_own(f):

@@ -62,8 +62,8 @@ def test_sc_06_control_flow():
 
 @shows(
     "SC-03",
-    "partly: `while_loop` with the seed's lambdas: 10,000 turns in one loop of the program. "
-    "Not: prints inside a compiled one (as plain Python they come in order)",
+    "`while_loop` with the seed's lambdas: 10,000 turns in one loop of the program, each of which "
+    "prints both lines in order",
 )
 def test_sc_03_while_loop(capsys):
     n = 10000
@@ -77,13 +77,20 @@ def test_sc_03_while_loop(capsys):
     assert i.item() == n and same(out, x + n)
     assert count.graph.count("add(") == 2, "a loop, not its turns"
 
-    def shown(i, x):
-        print(i.item())
-        return i + 1, x + 1
+    def show(value, listed, label=""):
+        print(f"{label}[{listed}]")
+        return value
 
-    last, out = lt.while_loop(lambda i, x: i < 20, shown, (0, lt.zeros(1)))
-    assert last == 20 and out.item() == 20
-    assert capsys.readouterr().out.split() == [str(k) for k in range(20)]
+    def shown(i, x):
+        return lt.while_loop(
+            lambda i, x: i < n, lambda i, x: (show(i + 1, i), show(x + 1, i, "x:")), (i, x)
+        )
+
+    lines = [line for k in range(n) for line in (f"[{k}]", f"x:[{k}]")]
+    for program in (shown, lt.trace(shown), lt.script(shown)):
+        i, out = program(lt.tensor(0), x)
+        assert i.item() == n and same(out, x + n)
+        assert capsys.readouterr().out.split() == lines
 
 
 @shows(

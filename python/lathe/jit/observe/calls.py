@@ -19,13 +19,17 @@ import weakref
 from _collections import OrderedDict, defaultdict, deque
 from _contextvars import ContextVar
 from _functools import _lru_cache_wrapper
+from _warnings import warn as _warn
 
 from ... import _lathe
+from ..._callbacks import callback
 from ..._lathe import Tensor
 from ..arrays import StandIn
 from .operators import number_of
+from .printing import print_model, warn_model
 from .recording import BOXES, HEAP, MISSING, dict_of, in_mro
 from .rows import IDENTITY, PLAIN, is_array, is_plain
+from .texts import Text, format_model, str_model
 
 _METHODS = (
     types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
@@ -135,6 +139,7 @@ _TAKE_ANY = frozenset({
 
 
 _KEEP_ANY = frozenset({"append", "appendleft", "insert", "setdefault", "get", "update"})
+_SAID_TO_BE = {_lathe.SymFloat: float, _lathe.SymInt: int, Text: str}
 _OF_INTEGERS = {round, pow, bin, hex, oct, chr, format}  # a size has none of their methods
 
 
@@ -191,6 +196,8 @@ class Calls:
 
     def _function(self, f):
         self.row_of(f)
+        if f is callback:
+            return self.callback
         self.swap(f)
         return f
 
@@ -301,8 +308,15 @@ class Calls:
             return self._by_name(f, owner, name, args)
         if isinstance(owner, Tensor):
             self._tensor_used(owner)
+        if isinstance(owner, Tensor) and name in ("__repr__", "__str__"):
+            return self.made_text(repr, owner)
         if isinstance(owner, Tensor) or f is Tensor:
             return self._of_library(f, name, args, kwargs)
+        text = self.method_of_str(owner, name, args, kwargs) if type(owner) is str else MISSING
+        if text is not MISSING:
+            return text
+        if isinstance(f, type) and issubclass(f, Warning):  # of a text that the program makes
+            return self._construct(f, args, kwargs)
         args, kwargs = self._arguments(f, name, args, kwargs)
         if f is next or name == "__next__":
             return self._next(f, owner if name == "__next__" else args[0], args, kwargs)
@@ -350,6 +364,8 @@ class Calls:
             return type(value)(map(self._plain_argument, value))
         if value is type:
             return self.type_of
+        if type(value) is Text:
+            return value.settled()
         if isinstance(value, (types.FunctionType, types.MethodType, *_METHODS, *_GETTERS, _NANOBIND,
                               *_OPS, functools.partial, _lru_cache_wrapper)):  # fmt: skip
             return self._callback(value)
@@ -388,7 +404,7 @@ class Calls:
         return cls(*args, **kwargs)
 
     def type_of(self, value):
-        return {_lathe.SymFloat: float, _lathe.SymInt: int}.get(type(value), type(value))
+        return _SAID_TO_BE.get(type(value), type(value))
 
     def _context(self, f, variable, args):
         value = f(*args)
@@ -617,7 +633,8 @@ def _isinstance(observer, f, args, kwargs):
         observer.prepare(type(cls))
         if isinstance(cls, type):
             observer.prepare(cls)
-    return f(0 if type(value) is _lathe.SymInt else value, classes)
+    value = 0 if type(value) is _lathe.SymInt else "" if type(value) is Text else value
+    return f(value, classes)
 
 
 def _issubclass(observer, f, args, kwargs):
@@ -673,7 +690,8 @@ _MODELS = {
     getattr: _getattr, hasattr: _hasattr, setattr: _setattr, delattr: _setattr, vars: _vars,
     isinstance: _isinstance, len: _len, issubclass: _issubclass, type: _type,
     id: _identity, hash: _identity,
-    print: _refused("print()", "print outside of the traced function"), input: _refused("input()"),
+    print: print_model, str: str_model, repr: str_model, format: format_model,
+    _warn: warn_model, input: _refused("input()"),
     open: _refused("open()"), exec: _refused("exec()"), eval: _refused("eval()"),
     globals: _refused("globals()"), __import__: _refused("__import__()"),
 }  # fmt: skip

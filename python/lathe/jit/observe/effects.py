@@ -14,6 +14,7 @@ from ..._lathe import Tensor
 from .operators import AUGMENT, number_of
 from .recording import BOXES, HEAP, MISSING, Built, base_of, content, dict_of, in_mro
 from .rows import IDENTITY, NUMBERS, PLAIN, is_array, is_plain
+from .texts import Text
 
 _AUGMENTED = (list, set, dict)
 
@@ -129,6 +130,8 @@ class Effects:
         container = self.storing.pop()
         if type(key) is _lathe.SymFloat or type(key) is _lathe.SymInt and container is not None:
             key = number_of(key)
+        elif type(key) is Text:
+            key = key.settled()
         elif type(key) not in PLAIN:
             key = self.as_input(key) if issubclass(type(key), Tensor) else self.use(key)
         if container is not None:
@@ -385,6 +388,8 @@ class Planner:
             return ("number", self._output(value))
         if hasattr(kind, "_is_data"):  # a number that data decides
             return ("item", self._output(value.tensor), value.kind)
+        if kind is Text:
+            return ("plain", value.settled())
         if value is MISSING or kind in PLAIN or is_plain(value):
             return ("plain", value)
         if issubclass(kind, Tensor):

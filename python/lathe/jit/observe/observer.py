@@ -22,6 +22,7 @@ from ..._lathe import Tensor
 from ..arrays import digest
 from ..trace import same_grad
 from . import rewrite
+from .callbacks import Callbacks
 from .calls import Calls
 from .effects import Effects
 from .operators import OPERATE, number_of
@@ -36,6 +37,7 @@ from .recording import (
     in_mro,
 )  # fmt: skip
 from .rows import IDENTITY, PLAIN, is_array, is_plain
+from .texts import Text, Texts
 
 _FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _STANDARD = os.path.dirname(os.__file__) + os.sep
@@ -67,7 +69,7 @@ def is_standard(file):
     return file.startswith((_STANDARD, "<frozen")) and "site-packages" not in file
 
 
-class Observer(Recording, Calls, Effects):
+class Observer(Recording, Calls, Effects, Texts, Callbacks):
     """One capture. begin() and end() enclose the run of the code. While functions have other code
     than their own, no other thread may begin: who captures holds `lock`."""
 
@@ -89,7 +91,7 @@ class Observer(Recording, Calls, Effects):
             self.net.trust(f"{_STANDARD}{name}.py")
         for name in ("importlib", "codecs", "posixpath", "genericpath", "os", "stat"):
             self.net.trust(f"<frozen {name}")
-        for name in ("library", "_capturing"):  # they hand what they call to observed()
+        for name in ("library", "_capturing", "_callbacks"):  # what they call, observed() has seen
             self.net.trust(f"{_PACKAGE}{name}.py")
         # C makes errors with one; the other finds definitions, which do not change.
         for function in (_errors._init, ops.__getattr__):
@@ -101,6 +103,7 @@ class Observer(Recording, Calls, Effects):
         self._codes = []  # kept alive, since the net knows them by address
         self._cells = {}  # of a function: by name of a free variable, its row
         self.start_effects()
+        self.start_callbacks()
 
     # ── around a capture ────────────────────────────────────────────────────────────────────────
 
@@ -394,6 +397,8 @@ class Observer(Recording, Calls, Effects):
         """A binary operator."""
         if self.on():
             a, b = self.operands(a, b, op)
+            if op == "Mod" and (text := self.modulo(a, b)) is not MISSING:
+                return text
         return OPERATE[op](a, b)
 
     def operands(self, a, b, op):
@@ -434,6 +439,8 @@ class Observer(Recording, Calls, Effects):
         kind = type(container)
         if type(key) is _lathe.SymFloat or type(key) is _lathe.SymInt and kind is not Tensor:
             key = number_of(key)
+        elif type(key) is Text:
+            key = key.settled()
         if type(key) not in PLAIN:
             key = self.as_input(key) if issubclass(kind, Tensor) else self.use(key)
         if issubclass(kind, dict):
@@ -517,6 +524,8 @@ class Observer(Recording, Calls, Effects):
 
     def read_attribute(self, obj, name):
         kind = type(obj)
+        if kind is Text:
+            return getattr(obj.settled(), name)
         if kind is _lathe.SymInt and not hasattr(kind, name):
             obj = int(obj)  # the program holds for this size only
         if kind in PLAIN or kind in _SYMBOLIC or is_plain(obj):
@@ -618,6 +627,9 @@ class Observer(Recording, Calls, Effects):
         return self._of_class_itself(cls, name, value) if value is found else value
 
     def _slot(self, obj, name, member, sort):
+        if name == "__code__" and id(obj) in self._originals:  # it has other code for a while
+            self.row("part", self.row_of(obj), name, self.code_of(obj))
+            return self.code_of(obj)
         value = getattr(obj, name, MISSING)
         row = self.row_of(obj)
         if row is None or name == "__class__" or (id(obj), name) in self.written:

@@ -20,8 +20,8 @@ _FUTURE = 0x1FF0000  # the flags that `from __future__ import` sets
 # Fields of syntax nodes whose value an operation of the language uses, whatever it is.
 _USED = {
     ast.UnaryOp: ("operand",), ast.BoolOp: ("values",), ast.If: ("test",), ast.While: ("test",),
-    ast.IfExp: ("test",), ast.Assert: ("test",), ast.FormattedValue: ("value",),
-    ast.YieldFrom: ("value",), ast.For: ("iter",), ast.comprehension: ("iter", "ifs"),
+    ast.IfExp: ("test",), ast.Assert: ("test",), ast.YieldFrom: ("value",), ast.For: ("iter",),
+    ast.comprehension: ("iter", "ifs"),
     ast.withitem: ("context_expr",), ast.Set: ("elts",), ast.Dict: ("keys", "values"),
     ast.Starred: ("value",),
 }  # fmt: skip
@@ -67,7 +67,7 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def _use(self, node):
-        if node is None or isinstance(node, (ast.Constant, ast.JoinedStr, ast.Lambda)):
+        if node is None or isinstance(node, (ast.Constant, ast.Lambda)):
             return node
         return self._hook("use", node)
 
@@ -143,6 +143,17 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         node.func = node.func if bare else self._hook("call", node.func)
         return node
+
+    def visit_JoinedStr(self, node):
+        parts = []
+        for part in node.values:
+            if not isinstance(part, ast.Constant):
+                value, spec = self.visit(part.value), ast.Constant("")
+                if part.format_spec is not None:
+                    spec = self.visit(part.format_spec)
+                part = self._hook("formatted", value, ast.Constant(part.conversion), spec)
+            parts.append(part)
+        return ast.copy_location(self._hook("joined", *parts), node)
 
     def visit_Match(self, node):
         self.generic_visit(node)
@@ -252,6 +263,7 @@ class _Rewriter(ast.NodeTransformer):
 
 _observed = {}  # by id of a code object: (itself, its observed form or None)
 _by_key = {}  # by what a code object says
+_by_place = {}  # by where a code object with hooks stands: what it was made of, and itself
 _compiled = set()  # (file, number of a top-level statement, flags)
 _files = {}
 
@@ -328,8 +340,28 @@ def _compile_around(code):
             made = compile(tree, file, "exec", code.co_flags & _FUTURE, dont_inherit=True)
             both.append(list(inside(made)))
         if [c.co_name for c in both[0]] == [c.co_name for c in both[1]]:
-            for plain, hooked in zip(*both):
-                _by_key.setdefault(_key(plain), hooked)
+            for own, hooked in zip(*both):
+                _by_key.setdefault(_key(own), hooked)
+                _by_place.setdefault(_place(hooked), []).append((own, hooked))
+
+
+def _place(code):
+    return code.co_filename, code.co_firstlineno, code.co_name, code.co_code, code.co_linetable
+
+
+def plain(code):
+    """The code that a code object with hooks was made of; None: that is not known, or not which of
+    several."""
+    found = [own for own, hooked in _by_place.get(_place(code), ()) if _alike(code, hooked)]
+    return found[0] if len({_key(own) for own in found}) == 1 else None
+
+
+def _alike(code, hooked):
+    return len(code.co_consts) == len(hooked.co_consts) and all(
+        a == b and type(a) is type(b)
+        for a, b in zip(code.co_consts, hooked.co_consts)
+        if type(b) in (int, float, complex, bytes, bool) or type(b) is str and b[:1] != "\0"
+    )
 
 
 def observed(code):

@@ -1,0 +1,208 @@
+"""lt.callback in a capture: what the function holds is part of what the program holds for.
+
+The function runs as it is, at each run of the program, long after the capture. What it finds by
+name then is as it is then. But what it holds, an object whose method it is or the variables around
+a lambda, is that of the capture: so those objects must be the same at each call that the program
+serves, and what is made or changed in the capture cannot be held.
+"""
+
+import ast
+import functools
+import types
+import weakref
+
+from ... import _callbacks, _lathe
+from ..._effects import reachable
+from ..._lathe import Tensor
+from . import rewrite
+from .recording import hold
+from .rows import IDENTITY, is_plain
+from .texts import Text
+
+
+class Callbacks:
+    """Of an Observer."""
+
+    def start_callbacks(self):
+        self.hosts = {}  # functions of this capture, by all that they depend on
+        self.held = {}  # by id: (a function, what is called in its place)
+
+    def refuse_hidden_changes(self, what):
+        """A function that is called in the middle of a run would not see Python's state as the
+        traced code has left it: that is repeated when the program has run."""
+        if self.changes():
+            self.refuse(
+                f"{what} comes after a change of Python state, which later calls make when the "
+                "program has run",
+                got=f"a store at {self.first_store}",
+                next="make the change after the call, or in the function that is called",
+            )
+
+    def _refuse_written(self, function):
+        """The same of tensors: a program writes to what it is given when all else is done. What a
+        function finds in modules that it names is not looked at."""
+        with self.resting():
+            written = [self._concrete(t) for t in _lathe._written()]
+            reached = reachable(function) if written else ()
+            old = [t for t in reached if any(_lathe._share_memory(t, w) for w in written)]
+        if old:
+            self.refuse(
+                "a callback can reach a tensor that the traced code has written to before: the "
+                "program does so when it has run",
+                got=f"a tensor of shape {tuple(old[0].shape)}",
+                next="pass the tensor to it as an argument, or call it before the write",
+            )
+
+    def _concrete(self, tensor):
+        row = self.tensors.get(_lathe._identity(tensor))
+        return row.value if row is not None and isinstance(row.value, Tensor) else tensor
+
+    def callback(self, function, *args, result=None, ordered=None, vjp=None):
+        """In the place of lathe.callback."""
+        self.refuse_hidden_changes("a callback")
+        self._refuse_written(function)
+        called = [None if f is None else self._held(f) for f in (function, vjp)]
+        args = [self._as_argument(a) for a in args]
+        result = self._as_argument(result)
+        with self.resting():
+            return _callbacks.prepared(called[0], args, result, ordered, called[1], self.hosts)()
+
+    def _as_argument(self, value):
+        """With the program's tensors in the place of those from outside."""
+        self.use(value)
+        if type(value) is Text:
+            return value.settled()
+        if isinstance(value, Tensor):
+            return self._tensor_used(value)
+        if isinstance(value, dict):
+            return type(value)((k, self._as_argument(v)) for k, v in value.items())
+        if isinstance(value, (list, tuple)):
+            parts = [self._as_argument(v) for v in value]
+            return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        return value
+
+    # ── functions ───────────────────────────────────────────────────────────────────────────────
+
+    def _held(self, function):
+        found = self.held.get(id(function))
+        if found is None:
+            found = self.held[id(function)] = function, self._as_later(function)
+        return found[1]
+
+    def _as_later(self, function):
+        """The function that a run calls."""
+        kind = type(function)
+        if kind is types.MethodType:
+            self.pin(function.__self__, "the object of a callback's method")
+            inner = self._as_later(function.__func__)
+            return _Method(inner, function.__self__)
+        if kind is functools.partial:
+            for value in (*function.args, *function.keywords.values()):
+                self.pin(value, "an argument of a callback's partial()")
+            inner = self._as_later(function.func)
+            return functools.partial(inner, *function.args, **function.keywords)
+        if kind is types.FunctionType:
+            return function if self.was_there(function) else self._as_it_was_written(function)
+        if kind.__name__ == "Closure" and kind.__module__.startswith("lathe.jit.script"):
+            return self._out_of_script(function)
+        if not issubclass(kind, IDENTITY):
+            self.pin(function, "the function of a callback")
+        return function
+
+    def _as_it_was_written(self, function):
+        """A function that the traced code has made, without hooks, and with variables of its own:
+        eager calls it now, whatever they are set to afterwards."""
+        code = rewrite.plain(function.__code__)
+        if code is None:
+            self._refuse_held(function.__name__, "a function made in the traced code", "its source")
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+        for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            self.pin(value, "a default of a callback")
+        closure = [types.CellType(self._variable(n, cells[n].cell_contents))
+                   for n in code.co_freevars]  # fmt: skip
+        made = types.FunctionType(code, function.__globals__, function.__name__,
+                                  function.__defaults__, tuple(closure))  # fmt: skip
+        made.__kwdefaults__ = function.__kwdefaults__
+        made.__qualname__ = function.__qualname__
+        return made
+
+    def _out_of_script(self, closure):
+        """The same for a function that a script defines, whose variables the script keeps."""
+        names, values = _names_read(closure.node), {}
+        for name in sorted(names):
+            scope = closure.outer
+            while scope is not None and name not in scope.env and name not in scope.cells:
+                scope = scope.outer
+            if scope is not None:
+                value = scope.env[name] if name in scope.env else scope.cells[name].cell_contents
+                values[name] = self._variable(name, value)
+        with self.resting():
+            return _compiled(closure.node, closure.outer, values)
+
+    def _variable(self, name, value):
+        """What a function finds under a name that is a variable around it."""
+        made = type(value) is types.FunctionType and not self.was_there(value)
+        if made or type(value).__name__ == "Closure":
+            return self._as_later(value)
+        self.pin(value, f"{name!r}, which a callback uses,")
+        return value
+
+    def pin(self, value, what):
+        """From now on, the program holds for this very object only."""
+        kind = type(value)
+        if is_plain(value):
+            return
+        if issubclass(kind, IDENTITY):
+            if self.was_there(value):
+                return
+            self._refuse_held(kind.__name__, what, "made in the traced code")
+        if isinstance(value, Tensor) or kind in (_lathe.SymInt, _lathe.SymFloat):
+            self._refuse_held(kind.__name__, what, "a value of the program")
+        if hasattr(kind, "_is_data") or kind.__module__.startswith("lathe.jit.script"):
+            self._refuse_held(kind.__name__, what, "known to the script only")
+        row = self.row_of(value)
+        if row is None:
+            self._refuse_held(kind.__name__, what, "made in the traced code")
+        if row.test != "is":
+            row.test, row.loose = "is", False
+            hold(row, value)
+
+    def _refuse_held(self, got, what, why):
+        self.refuse(
+            f"{what} is {why}, which a later call of the program would not have",
+            got=got,
+            next="pass it to the callback as an argument, or define the function outside",
+        )
+
+
+def _names_read(node):
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+def _compiled(node, scope, values):
+    """The function of a syntax tree, with these variables around it."""
+    given = [ast.arg(name) for name in values]
+    is_lambda = isinstance(node, ast.Lambda)
+    body = [ast.Return(node)] if is_lambda else [node, ast.Return(ast.Name(node.name, ast.Load()))]
+    around = ast.FunctionDef("around", ast.arguments([], given, None, [], [], None, []), body, [],
+                             lineno=node.lineno, end_lineno=node.end_lineno, col_offset=0,
+                             end_col_offset=0)  # fmt: skip
+    tree = ast.fix_missing_locations(ast.Module([around], []))
+    made = {}
+    exec(compile(tree, scope.file, "exec"), scope.globals, made)
+    return made["around"](**values)
+
+
+class _Method:
+    """A method whose object the program does not keep alive: its guards ask for that object."""
+
+    def __init__(self, function, owner):
+        self.__qualname__ = getattr(function, "__qualname__", type(function).__qualname__)
+        self._function = function
+        try:
+            self._owner = weakref.ref(owner)
+        except TypeError:
+            self._owner = lambda: owner
+
+    def __call__(self, *args):
+        return self._function(self._owner(), *args)
