@@ -344,8 +344,9 @@ def trace(function, examples=None):
     it read is as it was: argument structure, plain values, globals, attributes, dtypes, ranks, and
     what it asked of sizes. Otherwise it is recorded again. Results, gradients and random numbers
     are the same bits as without trace. What depends on the elements of a tensor is refused with a
-    TraceError: `if`, `float()`, `.item()`; use lathe.where, or take it out of the function. print()
-    and warnings.warn() happen at each call; lathe.callback calls any function of Python's.
+    TraceError: `if`, `float()`, computing with `.item()`; use lathe.where, or take it out of the
+    function. print() and warnings.warn() happen at each call, of `.item()` too; lathe.callback
+    calls any function of Python's.
 
     examples: arguments to capture it with now, in a tuple or list, or by name in a dict; they say
     nothing about later calls. TypeError where they do not fit the function.

@@ -359,6 +359,42 @@ def test_numbers_in_texts_are_guarded():
     assert g(lt.zeros(2), table).tolist() == [1, 1] and g(lt.zeros(3), table).tolist() == [2] * 3
 
 
+class Losses:
+    def __init__(self):
+        self.all = []
+
+    def step(self, x):
+        loss = (x * x).sum()
+        print(f"loss {loss.item():.4f}", loss.item(), [loss.item()], "%.1f" % loss.item())  # noqa: UP031
+        self.all.append(loss.item())
+        return loss.item(), {"any": (x > 0).any().item(), "n": x.long().sum().item()}
+
+
+def test_items():
+    """A number taken out of a tensor is printed, given and stored."""
+    plain, traced = Losses(), Losses()
+    step = lt.trace(traced.step)
+    for x in (X, Y, X):
+        assert printed(plain.step, x) == printed(step, x)
+    assert traced.all == plain.all and step.counts["traces"] == 1
+    assert [type(v) for v in step(X)[1].values()] == [bool, int]
+
+
+USES = {
+    "branch": lambda x: x if x.max().item() > 0 else -x, "sum": lambda x: x.max().item() + 1,
+    "argument": lambda x: x.clamp(max=x.max().item()), "size": lambda x: lt.zeros(x.max().item()),
+    "function": lambda x: round(x.max().item(), 2), "key": lambda x: {x.max().item(): 1},
+    "index": lambda x: [1, 2, 3][x.long().max().item()], "method": lambda x: x.max().item().hex(),
+    "beside a tensor": lambda x: x / x.max().item(), "extreme": lambda x: max(x.max().item(), 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", USES)
+def test_other_uses_of_items(name):
+    with pytest.raises(lt.TraceError, match="(?s)item: a trace sees types.*at: .*test_print.py"):
+        lt.trace(USES[name])(lt.ones(2))
+
+
 def test_a_save_refuses_it(tmp_path):
     with pytest.raises(lt.UnsupportedError, match="(?s)a function of this process.*<print>"):
         lt.save(lambda x: (print(x), x)[1], str(tmp_path / "f.lathe"), X)

@@ -25,6 +25,7 @@ from ... import _lathe
 from ..._callbacks import callback
 from ..._lathe import Tensor
 from ..arrays import StandIn
+from .items import Item, item_of
 from .operators import number_of
 from .printing import print_model, warn_model
 from .recording import BOXES, HEAP, MISSING, dict_of, in_mro
@@ -228,7 +229,7 @@ class Calls:
             return value
         if callable(value) and not isinstance(value, Tensor):
             return self._callback(value)
-        return self.use(value)
+        return value.refuse() if type(value) is Item else self.use(value)
 
     def _callback(self, value):
         """A function that is handed to C, which calls it."""
@@ -306,10 +307,12 @@ class Calls:
     def _listed(self, f, owner, name, args, kwargs):
         if name in ("__getattribute__", "__setattr__", "__delattr__") and owner is not None:
             return self._by_name(f, owner, name, args)
-        if isinstance(owner, Tensor):
-            self._tensor_used(owner)
         if isinstance(owner, Tensor) and name in ("__repr__", "__str__"):
             return self.made_text(repr, owner)
+        if isinstance(owner, Tensor) and name == "item" and not args:
+            return item_of(self, f, owner)
+        if isinstance(owner, Tensor):
+            self._tensor_used(owner)
         if isinstance(owner, Tensor) or f is Tensor:
             return self._of_library(f, name, args, kwargs)
         text = self.method_of_str(owner, name, args, kwargs) if type(owner) is str else MISSING
@@ -404,6 +407,8 @@ class Calls:
         return cls(*args, **kwargs)
 
     def type_of(self, value):
+        if type(value) is Item:
+            return value.kind
         return _SAID_TO_BE.get(type(value), type(value))
 
     def _context(self, f, variable, args):
@@ -633,7 +638,8 @@ def _isinstance(observer, f, args, kwargs):
         observer.prepare(type(cls))
         if isinstance(cls, type):
             observer.prepare(cls)
-    value = 0 if type(value) is _lathe.SymInt else "" if type(value) is Text else value
+    if type(value) in (_lathe.SymInt, Text, Item):
+        value = observer.type_of(value)()
     return f(value, classes)
 
 
