@@ -7,6 +7,7 @@ lists of tensors. `_Arguments` and `_Results` take the one apart and make the ot
 from . import _lathe, ops
 from ._lathe import Tensor
 from .func import trees
+from .jit.observe.symbolic import kind_of_number, number_as_tensor
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), _lathe.dtype, _lathe.device)
 _MOST_SAVED = 30  # tensors that a derivative reads
@@ -131,22 +132,6 @@ def _leaf(plan, tensors):
         return plan[1]
     t = next(tensors)
     return t if plan[0] == "tensor" else plan[1](t.item())
-
-
-def kind_of_number(value):
-    """What a number is that only running a program tells: int, float or bool; None: another."""
-    kind = type(value)
-    if hasattr(kind, "_is_data"):
-        return value.kind
-    return {_lathe.SymInt: int, _lathe.SymFloat: float}.get(kind)
-
-
-def number_as_tensor(value):
-    """Such a number as a 0-d tensor."""
-    if hasattr(type(value), "_is_data"):
-        return value.tensor
-    dtype = _lathe.int64 if kind_of_number(value) is int else _lathe.float64
-    return ops.full((), value, dtype=dtype)
 
 
 class _Arguments:

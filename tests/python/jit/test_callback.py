@@ -348,6 +348,31 @@ def test_a_variable_that_changes_afterwards():
     assert [t.tolist() for t in lt.trace(f)(X)] == [t.tolist() for t in f(X)]
 
 
+def test_a_function_whose_variable_changes_in_between():
+    def f(x):
+        i, out = 0, []
+
+        def add(a):
+            return a + i
+
+        for i in range(3):  # noqa: B007
+            out.append(lt.callback(add, x, result=x))
+        return out
+
+    assert [t.tolist() for t in lt.trace(f)(X)] == [t.tolist() for t in f(X)]
+
+
+def test_declarations_are_guarded():
+    class Holder:
+        spec = lt.library.TensorSpec((2,), lt.float32)
+
+    f = lt.trace(lambda x: lt.callback(lambda a: a[:1].repeat(2), x, result=Holder.spec))
+    assert f(X).shape == (2,)
+    Holder.spec = lt.library.TensorSpec((3,), lt.float32)
+    with pytest.raises(lt.ShapeError, match="declared"):
+        f(X)
+
+
 def test_functions_inside_of_functions():
     def f(x):
         two = 2

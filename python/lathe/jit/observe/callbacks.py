@@ -11,8 +11,7 @@ import functools
 import types
 import weakref
 
-from ... import _callbacks, _lathe
-from ..._effects import reachable
+from ... import _lathe
 from ..._lathe import Tensor
 from . import rewrite
 from .recording import hold
@@ -25,7 +24,6 @@ class Callbacks:
 
     def start_callbacks(self):
         self.hosts = {}  # functions of this capture, by all that they depend on
-        self.held = {}  # by id: (a function, what is called in its place)
 
     def refuse_hidden_changes(self, what):
         """A function that is called in the middle of a run would not see Python's state as the
@@ -42,6 +40,8 @@ class Callbacks:
         """The same of tensors: a program writes to what it is given when all else is done. What a
         function finds in modules that it names is not looked at."""
         with self.resting():
+            from ..._effects import reachable
+
             written = [self._concrete(t) for t in _lathe._written()]
             reached = reachable(function) if written else ()
             old = [t for t in reached if any(_lathe._share_memory(t, w) for w in written)]
@@ -61,33 +61,33 @@ class Callbacks:
         """In the place of lathe.callback."""
         self.refuse_hidden_changes("a callback")
         self._refuse_written(function)
-        called = [None if f is None else self._held(f) for f in (function, vjp)]
-        args = [self._as_argument(a) for a in args]
-        result = self._as_argument(result)
+        for value in (args, result):
+            self._note_parts(value)
+        called = [None if f is None else self._as_later(f) for f in (function, vjp)]
         with self.resting():
-            return _callbacks.prepared(called[0], args, result, ordered, called[1], self.hosts)()
+            from ..._callbacks import prepared  # not above: with it come all of lathe.func
+            from ...func.trees import mapped
 
-    def _as_argument(self, value):
-        """With the program's tensors in the place of those from outside."""
+            args, result = (mapped(self._as_argument, v) for v in (args, result))
+            return prepared(called[0], args, result, ordered, called[1], self.hosts)()
+
+    def _note_parts(self, value):
+        """All of an argument is read."""
         self.use(value)
-        if type(value) is Text:
-            return value.settled()
-        if isinstance(value, Tensor):
-            return self._tensor_used(value)
-        if isinstance(value, dict):
-            return type(value)((k, self._as_argument(v)) for k, v in value.items())
-        if isinstance(value, (list, tuple)):
-            parts = [self._as_argument(v) for v in value]
-            return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-        return value
+        if type(value).__module__ == "lathe.library":  # a TensorSpec
+            for name in type(value).__slots__:
+                self.attribute(value, name)
+        if isinstance(value, (dict, list, tuple)):
+            for part in value.values() if isinstance(value, dict) else value:
+                self._note_parts(part)
+
+    def _as_argument(self, leaf):
+        """With the program's tensors in the place of those from outside."""
+        if type(leaf) is Text:
+            return leaf.settled()
+        return self._tensor_used(leaf) if isinstance(leaf, Tensor) else leaf
 
     # ── functions ───────────────────────────────────────────────────────────────────────────────
-
-    def _held(self, function):
-        found = self.held.get(id(function))
-        if found is None:
-            found = self.held[id(function)] = function, self._as_later(function)
-        return found[1]
 
     def _as_later(self, function):
         """The function that a run calls."""
@@ -114,7 +114,9 @@ class Callbacks:
         eager calls it now, whatever they are set to afterwards."""
         code = rewrite.plain(function.__code__)
         if code is None:
-            self._refuse_held(function.__name__, "a function made in the traced code", "its source")
+            self.refuse("a callback is given a function of the traced code whose source cannot be "
+                        "told from another's on its line",
+                        got=function.__name__, next="define it outside")  # fmt: skip
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self.pin(value, "a default of a callback")

@@ -91,7 +91,7 @@ class Observer(Recording, Calls, Effects, Texts, Callbacks):
             self.net.trust(f"{_STANDARD}{name}.py")
         for name in ("importlib", "codecs", "posixpath", "genericpath", "os", "stat"):
             self.net.trust(f"<frozen {name}")
-        for name in ("library", "_capturing", "_callbacks"):  # what they call, observed() has seen
+        for name in ("library", "_capturing"):  # they hand what they call to observed()
             self.net.trust(f"{_PACKAGE}{name}.py")
         # C makes errors with one; the other finds definitions, which do not change.
         for function in (_errors._init, ops.__getattr__):

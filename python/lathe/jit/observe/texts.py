@@ -11,11 +11,11 @@ import operator
 import types
 
 from ... import _lathe, ops
-from ..._callbacks import kind_of_number, number_as_tensor
 from ..._grad_mode import no_grad
 from ..._lathe import Tensor
 from .recording import HEAP, MISSING, in_mro
 from .rows import IDENTITY, is_plain
+from .symbolic import kind_of_number, number_as_tensor
 
 _BOXES = (list, tuple, set, frozenset, dict)
 _SYMBOLIC = (_lathe.SymInt, _lathe.SymFloat)
