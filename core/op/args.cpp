@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
+#include <cstddef>
 #include <cstring>
 
 #include "core/base/error.h"
@@ -167,9 +168,10 @@ void ArgVec::own(Arg& arg) {
     blocks_.push_back(std::move(block));
   } else if (arg.tag == Tag::list) {
     const ArgList given = *arg.list_;
+    using Word = std::max_align_t;
     const size_t bytes = sizeof(ArgList) + given.size * sizeof(Arg);
-    auto owned = std::make_shared_for_overwrite<std::byte[]>(bytes);
-    std::byte* block = owned.get();
+    auto owned = std::make_shared_for_overwrite<Word[]>((bytes + sizeof(Word) - 1) / sizeof(Word));
+    auto* block = reinterpret_cast<std::byte*>(owned.get());
     blocks_.push_back(std::move(owned));
     auto* items = reinterpret_cast<Arg*>(block + sizeof(ArgList));
     for (size_t k = 0; k < given.size; k++) own(*new (items + k) Arg(given.data[k]));

@@ -408,6 +408,7 @@ std::unique_ptr<Callable> find_callable(std::string_view name, Where where) {
 std::set<std::string> names_at(Where where) {
   std::set<std::string> names;
   for (const Op* op : all_ops()) {
+    if (op->extra.host != HostCall::none) continue;
     const bool named = where.place != kNowhere || where.anywhere();
     auto add = [&](std::string_view name) {
       if (named && where.place == kMethod && is_inplace_method(*op))

@@ -182,6 +182,7 @@ void add_rows(nb::module_& m) {
       [] {
         nb::list rows;
         for (const Op* op : all_ops()) {
+          if (op->extra.host != HostCall::none) continue;  // what lathe.callback is made of
           nb::list params, results;
           for (const Param& p : op->schema.params) {
             nb::dict d;

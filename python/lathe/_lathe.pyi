@@ -70,6 +70,7 @@ _set_check_nan: Any
 _set_grad_enabled: Any
 _set_random_state: Any
 _settle: Any
+_share_memory: Any
 _site: Any
 _stands_for_array: Any
 _storage: Any
@@ -84,3 +85,4 @@ _tracing: Any
 _tracked_below: Any
 _unrecorded: Any
 _while_loop: Any
+_written: Any
