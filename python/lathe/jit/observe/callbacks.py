@@ -40,7 +40,7 @@ class Callbacks:
         """The same of tensors: a program writes to what it is given when all else is done. What a
         function finds in modules that it names is not looked at."""
         with self.resting():
-            from ..._effects import reachable
+            from .reach import reachable
 
             written = [self._concrete(t) for t in _lathe._written()]
             reached = reachable(function) if written else ()
