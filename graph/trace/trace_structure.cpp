@@ -276,13 +276,14 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no,
   Node* node = graph_.add_structure(Structure::if_, std::move(operands), {}, here());
   Branch branches[2] = {yes, no};
   BlockResult made[2];
+  Pairs pairs;
   try {
     for (int i = 0; i < 2; ++i) made[i] = record_block(graph_.add_block(node), branches[i]);
+    pairs = choose();  // the front end may find that it must record the branches again
   } catch (...) {
     graph_.erase(node);
     throw;
   }
-  const Pairs pairs = choose();
   refuse_loop_guards(first_guard, first_symbol);
 
   // What either branch wrote, both give.

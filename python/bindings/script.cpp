@@ -1,9 +1,13 @@
 #include "python/bindings/script.h"
 
+#include <algorithm>
+
 #include "autodiff/tape.h"
 #include "core/base/error.h"
+#include "core/sizes/symexpr.h"
 #include "graph/trace/tracer.h"
 #include "python/bindings/tensor.h"
+#include "python/bindings/values.h"
 
 namespace lathe::py {
 namespace {
@@ -78,6 +82,19 @@ void add_script(nb::module_& m) {
   m.def(
       "_put_grad", [](const Tensor& t, const Tensor& g) { meta_or_new(t).grad.set(g); },
       nb::arg("tensor"), nb::arg("grad").none());
+  m.def("_symbol_count", [] { return tracer().scope().symbol_count(); });
+  m.def(
+      "_sizes_before",
+      [](const Tensor& t, uint32_t count) {
+        auto old = [&](Int size) {
+          const std::vector<uint32_t>& used = symbols_of(size);
+          return std::all_of(used.begin(), used.end(), [&](uint32_t k) { return k < count; });
+        };
+        Shape sizes;
+        for (Int size : t.shape()) sizes.push_back(old(size) ? size : Int(0));
+        return owned(from_shape(sizes));
+      },
+      nb::arg("tensor"), nb::arg("count"));
   m.def("_recording", [] {
     ir::Tracer* t = ir::Tracer::current();
     return t != nullptr ? t->depth() : 0;

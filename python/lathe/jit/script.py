@@ -11,9 +11,10 @@ Interpreter (here: statements; script_expressions, script_structures) runs one f
 names are a dictionary, so that a branch can be run, looked at, and undone. script_source finds and
 looks at syntax trees; script_values has numbers that data decides, and joins values: after an if, a
 name whose value differs between the branches is one result of the structure for each tensor or
-number in it. Objects that a branch changes (a list that grows, an attribute that is set) cannot be
-joined and are refused. What follows an if that may return, break or continue is run inside both
-branches; a loop that may return is left, and two names beside the user's say so.
+number in it, and a flag where it may be None (script_optional). Items and attributes that a branch
+changes are joined in place (script_heap), as long as the structure stays. What follows an if that
+may return, break or continue is run inside both branches; a loop that may return is left, and two
+names beside the user's say so.
 """
 
 import ast
@@ -23,8 +24,9 @@ from .._lathe import Tensor
 from . import script_source as source
 from .observe.observer import Observer
 from .script_expressions import Closure, Expressions, throw
+from .script_join import Again
 from .script_observed import Observed
-from .script_structures import BREAK, CLOSED, CONTINUE, END, RETURN, Again, Structures
+from .script_structures import BREAK, CLOSED, CONTINUE, END, RETURN, Structures
 from .script_values import Number, decided_by_data, operator_of
 from .trace import Traced
 
@@ -39,6 +41,7 @@ class Session(Observed):
         self.depth = 0  # of functions calling functions
         self.recording = 0  # of structures inside each other
         self.live = []  # interpreters under way, outermost first
+        self.chosen = {}  # by id: what is no longer the object that a branch named
 
     def call(self, f, args, kwargs):
         """Runs a Python function as part of the script."""
@@ -63,6 +66,7 @@ class Interpreter(Expressions, Structures):
         self.cells = {}
         self.function = None  # from outside of the script
         self.loops = []  # of the frame under way: the innermost last
+        self.learnt = {}  # by node: Known
         self.makers = {}  # by name of a loop's return value: what makes a stand-in for it
         self.local = source.local_names(node)
 
@@ -312,8 +316,8 @@ def script(function):
     Results, gradients and random numbers are the same bits as without script.
 
     Refused with a ScriptError at the user's line: branches that leave a name with two kinds of
-    value, or change a Python object; try/except; text of elements that is not printed; a gradient
-    taken inside through a branch or loop that data decides.
+    value, or change the structure of a list, a dict or an object; text of elements that is not
+    printed.
     """
     return Scripted(function)
 

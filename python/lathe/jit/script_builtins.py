@@ -5,11 +5,11 @@ import types
 from _warnings import warn
 
 from .._lathe import Tensor
+from .script_optional import ADVICE, Maybe, settled
 from .script_values import (
     Number,
     all_of,
     any_of,
-    as_condition,
     decided_by_data,
     refuse,
 )
@@ -46,11 +46,11 @@ def _number(kind):
     def convert(script, node, args, kwargs):
         if len(args) != 1 or kwargs or not decided_by_data(args[0]):
             return kind(*args, **kwargs)
+        if kind is bool:
+            return script.as_truth(node, args[0])
         n = args[0] if isinstance(args[0], Number) else Number.of_tensor(args[0])
         if n.kind is kind:
             return n
-        if kind is bool:
-            return Number(as_condition(n), bool)
         if kind is int and n.kind is float:
             refuse("int() of a number that may be infinite or no number, which eager refuses",
                     "convert the tensor: x.to(lathe.int64)")  # fmt: skip
@@ -102,8 +102,15 @@ def _method(f):
 
 def _isinstance(script, node, args, kwargs):
     value, classes = args
+    value = settled(value)
     if isinstance(value, Number):
         return issubclass(value.kind, classes)
+    if type(value) is Maybe:
+        ask = script.session.observer.call(isinstance)
+        there, none = ask(value.value, classes), ask(None, classes)
+        if there is none:
+            return there
+        return value.is_there() if there else value.is_none()
     return script.session.observer.call(isinstance)(value, classes)
 
 
@@ -138,16 +145,44 @@ class BUILTINS:
 
     @staticmethod
     def refuse_numbers(script, node, f, args, kwargs):
+        """Does the callable only keep what it is given? Else numbers that data decides, and what
+        may be None, are refused."""
+        if any(f is g for g in _ASKING):
+            return True
         own = getattr(f, "__self__", None)
-        if isinstance(own, (list, dict, tuple, str, Number)) or any(f is t for t in _TAKE_NUMBERS):
-            return
-        if getattr(f, "__module__", None) == "lathe._callbacks":
-            return
-        if isinstance(f, type) and f.__module__ != "builtins":
-            return  # a class of the user's: its fields may hold them
+        if isinstance(own, (list, dict, tuple)) or any(f is t for t in (list, tuple, dict)):
+            return f in (tuple, list, dict) or f.__name__ in _KEEPING
+        if isinstance(own, Number):
+            return False
+        if _keeps_fields(f):
+            return True
+        takes_numbers = isinstance(own, str) or any(f is t for t in _TAKE_NUMBERS)
+        takes_numbers |= getattr(f, "__module__", None) == "lathe._callbacks"
+        takes_numbers |= isinstance(f, type) and f.__module__ != "builtins"
         for a in [*args, *kwargs.values()]:
-            items = a if isinstance(a, (list, tuple)) else (a,)
-            if any(isinstance(i, Number) for i in items):
-                name = getattr(f, "__name__", type(f).__name__)
-                script.refuse(node, f"a number that data decides is an argument of {name}()",
-                              next="pass a tensor")  # fmt: skip
+            for i in a if isinstance(a, (list, tuple)) else (a,):
+                if isinstance(i, Number) and not takes_numbers:
+                    name = getattr(f, "__name__", type(f).__name__)
+                    script.refuse(node, f"a number that data decides is an argument of {name}()",
+                                  next="pass a tensor")  # fmt: skip
+                if type(settled(i)) is Maybe:
+                    script.refuse(node, "a value that may be None is used here", next=ADVICE)
+        return False
+
+
+_ASKING = (len, enumerate, zip, reversed, iter, next)  # of containers, whatever they hold
+_KEEPING = ("append", "insert", "extend", "update", "setdefault", "get", "pop", "copy", "items",
+            "values", "keys")  # fmt: skip
+
+
+def _keeps_fields(f):
+    """A class whose objects are made of its arguments as they are."""
+    if not isinstance(f, type):
+        return False
+    if issubclass(f, tuple) and hasattr(f, "_fields"):
+        return True
+    return (
+        "__dataclass_fields__" in vars(f)
+        and not hasattr(f, "__post_init__")
+        and (f.__init__.__code__.co_filename == "<string>")
+    )

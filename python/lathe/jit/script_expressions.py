@@ -2,13 +2,16 @@
 
 import ast
 import functools
+import operator
 import types
 
 from .. import _lathe
+from .._lathe import Tensor
 from ..nn.module import Module
 from . import script_source as source
 from .script_builtins import BUILTINS
 from .script_join import Undefined
+from .script_optional import ADVICE, Maybe, facts_of, settled
 from .script_values import (
     Number,
     as_condition,
@@ -40,6 +43,9 @@ class Closure:
         self.outer, self.node = outer, node
         self.__name__ = getattr(node, "name", "<lambda>")
 
+    def outer_names(self):
+        return self.outer.env
+
     def __call__(self, *args, **kwargs):
         outer = self.outer
         names, defaults = source.parameters(self.node)
@@ -57,6 +63,8 @@ class Expressions:
 
     def do(self, node, f, *args, **kwargs):
         """Calls a function so that the user's line is this node's."""
+        if any(type(a) is Maybe for a in args) or kwargs:
+            args, kwargs = self.present(node, f, args, kwargs)
         f, args = self.session.observed(f, args)
         try:
             return source.trampoline(self.file, node.lineno)(f, args, kwargs)
@@ -64,6 +72,17 @@ class Expressions:
             if isinstance(e, _lathe.Error) or not any(isinstance(a, Number) for a in args):
                 raise
             self.refuse(node, "a number that data decides cannot be used here", got=str(e))
+
+    def present(self, node, f, args, kwargs):
+        """Arguments of what is no part of the script: none may be None as data decides."""
+        args, kwargs = list(map(settled, args)), {k: settled(v) for k, v in kwargs.items()}
+        taken = (
+            2 if f is setattr or f is operator.setitem and not isinstance(args[0], Tensor) else 0
+        )
+        for a in (*args[: taken or None], *kwargs.values()):
+            if type(a) is Maybe:
+                self.refuse(node, "a value that may be None is used here", next=ADVICE)
+        return args, kwargs
 
     # ── names ───────────────────────────────────────────────────────────────────────────────────
 
@@ -74,7 +93,7 @@ class Expressions:
             if isinstance(value, Undefined):
                 self.refuse(node, f"{name!r} may be undefined here: {value.why}",
                             next="give it a value before")  # fmt: skip
-            return value
+            return settled(value)
         if name in self.local:
             self.do(node, throw, UnboundLocalError(
                 f"cannot access local variable {name!r} where it is not associated with a value"
@@ -171,6 +190,7 @@ class Expressions:
         if isinstance(node.op, ast.Not):
             value = self.test(node.operand)
             if decided_by_data(value):
+                value = self.as_truth(node, value)
                 return self.do(node, operator_of("not"), value)
             return not self.truth(node, value)
         return self.do(node, operator_of(node.op), self.evaluate(node.operand))
@@ -187,7 +207,15 @@ class Expressions:
     def as_truth(self, node, value):
         if not decided_by_data(value):
             return self.truth(node, value)
-        return Number(self.do(node, as_condition, value), bool)
+        if isinstance(value, Number) and value.kind is bool:
+            return value
+        answer = Number(self.condition(node, value), bool)
+        answer.yes, answer.no = facts_of(value)
+        return answer
+
+    def condition(self, node, value):
+        with_line = functools.partial(as_condition, value)
+        return self.do(node, with_line)
 
     def _e_BoolOp(self, node):
         return self.boolean(node, isinstance(node.op, ast.And), node.values)
@@ -203,21 +231,32 @@ class Expressions:
                 return first
             return self.boolean(node, is_and, values[1:], truth)
 
+        learnt = []
+
         def other():
-            return self.boolean(node, is_and, values[1:], truth)
+            second = self.boolean(node, is_and, values[1:], truth)
+            learnt[:] = [facts_of(second)[0 if is_and else 1]]
+            return second
 
         def same():
             return first
 
         yes, no = (other, same) if is_and else (same, other)
-        return self.decide(node, first, yes, no, source.assigned(values[1:]))
+        value = self.decide(node, first, yes, no, source.assigned(values[1:]))
+        if isinstance(value, Number) and value.kind is bool:
+            facts = [*facts_of(first)[0 if is_and else 1], *learnt[0]]
+            value.yes, value.no = (facts, ()) if is_and else ((), facts)
+        return value
 
     def _e_Compare(self, node):
         return self.comparison(node, self.evaluate(node.left), node.ops, node.comparators)
 
     def comparison(self, node, left, ops, others, truth=False):
         right = self.evaluate(others[0])
-        result = self.do(node, operator_of(ops[0]), left, right)
+        if isinstance(ops[0], (ast.Is, ast.IsNot)):
+            result = self.identity(node, left, right, isinstance(ops[0], ast.Is))
+        else:
+            result = self.do(node, operator_of(ops[0]), left, right)
         if len(ops) == 1:
             return self.as_truth(node, result) if truth else result
         if not decided_by_data(result):
@@ -231,6 +270,29 @@ class Expressions:
             return self.comparison(node, right, ops[1:], others[1:], truth)
 
         return self.decide(node, result, more, lambda: result, source.assigned(others[1:]))
+
+    def identity(self, node, left, right, positive):
+        """left is right, and its contrary."""
+        left, right = settled(left), settled(right)
+        for a, b in ((left, right), (right, left)):
+            if type(a) is Maybe:
+                if b is not None:
+                    self.refuse(node, "'is' of a value that may be None", next=ADVICE)
+                return self.do(node, a.is_none if positive else a.is_there)
+            if isinstance(a, Number) and b is not None:
+                if a.kind is not bool or type(b) is not bool:
+                    self.refuse(node, "'is' of a number that data decides", next="compare with ==")
+                return self.do(node, operator.eq if positive else operator.ne, a, b)
+        chosen = self.session.chosen
+        if (
+            left is not right
+            and right is not None
+            and left is not None
+            and (id(left) in chosen or id(right) in chosen)
+        ):
+            self.refuse(node, "'is' of what data has chosen: which object it is, it decides",
+                        next="compare what they hold")  # fmt: skip
+        return self.do(node, operator.is_ if positive else operator.is_not, left, right)
 
     def _e_IfExp(self, node):
         test = self.test(node.test)
@@ -329,13 +391,21 @@ class Expressions:
                 f, args = Module.__call__, [f, *args]
             else:
                 break
+        if type(f) is Maybe:
+            self.refuse(node, "a value that may be None is called", next=ADVICE)
         stand_in = BUILTINS.stand_in(f)
         if stand_in is not None:
+            if f is not isinstance and f is not bool:
+                args, kwargs = self.present(node, None, args, kwargs)
             for value in (*args, *kwargs.values()):
                 self.session.observer.use(value)
             return self.do(node, stand_in, self, node, args, kwargs)
         if isinstance(f, types.FunctionType) and readable(f):
             return self.do(node, self.session.call, f, args, kwargs)
-        if not isinstance(f, Closure):
-            BUILTINS.refuse_numbers(self, node, f, args, kwargs)
+        if isinstance(f, Closure):
+            return self.do(node, functools.partial(f, *args, **kwargs))
+        if BUILTINS.refuse_numbers(self, node, f, args, kwargs):
+            return self.do(
+                node, functools.partial(self.session.observed(f, args)[0], *args, **kwargs)
+            )
         return self.do(node, f, *args, **kwargs)

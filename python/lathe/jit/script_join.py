@@ -2,14 +2,23 @@
 
 import ast
 
-from .. import ops
-from .._lathe import SymFloat, Tensor
+from .._lathe import Tensor
 from .observe.effects import sequence_maker
+from .script_optional import (
+    NUMBERS,
+    Maybe,
+    is_record,
+    make_record,
+    make_sequence,
+    may_change,
+    settled,
+    stand_in,
+)
 from .script_values import Number
 
 _MOST_LEVELS = 128  # of a value in lists, tuples and dicts
-_NUMBERS = (bool, int, float, SymFloat)
 _PLAIN = (str, bytes, type(None), type(Ellipsis), complex)
+_SAME_KIND = "give the name the same kind of value on every path"
 
 
 class Undefined:
@@ -28,22 +37,20 @@ class Missing:
     """What a loop would return, where it has not."""
 
 
-def stand_in(value):
-    """Makes values of the same kind, which nothing will read: tensors of no elements, zeros."""
-    if isinstance(value, Tensor):
-        sizes, dtype = (0,) * value.ndim, value.dtype
-        return lambda: ops.zeros(sizes, dtype=dtype)
-    if isinstance(value, Number) or type(value) in _NUMBERS:
-        kind = value.kind if isinstance(value, Number) else type(value)
-        return lambda: Number.of((float if kind is SymFloat else kind)(0))
-    if type(value) is dict:
-        parts = {k: stand_in(v) for k, v in value.items()}
-        return lambda: {k: v() for k, v in parts.items()}
-    maker = sequence_maker(type(value))
-    if maker:
-        items = [stand_in(v) for v in value]
-        return lambda: maker([v() for v in items])
-    return lambda: value
+class Again(Exception):
+    """The structure must be recorded again, knowing more."""
+
+
+class Known:
+    """What recording a structure has shown about it, for the next time."""
+
+    def __init__(self):
+        self.grads = ()  # places among the leaves, of those whose gradient a branch sets
+        self.lifts = {}  # by path: makes a stand-in for the value of what may be None
+        self.slots = {}  # by (id of an object, key): the object, an item of which is changed
+
+    def lift(self, path, value, symbols):
+        self.lifts[path] = stand_in(value, symbols)
 
 
 class _Leaf:
@@ -56,7 +63,7 @@ class _Leaf:
 
 
 class _Tree:
-    """A tuple, list, dict or named tuple of one side."""
+    """A tuple, list, dict, named tuple or plain object of one side."""
 
     __slots__ = ("value", "keys", "items")
 
@@ -67,164 +74,377 @@ class _Tree:
         kind = type(self.value)
         if kind is dict:
             return dict(zip(self.keys, items))
-        return sequence_maker(kind)(items)
+        if self.keys is not None:
+            return make_record(kind, dict(zip(self.keys, items)))
+        return make_sequence(kind, items)
+
+    def fits(self, other):
+        return (type(self.value) is type(other.value) and self.keys == other.keys
+                and len(self.items) == len(other.items))  # fmt: skip
+
+
+class _Optional:
+    """What may be None. known: is it there, where that is clear; flag: the same as a leaf."""
+
+    __slots__ = ("value", "known", "flag", "there")
+
+    def __init__(self, value, known, flag, there):
+        self.value, self.known, self.flag, self.there = value, known, flag, there
+
+
+_PARTS = (_Leaf, _Tree, _Optional)
+
+
+class _Side:
+    """The values of one branch: their tensors, and the parts of what can change, by identity."""
+
+    def __init__(self):
+        self.tensors, self.shared = [], {}
 
 
 class Joiner:
-    """Takes the values of two branches, or of a loop's rounds, apart and makes one of them."""
+    """Takes the values of two branches, or of a loop's rounds, apart and makes one of them.
+    heap: what objects held before; symbols: how many there were of sizes."""
 
-    def __init__(self, script, node):
-        self.script, self.node = script, node
+    def __init__(self, script, node, known, heap, symbols):
+        self.script, self.node, self.known = script, node, known
+        self.heap, self.symbols = heap, symbols
         self.sides = []
         self.plan = None
 
     # ── taking apart ──
 
-    def _apart(self, value, tensors, seen, level=0):
-        if isinstance(value, Tensor):
-            tensors.append(value)
-            return _Leaf(value, len(tensors) - 1, Tensor)
-        if isinstance(value, Number) or type(value) in _NUMBERS:
-            n = Number.of(value)
-            tensors.append(n.tensor)
-            return _Leaf(value, len(tensors) - 1, n.kind)
+    def _apart(self, value, side, path, level=0):
+        value = settled(value)
+        maker = self.known.lifts.get(path)
+        nothing = value is Undefined or value is Missing or isinstance(value, Undefined)
+        if maker is not None and type(value) is not Maybe and not nothing:
+            flag = value is not None
+            value = Maybe(flag, value if flag else maker())
+        if type(value) is Maybe:
+            known = value.flag if type(value.flag) is bool else None
+            flag = self._leaf(Number.of(value.flag), side)
+            return _Optional(
+                value, known, flag, self._apart(value.value, side, (*path, "?"), level)
+            )
+        if isinstance(value, (Tensor, Number)) or type(value) in NUMBERS:
+            return self._leaf(value, side)
         kind = type(value)
-        if kind is dict or sequence_maker(kind):
+        record = kind not in (dict, list, tuple) and is_record(value)
+        record = record and id(value) not in self.script.session.observer.known
+        if kind is dict or sequence_maker(kind) or record:
             if level > _MOST_LEVELS:
                 self._refuse("a value is nested too deep", f"more than {_MOST_LEVELS} levels")
-            if kind in (list, dict):
-                if id(value) in seen:
-                    self._refuse("a list or dict that two names share")
-                seen.add(id(value))
-            keys = list(value) if kind is dict else None
-            items = value.values() if kind is dict else value
-            inner = level + 1
-            return _Tree(value, keys, [self._apart(v, tensors, seen, inner) for v in items])
+            return self._tree(value, vars(value) if record else value, side, path, level + 1)
         return value
 
-    def _refuse(self, problem, got=""):
-        self.script.refuse(self.node, problem, got,
-                           "give the name the same kind of value on every path")  # fmt: skip
+    def _leaf(self, value, side):
+        kind = Tensor
+        tensor = value
+        if not isinstance(value, Tensor):
+            n = Number.of(value)
+            tensor, kind = n.tensor, n.kind
+        side.tensors.append(tensor)
+        return _Leaf(value, len(side.tensors) - 1, kind)
+
+    def _tree(self, value, items, side, path, level):
+        changeable = may_change(value)
+        if changeable and str(path[0]).startswith(" value") and not self._is_new(value):
+            return value  # what a loop returns: the list itself
+        if changeable and id(value) in side.shared:
+            return side.shared[id(value)]
+        keys = list(items) if isinstance(items, dict) else None
+        tree = _Tree(value, keys, None)
+        if changeable:
+            side.shared[id(value)] = tree
+        parts = items.items() if keys is not None else enumerate(items)
+        tree.items = [self._apart(v, side, (*path, k), level) for k, v in parts]
+        return tree
+
+    def _is_outside(self, value):
+        """Was it there before, where others see it?"""
+        return id(value) in self.heap.shared or id(value) in self.script.session.observer.known
+
+    def _is_new(self, value):
+        return id(value) not in self.heap.shared or self._is_unique(value)
+
+    def _is_unique(self, value):
+        """Does one name alone lead to it? Then none sees that the name gets another."""
+        known = self.script.session.observer.known
+        return self.heap.references.get(id(value), 0) <= 1 and id(value) not in known
+
+    def _refuse(self, problem, got="", next=_SAME_KIND):
+        self.script.refuse(self.node, problem, got, next)
 
     # ── the branches of an if ──
 
-    def add(self, value, env, grads, before):
+    def add(self, value, env, grads, slots):
         """One branch's values; gives the tensors in them."""
-        tensors, seen = [], set()
-        outside = {id(v) for v in before.values() if type(v) in (list, dict)}
-        side = {
-            "value": self._apart(value, tensors, seen),
-            "env": {n: self._apart(v, tensors, set()) for n, v in env.items()},
-            "grads": {i: self._apart(g, tensors, set()) for i, g in grads.items()},
-        }
-        self.sides.append((side, outside))
-        return tensors
+        side = _Side()
+        groups = {"value": {"": value}, "env": env, "grads": grads, "slots": slots}
+        parts = {g: {n: self._apart(v, side, (g, n)) for n, v in values.items()}
+                 for g, values in groups.items()}  # fmt: skip
+        self.sides.append(parts)
+        return side.tensors
 
     def unjoined(self, name):
         """What the first branch leaves under a name."""
-        part = self.sides[0][0]["env"][name]
-        return part.value if isinstance(part, (_Leaf, _Tree)) else part
+        return _value_of(self.sides[0]["env"][name])
 
     def pairs(self):
-        (a, outside), (b, _) = self.sides
-        pairs = []
-
-        def join(x, y, what):
-            return self._join(x, y, what, pairs, outside)
-
+        a, b = self.sides
+        self._pairs, self._memo, self._partners = [], {}, {}
+        self._learnt = False
         self.plan = {
-            "value": join(a["value"], b["value"], "the result"),
-            "env": {n: join(a["env"][n], b["env"][n], repr(n)) for n in a["env"]},
-            "grads": {i: join(a["grads"][i], b["grads"][i], "a gradient") for i in a["grads"]},
+            group: {n: self._join(x, b[group][n], (group, n)) for n, x in a[group].items()}
+            for group in a
         }
-        return pairs
+        if self._learnt:
+            raise Again
+        return self._pairs
 
-    def _join(self, a, b, what, pairs, outside):
-        of_a, of_b = (x.value if isinstance(x, (_Leaf, _Tree)) else x for x in (a, b))
-        if of_a is of_b:
+    def _what(self, path):
+        group, name = path[:2]
+        if group == "slots":
+            return self.heap.boxes[name[0]].named(name[1])
+        return {"value": "the result", "grads": "a gradient"}.get(group) or repr(name)
+
+    def _join(self, a, b, path):
+        of_a, of_b = _value_of(a), _value_of(b)
+        if of_a is of_b and not self._is_private(a):
             return ("same", of_a)
+        if any(x is Undefined or isinstance(x, Undefined) for x in (of_a, of_b)):
+            return ("same", Undefined.at(self.node, self._what(path)))
         if isinstance(a, _Leaf) and isinstance(b, _Leaf) and a.kind is b.kind:
             known = not isinstance(of_a, (Tensor, Number)) and type(of_a) is type(of_b)
             if known and repr(of_a) == repr(of_b):
                 return ("same", of_a)
-            pairs.append((a.at, b.at))
-            return ("result", len(pairs) - 1, a.kind)
-        if isinstance(a, _Tree) and isinstance(b, _Tree) and type(of_a) is type(of_b):
-            if id(of_a) in outside or id(of_b) in outside:
-                self._refuse(f"{what} is a list or dict from outside in one branch only")
-            if a.keys == b.keys and len(a.items) == len(b.items):
-                return ("tree", a, [self._join(x, y, what, pairs, outside)
-                                    for x, y in zip(a.items, b.items)])  # fmt: skip
-        if any(x is Undefined or isinstance(x, Undefined) for x in (of_a, of_b)):
-            return ("same", Undefined.at(self.node, what))
+            return self._pair(a, b)
+        if isinstance(a, _Tree) and isinstance(b, _Tree) and a.fits(b):
+            return self._join_trees(a, b, path)
+        if isinstance(a, _Optional) and isinstance(b, _Optional):
+            return self._join_optional(a, b, path)
+        if of_a is None or of_b is None or isinstance(a, _Optional) or isinstance(b, _Optional):
+            other = of_b if of_a is None else of_a
+            other = other if type(of_b) is not Maybe else of_b
+            return self._learn(path, other)
         if type(of_a) is type(of_b) and isinstance(of_a, _PLAIN) and of_a == of_b:
             return ("same", of_a)
-        return self._refuse(f"{what} is another kind of thing after each branch",
+        return self._unlike(a, b, path)
+
+    def _is_private(self, part):
+        """A list or object that only what ends here has seen: it may hold one thing after one
+        branch and another after the other."""
+        if not isinstance(part, _Tree):
+            return False
+        return id(part.value) not in self.heap.shared and (
+            may_change(part.value) or any(map(self._is_private, part.items))
+        )
+
+    def _pair(self, a, b):
+        self._pairs.append((a.at, b.at))
+        return ("result", len(self._pairs) - 1, a.kind)
+
+    def _learn(self, path, value):
+        self.known.lift(path, settled(value.value if type(value) is Maybe else value), self.symbols)
+        self._learnt = True
+        return ("same", None)
+
+    def _join_optional(self, a, b, path):
+        if a.known is False and b.known is False:
+            return ("same", None)
+        if a.known is True and b.known is True:
+            return self._join(a.there, b.there, (*path, "?"))
+        for stands_in, other in ((a, b), (b, a)):
+            if stands_in.known is False and not _alike(stands_in.there, other.there):
+                return self._learn(path, _value_of(other.there))
+        flag = self._pair(a.flag, b.flag)
+        return ("optional", flag[1], self._join(a.there, b.there, (*path, "?")))
+
+    def _join_trees(self, a, b, path):
+        of_a, of_b = a.value, b.value
+        changeable = may_change(of_a)
+        if changeable:
+            if (id(of_a), id(of_b)) in self._memo:
+                return self._memo[id(of_a), id(of_b)]
+            if any(self._is_outside(x) and not self._is_unique(x) for x in (of_a, of_b)):
+                self._refuse(
+                    f"{self._what(path)} is a {type(of_a).__name__} from outside in one branch",
+                    next="copy it: list(x), dict(x), or choose between what it holds",
+                )
+            if self._partners.setdefault(id(of_a), id(of_b)) != id(of_b) or (
+                self._partners.setdefault(id(of_b), id(of_a)) != id(of_a)
+            ):
+                self._refuse(f"{self._what(path)} has two names in one branch only")
+        plan = ["tree", a, None]
+        if changeable:
+            self._memo[id(of_a), id(of_b)] = plan
+        keys = a.keys if a.keys is not None else range(len(a.items))
+        plan[2] = [self._join(x, y, (*path, k)) for k, x, y in zip(keys, a.items, b.items)]
+        return plan
+
+    def _unlike(self, a, b, path):
+        of_a, of_b = _value_of(a), _value_of(b)
+        if isinstance(a, _Tree) and isinstance(b, _Tree) and type(of_a) is type(of_b):
+            kind = type(of_a).__name__
+            return self._refuse(
+                f"{self._what(path)} is a {kind} of another structure after each branch",
+                f"{_structure(a)} and {_structure(b)}",
+                "give it the same items in both branches; what is not there may be None",
+            )
+        return self._refuse(f"{self._what(path)} is another kind of thing after each branch",
                             f"{_described(of_a)} and {_described(of_b)}")  # fmt: skip
 
     def joined(self, results):
-        def build(plan):
-            if plan[0] == "same":
-                return plan[1]
-            if plan[0] == "tree":
-                return plan[1].rebuild([build(p) for p in plan[2]])
-            t = results[plan[1]]
-            return t if plan[2] is Tensor else Number(t, plan[2])
-
-        return (
-            build(self.plan["value"]),
-            {n: build(p) for n, p in self.plan["env"].items()},
-            {i: build(p) for i, p in self.plan["grads"].items()},
-        )
+        build = _Builder(results, self.script.session.chosen)
+        return {g: {n: build(p) for n, p in plans.items()} for g, plans in self.plan.items()}
 
     # ── the rounds of a loop ──
 
     def carry(self, state):
         """What a loop carries, by name; gives the tensors to begin with."""
-        tensors = []
+        side = _Side()
         self.plan = {}
         for name, value in state.items():
-            if isinstance(value, (list, dict)):
-                self._refuse(
-                    f"a loop that data decides about carries the {type(value).__name__} {name!r}"
-                )
-            self.plan[name] = self._apart(value, tensors, set())
-        return tensors
+            known = len(side.shared)
+            self.plan[name] = self._apart(value, side, (name,))
+            for tree in list(side.shared.values())[known:]:
+                self._alone(tree.value, self._carried(name))
+        return side.tensors
+
+    def _carried(self, name):
+        return repr(name.strip()) if isinstance(name, str) else (
+            self.heap.boxes[name[0]].named(name[1])
+        )  # fmt: skip
+
+    def _alone(self, value, what):
+        if not self._is_unique(value):
+            self._refuse(
+                f"a loop that data decides about names {what} anew, a {type(value).__name__} that "
+                "others see too", next=f"copy it before the loop: {type(value).__name__}(...)",
+            )  # fmt: skip
 
     def carried(self, tensors):
-        def build(part):
-            if isinstance(part, _Leaf):
-                t = tensors[part.at]
-                return t if part.kind is Tensor else Number(t, part.kind)
-            if isinstance(part, _Tree):
-                return part.rebuild([build(p) for p in part.items])
-            return part
-
-        return {name: build(part) for name, part in self.plan.items()}
+        build = _Builder(tensors, self.script.session.chosen)
+        return {name: build(_planned(part)) for name, part in self.plan.items()}
 
     def next(self, state):
         """What a round gives, as tensors in the same order."""
-        tensors = []
-
-        def match(was, now, name):
-            trees = isinstance(was, _Tree) and isinstance(now, _Tree)
-            if isinstance(was, _Leaf) and isinstance(now, _Leaf):
-                fits = was.kind is now.kind
-            elif trees and type(was.value) is type(now.value) and len(was.items) == len(now.items):
-                for w, n in zip(was.items, now.items):
-                    match(w, n, name)
-                return
-            else:
-                plain = isinstance(was, _PLAIN) and type(was) is type(now)
-                fits = was is now or (plain and was == now)
-            if not fits:
-                was, now = (x.value if isinstance(x, (_Leaf, _Tree)) else x for x in (was, now))
-                self._refuse(f"{name!r} becomes another kind of thing in a loop that data decides",
-                             f"{_described(was)} and {_described(now)}")  # fmt: skip
-
+        side = _Side()
+        self._learnt = False
         for name, was in self.plan.items():
-            match(was, self._apart(state[name], tensors, set()), name.strip())
-        return tensors
+            known = len(side.shared)
+            now = self._apart(state[name], side, (name,))
+            if len(side.shared) - known != _changeable(now):
+                self._refuse("a list, dict or object that two names share in a loop that data "
+                             "decides about", repr(name), "copy it")  # fmt: skip
+            self._match(was, now, (name,))
+        if self._learnt:
+            raise Again
+        return side.tensors
+
+    def _match(self, was, now, path):
+        if isinstance(was, _Leaf) and isinstance(now, _Leaf) and was.kind is now.kind:
+            return
+        if isinstance(was, _Tree) and isinstance(now, _Tree) and was.fits(now):
+            keys = was.keys if was.keys is not None else range(len(was.items))
+            for k, w, n in zip(keys, was.items, now.items):
+                self._match(w, n, (*path, k))
+            return
+        if isinstance(was, _Optional) and isinstance(now, _Optional):
+            for stands_in, other in ((was, now), (now, was)):
+                if stands_in.known is False and not _alike(stands_in.there, other.there):
+                    self._learn(path, _value_of(other.there))
+                    return
+            self._match(was.there, now.there, (*path, "?"))
+            return
+        of_was, of_now = _value_of(was), _value_of(now)
+        plain = isinstance(of_was, _PLAIN) and type(of_was) is type(of_now)
+        if of_was is of_now or plain and of_was == of_now:
+            return
+        if of_was is None or of_now is None or Maybe in (type(of_was), type(of_now)):
+            self._learn(path, of_now if of_was is None else of_was)
+            return
+        what = self._carried(path[0])
+        if isinstance(was, _Tree) and isinstance(now, _Tree):
+            self._refuse(
+                f"{what} grows or changes its structure in a loop that data decides about",
+                f"{_structure(was)}, then {_structure(now)}",
+                "give it its final length before the loop, or keep a tensor and write x[i] = v",
+            )
+        self._refuse(f"{what} becomes another kind of thing in a loop that data decides",
+                     f"{_described(of_was)} and {_described(of_now)}")  # fmt: skip
+
+
+class _Builder:
+    """Makes values of plans. chosen: by id, what is no longer the object that a branch named."""
+
+    def __init__(self, results, chosen):
+        self.results, self.chosen, self.made = results, chosen, {}
+
+    def __call__(self, plan):
+        kind = plan[0]
+        if kind == "same":
+            return plan[1]
+        if kind == "result":
+            t = self.results[plan[1]]
+            return self._choice(t) if plan[2] is Tensor else Number(t, plan[2])
+        if kind == "optional":
+            return Maybe(Number(self.results[plan[1]], bool), self(plan[2]))
+        if id(plan) not in self.made:
+            self.made[id(plan)] = self._choice(plan[1].rebuild([self(p) for p in plan[2]]))
+        return self.made[id(plan)]
+
+    def _choice(self, value):
+        self.chosen[id(value)] = value
+        return value
+
+
+def _planned(part):
+    """A plan that makes the part anew."""
+    if isinstance(part, _Leaf):
+        return ("result", part.at, part.kind)
+    if isinstance(part, _Tree):
+        return ("tree", part, [_planned(p) for p in part.items])
+    if isinstance(part, _Optional):
+        return ("optional", part.flag.at, _planned(part.there))
+    return ("same", part)
+
+
+def _value_of(part):
+    return part.value if isinstance(part, _PARTS) else part
+
+
+def _changeable(part):
+    """How many lists, dicts and objects it holds."""
+    if isinstance(part, _Optional):
+        return _changeable(part.there)
+    if not isinstance(part, _Tree):
+        return 0
+    return may_change(part.value) + sum(map(_changeable, part.items))
+
+
+def _alike(a, b):
+    """Can they be one value?"""
+    if isinstance(a, _Leaf) and isinstance(b, _Leaf):
+        if a.kind is not b.kind:
+            return False
+        return a.kind is not Tensor or (
+            a.value.dtype is b.value.dtype and a.value.ndim == b.value.ndim
+        )
+    if isinstance(a, _Tree) and isinstance(b, _Tree):
+        return a.fits(b) and all(map(_alike, a.items, b.items))
+    if isinstance(a, _Optional) and isinstance(b, _Optional):
+        return _alike(a.there, b.there)
+    if isinstance(a, _PARTS) or isinstance(b, _PARTS):
+        return False
+    return a is b or type(a) is type(b) and isinstance(a, _PLAIN) and a == b
+
+
+def _structure(tree):
+    if tree.keys is not None:
+        return f"a {type(tree.value).__name__} of {', '.join(map(str, tree.keys)) or 'nothing'}"
+    return f"a {type(tree.value).__name__} of {len(tree.items)} items"
 
 
 def _described(value):
@@ -232,6 +452,11 @@ def _described(value):
         return f"a tensor of {value.dtype.name}"
     if isinstance(value, Number):
         return f"a number ({value.kind.__name__})"
+    if type(value) is Maybe:
+        return f"{_described(value.value)}, or None"
     if value is Undefined or isinstance(value, Undefined):
         return "nothing"
     return f"{value!r}" if isinstance(value, (*_PLAIN, bool, int, float)) else type(value).__name__
+
+
+__all__ = ["Again", "Joiner", "Known", "Missing", "Undefined"]

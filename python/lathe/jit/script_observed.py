@@ -8,9 +8,7 @@ import operator
 import types
 
 from .. import _lathe
-from .._lathe import Tensor
 from .observe.operators import AUGMENT, OPERATE
-from .observe.rows import is_plain
 
 _IN_PLACE = frozenset(AUGMENT.values())
 _BINARY = {f: name for name, f in OPERATE.items()}
@@ -32,7 +30,7 @@ def _is_own(f):
 
 
 class Observed:
-    """Of a session: its observer, and what the parts of its structures must not change."""
+    """Of a session: its observer, and the gradients of the leaves that were met."""
 
     def __init__(self, observer):
         self.observer = observer
@@ -89,63 +87,3 @@ class Observed:
     def put_grads(self, grads):
         for t, g in zip(self.leaves(), self.all_grads(grads)):
             _lathe._put_grad(t, g)
-
-    # ── what a part changes ─────────────────────────────────────────────────────────────────────
-
-    def mark(self, spaces):
-        """A moment: how much was changed so far, and which objects names lead to."""
-        return len(self.observer.mutated), _contents(spaces), _reached(spaces)
-
-    def changed(self, before, after):
-        """Was anything changed in between that was there before?"""
-        count, contents, reached = before
-        for obj in self.observer.mutated[count:]:
-            if self.observer.is_outside(obj) and self.observer.differs(obj):
-                return True
-        return contents != after[1] or any(
-            id(obj) in reached and not isinstance(obj, (list, dict, set))
-            for obj in self.observer.mutated[count:]
-        )
-
-
-def _contents(spaces):
-    """What lists, dicts and tuples that names lead to hold, as far as they do."""
-    seen, out, waiting = {}, [], list(spaces)
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            items = list(value.items())
-            inner = [v for _, v in items] + [k for k, _ in items if not is_plain(k)]
-        elif isinstance(value, (list, tuple, set)):
-            inner = items = list(value)
-        else:
-            continue
-        if id(value) in seen and value is not spaces:
-            continue
-        seen[id(value)] = value
-        if not any(value is s for s in spaces):
-            out.append((id(value), [v if is_plain(v) else id(v) for v in inner], list(map(str, [
-                k for k, _ in items])) if isinstance(value, dict) else None))  # fmt: skip
-        else:
-            out.append([v if is_plain(v) else id(v) for v in inner])
-        waiting.extend(inner)
-    return out
-
-
-def _reached(spaces):
-    """The objects that names lead to, through containers and attributes."""
-    seen, waiting = {}, list(spaces)
-    while waiting:
-        value = waiting.pop()
-        if id(value) in seen or is_plain(value) or isinstance(value, (Tensor, type)):
-            continue
-        if isinstance(value, (types.FunctionType, types.ModuleType)):
-            continue
-        seen[id(value)] = value
-        if isinstance(value, dict):
-            waiting.extend(value.values())
-        elif isinstance(value, (list, tuple, set)):
-            waiting.extend(value)
-        elif isinstance(getattr(type(value), "__dict__", None), types.MappingProxyType):
-            waiting.extend(getattr(value, "__dict__", {}).values())
-    return seen

@@ -7,8 +7,9 @@ from .. import _lathe
 from .._lathe import Tensor
 from . import script_source as source
 from .script_builtins import BUILTINS
-from .script_expressions import Closure
-from .script_join import Joiner, Missing, Undefined, stand_in
+from .script_heap import Heap, said_of
+from .script_join import Again, Joiner, Known, Missing, Undefined
+from .script_optional import assuming, facts_of, stand_in
 from .script_values import (
     Number,
     as_condition,
@@ -19,7 +20,7 @@ from .trace import same_grad
 
 # How a statement ended.
 END, RETURN, BREAK, CONTINUE = "end", "return", "break", "continue"
-_ATTEMPTS = 5
+_ATTEMPTS = 16
 CLOSED = ((), 0, None)  # what follows is not for a branch to run: the end of a with or a try
 
 INSIDE = ("inside",)  # further rounds of a loop: what follows it is for its first ones
@@ -28,10 +29,6 @@ INSIDE = ("inside",)  # further rounds of a loop: what follows it is for its fir
 def _marks(depth):
     """The names of whether a loop, the depth-th around, returned, and what."""
     return f" returned {depth}", f" value {depth}"
-
-
-class Again(Exception):
-    """The structure must be recorded again, knowing more."""
 
 
 class Structures:
@@ -117,11 +114,13 @@ class Structures:
         """The value under a name at the end of a branch; a stand-in, if one is known to be due."""
         return self.makers[name]() if value is Missing and name in self.makers else value
 
-    def learn(self, name, first, second, *why):
-        """Has one side a value to return, and the other none? Then both are recorded again."""
+    def learn(self, name, first, second, heap):
+        """Has one side a value to return, and the other none? Then both are recorded again. Lists
+        and objects that were there before are themselves on both sides."""
         if (first is Missing) is not (second is Missing):
-            self.makers[name] = stand_in(second if first is Missing else first)
-            raise Again(*why)
+            value = second if first is Missing else first
+            self.makers[name] = stand_in(value, keep=heap.shared)
+            raise Again
 
     def truth(self, node, value):
         return self.do(node, bool, value)
@@ -132,78 +131,100 @@ class Structures:
         """An if that data decides: gives what the branches give, joined. `names` are what they may
         assign; joined too, unless nothing reads them any more (`keep`)."""
         names = list(dict.fromkeys(names))
-        condition = self.do(node, as_condition, test)
-        with_grads = ()
+        condition = self.condition(node, test)
+        yes_facts, no_facts = facts_of(test)
+        known, session = self.known_of(node), self.session
         for _ in range(_ATTEMPTS):
-            joiner = Joiner(self, node)
+            heap = self.heap(not keep)
+            joiner = Joiner(self, node, known, heap, _lathe._symbol_count())
+            slots = {s: heap.held(s) for s in known.slots if s[0] in heap.boxes}
+            branch = functools.partial(self.branch, node, names, joiner, slots, keep)
             try:
                 results = self.do(
-                    node, _lathe._record_if, condition,
-                    functools.partial(self.branch, node, yes, names, joiner, with_grads, keep),
-                    functools.partial(self.branch, node, no, names, joiner, with_grads, keep),
-                    joiner.pairs,
+                    node, _lathe._record_if, condition, functools.partial(branch, yes, yes_facts),
+                    functools.partial(branch, no, no_facts), joiner.pairs,
                 )  # fmt: skip
-            except Again as again:
-                with_grads = again.args[0]
+            except Again:
                 continue
-            value, env, grads = joiner.joined(results)
-            for name, item in env.items():
+            joined = joiner.joined(results)
+            for name, item in joined["env"].items():
                 if item is Undefined:
                     self.env.pop(name, None)
                 else:
                     self.env[name] = item
-            for i, g in grads.items():
-                _lathe._put_grad(self.session.leaves()[i], g)
-            return value
-        return self.refuse(node, "the gradients that the branches set do not settle")
+            for i, g in joined["grads"].items():
+                _lathe._put_grad(session.leaves()[i], g)
+            for slot, item in joined["slots"].items():
+                heap.put(slot, item)
+            return joined["value"][""]
+        return self.refuse(node, "what the branches change does not settle",
+                           next="keep what changes in tensors or local names")  # fmt: skip
 
-    def branch(self, node, part, names, joiner, with_grads, keep):
-        session = self.session
-        before, grads, state = dict(self.env), session.grads(), self.mark()
+    def known_of(self, node):
+        return self.learnt.setdefault(node, Known())
+
+    def heap(self, own_ends=False):
+        """What objects hold now. own_ends: nothing reads this function's names after the part."""
+        others = [i.env for i in self.session.live if i is not self]
+        if own_ends:
+            return Heap(self.session, others, self.env)
+        return Heap(self.session, [*others, self.env])
+
+    def branch(self, node, names, joiner, slots, keep, part, facts):
+        session, heap, known = self.session, joiner.heap, joiner.known
+        before, grads = dict(self.env), session.grads()
         session.recording += 1
         try:
-            value = part()
-            self.unchanged(node, state, names, before)
-            now = session.grads()
-            grads = session.all_grads(grads)
-            changed = tuple(i for i, (a, b) in enumerate(zip(grads, now)) if not same_grad(a, b))
-            if not set(changed) <= set(with_grads):
-                raise Again(tuple(sorted({*with_grads, *changed})))
-            env = {n: self.filled(n, self.env.get(n, Undefined)) for n in (names if keep else ())}
-            for n in env:
-                if joiner.sides and n.startswith(" value"):
-                    self.learn(n, joiner.unjoined(n), env[n], with_grads)
-            return joiner.add(value, env, {i: now[i] for i in with_grads}, before)
+            with assuming(facts):
+                value = part()
+                self.unchanged_names(node, names, before)
+                self.note_changes(node, known, heap)
+                now = session.grads()
+                grads = session.all_grads(grads)
+                changed = {i for i, (a, b) in enumerate(zip(grads, now)) if not same_grad(a, b)}
+                if not changed <= set(known.grads):
+                    known.grads = tuple(sorted({*known.grads, *changed}))
+                    raise Again
+                env = {n: self.filled(n, self.env.get(n, Undefined)) for n in names if keep}
+                for n in env:
+                    if joiner.sides and n.startswith(" value"):
+                        self.learn(n, joiner.unjoined(n), env[n], heap)
+                after = {s: heap.now(s) for s in slots}
+                after = {s: was if after[s] is heap.boxes[s[0]].then[s[1]] else after[s]
+                         for s, was in slots.items()}  # fmt: skip
+                return joiner.add(value, env, {i: now[i] for i in known.grads}, after)
         finally:
             session.recording -= 1
             session.put_grads(grads)
+            heap.put_back(heap.changes())
             self.env.clear()
             self.env.update(before)
 
-    def mark(self):
-        """What must not change while a part is recorded: Python's state, and others' names."""
-        return self.session.mark(
-            [{k: v for k, v in other.env.items() if not isinstance(v, (Number, Closure))}
-             for other in self.session.live]
-        )  # fmt: skip
-
-    def unchanged(self, node, state, names, before):
-        kept = dict(self.env)
-        self.env.clear()
-        self.env.update(before)
-        try:
-            now = self.mark()
-        finally:
-            self.env.clear()
-            self.env.update(kept)
-        for name in kept:
-            if name not in names and kept[name] is not before.get(name, Undefined):
+    def unchanged_names(self, node, names, before):
+        for name, value in self.env.items():
+            if name not in names and value is not before.get(name, Undefined):
                 self.refuse(node, f"a part that data decides about changes {name!r}")
-        if self.session.changed(state, now):
-            self.refuse(
-                node, "a part that data decides about changes a Python object",
-                next="keep what changes in tensors or local names: x = x + [y] instead of append",
-            )  # fmt: skip
+
+    def note_changes(self, node, known, heap):
+        """What a part has changed in objects: known already, or it is recorded again."""
+        new = {}
+        for key, now in heap.changes().items():
+            if heap.is_private(key) and heap.can_put_back(key):
+                continue
+            slots, box = heap.changed_slots(key, now), heap.boxes[key]
+            if slots is None:
+                self.refuse(
+                    node, f"{box.said()} gets another structure in a part that data decides about",
+                    got=f"{said_of(box.then)} before, {said_of(now)} after",
+                    next="give it its final items before: a value that is not there may be None",
+                )  # fmt: skip
+            new.update((s, box.obj) for s in slots if s not in known.slots)
+        if heap.slots_changed():
+            self.refuse(node, "a part that data decides about changes a class, or __slots__",
+                        next="keep what changes in tensors or local names")  # fmt: skip
+        if new:
+            known.slots.update(new)
+            raise Again
 
     # ── loops ───────────────────────────────────────────────────────────────────────────────────
 
@@ -254,78 +275,96 @@ class Structures:
         fresh = [n for n in source.assigned([node]) if n not in self.env]
         returns = [n for n in _marks(len(self.loops)) if n in self.env]
         may_break = source.has_break(node.body) or bool(returns)
-        start = {n: self.env[n] for n in names}
-        start.update((n, self.filled(n, self.env[n])) for n in returns)
-        if may_break:
-            start[" left"] = left
-        if isinstance(node, ast.For):
-            start[" count"] = 0
-        joiner = Joiner(self, node)
+        for _ in range(_ATTEMPTS):
+            start = {n: self.env[n] for n in names}
+            start.update((n, self.filled(n, self.env[n])) for n in returns)
+            if may_break:
+                start[" left"] = left
+            if isinstance(node, ast.For):
+                start[" count"] = 0
+            try:
+                self.record_once(node, start, returns, ask, begin)
+            except Again:  # what it returns, or changes, is known now
+                continue
+            for n in fresh:
+                self.env[n] = Undefined.at(node, n)
+            return
+        self.refuse(node, "what the rounds of the loop change does not settle")
+
+    def record_once(self, node, start, returns, ask, begin):
+        heap, known = self.heap(), self.known_of(node)
+        slots = [s for s in known.slots if s[0] in heap.boxes]
+        names = list(start)
+        start.update((s, heap.held(s)) for s in slots)
+        joiner = Joiner(self, node, known, heap, _lathe._symbol_count())
         tensors = joiner.carry(start)
         before = dict(self.env)
         grads = self.session.grads()
+        asked = []  # facts of the condition, by name
 
         def bind(values):
             self.env.clear()
             self.env.update(before)
             state = joiner.carried(values)
-            self.env.update(state)
+            self.env.update((n, state[n]) for n in names)
+            for s in slots:
+                heap.put(s, state[s])
             return state
 
         def condition(values):
-            with self.part(node, names):
+            with _Part(self, node, heap):
                 state = bind(values)
                 go = ask()
+                if any(heap.now(s) is not state[s] for s in slots):
+                    self.refuse(node, "the condition of a loop that data decides changes an object")
+                facts = facts_of(go)[0]
+                asked[:] = [(n, there) for n in names for m, there in facts if state[n] is m]
                 flag = state.get(" left", False)
                 if decided_by_data(flag):
                     go = operator_of("and")(operator_of("not")(flag), go)
                 return as_condition(go) if decided_by_data(go) else bool(go)
 
         def body(values):
-            with self.part(node, names):
-                bind(values)
-                begin()
-                how, value = self.round(node.body)
-                if how == RETURN:
-                    self.returned(len(self.loops), value)
-                    how = BREAK
-                if not all(map(same_grad, self.session.all_grads(grads), self.session.grads())):
-                    self.refuse(node, "gradients are set inside a loop that data decides about",
-                                next="take the gradient after the loop")  # fmt: skip
-                now = {n: self.env.get(n, Undefined) for n in start}
-                for n in returns:
-                    if n.startswith(" value"):
-                        self.learn(n, start[n], now[n])
-                if may_break:
-                    now[" left"] = how if isinstance(how, Number) else how == BREAK
-                return joiner.next(now)
+            with _Part(self, node, heap):
+                state = bind(values)
+                with assuming([(state[n], there) for n, there in asked]):
+                    return self.one_round(node, joiner, start, names, slots, returns, grads, begin)
 
         try:
             results = self.do(node, _lathe._record_while, condition, body, tensors)
-        except Again as again:
-            if again.args:
-                raise
-            results = None
         finally:
             self.session.put_grads(grads)
+            heap.put_back(heap.changes())
             self.env.clear()
             self.env.update(before)
-        if results is None:  # what it returns is known now
-            self.record(node, left, ask, begin)
-            return
         state = joiner.carried(results)
-        for n in (" left", " count"):
-            state.pop(n, None)
-        self.env.update(state)
-        for n in fresh:
-            self.env[n] = Undefined.at(node, n)
+        for s in slots:
+            heap.put(s, state[s])
+        self.env.update((n, state[n]) for n in names if n not in (" left", " count"))
+
+    def one_round(self, node, joiner, start, names, slots, returns, grads, begin):
+        """The body of a loop, and what it gives to the next round."""
+        begin()
+        how, value = self.round(node.body)
+        if how == RETURN:
+            self.returned(len(self.loops), value)
+            how = BREAK
+        if not all(map(same_grad, self.session.all_grads(grads), self.session.grads())):
+            self.refuse(node, "gradients are set inside a loop that data decides about",
+                        next="take the gradient after the loop")  # fmt: skip
+        self.note_changes(node, joiner.known, joiner.heap)
+        now = {n: self.env.get(n, Undefined) for n in names}
+        for n in returns:
+            if n.startswith(" value"):
+                self.learn(n, start[n], now[n], joiner.heap)
+        if " left" in now:
+            now[" left"] = how if isinstance(how, Number) else how == BREAK
+        now.update((s, joiner.heap.now(s)) for s in slots)
+        return joiner.next(now)
 
     def written_only(self, node, name):
         """A tensor that the loop writes in place under this name, and never names anew."""
         return isinstance(self.env[name], Tensor) and source.only_augmented(node.body, name)
-
-    def part(self, node, names):
-        return _Part(self, node, names)
 
     def _For(self, node, rest):
         items = self.evaluate(node.iter)
@@ -384,21 +423,22 @@ class Structures:
 
 
 class _Part:
-    """While a part of a loop is recorded: what it must not change is compared at the end."""
+    """While a part of a loop is recorded: what it changed is put back at the end."""
 
-    def __init__(self, interpreter, node, names):
-        self.i, self.node, self.names = interpreter, node, names
+    def __init__(self, interpreter, node, heap):
+        self.i, self.node, self.heap = interpreter, node, heap
 
     def __enter__(self):
-        i = self.i
-        self.before, self.state = dict(i.env), i.mark()
-        i.session.recording += 1
+        self.before = dict(self.i.env)
+        self.i.session.recording += 1
 
     def __exit__(self, kind, value, traceback):
         i = self.i
-        i.session.recording -= 1
-        i.env.clear()
-        i.env.update(self.before)
-        if kind is None and i.session.changed(self.state, i.mark()):
-            i.refuse(self.node, "a loop that data decides about changes a Python object",
-                     next="keep what changes in tensors or local names")  # fmt: skip
+        try:
+            if kind is None:
+                i.note_changes(self.node, i.known_of(self.node), self.heap)
+        finally:
+            i.session.recording -= 1
+            self.heap.put_back(self.heap.changes())
+            i.env.clear()
+            i.env.update(self.before)

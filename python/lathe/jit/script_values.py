@@ -42,7 +42,7 @@ def refuse(problem, next=""):
 
 def decided_by_data(value):
     """Is the answer to `if value` known only when the program runs?"""
-    return isinstance(value, (Tensor, Number))
+    return isinstance(value, (Tensor, Number)) or hasattr(type(value), "_is_optional")
 
 
 def as_symbolic(tensor):
@@ -52,21 +52,33 @@ def as_symbolic(tensor):
 
 def as_condition(value):
     """A bool tensor of one element."""
+    if hasattr(type(value), "_is_optional"):
+        return _as_condition(value)
     t = value.tensor if isinstance(value, Number) else as_symbolic(value)
     return t if t.dtype is _lathe.bool else ops.ne(t, 0)
+
+
+def _as_condition(maybe):
+    """Is there a value, and is it true?"""
+    inner = maybe.value
+    if not (isinstance(inner, Number) or isinstance(inner, Tensor) and inner.ndim == 0):
+        refuse("the truth of a value that may be None", "ask `y is not None` first")
+    return ops.logical_and(Number.of(maybe.flag).tensor, as_condition(inner))
 
 
 # ── numbers ─────────────────────────────────────────────────────────────────────────────────────
 
 
 class Number:
-    """A bool, int or float that data decides."""
+    """A bool, int or float that data decides. yes, no: what is known of values that may be None
+    where it is true, and where it is false (script_optional)."""
 
-    __slots__ = ("tensor", "kind")
+    __slots__ = ("tensor", "kind", "yes", "no")
     _is_data = True
 
     def __init__(self, tensor, kind):
         self.tensor, self.kind = tensor, kind
+        self.yes = self.no = ()
 
     @staticmethod
     def of_tensor(t):
@@ -298,7 +310,10 @@ for _f in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, oper
 
 
 def _not(value):
-    return Number(ops.logical_not(as_condition(value)), bool)
+    answer = Number(ops.logical_not(as_condition(value)), bool)
+    if isinstance(value, Number):
+        answer.yes, answer.no = value.no, value.yes
+    return answer
 
 
 def all_of(a, b):

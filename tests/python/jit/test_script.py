@@ -5,47 +5,11 @@ import math
 
 import pytest
 from networks import SmallCNN
+from script_checks import bits, check, f32, same
 
 import lathe as lt
 import lathe.nn.functional as F
 from lathe import nn, optim
-
-
-def same(a, b):
-    """Structure, types, dtypes, shapes and bytes."""
-    assert type(a) is type(b), (a, b)
-    if isinstance(a, lt.Tensor):
-        assert a.dtype is b.dtype and tuple(a.shape) == tuple(b.shape), (a, b)
-        assert bits(a) == bits(b), (a, b)
-    elif isinstance(a, (tuple, list)):
-        assert len(a) == len(b)
-        for x, y in zip(a, b):
-            same(x, y)
-    elif isinstance(a, dict):
-        assert list(a) == list(b)
-        for k in a:
-            same(a[k], b[k])
-    else:
-        assert a == b or (a != a and b != b), (a, b)
-
-
-def bits(t):
-    return bytes(memoryview(t.detach().contiguous().numpy()).cast("B")) if t.numel() else b""
-
-
-def check(function, *calls):
-    """Every call equals eager, with one trace for calls that differ in elements only."""
-    scripted = lt.script(function)
-    for call in calls:
-        mine = [a.clone() if isinstance(a, lt.Tensor) else a for a in call]
-        theirs = [a.clone() if isinstance(a, lt.Tensor) else a for a in call]
-        same(scripted(*mine), function(*theirs))
-        same(mine, theirs)  # writes too
-    return scripted
-
-
-def f32(*values):
-    return lt.tensor([float(v) for v in values])
 
 
 def test_if_on_a_tensor():
@@ -392,24 +356,6 @@ def test_what_has_no_source_is_refused_at_once():
     exec("def f(x):\n    return x\n", names)
     with pytest.raises(lt.ScriptError, match=r"test_script\.py"):
         lt.script(names["f"])
-
-
-def test_a_branch_that_puts_a_tensor_into_an_object_is_refused():
-    class Keeper:
-        last = None
-
-    keeper = Keeper()
-    keeper.last = lt.zeros(2)
-
-    def f(x):
-        if x.sum() > 0:
-            keeper.last = x * 2
-        return x + 1
-
-    before = keeper.last
-    with pytest.raises(lt.ScriptError, match="changes a Python object"):
-        lt.script(f)(lt.ones(2))
-    assert keeper.last is before
 
 
 def test_a_detached_tensor_in_branches_and_loops():

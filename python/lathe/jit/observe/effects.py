@@ -390,6 +390,8 @@ class Planner:
             return ("item", self._output(value.tensor), value.kind)
         if kind is Text:
             return ("plain", value.settled())
+        if hasattr(kind, "_is_optional"):  # None or not, as data decides
+            return ("optional", self._output(value.flag.tensor), self.of(value.value, level))
         if value is MISSING or kind in PLAIN or is_plain(value):
             return ("plain", value)
         if issubclass(kind, Tensor):
@@ -502,6 +504,8 @@ def build(plan, outputs, objects, memo):
         return outputs[at]
     if kind == "item":
         return plan[2](outputs[at].item())
+    if kind == "optional":
+        return build(plan[2], outputs, objects, memo) if outputs[at].item() else None
     if kind == "row":
         return objects[at]
     if kind == "again":
