@@ -18,19 +18,24 @@ names beside the user's say so.
 """
 
 import ast
+import sys
 
-from .. import _lathe
+from .. import _lathe, ops
 from .._lathe import Tensor
 from . import script_source as source
 from .observe.observer import Observer
 from .script_expressions import Closure, Expressions, throw
-from .script_join import Again
+from .script_join import Again, Raised
+from .script_match import Matching
 from .script_observed import Observed
+from .script_optional import Facts, facts_of, learn
 from .script_structures import BREAK, CLOSED, CONTINUE, END, RETURN, Structures
 from .script_values import Number, decided_by_data, operator_of
 from .trace import Traced
 
 _DEEPEST = 100
+_FRAMES = 12_000  # of Python, for so many calls of a script inside each other
+_FLAG = "fallback_is_error"
 
 
 class Session(Observed):
@@ -41,7 +46,24 @@ class Session(Observed):
         self.depth = 0  # of functions calling functions
         self.recording = 0  # of structures inside each other
         self.live = []  # interpreters under way, outermost first
+        self.here = []  # conditions that are true where the code is
+        self.asserted = []  # (what may be None, what was known of it before)
+        self.checks = {"failed": 0}  # a number whose computation fails where eager code raises
+        self.handled = ()  # classes of exceptions that the script catches
+        self.trying = []  # how many structures are around each try that is under way
+        self.crossed = None  # an exception that has left a part which data decides about
+        self.thrown = None  # the last exception of a raise statement
+        self.inner = False  # part of a trace, which nothing can run as it is
         self.chosen = {}  # by id: what is no longer the object that a branch named
+
+    def scope(self, facts):
+        return Facts(self.asserted, facts)
+
+    def fail_where(self, condition):
+        """The program fails where this is true: the call then runs as it is, and raises what eager
+        code raises, with all that comes before."""
+        failed = ops.checked_range(condition.to(_lathe.int64), 0, 0)
+        self.checks["failed"] = Number(failed, int) + self.checks["failed"]
 
     def call(self, f, args, kwargs):
         """Runs a Python function as part of the script."""
@@ -55,7 +77,7 @@ class Session(Observed):
         return i.run_function()
 
 
-class Interpreter(Expressions, Structures):
+class Interpreter(Expressions, Structures, Matching):
     """Runs one function of a script."""
 
     def __init__(self, session, file, node, names, outer=None):
@@ -75,8 +97,11 @@ class Interpreter(Expressions, Structures):
     def run_function(self):
         session = self.session
         if session.depth >= _DEEPEST:
-            self.refuse(self.node, "the calls are nested too deep, or a recursion never ends",
-                        next="end the recursion by a number, not by a tensor")  # fmt: skip
+            name = getattr(self.node, "name", "<lambda>")
+            self.refuse(self.node, f"{name}() is called too deep: its recursion never ends, or "
+                        "data decides where", got=f"{_DEEPEST} calls inside each other",
+                        next="end the recursion by a number that is known, or write a while loop"
+                        )  # fmt: skip
         if isinstance(self.node, ast.Lambda):
             return self.evaluate(self.node.body)
         session.depth += 1
@@ -118,9 +143,15 @@ class Interpreter(Expressions, Structures):
             return method(node, rest) or (END, None)
         try:
             return method(node, rest) or (END, None)
-        except (_lathe.Error, Again, RecursionError):
+        except (_lathe.ScriptError, _lathe.TraceError, Again, RecursionError):
             raise
-        except Exception as e:  # eager would run one branch only, and perhaps not this one
+        except Exception as e:
+            if self.is_tried():
+                raise
+            if e is self.session.thrown:
+                self.fail(node)
+            if isinstance(e, _lathe.Error):
+                raise  # eager would run one branch only, and perhaps not this one
             self.refuse(node, "an exception in a part that data decides about",
                         got=f"{type(e).__name__}: {e}",
                         next="take the part out of the branch or the loop")  # fmt: skip
@@ -210,21 +241,47 @@ class Interpreter(Expressions, Structures):
         return CONTINUE, None
 
     def _Raise(self, node, rest):
-        if self.session.recording:
-            self.refuse(node, "an exception whose raising data decides",
-                        next="check the result outside of the script")  # fmt: skip
+        if self.session.recording and not self.is_tried():
+            self.fail(node)
         if node.exc is None:
-            self.refuse(node, "a raise without an exception cannot be part of a script")
+            self.refuse(node, "a raise without an exception cannot be part of a script",
+                        next="name the exception: `except E as e: raise e`")  # fmt: skip
         raised = self.evaluate(node.exc)
         cause = None if node.cause is None else self.evaluate(node.cause)
-        self.do(node, throw, raised, cause)
+        try:
+            self.do(node, throw, raised, cause)
+        except Exception as e:
+            self.session.thrown = e
+            raise
+
+    def is_tried(self):
+        """Is there a try in the same part? Then it sees the exception."""
+        return self.session.recording in self.session.trying[-1:]
+
+    def fail(self, node):
+        """An exception is raised here, if the program comes here."""
+        self.may_fail(node)
+        if not self.session.here:
+            self.refuse(node, "an exception that every round of a loop raises",
+                        next="raise it before the loop, or under an if")  # fmt: skip
+        self.do(node, self.session.fail_where, self.session.here[-1])
+        raise Raised
+
+    def may_fail(self, node):
+        if self.session.inner:
+            self.refuse(node, "an exception that data decides about, inside of a lathe.trace",
+                        next="make the outer function a script too")  # fmt: skip
 
     def _Assert(self, node, rest):
         value = self.test(node.test)
-        if decided_by_data(value) or self.session.recording:
-            self.refuse(node, "an assert on a tensor: its elements are known only when it runs",
-                        next="check the result outside of the script")  # fmt: skip
-        if not value:
+        if decided_by_data(value):
+            self.may_fail(node)
+            value = self.as_truth(node, value)
+            self.do(node, self.session.fail_where, ops.logical_not(value.tensor))
+            learn(self.session.asserted, facts_of(value)[0])
+        elif not self.truth(node, value):
+            if self.session.recording and not self.is_tried():
+                self.fail(node)
             self.do(node, throw, AssertionError(*([self.evaluate(node.msg)] if node.msg else [])))
 
     def _FunctionDef(self, node, rest):
@@ -273,14 +330,57 @@ class Interpreter(Expressions, Structures):
         return self.session.observer.attribute(type(value), name)
 
     def _Try(self, node, rest):
-        if node.handlers:
-            self.refuse(node, "'try' cannot be part of a script: data may decide what is raised",
-                        next="test for the case with lathe.where or an if")  # fmt: skip
+        try:
+            out = self.handled(node) if node.handlers else self.block(node.body, CLOSED)
+        except BaseException as e:
+            if not isinstance(e, Exception) or self.is_ours(e):
+                raise
+            after = self.block(node.finalbody, CLOSED)
+            if after[0] == END:
+                raise
+            return after
+        after = self.block(node.finalbody, CLOSED)
+        return after if after[0] != END else out
+
+    def handled(self, node):
+        """A try whose exceptions are caught, as far as the capture meets them. Where the elements
+        raise one, the program fails, and the call runs as it is."""
+        session = self.session
+        classes = [BaseException if h.type is None else self.evaluate(h.type)
+                   for h in node.handlers]  # fmt: skip
+        session.handled += tuple(classes)
+        session.trying.append(session.recording)
         try:
             out = self.block(node.body, CLOSED)
+            caught = None
+        except Exception as e:
+            if self.is_ours(e):
+                raise
+            caught = e
         finally:
-            after = self.block(node.finalbody, CLOSED)
-        return after if after[0] != END else out
+            session.trying.pop()
+        if caught is None:
+            return self.block(node.orelse, CLOSED) if out[0] == END else out
+        for handler, wanted in zip(node.handlers, classes):
+            if isinstance(caught, wanted):
+                return self.handler(handler, caught)
+        raise caught
+
+    def handler(self, handler, caught):
+        if handler.name is not None:
+            self.env[handler.name] = caught
+        try:
+            return self.block(handler.body, CLOSED)
+        finally:
+            if handler.name is not None:
+                self.env.pop(handler.name, None)
+
+    def is_ours(self, problem):
+        """A refusal, or a sign of the capture's own: nothing that eager code raises."""
+        ours = (_lathe.ScriptError, _lathe.TraceError, Again, RecursionError)
+        session = self.session
+        return (isinstance(problem, ours) or problem is session.crossed
+                or session.observer.refused is not None)  # fmt: skip
 
 
 class Scripted(Traced):
@@ -291,20 +391,55 @@ class Scripted(Traced):
 
     def __init__(self, function):
         super().__init__(function)
+        self._handled = ()  # exceptions of a program after which the call runs as it is
         source.require(function)
 
     def __call__(self, *args, **kwargs):
-        if not _lathe._tracing():
+        if _lathe._tracing():
+            # Part of an outer trace, whose own code runs as Python: this part is read all the same.
+            return self._part(Observer.active(), args, kwargs, inner=True)[0]
+        ran = sum(self._eager.values())
+        try:
             return super().__call__(*args, **kwargs)
-        # Part of an outer trace, whose own code runs as Python: this part is read all the same.
-        return self._run(Observer.active(), args, kwargs)
+        except self._handled as e:
+            ours = isinstance(e, (_lathe.ScriptError, _lathe.TraceError))
+            if ours or sum(self._eager.values()) != ran:
+                raise
+            why = _lathe.ScriptError("eager code raises an exception here", op="script")
+            if isinstance(e, _lathe.OverflowError):
+                e = why.with_traceback(e.__traceback__)
+            return self._as_it_is(e, args, kwargs, strict=_lathe.get_flag(_FLAG) == "1")
 
     def _run(self, observer, args, kwargs):
-        f = self._function
+        result, session = self._part(observer, args, kwargs)
+        self._handled += session.handled
+        failed = session.checks["failed"]
+        if not decided_by_data(failed):
+            return result
+        self._handled += (_lathe.OverflowError,)
+        return Checked(result, failed.tensor)
+
+    def _part(self, observer, args, kwargs, inner=False):
+        f, session = self._function, Session(observer)
+        session.inner = inner
         with observer.resting():
             node = source.any_node(f)
-            i = Interpreter(Session(observer), source.file_of(f), node, {})
-        return i.call(node, f, list(args), dict(kwargs))
+            i = Interpreter(session, source.file_of(f), node, {})
+        most = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(most, _FRAMES))
+        try:
+            return i.call(node, f, list(args), dict(kwargs)), session
+        finally:
+            sys.setrecursionlimit(most)
+
+
+class Checked:
+    """A result that holds only if a number can be computed."""
+
+    _is_checked = True
+
+    def __init__(self, value, check):
+        self.value, self.check = value, check
 
 
 def script(function):

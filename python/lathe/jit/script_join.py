@@ -41,6 +41,10 @@ class Again(Exception):
     """The structure must be recorded again, knowing more."""
 
 
+class Raised(BaseException):
+    """What follows is not run: an exception that data decides about ends the call here."""
+
+
 class Known:
     """What recording a structure has shown about it, for the next time."""
 
@@ -109,7 +113,7 @@ class Joiner:
     def __init__(self, script, node, known, heap, symbols):
         self.script, self.node, self.known = script, node, known
         self.heap, self.symbols = heap, symbols
-        self.sides = []
+        self.sides, self.given = [], []
         self.plan = None
 
     # ── taking apart ──
@@ -182,17 +186,41 @@ class Joiner:
         """One branch's values; gives the tensors in them."""
         side = _Side()
         groups = {"value": {"": value}, "env": env, "grads": grads, "slots": slots}
+        self.given.append(groups)
         parts = {g: {n: self._apart(v, side, (g, n)) for n, v in values.items()}
                  for g, values in groups.items()}  # fmt: skip
         self.sides.append(parts)
         return side.tensors
 
+    def add_raised(self, makers, own):
+        """A branch that ends in an exception gives stand-ins for what the other one does. makers:
+        of an earlier recording, if there was one; own: items that it has changed all the same."""
+        if makers:
+            made = {g: {n: m() for n, m in group.items()} for g, group in makers.items()}
+            made["slots"].update(own)
+            return self.add(made["value"][""], made["env"], made["grads"], made["slots"])
+        self.sides.append(None)
+        self.given.append(None)
+        return []
+
     def unjoined(self, name):
         """What the first branch leaves under a name."""
         return _value_of(self.sides[0]["env"][name])
 
-    def pairs(self):
+    def _learn_raised(self, makers):
+        found = [g for g in self.given if g is not None]
+        if not found:
+            raise Raised
+        for group, values in found[0].items():
+            makers[group] = {
+                n: stand_in(v, self.symbols, self.heap.shared) for n, v in values.items()
+            }
+        raise Again
+
+    def pairs(self, makers):
         a, b = self.sides
+        if a is None or b is None:
+            self._learn_raised(makers)
         self._pairs, self._memo, self._partners = [], {}, {}
         self._learnt = False
         self.plan = {
@@ -459,4 +487,4 @@ def _described(value):
     return f"{value!r}" if isinstance(value, (*_PLAIN, bool, int, float)) else type(value).__name__
 
 
-__all__ = ["Again", "Joiner", "Known", "Missing", "Undefined"]
+__all__ = ["Again", "Joiner", "Known", "Missing", "Raised", "Undefined"]

@@ -38,7 +38,7 @@ class Observed:
     def observed(self, f, args):
         """What does a step of the script, and with what."""
         o = self.observer
-        if f is getattr:
+        if f is getattr and len(args) == 2:
             return o.attribute, args
         if f is setattr:
             return f, (o.store(args[0], args[1]), *args[1:])

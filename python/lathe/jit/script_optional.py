@@ -59,20 +59,26 @@ def facts_of(test):
     return [], []
 
 
-class assuming:  # noqa: N801  reads as a statement
-    """While it is entered, the facts hold."""
+class Facts:
+    """What is known while a part of a script runs. asserted: [(Maybe, what was known before)]"""
 
-    def __init__(self, facts):
-        self._facts = facts
+    def __init__(self, asserted, facts):
+        self._asserted, self._facts = asserted, facts
 
     def __enter__(self):
-        self._kept = [(m, m.fact) for m, _ in self._facts]
-        for m, there in self._facts:
-            m.fact = there
+        self._begun = len(self._asserted)
+        learn(self._asserted, self._facts)
 
     def __exit__(self, *_):
-        for m, fact in reversed(self._kept):
+        while len(self._asserted) > self._begun:
+            m, fact = self._asserted.pop()
             m.fact = fact
+
+
+def learn(asserted, facts):
+    for m, there in facts:
+        asserted.append((m, m.fact))
+        m.fact = there
 
 
 def stand_in(value, symbols=None, keep=()):

@@ -214,6 +214,12 @@ def assigned(nodes):
                 out.update(dict.fromkeys(targets(t)))
         elif isinstance(node, ast.withitem) and node.optional_vars is not None:
             out.update(dict.fromkeys(targets(node.optional_vars)))
+        elif isinstance(node, (ast.MatchAs, ast.MatchStar)):
+            out.update(dict.fromkeys([node.name] if node.name else []))
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            out[node.rest] = None
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            out[node.name] = None
         elif isinstance(node, _SCOPES):
             if hasattr(node, "name"):
                 out[node.name] = None

@@ -3,13 +3,13 @@
 import ast
 import functools
 
-from .. import _lathe
+from .. import _lathe, ops
 from .._lathe import Tensor
 from . import script_source as source
 from .script_builtins import BUILTINS
 from .script_heap import Heap, said_of
-from .script_join import Again, Joiner, Known, Missing, Undefined
-from .script_optional import assuming, facts_of, stand_in
+from .script_join import Again, Joiner, Known, Missing, Raised, Undefined
+from .script_optional import facts_of, stand_in
 from .script_values import (
     Number,
     as_condition,
@@ -37,16 +37,18 @@ class Structures:
     # ── if ──────────────────────────────────────────────────────────────────────────────────────
 
     def _If(self, node, rest):
-        test = self.test(node.test)
+        return self.choose(node, self.test(node.test), lambda: self.block(node.body, rest),
+                           lambda: self.block(node.orelse, rest), rest)  # fmt: skip
+
+    def choose(self, node, test, yes, no, rest):
+        """One of two parts of a statement; both, where data decides."""
         if not decided_by_data(test):
-            return self.block(node.body if self.truth(node, test) else node.orelse, rest)
-        if not source.may_exit(node):
-            names = source.assigned(node.body) + source.assigned(node.orelse)
-            self.decide(node, test, lambda: self.ended(self.block(node.body, None)),
-                        lambda: self.ended(self.block(node.orelse, None)), names)  # fmt: skip
-            return None
-        return self.exits(node, test, rest, lambda: self.block(node.body, rest),
-                          lambda: self.block(node.orelse, rest))  # fmt: skip
+            return yes() if self.truth(node, test) else no()
+        if source.may_exit(node):
+            return self.exits(node, test, rest, yes, no)
+        self.decide(node, test, lambda: self.ended(yes()), lambda: self.ended(no()),
+                    source.assigned([node]))  # fmt: skip
+        return None
 
     def ended(self, outcome):
         assert outcome[0] == END
@@ -134,18 +136,23 @@ class Structures:
         condition = self.condition(node, test)
         yes_facts, no_facts = facts_of(test)
         known, session = self.known_of(node), self.session
+        raised = {}  # makes what a branch that raises would give
         for _ in range(_ATTEMPTS):
             heap = self.heap(not keep)
             joiner = Joiner(self, node, known, heap, _lathe._symbol_count())
             slots = {s: heap.held(s) for s in known.slots if s[0] in heap.boxes}
-            branch = functools.partial(self.branch, node, names, joiner, slots, keep)
+            branch = functools.partial(self.branch, node, names, joiner, slots, keep, raised)
             try:
                 results = self.do(
-                    node, _lathe._record_if, condition, functools.partial(branch, yes, yes_facts),
-                    functools.partial(branch, no, no_facts), joiner.pairs,
+                    node, _lathe._record_if, condition,
+                    functools.partial(branch, yes, yes_facts, condition),
+                    functools.partial(branch, no, no_facts, ops.logical_not(condition)),
+                    functools.partial(joiner.pairs, raised),
                 )  # fmt: skip
             except Again:
                 continue
+            except Raised:
+                self.fail(node)  # both do
             joined = joiner.joined(results)
             for name, item in joined["env"].items():
                 if item is Undefined:
@@ -166,17 +173,22 @@ class Structures:
     def heap(self, own_ends=False):
         """What objects hold now. own_ends: nothing reads this function's names after the part."""
         others = [i.env for i in self.session.live if i is not self]
+        others.append({"": self.session.checks})
         if own_ends:
             return Heap(self.session, others, self.env)
         return Heap(self.session, [*others, self.env])
 
-    def branch(self, node, names, joiner, slots, keep, part, facts):
+    def branch(self, node, names, joiner, slots, keep, raised, part, facts, here):
         session, heap, known = self.session, joiner.heap, joiner.known
         before, grads = dict(self.env), session.grads()
         session.recording += 1
+        session.here.append(here)
         try:
-            with assuming(facts):
-                value = part()
+            with session.scope(facts):
+                try:
+                    value = part()
+                except Raised:
+                    return joiner.add_raised(raised, self.note_failure(known, heap))
                 self.unchanged_names(node, names, before)
                 self.note_changes(node, known, heap)
                 now = session.grads()
@@ -193,12 +205,24 @@ class Structures:
                 after = {s: was if after[s] is heap.boxes[s[0]].then[s[1]] else after[s]
                          for s, was in slots.items()}  # fmt: skip
                 return joiner.add(value, env, {i: now[i] for i in known.grads}, after)
+        except Exception as e:
+            session.crossed = e
+            raise
         finally:
             session.recording -= 1
+            session.here.pop()
             session.put_grads(grads)
             heap.put_back(heap.changes())
             self.env.clear()
             self.env.update(before)
+
+    def note_failure(self, known, heap):
+        """The number that says so is the one thing that a branch which raises changes."""
+        slot = id(self.session.checks), "failed"
+        if slot not in known.slots:
+            known.slots[slot] = self.session.checks
+            raise Again
+        return {slot: heap.now(slot)}
 
     def unchanged_names(self, node, names, before):
         for name, value in self.env.items():
@@ -327,8 +351,10 @@ class Structures:
         def body(values):
             with _Part(self, node, heap):
                 state = bind(values)
-                with assuming([(state[n], there) for n, there in asked]):
-                    return self.one_round(node, joiner, start, names, slots, returns, grads, begin)
+                with self.session.scope([(state[n], there) for n, there in asked]):
+                    return self.one_round(
+                        node, joiner, state, start, names, slots, returns, grads, begin
+                    )
 
         try:
             results = self.do(node, _lathe._record_while, condition, body, tensors)
@@ -342,10 +368,13 @@ class Structures:
             heap.put(s, state[s])
         self.env.update((n, state[n]) for n in names if n not in (" left", " count"))
 
-    def one_round(self, node, joiner, start, names, slots, returns, grads, begin):
+    def one_round(self, node, joiner, state, start, names, slots, returns, grads, begin):
         """The body of a loop, and what it gives to the next round."""
-        begin()
-        how, value = self.round(node.body)
+        try:
+            begin()
+            how, value = self.round(node.body)
+        except Raised:
+            return joiner.next({**state, **self.note_failure(joiner.known, joiner.heap)})
         if how == RETURN:
             self.returned(len(self.loops), value)
             how = BREAK
@@ -434,6 +463,7 @@ class _Part:
 
     def __exit__(self, kind, value, traceback):
         i = self.i
+        i.session.crossed = value
         try:
             if kind is None:
                 i.note_changes(self.node, i.known_of(self.node), self.heap)

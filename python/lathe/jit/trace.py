@@ -160,9 +160,10 @@ class Traced:
                 self._traces.pop(gone, None)
         return number
 
-    def _as_it_is(self, problem, args, kwargs):
+    def _as_it_is(self, problem, args, kwargs, strict=True):
         """The traced code raised an error of its own, or built what a program cannot: the call runs
-        as it is, and raises it again with all that comes before."""
+        as it is, and raises it again with all that comes before. strict: if it does not, that is an
+        error, unless it has built something."""
         built = isinstance(problem, Built)
         why = f"{type(problem).__name__}: {str(problem).partition(chr(10))[0]}"
         if built:
@@ -171,7 +172,7 @@ class Traced:
         if len(self._eager) > _MOST_REASONS:
             self._eager.pop(next(iter(self._eager)))
         result = self._function(*args, **kwargs)
-        if _lathe.get_flag("fallback_is_error") and not built:
+        if strict and not built:
             raise _lathe.TraceError(
                 f"trace: the capture raised an error that the function itself does not raise\n"
                 f"  got:      {why}\n  expected: code that does the same with symbolic tensors\n"

@@ -392,6 +392,9 @@ class Planner:
             return ("plain", value.settled())
         if hasattr(kind, "_is_optional"):  # None or not, as data decides
             return ("optional", self._output(value.flag.tensor), self.of(value.value, level))
+        if hasattr(kind, "_is_checked"):  # a result beside what must be computed without an error
+            self._output(value.check)
+            return self.of(value.value, level)
         if value is MISSING or kind in PLAIN or is_plain(value):
             return ("plain", value)
         if issubclass(kind, Tensor):
