@@ -115,9 +115,9 @@ def test_raising_in_every_place():
     def f(x):
         r = x * 0
         if x.sum() > 5:
-            if x[1] > 5:  # noqa: RET506
+            if x[1] > 5:
                 raise ValueError("one")
-            elif x[1] > 4:
+            elif x[1] > 4:  # noqa: RET506
                 raise KeyError("two")
             else:
                 r = check_sign(x)
