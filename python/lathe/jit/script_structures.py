@@ -116,12 +116,12 @@ class Structures:
         """The value under a name at the end of a branch; a stand-in, if one is known to be due."""
         return self.makers[name]() if value is Missing and name in self.makers else value
 
-    def learn(self, name, first, second, heap):
+    def learn(self, name, first, second, heap, symbols):
         """Has one side a value to return, and the other none? Then both are recorded again. Lists
         and objects that were there before are themselves on both sides."""
         if (first is Missing) is not (second is Missing):
             value = second if first is Missing else first
-            self.makers[name] = stand_in(value, keep=heap.shared)
+            self.makers[name] = stand_in(value, symbols, keep=heap.shared)
             raise Again
 
     def truth(self, node, value):
@@ -200,7 +200,7 @@ class Structures:
                 env = {n: self.filled(n, self.env.get(n, Undefined)) for n in names if keep}
                 for n in env:
                     if joiner.sides and n.startswith(" value"):
-                        self.learn(n, joiner.unjoined(n), env[n], heap)
+                        self.learn(n, joiner.unjoined(n), env[n], heap, joiner.symbols)
                 after = {s: heap.now(s) for s in slots}
                 after = {s: was if after[s] is heap.boxes[s[0]].then[s[1]] else after[s]
                          for s, was in slots.items()}  # fmt: skip
@@ -385,7 +385,7 @@ class Structures:
         now = {n: self.env.get(n, Undefined) for n in names}
         for n in returns:
             if n.startswith(" value"):
-                self.learn(n, start[n], now[n], joiner.heap)
+                self.learn(n, start[n], now[n], joiner.heap, joiner.symbols)
         if " left" in now:
             now[" left"] = how if isinstance(how, Number) else how == BREAK
         now.update((s, joiner.heap.now(s)) for s in slots)

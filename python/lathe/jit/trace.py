@@ -165,7 +165,7 @@ class Traced:
         as it is, and raises it again with all that comes before. strict: if it does not, that is an
         error, unless it has built something."""
         built = isinstance(problem, Built)
-        why = f"{type(problem).__name__}: {str(problem).partition(chr(10))[0]}"
+        why = _in_words(problem)
         if built:
             why = "a parameter or buffer is made that stays, which later calls find there"
         self._eager[why] = self._eager.get(why, 0) + 1
@@ -296,6 +296,15 @@ def _is_raised(problem):
 def same_grad(a, b):
     """The same gradient: each look at .grad gives a new Python object."""
     return a is b if a is None or b is None else _lathe._same_tensor(a, b)
+
+
+def _in_words(problem):
+    """The class of an exception and the first line of its text."""
+    try:
+        text = str(problem).partition("\n")[0]
+    except _lathe.TraceError:  # it is about a number that the trace had
+        text = "about a number of the trace"
+    return f"{type(problem).__name__}: {text}"
 
 
 def _where(function):

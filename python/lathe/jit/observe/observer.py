@@ -424,8 +424,9 @@ class Observer(Recording, Calls, Effects, Texts, Callbacks):
                 return self.stand_ins[row.n]
         return self.use(value)
 
-    def match(self, subject):
-        """The subject of a match statement: patterns may look at any attribute."""
+    def match(self, subject, *named):
+        """The subject of a match statement: patterns may look at any attribute. named: what they
+        compare it with."""
         if self.on():
             self.use(subject)
             for name in list(dict_of(subject) or ()):

@@ -169,6 +169,8 @@ class Recording:
         if known is not None and not (raw and known.test in NUMBERS):
             return known
         kind = type(value)
+        if kind in (_lathe.SymInt, _lathe.SymFloat):  # an input of the program already
+            return known
         row = self._add(step, parent, key, "anything", None, value)
         row.pinned = parent.pinned
         row.setting = setting or parent.setting
@@ -187,7 +189,7 @@ class Recording:
         return row
 
     def _is_input(self, row, value):
-        if not self.inputs or not is_number(value):
+        if not self.inputs or not is_number(value) or row.step == "of_value":
             return False
         if row.step == "class" and path_in_class(row.parent.value, row.key) in self.varying:
             return True

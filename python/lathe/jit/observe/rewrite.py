@@ -156,9 +156,20 @@ class _Rewriter(ast.NodeTransformer):
         return ast.copy_location(self._hook("joined", *parts), node)
 
     def visit_Match(self, node):
+        """What patterns name is read beside the subject: in a pattern there is no place for hooks."""
+        named = [p.value for c in node.cases for p in ast.walk(c.pattern)
+                 if isinstance(p, ast.MatchValue) and isinstance(p.value, ast.Attribute)]  # fmt: skip
+        read = [self.visit(copy.deepcopy(value)) for value in named]
         self.generic_visit(node)
-        node.subject = self._hook("match", node.subject)
+        node.subject = self._hook("match", node.subject, *read)
         return node
+
+    def _in_pattern(self, node):
+        for pattern in (*getattr(node, "patterns", ()), *getattr(node, "kwd_patterns", ())):
+            self.visit(pattern)
+        return node
+
+    visit_MatchClass = visit_MatchMapping = visit_MatchValue = _in_pattern
 
     def visit_Await(self, node):
         node.value = self._hook("refuse", ast.Constant("`await`"))
