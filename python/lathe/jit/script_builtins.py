@@ -66,7 +66,7 @@ def _extreme(f, better):
     def choose(script, node, args, kwargs):
         items = list(args[0]) if len(args) == 1 and not isinstance(args[0], Number) else args
         if kwargs or not any(decided_by_data(i) for i in items):
-            return f(*args, **kwargs)
+            return script.session.observer.call(f)(*args, **kwargs)
         best = items[0]
         for item in items[1:]:
             test = better(item, best)

@@ -19,6 +19,7 @@ from .script_values import (
     operator_of,
     refuse_at,
 )
+from .observe.observer import is_standard
 from .trace import Traced
 
 _SCRIPTED_PACKAGES = ("lathe._loops", "lathe.nn.module", "lathe.nn.containers")
@@ -32,6 +33,8 @@ def readable(f):
     """May the function's source be run statement by statement?"""
     if f.__module__ is not None and f.__module__.split(".")[0] == "lathe":
         return f.__module__ in _SCRIPTED_PACKAGES and not source.is_special(f.__code__)
+    if is_standard(f.__code__.co_filename):
+        return False
     return source.find(f.__code__) is not None and not source.is_special(f.__code__)
 
 
