@@ -1,5 +1,6 @@
 #include "graph/pipeline.h"
 
+#include <absl/functional/function_ref.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
@@ -17,6 +18,7 @@ struct Pass {
   std::string_view name;
   int (*run)(Graph&, Rewrites&);
 };
+using RunPass = absl::FunctionRef<int(Graph&, Rewrites&)>;
 
 constexpr Pass kUnifySizes{"unify_sizes", unify_sizes};
 constexpr Pass kEliminateDead{"eliminate_dead", eliminate_dead};
@@ -41,18 +43,21 @@ double now() {
 
 class Run {
  public:
-  explicit Run(Graph& graph) : graph_(graph), began_(now()) {}
+  Run(Graph& graph, const Budget& budget) : graph_(graph), began_(now()) {
+    rewrites_.leave_out(budget.without);
+  }
 
-  int pass(const Pass& p) {
-    if (rewrites_.off(p.name)) return 0;
-    PassReport r{std::string(p.name), 0, graph_.node_count(), 0, 0, {}};
+  int pass(const Pass& p) { return pass(p.name, p.run); }
+  int pass(std::string_view name, RunPass run) {
+    if (rewrites_.off(name)) return 0;
+    PassReport r{std::string(name), 0, graph_.node_count(), 0, 0, {}};
     double start = now();
     rewrites_.clear();
-    r.changes = p.run(graph_, rewrites_);
+    r.changes = run(graph_, rewrites_);
     r.milliseconds = now() - start;
     r.nodes_after = graph_.node_count();
-    for (const auto& [name, count] : rewrites_.fired())
-      if (name != p.name) r.fired.emplace(name, count);
+    for (const auto& [rule, count] : rewrites_.fired())
+      if (rule != name) r.fired.emplace(rule, count);
     report_.passes.push_back(std::move(r));
     return report_.passes.back().changes;
   }
@@ -69,10 +74,13 @@ class Run {
 }  // namespace
 
 Report optimise(Graph& graph, const Budget& budget) {
-  Run run(graph);
+  Run run(graph, budget);
+  auto by_users = [&](Graph& g, Rewrites& rewrites) { return budget.rules->apply(g, rewrites); };
   run.pass(kUnifySizes);
   for (int round = 0; round < budget.rounds; ++round) {
     int changes = run.pass(kEliminateDead);
+    // Before what changes the text that their patterns were written after.
+    if (!budget.rules->rules().empty()) changes += run.pass(UserRules::kPass, by_users);
     changes += run.pass(kMergeCommon);
     changes += run.pass(kFoldConstants);
     changes += run.pass(kCanonicalise);
@@ -105,6 +113,7 @@ std::vector<std::string_view> pass_names() {
 std::vector<std::string_view> rewrite_names() {
   std::vector<std::string_view> out = pass_names();
   out.push_back("all");  // not an op: every rule
+  out.push_back(UserRules::kPass);
   for (absl::Span<const Rule> rules :
        {algebra_rules(), cast_rules(), view_rules(), batch_norm_rules()})
     for (const Rule& r : rules) out.push_back(r.name);

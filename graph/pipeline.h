@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "graph/ir/ir.h"
+#include "graph/rewrite/user_rules.h"
 
 namespace lathe::ir {
 
@@ -22,14 +24,16 @@ struct Report {
 };
 
 struct Budget {
+  UserRulesRef rules = user_rules();
+  std::set<std::string, std::less<>> without;  // passes and rules left out, as by `rewrites_off`
   int rounds = 8;  // in practice two or three; passes that undo each other stop here
   double milliseconds =
       2000;  // no further round is begun after this; what is there is right all the same
 };
 
-/// Rewrites a graph. Every pass is exact: same bits. A pass or rule named in the flag
-/// `rewrites_off` is left out; after `rewrite_limit` changes, if set, no more are made: that is how
-/// a wrong one is found.
+/// Rewrites a graph. Every pass is exact: same bits; of the users' rules they say so. A pass or
+/// rule named in the flag `rewrites_off` is left out; after `rewrite_limit` changes, if set, no
+/// more are made: that is how a wrong one is found.
 Report optimise(Graph& graph, const Budget& budget = {});
 
 /// Runs one pass by its name: tests, tools. NameError if there is none. How many changes it made.

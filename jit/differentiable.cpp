@@ -25,12 +25,13 @@ std::vector<int> tracked_inputs(const ir::Data& inputs) {
 
 Differentiable::Differentiable(const ir::Graph& graph, std::vector<int> wrt,
                                std::optional<absl::Span<const int>> active,
-                               absl::Span<ir::Value* const> hidden, std::vector<bool> strided)
-    : name_(graph.name()), wrt_(std::move(wrt)) {
+                               absl::Span<ir::Value* const> hidden, std::vector<bool> strided,
+                               ir::UserRulesRef rules)
+    : name_(graph.name()), wrt_(std::move(wrt)), rules_(std::move(rules)) {
   vjp_ = differentiate(graph, wrt_, {.active = active, .hidden = hidden});
   derived_ = vjp_.results + vjp_.hidden + static_cast<size_t>(vjp_.extra);
   ir::Graph forward = vjp_.forward.clone();
-  report_ = ir::optimise(forward);
+  report_ = ir::optimise(forward, {.rules = rules_});
   strided.resize(vjp_.results);
   strided.resize(forward.outputs().size(), true);  // what is read by programs alone
   forward_ = std::make_unique<Program>(std::move(forward), std::move(strided));
@@ -121,7 +122,7 @@ const Program& Differentiable::Backward::plan() {
   const std::lock_guard hold(mutex);
   if (!program) {
     ir::Graph g = vjp.backward.clone();
-    ir::optimise(g);
+    ir::optimise(g, {.rules = rules});
     program = std::make_unique<Program>(std::move(g));
   }
   return *program;
@@ -150,7 +151,10 @@ ir::Data Differentiable::Backward::run(const ir::Data& inputs) {
   {
     const std::lock_guard hold(mutex);
     std::shared_ptr<Differentiable>& place = again[wrt];
-    if (!place) place = std::make_shared<Differentiable>(vjp.backward, wrt);
+    if (!place)
+      place = std::make_shared<Differentiable>(vjp.backward, wrt, std::nullopt,
+                                               absl::Span<ir::Value* const>(), std::vector<bool>(),
+                                               rules);
     program = place;
   }
   return program->run(inputs);
@@ -179,6 +183,7 @@ Differentiable::Backward& Differentiable::backward_for(const Tensors& dys,
 std::shared_ptr<Differentiable::Backward> Differentiable::make_backward(
     absl::Span<const int> active, absl::Span<const int> continued, bool higher) const {
   auto b = std::make_shared<Backward>();
+  b->rules = rules_;
   if (!higher && active == absl::MakeConstSpan(vjp_.cotangents) && continued.empty()) {
     b->vjp.backward = vjp_.backward.clone();
     b->vjp.reads = vjp_.reads;
@@ -252,7 +257,7 @@ Tensors Differentiable::derived_values(const std::shared_ptr<TapeNode>& node,
     const std::lock_guard hold(mutex_);
     if (!again_) {
       ir::Graph g = vjp_.again.clone();
-      ir::optimise(g);
+      ir::optimise(g, {.rules = rules_});
       again_ = std::make_unique<Program>(std::move(g));
     }
   }

@@ -352,14 +352,14 @@ void Function::make_program(Compiled& c, const ir::Data& all, const std::vector<
     try {
       c.tracked = std::make_shared<Differentiable>(graph, tracked_inputs(all),
                                                    results_behind(c.traced, live, views.size()),
-                                                   views, c.traced.strided);
+                                                   views, c.traced.strided, c.rules);
     } catch (const AutogradError& e) {  // its calls are counted, and explain() says why
       c.why_by_nodes = e.parts().problem;
     }
     return;
   }
   ir::Graph optimised = graph.clone();
-  c.report = ir::optimise(optimised);
+  c.report = ir::optimise(optimised, {.rules = c.rules});
   c.program = std::make_unique<Program>(std::move(optimised), c.traced.strided);
 }
 
@@ -471,6 +471,19 @@ std::function<ir::Data()> Function::bound(const ir::Data& inputs, FunctionCallba
     if (c->program) return ir::returned(c->traced, all, c->program->run(all));
     return run_tracked(*c, all);
   };
+}
+
+std::optional<DebugReport> Function::debug(const ir::Data& inputs, FunctionCallbacks& host) {
+  ir::Data all;
+  const CompiledRef c = find(inputs, host, all);
+  if (c == nullptr) return std::nullopt;
+  const std::vector<const Program*> programs = c->programs();
+  if (programs.empty())
+    throw UnsupportedError(
+        {.op = name_,
+         .problem = absl::StrCat("this call runs node by node, as eager does: ", c->why_by_nodes),
+         .next = "debug it under no_grad, or with the gradient taken inside"});
+  return jit::debug(c->traced.graph, *programs[0], c->rules, all);
 }
 
 ir::Data Function::operator()(ir::Data inputs, absl::Span<const std::string> names,

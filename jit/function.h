@@ -14,6 +14,7 @@
 
 #include "graph/pipeline.h"
 #include "graph/trace/trace.h"
+#include "jit/debug.h"
 #include "jit/differentiable.h"
 #include "jit/program/program.h"
 
@@ -41,8 +42,9 @@ class Function {
   explicit Function(std::string name) : name_(std::move(name)) {}
 
   struct Compiled {
-    ir::Traced traced;     // its graph as captured
-    int64_t trace_id = 0;  // the front end's
+    ir::Traced traced;                          // its graph as captured
+    int64_t trace_id = 0;                       // the front end's
+    ir::UserRulesRef rules = ir::user_rules();  // that there were when it was captured
     ir::Report report;
     std::unique_ptr<Program> program;         // null: gradients may be asked for through a result
     std::shared_ptr<Differentiable> tracked;  // then; null if it cannot be
@@ -80,6 +82,10 @@ class Function {
   void drop(int64_t trace_id);
   /// C++ lambdas: inputs are x0, x1, ...; tensors captured by the lambda are guarded by identity.
   Outputs operator()(const Tensors& inputs, absl::FunctionRef<Outputs(const Tensors&)> body);
+
+  /// What the program that serves these inputs does beside its graph; nothing, if none does.
+  /// UnsupportedError if that call has no program.
+  std::optional<DebugReport> debug(const ir::Data& inputs, FunctionCallbacks& host);
 
   /// As they are now, the one that fitted last first.
   std::vector<CompiledRef> compiled() const;

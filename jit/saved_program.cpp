@@ -21,7 +21,7 @@ std::string shown(const ir::Datum& d) {
 SavedProgram::SavedProgram(ir::Graph captured, std::string note)
     : captured_(std::move(captured)), note_(std::move(note)) {
   ir::Graph g = captured_.clone();
-  report_ = ir::optimise(g);
+  report_ = ir::optimise(g, {.rules = rules_});
   program_ = std::make_unique<Program>(std::move(g));
   plan_checks();
 }
@@ -121,7 +121,9 @@ ir::Data SavedProgram::run(const ir::Data& inputs) const {
 std::shared_ptr<Differentiable> SavedProgram::tracked(const std::vector<int>& wrt) const {
   const std::lock_guard hold(mutex_);
   std::shared_ptr<Differentiable>& place = tracked_[wrt];
-  if (!place) place = std::make_shared<Differentiable>(captured_, wrt);
+  if (!place)
+    place = std::make_shared<Differentiable>(
+        captured_, wrt, std::nullopt, absl::Span<ir::Value* const>(), std::vector<bool>(), rules_);
   return place;
 }
 

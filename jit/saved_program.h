@@ -62,6 +62,7 @@ class SavedProgram {
   /// What there is to say of input i if it is not of the captured kind or sizes.
   ErrorParts misfit(size_t i, const ir::Datum& given) const;
 
+  ir::UserRulesRef rules_ = ir::user_rules();  // that there were when it was made
   ir::Graph captured_;
   std::string note_;
   ir::Report report_;

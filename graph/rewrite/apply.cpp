@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "graph/ir/literal.h"
+#include "graph/rewrite/condition.h"
 #include "graph/rewrite/pattern.h"
 
 namespace lathe::ir {
@@ -13,6 +14,7 @@ namespace lathe::ir {
 struct RuleSet::Ready {
   Rule rule;
   Pattern from, to;
+  Condition where;
 };
 
 // ── matches ─────────────────────────────────────────────────────────────────────────────────────
@@ -111,14 +113,23 @@ class Matcher {
 
 // ── rule sets ───────────────────────────────────────────────────────────────────────────────────
 
-RuleSet::RuleSet(absl::Span<const Rule> rules) : rules_(rules.begin(), rules.end()) {
+RuleSet::RuleSet(absl::Span<const Rule> rules, size_t most_orders)
+    : rules_(rules.begin(), rules.end()) {
   for (const Rule& r : rules_) {
-    auto ready = std::make_unique<Ready>(
-        Ready{r, parse_pattern(r.from, r.name), parse_pattern(r.to, r.name)});
-    if (ready->from.op == nullptr)
+    Pattern from = parse_pattern(r.from, r.name);
+    if (from.op == nullptr)
       throw ValueError({.op = std::string(r.name), .problem = "a rule starts from an op"});
-    by_root_[ready->from.op].push_back(ready.get());
-    ready_.push_back(std::move(ready));
+    std::vector<Pattern> all;
+    if (most_orders > 1)
+      all = orders(from, most_orders);
+    else
+      all.push_back(std::move(from));
+    for (Pattern& p : all) {
+      auto ready = std::make_unique<Ready>(
+          Ready{r, std::move(p), parse_pattern(r.to, r.name), Condition(r.where, r.name)});
+      by_root_[ready->from.op].push_back(ready.get());
+      ready_.push_back(std::move(ready));
+    }
   }
 }
 
@@ -186,7 +197,7 @@ bool RuleSet::try_rule(Graph& graph, Node* node, const Ready& ready, Rewrites& r
   Node* before = node->previous();
   Value* by = nullptr;
   bool fits = false;
-  if (ready.rule.when == nullptr || ready.rule.when(m)) {
+  if (ready.where.holds(m) && (ready.rule.when == nullptr || ready.rule.when(m))) {
     InsertAt here(graph, node);
     for (auto& [name, tensor] : m.new_constants_) {
       if (!writes_inline(tensor)) graph.add_large_constant(tensor);

@@ -20,7 +20,7 @@ Rewrites::Rewrites()
 }
 
 bool Rewrites::off(std::string_view name) const {
-  return all_off_ || flag_has(Flag::rewrites_off, name);
+  return all_off_ || without_.contains(name) || flag_has(Flag::rewrites_off, name);
 }
 
 bool Rewrites::allow(std::string_view name, std::string_view part_of) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,8 @@ namespace lathe::ir {
 class Rewrites {
  public:
   Rewrites();
+  /// Names that are off here, whatever the flag says.
+  void leave_out(std::set<std::string, std::less<>> names) { without_ = std::move(names); }
   /// False if this change must not be made. Else it counts as made. `part_of`: the pass a rule
   /// belongs to.
   bool allow(std::string_view name, std::string_view part_of = {});
@@ -26,6 +29,7 @@ class Rewrites {
   bool all_off_;
   int64_t limit_;
   std::map<std::string, int, std::less<>> fired_;
+  std::set<std::string, std::less<>> without_;
 };
 
 }  // namespace lathe::ir

@@ -5,7 +5,8 @@
 // In `from`, a bare name is a variable: it stands for a value or a literal argument, and the same
 // name for the same one. A parameter that is not mentioned must have its default. In `to`,
 // variables are what they matched, or what `when` bound. Where the order of arguments does not
-// matter, each order is a rule of its own or the literal goes last (the pass `canonicalise`).
+// matter, each order is a rule of its own or the literal goes last (the pass `canonicalise`),
+// unless the set is asked to try every order.
 //
 // An exact rule keeps every bit, NaNs counted as one; an approximate one runs only where asked for.
 // Whatever a rule says, it is applied only if the result has the type of what it replaces, and if
@@ -64,6 +65,7 @@ struct Rule {
   Exactness exactness;
   std::string_view from, to;
   bool (*when)(Match&) = nullptr;
+  std::string_view where = {};  // the same as text, for dtypes and ranks (condition.h)
 };
 
 struct Pattern;
@@ -71,7 +73,9 @@ struct Pattern;
 /// Rules ready to be applied. Built from their texts; ValueError if one cannot be read.
 class RuleSet {
  public:
-  explicit RuleSet(absl::Span<const Rule> rules);
+  /// `most_orders`: each rule also fits where operands of commutative ops stand the other way
+  /// round, in up to so many orders together; 1: as it is written.
+  explicit RuleSet(absl::Span<const Rule> rules, size_t most_orders = 1);
   ~RuleSet();
   RuleSet(RuleSet&&) noexcept;
   /// One walk over the graph; how many rules fired. `pass` is the name they are switched off by

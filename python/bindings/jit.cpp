@@ -17,8 +17,11 @@
 #include "core/base/error.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
+#include "core/dispatch/fn.h"
 #include "graph/ir/text.h"
 #include "graph/trace/tracer.h"
+#include "include/lathe/ops/math.h"
+#include "jit/debug.h"
 #include "jit/function.h"
 #include "kernels/table/table.h"
 #include "python/bindings/call.h"
@@ -256,6 +259,19 @@ class Function {
     return out;
   }
 
+  /// None: no program serves this call. Else (values of the captured graph in order, each (op,
+  /// "file:line", tensor); which of them is wrong in the program, or -1; what it is there; cause).
+  nb::object debug(nb::tuple args, nb::dict kwargs) {
+    Call call(kept_, args.ptr(), kwargs.ptr());
+    std::optional<jit::DebugReport> report = engine_.debug({}, call);
+    if (!report) return nb::none();
+    nb::list values;
+    for (const jit::DebugReport::Value& v : report->values)
+      values.append(nb::make_tuple(v.op, to_string(v.site), owned(wrap(v.is))));
+    nb::object got = report->first < 0 ? nb::none() : owned(wrap(report->got));
+    return nb::make_tuple(values, report->first, got, report->cause);
+  }
+
   int traverse(visitproc visit, void* arg) const {
     for (const auto& [id, kept] : kept_) Py_VISIT(kept->guards.ptr());
     return 0;
@@ -317,6 +333,41 @@ PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_functio
                        {Py_tp_clear, reinterpret_cast<void*>(clear_function)},
                        {0, nullptr}};
 
+/// Sees the calls of eager code, for lathe.debug.
+class Calls final : public Observer {
+ public:
+  Calls() {
+    next = thread_state().observers;
+    thread_state().observers = this;
+  }
+  ~Calls() override { thread_state().observers = next; }
+  Calls(const Calls&) = delete;
+
+  void saw(const Op& op, Args /*args*/, Outputs& outputs) override {
+    if (inside_) return;  // the copies made here
+    inside_ = true;
+    const GradMode off(false);
+    for (const Tensor& t : outputs)
+      made.append(
+          nb::make_tuple(op.name(), to_string(here()), owned(wrap(math_ops<Tensor>::clone(t)))));
+    inside_ = false;
+  }
+  void wrote(Tensor& /*dst*/, const Tensor& /*value*/) override {}
+  void saw_part(std::string_view /*name*/, const Tensors& /*in*/, Tensors& /*out*/) override {}
+
+  nb::list made;
+
+ private:
+  bool inside_ = false;
+};
+
+/// (what `run` gives, what ops it called: (op, "file:line", result) of each result).
+nb::object watched(nb::callable run) {
+  Calls calls;
+  nb::object result = run();
+  return nb::make_tuple(result, calls.made);
+}
+
 /// A tensor from outside that the traced code looks at: an input of the program, so that its layout
 /// is guarded.
 void touch(const Tensor& t) {
@@ -366,6 +417,7 @@ void add_jit(nb::module_& m) {
       .def("explain", &Function::explain)
       .def("graph", &Function::graph)
       .def("optimised", &Function::optimised)
+      .def("debug", &Function::debug)
       .def("counts", &Function::counts);
   m.def("_reasons", [] {
     nb::list sentences;
@@ -376,6 +428,8 @@ void add_jit(nb::module_& m) {
   m.def("_touch", &touch);
   m.def("_lift", &lift);
   m.def("_settle", &settle_real);
+  m.def("_watched", &watched);
+  m.def("_same_elements", &jit::same_elements);
   m.def("_identity", &Capture::identity);
   m.def("_symbolic", [](const Tensor& t) { return t.defined() && t.symbolic(); });
   m.def("_tracing", [] { return thread_state().trace_epoch != 0; });

@@ -26,6 +26,7 @@
 #include "python/bindings/print.h"
 #include "python/bindings/programs.h"
 #include "python/bindings/reshaped.h"
+#include "python/bindings/rewrites.h"
 #include "python/bindings/script.h"
 #include "python/bindings/signals.h"
 #include "python/bindings/structures.h"
@@ -266,6 +267,7 @@ NB_MODULE(_lathe, m) {
   add_script(m);
   add_structures(m);
   add_programs(m);
+  add_rewrites(m);
   add_table(m);
   add_reshaped(m);
   add_ops(m);

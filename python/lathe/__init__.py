@@ -41,7 +41,9 @@ _PARTS = (
     "random",  # not an op: a module
 )  # fmt: skip
 _FROM = {"save": "_files", "load": "_files"}
-_FROM |= dict.fromkeys(("trace", "script", "freeze", "InputSpec"), "jit")
+_FROM |= dict.fromkeys(
+    ("trace", "script", "freeze", "debug", "rewrite", "rewrites", "InputSpec"), "jit"
+)
 _FROM |= dict.fromkeys(
     (
         "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor",

@@ -12,6 +12,7 @@ _Net: Any
 _Tensor: Any
 _add_grown_hook: Any
 _add_hook: Any
+_add_rewrite: Any
 _apart: Any
 _array_input: Any
 _assign: Any
@@ -59,9 +60,12 @@ _record_function: Any
 _record_if: Any
 _record_while: Any
 _recording: Any
+_remove_rewrite: Any
 _resize: Any
 _result_type: Any
 _retain_grad: Any
+_rewrites: Any
+_same_elements: Any
 _same_tensor: Any
 _save_tensor: Any
 _scan: Any
@@ -84,5 +88,6 @@ _touch: Any
 _tracing: Any
 _tracked_below: Any
 _unrecorded: Any
+_watched: Any
 _while_loop: Any
 _written: Any

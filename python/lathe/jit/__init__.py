@@ -4,15 +4,23 @@ from .trace import Traced, trace
 
 # Parts that most programs do without: a first trace must not wait for them.
 _LATER = {
+    "Comparison": "debugging",
     "InputSpec": "program",
     "Program": "program",
     "Scripted": "script",
     "capture": "program",
+    "debug": "debugging",
     "freeze": "program",
+    "Rewrite": "rewriting",
+    "rewrite": "rewriting",
+    "rewrites": "rewriting",
     "script": "script",
 }
 
-__all__ = ["InputSpec", "Program", "Scripted", "Traced", "capture", "freeze", "script", "trace"]
+__all__ = [
+    "Comparison", "InputSpec", "Program", "Rewrite", "Scripted", "Traced", "capture", "debug",
+    "freeze", "rewrite", "rewrites", "script", "trace",
+]  # fmt: skip
 
 
 def __getattr__(name):
