@@ -76,8 +76,9 @@ def test_a_page_and_its_program_in_cpp_run(page, tmp_path):
     assert compile_with_lathe(blocks("cpp", text)[0], tmp_path) == 0
 
 
-def test_the_page_about_traces_prints_what_it_says(tmp_path):
-    run_page("docs/howto/debug-a-trace.md", tmp_path)
+@pytest.mark.parametrize("page", ["debug-a-trace", "rewrite-rules"])
+def test_a_page_prints_what_it_says(page, tmp_path):
+    run_page(f"docs/howto/{page}.md", tmp_path)
 
 
 def test_what_pages_quote_stands_in_the_tree():
