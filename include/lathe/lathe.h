@@ -284,6 +284,15 @@ typedef enum lathe_view {
 LATHE_API lathe_status lathe_program_text(const lathe_program* p, lathe_view view, char** text);
 LATHE_API lathe_status lathe_function_text(const lathe_function* f, lathe_view view, char** text);
 
+/* ── rules of the program's own for the rewriter ────────────────────────────────────────────── */
+
+/* In what is captured or loaded from now on, `replacement` takes the place of `pattern`: texts of
+ * ops, as in "log(exp(x))" and "x". where: which dtypes and ranks it holds for. exact: 0 says that
+ * it changes bits. *id: for lathe_rewrite_remove. */
+LATHE_API lathe_status lathe_rewrite_add(const char* pattern, const char* replacement,
+                                         const char* LATHE_NULLABLE where, int exact, int64_t* id);
+LATHE_API lathe_status lathe_rewrite_remove(int64_t id);
+
 #ifdef __cplusplus
 }
 #endif

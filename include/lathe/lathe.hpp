@@ -23,5 +23,6 @@
 #include "lathe/cpp/grad.hpp"
 #include "lathe/cpp/ops.hpp"
 #include "lathe/cpp/program.hpp"
+#include "lathe/cpp/rewrite.hpp"
 #include "lathe/cpp/tensor.hpp"
 #include "lathe/cpp/trace.hpp"

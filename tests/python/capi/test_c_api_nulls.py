@@ -163,12 +163,20 @@ def argument(world, function, p):
         ("lathe_find_op", "name"): b"add",
         ("lathe_program_parse", "data"): world.file,
         ("lathe_program_parse", "bytes"): ctypes.c_size_t(len(world.file)),
+        ("lathe_rewrite_add", "pattern"): b"neg(neg(abs(x)))",
+        ("lathe_rewrite_add", "replacement"): b"abs(x)",
+        ("lathe_rewrite_add", "where"): b"rank(x) == 1",
         ("lathe_set_flag", "name"): b"log_level",
         ("lathe_set_flag", "value"): b"warning",
         ("lathe_call", "arg_count"): ctypes.c_size_t(2),
         ("lathe_text_release", "text"): None,  # what it frees must come from the library
         ("lathe_set_requires_grad", "t"): world.leaf,
     }
+    if function == "lathe_rewrite_remove":
+        number = ctypes.c_int64()
+        texts = b"neg(neg(abs(x)))", b"abs(x)", None
+        world.library.lathe_rewrite_add(*texts, 1, ctypes.byref(number))
+        return number
     if (function, p.name) in by_name:
         return by_name[function, p.name]
     handles = {"lathe_tensor": world.plain, "lathe_op": world.op, "lathe_program": world.program,
