@@ -26,10 +26,10 @@ constexpr std::string_view kPattern = "pattern", kReplacement = "replacement";
 constexpr std::string_view kWhere = "where";  // not an op: an argument
 constexpr size_t kMostOrders = 64;
 
-[[noreturn]] void refuse(std::string_view text, int column, std::string problem,
+[[noreturn]] void refuse(std::string_view text, int column, const std::string& problem,
                          std::string expected, std::string next) {
-  throw ValueError({.op = absl::StrCat("rewrite, ", text, ":1:", column),
-                    .problem = std::move(problem),
+  throw ValueError({.op = "rewrite",
+                    .problem = absl::StrCat(problem, " (", text, ":1:", column, ")"),
                     .expected = std::move(expected),
                     .next = std::move(next)});
 }
@@ -62,7 +62,8 @@ auto read(const char* expected, Parse parse) {
     return parse();
   } catch (const ValueError& e) {
     ErrorParts parts = e.parts();
-    parts.op = absl::StrCat("rewrite, ", parts.op);
+    parts.problem = absl::StrCat(parts.problem, " (", parts.op, ")");
+    parts.op = "rewrite";
     parts.expected = expected;
     parts.next = "mend the text of the rule there";
     throw ValueError(std::move(parts));
@@ -128,7 +129,15 @@ int UserRules::apply(Graph& graph, Rewrites& rewrites) const {
 }
 
 int64_t add_user_rule(UserRule rule) {
-  check(rule);
+  try {
+    check(rule);
+  } catch (const ValueError& e) {  // a text that ends too soon has no part to show
+    ErrorParts parts = e.parts();
+    if (parts.got.empty())
+      parts.got = absl::StrCat(rule.pattern, " -> ", rule.replacement,
+                               rule.where.empty() ? "" : " where ", rule.where);
+    throw ValueError(std::move(parts));
+  }
   Registry& r = registry();
   const std::lock_guard hold(r.mutex);
   rule.id = ++r.last;
