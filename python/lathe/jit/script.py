@@ -62,6 +62,7 @@ class Session(Observed):
     def fail_where(self, condition):
         """The program fails where this is true: the call then runs as it is, and raises what eager
         code raises, with all that comes before."""
+        self.observer.note_failure()
         failed = ops.checked_range(condition.to(_lathe.int64), 0, 0)
         self.checks["failed"] = Number(failed, int) + self.checks["failed"]
 

@@ -203,3 +203,27 @@ def test_a_writer_that_fails_leaves_what_eager_leaves():
         return x
 
     outcomes(f, (f32(1), f32(1)), (f32(5), f32(1)))
+
+
+def test_an_exception_after_a_print_is_refused():
+    def f(x):
+        print("in")
+        assert x.sum() > 0
+        return x
+
+    def loops(x):
+        while x.sum() < 10:
+            assert x.sum() > 0
+            print("in")
+            x = x + 1
+        return x
+
+    def before(x):
+        assert x.sum() > 0
+        print("in")
+        return x
+
+    for g in (f, loops):
+        with pytest.raises(lt.TraceError, match="after something was printed or called"):
+            lt.script(g)(lt.ones(2))
+    assert lt.script(before)(lt.ones(2)).tolist() == [1, 1]

@@ -24,6 +24,28 @@ class Callbacks:
 
     def start_callbacks(self):
         self.hosts = {}  # functions of this capture, by all that they depend on
+        self.called = False  # an ordered call is recorded
+        self.may_fail = False  # data decides whether the program fails, and eager code runs instead
+
+    def note_ordered(self):
+        """Before an ordered call is recorded."""
+        self.called = True
+        if self.may_fail and _lathe._recording():
+            self._refuse_twice()
+
+    def note_failure(self):
+        """Before it is recorded that the program fails where data says so."""
+        self.may_fail = True
+        if self.called:
+            self._refuse_twice()
+
+    def _refuse_twice(self):
+        self.refuse(
+            "an exception that data decides may come after something was printed or called, which "
+            "would happen once more",
+            got="a program that fails half way, and eager code that runs instead",
+            next="raise before the first print, or print outside",
+        )
 
     def refuse_hidden_changes(self, what):
         """A function that is called in the middle of a run would not see Python's state as the
@@ -60,6 +82,8 @@ class Callbacks:
     def callback(self, function, *args, result=None, ordered=None, vjp=None):
         """In the place of lathe.callback."""
         self.refuse_hidden_changes("a callback")
+        if ordered or ordered is None and result is None:
+            self.note_ordered()
         self._refuse_written(function)
         for value in (args, result):
             self._note_parts(value)

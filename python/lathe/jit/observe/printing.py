@@ -15,8 +15,10 @@ from .texts import Text, build
 _JIT = __file__[: -len("observe/printing.py")]
 
 
-def _call(name, texts, run):
+def _call(observer, name, texts, run):
     """One ordered call: run(what the texts are by then)."""
+
+    observer.note_ordered()
 
     def call(tensors):
         run(build(texts, tensors))
@@ -50,7 +52,7 @@ def print_model(observer, f, args, kwargs):
         f(*said, sep=sep, end=end, file=file(), flush=flush)
 
     with observer.resting():
-        return _call("print", texts, run)
+        return _call(observer, "print", texts, run)
 
 
 def _file(observer, file):
@@ -88,7 +90,7 @@ def warn_model(observer, f, args, kwargs):
         warn_explicit(said[0], category, file, line, module, registry)
 
     with observer.resting():
-        return _call("warn", [observer._text(message)], run)
+        return _call(observer, "warn", [observer._text(message)], run)
 
 
 def _warning(f, message, category=None, stacklevel=1, source=None, *, skip_file_prefixes=()):
