@@ -309,16 +309,16 @@ lathe_status lathe_function_text(const lathe_function* f, lathe_view view, char*
 
 lathe_status lathe_rewrite_add(const char* pattern, const char* replacement, const char* where,
                                int exact, int64_t* id) {
-  return guarded(
-      "lathe_rewrite_add",
-      {given("pattern", pattern), given("replacement", replacement), given("id", id)}, [&] {
-        *id = ir::add_user_rule(
-            {.pattern = pattern,
-             .replacement = replacement,
-             .where = where == nullptr ? "" : where,
-             .exactness = exact != 0 ? ir::Exactness::exact : ir::Exactness::approximate,
-             .site = here()});
-      });
+  return guarded("lathe_rewrite_add",
+                 {given("pattern", pattern), given("replacement", replacement), given("id", id)},
+                 [&] {
+                   *id = ir::add_user_rule(
+                       {.pattern = pattern,
+                        .replacement = replacement,
+                        .where = where == nullptr ? "" : where,
+                        .exactness = exact != 0 ? ir::Exactness::exact : ir::Exactness::approximate,
+                        .site = here()});
+                 });
 }
 
 lathe_status lathe_rewrite_remove(int64_t id) {

@@ -76,8 +76,10 @@ _set_random_state: Any
 _settle: Any
 _share_memory: Any
 _site: Any
+_sizes_before: Any
 _stands_for_array: Any
 _storage: Any
+_symbol_count: Any
 _symbolic: Any
 _temporary_path: Any
 _tensor_text: Any

@@ -12,7 +12,7 @@ from tree import FOLDERS, Result, line_of, strip_cpp
 NAME = "derivatives"
 
 RULE = re.compile(r"\.(grad|infer)\s*=\s*(\[|[a-z_]+_(grad|gradient|backward)\b)")
-RULES_STAND = re.compile(r"core/(ops/|dispatch/(grad|custom)\.cpp|op/op\.cpp)")
+RULES_STAND = re.compile(r"core/(ops/|dispatch/(grad|custom|callback)\.cpp|op/op\.cpp)")
 KIND = re.compile(r"\bcase\s+Kind::(\w+)|\.kind\s*[!=]=\s*Kind::(?!composite)(\w+)")
 TABLE = re.compile(r"map<[^;>]*(GradRule|InferRule|GradFn)\b")
 

@@ -9,6 +9,7 @@ from .. import _lathe
 from .._lathe import Tensor
 from ..nn.module import Module
 from . import script_source as source
+from .observe.observer import is_standard
 from .script_builtins import BUILTINS
 from .script_join import Undefined
 from .script_optional import ADVICE, Maybe, facts_of, settled
@@ -19,7 +20,6 @@ from .script_values import (
     operator_of,
     refuse_at,
 )
-from .observe.observer import is_standard
 from .trace import Traced
 
 _SCRIPTED_PACKAGES = ("lathe._loops", "lathe.nn.module", "lathe.nn.containers")

@@ -156,9 +156,10 @@ class _Rewriter(ast.NodeTransformer):
         return ast.copy_location(self._hook("joined", *parts), node)
 
     def visit_Match(self, node):
-        """What patterns name is read beside the subject: in a pattern there is no place for hooks."""
-        named = [p.value for c in node.cases for p in ast.walk(c.pattern)
-                 if isinstance(p, ast.MatchValue) and isinstance(p.value, ast.Attribute)]  # fmt: skip
+        """What patterns name is read beside the subject: a pattern has no place for hooks."""
+        values = [p.value for case in node.cases for p in ast.walk(case.pattern)
+                  if isinstance(p, ast.MatchValue)]  # fmt: skip
+        named = [value for value in values if isinstance(value, ast.Attribute)]
         read = [self.visit(copy.deepcopy(value)) for value in named]
         self.generic_visit(node)
         node.subject = self._hook("match", node.subject, *read)
