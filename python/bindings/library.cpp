@@ -79,7 +79,7 @@ TensorType promised(const Op& op, nb::handle description) {
       throw;
     throw TypeError({.op = op.name(),
                      .problem = "the shape rule gives a TensorSpec that describes no tensor",
-                     .got = nb::repr(description).c_str(),
+                     .got = e.parts().got,
                      .expected = "a tuple of integers, a dtype and a device",
                      .next = "return x.like(shape=..., dtype=...) of a tensor argument"});
   }

@@ -1,9 +1,9 @@
 """There is one derivative: `.grad` belongs to a definition; nothing else decides by op or kind.
 
-A row's rule stands in core/ops, that of callbacks and custom ops beside what makes them; what a kind
-derives stands in core/dispatch/grad.cpp. The tape and `differentiate` call those: in autodiff/ there
-are cases for structures of graphs only, none for a kind of row or an op, and nobody else keeps a
-table of derivatives or of shape rules.
+A row's rule stands in core/ops, that of callbacks and custom ops beside what makes them; what a
+kind derives stands in core/dispatch/grad.cpp. The tape and `differentiate` call those: in autodiff/
+there are cases for structures of graphs only, none for a kind of row or an op, and nobody else
+keeps a table of derivatives or of shape rules.
 """
 
 import re

@@ -59,9 +59,10 @@ def test_a_first_trace_imports_nothing_heavy():
     others, own = (set(line.split()) for line in out.splitlines())
     assert others <= FIRST_TRACE_IMPORTS
     parts = (
-        "trace", "arrays", "observe", "observe.calls", "observe.capture", "observe.effects",
-        "observe.observer", "observe.operators", "observe.recording", "observe.rewrite",
-        "observe.rows", "observe.sourceless",
+        "trace", "arrays", "observe", "observe.callbacks", "observe.calls", "observe.capture",
+        "observe.effects", "observe.items", "observe.observer", "observe.operators",
+        "observe.printing", "observe.recording", "observe.rewrite", "observe.rows",
+        "observe.sourceless", "observe.symbolic", "observe.texts",
     )  # fmt: skip
     assert own <= {"lathe.jit", "lathe._capturing", *(f"lathe.jit.{part}" for part in parts)}
 
