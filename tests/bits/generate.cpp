@@ -325,15 +325,19 @@ class Generator {
       bool done = which < 5 ? add_inplace() : which < 7 ? add_assign() : add_structure();
       if (done) return;
     }
-    const Row& row = rows()[below(rows().size())];
-    const Sample& sample = *row.samples[below(row.samples.size())];
-    for (Level level : {kWild, kWild, kFresh, kFresh, kPlain}) {
+    // A sample may fail for the values that were drawn: not every matrix has what its op asks for.
+    for (int unlucky = 0;; ++unlucky) {
+      const Row& row = rows()[below(rows().size())];
+      const Sample& sample = *row.samples[below(row.samples.size())];
+      for (Level level : {kWild, kWild, kFresh, kFresh, kPlain}) {
+        drop_drafts();
+        std::optional<Step> s = propose(row, sample, level);
+        if (s && attempt(*s)) return;
+      }
       drop_drafts();
-      std::optional<Step> s = propose(row, sample, level);
-      if (s && attempt(*s)) return;
+      if (unlucky == 3)
+        LATHE_INTERNAL("the sample of " + row.op->name() + " does not run as it stands");
     }
-    drop_drafts();
-    LATHE_INTERNAL("the sample of " + row.op->name() + " does not run as it stands");
   }
 
   void drop_drafts() {
