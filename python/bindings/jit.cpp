@@ -427,7 +427,6 @@ void add_jit(nb::module_& m) {
   m.def("_capture_number", &capture_number);
   m.def("_touch", &touch);
   m.def("_lift", &lift);
-  m.def("_settle", &settle_real);
   m.def("_watched", &watched);
   m.def("_same_elements", &jit::same_elements);
   m.def("_identity", &Capture::identity);

@@ -108,12 +108,6 @@ PyObject* from_real(Real value, std::optional<double> now) {
   return nb::cast(SymFloat{value, now}).release().ptr();
 }
 
-void settle_real(PyObject* o) {
-  if (!is_symbolic_real(o)) return;
-  auto* a = nb::inst_ptr<SymFloat>(o);
-  if (a->now) a->value = *a->now;
-}
-
 bool read_real(PyObject* o, Real& out) {
   if (PyFloat_Check(o)) {
     out = PyFloat_AS_DOUBLE(o);

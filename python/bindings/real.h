@@ -23,8 +23,6 @@ struct SymFloat {
 };
 /// A Python float where the number is known. A new reference.
 PyObject* from_real(Real value, std::optional<double> now = {});
-/// The capture that put it somewhere is over. Nothing happens to what is no SymFloat.
-void settle_real(PyObject* o);
 /// Is it a float of Python's or of a trace? Then `out` is it.
 bool read_real(PyObject* o, Real& out);
 inline bool is_symbolic_real(PyObject* o) { return nb::isinstance<SymFloat>(o); }

@@ -73,7 +73,6 @@ _set_autocast: Any
 _set_check_nan: Any
 _set_grad_enabled: Any
 _set_random_state: Any
-_settle: Any
 _share_memory: Any
 _site: Any
 _sizes_before: Any

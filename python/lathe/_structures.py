@@ -75,13 +75,6 @@ class _Results:
         return tree.tensors
 
 
-def _called(op, function):
-    if not callable(function):
-        raise _lathe.TypeError("a part of a structure is no function", op=op,
-                               got=type(function).__name__, expected="functions",
-                               next="write a lambda")  # fmt: skip
-
-
 def cond(pred, true_fn, false_fn, operands):
     if not isinstance(pred, Tensor):
         return _plain_cond(pred, true_fn, false_fn, operands)

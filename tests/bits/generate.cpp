@@ -293,7 +293,7 @@ class Generator {
     // What is written keeps its id: it is the same tensor afterwards.
     bool writes = s.form == Step::Form::inplace || s.form == Step::Form::assign;
     size_t results = writes ? 0 : s.op != nullptr ? s.op->schema.results.size() : 1;
-    // not an op of its own: one bin for each combination of bins along the last axis
+    // A grid has a bin for each combination of bins along the last axis.
     if (s.op != nullptr && s.op->name().rfind("histogramdd", 0) == 0 &&
         trial[static_cast<size_t>(s.operands[0].id)].shape().back().value() > 6)
       return false;

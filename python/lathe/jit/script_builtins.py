@@ -114,10 +114,6 @@ def _isinstance(script, node, args, kwargs):
     return script.session.observer.call(isinstance)(value, classes)
 
 
-def _item(script, node, args, kwargs):
-    return Number.of_tensor(args[0])
-
-
 # Containers, and what makes or prints texts.
 _TAKE_NUMBERS = (list, tuple, dict, print, str, repr, format, warn)
 _COMPARED_BY_IDENTITY = (types.BuiltinFunctionType, types.FunctionType, type(int))

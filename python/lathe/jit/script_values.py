@@ -349,10 +349,6 @@ def _contains_not(item, things):
     return _not(found) if decided_by_data(found) else not found
 
 
-def _not_equal_index(thing, index):
-    return thing[index]
-
-
 _OPERATORS = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
     ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,

@@ -259,7 +259,7 @@ class Traced:
         return self._engine.optimised()
 
     def graphs(self):
-        """The signature of each graph that was captured, as text, in order of capture."""
+        """The signature of each graph that was captured, as text: that which served last first."""
         lines = self.graph.splitlines()
         return [line[6:-2] for line in lines if line.startswith("graph ") and line.endswith(" {")]
 

@@ -293,18 +293,6 @@ class Effects:
             return [("added", row, None, now[len(before) :])]
         return [("content", row, None, now)]
 
-    def is_outside(self, obj):
-        return id(obj) in self.known or id(obj) in self.before or isinstance(obj, type)
-
-    def differs(self, obj):
-        """Is an object from outside other than it was before the capture?"""
-        space = obj if id(obj) in self.before else dict_of(obj)
-        found = self.before.get(id(space))
-        if found is not None and self._container_changes(*found):
-            return True
-        return any(o is obj and _slot_value(o, name) is not old
-                   for o, name, old in self.slots.values())  # fmt: skip
-
     def refuse_changes(self):
         """Where a program is to stand by itself there is no state to change."""
         if self.changes():

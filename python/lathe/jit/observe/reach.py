@@ -27,7 +27,7 @@ def reachable(function):
                 got=f"more than {_MOST_OBJECTS}", expected="functions of tensors",
                 next="pass what it needs as arguments",
             )  # fmt: skip
-        seen[id(thing)] = (thing, parts)
+        seen[id(thing)] = thing
         waiting += parts
     return found
 
