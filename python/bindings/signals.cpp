@@ -32,11 +32,18 @@ int64_t now() {
 bool on_main_thread() { return syscall(SYS_gettid) == getpid(); }
 
 /// Work that was too short to give the lock away for (see takes_long) may be one of many: a loop
-/// that data decides about, or a long way through a graph. Whoever waits for the lock gets it.
+/// that data decides about, or a long way through a graph. Whoever waits for the lock gets it: a
+/// lock that is let go and taken again at once stays with this thread, as those it wakes come too
+/// late, so it pauses in between where there is another thread at all.
 void let_others_run() {
   if (PyGILState_Check() == 0) return;
+  PyThreadState* first = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+  bool alone = PyThreadState_Next(first) == nullptr;
   Away away;
-  PyEval_RestoreThread(PyEval_SaveThread());
+  PyThreadState* state = PyEval_SaveThread();
+  constexpr timespec kTurn{0, 50'000};
+  if (!alone) nanosleep(&kTurn, nullptr);
+  PyEval_RestoreThread(state);
 }
 
 std::atomic<int> threads_away{0};

@@ -26,10 +26,13 @@ def count(x):
         x = x * 1.0
     return x
 
-ticks = [0]
+ticks, told_at = [0], [1 << 60]
 def tick():
     while True:
         ticks[0] += 1
+        if ticks[0] >= told_at[0]:
+            told_at[0] = 1 << 60
+            print("others ran", flush=True)
         time.sleep(0.001)
 threading.Thread(target=tick, daemon=True).start()
 x = lt.ones(8)
@@ -38,14 +41,12 @@ x = lt.ones(8)
 # A statement stands before the loop: CPython 3.11 takes a signal that it handles between two rounds
 # for one at the instruction before the loop; if the loop comes first, that is outside of the try.
 INTERRUPTED = """
-before = ticks[0]
-print("ready", flush=True)
+told_at[0] = ticks[0] + 10
 try:
     began = True
     {work}
 except KeyboardInterrupt:
     print("caught at", time.monotonic())
-print("others ran", ticks[0] - before > 2)
 print("as it was", x.tolist() == [1.0] * 8, lt.is_grad_enabled(), (x + 1).sum().item() == 16)
 print("again", spin(lt.full((8,), 1e30)).tolist()[0] > 9e29)
 """
@@ -78,8 +79,9 @@ def test_ctrl_c(tmp_path, work):
         program(tmp_path, body), stdout=pipe, stderr=subprocess.STDOUT, text=True
     )
     try:
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.5)
+        # However long it takes on a busy machine: the other thread says so while the work goes on.
+        assert process.stdout.readline() == "others ran\n"
+        time.sleep(0.2)
         sent = time.monotonic()
         process.send_signal(signal.SIGINT)
         said, _ = process.communicate(timeout=120)
@@ -89,7 +91,7 @@ def test_ctrl_c(tmp_path, work):
     assert caught.startswith("caught at "), said
     assert float(caught.split()[-1]) - sent < 5
     # What follows is of the other thread, which the end of the program stops.
-    assert rest[:3] == ["others ran True", "as it was True True True", "again True"], said
+    assert rest[:2] == ["as it was True True True", "again True"], said
 
 
 def test_a_loop_on_another_thread_leaves_the_main_one_its_turns(tmp_path):
