@@ -2,6 +2,8 @@
 
 import random
 
+import pytest
+
 import lathe as lt
 
 SHAPES = 1000
@@ -67,3 +69,18 @@ def test_a_guess_about_the_first_sizes_is_not_kept():
         x = lt.randn(3, n, requires_grad=True)
         d = lt.randn(n)
         assert traced(x, d).tolist() == slope(x, d).tolist()
+
+
+def test_len_of_a_tensor_is_a_size():
+    """A plain integer made by C would hold for one size only: a trace for each."""
+
+    def padded(t):
+        return lt.cat([t, lt.ones(len(t) + 1)]).sum() / len(t)
+
+    for wrap in (lt.trace, lt.script):
+        f = wrap(padded)
+        for n in (3, 5, 7, 2):
+            assert f(lt.arange(n) * 1.0).item() == padded(lt.arange(n) * 1.0).item()
+        assert f.counts["traces"] == 1
+        with pytest.raises(TypeError, match="without axes has no length"):
+            f(lt.tensor(1.0))

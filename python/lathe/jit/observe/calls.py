@@ -659,6 +659,9 @@ def _len(observer, f, args, kwargs):
     if args and is_array(type(args[0])):  # the row of an array says its shape
         observer.row_of(args[0])
         return f(*args)
+    if len(args) == 1 and isinstance(args[0], Tensor) and type(args[0]).__len__ is Tensor.__len__:
+        observer._tensor_used(args[0])  # C would make a plain integer of a size
+        return args[0].shape[0] if args[0].ndim else f(*args)
     return observer._listed(f, None, "len", args, kwargs)
 
 
