@@ -13,7 +13,7 @@ RESULT = re.compile(r"%([\w.]+): ([^=]*?)(?:, %|$)")
 def losses(figures, path):
     """Loss by step of each way that Lathe trained."""
     fig, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
-    styles = {"eager": "-", "traced": ":", "careful": "-", "scripted": ":"}
+    styles = {"eager": "-", "traced": ":", "model_traced": "--", "careful": "-", "scripted": ":"}
     for way, style in styles.items():
         ax.plot(figures[way]["losses"], style, label=way, linewidth=1 if style == "-" else 2.5)
     ax.set(xlabel="step", ylabel="loss", yscale="log", title="Compiled steps lie on eager ones")

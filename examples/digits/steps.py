@@ -1,6 +1,8 @@
 """The training step, once as anybody would write it and once with care; and the loop around it."""
 
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from model import DigitNet
@@ -43,12 +45,23 @@ def careful_step(model, optimizer, parts=4):
     return step
 
 
-# Name of a way to train: the step, and what makes it a compiled one.
+@dataclass
+class Way:
+    """How to train: what makes the step, what compiles the model or the step, and the way that must
+    have the same losses."""
+
+    make: Callable
+    model: Callable | None = None
+    step: Callable | None = None
+    like: str | None = None
+
+
 WAYS = {
-    "eager": (plain_step, None),
-    "traced": (plain_step, lt.trace),
-    "careful": (careful_step, None),
-    "scripted": (careful_step, lt.script),
+    "eager": Way(plain_step),
+    "traced": Way(plain_step, step=lt.trace, like="eager"),
+    "model_traced": Way(plain_step, model=lt.trace, like="eager"),
+    "careful": Way(careful_step),
+    "scripted": Way(careful_step, step=lt.script, like="careful"),
 }
 
 
@@ -67,16 +80,17 @@ def train(way, data, settings):
     lt.manual_seed(settings.seed)
     model = DigitNet()
     optimizer = lt.optim.Adam(model.parameters(), lr=settings.lr)
-    make, compiled = WAYS[way]
-    step = make(model, optimizer)
-    if compiled:
-        step = compiled(step)
+    way_to_go = WAYS[way]
+    called = way_to_go.model(model) if way_to_go.model else model
+    step = way_to_go.make(called, optimizer)
+    if way_to_go.step:
+        step = way_to_go.step(step)
     loader = DataLoader(
         TensorDataset(train_x, train_y), settings.batch, shuffle=True, drop_last=True,
         seed=settings.seed,
     )  # fmt: skip
     losses, times = [], []
-    bar = tqdm(total=settings.epochs * len(loader), desc=f"{way:9}", disable=settings.quiet)
+    bar = tqdm(total=settings.epochs * len(loader), desc=f"{way:12}", disable=settings.quiet)
     for _ in range(settings.epochs):
         for images, labels in loader:
             began = time.perf_counter()
@@ -91,7 +105,7 @@ def train(way, data, settings):
         "ms_per_step": 1e3 * steady,
         "first_steps_ms": [1e3 * t for t in times[:3]],
         # Gradients are None in the first step and not in the second: two programs.
-        "compile_ms": 1e3 * (sum(times[:2]) - 2 * steady) if compiled else 0.0,
+        "compile_ms": 1e3 * (sum(times[:2]) - 2 * steady) if way_to_go.like else 0.0,
         "accuracy": accuracy(model, test_x, test_y),
     }
     return model, figures

@@ -23,11 +23,11 @@ def test_the_demo_runs_and_every_way_gives_the_same_bits(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads(figures.read_text())
     assert len(result["eager_losses"]) == 10
-    assert result["eager_losses"] == result["traced_losses"]
+    assert result["eager_losses"] == result["traced_losses"] == result["model_traced_losses"]
     assert result["careful_losses"] == result["scripted_losses"]
     assert result["cpp_logits_equal"] is True
     table = result["table"]
-    for way in ("eager", "traced", "careful", "scripted", "cpp"):
+    for way in ("eager", "traced", "model_traced", "careful", "scripted", "cpp"):
         assert set(table[way]["us_per_image"]) == {"1", "32"}
         assert table[way]["peak_mib"] > 0 and table[way]["compile_ms"] >= 0
     for picture in result["pictures"]:
