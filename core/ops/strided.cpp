@@ -196,9 +196,16 @@ void require_packed(std::string_view op, const Geometry& x) {
     no_such_elements(op, x, "the last axis has gaps");
 }
 
-Geometry reinterpreted_geometry(const Geometry& x, Args a) {
+/// The strides of a tensor without elements say nothing: it is seen as one that is packed.
+Geometry packed_if_empty(const Geometry& x) {
+  auto none = [](Int size) { return identical(size, 0); };
+  return std::any_of(x.shape.begin(), x.shape.end(), none) ? Geometry::contiguous(x.shape) : x;
+}
+
+Geometry reinterpreted_geometry(const Geometry& given, Args a) {
   const size_t from = size_of(a.tensor(0).dtype()), to = size_of(a.dtype(1));
-  if (from == to) return x;
+  if (from == to) return given;
+  const Geometry x = packed_if_empty(given);
   require_packed("view", x);
   if (from > to) {
     const Int parts(from / to);
@@ -223,7 +230,8 @@ Geometry as_real_geometry(const Geometry& x, Args) {
   return g;
 }
 
-Geometry as_complex_geometry(const Geometry& x, Args) {
+Geometry as_complex_geometry(const Geometry& given, Args) {
+  const Geometry x = packed_if_empty(given);
   require_packed("view_as_complex", x);
   if (!require(Relation::eq, x.shape.back(), 2))
     no_such_elements("view_as_complex", x, "the last axis does not hold two parts");

@@ -61,7 +61,7 @@ class FileReader {
     if (!is_text(body) || !is_text(out.note)) fail("its program or its note is no text");
     try {
       out.graph = parse(body, weights, limits_.text, name_);
-      verify(out.graph);
+      verify_loaded(out.graph);
     } catch (const Error& e) {
       // These are not the file's fault.
       for (ErrorKind other : {ErrorKind::internal, ErrorKind::memory, ErrorKind::cancelled})

@@ -130,9 +130,9 @@ uint64_t Graph::hash() const {
 // ── effects ─────────────────────────────────────────────────────────────────────────────────────
 namespace {
 
-bool body_can_fail(const Op& op) {
-  if (!op.extra.domain.has(DType::i64)) return false;
-  for (const ExprNode& e : op.scalar(DType::i64).graph.nodes())
+bool body_can_fail(const Op& op, DType dtype) {
+  if (!op.extra.domain.has(dtype)) return false;
+  for (const ExprNode& e : op.scalar(dtype).graph.nodes())
     if (e.prim == Prim::check) return true;
   return false;
 }
@@ -149,12 +149,11 @@ Effects effects_of_op(const Node& node) {
     case Kind::composite:  // taken whole: its parts may check their operands
       return Effects::fails;
     case Kind::elementwise: {
-      // Bodies check what integers cannot do (division by zero); floats have an answer for
-      // everything.
+      // Integers are checked in most bodies (division by zero), floats in few (probabilities).
+      bool integers = true;
       for (Value* v : node.in())
-        if (v->type().tensor() != nullptr && !is_integer(v->type().tensor()->dtype))
-          return Effects::pure;
-      return body_can_fail(op) ? Effects::fails : Effects::pure;
+        if (const TensorType* t = v->type().tensor()) integers &= is_integer(t->dtype);
+      return body_can_fail(op, integers ? DType::i64 : DType::f32) ? Effects::fails : Effects::pure;
     }
     default:
       return Effects::pure;

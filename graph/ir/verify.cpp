@@ -22,8 +22,14 @@ namespace {
 
 class Verifier {
  public:
-  Verifier(const Graph& graph, const Graph& module, bool rewritten)
-      : g_(graph), module_(module), rewritten_(rewritten), scope_(graph) {}
+  /// How two sizes are compared that cannot be proven equal: they differ; at sample values; at
+  /// sample values, and every call checks it.
+  enum class Unproven : uint8_t { differ, sampled, checked };
+  Verifier(const Graph& graph, const Graph& module, Unproven unproven)
+      : g_(graph), module_(module), unproven_(unproven), scope_(graph) {}
+
+  /// What every call has to check of a graph that passed.
+  const std::vector<SymFact>& checks() const { return checks_; }
 
   void run() {
     sources_ = g_.sources();
@@ -125,14 +131,24 @@ class Verifier {
     // anew.
     auto anew = [&](Int e) { return substitute(scope_->simplify(e), symbol); };
     if (identical(anew(a), anew(b))) return true;
-    return rewritten_ && equal_by_value(scope_->simplify(a), scope_->simplify(b));
+    if (unproven_ == Unproven::differ) return false;
+    a = scope_->simplify(a), b = scope_->simplify(b);
+    return equal_by_value(a, b) && (unproven_ == Unproven::sampled || check(a, b));
+  }
+
+  /// Has every call compare them, if it knows them before it runs.
+  bool check(Int a, Int b) {
+    for (Int e : {a, b})
+      for (uint32_t k : symbols_of(e))
+        if (sources_[k].value == nullptr || !sources_[k].is_parameter_of(g_.body())) return false;
+    checks_.push_back({Relation::eq, true, a, b, {}});
+    return true;
   }
 
   /// At the first call's sizes and at others that the facts allow: two different expressions would
   /// have to meet at all of them.
   bool equal_by_value(Int a, Int b) {
-    if (a.known() || b.known() || scope_->prove(Relation::eq, a, b) == SymScope::Truth::no)
-      return false;
+    if (scope_->prove(Relation::eq, a, b) == SymScope::Truth::no) return false;
     if (scope_->hint(a) != scope_->hint(b)) return false;
     constexpr int kSamples = 512, kEnough = 8;  // facts may leave few of the small sizes
     int compared = 0;
@@ -464,8 +480,9 @@ class Verifier {
 
   const Graph& g_;
   const Graph& module_;
-  const bool rewritten_;
+  const Unproven unproven_;
   GraphScope scope_;
+  std::vector<SymFact> checks_;
   std::vector<SymbolSource> sources_;
   absl::flat_hash_set<const Value*> known_;
   std::vector<const Value*> order_;
@@ -474,18 +491,23 @@ class Verifier {
   absl::flat_hash_set<uint32_t> used_symbols_;
 };
 
-}  // namespace
+using Unproven = Verifier::Unproven;
 
-namespace {
-
-void verify_all(const Graph& graph, bool rewritten) {
-  Verifier(graph, graph, rewritten).run();
-  for (const auto& f : graph.functions()) Verifier(*f, graph, rewritten).run();
+std::vector<SymFact> verify_all(const Graph& graph, Unproven unproven) {
+  Verifier body(graph, graph, unproven);
+  body.run();
+  // The checks of a function are not a call's: what is not proven there is refused.
+  const Unproven inside = unproven == Unproven::checked ? Unproven::differ : unproven;
+  for (const auto& f : graph.functions()) Verifier(*f, graph, inside).run();
+  return body.checks();
 }
 
 }  // namespace
 
-void verify(const Graph& graph) { verify_all(graph, /*rewritten=*/false); }
-void verify_rewritten(const Graph& graph) { verify_all(graph, /*rewritten=*/true); }
+void verify(const Graph& graph) { verify_all(graph, Unproven::differ); }
+void verify_rewritten(const Graph& graph) { verify_all(graph, Unproven::sampled); }
+void verify_loaded(Graph& graph) {
+  for (const SymFact& f : verify_all(graph, Unproven::checked)) graph.checks().push_back(f);
+}
 
 }  // namespace lathe::ir

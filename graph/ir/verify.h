@@ -19,4 +19,8 @@ void verify(const Graph& graph);
 /// could choose sizes that differ elsewhere.
 void verify_rewritten(const Graph& graph);
 
+/// The same for a graph that someone else wrote: what the samples say becomes a check of every
+/// call. A size that no input tells is refused if it is not proven.
+void verify_loaded(Graph& graph);
+
 }  // namespace lathe::ir

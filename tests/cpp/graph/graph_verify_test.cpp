@@ -44,6 +44,26 @@ TEST(GraphVerify, SizesThatARewriteReachedAnotherWay) {
   refused(graph_with("max(max(s0, s1), s2)"), "result 0 has type");
   for (std::string_view other : {"max(s1, s2)", "max(max(s0, 2*s1 - 5), s2)", "6"})
     EXPECT_THROW(verify_rewritten(graph_with(other)), ValueError) << other;
+  // A number is a size like others: here the facts leave 2 alone.
+  EXPECT_NO_THROW(verify_rewritten(parse(R"(graph f(%x: f32[s0, s1]) {
+      size s0 = 2  size s1 = 2  assume 2 >= s0  check 2 <= min(s0, s1)
+      %r: f32[2] = full([s0], 0, dtype=f32, device=@cpu)
+      return %r })")));
+}
+
+TEST(GraphVerify, SizesOfOthersThatAreNotProvenAreChecked) {
+  Graph g = parse(R"(graph f(%x: f32[s0], %y: f32[s1], %z: f32[s2]) {
+      size s0 = 4  size s1 = 5  size s2 = 6
+      %r: f32[max(max(s0, s1), s2)] = full([max(s0, max(s1, s2))], 0, dtype=f32, device=@cpu)
+      return %r })");
+  verify_loaded(g);
+  ASSERT_EQ(g.checks().size(), 1U);
+  EXPECT_EQ(g.checks()[0].relation, Relation::eq);
+  Graph wrong = parse(R"(graph f(%x: f32[s0], %y: f32[s1]) {
+      size s0 = 4  size s1 = 5
+      %r: f32[s1] = full([max(s0, s1)], 0, dtype=f32, device=@cpu)
+      return %r })");
+  EXPECT_THROW(verify_loaded(wrong), ValueError);
 }
 
 TEST(GraphVerify, UseBeforeDefinition) {

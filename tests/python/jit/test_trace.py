@@ -511,3 +511,29 @@ def test_sizes_meet_floats_as_the_numbers_they_are(program):
     traced = lt.trace(program)
     for n in (2, 3, 4, 3):
         assert traced(lt.ones(n)).tolist() == program(lt.ones(n)).tolist()
+
+
+def test_elements_of_another_dtype_where_there_are_none():
+    def halves(x):
+        y = lt.zeros(x.shape)
+        y.copy_(x.real)
+        return y.view(lt.float16)
+
+    traced = lt.trace(halves)
+    for shape in (3, 2), (0, 4), (2, 0), (0, 0):
+        x = lt.zeros(shape, dtype=lt.complex64)
+        assert traced(x).shape == halves(x).shape == (shape[0], 2 * shape[1])
+
+
+def test_a_sample_that_nobody_uses_still_refuses_what_is_no_probability():
+    def drawn(p, x):
+        lt.bernoulli(p)
+        return x + 1
+
+    traced = lt.trace(drawn)
+    x = lt.ones(2)
+    lt.manual_seed(0)
+    assert traced(lt.tensor([0.25, 1.0]), x).tolist() == [2, 2]
+    for f in drawn, traced:
+        with pytest.raises(lt.ValueError, match="probability outside"):
+            f(lt.tensor([0.25, 1.5]), x)
