@@ -85,7 +85,12 @@ def ways(name):
     def through(call):
         results(call, inputs).backward(weights)
 
-    whole = lt.trace(lambda inputs, weights: results(model, inputs).backward(weights))
+    @lt.trace
+    def whole(inputs, weights):
+        y = results(model, inputs)
+        y.backward(weights)
+        return y  # else the last layer, of which no gradient reads the result, would not be run
+
     theirs = load(FOLDER / f"{name}.py", "torch")
     other_state = theirs.build()
     other = other_state[0]

@@ -62,10 +62,10 @@ class Callbacks:
         """The same of tensors: a program writes to what it is given when all else is done. What a
         function finds in modules that it names is not looked at."""
         with self.resting():
-            from .reach import reachable
+            from .held import tensors_held_by
 
             written = [self._concrete(t) for t in _lathe._written()]
-            reached = reachable(function) if written else ()
+            reached = tensors_held_by(function) if written else ()
             old = [t for t in reached if any(_lathe._share_memory(t, w) for w in written)]
         if old:
             self.refuse(

@@ -1,4 +1,4 @@
-"""Which tensors a function can reach, of which only Python knows: a callback that a program makes
+"""The tensors that a function holds, of which only Python knows: a callback that a program makes
 reads them as they are then.
 """
 
@@ -9,7 +9,7 @@ _MOST_OBJECTS = 1 << 18
 _PLAIN = (int, float, bool, str, bytes, complex, type(None), type, type(len))
 
 
-def reachable(function):
+def tensors_held_by(function):
     """The tensors that it can reach. TraceError if that is too much to look at."""
     seen, waiting, found = {}, [function], []
     while waiting:
