@@ -1,4 +1,5 @@
-// Copies of what a view shows: PyTorch's <view>_copy, one for each signature of the view.
+// Copies of what a view shows: PyTorch's <view>_copy, one for each signature of the view. And what
+// a graph has in the place of a write with gradients off.
 #include <absl/strings/str_cat.h>
 
 #include "core/ops/families.h"
@@ -36,6 +37,17 @@ void add_copy_definitions(Definitions& r) {
   r.composite("alias_copy(Tensor input) -> Tensor",
               [](Args a) -> Outputs { return {math_ops<Tensor>::clone(a.tensor(0))}; },
               {.places = kFunction, .moves = true, .doc = "A copy of input."});
+  r.elementwise("overwritten(Tensor input, Tensor value) -> Tensor",
+                [](Expr, Expr value) { return value; },
+                {.grad =
+                     [](Grad g) {
+                       Grads out(2);
+                       if (g.wants(0)) out[0] = g.dy();
+                       return out;
+                     },
+                 .places = kNowhere,
+                 .doc = "value, with the history of input: what is left by a write to a computed "
+                        "tensor with gradients off."});
 }
 
 }  // namespace lathe

@@ -60,6 +60,7 @@ void Tracer::give_back(const Data& results, Values& outputs, bool aliases, Trace
   };
   std::function<void(Returned&, const Tensor&)> describe = [&](Returned& r, const Tensor& t) {
     const Tensor source = aliases ? detached_from(t) : Tensor();
+    r.requires_grad = t.requires_grad();
     if (std::optional<size_t> input = aliases ? as_input(t) : std::nullopt) {
       r.how = Returned::How::input;
       r.index = *input;
@@ -263,6 +264,8 @@ Datum one_returned(const Traced& traced, const Returned& r, const Data& inputs, 
            .next = "clone() it"});
     });
   };
+  // One that was taken with gradients off has no history.
+  const GradMode mode(thread_state().grad_enabled && r.requires_grad);
   Tensor view = base.tensor();
   for (const ViewStep& step : r.path) {
     Filled filled = fill(step.args, {}, {}, &change);

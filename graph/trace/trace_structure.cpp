@@ -128,9 +128,12 @@ void Tracer::note_chosen(const Tensor& t, Tensors others) {
 /// What the tensor is now, as a result that has no history: a node of its own says so, or whoever
 /// takes gradients through the graph would see the tensor itself.
 Value* Tracer::without_history(const Tensor& t) {
-  bool recording = thread_state().grad_enabled;
+  Value* v = value_of(t);
+  const bool recording = thread_state().grad_enabled;
+  const bool is_cut = !(is_floating(t.dtype()) || is_complex(t.dtype())) ||
+                      (v->node() != nullptr && v->node()->detached());
+  if (!recording && is_cut) return v;
   GradMode no_grad(false);
-  if (!recording) return value_of(t);
   return value_of(shape_ops<Tensor>::expand(t, Ints(IntSpan(t.shape()))));
 }
 

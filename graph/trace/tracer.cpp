@@ -12,6 +12,7 @@
 #include "graph/ir/literal.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
+#include "include/lathe/ops/shape.h"
 
 namespace lathe::ir {
 namespace {
@@ -429,11 +430,28 @@ void Tracer::note_tracked(const Tensor& t) {
   }
 }
 
+namespace {
+
+/// Was it computed from what requires grad? To the tape it is that still after a write with
+/// gradients off, and the value written is a number.
+bool has_history(const Tensor& t) {
+  return t.requires_grad() && t.impl()->autograd && !t.impl()->autograd->leaf();
+}
+
+}  // namespace
+
+Value* Tracer::written(const Tensor& dst, const Tensor& value) {
+  if (thread_state().grad_enabled) return value_of(value);
+  if (!has_history(dst)) return without_history(value);
+  const GradMode on(true);
+  return value_of(shape_ops<Tensor>::overwritten(dst, value));
+}
+
 void Tracer::write(Tensor& dst, const Tensor& value) {
   ViewOf* view = dst.impl()->view.get();
   if (view == nullptr) {
-    Value* v = value_of(value);
     value_of(dst);  // lifts it, or refuses one that escaped
+    Value* v = written(dst, value);
     if (dst.impl()->storage && !captured_.contains(dst.impl()))
       throw TraceError({.problem = "the traced code writes to a tensor's memory by another tensor",
                         .got = lathe::to_string(type_of(dst)),
@@ -453,6 +471,7 @@ void Tracer::write(Tensor& dst, const Tensor& value) {
   write(base, put_through(base, path, value));
   // Read back from the base, as the tape has it: gradients arrive in the same order then. Only the
   // value: its history is the tape's to say.
+  const GradMode mode(thread_state().grad_enabled || has_history(base));
   dst.impl()->symbol = replay(base, path).impl()->symbol;
   view->version = base.impl()->version;
 }

@@ -123,6 +123,7 @@ class Tracer final : public Backend {
   void check_chosen(const Tensor& written);
   void renew_aliases(const Tensor& written);
   Value* without_history(const Tensor& t);
+  Value* written(const Tensor& dst, const Tensor& value);
   /// What the tensor is or is a view of, if that was there before the block.
   void outer_root(const Tensor& t, const Block& block, Tensors& out);
   uint32_t id_of(Value* v);

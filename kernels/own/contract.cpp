@@ -42,7 +42,7 @@ DType summed_in(DType accumulator) {
 
 /// The operand named as what it is summed in, where the bits are the same.
 Operand as_signed(Operand x, DType sums) {
-  if (is_integer(x.dtype) && size_of(x.dtype) == size_of(sums)) x.dtype = sums;
+  if (is_integer(x.dtype) && is_integer(sums) && size_of(x.dtype) == size_of(sums)) x.dtype = sums;
   return x;
 }
 

@@ -297,6 +297,7 @@ class Generator {
     if (s.op != nullptr && s.op->name().rfind("histogramdd", 0) == 0 &&
         trial[static_cast<size_t>(s.operands[0].id)].shape().back().value() > 6)
       return false;
+    s.gradients = !chance(8);
     s.out.clear();
     for (size_t k = 0; k < results; ++k) s.out.push_back(static_cast<int>(trial.size() + k));
     trial.resize(trial.size() + results);

@@ -214,6 +214,7 @@ ir::Data inputs_of(const Program& program) {
 }
 
 void run_step(const Step& s, Pool& pool) {
+  const GradMode mode(thread_state().grad_enabled && s.gradients);
   auto value = [&](size_t k) { return pool[static_cast<size_t>(s.operands[k].id)]; };
   Outputs made;
   switch (s.form) {
@@ -327,6 +328,7 @@ std::string chain_text(const std::vector<Step>& chain, int indent) {
 
 std::string step_text(const Step& s, int indent) {
   std::string out(static_cast<size_t>(indent), ' ');
+  if (!s.gradients) absl::StrAppend(&out, "no gradients: ");
   absl::StrAppend(&out, s.out.empty() ? "x" : absl::StrCat("%", absl::StrJoin(s.out, ", %")),
                   " = ");
   if (s.op != nullptr) {

@@ -34,6 +34,7 @@ struct Step {
   std::vector<int> out;
   std::vector<Step> first, second;  // branch: both sides; loops: the body
   int trips = 0;                    // of loops
+  bool gradients = true;            // false: it runs with gradients off
 };
 
 /// How an input's elements lie.

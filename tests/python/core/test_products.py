@@ -151,3 +151,11 @@ def test_an_expanded_operand_gives_the_bits_of_a_dense_one(dtype):
     for x in (row.expand(37, 700), column.expand(37, 700), one.expand(37, 700)):
         assert (x @ y).tolist() == (x.clone() @ y).tolist()
         assert (y.t() @ x.t()).tolist() == (y.t() @ x.t().clone()).tolist()
+
+
+@pytest.mark.parametrize("wide", [lt.float32, lt.bfloat16, lt.complex64, lt.float64])
+@pytest.mark.parametrize("dtype", [lt.int32, lt.uint32, lt.int64])
+def test_products_of_integers_as_floats(dtype, wide):
+    a, b = lt.arange(12).reshape(3, 4).to(dtype), lt.arange(20).reshape(4, 5).to(dtype)
+    wanted = (a.to(lt.float64) @ b.to(lt.float64)).to(wide)
+    assert lt.equal(lt.mm(a, b, out_dtype=wide), wanted)

@@ -446,3 +446,58 @@ def test_a_gradient_of_another_dtype_is_converted():
         )
         with pytest.raises(lt.AutogradError, match=r"(?s)is complex.*next:"):
             call(x).backward(lt.ones(2, dtype=lt.complex64))
+
+
+def _with_gradients_off():
+    def detached(x):
+        y = x * 2
+        with lt.no_grad():
+            z = y.detach()
+        return y * z
+
+    def copied(x):
+        y, z = x * 2, lt.zeros(3)
+        with lt.no_grad():
+            z.copy_(y)
+        return y * z
+
+    def scaled(x):
+        y = x * x
+        with lt.no_grad():
+            y[1:] *= 0.5
+        return y * x
+
+    def read_through_a_view(x):
+        y = x * x
+        tail = y[1:]
+        with lt.no_grad():
+            y.mul_(3.0)
+        return lt.cat([x[:1], tail * x[1:]])
+
+    def overwritten(x):
+        y = x.exp() + x
+        with lt.no_grad():
+            y.copy_(x)
+        return y * x
+
+    def a_view_of_an_argument(x):
+        with lt.no_grad():
+            return x.unsqueeze(0)
+
+    return [detached, copied, scaled, read_through_a_view, overwritten, a_view_of_an_argument]
+
+
+@pytest.mark.parametrize("wrap", [lt.trace, lt.script])
+@pytest.mark.parametrize("f", _with_gradients_off(), ids=lambda f: f.__name__)
+def test_what_is_done_with_gradients_off(f, wrap):
+    """What is read is a number to the tape; what is written keeps the history that it had."""
+
+    def gradient(f):
+        x = lt.tensor([1.0, 2.0, 3.0], requires_grad=True)
+        y = f(x)
+        ((y + x) * lt.tensor([0.3, 0.7, 1.1])).sum().backward()
+        return x.grad.tolist()
+
+    captured = wrap(f)
+    assert gradient(captured) == gradient(f)
+    assert captured.counts["node_by_node"] == 0
