@@ -14,6 +14,7 @@
 #include "core/base/flags.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
+#include "core/dispatch/replay.h"
 #include "core/tensor/random.h"
 #include "graph/file/file.h"
 #include "graph/ir/verify.h"
@@ -577,6 +578,7 @@ class Comparison {
     GradMode on(true);
     Tensors xs, ys, dys;
     auto use = [&](const Tensor& y) {
+      refresh(y);
       if (!y.requires_grad()) return;
       ys.push_back(y);
       dys.push_back(cotangent(y));
@@ -610,6 +612,7 @@ class Comparison {
     ir::Data out = bits_test::run(p_, in);
     for (int k : vjp.cotangents) {
       const Tensor& y = out[static_cast<size_t>(k)].tensor();
+      refresh(y);
       if (!y.requires_grad()) continue;
       ys.push_back(y);
       dys.push_back(cotangent(y));

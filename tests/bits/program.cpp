@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
+#include "core/dispatch/replay.h"
 #include "graph/ir/arguments.h"
 #include "graph/trace/structure.h"
 #include "include/lathe/ops/index.h"
@@ -279,6 +280,7 @@ ir::Data run(const Program& program, const ir::Data& inputs, Pool* copies) {
       continue;
     }
     out.emplace_back(detach(y));
+    refresh(y);  // a view whose base was written since
     if (!y.requires_grad()) continue;
     ys.push_back(y);
     dys.push_back(cotangent(y));
