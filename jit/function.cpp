@@ -98,80 +98,112 @@ std::vector<const Program*> Function::Compiled::programs() const {
 }
 
 bool FunctionCallbacks::inputs(int64_t /*trace_id*/, absl::Span<const ir::Path> captured,
-                               ir::Data& all) {
+                               const ir::Data& given, FoundInputs& out) {
+  out.made = given;
   for (const ir::Path& p : captured) {
     ir::Datum d = read(p);
     if (!d.is_tensor() && d.arg().tag != Tag::real) return false;
-    all.push_back(std::move(d));
+    out.made.push_back(std::move(d));
   }
+  out.all = &out.made;
   return true;
 }
 
-/// What guards about layouts and sizes depend on, for one input after the other.
-class Layouts {
- public:
-  /// Asks whether `seen` has the same.
-  explicit Layouts(absl::Span<const uint64_t> seen) : next_(seen.begin()), end_(seen.end()) {}
-  bool has(const ir::Data& all) {
-    for (const ir::Datum& d : all)
-      if (!walk(d, [&](uint64_t word) { return next_ != end_ && *next_++ == word; })) return false;
-    return next_ == end_;
-  }
-  static std::vector<uint64_t> of(const ir::Data& all) {
-    std::vector<uint64_t> out;
-    auto add = [&](uint64_t word) {
-      out.push_back(word);
+namespace {
+
+using Seen = Function::Compiled::Seen;
+
+/// Hands on what guards about layouts and sizes depend on, one word after the other, as long as the
+/// answer is yes.
+template <class Take>
+bool each_word(const ir::Datum& d, Take take) {
+  if (!d.is_tensor()) return take(static_cast<uint64_t>(d.arg().tag));
+  const TensorImpl& t = *d.tensor().impl();
+  const Geometry& g = t.geometry;
+  const uint64_t kind =
+      uint64_t{1} << 63 | static_cast<uint64_t>(g.shape.size()) << 32 |
+      static_cast<uint64_t>(t.requires_grad) << 24 | static_cast<uint64_t>(t.device.kind) << 16 |
+      static_cast<uint64_t>(t.device.index) << 8 | static_cast<uint64_t>(t.dtype);
+  if (!take(kind)) return false;
+  for (Int n : g.shape)
+    if (!take(n.word())) return false;
+  for (Int n : g.strides)
+    if (!take(n.word())) return false;
+  return true;
+}
+
+std::shared_ptr<const Seen> note_layouts(const ir::Data& all) {
+  auto seen = std::make_shared<Seen>();
+  for (const ir::Datum& d : all) {
+    seen->begins.push_back(seen->words.size());
+    each_word(d, [&](uint64_t word) {
+      seen->words.push_back(word);
       return true;
-    };
-    for (const ir::Datum& d : all) walk(d, add);
-    return out;
+    });
   }
+  seen->begins.push_back(seen->words.size());
+  return seen;
+}
 
- private:
-  /// Hands on one word after the other, as long as the answer is yes.
-  template <class Take>
-  static bool walk(const ir::Datum& d, Take take) {
-    if (!d.is_tensor()) {
-      return take(static_cast<uint64_t>(d.arg().tag));
-    }
-    const TensorImpl& t = *d.tensor().impl();
-    const Geometry& g = t.geometry;
-    const uint64_t kind =
-        uint64_t{1} << 63 | static_cast<uint64_t>(g.shape.size()) << 32 |
-        static_cast<uint64_t>(t.requires_grad) << 24 | static_cast<uint64_t>(t.device.kind) << 16 |
-        static_cast<uint64_t>(t.device.index) << 8 | static_cast<uint64_t>(t.dtype);
-    if (!take(kind)) return false;
-    for (Int n : g.shape)
-      if (!take(n.word())) return false;
-    for (Int n : g.strides)
-      if (!take(n.word())) return false;
-    return true;
-  }
+bool lies_as_seen(const Seen& seen, size_t input, const ir::Datum& d) {
+  const uint64_t* next = seen.words.data() + seen.begins[input];
+  const uint64_t* end = seen.words.data() + seen.begins[input + 1];
+  return each_word(d, [&](uint64_t word) { return next != end && *next++ == word; }) && next == end;
+}
 
-  absl::Span<const uint64_t>::const_iterator next_, end_;
-};
+/// Do all inputs lie so? `settled`: those that are not fresh do.
+bool lie_as_seen(const Seen& seen, const FoundInputs& found, bool settled) {
+  const ir::Data& all = *found.all;
+  if (settled)
+    return absl::c_all_of(found.fresh, [&](size_t i) { return lies_as_seen(seen, i, all[i]); });
+  for (size_t i = 0; i < all.size(); ++i)
+    if (!lies_as_seen(seen, i, all[i])) return false;
+  return true;
+}
 
-bool Function::fits(Compiled& c, FunctionCallbacks& host, ir::Data& all) const {
-  const ir::Graph& g = c.traced.graph;
+/// Does no other input share memory with the one that is written to?
+bool lies_alone(const FoundInputs& found, size_t input, bool settled) {
+  const ir::Data& all = *found.all;
+  const Tensor& written = all[input].tensor();
+  auto apart = [&](const ir::Datum& d) {
+    return !d.is_tensor() || same(d.tensor(), written) || !may_share_memory(d.tensor(), written);
+  };
+  if (settled && !absl::c_linear_search(found.fresh, input))
+    return absl::c_all_of(found.fresh, [&](size_t i) { return apart(all[i]); });
+  return absl::c_all_of(all, apart);
+}
+
+}  // namespace
+
+bool Function::fits(Compiled& c, FunctionCallbacks& host, const ir::Data& given,
+                    FoundInputs& found) const {
   const ThreadState& state = thread_state();
   if (c.grad_enabled != state.grad_enabled || c.autocast != state.autocast) return false;
-  if (!host.inputs(c.trace_id, c.traced.captured, all) || all.size() != g.inputs().size())
+  if (!host.inputs(c.trace_id, c.traced.captured, given, found) ||
+      found.all->size() != c.traced.graph.inputs().size())
     return false;
-  std::shared_ptr<const std::vector<uint64_t>> seen;
+  std::shared_ptr<const Seen> seen;
   {
     std::lock_guard hold(mutex_);
     seen = c.seen;
   }
-  if (seen == nullptr || !Layouts(*seen).has(all)) {
-    if (!layouts_hold(c, all)) return false;
-    seen = std::make_shared<const std::vector<uint64_t>>(Layouts::of(all));
+  const bool settled = seen != nullptr && found.settled != 0 &&
+                       seen->settled.load(std::memory_order_relaxed) == found.settled;
+  if (seen == nullptr || !lie_as_seen(*seen, found, settled)) {
+    if (!layouts_hold(c, *found.all)) return false;
+    seen = note_layouts(*found.all);
     std::lock_guard hold(mutex_);
-    c.seen = std::move(seen);
+    c.seen = seen;
   }
-  if (!facts_hold(c, c.of_integers, all)) return false;
+  if (!facts_hold(c, c.of_integers, *found.all) || !asked_hold(c, found, settled)) return false;
+  seen->settled.store(found.settled, std::memory_order_relaxed);
+  return true;
+}
+
+bool Function::asked_hold(const Compiled& c, const FoundInputs& found, bool settled) {
   auto number = [&](const RealExpr* symbol) {
     for (const auto& [known, input] : c.traced.numbers)
-      if (known == symbol) return all[input].arg().real().value();
+      if (known == symbol) return (*found.all)[input].arg().real().value();
     LATHE_INTERNAL("a guard about a number that is no input");
   };
   for (size_t i : c.asked) {
@@ -182,17 +214,14 @@ bool Function::fits(Compiled& c, FunctionCallbacks& host, ir::Data& all) const {
         return false;
     } else if (guard.kind == GuardKind::identity) {
       if (guard.tensor.version() != guard.expected) return false;
-    } else {
-      const Tensor& written = all[c.guarded[i]].tensor();
-      for (const ir::Datum& d : all)
-        if (d.is_tensor() && !same(d.tensor(), written) && may_share_memory(d.tensor(), written))
-          return false;
+    } else if (!lies_alone(found, c.guarded[i], settled)) {
+      return false;
     }
   }
   return true;
 }
 
-bool Function::layouts_hold(const Compiled& c, const ir::Data& all) const {
+bool Function::layouts_hold(const Compiled& c, const ir::Data& all) {
   const ir::Graph& g = c.traced.graph;
   // Kinds first: symbols can be read off inputs of the right ranks only.
   for (size_t i = 0; i < all.size(); ++i) {
@@ -378,9 +407,8 @@ static ir::Data run_tracked(const Function::Compiled& c, const ir::Data& all) {
   return results;
 }
 
-ir::Data Function::run(const CompiledRef& kept, const ir::Data& all, FunctionCallbacks& host) {
+ir::Data Function::run(const CompiledRef& kept, const ir::Data& all) {
   const Compiled& c = *kept;
-  host.on_run(c.trace_id);
   {
     std::lock_guard hold(mutex_);
     ++counts_.calls;
@@ -418,20 +446,16 @@ ir::Data Function::run_program(const Compiled& c, const ir::Data& all) {
 }
 
 Function::CompiledRef Function::find(const ir::Data& given, FunctionCallbacks& host,
-                                     ir::Data& all) {
+                                     FoundInputs& found) {
   CompiledRef last;
   {
     std::lock_guard hold(mutex_);
     if (compiled_.empty()) return nullptr;
     last = compiled_.front();
   }
-  auto fits_now = [&](Compiled& c) {
-    all = given;
-    return fits(c, host, all);
-  };
-  if (fits_now(*last)) return last;
+  if (fits(*last, host, given, found)) return last;
   for (const CompiledRef& c : compiled()) {
-    if (c == last || !fits_now(*c)) continue;
+    if (c == last || !fits(*c, host, given, found)) continue;
     std::lock_guard hold(mutex_);
     auto at = std::find(compiled_.begin(), compiled_.end(), c);
     if (at != compiled_.end()) std::rotate(compiled_.begin(), at, at + 1);
@@ -456,17 +480,17 @@ void Function::drop(int64_t trace_id) {
 }
 
 std::optional<ir::Data> Function::serve(const ir::Data& inputs, FunctionCallbacks& host) {
-  ir::Data all;
-  CompiledRef c = find(inputs, host, all);
+  FoundInputs found;
+  CompiledRef c = find(inputs, host, found);
   if (c == nullptr) return std::nullopt;
-  return run(c, all, host);
+  return run(c, *found.all);
 }
 
 std::function<ir::Data()> Function::bound(const ir::Data& inputs, FunctionCallbacks& host) {
-  ir::Data all;
-  CompiledRef c = find(inputs, host, all);
+  FoundInputs found;
+  CompiledRef c = find(inputs, host, found);
   if (c == nullptr || !(c->program || c->tracked)) return {};
-  return [c, all = std::move(all)] {
+  return [c, all = *found.all] {
     const AutocastScope over(DType::f32);
     if (c->program) return ir::returned(c->traced, all, c->program->run(all));
     return run_tracked(*c, all);
@@ -474,8 +498,8 @@ std::function<ir::Data()> Function::bound(const ir::Data& inputs, FunctionCallba
 }
 
 std::optional<DebugReport> Function::debug(const ir::Data& inputs, FunctionCallbacks& host) {
-  ir::Data all;
-  const CompiledRef c = find(inputs, host, all);
+  FoundInputs found;
+  const CompiledRef c = find(inputs, host, found);
   if (c == nullptr) return std::nullopt;
   const std::vector<const Program*> programs = c->programs();
   if (programs.empty())
@@ -483,7 +507,7 @@ std::optional<DebugReport> Function::debug(const ir::Data& inputs, FunctionCallb
         {.op = name_,
          .problem = absl::StrCat("this call runs node by node, as eager does: ", c->why_by_nodes),
          .next = "debug it under no_grad, or with the gradient taken inside"});
-  return jit::debug(c->traced.graph, *programs[0], c->rules, all);
+  return jit::debug(c->traced.graph, *programs[0], c->rules, *found.all);
 }
 
 ir::Data Function::operator()(ir::Data inputs, absl::Span<const std::string> names,
@@ -491,7 +515,7 @@ ir::Data Function::operator()(ir::Data inputs, absl::Span<const std::string> nam
   if (std::optional<ir::Data> out = serve(inputs, host)) return *std::move(out);
   CompiledRef c = capture(inputs, names, body, host);
   inputs.insert(inputs.end(), c->traced.captured_now.begin(), c->traced.captured_now.end());
-  return run(c, inputs, host);
+  return run(c, inputs);
 }
 
 Outputs Function::operator()(const Tensors& inputs,

@@ -6,6 +6,7 @@
 // that both miss both trace, and either trace is good for the calls to come.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -20,17 +21,27 @@
 
 namespace lathe::jit {
 
+/// All inputs of a program at one call.
+struct FoundInputs {
+  const ir::Data* all = nullptr;
+  ir::Data made = {};  // where `all` may lie
+  /// While a trace's inputs come with the same number, not 0, those that are not among `fresh` are
+  /// the tensors of before: over the same memory, and of the same layout.
+  uint64_t settled = 0;
+  absl::Span<const size_t> fresh = {};
+};
+
 /// What a front end adds to tracing: a name for each trace, so that it can find what it keeps of
 /// it.
 class FunctionCallbacks : public ir::TraceCallbacks {
  public:
-  /// What the front end calls the trace it has just made; asked once. It is told with every run of
-  /// the program that came of it: how results are put together is the trace's, not the function's.
+  /// What the front end calls the trace it has just made; asked once. How results are put together
+  /// is the trace's, not the function's: the inputs that were asked for last are those that run.
   virtual int64_t trace_id() { return 0; }
-  virtual void on_run(int64_t /*trace_id*/) {}
-  /// Is all that this trace read besides tensors as it was? Then `all`, which holds what the call
-  /// was given, becomes all inputs of its program: what it captured, at these paths, comes last.
-  virtual bool inputs(int64_t trace_id, absl::Span<const ir::Path> captured, ir::Data& all);
+  /// Is all that this trace read besides tensors as it was? Then the inputs of its program: what
+  /// the call was given, and then what it captured, at these paths.
+  virtual bool inputs(int64_t trace_id, absl::Span<const ir::Path> captured, const ir::Data& given,
+                      FoundInputs& out);
 };
 
 struct FunctionCounts {
@@ -62,8 +73,13 @@ class Function {
     std::vector<SymFact> of_integers;       // those of them about integers that are inputs
     std::vector<size_t> guarded;            // by guard: which input it is about; beyond: none
     std::vector<size_t> asked;  // the guards that are asked at each call, whatever the layouts are
-    // Types, shapes and strides of inputs for which all else held last; under the function's lock.
-    std::shared_ptr<const std::vector<uint64_t>> seen;
+    /// Inputs for which all else held last.
+    struct Seen {
+      std::vector<uint64_t> words;            // types, shapes and strides
+      std::vector<size_t> begins;             // by input, and the end: its place among the words
+      mutable std::atomic<uint64_t> settled;  // FoundInputs::settled
+    };
+    std::shared_ptr<const Seen> seen;  // under the function's lock
   };
   using CompiledRef = std::shared_ptr<Compiled>;
 
@@ -93,16 +109,18 @@ class Function {
   std::string explain() const;
 
  private:
-  /// `all` holds what the call was given, and then all inputs of the program.
-  bool fits(Compiled& c, FunctionCallbacks& host, ir::Data& all) const;
-  bool layouts_hold(const Compiled& c, const ir::Data& all) const;
+  bool fits(Compiled& c, FunctionCallbacks& host, const ir::Data& given, FoundInputs& found) const;
+  static bool layouts_hold(const Compiled& c, const ir::Data& all);
+  /// The guards that are asked at each call; `settled`: inputs that are not fresh need not be
+  /// compared with each other.
+  static bool asked_hold(const Compiled& c, const FoundInputs& found, bool settled);
   /// The first that fits, and all it reads; null if none does.
-  CompiledRef find(const ir::Data& given, FunctionCallbacks& host, ir::Data& all);
+  CompiledRef find(const ir::Data& given, FunctionCallbacks& host, FoundInputs& found);
   /// `all`: the inputs it was captured on; `live`: by result, whether gradients may be asked for;
   /// `written`: whether they may be through an input that was written to.
   static void make_program(Compiled& c, const ir::Data& all, const std::vector<bool>& live,
                            bool written);
-  ir::Data run(const CompiledRef& kept, const ir::Data& all, FunctionCallbacks& host);
+  ir::Data run(const CompiledRef& kept, const ir::Data& all);
   ir::Data run_program(const Compiled& c, const ir::Data& all);
 
   std::string name_;

@@ -36,6 +36,11 @@ class Datum {
   }
   Int integer() const { return arg_.integer(); }
 
+  /// A tensor that somebody else keeps alive, without being counted as an owner of it: it must be
+  /// told give_back() before it is destroyed or assigned to. Copies of it are owners as any other.
+  static Datum lent(TensorImpl* t) { return Datum(Tensor(t)); }
+  void give_back() { (void)tensor_.release(); }
+
  private:
   Tensor tensor_;
   Arg arg_;

@@ -25,6 +25,12 @@ bool may_change_class(PyObject* o) {
            PyList_CheckExact(o) || PyTuple_CheckExact(o));
 }
 
+/// A number that no state of any plan has.
+uint64_t next_state() {
+  static uint64_t last = 0;  // under Python's lock
+  return ++last;
+}
+
 /// Where an object has its dict; null: it is a module's, whose dict never changes.
 PyObject** place_of_dict(PyObject* owner) {
   return PyModule_Check(owner) ? nullptr : _PyObject_GetDictPtr(owner);
@@ -55,9 +61,13 @@ GuardPlan::GuardPlan(const std::vector<GuardRow>& rows,
     : rows_(rows),
       fixed_(fixed),
       settled_(rows.size(), 0),
+      dict_at_(rows.size(), -1),
+      tensor_at_(rows.size(), -1),
       objects_(found.objects.begin(), found.objects.end()),
-      watch_of_(rows.size(), -1),
-      hooks_(hooks_added()) {
+      hooks_(hooks_added()),
+      layouts_(layout_changes()),
+      state_(next_state()),
+      tensors_state_(next_state()) {
   std::vector<std::vector<int>> covered(rows.size());  // by the row of a dict
   for (int i = 0; i < static_cast<int>(rows.size()); ++i) {
     const GuardRow& r = rows[static_cast<size_t>(i)];
@@ -69,13 +79,19 @@ GuardPlan::GuardPlan(const std::vector<GuardRow>& rows,
     if (const void* now = r.loose ? identity_of(r, i, found) : nullptr) loose_.insert(now);
     watch(i, found, covered);
   }
-  for (Watch& w : watches_) {
-    if (w.kind != Watch::Kind::dict) continue;
+  for (Way& w : ways_) {
+    if (w.kind != Way::Kind::dict) continue;
     w.covered = static_cast<uint32_t>(covered_.size());
     const std::vector<int>& its = covered[static_cast<size_t>(w.row)];
     covered_.insert(covered_.end(), its.begin(), its.end());
     w.past = static_cast<uint32_t>(covered_.size());
   }
+  writes_ = DictVersion::writes();
+}
+
+void GuardPlan::mark(FoundRows& found) const {
+  found.state = state_;
+  found.settled = tensors_state_;
 }
 
 /// Is what the row finds reached from what is always there, and the same object at each look?
@@ -110,19 +126,16 @@ bool GuardPlan::settles(const GuardRow& r) const {
 void GuardPlan::watch(int row, const FoundRows& found, std::vector<std::vector<int>>& covered) {
   const GuardRow& r = rows_[static_cast<size_t>(row)];
   PyObject* now = found.objects[static_cast<size_t>(row)];
-  auto of_dict = [&] {  // of a dict that is watched
-    const int at = r.parent < 0 ? -1 : watch_of_[static_cast<size_t>(r.parent)];
-    return at >= 0 && watches_[static_cast<size_t>(at)].kind == Watch::Kind::dict;
-  };
+  const bool of_dict = r.parent >= 0 && dict_at_[static_cast<size_t>(r.parent)] >= 0;
   if (r.step == RowStep::constant) {
     if (r.weak)
-      watches_.push_back(
-          {.kind = Watch::Kind::alive, .row = row, .object = now, .wanted = r.wanted.ptr()});
-  } else if ((r.step == RowStep::key || r.step == RowStep::value) && of_dict()) {
+      ways_.push_back(
+          {.kind = Way::Kind::alive, .row = row, .object = now, .weak = r.wanted.ptr()});
+  } else if ((r.step == RowStep::key || r.step == RowStep::value) && of_dict) {
     covered[static_cast<size_t>(r.parent)].push_back(row);
   } else if (r.step != RowStep::dict ||
              place_of_dict(found.objects[static_cast<size_t>(r.parent)]) == nullptr) {
-    watches_.push_back({.kind = Watch::Kind::row, .row = row, .object = now});
+    ways_.push_back({.kind = Way::Kind::row, .row = row, .object = now});
   }
   if (r.step == RowStep::value || now == nullptr) return;
   watch_value(row, now);
@@ -131,74 +144,87 @@ void GuardPlan::watch(int row, const FoundRows& found, std::vector<std::vector<i
 
 void GuardPlan::watch_dict(int row, PyObject* dict, const FoundRows& found) {
   const GuardRow& r = rows_[static_cast<size_t>(row)];
-  watch_of_[static_cast<size_t>(row)] = static_cast<int>(watches_.size());
-  Watch w{.kind = Watch::Kind::dict, .row = row, .object = dict, .version = version_of(dict)};
+  dict_at_[static_cast<size_t>(row)] = static_cast<int>(ways_.size());
+  Way w{.kind = Way::Kind::dict, .row = row, .object = dict, .version = DictVersion(dict)};
   if (r.step == RowStep::dict)
     w.place = place_of_dict(found.objects[static_cast<size_t>(r.parent)]);
-  watches_.push_back(w);
+  ways_.push_back(std::move(w));
 }
 
 /// What the object may have become since, without a write to where it was found.
 void GuardPlan::watch_value(int row, PyObject* object) {
   const GuardRow& r = rows_[static_cast<size_t>(row)];
-  Watch w{.kind = Watch::Kind::type, .row = row, .object = object};
   if (is_of_tensor(r)) {
-    w.kind = Watch::Kind::tensor;
-    w.wanted = r.wanted.ptr();
-    w.inner = impl_of(object);
-    watch_of_[static_cast<size_t>(row)] = static_cast<int>(watches_.size());
+    tensor_at_[static_cast<size_t>(row)] = static_cast<int>(tensors_.size());
+    tensors_.push_back({.object = object,
+                        .type = r.wanted.ptr(),
+                        .impl = impl_of(object),
+                        .requires_grad = impl_of(object)->requires_grad,
+                        .hookless = r.test == RowTest::tensor});
   } else if ((r.test == RowTest::is || r.test == RowTest::type) && may_change_class(object)) {
-    w.wanted = r.test == RowTest::is ? static_cast<const void*>(r.type) : r.wanted.ptr();
-  } else {
-    return;
+    types_.push_back(
+        {object, r.test == RowTest::is ? static_cast<const void*>(r.type) : r.wanted.ptr()});
   }
-  watches_.push_back(w);
 }
 
 // ── asking ──────────────────────────────────────────────────────────────────────────────────────
 
 GuardPlan::Answer GuardPlan::ask(PyObject* args, PyObject* kwargs, FoundRows& found) const {
-  found.objects.assign(objects_.begin(), objects_.end());
+  if (std::exchange(found.state, 0) != state_)
+    found.objects.assign(objects_.begin(), objects_.end());
   RowEvaluation evaluation(rows_, args, kwargs, found);
-  for (Watch& w : watches_)
-    if (const Answer a = look(w, evaluation, found); a != Answer::yes) return a;
-  if (hooks_ != hooks_added()) {
-    for (const Watch& w : watches_)
-      if (w.kind == Watch::Kind::tensor &&
-          rows_[static_cast<size_t>(w.row)].test == RowTest::tensor && has_hooks(w.object))
-        return Answer::no;
-    hooks_ = hooks_added();
-  }
+  const uint64_t writes = DictVersion::writes();
+  const bool unwritten = writes != 0 && writes == writes_;
+  for (Way& w : ways_)
+    if (const Answer a = look(w, unwritten, evaluation, found); a != Answer::yes) return a;
+  writes_ = writes;
+  for (const OfType& t : types_)
+    if (Py_TYPE(t.object) != t.type) return Answer::no;
+  if (const Answer a = look_at_tensors(); a != Answer::yes) return a;
   for (int i : rest_)
     if (!evaluation.holds(static_cast<size_t>(i))) return Answer::no;
-  return are_distinct(rows_, rest_, found, fixed_, loose_) ? Answer::yes : Answer::no;
+  if (!are_distinct(rows_, rest_, found, fixed_, loose_)) return Answer::no;
+  mark(found);
+  return Answer::yes;
 }
 
-GuardPlan::Answer GuardPlan::look(Watch& w, RowEvaluation& evaluation, FoundRows& found) const {
-  const auto type = [&] { return static_cast<const void*>(Py_TYPE(w.object)); };
+GuardPlan::Answer GuardPlan::look(Way& w, bool unwritten, RowEvaluation& evaluation,
+                                  FoundRows& found) const {
   switch (w.kind) {
-    case Watch::Kind::alive: {
-      PyObject* weak = static_cast<PyObject*>(const_cast<void*>(w.wanted));
-      return referent(weak) == w.object ? Answer::yes : Answer::no;
-    }
-    case Watch::Kind::type:
-      return type() == w.wanted ? Answer::yes : Answer::no;
-    case Watch::Kind::tensor:
-      if (type() != w.wanted) return Answer::no;
-      return impl_of(w.object) == w.inner ? Answer::yes : Answer::unknown;
-    case Watch::Kind::row:
+    case Way::Kind::alive:
+      return referent(w.weak) == w.object ? Answer::yes : Answer::no;
+    case Way::Kind::row:
       return find_again(w.row, evaluation, found);
-    case Watch::Kind::dict: {
+    case Way::Kind::dict: {
       if (w.place != nullptr && *w.place != w.object) return Answer::unknown;
-      const uint64_t version = version_of(w.object);
-      if (version == w.version && version != 0) return Answer::yes;
+      if (unwritten || w.version->holds(w.object)) return Answer::yes;
       for (uint32_t k = w.covered; k < w.past; ++k)
         if (const Answer a = find_again(covered_[k], evaluation, found); a != Answer::yes) return a;
-      w.version = version;
+      w.version.emplace(w.object);
       return Answer::yes;
     }
   }
   return Answer::unknown;
+}
+
+GuardPlan::Answer GuardPlan::look_at_tensors() const {
+  bool same = layouts_ == layout_changes();
+  for (OfTensor& t : tensors_) {
+    if (Py_TYPE(t.object) != t.type) return Answer::no;
+    if (impl_of(t.object) != t.impl) return Answer::unknown;
+    if (t.impl->requires_grad == t.requires_grad) continue;
+    t.requires_grad = t.impl->requires_grad;
+    same = false;
+  }
+  if (hooks_ != hooks_added()) {
+    for (const OfTensor& t : tensors_)
+      if (t.hookless && has_hooks(t.object)) return Answer::no;
+    hooks_ = hooks_added();
+  }
+  if (same) return Answer::yes;
+  layouts_ = layout_changes();
+  tensors_state_ = next_state();
+  return Answer::yes;
 }
 
 /// Another object than before will do where nothing else depends on which it is.
@@ -208,20 +234,23 @@ GuardPlan::Answer GuardPlan::find_again(int row, RowEvaluation& evaluation,
   const GuardRow& r = rows_[static_cast<size_t>(row)];
   PyObject* now = found.objects[static_cast<size_t>(row)];
   PyObject*& before = objects_[static_cast<size_t>(row)];
+  // The same address does not say that it is the same tensor: it may have been freed in between.
+  if (is_of_tensor(r)) tensors_state_ = next_state();
   if (now == before) return Answer::yes;
   if (r.has_rows) return Answer::unknown;
   if (r.loose && !(is_of_tensor(r) && replace_tensor(row, now))) return Answer::unknown;
   before = now;
+  state_ = next_state();
   return Answer::yes;
 }
 
 /// The row finds another tensor from now on; false: another row has found it.
 bool GuardPlan::replace_tensor(int row, PyObject* now) const {
-  Watch& w = watches_[static_cast<size_t>(watch_of_[static_cast<size_t>(row)])];
+  OfTensor& t = tensors_[static_cast<size_t>(tensor_at_[static_cast<size_t>(row)])];
   if (fixed_.contains(impl_of(now)) || !loose_.insert(impl_of(now)).second) return false;
-  loose_.erase(w.inner);
-  w.object = now;
-  w.inner = impl_of(now);
+  loose_.erase(t.impl);
+  t.object = now;
+  t.impl = impl_of(now);
   return true;
 }
 

@@ -1,11 +1,12 @@
 // The rows of guards that begin at what is always there, and what may have changed about them since
 // they were all found to hold.
 //
-// A dict has a version, which the interpreter changes with each write to it: while it is the same,
-// the dict's keys are not looked up. (From Python 3.13 on dicts have none, and are looked at.) What
-// a row found is compared by address with what it found before. Where that is another object, from
-// which other rows begin or which no other row may have found, the plan says nothing about the
-// call.
+// While a dict was not written to (dict_version.h) its keys are not looked up. What a row found is
+// compared by address with what it found before. Where that is another object, from which other
+// rows begin or which no other row may have found, the plan says nothing about the call.
+//
+// What its rows have found stays from call to call (FoundRows), and so do the inputs that are made
+// of it: of a tensor that is found without a look, only what may be changed about it is asked.
 //
 // A plan keeps no object alive: each is reached through those before it, whose versions and
 // addresses say that it is still there.
@@ -13,8 +14,10 @@
 
 #include <absl/container/flat_hash_set.h>
 
+#include <optional>
 #include <vector>
 
+#include "python/bindings/dict_version.h"
 #include "python/bindings/guard_rows.h"
 
 namespace lathe::py {
@@ -26,47 +29,68 @@ class GuardPlan {
             const FoundRows& found);
 
   enum class Answer : uint8_t { yes, no, unknown };
-  /// Do all rows hold?
+  /// Do all rows hold? Of `found` is kept what another call has left there.
   Answer ask(PyObject* args, PyObject* kwargs, FoundRows& found) const;
+  /// Says of what was found for making the plan that it is what the plan knows.
+  void mark(FoundRows& found) const;
+  /// Does the row find a tensor that FoundRows::settled is about?
+  bool settles_tensor(int row) const { return tensor_at_[static_cast<size_t>(row)] >= 0; }
 
  private:
-  struct Watch {
+  /// A step to what may not be there any more. In the order of the rows: each is only safe to look
+  /// at where those before it hold.
+  struct Way {
     enum class Kind : uint8_t {
-      alive,   // what `wanted` refers to weakly is still there
-      dict,    // `object` was not written to since its rows held
-      type,    // `object` is of the type `wanted`: classes can be assigned to
-      tensor,  // the same, and it is still the tensor `inner`
-      row,     // the row finds `object` again
+      alive,  // what `weak` refers to is still `object`
+      dict,   // `object` was not written to since its rows held
+      row,    // the row finds `object` again
     };
     Kind kind;
     int row = -1;
     PyObject* object = nullptr;
-    const void* wanted = nullptr;
-    const void* inner = nullptr;
-    PyObject** place = nullptr;      // where the owner of a dict has it; null: nowhere else
-    uint32_t covered = 0, past = 0;  // the rows of a dict, in covered_
-    uint64_t version = 0;            // of a dict, when they held
+    PyObject* weak = nullptr;
+    PyObject** place = nullptr;           // where the owner of a dict has it; null: nowhere else
+    uint32_t covered = 0, past = 0;       // the rows of a dict, in covered_
+    std::optional<DictVersion> version = {};  // of a dict, when they held
+  };
+  struct OfType {  // classes can be assigned to
+    PyObject* object;
+    const void* type;
+  };
+  struct OfTensor {
+    PyObject* object;
+    const void* type;
+    TensorImpl* impl;
+    bool requires_grad;
+    bool hookless;  // there must be no hooks
   };
 
   bool settles(const GuardRow& r) const;
   void watch(int row, const FoundRows& found, std::vector<std::vector<int>>& covered);
   void watch_dict(int row, PyObject* dict, const FoundRows& found);
   void watch_value(int row, PyObject* object);
-  Answer look(Watch& w, RowEvaluation& evaluation, FoundRows& found) const;
+  Answer look(Way& w, bool unwritten, RowEvaluation& evaluation, FoundRows& found) const;
+  Answer look_at_tensors() const;
   Answer find_again(int row, RowEvaluation& evaluation, FoundRows& found) const;
   bool replace_tensor(int row, PyObject* now) const;
 
   const std::vector<GuardRow>& rows_;
   const absl::flat_hash_set<const void*>& fixed_;
   std::vector<int> covered_;
-  std::vector<int> rest_;      // rows that begin at arguments or at what is made anew
-  std::vector<char> settled_;  // by row: it is none of them
+  std::vector<int> rest_;       // rows that begin at arguments or at what is made anew
+  std::vector<char> settled_;   // by row: it is none of them
+  std::vector<int> dict_at_;    // by row: where ways_ has its dict; or -1
+  std::vector<int> tensor_at_;  // by row: where tensors_ has its tensor; or -1
+  std::vector<OfType> types_;
   // As of the last call whose rows all held, under Python's lock:
-  mutable std::vector<Watch> watches_;
+  mutable std::vector<Way> ways_;
+  mutable std::vector<OfTensor> tensors_;
   mutable std::vector<PyObject*> objects_;          // by row
-  mutable std::vector<int> watch_of_;               // by row: of its dict or tensor; or -1
   mutable absl::flat_hash_set<const void*> loose_;  // what settled rows found that are loose
+  mutable uint64_t writes_ = 0;                     // DictVersion::writes()
   mutable uint64_t hooks_ = 0;                      // how many hooks had been added
+  mutable uint64_t layouts_ = 0;                    // layout_changes()
+  mutable uint64_t state_, tensors_state_;          // FoundRows::state, FoundRows::settled
 };
 
 /// Have these of the rows, as far as they are loose, found what neither another of them nor one of

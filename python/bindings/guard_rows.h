@@ -13,11 +13,21 @@
 namespace lathe::py {
 
 /// What evaluating found, by row. It borrows from Python's state: no code runs while it is used.
+/// It may be kept for the next call once it was told let_go().
 struct FoundRows {
   absl::InlinedVector<PyObject*, 64> objects;   // null: nothing there, or no object was made of it
   std::vector<nb::object> made;                 // what only evaluating has made
   std::vector<std::pair<int, Tensor>> tensors;  // of gradients and arrays, by ascending row
+  uint64_t state = 0;  // of the plan whose rows have found these objects; 0: of none
+  /// While it is the same number, the rows of which a plan says settles_tensor() have found the
+  /// same tensors, which lie as they lay and require grad if they did.
+  uint64_t settled = 0;
 
+  /// Keeps nothing alive from now on.
+  void let_go() {
+    made.clear();
+    tensors.clear();
+  }
   Tensor tensor(int row) const;  // undefined: there is none
 };
 
@@ -101,17 +111,6 @@ class RowEvaluation {
 
 /// What a weak reference refers to, borrowed: who holds it holds it while rows are evaluated.
 PyObject* referent(PyObject* weak);
-/// Another one after each write to the dict; 0: there is none to ask for.
-inline uint64_t version_of([[maybe_unused]] PyObject* dict) {
-#if PY_VERSION_HEX < 0x030d0000
-  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"");
-  const uint64_t version = reinterpret_cast<PyDictObject*>(dict)->ma_version_tag;
-  _Pragma("GCC diagnostic pop");
-  return version;
-#else
-  return 0;
-#endif
-}
 /// What an int is that can be an input; nothing, if it is too large.
 std::optional<int64_t> integer_of(PyObject* o);
 /// Has the tensor hooks of Python's?

@@ -75,8 +75,9 @@ bool Guards::hold(PyObject* args, PyObject* kwargs, FoundRows& found) const {
   if (const std::shared_ptr<const GuardPlan> plan = plan_) {
     const GuardPlan::Answer answer = plan->ask(args, kwargs, found);
     if (answer != GuardPlan::Answer::unknown) return answer == GuardPlan::Answer::yes;
-    found = {};
+    found.let_go();
   }
+  found.state = 0;
   found.objects.assign(rows_.size(), nullptr);
   RowEvaluation evaluation(rows_, args, kwargs, found);
   std::vector<int> all(rows_.size());
@@ -85,6 +86,7 @@ bool Guards::hold(PyObject* args, PyObject* kwargs, FoundRows& found) const {
     if (!evaluation.holds(static_cast<size_t>(i))) return false;
   if (!are_distinct(rows_, all, found, fixed_, {})) return false;
   plan_ = std::make_shared<const GuardPlan>(rows_, fixed_, found);
+  plan_->mark(found);
   return true;
 }
 

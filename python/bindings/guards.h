@@ -35,6 +35,8 @@ class Guards {
   /// The rows that do not hold, in order, as (number, what is there now): all whose parents hold.
   nb::list misses(nb::tuple args, nb::dict kwargs) const;
   enum class InputKind : uint8_t { tensor, real, integer };
+  /// Is it one of the tensors that FoundRows::settled is about? Of rows that were found to hold.
+  bool settles_tensor(int row) const { return plan_ != nullptr && plan_->settles_tensor(row); }
   /// What an input of the program is at this call: an integer may be one as a float as well.
   ir::Datum input(const FoundRows& found, int row, InputKind kind) const;
 

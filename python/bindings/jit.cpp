@@ -25,6 +25,7 @@
 #include "jit/function.h"
 #include "kernels/table/table.h"
 #include "python/bindings/call.h"
+#include "python/bindings/call_inputs.h"
 #include "python/bindings/guards.h"
 #include "python/bindings/integer.h"
 #include "python/bindings/observer.h"
@@ -35,12 +36,6 @@
 namespace lathe::py {
 namespace {
 
-/// The row that finds an input of a program, and what is made of it.
-struct ProgramInput {
-  int row;
-  Guards::InputKind kind;
-};
-
 /// What is kept of a trace beside its program.
 struct Kept {
   nb::object guards;                       // a Guards
@@ -48,6 +43,7 @@ struct Kept {
   std::vector<std::pair<int, int>> grads;  // (row of a leaf, result that its gradient becomes)
   std::vector<int> wanted;                 // rows whose objects the results are made with
   bool single = false;                     // the only result is a tensor, and nothing else is done
+  mutable std::vector<std::unique_ptr<CallInputs>> idle = {};  // of calls that have ended
 };
 
 /// Serves a call: its inputs are what the rows of a trace find.
@@ -57,30 +53,48 @@ class Call final : public jit::FunctionCallbacks {
   Call(const KeptTraces& kept, PyObject* args, PyObject* kwargs)
       : kept_(kept), args_(args), kwargs_(kwargs) {}
 
-  bool inputs(int64_t trace_id, absl::Span<const ir::Path> /*captured*/, ir::Data& all) override {
-    auto it = kept_.find(trace_id);
+  ~Call() override { end(); }
+  Call(const Call&) = delete;
+
+  bool inputs(int64_t id, absl::Span<const ir::Path> /*captured*/, const ir::Data& /*given*/,
+              jit::FoundInputs& out) override {
+    end();
+    auto it = kept_.find(id);
     if (it == kept_.end()) return false;  // another thread is about to say what is kept
     if (thread_state().backend != nullptr) return false;
-    const Guards& guards = *nb::inst_ptr<Guards>(it->second->guards);
-    found = {};
-    if (!guards.hold(args_, kwargs_, found)) return false;
-    all.reserve(it->second->inputs.size());
-    for (const ProgramInput& in : it->second->inputs)
-      all.push_back(guards.input(found, in.row, in.kind));
+    begin(id, it->second);
+    if (!inputs_->find(*nb::inst_ptr<Guards>(kept->guards), args_, kwargs_, kept->inputs))
+      return false;
+    out.all = &inputs_->all();
+    out.settled = inputs_->settled();
+    out.fresh = inputs_->fresh();
     return true;
   }
-  void on_run(int64_t id) override {
-    trace_id = id;
-    kept = kept_.at(id);
-  }
 
-  FoundRows found;
+  const FoundRows& found() const { return inputs_->found(); }
   int64_t trace_id = 0;
   std::shared_ptr<const Kept> kept;  // another thread may take the trace away
 
  private:
+  void begin(int64_t id, std::shared_ptr<const Kept> of) {
+    trace_id = id;
+    kept = std::move(of);
+    if (kept->idle.empty()) {
+      inputs_ = std::make_unique<CallInputs>();
+      return;
+    }
+    inputs_ = std::move(kept->idle.back());
+    kept->idle.pop_back();
+  }
+  void end() {
+    if (inputs_ == nullptr) return;
+    inputs_->let_go();
+    kept->idle.push_back(std::move(inputs_));
+  }
+
   const KeptTraces& kept_;
   PyObject *args_, *kwargs_;
+  std::unique_ptr<CallInputs> inputs_;
 };
 
 /// Captures: a tensor that is met is asked for by the number of its row.
@@ -184,13 +198,13 @@ class Function {
     if (!results) return nb::none();
     const Kept& kept = *call.kept;
     for (const auto& [row, result] : kept.grads)
-      meta_or_new(call.found.tensor(row))
+      meta_or_new(call.found().tensor(row))
           .grad.set(result < 0 ? Tensor() : (*results)[static_cast<size_t>(result)].tensor());
     if (kept.single) return owned(wrap((*results)[0].tensor()));
     nb::list objects;
     for (int row : kept.wanted) {
-      PyObject* o = call.found.objects[static_cast<size_t>(row)];
-      Tensor t = o == nullptr ? call.found.tensor(row) : Tensor();
+      PyObject* o = call.found().objects[static_cast<size_t>(row)];
+      Tensor t = o == nullptr ? call.found().tensor(row) : Tensor();
       objects.append(o == nullptr ? owned(wrap(t)) : nb::borrow(o));
     }
     return nb::make_tuple(objects_of(*results), call.trace_id, objects);

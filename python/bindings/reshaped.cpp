@@ -63,6 +63,7 @@ void become(const char* op, const Tensor& t, const nb::callable& view_of) {
   to.autograd = from.autograd;
   to.requires_grad = from.requires_grad;
   to.view = std::move(from.view);
+  note_layout_change();
 }
 
 /// The first elements stay, in the order of the memory; new ones are zeros.
@@ -106,6 +107,7 @@ void resize(const Tensor& t, const Shape& shape) {
   impl.geometry = Geometry::contiguous(shape);
   impl.geometry.offset = offset;
   impl.view.reset();
+  note_layout_change();
 }
 
 }  // namespace

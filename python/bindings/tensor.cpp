@@ -20,6 +20,7 @@ constinit TensorObject* spare[kSpare];
 constinit int spares = 0;
 using Notice = void (*)();
 constinit Notice first_tensor = nullptr;
+constinit uint64_t changes_of_layout = 0;  // under Python's lock
 
 void dealloc(PyObject* self) {
   auto* o = reinterpret_cast<TensorObject*>(self);
@@ -70,6 +71,9 @@ void* slot(F* f) {
 }
 
 }  // namespace
+
+uint64_t layout_changes() { return changes_of_layout; }
+void note_layout_change() { ++changes_of_layout; }
 
 void before_first_tensor(void (*call)()) { first_tensor = call; }
 

@@ -40,6 +40,10 @@ void before_first_tensor(void (*call)());
 PyObject* wrap_list(absl::Span<const Tensor> ts);
 /// Makes `t` a tensor over the memory of `v`, of its dtype, shape and device; `t` is no view then.
 void take_memory(const Tensor& t, const Tensor& v);
+/// How often a tensor was given another memory, dtype, shape or strides: while it is the same, each
+/// lies as it lay. Whoever does so says it.
+uint64_t layout_changes();
+void note_layout_change();
 
 /// Makes the type; its slots, attributes and methods are collected from the files named here.
 void add_tensor_type(nb::module_& m);

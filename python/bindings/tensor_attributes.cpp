@@ -225,6 +225,7 @@ void take_memory(const Tensor& t, const Tensor& v) {
   impl.dtype = v.dtype();
   impl.device = v.device();
   impl.view.reset();
+  note_layout_change();
 }
 
 PyGetSetDef* tensor_attributes() { return attributes; }
