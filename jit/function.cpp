@@ -120,10 +120,10 @@ bool each_word(const ir::Datum& d, Take take) {
   if (!d.is_tensor()) return take(static_cast<uint64_t>(d.arg().tag));
   const TensorImpl& t = *d.tensor().impl();
   const Geometry& g = t.geometry;
-  const uint64_t kind =
-      uint64_t{1} << 63 | static_cast<uint64_t>(g.shape.size()) << 32 |
-      static_cast<uint64_t>(t.requires_grad) << 24 | static_cast<uint64_t>(t.device.kind) << 16 |
-      static_cast<uint64_t>(t.device.index) << 8 | static_cast<uint64_t>(t.dtype);
+  const uint64_t kind = uint64_t{1} << 63 | static_cast<uint64_t>(g.shape.size()) << 32 |
+                        static_cast<uint64_t>(t.requires_grad) << 24 |
+                        static_cast<uint64_t>(t.device.kind) << 16 |
+                        static_cast<uint64_t>(t.device.index) << 8 | static_cast<uint64_t>(t.dtype);
   if (!take(kind)) return false;
   for (Int n : g.shape)
     if (!take(n.word())) return false;

@@ -1,6 +1,7 @@
 // One call of a plan: inputs to slots, sizes to numbers, then one step after the other.
 #include "jit/program/runner.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -52,6 +53,13 @@ ir::Datum in_row_major_order(const ir::Datum& d) {
 
 ir::Data Runner::run(const ir::Data& inputs) {
   GradMode no_grad(false);
+  ir::Data out = run_steps(inputs);
+  for (int slot : c_.loose_) put(slot, ir::Datum());  // keep nothing of this call alive
+  return out;
+}
+
+ir::Data Runner::run_steps(const ir::Data& inputs) {
+  const absl::Cleanup give_back = [&] { give_inputs_back(inputs); };
   now_ = take_inputs(inputs);
   if (!c_.bound_ || c_.bound_->symbols != now_) {
     ask_facts();
@@ -67,7 +75,6 @@ ir::Data Runner::run(const ir::Data& inputs) {
     for (size_t i = p_.tail_; i < p_.steps_.size(); ++i) step(p_.steps_[i], bound[i]);
     write(inputs);
   }
-  for (int slot : c_.loose_) put(slot, ir::Datum());  // keep nothing of this call alive
   return out;
 }
 
@@ -80,7 +87,13 @@ std::vector<int64_t> Runner::take_inputs(const ir::Data& inputs) {
                      .problem = "the number of inputs is wrong",
                      .got = absl::StrCat(inputs.size()),
                      .expected = absl::StrCat(want.size())});
-  for (size_t i = 0; i < inputs.size(); ++i) put(p_.input_slots_[i], checked(*want[i], inputs[i]));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    check_input(*want[i], inputs[i]);
+    // Who calls keeps its inputs: none is counted once more.
+    const bool lent = inputs[i].is_tensor() && contiguous(inputs[i].tensor());
+    put(p_.input_slots_[i],
+        lent ? ir::Datum::lent(inputs[i].tensor().impl()) : in_row_major_order(inputs[i]));
+  }
   std::vector<int64_t> symbols(p_.sources_.size(), 0);
   for (size_t k = 0; k < symbols.size(); ++k) {
     const ir::SymbolSource& s = p_.sources_[k];
@@ -89,9 +102,15 @@ std::vector<int64_t> Runner::take_inputs(const ir::Data& inputs) {
   return symbols;
 }
 
-ir::Datum Runner::checked(const ir::Value& v, const ir::Datum& d) const {
+/// No step has put anything else into their slots. What was copied has another identity.
+void Runner::give_inputs_back(const ir::Data& inputs) {
+  for (size_t i = 0; i < std::min(inputs.size(), p_.input_slots_.size()); ++i)
+    if (ir::Datum& d = at(p_.input_slots_[i]); same(d.tensor(), inputs[i].tensor())) d.give_back();
+}
+
+void Runner::check_input(const ir::Value& v, const ir::Datum& d) const {
   const TensorType* t = v.type().tensor();
-  if (t == nullptr) return d;
+  if (t == nullptr) return;
   bool fits = d.is_tensor() && d.tensor().dtype() == t->dtype &&
               d.tensor().rank() == static_cast<int>(t->shape.size()) &&
               d.tensor().device() == t->device;
@@ -101,7 +120,6 @@ ir::Datum Runner::checked(const ir::Value& v, const ir::Datum& d) const {
          .problem = absl::StrCat("input '", v.name(), "' has the wrong type"),
          .got = d.is_tensor() ? to_string(type_of(d.tensor())) : lathe::to_string(d.arg()),
          .expected = ir::to_string(v.type())});
-  return in_row_major_order(d);
 }
 
 void Runner::bind(std::vector<int64_t> symbols) {

@@ -24,9 +24,12 @@ class Runner {
   ir::Data run(const ir::Data& inputs);
 
  private:
+  ir::Data run_steps(const ir::Data& inputs);
+
   // Inputs and sizes.
   std::vector<int64_t> take_inputs(const ir::Data& inputs);
-  ir::Datum checked(const ir::Value& v, const ir::Datum& d) const;
+  void give_inputs_back(const ir::Data& inputs);
+  void check_input(const ir::Value& v, const ir::Datum& d) const;
   void bind(std::vector<int64_t> symbols);
   void ask_facts() const;
   bool answerable(const SymFact& f) const;

@@ -25,6 +25,58 @@ bool may_change_class(PyObject* o) {
            PyList_CheckExact(o) || PyTuple_CheckExact(o));
 }
 
+/// Does it have no parts that could be assigned to?
+bool cannot_change(PyObject* o) {
+  if (PyTuple_CheckExact(o)) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); ++i)
+      if (!cannot_change(PyTuple_GET_ITEM(o, i))) return false;
+    return true;
+  }
+  return o == Py_None || PyBool_Check(o) || PyLong_CheckExact(o) || PyFloat_CheckExact(o) ||
+         PyUnicode_CheckExact(o) || PyCode_Check(o);
+}
+
+/// Do the row's step and test say that it is this very object, and not another one that has got its
+/// address since?
+bool says_which(const GuardRow& r, PyObject* now) {
+  return r.step == RowStep::constant || r.test == RowTest::is ||
+         (r.test == RowTest::equal && now == r.wanted.ptr() && cannot_change(now));
+}
+
+/// Where what a row finds is held as long as the parent is there; null: it may move.
+PyObject** place_of(const GuardRow& r, PyObject* parent) {
+  if (r.step == RowStep::cell && PyCell_Check(parent))
+    return &reinterpret_cast<PyCellObject*>(parent)->ob_ref;
+  if (r.step == RowStep::item && PyTuple_CheckExact(parent))
+    return &PyTuple_GET_ITEM(parent, PyLong_AsSsize_t(r.key.ptr()));
+  if (r.step != RowStep::part || !PyFunction_Check(parent)) return nullptr;
+  auto* function = reinterpret_cast<PyFunctionObject*>(parent);
+  const std::string_view name = text_of(r.key.ptr());
+  if (name == "__code__") return &function->func_code;
+  if (name == "__defaults__") return &function->func_defaults;
+  if (name == "__kwdefaults__") return &function->func_kwdefaults;
+  return nullptr;
+}
+
+/// Is the row's test the same as whether an object is at this address? That of a tensor is
+/// compared by its serial number, and classes that may change are, elsewhere.
+bool address_says_all(const GuardRow& r, PyObject* now) {
+  switch (r.test) {
+    case RowTest::any:
+    case RowTest::tensor:
+    case RowTest::hooked:
+      return true;
+    case RowTest::is:  // the row keeps it, so that no other can have the address
+      return !r.weak;
+    case RowTest::equal:
+      return now == r.wanted.ptr() && cannot_change(now);
+    case RowTest::type:
+      return now != nullptr && may_change_class(now);
+    default:
+      return false;
+  }
+}
+
 /// A number that no state of any plan has.
 uint64_t next_state() {
   static uint64_t last = 0;  // under Python's lock
@@ -135,11 +187,29 @@ void GuardPlan::watch(int row, const FoundRows& found, std::vector<std::vector<i
     covered[static_cast<size_t>(r.parent)].push_back(row);
   } else if (r.step != RowStep::dict ||
              place_of_dict(found.objects[static_cast<size_t>(r.parent)]) == nullptr) {
-    ways_.push_back({.kind = Way::Kind::row, .row = row, .object = now});
+    watch_row(row, found);
   }
   if (r.step == RowStep::value || now == nullptr) return;
   watch_value(row, now);
   if (r.has_rows && PyDict_Check(now)) watch_dict(row, now, found);
+}
+
+void GuardPlan::watch_row(int row, const FoundRows& found) {
+  const GuardRow& r = rows_[static_cast<size_t>(row)];
+  PyObject* now = found.objects[static_cast<size_t>(row)];
+  Way w{.kind = Way::Kind::row, .row = row};
+  const auto parent = static_cast<size_t>(std::max(r.parent, 0));
+  PyObject* from = r.parent < 0 ? nullptr : found.objects[parent];
+  PyObject** place =
+      from != nullptr && says_which(rows_[parent], from) ? place_of(r, from) : nullptr;
+  // A function without defaults has a null where Python shows None.
+  if (place != nullptr && address_says_all(r, now) &&
+      (*place == now || (*place == nullptr && now == Py_None))) {
+    w.kind = Way::Kind::place;
+    w.place = place;
+    w.object = *place;
+  }
+  ways_.push_back(std::move(w));
 }
 
 void GuardPlan::watch_dict(int row, PyObject* dict, const FoundRows& found) {
@@ -158,6 +228,7 @@ void GuardPlan::watch_value(int row, PyObject* object) {
     tensor_at_[static_cast<size_t>(row)] = static_cast<int>(tensors_.size());
     tensors_.push_back({.object = object,
                         .type = r.wanted.ptr(),
+                        .serial = serial_of(object),
                         .impl = impl_of(object),
                         .requires_grad = impl_of(object)->requires_grad,
                         .hookless = r.test == RowTest::tensor});
@@ -193,6 +264,10 @@ GuardPlan::Answer GuardPlan::look(Way& w, bool unwritten, RowEvaluation& evaluat
   switch (w.kind) {
     case Way::Kind::alive:
       return referent(w.weak) == w.object ? Answer::yes : Answer::no;
+    case Way::Kind::place:
+      if (*w.place == w.object) return Answer::yes;
+      w.kind = Way::Kind::row;  // another that will do as well
+      return find_again(w.row, evaluation, found);
     case Way::Kind::row:
       return find_again(w.row, evaluation, found);
     case Way::Kind::dict: {
@@ -211,7 +286,7 @@ GuardPlan::Answer GuardPlan::look_at_tensors() const {
   bool same = layouts_ == layout_changes();
   for (OfTensor& t : tensors_) {
     if (Py_TYPE(t.object) != t.type) return Answer::no;
-    if (impl_of(t.object) != t.impl) return Answer::unknown;
+    if (serial_of(t.object) != t.serial) return Answer::unknown;
     if (t.impl->requires_grad == t.requires_grad) continue;
     t.requires_grad = t.impl->requires_grad;
     same = false;
@@ -234,23 +309,33 @@ GuardPlan::Answer GuardPlan::find_again(int row, RowEvaluation& evaluation,
   const GuardRow& r = rows_[static_cast<size_t>(row)];
   PyObject* now = found.objects[static_cast<size_t>(row)];
   PyObject*& before = objects_[static_cast<size_t>(row)];
-  // The same address does not say that it is the same tensor: it may have been freed in between.
-  if (is_of_tensor(r)) tensors_state_ = next_state();
-  if (now == before) return Answer::yes;
+  if (now == before && !(is_of_tensor(r) && is_another(row, now))) return Answer::yes;
   if (r.has_rows) return Answer::unknown;
-  if (r.loose && !(is_of_tensor(r) && replace_tensor(row, now))) return Answer::unknown;
+  if (is_of_tensor(r) ? !replace_tensor(row, now) : r.loose) return Answer::unknown;
   before = now;
   state_ = next_state();
   return Answer::yes;
 }
 
+/// Is it another tensor than the row found before? Addresses are used again.
+bool GuardPlan::is_another(int row, PyObject* now) const {
+  return serial_of(now) !=
+         tensors_[static_cast<size_t>(tensor_at_[static_cast<size_t>(row)])].serial;
+}
+
 /// The row finds another tensor from now on; false: another row has found it.
 bool GuardPlan::replace_tensor(int row, PyObject* now) const {
   OfTensor& t = tensors_[static_cast<size_t>(tensor_at_[static_cast<size_t>(row)])];
-  if (fixed_.contains(impl_of(now)) || !loose_.insert(impl_of(now)).second) return false;
-  loose_.erase(t.impl);
+  if (rows_[static_cast<size_t>(row)].loose) {
+    if (fixed_.contains(impl_of(now))) return false;
+    loose_.erase(t.impl);
+    if (!loose_.insert(impl_of(now)).second) return false;
+  }
   t.object = now;
+  t.serial = serial_of(now);
   t.impl = impl_of(now);
+  t.requires_grad = t.impl->requires_grad;
+  tensors_state_ = next_state();
   return true;
 }
 

@@ -43,14 +43,15 @@ class GuardPlan {
     enum class Kind : uint8_t {
       alive,  // what `weak` refers to is still `object`
       dict,   // `object` was not written to since its rows held
-      row,    // the row finds `object` again
+      place,  // at `place`, which stays, is `object`: all that the row asks
+      row,    // the row finds what it found
     };
     Kind kind;
     int row = -1;
     PyObject* object = nullptr;
     PyObject* weak = nullptr;
-    PyObject** place = nullptr;           // where the owner of a dict has it; null: nowhere else
-    uint32_t covered = 0, past = 0;       // the rows of a dict, in covered_
+    PyObject** place = nullptr;      // of a dict: where its owner has it; null: nowhere else
+    uint32_t covered = 0, past = 0;  // the rows of a dict, in covered_
     std::optional<DictVersion> version = {};  // of a dict, when they held
   };
   struct OfType {  // classes can be assigned to
@@ -60,6 +61,7 @@ class GuardPlan {
   struct OfTensor {
     PyObject* object;
     const void* type;
+    uint64_t serial;
     TensorImpl* impl;
     bool requires_grad;
     bool hookless;  // there must be no hooks
@@ -67,11 +69,13 @@ class GuardPlan {
 
   bool settles(const GuardRow& r) const;
   void watch(int row, const FoundRows& found, std::vector<std::vector<int>>& covered);
+  void watch_row(int row, const FoundRows& found);
   void watch_dict(int row, PyObject* dict, const FoundRows& found);
   void watch_value(int row, PyObject* object);
   Answer look(Way& w, bool unwritten, RowEvaluation& evaluation, FoundRows& found) const;
   Answer look_at_tensors() const;
   Answer find_again(int row, RowEvaluation& evaluation, FoundRows& found) const;
+  bool is_another(int row, PyObject* now) const;
   bool replace_tensor(int row, PyObject* now) const;
 
   const std::vector<GuardRow>& rows_;

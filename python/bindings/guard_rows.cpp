@@ -121,7 +121,7 @@ PyObject* referent(PyObject* weak) {
   Py_DECREF(o);  // borrowed: who holds it holds it while rows are evaluated
   return o;
 #else
-  PyObject* o = PyWeakref_GetObject(weak);
+  PyObject* o = PyWeakref_GET_OBJECT(weak);
   return o == Py_None ? nullptr : o;
 #endif
 }

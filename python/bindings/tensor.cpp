@@ -20,7 +20,7 @@ constinit TensorObject* spare[kSpare];
 constinit int spares = 0;
 using Notice = void (*)();
 constinit Notice first_tensor = nullptr;
-constinit uint64_t changes_of_layout = 0;  // under Python's lock
+constinit uint64_t changes_of_layout = 0, last_serial = 0;  // under Python's lock
 
 void dealloc(PyObject* self) {
   auto* o = reinterpret_cast<TensorObject*>(self);
@@ -95,6 +95,7 @@ PyObject* wrap_as(PyTypeObject* type, Tensor t) {
   }
   o->weakrefs = nullptr;
   o->impl = t.release();
+  o->serial = ++last_serial;
   return &o->ob_base;
 }
 

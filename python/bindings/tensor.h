@@ -14,8 +14,9 @@ namespace lathe::py {
 
 struct TensorObject {
   PyObject ob_base;
-  TensorImpl* impl;  // owned, never null
+  TensorImpl* impl;  // owned, never null nor another
   PyObject* weakrefs;
+  uint64_t serial;  // no other object has had it: addresses are used again
 };
 
 extern PyTypeObject* tensor_type;
@@ -25,6 +26,7 @@ inline bool is_tensor(PyObject* o) {
 }
 /// Borrowed; `o` must be a tensor.
 inline TensorImpl* impl_of(PyObject* o) { return reinterpret_cast<TensorObject*>(o)->impl; }
+inline uint64_t serial_of(PyObject* o) { return reinterpret_cast<TensorObject*>(o)->serial; }
 inline Tensor tensor_of(PyObject* o) { return Tensor::borrow(impl_of(o)); }
 
 /// TraceError if a trace is under way: what is read would be part of the program, and no guard

@@ -1,5 +1,9 @@
 """Guards after many calls in which nothing changed: whatever is written then is seen."""
 
+import gc
+import threading
+import weakref
+
 import pytest
 
 import lathe as lt
@@ -48,6 +52,23 @@ def through_dict(m):
     m.layers[2].__dict__["bias"] = lt.full([2], 4.0)
 
 
+def a_layer_through_dict(m):
+    vars(m.layers)["1"] = nn.Linear(2, 2)
+
+
+def freed_before_the_next_is_made(m):
+    layer = m.layers[1]
+    del layer.weight
+    layer.weight = nn.Parameter(lt.full([2, 2], 7.0))
+
+
+def taken_away_and_put_back(m):
+    layer = m.layers[1]
+    weight = vars(layer).pop("weight")
+    vars(layer)["weight"] = weight
+    weight.data.fill_(1.5)
+
+
 def another_class(m):
     class Doubled(Scaled):
         def forward(self, x, by=3):
@@ -87,6 +108,12 @@ CHANGES = [
     replace_dict,
     replace_parameter,
     through_dict,
+    a_layer_through_dict,
+    freed_before_the_next_is_made,
+    taken_away_and_put_back,
+    lambda m: setattr(m.layers, "0", nn.Linear(2, 2)),
+    lambda m: delattr(m.layers, "2"),
+    lambda m: m.extra.pop(),
     another_class,
     another_method,
     other_defaults,
@@ -170,6 +197,143 @@ def test_two_states_that_become_one():
     assert traced(x).tolist() == [2.0, 2.0]
     pair.a, pair.b = pair.b, pair.a
     assert traced(x).tolist() == [3.0, 3.0]
+
+
+def called_often(f, x, times=4):
+    for _ in range(times):
+        f(x)
+
+
+def test_views_of_parts_cannot_be_written_to():
+    m = Scaled()
+    for parts, name in ((m.layers[0]._parameters, "bias"), (m.layers._modules, "0")):
+        with pytest.raises(TypeError, match="does not support item assignment"):
+            parts[name] = parts[name]
+
+
+def test_deletion_raises_what_eager_does():
+    m = Scaled()
+    traced = lt.trace(m)
+    x = lt.ones([1, 2])
+    called_often(traced, x)
+    del m.layers[1].bias
+    with pytest.raises(AttributeError, match="bias"):
+        m(x)
+    with pytest.raises(AttributeError, match="bias"):
+        traced(x)
+
+
+def test_what_a_function_reads_of_another():
+    def offset():
+        return nonlocal_value
+
+    def step(x, pair=(1.0, 2.0)):
+        return x * pair[0] + offset()
+
+    def other(x, pair=(1.0, 2.0)):
+        return x * pair[1] - offset()
+
+    nonlocal_value = 3.0
+    traced = lt.trace(lambda x: step(x))
+    x = lt.ones([2])
+    called_often(traced, x)
+    assert traced(x).tolist() == [4.0, 4.0]
+    nonlocal_value = 5.0
+    assert traced(x).tolist() == [6.0, 6.0]
+    step.__defaults__ = ((10.0, 20.0),)
+    assert traced(x).tolist() == [15.0, 15.0]
+    step.__code__ = other.__code__
+    assert traced(x).tolist() == [15.0, 15.0]
+    step.__defaults__ = None
+    with pytest.raises(TypeError, match="pair"):
+        traced(x)
+    step = other
+    called_often(traced, x)
+    assert traced(x).tolist() == [-3.0, -3.0]
+
+
+def test_nothing_keeps_what_was_taken_away():
+    m = Scaled()
+    traced = lt.trace(m)
+    x = lt.ones([1, 2])
+    called_often(traced, x)
+    weight, layer, shift = (weakref.ref(o) for o in (m.layers[0].weight, m.layers[1], m.shift))
+    m.layers[0].weight = nn.Parameter(lt.ones([2, 2]))
+    m.layers[1] = nn.Linear(2, 2)
+    m.shift = lt.ones([2])
+    assert weight() is None and shift() is None  # at once: nobody else refers to them
+    gc.collect()
+    assert layer() is None
+    assert traced(x).tolist() == m(x).tolist()
+
+
+def test_nothing_keeps_a_dead_module():
+    class Holder:
+        model = None
+
+    def step(x):
+        return Holder.model(x)
+
+    kept = lt.trace(step)
+    x = lt.ones([1, 2])
+    for _ in range(3):
+        Holder.model = Scaled()
+        own = lt.trace(Holder.model)
+        called_often(own, x)
+        called_often(kept, x)
+        assert kept(x).tolist() == Holder.model(x).tolist()
+        dead = [weakref.ref(o) for o in (Holder.model, Holder.model.layers[0].weight)]
+        Holder.model = own = None
+        gc.collect()
+        assert [r() for r in dead] == [None, None]
+
+
+def test_inputs_are_their_owners_again_after_an_error():
+    def fails(value):
+        if failing:
+            raise ValueError("no more")
+        return value * 2
+
+    m = Scaled()
+    spec = lt.ones([1, 2])
+    traced = lt.trace(lambda x: m(lt.callback(fails, x, result=spec)))
+    failing = False
+    x = lt.ones([1, 2])
+    called_often(traced, x)
+    failing = True
+    for _ in range(3):
+        with pytest.raises(Exception, match="no more"):
+            traced(x)
+    weight = weakref.ref(m.layers[0].weight)
+    m.layers[0].weight = nn.Parameter(lt.full([2, 2], 0.5))
+    assert weight() is None
+    failing = False
+    assert traced(x).tolist() == m(x * 2).tolist()
+
+
+def test_calls_of_two_threads_while_a_third_writes():
+    m = Scaled()
+    traced = lt.trace(m)
+    x = lt.ones([1, 2])
+    called_often(traced, x)
+    wanted, wrong = {}, []
+    for value in (1.0, 2.0):
+        m.shift = lt.full([2], value)
+        wanted[str(m(x).tolist())] = value
+
+    def call():
+        for _ in range(300):
+            got = str(traced(x).tolist())
+            if got not in wanted:
+                wrong.append(got)
+
+    threads = [threading.Thread(target=call) for _ in range(2)]
+    for t in threads:
+        t.start()
+    while any(t.is_alive() for t in threads):
+        m.shift = lt.full([2], 1.0)
+        m.shift = lt.full([2], 2.0)
+    assert wrong == []
 
 
 def test_bound_runs_what_serves_the_call():
