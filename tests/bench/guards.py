@@ -1,10 +1,11 @@
 """What a call of a traced function costs over its program: the guards, and what a call is besides.
 
-    ./dev python tests/bench/guards.py [case ...] [--rounds 9]
+    ./dev python tests/bench/guards.py [case ...] [--rounds 101]
 
 Each line is one function: a call of it, the same program run on the same inputs without a guard
-(called through C++ as well), what lies between them, and their ratio. Arguments are other tensors
-at each call, as in a training loop.
+(called through C++ as well), what lies between them, and their ratio; medians over rounds in which
+both take turns, of the processor's time. Arguments are other tensors at each call, as in a
+training loop.
 """
 
 import argparse
@@ -50,39 +51,52 @@ CASES = {
 }
 
 
+BLOCK = 2e-3  # seconds
+
+
 def seconds(call, count):
-    begin = time.perf_counter()
+    begin = time.thread_time()
     for _ in range(count):
         call()
-    return (time.perf_counter() - begin) / count
+    return (time.thread_time() - begin) / count
+
+
+def checked(name):
+    """(traced function, two lists of its arguments); its bits are those of the function itself."""
+    function = CASES[name]()
+    traced = lt.trace(function)
+    given = [(lt.ones([1, 2]),), (lt.zeros([1, 2]),)]
+    for arguments in given * 3:
+        wanted, got = (f(*arguments).numpy().tobytes() for f in (function, traced))
+        assert got == wanted, f"{name}: the traced function gives other bits"
+    return traced, given
 
 
 def measure(name, rounds):
+    """Seconds of a call, of its program, and of a call over its program in the same round."""
     with lt.no_grad():
-        f = lt.trace(CASES[name]())
-        inputs = itertools.cycle([(lt.ones([1, 2]),), (lt.zeros([1, 2]),)])
-        for _ in range(4):
-            f(*next(inputs))
+        f, given = checked(name)
+        inputs = itertools.cycle(given)
         bound = f._engine.bound(next(inputs), {})
-        bound()
-        count = max(10, int(0.02 / seconds(bound, 20)))
-        calls, runs, turns = [], [], []
+        count = max(10, int(BLOCK / seconds(bound, 20)))
+        calls, runs, overs = [], [], []
         for _ in range(rounds):
-            calls.append(seconds(lambda: f(*next(inputs)), count))
+            turn = seconds(lambda: next(inputs), count) - seconds(lambda: None, count)
+            calls.append(seconds(lambda: f(*next(inputs)), count) - turn)
             runs.append(seconds(lambda: bound(), count))
-            turns.append(seconds(lambda: next(inputs), count) - seconds(lambda: None, count))
-    return (statistics.median(calls) - statistics.median(turns), statistics.median(runs))
+            overs.append(calls[-1] - runs[-1])
+    return tuple(map(statistics.median, (calls, runs, overs)))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", default=list(CASES))
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=101)
     options = parser.parse_args()
     print(f"{'':<14}{'call us':>10}{'program us':>12}{'over us':>10}{'ratio':>8}")
     for name in options.cases:
-        call, run = (1e6 * s for s in measure(name, options.rounds))
-        print(f"{name:<14}{call:>10.2f}{run:>12.2f}{call - run:>10.2f}{call / run:>8.2f}")
+        call, run, over = (1e6 * s for s in measure(name, options.rounds))
+        print(f"{name:<14}{call:>10.2f}{run:>12.2f}{over:>10.2f}{call / run:>8.2f}")
 
 
 if __name__ == "__main__":

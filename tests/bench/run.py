@@ -8,6 +8,7 @@ rows fail.
 """
 
 import argparse
+import contextlib
 import datetime
 import json
 import os
@@ -238,20 +239,27 @@ def one_core():
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
+@contextlib.contextmanager
+def libraries(names):
+    """{name: Library}, all on one core; the peers' environment is made if it is not there."""
+    others = environment.python() if set(names) - {"lathe"} else None
+    one_core()
+    made = {}
+    try:
+        for name in sorted(names):
+            made[name] = Library(name, sys.executable if name == "lathe" else others)
+        yield made
+    finally:
+        for library in made.values():
+            library.close()
+
+
 def measured_lines(wanted):
     chosen = [i for i, c in enumerate(CASES) if wanted is None or c.row in wanted]
     names = {"lathe"}.union(*(CASES[i].peers for i in chosen)) if chosen else set()
-    peers_python = environment.python() if chosen else None
-    one_core()
-    libraries = {}
-    try:
-        for name in sorted(names):
-            libraries[name] = Library(name, sys.executable if name == "lathe" else peers_python)
+    with libraries(names) as ready:
         for i in chosen:
-            yield measure(i, libraries)
-    finally:
-        for library in libraries.values():
-            library.close()
+            yield measure(i, ready)
     for line in process_rows.lines(wanted):
         yield as_line(line)
 

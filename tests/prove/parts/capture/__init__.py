@@ -1,6 +1,6 @@
 """The lines of capture, each in the file named after what it is about."""
 
-from . import control, front_end, ports, programs, training, traps
+from . import control, costs, front_end, ports, programs, training, traps
 from .unbuilt import LINES as UNBUILT
 
 LINES = sorted(
@@ -10,6 +10,7 @@ LINES = sorted(
         ports.LINE,
         programs.LINE,
         control.LINE,
+        costs.LINE,
         front_end.LINE,
         *UNBUILT,
     ],  # fmt: skip
