@@ -62,7 +62,7 @@ def peers():
 
 def guarded():
     for name in PARAMETERS:
-        call, program, over = guards.measure(name, rounds=101)
+        call, program, over = guards.measure(name, rounds=144)
         told = (
             f"{1e6 * over:.2f} us (at most {1e6 * GUARDS:g}) over {1e6 * program:.1f}, "
             f"call {1e6 * call:.1f}; Python {sys.version_info.major}.{sys.version_info.minor}"

@@ -1,11 +1,11 @@
 """What a call of a traced function costs over its program: the guards, and what a call is besides.
 
-    ./dev python tests/bench/guards.py [case ...] [--rounds 101]
+    ./dev python tests/bench/guards.py [case ...] [--rounds 144]
 
 Each line is one function: a call of it, the same program run on the same inputs without a guard
-(called through C++ as well), what lies between them, and their ratio; medians over rounds in which
-both take turns, of the processor's time. Arguments are other tensors at each call, as in a
-training loop.
+(called through C++ as well), what lies between them, and their ratio: of the processor's time, over
+the middle half of rounds in which both take turns. Arguments are other tensors at each call, as in
+a training loop.
 """
 
 import argparse
@@ -52,6 +52,7 @@ CASES = {
 
 
 BLOCK = 2e-3  # seconds
+DEPTHS = 24
 
 
 def seconds(call, count):
@@ -72,6 +73,17 @@ def checked(name):
     return traced, given
 
 
+def deeper(levels, call):
+    """call(), so many levels further down the stack of C."""
+    return next(map(deeper, (levels - 1,), (call,))) if levels else call()
+
+
+def middle(values):
+    """The mean of the middle half."""
+    values = sorted(values)
+    return statistics.mean(values[len(values) // 4 : len(values) - len(values) // 4])
+
+
 def measure(name, rounds):
     """Seconds of a call, of its program, and of a call over its program in the same round."""
     with lt.no_grad():
@@ -79,19 +91,22 @@ def measure(name, rounds):
         inputs = itertools.cycle(given)
         bound = f._engine.bound(next(inputs), {})
         count = max(10, int(BLOCK / seconds(bound, 20)))
-        calls, runs, overs = [], [], []
-        for _ in range(rounds):
+
+        def one_round():
             turn = seconds(lambda: next(inputs), count) - seconds(lambda: None, count)
-            calls.append(seconds(lambda: f(*next(inputs)), count) - turn)
-            runs.append(seconds(lambda: bound(), count))
-            overs.append(calls[-1] - runs[-1])
-    return tuple(map(statistics.median, (calls, runs, overs)))
+            call = seconds(lambda: f(*next(inputs)), count) - turn
+            run = seconds(lambda: bound(), count)
+            return call, run, call - run
+
+        # How the stack lies in lines of the cache moves small steps by a sixth.
+        got = [deeper(i % DEPTHS, one_round) for i in range(rounds)]
+    return tuple(map(middle, zip(*got)))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", default=list(CASES))
-    parser.add_argument("--rounds", type=int, default=101)
+    parser.add_argument("--rounds", type=int, default=144)
     options = parser.parse_args()
     print(f"{'':<14}{'call us':>10}{'program us':>12}{'over us':>10}{'ratio':>8}")
     for name in options.cases:
