@@ -5,8 +5,9 @@ import os
 from . import _lathe
 
 
-def _init(self, problem="", *more, op=None, got="", expected="", next=""):
-    """Error(text), or Error(problem, op=...) with the other parts to be laid out below it."""
+def _init(self, problem="", *more, op=None, got="", expected="", next="", excerpt=""):
+    """Error(text), or Error(problem, op=...) with the other parts to be laid out below it.
+    excerpt: of the source, which is shown below the user's line."""
     if op is None:
         self.args = (problem, *more)
         return
@@ -14,6 +15,8 @@ def _init(self, problem="", *more, op=None, got="", expected="", next=""):
     # What it got may be a path or a name that is no text to UTF-8.
     parts = {n: str(p).encode("utf-8", "backslashreplace").decode() for n, p in parts.items()}
     text, site = _lathe._error_text(**parts)
+    if excerpt and (at := f"\n  at:       {site}") in text:
+        text = text.replace(at, at + "".join(f"\n            {x}" for x in excerpt.split("\n")), 1)
     self.args = (text,)
     self.__dict__.update(parts, site=site)
 

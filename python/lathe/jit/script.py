@@ -24,6 +24,7 @@ from .. import _lathe, ops
 from .._lathe import Tensor
 from . import script_source as source
 from .observe.observer import Observer
+from .observe.printing import deliver, held, record_delivery
 from .script_expressions import Closure, Expressions, throw
 from .script_join import Again, Raised
 from .script_match import Matching
@@ -399,20 +400,28 @@ class Scripted(Traced):
         if _lathe._tracing():
             # Part of an outer trace, whose own code runs as Python: this part is read all the same.
             return self._part(Observer.active(), args, kwargs, inner=True)[0]
-        ran = sum(self._eager.values())
+        ran, waiting = sum(self._eager.values()), len(held.calls)
         try:
             return super().__call__(*args, **kwargs)
         except self._handled as e:
             ours = isinstance(e, (_lathe.ScriptError, _lathe.TraceError))
             if ours or sum(self._eager.values()) != ran:
+                deliver()
                 raise
+            del held.calls[waiting:]  # eager code prints it
             why = _lathe.ScriptError("eager code raises an exception here", op="script")
             if isinstance(e, _lathe.OverflowError):
                 e = why.with_traceback(e.__traceback__)
             return self._as_it_is(e, args, kwargs, strict=_lathe.get_flag(_FLAG) == "1")
+        except BaseException:
+            deliver()
+            raise
 
     def _run(self, observer, args, kwargs):
+        observer.can_wait = True
         result, session = self._part(observer, args, kwargs)
+        if observer.waiting.on:
+            record_delivery(observer)
         self._handled += session.handled
         failed = session.checks["failed"]
         if not decided_by_data(failed):

@@ -6,10 +6,12 @@ import operator
 import types
 
 from .. import _lathe
+from .. import ops as lathe_ops
 from .._lathe import Tensor
 from ..nn.module import Module
 from . import script_source as source
 from .observe.observer import is_standard
+from .observe.texts import Text
 from .script_builtins import BUILTINS
 from .script_join import Undefined
 from .script_optional import ADVICE, Maybe, facts_of, settled
@@ -27,6 +29,10 @@ _SCRIPTED_PACKAGES = ("lathe._loops", "lathe.nn.module", "lathe.nn.containers")
 
 def throw(error, cause=None):
     raise error from cause if cause is not None else error
+
+
+def is_chosen_text(value):
+    return type(value) is Text and value.is_chosen()
 
 
 def readable(f):
@@ -62,7 +68,7 @@ class Expressions:
     """What evaluates; Interpreter (script.py) is one."""
 
     def refuse(self, node, problem, got="", next=""):
-        refuse_at(self.file, node.lineno, problem, got, next)
+        refuse_at(self.file, node.lineno, problem, got, next, source.excerpt(self.file, node))
 
     def do(self, node, f, *args, **kwargs):
         """Calls a function so that the user's line is this node's."""
@@ -205,7 +211,19 @@ class Expressions:
         if isinstance(node, ast.Compare):
             left = self.evaluate(node.left)
             return self.comparison(node, left, node.ops, node.comparators, truth=True)
-        return self.evaluate(node)
+        value = self.evaluate(node)
+        return self.texts_equal(node, value, "", False) if is_chosen_text(value) else value
+
+    def texts_equal(self, node, left, right, positive):
+        """left == right, and its contrary, of texts of which data chooses one."""
+        if type(left) is str:
+            left, right = right, left
+        if type(right) not in (str, Text):
+            return not positive
+        answer = self.do(node, left.is_equal, right)
+        if isinstance(answer, Tensor):
+            return Number(answer if positive else lathe_ops.logical_not(answer), bool)
+        return answer is positive
 
     def as_truth(self, node, value):
         if not decided_by_data(value):
@@ -229,8 +247,9 @@ class Expressions:
             first = self.as_truth(node, first)
         if len(values) == 1:
             return first
-        if not decided_by_data(first):
-            if self.truth(node, first) is not is_and:
+        test = self.texts_equal(node, first, "", False) if is_chosen_text(first) else first
+        if not decided_by_data(test):
+            if self.truth(node, test) is not is_and:
                 return first
             return self.boolean(node, is_and, values[1:], truth)
 
@@ -245,7 +264,7 @@ class Expressions:
             return first
 
         yes, no = (other, same) if is_and else (same, other)
-        value = self.decide(node, first, yes, no, source.assigned(values[1:]))
+        value = self.decide(node, test, yes, no, source.assigned(values[1:]))
         if isinstance(value, Number) and value.kind is bool:
             facts = [*facts_of(first)[0 if is_and else 1], *learnt[0]]
             value.yes, value.no = (facts, ()) if is_and else ((), facts)
@@ -258,6 +277,8 @@ class Expressions:
         right = self.evaluate(others[0])
         if isinstance(ops[0], (ast.Is, ast.IsNot)):
             result = self.identity(node, left, right, isinstance(ops[0], ast.Is))
+        elif isinstance(ops[0], (ast.Eq, ast.NotEq)) and any(map(is_chosen_text, (left, right))):
+            result = self.texts_equal(node, left, right, isinstance(ops[0], ast.Eq))
         else:
             result = self.do(node, operator_of(ops[0]), left, right)
         if len(ops) == 1:

@@ -2,8 +2,10 @@
 
 import ast
 
+from .. import _lathe, ops
 from .._lathe import Tensor
 from .observe.effects import sequence_maker
+from .observe.texts import Chosen, Text, holds, key_of, options_of, tensors_of, text_again
 from .script_optional import (
     NUMBERS,
     Maybe,
@@ -16,6 +18,8 @@ from .script_optional import (
 )
 from .script_values import Number
 
+_TEXTS = (str, Text)
+_MOST_TEXTS, _MOST_CARRIED = 64, 12  # that a name may be as data decides, after an if and a loop
 _MOST_LEVELS = 128  # of a value in lists, tuples and dicts
 _PLAIN = (str, bytes, type(None), type(Ellipsis), complex)
 _SAME_KIND = "give the name the same kind of value on every path"
@@ -52,6 +56,7 @@ class Known:
         self.grads = ()  # places among the leaves, of those whose gradient a branch sets
         self.lifts = {}  # by path: makes a stand-in for the value of what may be None
         self.slots = {}  # by (id of an object, key): the object, an item of which is changed
+        self.texts = {}  # by path: the texts that the value may be, by key, with their stand-ins
 
     def lift(self, path, value, symbols):
         self.lifts[path] = stand_in(value, symbols)
@@ -96,7 +101,16 @@ class _Optional:
         self.value, self.known, self.flag, self.there = value, known, flag, there
 
 
-_PARTS = (_Leaf, _Tree, _Optional)
+class _Words:
+    """A text that data chooses: which one, as a leaf, and for each of the texts its tensors."""
+
+    __slots__ = ("value", "texts", "which", "leaves")
+
+    def __init__(self, value, texts, which, leaves):
+        self.value, self.texts, self.which, self.leaves = value, texts, which, leaves
+
+
+_PARTS = (_Leaf, _Tree, _Optional, _Words)
 
 
 class _Side:
@@ -133,6 +147,9 @@ class Joiner:
             )
         if isinstance(value, (Tensor, Number)) or type(value) in NUMBERS:
             return self._leaf(value, side)
+        if type(value) in _TEXTS:
+            texts = self.known.texts.get(path)
+            return value if texts is None else self._words(value, texts, side, path)
         kind = type(value)
         record = kind not in (dict, list, tuple) and is_record(value)
         record = record and id(value) not in self.script.session.observer.known
@@ -141,6 +158,39 @@ class Joiner:
                 self._refuse("a value is nested too deep", f"more than {_MOST_LEVELS} levels")
             return self._tree(value, vars(value) if record else value, side, path, level + 1)
         return value
+
+    def _words(self, value, texts, side, path):
+        found = [(asked, key_of(text), tensors_of(text)) for asked, text in options_of(value)]
+        if any(key not in texts for _, key, _ in found):
+            self._learn_text(path, value)
+            raise Again
+        places = list(texts)
+        which = ops.full((), places.index(found[-1][1]), dtype=_lathe.int64)
+        given = {found[-1][1]: found[-1][2]}
+        for asked, key, tensors in found[-2::-1]:
+            where = holds(asked)
+            which = ops.where(where, places.index(key), which)
+            given[key] = [ops.where(where, t, o) for t, o in zip(tensors, given.get(key, tensors))]
+        leaves = []
+        for key, (_, makers) in texts.items():
+            tensors = given[key] if key in given else [make() for make in makers]
+            leaves.append([self._leaf(t, side) for t in tensors])
+        return _Words(value, texts, self._leaf(Number(which, int), side), leaves)
+
+    def _learn_text(self, path, *values):
+        """From the next recording on the value may be each of these."""
+        texts = self.known.texts.setdefault(path, {})
+        for value in values:
+            for _, text in options_of(value):
+                makers = [stand_in(t, self.symbols) for t in tensors_of(text)]
+                texts.setdefault(key_of(text), (text, makers))
+        if len(texts) > (_MOST_TEXTS if len(path) > 1 else _MOST_CARRIED):
+            what = self._what(path) if len(path) > 1 else self._carried(path[0])
+            self._refuse(f"{what} may be more and more texts, as data decides",
+                         f"{len(texts)} of them",
+                         "print each part, or keep a number and make the text of it")  # fmt: skip
+        self._learnt = True
+        return ("same", None)
 
     def _leaf(self, value, side):
         kind = Tensor
@@ -258,6 +308,12 @@ class Joiner:
             return self._learn(path, other)
         if type(of_a) is type(of_b) and isinstance(of_a, _PLAIN) and of_a == of_b:
             return ("same", of_a)
+        if isinstance(a, _Words) and isinstance(b, _Words):
+            which = self._pair(a.which, b.which)
+            leaves = [[self._pair(x, y) for x, y in zip(*pair)] for pair in zip(a.leaves, b.leaves)]
+            return ("text", a.texts, which, leaves)
+        if type(of_a) in _TEXTS and type(of_b) in _TEXTS:
+            return self._learn_text(path, of_a, of_b)
         return self._unlike(a, b, path)
 
     def _is_private(self, part):
@@ -324,7 +380,7 @@ class Joiner:
                             f"{_described(of_a)} and {_described(of_b)}")  # fmt: skip
 
     def joined(self, results):
-        build = _Builder(results, self.script.session.chosen)
+        build = _Builder(results, self.script.session)
         return {g: {n: build(p) for n, p in plans.items()} for g, plans in self.plan.items()}
 
     # ── the rounds of a loop ──
@@ -353,7 +409,7 @@ class Joiner:
             )  # fmt: skip
 
     def carried(self, tensors):
-        build = _Builder(tensors, self.script.session.chosen)
+        build = _Builder(tensors, self.script.session)
         return {name: build(_planned(part)) for name, part in self.plan.items()}
 
     def next(self, state):
@@ -386,9 +442,14 @@ class Joiner:
                     return
             self._match(was.there, now.there, (*path, "?"))
             return
+        if isinstance(was, _Words) and isinstance(now, _Words):
+            return
         of_was, of_now = _value_of(was), _value_of(now)
         plain = isinstance(of_was, _PLAIN) and type(of_was) is type(of_now)
         if of_was is of_now or plain and of_was == of_now:
+            return
+        if type(of_was) in _TEXTS and type(of_now) in _TEXTS:
+            self._learn_text(path, of_was, of_now)
             return
         if of_was is None or of_now is None or Maybe in (type(of_was), type(of_now)):
             self._learn(path, of_now if of_was is None else of_was)
@@ -405,10 +466,12 @@ class Joiner:
 
 
 class _Builder:
-    """Makes values of plans. chosen: by id, what is no longer the object that a branch named."""
+    """Makes values of plans."""
 
-    def __init__(self, results, chosen):
-        self.results, self.chosen, self.made = results, chosen, {}
+    def __init__(self, results, session):
+        self.results, self.made = results, {}
+        self.observer = session.observer
+        self.chosen = session.chosen  # by id, what is no longer the object that a branch named
 
     def __call__(self, plan):
         kind = plan[0]
@@ -419,9 +482,17 @@ class _Builder:
             return self._choice(t) if plan[2] is Tensor else Number(t, plan[2])
         if kind == "optional":
             return Maybe(Number(self.results[plan[1]], bool), self(plan[2]))
+        if kind == "text":
+            return self._text(*plan[1:])
         if id(plan) not in self.made:
             self.made[id(plan)] = self._choice(plan[1].rebuild([self(p) for p in plan[2]]))
         return self.made[id(plan)]
+
+    def _text(self, texts, which, leaves):
+        made = []
+        for (text, _), places in zip(texts.values(), leaves):
+            made.append(text_again(text, iter([self.results[p[1]] for p in places])))
+        return Text(self.observer, [Chosen(self.results[which[1]], made)])
 
     def _choice(self, value):
         self.chosen[id(value)] = value
@@ -436,6 +507,9 @@ def _planned(part):
         return ("tree", part, [_planned(p) for p in part.items])
     if isinstance(part, _Optional):
         return ("optional", part.flag.at, _planned(part.there))
+    if isinstance(part, _Words):
+        leaves = [[_planned(leaf) for leaf in text] for text in part.leaves]
+        return ("text", part.texts, _planned(part.which), leaves)
     return ("same", part)
 
 

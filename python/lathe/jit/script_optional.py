@@ -8,6 +8,7 @@ that code behind a test reads the value itself.
 from .. import _lathe, ops
 from .._lathe import SymFloat, Tensor
 from .observe.effects import sequence_maker
+from .observe.texts import Text
 from .script_values import Number, refuse
 
 NUMBERS = (bool, int, float, SymFloat)
@@ -99,6 +100,9 @@ def stand_in(value, symbols=None, keep=()):
     if type(value) is Maybe:
         there = inner(value.value)
         return lambda: Maybe(False, there())
+    if type(value) is Text:
+        tensors = [inner(t) for t in value.tensors()]
+        return lambda: value.again(iter([t() for t in tensors]))
     if id(value) in keep and may_change(value):
         return lambda: value
     if type(value) is dict:

@@ -142,6 +142,23 @@ def trampoline(file, line):
     return types.FunctionType(code, {})
 
 
+_WIDEST = 100  # columns of an excerpt
+
+
+def excerpt(file, node):
+    """The line that a node begins in, and carets below the node; "" where there is no text."""
+    line = linecache.getline(file, node.lineno).rstrip()
+    before = len(line.encode()[: node.col_offset].decode(errors="ignore"))  # columns, not bytes
+    end = len(line)
+    if getattr(node, "end_lineno", None) == node.lineno:
+        end = len(line.encode()[: node.end_col_offset].decode(errors="ignore"))
+    text = line.lstrip()
+    indent = len(line) - len(text)
+    if not text or len(text) > _WIDEST or before < indent or end <= before:
+        return ""
+    return f"{text}\n{' ' * (before - indent)}{'^' * (end - before)}"
+
+
 # ── calls ───────────────────────────────────────────────────────────────────────────────────────
 
 

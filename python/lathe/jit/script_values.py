@@ -29,11 +29,12 @@ _CHECKED = {
 }  # fmt: skip
 
 
-def refuse_at(file, line, problem, got="", next=""):
+def refuse_at(file, line, problem, got="", next="", excerpt=""):
     """Raises a ScriptError at a line of the user's."""
     raise trampoline(file, line)(
-        _lathe.ScriptError, (problem,), {"op": "script", "got": got, "next": next}
-    )
+        _lathe.ScriptError, (problem,),
+        {"op": "script", "got": got, "next": next, "excerpt": excerpt},
+    )  # fmt: skip
 
 
 def refuse(problem, next=""):

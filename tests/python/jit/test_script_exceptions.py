@@ -205,25 +205,88 @@ def test_a_writer_that_fails_leaves_what_eager_leaves():
     outcomes(f, (f32(1), f32(1)), (f32(5), f32(1)))
 
 
-def test_an_exception_after_a_print_is_refused():
-    def f(x):
-        print("in")
-        assert x.sum() > 0
-        return x
+def said(capsys, f, *args):
+    """What a call gives or raises, what it prints, and what its argument holds afterwards."""
+    args = [a.clone() for a in args]
+    try:
+        out = f(*args).tolist()
+    except Exception as e:
+        out = f"{type(e).__name__}: {e}"
+    return out, capsys.readouterr().out, [a.tolist() for a in args]
+
+
+def test_prints_before_an_exception_are_made_once(capsys):
+    def straight(x):
+        print("in", x)
+        x += 1
+        assert x.sum() > 0, f"{x.sum()}"
+        print("out", x)
+        return x * 2
 
     def loops(x):
         while x.sum() < 10:
+            print("round", x)
             assert x.sum() > 0
-            print("in")
-            x = x + 1
+            x = x * 2 + 1
+            print("then", x)
+        print("end")
+        return x
+
+    def branches(x):
+        print("first")
+        if x[0] > 0:
+            print("positive")
+            if x[1] > 5:
+                raise ValueError(f"large: {x[1]}")
+        else:
+            print("other")
+        assert x[1] != 3
+        return x
+
+    rows = [(1, 1), (-1, -1), (4, 6), (-2, 3), (2, 3), (20, 1), (0, 9)]
+    for f in (straight, loops, branches):
+        scripted = lt.script(f)
+        for row in rows:
+            x = lt.tensor([float(v) for v in row])
+            assert said(capsys, scripted, x) == said(capsys, f, x), (f.__name__, row)
+        assert scripted.counts["traces"] == 1
+
+
+def test_prints_before_an_error_of_an_op_are_made(capsys):
+    def f(x, i):
+        print("in", i)
+        assert x.sum() > 0
+        return x.index_select(0, i)
+
+    scripted = lt.script(f)
+    assert scripted(lt.ones(3), lt.tensor([1])).tolist() == [1]
+    capsys.readouterr()
+    for _ in range(2):
+        with pytest.raises(lt.IndexError):
+            scripted(lt.ones(3), lt.tensor([7]))
+        assert capsys.readouterr().out == "in tensor([7])\n"
+    scripted(lt.ones(3), lt.tensor([0]))
+    assert capsys.readouterr().out == "in tensor([0])\n", "and nothing of the call before"
+
+
+def test_a_call_that_cannot_wait_is_refused_before_an_exception():
+    def called(x):
+        lt.callback(lambda a: None, x)
+        assert x.sum() > 0
+        return x
+
+    def printed_and_called(x):
+        print("in")
+        assert x.sum() > 0
+        lt.callback(lambda a: None, x)
         return x
 
     def before(x):
         assert x.sum() > 0
-        print("in")
+        lt.callback(lambda a: None, x)
         return x
 
-    for g in (f, loops):
+    for g in (called, printed_and_called):
         with pytest.raises(lt.TraceError, match="after something was printed or called"):
             lt.script(g)(lt.ones(2))
     assert lt.script(before)(lt.ones(2)).tolist() == [1, 1]

@@ -19,6 +19,12 @@ from .rows import IDENTITY, is_plain
 from .texts import Text
 
 
+class Waiting:
+    """on: ordered calls of this capture wait for the end of the program."""
+
+    on = False
+
+
 class Callbacks:
     """Of an Observer."""
 
@@ -26,25 +32,36 @@ class Callbacks:
         self.hosts = {}  # functions of this capture, by all that they depend on
         self.called = False  # an ordered call is recorded
         self.may_fail = False  # data decides whether the program fails, and eager code runs instead
+        self.waiting = Waiting()
+        self.can_wait = False  # what is printed, until the program has not failed
 
-    def note_ordered(self):
-        """Before an ordered call is recorded."""
+    def note_ordered(self, can_wait=False):
+        """Before an ordered call is recorded. can_wait: it may happen when nothing fails any more,
+        as it gives nothing."""
         self.called = True
-        if self.may_fail and _lathe._recording():
-            self._refuse_twice()
+        self.can_wait = self.can_wait and can_wait
+        if self.may_fail and (_lathe._recording() or self.waiting.on):
+            self._twice()
 
     def note_failure(self):
         """Before it is recorded that the program fails where data says so."""
         self.may_fail = True
         if self.called:
+            self._twice()
+
+    def _twice(self):
+        """What was printed before would be printed once more by the eager code that runs instead,
+        so it waits until nothing can fail."""
+        if not self.can_wait:
             self._refuse_twice()
+        self.waiting.on = True
 
     def _refuse_twice(self):
         self.refuse(
             "an exception that data decides may come after something was printed or called, which "
             "would happen once more",
             got="a program that fails half way, and eager code that runs instead",
-            next="raise before the first print, or print outside",
+            next="raise before the first call, or call outside",
         )
 
     def refuse_hidden_changes(self, what):

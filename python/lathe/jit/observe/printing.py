@@ -6,6 +6,7 @@ eager would give it: known now if that is inside of the traced function, else th
 """
 
 import sys
+import threading
 import types
 
 from ... import _lathe
@@ -18,15 +19,48 @@ _JIT = __file__[: -len("observe/printing.py")]
 def _call(observer, name, texts, run):
     """One ordered call: run(what the texts are by then)."""
 
-    observer.note_ordered()
+    observer.note_ordered(can_wait=True)
+    waiting = observer.waiting
 
     def call(tensors):
-        run(build(texts, tensors))
+        said = build(texts, tensors)
+        if waiting.on:
+            held.calls.append((run, said))
+        else:
+            run(said)
         return []
 
     host = _lathe._HostFunction(name, [], call, False, None)
     tensors = [t for text in texts for t in text.tensors()]
     _lathe._call_host(host, tensors, [], True)
+
+
+class _Held(threading.local):
+    """Calls that wait for the end of the program which this thread runs: (function, argument)."""
+
+    def __init__(self):
+        self.calls = []
+
+
+held = _Held()
+
+
+def deliver():
+    """Makes the calls that wait."""
+    calls, held.calls = held.calls, []
+    for run, said in calls:
+        run(said)
+
+
+def record_delivery(observer):
+    """The last of the ordered calls of a program, behind all that may fail in it."""
+
+    def call(tensors):
+        deliver()
+        return []
+
+    with observer.resting():
+        _lathe._call_host(_lathe._HostFunction("print", [], call, False, None), [], [], True)
 
 
 # ── print ───────────────────────────────────────────────────────────────────────────────────────

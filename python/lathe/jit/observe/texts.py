@@ -7,6 +7,8 @@ refused if a tensor is in it; else it becomes the text that it is now, and its s
 guarded.
 """
 
+import functools
+import itertools
 import operator
 import types
 
@@ -52,6 +54,12 @@ class _Plain:
     def now(self, tensors):
         return self._value
 
+    def again(self, tensors):
+        return self
+
+    def key(self):
+        return ("plain", repr(self._value) if is_plain(self._value) else id(self._value))
+
     def settled(self):
         return self._value
 
@@ -96,22 +104,36 @@ class _OfTensor:
         t = next(tensors)
         return _Shown(t, self._history) if self._history else t
 
+    def again(self, tensors):
+        return _OfTensor(next(tensors), self._history)
+
+    def key(self):
+        return ("tensor", self._tensor.dtype, self._tensor.ndim, self._history)
+
     def settled(self):
         raise _Unsettled
 
 
 class _OfNumber:
-    def __init__(self, value):
-        self._value, self._kind = value, kind_of_number(value)
+    def __init__(self, value, kind=None):
+        self._value, self._kind = value, kind or kind_of_number(value)
 
     def tensors(self):
+        if isinstance(self._value, Tensor):
+            return (self._value,)
         return (number_as_tensor(self._value),)
 
     def now(self, tensors):
         return self._kind(next(tensors).item())
 
+    def again(self, tensors):
+        return _OfNumber(next(tensors), self._kind)
+
+    def key(self):
+        return ("number", self._kind)
+
     def settled(self):
-        if hasattr(type(self._value), "_is_data"):
+        if hasattr(type(self._value), "_is_data") or isinstance(self._value, Tensor):
             raise _Unsettled
         return self._value
 
@@ -125,6 +147,12 @@ class _Box:
 
     def now(self, tensors):
         return self._kind([item.now(tensors) for item in self._items])
+
+    def again(self, tensors):
+        return _Box(self._kind, [item.again(tensors) for item in self._items])
+
+    def key(self):
+        return ("box", self._kind, *[item.key() for item in self._items])
 
     def settled(self):
         return self._kind([item.settled() for item in self._items])
@@ -153,6 +181,12 @@ class _Said:
     def now(self, tensors):
         return _Spoken(*[text.now(tensors) for text in self._texts])
 
+    def again(self, tensors):
+        return _Said(*[text.again(tensors) for text in self._texts])
+
+    def key(self):
+        return ("said", *[text.key() for text in self._texts])
+
     def settled(self):
         return _Spoken(*[text.settled() for text in self._texts])
 
@@ -169,11 +203,82 @@ class _Made:
     def now(self, tensors):
         return self._function(*[v.now(tensors) for v in self._values])
 
+    def again(self, tensors):
+        return _Made(self._function, *[v.again(tensors) for v in self._values])
+
+    def key(self):
+        return ("made", self._function, *[v.key() for v in self._values])
+
     def settled(self):
         return self._function(*[v.settled() for v in self._values])
 
 
+class Chosen:
+    """One of several texts, as data decides. index: an integer tensor, which of them it is."""
+
+    def __init__(self, index, texts):
+        self._index, self._texts = index, texts
+
+    def tensors(self):
+        return [self._index, *[t for text in self._texts for t in tensors_of(text)]]
+
+    def now(self, tensors):
+        which, said = int(next(tensors).item()), None
+        for i, text in enumerate(self._texts):
+            given = [next(tensors) for _ in tensors_of(text)]
+            if i == which:  # those of the others are stand-ins
+                said = text if type(text) is str else text.now(iter(given))
+        return said
+
+    def again(self, tensors):
+        index = next(tensors)
+        return Chosen(index, [text_again(text, tensors) for text in self._texts])
+
+    def key(self):
+        return ("chosen", *[key_of(text) for text in self._texts])
+
+    def settled(self):
+        raise _Unsettled
+
+    def each(self, inner):
+        """What inner() gives of each text, with the questions that decide for it."""
+        return [(((self._index, i), *asked), what)
+                for i, text in enumerate(self._texts) for asked, what in inner(text)]  # fmt: skip
+
+
 # ── texts ───────────────────────────────────────────────────────────────────────────────────────
+
+_MOST_CASES = 256
+
+
+def tensors_of(text):
+    return [] if type(text) is str else text.tensors()
+
+
+def text_again(text, tensors):
+    """The same text of other tensors: an iterator gives them in the order of tensors_of()."""
+    return text if type(text) is str else text.again(tensors)
+
+
+def key_of(text):
+    """Equal for texts that differ in their tensors only."""
+    return text if type(text) is str else text.key()
+
+
+def cases_of(text):
+    """All that a text may say: [(questions, a str)]. It does where the answer to each is yes; a
+    question is an integer tensor, and what it must be."""
+    return [((), text)] if type(text) is str else text.cases()
+
+
+def options_of(text):
+    """The texts that a text is one of: [(questions, str or Text)]."""
+    return [((), text)] if type(text) is str else text.options()
+
+
+def holds(questions):
+    """Where the answers are yes: a bool tensor."""
+    return functools.reduce(ops.logical_and, [ops.eq(index, i) for index, i in questions])
 
 
 class Text:
@@ -191,10 +296,54 @@ class Text:
     def now(self, tensors):
         return "".join(p if type(p) is str else p.now(tensors) for p in self._parts)
 
+    def again(self, tensors):
+        parts = [p if type(p) is str else p.again(tensors) for p in self._parts]
+        return Text(self._observer, parts)
+
+    def key(self):
+        return tuple(p if type(p) is str else p.key() for p in self._parts)
+
+    def is_chosen(self):
+        """Is it one of several, as data decides?"""
+        return any(type(p) is Chosen for p in self._parts)
+
+    def cases(self):
+        found = [((), "")]
+        for part in self._parts:
+            if type(part) is str:
+                more = [((), part)]
+            elif type(part) is Chosen:
+                more = part.each(cases_of)
+            else:
+                more = [((), self._settled([part]))]
+            if len(found) * len(more) > _MOST_CASES:
+                self._observer.refuse(
+                    "a text that data decides has too many forms to compare it",
+                    got=f"{len(found) * len(more)}", next=f"keep to {_MOST_CASES}, or use a number",
+                )  # fmt: skip
+            found = [((*a, *b), x + y) for a, x in found for b, y in more]
+        return found
+
+    def options(self):
+        if len(self._parts) == 1 and type(self._parts[0]) is Chosen:
+            return self._parts[0].each(options_of)
+        return [((), self)]
+
+    def is_equal(self, other):
+        """Where it is the same text: a bool tensor, or a bool that is known."""
+        both = itertools.product(self.cases(), cases_of(other))
+        same = [(*a, *b) for (a, x), (b, y) in both if x == y]
+        if not all(same):  # nothing is asked
+            return True
+        return functools.reduce(ops.logical_or, map(holds, same)) if same else False
+
     def settled(self):
         """The text itself, where no data decides it: its sizes and floats are guarded."""
+        return self._settled(self._parts)
+
+    def _settled(self, parts):
         try:
-            return "".join(p if type(p) is str else p.settled() for p in self._parts)
+            return "".join(p if type(p) is str else p.settled() for p in parts)
         except _Unsettled:
             return self._observer.refuse(
                 "a text is used that is made of the elements of a tensor: it is known only when "
@@ -302,7 +451,7 @@ class Texts:
     def _copy(self, value, history):
         """As it is now, whatever is written to it before the text is printed."""
         with self.resting(), no_grad():
-            return _OfTensor(ops.clone(value.detach()), history)
+            return _OfTensor(ops.clone(value), history)
 
     def _text(self, text):
         return text if type(text) is Text else Text(self, [text])
