@@ -18,6 +18,7 @@
 
 #include "autodiff/backprop.h"
 #include "autodiff/cut.h"
+#include "autodiff/flatten.h"
 #include "core/base/error.h"
 
 namespace lathe {
@@ -25,60 +26,6 @@ namespace lathe {
 using namespace ir;  // NOLINT: everything here is about graphs
 
 namespace {
-
-/// Tensors that rules make from numbers are part of the program.
-class RuleHost : public TraceCallbacks {
- public:
-  Found find(const Tensor&) override { return {Found::How::constant, {}}; }
-};
-
-constexpr int kMostInlined = 4096;
-
-// ── before: only ops with a rule, constants, if, for, while ─────────────────────────────────────
-
-class Flatten {
- public:
-  Flatten(Tracer& tracer, const Graph& module)
-      : tracer_(tracer), g_(tracer.graph()), module_(module) {}
-
-  void block(Block& b) {
-    for (Node* n = b.first(); n != nullptr;) {
-      Node* before = n->previous();
-      if (flatten(*n)) {
-        n = before != nullptr ? before->next() : b.first();
-        continue;
-      }
-      for (Block* inner : n->blocks()) block(*inner);
-      n = n->next();
-    }
-  }
-
- private:
-  bool flatten(Node& n) {
-    if (n.is(Structure::group)) {
-      inline_group(g_, &n);
-      return true;
-    }
-    if (n.is(Structure::call)) {
-      const Graph* callee = module_.function(n.callee());
-      if (callee == nullptr)
-        throw NameError({.op = n.callee(), .problem = "there is no such function"});
-      if (++inlined_ > kMostInlined)
-        throw AutogradError({.op = n.callee(),
-                             .problem = "the derivative of a function that calls itself",
-                             .next = "write it as a loop",
-                             .site = n.site()});
-      inline_call(g_, &n, *callee, tracer_.scope());
-      return true;
-    }
-    return false;
-  }
-
-  Tracer& tracer_;
-  Graph& g_;
-  const Graph& module_;
-  int inlined_ = 0;
-};
 
 /// To the tape, a leaf that was written to with gradients off is still that leaf, and what is read
 /// of it afterwards counts. A graph has only values, and this one has no way back to the input.

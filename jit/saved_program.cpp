@@ -4,10 +4,14 @@
 
 #include <algorithm>
 
+#include "autodiff/gradient_graph.h"
 #include "core/base/error.h"
 #include "graph/file/file.h"
+#include "graph/ir/arguments.h"
 #include "graph/ir/literal.h"
+#include "graph/ir/query.h"
 #include "graph/ir/text.h"
+#include "graph/ir/verify.h"
 
 namespace lathe::jit {
 namespace {
@@ -34,6 +38,16 @@ std::shared_ptr<SavedProgram> SavedProgram::load(const std::string& path) {
 std::shared_ptr<SavedProgram> SavedProgram::parse(std::string_view bytes, std::string_view name) {
   ir::Loaded file = ir::from_bytes(bytes, {}, name);
   return std::make_shared<SavedProgram>(std::move(file.graph), std::move(file.note));
+}
+
+std::shared_ptr<SavedProgram> SavedProgram::from_text(std::string_view text,
+                                                      std::string_view function,
+                                                      std::string_view file) {
+  ir::Graph module = ir::parse(text, {}, {}, file);
+  derive_gradients(module, [](std::string_view, const ir::Graph&) {});
+  ir::verify(module);
+  if (function.empty()) return std::make_shared<SavedProgram>(std::move(module));
+  return std::make_shared<SavedProgram>(ir::module_of(module, function));
 }
 
 void SavedProgram::save(const std::string& path) const {
@@ -90,6 +104,10 @@ void SavedProgram::check(const ir::Data& inputs) const {
                      .got = absl::StrCat(inputs.size()),
                      .expected = absl::StrCat(captured_.inputs().size())});
   for (size_t i = 0; i < inputs.size(); ++i) check_input(i, inputs[i]);
+  check_sizes(inputs);
+}
+
+void SavedProgram::check_sizes(const ir::Data& inputs) const {
   for (const FixedSize& f : fixed_) {
     Int got = inputs[f.input].tensor().size(f.axis);
     if (!got.known() || got.value() != f.size) throw ShapeError(misfit(f.input, inputs[f.input]));
@@ -125,6 +143,30 @@ std::shared_ptr<Differentiable> SavedProgram::tracked(const std::vector<int>& wr
     place = std::make_shared<Differentiable>(
         captured_, wrt, std::nullopt, absl::Span<ir::Value* const>(), std::vector<bool>(), rules_);
   return place;
+}
+
+std::pair<size_t, size_t> SavedProgram::bytes_for(absl::Span<const Sizes> sizes) const {
+  const ir::Values& inputs = captured_.inputs();
+  if (sizes.size() != inputs.size())
+    throw TypeError({.op = captured_.name(),
+                     .problem = "the number of shapes is not that of the inputs",
+                     .got = absl::StrCat(sizes.size()),
+                     .expected = absl::StrCat(inputs.size())});
+  ir::Data stand_ins;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const TensorType* t = inputs[i]->type().tensor();
+    if (t == nullptr)
+      throw UnsupportedError({.op = captured_.name(),
+                              .problem = "the memory of a program that takes numbers",
+                              .got = ir::to_string(inputs[i]->type()),
+                              .next = "run it, and ask for peak_bytes"});
+    Shape shape;
+    for (int64_t n : sizes[i]) shape.push_back(Int(n));
+    stand_ins.emplace_back(ir::stand_in(TensorType{t->dtype, shape, t->device}));
+    if (shape.size() != t->shape.size()) throw ShapeError(misfit(i, stand_ins.back()));
+  }
+  check_sizes(stand_ins);
+  return program_->bytes_for(stand_ins);
 }
 
 std::string SavedProgram::explain() const {

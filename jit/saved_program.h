@@ -31,6 +31,10 @@ class SavedProgram {
   /// FileError for what is damaged or no program, NameError for an op this build does not have.
   static std::shared_ptr<SavedProgram> load(const std::string& path);
   static std::shared_ptr<SavedProgram> parse(std::string_view bytes, std::string_view name);
+  /// A text of graphs (graph/ir/text.h), with the gradients that it declares: its first function,
+  /// or another. `file` is what errors call the text. ValueError with line and column.
+  static std::shared_ptr<SavedProgram> from_text(std::string_view text, std::string_view function,
+                                                 std::string_view file);
   /// The file appears whole or not at all. FileError.
   void save(const std::string& path) const;
 
@@ -48,6 +52,15 @@ class SavedProgram {
   std::string compile() const { return program_->compile(); }
   /// Of intermediates, over the runs so far.
   size_t peak_bytes() const { return program_->peak_bytes(); }
+  /// What a run on inputs of these sizes takes, before it: intermediates, then results. ShapeError
+  /// for sizes that the program is not for, UnsupportedError where data decides about sizes.
+  std::pair<size_t, size_t> bytes_for(absl::Span<const Sizes> sizes) const;
+  RunCounts counts() const { return program_->counts(); }
+  /// The plan as a list of instructions on buffers, each kernel's loops, and its machine's
+  /// instructions (jit/program/dump.cpp).
+  std::string instructions() const { return program_->instructions(); }
+  std::string loops() const { return program_->loops(); }
+  std::string vectors() const { return program_->vectors(); }
 
  private:
   struct FixedSize {
@@ -59,6 +72,7 @@ class SavedProgram {
   std::shared_ptr<Differentiable> tracked(const std::vector<int>& wrt) const;
   void check(const ir::Data& inputs) const;
   void check_input(size_t i, const ir::Datum& given) const;
+  void check_sizes(const ir::Data& inputs) const;
   /// What there is to say of input i if it is not of the captured kind or sizes.
   ErrorParts misfit(size_t i, const ir::Datum& given) const;
 

@@ -194,6 +194,18 @@ struct SymbolInfo {
   bool is_size = true;  // at least zero
 };
 
+/// "gradient @g of @f wrt 1, 2": a function of this name to be written, which gives the gradients
+/// of a result of f by some of its arguments (autodiff/gradient_graph.h).
+struct GradientDeclaration {
+  std::string name, of;
+  std::vector<int> wrt;
+  int from = 0;              // which result of f; its cotangent is ones, unless `seeded`
+  std::vector<int> keeping;  // results of f that are given behind the gradients
+  bool seeded = false;       // one more argument, the last: the cotangent
+  TypeList results;          // as they were declared; empty: not said
+  Site site;
+};
+
 /// What a symbol is: the size of `value` along `axis`, or the integer `value` itself (axis -1).
 struct SymbolSource {
   Value* value = nullptr;  // null: nothing says
@@ -271,6 +283,10 @@ class Graph {
   const std::vector<std::unique_ptr<Graph>>& functions() const { return functions_; }
   Graph& add_function(std::unique_ptr<Graph> function);  // NameError if the name is taken
   Graph* function(std::string_view name) const;          // null if there is none
+  void drop_functions() { functions_.clear(); }
+  /// Functions that are declared and not written yet. What runs has none.
+  std::vector<GradientDeclaration>& gradients() { return gradients_; }
+  const std::vector<GradientDeclaration>& gradients() const { return gradients_; }
 
   // ── whole graphs ──
   /// Copies `from`'s nodes into this graph at the insertion point. `known` maps Values of `from`'s
@@ -307,6 +323,7 @@ class Graph {
   std::vector<Tensor> constants_;
   absl::flat_hash_map<const TensorImpl*, int> constant_index_;
   std::vector<std::unique_ptr<Graph>> functions_;
+  std::vector<GradientDeclaration> gradients_;
 };
 
 /// New nodes go to the end of a block, or before a node, until the scope ends.

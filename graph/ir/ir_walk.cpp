@@ -66,6 +66,7 @@ Graph Graph::clone(ValueMap* images) const {
   g.constants_ = constants_;
   g.constant_index_ = constant_index_;
   for (const auto& f : functions_) g.functions_.push_back(std::make_unique<Graph>(f->clone()));
+  g.gradients_ = gradients_;
   return g;
 }
 

@@ -21,7 +21,11 @@
 // What is in the comment column is the user's line. Arguments of an op that have a default are
 // written by name, and only where they differ from it. `mm@2(...)` is version 2 of mm's meaning.
 // Small constants stand in the text, large ones are const#k: a tensor given beside the text.
-// `tanh(%x) detached` was run with gradients off. Functions that are called follow.
+// `tanh(%x) detached` was run with gradients off. Functions that are called follow, and gradients
+// that are declared: "gradient @g of @f wrt 0, 1 -> (f32[s0, 64], f32[64, 32])" (derive_gradients()
+// in autodiff/ writes them). "from 1" takes the gradient of result 1 of f, "keeping 0" gives result
+// 0 too, behind the gradients, and a function that is "seeded" takes the cotangent as its last
+// argument, which is ones otherwise.
 //
 // The parser also takes what people write by hand: types may be left out where they can be
 // inferred, calls may nest, and numbers may stand where a structure wants a value.
@@ -39,6 +43,8 @@ struct PrintOptions {
 std::string print(const Graph& graph, PrintOptions options = {});
 /// One node, without its blocks, for messages.
 std::string print(const Node& node);
+/// Values as print() names them, without '%': the inputs, then what nodes give, in order.
+std::vector<std::pair<std::string, Value*>> printed_names(const Graph& graph);
 std::string to_string(const SymFact& fact);
 
 /// What a text may ask for at most, so that a hostile one costs little.

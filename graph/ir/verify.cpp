@@ -494,6 +494,12 @@ class Verifier {
 using Unproven = Verifier::Unproven;
 
 std::vector<SymFact> verify_all(const Graph& graph, Unproven unproven) {
+  for (const GradientDeclaration& d : graph.gradients())
+    throw ValueError({.op = graph.name(),
+                      .problem = "a gradient is declared and not written",
+                      .got = d.name,
+                      .next = "run the pass derive_gradients first",
+                      .site = d.site});
   Verifier body(graph, graph, unproven);
   body.run();
   // The checks of a function are not a call's: what is not proven there is refused.

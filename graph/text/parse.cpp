@@ -40,8 +40,10 @@ class Parser : Reader {
 
   Graph run() {
     Graph main = graph();
-    if (!is_end()) {
-      while (!is_end()) {
+    while (!is_end()) {
+      if (is("gradient")) {
+        main.gradients().push_back(gradient());
+      } else {
         auto f = std::make_unique<Graph>(graph());
         main.add_function(std::move(f));
       }
@@ -89,11 +91,52 @@ class Parser : Reader {
     return g;
   }
 
+  /// `gradient @g of @f wrt 1, 2 from 0 keeping 0 seeded -> (f32[2])`
+  GradientDeclaration gradient() {
+    GradientDeclaration d;
+    d.site = site_of_line(peek().line);
+    expect("gradient");
+    d.name = function_name();
+    expect("of");
+    d.of = function_name();
+    expect("wrt");
+    d.wrt = places();
+    if (take("from")) d.from = place();
+    if (take("keeping")) d.keeping = places();
+    d.seeded = take("seeded");
+    if (!take("->")) return d;
+    symbol_count_ = limits_.symbols;  // those of f
+    expect("(");
+    while (!take(")")) {
+      if (!d.results.empty()) expect(",");
+      if (d.results.size() >= limits_.items) fail("too many results");
+      d.results.push_back(type());
+    }
+    return d;
+  }
+  std::string function_name() {
+    expect("@");
+    return std::string(name("a function"));
+  }
+  int place() {
+    if (peek().kind != TokenKind::integer || peek().integer >= limits_.items)
+      fail("the number of an argument or result is wanted here");
+    return static_cast<int>(next().integer);
+  }
+  std::vector<int> places() {
+    std::vector<int> out{place()};
+    while (take(",")) {
+      if (out.size() >= limits_.items) fail("too many of them");
+      out.push_back(place());
+    }
+    return out;
+  }
+
   /// Symbols are numbered densely; those that no line declares are sizes with a made-up hint.
   void declare_symbols() {
     int64_t most = -1;
     for (size_t i = 0; peek(i).kind != TokenKind::end; ++i) {
-      if (i > 0 && is("graph", i) && is("}", i - 1)) break;
+      if (i > 0 && (is("graph", i) || is("gradient", i)) && is("}", i - 1)) break;
       most = std::max(most, symbol_number(peek(i)));
     }
     if (most >= static_cast<int64_t>(limits_.symbols)) fail("too many symbols");

@@ -2,6 +2,7 @@
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include "graph/ir/literal.h"
 #include "graph/ir/text.h"
@@ -47,6 +48,33 @@ class Printer {
     line(1, out, g.body().end()->site());
     line(0, "}");
     return std::move(text_);
+  }
+
+  std::string gradient(const GradientDeclaration& d) {
+    std::string out =
+        absl::StrCat("gradient @", d.name, " of @", d.of, " wrt ", absl::StrJoin(d.wrt, ", "));
+    if (d.from != 0) absl::StrAppend(&out, " from ", d.from);
+    if (!d.keeping.empty()) absl::StrAppend(&out, " keeping ", absl::StrJoin(d.keeping, ", "));
+    if (d.seeded) out += " seeded";
+    if (!d.results.empty())
+      absl::StrAppend(
+          &out, " -> (",
+          absl::StrJoin(d.results, ", ", [](std::string* s, const Type& t) { *s += to_string(t); }),
+          ")");
+    line(0, out, d.site);
+    return std::move(text_);
+  }
+
+  /// Every value with its name, without '%'.
+  std::vector<std::pair<std::string, Value*>> all_names(const Graph& g) {
+    for (Value* v : g.inputs()) name(v);
+    name_block(g.body());
+    std::vector<std::pair<std::string, Value*>> out;
+    for (Value* v : g.inputs()) out.emplace_back(at(v).substr(1), v);
+    for_each_node(g.body(), [&](Node* n) {
+      for (Value* v : n->out()) out.emplace_back(at(v).substr(1), v);
+    });
+    return out;
   }
 
   std::string node(const Node& n) {
@@ -246,7 +274,13 @@ class Printer {
 std::string print(const Graph& graph, PrintOptions options) {
   std::string out = Printer(options).graph(graph);
   for (const auto& f : graph.functions()) absl::StrAppend(&out, "\n", Printer(options).graph(*f));
+  for (const GradientDeclaration& d : graph.gradients())
+    absl::StrAppend(&out, "\n", Printer(options).gradient(d));
   return out;
+}
+
+std::vector<std::pair<std::string, Value*>> printed_names(const Graph& graph) {
+  return Printer({}).all_names(graph);
 }
 
 std::string print(const Node& node) { return Printer({}).node(node); }

@@ -325,6 +325,14 @@ std::string PointwiseKernel::compile() const {
   return failure_;
 }
 
+std::string PointwiseKernel::vectors() const {
+  if (nest_.axes.size() > static_cast<size_t>(kMaxRank)) return "too many axes\n";
+  const CodegenOrReason& llvm = open_codegen();
+  if (llvm.codegen == nullptr) return llvm.reason + "\n";
+  const Result<std::string> text = llvm.codegen->print(spec(), llvm.codegen->host());
+  return text ? text.value : text.error + "\n";
+}
+
 std::string PointwiseKernel::make_code() const {
   if (nest_.axes.size() > static_cast<size_t>(kMaxRank)) return "too many axes";
   auto kernel = get_kernel(spec());

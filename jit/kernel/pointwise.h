@@ -109,6 +109,8 @@ class PointwiseKernel {
   std::string compile() const;
   /// Why the last compile() made none; empty if it was not tried or succeeded.
   std::string failure() const;
+  /// The generator's instructions for it, for people; or why there are none.
+  std::string vectors() const;
   bool compiled() const { return code_.load(std::memory_order_acquire) != nullptr; }
 
  private:

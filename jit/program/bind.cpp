@@ -168,6 +168,12 @@ void bind_step(const Step& step, absl::Span<const int64_t> symbols, Bound::OfSte
   }
 }
 
+size_t arena_bytes(absl::Span<const ArenaBlock> blocks, absl::Span<const int64_t> symbols) {
+  size_t total = 0;
+  lay_out(blocks, symbols, total);
+  return total;
+}
+
 std::unique_ptr<Bound> bind(const std::vector<Step>& steps, absl::Span<const ArenaBlock> blocks,
                             std::vector<int64_t> symbols, Device device, StorageRef& arena) {
   auto b = std::make_unique<Bound>();

@@ -52,6 +52,17 @@ class Program {
   /// One line a step: what it computes, the user's line, the primitive, its bits, and why not the
   /// others.
   std::string explain() const;
+  /// The plan as instructions on buffers: where each is made and freed, what an instruction reads,
+  /// writes, or does in place; a structure has a list of its own for each block.
+  std::string instructions() const;
+  /// The loops of every kernel, before any machine's code.
+  std::string loops() const;
+  /// Every kernel in the instructions of vectors that its machine code is made of, or why there are
+  /// none.
+  std::string vectors() const;
+  /// Bytes of the arena and of the results for inputs like these, which nothing reads but their
+  /// sizes. UnsupportedError where only running tells some.
+  std::pair<size_t, size_t> bytes_for(const ir::Data& inputs) const;
   int kernels() const;
   /// Compiles every kernel now; what could not be, and why.
   std::string compile() const;

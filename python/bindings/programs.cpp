@@ -5,11 +5,18 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
+#include "autodiff/gradient_graph.h"
 #include "core/base/error.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
+#include "core/tensor/allocator.h"
+#include "graph/ir/query.h"
 #include "graph/ir/text.h"
+#include "graph/ir/verify.h"
 #include "jit/saved_program.h"
 #include "python/bindings/call.h"
 #include "python/bindings/tensor.h"
@@ -136,6 +143,116 @@ nb::list pinned(const ir::Graph& g) {
   return out;
 }
 
+// ── graphs as texts and as parts of each other ──
+
+using Stages = std::vector<std::pair<std::string, std::string>>;
+
+nb::list as_pairs(const Stages& stages) {
+  nb::list out;
+  for (const auto& [name, text] : stages) out.append(nb::make_tuple(name, text));
+  return out;
+}
+
+/// (stage, text) of each step that writes the gradients which a text declares.
+nb::list derive(const std::string& text, const std::string& file) {
+  ir::Graph module = ir::parse(text, {}, {}, file);
+  Stages stages{{"parsed", ir::print(module)}};
+  derive_gradients(module, [&](std::string_view what, const ir::Graph& g) {
+    stages.emplace_back(what, ir::print(g));
+  });
+  ir::verify(module);
+  stages.emplace_back("derived", ir::print(module));
+  return as_pairs(stages);
+}
+
+/// (pass, text) after each of these passes, one after the other.
+nb::list run_passes(const SavedProgram& p, const std::vector<std::string>& passes) {
+  ir::Graph g = p.graph().clone();
+  Stages stages;
+  for (const std::string& pass : passes) {
+    ir::run_pass(pass, g);
+    stages.emplace_back(pass, ir::print(g));
+  }
+  return as_pairs(stages);
+}
+
+std::vector<std::string> pass_names() {
+  const std::vector<std::string_view> names = ir::pass_names();
+  return {names.begin(), names.end()};
+}
+
+/// The value that a result's number or a name stands for.
+const ir::Value* value_at(const ir::Graph& g, nb::handle which) {
+  if (nb::isinstance<nb::str>(which)) return ir::named_value(g, nb::cast<std::string>(which));
+  int64_t at = nb::cast<int64_t>(which);
+  const auto count = static_cast<int64_t>(g.outputs().size());
+  if (at < 0) at += count;
+  if (at < 0 || at >= count)
+    throw IndexError({.op = g.name(),
+                      .problem = "the program has no result of this number",
+                      .got = nb::cast<std::string>(nb::str(which)),
+                      .expected = absl::StrCat("less than ", count)});
+  return g.outputs()[static_cast<size_t>(at)];
+}
+
+ProgramRef part(const SavedProgram& p, ir::Graph g) {
+  ir::verify(g);
+  return std::make_shared<SavedProgram>(std::move(g), p.note());
+}
+
+ProgramRef only(const SavedProgram& p, nb::list results) {
+  std::vector<const ir::Value*> wanted;
+  for (nb::handle which : results) wanted.push_back(value_at(p.graph(), which));
+  return part(p, ir::with_results(p.graph(), wanted));
+}
+
+ProgramRef deriv(const SavedProgram& p, nb::handle of, const std::vector<std::string>& wrt) {
+  GradientOf what{.of = value_at(p.graph(), of)};
+  for (const std::string& name : wrt) what.wrt.push_back(ir::named_value(p.graph(), name));
+  return part(p, gradient_graph(p.graph(), p.graph(), p.graph().name() + "_gradient", what,
+                                [](std::string_view, const ir::Graph&) {}));
+}
+
+std::vector<std::string> variables(const SavedProgram& p, nb::handle of) {
+  const ir::Values found = ir::variables_of(p.graph(), value_at(p.graph(), of));
+  std::vector<std::string> out;
+  for (const auto& [name, v] : ir::printed_names(p.graph()))
+    if (std::find(found.begin(), found.end(), v) != found.end()) out.push_back(name);
+  return out;
+}
+
+/// (op or structure, "file:line") of each.
+nb::list ordered_ops(const SavedProgram& p, nb::handle of) {
+  nb::list out;
+  for (const ir::Node* n : ir::nodes_for(p.graph(), value_at(p.graph(), of)))
+    out.append(nb::make_tuple(
+        n->is(ir::Structure::op) ? n->op()->name() : std::string(ir::name(n->structure())),
+        n->site().known() ? to_string(n->site()) : ""));
+  return out;
+}
+
+nb::tuple bytes_for(const SavedProgram& p, nb::list shapes) {
+  std::vector<Sizes> sizes;
+  for (nb::handle shape : shapes) {
+    Sizes one;
+    for (nb::handle n : shape) one.push_back(nb::cast<int64_t>(n));
+    sizes.push_back(std::move(one));
+  }
+  const auto [intermediates, results] = p.bytes_for(sizes);
+  return nb::make_tuple(intermediates, results);
+}
+
+nb::dict counts(const SavedProgram& p) {
+  const jit::RunCounts c = p.counts();
+  nb::dict out;
+  out["op_runs"] = c.ops;
+  out["generated_runs"] = c.kernels_generated;
+  out["simd_runs"] = c.kernels_simd;
+  out["moved_runs"] = c.kernels_moved;
+  out["bindings"] = c.bindings;
+  return out;
+}
+
 }  // namespace
 
 void add_programs(nb::module_& m) {
@@ -152,6 +269,21 @@ void add_programs(nb::module_& m) {
       .def("compile", &SavedProgram::compile)
       .def("graph", [](const SavedProgram& p) { return ir::print(p.graph()); })
       .def("optimised", [](const SavedProgram& p) { return ir::print(p.optimised()); })
+      .def("hash", [](const SavedProgram& p) { return p.graph().hash(); })
+      .def("instructions", &SavedProgram::instructions)
+      .def("loops", &SavedProgram::loops)
+      .def("vectors", &SavedProgram::vectors)
+      .def("bytes_for", bytes_for)
+      .def("counts", counts)
+      .def("passes", run_passes)
+      .def("only", only)
+      .def("deriv", deriv)
+      .def("trainable",
+           [](const SavedProgram& p, const std::vector<std::string>& constants) {
+             return part(p, ir::with_inputs(p.graph(), constants));
+           })
+      .def("variables", variables)
+      .def("ordered_ops", ordered_ops)
       .def("pinned", [](const SavedProgram& p) { return pinned(p.graph()); })
       .def("peak_bytes", &SavedProgram::peak_bytes)
       .def("inputs", [](const SavedProgram& p) { return slots(p.graph().inputs()); })
@@ -161,6 +293,17 @@ void add_programs(nb::module_& m) {
   m.def("_capture", capture);
   m.def("_load_program",
         [](const std::string& path) { return released([&] { return SavedProgram::load(path); }); });
+  m.def("_program_of_text",
+        [](const std::string& text, const std::string& function, const std::string& file) {
+          return SavedProgram::from_text(text, function, file);
+        });
+  m.def("_derive_text", derive);
+  m.def("_pass_names", pass_names);
+  m.def("_memory_stats", [] {
+    const MemoryStats s = memory_stats(Device{});
+    return nb::make_tuple(s.allocated, s.peak);
+  });
+  m.def("_reset_memory_peak", [] { reset_peak(Device{}); });
   m.def("_parse_program", [](nb::bytes data, const std::string& name) {
     return SavedProgram::parse({data.c_str(), data.size()}, name);
   });

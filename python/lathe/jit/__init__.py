@@ -11,6 +11,7 @@ _LATER = {
     "capture": "program",
     "debug": "debugging",
     "freeze": "program",
+    "parse": "program",
     "Rewrite": "rewriting",
     "rewrite": "rewriting",
     "rewrites": "rewriting",
@@ -19,7 +20,7 @@ _LATER = {
 
 __all__ = [
     "Comparison", "InputSpec", "Program", "Rewrite", "Scripted", "Traced", "capture", "debug",
-    "freeze", "rewrite", "rewrites", "script", "trace",
+    "freeze", "parse", "rewrite", "rewrites", "script", "trace",
 ]  # fmt: skip
 
 

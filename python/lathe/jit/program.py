@@ -129,6 +129,66 @@ class Program:
         """The most memory that intermediates took in one call so far."""
         return self._engine.peak_bytes()
 
+    def bytes_for(self, *shapes):
+        """(bytes of intermediates, bytes of results) of a call with inputs of these shapes, known
+        without one. UnsupportedError where data decides sizes."""
+        return self._engine.bytes_for([_sizes(shape) for shape in shapes])
+
+    @property
+    def counts(self):
+        """How often steps have run: ops, kernels generated, interpreted and moved, and how many
+        sets of sizes were worked out (bindings)."""
+        return self._engine.counts()
+
+    @property
+    def hash(self):
+        """Of the graph: structure, ops, literals and types; not of names and lines."""
+        return self._engine.hash()
+
+    # ── the levels below the graph ──────────────────────────────────────────────────────────────
+
+    @property
+    def instructions(self):
+        """The plan as instructions on buffers, one straight-line list for each block."""
+        return self._engine.instructions()
+
+    @property
+    def loops(self):
+        """The loops of every generated kernel."""
+        return self._engine.loops()
+
+    @property
+    def vectors(self):
+        """Every generated kernel as its machine code is made from: instructions on vectors."""
+        return self._engine.vectors()
+
+    # ── the graph as a thing to ask and to change ───────────────────────────────────────────────
+    # A result or value is named as `graph` prints it, with or without '%'; a result may be given
+    # by its number. NameError and IndexError say which there are.
+
+    def variables(self, of=0):
+        """Names of the inputs and named constants that a value is made of."""
+        return self._engine.variables(of)
+
+    def ordered_ops(self, of=0):
+        """(op, "file:line") of all that a value needs, in the order in which it runs."""
+        return self._engine.ordered_ops(of)
+
+    def only(self, *results):
+        """The program that gives these values alone, runs what they need, and writes nothing."""
+        return Program(self._engine.only(list(results)))
+
+    def deriv(self, of, *wrt):
+        """The program of the gradients of a value by inputs or constants; it has the inputs of this
+        one. Of a value of several elements it is that of their sum. AutogradError where an op on
+        the way has no derivative."""
+        return Program(self._engine.deriv(of, list(wrt)))
+
+    def trainable(self, *constants):
+        """The program that takes these constants as inputs, behind its own: what is a constant
+        has no gradient and cannot be updated, what is an input can."""
+        return Program(self._engine.trainable(list(constants)))
+
     def save(self, path):
         """Writes a `.lathe` file, whole or not at all. FileError."""
         self._engine.save(os.fspath(path))
@@ -332,6 +392,25 @@ def freeze(module, *inputs):
         _lathe._set_grad_enabled(before)
         for m, training in modes:
             m.training = training
+
+
+def parse(text, function="", file="text"):
+    """The Program of a text of graphs, as `Program.graph` prints it or written by hand.
+
+    Gradients that it declares are functions like others: "gradient @g of @f wrt 1, 2". function:
+    which one to run; the first if none is named. file: what errors call the text.
+
+    ValueError with line and column for what is no text of a graph, and for a graph that is not well
+    formed; TypeError where a declaration states other types than the gradient has; NameError for an
+    op or function that is not there.
+    """
+    for name, value in (("text", text), ("function", function), ("file", file)):
+        if not isinstance(value, str):
+            raise _lathe.TypeError(
+                f"{name} is no text", op="parse", got=type(value).__name__, expected="str",
+                next="give the text of a graph: program.graph is one",
+            )  # fmt: skip
+    return Program(_lathe._program_of_text(text, function, file))
 
 
 def load_program(path):

@@ -1,0 +1,143 @@
+// The levels below the graph as text: instructions on buffers, loops, vectors.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "jit/program/steps.h"
+
+namespace lathe::jit {
+namespace {
+
+std::string what_runs(const ir::Node& n) {
+  if (n.is(ir::Structure::op)) return n.op()->name();
+  if (!n.is(ir::Structure::group)) return std::string(name(n.structure()));
+  std::vector<std::string> ops;
+  for (const ir::Node* inner : n.block(0).nodes()) ops.push_back(inner->op()->name());
+  return absl::StrJoin(ops, "+");
+}
+
+/// One list of instructions: straight-line, with a list inside for each block of a structure.
+class Lister {
+ public:
+  Lister(const std::vector<ArenaBlock>& arena, const std::vector<size_t>& written)
+      : arena_(arena), written_(written) {}
+
+  void list(const std::vector<Step>& steps, int depth, bool top) {
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const auto at = static_cast<int>(i);
+      for (size_t k = 0; top && k < arena_.size(); ++k)
+        if (arena_[k].first == at)
+          line(depth, absl::StrCat("alloc   a", k, ": ", ir::to_string(ir::Type(arena_[k].type))));
+      each_part(steps[i], [&](const Step& s) { instruction(s, depth); });
+      for (const Step::Inner& inner : steps[i].blocks) {
+        line(depth, absl::StrCat("block(", buffers(inner.parameters), ") {"));
+        list(inner.steps, depth + 1, false);
+        line(depth, absl::StrCat("} -> (", buffers(inner.yields), ")"));
+      }
+      for (size_t k = 0; top && k < arena_.size(); ++k)
+        if (arena_[k].last == at) line(depth, absl::StrCat("dealloc a", k));
+    }
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  void line(int depth, std::string_view what) {
+    absl::StrAppend(&text_, std::string(static_cast<size_t>(2 * depth), ' '), what, "\n");
+  }
+  static std::string buffers(const std::vector<int>& slots) {
+    return absl::StrJoin(slots, ", ", [](std::string* s, int k) { absl::StrAppend(s, "b", k); });
+  }
+
+  void instruction(const Step& s, int depth) {
+    if (s.kind == Step::Kind::rows) return;  // its members are listed
+    if (s.epilogue) {                        // works on what the epilogue then changes in place
+      product_ = s.out;
+      line(depth,
+           absl::StrCat(what_runs(*s.node), "  in ", buffers(s.in), "  out b", s.epilogue->out[0]));
+      return;
+    }
+    std::vector<int> in = s.in;
+    const bool in_place = !product_.empty();
+    std::erase_if(in, [&](int slot) {
+      return std::find(product_.begin(), product_.end(), slot) != product_.end();
+    });
+    product_.clear();
+    std::string text = what_runs(*s.node);
+    if (!in.empty()) absl::StrAppend(&text, "  in ", buffers(in));
+    if (in_place)
+      absl::StrAppend(&text, "  inout b", s.out[0]);
+    else if (s.replaces >= 0)
+      absl::StrAppend(&text, "  inout input ", written_[static_cast<size_t>(s.replaces)]);
+    else if (s.elided)
+      absl::StrAppend(&text, "  view b", s.out[0]);
+    else if (!s.out.empty())
+      absl::StrAppend(&text, "  out ", buffers(s.out));
+    if (s.arena >= 0) absl::StrAppend(&text, " at a", s.arena);
+    if (s.node->site().known()) absl::StrAppend(&text, "    # ", to_string(s.node->site()));
+    line(depth, text);
+  }
+
+  const std::vector<ArenaBlock>& arena_;
+  const std::vector<size_t>& written_;
+  std::vector<int> product_;  // of the contraction before, which the next part takes the place of
+  std::string text_;
+};
+
+}  // namespace
+
+std::string Program::instructions() const {
+  ir::GraphScope scope(graph_);
+  std::string out = absl::StrCat("instructions ", graph_.name(), " {\n");
+  for (size_t i = 0; i < input_slots_.size(); ++i)
+    absl::StrAppend(&out, "  input   b", input_slots_[i], ": ",
+                    ir::to_string(graph_.inputs()[i]->type()), "\n");
+  for (const auto& [slot, value] : constants_) absl::StrAppend(&out, "  const   b", slot, "\n");
+  Lister lister(arena_, written_);
+  lister.list(steps_, 1, true);
+  const size_t results = graph_.outputs().size();
+  std::vector<std::string> given;
+  for (size_t k = 0; k < results; ++k) given.push_back(absl::StrCat("b", result_slots_[k]));
+  return absl::StrCat(out, lister.take(), "  return  ", absl::StrJoin(given, ", "), "\n}\n");
+}
+
+std::string Program::loops() const {
+  std::string out;
+  for (const auto& k : kernels_) absl::StrAppend(&out, out.empty() ? "" : "\n", k->nest().print());
+  return out;
+}
+
+std::string Program::vectors() const {
+  std::string out;
+  for (const auto& k : kernels_) absl::StrAppend(&out, out.empty() ? "" : "\n", k->vectors());
+  return out;
+}
+
+std::pair<size_t, size_t> Program::bytes_for(const ir::Data& inputs) const {
+  std::vector<int64_t> symbols(sources_.size());
+  for (size_t k = 0; k < sources_.size(); ++k) {
+    const ir::SymbolSource& source = sources_[k];
+    if (source.value != nullptr && source.is_parameter_of(graph_.body()))
+      symbols[k] = ir::said(source, inputs).value();
+  }
+  auto bytes_of = [&](const TensorType& t) {
+    int64_t elements = 1;
+    for (Int n : t.shape) {
+      if (!graph_.inputs_say(n, sources_))
+        throw UnsupportedError({.op = graph_.name(),
+                                .problem = "the memory of a program in which data decides sizes",
+                                .got = lathe::to_string(t),
+                                .next = "run it, and ask for peak_bytes"});
+      elements *= evaluate(n, symbols).value();
+    }
+    return static_cast<size_t>(elements) * size_of(t.dtype);
+  };
+  for (const ArenaBlock& block : arena_) bytes_of(block.type);
+  size_t results = 0;
+  for (const ir::Value* v : graph_.outputs())
+    if (const TensorType* t = v->type().tensor()) results += bytes_of(*t);
+  return {arena_bytes(arena_, symbols), results};
+}
+
+}  // namespace lathe::jit
