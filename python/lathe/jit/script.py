@@ -301,7 +301,7 @@ class Interpreter(Expressions, Structures, Matching):
         return Closure(self, node)
 
     def _Import(self, node, rest):
-        self.refuse(node, "an import inside a script", next="import at the top of the file")
+        self.env.update(self.do(node, self.session.imported, node, self.globals))
 
     _ImportFrom = _Import
 

@@ -9,7 +9,7 @@ import types
 from _collections import deque
 
 from .._lathe import Tensor
-from .observe.recording import base_of, dict_of
+from .observe.recording import base_of, copied, dict_of, fill
 from .observe.rows import is_plain
 from .script_values import Number
 
@@ -38,18 +38,12 @@ class Box:
 
 def contents(obj):
     if isinstance(obj, dict):
-        return dict(dict.items(obj))
+        return copied(obj)
     if isinstance(obj, (list, deque)):
         return list(base_of(type(obj)).__iter__(obj))
     if isinstance(obj, set):
         return set(obj)
     return _position(obj)
-
-
-def fill(obj, items):
-    base = base_of(type(obj))
-    base.clear(obj)
-    (base.extend if hasattr(base, "extend") else base.update)(obj, items)
 
 
 def _position(iterator, level=0):

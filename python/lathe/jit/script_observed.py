@@ -4,6 +4,8 @@ A script's own code is not rewritten: the interpreter does each step of it, and 
 What it calls that is no script runs as observed code.
 """
 
+import ast
+import builtins
 import operator
 import types
 
@@ -45,9 +47,11 @@ class Observed:
         if f is operator.getitem:
             return o.item, args
         if f is operator.setitem or f is operator.delitem:
-            return f, (o.store_item(args[0]), o.use(args[1]), *args[2:])
+            container = o.store_into(args[0])
+            return f, (container, o.stored_key(args[1]), *args[2:])
         if type(f) is types.BuiltinFunctionType:  # not the user's, whose == may be their own
             if f in _ITSELF:
+                o.identified(*args)
                 return f, args
             if f in _IN_PLACE:
                 return o.augment_by(f, *args), args[:0]
@@ -60,6 +64,18 @@ class Observed:
                 o.contents(a, deep=True) if isinstance(a, (list, tuple, dict, set)) else o.use(a)
             return f, args
         return o.call(f), args
+
+    def imported(self, node, space):
+        """What an import statement binds."""
+        given = {n: space.get(n) for n in ("__name__", "__package__", "__spec__", "__path__")}
+        made, plain = {}, isinstance(node, ast.Import)
+        names = [a.name for a in node.names]
+        self.observer.importing(getattr(node, "level", 0), names if plain else [node.module or ""],
+                                [] if plain else names, space)  # fmt: skip
+        with self.observer.resting():
+            code = compile(ast.Module([node], []), "<import>", "exec")
+            exec(code, {**given, "__builtins__": vars(builtins)}, made)
+        return made
 
     def read_global(self, space, name):
         o, value = self.observer, space[name]

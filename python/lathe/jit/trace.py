@@ -60,7 +60,7 @@ class Traced:
         self._engine = _lathe.Function(self._name())
         self._numbers = itertools.count(1)
         self._traces = {}  # by number: _Trace
-        self._varying = set()  # paths of numbers that have been seen to change
+        self._varying = set()  # paths of numbers and functions that have been seen to change
         self._reasons = []  # why it was captured, in words
         self._eager = {}  # calls that ran as they are: why, and how many
 
@@ -128,6 +128,7 @@ class Traced:
                 return self._capture(captured), None
             except Restart:
                 concrete = captured.observer.concrete
+                self._varying |= captured.observer.varying
             except Built as built:
                 return None, built
             except BaseException as problem:
@@ -151,6 +152,7 @@ class Traced:
         arguments = captured.arguments
         rows = [row.n for row in arguments.rows]
         self._engine.capture(arguments.tensors, rows, body, captured.find)
+        self._varying |= captured.observer.varying
         grads, wanted = captured.grads, list(captured.planner.wanted)
         single = captured.single
         trace = self._traces[number] = _Trace(captured)
@@ -202,14 +204,14 @@ class Traced:
         number, trace, misses = best
         from .observe.rows import short
 
-        words, only_numbers = [], bool(misses)
+        words, only_inputs = [], bool(misses)
         for n, now in misses:
             row = trace.rows[n]
-            numbers = row.changed_numbers(now)
-            self._varying.update(numbers or ())
-            only_numbers = only_numbers and numbers is not None
+            changed = row.changed(now)
+            self._varying.update(changed or ())
+            only_inputs = only_inputs and changed is not None
             words.append(f"{row.said()}: now {short(now)}")
-        if only_numbers:  # the next one serves its calls too
+        if only_inputs:  # the next one serves its calls too
             self._engine.drop(number)
             self._traces.pop(number, None)
         self._reasons.append("; ".join(words[:3]) or "sizes, dtypes or layouts of tensors differ")

@@ -217,7 +217,7 @@ def test_what_is_stored_is_an_int():
         was = was * 2 + 1
         got = (state.step, state.half, state.rest, state.log)
         assert same(got, (was, was // 2, was / 3, [was]))
-    assert traced.counts["traces"] == 2
+    assert traced.counts["traces"] == 1
 
 
 def test_a_schedule_trains_as_in_eager():

@@ -143,6 +143,7 @@ class Callbacks:
             inner = self._as_later(function.func)
             return functools.partial(inner, *function.args, **function.keywords)
         if kind is types.FunctionType:
+            self.identified(function)
             return function if self.was_there(function) else self._as_it_was_written(function)
         if kind.__name__ == "Closure" and kind.__module__.startswith("lathe.jit.script"):
             return self._out_of_script(function)

@@ -5,8 +5,9 @@ from ..._lathe import Tensor
 from .effects import MISSING, Planner, nested_too_deep, sequence_maker
 from .observer import Observer
 from .recording import BOXES, Restart, dict_of
-from .rows import NUMBERS, is_array, is_plain
+from .rows import NUMBERS, PLAIN, is_array, is_number, is_plain
 
+_SYMBOLIC = (_lathe.SymInt, _lathe.SymFloat)
 _MOST_LEVELS = 128  # of nested arguments; more is a list that contains itself
 _MOST_CONTAINERS = 1 << 16  # in them; a few lists that share lists can have 2^60 paths through them
 
@@ -77,10 +78,12 @@ class Arguments:
         else:
             inside = o.dict_row(value, space)
         o._also(inside, "keys", tuple(space))
-        parts = [
-            (k, self._read(v, o.row("key", inside, k, v, open=True), inner))
-            for k, v in space.items()
-        ]
+        parts = []
+        for k, v in space.items():
+            if kind is not dict and type(v) in PLAIN:  # read where the code reads it
+                parts.append((k, ("row", None, v)))
+            else:
+                parts.append((k, self._read(v, o.row("key", inside, k, v, open=True), inner)))
         return ("dict" if kind is dict else "record", value, kind, parts)
 
     def _tensor(self, value, row):
@@ -228,6 +231,21 @@ class Capture:
         for _, t, before in self.observer.leaf_tensors():
             _lathe._put_grad(t, before)
 
+    def _note_counters(self):
+        """A number that the code changes is another one at the next call: an input at once."""
+        o, again = self.observer, False
+        for kind, owner, name, now in o.changes() if o.inputs else ():
+            step = "cell" if kind == "cell" else "key"
+            row = o.index.get((step, owner.n, type(name), name)) if owner is not None else None
+            if row is None or row.path in o.varying or type(now) not in (int, float, *_SYMBOLIC):
+                continue
+            was = row.wanted if row.test == "equal" else now if row.test == "absent" else None
+            if is_number(was) and (was is now or now != was):
+                o.varying.add(row.path)
+                again = again or row.test == "equal"
+        if again:
+            raise Restart
+
     # ── results ─────────────────────────────────────────────────────────────────────────────────
 
     def _results(self, result):
@@ -236,6 +254,7 @@ class Capture:
         for row, _, before in changed:
             if (row.n, "grad") not in o.written:  # added to what was there
                 o.row("grad", row, None, MISSING if before is None else before)
+        self._note_counters()
         o.refuse_shared_gradients(changed)
         self._note_shared_gradients()
         o.finish()

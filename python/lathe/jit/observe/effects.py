@@ -12,7 +12,18 @@ import types
 from ... import _lathe
 from ..._lathe import Tensor
 from .operators import AUGMENT, number_of
-from .recording import BOXES, HEAP, MISSING, Built, base_of, content, dict_of, in_mro
+from .recording import (
+    BOXES,
+    HEAP,
+    MISSING,
+    Built,
+    base_of,
+    content,
+    copied,
+    dict_of,
+    fill,
+    in_mro,
+)  # fmt: skip
 from .rows import IDENTITY, NUMBERS, PLAIN, is_array, is_plain
 from .texts import Text
 
@@ -174,8 +185,7 @@ class Effects:
     def _keep(self, container):
         self.first_store = self.first_store or self.line()
         if id(container) not in self.before:
-            base = base_of(type(container))
-            self.before[id(container)] = container, base.copy(container)
+            self.before[id(container)] = container, copied(container)
 
     def watch(self, owner, name, row, where):
         """Code is about to run that stores to a cell, or to a key of a dict of globals. A number
@@ -269,7 +279,7 @@ class Effects:
     def _container_changes(self, container, old):
         row = self.row_of(container)
         if isinstance(container, dict):
-            now = dict(dict.items(container))
+            now = copied(container)
             if list(now) == list(old) and all(now[k] is old[k] for k in now):
                 return []
             out, model = [], dict(old)
@@ -306,7 +316,7 @@ class Effects:
     def undo(self):
         """Puts Python's state back as it was before the capture."""
         for container, old in self.before.values():
-            _fill(container, old)
+            fill(container, old)
         for obj, name, old in self.slots.values():
             _put_slot(obj, name, old)
         for owner, name, old, _ in self.variables:
@@ -346,12 +356,6 @@ def _put_slot(obj, name, value):
         base.__setattr__(obj, name, value)
     elif name in (obj.__dict__ if base is type else ()) or hasattr(obj, name):
         base.__delattr__(obj, name)
-
-
-def _fill(container, now):
-    base = base_of(type(container))
-    base.clear(container)
-    (base.extend if hasattr(base, "extend") else base.update)(container, now)
 
 
 # ── values of later calls ───────────────────────────────────────────────────────────────────────
@@ -533,9 +537,10 @@ def repeat(effects, outputs, objects, memo):
             if value is MISSING:
                 owner.pop(name, None)
             else:
-                dict.__setitem__(owner, name, value)
+                base_of(type(owner)).__setitem__(owner, name, value)
         elif kind == "del":
-            dict.pop(owner, name, None)
+            if dict.__contains__(owner, name):
+                base_of(type(owner)).__delitem__(owner, name)
         elif kind == "slot":
             _put_slot(owner, name, value)
         elif kind == "cell":
@@ -544,4 +549,4 @@ def repeat(effects, outputs, objects, memo):
             base = base_of(type(owner))
             (base.extend if hasattr(base, "extend") else base.update)(owner, value)
         else:
-            _fill(owner, value)
+            fill(owner, value)

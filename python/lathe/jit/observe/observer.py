@@ -6,7 +6,6 @@ values, `store` and `augment` write, `call` gives what is to be called, `enter` 
 Outside of the capture, and on other threads, they do what the code says and no more.
 """
 
-import builtins
 import functools
 import gc
 import os
@@ -25,6 +24,8 @@ from . import rewrite
 from .callbacks import Callbacks
 from .calls import Calls
 from .effects import Effects
+from .files import CAPTURE, PACKAGE, STANDARD, is_standard
+from .functions import Functions
 from .operators import OPERATE, number_of
 from .recording import (
     BOXES,
@@ -39,8 +40,6 @@ from .recording import (
 from .rows import IDENTITY, PLAIN, is_array, is_plain
 from .texts import Text, Texts
 
-_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_STANDARD = os.path.dirname(os.__file__) + os.sep
 _READERS_OF_CODE = (
     "ast",
     "linecache",
@@ -49,8 +48,6 @@ _READERS_OF_CODE = (
     "tokenize",
     "enum",
 )  # of the observer's own
-_PACKAGE = os.path.dirname(os.path.dirname(_FOLDER)) + os.sep
-
 _SYMBOLIC = (_lathe.SymInt, _lathe.SymFloat)
 _VIEWS = (types.MappingProxyType, *(type(v) for v in ({}.keys(), {}.values(), {}.items())))
 _OF_GRADIENTS = frozenset({"is_leaf", "grad_fn", "_version", "retains_grad"})
@@ -64,12 +61,7 @@ _C_PARTS = (types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSe
             types.MemberDescriptorType, types.ClassMethodDescriptorType)  # fmt: skip
 
 
-def is_standard(file):
-    """A file of Python's own."""
-    return file.startswith((_STANDARD, "<frozen")) and "site-packages" not in file
-
-
-class Observer(Recording, Calls, Effects, Texts, Callbacks):
+class Observer(Recording, Functions, Calls, Effects, Texts, Callbacks):
     """One capture. begin() and end() enclose the run of the code. While functions have other code
     than their own, no other thread may begin: who captures holds `lock`."""
 
@@ -82,17 +74,17 @@ class Observer(Recording, Calls, Effects, Texts, Callbacks):
         self.where = "an unknown line"  # of the traced function
         self.refused = None  # the error of the first refusal: code may swallow it
         self.again = False  # a Restart was raised
-        self.net = _lathe._Net(_FOLDER)
+        self.net = _lathe._Net(CAPTURE)
         numpy = sys.modules.get("numpy")
         if numpy is not None:  # what it reads of arrays is noted where they are handed to it
             self.net.trust(os.path.dirname(numpy.__file__) + os.sep)
         self.net.trust_name("<script>")  # what stands for a line of a script in tracebacks
         for name in _READERS_OF_CODE:
-            self.net.trust(f"{_STANDARD}{name}.py")
+            self.net.trust(f"{STANDARD}{name}.py")
         for name in ("importlib", "codecs", "posixpath", "genericpath", "os", "stat"):
             self.net.trust(f"<frozen {name}")
         for name in ("library", "_capturing"):  # they hand what they call to observed()
-            self.net.trust(f"{_PACKAGE}{name}.py")
+            self.net.trust(f"{PACKAGE}{name}.py")
         # C makes errors with one; the other finds definitions, which do not change.
         for function in (_errors._init, ops.__getattr__):
             for code in (function.__code__, *rewrite.inside(function.__code__)):
@@ -168,7 +160,7 @@ class Observer(Recording, Calls, Effects, Texts, Callbacks):
             code = frame.f_code
             if code.co_name == "<script>" or self.net.has(code):
                 file = code.co_filename
-                if not file.startswith(_PACKAGE) and not is_standard(file):
+                if not file.startswith(PACKAGE) and not is_standard(file):
                     return f"{file}:{frame.f_lineno}"
             frame = frame.f_back
         return self.where
@@ -190,155 +182,13 @@ class Observer(Recording, Calls, Effects, Texts, Callbacks):
                 "  next:     keep it in a file, or call it outside of the traced function"
             )
 
-    # ── functions ───────────────────────────────────────────────────────────────────────────────
-
-    def let_c_call(self, f):
-        """A function that C is going to call runs observed."""
-        if type(f) is types.FunctionType:
-            self.swap(f)
-        elif type(f) is types.MethodType:
-            self.let_c_call(f.__func__)
-        elif type(f) is functools.partial:
-            self.let_c_call(f.func)
-        else:
-            self.prepare(type(f))
-            for cls in type(f).__mro__:
-                for part in list(vars(cls).values()) if cls.__flags__ & HEAP else ():
-                    if type(part) is types.FunctionType:
-                        self.swap(part, cls)
-
-    def swap(self, function, cls=None):
-        """Gives a function its observed code, until the end."""
-        code = function.__code__
-        if id(function) in self._originals or self.net.has(code):
-            return
-        if code.co_filename.startswith(_FOLDER):
-            return
-        with self.resting():
-            hooked = rewrite.observed(code)
-        if hooked is not None:
-            self._originals[id(function)] = code
-            self._swapped.append((function, code))
-            function.__code__ = rewrite.bind(hooked, self, function, self._note)
-        elif self._is_generated(code, cls) or self._reads_little(function):
-            self._note(code)
-            self._originals[id(function)] = code
-            self.enter(function)
-
-    def _note(self, code):
-        self._codes.append(code)
-        self.net.made(code)
-
-    def _reads_little(self, function):
-        """Is it the traced function, and all that it can read known without its source?"""
-        if self.traced is not function:
-            return False
-        with self.resting():
-            from .sourceless import reads
-
-            found = reads(function, *self.given_to)
-        for module, name in found or ():
-            self.read_attribute(module, name)
-        for inner in rewrite.inside(function.__code__) if found is not None else ():
-            self._note(inner)
-        return found is not None
-
-    @staticmethod
-    def _is_generated(code, cls):
-        """A method that dataclass() or namedtuple() has made: it reads and sets fields, no more."""
-        made = code.co_filename == "<string>" or code.co_filename.startswith("<attrs generated")
-        return (
-            made
-            and cls is not None
-            and ("__dataclass_fields__" in vars(cls) or "_fields" in vars(cls))
-        )
-
-    def enter(self, function):
-        """A function from outside begins: rows for what its code names."""
-        if function is None or not self.on() or id(function) in self._entered:
-            return
-        self._entered.add(id(function))
-        with self.resting():
-            self._names_of(function)
-
-    def _names_of(self, function):
-        row = self.constant(function)
-        code = self.code_of(function)
-        self._code_row(row, code)
-        for part in ("__defaults__", "__kwdefaults__"):
-            value = getattr(function, part)
-            self.row("part", row, part, value)
-            if value is not None:
-                self.contents(value)
-        loads, stores, cells = named_by(code)
-        mine = self._cells[id(function)] = {}
-        for name, cell in zip(code.co_freevars, function.__closure__ or ()):
-            where = f"{code.co_filename}:{cells[name]}" if name in cells else None
-            mine[name] = self._cell(cell, name, where)
-        space = function.__globals__
-        self.constant(space, function.__module__ or "globals")
-        for name in loads:
-            self._global(space, name)
-        for name, line in stores.items():
-            row = self.index.get(("key", self.constant(space).n, str, name))
-            self.watch(space, name, row, f"{code.co_filename}:{line}")
-
-    def _code_row(self, row, code):
-        made = self._add("part", row, "__code__", "is", code, code)
-        made.pinned = True
-
-    def _cell(self, cell, name, where):
-        try:
-            value = cell.cell_contents
-        except ValueError:
-            value = MISSING
-        row = self.row("cell", self.constant(cell, name), None, value)
-        if where:
-            self.watch(cell, None, row, where)
-        return row
-
-    def _global(self, space, name):
-        self.read_key(space, name)
-        if name not in space:
-            outer = vars(builtins)
-            self.constant(outer, "builtins")
-            self.read_key(outer, name)
-
-    def rebinds(self, *names):
-        """A function begins that sets variables of functions around it, or globals."""
-        if self.on():
-            self.rebound += names
-
-    def prepare(self, kind):
-        """A class whose methods Python may call by itself: they run observed."""
-        if kind in self._prepared or not kind.__flags__ & HEAP or not self._live:
-            return
-        self._prepared.add(kind)
-        bundle = self.bundles.setdefault(kind, {}) if self.was_there(kind) else {}
-        for cls in kind.__mro__ if self.was_there(kind) else ():
-            if cls.__flags__ & HEAP:  # one more method may be one that Python calls by itself
-                bundle[(cls, "")] = sum(n.startswith("__") for n in vars(cls))
-        for cls in kind.__mro__:
-            if not cls.__flags__ & HEAP:
-                continue
-            for name, value in list(vars(cls).items()):
-                value = getattr(value, "__func__", value) if name != "__dict__" else value
-                own = name.startswith("__") and name.endswith("__")
-                functions = (value,) if own else ()
-                if isinstance(value, property):
-                    functions = (value.fget, value.fset, value.fdel)
-                for f in functions:
-                    if type(f) is types.FunctionType:
-                        bundle[(cls, name)] = vars(cls)[name]
-                        self.swap(f, cls)
-
     # ── reads ───────────────────────────────────────────────────────────────────────────────────
 
     def use(self, value):
         """An operation of the language uses a value, whatever it is."""
         kind = type(value)
         if kind in PLAIN or kind in _SYMBOLIC or issubclass(kind, IDENTITY) or not self.on():
-            return value
+            return self.identified(value)
         if issubclass(kind, Tensor):
             self.prepare(kind)
             return self._tensor_used(value)
@@ -497,7 +347,7 @@ class Observer(Recording, Calls, Effects, Texts, Callbacks):
         """The row of one key of a dict from outside; None: the capture made or wrote it."""
         plain = is_plain(key) or issubclass(type(key), IDENTITY)
         if plain:
-            return self.read_key(container, key)
+            return self.read_key(container, self.identified(key))
         row = self.row_of(container)
         at = self.row_of(key)
         if row is None or (id(container), ("object", id(key))) in self.written:
@@ -564,7 +414,7 @@ class Observer(Recording, Calls, Effects, Texts, Callbacks):
         self.constant(module)
         if name not in space and type(module).__dict__.get(name) is None and "__getattr__" in space:
             file = getattr(module, "__file__", None) or ""
-            if file.startswith(_PACKAGE):
+            if file.startswith(PACKAGE):
                 with self.resting():  # the library's own: it finds or imports what it will keep
                     value = getattr(module, name)
                 if name in space:
@@ -713,21 +563,6 @@ class Observer(Recording, Calls, Effects, Texts, Callbacks):
         self.row("item", below, 0, space)
         self.contents(space)
 
-    # ── imports ─────────────────────────────────────────────────────────────────────────────────
-
-    def importing(self, level, modules, items, function):
-        if not self.on():
-            return
-        space = sys._getframe(1).f_globals
-        for name in modules:
-            with self.resting():
-                module = __import__(name, space, None, items, level)
-            if not level:
-                self.constant(sys.modules, "sys.modules")
-                self.read_key(sys.modules, name)
-            for item in items if item_names(items) else ():
-                self.attribute(module, item)
-
     slice_of = staticmethod(slice)
 
 
@@ -739,10 +574,6 @@ def _beside_numpy(value, other):
     if type(value) is _lathe.SymInt and type(other).__module__ == "numpy":
         return int(value)
     return value
-
-
-def item_names(items):
-    return items and items != ("*",)
 
 
 class _Rest:
@@ -761,39 +592,6 @@ class _Rest:
 def _own_names(kind):
     """The names that Python classes among the bases of a container have."""
     return {n for c in kind.__mro__ if c.__flags__ & HEAP for n in vars(c)}
-
-
-_named = {}
-_LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
-_STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
-
-
-def named_by(code):
-    """(globals that a code object and those inside it load; lines of those that they store; of free
-    variables that they store)."""
-    known = _named.get(id(code))
-    if known is None:
-        loads, stores, cells = {}, {}, {}
-        _collect(code, loads, stores, cells)
-        known = _named[id(code)] = code, (list(loads), stores, cells)
-    return known[1]
-
-
-def _collect(code, loads, stores, cells):
-    from dis import get_instructions
-
-    line = code.co_firstlineno
-    for i in get_instructions(code):
-        line = i.starts_line or line
-        if i.opname in _LOADS:
-            loads[i.argval] = True
-        elif i.opname in _STORES:
-            stores.setdefault(i.argval, line)
-        elif i.opname in ("STORE_DEREF", "DELETE_DEREF"):
-            cells.setdefault(i.argval, line)
-    for c in code.co_consts:
-        if isinstance(c, types.CodeType):
-            _collect(c, loads, stores, cells)
 
 
 __all__ = ["Observer", "Restart", "base_of"]

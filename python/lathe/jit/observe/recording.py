@@ -3,7 +3,7 @@
 import gc
 import types
 import weakref
-from _collections import deque
+from _collections import OrderedDict, deque
 
 from ... import _lathe
 from ..._lathe import Tensor
@@ -86,7 +86,23 @@ def content(value):
 
 
 def base_of(kind):
-    return next(b for b in BOXES if issubclass(kind, b))
+    """The class in C whose methods know how a container keeps what it holds."""
+    return next(b for b in (OrderedDict, *BOXES) if issubclass(kind, b))
+
+
+def copied(container):
+    base = base_of(type(container))
+    return dict(base.items(container)) if base is OrderedDict else base.copy(container)
+
+
+def fill(container, now):
+    base = base_of(type(container))
+    base.clear(container)
+    if base is OrderedDict:
+        for key, value in now.items():
+            base.__setitem__(container, key, value)
+    else:
+        (base.extend if hasattr(base, "extend") else base.update)(container, now)
 
 
 class Recording:
@@ -103,7 +119,8 @@ class Recording:
         self.whole = set()  # containers whose items all have rows
         self.written = set()  # (id of a dict or object, key): from then on, reads are no rows
         self.before = {}  # by id of a container that was written to: (itself, a copy)
-        self.varying, self.concrete = varying, concrete
+        self.varying, self.concrete = set(varying), concrete
+        self.alike = {}  # by id: rows of functions for which one with the same code may stand
         self.inputs = inputs  # may numbers be inputs?
         self.ages = _ages()
 
@@ -216,7 +233,11 @@ class Recording:
                 self.leaves[row] = value.grad
         elif is_array(kind) and self._array(row, value):
             row.loose = True
+        elif kind is types.FunctionType and not row.pinned and row.path in self.varying:
+            row.test, row.wanted, row.loose = "type", kind, True
+            self.alike[id(value)] = row
         elif issubclass(kind, IDENTITY) or isinstance(value, BaseException):
+            row.kind = None if row.pinned else kind
             row.test, row.pinned = "is", True
             hold(row, value)
         elif issubclass(kind, BOXES) or kind is types.CellType or not row.pinned:
@@ -332,6 +353,8 @@ class Recording:
             inner = self._loose_items(row, now, kind, items)
         for item in inner:
             self.prepare(type(item))
+            if deep:
+                self.identified(item)
             if issubclass(type(item), dict) and not deep:
                 continue
             if issubclass(type(item), BOXES):
@@ -347,7 +370,8 @@ class Recording:
             self.row("item", row, i, item, raw=True)
 
     def _dict_items(self, row, now, keys):
-        if all(is_plain(k) or issubclass(type(k), IDENTITY) for k in keys):
+        ordered = issubclass(type(row.value), OrderedDict)  # whose order no look at a dict tells
+        if not ordered and all(is_plain(k) or issubclass(type(k), IDENTITY) for k in keys):
             self._also(row, "keys", tuple(keys))
             rows = keys
         else:

@@ -131,6 +131,9 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Compare(self, node):
         self.generic_visit(node)
         if _is_identity(node):
+            both = [node.left, *node.comparators]
+            if not any(isinstance(operand, ast.Constant) for operand in both):
+                node.left, *node.comparators = [self._hook("identified", o) for o in both]
             return node
         if len(node.ops) == 1:
             op = ast.Constant(type(node.ops[0]).__name__)
@@ -213,7 +216,7 @@ class _Rewriter(ast.NodeTransformer):
         items = [] if plain else [a.name for a in node.names]
         lists = [ast.Tuple([ast.Constant(x) for x in xs], ast.Load()) for xs in (names, items)]
         level = ast.Constant(getattr(node, "level", 0))
-        hook = ast.Expr(self._hook("importing", level, *lists, ast.Constant(_OUTER)))
+        hook = ast.Expr(self._hook("importing", level, *lists))
         return [ast.copy_location(hook, node), node] if len(self._local) > 1 else node
 
     visit_Import = visit_ImportFrom = _import

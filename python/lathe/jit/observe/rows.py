@@ -78,13 +78,14 @@ class Row:
 
     __slots__ = (
         "n", "step", "parent", "key", "test", "wanted", "loose", "value", "pinned", "name",
-        "setting", "weak",
+        "setting", "weak", "kind",
     )  # fmt: skip
 
     def __init__(self, n, step, parent, key, test, wanted, value, name):
         self.n, self.step, self.parent, self.key = n, step, parent, key
         self.test, self.wanted, self.value, self.name = test, wanted, value, name
         self.loose = self.pinned = self.setting = self.weak = False
+        self.kind = None  # types.FunctionType: another one may do the same
 
     @property
     def path(self):
@@ -149,9 +150,11 @@ class Row:
             )
         return str(self)
 
-    def changed_numbers(self, now):
-        """The paths of the numbers that are others now; None: something else is."""
+    def changed(self, now):
+        """The paths of the numbers and functions that are others now; None: something else is."""
         if self.test == "equal" and is_one_kind(self.wanted, now):
+            return [self.path]
+        if self.kind is types.FunctionType is type(now):
             return [self.path]
         if self.test != "bundle":
             return None
