@@ -55,23 +55,32 @@ Tensor product_power(const Tensor& x, int64_t n) {
   return power.impl() == x.impl() ? M::clone(x) : power;
 }
 
-/// The powers that are defined as products, roots and quotients.
-Tensor simple_power(const Tensor& x, Real n) {
-  if (n == 2) return M::square(x);
-  if (n == 3) return P::cube(x);
+/// The powers that are defined as products and quotients, of an Int or a Real.
+template <class Number>
+Tensor whole_power(const Tensor& x, Number n) {
+  if (n == Number(2)) return M::square(x);
+  if (n == Number(3)) return P::cube(x);
+  if (n == Number(-1)) return M::reciprocal(x);
+  if (n == Number(-2)) return P::inverse_square(x);
+  return {};
+}
+
+/// The same with those that are roots. An integer may be one of a trace, which is asked as such.
+Tensor simple_power(const Tensor& x, Args a) {
+  if (a[1].tag == Tag::flag) return {};
+  if (a[1].tag == Tag::integer) return whole_power(x, a.integer(1));
+  const Real n = a.real(1);
   if (n == 0.5) return M::sqrt(x);
   if (n == -0.5) return M::rsqrt(x);
-  if (n == -1) return M::reciprocal(x);
-  if (n == -2) return P::inverse_square(x);
-  return {};
+  return whole_power(x, n);
 }
 
 /// Decided by the exponent where that is a plain number, so that every engine and every derivative
 /// meets the same ops.
 Outputs pow_expansion(Args a) {
   const DType common = element_types(*M::pow.op(), a).common;
-  const bool number = a[1].scalar() && (a[1].tag != Tag::integer || a.integer(1).known());
-  if (!number || a[0].tag != Tag::tensor)
+  const bool known = a[1].tag != Tag::integer || a.integer(1).known() || !is_integer(common);
+  if (!a[1].scalar() || !known || a[0].tag != Tag::tensor)
     return {is_integer(common) ? P::pow_integer(a[0], a[1]) : P::pow_real(a[0], a[1])};
   Tensor x = a.tensor(0);
   if (x.dtype() != common) x = M::cast(x, common);
@@ -85,7 +94,7 @@ Outputs pow_expansion(Args a) {
                         .next = std::string(check_advice(kNegativeExponent))});
     return {product_power(x, n)};
   }
-  Tensor simple = simple_power(x, a[1].tag == Tag::flag ? Real(a.flag(1) ? 1 : 0) : a.real(1));
+  Tensor simple = simple_power(x, a);
   return {simple.defined() ? simple : P::pow_real(x, a[1])};
 }
 

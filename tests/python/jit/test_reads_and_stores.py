@@ -236,3 +236,34 @@ def test_fields_of_an_argument_that_are_not_read(capture):
 
     check(capture, lambda: (Progress(), lambda p, x: x * 2), change, 1)
     check(capture, lambda: (Progress(), lambda p, x: x * p.bad), change, 2)
+
+
+@pytest.mark.parametrize("capture", MODES)
+def test_powers_of_tensors_by_a_number_that_changes(capture):
+    """Those by 2, 3, -1 and -2 have other bits than the op for any power."""
+    x = lt.tensor([1.1, -0.7, 3.3e5, 1e-3, 0.9])
+
+    def step(state, _):
+        return x ** state["n"]
+
+    state = {"n": 0}
+    captured = capture(step)
+    for n in (0, 1, 5, 7, 2, 3, -1, -2, 4, 2, 6, 3, -1, 1, -3):
+        state["n"] = n
+        assert captured(state, X).numpy().tobytes() == (x**n).numpy().tobytes(), n
+    assert captured.counts["traces"] <= 6
+
+
+@pytest.mark.parametrize("capture", MODES)
+def test_keys_made_of_numbers_and_texts(capture):
+    def step(state, x):
+        state["out"][f"layer{x.shape[0]}", state["n"]] = x
+        return x * state["factors"][state["n"], (f"{x.shape[0]}",)]
+
+    captured = capture(step)
+    for n in (3, 2, 3, 5):
+        factors = {(n + 1, (f"{n}",)): 0.5 * n}
+        state, x = {"out": {}, "n": n + 1, "factors": factors}, lt.ones(n)
+        assert captured(state, x).tolist() == [0.5 * n] * n
+        assert list(state["out"]) == [(f"layer{n}", n + 1)]
+        assert all(type(part) in (str, int) for part in list(state["out"])[0])

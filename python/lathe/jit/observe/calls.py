@@ -25,11 +25,10 @@ from ... import _lathe
 from ..._lathe import Tensor
 from ..arrays import StandIn
 from .items import Item, item_of
-from .operators import number_of
 from .printing import print_model, warn_model
 from .recording import BOXES, HEAP, MISSING, dict_of, in_mro
 from .rows import IDENTITY, PLAIN, is_array, is_plain
-from .texts import Text, format_model, str_model
+from .texts import Text, as_key, format_model, str_model
 
 _METHODS = (
     types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
@@ -457,9 +456,7 @@ class Calls:
         """Methods that look at one key; MISSING: this is not one."""
         if not args or kwargs:
             return MISSING
-        key = args[0]
-        if type(key) in (_lathe.SymInt, _lathe.SymFloat):
-            key = number_of(key)
+        key = as_key(args[0])
         args = (key, *args[1:])
         row = self.key_row(owner, key)
         there = dict.__contains__(owner, key)

@@ -11,7 +11,7 @@ import types
 
 from ... import _lathe
 from ..._lathe import Tensor
-from .operators import AUGMENT, number_of
+from .operators import AUGMENT
 from .recording import (
     BOXES,
     HEAP,
@@ -25,7 +25,7 @@ from .recording import (
     in_mro,
 )  # fmt: skip
 from .rows import IDENTITY, NUMBERS, PLAIN, is_array, is_plain
-from .texts import Text
+from .texts import Text, as_key
 
 _AUGMENTED = (list, set, dict)
 
@@ -139,11 +139,9 @@ class Effects:
         if not self.on() or not self.storing:
             return key
         container = self.storing.pop()
-        if type(key) is _lathe.SymFloat or type(key) is _lathe.SymInt and container is not None:
-            key = number_of(key)
-        elif type(key) is Text:
-            key = key.settled()
-        elif type(key) not in PLAIN:
+        if container is not None or type(key) is _lathe.SymFloat:
+            key = as_key(key)
+        if type(key) not in PLAIN:
             key = self.as_input(key) if issubclass(type(key), Tensor) else self.use(key)
         if container is not None:
             self.write(container, key)

@@ -26,7 +26,7 @@ from .calls import Calls
 from .effects import Effects
 from .files import CAPTURE, PACKAGE, STANDARD, is_standard
 from .functions import Functions
-from .operators import OPERATE, number_of
+from .operators import OPERATE
 from .recording import (
     BOXES,
     HEAP,
@@ -38,7 +38,7 @@ from .recording import (
     in_mro,
 )  # fmt: skip
 from .rows import IDENTITY, PLAIN, is_array, is_plain
-from .texts import Text, Texts
+from .texts import Text, Texts, as_key
 
 _READERS_OF_CODE = (
     "ast",
@@ -288,10 +288,8 @@ class Observer(Recording, Functions, Calls, Effects, Texts, Callbacks):
         if not self.on():
             return container[key]
         kind = type(container)
-        if type(key) is _lathe.SymFloat or type(key) is _lathe.SymInt and kind is not Tensor:
-            key = number_of(key)
-        elif type(key) is Text:
-            key = key.settled()
+        if not issubclass(kind, Tensor):
+            key = as_key(key)
         if type(key) not in PLAIN:
             key = self.as_input(key) if issubclass(kind, Tensor) else self.use(key)
         if issubclass(kind, dict):

@@ -15,6 +15,7 @@ import types
 from ... import _lathe, ops
 from ..._grad_mode import no_grad
 from ..._lathe import Tensor
+from .operators import number_of
 from .recording import HEAP, MISSING, in_mro
 from .rows import IDENTITY, is_plain
 from .symbolic import kind_of_number, number_as_tensor
@@ -363,6 +364,16 @@ class Text:
 
     def __getattr__(self, name):
         return getattr(self.settled(), name)
+
+
+def as_key(key):
+    """A key of a dict: numbers and texts of the program are what they are now, and guarded."""
+    kind = type(key)
+    if kind is Text:
+        return key.settled()
+    if kind is tuple and not is_plain(key):
+        return tuple(map(as_key, key))
+    return number_of(key) if kind in _SYMBOLIC else key
 
 
 def _settling(name):
