@@ -50,9 +50,6 @@ function(lathe_plugin name)
   if(LATHE_SANITIZER)   # the sanitizer's own symbols come from the program that opens the plug-in
     target_link_options(lathe_${name} PRIVATE -Wl,-z,undefs)
   endif()
-  if(CMAKE_BUILD_TYPE STREQUAL Release)
-    target_link_options(lathe_${name} PRIVATE -Wl,-s)
-  endif()
   set_property(GLOBAL APPEND PROPERTY LATHE_PLUGIN_TARGETS lathe_${name})
 endfunction()
 

@@ -57,9 +57,13 @@ function(lathe_folder name)
   endif()
 endfunction()
 
-# Hidden visibility alone lets templates of the standard library through, which two copies would then share.
+# What is linked for others: no symbols but the public ones. Hidden visibility alone lets templates of the standard
+# library through, which two copies would then share.
 function(lathe_limit_exports target)
   set(map ${PROJECT_SOURCE_DIR}/cmake/exports.map)
   target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${map})
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${map})
+  if(CMAKE_BUILD_TYPE STREQUAL Release)
+    target_link_options(${target} PRIVATE -Wl,-s)
+  endif()
 endfunction()

@@ -198,6 +198,7 @@ const std::vector<LeftOut> kLeftOut = {
     {"embedding_2", "the row of padding_idx has no gradient, by definition"},
     {"embedding.functional_2", "the row of padding_idx has no gradient, by definition"},
     {"reinterpreted_put_1", "its elements are integers and bools"},
+    {"overwritten_1", "the history is one operand's and the value the other's, by definition"},
     {"igamma_1", "there is no derivative by the first operand, as in PyTorch"},
     {"igammac_1", "there is no derivative by the first operand, as in PyTorch"},
     {"gumbel_softmax_2", "hard: its derivative is that of the softmax, by definition"},

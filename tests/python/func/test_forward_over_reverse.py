@@ -25,6 +25,7 @@ NEAR = 1e-10  # of both orders of derivatives, relative to H v, or to 1 where th
 STEP, OF_DIFFERENCES = 1e-6, 1e-6  # the step of differences, and their tolerance
 
 LEFT_OUT = {
+    "overwritten_1": "the history is one operand's and the value the other's",
     "linalg_pinv_of_1": "the value given is no pseudoinverse of the matrix; linalg_pinv gives one",
     "reinterpreted_put_1": "its elements are integers and bools",
 }
