@@ -25,12 +25,12 @@ NEAR = 1e-10  # of both orders of derivatives, relative to H v, or to 1 where th
 STEP, OF_DIFFERENCES = 1e-6, 1e-6  # the step of differences, and their tolerance
 
 LEFT_OUT = {
-    "overwritten_1": "the history is one operand's and the value the other's",
     "linalg_pinv_of_1": "the value given is no pseudoinverse of the matrix; linalg_pinv gives one",
     "reinterpreted_put_1": "its elements are integers and bools",
 }
 # Their derivative is another function's, by definition.
 NO_DIFFERENCES = {
+    "overwritten_1": "the history is one operand's and the value the other's",
     "gumbel_softmax_2": "hard: its derivative is that of the softmax",
     "embedding.renorm_1": "the rows' new lengths are constants",
     "embedding_bag.renorm_1": "the rows' new lengths are constants",
