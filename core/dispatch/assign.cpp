@@ -76,6 +76,14 @@ void require_assignable(const Tensor& dst) {
                          .got = to_string(type_of(dst)),
                          .expected = "a tensor without grad, or one that was computed",
                          .next = "wrap the write in lt.no_grad(), or write to a clone()"});
+  if (!thread_state().grad_enabled || !dst.impl()->view || !differentiable.has(dst.dtype())) return;
+  if (dst.impl()->view->base.requires_grad() && !dst.requires_grad())
+    throw AutogradError({.op = "assign",
+                         .problem = "a view that was taken with gradients off is written to with "
+                                    "gradients on",
+                         .got = to_string(type_of(dst)),
+                         .expected = "a view with the history of the tensor that it shows",
+                         .next = "wrap the write in lt.no_grad(), or take the view outside of it"});
 }
 
 Tensor assign(Tensor dst, const Tensor& value) {

@@ -239,6 +239,9 @@ bool may_run_in_place(Args args, const Glance& g) {
   if (args[0].tag != Tag::tensor || g.lead != args[0].tensor_) return false;
   // What may overlap itself is refused, also where its sizes happen to keep it from doing so.
   if (g.lead->view && g.lead->view->path->overlaps) return false;
+  // A view without the history of its base: written to with gradients on, it is refused.
+  if (g.lead->view && thread_state().grad_enabled && g.lead->view->base.requires_grad())
+    return false;
   // Another operand in the same memory must be the very same elements. All lie without gaps.
   const auto element = static_cast<ptrdiff_t>(size_of(g.lead->dtype));
   const ptrdiff_t written = g.elements * element;

@@ -501,3 +501,20 @@ def test_what_is_done_with_gradients_off(f, wrap):
     captured = wrap(f)
     assert gradient(captured) == gradient(f)
     assert captured.counts["node_by_node"] == 0
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda f: f, lt.trace, lt.script], ids=["eager", "trace", "script"]
+)
+@pytest.mark.parametrize("write", [lambda z: z.mul_(3.0), lambda z: z.copy_(lt.zeros(2))])
+def test_a_view_taken_with_gradients_off_is_not_written_with_gradients_on(wrap, write):
+    def f(x):
+        y = x * 2
+        with lt.no_grad():
+            z = y[:2]
+        write(z)
+        return y * x
+
+    with pytest.raises(lt.AutogradError, match="a view that was taken with gradients off"):
+        wrap(f)(lt.ones(3, requires_grad=True))
+    assert wrap(f)(lt.ones(3)).shape == (3,)
