@@ -83,10 +83,10 @@ bool tracked_dtype(DType d) { return differentiable.has(d); }
 
 }  // namespace
 
-TapeMeta* meta(const Tensor& t) { return static_cast<TapeMeta*>(t.impl()->autograd.get()); }
+TapeMeta* meta(const TensorImpl& t) { return static_cast<TapeMeta*>(t.autograd.get()); }
 
-TapeMeta& meta_or_new(const Tensor& t) {
-  if (!t.impl()->autograd) t.impl()->autograd = std::make_shared<TapeMeta>();
+TapeMeta& meta_or_new(TensorImpl& t) {
+  if (!t.autograd) t.autograd = std::make_shared<TapeMeta>();
   return *meta(t);
 }
 

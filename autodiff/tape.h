@@ -148,8 +148,10 @@ class Tape final : public Observer {
   static void record(const Op& op, Args args, absl::Span<Tensor> outputs);
 };
 
-TapeMeta* meta(const Tensor& t);  // null: none yet
-TapeMeta& meta_or_new(const Tensor& t);
+TapeMeta* meta(const TensorImpl& t);  // null: none yet
+inline TapeMeta* meta(const Tensor& t) { return meta(*t.impl()); }
+TapeMeta& meta_or_new(TensorImpl& t);
+inline TapeMeta& meta_or_new(const Tensor& t) { return meta_or_new(*t.impl()); }
 Edge edge_of(const Tensor& t);  // of a tracked tensor
 /// Makes a tensor that has no history a tracked one with this.
 void set_history(Tensor& t, Edge edge);

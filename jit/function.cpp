@@ -396,10 +396,10 @@ void Function::make_program(Compiled& c, const ir::Data& all, const std::vector<
 /// is in the graph: what arrives there meets what ops inside of the function add.
 static ir::Data run_tracked(const Function::Compiled& c, const ir::Data& all) {
   std::vector<Edge> histories;
-  const ir::Data outputs = c.tracked->run(all, &histories);
-  if (c.live_views.empty()) return ir::returned(c.traced, all, outputs);
+  ir::Data outputs = c.tracked->run(all, &histories);
+  if (c.live_views.empty()) return ir::returned(c.traced, all, std::move(outputs));
   const GradMode off(false);
-  ir::Data results = ir::returned(c.traced, all, outputs);
+  ir::Data results = ir::returned(c.traced, all, std::move(outputs));
   for (size_t k = 0; k < histories.size(); ++k) {
     Tensor view = results[c.live_views[k]].tensor();
     if (histories[k].node) set_history(view, histories[k]);
@@ -441,8 +441,7 @@ ir::Data Function::run_program(const Compiled& c, const ir::Data& all) {
   }
   // What ran without gradients when it was captured says so, node by node.
   GradMode recorded(c.grad_enabled || !c.program);
-  ir::Data outputs = ir::interpret(c.traced.graph, all);
-  return ir::returned(c.traced, all, outputs);
+  return ir::returned(c.traced, all, ir::interpret(c.traced.graph, all));
 }
 
 Function::CompiledRef Function::find(const ir::Data& given, FunctionCallbacks& host,

@@ -142,6 +142,6 @@ Traced trace(TracedFunction function, absl::Span<const InputSpec> inputs);
 
 /// Makes the results as the traced function returned them: `inputs` are all inputs of the graph
 /// (captured ones too), `outputs` what running it gave. Call it after the writes.
-Data returned(const Traced& traced, const Data& inputs, const Data& outputs);
+Data returned(const Traced& traced, const Data& inputs, Data outputs);
 
 }  // namespace lathe::ir

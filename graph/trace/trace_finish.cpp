@@ -1,4 +1,5 @@
 // The end of a trace: results, writes, guards, names; and giving results back as eager would.
+#include <absl/algorithm/container.h>
 #include <absl/strings/str_cat.h>
 
 #include "core/base/error.h"
@@ -278,8 +279,14 @@ Datum one_returned(const Traced& traced, const Returned& r, const Data& inputs, 
 
 }  // namespace
 
-Data returned(const Traced& traced, const Data& inputs, const Data& outputs) {
+Data returned(const Traced& traced, const Data& inputs, Data outputs) {
+  const std::vector<Returned>& wanted = traced.returns;
+  auto is_output = [&](const Returned& r) {
+    return r.how == Returned::How::output && r.index == static_cast<size_t>(&r - wanted.data());
+  };
+  if (wanted.size() == outputs.size() && absl::c_all_of(wanted, is_output)) return outputs;
   Data out;
+  out.reserve(wanted.size());
   for (const Returned& r : traced.returns)
     out.push_back(one_returned(traced, r, inputs, outputs, out));
   return out;

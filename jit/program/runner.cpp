@@ -54,7 +54,8 @@ ir::Datum in_row_major_order(const ir::Datum& d) {
 ir::Data Runner::run(const ir::Data& inputs) {
   GradMode no_grad(false);
   ir::Data out = run_steps(inputs);
-  for (int slot : c_.loose_) put(slot, ir::Datum());  // keep nothing of this call alive
+  for (int slot : c_.loose_)  // keep nothing of this call alive
+    if (at(slot).is_tensor()) put(slot, ir::Datum());
   return out;
 }
 
@@ -215,9 +216,21 @@ std::byte* Runner::target(const Step& s, const Bound::OfStep& b, size_t result) 
 
 void Runner::step(const Step& s, Bound::OfStep& ready) {
   SiteScope site(s.node->site());
-  std::optional<Bound::OfStep> fresh;
-  if (s.dynamic && s.kind != Step::Kind::structure) bind_step(s, now_, fresh.emplace());
-  Bound::OfStep& bound = fresh ? *fresh : ready;
+  if (s.dynamic && s.kind != Step::Kind::structure)
+    run_dynamic(s);
+  else
+    run_bound(s, ready);
+  if (!s.symbols.empty()) learn_symbols(s);
+}
+
+/// Bound for this once: apart from step(), since a frame with room for that takes time.
+void Runner::run_dynamic(const Step& s) {
+  Bound::OfStep bound;
+  bind_step(s, now_, bound);
+  run_bound(s, bound);
+}
+
+void Runner::run_bound(const Step& s, Bound::OfStep& bound) {
   switch (s.kind) {
     case Step::Kind::op:
       s.epilogue ? run_with_epilogue(s, bound) : run_op(s, bound);
@@ -232,7 +245,6 @@ void Runner::step(const Step& s, Bound::OfStep& ready) {
       run_structure(s, bound);
       break;
   }
-  if (!s.symbols.empty()) learn_symbols(s);
 }
 
 /// Sizes and numbers that only this result tells.

@@ -49,6 +49,8 @@ class Runner {
 
   // Steps.
   void step(const Step& s, Bound::OfStep& ready);
+  void run_dynamic(const Step& s);
+  void run_bound(const Step& s, Bound::OfStep& bound);
   void learn_symbols(const Step& s);
   void run_op(const Step& s, Bound::OfStep& b);
   void run_call(const Step& s, Bound::OfStep& b);

@@ -16,7 +16,7 @@ bool is_of_tensor(const GuardRow& r) {
 const void* identity_of(const GuardRow& r, int row, const FoundRows& found) {
   PyObject* now = found.objects[static_cast<size_t>(row)];
   if (!is_of_tensor(r)) return now;
-  return now != nullptr && is_tensor(now) ? impl_of(now) : found.tensor(row).impl();
+  return now != nullptr && is_tensor(now) ? impl_of(now) : found.impl(row);
 }
 
 /// May another class be assigned to its __class__?
@@ -113,6 +113,7 @@ GuardPlan::GuardPlan(const std::vector<GuardRow>& rows,
     : rows_(rows),
       fixed_(fixed),
       settled_(rows.size(), 0),
+      depended_on_(rows.size(), 0),
       dict_at_(rows.size(), -1),
       tensor_at_(rows.size(), -1),
       objects_(found.objects.begin(), found.objects.end()),
@@ -128,6 +129,8 @@ GuardPlan::GuardPlan(const std::vector<GuardRow>& rows,
       rest_.push_back(i);
       continue;
     }
+    depended_on_[static_cast<size_t>(i)] |= r.has_rows;
+    if (r.test == RowTest::again) depended_on_[static_cast<size_t>(r.number)] = 1;
     if (const void* now = r.loose ? identity_of(r, i, found) : nullptr) loose_.insert(now);
     watch(i, found, covered);
   }
@@ -148,7 +151,10 @@ void GuardPlan::mark(FoundRows& found) const {
 
 /// Is what the row finds reached from what is always there, and the same object at each look?
 bool GuardPlan::settles(const GuardRow& r) const {
-  if (r.by_row || r.test == RowTest::array || r.test == RowTest::again) return false;
+  if (r.test == RowTest::array) return false;
+  if (r.test == RowTest::again && settled_[static_cast<size_t>(r.number)] == 0) return false;
+  // The key has been looked at before the dict is; it says by itself what it equals.
+  if (r.by_row && !(r.by < r.parent && tensor_at_[static_cast<size_t>(r.by)] >= 0)) return false;
   switch (r.step) {
     case RowStep::constant:
       return true;
@@ -305,12 +311,14 @@ GuardPlan::Answer GuardPlan::look_at_tensors() const {
 /// Another object than before will do where nothing else depends on which it is.
 GuardPlan::Answer GuardPlan::find_again(int row, RowEvaluation& evaluation,
                                         FoundRows& found) const {
-  if (!evaluation.holds(static_cast<size_t>(row))) return Answer::no;
+  const bool holds = evaluation.holds(static_cast<size_t>(row));
   const GuardRow& r = rows_[static_cast<size_t>(row)];
+  if (!holds && r.test != RowTest::again) return Answer::no;  // of that the other may be to come
   PyObject* now = found.objects[static_cast<size_t>(row)];
   PyObject*& before = objects_[static_cast<size_t>(row)];
   if (now == before && !(is_of_tensor(r) && is_another(row, now))) return Answer::yes;
-  if (r.has_rows) return Answer::unknown;
+  if (depended_on_[static_cast<size_t>(row)] != 0 || r.test == RowTest::again)
+    return Answer::unknown;
   if (is_of_tensor(r) ? !replace_tensor(row, now) : r.loose) return Answer::unknown;
   before = now;
   state_ = next_state();

@@ -81,10 +81,11 @@ class GuardPlan {
   const std::vector<GuardRow>& rows_;
   const absl::flat_hash_set<const void*>& fixed_;
   std::vector<int> covered_;
-  std::vector<int> rest_;       // rows that begin at arguments or at what is made anew
-  std::vector<char> settled_;   // by row: it is none of them
-  std::vector<int> dict_at_;    // by row: where ways_ has its dict; or -1
-  std::vector<int> tensor_at_;  // by row: where tensors_ has its tensor; or -1
+  std::vector<int> rest_;          // rows that begin at arguments or at what is made anew
+  std::vector<char> settled_;      // by row: it is none of them
+  std::vector<char> depended_on_;  // by row: others of these begin at what it finds, or ask for it
+  std::vector<int> dict_at_;       // by row: where ways_ has its dict; or -1
+  std::vector<int> tensor_at_;     // by row: where tensors_ has its tensor; or -1
   std::vector<OfType> types_;
   // As of the last call whose rows all held, under Python's lock:
   mutable std::vector<Way> ways_;

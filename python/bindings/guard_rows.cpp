@@ -208,8 +208,8 @@ PyObject* RowEvaluation::step(const GuardRow& r, int row) {
 }
 
 PyObject* RowEvaluation::gradient(const GuardRow& r, int row, PyObject* from) {
-  Tensor t = from != nullptr && is_tensor(from) ? tensor_of(from) : found_.tensor(r.parent);
-  const TapeMeta* m = t.defined() ? meta(t) : nullptr;
+  const TensorImpl* t = from != nullptr && is_tensor(from) ? impl_of(from) : found_.impl(r.parent);
+  const TapeMeta* m = t != nullptr ? meta(*t) : nullptr;
   Tensor grad = m != nullptr ? m->grad.get() : Tensor();
   if (!grad.defined()) return nullptr;
   if (r.has_rows) return kept(wrap(grad));
@@ -248,7 +248,7 @@ bool RowEvaluation::tests(const GuardRow& r, int row, PyObject* now) {
     case RowTest::type:
       return now != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(now)) == wanted;
     case RowTest::absent:
-      return now == nullptr && (r.step != RowStep::gradient || !found_.tensor(row).defined());
+      return now == nullptr && (r.step != RowStep::gradient || found_.impl(row) == nullptr);
     case RowTest::length:
       return now != nullptr &&
              reinterpret_cast<PyObject*>(Py_TYPE(now)) == PyTuple_GET_ITEM(wanted, 0) &&
@@ -256,7 +256,7 @@ bool RowEvaluation::tests(const GuardRow& r, int row, PyObject* now) {
     case RowTest::keys:
       return now != nullptr && same_keys(now, wanted);
     case RowTest::tensor:
-      if (r.step == RowStep::gradient) return found_.tensor(row).defined();
+      if (r.step == RowStep::gradient) return found_.impl(row) != nullptr;
       return of_type(r, now) && !has_hooks(now);
     case RowTest::hooked:
       return of_type(r, now);
@@ -277,8 +277,8 @@ bool RowEvaluation::tests(const GuardRow& r, int row, PyObject* now) {
 bool RowEvaluation::again(const GuardRow& r, int row, PyObject* now) {
   const int other = static_cast<int>(r.number);
   if (now != nullptr && now == found_.objects[static_cast<size_t>(other)]) return true;
-  Tensor a = found_.tensor(row), b = found_.tensor(other);
-  return a.defined() && b.defined() && same(a, b);
+  const TensorImpl* mine = found_.impl(row);
+  return mine != nullptr && mine == found_.impl(other);
 }
 
 /// Of Python's functions without a look at what attributes they have.
@@ -300,12 +300,12 @@ bool RowEvaluation::holds(size_t row) {
   return tests(r, static_cast<int>(row), now);
 }
 
-Tensor FoundRows::tensor(int row) const {
+TensorImpl* FoundRows::impl(int row) const {
   PyObject* o = objects[static_cast<size_t>(row)];
-  if (o != nullptr && is_tensor(o)) return tensor_of(o);
+  if (o != nullptr && is_tensor(o)) return impl_of(o);
   auto it = std::lower_bound(tensors.begin(), tensors.end(), row,
                              [](const auto& entry, int n) { return entry.first < n; });
-  return it != tensors.end() && it->first == row ? it->second : Tensor();
+  return it != tensors.end() && it->first == row ? it->second.impl() : nullptr;
 }
 
 }  // namespace lathe::py

@@ -28,7 +28,11 @@ struct FoundRows {
     made.clear();
     tensors.clear();
   }
-  Tensor tensor(int row) const;  // undefined: there is none
+  TensorImpl* impl(int row) const;  // borrowed; null: there is none
+  Tensor tensor(int row) const {    // undefined: there is none
+    TensorImpl* t = impl(row);
+    return t == nullptr ? Tensor() : Tensor::borrow(t);
+  }
 };
 
 enum class RowStep : uint8_t {

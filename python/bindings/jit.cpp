@@ -198,7 +198,7 @@ class Function {
     if (!results) return nb::none();
     const Kept& kept = *call.kept;
     for (const auto& [row, result] : kept.grads)
-      meta_or_new(call.found().tensor(row))
+      meta_or_new(*call.found().impl(row))
           .grad.set(result < 0 ? Tensor() : (*results)[static_cast<size_t>(result)].tensor());
     if (kept.single) return owned(wrap((*results)[0].tensor()));
     nb::list objects;

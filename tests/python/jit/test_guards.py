@@ -336,6 +336,82 @@ def test_calls_of_two_threads_while_a_third_writes():
     assert wrong == []
 
 
+def test_one_tensor_at_two_places():
+    class Tied(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = nn.Linear(2, 2), nn.Linear(2, 2)
+            self.second.weight = self.first.weight
+
+        def forward(self, x):
+            return self.second(self.first(x) * 2)
+
+    m = Tied()
+    traced = lt.trace(m)
+    x = lt.ones([1, 2])
+    called_often(traced, x)
+
+    def apart():
+        m.second.weight = nn.Parameter(lt.full([2, 2], 3.0))
+
+    def the_first():
+        m.first.weight = nn.Parameter(lt.full([2, 2], 4.0))
+
+    def together():
+        m.first.weight = m.second.weight
+
+    def both_at_once():
+        m.second.weight = m.first.weight = nn.Parameter(lt.full([2, 2], 5.0))
+
+    for change in (apart, the_first, together, both_at_once, apart, both_at_once):
+        change()
+        for _ in range(3):
+            assert traced(x).tolist() == m(x).tolist()
+    assert traced.counts["traces"] == 2
+
+
+def test_state_of_an_optimizer_replaced():
+    def made():
+        lt.manual_seed(0)
+        model = nn.Linear(2, 2)
+        optimizer = lt.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = (model(x) * model(x)).sum()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return model, optimizer, step
+
+    eager, traced = made(), made()
+    run = lt.trace(traced[2])
+    x = lt.ones([1, 2])
+
+    def buffer(model, optimizer):
+        optimizer.state[model.weight]["momentum_buffer"] = lt.full([2, 2], 2.0)
+
+    def parameter(model, optimizer):
+        model.weight = nn.Parameter(lt.full([2, 2], 0.5))
+
+    def group(model, optimizer):
+        optimizer.param_groups[0]["params"][0] = model.weight
+        optimizer.state[model.weight] = {"momentum_buffer": lt.zeros([2, 2])}
+
+    def rate(model, optimizer):
+        optimizer.param_groups[0]["lr"] = 0.05
+
+    for change in (None, buffer, parameter, group, rate, buffer):
+        for model, optimizer, _ in (eager, traced):
+            if change is not None:
+                change(model, optimizer)
+        for _ in range(4):
+            assert run(x).tolist() == eager[2](x).tolist()
+        for mine, other in zip(traced[0].parameters(), eager[0].parameters()):
+            assert mine.tolist() == other.tolist()
+
+
 def test_bound_runs_what_serves_the_call():
     traced = lt.trace(lambda x: x + 1)
     x = lt.ones([2])
