@@ -15,11 +15,13 @@ namespace {
 /// Frames of code that nothing observes. Code objects are known by address: who adds one keeps it.
 class Net {
  public:
-  explicit Net(std::string own_folder) { trust(std::move(own_folder)); }
+  explicit Net(std::string own_folder) { trust(std::move(own_folder), false); }
   Net(const Net&) = delete;
 
-  /// Code of this folder passes too.
-  void trust(std::string folder) { trusted_.push_back(std::move(folder)); }
+  /// Code of this folder passes too, and is noted if it is to be.
+  void trust(std::string folder, bool is_noted) {
+    trusted_.push_back({std::move(folder), is_noted});
+  }
   void trust_name(std::string name) { names_.push_back(std::move(name)); }
   void add(nb::handle code) { made_.insert(code.ptr()); }
   bool has(nb::handle code) const { return made_.contains(code.ptr()); }
@@ -27,14 +29,19 @@ class Net {
   int resting = 0;
   /// The first frame that was not made by the observer: its code object, or None.
   nb::object unseen = nb::none();
+  /// Has code run that was to be noted?
+  bool noted = false;
 
   void see(PyFrameObject* frame) {
     if (resting != 0 || !unseen.is_none()) return;
     nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
     if (made_.contains(code.ptr())) return;
     std::string_view file = text_of(reinterpret_cast<PyCodeObject*>(code.ptr())->co_filename);
-    for (const std::string& folder : trusted_)
-      if (file.starts_with(folder)) return;
+    for (const Trusted& t : trusted_)
+      if (file.starts_with(t.folder)) {
+        noted |= t.noted;
+        return;
+      }
     std::string_view name = text_of(reinterpret_cast<PyCodeObject*>(code.ptr())->co_name);
     for (const std::string& trusted : names_)
       if (name == trusted) return;
@@ -42,7 +49,12 @@ class Net {
   }
 
  private:
-  std::vector<std::string> trusted_, names_;
+  struct Trusted {
+    std::string folder;
+    bool noted;
+  };
+  std::vector<Trusted> trusted_;
+  std::vector<std::string> names_;
   absl::flat_hash_set<PyObject*> made_;
 };
 
@@ -100,11 +112,12 @@ void add_observer(nb::module_& m) {
   nb::class_<Net>(m, "_Net", "Notes Python frames that nothing observes.")
       .def(nb::init<std::string>())
       .def("made", &Net::add)
-      .def("trust", &Net::trust)
+      .def("trust", &Net::trust, nb::arg("folder"), nb::arg("noted") = false)
       .def("trust_name", &Net::trust_name)
       .def("has", &Net::has)
       .def_rw("resting", &Net::resting)
       .def_ro("unseen", &Net::unseen)
+      .def_ro("noted", &Net::noted)
       .def("begin", [](nb::handle self) { PyEval_SetProfile(on_event, self.ptr()); })
       .def("end", [](nb::handle) { PyEval_SetProfile(nullptr, nullptr); });
   nb::class_<Ages>(m, "_Ages", "Which objects were there at one moment.")

@@ -23,11 +23,12 @@ from _warnings import warn as _warn
 
 from ... import _lathe
 from ..._lathe import Tensor
-from ..arrays import StandIn
+from ..arrays import StandIn, is_array
 from .items import Item, item_of
+from .of_numpy import is_number
 from .printing import print_model, warn_model
 from .recording import BOXES, HEAP, MISSING, dict_of, in_mro
-from .rows import IDENTITY, PLAIN, is_array, is_plain
+from .rows import IDENTITY, PLAIN, is_plain
 from .texts import Text, as_key, format_model, str_model
 
 _METHODS = (
@@ -257,8 +258,7 @@ class Calls:
         if is_array(kind):
             made = self.as_input(value)
             return StandIn(made) if made is not value else value
-        if kind.__flags__ & HEAP and not issubclass(kind, (Tensor, type, *BOXES)):
-            self.let_c_call(value)
+        self.let_c_convert(value)
         return self._operand(value)
 
     def answer(self, f, args):
@@ -278,7 +278,7 @@ class Calls:
         kind = type(f)
         row = self.known.get(id(f))
         if (getattr(f, "__module__", None) or "").startswith("numpy"):
-            return self._of_numpy_module(f, args, kwargs)
+            return self.call_numpy(f, args, kwargs)
         if kind is _BOUND and type(f.__self__) is _lathe._Generator:
             self.refuse("a generator of its own would be drawn from while tracing only")
         if kind in (_NANOBIND, _BOUND):
@@ -422,8 +422,8 @@ class Calls:
     def _bound(self, f, owner, name, args, kwargs):
         kind = type(owner)
         base = _base_in(_READS, kind)
-        if is_array(kind) or kind.__module__ == "numpy" and issubclass(kind, _numbers()):
-            return self._of_numpy(f, owner, name, args, kwargs)
+        if is_array(kind) or is_number(kind):
+            return self.method_of_numpy(f, owner, name, args, kwargs)
         if base is dict and name in ("get", "__getitem__", "__contains__", "setdefault", "pop"):
             made = self._dict_method(f, owner, name, args, kwargs)
             if made is not MISSING:
@@ -435,6 +435,11 @@ class Calls:
         if kind.__module__ in _PURE_MODULES:
             return f(*args, **kwargs)
         return self.refuse_call(f, owner, name)
+
+    def reads_only(self, owner, name):
+        """Is it the name of a method of C's that writes nothing?"""
+        base = _base_in(_READS, type(owner))
+        return base is not None and (_READS[base] is _ALL or name in _READS[base])
 
     def _read(self, f, owner, name, args, kwargs):
         if isinstance(owner, str) and name in ("format", "format_map", "join"):
@@ -505,30 +510,6 @@ class Calls:
             found = [self.item(args[0], p) for p in parts]
         return found[0] if len(found) == 1 else tuple(found)
 
-    def _of_numpy(self, f, owner, name, args, kwargs):
-        if is_array(type(owner)):
-            row = self.row_of(owner)
-            if name in _ARRAY_WRITES:
-                self.mutated.append(owner)
-            if row is not None:
-                if name in _ARRAY_WRITES:
-                    self.refuse("a NumPy array from outside is written to")
-                self.read_elements(owner, row)
-        return f(*args, **kwargs)
-
-    def _of_numpy_module(self, f, args, kwargs):
-        """NumPy's functions and classes: of the elements of what they are given."""
-        name = f"{f.__module__}.{getattr(f, '__name__', '')}"
-        if name.startswith("numpy.random") or name.rpartition(".")[2] in _NUMPY_REFUSED:
-            self.refuse_call(f, None, name.rpartition(".")[2])
-        for value in (*args, *kwargs.values()):
-            self.use(value)
-            if callable(value) and not isinstance(value, type):
-                self.let_c_call(value)
-        args = [self._plain_argument(a) for a in args]
-        kwargs = {k: self._plain_argument(v) for k, v in kwargs.items()}
-        return f(*args, **kwargs)
-
     def opaque(self, kind):
         """Does a class written in C keep state that nothing here knows?"""
         for cls in kind.__mro__:
@@ -559,15 +540,6 @@ class Calls:
 
 
 _OPEN = {object, type, types.ModuleType, types.SimpleNamespace}
-_NUMPY_REFUSED = (
-    "load save savez savez_compressed savetxt loadtxt genfromtxt fromfile fromregex memmap seterr "
-    "seterrcall setbufsize set_printoptions copyto put place putmask fill_diagonal"
-)
-_NUMPY_REFUSED = frozenset(_NUMPY_REFUSED.split())
-_ARRAY_WRITES = (
-    "fill sort put partition resize setfield setflags itemset __setitem__ __iadd__ byteswap"
-)
-_ARRAY_WRITES = frozenset(_ARRAY_WRITES.split())
 
 
 def _has_c_methods(cls):
@@ -575,11 +547,6 @@ def _has_c_methods(cls):
         isinstance(v, _METHODS) and getattr(v, "__objclass__", None) is cls
         for v in vars(cls).values()
     )
-
-
-def _numbers():
-    numpy = sys.modules.get("numpy")
-    return (numpy.generic, numpy.dtype) if numpy is not None else ()
 
 
 class _Call:

@@ -2,10 +2,11 @@
 
 from ... import _lathe
 from ..._lathe import Tensor
+from ..arrays import is_array
 from .effects import MISSING, Planner, nested_too_deep, sequence_maker
 from .observer import Observer
 from .recording import BOXES, Restart, dict_of
-from .rows import NUMBERS, PLAIN, is_array, is_number, is_plain
+from .rows import NUMBERS, PLAIN, is_number, is_plain
 
 _SYMBOLIC = (_lathe.SymInt, _lathe.SymFloat)
 _MOST_LEVELS = 128  # of nested arguments; more is a list that contains itself
@@ -257,6 +258,7 @@ class Capture:
         self._note_counters()
         o.refuse_shared_gradients(changed)
         self._note_shared_gradients()
+        o.note_numpy()
         o.finish()
         planner = self.planner = Planner(o, o.refuse)
         self.plan = planner.of(result)

@@ -11,6 +11,7 @@ import types
 
 from ... import _lathe
 from ..._lathe import Tensor
+from ..arrays import is_array
 from .operators import AUGMENT
 from .recording import (
     BOXES,
@@ -24,7 +25,7 @@ from .recording import (
     fill,
     in_mro,
 )  # fmt: skip
-from .rows import IDENTITY, NUMBERS, PLAIN, is_array, is_plain
+from .rows import IDENTITY, NUMBERS, PLAIN, is_plain
 from .texts import Text, as_key
 
 _AUGMENTED = (list, set, dict)

@@ -18,7 +18,7 @@ from _thread import RLock, get_ident
 from ... import _errors, _lathe, ops
 from ..._capturing import observers
 from ..._lathe import Tensor
-from ..arrays import digest
+from ..arrays import digest, is_array
 from ..trace import same_grad
 from . import rewrite
 from .callbacks import Callbacks
@@ -26,6 +26,7 @@ from .calls import Calls
 from .effects import Effects
 from .files import CAPTURE, PACKAGE, STANDARD, is_standard
 from .functions import Functions
+from .of_numpy import OfNumpy, as_operand
 from .operators import OPERATE
 from .recording import (
     BOXES,
@@ -37,7 +38,7 @@ from .recording import (
     dict_of,
     in_mro,
 )  # fmt: skip
-from .rows import IDENTITY, PLAIN, is_array, is_plain
+from .rows import IDENTITY, PLAIN, is_plain
 from .texts import Text, Texts, as_key
 
 _READERS_OF_CODE = (
@@ -61,7 +62,7 @@ _C_PARTS = (types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSe
             types.MemberDescriptorType, types.ClassMethodDescriptorType)  # fmt: skip
 
 
-class Observer(Recording, Functions, Calls, Effects, Texts, Callbacks):
+class Observer(Recording, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
     """One capture. begin() and end() enclose the run of the code. While functions have other code
     than their own, no other thread may begin: who captures holds `lock`."""
 
@@ -77,7 +78,7 @@ class Observer(Recording, Functions, Calls, Effects, Texts, Callbacks):
         self.net = _lathe._Net(CAPTURE)
         numpy = sys.modules.get("numpy")
         if numpy is not None:  # what it reads of arrays is noted where they are handed to it
-            self.net.trust(os.path.dirname(numpy.__file__) + os.sep)
+            self.net.trust(os.path.dirname(numpy.__file__) + os.sep, True)
         self.net.trust_name("<script>")  # what stands for a line of a script in tracebacks
         for name in _READERS_OF_CODE:
             self.net.trust(f"{STANDARD}{name}.py")
@@ -96,6 +97,7 @@ class Observer(Recording, Functions, Calls, Effects, Texts, Callbacks):
         self._cells = {}  # of a function: by name of a free variable, its row
         self.start_effects()
         self.start_callbacks()
+        self.start_numpy()
 
     # ── around a capture ────────────────────────────────────────────────────────────────────────
 
@@ -252,8 +254,10 @@ class Observer(Recording, Functions, Calls, Effects, Texts, Callbacks):
         return OPERATE[op](a, b)
 
     def operands(self, a, b, op):
-        a, b = _beside_numpy(a, b), _beside_numpy(b, a)
+        a, b = as_operand(a, b), as_operand(b, a)
         x, y = isinstance(a, Tensor), isinstance(b, Tensor)
+        if not (x or y) and "numpy" in (type(a).__module__, type(b).__module__):
+            self.beside_numpy(a, b)
         a = self.as_input(a) if y else self._used(a, op)
         b = self.as_input(b) if x else self._used(b, op)
         return a, b
@@ -565,13 +569,6 @@ class Observer(Recording, Functions, Calls, Effects, Texts, Callbacks):
 
 
 _SHAPES = frozenset({"shape", "dtype", "device", "ndim", "itemsize", "nbytes", "requires_grad"})
-
-
-def _beside_numpy(value, other):
-    """An operand: beside NumPy's numbers and arrays an integer is the one that it is now."""
-    if type(value) is _lathe.SymInt and type(other).__module__ == "numpy":
-        return int(value)
-    return value
 
 
 class _Rest:

@@ -7,13 +7,13 @@ from _collections import OrderedDict, deque
 
 from ... import _lathe
 from ..._lathe import Tensor
+from ..arrays import is_array
 from .rows import (
     IDENTITY,
     MISSING,
     NUMBERS,
     PLAIN,
     Row,
-    is_array,
     is_number,
     is_plain,
     path_in_class,
@@ -296,8 +296,11 @@ class Recording:
         """What the code gets for what a row found."""
         if row is None:
             return value
-        other = self.stand_ins.get(row.n)
-        return value if other is None or row.test == "array" else other
+        if row.test == "array":
+            if self.in_numpy:
+                self.read_elements(value, row)
+            return value
+        return self.stand_ins.get(row.n, value)
 
     def leaf_tensors(self):
         """[(row, what the code has, its gradient before)] of each leaf that was met."""

@@ -68,11 +68,6 @@ def is_plain(value):
     return True
 
 
-def is_array(kind):
-    """NumPy's own class of arrays: subclasses may mean anything."""
-    return kind.__name__ == "ndarray" and kind.__module__ == "numpy"
-
-
 class Row:
     """n: its number; value: what was found; owner: the row of whose dict this is the content."""
 
