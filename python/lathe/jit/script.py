@@ -25,7 +25,7 @@ from .._lathe import Tensor
 from . import script_source as source
 from .observe.observer import Observer
 from .observe.printing import deliver, held, record_delivery
-from .script_expressions import Closure, Expressions, throw
+from .script_expressions import CELLS, Closure, Expressions, throw
 from .script_join import Again, Raised
 from .script_match import Matching
 from .script_observed import Observed
@@ -92,7 +92,8 @@ class Interpreter(Expressions, Structures, Matching):
         self.loops = []  # of the frame under way: the innermost last
         self.learnt = {}  # by node: Known
         self.makers = {}  # by name of a loop's return value: what makes a stand-in for it
-        self.local = source.local_names(node)
+        self.local, self.declared = source.local_names(node), source.declared(node)
+        self.shared = source.shared_names(node)
 
     # ── functions ───────────────────────────────────────────────────────────────────────────────
 
@@ -104,6 +105,8 @@ class Interpreter(Expressions, Structures, Matching):
                         "data decides where", got=f"{_DEEPEST} calls inside each other",
                         next="end the recursion by a number that is known, or write a while loop"
                         )  # fmt: skip
+        if self.shared:
+            self.env[CELLS] = {n: self.env.pop(n) for n in self.shared if n in self.env}
         if isinstance(self.node, ast.Lambda):
             return self.evaluate(self.node.body)
         session.depth += 1
@@ -164,6 +167,8 @@ class Interpreter(Expressions, Structures, Matching):
     def _Pass(self, node, rest):
         pass
 
+    _Nonlocal = _Global = _Pass  # read in advance: source.declared()
+
     def _Assign(self, node, rest):
         value = self.evaluate(node.value)
         for target in node.targets:
@@ -178,7 +183,7 @@ class Interpreter(Expressions, Structures, Matching):
         f = operator_of(node.op, in_place=True)
         if isinstance(target, ast.Name):
             old = self.name(target)
-            self.env[target.id] = self.do(node, f, old, self.evaluate(node.value))
+            self.set_name(node, target.id, self.do(node, f, old, self.evaluate(node.value)))
         elif isinstance(target, ast.Attribute):
             thing = self.evaluate(target.value)
             old = self.do(target, getattr, thing, target.attr)
@@ -193,7 +198,7 @@ class Interpreter(Expressions, Structures, Matching):
 
     def assign(self, target, value):
         if isinstance(target, ast.Name):
-            self.env[target.id] = value
+            self.set_name(target, target.id, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
             self.unpack(target, value)
         elif isinstance(target, ast.Attribute):
@@ -225,8 +230,10 @@ class Interpreter(Expressions, Structures, Matching):
     def _Delete(self, node, rest):
         for target in node.targets:
             if isinstance(target, ast.Name):
+                if target.id in self.declared:
+                    self.refuse(node, f"{target.id!r} is deleted, which is not the function's own")
                 self.name(target)
-                del self.env[target.id]
+                del self.names_of(target.id)[target.id]
             elif isinstance(target, ast.Subscript):
                 self.do(node, operator_of("del []"), self.evaluate(target.value),
                         self.index(target.slice))  # fmt: skip
@@ -291,17 +298,11 @@ class Interpreter(Expressions, Structures, Matching):
             self.refuse(node, "a decorated function inside a script")
         if source.is_generator(node):
             self.refuse(node, "a generator inside a script", next="build a list instead")
-        self.env[node.name] = self.closure(node)
-
-    def closure(self, node):
-        problem = source.late_names(node, self.node)
-        if problem:
-            self.refuse(node, f"a function that reads {problem!r}, which changes later",
-                        next="pass the value as an argument")  # fmt: skip
-        return Closure(self, node)
+        self.set_name(node, node.name, Closure(self, node))
 
     def _Import(self, node, rest):
-        self.env.update(self.do(node, self.session.imported, node, self.globals))
+        for name, value in self.do(node, self.session.imported, node, self.globals).items():
+            self.set_name(node, name, value)
 
     _ImportFrom = _Import
 
@@ -370,12 +371,12 @@ class Interpreter(Expressions, Structures, Matching):
 
     def handler(self, handler, caught):
         if handler.name is not None:
-            self.env[handler.name] = caught
+            self.set_name(handler, handler.name, caught)
         try:
             return self.block(handler.body, CLOSED)
         finally:
             if handler.name is not None:
-                self.env.pop(handler.name, None)
+                self.names_of(handler.name).pop(handler.name, None)
 
     def is_ours(self, problem):
         """A refusal, or a sign of the capture's own: nothing that eager code raises."""

@@ -24,6 +24,7 @@ from .script_values import (
 )
 from .trace import Traced
 
+CELLS = " cells"  # no name that a source can have: holds those that functions share
 _SCRIPTED_PACKAGES = ("lathe._loops", "lathe.nn.module", "lathe.nn.containers")
 
 
@@ -97,8 +98,9 @@ class Expressions:
 
     def name(self, node):
         name = node.id
-        if name in self.env:
-            value = self.env[name]
+        names = {} if name in self.declared else self.names_of(name)
+        if name in names:
+            value = names[name]
             if isinstance(value, Undefined):
                 self.refuse(node, f"{name!r} may be undefined here: {value.why}",
                             next="give it a value before")  # fmt: skip
@@ -107,15 +109,40 @@ class Expressions:
             self.do(node, throw, UnboundLocalError(
                 f"cannot access local variable {name!r} where it is not associated with a value"
             ))  # fmt: skip
-        if self.outer is not None and (name in self.outer.env or name in self.outer.local):
-            return self.outer.name(node)
+        outer = None if self.declared.get(name) is ast.Global else self.outer
+        if outer is not None and (name in outer.names_of(name) or name in outer.local):
+            return outer.name(node)
         return self.do(node, self.free, name)
 
+    def names_of(self, name):
+        """What holds a local name: the cells, if functions inside share it."""
+        return self.env[CELLS] if name in self.shared else self.env
+
+    def set_name(self, node, name, value):
+        how, scope = self.declared.get(name), self
+        if how is None:
+            self.names_of(name)[name] = value
+            return
+        while how is ast.Nonlocal and scope.outer is not None:
+            scope = scope.outer
+            if name in scope.local:
+                scope.set_name(node, name, value)
+                return
+        if self.session.recording:
+            self.refuse(node, f"a part that data decides about changes {name!r}, a variable from "
+                        "outside of the script", next="keep it in an attribute of an object"
+                        )  # fmt: skip
+        self.session.observer.rebinds(name)
+        if how is ast.Global:
+            self.globals[name] = value
+        else:
+            scope.cells[name].cell_contents = value
+
     def free(self, name):
-        scope = self
+        scope = None if self.declared.get(name) is ast.Global else self
         while scope is not None:
-            if name in scope.env:
-                return scope.env[name]
+            if name not in scope.declared and name in scope.names_of(name):
+                return scope.names_of(name)[name]
             if name in scope.cells:
                 return self.session.read_cell(scope, name)
             scope = scope.outer
@@ -327,7 +354,7 @@ class Expressions:
 
     def _e_NamedExpr(self, node):
         value = self.evaluate(node.value)
-        self.env[node.target.id] = value
+        self.set_name(node, node.target.id, value)
         return value
 
     def _e_JoinedStr(self, node):
@@ -339,7 +366,7 @@ class Expressions:
         return self.do(node, self.session.observer.formatted, value, node.conversion, spec)
 
     def _e_Lambda(self, node):
-        return self.closure(node)
+        return Closure(self, node)
 
     def _e_ListComp(self, node):
         out = []
@@ -365,6 +392,10 @@ class Expressions:
     def comprehend(self, generators, add):
         """The names that a comprehension binds are its own."""
         own = [n for g in generators for n in source.targets(g.target)]
+        if taken := [n for n in own if n in self.shared or n in self.declared]:
+            self.refuse(generators[0].iter, f"a comprehension names {taken[0]!r} what is also a "
+                        "variable that functions share", next="give it another name"
+                        )  # fmt: skip
         kept = {n: self.env[n] for n in own if n in self.env}
 
         def run(at):
@@ -389,7 +420,7 @@ class Expressions:
 
     def _e_Call(self, node):
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
-            cls, first = self.cells["__class__"].cell_contents, self.env[self.node.args.args[0].arg]
+            cls, first = self.cells["__class__"].cell_contents, self.first_argument()
             return super(cls, first)
         f = self.evaluate(node.func)
         args = self.items(node.args)
@@ -400,6 +431,10 @@ class Expressions:
             else:
                 kwargs[k.arg] = self.evaluate(k.value)
         return self.call(node, f, args, kwargs)
+
+    def first_argument(self):
+        name = self.node.args.args[0].arg
+        return self.names_of(name)[name]
 
     def call(self, node, f, args, kwargs):
         while True:

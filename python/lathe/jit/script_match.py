@@ -58,7 +58,7 @@ class Matching:
         if decided_by_data(found):
             self.refuse(p, f"{name!r} is bound by a pattern that data decides about",
                         next="bind it inside the case")  # fmt: skip
-        self.env[name] = value
+        self.set_name(p, name, value)
 
     def every(self, p, pairs):
         """Do all of these patterns match?"""

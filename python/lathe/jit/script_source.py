@@ -259,26 +259,48 @@ def local_names(node):
     names += [x.arg for x in (a.vararg, a.kwarg) if x is not None]
     if isinstance(node.body, list):
         names += assigned(node.body)
-    return frozenset(names)
+    return frozenset(names) - declared(node).keys()
 
 
-def late_names(inner, outer):
-    """A name that a nested function reads and that the outer one binds again afterwards."""
+def _own_nodes(node):
+    """All that a function's body holds, but for the functions and classes in it."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if not isinstance(child, _SCOPES):
+            yield from _own_nodes(child)
+
+
+@functools.lru_cache(maxsize=4096)
+def declared(node):
+    """{name: ast.Nonlocal or ast.Global} of the names that a function says are not its own."""
+    return {n: type(s) for s in _own_nodes(node) if isinstance(s, (ast.Nonlocal, ast.Global))
+            for n in s.names}  # fmt: skip
+
+
+@functools.lru_cache(maxsize=4096)
+def shared_names(node):
+    """A function's names that functions inside it set, or read while they may still change."""
+    names = set()
+    for inner in ast.walk(node):
+        if inner is not node and isinstance(inner, (ast.FunctionDef, ast.Lambda)):
+            names |= {n for n, how in declared(inner).items() if how is ast.Nonlocal}
+            names |= _late_names(inner, node)
+    return frozenset(names & local_names(node))
+
+
+def _late_names(inner, outer):
+    """Names that a nested function reads and that the outer one binds again afterwards."""
     own = local_names(inner)
     body = inner.body if isinstance(inner.body, list) else [inner.body]
     read = {n.id for b in body for n in ast.walk(b) if isinstance(n, ast.Name)} - own
     if not isinstance(outer.body, list):
-        return None
-    for node in ast.walk(inner):
-        if isinstance(node, (ast.Nonlocal, ast.Global)):
-            return node.names[0]
+        return set()
     loops = [n for n in ast.walk(outer) if isinstance(n, (ast.For, ast.While)) and _holds(n, inner)]
     late = set(assigned(loops))
     for node in ast.walk(outer):
         if getattr(node, "lineno", 0) > inner.lineno and not _holds(inner, node):
             late |= set(assigned([node])) if isinstance(node, ast.stmt) else set()
-    late -= {getattr(inner, "name", None)}
-    return next(iter(sorted(read & late)), None)
+    return (read & late) - {getattr(inner, "name", None)}
 
 
 def _holds(outer, inner):
@@ -348,7 +370,7 @@ def is_generator(node):
 
 
 _SPOKEN = {
-    ast.Try: "'try'", ast.ClassDef: "a class", ast.Global: "'global'", ast.Nonlocal: "'nonlocal'",
+    ast.ClassDef: "a class",
     ast.AsyncFunctionDef: "'async'", ast.Await: "'await'", ast.Yield: "'yield'",
     ast.YieldFrom: "'yield'",
 }  # fmt: skip
