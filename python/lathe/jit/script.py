@@ -351,7 +351,8 @@ class Interpreter(Expressions, Structures, Matching):
         session = self.session
         classes = [BaseException if h.type is None else self.evaluate(h.type)
                    for h in node.handlers]  # fmt: skip
-        session.handled += tuple(classes)
+        for wanted in classes:
+            session.handled += wanted if isinstance(wanted, tuple) else (wanted,)
         session.trying.append(session.recording)
         try:
             out = self.block(node.body, CLOSED)

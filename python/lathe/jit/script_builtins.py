@@ -1,10 +1,12 @@
 """Python's functions where they meet what data decides: range(), int(), max(), item() ..."""
 
+import math
 import operator
 import types
 from _warnings import warn
 
-from .._lathe import Tensor
+from .. import ops
+from .._lathe import Tensor, int64
 from .script_optional import ADVICE, Maybe, settled
 from .script_values import (
     Number,
@@ -42,6 +44,30 @@ def _range(script, node, args, kwargs):
     return Range(start, stop, step)
 
 
+def _whole(script, node, x):
+    """The integer that a float of the program is without its fraction. Where there is none, or one
+    that eager's ops do not take, the call runs as it is."""
+    script.may_fail(node)
+    fits = ops.abs(x) < 2.0**62  # not of what is no number
+    script.do(node, script.session.fail_where, ops.logical_not(fits))
+    return Number(ops.where(fits, x, ops.zeros_like(x)).to(int64), int)
+
+
+def _rounded(f, op):
+    """math.floor() and its kin, of one number."""
+
+    def convert(script, node, args, kwargs):
+        if len(args) != 1 or kwargs or not isinstance(args[0], Number):
+            BUILTINS.refuse_numbers(script, node, f, args, kwargs)
+            return script.session.observer.call(f)(*args, **kwargs)
+        n = args[0]
+        if n.kind is not float:
+            return Number(n.to(int), int)
+        return _whole(script, node, op(n.tensor))
+
+    return convert
+
+
 def _number(kind):
     def convert(script, node, args, kwargs):
         if len(args) != 1 or kwargs or not decided_by_data(args[0]):
@@ -52,8 +78,7 @@ def _number(kind):
         if n.kind is kind:
             return n
         if kind is int and n.kind is float:
-            refuse("int() of a number that may be infinite or no number, which eager refuses",
-                    "convert the tensor: x.to(lathe.int64)")  # fmt: skip
+            return _whole(script, node, n.tensor)
         return Number(n.to(kind), kind)
 
     return convert
@@ -128,6 +153,8 @@ class BUILTINS:
         max: _extreme(max, operator.gt), min: _extreme(min, operator.lt),
         abs: _method(abs), Number.is_integer: _method(Number.is_integer),
         any: _quantifier(any, any_of), all: _quantifier(all, all_of), isinstance: _isinstance,
+        math.floor: _rounded(math.floor, ops.floor), math.ceil: _rounded(math.ceil, ops.ceil),
+        math.trunc: _rounded(math.trunc, ops.trunc), round: _rounded(round, ops.round),
     }  # fmt: skip
 
     @classmethod

@@ -177,3 +177,73 @@ class Odd:
 def test_a_callable_with_an_equality_of_its_own_is_called():
     odd = Odd()
     assert lt.script(lambda x: odd(x))(lt.ones(1)).tolist() == [2.0]
+
+
+TO_WHOLE = {
+    "int": int,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "trunc": math.trunc,
+    "round": round,
+}
+
+
+@pytest.mark.parametrize("function", TO_WHOLE.values(), ids=TO_WHOLE)
+def test_integers_of_floats(function):
+    """Eager code says what there is no integer of, and computes those beyond 64 bits."""
+
+    def f(t):
+        return function(float(t)), function(float(t) * 0.5) + 1
+
+    scripted = lt.script(f)
+    for x in (
+        *FLOATS,
+        0.5,
+        1.5,
+        3.5,
+        -0.5,
+        -1.5,
+        0.49999999999999994,
+        2.0**61,
+        2.0**62,
+        -(2.0**62),
+    ):
+        t = lt.tensor(x, dtype=lt.float64)
+        if not math.isfinite(x):
+            with pytest.raises((OverflowError, ValueError)) as wanted:
+                f(t)
+            with pytest.raises(wanted.type, match=str(wanted.value)):
+                scripted(t)
+        else:
+            same(scripted(t), f(t))
+    assert scripted.counts["traces"] == 1
+
+
+def test_integers_of_floats_where_data_decides():
+    def f(x):
+        n = 0
+        while x.sum() < 40:
+            if x.max() > 3:
+                n += int(x.sum() * 1.3)
+            x = x * 2
+        try:
+            m = int((x / (x - 64)).sum())
+        except (OverflowError, ValueError):
+            m = -1
+        return n, m
+
+    scripted = lt.script(f)
+    for x in (1.0, 2.0, 0.5, 3.25, 100.0, 2.0, math.inf):
+        same(scripted(lt.ones(2) * x), f(lt.ones(2) * x))
+    assert scripted.counts["traces"] == 1
+
+
+def test_what_is_rounded_without_data_is_as_in_python():
+    @lt.script
+    def f(x):
+        return math.floor(2.5), round(2.5), round(2.567, 2), math.ceil(x.shape[0])
+
+    x = lt.tensor([1.3])
+    same(f(x), (2, 2, 2.57, 1))
+    with pytest.raises(lt.ScriptError, match=r"an argument of round\(\)"):
+        lt.script(lambda x: round(float(x), 2))(lt.tensor(1.0))
