@@ -82,7 +82,7 @@ _FROM |= dict.fromkeys(
     "amp",
 )  # fmt: skip
 _FROM |= {"callback": "_callbacks"}
-_STRUCTURES = "associative_scan cond fori_loop map scan while_loop"
+_STRUCTURES = "associative_scan cond fori_loop map reduce scan while_loop"
 _FROM |= dict.fromkeys(_STRUCTURES.split(), "_loops")
 _FROM |= {"GradientTape": "autograd", "Tensor": "_lathe", "vmap": "func"}
 

@@ -28,6 +28,7 @@ _capture_number: Any
 _cond: Any
 _define_op: Any
 _definitions: Any
+_derive_text: Any
 _detach_here: Any
 _error_text: Any
 _find: Any
@@ -45,12 +46,15 @@ _load_ops: Any
 _load_program: Any
 _lock_while_written: Any
 _make_subclass: Any
+_memory_stats: Any
 _names: Any
 _op_name: Any
 _over_storage: Any
 _parse_program: Any
+_pass_names: Any
 _pop_packer: Any
 _print: Any
+_program_of_text: Any
 _promoted: Any
 _push_packer: Any
 _put_grad: Any
@@ -61,6 +65,7 @@ _record_if: Any
 _record_while: Any
 _recording: Any
 _remove_rewrite: Any
+_reset_memory_peak: Any
 _resize: Any
 _result_type: Any
 _retain_grad: Any

@@ -65,12 +65,23 @@ def scan(f, init, xs=None, length=None, reverse=False, *, dim=0):
     return _structures.scan(lambda carry, x: f(carry, x), init, xs, length, reverse, dim)
 
 
-def map(f, xs):
-    """f of each slice of xs along the first axis, stacked: a scan that carries nothing. As JAX's.
+def map(f, xs, *, dim=0):
+    """f of each slice of xs along dim, stacked along dim: a scan that carries nothing. As JAX's,
+    which knows the first axis.
 
     One slice at a time, unlike vmap. Errors as those of scan.
     """
-    return _structures.map(lambda x: f(x), xs)
+    return _structures.map(lambda x: f(x), xs, dim)
+
+
+def reduce(f, init, xs, *, dim=0):
+    """f(... f(f(init, slice 0), slice 1) ...) over the slices of xs along dim: a scan that keeps
+    nothing but what is carried. init without slices.
+
+    Sums, products and extremes of numbers are ops of their own, which are faster; associative_scan
+    combines many elements at once. Errors as those of scan.
+    """
+    return _structures.reduce(lambda carry, x: f(carry, x), init, xs, dim)
 
 
 def associative_scan(fn, elems, reverse=False, axis=0):

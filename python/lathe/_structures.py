@@ -214,8 +214,12 @@ def _axis_back(op, y, dim):
     return y.movedim(0, dim)
 
 
-def map(f, xs):
-    return scan(lambda carry, x: (carry, f(x)), (), xs, None, False, 0, op="map")[1]
+def map(f, xs, dim):
+    return scan(lambda carry, x: (carry, f(x)), (), xs, None, False, dim, op="map")[1]
+
+
+def reduce(f, init, xs, dim):
+    return scan(lambda carry, x: (f(carry, x), None), init, xs, None, False, dim, op="reduce")[0]
 
 
 def associative_scan(fn, elems, reverse, axis):

@@ -376,8 +376,20 @@ class Joiner:
                 f"{_structure(a)} and {_structure(b)}",
                 "give it the same items in both branches; what is not there may be None",
             )
-        return self._refuse(f"{self._what(path)} is another kind of thing after each branch",
-                            f"{_described(of_a)} and {_described(of_b)}")  # fmt: skip
+        got = f"{_described(of_a)} and {_described(of_b)}"
+        lines = [self._assigned_at(path, part) for part in ("body", "orelse")]
+        if all(lines):
+            got = f"{got}, assigned at lines {lines[0]} and {lines[1]}"
+        return self._refuse(f"{self._what(path)} is another kind of thing after each branch", got)
+
+    def _assigned_at(self, path, part):
+        """The line where a branch of an if last assigns the name; None: nowhere, or it is none."""
+        statements = getattr(self.node, part, None)
+        if path[0] != "env" or not isinstance(statements, list):
+            return None
+        names = [n for s in statements for n in ast.walk(s) if isinstance(n, ast.Name)]
+        return max((n.lineno for n in names if n.id == path[1] and type(n.ctx) is ast.Store),
+                   default=None)  # fmt: skip
 
     def joined(self, results):
         build = _Builder(results, self.script.session)

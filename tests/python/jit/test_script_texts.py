@@ -82,6 +82,7 @@ def test_one_list_of_texts(capsys):
         if x > 0:
             words[0] = "A"
         print("-".join(words))
+        print(", ".join(word + f"{x}" for word in words))
         return x
 
     check(capsys, f, (1.0,), (-1.0,))

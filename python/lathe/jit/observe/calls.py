@@ -446,6 +446,11 @@ class Calls:
             for value in (*args, *kwargs.values()):
                 self.use(value)
         self.use(owner)
+        if name == "join" and hasattr(type(args[0]), "__next__"):
+            args = [list(args[0])]
+            text = self.method_of_str(owner, name, args, kwargs)
+            if text is not MISSING:
+                return text
         if name in ("__eq__", "__ne__", "index", "count", "__contains__"):
             self.contents(owner, deep=True) if isinstance(owner, BOXES) else None
         value = f(*args, **kwargs)

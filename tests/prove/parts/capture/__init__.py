@@ -1,6 +1,6 @@
 """The lines of capture, each in the file named after what it is about."""
 
-from . import control, costs, front_end, ports, programs, training, traps
+from . import control, costs, front_end, ports, programs, seeds, training, traps
 from .unbuilt import LINES as UNBUILT
 
 LINES = sorted(
@@ -11,6 +11,7 @@ LINES = sorted(
         programs.LINE,
         control.LINE,
         costs.LINE,
+        seeds.LINE,
         front_end.LINE,
         *UNBUILT,
     ],  # fmt: skip
