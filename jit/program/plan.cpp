@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/fn.h"
+#include "graph/ir/query.h"
 #include "include/lathe/ops/math.h"
 #include "jit/program/steps.h"
 
@@ -295,12 +296,25 @@ class Planner {
     return found;
   }
 
+  /// A call is a program inside of this one, which could not end.
+  static void refuse_recursion(const ir::Graph& callee) {
+    auto look = [&](const Node* n) {
+      if (n->is(ir::Structure::call) && n->callee() == callee.name())
+        throw UnsupportedError({.op = callee.name(),
+                                .problem = "a program with a function that calls itself",
+                                .next = "write it as a loop",
+                                .site = n->site()});
+    };
+    ir::for_each_node(callee.body(), look);
+    for (const auto& f : callee.functions()) ir::for_each_node(f->body(), look);
+  }
+
   void structure(const Node& n, Step& s) {
     s.dynamic = true;
     if (n.is(ir::Structure::call)) {
-      const ir::Graph* callee = p_.graph_.function(n.callee());
-      LATHE_CHECK(callee != nullptr);
-      s.callee = std::make_unique<Program>(callee->clone());
+      ir::Graph callee = ir::module_of(p_.graph_, n.callee());
+      refuse_recursion(callee);
+      s.callee = std::make_unique<Program>(std::move(callee));
       return;
     }
     for (const ir::Block* b : n.blocks()) {

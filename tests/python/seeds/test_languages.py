@@ -251,8 +251,8 @@ def test_ir_18_primitives():
 
 @shows(
     "IR-21",
-    "partly: `freeze` is one more list of passes before the one pipeline, and says so. "
-    "Not: what a target adds",
+    "`freeze` (inference) is one more pass before the one pipeline of training, and says so; the "
+    "passes of both are printed",
 )
 def test_ir_21_use_cases():
     net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2)).eval()
