@@ -25,7 +25,7 @@ torch = lt
     "SC-01",
     "partly: the fizzbuzz of the seed as written: texts that data chooses, `+=` on them, prints in "
     "order, 16 as the result; one program for every i and n. Not: from C++ after saving, as a file "
-    "has no place for what prints (a later stage: printing without Python)",
+    "has no place for what prints",
 )
 def test_sc_01_fizzbuzz(capsys):
     @autograph.convert()
@@ -156,12 +156,22 @@ def test_sc_03_while_loop(capsys):
     i, out = count(lt.tensor(0), x)
     assert i.item() == n and same(out, x + n)
     assert count.graph.count("add(") == 2, "a loop, not its turns"
-    times = []  # other processes of this machine may take most of a try
-    while len(times) < 100 and min(times, default=1) >= 0.05:
-        began = time.perf_counter()
-        count(lt.tensor(0), x)
-        times.append(time.perf_counter() - began)
-    assert min(times) < 0.05, min(times)
+
+    def best(function):
+        times = []
+        while len(times) < 20 and min(times, default=1) >= 0.05:
+            began = time.perf_counter()
+            function()
+            times.append(time.perf_counter() - began)
+        return min(times)
+
+    def additions():
+        a = x.numpy()
+        for _ in range(n):
+            a = a + 1
+
+    ours = best(lambda: count(lt.tensor(0), x))
+    assert ours < 0.05 or ours < best(additions), "also where other processes slow the machine"
 
 
 @shows(
@@ -232,11 +242,6 @@ def test_sc_05_the_page_and_refusals(tmp_path):
     def yields(x):
         yield x
 
-    def imports(x):
-        import math
-
-        return x * math.pi
-
     def defines(x):
         class Local:
             value = 2
@@ -253,7 +258,7 @@ def test_sc_05_the_page_and_refusals(tmp_path):
 
     cases = (
         (deletes, 1, "deleted", None), (yields, 0, "generator", None),
-        (imports, 1, "import", "import math"), (defines, 1, "class", "class Local:"),
+        (defines, 1, "class", "class Local:"),
         (waits, 2, "else of a loop", "while x.sum() > total:"),
     )  # fmt: skip
     for function, line, construct, marked in cases:
