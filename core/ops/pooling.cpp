@@ -133,8 +133,7 @@ bool place_by_place(const Slide& s) {
 // ── the largest ─────────────────────────────────────────────────────────────────────────────────
 
 Pool max_pool_of(std::string_view op, Args a) {
-  Pool p{
-      .op = std::string(op), .slide = slide_of(op, a, 1), .padding = a.ints(3), .ceil = a.flag(5)};
+  Pool p{.op = op, .slide = slide_of(op, a, 1), .padding = a.ints(3), .ceil = a.flag(5)};
   p.slide.dilation = a.ints(4);
   return p;
 }

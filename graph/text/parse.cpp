@@ -348,7 +348,7 @@ class Parser : Reader {
   Value* value() {
     Given g = item();
     if (g.is_list) fail("a list cannot stand here");
-    return g.value != nullptr ? g.value : g_->add_constant(g.literal);
+    return g.value != nullptr ? g.value : constant_of(g.literal, {});
   }
 
   Values value_list(std::string_view end) {
@@ -371,8 +371,12 @@ class Parser : Reader {
     }
     Arg a;
     if (!literal(a)) fail("a constant is wanted here");
+    return constant_of(a, site)->node();
+  }
+
+  Value* constant_of(const Arg& a, Site site) {
     if (a.tag == Tag::dtype || a.tag == Tag::device) fail("this cannot be a value");
-    return g_->add_constant(a, site)->node();
+    return g_->add_constant(a, site);
   }
 
   Node* large_constant(Site site) {

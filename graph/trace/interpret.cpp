@@ -18,8 +18,6 @@
 namespace lathe::ir {
 namespace {
 
-constexpr int kDeepestCall = 256;
-
 std::string described(const Datum& d) {
   return d.is_tensor() ? lathe::to_string(type_of(d.tensor())) : lathe::to_string(d.arg());
 }
@@ -361,10 +359,7 @@ class Frame {
     if (callee == nullptr)
       throw NameError(
           {.op = n.callee(), .problem = "there is no function of this name in the graph"});
-    if (depth_ >= kDeepestCall)
-      throw ValueError({.op = n.callee(),
-                        .problem = "the recursion is too deep",
-                        .got = absl::StrCat(depth_, " calls inside each other")});
+    if (depth_ >= kDeepestCall) too_deep(n.callee(), depth_);
     return Frame(*callee, depth_ + 1).run(values_of(n.in()));
   }
 

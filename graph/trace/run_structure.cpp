@@ -1,5 +1,8 @@
 #include "graph/trace/structure.h"
 
+#include <absl/strings/str_cat.h>
+
+#include "core/base/cancel.h"
 #include "core/base/error.h"
 #include "graph/trace/tracer.h"
 
@@ -16,6 +19,19 @@ constexpr int64_t kMostUnrolled = 16;
 }
 
 }  // namespace
+
+void too_deep(const std::string& callee, int calls) {
+  throw ValueError({.op = callee,
+                    .problem = "the recursion is too deep",
+                    .got = absl::StrCat(calls, " calls inside each other"),
+                    .next = "look whether it ends; one that goes so deep is a while loop"});
+}
+
+void check_range(Int step) {
+  if (step == Int(0))
+    throw ValueError({.op = "range",  // not an op: a word
+                      .problem = "the step of a range is zero"});
+}
 
 bool symbolic(const Datum& condition) {
   return condition.is_tensor() && condition.tensor().symbolic();
@@ -60,14 +76,13 @@ Data while_(LoopCondition condition, LoopBody body, Data carried) {
       return tracer->record_while(condition, body, carried);
     }
     if (!truth(c)) return carried;
+    if (cancel_wanted()) throw_cancelled();  // a round of numbers asks nowhere else
     carried = body(carried);
   }
 }
 
 Data for_(Int start, Int stop, Int step, ForBody body, Data carried) {
-  if (step == Int(0))
-    throw ValueError({.op = "range",  // not an op: a word
-                      .problem = "the step of a range is zero"});
+  check_range(step);
   bool known = start.known() && stop.known() && step.known();
   Tracer* tracer = Tracer::current();
   Int count = step > Int(0) ? ceil_div(stop - start, step) : ceil_div(start - stop, -step);
@@ -80,7 +95,10 @@ Data for_(Int start, Int stop, Int step, ForBody body, Data carried) {
   if (tracer != nullptr && count.value() > kMostUnrolled)
     return tracer->record_for(start, stop, step, body, carried);
   Int i = start;
-  for (int64_t n = count.value(); n > 0; --n, i += step) carried = body(i, carried);
+  for (int64_t n = count.value(); n > 0; --n, i += step) {
+    if (cancel_wanted()) throw_cancelled();
+    carried = body(i, carried);
+  }
   return carried;
 }
 

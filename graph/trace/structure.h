@@ -21,6 +21,12 @@ Data while_(LoopCondition condition, LoopBody body, Data start);
 /// for i in range(start, stop, step): carried = body(i, carried).
 Data for_(Int start, Int stop, Int step, ForBody body, Data carried);
 
+/// ValueError for the step 0 of a range.
+void check_range(Int step);
+/// Calls of functions inside each other that a thread's stack is sure to hold; ValueError for more.
+inline constexpr int kDeepestCall = 256;
+[[noreturn]] void too_deep(const std::string& callee, int calls);
+
 /// Is this a condition that only running the program can answer?
 bool symbolic(const Datum& condition);
 /// The answer of a condition that is known.

@@ -378,6 +378,13 @@ int lone_number(const Call& call) {
 }  // namespace
 
 void Tracer::run(const Call& call, Outputs& outputs) {
+  if (++ops_ > kMostOps)
+    throw TraceError({.op = call.op.name(),
+                      .problem = absl::StrCat("the traced code has made ", kMostOps,
+                                              " ops: a loop of it may never end"),
+                      .got = "a loop that is written out, round by round",
+                      .expected = "less, or loops whose end a tensor decides",
+                      .next = "bound the loop, or make it lathe.fori_loop or lathe.while_loop"});
   if (const int i = lone_number(call); i >= 0) {
     absl::InlinedVector<Arg, 8> args(call.args.begin(), call.args.end());
     const Tensor first = create_ops<Tensor>::full(Shape{}, args[static_cast<size_t>(i)], {}, {});

@@ -189,6 +189,8 @@ class Tracer final : public Backend {
   std::vector<Guard> guards_;
   std::vector<Tensor> inputs_;  // stand-ins; undefined for numbers
   std::vector<InputSpec> specs_;
+  int64_t ops_ = 0;  // so far
+  static constexpr int64_t kMostOps = int64_t{1} << 18;
   absl::flat_hash_set<uint32_t> given_;  // symbols of the arguments' sizes
   std::vector<Frame> frames_;
   std::vector<Chosen> chosen_;

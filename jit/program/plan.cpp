@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/fn.h"
-#include "graph/ir/query.h"
 #include "include/lathe/ops/math.h"
 #include "jit/program/steps.h"
 
@@ -296,25 +295,10 @@ class Planner {
     return found;
   }
 
-  /// A call is a program inside of this one, which could not end.
-  static void refuse_recursion(const ir::Graph& callee) {
-    auto look = [&](const Node* n) {
-      if (n->is(ir::Structure::call) && n->callee() == callee.name())
-        throw UnsupportedError({.op = callee.name(),
-                                .problem = "a program with a function that calls itself",
-                                .next = "write it as a loop",
-                                .site = n->site()});
-    };
-    ir::for_each_node(callee.body(), look);
-    for (const auto& f : callee.functions()) ir::for_each_node(f->body(), look);
-  }
-
   void structure(const Node& n, Step& s) {
     s.dynamic = true;
     if (n.is(ir::Structure::call)) {
-      ir::Graph callee = ir::module_of(p_.graph_, n.callee());
-      refuse_recursion(callee);
-      s.callee = std::make_unique<Program>(std::move(callee));
+      s.callee = &p_.root_->function(n.callee());
       return;
     }
     for (const ir::Block* b : n.blocks()) {
@@ -490,6 +474,21 @@ class Planner {
 Program::Program(ir::Graph graph, std::vector<bool> strided)
     : graph_(std::move(graph)), strided_(std::move(strided)) {
   Planner(*this).run();
+}
+
+Program::Program(ir::Graph function, Program& root) : graph_(std::move(function)), root_(&root) {}
+
+Program& Program::function(const std::string& name) {
+  if (name == graph_.name()) return *this;
+  std::unique_ptr<Program>& place = functions_[name];
+  if (place) return *place;
+  const ir::Graph* named = graph_.function(name);
+  LATHE_CHECK(named != nullptr);
+  // Known before it is planned: it may call itself.
+  place.reset(new Program(named->clone(), *this));
+  Program& made = *place;
+  Planner(made).run();
+  return made;
 }
 
 Program::~Program() = default;

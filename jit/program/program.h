@@ -7,6 +7,8 @@
 // worked out once (Bound), and the arena that holds intermediates is laid out then, by lifetime.
 #pragma once
 
+#include <absl/container/flat_hash_map.h>
+
 #include <memory>
 #include <mutex>
 #include <string>
@@ -72,7 +74,15 @@ class Program {
   friend class RunContext;
   friend class Runner;
   friend class Planner;
+  /// A function of the graph of `root`, not planned yet.
+  Program(ir::Graph function, Program& root);
+  /// The function of this name, which may be the graph itself: planned once, wherever it is called
+  /// from. Of the root.
+  Program& function(const std::string& name);
+
   ir::Graph graph_;
+  Program* root_ = this;  // whose functions are called here
+  absl::flat_hash_map<std::string, std::unique_ptr<Program>> functions_;
   std::vector<Step> steps_;
   /// Where the steps begin that only replace inputs: they run last, write where the input lies, and
   /// cannot fail.

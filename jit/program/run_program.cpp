@@ -51,13 +51,18 @@ size_t Program::peak_bytes() const {
   return peak_;
 }
 
-int Program::kernels() const { return static_cast<int>(kernels_.size()); }
+int Program::kernels() const {
+  auto count = static_cast<int>(kernels_.size());
+  for (const auto& [name, program] : functions_) count += program->kernels();
+  return count;
+}
 
 std::string Program::compile() const {
   std::string why;
   for (const auto& k : kernels_)
     if (std::string w = k->compile(); !w.empty())
       absl::StrAppend(&why, k->nest().name, ": ", w, "\n");
+  for (const auto& [name, program] : functions_) why += program->compile();
   return why;
 }
 

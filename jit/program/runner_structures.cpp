@@ -10,6 +10,25 @@
 #include "kernels/runtime/pool.h"
 
 namespace lathe::jit {
+namespace {
+
+/// Counts the calls of functions that are under way on this thread, each of which takes some of its
+/// stack.
+class Deeper {
+ public:
+  explicit Deeper(const std::string& callee) {
+    if (depth_ >= ir::kDeepestCall) ir::too_deep(callee, depth_);
+    ++depth_;
+  }
+  ~Deeper() { --depth_; }
+  Deeper(const Deeper&) = delete;
+
+ private:
+  static constinit thread_local int depth_;
+};
+constinit thread_local int Deeper::depth_ = 0;
+
+}  // namespace
 
 /// What a structure hands through may lie in the arena, where its place is another's soon, or in an
 /// input that is going to be written.
@@ -61,9 +80,11 @@ void Runner::run_structure(const Step& s, Bound::OfStep& b) {
     case ir::Structure::for_:
       out = run_for(s, b, in);
       break;
-    case ir::Structure::call:
+    case ir::Structure::call: {
+      const Deeper deeper(s.node->callee());
       out = s.callee->run(in);
       break;
+    }
     default:
       LATHE_INTERNAL("a structure that programs do not run");
   }
@@ -81,6 +102,7 @@ ir::Data Runner::run_for(const Step& s, Bound::OfStep& b, const ir::Data& in) {
   for (int i = 0; i < 3; ++i)
     bounds[i] =
         n.value(i) != nullptr ? in[next++].integer().value() : value(n.literal(i).integer());
+  ir::check_range(bounds[2]);
   ir::Data carried(in.begin() + static_cast<ptrdiff_t>(n.carried_from()), in.end());
   for (int64_t i = bounds[0]; bounds[2] > 0 ? i < bounds[1] : i > bounds[1]; i += bounds[2]) {
     ir::Data parameters{ir::Datum(Arg(Int(i)))};

@@ -43,7 +43,7 @@ struct Step {
     std::vector<int> parameters, yields;
   };
   std::vector<Inner> blocks;
-  std::unique_ptr<Program> callee;
+  const Program* callee = nullptr;
 };
 
 /// Kernels and reductions over the same rows, run together a few rows at a time, so that what goes

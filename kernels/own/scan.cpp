@@ -76,7 +76,7 @@ struct Extremum {
     if constexpr (std::is_arithmetic_v<T>)
       return (kHighest ? b < a : a < b) || a != a ? a : b;  // NOLINT(misc-redundant-expression)
     else
-      return (kHighest ? b < a : a < b) | (a != a) ? a : b;  // NOLINT(misc-redundant-expression)
+      return ((kHighest ? b < a : a < b) | (a != a)) ? a : b;  // NOLINT(misc-redundant-expression)
   }
 };
 

@@ -59,10 +59,7 @@ struct Pool {
 constinit Pool pool;
 constinit thread_local bool in_region = false;
 constinit thread_local bool is_worker = false;
-constinit thread_local const std::atomic<bool>* cancel_asked = nullptr;
-constinit thread_local bool uncancellable = false;
 constinit thread_local Job* current_job = nullptr;  // whose chunk this thread is in
-constinit std::atomic<CancelHook> cancel_hook{nullptr};
 
 static_assert(sizeof(std::atomic<uint32_t>) == 4 && std::atomic<uint32_t>::is_always_lock_free);
 void futex_wait(std::atomic<uint32_t>& at, uint32_t seen, const timespec* at_most = nullptr) {
@@ -80,16 +77,8 @@ void pause() {
 #endif
 }
 
-bool cancel_wanted() {
-  if (is_worker || uncancellable) return false;
-  if (cancel_asked && cancel_asked->load(std::memory_order_relaxed)) return true;
-  CancelHook hook = cancel_hook.load(std::memory_order_acquire);
-  return hook && hook();
-}
-
-[[noreturn]] void throw_cancelled() {
-  throw CancelledError({.problem = "the computation was cancelled"});
-}
+/// A thread of the pool is told by the job.
+bool stop_wanted() { return !is_worker && cancel_wanted(); }
 
 void run_chunk(Job& job, int64_t chunk) {
   if (job.cancelled.load(std::memory_order_relaxed) ||
@@ -117,7 +106,7 @@ bool claim_and_run(bool is_caller) {
   } while (!pool.word.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel,
                                             std::memory_order_acquire));
   Job& job = *pool.job.load(std::memory_order_relaxed);
-  if (is_caller && !job.cancelled.load(std::memory_order_relaxed) && cancel_wanted())
+  if (is_caller && !job.cancelled.load(std::memory_order_relaxed) && stop_wanted())
     job.cancelled.store(true, std::memory_order_relaxed);
   run_chunk(job, job.chunks - static_cast<uint32_t>(seen));
   if (pool.pending.fetch_sub(1, std::memory_order_acq_rel) == 1 && !is_caller)
@@ -197,7 +186,7 @@ void wait_for_last_chunks(Job& job) {
   constexpr timespec kPatience{0, 10'000'000};
   while (uint32_t pending = pool.pending.load(std::memory_order_acquire)) {
     futex_wait(pool.pending, pending, &kPatience);
-    if (cancel_wanted()) job.cancelled.store(true, std::memory_order_relaxed);
+    if (stop_wanted()) job.cancelled.store(true, std::memory_order_relaxed);
   }
 }
 
@@ -242,7 +231,7 @@ void parallel_for(int64_t n, int64_t grain, absl::FunctionRef<void(int64_t, int6
     return;
   }
   in_region = true;
-  Job job{body, n, grain, static_cast<uint32_t>(chunks), cancel_wanted()};
+  Job job{body, n, grain, static_cast<uint32_t>(chunks), stop_wanted()};
   run_region(job, threads);
   in_region = false;
   pool.busy.store(false, std::memory_order_release);
@@ -253,20 +242,10 @@ void parallel_for(int64_t n, int64_t grain, absl::FunctionRef<void(int64_t, int6
 void check_cancelled() {
   Job* job = current_job;
   const bool asked = job != nullptr && job->cancelled.load(std::memory_order_relaxed);
-  if (!asked && !cancel_wanted()) [[likely]]
+  if (!asked && !stop_wanted()) [[likely]]
     return;
   if (job != nullptr) job->cancelled.store(true, std::memory_order_relaxed);
   throw_cancelled();
 }
-
-void set_cancel_hook(CancelHook hook) { cancel_hook.store(hook, std::memory_order_release); }
-
-Uncancellable::Uncancellable() : outer_(std::exchange(uncancellable, true)) {}
-Uncancellable::~Uncancellable() { uncancellable = outer_; }
-
-CancelScope::CancelScope(const std::atomic<bool>& asked) : outer_(cancel_asked) {
-  cancel_asked = &asked;
-}
-CancelScope::~CancelScope() { cancel_asked = outer_; }
 
 }  // namespace lathe

@@ -3,8 +3,9 @@
 
 #include <absl/functional/function_ref.h>
 
-#include <atomic>
 #include <cstdint>
+
+#include "core/base/cancel.h"
 
 namespace lathe {
 
@@ -55,35 +56,5 @@ void in_stretches(int64_t begin, int64_t end, F f) {
     f(at, at + kStretch < end ? at + kStretch : end);
   }
 }
-
-/// Asked on the calling thread, never on one of the pool's: between chunks, by check_cancelled(),
-/// and every few milliseconds while it waits for the others; true stops the region. Python installs
-/// one that looks for Ctrl-C and lets other threads of the interpreter run. Null: none.
-using CancelHook = bool (*)() noexcept;
-void set_cancel_hook(CancelHook hook);
-
-/// Regions of this thread are not asked: what has begun is finished.
-class Uncancellable {
- public:
-  Uncancellable();
-  ~Uncancellable();
-  Uncancellable(const Uncancellable&) = delete;
-  Uncancellable& operator=(const Uncancellable&) = delete;
-
- private:
-  bool outer_;
-};
-
-/// Regions of this thread stop when `asked` becomes true.
-class CancelScope {
- public:
-  explicit CancelScope(const std::atomic<bool>& asked);
-  ~CancelScope();
-  CancelScope(const CancelScope&) = delete;
-  CancelScope& operator=(const CancelScope&) = delete;
-
- private:
-  const std::atomic<bool>* outer_;
-};
 
 }  // namespace lathe

@@ -172,6 +172,7 @@ TEST(GraphText, RefusalsSayWhere) {
       {"", "'graph' is wanted here"},
       {"graph f() { %t: str = constant 'abc", "does not end on its line"},
       {"graph f() { if return }", "item"},
+      {"graph f() -> (int) { return f32 }", "this cannot be a value"},
   };
   for (const Refusal& r : refusals) {
     try {
