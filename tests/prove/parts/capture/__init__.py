@@ -1,6 +1,6 @@
 """The lines of capture, each in the file named after what it is about."""
 
-from . import control, costs, front_end, ports, programs, seeds, training, traps
+from . import control, costs, front_end, fuzzing, ports, programs, seeds, training, traps
 from .unbuilt import LINES as UNBUILT
 
 LINES = sorted(
@@ -13,6 +13,7 @@ LINES = sorted(
         costs.LINE,
         seeds.LINE,
         front_end.LINE,
+        fuzzing.LINE,
         *UNBUILT,
     ],  # fmt: skip
     key=lambda line: line.number,

@@ -4,7 +4,6 @@ from ..proof import Line, Missing
 
 MISSING = {
     5: ("One trace for 1,000 random shapes: six programs", "an NMS loop with sizes of data"),
-    10: ("Fuzzing of the parser, the verifier, guards and scripts", "fuzzers"),
 }
 
 

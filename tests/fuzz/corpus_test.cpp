@@ -1,0 +1,36 @@
+// Every file that the fuzzers keep, through the targets that read it: what was once found stays
+// mended, and the targets themselves cannot rot.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tests/fuzz/targets.h"
+
+namespace lathe::fuzz {
+namespace {
+
+class Fuzz : public testing::TestWithParam<Target> {};
+
+TEST_P(Fuzz, Corpus) {
+  const std::filesystem::path folder(std::string(LATHE_SOURCE_DIR "/tests/fuzz/corpus/") +
+                                     GetParam().corpus);
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  ASSERT_GT(files.size(), 10u) << folder;
+  for (const auto& path : files) {
+    std::ifstream in(path, std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+    EXPECT_NO_THROW(GetParam().run(bytes)) << path;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Fuzz, testing::ValuesIn(targets()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace lathe::fuzz
