@@ -24,6 +24,10 @@ def same(a, b):
 
 
 def bits(t):
+    """The bytes of the elements; NaNs are one value."""
+    if t.is_floating_point():
+        t = t.detach()
+        t = lt.where(t != t, lt.full_like(t, float("nan")), t)
     return bytes(memoryview(t.detach().contiguous().numpy()).cast("B")) if t.numel() else b""
 
 

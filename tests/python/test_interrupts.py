@@ -26,6 +26,31 @@ def count(x):
         x = x * 1.0
     return x
 
+def endless(x):
+    while True:
+        x = x * 1.0
+
+def stuck(x):
+    n = 0
+    if x.sum() > 0:
+        for i in iter(int, 1):
+            n += 1
+    return x + n
+
+def refused(f):
+    while True:
+        try:
+            f(x)
+        except (lt.TraceError, lt.ScriptError):
+            pass
+
+@lt.script
+def balance(x):
+    n = int(x[0].to(lt.int64))
+    while n > 0:
+        n = n + 1 - 1
+    return x + n
+
 ticks, told_at = [0], [1 << 60]
 def tick():
     while True:
@@ -54,6 +79,9 @@ print("again", spin(lt.full((8,), 1e30)).tolist()[0] > 9e29)
 WORK = {
     "a while loop": "spin(x)",
     "a for loop": "count(x)",
+    "a loop of numbers": "balance(x)",
+    "a trace that does not end": "refused(lt.trace(endless))",
+    "a script that does not end": "refused(lt.script(stuck))",
     "a while loop with gradients": "spin(x.clone().requires_grad_())",
     "sorts": "while True: y.sort()",
     "scans along one line": "while True: y.cumsum(0)",

@@ -18,13 +18,13 @@ names beside the user's say so.
 """
 
 import ast
-import sys
 
 from .. import _lathe, ops
 from .._lathe import Tensor
 from . import script_source as source
 from .observe.observer import Observer
 from .observe.printing import deliver, held, record_delivery
+from .observe.rewrite import Room
 from .script_expressions import CELLS, Closure, Expressions, throw
 from .script_join import Again, Raised
 from .script_match import Matching
@@ -35,7 +35,6 @@ from .script_values import Number, decided_by_data, operator_of
 from .trace import Traced
 
 _DEEPEST = 100
-_FRAMES = 12_000  # of Python, for so many calls of a script inside each other
 _FLAG = "fallback_is_error"
 
 
@@ -46,6 +45,7 @@ class Session(Observed):
         super().__init__(observer)
         self.depth = 0  # of functions calling functions
         self.recording = 0  # of structures inside each other
+        self.rounds = 0  # of loops that are written out there
         self.live = []  # interpreters under way, outermost first
         self.here = []  # conditions that are true where the code is
         self.asserted = []  # (what may be None, what was known of it before)
@@ -349,10 +349,8 @@ class Interpreter(Expressions, Structures, Matching):
         """A try whose exceptions are caught, as far as the capture meets them. Where the elements
         raise one, the program fails, and the call runs as it is."""
         session = self.session
-        classes = [BaseException if h.type is None else self.evaluate(h.type)
-                   for h in node.handlers]  # fmt: skip
-        for wanted in classes:
-            session.handled += wanted if isinstance(wanted, tuple) else (wanted,)
+        classes = [self.caught_by(h) for h in node.handlers]
+        session.handled += tuple(c for some in classes for c in some)
         session.trying.append(session.recording)
         try:
             out = self.block(node.body, CLOSED)
@@ -369,6 +367,17 @@ class Interpreter(Expressions, Structures, Matching):
             if isinstance(caught, wanted):
                 return self.handler(handler, caught)
         raise caught
+
+    def caught_by(self, handler):
+        """The classes of exceptions that a handler is for."""
+        wanted = BaseException if handler.type is None else self.evaluate(handler.type)
+        classes = wanted if isinstance(wanted, tuple) else (wanted,)
+        for c in classes:
+            if not (isinstance(c, type) and issubclass(c, BaseException)):
+                problem = "an except of what is no class of exceptions"
+                advice = "name the exceptions, as in `except KeyError:`"
+                self.refuse(handler.type, problem, got=repr(c), next=advice)
+        return classes
 
     def handler(self, handler, caught):
         if handler.name is not None:
@@ -437,12 +446,8 @@ class Scripted(Traced):
         with observer.resting():
             node = source.any_node(f)
             i = Interpreter(session, source.file_of(f), node, {})
-        most = sys.getrecursionlimit()
-        sys.setrecursionlimit(max(most, _FRAMES))
-        try:
+        with Room():
             return i.call(node, f, list(args), dict(kwargs)), session
-        finally:
-            sys.setrecursionlimit(most)
 
 
 class Checked:

@@ -144,6 +144,10 @@ _TAKE_NUMBERS = (list, tuple, dict, print, str, repr, format, warn)
 _COMPARED_BY_IDENTITY = (types.BuiltinFunctionType, types.FunctionType, type(int))
 
 
+def _locals(script, node, args, kwargs):
+    refuse("locals() looks at all names of the function", "name what you want of it")
+
+
 class BUILTINS:
     """Python's functions that mean something else for what data decides."""
 
@@ -155,6 +159,7 @@ class BUILTINS:
         any: _quantifier(any, any_of), all: _quantifier(all, all_of), isinstance: _isinstance,
         math.floor: _rounded(math.floor, ops.floor), math.ceil: _rounded(math.ceil, ops.ceil),
         math.trunc: _rounded(math.trunc, ops.trunc), round: _rounded(round, ops.round),
+        locals: _locals,
     }  # fmt: skip
 
     @classmethod

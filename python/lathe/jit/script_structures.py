@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import itertools
 
 from .. import _lathe, ops
 from .._lathe import Tensor
@@ -21,6 +22,7 @@ from .trace import same_grad
 # How a statement ended.
 END, RETURN, BREAK, CONTINUE = "end", "return", "break", "continue"
 _ATTEMPTS = 16
+_MOST_ROUNDS = 10_000  # of loops that are written out in what data decides about
 CLOSED = ((), 0, None)  # what follows is not for a branch to run: the end of a with or a try
 
 INSIDE = ("inside",)  # further rounds of a loop: what follows it is for its first ones
@@ -261,7 +263,7 @@ class Structures:
                 if not decided_by_data(test):
                     if not self.truth(node, test):
                         return self.ended_whole(node, rest)
-                    how, value = self.round(node.body)
+                    how, value = self.round(node)
                     if how == RETURN:
                         self.forget_returns()
                         return how, value
@@ -277,13 +279,22 @@ class Structures:
         self.forget_returns()
         return self.block(node.orelse, rest)
 
-    def round(self, body):
+    def round(self, node):
         """One round of a loop: how it ended; a Number where data decides whether it is left."""
-        self.loops.append(body)
+        if self.session.recording:  # where eager code may never come
+            self.session.rounds += 1
+            if self.session.rounds > _MOST_ROUNDS:
+                self.refuse_endless(node)
+        self.loops.append(node.body)
         try:
-            return self.block(body, None)
+            return self.block(node.body, None)
         finally:
             self.loops.pop()
+
+    def refuse_endless(self, node):
+        self.refuse(node, "a loop inside of a branch or loop that data decides about does not end",
+                    got=f"{_MOST_ROUNDS} rounds, each of them written out",
+                    next="bound it, or let a tensor decide when it ends")  # fmt: skip
 
     def record(self, node, left, ask, begin):
         """The rounds from here on, as one loop in the graph. `begin` starts each round."""
@@ -372,7 +383,7 @@ class Structures:
         """The body of a loop, and what it gives to the next round."""
         try:
             begin()
-            how, value = self.round(node.body)
+            how, value = self.round(node)
         except Raised:
             return joiner.next({**state, **self.note_failure(joiner.known, joiner.heap)})
         if how == RETURN:
@@ -412,7 +423,7 @@ class Structures:
             except StopIteration:
                 return self.ended_whole(node, rest) if rest is not INSIDE else None
             self.assign(node.target, item)
-            how, value = self.round(node.body)
+            how, value = self.round(node)
             if how == RETURN:
                 if rest is not INSIDE:
                     self.forget_returns()
@@ -422,7 +433,9 @@ class Structures:
             if isinstance(how, Number):  # the remaining rounds, unless it is left
                 if node.orelse:
                     self.refuse(node, "an else of a loop that data decides about")
-                remaining = list(iterator)
+                remaining = list(itertools.islice(iterator, _MOST_ROUNDS + 1))
+                if len(remaining) > _MOST_ROUNDS:
+                    self.refuse_endless(node)
                 marks = [n for n in _marks(len(self.loops)) if n in self.env]
                 names = source.assigned([node]) + marks
 

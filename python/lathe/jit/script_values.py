@@ -56,6 +56,14 @@ def as_condition(value):
     if hasattr(type(value), "_is_optional"):
         return _as_condition(value)
     t = value.tensor if isinstance(value, Number) else as_symbolic(value)
+    if t.ndim > 0 and t.numel() != 1:
+        raise _lathe.ValueError(
+            "only a tensor of one element is a condition",
+            op="bool",
+            got=f"a tensor of shape {list(t.shape)}",
+            expected="one element",
+            next="reduce it: x.any(), x.all()",
+        )
     return t if t.dtype is _lathe.bool else ops.ne(t, 0)
 
 

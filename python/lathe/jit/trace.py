@@ -8,6 +8,7 @@ from _functools import partial
 from .. import _lathe
 from .._lathe import Tensor
 from .observe.recording import Built, Restart
+from .observe.sent import is_sent
 
 _HERE = __file__[: -len("jit/trace.py")]
 _MOST_RESULTS = 96  # kept without a look at which programs are gone
@@ -132,7 +133,7 @@ class Traced:
             except Built as built:
                 return None, built
             except BaseException as problem:
-                if not isinstance(problem, Exception) and not _is_raised(problem):
+                if is_sent(problem):
                     raise
                 if inputs and captured.may_be_ours(problem):
                     inputs = False  # once more, with the numbers themselves
@@ -283,16 +284,6 @@ def _raised_at(problem, function):
             found = f"{code.co_filename}:{where.tb_lineno}"
         where = where.tb_next
     return found
-
-
-def _is_raised(problem):
-    """Was it raised by a statement, and not sent from outside, as by Ctrl-C?"""
-    from opcode import opname
-
-    where = problem.__traceback__
-    while where.tb_next is not None:
-        where = where.tb_next
-    return opname[where.tb_frame.f_code.co_code[where.tb_lasti]] == "RAISE_VARARGS"
 
 
 def same_grad(a, b):

@@ -67,7 +67,7 @@ PURE |= {
     BaseException.__init__, BaseException.__new__, Exception.__init__, sys.exc_info, id, issubclass,
     sys.getrecursionlimit, sys.intern, Tensor, types.CellType, weakref.proxy, dict.fromkeys,
     object.__repr__, object.__hash__, object.__eq__, object.__ne__, object.__str__,
-    object.__format__, object.__dir__, object.__reduce_ex__, dir, type.__subclasscheck__,
+    object.__format__, object.__dir__, object.__reduce_ex__, type.__subclasscheck__,
     list.__init__, dict.__init__, set.__init__, type.mro, sys.getsizeof,
 }  # fmt: skip
 # Methods that only read, and methods that write, by type.
@@ -599,6 +599,12 @@ def _vars(observer, f, args, kwargs):
     return observer.attribute(args[0], "__dict__")
 
 
+def _dir(observer, f, args, kwargs):
+    if not args:
+        observer.refuse("dir() without an object looks at all names of the function")
+    return f(*args)
+
+
 def _isinstance(observer, f, args, kwargs):
     value, classes = args
     observer.prepare(type(value))
@@ -665,6 +671,7 @@ def _refused(what, advice=None):
 
 _MODELS = {
     getattr: _getattr, hasattr: _hasattr, setattr: _setattr, delattr: _setattr, vars: _vars,
+    dir: _dir,
     isinstance: _isinstance, len: _len, issubclass: _issubclass, type: _type,
     id: _identity, hash: _identity,
     print: print_model, str: str_model, repr: str_model, format: format_model,

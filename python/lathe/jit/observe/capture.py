@@ -7,6 +7,7 @@ from .effects import MISSING, Planner, nested_too_deep, sequence_maker
 from .observer import Observer
 from .recording import BOXES, Restart, dict_of
 from .rows import NUMBERS, PLAIN, is_number, is_plain
+from .sent import is_sent
 
 _SYMBOLIC = (_lathe.SymInt, _lathe.SymFloat)
 _MOST_LEVELS = 128  # of nested arguments; more is a list that contains itself
@@ -172,6 +173,10 @@ class Capture:
                          next="switch the mode by a `with` statement")  # fmt: skip
             return self._results(result)
         except Exception as problem:
+            with o.resting():
+                sent = is_sent(problem)
+            if sent:
+                raise
             o.note_unseen()
             if o.refused is not None and problem is not o.refused:
                 raise o.refused from None

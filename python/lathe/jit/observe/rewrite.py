@@ -26,6 +26,18 @@ _USED = {
     ast.Starred: ("value",),
 }  # fmt: skip
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_FRAMES = 12_000  # of Python: walks over what a compiler just accepts, scripts that call each other
+
+
+class Room:
+    """Code of ours may go deep."""
+
+    def __enter__(self):
+        self._most = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(self._most, _FRAMES))
+
+    def __exit__(self, *problem):
+        sys.setrecursionlimit(self._most)
 
 
 def _is_identity(compare):
@@ -350,10 +362,11 @@ def _compile_around(code):
         # A call of a name that the module imports compiles differently: keep the imports.
         head = [ast.Import(imports)] if imports else []
         both = []
-        for part in (statement, _Rewriter().visit(copy.deepcopy(statement))):
-            tree = ast.fix_missing_locations(ast.Module([*head, part], []))
-            made = compile(tree, file, "exec", code.co_flags & _FUTURE, dont_inherit=True)
-            both.append(list(inside(made)))
+        with Room():
+            for part in (statement, _Rewriter().visit(copy.deepcopy(statement))):
+                tree = ast.fix_missing_locations(ast.Module([*head, part], []))
+                made = compile(tree, file, "exec", code.co_flags & _FUTURE, dont_inherit=True)
+                both.append(list(inside(made)))
         if [c.co_name for c in both[0]] == [c.co_name for c in both[1]]:
             for own, hooked in zip(*both):
                 _by_key.setdefault(_key(own), hooked)
