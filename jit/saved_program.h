@@ -45,6 +45,7 @@ class SavedProgram {
 
   const ir::Graph& graph() const { return captured_; }
   const ir::Graph& optimised() const { return program_->graph(); }
+  const Program& program() const { return *program_; }
   const std::string& note() const { return note_; }
   /// Each rewriting pass and what it did, then each step with its primitive and the reasons.
   std::string explain() const;

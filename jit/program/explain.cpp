@@ -35,8 +35,9 @@ bool packs(const Query& query) {
   return false;
 }
 
-/// Which entry of the table runs this op, and every other's reason.
-std::string choice(const Step& s) {
+/// What the table is asked about this op.
+template <class Ask>
+auto with_query(const Step& s, const Ask& ask) {
   std::vector<Tensor> held;
   std::vector<Arg> values;
   held.reserve(s.node->in().size());
@@ -49,11 +50,17 @@ std::string choice(const Step& s) {
     }
   }
   ir::Filled filled = ir::fill(s.node->attrs(), s.node->places(), values);
-  Query query = make_query(*s.node->op(), filled.args(), s.types);
-  std::string out = explain_text(query);
-  if (std::find(s.lasting.begin(), s.lasting.end(), true) != s.lasting.end() && packs(query))
-    absl::StrAppend(&out, "\nwhat it multiplies by is a constant: packed once, for all calls");
-  return out;
+  return ask(make_query(*s.node->op(), filled.args(), s.types));
+}
+
+/// Which entry of the table runs this op, and every other's reason.
+std::string choice(const Step& s) {
+  return with_query(s, [&](const Query& query) {
+    std::string out = explain_text(query);
+    if (std::find(s.lasting.begin(), s.lasting.end(), true) != s.lasting.end() && packs(query))
+      absl::StrAppend(&out, "\nwhat it multiplies by is a constant: packed once, for all calls");
+    return out;
+  });
 }
 
 /// Why generated code does not run this kernel, if it does not.
@@ -155,7 +162,48 @@ void explain_steps(const std::vector<Step>& steps, std::string& out, int& number
   }
 }
 
+/// The name of what runs a step.
+std::string entry_of(const Step& s, bool whole) {
+  if (s.kind == Step::Kind::structure) return "own.structure";
+  if (s.node->is(ir::Structure::op) && s.node->op()->extra.host != HostCall::none) return "Python";
+  if (s.kind == Step::Kind::kernel) {
+    if (whole && s.kernel->moves(wanted_engine())) return "own.copy";
+    return generated(*s.kernel, flag_text(Flag::engine)).accepted() ? "generated" : "own.simd";
+  }
+  if (s.elided) return "no copy";
+  return with_query(s, [](const Query& query) {
+    for (const Explained& e : lathe::explain(query))
+      if (e.chosen) return std::string(e.entry->name);
+    return std::string("none");
+  });
+}
+
+void note_steps(const std::vector<Step>& steps, Program::Runs& out, int& unit) {
+  auto note = [&](const Step& s, std::string_view how, bool whole) {
+    out[s.node] = {entry_of(s, whole), std::string(how), how.empty() ? -1 : unit};
+  };
+  for (const Step& s : steps) {
+    ++unit;
+    if (s.kind == Step::Kind::rows) {
+      for (const RowGroup::Member& m : s.rows->members)
+        note(m.step, "tiled together by rows", /*whole=*/false);
+      continue;
+    }
+    note(s, s.epilogue ? "run as one, with its epilogue" : "", /*whole=*/true);
+    if (s.epilogue) note(*s.epilogue, "run as one, with its epilogue", /*whole=*/false);
+    for (const Step::Inner& inner : s.blocks) note_steps(inner.steps, out, unit);
+  }
+}
+
 }  // namespace
+
+Program::Runs Program::runs() const {
+  ir::GraphScope scope(graph_);
+  Runs out;
+  int unit = 0;
+  note_steps(steps_, out, unit);
+  return out;
+}
 
 std::string Program::explain() const {
   ir::GraphScope scope(graph_);

@@ -65,6 +65,14 @@ class Program {
   /// Bytes of the arena and of the results for inputs like these, which nothing reads but their
   /// sizes. UnsupportedError where only running tells some.
   std::pair<size_t, size_t> bytes_for(const ir::Data& inputs) const;
+  /// How each node of the graph runs: the primitive, and with which others it is one step (all of
+  /// the same `unit`, unless that is -1), in words.
+  struct HowItRuns {
+    std::string entry, together;
+    int unit = -1;
+  };
+  using Runs = absl::flat_hash_map<const ir::Node*, HowItRuns>;
+  Runs runs() const;
   int kernels() const;
   /// Compiles every kernel now; what could not be, and why.
   std::string compile() const;

@@ -29,6 +29,7 @@
 #include "python/bindings/guards.h"
 #include "python/bindings/integer.h"
 #include "python/bindings/observer.h"
+#include "python/bindings/picture.h"
 #include "python/bindings/real.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
@@ -304,6 +305,16 @@ class Function {
       for (const jit::Program* p : c->programs()) out += ir::print(p->graph());
     return out;
   }
+  /// Of the graph that was captured, or of what its program runs (None: it has no program), as
+  /// py::picture() says; how many there are, if not so many.
+  nb::object picture(size_t index, bool optimised) const {
+    const auto programs = engine_.compiled();
+    if (index >= programs.size()) return nb::int_(programs.size());
+    const jit::Function::Compiled& c = *programs[index];
+    if (!optimised) return py::picture(c.traced.graph, nullptr);
+    const auto all = c.programs();
+    return all.empty() ? nb::none() : nb::object(py::picture(all[0]->graph(), all[0]));
+  }
   nb::dict counts() const {
     nb::dict d;
     const jit::FunctionCounts calls = engine_.counts();
@@ -431,6 +442,7 @@ void add_jit(nb::module_& m) {
       .def("explain", &Function::explain)
       .def("graph", &Function::graph)
       .def("optimised", &Function::optimised)
+      .def("picture", &Function::picture)
       .def("debug", &Function::debug)
       .def("counts", &Function::counts);
   m.def("_reasons", [] {

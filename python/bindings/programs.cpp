@@ -19,6 +19,7 @@
 #include "graph/ir/verify.h"
 #include "jit/saved_program.h"
 #include "python/bindings/call.h"
+#include "python/bindings/picture.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
 
@@ -284,6 +285,11 @@ void add_programs(nb::module_& m) {
            })
       .def("variables", variables)
       .def("ordered_ops", ordered_ops)
+      .def("picture",
+           [](const SavedProgram& p, size_t index, bool optimised) -> nb::object {
+             if (index > 0) return nb::int_(1);
+             return optimised ? picture(p.optimised(), &p.program()) : picture(p.graph(), nullptr);
+           })
       .def("pinned", [](const SavedProgram& p) { return pinned(p.graph()); })
       .def("peak_bytes", &SavedProgram::peak_bytes)
       .def("inputs", [](const SavedProgram& p) { return slots(p.graph().inputs()); })

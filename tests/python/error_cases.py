@@ -296,6 +296,9 @@ lt.rewrite("exp(x)", "exp(exp(x))")
 lt.rewrite("neg(softmax(x, 0))", "x")
 lt.rewrite(3, "x")
 lt.debug(abs, 3)
+lt.draw(abs)
+lt.draw(lt.trace(abs))
+lt.draw(lt.trace(abs), index=-1)
 """.strip().splitlines()
 
 

@@ -10,6 +10,7 @@ _LATER = {
     "Scripted": "script",
     "capture": "program",
     "debug": "debugging",
+    "draw": "drawing",
     "freeze": "program",
     "parse": "program",
     "Rewrite": "rewriting",
@@ -20,7 +21,7 @@ _LATER = {
 
 __all__ = [
     "Comparison", "InputSpec", "Program", "Rewrite", "Scripted", "Traced", "capture", "debug",
-    "freeze", "parse", "rewrite", "rewrites", "script", "trace",
+    "draw", "freeze", "parse", "rewrite", "rewrites", "script", "trace",
 ]  # fmt: skip
 
 
