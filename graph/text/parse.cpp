@@ -19,6 +19,8 @@
 namespace lathe::ir {
 namespace {
 
+constexpr std::string_view kGradient = "gradient";  // not an op: what begins a declaration
+
 struct ResultName {
   Token token;
   std::optional<Type> type;
@@ -41,7 +43,7 @@ class Parser : Reader {
   Graph run() {
     Graph main = graph();
     while (!is_end()) {
-      if (is("gradient")) {
+      if (is(kGradient)) {
         main.gradients().push_back(gradient());
       } else {
         auto f = std::make_unique<Graph>(graph());
@@ -95,7 +97,7 @@ class Parser : Reader {
   GradientDeclaration gradient() {
     GradientDeclaration d;
     d.site = site_of_line(peek().line);
-    expect("gradient");
+    expect(kGradient);
     d.name = function_name();
     expect("of");
     d.of = function_name();
@@ -136,7 +138,7 @@ class Parser : Reader {
   void declare_symbols() {
     int64_t most = -1;
     for (size_t i = 0; peek(i).kind != TokenKind::end; ++i) {
-      if (i > 0 && (is("graph", i) || is("gradient", i)) && is("}", i - 1)) break;
+      if (i > 0 && (is("graph", i) || is(kGradient, i)) && is("}", i - 1)) break;
       most = std::max(most, symbol_number(peek(i)));
     }
     if (most >= static_cast<int64_t>(limits_.symbols)) fail("too many symbols");
