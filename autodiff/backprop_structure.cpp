@@ -219,7 +219,7 @@ void Backprop::count(Node& n) {
     zero = g_.add_constant(Arg(0), n.site());
   }
   g_.append_input(&n, zero);
-  Int i = scope.fresh(0), total = scope.fresh(1);
+  Int i = scope.fresh_inside(0), total = scope.fresh_inside(1);
   g_.add_parameter(n.block(0), integer_type(i));
   Values yields = n.block(1).yields();
   {

@@ -9,7 +9,12 @@
 #include "autodiff/tape.h"
 #include "core/base/error.h"
 #include "core/base/flags.h"
+#include "core/base/presumption.h"
+#include "core/dispatch/callback.h"
+#include "core/dispatch/fn.h"
+#include "core/tensor/random.h"
 #include "graph/trace/interpret.h"
+#include "include/lathe/ops/index.h"
 
 namespace lathe::jit {
 
@@ -46,6 +51,11 @@ bool facts_hold(const Function::Compiled& c, absl::Span<const SymFact> facts,
 /// Reads off the graph once what fits() asks on every call.
 void prepare_guards(Function::Compiled& c, absl::Span<const std::string> names) {
   c.sources = c.traced.graph.sources();
+  ir::for_each_node(c.traced.graph.body(), [&](const ir::Node* n) {
+    using I = index_ops<Tensor>;
+    c.presumes |=
+        n->op() != nullptr && (n->op() == I::sized_by.op() || n->op() == I::check_size.op());
+  });
   auto from_inputs = [&](Int e) { return c.traced.graph.inputs_say(e, c.sources); };
   auto of_sizes = [&](Int e) {
     return absl::c_all_of(symbols_of(e), [&](uint32_t k) { return c.sources[k].axis >= 0; });
@@ -413,7 +423,7 @@ ir::Data Function::run(const CompiledRef& kept, const ir::Data& all) {
     std::lock_guard hold(mutex_);
     ++counts_.calls;
   }
-  ir::Data results = run_program(c, all);
+  ir::Data results = c.presumes ? run_presuming(c, all) : run_program(c, all);
   for (const auto& [i, history] : c.spent) {
     Tensor result = results[i].tensor();
     if (!result.requires_grad()) set_history(result, spent_history(*history.node));
@@ -423,6 +433,20 @@ ir::Data Function::run(const CompiledRef& kept, const ir::Data& all) {
     if (!result.requires_grad()) set_requires_grad(result, true);
   }
   return results;
+}
+
+/// A program whose data are not as it presumes has written nothing yet. Where it has called nobody
+/// either, it is as if it had not run.
+ir::Data Function::run_presuming(const Compiled& c, const ir::Data& all) {
+  const RandomState drawn = random_state();
+  const uint64_t calls = ordered_calls();
+  try {
+    return run_program(c, all);
+  } catch (PresumptionError& e) {
+    e.undone = ordered_calls() == calls;
+    if (e.undone) set_random_state(drawn);
+    throw;
+  }
 }
 
 ir::Data Function::run_program(const Compiled& c, const ir::Data& all) {

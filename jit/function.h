@@ -70,6 +70,7 @@ class Function {
     DType autocast = DType::f32;
     std::vector<ir::SymbolSource> sources;  // of the captured graph
     std::vector<SymFact> relations;         // guards and checks that the inputs alone can answer
+    bool presumes = false;                  // something of its data, and asks (PresumptionError)
     std::vector<SymFact> of_integers;       // those of them about integers that are inputs
     std::vector<size_t> guarded;            // by guard: which input it is about; beyond: none
     std::vector<size_t> asked;  // the guards that are asked at each call, whatever the layouts are
@@ -121,6 +122,7 @@ class Function {
   static void make_program(Compiled& c, const ir::Data& all, const std::vector<bool>& live,
                            bool written);
   ir::Data run(const CompiledRef& kept, const ir::Data& all);
+  ir::Data run_presuming(const Compiled& c, const ir::Data& all);
   ir::Data run_program(const Compiled& c, const ir::Data& all);
 
   std::string name_;

@@ -123,6 +123,8 @@ constexpr Entry own_opaque(std::string_view name, void (*call)(const Call&, Outp
 }
 constexpr std::array kOpaque = {own_opaque("own.searchsorted", own::run_searchsorted),
                                 own_opaque("own.true_positions", own::run_true_positions),
+                                own_opaque("own.sized_by", own::run_sized_by),
+                                own_opaque("own.check_size", own::run_check_size),
                                 vendor_family("openblas.lapack"),
                                 vendor_family("eigen.fft"),
                                 own_opaque("own.linalg_lu_permutation", own::run_lu_permutation),

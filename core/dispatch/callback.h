@@ -15,6 +15,10 @@ namespace lathe {
 
 Outputs call_host(const HostFunction& f, const Tensors& xs, IntSpan sizes, bool ordered);
 
+/// How many ordered calls this thread has made.
+uint64_t ordered_calls();
+void note_ordered_call();
+
 /// Are these the names of the definitions? They are made when the first function is called.
 bool is_callback(std::string_view op_name);
 

@@ -497,6 +497,7 @@ Tensor sum_to(const Tensor& g, IntSpan shape) {
     }
     Int want = shape[static_cast<size_t>(i - extra)], have = g.size(i);
     if (identical(want, have)) continue;
+    if (!want.known() && !at_most_one(want) && want == have) continue;
     if (want == Int(1) && !(have == Int(1))) dims.push_back(Int(i));
   }
   Tensor out = g;

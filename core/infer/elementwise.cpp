@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/infer/rules.h"
+#include "core/sizes/symexpr.h"
 
 namespace lathe {
 namespace {
@@ -190,6 +191,11 @@ bool require_equal(IntSpan a, IntSpan b) {
   return equal;
 }
 
+bool at_most_one(Int size) {
+  const SymScope* scope = size.known() ? nullptr : SymScope::current();
+  return scope != nullptr && scope->bounds(size).second <= 1;
+}
+
 Shape broadcast_shapes(std::string_view op, IntSpan a, IntSpan b) {
   if (identical(a, b)) return Shape(a.begin(), a.end());
   size_t rank = std::max(a.size(), b.size());
@@ -202,6 +208,10 @@ Shape broadcast_shapes(std::string_view op, IntSpan a, IntSpan b) {
       z = x;
     } else if (identical(x, Int(1))) {
       z = y;
+    } else if (at_most_one(x) && !at_most_one(y) && x == Int(1)) {
+      z = y;
+    } else if (at_most_one(y) && !at_most_one(x) && y == Int(1)) {
+      z = x;
     } else if (x == y) {
       z = x.known() ? x : y;
     } else if (x == Int(1)) {

@@ -39,6 +39,10 @@ void require_in_range(std::string_view op, DType dtype, const Arg& number);
 /// Are the shapes equal? A trace notes what it takes for granted as checks.
 bool require_equal(IntSpan a, IntSpan b);
 
+/// Is a size that is not known 0 or 1, as the number of first elements? Then whether it is 1 says
+/// more than whether it equals another.
+bool at_most_one(Int size);
+
 /// Numpy broadcasting of two shapes; ShapeError names `op`. A symbolic size is guarded only where
 /// the other is 1 or the two are not provably equal.
 Shape broadcast_shapes(std::string_view op, IntSpan a, IntSpan b);

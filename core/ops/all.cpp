@@ -20,6 +20,7 @@ void add_all_definitions(Definitions& r) {
   add_index_definitions(r);
   add_scatter_definitions(r);
   add_position_definitions(r);
+  add_data_size_definitions(r);
   add_set_definitions(r);
   add_masked_definitions(r);
   add_create_definitions(r);

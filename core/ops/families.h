@@ -29,6 +29,7 @@ void add_copy_definitions(Definitions& r);
 void add_index_definitions(Definitions& r);
 void add_scatter_definitions(Definitions& r);
 void add_position_definitions(Definitions& r);
+void add_data_size_definitions(Definitions& r);
 void add_set_definitions(Definitions& r);
 void add_masked_definitions(Definitions& r);
 void add_create_definitions(Definitions& r);
@@ -129,6 +130,11 @@ void check_reduction(std::string_view op, std::string_view how);
 
 /// Where a tensor is not 0: an index tensor for each axis. Reads data, which a trace refuses.
 Tensors positions_of(const Tensor& x);
+/// The number that an integer tensor without axes holds, as a size; in a capture one that only
+/// running tells. Where it is negative the program stops.
+Int size_in(const Tensor& count);
+/// Is a program being recorded? Elements cannot be read then.
+bool captures();
 
 /// Negative positions count from the end. (Out of range stays so, and is refused where it is used.)
 Tensor from_the_end(const Tensor& index, Int size);

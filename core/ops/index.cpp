@@ -148,14 +148,14 @@ void add_access(Definitions& r) {
         // Written by index, which is refused where there is no such class.
         Shape shape = x.shape();
         Int classes = a.integer(1);
-        if (classes == Int(-1)) {  // as many as the data names, which a trace does not see
+        if (classes == Int(-1)) {  // as many as the data names
           if (x.numel() == Int(0))
             throw ValueError({.op = "one_hot",
                               .problem = "no class number says how many classes there are",
                               .got = to_string(type_of(x)),
                               .expected = "num_classes, where the input is empty",
                               .next = "give num_classes"});
-          classes = Int(reduce_ops<Tensor>::amax(x, Shape{}).item_int()) + 1;
+          classes = size_in(M::cast(reduce_ops<Tensor>::amax(x, Shape{}), DType::i64)) + 1;
         }
         shape.push_back(classes);
         Tensor zeros = create_ops<Tensor>::zeros(shape, DType::i64, x.device());

@@ -1,5 +1,5 @@
 // Where elements are not 0, and what is picked or written there. How large such a result is, data
-// decides: those ops read it, and a trace refuses them (Extra::instead_in_trace).
+// decides (size_in).
 #include <absl/strings/str_cat.h>
 
 #include "core/infer/rules.h"
@@ -10,10 +10,6 @@ namespace lathe {
 namespace {
 
 using namespace names;
-
-constexpr std::string_view kInTrace =
-    "write it without sizes that data decide: lathe.where(mask, a, b) on whole tensors, or "
-    "lathe.nonzero_static(x, size=n)";
 
 Types infer_true_positions(Args a) {
   Tensor mask = a.tensor(0);
@@ -32,7 +28,7 @@ Tensor truth(const Tensor& x) { return x.dtype() == DType::bool_ ? x : M::ne(x, 
 /// [n, axes]: where x is not 0.
 Tensor positions(const Tensor& x) {
   Tensor mask = truth(x);
-  return I::true_positions(mask, Int(R::sum(mask).item_int()), -1);
+  return I::true_positions(mask, size_in(R::sum(mask)), -1);
 }
 
 Outputs columns(const Tensor& found) {
@@ -139,7 +135,6 @@ void add_position_definitions(Definitions& r) {
   r.composite("nonzero(Tensor input, *, bool as_tuple=False) -> Tensor[]", nonzero_expansion,
               {.no_grad = true,
                .moves = true,
-               .instead_in_trace = kInTrace,
                .lone = [](Args a) { return !a.flag(1); },
                .doc = "Coordinates of the elements that are not 0, a row each; as_tuple: an index "
                       "tensor for each axis."});
@@ -147,14 +142,12 @@ void add_position_definitions(Definitions& r) {
               [](Args a) -> Outputs { return {positions(a.tensor(0))}; },
               {.no_grad = true,
                .moves = true,
-               .instead_in_trace = kInTrace,
                .doc = "Coordinates of the elements that are not 0, a row each."});
   r.composite("where.positions(Tensor condition) -> Tensor[]",
               [](Args a) -> Outputs { return positions_of(a.tensor(0)); },
               {.no_grad = true,
                .places = kFunction,
                .moves = true,
-               .instead_in_trace = kInTrace,
                .doc = "Where condition is not 0: an index tensor for each axis."});
   r.composite("unravel_index(Tensor indices, int[] shape) -> Tensor[]", unravel_expansion,
               {.domain = integers,
@@ -164,9 +157,7 @@ void add_position_definitions(Definitions& r) {
                .doc = "Where elements of a tensor of that shape lie that have these places when it "
                       "is flattened: an index tensor (int64) for each axis."});
   r.composite("masked_select(Tensor input, Tensor mask) -> Tensor", masked_select_expansion,
-              {.moves = true,
-               .instead_in_trace = kInTrace,
-               .doc = "The elements at which mask (bool) is true, along one axis."});
+              {.moves = true, .doc = "The elements at which mask (bool) is true, along one axis."});
   r.composite("masked_scatter(Tensor input, Tensor mask, Tensor source) -> Tensor",
               masked_scatter_expansion,
               {.inplace = true,

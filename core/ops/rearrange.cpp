@@ -125,13 +125,17 @@ Tensor repeated_places(const Tensor& repeats, const Arg& output_size) {
     total = output_size.integer();
   } else {
     Tensor low = counts.numel() == Int(0) ? Tensor() : reduce_ops<Tensor>::amin(counts, Shape{});
-    if (low.defined() && low.item_int() < 0)
+    if (low.defined() && !captures() && low.item_int() < 0)
       throw ValueError({.op = "repeat_interleave",
                         .problem = "a negative number of repeats",
                         .got = absl::StrCat(low.item_int()),
                         .expected = "0 or more for each element",
                         .next = "clamp the repeats with min=0"});
-    total = low.defined() ? Int(S::select(ends, 0, -1).item_int()) : Int(0);
+    // In a program a negative number has no size to give: it stops there.
+    if (low.defined()) {
+      Tensor last = S::select(ends, 0, -1);
+      total = size_in(captures() ? M::where(M::lt(low, 0), -1, last) : last);
+    }
   }
   Tensor places = C::arange(0, total, 1, DType::i64, repeats.device());
   return I::searchsorted(ends, places, true);

@@ -48,11 +48,10 @@ Outputs runs(const Tensor& x, const Things& things, bool elements, bool inverse,
       things.order.defined() ? I::index_select(things.rows, 0, things.order) : things.rows;
   const Int n = rows.size(0);
   Outputs out;
-  Tensor starts = C::ones({n}, DType::bool_, x.device());
-  if (n > 0) {
-    Tensor differ = M::ne(S::slice(rows, 0, Int(1), n), S::slice(rows, 0, Int(0), n - 1));
-    assign(S::slice(starts, 0, Int(1), n), R::any(differ, {Int(1)}));
-  }
+  // The first thing begins a run, if there is one, and so does each that differs from the last.
+  Tensor differ = M::ne(S::slice(rows, 0, Int(1), n), S::slice(rows, 0, Int(0), max(n - 1, 0)));
+  Tensor starts =
+      S::cat({C::ones({min(n, 1)}, DType::bool_, x.device()), R::any(differ, {Int(1)})});
   Tensor first = positions_of(starts)[0];
   Tensor from = things.order.defined() ? I::index_select(things.order, 0, first) : first;
   out.push_back(I::index_select(things.of, things.axis, from));
@@ -100,15 +99,12 @@ Outputs unique(Args a, bool sorts, int first_flag) {
 }
 
 void add_unique(Definitions& r) {
-  const std::string_view kInTrace =
-      "write it without sizes that data decide: sort(), and compare neighbours";
   r.composite(
       "unique(Tensor input, bool sorted=True, bool return_inverse=False, bool "
       "return_counts=False, int? dim=None) -> Tensor[]",
       [](Args a) { return unique(a, true, 2); },
       {.no_grad = true,
        .moves = true,
-       .instead_in_trace = kInTrace,
        .lone = [](Args a) { return !a.flag(2) && !a.flag(3); },
        .doc = "The elements (the slices along dim) of input without repetitions, always in "
               "ascending order; if asked, which of them each one is, and how often each occurs."});
@@ -118,7 +114,6 @@ void add_unique(Definitions& r) {
       [](Args a) { return unique(a, false, 1); },
       {.no_grad = true,
        .moves = true,
-       .instead_in_trace = kInTrace,
        .lone = [](Args a) { return !a.flag(1) && !a.flag(2); },
        .doc =
            "The first of each run of equal elements (slices along dim); if asked, which run each "
@@ -255,15 +250,16 @@ Outputs bincount_expansion(Args a) {
                       .expected = "one axis of integers, from 0",
                       .next = "flatten() it, or convert with .to(lt.int64)"});
   Tensor at = M::cast(x, DType::i64);
-  int64_t most = -1;
-  if (x.numel() > 0) {
-    if (R::amin(at).item_int() < 0)
+  Int places = 0;
+  if (x.numel() > Int(0)) {
+    const Tensor least = R::amin(at), most = R::amax(at);
+    if (!captures() && least.item_int() < 0)
       throw ValueError({.op = "bincount",
                         .problem = "a negative number",
-                        .got = absl::StrCat(R::amin(at).item_int()),
+                        .got = absl::StrCat(least.item_int()),
                         .expected = "integers from 0",
                         .next = "subtract the smallest first"});
-    most = R::amax(at).item_int();
+    places = size_in(M::where(M::lt(least, 0), -1, M::add(most, 1)));
   }
   if (a.integer(2) < Int(0))
     throw ValueError({.op = "bincount",
@@ -285,7 +281,7 @@ Outputs bincount_expansion(Args a) {
            .next = "give weights of the shape of the input"});
     if (weight.dtype() != DType::f32) weight = M::cast(weight, DType::f64);
   }
-  return {tallied(at, max(Int(most + 1), a.integer(2)), weight)};
+  return {tallied(at, max(places, a.integer(2)), weight)};
 }
 
 struct Range {
@@ -520,8 +516,6 @@ void add_counts(Definitions& r) {
               bincount_expansion,
               {.no_grad = true,
                .moves = true,
-               .instead_in_trace = "add ones (or weights) by scatter_add() into zeros of a size "
-                                   "that is known",
                .doc = "How often (with what weight) each integer from 0 to the greatest occurs."});
   r.composite("histc(Tensor input, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
               histc_expansion,

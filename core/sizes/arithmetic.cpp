@@ -67,6 +67,14 @@ void Int::out_of_range(int64_t value) {
 int64_t Int::specialise() const {
   SymScope& scope =
       scope_for("the value of a symbolic size was asked for outside its trace", *this);
+  if (scope.inside(*this)) {
+    if (auto [low, high] = scope.bounds(*this); low == high) return low;
+    throw TraceError({.problem = "the number itself is wanted of a size that only running the "
+                                 "program tells",
+                      .got = to_string(*this),
+                      .expected = "arithmetic, and use as a size",
+                      .next = "keep it as a size, or take this part out of the captured function"});
+  }
   int64_t value = scope.hint(*this);
   scope.decide(Relation::eq, *this, value);
   return value;

@@ -121,6 +121,10 @@ class SymScope {
 
   /// A new symbol with its value at this call. Sizes are known to be >= 0.
   Int fresh(int64_t hint, bool is_size = true);
+  /// One that only running the program tells: how many elements a mask picks, what a loop carries.
+  Int fresh_inside(int64_t hint, bool is_size = true);
+  /// Does the expression mention one?
+  bool inside(Int e) const;
   /// The value at this call. TraceError for a symbol of another trace.
   int64_t hint(Int e) const;
   /// Yes / no / not known, from ranges and recorded facts.
@@ -128,16 +132,21 @@ class SymScope {
   Truth prove(Relation relation, Int a, Int b) const;
   /// What is known of the value of an expression; saturated bounds mean "no bound".
   std::pair<int64_t, int64_t> bounds(Int e) const;
-  /// Proven, else decided by the hint and recorded as a guard.
+  /// Proven, else decided by the hint and recorded as a guard. What only running tells is presumed
+  /// to be as sizes ordinarily are: those that meet are equal, and none is 0 or 1.
   bool decide(Relation relation, Int a, Int b);
   /// Proven, else decided by the hint: recorded as a check if it holds, and as a guard if not. For
-  /// who asked may go on: a function that catches the error holds for such sizes only.
+  /// who asked may go on: a function that catches the error holds for such sizes only. What
+  /// only running tells is presumed to hold.
   bool require(Relation relation, Int a, Int b);
+  /// Who records a program has it ask for what is presumed. The answer: is it asked before all that
+  /// mentions these sizes? Then it is known from here on (assume). Without one it is a guess.
+  void ask_when_it_runs(std::function<bool(const SymFact&)> ask) { ask_ = std::move(ask); }
   /// It holds wherever it is asked about, whatever the hints say: of a loop that runs no round at
   /// this call, what is true in every round. Recorded as a check.
   void assume(Relation relation, Int a, Int b);
-  /// Nothing is recorded or learnt any more: what is not proven is answered by the hint, and
-  /// counted.
+  /// Nothing is recorded or learnt any more: what is not proven is answered by the hint, or
+  /// presumed, and counted.
   void close() { closed_ = true; }
   int64_t guesses() const { return guesses_; }
   /// The same value with everything replaced that recorded equalities determine.
@@ -172,6 +181,8 @@ class SymScope {
   Range range_by_cases(Terms terms, int depth, int cases) const;
   const Range* known(Int form) const;
   bool answer(Relation relation, Int a, Int b, std::vector<SymFact>& where_it_holds);
+  bool ordinary(Relation relation, Int a, Int b) const;
+  bool presume(const SymFact& fact);
   void learn(Relation relation, bool holds, Int a, Int b);
   void narrow(Int e, const Range& by);
   void narrow_terms(Int sum, const Range& r);
@@ -186,6 +197,8 @@ class SymScope {
   mutable absl::flat_hash_map<uint32_t, Int> replaced_;  // symbols that an equality determines
   std::vector<SymFact> guards_, checks_;
   std::vector<int64_t> hints_;
+  std::vector<bool> inside_;  // by symbol
+  std::function<bool(const SymFact&)> ask_;
   // What was worked out, by word of an expression: hints, ranges and the epoch each is of, and what
   // is left after all replacements.
   struct Bounded {

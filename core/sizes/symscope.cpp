@@ -46,7 +46,7 @@ void say_sizes(ErrorParts& parts) {
   if (scope == nullptr) return;
   std::string sizes;
   for (uint32_t k : symbols_in(absl::StrCat(parts.problem, " ", parts.got, " ", parts.expected)))
-    if (k < scope->symbol_count())
+    if (k < scope->symbol_count() && !scope->inside(symbol(k)))
       absl::StrAppend(&sizes, sizes.empty() ? "" : ", ", "s", k, " = ", scope->hint(symbol(k)));
   if (!sizes.empty()) absl::StrAppend(&parts.got, parts.got.empty() ? "" : ", ", "where ", sizes);
 }
@@ -77,9 +77,22 @@ void SymScope::leave() {
 Int SymScope::fresh(int64_t hint, bool is_size) {
   Int s = symbol(static_cast<uint32_t>(hints_.size()));
   hints_.push_back(hint);
+  inside_.push_back(false);
   known_.emplace(s.word(), Range{is_size ? 0 : -kMostInt - 1, kMostInt});
   forms_with_[static_cast<uint32_t>(hints_.size() - 1)].push_back(s);
   return s;
+}
+
+Int SymScope::fresh_inside(int64_t hint, bool is_size) {
+  const Int s = fresh(hint, is_size);
+  inside_.back() = true;
+  return s;
+}
+
+bool SymScope::inside(Int e) const {
+  const std::vector<uint32_t>& symbols = symbols_of(e);
+  return std::any_of(symbols.begin(), symbols.end(),
+                     [&](uint32_t k) { return k < inside_.size() && inside_[k]; });
 }
 
 int64_t SymScope::hint(Int e) const {
@@ -168,9 +181,35 @@ SymScope::Truth SymScope::prove(Relation relation, Int a, Int b) const {
 bool SymScope::decide(Relation relation, Int a, Int b) { return answer(relation, a, b, guards_); }
 bool SymScope::require(Relation relation, Int a, Int b) { return answer(relation, a, b, checks_); }
 
+// What holds where the other does not.
+static SymFact opposite(const SymFact& f) {
+  switch (f.relation) {
+    case Relation::eq:
+      return {Relation::ne, !f.holds, f.a, f.b, f.site};
+    case Relation::ne:
+      return {Relation::eq, !f.holds, f.a, f.b, f.site};
+    case Relation::lt:
+      return {Relation::le, !f.holds, f.b, f.a, f.site};
+    case Relation::le:
+      break;
+  }
+  return {Relation::lt, !f.holds, f.b, f.a, f.site};
+}
+
+bool SymScope::ordinary(Relation relation, Int a, Int b) const {
+  if (relation == Relation::ne) return !ordinary(Relation::eq, a, b);
+  if (relation != Relation::eq) return lathe::decide(relation, hint(a), hint(b));
+  // What is at most 1, as the first element if there is one, is 1.
+  const bool one = a.known() ? a.value() == 1 : bounds(a).second <= 1;
+  const bool other_one = b.known() ? b.value() == 1 : bounds(b).second <= 1;
+  return one == other_one && !identical(a, 0) && !identical(b, 0);
+}
+
 bool SymScope::answer(Relation relation, Int a, Int b, std::vector<SymFact>& where_it_holds) {
   Truth known = prove(relation, a, b);
   if (known != Truth::unknown) return known == Truth::yes;
+  const bool must = &where_it_holds == &checks_;
+  if (inside(a) || inside(b)) return presume({relation, must || ordinary(relation, a, b), a, b});
   bool holds = lathe::decide(relation, hint(a), hint(b));
   if (closed_) {
     ++guesses_;
@@ -179,6 +218,17 @@ bool SymScope::answer(Relation relation, Int a, Int b, std::vector<SymFact>& whe
   (holds ? where_it_holds : guards_).push_back({relation, holds, a, b, here()});
   learn(relation, holds, a, b);
   return holds;
+}
+
+bool SymScope::presume(const SymFact& fact) {
+  if (!ask_ || closed_) {
+    ++guesses_;
+    return fact.holds;
+  }
+  SymFact asked = fact.holds ? fact : opposite(fact);
+  asked.site = here();
+  if (ask_(asked)) assume(asked.relation, asked.a, asked.b);
+  return fact.holds;
 }
 
 void SymScope::assume(Relation relation, Int a, Int b) {

@@ -136,7 +136,9 @@ Geometry Geometry::squeeze(int axis) const {
 // size that turns out to be 0 at run time harms nothing: then no stride is ever used.
 bool Geometry::reshape(IntSpan to, Geometry& out) const {
   Geometry r{Shape(to.begin(), to.end()), Strides(to.size(), 1), offset};
-  if (surely_empty(shape) || surely_empty(to)) {
+  // Dense elements stay so, whatever their number is.
+  const bool dense = identical(strides, row_major(shape));
+  if (dense || surely_empty(shape) || surely_empty(to)) {
     r.strides = row_major(to);
     out = std::move(r);
     return true;

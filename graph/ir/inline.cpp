@@ -30,7 +30,7 @@ Values copy_fresh(Graph& to, const Graph& from, const Block& block, Graph::Value
     bool other = k < from.symbols().size();
     int64_t hint = other ? from.symbols()[k].hint : scope.hint(symbol(k));
     bool is_size = other ? from.symbols()[k].is_size : sources[k].axis >= 0;
-    symbols[k] = scope.fresh(hint, is_size);
+    symbols[k] = scope.fresh_inside(hint, is_size);
   }
   auto change = substitution(symbols);
   for (Node* n = block.first(); n != nullptr; n = n->next())

@@ -377,6 +377,9 @@ ArgVec map_ints(const ArgVec& literals, const std::function<Int(Int)>& change);
 /// symbols that nothing says. Returns how an expression over the old numbers is written now.
 std::function<Int(Int)> compact_symbols(Graph& graph);
 
+/// Makes the graph's symbols those of a scope that has none.
+void enter_symbols(const Graph& graph, SymScope& scope);
+
 /// A SymScope that knows a graph's symbols and facts, entered while it lives: what infer needs.
 /// Throws ValueError if the hints contradict an assumption.
 class GraphScope {
@@ -387,7 +390,9 @@ class GraphScope {
   SymScope& operator*() { return scope_; }
   SymScope* operator->() { return &scope_; }
   /// Has anything been taken for granted that the graph does not state?
-  bool grew() const { return scope_.guards().size() + scope_.checks().size() > facts_; }
+  bool grew() const {
+    return scope_.guards().size() + scope_.checks().size() > facts_ || scope_.guesses() > 0;
+  }
 
  private:
   SymScope scope_;

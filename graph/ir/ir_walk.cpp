@@ -251,8 +251,17 @@ std::vector<SymbolSource> Graph::sources(size_t count) const {
   return out;
 }
 
+void enter_symbols(const Graph& graph, SymScope& scope) {
+  const std::vector<SymbolSource> sources = graph.sources();
+  for (size_t k = 0; k < sources.size(); ++k) {
+    const SymbolInfo& s = graph.symbols()[k];
+    sources[k].is_parameter_of(graph.body()) ? scope.fresh(s.hint, s.is_size)
+                                             : scope.fresh_inside(s.hint, s.is_size);
+  }
+}
+
 GraphScope::GraphScope(const Graph& graph) {
-  for (const SymbolInfo& s : graph.symbols()) scope_.fresh(s.hint, s.is_size);
+  enter_symbols(graph, scope_);
   scope_.enter();
   auto wrong = [&](const SymFact& fact) {
     scope_.leave();

@@ -46,6 +46,24 @@ std::optional<size_t> Tracer::as_input(const Tensor& t) const {
 
 static bool is_view(const Tensor& t) { return t.impl()->view != nullptr && !t.impl()->storage; }
 
+/// A view by sizes that only running tells, of what nobody else gets: it goes out by itself.
+bool Tracer::is_lone_view(const Tensor& t, const Data& results) const {
+  bool told = true;
+  auto look = [&](Int e) {
+    told = told && !scope_.inside(e);
+    return e;
+  };
+  for (const ViewStep* step : steps_of(*t.impl()->view)) map_ints(step->args, look);
+  if (told) return false;
+  const Tensor& base = t.impl()->view->base;
+  auto of_base = [&](const Datum& d) {
+    if (!d.is_tensor()) return false;
+    const Tensor& r = d.tensor();
+    return same(r, base) || (!same(r, t) && is_view(r) && same(r.impl()->view->base, base));
+  };
+  return !as_input(base) && absl::c_none_of(results, of_base);
+}
+
 /// What shares the memory of others comes last: those may be results of their own.
 void Tracer::give_back(const Data& results, Values& outputs, bool aliases, Traced& traced) {
   std::vector<Returned>& out = traced.returns;
@@ -65,7 +83,7 @@ void Tracer::give_back(const Data& results, Values& outputs, bool aliases, Trace
     if (std::optional<size_t> input = aliases ? as_input(t) : std::nullopt) {
       r.how = Returned::How::input;
       r.index = *input;
-    } else if (source.defined() || (aliases && is_view(t))) {
+    } else if (source.defined() || (aliases && is_view(t) && !is_lone_view(t, results))) {
       r.how = Returned::How::view;
       r.detached = source.defined();
       if (!r.detached)
@@ -149,23 +167,6 @@ void Tracer::add_guards(Traced& traced) {
   }
 }
 
-/// What the traced code took for granted of a size or number that only a run of the program knows
-/// (out of an if, a loop, a selection by a mask) cannot be asked before the call.
-void Tracer::refuse_unknown_facts(const Graph& graph) {
-  auto sources = graph.sources();
-  for (const SymFact& f : graph.assumptions())
-    for (Int e : {f.a, f.b})
-      for (uint32_t k : symbols_of(e)) {
-        if (k >= sources.size() || sources[k].value == nullptr ||
-            sources[k].is_parameter_of(graph.body()))
-          continue;
-        throw TraceError({.problem = "the traced code branches on a size that data decides",
-                          .got = absl::StrCat("the question whether ", to_string(f)),
-                          .next = "compare tensors, or compute it outside of the traced function",
-                          .site = f.site});
-      }
-}
-
 /// A trace made with gradients off throughout need not say so at every line: nothing asks for them.
 /// With gradients on, a function may do nothing but what has none, as drawing random numbers.
 void Tracer::tidy_detached() {
@@ -211,7 +212,6 @@ Traced Tracer::finish(const Data& results, bool aliases) {
   traced.captured_now = std::move(captured_now_);
   traced.graph = take();
   auto change = compact_symbols(traced.graph);
-  refuse_unknown_facts(traced.graph);
   for (Guard& g : guards_)
     if (g.kind == GuardKind::layout) g.type = *map_ints(Type(g.type), change).tensor();
   for (Returned& r : traced.returns)

@@ -53,10 +53,10 @@ Data Tracer::bind_parameters(Block& block, const LoopPlan& plan, size_t first) {
 }
 
 /// Does a size that is carried stay as it is? Where nothing proves it, sizes that are equal now and
-/// that no loop decides are taken to be equal: a guard.
+/// that inputs say are taken to be equal: a guard.
 bool Tracer::stays(Int before, Int after) const {
   if (proven_equal(before, after)) return true;
-  if (in_loop(before) || in_loop(after)) return false;
+  if (scope_.inside(before) || scope_.inside(after)) return false;
   return scope_.hint(before) == scope_.hint(after) && before == after;
 }
 
@@ -222,7 +222,6 @@ bool Tracer::may_have_history(const Tensor& t) {
 Data Tracer::record_while(LoopCondition condition, LoopBody body, const Data& start) {
   LoopPlan plan = plan_for(start);
   for (int attempt = 0; attempt < kMostRecordings; ++attempt) {
-    size_t first_guard = scope_.guards().size();
     uint32_t first_symbol = scope_.symbol_count();
     OpenLoop open(open_loops_, loop_symbols_, first_symbol);
     Operands operands;
@@ -263,7 +262,6 @@ Data Tracer::record_while(LoopCondition condition, LoopBody body, const Data& st
       return body(carried);
     });
     if (!loop_fits(plan, made, round, parameters)) continue;
-    refuse_loop_guards(first_guard, first_symbol);
     {
       InsertAt inside(graph_, round);
       graph_.set_yields(round, loop_yields(plan, made), here());
@@ -291,7 +289,6 @@ Int Tracer::loop_variable(Int start, Int stop, Int step) {
 Data Tracer::record_for(Int start, Int stop, Int step, ForBody body, const Data& carried) {
   LoopPlan plan = plan_for(carried);
   for (int attempt = 0; attempt < kMostRecordings; ++attempt) {
-    size_t first_guard = scope_.guards().size();
     uint32_t first_symbol = scope_.symbol_count();
     OpenLoop open(open_loops_, loop_symbols_, first_symbol);
     Operands operands{Arg(start), Arg(stop), Arg(step)};
@@ -315,7 +312,6 @@ Data Tracer::record_for(Int start, Int stop, Int step, ForBody body, const Data&
       graph_.erase(node);
       continue;
     }
-    refuse_loop_guards(first_guard, first_symbol);
     {
       InsertAt inside(graph_, block);
       graph_.set_yields(block, loop_yields(plan, made), here());

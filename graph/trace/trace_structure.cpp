@@ -197,32 +197,13 @@ bool Tracer::proven_equal(Int a, Int b) const {
   return identical(a, b) || scope_.prove(Relation::eq, a, b) == SymScope::Truth::yes;
 }
 
-Int Tracer::fresh_integer(int64_t hint, bool is_size) { return scope_.fresh(hint, is_size); }
+Int Tracer::fresh_integer(int64_t hint, bool is_size) { return scope_.fresh_inside(hint, is_size); }
 
 bool Tracer::in_loop(Int e) const {
   if (open_loops_ == 0) return false;
   for (uint32_t k : symbols_of(e))
     if (k >= loop_symbols_) return true;
   return false;
-}
-
-void Tracer::refuse_loop_guards(size_t first_guard, uint32_t first_symbol) const {
-  auto mentions = [&](Int e) {
-    for (uint32_t k : symbols_of(e))
-      if (k >= first_symbol) return true;
-    return false;
-  };
-  for (size_t i = first_guard; i < scope_.guards().size(); ++i) {
-    const SymFact& f = scope_.guards()[i];
-    if (!mentions(f.a) && !mentions(f.b)) continue;
-    throw TraceError({.problem =
-                          "the program depends on a number that changes from round to round of a "
-                          "loop that is recorded once",
-                      .got = absl::StrCat("the question whether ", to_string(f)),
-                      .next = "compare tensors instead, or make the loop's length a number that is "
-                              "known while tracing",
-                      .site = f.site});
-  }
 }
 
 // ── if ──────────────────────────────────────────────────────────────────────────────────────────
@@ -274,8 +255,6 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no,
                        absl::FunctionRef<Pairs()> choose) {
   Operands operands;
   operands.in = {condition_value(condition)};
-  size_t first_guard = scope_.guards().size();
-  uint32_t first_symbol = scope_.symbol_count();
   Node* node = graph_.add_structure(Structure::if_, std::move(operands), {}, here());
   Branch branches[2] = {yes, no};
   BlockResult made[2];
@@ -287,7 +266,6 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no,
     graph_.erase(node);
     throw;
   }
-  refuse_loop_guards(first_guard, first_symbol);
 
   // What either branch wrote, both give.
   std::vector<Tensor> written;

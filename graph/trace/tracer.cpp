@@ -11,6 +11,7 @@
 #include "graph/ir/arguments.h"
 #include "graph/ir/literal.h"
 #include "include/lathe/ops/create.h"
+#include "include/lathe/ops/index.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
 
@@ -85,7 +86,8 @@ Tracer::Tracer(Graph graph, TraceCallbacks& host)
       outer_backend_(thread_state().backend),
       outer_epoch_(thread_state().trace_epoch),
       outer_tracer_(t_tracer) {
-  for (const SymbolInfo& s : graph_.symbols()) scope_.fresh(s.hint, s.is_size);
+  enter_symbols(graph_, scope_);
+  scope_.ask_when_it_runs([this](const SymFact& fact) { return ask_size(fact); });
   scope_.enter();
   reals_.enter();
   for (const SymFact& f : graph_.assumptions()) scope_.decide(f.relation, f.a, f.b);
@@ -110,6 +112,42 @@ Tracer::~Tracer() {
 }
 
 Tracer* Tracer::current() { return t_tracer; }
+
+/// What was presumed of a size that only running tells, asked when the program runs: where this
+/// block makes all sizes that it is about, next to where they are made.
+bool Tracer::ask_size(const SymFact& fact) {
+  static const Op& op = *index_ops<Tensor>::check_size.op();
+  constexpr const char* kNames[] = {"eq", "ne", "lt", "le"};  // as Relation has them
+  Block& block = graph_.insertion_block();
+  size_t last = 0;  // of the nodes that make the sizes
+  bool early = true;
+  for (const Int e : {fact.a, fact.b}) {
+    for (uint32_t k : symbols_of(e)) {
+      if (!scope_.inside(symbol(k))) {
+        early = early && &block == &graph_.body();
+        continue;
+      }
+      size_t made = 0;
+      while (made < sized_.size() &&
+             (sized_[made]->parent() != &block ||
+              !identical(sized_[made]->out(0)->tensor().shape[0], symbol(k))))
+        ++made;
+      early = early && made < sized_.size();
+      last = std::max(last, made);
+    }
+  }
+  auto add = [&] {
+    graph_.add(op, {Arg(fact.a), Arg(kNames[static_cast<int>(fact.relation)]), Arg(fact.b)}, {},
+               fact.site);
+  };
+  if (early && sized_[last]->next() != nullptr) {
+    InsertAt behind(graph_, sized_[last]->next());
+    add();
+  } else {
+    add();
+  }
+  return early;
+}
 
 bool Tracer::claims(const Op& op, Args args, Types& types) const {
   // What eager runs whole stays whole, so that both make the same choice of kernel.
@@ -377,6 +415,40 @@ int lone_number(const Call& call) {
 
 }  // namespace
 
+namespace {
+
+bool same_arguments(const ArgVec& a, const ArgVec& b) {
+  const auto x = a.view(), y = b.view();
+  return std::equal(x.begin(), x.end(), y.begin(), y.end(), equal);
+}
+
+/// Are the two one value, as far as it is seen at so many steps?
+bool same_value(const Value* a, const Value* b, const Graph& graph, int steps) {
+  if (a == b) return true;
+  const Node *n = a->node(), *m = b->node();
+  if (steps == 0 || n == nullptr || m == nullptr || a->index() != b->index()) return false;
+  if (!n->is(Structure::op) || n->op() != m->op() || !(n->places() == m->places())) return false;
+  if (effects(*n, graph) == Effects::ordered || !same_arguments(n->attrs(), m->attrs()))
+    return false;
+  return std::equal(
+      n->in().begin(), n->in().end(), m->in().begin(), m->in().end(),
+      [&](const Value* x, const Value* y) { return same_value(x, y, graph, steps - 1); });
+}
+
+}  // namespace
+
+/// The size that the count was made before: what one mask picks of two tensors has one size.
+Value* Tracer::sized_before(const Call& call) {
+  constexpr int kSteps = 8;
+  if (&call.op != index_ops<Tensor>::sized_by.op()) return nullptr;
+  const Value* count = value_of(call.args.tensor(0));
+  for (Node* n : sized_)
+    if (n->parent() != nullptr && visible_from(n->out(0), graph_.insertion_block()) &&
+        same_value(n->in(0), count, graph_, kSteps))
+      return n->out(0);
+  return nullptr;
+}
+
 void Tracer::run(const Call& call, Outputs& outputs) {
   if (++ops_ > kMostOps)
     throw TraceError({.op = call.op.name(),
@@ -391,6 +463,7 @@ void Tracer::run(const Call& call, Outputs& outputs) {
     args[static_cast<size_t>(i)] = Arg(first);
     return run({call.op, absl::MakeConstSpan(args), call.types}, outputs);
   }
+  if (Value* known = sized_before(call)) return outputs.push_back(tensor_for(known));
   Operands operands = operands_of(call);
   TypeList types;
   for (const TensorType& t : call.types) types.push_back(t);
@@ -401,6 +474,7 @@ void Tracer::run(const Call& call, Outputs& outputs) {
     t.impl()->geometry = geometry_of(call, i, call.types[i]);
     outputs.push_back(std::move(t));
   }
+  if (&call.op == index_ops<Tensor>::sized_by.op()) sized_.push_back(n);
 }
 
 // ── writes ──────────────────────────────────────────────────────────────────────────────────────

@@ -115,6 +115,9 @@ class Tracer final : public Backend {
     Tensor source = {};  // the one it shares all its memory with, if that is known
   };
 
+  bool ask_size(const SymFact& fact);
+  bool is_lone_view(const Tensor& t, const Data& results) const;
+  Value* sized_before(const Call& call);
   bool any_tracked() const;
   Value* lift(const Tensor& t);
   Value* as_kept(const Tensor& t) const;
@@ -158,7 +161,6 @@ class Tracer final : public Backend {
                     uint32_t first_symbol);
   Values loop_yields(const LoopPlan& plan, const BlockResult& body);
   Value* condition_value(const Datum& condition);
-  void refuse_loop_guards(size_t first_guard, uint32_t first_symbol) const;
   LoopPlan plan_for(const Data& start);
   std::pair<Type, bool> joined(const Datum& a, const Datum& b) const;
   bool are_one_size(Int a, Int b);
@@ -171,7 +173,6 @@ class Tracer final : public Backend {
   void tidy_detached();
   void add_guards(Traced& traced);
   void written_inputs(std::vector<Write>& writes);
-  static void refuse_unknown_facts(const Graph& graph);
 
   TraceCallbacks& host_;
   uint64_t epoch_;
@@ -192,6 +193,7 @@ class Tracer final : public Backend {
   int64_t ops_ = 0;  // so far
   static constexpr int64_t kMostOps = int64_t{1} << 18;
   absl::flat_hash_set<uint32_t> given_;  // symbols of the arguments' sizes
+  std::vector<Node*> sized_;             // that make counts sizes
   std::vector<Frame> frames_;
   std::vector<Chosen> chosen_;
   uint32_t loop_symbols_ = 0;  // symbols from here on belong to open loops

@@ -95,17 +95,19 @@ class Lowering {
       Int stride = 0;
       if (k >= lead) {
         Int size = type.shape[k - lead];
-        bool repeats = !identical(size, domain_[k]) && is_one(size);
+        bool repeats = !identical(size, domain_[k]) && is(size, 1);
         if (!repeats && !identical(size, Int(1))) stride = g.strides[k - lead];
+        // Where only a run tells whether it repeats: one element does.
+        if (!repeats && !is(size, domain_[k])) stride = stride * min(max(size - 1, 0), 1);
       }
       map.strides.push_back(stride);
     }
     return map;
   }
 
-  static bool is_one(Int size) {
-    if (size.known()) return size.value() == 1;
-    return SymScope::current()->prove(Relation::eq, size, Int(1)) == SymScope::Truth::yes;
+  static bool is(Int a, Int b) {
+    if (identical(a, b)) return true;
+    return SymScope::current()->prove(Relation::eq, a, b) == SymScope::Truth::yes;
   }
 
   void collect_operands() {

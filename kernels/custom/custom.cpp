@@ -1,5 +1,6 @@
 #include "kernels/custom/custom.h"
 
+#include "core/dispatch/callback.h"
 #include "core/dispatch/custom.h"
 #include "core/op/host_function.h"
 
@@ -20,6 +21,7 @@ Verdict host_accepts(const Entry&, const Query& query) {
 }
 
 void run_host(const Call& call, Outputs& outputs) {
+  if (call.op.extra.host == HostCall::ordered) note_ordered_call();
   outputs = call.args[0].function_->run(call.args.tensors(1), call.types);
 }
 

@@ -1,8 +1,9 @@
-// Where a mask is true: the coordinates of the first so many true elements, in row-major order.
+// Where a mask is true: the coordinates of the first so many true elements, in row-major order; and
+// sizes that data decides.
 #include <algorithm>
 #include <cstring>
 
-#include "core/base/error.h"
+#include "core/base/presumption.h"
 #include "kernels/own/copy.h"
 #include "kernels/own/search.h"
 #include "kernels/problem/operand.h"
@@ -66,6 +67,44 @@ void run_true_positions(const Call& call, Outputs& outputs) {
               fill, reinterpret_cast<int64_t*>(o.data));
   });
   outputs.push_back(std::move(out));
+}
+
+/// Its result's type is not known before: the count is read here.
+void run_sized_by(const Call& call, Outputs& outputs) {
+  const Tensor count = call.args.tensor(0);
+  const int64_t size = count.item_int();
+  if (size < 0)
+    throw PresumptionError({.op = "size",
+                            .problem = "a size that data decides is negative",
+                            .got = std::to_string(size),
+                            .expected = "0 or more",
+                            .next = "check the values that it is computed from"});
+  Tensor out = empty({DType::bool_, {Int(size)}, count.device()});
+  Operand o = operand(out);
+  submit(out.device(), {}, {out}, [=] { std::memset(o.data, 0, static_cast<size_t>(size)); });
+  outputs.push_back(std::move(out));
+}
+
+void run_check_size(const Call& call, Outputs& /*outputs*/) {
+  struct Named {
+    std::string_view text;
+    Relation relation;
+    const char* said;
+  };
+  constexpr Named kAll[] = {{"eq", Relation::eq, "equal sizes"},
+                            {"ne", Relation::ne, "another size"},
+                            {"lt", Relation::lt, "a smaller size than the second"},
+                            {"le", Relation::le, "at most the second size"}};
+  const Int a = call.args.integer(0), b = call.args.integer(2);
+  for (const Named& named : kAll) {
+    if (named.text != call.args.text(1) || decide(named.relation, a, b)) continue;
+    throw PresumptionError({.op = "size",
+                            .problem = "a size that data decides is not one that the program was "
+                                       "captured for",
+                            .got = to_string(a) + " and " + to_string(b),
+                            .expected = named.said,
+                            .next = "call the function itself for such values"});
+  }
 }
 
 }  // namespace lathe::own

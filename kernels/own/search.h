@@ -10,5 +10,9 @@ namespace lathe::own {
 void run_searchsorted(const Call& call, Outputs& outputs);
 /// (mask, size, fill): coordinates of the first `size` true elements; `fill` where there are fewer.
 void run_true_positions(const Call& call, Outputs& outputs);
+/// (count): so many False.
+void run_sized_by(const Call& call, Outputs& outputs);
+/// (a, relation, b): PresumptionError unless it holds.
+void run_check_size(const Call& call, Outputs& outputs);
 
 }  // namespace lathe::own

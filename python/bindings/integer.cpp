@@ -103,11 +103,29 @@ auto reflected(F f, Bound bound, binaryfunc python) {
     return owned(python(number(b).ptr(), pinned(a).ptr()));
   };
 }
-template <class F>
-auto comparison(F f, int python) {
-  return [f, python](const SymInt& a, nb::handle b) -> nb::object {
+/// The answer that Python's code goes on with: of what only running tells there is none.
+bool asked(Relation relation, Int a, Int b) {
+  const SymScope* scope = SymScope::current();
+  if (scope != nullptr && (scope->inside(a) || scope->inside(b)) &&
+      scope->prove(relation, a, b) == SymScope::Truth::unknown)
+    throw TraceError(
+        {.problem = "the code branches on a size that only running the program tells",
+         .got = absl::StrCat("the question how ", to_string(a), " compares with ", to_string(b)),
+         .expected = "sizes that follow from those of the arguments",
+         .next = "capture it with lathe.script, where such a question is part of the "
+                 "program"});
+  return decide(relation, a, b);
+}
+
+/// not_this: the answer is the other one of the relation's.
+auto comparison(Relation relation, bool not_this, bool swapped, int python) {
+  return [=](const SymInt& a, nb::handle b) -> nb::object {
     SymInt other;
-    if (operand(b, other)) return nb::borrow(f(a.here(), other.here()) ? Py_True : Py_False);
+    if (operand(b, other)) {
+      const Int x = a.here(), y = other.here();
+      const bool answer = swapped ? asked(relation, y, x) : asked(relation, x, y);
+      return nb::borrow(answer != not_this ? Py_True : Py_False);
+    }
     if (!is_number(b)) return nb::borrow(Py_NotImplemented);
     return owned(
         PyObject_RichCompare((is_real(b) ? as_real(a) : pinned(a)).ptr(), b.ptr(), python));
@@ -191,7 +209,12 @@ bool is_int(PyObject* o) {
 
 Int to_int(PyObject* o) {
   if (!PyLong_Check(o)) {
-    if (nb::isinstance<SymInt>(o)) return nb::inst_ptr<SymInt>(o)->here();
+    if (nb::isinstance<SymInt>(o)) {
+      // By what is known now: a quotient of a size that was found to be 8 is a number.
+      const Int value = nb::inst_ptr<SymInt>(o)->here();
+      const SymScope* scope = SymScope::current();
+      return scope != nullptr ? scope->simplify(value) : value;
+    }
     if (!PyIndex_Check(o))
       throw TypeError({.problem = "an integer expected", .got = Py_TYPE(o)->tp_name});
     nb::object number = as_number(PyNumber_Index(o));
@@ -254,7 +277,7 @@ void add_symint(nb::module_& m) {
   c.def("__rdivmod__", of_numbers_reflected(PyNumber_Divmod));
   c.def("__abs__", [](const SymInt& a) {
     if (a.most == 0) return owned(PyNumber_Absolute(pinned(a).ptr()));
-    return a.here() < Int(0) ? minus(a) : nb::cast(a);
+    return asked(Relation::lt, a.here(), Int(0)) ? minus(a) : nb::cast(a);
   });
   c.def("__invert__", [](const SymInt& a) { return owned(PyNumber_Invert(pinned(a).ptr())); });
   c.def("__pos__", [](const SymInt& a) { return a; });
@@ -263,13 +286,13 @@ void add_symint(nb::module_& m) {
   c.def("__rshift__", of_numbers(PyNumber_Rshift));
   c.def("__rrshift__", of_numbers_reflected(PyNumber_Rshift));
   c.def("__neg__", minus);
-  c.def("__eq__", comparison([](Int a, Int b) { return a == b; }, Py_EQ), nb::arg().none());
-  c.def("__ne__", comparison([](Int a, Int b) { return !(a == b); }, Py_NE), nb::arg().none());
-  c.def("__lt__", comparison([](Int a, Int b) { return a < b; }, Py_LT));
-  c.def("__le__", comparison([](Int a, Int b) { return a <= b; }, Py_LE));
-  c.def("__gt__", comparison([](Int a, Int b) { return a > b; }, Py_GT));
-  c.def("__ge__", comparison([](Int a, Int b) { return a >= b; }, Py_GE));
-  c.def("__bool__", [](const SymInt& a) { return !(a.here() == Int(0)); });
+  c.def("__eq__", comparison(Relation::eq, false, false, Py_EQ), nb::arg().none());
+  c.def("__ne__", comparison(Relation::eq, true, false, Py_NE), nb::arg().none());
+  c.def("__lt__", comparison(Relation::lt, false, false, Py_LT));
+  c.def("__le__", comparison(Relation::le, false, false, Py_LE));
+  c.def("__gt__", comparison(Relation::lt, false, true, Py_GT));
+  c.def("__ge__", comparison(Relation::le, false, true, Py_GE));
+  c.def("__bool__", [](const SymInt& a) { return !asked(Relation::eq, a.here(), Int(0)); });
   c.def("__int__", [](const SymInt& a) { return a.here().value(); });
   c.def("__index__", [](const SymInt& a) { return a.here().value(); });
   c.def("__float__", [](const SymInt& a) { return static_cast<double>(a.here().value()); });
@@ -283,6 +306,13 @@ void add_symint(nb::module_& m) {
   c.def("__format__", [](const SymInt& a, nb::handle spec) {
     return owned(PyObject_Format(pinned(a).ptr(), spec.ptr()));
   });
+  c.def_prop_ro(
+      "inside",
+      [](const SymInt& a) {
+        const SymScope* scope = SymScope::current();
+        return scope != nullptr && scope->inside(a.here());
+      },
+      "Does only running the program tell it?");
   c.def_prop_ro(
       "hint", [](const SymInt& a) { return a.here().hint(); },
       "The value at this call, without a guard: for messages only.");

@@ -14,7 +14,7 @@
 #include <charconv>
 
 #include "autodiff/tape.h"
-#include "core/base/error.h"
+#include "core/base/presumption.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
@@ -192,10 +192,17 @@ class Function {
   Function(const Function&) = delete;
 
   /// The result of a call that a program serves; None: none does. A single tensor as it is; else
-  /// (results, number of the trace, objects of the rows that were asked for).
+  /// (results, number of the trace, objects of the rows that were asked for). A text: why the
+  /// program has to leave the call to the function itself.
   nb::object serve(nb::tuple args, nb::dict kwargs) {
     Call call(kept_, args.ptr(), kwargs.ptr());
-    std::optional<ir::Data> results = engine_.serve({}, call);
+    std::optional<ir::Data> results;
+    try {
+      results = engine_.serve({}, call);
+    } catch (const PresumptionError& e) {
+      if (!e.undone) throw;
+      return nb::cast(std::string(e.what()));
+    }
     if (!results) return nb::none();
     const Kept& kept = *call.kept;
     for (const auto& [row, result] : kept.grads)

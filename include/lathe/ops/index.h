@@ -11,6 +11,7 @@ struct index_ops {
   using Any = typename B::Any;
   using Int = typename B::Int;
   using Pair = std::tuple<T, T>;
+  using Text = typename B::Text;
   static inline const Fn<T, T(T x, Int dim, T index)> gather{"gather"};
   static inline const Fn<T, T(T x, Int dim, T index, Any src)> scatter{"scatter"};
   static inline const Fn<T, T(T x, Int dim, T index, Any src)> scatter_add{"scatter_add"};
@@ -28,6 +29,8 @@ struct index_ops {
   static inline const Fn<T, T(T x, T index, T source, bool accumulate)> put{"put"};
   static inline const Fn<T, T(T x, T indices, Any dim)> take_along_dim{"take_along_dim"};
   static inline const Fn<T, T(T mask, Int size, Int fill)> true_positions{"true_positions"};
+  static inline const Fn<T, T(T count)> sized_by{"sized_by"};
+  static inline const Fn<T, T(Int a, Text relation, Int b)> check_size{"check_size"};
   static inline const Fn<T, T(T x, T mask)> masked_select{"masked_select"};
   static inline const Fn<T, T(T x, T mask, T source)> masked_scatter{"masked_scatter"};
   static inline const Fn<T, T(T weight, T indices, Int padding_idx, bool scale_grad_by_freq,

@@ -32,10 +32,11 @@ from .script_observed import Observed
 from .script_optional import Facts, facts_of, learn
 from .script_structures import BREAK, CLOSED, CONTINUE, END, RETURN, Structures
 from .script_values import Number, decided_by_data, operator_of
-from .trace import Traced
+from .trace import FLAG, Traced
 
 _DEEPEST = 100
 _FLAG = "fallback_is_error"
+_FRAMES = 12_000  # of Python, for so many calls of a script inside each other
 
 
 class Session(Observed):
@@ -423,7 +424,7 @@ class Scripted(Traced):
             why = _lathe.ScriptError("eager code raises an exception here", op="script")
             if isinstance(e, _lathe.OverflowError):
                 e = why.with_traceback(e.__traceback__)
-            return self._as_it_is(e, args, kwargs, strict=_lathe.get_flag(_FLAG) == "1")
+            return self._as_it_is(e, args, kwargs, strict=_lathe.get_flag(FLAG) == "1")
         except BaseException:
             deliver()
             raise

@@ -13,6 +13,8 @@ from .script_values import (
     all_of,
     any_of,
     decided_by_data,
+    is_inside,
+    operator_of,
     refuse,
 )
 
@@ -74,6 +76,8 @@ def _number(kind):
             return kind(*args, **kwargs)
         if kind is bool:
             return script.as_truth(node, args[0])
+        if is_inside(args[0]):
+            return args[0] if kind is int else Number(Number.of(args[0]).to(kind), kind)
         n = args[0] if isinstance(args[0], Number) else Number.of_tensor(args[0])
         if n.kind is kind:
             return n
@@ -154,7 +158,7 @@ class BUILTINS:
     Range = Range
     _table = {
         int: _int, float: _number(float), bool: _number(bool), range: _range,
-        max: _extreme(max, operator.gt), min: _extreme(min, operator.lt),
+        max: _extreme(max, operator_of(">")), min: _extreme(min, operator_of("<")),
         abs: _method(abs), Number.is_integer: _method(Number.is_integer),
         any: _quantifier(any, any_of), all: _quantifier(all, all_of), isinstance: _isinstance,
         math.floor: _rounded(math.floor, ops.floor), math.ceil: _rounded(math.ceil, ops.ceil),

@@ -43,7 +43,13 @@ def refuse(problem, next=""):
 
 def decided_by_data(value):
     """Is the answer to `if value` known only when the program runs?"""
-    return isinstance(value, (Tensor, Number)) or hasattr(type(value), "_is_optional")
+    return (isinstance(value, (Tensor, Number)) or hasattr(type(value), "_is_optional")
+            or is_inside(value))  # fmt: skip
+
+
+def is_inside(value):
+    """Is it a size that only running the program tells?"""
+    return type(value) is _lathe.SymInt and value.inside
 
 
 def as_symbolic(tensor):
@@ -55,6 +61,8 @@ def as_condition(value):
     """A bool tensor of one element."""
     if hasattr(type(value), "_is_optional"):
         return _as_condition(value)
+    if is_inside(value):
+        value = Number.of(value)
     t = value.tensor if isinstance(value, Number) else as_symbolic(value)
     if t.ndim > 0 and t.numel() != 1:
         raise _lathe.ValueError(
@@ -103,6 +111,8 @@ class Number:
         """The same for a number that is known."""
         if isinstance(value, Number):
             return value
+        if type(value) is _lathe.SymInt:
+            return Number(ops.full((), value, dtype=_lathe.int64), int)
         kind = bool if isinstance(value, bool) else int if isinstance(value, int) else float
         if kind is int and not fits(value):
             refuse(f"the integer {value} does not fit in 64 bits, as integers of a script must",
@@ -175,11 +185,14 @@ class Number:
 
 
 def _is_number(x):
-    return isinstance(x, (Number, bool, int, float)) or type(x).__name__ == "SymInt"
+    return isinstance(x, (Number, bool, int, float, _lathe.SymInt))
 
 
 def _plain(x):
-    """A size of the trace as the number it is now, which is then guarded."""
+    """A size of the trace as the number it is now, which is then guarded; as a number that data
+    decides where only running tells it."""
+    if is_inside(x):
+        return Number.of(x)
     return x if isinstance(x, (Number, bool, int, float)) else int(x)
 
 
@@ -318,6 +331,18 @@ for _f in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, oper
 # ── operators ───────────────────────────────────────────────────────────────────────────────────
 
 
+def _compared(f):
+    """The comparison, with sizes that only running tells as numbers that data decides."""
+
+    def compare(a, b):
+        return f(*(Number.of(x) if is_inside(x) else x for x in (a, b)))
+
+    return compare
+
+
+_LESS, _MORE, _EQUAL = map(_compared, (operator.lt, operator.gt, operator.eq))
+
+
 def _not(value):
     answer = Number(ops.logical_not(as_condition(value)), bool)
     if isinstance(value, Number):
@@ -344,7 +369,7 @@ def _contains(item, things):
         for t in things:
             if t is item:
                 return True
-            equal = t == item
+            equal = _EQUAL(t, item)
             if decided_by_data(equal):
                 found = any_of(found, equal)
             elif equal:
@@ -364,11 +389,12 @@ _OPERATORS = {
     ast.Pow: operator.pow, ast.MatMult: operator.matmul, ast.BitAnd: operator.and_,
     ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.LShift: operator.lshift,
     ast.RShift: operator.rshift, ast.USub: operator.neg, ast.UAdd: operator.pos,
-    ast.Invert: operator.invert, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
-    ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Is: operator.is_,
+    ast.Invert: operator.invert, ast.Lt: _LESS, ast.LtE: _compared(operator.le), ast.Gt: _MORE,
+    ast.GtE: _compared(operator.ge), ast.Eq: _EQUAL, ast.NotEq: _compared(operator.ne),
+    ast.Is: operator.is_,
     ast.IsNot: operator.is_not, ast.In: _contains, ast.NotIn: _contains_not,
     "[]": operator.getitem, "[]=": operator.setitem, "del []": operator.delitem,
-    "not": _not, "and": all_of, "or": any_of, "<": operator.lt,
+    "not": _not, "and": all_of, "or": any_of, "<": _LESS, ">": _MORE,
 }  # fmt: skip
 _IN_PLACE = {
     ast.Add: operator.iadd, ast.Sub: operator.isub, ast.Mult: operator.imul,

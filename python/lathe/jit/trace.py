@@ -13,6 +13,7 @@ from .observe.sent import is_sent
 _HERE = __file__[: -len("jit/trace.py")]
 _MOST_RESULTS = 96  # kept without a look at which programs are gone
 _MOST_REASONS = 32
+FLAG = "fallback_is_error"
 
 
 class _Trace:
@@ -86,6 +87,8 @@ class Traced:
     def __call__(self, *args, **kwargs):
         served = self._engine.serve(args, kwargs)
         if served is not None:
+            if type(served) is str:
+                return self._left(served, args, kwargs)
             if type(served) is not tuple:
                 return served
             outputs, number, objects = served
@@ -111,6 +114,8 @@ class Traced:
             served = self._engine.serve(args, kwargs)
         if served is None:
             self._refuse_unsteady(number, args, kwargs)
+        if type(served) is str:
+            return self._left(served, args, kwargs)
         if type(served) is not tuple:
             return served
         return self._traces[served[1]].finish(served[0], served[2])
@@ -171,9 +176,7 @@ class Traced:
         why = _in_words(problem)
         if built:
             why = "a parameter or buffer is made that stays, which later calls find there"
-        self._eager[why] = self._eager.get(why, 0) + 1
-        if len(self._eager) > _MOST_REASONS:
-            self._eager.pop(next(iter(self._eager)))
+        self._count(why)
         result = self._function(*args, **kwargs)
         if strict and not built:
             raise _lathe.TraceError(
@@ -183,6 +186,18 @@ class Traced:
                 "  next:     take it out of the traced function"
             ) from problem
         return result
+
+    def _left(self, why, args, kwargs):
+        """A call whose data are not as its program presumes: it runs as it is."""
+        if _lathe.get_flag(FLAG) == "1":
+            raise _lathe.TraceError(f"{self._word}: this call would run as it is: {why}")
+        self._count("a size that data decides is not as the program presumes")
+        return self._function(*args, **kwargs)
+
+    def _count(self, why):
+        self._eager[why] = self._eager.get(why, 0) + 1
+        if len(self._eager) > _MOST_REASONS:
+            self._eager.pop(next(iter(self._eager)))
 
     def _run(self, observer, args, kwargs):
         """The capture itself: the function on symbolic tensors."""

@@ -1,6 +1,6 @@
 """The lines of capture, each in the file named after what it is about."""
 
-from . import control, costs, front_end, fuzzing, ports, programs, seeds, training, traps
+from . import control, costs, front_end, fuzzing, ports, programs, seeds, shapes, training, traps
 from .unbuilt import LINES as UNBUILT
 
 LINES = sorted(
@@ -9,6 +9,7 @@ LINES = sorted(
         training.LINE,
         ports.LINE,
         programs.LINE,
+        shapes.LINE,
         control.LINE,
         costs.LINE,
         seeds.LINE,

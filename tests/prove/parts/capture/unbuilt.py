@@ -3,7 +3,6 @@
 from ..proof import Line, Missing
 
 MISSING = {
-    5: ("One trace for 1,000 random shapes: six programs", "an NMS loop with sizes of data"),
 }
 
 
