@@ -69,7 +69,9 @@ _FROM |= dict.fromkeys(
     ),
     "_settings",
 )  # fmt: skip
-_SIZES = "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum"
+_SIZES = (
+    "mark_bounds mark_static sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum"
+)
 _FROM |= dict.fromkeys(_SIZES.split(), "_sizes")
 _FROM |= dict.fromkeys(("TypedStorage", "UntypedStorage"), "_storages")
 _RECURRENT = "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell"
