@@ -11,8 +11,8 @@ PROGRAMS, SHAPES, QUICK = 6, 1_000, 200
 def programs(count):
     done = python_tests(f"shapes-{count}", "tests/python/jit/test_shape_programs.py", "-s",
                         SHAPES=str(count))  # fmt: skip
-    told = re.findall(rf"^\.?(\S[^:\n]*): {count} calls, (\d+) different shapes, 1 trace$", done.text,
-                      re.M)  # fmt: skip
+    line = rf"^\.?(\S[^:\n]*): {count} calls, (\d+) different shapes, 1 trace$"
+    told = re.findall(line, done.text, re.M)
     small = re.findall(r" with 0 and 1: .*, (\d+) traces$", done.text, re.M)
     require(len(told) == PROGRAMS, f"{len(told)} of {PROGRAMS} programs; whole log: {done.log}")
     return (
