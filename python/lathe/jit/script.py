@@ -36,7 +36,6 @@ from .trace import FLAG, Traced
 
 _DEEPEST = 100
 _FLAG = "fallback_is_error"
-_FRAMES = 12_000  # of Python, for so many calls of a script inside each other
 
 
 class Session(Observed):

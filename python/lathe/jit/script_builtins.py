@@ -1,7 +1,6 @@
 """Python's functions where they meet what data decides: range(), int(), max(), item() ..."""
 
 import math
-import operator
 import types
 from _warnings import warn
 

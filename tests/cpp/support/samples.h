@@ -29,6 +29,8 @@ struct Sample {
   std::string where;  // "tests/samples/math.txt:12"
   /// The same in every build, and whatever other samples there are.
   uint64_t seed() const { return StableHash().add(name).value(); }
+  /// All ops give something but one, which stops the program or does not.
+  bool gives() const { return op != "check_size"; }
 };
 
 /// Family by family, each in the order of its file. Throws ValueError where the folder holds none.

@@ -1,7 +1,6 @@
 """The lines of capture, each in the file named after what it is about."""
 
 from . import control, costs, front_end, fuzzing, ports, programs, seeds, shapes, training, traps
-from .unbuilt import LINES as UNBUILT
 
 LINES = sorted(
     [
@@ -15,7 +14,6 @@ LINES = sorted(
         seeds.LINE,
         front_end.LINE,
         fuzzing.LINE,
-        *UNBUILT,
     ],  # fmt: skip
     key=lambda line: line.number,
 )
