@@ -44,6 +44,13 @@ class Flat:
         return tuple(t for t in found if isinstance(t, lt.Tensor))
 
 
+# What has as many elements as its operands' elements say: of each example another number.
+SIZED_BY_DATA = {
+    "argwhere", "bincount", "masked_select", "nonzero", "sized_by", "unique",
+    "unique_consecutive", "where.positions",
+}  # fmt: skip
+
+
 def wide(t):
     return (t.double() if t.is_floating_point() else t).numpy()
 
@@ -54,7 +61,7 @@ def vmapped(row, sample):
     Moves and elementwise functions give equal bytes. Of what draws, only the types.
     """
     flat = Flat(row, sample)
-    if not flat.given or row["reads"]:
+    if not flat.given or row["reads"] or sample.op in SIZED_BY_DATA:
         return None  # nothing to have examples of; or the data decide the size of the result
     other = Flat(row, replace(sample, number=-sample.number))
     pairs = [flat.given, other.given]
