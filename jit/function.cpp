@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/flags.h"
 #include "core/base/presumption.h"
+#include "core/dispatch/replay.h"
 #include "core/dispatch/callback.h"
 #include "core/dispatch/fn.h"
 #include "core/tensor/random.h"
@@ -325,6 +326,7 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   auto watched = [&](const ir::Data& in) {
     ir::Data out = body(in);
     for (const ir::Datum& d : out) {
+      if (d.is_tensor() && d.tensor().impl()->view) refresh(d.tensor());  // its base may be written
       const bool tracked = d.is_tensor() && d.tensor().requires_grad();
       const TapeNode* spent = tracked ? spent_in_history(d.tensor()) : nullptr;
       if (spent != nullptr) c->spent.emplace_back(live.size(), spent_history(*spent));

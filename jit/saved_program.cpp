@@ -1,10 +1,12 @@
 #include "jit/saved_program.h"
 
+#include <absl/algorithm/container.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
 
 #include "autodiff/gradient_graph.h"
+#include "core/dispatch/backend.h"
 #include "core/base/error.h"
 #include "graph/file/file.h"
 #include "graph/ir/arguments.h"
@@ -130,6 +132,14 @@ void SavedProgram::check_sizes(const ir::Data& inputs) const {
 // ── running ─────────────────────────────────────────────────────────────────────────────────────
 
 ir::Data SavedProgram::run(const ir::Data& inputs) const {
+  auto is_symbolic = [](const ir::Datum& d) { return d.is_tensor() && d.tensor().symbolic(); };
+  if (thread_state().trace_epoch != 0 || absl::c_any_of(inputs, is_symbolic))
+    throw TraceError({.op = captured_.name(),
+                      .problem = "a program is called inside of a captured function, or of vmap",
+                      .got = "tensors that stand for those of later calls",
+                      .expected = "tensors with elements",
+                      .next = "call the function that the program was made of, or call the program "
+                              "outside"});
   check(inputs);
   const std::vector<int> wrt =
       thread_state().grad_enabled ? tracked_inputs(inputs) : std::vector<int>();

@@ -105,6 +105,7 @@ void Tracer::give_back(const Data& results, Values& outputs, bool aliases, Trace
         continue;
       }
       const Tensor& t = results[i].tensor();
+      if (t.impl()->view) refresh(t);  // its base may have another history by now
       if ((aliases && (is_view(t) || detached_from(t).defined())) != late) continue;
       r.requires_grad = t.requires_grad();
       for (size_t k = 0; k < i && late && r.how != Returned::How::same; ++k) {

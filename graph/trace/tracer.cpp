@@ -117,7 +117,6 @@ Tracer* Tracer::current() { return t_tracer; }
 /// block makes all sizes that it is about, next to where they are made.
 bool Tracer::ask_size(const SymFact& fact) {
   static const Op& op = *index_ops<Tensor>::check_size.op();
-  constexpr const char* kNames[] = {"eq", "ne", "lt", "le"};  // as Relation has them
   Block& block = graph_.insertion_block();
   size_t last = 0;  // of the nodes that make the sizes
   bool early = true;
@@ -137,7 +136,7 @@ bool Tracer::ask_size(const SymFact& fact) {
     }
   }
   auto add = [&] {
-    graph_.add(op, {Arg(fact.a), Arg(kNames[static_cast<int>(fact.relation)]), Arg(fact.b)}, {},
+    graph_.add(op, {Arg(fact.a), Arg(kRelations[static_cast<size_t>(fact.relation)].data()), Arg(fact.b)}, {},
                fact.site);
   };
   if (early && sized_[last]->next() != nullptr) {

@@ -86,23 +86,16 @@ void run_sized_by(const Call& call, Outputs& outputs) {
 }
 
 void run_check_size(const Call& call, Outputs& /*outputs*/) {
-  struct Named {
-    std::string_view text;
-    Relation relation;
-    const char* said;
-  };
-  constexpr Named kAll[] = {{"eq", Relation::eq, "equal sizes"},
-                            {"ne", Relation::ne, "another size"},
-                            {"lt", Relation::lt, "a smaller size than the second"},
-                            {"le", Relation::le, "at most the second size"}};
+  constexpr const char* kSaid[] = {"equal sizes", "another size",
+                                   "a smaller size than the second", "at most the second size"};
   const Int a = call.args.integer(0), b = call.args.integer(2);
-  for (const Named& named : kAll) {
-    if (named.text != call.args.text(1) || decide(named.relation, a, b)) continue;
+  for (size_t k = 0; k < std::size(kRelations); ++k) {
+    if (kRelations[k] != call.args.text(1) || decide(static_cast<Relation>(k), a, b)) continue;
     throw PresumptionError({.op = "size",
                             .problem = "a size that data decides is not one that the program was "
                                        "captured for",
                             .got = to_string(a) + " and " + to_string(b),
-                            .expected = named.said,
+                            .expected = kSaid[k],
                             .next = "call the function itself for such values"});
   }
 }

@@ -6,13 +6,20 @@
 namespace lathe::py {
 
 bool CallInputs::find(const Guards& guards, PyObject* args, PyObject* kwargs,
-                      absl::Span<const ProgramInput> inputs) {
+                      absl::Span<const ProgramInput> inputs, absl::Span<const int> wanted) {
   if (!guards.hold(args, kwargs, found_)) {
     found_.let_go();
     return false;
   }
   if (settled_ != found_.settled) sort_inputs(guards, inputs);
   for (PyObject* o : held_) Py_INCREF(o);  // the program may let other threads run
+  for (int row : wanted) {
+    PyObject* o = found_.objects[static_cast<size_t>(row)];
+    if (o == nullptr)
+      wanted_tensors_.push_back(found_.tensor(row));
+    else
+      wanted_.push_back(Py_NewRef(o));
+  }
   holds_ = true;
   for (size_t i : views_) refresh(all_[i].tensor());
   for (size_t i : fresh_) all_[i] = guards.input(found_, inputs[i].row, inputs[i].kind);
@@ -42,6 +49,8 @@ void CallInputs::let_go() {
   for (size_t i : fresh_) all_[i] = ir::Datum();
   if (std::exchange(holds_, false))
     for (PyObject* o : held_) Py_DECREF(o);
+  wanted_tensors_.clear();
+  for (PyObject* o : std::exchange(wanted_, {})) Py_DECREF(o);
   found_.let_go();
 }
 

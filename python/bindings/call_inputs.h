@@ -30,8 +30,9 @@ class CallInputs {
 
   /// Of the program of a trace with these guards: always the same of one CallInputs. False: they do
   /// not hold. After true and before the next call, let_go().
+  /// What the rows in `wanted` have found stays until then, whatever the program lets others do.
   bool find(const Guards& guards, PyObject* args, PyObject* kwargs,
-            absl::Span<const ProgramInput> inputs);
+            absl::Span<const ProgramInput> inputs, absl::Span<const int> wanted);
   void let_go();
 
   const FoundRows& found() const { return found_; }
@@ -50,6 +51,8 @@ class CallInputs {
   std::vector<size_t> lent_;     // places of the others, which are not counted as owners
   std::vector<size_t> views_;    // those of them that are views
   std::vector<PyObject*> held_;  // the objects of lent_: owned during a call only
+  std::vector<PyObject*> wanted_;        // what the wanted rows have found, the same
+  std::vector<Tensor> wanted_tensors_;  // or this, where there is no object
   bool holds_ = false;           // that is now
   uint64_t settled_ = 0;
 };

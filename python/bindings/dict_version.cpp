@@ -21,6 +21,7 @@ namespace {
 using Watched = DictVersion::Watched;
 
 uint64_t all_writes = 1;
+bool one_is_unwatched = false;
 
 /// By address. Whoever has a DictVersion of the dict owns it.
 absl::flat_hash_map<PyObject*, std::weak_ptr<Watched>>& watched_dicts() {
@@ -62,6 +63,7 @@ DictVersion::DictVersion(PyObject* dict) {
     if (watcher() < 0 || PyDict_Watch(watcher(), dict) < 0) {
       PyErr_Clear();
       watched_dicts().erase(dict);
+      one_is_unwatched = true;
       return;
     }
     watched = std::make_shared<Watched>(dict);
@@ -75,7 +77,8 @@ bool DictVersion::holds(PyObject* dict) const {
   return watched_ != nullptr && watched_->dict == dict && watched_->writes == now_;
 }
 
-uint64_t DictVersion::writes() { return all_writes; }
+// With a dict that could not be watched no number says that nothing was written.
+uint64_t DictVersion::writes() { return one_is_unwatched ? 0 : all_writes; }
 
 }  // namespace lathe::py
 

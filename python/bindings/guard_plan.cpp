@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/dispatch/replay.h"
 #include "python/bindings/autograd.h"
 #include "python/bindings/tensor.h"
 
@@ -293,6 +294,7 @@ GuardPlan::Answer GuardPlan::look_at_tensors() const {
   for (OfTensor& t : tensors_) {
     if (Py_TYPE(t.object) != t.type) return Answer::no;
     if (serial_of(t.object) != t.serial) return Answer::unknown;
+    if (t.impl->view) refresh(tensor_of(t.object));  // its base may have another history by now
     if (t.impl->requires_grad == t.requires_grad) continue;
     t.requires_grad = t.impl->requires_grad;
     same = false;

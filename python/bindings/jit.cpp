@@ -43,6 +43,7 @@ struct Kept {
   std::vector<ProgramInput> inputs;        // of the program
   std::vector<std::pair<int, int>> grads;  // (row of a leaf, result that its gradient becomes)
   std::vector<int> wanted;                 // rows whose objects the results are made with
+  std::vector<int> used;                   // those of both, which are read when it has run
   bool single = false;                     // the only result is a tensor, and nothing else is done
   mutable std::vector<std::unique_ptr<CallInputs>> idle = {};  // of calls that have ended
 };
@@ -64,7 +65,8 @@ class Call final : public jit::FunctionCallbacks {
     if (it == kept_.end()) return false;  // another thread is about to say what is kept
     if (thread_state().backend != nullptr) return false;
     begin(id, it->second);
-    if (!inputs_->find(*nb::inst_ptr<Guards>(kept->guards), args_, kwargs_, kept->inputs))
+    if (!inputs_->find(*nb::inst_ptr<Guards>(kept->guards), args_, kwargs_, kept->inputs,
+                       kept->used))
       return false;
     out.all = &inputs_->all();
     out.settled = inputs_->settled();
@@ -255,8 +257,11 @@ class Function {
   /// What is kept of a trace: without it, no call is served.
   void keep(int64_t trace_id, nb::object guards, std::vector<std::pair<int, int>> grads,
             std::vector<int> wanted, bool single) {
-    kept_[trace_id] = std::make_shared<const Kept>(
-        Kept{std::move(guards), captured_[trace_id], std::move(grads), std::move(wanted), single});
+    std::vector<int> used = wanted;
+    for (const auto& [row, result] : grads) used.push_back(row);
+    kept_[trace_id] = std::make_shared<const Kept>(Kept{
+        std::move(guards), captured_[trace_id], std::move(grads), std::move(wanted),
+        std::move(used), single});
     captured_.erase(trace_id);
   }
   /// The traces whose programs are gone; what was kept of them goes too.

@@ -13,10 +13,12 @@
 #include "core/base/error.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
+#include "core/dispatch/fn.h"
 #include "core/tensor/allocator.h"
 #include "graph/ir/query.h"
 #include "graph/ir/text.h"
 #include "graph/ir/verify.h"
+#include "include/lathe/ops/math.h"
 #include "jit/saved_program.h"
 #include "python/bindings/call.h"
 #include "python/bindings/picture.h"
@@ -78,7 +80,12 @@ ir::Graph captured(std::string name, nb::list inputs, nb::list weights, nb::call
     nb::list xs;
     for (const ir::Datum& d : in) xs.append(owned(wrap(d.tensor())));
     ir::Data out;
-    for (Tensor& t : tensors_in(body(xs), "save")) out.emplace_back(std::move(t));
+    for (Tensor& t : tensors_in(body(xs), "save")) {
+      // A graph has one result for one tensor, and a file does not say which are the same.
+      auto is_it = [&](const ir::Datum& d) { return same(d.tensor(), t); };
+      if (std::any_of(out.begin(), out.end(), is_it)) t = math_ops<Tensor>::clone(t);
+      out.emplace_back(std::move(t));
+    }
     return out;
   };
   return jit::capture(traced, specs, host, std::move(name));

@@ -56,6 +56,13 @@ def _encode(value, name, tensors, met, level=0):
             next="save the parts of it that are flat",
         )  # fmt: skip
     if isinstance(value, dict):
+        for k in value:
+            if k is not None and not isinstance(k, (bool, int, float, str)):
+                raise _lathe.TypeError(
+                    "a key of the state is no text or number",
+                    op="save", got=f"{k!r} of {name or 'the state'}",
+                    expected="texts, numbers, True, False and None", next="give it another key",
+                )  # fmt: skip
         inside = f"{name}." if name else ""
         pairs = [[k, _encode(v, f"{inside}{k}", tensors, met, inner)] for k, v in value.items()]
         return ["dict", pairs]

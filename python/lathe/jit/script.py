@@ -87,6 +87,7 @@ class Interpreter(Expressions, Structures, Matching):
             session, file, node, names, outer,
         )  # fmt: skip
         self.env = {}
+        self.comprehended = []  # variables of the comprehensions that run
         self.cells = {}
         self.function = None  # from outside of the script
         self.loops = []  # of the frame under way: the innermost last
@@ -185,11 +186,9 @@ class Interpreter(Expressions, Structures, Matching):
             old = self.name(target)
             self.set_name(node, target.id, self.do(node, f, old, self.evaluate(node.value)))
         elif isinstance(target, ast.Attribute):
-            thing = self.evaluate(target.value)
-            old = self.do(target, getattr, thing, target.attr)
-            self.do(
-                node, setattr, thing, target.attr, self.do(node, f, old, self.evaluate(node.value))
-            )
+            thing, name = self.evaluate(target.value), self.attribute(target)
+            old = self.do(target, getattr, thing, name)
+            self.do(node, setattr, thing, name, self.do(node, f, old, self.evaluate(node.value)))
         else:
             thing, index = self.evaluate(target.value), self.index(target.slice)
             old = self.do(target, operator_of("[]"), thing, index)
@@ -202,7 +201,7 @@ class Interpreter(Expressions, Structures, Matching):
         elif isinstance(target, (ast.Tuple, ast.List)):
             self.unpack(target, value)
         elif isinstance(target, ast.Attribute):
-            self.do(target, setattr, self.evaluate(target.value), target.attr, value)
+            self.do(target, setattr, self.evaluate(target.value), self.attribute(target), value)
         elif isinstance(target, ast.Subscript):
             thing = self.evaluate(target.value)
             if isinstance(value, Number) and isinstance(thing, Tensor):

@@ -47,21 +47,26 @@ def readable(f):
 
 class Closure:
     """A function defined inside a script: it reads the names of where it was defined, as they are
-    when it is called."""
+    when it is called, and has the default arguments that they were then."""
 
     def __init__(self, outer, node):
         self.outer, self.node = outer, node
         self.__name__ = getattr(node, "name", "<lambda>")
+        self.defaults = [outer.evaluate(d) for d in source.parameters(node)[1]]
+        self.comprehended = tuple(outer.comprehended)
 
     def outer_names(self):
         return self.outer.env
 
     def __call__(self, *args, **kwargs):
         outer = self.outer
-        names, defaults = source.parameters(self.node)
-        values = [outer.evaluate(d) for d in defaults]
+        names, _ = source.parameters(self.node)
         inner = type(outer)(outer.session, outer.file, self.node, outer.globals, outer)
-        inner.env.update(source.bind(self.__name__, names, values, args, kwargs, inner))
+        if self.comprehended:
+            read = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name)}
+            for variables in self.comprehended:
+                inner.env.update((n, v) for n, v in variables.items() if n in read)
+        inner.env.update(source.bind(self.__name__, names, self.defaults, args, kwargs, inner))
         return inner.run_function()
 
 
@@ -197,7 +202,14 @@ class Expressions:
         return out
 
     def _e_Attribute(self, node):
-        return self.do(node, getattr, self.evaluate(node.value), node.attr)
+        return self.do(node, getattr, self.evaluate(node.value), self.attribute(node))
+
+    def attribute(self, node):
+        """The name of an attribute. A private one has its class in it, which a script does not
+        look for."""
+        if node.attr.startswith("__") and not node.attr.endswith("__"):
+            self.refuse(node, "a private name", got=node.attr, next="name it with one underscore")
+        return node.attr
 
     def _e_Subscript(self, node):
         thing = self.evaluate(node.value)
@@ -397,6 +409,8 @@ class Expressions:
                         "variable that functions share", next="give it another name"
                         )  # fmt: skip
         kept = {n: self.env[n] for n in own if n in self.env}
+        variables = {}  # as they are now, for functions that are made here
+        self.comprehended.append(variables)
 
         def run(at):
             if at == len(generators):
@@ -405,13 +419,17 @@ class Expressions:
             g = generators[at]
             for item in self.do(g.iter, iter, self.evaluate(g.iter)):
                 self.assign(g.target, item)
+                variables.update((n, self.env[n]) for n in own if n in self.env)
                 tests = [self.evaluate(c) for c in g.ifs]
                 if any(decided_by_data(t) for t in tests):
                     self.refuse(g.ifs[0], "a comprehension whose length data decides")
                 if all(tests):
                     run(at + 1)
 
-        run(0)
+        try:
+            run(0)
+        finally:
+            self.comprehended.pop()
         for n in own:
             self.env.pop(n, None)
         self.env.update(kept)

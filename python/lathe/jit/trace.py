@@ -74,7 +74,16 @@ class Traced:
         function = self.__dict__.get("_function")
         if function is None or name.startswith("__"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(function, name)
+        found = getattr(function, name)
+        if getattr(found, "__self__", None) is not function:
+            return found
+
+        def method(*args, **kwargs):
+            out = found(*args, **kwargs)
+            return self if out is function else out  # train() and to() give what they change
+
+        method.__name__, method.__doc__ = name, found.__doc__
+        return method
 
     def __repr__(self):
         counts = self.counts

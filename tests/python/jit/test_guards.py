@@ -418,3 +418,43 @@ def test_bound_runs_what_serves_the_call():
     assert traced._engine.bound((x,), {}) is None
     traced(x)
     assert traced._engine.bound((x,), {})()[0].tolist() == [2.0, 2.0]
+
+
+def test_what_a_callback_takes_away_during_a_call_is_still_given():
+    class Held:
+        def __init__(self):
+            self.items = [1.5, 2.5]
+
+    held, empty = Held(), [False]
+
+    def callback(x):
+        if empty[0]:
+            held.items = []
+        return x * 2
+
+    @lt.trace
+    def f(x):
+        return lt.callback(callback, x, result=x), held.items
+
+    x = lt.ones(3)
+    for _ in range(4):
+        f(x)
+    empty[0] = True
+    y, items = f(x)
+    assert (y.tolist(), items) == ([2, 2, 2], [1.5, 2.5])
+
+
+def test_a_view_whose_base_is_written_has_another_history():
+    base, w = lt.zeros(4), lt.ones(4, requires_grad=True)
+    view = base[:2]
+
+    @lt.trace
+    def f(x):
+        return (view * x).sum()
+
+    x = lt.tensor([2.0, 3.0])
+    for _ in range(4):
+        f(x)
+    base.copy_(w)
+    f(x).backward()
+    assert w.grad.tolist() == [2, 3, 0, 0]

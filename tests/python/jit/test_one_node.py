@@ -518,3 +518,38 @@ def test_a_view_taken_with_gradients_off_is_not_written_with_gradients_on(wrap, 
     with pytest.raises(lt.AutogradError, match="a view that was taken with gradients off"):
         wrap(f)(lt.ones(3, requires_grad=True))
     assert wrap(f)(lt.ones(3)).shape == (3,)
+
+
+@pytest.mark.parametrize("wrap", [lt.trace, lt.script])
+@pytest.mark.parametrize("write", [lambda z, w: z.add_(w), lambda z, w: z.copy_(w)])
+def test_a_view_whose_base_was_written_is_returned_alone(wrap, write):
+    def f(x, w):
+        z = x.clone()
+        v = z[0:1]
+        write(z, w)
+        return v
+
+    def gradient(f):
+        w = lt.ones(2, requires_grad=True)
+        (f(lt.tensor([1.0, 2.0]), w).sum() + w.sum()).backward()
+        return w.grad.tolist()
+
+    assert gradient(wrap(f)) == gradient(f) == [2, 1]
+
+
+@pytest.mark.parametrize("wrap", [lt.trace, lt.script])
+def test_a_view_whose_base_lost_its_history_is_returned(wrap):
+    def f(x, w):
+        y = x * w
+        v = y[0:1]
+        y.copy_(x)
+        return y, v
+
+    y, v = wrap(f)(lt.tensor([1.0, 2.0]), lt.ones(2, requires_grad=True))
+    assert (y.tolist(), v.tolist(), y.requires_grad, v.requires_grad) == ([1, 2], [1], False, False)
+
+
+def test_what_gives_the_module_gives_what_captures_it():
+    model = lt.trace(lt.nn.Linear(4, 2))
+    assert model.eval() is model and model.train().to("cpu") is model
+    assert len(list(model.parameters())) == 2 and not model.eval().training

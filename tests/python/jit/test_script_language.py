@@ -116,3 +116,51 @@ def test_module_lists_and_comprehensions():
         return {i: t * 2 for i, t in enumerate(tops)}, [a + b for a in seen for b in seen[:2]]
 
     check(f, (f32(1, 2),), (f32(-3, 1),))
+
+
+def test_default_arguments_are_those_of_the_definition():
+    def functions(x):
+        made = []
+        for i in range(3):
+            made.append(lambda z, i=i: z * i)
+        k = 1
+        scaled = lambda z, k=k: z * k  # noqa: E731
+        k = 10
+
+        def grown(v, into=[]):  # noqa: B006
+            into.append(v)
+            return len(into)
+
+        return [f(x) for f in made], scaled(x), x * grown(k) + grown(k)
+
+    x = lt.tensor([2.0])
+    rows, scaled, counted = lt.script(functions)(x)
+    assert [r.item() for r in rows] == [0, 2, 4]
+    assert (scaled.item(), counted.item()) == (2, 4)
+
+
+def test_functions_made_in_a_comprehension_read_its_variable():
+    def functions(x):
+        i = 7
+        made = [lambda z: z * i for i in range(3)]
+        at_once = [(lambda z: z * i)(x) for i in range(3)]
+        return [f(x) for f in made], at_once, x * i
+
+    x = lt.tensor([2.0])
+    late, at_once, after = lt.script(functions)(x)
+    assert [y.item() for y in late] == [4, 4, 4]
+    assert [y.item() for y in at_once] == [0, 2, 4]
+    assert after.item() == 14
+
+
+def test_private_names_are_refused():
+    class Counted:
+        def __init__(self):
+            self.__n = 0
+
+        def step(self, x):
+            self.__n = len(x)
+            return x * 2
+
+    with pytest.raises(lt.ScriptError, match="a private name"):
+        lt.script(Counted().step)(lt.ones(2))

@@ -256,3 +256,22 @@ def test_two_tensors_of_one_name_are_refused_and_what_was_there_stays(state, tmp
     with pytest.raises(lt.ValueError, match="two tensors of the state would have one name"):
         lt.save(state, path)
     assert list(lt.load(path)) == ["x"]
+
+
+def test_a_key_that_no_file_can_hold_is_refused(tmp_path):
+    with pytest.raises(lt.TypeError, match="a key of the state is no text or number"):
+        lt.save({(1, 2): lt.ones(1)}, tmp_path / "s.safetensors")
+    assert not (tmp_path / "s.safetensors").exists()
+
+
+def test_a_program_gives_one_tensor_as_often_as_the_function(tmp_path):
+    lt.save(lambda x: (x * 2,) * 2, tmp_path / "p.lathe", inputs=[lt.ones(2)])
+    a, b = lt.load(tmp_path / "p.lathe")(lt.tensor([1.0, 2.0]))
+    assert a.tolist() == b.tolist() == [2, 4]
+
+
+@pytest.mark.parametrize("wrap", [lt.trace, lt.script, lt.func.vmap])
+def test_a_program_is_not_called_inside_of_a_capture(wrap):
+    program = lt.freeze(nn.Linear(4, 2), lt.ones(3, 4))
+    with pytest.raises(lt.TraceError, match="a program is called inside of a captured function"):
+        wrap(lambda x: program(x) * 2)(lt.ones(5, 3, 4) if wrap is lt.func.vmap else lt.ones(3, 4))
