@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "autodiff/gradient_graph.h"
-#include "core/dispatch/backend.h"
 #include "core/base/error.h"
+#include "core/dispatch/backend.h"
 #include "graph/file/file.h"
 #include "graph/ir/arguments.h"
 #include "graph/ir/literal.h"

@@ -136,8 +136,9 @@ bool Tracer::ask_size(const SymFact& fact) {
     }
   }
   auto add = [&] {
-    graph_.add(op, {Arg(fact.a), Arg(kRelations[static_cast<size_t>(fact.relation)].data()), Arg(fact.b)}, {},
-               fact.site);
+    graph_.add(
+        op, {Arg(fact.a), Arg(kRelations[static_cast<size_t>(fact.relation)].data()), Arg(fact.b)},
+        {}, fact.site);
   };
   if (early && sized_[last]->next() != nullptr) {
     InsertAt behind(graph_, sized_[last]->next());

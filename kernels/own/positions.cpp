@@ -86,8 +86,8 @@ void run_sized_by(const Call& call, Outputs& outputs) {
 }
 
 void run_check_size(const Call& call, Outputs& /*outputs*/) {
-  constexpr const char* kSaid[] = {"equal sizes", "another size",
-                                   "a smaller size than the second", "at most the second size"};
+  constexpr const char* kSaid[] = {"equal sizes", "another size", "a smaller size than the second",
+                                   "at most the second size"};
   const Int a = call.args.integer(0), b = call.args.integer(2);
   for (size_t k = 0; k < std::size(kRelations); ++k) {
     if (kRelations[k] != call.args.text(1) || decide(static_cast<Relation>(k), a, b)) continue;

@@ -47,13 +47,13 @@ class CallInputs {
 
   FoundRows found_;
   ir::Data all_;
-  std::vector<size_t> fresh_;    // places of what is made at each call
-  std::vector<size_t> lent_;     // places of the others, which are not counted as owners
-  std::vector<size_t> views_;    // those of them that are views
-  std::vector<PyObject*> held_;  // the objects of lent_: owned during a call only
-  std::vector<PyObject*> wanted_;        // what the wanted rows have found, the same
+  std::vector<size_t> fresh_;           // places of what is made at each call
+  std::vector<size_t> lent_;            // places of the others, which are not counted as owners
+  std::vector<size_t> views_;           // those of them that are views
+  std::vector<PyObject*> held_;         // the objects of lent_: owned during a call only
+  std::vector<PyObject*> wanted_;       // what the wanted rows have found, the same
   std::vector<Tensor> wanted_tensors_;  // or this, where there is no object
-  bool holds_ = false;           // that is now
+  bool holds_ = false;                  // that is now
   uint64_t settled_ = 0;
 };
 

@@ -259,9 +259,9 @@ class Function {
             std::vector<int> wanted, bool single) {
     std::vector<int> used = wanted;
     for (const auto& [row, result] : grads) used.push_back(row);
-    kept_[trace_id] = std::make_shared<const Kept>(Kept{
-        std::move(guards), captured_[trace_id], std::move(grads), std::move(wanted),
-        std::move(used), single});
+    kept_[trace_id] =
+        std::make_shared<const Kept>(Kept{std::move(guards), captured_[trace_id], std::move(grads),
+                                          std::move(wanted), std::move(used), single});
     captured_.erase(trace_id);
   }
   /// The traces whose programs are gone; what was kept of them goes too.

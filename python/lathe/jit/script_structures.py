@@ -53,7 +53,7 @@ class Structures:
         return None
 
     def ended(self, outcome):
-        assert outcome[0] == END
+        assert outcome is None or outcome[0] == END
 
     def exits(self, node, test, rest, yes, no):
         """Both branches run to the end of the function, or of the loop's body."""
@@ -65,7 +65,7 @@ class Structures:
             after = after[2]
 
         def part(branch):
-            out = branch()
+            out = branch() or (END, None)
             if out[0] == END:
                 out = self.follow(rest)
             if not self.loops:

@@ -138,3 +138,24 @@ def test_random_scripts_equal_eager(first, tmp_path):
             except OverflowError:  # an integer that has grown too large for a tensor beside it
                 continue
             same(scripted(*args), want), text
+
+
+def _cost(w, x):
+    return (w * x * w).sum() * _scale
+
+
+_scale = 2.0
+
+
+def test_transforms_of_functions_from_outside(monkeypatch):
+    def all_of_them(w, x):
+        slope, value = lt.func.grad_and_value(_cost)(w, x)
+        return lt.func.grad(_cost)(w, x), slope, value, lt.func.hessian(_cost)(w, x)
+
+    scripted = lt.script(all_of_them)
+    w, x = lt.tensor([1.0, 3.0]), lt.tensor([2.0, 5.0])
+    for scale in 2.0, 2.0, 3.0, 4.0:
+        monkeypatch.setitem(globals(), "_scale", scale)
+        for got, wanted in zip(scripted(w, x), all_of_them(w, x)):
+            assert got.tolist() == wanted.tolist()
+    assert scripted.counts["traces"] <= 2

@@ -246,3 +246,21 @@ def test_another_structure_is_refused_with_advice(function):
         lt.script(function)(f32(1, 2))
     assert "test_script_structures.py" in str(caught.value)
     assert "next:" in str(caught.value)
+
+
+def test_a_match_of_many_cases_that_assign():
+    def chosen(x):
+        match int(x[0]):
+            case 0:
+                y = x
+            case 1:
+                y = x * 5
+            case 2 | 3:
+                y = x * 7
+            case _:
+                y = -x
+        return y
+
+    f = lt.script(chosen)
+    for k in range(6):
+        assert lt.equal(f(f32(k)), chosen(f32(k)))

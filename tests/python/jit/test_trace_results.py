@@ -52,3 +52,18 @@ def test_over_no_axis_is_not_over_the_last_one():
         program = lt.trace(lambda t, dim=dim: lt.argmin(t, dim))
         program(x)
         assert program(x).tolist() == lt.argmin(x, dim).tolist()
+
+
+def test_a_function_made_inside_is_an_ordinary_one_afterwards():
+    def made(x):
+        def tripled(z):
+            parts = [z * k for k in range(3)]
+            return sum(parts) + len(z)
+
+        return x + 1, tripled
+
+    traced = lt.trace(made)
+    for _ in range(3):
+        y, tripled = traced(lt.ones(3))
+        assert y.tolist() == [2, 2, 2]
+        assert tripled(lt.tensor([1.0])).tolist() == [4]

@@ -396,6 +396,8 @@ class Planner:
         if found is not None:
             return self._of_row(found[1], value)
         if issubclass(kind, IDENTITY):
+            if kind is types.FunctionType and not self._observer.give_back(value):
+                self._refuse("a function that the traced code has made leaves it")
             return ("plain", value)
         return self._made(value, kind, level)
 

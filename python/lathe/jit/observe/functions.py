@@ -56,6 +56,19 @@ class Functions:
             self._originals[id(function)] = code
             self.enter(function)
 
+    def give_back(self, function):
+        """Gives a function that was made by observed code its own code. False: which is not known.
+        Others have theirs, or get it at the end."""
+        code = function.__code__
+        if id(function) in self._originals or not self.net.has(code):
+            return True
+        for outer, own in self._swapped:
+            for hooked, plain in zip(rewrite.inside(outer.__code__), rewrite.inside(own)):
+                if hooked is code and plain.co_name == code.co_name:
+                    function.__code__ = plain
+                    return True
+        return False
+
     def _read_fields_in(self, function, code, cls):
         """A method that dataclass() has made reads fields, of all that it is given."""
         self._note(code)
@@ -134,13 +147,15 @@ class Functions:
             self._names_of(function)
 
     def _names_of(self, function):
-        row = self.constant(function)
+        # One that library code has made during the capture is no part of what was there.
+        row = self.constant(function) if self.was_there(function) else None
         code = self.code_of(function)
-        self._very_part(row, "__code__", code)
+        if row is not None:
+            self._very_part(row, "__code__", code)
         for part in ("__defaults__", "__kwdefaults__"):
             value = getattr(function, part)
             self.row("part", row, part, value)
-            if value is not None:
+            if value is not None and row is not None:
                 self.contents(value)
         loads, stores, cells = named_by(code)
         mine = self._cells[id(function)] = {}
@@ -153,7 +168,7 @@ class Functions:
             if around is not None:
                 at = self.row("item", around, i, cell)
                 at.name = name
-            mine[name] = self._cell(cell, name, where)
+            mine[name] = self._cell(cell, name, where) if self.was_there(cell) else None
         space = function.__globals__
         self.constant(space, function.__module__ or "globals")
         for name in loads:

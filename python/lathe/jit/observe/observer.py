@@ -67,6 +67,7 @@ class Observer(Recording, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
     than their own, no other thread may begin: who captures holds `lock`."""
 
     lock = RLock()
+    _live = False  # also when all else is forgotten: functions that outlive the capture ask
 
     def __init__(self, varying=frozenset(), concrete=(), inputs=True):
         super().__init__(varying, set(concrete), inputs)
