@@ -114,8 +114,7 @@ inline Int ceil_div(Int a, Int b) { return -floor_div(-a, b); }
 std::string to_string(Int a);
 
 enum class Relation : uint8_t { eq, ne, lt, le };
-inline constexpr std::string_view kRelations[] = {"eq", "ne", "lt",
-                                                  "le"};  // not an op: their names
+inline constexpr std::string_view kRelations[] = {"eq", "ne", "lt", "le"};  // not an op: names
 
 /// The answer to a question a shape rule branches on. Numbers are compared; symbols are decided
 /// from what the trace knows, else by the hint, and then the trace records the relation as a guard.

@@ -21,7 +21,7 @@ AXES = {
     "dims", "dims_other", "dims_self", "end_dim", "source", "start_dim",
 }  # fmt: skip
 NO_AXES = {
-    "_stacklevel", "bins", "blank", "chunks", "col", "correction", "decimals", "diagonal",
+    "_stacklevel", "a", "b", "bins", "blank", "chunks", "col", "correction", "decimals", "diagonal",
     "dilation", "divisor_override", "downscale_factor", "edge_order", "end", "fill",
     "fill_value", "from", "groups", "high", "hop_length", "ignore_index", "ind", "index",
     "indices", "input_lengths", "interpolation_mode", "k", "kernel", "kernel_size", "last",

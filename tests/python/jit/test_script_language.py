@@ -142,7 +142,7 @@ def test_default_arguments_are_those_of_the_definition():
 def test_functions_made_in_a_comprehension_read_its_variable():
     def functions(x):
         i = 7
-        made = [lambda z: z * i for i in range(3)]
+        made = [lambda z: z * i for i in range(3)]  # noqa: B023
         at_once = [(lambda z: z * i)(x) for i in range(3)]
         return [f(x) for f in made], at_once, x * i
 

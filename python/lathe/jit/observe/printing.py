@@ -6,8 +6,8 @@ eager would give it: known now if that is inside of the traced function, else th
 """
 
 import sys
-import threading
 import types
+from _thread import _local  # of threading, without the rest of it
 
 from ... import _lathe
 from .recording import dict_of, in_mro
@@ -35,7 +35,7 @@ def _call(observer, name, texts, run):
     _lathe._call_host(host, tensors, [], True)
 
 
-class _Held(threading.local):
+class _Held(_local):
     """Calls that wait for the end of the program which this thread runs: (function, argument)."""
 
     def __init__(self):
