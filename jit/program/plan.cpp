@@ -30,6 +30,7 @@ class Planner {
     for (Value* v : p_.graph_.body().yields()) p_.result_slots_.push_back(slot(v));
     for (const ir::Write& w : p_.graph_.writes()) p_.written_.push_back(w.input->index());
     p_.slots_ = next_slot_;
+    find_made();
     find_tail();
     plan_arena();
   }
@@ -360,6 +361,18 @@ class Planner {
              return v->type().tensor() != nullptr &&
                     v->tensor().dtype == s.node->in(0)->tensor().dtype;
            });
+  }
+
+  // ── results ──
+
+  void find_made() {
+    absl::flat_hash_set<const Value*> seen;
+    for (const Value* v : p_.graph_.outputs()) {
+      const Node* by = v->node();
+      const bool makes = by != nullptr && (by->is(ir::Structure::group) ||
+                                           (by->is(ir::Structure::op) && writes_into(*by->op())));
+      p_.made_.push_back(makes && v->type().tensor() != nullptr && seen.insert(v).second);
+    }
   }
 
   // ── writes in place ──

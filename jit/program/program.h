@@ -101,6 +101,8 @@ class Program {
   std::vector<size_t> written_;    // which inputs that is
   std::vector<bool> replaced_;     // by write: a step of the tail computes its value
   std::vector<bool> strided_;      // by output; beyond the end: no
+  /// By output: a step makes it, in memory that no other value had when it was made.
+  std::vector<bool> made_;
   std::vector<ir::SymbolSource> sources_;
   std::vector<std::pair<int, ir::Datum>> constants_;  // slots that never change
   std::vector<std::unique_ptr<PointwiseKernel>> kernels_;

@@ -32,25 +32,31 @@ bool repeats_elements(const Geometry& g) {
 
 /// A result owns its memory: no input's (a copy that was rewritten away), no constant's, and no
 /// other result's (equal expressions that were merged). It lies in row-major order where eager's
-/// does, and shows each element once.
+/// does, and shows each element once. What a step has made is so, unless one before it shows it.
 ir::Data Runner::outputs(const ir::Data& inputs) {
   ir::Data all;
   size_t count = p_.result_slots_.size() - p_.written_.size();
   all.reserve(count);
-  for (size_t i = 0; i < count; ++i) all.push_back(evaluated(at(p_.result_slots_[i])));
-  auto lent = [&](size_t i) {
+  absl::InlinedVector<size_t, 8> shown;  // results so far that may show others' memory
+  for (size_t i = 0; i < count; ++i) {
+    all.push_back(evaluated(at(p_.result_slots_[i])));
+    if (!all[i].is_tensor()) continue;
     auto same = [&](const ir::Datum& other) { return shows_part_of(all[i], other); };
-    return std::any_of(inputs.begin(), inputs.end(), same) ||
-           std::any_of(all.begin(), all.begin() + static_cast<ptrdiff_t>(i), same) ||
-           std::any_of(p_.constants_.begin(), p_.constants_.end(),
-                       [&](const auto& c) { return same(c.second); });
-  };
-  auto lies_well = [&](size_t i, const Geometry& g) {
-    return g.is_contiguous() || (i < p_.strided_.size() && p_.strided_[i] && !repeats_elements(g));
-  };
-  for (size_t i = 0; i < count; ++i)
-    if (all[i].is_tensor() && (lent(i) || !lies_well(i, all[i].tensor().geometry())))
-      all[i] = ir::Datum(math_ops<Tensor>::clone(all[i].tensor()));
+    auto same_result = [&](size_t k) { return same(all[k]); };
+    bool copied = false;
+    if (p_.made_[i]) {
+      copied = std::any_of(shown.begin(), shown.end(), same_result);
+    } else {
+      const Geometry& g = all[i].tensor().geometry();
+      const bool strided = i < p_.strided_.size() && p_.strided_[i] && !repeats_elements(g);
+      copied = !(strided || g.is_contiguous()) || std::any_of(inputs.begin(), inputs.end(), same) ||
+               std::any_of(all.begin(), all.end() - 1, same) ||
+               std::any_of(p_.constants_.begin(), p_.constants_.end(),
+                           [&](const auto& c) { return same(c.second); });
+      if (!copied) shown.push_back(i);
+    }
+    if (copied) all[i] = ir::Datum(math_ops<Tensor>::clone(all[i].tensor()));
+  }
   return all;
 }
 
