@@ -6,7 +6,9 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/backend.h"
+#include "core/dispatch/fn.h"
 #include "graph/trace/interpret.h"
+#include "include/lathe/ops/math.h"
 
 namespace lathe::jit {
 namespace {
@@ -118,10 +120,25 @@ void Differentiable::pass_on_writes(const ir::Data& inputs, const Tensors& resul
 
 // ── backward ────────────────────────────────────────────────────────────────────────────────────
 
+/// Gradients lie in row-major order, each in memory of its own. The copies that takes are steps of
+/// the program, where they may be part of another, not ops that are called when it has run.
+static void copy_views_among_results(ir::Graph& g) {
+  const Op& clone = *math_ops<Tensor>::clone.op();
+  ir::Node* end = g.body().end();
+  const ir::InsertAt behind_all(g, g.body());
+  for (size_t i = 0; i < end->in().size(); ++i) {
+    ir::Value* v = end->in(i);
+    const ir::Node* by = v->node();
+    if (by == nullptr || by->op() == nullptr || by->op()->kind != Kind::view) continue;
+    g.set_input(end, i, g.add(clone, {v}, {v->type()}, by->site())->out(0));
+  }
+}
+
 const Program& Differentiable::Backward::plan() {
   const std::lock_guard hold(mutex);
   if (!program) {
     ir::Graph g = vjp.backward.clone();
+    copy_views_among_results(g);
     ir::optimise(g, {.rules = rules});
     program = std::make_unique<Program>(std::move(g));
   }

@@ -381,7 +381,8 @@ class Calls final : public Observer {
   Calls(const Calls&) = delete;
 
   void saw(const Op& op, Args /*args*/, Outputs& outputs) override {
-    if (inside_) return;  // the copies made here
+    if (inside_) return;          // the copies made here
+    nb::gil_scoped_acquire lock;  // a backward has given it away
     inside_ = true;
     const GradMode off(false);
     for (const Tensor& t : outputs)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lathe as lt
-from lathe import nn
+from lathe import _lathe, nn
 from lathe.nn import functional as F
 
 
@@ -397,6 +397,23 @@ def test_training_by_the_common_idiom():
         return losses, [bits(t) for t in model.state_dict().values()]
 
     assert train(lt.trace) == train(lambda model: model)
+
+
+def test_a_step_calls_no_op_besides_its_programs():
+    """Gradients of weights are transposed where they are computed; the program lays them out."""
+    model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    traced, x, dy = lt.trace(model), lt.randn(5, 3), lt.randn(5, 2)
+
+    def step():
+        for p in model.parameters():
+            p.grad = None
+        traced(x).backward(dy)
+
+    step()
+    _, called = _lathe._watched(step)
+    assert [op for op, *_ in called] == []
+    for p in model.parameters():
+        assert p.grad.is_contiguous()
 
 
 def test_explain_says_what_is_kept():
