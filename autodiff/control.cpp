@@ -169,7 +169,7 @@ Tensor join_rows(const Tensors& parts) {
                           return sums;
                         },
                     .continues = true};
-  record_function(std::move(own), parts, out, {});
+  record_function(std::make_shared<const OwnDerivative>(std::move(own)), parts, out, {});
   return out[0];
 }
 
@@ -200,7 +200,7 @@ Tensors split_rows(const Tensor& x) {
                           return Tensors{dx};
                         },
                     .continues = true};
-  record_function(std::move(own), {x}, out, {});
+  record_function(std::make_shared<const OwnDerivative>(std::move(own)), {x}, out, {});
   return out;
 }
 

@@ -59,9 +59,10 @@ Saved save(const Tensor& t) {
   return s;
 }
 
-/// Result k of the node that keeps it: its history is the node itself.
-Saved save_result(const Tensor& y, size_t k, bool tracked) {
-  Saved s{.value = alias(y), .own_output = tracked, .source = {.output = static_cast<uint32_t>(k)}};
+/// Result k of the node that keeps it: its history is the node itself, and `y` has none.
+Saved save_result(Tensor y, size_t k, bool tracked) {
+  Saved s{
+      .value = std::move(y), .own_output = tracked, .source = {.output = static_cast<uint32_t>(k)}};
   s.version = s.value.version();
   pack(s);
   return s;
@@ -92,10 +93,16 @@ TapeMeta& meta_or_new(TensorImpl& t) {
 
 namespace {
 
+/// Of a tracked tensor.
+bool is_outside(const TensorImpl& t) {
+  const auto* m = static_cast<const TapeMeta*>(t.autograd.get());
+  return (m == nullptr || !m->edge.node) && !t.storage;
+}
+
 Edge edge_of(const TensorImpl& t) {
   const auto* m = static_cast<const TapeMeta*>(t.autograd.get());
   Edge e = m != nullptr ? m->edge : Edge{};
-  e.outside = !e.node && !t.storage;
+  e.outside = is_outside(t);
   return e;
 }
 
@@ -157,7 +164,8 @@ void Tape::record(const Op& op, Args args, absl::Span<Tensor> outputs) {
     Tensor& y = outputs[k];
     if (saves.outputs >> k & 1)
       // NOLINTNEXTLINE(bugprone-use-after-move): it moves with the last output, after this
-      node->ys.emplace_back(static_cast<int>(k), save_result(y, k, tracked_dtype(y.dtype())));
+      node->ys.emplace_back(static_cast<int>(k),
+                            save_result(alias(y), k, tracked_dtype(y.dtype())));
     if (!tracked_dtype(y.dtype())) continue;
     auto m = std::make_shared<TapeMeta>();
     const bool last = k + 1 == outputs.size();
@@ -407,28 +415,37 @@ Packer set_packer(Packer packer) {
 
 namespace {
 
-std::shared_ptr<TapeNode> make_node(OwnDerivative own, const Tensors& inputs, Tensors& outputs,
+std::shared_ptr<TapeNode> make_node(OwnDerivativeRef own, const Tensors& inputs, Tensors& outputs,
                                     absl::Span<const bool> left_out, SavedPlaces saved) {
   auto node = std::make_shared<TapeNode>();
+  node->x_types.reserve(inputs.size());
+  node->next.reserve(inputs.size());
   for (const Tensor& x : inputs) {
     node->x_types.push_back(x.defined() ? type_of(x) : TensorType{});
     node->next.push_back(x.defined() && x.requires_grad() ? edge_of(x) : Edge{});
   }
+  node->xs.reserve(saved.inputs.size());
   for (size_t slot : saved.inputs)
     node->xs.emplace_back(static_cast<int>(slot), save(inputs[slot]));
-  node->rare_or_new().own = std::make_shared<const OwnDerivative>(std::move(own));
+  node->rare_or_new().own = std::move(own);
   node->sequence = t_sequence.after(node->next);
   node->site = here();
   auto tracked = [&](size_t k) {
     return outputs[k].defined() && (left_out.empty() || !left_out[k]) &&
            tracked_dtype(outputs[k].dtype());
   };
-  for (size_t k : saved.results)
-    node->ys.emplace_back(static_cast<int>(k), save_result(outputs[k], k, tracked(k)));
+  auto inner = [&](size_t k) { return k >= saved.inner_first && k < saved.inner_last; };
+  node->y_types.reserve(outputs.size());
+  for (const Tensor& y : outputs) node->y_types.push_back(y.defined() ? type_of(y) : TensorType{});
+  node->ys.reserve(saved.results.size());
+  for (size_t k : saved.results) {
+    const bool has_history = tracked(k);
+    Tensor y = inner(k) ? std::move(outputs[k]) : alias(outputs[k]);
+    node->ys.emplace_back(static_cast<int>(k), save_result(std::move(y), k, has_history));
+  }
   for (size_t k = 0; k < outputs.size(); ++k) {
     Tensor& y = outputs[k];
-    node->y_types.push_back(y.defined() ? type_of(y) : TensorType{});
-    if (!tracked(k)) continue;
+    if (inner(k) || !tracked(k)) continue;
     y.impl()->autograd = nullptr;  // of its own from now on
     set_history(y, {node, static_cast<uint32_t>(k)});
   }
@@ -437,13 +454,13 @@ std::shared_ptr<TapeNode> make_node(OwnDerivative own, const Tensors& inputs, Te
 
 }  // namespace
 
-std::shared_ptr<TapeNode> record_function(OwnDerivative own, const Tensors& inputs,
+std::shared_ptr<TapeNode> record_function(OwnDerivativeRef own, const Tensors& inputs,
                                           Tensors& outputs, absl::Span<const bool> left_out,
                                           SavedPlaces saved) {
   for (const Tensor& x : inputs)
-    if (x.defined() && x.requires_grad() && edge_of(x).outside)
+    if (x.defined() && x.requires_grad() && is_outside(*x.impl()))
       throw TraceError(
-          {.op = own.name,
+          {.op = own->name,
            .problem = "its own derivative would be lost: an argument's history is "
                       "outside of the function being traced",
            .got = to_string(type_of(x)),
@@ -463,7 +480,9 @@ void Tape::saw_part(std::string_view name, const Tensors& inputs, Tensors& resul
                       .next = "take the gradient of the traced function instead, outside of it",
                       .site = node->site});
   };
-  make_node({.name = std::string(name), .run = refuse, .continues = true}, inputs, results, {}, {});
+  make_node(std::make_shared<const OwnDerivative>(
+                OwnDerivative{.name = std::string(name), .run = refuse, .continues = true}),
+            inputs, results, {}, {});
 }
 
 absl::Span<const Hook> hooks_on(const TapeMeta& m) {

@@ -97,9 +97,13 @@ struct OwnDerivative {
   /// would have added to them.
   bool continues = false;
 };
+using OwnDerivativeRef = std::shared_ptr<const OwnDerivative>;
 /// What record_function() saves for the derivative: inputs by slot, results by number.
 struct SavedPlaces {
   absl::Span<const size_t> inputs = {}, results = {};
+  /// Results that nobody but the node sees, as numbers [first, last): it takes those that it saves,
+  /// and to everybody else they have no history.
+  size_t inner_first = 0, inner_last = 0;
 };
 
 /// Packs a tensor when the tape saves it; what it gives unpacks it again, in backward().
@@ -108,14 +112,14 @@ using Packer = std::function<std::function<Tensor()>(const Tensor&)>;
 struct TapeNode {
   /// What few nodes have, made when it is asked for.
   struct Rare {
-    std::shared_ptr<const OwnDerivative> own;         // null: the definition's
+    OwnDerivativeRef own;                             // null: the definition's
     absl::InlinedVector<std::vector<Hook>, 1> hooks;  // by result
     std::vector<std::pair<uint32_t, std::weak_ptr<TapeMeta>>>
         retained;  // who keeps the gradient of which result
   };
-  const Op* op = nullptr;                      // null: a leaf, or own()
-  std::unique_ptr<Rare> rare;                  // null: none of it
-  ArgVec attrs;                                // tensor slots are None; lists of tensors too
+  const Op* op = nullptr;      // null: a leaf, or own()
+  std::unique_ptr<Rare> rare;  // null: none of it
+  ArgVec attrs;  // an op's, where slots and lists of tensors are None; or what own() put there
   absl::InlinedVector<Edge, 2> next;           // by slot (core/dispatch/grad.h)
   absl::InlinedVector<TensorType, 2> x_types;  // by slot
   absl::InlinedVector<TensorType, 1> y_types;
@@ -186,7 +190,7 @@ void register_grown_hook(const Tensor& t, std::function<void()> hook);
 /// Makes `outputs` results of `inputs` (undefined: no tensor) in history, with a derivative of
 /// their own. Integers among the outputs, and those that are left out, get none. TraceError where
 /// a trace would lose it: it knows the history of its arguments only by the ops that it records.
-std::shared_ptr<TapeNode> record_function(OwnDerivative own, const Tensors& inputs,
+std::shared_ptr<TapeNode> record_function(OwnDerivativeRef own, const Tensors& inputs,
                                           Tensors& outputs, absl::Span<const bool> left_out,
                                           SavedPlaces saved = {});
 /// Saves a tensor as the tape does; unpack() gives it back.

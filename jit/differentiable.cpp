@@ -29,9 +29,15 @@ Differentiable::Differentiable(const ir::Graph& graph, std::vector<int> wrt,
                                std::optional<absl::Span<const int>> active,
                                absl::Span<ir::Value* const> hidden, std::vector<bool> strided,
                                ir::UserRulesRef rules)
-    : name_(graph.name()), wrt_(std::move(wrt)), rules_(std::move(rules)) {
+    : own_{.name = graph.name(),
+           .run = [this](const std::shared_ptr<TapeNode>& node, const Tensors& dys,
+                         Tensors sums) { return derive(node, dys, std::move(sums)); },
+           .continues = true},
+      wrt_(std::move(wrt)),
+      rules_(std::move(rules)) {
   vjp_ = differentiate(graph, wrt_, {.active = active, .hidden = hidden});
   derived_ = vjp_.results + vjp_.hidden + static_cast<size_t>(vjp_.extra);
+  writes_ = vjp_.forward.writes();
   ir::Graph forward = vjp_.forward.clone();
   report_ = ir::optimise(forward, {.rules = rules_});
   strided.resize(vjp_.results);
@@ -64,21 +70,18 @@ ir::Data Differentiable::run(const ir::Data& inputs, std::vector<Edge>* hidden) 
     out = forward_->run(inputs);
   }
   Tensors xs, ys = results_of(inputs, out);
+  xs.reserve(inputs.size());
   for (const ir::Datum& d : inputs) xs.push_back(d.tensor());
-  ir::Data numbers;
+  const auto node = record_function({shared_from_this(), &own_}, xs, ys,
+                                    absl::MakeConstSpan(left_out_.get(), ys.size()),
+                                    {.inputs = saved_inputs_,
+                                     .results = saved_results_,
+                                     .inner_first = vjp_.results + vjp_.hidden,
+                                     .inner_last = derived_});
   for (size_t i : numbers_) {
     const Vjp::Read& r = vjp_.reads[i];
-    numbers.push_back(r.from == From::input ? inputs[r.index] : out[vjp_.given_at(r.index)]);
+    node->attrs.push((r.from == From::input ? inputs[r.index] : out[vjp_.given_at(r.index)]).arg());
   }
-  OwnDerivative own{
-      .name = name_,
-      .run = [self = shared_from_this(), numbers = std::move(numbers)](
-                 const std::shared_ptr<TapeNode>& node, const Tensors& dys,
-                 Tensors sums) { return self->derive(node, dys, std::move(sums), numbers); },
-      .continues = true};
-  const auto node =
-      record_function(std::move(own), xs, ys, absl::MakeConstSpan(left_out_.get(), ys.size()),
-                      {.inputs = saved_inputs_, .results = saved_results_});
   for (size_t k = 0; k < ys.size(); ++k)  // to the tape it is the input, with the input's history
     if (passed_on_[k] >= 0 && ys[k].defined() && vjp_.active[k])
       set_history(ys[k], edge_of(xs[static_cast<size_t>(passed_on_[k])]));
@@ -94,23 +97,22 @@ ir::Data Differentiable::run(const ir::Data& inputs, std::vector<Edge>* hidden) 
 /// As they are numbered in Vjp::whole; undefined where only the history has a place.
 Tensors Differentiable::results_of(const ir::Data& inputs, const ir::Data& given) const {
   Tensors out;
+  out.reserve(vjp_.active.size());
   for (size_t k = 0; k < given.size(); ++k) {
     if (k == vjp_.results) out.resize(k + vjp_.hidden);
     out.push_back(given[k].tensor());
   }
   out.resize(derived_ + static_cast<size_t>(vjp_.derived));
-  for (const ir::Write& w : vjp_.forward.writes())
-    out.push_back(detach(inputs[w.input->index()].tensor()));
+  for (const ir::Write& w : writes_) out.push_back(detach(inputs[w.input->index()].tensor()));
   return out;
 }
 
 /// The history of what was written with gradients on, as the write itself would have left it.
 void Differentiable::pass_on_writes(const ir::Data& inputs, const Tensors& results) const {
-  const std::vector<ir::Write> writes = vjp_.forward.writes();
-  const size_t first = results.size() - writes.size();
-  for (size_t i = 0; i < writes.size(); ++i) {
-    Tensor written = inputs[writes[i].input->index()].tensor();
-    const ir::Node* by = writes[i].value->node();
+  const size_t first = results.size() - writes_.size();
+  for (size_t i = 0; i < writes_.size(); ++i) {
+    Tensor written = inputs[writes_[i].input->index()].tensor();
+    const ir::Node* by = writes_[i].value->node();
     const bool recorded = by != nullptr && !by->detached();
     const Tensor& value = results[first + i];
     if (recorded && (value.requires_grad() || written.requires_grad()))
@@ -179,21 +181,25 @@ ir::Data Differentiable::Backward::run(const ir::Data& inputs) {
 
 Differentiable::Backward& Differentiable::backward_for(const Tensors& dys,
                                                        const Tensors& sums) const {
-  Arrived arrived;
-  std::vector<int> active, continued;
-  for (size_t k = 0; k < dys.size(); ++k) {
-    arrived.push_back(dys[k].defined());
-    if (dys[k].defined()) active.push_back(static_cast<int>(k));
-  }
-  for (int i : wrt_) {
-    arrived.push_back(sums[static_cast<size_t>(i)].defined());
-    if (arrived.back()) continued.push_back(i);
-  }
   const bool higher = thread_state().grad_enabled;
-  arrived.push_back(higher);
+  Arrived arrived((1 + dys.size() + wrt_.size() + 63) / 64);
+  size_t bit = 0;
+  auto note = [&](bool is) {
+    arrived[bit / 64] |= static_cast<uint64_t>(is) << bit % 64;
+    ++bit;
+  };
+  note(higher);
+  for (const Tensor& dy : dys) note(dy.defined());
+  for (int i : wrt_) note(sums[static_cast<size_t>(i)].defined());
   const std::lock_guard hold(mutex_);
   std::shared_ptr<Backward>& place = backwards_[arrived];
-  if (!place) place = make_backward(active, continued, higher);
+  if (place) return *place;
+  std::vector<int> active, continued;
+  for (size_t k = 0; k < dys.size(); ++k)
+    if (dys[k].defined()) active.push_back(static_cast<int>(k));
+  for (int i : wrt_)
+    if (sums[static_cast<size_t>(i)].defined()) continued.push_back(i);
+  place = make_backward(active, continued, higher);
   return *place;
 }
 
@@ -241,8 +247,7 @@ Differentiable::Place Differentiable::place_of(const Vjp::Read& r) const {
 }
 
 ir::Datum Differentiable::read(const Vjp::Read& r, Place place,
-                               const std::shared_ptr<TapeNode>& node, const ir::Data& numbers,
-                               const Tensors& derived) const {
+                               const std::shared_ptr<TapeNode>& node, const Tensors& derived) {
   auto size_along = [&](const Shape& shape) {
     return ir::Datum(Arg(shape[static_cast<size_t>(r.axis)]));
   };
@@ -252,7 +257,7 @@ ir::Datum Differentiable::read(const Vjp::Read& r, Place place,
       return size_along(
           (r.from == From::input ? node->x_types[r.index] : node->y_types[r.index]).shape);
     case Place::Of::number:
-      return numbers[place.at];
+      return ir::Datum(node->attrs[place.at]);
     case Place::Of::derived:
       if (r.axis >= 0) return size_along(derived[place.at].shape());
       return ir::Datum(derived[place.at]);
@@ -268,8 +273,7 @@ ir::Datum Differentiable::read(const Vjp::Read& r, Place place,
 }
 
 /// To a derivative of higher order they are results of the node, whether or not they were kept.
-Tensors Differentiable::derived_values(const std::shared_ptr<TapeNode>& node,
-                                       const ir::Data& numbers) const {
+Tensors Differentiable::derived_values(const std::shared_ptr<TapeNode>& node) const {
   {
     const std::lock_guard hold(mutex_);
     if (!again_) {
@@ -283,7 +287,7 @@ Tensors Differentiable::derived_values(const std::shared_ptr<TapeNode>& node,
     const GradMode off(false);
     ir::Data in;
     for (size_t i = 0; i < places_.size(); ++i)
-      in.push_back(read(vjp_.reads[i], places_[i], node, numbers, {}));
+      in.push_back(read(vjp_.reads[i], places_[i], node, {}));
     out = again_->run(in);
   }
   Tensors values;
@@ -296,14 +300,15 @@ Tensors Differentiable::derived_values(const std::shared_ptr<TapeNode>& node,
 }
 
 Tensors Differentiable::derive(const std::shared_ptr<TapeNode>& node, const Tensors& dys,
-                               Tensors sums, const ir::Data& numbers) const {
+                               Tensors sums) const {
   const AutocastScope over(DType::f32);  // the casts are in the graph
   Backward& b = backward_for(dys, sums);
   Tensors derived;
-  if (b.reads_derived) derived = derived_values(node, numbers);
+  if (b.reads_derived) derived = derived_values(node);
   ir::Data in;
+  in.reserve(b.places.size() + b.vjp.cotangents.size() + b.continued.size());
   for (size_t i = 0; i < b.places.size(); ++i)
-    in.push_back(read(b.vjp.reads[i], b.places[i], node, numbers, derived));
+    in.push_back(read(b.vjp.reads[i], b.places[i], node, derived));
   for (int k : b.vjp.cotangents) in.emplace_back(dys[static_cast<size_t>(k)]);
   for (size_t slot : b.continued) in.emplace_back(std::move(sums[slot]));
   const ir::Data out = b.run(in);

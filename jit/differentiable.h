@@ -47,7 +47,7 @@ class Differentiable : public std::enable_shared_from_this<Differentiable> {
  private:
   /// Whether a derivative of higher order is asked for; by result of the program whether a
   /// cotangent arrived; by wanted input whether one had arrived before.
-  using Arrived = std::vector<bool>;
+  using Arrived = absl::InlinedVector<uint64_t, 4>;  // bits
   /// Where a read is found: the size of an argument or result, or the place among what is kept.
   struct Place {
     enum class Of : uint8_t { size, number, input, result, derived } of;
@@ -69,20 +69,19 @@ class Differentiable : public std::enable_shared_from_this<Differentiable> {
     ir::Data run(const ir::Data& inputs);
   };
 
-  Tensors derive(const std::shared_ptr<TapeNode>& node, const Tensors& dys, Tensors sums,
-                 const ir::Data& numbers) const;
+  Tensors derive(const std::shared_ptr<TapeNode>& node, const Tensors& dys, Tensors sums) const;
   Backward& backward_for(const Tensors& dys, const Tensors& sums) const;
   std::shared_ptr<Backward> make_backward(absl::Span<const int> active,
                                           absl::Span<const int> continued, bool higher) const;
   Place place_of(const Vjp::Read& r) const;
   bool is_derived(const Vjp::Read& r) const;
-  ir::Datum read(const Vjp::Read& r, Place place, const std::shared_ptr<TapeNode>& node,
-                 const ir::Data& numbers, const Tensors& derived) const;
-  Tensors derived_values(const std::shared_ptr<TapeNode>& node, const ir::Data& numbers) const;
+  static ir::Datum read(const Vjp::Read& r, Place place, const std::shared_ptr<TapeNode>& node,
+                        const Tensors& derived);
+  Tensors derived_values(const std::shared_ptr<TapeNode>& node) const;
   Tensors results_of(const ir::Data& inputs, const ir::Data& given) const;
   void pass_on_writes(const ir::Data& inputs, const Tensors& results) const;
 
-  std::string name_;
+  OwnDerivative own_;  // of each node that run() records, which keeps this alive
   std::vector<int> wrt_;
   ir::UserRulesRef rules_;
   size_t derived_ = 0;  // where the derived results begin (Vjp::whole)
@@ -91,10 +90,12 @@ class Differentiable : public std::enable_shared_from_this<Differentiable> {
   Vjp vjp_;
   ir::Report report_;
   std::unique_ptr<Program> forward_;
-  std::vector<size_t> saved_inputs_, saved_results_, numbers_;  // numbers: among vjp_.reads
-  std::vector<Place> places_;                                   // by vjp_.reads
-  std::unique_ptr<bool[]> left_out_;                            // by result
-  mutable std::unique_ptr<Program> again_;                      // made when it is asked for
+  std::vector<ir::Write> writes_;
+  /// Numbers (among vjp_.reads) are the nodes' attributes.
+  std::vector<size_t> saved_inputs_, saved_results_, numbers_;
+  std::vector<Place> places_;               // by vjp_.reads
+  std::unique_ptr<bool[]> left_out_;        // by result
+  mutable std::unique_ptr<Program> again_;  // made when it is asked for
   mutable std::mutex mutex_;
   mutable absl::flat_hash_map<Arrived, std::shared_ptr<Backward>> backwards_;
 };

@@ -50,8 +50,8 @@ nb::object record(const std::string& name, nb::handle inputs, nb::handle outputs
   Tensors ys = tensors_or_none(outputs);
   absl::InlinedVector<bool, 4> plain;
   for (nb::handle h : left_out) plain.push_back(nb::cast<bool>(h));
-  return grad_fn_object(
-      record_function(std::move(own), tensors_or_none(inputs), ys, absl::MakeConstSpan(plain)));
+  return grad_fn_object(record_function(std::make_shared<const OwnDerivative>(std::move(own)),
+                                        tensors_or_none(inputs), ys, absl::MakeConstSpan(plain)));
 }
 
 /// A tensor over the same memory that is no view of another and has no history.
