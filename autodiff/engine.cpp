@@ -20,7 +20,86 @@ namespace {
 
 using NodePtr = std::shared_ptr<TapeNode>;
 
-bool older(const NodePtr& a, const NodePtr& b) { return a->sequence < b->sequence; }
+/// What has arrived at each node that a backward has met and not gone through yet. A node says
+/// itself where that is, for one backward at a time: it claims the node, and leaves it when it goes
+/// through. Nodes that another backward has claimed, of another thread or around this one, are
+/// looked up.
+class Arrivals {
+ public:
+  struct Waiting {
+    NodePtr node;
+    Tensors sums;  // by result
+  };
+
+  Arrivals() = default;
+  Arrivals(const Arrivals&) = delete;
+  ~Arrivals() {  // a backward that failed has not gone through all
+    for (const Waiting& w : waiting_)
+      if (w.node) leave(*w.node);
+  }
+
+  /// The place of the node; `fresh`: nothing had arrived yet.
+  uint32_t place(const NodePtr& node, bool& fresh) {
+    uint32_t at = find(*node);
+    fresh = at == kNone;
+    if (!fresh) return at;
+    if (free_.empty()) {
+      at = static_cast<uint32_t>(waiting_.size());
+      waiting_.emplace_back();
+    } else {
+      at = free_.back();
+      free_.pop_back();
+    }
+    waiting_[at].node = node;
+    waiting_[at].sums.resize(node->y_types.size());
+    uint64_t none = 0;
+    if (!node->claim.compare_exchange_strong(none, mine_ | at, std::memory_order_relaxed))
+      elsewhere_[node.get()] = at;
+    return at;
+  }
+  Tensor& sum(uint32_t place, uint32_t result) { return waiting_[place].sums[result]; }
+  /// Takes away what has arrived so far; undefined: nothing has.
+  Tensor take_sum(const Edge& e) {
+    const uint32_t at = e.node ? find(*e.node) : kNone;
+    return at == kNone ? Tensor() : std::exchange(waiting_[at].sums[e.output], Tensor());
+  }
+  /// Nothing more is going to arrive.
+  Waiting take(uint32_t place) {
+    Waiting out = std::move(waiting_[place]);
+    leave(*out.node);
+    free_.push_back(place);
+    return out;
+  }
+
+ private:
+  static constexpr uint32_t kNone = ~uint32_t{0};
+
+  uint32_t find(const TapeNode& node) const {
+    const uint64_t claim = node.claim.load(std::memory_order_relaxed);
+    if (claim >> 32 == mine_ >> 32) return static_cast<uint32_t>(claim);
+    if (elsewhere_.empty()) return kNone;
+    const auto it = elsewhere_.find(&node);
+    return it == elsewhere_.end() ? kNone : it->second;
+  }
+  void leave(TapeNode& node) {
+    if (node.claim.load(std::memory_order_relaxed) >> 32 == mine_ >> 32)
+      node.claim.store(0, std::memory_order_relaxed);
+    else
+      elsewhere_.erase(&node);
+  }
+  /// A number that no backward under way has, above the place.
+  static uint64_t next() {
+    static constinit std::atomic<uint32_t> last{0};
+    uint32_t n = 0;
+    while (n == 0) n = last.fetch_add(1, std::memory_order_relaxed) + 1;
+    return uint64_t{n} << 32;
+  }
+
+  const uint64_t mine_ = next();
+  absl::InlinedVector<Waiting, 8> waiting_;  // by place
+  absl::InlinedVector<uint32_t, 8> free_;
+  absl::flat_hash_map<const TapeNode*, uint32_t> elsewhere_;
+};
 
 Tensor ones_of(const Tensor& y) {
   return create_ops<Tensor>::ones(y.shape(), y.dtype(), y.device());
@@ -96,33 +175,46 @@ class Engine {
   void run() {
     GradMode mode(options_.create_graph);
     while (!queue_.empty()) {
-      std::pop_heap(queue_.begin(), queue_.end(), older);
-      const NodePtr node = std::move(queue_.back());
+      std::pop_heap(queue_.begin(), queue_.end());
+      const uint32_t place = queue_.back().place;
       queue_.pop_back();
-      if (!node->is_leaf() && options_.cancelled != nullptr && options_.cancelled())
+      if (options_.cancelled != nullptr && options_.cancelled())
         throw CancelledError({.op = "backward", .problem = "the computation was cancelled"});
-      visit(node);
+      visit(place);
     }
+    for (uint32_t place : leaves_) visit(place);
   }
 
  private:
+  struct Queued {
+    uint64_t sequence;
+    uint32_t place;
+    friend bool operator<(const Queued& a, const Queued& b) { return a.sequence < b.sequence; }
+  };
+
   void arrive(const Edge& e, Tensor dy) {
-    auto [it, fresh] = sums_.try_emplace(e.node.get());
-    if (fresh) {
-      it->second.resize(e.node->y_types.size());
-      queue_.push_back(e.node);
-      std::push_heap(queue_.begin(), queue_.end(), older);
+    bool fresh = false;
+    const uint32_t place = arrivals_.place(e.node, fresh);
+    Tensor& sum = arrivals_.sum(place, e.output);
+    if (!fresh && sum.defined()) {
+      sum = add(sum, dy);
+      return;
     }
-    Tensor& sum = it->second[e.output];
-    sum = sum.defined() ? add(sum, dy) : std::move(dy);
+    sum = std::move(dy);
+    if (!fresh) return;
+    if (e.node->is_leaf()) {
+      leaves_.push_back(place);
+    } else {
+      queue_.push_back({e.node->sequence, place});
+      std::push_heap(queue_.begin(), queue_.end());
+    }
   }
 
-  void visit(const NodePtr& node) {
-    const auto arrived = sums_.find(node.get());
-    Tensors dys = std::move(arrived->second);
-    sums_.erase(arrived);
+  void visit(uint32_t place) {
+    auto [node, dys] = arrivals_.take(place);
     run_hooks(*node, dys);
-    if (auto it = wanted_.find(node.get()); it != wanted_.end()) it->second = dys;
+    if (auto it = wanted_.empty() ? wanted_.end() : wanted_.find(node.get()); it != wanted_.end())
+      it->second = dys;
     if (node->is_leaf()) {
       if (collect_leaves_) collect(*node, std::move(dys[0]));
       return;
@@ -153,10 +245,8 @@ class Engine {
   /// What has arrived at each input, which a derivative goes on with and gives back.
   Tensors take_sums(const TapeNode& node) {
     Tensors out;
-    for (const Edge& e : node.next) {
-      const auto it = sums_.find(e.node.get());
-      out.push_back(it == sums_.end() ? Tensor() : std::exchange(it->second[e.output], Tensor()));
-    }
+    out.reserve(node.next.size());
+    for (const Edge& e : node.next) out.push_back(arrivals_.take_sum(e));
     return out;
   }
 
@@ -297,8 +387,10 @@ class Engine {
 
   BackwardOptions options_;
   bool collect_leaves_;
-  absl::flat_hash_map<TapeNode*, Tensors> sums_, wanted_;
-  absl::InlinedVector<NodePtr, 8> queue_;  // a heap, the newest node first
+  Arrivals arrivals_;
+  absl::flat_hash_map<TapeNode*, Tensors> wanted_;
+  absl::InlinedVector<Queued, 8> queue_;     // a heap of places, the newest node first
+  absl::InlinedVector<uint32_t, 8> leaves_;  // places, in order of arrival; visited last
 };
 
 void check_counts(const Tensors& ys, const Tensors& dys) {

@@ -2,7 +2,8 @@
 //
 // The order is part of the definition of a gradient's bits: nodes in descending sequence, within a
 // node arguments in ascending slot; a cotangent is the sum of its contributions in that order of
-// arrival. `differentiate` on graphs follows the same order.
+// arrival. `differentiate` on graphs follows the same order. Leaves come last, in the order in
+// which something first arrived at them.
 #pragma once
 
 #include "core/tensor/tensor.h"

@@ -130,6 +130,8 @@ struct TapeNode {
   std::weak_ptr<TapeMeta> leaf;
   Site site;
   bool released = false;
+  /// While a backward waits for more to arrive here: Arrivals, in engine.cpp. 0: none does.
+  std::atomic<uint64_t> claim{0};
 
   const OwnDerivative* own() const { return rare ? rare->own.get() : nullptr; }
   bool is_leaf() const { return op == nullptr && own() == nullptr; }

@@ -225,6 +225,36 @@ def test_an_error_in_a_hook_comes_out():
         y.sum().backward()
 
 
+def test_a_backward_inside_of_a_hook_goes_through_the_same_history():
+    x = leaf(1.0, 2.0)
+    a = x * x
+    b, c = a * 3, a * 5
+    y = (b + c).sum()
+    inside = []
+
+    def once(g):  # part of what arrives at a, and nothing yet at x, waits in the outer one
+        if not inside:
+            inside.append(None)
+            inside[0] = lt.autograd.grad(y, x, retain_graph=True)[0].tolist()
+
+    b.register_hook(once)
+    y.backward()
+    assert inside == [[16, 32]] and x.grad.tolist() == [16, 32]
+
+
+def test_leaves_collect_last_in_the_order_in_which_gradients_arrive():
+    leaves = [leaf(float(i)) for i in range(10)]
+    seen = []
+    for i, x in enumerate(leaves):
+        x.register_post_accumulate_grad_hook(lambda x, i=i: seen.append(i))
+    y = leaves[0]
+    for x in leaves[1:]:
+        y = y + x
+    y.register_hook(lambda g: seen.append("y"))
+    y.backward()
+    assert seen == ["y", 9, 8, 7, 6, 5, 4, 3, 2, 0, 1]
+
+
 def test_writes_are_part_of_history():
     x = leaf(1.0, 2.0, 3.0)
     y = x * 1
