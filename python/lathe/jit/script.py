@@ -440,7 +440,8 @@ class Scripted(Traced):
         return Checked(result, failed.tensor)
 
     def _part(self, observer, args, kwargs, inner=False):
-        f, session = self._function, Session(observer)
+        f = observer.attribute(self, "_function") if inner else self._function
+        session = Session(observer)
         session.inner = inner
         with observer.resting():
             node = source.any_node(f)

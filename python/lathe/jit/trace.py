@@ -6,6 +6,7 @@ import itertools
 from _functools import partial
 
 from .. import _lathe
+from .._capturing import Captured
 from .._lathe import Tensor
 from .observe.recording import Built, Restart
 from .observe.sent import is_sent
@@ -34,7 +35,7 @@ class _Trace:
         return result
 
 
-class Traced:
+class Traced(Captured):
     """What lathe.trace gives: call it like the function.
 
     explain() says how each step runs; graph and optimised are its text before and after rewriting;

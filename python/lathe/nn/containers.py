@@ -2,12 +2,16 @@
 
 from .. import _lathe
 from .._errors import NoSuchKey, typed
-from .module import Module
+from .module import Module, module_of
 
 
 def _parts(container):
-    """The modules of a container by name, in order."""
-    return {n: v for n, v in vars(container).items() if isinstance(v, Module)}
+    """The modules of a container by name, in order; captured ones as what calls them."""
+    return {
+        n: v
+        for n, v in vars(container).items()
+        if isinstance(v, Module) or module_of(v) is not None
+    }
 
 
 def _no_part(name, parts):
@@ -33,7 +37,7 @@ class _Numbered(Module):
             self._put(str(i), module)
 
     def _put(self, name, module):
-        if not isinstance(module, Module):
+        if module_of(module) is None:
             raise _lathe.TypeError(
                 "only modules can be parts of it",
                 op=type(self).__name__,
@@ -143,7 +147,7 @@ class ModuleDict(Module):
             self[name] = module
 
     def __setitem__(self, name, module):
-        if not isinstance(module, Module):
+        if module_of(module) is None:
             raise _lathe.TypeError(
                 "only modules can be parts of it",
                 op="ModuleDict",

@@ -2,7 +2,8 @@
 
 There is no registry beside the object: vars(module) is the registry. A Parameter or Module that is
 set as an attribute is part of the module because it is one of its attributes, so reading one costs
-what reading any attribute costs, and a trace that reads `self.weight` sees just that path. Only
+what reading any attribute costs, and a trace that reads `self.weight` sees just that path. So is a
+module that was captured (`self.body = lathe.trace(module)`), under the same names as without. Only
 buffers, which may be plain tensors, are named apart, in `_buffer_names`.
 """
 
@@ -10,7 +11,7 @@ from .. import _lathe, ops
 from .._errors import typed
 from .._lathe import Tensor
 from .module_hooks import Hooks
-from .module_state import State, StateDictError  # noqa: F401
+from .module_state import State, StateDictError, module_of  # noqa: F401
 from .parameter import Buffer, Parameter
 
 
@@ -97,10 +98,10 @@ class Module(Hooks, State):
     def named_children(self):
         """(name, module) of each direct part; a module that appears twice is given once."""
         seen = set()
-        for name, value in tuple(vars(self).items()):
-            if isinstance(value, Module) and id(value) not in seen:
-                seen.add(id(value))
-                yield name, value
+        for name, module in self._direct_modules():
+            if id(module) not in seen:
+                seen.add(id(module))
+                yield name, module
 
     def children(self):
         for _, module in self.named_children():
@@ -115,10 +116,9 @@ class Module(Hooks, State):
         if remove_duplicate:
             memo.add(id(self))
         yield prefix, self
-        for name, value in tuple(vars(self).items()):
-            if isinstance(value, Module):
-                inside = f"{prefix}.{name}" if prefix else name
-                yield from value.named_modules(memo, inside, remove_duplicate)
+        for name, module in self._direct_modules():
+            inside = f"{prefix}.{name}" if prefix else name
+            yield from module.named_modules(memo, inside, remove_duplicate)
 
     def modules(self):
         for _, module in self.named_modules():
@@ -162,7 +162,7 @@ class Module(Hooks, State):
     @property
     def _modules(self):
         """The direct parts by name, to read."""
-        return _read_only({n: v for n, v in vars(self).items() if isinstance(v, Module)})
+        return _read_only(dict(self._direct_modules()))
 
     @property
     def _parameters(self):
@@ -176,8 +176,8 @@ class Module(Hooks, State):
         """The module at a dotted path; AttributeError names the step that fails."""
         module = self
         for name in path.split(".") if path else ():
-            module = vars(module).get(name)
-            if not isinstance(module, Module):
+            module = module_of(vars(module).get(name))
+            if module is None:
                 raise AttributeError(f"'{path}': there is no module '{name}'")
         return module
 
@@ -201,9 +201,9 @@ class Module(Hooks, State):
         """Puts a module at a dotted path; strict: only where there is one."""
         owner, _, name = path.rpartition(".")
         parent = self.get_submodule(owner)
-        if strict and not isinstance(vars(parent).get(name), Module):
+        if strict and module_of(vars(parent).get(name)) is None:
             raise AttributeError(f"'{path}': there is no module '{name}'")
-        if not isinstance(module, Module):
+        if module_of(module) is None:
             raise _lathe.ValueError(
                 "only modules can be parts of it", op="set_submodule",
                 got=type(module).__name__, expected="nn.Module",
@@ -323,7 +323,7 @@ class Module(Hooks, State):
         return ""
 
     def __repr__(self):
-        parts = [(n, v) for n, v in vars(self).items() if isinstance(v, Module)]
+        parts = self._direct_modules()
         inside = self.extra_repr()
         if not parts:
             return f"{self._get_name()}({inside})"

@@ -8,6 +8,7 @@ at as a whole before anything is written.
 from collections import OrderedDict, namedtuple
 
 from .. import _lathe
+from .._capturing import Captured
 from .module_hooks import Hook
 from .parameter import Parameter, is_lazy
 
@@ -21,6 +22,14 @@ class _IncompatibleKeys(namedtuple("_IncompatibleKeys", ("missing_keys", "unexpe
 
     def __repr__(self):
         return super().__repr__() if any(self) else "<All keys matched successfully>"
+
+
+def module_of(value):
+    """The module that an attribute's value is, or was captured of (lathe.trace, lathe.script); None:
+    it is neither."""
+    while isinstance(value, Captured):
+        value = value._function
+    return value if isinstance(value, State) else None
 
 
 class StateDictError(_lathe.Error, RuntimeError, ValueError):
@@ -73,6 +82,11 @@ class State:
     def _keeps_more(self):
         return type(self).get_extra_state is not State.get_extra_state
 
+    def _direct_modules(self):
+        """(name, module) of each direct part. What was captured of the module itself is none."""
+        found = [(n, v, module_of(v)) for n, v in vars(self).items()]
+        return [(n, m) for n, v, m in found if m is not None and (m is not self or v is m)]
+
     def _state_parts(self):
         """(name, tensor) of what the module itself keeps."""
         yield from self._direct_parameters()
@@ -108,11 +122,10 @@ class State:
         for hook in tuple(self._state_pre_hooks.values()):
             hook.function(self, prefix, keep_vars)
         self._save_to_state_dict(destination, prefix, keep_vars)
-        for name, value in tuple(vars(self).items()):
-            if isinstance(value, State):
-                value.state_dict(
-                    destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars
-                )
+        for name, module in self._direct_modules():
+            module.state_dict(
+                destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars
+            )
         for hook in tuple(self._state_hooks.values()):
             changed = hook.function(self, destination, prefix, metadata)
             destination = destination if changed is None else changed
@@ -180,7 +193,7 @@ class State:
             rest = key[len(prefix) :]
             first = rest.split(".", 1)[0]
             if key.startswith(prefix) and rest not in own:
-                inside = isinstance(vars(self).get(first), State) and "." in rest
+                inside = "." in rest and module_of(vars(self).get(first)) is not None
                 if not inside and key not in unexpected_keys:
                     unexpected_keys.append(key)
         if not local_metadata.get("_loading"):
@@ -216,11 +229,10 @@ class _Loading:
         module._load_from_state_dict(
             state_dict, prefix, metadata, True, self.missing, self.unexpected, self.problems
         )
-        for name, value in tuple(vars(module).items()):
-            if isinstance(value, State):
-                inside = f"{prefix}{name}."
-                own = OrderedDict((k, v) for k, v in state_dict.items() if k.startswith(inside))
-                self.read(value, own, inside)
+        for name, part in module._direct_modules():
+            inside = f"{prefix}{name}."
+            own = OrderedDict((k, v) for k, v in state_dict.items() if k.startswith(inside))
+            self.read(part, own, inside)
         self._after.append(module)
 
     def write(self):
