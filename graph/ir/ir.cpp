@@ -86,11 +86,35 @@ std::vector<Write> Graph::writes() const {
 
 // ── building ────────────────────────────────────────────────────────────────────────────────────
 
-Graph::Graph(std::string name) : name_(std::move(name)) {
+namespace {
+
+/// What the lexer takes for one name, unchanged; else with '_' in the place of what it does not.
+std::string text_name(std::string_view name) {
+  auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::string out;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    const bool dot = c == '.' && !out.empty() && i + 1 < name.size() && is_letter(name[i + 1]);
+    if (dot || is_letter(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80)
+      out += c;
+    else if (i > 0)
+      out += '_';
+  }
+  return out.empty() || !is_letter(out[0]) ? "_" + out : out;
+}
+
+}  // namespace
+
+Graph::Graph(std::string name) : name_(text_name(name)) {
   body_ = &blocks_.emplace_back();
   at_block_ = body_;
   set_yields(*body_, {});
 }
+
+void Graph::set_name(std::string name) { name_ = text_name(name); }
 
 Value* Graph::make_value(Type type, std::string name) {
   Value& v = values_.emplace_back();

@@ -217,6 +217,7 @@ struct SymbolSource {
 
 class Graph {
  public:
+  /// The name becomes one that a text can hold: "lambda_" of "<lambda>".
   explicit Graph(std::string name = "main");
   Graph(Graph&&) noexcept = default;
   Graph& operator=(Graph&&) noexcept = default;
@@ -224,7 +225,7 @@ class Graph {
   Graph clone(absl::flat_hash_map<const Value*, Value*>* known = nullptr) const;
 
   const std::string& name() const { return name_; }
-  void set_name(std::string name) { name_ = std::move(name); }
+  void set_name(std::string name);
   Block& body() const { return *body_; }
   const Values& inputs() const { return body_->parameters(); }
   /// What it returns: the body's yields but for the last writes().size().
