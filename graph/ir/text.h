@@ -43,6 +43,21 @@ struct PrintOptions {
 std::string print(const Graph& graph, PrintOptions options = {});
 /// One node, without its blocks, for messages.
 std::string print(const Node& node);
+/// Lines and names of a graph as print() has them, one by one. The graph stays as it is.
+class GraphText {
+ public:
+  explicit GraphText(const Graph& graph);
+  ~GraphText();
+  GraphText(const GraphText&) = delete;
+  /// The line of one of its nodes, without its blocks and its site.
+  std::string line(const Node& node) const;
+  /// A value of the graph, without '%'.
+  std::string name(const Value& value) const;
+
+ private:
+  struct Printed;
+  std::unique_ptr<Printed> printed_;
+};
 /// Values as print() names them, without '%': the inputs, then what nodes give, in order.
 std::vector<std::pair<std::string, Value*>> printed_names(const Graph& graph);
 std::string to_string(const SymFact& fact);

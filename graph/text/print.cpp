@@ -31,12 +31,7 @@ class Printer {
   explicit Printer(PrintOptions options) : options_(options) {}
 
   std::string graph(const Graph& g) {
-    graph_ = &g;
-    names_.clear();
-    taken_.clear();
-    unnamed_ = 0;
-    for (Value* v : g.inputs()) name(v);
-    name_block(g.body());
+    name_all(g);
     header(g);
     facts(g);
     block(g.body(), 1);
@@ -65,10 +60,15 @@ class Printer {
     return std::move(text_);
   }
 
-  /// Every value with its name, without '%'.
-  std::vector<std::pair<std::string, Value*>> all_names(const Graph& g) {
+  void name_all(const Graph& g) {
+    graph_ = &g;
     for (Value* v : g.inputs()) name(v);
     name_block(g.body());
+  }
+
+  /// Every value with its name, without '%'.
+  std::vector<std::pair<std::string, Value*>> all_names(const Graph& g) {
+    name_all(g);
     std::vector<std::pair<std::string, Value*>> out;
     for (Value* v : g.inputs()) out.emplace_back(at(v).substr(1), v);
     for_each_node(g.body(), [&](Node* n) {
@@ -81,7 +81,14 @@ class Printer {
     for (Value* v : n.in())
       if (!names_.contains(v)) name(v);
     for (Value* v : n.out()) name(v);
-    return results(n) + head(n);
+    return line_of(n);
+  }
+
+  /// Of a node whose values have names.
+  std::string line_of(const Node& n) const { return results(n) + head(n); }
+  std::string at(const Value* v) const {
+    auto it = names_.find(v);
+    return it == names_.end() ? "%?" : it->second;
   }
 
  private:
@@ -104,10 +111,6 @@ class Printer {
         name_block(*inner);
       }
     }
-  }
-  std::string at(const Value* v) const {
-    auto it = names_.find(v);
-    return it == names_.end() ? "%?" : it->second;
   }
   std::string list(absl::Span<Value* const> values) const {
     std::string out;
@@ -281,6 +284,18 @@ std::string print(const Graph& graph, PrintOptions options) {
 
 std::vector<std::pair<std::string, Value*>> printed_names(const Graph& graph) {
   return Printer({}).all_names(graph);
+}
+
+struct GraphText::Printed {
+  Printer printer{{}};
+};
+GraphText::GraphText(const Graph& graph) : printed_(std::make_unique<Printed>()) {
+  printed_->printer.name_all(graph);
+}
+GraphText::~GraphText() = default;
+std::string GraphText::line(const Node& node) const { return printed_->printer.line_of(node); }
+std::string GraphText::name(const Value& value) const {
+  return printed_->printer.at(&value).substr(1);
 }
 
 std::string print(const Node& node) { return Printer({}).node(node); }

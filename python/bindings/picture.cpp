@@ -10,7 +10,7 @@ namespace {
 
 class Picture {
  public:
-  explicit Picture(const jit::Program* program) {
+  Picture(const ir::Graph& graph, const jit::Program* program) : text_(graph) {
     if (program != nullptr) runs_ = program->runs();
   }
 
@@ -26,7 +26,8 @@ class Picture {
 
  private:
   nb::tuple value(const ir::Value& v) {
-    return nb::make_tuple(number(&v), v.name(), ir::to_string(v.type()));
+    const std::string name = v.name().empty() ? "" : text_.name(v);
+    return nb::make_tuple(number(&v), name, ir::to_string(v.type()));
   }
   nb::list numbers(absl::Span<ir::Value* const> values) {
     nb::list out;
@@ -41,7 +42,7 @@ class Picture {
     auto run = runs_.find(&n);
     const jit::Program::HowItRuns how =
         run == runs_.end() ? jit::Program::HowItRuns{} : run->second;
-    std::string text = ir::print(n);
+    std::string text = text_.line(n);
     if (n.site().known()) text += "    # " + to_string(n.site());
     return nb::make_tuple(title(n), text, numbers(n.in()), results, blocks, how.entry, how.together,
                           how.unit);
@@ -66,6 +67,7 @@ class Picture {
     return "";
   }
 
+  ir::GraphText text_;
   jit::Program::Runs runs_;
   absl::flat_hash_map<const ir::Value*, int> numbers_;
 };
@@ -73,13 +75,13 @@ class Picture {
 }  // namespace
 
 nb::tuple picture(const ir::Graph& graph, const jit::Program* program) {
-  Picture main(program);
+  Picture main(graph, program);
   nb::tuple body = main.block(graph.body());
   nb::list writes, functions;
   for (const ir::Write& w : graph.writes())
     writes.append(nb::make_tuple(main.number(w.input), main.number(w.value)));
   for (const auto& f : graph.functions())
-    functions.append(nb::make_tuple(f->name(), Picture(nullptr).block(f->body())));
+    functions.append(nb::make_tuple(f->name(), Picture(*f, nullptr).block(f->body())));
   return nb::make_tuple(graph.name(), body, writes, functions);
 }
 

@@ -259,7 +259,7 @@ def draw(f, path=None, index=0, optimised=True):
             next="draw(lathe.trace(f)) after a call",
         )
     if type(index) is not int or index < 0:
-        raise _index_error(index, None)
+        raise _index_error(f, index, None)
     found = f._engine.picture(index, bool(optimised))
     if isinstance(found, int):
         if not found:
@@ -270,7 +270,7 @@ def draw(f, path=None, index=0, optimised=True):
                 expected="a function that was called",
                 next="call it with its arguments first",
             )
-        raise _index_error(index, found)
+        raise _index_error(f, index, found)
     if found is None:
         raise _lathe.ValueError(
             "this graph has no program: its calls run node by node",
@@ -292,11 +292,11 @@ def draw(f, path=None, index=0, optimised=True):
     return text
 
 
-def _index_error(index, count):
-    raise _lathe.IndexError(
+def _index_error(f, index, count):
+    return _lathe.IndexError(
         "there is no such graph",
         op="draw",
         got=repr(index),
         expected="a number from 0 on" if count is None else f"below {count}",
-        next="f.graphs() lists them",
+        next="f.graphs() lists them" if isinstance(f, Traced) else "leave it out: it has one",
     )

@@ -60,6 +60,41 @@ def test_names_lines_groups_and_kernels():
     assert any(inside(relu, g) for g in groups)
 
 
+def statements(text):
+    """Of the text of graphs: its lines without types of what is opened, and without sites."""
+    lines = (line.partition("  # ")[0].strip() for line in text.splitlines())
+    return {line.removesuffix(" {") for line in lines if " = " in line or line.startswith("if ")}
+
+
+def loops_and_branches(x, n):
+    h = x * 0
+    for _ in range(int(n)):
+        if x.sum() > 3:
+            h = x * 0.5
+        else:
+            h = (x + 1).tanh()
+        x = h + h.exp()
+    h = x @ x
+    return h, x
+
+
+@pytest.mark.parametrize("optimised", [False, True])
+def test_each_line_that_is_shown_is_one_of_the_text(optimised):
+    """Names of values too: %0, %h.1 are those of f.graph or f.optimised."""
+    scripted = lt.script(loops_and_branches)
+    scripted(lt.ones(4), lt.tensor(5))
+    program = lt.freeze(lt.nn.Sequential(lt.nn.Linear(3, 4), lt.nn.Tanh()), lt.ones(2, 3))
+    for f in (traced(), scripted, program):
+        text = f.optimised if optimised else f.graph
+        known = statements(text)
+        shown = [about for kind, texts, about, _ in boxes(lt.draw(f, optimised=optimised))
+                 if about and " = " in about]  # fmt: skip
+        nodes = [about.partition("    # ")[0] for about in shown]
+        assert len(nodes) > 3 and set(nodes) <= known
+        names = [node.partition(": ")[0] for node in nodes]
+        assert len(set(names)) == len(names)
+
+
 def test_the_captured_graph_has_no_plan():
     text = lt.draw(traced(), optimised=False)
     assert not [kind for kind, _, _, _ in boxes(text) if kind in ("group", "step")]
@@ -113,8 +148,11 @@ def test_which_graph():
     assert ["exp" in p for p in pictures] == ["-> (f32[])" not in g for g in f.graphs()]
     with pytest.raises(lt.IndexError, match="below 2"):
         lt.draw(f, index=2)
-    with pytest.raises(lt.IndexError, match="a number from 0 on"):
+    with pytest.raises(lt.IndexError, match="a number from 0 on(.|\n)*next: +f.graphs"):
         lt.draw(f, index=-1)
+    program = lt.freeze(lt.nn.Linear(3, 4), lt.ones(2, 3))
+    with pytest.raises(lt.IndexError, match="below 1(.|\n)*next: +leave it out: it has one"):
+        lt.draw(program, index=1)
 
 
 def test_what_cannot_be_drawn():
