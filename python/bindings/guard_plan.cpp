@@ -117,6 +117,7 @@ GuardPlan::GuardPlan(const std::vector<GuardRow>& rows,
       depended_on_(rows.size(), 0),
       dict_at_(rows.size(), -1),
       tensor_at_(rows.size(), -1),
+      type_at_(rows.size(), -1),
       objects_(found.objects.begin(), found.objects.end()),
       hooks_(hooks_added()),
       layouts_(layout_changes()),
@@ -240,6 +241,7 @@ void GuardPlan::watch_value(int row, PyObject* object) {
                         .requires_grad = impl_of(object)->requires_grad,
                         .hookless = r.test == RowTest::tensor});
   } else if ((r.test == RowTest::is || r.test == RowTest::type) && may_change_class(object)) {
+    type_at_[static_cast<size_t>(row)] = static_cast<int>(types_.size());
     types_.push_back(
         {object, r.test == RowTest::is ? static_cast<const void*>(r.type) : r.wanted.ptr()});
   }
@@ -322,6 +324,10 @@ GuardPlan::Answer GuardPlan::find_again(int row, RowEvaluation& evaluation,
   if (depended_on_[static_cast<size_t>(row)] != 0 || r.test == RowTest::again)
     return Answer::unknown;
   if (is_of_tensor(r) ? !replace_tensor(row, now) : r.loose) return Answer::unknown;
+  if (const int at = type_at_[static_cast<size_t>(row)]; at >= 0) {
+    if (now == nullptr) return Answer::unknown;
+    types_[static_cast<size_t>(at)].object = now;
+  }
   before = now;
   state_ = next_state();
   return Answer::yes;

@@ -86,10 +86,11 @@ class GuardPlan {
   std::vector<char> depended_on_;  // by row: others of these begin at what it finds, or ask for it
   std::vector<int> dict_at_;       // by row: where ways_ has its dict; or -1
   std::vector<int> tensor_at_;     // by row: where tensors_ has its tensor; or -1
-  std::vector<OfType> types_;
+  std::vector<int> type_at_;       // by row: where types_ has its object; or -1
   // As of the last call whose rows all held, under Python's lock:
   mutable std::vector<Way> ways_;
   mutable std::vector<OfTensor> tensors_;
+  mutable std::vector<OfType> types_;
   mutable std::vector<PyObject*> objects_;          // by row
   mutable absl::flat_hash_set<const void*> loose_;  // what settled rows found that are loose
   mutable uint64_t writes_ = 0;                     // DictVersion::writes()

@@ -7,6 +7,7 @@ import weakref
 import pytest
 
 import lathe as lt
+from lathe import _lathe
 
 nn = lt.nn
 factor = 2.0
@@ -458,3 +459,50 @@ def test_a_view_whose_base_is_written_has_another_history():
     base.copy_(w)
     f(x).backward()
     assert w.grad.tolist() == [2, 3, 0, 0]
+
+
+class Helper:
+    pass
+
+
+class OtherHelper:
+    pass
+
+
+def of_the_helpers_class(holder):
+    """Guards that the holder's helper is a Helper, whichever: what a plan takes another one for."""
+    plain = (False, False, False)
+    rows = [
+        ("constant", -1, id(holder), "anything", holder, plain),
+        ("dict", 0, None, "anything", None, plain),
+        ("key", 1, "helper", "type", Helper, plain),
+    ]
+    return _lathe.Guards(rows)
+
+
+def test_the_class_of_an_object_that_took_anothers_place():
+    holder = type("Holder", (), {})()
+    holder.helper = Helper()
+    guards = of_the_helpers_class(holder)
+    for _ in range(3):
+        assert guards.hold((), {})
+    holder.helper = Helper()
+    for _ in range(3):
+        assert guards.hold((), {})
+    holder.helper.__class__ = OtherHelper  # nothing is written to the holder
+    assert not guards.hold((), {})
+
+
+def test_an_object_that_is_gone_is_not_looked_at():
+    holder = type("Holder", (), {})()
+    holder.helper = Helper()
+    guards = of_the_helpers_class(holder)
+    for _ in range(3):
+        assert guards.hold((), {})
+    place = id(holder.helper)
+    holder.helper = Helper()
+    assert guards.hold((), {})
+    others = [OtherHelper() for _ in range(100)]  # one of them where the first helper was
+    assert place in map(id, others)
+    for _ in range(3):
+        assert guards.hold((), {})
