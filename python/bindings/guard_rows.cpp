@@ -147,9 +147,59 @@ PyObject* RowEvaluation::kept(PyObject* made) {
   return made;
 }
 
+namespace {
+
+/// The new object that a row's function gives, or what a dict has for a key whose methods may be
+/// Python's; null: nothing.
+PyObject* call_for(const GuardRow& r, PyObject* from, PyObject* key) {
+  if (r.step == RowStep::answer)
+    return PyObject_CallObject(PyTuple_GET_ITEM(key, 0), PyTuple_GET_ITEM(key, 1));
+  if (from == nullptr || key == nullptr) return nullptr;
+  if (r.step == RowStep::of_value) return PyObject_CallOneArg(key, from);
+  return PyDict_Check(from) ? Py_XNewRef(PyDict_GetItemWithError(from, key)) : nullptr;
+}
+
+}  // namespace
+
+void RowEvaluation::ask(absl::Span<const int> rows, std::vector<AskedRow>& asked) {
+  std::vector<nb::object> held;
+  for (int row : rows) {
+    const GuardRow& r = rows_[static_cast<size_t>(row)];
+    PyObject*& now = found_.objects[static_cast<size_t>(row)];
+    if (!r.asked) {
+      now = look(r, row);
+    } else {
+      AskedRow a{row, nb::borrow(parent_of(r)), nb::borrow(key_of(r)), {}};
+      a.answer =
+          r.calls ? nb::steal(call_for(r, a.from.ptr(), a.key.ptr())) : nb::borrow(look(r, row));
+      PyErr_Clear();
+      now = a.answer.ptr();
+      asked.push_back(std::move(a));
+    }
+    held.push_back(nb::borrow(now));
+  }
+}
+
+/// What the row got when it asked, if it was asked of the same objects.
+PyObject* RowEvaluation::answer(int row, PyObject* from, PyObject* key) const {
+  for (const AskedRow& a : found_.asked)
+    if (a.row == row && a.from.ptr() == from && a.key.ptr() == key) return a.answer.ptr();
+  return nullptr;
+}
+
+PyObject* RowEvaluation::parent_of(const GuardRow& r) const {
+  return r.parent >= 0 ? found_.objects[static_cast<size_t>(r.parent)] : nullptr;
+}
+PyObject* RowEvaluation::key_of(const GuardRow& r) const {
+  return r.by_row ? found_.objects[static_cast<size_t>(r.by)] : r.key.ptr();
+}
+
 PyObject* RowEvaluation::step(const GuardRow& r, int row) {
-  PyObject* from = r.parent >= 0 ? found_.objects[static_cast<size_t>(r.parent)] : nullptr;
-  PyObject* key = r.key.ptr();
+  return r.asked ? answer(row, parent_of(r), key_of(r)) : look(r, row);
+}
+
+PyObject* RowEvaluation::look(const GuardRow& r, int row) {
+  PyObject *from = parent_of(r), *key = key_of(r);
   switch (r.step) {
     case RowStep::arguments:
       return args_;
@@ -161,7 +211,6 @@ PyObject* RowEvaluation::step(const GuardRow& r, int row) {
       return from == nullptr ? nullptr : dict_of(from);
     case RowStep::key: {
       if (from == nullptr || !PyDict_Check(from)) return nullptr;
-      if (r.by_row) key = found_.objects[static_cast<size_t>(r.by)];
       PyObject* now = key == nullptr ? nullptr : PyDict_GetItemWithError(from, key);
       if (now == nullptr) PyErr_Clear();
       return now;
@@ -189,14 +238,15 @@ PyObject* RowEvaluation::step(const GuardRow& r, int row) {
       if (now == nullptr) PyErr_Clear();
       return now;
     }
-    case RowStep::content:
-      return from == nullptr ? nullptr : kept(PySequence_List(from));
-    case RowStep::answer:
-      return kept(PyObject_CallObject(PyTuple_GET_ITEM(key, 0), PyTuple_GET_ITEM(key, 1)));
+    case RowStep::content: {
+      PyObject* items = from == nullptr ? nullptr : kept(PyObject_CallOneArg(key, from));
+      return items == nullptr ? nullptr : kept(PySequence_List(items));
+    }
     case RowStep::default_dtype:
       return dtype_object(default_dtype());
+    case RowStep::answer:
     case RowStep::of_value:
-      return from == nullptr ? nullptr : kept(PyObject_CallOneArg(key, from));
+      break;  // they are asked
     case RowStep::gradient:
       return gradient(r, row, from);
     case RowStep::reference:

@@ -12,12 +12,20 @@
 
 namespace lathe::py {
 
+/// What a row got when it was asked before anything is borrowed, as Python code may run.
+struct AskedRow {
+  int row;
+  nb::object from, key;  // of whom
+  nb::object answer;     // null: there is none
+};
+
 /// What evaluating found, by row. It borrows from Python's state: no code runs while it is used.
 /// It may be kept for the next call once it was told let_go().
 struct FoundRows {
   absl::InlinedVector<PyObject*, 64> objects;   // null: nothing there, or no object was made of it
   std::vector<nb::object> made;                 // what only evaluating has made
   std::vector<std::pair<int, Tensor>> tensors;  // of gradients and arrays, by ascending row
+  std::vector<AskedRow> asked;                  // by ascending row
   uint64_t state = 0;  // of the plan whose rows have found these objects; 0: of none
   /// While it is the same number, the rows of which a plan says settles_tensor() have found the
   /// same tensors, which lie as they lay and require grad if they did.
@@ -25,6 +33,11 @@ struct FoundRows {
 
   /// Keeps nothing alive from now on.
   void let_go() {
+    forget();
+    asked.clear();
+  }
+  /// All but the answers, which hold for the whole call.
+  void forget() {
     made.clear();
     tensors.clear();
   }
@@ -47,7 +60,8 @@ enum class RowStep : uint8_t {
   part,        // an attribute of what only C has made: a function's code, a method's self
   type,        // of an object
   class_dict,  // of a class: what it has itself under a name
-  content,     // of a set, frozenset or deque, or the keys of a dict: a list
+  content,     // of a set, frozenset or deque, or the keys of a dict: a list, by `key`, the
+               // __iter__ of the class in C
   answer,      // of a function in C: `key` is (function, arguments)
   default_dtype,
   of_value,   // of a function in C about the parent
@@ -81,6 +95,8 @@ struct GuardRow {
   bool loose = false;     // its object may be another one at each call, but no other row's
   bool by_row = false;    // the key is the value of a row
   bool has_rows = false;  // others begin here
+  bool calls = false;     // a function, or methods of the key: Python code may run
+  bool asked = false;     // it calls, or makes an object that a row which calls begins at
   int parent = -1;
   long number = 0;               // of an item, a length or a row
   int by = -1;                   // the row whose value is the key
@@ -96,11 +112,18 @@ class RowEvaluation {
                 FoundRows& found)
       : rows_(rows), args_(args), kwargs_(kwargs), found_(found) {}
 
+  /// The evaluation before the one that borrows: `rows` are those that call, and all they begin at,
+  /// in order.
+  void ask(absl::Span<const int> rows, std::vector<AskedRow>& asked);
   /// Notes what the row finds, and says whether that is what is wanted.
   bool holds(size_t row);
 
  private:
   PyObject* step(const GuardRow& r, int row);
+  PyObject* parent_of(const GuardRow& r) const;
+  PyObject* key_of(const GuardRow& r) const;
+  PyObject* answer(int row, PyObject* from, PyObject* key) const;
+  PyObject* look(const GuardRow& r, int row);
   PyObject* part(PyObject* from, PyObject* key);
   PyObject* gradient(const GuardRow& r, int row, PyObject* from);
   PyObject* kept(PyObject* made);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/dispatch/call.h"
@@ -64,18 +65,45 @@ Guards::Guards(nb::list rows) {
       if (same != nullptr) r.type = Py_TYPE(same);
       fixed_.insert(same);
     }
+    // A tensor's hash and a plain value's are C's.
+    auto in_c = [](const GuardRow& by) {
+      return by.test == RowTest::tensor || by.test == RowTest::hooked || by.test == RowTest::equal;
+    };
+    r.calls = r.step == RowStep::answer || r.step == RowStep::of_value ||
+              (r.by_row && !in_c(rows_[static_cast<size_t>(r.by)]));
     rows_.push_back(std::move(r));
   }
+  std::set<int> first;
+  for (int i = static_cast<int>(rows_.size()); i-- > 0;) {
+    GuardRow& r = rows_[static_cast<size_t>(i)];
+    if (!r.calls && !first.contains(i)) continue;
+    r.asked = r.calls || r.step == RowStep::member || r.step == RowStep::part ||
+              r.step == RowStep::content || (r.step == RowStep::gradient && r.has_rows);
+    for (int from : {i, r.parent, r.by})
+      if (from >= 0) first.insert(from);
+  }
+  first_.assign(first.begin(), first.end());
 }
 
 // ── evaluating ──────────────────────────────────────────────────────────────────────────────────
 
+/// The answers of the rows that call.
+std::vector<AskedRow> Guards::ask_first(PyObject* args, PyObject* kwargs) const {
+  std::vector<AskedRow> asked;
+  if (first_.empty()) return asked;
+  FoundRows found;  // of this alone: what is borrowed is looked up again afterwards
+  found.objects.assign(rows_.size(), nullptr);
+  RowEvaluation(rows_, args, kwargs, found).ask(first_, asked);
+  return asked;
+}
+
 bool Guards::hold(PyObject* args, PyObject* kwargs, FoundRows& found) const {
+  found.asked = ask_first(args, kwargs);
   if (rows_.empty()) return false;  // the collector has cleared them
   if (const std::shared_ptr<const GuardPlan> plan = plan_) {
     const GuardPlan::Answer answer = plan->ask(args, kwargs, found);
     if (answer != GuardPlan::Answer::unknown) return answer == GuardPlan::Answer::yes;
-    found.let_go();
+    found.forget();
   }
   found.state = 0;
   found.objects.assign(rows_.size(), nullptr);
@@ -92,6 +120,7 @@ bool Guards::hold(PyObject* args, PyObject* kwargs, FoundRows& found) const {
 
 nb::list Guards::misses(nb::tuple args, nb::dict kwargs) const {
   FoundRows found;
+  found.asked = ask_first(args.ptr(), kwargs.ptr());
   found.objects.assign(rows_.size(), nullptr);
   RowEvaluation e(rows_, args.ptr(), kwargs.ptr(), found);
   std::vector<bool> lost(rows_.size(), false);

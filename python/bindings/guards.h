@@ -3,8 +3,9 @@
 // A row is one read: a step from the value of an earlier row (an attribute, a key, the content of a
 // cell ...), and a test of what is found there. lathe.jit.observe records the rows, in an order in
 // which parents come first. All of them holding means that the traced code would read again what it
-// read then, so the program of that trace is right for this call. Evaluating runs no code of the
-// user's.
+// read then, so the program of that trace is right for this call. Rows that call a function are
+// asked first, before anything is borrowed: Python code may run there, and change what it likes.
+// Evaluating the others runs none.
 //
 // Most of what a module reads does not change from call to call. After a call whose rows all hold
 // a plan is made (guard_plan.h) of the rows that begin at what is always there: of those, only what
@@ -43,11 +44,15 @@ class Guards {
   int traverse(visitproc visit, void* arg) const;
   void clear() {
     rows_.clear();
+    first_.clear();
     plan_.reset();
   }
 
  private:
+  std::vector<AskedRow> ask_first(PyObject* args, PyObject* kwargs) const;
+
   std::vector<GuardRow> rows_;
+  std::vector<int> first_;  // rows that call, and those that they begin at, in order
   absl::flat_hash_set<const void*> fixed_;  // what rows that hold have found to be the very same
   mutable std::shared_ptr<const GuardPlan> plan_;  // of the last call whose rows all held
 };

@@ -25,7 +25,7 @@ from ... import _lathe
 from ..._lathe import Tensor
 from ..arrays import StandIn, is_array
 from .items import Item, item_of
-from .of_numpy import is_number
+from .of_numpy import is_scalar
 from .printing import print_model, warn_model
 from .recording import BOXES, HEAP, MISSING, dict_of, in_mro
 from .rows import IDENTITY, PLAIN, is_plain
@@ -422,7 +422,7 @@ class Calls:
     def _bound(self, f, owner, name, args, kwargs):
         kind = type(owner)
         base = _base_in(_READS, kind)
-        if is_array(kind) or is_number(kind):
+        if is_array(kind) or is_scalar(kind):
             return self.method_of_numpy(f, owner, name, args, kwargs)
         if base is dict and name in ("get", "__getitem__", "__contains__", "setdefault", "pop"):
             made = self._dict_method(f, owner, name, args, kwargs)

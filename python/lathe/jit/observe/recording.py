@@ -378,7 +378,7 @@ class Recording:
             self._also(row, "keys", tuple(keys))
             rows = keys
         else:
-            items = self.row("content", row, None, keys)
+            items = self.row("content", row, base_of(type(now)).__iter__, keys)
             self._sized(items, list, keys)
             rows = [self.row("item", items, i, k) if not is_plain(k) else k
                     for i, k in enumerate(keys)]  # fmt: skip
@@ -387,7 +387,7 @@ class Recording:
         return [*keys, *dict.values(now)]
 
     def _loose_items(self, row, now, kind, items):
-        made = self.row("content", row, None, items)
+        made = self.row("content", row, base_of(kind).__iter__, items)
         if all(map(is_plain, items)):
             self._also(made, "equal", items)
         else:
