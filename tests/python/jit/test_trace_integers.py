@@ -270,3 +270,44 @@ def test_what_a_guard_about_an_integer_says():
         traced(X)
     assert any(text.endswith(".step is an int") for text in traced.guards()[0])
     assert traced.counts["programs"] == 1
+
+
+@pytest.mark.parametrize("mode", [lt.trace, lt.script])
+def test_the_class_of_a_size_is_int(mode):
+    def f(x, scale):
+        n = x.shape[0]
+        kinds = (n.__class__, type(n), getattr(n, "__class__"), (n + 1).__class__)
+        names = [kind.__name__ for kind in kinds]
+        same = all(kind is int for kind in kinds) and scale.__class__ is float
+        return x * (2 if same and isinstance(n, int) else 3), names
+
+    program = mode(f)
+    for size, scale in ((3, 1.5), (4, 2.5), (5, 3.5), (6, 0.5)):
+        x = lt.ones(size)
+        got, names = program(x, scale)
+        assert got.tolist() == [2] * size and names == ["int"] * 4
+    assert program.counts["traces"] == 2  # from the second on for every scale
+
+
+@pytest.mark.parametrize("mode", [lt.trace, lt.script])
+def test_class_patterns_know_sizes(mode):
+    def f(x, scale):
+        match x.shape[0]:
+            case str():
+                x = x * 5
+            case int(n):
+                x = x * n
+        match x.shape:
+            case (int(n), *_):
+                x = x + n
+        match scale:
+            case int():
+                x = x * 7
+            case float():
+                x = x * 2
+        return x
+
+    program = mode(f)
+    for size, scale in ((3, 1.5), (4, 2.5), (5, 3.5), (3, 4)):
+        x = lt.ones(size)
+        assert program(x, scale).tolist() == f(x, scale).tolist()

@@ -26,6 +26,7 @@ from .calls import Calls
 from .effects import Effects
 from .files import CAPTURE, PACKAGE, STANDARD, is_standard
 from .functions import Functions
+from .items import Item
 from .of_numpy import OfNumpy, as_operand
 from .operators import OPERATE
 from .recording import (
@@ -288,6 +289,20 @@ class Observer(Recording, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
                 self.attribute(subject, name)
         return subject
 
+    def match_classes(self, subject, *named):
+        """The same where a pattern asks for a class, in C: for numbers themselves."""
+        return self.match(self._of_their_classes(subject) if self.on() else subject, *named)
+
+    def _of_their_classes(self, value):
+        kind = type(value)
+        if kind in (Text, Item, *_SYMBOLIC):
+            return self.type_of(value)(value)
+        if kind not in (list, tuple) or not any(
+            type(v) in (list, tuple, Text, Item, *_SYMBOLIC) for v in value
+        ):
+            return value
+        return kind(map(self._of_their_classes, value))
+
     def item(self, container, key):
         """container[key]"""
         if not self.on():
@@ -378,6 +393,8 @@ class Observer(Recording, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
 
     def read_attribute(self, obj, name):
         kind = type(obj)
+        if name == "__class__" and kind in (Text, Item, *_SYMBOLIC):
+            return self.type_of(obj)
         if kind is Text:
             return getattr(obj.settled(), name)
         if kind is _lathe.SymInt and not hasattr(kind, name):

@@ -172,12 +172,14 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Match(self, node):
         """What patterns name is read beside the subject: a pattern has no place for hooks."""
-        values = [p.value for case in node.cases for p in ast.walk(case.pattern)
-                  if isinstance(p, ast.MatchValue)]  # fmt: skip
+        patterns = [p for case in node.cases for p in ast.walk(case.pattern)]
+        asks_class = any(isinstance(p, ast.MatchClass) for p in patterns)
+        values = [p.value for p in patterns if isinstance(p, ast.MatchValue)]
         named = [value for value in values if isinstance(value, ast.Attribute)]
         read = [self.visit(copy.deepcopy(value)) for value in named]
         self.generic_visit(node)
-        node.subject = self._hook("match", node.subject, *read)
+        hook = "match_classes" if asks_class else "match"
+        node.subject = self._hook(hook, node.subject, *read)
         return node
 
     def _in_pattern(self, node):
