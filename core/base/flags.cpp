@@ -60,6 +60,8 @@ constexpr std::array<FlagDefinition, kFlags> kRows = {{
      "Rewrites after this many are not applied, to find by bisection the one that matters. -1: no "
      "limit.",
      "", -1},
+    {Flag::whole_tracebacks, "whole_tracebacks", "LATHE_WHOLE_TRACEBACKS", FlagType::boolean, "0",
+     "Tracebacks of what a capture refuses name its own lines too, not only the user's."},
 }};
 
 constexpr bool rows_in_order() {

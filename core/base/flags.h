@@ -25,8 +25,9 @@ enum class Flag : uint8_t {
   disabled,
   rewrites_off,
   rewrite_limit,
+  whole_tracebacks,
 };
-inline constexpr int kFlags = static_cast<int>(Flag::rewrite_limit) + 1;
+inline constexpr int kFlags = static_cast<int>(Flag::whole_tracebacks) + 1;
 
 enum class FlagType : uint8_t {
   boolean,  // 0 or 1; also true, false, on, off, yes, no

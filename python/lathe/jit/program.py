@@ -7,6 +7,7 @@ from .. import _lathe, ops
 from .._lathe import Tensor
 from .observe.observer import Observer
 from .trace import Traced, _where, misfit, same_grad
+from .tracebacks import without_own_lines
 
 
 def _sizes(shape):
@@ -339,9 +340,11 @@ def capture(function, inputs, freeze=False):
         for (tensor, fixed, spec_name), name in zip(examples, names)
     ]
     name = type(plain).__name__ if module else getattr(plain, "__name__", "main")
-    name = "".join(c if c.isalnum() and c.isascii() else "_" for c in name)
-    with Observer.lock:
-        engine = _lathe._capture(name, rows, weights, body, freeze, "")
+    try:
+        with Observer.lock:
+            engine = _lathe._capture(name, rows, weights, body, freeze, "")
+    except BaseException as problem:
+        raise without_own_lines(problem)
     _refuse_pinned(engine, inputs, rows)
     return Program(engine)
 

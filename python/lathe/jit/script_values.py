@@ -31,10 +31,12 @@ _CHECKED = {
 
 def refuse_at(file, line, problem, got="", next="", excerpt=""):
     """Raises a ScriptError at a line of the user's."""
-    raise trampoline(file, line)(
-        _lathe.ScriptError, (problem,),
-        {"op": "script", "got": got, "next": next, "excerpt": excerpt},
-    )  # fmt: skip
+    said = {"op": "script", "got": got, "next": next, "excerpt": excerpt}
+    trampoline(file, line)(_refuse, (problem,), said)
+
+
+def _refuse(problem, **said):
+    raise _lathe.ScriptError(problem, **said)
 
 
 def refuse(problem, next=""):

@@ -10,6 +10,7 @@ from .._capturing import Captured
 from .._lathe import Tensor
 from .observe.recording import Built, Restart
 from .observe.sent import is_sent
+from .tracebacks import without_own_lines
 
 _HERE = __file__[: -len("jit/trace.py")]
 _MOST_RESULTS = 96  # kept without a look at which programs are gone
@@ -105,7 +106,10 @@ class Traced(Captured):
             return self._traces[number].finish(outputs, objects)
         if _lathe._tracing() or _lathe._batching():  # part of an outer trace or vmap
             return self._function(*args, **kwargs)
-        return self._first(args, kwargs)
+        try:
+            return self._first(args, kwargs)
+        except BaseException as problem:
+            raise without_own_lines(problem)
 
     # ── capture ─────────────────────────────────────────────────────────────────────────────────
 
