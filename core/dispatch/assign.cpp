@@ -59,6 +59,16 @@ Tensor cast_for(const Tensor& dst, const Tensor& value) {
 
 void require_assignable(const Tensor& dst) {
   if (dst.impl()->view) refresh(dst);
+  const TensorImpl& owner = dst.impl()->view ? *dst.impl()->view->base.impl() : *dst.impl();
+  if (owner.refuses_writes)
+    throw AliasError(
+        {.op = "assign",
+         .problem = "conj(), adjoint(), mH and H of a complex tensor are copies, so the "
+                    "write would not reach the tensor itself",
+         .got = to_string(type_of(dst)),
+         .expected = "a tensor that is no conjugate of another",
+         .next = "write the conjugate to the tensor itself, or write to conj_physical() "
+                 "or a clone(), which are tensors of their own"});
   if (overlaps_itself(dst))
     throw AliasError({.op = "assign",
                       .problem = "the destination overlaps itself",
@@ -112,7 +122,7 @@ bool may_overwrite(const Tensor& dst) {
   const ThreadState& state = thread_state();
   const TensorImpl* t = dst.impl();
   return state.backend == nullptr && state.observers == nullptr &&
-         !(state.grad_enabled && t->requires_grad) && t->view == nullptr &&
+         !(state.grad_enabled && t->requires_grad) && t->view == nullptr && !t->refuses_writes &&
          t->device.kind == DeviceKind::cpu && t->storage && !t->storage->ready;
 }
 

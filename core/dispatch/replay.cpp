@@ -23,6 +23,7 @@ Tensor alias(const Tensor& t) {
   impl->geometry = from->geometry;
   impl->storage = from->storage;
   impl->symbol = from->symbol;
+  impl->refuses_writes = from->refuses_writes;
   impl->version = from->version;  // a trace asks whether the tensor was written to since
   return Tensor(impl);
 }

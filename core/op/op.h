@@ -134,6 +134,9 @@ struct Extra {
   /// More names for the same definition. A bare one, `absolute`, is found at `places` as its own
   /// name is; with a module in front, `special.expit`, it is found in lathe.special only.
   std::vector<std::string_view> also = {};
+  /// Of these names, the public one whose complex results users take for views of the operand.
+  /// Writes to them are refused. A real operand is the result, or a view of it is.
+  std::string_view taken_for_view = {};
   bool inplace = false;  // composite: there is an in-place form, <name>_ (other kinds: see ops.h)
   /// Opaque: each result is made along the last axes of the operands, and all have the same
   /// further ones in front of them (linear algebra, Fourier transforms). Arguments that name axes

@@ -437,6 +437,7 @@ void add_complex(Definitions& r) {
   r.elementwise("conj(Tensor input) -> Tensor", [](Expr x) { return conj(x); },
                 {.grad = [](Grad g) { return Grads{M::conj(g.dy())}; },
                  .also = {"conj_physical"},
+                 .taken_for_view = "conj",
                  .moves = true,
                  .doc = "Complex conjugate; a real x as it is."});
   r.elementwise("complex(Tensor real, Tensor imag) -> Tensor",

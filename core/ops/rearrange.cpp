@@ -300,6 +300,8 @@ void add_axes(Definitions& r) {
         return {M::clone(S::narrow(a.tensor(0), a.integer(1), a.integer(2), a.integer(3)))};
       },
       moving("A copy of length elements from start along dim."));
+  Extra adjoint = moving("The last two axes exchanged, and the complex conjugate of each element.");
+  adjoint.taken_for_view = "adjoint";
   r.composite(
       "adjoint(Tensor input) -> Tensor",
       [](Args a) -> Outputs {
@@ -307,12 +309,16 @@ void add_axes(Definitions& r) {
         if (x.rank() != 0) require_rank("adjoint", x, 2);
         return {x.rank() == 0 ? conjugate(x) : conjugate_transpose(x)};
       },
-      moving("The last two axes exchanged, and the complex conjugate of each element."));
+      adjoint);
   for (std::string_view name : {"resolve_conj", "resolve_neg"})
     r.composite(
         absl::StrCat(name, "(Tensor input) -> Tensor"),
-        [](Args a) -> Outputs { return {a.tensor(0)}; },
-        moving("input itself: no tensor here keeps a conjugation or a sign for later."));
+        [](Args a) -> Outputs {
+          const Tensor& x = a.tensor(0);
+          return {x.impl()->refuses_writes ? M::clone(x) : x};
+        },
+        moving("input itself, or a copy to write to of a conjugate: no tensor here keeps a "
+               "conjugation or a sign for later."));
 }
 
 }  // namespace

@@ -178,6 +178,7 @@ struct TensorImpl {
   DType dtype = DType::f32;
   Device device;
   bool requires_grad = false;
+  bool refuses_writes = false;  // a copy that users take for a view: a write would be lost
   uint32_t version = 0;  // counts changes of history by writes; views compare their base's (ViewOf)
   Geometry geometry;
   StorageRef storage;  // empty iff symbolic

@@ -55,6 +55,15 @@ bool flag_argument(const std::string& op, const char* name, PyObject* value) {
                    .next = "give True or False"});
 }
 
+/// What users take for a view of `operand`: the operand itself where nothing changes.
+PyObject* wrap_as_view(Tensor out, PyObject* operand) {
+  if (is_complex(out.dtype()))
+    out.impl()->refuses_writes = true;
+  else if (!out.impl()->view && operand != nullptr && is_tensor(operand))
+    return new_ref(operand);
+  return wrap(std::move(out));
+}
+
 PyObject* wrap_outputs(const Overload& overload, Args args, Outputs out) {
   const Op& op = *overload.op;
   const auto& results = op.schema.results;
@@ -250,6 +259,7 @@ PyObject* Callable::call_with(const Overload& overload, Args complete, const Ext
         op.kind == Kind::index || out.size() > 1 || op.extra.promote == Promote::complex;
     return write_all(name, extras.out, out, exact);
   }
+  if (taken_for_view) return wrap_as_view(std::move(out[0]), first);
   if (extras.requires_grad) set_requires_grad(out[0], true);
   // contiguous() or dropout() in evaluation give back what they got.
   if (out.size() == 1 && first != nullptr && is_tensor(first) && out[0].impl() == impl_of(first))
@@ -269,6 +279,7 @@ PyObject* Callable::call(PyObject* const* args, Py_ssize_t count, PyObject* name
         run(*first.op, Args(given, size), CallForm::in_place);
         return new_ref(lead);
       }
+      if (taken_for_view) return wrap_as_view(run_one(*first.op, Args(given, size)), lead);
       return wrap(run_one(*first.op, Args(given, size)));
     }
   }
@@ -400,6 +411,7 @@ std::unique_ptr<Callable> find_callable(std::string_view name, Where where) {
     made->overloads.push_back({op, result_type(*op), gathering_parameter(op->schema)});
     made->creates |= creates(*op);
     made->draws |= draws(*op);
+    made->taken_for_view |= op->extra.taken_for_view == name;
     made->inplace_argument |= where.place == kFunctional && op->extra.inplace_argument;
   }
   return made->overloads.empty() ? nullptr : std::move(made);

@@ -31,6 +31,7 @@ struct Callable {
   bool creates = false;           // takes requires_grad and its like
   bool draws = false;             // takes generator=
   bool inplace_argument = false;  // takes inplace=False last
+  bool taken_for_view = false;    // Extra::taken_for_view
   std::vector<Overload> overloads;
 
   /// Calls the overload that fits. TypeError names what does not; with several, all signatures.

@@ -42,6 +42,7 @@ struct Kept {
   nb::object guards;                       // a Guards
   std::vector<ProgramInput> inputs;        // of the program
   std::vector<std::pair<int, int>> grads;  // (row of a leaf, result that its gradient becomes)
+  std::vector<size_t> unwritable;          // results that refuse writes
   std::vector<int> wanted;                 // rows whose objects the results are made with
   std::vector<int> used;                   // those of both, which are read when it has run
   bool single = false;                     // the only result is a tensor, and nothing else is done
@@ -146,6 +147,8 @@ class Capture final : public jit::FunctionCallbacks {
     return n.real;
   }
 
+  std::vector<size_t> unwritable;  // Kept
+
   static uint64_t identity(const Tensor& t) { return reinterpret_cast<uint64_t>(t.impl()); }
   int64_t id = 0;
 
@@ -210,6 +213,7 @@ class Function {
     for (const auto& [row, result] : kept.grads)
       meta_or_new(*call.found().impl(row))
           .grad.set(result < 0 ? Tensor() : (*results)[static_cast<size_t>(result)].tensor());
+    for (size_t i : kept.unwritable) (*results)[i].tensor().impl()->refuses_writes = true;
     if (kept.single) return owned(wrap((*results)[0].tensor()));
     nb::list objects;
     for (int row : kept.wanted) {
@@ -248,10 +252,15 @@ class Function {
       for (const ir::Datum& d : in) xs.append(owned(wrap(d.tensor())));
       nb::object made = body(xs);
       host.id = nb::cast<int64_t>(made[1]);
-      return results_of(made[0]);
+      ir::Data results = results_of(made[0]);
+      host.unwritable.clear();
+      for (size_t i = 0; i < results.size(); ++i)
+        if (results[i].is_tensor() && results[i].tensor().impl()->refuses_writes)
+          host.unwritable.push_back(i);
+      return results;
     };
     engine_.capture(inputs, names, traced, host);
-    captured_[host.id] = host.inputs();
+    captured_[host.id] = {host.inputs(), host.unwritable};
   }
 
   /// What is kept of a trace: without it, no call is served.
@@ -259,9 +268,10 @@ class Function {
             std::vector<int> wanted, bool single) {
     std::vector<int> used = wanted;
     for (const auto& [row, result] : grads) used.push_back(row);
-    kept_[trace_id] =
-        std::make_shared<const Kept>(Kept{std::move(guards), captured_[trace_id], std::move(grads),
-                                          std::move(wanted), std::move(used), single});
+    Captured& captured = captured_[trace_id];
+    kept_[trace_id] = std::make_shared<const Kept>(
+        Kept{std::move(guards), std::move(captured.inputs), std::move(grads),
+             std::move(captured.unwritable), std::move(wanted), std::move(used), single});
     captured_.erase(trace_id);
   }
   /// The traces whose programs are gone; what was kept of them goes too.
@@ -354,7 +364,11 @@ class Function {
   jit::Function engine_;
   // By trace; under Python's lock.
   Call::KeptTraces kept_;
-  absl::flat_hash_map<int64_t, std::vector<ProgramInput>> captured_;  // of what is not yet kept
+  struct Captured {
+    std::vector<ProgramInput> inputs;
+    std::vector<size_t> unwritable;
+  };
+  absl::flat_hash_map<int64_t, Captured> captured_;  // of what is not yet kept
 };
 
 int traverse_function(PyObject* self, visitproc visit, void* arg) {

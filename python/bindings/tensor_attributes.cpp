@@ -148,13 +148,18 @@ PyObject* matrix_transposed(PyObject* self, void*) {
   return guarded([&] { return wrap(S::transpose(tensor_of(self), -2, -1)); });
 }
 
+PyObject* adjoint(const Tensor& t) {
+  Tensor out = S::adjoint(t);
+  out.impl()->refuses_writes |= is_complex(t.dtype());
+  return wrap(std::move(out));
+}
 PyObject* conjugate_transposed(PyObject* self, void*) {
-  return guarded([&] { return wrap(S::adjoint(tensor_of(self))); });
+  return guarded([&] { return adjoint(tensor_of(self)); });
 }
 PyObject* hermitian(PyObject* self, void*) {
   return guarded([&] {
     Tensor t = tensor_of(self);
-    if (t.rank() == 0 || t.rank() == 2) return wrap(S::adjoint(t));
+    if (t.rank() == 0 || t.rank() == 2) return adjoint(t);
     throw ShapeError({.op = "H",
                       .problem = "this is for a matrix",
                       .got = to_string(type_of(t)),
@@ -225,6 +230,7 @@ void take_memory(const Tensor& t, const Tensor& v) {
   impl.dtype = v.dtype();
   impl.device = v.device();
   impl.view.reset();
+  impl.refuses_writes = false;
   note_layout_change();
 }
 

@@ -315,7 +315,7 @@ def _lazily_changed(tensor, metadata):
     from . import ops
 
     if metadata.get("conj"):  # not an op: a name
-        tensor = ops.conj(tensor)
+        tensor = ops.conj_physical(tensor)
     return -tensor if metadata.get("neg") else tensor  # not an op: a name
 
 

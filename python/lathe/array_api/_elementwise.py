@@ -5,14 +5,18 @@ import lathe as lt
 from ._dtypes import together
 
 SAME = """
-    abs acos acosh asin asinh atan atanh conj cos cosh exp expm1 imag isfinite isinf isnan log log1p
+    abs acos acosh asin asinh atan atanh cos cosh exp expm1 imag isfinite isinf isnan log log1p
     log2 log10 logical_not negative positive real reciprocal rsqrt signbit sin sinh sqrt square
     tan tanh"""
 SAME_OF_TWO = """
     add atan2 bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift copysign
     floor_divide hypot logaddexp logical_and logical_or logical_xor maximum minimum nextafter pow
     remainder"""
-UNARY = {n: n for n in SAME.split()} | {"bitwise_invert": "bitwise_not", "sign": "sgn"}
+UNARY = {n: n for n in SAME.split()} | {
+    "bitwise_invert": "bitwise_not",
+    "conj": "conj_physical",  # conj() is PyTorch's, a view that cannot be written to here
+    "sign": "sgn",
+}
 BINARY = {n: n for n in SAME_OF_TWO.split()} | {
     "divide": "div",
     "equal": "eq",
