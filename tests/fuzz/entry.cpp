@@ -1,5 +1,6 @@
 // What libFuzzer calls. The variable LATHE_FUZZ names the target: one program for all, as linking
-// takes longer than compiling. run.py starts it.
+// takes longer than compiling. "targets" prints the names, each with its folders of the corpus.
+// run.py starts it.
 #include <cstdio>
 #include <cstdlib>
 
@@ -15,10 +16,14 @@ const Target& chosen() {
   const char* name = std::getenv("LATHE_FUZZ");
   for (const Target& t : targets())
     if (name != nullptr && std::string_view(name) == t.name) return t;
-  std::fprintf(stderr, "LATHE_FUZZ names no target:");
-  for (const Target& t : targets()) std::fprintf(stderr, " %s", t.name);
-  std::fprintf(stderr, "\n");
-  std::exit(2);
+  const bool asked = name != nullptr && std::string_view(name) == "targets";
+  if (!asked) std::fprintf(stderr, "LATHE_FUZZ names none of these targets:\n");
+  for (const Target& t : targets()) {
+    std::fprintf(asked ? stdout : stderr, "%s", t.name);
+    for (const char* folder : t.corpora) std::fprintf(asked ? stdout : stderr, " %s", folder);
+    std::fprintf(asked ? stdout : stderr, "\n");
+  }
+  std::exit(asked ? 0 : 2);
 }
 
 const Target* target = nullptr;
@@ -49,8 +54,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned
   std::mt19937_64 random(seed);
   if (random() % 8 == 0) return LLVMFuzzerMutate(data, size, most);
   const std::string_view now(reinterpret_cast<const char*>(data), size);
-  const bool is_file = std::string_view(target->name) == "file";
-  const std::string next = is_file ? mutate_file(now, random) : mutate_text(now, random);
+  const bool as_file = is_file(now) || std::string_view(target->name) == "file";
+  const std::string next = as_file ? mutate_file(now, random) : mutate_text(now, random);
   if (next.size() > most) return size;
   std::copy(next.begin(), next.end(), data);
   return next.size();

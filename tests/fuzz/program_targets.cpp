@@ -155,8 +155,18 @@ void agree(const char* what, const Data& a, const Data& b) {
 
 }  // namespace
 
+namespace {
+
+std::optional<Graph> graph_of(std::string_view input) {
+  if (!is_file(input)) return read(input);
+  std::optional<Loaded> loaded = load(input);
+  return loaded ? std::optional(std::move(loaded->graph)) : std::nullopt;
+}
+
+}  // namespace
+
 void program(std::string_view input) {
-  std::optional<Graph> g = read(input);
+  std::optional<Graph> g = graph_of(input);
   if (!g) return;
   FlagScope one(Flag::threads, "1"), simd(Flag::engine, "simd"), most(Flag::max_memory, "256M");
   std::optional<jit::SavedProgram> compiled;

@@ -12,8 +12,10 @@ Ends with "N passed, N failed": the fuzzers that found nothing, and the others.
 """
 
 import argparse
+import functools
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,9 +24,9 @@ ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "tests/fuzz/corpus"
 BUILD = ROOT / "build/fuzz"
 PROGRAM = BUILD / "bin/lathe_fuzz"
-CORPUS = {"text": "text", "file": "file", "program": "text"}  # as targets() of text_targets.cpp
 SCRIPTS = "scripts"
 LONGEST = 4096  # bytes of an input
+MAGIC = b"LATHE\r\n\x1a"  # how a .lathe file begins (graph/file/layout.h)
 # Of a run: seconds and MiB. Addresses that the sanitizer keeps for itself are not counted.
 LIMITS = ("-timeout=20", "-rss_limit_mb=4096", "-malloc_limit_mb=2048")
 
@@ -35,11 +37,20 @@ def libfuzzer(target, *arguments, **options):
     return subprocess.run([str(c) for c in command], env=environment, cwd=BUILD, **options)
 
 
-def folders(target):
-    """(what is found new, what is kept)"""
-    new = BUILD / "corpus" / CORPUS[target]
+@functools.cache
+def corpora():
+    """{target: its folders of the corpus}, as the program says"""
+    if not PROGRAM.exists():
+        sys.exit(f"{PROGRAM} is not there: ./dev build fuzz --target lathe_fuzz")
+    lines = libfuzzer("targets", capture_output=True, text=True, check=True).stdout.splitlines()
+    return {name: folders for name, *folders in map(str.split, lines)}
+
+
+def new_of(target):
+    """Where what a target finds new is put."""
+    new = BUILD / "corpus" / target
     new.mkdir(parents=True, exist_ok=True)
-    return new, KEPT / CORPUS[target]
+    return new
 
 
 def fuzz(target, seconds):
@@ -53,7 +64,8 @@ def fuzz(target, seconds):
             f"-max_total_time={max(int(seconds), 1)}",
             f"-artifact_prefix={found}/",
             "-print_final_stats=1",
-            *folders(target),
+            new_of(target),
+            *(KEPT / folder for folder in corpora()[target]),
             stdout=out,
             stderr=subprocess.STDOUT,
         )
@@ -76,11 +88,26 @@ def scripts(seconds):
     return subprocess.run([str(c) for c in command], cwd=ROOT).returncode == 0
 
 
+def new_for(folder):
+    """A folder with what was found new and belongs into this one of the corpus."""
+    new = BUILD / "corpus" / "new" / folder
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    for target, its in corpora().items():
+        for path in new_of(target).iterdir() if folder in its else ():
+            is_file = path.read_bytes().startswith(MAGIC)
+            if its == [folder] or is_file == (folder == "file"):
+                shutil.copy(path, new)
+    return new
+
+
 def merge():
-    for folder in sorted(set(CORPUS.values())):
-        target = next(t for t, of in CORPUS.items() if of == folder)
-        new, kept = folders(target)
-        done = libfuzzer(target, "-set_cover_merge=1", kept, new, capture_output=True, text=True)
+    for folder in sorted({f for its in corpora().values() for f in its}):
+        target = next(t for t, its in corpora().items() if folder in its)
+        kept = KEPT / folder
+        done = libfuzzer(
+            target, "-set_cover_merge=1", kept, new_for(folder), capture_output=True, text=True
+        )
         print(f"{folder}: {len(list(kept.iterdir()))} inputs are kept")
         if done.returncode:
             sys.exit(done.stderr[-2000:])
@@ -88,19 +115,18 @@ def merge():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("targets", nargs="*", default=[*CORPUS, SCRIPTS])
+    parser.add_argument("targets", nargs="*")
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--merge", action="store_true")
     args = parser.parse_args()
-    if unknown := set(args.targets) - {*CORPUS, SCRIPTS}:
-        parser.error(f"no fuzzer is named {', '.join(sorted(unknown))}")
-    if not PROGRAM.exists() and args.targets != [SCRIPTS]:
-        sys.exit(f"{PROGRAM} is not there: ./dev build fuzz --target lathe_fuzz")
     if args.merge:
         merge()
         return
-    share = args.seconds / len(args.targets)
-    clean = [scripts(share) if t == SCRIPTS else fuzz(t, share) for t in args.targets]
+    targets = args.targets or [*corpora(), SCRIPTS]
+    if unknown := {t for t in targets if t != SCRIPTS and t not in corpora()}:
+        parser.error(f"no fuzzer is named {', '.join(sorted(unknown))}")
+    share = args.seconds / len(targets)
+    clean = [scripts(share) if t == SCRIPTS else fuzz(t, share) for t in targets]
     print(f"{sum(clean)} passed, {len(clean) - sum(clean)} failed")
     sys.exit(0 if all(clean) else 1)
 

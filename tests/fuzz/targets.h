@@ -12,8 +12,10 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/error.h"
+#include "graph/file/file.h"
 #include "graph/ir/ir.h"
 
 namespace lathe::fuzz {
@@ -28,21 +30,25 @@ void text(std::string_view input);
 /// The loader of `.lathe` files: what is accepted is written as a file that reads as the same
 /// graph.
 void file(std::string_view input);
-/// A program of a text, run on data drawn from the text's hash: what it takes for granted of its
-/// inputs is asked, then compiled and node by node it has the same results, bit by bit. Another run
-/// has inputs that require grad.
+/// A program of a text or a file, run on data drawn from the input's hash: what it takes for
+/// granted of its inputs is asked, then compiled and node by node it has the same results, bit by
+/// bit. Another run has inputs that require grad.
 void program(std::string_view input);
 
 struct Target {
   const char* name;
   void (*run)(std::string_view);
-  const char* corpus;  // the folder of tests/fuzz/corpus
+  std::vector<const char*> corpora;  // folders of tests/fuzz/corpus
 };
 absl::Span<const Target> targets();
 
 /// Of what a user gives no internal error may come.
 void allowed(const Error& e);
+/// Does it begin as a `.lathe` file does?
+bool is_file(std::string_view input);
 /// The graph of a text, verified; nothing if it is refused.
 std::optional<ir::Graph> read(std::string_view input);
+/// What is in a `.lathe` file; nothing if it is refused.
+std::optional<ir::Loaded> load(std::string_view input);
 
 }  // namespace lathe::fuzz

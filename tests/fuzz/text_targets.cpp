@@ -3,7 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "core/base/error.h"
-#include "graph/file/file.h"
+#include "graph/file/layout.h"
 #include "graph/ir/verify.h"
 #include "graph/pipeline.h"
 
@@ -72,18 +72,23 @@ void text(std::string_view input) {
   comes_back(*g, /*verified=*/false);  // sizes may be written as inference does not write them
 }
 
-void file(std::string_view input) {
-  const FileLimits limits{.text = kLimits, .sections = 64};
-  std::optional<Loaded> loaded;
+bool is_file(std::string_view input) { return input.starts_with(file::kMagic); }
+
+std::optional<Loaded> load(std::string_view input) {
   try {
-    loaded = from_bytes(input, limits, "fuzz.lathe");
+    return from_bytes(input, {.text = kLimits, .sections = 64}, "fuzz.lathe");
   } catch (const FileError&) {
-    return;
+    return std::nullopt;
   } catch (const Error& e) {
     allowed(e);
     throw Finding(
         absl::StrCat("a ", error_name(e.kind()), " where a FileError is due: ", e.what()));
   }
+}
+
+void file(std::string_view input) {
+  const std::optional<Loaded> loaded = load(input);
+  if (!loaded) return;
   const std::string bytes = to_bytes(loaded->graph, {.note = loaded->note});
   try {
     Loaded again = from_bytes(bytes, {}, "again.lathe");
@@ -97,9 +102,9 @@ void file(std::string_view input) {
 }
 
 absl::Span<const Target> targets() {
-  static constexpr Target kTargets[] = {
-      {"text", text, "text"}, {"file", file, "file"}, {"program", program, "text"}};
-  return kTargets;
+  static const auto& all = *new std::vector<Target>{
+      {"text", text, {"text"}}, {"file", file, {"file"}}, {"program", program, {"text", "file"}}};
+  return all;
 }
 
 }  // namespace lathe::fuzz
