@@ -78,6 +78,7 @@ lt.tensor([1j]).sort()
 lt.tensor([1, 2]).add_(0.5)
 lt.ones(2).add_(lt.ones(3, 2))
 lt.ones(1).expand(3).add_(1)
+lt.complex(lt.ones(2), lt.ones(2)).conj().add_(1)
 lt.tensor([1, 2]) // 0
 lt.tensor([1, 2]) % lt.tensor([1, 0])
 lt.tensor([[1, 2], [3]])
@@ -299,6 +300,7 @@ lt.debug(abs, 3)
 lt.draw(abs)
 lt.draw(lt.trace(abs))
 lt.draw(lt.trace(abs), index=-1)
+lt.draw(lt.freeze(nn.Linear(1, 1), lt.ones(1)), index=1)
 """.strip().splitlines()
 
 
