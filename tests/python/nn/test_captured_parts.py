@@ -2,8 +2,9 @@
 
 import copy
 
-import lathe as lt
 import pytest
+
+import lathe as lt
 from lathe import nn
 
 NAMES = ["body.weight", "body.bias", "seq.0.weight", "seq.0.bias", "norm.weight", "norm.bias"]
@@ -70,23 +71,27 @@ def test_modes_and_moves_reach_it(net):
     assert seen == ["Linear", "Linear", "ReLU", "Sequential", "BatchNorm1d", "Net"]
 
 
+def training_step(model, x):
+    optimizer = lt.optim.SGD(model.parameters(), lr=0.1)
+
+    def step():
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
 def test_training_it_is_training_the_plain_network(net):
     other = Net(plain)
     other.load_state_dict(net.state_dict())
     x = lt.rand(5, 4)
     for model in (net, other):
-        optimizer = lt.optim.SGD(model.parameters(), lr=0.1)
-
-        def step():
-            optimizer.zero_grad()
-            loss = model(x).square().mean()
-            loss.backward()
-            optimizer.step()
-            return loss
-
-        captured = lt.trace(step)
+        step = lt.trace(training_step(model, x))
         for _ in range(3):
-            captured()
+            step()
     for name, value in net.state_dict().items():
         assert lt.equal(value, other.state_dict()[name]), name
 

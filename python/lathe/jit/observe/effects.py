@@ -367,6 +367,7 @@ class Planner:
         self._observer, self._refuse = observer, refuse
         self.outputs, self.wanted = [], {}
         self._memo, self._alive, self._places = {}, [], {}
+        self._open = set()  # ids of tuples and sets whose items are being planned
         self.keeps = False  # are these values of Python's state, rather than results?
 
     def of(self, value, level=0):
@@ -391,6 +392,10 @@ class Planner:
         if issubclass(kind, Tensor):
             return self._tensor(value)
         if id(value) in self._memo:
+            if id(value) in self._open:
+                self._refuse(f"a {kind.__name__} that the traced code has made leads back to itself",
+                             got=f"a {kind.__name__} that is there only once all that it holds is",
+                             next="let a list or a dict stand in its place")  # fmt: skip
             return ("again", self._memo[id(value)])
         found = self._observer.known.get(id(value))
         if found is not None:
@@ -430,8 +435,10 @@ class Planner:
             make = sequence_maker(kind)
             if make is None:
                 self._refuse(f"a {kind.__name__} that the traced code has made leaves it")
-            return ("items", number, make, [self.of(v, inner) for v in value])
-        if kind in (list, set, frozenset):
+            return ("items", number, make, self._all_before(value, inner))
+        if kind in (set, frozenset):
+            return ("items", number, kind, self._all_before(value, inner))
+        if kind is list:
             return ("items", number, kind, [self.of(v, inner) for v in value])
         if kind is dict:
             items = [(self.of(k, inner), self.of(v, inner)) for k, v in value.items()]
@@ -455,6 +462,13 @@ class Planner:
                 next="return a list or a tuple of what it gives",
             )
         return self._refuse(f"a {kind.__name__} that the traced code has made leaves it")
+
+    def _all_before(self, value, level):
+        """Of the items of what is made with all of them."""
+        self._open.add(id(value))
+        plans = [self.of(v, level) for v in value]
+        self._open.discard(id(value))
+        return plans
 
     def _other_box(self, value, kind, number, level):
         if kind.__name__ == "deque":
@@ -506,12 +520,17 @@ def build(plan, outputs, objects, memo):
         return objects[at]
     if kind == "again":
         return memo[at]
-    if kind == "items":
+    if kind == "items" and plan[2] is not list:
         made = memo[at] = plan[2](build(p, outputs, objects, memo) for p in plan[3])
-    elif kind == "deque":
-        from _collections import deque
+    elif kind in ("items", "deque"):
+        if kind == "deque":
+            from _collections import deque
 
-        made = memo[at] = deque((build(p, outputs, objects, memo) for p in plan[3]), plan[2])
+            made = deque(maxlen=plan[2])
+        else:
+            made = []
+        memo[at] = made  # it may hold itself
+        made.extend([build(p, outputs, objects, memo) for p in plan[3]])
     elif kind in ("dict", "default"):
         if kind == "default":
             from _collections import defaultdict
