@@ -344,7 +344,7 @@ def capture(function, inputs, freeze=False):
         with Observer.lock:
             engine = _lathe._capture(name, rows, weights, body, freeze, "")
     except BaseException as problem:
-        raise without_own_lines(problem)  # noqa: B904: it is the same one
+        raise without_own_lines(problem)  # noqa: B904, the same one
     _refuse_pinned(engine, inputs, rows)
     return Program(engine)
 

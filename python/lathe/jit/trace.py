@@ -109,7 +109,7 @@ class Traced(Captured):
         try:
             return self._first(args, kwargs)
         except BaseException as problem:
-            raise without_own_lines(problem)  # noqa: B904: it is the same one
+            raise without_own_lines(problem)  # noqa: B904, the same one
 
     # ── capture ─────────────────────────────────────────────────────────────────────────────────
 

@@ -393,9 +393,11 @@ class Planner:
             return self._tensor(value)
         if id(value) in self._memo:
             if id(value) in self._open:
-                self._refuse(f"a {kind.__name__} that the traced code has made leads back to itself",
-                             got=f"a {kind.__name__} that is there only once all that it holds is",
-                             next="let a list or a dict stand in its place")  # fmt: skip
+                self._refuse(
+                    f"a {kind.__name__} that the traced code has made leads back to itself",
+                    got=f"a {kind.__name__} that is there only once all that it holds is",
+                    next="let a list or a dict stand in its place",
+                )
             return ("again", self._memo[id(value)])
         found = self._observer.known.get(id(value))
         if found is not None:
