@@ -1789,9 +1789,13 @@ class Tensor:
     def resize_as_(self, the_template: Any, *, memory_format: Any = None) -> Tensor:
         """As resize_, to the sizes of another tensor."""
     def resolve_conj(self) -> Tensor:
-        """input itself: no tensor here keeps a conjugation or a sign for later."""
+        """input itself, or a copy to write to of a conjugate: no tensor here keeps a
+        conjugation or a sign for later.
+        """
     def resolve_neg(self) -> Tensor:
-        """input itself: no tensor here keeps a conjugation or a sign for later."""
+        """input itself, or a copy to write to of a conjugate: no tensor here keeps a
+        conjugation or a sign for later.
+        """
     def retain_grad(self) -> None:
         """Keeps the gradient of a computed tensor in .grad, too."""
     @property
@@ -5258,10 +5262,14 @@ def reshape(input: Tensor, *shape: Ints, out: Any = None) -> Tensor:
     """The same elements under another shape: a view where possible, else a copy."""
 
 def resolve_conj(input: Tensor, *, out: Any = None) -> Tensor:
-    """input itself: no tensor here keeps a conjugation or a sign for later."""
+    """input itself, or a copy to write to of a conjugate: no tensor here keeps a
+    conjugation or a sign for later.
+    """
 
 def resolve_neg(input: Tensor, *, out: Any = None) -> Tensor:
-    """input itself: no tensor here keeps a conjugation or a sign for later."""
+    """input itself, or a copy to write to of a conjugate: no tensor here keeps a
+    conjugation or a sign for later.
+    """
 
 def rms_norm(
     input: Tensor,

@@ -10,7 +10,6 @@ from .._capturing import Captured
 from .._lathe import Tensor
 from .observe.recording import Built, Restart
 from .observe.sent import is_sent
-from .tracebacks import without_own_lines
 
 _HERE = __file__[: -len("jit/trace.py")]
 _MOST_RESULTS = 96  # kept without a look at which programs are gone
@@ -109,6 +108,8 @@ class Traced(Captured):
         try:
             return self._first(args, kwargs)
         except BaseException as problem:
+            from .tracebacks import without_own_lines
+
             raise without_own_lines(problem)  # noqa: B904, the same one
 
     # ── capture ─────────────────────────────────────────────────────────────────────────────────
