@@ -6,6 +6,7 @@ import collections
 import contextvars
 import functools
 import logging
+import os
 import pathlib
 import types
 import weakref
@@ -396,3 +397,20 @@ def test_a_parameter_that_is_a_result_is_refused():
     traced = lt.trace(lambda x: lt.nn.Parameter(x * 2))
     with pytest.raises(lt.TraceError, match="a parameter or buffer that the traced code has made"):
         traced(lt.ones([2]))
+
+
+def test_a_path_is_the_text_that_it_gives():
+    class Place:
+        def __init__(self, name):
+            self.name = name
+
+        def __fspath__(self):
+            return self.name
+
+    place = Place("one")
+    traced = lt.trace(lambda x, p: x * (len(os.fspath(p)) + len(os.fspath(place))))
+    for path in ("ab", b"abc", pathlib.PurePosixPath("abcd"), Place("abcde")):
+        for place.name in ("one", "three"):
+            want = len(os.fspath(path)) + len(place.name)
+            assert traced(lt.ones(1), path).tolist() == [want]
+            assert traced(lt.ones(1), path).tolist() == [want]

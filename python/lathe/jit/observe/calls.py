@@ -11,6 +11,7 @@ import functools
 import itertools
 import math
 import operator
+import os
 import re
 import struct
 import sys
@@ -662,6 +663,15 @@ def _identity(observer, f, args, kwargs):
     return answer
 
 
+def _fspath(observer, f, args, kwargs):
+    (value,) = (*args, *kwargs.values())
+    if type(value) is Text:
+        value = value.settled()
+    if issubclass(type(value), (str, bytes)):
+        return f(value)
+    return observer.call(observer.attribute(value, "__fspath__"))()
+
+
 def _refused(what, advice=None):
     def model(observer, f, args, kwargs):
         observer.refuse(f"{what} would run at capture only", advice)
@@ -673,7 +683,7 @@ _MODELS = {
     getattr: _getattr, hasattr: _hasattr, setattr: _setattr, delattr: _setattr, vars: _vars,
     dir: _dir,
     isinstance: _isinstance, len: _len, issubclass: _issubclass, type: _type,
-    id: _identity, hash: _identity,
+    id: _identity, hash: _identity, os.fspath: _fspath,
     print: print_model, str: str_model, repr: str_model, format: format_model,
     _warn: warn_model, input: _refused("input()"),
     open: _refused("open()"), exec: _refused("exec()"), eval: _refused("eval()"),

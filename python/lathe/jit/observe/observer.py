@@ -567,7 +567,9 @@ class Observer(Recording, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
     def read_elements(self, value, row):
         """What an array holds becomes part of the program."""
         kind = type(value)
-        if issubclass(kind, (str, bytes)) or "__buffer__" in _own_names(kind):
+        buffer = in_mro(kind.__mro__, "__buffer__")[1]  # classes in C have one since Python 3.12
+        own = buffer is not MISSING and type(buffer) is not types.WrapperDescriptorType
+        if issubclass(kind, (str, bytes)) or own:
             return False
         with self.resting():
             now = digest(value)
