@@ -33,6 +33,7 @@ class Planner {
     find_made();
     find_tail();
     plan_arena();
+    plan_frees();
   }
 
  private:
@@ -472,6 +473,33 @@ class Planner {
         for (RowGroup::Member& m : step.rows->members)
           if (m.keeps(0)) place(m.step);
     }
+  }
+
+  /// Values outside of the arena live until their last reader has run. Those that are the same for
+  /// all calls with the same sizes stay: arena blocks, constants, and views of both.
+  void plan_frees() {
+    absl::flat_hash_set<int> stays(p_.input_slots_.begin(), p_.input_slots_.end());
+    stays.insert(p_.result_slots_.begin(), p_.result_slots_.end());
+    for (const auto& [slot, value] : p_.constants_) stays.insert(slot);
+    absl::flat_hash_map<int, size_t> last;
+    std::function<void(const Step&, size_t)> note = [&](const Step& s, size_t at) {
+      each_part(s, [&](const Step& part) {
+        for (int slot : part.in) last[slot] = at;
+        for (int slot : part.out) last[slot] = at;
+        if (part.arena >= 0) stays.insert(part.out[0]);
+      });
+      const bool view = s.kind == Step::Kind::op && s.node->op()->kind == Kind::view;
+      if (view && std::all_of(s.in.begin(), s.in.end(), [&](int k) { return stays.contains(k); }))
+        stays.insert(s.out.begin(), s.out.end());
+      for (const Step::Inner& inner : s.blocks) {
+        for (const auto* slots : {&inner.parameters, &inner.yields})
+          for (int slot : *slots) last[slot] = at;
+        for (const Step& within : inner.steps) note(within, at);
+      }
+    };
+    for (size_t i = 0; i < p_.steps_.size(); ++i) note(p_.steps_[i], i);
+    for (const auto& [slot, at] : last)
+      if (!stays.contains(slot)) p_.steps_[at].frees.push_back(slot);
   }
 
   Program& p_;

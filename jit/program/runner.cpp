@@ -221,6 +221,7 @@ void Runner::step(const Step& s, Bound::OfStep& ready) {
   else
     run_bound(s, ready);
   if (!s.symbols.empty()) learn_symbols(s);
+  for (int slot : s.frees) put(slot, ir::Datum());
 }
 
 /// Bound for this once: apart from step(), since a frame with room for that takes time.

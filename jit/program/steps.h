@@ -16,6 +16,7 @@ struct Step {
   Kind kind = Kind::op;
   const ir::Node* node = nullptr;
   std::vector<int> in, out;  // slots
+  std::vector<int> frees;    // of the top level: slots that no later step and no result reads
   /// By input: where its elements begin from the first of its slot's, in elements. Views that only
   /// such steps read are never made (`elided`); their readers start from what they are views of.
   std::vector<Int> shifts;
