@@ -155,7 +155,7 @@ std::shared_ptr<Differentiable> SavedProgram::tracked(const std::vector<int>& wr
   return place;
 }
 
-std::pair<size_t, size_t> SavedProgram::bytes_for(absl::Span<const Sizes> sizes) const {
+size_t SavedProgram::peak_bytes(absl::Span<const Sizes> sizes) const {
   const ir::Values& inputs = captured_.inputs();
   if (sizes.size() != inputs.size())
     throw TypeError({.op = captured_.name(),
@@ -169,14 +169,14 @@ std::pair<size_t, size_t> SavedProgram::bytes_for(absl::Span<const Sizes> sizes)
       throw UnsupportedError({.op = captured_.name(),
                               .problem = "the memory of a program that takes numbers",
                               .got = ir::to_string(inputs[i]->type()),
-                              .next = "run it, and ask for peak_bytes"});
+                              .next = "run it, and ask counts for peak_bytes"});
     Shape shape;
     for (int64_t n : sizes[i]) shape.push_back(Int(n));
     stand_ins.emplace_back(ir::stand_in(TensorType{t->dtype, shape, t->device}));
     if (shape.size() != t->shape.size()) throw ShapeError(misfit(i, stand_ins.back()));
   }
   check_sizes(stand_ins);
-  return program_->bytes_for(stand_ins);
+  return program_->peak_bytes(stand_ins);
 }
 
 std::string SavedProgram::explain() const {

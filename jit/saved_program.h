@@ -53,9 +53,9 @@ class SavedProgram {
   std::string compile() const { return program_->compile(); }
   /// Of intermediates, over the runs so far.
   size_t peak_bytes() const { return program_->peak_bytes(); }
-  /// What a run on inputs of these sizes takes, before it: intermediates, then results. ShapeError
+  /// What a first run on inputs of these sizes will take of the allocator beside them. ShapeError
   /// for sizes that the program is not for, UnsupportedError where data decides about sizes.
-  std::pair<size_t, size_t> bytes_for(absl::Span<const Sizes> sizes) const;
+  size_t peak_bytes(absl::Span<const Sizes> sizes) const;
   RunCounts counts() const { return program_->counts(); }
   /// The plan as a list of instructions on buffers, each kernel's loops, and its machine's
   /// instructions (jit/program/dump.cpp).

@@ -86,6 +86,7 @@ constexpr std::array kContract = {
           .prepare = own::product_prepare,
           .run = own::product_run,
           .pack = own::product_pack,
+          .room = own::product_room,
           .fuses = true},
     vendor("onednn.matmul"),
     vendor("onednn.conv"),
@@ -114,7 +115,12 @@ constexpr std::array kReduce = {
 constexpr std::array kScan = {whole("own.scan", Kind::scan, own::run_scan),
                               whole("reference.scan", Kind::scan, own::run_scan_by_reference)};
 constexpr std::array kView = {whole("own.view", Kind::view, own::run_view)};
-constexpr std::array kIndex = {whole("own.index", Kind::index, own::run_index)};
+constexpr Entry own_index() {
+  Entry e = whole("own.index", Kind::index, own::run_index);
+  e.call_room = own::index_room;
+  return e;
+}
+constexpr std::array kIndex = {own_index()};
 constexpr std::array kSort = {whole("own.sort", Kind::sort, own::run_sort)};
 constexpr Entry own_opaque(std::string_view name, void (*call)(const Call&, Outputs&)) {
   Entry e = whole(name, Kind::opaque, call);

@@ -12,6 +12,7 @@ namespace {
 
 std::string what_runs(const ir::Node& n) {
   if (n.is(ir::Structure::op)) return n.op()->name();
+  if (n.is(ir::Structure::call)) return absl::StrCat("call @", n.callee());
   if (!n.is(ir::Structure::group)) return std::string(name(n.structure()));
   std::vector<std::string> ops;
   for (const ir::Node* inner : n.block(0).nodes()) ops.push_back(inner->op()->name());
@@ -88,6 +89,13 @@ class Lister {
 }  // namespace
 
 std::string Program::instructions() const {
+  std::string out = own_instructions();
+  for (const auto& [name, program] : functions_)
+    absl::StrAppend(&out, "\n", program->own_instructions());
+  return out;
+}
+
+std::string Program::own_instructions() const {
   ir::GraphScope scope(graph_);
   std::string out = absl::StrCat("instructions ", graph_.name(), " {\n");
   for (size_t i = 0; i < input_slots_.size(); ++i)
@@ -104,40 +112,16 @@ std::string Program::instructions() const {
 
 std::string Program::loops() const {
   std::string out;
-  for (const auto& k : kernels_) absl::StrAppend(&out, out.empty() ? "" : "\n", k->nest().print());
+  for (const PointwiseKernel* k : all_kernels())
+    absl::StrAppend(&out, out.empty() ? "" : "\n", k->nest().print());
   return out;
 }
 
 std::string Program::vectors() const {
   std::string out;
-  for (const auto& k : kernels_) absl::StrAppend(&out, out.empty() ? "" : "\n", k->vectors());
+  for (const PointwiseKernel* k : all_kernels())
+    absl::StrAppend(&out, out.empty() ? "" : "\n", k->vectors());
   return out;
-}
-
-std::pair<size_t, size_t> Program::bytes_for(const ir::Data& inputs) const {
-  std::vector<int64_t> symbols(sources_.size());
-  for (size_t k = 0; k < sources_.size(); ++k) {
-    const ir::SymbolSource& source = sources_[k];
-    if (source.value != nullptr && source.is_parameter_of(graph_.body()))
-      symbols[k] = ir::said(source, inputs).value();
-  }
-  auto bytes_of = [&](const TensorType& t) {
-    int64_t elements = 1;
-    for (Int n : t.shape) {
-      if (!graph_.inputs_say(n, sources_))
-        throw UnsupportedError({.op = graph_.name(),
-                                .problem = "the memory of a program in which data decides sizes",
-                                .got = lathe::to_string(t),
-                                .next = "run it, and ask for peak_bytes"});
-      elements *= evaluate(n, symbols).value();
-    }
-    return static_cast<size_t>(elements) * size_of(t.dtype);
-  };
-  for (const ArenaBlock& block : arena_) bytes_of(block.type);
-  size_t results = 0;
-  for (const ir::Value* v : graph_.outputs())
-    if (const TensorType* t = v->type().tensor()) results += bytes_of(*t);
-  return {arena_bytes(arena_, symbols), results};
 }
 
 }  // namespace lathe::jit

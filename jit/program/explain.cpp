@@ -121,6 +121,7 @@ std::string title(const Step& s) {
   if (n.is(ir::Structure::op)) return head(n, n.op()->name());
   if (n.is(ir::Structure::group))
     return head(n, absl::StrCat("group of ", n.block(0).nodes().size(), " ops"));
+  if (n.is(ir::Structure::call)) return head(n, absl::StrCat("call @", n.callee()));
   return head(n, name(n.structure()));
 }
 
@@ -206,6 +207,13 @@ Program::Runs Program::runs() const {
 }
 
 std::string Program::explain() const {
+  std::string out = own_explain();
+  for (const auto& [name, program] : functions_)
+    absl::StrAppend(&out, "function @", name, ":\n", program->own_explain());
+  return out;
+}
+
+std::string Program::own_explain() const {
   ir::GraphScope scope(graph_);
   std::string out;
   int number = 0;

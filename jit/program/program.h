@@ -9,6 +9,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -46,10 +47,14 @@ class Program {
   ir::Data run(const ir::Data& inputs, RunContext& context) const;
   /// In a context that no other call is using; it is kept for the calls to come.
   ir::Data run(const ir::Data& inputs) const;
-  /// Of all runs in contexts of its own that have ended.
+  /// Of all runs in contexts of its own that have ended, and in the functions it calls.
   RunCounts counts() const;
-  /// Of the arena, the most that one such run has taken.
+  /// Of the arenas, the most that such runs have taken.
   size_t peak_bytes() const;
+  /// Of all that is allocated, what a first run on inputs like these will take (memory.h).
+  size_t peak_bytes(const ir::Data& inputs) const;
+
+  // What follows tells of the functions that are called as well, behind the graph's own steps.
 
   /// One line a step: what it computes, the user's line, the primitive, its bits, and why not the
   /// others.
@@ -62,9 +67,6 @@ class Program {
   /// Every kernel in the instructions of vectors that its machine code is made of, or why there are
   /// none.
   std::string vectors() const;
-  /// Bytes of the arena and of the results for inputs like these, which nothing reads but their
-  /// sizes. UnsupportedError where only running tells some.
-  std::pair<size_t, size_t> bytes_for(const ir::Data& inputs) const;
   /// How each node of the graph runs: the primitive, and with which others it is one step (all of
   /// the same `unit`, unless that is -1), in words.
   struct HowItRuns {
@@ -77,11 +79,18 @@ class Program {
   /// Compiles every kernel now; what could not be, and why.
   std::string compile() const;
   uint64_t hash() const { return graph_.hash(); }
+  /// A function of the graph as it is planned; null if nothing calls it.
+  const Program* planned(const std::string& function) const;
 
  private:
+  std::string own_instructions() const;
+  std::string own_explain() const;
+  /// Its own, then those of the functions.
+  std::vector<const PointwiseKernel*> all_kernels() const;
   friend class RunContext;
   friend class Runner;
   friend class Planner;
+  friend class Footprint;
   /// A function of the graph of `root`, not planned yet.
   Program(ir::Graph function, Program& root);
   /// The function of this name, which may be the graph itself: planned once, wherever it is called
@@ -89,8 +98,8 @@ class Program {
   Program& function(const std::string& name);
 
   ir::Graph graph_;
-  Program* root_ = this;  // whose functions are called here
-  absl::flat_hash_map<std::string, std::unique_ptr<Program>> functions_;
+  Program* root_ = this;                                       // whose functions are called here
+  std::map<std::string, std::unique_ptr<Program>> functions_;  // in the order of their names
   std::vector<Step> steps_;
   /// Where the steps begin that only replace inputs: they run last, write where the input lies, and
   /// cannot fail.

@@ -11,6 +11,21 @@ namespace {
 /// Elements that a thread takes at a time.
 constexpr int64_t kRowWork = 1 << 15;
 
+/// How many rows are a turn, and how many a share of the pool.
+struct Turns {
+  int64_t block, grain;
+};
+Turns turns(const Bound::OfStep& bound) {
+  int64_t work = 1;
+  for (int64_t inner : bound.inner) work += inner;
+  // Every thread has several turns, even where all rows would be one.
+  const int threads = pool_threads();
+  const int64_t share = bound.rows / (4 * threads) / kRowsAbreast * kRowsAbreast;
+  const int64_t least = std::min(bound.block, kRowsAbreast);
+  const int64_t block = threads == 1 ? bound.block : std::clamp(share, least, bound.block);
+  return {block, block * std::max<int64_t>(1, kRowWork / (work * block))};
+}
+
 }  // namespace
 
 std::byte* RowPart::origin(absl::Span<std::byte* const> temporaries, size_t buffer) const {
@@ -39,16 +54,15 @@ void RowPart::run(absl::Span<std::byte* const> temporaries, int64_t first, int64
                         absl::MakeConstSpan(&to, 1), simd_loops());
 }
 
+size_t rows_room(const RowGroup&, const Bound::OfStep& bound) {
+  const int64_t grain = turns(bound).grain, shares = (bound.rows + grain - 1) / grain;
+  return static_cast<size_t>(std::min<int64_t>(pool_threads(), shares)) *
+         size_class_bytes(bound.scratch_bytes);
+}
+
 void run_rows(const RowGroup& group, const Bound::OfStep& bound, std::deque<RowPart>& parts) {
-  int64_t work = 1;
-  for (int64_t inner : bound.inner) work += inner;
-  // Every thread has several turns, even where all rows would be one.
-  const int threads = pool_threads();
-  const int64_t share = bound.rows / (4 * threads) / kRowsAbreast * kRowsAbreast;
-  const int64_t least = std::min(bound.block, kRowsAbreast);
-  const int64_t block = threads == 1 ? bound.block : std::clamp(share, least, bound.block);
-  int64_t blocks = std::max<int64_t>(1, kRowWork / (work * block));
-  parallel_for(bound.rows, blocks * block, [&](int64_t begin, int64_t end) {
+  const auto [block, grain] = turns(bound);
+  parallel_for(bound.rows, grain, [&](int64_t begin, int64_t end) {
     Scratch scratch(bound.scratch_bytes);
     absl::InlinedVector<std::byte*, 8> temporaries(group.temporaries.size());
     Pace pace;

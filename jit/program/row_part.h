@@ -35,6 +35,8 @@ struct RowPart {
   std::byte* origin(absl::Span<std::byte* const> temporaries, size_t buffer) const;
 };
 
+/// What run_rows takes of the allocator: scratch memory of each thread.
+size_t rows_room(const RowGroup& group, const Bound::OfStep& bound);
 /// All rows of a bound group, shared out to threads. Throws what a check found.
 void run_rows(const RowGroup& group, const Bound::OfStep& bound, std::deque<RowPart>& parts);
 

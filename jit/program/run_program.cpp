@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "jit/program/memory.h"
 #include "jit/program/runner.h"
 
 namespace lathe::jit {
@@ -42,27 +43,41 @@ RunCounts& RunCounts::operator+=(const RunCounts& other) {
 }
 
 RunCounts Program::counts() const {
+  RunCounts all;
+  for (const auto& [name, program] : functions_) all += program->counts();
   std::lock_guard hold(mutex_);
-  return counts_;
+  return all += counts_;
 }
 
 size_t Program::peak_bytes() const {
+  size_t all = 0;
+  for (const auto& [name, program] : functions_) all += program->peak_bytes();
   std::lock_guard hold(mutex_);
-  return peak_;
+  return all + peak_;
 }
 
-int Program::kernels() const {
-  auto count = static_cast<int>(kernels_.size());
-  for (const auto& [name, program] : functions_) count += program->kernels();
-  return count;
+size_t Program::peak_bytes(const ir::Data& inputs) const { return Footprint::peak(*this, inputs); }
+
+const Program* Program::planned(const std::string& function) const {
+  auto it = functions_.find(function);
+  return it == functions_.end() ? nullptr : it->second.get();
 }
+
+std::vector<const PointwiseKernel*> Program::all_kernels() const {
+  std::vector<const PointwiseKernel*> all;
+  for (const auto& k : kernels_) all.push_back(k.get());
+  for (const auto& [name, program] : functions_)
+    for (const auto& k : program->kernels_) all.push_back(k.get());
+  return all;
+}
+
+int Program::kernels() const { return static_cast<int>(all_kernels().size()); }
 
 std::string Program::compile() const {
   std::string why;
-  for (const auto& k : kernels_)
+  for (const PointwiseKernel* k : all_kernels())
     if (std::string w = k->compile(); !w.empty())
       absl::StrAppend(&why, k->nest().name, ": ", w, "\n");
-  for (const auto& [name, program] : functions_) why += program->compile();
   return why;
 }
 

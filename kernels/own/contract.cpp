@@ -197,6 +197,28 @@ void product_run(const Entry&, const Prepared& prepared, const Launch& launch) {
   });
 }
 
+Room product_room(const Entry&, const Prepared& prepared, std::array<bool, 2> lasting) {
+  const auto& plan = static_cast<const ProductPlan&>(prepared);
+  const bool complex = is_complex(plan.accumulator), packs = plan.direct() && !complex;
+  if (only_product(plan) == nullptr || !packs) lasting = {};
+  return with_type(plan.accumulator, [&]<class T>(T) {
+    Room all;
+    for (const Part& part : plan.parts) {
+      Room room = product_room<T>(part.product, lasting);
+      if (only_product(plan) == nullptr)
+        room.during += size_class_bytes(static_cast<size_t>(part.target.numel()) * sizeof(T));
+      all.during = std::max(all.during, room.during);
+      all.kept += room.kept;
+    }
+    for (const Operand* x : {&plan.a, &plan.b, &plan.out})
+      if (x->dtype != plan.accumulator)
+        all.during += size_class_bytes(static_cast<size_t>(x->numel()) * size_of(plan.accumulator));
+    const size_t doubled = static_cast<size_t>(plan.b.numel()) * 2 * sizeof(T);
+    if (complex) all.during += size_class_bytes(doubled) + size_class_bytes(2 * doubled);
+    return all;
+  });
+}
+
 PackedRef product_pack(const Entry&, const Prepared& prepared, int operand, const std::byte* data,
                        const PackedRef& known) {
   const auto& plan = static_cast<const ProductPlan&>(prepared);

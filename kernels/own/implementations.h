@@ -15,6 +15,7 @@ void run_scan(const Call& call, Outputs& outputs);
 void run_scan_by_reference(const Call& call, Outputs& outputs);
 void run_view(const Call& call, Outputs& outputs);
 void run_index(const Call& call, Outputs& outputs);
+size_t index_room(const Call& call);
 void run_sort(const Call& call, Outputs& outputs);
 
 }  // namespace lathe::own

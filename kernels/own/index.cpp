@@ -138,6 +138,14 @@ void run_through(const Call& call, Outputs& outputs) {
 
 }  // namespace
 
+/// The places that the index names.
+size_t index_room(const Call& call) {
+  const IndexSpec& spec = call.op.index;
+  if (spec.access == Access::through) return 0;
+  const Int places = numel(call.args.tensor(spec.index).shape());
+  return size_class_bytes(static_cast<size_t>(places.value()) * sizeof(int64_t));
+}
+
 void run_index(const Call& call, Outputs& outputs) {
   const IndexSpec& spec = call.op.index;
   if (spec.access == Access::through) return run_through(call, outputs);

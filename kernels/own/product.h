@@ -56,6 +56,10 @@ using PackedSideRef = std::shared_ptr<const PackedSide>;
 template <class T>
 PackedSideRef pack_side(const Product& p, int operand, const T* data, const PackedSideRef& known);
 
+/// What run_product takes of the allocator, and what pack_side keeps of the operands named.
+template <class T>
+Room product_room(const Product& p, std::array<bool, 2> packed);
+
 /// T: float, double, uint32_t or uint64_t. `packed`: of a and b, or null.
 template <class T>
 void run_product(const Product& p, const T* a, const T* b, T* out, const Epilogue& epilogue,

@@ -32,12 +32,9 @@ class Runner {
 
   /// One side packed for other runs; see pack_side().
   PackedSideRef pack(bool right, const PackedSideRef& known) {
+    if (!packs(right)) return nullptr;
     const Side& side = right ? p_.right : p_.left;
-    if (p_.products == 0 || p_.rows == 0 || p_.cols == 0 || p_.depth == 0) return nullptr;
-    if (vector_fits() || taps_fit() || !side.plain()) return nullptr;
-    for (const Product::Repeat& r : p_.repeats)
-      if ((right ? r.right : r.left) != 0) return nullptr;
-    int width = right ? tiles_.cols : tiles_.rows;
+    int width = width_of(right);
     bool same =
         known && known->width == width && known->lines == side.extent() && known->depth == p_.depth;
     if (same) return known;
@@ -45,6 +42,33 @@ class Runner {
         std::make_shared<PackedSide>(width, side.extent(), p_.depth, packed_bytes(side, width, 1));
     fill_panels(side, right ? right_ : left_, width, 1, packed->panels.template as<T>());
     return packed;
+  }
+
+  /// As run() and pack() allocate.
+  Room room(std::array<bool, 2> packed) {
+    Room all;
+    if (nothing_to_sum()) return all;
+    const auto threads = static_cast<size_t>(pool_threads());
+    if (vector_fits())
+      all.during = threads * size_class_bytes(static_cast<size_t>(p_.rows * p_.depth) * sizeof(T));
+    else if (taps_fit())
+      all.during = threads * size_class_bytes(static_cast<size_t>(std::min(p_.depth, p_.block)) *
+                                              sizeof(Tap));
+    if (all.during > 0) return all;
+    const PackedSide left(0, 0, 0, 0), right(0, 0, 0, 0);
+    const std::array<const PackedSide*, 2> sides = {&left, &right};
+    for (size_t k = 0; k < sides.size(); ++k) {
+      const bool is_right = p_.right_is_a == (k == 0);
+      if (!packed[k] || !packs(is_right)) continue;
+      (is_right ? packed_right_ : packed_left_) = sides[k];
+      all.kept += side_bytes(is_right, 1);
+    }
+    choose_blocks();
+    if (share_left_ && packed_left_ == nullptr) all.during += side_bytes(false, left_copies_);
+    if (share_right_ && packed_right_ == nullptr) all.during += side_bytes(true, right_copies_);
+    const auto tasks = static_cast<size_t>(p_.products * row_blocks_ * col_blocks_);
+    all.during += std::min(threads, tasks) * size_class_bytes(panel_bytes());
+    return all;
   }
 
   void run() {
@@ -70,6 +94,21 @@ class Runner {
   }
 
  private:
+  bool nothing_to_sum() const {
+    return p_.products == 0 || p_.rows == 0 || p_.cols == 0 || p_.depth == 0;
+  }
+  /// Is a side that stays as it is better kept packed?
+  bool packs(bool right) const {
+    if (nothing_to_sum() || vector_fits() || taps_fit()) return false;
+    if (!(right ? p_.right : p_.left).plain()) return false;
+    return std::all_of(p_.repeats.begin(), p_.repeats.end(),
+                       [&](const Product::Repeat& r) { return (right ? r.right : r.left) == 0; });
+  }
+  int width_of(bool right) const { return right ? tiles_.cols : tiles_.rows; }
+  size_t side_bytes(bool right, int64_t copies) const {
+    return size_class_bytes(packed_bytes(right ? p_.right : p_.left, width_of(right), copies));
+  }
+
   /// Where product number i begins.
   struct Place {
     Shift left, right;
@@ -490,6 +529,12 @@ void run_product(const Product& p, const T* a, const T* b, T* out, const Epilogu
 }
 
 template <class T>
+Room product_room(const Product& p, std::array<bool, 2> packed) {
+  const Epilogue none;
+  return Runner<T>(p, nullptr, nullptr, nullptr, none).room(packed);
+}
+
+template <class T>
 PackedSideRef pack_side(const Product& p, int operand, const T* data, const PackedSideRef& known) {
   bool right = p.right_is_a == (operand == 0);
   const T* left_data = right ? nullptr : data + p.left_offset;
@@ -501,6 +546,7 @@ PackedSideRef pack_side(const Product& p, int operand, const T* data, const Pack
 #define LATHE_PRODUCT_OF(T)                                                          \
   template void run_product(const Product&, const T*, const T*, T*, const Epilogue&, \
                             absl::Span<const PackedSide* const>);                    \
+  template Room product_room<T>(const Product&, std::array<bool, 2>);                \
   template PackedSideRef pack_side(const Product&, int, const T*, const PackedSideRef&);
 LATHE_PRODUCT_OF(float)
 LATHE_PRODUCT_OF(double)

@@ -16,6 +16,7 @@
 // object offers entries).
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -113,6 +114,12 @@ class Packed {
 };
 using PackedRef = std::shared_ptr<const Packed>;
 
+/// What a run takes of the allocator beside its operands and its result: the most at once, and what
+/// operands in the form of `pack` keep from then on. In sizes as the allocator hands them out.
+struct Room {
+  size_t during = 0, kept = 0;
+};
+
 struct Launch {
   const std::byte* a;
   const std::byte* b;  // none: a reduction
@@ -133,9 +140,13 @@ struct Entry {
   /// serves, null if the operand is read best as it is.
   PackedRef (*pack)(const Entry&, const Prepared&, int operand, const std::byte* data,
                     const PackedRef& known) = nullptr;
+  /// `lasting`: operands that will be packed if `pack` has a form for them. Null: not known.
+  Room (*room)(const Entry&, const Prepared&, std::array<bool, 2> lasting) = nullptr;
   // All but contractions run a call as it stands: ours by `call`, registered ones by `take`.
   void (*call)(const Call&, Outputs&) = nullptr;
   void (*take)(const Entry&, const Call&, Outputs&) = nullptr;
+  /// What such a call takes beside its results, which are known by their types. Null: not known.
+  size_t (*call_room)(const Call&) = nullptr;
   /// Whether it can be used at all, whatever the call; null: it can.
   Verdict (*usable)(const Entry&) = nullptr;
   bool fuses = false;           // contractions: run heeds the launch's epilogue

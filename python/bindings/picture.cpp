@@ -80,8 +80,11 @@ nb::tuple picture(const ir::Graph& graph, const jit::Program* program) {
   nb::list writes, functions;
   for (const ir::Write& w : graph.writes())
     writes.append(nb::make_tuple(main.number(w.input), main.number(w.value)));
-  for (const auto& f : graph.functions())
-    functions.append(nb::make_tuple(f->name(), Picture(*f, nullptr).block(f->body())));
+  for (const auto& f : graph.functions()) {
+    const jit::Program* planned = program == nullptr ? nullptr : program->planned(f->name());
+    const ir::Graph& drawn = planned == nullptr ? *f : planned->graph();
+    functions.append(nb::make_tuple(f->name(), Picture(drawn, planned).block(drawn.body())));
+  }
   return nb::make_tuple(graph.name(), body, writes, functions);
 }
 

@@ -239,15 +239,14 @@ nb::list ordered_ops(const SavedProgram& p, nb::handle of) {
   return out;
 }
 
-nb::tuple bytes_for(const SavedProgram& p, nb::list shapes) {
+size_t peak_bytes(const SavedProgram& p, nb::list shapes) {
   std::vector<Sizes> sizes;
   for (nb::handle shape : shapes) {
     Sizes one;
     for (nb::handle n : shape) one.push_back(nb::cast<int64_t>(n));
     sizes.push_back(std::move(one));
   }
-  const auto [intermediates, results] = p.bytes_for(sizes);
-  return nb::make_tuple(intermediates, results);
+  return p.peak_bytes(sizes);
 }
 
 nb::dict counts(const SavedProgram& p) {
@@ -258,6 +257,7 @@ nb::dict counts(const SavedProgram& p) {
   out["simd_runs"] = c.kernels_simd;
   out["moved_runs"] = c.kernels_moved;
   out["bindings"] = c.bindings;
+  out["peak_bytes"] = p.peak_bytes();
   return out;
 }
 
@@ -281,7 +281,7 @@ void add_programs(nb::module_& m) {
       .def("instructions", &SavedProgram::instructions)
       .def("loops", &SavedProgram::loops)
       .def("vectors", &SavedProgram::vectors)
-      .def("bytes_for", bytes_for)
+      .def("peak_bytes", peak_bytes)
       .def("counts", counts)
       .def("passes", run_passes)
       .def("only", only)
@@ -298,7 +298,6 @@ void add_programs(nb::module_& m) {
              return optimised ? picture(p.optimised(), &p.program()) : picture(p.graph(), nullptr);
            })
       .def("pinned", [](const SavedProgram& p) { return pinned(p.graph()); })
-      .def("peak_bytes", &SavedProgram::peak_bytes)
       .def("inputs", [](const SavedProgram& p) { return slots(p.graph().inputs()); })
       .def("outputs", [](const SavedProgram& p) { return slots(p.graph().outputs()); })
       .def_prop_ro("name", [](const SavedProgram& p) { return p.graph().name(); })

@@ -125,20 +125,18 @@ class Program:
         """Generates all machine code now instead of at the first calls; what could not be, why."""
         return self._engine.compile()
 
-    @property
-    def peak_bytes(self):
-        """The most memory that intermediates took in one call so far."""
-        return self._engine.peak_bytes()
-
-    def bytes_for(self, *shapes):
-        """(bytes of intermediates, bytes of results) of a call with inputs of these shapes, known
-        without one. UnsupportedError where data decides sizes."""
-        return self._engine.bytes_for([_sizes(shape) for shape in shapes])
+    def peak_bytes(self, *shapes):
+        """The most memory that a first call with inputs of these shapes will take beside them,
+        known without one: intermediates, results, and what our own products and look-ups by index
+        use inside of themselves. A loop counts as if it ran, an `if` as its larger branch.
+        ShapeError for shapes it is not for; UnsupportedError where data decides sizes."""
+        return self._engine.peak_bytes([_sizes(shape) for shape in shapes])
 
     @property
     def counts(self):
         """How often steps have run: ops, kernels generated, interpreted and moved, and how many
-        sets of sizes were worked out (bindings)."""
+        sets of sizes were worked out (bindings); peak_bytes is the most memory that intermediates
+        took in one call."""
         return self._engine.counts()
 
     @property

@@ -235,23 +235,96 @@ def test_ex_06_only_what_is_asked_for():
         both.only(2)
 
 
+def taken(program, inputs):
+    """Bytes that the allocator gave out at most during a call, beyond those in use before it."""
+    lt._lathe._reset_memory_peak()
+    before = lt._lathe._memory_stats()[0]
+    program(*inputs)
+    return lt._lathe._memory_stats()[1] - before
+
+
+CALLS = """graph f(%x: f32[s0]) {{ size s0 = 4 {first}: f32[s0] = call @a(%x)
+      %1: f32[s0] = call @a(%0) return %1 }}
+    graph a(%x: f32[s0]) {{ size s0 = 4 %0: f32[s0] = cumsum@2(%x, 0) %1 = tanh(%0)
+      %2: f32[s0] = cumsum@2(%1, 0) return %2 }}"""
+
+
+@lt.script
+def until_small(x):
+    while x.abs().sum() > 1:
+        x = (x / 2).cumsum(0) / x.shape[0]
+    return x
+
+
+@lt.script
+def either(x):
+    if x.sum() > 0:
+        return (x @ x.T).relu().sum(0)
+    return x.sum(1)
+
+
+def of_ones(shape):
+    return lt.ones(*(4 + i for i in range(len(shape))))
+
+
 @shows(
     "EX-07",
-    "partly: `bytes_for(shapes)` tells the memory of intermediates and of results of a run before "
-    "it, to the byte. Not: what an op uses inside of itself, and results that nobody reads",
+    "`peak_bytes(shapes)` tells the memory of a run before it, within 5 % of what the allocator "
+    "counts: results, intermediates, calls, loops and branches, packed weights and panels of "
+    "products. Where data decides sizes it says so",
 )
-def test_ex_07_memory_before_a_run():
-    def f(x, w):
-        return ((x @ w).softmax(-1) @ w.T).cumsum(0)
-
-    for rows in (4000, 9000):
-        program = lt.jit.capture(f, (lt.ones(4, 5), lt.ones(5, 6)))
-        x, w = lt.randn(rows, 256), lt.randn(256, 128)
-        intermediates, results = program.bytes_for((rows, 256), (256, 128))
-        y = program(x, w)
-        assert results == y.nbytes and intermediates == program.peak_bytes > x.nbytes // 2
+@pytest.mark.serial
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ex_07_memory_before_a_run(flag, threads):
+    flag("threads", threads)
+    rows = (3000, 256)
+    products = (rows, (256, 128))
+    cases = [
+        (lambda x: (x.exp() + 1).cumsum(0).relu().sort(-1)[0], (rows,)),
+        (lambda x, w: ((x @ w).softmax(-1) @ w.T).cumsum(0), products),
+        (lambda x, w: x.bfloat16() @ w.bfloat16(), products),
+        (lambda x: x.take_along_dim(x.argsort(0), 0), (rows,)),
+        (lambda x: x.T, (rows,)),
+        (lambda x, y: (x.add_(y.exp()), y.cumsum(0))[1], (rows, rows)),
+        (nn.Sequential(nn.Conv2d(3, 32, 3), nn.ReLU(), nn.Conv2d(32, 64, 3)), ((8, 3, 40, 40),)),
+        (nn.Sequential(nn.Linear(256, 2048), nn.ReLU(), nn.Linear(2048, 64)), (rows,)),
+        (until_small, (rows,)),
+        (either, (rows,)),
+    ]
+    for f, shapes in cases:
+        examples = [of_ones(s) for s in shapes]
+        if len(shapes) == 2 and shapes[1] != rows:
+            examples[1] = lt.ones(5, 6)
+        if isinstance(f, nn.Module):
+            examples = [lt.ones(2, *shapes[0][1:])]
+        program = lt.jit.capture(f, tuple(examples))
+        said, inputs = program.peak_bytes(*shapes), [lt.rand(*s) for s in shapes]
+        got = taken(program, inputs)
+        assert abs(said - got) < 0.05 * got > 1000, (f, said, got)
+    called = lt.jit.parse(CALLS.format(first="%0"))
+    said = called.peak_bytes((300000,))
+    assert abs(said - taken(called, [lt.randn(300000)])) < 0.05 * said
     with pytest.raises(lt.ShapeError):
-        program.bytes_for((3, 4), (4,))
+        program.peak_bytes((4,))
+    masked = lt.jit.capture(lambda x: x[x > 0] * 2, (lt.ones(4),))
+    with pytest.raises(lt.UnsupportedError, match="data decides sizes"):
+        masked.peak_bytes((4,))
+    endless = lt.jit.parse(CALLS.format(first="%2: f32[s0] = call @f(%x) %0"))
+    with pytest.raises(lt.UnsupportedError, match="calls itself"):
+        endless.peak_bytes((4,))
+
+
+def test_what_is_told_of_a_program_tells_of_its_functions():
+    called = lt.jit.parse(CALLS.format(first="%0"))
+    assert same(called(x := lt.randn(1000)), f := called.only(0)(x)) and f.shape == (1000,)
+    counts = called.counts
+    assert counts["op_runs"] == 4 and counts["bindings"] == 2 and counts["peak_bytes"] >= 4000
+    assert "nest tanh" in called.loops and "@lathe_kernel" in called.vectors
+    assert called.explain().count("cumsum -> ") == 2 and "function @a:" in called.explain()
+    steps = [line.split()[0] for line in bare(called.instructions) if "  in b" in line]
+    assert steps == ["call", "call", "cumsum", "tanh", "cumsum"]
+    name, (_, nodes, _) = called._engine.picture(0, True)[3][0]
+    assert name == "a" and "own.scan" in [entry for *_, entry, _, _ in nodes]
 
 
 @shows(
