@@ -21,10 +21,10 @@ namespace {
 
 bool contiguous(const Tensor& t) { return t.geometry().is_contiguous(); }
 
-/// The first element, if it is in the host's memory.
-std::byte* host_address(const ir::Datum& d) {
+/// The first element, on whatever device it is.
+std::byte* address_of(const ir::Datum& d) {
   const TensorImpl* t = d.tensor().impl();
-  if (t == nullptr || t->device.kind != DeviceKind::cpu) return nullptr;
+  if (t == nullptr) return nullptr;
   std::byte* data = t->storage->data;
   return data == nullptr
              ? nullptr
@@ -36,12 +36,6 @@ uint64_t uniform_bits(const Arg& a, DType dtype) {
   alignas(16) std::byte room[16] = {};
   store_number(a, dtype, room);
   return element_bits(dtype, room);
-}
-
-/// Kernels run on the host: before they touch memory of another device its work must be done.
-void settle(const Bound::OfStep& b) {
-  if (!b.types.empty() && b.types[0].device.kind != DeviceKind::cpu)
-    current_stream(b.types[0].device).synchronize();
 }
 
 }  // namespace
@@ -179,7 +173,7 @@ bool Runner::answerable(const SymFact& f) const {
 
 void Runner::put(int slot, ir::Datum d) {
   auto i = static_cast<size_t>(slot);
-  c_.addresses_[i] = host_address(d);
+  c_.addresses_[i] = address_of(d);
   c_.slots_[i] = std::move(d);
 }
 
@@ -192,13 +186,22 @@ Arg Runner::argument(int slot) {
   return d.is_integer() ? Arg(evaluate(d.integer())) : d.arg();
 }
 
-/// Where a slot's elements begin. Kernels run on the host: elsewhere they wait for what is under
-/// way.
-std::byte* Runner::first(int slot) {
-  std::byte* known = c_.addresses_[static_cast<size_t>(slot)];
-  if (known != nullptr) return known;
-  const Tensor& t = at(slot).tensor();
-  return t.impl()->device.kind == DeviceKind::cpu ? nullptr : t.mutable_data();
+/// Where a slot's elements begin.
+std::byte* Runner::first(int slot) { return c_.addresses_[static_cast<size_t>(slot)]; }
+
+/// Runs a kernel where the memory of its results can be read: here, or on the device's stream, in
+/// its order. There it is waited for: what it reads of the call lies on this thread's stack.
+template <class F>
+void Runner::on_device(const Step& s, const Bound::OfStep& b, F kernel) {
+  const Device device = b.types.empty() ? Device{} : b.types[0].device;
+  if (device.kind == DeviceKind::cpu) return kernel();
+  std::vector<Tensor> reads;
+  each_part(s, [&](const Step& part) {
+    for (int slot : part.in)
+      if (at(slot).is_tensor()) reads.push_back(at(slot).tensor());
+  });
+  submit(device, reads, {}, kernel);
+  current_stream(device).synchronize();
 }
 
 std::byte* Runner::address(const Step& s, const Bound::OfStep& b, size_t input) {
@@ -372,7 +375,6 @@ void Runner::run_with_epilogue(const Step& s, Bound::OfStep& b) {
 // ── kernels ─────────────────────────────────────────────────────────────────────────────────────
 
 void Runner::prepare(const Step& s, const Bound::OfStep& b, KernelCall& call) {
-  settle(b);
   for (int input : s.kernel->tensors()) {
     auto k = static_cast<size_t>(input);
     call.buffers.push_back(at(s.in[k]).is_tensor() ? address(s, b, k) : nullptr);
@@ -392,7 +394,9 @@ void Runner::add_uniforms(const Step& s, KernelCall& call) {
 void Runner::run_kernel(const Step& s, const Bound::OfStep& b) {
   KernelCall call;
   prepare(s, b, call);
-  count(s.kernel->run(b.kernel, call.run));
+  Engine engine = Engine::none;
+  on_device(s, b, [&] { engine = s.kernel->run(b.kernel, call.run); });
+  count(engine);
 }
 
 void Runner::count(Engine engine) {
@@ -404,11 +408,10 @@ void Runner::count(Engine engine) {
 // ── row groups ──────────────────────────────────────────────────────────────────────────────────
 
 void Runner::run_rows(const Step& s, Bound::OfStep& b) {
-  settle(b.members[0]);
   std::deque<RowPart> parts;
   for (size_t i = 0; i < b.members.size(); ++i)
     add_part(parts.emplace_back(s.rows->members[i], b.inner[i]), b.members[i]);
-  jit::run_rows(*s.rows, b, parts);
+  on_device(s, b.members[0], [&] { jit::run_rows(*s.rows, b, parts); });
   for (RowPart& part : parts) {
     if (part.launch)
       count(part.launch->engine());

@@ -43,6 +43,8 @@ class Runner {
   ir::Datum evaluated(const ir::Datum& d) const;
   Arg argument(int slot);
   std::byte* first(int slot);
+  template <class F>
+  void on_device(const Step& s, const Bound::OfStep& b, F kernel);
   std::byte* address(const Step& s, const Bound::OfStep& b, size_t input);
   /// Where a step's result goes: its place, or memory of its own, which is put into the slot.
   std::byte* target(const Step& s, const Bound::OfStep& b, size_t result = 0);
