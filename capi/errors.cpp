@@ -9,6 +9,7 @@
 #include "core/base/log.h"
 #include "core/tensor/random.h"
 #include "jit/initialise.h"
+#include "kernels/runtime/pool.h"
 
 namespace lathe::c {
 namespace {
@@ -128,6 +129,11 @@ lathe_status lathe_set_flag(const char* name, const char* value) {
 lathe_status lathe_get_flag(const char* name, char** value) {
   return guarded("lathe_get_flag", {given("name", name), given("value", value)},
                  [&] { *value = give_text(flag_text(flag_row(name).flag)); });
+}
+
+lathe_status lathe_threads(char** text) {
+  return guarded("lathe_threads", {given("text", text)},
+                 [&] { *text = give_text(threads_text()); });
 }
 
 void lathe_manual_seed(uint64_t seed) { manual_seed(seed); }

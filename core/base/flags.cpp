@@ -73,6 +73,7 @@ static_assert(rows_in_order());
 
 struct Values {
   std::array<std::string, kFlags> texts;
+  std::array<bool, kFlags> from_environment{};
 };
 constinit std::array<std::atomic<int64_t>, kFlags> counts{};
 constinit std::atomic<uint64_t> revision{1};
@@ -203,6 +204,7 @@ void load() {
       count = given ? count : 0;
       if (!given) parse(row, row.default_text, text, count);
       store(row, std::move(text), count);
+      values().from_environment[static_cast<size_t>(row.flag)] = given != nullptr;
     }
     loaded.store(true, std::memory_order_release);
   }
@@ -243,6 +245,12 @@ std::string flag_text(Flag flag) {
   return values().texts[static_cast<size_t>(flag)];
 }
 
+bool flag_from_environment(Flag flag) {
+  ensure_loaded();
+  std::lock_guard hold(values_mutex);
+  return values().from_environment[static_cast<size_t>(flag)];
+}
+
 bool flag_has(Flag flag, std::string_view item) {
   std::string text = flag_text(flag);
   for (std::string_view one : absl::StrSplit(text, ',', absl::SkipEmpty()))
@@ -270,6 +278,7 @@ void set_flag(Flag flag, std::string_view text) {
                       .next = "take one of these names, separated by commas"});
   std::lock_guard hold(values_mutex);
   store(row, std::move(canonical), count);
+  values().from_environment[static_cast<size_t>(flag)] = false;
   revision.fetch_add(1, std::memory_order_release);
 }
 

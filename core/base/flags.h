@@ -56,6 +56,8 @@ const FlagDefinition& flag_row(std::string_view name);
 int64_t flag_count(Flag flag);  // count, bytes and boolean flags
 inline bool flag_on(Flag flag) { return flag_count(flag) != 0; }
 std::string flag_text(Flag flag);  // every type; canonical: "1", "avx2", "1048576"
+/// Whether the value is the one that its variable gave, and nothing has set it since.
+bool flag_from_environment(Flag flag);
 /// True if the list flag contains this item.
 bool flag_has(Flag flag, std::string_view item);
 

@@ -80,6 +80,9 @@ LATHE_API void lathe_text_release(char* LATHE_NULLABLE text);
 /* Flags of the process, as in docs/flags: "threads", "log_level", "cache_dir" ... */
 LATHE_API lathe_status lathe_set_flag(const char* name, const char* value);
 LATHE_API lathe_status lathe_get_flag(const char* name, char** value);
+/* How many threads compute, and why so many: affinity, a cgroup's quota, the environment, a flag.
+ */
+LATHE_API lathe_status lathe_threads(char** text);
 LATHE_API void lathe_manual_seed(uint64_t seed);
 /* Receives every message that passes the flag log_level, on the thread that logs. NULL: standard
  * error. Levels: 0 debug, 1 info, 2 warning, 3 error. */

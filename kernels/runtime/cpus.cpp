@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -67,13 +68,27 @@ int cpus_of_quota(const std::string& self_cgroup, const std::string& root) {
   return least == 0 ? 0 : std::max(1, static_cast<int>(least));
 }
 
-int available_cpus() {
+int Cpus::available() const {
+  return std::max(1, quota > 0 ? std::min(affinity, quota) : affinity);
+}
+
+std::string Cpus::why() const {
+  const std::string allowed =
+      absl::StrCat("the affinity allows (", affinity, " of ", machine, " processors)");
+  if (quota == 0) return absl::StrCat("as many as ", allowed, ", and no cgroup has a quota");
+  if (quota >= affinity)
+    return absl::StrCat("as many as ", allowed, ", within the cgroup's quota of ", quota);
+  return absl::StrCat("the cgroup's quota, less than ", allowed);
+}
+
+Cpus cpus_now() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  int quota = cpus_of_quota(read_text("/proc/self/cgroup"), "/sys/fs/cgroup");
-  if (quota > 0) cpus = std::min(cpus, quota);
-  return std::max(1, cpus);
+  Cpus cpus;
+  cpus.machine = std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
+  cpus.affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  cpus.quota = cpus_of_quota(read_text("/proc/self/cgroup"), "/sys/fs/cgroup");
+  return cpus;
 }
 
 }  // namespace lathe

@@ -5,8 +5,17 @@
 
 namespace lathe {
 
-/// The smaller of the CPU affinity and the cgroup's quota, at least 1. Asked anew on each call.
-int available_cpus();
+struct Cpus {
+  int machine = 1;   // processors that are online
+  int affinity = 1;  // that this process may run on
+  int quota = 0;     // of the cgroup; 0: none is set
+  /// The smaller of the two, at least 1.
+  int available() const;
+  /// Which of them says so: "as many as the affinity allows (2 of 8 processors), with no ...".
+  std::string why() const;
+};
+/// Asked anew on each call.
+Cpus cpus_now();
 
 /// The quota of cgroup v1 or v2 in whole processors, rounded down but at least 1; 0: none is set.
 /// `self_cgroup` is the text of /proc/self/cgroup, `root` where cgroups are mounted.

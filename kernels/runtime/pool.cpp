@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
 #include <csignal>
 #include <exception>
@@ -23,7 +25,6 @@
 
 #include "core/base/error.h"
 #include "core/base/flags.h"
-#include "kernels/runtime/cpus.h"
 
 namespace lathe {
 namespace {
@@ -209,13 +210,33 @@ void run_region(Job& job, int threads) {
   wait_for_last_chunks(job);
 }
 
+int wanted_threads(const Cpus& cpus, int64_t flag) {
+  return flag > 0 ? static_cast<int>(std::min<int64_t>(flag, kMostThreads)) : cpus.available();
+}
+
 }  // namespace
+
+std::string threads_text(const Cpus& cpus, int64_t flag, bool from_environment) {
+  const int threads = wanted_threads(cpus, flag);
+  const std::string count = absl::StrCat(threads, threads == 1 ? " thread: " : " threads: ");
+  if (flag == 0) return absl::StrCat(count, cpus.why());
+  const std::string says = from_environment ? "LATHE_THREADS, a variable of the environment, says "
+                                            : "the flag threads says ";
+  return absl::StrCat(count, says, flag, flag > threads ? ", more than a pool can have" : "",
+                      "; without it ", cpus.available(), ": ", cpus.why());
+}
+
+std::string threads_text() {
+  touch_flags();  // the count is to be that of the processors that are named
+  pool_threads();
+  return threads_text(cpus_now(), flag_count(Flag::threads), flag_from_environment(Flag::threads));
+}
 
 int pool_threads() {
   uint64_t revision = flags_revision();
   if (pool.wanted_revision.load(std::memory_order_acquire) != revision) {
-    auto threads = static_cast<int>(std::min<int64_t>(flag_count(Flag::threads), kMostThreads));
-    pool.wanted.store(threads > 0 ? threads : available_cpus(), std::memory_order_relaxed);
+    pool.wanted.store(wanted_threads(cpus_now(), flag_count(Flag::threads)),
+                      std::memory_order_relaxed);
     pool.wanted_revision.store(revision, std::memory_order_release);
   }
   return pool.wanted.load(std::memory_order_relaxed);

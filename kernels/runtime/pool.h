@@ -4,8 +4,10 @@
 #include <absl/functional/function_ref.h>
 
 #include <cstdint>
+#include <string>
 
 #include "core/base/cancel.h"
+#include "kernels/runtime/cpus.h"
 
 namespace lathe {
 
@@ -24,6 +26,10 @@ void parallel_for(int64_t n, int64_t grain,
 /// Threads that a region may use now, the caller included: the flag `threads`, else what the
 /// affinity and the cgroup's quota allow (asked when the flags change and after a fork).
 int pool_threads();
+/// The same in words, with what says so: "2 threads: as many as the affinity allows (...)".
+std::string threads_text();
+/// Of a pool on these processors, where the flag `threads` says so (0: nothing).
+std::string threads_text(const Cpus& cpus, int64_t flag, bool from_environment);
 
 /// CancelledError if the work under way on this thread was cancelled: the caller's thread asks the
 /// hook, one of the pool's what the caller found. A few nanoseconds; for loops inside a chunk and

@@ -11,6 +11,7 @@
 #include "core/dispatch/call.h"
 #include "core/tensor/random.h"
 #include "jit/initialise.h"
+#include "kernels/runtime/pool.h"
 #include "python/bindings/arguments.h"
 #include "python/bindings/autograd.h"
 #include "python/bindings/batch.h"
@@ -106,6 +107,7 @@ void add_settings(nb::module_& m) {
       "set_flag",
       [](std::string_view name, nb::handle value) { set_flag(name, flag_value(value)); },
       nb::arg("name"), nb::arg("value"), "Sets a flag of the process. ValueError says what fits.");
+  m.def("_threads", [] { return nb::make_tuple(pool_threads(), threads_text()); });
   m.def(
       "flags",
       [] {

@@ -65,7 +65,7 @@ _FROM |= dict.fromkeys(
         "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled",
         "set_anomaly_enabled", "set_default_device", "set_deterministic_debug_mode",
         "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads",
-        "set_num_threads", "set_warn_always", "use_deterministic_algorithms",
+        "set_num_threads", "set_warn_always", "threads", "use_deterministic_algorithms",
     ),
     "_settings",
 )  # fmt: skip

@@ -87,6 +87,7 @@ _symbol_count: Any
 _symbolic: Any
 _temporary_path: Any
 _tensor_text: Any
+_threads: Any
 _to_bytes: Any
 _to_dlpack: Any
 _to_dtype: Any

@@ -18,11 +18,15 @@ def _one_of(op, value, known):
 # ── threads ─────────────────────────────────────────────────────────────────────────────────────
 
 
+def threads():
+    """How many threads compute, and why so many: what the affinity of the process or the quota of
+    its cgroup allows, or what the environment or the flag `threads` says. A text, to be printed."""
+    return _lathe._threads()[1]
+
+
 def get_num_threads():
     """How many threads operations use."""
-    import os
-
-    return int(_lathe.get_flag("threads")) or len(os.sched_getaffinity(0))
+    return _lathe._threads()[0]
 
 
 def set_num_threads(num, /):

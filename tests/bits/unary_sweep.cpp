@@ -135,7 +135,7 @@ bool on_all_processors(uint64_t parts, const std::function<bool(uint64_t)>& part
       if (!part(k)) good = false;
   };
   std::vector<std::thread> threads;
-  for (int i = 0; i < available_cpus(); ++i) threads.emplace_back(work);
+  for (int i = 0; i < cpus_now().available(); ++i) threads.emplace_back(work);
   for (auto& t : threads) t.join();
   return good;
 }

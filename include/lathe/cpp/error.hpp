@@ -46,6 +46,12 @@ inline std::string get_flag(const std::string& name) {
   detail::check(lathe_get_flag(name.c_str(), &value));
   return detail::taken(value);
 }
+/// How many threads compute, and why so many.
+inline std::string threads() {
+  char* text = nullptr;
+  detail::check(lathe_threads(&text));
+  return detail::taken(text);
+}
 /// Starts the random stream anew: the same seed gives the same numbers as in Python.
 inline void manual_seed(uint64_t seed) { lathe_manual_seed(seed); }
 /// Errors and explain() name this line for what this thread does from here on.

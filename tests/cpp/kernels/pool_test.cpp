@@ -235,7 +235,36 @@ TEST_F(CgroupFolder, VersionOne) {
   EXPECT_EQ(cpus_of_quota(self, root), 1);
 }
 
-TEST(Cpus, AtLeastOne) { EXPECT_GE(available_cpus(), 1); }
+TEST(Cpus, AtLeastOne) { EXPECT_GE(cpus_now().available(), 1); }
+
+TEST(Cpus, TheSmallestBinds) {
+  EXPECT_EQ((Cpus{8, 4, 0}).available(), 4);
+  EXPECT_EQ((Cpus{8, 4, 3}).available(), 3);
+  EXPECT_EQ((Cpus{8, 2, 3}).available(), 2);
+}
+
+TEST(Pool, SaysWhyItHasSoManyThreads) {
+  auto says = [](const Cpus& cpus, int64_t flag = 0, bool from_environment = false) {
+    return threads_text(cpus, flag, from_environment);
+  };
+  EXPECT_EQ(says({8, 4, 0}),
+            "4 threads: as many as the affinity allows (4 of 8 processors), and no cgroup has a "
+            "quota");
+  EXPECT_EQ(says({8, 8, 1}),
+            "1 thread: the cgroup's quota, less than the affinity allows (8 of 8 processors)");
+  EXPECT_EQ(says({8, 2, 3}),
+            "2 threads: as many as the affinity allows (2 of 8 processors), within the cgroup's "
+            "quota of 3");
+  EXPECT_EQ(says({8, 8, 4}, 3, true),
+            "3 threads: LATHE_THREADS, a variable of the environment, says 3; without it 4: the "
+            "cgroup's quota, less than the affinity allows (8 of 8 processors)");
+  EXPECT_EQ(says({2, 2, 0}, 1000),
+            "256 threads: the flag threads says 1000, more than a pool can have; without it 2: as "
+            "many as the affinity allows (2 of 2 processors), and no cgroup has a quota");
+  FlagScope three(Flag::threads, "3");
+  EXPECT_EQ(threads_text(), says(cpus_now(), 3));
+  EXPECT_EQ(pool_threads(), 3);
+}
 
 }  // namespace
 }  // namespace lathe
