@@ -148,6 +148,14 @@ std::shared_ptr<SavedProgram> captured(lathe_function& f, const ir::Data& inputs
                     .expected = "one of lathe_view"});
 }
 
+std::string kernels_text(const jit::Program& p) {
+  std::string out;
+  for (const jit::Program::NodeKernel& n : p.node_kernels())
+    absl::StrAppend(&out, n.op, "\t", n.kernel, "\t", n.site.known() ? to_string(n.site) : "",
+                    "\n");
+  return out;
+}
+
 std::string text_of(const SavedProgram& p, lathe_view view) {
   switch (view) {
     case LATHE_EXPLAIN:
@@ -158,6 +166,8 @@ std::string text_of(const SavedProgram& p, lathe_view view) {
       return ir::print(p.optimised());
     case LATHE_NOTE:
       return p.note();
+    case LATHE_KERNELS:
+      return kernels_text(p.program());
   }
   no_such_view(view);
 }
@@ -165,14 +175,15 @@ std::string text_of(const SavedProgram& p, lathe_view view) {
 std::string text_of(const jit::Function& f, lathe_view view) {
   if (view == LATHE_EXPLAIN) return f.explain();
   if (view == LATHE_NOTE) return "";
-  if (view != LATHE_GRAPH && view != LATHE_OPTIMISED) no_such_view(view);
+  if (view != LATHE_GRAPH && view != LATHE_OPTIMISED && view != LATHE_KERNELS) no_such_view(view);
   std::string out;
   for (const auto& c : f.compiled()) {
     if (view == LATHE_GRAPH) {
       out += ir::print(c->traced.graph);
       continue;
     }
-    for (const jit::Program* p : c->programs()) out += ir::print(p->graph());
+    for (const jit::Program* p : c->programs())
+      out += view == LATHE_KERNELS ? kernels_text(*p) : ir::print(p->graph());
   }
   return out;
 }
@@ -205,6 +216,14 @@ lathe_status lathe_program_parse(const void* data, size_t bytes, const char* nam
   return guarded("lathe_program_parse", {given("data", data, bytes), given("out", out)}, [&] {
     std::string_view text(static_cast<const char*>(data), bytes);
     *out = new_program(SavedProgram::parse(text, name == nullptr ? "memory" : name));
+  });
+}
+
+lathe_status lathe_program_of_text(const char* text, const char* function, const char* name,
+                                   lathe_program** out) {
+  return guarded("lathe_program_of_text", {given("text", text), given("out", out)}, [&] {
+    *out = new_program(SavedProgram::from_text(text, function == nullptr ? "" : function,
+                                               name == nullptr ? "text" : name));
   });
 }
 

@@ -217,6 +217,10 @@ LATHE_API lathe_status lathe_program_load(const char* path, lathe_program** out)
 /* The same from memory; `name` is what errors call it. */
 LATHE_API lathe_status lathe_program_parse(const void* data, size_t bytes,
                                            const char* LATHE_NULLABLE name, lathe_program** out);
+/* A program of a text of graphs, as LATHE_GRAPH gives it or written by hand: of its first function
+ * (NULL), or of the one named. `name` is what errors call the text. */
+LATHE_API lathe_status lathe_program_of_text(const char* text, const char* LATHE_NULLABLE function,
+                                             const char* LATHE_NULLABLE name, lathe_program** out);
 LATHE_API lathe_program* lathe_program_retain(lathe_program* LATHE_NULLABLE p);
 LATHE_API void lathe_program_release(lathe_program* LATHE_NULLABLE p);
 LATHE_API lathe_status lathe_program_save(const lathe_program* p, const char* path);
@@ -281,7 +285,8 @@ typedef enum lathe_view {
   LATHE_EXPLAIN = 0, /* every step, its primitive, its bits, and why not another */
   LATHE_GRAPH,       /* as it was captured */
   LATHE_OPTIMISED,   /* as it runs */
-  LATHE_NOTE         /* what was done when it was made */
+  LATHE_NOTE,        /* what was done when it was made */
+  LATHE_KERNELS      /* a line for each node: op, the kernel chosen for it, line; tabs between */
 } lathe_view;
 
 LATHE_API lathe_status lathe_program_text(const lathe_program* p, lathe_view view, char** text);

@@ -163,6 +163,9 @@ void explain_steps(const std::vector<Step>& steps, std::string& out, int& number
   }
 }
 
+/// In place of a kernel's name: of a view that is never made.
+constexpr std::string_view kNoCopy = "no copy";
+
 /// The name of what runs a step.
 std::string entry_of(const Step& s, bool whole) {
   if (s.kind == Step::Kind::structure) return "own.structure";
@@ -171,7 +174,7 @@ std::string entry_of(const Step& s, bool whole) {
     if (whole && s.kernel->moves(wanted_engine())) return "own.copy";
     return generated(*s.kernel, flag_text(Flag::engine)).accepted() ? "generated" : "own.simd";
   }
-  if (s.elided) return "no copy";
+  if (s.elided) return std::string(kNoCopy);
   return with_query(s, [](const Query& query) {
     for (const Explained& e : lathe::explain(query))
       if (e.chosen) return std::string(e.entry->name);
@@ -203,6 +206,31 @@ Program::Runs Program::runs() const {
   Runs out;
   int unit = 0;
   note_steps(steps_, out, unit);
+  return out;
+}
+
+void Program::add_node_kernels(const ir::Block& block, const Runs& runs,
+                               std::vector<NodeKernel>& out) const {
+  for (const ir::Node* n : block.nodes()) {
+    if (n->is(ir::Structure::constant)) continue;
+    const auto run = runs.find(n);
+    const std::string kernel = run == runs.end() ? std::string(kNoCopy) : run->second.entry;
+    if (n->is(ir::Structure::group)) {
+      for (const ir::Node* inner : n->block(0).nodes())
+        out.push_back({inner->op()->name(), kernel, inner->site()});
+      continue;
+    }
+    const bool op = n->is(ir::Structure::op);
+    out.push_back({op ? n->op()->name() : std::string(name(n->structure())), kernel, n->site()});
+    for (const ir::Block* inner : n->blocks()) add_node_kernels(*inner, runs, out);
+  }
+}
+
+std::vector<Program::NodeKernel> Program::node_kernels() const {
+  std::vector<NodeKernel> out;
+  add_node_kernels(graph_.body(), runs(), out);
+  for (const auto& [name, program] : functions_)
+    program->add_node_kernels(program->graph_.body(), program->runs(), out);
   return out;
 }
 

@@ -75,6 +75,13 @@ class Program {
   };
   using Runs = absl::flat_hash_map<const ir::Node*, HowItRuns>;
   Runs runs() const;
+  /// The kernel chosen for each op of the graph, in the order in which they run. Ops of a group
+  /// have the group's.
+  struct NodeKernel {
+    std::string op, kernel;
+    Site site;
+  };
+  std::vector<NodeKernel> node_kernels() const;
   int kernels() const;
   /// Compiles every kernel now; what could not be, and why.
   std::string compile() const;
@@ -85,6 +92,8 @@ class Program {
  private:
   std::string own_instructions() const;
   std::string own_explain() const;
+  void add_node_kernels(const ir::Block& block, const Runs& runs,
+                        std::vector<NodeKernel>& out) const;
   /// Its own, then those of the functions.
   std::vector<const PointwiseKernel*> all_kernels() const;
   friend class RunContext;
@@ -140,7 +149,7 @@ class RunContext {
   const Program* program_;
   std::unique_ptr<Bound> bound_;
   std::vector<ir::Datum> slots_;
-  std::vector<std::byte*> addresses_;  // by slot: the first element, if the host's; else null
+  std::vector<std::byte*> addresses_;  // by slot: the first element; null: no tensor
   std::vector<int> loose_;             // slots that hold something of one call only
   StorageRef arena_;
   RunCounts counts_;

@@ -278,6 +278,13 @@ void add_programs(nb::module_& m) {
       .def("graph", [](const SavedProgram& p) { return ir::print(p.graph()); })
       .def("optimised", [](const SavedProgram& p) { return ir::print(p.optimised()); })
       .def("hash", [](const SavedProgram& p) { return p.graph().hash(); })
+      .def("kernels",
+           [](const SavedProgram& p) {
+             nb::list out;
+             for (const jit::Program::NodeKernel& n : p.program().node_kernels())
+               out.append(nb::make_tuple(n.op, n.kernel, n.site.known() ? to_string(n.site) : ""));
+             return out;
+           })
       .def("instructions", &SavedProgram::instructions)
       .def("loops", &SavedProgram::loops)
       .def("vectors", &SavedProgram::vectors)

@@ -42,7 +42,7 @@ _PARTS = (
 )  # fmt: skip
 _FROM = {"save": "_files", "load": "_files"}
 _FROM |= dict.fromkeys(
-    ("trace", "script", "freeze", "debug", "draw", "rewrite", "rewrites", "InputSpec"), "jit"
+    ("trace", "script", "freeze", "run", "debug", "draw", "rewrite", "rewrites", "InputSpec"), "jit"
 )
 _FROM |= dict.fromkeys(
     (

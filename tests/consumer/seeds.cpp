@@ -110,6 +110,33 @@ int run(const char* path, const char* input, int64_t n) {
   return 0;
 }
 
+// Runs the graph in a file of text, and lists the kernel chosen for each node.
+int run_graph(const char* path) {
+  std::ifstream file(path);
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  Tensor x({1.f, 2.f, 3.f, 4.f}, {4}), y = ops::ones({4});
+  for (float v : lathe::run(text, {x, y})[0].values<float>()) std::printf("%.9g ", v);
+  lathe::Program program = lathe::parse(text);
+  if (lathe::run(program, {x, y})[0].values<float>() !=
+      lathe::run(lathe::parse(text, "f"), {x, y})[0].values<float>())
+    return 1;
+  for (const lathe::Program::Kernel& k : program.kernels())
+    std::printf("\n%s %s %s", k.op.c_str(), k.kernel.c_str(), k.line.c_str());
+  try {
+    lathe::run("graph f(%x: f32[4]) { %0 = no_op(%x) return %0 }", {x});
+  } catch (const lathe::Error& e) {
+    std::printf("\n%s", e.name());
+  }
+  return 0;
+}
+
+int threads() {
+  std::printf("%s\n", lathe::threads().c_str());
+  lathe::set_flag("threads", "5");
+  std::printf("%s\n", lathe::threads().c_str());
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -117,6 +144,8 @@ int main(int argc, char** argv) {
     if (argc == 2 && std::strcmp(argv[1], "handle") == 0) return handle();
     if (argc == 2 && std::strcmp(argv[1], "constants") == 0) return constants();
     if (argc == 2 && std::strcmp(argv[1], "graph") == 0) return graph();
+    if (argc == 2 && std::strcmp(argv[1], "threads") == 0) return threads();
+    if (argc == 3 && std::strcmp(argv[1], "run_graph") == 0) return run_graph(argv[2]);
     if (argc == 4 && std::strcmp(argv[1], "train") == 0) return train(argv[2], argv[3]);
     if (argc == 5 && std::strcmp(argv[1], "run") == 0) return run(argv[2], argv[3], atoll(argv[4]));
     return 2;

@@ -4,33 +4,17 @@ Ops stay for the life of a process, so everything here runs in processes of its 
 """
 
 import os
-import re
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs/custom-ops.md").read_text()
-BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.S)
-
-
-def run(code, cwd, ok=True):
-    done = subprocess.run([sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True)
-    assert (done.returncode == 0) == ok, done.stdout + done.stderr
-    return done.stdout + done.stderr
+from built import ROOT
+from custom_ops import BLOCKS, run, zero_out_library
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Holds libzero_out.so, made of the page's C++ by the page's command."""
     where = tmp_path_factory.mktemp("custom")
-    (where / "include").symlink_to(ROOT / "include")
-    (where / "zero_out.cpp").write_text(next(code for kind, code in BLOCKS if kind == "cpp"))
-    command = next(code for kind, code in BLOCKS if kind == "sh")
-    built = subprocess.run(command, shell=True, cwd=where, capture_output=True, text=True)
-    assert built.returncode == 0, built.stderr
+    zero_out_library(where)
     return where
 
 

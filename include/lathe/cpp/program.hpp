@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,6 +60,20 @@ class Program {
   std::string explain() const { return text(LATHE_EXPLAIN); }
   std::string graph() const { return text(LATHE_GRAPH); }
   std::string optimised() const { return text(LATHE_OPTIMISED); }
+  /// The kernel chosen for each node, in the order in which they run.
+  struct Kernel {
+    std::string op, kernel, line;
+  };
+  std::vector<Kernel> kernels() const {
+    std::vector<Kernel> out;
+    std::istringstream lines(text(LATHE_KERNELS));
+    for (Kernel k; std::getline(lines, k.op, '\t');) {
+      std::getline(lines, k.kernel, '\t');
+      std::getline(lines, k.line);
+      out.push_back(k);
+    }
+    return out;
+  }
   size_t peak_bytes() const { return lathe_program_peak_bytes(p_.get()); }
 
  private:
@@ -88,6 +103,22 @@ inline Program load(const std::string& path) {
   lathe_program* p = nullptr;
   detail::check(lathe_program_load(path.c_str(), &p));
   return Program(p);
+}
+
+/// The program of a text of graphs, as Program::graph() gives it or written by hand: of its first
+/// function, or of the one named. ValueError with line and column for what is no such text.
+inline Program parse(const std::string& text, const std::string& function = {}) {
+  check_version();
+  lathe_program* p = nullptr;
+  const char* of = function.empty() ? nullptr : function.c_str();
+  detail::check(lathe_program_of_text(text.c_str(), of, "text", &p));
+  return Program(p);
+}
+
+/// The results of a graph for these inputs; the graph is a program, or a text that is parsed first.
+inline Tensors run(const Program& graph, const Tensors& inputs) { return graph.run(inputs); }
+inline Tensors run(const std::string& graph, const Tensors& inputs) {
+  return parse(graph).run(inputs);
 }
 
 }  // namespace v1

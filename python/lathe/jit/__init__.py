@@ -16,12 +16,13 @@ _LATER = {
     "Rewrite": "rewriting",
     "rewrite": "rewriting",
     "rewrites": "rewriting",
+    "run": "program",
     "script": "script",
 }
 
 __all__ = [
     "Comparison", "InputSpec", "Program", "Rewrite", "Scripted", "Traced", "capture", "debug",
-    "draw", "freeze", "parse", "rewrite", "rewrites", "script", "trace",
+    "draw", "freeze", "parse", "rewrite", "rewrites", "run", "script", "trace",
 ]  # fmt: skip
 
 

@@ -133,6 +133,12 @@ class Program:
         return self._engine.peak_bytes([_sizes(shape) for shape in shapes])
 
     @property
+    def kernels(self):
+        """(op, kernel, "file:line") of each node as it runs: the entry of the table that was chosen
+        for it, "generated" or "own.simd" for fused ops. explain() says why."""
+        return self._engine.kernels()
+
+    @property
     def counts(self):
         """How often steps have run: ops, kernels generated, interpreted and moved, and how many
         sets of sizes were worked out (bindings); peak_bytes is the most memory that intermediates
@@ -412,6 +418,29 @@ def parse(text, function="", file="text"):
                 next="give the text of a graph: program.graph is one",
             )  # fmt: skip
     return Program(_lathe._program_of_text(text, function, file))
+
+
+def run(graph, inputs=()):
+    """What a graph gives for these inputs: a tensor, or a tuple of several.
+
+    graph: a Program, or a text of graphs, of which the first function is run. inputs: a tensor, a
+    sequence of them, or a dict by the names that the graph has for them. A text is parsed and
+    planned at each call; to run it again and again, keep `lathe.jit.parse(text)`.
+
+    What was chosen to run each node is `Program.kernels`.
+    """
+    program = graph if isinstance(graph, Program) else None
+    if program is None:
+        if not isinstance(graph, str):
+            raise _lathe.TypeError(
+                "there is no graph to run", op="run", got=type(graph).__name__,
+                expected="a Program, or the text of a graph",
+                next="make one with lathe.jit.capture(function, inputs) or lathe.load(path)",
+            )  # fmt: skip
+        program = parse(graph)
+    if isinstance(inputs, Tensor):
+        inputs = (inputs,)
+    return program(**inputs) if isinstance(inputs, dict) else program(*inputs)
 
 
 def load_program(path):

@@ -163,6 +163,8 @@ def argument(world, function, p):
         ("lathe_find_op", "name"): b"add",
         ("lathe_program_parse", "data"): world.file,
         ("lathe_program_parse", "bytes"): ctypes.c_size_t(len(world.file)),
+        ("lathe_program_of_text", "text"): b"graph f(%x: f32[1]) { %0 = neg(%x) return %0 }",
+        ("lathe_program_of_text", "function"): b"f",
         ("lathe_rewrite_add", "pattern"): b"neg(neg(abs(x)))",
         ("lathe_rewrite_add", "replacement"): b"abs(x)",
         ("lathe_rewrite_add", "where"): b"rank(x) == 1",

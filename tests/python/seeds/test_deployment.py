@@ -7,46 +7,14 @@ import subprocess
 import sys
 
 import numpy as np
-import pytest
-from built import LIBRARY, ROOT, SANITIZED
+from built import LIBRARY, ROOT
 from compare import bits, same
+from consumers import CONSUMER, compiled, needs_library
 from rows import shows
 
 import lathe as lt
 from lathe import nn
 from lathe.nn import functional as F  # noqa: N812
-
-CONSUMER = ROOT / "tests/consumer"
-
-needs_library = pytest.mark.skipif(
-    SANITIZED or not (LIBRARY / "liblathe.so").exists(),
-    reason="liblathe.so is not built, or instrumented and the program is not",
-)
-
-
-def compiled(folder, name):
-    program = folder / name
-    subprocess.run(
-        ["g++", "-std=c++17", "-I", ROOT / "include", CONSUMER / f"{name}.cpp", "-o", program,
-         f"-L{LIBRARY}", "-llathe", "-pthread"],
-        check=True,
-    )  # fmt: skip
-    return program
-
-
-@pytest.fixture(scope="module")
-def cpp(tmp_path_factory):
-    """Runs seeds.cpp with these words; gives its output as bytes."""
-    program = compiled(tmp_path_factory.mktemp("cpp"), "seeds")
-
-    def run(*words, library=LIBRARY, **variables):
-        env = os.environ | {"LD_LIBRARY_PATH": str(library)} | variables
-        done = subprocess.run([program, *map(str, words)], capture_output=True, env=env)
-        assert done.returncode == 0, done.stderr.decode()
-        return done.stdout
-
-    run.program = program
-    return run
 
 
 def halving(x):
@@ -379,21 +347,3 @@ def test_ex_15_round_trip(tmp_path):
     a.save(tmp_path / "b.lathe")
     assert (tmp_path / "a.lathe").read_bytes() == (tmp_path / "b.lathe").read_bytes()
     assert lt.load(tmp_path / "b.lathe").graph == a.graph
-
-
-@shows(
-    "EX-16",
-    "partly: eager and compiled steps raise the same typed error. Not: one test each for the rest",
-)
-def test_ex_16_errors():
-    def f(x, i):
-        return x.index_select(0, i)
-
-    traced = lt.trace(f)
-    traced(lt.ones(3), lt.tensor([0]))
-    said = []
-    for way in (f, traced):
-        with pytest.raises(lt.IndexError) as caught:
-            way(lt.ones(3), lt.tensor([0, 7]))
-        said.append((caught.value.op, caught.value.problem, caught.value.got))
-    assert said[0] == said[1]

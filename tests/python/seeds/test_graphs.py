@@ -286,7 +286,7 @@ def test_ex_07_memory_before_a_run(flag, threads):
         (lambda x: x.take_along_dim(x.argsort(0), 0), (rows,)),
         (lambda x: x.T, (rows,)),
         (lambda x, y: (x.add_(y.exp()), y.cumsum(0))[1], (rows, rows)),
-        (nn.Sequential(nn.Conv2d(3, 32, 3), nn.ReLU(), nn.Conv2d(32, 64, 3)), ((8, 3, 40, 40),)),
+        (nn.Sequential(nn.Conv2d(3, 32, 3), nn.ReLU(), nn.Conv2d(32, 64, 3)), ((32, 3, 40, 40),)),
         (nn.Sequential(nn.Linear(256, 2048), nn.ReLU(), nn.Linear(2048, 64)), (rows,)),
         (until_small, (rows,)),
         (either, (rows,)),
