@@ -8,6 +8,7 @@
 #include "autodiff/gradient_graph.h"
 #include "core/base/error.h"
 #include "core/dispatch/backend.h"
+#include "core/op/host_function.h"
 #include "graph/file/file.h"
 #include "graph/ir/arguments.h"
 #include "graph/ir/literal.h"
@@ -187,10 +188,28 @@ std::string SavedProgram::explain() const {
 
 // ── making them ─────────────────────────────────────────────────────────────────────────────────
 
+namespace {
+
+/// Prints as data, where they can be that, in place of the front end's functions.
+void print_as_data(ir::Graph& graph) {
+  for_each_node(graph.body(), [&](ir::Node* n) {
+    if (!n->is(ir::Structure::op) || n->op()->extra.host == HostCall::none) return;
+    const std::shared_ptr<const HostFunction> data = n->literal(0).function_->as_data();
+    if (data == nullptr) return;
+    absl::InlinedVector<Arg, 8> args(n->attrs().view().begin(), n->attrs().view().end());
+    args[0] = Arg(*data);
+    graph.set_attrs(n, ArgVec(absl::MakeConstSpan(args)));
+  });
+  for (const auto& f : graph.functions()) print_as_data(*f);
+}
+
+}  // namespace
+
 ir::Graph capture(ir::TracedFunction body, absl::Span<const ir::InputSpec> inputs,
                   ir::TraceCallbacks& host, std::string name) {
   ir::Traced traced = ir::trace(body, inputs, host, {.name = std::move(name), .aliases = false});
   ir::Graph& g = traced.graph;
+  print_as_data(g);
   for (const ir::Write& w : g.writes()) {
     if (w.input->index() < inputs.size()) continue;
     throw TraceError({.op = g.name(),

@@ -91,7 +91,10 @@ static constinit thread_local uint64_t t_ordered_calls = 0;
 uint64_t ordered_calls() { return t_ordered_calls; }
 void note_ordered_call() { ++t_ordered_calls; }
 
-bool is_callback(std::string_view op_name) { return op_name == kPure || op_name == kOrdered; }
+const Op* callback_op(std::string_view name) {
+  if (name == kPure) return &definition(HostCall::pure);
+  return name == kOrdered ? &definition(HostCall::ordered) : nullptr;
+}
 
 Outputs call_host(const HostFunction& f, const Tensors& xs, IntSpan sizes, bool ordered) {
   ArgBuilder args;

@@ -19,7 +19,8 @@ Outputs call_host(const HostFunction& f, const Tensors& xs, IntSpan sizes, bool 
 uint64_t ordered_calls();
 void note_ordered_call();
 
-/// Are these the names of the definitions? They are made when the first function is called.
-bool is_callback(std::string_view op_name);
+/// The definition of this name, if it is one of the two, which are made when they are first asked
+/// for; else null.
+const Op* callback_op(std::string_view name);
 
 }  // namespace lathe

@@ -28,6 +28,12 @@ struct HostFunction : std::enable_shared_from_this<HostFunction> {
   /// Of the arguments, the results and their cotangents, one behind the other: gives a gradient for
   /// each argument of a floating dtype. Null: there is none.
   virtual std::shared_ptr<const HostFunction> derivative() const { return nullptr; }
+  /// What does the same and is data, so that programs without this front end can do it; null: there
+  /// is no such thing.
+  virtual std::shared_ptr<const HostFunction> as_data() const { return nullptr; }
+  /// Is this such data? Then the text of a graph writes it as say("literal").
+  virtual bool is_data() const { return false; }
+  virtual std::string literal() const { return {}; }
 
   const std::string name;
   const std::vector<Declared> results;

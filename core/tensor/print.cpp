@@ -212,4 +212,9 @@ std::string print_tensor(const Tensor& t, const PrintOptions& options) {
   return out + ")";
 }
 
+PrintOptions& print_options() {
+  static auto& options = *new PrintOptions;
+  return options;
+}
+
 }  // namespace lathe

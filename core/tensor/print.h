@@ -22,4 +22,7 @@ struct PrintOptions {
 /// Symbolic: TraceError.
 std::string print_tensor(const Tensor& t, const PrintOptions& options = {});
 
+/// What str() and print() use: of the process.
+PrintOptions& print_options();
+
 }  // namespace lathe

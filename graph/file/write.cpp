@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/temporary_file.h"
+#include "core/op/host_function.h"
 #include "graph/file/file.h"
 #include "graph/file/layout.h"
 #include "graph/file/xxhash.h"
@@ -78,13 +79,15 @@ void lay_out(std::vector<Part>& parts, Emit emit) {
 void refuse_callbacks(const Graph& graph) {
   for_each_node(graph.body(), [&](const Node* n) {
     if (!n->is(Structure::op) || n->op()->extra.host == HostCall::none) return;
+    if (n->literal(0).function_->is_data()) return;
     throw UnsupportedError({.op = "save",
                             .problem = "the program calls a function of this process, which a "
                                        "file cannot hold",
                             .got = lathe::to_string(n->literal(0)),
                             .expected = "a program of ops alone",
-                            .next = "leave the call out of what is saved: a print, a warning or a "
-                                    "lt.callback",
+                            .next = "leave the call out of what is saved: a warning, a "
+                                    "lt.callback, or a print of more than texts, tensors and "
+                                    "numbers",
                             .site = n->site()});
   });
   for (const auto& f : graph.functions()) refuse_callbacks(*f);

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/fn.h"
+#include "core/op/host_function.h"
 
 namespace lathe::ir {
 namespace {
@@ -111,6 +112,8 @@ std::string literal_text(const Arg& a) {
       return out + "]";
     }
     case Tag::function:
+      if (a.function_->is_data())
+        return absl::StrCat("say(", ir::quoted(a.function_->literal()), ")");
       return lathe::to_string(a);
   }
   return "?";

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/dispatch/callback.h"
+#include "core/dispatch/printing.h"
 #include "graph/ir/arguments.h"
 #include "graph/ir/literal.h"
 #include "graph/text/reader.h"
@@ -273,7 +274,8 @@ class Parser : Reader {
         fail("a version is wanted here");
       version = static_cast<int>(next().integer);
     }
-    if (is_callback(op_name))
+    const bool callback = callback_op(op_name) != nullptr;
+    if (callback && !(is("(") && is("say", 1)))
       fail_at(at, "a callback is a function of the process that recorded it, which no text holds");
     const Upgrade* upgrade = find_upgrade(op_name, version);
     const Op& op = get_op(upgrade == nullptr ? op_name : upgrade->to);
@@ -336,6 +338,8 @@ class Parser : Reader {
     }
     if (peek().kind == TokenKind::value) {
       g.value = named_value();
+    } else if (peek().kind == TokenKind::name && is("say") && is("(", 1)) {
+      g.literal = Arg(*said());
     } else if (!literal(g.literal)) {
       if (peek().kind != TokenKind::name || !is("(", 1)) fail("an argument is wanted here");
       count_node();
@@ -344,6 +348,20 @@ class Parser : Reader {
       g.value = n->out(0);
     }
     return g;
+  }
+
+  /// say("format"): a print. It stays until the graph is read, and nodes keep what they are given.
+  const HostFunction* said() {
+    const Token at = next();
+    expect("(");
+    if (peek().kind != TokenKind::text) fail("the format of a print is wanted here");
+    try {
+      said_.push_back(printing(next().text));
+    } catch (const ValueError& e) {
+      fail_at(at, absl::StrCat(e.parts().problem, ": expected ", e.parts().expected));
+    }
+    expect(")");
+    return said_.back().get();
   }
 
   /// Where only a value can stand: a name, a nested call, or a number, which becomes a constant.
@@ -559,6 +577,7 @@ class Parser : Reader {
   absl::flat_hash_map<std::string_view, Value*> names_;
   std::vector<std::string_view> undo_;
   size_t nodes_ = 0;
+  std::vector<std::shared_ptr<const HostFunction>> said_;
 };
 
 }  // namespace

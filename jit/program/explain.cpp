@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/flags.h"
+#include "core/op/host_function.h"
 #include "jit/program/steps.h"
 #include "kernels/table/table.h"
 
@@ -169,7 +170,8 @@ constexpr std::string_view kNoCopy = "no copy";
 /// The name of what runs a step.
 std::string entry_of(const Step& s, bool whole) {
   if (s.kind == Step::Kind::structure) return "own.structure";
-  if (s.node->is(ir::Structure::op) && s.node->op()->extra.host != HostCall::none) return "Python";
+  if (s.node->is(ir::Structure::op) && s.node->op()->extra.host != HostCall::none)
+    return s.node->literal(0).function_->is_data() ? "own.print" : "Python";
   if (s.kind == Step::Kind::kernel) {
     if (whole && s.kernel->moves(wanted_engine())) return "own.copy";
     return generated(*s.kernel, flag_text(Flag::engine)).accepted() ? "generated" : "own.simd";

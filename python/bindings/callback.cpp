@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/callback.h"
 #include "core/dispatch/fn.h"
+#include "core/dispatch/printing.h"
 #include "graph/trace/tracer.h"
 #include "include/lathe/ops/math.h"
 #include "python/bindings/print.h"
@@ -24,11 +25,12 @@ using Ref = std::shared_ptr<const HostFunction>;
 class PythonFunction final : public HostFunction {
  public:
   PythonFunction(std::string name, std::vector<Declared> results, nb::object call, bool own,
-                 Ref derivative)
+                 Ref derivative, Ref data)
       : HostFunction(std::move(name), std::move(results)),
         call_(std::move(call)),
         own_(own),
-        derivative_(std::move(derivative)) {}
+        derivative_(std::move(derivative)),
+        data_(std::move(data)) {}
 
   ~PythonFunction() override {
     if (!Py_IsInitialized()) {
@@ -64,6 +66,7 @@ class PythonFunction final : public HostFunction {
   }
 
   Ref derivative() const override { return derivative_; }
+  Ref as_data() const override { return data_; }
 
  private:
   /// In memory of its own: whoever made it may go on writing to it.
@@ -84,7 +87,7 @@ class PythonFunction final : public HostFunction {
 
   nb::object call_;
   bool own_;
-  Ref derivative_;
+  Ref derivative_, data_;
 };
 
 struct CallbackHandle {
@@ -113,25 +116,38 @@ nb::object history(const Tensor& t) {
   return nb::str(history_text(t).c_str());
 }
 
+/// As print() does: to what sys.stdout is now.
+void print_by_python(std::string_view text) {
+  nb::gil_scoped_acquire lock;
+  PyObject* out = PySys_GetObject("stdout");  // borrowed
+  if (out == nullptr || out == Py_None) return;
+  nb::object held = nb::borrow(out);
+  owned(PyObject_CallMethod(held.ptr(), "write", "s#", text.data(),
+                            static_cast<Py_ssize_t>(text.size())));
+}
+
 }  // namespace
 
 void add_callback(nb::module_& m) {
+  set_print_hook(print_by_python);
   nb::class_<CallbackHandle>(m, "_HostFunction", "A function that programs call.")
       .def(
           "__init__",
           [](CallbackHandle* at, std::string name, nb::list results, nb::callable call, bool own,
-             nb::object derivative) {
+             nb::object derivative, nb::object format) {
             std::vector<HostFunction::Declared> declared;
             for (nb::handle h : results)
               declared.push_back({to_dtype(nb::object(h[0]).ptr()), nb::cast<int>(h[1]),
                                   py::to_device(nb::object(h[2]).ptr())});
             Ref rule;
             if (!derivative.is_none()) rule = nb::cast<CallbackHandle&>(derivative).function;
+            Ref data = format.is_none() ? nullptr : printing(nb::cast<std::string>(format));
             new (at) CallbackHandle{std::make_shared<PythonFunction>(
-                std::move(name), std::move(declared), std::move(call), own, std::move(rule))};
+                std::move(name), std::move(declared), std::move(call), own, std::move(rule),
+                std::move(data))};
           },
           nb::arg("name"), nb::arg("results"), nb::arg("call"), nb::arg("own"),
-          nb::arg("derivative").none());
+          nb::arg("derivative").none(), nb::arg("format").none() = nb::none());
   m.def("_call_host", call_);
   m.def("_history_text", history);
   m.def("_written", [] {

@@ -13,9 +13,4 @@ std::string history_text(const Tensor& t) {
   return absl::StrCat("grad_fn=<", m->edge.node->name(), ">");
 }
 
-PrintOptions& print_options() {
-  static auto& options = *new PrintOptions;
-  return options;
-}
-
 }  // namespace lathe::py

@@ -7,7 +7,5 @@ namespace lathe::py {
 
 /// "requires_grad=True" or "grad_fn=<add>": what a printed tensor ends with.
 std::string history_text(const Tensor& t);
-/// Process-wide options of repr().
-PrintOptions& print_options();
 
 }  // namespace lathe::py

@@ -130,6 +130,15 @@ int run_graph(const char* path) {
   return 0;
 }
 
+// A program of two integers that prints.
+int fizzbuzz(const char* path, int64_t i, int64_t n) {
+  lathe::Program program = lathe::load(path);
+  Tensor from(&i, {}), to(&n, {});
+  Tensor end = program(from, to);
+  std::printf("%lld\n", static_cast<long long>(end.item<int64_t>()));
+  return 0;
+}
+
 int threads() {
   std::printf("%s\n", lathe::threads().c_str());
   lathe::set_flag("threads", "5");
@@ -147,6 +156,8 @@ int main(int argc, char** argv) {
     if (argc == 2 && std::strcmp(argv[1], "threads") == 0) return threads();
     if (argc == 3 && std::strcmp(argv[1], "run_graph") == 0) return run_graph(argv[2]);
     if (argc == 4 && std::strcmp(argv[1], "train") == 0) return train(argv[2], argv[3]);
+    if (argc == 5 && std::strcmp(argv[1], "fizzbuzz") == 0)
+      return fizzbuzz(argv[2], atoll(argv[3]), atoll(argv[4]));
     if (argc == 5 && std::strcmp(argv[1], "run") == 0) return run(argv[2], argv[3], atoll(argv[4]));
     return 2;
   } catch (const std::exception& e) {

@@ -397,11 +397,6 @@ def test_other_uses_of_items(name):
         lt.trace(USES[name])(lt.ones(2))
 
 
-def test_a_save_refuses_it(tmp_path):
-    with pytest.raises(lt.UnsupportedError, match="(?s)a function of this process.*<print>"):
-        lt.save(lambda x: (print(x), x)[1], str(tmp_path / "f.lathe"), X)
-
-
 def test_graph_text_and_explain():
     f = lt.trace(lambda x: (print(x), x * 2)[1])
     f(X)

@@ -10,14 +10,15 @@ import types
 from _thread import _local  # of threading, without the rest of it
 
 from ... import _lathe
+from .forms import form_of
 from .recording import dict_of, in_mro
 from .texts import Text, build
 
 _JIT = __file__[: -len("observe/printing.py")]
 
 
-def _call(observer, name, texts, run):
-    """One ordered call: run(what the texts are by then)."""
+def _call(observer, name, texts, run, form=None):
+    """One ordered call: run(what the texts are by then). form: the same as data, for a file."""
 
     observer.note_ordered(can_wait=True)
     waiting = observer.waiting
@@ -30,7 +31,7 @@ def _call(observer, name, texts, run):
             run(said)
         return []
 
-    host = _lathe._HostFunction(name, [], call, False, None)
+    host = _lathe._HostFunction(name, [], call, False, None, form)
     tensors = [t for text in texts for t in text.tensors()]
     _lathe._call_host(host, tensors, [], True)
 
@@ -60,7 +61,7 @@ def record_delivery(observer):
         return []
 
     with observer.resting():
-        _lathe._call_host(_lathe._HostFunction("print", [], call, False, None), [], [], True)
+        _lathe._call_host(_lathe._HostFunction("print", [], call, False, None, ""), [], [], True)
 
 
 # ── print ───────────────────────────────────────────────────────────────────────────────────────
@@ -86,7 +87,16 @@ def print_model(observer, f, args, kwargs):
         f(*said, sep=sep, end=end, file=file(), flush=flush)
 
     with observer.resting():
-        return _call(observer, "print", texts, run)
+        form = _form(texts) if kwargs.get("file") is None else None
+        return _call(observer, "print", texts, run, form)
+
+
+def _form(texts):
+    """Of what is printed, `sep` and `end`: None if data decides one of the two."""
+    *said, sep, end = texts
+    if sep.tensors() or end.tensors():
+        return None
+    return form_of([t for text in said for t in (sep, text)][1:] + [end])
 
 
 def _file(observer, file):
