@@ -90,6 +90,17 @@ class PythonFunction final : public HostFunction {
   Ref derivative_, data_;
 };
 
+}  // namespace
+
+std::shared_ptr<const HostFunction> python_function(std::string name,
+                                                    std::vector<HostFunction::Declared> results,
+                                                    nb::object call) {
+  return std::make_shared<PythonFunction>(std::move(name), std::move(results), std::move(call),
+                                          /*own=*/false, nullptr, nullptr);
+}
+
+namespace {
+
 struct CallbackHandle {
   Ref function;
 };

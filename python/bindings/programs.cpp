@@ -18,9 +18,11 @@
 #include "graph/ir/query.h"
 #include "graph/ir/text.h"
 #include "graph/ir/verify.h"
+#include "graph/passes/partition.h"
 #include "include/lathe/ops/math.h"
 #include "jit/saved_program.h"
 #include "python/bindings/call.h"
+#include "python/bindings/callback.h"
 #include "python/bindings/picture.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
@@ -239,6 +241,43 @@ nb::list ordered_ops(const SavedProgram& p, nb::handle of) {
   return out;
 }
 
+/// (dtype, sizes) of each tensor.
+nb::list specs(absl::Span<ir::Value* const> values) {
+  nb::list out;
+  for (const ir::Value* v : values)
+    out.append(nb::make_tuple(nb::borrow(dtype_object(v->tensor().dtype)),
+                              owned(from_shape(v->tensor().shape))));
+  return out;
+}
+
+/// (the program with parts that a back end computes, (op, part or -1, why it stays, line) of each
+/// node). `refuses` gets an op's name, what its inputs are and what its results are, and gives
+/// "" where the back end takes it; `compile` gets a part as a program and gives a function from a
+/// list of tensors to one.
+nb::tuple partition(const SavedProgram& p, const std::string& name, nb::callable refuses,
+                    nb::callable compile) {
+  ir::Graph g = p.graph().clone();
+  ir::run_pass("eliminate_dead", g);
+  auto refused = [&](const ir::Node& n) {
+    return nb::cast<std::string>(refuses(n.op()->name(), specs(n.in()), specs(n.out())));
+  };
+  auto compiled = [&](ir::Graph part) {
+    ir::verify(part);
+    std::vector<HostFunction::Declared> results;
+    for (const ir::Value* v : part.outputs())
+      results.push_back({v->tensor().dtype, static_cast<int>(v->tensor().shape.size()), Device{}});
+    std::string title = absl::StrCat(name, " ", part.name());
+    nb::object call = compile(std::make_shared<SavedProgram>(std::move(part)));
+    return python_function(std::move(title), std::move(results), std::move(call));
+  };
+  const std::vector<ir::PartitionRow> rows = ir::partition(g, refused, compiled);
+  nb::list told;
+  for (const ir::PartitionRow& r : rows)
+    told.append(
+        nb::make_tuple(r.op, r.part, r.why, r.site.known() ? to_string(r.site) : std::string()));
+  return nb::make_tuple(part(p, std::move(g)), told);
+}
+
 size_t peak_bytes(const SavedProgram& p, nb::list shapes) {
   std::vector<Sizes> sizes;
   for (nb::handle shape : shapes) {
@@ -292,6 +331,7 @@ void add_programs(nb::module_& m) {
       .def("counts", counts)
       .def("passes", run_passes)
       .def("only", only)
+      .def("partition", partition)
       .def("deriv", deriv)
       .def("trainable",
            [](const SavedProgram& p, const std::vector<std::string>& constants) {

@@ -115,6 +115,11 @@ def _tensor(op, part, answer):
     ) from cause
 
 
+def as_tensors(op, part, answer):
+    """What the author's `part` of something gave, a tensor or several, as a list of them."""
+    return [_tensor(op, part, one) for one in _many(answer)]
+
+
 def _as_spec(value):
     return TensorSpec(*value) if isinstance(value, tuple) and _is_type(value) else value
 
@@ -143,7 +148,7 @@ def _shape_rule(name, shape):
 
 def _kernel(name, kernel):
     def run(arguments):
-        return [_tensor(name, "kernel", answer) for answer in _many(kernel(*arguments))]
+        return as_tensors(name, "kernel", kernel(*arguments))
 
     return run
 

@@ -65,6 +65,7 @@ class Program:
 
     def __init__(self, engine):
         self._engine = engine
+        self.parts = []  # (op, part or None, why it stays, "file:line") of each node: partition()
         self._names = [name for name, _, _ in engine.inputs()]
 
     def __call__(self, *tensors, **named):
@@ -193,6 +194,40 @@ class Program:
         """The program that takes these constants as inputs, behind its own: what is a constant
         has no gradient and cannot be updated, what is an input can."""
         return Program(self._engine.trainable(list(constants)))
+
+    def partition(self, backend):
+        """The program in which parts run on a back end of yours, as far as it takes them; `parts`
+        of the result tells of each node which part it is in, or why it stays.
+
+        backend has a `name`; `refuses(op, inputs, results)`, which gets the op's name and a
+        library.TensorSpec for each tensor, and gives None for what it takes, else why not;
+        and `compile(program)`, which gets a part as a Program and gives a function of its inputs,
+        to be called with tensors of just these shapes. Nodes whose sizes are not known before a
+        run, with effects, or that may fail stay. Gradients are not taken through a part, and
+        the program cannot be saved: save this one, and partition what was loaded.
+        """
+        from ..library import TensorSpec, as_tensors
+
+        for what in ("name", "refuses", "compile"):
+            if not hasattr(backend, what):
+                raise _lathe.TypeError(
+                    "this is no back end", op="partition", got=type(backend).__name__,
+                    expected="name, refuses(op, inputs, results) and compile(program)",
+                    next=f"give it `{what}`",
+                )  # fmt: skip
+
+        def refuses(op, *tensors):
+            described = [[TensorSpec(s, d) for d, s in specs] for specs in tensors]
+            return backend.refuses(op, *described) or ""
+
+        def compiled(engine):
+            run = backend.compile(Program(engine))
+            return lambda tensors: as_tensors(backend.name, "part", run(*tensors))
+
+        engine, rows = self._engine.partition(str(backend.name), refuses, compiled)
+        made = Program(engine)
+        made.parts = [(op, None if part < 0 else part, why, at) for op, part, why, at in rows]
+        return made
 
     def save(self, path):
         """Writes a `.lathe` file, whole or not at all. FileError."""

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from compare import same
 from consumers import needs_library
@@ -157,6 +158,99 @@ def test_ex_16_one_stream():
     index_select(far, lt.tensor([9]).to("sim"))  # fails later, on the stream
     with pytest.raises(lt.IndexError, match="index_select: an index is out of range"):
         compiled(far)
+
+
+# ── another back end ────────────────────────────────────────────────────────────────────────────
+
+
+class Numbers:
+    """A back end that has three ops in float32, and NumPy to compute them with."""
+
+    name = "numbers"
+    ops = {"mm": np.matmul, "add": np.add, "relu": lambda x: np.maximum(x, np.float32(0))}
+
+    def __init__(self):
+        self.compiled, self.runs = [], 0
+
+    def refuses(self, op, inputs, results):
+        if op not in self.ops:
+            return f"there is no {op} here"
+        return None if results[0].dtype == lt.float32 else f"{results[0].dtype} is not served"
+
+    def compile(self, program):
+        self.compiled.append(program)
+        steps = re.findall(r"%(\w+): .*? = (\w+)\((.*?)\)", program.graph)
+        (results,) = re.findall(r"return (.*?)\s*(?:#|\n)", program.graph)
+
+        def run(*tensors):
+            self.runs += 1
+            values = {
+                f"%{n}": t.numpy() for (n, *_), t in zip(program.inputs, tensors, strict=True)
+            }
+            for name, op, given in steps:
+                values[f"%{name}"] = self.ops[op](*[values[g.strip()] for g in given.split(",")])
+            return [values[r.strip()] for r in results.split(",")]
+
+        return run
+
+
+@shows(
+    "EX-09",
+    "`Program.partition(backend)`: neighbouring nodes that a plug-in back end takes become one "
+    "call of what it compiles, the rest stays; `parts` lists for each node its part, or why it "
+    "stays",
+)
+def test_ex_09_partition(tmp_path):
+    def f(x, w, b):
+        h = (x @ w + b).relu()
+        side = x.exp()  # not taken, and not in the way: it needs nothing of the part
+        h = (h @ w + b).relu()
+        y = h.sort(-1)[0]
+        return y @ w + b, side.sum() * h.double().sum()
+
+    x, w, b = lt.randn(4, 4), lt.randn(4, 4), lt.randn(4)
+    spec = tuple(lt.InputSpec(tuple(t.shape)) for t in (x, w, b))
+    program, backend = lt.jit.capture(f, spec), Numbers()
+    parted = program.partition(backend)
+    told = {}
+    for op, part, why, line in parted.parts:
+        told.setdefault(part, []).append(op)
+        assert (part is None) == (why != "") and "test_executor.py" in line
+    assert told[0] == ["mm", "add", "relu"] * 2 and told[1] == ["mm", "add"]
+    assert {"exp", "sort", "sum"} <= set(told[None])
+    reasons = {op: why for op, part, why, _ in parted.parts if part is None}
+    assert reasons["sort"] == "there is no sort here"
+    assert [re.findall(r"= (\w+)\(", p.graph) for p in backend.compiled] == [told[0], told[1]]
+    for _ in range(3):
+        for got, want in zip(parted(x, w, b), program(x, w, b), strict=True):
+            np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-5, atol=1e-6)
+    assert backend.runs == 6 and "callback of <numbers f_part0>" in parted.explain()
+    assert "mm" not in re.findall(r"= (\w+)\(", parted.graph)
+
+    open_sizes = lt.jit.capture(f, (x, w, b)).partition(backend).parts
+    assert {why for _, _, why, _ in open_sizes if "sizes" in why} == {
+        "its sizes are known only when it runs"
+    }
+
+    @lt.script
+    def loop(x, w):
+        while x.abs().sum() < 1000:
+            x = (x @ w).relu() + x
+        print("done")
+        return x
+
+    scripted = lt.jit.capture(loop, spec[:2]).partition(backend)
+    assert same(scripted(abs(x), abs(w)), loop(abs(x), abs(w)))
+    whys = {op: (part, why) for op, part, why, _ in scripted.parts}
+    assert whys["mm"][0] is not None and "control flow" in whys["while"][1]
+    assert "among effects" in whys["ordered_callback"][1]
+    with pytest.raises(lt.UnsupportedError, match="a file cannot hold"):
+        parted.save(tmp_path / "f.lathe")
+    with pytest.raises(lt.TypeError, match="this is no back end"):
+        program.partition(object())
+    backend.compile = lambda part: lambda *tensors: 3
+    with pytest.raises(lt.TypeError, match="the part gives something that is no tensor"):
+        program.partition(backend)(x, w, b)
 
 
 # ── custom ops ──────────────────────────────────────────────────────────────────────────────────
