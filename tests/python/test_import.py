@@ -60,9 +60,9 @@ def test_a_first_trace_imports_nothing_heavy():
     assert others <= FIRST_TRACE_IMPORTS
     parts = (
         "trace", "arrays", "observe", "observe.callbacks", "observe.calls", "observe.capture",
-        "observe.effects", "observe.files", "observe.functions", "observe.items",
-        "observe.observer", "observe.of_numpy", "observe.operators", "observe.printing",
-        "observe.recording", "observe.rewrite", "observe.rows", "observe.sent",
+        "observe.effects", "observe.files", "observe.forms", "observe.functions",
+        "observe.items", "observe.observer", "observe.of_numpy", "observe.operators",
+        "observe.printing", "observe.recording", "observe.rewrite", "observe.rows", "observe.sent",
         "observe.sourceless", "observe.symbolic", "observe.texts",
     )  # fmt: skip
     assert own <= {"lathe.jit", "lathe._capturing", *(f"lathe.jit.{part}" for part in parts)}
