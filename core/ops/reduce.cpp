@@ -84,9 +84,9 @@ Monoid extremum(bool largest) {
               .lift = [](Exprs x) { return Exprs{x[0]}; },
               .combine =
                   [largest](Exprs a, Exprs b) {
-                    Expr first = largest ? lt(b[0], a[0]) : lt(a[0], b[0]);
-                    if (is_floating(a[0].dtype())) first = first | isnan(a[0]);
-                    return Exprs{select(first, a[0], b[0])};
+                    Expr best = largest ? pmax(a[0], b[0]) : pmin(a[0], b[0]);
+                    if (is_floating(a[0].dtype())) best = select(isnan(a[0]), a[0], best);
+                    return Exprs{best};
                   },
               .finish = [](Exprs s, Expr) { return s; },
               .needs_element = true};

@@ -17,9 +17,8 @@ bool same_graph(const ScalarFunction& a, const ScalarFunction& b) {
 /// The combination of each reduction as a body; what a row's must equal, node for node, to be that
 /// reduction.
 Exprs combination(Reduction fold, const Expr& a, const Expr& b) {
-  auto better = [&](Expr beats) {
-    if (is_floating(a.dtype())) beats = beats | isnan(a);
-    return Exprs{select(beats, a, b)};
+  auto better = [&](Expr best) {
+    return Exprs{is_floating(a.dtype()) ? select(isnan(a), a, best) : best};
   };
   switch (fold) {
     case Reduction::sum:
@@ -27,9 +26,9 @@ Exprs combination(Reduction fold, const Expr& a, const Expr& b) {
     case Reduction::prod:
       return {a * b};
     case Reduction::lowest:
-      return better(lt(a, b));
+      return better(pmin(a, b));
     case Reduction::highest:
-      return better(lt(b, a));
+      return better(pmax(a, b));
     case Reduction::any:
       return {a | b};
     case Reduction::all:
