@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/expr/expr.h"
+#include "jit/kernel_ir/kernel.h"
 
 namespace lathe::jit {
 
@@ -53,26 +54,6 @@ struct ElementwiseSpec {
 };
 inline constexpr int kMaxRank = 16;
 
-/// A reduction over axes, in the order that defines its bits (kernels/reference/reduce.h), with
-/// whatever is fused before it in `lift` and after it in `finish`. Axes: the kept ones, then the
-/// reduced ones in the order of the reduced index space, each outermost first.
-struct ReduceSpec {
-  ScalarFunction lift;     // lowered; operands, then the index in the reduced space (i64) → state
-  ScalarFunction combine;  // two states → state
-  ScalarFunction finish;   // state, then how many elements (i64) → results
-  std::vector<DType> state;           // not complex
-  std::vector<uint64_t> unit;         // bits, one a state
-  std::vector<OperandSpec> operands;  // lift's, then the results; strides along the vector axis
-  int kept = 0, reduced = 1;          // numbers of axes; together 1 .. kMaxRank
-  /// The vector axis: the innermost kept one (many results side by side; needs kept > 0), else the
-  /// innermost reduced one.
-  bool columns = false;
-  /// A left fold in order along the one reduced axis, whose every prefix is a result. Results move
-  /// along it. Not the order of scanning rows, which is by blocks (kernels/own/scan.cpp).
-  bool scan = false;
-  int indices = 0;  // how many index leaves `lift` may name; `finish` has none
-};
-
 /// What a kernel is called with. Rows of `strides`, each of `rank` numbers: operands in bytes, then
 /// `linear`, then index leaves, in elements.
 struct KernelArgs {
@@ -86,6 +67,10 @@ struct KernelArgs {
   int64_t ahead = 0;            // elements; of operands that are fetched ahead
 };
 using KernelFn = void (*)(const KernelArgs*);
+
+/// So many positions of its parallel axes a kernel takes at a time, statement by statement: a
+/// reduction of one row alone would wait for itself.
+inline constexpr int kRowsTogether = 4;
 
 /// Failed checks meet in one word: logical index << 16 | code, the least one wins, so that which
 /// error is reported depends on nothing but the data.
@@ -120,18 +105,22 @@ class Codegen {
   virtual Result<Target> target(std::string_view name) const = 0;
   /// A relocatable object with one function, kKernelSymbol, of type KernelFn.
   virtual Result<std::string> compile(const ElementwiseSpec& spec, const Target& target) = 0;
-  virtual Result<std::string> compile(const ReduceSpec& spec, const Target& target) = 0;
+  /// The same of a kernel whose functions are lowered. Each operand and each store is an operand of
+  /// KernelArgs, as each_operand() counts them; those of one element that are the kernel's own are
+  /// not looked at, and others of its own have room for kRowsTogether positions, one after the
+  /// other. Positions are those of the parallel axes.
+  virtual Result<std::string> compile(const Kernel& kernel, const Target& target) = 0;
   /// The intermediate representation of the same, for people.
   virtual Result<std::string> print(const ElementwiseSpec& spec, const Target& target) = 0;
-  virtual Result<std::string> print(const ReduceSpec& spec, const Target& target) = 0;
+  virtual Result<std::string> print(const Kernel& kernel, const Target& target) = 0;
   virtual Result<LoadedCodeRef> load(std::string_view object) = 0;
 };
 inline constexpr std::string_view kKernelSymbol = "lathe_kernel";
 
 /// Changes whenever the same input may give other code: part of every cache key.
-inline constexpr int kCodegenVersion = 9;
+inline constexpr int kCodegenVersion = 11;
 /// The plug-in's handshake: one of another build is refused.
-inline constexpr uint32_t kCodegenAbi = 3;
+inline constexpr uint32_t kCodegenAbi = 4;
 inline constexpr const char* kCodegenEntry = "lathe_codegen";
 using CodegenEntry = Codegen* (*)(uint32_t abi);  // null if it speaks another
 

@@ -225,17 +225,11 @@ std::string kernel_key(const ElementwiseSpec& spec, const Target& target) {
   return absl::StrCat(key, spec.body.print());
 }
 
-std::string kernel_key(const ReduceSpec& spec, const Target& target) {
-  std::string key = head("fold", target);
-  absl::StrAppend(&key, "kept ", spec.kept, " reduced ", spec.reduced, " columns ", spec.columns,
-                  " scan ", spec.scan, " indices ", spec.indices, "\n");
-  for (size_t s = 0; s < spec.state.size(); ++s)
-    absl::StrAppend(&key, info(spec.state[s]).short_name, " from ", spec.unit[s], "\n");
-  append_operands(key, spec.operands);
-  return absl::StrCat(key, spec.lift.print(), spec.combine.print(), spec.finish.print());
+std::string kernel_key(const Kernel& kernel, const Target& target) {
+  return head("kernel", target) + kernel.form();
 }
 
 Result<LoadedKernel> get_kernel(const ElementwiseSpec& spec) { return find_or_compile(spec); }
-Result<LoadedKernel> get_kernel(const ReduceSpec& spec) { return find_or_compile(spec); }
+Result<LoadedKernel> get_kernel(const Kernel& kernel) { return find_or_compile(kernel); }
 
 }  // namespace lathe::jit

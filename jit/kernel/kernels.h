@@ -17,10 +17,10 @@ struct LoadedKernel {
 /// The kernel for `spec` on this machine, by flag `isa`; looked for under flag `cache_dir`, and
 /// kept there. Any thread. The error says why there is none: no LLVM, or what it could not do.
 Result<LoadedKernel> get_kernel(const ElementwiseSpec& spec);
-Result<LoadedKernel> get_kernel(const ReduceSpec& spec);
+Result<LoadedKernel> get_kernel(const Kernel& kernel);
 
 /// Everything the code for `spec` depends on, as text: the cache's key.
 std::string kernel_key(const ElementwiseSpec& spec, const Target& target);
-std::string kernel_key(const ReduceSpec& spec, const Target& target);
+std::string kernel_key(const Kernel& kernel, const Target& target);
 
 }  // namespace lathe::jit

@@ -1,11 +1,6 @@
 #include "jit/kernel/lower.h"
 
-#include <absl/strings/str_cat.h>
-
 #include "core/base/error.h"
-#include "core/scalar/element.h"
-#include "graph/ir/arguments.h"
-#include "kernels/problem/bodies.h"
 
 namespace lathe::jit {
 namespace {
@@ -13,214 +8,80 @@ namespace {
 using ir::Node;
 using ir::Value;
 
-/// Numbers given where a tensor may stand, as an argument of the right kind for promotion.
-Arg number_stand_in(const ir::Scalar& s) {
-  if (s.kind == ir::ScalarKind::flag) return Arg(false);
-  if (s.kind == ir::ScalarKind::real) return Arg(0.0);
-  return Arg(s.value.value_or(Int(0)));
+/// A kernel of one statement over all axes of the results. `parameters`: what the nodes read; they
+/// are pointwise, and the results have one shape.
+Lowered lower_pointwise(absl::Span<Value* const> parameters, absl::Span<const Node* const> nodes,
+                        absl::Span<Value* const> results, absl::Span<const Geometry> geometries) {
+  Lowered out;
+  Kernel& kernel = out.kernel;
+  const Shape domain = results[0]->tensor().shape;
+  for (Int extent : domain) kernel.axes.push_back({extent});
+  kernel.parallel = static_cast<int>(domain.size());
+  const auto input_of = [&](const Value* v) {
+    const auto at = std::find(parameters.begin(), parameters.end(), v);
+    if (at == parameters.end()) LATHE_INTERNAL("a group uses a number made inside it");
+    return static_cast<int>(at - parameters.begin());
+  };
+  Composer composer(kernel, out.numbers, input_of, [](const Value* v) { return v; });
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Value* p = parameters[i];
+    const TensorType* type = p->type().tensor();
+    if (type == nullptr) continue;
+    kernel.buffers.push_back({type->dtype, Space::argument, 0, p->name()});
+    out.tensors.push_back(static_cast<int>(i));
+    const int buffer = static_cast<int>(kernel.buffers.size()) - 1;
+    composer.read(p, {buffer, map_of(*type, geometries[i], domain)});
+  }
+  for (const Node* n : nodes) composer.add(*n);
+  kernel.inputs = static_cast<int>(out.tensors.size());
+  kernel.outputs = static_cast<int>(results.size());
+  Compute compute{composer.function(results), composer.operands(), {}};
+  for (const Value* r : results) {
+    const TensorType& t = r->tensor();
+    LATHE_CHECK(identical(t.shape, domain));
+    compute.stores.push_back(
+        {static_cast<int>(kernel.buffers.size()), {Int(0), row_major(domain)}});
+    kernel.buffers.push_back({t.dtype, Space::argument, 0, r->name()});
+  }
+  kernel.body.push_back({std::move(compute)});
+  count_facts(kernel);
+  return out;
 }
 
-/// The node's arguments with stand-ins for its values, for type questions.
-struct TypedArgs {
-  std::vector<Tensor> held;
-  std::vector<Arg> values;
-  ir::Filled filled;
-};
-TypedArgs typed_args(const Node& node) {
-  TypedArgs t;
-  t.held.reserve(node.in().size());
-  for (const Value* v : node.in()) {
-    if (const TensorType* type = v->type().tensor()) {
-      t.held.push_back(ir::stand_in(*type));
-      t.values.push_back(Arg(t.held.back()));
-    } else {
-      t.values.push_back(number_stand_in(*v->type().scalar()));
-    }
-  }
-  t.filled = ir::fill(node.attrs(), node.places(), t.values);
-  return t;
-}
-
-uint64_t number_bits(const Arg& a, DType dtype) {
-  alignas(16) std::byte room[16] = {};
-  store_number(a, dtype, room);
-  return element_bits(dtype, room);
-}
-
-bool symbolic_number(const Arg& a) { return a.tag == Tag::integer && !a.integer().known(); }
-
-class Lowering {
- public:
-  Lowering(absl::Span<Value* const> parameters, std::vector<const Node*> nodes,
-           absl::Span<Value* const> results, absl::Span<const Geometry> geometries)
-      : parameters_(parameters),
-        nodes_(std::move(nodes)),
-        results_(results),
-        geometries_(geometries) {}
-
-  Lowered run() {
-    domain_ = results_[0]->tensor().shape;
-    LoopNest& nest = out_.nest;
-    for (Int extent : domain_) nest.axes.push_back({extent, Role::parallel});
-    collect_operands();
-    Compute compute;
-    compute.f = build([&](absl::Span<const Expr> in) { return compose(in); }, operand_types_);
-    compute.operands = operands_;
-    for (const Value* r : results_) {
-      const TensorType& t = r->tensor();
-      LATHE_CHECK(identical(t.shape, domain_));
-      compute.stores.push_back(
-          {static_cast<int>(nest.buffers.size()), {Int(0), row_major(domain_)}});
-      nest.buffers.push_back({t.dtype, Space::argument, 0, r->name()});
-    }
-    nest.inputs = static_cast<int>(out_.tensors.size());
-    nest.outputs = static_cast<int>(results_.size());
-    for (const ExprNode& n : compute.f.graph.nodes()) {
-      nest.facts.has_checks |= n.prim == Prim::check;
-      nest.facts.has_random |= n.prim == Prim::random;
-      nest.facts.flops_per_element += info(n.prim).transcendental ? 15 : 1;
-    }
-    for (const Operand& x : compute.operands) nest.facts.loads += std::holds_alternative<Load>(x);
-    nest.facts.stores = nest.outputs;
-    nest.body.push_back({std::move(compute)});
-    return std::move(out_);
-  }
-
- private:
-  /// Where the elements of a tensor input lie, seen from the loop nest's axes.
-  IndexMap map_of(const TensorType& type, const Geometry& g) const {
-    IndexMap map{g.offset, {}};
-    size_t lead = domain_.size() - type.shape.size();
-    for (size_t k = 0; k < domain_.size(); ++k) {
-      Int stride = 0;
-      if (k >= lead) {
-        Int size = type.shape[k - lead];
-        bool repeats = !identical(size, domain_[k]) && is(size, 1);
-        if (!repeats && !identical(size, Int(1))) stride = g.strides[k - lead];
-        // Where only a run tells whether it repeats: one element does.
-        if (!repeats && !is(size, domain_[k])) stride = stride * min(max(size - 1, 0), 1);
-      }
-      map.strides.push_back(stride);
-    }
-    return map;
-  }
-
-  static bool is(Int a, Int b) {
-    if (identical(a, b)) return true;
-    return SymScope::current()->prove(Relation::eq, a, b) == SymScope::Truth::yes;
-  }
-
-  void collect_operands() {
-    for (size_t i = 0; i < parameters_.size(); ++i) {
-      const Value* p = parameters_[i];
-      if (const TensorType* type = p->type().tensor()) {
-        operand_of_[p] = operands_.size();
-        operands_.push_back(
-            Load{static_cast<int>(out_.nest.buffers.size()), map_of(*type, geometries_[i])});
-        operand_types_.push_back(type->dtype);
-        out_.nest.buffers.push_back({type->dtype, Space::argument, 0, p->name()});
-        out_.tensors.push_back(static_cast<int>(i));
-      }
-    }
-    // Numbers are uniforms of the dtype each use wants.
-    for (const Node* node : nodes_) each_number_use(*node);
-  }
-
-  void each_number_use(const Node& node) {
-    TypedArgs t = typed_args(node);
-    ElementTypes types = types_of(node, t);
-    for (int p : body_params(*node.op())) {
-      const Value* v = node.value(p);
-      DType dtype = number_dtype(*node.op(), p, types.compute);
-      if (v != nullptr && v->type().tensor() == nullptr) {
-        int input = index_of(v);
-        add_uniform({&node, p}, {input, 0, dtype});
-      } else if (v == nullptr && symbolic_number(node.literal(p))) {
-        add_uniform({&node, p}, {-1, node.literal(p).integer(), dtype});
-      }
-    }
-  }
-
-  void add_uniform(std::pair<const Node*, int> use, Number number) {
-    uniform_of_[use] = operands_.size();
-    operands_.push_back(Uniform{static_cast<int>(out_.numbers.size()), number.dtype});
-    operand_types_.push_back(number.dtype);
-    out_.nest.uniforms.push_back(number.dtype);
-    out_.numbers.push_back(number);
-  }
-
-  int index_of(const Value* v) const {
-    for (size_t i = 0; i < parameters_.size(); ++i)
-      if (parameters_[i] == v) return static_cast<int>(i);
-    LATHE_INTERNAL("a group uses a number made inside it");
-  }
-
-  static ElementTypes types_of(const Node& node, const TypedArgs& t) {
-    const Op& op = *node.op();
-    if (op.kind == Kind::elementwise) return element_types(op, t.filled.args());
-    DType d = node.out(0)->tensor().dtype;  // create definitions
-    return {compute_type(d), d, {d}};
-  }
-
-  Exprs compose(absl::Span<const Expr> in) {
-    absl::flat_hash_map<const Value*, Expr> values;
-    for (const auto& [value, at] : operand_of_) values[value] = in[at];
-    for (const Node* node : nodes_) {
-      TypedArgs t = typed_args(*node);
-      const Op& op = *node->op();
-      ElementTypes types = types_of(*node, t);
-      std::vector<BodyInput> inputs;
-      std::vector<Expr> args;
-      for (int p : body_params(op)) {
-        const Value* v = node->value(p);
-        if (v != nullptr && v->type().tensor() != nullptr) {
-          inputs.push_back({v->tensor().dtype, false});
-          args.push_back(values.at(v));
-          continue;
-        }
-        DType dtype = number_dtype(op, p, types.compute);
-        inputs.push_back({dtype, true});
-        auto use = uniform_of_.find({node, p});
-        args.push_back(use != uniform_of_.end()
-                           ? in[use->second]
-                           : constant_bits(dtype, number_bits(node->literal(p), dtype)));
-      }
-      Exprs ys = inline_call(stored_body(op, types, inputs), args);
-      for (size_t k = 0; k < ys.size(); ++k) values[node->out(k)] = ys[k];
-    }
-    Exprs out;
-    for (const Value* r : results_) out.push_back(values.at(r));
-    return out;
-  }
-
-  absl::Span<Value* const> parameters_;
-  std::vector<const Node*> nodes_;
-  absl::Span<Value* const> results_;
-  absl::Span<const Geometry> geometries_;
-  Shape domain_;
-  Lowered out_;
-  std::vector<Operand> operands_;
-  std::vector<DType> operand_types_;
-  absl::flat_hash_map<const Value*, size_t> operand_of_;
-  absl::flat_hash_map<std::pair<const Node*, int>, size_t> uniform_of_;
-};
-
-/// Calls f on every Int of the maps and extents that the loop nest's code walks by.
+/// Calls f on every map of a block, and whether it is a store's.
 template <class F>
-void each_map(LoopNest& nest, F f) {
-  for (Statement& s : nest.body) {
-    auto* c = std::get_if<Compute>(&s.node);
-    if (c == nullptr) continue;
-    for (Operand& o : c->operands)
-      if (auto* load = std::get_if<Load>(&o)) f(load->map);
-    for (Load& store : c->stores) f(store.map);
+void each_map(Block& block, const F& f) {
+  const auto maps = [&](auto& statement) {
+    for (Operand& o : statement.operands)
+      if (auto* access = std::get_if<Access>(&o)) f(access->map, false);
+    for (Access& store : statement.stores) f(store.map, true);
+  };
+  for (Statement& s : block) {
+    if (auto* loop = std::get_if<For>(&s.node)) each_map(loop->body, f);
+    if (auto* compute = std::get_if<Compute>(&s.node)) maps(*compute);
+    if (auto* reduce = std::get_if<Reduce>(&s.node)) maps(*reduce);
   }
 }
 
-void drop_axis(LoopNest& nest, size_t axis) {
-  nest.axes.erase(nest.axes.begin() + static_cast<ptrdiff_t>(axis));
-  each_map(nest,
-           [&](IndexMap& m) { m.strides.erase(m.strides.begin() + static_cast<ptrdiff_t>(axis)); });
+/// Axes from this one on are counted so many further.
+void renumber(Block& block, int from, int by) {
+  for (Statement& s : block) {
+    if (auto* loop = std::get_if<For>(&s.node)) {
+      if (loop->axis >= from) loop->axis += by;
+      renumber(loop->body, from, by);
+    }
+    if (auto* reduce = std::get_if<Reduce>(&s.node)) reduce->axis += reduce->axis >= from ? by : 0;
+  }
+}
+
+/// Takes away a parallel axis.
+void drop_axis(Kernel& kernel, size_t axis) {
+  kernel.axes.erase(kernel.axes.begin() + static_cast<ptrdiff_t>(axis));
+  --kernel.parallel;
+  each_map(kernel.body, [&](IndexMap& m, bool) {
+    m.strides.erase(m.strides.begin() + static_cast<ptrdiff_t>(axis));
+  });
+  renumber(kernel.body, static_cast<int>(axis), -1);
 }
 
 }  // namespace
@@ -229,28 +90,37 @@ Lowered lower(const Node& group, absl::Span<const Geometry> geometries) {
   const ir::Block& body = group.block(0);
   std::vector<const Node*> nodes;
   for (const Node* n : body.nodes()) nodes.push_back(n);
-  return Lowering(body.parameters(), std::move(nodes), body.yields(), geometries).run();
+  return lower_pointwise(body.parameters(), nodes, body.yields(), geometries);
 }
 
 Lowered lower_node(const Node& node, absl::Span<const Geometry> geometries) {
-  return Lowering(node.in(), {&node}, node.out(), geometries).run();
+  const Node* only = &node;
+  return lower_pointwise(node.in(), absl::MakeConstSpan(&only, 1), node.out(), geometries);
 }
 
-LoopNest schedule(LoopNest nest) {
-  for (size_t k = nest.axes.size(); k-- > 0;)
-    if (identical(nest.axes[k].extent, Int(1))) drop_axis(nest, k);
-  for (size_t k = nest.axes.size(); k-- > 1;) {
+Kernel schedule(Kernel kernel) {
+  const auto parallel = [&] { return static_cast<size_t>(kernel.parallel); };
+  for (size_t k = parallel(); k-- > 0;)
+    if (identical(kernel.axes[k].extent, Int(1))) drop_axis(kernel, k);
+  for (size_t k = parallel(); k-- > 1;) {
     bool one = true;
-    each_map(nest, [&](IndexMap& m) {
-      one = one && identical(m.strides[k - 1], m.strides[k] * nest.axes[k].extent);
+    each_map(kernel.body, [&](IndexMap& m, bool) {
+      one = one && identical(m.strides[k - 1], m.strides[k] * kernel.axes[k].extent);
     });
     if (!one) continue;
-    each_map(nest, [&](IndexMap& m) { m.strides[k - 1] = m.strides[k]; });
-    nest.axes[k - 1].extent = nest.axes[k - 1].extent * nest.axes[k].extent;
-    drop_axis(nest, k);
+    each_map(kernel.body, [&](IndexMap& m, bool) { m.strides[k - 1] = m.strides[k]; });
+    kernel.axes[k - 1].extent = kernel.axes[k - 1].extent * kernel.axes[k].extent;
+    drop_axis(kernel, k);
   }
-  nest.facts.vector_axis = static_cast<int>(nest.axes.size()) - 1;
-  return nest;
+  if (parallel() > 0) return kernel;
+  // Every kernel has an axis to walk along.
+  kernel.axes.insert(kernel.axes.begin(), {Int(1)});
+  kernel.parallel = 1;
+  each_map(kernel.body, [](IndexMap& m, bool store) {
+    m.strides.insert(m.strides.begin(), Int(store ? 1 : 0));
+  });
+  renumber(kernel.body, 0, 1);
+  return kernel;
 }
 
 }  // namespace lathe::jit

@@ -1,21 +1,13 @@
-// From a fused group of the graph to a loop nest.
+// From a fused group of the graph to a kernel.
 #pragma once
 
 #include "graph/passes/passes.h"
-#include "jit/kernel/loop_ir.h"
+#include "jit/kernel/compose.h"
 
 namespace lathe::jit {
 
-/// A number the loop nest takes at run time: a number-typed input of the group, or an expression
-/// over symbols.
-struct Number {
-  int input = -1;  // of the group; -1: `expr`
-  Int expr = 0;
-  DType dtype;
-};
-
 struct Lowered {
-  LoopNest nest;                // argument buffers: the tensors below, then the outputs
+  Kernel kernel;                // argument buffers: the tensors below, then the outputs
   std::vector<int> tensors;     // which inputs of the group they are
   std::vector<Number> numbers;  // by uniform slot
 };
@@ -26,7 +18,8 @@ Lowered lower(const ir::Node& group, absl::Span<const Geometry> geometries);
 /// The same for a single pointwise node.
 Lowered lower_node(const ir::Node& node, absl::Span<const Geometry> geometries);
 
-/// Drops axes of extent 1 and merges axes that are one to every operand. Changes no bit.
-LoopNest schedule(LoopNest nest);
+/// Drops parallel axes of extent 1 and merges those that are one to every operand; one is left.
+/// Changes no bit.
+Kernel schedule(Kernel kernel);
 
 }  // namespace lathe::jit

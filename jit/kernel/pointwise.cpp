@@ -14,88 +14,50 @@
 namespace lathe::jit {
 namespace {
 
-const Compute& only_statement(const LoopNest& nest) { return std::get<Compute>(nest.body[0].node); }
+const Compute& only_statement(const Kernel& kernel) {
+  return std::get<Compute>(kernel.body[0].node);
+}
 
 constexpr int64_t kGrainBytes = 1 << 16;
 
 }  // namespace
 
-namespace {
-
-/// The flag `engine`, read when flags have changed.
-struct AskedFor {
-  uint64_t revision = ~uint64_t{0};
-  Wanted wanted = Wanted::either;
-  bool nodes = false;
-};
-const AskedFor& asked_for() {
-  thread_local AskedFor known;
-  uint64_t now = flags_revision();
-  if (known.revision == now) return known;
-  std::string engine = flag_text(Flag::engine);
-  known = {now,
-           engine == "llvm"   ? Wanted::generated
-           : engine == "simd" ? Wanted::simd
-                              : Wanted::either,
-           engine == "nodes"};
-  return known;
-}
-
-}  // namespace
-
-Wanted wanted_engine() { return asked_for().wanted; }
-bool node_by_node_wanted() { return asked_for().nodes; }
-
-struct PointwiseKernel::Code {
-  LoadedCodeRef held;  // keeps `fn` callable
-  KernelFn fn;
-};
-
 PointwiseKernel::PointwiseKernel(const Lowered& lowered)
-    : nest_(schedule(lowered.nest)),
+    : loops_(schedule(lowered.kernel)),
       tensors_(lowered.tensors),
       numbers_(lowered.numbers),
-      simd_(only_statement(nest_).f) {
-  // Every nest has an axis to walk along.
-  if (nest_.axes.empty()) {
-    nest_.axes.push_back({Int(1), Role::parallel});
-    auto& c = std::get<Compute>(nest_.body[0].node);
-    for (Operand& o : c.operands)
-      if (auto* load = std::get_if<Load>(&o)) load->map.strides.push_back(Int(0));
-    for (Load& store : c.stores) store.map.strides.push_back(Int(1));
-  }
-  const Compute& c = only_statement(nest_);
+      simd_(only_statement(loops_).f),
+      code_([this] { return make_code(); }) {
+  const Compute& c = only_statement(loops_);
   inputs_ = c.operands.size();
   size_t k = 0;
-  for (const Load* load : loads()) {
+  for (const Access* load : loads()) {
     buffer_of_.push_back(load != nullptr ? load->buf : -1);
     uniform_of_.push_back(load != nullptr ? -1 : std::get<Uniform>(c.operands[k]).slot);
     item_bytes_.push_back(
         load == nullptr
             ? 1
-            : static_cast<int64_t>(size_of(nest_.buffers[static_cast<size_t>(load->buf)].dtype)));
+            : static_cast<int64_t>(size_of(loops_.buffers[static_cast<size_t>(load->buf)].dtype)));
     ++k;
   }
 }
 
-PointwiseKernel::~PointwiseKernel() = default;
-
-absl::InlinedVector<const Load*, 6> PointwiseKernel::loads() const {
-  const Compute& c = only_statement(nest_);
-  absl::InlinedVector<const Load*, 6> out;
-  for (const Operand& o : c.operands) out.push_back(std::get_if<Load>(&o));
-  for (const Load& store : c.stores) out.push_back(&store);
+absl::InlinedVector<const Access*, 6> PointwiseKernel::loads() const {
+  const Compute& c = only_statement(loops_);
+  absl::InlinedVector<const Access*, 6> out;
+  for (const Operand& o : c.operands) out.push_back(std::get_if<Access>(&o));
+  for (const Access& store : c.stores) out.push_back(&store);
   return out;
 }
 
 bool PointwiseKernel::may_replace(size_t tensor) const {
-  const Compute& c = only_statement(nest_);
+  const Compute& c = only_statement(loops_);
   if (c.stores.size() != 1) return false;
-  const Load& store = c.stores[0];
-  auto buffer = [&](int b) { return nest_.buffers[static_cast<size_t>(b)]; };
+  const Access& store = c.stores[0];
+  auto buffer = [&](int b) { return loops_.buffers[static_cast<size_t>(b)]; };
   bool read = false;
   for (const Operand& o : c.operands) {
-    const auto* load = std::get_if<Load>(&o);
+    const auto* load = std::get_if<Access>(&o);
     if (load == nullptr || static_cast<size_t>(load->buf) != tensor) continue;
     read = true;
     if (buffer(load->buf).dtype != buffer(store.buf).dtype ||
@@ -106,20 +68,20 @@ bool PointwiseKernel::may_replace(size_t tensor) const {
 }
 
 /// Along an axis of one position there is no step.
-bool PointwiseKernel::moves_like_result(const Load& load) const {
-  const Load& store = only_statement(nest_).stores[0];
-  for (size_t axis = 0; axis < nest_.axes.size(); ++axis)
-    if (!identical(nest_.axes[axis].extent, Int(1)) &&
+bool PointwiseKernel::moves_like_result(const Access& load) const {
+  const Access& store = only_statement(loops_).stores[0];
+  for (size_t axis = 0; axis < loops_.axes.size(); ++axis)
+    if (!identical(loops_.axes[axis].extent, Int(1)) &&
         !identical(load.map.strides[axis], store.map.strides[axis]))
       return false;
   return true;
 }
 
 bool PointwiseKernel::fetch_ahead(size_t tensor) {
-  const Compute& c = only_statement(nest_);
+  const Compute& c = only_statement(loops_);
   if (c.stores.size() != 1) return false;
   for (size_t k = 0; k < c.operands.size(); ++k) {
-    const auto* load = std::get_if<Load>(&c.operands[k]);
+    const auto* load = std::get_if<Access>(&c.operands[k]);
     if (load == nullptr || static_cast<size_t>(load->buf) != tensor || !moves_like_result(*load) ||
         !identical(load->map.strides.back(), Int(1)))
       continue;
@@ -132,17 +94,18 @@ bool PointwiseKernel::fetch_ahead(size_t tensor) {
 PointwiseKernel::Bound PointwiseKernel::bind(const std::function<int64_t(Int)>& value) const {
   Bound b;
   b.elements = 1;
-  for (const Axis& a : nest_.axes) {
+  for (const Axis& a : loops_.axes) {
     b.extents.push_back(value(a.extent));
     b.elements *= b.extents.back();
   }
-  for (const Load* load : loads()) {
+  for (const Access* load : loads()) {
     if (load == nullptr) {
       b.offsets.push_back(0);
-      b.strides.insert(b.strides.end(), nest_.axes.size(), 0);
+      b.strides.insert(b.strides.end(), loops_.axes.size(), 0);
       continue;
     }
-    auto bytes = static_cast<int64_t>(size_of(nest_.buffers[static_cast<size_t>(load->buf)].dtype));
+    auto bytes =
+        static_cast<int64_t>(size_of(loops_.buffers[static_cast<size_t>(load->buf)].dtype));
     b.offsets.push_back(value(load->map.offset) * bytes);
     for (Int s : load->map.strides) b.strides.push_back(value(s) * bytes);
   }
@@ -156,23 +119,6 @@ PointwiseKernel::Bound PointwiseKernel::bind(const std::function<int64_t(Int)>& 
   return b;
 }
 
-const PointwiseKernel::Code* PointwiseKernel::code_for(const Run& run) const {
-  if (run.wanted == Wanted::simd) return nullptr;
-  const bool required = run.wanted == Wanted::generated;
-  if (!compiled() && (required || !asked_.exchange(true))) compile();
-  const Code* code = code_.load(std::memory_order_acquire);
-  if (code == nullptr && failed_.load(std::memory_order_acquire) &&
-      (required || flag_on(Flag::fallback_is_error)))
-    throw UnsupportedError(
-        {.op = std::string(run.op),
-         .problem = "no machine code",
-         .got = failure(),
-         .next = required ? "set the flag engine to auto"
-                          : "set the flag engine to strips, or turn fallback_is_error off",
-         .site = run.site});
-  return code;
-}
-
 std::byte* PointwiseKernel::place(size_t k, const Bound& bound, const Run& run) const {
   if (buffer_of_[k] >= 0) return run.buffers[static_cast<size_t>(buffer_of_[k])] + bound.offsets[k];
   const uint64_t* bits = &run.uniforms[static_cast<size_t>(uniform_of_[k])];
@@ -182,7 +128,7 @@ std::byte* PointwiseKernel::place(size_t k, const Bound& bound, const Run& run) 
 void PointwiseKernel::move(const Bound& bound, const Run& run) const {
   const Sizes shape(bound.extents.begin(), bound.extents.end());
   const auto side = [&](size_t k) {
-    const DType dtype = nest_.buffers[static_cast<size_t>(buffer_of_[k])].dtype;
+    const DType dtype = loops_.buffers[static_cast<size_t>(buffer_of_[k])].dtype;
     ::lathe::Operand o{place(k, bound, run), dtype, shape, {}};
     for (size_t axis = 0; axis < shape.size(); ++axis)
       o.strides.push_back(bound.strides[k * shape.size() + axis] / item_bytes_[k]);
@@ -217,7 +163,7 @@ PointwiseKernel::Launch::Launch(const PointwiseKernel& kernel, const Bound& boun
 
 int64_t PointwiseKernel::Launch::grain() const {
   if (code_ == nullptr) return kGrainBytes / 4;
-  return std::max<int64_t>(1024, (int64_t{1} << 18) / (1 + kernel_.nest_.facts.flops_per_element));
+  return std::max<int64_t>(1024, (int64_t{1} << 18) / (1 + kernel_.loops_.facts.flops_per_element));
 }
 
 void PointwiseKernel::Launch::piece(absl::Span<std::byte* const> places, int64_t begin, int64_t end,
@@ -235,7 +181,7 @@ void PointwiseKernel::Launch::piece(absl::Span<std::byte* const> places, int64_t
   args.ahead = ahead;
   args.error = reinterpret_cast<uint64_t*>(&error_);
   static_assert(sizeof error_ == sizeof(uint64_t));
-  code_->fn(&args);
+  code_(&args);
 }
 
 void PointwiseKernel::Launch::by_simd(absl::Span<std::byte* const> places, int64_t begin,
@@ -284,12 +230,12 @@ void PointwiseKernel::check_failed(const Run& run, const Bound& bound, int64_t l
 }
 
 ElementwiseSpec PointwiseKernel::spec() const {
-  const Compute& c = only_statement(nest_);
+  const Compute& c = only_statement(loops_);
   ElementwiseSpec spec;
   spec.body = lower(c.f);
-  spec.rank = static_cast<int>(nest_.axes.size());
+  spec.rank = static_cast<int>(loops_.axes.size());
   size_t k = 0;
-  for (const Load* load : loads()) {
+  for (const Access* load : loads()) {
     if (load == nullptr) {
       spec.operands.push_back({std::get<Uniform>(c.operands[k]).dtype, Stride::uniform});
     } else {
@@ -298,49 +244,24 @@ ElementwiseSpec PointwiseKernel::spec() const {
                  : identical(inner, Int(0)) && k < c.operands.size() ? Stride::uniform
                                                                      : Stride::strided;
       const bool ahead = static_cast<int>(k) == fetched_ahead_;
-      spec.operands.push_back({nest_.buffers[static_cast<size_t>(load->buf)].dtype, s, ahead});
+      spec.operands.push_back({loops_.buffers[static_cast<size_t>(load->buf)].dtype, s, ahead});
     }
     ++k;
   }
   return spec;
 }
 
-namespace {
-
-constinit std::mutex g_compiling;  // of every kernel; guards failure_
-
-}  // namespace
-
-std::string PointwiseKernel::failure() const {
-  const std::lock_guard lock(g_compiling);
-  return failure_;
-}
-
-std::string PointwiseKernel::compile() const {
-  const std::lock_guard lock(g_compiling);
-  if (compiled()) return "";
-  asked_ = true;
-  failure_ = make_code();
-  failed_.store(!failure_.empty(), std::memory_order_release);
-  return failure_;
-}
-
 std::string PointwiseKernel::vectors() const {
-  if (nest_.axes.size() > static_cast<size_t>(kMaxRank)) return "too many axes\n";
+  if (loops_.axes.size() > static_cast<size_t>(kMaxRank)) return "too many axes\n";
   const CodegenOrReason& llvm = open_codegen();
   if (llvm.codegen == nullptr) return llvm.reason + "\n";
   const Result<std::string> text = llvm.codegen->print(spec(), llvm.codegen->host());
   return text ? text.value : text.error + "\n";
 }
 
-std::string PointwiseKernel::make_code() const {
-  if (nest_.axes.size() > static_cast<size_t>(kMaxRank)) return "too many axes";
-  auto kernel = get_kernel(spec());
-  if (!kernel) return kernel.error;
-  auto code = std::make_unique<Code>(Code{kernel.value.code, kernel.value.fn});
-  code_.store(code.get(), std::memory_order_release);
-  owned_ = std::move(code);
-  return "";
+Result<LoadedKernel> PointwiseKernel::make_code() const {
+  if (loops_.axes.size() > static_cast<size_t>(kMaxRank)) return {{}, "too many axes"};
+  return get_kernel(spec());
 }
 
 }  // namespace lathe::jit

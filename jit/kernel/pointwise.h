@@ -1,12 +1,12 @@
-// A pointwise loop nest ready to run: the SIMD interpreter at once, machine code when it is ready.
-// The same nest, the same bits.
+// A pointwise kernel ready to run: the SIMD interpreter at once, machine code when it is ready.
+// the same kernel, the same bits.
 #pragma once
 
 #include <atomic>
 #include <memory>
 
-#include "jit/kernel/codegen.h"
 #include "jit/kernel/lower.h"
+#include "jit/kernel/machine_code.h"
 #include "kernels/own/program.h"
 #include "kernels/problem/line.h"
 
@@ -15,21 +15,11 @@ namespace lathe::jit {
 /// Which engine ran, for counters, tests and explain().
 /// none: there were no elements; moved: as they are, see PointwiseKernel::moves.
 enum class Engine : uint8_t { none, simd, generated, moved };
-/// What the flag `engine` asks for.
-enum class Wanted : uint8_t { either, simd, generated };
-Wanted wanted_engine();
-/// Does it ask for no program at all, but for the graph node by node?
-bool node_by_node_wanted();
-
 class PointwiseKernel {
- private:
-  struct Code;
-
  public:
   explicit PointwiseKernel(const Lowered& lowered);
-  ~PointwiseKernel();
 
-  const LoopNest& nest() const { return nest_; }
+  const Kernel& loops() const { return loops_; }
   const std::vector<int>& tensors() const { return tensors_; }
   const std::vector<Number>& numbers() const { return numbers_; }
   /// Whether a whole run only moves elements, by the code that copies tensors everywhere: it knows
@@ -45,7 +35,7 @@ class PointwiseKernel {
   /// by row, element by element. Before the first run.
   bool fetch_ahead(size_t tensor);
 
-  /// A nest's Ints as numbers, for one set of sizes.
+  /// Its Ints as numbers, for one set of sizes.
   struct Bound {
     int64_t elements = 0;
     absl::InlinedVector<int64_t, 6> extents;
@@ -56,7 +46,7 @@ class PointwiseKernel {
   Bound bind(const std::function<int64_t(Int)>& value) const;
 
   struct Run {
-    absl::Span<std::byte* const> buffers;  // inputs then outputs, as in the loop nest
+    absl::Span<std::byte* const> buffers;  // inputs then outputs, as in the kernel
     absl::Span<const uint64_t> uniforms;   // bits
     Wanted wanted = Wanted::either;
     std::string_view op;  // for a failed check
@@ -97,37 +87,31 @@ class PointwiseKernel {
     const PointwiseKernel& kernel_;
     const Bound& bound_;
     const Run& run_;
-    const Code* code_;
+    KernelFn code_;  // null: the SIMD interpreter
     Places places_;
     std::atomic<uint64_t> error_{kNoError};
     CheckSlot checks_;
   };
-  /// Which operand of a launch each buffer of the loop nest is: places by operand, -1 for uniforms.
+  /// Which operand of a launch each buffer of the kernel is: places by operand, -1 for uniforms.
   const absl::InlinedVector<int, 8>& buffer_of() const { return buffer_of_; }
 
-  /// Machine code now, or why there is none. By flag `engine`, run() asks for it by itself.
-  std::string compile() const;
-  /// Why the last compile() made none; empty if it was not tried or succeeded.
-  std::string failure() const;
+  const MachineCode& code() const { return code_; }
   /// The generator's instructions for it, for people; or why there are none.
   std::string vectors() const;
-  bool compiled() const { return code_.load(std::memory_order_acquire) != nullptr; }
 
  private:
-  /// Machine code, or null where the SIMD interpreter runs. UnsupportedError if there is none where
-  /// the flag engine asks for it, or where a fallback is an error.
-  const Code* code_for(const Run& run) const;
-  std::string make_code() const;
+  KernelFn code_for(const Run& run) const { return code_.for_run(run.wanted, run.op, run.site); }
+  Result<LoadedKernel> make_code() const;
   /// Where operand k of a run begins.
   std::byte* place(size_t k, const Bound& bound, const Run& run) const;
   void move(const Bound& bound, const Run& run) const;
   ElementwiseSpec spec() const;
-  bool moves_like_result(const Load& load) const;
-  absl::InlinedVector<const Load*, 6> loads() const;  // operands then stores; null: a uniform
+  bool moves_like_result(const Access& load) const;
+  absl::InlinedVector<const Access*, 6> loads() const;  // operands then stores; null: a uniform
   [[noreturn]] void check_failed(const Run& run, const Bound& bound, int64_t linear,
                                  uint32_t code) const;
 
-  LoopNest nest_;
+  Kernel loops_;
   std::vector<int> tensors_;
   int fetched_ahead_ = -1;  // which operand
   std::vector<Number> numbers_;
@@ -136,11 +120,7 @@ class PointwiseKernel {
   absl::InlinedVector<int, 8> uniform_of_;      // slot of operand k, where it is a uniform
   absl::InlinedVector<int64_t, 8> item_bytes_;  // by operand
   size_t inputs_ = 0;                           // operands before the stores
-  mutable std::atomic<const Code*> code_{nullptr};
-  mutable std::atomic<bool> asked_{false};
-  mutable std::unique_ptr<Code> owned_;
-  mutable std::atomic<bool> failed_{false};
-  mutable std::string failure_;  // under the lock of compile()
+  MachineCode code_;
 };
 
 }  // namespace lathe::jit

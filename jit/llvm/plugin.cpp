@@ -4,7 +4,7 @@
 #include "jit/kernel/codegen.h"
 #include "jit/llvm/elementwise.h"
 #include "jit/llvm/engine.h"
-#include "jit/llvm/reduce.h"
+#include "jit/llvm/kernel.h"
 #include "jit/llvm/target.h"
 
 namespace lathe::jit {
@@ -18,25 +18,25 @@ class LlvmCodegen final : public Codegen {
   Result<std::string> compile(const ElementwiseSpec& spec, const Target& target) override {
     return object_of(generate(spec, target), target);
   }
-  Result<std::string> compile(const ReduceSpec& spec, const Target& target) override {
-    return object_of(generate(spec, target), target);
+  Result<std::string> compile(const Kernel& kernel, const Target& target) override {
+    return object_of(generate(kernel, target), target);
   }
   Result<std::string> print(const ElementwiseSpec& spec, const Target& target) override {
     return text_of(generate(spec, target));
   }
-  Result<std::string> print(const ReduceSpec& spec, const Target& target) override {
-    return text_of(generate(spec, target));
+  Result<std::string> print(const Kernel& kernel, const Target& target) override {
+    return text_of(generate(kernel, target));
   }
   Result<LoadedCodeRef> load(std::string_view object) override { return load_object(object); }
 
  private:
   static std::string check(const ElementwiseSpec& spec) { return check_elementwise(spec); }
-  static std::string check(const ReduceSpec& spec) { return check_reduction(spec); }
+  static std::string check(const Kernel& kernel) { return check_kernel(kernel); }
   static OwnedModule emit(const ElementwiseSpec& spec, const Target& target) {
     return ElementwiseEmitter(spec, target).emit();
   }
-  static OwnedModule emit(const ReduceSpec& spec, const Target& target) {
-    return ReduceEmitter(spec, target).emit();
+  static OwnedModule emit(const Kernel& kernel, const Target& target) {
+    return KernelEmitter(kernel, target).emit();
   }
 
   template <class Spec>

@@ -72,6 +72,8 @@ void bind_rows(const RowGroup& group, absl::Span<const int64_t> symbols, Bound::
     bind_step(group.members[i].step, symbols, b.members[i]);
     b.inner.push_back(evaluate(group.members[i].inner, symbols).value());
   }
+  if (group.kernel)
+    b.row_kernel = group.kernel->bind([&](Int e) { return evaluate(e, symbols).value(); });
   int64_t row = bytes_outside(group, b.inner);
   for (const RowGroup::Temporary& t : group.temporaries) {
     b.row_bytes.push_back(evaluate(t.elements, symbols).value() *

@@ -112,15 +112,16 @@ std::string Program::own_instructions() const {
 
 std::string Program::loops() const {
   std::string out;
-  for (const PointwiseKernel* k : all_kernels())
-    absl::StrAppend(&out, out.empty() ? "" : "\n", k->nest().print());
+  each_kernel([&](const auto& k) {
+    absl::StrAppend(&out, out.empty() ? "" : "\n", k.loops().print());
+  });
   return out;
 }
 
 std::string Program::vectors() const {
   std::string out;
-  for (const PointwiseKernel* k : all_kernels())
-    absl::StrAppend(&out, out.empty() ? "" : "\n", k->vectors());
+  each_kernel(
+      [&](const auto& k) { absl::StrAppend(&out, out.empty() ? "" : "\n", k.vectors()); });
   return out;
 }
 

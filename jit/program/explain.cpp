@@ -64,32 +64,39 @@ std::string choice(const Step& s) {
   });
 }
 
-/// Why generated code does not run this kernel, if it does not.
-Verdict generated(const PointwiseKernel& kernel, std::string_view engine) {
+/// Why generated code does not run a kernel, if it does not.
+Verdict generated(const Kernel& kernel, const MachineCode& code, std::string_view engine) {
   if (engine == "simd" || engine == "nodes")
     return Verdict::no(Reason::engine, std::string(engine));
-  size_t axes = kernel.nest().axes.size();
+  size_t axes = kernel.axes.size();
   if (axes > static_cast<size_t>(kMaxRank))
     return Verdict::no(Reason::rank, absl::StrCat(axes, " axes, at most ", kMaxRank));
   if (const CodegenOrReason& llvm = open_codegen(); llvm.codegen == nullptr)
     return Verdict::no(llvm.broken ? Reason::not_loadable : Reason::not_found, llvm.reason);
-  if (kernel.compiled()) return Verdict::yes();
-  std::string failure = kernel.failure();
+  if (code.compiled()) return Verdict::yes();
+  std::string failure = code.failure();
   return failure.empty() ? Verdict::no(Reason::not_ready)
                          : Verdict::no(Reason::not_compiled, std::move(failure));
+}
+template <class K>
+Verdict generated(const K& kernel) {
+  return generated(kernel.loops(), kernel.code(), flag_text(Flag::engine));
+}
+
+/// What a position of all axes takes.
+std::string work_text(const Kernel& kernel) {
+  const Facts& facts = kernel.facts;
+  return absl::StrCat(kernel.axes.size(), " axes; an element: ", facts.loads, " loads, about ",
+                      facts.flops_per_element, " operations, ", facts.stores, " stores");
 }
 
 /// The engines that a kernel can run on, as the table's entries are told. `whole`: it is a step by
 /// itself, not run in pieces.
 std::string engines(const PointwiseKernel& kernel, bool whole) {
   const bool moved = whole && kernel.moves(wanted_engine());
-  const Verdict code =
-      moved ? Verdict::no(Reason::no_arithmetic) : generated(kernel, flag_text(Flag::engine));
-  const size_t axes = kernel.nest().axes.size();
-  const Facts& facts = kernel.nest().facts;
-  const std::string work =
-      absl::StrCat(axes, " axes; an element: ", facts.loads, " loads, about ",
-                   facts.flops_per_element, " operations, ", facts.stores, " stores");
+  const Verdict code = moved ? Verdict::no(Reason::no_arithmetic) : generated(kernel);
+  const size_t axes = kernel.loops().axes.size();
+  const std::string work = work_text(kernel.loops());
   const Verdict later = Verdict::no(Reason::later, moved ? "3 of 3" : "2 of 2");
   const auto told = [&](const Verdict& v) {
     return v.accepted() ? absl::StrCat("chosen (", work, ")") : v.text();
@@ -106,13 +113,16 @@ std::string indent(std::string_view text) {
   return out;
 }
 
-std::string kernel_text(const Step& s, bool whole) {
-  const ir::Node& n = *s.node;
-  std::string out = indent(engines(*s.kernel, whole));
+std::string names(const ir::Node& n) {
+  std::string out;
   if (n.is(ir::Structure::group))
     for (const ir::Node* inner : n.block(0).nodes())
       absl::StrAppend(&out, "        ", head(*inner, inner->op()->name()), "\n");
   return out;
+}
+
+std::string kernel_text(const Step& s, bool whole) {
+  return indent(engines(*s.kernel, whole)) + names(*s.node);
 }
 
 std::string title(const Step& s) {
@@ -124,6 +134,22 @@ std::string title(const Step& s) {
     return head(n, absl::StrCat("group of ", n.block(0).nodes().size(), " ops"));
   if (n.is(ir::Structure::call)) return head(n, absl::StrCat("call @", n.callee()));
   return head(n, name(n.structure()));
+}
+
+/// Whether a row group runs as one kernel, or why its members take turns.
+std::string one_kernel(const RowGroup& rows) {
+  if (rows.kernel == nullptr)
+    return absl::StrCat("one kernel: none (", rows.why_not, "); its steps take turns");
+  const Verdict code = generated(*rows.kernel);
+  if (!code.accepted())
+    return absl::StrCat("one kernel: none (", code.text(), "); its steps take turns");
+  return absl::StrCat("generated (defined): chosen (one kernel of ",
+                      rows.kernel->loops().body.size(), " statements; ",
+                      work_text(rows.kernel->loops()), ")");
+}
+
+bool runs_as_one(const RowGroup& rows) {
+  return rows.kernel != nullptr && generated(*rows.kernel).accepted();
 }
 
 /// A step's lines after its title.
@@ -152,7 +178,16 @@ void explain_steps(const std::vector<Step>& steps, std::string& out, int& number
         std::string how = absl::StrCat("steps ", number + 1, " to ", last,
                                        " are tiled together by rows, a few of ",
                                        to_string(s.rows->rows), " at a time");
-        for (const RowGroup::Member& m : s.rows->members) line(m.step, how, false);
+        const bool one = runs_as_one(*s.rows);
+        how = absl::StrCat(how, "\n      ", one_kernel(*s.rows));
+        for (const RowGroup::Member& m : s.rows->members) {
+          if (!one) {
+            line(m.step, how, false);
+            continue;
+          }
+          absl::StrAppend(&out, "  ", ++number, ". ", title(m.step), "\n      ", how, "\n",
+                          names(*m.step.node));
+        }
         break;
       }
       case Step::Kind::structure:
@@ -174,7 +209,7 @@ std::string entry_of(const Step& s, bool whole) {
     return s.node->literal(0).function_->is_data() ? "own.print" : "Python";
   if (s.kind == Step::Kind::kernel) {
     if (whole && s.kernel->moves(wanted_engine())) return "own.copy";
-    return generated(*s.kernel, flag_text(Flag::engine)).accepted() ? "generated" : "own.simd";
+    return generated(*s.kernel).accepted() ? "generated" : "own.simd";
   }
   if (s.elided) return std::string(kNoCopy);
   return with_query(s, [](const Query& query) {
@@ -191,8 +226,10 @@ void note_steps(const std::vector<Step>& steps, Program::Runs& out, int& unit) {
   for (const Step& s : steps) {
     ++unit;
     if (s.kind == Step::Kind::rows) {
-      for (const RowGroup::Member& m : s.rows->members)
+      for (const RowGroup::Member& m : s.rows->members) {
         note(m.step, "tiled together by rows", /*whole=*/false);
+        if (runs_as_one(*s.rows)) out[m.step.node].entry = "generated";
+      }
       continue;
     }
     note(s, s.epilogue ? "run as one, with its epilogue" : "", /*whole=*/true);

@@ -202,7 +202,10 @@ class Footprint::Call {
     for (const RowGroup::Member& m : s.rows->members)
       for (size_t k = 0; k < m.step.out.size(); ++k)
         if (m.keeps(k)) give(m.step, k, evaluated(m.step.types[k]));
-    const MemoryRef room = take(rows_room(*s.rows, bound));
+    const RowKernel* kernel = s.rows->kernel.get();
+    const bool one = kernel != nullptr && kernel->may_run(wanted_engine());
+    const MemoryRef room =
+        take(one ? kernel->room(bound.row_kernel) : rows_room(*s.rows, bound));
   }
 
   /// What the table's entry takes for itself; `copies`: of operands, while it runs.

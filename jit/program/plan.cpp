@@ -246,7 +246,7 @@ class Planner {
   }
 
   PointwiseKernel* add_kernel(Lowered lowered, const Node& n) {
-    lowered.nest.name = n.is(ir::Structure::op) ? n.op()->name() : "group";
+    lowered.kernel.name = n.is(ir::Structure::op) ? n.op()->name() : "group";
     p_.kernels_.push_back(std::make_unique<PointwiseKernel>(lowered));
     return p_.kernels_.back().get();
   }
@@ -318,7 +318,12 @@ class Planner {
 
   void fuse(std::vector<Step>& steps) {
     join_epilogues(steps);
-    group_rows(steps, geometry_);
+    group_rows(steps, geometry_, p_.graph_);
+    for (const Step& s : steps) {
+      if (!s.rows || !s.rows->kernel) continue;
+      p_.row_kernels_.push_back(s.rows->kernel.get());
+      for (const RowGroup::Member& m : s.rows->members) p_.in_rows_.insert(m.step.kernel);
+    }
   }
 
   /// A kernel that alone reads a contraction, element by element, runs on its results while they
@@ -395,7 +400,7 @@ class Planner {
   /// not so that it may lie where the input lies.
   int replaced_by(const Step& s) const {
     if (s.kind != Step::Kind::kernel || s.dynamic || s.types.size() != 1 || !s.symbols.empty() ||
-        s.kernel->nest().facts.has_checks)
+        s.kernel->loops().facts.has_checks)
       return -1;
     const Value* made = s.node->out(0);
     const auto& yields = p_.graph_.body().yields();

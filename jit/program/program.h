@@ -8,6 +8,7 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 
 #include <map>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "graph/ir/datum.h"
 #include "graph/ir/ir.h"
 #include "jit/kernel/pointwise.h"
+#include "jit/kernel/row_kernel.h"
 #include "jit/program/packed.h"
 
 namespace lathe::jit {
@@ -94,8 +96,16 @@ class Program {
   std::string own_explain() const;
   void add_node_kernels(const ir::Block& block, const Runs& runs,
                         std::vector<NodeKernel>& out) const;
-  /// Its own, then those of the functions.
-  std::vector<const PointwiseKernel*> all_kernels() const;
+  /// Calls f on its own, then on those of the functions: kernels, then row kernels.
+  template <class F>
+  void each_kernel(const F& f) const {
+    for (const auto& k : kernels_) f(*k);
+    for (const RowKernel* k : row_kernels_) f(*k);
+    for (const auto& [name, program] : functions_) {
+      for (const auto& k : program->kernels_) f(*k);
+      for (const RowKernel* k : program->row_kernels_) f(*k);
+    }
+  }
   friend class RunContext;
   friend class Runner;
   friend class Planner;
@@ -124,6 +134,8 @@ class Program {
   std::vector<ir::SymbolSource> sources_;
   std::vector<std::pair<int, ir::Datum>> constants_;  // slots that never change
   std::vector<std::unique_ptr<PointwiseKernel>> kernels_;
+  std::vector<const RowKernel*> row_kernels_;            // of the steps
+  absl::flat_hash_set<const PointwiseKernel*> in_rows_;  // run alone only where those have no code
   std::vector<ArenaBlock> arena_;
   mutable PackedOperands packed_;
 

@@ -63,21 +63,27 @@ const Program* Program::planned(const std::string& function) const {
   return it == functions_.end() ? nullptr : it->second.get();
 }
 
-std::vector<const PointwiseKernel*> Program::all_kernels() const {
-  std::vector<const PointwiseKernel*> all;
-  for (const auto& k : kernels_) all.push_back(k.get());
-  for (const auto& [name, program] : functions_)
-    for (const auto& k : program->kernels_) all.push_back(k.get());
-  return all;
+int Program::kernels() const {
+  size_t count = kernels_.size();
+  for (const auto& [name, program] : functions_) count += program->kernels_.size();
+  return static_cast<int>(count);
 }
-
-int Program::kernels() const { return static_cast<int>(all_kernels().size()); }
 
 std::string Program::compile() const {
   std::string why;
-  for (const PointwiseKernel* k : all_kernels())
-    if (std::string w = k->compile(); !w.empty())
-      absl::StrAppend(&why, k->nest().name, ": ", w, "\n");
+  const auto compile = [&](const auto& kernel) {
+    const std::string w = kernel.code().compile();
+    if (!w.empty()) absl::StrAppend(&why, kernel.loops().name, ": ", w, "\n");
+    return w.empty();
+  };
+  const auto compile_own = [&](const Program& p) {
+    bool rows = true;
+    for (const RowKernel* k : p.row_kernels_) rows = compile(*k) && rows;
+    for (const auto& k : p.kernels_)
+      if (!rows || !p.in_rows_.contains(k.get())) compile(*k);
+  };
+  compile_own(*this);
+  for (const auto& [name, program] : functions_) compile_own(*program);
   return why;
 }
 

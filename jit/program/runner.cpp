@@ -408,6 +408,9 @@ void Runner::count(Engine engine) {
 // ── row groups ──────────────────────────────────────────────────────────────────────────────────
 
 void Runner::run_rows(const Step& s, Bound::OfStep& b) {
+  if (s.rows->kernel)
+    if (KernelFn fn = s.rows->kernel->code().for_run(wanted_, name_of(*s.node), s.node->site()))
+      return run_row_kernel(s, b, fn);
   std::deque<RowPart> parts;
   for (size_t i = 0; i < b.members.size(); ++i)
     add_part(parts.emplace_back(s.rows->members[i], b.inner[i]), b.members[i]);
@@ -418,6 +421,29 @@ void Runner::run_rows(const Step& s, Bound::OfStep& b) {
     else
       ++c_.counts_.ops;
   }
+}
+
+void Runner::run_row_kernel(const Step& s, Bound::OfStep& b, KernelFn fn) {
+  const RowGroup& group = *s.rows;
+  absl::InlinedVector<std::byte*, 8> buffers;
+  const auto tensors = static_cast<size_t>(group.kernel->loops().inputs);
+  for (size_t i = 0; i < tensors; ++i) {
+    const auto [m, k] = group.inputs[i];
+    buffers.push_back(address(group.members[m].step, b.members[m], k));
+  }
+  for (const auto& [m, k] : group.outputs)
+    buffers.push_back(target(group.members[m].step, b.members[m], k));
+  absl::InlinedVector<uint64_t, 4> uniforms;
+  for (const Number& n : group.kernel->numbers()) {
+    const auto given = [&] {
+      const auto [m, k] = group.inputs[static_cast<size_t>(n.input)];
+      return argument(group.members[m].step.in[k]);
+    };
+    uniforms.push_back(uniform_bits(n.input >= 0 ? given() : Arg(evaluate(n.expr)), n.dtype));
+  }
+  on_device(s, b.members[0],
+            [&] { group.kernel->run(fn, b.row_kernel, buffers, uniforms); });
+  count(Engine::generated);
 }
 
 void Runner::add_part(RowPart& part, Bound::OfStep& b) {

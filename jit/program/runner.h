@@ -66,6 +66,7 @@ class Runner {
   void run_kernel(const Step& s, const Bound::OfStep& b);
   void count(Engine engine);
   void run_rows(const Step& s, Bound::OfStep& b);
+  void run_row_kernel(const Step& s, Bound::OfStep& b, KernelFn fn);
   void add_part(RowPart& part, Bound::OfStep& b);
 
   // Structures.

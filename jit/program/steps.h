@@ -69,14 +69,20 @@ struct RowGroup {
   Int rows;
   std::vector<Member> members;
   std::vector<Temporary> temporaries;
+  /// All of it as one kernel, which runs where there is machine code; or why there is none.
+  std::unique_ptr<RowKernel> kernel;
+  std::string why_not;
+  struct Of {
+    size_t member, number;  // which input or result of which member
+  };
+  std::vector<Of> inputs, outputs;  // of the kernel
 };
 
 /// Reductions take so many rows side by side.
 inline constexpr int64_t kRowsAbreast = 4;
 
-/// Joins steps into row groups, in place.
-void group_rows(std::vector<Step>& steps,
-                const absl::flat_hash_map<const ir::Value*, Geometry>& geometry);
+/// Joins steps of a block of `graph` into row groups, in place.
+void group_rows(std::vector<Step>& steps, const Geometries& geometry, const ir::Graph& graph);
 
 /// Calls f on the step and on all that run as a part of it, structures' blocks left out.
 template <class S, class F>
@@ -114,6 +120,7 @@ struct Bound {
     // Row groups:
     int64_t rows = 0, block = 1;  // rows at a time
     std::vector<OfStep> members;
+    RowKernel::Bound row_kernel;
     std::vector<int64_t> inner;               // by member
     std::vector<int64_t> scratch, row_bytes;  // by temporary: where it begins or -1, bytes a row
     size_t scratch_bytes = 0;

@@ -75,6 +75,30 @@ TEST(RowGroups, WhatIsReadOutsideIsKept) {
   expect_same(body, {normal({9, 33}, 3)}, f);
 }
 
+TEST(RowGroups, ValuesOfRowsWithoutTheReducedAxisReadOthersByRow) {
+  jit::Function f("no_keepdim");
+  auto body = [](const Tensors& x) -> Outputs {
+    Tensor s = R::sum(M::square(x[0]), {Int(1)}, false);
+    Tensor weighed = M::mul(M::sqrt(s), x[1]);  // one a row, though rows are as long as there are
+    Tensor again = S::expand(S::unsqueeze(weighed, 1), Shape{7, 7});
+    return {M::mul(x[0], again), M::add(x[0], S::unsqueeze(weighed, 1))};
+  };
+  expect_same(body, {normal({7, 7}, 3), normal({7}, 4)}, f);
+  EXPECT_GE(count(f.explain(), "tiled together by rows"), 4u) << f.explain();
+}
+
+TEST(RowGroups, WhatFollowsAGroupRunsBehindIt) {
+  jit::Function f("followed");
+  auto body = [](const Tensors& x) -> Outputs {
+    Tensor centred = M::sub(x[0], R::mean(x[0], {Int(1)}, true));
+    Tensor columns = R::sum(centred, {Int(0)}, false);  // between two passes over the rows
+    Tensor y = M::div(centred, R::sum(M::square(centred), {Int(1)}, true));
+    return {y, columns, R::sum(M::mul(y, x[0]), {Int(0)}, false)};
+  };
+  expect_same(body, {normal({37, 600}, 5)}, f);
+  EXPECT_EQ(count(f.explain(), "tiled together by rows"), 5u) << f.explain();
+}
+
 TEST(RowGroups, ATemporaryMayLieWhereItsResultWillBe) {
   jit::Function f("replaced");
   auto body = [](const Tensors& x) -> Outputs {

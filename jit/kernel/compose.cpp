@@ -1,0 +1,177 @@
+#include "jit/kernel/compose.h"
+
+#include "core/base/error.h"
+#include "core/scalar/element.h"
+#include "graph/ir/arguments.h"
+#include "kernels/problem/bodies.h"
+
+namespace lathe::jit {
+namespace {
+
+using ir::Node;
+using ir::Value;
+
+/// Numbers given where a tensor may stand, as an argument of the right kind for promotion.
+Arg number_stand_in(const ir::Scalar& s) {
+  if (s.kind == ir::ScalarKind::flag) return Arg(false);
+  if (s.kind == ir::ScalarKind::real) return Arg(0.0);
+  return Arg(s.value.value_or(Int(0)));
+}
+
+uint64_t number_bits(const Arg& a, DType dtype) {
+  alignas(16) std::byte room[16] = {};
+  store_number(a, dtype, room);
+  return element_bits(dtype, room);
+}
+
+bool symbolic_number(const Arg& a) { return a.tag == Tag::integer && !a.integer().known(); }
+
+bool is(Int a, Int b) {
+  if (identical(a, b)) return true;
+  return SymScope::current()->prove(Relation::eq, a, b) == SymScope::Truth::yes;
+}
+
+}  // namespace
+
+ElementTypes types_of(const Node& node) {
+  const Op& op = *node.op();
+  if (op.kind != Kind::elementwise && op.kind != Kind::reduce) {
+    const DType d = node.out(0)->tensor().dtype;  // create definitions
+    return {compute_type(d), d, {d}};
+  }
+  std::vector<Tensor> held;
+  std::vector<Arg> values;
+  held.reserve(node.in().size());
+  for (const Value* v : node.in()) {
+    if (const TensorType* type = v->type().tensor()) {
+      held.push_back(ir::stand_in(*type));
+      values.push_back(Arg(held.back()));
+    } else {
+      values.push_back(number_stand_in(*v->type().scalar()));
+    }
+  }
+  const ir::Filled filled = ir::fill(node.attrs(), node.places(), values);
+  return element_types(op, filled.args());
+}
+
+void Composer::read(const Value* v, Access from) {
+  operand_of_[v] = operands_.size();
+  types_.push_back(kernel_.buffers[static_cast<size_t>(from.buf)].dtype);
+  operands_.emplace_back(std::move(from));
+}
+
+/// Numbers are uniforms of the dtype each use wants.
+void Composer::add(const Node& node) {
+  nodes_.push_back(&node);
+  const DType compute = types_of(node).compute;
+  for (int p : body_params(*node.op())) {
+    const Value* v = node.value(p);
+    const DType dtype = number_dtype(*node.op(), p, compute);
+    if (v != nullptr && v->type().tensor() == nullptr)
+      add_uniform(node, p, {input_of_(outer_(v)), 0, dtype});
+    else if (v == nullptr && symbolic_number(node.literal(p)))
+      add_uniform(node, p, {-1, node.literal(p).integer(), dtype});
+  }
+}
+
+void Composer::add_uniform(const Node& use, int param, Number number) {
+  uniform_of_[{&use, param}] = operands_.size();
+  operands_.emplace_back(Uniform{static_cast<int>(numbers_.size()), number.dtype});
+  types_.push_back(number.dtype);
+  kernel_.uniforms.push_back(number.dtype);
+  numbers_.push_back(number);
+}
+
+Exprs Composer::compose(absl::Span<const Value* const> results, absl::Span<const Expr> in) const {
+  absl::flat_hash_map<const Value*, Expr> values;
+  for (const auto& [value, at] : operand_of_) values[value] = in[at];
+  for (const Node* node : nodes_) {
+    const Op& op = *node->op();
+    const ElementTypes types = types_of(*node);
+    std::vector<BodyInput> inputs;
+    std::vector<Expr> args;
+    for (int p : body_params(op)) {
+      const Value* v = node->value(p);
+      if (v != nullptr && v->type().tensor() != nullptr) {
+        inputs.push_back({v->tensor().dtype, false});
+        args.push_back(values.at(outer_(v)));
+        continue;
+      }
+      const DType dtype = number_dtype(op, p, types.compute);
+      inputs.push_back({dtype, true});
+      const auto use = uniform_of_.find({node, p});
+      args.push_back(use != uniform_of_.end()
+                         ? in[use->second]
+                         : constant_bits(dtype, number_bits(node->literal(p), dtype)));
+    }
+    const Exprs ys = inline_call(stored_body(op, types, inputs), args);
+    for (size_t k = 0; k < ys.size(); ++k) values[node->out(k)] = ys[k];
+  }
+  Exprs out;
+  for (const Value* r : results) out.push_back(values.at(outer_(r)));
+  return out;
+}
+
+ScalarFunction Composer::function(
+    absl::Span<const Value* const> results, absl::Span<const DType> more,
+    const std::function<Exprs(const Exprs&, absl::Span<const Expr>)>& then) const {
+  std::vector<DType> types = types_;
+  types.insert(types.end(), more.begin(), more.end());
+  return build(
+      [&](absl::Span<const Expr> in) {
+        const Exprs found = compose(results, in);
+        return then ? then(found, in.subspan(operands_.size())) : found;
+      },
+      types);
+}
+
+IndexMap map_of(const TensorType& type, const Geometry& g, const Shape& domain) {
+  IndexMap map{g.offset, {}};
+  const size_t lead = domain.size() - type.shape.size();
+  for (size_t k = 0; k < domain.size(); ++k) {
+    Int stride = 0;
+    if (k >= lead) {
+      Int size = type.shape[k - lead];
+      const bool repeats = !identical(size, domain[k]) && is(size, 1);
+      if (!repeats && !identical(size, Int(1))) stride = g.strides[k - lead];
+      // Where only a run tells whether it repeats: one element does.
+      if (!repeats && !is(size, domain[k])) stride = stride * min(max(size - 1, 0), 1);
+    }
+    map.strides.push_back(stride);
+  }
+  return map;
+}
+
+void count_facts(Kernel& kernel) {
+  Facts& facts = kernel.facts = {};
+  const auto function = [&](const ScalarFunction& f) {
+    for (const ExprNode& n : f.graph.nodes()) {
+      facts.has_checks |= n.prim == Prim::check;
+      facts.has_random |= n.prim == Prim::random;
+      facts.flops_per_element += info(n.prim).transcendental ? 15 : 1;
+    }
+  };
+  const std::function<void(const Block&)> block = [&](const Block& statements) {
+    for (const Statement& s : statements) {
+      if (const auto* loop = std::get_if<For>(&s.node)) block(loop->body);
+      if (const auto* compute = std::get_if<Compute>(&s.node)) function(compute->f);
+      if (const auto* reduce = std::get_if<Reduce>(&s.node)) {
+        function(reduce->bodies.lift);
+        function(reduce->bodies.combine);
+      }
+    }
+  };
+  block(kernel.body);
+  const auto tensor = [&](const Access& a) {
+    return kernel.buffers[static_cast<size_t>(a.buf)].space == Space::argument;
+  };
+  each_operand(
+      kernel.body,
+      [&](const Operand& o) {
+        const auto* access = std::get_if<Access>(&o);
+        facts.loads += access != nullptr && tensor(*access);
+      },
+      [&](const Access& a) { facts.stores += tensor(a); });
+}
+
+}  // namespace lathe::jit

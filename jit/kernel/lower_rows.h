@@ -1,0 +1,36 @@
+// From kernels and reductions over the same rows to one kernel.
+#pragma once
+
+#include <absl/container/flat_hash_set.h>
+
+#include "jit/kernel/lower.h"
+
+namespace lathe::jit {
+
+using Geometries = absl::flat_hash_map<const ir::Value*, Geometry>;
+
+/// What is to become one kernel: nodes in order, each pointwise, a group of pointwise ones, or a
+/// reduction of one tensor over all axes but the first `lead` ones.
+struct Rows {
+  std::vector<const ir::Node*> nodes;
+  std::vector<const ir::Node*> views;  // of one value a row, repeated along it
+  size_t lead = 0;
+  Shape domain;                                // of what is reduced
+  absl::flat_hash_set<const ir::Value*> kept;  // results that somebody else reads
+};
+
+struct LoweredRows {
+  Kernel kernel;
+  std::vector<const ir::Value*> inputs;   // tensors by argument, then the numbers
+  std::vector<const ir::Value*> outputs;  // by argument
+  std::vector<Number> numbers;            // `input`: of `inputs`
+};
+
+/// The parallel axes are the rows, and one more axis goes along each. What is read by several
+/// statements and costs much is kept in a local buffer; the rest is computed anew by each. Empty,
+/// with the reason, where rows have several axes that are not one to every operand, or where a node
+/// is complex, checked, random or made from positions. Needs the graph's SymScope.
+std::optional<LoweredRows> lower_rows(const Rows& rows, const Geometries& geometry,
+                                      std::string* why_not);
+
+}  // namespace lathe::jit

@@ -1,0 +1,152 @@
+// The kernel IR: what our own code computes on tensors, in one form for every engine.
+//
+// A Kernel is a set of buffers, a set of axes, and a list of statements. The list runs once for
+// each position of the parallel axes, which come first and in any order. Statements:
+//
+//   compute   elements of buffers from elements of buffers, by a ScalarFunction
+//             (core/expr/expr.h), whose input k is operand k
+//   for       its statements, for every position of one more axis
+//   reduce    one value from all positions of one more axis, in the order that defines its bits
+//
+// The order of a sum is part of its statement: blocks of 512 elements, sixteen lanes in a block,
+// halving, a binary counter of blocks (kernels/reference/reduce.h). How a kernel is walked is not
+// in it, so that no engine can change a bit. Rounding to a storage dtype between fused ops is in
+// the functions as casts.
+//
+// Local buffers hold what goes from one statement to the next: of one element, or of one for each
+// position of the inner axis. They live for one round of the list.
+//
+// Extents, strides and offsets are Ints over the graph's symbols: one kernel serves every shape,
+// and code gets them as numbers in its argument block (jit/kernel/codegen.h). What may be
+// specialised (a stride known to be 0 or 1) is visible, so it is part of its form.
+//
+// Where to read: lower.h and lower_rows.h (from the graph), verify.cpp (what is a kernel),
+// interpret.cpp (what it means), jit/llvm (machine code).
+#pragma once
+
+#include <absl/types/span.h>
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/expr/expr.h"
+#include "core/sizes/int.h"
+#include "kernels/problem/bodies.h"
+
+namespace lathe::jit {
+
+struct Axis {
+  Int extent;
+};
+
+enum class Space : uint8_t {
+  argument,  // passed by the caller: inputs, outputs, arena slices
+  local,     // the kernel's own: one round of the statements
+};
+
+struct Buf {
+  DType dtype;
+  Space space = Space::argument;
+  Int elements = 0;  // local: how many
+  std::string name;  // for people
+
+  /// A local of one element: a register.
+  bool scalar() const { return space == Space::local && identical(elements, Int(1)); }
+};
+
+/// Element index = offset + sum(strides[k] * axis k); axes as numbered in the kernel.
+struct IndexMap {
+  Int offset = 0;
+  absl::InlinedVector<Int, 6> strides;  // one an axis of the kernel; missing ones are 0
+
+  Int along(size_t axis) const { return axis < strides.size() ? strides[axis] : Int(0); }
+};
+
+struct Access {
+  int buf;
+  IndexMap map;
+};
+/// A number passed at run time (an Int over symbols, or a float argument): one for the whole
+/// kernel.
+struct Uniform {
+  int slot;  // of Kernel::uniforms
+  DType dtype;
+};
+using Operand = std::variant<Access, Uniform>;
+
+struct Statement;
+using Block = std::vector<Statement>;
+
+/// stores[k] = output k of f(operands)
+struct Compute {
+  ScalarFunction f;
+  std::vector<Operand> operands;
+  std::vector<Access> stores;
+};
+
+/// for axis in [0, extent): body. Rounds do not read what others write.
+struct For {
+  int axis;
+  Block body;
+};
+
+/// The defined reduction over one axis; its result goes where the axes outside of it say.
+/// `bodies.lift` takes the operands, then the element's index in the reduced space (i64).
+struct Reduce {
+  int axis;
+  ReduceBodies bodies;
+  std::vector<Operand> operands;
+  std::vector<Access> stores;
+};
+
+struct Statement {
+  std::variant<Compute, For, Reduce> node;
+};
+
+/// What calls need to know.
+struct Facts {
+  int64_t flops_per_element = 0;  // of a position of all axes
+  int loads = 0, stores = 0;      // of an element, from and to tensors
+  bool has_checks = false;        // a ScalarFunction has a `check`: the error slot may be written
+  bool has_random = false;
+};
+
+struct Kernel {
+  std::string name;          // for people: "gelu_3"
+  std::vector<Buf> buffers;  // arguments first, in call order: inputs then outputs; then locals
+  int inputs = 0, outputs = 0;
+  std::vector<DType> uniforms;
+  std::vector<Axis> axes;
+  int parallel = 0;  // how many of them, from the first on, the statements run for each position of
+  Block body;
+  Facts facts;
+
+  std::string print() const;
+  /// The same without names and with a star for every number that is neither 0 nor 1: all that
+  /// machine code depends on.
+  std::string form() const;
+};
+
+/// Calls f(operand, dtype) for every operand, then f(store, dtype) for every store, of each
+/// statement in turn: how operands are numbered in an argument block.
+template <class OnOperand, class OnStore>
+void each_operand(absl::Span<const Statement> block, const OnOperand& on_operand,
+                  const OnStore& on_store) {
+  const auto both = [&](const auto& statement) {
+    for (const Operand& o : statement.operands) on_operand(o);
+    for (const Access& a : statement.stores) on_store(a);
+  };
+  for (const Statement& s : block) {
+    if (const auto* loop = std::get_if<For>(&s.node))
+      each_operand(loop->body, on_operand, on_store);
+    if (const auto* compute = std::get_if<Compute>(&s.node)) both(*compute);
+    if (const auto* reduce = std::get_if<Reduce>(&s.node)) both(*reduce);
+  }
+}
+
+/// Empty, or the first thing that is wrong with it.
+std::string verify(const Kernel& kernel);
+
+}  // namespace lathe::jit

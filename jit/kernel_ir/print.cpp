@@ -1,0 +1,118 @@
+// A kernel as text, for people and as what machine code is kept under.
+//
+//   kernel mean_3(b0: f32 %x) -> (b1: f32 %y)
+//     parallel i0 < s0
+//     axis i1 < 768
+//     b1[i0] = reduce i1 (b0[i0*768 + i1]) f32 from 0
+//       (%0:f32, %1:i64) -> f32
+//       ...
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
+
+#include "jit/kernel_ir/kernel.h"
+
+namespace lathe::jit {
+namespace {
+
+enum class As : uint8_t { text, form };
+
+class Printer {
+ public:
+  Printer(const Kernel& kernel, As as) : kernel_(kernel), as_(as) {}
+
+  std::string run() {
+    const bool names = as_ == As::text;
+    out_ = absl::StrCat("kernel", names && !kernel_.name.empty() ? " " + kernel_.name : "", "(");
+    const auto inputs = static_cast<size_t>(kernel_.inputs);
+    const auto arguments = inputs + static_cast<size_t>(kernel_.outputs);
+    for (size_t b = 0; b < arguments; ++b) {
+      if (b == inputs) out_ += ") -> (";
+      absl::StrAppend(&out_, b == 0 || b == inputs ? "" : ", ", buffer(b));
+    }
+    out_ += ")\n";
+    for (size_t u = 0; u < kernel_.uniforms.size(); ++u)
+      line(1, absl::StrCat("number u", u, ": ", info(kernel_.uniforms[u]).short_name));
+    for (size_t b = arguments; b < kernel_.buffers.size(); ++b)
+      line(1, absl::StrCat("local ", buffer(b), "[", number(kernel_.buffers[b].elements), "]"));
+    for (size_t a = 0; a < kernel_.axes.size(); ++a)
+      line(1, absl::StrCat(static_cast<int>(a) < kernel_.parallel ? "parallel" : "axis", " i", a,
+                           " < ", number(kernel_.axes[a].extent)));
+    block(kernel_.body, 1);
+    return std::move(out_);
+  }
+
+ private:
+  std::string number(Int e) const {
+    const bool plain = identical(e, Int(0)) || identical(e, Int(1));
+    return as_ == As::form && !plain ? "*" : to_string(e);
+  }
+  std::string buffer(size_t b) const {
+    const Buf& buf = kernel_.buffers[b];
+    return absl::StrCat("b", b, ": ", info(buf.dtype).short_name,
+                        as_ == As::text && !buf.name.empty() ? " %" + buf.name : "");
+  }
+  std::string map(const IndexMap& m) const {
+    std::string out;
+    if (!identical(m.offset, Int(0))) out = number(m.offset);
+    for (size_t k = 0; k < m.strides.size(); ++k) {
+      if (identical(m.strides[k], Int(0))) continue;
+      absl::StrAppend(&out, out.empty() ? "" : " + ", "i", k);
+      if (!identical(m.strides[k], Int(1))) absl::StrAppend(&out, "*(", number(m.strides[k]), ")");
+    }
+    return out.empty() ? "0" : out;
+  }
+  std::string at(const Access& a) const { return absl::StrCat("b", a.buf, "[", map(a.map), "]"); }
+  std::string operand(const Operand& o) const {
+    if (const auto* access = std::get_if<Access>(&o)) return at(*access);
+    return absl::StrCat("u", std::get<Uniform>(o).slot);
+  }
+  std::string list(const std::vector<Operand>& operands) const {
+    return absl::StrJoin(operands, ", ",
+                         [&](std::string* s, const Operand& o) { *s += operand(o); });
+  }
+  std::string list(const std::vector<Access>& stores) const {
+    return absl::StrJoin(stores, ", ", [&](std::string* s, const Access& a) { *s += at(a); });
+  }
+
+  void block(const Block& b, int depth) {
+    for (const Statement& s : b)
+      std::visit([&](const auto& node) { statement(node, depth); }, s.node);
+  }
+  void line(int depth, std::string_view text) {
+    absl::StrAppend(&out_, std::string(static_cast<size_t>(2 * depth), ' '), text, "\n");
+  }
+  void function(const ScalarFunction& f, int depth) {
+    for (std::string_view l : absl::StrSplit(f.print(), '\n', absl::SkipEmpty())) line(depth, l);
+  }
+  void statement(const For& f, int depth) {
+    line(depth, absl::StrCat("for i", f.axis));
+    block(f.body, depth + 1);
+  }
+  void statement(const Compute& c, int depth) {
+    line(depth, absl::StrCat(list(c.stores), " = compute (", list(c.operands), ")"));
+    function(c.f, depth + 1);
+  }
+  void statement(const Reduce& r, int depth) {
+    std::vector<std::string> states;
+    for (size_t s = 0; s < r.bodies.state.size(); ++s)
+      states.push_back(absl::StrCat(info(r.bodies.state[s]).short_name, " from ",
+                                    absl::StrCat("0x", absl::Hex(r.bodies.unit[s]))));
+    line(depth, absl::StrCat(list(r.stores), " = reduce i", r.axis, " (", list(r.operands), ") ",
+                             absl::StrJoin(states, ", ")));
+    function(r.bodies.lift, depth + 1);
+    function(r.bodies.combine, depth + 1);
+    function(r.bodies.finish, depth + 1);
+  }
+
+  const Kernel& kernel_;
+  As as_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string Kernel::print() const { return Printer(*this, As::text).run(); }
+std::string Kernel::form() const { return Printer(*this, As::form).run(); }
+
+}  // namespace lathe::jit

@@ -1,0 +1,131 @@
+#include <absl/strings/str_cat.h>
+
+#include "core/op/op.h"
+#include "jit/kernel_ir/kernel.h"
+
+namespace lathe::jit {
+namespace {
+
+std::vector<DType> joined(std::vector<DType> list, const std::vector<DType>& more) {
+  list.insert(list.end(), more.begin(), more.end());
+  return list;
+}
+
+class Verifier {
+ public:
+  explicit Verifier(const Kernel& k) : k_(k), entered_(k.axes.size()), written_(k.buffers.size()) {}
+
+  std::string run() {
+    const auto arguments = static_cast<size_t>(k_.inputs) + static_cast<size_t>(k_.outputs);
+    if (arguments > k_.buffers.size()) return "an argument is missing";
+    if (k_.parallel < 0 || static_cast<size_t>(k_.parallel) > k_.axes.size())
+      return "there are more parallel axes than axes";
+    for (size_t b = 0; b < k_.buffers.size(); ++b) {
+      if ((k_.buffers[b].space == Space::argument) != (b < arguments))
+        return absl::StrCat("b", b, " is in the wrong place: arguments come first");
+      written_[b] = b < static_cast<size_t>(k_.inputs);
+    }
+    for (int a = 0; a < k_.parallel; ++a) entered_[static_cast<size_t>(a)] = true;
+    block(k_.body);
+    for (size_t b = 0; b < arguments; ++b)
+      if (!written_[b]) fail(absl::StrCat("nothing writes b", b));
+    return error_;
+  }
+
+ private:
+  void fail(std::string why) {
+    if (error_.empty()) error_ = std::move(why);
+  }
+
+  void block(const Block& b) {
+    for (const Statement& s : b) std::visit([&](const auto& node) { statement(node); }, s.node);
+  }
+
+  /// An axis may be entered once on each way from outside in.
+  bool enter(int axis) {
+    const bool known = axis >= 0 && static_cast<size_t>(axis) < entered_.size();
+    if (!known || entered_[static_cast<size_t>(axis)]) {
+      fail(absl::StrCat("i", axis, known ? " is entered twice" : " is no axis"));
+      return false;
+    }
+    entered_[static_cast<size_t>(axis)] = true;
+    return true;
+  }
+  void leave(int axis) { entered_[static_cast<size_t>(axis)] = false; }
+
+  DType place(const Access& a) {
+    if (a.buf < 0 || static_cast<size_t>(a.buf) >= k_.buffers.size()) {
+      fail(absl::StrCat("there is no b", a.buf));
+      return DType::f32;
+    }
+    for (size_t axis = 0; axis < a.map.strides.size(); ++axis)
+      if (!identical(a.map.strides[axis], Int(0)) && (axis >= entered_.size() || !entered_[axis]))
+        fail(absl::StrCat("b", a.buf, " is indexed by i", axis, " outside of its loop"));
+    return k_.buffers[static_cast<size_t>(a.buf)].dtype;
+  }
+
+  std::vector<DType> operands(const std::vector<Operand>& all) {
+    std::vector<DType> types;
+    for (const Operand& o : all) {
+      if (const auto* a = std::get_if<Access>(&o)) {
+        types.push_back(place(*a));
+        if (error_.empty() && !written_[static_cast<size_t>(a->buf)])
+          fail(absl::StrCat("b", a->buf, " is read before it is written"));
+        continue;
+      }
+      const Uniform& u = std::get<Uniform>(o);
+      if (u.slot < 0 || static_cast<size_t>(u.slot) >= k_.uniforms.size() ||
+          k_.uniforms[static_cast<size_t>(u.slot)] != u.dtype)
+        fail(absl::StrCat("there is no u", u.slot, " of that dtype"));
+      types.push_back(u.dtype);
+    }
+    return types;
+  }
+
+  std::vector<DType> stores(const std::vector<Access>& all) {
+    std::vector<DType> types;
+    for (const Access& a : all) {
+      types.push_back(place(a));
+      if (!error_.empty()) continue;
+      if (a.buf < k_.inputs) fail(absl::StrCat("b", a.buf, " is an input, and is written"));
+      written_[static_cast<size_t>(a.buf)] = true;
+    }
+    return types;
+  }
+
+  void statement(const For& f) {
+    if (!enter(f.axis)) return;
+    block(f.body);
+    leave(f.axis);
+  }
+
+  void statement(const Compute& c) {
+    if (operands(c.operands) != c.f.inputs) fail("the operands do not fit the function");
+    if (stores(c.stores) != c.f.output_types) fail("the stores do not fit the function");
+  }
+
+  void statement(const Reduce& r) {
+    const ReduceBodies& b = r.bodies;
+    if (!enter(r.axis)) return;
+    std::vector<DType> types = operands(r.operands);
+    leave(r.axis);
+    types.push_back(DType::i64);
+    if (types != b.lift.inputs) fail("the operands do not fit what is reduced");
+    if (b.state.empty() || b.unit.size() != b.state.size()) fail("the unit does not fit the state");
+    if (b.lift.output_types != b.state || b.combine.output_types != b.state ||
+        b.combine.inputs != joined(b.state, b.state) ||
+        b.finish.inputs != joined(b.state, {DType::i64}))
+      fail("the functions do not fit the state");
+    if (stores(r.stores) != b.finish.output_types) fail("the stores do not fit the function");
+  }
+
+  const Kernel& k_;
+  std::vector<bool> entered_, written_;
+  std::string error_;
+};
+
+}  // namespace
+
+std::string verify(const Kernel& kernel) { return Verifier(kernel).run(); }
+
+}  // namespace lathe::jit

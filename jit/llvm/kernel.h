@@ -1,0 +1,55 @@
+// From a kernel (jit/kernel_ir/kernel.h) to a module with one function, kKernelSymbol: a loop over
+// the positions of its parallel axes that it is told to do, a few rows at a time, and in it each
+// statement for these rows, with vectors along the inner axis. A reduction takes the rows at once,
+// so that it need not wait for itself; others one after the other.
+#pragma once
+
+#include "jit/llvm/tree.h"
+
+namespace lathe::jit {
+
+class KernelEmitter {
+ public:
+  /// The kernel passed check_kernel.
+  KernelEmitter(const Kernel& kernel, const Target& target);
+  OwnedModule emit();
+
+ private:
+  class Operands;
+
+  void statement(const Compute& c);
+  void statement(const For& f);
+  void statement(const Reduce& r);
+  void reduce(const Reduce& r, llvm::Value* first_row, unsigned rows);
+  void each_row(const std::function<void(llvm::Value*)>& body);
+  void choose_fetcher();
+  /// Calls position i of the rows to come into a cache, if this is the statement that does so.
+  void fetch_ahead(const void* statement, llvm::Value* row, llvm::Value* i, Memory& memory);
+  /// Where an operand begins for this row.
+  llvm::Value* base(size_t operand, const Access& access, llvm::Value* row);
+  /// The place of a local of one element, on the stack.
+  llvm::Value* scalar(const Access& access, llvm::Value* row);
+  void store(size_t operand, const std::vector<Access>& stores, const Values& results,
+             llvm::Value* row);
+  const Buf& buf(const Access& a) const { return k_.buffers[static_cast<size_t>(a.buf)]; }
+
+  const Kernel& k_;
+  const Target& target_;
+  Frame frame_;
+  llvm::IRBuilder<>& b_;
+  VectorOps narrow_;
+  Memory narrow_memory_;
+  Values at_;                                       // the parallel axes at the first of the rows
+  llvm::Value* rows_ = nullptr;                     // how many there are now
+  absl::flat_hash_map<const void*, size_t> first_;  // operand in the argument block, by statement
+  absl::flat_hash_map<int, llvm::Value*> scalars_;  // by buffer: one a row
+  // The statement with the most arithmetic, behind which what the next rows read is fetched: by
+  // operand.
+  const void* fetcher_ = nullptr;
+  std::vector<std::pair<size_t, const Access*>> fetched_;
+};
+
+/// Empty, or why no code can be made of this kernel, which verify() has passed.
+std::string check_kernel(const Kernel& kernel);
+
+}  // namespace lathe::jit

@@ -1,0 +1,350 @@
+// Kernels of the kernel IR: what the verifier refuses, and random ones by machine code for every
+// target against the interpreter, by bits.
+#include <gtest/gtest.h>
+
+#include "jit/kernel/row_kernel.h"
+#include "jit/kernel_ir/interpret.h"
+#include "tests/cpp/jit/kernel_memory.h"
+
+namespace lathe::jit {
+namespace {
+
+using testing::GuardedBytes;
+using testing::random_value;
+using Rng = std::mt19937_64;
+
+int64_t number(Int e) { return e.value(); }
+
+/// A kernel that grows statement by statement: rows, and one axis along each.
+class RandomKernel {
+ public:
+  RandomKernel(uint64_t seed, std::vector<int64_t> rows, int64_t inner) : rng_(seed) {
+    for (int64_t n : rows) k_.axes.push_back({Int(n)});
+    k_.axes.push_back({Int(inner)});
+    k_.parallel = static_cast<int>(rows.size());
+    const size_t statements = 1 + pick(4);
+    for (size_t s = 0; s < statements; ++s) {
+      const size_t kind = pick(4);
+      if (kind == 0) k_.body.push_back({compute(/*along=*/false)});
+      if (kind == 1) k_.body.push_back({For{inner_axis(), {{compute(/*along=*/true)}}}});
+      if (kind >= 2) k_.body.push_back({reduce()});
+    }
+    put_arguments_first();
+  }
+
+  const Kernel& kernel() const { return k_; }
+
+ private:
+  size_t pick(size_t n) { return rng_() % n; }
+  int inner_axis() const { return k_.parallel; }
+
+  testing::RandomProgram program() {
+    while (true) {
+      testing::RandomProgram p =
+          testing::random_program(rng_, {.steps = 6, .inputs = testing::kTensorTypes});
+      const ScalarFunction f = p.built();
+      const auto stored = [](DType d) {
+        return std::find(std::begin(testing::kTensorTypes), std::end(testing::kTensorTypes), d) !=
+               std::end(testing::kTensorTypes);
+      };
+      const auto& nodes = f.graph.nodes();
+      const bool checks = std::any_of(nodes.begin(), nodes.end(),
+                                      [](const ExprNode& n) { return n.prim == Prim::check; });
+      if (!checks && std::all_of(f.output_types.begin(), f.output_types.end(), stored)) return p;
+    }
+  }
+
+  int add(DType d, Space space, Int elements = 0) {
+    k_.buffers.push_back({d, space, elements, ""});
+    return static_cast<int>(k_.buffers.size()) - 1;
+  }
+
+  /// Strides of an argument, and with them how much memory it takes.
+  IndexMap spread(bool along, bool output) {
+    IndexMap map;
+    int64_t span = 1;
+    std::vector<int64_t> strides(k_.axes.size());
+    for (size_t axis = k_.axes.size(); axis-- > 0;) {
+      const bool inner = axis + 1 == k_.axes.size();
+      const int64_t extent = k_.axes[axis].extent.value();
+      int64_t step = span;
+      if (inner) step = !along ? 0 : output ? 1 : static_cast<int64_t>(pick(4));
+      if (!inner && !output && pick(3) == 0) step = 0;
+      if (!inner && step != 0) step += static_cast<int64_t>(pick(3));
+      strides[axis] = step;
+      span += step * std::max<int64_t>(0, extent - 1);
+    }
+    for (int64_t s : strides) map.strides.push_back(Int(s));
+    return map;
+  }
+
+  Operand operand(DType d, bool along) {
+    std::vector<Access> fit;
+    for (const Access& a : written_)
+      if (k_.buffers[static_cast<size_t>(a.buf)].dtype == d &&
+          (along || identical(a.map.along(k_.axes.size() - 1), Int(0))))
+        fit.push_back(a);
+    if (!fit.empty() && pick(2) == 0) return fit[pick(fit.size())];
+    if (pick(6) == 0) {
+      k_.uniforms.push_back(d);
+      return Uniform{static_cast<int>(k_.uniforms.size()) - 1, d};
+    }
+    const int b = add(d, Space::argument);
+    inputs_.push_back(b);
+    return Access{b, spread(along, /*output=*/false)};
+  }
+
+  Access result(DType d, bool along) {
+    const bool local = pick(2) == 0;
+    const int b = add(d, local ? Space::local : Space::argument,
+                      !local  ? Int(0)
+                      : along ? k_.axes.back().extent
+                              : Int(1));
+    if (!local) outputs_.push_back(b);
+    IndexMap map;
+    if (local) {
+      map.strides.assign(k_.axes.size(), Int(0));
+      map.strides.back() = Int(along ? 1 : 0);
+    }
+    return {b, local ? map : spread(along, /*output=*/true)};
+  }
+
+  Compute compute(bool along) {
+    Compute c;
+    c.f = program().built();
+    for (DType d : c.f.inputs) c.operands.push_back(operand(d, along));
+    for (DType d : c.f.output_types) c.stores.push_back(result(d, along));
+    written_.insert(written_.end(), c.stores.begin(), c.stores.end());
+    return c;
+  }
+
+  Reduce reduce() {
+    const ScalarFunction f = program().built();
+    const DType d = f.output_types[0];
+    const bool half = d == DType::f16 || d == DType::bf16;
+    const DType state = half ? DType::f32 : d;
+    const size_t way = pick(3);
+    Reduce r;
+    r.axis = inner_axis();
+    for (DType in : f.inputs) r.operands.push_back(operand(in, true));
+    std::vector<DType> types = f.inputs;
+    types.push_back(DType::i64);
+    ReduceBodies& b = r.bodies;
+    b.state = {state};
+    b.unit = {0};
+    b.lift = build(
+        [&](absl::Span<const Expr> in) {
+          const Expr x = inline_call(f, in.subspan(0, f.inputs.size()))[0];
+          return Exprs{half ? cast(x, state) : x};
+        },
+        types);
+    b.combine = build(
+        [&](absl::Span<const Expr> in) {
+          if (way == 1) return Exprs{pmax(in[0], in[1])};
+          if (way == 2 && is_floating(state)) return Exprs{fma(in[0], constant(state, 0.5), in[1])};
+          return Exprs{in[0] + in[1]};
+        },
+        std::vector<DType>{state, state});
+    const bool mean = is_floating(state) && pick(2) == 0;
+    b.finish = build(
+        [&](absl::Span<const Expr> in) { return Exprs{mean ? in[0] / cast(in[1], state) : in[0]}; },
+        std::vector<DType>{state, DType::i64});
+    r.stores.push_back(result(state, false));
+    written_.push_back(r.stores[0]);
+    return r;
+  }
+
+  void put_arguments_first() {
+    std::vector<int> order = inputs_;
+    order.insert(order.end(), outputs_.begin(), outputs_.end());
+    for (size_t b = 0; b < k_.buffers.size(); ++b)
+      if (k_.buffers[b].space == Space::local) order.push_back(static_cast<int>(b));
+    std::vector<int> now(order.size());
+    std::vector<Buf> buffers;
+    for (size_t i = 0; i < order.size(); ++i) {
+      now[static_cast<size_t>(order[i])] = static_cast<int>(i);
+      buffers.push_back(k_.buffers[static_cast<size_t>(order[i])]);
+    }
+    k_.buffers = buffers;
+    k_.inputs = static_cast<int>(inputs_.size());
+    k_.outputs = static_cast<int>(outputs_.size());
+    const auto rename = [&](auto& statement) {
+      for (Operand& o : statement.operands)
+        if (auto* a = std::get_if<Access>(&o)) a->buf = now[static_cast<size_t>(a->buf)];
+      for (Access& a : statement.stores) a.buf = now[static_cast<size_t>(a.buf)];
+    };
+    for (Statement& s : k_.body) {
+      if (auto* c = std::get_if<Compute>(&s.node)) rename(*c);
+      if (auto* r = std::get_if<Reduce>(&s.node)) rename(*r);
+      if (auto* f = std::get_if<For>(&s.node)) rename(std::get<Compute>(f->body[0].node));
+    }
+  }
+
+  Rng rng_;
+  Kernel k_;
+  std::vector<int> inputs_, outputs_;
+  std::vector<Access> written_;  // may be read
+};
+
+/// The arguments of a kernel, in memory that ends where they end.
+class Arguments {
+ public:
+  Arguments(const Kernel& k, Rng& rng) {
+    std::vector<int64_t> elements(k.buffers.size(), 1);
+    const auto note = [&](const Access& a) {
+      int64_t last = 0;
+      for (size_t axis = 0; axis < k.axes.size(); ++axis)
+        last += a.map.along(axis).value() * std::max<int64_t>(0, k.axes[axis].extent.value() - 1);
+      auto& n = elements[static_cast<size_t>(a.buf)];
+      n = std::max(n, last + 1);
+    };
+    each_operand(
+        k.body,
+        [&](const Operand& o) {
+          if (const auto* a = std::get_if<Access>(&o)) note(*a);
+        },
+        note);
+    for (int b = 0; b < k.inputs + k.outputs; ++b) {
+      const DType d = k.buffers[static_cast<size_t>(b)].dtype;
+      const int64_t n = elements[static_cast<size_t>(b)];
+      dtypes_.push_back(d);
+      elements_.push_back(n);
+      memory_.push_back(std::make_unique<GuardedBytes>(static_cast<size_t>(n) * size_of(d)));
+      begins.push_back(memory_.back()->data());
+      for (int64_t i = 0; i < n; ++i) {
+        const uint64_t bits = random_value(d, rng);
+        std::memcpy(begins.back() + i * static_cast<int64_t>(size_of(d)), &bits, size_of(d));
+      }
+    }
+    for (DType d : k.uniforms) uniforms.push_back(random_value(d, rng));
+  }
+
+  /// Where the two differ first, or nothing.
+  std::string difference(const Arguments& other) const {
+    for (size_t b = 0; b < begins.size(); ++b)
+      for (int64_t i = 0; i < elements_[b]; ++i) {
+        const int64_t at = i * static_cast<int64_t>(size_of(dtypes_[b]));
+        const uint64_t mine = testing::read(begins[b] + at, dtypes_[b]);
+        const uint64_t theirs = testing::read(other.begins[b] + at, dtypes_[b]);
+        if (!testing::same_value(dtypes_[b], mine, theirs))
+          return absl::StrCat("b", b, " element ", i, ": ", absl::Hex(mine), " and ",
+                              absl::Hex(theirs));
+      }
+    return "";
+  }
+
+  std::vector<std::byte*> begins;
+  std::vector<uint64_t> uniforms;
+
+ private:
+  std::vector<DType> dtypes_;
+  std::vector<int64_t> elements_;
+  std::vector<std::unique_ptr<GuardedBytes>> memory_;
+};
+
+void expect_machine_code_is_right(const Kernel& k, uint64_t seed) {
+  Rng first(seed), second(seed);
+  const Arguments expected(k, first);
+  interpret(k, expected.begins, expected.uniforms, number);
+  for (const Target& target : testing::targets()) {
+    const testing::Built built = testing::compile(with_lowered_functions(k), target);
+    ASSERT_NE(built.fn, nullptr);
+    Rng again(seed);
+    const Arguments got(k, again);
+    const RowKernel kernel(LoweredRows{k, {}, {}, {}});
+    kernel.run(built.fn, kernel.bind(number), got.begins, got.uniforms);
+    ASSERT_EQ(expected.difference(got), "") << target.key() << "\n" << k.print();
+  }
+}
+
+void random_kernels(uint64_t first, uint64_t count) {
+  const int64_t lengths[] = {1, 5, 16, 17, 100, 511, 512, 513, 1100, 2600};
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    Rng rng(seed);
+    std::vector<int64_t> rows{static_cast<int64_t>(1 + rng() % 6)};
+    if (rng() % 3 == 0) rows.push_back(static_cast<int64_t>(1 + rng() % 5));
+    const int64_t inner = rng() % 20 == 0 ? 0 : lengths[rng() % std::size(lengths)];
+    const RandomKernel random(seed, rows, inner);
+    ASSERT_EQ(verify(random.kernel()), "") << seed << "\n" << random.kernel().print();
+    ASSERT_NO_FATAL_FAILURE(expect_machine_code_is_right(random.kernel(), seed)) << "seed " << seed;
+  }
+}
+
+TEST(KernelIr, RandomKernelsByMachineCode) {
+  LATHE_NEEDS_LLVM();
+  random_kernels(1, 12);
+}
+
+TEST(KernelIr, SlowRandomKernelsByMachineCode) {
+  LATHE_NEEDS_LLVM();
+  random_kernels(1000, 1000);
+}
+
+/// mean of each row, then what is left of x.
+Kernel centred() {
+  Kernel k;
+  k.name = "centred";
+  k.axes = {{Int(3)}, {Int(40)}};
+  k.parallel = 1;
+  k.inputs = k.outputs = 1;
+  k.buffers = {{DType::f32, Space::argument, 0, "x"},
+               {DType::f32, Space::argument, 0, "y"},
+               {DType::f32, Space::local, 1, "mean"}};
+  const Access x{0, {Int(0), {Int(40), Int(1)}}}, y{1, {Int(0), {Int(40), Int(1)}}}, mean{2, {}};
+  const std::vector<DType> f32{DType::f32}, two{DType::f32, DType::f32};
+  const std::vector<DType> counted{DType::f32, DType::i64};
+  using In = absl::Span<const Expr>;
+  ReduceBodies b{f32,
+                 {0},
+                 build([](In in) { return Exprs{in[0]}; }, counted),
+                 build([](In in) { return Exprs{in[0] + in[1]}; }, two),
+                 build([](In in) { return Exprs{in[0] / cast(in[1], DType::f32)}; }, counted)};
+  k.body.push_back({Reduce{1, b, {x}, {mean}}});
+  const Compute left{build([](In in) { return Exprs{in[0] - in[1]}; }, two), {x, mean}, {y}};
+  k.body.push_back({For{1, {{left}}}});
+  return k;
+}
+
+TEST(KernelIr, TheVerifierSaysWhatIsWrong) {
+  const auto wrong = [](void (*change)(Kernel&)) {
+    Kernel k = centred();
+    change(k);
+    return verify(k);
+  };
+  EXPECT_EQ(wrong([](Kernel&) {}), "");
+  EXPECT_EQ(wrong([](Kernel& k) { k.body.erase(k.body.begin()); }),
+            "b2 is read before it is written");
+  EXPECT_EQ(wrong([](Kernel& k) { k.body.pop_back(); }), "nothing writes b1");
+  EXPECT_EQ(wrong([](Kernel& k) { std::get<Reduce>(k.body[0].node).axis = 0; }),
+            "i0 is entered twice");
+  EXPECT_EQ(wrong([](Kernel& k) { std::get<Reduce>(k.body[0].node).axis = 2; }), "i2 is no axis");
+  EXPECT_EQ(wrong([](Kernel& k) {
+              auto compute = std::get<For>(k.body[1].node).body[0];
+              k.body[1] = compute;
+            }),
+            "b0 is indexed by i1 outside of its loop");
+  EXPECT_EQ(wrong([](Kernel& k) { std::get<Reduce>(k.body[0].node).stores[0].buf = 0; }),
+            "b0 is an input, and is written");
+  EXPECT_EQ(wrong([](Kernel& k) { std::get<Reduce>(k.body[0].node).bodies.unit.clear(); }),
+            "the unit does not fit the state");
+  EXPECT_EQ(wrong([](Kernel& k) { k.buffers[0].dtype = DType::f64; }),
+            "the operands do not fit what is reduced");
+  EXPECT_EQ(wrong([](Kernel& k) { k.parallel = 3; }), "there are more parallel axes than axes");
+  EXPECT_EQ(wrong([](Kernel& k) { k.outputs = 2; }),
+            "b2 is in the wrong place: arguments come first");
+}
+
+TEST(KernelIr, TheFormLeavesOutNamesAndSizes) {
+  Kernel k = centred(), other = centred();
+  other.name = "other";
+  other.buffers[0].name = "z";
+  other.axes[1].extent = Int(50);
+  EXPECT_NE(k.print(), other.print());
+  EXPECT_EQ(k.form(), other.form());
+  std::get<For>(other.body[1].node).axis = 1;
+  std::get<Compute>(std::get<For>(other.body[1].node).body[0].node).stores[0].map.strides[1] = 2;
+  EXPECT_NE(k.form(), other.form());  // another stride class is another kernel
+}
+
+}  // namespace
+}  // namespace lathe::jit
