@@ -2,6 +2,10 @@
 // while are left. Private to differentiate.cpp and gradient_graph.cpp.
 #pragma once
 
+#include <absl/container/flat_hash_set.h>
+
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "graph/ir/inline.h"
 #include "graph/trace/tracer.h"
@@ -33,7 +37,23 @@ class Flatten {
   }
 
  private:
-  static constexpr int kMostInlined = 4096;
+  const ir::Graph* function(const std::string& name) const {
+    return name == module_.name() ? &module_ : module_.function(name);
+  }
+
+  /// Does it lead to itself, or to a function that does?
+  bool calls_itself(const ir::Graph& f) {
+    if (std::find(open_.begin(), open_.end(), &f) != open_.end()) return true;
+    if (!ends_.insert(&f).second) return false;
+    open_.push_back(&f);
+    bool found = false;
+    ir::for_each_node(f.body(), [&](const ir::Node* n) {
+      const ir::Graph* g = n->is(ir::Structure::call) ? function(n->callee()) : nullptr;
+      found = found || (g != nullptr && calls_itself(*g));
+    });
+    open_.pop_back();
+    return found;
+  }
 
   bool flatten(ir::Node& n) {
     if (n.is(ir::Structure::group)) {
@@ -41,11 +61,10 @@ class Flatten {
       return true;
     }
     if (n.is(ir::Structure::call)) {
-      const ir::Graph* callee =
-          n.callee() == module_.name() ? &module_ : module_.function(n.callee());
+      const ir::Graph* callee = function(n.callee());
       if (callee == nullptr)
         throw NameError({.op = n.callee(), .problem = "there is no such function"});
-      if (++inlined_ > kMostInlined)
+      if (calls_itself(*callee))
         throw AutogradError({.op = n.callee(),
                              .problem = "the derivative of a function that calls itself",
                              .next = "write it as a loop",
@@ -59,7 +78,8 @@ class Flatten {
   ir::Tracer& tracer_;
   ir::Graph& g_;
   const ir::Graph& module_;
-  int inlined_ = 0;
+  std::vector<const ir::Graph*> open_;          // that calls_itself() looks into
+  absl::flat_hash_set<const ir::Graph*> ends_;  // that it has looked into
 };
 
 }  // namespace lathe

@@ -475,8 +475,8 @@ void Tape::saw_part(std::string_view name, const Tensors& inputs, Tensors& resul
                                            const Tensors&) -> Tensors {
     throw TraceError({.op = name,
                       .problem =
-                          "a gradient is taken inside the trace through a branch or a loop that is "
-                          "recorded as one",
+                          "a gradient is taken inside the trace through a branch, a loop or a "
+                          "function that is recorded as one",
                       .next = "take the gradient of the traced function instead, outside of it",
                       .site = node->site});
   };

@@ -374,4 +374,18 @@ Graph* Graph::function(std::string_view name) const {
   return nullptr;
 }
 
+void Graph::drop_uncalled_functions() {
+  absl::flat_hash_set<const Graph*> called;
+  std::vector<const Graph*> waiting{this};
+  while (!waiting.empty()) {
+    const Graph* at = waiting.back();
+    waiting.pop_back();
+    for_each_node(at->body(), [&](Node* n) {
+      const Graph* f = n->is(Structure::call) ? function(n->callee()) : nullptr;
+      if (f != nullptr && called.insert(f).second) waiting.push_back(f);
+    });
+  }
+  std::erase_if(functions_, [&](const auto& f) { return !called.contains(f.get()); });
+}
+
 }  // namespace lathe::ir

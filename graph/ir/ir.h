@@ -285,6 +285,8 @@ class Graph {
   Graph& add_function(std::unique_ptr<Graph> function);  // NameError if the name is taken
   Graph* function(std::string_view name) const;          // null if there is none
   void drop_functions() { functions_.clear(); }
+  /// Those that nothing in the body leads to.
+  void drop_uncalled_functions();
   /// Functions that are declared and not written yet. What runs has none.
   std::vector<GradientDeclaration>& gradients() { return gradients_; }
   const std::vector<GradientDeclaration>& gradients() const { return gradients_; }

@@ -146,13 +146,15 @@ void Tracer::refuse_shared_memory(absl::Span<const Write> writes) const {
 }
 
 void Tracer::name_values() {
-  for_each_node(graph_.body(), [&](Node* n) {
+  auto name = [&](Graph& g, Node* n) {
     bool last = n->next() == nullptr || !(n->next()->site() == n->site());
     if (!last || !n->site().known() || n->out().empty() || !n->out(0)->name().empty()) return;
     if (n->is(Structure::constant)) return;
-    std::string name = host_.name_at(n->site());
-    if (!name.empty()) graph_.set_name(n->out(0), std::move(name));
-  });
+    std::string named = host_.name_at(n->site());
+    if (!named.empty()) g.set_name(n->out(0), std::move(named));
+  };
+  for_each_node(graph_.body(), [&](Node* n) { name(graph_, n); });
+  for (const auto& f : graph_.functions()) for_each_node(f->body(), [&](Node* n) { name(*f, n); });
 }
 
 void Tracer::add_guards(Traced& traced) {
@@ -173,22 +175,31 @@ void Tracer::add_guards(Traced& traced) {
 void Tracer::tidy_detached() {
   if (thread_state().grad_enabled) return;
   bool all = true;
-  auto each = [&](const std::function<void(Node*)>& visit) {
-    for_each_node(graph_.body(), [&](Node* n) {
-      if (n->is(Structure::op)) visit(n);
-    });
+  auto each = [&](const std::function<void(Graph&, Node*)>& visit) {
+    auto look = [&](Graph& g) {
+      for_each_node(g.body(), [&](Node* n) {
+        if (n->is(Structure::op)) visit(g, n);
+      });
+    };
+    look(graph_);
+    for (const auto& f : graph_.functions()) look(*f);
   };
-  each([&](Node* n) { all &= n->detached(); });
-  if (all) each([&](Node* n) { graph_.set_detached(n, false); });
+  each([&](Graph&, Node* n) { all &= n->detached(); });
+  if (all) each([&](Graph& g, Node* n) { g.set_detached(n, false); });
 }
 
-Graph Tracer::take() {
-  graph_.symbols().clear();
+std::vector<SymbolInfo> Tracer::symbol_infos() const {
+  std::vector<SymbolInfo> out;
   for (uint32_t k = 0; k < scope_.symbol_count(); ++k) {
     SymbolInfo info{scope_.hint(symbol(k)), true};
     info.is_size = scope_.prove(Relation::le, 0, symbol(k)) == SymScope::Truth::yes;
-    graph_.symbols().push_back(info);
+    out.push_back(info);
   }
+  return out;
+}
+
+Graph Tracer::take() {
+  graph_.symbols() = symbol_infos();
   graph_.assumptions() = scope_.guards();
   graph_.checks() = scope_.checks();
   return std::move(graph_);
@@ -204,6 +215,7 @@ Traced Tracer::finish(const Data& results, bool aliases) {
   written_inputs(writes);
   refuse_shared_memory(writes);
   graph_.set_results(std::move(outputs), writes, here());
+  graph_.drop_uncalled_functions();
   name_values();
   tidy_detached();
   traced.captured = paths_;

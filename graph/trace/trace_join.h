@@ -1,4 +1,5 @@
-// When two paths give a value each: whether they can be one value, and which.
+// What recordings of branches, loops and functions that call themselves share: whether the values
+// of two paths can be one value, and which; whose symbols change from round to round.
 #pragma once
 
 #include <string_view>
@@ -16,5 +17,23 @@ bool is_flag(const Datum& d);
 /// tensor's.
 bool needs_tensor(const Datum& a, const Datum& b);
 Datum flag_as_tensor(const Datum& d);
+
+/// While a loop or such a function is recorded, symbols from `first` on are its own.
+class OpenLoop {
+ public:
+  OpenLoop(int& open, uint32_t& symbols, uint32_t first)
+      : open_(open), symbols_(symbols), outer_(symbols) {
+    if (open_++ == 0) symbols_ = first;
+  }
+  ~OpenLoop() {
+    if (--open_ == 0) symbols_ = outer_;
+  }
+  OpenLoop(const OpenLoop&) = delete;
+
+ private:
+  int& open_;
+  uint32_t& symbols_;
+  uint32_t outer_;
+};
 
 }  // namespace lathe::ir

@@ -168,24 +168,6 @@ Data Tracer::loop_results(Node* node, const LoopPlan& plan, Tensors tracked,
 
 namespace {
 
-/// While a loop is recorded, symbols from `first` on are its own.
-class OpenLoop {
- public:
-  OpenLoop(int& open, uint32_t& symbols, uint32_t first)
-      : open_(open), symbols_(symbols), outer_(symbols) {
-    if (open_++ == 0) symbols_ = first;
-  }
-  ~OpenLoop() {
-    if (--open_ == 0) symbols_ = outer_;
-  }
-  OpenLoop(const OpenLoop&) = delete;
-
- private:
-  int& open_;
-  uint32_t& symbols_;
-  uint32_t outer_;
-};
-
 [[noreturn]] void never_settles() {
   throw TraceError(
       {.problem = "a loop cannot be recorded: each recording carries more than the last"});

@@ -32,6 +32,12 @@ class Tracer final : public Backend {
   Data record_if(const Datum& condition, Branch yes, Branch no, absl::FunctionRef<Pairs()> pairs);
   Data record_while(LoopCondition condition, LoopBody body, const Data& start);
   Data record_for(Int start, Int stop, Int step, ForBody body, const Data& carried);
+  /// A function that calls itself where data decides: what one call of it does is recorded once, as
+  /// a function of the graph. Nothing: its body does not call itself.
+  std::optional<Data> record_recursion(std::string name, LoopBody body, const Data& start);
+  /// In the body of such a function, the `which`-th under way: it calls itself. Nothing: what it
+  /// gives is not known yet, and the body is to be recorded as far as it goes without.
+  std::optional<Data> record_recursive_call(size_t which, const Data& arguments);
   /// Does the expression mention something that changes from round to round of a loop being
   /// recorded?
   bool in_loop(Int e) const;
@@ -115,6 +121,25 @@ class Tracer final : public Backend {
     Tensor source = {};  // the one it shares all its memory with, if that is known
   };
 
+  /// A function that is being recorded (trace_recursion.cpp).
+  struct Recursion {
+    struct Size {                   // of a result
+      std::optional<Int> fixed;     // the same in all calls, or
+      int argument = -1, axis = 0;  // that of an argument, or neither: new at each call
+    };
+    struct Result {
+      Tensor like;
+      std::vector<Size> sizes;
+      bool shared;  // it may be what the function was given, or a view of it
+    };
+    std::string name;
+    LoopPlan plan;  // of its arguments
+    std::optional<std::vector<Result>> results = std::nullopt;
+    Values parameters = {};
+    int calls = 0;  // of itself
+    bool fits = true;
+  };
+
   bool ask_size(const SymFact& fact);
   bool is_lone_view(const Tensor& t, const Data& results) const;
   Value* sized_before(const Call& call);
@@ -160,6 +185,14 @@ class Tracer final : public Backend {
   Data loop_results(Node* node, const LoopPlan& plan, Tensors tracked, const Values& parameters,
                     uint32_t first_symbol);
   Values loop_yields(const LoopPlan& plan, const BlockResult& body);
+  std::string free_name(const std::string& wanted) const;
+  Recursion::Size size_of_result(const Recursion& r, Int size, uint32_t first_symbol) const;
+  bool fits(const Recursion& r, const Recursion::Size& size, Int now) const;
+  bool recursion_fits(Recursion& r, const BlockResult& body, const Block& block, uint32_t first);
+  Tensors given_as(const Tensor& t, const Block& block) const;
+  Data call_results(const Recursion& r, Values in, const Data& arguments, const Tensors& others);
+  Values lift_function(const Recursion& r, const Block& block);
+  std::vector<SymbolInfo> symbol_infos() const;
   Value* condition_value(const Datum& condition);
   LoopPlan plan_for(const Data& start);
   std::pair<Type, bool> joined(const Datum& a, const Datum& b) const;
@@ -196,7 +229,8 @@ class Tracer final : public Backend {
   std::vector<Node*> sized_;             // that make counts sizes
   std::vector<Frame> frames_;
   std::vector<Chosen> chosen_;
-  uint32_t loop_symbols_ = 0;  // symbols from here on belong to open loops
+  std::vector<Recursion*> recursions_;  // under way, the innermost last
+  uint32_t loop_symbols_ = 0;           // symbols from here on belong to open loops
   int open_loops_ = 0;
   // What was there before.
   Backend* outer_backend_;

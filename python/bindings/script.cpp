@@ -1,5 +1,7 @@
 #include "python/bindings/script.h"
 
+#include <nanobind/stl/string.h>
+
 #include <algorithm>
 
 #include "autodiff/tape.h"
@@ -71,12 +73,35 @@ nb::list record_while(nb::callable condition, nb::callable body, nb::list start)
   return list_of(tracer().record_while(ask, round, data_of(start)));
 }
 
+/// `body` takes the arguments as a list. None: it did not call itself.
+nb::object record_recursion(std::string name, nb::callable body, nb::list start) {
+  auto once = [&](const ir::Data& arguments) {
+    nb::object list = body(list_of(arguments));
+    return data_of(list);
+  };
+  const auto out = tracer().record_recursion(std::move(name), once, data_of(start));
+  return out ? nb::object(list_of(*out)) : nb::none();
+}
+
+/// None: what it gives is not known yet.
+nb::object record_recursive_call(size_t which, nb::list arguments) {
+  const auto out = tracer().record_recursive_call(which, data_of(arguments));
+  return out ? nb::object(list_of(*out)) : nb::none();
+}
+
 }  // namespace
 
 void add_script(nb::module_& m) {
   m.def("_record_if", record_if, nb::arg("condition"), nb::arg("yes"), nb::arg("no"),
         nb::arg("pairs"));
   m.def("_record_while", record_while, nb::arg("condition"), nb::arg("body"), nb::arg("start"));
+  m.def("_record_recursion", record_recursion, nb::arg("name"), nb::arg("body"), nb::arg("start"));
+  m.def("_record_recursive_call", record_recursive_call, nb::arg("which"), nb::arg("arguments"));
+  // Without a guard, as == would make one.
+  m.def("_proven_equal", [](nb::object a, nb::object b) {
+    return tracer().scope().prove(Relation::eq, to_int(a.ptr()), to_int(b.ptr())) ==
+           SymScope::Truth::yes;
+  });
   m.def("_same_tensor", [](const Tensor& a, const Tensor& b) { return a.impl() == b.impl(); });
   // A gradient as it was at another time: no check of its shape, which may be symbolic.
   m.def(

@@ -56,12 +56,15 @@ _pop_packer: Any
 _print: Any
 _program_of_text: Any
 _promoted: Any
+_proven_equal: Any
 _push_packer: Any
 _put_grad: Any
 _random_state: Any
 _reasons: Any
 _record_function: Any
 _record_if: Any
+_record_recursion: Any
+_record_recursive_call: Any
 _record_while: Any
 _recording: Any
 _remove_rewrite: Any

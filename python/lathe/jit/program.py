@@ -5,7 +5,7 @@ import os
 
 from .. import _lathe, ops
 from .._lathe import Tensor
-from .observe.observer import Observer
+from .observe.observer import Observer, Restart
 from .trace import Traced, _where, misfit, same_grad
 from .tracebacks import without_own_lines
 
@@ -340,6 +340,7 @@ def capture(function, inputs, freeze=False):
 
     def body(tensors):
         observer = Observer()
+        observer.recursive = recursive
         observer.constant(plain)
         observer.begin()
         try:
@@ -379,9 +380,14 @@ def capture(function, inputs, freeze=False):
         for (tensor, fixed, spec_name), name in zip(examples, names)
     ]
     name = type(plain).__name__ if module else getattr(plain, "__name__", "main")
+    engine, recursive = None, set()
     try:
         with Observer.lock:
-            engine = _lathe._capture(name, rows, weights, body, freeze, "")
+            while engine is None:
+                try:
+                    engine = _lathe._capture(name, rows, weights, body, freeze, "")
+                except Restart:  # a script has learnt which functions call themselves
+                    continue
     except BaseException as problem:
         raise without_own_lines(problem)  # noqa: B904, the same one
     _refuse_pinned(engine, inputs, rows)

@@ -30,11 +30,11 @@ from .script_join import Again, Raised
 from .script_match import Matching
 from .script_observed import Observed
 from .script_optional import Facts, facts_of, learn
+from .script_recursion import result_of
 from .script_structures import BREAK, CLOSED, CONTINUE, END, RETURN, Structures
 from .script_values import Number, decided_by_data, operator_of
 from .trace import FLAG, Traced
 
-_DEEPEST = 100
 _FLAG = "fallback_is_error"
 
 
@@ -43,6 +43,7 @@ class Session(Observed):
 
     def __init__(self, observer):
         super().__init__(observer)
+        self.recursions = []  # functions that call themselves, recorded now, outermost first
         self.depth = 0  # of functions calling functions
         self.recording = 0  # of structures inside each other
         self.rounds = 0  # of loops that are written out there
@@ -74,7 +75,7 @@ class Session(Observed):
             code = self.observer.code_of(f)
             i = Interpreter(self, code.co_filename, source.find(code), f.__globals__)
             i.cells = dict(zip(code.co_freevars, f.__closure__ or ()))
-            i.function = f
+            i.function = i.who = f
             i.env.update(source.bind_function(f, args, kwargs))
         return i.run_function()
 
@@ -90,6 +91,7 @@ class Interpreter(Expressions, Structures, Matching):
         self.comprehended = []  # variables of the comprehensions that run
         self.cells = {}
         self.function = None  # from outside of the script
+        self.who = None  # what was called: a function, or a Closure
         self.loops = []  # of the frame under way: the innermost last
         self.learnt = {}  # by node: Known
         self.makers = {}  # by name of a loop's return value: what makes a stand-in for it
@@ -99,20 +101,20 @@ class Interpreter(Expressions, Structures, Matching):
     # ── functions ───────────────────────────────────────────────────────────────────────────────
 
     def run_function(self):
+        return result_of(self)
+
+    def said(self):
+        return f"{getattr(self.node, 'name', '<lambda>')}()"
+
+    def run_body(self):
         session = self.session
-        if session.depth >= _DEEPEST:
-            name = getattr(self.node, "name", "<lambda>")
-            self.refuse(self.node, f"{name}() is called too deep: its recursion never ends, or "
-                        "data decides where", got=f"{_DEEPEST} calls inside each other",
-                        next="end the recursion by a number that is known, or write a while loop"
-                        )  # fmt: skip
         if self.shared:
             self.env[CELLS] = {n: self.env.pop(n) for n in self.shared if n in self.env}
-        if isinstance(self.node, ast.Lambda):
-            return self.evaluate(self.node.body)
         session.depth += 1
         session.live.append(self)
         try:
+            if isinstance(self.node, ast.Lambda):
+                return self.evaluate(self.node.body)
             how, value = self.block(self.node.body, None)
             return value if how == RETURN else None
         finally:
@@ -268,6 +270,8 @@ class Interpreter(Expressions, Structures, Matching):
 
     def fail(self, node):
         """An exception is raised here, if the program comes here."""
+        if any(r.result is None for r in self.session.recursions):
+            raise Raised  # a recording that is thrown away
         self.may_fail(node)
         if not self.session.here:
             self.refuse(node, "an exception that every round of a loop raises",

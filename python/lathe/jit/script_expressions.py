@@ -62,6 +62,7 @@ class Closure:
         outer = self.outer
         names, _ = source.parameters(self.node)
         inner = type(outer)(outer.session, outer.file, self.node, outer.globals, outer)
+        inner.who = self
         if self.comprehended:
             read = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name)}
             for variables in self.comprehended:

@@ -22,6 +22,7 @@ _TEXTS = (str, Text)
 _MOST_TEXTS, _MOST_CARRIED = 64, 12  # that a name may be as data decides, after an if and a loop
 _MOST_LEVELS = 128  # of a value in lists, tuples and dicts
 _PLAIN = (str, bytes, type(None), type(Ellipsis), complex)
+_LOOP = "a loop that data decides about"
 _SAME_KIND = "give the name the same kind of value on every path"
 
 
@@ -122,11 +123,11 @@ class _Side:
 
 class Joiner:
     """Takes the values of two branches, or of a loop's rounds, apart and makes one of them.
-    heap: what objects held before; symbols: how many there were of sizes."""
+    heap: what objects held before; symbols: how many there were of sizes; part: what carries."""
 
-    def __init__(self, script, node, known, heap, symbols):
+    def __init__(self, script, node, known, heap, symbols, part=_LOOP):
         self.script, self.node, self.known = script, node, known
-        self.heap, self.symbols = heap, symbols
+        self.heap, self.symbols, self.part = heap, symbols, part
         self.sides, self.given = [], []
         self.plan = None
 
@@ -416,8 +417,8 @@ class Joiner:
     def _alone(self, value, what):
         if not self._is_unique(value):
             self._refuse(
-                f"a loop that data decides about names {what} anew, a {type(value).__name__} that "
-                "others see too", next=f"copy it before the loop: {type(value).__name__}(...)",
+                f"{self.part} names {what} anew, a {type(value).__name__} that "
+                "others see too", next=f"copy it before: {type(value).__name__}(...)",
             )  # fmt: skip
 
     def carried(self, tensors):
@@ -432,8 +433,8 @@ class Joiner:
             known = len(side.shared)
             now = self._apart(state[name], side, (name,))
             if len(side.shared) - known != _changeable(now):
-                self._refuse("a list, dict or object that two names share in a loop that data "
-                             "decides about", repr(name), "copy it")  # fmt: skip
+                self._refuse(f"a list, dict or object that two names share in {self.part}",
+                             repr(name), "copy it")  # fmt: skip
             self._match(was, now, (name,))
         if self._learnt:
             raise Again
@@ -469,11 +470,11 @@ class Joiner:
         what = self._carried(path[0])
         if isinstance(was, _Tree) and isinstance(now, _Tree):
             self._refuse(
-                f"{what} grows or changes its structure in a loop that data decides about",
+                f"{what} grows or changes its structure in {self.part}",
                 f"{_structure(was)}, then {_structure(now)}",
                 "give it its final length before the loop, or keep a tensor and write x[i] = v",
             )
-        self._refuse(f"{what} becomes another kind of thing in a loop that data decides",
+        self._refuse(f"{what} becomes another kind of thing in {self.part}",
                      f"{_described(of_was)} and {_described(of_now)}")  # fmt: skip
 
 

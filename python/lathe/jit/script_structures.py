@@ -175,6 +175,7 @@ class Structures:
     def heap(self, own_ends=False):
         """What objects hold now. own_ends: nothing reads this function's names after the part."""
         others = [i.env for i in self.session.live if i is not self]
+        others += [r.state for r in self.session.recursions]
         others.append({"": self.session.checks})
         if own_ends:
             return Heap(self.session, others, self.env)

@@ -63,6 +63,7 @@ class Traced(Captured):
         self._engine = _lathe.Function(self._name())
         self._numbers = itertools.count(1)
         self._traces = {}  # by number: _Trace
+        self._recursive = set()  # syntax trees of functions that scripts record (script_recursion)
         self._varying = set()  # paths of numbers and functions that have been seen to change
         self._reasons = []  # why it was captured, in words
         self._eager = {}  # calls that ran as they are: why, and how many
@@ -145,6 +146,7 @@ class Traced(Captured):
             captured = Capture(
                 self._function, self._run, args, kwargs, frozenset(self._varying), concrete, inputs
             )
+            captured.observer.recursive = self._recursive
             try:
                 return self._capture(captured), None
             except Restart:

@@ -83,7 +83,7 @@ def deep(x, n):
 
 
 def endless(x):
-    return endless(x + 1) if x.sum() < 10 else x
+    return endless(x + 1)
 
 
 @pytest.mark.parametrize("f", [endless, lambda x: deep(x, 500)])

@@ -77,6 +77,7 @@ class Observer(Recording, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
         self.where = "an unknown line"  # of the traced function
         self.refused = None  # the error of the first refusal: code may swallow it
         self.again = False  # a Restart was raised
+        self.recursive = set()  # syntax trees of functions that a script records (script_recursion)
         self.net = _lathe._Net(CAPTURE)
         numpy = sys.modules.get("numpy")
         if numpy is not None:  # what it reads of arrays is noted where they are handed to it
