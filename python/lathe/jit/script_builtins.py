@@ -54,10 +54,12 @@ def _whole(script, node, x):
     return Number(ops.where(fits, x, ops.zeros_like(x)).to(int64), int)
 
 
-def _rounded(f, op):
-    """math.floor() and its kin, of one number."""
+def _rounded(f, op, of_tensors=False):
+    """math.floor() and its kin, of one number. of_tensors: Python makes a float of a tensor."""
 
     def convert(script, node, args, kwargs):
+        if of_tensors and len(args) == 1 and not kwargs and isinstance(args[0], Tensor):
+            args = [Number(Number.of_tensor(args[0]).to(float), float)]
         if len(args) != 1 or kwargs or not isinstance(args[0], Number):
             BUILTINS.refuse_numbers(script, node, f, args, kwargs)
             return script.session.observer.call(f)(*args, **kwargs)
@@ -160,7 +162,8 @@ class BUILTINS:
         max: _extreme(max, operator_of(">")), min: _extreme(min, operator_of("<")),
         abs: _method(abs), Number.is_integer: _method(Number.is_integer),
         any: _quantifier(any, any_of), all: _quantifier(all, all_of), isinstance: _isinstance,
-        math.floor: _rounded(math.floor, ops.floor), math.ceil: _rounded(math.ceil, ops.ceil),
+        math.floor: _rounded(math.floor, ops.floor, of_tensors=True),
+        math.ceil: _rounded(math.ceil, ops.ceil, of_tensors=True),
         math.trunc: _rounded(math.trunc, ops.trunc), round: _rounded(round, ops.round),
         locals: _locals,
     }  # fmt: skip
@@ -187,6 +190,8 @@ class BUILTINS:
             return False
         if _keeps_fields(f):
             return True
+        if getattr(f, "__module__", None) == "math":
+            _refuse_tensors(script, node, f, args)
         takes_numbers = isinstance(own, str) or any(f is t for t in _TAKE_NUMBERS)
         takes_numbers |= getattr(f, "__module__", None) == "lathe._callbacks"
         takes_numbers |= isinstance(f, type) and f.__module__ != "builtins"
@@ -204,6 +209,15 @@ class BUILTINS:
 _ASKING = (len, enumerate, zip, reversed, iter, next)  # of containers, whatever they hold
 _KEEPING = ("append", "insert", "extend", "update", "setdefault", "get", "pop", "copy", "items",
             "values", "keys")  # fmt: skip
+
+
+def _refuse_tensors(script, node, f, args):
+    """The functions of math make Python floats, but for trunc(), which takes no tensor."""
+    if f is math.trunc or not any(decided_by_data(a) and not is_inside(a) for a in args):
+        return
+    name = f.__name__
+    advice = f"write lathe.{name}(x), of a tensor" if hasattr(ops, name) else "use lathe's ops"
+    script.refuse(node, f"math.{name}() of what data decides", next=advice)
 
 
 def _keeps_fields(f):

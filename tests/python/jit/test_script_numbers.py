@@ -1,8 +1,10 @@
 """Numbers of scripts are Python's: the same value and type, or a ScriptError that says why not."""
 
 import math
+import runpy
 
 import pytest
+from script_checks import check, f32
 
 import lathe as lt
 
@@ -247,3 +249,26 @@ def test_what_is_rounded_without_data_is_as_in_python():
     same(f(x), (2, 2, 2.57, 1))
     with pytest.raises(lt.ScriptError, match=r"an argument of round\(\)"):
         lt.script(lambda x: round(float(x), 2))(lt.tensor(1.0))
+
+
+def test_whole_numbers_of_tensors():
+    def f(x):
+        return x * math.floor(x[0]), math.ceil(x[1]) + x, int(x[0]), math.floor(x[0:1])
+
+    check(f, (f32(2.7, -1.5),), (f32(-2.7, 1e6),), (lt.tensor([3, 4]),))
+    scripted = lt.script(lambda x: x * math.floor(x[0]))
+    with pytest.raises(ValueError, match="NaN"):
+        scripted(f32(math.nan, 1))
+    with pytest.raises(TypeError, match="doesn't define __trunc__"):  # as eager code
+        lt.script(lambda x: math.trunc(x[0]))(f32(1))
+    with pytest.raises(TypeError, match="doesn't define __round__"):
+        lt.script(lambda x: round(x[0]))(f32(1))
+
+
+@pytest.mark.parametrize("asked", ["math.sqrt(x[0])", "math.sqrt(x[0].item())"])
+def test_other_functions_of_math_are_refused(asked, tmp_path):
+    (tmp_path / "asks.py").write_text(f"import math\n\n\ndef f(x):\n    return x * {asked}\n")
+    f = runpy.run_path(str(tmp_path / "asks.py"))["f"]
+    with pytest.raises(lt.ScriptError, match=r"math.sqrt\(\) of what data decides") as caught:
+        lt.script(f)(f32(1))
+    assert "lathe.sqrt(x)" in str(caught.value) and "asks.py:5" in str(caught.value)

@@ -234,8 +234,12 @@ class Capture:
                 self.observer.row("grad", row, None, before)
 
     def _put_back(self):
-        for _, t, before in self.observer.leaf_tensors():
+        o = self.observer
+        for _, t, before in o.leaf_tensors():
             _lathe._put_grad(t, before)
+        for row, _ in o.turned_tensors():
+            if row.n not in o.stand_ins:
+                row.value.requires_grad_(o.turned[row])
 
     def _note_counters(self):
         """A number that the code changes is another one at the next call: an input at once."""
@@ -278,8 +282,21 @@ class Capture:
             self.grads.append((row.n, -1 if now is None else len(outputs)))
             if now is not None:
                 outputs.append(now)
+        self._check_turned(outputs)
         o.check_net()
         return outputs
+
+    def _check_turned(self, outputs):
+        """The program itself runs before an argument is told to require grad."""
+        o = self.observer
+        for row, flag in o.turned_tensors():
+            if row.n not in o.stand_ins:
+                o.refuse("the traced code sets whether a tensor that is no argument requires grad",
+                         next="set it before the call")  # fmt: skip
+            if flag and any(t.requires_grad for t in outputs):
+                o.refuse("the traced code tells an argument to require grad, and a result leads "
+                         "back to it", next="call requires_grad_() before the call, or return "
+                         "y.detach()")  # fmt: skip
 
     @property
     def single(self):

@@ -93,6 +93,8 @@ class Effects:
         if name == "grad":
             self.written.add((row.n, "grad"))
             return self.stand_ins.get(row.n, obj)
+        if name == "requires_grad":
+            self.may_turn(row, obj)
         space = dict_of(obj)
         if space is not None and in_mro(type(obj).__mro__, name)[1] is MISSING:
             self.write_key(space, name, obj)
@@ -273,7 +275,7 @@ class Effects:
                 self.first_store = self.first_store or where
                 kind = "cell" if name is None else "key"
                 found.append((kind, self.constant(owner), name, now))
-        return found
+        return found + [("turned", row, None, flag) for row, flag in self.turned_tensors()]
 
     def _container_changes(self, container, old):
         row = self.row_of(container)
@@ -567,6 +569,8 @@ def repeat(effects, outputs, objects, memo):
             _put_slot(owner, name, value)
         elif kind == "cell":
             _put_variable(owner, None, value)
+        elif kind == "turned":
+            owner.requires_grad_(value)
         elif kind == "added":
             base = base_of(type(owner))
             (base.extend if hasattr(base, "extend") else base.update)(owner, value)

@@ -533,6 +533,8 @@ class Observer(Recording, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
             return getattr(obj, name)
         if name == "grad":
             return self._gradient(row, obj)
+        if name == "requires_grad_":
+            self.may_turn(row, obj)
         if name == "storage_offset" and isinstance(row.value, Tensor):
             value = row.value.storage_offset()
             self.row("of_value", row, kind.storage_offset, value)

@@ -115,6 +115,7 @@ class Recording:
         self.tensors = {}  # by identity: row
         self.stand_ins = {}  # by number of a row: what the code gets for its value
         self.leaves = {}  # rows of leaf tensors: the gradient each had
+        self.turned = {}  # rows of tensors on which requires_grad may be set: what it was
         self.bundles = {}  # by class: {(base, name): value}
         self.whole = set()  # containers whose items all have rows
         self.written = set()  # (id of a dict or object, key): from then on, reads are no rows
@@ -309,6 +310,21 @@ class Recording:
             other = self.stand_ins.get(row.n)
             found.append((row, row.value if other is None else other, before))
         return found
+
+    def may_turn(self, row, tensor):
+        """The code is about to say whether a tensor from outside requires grad."""
+        before = row.value
+        if not isinstance(before, Tensor) or not tensor.is_leaf or row in self.turned:
+            return
+        self.turned[row] = before.requires_grad
+        self.leaves.setdefault(row, before.grad)
+        if tensor is not before and tensor.grad is None:
+            _lathe._put_grad(tensor, before.grad)
+
+    def turned_tensors(self):
+        """[(row, does it require grad now?)] of those of which the code has changed that."""
+        now = [(row, self.stand_ins.get(row.n, row.value).requires_grad) for row in self.turned]
+        return [(row, flag) for row, flag in now if flag is not self.turned[row]]
 
     # ── what belongs to objects ─────────────────────────────────────────────────────────────────
 

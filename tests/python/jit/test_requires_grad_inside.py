@@ -1,0 +1,102 @@
+"""Captured code that says whether an argument requires grad, and that drops gradients."""
+
+import pytest
+from script_checks import same
+
+import lathe as lt
+
+ways = pytest.mark.parametrize("way", [lt.trace, lt.script])
+
+
+def plain():
+    return lt.tensor([1.0, 2.0])
+
+
+def leaf():
+    return plain().requires_grad_()
+
+
+def leaf_with_a_gradient():
+    x = leaf()
+    (x * 3).sum().backward()
+    return x
+
+
+def adds(x):
+    x.requires_grad_()
+    (x * x).sum().backward()
+    return x.grad * 1
+
+
+def drops_and_adds(x):
+    x.requires_grad = True
+    x.grad = None
+    (x * x).sum().backward()
+
+
+def takes(x):
+    x.requires_grad_()
+    return lt.autograd.grad((x * x).sum(), x)[0]
+
+
+def drops(x):
+    x.grad = None
+    return x * 2
+
+
+def turns_off(x):
+    x.requires_grad_(False)
+    return x * x
+
+
+def of_its_own(x):
+    y = x.detach().clone()
+    for k in range(3):
+        y.requires_grad_().grad = None
+        (y * y * k).sum().backward()
+    return y.grad
+
+
+@ways
+@pytest.mark.parametrize("f", [adds, drops_and_adds, takes, drops, turns_off, of_its_own])
+@pytest.mark.parametrize("made", [plain, leaf, leaf_with_a_gradient])
+def test_as_eager_code(way, f, made):
+    captured = way(f)
+    mine, theirs = made(), made()
+    for _ in range(3):
+        got, want = captured(mine), f(theirs)
+        same(got, want)
+        same(mine.grad, theirs.grad)
+        assert mine.requires_grad is theirs.requires_grad
+        assert want is None or got.requires_grad is want.requires_grad
+    again = made()
+    same(captured(again), f(made()))
+    assert captured.counts["traces"] <= 3
+
+
+def leads_back(x):
+    return x.requires_grad_() * 2
+
+
+kept = plain()
+
+
+def of_a_global(x):
+    kept.requires_grad_()
+    return x * 2
+
+
+@ways
+@pytest.mark.parametrize(
+    ("f", "problem", "advice"),
+    [
+        (leads_back, "tells an argument to require grad, and a result leads back", "y.detach"),
+        (of_a_global, "a tensor that is no argument requires grad", "before the call"),
+    ],
+)
+def test_refused(way, f, problem, advice):
+    x = plain()
+    with pytest.raises(lt.TraceError, match=problem) as caught:
+        way(f)(x)
+    assert advice in str(caught.value) and "test_requires_grad_inside.py" in str(caught.value)
+    assert not x.requires_grad and not kept.requires_grad
