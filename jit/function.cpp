@@ -14,6 +14,7 @@
 #include "core/dispatch/fn.h"
 #include "core/dispatch/replay.h"
 #include "core/tensor/random.h"
+#include "graph/ir/query.h"
 #include "graph/trace/interpret.h"
 #include "include/lathe/ops/index.h"
 
@@ -571,6 +572,9 @@ std::string Function::explain() const {
   std::string out = absl::StrCat(name_, ": ", all.size(), " programs, ", n.traces, " traces, ",
                                  n.calls, " calls\n");
   for (const CompiledRef& c : all) {
+    for (const ir::Repeated& line : ir::repeated_lines(c->traced.graph))
+      absl::StrAppend(&out, "written out ", line.times, " times, ", line.nodes, " of ",
+                      c->traced.graph.node_count(), " nodes  ", to_string(line.site), "\n");
     for (const Guard& g : c->traced.guards)
       if (g.kind == GuardKind::number)
         absl::StrAppend(&out, "holds while ", to_string(*g.number, names_in(c->traced)), "  ",

@@ -1,9 +1,14 @@
 #include "graph/ir/query.h"
 
+#include <absl/container/btree_map.h>
+#include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/strip.h>
+
+#include <algorithm>
+#include <numeric>
 
 #include "core/base/error.h"
 #include "graph/ir/text.h"
@@ -129,6 +134,30 @@ Graph module_of(const Graph& module, std::string_view function) {
       open.push_back(f);
     });
   }
+  return out;
+}
+
+std::vector<Repeated> repeated_lines(const Graph& graph) {
+  constexpr size_t kLeast = 4;  // what one line says of itself is less: a * b + c * d
+  absl::btree_map<uint32_t, absl::flat_hash_map<const Op*, size_t>> lines;
+  auto count = [&](const Graph& g) {
+    for_each_node(g.body(), [&](const Node* n) {
+      if (n->is(Structure::op) && n->site().known()) ++lines[n->site().id][n->op()];
+    });
+  };
+  count(graph);
+  for (const auto& f : graph.functions()) count(*f);
+  std::vector<Repeated> out;
+  for (const auto& [id, ops] : lines) {
+    Repeated line{Site{id}, 0, 0};
+    for (const auto& [op, n] : ops) {
+      line.times = std::gcd(line.times, n);
+      line.nodes += n;
+    }
+    if (line.times >= kLeast) out.push_back(line);
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Repeated& a, const Repeated& b) { return a.nodes > b.nodes; });
   return out;
 }
 

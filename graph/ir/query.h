@@ -21,4 +21,12 @@ Graph with_inputs(const Graph& graph, absl::Span<const std::string> constants);
 /// One function of a module as the first, with the functions that it calls. NameError.
 Graph module_of(const Graph& module, std::string_view function);
 
+/// Lines of the user's code that the graph holds several times, all that they do, as a trace writes
+/// out the rounds of a loop: by how much the graph has grown. The most first.
+struct Repeated {
+  Site site;
+  size_t times, nodes;
+};
+std::vector<Repeated> repeated_lines(const Graph& graph);
+
 }  // namespace lathe::ir

@@ -1,6 +1,9 @@
 """Rows TR and DY: traces, and sizes that change."""
 
 import re
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -338,6 +341,56 @@ def test_dy_01_recursion():
 
 
 @shows(
+    "DY-02",
+    "bounds of sizes by `mark_bounds`: one graph inside of them, a ValueError that names them "
+    "outside; sizes that `mark_static` fixes have a graph each, chosen by guards; `graphs()` and "
+    "`repr` say how many there are",
+)
+def test_dy_02_bounds():
+    def bounded(x):
+        lt.mark_bounds(x, {0: (1, 512)})
+        return x.tanh() if x.shape[0] <= 512 else x
+
+    f = lt.trace(bounded)
+    for n in (5, 1, 512, 64):
+        assert same(f(lt.ones(n, 2)), lt.ones(n, 2).tanh())
+    assert len(f.graphs()) == 1 and "traces=1, programs=1" in repr(f)
+    for n in (0, 513):
+        with pytest.raises(lt.ValueError, match=f"(?s)got: +{n} along axis 0.*1 to 512"):
+            f(lt.ones(n, 2))
+    assert len(f.graphs()) == 1
+
+    g = lt.trace(lambda x: lt.mark_static(x, 0) * 2)
+    for n in (16, 32, 16, 64, 32):
+        assert same(g(lt.ones(n, 2)), lt.full((n, 2), 2.0))
+    assert len(g.graphs()) == 3 and "traces=3, programs=3" in repr(g)
+
+
+@shows(
+    "DY-03",
+    "partly: written out are loops over what Python knows, and `explain()` says the line, how many "
+    "times it stands in the graph and how many nodes that is; a loop over data stays one. Not: only "
+    "on request (`fori_loop` writes out up to 16 rounds)",
+)
+def test_dy_03_written_out():
+    def rounds(x, n):
+        for _ in range(n):
+            x = (x * 2).tanh() + 1
+        return x
+
+    traced, scripted, x = lt.trace(rounds), lt.script(rounds), lt.randn(4)
+    assert same(traced(x, 100), rounds(x, 100)) and same(
+        scripted(x, lt.tensor(100)), traced(x, 100)
+    )
+    grown = re.findall(r"written out (\d+) times, (\d+) of (\d+) nodes +(\S+)", traced.explain())
+    line = rounds.__code__.co_firstlineno + 2
+    assert [g[:3] for g in grown] == [("100", "300", "300")]
+    assert grown[0][3].endswith(f"test_graph_modes.py:{line}")
+    assert "written out" not in scripted.explain() and scripted.graph.count("tanh(") == 1
+    assert "written out" not in lt.trace(lambda x: x * 2 + x * 3, (x,)).explain()
+
+
+@shows(
     "DY-06",
     "partly: an elementwise graph is captured once for each rank, at most. Not: ranks that are "
     "dynamic in the types",
@@ -349,6 +402,29 @@ def test_dy_06_ranks():
             x = lt.randn(tuple(range(2, 2 + rank)))
             assert same(f(x), (x * 2).tanh() + x)
     assert f.counts["traces"] == 6 and len(f.graphs()) == 6
+
+
+@shows(
+    "DY-07",
+    "partly: `exp`, copies of transposes, the depth of products and convolutions at extents 7, "
+    "13, 127 and 1021 take at most 1.3 times the time per element of the faster round neighbour. "
+    "Not: sums over rows (12 times at 13), `softmax`, the width of products (`tests/bench/primes.py`)",
+)
+@pytest.mark.slow
+@pytest.mark.serial
+def test_dy_07_prime_extents():
+    bench = Path(__file__).parents[2] / "bench/primes.py"
+    primes = SimpleNamespace(**runpy.run_path(str(bench)))
+    threads = lt.get_num_threads()
+    lt.set_num_threads(1)
+    try:
+        with lt.no_grad():
+            for name in primes.WITHIN:
+                ratios = primes.measured(name, 60)
+                assert list(ratios) == [7, 13, 127, 1021]
+                assert max(ratios.values()) <= primes.BAR, (name, ratios)
+    finally:
+        lt.set_num_threads(threads)
 
 
 @shows(
