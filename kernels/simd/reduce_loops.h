@@ -108,12 +108,18 @@ struct VectorLanes {
     }
   }
   LATHE_SIMD static T one(T a, T b) { return F::call(Lane<T>(a), Lane<T>(b)).value(); }
-  /// A step on the first n lanes only.
+  /// A step on the first n lanes only; the others stay as they are.
   LATHE_SIMD void some(const T* in, size_t n) {
-    alignas(64) T lane[kReduceLanes];
-    for (size_t i = 0; i < count; ++i) store(lane + i * width<S>, v[i]);
-    for (size_t l = 0; l < n; ++l) lane[l] = one(lane[l], in[l]);
-    for (size_t i = 0; i < count; ++i) v[i] = load(lane + i * width<S>);
+    alignas(64) static constexpr T kLane[kReduceLanes] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                          8, 9, 10, 11, 12, 13, 14, 15};
+    const S end(static_cast<T>(n));
+#pragma GCC unroll 16
+    for (size_t i = 0; i < count; ++i) {
+      const size_t first = i * width<S>;
+      if (first >= n) continue;
+      const S x = n - first < width<S> ? load_some(in + first, n - first) : load(in + first);
+      v[i] = S::select(S::lt(load(kLane + first), end), F::call(v[i], x), v[i]);
+    }
   }
   /// Lane l with l + 8, then + 4, + 2, + 1: first whole vectors, then the halves of one.
   LATHE_SIMD T halve() {
