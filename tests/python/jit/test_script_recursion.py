@@ -85,6 +85,50 @@ def test_sizes_that_differ_between_the_calls():
     assert check(longer, *[(f32(1, 2), n(k)) for k in (3, 0, 5)]).counts["traces"] == 1
 
 
+def test_arguments_of_every_kind():
+    def swapped(x, k, pair):
+        return pair[0] + x if k < 1 else swapped(x, k - 1, [pair[1], pair[0] * 2])
+
+    def starred(x, *rest, k, **more):
+        return x + rest[0] if k < 1 else starred(x * 2, *rest, k=k - 1, **more)
+
+    def scaled(x, k, a):
+        return x * a if k < 1 else scaled(x, k - 1, a * 0.5)
+
+    def sized(x, k, n):
+        return lt.zeros(n) + x.sum() + n if k < 1 else sized(x * 2, k - 1, n)
+
+    def longer(x, k, n):
+        return x.sum() + n if k < 1 else longer(x * 2, k - 1, n + 1)
+
+    table = lt.randn(300, 3)
+
+    def looked_up(x, k, w=lt.ones(3)):
+        return x * w + table[k] if k < 1 else looked_up((table @ x)[:3], k - 1)
+
+    calls = [(f32(1, 2, 3), n(k)) for k in (3, 0, 4)]
+    check(lambda x, k: swapped(x, k, [x, x + 1]), *calls)
+    check(lambda x, k: starred(x, 3.0, k=k, z=1), *calls)
+    check(lambda x, k: scaled(x, k, 2.0), *calls)
+    check(lambda x, k: sized(x, k, x.shape[0]), *calls, (f32(1, 2), n(1)))
+    check(lambda x, k: longer(x, k, x.shape[0]), *calls, (f32(1, 2), n(1)))
+    check(looked_up, *calls)
+
+
+def test_texts_that_differ(capsys):
+    def f(x, k, word):
+        if k < 1:
+            print("ends with", word)
+            return x
+        return f(x + 1, k - 1, "even" if word == "odd" else "odd")
+
+    scripted = lt.script(f)
+    for k in (3, 4):
+        same(scripted(f32(1), n(k), "odd"), f(f32(1), n(k), "odd"))
+        mine, theirs = capsys.readouterr().out.splitlines()
+        assert mine == theirs
+
+
 def test_functions_inside_and_lambdas():
     def f(x, k):
         def down(i):
@@ -146,6 +190,21 @@ def test_a_gradient_inside_is_refused():
     with pytest.raises(lt.TraceError, match="a function that is recorded as one.*") as caught:
         lt.script(step)(lt.ones(2, requires_grad=True), n(2))
     assert "outside of it" in str(caught.value)
+
+
+def test_gradients_through_random_numbers():
+    layer = nn.Linear(2, 2)
+
+    def f(x, k):
+        if k < 1:
+            return x
+        return nn.functional.dropout(layer(f(x, k - 1)) + f(x * 2, k - 2), 0.5)
+
+    grads = []
+    for call in (lt.script(f), f):
+        lt.manual_seed(3)
+        grads.append(gradients(layer, call))
+    same(*grads)
 
 
 def test_random_numbers_prints_and_exceptions(capsys):
@@ -213,6 +272,14 @@ def test_without_an_end():
         scripted(f32(1).requires_grad_())  # node by node
 
 
+def changes_its_callers_list(x, k, seen):
+    if k < 1:
+        seen[0] = seen[0] + 100
+        return x
+    own = [seen[0] * 2]
+    return changes_its_callers_list(x, k - 1, own) + own[0]
+
+
 def changes_a_list(x, k, seen):
     if k < 1:
         return x
@@ -265,6 +332,7 @@ def two(x, k):
     ("f", "problem", "advice"),
     [
         (lambda x, k: changes_a_list(x, k, [f32(1)]), "a list is changed", "hand it on"),
+        (lambda x, k: changes_its_callers_list(x, k, [x]), "a list is changed", "hand it on"),
         (writes, "writes to a tensor from outside", "clone"),
         (writes_its_result, "may share the memory of others", "clone"),
         (other_dtype, "changes its type where a function calls itself", "cast"),
