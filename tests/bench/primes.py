@@ -60,8 +60,8 @@ OPS = {
     "convolution": (lt.nn.functional.conv2d, lambda n: (image(n), lt.randn(16, n, 3, 3)),
                     lambda x, w: x.shape[0] * x.shape[1] * (x.shape[2] - 2) * (x.shape[3] - 2)),
 }  # fmt: skip
-# All of whose ratios are within the bar. Of the rest, a sum over rows of 13 is the worst: 12 times
-# that of 16, which fills the lanes of the fixed tree (12 is as slow as 13).
+# All of whose ratios are within the bar. Of the rest, a sum over rows of 13 is the worst: 2 to 3
+# times that of 16, which fills the lanes of the fixed tree (12 is as slow as 13).
 WITHIN = ("exp", "copy of a transpose", "product, its depth", "convolution")
 
 

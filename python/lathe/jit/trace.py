@@ -270,7 +270,8 @@ class Traced(Captured):
     # ── looking inside ──────────────────────────────────────────────────────────────────────────
 
     def explain(self):
-        """Every step with its source line, the primitive chosen, its bits, and the reasons."""
+        """Every step with its source line, the primitive chosen, its bits, and the reasons; and the
+        lines that the graph holds several times, as the rounds of a loop that was written out."""
         eager = [f"{n} calls ran as they are: {why}\n" for why, n in self._eager.items()]
         return "".join(eager) + self._engine.explain()
 

@@ -408,7 +408,8 @@ def test_dy_06_ranks():
     "DY-07",
     "partly: `exp`, copies of transposes, the depth of products and convolutions at extents 7, "
     "13, 127 and 1021 take at most 1.3 times the time per element of the faster round neighbour. "
-    "Not: sums over rows (12 times at 13), `softmax`, the width of products (`tests/bench/primes.py`)",
+    "Not: sums over rows (2 to 3 times at 13), `softmax`, the width of products "
+    "(`tests/bench/primes.py`)",
 )
 @pytest.mark.slow
 @pytest.mark.serial
