@@ -101,9 +101,9 @@ def test_arguments_of_every_kind():
     def longer(x, k, n):
         return x.sum() + n if k < 1 else longer(x * 2, k - 1, n + 1)
 
-    table = lt.randn(300, 3)
+    table, ones = lt.randn(300, 3), lt.ones(3)
 
-    def looked_up(x, k, w=lt.ones(3)):
+    def looked_up(x, k, w=ones):
         return x * w + table[k] if k < 1 else looked_up((table @ x)[:3], k - 1)
 
     calls = [(f32(1, 2, 3), n(k)) for k in (3, 0, 4)]

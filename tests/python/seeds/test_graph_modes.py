@@ -369,8 +369,8 @@ def test_dy_02_bounds():
 @shows(
     "DY-03",
     "partly: written out are loops over what Python knows, and `explain()` says the line, how many "
-    "times it stands in the graph and how many nodes that is; a loop over data stays one. Not: only "
-    "on request (`fori_loop` writes out up to 16 rounds)",
+    "times it stands in the graph and how many nodes that is; a loop over data stays one. Not: "
+    "only on request (`fori_loop` writes out up to 16 rounds)",
 )
 def test_dy_03_written_out():
     def rounds(x, n):
