@@ -112,16 +112,14 @@ std::string Program::own_instructions() const {
 
 std::string Program::loops() const {
   std::string out;
-  each_kernel([&](const auto& k) {
-    absl::StrAppend(&out, out.empty() ? "" : "\n", k.loops().print());
-  });
+  each_kernel(
+      [&](const auto& k) { absl::StrAppend(&out, out.empty() ? "" : "\n", k.loops().print()); });
   return out;
 }
 
 std::string Program::vectors() const {
   std::string out;
-  each_kernel(
-      [&](const auto& k) { absl::StrAppend(&out, out.empty() ? "" : "\n", k.vectors()); });
+  each_kernel([&](const auto& k) { absl::StrAppend(&out, out.empty() ? "" : "\n", k.vectors()); });
   return out;
 }
 

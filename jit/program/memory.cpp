@@ -204,8 +204,7 @@ class Footprint::Call {
         if (m.keeps(k)) give(m.step, k, evaluated(m.step.types[k]));
     const RowKernel* kernel = s.rows->kernel.get();
     const bool one = kernel != nullptr && kernel->may_run(wanted_engine());
-    const MemoryRef room =
-        take(one ? kernel->room(bound.row_kernel) : rows_room(*s.rows, bound));
+    const MemoryRef room = take(one ? kernel->room(bound.row_kernel) : rows_room(*s.rows, bound));
   }
 
   /// What the table's entry takes for itself; `copies`: of operands, while it runs.

@@ -441,8 +441,7 @@ void Runner::run_row_kernel(const Step& s, Bound::OfStep& b, KernelFn fn) {
     };
     uniforms.push_back(uniform_bits(n.input >= 0 ? given() : Arg(evaluate(n.expr)), n.dtype));
   }
-  on_device(s, b.members[0],
-            [&] { group.kernel->run(fn, b.row_kernel, buffers, uniforms); });
+  on_device(s, b.members[0], [&] { group.kernel->run(fn, b.row_kernel, buffers, uniforms); });
   count(Engine::generated);
 }
 

@@ -319,7 +319,7 @@ def test_what_is_told_of_a_program_tells_of_its_functions():
     assert same(called(x := lt.randn(1000)), f := called.only(0)(x)) and f.shape == (1000,)
     counts = called.counts
     assert counts["op_runs"] == 4 and counts["bindings"] == 2 and counts["peak_bytes"] >= 4000
-    assert "nest tanh" in called.loops and "@lathe_kernel" in called.vectors
+    assert "kernel tanh" in called.loops and "@lathe_kernel" in called.vectors
     assert called.explain().count("cumsum -> ") == 2 and "function @a:" in called.explain()
     steps = [line.split()[0] for line in bare(called.instructions) if "  in b" in line]
     assert steps == ["call", "call", "cumsum", "tanh", "cumsum"]
