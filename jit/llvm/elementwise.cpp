@@ -16,25 +16,11 @@ struct ElementwiseEmitter::Row {
 
 namespace {
 
-constexpr ptrdiff_t kShortBody = 64;  // operations
-
-/// As many as fill 64 bytes with the widest dtype computed in. Machines with narrower registers
-/// split vectors, and gain from having several under way. They take twice as many in short bodies
-/// that read no element alone: by AVX2 a GELU or a softmax takes a twelfth less, a logarithm a
-/// fifth (but an arc tangent a tenth more), where a sine would take a quarter more.
 unsigned choose_lanes(const ElementwiseSpec& spec, const Target& target) {
   if (spec.lanes > 0) return static_cast<unsigned>(spec.lanes);
-  const auto& nodes = spec.body.graph.nodes();
   const bool strided = std::any_of(spec.operands.begin(), spec.operands.end(),
                                    [](const auto& o) { return o.stride == Stride::strided; });
-  const auto operations =
-      std::count_if(nodes.begin(), nodes.end(), [](const auto& node) { return node.arity > 0; });
-  const bool twice = !target.has("avx512f") && !strided && operations <= kShortBody;
-  size_t widest = 1;
-  for (const ExprNode& node : nodes)
-    if (node.prim != Prim::constant && !is_complex(node.dtype))
-      widest = std::max(widest, size_of(node.dtype));
-  return static_cast<unsigned>((twice ? 128 : 64) / widest);
+  return vector_lanes(spec.body, strided, target);
 }
 
 }  // namespace

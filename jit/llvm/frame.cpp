@@ -2,6 +2,7 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace lathe::jit {
@@ -199,6 +200,19 @@ size_t leaf_rows(absl::Span<const ScalarFunction* const> bodies, int indices) {
 bool has_checks(const ScalarFunction& f) {
   return std::any_of(f.graph.nodes().begin(), f.graph.nodes().end(),
                      [](const ExprNode& node) { return node.prim == Prim::check; });
+}
+
+unsigned vector_lanes(const ScalarFunction& f, bool strided, const Target& target) {
+  constexpr ptrdiff_t kShortBody = 64;  // operations
+  const auto& nodes = f.graph.nodes();
+  const auto operations =
+      std::count_if(nodes.begin(), nodes.end(), [](const auto& node) { return node.arity > 0; });
+  const bool twice = !target.has("avx512f") && !strided && operations <= kShortBody;
+  size_t widest = 1;
+  for (const ExprNode& node : nodes)
+    if (node.prim != Prim::constant && !is_complex(node.dtype))
+      widest = std::max(widest, size_of(node.dtype));
+  return static_cast<unsigned>((twice ? 128 : 64) / widest);
 }
 
 Movement movement_of(Stride stride) {

@@ -264,19 +264,16 @@ void KernelEmitter::statement(const Compute& c) {
   });
 }
 
-/// As many as fill 64 bytes with the widest dtype computed in: machines with narrower registers
-/// split vectors, and gain from having several under way.
-static unsigned lanes_of(const ScalarFunction& f) {
-  size_t widest = 1;
-  for (const ExprNode& node : f.graph.nodes())
-    if (node.prim != Prim::constant) widest = std::max(widest, size_of(node.dtype));
-  return static_cast<unsigned>(64 / widest);
-}
-
 void KernelEmitter::statement(const For& f) {
   const auto& c = std::get<Compute>(f.body[0].node);
   const size_t first = first_.at(&c);
-  VectorOps ops(b_, target_, lanes_of(c.f));
+  const auto steps = [&](const Operand& o) {
+    const auto* access = std::get_if<Access>(&o);
+    const Int stride = access == nullptr ? Int(0) : access->map.along(static_cast<size_t>(f.axis));
+    return !identical(stride, Int(0)) && !identical(stride, Int(1));
+  };
+  const bool strided = std::any_of(c.operands.begin(), c.operands.end(), steps);
+  VectorOps ops(b_, target_, vector_lanes(c.f, strided, target_));
   Memory memory(ops, target_);
   Value *length = frame_.extents[static_cast<size_t>(f.axis)], *lanes = frame_.i64(ops.lanes());
   each_row([&](Value* row) {
