@@ -88,11 +88,11 @@ class StepContext final : public BodyContext {
 /// How many leaf rows a kernel with these bodies reads: `linear` comes with the others.
 size_t leaf_rows(absl::Span<const ScalarFunction* const> bodies, int indices);
 bool has_checks(const ScalarFunction& f);
-/// How many elements a step of a loop around f takes: as many as fill 64 bytes with the widest dtype
-/// computed in. Machines with narrower registers split vectors, and gain from having several under
-/// way. They take twice as many in short bodies that read no element alone (`strided`): by AVX2 a
-/// GELU or a softmax takes a twelfth less, a logarithm a fifth (but an arc tangent a tenth more),
-/// where a sine would take a quarter more.
+/// How many elements a step of a loop around f takes: as many as fill 64 bytes with the widest
+/// dtype computed in. Machines with narrower registers split vectors, and gain from having several
+/// under way. They take twice as many in short bodies that read no element alone (`strided`): by
+/// AVX2 a GELU or a softmax takes a twelfth less, a logarithm a fifth (but an arc tangent a tenth
+/// more), where a sine would take a quarter more.
 unsigned vector_lanes(const ScalarFunction& f, bool strided, const Target& target);
 Movement movement_of(Stride stride);
 
