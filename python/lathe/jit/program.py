@@ -6,6 +6,7 @@ import os
 from .. import _lathe, ops
 from .._lathe import Tensor
 from .observe.observer import Observer, Restart
+from .observe.recording import Built
 from .trace import Traced, _where, misfit, same_grad
 from .tracebacks import without_own_lines
 
@@ -388,6 +389,12 @@ def capture(function, inputs, freeze=False):
                     engine = _lathe._capture(name, rows, weights, body, freeze, "")
                 except Restart:  # a script has learnt which functions call themselves
                     continue
+                except Built:
+                    raise _lathe.TraceError(
+                        "a parameter or buffer gets its shape from the first call", op=op,
+                        got="a lazy module that has not been called",
+                        next="call it once, then capture it",
+                    ) from None  # fmt: skip
     except BaseException as problem:
         raise without_own_lines(problem)  # noqa: B904, the same one
     _refuse_pinned(engine, inputs, rows)

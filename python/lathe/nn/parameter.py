@@ -61,7 +61,12 @@ class _Uninitialised:
     cls_to_become = None
 
     def materialize(self, shape, device=None, dtype=None):
-        """Zeros of this shape, in place; from now on an ordinary tensor of its kind."""
+        """Zeros of this shape, in place; from now on an ordinary tensor of its kind. In a capture:
+        the call runs as it is, and later ones find the tensor there."""
+        if _lathe._tracing():
+            from ..jit.observe.recording import Built
+
+            raise Built
         kind = {"dtype": dtype or self.dtype, "device": device or self.device}
         self.data = ops.zeros(tuple(shape), **kind)
         self.__class__ = self.cls_to_become

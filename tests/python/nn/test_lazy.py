@@ -156,3 +156,23 @@ def test_buffers_are_set_as_attributes():
     assert m.count.tolist() == [5, 6] and m.get_buffer("count") is m.count
     again = copy.deepcopy(m)
     assert [n for n, _ in again.named_buffers()] == ["count", "passing"]
+
+
+@pytest.mark.parametrize("capture", [lt.trace, lt.script])
+def test_a_captured_model_is_completed_by_its_first_call(capture):
+    model = nn.Sequential(nn.LazyLinear(4), nn.ReLU(), nn.LazyLinear(2))
+    captured, x = capture(model), lt.randn(3, 5)
+    first = captured(x)
+    assert [type(m) for m in model] == [nn.Linear, nn.ReLU, nn.Linear]
+    for result in (first, captured(x), model(x)):
+        assert result.detach().numpy().tobytes() == first.detach().numpy().tobytes()
+    assert captured.counts["traces"] == 1
+    assert "a parameter or buffer is made that stays" in captured.explain()
+
+
+def test_a_model_is_completed_before_it_is_frozen():
+    model = nn.Sequential(nn.LazyLinear(4))
+    with pytest.raises(lt.TraceError, match="gets its shape from the first call") as problem:
+        lt.freeze(model, lt.randn(3, 5))
+    assert "call it once, then capture it" in str(problem.value)
+    assert isinstance(model[0], nn.LazyLinear)
