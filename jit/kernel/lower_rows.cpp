@@ -291,8 +291,9 @@ class RowsLowering {
 
   void reduction(const Node& n) {
     const Value* x = outer(n.in(0));
-    refuse_if(!identical(x->tensor().shape, rows_.domain) && made_.contains(x),
-              "reductions of other rows");
+    // Of what comes from outside, the sizes that are known to be equal are in its geometry.
+    const Shape& shape = made_.contains(x) ? x->tensor().shape : geometry_.at(x).shape;
+    refuse_if(!identical(shape, rows_.domain), "reductions of rows of different lengths");
     settle({&x, 1});
     if (reductions_.size() == kMostStates) finish_reductions();
     reductions_.push_back(&n);

@@ -87,6 +87,15 @@ TEST(RowGroups, ValuesOfRowsWithoutTheReducedAxisReadOthersByRow) {
   EXPECT_GE(count(f.explain(), "tiled together by rows"), 4u) << f.explain();
 }
 
+TEST(RowGroups, RowsOfDifferentLengthsAreNoOneKernel) {
+  jit::Function f("lengths");
+  auto body = [](const Tensors& x) -> Outputs {
+    Tensor change = M::mul(R::sum(x[1], {Int(1)}, false), 0.5);
+    return {M::add(R::sum(M::square(x[0]), {Int(1)}, false), change)};
+  };
+  for (int64_t other : {1, 5}) expect_same(body, {normal({9, 2}, 3), normal({9, other}, 4)}, f);
+}
+
 TEST(RowGroups, WhatFollowsAGroupRunsBehindIt) {
   jit::Function f("followed");
   auto body = [](const Tensors& x) -> Outputs {

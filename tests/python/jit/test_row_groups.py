@@ -1,0 +1,114 @@
+"""Random programs of reductions over rows and of what is computed between them: eager's bits, by
+one kernel and by turns."""
+
+import random
+from functools import partial
+
+import pytest
+
+import lathe as lt
+
+UNARY = [lt.exp, lt.tanh, lt.neg, lt.square, lambda x: x * 0.5, lambda x: x.abs().sqrt()]
+BINARY = [lt.add, lt.sub, lt.mul, lt.maximum, lambda x, y: x / (y.abs() + 1)]
+REDUCTIONS = [
+    lt.sum,
+    lt.mean,
+    lt.amax,
+    lt.amin,
+    lambda *a, **k: lt.sum(lt.square(a[0]), *a[1:], **k),
+]
+
+
+def plan_of(seed):
+    """Steps (where the result goes, function, operands as (list, number)), and two more results.
+    Lists: all elements [r, c], one a row [r, 1] and [r], rows of another length [r, k]."""
+    choose = random.Random(seed)
+    count = {"full": 1, "row": 1, "flat": 1, "other": 1, "column": 1}
+
+    def pick(kind):
+        return kind, choose.randrange(max(0, count[kind] - 3), count[kind])
+
+    steps = []
+    for _ in range(choose.randint(4, 14)):
+        kind = choose.randrange(8)
+        binary, reduction = choose.choice(BINARY), choose.choice(REDUCTIONS)
+        if kind == 0:
+            step = "full", choose.choice(UNARY), (pick("full"),)
+        elif kind in (1, 2):
+            by = choose.choice(["full", "full", "row", "column"])
+            step = "full", binary, (pick("full"), pick(by))
+        elif kind == 3:
+            step = "row", partial(reduction, dim=1, keepdim=True), (pick("full"),)
+        elif kind == 4:
+            step = "flat", partial(reduction, dim=1), (pick(choose.choice(["full", "other"])),)
+        elif kind == 5:
+            step = "flat", binary, (pick("flat"), pick("flat"))
+        elif kind == 6:
+            step = "row", partial(with_axis, binary), (pick("row"), pick("flat"))
+        else:
+            step = "other", binary, (pick("other"), pick("row"))
+        count[step[0]] += 1
+        steps.append(step)
+    return steps, [pick("full"), pick("row"), pick("flat"), pick("other")]
+
+
+def with_axis(binary, row, flat):
+    return binary(row, flat.unsqueeze(1))
+
+
+def program_of(seed):
+    steps, kept = plan_of(seed)
+
+    def program(x, w, c, s, z):
+        made = {"full": [x], "column": [w], "row": [c], "flat": [s], "other": [z]}
+        for into, f, operands in steps:
+            made[into].append(f(*[made[kind][number] for kind, number in operands]))
+        last = [made[kind][-1] for kind in ("full", "row", "flat", "other")]
+        columns = last[0].sum(0)  # reads across the rows
+        return (*last, columns, *[made[kind][number] + 0 for kind, number in kept])
+
+    return program
+
+
+def bits(results):
+    return [
+        (r.shape, r.isnan().numpy().tobytes(), r.nan_to_num().double().numpy().tobytes())
+        for r in results
+    ]
+
+
+@pytest.fixture
+def engine():
+    before = lt.get_flag("engine")
+    yield lambda name: lt.set_flag("engine", name)
+    lt.set_flag("engine", before)
+
+
+def check(seed, engine):
+    choose = random.Random(seed)
+    dtype = choose.choice([lt.float32, lt.float32, lt.float64, lt.bfloat16])
+    program = program_of(seed)
+    captured = lt.trace(program)
+    for _ in range(2):  # one program for both
+        r, c = choose.choice([1, 3, 4, 7, 30]), choose.choice([1, 2, 7, 16, 40, 600, 1100])
+        c = r if choose.random() < 0.2 else c
+        k = choose.choice([1, 5])
+        shapes = [(r, c), (c,), (r, 1), (r,), (r, k)]
+        inputs = [lt.randn(*shape).to(dtype) for shape in shapes]
+        eager = bits(program(*inputs))
+        for name in ("llvm", "simd"):
+            engine(name)
+            assert bits(captured(*inputs)) == eager, (seed, name, shapes, captured.explain())
+        engine("auto")
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_random_programs_over_rows(first, engine):
+    for seed in range(first, first + 20):
+        check(seed, engine)
+
+
+@pytest.mark.slow
+def test_many_random_programs_over_rows(engine):
+    for seed in range(1000, 1600):
+        check(seed, engine)
