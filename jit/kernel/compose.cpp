@@ -54,6 +54,18 @@ ElementTypes types_of(const Node& node) {
   return element_types(op, filled.args());
 }
 
+ScalarFunction body_of(const Node& node) {
+  const ElementTypes types = types_of(node);
+  std::vector<BodyInput> inputs;
+  for (int p : body_params(*node.op())) {
+    const Value* v = node.value(p);
+    const bool tensor = v != nullptr && v->type().tensor() != nullptr;
+    inputs.push_back(tensor ? BodyInput{v->tensor().dtype, false}
+                            : BodyInput{number_dtype(*node.op(), p, types.compute), true});
+  }
+  return stored_body(*node.op(), types, inputs);
+}
+
 void Composer::read(const Value* v, Access from) {
   operand_of_[v] = operands_.size();
   types_.push_back(kernel_.buffers[static_cast<size_t>(from.buf)].dtype);
@@ -86,25 +98,20 @@ Exprs Composer::compose(absl::Span<const Value* const> results, absl::Span<const
   absl::flat_hash_map<const Value*, Expr> values;
   for (const auto& [value, at] : operand_of_) values[value] = in[at];
   for (const Node* node : nodes_) {
-    const Op& op = *node->op();
-    const ElementTypes types = types_of(*node);
-    std::vector<BodyInput> inputs;
+    const ScalarFunction body = body_of(*node);
     std::vector<Expr> args;
-    for (int p : body_params(op)) {
+    for (int p : body_params(*node->op())) {
       const Value* v = node->value(p);
       if (v != nullptr && v->type().tensor() != nullptr) {
-        inputs.push_back({v->tensor().dtype, false});
         args.push_back(values.at(outer_(v)));
-        continue;
+      } else if (const auto use = uniform_of_.find({node, p}); use != uniform_of_.end()) {
+        args.push_back(in[use->second]);
+      } else {
+        const DType dtype = body.inputs[args.size()];
+        args.push_back(constant_bits(dtype, number_bits(node->literal(p), dtype)));
       }
-      const DType dtype = number_dtype(op, p, types.compute);
-      inputs.push_back({dtype, true});
-      const auto use = uniform_of_.find({node, p});
-      args.push_back(use != uniform_of_.end()
-                         ? in[use->second]
-                         : constant_bits(dtype, number_bits(node->literal(p), dtype)));
     }
-    const Exprs ys = inline_call(stored_body(op, types, inputs), args);
+    const Exprs ys = inline_call(body, args);
     for (size_t k = 0; k < ys.size(); ++k) values[node->out(k)] = ys[k];
   }
   Exprs out;
@@ -144,34 +151,20 @@ IndexMap map_of(const TensorType& type, const Geometry& g, const Shape& domain) 
 
 void count_facts(Kernel& kernel) {
   Facts& facts = kernel.facts = {};
-  const auto function = [&](const ScalarFunction& f) {
-    for (const ExprNode& n : f.graph.nodes()) {
-      facts.has_checks |= n.prim == Prim::check;
-      facts.has_random |= n.prim == Prim::random;
-      facts.flops_per_element += info(n.prim).transcendental ? 15 : 1;
-    }
-  };
-  const std::function<void(const Block&)> block = [&](const Block& statements) {
-    for (const Statement& s : statements) {
-      if (const auto* loop = std::get_if<For>(&s.node)) block(loop->body);
-      if (const auto* compute = std::get_if<Compute>(&s.node)) function(compute->f);
-      if (const auto* reduce = std::get_if<Reduce>(&s.node)) {
-        function(reduce->bodies.lift);
-        function(reduce->bodies.combine);
+  each_statement(kernel.body, [&](const auto& statement) {
+    const auto all = functions(statement);
+    for (size_t k = 0; k < std::min<size_t>(all.size(), 2); ++k)  // what ends a reduction runs once
+      for (const ExprNode& n : all[k]->graph.nodes()) {
+        facts.has_checks |= n.prim == Prim::check;
+        facts.flops_per_element += info(n.prim).transcendental ? 15 : 1;
       }
-    }
-  };
-  block(kernel.body);
+  });
   const auto tensor = [&](const Access& a) {
     return kernel.buffers[static_cast<size_t>(a.buf)].space == Space::argument;
   };
-  each_operand(
-      kernel.body,
-      [&](const Operand& o) {
-        const auto* access = std::get_if<Access>(&o);
-        facts.loads += access != nullptr && tensor(*access);
-      },
-      [&](const Access& a) { facts.stores += tensor(a); });
+  each_access(kernel.body, [&](const Access& a, bool store) {
+    (store ? facts.stores : facts.loads) += tensor(a);
+  });
 }
 
 }  // namespace lathe::jit

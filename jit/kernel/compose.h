@@ -19,6 +19,8 @@ struct Number {
 
 /// How a pointwise node's elements are computed: element_types() of its op and arguments.
 ElementTypes types_of(const ir::Node& node);
+/// Its body on stored elements: tensors as they lie, numbers as uniforms.
+ScalarFunction body_of(const ir::Node& node);
 
 class Composer {
  public:

@@ -51,16 +51,7 @@ Lowered lower_pointwise(absl::Span<Value* const> parameters, absl::Span<const No
 /// Calls f on every map of a block, and whether it is a store's.
 template <class F>
 void each_map(Block& block, const F& f) {
-  const auto maps = [&](auto& statement) {
-    for (Operand& o : statement.operands)
-      if (auto* access = std::get_if<Access>(&o)) f(access->map, false);
-    for (Access& store : statement.stores) f(store.map, true);
-  };
-  for (Statement& s : block) {
-    if (auto* loop = std::get_if<For>(&s.node)) each_map(loop->body, f);
-    if (auto* compute = std::get_if<Compute>(&s.node)) maps(*compute);
-    if (auto* reduce = std::get_if<Reduce>(&s.node)) maps(*reduce);
-  }
+  each_access(block, [&](Access& a, bool store) { f(a.map, store); });
 }
 
 /// Axes from this one on are counted so many further.

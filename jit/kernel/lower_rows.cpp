@@ -192,8 +192,7 @@ class RowsLowering {
                        [&](const Node* n) { return n->out(0) == v; });
   }
 
-  /// Everything between the wanted values and what is there. `again`: results that wait may be
-  /// computed anew.
+  /// The nodes between a wanted value and what is there: what waits as a result is computed anew.
   void collect(const Value* v, std::vector<const Node*>& nodes,
                absl::flat_hash_set<const Value*>& seen) const {
     v = outer(v);
@@ -204,7 +203,7 @@ class RowsLowering {
     nodes.push_back(v->node());
   }
 
-  /// Makes what a statement for these values reads: reductions that still wait.
+  /// Makes what a statement for these values reads: reductions and rows' values that wait.
   void settle(absl::Span<const Value* const> wanted) {
     std::vector<const Node*> nodes;
     absl::flat_hash_set<const Value*> seen;
@@ -257,7 +256,7 @@ class RowsLowering {
 
   void item(const Node& n) {
     if (n.op()->kind == Kind::reduce) return reduction(n);
-    int64_t cost = own_cost(n);
+    int64_t cost = operations(lathe::lower(body_of(n)));
     for (const Value* v : n.in())
       if (const auto at = cost_.find(outer(v)); at != cost_.end()) cost += at->second;
     bool shared = false;
@@ -272,21 +271,6 @@ class RowsLowering {
       if (!again) cost_[v] = cost;
     }
     if (shared) finish_results();  // it is there for those that read it
-  }
-
-  /// Operations of the node's own function.
-  static int64_t own_cost(const Node& n) {
-    const ElementTypes types = types_of(n);
-    std::vector<BodyInput> inputs;
-    for (int p : body_params(*n.op())) {
-      const Value* v = n.value(p);
-      const bool tensor = v != nullptr && v->type().tensor() != nullptr;
-      inputs.push_back(tensor ? BodyInput{v->tensor().dtype, false}
-                              : BodyInput{number_dtype(*n.op(), p, types.compute), true});
-    }
-    const ScalarFunction f = lathe::lower(stored_body(*n.op(), types, inputs));
-    const auto& nodes = f.graph.nodes();
-    return std::count_if(nodes.begin(), nodes.end(), [](const auto& e) { return e.arity > 0; });
   }
 
   void reduction(const Node& n) {
@@ -431,7 +415,7 @@ class RowsLowering {
       const auto here = k.body.begin() + static_cast<ptrdiff_t>(last);
       if (!fits || std::any_of(k.body.begin(), here, used)) continue;
       const Access place = to;
-      each_access(k.body, [&](Access& a) {
+      each_access(k.body, [&](Access& a, bool) {
         if (a.buf == local) a = place;
       });
       unused_.insert(local);
@@ -439,38 +423,15 @@ class RowsLowering {
     }
   }
 
-  /// Calls f on every access of a block.
-  template <class B, class F>
-  static void each_access(B& block, const F& f) {
-    const auto both = [&](auto& statement) {
-      for (auto& o : statement.operands)
-        if (auto* a = std::get_if<Access>(&o)) f(*a);
-      for (auto& a : statement.stores) f(a);
-    };
-    for (auto& s : block) {
-      if (auto* loop = std::get_if<For>(&s.node)) each_access(loop->body, f);
-      if (auto* compute = std::get_if<Compute>(&s.node)) both(*compute);
-      if (auto* reduce = std::get_if<Reduce>(&s.node)) both(*reduce);
-    }
-  }
-  static bool reads(const Statement& s, int buffer) {
+  static bool uses(const Statement& s, int buffer, bool store) {
     bool found = false;
-    each_operand(
-        absl::MakeConstSpan(&s, 1),
-        [&](const Operand& o) {
-          const auto* a = std::get_if<Access>(&o);
-          found = found || (a != nullptr && a->buf == buffer);
-        },
-        [](const Access&) {});
+    each_access(absl::MakeConstSpan(&s, 1), [&](const Access& a, bool stored) {
+      found = found || (a.buf == buffer && stored == store);
+    });
     return found;
   }
-  static bool writes(const Statement& s, int buffer) {
-    bool found = false;
-    each_operand(
-        absl::MakeConstSpan(&s, 1), [](const Operand&) {},
-        [&](const Access& a) { found = found || a.buf == buffer; });
-    return found;
-  }
+  static bool reads(const Statement& s, int buffer) { return uses(s, buffer, false); }
+  static bool writes(const Statement& s, int buffer) { return uses(s, buffer, true); }
 
   /// Inputs, results, locals: in this order, as a kernel has them.
   void number_buffers() {
@@ -490,7 +451,7 @@ class RowsLowering {
     k.buffers = std::move(buffers);
     k.inputs = static_cast<int>(inputs_.size());
     k.outputs = static_cast<int>(outputs_.size());
-    each_access(k.body, [&](Access& a) { a.buf = now[static_cast<size_t>(a.buf)]; });
+    each_access(k.body, [&](Access& a, bool) { a.buf = now[static_cast<size_t>(a.buf)]; });
     out_.inputs = inputs_;
     for (Number& n : out_.numbers)
       if (n.input >= 0) n.input += static_cast<int>(inputs_.size());

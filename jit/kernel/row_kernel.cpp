@@ -15,17 +15,9 @@ constexpr int64_t kGrain = 1 << 17;
 }  // namespace
 
 Kernel with_lowered_functions(Kernel k) {
-  const std::function<void(Block&)> block = [&](Block& statements) {
-    for (Statement& s : statements) {
-      if (auto* loop = std::get_if<For>(&s.node)) block(loop->body);
-      if (auto* compute = std::get_if<Compute>(&s.node)) compute->f = lathe::lower(compute->f);
-      if (auto* reduce = std::get_if<Reduce>(&s.node)) {
-        ReduceBodies& b = reduce->bodies;
-        for (ScalarFunction* f : {&b.lift, &b.combine, &b.finish}) *f = lathe::lower(*f);
-      }
-    }
-  };
-  block(k.body);
+  each_statement(k.body, [](auto& statement) {
+    for (ScalarFunction* f : functions(statement)) *f = lathe::lower(*f);
+  });
   return k;
 }
 

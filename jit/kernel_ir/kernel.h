@@ -24,10 +24,10 @@
 // interpret.cpp (what it means), jit/llvm (machine code).
 #pragma once
 
-#include <absl/types/span.h>
-
-#include <memory>
+#include <algorithm>
+#include <array>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -110,7 +110,6 @@ struct Facts {
   int64_t flops_per_element = 0;  // of a position of all axes
   int loads = 0, stores = 0;      // of an element, from and to tensors
   bool has_checks = false;        // a ScalarFunction has a `check`: the error slot may be written
-  bool has_random = false;
 };
 
 struct Kernel {
@@ -129,21 +128,50 @@ struct Kernel {
   std::string form() const;
 };
 
-/// Calls f(operand, dtype) for every operand, then f(store, dtype) for every store, of each
-/// statement in turn: how operands are numbered in an argument block.
-template <class OnOperand, class OnStore>
-void each_operand(absl::Span<const Statement> block, const OnOperand& on_operand,
-                  const OnStore& on_store) {
-  const auto both = [&](const auto& statement) {
-    for (const Operand& o : statement.operands) on_operand(o);
-    for (const Access& a : statement.stores) on_store(a);
-  };
-  for (const Statement& s : block) {
-    if (const auto* loop = std::get_if<For>(&s.node))
-      each_operand(loop->body, on_operand, on_store);
-    if (const auto* compute = std::get_if<Compute>(&s.node)) both(*compute);
-    if (const auto* reduce = std::get_if<Reduce>(&s.node)) both(*reduce);
+/// Calls f on every statement but loops, in the order in which they are written.
+template <class B, class F>
+void each_statement(B&& block, const F& f) {
+  for (auto& s : block) {
+    if (auto* loop = std::get_if<For>(&s.node)) each_statement(loop->body, f);
+    if (auto* compute = std::get_if<Compute>(&s.node)) f(*compute);
+    if (auto* reduce = std::get_if<Reduce>(&s.node)) f(*reduce);
   }
+}
+
+/// Calls on_operand on every operand, then on_store on every store, of each statement in turn: how
+/// operands are numbered in an argument block.
+template <class B, class OnOperand, class OnStore>
+void each_operand(B&& block, const OnOperand& on_operand, const OnStore& on_store) {
+  each_statement(block, [&](auto& statement) {
+    for (auto& o : statement.operands) on_operand(o);
+    for (auto& a : statement.stores) on_store(a);
+  });
+}
+
+/// Calls f on every access, and whether it is a store.
+template <class B, class F>
+void each_access(B&& block, const F& f) {
+  const auto read = [&](auto& o) {
+    if (auto* a = std::get_if<Access>(&o)) f(*a, false);
+  };
+  each_operand(block, read, [&](auto& a) { f(a, true); });
+}
+
+/// The functions that a statement runs for every element, then what it runs once.
+template <class S>
+auto functions(S& statement) {
+  if constexpr (std::is_same_v<std::remove_const_t<S>, Compute>) {
+    return std::array{&statement.f};
+  } else {
+    auto& b = statement.bodies;
+    return std::array{&b.lift, &b.combine, &b.finish};
+  }
+}
+
+/// How many operations one call of f is.
+inline ptrdiff_t operations(const ScalarFunction& f) {
+  const auto& nodes = f.graph.nodes();
+  return std::count_if(nodes.begin(), nodes.end(), [](const auto& n) { return n.arity > 0; });
 }
 
 /// Empty, or the first thing that is wrong with it.

@@ -204,12 +204,9 @@ bool has_checks(const ScalarFunction& f) {
 
 unsigned vector_lanes(const ScalarFunction& f, bool strided, const Target& target) {
   constexpr ptrdiff_t kShortBody = 64;  // operations
-  const auto& nodes = f.graph.nodes();
-  const auto operations =
-      std::count_if(nodes.begin(), nodes.end(), [](const auto& node) { return node.arity > 0; });
-  const bool twice = !target.has("avx512f") && !strided && operations <= kShortBody;
+  const bool twice = !target.has("avx512f") && !strided && operations(f) <= kShortBody;
   size_t widest = 1;
-  for (const ExprNode& node : nodes)
+  for (const ExprNode& node : f.graph.nodes())
     if (node.prim != Prim::constant && !is_complex(node.dtype))
       widest = std::max(widest, size_of(node.dtype));
   return static_cast<unsigned>((twice ? 128 : 64) / widest);

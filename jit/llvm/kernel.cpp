@@ -16,21 +16,6 @@ size_t operand_count(const Kernel& k) {
   return n;
 }
 
-template <class S>
-size_t own_count(const S& statement) {
-  return statement.operands.size() + statement.stores.size();
-}
-
-void number(const Block& block, size_t& next, absl::flat_hash_map<const void*, size_t>& first) {
-  for (const Statement& s : block) {
-    if (const auto* loop = std::get_if<For>(&s.node)) number(loop->body, next, first);
-    if (const auto* compute = std::get_if<Compute>(&s.node))
-      first[compute] = next, next += own_count(*compute);
-    if (const auto* reduce = std::get_if<Reduce>(&s.node))
-      first[reduce] = next, next += own_count(*reduce);
-  }
-}
-
 }  // namespace
 
 std::string check_kernel(const Kernel& k) {
@@ -57,18 +42,9 @@ std::string check_kernel(const Kernel& k) {
         error = "a function of positions, random words or checks";
     if (error.empty()) error = check_body(f, 0);
   };
-  const auto functions = [&](const Statement& s) {
-    if (const auto* compute = std::get_if<Compute>(&s.node)) function(compute->f);
-    if (const auto* reduce = std::get_if<Reduce>(&s.node)) {
-      function(reduce->bodies.lift);
-      function(reduce->bodies.combine);
-      function(reduce->bodies.finish);
-    }
-  };
-  for (const Statement& s : k.body) {
-    functions(s);
-    if (const auto* loop = std::get_if<For>(&s.node)) functions(loop->body[0]);
-  }
+  each_statement(k.body, [&](const auto& statement) {
+    for (const ScalarFunction* f : functions(statement)) function(*f);
+  });
   return error;
 }
 
@@ -80,16 +56,15 @@ KernelEmitter::KernelEmitter(const Kernel& kernel, const Target& target)
       narrow_(b_, target, 1),
       narrow_memory_(narrow_, target) {
   size_t next = 0;
-  number(k_.body, next, first_);
+  each_statement(k_.body, [&](const auto& statement) {
+    first_[&statement] = next;
+    next += statement.operands.size() + statement.stores.size();
+  });
   choose_fetcher();
 }
 
 void KernelEmitter::choose_fetcher() {
   int64_t most = 0;
-  const auto operations = [](const ScalarFunction& f) {
-    const auto& nodes = f.graph.nodes();
-    return std::count_if(nodes.begin(), nodes.end(), [](const auto& n) { return n.arity > 0; });
-  };
   const auto consider = [&](const void* statement, int64_t work) {
     if (work > most) fetcher_ = statement, most = work;
   };

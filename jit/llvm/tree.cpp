@@ -10,12 +10,6 @@ constexpr uint64_t kBlock = 512;
 /// Of the counter; the last is only ever read past, where there is no block.
 constexpr uint64_t kLevels = 65;
 
-size_t operations(const ScalarFunction& f) {
-  const auto& nodes = f.graph.nodes();
-  return static_cast<size_t>(
-      std::count_if(nodes.begin(), nodes.end(), [](const auto& n) { return n.arity > 0; }));
-}
-
 /// The states of number k among several side by side.
 Values part(const Values& all, size_t k, size_t states) {
   const auto from = all.begin() + static_cast<ptrdiff_t>(k * states);
@@ -51,7 +45,7 @@ Values TreeEmitter::reduce(Value* count, const Lift& lift) {
 /// addition.
 unsigned TreeEmitter::blocks_abreast() const {
   if (rows() > 1) return 1;
-  const size_t work = operations(bodies_.lift) + operations(bodies_.combine);
+  const ptrdiff_t work = operations(bodies_.lift) + operations(bodies_.combine);
   return work <= 8 && bodies_.state.size() == 1 ? 4 : work <= 24 ? 2 : 1;
 }
 
