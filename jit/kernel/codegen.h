@@ -37,9 +37,6 @@ enum class Stride : uint8_t {
 struct OperandSpec {
   DType dtype;
   Stride stride = Stride::contiguous;
-  /// Of a contiguous input: its elements KernelArgs::ahead further are called into the second-level
-  /// cache while these are computed with.
-  bool fetched_ahead = false;
 };
 
 /// A loop nest over `rank` axes around one body. Axes are whatever the caller made of the logical
@@ -64,7 +61,6 @@ struct KernelArgs {
   int64_t begin = 0, end = 0;  // row-major positions of the loop nest to do: how work is shared out
   uint64_t seed = 0, call = 0;  // of random words
   uint64_t* error = nullptr;    // see kNoError; may be shared by all threads
-  int64_t ahead = 0;            // elements; of operands that are fetched ahead
 };
 using KernelFn = void (*)(const KernelArgs*);
 
@@ -118,9 +114,9 @@ class Codegen {
 inline constexpr std::string_view kKernelSymbol = "lathe_kernel";
 
 /// Changes whenever the same input may give other code: part of every cache key.
-inline constexpr int kCodegenVersion = 11;
+inline constexpr int kCodegenVersion = 12;
 /// The plug-in's handshake: one of another build is refused.
-inline constexpr uint32_t kCodegenAbi = 4;
+inline constexpr uint32_t kCodegenAbi = 5;
 inline constexpr const char* kCodegenEntry = "lathe_codegen";
 using CodegenEntry = Codegen* (*)(uint32_t abi);  // null if it speaks another
 

@@ -176,8 +176,7 @@ std::string head(std::string_view kind, const Target& target) {
 
 void append_operands(std::string& key, const std::vector<OperandSpec>& operands) {
   for (const OperandSpec& operand : operands)
-    absl::StrAppend(&key, info(operand.dtype).short_name, " ", name(operand.stride),
-                    operand.fetched_ahead ? " fetched ahead\n" : "\n");
+    absl::StrAppend(&key, info(operand.dtype).short_name, " ", name(operand.stride), "\n");
 }
 
 /// What the plug-in makes of `spec`. A plug-in must not throw; one that does has failed.

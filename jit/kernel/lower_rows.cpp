@@ -18,9 +18,7 @@ using ir::Value;
 constexpr int64_t kDear = 12;
 constexpr size_t kMostStates = 4;
 
-struct Refused {
-  std::string why;
-};
+struct Refused {};
 
 class RowsLowering {
  public:
@@ -70,33 +68,19 @@ class RowsLowering {
       for (size_t k = 0; k < body.yields().size(); ++k) outer_[n->out(k)] = body.yields()[k];
       const size_t rank = n->out(0)->tensor().shape.size();
       for (const Node* inner : body.nodes()) {
-        // What has fewer axes is not laid along the rows as the others are.
-        refuse_if(inner->out(0)->tensor().shape.size() != rank, "an operand made with fewer axes");
+        LATHE_CHECK(inner->out(0)->tensor().shape.size() == rank);
         add_item(*inner);
       }
     }
-    for (const Value* v : rows_.kept) {
-      refuse_if(!made_.contains(outer(v)), "a result that is an operand");
-      refuse_if(!kept_.try_emplace(outer(v), v).second, "one result twice");
-    }
+    for (const Value* v : rows_.kept)
+      if (!made_.contains(outer(v)) || !kept_.try_emplace(outer(v), v).second) throw Refused();
   }
 
   void add_item(const Node& n) {
     items_.push_back(&n);
-    for (const Value* v : n.out()) {
-      made_.insert(v);
-      refuse_if(is_complex(v->tensor().dtype), "complex values");
-    }
-    for (const Value* v : n.in()) {
-      const TensorType* t = v->type().tensor();
-      if (t == nullptr) continue;
-      refuse_if(is_complex(t->dtype), "complex values");
-      ++readers_[outer(v)];
-    }
-  }
-
-  static void refuse_if(bool wrong, const char* why) {
-    if (wrong) throw Refused{why};
+    for (const Value* v : n.out()) made_.insert(v);
+    for (const Value* v : n.in())
+      if (v->type().tensor() != nullptr) ++readers_[outer(v)];
   }
 
   /// One value a row: nothing but ones behind the rows' axes.
@@ -125,17 +109,13 @@ class RowsLowering {
 
   /// A map over all axes of the domain, with one axis for what is inside of a row.
   IndexMap with_one_axis(IndexMap map, const Shape& domain) const {
-    IndexMap out{map.offset, {}};
-    out.strides.assign(map.strides.begin(), map.strides.begin() + inner_);
-    Int stride = 0, extent = 1;
-    for (size_t k = domain.size(); k-- > rows_.lead;) {
-      if (identical(domain[k], Int(1))) continue;
-      if (identical(extent, Int(1))) stride = map.strides[k];
-      refuse_if(!identical(map.strides[k], stride * extent), "an operand that skips in the row");
-      extent = extent * domain[k];
-    }
-    out.strides.push_back(stride);
-    return out;
+    LATHE_CHECK(along_rows(map, domain, rows_.lead));
+    Int stride = 0;
+    for (size_t k = rows_.lead; k < domain.size(); ++k)
+      if (!identical(domain[k], Int(1))) stride = map.strides[k];  // the last one's
+    map.strides.resize(rows_.lead);
+    map.strides.push_back(stride);
+    return map;
   }
 
   /// What values of a row are computed over: the rows' axes, then ones, as many as v has.
@@ -147,7 +127,7 @@ class RowsLowering {
 
   Access outside(const Value* v, const Shape& domain) {
     const TensorType& t = v->tensor();
-    refuse_if(t.shape.size() > domain.size(), "an operand of more axes");
+    LATHE_CHECK(t.shape.size() <= domain.size());
     auto [it, fresh] = input_of_.try_emplace(v, 0);
     if (fresh) {
       it->second = add_buffer({t.dtype, Space::argument, 0, v->name()});
@@ -161,7 +141,7 @@ class RowsLowering {
   /// Results that stay: in row-major order, one a row or all elements of it.
   Access result(const Value* v) {
     const bool row = of_row(v);
-    refuse_if(!row && !identical(v->tensor().shape, rows_.domain), "a result of another shape");
+    LATHE_CHECK(row || identical(v->tensor().shape, rows_.domain));
     IndexMap map{Int(0), {}};
     const Shape strides = row_major(row ? lead_ : rows_.domain);
     map.strides.assign(strides.begin(), strides.begin() + inner_);
@@ -245,13 +225,6 @@ class RowsLowering {
     return c;
   }
 
-  static void check(const ScalarFunction& f) {
-    for (const ExprNode& n : f.graph.nodes())
-      refuse_if(n.prim == Prim::check || n.prim == Prim::random || n.prim == Prim::index ||
-                    n.prim == Prim::linear,
-                "a function of positions, random words or checks");
-  }
-
   // ── statements ──
 
   void item(const Node& n) {
@@ -277,7 +250,7 @@ class RowsLowering {
     const Value* x = outer(n.in(0));
     // Of what comes from outside, the sizes that are known to be equal are in its geometry.
     const Shape& shape = made_.contains(x) ? x->tensor().shape : geometry_.at(x).shape;
-    refuse_if(!identical(shape, rows_.domain), "reductions of rows of different lengths");
+    LATHE_CHECK(identical(shape, rows_.domain));
     settle({&x, 1});
     if (reductions_.size() == kMostStates) finish_reductions();
     reductions_.push_back(&n);
@@ -321,7 +294,6 @@ class RowsLowering {
     }
     r.bodies.finish =
         build([&](absl::Span<const Expr> in) { return finished(all, copies, in); }, counted);
-    check(r.bodies.lift);
     kernel().body.push_back({std::move(r)});
   }
 
@@ -368,7 +340,6 @@ class RowsLowering {
         stored.push_back(v);
       }
     out.f = c.function(stored);
-    check(out.f);
     return out;
   }
 
@@ -481,16 +452,37 @@ class RowsLowering {
 
 }  // namespace
 
-std::optional<LoweredRows> lower_rows(const Rows& rows, const Geometries& geometry,
-                                      std::string* why_not) {
+bool along_rows(const IndexMap& map, const Shape& domain, size_t lead) {
+  Int stride = 0, extent = 1;
+  for (size_t k = domain.size(); k-- > lead;) {
+    if (identical(domain[k], Int(1))) continue;
+    if (identical(extent, Int(1))) stride = map.strides[k];
+    if (!identical(map.strides[k], stride * extent)) return false;
+    extent = extent * domain[k];
+  }
+  return true;
+}
+
+bool may_be_in_rows(const Kernel& pointwise) {
+  bool may = true;
+  for (const Buf& b : pointwise.buffers) may = may && !is_complex(b.dtype);
+  each_statement(pointwise.body, [&](const auto& statement) {
+    for (const ScalarFunction* f : functions(statement))
+      for (const ExprNode& n : f->graph.nodes())
+        may = may && n.prim != Prim::check && n.prim != Prim::random && n.prim != Prim::index &&
+              n.prim != Prim::linear;
+  });
+  return may;
+}
+
+std::optional<LoweredRows> lower_rows(const Rows& rows, const Geometries& geometry) {
   try {
     LoweredRows lowered = RowsLowering(rows, geometry).run();
     if (std::string wrong = verify(lowered.kernel); !wrong.empty())
       LATHE_INTERNAL("the kernel of a row group: " + wrong);
     lowered.kernel = schedule(std::move(lowered.kernel));
     return lowered;
-  } catch (const Refused& refused) {
-    *why_not = refused.why;
+  } catch (const Refused&) {
     return std::nullopt;
   }
 }

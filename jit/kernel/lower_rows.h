@@ -26,11 +26,17 @@ struct LoweredRows {
   std::vector<Number> numbers;            // `input`: of `inputs`
 };
 
+/// Whether one axis is enough for what goes along axes `lead` and up of a domain: the elements of
+/// all of them lie one distance apart.
+bool along_rows(const IndexMap& map, const Shape& domain, size_t lead);
+
+/// Whether a pointwise kernel may be part of one over rows: nothing complex, and no function of
+/// positions, random words or checks.
+bool may_be_in_rows(const Kernel& pointwise);
+
 /// The parallel axes are the rows, and one more axis goes along each. What is read by several
-/// statements and costs much is kept in a local buffer; the rest is computed anew by each. Empty,
-/// with the reason, where rows have several axes that are not one to every operand, or where a node
-/// is complex, checked, random or made from positions. Needs the graph's SymScope.
-std::optional<LoweredRows> lower_rows(const Rows& rows, const Geometries& geometry,
-                                      std::string* why_not);
+/// statements and costs much is kept in a local buffer; the rest is computed anew by each. Empty
+/// where a value is given twice, or is an operand. Needs the graph's SymScope.
+std::optional<LoweredRows> lower_rows(const Rows& rows, const Geometries& geometry);
 
 }  // namespace lathe::jit

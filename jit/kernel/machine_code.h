@@ -1,6 +1,8 @@
 // The machine code of one kernel: asked for at the first run that may use it, or by name.
 #pragma once
 
+#include <absl/types/span.h>
+
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -14,6 +16,19 @@ namespace lathe::jit {
 /// What the flag `engine` asks for.
 enum class Wanted : uint8_t { either, simd, generated };
 Wanted wanted_engine();
+/// Which engine ran, for counters, tests and explain().
+/// none: there were no elements; moved: as they are, see PointwiseKernel::moves.
+enum class Engine : uint8_t { none, simd, generated, moved };
+
+/// What a kernel is run on.
+struct KernelRun {
+  absl::Span<std::byte* const> buffers;  // inputs then outputs, as in the kernel
+  absl::Span<const uint64_t> uniforms;   // bits
+  Wanted wanted = Wanted::either;
+  std::string_view op;  // for a failed check
+  Site site;
+};
+
 /// Does it ask for no program at all, but for the graph node by node?
 bool node_by_node_wanted();
 

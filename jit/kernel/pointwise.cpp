@@ -50,10 +50,9 @@ absl::InlinedVector<const Access*, 6> PointwiseKernel::loads() const {
   return out;
 }
 
-bool PointwiseKernel::may_replace(size_t tensor) const {
+bool PointwiseKernel::may_replace(size_t tensor, size_t result) const {
   const Compute& c = only_statement(loops_);
-  if (c.stores.size() != 1) return false;
-  const Access& store = c.stores[0];
+  const Access& store = c.stores[result];
   auto buffer = [&](int b) { return loops_.buffers[static_cast<size_t>(b)]; };
   bool read = false;
   for (const Operand& o : c.operands) {
@@ -61,34 +60,19 @@ bool PointwiseKernel::may_replace(size_t tensor) const {
     if (load == nullptr || static_cast<size_t>(load->buf) != tensor) continue;
     read = true;
     if (buffer(load->buf).dtype != buffer(store.buf).dtype ||
-        !identical(load->map.offset, store.map.offset) || !moves_like_result(*load))
+        !identical(load->map.offset, store.map.offset) || !moves_like(*load, store))
       return false;
   }
   return read;
 }
 
 /// Along an axis of one position there is no step.
-bool PointwiseKernel::moves_like_result(const Access& load) const {
-  const Access& store = only_statement(loops_).stores[0];
+bool PointwiseKernel::moves_like(const Access& load, const Access& store) const {
   for (size_t axis = 0; axis < loops_.axes.size(); ++axis)
     if (!identical(loops_.axes[axis].extent, Int(1)) &&
         !identical(load.map.strides[axis], store.map.strides[axis]))
       return false;
   return true;
-}
-
-bool PointwiseKernel::fetch_ahead(size_t tensor) {
-  const Compute& c = only_statement(loops_);
-  if (c.stores.size() != 1) return false;
-  for (size_t k = 0; k < c.operands.size(); ++k) {
-    const auto* load = std::get_if<Access>(&c.operands[k]);
-    if (load == nullptr || static_cast<size_t>(load->buf) != tensor || !moves_like_result(*load) ||
-        !identical(load->map.strides.back(), Int(1)))
-      continue;
-    fetched_ahead_ = static_cast<int>(k);
-    return true;
-  }
-  return false;
 }
 
 PointwiseKernel::Bound PointwiseKernel::bind(const std::function<int64_t(Int)>& value) const {
@@ -166,40 +150,37 @@ int64_t PointwiseKernel::Launch::grain() const {
   return std::max<int64_t>(1024, (int64_t{1} << 18) / (1 + kernel_.loops_.facts.flops_per_element));
 }
 
-void PointwiseKernel::Launch::piece(absl::Span<std::byte* const> places, int64_t begin, int64_t end,
-                                    int64_t ahead) {
+void PointwiseKernel::Launch::piece(int64_t begin, int64_t end) {
   if (begin == end) return;
-  if (code_ == nullptr) return by_simd(places, begin, end);
+  if (code_ == nullptr) return by_simd(begin, end);
   const int64_t origins[] = {0};
   KernelArgs args;
-  args.data = places.data();
+  args.data = places_.data();
   args.extents = bound_.extents.data();
   args.strides = bound_.strides.data();
   args.origins = origins;
   args.begin = begin;
   args.end = end;
-  args.ahead = ahead;
   args.error = reinterpret_cast<uint64_t*>(&error_);
   static_assert(sizeof error_ == sizeof(uint64_t));
   code_(&args);
 }
 
-void PointwiseKernel::Launch::by_simd(absl::Span<std::byte* const> places, int64_t begin,
-                                      int64_t end) {
+void PointwiseKernel::Launch::by_simd(int64_t begin, int64_t end) {
   size_t rank = bound_.extents.size();
   int64_t length = bound_.extents[rank - 1];
-  absl::InlinedVector<LineOperand, 8> at(places.size());
+  absl::InlinedVector<LineOperand, 8> at(places_.size());
   while (begin < end) {
     int64_t line = begin / length, start = begin % length;
     int64_t count = std::min({length - start, end - begin, kGrainBytes / 4});
-    for (size_t k = 0; k < places.size(); ++k) {
+    for (size_t k = 0; k < places_.size(); ++k) {
       const int64_t* strides = &bound_.strides[k * rank];
       int64_t rest = line, offset = start * strides[rank - 1];
       for (size_t axis = rank - 1; axis-- > 0;) {
         offset += rest % bound_.extents[axis] * strides[axis];
         rest /= bound_.extents[axis];
       }
-      at[k] = {places[k] + offset, strides[rank - 1] / kernel_.item_bytes_[k]};
+      at[k] = {places_[k] + offset, strides[rank - 1] / kernel_.item_bytes_[k]};
     }
     LineContext context;
     context.linear = begin;
@@ -243,8 +224,7 @@ ElementwiseSpec PointwiseKernel::spec() const {
       Stride s = identical(inner, Int(1))                            ? Stride::contiguous
                  : identical(inner, Int(0)) && k < c.operands.size() ? Stride::uniform
                                                                      : Stride::strided;
-      const bool ahead = static_cast<int>(k) == fetched_ahead_;
-      spec.operands.push_back({loops_.buffers[static_cast<size_t>(load->buf)].dtype, s, ahead});
+      spec.operands.push_back({loops_.buffers[static_cast<size_t>(load->buf)].dtype, s});
     }
     ++k;
   }

@@ -12,9 +12,6 @@
 
 namespace lathe::jit {
 
-/// Which engine ran, for counters, tests and explain().
-/// none: there were no elements; moved: as they are, see PointwiseKernel::moves.
-enum class Engine : uint8_t { none, simd, generated, moved };
 class PointwiseKernel {
  public:
   explicit PointwiseKernel(const Lowered& lowered);
@@ -27,13 +24,9 @@ class PointwiseKernel {
   bool moves(Wanted wanted) const {
     return wanted == Wanted::either && simd_.copies() && buffer_of_[0] >= 0;  // not of a number
   }
-  /// Whether the one result may lie on this tensor: where its elements are read is where the
-  /// results of the same size are written.
-  bool may_replace(size_t tensor) const;
-  /// Has this tensor's elements called into a cache before the piece that reads them
-  /// (Launch::piece). False, and nothing done, if it is not read as the one result is written: row
-  /// by row, element by element. Before the first run.
-  bool fetch_ahead(size_t tensor);
+  /// Whether this result may lie on this tensor: where its elements are read is where the results
+  /// of the same size are written.
+  bool may_replace(size_t tensor, size_t result) const;
 
   /// Its Ints as numbers, for one set of sizes.
   struct Bound {
@@ -45,13 +38,7 @@ class PointwiseKernel {
   };
   Bound bind(const std::function<int64_t(Int)>& value) const;
 
-  struct Run {
-    absl::Span<std::byte* const> buffers;  // inputs then outputs, as in the kernel
-    absl::Span<const uint64_t> uniforms;   // bits
-    Wanted wanted = Wanted::either;
-    std::string_view op;  // for a failed check
-    Site site;
-  };
+  using Run = KernelRun;
   /// Throws ValueError for a failed check. Any number of threads at once.
   Engine run(const Bound& bound, const Run& run) const;
 
@@ -61,17 +48,12 @@ class PointwiseKernel {
     if (bound.elements > 0 && !moves(run.wanted)) code_for(run);
   }
 
-  /// A run in pieces that the caller shares out: rows, or what a contraction has just finished.
+  /// A run in pieces that the caller shares out: what a contraction has just finished.
   class Launch {
    public:
     Launch(const PointwiseKernel& kernel, const Bound& bound, const Run& run);
-    /// Where each operand begins; pieces may be told other places.
-    using Places = absl::InlinedVector<std::byte*, 8>;
-    const Places& places() const { return places_; }
-    /// Row-major positions [begin, end), each once, from any thread. ahead: by how many positions
-    /// what is fetched ahead is.
-    void piece(absl::Span<std::byte* const> places, int64_t begin, int64_t end, int64_t ahead = 0);
-    void piece(int64_t begin, int64_t end) { piece(places_, begin, end); }
+    /// Row-major positions [begin, end), each once, from any thread.
+    void piece(int64_t begin, int64_t end);
     /// How many positions are worth handing to a thread.
     int64_t grain() const;
     /// Throws what a check found, the lowest position first.
@@ -82,19 +64,16 @@ class PointwiseKernel {
     }
 
    private:
-    void by_simd(absl::Span<std::byte* const> places, int64_t begin, int64_t end);
+    void by_simd(int64_t begin, int64_t end);
 
     const PointwiseKernel& kernel_;
     const Bound& bound_;
     const Run& run_;
-    KernelFn code_;  // null: the SIMD interpreter
-    Places places_;
+    KernelFn code_;                              // null: the SIMD interpreter
+    absl::InlinedVector<std::byte*, 8> places_;  // where each operand begins
     std::atomic<uint64_t> error_{kNoError};
     CheckSlot checks_;
   };
-  /// Which operand of a launch each buffer of the kernel is: places by operand, -1 for uniforms.
-  const absl::InlinedVector<int, 8>& buffer_of() const { return buffer_of_; }
-
   const MachineCode& code() const { return code_; }
   /// The generator's instructions for it, for people; or why there are none.
   std::string vectors() const;
@@ -106,14 +85,13 @@ class PointwiseKernel {
   std::byte* place(size_t k, const Bound& bound, const Run& run) const;
   void move(const Bound& bound, const Run& run) const;
   ElementwiseSpec spec() const;
-  bool moves_like_result(const Access& load) const;
+  bool moves_like(const Access& load, const Access& store) const;
   absl::InlinedVector<const Access*, 6> loads() const;  // operands then stores; null: a uniform
   [[noreturn]] void check_failed(const Run& run, const Bound& bound, int64_t linear,
                                  uint32_t code) const;
 
   Kernel loops_;
   std::vector<int> tensors_;
-  int fetched_ahead_ = -1;  // which operand
   std::vector<Number> numbers_;
   own::Program simd_;
   absl::InlinedVector<int, 8> buffer_of_;

@@ -53,7 +53,7 @@ RowKernel::Bound RowKernel::bind(const std::function<int64_t(Int)>& value) const
   int64_t bytes = 0;
   for (size_t i = 0; i < k.buffers.size(); ++i) {
     const Buf& buf = k.buffers[i];
-    if (buf.space != Space::local || buf.scalar()) continue;
+    if (buf.space != Space::local) continue;
     b.locals[i] = bytes;
     bytes += kRowsTogether * value(buf.elements) * static_cast<int64_t>(size_of(buf.dtype));
     bytes = (bytes + kAlign - 1) / kAlign * kAlign;
@@ -61,11 +61,6 @@ RowKernel::Bound RowKernel::bind(const std::function<int64_t(Int)>& value) const
   b.scratch_bytes = static_cast<size_t>(bytes);
   b.row_work = 64 + b.extents.back() * std::max<int64_t>(1, k.facts.flops_per_element);
   return b;
-}
-
-bool RowKernel::may_run(Wanted wanted) const {
-  return wanted != Wanted::simd &&
-         (code_.compiled() || (code_.failure().empty() && open_codegen().codegen != nullptr));
 }
 
 int64_t RowKernel::grain(const Bound& bound) const {
@@ -79,27 +74,41 @@ size_t RowKernel::room(const Bound& bound) const {
          size_class_bytes(bound.scratch_bytes);
 }
 
-void RowKernel::run(KernelFn fn, const Bound& bound, absl::Span<std::byte* const> buffers,
-                    absl::Span<const uint64_t> uniforms) const {
+Engine RowKernel::run(const Bound& bound, const KernelRun& run) const {
+  if (bound.rows == 0) return Engine::none;
+  const KernelFn fn = code_.for_run(run.wanted, run.op, run.site);
+  this->run(fn, bound, run);
+  return fn != nullptr ? Engine::generated : Engine::simd;
+}
+
+const SimdKernel& RowKernel::simd() const {
+  std::call_once(simd_made_, [this] { simd_ = std::make_unique<SimdKernel>(loops()); });
+  return *simd_;
+}
+
+void RowKernel::run(KernelFn fn, const Bound& bound, const KernelRun& run) const {
   const Kernel& k = loops();
   absl::InlinedVector<std::byte*, 24> shared;
   for (size_t i = 0; i < places_.size(); ++i) {
     const Place& p = places_[i];
     std::byte* at = nullptr;  // a local: each thread has its own
     if (p.uniform >= 0) {
-      const uint64_t* bits = &uniforms[static_cast<size_t>(p.uniform)];
+      const uint64_t* bits = &run.uniforms[static_cast<size_t>(p.uniform)];
       at = reinterpret_cast<std::byte*>(const_cast<uint64_t*>(bits));  // read only
     } else if (k.buffers[static_cast<size_t>(p.buffer)].space == Space::argument) {
-      at = buffers[static_cast<size_t>(p.buffer)] + bound.offsets[i];
+      at = run.buffers[static_cast<size_t>(p.buffer)] + bound.offsets[i];
     }
     shared.push_back(at);
   }
+  const SimdKernel* by_simd = fn == nullptr ? &simd() : nullptr;
   parallel_for(bound.rows, grain(bound), [&](int64_t begin, int64_t end) {
     Scratch scratch(bound.scratch_bytes);
     absl::InlinedVector<std::byte*, 24> data = shared;
     for (size_t i = 0; i < places_.size(); ++i)
-      if (data[i] == nullptr && places_[i].buffer >= 0)
+      if (places_[i].buffer >= 0 &&
+          k.buffers[static_cast<size_t>(places_[i].buffer)].space == Space::local)
         data[i] = scratch.data() + bound.locals[static_cast<size_t>(places_[i].buffer)];
+    if (by_simd != nullptr) return by_simd->run({data, bound.extents, bound.strides, begin, end});
     KernelArgs args;
     args.data = data.data();
     args.extents = bound.extents.data();

@@ -1,9 +1,12 @@
-// A row group as one kernel, ready to run: machine code only. Where there is none, who runs the
-// group lets its members take turns (jit/program/row_part.h): the same bits.
+// A kernel of several statements over rows, ready to run: the SIMD interpreter, or machine code
+// where there is some. The same bits.
 #pragma once
+
+#include <mutex>
 
 #include "jit/kernel/lower_rows.h"
 #include "jit/kernel/machine_code.h"
+#include "jit/kernel/simd_kernel.h"
 
 namespace lathe::jit {
 
@@ -13,6 +16,7 @@ Kernel with_lowered_functions(Kernel kernel);
 class RowKernel {
  public:
   explicit RowKernel(LoweredRows lowered);
+  RowKernel(const RowKernel&) = delete;
 
   const Kernel& loops() const { return lowered_.kernel; }
   const MachineCode& code() const { return code_; }
@@ -32,13 +36,12 @@ class RowKernel {
   };
   Bound bind(const std::function<int64_t(Int)>& value) const;
 
-  /// Whether a run would be by machine code, as far as is known before one.
-  bool may_run(Wanted wanted) const;
   /// Bytes that a run takes for itself.
   size_t room(const Bound& bound) const;
-  /// `buffers`: inputs then outputs; `uniforms`: bits. Any number of threads at once.
-  void run(KernelFn fn, const Bound& bound, absl::Span<std::byte* const> buffers,
-           absl::Span<const uint64_t> uniforms) const;
+  /// Any number of threads at once.
+  Engine run(const Bound& bound, const KernelRun& run) const;
+  /// The same by this code; none: by the SIMD interpreter.
+  void run(KernelFn fn, const Bound& bound, const KernelRun& run) const;
   /// The generator's instructions, for people; or why there are none.
   std::string vectors() const;
 
@@ -51,8 +54,12 @@ class RowKernel {
   };
   int64_t grain(const Bound& bound) const;
 
+  const SimdKernel& simd() const;
+
   std::vector<Place> places_;  // by operand
   MachineCode code_;
+  mutable std::once_flag simd_made_;  // by the first run that needs it
+  mutable std::unique_ptr<SimdKernel> simd_;
 };
 
 }  // namespace lathe::jit

@@ -35,9 +35,6 @@ std::string check_elementwise(const ElementwiseSpec& spec) {
     const DType expected = i < inputs ? f.inputs[i] : f.output_types[i - inputs];
     if (spec.operands[i].dtype != expected) return "an operand has another dtype than the body";
     if (i >= inputs && spec.operands[i].stride == Stride::uniform) return "an output does not move";
-    if (spec.operands[i].fetched_ahead &&
-        (i >= inputs || spec.operands[i].stride != Stride::contiguous))
-      return "only a contiguous input can be fetched ahead";
   }
   return check_body(f, spec.indices);
 }
@@ -95,7 +92,6 @@ Values ElementwiseEmitter::load_inputs(const Row& row, Value* i, Limit limit) {
   for (size_t k = 0; k < inputs_; ++k) {
     if (spec_.operands[k].stride == Stride::uniform) continue;
     const Place place = at_step(k, row, i);
-    if (spec_.operands[k].fetched_ahead) memory_.fetch(place, frame_.ahead);
     for (Value* part : memory_.load(place, limit)) values.push_back(part);
   }
   return values;

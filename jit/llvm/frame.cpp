@@ -18,7 +18,6 @@ Frame::Frame(std::string_view symbol, size_t operands, size_t axes, size_t leave
   b.SetInsertPoint(block("entry"));
   begin = field(offsetof(KernelArgs, begin), b.getInt64Ty());
   end = field(offsetof(KernelArgs, end), b.getInt64Ty());
-  ahead = field(offsetof(KernelArgs, ahead), b.getInt64Ty());
   seed = field(offsetof(KernelArgs, seed), b.getInt64Ty());
   call = field(offsetof(KernelArgs, call), b.getInt64Ty());
   error = field(offsetof(KernelArgs, error), b.getPtrTy());

@@ -51,7 +51,7 @@ class Frame {
   llvm::Function* function;
   Values data, extents, origins;
   std::vector<Values> strides;  // rows as in KernelArgs
-  llvm::Value *begin, *end, *ahead, *seed, *call, *error;
+  llvm::Value *begin, *end, *seed, *call, *error;
 
  private:
   llvm::Value* field(size_t offset, llvm::Type* type);

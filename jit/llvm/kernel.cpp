@@ -96,7 +96,7 @@ void KernelEmitter::fetch_ahead(const void* statement, Value* row, Value* i, Mem
     const DType d = buf(*access).dtype;
     Value* begin = base(number, *access, b_.CreateAdd(row, frame_.i64(kRowsTogether)));
     Value* at = b_.CreateMul(i, frame_.i64(size_of(d)));
-    memory.fetch({d, Movement::contiguous, b_.CreateGEP(b_.getInt8Ty(), begin, at)}, frame_.i64(0));
+    memory.fetch({d, Movement::contiguous, b_.CreateGEP(b_.getInt8Ty(), begin, at)});
   }
 }
 

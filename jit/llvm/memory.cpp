@@ -258,14 +258,12 @@ void Memory::store(const Place& place, const Parts& values, Limit limit) {
   store_run(b_.CreateShuffleVector(parts[0], parts[1], mix), place.pointer, doubled(limit));
 }
 
-void Memory::fetch(const Place& place, Value* ahead) {
+void Memory::fetch(const Place& place) {
   constexpr uint64_t kLine = 64;
   const uint64_t size = size_of(place.dtype);
-  Value* there =
-      b_.CreateGEP(b_.getInt8Ty(), place.pointer, b_.CreateMul(ahead, b_.getInt64(size)));
   for (uint64_t at = 0; at < ops_.lanes() * size; at += kLine)
     b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
-                       {b_.CreateConstGEP1_64(b_.getInt8Ty(), there, at), b_.getInt32(0),
+                       {b_.CreateConstGEP1_64(b_.getInt8Ty(), place.pointer, at), b_.getInt32(0),
                         b_.getInt32(2), b_.getInt32(1)});  // to read, second level, data
 }
 

@@ -38,9 +38,8 @@ class Memory {
   /// anything. Stores begin at lane 0.
   Parts load(const Place& place, Limit limit = {});
   void store(const Place& place, const Parts& values, Limit limit = {});
-  /// Calls the lines of the lanes' elements, `ahead` elements further, into the second-level cache.
-  /// Contiguous places only.
-  void fetch(const Place& place, llvm::Value* ahead);
+  /// Calls the lines of the lanes' elements into the second-level cache. Contiguous places only.
+  void fetch(const Place& place);
 
  private:
   llvm::Type* memory_type(DType dtype) const;

@@ -1,7 +1,5 @@
-// From symbols to numbers: loop bounds and strides of kernels, arguments of ops, how many rows a
-// group takes at a time, and where intermediates lie in the arena.
-#include <absl/container/flat_hash_map.h>
-
+// From symbols to numbers: loop bounds and strides of kernels, arguments of ops, and where
+// intermediates lie in the arena.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -11,37 +9,6 @@ namespace lathe::jit {
 namespace {
 
 constexpr size_t kAlign = 64;
-/// What a turn reads and writes, once each: the second-level cache holds it, and what the next turn
-/// will read. Less would stay in the first-level one, but each turn costs some twenty nanoseconds a
-/// member.
-constexpr int64_t kTurnBytes = 256 << 10;
-
-int64_t rows_at_a_time(int64_t row_bytes, int64_t rows) {
-  int64_t many = kTurnBytes / std::max<int64_t>(1, row_bytes);
-  if (many > kRowsAbreast) many = many / kRowsAbreast * kRowsAbreast;
-  return std::clamp<int64_t>(many, 1, std::max<int64_t>(1, rows));
-}
-
-/// Bytes a row of what comes from outside or stays, each value once.
-int64_t bytes_outside(const RowGroup& group, absl::Span<const int64_t> inner) {
-  absl::flat_hash_map<int, int64_t> by_slot;
-  for (size_t i = 0; i < group.members.size(); ++i) {
-    const RowGroup::Member& m = group.members[i];
-    auto note = [&](int slot, DType dtype) {
-      int64_t& bytes = by_slot[slot];
-      bytes = std::max(bytes, inner[i] * static_cast<int64_t>(size_of(dtype)));
-    };
-    for (size_t k = 0; k < m.inputs.size(); ++k)
-      if (m.temporary[k] < 0)
-        note(m.step.in[m.inputs[k]], m.step.node->in(m.inputs[k])->tensor().dtype);
-    for (size_t k = 0; k < m.step.out.size(); ++k)
-      if (m.keeps(k)) note(m.step.out[k], m.step.types[k].dtype);
-  }
-  int64_t total = 0;
-  for (const auto& [slot, bytes] : by_slot) total += bytes;
-  return total;
-}
-
 size_t aligned(size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
 TensorType evaluated(const TensorType& t, absl::Span<const int64_t> symbols) {
@@ -62,30 +29,6 @@ void bind_op(const Step& step, absl::Span<const int64_t> symbols, Bound::OfStep&
   for (Shape* sizes : {&b.view->shape, &b.view->strides})
     for (Int& i : *sizes) i = evaluate(i, symbols);
   b.view->offset = evaluate(b.view->offset, symbols);
-}
-
-void bind_rows(const RowGroup& group, absl::Span<const int64_t> symbols, Bound::OfStep& b) {
-  b.rows = evaluate(group.rows, symbols).value();
-  b.members.clear();
-  b.members.resize(group.members.size());
-  for (size_t i = 0; i < group.members.size(); ++i) {
-    bind_step(group.members[i].step, symbols, b.members[i]);
-    b.inner.push_back(evaluate(group.members[i].inner, symbols).value());
-  }
-  if (group.kernel)
-    b.row_kernel = group.kernel->bind([&](Int e) { return evaluate(e, symbols).value(); });
-  int64_t row = bytes_outside(group, b.inner);
-  for (const RowGroup::Temporary& t : group.temporaries) {
-    b.row_bytes.push_back(evaluate(t.elements, symbols).value() *
-                          static_cast<int64_t>(size_of(t.dtype)));
-    if (t.replaced_by < 0) row += b.row_bytes.back();  // else it lies in a result
-  }
-  b.block = rows_at_a_time(row, b.rows);
-  for (size_t t = 0; t < b.row_bytes.size(); ++t) {
-    bool own = group.temporaries[t].replaced_by < 0;
-    b.scratch.push_back(own ? static_cast<int64_t>(b.scratch_bytes) : -1);
-    if (own) b.scratch_bytes += aligned(static_cast<size_t>(b.row_bytes[t] * b.block));
-  }
 }
 
 /// Offsets for all arena blocks: largest first, each at the lowest place free over its whole life.
@@ -140,20 +83,21 @@ Int evaluate(Int e, absl::Span<const int64_t> symbols) {
 void bind_step(const Step& step, absl::Span<const int64_t> symbols, Bound::OfStep& b) {
   for (const TensorType& t : step.types) b.types.push_back(evaluated(t, symbols));
   for (size_t k = 0; k < step.shifts.size(); ++k) {
-    const TensorType* t = step.node->in(static_cast<int>(k))->type().tensor();
+    const TensorType* t = input(step, k)->type().tensor();
     b.shifts.push_back(t == nullptr ? 0
                                     : evaluate(step.shifts[k], symbols).value() *
                                           static_cast<int64_t>(size_of(t->dtype)));
   }
+  const auto value = [&](Int e) { return evaluate(e, symbols).value(); };
   switch (step.kind) {
     case Step::Kind::op:
       bind_op(step, symbols, b);
       break;
     case Step::Kind::kernel:
-      b.kernel = step.kernel->bind([&](Int e) { return evaluate(e, symbols).value(); });
+      b.kernel = step.kernel->bind(value);
       break;
     case Step::Kind::rows:
-      bind_rows(*step.rows, symbols, b);
+      b.rows = step.rows->kernel.bind(value);
       break;
     case Step::Kind::structure:
       for (const Step::Inner& inner : step.blocks) {
@@ -184,8 +128,11 @@ std::unique_ptr<Bound> bind(const std::vector<Step>& steps, absl::Span<const Are
   std::vector<size_t> offsets = lay_out(blocks, b->symbols, b->arena_bytes);
   if (!arena || arena->bytes < b->arena_bytes) arena = new_storage(device, b->arena_bytes);
   auto place = [&](const Step& step, Bound::OfStep& bound) {
-    if (step.arena < 0) return;
-    bound.place = in_arena(arena, bound.types[0], offsets[static_cast<size_t>(step.arena)]);
+    bound.places.resize(step.arena.size());
+    for (size_t k = 0; k < step.arena.size(); ++k)
+      if (step.arena[k] >= 0)
+        bound.places[k] =
+            in_arena(arena, bound.types[k], offsets[static_cast<size_t>(step.arena[k])]);
   };
   for (size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];
@@ -194,8 +141,6 @@ std::unique_ptr<Bound> bind(const std::vector<Step>& steps, absl::Span<const Are
     bind_step(step, b->symbols, bound);
     place(step, bound);
     if (step.epilogue) place(*step.epilogue, *bound.epilogue);
-    for (size_t k = 0; k < bound.members.size(); ++k)
-      place(step.rows->members[k].step, bound.members[k]);
   }
   return b;
 }

@@ -52,8 +52,7 @@ class Lister {
   }
 
   void instruction(const Step& s, int depth) {
-    if (s.kind == Step::Kind::rows) return;  // its members are listed
-    if (s.epilogue) {                        // works on what the epilogue then changes in place
+    if (s.epilogue) {  // works on what the epilogue then changes in place
       product_ = s.out;
       line(depth,
            absl::StrCat(what_runs(*s.node), "  in ", buffers(s.in), "  out b", s.epilogue->out[0]));
@@ -65,17 +64,24 @@ class Lister {
       return std::find(product_.begin(), product_.end(), slot) != product_.end();
     });
     product_.clear();
-    std::string text = what_runs(*s.node);
+    std::string text;
+    each_node(s, [&](const ir::Node& n) {
+      absl::StrAppend(&text, text.empty() ? "" : "+", what_runs(n));
+    });
     if (!in.empty()) absl::StrAppend(&text, "  in ", buffers(in));
     if (in_place)
       absl::StrAppend(&text, "  inout b", s.out[0]);
-    else if (s.replaces >= 0)
-      absl::StrAppend(&text, "  inout input ", written_[static_cast<size_t>(s.replaces)]);
+    else if (!s.replaces.empty())
+      absl::StrAppend(&text, "  inout input ",
+                      absl::StrJoin(s.replaces, ", ", [&](std::string* out, int write) {
+                        absl::StrAppend(out, written_[static_cast<size_t>(write)]);
+                      }));
     else if (s.elided)
       absl::StrAppend(&text, "  view b", s.out[0]);
     else if (!s.out.empty())
       absl::StrAppend(&text, "  out ", buffers(s.out));
-    if (s.arena >= 0) absl::StrAppend(&text, " at a", s.arena);
+    for (int block : s.arena)
+      if (block >= 0) absl::StrAppend(&text, " at a", block);
     if (s.node->site().known()) absl::StrAppend(&text, "    # ", to_string(s.node->site()));
     line(depth, text);
   }

@@ -90,10 +90,10 @@ std::string work_text(const Kernel& kernel) {
                       facts.flops_per_element, " operations, ", facts.stores, " stores");
 }
 
-/// The engines that a kernel can run on, as the table's entries are told. `whole`: it is a step by
-/// itself, not run in pieces.
-std::string engines(const PointwiseKernel& kernel, bool whole) {
-  const bool moved = whole && kernel.moves(wanted_engine());
+/// The engines that a kernel can run on, as the table's entries are told. `moved`: as a copy, by
+/// none of them.
+template <class K>
+std::string engines(const K& kernel, bool moved) {
   const Verdict code = moved ? Verdict::no(Reason::no_arithmetic) : generated(kernel);
   const size_t axes = kernel.loops().axes.size();
   const std::string work = work_text(kernel.loops());
@@ -121,12 +121,12 @@ std::string names(const ir::Node& n) {
   return out;
 }
 
+/// `whole`: it is a step by itself, not run in pieces.
 std::string kernel_text(const Step& s, bool whole) {
-  return indent(engines(*s.kernel, whole)) + names(*s.node);
+  return indent(engines(*s.kernel, whole && s.kernel->moves(wanted_engine()))) + names(*s.node);
 }
 
-std::string title(const Step& s) {
-  const ir::Node& n = *s.node;
+std::string title(const ir::Node& n) {
   if (n.is(ir::Structure::op) && n.op()->extra.host != HostCall::none)
     return head(n, absl::StrCat(n.op()->name(), " of ", to_string(n.literal(0))));
   if (n.is(ir::Structure::op)) return head(n, n.op()->name());
@@ -136,22 +136,6 @@ std::string title(const Step& s) {
   return head(n, name(n.structure()));
 }
 
-/// Whether a row group runs as one kernel, or why its members take turns.
-std::string one_kernel(const RowGroup& rows) {
-  if (rows.kernel == nullptr)
-    return absl::StrCat("one kernel: none (", rows.why_not, "); its steps take turns");
-  const Verdict code = generated(*rows.kernel);
-  if (!code.accepted())
-    return absl::StrCat("one kernel: none (", code.text(), "); its steps take turns");
-  return absl::StrCat("generated (defined): chosen (one kernel of ",
-                      rows.kernel->loops().body.size(), " statements; ",
-                      work_text(rows.kernel->loops()), ")");
-}
-
-bool runs_as_one(const RowGroup& rows) {
-  return rows.kernel != nullptr && generated(*rows.kernel).accepted();
-}
-
 /// A step's lines after its title.
 std::string body(const Step& s, bool whole) {
   const bool host = s.node->is(ir::Structure::op) && s.node->op()->extra.host != HostCall::none;
@@ -159,9 +143,28 @@ std::string body(const Step& s, bool whole) {
   return s.kind == Step::Kind::kernel ? kernel_text(s, whole) : indent(choice(s));
 }
 
+/// A row group: each of its members, and once how all of them run.
+void explain_rows(const Step& s, std::string& out, int& number) {
+  const RowGroup& rows = *s.rows;
+  const Kernel& loops = rows.kernel.loops();
+  Int count = 1;
+  for (int axis = 0; axis < loops.parallel; ++axis)
+    count = count * loops.axes[static_cast<size_t>(axis)].extent;
+  const auto last = number + static_cast<int>(rows.members.size());
+  const std::string how =
+      absl::StrCat("steps ", number + 1, " to ", last, " are tiled together by rows, a few of ",
+                   to_string(count), " at a time: one kernel of ", loops.body.size(),
+                   loops.body.size() == 1 ? " statement" : " statements");
+  for (const ir::Node* n : rows.members) {
+    absl::StrAppend(&out, "  ", ++number, ". ", title(*n), "\n      ", how, "\n");
+    if (n == rows.members.front()) out += indent(engines(rows.kernel, /*moved=*/false));
+    out += names(*n);
+  }
+}
+
 void explain_steps(const std::vector<Step>& steps, std::string& out, int& number) {
   auto line = [&](const Step& s, std::string_view how, bool whole) {
-    absl::StrAppend(&out, "  ", ++number, ". ", title(s), "\n");
+    absl::StrAppend(&out, "  ", ++number, ". ", title(*s.node), "\n");
     if (!how.empty()) absl::StrAppend(&out, "      ", how, "\n");
     absl::StrAppend(&out, body(s, whole));
   };
@@ -169,29 +172,15 @@ void explain_steps(const std::vector<Step>& steps, std::string& out, int& number
     switch (s.kind) {
       case Step::Kind::op:
       case Step::Kind::kernel:
-        line(s, s.replaces < 0 ? "" : "writes where the input lies that it replaces", true);
+        line(s, s.replaces.empty() ? "" : "writes where the input lies that it replaces", true);
         if (s.epilogue)
           line(*s.epilogue, absl::StrCat("fused into step ", number, " as its epilogue"), false);
         break;
-      case Step::Kind::rows: {
-        auto last = number + static_cast<int>(s.rows->members.size());
-        std::string how = absl::StrCat("steps ", number + 1, " to ", last,
-                                       " are tiled together by rows, a few of ",
-                                       to_string(s.rows->rows), " at a time");
-        const bool one = runs_as_one(*s.rows);
-        how = absl::StrCat(how, "\n      ", one_kernel(*s.rows));
-        for (const RowGroup::Member& m : s.rows->members) {
-          if (!one) {
-            line(m.step, how, false);
-            continue;
-          }
-          absl::StrAppend(&out, "  ", ++number, ". ", title(m.step), "\n      ", how, "\n",
-                          names(*m.step.node));
-        }
+      case Step::Kind::rows:
+        explain_rows(s, out, number);
         break;
-      }
       case Step::Kind::structure:
-        absl::StrAppend(&out, "  ", ++number, ". ", title(s), "\n",
+        absl::StrAppend(&out, "  ", ++number, ". ", title(*s.node), "\n",
                         indent("own.structure (defined): chosen (1 of 1)"));
         for (const Step::Inner& inner : s.blocks) explain_steps(inner.steps, out, number);
         break;
@@ -226,10 +215,8 @@ void note_steps(const std::vector<Step>& steps, Program::Runs& out, int& unit) {
   for (const Step& s : steps) {
     ++unit;
     if (s.kind == Step::Kind::rows) {
-      for (const RowGroup::Member& m : s.rows->members) {
-        note(m.step, "tiled together by rows", /*whole=*/false);
-        if (runs_as_one(*s.rows)) out[m.step.node].entry = "generated";
-      }
+      const std::string entry = generated(s.rows->kernel).accepted() ? "generated" : "own.simd";
+      for (const ir::Node* n : s.rows->members) out[n] = {entry, "tiled together by rows", unit};
       continue;
     }
     note(s, s.epilogue ? "run as one, with its epilogue" : "", /*whole=*/true);

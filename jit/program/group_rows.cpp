@@ -1,6 +1,6 @@
 // Row groups: softmax is a maximum, an exponential, a sum and a quotient of each row. As steps of
-// their own they would each stream the whole tensor through memory; as a group they take turns on a
-// few rows, which stay in the nearest cache.
+// their own they would each stream the whole tensor through memory; as one kernel they work on a
+// few rows at a time, which stay in the nearest cache.
 //
 // A reduction over trailing axes decides what a row is: the axes before them, its kept ones, are
 // the rows. A kernel belongs to the group if its domain begins with the same axes, and reads what
@@ -33,13 +33,33 @@ bool any_from(const Nodes& nodes, const ir::Node& n) {
   });
 }
 
+bool begins_with(const Shape& shape, const Shape& lead) {
+  return shape.size() >= lead.size() && std::equal(lead.begin(), lead.end(), shape.begin(),
+                                                   [](Int a, Int b) { return identical(a, b); });
+}
+
+Int product(const Shape& shape, size_t from) {
+  Int n = 1;
+  for (size_t k = from; k < shape.size(); ++k) n = n * shape[k];
+  return n;
+}
+
+/// A reduction inside each row: the axes that are rows, and all of what is reduced.
+struct Reduction {
+  Shape lead, domain;
+
+  /// One value a row: nothing but ones behind the rows' axes.
+  bool of_row(const Shape& shape) const {
+    return begins_with(shape, lead) && identical(product(shape, lead.size()), Int(1));
+  }
+};
+
 struct Group {
-  std::vector<size_t> members;    // steps
-  std::vector<size_t> followers;  // steps that read what members or other followers make
-  Nodes nodes, followed;          // of members and views, of followers
-  Nodes views;                    // of a row's value, repeated along the row: nothing is made
-  std::optional<Shape> lead;      // the axes that are rows, once a reduction has said so
-  size_t folds = 0;
+  std::vector<size_t> members;      // steps
+  std::vector<size_t> followers;    // steps that read what members or other followers make
+  Nodes nodes, followed;            // of members and views, of followers
+  Nodes views;                      // of a row's value, repeated along the row: nothing is made
+  const Reduction* rows = nullptr;  // what a row is, once a reduction has said so
   bool open = true;
 
   bool makes(const Value* v) const { return v->node() != nullptr && nodes.contains(v->node()); }
@@ -52,26 +72,8 @@ struct Group {
     nodes.insert(other.nodes.begin(), other.nodes.end());
     followed.insert(other.followed.begin(), other.followed.end());
     views.insert(other.views.begin(), other.views.end());
-    if (!lead) lead = other.lead;
-    folds += other.folds;
+    if (rows == nullptr) rows = other.rows;
   }
-};
-
-bool begins_with(const Shape& shape, const Shape& lead) {
-  return shape.size() >= lead.size() && std::equal(lead.begin(), lead.end(), shape.begin(),
-                                                   [](Int a, Int b) { return identical(a, b); });
-}
-
-Int product(const Shape& shape, size_t from) {
-  Int n = 1;
-  for (size_t k = from; k < shape.size(); ++k) n = n * shape[k];
-  return n;
-}
-
-/// A reduction inside each row: the axes that are rows, and what it runs.
-struct Reduction {
-  Shape lead, domain;
-  const own::ReducePrograms* programs;
 };
 
 class Grouping {
@@ -79,11 +81,13 @@ class Grouping {
   Grouping(std::vector<Step>& steps, const Geometries& geometry, const ir::Graph& graph)
       : steps_(steps), geometry_(geometry), graph_(graph) {}
 
-  void run() {
+  Unused run() {
     for (const Step& s : steps_) reductions_.push_back(rows_of(s));
     for (size_t i = 0; i < steps_.size(); ++i) visit(i);
-    std::erase_if(groups_, [](const Group& g) { return g.folds == 0 || g.members.size() < 2; });
+    std::erase_if(groups_,
+                  [](const Group& g) { return g.rows == nullptr || g.members.size() < 2; });
     rebuild();
+    return std::move(unused_);
   }
 
  private:
@@ -107,20 +111,53 @@ class Grouping {
     if (first == gone.begin() || first == gone.end() ||
         std::find(first, gone.end(), false) != gone.end())
       return {};
-    return Reduction{Shape(shape.begin(), shape.begin() + (first - gone.begin())), shape,
-                     &own::reduce_of(*n.op(), element_types(*n.op(), filled.args()), x.dtype)};
+    return Reduction{Shape(shape.begin(), shape.begin() + (first - gone.begin())), shape};
   }
 
-  /// A member reads what members make row by row: the same axes, the leading ones not broadcast.
-  bool reads_rows(const Step& s, const Group& g, const Shape& lead) const {
-    bool fold = s.kind == Step::Kind::op;
-    size_t rank = fold ? 0 : s.types[0].shape.size();
+  /// A member works on one value a row, or on all elements of it, and reads what members make row
+  /// by row: the same axes, the leading ones not broadcast.
+  bool works_by_rows(const Step& s, const Group& g, const Reduction& r) const {
+    const bool reduces = s.kind == Step::Kind::op;
+    const size_t rank = reduces ? 0 : s.types[0].shape.size();
     for (const Value* v : s.node->in()) {
       if (!g.makes(v)) continue;
       const Shape& shape = v->tensor().shape;
-      if (!begins_with(shape, lead) || (!fold && shape.size() != rank)) return false;
+      if (!begins_with(shape, r.lead) || (!reduces && shape.size() != rank)) return false;
     }
-    return fold || begins_with(s.types[0].shape, lead);
+    if (reduces) return true;
+    const Shape& shape = s.types[0].shape;
+    return (identical(shape, r.domain) || r.of_row(shape)) && reads_along_rows(s, g, r);
+  }
+
+  /// Inside of a row one axis is enough for each operand from outside: its elements lie one
+  /// distance apart.
+  bool reads_along_rows(const Step& s, const Group& g, const Reduction& r) const {
+    const ir::Node& n = *s.node;
+    if (!n.is(ir::Structure::group)) return operands_along_rows(n, n, g, r);
+    const auto nodes = n.block(0).nodes();
+    return std::all_of(nodes.begin(), nodes.end(), [&](const ir::Node* inner) {
+      // What has fewer axes is not laid along the rows as the others are.
+      return inner->out(0)->tensor().shape.size() == s.types[0].shape.size() &&
+             operands_along_rows(*inner, n, g, r);
+    });
+  }
+
+  bool operands_along_rows(const ir::Node& n, const ir::Node& step, const Group& g,
+                           const Reduction& r) const {
+    const Shape& domain = n.out(0)->tensor().shape;
+    for (const Value* v : n.in()) {
+      const TensorType* t = v->type().tensor();
+      if (t == nullptr ||
+          (v->node() != nullptr && v->node()->parent() == n.parent() && &n != &step))
+        continue;  // of the same block: made by the group
+      const Value* from = &n == &step ? v : step.in(v->index());
+      if (g.makes(from)) continue;
+      const auto at = geometry_.find(from);
+      if (at == geometry_.end() || t->shape.size() > domain.size() ||
+          !along_rows(map_of(*t, at->second, domain), domain, r.lead.size()))
+        return false;
+    }
+    return true;
   }
 
   bool joins(size_t i, const Group& g) const {
@@ -129,30 +166,35 @@ class Grouping {
         any_from(g.followed, *s.node))
       return false;
     if (s.kind == Step::Kind::kernel) {
-      if (g.lead) return reads_rows(s, g, *g.lead);
+      if (g.rows != nullptr) return works_by_rows(s, g, *g.rows);
       return identical(s.types[0].shape, steps_[g.members[0]].types[0].shape);
     }
-    const Shape& lead = reductions_[i]->lead;
-    if (g.lead && !identical(lead, *g.lead)) return false;
-    return members_read_rows(g, g, lead) && reads_rows(s, g, lead);
+    const Reduction& r = *reductions_[i];
+    if (g.rows != nullptr && !same(r, *g.rows)) return false;
+    return members_work_by_rows(g, r) && works_by_rows(s, g, r);
   }
 
-  bool members_read_rows(const Group& members, const Group& of, const Shape& lead) const {
-    return std::all_of(members.members.begin(), members.members.end(),
-                       [&](size_t m) { return reads_rows(steps_[m], of, lead); });
+  static bool same(const Reduction& a, const Reduction& b) {
+    return identical(a.lead, b.lead) && identical(a.domain, b.domain);
+  }
+
+  bool members_work_by_rows(const Group& g, const Reduction& r) const {
+    return std::all_of(g.members.begin(), g.members.end(),
+                       [&](size_t m) { return works_by_rows(steps_[m], g, r); });
   }
 
   /// Two groups that one step reads.
   bool merge(Group& into, Group& other, size_t step) const {
     if (into.members.size() + other.members.size() >= kMostMembers) return false;
-    const std::optional<Shape>& lead = into.lead ? into.lead : other.lead;
-    if (into.lead && other.lead && !identical(*into.lead, *other.lead)) return false;
+    const Reduction* rows = into.rows != nullptr ? into.rows : other.rows;
+    if (into.rows != nullptr && other.rows != nullptr && !same(*into.rows, *other.rows))
+      return false;
     Group both = into;
     both.add(other);
-    const bool one =
-        lead ? members_read_rows(both, both, *lead) && reads_rows(steps_[step], both, *lead)
-             : identical(steps_[into.members[0]].types[0].shape,
-                         steps_[other.members[0]].types[0].shape);
+    const bool one = rows != nullptr ? members_work_by_rows(both, *rows) &&
+                                           works_by_rows(steps_[step], both, *rows)
+                                     : identical(steps_[into.members[0]].types[0].shape,
+                                                 steps_[other.members[0]].types[0].shape);
     if (!one) return false;
     into = std::move(both);
     other = Group();
@@ -163,7 +205,8 @@ class Grouping {
   bool may_join(size_t i) const {
     const Step& s = steps_[i];
     if (s.kind != Step::Kind::kernel) return reductions_[i].has_value();
-    return !s.dynamic && s.symbols.empty() && !s.types.empty();
+    return s.kind == Step::Kind::kernel && !s.dynamic && s.symbols.empty() && !s.types.empty() &&
+           may_be_in_rows(s.kernel->loops());
   }
 
   /// An op that may be run later than where it stands.
@@ -174,13 +217,14 @@ class Grouping {
 
   /// A view that repeats what a group makes for each row along that row, and is never made.
   bool repeats_rows(const Step& s, const Group& g) const {
-    if (!s.elided || !g.open || !g.lead || !g.feeds(*s.node)) return false;
+    if (!s.elided || !g.open || g.rows == nullptr || !g.feeds(*s.node)) return false;
+    const Shape& leading = g.rows->lead;
     const Value* from = s.node->in(0);
     const Geometry& seen = geometry_.at(s.node->out(0));
     const Shape& shape = from->tensor().shape;
-    if (!begins_with(shape, *g.lead) || !begins_with(seen.shape, *g.lead)) return false;
-    const size_t lead = g.lead->size();
-    const Shape strides = row_major(*g.lead);
+    if (!begins_with(shape, leading) || !begins_with(seen.shape, leading)) return false;
+    const size_t lead = leading.size();
+    const Shape strides = row_major(leading);
     for (size_t k = 0; k < seen.strides.size(); ++k) {
       const Int wanted = k < lead ? strides[k] : Int(0);
       const bool one = identical(seen.shape[k], Int(1));
@@ -214,10 +258,7 @@ class Grouping {
     if (into == nullptr) into = &groups_.emplace_back();
     into->members.push_back(i);
     into->nodes.insert(s.node);
-    if (s.kind == Step::Kind::op) {
-      into->lead = reductions_[i]->lead;
-      ++into->folds;
-    }
+    if (s.kind == Step::Kind::op) into->rows = &*reductions_[i];
   }
 
   /// Whether a step reads what the group, or what follows it, makes.
@@ -240,118 +281,51 @@ class Grouping {
     });
   }
 
-  Step make(const Group& g) {
+  /// Nothing, if the group is no kernel after all.
+  std::optional<Step> make(const Group& g) {
+    Rows rows;
+    rows.lead = g.rows->lead.size();
+    rows.domain = g.rows->domain;
+    rows.views.assign(g.views.begin(), g.views.end());
+    absl::flat_hash_map<const Value*, std::pair<int, Int>> at;  // slot, and shift from its first
+    for (size_t i : g.members) {
+      const Step& s = steps_[i];
+      rows.nodes.push_back(s.node);
+      for (size_t k = 0; k < s.in.size(); ++k) at[s.node->in(k)] = {s.in[k], s.shifts[k]};
+      for (size_t k = 0; k < s.out.size(); ++k) {
+        at[s.node->out(k)] = {s.out[k], Int(0)};
+        if (!only_inside(*s.node->out(k), g)) rows.kept.insert(s.node->out(k));
+      }
+    }
+    std::optional<LoweredRows> lowered = lower_rows(rows, geometry_);
+    if (!lowered) return {};
     Step out;
     out.kind = Step::Kind::rows;
-    out.node = steps_[g.members.back()].node;
-    out.rows = std::make_unique<RowGroup>();
-    RowGroup& rows = *out.rows;
-    size_t lead = g.lead->size();
-    rows.rows = product(*g.lead, 0);
-    absl::flat_hash_map<int, int> temporaries;  // by slot
-    for (size_t i : g.members) {
-      Step& s = steps_[i];
-      RowGroup::Member m;
-      if (reductions_[i]) {
-        m.inner = product(s.node->in(0)->tensor().shape, lead);
-        m.fold = reductions_[i]->programs;
-        m.inputs = {0};
-      } else {
-        m.inner = product(s.types[0].shape, lead);
-        for (int k : s.kernel->tensors()) m.inputs.push_back(static_cast<size_t>(k));
-      }
-      for (size_t k = 0; k < s.out.size(); ++k) {
-        if (!only_inside(*s.node->out(k), g)) continue;
-        temporaries[s.out[k]] = static_cast<int>(rows.temporaries.size());
-        rows.temporaries.push_back({s.types[k].dtype, product(s.types[k].shape, lead)});
-      }
-      auto add = [&](int slot) {
-        auto it = temporaries.find(slot);
-        m.temporary.push_back(it == temporaries.end() ? -1 : it->second);
-      };
-      for (size_t k : m.inputs) add(s.in[k]);
-      for (int slot : s.out) add(slot);
-      m.step = std::move(s);
-      rows.members.push_back(std::move(m));
+    out.node = rows.nodes.back();
+    for (const Value* v : lowered->inputs) {
+      out.in.push_back(at.at(v).first);
+      out.shifts.push_back(at.at(v).second);
     }
-    place_in_results(rows);
-    fetch_ahead(rows, g);
-    make_kernel(rows, g);
-    return out;
-  }
-
-  void make_kernel(RowGroup& group, const Group& g) const {
-    Rows rows;
-    rows.lead = g.lead->size();
+    for (const Value* v : lowered->outputs) {
+      out.out.push_back(at.at(v).first);
+      out.types.push_back(v->tensor());
+    }
     for (size_t i : g.members)
-      if (reductions_[i]) rows.domain = reductions_[i]->domain;
-    rows.views.assign(g.views.begin(), g.views.end());
-    for (const RowGroup::Member& m : group.members) {
-      rows.nodes.push_back(m.step.node);
-      for (size_t k = 0; k < m.step.out.size(); ++k)
-        if (m.keeps(k)) rows.kept.insert(m.step.node->out(k));
-    }
-    std::optional<LoweredRows> lowered = lower_rows(rows, geometry_, &group.why_not);
-    if (!lowered) return;
-    group.kernel = std::make_unique<RowKernel>(std::move(*lowered));
-    for (const Value* v : group.kernel->inputs())
-      group.inputs.push_back(find(
-          group, [&](const ir::Node& n) { return &n.in(); }, v));
-    for (const Value* v : group.kernel->outputs())
-      group.outputs.push_back(find(
-          group, [&](const ir::Node& n) { return &n.out(); }, v));
-  }
-
-  /// Which input or result of which member a value is.
-  template <class Values>
-  static RowGroup::Of find(const RowGroup& group, const Values& values, const Value* v) {
-    for (size_t i = 0; i < group.members.size(); ++i) {
-      const auto& all = *values(*group.members[i].step.node);
-      const auto at = std::find(all.begin(), all.end(), v);
-      if (at != all.end()) return {i, static_cast<size_t>(at - all.begin())};
-    }
-    LATHE_INTERNAL("a row kernel has an operand that no member has");
-  }
-
-  /// What comes from outside is read by the first member of a turn, which is short of arithmetic,
-  /// and waited for. So the first kernel that reads it calls for the next turn's rows meanwhile.
-  static void fetch_ahead(RowGroup& rows, const Group& g) {
-    absl::flat_hash_set<const Value*> called;
-    for (RowGroup::Member& m : rows.members)
-      for (size_t i = 0; i < m.inputs.size() && m.fold == nullptr; ++i) {
-        const Value* v = m.step.node->in(m.inputs[i]);
-        if (!g.makes(v) && !called.contains(v) && m.step.kernel->fetch_ahead(i)) {
-          called.insert(v);
-          break;  // one a kernel
-        }
-      }
-  }
-
-  /// A temporary whose last reader makes a result out of it, element by element, may lie where that
-  /// result will be: memory that is written anyway, while there is arithmetic to hide it behind.
-  static void place_in_results(RowGroup& rows) {
-    for (size_t t = 0; t < rows.temporaries.size(); ++t) {
-      const RowGroup::Member* last = nullptr;
-      size_t input = 0;
-      for (const RowGroup::Member& m : rows.members)
-        for (size_t i = 0; i < m.inputs.size(); ++i)
-          if (m.temporary[i] == static_cast<int>(t)) last = &m, input = i;
-      if (last == nullptr || last->fold != nullptr || last->step.out.size() != 1 ||
-          !last->keeps(0) || !last->step.kernel->may_replace(input))
-        continue;
-      int by = static_cast<int>(last - rows.members.data());
-      bool taken = std::any_of(rows.temporaries.begin(), rows.temporaries.end(),
-                               [&](const auto& other) { return other.replaced_by == by; });
-      if (!taken) rows.temporaries[t].replaced_by = by;
-    }
+      if (steps_[i].kernel != nullptr) unused_.insert(steps_[i].kernel);
+    out.rows = std::make_unique<RowGroup>(std::move(rows.nodes), std::move(*lowered));
+    return out;
   }
 
   /// Each group where its last member stood, then what follows it; the other steps where they are.
   void rebuild() {
-    absl::flat_hash_map<size_t, const Group*> of;
+    absl::flat_hash_map<size_t, size_t> of;      // a member: the last one of its group
     absl::flat_hash_map<size_t, size_t> behind;  // a follower: the last member of what it follows
+    absl::flat_hash_map<size_t, Step> made;      // by the last member
     for (const Group& g : groups_) {
-      for (size_t i : g.members) of[i] = &g;
+      std::optional<Step> one = make(g);
+      if (!one) continue;
+      made.try_emplace(g.members.back(), std::move(*one));
+      for (size_t i : g.members) of[i] = g.members.back();
       for (size_t i : g.followers)
         if (i < g.members.back()) behind[i] = std::max(behind[i], g.members.back());
     }
@@ -364,8 +338,8 @@ class Grouping {
         if (!behind.contains(i)) all.push_back(std::move(steps_[i]));
         continue;
       }
-      if (it->second->members.back() != i) continue;
-      all.push_back(make(*it->second));
+      if (it->second != i) continue;
+      all.push_back(std::move(made.at(i)));
       std::vector<size_t>& after = moved[i];
       std::sort(after.begin(), after.end());
       for (size_t k : after) all.push_back(std::move(steps_[k]));
@@ -378,12 +352,13 @@ class Grouping {
   const ir::Graph& graph_;
   std::vector<std::optional<Reduction>> reductions_;  // by step: the reductions inside rows
   std::vector<Group> groups_;
+  Unused unused_;
 };
 
 }  // namespace
 
-void group_rows(std::vector<Step>& steps, const Geometries& geometry, const ir::Graph& graph) {
-  Grouping(steps, geometry, graph).run();
+Unused group_rows(std::vector<Step>& steps, const Geometries& geometry, const ir::Graph& graph) {
+  return Grouping(steps, geometry, graph).run();
 }
 
 }  // namespace lathe::jit

@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/tensor/allocator.h"
-#include "jit/program/row_part.h"
+#include "jit/program/steps.h"
 
 namespace lathe::jit {
 namespace {
@@ -157,9 +157,9 @@ class Footprint::Call {
 
   void give(const Step& s, size_t result, const TensorType& type) {
     Held& slot = at(s.out[result]);
-    if (s.replaces >= 0)
-      slot = at(p_.input_slots_[p_.written_[static_cast<size_t>(s.replaces)]]);
-    else if (result == 0 && s.arena >= 0)
+    if (!s.replaces.empty())
+      slot = at(p_.input_slots_[p_.written_[static_cast<size_t>(s.replaces[result])]]);
+    else if (!s.arena.empty() && s.arena[result] >= 0)
       slot = {arena_, bytes_of(type), true};
     else
       slot = fresh(type);
@@ -194,17 +194,12 @@ class Footprint::Call {
   }
 
   void rows(const Step& s) {
-    evaluated(s.rows->rows);
-    for (const RowGroup::Member& m : s.rows->members) evaluated(m.inner);
-    for (const RowGroup::Temporary& t : s.rows->temporaries) evaluated(t.elements);
+    const RowKernel& kernel = s.rows->kernel;
+    for (const Axis& axis : kernel.loops().axes) evaluated(axis.extent);
     Bound::OfStep bound;
     bind_step(s, now_, bound);
-    for (const RowGroup::Member& m : s.rows->members)
-      for (size_t k = 0; k < m.step.out.size(); ++k)
-        if (m.keeps(k)) give(m.step, k, evaluated(m.step.types[k]));
-    const RowKernel* kernel = s.rows->kernel.get();
-    const bool one = kernel != nullptr && kernel->may_run(wanted_engine());
-    const MemoryRef room = take(one ? kernel->room(bound.row_kernel) : rows_room(*s.rows, bound));
+    give_results(s);
+    const MemoryRef room = take(kernel.room(bound.rows));
   }
 
   /// What the table's entry takes for itself; `copies`: of operands, while it runs.

@@ -318,12 +318,10 @@ class Planner {
 
   void fuse(std::vector<Step>& steps) {
     join_epilogues(steps);
-    group_rows(steps, geometry_, p_.graph_);
-    for (const Step& s : steps) {
-      if (!s.rows || !s.rows->kernel) continue;
-      p_.row_kernels_.push_back(s.rows->kernel.get());
-      for (const RowGroup::Member& m : s.rows->members) p_.in_rows_.insert(m.step.kernel);
-    }
+    const Unused unused = group_rows(steps, geometry_, p_.graph_);
+    std::erase_if(p_.kernels_, [&](const auto& k) { return unused.contains(k.get()); });
+    for (const Step& s : steps)
+      if (s.rows) p_.row_kernels_.push_back(&s.rows->kernel);
   }
 
   /// A kernel that alone reads a contraction, element by element, runs on its results while they
@@ -389,20 +387,29 @@ class Planner {
     p_.tail_ = p_.steps_.size();
     p_.replaced_.resize(p_.written_.size());
     while (p_.tail_ > 0) {
-      int write = replaced_by(p_.steps_[p_.tail_ - 1]);
-      if (write < 0) break;
-      p_.steps_[--p_.tail_].replaces = write;
-      p_.replaced_[static_cast<size_t>(write)] = true;
+      std::vector<int> writes = replaced_by(p_.steps_[p_.tail_ - 1]);
+      if (writes.empty()) break;
+      for (int write : writes) p_.replaced_[static_cast<size_t>(write)] = true;
+      p_.steps_[--p_.tail_].replaces = std::move(writes);
     }
   }
 
-  /// Which write this step, the last before the tail, computes the value of; -1: it does not, or
-  /// not so that it may lie where the input lies.
-  int replaced_by(const Step& s) const {
-    if (s.kind != Step::Kind::kernel || s.dynamic || s.types.size() != 1 || !s.symbols.empty() ||
+  /// Which writes this step, the last before the tail, computes the values of, by result; none:
+  /// some result is for none, or may not lie where the input lies.
+  std::vector<int> replaced_by(const Step& s) const {
+    if (s.kind != Step::Kind::kernel || s.dynamic || !s.symbols.empty() ||
         s.kernel->loops().facts.has_checks)
-      return -1;
-    const Value* made = s.node->out(0);
+      return {};
+    std::vector<int> writes;
+    for (size_t k = 0; k < s.types.size(); ++k) {
+      writes.push_back(replaced_by(s, k));
+      if (writes.back() < 0) return {};
+    }
+    return writes;
+  }
+
+  int replaced_by(const Step& s, size_t k) const {
+    const Value* made = s.node->out(k);
     const auto& yields = p_.graph_.body().yields();
     size_t outputs = yields.size() - p_.written_.size();
     auto at = static_cast<size_t>(std::find(yields.begin(), yields.end(), made) - yields.begin());
@@ -417,16 +424,16 @@ class Planner {
     for (size_t i = p_.tail_; i < p_.steps_.size(); ++i)
       if (std::any_of(p_.steps_[i].node->in().begin(), p_.steps_[i].node->in().end(), is_root))
         return -1;
-    return reads_only_where_it_writes(s, is_root) ? static_cast<int>(at - outputs) : -1;
+    return reads_only_where_it_writes(s, k, is_root) ? static_cast<int>(at - outputs) : -1;
   }
 
   template <class Such>
-  static bool reads_only_where_it_writes(const Step& s, Such such) {
+  static bool reads_only_where_it_writes(const Step& s, size_t result, Such such) {
     const std::vector<int>& tensors = s.kernel->tensors();
     for (size_t k = 0; k < tensors.size(); ++k) {
       auto i = static_cast<size_t>(tensors[k]);
       if (such(s.node->in(tensors[k])) &&
-          !(identical(s.shifts[i], Int(0)) && s.kernel->may_replace(k)))
+          !(identical(s.shifts[i], Int(0)) && s.kernel->may_replace(k, result)))
         return false;
     }
     return true;
@@ -458,25 +465,23 @@ class Planner {
       }
     };
     for (size_t i = 0; i < p_.steps_.size(); ++i)
-      each_part(p_.steps_[i], [&](const Step& part) { uses(*part.node, static_cast<int>(i)); });
+      each_node(p_.steps_[i], [&](const Node& n) { uses(n, static_cast<int>(i)); });
     absl::flat_hash_set<const Value*> kept;
     for (const Value* v : p_.graph_.body().yields()) kept.insert(root(v));
     for (size_t i = 0; i < p_.steps_.size(); ++i) {
       auto place = [&](Step& s) {
-        if (s.kind == Step::Kind::structure || s.dynamic || s.types.size() != 1) return;
-        if (s.kind == Step::Kind::op && !writes_into(*s.node->op())) return;
-        const Value* v = s.node->out(0);
-        if (kept.contains(v)) return;
-        s.arena = static_cast<int>(p_.arena_.size());
-        p_.arena_.push_back(
-            {s.types[0], static_cast<int>(i), std::max(last[v], static_cast<int>(i))});
+        if (s.kind == Step::Kind::structure || s.dynamic) return;
+        if (s.kind == Step::Kind::op && (s.types.size() != 1 || !writes_into(*s.node->op())))
+          return;
+        for (size_t k = 0; k < s.types.size(); ++k) {
+          const Value* v = result(s, k);
+          s.arena.push_back(kept.contains(v) ? -1 : static_cast<int>(p_.arena_.size()));
+          if (s.arena[k] >= 0)
+            p_.arena_.push_back(
+                {s.types[k], static_cast<int>(i), std::max(last[v], static_cast<int>(i))});
+        }
       };
-      Step& step = p_.steps_[i];
-      if (!step.rows) place(step);
-      if (step.epilogue) place(*step.epilogue);
-      if (step.rows)
-        for (RowGroup::Member& m : step.rows->members)
-          if (m.keeps(0)) place(m.step);
+      each_part(p_.steps_[i], place);
     }
   }
 
@@ -491,7 +496,8 @@ class Planner {
       each_part(s, [&](const Step& part) {
         for (int slot : part.in) last[slot] = at;
         for (int slot : part.out) last[slot] = at;
-        if (part.arena >= 0) stays.insert(part.out[0]);
+        for (size_t k = 0; k < part.arena.size(); ++k)
+          if (part.arena[k] >= 0) stays.insert(part.out[k]);
       });
       const bool view = s.kind == Step::Kind::op && s.node->op()->kind == Kind::view;
       if (view && std::all_of(s.in.begin(), s.in.end(), [&](int k) { return stays.contains(k); }))

@@ -134,8 +134,7 @@ class Program {
   std::vector<ir::SymbolSource> sources_;
   std::vector<std::pair<int, ir::Datum>> constants_;  // slots that never change
   std::vector<std::unique_ptr<PointwiseKernel>> kernels_;
-  std::vector<const RowKernel*> row_kernels_;            // of the steps
-  absl::flat_hash_set<const PointwiseKernel*> in_rows_;  // run alone only where those have no code
+  std::vector<const RowKernel*> row_kernels_;  // of the steps
   std::vector<ArenaBlock> arena_;
   mutable PackedOperands packed_;
 

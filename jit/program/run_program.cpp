@@ -64,9 +64,9 @@ const Program* Program::planned(const std::string& function) const {
 }
 
 int Program::kernels() const {
-  size_t count = kernels_.size();
-  for (const auto& [name, program] : functions_) count += program->kernels_.size();
-  return static_cast<int>(count);
+  int count = 0;
+  each_kernel([&](const auto&) { ++count; });
+  return count;
 }
 
 std::string Program::compile() const {
@@ -74,16 +74,8 @@ std::string Program::compile() const {
   const auto compile = [&](const auto& kernel) {
     const std::string w = kernel.code().compile();
     if (!w.empty()) absl::StrAppend(&why, kernel.loops().name, ": ", w, "\n");
-    return w.empty();
   };
-  const auto compile_own = [&](const Program& p) {
-    bool rows = true;
-    for (const RowKernel* k : p.row_kernels_) rows = compile(*k) && rows;
-    for (const auto& k : p.kernels_)
-      if (!rows || !p.in_rows_.contains(k.get())) compile(*k);
-  };
-  compile_own(*this);
-  for (const auto& [name, program] : functions_) compile_own(*program);
+  each_kernel(compile);
   return why;
 }
 

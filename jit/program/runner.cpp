@@ -130,9 +130,11 @@ void Runner::bind(std::vector<int64_t> symbols) {
     put(slot, value);
   }
   auto place = [&](const Step& step, const Bound::OfStep& bound) {
-    if (!bound.place.defined()) return;
-    fixed[static_cast<size_t>(step.out[0])] = true;
-    put(step.out[0], ir::Datum(bound.place));
+    for (size_t k = 0; k < bound.places.size(); ++k) {
+      if (!bound.places[k].defined()) continue;
+      fixed[static_cast<size_t>(step.out[k])] = true;
+      put(step.out[k], ir::Datum(bound.places[k]));
+    }
   };
   for (size_t i = 0; i < p_.steps_.size(); ++i) {
     const Step& s = p_.steps_[i];
@@ -143,7 +145,6 @@ void Runner::bind(std::vector<int64_t> symbols) {
     if (b.fixed) fixed[static_cast<size_t>(s.out[0])] = true;
     place(s, b);
     if (s.epilogue) place(*s.epilogue, *b.epilogue);
-    for (size_t k = 0; k < b.members.size(); ++k) place(s.rows->members[k].step, b.members[k]);
   }
   c_.loose_.clear();
   for (size_t slot = 0; slot < fixed.size(); ++slot)
@@ -210,7 +211,8 @@ std::byte* Runner::address(const Step& s, const Bound::OfStep& b, size_t input) 
 }
 
 std::byte* Runner::target(const Step& s, const Bound::OfStep& b, size_t result) {
-  bool placed = s.replaces >= 0 || (result == 0 && b.place.defined());
+  const bool placed =
+      !s.replaces.empty() || (result < b.places.size() && b.places[result].defined());
   if (!placed) put(s.out[result], ir::Datum(empty(b.types[result])));
   return first(s.out[result]);
 }
@@ -286,7 +288,7 @@ void Runner::run_call(const Step& s, Bound::OfStep& b) {
   if (b.types.size() != n.out().size())  // numbers
     return put(s.out[0], ir::Datum(ir::evaluate_scalar(*n.op(), args)));
   Outputs outputs;
-  Tensor into = b.place;
+  Tensor into = b.places.empty() ? Tensor() : b.places[0];
   Call call{*n.op(), args, b.types, into.defined() ? &into : nullptr};
   if (n.op()->kind == Kind::contract) {
     executor().run(call, outputs);
@@ -380,11 +382,11 @@ void Runner::prepare(const Step& s, const Bound::OfStep& b, KernelCall& call) {
     call.buffers.push_back(at(s.in[k]).is_tensor() ? address(s, b, k) : nullptr);
   }
   for (size_t k = 0; k < b.types.size(); ++k) call.buffers.push_back(target(s, b, k));
-  add_uniforms(s, call);
+  add_uniforms(s, s.kernel->numbers(), call);
 }
 
-void Runner::add_uniforms(const Step& s, KernelCall& call) {
-  for (const Number& u : s.kernel->numbers())
+void Runner::add_uniforms(const Step& s, const std::vector<Number>& numbers, KernelCall& call) {
+  for (const Number& u : numbers)
     call.uniforms.push_back(uniform_bits(
         u.input >= 0 ? argument(s.in[static_cast<size_t>(u.input)]) : Arg(evaluate(u.expr)),
         u.dtype));
@@ -405,55 +407,16 @@ void Runner::count(Engine engine) {
   c_.counts_.kernels_moved += engine == Engine::moved;
 }
 
-// ── row groups ──────────────────────────────────────────────────────────────────────────────────
-
-void Runner::run_rows(const Step& s, Bound::OfStep& b) {
-  if (s.rows->kernel)
-    if (KernelFn fn = s.rows->kernel->code().for_run(wanted_, name_of(*s.node), s.node->site()))
-      return run_row_kernel(s, b, fn);
-  std::deque<RowPart> parts;
-  for (size_t i = 0; i < b.members.size(); ++i)
-    add_part(parts.emplace_back(s.rows->members[i], b.inner[i]), b.members[i]);
-  on_device(s, b.members[0], [&] { jit::run_rows(*s.rows, b, parts); });
-  for (RowPart& part : parts) {
-    if (part.launch)
-      count(part.launch->engine());
-    else
-      ++c_.counts_.ops;
-  }
-}
-
-void Runner::run_row_kernel(const Step& s, Bound::OfStep& b, KernelFn fn) {
-  const RowGroup& group = *s.rows;
-  absl::InlinedVector<std::byte*, 8> buffers;
-  const auto tensors = static_cast<size_t>(group.kernel->loops().inputs);
-  for (size_t i = 0; i < tensors; ++i) {
-    const auto [m, k] = group.inputs[i];
-    buffers.push_back(address(group.members[m].step, b.members[m], k));
-  }
-  for (const auto& [m, k] : group.outputs)
-    buffers.push_back(target(group.members[m].step, b.members[m], k));
-  absl::InlinedVector<uint64_t, 4> uniforms;
-  for (const Number& n : group.kernel->numbers()) {
-    const auto given = [&] {
-      const auto [m, k] = group.inputs[static_cast<size_t>(n.input)];
-      return argument(group.members[m].step.in[k]);
-    };
-    uniforms.push_back(uniform_bits(n.input >= 0 ? given() : Arg(evaluate(n.expr)), n.dtype));
-  }
-  on_device(s, b.members[0], [&] { group.kernel->run(fn, b.row_kernel, buffers, uniforms); });
-  count(Engine::generated);
-}
-
-void Runner::add_part(RowPart& part, Bound::OfStep& b) {
-  const RowGroup::Member& m = part.member;
-  for (size_t i = 0; i < m.inputs.size(); ++i)
-    part.call.buffers.push_back(m.temporary[i] < 0 ? address(m.step, b, m.inputs[i]) : nullptr);
-  for (size_t k = 0; k < m.step.out.size(); ++k)
-    part.call.buffers.push_back(m.keeps(k) ? target(m.step, b, k) : nullptr);
-  if (m.fold != nullptr) return;
-  add_uniforms(m.step, part.call);
-  part.launch.emplace(*m.step.kernel, b.kernel, part.call.run);
+void Runner::run_rows(const Step& s, const Bound::OfStep& b) {
+  const RowKernel& kernel = s.rows->kernel;
+  KernelCall call;
+  for (size_t k = 0; k < static_cast<size_t>(kernel.loops().inputs); ++k)
+    call.buffers.push_back(address(s, b, k));
+  for (size_t k = 0; k < b.types.size(); ++k) call.buffers.push_back(target(s, b, k));
+  add_uniforms(s, kernel.numbers(), call);
+  Engine engine = Engine::none;
+  on_device(s, b, [&] { engine = kernel.run(b.rows, call.run); });
+  count(engine);
 }
 
 }  // namespace lathe::jit

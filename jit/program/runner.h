@@ -4,11 +4,17 @@
 #pragma once
 
 #include "graph/trace/structure.h"
-#include "jit/program/row_part.h"
 #include "jit/program/steps.h"
 #include "kernels/executor.h"
 
 namespace lathe::jit {
+
+/// A kernel about to run: where its tensors lie, and its numbers.
+struct KernelCall {
+  absl::InlinedVector<std::byte*, 8> buffers;  // inputs then results
+  absl::InlinedVector<uint64_t, 4> uniforms;
+  KernelRun run;
+};
 
 inline std::string_view name_of(const ir::Node& n) {
   return n.op() != nullptr ? std::string_view(n.op()->name()) : "group";
@@ -62,12 +68,10 @@ class Runner {
   void run_prepared(const Step& s, Bound::OfStep& b, std::byte* out, Epilogue epilogue);
   void run_with_epilogue(const Step& s, Bound::OfStep& b);
   void prepare(const Step& s, const Bound::OfStep& b, KernelCall& call);
-  void add_uniforms(const Step& s, KernelCall& call);
+  void add_uniforms(const Step& s, const std::vector<Number>& numbers, KernelCall& call);
   void run_kernel(const Step& s, const Bound::OfStep& b);
+  void run_rows(const Step& s, const Bound::OfStep& b);
   void count(Engine engine);
-  void run_rows(const Step& s, Bound::OfStep& b);
-  void run_row_kernel(const Step& s, Bound::OfStep& b, KernelFn fn);
-  void add_part(RowPart& part, Bound::OfStep& b);
 
   // Structures.
   void run_structure(const Step& s, Bound::OfStep& b);

@@ -69,18 +69,22 @@ void Runner::prepare_writes(const ir::Data& inputs) {
   for (size_t input : p_.written_) require_assignable(inputs[input].tensor());
   for (size_t i = p_.tail_; i < p_.steps_.size(); ++i) {
     const Step& s = p_.steps_[i];
-    auto write = static_cast<size_t>(s.replaces);
-    size_t input = p_.written_[write];
-    const ir::Datum& place = inputs[input];
-    auto shares = [&](const ir::Datum& other) { return &other != &place && lies_in(place, other); };
-    // Other than in the slot: an input that was not in row-major order, and was copied.
-    bool may = same(at(p_.input_slots_[input]).tensor(), place.tensor()) &&
-               may_overwrite(place.tensor()) &&
-               std::none_of(inputs.begin(), inputs.end(), shares) &&
-               std::none_of(p_.constants_.begin(), p_.constants_.end(),
-                            [&](const auto& c) { return shares(c.second); });
-    if (!may) values_[write] = empty(c_.bound_->steps[i].types[0]);
-    put(s.out[0], may ? place : ir::Datum(values_[write]));
+    for (size_t k = 0; k < s.replaces.size(); ++k) {
+      auto write = static_cast<size_t>(s.replaces[k]);
+      size_t input = p_.written_[write];
+      const ir::Datum& place = inputs[input];
+      auto shares = [&](const ir::Datum& other) {
+        return &other != &place && lies_in(place, other);
+      };
+      // Other than in the slot: an input that was not in row-major order, and was copied.
+      bool may = same(at(p_.input_slots_[input]).tensor(), place.tensor()) &&
+                 may_overwrite(place.tensor()) &&
+                 std::none_of(inputs.begin(), inputs.end(), shares) &&
+                 std::none_of(p_.constants_.begin(), p_.constants_.end(),
+                              [&](const auto& c) { return shares(c.second); });
+      if (!may) values_[write] = empty(c_.bound_->steps[i].types[k]);
+      put(s.out[k], may ? place : ir::Datum(values_[write]));
+    }
     s.kernel->make_ready(c_.bound_->steps[i].kernel,
                          {.wanted = wanted_, .op = name_of(*s.node), .site = s.node->site()});
   }

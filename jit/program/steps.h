@@ -1,10 +1,11 @@
 // What a Program is made of: private to who plans, binds, runs and explains it.
 #pragma once
 
+#include <absl/container/flat_hash_set.h>
+
 #include <array>
 
 #include "jit/program/program.h"
-#include "kernels/own/reduce.h"
 #include "kernels/table/prepared.h"
 
 namespace lathe::jit {
@@ -14,16 +15,16 @@ struct RowGroup;
 struct Step {
   enum class Kind : uint8_t { op, kernel, rows, structure };
   Kind kind = Kind::op;
-  const ir::Node* node = nullptr;
-  std::vector<int> in, out;  // slots
-  std::vector<int> frees;    // of the top level: slots that no later step and no result reads
+  const ir::Node* node = nullptr;  // of a row group: the last
+  std::vector<int> in, out;        // slots
+  std::vector<int> frees;          // of the top level: slots that no later step and no result reads
   /// By input: where its elements begin from the first of its slot's, in elements. Views that only
   /// such steps read are never made (`elided`); their readers start from what they are views of.
   std::vector<Int> shifts;
   bool elided = false;
-  Types types;           // of the results, over symbols
-  bool dynamic = false;  // mentions symbols that only running gives a value
-  int arena = -1;        // index among arena blocks of result 0; -1: its own memory
+  Types types;             // of the results, over symbols
+  bool dynamic = false;    // mentions symbols that only running gives a value
+  std::vector<int> arena;  // by result: index among arena blocks, or -1; none: memory of their own
   PointwiseKernel* kernel = nullptr;
   std::vector<std::pair<uint32_t, int>>
       symbols;  // results that say what a symbol is: (symbol, axis)
@@ -35,7 +36,7 @@ struct Step {
   std::vector<Geometry> operands;
   std::vector<bool> lasting;
   std::optional<Geometry> view;  // a view: how it lies, from the first element of what it views
-  int replaces = -1;             // of the tail: which write (`written_`) the one result is for
+  std::vector<int> replaces;     // of the tail: which write (`written_`) each result is for
   std::unique_ptr<RowGroup> rows;
   // Structures: steps and result slots of each block, parameters first.
   struct Inner {
@@ -47,50 +48,43 @@ struct Step {
   const Program* callee = nullptr;
 };
 
-/// Kernels and reductions over the same rows, run together a few rows at a time, so that what goes
-/// from one to the next stays in a near cache. Row r of each is row r of every other.
+/// Kernels and reductions over the same rows that run as one kernel.
 struct RowGroup {
-  struct Member {
-    Step step;  // a kernel, or an op that reduces what is inside the row
-    Int inner;  // positions a row: of the kernel, or reduced into one
-    const own::ReducePrograms* fold = nullptr;  // of a reduction
-    std::vector<size_t> inputs;                 // which of the step's are the tensors it reads
-    std::vector<int> temporary;                 // by input, then result: which it is, or -1
+  RowGroup(std::vector<const ir::Node*> nodes, LoweredRows lowered)
+      : members(std::move(nodes)), kernel(std::move(lowered)) {}
 
-    bool keeps(size_t result) const { return temporary[inputs.size() + result] < 0; }
-  };
-  /// A value that only members read: it lives in scratch memory, a few rows of it at a time, or
-  /// where a result will be that is made of it, element by element.
-  struct Temporary {
-    DType dtype;
-    Int elements;          // a row
-    int replaced_by = -1;  // the member whose one result takes its place
-  };
-  Int rows;
-  std::vector<Member> members;
-  std::vector<Temporary> temporaries;
-  /// All of it as one kernel, which runs where there is machine code; or why there is none.
-  std::unique_ptr<RowKernel> kernel;
-  std::string why_not;
-  struct Of {
-    size_t member, number;  // which input or result of which member
-  };
-  std::vector<Of> inputs, outputs;  // of the kernel
+  std::vector<const ir::Node*> members;  // in order
+  RowKernel kernel;
 };
 
-/// Reductions take so many rows side by side.
-inline constexpr int64_t kRowsAbreast = 4;
+/// What a step reads and makes, by slot.
+inline const ir::Value* input(const Step& s, size_t k) {
+  return s.rows ? s.rows->kernel.inputs()[k] : s.node->in(k);
+}
+inline const ir::Value* result(const Step& s, size_t k) {
+  return s.rows ? s.rows->kernel.outputs()[k] : s.node->out(k);
+}
 
-/// Joins steps of a block of `graph` into row groups, in place.
-void group_rows(std::vector<Step>& steps, const Geometries& geometry, const ir::Graph& graph);
+/// Joins steps of a block of `graph` into row groups, in place; gives the kernels of the steps that
+/// are in one.
+using Unused = absl::flat_hash_set<const PointwiseKernel*>;
+Unused group_rows(std::vector<Step>& steps, const Geometries& geometry, const ir::Graph& graph);
 
-/// Calls f on the step and on all that run as a part of it, structures' blocks left out.
+/// Calls f on the step and on its epilogue.
 template <class S, class F>
-void each_part(S& step, F f) {
+void each_part(S& step, const F& f) {
   f(step);
   if (step.epilogue) f(*step.epilogue);
+}
+
+/// Calls f on every node that runs as a part of the step, structures' blocks left out.
+template <class F>
+void each_node(const Step& step, const F& f) {
   if (step.rows)
-    for (auto& member : step.rows->members) f(member.step);
+    for (const ir::Node* n : step.rows->members) f(*n);
+  else
+    f(*step.node);
+  if (step.epilogue) each_node(*step.epilogue, f);
 }
 
 /// A stretch of the arena: who makes it and who needs it last.
@@ -104,7 +98,7 @@ struct Bound {
   struct OfStep {
     Types types;
     PointwiseKernel::Bound kernel;
-    Tensor place;  // result 0, where it lives in the arena
+    absl::InlinedVector<Tensor, 1> places;  // by result: where it lives in the arena, or none
     // Ops: arguments with holes for what comes from slots.
     std::optional<ir::Filled> filled;
     absl::InlinedVector<Arg*, 4> holes;  // by input
@@ -117,13 +111,7 @@ struct Bound {
     bool fixed = false;               // a view of what never moves: computed once
     bool done = false;
     std::unique_ptr<OfStep> epilogue;
-    // Row groups:
-    int64_t rows = 0, block = 1;  // rows at a time
-    std::vector<OfStep> members;
-    RowKernel::Bound row_kernel;
-    std::vector<int64_t> inner;               // by member
-    std::vector<int64_t> scratch, row_bytes;  // by temporary: where it begins or -1, bytes a row
-    size_t scratch_bytes = 0;
+    RowKernel::Bound rows;
     std::vector<std::vector<OfStep>> blocks;  // structures
   };
   std::vector<int64_t> symbols;

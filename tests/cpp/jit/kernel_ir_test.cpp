@@ -1,7 +1,8 @@
-// Kernels of the kernel IR: what the verifier refuses, and random ones by machine code for every
-// target against the interpreter, by bits.
+// Kernels of the kernel IR: what the verifier refuses, and random ones by the SIMD interpreter and
+// by machine code for every target against the interpreter, by bits.
 #include <gtest/gtest.h>
 
+#include "core/base/flags.h"
 #include "jit/kernel/row_kernel.h"
 #include "jit/kernel_ir/interpret.h"
 #include "tests/cpp/jit/kernel_memory.h"
@@ -120,38 +121,84 @@ class RandomKernel {
 
   Reduce reduce() {
     const ScalarFunction f = program().built();
-    const DType d = f.output_types[0];
-    const bool half = d == DType::f16 || d == DType::bf16;
-    const DType state = half ? DType::f32 : d;
-    const size_t way = pick(3);
     Reduce r;
     r.axis = inner_axis();
     for (DType in : f.inputs) r.operands.push_back(operand(in, true));
     std::vector<DType> types = f.inputs;
     types.push_back(DType::i64);
+    std::vector<size_t> ways;  // by part
+    std::vector<DType> parts;  // what each begins with
+    for (DType d : f.output_types) {
+      parts.push_back(d == DType::f16 || d == DType::bf16 ? DType::f32 : d);
+      ways.push_back(pick(is_floating(parts.back()) ? 5 : 2));
+      if (ways.size() == 2) break;
+    }
     ReduceBodies& b = r.bodies;
-    b.state = {state};
-    b.unit = {0};
+    for (size_t p = 0; p < parts.size(); ++p) {
+      b.state.push_back(parts[p]);
+      b.unit.push_back(ways[p] == 3 ? bits_of_infinity(parts[p]) : 0);
+      if (ways[p] < 3) continue;
+      b.state.push_back(ways[p] == 3 ? DType::i64 : parts[p]);
+      b.unit.push_back(ways[p] == 3 ? static_cast<uint64_t>(INT64_MAX) : 0);
+    }
     b.lift = build(
         [&](absl::Span<const Expr> in) {
-          const Expr x = inline_call(f, in.subspan(0, f.inputs.size()))[0];
-          return Exprs{half ? cast(x, state) : x};
+          const Exprs x = inline_call(f, in.subspan(0, f.inputs.size()));
+          Exprs states;
+          for (size_t p = 0; p < parts.size(); ++p) {
+            states.push_back(x[p].dtype() == parts[p] ? x[p] : cast(x[p], parts[p]));
+            if (ways[p] >= 3)
+              states.push_back(ways[p] == 3 ? in.back() : states.back() * states.back());
+          }
+          return states;
         },
         types);
-    b.combine = build(
-        [&](absl::Span<const Expr> in) {
-          if (way == 1) return Exprs{pmax(in[0], in[1])};
-          if (way == 2 && is_floating(state)) return Exprs{fma(in[0], constant(state, 0.5), in[1])};
-          return Exprs{in[0] + in[1]};
-        },
-        std::vector<DType>{state, state});
-    const bool mean = is_floating(state) && pick(2) == 0;
+    std::vector<DType> both = b.state, counted = b.state;
+    both.insert(both.end(), b.state.begin(), b.state.end());
+    counted.push_back(DType::i64);
+    b.combine = build([&](absl::Span<const Expr> in) { return combined(ways, in); }, both);
+    const bool mean = is_floating(b.state[0]) && pick(2) == 0;
     b.finish = build(
-        [&](absl::Span<const Expr> in) { return Exprs{mean ? in[0] / cast(in[1], state) : in[0]}; },
-        std::vector<DType>{state, DType::i64});
-    r.stores.push_back(result(state, false));
-    written_.push_back(r.stores[0]);
+        [&](absl::Span<const Expr> in) {
+          Exprs out(in.begin(), in.end() - 1);
+          if (mean) out[0] = out[0] / cast(in.back(), b.state[0]);
+          return out;
+        },
+        counted);
+    for (DType d : b.state) r.stores.push_back(result(d, false));
+    written_.insert(written_.end(), r.stores.begin(), r.stores.end());
     return r;
+  }
+
+  static uint64_t bits_of_infinity(DType d) {  // the negative one
+    return d == DType::f32 ? 0xff800000u : 0xfff0000000000000u;
+  }
+
+  /// By part: 0 a sum, 1 a maximum, 2 what no loop is made for, 3 the largest and where it is, 4
+  /// two states that read each other.
+  static Exprs combined(const std::vector<size_t>& ways, absl::Span<const Expr> in) {
+    Exprs out;
+    size_t s = 0;
+    for (size_t way : ways) {
+      const Expr a = in[s], b = in[in.size() / 2 + s];
+      if (way == 0) out.push_back(a + b);
+      if (way == 1) out.push_back(pmax(a, b));
+      if (way == 2) out.push_back(fma(a, constant(a.dtype(), 0.5), b));
+      s += way >= 3 ? 2 : 1;
+      if (way < 3) continue;
+      const Expr more = in[s - 1], other = in[in.size() / 2 + s - 1];
+      if (way == 4) {
+        out.push_back(a + b);
+        out.push_back(fma(a, b, more + other));
+        continue;
+      }
+      const Expr beats = (lt(a, b) | (isnan(b) & ~isnan(a))) & ~(isnan(a) & ~isnan(b));
+      const Expr ties = eq(a, b) | (isnan(a) & isnan(b));
+      const Expr take = beats | (ties & lt(other, more));
+      out.push_back(select(take, b, a));
+      out.push_back(select(take, other, more));
+    }
+    return out;
   }
 
   void put_arguments_first() {
@@ -242,22 +289,33 @@ class Arguments {
   std::vector<std::unique_ptr<GuardedBytes>> memory_;
 };
 
-void expect_machine_code_is_right(const Kernel& k, uint64_t seed) {
-  Rng first(seed), second(seed);
-  const Arguments expected(k, first);
+/// Whether what this code makes of the kernel is what the interpreter makes; none: the SIMD one.
+void expect_right(const Kernel& k, uint64_t seed, KernelFn fn, const std::string& by) {
+  Rng first(seed), again(seed);
+  const Arguments expected(k, first), got(k, again);
   interpret(k, expected.begins, expected.uniforms, number);
+  const RowKernel kernel(LoweredRows{k, {}, {}, {}});
+  kernel.run(fn, kernel.bind(number), {.buffers = got.begins, .uniforms = got.uniforms});
+  ASSERT_EQ(expected.difference(got), "") << by << "\n" << k.print();
+}
+
+void expect_machine_code_is_right(const Kernel& k, uint64_t seed) {
   for (const Target& target : testing::targets()) {
     const testing::Built built = testing::compile(with_lowered_functions(k), target);
     ASSERT_NE(built.fn, nullptr);
-    Rng again(seed);
-    const Arguments got(k, again);
-    const RowKernel kernel(LoweredRows{k, {}, {}, {}});
-    kernel.run(built.fn, kernel.bind(number), got.begins, got.uniforms);
-    ASSERT_EQ(expected.difference(got), "") << target.key() << "\n" << k.print();
+    ASSERT_NO_FATAL_FAILURE(expect_right(k, seed, built.fn, target.key()));
   }
 }
 
-void random_kernels(uint64_t first, uint64_t count) {
+void expect_simd_is_right(const Kernel& k, uint64_t seed) {
+  for (const SimdLoops* loops : simd_loop_sets()) {
+    FlagScope with(Flag::isa, loops->name);
+    ASSERT_NO_FATAL_FAILURE(expect_right(k, seed, nullptr, loops->name));
+  }
+}
+
+using Check = void (*)(const Kernel&, uint64_t);
+void random_kernels(uint64_t first, uint64_t count, Check check) {
   const int64_t lengths[] = {1, 5, 16, 17, 100, 511, 512, 513, 1100, 2600};
   for (uint64_t seed = first; seed < first + count; ++seed) {
     Rng rng(seed);
@@ -266,18 +324,20 @@ void random_kernels(uint64_t first, uint64_t count) {
     const int64_t inner = rng() % 20 == 0 ? 0 : lengths[rng() % std::size(lengths)];
     const RandomKernel random(seed, rows, inner);
     ASSERT_EQ(verify(random.kernel()), "") << seed << "\n" << random.kernel().print();
-    ASSERT_NO_FATAL_FAILURE(expect_machine_code_is_right(random.kernel(), seed)) << "seed " << seed;
+    ASSERT_NO_FATAL_FAILURE(check(random.kernel(), seed)) << "seed " << seed;
   }
 }
 
 TEST(KernelIr, RandomKernelsByMachineCode) {
   LATHE_NEEDS_LLVM();
-  random_kernels(1, 12);
+  random_kernels(1, 12, expect_machine_code_is_right);
 }
+
+TEST(KernelIr, RandomKernelsBySimd) { random_kernels(1, 300, expect_simd_is_right); }
 
 TEST(KernelIr, SlowRandomKernelsByMachineCode) {
   LATHE_NEEDS_LLVM();
-  random_kernels(1000, 1000);
+  random_kernels(1000, 1000, expect_machine_code_is_right);
 }
 
 /// mean of each row, then what is left of x.

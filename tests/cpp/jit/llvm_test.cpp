@@ -72,8 +72,7 @@ struct Trial {
 
   KernelArgs args(const std::vector<std::byte*>& data, int64_t begin, int64_t end,
                   uint64_t* error) const {
-    return {data.data(), extents.data(), strides.data(), origins.data(), begin, end, 11,
-            22,          error,          1 << 20};  // far outside: nothing is read there
+    return {data.data(), extents.data(), strides.data(), origins.data(), begin, end, 11, 22, error};
   }
   std::vector<std::byte*> addresses() const {
     std::vector<std::byte*> data;
@@ -161,9 +160,7 @@ ElementwiseSpec make_spec(const ScalarFunction& f, std::mt19937_64* rng = nullpt
     Stride stride = Stride::contiguous;
     if (rng != nullptr && (*rng)() % 3 == 0) stride = Stride::strided;
     if (rng != nullptr && in && (*rng)() % 5 == 0) stride = Stride::uniform;
-    const bool ahead = in && stride == Stride::contiguous && rng != nullptr && (*rng)() % 3 == 0;
-    spec.operands.push_back(
-        {in ? f.inputs[k] : f.output_types[k - f.inputs.size()], stride, ahead});
+    spec.operands.push_back({in ? f.inputs[k] : f.output_types[k - f.inputs.size()], stride});
   }
   for (const ExprNode& node : f.graph.nodes())
     if (node.prim == Prim::index)
@@ -418,14 +415,6 @@ TEST(Llvm, RefusesWithReasons) {
   spec = make_spec(f);
   spec.rank = 17;
   EXPECT_NE(codegen()->compile(spec, codegen()->host()).error, "");
-  spec = make_spec(f);
-  spec.operands[0] = {DType::f32, Stride::strided, true};
-  EXPECT_EQ(codegen()->compile(spec, codegen()->host()).error,
-            "only a contiguous input can be fetched ahead");
-  spec = make_spec(f);
-  spec.operands[1].fetched_ahead = true;
-  EXPECT_EQ(codegen()->compile(spec, codegen()->host()).error,
-            "only a contiguous input can be fetched ahead");
   EXPECT_NE(codegen()->load("garbage").error, "");
   auto object = codegen()->compile(make_spec(f), codegen()->host());
   ASSERT_TRUE(object) << object.error;

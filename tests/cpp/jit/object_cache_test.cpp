@@ -307,10 +307,6 @@ TEST(Kernels, KeysTellApartWhatCodeDependsOn) {
   EXPECT_EQ(kernel_key(scale_by(2.5), a), key);
   EXPECT_NE(kernel_key(spec, b), key);
   EXPECT_NE(kernel_key(scale_by(2.25), a), key);
-  spec.operands[0].fetched_ahead = true;
-  EXPECT_NE(kernel_key(spec, a), key);
-  spec.operands[0].fetched_ahead = false;
-  EXPECT_EQ(kernel_key(spec, a), key);
   spec.operands[0].stride = Stride::strided;
   EXPECT_NE(kernel_key(spec, a), key);
 }

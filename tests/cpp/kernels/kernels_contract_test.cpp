@@ -1,5 +1,6 @@
 // Contractions: ours equal the reference bit for bit, over shapes, strides, dtypes, threads and
 // instruction sets.
+#include "kernels/simd/choose_loops.h"
 #include "tests/cpp/support/kernels_support.h"
 
 namespace lathe::test {
@@ -176,7 +177,8 @@ Tensor wide_integers(DType d, Shape shape, uint32_t seed) {
 }
 
 TEST(KernelsContract, SumsOfIntegersWrapAroundOnEveryInstructionSet) {
-  for (const char* isa : {"avx512", "avx2", "portable"}) {
+  for (const SimdLoops* loops : simd_loop_sets()) {
+    const std::string isa = loops->name;
     FlagScope set(Flag::isa, isa);
     uint32_t seed = 400;
     for (DType d : {DType::u8, DType::i16, DType::i32, DType::u32, DType::i64, DType::u64})
@@ -207,9 +209,9 @@ void expect_no_trace_of_the_machine(DType d) {
     FlagScope set(Flag::threads, threads);
     EXPECT_EQ(all(), expected) << threads;
   }
-  for (const char* isa : {"avx2", "portable"}) {
-    FlagScope set(Flag::isa, isa);
-    EXPECT_EQ(all(), expected) << isa;
+  for (const SimdLoops* loops : simd_loop_sets()) {
+    FlagScope set(Flag::isa, loops->name);
+    EXPECT_EQ(all(), expected) << loops->name;
   }
 }
 TEST(KernelsContract, ThreadsAndInstructionSetsDoNotShow) {

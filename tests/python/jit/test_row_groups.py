@@ -1,5 +1,5 @@
 """Random programs of reductions over rows and of what is computed between them: eager's bits, by
-one kernel and by turns."""
+machine code and by the SIMD interpreter."""
 
 import random
 from functools import partial
