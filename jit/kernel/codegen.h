@@ -104,7 +104,8 @@ class Codegen {
   /// The same of a kernel whose functions are lowered. Each operand and each store is an operand of
   /// KernelArgs, as each_operand() counts them; those of one element that are the kernel's own are
   /// not looked at, and others of its own have room for kRowsTogether positions, one after the
-  /// other. Positions are those of the parallel axes.
+  /// other. Behind them come the states of reductions over rows: a line for each of 16 lanes, which
+  /// hold what positions before have left there. Positions are those of the parallel axes.
   virtual Result<std::string> compile(const Kernel& kernel, const Target& target) = 0;
   /// The intermediate representation of the same, for people.
   virtual Result<std::string> print(const ElementwiseSpec& spec, const Target& target) = 0;
@@ -114,7 +115,7 @@ class Codegen {
 inline constexpr std::string_view kKernelSymbol = "lathe_kernel";
 
 /// Changes whenever the same input may give other code: part of every cache key.
-inline constexpr int kCodegenVersion = 12;
+inline constexpr int kCodegenVersion = 13;
 /// The plug-in's handshake: one of another build is refused.
 inline constexpr uint32_t kCodegenAbi = 5;
 inline constexpr const char* kCodegenEntry = "lathe_codegen";

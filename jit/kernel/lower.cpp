@@ -57,11 +57,12 @@ void each_map(Block& block, const F& f) {
 /// Axes from this one on are counted so many further.
 void renumber(Block& block, int from, int by) {
   for (Statement& s : block) {
-    if (auto* loop = std::get_if<For>(&s.node)) {
-      if (loop->axis >= from) loop->axis += by;
-      renumber(loop->body, from, by);
-    }
-    if (auto* reduce = std::get_if<Reduce>(&s.node)) reduce->axis += reduce->axis >= from ? by : 0;
+    std::visit(
+        [&](auto& node) {
+          if constexpr (requires { node.axis; }) node.axis += node.axis >= from ? by : 0;
+          if constexpr (requires { node.body; }) renumber(node.body, from, by);
+        },
+        s.node);
   }
 }
 
@@ -110,6 +111,9 @@ Kernel schedule(Kernel kernel) {
   each_map(kernel.body, [](IndexMap& m, bool store) {
     m.strides.insert(m.strides.begin(), Int(store ? 1 : 0));
   });
+  for (Statement& s : kernel.body)
+    if (auto* sums = std::get_if<ReduceRows>(&s.node))  // one result for all rows
+      for (Access& a : sums->stores) a.map.strides[0] = 0;
   renumber(kernel.body, 0, 1);
   return kernel;
 }

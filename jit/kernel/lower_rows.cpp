@@ -38,6 +38,7 @@ class RowsLowering {
     for (const Node* n : items_) item(*n);
     finish_reductions();
     finish_row_values();
+    finish_sums();
     finish_results();
     for (size_t b = 0; b < kernel().buffers.size(); ++b) place_in_result(static_cast<int>(b));
     number_buffers();
@@ -72,6 +73,7 @@ class RowsLowering {
         add_item(*inner);
       }
     }
+    for (const Node* n : rows_.sums) ++readers_[outer(n->in(0))];
     for (const Value* v : rows_.kept)
       if (!made_.contains(outer(v)) || !kept_.try_emplace(outer(v), v).second) throw Refused();
   }
@@ -260,41 +262,80 @@ class RowsLowering {
   void finish_reductions() {
     if (reductions_.empty()) return;
     const std::vector<const Node*> nodes = std::exchange(reductions_, {});
-    std::vector<const Value*> wanted;
-    std::vector<ReduceBodies> all;
-    for (const Node* n : nodes) {
-      wanted.push_back(outer(n->in(0)));
-      all.push_back(reduce_bodies(*n->op(), types_of(*n), wanted.back()->tensor().dtype));
-    }
-    const Composer c = compose(wanted, rows_.domain);
     Reduce r;
     r.axis = inner_;
-    r.operands = c.operands();
-    const DType index[] = {DType::i64};
-    r.bodies.lift = c.function(wanted, index, [&](const Exprs& x, absl::Span<const Expr> more) {
-      Exprs states;
-      for (size_t k = 0; k < all.size(); ++k)
-        for (Expr e : inline_call(all[k].lift, {x[k], more[0]})) states.push_back(e);
-      return states;
-    });
-    for (const ReduceBodies& b : all) {
-      r.bodies.state.insert(r.bodies.state.end(), b.state.begin(), b.state.end());
-      r.bodies.unit.insert(r.bodies.unit.end(), b.unit.begin(), b.unit.end());
-    }
-    std::vector<DType> twice = r.bodies.state, counted = r.bodies.state;
-    twice.insert(twice.end(), r.bodies.state.begin(), r.bodies.state.end());
-    counted.push_back(DType::i64);
-    r.bodies.combine = build([&](absl::Span<const Expr> in) { return combined(all, in); }, twice);
-    // A result that stays is stored beside the local one.
     std::vector<size_t> copies;
+    const Merged merged = merge(nodes, r.operands);
     for (const Node* n : nodes) {
+      // A result that stays is stored beside the local one.
       const std::vector<Access> places = this->places(n->out(0));
       copies.push_back(places.size());
       r.stores.insert(r.stores.end(), places.begin(), places.end());
     }
-    r.bodies.finish =
-        build([&](absl::Span<const Expr> in) { return finished(all, copies, in); }, counted);
+    r.bodies = merged.bodies(copies);
     kernel().body.push_back({std::move(r)});
+  }
+
+  /// Reductions over the rows: as many side by side as one statement may have.
+  void finish_sums() {
+    for (size_t first = 0; first < rows_.sums.size(); first += kMostStates) {
+      const size_t count = std::min(kMostStates, rows_.sums.size() - first);
+      const auto nodes = absl::MakeConstSpan(rows_.sums).subspan(first, count);
+      std::vector<const Value*> wanted;
+      for (const Node* n : nodes) wanted.push_back(outer(n->in(0)));
+      settle(wanted);
+      ReduceRows r;
+      r.axis = inner_;
+      const Merged merged = merge(nodes, r.operands);
+      for (const Node* n : nodes) {
+        const Value* v = n->out(0);
+        outputs_.push_back({v, add_buffer({v->tensor().dtype, Space::argument, 0, v->name()})});
+        r.stores.push_back({outputs_.back().second, along_row(Int(1))});
+      }
+      r.bodies = merged.bodies(std::vector<size_t>(count, 1));
+      kernel().body.push_back({std::move(r)});
+    }
+  }
+
+  struct Merged {
+    std::vector<ReduceBodies> all;
+    ScalarFunction lift;
+
+    /// `copies`: how often each result is stored.
+    ReduceBodies bodies(const std::vector<size_t>& copies) const {
+      ReduceBodies out;
+      out.lift = lift;
+      for (const ReduceBodies& b : all) {
+        out.state.insert(out.state.end(), b.state.begin(), b.state.end());
+        out.unit.insert(out.unit.end(), b.unit.begin(), b.unit.end());
+      }
+      std::vector<DType> twice = out.state, counted = out.state;
+      twice.insert(twice.end(), out.state.begin(), out.state.end());
+      counted.push_back(DType::i64);
+      out.combine = build([&](absl::Span<const Expr> in) { return combined(all, in); }, twice);
+      out.finish =
+          build([&](absl::Span<const Expr> in) { return finished(all, copies, in); }, counted);
+      return out;
+    }
+  };
+
+  Merged merge(absl::Span<const Node* const> nodes, std::vector<Operand>& operands) {
+    Merged out;
+    std::vector<const Value*> wanted;
+    for (const Node* n : nodes) {
+      wanted.push_back(outer(n->in(0)));
+      out.all.push_back(reduce_bodies(*n->op(), types_of(*n), wanted.back()->tensor().dtype));
+    }
+    const Composer c = compose(wanted, rows_.domain);
+    operands = c.operands();
+    const DType index[] = {DType::i64};
+    out.lift = c.function(wanted, index, [&](const Exprs& x, absl::Span<const Expr> more) {
+      Exprs states;
+      for (size_t k = 0; k < out.all.size(); ++k)
+        for (Expr e : inline_call(out.all[k].lift, {x[k], more[0]})) states.push_back(e);
+      return states;
+    });
+    return out;
   }
 
   static Exprs combined(const std::vector<ReduceBodies>& all, absl::Span<const Expr> in) {
@@ -478,9 +519,9 @@ bool may_be_in_rows(const Kernel& pointwise) {
 std::optional<LoweredRows> lower_rows(const Rows& rows, const Geometries& geometry) {
   try {
     LoweredRows lowered = RowsLowering(rows, geometry).run();
+    lowered.kernel = schedule(std::move(lowered.kernel));
     if (std::string wrong = verify(lowered.kernel); !wrong.empty())
       LATHE_INTERNAL("the kernel of a row group: " + wrong);
-    lowered.kernel = schedule(std::move(lowered.kernel));
     return lowered;
   } catch (const Refused&) {
     return std::nullopt;

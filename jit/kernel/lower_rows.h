@@ -14,6 +14,8 @@ using Geometries = absl::flat_hash_map<const ir::Value*, Geometry>;
 struct Rows {
   std::vector<const ir::Node*> nodes;
   std::vector<const ir::Node*> views;  // of one value a row, repeated along it
+  /// Reductions of one tensor over the first `lead` axes, whose results no node reads.
+  std::vector<const ir::Node*> sums;
   size_t lead = 0;
   Shape domain;                                // of what is reduced
   absl::flat_hash_set<const ir::Value*> kept;  // results that somebody else reads

@@ -1,6 +1,7 @@
 #include "jit/kernel/row_kernel.h"
 
 #include <algorithm>
+#include <deque>
 
 #include "kernels/runtime/pool.h"
 #include "kernels/runtime/scratch.h"
@@ -23,6 +24,7 @@ Kernel with_lowered_functions(Kernel k) {
 
 RowKernel::RowKernel(LoweredRows lowered)
     : lowered_(std::move(lowered)),
+      sums_(loops()),
       code_([this] { return get_kernel(with_lowered_functions(loops())); }) {
   const Kernel& k = loops();
   const auto place = [&](const Access& a) {
@@ -49,6 +51,8 @@ RowKernel::Bound RowKernel::bind(const std::function<int64_t(Int)>& value) const
     for (size_t a = 0; a < k.axes.size(); ++a)
       b.strides.push_back(p.access == nullptr ? 0 : value(p.access->map.along(a)) * p.item);
   }
+  // Lanes have one place, whatever the position.
+  b.strides.resize(b.strides.size() + sums_.lines() * k.axes.size());
   b.locals.resize(k.buffers.size());
   int64_t bytes = 0;
   for (size_t i = 0; i < k.buffers.size(); ++i) {
@@ -68,14 +72,32 @@ int64_t RowKernel::grain(const Bound& bound) const {
   return std::max<int64_t>(kRowsTogether, rows);
 }
 
+RowKernel::Shares RowKernel::shares(const Bound& bound) const {
+  constexpr int64_t kMost = RowSums::kLanes / kRowsTogether;
+  const int64_t blocks = (bound.rows + RowSums::kBlock - 1) / RowSums::kBlock;
+  const bool few = pool_threads() > 1 && blocks < 2 * pool_threads();
+  return {blocks, few && bound.rows >= RowSums::kLanes ? kMost : 1};
+}
+
 size_t RowKernel::room(const Bound& bound) const {
-  const int64_t each = grain(bound), shares = (bound.rows + each - 1) / each;
-  return static_cast<size_t>(std::min<int64_t>(pool_threads(), shares)) *
-         size_class_bytes(bound.scratch_bytes);
+  const auto times = [](int64_t count, int64_t bytes) {
+    return static_cast<size_t>(count) * size_class_bytes(static_cast<size_t>(bytes));
+  };
+  const auto scratch = static_cast<int64_t>(bound.scratch_bytes);
+  if (!sums_.any()) {
+    const int64_t each = grain(bound), pieces = (bound.rows + each - 1) / each;
+    return times(std::min<int64_t>(pool_threads(), pieces), scratch);
+  }
+  const int64_t length = bound.extents.back();
+  const auto [blocks, each] = shares(bound);
+  const int64_t threads = std::min<int64_t>(pool_threads(), blocks * each);
+  const int64_t lanes = sums_.block_bytes(bound.rows, length);
+  return times(1, blocks * sums_.state_bytes(length)) + times(threads, scratch) +
+         times(each > 1 ? blocks : threads, lanes);
 }
 
 Engine RowKernel::run(const Bound& bound, const KernelRun& run) const {
-  if (bound.rows == 0) return Engine::none;
+  if (bound.rows == 0 && !sums_.any()) return Engine::none;
   const KernelFn fn = code_.for_run(run.wanted, run.op, run.site);
   this->run(fn, bound, run);
   return fn != nullptr ? Engine::generated : Engine::simd;
@@ -86,37 +108,126 @@ const SimdKernel& RowKernel::simd() const {
   return *simd_;
 }
 
-void RowKernel::run(KernelFn fn, const Bound& bound, const KernelRun& run) const {
-  const Kernel& k = loops();
-  absl::InlinedVector<std::byte*, 24> shared;
-  for (size_t i = 0; i < places_.size(); ++i) {
-    const Place& p = places_[i];
-    std::byte* at = nullptr;  // a local: each thread has its own
-    if (p.uniform >= 0) {
-      const uint64_t* bits = &run.uniforms[static_cast<size_t>(p.uniform)];
-      at = reinterpret_cast<std::byte*>(const_cast<uint64_t*>(bits));  // read only
-    } else if (k.buffers[static_cast<size_t>(p.buffer)].space == Space::argument) {
-      at = run.buffers[static_cast<size_t>(p.buffer)] + bound.offsets[i];
+/// One run: what all threads have in common.
+class RowKernel::Call {
+ public:
+  Call(const RowKernel& kernel, KernelFn fn, const Bound& bound, const KernelRun& run)
+      : k_(kernel), fn_(fn), bound_(bound), by_simd_(fn == nullptr ? &kernel.simd() : nullptr) {
+    for (size_t i = 0; i < k_.places_.size(); ++i) {
+      const Place& p = k_.places_[i];
+      std::byte* at = nullptr;  // a local: each thread has its own
+      if (p.uniform >= 0) {
+        const uint64_t* bits = &run.uniforms[static_cast<size_t>(p.uniform)];
+        at = reinterpret_cast<std::byte*>(const_cast<uint64_t*>(bits));  // read only
+      } else if (!local(p)) {
+        at = run.buffers[static_cast<size_t>(p.buffer)] + bound.offsets[i];
+      }
+      shared_.push_back(at);
     }
-    shared.push_back(at);
   }
-  const SimdKernel* by_simd = fn == nullptr ? &simd() : nullptr;
-  parallel_for(bound.rows, grain(bound), [&](int64_t begin, int64_t end) {
-    Scratch scratch(bound.scratch_bytes);
-    absl::InlinedVector<std::byte*, 24> data = shared;
-    for (size_t i = 0; i < places_.size(); ++i)
-      if (places_[i].buffer >= 0 &&
-          k.buffers[static_cast<size_t>(places_[i].buffer)].space == Space::local)
-        data[i] = scratch.data() + bound.locals[static_cast<size_t>(places_[i].buffer)];
-    if (by_simd != nullptr) return by_simd->run({data, bound.extents, bound.strides, begin, end});
+
+  const Bound& bound() const { return bound_; }
+  std::byte* place(size_t operand) const { return shared_[operand]; }
+
+  /// Rows [begin, end); `lanes`: of reductions over rows.
+  void rows(std::byte* scratch, int64_t begin, int64_t end,
+            absl::Span<std::byte* const> lanes = {}) const {
+    absl::InlinedVector<std::byte*, 24> data = shared_;
+    for (size_t i = 0; i < k_.places_.size(); ++i)
+      if (local(k_.places_[i]))
+        data[i] = scratch + bound_.locals[static_cast<size_t>(k_.places_[i].buffer)];
+    if (by_simd_ != nullptr)
+      return by_simd_->run({data, bound_.extents, bound_.strides, begin, end, lanes});
+    data.insert(data.end(), lanes.begin(), lanes.end());
     KernelArgs args;
     args.data = data.data();
-    args.extents = bound.extents.data();
-    args.strides = bound.strides.data();
+    args.extents = bound_.extents.data();
+    args.strides = bound_.strides.data();
     args.begin = begin;
     args.end = end;
-    fn(&args);
+    fn_(&args);
+  }
+
+ private:
+  bool local(const Place& p) const {
+    return p.buffer >= 0 && k_.loops().buffers[static_cast<size_t>(p.buffer)].space == Space::local;
+  }
+
+  const RowKernel& k_;
+  KernelFn fn_;
+  const Bound& bound_;
+  const SimdKernel* by_simd_;
+  absl::InlinedVector<std::byte*, 24> shared_;
+};
+
+void RowKernel::run(KernelFn fn, const Bound& bound, const KernelRun& run) const {
+  const Call call(*this, fn, bound, run);
+  if (sums_.any()) return run_blocks(call);
+  parallel_for(bound.rows, grain(bound), [&](int64_t begin, int64_t end) {
+    const Scratch scratch(bound.scratch_bytes);
+    call.rows(scratch.data(), begin, end);
   });
+}
+
+void RowKernel::run_blocks(const Call& call) const {
+  const Bound& bound = call.bound();
+  const int64_t length = bound.extents.back();
+  const auto [blocks, each] = shares(bound);
+  const Scratch states(static_cast<size_t>(blocks * sums_.state_bytes(length)));
+  const auto rows_of = [&](int64_t b) {
+    return std::min(RowSums::kBlock, bound.rows - b * RowSums::kBlock);
+  };
+  const auto room = static_cast<size_t>(sums_.block_bytes(bound.rows, length));
+  const auto end_block = [&](int64_t b, absl::Span<std::byte* const> lanes) {
+    sums_.end(lanes, rows_of(b), length, states.data() + b * sums_.state_bytes(length));
+  };
+  if (each == 1) {
+    parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
+      const Scratch memory(room);
+      for (int64_t b = begin; b < end; ++b) {
+        const auto lanes = sums_.begin(memory.data(), rows_of(b), length);
+        run_block(call, lanes, b, 0, 1);
+        end_block(b, lanes);
+      }
+    });
+  } else {
+    std::deque<Scratch> memory;
+    std::vector<std::vector<std::byte*>> lanes;
+    for (int64_t b = 0; b < blocks; ++b)
+      lanes.push_back(sums_.begin(memory.emplace_back(room).data(), rows_of(b), length));
+    parallel_for(blocks * each, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        run_block(call, lanes[static_cast<size_t>(i / each)], i / each, i % each, each);
+    });
+    for (int64_t b = 0; b < blocks; ++b) end_block(b, lanes[static_cast<size_t>(b)]);
+  }
+  std::vector<std::vector<std::byte*>> to;
+  size_t operand = 0;
+  each_statement(loops().body, [&](const auto& statement) {
+    operand += statement.operands.size();
+    if constexpr (std::is_same_v<std::decay_t<decltype(statement)>, ReduceRows>) {
+      auto& all = to.emplace_back();
+      for (size_t k = 0; k < statement.stores.size(); ++k) all.push_back(call.place(operand + k));
+    }
+    operand += statement.stores.size();
+  });
+  sums_.finish(states.data(), bound.rows, length, to);
+}
+
+/// A block, or in each sixteen rows of it those whose lanes are this share's.
+void RowKernel::run_block(const Call& call, absl::Span<std::byte* const> lanes, int64_t block,
+                          int64_t share, int64_t shares) const {
+  const Bound& bound = call.bound();
+  const Scratch scratch(bound.scratch_bytes);
+  const int64_t first = block * RowSums::kBlock,
+                last = std::min(bound.rows, first + RowSums::kBlock);
+  const int64_t rows = shares == 1 ? grain(bound) : RowSums::kLanes / shares;
+  const int64_t step = shares == 1 ? rows : RowSums::kLanes;
+  Pace pace;
+  for (int64_t at = first + share * rows; at < last; at += step) {
+    call.rows(scratch.data(), at, std::min(last, at + rows), lanes);
+    pace.after(rows * bound.extents.back());
+  }
 }
 
 std::string RowKernel::vectors() const {

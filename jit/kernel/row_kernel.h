@@ -52,10 +52,22 @@ class RowKernel {
     int64_t item = 1;               // bytes an element
     const Access* access = nullptr;
   };
+  class Call;
+
   int64_t grain(const Bound& bound) const;
+  /// Blocks of rows whose reductions over rows are done apart, and shares of one: lanes that the
+  /// threads divide among them where there are few blocks.
+  struct Shares {
+    int64_t blocks, each;
+  };
+  Shares shares(const Bound& bound) const;
+  void run_blocks(const Call& call) const;
+  void run_block(const Call& call, absl::Span<std::byte* const> lanes, int64_t block, int64_t share,
+                 int64_t shares) const;
 
   const SimdKernel& simd() const;
 
+  RowSums sums_;
   std::vector<Place> places_;  // by operand
   MachineCode code_;
   mutable std::once_flag simd_made_;  // by the first run that needs it

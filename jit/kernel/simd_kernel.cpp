@@ -169,6 +169,14 @@ void SimdKernel::add(const Reduce& r, size_t first) {
   stage.finish = std::make_unique<SimdProgram>(r.bodies.finish);
 }
 
+void SimdKernel::add(const ReduceRows& r, size_t first) {
+  Stage& stage = stages_[&r];
+  stage.first = first;
+  stage.body = std::make_unique<SimdProgram>(step_of(r.bodies));
+  stage.lanes = lanes_;
+  lanes_ += r.bodies.state.size();
+}
+
 /// One call: where each axis is.
 class SimdKernelRun {
  public:
@@ -178,6 +186,7 @@ class SimdKernelRun {
   void run() {
     const auto parallel = static_cast<size_t>(k_.kernel_.parallel);
     for (int64_t position = call_.begin; position < call_.end; ++position) {
+      position_ = position;
       int64_t rest = position;
       for (size_t axis = parallel; axis-- > 0; rest /= call_.extents[axis])
         at_[axis] = rest % call_.extents[axis];
@@ -237,6 +246,21 @@ class SimdKernelRun {
     finished.push_back({reinterpret_cast<std::byte*>(&counted), 0});
     const Lines out = lines(stage.first + r.operands.size(), r.stores.size(), -1);
     stage.finish->run(finished, out, 1, {});
+  }
+
+  void statement(const ReduceRows& r) const {
+    const SimdKernel::Stage& stage = k_.stages_.at(&r);
+    const int64_t length = call_.extents[static_cast<size_t>(r.axis)];
+    Lines in = lines(stage.first, r.operands.size(), r.axis), out;
+    int64_t row = position_;
+    in.push_back({reinterpret_cast<std::byte*>(&row), 0});
+    for (size_t s = 0; s < r.bodies.state.size(); ++s) {
+      const auto item = static_cast<int64_t>(size_of(r.bodies.state[s]));
+      std::byte* lane = call_.lanes[stage.lanes + s] + position_ % RowSums::kLanes * length * item;
+      in.push_back({lane, 1});
+      out.push_back({lane, 1});
+    }
+    stage.body->run(in, out, length, {});
   }
 
   static void reduce_direct(const SimdKernel::Stage& stage, const Lines& in, int64_t count,
@@ -321,6 +345,7 @@ class SimdKernelRun {
   const SimdKernel& k_;
   const KernelLines& call_;
   absl::InlinedVector<int64_t, 6> at_;
+  int64_t position_ = 0;
 };
 
 void SimdKernel::run(const KernelLines& call) const { SimdKernelRun(*this, call).run(); }

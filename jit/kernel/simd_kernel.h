@@ -6,7 +6,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
-#include "jit/kernel_ir/kernel.h"
+#include "jit/kernel/row_sums.h"
 #include "kernels/simd/reduce.h"
 
 namespace lathe::jit {
@@ -17,6 +17,7 @@ struct KernelLines {
   absl::Span<std::byte* const> data;
   absl::Span<const int64_t> extents, strides;  // strides in bytes
   int64_t begin = 0, end = 0;
+  absl::Span<std::byte* const> lanes = {};  // of reductions over rows: see RowSums
 };
 
 class SimdKernel {
@@ -44,15 +45,18 @@ class SimdKernel {
     bool indexed = false;               // the lift reads the index
     std::vector<Part> parts;
     std::unique_ptr<SimdProgram> finish;
+    size_t lanes = 0;  // of a reduction over rows: its first
   };
 
   void add(const Compute& c, size_t first);
   void add(const Reduce& r, size_t first);
+  void add(const ReduceRows& r, size_t first);
   static Part part_of(const Reduce& r, std::vector<size_t> states);
 
   const Kernel& kernel_;
   std::vector<int64_t> items_;  // bytes an element, by operand
   absl::flat_hash_map<const void*, Stage> stages_;
+  size_t lanes_ = 0;
 };
 
 }  // namespace lathe::jit

@@ -1,5 +1,7 @@
 #include "jit/kernel_ir/interpret.h"
 
+#include <map>
+
 #include "kernels/reference/reduce.h"
 
 namespace lathe::jit {
@@ -20,13 +22,26 @@ class Interpreter {
     }
   }
 
+  void run() {
+    parallel(0);
+    for (const ReduceRows* r : row_reductions(k_)) {
+      each_position(r->axis, [&] {
+        const std::vector<State>& rows = rows_[{r, at_[static_cast<size_t>(r->axis)]}];
+        const auto count = static_cast<int64_t>(rows.size());
+        const State state = reference::reduce_tree(
+            r->bodies, count, [&](int64_t row) { return rows[static_cast<size_t>(row)]; });
+        write(r->stores, reference::finish(r->bodies, state, count).data());
+      });
+    }
+  }
+
+ private:
   /// All positions of the parallel axes from this one on.
   void parallel(int axis) {
     if (axis == k_.parallel) return block(k_.body);
     each_position(axis, [&] { parallel(axis + 1); });
   }
 
- private:
   template <class F>
   void each_position(int axis, const F& f) {
     int64_t& i = at_[static_cast<size_t>(axis)];
@@ -83,19 +98,27 @@ class Interpreter {
     write(r.stores, reference::finish(r.bodies, state, count).data());
   }
 
+  void statement(const ReduceRows& r) {
+    each_position(r.axis, [&] {
+      rows_[{&r, at_[static_cast<size_t>(r.axis)]}].push_back(read(r.operands));
+    });
+  }
+
   const Kernel& k_;
   absl::Span<const uint64_t> uniforms_;
   const std::function<int64_t(Int)>& value_;
   std::vector<int64_t> at_;                     // where each axis is
   std::vector<std::vector<std::byte>> locals_;  // by buffer
   std::vector<std::byte*> begins_;
+  /// What a reduction of rows reads of each row, by position of its axis.
+  std::map<std::pair<const ReduceRows*, int64_t>, std::vector<State>> rows_;
 };
 
 }  // namespace
 
 void interpret(const Kernel& kernel, absl::Span<std::byte* const> arguments,
                absl::Span<const uint64_t> uniforms, const std::function<int64_t(Int)>& value) {
-  Interpreter(kernel, arguments, uniforms, value).parallel(0);
+  Interpreter(kernel, arguments, uniforms, value).run();
 }
 
 }  // namespace lathe::jit

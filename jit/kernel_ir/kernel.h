@@ -7,6 +7,8 @@
 //             (core/expr/expr.h), whose input k is operand k
 //   for       its statements, for every position of one more axis
 //   reduce    one value from all positions of one more axis, in the order that defines its bits
+//   reduce rows   for every position of one more axis, one value from all positions of the parallel
+//             axes: the sums that gradients of weights are
 //
 // The order of a sum is part of its statement: blocks of 512 elements, sixteen lanes in a block,
 // halving, a binary counter of blocks (kernels/reference/reduce.h). How a kernel is walked is not
@@ -31,6 +33,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/expr/expr.h"
 #include "core/sizes/int.h"
 #include "kernels/problem/bodies.h"
@@ -101,8 +104,17 @@ struct Reduce {
   std::vector<Access> stores;
 };
 
+/// The same over all positions of the parallel axes, in row-major order, for every position of
+/// `axis`. The results are there when all positions are done: no statement reads them.
+struct ReduceRows {
+  int axis;
+  ReduceBodies bodies;
+  std::vector<Operand> operands;
+  std::vector<Access> stores;
+};
+
 struct Statement {
-  std::variant<Compute, For, Reduce> node;
+  std::variant<Compute, For, Reduce, ReduceRows> node;
 };
 
 /// What calls need to know.
@@ -135,6 +147,7 @@ void each_statement(B&& block, const F& f) {
     if (auto* loop = std::get_if<For>(&s.node)) each_statement(loop->body, f);
     if (auto* compute = std::get_if<Compute>(&s.node)) f(*compute);
     if (auto* reduce = std::get_if<Reduce>(&s.node)) f(*reduce);
+    if (auto* reduce = std::get_if<ReduceRows>(&s.node)) f(*reduce);
   }
 }
 
@@ -172,6 +185,30 @@ auto functions(S& statement) {
 inline ptrdiff_t operations(const ScalarFunction& f) {
   const auto& nodes = f.graph.nodes();
   return std::count_if(nodes.begin(), nodes.end(), [](const auto& n) { return n.arity > 0; });
+}
+
+/// One step of a reduction as a function: operands, index, states → states.
+inline ScalarFunction step_of(const ReduceBodies& b) {
+  std::vector<DType> types = b.lift.inputs;
+  const size_t lifted = types.size(), states = b.state.size();
+  types.insert(types.end(), b.state.begin(), b.state.end());
+  return build(
+      [&](absl::Span<const Expr> in) {
+        const auto before = in.subspan(lifted);
+        std::vector<Expr> both(before.begin(), before.end());
+        for (Expr e : inline_call(b.lift, in.subspan(0, lifted))) both.push_back(e);
+        LATHE_CHECK(both.size() == 2 * states);
+        return inline_call(b.combine, both);
+      },
+      types);
+}
+
+/// The reductions over the parallel axes, in order.
+inline std::vector<const ReduceRows*> row_reductions(const Kernel& kernel) {
+  std::vector<const ReduceRows*> all;
+  for (const Statement& s : kernel.body)
+    if (const auto* r = std::get_if<ReduceRows>(&s.node)) all.push_back(r);
+  return all;
 }
 
 /// Empty, or the first thing that is wrong with it.

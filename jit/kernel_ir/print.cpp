@@ -93,13 +93,17 @@ class Printer {
     line(depth, absl::StrCat(list(c.stores), " = compute (", list(c.operands), ")"));
     function(c.f, depth + 1);
   }
-  void statement(const Reduce& r, int depth) {
+  void statement(const Reduce& r, int depth) { reduction(r, "reduce", depth); }
+  void statement(const ReduceRows& r, int depth) { reduction(r, "reduce rows", depth); }
+
+  template <class R>
+  void reduction(const R& r, std::string_view kind, int depth) {
     std::vector<std::string> states;
     for (size_t s = 0; s < r.bodies.state.size(); ++s)
       states.push_back(absl::StrCat(info(r.bodies.state[s]).short_name, " from ",
                                     absl::StrCat("0x", absl::Hex(r.bodies.unit[s]))));
-    line(depth, absl::StrCat(list(r.stores), " = reduce i", r.axis, " (", list(r.operands), ") ",
-                             absl::StrJoin(states, ", ")));
+    line(depth, absl::StrCat(list(r.stores), " = ", kind, " i", r.axis, " (", list(r.operands),
+                             ") ", absl::StrJoin(states, ", ")));
     function(r.bodies.lift, depth + 1);
     function(r.bodies.combine, depth + 1);
     function(r.bodies.finish, depth + 1);

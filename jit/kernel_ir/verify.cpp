@@ -13,7 +13,8 @@ std::vector<DType> joined(std::vector<DType> list, const std::vector<DType>& mor
 
 class Verifier {
  public:
-  explicit Verifier(const Kernel& k) : k_(k), entered_(k.axes.size()), written_(k.buffers.size()) {}
+  explicit Verifier(const Kernel& k)
+      : k_(k), entered_(k.axes.size()), written_(k.buffers.size()), late_(k.buffers.size()) {}
 
   std::string run() {
     const auto arguments = static_cast<size_t>(k_.inputs) + static_cast<size_t>(k_.outputs);
@@ -71,6 +72,8 @@ class Verifier {
         types.push_back(place(*a));
         if (error_.empty() && !written_[static_cast<size_t>(a->buf)])
           fail(absl::StrCat("b", a->buf, " is read before it is written"));
+        if (error_.empty() && late_[static_cast<size_t>(a->buf)])
+          fail(absl::StrCat("b", a->buf, " is read before all rows are done"));
         continue;
       }
       const Uniform& u = std::get<Uniform>(o);
@@ -105,10 +108,29 @@ class Verifier {
   }
 
   void statement(const Reduce& r) {
-    const ReduceBodies& b = r.bodies;
     if (!enter(r.axis)) return;
-    std::vector<DType> types = operands(r.operands);
+    const std::vector<DType> types = operands(r.operands);
     leave(r.axis);
+    functions_fit(r.bodies, types);
+    if (stores(r.stores) != r.bodies.finish.output_types)
+      fail("the stores do not fit the function");
+  }
+
+  void statement(const ReduceRows& r) {
+    if (!enter(r.axis)) return;
+    functions_fit(r.bodies, operands(r.operands));
+    if (stores(r.stores) != r.bodies.finish.output_types)
+      fail("the stores do not fit the function");
+    leave(r.axis);
+    for (const Access& a : r.stores) {
+      for (int axis = 0; axis < k_.parallel; ++axis)
+        if (!identical(a.map.along(static_cast<size_t>(axis)), Int(0)))
+          fail(absl::StrCat("b", a.buf, " has one value for all rows, and moves along i", axis));
+      if (error_.empty()) late_[static_cast<size_t>(a.buf)] = true;
+    }
+  }
+
+  void functions_fit(const ReduceBodies& b, std::vector<DType> types) {
     types.push_back(DType::i64);
     if (types != b.lift.inputs) fail("the operands do not fit what is reduced");
     if (b.state.empty() || b.unit.size() != b.state.size()) fail("the unit does not fit the state");
@@ -116,11 +138,11 @@ class Verifier {
         b.combine.inputs != joined(b.state, b.state) ||
         b.finish.inputs != joined(b.state, {DType::i64}))
       fail("the functions do not fit the state");
-    if (stores(r.stores) != b.finish.output_types) fail("the stores do not fit the function");
   }
 
   const Kernel& k_;
   std::vector<bool> entered_, written_;
+  std::vector<bool> late_;  // written when all rows are done
   std::string error_;
 };
 

@@ -9,10 +9,12 @@ using llvm::Value;
 
 namespace {
 
-size_t operand_count(const Kernel& k) {
+/// Places in the argument block: operands, then lanes.
+size_t place_count(const Kernel& k) {
   size_t n = 0;
   each_operand(
       k.body, [&](const Operand&) { ++n; }, [&](const Access&) { ++n; });
+  for (const ReduceRows* r : row_reductions(k)) n += r->bodies.state.size();
   return n;
 }
 
@@ -51,7 +53,7 @@ std::string check_kernel(const Kernel& k) {
 KernelEmitter::KernelEmitter(const Kernel& kernel, const Target& target)
     : k_(kernel),
       target_(target),
-      frame_(kKernelSymbol, operand_count(kernel), kernel.axes.size(), 0),
+      frame_(kKernelSymbol, place_count(kernel), kernel.axes.size(), 0),
       b_(frame_.b),
       narrow_(b_, target, 1),
       narrow_memory_(narrow_, target) {
@@ -60,6 +62,10 @@ KernelEmitter::KernelEmitter(const Kernel& kernel, const Target& target)
     first_[&statement] = next;
     next += statement.operands.size() + statement.stores.size();
   });
+  for (const ReduceRows* r : row_reductions(k_)) {
+    lanes_[r] = next;
+    next += r->bodies.state.size();
+  }
   choose_fetcher();
 }
 
@@ -73,8 +79,11 @@ void KernelEmitter::choose_fetcher() {
       const auto& c = std::get<Compute>(loop->body[0].node);
       consider(&c, operations(c.f));
     }
-    if (const auto* r = std::get_if<Reduce>(&s.node))
-      consider(r, operations(r->bodies.lift) + operations(r->bodies.combine));
+    const auto reduction = [&](const auto* r) {
+      if (r != nullptr) consider(r, operations(r->bodies.lift) + operations(r->bodies.combine));
+    };
+    reduction(std::get_if<Reduce>(&s.node));
+    reduction(std::get_if<ReduceRows>(&s.node));
   }
   absl::flat_hash_set<int> seen;
   size_t number = 0;
@@ -106,6 +115,7 @@ OwnedModule KernelEmitter::emit() {
       scalars_[static_cast<int>(b)] = frame_.room(narrow_.type(k_.buffers[b].dtype), kRowsTogether);
   frame_.walk(static_cast<size_t>(k_.parallel), [&](const Values& at, Value* position) {
     at_ = at;
+    position_ = position;
     Value* left = b_.CreateSub(frame_.extents[static_cast<size_t>(k_.parallel) - 1], at.back());
     left = frame_.smaller(left, b_.CreateSub(frame_.end, position));
     rows_ = frame_.smaller(left, frame_.i64(kRowsTogether));
@@ -242,35 +252,73 @@ void KernelEmitter::statement(const Compute& c) {
 void KernelEmitter::statement(const For& f) {
   const auto& c = std::get<Compute>(f.body[0].node);
   const size_t first = first_.at(&c);
+  const auto to = [&](Value* row) {
+    Values all;
+    for (size_t k = 0; k < c.stores.size(); ++k)
+      all.push_back(base(first + c.operands.size() + k, c.stores[k], row));
+    return all;
+  };
+  line({&c, c.f, c.operands, first, f.axis, to});
+}
+
+/// Row r belongs to lane r mod 16 of its block: a line of states for each lane.
+void KernelEmitter::statement(const ReduceRows& r) {
+  const ScalarFunction f = step_of(r.bodies);
+  const size_t lanes = lanes_.at(&r);
+  const auto to = [&](Value* row) {
+    Value* lane = b_.CreateAnd(b_.CreateAdd(position_, row), frame_.i64(kTreeLanes - 1));
+    Value* line = b_.CreateMul(lane, frame_.extents[static_cast<size_t>(r.axis)]);
+    Values all;
+    for (size_t s = 0; s < r.bodies.state.size(); ++s)
+      all.push_back(b_.CreateGEP(narrow_.type(r.bodies.state[s]), frame_.data[lanes + s], line));
+    return all;
+  };
+  line({&r, f, r.operands, first_.at(&r), r.axis, to, /*goes_on=*/true});
+}
+
+/// One function along a row: all of it for every row there is.
+void KernelEmitter::line(const Line& l) {
+  const auto axis = static_cast<size_t>(l.axis);
   const auto steps = [&](const Operand& o) {
     const auto* access = std::get_if<Access>(&o);
-    const Int stride = access == nullptr ? Int(0) : access->map.along(static_cast<size_t>(f.axis));
+    const Int stride = access == nullptr ? Int(0) : access->map.along(axis);
     return !identical(stride, Int(0)) && !identical(stride, Int(1));
   };
-  const bool strided = std::any_of(c.operands.begin(), c.operands.end(), steps);
-  VectorOps ops(b_, target_, vector_lanes(c.f, strided, target_));
+  const bool strided = std::any_of(l.operands.begin(), l.operands.end(), steps);
+  VectorOps ops(b_, target_, vector_lanes(l.f, strided, target_));
   Memory memory(ops, target_);
-  Value *length = frame_.extents[static_cast<size_t>(f.axis)], *lanes = frame_.i64(ops.lanes());
+  Value *length = frame_.extents[axis], *lanes = frame_.i64(ops.lanes());
   each_row([&](Value* row) {
-    Operands in(*this, c.operands, first, row, ops, memory, f.axis);
-    Values to;
-    for (size_t k = 0; k < c.stores.size(); ++k)
-      to.push_back(base(first + c.operands.size() + k, c.stores[k], row));
+    Operands in(*this, l.operands, l.first, row, ops, memory, l.axis);
+    const Values to = l.to(row);
+    Value* index = ops.splat(b_.CreateAdd(position_, row));
     frame_.loop(frame_.i64(0), length, lanes, {}, [&](Value* i, const Values&) {
       Value* whole = b_.CreateICmpSLE(i, b_.CreateSub(length, lanes));
       const auto left = [&] { return Limit{b_.CreateSub(length, i)}; };
-      fetch_ahead(&c, row, i, memory);
+      const auto place = [&](size_t k) {
+        const DType d = l.f.output_types[k];
+        Value* bytes = b_.CreateMul(i, frame_.i64(size_of(d)));
+        return Place{d, Movement::contiguous, b_.CreateGEP(b_.getInt8Ty(), to[k], bytes)};
+      };
+      const auto load = [&](Limit limit) {
+        Values values = in.load(i, limit);
+        for (size_t k = 0; l.goes_on && k < to.size(); ++k)
+          values.push_back(memory.load(place(k), limit)[0]);
+        return values;
+      };
+      fetch_ahead(l.statement, row, i, memory);
       StepContext context(frame_, ops);
-      in.give(context,
-              frame_.either(
-                  whole, [&] { return in.load(i, {}); }, [&] { return in.load(i, left()); }));
-      const Values results = BodyEmitter(ops, c.f, context).emit();
+      const Values loaded = frame_.either(
+          whole, [&] { return load({}); }, [&] { return load(left()); });
+      in.give(context, loaded);
+      if (l.goes_on) {
+        context.inputs.push_back({index});
+        for (size_t k = to.size(); k > 0; --k)
+          context.inputs.push_back({loaded[loaded.size() - k]});
+      }
+      const Values results = BodyEmitter(ops, l.f, context).emit();
       const auto store_all = [&](Limit limit) {
-        for (size_t k = 0; k < to.size(); ++k) {
-          const DType d = buf(c.stores[k]).dtype;
-          Value* at = b_.CreateGEP(b_.getInt8Ty(), to[k], b_.CreateMul(i, frame_.i64(size_of(d))));
-          memory.store({d, Movement::contiguous, at}, {results[k]}, limit);
-        }
+        for (size_t k = 0; k < to.size(); ++k) memory.store(place(k), {results[k]}, limit);
         return Values();
       };
       (void)frame_.either(

@@ -16,10 +16,22 @@ class KernelEmitter {
 
  private:
   class Operands;
+  /// One function along the inner axis of each row.
+  struct Line {
+    const void* statement;
+    const ScalarFunction& f;
+    const std::vector<Operand>& operands;
+    size_t first;  // of the operands in the argument block
+    int axis;
+    std::function<Values(llvm::Value* row)> to;  // where each result begins
+    bool goes_on = false;  // f takes the row's number and what lies where the results go, too
+  };
 
   void statement(const Compute& c);
   void statement(const For& f);
   void statement(const Reduce& r);
+  void statement(const ReduceRows& r);
+  void line(const Line& line);
   void reduce(const Reduce& r, llvm::Value* first_row, unsigned rows);
   void each_row(const std::function<void(llvm::Value*)>& body);
   void choose_fetcher();
@@ -41,7 +53,9 @@ class KernelEmitter {
   Memory narrow_memory_;
   Values at_;                                       // the parallel axes at the first of the rows
   llvm::Value* rows_ = nullptr;                     // how many there are now
+  llvm::Value* position_ = nullptr;                 // of the first
   absl::flat_hash_map<const void*, size_t> first_;  // operand in the argument block, by statement
+  absl::flat_hash_map<const void*, size_t> lanes_;  // of states, likewise
   absl::flat_hash_map<int, llvm::Value*> scalars_;  // by buffer: one a row
   // The statement with the most arithmetic, behind which what the next rows read is fetched: by
   // operand.

@@ -60,6 +60,7 @@ struct Group {
   Nodes nodes, followed;            // of members and views, of followers
   Nodes views;                      // of a row's value, repeated along the row: nothing is made
   const Reduction* rows = nullptr;  // what a row is, once a reduction has said so
+  std::vector<size_t> sums;         // steps: reductions over the rows
   bool open = true;
 
   bool makes(const Value* v) const { return v->node() != nullptr && nodes.contains(v->node()); }
@@ -82,17 +83,27 @@ class Grouping {
       : steps_(steps), geometry_(geometry), graph_(graph) {}
 
   Unused run() {
-    for (const Step& s : steps_) reductions_.push_back(rows_of(s));
+    for (const Step& s : steps_) {
+      std::optional<Axes> axes = axes_of(s);
+      reductions_.push_back(axes && !axes->over_rows ? std::optional(axes->rows) : std::nullopt);
+      sums_.push_back(axes && axes->over_rows ? std::optional(axes->rows) : std::nullopt);
+    }
     for (size_t i = 0; i < steps_.size(); ++i) visit(i);
     std::erase_if(groups_,
                   [](const Group& g) { return g.rows == nullptr || g.members.size() < 2; });
+    for (size_t i = 0; i < steps_.size(); ++i)
+      if (sums_[i]) add_sum(i);
     rebuild();
     return std::move(unused_);
   }
 
  private:
-  /// The kept axes of a reduction whose reduced ones trail, over an input in row-major order.
-  std::optional<Reduction> rows_of(const Step& s) const {
+  struct Axes {
+    Reduction rows;
+    bool over_rows;  // the reduced axes are the rows
+  };
+  /// Of a reduction of a tensor in row-major order whose reduced axes lead or trail.
+  std::optional<Axes> axes_of(const Step& s) const {
     const ir::Node& n = *s.node;
     bool may = s.kind == Step::Kind::op && !s.dynamic && s.symbols.empty() && !s.epilogue &&
                n.op()->kind == Kind::reduce && n.in().size() == 1 && s.types.size() == 1;
@@ -107,11 +118,12 @@ class Grouping {
     const Arg value(like);
     ir::Filled filled = ir::fill(n.attrs(), n.places(), absl::MakeConstSpan(&value, 1));
     auto gone = reduced_axes(*n.op(), filled.args(), static_cast<int>(x.shape.size()));
-    auto first = std::find(gone.begin(), gone.end(), true);
-    if (first == gone.begin() || first == gone.end() ||
-        std::find(first, gone.end(), false) != gone.end())
-      return {};
-    return Reduction{Shape(shape.begin(), shape.begin() + (first - gone.begin())), shape};
+    const auto all = std::count(gone.begin(), gone.end(), true);
+    if (all == 0 || all == static_cast<ptrdiff_t>(gone.size())) return {};
+    const bool leads = gone.front();
+    const ptrdiff_t lead = leads ? all : static_cast<ptrdiff_t>(gone.size()) - all;
+    if (std::count(gone.begin(), gone.begin() + lead, leads) != lead) return {};
+    return Axes{{Shape(shape.begin(), shape.begin() + lead), shape}, leads};
   }
 
   /// A member works on one value a row, or on all elements of it, and reads what members make row
@@ -202,6 +214,57 @@ class Grouping {
     return true;
   }
 
+  // ── sums over the rows ──
+
+  /// A reduction over the rows of what a group makes or reads belongs to the first such group, if
+  /// all that reads its result may run behind the group.
+  void add_sum(size_t i) {
+    for (Group& g : groups_) {
+      if (!same(*sums_[i], *g.rows) || !has(g, steps_[i].node->in(0))) continue;
+      std::optional<std::vector<size_t>> readers = readers_within(i, g);
+      if (!readers) continue;
+      std::erase(g.followers, i);
+      for (size_t reader : *readers)
+        if (std::find(g.followers.begin(), g.followers.end(), reader) == g.followers.end())
+          g.followers.push_back(reader);
+      g.sums.push_back(i);
+      in_sums_.insert(steps_[i].node);
+      return;
+    }
+  }
+
+  /// All that is reduced is there when the group runs: it makes it, or reads it itself.
+  bool has(const Group& g, const Value* v) const {
+    if (g.makes(v)) return !g.views.contains(v->node()) && !in_sums_.contains(v->node());
+    return std::any_of(g.members.begin(), g.members.end(), [&](size_t m) {
+      const ir::Values& in = steps_[m].node->in();
+      return std::find(in.begin(), in.end(), v) != in.end();
+    });
+  }
+
+  bool in_a_group(size_t i) const {
+    const auto has = [&](const std::vector<size_t>& steps) {
+      return std::find(steps.begin(), steps.end(), i) != steps.end();
+    };
+    return std::any_of(groups_.begin(), groups_.end(),
+                       [&](const Group& g) { return has(g.members) || has(g.sums); });
+  }
+
+  /// The steps between a step and the last member of a group that need its result, if they may all
+  /// be moved.
+  std::optional<std::vector<size_t>> readers_within(size_t i, const Group& g) const {
+    Nodes read{steps_[i].node};
+    std::vector<size_t> out;
+    for (size_t k = i + 1; k < g.members.back(); ++k) {
+      if (!reads(read, steps_[k])) continue;
+      if (in_a_group(k) || !may_follow(steps_[k])) return {};
+      read.insert(steps_[k].node);
+      if (steps_[k].epilogue) read.insert(steps_[k].epilogue->node);
+      out.push_back(k);
+    }
+    return out;
+  }
+
   bool may_join(size_t i) const {
     const Step& s = steps_[i];
     if (s.kind != Step::Kind::kernel) return reductions_[i].has_value();
@@ -263,22 +326,32 @@ class Grouping {
 
   /// Whether a step reads what the group, or what follows it, makes.
   static bool is_read(const Group& g, const Step& s) {
+    return reads(g.nodes, s) || reads(g.followed, s);
+  }
+  static bool reads(const Nodes& nodes, const Step& s) {
     bool read = false;
     each_part(s, [&](const Step& part) {
-      read = read || g.feeds(*part.node) || any_from(g.followed, *part.node);
+      read = read || any_from(nodes, *part.node);
       for (const ir::Block* inner : part.node->blocks())
         if (!part.node->is(ir::Structure::group))
           for (const Value* v : free_values(*inner))
-            read = read || g.makes(v) || (v->node() != nullptr && g.followed.contains(v->node()));
+            read = read || (v->node() != nullptr && nodes.contains(v->node()));
     });
     return read;
   }
 
-  static bool only_inside(const Value& v, const Group& g) {
+  bool only_inside(const Value& v, const Group& g) const {
     return std::all_of(v.uses().begin(), v.uses().end(), [&](const ir::Use& u) {
+      if (in_sums_.contains(u.node)) return sums_of(g).contains(u.node);
       return g.nodes.contains(u.node) &&
              (!g.views.contains(u.node) || only_inside(*u.node->out(0), g));
     });
+  }
+
+  Nodes sums_of(const Group& g) const {
+    Nodes nodes;
+    for (size_t i : g.sums) nodes.insert(steps_[i].node);
+    return nodes;
   }
 
   /// Nothing, if the group is no kernel after all.
@@ -297,11 +370,18 @@ class Grouping {
         if (!only_inside(*s.node->out(k), g)) rows.kept.insert(s.node->out(k));
       }
     }
+    for (size_t i : g.sums) {
+      const Step& s = steps_[i];
+      rows.sums.push_back(s.node);
+      at[s.node->in(0)] = {s.in[0], s.shifts[0]};
+      at[s.node->out(0)] = {s.out[0], Int(0)};
+    }
     std::optional<LoweredRows> lowered = lower_rows(rows, geometry_);
     if (!lowered) return {};
     Step out;
     out.kind = Step::Kind::rows;
     out.node = rows.nodes.back();
+    rows.nodes.insert(rows.nodes.end(), rows.sums.begin(), rows.sums.end());
     for (const Value* v : lowered->inputs) {
       out.in.push_back(at.at(v).first);
       out.shifts.push_back(at.at(v).second);
@@ -326,6 +406,7 @@ class Grouping {
       if (!one) continue;
       made.try_emplace(g.members.back(), std::move(*one));
       for (size_t i : g.members) of[i] = g.members.back();
+      for (size_t i : g.sums) of[i] = g.members.back();
       for (size_t i : g.followers)
         if (i < g.members.back()) behind[i] = std::max(behind[i], g.members.back());
     }
@@ -351,6 +432,8 @@ class Grouping {
   const Geometries& geometry_;
   const ir::Graph& graph_;
   std::vector<std::optional<Reduction>> reductions_;  // by step: the reductions inside rows
+  std::vector<std::optional<Reduction>> sums_;        // by step: those over rows
+  Nodes in_sums_;                                     // that belong to a group
   std::vector<Group> groups_;
   Unused unused_;
 };

@@ -100,12 +100,64 @@ TEST(RowGroups, WhatFollowsAGroupRunsBehindIt) {
   jit::Function f("followed");
   auto body = [](const Tensors& x) -> Outputs {
     Tensor centred = M::sub(x[0], R::mean(x[0], {Int(1)}, true));
-    Tensor columns = R::sum(centred, {Int(0)}, false);  // between two passes over the rows
+    Tensor other = R::cumsum(centred, 0);  // between two passes over the rows
     Tensor y = M::div(centred, R::sum(M::square(centred), {Int(1)}, true));
-    return {y, columns, R::sum(M::mul(y, x[0]), {Int(0)}, false)};
+    return {y, other, R::cumsum(M::mul(y, x[0]), 0)};
   };
   expect_same(body, {normal({37, 600}, 5)}, f);
   EXPECT_EQ(count(f.explain(), "tiled together by rows"), 5u) << f.explain();
+}
+
+TEST(RowGroups, SumsOverTheRowsBelongToThem) {
+  jit::Function f("columns");
+  auto body = [](const Tensors& x) -> Outputs {
+    Tensor before = R::sum(x[1], {Int(0)}, true);  // of what the group reads, and read behind it
+    Tensor centred = M::sub(x[0], R::mean(x[0], {Int(1)}, true));
+    Tensor columns = R::mean(centred, {Int(0)}, false);  // between two passes over the rows
+    Tensor y = M::div(M::mul(centred, x[1]), R::sum(M::square(centred), {Int(1)}, true));
+    return {y, columns, R::sum(M::mul(y, x[0]), {Int(0)}, false), S::reshape(before, Shape{-1})};
+  };
+  for (Shape shape : {Shape{37, 600}, Shape{1700, 5}, Shape{1, 40}, Shape{0, 4}, Shape{520, 1}})
+    expect_same(body, {normal(shape, 5), normal(shape, 6)}, f);
+  EXPECT_EQ(count(f.explain(), "own.reduce"), 0u) << f.explain();
+}
+
+TEST(RowGroups, RowsOfSeveralAxesAreSummed) {
+  jit::Function f("lead");
+  auto body = [](const Tensors& x) -> Outputs {
+    Tensor e = M::exp(x[0]);
+    Tensor y = M::mul(M::sub(e, R::mean(e, {Int(-1)}, true)), x[1]);
+    return {y, R::sum(y, {Int(0), Int(1)}, false), R::sum(M::mul(y, e), {Int(0), Int(1)}, true)};
+  };
+  for (Shape shape : {Shape{2, 5, 8}, Shape{1, 40, 3}, Shape{30, 1, 17}, Shape{1, 1, 33}})
+    expect_same(body, {normal(shape, 7), normal({shape[2]}, 8)}, f);
+  EXPECT_EQ(count(f.explain(), "own.reduce"), 0u) << f.explain();
+}
+
+TEST(RowGroups, KnownSizesOfOneAreNoAxesOfRows) {
+  auto body = [](const Tensors& x) -> Outputs {
+    Tensor e = M::exp(S::unsqueeze(x[0], 0));
+    Tensor y = M::sub(e, R::mean(e, {Int(-1)}, true));
+    Shape rows;
+    for (int axis = 0; axis + 1 < y.rank(); ++axis) rows.push_back(Int(axis));
+    return {y, R::sum(y, rows, false), R::sum(M::mul(y, e), rows, true)};
+  };
+  for (Shape shape : {Shape{33}, Shape{600, 5}}) {
+    jit::Function f("ones");
+    expect_same(body, {normal(shape, 7)}, f);
+    EXPECT_EQ(count(f.explain(), "own.reduce"), 0u) << f.explain();
+  }
+}
+
+TEST(RowGroups, ASumThatAMemberReadsStaysOutside) {
+  jit::Function f("read");
+  auto body = [](const Tensors& x) -> Outputs {
+    Tensor e = M::exp(x[0]), s = R::sum(e, {Int(1)}, true);
+    Tensor over_rows = R::sum(M::div(e, s), {Int(0)}, true);
+    Tensor y = M::mul(M::div(e, s), over_rows);
+    return {y, R::sum(y, {Int(1)}, true), R::sum(y, {Int(0)}, false)};
+  };
+  for (Shape shape : {Shape{9, 33}, Shape{600, 7}}) expect_same(body, {normal(shape, 4)}, f);
 }
 
 TEST(RowGroups, ATemporaryMayLieWhereItsResultWillBe) {
