@@ -14,6 +14,7 @@
 #include "core/dispatch/fn.h"
 #include "core/dispatch/replay.h"
 #include "core/tensor/random.h"
+#include "core/tensor/shared_memory.h"
 #include "graph/ir/query.h"
 #include "graph/trace/interpret.h"
 #include "include/lathe/ops/index.h"
@@ -173,17 +174,37 @@ bool lie_as_seen(const Seen& seen, const FoundInputs& found, bool settled) {
   return true;
 }
 
-/// Does no other input share memory with the one that is written to?
-bool lies_alone(const FoundInputs& found, size_t input, bool settled) {
-  const ir::Data& all = *found.all;
-  const Tensor& written = all[input].tensor();
-  auto apart = [&](const ir::Datum& d) {
-    return !d.is_tensor() || same(d.tensor(), written) || !may_share_memory(d.tensor(), written);
-  };
-  if (settled && !absl::c_linear_search(found.fresh, input))
-    return absl::c_all_of(found.fresh, [&](size_t i) { return apart(all[i]); });
-  return absl::c_all_of(all, apart);
-}
+/// Does no other input share memory with one that is written to? Those that are not fresh did not,
+/// if they are settled.
+class Apart {
+ public:
+  Apart(const FoundInputs& found, bool settled) : found_(found), settled_(settled) {}
+
+  bool lies_alone(size_t input) {
+    const ir::Data& all = *found_.all;
+    const bool known = settled_ && !absl::c_binary_search(found_.fresh, input);
+    std::optional<SharedMemory>& memory = known ? fresh_ : all_;
+    if (!memory) {
+      memory.emplace();
+      const auto add = [&](const ir::Datum& d) {
+        memory->add(d.is_tensor() ? d.tensor().impl() : nullptr);
+      };
+      if (known)
+        for (size_t i : found_.fresh) add(all[i]);
+      else
+        for (const ir::Datum& d : all) add(d);
+    }
+    const TensorImpl* written = all[input].tensor().impl();
+    return !memory->any(*written, [&](size_t k) {
+      return all[known ? found_.fresh[k] : k].tensor().impl() != written;
+    });
+  }
+
+ private:
+  const FoundInputs& found_;
+  bool settled_;
+  std::optional<SharedMemory> fresh_, all_;
+};
 
 }  // namespace
 
@@ -218,6 +239,7 @@ bool Function::asked_hold(const Compiled& c, const FoundInputs& found, bool sett
       if (known == symbol) return (*found.all)[input].arg().real().value();
     LATHE_INTERNAL("a guard about a number that is no input");
   };
+  Apart apart(found, settled);
   for (size_t i : c.asked) {
     const Guard& guard = c.traced.guards[i];
     if (guard.kind == GuardKind::number) {
@@ -226,7 +248,7 @@ bool Function::asked_hold(const Compiled& c, const FoundInputs& found, bool sett
         return false;
     } else if (guard.kind == GuardKind::identity) {
       if (guard.tensor.version() != guard.expected) return false;
-    } else if (!lies_alone(found, c.guarded[i], settled)) {
+    } else if (!apart.lies_alone(c.guarded[i])) {
       return false;
     }
   }
@@ -260,14 +282,16 @@ bool Function::layouts_hold(const Compiled& c, const ir::Data& all) {
 static void refuse_shared(const Function::Compiled& c, const ir::Data& inputs) {
   ir::Data all = inputs;
   all.insert(all.end(), c.traced.captured_now.begin(), c.traced.captured_now.end());
+  SharedMemory memory;
+  for (const ir::Datum& d : all) memory.add(d.is_tensor() ? d.tensor().impl() : nullptr);
   for (const ir::Write& w : c.traced.graph.writes()) {
     const Tensor& written = all[w.input->index()].tensor();
-    for (const ir::Datum& d : all)
-      if (d.is_tensor() && !same(d.tensor(), written) && may_share_memory(d.tensor(), written))
-        throw TraceError({.op = c.traced.graph.name(),
-                          .problem = "a tensor is written whose memory another input shares",
-                          .got = to_string(type_of(written)),
-                          .next = "clone() one of them, or make the view inside the function"});
+    const auto other = [&](size_t k) { return !same(all[k].tensor(), written); };
+    if (memory.any(*written.impl(), other))
+      throw TraceError({.op = c.traced.graph.name(),
+                        .problem = "a tensor is written whose memory another input shares",
+                        .got = to_string(type_of(written)),
+                        .next = "clone() one of them, or make the view inside the function"});
   }
 }
 

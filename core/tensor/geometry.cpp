@@ -171,34 +171,4 @@ bool Geometry::reshape(IntSpan to, Geometry& out) const {
   return true;
 }
 
-// ── memory in common ────────────────────────────────────────────────────────────────────────────
-namespace {
-
-/// From the first byte of the elements to past the last; empty where there are none.
-struct AddressRange {
-  uintptr_t begin = 0, end = 0;
-};
-AddressRange addresses_of(const TensorImpl& t) {
-  if (!t.storage) return {};
-  int64_t low = t.geometry.offset.value(), high = low;
-  for (size_t i = 0; i < t.geometry.shape.size(); ++i) {
-    const int64_t size = t.geometry.shape[i].value();
-    if (size == 0) return {};
-    const int64_t reach = (size - 1) * t.geometry.strides[i].value();
-    (reach < 0 ? low : high) += reach;
-  }
-  const auto bytes = static_cast<int64_t>(size_of(t.dtype));
-  const auto data = reinterpret_cast<uintptr_t>(t.storage->data);
-  return {data + static_cast<uintptr_t>(low * bytes),
-          data + static_cast<uintptr_t>((high + 1) * bytes)};
-}
-
-}  // namespace
-
-bool elements_may_meet(const TensorImpl& a, const TensorImpl& b) {
-  if (!(a.device == b.device)) return false;
-  const AddressRange p = addresses_of(a), q = addresses_of(b);
-  return p.begin < q.end && q.begin < p.end;
-}
-
 }  // namespace lathe

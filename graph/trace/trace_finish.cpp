@@ -1,9 +1,11 @@
 // The end of a trace: results, writes, guards, names; and giving results back as eager would.
 #include <absl/algorithm/container.h>
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
 #include "core/base/error.h"
 #include "core/dispatch/replay.h"
+#include "core/tensor/shared_memory.h"
 #include "graph/ir/arguments.h"
 #include "graph/ir/text.h"
 #include "graph/trace/tracer.h"
@@ -130,18 +132,18 @@ Tensor Tracer::detached_from(const Tensor& t) const {
 /// Two tensors met in the traced code share memory, and one is written: the order of reads and
 /// writes between them is not in the graph.
 void Tracer::refuse_shared_memory(absl::Span<const Write> writes) const {
-  for (const TensorImpl* a : captured_order_) {
-    const Captured& written = captured_.at(a);
-    bool is_written = false;
-    for (const Write& w : writes) is_written |= w.input == written.start;
-    if (!is_written) continue;
-    for (const TensorImpl* b : captured_order_)
-      if (a != b && may_share_memory(*a, *b))
-        throw TraceError({.problem =
-                              "the traced code writes to a tensor that shares its memory with "
-                              "another one it uses",
-                          .got = lathe::to_string(type_of(written.tensor)),
-                          .next = "make the view inside the traced function"});
+  absl::flat_hash_set<const Value*> written;
+  for (const Write& w : writes) written.insert(w.input);
+  SharedMemory memory;
+  for (const TensorImpl* t : captured_order_) memory.add(t);
+  for (const TensorImpl* t : captured_order_) {
+    const Captured& c = captured_.at(t);
+    if (written.contains(c.start) &&
+        memory.any(*t, [&](size_t other) { return captured_order_[other] != t; }))
+      throw TraceError({.problem = "the traced code writes to a tensor that shares its memory with "
+                                   "another one it uses",
+                        .got = lathe::to_string(type_of(c.tensor)),
+                        .next = "make the view inside the traced function"});
   }
 }
 

@@ -4,17 +4,15 @@
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
+#include "core/tensor/shared_memory.h"
 #include "include/lathe/ops/math.h"
 #include "jit/program/runner.h"
 
 namespace lathe::jit {
 namespace {
 
-bool lies_in(const ir::Datum& d, const ir::Datum& other) {
-  return other.is_tensor() && may_share_memory(d.tensor(), other.tensor());
-}
-
-/// The same of a result: the program gave it memory of its own, or it has the storage of another.
+/// Whether a result lies where another does: the program gave it memory of its own, or it has the
+/// storage of another.
 bool shows_part_of(const ir::Datum& result, const ir::Datum& other) {
   return other.is_tensor() &&
          result.tensor().impl()->storage.get() == other.tensor().impl()->storage.get() &&
@@ -64,6 +62,12 @@ ir::Data Runner::outputs(const ir::Data& inputs) {
 /// where each step of the tail puts its result: where the input lies, if nothing else lies there
 /// and nobody has to be told.
 void Runner::prepare_writes(const ir::Data& inputs) {
+  SharedMemory memory;  // of inputs, then of constants
+  const auto add = [&](const ir::Datum& d) {
+    memory.add(d.is_tensor() ? d.tensor().impl() : nullptr);
+  };
+  for (const ir::Datum& d : inputs) add(d);
+  for (const auto& [slot, constant] : p_.constants_) add(constant);
   size_t from = p_.result_slots_.size() - p_.written_.size();
   values_.resize(p_.written_.size());
   for (size_t input : p_.written_) require_assignable(inputs[input].tensor());
@@ -73,15 +77,10 @@ void Runner::prepare_writes(const ir::Data& inputs) {
       auto write = static_cast<size_t>(s.replaces[k]);
       size_t input = p_.written_[write];
       const ir::Datum& place = inputs[input];
-      auto shares = [&](const ir::Datum& other) {
-        return &other != &place && lies_in(place, other);
-      };
       // Other than in the slot: an input that was not in row-major order, and was copied.
       bool may = same(at(p_.input_slots_[input]).tensor(), place.tensor()) &&
                  may_overwrite(place.tensor()) &&
-                 std::none_of(inputs.begin(), inputs.end(), shares) &&
-                 std::none_of(p_.constants_.begin(), p_.constants_.end(),
-                              [&](const auto& c) { return shares(c.second); });
+                 !memory.any(*place.tensor().impl(), [&](size_t other) { return other != input; });
       if (!may) values_[write] = empty(c_.bound_->steps[i].types[k]);
       put(s.out[k], may ? place : ir::Datum(values_[write]));
     }
@@ -89,11 +88,12 @@ void Runner::prepare_writes(const ir::Data& inputs) {
                          {.wanted = wanted_, .op = name_of(*s.node), .site = s.node->site()});
   }
   // A value that lies in an input that is written is copied: the write could change it.
+  SharedMemory written;
+  for (size_t input : p_.written_) written.add(inputs[input].tensor().impl());
   for (size_t i = 0; i < p_.written_.size(); ++i) {
     if (p_.replaced_[i]) continue;
     const ir::Datum& d = at(p_.result_slots_[from + i]);
-    bool lent = std::any_of(p_.written_.begin(), p_.written_.end(),
-                            [&](size_t input) { return lies_in(d, inputs[input]); });
+    const bool lent = written.any(*d.tensor().impl(), [](size_t) { return true; });
     values_[i] = lent ? math_ops<Tensor>::clone(d.tensor()) : d.tensor();
   }
 }

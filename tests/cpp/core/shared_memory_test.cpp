@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <random>
 
 #include "core/base/error.h"
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
 #include "core/dispatch/view_path.h"
+#include "core/tensor/shared_memory.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
 #include "jit/function.h"
@@ -115,6 +117,31 @@ TEST(SharedMemory, ATracedWriteRefusesAnInputOverTheSameMemory) {
     jit::Function f("f");
     EXPECT_THROW(f({b.run(4, 4), b.run(first, 4)}, write_and_read), TraceError) << first;
     EXPECT_EQ(b.data()[4], 4.0f) << "written all the same";
+  }
+}
+
+TEST(SharedMemory, ManyAskedAtOnceShareAsTheirPairsDo) {
+  std::mt19937_64 rng(5);
+  for (int round = 0; round < 50; ++round) {
+    Buffer b(400), other(400);
+    std::vector<Tensor> all;
+    lathe::SharedMemory memory;
+    for (size_t i = 0; i < 1 + rng() % 40; ++i) {
+      const auto first = static_cast<int64_t>(rng() % 380), n = static_cast<int64_t>(rng() % 12);
+      Buffer& in = rng() % 4 == 0 ? other : b;
+      all.push_back(rng() % 3 == 0 ? in.at(first, {n % 4, 2}, {5, 1}) : in.run(first, n));
+      memory.add(all.back().impl());
+      if (rng() % 5 == 0) memory.add(nullptr), all.emplace_back();
+    }
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (!all[i].defined()) continue;
+      const auto shares = [&](size_t k) {
+        return k != i && all[k].defined() && may_share_memory(all[k], all[i]);
+      };
+      bool any = false;
+      for (size_t k = 0; k < all.size(); ++k) any = any || shares(k);
+      EXPECT_EQ(memory.any(*all[i].impl(), [&](size_t k) { return k != i; }), any);
+    }
   }
 }
 
