@@ -175,14 +175,45 @@ void pack_runs(const typename V::T* from, int64_t step, int64_t depth, const Lan
   }
 }
 
+/// A vector of a row's elements from `at` on, which lie side by side: 0 outside of [lo, hi).
 template <class V>
-void copy_within(const typename V::T* from, int64_t lo, int64_t hi, int64_t n, typename V::T* to) {
+__attribute__((always_inline)) inline typename V::Reg within(const typename V::T* from, int64_t at,
+                                                             int64_t lo, int64_t hi) {
   constexpr int L = V::lanes;
-  for (int64_t i = 0; i < n; i += L) {
-    int below = lo - i > L ? L : lo - i < 0 ? 0 : static_cast<int>(lo - i);
-    int above = hi - i > L ? L : hi - i < 0 ? 0 : static_cast<int>(hi - i);
-    auto x = above > below ? V::load_some(from + i, V::range(below, above)) : V::zero();
-    V::store_some(to + i, x, V::first(n - i < L ? static_cast<int>(n - i) : L));
+  if (lo <= at && at + L <= hi) return V::load(from + at);
+  const int below = lo - at > L ? L : lo - at < 0 ? 0 : static_cast<int>(lo - at);
+  const int above = hi - at > L ? L : hi - at < 0 ? 0 : static_cast<int>(hi - at);
+  return above > below ? V::load_some(from + at, V::range(below, above)) : V::zero();
+}
+
+template <class V>
+__attribute__((always_inline)) inline void store_up_to(typename V::T* to, typename V::Reg x,
+                                                       int64_t n) {
+  if (n >= V::lanes)
+    V::store(to, x);
+  else
+    V::store_some(to, x, V::first(static_cast<int>(n)));
+}
+
+template <class V>
+void split_row(const typename V::T* from, int64_t step, int64_t lo, int64_t hi, int64_t phases,
+               int64_t n, typename V::T* to) {
+  constexpr int L = V::lanes;
+  if (step == 1 && phases == 1) {
+    for (int64_t i = 0; i < n; i += L) store_up_to<V>(to + i, within<V>(from, i, lo, hi), n - i);
+  } else if (step == 1 && phases == 2) {
+    for (int64_t i = 0; i < n; i += L) {
+      typename V::Reg even, odd;
+      V::unzip(within<V>(from, 2 * i, lo, hi), within<V>(from, 2 * i + L, lo, hi), even, odd);
+      store_up_to<V>(to + i, even, n - i);
+      store_up_to<V>(to + n + i, odd, n - i);
+    }
+  } else {
+    for (int64_t p = 0; p < phases; ++p)
+      for (int64_t i = 0; i < n; ++i) {
+        const int64_t e = i * phases + p;
+        *to++ = e >= lo && e < hi ? from[e * step] : typename V::T{};
+      }
   }
 }
 

@@ -43,6 +43,8 @@ Product make_product(const Contraction& c, int tile_rows, int tile_cols) {
     --cols;
   size_t rows = cols;
   while (rows > 0 && !moves(right, outer[rows - 1])) --rows;
+  // A single row against windows over three axes: WindowLines takes the two innermost as columns.
+  if (rows == cols && end - cols > 2 && !right.windows.empty()) rows = cols = end - 2;
   auto span = absl::MakeConstSpan(outer);
   Group n(c, span.subspan(cols)), m(c, span.subspan(rows, cols - rows)), k(c, c.reduced);
   p.left = Side(c, left, m, k);
@@ -61,6 +63,9 @@ Product make_product(const Contraction& c, int tile_rows, int tile_cols) {
   }
   for (size_t i = 0; i < rows; ++i) p.repeats.push_back(repeat_of(c, left, right, outer[i]));
   for (size_t i = 0; i < rows; ++i) p.products *= c.extent[static_cast<size_t>(outer[i])];
+  if (p.rows <= WindowLines::kMostRows && p.left.plain())
+    p.lines = WindowLines::of(c, right, n.vars(), k, size_of(c.out.dtype));
+  if (p.lines) return p;
   auto still = [&](auto windows) {
     return absl::c_all_of(p.repeats, [&](const Product::Repeat& r) {
       return absl::c_all_of(r.*windows, [](int64_t step) { return step == 0; });

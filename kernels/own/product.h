@@ -9,6 +9,7 @@
 #pragma once
 
 #include "kernels/own/side.h"
+#include "kernels/own/windows.h"
 #include "kernels/problem/contraction.h"
 #include "kernels/problem/epilogue.h"
 #include "kernels/runtime/scratch.h"
@@ -29,6 +30,7 @@ struct Product {
   };
   absl::InlinedVector<Repeat, 6> repeats;
   int64_t products = 1;
+  std::optional<WindowLines> lines;  // how few rows are run, if the right side allows it
 };
 
 /// A complex contraction as one of real numbers, with the same chains: two terms for one, first

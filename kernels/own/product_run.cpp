@@ -51,9 +51,8 @@ class Runner {
     const auto threads = static_cast<size_t>(pool_threads());
     if (vector_fits())
       all.during = threads * size_class_bytes(static_cast<size_t>(p_.rows * p_.depth) * sizeof(T));
-    else if (taps_fit())
-      all.during = threads * size_class_bytes(static_cast<size_t>(std::min(p_.depth, p_.block)) *
-                                              sizeof(Tap));
+    else if (p_.lines)
+      all.during = threads * size_class_bytes(p_.lines->staged_elements() * sizeof(T));
     if (all.during > 0) return all;
     const PackedSide left(0, 0, 0, 0), right(0, 0, 0, 0);
     const std::array<const PackedSide*, 2> sides = {&left, &right};
@@ -75,7 +74,7 @@ class Runner {
     if (p_.products == 0 || p_.rows == 0 || p_.cols == 0) return;
     if (p_.depth == 0) return zeros();
     if (vector_fits()) return vectors();
-    if (taps_fit()) return tap_rows();
+    if (p_.lines) return window_lines();
     choose_blocks();
     if (packed_left_ != nullptr)
       left_panels_ = packed_left_->panels.as<T>();
@@ -99,7 +98,7 @@ class Runner {
   }
   /// Is a side that stays as it is better kept packed?
   bool packs(bool right) const {
-    if (nothing_to_sum() || vector_fits() || taps_fit()) return false;
+    if (nothing_to_sum() || vector_fits() || p_.lines) return false;
     if (!(right ? p_.right : p_.left).plain()) return false;
     return std::all_of(p_.repeats.begin(), p_.repeats.end(),
                        [&](const Product::Repeat& r) { return (right ? r.right : r.left) == 0; });
@@ -457,45 +456,35 @@ class Runner {
   }
 
   // ── few rows against windows: a depthwise convolution ──────────────────────────────────────────
-  /// Copying into panels costs as much as four rows of work on them, so few rows read the windows
-  /// where they lie.
-  bool taps_fit() const {
-    Stretch s;
-    if (p_.rows > 4 || !p_.left.plain() || p_.right.plain() || p_.right.windows() == 0)
-      return false;
-    if (p_.right.inner_x() < 4) return false;
-    return p_.right.stretch(place(0).right, 0, 1, 0, s) && s.step == 1;
-  }
-
-  void tap_rows() {
-    int64_t line = p_.right.inner_x(), lines = p_.cols / line;
-    int64_t tasks = p_.products * lines;
-    parallel_for(tasks, grain(line * p_.depth * p_.rows * 4), [&](int64_t begin, int64_t end) {
-      Scratch room(static_cast<size_t>(std::min(p_.depth, p_.block)) * sizeof(Tap));
-      auto* taps = room.as<Tap>();
+  void window_lines() {
+    const WindowLines& lines = *p_.lines;
+    const int64_t parts = lines.parts(), work = p_.cols * p_.depth * p_.rows / parts;
+    parallel_for(p_.products * parts, grain(work), [&](int64_t begin, int64_t end) {
+      Scratch staged(lines.staged_elements() * sizeof(T));
+      WindowLines::Sums<T> sums{tiles_,  nullptr,  p_.left.x_step(), p_.left.k_step(),
+                                p_.rows, p_.block, nullptr,          p_.cols};
       Pace pace;
       Place at;
       int64_t product = -1;
       for (int64_t t = begin; t < end; ++t) {
-        if (t / lines != product) at = place(product = t / lines);
-        int64_t col = t % lines * line;
-        T* y = out_ + at.out + col;
-        for (int64_t k = 0; k < p_.depth; k += p_.block) {
-          pace.after(p_.block * line);
-          int64_t depth = std::min(p_.block, p_.depth - k);
-          for (int64_t i = 0; i < depth; ++i) {
-            Stretch s;
-            p_.right.stretch(at.right, col, static_cast<int>(line), k + i, s);
-            taps[i] = {s.from - s.first, s.first, s.first + s.count};
-          }
-          const T* w = left_ + at.left.offset + k * p_.left.k_step();
-          tiles_.tap_row(right_, taps, depth, w, p_.left.x_step(), p_.left.k_step(),
-                         static_cast<int>(p_.rows), static_cast<int>(line), y, p_.cols, k > 0);
-        }
-        if (epilogue_)
-          for (int64_t i = 0; i < p_.rows; ++i) epilogue_(y - out_ + i * p_.cols, line);
+        if (t / parts != product) at = place(product = t / parts);
+        const WindowLines::Part part = lines.part(t % parts);
+        sums.left = left_ + at.left.offset;
+        sums.out = out_ + at.out;
+        pace.after(work / 4);
+        lines.run(sums, right_, at.right, part, staged.as<T>());
+        if (epilogue_) finish_part(at.out, part);
       }
     });
+  }
+
+  void finish_part(int64_t out, const WindowLines::Part& part) {
+    const bool whole = part.columns == part.apart;  // lines follow each other at once
+    const int64_t lines = whole ? 1 : part.lines;
+    const int64_t columns = whole ? part.lines * part.columns : part.columns;
+    for (int64_t r = 0; r < p_.rows; ++r)
+      for (int64_t l = 0; l < lines; ++l)
+        epilogue_(out + r * p_.cols + part.first + l * part.apart, columns);
   }
 
   static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }

@@ -274,12 +274,7 @@ void Side::pack_rows(const Tiles<T>& tiles, const T* base, const Shift& shift, i
           step += c.inner_k * c.window.stride;
         }
         T* row = rows + x * kStretch + i;
-        if (step == 1) {
-          tiles.copy_within(base + at, lo, hi, length, row);
-        } else {
-          std::fill(row, row + length, T{});
-          for (int64_t j = lo; j < hi; ++j) row[j] = base[at + j * step];
-        }
+        tiles.split_row(base + at, step, lo, hi, 1, length, row);
       }
       i += length;
     }

@@ -3,13 +3,15 @@
 //
 // V offers: T, Reg, lanes, rows and columns-in-vectors of the tile; zero, all(T), load,
 // load_some(p, Mask), store, store_some, add, fma(a, b, c) = a*b + c, Mask first(n), range(lo, hi),
-// merge(Reg, p, Mask), merge_strided(Reg, p, step, Mask, lo, hi), transpose(Reg[lanes]).
+// merge(Reg, p, Mask), merge_strided(Reg, p, step, Mask, lo, hi), transpose(Reg[lanes]),
+// unzip(a, b, even, odd): the elements of a and then b, the even ones and the odd ones.
 #pragma once
 
 #include <utility>
 
 #include "kernels/own/pack_body.h"
 #include "kernels/own/tiles.h"
+#include "kernels/own/window_body.h"
 
 namespace lathe::own {
 namespace {
@@ -110,51 +112,6 @@ void tile_rows(const RowsCall<typename V::T>& t) {
   if constexpr (V::vectors >= 2)
     if (vectors == 2) return ByDirectRows<V, 2>::fns[t.rows - 1](t);
   ByDirectRows<V, 1>::fns[t.rows - 1](t);
-}
-
-template <class V, int R, int NV>
-__attribute__((noinline)) void taps_of(const typename V::T* x, const Tap* taps, int64_t count,
-                                       const typename V::T* w, int64_t ldw, int64_t w_step,
-                                       int cols, typename V::T* y, int64_t ldy, bool add) {
-  constexpr int L = V::lanes;
-  for (int j0 = 0; j0 < cols; j0 += NV * L) {
-    typename V::Reg acc[R][NV];
-    LATHE_UNROLL for (int r = 0; r < R; ++r) LATHE_UNROLL for (int j = 0; j < NV; ++j) acc[r][j] =
-        V::zero();
-    for (int64_t t = 0; t < count; ++t) {
-      const Tap& tap = taps[t];
-      const auto* from = x + tap.from + j0;
-      typename V::Reg in[NV];
-      LATHE_UNROLL for (int j = 0; j < NV; ++j) in[j] =
-          V::load_some(from + j * L, V::range(tap.lo - j0 - j * L, tap.hi - j0 - j * L));
-      LATHE_UNROLL for (int r = 0; r < R; ++r) {
-        auto weight = V::all(w[r * ldw + t * w_step]);
-        LATHE_UNROLL for (int j = 0; j < NV; ++j) acc[r][j] = V::fma(weight, in[j], acc[r][j]);
-      }
-    }
-    LATHE_UNROLL for (int r = 0; r < R; ++r) LATHE_UNROLL for (int j = 0; j < NV; ++j) {
-      auto* to = y + r * ldy + j0 + j * L;
-      const auto some = V::first(cols - j0 - j * L);
-      if (add) acc[r][j] = V::add(V::load_some(to, some), acc[r][j]);
-      V::store_some(to, acc[r][j], some);
-    }
-  }
-}
-
-template <class V>
-void tap_row(const typename V::T* x, const Tap* taps, int64_t count, const typename V::T* w,
-             int64_t ldw, int64_t w_step, int rows, int cols, typename V::T* y, int64_t ldy,
-             bool add) {
-  switch (rows) {
-    case 1:
-      return taps_of<V, 1, 4>(x, taps, count, w, ldw, w_step, cols, y, ldy, add);
-    case 2:
-      return taps_of<V, 2, 2>(x, taps, count, w, ldw, w_step, cols, y, ldy, add);
-    case 3:
-      return taps_of<V, 3, 2>(x, taps, count, w, ldw, w_step, cols, y, ldy, add);
-    default:
-      return taps_of<V, 4, 2>(x, taps, count, w, ldw, w_step, cols, y, ldy, add);
-  }
 }
 
 /// Rows of the matrix are streamed four at a time over a stretch of y that stays in L1.
@@ -289,6 +246,7 @@ struct Whole : Arithmetic {
     return load(lanes_of);
   }
   static void transpose(Reg* r) { V::transpose(r); }
+  static void unzip(Reg a, Reg b, Reg& even, Reg& odd) { V::unzip(a, b, even, odd); }
 };
 
 template <class V>
@@ -303,8 +261,8 @@ constexpr Tiles<typename V::T> tiles_of(const char* name) {
           pack_straight<V>,
           pack_transposed<V>,
           pack_runs<V>,
-          copy_within<V>,
-          tap_row<V>,
+          split_row<V>,
+          window_lines<V>,
           row_times_matrix<V>,
           matrix_times_columns<V>};
 }

@@ -44,11 +44,19 @@ struct LaneRun {
   int64_t from, step;
 };
 
-/// One term of a windowed sum over a row of outputs: output j in [lo, hi) adds weight * x[from +
-/// j], the others weight * 0.
-struct Tap {
-  int64_t from;
-  int lo, hi;
+/// Some lines of outputs for each of a few rows: y[r*y_row + l*y_line + j] = (add ? y : nothing) +
+/// chain over t in [0, depth) of w[r*w_row + t*w_step] * x[taps[t] + l*line_step + j], for j in [0,
+/// cols). x may be read for up to a vector more; what of y lies between two lines is not touched.
+template <class T>
+struct WindowCall {
+  const T* x;
+  const int64_t* taps;
+  const T* w;
+  T* y;
+  int64_t line_step, w_row, w_step, y_row, y_line;
+  int64_t lines, cols, depth;
+  int rows;  // at most 4
+  bool add;
 };
 
 constexpr int kMostLanes = 64;  // rows, or columns, of any set
@@ -67,12 +75,11 @@ struct Tiles {
   /// elsewhere.
   void (*pack_runs)(const T* from, int64_t step, int64_t depth, const LaneRun* runs, int count,
                     int width, T* to);
-  /// to[i] = lo <= i < hi ? from[i] : 0, for i < n
-  void (*copy_within)(const T* from, int64_t lo, int64_t hi, int64_t n, T* to);
-  /// y[r*ldy + j] = (add ? y : nothing) + chain over the taps of w[r*ldw + t*w_step] * tap t, j <
-  /// cols, r < rows <= 4.
-  void (*tap_row)(const T* x, const Tap* taps, int64_t count, const T* w, int64_t ldw,
-                  int64_t w_step, int rows, int cols, T* y, int64_t ldy, bool add);
+  /// to[p*n + i] = element i*phases + p of a row, for i < n and p < phases; 0 where that is not in
+  /// [lo, hi). Element e of the row is from[e*step].
+  void (*split_row)(const T* from, int64_t step, int64_t lo, int64_t hi, int64_t phases, int64_t n,
+                    T* to);
+  void (*window_lines)(const WindowCall<T>&);
   /// y[j] = (add ? y[j] : nothing) + chain over k of x[k*x_k] * m[k*ld + j]
   void (*row_times_matrix)(const T* x, int64_t x_k, const T* m, int64_t ld, int64_t depth,
                            int64_t cols, T* y, bool add);

@@ -40,6 +40,13 @@ struct F32 {
   }
   static Reg add(Reg a, Reg b) { return _mm256_add_ps(a, b); }
   static Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
+  static void unzip(Reg a, Reg b, Reg& even, Reg& odd) {
+    auto in_order = [](Reg x) {
+      return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(x), 0xd8));
+    };
+    even = in_order(_mm256_shuffle_ps(a, b, 0x88));
+    odd = in_order(_mm256_shuffle_ps(a, b, 0xdd));
+  }
   static void transpose(Reg* r) {
     Reg t[8];
 #pragma GCC unroll 2
@@ -85,6 +92,10 @@ struct F64 {
   }
   static Reg add(Reg a, Reg b) { return _mm256_add_pd(a, b); }
   static Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_pd(a, b, c); }
+  static void unzip(Reg a, Reg b, Reg& even, Reg& odd) {
+    even = _mm256_permute4x64_pd(_mm256_unpacklo_pd(a, b), 0xd8);
+    odd = _mm256_permute4x64_pd(_mm256_unpackhi_pd(a, b), 0xd8);
+  }
   static void transpose(Reg* r) {
     Reg a = _mm256_unpacklo_pd(r[0], r[1]), b = _mm256_unpackhi_pd(r[0], r[1]);
     Reg c = _mm256_unpacklo_pd(r[2], r[3]), d = _mm256_unpackhi_pd(r[2], r[3]);

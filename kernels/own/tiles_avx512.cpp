@@ -47,6 +47,12 @@ struct F32 {
   }
   static Reg add(Reg a, Reg b) { return _mm512_add_ps(a, b); }
   static Reg fma(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }
+  static void unzip(Reg a, Reg b, Reg& even, Reg& odd) {
+    const __m512i evens =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    even = _mm512_permutex2var_ps(a, evens, b);
+    odd = _mm512_permutex2var_ps(a, _mm512_add_epi32(evens, _mm512_set1_epi32(1)), b);
+  }
   static void transpose(Reg* r) {
     Reg t[16];
 #pragma GCC unroll 16
@@ -96,6 +102,11 @@ struct F64 {
   }
   static Reg add(Reg a, Reg b) { return _mm512_add_pd(a, b); }
   static Reg fma(Reg a, Reg b, Reg c) { return _mm512_fmadd_pd(a, b, c); }
+  static void unzip(Reg a, Reg b, Reg& even, Reg& odd) {
+    const __m512i evens = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+    even = _mm512_permutex2var_pd(a, evens, b);
+    odd = _mm512_permutex2var_pd(a, _mm512_add_epi64(evens, _mm512_set1_epi64(1)), b);
+  }
   static void transpose(Reg* r) {
     Reg t[8];
 #pragma GCC unroll 4

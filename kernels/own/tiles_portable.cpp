@@ -55,6 +55,14 @@ struct Plain {
     for (int i = 0; i < Lanes; ++i) r.x[i] = fused(a.x[i], b.x[i], c.x[i]);
     return r;
   }
+  static void unzip(const Reg& a, const Reg& b, Reg& even, Reg& odd) {
+    for (int i = 0; i < Lanes; ++i) {
+      const Reg& from = 2 * i < Lanes ? a : b;
+      const int at = 2 * i % Lanes;
+      even.x[i] = from.x[at];
+      odd.x[i] = from.x[at + 1];
+    }
+  }
   static void transpose(Reg* r) {
     for (int i = 0; i < Lanes; ++i)
       for (int j = 0; j < i; ++j) std::swap(r[i].x[j], r[j].x[i]);

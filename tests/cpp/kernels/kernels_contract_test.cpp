@@ -128,6 +128,58 @@ TEST(KernelsContract, ConvolutionAndItsGradients) {
     }
 }
 
+/// Few channels a group, where the windows are read where they lie: sizes that end in every lane,
+/// windows that reach past the operand, several blocks of the sum, operands in other layouts.
+TEST(KernelsContract, GroupedConvolutionsAtRandom) {
+  std::mt19937 rng(77);
+  auto pick = [&](int64_t least, int64_t most) {
+    return least + static_cast<int64_t>(rng() % static_cast<uint32_t>(most - least + 1));
+  };
+  uint32_t seed = 500;
+  for (const SimdLoops* set : simd_loop_sets())
+    for (int i = 0; i < 60; ++i) {
+      const FlagScope flag(Flag::isa, set->name);
+      const DType d = std::array{DType::f32, DType::f64, DType::i32, DType::bf16}[rng() % 4];
+      const int64_t groups = pick(1, 9), each = pick(1, 4) == 4 ? pick(2, 40) : 1;
+      const int64_t height = pick(1, 20), width = pick(1, 40);
+      const int64_t padding[] = {pick(0, 3), pick(0, 3)}, apart[] = {pick(1, 2), pick(1, 2)};
+      const Ints stride{pick(1, 3), pick(1, 3)}, pad{padding[0], padding[1]},
+          dilation{apart[0], apart[1]};
+      auto taps = [&](int axis, int64_t size) {
+        return pick(1, std::min<int64_t>((size + 2 * padding[axis] - 1) / apart[axis] + 1, 5));
+      };
+      const Shape x_shape{pick(0, 3), groups * each, height, width};
+      const Shape w_shape{groups * pick(1, 5), each, taps(0, height), taps(1, width)};
+      const std::string what = absl::StrCat(set->name, " ", name(d), " ", to_string(x_shape), " ",
+                                            to_string(w_shape), " ", i);
+      Tensor x = random_tensor(d, x_shape, ++seed), w = random_tensor(d, w_shape, ++seed);
+      if (i % 3 == 1)  // channels last
+        x = run1("permute", random_tensor(d, {x_shape[0], height, width, x_shape[1]}, ++seed),
+                 Ints{0, 3, 1, 2});
+      expect_reference_bits("convolution2d", what, x, w, stride, pad, dilation, groups);
+      if (is_integer(d)) continue;
+      Tensor y = run1("convolution2d", x, w, stride, pad, dilation, groups);
+      Tensor dy = random_tensor(d, y.shape(), ++seed);
+      expect_reference_bits("convolution2d_d0", what, dy, w, x_shape, stride, pad, dilation,
+                            groups);
+      expect_reference_bits("convolution2d_d1", what, x, dy, w_shape, stride, pad, dilation,
+                            groups);
+    }
+}
+
+TEST(KernelsContract, LongLinesAndThreeAxes) {
+  for (const int64_t step : {1, 2, 3}) {
+    Tensor x = random_tensor(DType::f32, {2, 3, 9001}, 61),
+           w = random_tensor(DType::f32, {6, 1, 7}, 62);
+    expect_reference_bits("convolution1d", absl::StrCat("step ", step), x, w, Ints{step}, Ints{5},
+                          Ints{4}, 3);
+    Tensor v = random_tensor(DType::f32, {1, 4, 5, 9, 11}, 63),
+           u = random_tensor(DType::f32, {4, 1, 3, 2, 3}, 64);
+    expect_reference_bits("convolution3d", absl::StrCat("step ", step), v, u, Ints{step, 1, step},
+                          Ints{1, 1, 2}, Ints{1, 2, 1}, 4);
+  }
+}
+
 TEST(KernelsContract, ConvolutionAgreesWithPlainLoops) {
   const int64_t stride = 2, pad = 1;
   Tensor x = random_tensor(DType::f64, {2, 3, 8, 9}, 41),
