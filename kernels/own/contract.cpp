@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "kernels/own/convert.h"
 #include "kernels/own/copy.h"
+#include "kernels/own/odometer.h"
 #include "kernels/own/product.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/runtime/scratch.h"
@@ -86,20 +87,74 @@ const Product* only_product(const ProductPlan& plan) {
   return only ? &plan.parts[0].product : nullptr;
 }
 
+/// How many parts from number i on fill lines between them: each has every n-th place of a line, n
+/// being their number, the first of them the first place.
+size_t joined(const ProductPlan& plan, size_t i) {
+  const Part& first = plan.parts[i];
+  const Operand& target = first.target;
+  const auto n = target.strides.empty() ? 1 : static_cast<size_t>(target.strides.back());
+  if (n < 2 || i + n > plan.parts.size() || target.numel() == 0) return 1;
+  auto lines = [](const Sizes& s) { return absl::MakeConstSpan(s).first(s.size() - 1); };
+  for (size_t k = 1; k < n; ++k) {
+    const Part& part = plan.parts[i + k];
+    if (part.offset != first.offset + static_cast<int64_t>(k) ||
+        part.target.strides != target.strides || lines(part.target.shape) != lines(target.shape))
+      return 1;
+  }
+  return n;
+}
+
+int64_t outputs_of(absl::Span<const Part> parts) {
+  int64_t n = 0;
+  for (const Part& part : parts) n += part.target.numel();
+  return n;
+}
+
+/// The sums of parts that fill lines between them, or of one, to where they belong.
+template <class T>
+void place_parts(absl::Span<const Part> parts, T* sums, T* out) {
+  const Operand& target = parts[0].target;
+  if (parts.size() == 1) {
+    Operand from = target, to = target;
+    from.data = reinterpret_cast<std::byte*>(sums);
+    from.strides = contiguous_strides(from.shape);
+    to.data = reinterpret_cast<std::byte*>(out + parts[0].offset);
+    return copy_elements(from, to);
+  }
+  Odometer<1> whole(target.shape, {&target.strides});
+  int64_t places = 0;
+  for (const Part& part : parts) places += part.target.shape.back();
+  const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 15) / places);
+  parallel_for(whole.count(), grain, [&](int64_t begin, int64_t end) {
+    Odometer<1> line = whole;
+    line.seek(begin);
+    std::vector<const T*> from(parts.size());
+    for (int64_t l = begin; l < end; ++l, line.next()) {
+      const T* own = sums;
+      for (size_t k = 0; k < parts.size(); own += parts[k++].target.numel())
+        from[k] = own + l * parts[k].target.shape.back();
+      tiles<T>().join_row(from.data(), static_cast<int64_t>(parts.size()), places,
+                          out + parts[0].offset + line.offset[0]);
+    }
+  });
+}
+
 template <class T>
 void run_parts(const ProductPlan& plan, const std::byte* a, const std::byte* b, std::byte* out,
                const Epilogue& epilogue, absl::Span<const PackedSide* const> packed = {}) {
   const T *left = reinterpret_cast<const T*>(a), *right = reinterpret_cast<const T*>(b);
   if (const Product* only = only_product(plan))
     return run_product(*only, left, right, reinterpret_cast<T*>(out), epilogue, packed);
-  for (const Part& part : plan.parts) {
-    Scratch own(static_cast<size_t>(part.target.numel()) * sizeof(T));
-    run_product(part.product, left, right, own.as<T>(), {});
-    Operand from = part.target, to = part.target;
-    from.data = own.data();
-    from.strides = contiguous_strides(from.shape);
-    to.data = out + part.offset * static_cast<int64_t>(sizeof(T));
-    copy_elements(from, to);
+  for (size_t i = 0, count; i < plan.parts.size(); i += count) {
+    count = joined(plan, i);
+    const auto parts = absl::MakeConstSpan(plan.parts).subspan(i, count);
+    Scratch sums(static_cast<size_t>(outputs_of(parts)) * sizeof(T));
+    T* own = sums.as<T>();
+    for (const Part& part : parts) {
+      run_product(part.product, left, right, own, {});
+      own += part.target.numel();
+    }
+    place_parts<T>(parts, sums.as<T>(), reinterpret_cast<T*>(out));
   }
   epilogue.at_the_end(plan.out.numel(), parallel_for);
 }
@@ -203,12 +258,17 @@ Room product_room(const Entry&, const Prepared& prepared, std::array<bool, 2> la
   if (only_product(plan) == nullptr || !packs) lasting = {};
   return with_type(plan.accumulator, [&]<class T>(T) {
     Room all;
-    for (const Part& part : plan.parts) {
-      Room room = product_room<T>(part.product, lasting);
-      if (only_product(plan) == nullptr)
-        room.during += size_class_bytes(static_cast<size_t>(part.target.numel()) * sizeof(T));
-      all.during = std::max(all.during, room.during);
-      all.kept += room.kept;
+    for (size_t i = 0, count; i < plan.parts.size(); i += count) {
+      count = joined(plan, i);
+      const auto parts = absl::MakeConstSpan(plan.parts).subspan(i, count);
+      const bool whole = only_product(plan) != nullptr;
+      const size_t sums =
+          whole ? 0 : size_class_bytes(static_cast<size_t>(outputs_of(parts)) * sizeof(T));
+      for (const Part& part : parts) {
+        const Room room = product_room<T>(part.product, lasting);
+        all.during = std::max(all.during, sums + room.during);
+        all.kept += room.kept;
+      }
     }
     for (const Operand* x : {&plan.a, &plan.b, &plan.out})
       if (x->dtype != plan.accumulator)

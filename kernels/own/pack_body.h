@@ -2,6 +2,8 @@
 // rules hold.
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/own/tiles.h"
 
 namespace lathe::own {
@@ -175,46 +177,80 @@ void pack_runs(const typename V::T* from, int64_t step, int64_t depth, const Lan
   }
 }
 
-/// A vector of a row's elements from `at` on, which lie side by side: 0 outside of [lo, hi).
+/// What of a vector of a row's elements, from `at` on, lies in [lo, hi).
 template <class V>
-__attribute__((always_inline)) inline typename V::Reg within(const typename V::T* from, int64_t at,
-                                                             int64_t lo, int64_t hi) {
-  constexpr int L = V::lanes;
-  if (lo <= at && at + L <= hi) return V::load(from + at);
-  const int below = lo - at > L ? L : lo - at < 0 ? 0 : static_cast<int>(lo - at);
-  const int above = hi - at > L ? L : hi - at < 0 ? 0 : static_cast<int>(hi - at);
-  return above > below ? V::load_some(from + at, V::range(below, above)) : V::zero();
+typename V::Mask lanes_within(int64_t at, int64_t lo, int64_t hi) {
+  constexpr int64_t L = V::lanes;
+  const int64_t below = std::clamp<int64_t>(lo - at, 0, L), above = std::clamp(hi - at, below, L);
+  return V::range(static_cast<int>(below), static_cast<int>(above));
 }
 
-template <class V>
-__attribute__((always_inline)) inline void store_up_to(typename V::T* to, typename V::Reg x,
-                                                       int64_t n) {
-  if (n >= V::lanes)
-    V::store(to, x);
-  else
-    V::store_some(to, x, V::first(static_cast<int>(n)));
-}
-
-template <class V>
-void split_row(const typename V::T* from, int64_t step, int64_t lo, int64_t hi, int64_t phases,
-               int64_t n, typename V::T* to) {
+/// N vectors of each phase of every row, from element `at` of the phase on. The masks are those of
+/// all rows.
+template <class V, int Phases, int N>
+void split_columns(const RowsToSplit<typename V::T>& r, int64_t at) {
   constexpr int L = V::lanes;
-  if (step == 1 && phases == 1) {
-    for (int64_t i = 0; i < n; i += L) store_up_to<V>(to + i, within<V>(from, i, lo, hi), n - i);
-  } else if (step == 1 && phases == 2) {
-    for (int64_t i = 0; i < n; i += L) {
-      typename V::Reg even, odd;
-      V::unzip(within<V>(from, 2 * i, lo, hi), within<V>(from, 2 * i + L, lo, hi), even, odd);
-      store_up_to<V>(to + i, even, n - i);
-      store_up_to<V>(to + n + i, odd, n - i);
-    }
-  } else {
-    for (int64_t p = 0; p < phases; ++p)
-      for (int64_t i = 0; i < n; ++i) {
-        const int64_t e = i * phases + p;
-        *to++ = e >= lo && e < hi ? from[e * step] : typename V::T{};
+  typename V::Mask in[N * Phases];
+  LATHE_UNROLL for (int i = 0; i < N * Phases; ++i) in[i] =
+      lanes_within<V>(at * Phases + i * L, r.lo, r.hi);
+  const int64_t left = r.n - at - (N - 1) * L;  // of the last vector
+  const auto keep = V::first(left < L ? static_cast<int>(left) : L);
+  const auto* from = r.from + at * Phases;
+  auto* to = r.to + at;
+  for (int64_t row = 0; row < r.rows; ++row, from += r.row_step, to += r.n * Phases) {
+    typename V::Reg x[N * Phases];
+    LATHE_UNROLL for (int i = 0; i < N * Phases; ++i) x[i] = V::load_some(from + i * L, in[i]);
+    LATHE_UNROLL for (int i = 0; i < N; ++i) {
+      typename V::Reg out[Phases];
+      if constexpr (Phases == 1)
+        out[0] = x[i];
+      else
+        V::unzip(x[2 * i], x[2 * i + 1], out[0], out[1]);
+      LATHE_UNROLL for (int p = 0; p < Phases; ++p) {
+        auto* place = to + p * r.n + i * L;
+        if (i + 1 < N || left >= L)
+          V::store(place, out[p]);
+        else
+          V::store_some(place, out[p], keep);
       }
+    }
   }
+}
+
+template <class V>
+void split_rows(const RowsToSplit<typename V::T>& r) {
+  constexpr int L = V::lanes;
+  if (r.step == 1 && r.phases <= 2) {
+    int64_t at = 0;
+    for (; at + 4 * L <= r.n; at += 4 * L)
+      r.phases == 1 ? split_columns<V, 1, 4>(r, at) : split_columns<V, 2, 4>(r, at);
+    for (; at < r.n; at += L)
+      r.phases == 1 ? split_columns<V, 1, 1>(r, at) : split_columns<V, 2, 1>(r, at);
+    return;
+  }
+  auto* to = r.to;
+  for (int64_t row = 0; row < r.rows; ++row)
+    for (int64_t p = 0; p < r.phases; ++p)
+      for (int64_t i = 0; i < r.n; ++i) {
+        const int64_t e = i * r.phases + p;
+        *to++ = e >= r.lo && e < r.hi ? r.from[row * r.row_step + e * r.step] : typename V::T{};
+      }
+}
+
+/// to[i*phases + p] = from[p][i], for i*phases + p < n
+template <class V>
+void join_row(const typename V::T* const* from, int64_t phases, int64_t n, typename V::T* to) {
+  constexpr int L = V::lanes;
+  int64_t i = 0;
+  if (phases == 2)
+    for (; 2 * i + 2 * L <= n; i += L) {
+      typename V::Reg low, high;
+      V::zip(V::load(from[0] + i), V::load(from[1] + i), low, high);
+      V::store(to + 2 * i, low);
+      V::store(to + 2 * i + L, high);
+    }
+  for (int64_t p = 0; p < phases; ++p)
+    for (int64_t k = i; k * phases + p < n; ++k) to[k * phases + p] = from[p][k];
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ Product make_product(const Contraction& c, int tile_rows, int tile_cols) {
   }
   for (size_t i = 0; i < rows; ++i) p.repeats.push_back(repeat_of(c, left, right, outer[i]));
   for (size_t i = 0; i < rows; ++i) p.products *= c.extent[static_cast<size_t>(outer[i])];
-  if (p.rows <= WindowLines::kMostRows && p.left.plain())
+  if (p.rows <= WindowLines::kMostRows && left.windows.empty())
     p.lines = WindowLines::of(c, right, n.vars(), k, size_of(c.out.dtype));
   if (p.lines) return p;
   auto still = [&](auto windows) {

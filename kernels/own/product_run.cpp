@@ -52,7 +52,7 @@ class Runner {
     if (vector_fits())
       all.during = threads * size_class_bytes(static_cast<size_t>(p_.rows * p_.depth) * sizeof(T));
     else if (p_.lines)
-      all.during = threads * size_class_bytes(p_.lines->staged_elements() * sizeof(T));
+      all.during = threads * size_class_bytes(window_elements() * sizeof(T));
     if (all.during > 0) return all;
     const PackedSide left(0, 0, 0, 0), right(0, 0, 0, 0);
     const std::array<const PackedSide*, 2> sides = {&left, &right};
@@ -460,22 +460,35 @@ class Runner {
     const WindowLines& lines = *p_.lines;
     const int64_t parts = lines.parts(), work = p_.cols * p_.depth * p_.rows / parts;
     parallel_for(p_.products * parts, grain(work), [&](int64_t begin, int64_t end) {
-      Scratch staged(lines.staged_elements() * sizeof(T));
-      WindowLines::Sums<T> sums{tiles_,  nullptr,  p_.left.x_step(), p_.left.k_step(),
-                                p_.rows, p_.block, nullptr,          p_.cols};
+      Scratch room(window_elements() * sizeof(T));
+      T *const staged = room.as<T>(), *const weights = staged + lines.staged_elements();
+      const bool plain = p_.left.plain();
+      WindowLines::Sums<T> sums{tiles_, weights, 1, p_.rows, p_.rows, p_.block, nullptr, p_.cols};
+      if (plain) sums.x_step = p_.left.x_step(), sums.k_step = p_.left.k_step();
       Pace pace;
       Place at;
       int64_t product = -1;
       for (int64_t t = begin; t < end; ++t) {
-        if (t / parts != product) at = place(product = t / parts);
+        if (t / parts != product) {
+          at = place(product = t / parts);
+          const int rows = static_cast<int>(p_.rows);
+          if (plain)
+            sums.left = left_ + at.left.offset;
+          else
+            p_.left.pack(tiles_, left_, at.left, 0, rows, rows, 0, p_.depth, weights);
+        }
         const WindowLines::Part part = lines.part(t % parts);
-        sums.left = left_ + at.left.offset;
         sums.out = out_ + at.out;
         pace.after(work / 4);
-        lines.run(sums, right_, at.right, part, staged.as<T>());
+        lines.run(sums, right_, at.right, part, staged);
         if (epilogue_) finish_part(at.out, part);
       }
     });
+  }
+  /// What is staged, and the left side if it is copied.
+  size_t window_elements() const {
+    const size_t weights = p_.left.plain() ? 0 : static_cast<size_t>(p_.rows * p_.depth);
+    return p_.lines->staged_elements() + weights;
   }
 
   void finish_part(int64_t out, const WindowLines::Part& part) {

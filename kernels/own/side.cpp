@@ -274,7 +274,7 @@ void Side::pack_rows(const Tiles<T>& tiles, const T* base, const Shift& shift, i
           step += c.inner_k * c.window.stride;
         }
         T* row = rows + x * kStretch + i;
-        tiles.split_row(base + at, step, lo, hi, 1, length, row);
+        tiles.split_rows({base + at, 0, step, 1, lo, hi, 1, length, row});
       }
       i += length;
     }

@@ -4,7 +4,8 @@
 // V offers: T, Reg, lanes, rows and columns-in-vectors of the tile; zero, all(T), load,
 // load_some(p, Mask), store, store_some, add, fma(a, b, c) = a*b + c, Mask first(n), range(lo, hi),
 // merge(Reg, p, Mask), merge_strided(Reg, p, step, Mask, lo, hi), transpose(Reg[lanes]),
-// unzip(a, b, even, odd): the elements of a and then b, the even ones and the odd ones.
+// unzip(a, b, even, odd): the elements of a and then b, the even ones and the odd ones; zip(even,
+// odd, a, b) back.
 #pragma once
 
 #include <utility>
@@ -247,24 +248,16 @@ struct Whole : Arithmetic {
   }
   static void transpose(Reg* r) { V::transpose(r); }
   static void unzip(Reg a, Reg b, Reg& even, Reg& odd) { V::unzip(a, b, even, odd); }
+  static void zip(Reg even, Reg odd, Reg& a, Reg& b) { V::zip(even, odd, a, b); }
 };
 
 template <class V>
 constexpr Tiles<typename V::T> tiles_of(const char* name) {
   static_assert(V::rows <= kMostLanes && V::lanes * V::vectors <= kMostLanes);
-  return {name,
-          V::rows,
-          V::lanes * V::vectors,
-          V::direct_rows,
-          tile<V>,
-          tile_rows<V>,
-          pack_straight<V>,
-          pack_transposed<V>,
-          pack_runs<V>,
-          split_row<V>,
-          window_lines<V>,
-          row_times_matrix<V>,
-          matrix_times_columns<V>};
+  return {
+      name,         V::rows,          V::lanes * V::vectors, V::direct_rows,         tile<V>,
+      tile_rows<V>, pack_straight<V>, pack_transposed<V>,    pack_runs<V>,           split_rows<V>,
+      join_row<V>,  window_lines<V>,  row_times_matrix<V>,   matrix_times_columns<V>};
 }
 
 #undef LATHE_UNROLL

@@ -44,6 +44,17 @@ struct LaneRun {
   int64_t from, step;
 };
 
+/// Rows of elements, with their edges: to[(row*phases + p)*n + i] = element i*phases + p of the
+/// row, for p < phases and i < n; 0 where that is not in [lo, hi). Element e is from[row*row_step +
+/// e*step].
+template <class T>
+struct RowsToSplit {
+  const T* from;
+  int64_t row_step, step, rows;
+  int64_t lo, hi, phases, n;
+  T* to;
+};
+
 /// Some lines of outputs for each of a few rows: y[r*y_row + l*y_line + j] = (add ? y : nothing) +
 /// chain over t in [0, depth) of w[r*w_row + t*w_step] * x[taps[t] + l*line_step + j], for j in [0,
 /// cols). x may be read for up to a vector more; what of y lies between two lines is not touched.
@@ -75,10 +86,9 @@ struct Tiles {
   /// elsewhere.
   void (*pack_runs)(const T* from, int64_t step, int64_t depth, const LaneRun* runs, int count,
                     int width, T* to);
-  /// to[p*n + i] = element i*phases + p of a row, for i < n and p < phases; 0 where that is not in
-  /// [lo, hi). Element e of the row is from[e*step].
-  void (*split_row)(const T* from, int64_t step, int64_t lo, int64_t hi, int64_t phases, int64_t n,
-                    T* to);
+  void (*split_rows)(const RowsToSplit<T>&);
+  /// to[i*phases + p] = from[p][i], for i*phases + p < n.
+  void (*join_row)(const T* const* from, int64_t phases, int64_t n, T* to);
   void (*window_lines)(const WindowCall<T>&);
   /// y[j] = (add ? y[j] : nothing) + chain over k of x[k*x_k] * m[k*ld + j]
   void (*row_times_matrix)(const T* x, int64_t x_k, const T* m, int64_t ld, int64_t depth,

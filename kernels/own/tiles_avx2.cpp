@@ -47,6 +47,11 @@ struct F32 {
     even = in_order(_mm256_shuffle_ps(a, b, 0x88));
     odd = in_order(_mm256_shuffle_ps(a, b, 0xdd));
   }
+  static void zip(Reg even, Reg odd, Reg& a, Reg& b) {
+    const Reg low = _mm256_unpacklo_ps(even, odd), high = _mm256_unpackhi_ps(even, odd);
+    a = _mm256_permute2f128_ps(low, high, 0x20);
+    b = _mm256_permute2f128_ps(low, high, 0x31);
+  }
   static void transpose(Reg* r) {
     Reg t[8];
 #pragma GCC unroll 2
@@ -95,6 +100,11 @@ struct F64 {
   static void unzip(Reg a, Reg b, Reg& even, Reg& odd) {
     even = _mm256_permute4x64_pd(_mm256_unpacklo_pd(a, b), 0xd8);
     odd = _mm256_permute4x64_pd(_mm256_unpackhi_pd(a, b), 0xd8);
+  }
+  static void zip(Reg even, Reg odd, Reg& a, Reg& b) {
+    const Reg low = _mm256_unpacklo_pd(even, odd), high = _mm256_unpackhi_pd(even, odd);
+    a = _mm256_permute2f128_pd(low, high, 0x20);
+    b = _mm256_permute2f128_pd(low, high, 0x31);
   }
   static void transpose(Reg* r) {
     Reg a = _mm256_unpacklo_pd(r[0], r[1]), b = _mm256_unpackhi_pd(r[0], r[1]);

@@ -53,6 +53,11 @@ struct F32 {
     even = _mm512_permutex2var_ps(a, evens, b);
     odd = _mm512_permutex2var_ps(a, _mm512_add_epi32(evens, _mm512_set1_epi32(1)), b);
   }
+  static void zip(Reg even, Reg odd, Reg& a, Reg& b) {
+    const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    a = _mm512_permutex2var_ps(even, low, odd);
+    b = _mm512_permutex2var_ps(even, _mm512_add_epi32(low, _mm512_set1_epi32(8)), odd);
+  }
   static void transpose(Reg* r) {
     Reg t[16];
 #pragma GCC unroll 16
@@ -106,6 +111,11 @@ struct F64 {
     const __m512i evens = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
     even = _mm512_permutex2var_pd(a, evens, b);
     odd = _mm512_permutex2var_pd(a, _mm512_add_epi64(evens, _mm512_set1_epi64(1)), b);
+  }
+  static void zip(Reg even, Reg odd, Reg& a, Reg& b) {
+    const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
+    a = _mm512_permutex2var_pd(even, low, odd);
+    b = _mm512_permutex2var_pd(even, _mm512_add_epi64(low, _mm512_set1_epi64(4)), odd);
   }
   static void transpose(Reg* r) {
     Reg t[8];

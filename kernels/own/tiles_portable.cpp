@@ -63,6 +63,14 @@ struct Plain {
       odd.x[i] = from.x[at + 1];
     }
   }
+  static void zip(const Reg& even, const Reg& odd, Reg& a, Reg& b) {
+    for (int i = 0; i < Lanes; ++i) {
+      Reg& to = 2 * i < Lanes ? a : b;
+      const int at = 2 * i % Lanes;
+      to.x[at] = even.x[i];
+      to.x[at + 1] = odd.x[i];
+    }
+  }
   static void transpose(Reg* r) {
     for (int i = 0; i < Lanes; ++i)
       for (int j = 0; j < i; ++j) std::swap(r[i].x[j], r[j].x[i]);

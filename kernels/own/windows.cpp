@@ -148,14 +148,13 @@ void WindowLines::stage_slab(const Tiles<T>& tiles, const T* right, const Shift&
   const int64_t x = moved(across_) + part.column * across_.step;
   const int64_t low = std::max<int64_t>(-x, 0), high = std::max(across_.size - x, low);
   const int64_t rows = rows_of(part.lines), first = moved(down_) + part.line * down_.step;
-  for (int64_t y = first; y < first + rows; ++y, to += row_step_) {
-    if (!inside || y < 0 || y >= down_.size) {
-      std::fill(to, to + row_step_, T{});
-      continue;
-    }
-    const T* from = right + at + y * down_.stride + x * across_.stride;
-    tiles.split_row(from, across_.stride, low, high, across_.step, phase_step_, to);
-  }
+  int64_t above = inside ? std::clamp<int64_t>(-first, 0, rows) : rows;
+  int64_t last = inside ? std::clamp<int64_t>(down_.size - first, above, rows) : rows;
+  std::fill(to, to + above * row_step_, T{});
+  std::fill(to + last * row_step_, to + rows * row_step_, T{});
+  const int64_t from = at + (first + above) * down_.stride + x * across_.stride;
+  tiles.split_rows({right + from, down_.stride, across_.stride, last - above, low, high,
+                    across_.step, phase_step_, to + above * row_step_});
 }
 
 WindowLines::Part WindowLines::part(int64_t i) const {

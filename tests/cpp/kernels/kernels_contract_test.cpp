@@ -224,7 +224,8 @@ Tensor wide_integers(DType d, Shape shape, uint32_t seed) {
   Tensor t = empty({d, std::move(shape), Device{}});
   std::mt19937_64 rng(seed);
   std::byte* bytes = t.mutable_data();
-  for (size_t i = 0; i < bytes_of(t).size(); ++i) bytes[i] = static_cast<std::byte>(rng());
+  const size_t size = bytes_of(t).size();
+  for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(rng());
   return t;
 }
 
