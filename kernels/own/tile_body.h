@@ -2,10 +2,10 @@
 // All of it has internal linkage: a copy compiled for one instruction set must never serve another.
 //
 // V offers: T, Reg, lanes, rows and columns-in-vectors of the tile; zero, all(T), load,
-// load_some(p, Mask), store, store_some, add, fma(a, b, c) = a*b + c, Mask first(n), range(lo, hi),
-// merge(Reg, p, Mask), merge_strided(Reg, p, step, Mask, lo, hi), transpose(Reg[lanes]),
-// unzip(a, b, even, odd): the elements of a and then b, the even ones and the odd ones; zip(even,
-// odd, a, b) back.
+// load_some(p, Mask), store, store_some (of a Mask first(n)), add, fma(a, b, c) = a*b + c, Mask
+// first(n), range(lo, hi), merge(Reg, p, Mask), merge_strided(Reg, p, step, Mask, lo, hi),
+// transpose(Reg[lanes]), unzip(a, b, even, odd): the elements of a and then b, the even ones and
+// the odd ones; zip(even, odd, a, b) back.
 #pragma once
 
 #include <utility>
