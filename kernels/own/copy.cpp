@@ -127,7 +127,8 @@ void turn_floats(F* to, int64_t to_row, const F* from, int64_t from_col, int64_t
     int width = static_cast<int>(std::min<int64_t>(kWide, cols - c0));
     for (int64_t r0 = 0; r0 < rows; r0 += kDeep) {
       int64_t depth = std::min(kDeep, rows - r0);
-      tiles.pack_transposed(from + c0 * from_col + r0, from_col, depth, width, kWide, block);
+      tiles.pack_transposed(from + c0 * from_col + r0, from_col, depth, width, kWide, nullptr,
+                            block);
       for (int64_t r = 0; r < depth; ++r)
         std::memcpy(to + (r0 + r) * to_row + c0, block + r * kWide,
                     static_cast<size_t>(width) * sizeof(F));

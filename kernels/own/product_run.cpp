@@ -99,7 +99,7 @@ class Runner {
   /// Is a side that stays as it is better kept packed?
   bool packs(bool right) const {
     if (nothing_to_sum() || vector_fits() || p_.lines) return false;
-    if (!(right ? p_.right : p_.left).plain()) return false;
+    if ((right ? p_.right : p_.left).windows() > 0) return false;
     return std::all_of(p_.repeats.begin(), p_.repeats.end(),
                        [&](const Product::Repeat& r) { return (right ? r.right : r.left) == 0; });
   }
@@ -178,7 +178,8 @@ class Runner {
       if (left_varies_.back()) left_copies_ *= r.extent;
       if (right_varies_.back()) right_copies_ *= r.extent;
     }
-    share_left_ = !left_direct_ && !left_rows_ && col_blocks_ * (p_.products / left_copies_) > 1 &&
+    share_left_ = !left_direct_ && !left_rows_ &&
+                  (p_.left.best_whole() || col_blocks_ * (p_.products / left_copies_) > 1) &&
                   small_enough(left_copies_ * round_up(p_.rows, tiles_.rows));
     share_left_ = share_left_ || packed_left_ != nullptr;
     if (row_blocks_ > 1 && !right_direct_ && packed_right_ == nullptr &&

@@ -49,6 +49,7 @@ Side::Side(const Contraction& c, const Addressing& access, const Group& x, const
   if (plain_) return;
   x.contributions(c, access.stride, x_at_);
   k.contributions(c, access.stride, k_at_);
+  if (access.windows.empty() && straight_x_) find_places(c, access, k);
   int last_x = x.vars().empty() ? -1 : x.vars().back(),
       last_k = k.vars().empty() ? -1 : k.vars().back();
   auto of = [](absl::Span<const int64_t> s, int v, int64_t none) {
@@ -74,6 +75,20 @@ Side::Side(const Contraction& c, const Addressing& access, const Group& x, const
     if (!still || (run_ > 1 && access.stride[v] != run_step_ * run_)) break;
     run_ *= c.extent[v];
   }
+}
+
+void Side::find_places(const Contraction& c, const Addressing& access, const Group& k) {
+  absl::InlinedVector<size_t, 6> vars(k.vars().begin(), k.vars().end());
+  std::sort(vars.begin(), vars.end(),
+            [&](size_t v, size_t w) { return access.stride[v] < access.stride[w]; });
+  int64_t dense = 1;
+  for (size_t v : vars) {
+    if (access.stride[v] != dense) return;
+    dense *= c.extent[v];
+  }
+  places_.resize(k_at_.size());
+  for (size_t i = 0; i < k_at_.size(); ++i)
+    places_[static_cast<size_t>(k_at_[i])] = static_cast<int64_t>(i);
 }
 
 namespace {
@@ -135,18 +150,22 @@ template <class T>
 void Side::pack_plain(const Tiles<T>& tiles, const T* from, int valid, int width, int64_t k_step,
                       int64_t depth, T* to) const {
   if (x_step_ == 1 || valid == 1) return tiles.pack_straight(from, k_step, depth, valid, width, to);
-  if (k_step == 1) return tiles.pack_transposed(from, x_step_, depth, valid, width, to);
+  if (k_step == 1) return tiles.pack_transposed(from, x_step_, depth, valid, width, nullptr, to);
   for (int64_t k = 0; k < depth; ++k, from += k_step, to += width) {
     for (int x = 0; x < valid; ++x) to[x] = from[x * x_step_];
     std::fill(to + valid, to + width, T{});
   }
 }
 
-/// Neither direction is contiguous (a convolution's weights, whose channels are summed innermost):
-/// each x is gathered into a row, reading its memory once, and the rows turned.
+/// Neither direction is contiguous (a convolution's weights, whose channels are summed innermost).
+/// Where all k of an x lie side by side in another order, they are turned in that one and put in
+/// their places. Otherwise each x is gathered into a row, and the rows turned.
 template <class T>
 void Side::pack_table(const Tiles<T>& tiles, const T* base, int64_t x0, int valid, int width,
                       int64_t k0, int64_t depth, T* to) const {
+  if (depth == static_cast<int64_t>(places_.size()))
+    return tiles.pack_transposed(base + x0 * x_step_, x_step_, depth, valid, width, places_.data(),
+                                 to);
   constexpr int64_t kStretch = 128;
   alignas(64) T rows[kMostLanes * kStretch];
   for (int64_t done = 0; done < depth; done += kStretch) {
@@ -157,7 +176,7 @@ void Side::pack_table(const Tiles<T>& tiles, const T* base, int64_t x0, int vali
       T* row = rows + x * kStretch;
       for (int64_t i = 0; i < n; ++i) row[i] = from[at[i]];
     }
-    tiles.pack_transposed(rows, kStretch, n, valid, width, to + done * width);
+    tiles.pack_transposed(rows, kStretch, n, valid, width, nullptr, to + done * width);
   }
 }
 
@@ -278,7 +297,7 @@ void Side::pack_rows(const Tiles<T>& tiles, const T* base, const Shift& shift, i
       }
       i += length;
     }
-    tiles.pack_transposed(rows, kStretch, n, valid, width, to + done * width);
+    tiles.pack_transposed(rows, kStretch, n, valid, width, nullptr, to + done * width);
   }
 }
 

@@ -58,6 +58,8 @@ class Side {
   bool plain() const { return plain_; }
   int64_t x_step() const { return x_step_; }
   int64_t k_step() const { return k_step_; }
+  /// Packing is far cheaper for all k at once than for some.
+  bool best_whole() const { return !places_.empty(); }
   /// Finds now, once for all calls, what packing panels `width` wide would look for in each: where
   /// neighbours lie evenly. For a side whose windows no batch index moves.
   void remember_runs(int width);
@@ -97,6 +99,7 @@ class Side {
   template <class T>
   void pack_table(const Tiles<T>& tiles, const T* base, int64_t x0, int valid, int width,
                   int64_t k0, int64_t depth, T* to) const;
+  void find_places(const Contraction& c, const Addressing& access, const Group& k);
   /// Which way elements are packed, where they are not plainly strided.
   enum class Way { straight, table, rows, lanes };
   Way way() const;
@@ -107,6 +110,8 @@ class Side {
   bool plain_ = false, straight_x_ = false;
   int64_t x_step_ = 0, k_step_ = 0;
   std::vector<int64_t> x_at_, k_at_;  // offsets, when not plain
+  /// Where all k lie side by side, but in another order: which k each element is.
+  std::vector<int64_t> places_;
   std::vector<Coordinate> coordinates_;
   // The innermost k: `run_` of them in a row, apart by run_step_, with the same coordinates.
   int64_t run_ = 1, run_step_ = 0;

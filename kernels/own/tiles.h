@@ -80,8 +80,10 @@ struct Tiles {
   void (*tile_rows)(const RowsCall<T>&);
   /// to[k*width + r] = from[k*ld + r] for r < valid; 0 up to width.
   void (*pack_straight)(const T* from, int64_t ld, int64_t depth, int valid, int width, T* to);
-  /// to[k*width + r] = from[r*ld + k] for r < valid; 0 up to width.
-  void (*pack_transposed)(const T* from, int64_t ld, int64_t depth, int valid, int width, T* to);
+  /// to[places[k]*width + r] = from[r*ld + k] for r < valid; 0 up to width. No places: each its
+  /// own.
+  void (*pack_transposed)(const T* from, int64_t ld, int64_t depth, int valid, int width,
+                          const int64_t* places, T* to);
   /// to[k*width + lane] = from[run.from + (lane - run.lane)*run.step + k*step] in every run; 0
   /// elsewhere.
   void (*pack_runs)(const T* from, int64_t step, int64_t depth, const LaneRun* runs, int count,
