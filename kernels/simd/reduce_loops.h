@@ -179,6 +179,15 @@ struct PlainLanes {
   }
 };
 
+/// What is read next, fetched: a block is too short a stream for the processor to see one.
+template <class T>
+LATHE_SIMD void fetch_step(const T* in) {
+  const auto at = reinterpret_cast<uintptr_t>(in);
+#pragma GCC unroll 4
+  for (size_t byte = 0; byte < kReduceLanes * sizeof(T); byte += 64)
+    __builtin_prefetch(reinterpret_cast<const void*>(at + byte));
+}
+
 /// The results of N whole blocks, one after the other in memory.
 template <class L, size_t N>
 [[gnu::noinline]] void whole_blocks(typename L::T* out, const typename L::T* in,
@@ -188,7 +197,11 @@ template <class L, size_t N>
   for (L& b : block) b = L(unit);
   for (size_t s = 0; s < kSteps; ++s) {
 #pragma GCC unroll 4
-    for (size_t k = 0; k < N; ++k) block[k].step(in + k * kReduceBlock + s * kReduceLanes);
+    for (size_t k = 0; k < N; ++k) {
+      const auto* from = in + k * kReduceBlock + s * kReduceLanes;
+      if constexpr (N > 1) fetch_step(from + N * kReduceBlock);
+      block[k].step(from);
+    }
   }
 #pragma GCC unroll 4
   for (size_t k = 0; k < N; ++k) out[k] = block[k].halve();
