@@ -24,6 +24,12 @@ class Program {
   /// About how many nanoseconds an element takes, in tenths.
   int cost() const { return cost_; }
 
+  /// One kernel, which needs no setting up.
+  bool is_direct() const { return simd_.is_direct(); }
+  SimdProgram::Direct direct(absl::Span<const LineOperand> in, const LineOperand& out,
+                             int64_t count) const {
+    return simd_.direct(in, out, count, simd_loops());
+  }
   /// The one kernel that is the whole body on its inputs in their order, those of `splat` single
   /// elements; or null.
   StripFn whole(unsigned splat) const { return simd_.whole(splat, simd_loops()); }

@@ -85,8 +85,16 @@ void add_vector(SimdLoops& set, Prim prim) {
     add_short<F, S, Arity, 6>(set, prim);
   }
 }
+template <class F, class S, unsigned Splat = 0>
+void add_choices(SimdLoops& set, Prim prim) {
+  if constexpr ((Splat & 3) != 3)
+    set.choose[relation_of(prim)][sizeof(typename S::Scalar) == 8][Splat] =
+        choice_strip<F, S, Splat>;
+  if constexpr (Splat < 15) add_choices<F, S, Splat + 1>(set, prim);
+}
 template <class F, class S>
 void add_compare(SimdLoops& set, Prim prim) {
+  add_choices<F, S>(set, prim);
   constexpr DType d = sizeof(typename S::Scalar) == 4 ? DType::f32 : DType::f64;
   slot(set, prim, d) = compare_strip<F, S, 0>;
   slot(set, prim, d, 1) = compare_strip<F, S, 1>;

@@ -227,6 +227,25 @@ void compare_strip(void* out, const void* const* in, size_t n) {
   in_blocks2<width<S>, Splat, uint8_t, T, T>(compare_core<F, S, Splat>, out, in, n);
 }
 
+/// F::call(S, S) giving a mask that chooses between two more.
+template <class F, class S, unsigned Splat>
+void choice_strip(void* out, const void* const* in, size_t n) {
+  auto* to = static_cast<typename S::Scalar*>(out);
+  Lanes<S, (Splat & 1) != 0> a(in[0]);
+  Lanes<S, (Splat & 2) != 0> b(in[1]);
+  Lanes<S, (Splat & 4) != 0> yes(in[2]);
+  Lanes<S, (Splat & 8) != 0> no(in[3]);
+  size_t i = 0;
+  for (; i + width<S> <= n; i += width<S>)
+    store(to + i, S::select(F::call(a.at(i), b.at(i)), yes.at(i), no.at(i)));
+  if constexpr (width < S >> 1) {
+    n -= i;
+    if (n == 0) return;
+    store_some(to + i,
+               S::select(F::call(a.some(i, n), b.some(i, n)), yes.some(i, n), no.some(i, n)), n);
+  }
+}
+
 /// select with a bool array as its condition.
 template <class S, unsigned Splat>
 [[gnu::noinline]] void select_core(typename S::Scalar* out, const void* const* in, size_t blocks) {

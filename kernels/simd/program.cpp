@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/base/error.h"
 
@@ -41,8 +42,75 @@ class StripCompiler {
       const ExprNode& n = f_.graph[id];
       if (n.prim == Prim::check) needed_[id] = true;
       if (!needed_[id]) continue;
-      for (uint8_t k = 0; k < n.arity; ++k) needed_[n.args[k]] = true;
+      for (uint8_t k = 0; k < n.arity; ++k)
+        if (k > 0 || !chooses(n)) needed_[n.args[k]] = true;
+      if (chooses(n)) need_compared(n.args[0]);
     }
+  }
+
+  /// Comparisons, at most kMostCompared joined by and, or and not, that decide a choice between
+  /// elements as wide as those they compare: the mask need not lie in memory.
+  static constexpr int kMostCompared = 3;
+  int compared(uint32_t condition, DType dtype) const {
+    const ExprNode& n = f_.graph[condition];
+    if (relation_of(n.prim) >= 0) return f_.graph[n.args[0]].dtype == dtype ? 1 : kMostCompared + 1;
+    if (n.prim != Prim::bit_and && n.prim != Prim::bit_or && n.prim != Prim::bit_not)
+      return kMostCompared + 1;
+    int count = 0;
+    for (uint8_t k = 0; k < n.arity && count <= kMostCompared; ++k)
+      count += compared(n.args[k], dtype);
+    return count;
+  }
+  bool chooses(const ExprNode& n) const {
+    return (n.prim == Prim::select || n.prim == Prim::rare) &&
+           (n.dtype == DType::f32 || n.dtype == DType::f64) &&
+           compared(n.args[0], n.dtype) <= kMostCompared;
+  }
+  void need_compared(uint32_t condition) {
+    const ExprNode& n = f_.graph[condition];
+    for (uint8_t k = 0; k < n.arity; ++k) {
+      if (relation_of(n.prim) >= 0)
+        needed_[n.args[k]] = true;
+      else
+        need_compared(n.args[k]);
+    }
+  }
+  /// select(isnan(a) | (a beats b), a, b) of one comparison each: which primitive beats without
+  /// asking for NaN, or none.
+  std::optional<Prim> extreme(const ExprNode& n) const {
+    if (!chooses(n) || n.prim != Prim::select) return {};
+    const ExprNode& either = f_.graph[n.args[0]];
+    if (either.prim != Prim::bit_or) return {};
+    for (uint8_t k = 0; k < 2; ++k) {
+      const ExprNode &nan = f_.graph[either.args[k]], &beats = f_.graph[either.args[1 - k]];
+      const uint32_t a = n.args[1], b = n.args[2];
+      if (nan.prim != Prim::ne || nan.args[0] != a || nan.args[1] != a) continue;
+      if (beats.prim != Prim::lt) continue;
+      if (beats.args[0] == a && beats.args[1] == b) return Prim::pmin;
+      if (beats.args[0] == b && beats.args[1] == a) return Prim::pmax;
+    }
+    return {};
+  }
+  /// One step a comparison: of an or the second decides where the first does not hold.
+  uint32_t choice(uint32_t condition, uint32_t yes, uint32_t no, DType dtype) {
+    const ExprNode& n = f_.graph[condition];
+    switch (n.prim) {
+      case Prim::bit_not:
+        return choice(n.args[0], no, yes, dtype);
+      case Prim::bit_and:
+        return choice(n.args[0], choice(n.args[1], yes, no, dtype), no, dtype);
+      case Prim::bit_or:
+        return choice(n.args[0], yes, choice(n.args[1], yes, no, dtype), dtype);
+      default:
+        break;
+    }
+    Step s{.prim = n.prim, .key = dtype, .arity = 4};
+    for (uint8_t k = 0; k < 2; ++k) s.args[k] = value_of_[n.args[k]];
+    s.args[2] = yes;
+    s.args[3] = no;
+    s.results[0] = add_result(dtype);
+    p_.steps_.push_back(s);
+    return s.results[0];
   }
 
   uint32_t add(Value v) {
@@ -93,6 +161,18 @@ class StripCompiler {
       default:
         break;
     }
+    if (const auto prim = extreme(n)) {
+      Step s{.prim = *prim, .key = n.dtype, .arity = 2, .payload = 1};
+      for (uint8_t k = 0; k < 2; ++k) s.args[k] = value_of_[n.args[k + 1]];
+      s.results[0] = add_result(n.dtype);
+      p_.steps_.push_back(s);
+      return s.results[0];
+    }
+    if (chooses(n)) {
+      const bool rare = n.prim == Prim::rare;  // (mask, fast, slow): a strip computes both sides
+      return choice(n.args[0], value_of_[n.args[rare ? 2 : 1]], value_of_[n.args[rare ? 1 : 2]],
+                    n.dtype);
+    }
     DType operand = n.arity > 0 ? f_.graph[n.args[0]].dtype : n.dtype;
     if (reinterprets(n, operand)) return value_of_[n.args[0]];
     return step(n, operand);
@@ -102,7 +182,7 @@ class StripCompiler {
     Step s{.prim = n.prim, .key = n.dtype, .arity = n.arity};
     for (uint8_t k = 0; k < n.arity; ++k) s.args[k] = value_of_[n.args[k]];
     switch (n.prim) {
-      case Prim::rare:  // (mask, fast, slow): a strip computes both sides
+      case Prim::rare:
         s.prim = Prim::select;
         std::swap(s.args[1], s.args[2]);
         break;
@@ -168,6 +248,18 @@ class StripCompiler {
           if (makes(s, r) && s.results[r] == o.value) o.step = i;
     }
     for (const SimdProgram::Output& o : p_.outputs_) p_.values_[o.value].last_use = end;
+    for (uint32_t i = end; i-- > 0;) keep_choices(p_.steps_[i]);
+  }
+  /// What is chosen from stays as long as the result is wanted, where a comparison of single
+  /// elements may decide for all: then the result is one of the two.
+  void keep_choices(const Step& s) {
+    if (s.arity != SimdProgram::kMostArgs) return;
+    for (uint8_t k = 0; k < 2; ++k)
+      if (p_.values_[s.args[k]].from == From::step) return;
+    for (uint8_t k = 2; k < 4; ++k) {
+      uint32_t& last = p_.values_[s.args[k]].last_use;
+      last = std::max(last, p_.values_[s.results[0]].last_use);
+    }
   }
 
   static bool makes(const Step& s, uint8_t result) {

@@ -22,6 +22,33 @@ namespace lathe {
 
 class SimdProgram {
  public:
+  static constexpr uint8_t kMostArgs = 4;  // operands of a step
+
+  /// The one kernel of a program that is one step, for lines whose operands lie alike.
+  class Direct {
+   public:
+    explicit operator bool() const { return kernel_ != nullptr; }
+    void run(absl::Span<const LineOperand> in, std::byte* out, int64_t count) const {
+      const void* from[kMostArgs];
+      for (uint8_t k = 0; k < arity_; ++k)
+        from[k] = constant_[k] != nullptr ? constant_[k] : in[which_[k]].data + part_[k];
+      kernel_(out, from, static_cast<size_t>(count));
+    }
+
+   private:
+    friend class SimdProgram;
+    StripFn kernel_ = nullptr;
+    uint8_t arity_ = 0;
+    const void* constant_[kMostArgs];
+    uint32_t which_[kMostArgs];
+    uint8_t part_[kMostArgs];
+  };
+  /// For lines of `count` elements that lie as these do; empty where they take more than a kernel.
+  Direct direct(absl::Span<const LineOperand> in, const LineOperand& out, int64_t count,
+                const SimdLoops& set) const {
+    return direct_ ? find_direct(in, out, count, set, false) : Direct();
+  }
+
   explicit SimdProgram(const ScalarFunction& f);
 
   /// Operands have f.inputs' and f.output_types' dtypes. An output may lie exactly on an input
@@ -41,6 +68,8 @@ class SimdProgram {
   /// "2 steps, 1 strip of 1024": for tests and explain().
   std::string summary() const;
   size_t steps() const { return steps_.size(); }
+  /// One step to one output, which may be one call of its kernel.
+  bool is_direct() const { return direct_; }
   /// The kernel of a body that is one step on the inputs in their order; null if it is not.
   StripFn whole(unsigned splat, const SimdLoops& set) const;
 
@@ -58,15 +87,17 @@ class SimdProgram {
     uint64_t bits = 0;      // constant
     uint32_t last_use = 0;  // the last step that reads it; past the end for outputs that are copied
   };
+  /// A step is one call of a kernel. A comparison of four operands is also the choice that it
+  /// decides: SimdLoops::choose.
   struct Step {
     Prim prim;
     DType key;                // row of the table; cast: to
     DType from = DType::f32;  // cast
     uint8_t arity;
-    uint32_t args[3] = {0, 0, 0};        // values
+    uint32_t args[kMostArgs] = {};       // values
     uint32_t results[4] = {0, 0, 0, 0};  // values; more than one only for random words
-    uint32_t payload = 0;                // index: axis; random: block; check: code
-    uint8_t words = 0;                   // random: which results are wanted
+    uint32_t payload = 0;  // index: axis; random: block; check: code; pmin, pmax: 1 for NaN first
+    uint8_t words = 0;     // random: which results are wanted
   };
   struct Output {
     uint32_t value;
@@ -76,8 +107,10 @@ class SimdProgram {
   };
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  bool run_direct(absl::Span<const LineOperand> in, const LineOperand& to, int64_t count,
-                  const SimdLoops& set, bool streamed) const;
+  /// A step's kernel where those operands are single elements; null where there is none.
+  static StripFn kernel_of(const Step& s, unsigned splat, const SimdLoops& set);
+  Direct find_direct(absl::Span<const LineOperand> in, const LineOperand& to, int64_t count,
+                     const SimdLoops& set, bool streamed) const;
 
   std::vector<Value> values_;
   std::vector<Step> steps_;

@@ -50,6 +50,7 @@ class StripRun {
         places_(program.values_.size()),
         cells_(program.values_.size()),
         calls_(program.steps_.size()),
+        decided_(program.steps_.size()),
         gathers_(program.inputs_),
         copies_(program.outputs_.size()) {}
 
@@ -57,6 +58,7 @@ class StripRun {
     place_inputs();
     for (uint32_t i = 0; i < p_.steps_.size(); ++i) plan_step(i);
     plan_outputs();
+    for (const Decided& d : decided_) follow(d);  // an output may lie in the user's memory by now
     lay_out_temporaries();
     for (size_t start = 0, n = static_cast<size_t>(count_); start < n; start += p_.length_)
       strip(start, std::min(p_.length_, n - start));
@@ -86,6 +88,9 @@ class StripRun {
     uint8_t filled;  // operands to spread over a strip first
     bool failed;     // check: the lowest index is known
   };
+  struct Decided {
+    uint32_t result, chosen;
+  };
   struct Strided {
     uint32_t value;
     std::byte* at;
@@ -97,10 +102,6 @@ class StripRun {
     ptrdiff_t stride;
     bool contiguous;
   };
-
-  StripFn cast_of(const Step& s) const {
-    return set_.cast[static_cast<int>(s.from)][static_cast<int>(s.key)];
-  }
 
   void place_inputs() {
     next_slot_ = p_.simd_;
@@ -179,34 +180,44 @@ class StripRun {
         break;
     }
     if (all) return compute_once(s);
+    if (s.arity == SimdProgram::kMostArgs && (splat & 3) == 3 && decide(s)) return;
     take_strip(s.results[0]);
     plan_kernel(i, s, splat);
   }
   void plan_kernel(uint32_t i, const Step& s, unsigned splat) {
-    auto row = [&](unsigned m) {
-      return s.prim == Prim::cast ? cast_of(s)
-                                  : set_.prim[m][static_cast<int>(s.prim)][static_cast<int>(s.key)];
-    };
-    StripFn kernel = row(splat);
+    StripFn kernel = SimdProgram::kernel_of(s, splat, set_);
     uint8_t filled = 0;
     if (kernel == nullptr) {
       filled = static_cast<uint8_t>(splat);
-      kernel = row(0);
+      kernel = SimdProgram::kernel_of(s, 0, set_);
       fills_ = true;
     }
     LATHE_CHECK(kernel != nullptr);
     calls_.push({i, kernel, filled, false});
   }
   void compute_once(const Step& s) {
-    const void* from[3] = {};
+    const void* from[SimdProgram::kMostArgs] = {};
     for (uint8_t k = 0; k < s.arity; ++k) from[k] = places_[s.args[k]].at;
-    StripFn kernel = s.prim == Prim::cast
-                         ? cast_of(s)
-                         : set_.prim[0][static_cast<int>(s.prim)][static_cast<int>(s.key)];
+    StripFn kernel = SimdProgram::kernel_of(s, 0, set_);
     LATHE_CHECK(kernel != nullptr);
     places_[s.results[0]] = single(s.results[0]);
     kernel(&cells_[s.results[0]], from, 1);
   }
+  /// A comparison of single elements chooses one operand for all: the result lies where that does.
+  /// False where it has to be written: an output, or where operands were computed.
+  bool decide(const Step& s) {
+    for (uint8_t k = 0; k < 2; ++k)  // what is chosen from is kept for these only
+      if (p_.values_[s.args[k]].from == From::step) return false;
+    for (const SimdProgram::Output& o : p_.outputs_)
+      if (o.value == s.results[0]) return false;
+    const void* from[] = {places_[s.args[0]].at, places_[s.args[1]].at};
+    uint8_t holds = 0;
+    set_.prim[0][static_cast<int>(s.prim)][static_cast<int>(s.key)](&holds, from, 1);
+    decided_.push({s.results[0], s.args[holds != 0 ? 2 : 3]});
+    follow(decided_.end()[-1]);
+    return true;
+  }
+  void follow(const Decided& d) { places_[d.result] = places_[d.chosen]; }
   void take_strip(uint32_t v) { places_[v] = temporary(p_.values_[v].which); }
 
   /// A step may write a contiguous result straight to the user's memory, unless a later step still
@@ -241,7 +252,7 @@ class StripRun {
   }
 
   void lay_out_temporaries() {
-    size_t widest = 8, slots = next_slot_ + (fills_ ? 3 : 0);
+    size_t widest = 8, slots = next_slot_ + (fills_ ? std::size(fill_) : 0);
     size_t each = p_.length_ * widest;
     if (static_cast<size_t>(count_) < p_.length_)
       each = (static_cast<size_t>(count_) * widest + 63) / 64 * 64;
@@ -252,7 +263,7 @@ class StripRun {
     }
     for (size_t v = 0; v < p_.values_.size(); ++v)
       if (places_[v].slot != kNone) places_[v].at = memory + places_[v].slot * each;
-    for (size_t k = 0; k < 3; ++k) fill_[k] = memory + (next_slot_ + k) * each;
+    for (size_t k = 0; k < std::size(fill_); ++k) fill_[k] = memory + (next_slot_ + k) * each;
   }
 
   void strip(size_t start, size_t count) {
@@ -265,7 +276,7 @@ class StripRun {
         special(s, call, start, count);
         continue;
       }
-      const void* from[3] = {};
+      const void* from[SimdProgram::kMostArgs] = {};
       for (uint8_t k = 0; k < s.arity; ++k) {
         from[k] = places_[s.args[k]].read(start);
         if (call.filled >> k & 1) {
@@ -333,53 +344,59 @@ class StripRun {
   Room<Place, 32> places_;    // by value
   Room<uint64_t, 32> cells_;  // by value: single elements
   Room<Call, 24> calls_;
+  Room<Decided, 8> decided_;
   Room<Strided, 6> gathers_;
   Room<Copy, 4> copies_;
   uint32_t next_slot_ = 0;
   bool fills_ = false;
-  std::byte* fill_[3] = {};
+  std::byte* fill_[SimdProgram::kMostArgs] = {};
   std::unique_ptr<Scratch> heap_;
   alignas(64) std::byte stack_[48 << 10];
 };
 
-/// The whole line in one call of the only kernel; false if some operand does not allow it.
-bool SimdProgram::run_direct(absl::Span<const LineOperand> in, const LineOperand& to, int64_t count,
-                             const SimdLoops& set, bool streamed) const {
+StripFn SimdProgram::kernel_of(const Step& s, unsigned splat, const SimdLoops& set) {
+  if (s.arity == kMostArgs) return set.choose[relation_of(s.prim)][s.key == DType::f64][splat];
+  if ((s.prim == Prim::pmin || s.prim == Prim::pmax) && s.payload == 1)
+    return set.extreme[s.prim == Prim::pmax][s.key == DType::f64][splat];
+  // A conversion of a single element is of all the elements, or of none.
+  if (s.prim == Prim::cast)
+    return splat == 0 ? set.cast[static_cast<int>(s.from)][static_cast<int>(s.key)] : nullptr;
+  return set.prim[splat][static_cast<int>(s.prim)][static_cast<int>(s.key)];
+}
+
+SimdProgram::Direct SimdProgram::find_direct(absl::Span<const LineOperand> in,
+                                             const LineOperand& to, int64_t count,
+                                             const SimdLoops& set, bool streamed) const {
   const Step& s = steps_[0];
-  if (to.stride != 1 && count != 1) return false;
-  const void* from[3] = {};
+  if (to.stride != 1 && count != 1) return {};
+  Direct d;
+  d.arity_ = s.arity;
   unsigned splat = 0;
   for (uint8_t k = 0; k < s.arity; ++k) {
     const Value& v = values_[s.args[k]];
-    if (v.from == From::constant) {
-      from[k] = &v.bits;
+    const bool constant = v.from == From::constant;
+    d.constant_[k] = constant ? &v.bits : nullptr;
+    d.which_[k] = v.which;
+    d.part_[k] = v.part;
+    const int64_t stride = constant ? 0 : in[v.which].stride;
+    if (stride == 0)
       splat |= 1u << k;
-      continue;
-    }
-    const LineOperand& operand = in[v.which];
-    from[k] = operand.data + v.part;
-    if (operand.stride == 0)
-      splat |= 1u << k;
-    else if (count != 1 && (operand.stride != 1 || v.scale != 1))
-      return false;
+    else if (count != 1 && (stride != 1 || v.scale != 1))
+      return {};
   }
-  if (splat + 1 == 1u << s.arity) return false;  // all of them: computed once, then filled
-  StripFn kernel = nullptr;
-  if (streamed)
-    kernel = set.streamed[splat][static_cast<int>(s.prim)][static_cast<int>(s.key)];
-  else if (s.prim != Prim::cast)
-    kernel = set.prim[splat][static_cast<int>(s.prim)][static_cast<int>(s.key)];
-  else if (splat == 0)
-    kernel = set.cast[static_cast<int>(s.from)][static_cast<int>(s.key)];
-  if (kernel == nullptr) return false;
-  kernel(to.data, from, static_cast<size_t>(count));
-  return true;
+  if (splat + 1 == 1u << s.arity) return {};  // all of them: computed once, then filled
+  if (streamed && (s.arity == kMostArgs || s.payload == 1)) return {};
+  d.kernel_ = streamed ? set.streamed[splat][static_cast<int>(s.prim)][static_cast<int>(s.key)]
+                       : kernel_of(s, splat, set);
+  return d;
 }
 
 bool SimdProgram::run_streamed(absl::Span<const LineOperand> in, const LineOperand& out,
                                int64_t count, const SimdLoops& set) const {
-  return direct_ && reinterpret_cast<uintptr_t>(out.data) % 64 == 0 &&
-         run_direct(in, out, count, set, true);
+  if (!direct_ || reinterpret_cast<uintptr_t>(out.data) % 64 != 0) return false;
+  const Direct d = find_direct(in, out, count, set, true);
+  if (d) d.run(in, out.data, count);
+  return static_cast<bool>(d);
 }
 
 StripFn SimdProgram::whole(unsigned splat, const SimdLoops& set) const {
@@ -390,13 +407,16 @@ StripFn SimdProgram::whole(unsigned splat, const SimdLoops& set) const {
     const Value& v = values_[s.args[k]];
     if (v.from != From::input || v.which != k || v.part != 0 || v.scale != 1) return nullptr;
   }
-  return set.prim[splat][static_cast<int>(s.prim)][static_cast<int>(s.key)];
+  return kernel_of(s, splat, set);
 }
 
 void SimdProgram::run(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
                       int64_t count, const LineContext& context, const SimdLoops& set) const {
   if (count <= 0) return;
-  if (direct_ && run_direct(in, out[outputs_[0].operand], count, set, false)) return;
+  if (direct_) {
+    const LineOperand& to = out[outputs_[0].operand];
+    if (const Direct d = find_direct(in, to, count, set, false)) return d.run(in, to.data, count);
+  }
   StripRun(*this, in, out, count, context, set).run();
 }
 

@@ -360,6 +360,13 @@ void add_float_reduction(SimdLoops& set, Reduction fold) {
   set.reduce_join[f][d] = join;
   set.reduce_tree[f][d] = reduce_tree<VectorLanes<F, S>>;
 }
+template <class F, class S>
+void add_extreme(SimdLoops& set, bool highest) {
+  StripFn* row = set.extreme[highest][sizeof(typename S::Scalar) == 8];
+  row[0] = short_strip<F, S, 2, 0>;
+  row[1] = short_strip<F, S, 2, 1>;
+  row[2] = short_strip<F, S, 2, 2>;
+}
 template <class F>
 struct PlainReduction {
   template <class T>
@@ -384,6 +391,8 @@ void add_float_reductions(SimdLoops& set) {
   add_float_reduction<ReduceProd, S>(set, Reduction::prod);
   add_float_reduction<ReduceLowest, S>(set, Reduction::lowest);
   add_float_reduction<ReduceHighest, S>(set, Reduction::highest);
+  add_extreme<ReduceLowest, S>(set, false);
+  add_extreme<ReduceHighest, S>(set, true);
 }
 template <DType D>
 void add_extremes(SimdLoops& set) {

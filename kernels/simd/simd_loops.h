@@ -44,6 +44,12 @@ using PickBlocksFn = void (*)(void* values, int64_t* indices, const void* in, si
                               int64_t first);
 using PickTreeFn = void (*)(void* values, int64_t* indices, size_t n);
 
+/// The row of a comparison in SimdLoops::choose; -1 for what is none.
+inline constexpr int relation_of(Prim prim) {
+  return prim >= Prim::lt && prim <= Prim::ne ? static_cast<int>(prim) - static_cast<int>(Prim::lt)
+                                              : -1;
+}
+
 struct SimdLoops {
   const char* name;
   /// prim[splat][prim][dtype]; bit j of splat: in[j] is a single element, used for all. The dtype
@@ -54,6 +60,12 @@ struct SimdLoops {
   /// The same, past the caches like `stream`, into an array aligned to 64 bytes. For the cheap
   /// primitives of floats, which would wait for memory otherwise; null where there is none.
   StripFn streamed[8][kPrims][kDTypeCodes];
+  /// in[0] relation in[1] ? in[2] : in[3] on floats alone, without a mask in memory: lt, le, eq,
+  /// ne; by f32, f64; by splat. Null where in[0] and in[1] are both single elements.
+  StripFn choose[4][2][16];
+  /// The lower or the higher of two floats, in[0] if it is NaN or beats in[1], else in[1]: lowest,
+  /// highest; by f32, f64; by splat.
+  StripFn extreme[2][2][4];
   /// cast[from][to], both stored dtypes other than complex ones; null where from == to.
   StripFn cast[kDTypeCodes][kDTypeCodes];
 

@@ -186,6 +186,52 @@ TEST(SimdProgram, StreamedResultsHaveTheSameBits) {
                                 16, simd_loops()));
 }
 
+/// Comparisons joined by and, or and not, at random.
+Expr joined(absl::Span<const Expr> in, int depth, std::mt19937_64& rng) {
+  auto any = [&] { return rng() % 5 == 0 ? constant(in[0].dtype(), 0) : in[rng() % in.size()]; };
+  if (depth == 0 || rng() % 4 == 0) {
+    const Expr a = rng() % 5 == 0 ? in[0] * 2 : in[rng() % in.size()], b = any();
+    return rng() % 4 == 0   ? isnan(a)
+           : rng() % 3 == 0 ? le(b, a)
+           : rng() % 2 == 0 ? eq(a, b)
+                            : lt(a, b);
+  }
+  const Expr a = joined(in, depth - 1, rng);
+  if (rng() % 4 == 0) return ~a;
+  const Expr b = joined(in, depth - 1, rng);
+  return rng() % 2 == 0 ? a & b : a | b;
+}
+
+TEST(SimdProgram, ChoicesNeedNoMask) {
+  auto steps = [](auto body) {
+    ScalarFunction f = build([&](absl::Span<const Expr> in) { return Exprs{body(in[0], in[1])}; },
+                             {DType::f32, DType::f32});
+    return SimdProgram(f).steps();
+  };
+  EXPECT_EQ(steps([](Expr x, Expr y) { return select(le(x, y), 0, x); }), 1u);
+  EXPECT_EQ(steps([](Expr x, Expr y) { return select(isnan(x) | lt(y, x), x, y); }), 1u);
+  EXPECT_EQ(steps([](Expr x, Expr y) { return select(lt(x, y) | isnan(x), x, y); }), 1u);
+  EXPECT_EQ(steps([](Expr x, Expr y) { return select(isnan(y) | lt(y, x), x, y); }), 2u);
+  EXPECT_EQ(steps([](Expr x, Expr y) { return select(~(lt(y, x) & lt(x, 3)), x, y); }), 2u);
+  std::mt19937_64 rng(29);
+  for (int i = 0; i < 300; ++i) {
+    const DType d = rng() % 2 == 0 ? DType::f32 : DType::f64;
+    auto body = [&](absl::Span<const Expr> in) {
+      const Expr mask = joined(in, static_cast<int>(rng() % 4), rng);
+      Exprs out{select(mask, in[rng() % 3], in[0] + in[1])};
+      out.push_back(select(joined(in, 1, rng), out[0], constant(d, -1)));
+      const Expr a = rng() % 4 == 0 ? constant(d, 0) : in[rng() % 3], b = in[rng() % 3];
+      const Expr beats = rng() % 2 == 0 ? lt(a, b) : lt(b, a);
+      out.push_back(rng() % 2 == 0 ? select(isnan(a) | beats, a, b)
+                                   : select(beats | isnan(b), b, a));
+      if (rng() % 3 == 0) out.push_back(mask);  // it is wanted as well
+      return out;
+    };
+    ScalarFunction f = build(body, {d, d, d});
+    for (int64_t n : {1, 5, 300, 3000}) ASSERT_NO_FATAL_FAILURE(check_program(f, n, rng, i % 2));
+  }
+}
+
 TEST(SimdProgram, FewStripsForLongChains) {
   auto f = build(
       [](absl::Span<const Expr> in) {

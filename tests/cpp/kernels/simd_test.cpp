@@ -180,6 +180,68 @@ TEST_P(Strips, EveryPrimitiveHasAKernel) {
   }
 }
 
+TEST_P(Strips, Choices) {
+  std::mt19937_64 rng(11);
+  for (Prim prim : {Prim::lt, Prim::le, Prim::eq, Prim::ne}) {
+    for (DType d : {DType::f32, DType::f64}) {
+      for (unsigned splat = 0; splat < 16; ++splat) {
+        StripFn kernel = set().choose[relation_of(prim)][d == DType::f64][splat];
+        ASSERT_EQ(kernel == nullptr, (splat & 3) == 3);
+        for (size_t n : {1, 3, 8, 15, 70, 2000}) {
+          if (kernel == nullptr) continue;
+          std::vector<std::vector<uint64_t>> in;
+          std::vector<Array> arrays;
+          const void* pointers[4] = {};
+          for (size_t k = 0; k < 4; ++k) {
+            in.push_back(operand_values(d, splat >> k & 1 ? 1 : n, static_cast<int>(k), rng));
+            arrays.emplace_back(d, in[k]);
+          }
+          for (size_t k = 0; k < 4; ++k) pointers[k] = arrays[k].data();
+          Array out(d, n);
+          kernel(out.data(), pointers, n);
+          for (size_t i = 0; i < n; ++i) {
+            auto at = [&](size_t k) { return in[k][splat >> k & 1 ? 0 : i]; };
+            const uint64_t both[] = {at(0), at(1)};
+            const bool holds = evaluate_prim({prim, DType::bool_, 2}, {d, d}, both) != 0;
+            ASSERT_TRUE(same_value(d, at(holds ? 2 : 3), out.at(i)))
+                << info(prim).name << " " << name(d) << " splat " << splat << ", element " << i
+                << " of " << n;
+          }
+          ASSERT_TRUE(out.guarded());
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Strips, Extremes) {
+  std::mt19937_64 rng(12);
+  for (DType d : {DType::f32, DType::f64}) {
+    for (bool highest : {false, true}) {
+      for (unsigned splat = 0; splat < 3; ++splat) {
+        for (size_t n : {1, 7, 16, 70, 2000}) {
+          const auto a = operand_values(d, splat & 1 ? 1 : n, 0, rng);
+          const auto b = operand_values(d, splat & 2 ? 1 : n, 1, rng);
+          Array first(d, a), second(d, b), out(d, n);
+          const void* pointers[] = {first.data(), second.data()};
+          set().extreme[highest][d == DType::f64][splat](out.data(), pointers, n);
+          for (size_t i = 0; i < n; ++i) {
+            const uint64_t x = a[splat & 1 ? 0 : i], y = b[splat & 2 ? 0 : i];
+            auto holds = [&](Prim prim, uint64_t p, uint64_t q) {
+              const uint64_t both[] = {p, q};
+              return evaluate_prim({prim, DType::bool_, 2}, {d, d}, both) != 0;
+            };
+            const bool beats = highest ? holds(Prim::lt, y, x) : holds(Prim::lt, x, y);
+            ASSERT_TRUE(same_value(d, beats || holds(Prim::ne, x, x) ? x : y, out.at(i)))
+                << name(d) << " splat " << splat << ", element " << i << " of " << n;
+          }
+          ASSERT_TRUE(out.guarded());
+        }
+      }
+    }
+  }
+}
+
 TEST_P(Strips, Casts) {
   std::mt19937_64 rng(3);
   for (DType from : kScalarTypes) {
