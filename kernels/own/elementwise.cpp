@@ -28,7 +28,12 @@ struct Inputs {
   Rooms rooms;
 };
 
-void add_uniform(Inputs& in, DType dtype, bool number, absl::FunctionRef<void(std::byte*)> fill) {
+void add_uniform(Inputs& in, size_t most, DType dtype, bool number,
+                 absl::FunctionRef<void(std::byte*)> fill) {
+  if (in.rooms == nullptr) {
+    in.rooms = std::make_shared<std::vector<Room>>();
+    in.rooms->reserve(most);  // operands point into it
+  }
   Room& room = in.rooms->emplace_back();
   fill(room.data());
   in.types.push_back({dtype, number});
@@ -38,19 +43,18 @@ void add_uniform(Inputs& in, DType dtype, bool number, absl::FunctionRef<void(st
 Inputs gather_inputs(const Call& call, DType compute) {
   Inputs in;
   auto params = body_params(call.op);
-  in.rooms = std::make_shared<std::vector<Room>>();
-  in.rooms->reserve(params.size());  // operands point into it
+  const size_t most = params.size();
   Device device = call.types[0].device;
   for (int p : params) {
     const Arg& a = call.args[static_cast<size_t>(p)];
     if (a.tag != Tag::tensor) {
       DType d = number_dtype(call.op, p, compute);
-      add_uniform(in, d, true, [&](std::byte* room) { store_number(a, d, room); });
+      add_uniform(in, most, d, true, [&](std::byte* room) { store_number(a, d, room); });
       continue;
     }
     Tensor t = a.tensor();
     if (t.device() != device) {  // a 0-d tensor of the host among tensors of another device
-      add_uniform(in, t.dtype(), false, [&](std::byte* room) { t.item_bytes(room); });
+      add_uniform(in, most, t.dtype(), false, [&](std::byte* room) { t.item_bytes(room); });
       continue;
     }
     in.types.push_back({t.dtype(), false});

@@ -15,14 +15,17 @@
 #include "core/base/checks.h"
 #include "core/base/error.h"
 #include "kernels/own/copy.h"
+#include "kernels/own/odometer.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/runtime/scratch.h"
 
 namespace lathe::own {
 namespace {
 
-constexpr int64_t kShortLine = 256;  // several at a time below this
-constexpr int64_t kStrip = 2048;     // elements taken together
+/// Several lines at a time where they are shorter: of a program that is one kernel; of one whose
+/// steps have to be laid out first.
+constexpr int64_t kShortLine = 128, kShortForMany = 1024;
+constexpr int64_t kStrip = 2048;  // elements taken together
 /// A result of so many bytes goes past the caches, a little at a time.
 constexpr int64_t kStreamed = int64_t{32} << 20, kStreamBytes = 8192;
 
@@ -57,7 +60,8 @@ class Walker {
 
   void run() {
     size_t rank = walk_.shape.size();
-    bool together = !placed_ && rank > 1 && walk_.shape[rank - 1] < kShortLine && outputs_even();
+    const int64_t short_line = program_.is_direct() ? kShortLine : kShortForMany;
+    bool together = !placed_ && rank > 1 && walk_.shape[rank - 1] < short_line && outputs_even();
     together ? run_together() : run_lines();
     if (uint64_t slot = checks_.lowest.load(); slot != UINT64_MAX) check_failed(launch_, slot);
   }
@@ -122,39 +126,65 @@ class Walker {
 
   // ── one line at a time ─────────────────────────────────────────────────────────────────────────
   void run_lines() {
-    size_t last = walk_.shape.size() - 1;
-    int64_t length = walk_.shape[last], lines = launch_.outs[0].numel() / length;
+    int64_t length = walk_.shape.back(), lines = launch_.outs[0].numel() / length;
     int64_t piece = std::min(length, grain_), pieces = (length + piece - 1) / piece;
+    if (pieces == 1 && walk_.shape.size() > 1 && !placed_ && !streams_)
+      return parallel_for(lines, std::max<int64_t>(1, grain_ / length),
+                          [&](int64_t begin, int64_t end) { run_alike(begin, end); });
     parallel_for(lines * pieces, std::max<int64_t>(1, grain_ / piece),
                  [&](int64_t begin, int64_t end) {
+                   WalkOdometer line(walk_, walk_.shape.size() - 1, begin / pieces);
                    for (int64_t t = begin; t < end; ++t) {
                      int64_t start = t % pieces * piece;
-                     run_line(t / pieces, start, std::min(piece, length - start));
+                     run_line(line, t / pieces, start, std::min(piece, length - start));
+                     if (start + piece >= length) line.next();
                    }
                  });
   }
 
-  void run_line(int64_t line, int64_t start, int64_t n) {
+  /// Whole lines that differ in nothing but where they are.
+  void run_alike(int64_t begin, int64_t end) {
     size_t last = walk_.shape.size() - 1;
-    absl::InlinedVector<int64_t, 6> offsets(operands_.size()), index;
-    walk_offsets(walk_, static_cast<int>(last), line, absl::MakeSpan(offsets));
-    Lines at;
+    const int64_t length = walk_.shape[last], rows = walk_.shape[last - 1];
+    WalkOdometer outer(walk_, last - 1, begin / rows);
+    Lines at(operands_.size());
+    SimdProgram::Direct direct;
+    int64_t row = begin % rows;
+    for (bool first = true; begin < end; row = 0, first = false, outer.next()) {
+      for (size_t k = 0; k < at.size(); ++k) {
+        const Sizes& s = walk_.strides[k];
+        at[k] = {operands_[k]->data + (outer.offset(k) + row * s[last - 1]) * bytes_[k], s[last]};
+      }
+      const auto in = absl::MakeConstSpan(at).subspan(outs_);
+      if (first && launch_.engine == Engine::simd) direct = program_.direct(in, at[0], length);
+      for (int64_t until = std::min(end, begin + rows - row); begin < until; ++begin) {
+        if (direct)
+          direct.run(in, at[0].data, length);
+        else
+          program(at, length, {});
+        for (size_t k = 0; k < at.size(); ++k) at[k].data += walk_.strides[k][last - 1] * bytes_[k];
+      }
+    }
+  }
+
+  void run_line(const WalkOdometer& line, int64_t number, int64_t start, int64_t n) {
+    size_t last = walk_.shape.size() - 1;
+    Lines at(operands_.size());
     for (size_t k = 0; k < operands_.size(); ++k) {
       int64_t stride = walk_.strides[k][last];
-      at.push_back({operands_[k]->data + (offsets[k] + start * stride) * bytes_[k], stride});
+      at[k] = {operands_[k]->data + (line.offset(k) + start * stride) * bytes_[k], stride};
     }
     LineContext context;
-    context.seed = launch_.random.seed;
-    context.call = launch_.random.call;
-    context.linear = line * walk_.shape[last] + start;
-    context.checks = &checks_;
+    absl::InlinedVector<int64_t, 6> index;
+    if (placed_) {
+      context.seed = launch_.random.seed;
+      context.call = launch_.random.call;
+      context.linear = number * walk_.shape[last] + start;
+      context.checks = &checks_;
+    }
     if (program_.uses_index()) {
-      index.resize(walk_.shape.size());
-      index[last] = start;
-      for (size_t axis = last; axis-- > 0;) {
-        index[axis] = line % walk_.shape[axis];
-        line /= walk_.shape[axis];
-      }
+      index.assign(line.at().begin(), line.at().end());
+      index.push_back(start);
       context.index = index;
       context.axis = static_cast<int>(last);
     }

@@ -42,4 +42,32 @@ class Odometer {
   Sizes at_;
 };
 
+/// The same over the outer axes of a walk, for as many operands as it has.
+class WalkOdometer {
+ public:
+  WalkOdometer(const Walk& walk, size_t axes, int64_t position)
+      : walk_(walk), at_(axes), offset_(walk.strides.size()) {
+    walk_offsets(walk, static_cast<int>(axes), position, absl::MakeSpan(offset_));
+    for (size_t axis = axes; axis-- > 0; position /= walk.shape[axis])
+      at_[axis] = position % walk.shape[axis];
+  }
+  void next() {
+    for (size_t axis = at_.size(); axis-- > 0;) {
+      const bool on = ++at_[axis] < walk_.shape[axis];
+      if (!on) at_[axis] = 0;
+      for (size_t k = 0; k < offset_.size(); ++k) {
+        const int64_t stride = walk_.strides[k][axis];
+        offset_[k] += on ? stride : -stride * (walk_.shape[axis] - 1);
+      }
+      if (on) return;
+    }
+  }
+  int64_t offset(size_t operand) const { return offset_[operand]; }
+  absl::Span<const int64_t> at() const { return at_; }
+
+ private:
+  const Walk& walk_;
+  Sizes at_, offset_;
+};
+
 }  // namespace lathe::own

@@ -63,11 +63,15 @@ void drop_axis(Walk& w, size_t axis) {
 }
 
 void sort_axes(Walk& w) {
+  auto before = [&](size_t a, size_t b) {
+    return std::abs(w.strides[0][a]) > std::abs(w.strides[0][b]);
+  };
+  bool sorted = true;
+  for (size_t i = 1; i < w.shape.size(); ++i) sorted &= !before(i, i - 1);
+  if (sorted) return;
   absl::InlinedVector<size_t, 6> order(w.shape.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return std::abs(w.strides[0][a]) > std::abs(w.strides[0][b]);
-  });
+  std::stable_sort(order.begin(), order.end(), before);
   auto permute = [&](Sizes& s) {
     Sizes old = s;
     for (size_t i = 0; i < order.size(); ++i) s[i] = old[order[i]];
