@@ -36,12 +36,22 @@ struct IntegerKey {
     constexpr U kFlip = std::is_signed_v<T> ? static_cast<U>(U{1} << (sizeof(U) * 8 - 1)) : U{0};
     return static_cast<U>(static_cast<U>(x) ^ kFlip);
   }
+  static T value(T x) { return x; }
 };
 template <class U, U Infinity>
 struct FloatKey {
   using Stored = U;
   using Key = U;
   static Key key(U bits) { return float_key<U>(bits, Infinity); }
+  /// What compares as the keys do, but for NaN.
+  static auto value(U bits) {
+    if constexpr (sizeof(U) == 4)
+      return std::bit_cast<float>(bits);
+    else if constexpr (sizeof(U) == 8)
+      return std::bit_cast<double>(bits);
+    else
+      return key(bits);
+  }
 };
 
 template <class F>
@@ -76,6 +86,8 @@ void by_key(DType d, F f) {
       LATHE_INTERNAL("no order is defined on this dtype");
   }
 }
+
+constexpr int64_t kAtOnce = 16;  // elements that are looked at together
 
 template <class Key>
 struct Item {
@@ -123,18 +135,93 @@ Item<Key>* radix_sort(Item<Key>* items, Item<Key>* spare, int64_t n) {
   return items;
 }
 
-/// The `keep` least of n items in front, in order. A comparison is where the library's algorithms
-/// can be stopped.
-template <class Key>
-void least_first(Item<Key>* items, int64_t keep, int64_t n) {
-  Pace pace;
-  auto less = [&](const Item<Key>& a, const Item<Key>& b) {
-    pace.after(1);
-    return a < b;
-  };
-  if (keep < n) std::nth_element(items, items + keep, items + n, less);
-  std::sort(items, items + keep, less);
+/// Is any of these x worth a look: may one's key, in the direction of the sort, be below that of
+/// `bound`? Cheaper than the keys of all; a NaN always may.
+template <class K, bool descending>
+bool any_below(const typename K::Stored* x, typename K::Stored bound) {
+  typename K::Key found = 0;
+  for (int64_t i = 0; i < kAtOnce; ++i) {
+    const auto a = K::value(x[i]), b = K::value(bound);
+    found |= static_cast<typename K::Key>(descending ? !(a <= b) : !(a >= b));
+  }
+  return found != 0;
 }
+
+/// The first `keep` items in the order of the line, found in one pass: what is below the worst of
+/// those kept so far is kept too. A few are kept in order; of many, the worse half goes where there
+/// are twice as many.
+template <class K, bool descending>
+class Best {
+ public:
+  using Key = typename K::Key;
+  using T = typename K::Stored;
+
+  Best(const T* x, int64_t step, int64_t keep, Items<Key>& room)
+      : x_(x), step_(step), keep_(keep), room_(2 * keep + kAtOnce), items_(room.of(room_)) {}
+
+  Item<Key>* of(int64_t n) {
+    in_stretches(0, keep_, [&](int64_t i, int64_t end) {
+      for (; i < end; ++i) add(i);
+    });
+    trim();
+    in_stretches(keep_, n, [&](int64_t i, int64_t end) {
+      if (step_ == 1)
+        for (; i + kAtOnce <= end; i += kAtOnce)
+          if (any_below<K, descending>(x_ + i, x_[items_[worst_].index])) offer(i, i + kAtOnce);
+      offer(i, end);
+    });
+    trim();
+    std::sort(items_, items_ + keep_, less());
+    return items_;
+  }
+
+ private:
+  static Key key(T x) {
+    const Key k = K::key(x);
+    return descending ? static_cast<Key>(~k) : k;
+  }
+  /// A comparison is where the library's algorithms can be stopped.
+  auto less() {
+    return [this](const Item<Key>& a, const Item<Key>& b) {
+      pace_.after(1);
+      return a < b;
+    };
+  }
+  void add(int64_t i) { items_[held_++] = {key(x_[i * step_]), i}; }
+  /// Of equals the earlier is kept.
+  void offer(int64_t i, int64_t end) {
+    for (; i < end; ++i) {
+      const Key k = key(x_[i * step_]);
+      if (k >= items_[worst_].key) continue;
+      if (keep_ <= kFew) {
+        insert({k, i});
+      } else {
+        add(i);
+        if (held_ == room_) trim();
+      }
+    }
+  }
+  /// In front of all that it is below; the worst falls out.
+  void insert(Item<Key> item) {
+    int64_t at = worst_;
+    for (; at > 0 && item.key < items_[at - 1].key; --at) items_[at] = items_[at - 1];
+    items_[at] = item;
+  }
+  void trim() {
+    worst_ = keep_ - 1;
+    if (keep_ <= kFew) return std::sort(items_, items_ + keep_, less());
+    std::nth_element(items_, items_ + worst_, items_ + held_, less());
+    held_ = keep_;
+  }
+
+  static constexpr int64_t kFew = 32;  // moving them costs less than a partition now and then
+
+  const T* x_;
+  int64_t step_, keep_, room_;
+  Item<Key>* items_;
+  int64_t held_ = 0, worst_ = 0;
+  Pace pace_;
+};
 
 struct Lines {
   Operand x, values, indices;
@@ -142,6 +229,24 @@ struct Lines {
   int64_t keep;
   bool descending;
 };
+
+/// All n items in order.
+template <class K>
+Item<typename K::Key>* ordered(const typename K::Stored* x, int64_t step, int64_t n,
+                               bool descending, Items<typename K::Key>& room,
+                               Items<typename K::Key>& spare) {
+  using Key = typename K::Key;
+  Item<Key>* items = room.of(n);
+  in_stretches(0, n, [&](int64_t i, int64_t end) {
+    for (; i < end; ++i) {
+      Key key = K::key(x[i * step]);
+      items[i] = {descending ? static_cast<Key>(~key) : key, i};
+    }
+  });
+  if (n >= 512) return radix_sort(items, spare.of(n), n);
+  std::sort(items, items + n);
+  return items;
+}
 
 template <class K>
 void sort_line(const Lines& job, std::array<int64_t, 3> at, Items<typename K::Key>& room,
@@ -152,19 +257,13 @@ void sort_line(const Lines& job, std::array<int64_t, 3> at, Items<typename K::Ke
   auto* values = reinterpret_cast<T*>(job.values.data) + at[1];
   auto* indices = reinterpret_cast<int64_t*>(job.indices.data) + at[2];
   int64_t n = job.x.shape[job.axis], step = job.x.strides[job.axis];
-  Item<Key>* items = room.of(n);
-  in_stretches(0, n, [&](int64_t i, int64_t end) {
-    for (; i < end; ++i) {
-      Key key = K::key(x[i * step]);
-      items[i] = {job.descending ? static_cast<Key>(~key) : key, i};
-    }
-  });
-  if (job.keep < n / 4)
-    least_first(items, job.keep, n);
-  else if (n >= 512)
-    items = radix_sort(items, spare.of(n), n);
-  else
-    std::sort(items, items + n);
+  Item<Key>* items = nullptr;
+  if (job.keep < n / 4) {
+    items = job.descending ? Best<K, true>(x, step, job.keep, room).of(n)
+                           : Best<K, false>(x, step, job.keep, room).of(n);
+  } else {
+    items = ordered<K>(x, step, n, job.descending, room, spare);
+  }
   int64_t value_step = job.values.strides[job.axis], index_step = job.indices.strides[job.axis];
   in_stretches(0, job.keep, [&](int64_t i, int64_t end) {
     for (; i < end; ++i) {

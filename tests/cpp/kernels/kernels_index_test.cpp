@@ -216,6 +216,34 @@ TEST(KernelsSort, TopK) {
   }
 }
 
+/// The first of a sort along the axis, whatever the dtype, the direction and the layout.
+void expect_first_of_sort(const Tensor& x, int64_t keep, bool largest) {
+  Outputs all = run("sort", x, 1, largest), top = run("topk", x, keep, 1, largest);
+  for (size_t k = 0; k < 2; ++k) {
+    Tensor first = run1("clone", run1("slice", all[k], 1, 0, keep));
+    ASSERT_EQ(bytes_of(top[k]), bytes_of(first)) << keep << " of " << x.size(1).value();
+  }
+}
+
+TEST(KernelsSort, TopKIsTheFirstOfTheSort) {
+  for (DType d :
+       {DType::f32, DType::f64, DType::bf16, DType::f16, DType::i64, DType::u8, DType::i16})
+    for (int64_t n : {1, 15, 16, 17, 64, 300, 2048})
+      for (int64_t keep : {1, 3, 16, 70, 512})
+        for (bool largest : {true, false}) {
+          if (keep > n) continue;
+          Tensor x = random_tensor(d, {3, n}, static_cast<uint32_t>(n + keep));
+          expect_first_of_sort(x, keep, largest);
+          expect_first_of_sort(run1("flip", x, Shape{1}), keep, largest);
+          expect_first_of_sort(run1("permute", random_tensor(d, {n, 3}, 5), Shape{1, 0}), keep,
+                               largest);
+          if (!is_floating(d)) continue;
+          Tensor few = run1("sqrt", run1("floor", x));  // equals, zeros and NaN
+          expect_first_of_sort(few, keep, largest);
+          expect_first_of_sort(run1("neg", few), keep, largest);
+        }
+}
+
 TEST(KernelsSort, SearchesSorted) {
   Tensor line = tensor_of<float>({1, 2, 2, 5, NAN}, DType::f32, {5});
   Tensor asked = tensor_of<float>({0, 2, 3, 5, 6, NAN}, DType::f32, {2, 3});
