@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/scalar/element.h"
@@ -57,23 +58,43 @@ struct Complaint {
                     .site = c.site});
 }
 
-/// The index as contiguous i64, checked.
-void read_index(const Operand& index, const Complaint& complaint, int64_t* to) {
-  Operand target = contiguous_like(index, reinterpret_cast<std::byte*>(to));
-  if (index.dtype == DType::i64)
-    copy_elements(index, target);
-  else
-    convert(index, target);
-  int64_t n = index.numel();
-  const auto size = static_cast<uint64_t>(complaint.size);
-  for (int64_t begin = 0; begin < n; begin += 4096) {
-    int64_t end = std::min(n, begin + 4096);
-    bool bad = false;
-    for (int64_t i = begin; i < end; ++i) bad |= static_cast<uint64_t>(to[i]) >= size;
-    if (!bad) continue;
-    for (int64_t i = begin; i < end; ++i)
-      if (static_cast<uint64_t>(to[i]) >= size) out_of_range(complaint, index, i, to[i]);
+constexpr int64_t kPlaces = 4096;  // checked at a time
+
+/// Are all n in [0, last]? By the signs of i and last - i.
+bool all_within(const int64_t* places, int64_t n, int64_t last) {
+  constexpr int64_t kAtOnce = 16;
+  uint64_t signs[kAtOnce] = {};
+  auto look = [&](int64_t k, int64_t i) {
+    const auto place = static_cast<uint64_t>(i);
+    signs[k] |= place | (static_cast<uint64_t>(last) - place);
+  };
+  for (; n >= kAtOnce; n -= kAtOnce, places += kAtOnce)
+    for (int64_t k = 0; k < kAtOnce; ++k) look(k, places[k]);
+  for (int64_t k = 0; k < n; ++k) look(k, places[k]);
+  uint64_t any = 0;
+  for (uint64_t s : signs) any |= s;
+  return any >> 63 == 0;
+}
+
+/// The index as contiguous i64, checked: as it lies, or a copy in `room`.
+const int64_t* read_index(const Operand& index, const Complaint& complaint,
+                          std::optional<Scratch>& room) {
+  const int64_t n = index.numel();
+  const auto* to = reinterpret_cast<const int64_t*>(index.data);
+  if (index.dtype != DType::i64 || !row_major(index)) {
+    room.emplace(static_cast<size_t>(n) * sizeof(int64_t));
+    Operand target = contiguous_like(index, room->data());
+    index.dtype == DType::i64 ? copy_elements(index, target) : convert(index, target);
+    to = room->as<int64_t>();
   }
+  const int64_t last = complaint.size - 1;
+  for (int64_t begin = 0; begin < n; begin += kPlaces) {
+    const int64_t end = std::min(n, begin + kPlaces);
+    if (all_within(to + begin, end - begin, last)) continue;
+    for (int64_t i = begin; i < end; ++i)
+      if (to[i] < 0 || to[i] > last) out_of_range(complaint, index, i, to[i]);
+  }
+  return to;
 }
 
 /// What one call needs once it runs.
@@ -95,11 +116,11 @@ Operand scalar_source(const Arg& value, DType dtype, const Operand& index, std::
 }
 
 void run_job(const Job& job) {
-  Scratch where(static_cast<size_t>(job.index.numel()) * sizeof(int64_t));
-  read_index(job.index, job.complaint, where.as<int64_t>());
+  std::optional<Scratch> room;
+  const int64_t* where = read_index(job.index, job.complaint, room);
   if (job.access != Access::take && job.access != Access::select) copy_elements(job.x, job.out);
   if (job.index.numel() == 0) return;
-  Moves moves{job.axis, job.index, where.as<int64_t>()};
+  Moves moves{job.axis, job.index, where};
   switch (job.access) {
     case Access::take: {
       Operand x = job.x;
@@ -138,11 +159,13 @@ void run_through(const Call& call, Outputs& outputs) {
 
 }  // namespace
 
-/// The places that the index names.
+/// The places that the index names, where they do not lie as they are read.
 size_t index_room(const Call& call) {
   const IndexSpec& spec = call.op.index;
   if (spec.access == Access::through) return 0;
-  const Int places = numel(call.args.tensor(spec.index).shape());
+  const Tensor index = call.args.tensor(spec.index);
+  if (index.dtype() == DType::i64 && index.geometry().is_row_major()) return 0;
+  const Int places = numel(index.shape());
   return size_class_bytes(static_cast<size_t>(places.value()) * sizeof(int64_t));
 }
 

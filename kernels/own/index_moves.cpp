@@ -79,7 +79,10 @@ void take_as(const Operand& x, size_t axis, const Operand& index, const int64_t*
                    T* target = to + r.offset[1];
                    const int64_t* at = where + row * n;
                    in_stretches(0, n, [&](int64_t j, int64_t until) {
-                     for (; j < until; ++j) target[j] = source[at[j] * step + j * x_last];
+                     if (step == 1 && x_last == 0)  // along the last axis
+                       for (; j < until; ++j) target[j] = source[at[j]];
+                     else
+                       for (; j < until; ++j) target[j] = source[at[j] * step + j * x_last];
                    });
                  }
                });
