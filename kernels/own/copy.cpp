@@ -129,9 +129,14 @@ void turn_floats(F* to, int64_t to_row, const F* from, int64_t from_col, int64_t
       int64_t depth = std::min(kDeep, rows - r0);
       tiles.pack_transposed(from + c0 * from_col + r0, from_col, depth, width, kWide, nullptr,
                             block);
-      for (int64_t r = 0; r < depth; ++r)
-        std::memcpy(to + (r0 + r) * to_row + c0, block + r * kWide,
-                    static_cast<size_t>(width) * sizeof(F));
+      F* target = to + r0 * to_row + c0;
+      if (width == kWide)
+        for (int64_t r = 0; r < depth; ++r)
+          std::memcpy(target + r * to_row, block + r * kWide, kWide * sizeof(F));
+      else
+        for (int64_t r = 0; r < depth; ++r)
+          std::memcpy(target + r * to_row, block + r * kWide,
+                      static_cast<size_t>(width) * sizeof(F));
     }
   }
 }
@@ -195,6 +200,8 @@ void copy_as(const Operand& from, const Operand& to) {
   copy_nests(w, target, source);
 }
 
+}  // namespace
+
 bool row_major(const Operand& o) {
   int64_t step = 1;
   for (size_t i = o.shape.size(); i-- > 0;) {
@@ -203,8 +210,6 @@ bool row_major(const Operand& o) {
   }
   return true;
 }
-
-}  // namespace
 
 void copy_elements(const Operand& from, const Operand& to) {
   constexpr int64_t kFew = 4096;  // more are worth several threads
