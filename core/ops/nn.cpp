@@ -7,6 +7,7 @@
 
 #include "core/ops/families.h"
 #include "core/ops/names.h"
+#include "core/ops/rows.h"
 
 namespace lathe {
 namespace {
@@ -117,6 +118,15 @@ Tensor shifted(std::string_view op, const Tensor& given, Int dim) {
   return M::sub(x, top);
 }
 
+/// of(shifted(x)), which makes each line along dim by itself.
+template <class F>
+Tensor by_lines(std::string_view op, Args a, const F& of) {
+  const Tensor x = a.tensor(0);
+  const int axis = normalise_axis(op, a.integer(1).value(), x.rank());
+  return by_rows(a, x, axis,
+                 [&](const Tensor& part) { return of(shifted(op, part, a.integer(1))); });
+}
+
 /// f of a tensor without axes, by way of one of a single element.
 template <class F>
 Tensor along_one(const F& f, const Tensor& x, Int dim) {
@@ -129,9 +139,11 @@ void add_softmax(Definitions& r) {
       [](Args a) -> Outputs {
         Tensor x = a.tensor(0);
         if (x.rank() == 0) return {along_one(N::softmax, x, a.integer(1))};
-        Tensor e = M::exp(shifted("softmax", x, a.integer(1)));
-        // One division a row: a vector unit does sixteen products while it divides once.
-        return {M::mul(e, M::reciprocal(R::sum(e, {a.integer(1)}, true)))};
+        return {by_lines("softmax", a, [&](const Tensor& s) {
+          Tensor e = M::exp(s);
+          // One division a row: a vector unit does sixteen products while it divides once.
+          return M::mul(e, M::reciprocal(R::sum(e, {a.integer(1)}, true)));
+        })};
       },
       {.also = {"special.softmax"}, .doc = "exp(x) / sum(exp(x)) along dim, without overflow."});
   r.composite(
@@ -139,8 +151,9 @@ void add_softmax(Definitions& r) {
       [](Args a) -> Outputs {
         Tensor x = a.tensor(0);
         if (x.rank() == 0) return {along_one(N::log_softmax, x, a.integer(1))};
-        Tensor s = shifted("log_softmax", x, a.integer(1));
-        return {M::sub(s, M::log(R::sum(M::exp(s), {a.integer(1)}, true)))};
+        return {by_lines("log_softmax", a, [&](const Tensor& s) {
+          return M::sub(s, M::log(R::sum(M::exp(s), {a.integer(1)}, true)));
+        })};
       },
       {.also = {"special.log_softmax"}, .doc = "log(softmax(x)) along dim, without overflow."});
 }

@@ -7,6 +7,7 @@
 
 #include "core/ops/families.h"
 #include "core/ops/names.h"
+#include "core/ops/rows.h"
 
 namespace lathe {
 namespace {
@@ -47,8 +48,11 @@ struct Moments {
 
 Outputs layer_norm_expansion(Args a) {
   Tensor x = a.tensor(0);
-  const Moments m(x, ending("layer_norm", x, a.ints(1)));
-  return {affine(m.normalised(a[4]), a.optional_tensor(2), a.optional_tensor(3))};
+  const Shape dims = ending("layer_norm", x, a.ints(1));
+  return {by_rows(a, x, x.rank() - static_cast<int>(dims.size()), [&](const Tensor& part) {
+    const Moments m(part, dims);
+    return affine(m.normalised(a[4]), a.optional_tensor(2), a.optional_tensor(3));
+  })};
 }
 
 Outputs native_layer_norm(Args a) {
