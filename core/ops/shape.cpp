@@ -170,6 +170,13 @@ Outputs select_expansion(Args a) {
   return {S::squeeze(S::slice(x, axis, i, i + 1), {Int(axis)})};
 }
 
+/// What is written as a whole before it is read. Those who record ops see zeros.
+Tensor to_be_written(const TensorType& type) {
+  const ThreadState& state = thread_state();
+  if (state.backend == nullptr && state.observers == nullptr) return empty(type);
+  return create_ops<Tensor>::zeros(type.shape, type.dtype, type.device);
+}
+
 Outputs cat_expansion(Args a) {
   Tensors xs = a.tensors(0);
   // PyTorch's lt.empty(0) fits everywhere: what a loop of cat() begins with.
@@ -203,7 +210,7 @@ Outputs cat_expansion(Args a) {
     total += x.size(axis);
   }
   shape[static_cast<size_t>(axis)] = total;
-  Tensor out = create_ops<Tensor>::zeros(shape, dtype, xs[0].device());
+  Tensor out = to_be_written({dtype, shape, xs[0].device()});
   Int at = 0;
   for (const Tensor& x : xs) {
     assign(S::slice(out, axis, at, at + x.size(axis)), x);
