@@ -24,7 +24,7 @@ OUT = ROOT / "build/docs"
 PAGES = ["CONTRIBUTING.md", "LICENSE", "third_party/README.md", "docs/*.md", "docs/howto/*.md"]
 LISTS = {
     "Use it": ["tutorial", "coming-from-pytorch", "script", "custom-ops", "cpp"],
-    "How to": ["howto/debug-a-trace", "howto/rewrite-rules",
+    "How to": ["howto/debug-a-trace", "howto/profile", "howto/rewrite-rules",
                "howto/embed-in-cpp", "howto/add-a-pass",
                "howto/add-a-kernel", "howto/add-a-vendor", "adding-an-op"],
     "What it promises": ["ops", "stability", "accuracy", "speed", "status"],

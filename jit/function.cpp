@@ -12,6 +12,7 @@
 #include "core/base/presumption.h"
 #include "core/dispatch/callback.h"
 #include "core/dispatch/fn.h"
+#include "core/dispatch/profile.h"
 #include "core/dispatch/replay.h"
 #include "core/tensor/random.h"
 #include "core/tensor/shared_memory.h"
@@ -339,6 +340,8 @@ static void refuse_written_leaves(const ir::Traced& traced, const std::vector<Ed
 
 Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const std::string> names,
                                         ir::TracedFunction body, FunctionCallbacks& host) {
+  std::optional<Span> span;
+  if (profiling()) span.emplace(SpanKind::capture, name_, here());
   std::vector<ir::InputSpec> specs;
   for (size_t i = 0; i < inputs.size(); ++i) specs.push_back(spec_for(inputs[i], names[i]));
   auto c = std::make_shared<Compiled>();

@@ -1,9 +1,11 @@
 #include "kernels/executor.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/flags.h"
+#include "core/dispatch/profile.h"
 #include "kernels/own/convert.h"
 #include "kernels/own/shortcut.h"
 #include "kernels/runtime/launch.h"
@@ -40,6 +42,7 @@ void run_contract(const Call& call, Outputs& outputs) {
   Operand in[] = {operand(a), operand(b)};
   Operand to = operand(out);
   PreparedCall prepared = prepared_call(call, in, to);
+  if (profiling()) note_kernel(prepared.entry->name);
   Launch launch{in[0].data, in[1].data, to.data, {}};
   submit(type.device, {a, b}, {out},
          [prepared, launch] { prepared.entry->run(*prepared.entry, *prepared.plan, launch); });
@@ -58,11 +61,18 @@ std::vector<std::string_view> entry_names() {
   return out;
 }
 
+[[gnu::cold]] void span_of_write(const Tensor& dst, const Tensor& value, Span& span) {
+  span.reads(type_of(value), bytes_of(value));
+  span.writes(type_of(dst), bytes_of(dst));
+  span.runs_on("own.copy");
+}
+
 class Executor final : public Backend {
  public:
   void run(const Call& call, Outputs& outputs) override {
     if (call.op.kind == Kind::contract) return run_contract(call, outputs);
     const Entry& entry = choose_entry(make_query(call.op, call.args, call.types));
+    if (profiling()) note_kernel(entry.name);
     entry.run_call(call, outputs);
   }
 
@@ -71,6 +81,8 @@ class Executor final : public Backend {
   }
 
   void write(Tensor& dst, const Tensor& value) override {
+    std::optional<Span> span;
+    if (profiling()) span_of_write(dst, value, span.emplace(SpanKind::op, "write", here()));
     Storage& storage = *dst.impl()->storage;
     Operand from = operand(value), to = operand(dst);
     if (from.shape != to.shape) from = broadcast_to(from, to.shape);

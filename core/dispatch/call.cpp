@@ -2,8 +2,11 @@
 // and the long way of everything else.
 //
 // Where to start: call() and call_short() at the end; Glance, what the short way asks of the
-// operands; call_in_full.
+// operands; call_in_full; call_profiled, by which calls go while a profile is open.
 #include "core/dispatch/call.h"
+
+#include <absl/cleanup/cleanup.h>
+#include <absl/strings/str_cat.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +17,7 @@
 #include "core/base/error.h"
 #include "core/base/flags.h"
 #include "core/dispatch/in_place.h"
+#include "core/dispatch/profile.h"
 #include "core/dispatch/shortcut.h"
 #include "core/dispatch/view_path.h"
 #include "core/op/each_tensor.h"
@@ -297,12 +301,47 @@ void refresh_operands(Args args) {
   for (Observer* o = state.observers; o != nullptr; o = o->next) o->saw(op, args, outputs);
 }
 
+void call_long(const Op& op, Args args, CallForm form, Outputs& outputs) {
+  if (form == CallForm::fresh) return call_in_full(op, args, outputs);
+  const AutocastScope over(DType::f32);  // what is written into has its dtype
+  assign_result(op, args);
+}
+
+/// While a profile is open the short way is taken inside of a span only.
+constinit thread_local bool in_span = false;
+
+bool take_short_in_span(const Op& op, Args args, CallForm form, Tensor& result) {
+  in_span = true;
+  const absl::Cleanup end = [] { in_span = false; };
+  return call_short(op, args, form, result);
+}
+
+/// With a span of the profile around it, unless another backend than the kernels' takes the call.
+[[gnu::cold]] void call_profiled(const Op& op, Args args, CallForm form, Outputs& outputs) {
+  if (thread_state().backend != nullptr) return call_long(op, args, form, outputs);
+  const bool in_place = form == CallForm::in_place;
+  Span span(SpanKind::op, absl::StrCat(op.name(), in_place ? "_" : ""), here());
+  each_tensor(args, [&](const Arg& a) { span.reads(type_of(a.tensor()), bytes_of(a.tensor())); });
+  if (op.kind == Kind::view) span.moves_nothing();
+  if (Tensor result; take_short_in_span(op, args, form, result)) {
+    if (!in_place) outputs.push_back(std::move(result));
+  } else {
+    call_long(op, args, form, outputs);
+  }
+  if (in_place) span.writes(type_of(args.tensor(0)), bytes_of(args.tensor(0)));
+  for (const Tensor& t : outputs)
+    if (t.defined()) span.writes(type_of(t), bytes_of(t));
+}
+
 }  // namespace
 
 void set_shortcut_finder(ShortcutFinder f) { finder.store(f, std::memory_order_release); }
 
 // Hot: g++ takes what follows many early returns for cold, and copies shapes by `rep movs` there.
 [[gnu::hot]] bool call_short(const Op& op, Args args, CallForm form, Tensor& result) {
+  const bool profiled = profiling();
+  if (profiled && !in_span) [[unlikely]]
+    return false;
   const ThreadState& state = thread_state();
   Glance g;
   if (state.backend != nullptr || state.observers != nullptr || !g.look(op, args)) return false;
@@ -310,6 +349,8 @@ void set_shortcut_finder(ShortcutFinder f) { finder.store(f, std::memory_order_r
   if (in_place && !may_run_in_place(args, g)) return false;
   const Shortcut* s = find_shortcut(op, args, g);
   if (s == nullptr || (in_place && s->result != g.lead->dtype)) return false;
+  if (profiled) [[unlikely]]
+    note_kernel(s->entry);
   Cells cells;
   if (g.numbers != 0) cells.fill(*s, args, g);
   if (!in_place) {
@@ -325,7 +366,7 @@ Tensor call_one(const Op& op, Args args) {
   Tensor result;
   if (call_short(op, args, CallForm::fresh, result)) return result;
   Outputs outputs;
-  call_in_full(op, args, outputs);
+  profiling() ? call_profiled(op, args, CallForm::fresh, outputs) : call_in_full(op, args, outputs);
   return std::move(outputs[0]);
 }
 
@@ -334,11 +375,10 @@ Outputs call(const Op& op, Args args, CallForm form) {
   Tensor result;
   if (call_short(op, args, form, result)) {
     if (form == CallForm::fresh) outputs.push_back(std::move(result));
-  } else if (form == CallForm::in_place) {
-    const AutocastScope over(DType::f32);  // what is written into has its dtype
-    assign_result(op, args);
+  } else if (profiling()) {
+    call_profiled(op, args, form, outputs);
   } else {
-    call_in_full(op, args, outputs);
+    call_long(op, args, form, outputs);
   }
   return outputs;
 }

@@ -22,6 +22,7 @@ struct Shortcut {
   DType result = DType::f32;
   size_t result_bytes = 0;    // of an element
   DType number = DType::f32;  // what numbers are converted to first
+  std::string_view entry;     // of the table, whose loop this is
 
   friend bool operator==(const Shortcut&, const Shortcut&) = default;
 };

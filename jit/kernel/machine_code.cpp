@@ -1,9 +1,11 @@
 #include "jit/kernel/machine_code.h"
 
 #include <mutex>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/flags.h"
+#include "core/dispatch/profile.h"
 
 namespace lathe::jit {
 namespace {
@@ -60,6 +62,8 @@ std::string MachineCode::compile() const {
   const std::lock_guard lock(g_compiling);
   if (compiled()) return "";
   asked_ = true;
+  std::optional<Span> span;
+  if (profiling()) span.emplace(SpanKind::compile, "machine code", here());
   Result<LoadedKernel> kernel = make_();
   failure_ = kernel.error;
   failed_.store(!failure_.empty(), std::memory_order_release);

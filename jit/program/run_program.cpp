@@ -5,13 +5,15 @@
 
 #include <algorithm>
 
+#include "core/dispatch/profile.h"
 #include "jit/program/memory.h"
 #include "jit/program/runner.h"
 
 namespace lathe::jit {
 
 ir::Data Program::run(const ir::Data& inputs, RunContext& context) const {
-  return Runner(*this, context).run(inputs);
+  Runner runner(*this, context);
+  return profiling() ? runner.run_profiled(inputs) : runner.run(inputs);
 }
 
 ir::Data Program::run(const ir::Data& inputs) const {

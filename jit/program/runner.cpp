@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/flags.h"
 #include "core/dispatch/fn.h"
+#include "core/dispatch/profile.h"
 #include "core/scalar/element.h"
 #include "graph/ir/text.h"
 #include "include/lathe/ops/math.h"
@@ -221,10 +222,7 @@ std::byte* Runner::target(const Step& s, const Bound::OfStep& b, size_t result) 
 
 void Runner::step(const Step& s, Bound::OfStep& ready) {
   SiteScope site(s.node->site());
-  if (s.dynamic && s.kind != Step::Kind::structure)
-    run_dynamic(s);
-  else
-    run_bound(s, ready);
+  profiling() ? run_profiled(s, ready) : run_step(s, ready);
   if (!s.symbols.empty()) learn_symbols(s);
   for (int slot : s.frees) put(slot, ir::Datum());
 }
@@ -297,6 +295,7 @@ void Runner::run_call(const Step& s, Bound::OfStep& b) {
       b.entry = &choose_entry(make_query(call.op, call.args, call.types));
       b.revision = now;
     }
+    if (profiling()) note_kernel(b.entry->name);
     b.entry->run_call(call, outputs);
   }
   for (size_t k = 0; k < outputs.size(); ++k) {
@@ -351,6 +350,7 @@ void Runner::run_prepared(const Step& s, Bound::OfStep& b, std::byte* out, Epilo
                 out,
                 {},
                 {b.packed[0].get(), b.packed[1].get()}};
+  if (profiling()) note_kernel(entry.name);
   if (entry.fuses) launch.epilogue = epilogue;
   entry.run(entry, *b.prepared.plan, launch);
   if (epilogue && !entry.fuses) epilogue.at_the_end(numel(b.types[0].shape).value(), parallel_for);
@@ -402,6 +402,7 @@ void Runner::run_kernel(const Step& s, const Bound::OfStep& b) {
 }
 
 void Runner::count(Engine engine) {
+  if (profiling()) note_kernel(name_of(engine));
   c_.counts_.kernels_generated += engine == Engine::generated;
   c_.counts_.kernels_simd += engine == Engine::simd;
   c_.counts_.kernels_moved += engine == Engine::moved;

@@ -1,6 +1,6 @@
 // One call of a program, in a context: private to runner*.cpp and run_program.cpp. runner.cpp has
 // inputs and sizes, and each step; runner_structures.cpp branches, loops and calls;
-// runner_results.cpp what is given back and written.
+// runner_results.cpp what is given back and written; runner_profile.cpp what a profile notes.
 #pragma once
 
 #include "graph/trace/structure.h"
@@ -20,6 +20,9 @@ inline std::string_view name_of(const ir::Node& n) {
   return n.op() != nullptr ? std::string_view(n.op()->name()) : "group";
 }
 
+/// As the table of a profile and explain() have it; empty: nothing ran.
+[[gnu::cold]] std::string_view name_of(Engine engine);
+
 /// The same, a copy if its elements lie otherwise: what plans take inputs and what structures hand
 /// on to be.
 ir::Datum in_row_major_order(const ir::Datum& d);
@@ -28,6 +31,8 @@ class Runner {
  public:
   Runner(const Program& p, RunContext& c) : p_(p), c_(c) {}
   ir::Data run(const ir::Data& inputs);
+  /// The same within a span of the profile, as step() does each step.
+  [[gnu::cold]] ir::Data run_profiled(const ir::Data& inputs);
 
  private:
   ir::Data run_steps(const ir::Data& inputs);
@@ -57,6 +62,11 @@ class Runner {
 
   // Steps.
   void step(const Step& s, Bound::OfStep& ready);
+  void run_step(const Step& s, Bound::OfStep& ready) {
+    s.dynamic&& s.kind != Step::Kind::structure ? run_dynamic(s) : run_bound(s, ready);
+  }
+  /// The same within a span of the profile.
+  [[gnu::cold]] void run_profiled(const Step& s, Bound::OfStep& ready);
   void run_dynamic(const Step& s);
   void run_bound(const Step& s, Bound::OfStep& bound);
   void learn_symbols(const Step& s);

@@ -53,7 +53,8 @@ bool find_shortcut(const Op& op, Args args, Shortcut& out) {
     }
   if (!plain(op, dtype) || body_params(op).size() != args.size()) return false;
   Types types = op.infer(args);  // throws as call() would
-  if (choose_entry(make_query(op, args, types)).call != run_body) return false;
+  const Entry& entry = choose_entry(make_query(op, args, types));
+  if (entry.call != run_body) return false;
   ElementTypes element = element_types(op, args);
   unsigned splat = 0;
   for (size_t i = 0; i < args.size(); ++i) {
@@ -64,6 +65,7 @@ bool find_shortcut(const Op& op, Args args, Shortcut& out) {
   }
   const Program& program = program_of(op, element, inputs);
   if (program.copies() || program.uses_index() || program.uses_position()) return false;
+  out.entry = entry.name;
   out.result = element.results[0];
   out.number = element.compute;
   out.program = &program;

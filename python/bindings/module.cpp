@@ -25,6 +25,7 @@
 #include "python/bindings/library.h"
 #include "python/bindings/ops.h"
 #include "python/bindings/print.h"
+#include "python/bindings/profile.h"
 #include "python/bindings/programs.h"
 #include "python/bindings/reshaped.h"
 #include "python/bindings/rewrites.h"
@@ -270,6 +271,7 @@ NB_MODULE(_lathe, m) {
   add_structures(m);
   add_programs(m);
   add_rewrites(m);
+  add_profile(m);
   add_table(m);
   add_reshaped(m);
   add_ops(m);

@@ -36,8 +36,8 @@ cmake_prefix_path = __file__[: -len("/__init__.py")]
 # Parts that a program may do without are loaded when they are first named.
 _PARTS = (
     "amp", "array_api", "autograd", "backends", "compat", "cuda", "distributions", "fft", "func",
-    "jit", "library", "linalg", "masked", "mps", "nn", "optim", "return_types", "serialization",
-    "signal", "special", "utils", "xpu",
+    "jit", "library", "linalg", "masked", "mps", "nn", "optim", "profiler", "return_types",
+    "serialization", "signal", "special", "utils", "xpu",
     "random",  # not an op: a module
 )  # fmt: skip
 _FROM = {"save": "_files", "load": "_files"}

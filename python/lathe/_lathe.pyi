@@ -22,6 +22,7 @@ _autocast: Any
 _batch_fallbacks: Any
 _batching: Any
 _become: Any
+_begin_profile: Any
 _call_host: Any
 _capture: Any
 _capture_number: Any
@@ -30,6 +31,7 @@ _define_op: Any
 _definitions: Any
 _derive_text: Any
 _detach_here: Any
+_end_profile: Any
 _error_text: Any
 _find: Any
 _fori_loop: Any

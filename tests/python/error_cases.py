@@ -301,6 +301,9 @@ lt.draw(abs)
 lt.draw(lt.trace(abs))
 lt.draw(lt.trace(abs), index=-1)
 lt.draw(lt.freeze(nn.Linear(1, 1), lt.ones(1)), index=1)
+with lt.profiler.profile(), lt.profiler.profile(): pass
+lt.profiler.profile().events()
+lt.profiler.profile().table("ops")
 """.strip().splitlines()
 
 

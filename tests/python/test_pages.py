@@ -76,7 +76,7 @@ def test_a_page_and_its_program_in_cpp_run(page, tmp_path):
     assert compile_with_lathe(blocks("cpp", text)[0], tmp_path) == 0
 
 
-@pytest.mark.parametrize("page", ["debug-a-trace", "rewrite-rules"])
+@pytest.mark.parametrize("page", ["debug-a-trace", "profile", "rewrite-rules"])
 def test_a_page_prints_what_it_says(page, tmp_path):
     run_page(f"docs/howto/{page}.md", tmp_path)
 

@@ -102,9 +102,9 @@ def index_select(x, i):
 
 @shows(
     "EX-16",
-    "partly: eager and compiled steps take memory of one allocator (the block that one frees the "
-    "other gets, one limit binds both), go to one stream in order, and raise the same typed "
-    "errors: a test each. Not: a profiler, as there is none",
+    "eager and compiled steps take memory of one allocator (the block that one frees the other "
+    "gets, one limit binds both), go to one stream in order, are noted by one profiler, and raise "
+    "the same typed errors: a test each",
 )
 def test_ex_16_errors():
     traced = lt.trace(index_select)
@@ -158,6 +158,17 @@ def test_ex_16_one_stream():
     index_select(far, lt.tensor([9]).to("sim"))  # fails later, on the stream
     with pytest.raises(lt.IndexError, match="index_select: an index is out of range"):
         compiled(far)
+
+
+def test_ex_16_one_profiler():
+    compiled, x = lt.trace(index_select), lt.ones(3)
+    compiled(x, lt.tensor([0]))
+    with lt.profiler.profile() as p:
+        index_select(x, lt.tensor([0, 2]))
+        compiled(x, lt.tensor([0, 2]))
+    noted = [(e.kind, e.kernel, e.bytes_read, e.bytes_written) for e in p.events()
+             if e.name == "index_select" and e.kernel]  # fmt: skip
+    assert noted == [("op", "own.index", 28, 8), ("step", "own.index", 28, 8)]
 
 
 # ── another back end ────────────────────────────────────────────────────────────────────────────
