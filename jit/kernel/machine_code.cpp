@@ -36,6 +36,11 @@ constinit std::mutex g_compiling;  // of every kernel; guards failures and what 
 Wanted wanted_engine() { return asked_for().wanted; }
 bool node_by_node_wanted() { return asked_for().nodes; }
 
+std::string_view name_of(Engine engine) {
+  constexpr std::string_view kNames[] = {"", "own.simd", "generated", "own.copy"};
+  return kNames[static_cast<size_t>(engine)];
+}
+
 KernelFn MachineCode::for_run(Wanted wanted, std::string_view op, const Site& site) const {
   if (wanted == Wanted::simd) return nullptr;
   const bool required = wanted == Wanted::generated;

@@ -16,9 +16,14 @@ namespace lathe::jit {
 /// What the flag `engine` asks for.
 enum class Wanted : uint8_t { either, simd, generated };
 Wanted wanted_engine();
+/// Does it ask for no program at all, but for the graph node by node?
+bool node_by_node_wanted();
+
 /// Which engine ran, for counters, tests and explain().
 /// none: there were no elements; moved: as they are, see PointwiseKernel::moves.
 enum class Engine : uint8_t { none, simd, generated, moved };
+/// As explain() and profiles have it; of none: empty.
+[[gnu::cold]] std::string_view name_of(Engine engine);
 
 /// What a kernel is run on.
 struct KernelRun {
@@ -28,9 +33,6 @@ struct KernelRun {
   std::string_view op;  // for a failed check
   Site site;
 };
-
-/// Does it ask for no program at all, but for the graph node by node?
-bool node_by_node_wanted();
 
 class MachineCode {
  public:

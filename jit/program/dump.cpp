@@ -10,15 +10,6 @@
 namespace lathe::jit {
 namespace {
 
-std::string what_runs(const ir::Node& n) {
-  if (n.is(ir::Structure::op)) return n.op()->name();
-  if (n.is(ir::Structure::call)) return absl::StrCat("call @", n.callee());
-  if (!n.is(ir::Structure::group)) return std::string(name(n.structure()));
-  std::vector<std::string> ops;
-  for (const ir::Node* inner : n.block(0).nodes()) ops.push_back(inner->op()->name());
-  return absl::StrJoin(ops, "+");
-}
-
 /// One list of instructions: straight-line, with a list inside for each block of a structure.
 class Lister {
  public:
@@ -64,10 +55,7 @@ class Lister {
       return std::find(product_.begin(), product_.end(), slot) != product_.end();
     });
     product_.clear();
-    std::string text;
-    each_node(s, [&](const ir::Node& n) {
-      absl::StrAppend(&text, text.empty() ? "" : "+", what_runs(n));
-    });
+    std::string text = what_runs(s);
     if (!in.empty()) absl::StrAppend(&text, "  in ", buffers(in));
     if (in_place)
       absl::StrAppend(&text, "  inout b", s.out[0]);
@@ -93,6 +81,22 @@ class Lister {
 };
 
 }  // namespace
+
+std::string what_runs(const ir::Node& n) {
+  if (n.is(ir::Structure::op)) return n.op()->name();
+  if (n.is(ir::Structure::call)) return absl::StrCat("call @", n.callee());
+  if (!n.is(ir::Structure::group)) return std::string(name(n.structure()));
+  std::vector<std::string> ops;
+  for (const ir::Node* inner : n.block(0).nodes()) ops.push_back(inner->op()->name());
+  return absl::StrJoin(ops, "+");
+}
+
+std::string what_runs(const Step& step) {
+  std::vector<std::string> nodes;
+  const auto add = [&](const ir::Node& n) { nodes.push_back(what_runs(n)); };
+  each_node(step, add);
+  return absl::StrJoin(nodes, "+");
+}
 
 std::string Program::instructions() const {
   std::string out = own_instructions();

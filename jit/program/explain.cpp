@@ -83,6 +83,12 @@ Verdict generated(const K& kernel) {
   return generated(kernel.loops(), kernel.code(), flag_text(Flag::engine));
 }
 
+/// By which of the two it would run now.
+template <class K>
+Engine engine_of(const K& kernel) {
+  return generated(kernel).accepted() ? Engine::generated : Engine::simd;
+}
+
 /// What a position of all axes takes.
 std::string work_text(const Kernel& kernel) {
   const Facts& facts = kernel.facts;
@@ -197,8 +203,8 @@ std::string entry_of(const Step& s, bool whole) {
   if (s.node->is(ir::Structure::op) && s.node->op()->extra.host != HostCall::none)
     return s.node->literal(0).function_->is_data() ? "own.print" : "Python";
   if (s.kind == Step::Kind::kernel) {
-    if (whole && s.kernel->moves(wanted_engine())) return "own.copy";
-    return generated(*s.kernel).accepted() ? "generated" : "own.simd";
+    const bool moved = whole && s.kernel->moves(wanted_engine());
+    return std::string(name_of(moved ? Engine::moved : engine_of(*s.kernel)));
   }
   if (s.elided) return std::string(kNoCopy);
   return with_query(s, [](const Query& query) {
@@ -215,7 +221,7 @@ void note_steps(const std::vector<Step>& steps, Program::Runs& out, int& unit) {
   for (const Step& s : steps) {
     ++unit;
     if (s.kind == Step::Kind::rows) {
-      const std::string entry = generated(s.rows->kernel).accepted() ? "generated" : "own.simd";
+      const std::string entry(name_of(engine_of(s.rows->kernel)));
       for (const ir::Node* n : s.rows->members) out[n] = {entry, "tiled together by rows", unit};
       continue;
     }

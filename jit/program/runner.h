@@ -20,9 +20,6 @@ inline std::string_view name_of(const ir::Node& n) {
   return n.op() != nullptr ? std::string_view(n.op()->name()) : "group";
 }
 
-/// As the table of a profile and explain() have it; empty: nothing ran.
-[[gnu::cold]] std::string_view name_of(Engine engine);
-
 /// The same, a copy if its elements lie otherwise: what plans take inputs and what structures hand
 /// on to be.
 ir::Datum in_row_major_order(const ir::Datum& d);

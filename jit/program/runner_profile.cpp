@@ -1,41 +1,11 @@
 // What a profile notes of programs: a span around each call, and one around each step in it. Apart
 // from runner.cpp, so that what runs without a profile pays one question a step.
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 
 #include "core/dispatch/profile.h"
 #include "jit/program/runner.h"
 
 namespace lathe::jit {
-namespace {
-
-std::string name_of_node(const ir::Node& n) {
-  if (n.is(ir::Structure::op)) return n.op()->name();
-  if (n.is(ir::Structure::call)) return absl::StrCat("call @", n.callee());
-  if (!n.is(ir::Structure::group)) return std::string(name(n.structure()));
-  std::string out;
-  for (const ir::Node* inner : n.block(0).nodes())
-    absl::StrAppend(&out, out.empty() ? "" : "+", inner->op()->name());
-  return out;
-}
-
-/// Of all that the step runs as one.
-std::string name_of_step(const Step& s) {
-  std::string out;
-  each_node(s, [&](const ir::Node& n) {
-    absl::StrAppend(&out, out.empty() ? "" : "+", name_of_node(n));
-  });
-  return out;
-}
-
-}  // namespace
-
-std::string_view name_of(Engine engine) {
-  constexpr std::string_view kNames[] = {"", "own.simd", "generated", "own.copy"};
-  return kNames[static_cast<size_t>(engine)];
-}
-
 ir::Data Runner::run_profiled(const ir::Data& inputs) {
   Span span(SpanKind::call, p_.graph_.name(), here());
   for (const ir::Datum& d : inputs)
@@ -50,7 +20,7 @@ ir::Data Runner::run_profiled(const ir::Data& inputs) {
 
 void Runner::run_profiled(const Step& s, Bound::OfStep& ready) {
   if (s.elided || ready.done) return run_step(s, ready);  // nothing to run
-  Span span(SpanKind::step, name_of_step(s), s.node->site());
+  Span span(SpanKind::step, what_runs(s), s.node->site());
   // A view that is never made may show less of what lies in the slot, or show it more than once.
   auto read = [&](const Step& part, size_t k) {
     const ir::Datum& d = at(part.in[k]);

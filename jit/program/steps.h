@@ -87,6 +87,10 @@ void each_node(const Step& step, const F& f) {
   if (step.epilogue) each_node(*step.epilogue, f);
 }
 
+/// The names of the ops that run as the step, and as its node: "add+mul"; of structures, theirs.
+std::string what_runs(const Step& step);
+std::string what_runs(const ir::Node& node);
+
 /// A stretch of the arena: who makes it and who needs it last.
 struct ArenaBlock {
   TensorType type;
