@@ -127,26 +127,40 @@ class RowKernel::Call {
   }
 
   const Bound& bound() const { return bound_; }
-  std::byte* place(size_t operand) const { return shared_[operand]; }
+  absl::Span<std::byte* const> places() const { return shared_; }
 
-  /// Rows [begin, end); `lanes`: of reductions over rows.
-  void rows(std::byte* scratch, int64_t begin, int64_t end,
-            absl::Span<std::byte* const> lanes = {}) const {
-    absl::InlinedVector<std::byte*, 24> data = shared_;
-    for (size_t i = 0; i < k_.places_.size(); ++i)
-      if (local(k_.places_[i]))
-        data[i] = scratch + bound_.locals[static_cast<size_t>(k_.places_[i].buffer)];
-    if (by_simd_ != nullptr)
-      return by_simd_->run({data, bound_.extents, bound_.strides, begin, end, lanes});
-    data.insert(data.end(), lanes.begin(), lanes.end());
-    KernelArgs args;
-    args.data = data.data();
-    args.extents = bound_.extents.data();
-    args.strides = bound_.strides.data();
-    args.begin = begin;
-    args.end = end;
-    fn_(&args);
-  }
+  /// A thread's own: with its locals in `scratch`, and the lanes of reductions over rows.
+  class Worker {
+   public:
+    Worker(const Call& call, std::byte* scratch, absl::Span<std::byte* const> lanes)
+        : call_(call), operands_(call.shared_.size()), places_(call.shared_) {
+      const RowKernel& k = call.k_;
+      for (size_t i = 0; i < operands_; ++i)
+        if (call.local(k.places_[i]))
+          places_[i] = scratch + call.bound_.locals[static_cast<size_t>(k.places_[i].buffer)];
+      places_.insert(places_.end(), lanes.begin(), lanes.end());
+    }
+    void rows(int64_t begin, int64_t end) const {
+      const Bound& b = call_.bound_;
+      if (call_.by_simd_ != nullptr) {
+        const auto all = absl::MakeConstSpan(places_);
+        const auto own = all.first(operands_), lanes = all.subspan(operands_);
+        return call_.by_simd_->run({own, b.extents, b.strides, begin, end, lanes});
+      }
+      KernelArgs args;
+      args.data = places_.data();
+      args.extents = b.extents.data();
+      args.strides = b.strides.data();
+      args.begin = begin;
+      args.end = end;
+      call_.fn_(&args);
+    }
+
+   private:
+    const Call& call_;
+    size_t operands_;
+    absl::InlinedVector<std::byte*, 24> places_;
+  };
 
  private:
   bool local(const Place& p) const {
@@ -165,7 +179,7 @@ void RowKernel::run(KernelFn fn, const Bound& bound, const KernelRun& run) const
   if (sums_.any()) return run_blocks(call);
   parallel_for(bound.rows, grain(bound), [&](int64_t begin, int64_t end) {
     const Scratch scratch(bound.scratch_bytes);
-    call.rows(scratch.data(), begin, end);
+    Call::Worker(call, scratch.data(), {}).rows(begin, end);
   });
 }
 
@@ -201,17 +215,7 @@ void RowKernel::run_blocks(const Call& call) const {
     });
     for (int64_t b = 0; b < blocks; ++b) end_block(b, lanes[static_cast<size_t>(b)]);
   }
-  std::vector<std::vector<std::byte*>> to;
-  size_t operand = 0;
-  each_statement(loops().body, [&](const auto& statement) {
-    operand += statement.operands.size();
-    if constexpr (std::is_same_v<std::decay_t<decltype(statement)>, ReduceRows>) {
-      auto& all = to.emplace_back();
-      for (size_t k = 0; k < statement.stores.size(); ++k) all.push_back(call.place(operand + k));
-    }
-    operand += statement.stores.size();
-  });
-  sums_.finish(states.data(), bound.rows, length, to);
+  sums_.finish(states.data(), bound.rows, length, call.places());
 }
 
 /// A block, or in each sixteen rows of it those whose lanes are this share's.
@@ -223,9 +227,10 @@ void RowKernel::run_block(const Call& call, absl::Span<std::byte* const> lanes, 
                 last = std::min(bound.rows, first + RowSums::kBlock);
   const int64_t rows = shares == 1 ? grain(bound) : RowSums::kLanes / shares;
   const int64_t step = shares == 1 ? rows : RowSums::kLanes;
+  const Call::Worker worker(call, scratch.data(), lanes);
   Pace pace;
   for (int64_t at = first + share * rows; at < last; at += step) {
-    call.rows(scratch.data(), at, std::min(last, at + rows), lanes);
+    worker.rows(at, std::min(last, at + rows));
     pace.after(rows * bound.extents.back());
   }
 }

@@ -15,11 +15,14 @@ int64_t lanes_of(int64_t rows) {
 }  // namespace
 
 RowSums::RowSums(const Kernel& kernel) {
-  for (const ReduceRows* r : row_reductions(kernel)) {
-    sums_.push_back({r, std::make_unique<SimdProgram>(r->bodies.combine),
-                     std::make_unique<SimdProgram>(r->bodies.finish), items_.size()});
-    for (DType d : r->bodies.state) items_.push_back(static_cast<int64_t>(size_of(d)));
-  }
+  each_numbered(kernel.body, [&]<class S>(const S& r, size_t first) {
+    if constexpr (std::is_same_v<S, ReduceRows>) {
+      sums_.push_back({&r, std::make_unique<SimdProgram>(r.bodies.combine),
+                       std::make_unique<SimdProgram>(r.bodies.finish), items_.size(),
+                       first + r.operands.size()});
+      for (DType d : r.bodies.state) items_.push_back(static_cast<int64_t>(size_of(d)));
+    }
+  });
 }
 
 int64_t RowSums::line_bytes(size_t line, int64_t elements) const {
@@ -98,10 +101,9 @@ std::vector<std::byte*> RowSums::lines_at(const Sum& sum, std::byte* states, int
 }
 
 void RowSums::finish(std::byte* states, int64_t rows, int64_t length,
-                     absl::Span<const std::vector<std::byte*>> to) const {
+                     absl::Span<std::byte* const> places) const {
   const int64_t blocks = (rows + kBlock - 1) / kBlock, bytes = state_bytes(length);
-  for (size_t k = 0; k < sums_.size(); ++k) {
-    const Sum& sum = sums_[k];
+  for (const Sum& sum : sums_) {
     const auto at = [&](int64_t block) { return lines_at(sum, states + block * bytes, length); };
     for (int64_t step = 1; step < blocks; step *= 2)
       for (int64_t i = 0; i + step < blocks; i += 2 * step)
@@ -114,7 +116,8 @@ void RowSums::finish(std::byte* states, int64_t rows, int64_t length,
                                : LineOperand{at(0)[s], 1});
     }
     in.push_back({reinterpret_cast<std::byte*>(&rows), 0});
-    for (std::byte* result : to[k]) out.push_back({result, 1});
+    for (std::byte* result : places.subspan(sum.result, sum.statement->stores.size()))
+      out.push_back({result, 1});
     sum.finish->run(in, out, length, {});
   }
 }

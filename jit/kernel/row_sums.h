@@ -14,8 +14,8 @@ namespace lathe::jit {
 
 class RowSums {
  public:
-  static constexpr int64_t kBlock = 512;
-  static constexpr int64_t kLanes = 16;
+  static constexpr auto kBlock = static_cast<int64_t>(kReduceBlock);
+  static constexpr auto kLanes = static_cast<int64_t>(kReduceLanes);
 
   explicit RowSums(const Kernel& kernel);
 
@@ -32,16 +32,17 @@ class RowSums {
   /// From the lanes of a block to its states.
   void end(absl::Span<std::byte* const> lanes, int64_t rows, int64_t length,
            std::byte* states) const;
-  /// From the states of all blocks, one after the other and overwritten, to the results. `to`: by
-  /// reduction, where each of its results begins; `rows` of all blocks.
+  /// From the states of all blocks, one after the other and overwritten, to the results. `places`:
+  /// by operand, where each begins; `rows` of all blocks.
   void finish(std::byte* states, int64_t rows, int64_t length,
-              absl::Span<const std::vector<std::byte*>> to) const;
+              absl::Span<std::byte* const> places) const;
 
  private:
   struct Sum {
     const ReduceRows* statement;
     std::unique_ptr<SimdProgram> combine, finish;
-    size_t first;  // line
+    size_t first;   // line
+    size_t result;  // operand
   };
   /// a = combine(a, b) on n elements of each state; `many`: whether b has as many, or one.
   static void combine(const Sum& sum, absl::Span<std::byte* const> a,

@@ -11,13 +11,6 @@ namespace {
 /// Elements that are lifted at a time: pieces are subtrees of the defined order.
 constexpr int64_t kPiece = 8 * static_cast<int64_t>(kReduceBlock);
 
-bool reads_input(const ScalarFunction& f, size_t which) {
-  const auto& nodes = f.graph.nodes();
-  return std::any_of(nodes.begin(), nodes.end(), [&](const ExprNode& n) {
-    return n.prim == Prim::input && n.payload == which;
-  });
-}
-
 /// The input that output k is as it stands, or -1.
 int copied_input(const ScalarFunction& f, size_t k) {
   const ExprNode& n = f.graph[f.outputs[k]];
@@ -86,11 +79,7 @@ SimdKernel::SimdKernel(const Kernel& kernel) : kernel_(kernel) {
         const DType d = kernel.buffers[static_cast<size_t>(a.buf)].dtype;
         items_.push_back(static_cast<int64_t>(size_of(d)));
       });
-  size_t first = 0;
-  each_statement(kernel.body, [&](const auto& statement) {
-    add(statement, first);
-    first += statement.operands.size() + statement.stores.size();
-  });
+  each_numbered(kernel.body, [&](const auto& statement, size_t first) { add(statement, first); });
 }
 
 void SimdKernel::add(const Compute& c, size_t first) {

@@ -161,6 +161,17 @@ void each_operand(B&& block, const OnOperand& on_operand, const OnStore& on_stor
   });
 }
 
+/// Calls f on every statement but loops, with the number of its first operand; its stores are
+/// numbered behind its operands.
+template <class B, class F>
+void each_numbered(B&& block, const F& f) {
+  size_t first = 0;
+  each_statement(block, [&](auto& statement) {
+    f(statement, first);
+    first += statement.operands.size() + statement.stores.size();
+  });
+}
+
 /// Calls f on every access, and whether it is a store.
 template <class B, class F>
 void each_access(B&& block, const F& f) {

@@ -58,9 +58,9 @@ KernelEmitter::KernelEmitter(const Kernel& kernel, const Target& target)
       narrow_(b_, target, 1),
       narrow_memory_(narrow_, target) {
   size_t next = 0;
-  each_statement(k_.body, [&](const auto& statement) {
-    first_[&statement] = next;
-    next += statement.operands.size() + statement.stores.size();
+  each_numbered(k_.body, [&](const auto& statement, size_t first) {
+    first_[&statement] = first;
+    next = first + statement.operands.size() + statement.stores.size();
   });
   for (const ReduceRows* r : row_reductions(k_)) {
     lanes_[r] = next;

@@ -97,12 +97,6 @@ struct Vector {
   }
 };
 
-bool reads(const ScalarFunction& f, uint64_t input) {
-  for (const ExprNode& n : f.graph.nodes())
-    if (n.prim == Prim::input && n.payload == input) return true;
-  return false;
-}
-
 /// Does f give its first input as it is?
 bool gives_input(const ScalarFunction& f) {
   if (f.outputs.size() != 1) return false;
@@ -115,7 +109,8 @@ bool gives_input(const ScalarFunction& f) {
 template <class F>
 bool known(const ReducePrograms& p, F f) {
   auto fold = p.fold.known();
-  if (!fold || p.bodies.state.size() != 1 || reads(p.bodies.lift, 1) || reads(p.bodies.finish, 1))
+  if (!fold || p.bodies.state.size() != 1 || reads_input(p.bodies.lift, 1) ||
+      reads_input(p.bodies.finish, 1))
     return false;
   auto by_state = [&](auto combine, auto four, auto eight) {
     switch (p.bodies.state[0]) {

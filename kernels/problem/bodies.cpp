@@ -122,6 +122,12 @@ ReduceBodies reduce_bodies(const Op& op, const ElementTypes& types, DType stored
   return out;
 }
 
+bool reads_input(const ScalarFunction& f, size_t which) {
+  return std::any_of(f.graph.nodes().begin(), f.graph.nodes().end(), [&](const ExprNode& n) {
+    return n.prim == Prim::input && n.payload == which;
+  });
+}
+
 void store_number(const Arg& value, DType dtype, std::byte* room) {
   if (value.tag == Tag::real)
     store_element(dtype, room, value.real().value());

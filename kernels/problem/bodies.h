@@ -45,6 +45,8 @@ struct ReduceBodies {
 };
 ReduceBodies reduce_bodies(const Op& op, const ElementTypes& types, DType stored);
 
+bool reads_input(const ScalarFunction& f, size_t which);
+
 /// A number argument as the bits of an element of `dtype`, in `room` (16 bytes).
 void store_number(const Arg& value, DType dtype, std::byte* room);
 

@@ -85,12 +85,6 @@ std::optional<int> recognise_pick(const ReduceBodies& bodies) {
   return {};
 }
 
-bool reads_input(const ScalarFunction& f, uint64_t which) {
-  return std::any_of(f.graph.nodes().begin(), f.graph.nodes().end(), [&](const ExprNode& n) {
-    return n.prim == Prim::input && n.payload == which;
-  });
-}
-
 /// Axes of size 1 go, and neighbours that are one axis merge.
 absl::InlinedVector<ReduceAxis, 4> merged(absl::Span<const ReduceAxis> axes) {
   absl::InlinedVector<ReduceAxis, 4> out;
