@@ -18,8 +18,6 @@ using ir::Value;
 constexpr int64_t kDear = 12;
 constexpr size_t kMostStates = 4;
 
-struct Refused {};
-
 class RowsLowering {
  public:
   RowsLowering(const Rows& rows, const Geometries& geometry) : rows_(rows), geometry_(geometry) {
@@ -27,8 +25,8 @@ class RowsLowering {
     inner_ = static_cast<int>(rows.lead);
   }
 
-  LoweredRows run() {
-    flatten();
+  std::optional<LoweredRows> run() {
+    if (!flatten()) return std::nullopt;
     for (Int extent : lead_) kernel().axes.push_back({extent});
     Int elements = 1;
     for (size_t k = rows_.lead; k < rows_.domain.size(); ++k) elements = elements * rows_.domain[k];
@@ -56,7 +54,8 @@ class RowsLowering {
     return v;
   }
 
-  void flatten() {
+  /// False where a result is an operand, or one with another.
+  bool flatten() {
     for (const Node* view : rows_.views) outer_[view->out(0)] = view->in(0);
     for (const Node* n : rows_.nodes) {
       if (!n->is(ir::Structure::group)) {
@@ -74,8 +73,9 @@ class RowsLowering {
       }
     }
     for (const Node* n : rows_.sums) ++readers_[outer(n->in(0))];
-    for (const Value* v : rows_.kept)
-      if (!made_.contains(outer(v)) || !kept_.try_emplace(outer(v), v).second) throw Refused();
+    return std::all_of(rows_.kept.begin(), rows_.kept.end(), [&](const Value* v) {
+      return made_.contains(outer(v)) && kept_.try_emplace(outer(v), v).second;
+    });
   }
 
   void add_item(const Node& n) {
@@ -517,15 +517,12 @@ bool may_be_in_rows(const Kernel& pointwise) {
 }
 
 std::optional<LoweredRows> lower_rows(const Rows& rows, const Geometries& geometry) {
-  try {
-    LoweredRows lowered = RowsLowering(rows, geometry).run();
-    lowered.kernel = schedule(std::move(lowered.kernel));
-    if (std::string wrong = verify(lowered.kernel); !wrong.empty())
-      LATHE_INTERNAL("the kernel of a row group: " + wrong);
-    return lowered;
-  } catch (const Refused&) {
-    return std::nullopt;
-  }
+  std::optional<LoweredRows> lowered = RowsLowering(rows, geometry).run();
+  if (!lowered) return std::nullopt;
+  lowered->kernel = schedule(std::move(lowered->kernel));
+  if (std::string wrong = verify(lowered->kernel); !wrong.empty())
+    LATHE_INTERNAL("the kernel of a row group: " + wrong);
+  return lowered;
 }
 
 }  // namespace lathe::jit

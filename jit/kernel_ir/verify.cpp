@@ -111,16 +111,12 @@ class Verifier {
     if (!enter(r.axis)) return;
     const std::vector<DType> types = operands(r.operands);
     leave(r.axis);
-    functions_fit(r.bodies, types);
-    if (stores(r.stores) != r.bodies.finish.output_types)
-      fail("the stores do not fit the function");
+    reduction(r, types);
   }
 
   void statement(const ReduceRows& r) {
     if (!enter(r.axis)) return;
-    functions_fit(r.bodies, operands(r.operands));
-    if (stores(r.stores) != r.bodies.finish.output_types)
-      fail("the stores do not fit the function");
+    reduction(r, operands(r.operands));
     leave(r.axis);
     for (const Access& a : r.stores) {
       for (int axis = 0; axis < k_.parallel; ++axis)
@@ -130,7 +126,9 @@ class Verifier {
     }
   }
 
-  void functions_fit(const ReduceBodies& b, std::vector<DType> types) {
+  template <class R>
+  void reduction(const R& r, std::vector<DType> types) {
+    const ReduceBodies& b = r.bodies;
     types.push_back(DType::i64);
     if (types != b.lift.inputs) fail("the operands do not fit what is reduced");
     if (b.state.empty() || b.unit.size() != b.state.size()) fail("the unit does not fit the state");
@@ -138,6 +136,7 @@ class Verifier {
         b.combine.inputs != joined(b.state, b.state) ||
         b.finish.inputs != joined(b.state, {DType::i64}))
       fail("the functions do not fit the state");
+    if (stores(r.stores) != b.finish.output_types) fail("the stores do not fit the function");
   }
 
   const Kernel& k_;

@@ -61,6 +61,7 @@ struct Group {
   Nodes views;                      // of a row's value, repeated along the row: nothing is made
   const Reduction* rows = nullptr;  // what a row is, once a reduction has said so
   std::vector<size_t> sums;         // steps: reductions over the rows
+  Nodes summed;                     // these; no member reads them
   bool open = true;
 
   bool makes(const Value* v) const { return v->node() != nullptr && nodes.contains(v->node()); }
@@ -228,14 +229,14 @@ class Grouping {
         if (std::find(g.followers.begin(), g.followers.end(), reader) == g.followers.end())
           g.followers.push_back(reader);
       g.sums.push_back(i);
-      in_sums_.insert(steps_[i].node);
+      g.summed.insert(steps_[i].node);
       return;
     }
   }
 
   /// All that is reduced is there when the group runs: it makes it, or reads it itself.
   bool has(const Group& g, const Value* v) const {
-    if (g.makes(v)) return !g.views.contains(v->node()) && !in_sums_.contains(v->node());
+    if (g.makes(v)) return !g.views.contains(v->node());
     return std::any_of(g.members.begin(), g.members.end(), [&](size_t m) {
       const ir::Values& in = steps_[m].node->in();
       return std::find(in.begin(), in.end(), v) != in.end();
@@ -268,8 +269,7 @@ class Grouping {
   bool may_join(size_t i) const {
     const Step& s = steps_[i];
     if (s.kind != Step::Kind::kernel) return reductions_[i].has_value();
-    return s.kind == Step::Kind::kernel && !s.dynamic && s.symbols.empty() && !s.types.empty() &&
-           may_be_in_rows(s.kernel->loops());
+    return !s.dynamic && s.symbols.empty() && !s.types.empty() && may_be_in_rows(s.kernel->loops());
   }
 
   /// An op that may be run later than where it stands.
@@ -340,18 +340,11 @@ class Grouping {
     return read;
   }
 
-  bool only_inside(const Value& v, const Group& g) const {
+  static bool only_inside(const Value& v, const Group& g) {
     return std::all_of(v.uses().begin(), v.uses().end(), [&](const ir::Use& u) {
-      if (in_sums_.contains(u.node)) return sums_of(g).contains(u.node);
-      return g.nodes.contains(u.node) &&
-             (!g.views.contains(u.node) || only_inside(*u.node->out(0), g));
+      if (g.views.contains(u.node)) return only_inside(*u.node->out(0), g);
+      return g.nodes.contains(u.node) || g.summed.contains(u.node);
     });
-  }
-
-  Nodes sums_of(const Group& g) const {
-    Nodes nodes;
-    for (size_t i : g.sums) nodes.insert(steps_[i].node);
-    return nodes;
   }
 
   /// Nothing, if the group is no kernel after all.
@@ -433,7 +426,6 @@ class Grouping {
   const ir::Graph& graph_;
   std::vector<std::optional<Reduction>> reductions_;  // by step: the reductions inside rows
   std::vector<std::optional<Reduction>> sums_;        // by step: those over rows
-  Nodes in_sums_;                                     // that belong to a group
   std::vector<Group> groups_;
   Unused unused_;
 };
