@@ -187,13 +187,10 @@ class Apart {
     std::optional<SharedMemory>& memory = known ? fresh_ : all_;
     if (!memory) {
       memory.emplace();
-      const auto add = [&](const ir::Datum& d) {
-        memory->add(d.is_tensor() ? d.tensor().impl() : nullptr);
-      };
       if (known)
-        for (size_t i : found_.fresh) add(all[i]);
+        for (size_t i : found_.fresh) memory->add(all[i].tensor().impl());
       else
-        for (const ir::Datum& d : all) add(d);
+        for (const ir::Datum& d : all) memory->add(d.tensor().impl());
     }
     const TensorImpl* written = all[input].tensor().impl();
     return !memory->any(*written, [&](size_t k) {
@@ -284,7 +281,7 @@ static void refuse_shared(const Function::Compiled& c, const ir::Data& inputs) {
   ir::Data all = inputs;
   all.insert(all.end(), c.traced.captured_now.begin(), c.traced.captured_now.end());
   SharedMemory memory;
-  for (const ir::Datum& d : all) memory.add(d.is_tensor() ? d.tensor().impl() : nullptr);
+  for (const ir::Datum& d : all) memory.add(d.tensor().impl());
   for (const ir::Write& w : c.traced.graph.writes()) {
     const Tensor& written = all[w.input->index()].tensor();
     const auto other = [&](size_t k) { return !same(all[k].tensor(), written); };

@@ -1,4 +1,6 @@
 // What a call gives back, and what it writes to its inputs: results first, then the writes.
+#include <absl/algorithm/container.h>
+
 #include <algorithm>
 
 #include "core/dispatch/assign.h"
@@ -63,11 +65,10 @@ ir::Data Runner::outputs(const ir::Data& inputs) {
 /// and nobody has to be told.
 void Runner::prepare_writes(const ir::Data& inputs) {
   SharedMemory memory;  // of inputs, then of constants
-  const auto add = [&](const ir::Datum& d) {
-    memory.add(d.is_tensor() ? d.tensor().impl() : nullptr);
-  };
-  for (const ir::Datum& d : inputs) add(d);
-  for (const auto& [slot, constant] : p_.constants_) add(constant);
+  if (p_.tail_ < p_.steps_.size()) {
+    for (const ir::Datum& d : inputs) memory.add(d.tensor().impl());
+    for (const auto& [slot, constant] : p_.constants_) memory.add(constant.tensor().impl());
+  }
   size_t from = p_.result_slots_.size() - p_.written_.size();
   values_.resize(p_.written_.size());
   for (size_t input : p_.written_) require_assignable(inputs[input].tensor());
@@ -88,6 +89,7 @@ void Runner::prepare_writes(const ir::Data& inputs) {
                          {.wanted = wanted_, .op = name_of(*s.node), .site = s.node->site()});
   }
   // A value that lies in an input that is written is copied: the write could change it.
+  if (absl::c_all_of(p_.replaced_, [](bool replaced) { return replaced; })) return;
   SharedMemory written;
   for (size_t input : p_.written_) written.add(inputs[input].tensor().impl());
   for (size_t i = 0; i < p_.written_.size(); ++i) {
