@@ -135,6 +135,13 @@ Item<Key>* radix_sort(Item<Key>* items, Item<Key>* spare, int64_t n) {
   return items;
 }
 
+/// Ascending in the direction of the sort.
+template <class K>
+typename K::Key key_of(typename K::Stored x, bool descending) {
+  const auto key = K::key(x);
+  return descending ? static_cast<typename K::Key>(~key) : key;
+}
+
 /// Is any of these x worth a look: may one's key, in the direction of the sort, be below that of
 /// `bound`? Cheaper than the keys of all; a NaN always may.
 template <class K, bool descending>
@@ -176,10 +183,6 @@ class Best {
   }
 
  private:
-  static Key key(T x) {
-    const Key k = K::key(x);
-    return descending ? static_cast<Key>(~k) : k;
-  }
   /// A comparison is where the library's algorithms can be stopped.
   auto less() {
     return [this](const Item<Key>& a, const Item<Key>& b) {
@@ -187,11 +190,11 @@ class Best {
       return a < b;
     };
   }
-  void add(int64_t i) { items_[held_++] = {key(x_[i * step_]), i}; }
+  void add(int64_t i) { items_[held_++] = {key_of<K>(x_[i * step_], descending), i}; }
   /// Of equals the earlier is kept.
   void offer(int64_t i, int64_t end) {
     for (; i < end; ++i) {
-      const Key k = key(x_[i * step_]);
+      const Key k = key_of<K>(x_[i * step_], descending);
       if (k >= items_[worst_].key) continue;
       if (keep_ <= kFew) {
         insert({k, i});
@@ -239,8 +242,7 @@ Item<typename K::Key>* ordered(const typename K::Stored* x, int64_t step, int64_
   Item<Key>* items = room.of(n);
   in_stretches(0, n, [&](int64_t i, int64_t end) {
     for (; i < end; ++i) {
-      Key key = K::key(x[i * step]);
-      items[i] = {descending ? static_cast<Key>(~key) : key, i};
+      items[i] = {key_of<K>(x[i * step], descending), i};
     }
   });
   if (n >= 512) return radix_sort(items, spare.of(n), n);
