@@ -40,6 +40,8 @@ class Differentiable : public std::enable_shared_from_this<Differentiable> {
   /// `hidden`: gets the histories of the hidden results.
   ir::Data run(const ir::Data& inputs, std::vector<Edge>* hidden = nullptr) const;
 
+  /// The forward pass as differentiate() left it, with what that took for granted.
+  const ir::Graph& forward_graph() const { return vjp_.forward; }
   /// The forward pass, and the derivatives that have run.
   std::vector<const Program*> programs() const;
   std::string explain() const;

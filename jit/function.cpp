@@ -42,10 +42,10 @@ ir::InputSpec spec_for(const ir::Datum& d, const std::string& name) {
 }
 
 /// Do all hold on these inputs?
-bool facts_hold(const Function::Compiled& c, absl::Span<const SymFact> facts,
+bool facts_hold(absl::Span<const ir::SymbolSource> sources, absl::Span<const SymFact> facts,
                 const ir::Data& inputs) {
   auto value = [&](Int e) {
-    return substitute(e, [&](uint32_t k) { return ir::said(c.sources[k], inputs); });
+    return substitute(e, [&](uint32_t k) { return ir::said(sources[k], inputs); });
   };
   return absl::c_all_of(facts, [&](const SymFact& f) {
     return lathe::decide(f.relation, value(f.a), value(f.b)) == f.holds;
@@ -226,7 +226,8 @@ bool Function::fits(Compiled& c, FunctionCallbacks& host, const ir::Data& given,
     std::lock_guard hold(mutex_);
     c.seen = seen;
   }
-  if (!facts_hold(c, c.of_integers, *found.all) || !asked_hold(c, found, settled)) return false;
+  if (!facts_hold(c.sources, c.of_integers, *found.all) || !asked_hold(c, found, settled))
+    return false;
   seen->settled.store(found.settled, std::memory_order_relaxed);
   return true;
 }
@@ -272,7 +273,8 @@ bool Function::layouts_hold(const Compiled& c, const ir::Data& all) {
         !layout_holds(guards[i], at < all.size() ? all[at].tensor() : none))
       return false;
   }
-  return facts_hold(c, c.relations, all);
+  return facts_hold(c.sources, c.relations, all) &&
+         facts_hold(c.derivative_sources, c.of_derivative, all);
 }
 
 /// A written input and another over the same memory: the order of reads and writes between them is
@@ -344,6 +346,7 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   auto c = std::make_shared<Compiled>();
   c->grad_enabled = thread_state().grad_enabled;
   c->autocast = thread_state().autocast;
+  if (rules_ != nullptr) c->rules = rules_;
   std::vector<bool> live;                       // by result: gradients may be asked for through it
   bool written = false;                         // the same of an input that was written to
   std::vector<Edge> histories;                  // of the inputs
@@ -405,6 +408,16 @@ static std::vector<int> results_behind(const ir::Traced& traced, const std::vect
   return out;
 }
 
+/// A rule of a derivative may ask about sizes what nothing before it asked: whether a matrix is
+/// square. Its program holds for that answer.
+static void note_derivative_facts(Function::Compiled& c) {
+  const ir::Graph& graph = c.tracked->forward_graph();
+  c.derivative_sources = graph.sources();
+  for (const SymFact& f : graph.assumptions())
+    if (graph.inputs_say(f.a, c.derivative_sources) && graph.inputs_say(f.b, c.derivative_sources))
+      c.of_derivative.push_back(f);
+}
+
 void Function::make_program(Compiled& c, const ir::Data& all, const std::vector<bool>& live,
                             bool written) {
   const ir::Graph& graph = c.traced.graph;
@@ -419,6 +432,7 @@ void Function::make_program(Compiled& c, const ir::Data& all, const std::vector<
       c.tracked = std::make_shared<Differentiable>(graph, tracked_inputs(all),
                                                    results_behind(c.traced, live, views.size()),
                                                    views, c.traced.strided, c.rules);
+      note_derivative_facts(c);
     } catch (const AutogradError& e) {  // its calls are counted, and explain() says why
       c.why_by_nodes = e.parts().problem;
     }

@@ -50,12 +50,14 @@ struct FunctionCounts {
 
 class Function {
  public:
-  explicit Function(std::string name) : name_(std::move(name)) {}
+  /// `rules`: that all it captures is rewritten by; null: those of the users that there are then.
+  explicit Function(std::string name, ir::UserRulesRef rules = nullptr)
+      : name_(std::move(name)), rules_(std::move(rules)) {}
 
   struct Compiled {
     ir::Traced traced;                          // its graph as captured
     int64_t trace_id = 0;                       // the front end's
-    ir::UserRulesRef rules = ir::user_rules();  // that there were when it was captured
+    ir::UserRulesRef rules = ir::user_rules();  // that it is rewritten by, now and later
     ir::Report report;
     std::unique_ptr<Program> program;         // null: gradients may be asked for through a result
     std::shared_ptr<Differentiable> tracked;  // then; null if it cannot be
@@ -71,8 +73,11 @@ class Function {
     std::vector<ir::SymbolSource> sources;  // of the captured graph
     std::vector<SymFact> relations;         // guards and checks that the inputs alone can answer
     bool presumes = false;                  // something of its data, and asks (PresumptionError)
-    std::vector<SymFact> of_integers;       // those of them about integers that are inputs
-    std::vector<size_t> guarded;            // by guard: which input it is about; beyond: none
+    /// What the derivative took for granted besides, about the symbols of its own graph.
+    std::vector<ir::SymbolSource> derivative_sources;
+    std::vector<SymFact> of_derivative;
+    std::vector<SymFact> of_integers;  // of the relations, those about integers that are inputs
+    std::vector<size_t> guarded;       // by guard: which input it is about; beyond: none
     std::vector<size_t> asked;  // the guards that are asked at each call, whatever the layouts are
     /// Inputs for which all else held last.
     struct Seen {
@@ -126,6 +131,7 @@ class Function {
   ir::Data run_program(const Compiled& c, const ir::Data& all);
 
   std::string name_;
+  ir::UserRulesRef rules_;
   mutable std::mutex mutex_;           // of what follows; never held while anything else runs
   std::vector<CompiledRef> compiled_;  // the one that fitted last is tried first
   FunctionCounts counts_;

@@ -570,3 +570,15 @@ def test_what_gives_the_module_gives_what_captures_it():
     model = lt.trace(lt.nn.Linear(4, 2))
     assert model.eval() is model and model.train().to("cpu") is model
     assert len(list(model.parameters())) == 2 and not model.eval().training
+
+
+def test_a_derivative_that_asks_about_sizes():
+    """That of the LU decomposition is another for matrices that are not square."""
+    sizes = ((3, 3), (4, 3), (3, 5), (4, 3), (2, 2))
+    x = [lt.randn(*size).requires_grad_() for size in sizes]
+    f = lt.trace(lambda x: lt.linalg.lu(x))
+    for t in x:
+        traced, eager = f(t), lt.linalg.lu(t)
+        assert [y.shape for y in traced] == [y.shape for y in eager]
+        (a,), (b,) = (lt.autograd.grad(y[1].sum() + y[2].sum(), t) for y in (traced, eager))
+        assert a.numpy().tobytes() == b.numpy().tobytes()
