@@ -5,6 +5,7 @@
 #include "autodiff/tape.h"
 #include "core/base/flags.h"
 #include "graph/pipeline.h"
+#include "jit/composites.h"
 #include "kernels/executor.h"
 
 namespace lathe {
@@ -14,6 +15,7 @@ void initialise() {
   std::call_once(once, [] {
     install_executor();
     install_tape();
+    set_composite_runner(jit::run_composite);
     set_item_names(Flag::rewrites_off, ir::rewrite_names);
   });
 }

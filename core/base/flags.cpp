@@ -62,6 +62,12 @@ constexpr std::array<FlagDefinition, kFlags> kRows = {{
      "", -1},
     {Flag::whole_tracebacks, "whole_tracebacks", "LATHE_WHOLE_TRACEBACKS", FlagType::boolean, "0",
      "Tracebacks of what a capture refuses name its own lines too, not only the user's."},
+    {Flag::fuse_after, "fuse_after", "LATHE_FUSE_AFTER", FlagType::count, "16",
+     "Eager calls of an op that consists of others (softmax, layer_norm), with operands and "
+     "options "
+     "of one kind, before it runs as one compiled program. 0: from the first; -1: never. Never "
+     "changes a result.",
+     "", -1},
 }};
 
 constexpr bool rows_in_order() {

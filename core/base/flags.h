@@ -26,8 +26,9 @@ enum class Flag : uint8_t {
   rewrites_off,
   rewrite_limit,
   whole_tracebacks,
+  fuse_after,
 };
-inline constexpr int kFlags = static_cast<int>(Flag::whole_tracebacks) + 1;
+inline constexpr int kFlags = static_cast<int>(Flag::fuse_after) + 1;
 
 enum class FlagType : uint8_t {
   boolean,  // 0 or 1; also true, false, on, off, yes, no

@@ -279,6 +279,16 @@ void refresh_operands(Args args) {
   });
 }
 
+constinit std::atomic<CompositeRunner> composite_runner{nullptr};
+
+/// As one program, or by its expansion.
+void call_composite(const Op& op, Args args, Outputs& outputs) {
+  const ThreadState& state = thread_state();
+  const bool plain = state.backend == nullptr && state.observers == nullptr;
+  const CompositeRunner run = plain ? composite_runner.load(std::memory_order_acquire) : nullptr;
+  if (run == nullptr || !run(op, args, outputs)) outputs = expand(op, args);
+}
+
 /// The long way, apart so that the short one does not pay for its frame.
 [[gnu::noinline]] void call_in_full(const Op& op, Args args, Outputs& outputs) {
   Backend& backend = current_backend();
@@ -287,10 +297,7 @@ void refresh_operands(Args args) {
   Types types;
   refresh_operands(args);  // first: to ask who claims a composite is to infer its types
   const bool whole = op.kind == Kind::composite;
-  if (whole && !backend.claims(op, args, types)) {
-    outputs = expand(op, args);
-    return;
-  }
+  if (whole && !backend.claims(op, args, types)) return call_composite(op, args, outputs);
   if (!whole) types = op.infer(args);
   const Call made{op, args, types};
   backend.run(made, outputs);
@@ -335,6 +342,9 @@ bool take_short_in_span(const Op& op, Args args, CallForm form, Tensor& result) 
 
 }  // namespace
 
+void set_composite_runner(CompositeRunner r) {
+  composite_runner.store(r, std::memory_order_release);
+}
 void set_shortcut_finder(ShortcutFinder f) { finder.store(f, std::memory_order_release); }
 
 // Hot: g++ takes what follows many early returns for cold, and copies shapes by `rep movs` there.

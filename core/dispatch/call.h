@@ -30,6 +30,13 @@ Tensor call_one(const Op& op, Args args);
 /// The results of a composite by its expansion, which computes in the op type (Extra::moves).
 Outputs expand(const Op& op, Args args);
 
+/// Runs a composite in eager code as one program, with the results, bits and history of its
+/// expansion; false: it leaves the call alone, and nothing was done. Operands are fresh.
+using CompositeRunner = bool (*)(const Op& op, Args args, Outputs& outputs);
+/// Set once at start-up by jit/. Asked where the default backend computes and nobody but the tape
+/// watches.
+void set_composite_runner(CompositeRunner runner);
+
 /// Is this a call of the program's own, inside of a scope of autocast (AutocastScope) that changes
 /// the operands of this definition? What composites call is not asked.
 bool casts_operands(const Op& op);

@@ -85,6 +85,8 @@ class Program {
   };
   std::vector<NodeKernel> node_kernels() const;
   int kernels() const;
+  /// Steps that a run has to start: calls and kernels, without views and numbers.
+  int launches() const;
   /// Compiles every kernel now; what could not be, and why.
   std::string compile() const;
   uint64_t hash() const { return graph_.hash(); }

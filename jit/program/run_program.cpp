@@ -71,6 +71,13 @@ int Program::kernels() const {
   return count;
 }
 
+int Program::launches() const {
+  return static_cast<int>(std::count_if(steps_.begin(), steps_.end(), [](const Step& s) {
+    const bool number = s.kind == Step::Kind::op && s.types.size() != s.node->out().size();
+    return !s.elided && !s.view && !number;
+  }));
+}
+
 std::string Program::compile() const {
   std::string why;
   const auto compile = [&](const auto& kernel) {

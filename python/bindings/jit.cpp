@@ -21,6 +21,7 @@
 #include "graph/ir/text.h"
 #include "graph/trace/tracer.h"
 #include "include/lathe/ops/math.h"
+#include "jit/composites.h"
 #include "jit/debug.h"
 #include "jit/function.h"
 #include "kernels/table/table.h"
@@ -484,6 +485,7 @@ void add_jit(nb::module_& m) {
   m.def("_same_elements", &jit::same_elements);
   m.def("_identity", &Capture::identity);
   m.def("_symbolic", [](const Tensor& t) { return t.defined() && t.symbolic(); });
+  m.def("_composites", &jit::composites_text);
   m.def("_tracing", [] { return thread_state().trace_epoch != 0; });
 }
 

@@ -1,0 +1,336 @@
+#include "jit/composites.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <array>
+#include <atomic>
+#include <bit>
+
+#include "core/base/error.h"
+#include "core/base/flags.h"
+#include "core/base/fork.h"
+#include "graph/ir/text.h"
+#include "jit/function.h"
+#include "kernels/table/table.h"
+
+namespace lathe::jit {
+namespace {
+
+constexpr size_t kMostDefinitions = 4096;
+constexpr int kMostKinds = 256;    // of one op: beyond, its arguments change from call to call
+constexpr int kMostRefusals = 2;   // of kinds of one op, and none that was worth it
+constexpr int kMostCaptures = 16;  // of one kind: what its expansion asks about sizes differs
+
+/// What tells one kind of call from another, as words.
+using Key = absl::InlinedVector<uint64_t, 24>;
+
+class KeyOf {
+ public:
+  Key key;
+  int tensors = 0;
+
+  /// False: no call like this one runs as a program.
+  bool take(const Op& op, Args args) {
+    key.push_back(op.id | uint64_t{thread_state().grad_enabled} << 32);
+    for (const Arg& a : args)
+      if (!take(a)) return false;
+    return tensors > 0;
+  }
+
+ private:
+  bool take(const Arg& a) {
+    const auto tag = static_cast<uint64_t>(a.tag);
+    switch (a.tag) {
+      case Tag::none:
+        break;
+      case Tag::tensor:
+        return take(a.tensor_);
+      case Tag::integer:
+        key.push_back(a.integer_);
+        return mark(tag, a.integer().known());
+      case Tag::real:
+        if (!a.real().known()) return false;
+        key.push_back(std::bit_cast<uint64_t>(a.real().value()));
+        break;
+      case Tag::flag:
+        key.push_back(static_cast<uint64_t>(a.flag_));
+        break;
+      case Tag::dtype:
+        key.push_back(static_cast<uint64_t>(a.dtype_));
+        break;
+      case Tag::text:
+        return take(std::string_view(a.text_));
+      case Tag::list:
+        key.push_back(a.list_->size);
+        for (size_t i = 0; i < a.list_->size; ++i)
+          if (a.list_->data[i].tag == Tag::tensor || !take(a.list_->data[i])) return false;
+        break;
+      default:
+        return false;
+    }
+    return mark(tag, true);
+  }
+  bool take(const TensorImpl* t) {
+    ++tensors;
+    const bool plain = t->storage && t->device.kind == DeviceKind::cpu && !t->storage->ready &&
+                       t->geometry.is_contiguous();
+    key.push_back(static_cast<uint64_t>(t->dtype) | uint64_t{t->requires_grad} << 8 |
+                  static_cast<uint64_t>(t->geometry.rank()) << 16);
+    return mark(static_cast<uint64_t>(Tag::tensor), plain);
+  }
+  bool take(std::string_view text) {
+    uint64_t word = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+      word = word << 8 | static_cast<unsigned char>(text[i]);
+      if (i % 8 == 7) key.push_back(word);
+    }
+    key.push_back(word);
+    key.push_back(text.size());
+    return mark(static_cast<uint64_t>(Tag::text), true);
+  }
+  /// Words of different tags may be equal.
+  bool mark(uint64_t tag, bool answer) {
+    key.push_back(tag);
+    return answer;
+  }
+};
+
+/// Inputs of its programs are given, and nothing is captured beside them.
+class GivenInputs final : public FunctionCallbacks {
+ public:
+  bool inputs(int64_t /*trace_id*/, absl::Span<const ir::Path> captured, const ir::Data& given,
+              FoundInputs& out) override {
+    out.all = &given;
+    return captured.empty();
+  }
+};
+
+const ir::UserRulesRef& no_rules() {
+  static auto& none =
+      *new ir::UserRulesRef(std::make_shared<const ir::UserRules>(std::vector<ir::UserRule>()));
+  return none;
+}
+
+/// How many kernels the expansion starts; -1 if it does what one program cannot do for it.
+int launches_of(const ir::Graph& graph) {
+  int count = 0;
+  bool plain = true;
+  ir::for_each_node(graph.body(), [&](const ir::Node* n) {
+    const Op* op = n->op();
+    plain &= op != nullptr && op->kind != Kind::random && op->extra.host == HostCall::none;
+    if (!plain || op->kind == Kind::view) return;
+    count += n->out(0)->type().tensor() != nullptr;
+  });
+  return plain ? count : -1;
+}
+
+/// Calls of one kind.
+class CallsOfAKind {
+ public:
+  explicit CallsOfAKind(const Op& op)
+      : op_(op), function_(std::string(op.public_name()), no_rules()) {}
+
+  /// False for the first calls, and where it was not worth it.
+  bool due(int64_t after) {
+    if (refused_.load(std::memory_order_relaxed)) return false;
+    if (served_.load(std::memory_order_relaxed)) return true;
+    return calls_.fetch_add(1, std::memory_order_relaxed) >= after;
+  }
+  bool run(Args args, Outputs& outputs);
+  bool refused() const { return refused_.load(std::memory_order_relaxed); }
+  bool served() const { return served_.load(std::memory_order_relaxed); }
+
+  /// "softmax(x: f32[s0, s1]): 1 launch for 5".
+  std::string text() const {
+    std::string out;
+    for (const auto& c : function_.compiled()) {
+      const ir::Graph& graph = c->traced.graph;
+      const auto input = [](std::string* to, const ir::Value* v) {
+        absl::StrAppend(to, v->name(), ": ", ir::to_string(v->type()));
+      };
+      absl::StrAppend(&out, op_.public_name(), "(", absl::StrJoin(graph.inputs(), ", ", input),
+                      "): ", c->programs()[0]->launches(), " for ", launches_of(graph), "\n");
+    }
+    return out;
+  }
+
+ private:
+  bool capture(Args args, const ir::Data& inputs);
+  bool worth_it(const Function::Compiled& c) const;
+
+  const Op& op_;
+  Function function_;
+  std::atomic<int64_t> calls_{0};
+  std::atomic<int> captures_{0};
+  std::atomic<bool> refused_{false}, served_{false};
+};
+
+bool CallsOfAKind::worth_it(const Function::Compiled& c) const {
+  const std::vector<const Program*> programs = c.programs();
+  if (programs.empty() || !c.traced.captured.empty() || !c.traced.graph.writes().empty() ||
+      c.presumes || !c.leaves.empty() || !c.spent.empty())
+    return false;
+  std::vector<bool> given(c.traced.graph.outputs().size());
+  for (const ir::Returned& returned : c.traced.returns) {
+    const bool view = returned.how == ir::Returned::How::view;
+    const ir::Returned& r = view ? *returned.base : returned;
+    if (r.how != ir::Returned::How::output || given[r.index] || c.traced.strided[r.index])
+      return false;
+    given[r.index] = true;
+  }
+  return programs[0]->launches() < launches_of(c.traced.graph);
+}
+
+bool CallsOfAKind::capture(Args args, const ir::Data& inputs) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < args.size(); ++i)
+    if (args[i].tag == Tag::tensor) names.push_back(std::string(op_.schema.params[i].name));
+  bool whole = true;
+  const auto body = [&](const ir::Data& in) {
+    absl::InlinedVector<Arg, 8> given(args.begin(), args.end());
+    size_t next = 0;
+    for (Arg& a : given)
+      if (a.tag == Tag::tensor) a = Arg(in[next++].tensor());
+    ir::Data out;
+    for (Tensor& t : expand(op_, absl::MakeConstSpan(given))) {
+      whole &= t.defined();
+      out.emplace_back(std::move(t));
+    }
+    return out;
+  };
+  GivenInputs host;
+  const auto c = function_.capture(inputs, names, body, host);
+  return whole && worth_it(*c);
+}
+
+bool CallsOfAKind::run(Args args, Outputs& outputs) {
+  ir::Data inputs;
+  inputs.reserve(args.size());
+  for (const Arg& a : args)
+    if (a.tag == Tag::tensor) inputs.emplace_back(a);
+  GivenInputs host;
+  std::optional<ir::Data> results;
+  try {
+    results = function_.serve(inputs, host);
+    if (!results && captures_.fetch_add(1) < kMostCaptures && capture(args, inputs)) {
+      served_ = true;
+      results = function_.serve(inputs, host);
+    }
+  } catch (const CancelledError&) {
+    throw;
+  } catch (const TraceError&) {  // it reads data
+    refused_ = true;
+  } catch (const Error&) {  // which the expansion will have in its own words
+    if (!served()) return false;
+  }
+  if (!results) {
+    refused_ = refused_ || !served();
+    return false;
+  }
+  for (const ir::Datum& d : *results) outputs.push_back(d.tensor());
+  return true;
+}
+
+struct SameKey {
+  using is_transparent = void;
+  bool operator()(absl::Span<const uint64_t> a, absl::Span<const uint64_t> b) const {
+    return a == b;
+  }
+};
+struct HashOfKey {
+  using is_transparent = void;
+  size_t operator()(absl::Span<const uint64_t> key) const { return absl::HashOf(key); }
+};
+
+/// What is known of the definitions; kinds are never dropped.
+class Known {
+ public:
+  bool off(const Op& op) const {
+    return op.id >= kMostDefinitions || off_[op.id].load(std::memory_order_relaxed);
+  }
+  void turn_off(const Op& op) { off_[op.id].store(true, std::memory_order_relaxed); }
+
+  /// Null where the op has too many kinds.
+  CallsOfAKind* find(const Op& op, absl::Span<const uint64_t> key) {
+    const std::lock_guard<ForkSafeMutex> hold(mutex_);
+    if (const auto found = kinds_.find(key); found != kinds_.end()) return found->second.get();
+    if (++count_[op.id] > kMostKinds) return nullptr;
+    auto made = std::make_unique<CallsOfAKind>(op);
+    return (kinds_[std::vector<uint64_t>(key.begin(), key.end())] = std::move(made)).get();
+  }
+  /// After a refusal: an op of which nothing is ever worth it is not asked again.
+  void note_refusal(const Op& op) {
+    const std::lock_guard<ForkSafeMutex> hold(mutex_);
+    if (++refusals_[op.id] < kMostRefusals) return;
+    for (const auto& [key, kind] : kinds_)
+      if (key[0] % kMostDefinitions == op.id && kind->served()) return;
+    turn_off(op);
+  }
+  std::string text() {
+    const std::lock_guard<ForkSafeMutex> hold(mutex_);
+    std::string out;
+    for (const auto& [key, kind] : kinds_)
+      if (kind->served()) absl::StrAppend(&out, kind->text());
+    return out;
+  }
+
+ private:
+  std::array<std::atomic<bool>, kMostDefinitions> off_{};
+  ForkSafeMutex mutex_;  // of what follows
+  absl::flat_hash_map<std::vector<uint64_t>, std::unique_ptr<CallsOfAKind>, HashOfKey, SameKey>
+      kinds_;
+  absl::flat_hash_map<uint32_t, int> count_, refusals_;
+};
+
+Known& known() {
+  static auto& all = *new Known;
+  return all;
+}
+
+/// What the definition alone says.
+bool suits(const Op& op) {
+  if (op.extra.moves || op.extra.host != HostCall::none || !op.extra.instead_in_trace.empty())
+    return false;
+  for (const Param& p : op.schema.params)
+    if (p.written || (p.list && p.type == ArgType::tensor)) return false;
+  return true;
+}
+
+/// The flag `fuse_after`, read when flags have changed.
+int64_t fuse_after() {
+  thread_local uint64_t revision = ~uint64_t{0};
+  thread_local int64_t after = 0;
+  if (const uint64_t now = flags_revision(); revision != now) {
+    revision = now;
+    after = flag_count(Flag::fuse_after);
+  }
+  return after;
+}
+
+}  // namespace
+
+bool run_composite(const Op& op, Args args, Outputs& outputs) {
+  Known& all = known();
+  if (all.off(op)) return false;
+  const int64_t after = fuse_after();
+  if (after < 0 || thread_state().autocast != DType::f32 || node_by_node_wanted()) return false;
+  if (!suits(op)) {
+    all.turn_off(op);
+    return false;
+  }
+  // An entry that takes a part of the expansion whole would not be asked.
+  if (!entries(Kind::composite).empty()) return false;
+  KeyOf of;
+  if (!of.take(op, args)) return false;
+  CallsOfAKind* kind = all.find(op, of.key);
+  if (kind == nullptr || !kind->due(after)) return false;
+  if (kind->run(args, outputs)) return true;
+  if (kind->refused()) all.note_refusal(op);
+  return false;
+}
+
+std::string composites_text() { return known().text(); }
+
+}  // namespace lathe::jit

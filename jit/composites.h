@@ -1,0 +1,24 @@
+// Composites in eager code. softmax, layer_norm and their like are ten ops, and so ten trips
+// through memory; as a program they are one kernel, with the same bits, and one node of the tape.
+// Which is worth it nobody has to say: an op that is called again and again is captured as a traced
+// function is, and keeps its program if that starts fewer kernels than the expansion.
+#pragma once
+
+#include <string>
+
+#include "core/dispatch/call.h"
+
+namespace lathe::jit {
+
+/// A CompositeRunner (core/dispatch/call.h), for calls of one kind from the (flag `fuse_after`)th
+/// on. A call of a kind are the dtypes and ranks of its operands, which of them require grad, and
+/// all other arguments. False where an operand is not in row-major order, is of another device or
+/// in a list, where the expansion draws, reads data, or hands on what it was given, and where it
+/// fails: its error is then the expansion's own.
+bool run_composite(const Op& op, Args args, Outputs& outputs);
+
+/// What runs so now, a line each: "softmax(x: f32[s0, s1]): 1 for 5", launches for those of the
+/// expansion.
+std::string composites_text();
+
+}  // namespace lathe::jit
