@@ -258,7 +258,7 @@ class SimdKernelRun {
       if (part.operand < 0) continue;
       const LineOperand& x = in[static_cast<size_t>(part.operand)];
       const ReduceAxis axis{count, x.stride};
-      part.program->run(x.data, 0, 1, {&axis, 1}, places(part, total), simd_loops());
+      part.program->run(x.data, {}, {&axis, 1}, places(part, total), simd_loops());
     }
   }
 

@@ -172,23 +172,37 @@ Place place(const Job& job, const Places& data, int64_t line, int64_t start) {
   return p;
 }
 
+/// How many neighbouring lines are one to every result, so that they may be taken together.
+int64_t lines_together(const Walk& kept) {
+  const size_t last = kept.shape.size() - 1;
+  if (last == 0) return 1;
+  for (size_t k = 1; k < kept.strides.size(); ++k)
+    if (kept.strides[k][last - 1] != kept.strides[k][last] * kept.shape[last]) return 1;
+  return kept.shape[last - 1];
+}
+
 void reduce_side_by_side(const Job& job, const Places& data) {
   size_t last = job.kept.shape.size() - 1;
-  int64_t length = job.kept.shape[last], lines = job.results / length,
-          stride = job.kept.strides[0][last];
+  int64_t length = job.kept.shape[last], stride = job.kept.strides[0][last];
   int64_t each = std::max<int64_t>(1, job.count);
   // Neighbouring columns share cache lines: at least 64 of them stay together.
   int64_t least = stride == 1 ? 64 : 1;
-  int64_t piece = std::min(length, std::max(least, kPiece / each));
+  int64_t most = std::max(least, kPiece / each), piece = std::min(length, most);
   int64_t pieces = (length + piece - 1) / piece;
+  int64_t near = lines_together(job.kept),
+          lines = std::min(near, std::max<int64_t>(1, most / length));
+  int64_t bundles = (near + lines - 1) / lines, groups = job.results / length / near * bundles;
   const SimdLoops& set = simd_loops();
-  parallel_for(lines * pieces, std::max<int64_t>(1, kPiece / (each * piece)),
+  parallel_for(groups * pieces, std::max<int64_t>(1, kPiece / (each * piece * lines)),
                [&](int64_t begin, int64_t end) {
                  for (int64_t t = begin; t < end; ++t) {
-                   int64_t start = t % pieces * piece;
-                   Place p = place(job, data, t / pieces, start);
-                   job.programs->fold.run(p.x, stride, std::min(piece, length - start), job.axes,
-                                          p.out, set);
+                   int64_t start = t % pieces * piece, group = t / pieces;
+                   int64_t line = group % bundles * lines;
+                   Place p = place(job, data, group / bundles * near + line, start);
+                   ReduceLines kept{.x_stride = stride, .results = std::min(piece, length - start)};
+                   kept.lines = std::min(lines, near - line);
+                   if (last > 0) kept.line_stride = job.kept.strides[0][last - 1];
+                   job.programs->fold.run(p.x, kept, job.axes, p.out, set);
                  }
                });
 }

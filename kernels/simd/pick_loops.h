@@ -135,6 +135,72 @@ void pick_blocks(void* values, int64_t* indices, const void* in, size_t n, int64
     pick_block<F, P>(value, indices, from + at, length, first + static_cast<int64_t>(at));
   }
 }
+/// A pick in columns, a vector of them at a time: in each what is first among the best. Whatever
+/// the order of combination, that is the result.
+template <class F, class S>
+LATHE_SIMD void pick_vector(typename S::Scalar* values, int64_t* indices, const void* const* rows,
+                            size_t n, size_t c, int64_t first) {
+  using T = typename S::Scalar;
+  using Bits = typename S::Bits;
+  S best = load(as<T>(rows[0]) + c);
+  Bits from(typename S::Word{0});
+  for (size_t r = 1; r < n; ++r) {
+    const S x = load(as<T>(rows[r]) + c);
+    const typename S::Mask better = F::beats(x, best);
+    best = S::select(better, x, best);
+    from = S::select(better, Bits(static_cast<typename S::Word>(r)), from);
+  }
+  store(values + c, best);
+  alignas(64) T steps[width<S>];
+  store(steps, S::frombits(from));
+  for (size_t i = 0; i < width<S>; ++i)
+    indices[c + i] = first + static_cast<int64_t>(scalar::bits(steps[i]));
+}
+template <class F, class T>
+LATHE_SIMD void pick_column(T* values, int64_t* indices, const void* const* rows, size_t n,
+                            size_t c, int64_t first) {
+  T best = as<T>(rows[0])[c];
+  size_t from = 0;
+  for (size_t r = 1; r < n; ++r) {
+    const T x = as<T>(rows[r])[c];
+    if (F::plain(x, best)) best = x, from = r;
+  }
+  values[c] = best;
+  indices[c] = first + static_cast<int64_t>(from);
+}
+template <class F, class S>
+void pick_columns(void* values, int64_t* indices, const void* const* rows, size_t n, size_t columns,
+                  int64_t first) {
+  using T = typename S::Scalar;
+  auto* to = static_cast<T*>(values);
+  size_t c = 0;
+  for (; c + width<S> <= columns; c += width<S>) pick_vector<F, S>(to, indices, rows, n, c, first);
+  for (; c < columns; ++c) pick_column<F, T>(to, indices, rows, n, c, first);
+}
+/// Of integers, in blocks that the compiler turns into vectors.
+template <class F, class T>
+void pick_plain_columns(void* values, int64_t* indices, const void* const* rows, size_t n,
+                        size_t columns, int64_t first) {
+  auto* to = static_cast<T*>(values);
+  size_t c = 0;
+  for (; c + kPlainBlock <= columns; c += kPlainBlock) {
+    T best[kPlainBlock];
+    uint32_t from[kPlainBlock] = {};
+    __builtin_memcpy(best, as<T>(rows[0]) + c, sizeof best);
+    for (size_t r = 1; r < n; ++r) {
+      const T* x = as<T>(rows[r]) + c;
+      for (size_t i = 0; i < kPlainBlock; ++i) {
+        const bool better = F::plain(x[i], best[i]);
+        best[i] = better ? x[i] : best[i];
+        from[i] = better ? static_cast<uint32_t>(r) : from[i];
+      }
+    }
+    __builtin_memcpy(to + c, best, sizeof best);
+    for (size_t i = 0; i < kPlainBlock; ++i) indices[c + i] = first + from[i];
+  }
+  for (; c < columns; ++c) pick_column<F, T>(to, indices, rows, n, c, first);
+}
+
 /// values[0], indices[0] = tree(n); see reduce_tree.
 template <class F, class T>
 void pick_tree(void* values, int64_t* indices, size_t n) {
@@ -156,11 +222,19 @@ template <DType D>
 void add_plain_pick(SimdLoops& set) {
   using T = Element<D>;
   add_pick_on<D, PlainPicks<PickLowest, T>, PlainPicks<PickHighest, T>>(set);
+  set.pick_columns[0][static_cast<int>(D)] = pick_plain_columns<PickLowest, T>;
+  set.pick_columns[1][static_cast<int>(D)] = pick_plain_columns<PickHighest, T>;
+}
+template <DType D, class S>
+void add_vector_pick(SimdLoops& set) {
+  add_pick_on<D, VectorPicks<PickLowest, S>, VectorPicks<PickHighest, S>>(set);
+  set.pick_columns[0][static_cast<int>(D)] = pick_columns<PickLowest, S>;
+  set.pick_columns[1][static_cast<int>(D)] = pick_columns<PickHighest, S>;
 }
 
 inline void add_pick(SimdLoops& set) {
-  add_pick_on<DType::f32, VectorPicks<PickLowest, F32>, VectorPicks<PickHighest, F32>>(set);
-  add_pick_on<DType::f64, VectorPicks<PickLowest, F64>, VectorPicks<PickHighest, F64>>(set);
+  add_vector_pick<DType::f32, F32>(set);
+  add_vector_pick<DType::f64, F64>(set);
   add_plain_pick<DType::u8>(set);
   add_plain_pick<DType::i8>(set);
   add_plain_pick<DType::i16>(set);

@@ -12,7 +12,8 @@
 //   rows      sum, prod, lowest, highest, any, all and picks have kernels for blocks of contiguous
 //   elements; what is not
 //             contiguous, or must be lifted first, goes through a buffer
-//   columns   the same reductions, where neighbouring results read neighbouring elements
+//   columns   the same reductions, where there are many results, and their elements are neighbours
+//   or too few in a row for a vector: as many reductions abreast as a vector has lanes
 //   monoid    any other: the four functions as SimdPrograms on many blocks at once, one lane
 //   beside the other
 #pragma once
@@ -33,17 +34,24 @@ struct ReduceAxis {
   int64_t stride = 0;  // in elements
 };
 
+/// Reductions side by side: `results` of them in each of `lines` lines. The first element of the
+/// next is x_stride elements on, that of the next line line_stride.
+struct ReduceLines {
+  int64_t x_stride = 0, results = 1;
+  int64_t line_stride = 0, lines = 1;
+  int64_t all() const { return results * lines; }
+};
+
 class ReduceProgram {
  public:
   static constexpr size_t kMostStates = 8;
 
   explicit ReduceProgram(const ReduceBodies& bodies);
 
-  /// `results` reductions side by side: number r is over the elements x + r * x_stride + (the axes
-  /// in row-major order). out[k] gets output k of bodies.finish.
-  void run(const std::byte* x, int64_t x_stride, int64_t results,
-           absl::Span<const ReduceAxis> reduced, absl::Span<const LineOperand> out,
-           const SimdLoops& set) const;
+  /// Each reduction is over the elements at its first + (the axes in row-major order). out[k] gets
+  /// output k of bodies.finish, line by line.
+  void run(const std::byte* x, const ReduceLines& kept, absl::Span<const ReduceAxis> reduced,
+           absl::Span<const LineOperand> out, const SimdLoops& set) const;
 
   /// One reduction in pieces, for several threads. All pieces but the last have 512 * 2^k elements,
   /// the same k; piece p is [begin, end) of the reduced elements. `state`: states() words.
@@ -62,9 +70,8 @@ class ReduceProgram {
  private:
   friend class ReduceRun;
 
-  bool run_rows(const std::byte* x, int64_t x_stride, int64_t results,
-                absl::Span<const ReduceAxis> reduced, absl::Span<const LineOperand> out,
-                const SimdLoops& set) const;
+  bool run_rows(const std::byte* x, const ReduceLines& kept, absl::Span<const ReduceAxis> reduced,
+                absl::Span<const LineOperand> out, const SimdLoops& set) const;
 
   DType stored_;
   std::vector<DType> state_;

@@ -324,27 +324,25 @@ void reduce_rows(void* out, const void* in, ptrdiff_t stride, size_t rows, size_
 template <class T>
 inline constexpr size_t kReduceTile = 1024 / sizeof(T);
 
-template <class T, StripFn Join>
-void reduce_columns(void* out, const void* in, ptrdiff_t stride, size_t rows, size_t columns,
+/// First: Join with a single element on its left. A lane without an element would change nothing.
+template <class T, StripFn First, StripFn Join>
+void reduce_columns(void* out, const void* const* rows, size_t n, size_t columns,
                     const void* unit) {
   alignas(64) T lanes[kReduceLanes][kReduceTile<T>];
-  T u = *as<T>(unit);
+  const size_t used = n < kReduceLanes ? n : kReduceLanes;
   for (size_t c = 0; c < columns; c += kReduceTile<T>) {
-    size_t tile = columns - c < kReduceTile<T> ? columns - c : kReduceTile<T>;
-    for (auto& lane : lanes)
-      for (size_t i = 0; i < tile; ++i) lane[i] = u;
-    const auto* row = static_cast<const unsigned char*>(in) + c * sizeof(T);
-    for (size_t r = 0; r < rows; ++r, row += stride) {
+    const size_t tile = columns - c < kReduceTile<T> ? columns - c : kReduceTile<T>;
+    auto* to = static_cast<T*>(out) + c;
+    for (size_t r = 0; r < n; ++r) {
       T* lane = lanes[r % kReduceLanes];
-      const void* both[] = {lane, row};
-      Join(lane, both, tile);
+      const void* both[] = {r < kReduceLanes ? unit : lane, as<T>(rows[r]) + c};
+      (r < kReduceLanes ? First : Join)(n == 1 ? to : lane, both, tile);
     }
-    for (size_t half = kReduceLanes / 2; half > 0; half /= 2) {
-      for (size_t l = 0; l < half; ++l) {
+    for (size_t half = kReduceLanes / 2; half > 0; half /= 2)
+      for (size_t l = 0; l < half && l + half < used; ++l) {
         const void* both[] = {lanes[l], lanes[l + half]};
-        Join(half == 1 ? static_cast<void*>(static_cast<T*>(out) + c) : lanes[l], both, tile);
+        Join(half == 1 ? to : lanes[l], both, tile);
       }
-    }
   }
 }
 
@@ -356,7 +354,7 @@ void add_float_reduction(SimdLoops& set, Reduction fold) {
   int f = static_cast<int>(fold);
   set.reduce_blocks[f][d] = reduce_blocks<VectorLanes<F, S>>;
   set.reduce_rows[f][d] = reduce_rows<VectorLanes<F, S>>;
-  set.reduce_columns[f][d] = reduce_columns<T, join>;
+  set.reduce_columns[f][d] = reduce_columns<T, short_strip<F, S, 2, 1>, join>;
   set.reduce_join[f][d] = join;
   set.reduce_tree[f][d] = reduce_tree<VectorLanes<F, S>>;
 }
@@ -381,7 +379,7 @@ void add_plain_reduction(SimdLoops& set, Reduction fold) {
   int f = static_cast<int>(fold), d = static_cast<int>(D);
   set.reduce_blocks[f][d] = reduce_blocks<PlainLanes<F, T>>;
   set.reduce_rows[f][d] = reduce_rows<PlainLanes<F, T>>;
-  set.reduce_columns[f][d] = reduce_columns<T, join>;
+  set.reduce_columns[f][d] = reduce_columns<T, plain_strip<PlainReduction<F>, T, T, 2, 1>, join>;
   set.reduce_join[f][d] = join;
   set.reduce_tree[f][d] = reduce_tree<PlainLanes<F, T>>;
 }

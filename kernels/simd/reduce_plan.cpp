@@ -133,12 +133,21 @@ ReduceRun::ReduceRun(const ReduceProgram& program, absl::Span<const ReduceAxis> 
 }
 
 /// Only the layout decides which way it goes; all give the same bits.
-ReduceRun::Row ReduceRun::states(const std::byte* x, int64_t x_stride, int64_t results) {
-  if (count_ == 0) return units(results);
-  bool across = x_stride == 1 && results > 1 && (axes_.empty() || axes_.back().stride != 1);
-  if (p_.reduction_ && across && p_.plain_ && axes_.size() <= 1) return by_columns(x, results);
-  if (results > 1 && (across || !(p_.reduction_ || p_.pick_)))
-    return by_monoid(x, x_stride, results);
+ReduceRun::Row ReduceRun::states(const std::byte* x, const ReduceLines& kept) {
+  if (count_ == 0) return units(kept.all());
+  if (in_columns(kept)) return by_columns(x, kept);
+  if (kept.lines == 1) return line_states(x, kept.x_stride, kept.results);
+  Row all(state_bytes_ * static_cast<size_t>(kept.all()));
+  for (int64_t l = 0; l < kept.lines; ++l) {
+    const Row line =
+        line_states(x + l * kept.line_stride * element_bytes(), kept.x_stride, kept.results);
+    place(line, kept.results, all, kept.all(), l * kept.results);
+  }
+  return all;
+}
+
+ReduceRun::Row ReduceRun::line_states(const std::byte* x, int64_t x_stride, int64_t results) {
+  if (results > 1 && !(p_.reduction_ || p_.pick_)) return by_monoid(x, x_stride, results);
   Row row(state_bytes_ * static_cast<size_t>(results));
   bool contiguous = axes_.empty() || (axes_.size() == 1 && axes_[0].stride == 1);
   if (p_.reduction_ && p_.plain_ && contiguous && count_ <= static_cast<int64_t>(kReduceRow)) {
@@ -256,26 +265,28 @@ ReduceProgram::ReduceProgram(const ReduceBodies& bodies)
 
 /// The commonest case, without anything to set up: a known reduction over one contiguous axis,
 /// whose results are the states.
-bool ReduceProgram::run_rows(const std::byte* x, int64_t x_stride, int64_t results,
+bool ReduceProgram::run_rows(const std::byte* x, const ReduceLines& kept,
                              absl::Span<const ReduceAxis> reduced,
                              absl::Span<const LineOperand> out, const SimdLoops& set) const {
-  bool simple = reduction_ && plain_ && finished_.size() == 1 && reduced.size() == 1 &&
-                reduced[0].stride == 1 && reduced[0].size > 0 &&
+  constexpr auto lanes = static_cast<int64_t>(kReduceLanes);
+  bool simple = reduction_ && plain_ && finished_.size() == 1 && kept.lines == 1 &&
+                reduced.size() == 1 && reduced[0].stride == 1 && reduced[0].size > 0 &&
+                (reduced[0].size >= lanes || kept.results < lanes) &&
                 reduced[0].size <= static_cast<int64_t>(kReduceRow) && out[0].stride == 1;
   if (!simple) return false;
   set.reduce_rows[static_cast<int>(*reduction_)][static_cast<int>(state_[0])](
-      out[0].data, x, x_stride, static_cast<size_t>(results), static_cast<size_t>(reduced[0].size),
-      &unit_[0]);
+      out[0].data, x, kept.x_stride, static_cast<size_t>(kept.results),
+      static_cast<size_t>(reduced[0].size), &unit_[0]);
   return true;
 }
 
-void ReduceProgram::run(const std::byte* x, int64_t x_stride, int64_t results,
+void ReduceProgram::run(const std::byte* x, const ReduceLines& kept,
                         absl::Span<const ReduceAxis> reduced, absl::Span<const LineOperand> out,
                         const SimdLoops& set) const {
-  if (results <= 0 || run_rows(x, x_stride, results, reduced, out, set)) return;
+  if (kept.all() <= 0 || run_rows(x, kept, reduced, out, set)) return;
   ReduceRun run(*this, reduced, set);
-  auto row = run.states(x, x_stride, results);
-  run.finish(row, results, count_of(reduced), out);
+  auto row = run.states(x, kept);
+  run.finish(row, kept.all(), count_of(reduced), out);
 }
 
 void ReduceProgram::piece(const std::byte* x, absl::Span<const ReduceAxis> reduced, int64_t begin,

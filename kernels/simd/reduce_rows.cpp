@@ -1,15 +1,10 @@
-// Known reductions through their kernels: contiguous blocks, and columns.
+// Known reductions through their kernels: contiguous blocks.
 #include <algorithm>
 #include <cstring>
 
 #include "kernels/simd/reduce_run.h"
 
 namespace lathe {
-
-void ReduceRun::join(std::byte* a, std::byte* b, int64_t n) {
-  const void* in[] = {a, b};
-  set_.reduce_join[fold()][type()](a, in, static_cast<size_t>(n));
-}
 
 void ReduceRun::block_results(const std::byte* in, int64_t n, int64_t index, std::byte* values,
                               int64_t* at) {
@@ -77,27 +72,6 @@ void ReduceRun::buffered_blocks(const std::byte* x, int64_t begin, int64_t n, st
     values += static_cast<size_t>(kPiece / kBlock) * size_of(p_.state_[0]);
     at += kPiece / kBlock;
   }
-}
-
-ReduceRun::Row ReduceRun::by_columns(const std::byte* x, int64_t results) {
-  auto size = static_cast<int64_t>(state_bytes_);
-  int64_t stride = axes_.empty() ? 0 : axes_[0].stride * size;
-  Row all(static_cast<size_t>(results * size));
-  for (int64_t c = 0; c < results; c += kColumns) {
-    int64_t columns = std::min(results - c, kColumns);
-    auto join_columns = [&](std::byte* a, std::byte* b) { join(a, b, columns); };
-    RowTree tree;
-    for (int64_t at = 0; at < count_; at += kBlock) {
-      Row row(static_cast<size_t>(columns * size));
-      set_.reduce_columns[fold()][type()](row.data(), x + at * stride + c * size, stride,
-                                          static_cast<size_t>(std::min(count_ - at, kBlock)),
-                                          static_cast<size_t>(columns), &p_.unit_[0]);
-      tree.push(std::move(row), join_columns);
-    }
-    const Row& total = tree.total(join_columns);
-    std::memcpy(all.data() + c * size, total.data(), total.size());
-  }
-  return all;
 }
 
 }  // namespace lathe

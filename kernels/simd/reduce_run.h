@@ -70,8 +70,8 @@ class ReduceRun {
   ReduceRun(const ReduceProgram& program, absl::Span<const ReduceAxis> reduced,
             const SimdLoops& set);
 
-  /// States of `results` reductions.
-  Row states(const std::byte* x, int64_t x_stride, int64_t results);
+  /// The states of all reductions.
+  Row states(const std::byte* x, const ReduceLines& kept);
   /// The state of one reduction over [begin, end) of the reduced elements.
   void one(const std::byte* x, int64_t begin, int64_t end, uint64_t* state);
   /// tree(n) of n states of states() words each, into the first.
@@ -87,7 +87,8 @@ class ReduceRun {
   static constexpr int64_t kPiece = 8 * kBlock;  // elements buffered at a time
   static constexpr int64_t kPieceBlocks = 64;    // blocks whose results are joined at a time
   static constexpr int64_t kTogether = 64;  // blocks, or reductions, side by side in the monoid way
-  static constexpr int64_t kColumns = 1024;  // reductions side by side in the columns way
+  static constexpr int64_t kColumns = 1024;       // reductions side by side in the columns way
+  static constexpr int64_t kGathered = 16 << 10;  // bytes of columns that are gathered at a time
 
   int fold() const { return static_cast<int>(*p_.reduction_); }
   int type() const { return static_cast<int>(p_.state_[0]); }
@@ -100,14 +101,28 @@ class ReduceRun {
   /// The same by the kernel of a known reduction.
   void join(std::byte* a, std::byte* b, int64_t n);
 
-  // rows and columns: reduce_rows.cpp
+  /// Of one line.
+  Row line_states(const std::byte* x, int64_t x_stride, int64_t results);
+
+  // rows: reduce_rows.cpp
   void rows(const std::byte* x, int64_t begin, int64_t end, uint64_t* state);
   /// The results of the blocks of n contiguous elements of the state's dtype; index: of the first.
   void block_results(const std::byte* in, int64_t n, int64_t index, std::byte* values, int64_t* at);
   void buffered_blocks(const std::byte* x, int64_t begin, int64_t n, std::byte* values,
                        int64_t* at);
   void tree_of(std::byte* values, int64_t* at, int64_t n);
-  Row by_columns(const std::byte* x, int64_t results);
+
+  // columns: reduce_columns.cpp
+  bool in_columns(const ReduceLines& kept) const;
+  Row by_columns(const std::byte* x, const ReduceLines& kept);
+  /// Of some columns that are read where they are, or gathered first; into `all` from `first` on.
+  void columns(const std::byte* x, const ReduceLines& some, bool in_place, Row& all, int64_t total,
+               int64_t first);
+  /// Of n elements of each, from `begin`.
+  void column_block(const std::byte* x, const ReduceLines& some, bool in_place, int64_t begin,
+                    int64_t n, std::byte* values, int64_t* at);
+  void gather_columns(const std::byte* x, const ReduceLines& some, int64_t begin, int64_t n,
+                      const void** rows);
 
   // monoid: reduce_monoid.cpp
   struct Source {  // where element i of column c lies

@@ -33,16 +33,19 @@ using ReduceBlocksFn = void (*)(void* out, const void* in, size_t n, const void*
 using ReduceRowsFn = void (*)(void* out, const void* in, ptrdiff_t stride, size_t rows, size_t n,
                               const void* unit);
 inline constexpr size_t kReduceRow = 64 * kReduceBlock;
-/// out[c] = the result of one block of `rows` <= 512 elements for each column c; rows lie `stride`
-/// bytes apart.
-using ReduceColumnsFn = void (*)(void* out, const void* in, ptrdiff_t stride, size_t rows,
-                                 size_t columns, const void* unit);
+/// out[c] = the result of one block of 0 < n <= 512 elements for each column c: element i of all
+/// columns is the contiguous rows[i].
+using ReduceColumnsFn = void (*)(void* out, const void* const* rows, size_t n, size_t columns,
+                                 const void* unit);
 
 /// The same for reductions of (value, index) pairs that keep the better value, a NaN before all,
 /// and of equals the lower index. `first`: index of in[0].
 using PickBlocksFn = void (*)(void* values, int64_t* indices, const void* in, size_t n,
                               int64_t first);
 using PickTreeFn = void (*)(void* values, int64_t* indices, size_t n);
+/// `first`: index of the elements of rows[0].
+using PickColumnsFn = void (*)(void* values, int64_t* indices, const void* const* rows, size_t n,
+                               size_t columns, int64_t first);
 
 /// The row of a comparison in SimdLoops::choose; -1 for what is none.
 inline constexpr int relation_of(Prim prim) {
@@ -95,6 +98,7 @@ struct SimdLoops {
                                                 size_t n);  // results[0] = tree(n), n > 0
   PickBlocksFn pick_blocks[2][kDTypeCodes];                 // 0: lowest, 1: highest
   PickTreeFn pick_tree[2][kDTypeCodes];
+  PickColumnsFn pick_columns[2][kDTypeCodes];
 };
 
 /// An element of 16 bytes, where elements are only moved.

@@ -98,7 +98,7 @@ void check_reduction(const ReduceBodies& bodies, DType stored, const Layout& l, 
                           size_of(bodies.finish.output_types[k]));
         out.push_back({results[k].data(), stride});
       }
-      program.run(x, l.x_stride, l.results, l.reduced, out, *set);
+      program.run(x, {l.x_stride, l.results}, l.reduced, out, *set);
       for (int64_t r = 0; r < l.results; ++r)
         for (size_t k = 0, at = 0; k < outs; ++k) {
           DType d = bodies.finish.output_types[k];
@@ -126,6 +126,9 @@ std::vector<Layout> layouts(int64_t n) {
       {7, 2, {{(n + 6) / 7, 14}, {7, 1}}},  // two axes, not mergeable
       {1, 3, {{(n + 6) / 7, 21}, {7, 3}}},
       {0, 1, {{n, -1}}},  // backwards
+      // many results of rows too short for a vector: windows two apart
+      {2, 37, {{(n + 2) / 3, 90}, {3, 1}}},
+      {1, 37, {{(n + 2) / 3, 40}, {3, 1}}},
   };
 }
 
@@ -183,7 +186,7 @@ TEST(ReduceProgram, PiecesAreTheWhole) {
       ReduceAxis axis[] = {{n, 1}};
       uint64_t whole = 0;
       LineOperand out[] = {{reinterpret_cast<std::byte*>(&whole), 1}};
-      program.run(x.data(), 0, 1, axis, out, simd_loops());
+      program.run(x.data(), {}, axis, out, simd_loops());
       for (int64_t piece : {512, 1024, 8192}) {
         std::vector<uint64_t> states;
         for (int64_t at = 0; at < n; at += piece) {
@@ -205,7 +208,7 @@ TEST(ReduceProgram, NothingIsTheUnit) {
   float out[3] = {7, 7, 7};
   ReduceAxis axes[] = {{3, 1}, {0, 1}};
   LineOperand to[] = {{reinterpret_cast<std::byte*>(out), 1}};
-  ReduceProgram(bodies).run(nullptr, 1, 3, axes, to, simd_loops());
+  ReduceProgram(bodies).run(nullptr, {1, 3}, axes, to, simd_loops());
   for (float v : out) EXPECT_EQ(v, 0);
 }
 
