@@ -118,8 +118,9 @@ Tensor windows_of(const Pool& p, const Tensor& x) {
   return S::windows(x, p.slide.kernel, p.slide.stride, p.slide.dilation);
 }
 
-/// Overlapping windows are gone through place by place, all windows at once: that needs no copy of
-/// them and a vector unit does it. Side by side, or very large, they are reduced one by one.
+/// The sum of an overlapping window is that of its places in turn, all windows at once; the
+/// gradients of its largest element are summed window by window. Side by side, or very large,
+/// windows are reduced one by one.
 bool place_by_place(const Slide& s) {
   constexpr int64_t kMost = 64;
   int64_t places = 1;
@@ -149,23 +150,45 @@ void require_channels(const Pool& p, const Tensor& x) {
                     .next = "only the first axis of a batch may be empty"});
 }
 
-/// Largest element of each window, and (if asked) which of the window it is: the first.
-std::tuple<Tensor, Tensor> largest(const Pool& p, const Tensor& given, bool which) {
+/// Where in the last axes of x, flattened, element `taps` of each window lies: how far from the
+/// first of the window that is, and where this one lies.
+Tensor spots_of(const Slide& slide, const Tensor& taps, const Tensor& x) {
+  const size_t n = slide.axes();
+  Tensor within, first;
+  Int inner = 1;
+  for (size_t k = n; k-- > 0;) {
+    const int axis = static_cast<int>(k) - static_cast<int>(n);
+    Tensor step = M::mul(counted(slide.kernel[k], k, n, x.device()), slide.dilation[k] * inner);
+    Tensor start = M::mul(counted(taps.size(axis), k, n, x.device()), slide.stride[k] * inner);
+    within = within.defined() ? M::add(within, step) : step;
+    first = first.defined() ? M::add(first, start) : start;
+    inner *= x.size(axis);
+  }
+  const Tensor flat = S::reshape(taps, {numel(taps.shape())});
+  const Tensor offsets = I::gather(S::reshape(within, {numel(slide.kernel)}), 0, flat);
+  return M::add(S::reshape(offsets, taps.shape()), first);
+}
+
+/// Largest element of each window, and which of the window it is: the first.
+std::tuple<Tensor, Tensor> largest(const Pool& p, const Tensor& given) {
   require_channels(p, given);
   const auto [x, counts] = bordered(p, given, lowest_number(given.dtype()));
-  if (!place_by_place(p.slide))
-    return R::max_dim(S::flatten(windows_of(p, x), -static_cast<int>(p.axes()), -1), -1);
-  require_inside(x, p.slide, counts);
-  Tap tap(p.axes(), 0);
-  Tensor best = at_tap(x, p.slide, counts, tap), taps;
-  if (which) taps = create_ops<Tensor>::zeros(best.shape(), DType::i64, x.device());
-  for (int64_t i = 1; advance(tap, p.slide.kernel); ++i) {
-    Tensor next = at_tap(x, p.slide, counts, tap);
-    if (which) taps = M::where(P::outdoes(next, best), i, taps);
-    best = P::first_largest(best, next);
+  const auto n = static_cast<int>(p.axes());
+  if (numel(p.slide.kernel) == Int(1)) {  // the input's own elements, which no result ever is
+    require_inside(x, p.slide, counts);
+    Tensor best = M::clone(at_tap(x, p.slide, counts, Tap(p.axes(), 0)));
+    return {best, C::zeros(best.shape(), DType::i64, x.device())};
   }
-  // A window of one place is the input's own elements, and a result is never those.
-  return {numel(p.slide.kernel) == Int(1) ? M::clone(best) : best, taps};
+  if (!place_by_place(p.slide)) return R::largest_of(windows_of(p, x), last_axes(p.axes()));
+  // An element of several windows gets a gradient of each: what is picked from x has the history.
+  Tensor taps;
+  {
+    GradMode no_grad(false);
+    taps = std::get<1>(R::largest_of(windows_of(p, x), last_axes(p.axes())));
+  }
+  const Tensor spots = spots_of(p.slide, taps, x);
+  Tensor best = I::gather(S::flatten(x, -n, -1), -1, S::flatten(spots, -n, -1));
+  return {S::reshape(best, taps.shape()), taps};
 }
 
 /// Where in the last axes of x, flattened, element `taps` of each window lies.
@@ -191,7 +214,7 @@ Tensor places_of(const Pool& p, Tensor taps, const Tensor& x) {
 }
 
 Outputs max_pool_with_indices(const Pool& p, const Tensor& x) {
-  auto [values, taps] = largest(p, x, true);
+  auto [values, taps] = largest(p, x);
   return {values, places_of(p, taps, x)};
 }
 
@@ -207,7 +230,7 @@ void add_max_pool(Definitions& r, int axes) {
   r.composite(
       absl::StrCat(name, arguments, "False return_indices=False) -> Tensor"),
       [name](Args a) -> Outputs {
-        return {std::get<0>(largest(max_pool_of(name, a), a.tensor(0), false))};
+        return {std::get<0>(largest(max_pool_of(name, a), a.tensor(0)))};
       },
       {.domain = real_numbers,
        .places = kFunctional | kFunction,
@@ -335,28 +358,9 @@ void add_lp_pool(Definitions& r, int axes) {
                .doc = "(sum x^p)^(1/p) of each window over the last axes, p = norm_type."});
 }
 
-/// NaN above all, as in max().
-Expr outdoes(Expr x, Expr y) {
-  Expr larger = lt(y, x);
-  return is_floating(x.dtype()) ? larger | (isnan(x) & ~isnan(y)) : larger;
-}
-
 }  // namespace
 
 void add_pooling_definitions(Definitions& r) {
-  r.elementwise("outdoes(Tensor input, Tensor other) -> Tensor", outdoes,
-                {.domain = real_numbers,
-                 .promote = Promote::boolean,
-                 .no_grad = true,
-                 .places = kNowhere,
-                 .doc = "Is input above other? NaN is above all other numbers."});
-  r.elementwise(
-      "first_largest(Tensor input, Tensor other) -> Tensor",
-      [](Expr x, Expr y) { return select(outdoes(y, x), y, x); },
-      {.domain = real_numbers,
-       .places = kNowhere,
-       .doc = "The larger of the two, NaN above all; of equal ones the first, which takes the "
-              "gradient."});
   for (int axes : {1, 2, 3}) {
     add_max_pool(r, axes);
     add_avg_pool(r, axes);

@@ -104,6 +104,17 @@ Grads pick_grad(Grad g) {
   return {index_ops<Tensor>::scatter(zeros, axis, index, dy)};
 }
 
+/// The same where the last axes were reduced, which are one to the index.
+Grads largest_grad(Grad g) {
+  const Shape& x = g.shape(0);
+  Shape flat(x.begin(), x.end() - static_cast<ptrdiff_t>(dims_of(g).size()));
+  flat.push_back(Int(1));
+  const Tensor dy = S::reshape(g.dy(), flat), index = S::reshape(g.y(1), flat);
+  flat.back() = count_of(g);
+  Tensor zeros = create_ops<Tensor>::zeros(flat, dy.dtype(), g.type(0).device);
+  return {S::reshape(index_ops<Tensor>::scatter(zeros, -1, index, dy), x)};
+}
+
 void add_monoids(Definitions& r) {
   r.reduce("sum(Tensor input, int[]? dim=None, bool keepdim=False) -> Tensor",
            monoid(zero, [](Expr a, Expr b) { return a + b; }),
@@ -180,6 +191,17 @@ void add_picks(Definitions& r) {
             .grad = pick_grad,
             .moves = true,
             .doc = "Largest element along dim, and its lowest index."});
+  r.reduce(
+      "largest_of(Tensor input, int[] dim, bool keepdim=False) -> (Tensor values, Tensor "
+      "indices)",
+      picking(true, Give::both),
+      {.domain = real_dtypes,
+       .saves = save_y(1),
+       .grad = largest_grad,
+       .places = kNowhere,
+       .moves = true,
+       .doc = "Largest element over the last axes, which dim names, and its lowest index in "
+              "these, flattened."});
   r.reduce("min.dim(Tensor input, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
            picking(false, Give::both),
            {.domain = real_dtypes,

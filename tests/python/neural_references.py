@@ -535,7 +535,6 @@ NUMBERED = [
 ]  # fmt: skip
 
 NEURAL = {
-    "outdoes": np.greater, "first_largest": np.maximum,
     "probability_loss": probability, "cosine_similarity": cosine_similarity,
     "pairwise_distance": pairwise_distance,
     "bilinear": lambda x, y, w, b: np.einsum("...i,oij,...j->...o", x, w, y) + b,

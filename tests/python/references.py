@@ -232,6 +232,7 @@ REFERENCES = {
         "sum": reducing(np.sum), "mean": reducing(np.mean), "prod": reducing(np.prod),
         "amax": reducing(np.max), "amin": reducing(np.min), "any": reducing(np.any),
         "all": reducing(np.all), "argmax": picking(np.argmax), "argmin": picking(np.argmin),
+        "largest_of": lambda x, dim: extreme(np.max, np.argmax)(x.reshape(len(x), -1), -1),
         "max.dim": extreme(np.max, np.argmax), "min.dim": extreme(np.min, np.argmin),
         "var": spread(np.var), "std": spread(np.std),
         "logsumexp": lambda x, dim: special.logsumexp(x, axes(dim)),

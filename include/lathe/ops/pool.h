@@ -13,8 +13,6 @@ struct pool_ops {
   using Real = typename B::Real;
   using Text = typename B::Text;
   using Pair = std::tuple<T, T>;
-  static inline const Fn<T, T(T input, T other)> outdoes{"outdoes"};
-  static inline const Fn<T, T(T input, T other)> first_largest{"first_largest"};
   using Max = T(T input, Ints kernel_size, Any stride, Ints padding, Ints dilation, bool ceil_mode,
                 bool return_indices);
   using MaxPair = Pair(T input, Ints kernel_size, Any stride, Ints padding, Ints dilation,

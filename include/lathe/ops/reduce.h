@@ -23,6 +23,7 @@ struct reduce_ops {
   static inline const Fn<T, Pick> argmax{"argmax"};
   static inline const Fn<T, Pick> argmin{"argmin"};
   static inline const Fn<T, std::tuple<T, T>(T x, Int dim, bool keepdim)> max_dim{"max.dim"};
+  static inline const Fn<T, std::tuple<T, T>(T x, Ints dim, bool keepdim)> largest_of{"largest_of"};
   static inline const Fn<T, std::tuple<T, T>(T x, Int dim, bool keepdim)> min_dim{"min.dim"};
   static inline const Fn<T, T(T x, Any dim, Any correction, bool keepdim)> var{"var"};
   static inline const Fn<T, T(T x, Any dim, Any correction, bool keepdim)> std{"std"};
