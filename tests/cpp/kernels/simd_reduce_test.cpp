@@ -127,8 +127,8 @@ std::vector<Layout> layouts(int64_t n) {
       {1, 3, {{(n + 6) / 7, 21}, {7, 3}}},
       {0, 1, {{n, -1}}},  // backwards
       // many results of rows too short for a vector: windows two apart
-      {2, 37, {{(n + 2) / 3, 90}, {3, 1}}},
-      {1, 37, {{(n + 2) / 3, 40}, {3, 1}}},
+      {2, 37, {{(n + 2) / 3, 20}, {3, 1}}},
+      {1, 37, {{(n + 2) / 3, 11}, {3, 1}}},
   };
 }
 
