@@ -187,9 +187,10 @@ void Cut::choose_kept() {
 // ── sizes that the backward mentions, and that neither its inputs nor its own nodes say ─────────
 
 void Cut::find_sizes() {
-  absl::flat_hash_set<uint32_t> mentioned;
+  // What is computed again is also a graph of its own, which has no cotangents to read sizes off.
+  absl::flat_hash_set<uint32_t> again, beyond, *mentioned = &again;
   auto mention = [&](Int e) {
-    for (uint32_t k : symbols_of(e)) mentioned.insert(k);
+    for (uint32_t k : symbols_of(e)) mentioned->insert(k);
   };
   std::function<void(const Node&)> walk = [&](const Node& n) {
     for (const Arg& a : n.attrs().view()) {
@@ -204,20 +205,23 @@ void Cut::find_sizes() {
       for (Node* inner = b->first(); inner != nullptr; inner = inner->next()) walk(*inner);
     }
   };
-  for (const Node* n : added_) walk(*n);
   for (const Node* n : again_) walk(*n);
   for (const Value* v : constants_) walk(*v->node());
-  Values inputs = kept_;
-  for (Value* v : added_values()) inputs.push_back(v);
-  for (const Value* v : inputs) for_each_int(v->type(), mention);
+  for (const Value* v : kept_) for_each_int(v->type(), mention);
+  mentioned = &beyond;
+  for (const Node* n : added_) walk(*n);
+  for (const Value* v : added_values()) for_each_int(v->type(), mention);
   auto drop = [&](Int e) {
-    if (!e.known() && e.expr()->kind == SymKind::symbol) mentioned.erase(e.expr()->symbol);
+    if (!e.known() && e.expr()->kind == SymKind::symbol) mentioned->erase(e.expr()->symbol);
   };
-  for (const Value* v : inputs) for_each_int(v->type(), drop);
+  if (fixed_ != nullptr) beyond.merge(again);  // there is no such graph
+  for (const Value* v : added_values()) for_each_int(v->type(), drop);
+  beyond.merge(again);
+  for (const Value* v : kept_) for_each_int(v->type(), drop);
   auto sources = j_.graph.sources();
   for (uint32_t k = 0; k < sources.size(); ++k) {
     const Value* v = sources[k].value;
-    if (!mentioned.contains(k) || v == nullptr) continue;
+    if (!beyond.contains(k) || v == nullptr) continue;
     const bool own = v->node() != nullptr && again_.contains(v->node());
     if (v->block() == &j_.graph.body() && is_forward(v) && !own) place_size(k, sources[k]);
   }
