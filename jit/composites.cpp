@@ -107,12 +107,6 @@ class GivenInputs final : public FunctionCallbacks {
   }
 };
 
-const ir::UserRulesRef& no_rules() {
-  static auto& none =
-      *new ir::UserRulesRef(std::make_shared<const ir::UserRules>(std::vector<ir::UserRule>()));
-  return none;
-}
-
 /// How many kernels the expansion starts; -1 if it does what one program cannot do for it.
 int launches_of(const ir::Graph& graph) {
   int count = 0;
@@ -130,7 +124,7 @@ int launches_of(const ir::Graph& graph) {
 class CallsOfAKind {
  public:
   explicit CallsOfAKind(const Op& op)
-      : op_(op), function_(std::string(op.public_name()), no_rules()) {}
+      : op_(op), function_(std::string(op.public_name()), ir::no_user_rules()) {}
 
   /// False for the first calls, and where it was not worth it.
   bool due(int64_t after) {

@@ -162,4 +162,10 @@ UserRulesRef user_rules() {
   return r.now;
 }
 
+const UserRulesRef& no_user_rules() {
+  static auto& none =
+      *new UserRulesRef(std::make_shared<const UserRules>(std::vector<UserRule>()));
+  return none;
+}
+
 }  // namespace lathe::ir

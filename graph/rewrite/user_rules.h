@@ -43,5 +43,7 @@ int64_t add_user_rule(UserRule rule);
 bool remove_user_rule(int64_t id);
 /// Those there are now; never null.
 UserRulesRef user_rules();
+/// The set without any, for what the user does not capture.
+const UserRulesRef& no_user_rules();
 
 }  // namespace lathe::ir

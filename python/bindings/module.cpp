@@ -33,6 +33,7 @@
 #include "python/bindings/signals.h"
 #include "python/bindings/structures.h"
 #include "python/bindings/table.h"
+#include "python/bindings/update.h"
 #include "python/bindings/tensor.h"
 #include "python/bindings/values.h"
 
@@ -267,6 +268,7 @@ NB_MODULE(_lathe, m) {
   add_rows(m);
   add_jit(m);
   add_batch(m);
+  add_update(m);
   add_script(m);
   add_structures(m);
   add_programs(m);

@@ -7,6 +7,7 @@ from .._arguments import default_only
 from .._errors import typed
 from .._grad_mode import no_grad
 from .._lathe import Tensor
+from .fused import update_for
 
 
 def only_plain(function):
@@ -130,9 +131,14 @@ class Optimizer:
         before = _lathe._set_grad_enabled(False)
         try:
             for group in self.param_groups:
+                update = update_for(self, group)
                 for p in group["params"]:
-                    if p.grad is not None:
-                        self._step_one(p, self.state[p], group)
+                    g = p.grad
+                    if g is None:
+                        continue
+                    state = self.state[p]
+                    if update is None or not update.run(self, p, g, state, group):
+                        self._step_one(p, g, state, group)
         finally:
             _lathe._set_grad_enabled(before)
         for hook in self._post_hooks:
@@ -146,8 +152,8 @@ class Optimizer:
         finally:
             _lathe._set_grad_enabled(before)
 
-    def _step_one(self, p, state, group):
-        g = -p.grad if group.get("maximize") else p.grad
+    def _step_one(self, p, g, state, group):
+        g = -g if group.get("maximize") else g
         decay = group.get("weight_decay", 0)
         if decay != 0 and self._decays:
             if self._decoupled or group.get("decoupled_weight_decay"):
