@@ -163,8 +163,7 @@ UserRulesRef user_rules() {
 }
 
 const UserRulesRef& no_user_rules() {
-  static auto& none =
-      *new UserRulesRef(std::make_shared<const UserRules>(std::vector<UserRule>()));
+  static auto& none = *new UserRulesRef(std::make_shared<const UserRules>(std::vector<UserRule>()));
   return none;
 }
 

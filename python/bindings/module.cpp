@@ -33,8 +33,8 @@
 #include "python/bindings/signals.h"
 #include "python/bindings/structures.h"
 #include "python/bindings/table.h"
-#include "python/bindings/update.h"
 #include "python/bindings/tensor.h"
+#include "python/bindings/update.h"
 #include "python/bindings/values.h"
 
 namespace lathe::py {

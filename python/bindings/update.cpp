@@ -1,6 +1,7 @@
 #include "python/bindings/update.h"
 
 #include <absl/strings/str_cat.h>
+#include <nanobind/stl/string.h>
 
 #include "core/base/error.h"
 #include "core/base/flags.h"
@@ -8,6 +9,7 @@
 #include "jit/function.h"
 #include "python/bindings/python.h"
 #include "python/bindings/real.h"
+#include "python/bindings/tensor.h"
 
 namespace lathe::py {
 namespace {
@@ -27,33 +29,51 @@ class Update {
   explicit Update(std::string name) : engine_(std::move(name), ir::no_user_rules()) {}
   Update(const Update&) = delete;
 
-  /// Runs body(inputs), tensors and floats, which writes to some of the tensors, as a program. It
-  /// is called with what stands for them where no program fits. False: it cannot be captured, and
-  /// nothing was done.
-  bool run(nb::list given, nb::callable body) {
+  /// The update of parameter p by its gradient g: `state` are the tensors that it remembers by
+  /// name, `rate` a float, a tensor or None. False: no program serves it, and nothing was done.
+  bool serve(nb::handle p, nb::handle g, nb::dict state, nb::handle rate) {
     ir::Data inputs;
-    std::vector<std::string> names;
-    for (nb::handle h : given) {
-      if (Real r; is_tensor(h.ptr()))
-        inputs.emplace_back(tensor_of(h.ptr()));
-      else if (read_real(h.ptr(), r))
-        inputs.emplace_back(Arg(r));
-      else
-        return false;
-      if (inputs.back().is_tensor() && inputs.back().tensor().impl()->view)
-        refresh(inputs.back().tensor());
-      names.push_back(absl::StrCat("t", names.size()));  // not an op: a name of a value
-    }
-    GivenInputs host;
-    if (engine_.serve(inputs, host)) return true;
-    if (failed_) return false;
-    failed_ = !capture(inputs, names, body, host);
-    return !failed_ && engine_.serve(inputs, host).has_value();
+    return inputs_of(p, g, state, rate, inputs) && serves(inputs);
+  }
+
+  /// The same with one more program: of body(list of p, g, the state and the rate, if there is
+  /// one), which writes to tensors among them. False also where that cannot be captured.
+  bool run(nb::handle p, nb::handle g, nb::dict state, nb::handle rate, nb::callable body) {
+    ir::Data inputs;
+    if (failed_ || !inputs_of(p, g, state, rate, inputs)) return false;
+    failed_ = !capture(inputs, body);
+    return !failed_ && serves(inputs);
   }
 
  private:
-  bool capture(const ir::Data& inputs, const std::vector<std::string>& names, nb::callable& body,
-               GivenInputs& host) {
+  static bool add(nb::handle h, ir::Data& inputs) {
+    if (!is_tensor(h.ptr())) return false;
+    const Tensor& t = tensor_of(h.ptr());
+    if (t.impl()->view) refresh(t);
+    inputs.emplace_back(t);
+    return true;
+  }
+  static bool inputs_of(nb::handle p, nb::handle g, const nb::dict& state, nb::handle rate,
+                        ir::Data& inputs) {
+    inputs.reserve(state.size() + 3);
+    if (!add(p, inputs) || !add(g, inputs)) return false;
+    for (auto [name, value] : state)
+      if (!add(value, inputs)) return false;
+    if (rate.is_none() || add(rate, inputs)) return true;
+    Real number;
+    if (!read_real(rate.ptr(), number)) return false;
+    inputs.emplace_back(Arg(number));
+    return true;
+  }
+  bool serves(const ir::Data& inputs) {
+    GivenInputs host;
+    return engine_.serve(inputs, host).has_value();
+  }
+  bool capture(const ir::Data& inputs, nb::callable& body) {
+    GivenInputs host;
+    std::vector<std::string> names;
+    while (names.size() < inputs.size())
+      names.push_back(absl::StrCat("t", names.size()));  // not an op: a name of a value
     const auto traced = [&](const ir::Data& in) {
       nb::list values;
       for (const ir::Datum& d : in)
@@ -76,7 +96,12 @@ class Update {
 }  // namespace
 
 void add_update(nb::module_& m) {
-  nb::class_<Update>(m, "Update").def(nb::init<std::string>()).def("run", &Update::run);
+  nb::class_<Update>(m, "Update")
+      .def(nb::init<std::string>())
+      .def("serve", &Update::serve, nb::arg("p"), nb::arg("g"), nb::arg("state"),
+           nb::arg("rate").none())
+      .def("run", &Update::run, nb::arg("p"), nb::arg("g"), nb::arg("state"),
+           nb::arg("rate").none(), nb::arg("body"));
   m.def("_fuse_after", [] { return flag_count(Flag::fuse_after); });
 }
 

@@ -26,6 +26,7 @@ _begin_profile: Any
 _call_host: Any
 _capture: Any
 _capture_number: Any
+_composites: Any
 _cond: Any
 _define_op: Any
 _definitions: Any
@@ -36,6 +37,7 @@ _error_text: Any
 _find: Any
 _fori_loop: Any
 _from_bytes: Any
+_fuse_after: Any
 _history_beyond: Any
 _history_text: Any
 _hooks: Any

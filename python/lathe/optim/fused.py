@@ -1,7 +1,6 @@
 """Updates of eager optimizers as programs: one kernel a parameter, with the bits of its ops."""
 
 from .. import _lathe
-from .._lathe import Tensor
 
 _MOST = 256  # kinds of updates: beyond, settings change from step to step
 
@@ -18,18 +17,19 @@ class _Update:
 
     def run(self, optimizer, p, g, state, group):
         """False: this update is no program's, and nothing was done."""
-        names = tuple(state)
+        names, rate, program = tuple(state), group.get("lr"), self._program
+        if names == self._names and program.serve(p, g, state, rate):
+            return True
         self._names = self._names or names
-        if names != self._names or not all(isinstance(v, Tensor) for v in state.values()):
+        if names != self._names:
             return False
-        rate = [group["lr"]] if "lr" in group else []
 
         def body(values):
             p, g, *rest = values
-            settings = {**group, "lr": rest.pop()} if rate else group
+            settings = group if rate is None else {**group, "lr": rest.pop()}
             optimizer._step_one(p, g, dict(zip(names, rest)), settings)
 
-        return self._program.run([p, g, *state.values(), *rate], body)
+        return program.run(p, g, state, rate, body)
 
 
 def _kind(optimizer, group):

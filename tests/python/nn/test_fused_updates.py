@@ -64,7 +64,7 @@ def test_what_runs_as_a_program():
     optimizer.step()
     with lt.profiler.profile() as profile:
         optimizer.step()
-    assert "lerp" not in str(profile.key_averages())
+    assert not {"lerp", "lerp_", "sqrt", "sub_"} & {e.name for e in profile.events()}
 
 
 def test_an_update_of_the_users_runs_as_it_is():
