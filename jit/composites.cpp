@@ -124,7 +124,7 @@ int launches_of(const ir::Graph& graph) {
 class CallsOfAKind {
  public:
   explicit CallsOfAKind(const Op& op)
-      : op_(op), function_(std::string(op.public_name()), ir::no_user_rules()) {}
+      : op_(op), function_(std::string(op.public_name()), Terms{ir::no_user_rules(), false}) {}
 
   /// False for the first calls, and where it was not worth it.
   bool due(int64_t after) {

@@ -28,21 +28,21 @@ std::vector<int> tracked_inputs(const ir::Data& inputs) {
 Differentiable::Differentiable(const ir::Graph& graph, std::vector<int> wrt,
                                std::optional<absl::Span<const int>> active,
                                absl::Span<ir::Value* const> hidden, std::vector<bool> strided,
-                               ir::UserRulesRef rules)
+                               Terms terms)
     : own_{.name = graph.name(),
            .run = [this](const std::shared_ptr<TapeNode>& node, const Tensors& dys,
                          Tensors sums) { return derive(node, dys, std::move(sums)); },
            .continues = true},
       wrt_(std::move(wrt)),
-      rules_(std::move(rules)) {
+      terms_(std::move(terms)) {
   vjp_ = differentiate(graph, wrt_, {.active = active, .hidden = hidden});
   derived_ = vjp_.results + vjp_.hidden + static_cast<size_t>(vjp_.extra);
   writes_ = vjp_.forward.writes();
   ir::Graph forward = vjp_.forward.clone();
-  report_ = ir::optimise(forward, {.rules = rules_});
+  report_ = ir::optimise(forward, {.rules = terms_.rules});
   strided.resize(vjp_.results);
   strided.resize(forward.outputs().size(), true);  // what is read by programs alone
-  forward_ = std::make_unique<Program>(std::move(forward), std::move(strided));
+  forward_ = std::make_unique<Program>(std::move(forward), std::move(strided), terms_.keeps_arena);
   for (size_t i = 0; i < vjp_.reads.size(); ++i) {
     const Vjp::Read& r = vjp_.reads[i];
     if (r.axis >= 0) continue;
@@ -141,8 +141,8 @@ const Program& Differentiable::Backward::plan() {
   if (!program) {
     ir::Graph g = vjp.backward.clone();
     copy_views_among_results(g);
-    ir::optimise(g, {.rules = rules});
-    program = std::make_unique<Program>(std::move(g));
+    ir::optimise(g, {.rules = terms.rules});
+    program = std::make_unique<Program>(std::move(g), std::vector<bool>(), terms.keeps_arena);
   }
   return *program;
 }
@@ -173,7 +173,7 @@ ir::Data Differentiable::Backward::run(const ir::Data& inputs) {
     if (!place)
       place = std::make_shared<Differentiable>(vjp.backward, wrt, std::nullopt,
                                                absl::Span<ir::Value* const>(), std::vector<bool>(),
-                                               rules);
+                                               terms);
     program = place;
   }
   return program->run(inputs);
@@ -206,7 +206,7 @@ Differentiable::Backward& Differentiable::backward_for(const Tensors& dys,
 std::shared_ptr<Differentiable::Backward> Differentiable::make_backward(
     absl::Span<const int> active, absl::Span<const int> continued, bool higher) const {
   auto b = std::make_shared<Backward>();
-  b->rules = rules_;
+  b->terms = terms_;
   if (!higher && active == absl::MakeConstSpan(vjp_.cotangents) && continued.empty()) {
     b->vjp.backward = vjp_.backward.clone();
     b->vjp.reads = vjp_.reads;
@@ -278,8 +278,8 @@ Tensors Differentiable::derived_values(const std::shared_ptr<TapeNode>& node) co
     const std::lock_guard hold(mutex_);
     if (!again_) {
       ir::Graph g = vjp_.again.clone();
-      ir::optimise(g, {.rules = rules_});
-      again_ = std::make_unique<Program>(std::move(g));
+      ir::optimise(g, {.rules = terms_.rules});
+      again_ = std::make_unique<Program>(std::move(g), std::vector<bool>(), terms_.keeps_arena);
     }
   }
   ir::Data out;

@@ -28,12 +28,12 @@ class Differentiable : public std::enable_shared_from_this<Differentiable> {
  public:
   /// `wrt`: the inputs that require grad. `active` and `hidden`: as VjpOptions'; no result that
   /// gradients are expected through, only what is kept for them. `strided`: as Program's.
-  /// `rules`: those of the program, for its derivatives as well.
+  /// `terms`: those of the program, for its derivatives as well.
   /// AutogradError where differentiate() has one.
   Differentiable(const ir::Graph& graph, std::vector<int> wrt,
                  std::optional<absl::Span<const int>> active = std::nullopt,
                  absl::Span<ir::Value* const> hidden = {}, std::vector<bool> strided = {},
-                 ir::UserRulesRef rules = ir::user_rules());
+                 Terms terms = {});
   Differentiable(const Differentiable&) = delete;
 
   /// Runs the forward pass, makes its writes good, and records one node. The graph's outputs;
@@ -57,7 +57,7 @@ class Differentiable : public std::enable_shared_from_this<Differentiable> {
   };
   struct Backward {
     Vjp vjp;  // of it only what belongs to the backward
-    ir::UserRulesRef rules;
+    Terms terms;
     std::vector<size_t> continued;  // slots
     std::vector<Place> places;      // by read
     bool reads_derived = false;
@@ -85,7 +85,7 @@ class Differentiable : public std::enable_shared_from_this<Differentiable> {
 
   OwnDerivative own_;  // of each node that run() records, which keeps this alive
   std::vector<int> wrt_;
-  ir::UserRulesRef rules_;
+  Terms terms_;
   size_t derived_ = 0;  // where the derived results begin (Vjp::whole)
   std::vector<int>
       passed_on_;  // by result: which input it is itself, if the program gives one; else -1

@@ -346,7 +346,7 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   auto c = std::make_shared<Compiled>();
   c->grad_enabled = thread_state().grad_enabled;
   c->autocast = thread_state().autocast;
-  if (rules_ != nullptr) c->rules = rules_;
+  if (terms_) c->terms = *terms_;
   std::vector<bool> live;                       // by result: gradients may be asked for through it
   bool written = false;                         // the same of an input that was written to
   std::vector<Edge> histories;                  // of the inputs
@@ -431,7 +431,7 @@ void Function::make_program(Compiled& c, const ir::Data& all, const std::vector<
     try {
       c.tracked = std::make_shared<Differentiable>(graph, tracked_inputs(all),
                                                    results_behind(c.traced, live, views.size()),
-                                                   views, c.traced.strided, c.rules);
+                                                   views, c.traced.strided, c.terms);
       note_derivative_facts(c);
     } catch (const AutogradError& e) {  // its calls are counted, and explain() says why
       c.why_by_nodes = e.parts().problem;
@@ -439,8 +439,9 @@ void Function::make_program(Compiled& c, const ir::Data& all, const std::vector<
     return;
   }
   ir::Graph optimised = graph.clone();
-  c.report = ir::optimise(optimised, {.rules = c.rules});
-  c.program = std::make_unique<Program>(std::move(optimised), c.traced.strided);
+  c.report = ir::optimise(optimised, {.rules = c.terms.rules});
+  c.program =
+      std::make_unique<Program>(std::move(optimised), c.traced.strided, c.terms.keeps_arena);
 }
 
 /// A view among the results is made from its base at the end, but has the history of the value it
@@ -571,7 +572,7 @@ std::optional<DebugReport> Function::debug(const ir::Data& inputs, FunctionCallb
         {.op = name_,
          .problem = absl::StrCat("this call runs node by node, as eager does: ", c->why_by_nodes),
          .next = "debug it under no_grad, or with the gradient taken inside"});
-  return jit::debug(c->traced.graph, *programs[0], c->rules, *found.all);
+  return jit::debug(c->traced.graph, *programs[0], c->terms.rules, *found.all);
 }
 
 ir::Data Function::operator()(ir::Data inputs, absl::Span<const std::string> names,

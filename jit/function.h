@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,14 +51,14 @@ struct FunctionCounts {
 
 class Function {
  public:
-  /// `rules`: that all it captures is rewritten by; null: those of the users that there are then.
-  explicit Function(std::string name, ir::UserRulesRef rules = nullptr)
-      : name_(std::move(name)), rules_(std::move(rules)) {}
+  /// `terms`: of all that it captures; without, the users' rules are those that there are then.
+  explicit Function(std::string name, std::optional<Terms> terms = std::nullopt)
+      : name_(std::move(name)), terms_(std::move(terms)) {}
 
   struct Compiled {
-    ir::Traced traced;                          // its graph as captured
-    int64_t trace_id = 0;                       // the front end's
-    ir::UserRulesRef rules = ir::user_rules();  // that it is rewritten by, now and later
+    ir::Traced traced;     // its graph as captured
+    int64_t trace_id = 0;  // the front end's
+    Terms terms;
     ir::Report report;
     std::unique_ptr<Program> program;         // null: gradients may be asked for through a result
     std::shared_ptr<Differentiable> tracked;  // then; null if it cannot be
@@ -131,7 +132,7 @@ class Function {
   ir::Data run_program(const Compiled& c, const ir::Data& all);
 
   std::string name_;
-  ir::UserRulesRef rules_;
+  std::optional<Terms> terms_;
   mutable std::mutex mutex_;           // of what follows; never held while anything else runs
   std::vector<CompiledRef> compiled_;  // the one that fitted last is tried first
   FunctionCounts counts_;

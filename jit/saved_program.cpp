@@ -151,8 +151,9 @@ std::shared_ptr<Differentiable> SavedProgram::tracked(const std::vector<int>& wr
   const std::lock_guard hold(mutex_);
   std::shared_ptr<Differentiable>& place = tracked_[wrt];
   if (!place)
-    place = std::make_shared<Differentiable>(
-        captured_, wrt, std::nullopt, absl::Span<ir::Value* const>(), std::vector<bool>(), rules_);
+    place = std::make_shared<Differentiable>(captured_, wrt, std::nullopt,
+                                             absl::Span<ir::Value* const>(), std::vector<bool>(),
+                                             Terms{.rules = rules_});
   return place;
 }
 

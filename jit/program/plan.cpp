@@ -523,8 +523,8 @@ class Planner {
   int next_slot_ = 0;
 };
 
-Program::Program(ir::Graph graph, std::vector<bool> strided)
-    : graph_(std::move(graph)), strided_(std::move(strided)) {
+Program::Program(ir::Graph graph, std::vector<bool> strided, bool keeps_arena)
+    : graph_(std::move(graph)), strided_(std::move(strided)), keeps_arena_(keeps_arena) {
   Planner(*this).run();
 }
 

@@ -18,6 +18,7 @@
 #include "graph/ir/arguments.h"
 #include "graph/ir/datum.h"
 #include "graph/ir/ir.h"
+#include "graph/rewrite/user_rules.h"
 #include "jit/kernel/pointwise.h"
 #include "jit/kernel/row_kernel.h"
 #include "jit/program/packed.h"
@@ -36,11 +37,17 @@ struct RunCounts {
   RunCounts& operator+=(const RunCounts& other);
 };
 
+/// What holds for a program and its derivatives alike.
+struct Terms {
+  ir::UserRulesRef rules = ir::user_rules();  // that graphs are rewritten by, now and later
+  bool keeps_arena = true;                    // between calls, however large it is
+};
+
 class Program {
  public:
   /// Plans the graph as it is: passes have run. The graph is kept. `strided`: by output, whether it
-  /// may come as it lies; others are in row-major order.
-  explicit Program(ir::Graph graph, std::vector<bool> strided = {});
+  /// may come as it lies; others are in row-major order. `keeps_arena`: as in Terms.
+  explicit Program(ir::Graph graph, std::vector<bool> strided = {}, bool keeps_arena = true);
   ~Program();
   Program(const Program&) = delete;
 
@@ -131,6 +138,7 @@ class Program {
   std::vector<size_t> written_;    // which inputs that is
   std::vector<bool> replaced_;     // by write: a step of the tail computes its value
   std::vector<bool> strided_;      // by output; beyond the end: no
+  bool keeps_arena_ = true;
   /// By output: a step makes it, in memory that no other value had when it was made.
   std::vector<bool> made_;
   std::vector<ir::SymbolSource> sources_;

@@ -11,6 +11,8 @@
 
 namespace lathe::jit {
 
+constexpr size_t kSmallArena = size_t{1} << 20;  // that every program keeps
+
 ir::Data Program::run(const ir::Data& inputs, RunContext& context) const {
   Runner runner(*this, context);
   return profiling() ? runner.run_profiled(inputs) : runner.run(inputs);
@@ -31,7 +33,8 @@ ir::Data Program::run(const ir::Data& inputs) const {
   std::lock_guard hold(mutex_);
   counts_ += context->counts_;
   peak_ = std::max(peak_, context->arena_bytes());
-  idle_.push_back(std::move(context));
+  // To bind anew costs nothing beside the work on so much memory.
+  if (keeps_arena_ || context->arena_bytes() <= kSmallArena) idle_.push_back(std::move(context));
   return outputs;
 }
 

@@ -26,7 +26,8 @@ class GivenInputs final : public jit::FunctionCallbacks {
 
 class Update {
  public:
-  explicit Update(std::string name) : engine_(std::move(name), ir::no_user_rules()) {}
+  explicit Update(std::string name)
+      : engine_(std::move(name), jit::Terms{ir::no_user_rules(), false}) {}
   Update(const Update&) = delete;
 
   /// The update of parameter p by its gradient g: `state` are the tensors that it remembers by
