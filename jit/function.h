@@ -69,6 +69,11 @@ class Function {
     std::vector<size_t> leaves;  // results that require grad from inside on, as leaves
     /// Those that there are so far: the function's, or its forward pass and its derivatives.
     std::vector<const Program*> programs() const;
+    /// Reads off the captured graph what fits() asks; and off the derivative's what a rule of it
+    /// asked about sizes beyond that (whether a matrix is square): its program holds for the
+    /// answer.
+    void prepare_guards(absl::Span<const std::string> names);
+    void note_derivative_facts();
     bool grad_enabled = true;  // when it was captured
     DType autocast = DType::f32;
     std::vector<ir::SymbolSource> sources;  // of the captured graph

@@ -14,16 +14,6 @@
 namespace lathe::py {
 namespace {
 
-/// Inputs are what a call is given; that anything else is met on the way is noted.
-class GivenInputs final : public jit::FunctionCallbacks {
- public:
-  bool inputs(int64_t /*trace_id*/, absl::Span<const ir::Path> captured, const ir::Data& given,
-              jit::FoundInputs& out) override {
-    out.all = &given;
-    return captured.empty();
-  }
-};
-
 class Update {
  public:
   explicit Update(std::string name)
@@ -67,11 +57,11 @@ class Update {
     return true;
   }
   bool serves(const ir::Data& inputs) {
-    GivenInputs host;
+    jit::FunctionCallbacks host;
     return engine_.serve(inputs, host).has_value();
   }
   bool capture(const ir::Data& inputs, nb::callable& body) {
-    GivenInputs host;
+    jit::FunctionCallbacks host;
     std::vector<std::string> names;
     while (names.size() < inputs.size())
       names.push_back(absl::StrCat("t", names.size()));  // not an op: a name of a value
@@ -84,7 +74,7 @@ class Update {
     };
     try {
       const auto c = engine_.capture(inputs, names, traced, host);
-      return c->program != nullptr && c->traced.captured.empty();
+      return c->program != nullptr;
     } catch (const Error&) {  // eager code meets it in its own words
       return false;
     }
