@@ -97,14 +97,14 @@ class KeyOf {
   }
 };
 
-/// Inputs of its programs are given, and nothing is captured beside them.
-class GivenInputs final : public FunctionCallbacks {
+/// Numbers the traces, so that one can be taken back.
+class NumberedTraces final : public FunctionCallbacks {
  public:
-  bool inputs(int64_t /*trace_id*/, absl::Span<const ir::Path> captured, const ir::Data& given,
-              FoundInputs& out) override {
-    out.all = &given;
-    return captured.empty();
-  }
+  explicit NumberedTraces(int64_t number) : number_(number) {}
+  int64_t trace_id() override { return number_; }
+
+ private:
+  int64_t number_;
 };
 
 /// How many kernels the expansion starts; -1 if it does what one program cannot do for it.
@@ -151,7 +151,7 @@ class CallsOfAKind {
   }
 
  private:
-  bool capture(Args args, const ir::Data& inputs);
+  bool capture(Args args, const ir::Data& inputs, int64_t number);
   bool worth_it(const Function::Compiled& c) const;
 
   const Op& op_;
@@ -163,8 +163,8 @@ class CallsOfAKind {
 
 bool CallsOfAKind::worth_it(const Function::Compiled& c) const {
   const std::vector<const Program*> programs = c.programs();
-  if (programs.empty() || !c.traced.captured.empty() || !c.traced.graph.writes().empty() ||
-      c.presumes || !c.leaves.empty() || !c.spent.empty())
+  if (programs.empty() || !c.traced.graph.writes().empty() || c.presumes || !c.leaves.empty() ||
+      !c.spent.empty())
     return false;
   std::vector<bool> given(c.traced.graph.outputs().size());
   for (const ir::Returned& returned : c.traced.returns) {
@@ -177,7 +177,7 @@ bool CallsOfAKind::worth_it(const Function::Compiled& c) const {
   return programs[0]->launches() < launches_of(c.traced.graph);
 }
 
-bool CallsOfAKind::capture(Args args, const ir::Data& inputs) {
+bool CallsOfAKind::capture(Args args, const ir::Data& inputs, int64_t number) {
   std::vector<std::string> names;
   for (size_t i = 0; i < args.size(); ++i)
     if (args[i].tag == Tag::tensor) names.push_back(std::string(op_.schema.params[i].name));
@@ -194,9 +194,11 @@ bool CallsOfAKind::capture(Args args, const ir::Data& inputs) {
     }
     return out;
   };
-  GivenInputs host;
+  NumberedTraces host(number);
   const auto c = function_.capture(inputs, names, body, host);
-  return whole && worth_it(*c);
+  const bool good = whole && worth_it(*c);
+  if (!good) function_.drop(number);
+  return good;
 }
 
 bool CallsOfAKind::run(Args args, Outputs& outputs) {
@@ -204,14 +206,15 @@ bool CallsOfAKind::run(Args args, Outputs& outputs) {
   inputs.reserve(args.size());
   for (const Arg& a : args)
     if (a.tag == Tag::tensor) inputs.emplace_back(a);
-  GivenInputs host;
+  FunctionCallbacks host;
   std::optional<ir::Data> results;
   try {
     results = function_.serve(inputs, host);
-    if (!results && captures_.fetch_add(1) < kMostCaptures && capture(args, inputs)) {
-      served_ = true;
-      results = function_.serve(inputs, host);
-    }
+    if (!results)
+      if (const int n = captures_.fetch_add(1); n < kMostCaptures && capture(args, inputs, n)) {
+        served_ = true;
+        results = function_.serve(inputs, host);
+      }
   } catch (const CancelledError&) {
     throw;
   } catch (const TraceError&) {  // it reads data
@@ -238,6 +241,15 @@ struct HashOfKey {
   size_t operator()(absl::Span<const uint64_t> key) const { return absl::HashOf(key); }
 };
 
+/// What the definition alone says.
+bool suits(const Op& op) {
+  if (op.extra.moves || op.extra.host != HostCall::none || !op.extra.instead_in_trace.empty())
+    return false;
+  for (const Param& p : op.schema.params)
+    if (p.written || (p.list && p.type == ArgType::tensor)) return false;
+  return true;
+}
+
 /// What is known of the definitions; kinds are never dropped.
 class Known {
  public:
@@ -246,10 +258,12 @@ class Known {
   }
   void turn_off(const Op& op) { off_[op.id].store(true, std::memory_order_relaxed); }
 
-  /// Null where the op has too many kinds.
+  /// Null where the op has too many kinds, or no call of it can be a program.
   CallsOfAKind* find(const Op& op, absl::Span<const uint64_t> key) {
     const std::lock_guard<ForkSafeMutex> hold(mutex_);
     if (const auto found = kinds_.find(key); found != kinds_.end()) return found->second.get();
+    if (!suits(op)) turn_off(op);
+    if (off(op)) return nullptr;
     if (++count_[op.id] > kMostKinds) return nullptr;
     auto made = std::make_unique<CallsOfAKind>(op);
     return (kinds_[std::vector<uint64_t>(key.begin(), key.end())] = std::move(made)).get();
@@ -283,15 +297,6 @@ Known& known() {
   return all;
 }
 
-/// What the definition alone says.
-bool suits(const Op& op) {
-  if (op.extra.moves || op.extra.host != HostCall::none || !op.extra.instead_in_trace.empty())
-    return false;
-  for (const Param& p : op.schema.params)
-    if (p.written || (p.list && p.type == ArgType::tensor)) return false;
-  return true;
-}
-
 /// The flag `fuse_after`, read when flags have changed.
 int64_t fuse_after() {
   thread_local uint64_t revision = ~uint64_t{0};
@@ -310,10 +315,6 @@ bool run_composite(const Op& op, Args args, Outputs& outputs) {
   if (all.off(op)) return false;
   const int64_t after = fuse_after();
   if (after < 0 || thread_state().autocast != DType::f32 || node_by_node_wanted()) return false;
-  if (!suits(op)) {
-    all.turn_off(op);
-    return false;
-  }
   // An entry that takes a part of the expansion whole would not be asked.
   if (!entries(Kind::composite).empty()) return false;
   KeyOf of;

@@ -63,10 +63,9 @@ constexpr std::array<FlagDefinition, kFlags> kRows = {{
     {Flag::whole_tracebacks, "whole_tracebacks", "LATHE_WHOLE_TRACEBACKS", FlagType::boolean, "0",
      "Tracebacks of what a capture refuses name its own lines too, not only the user's."},
     {Flag::fuse_after, "fuse_after", "LATHE_FUSE_AFTER", FlagType::count, "16",
-     "Eager calls of an op that consists of others (softmax, layer_norm), with operands and "
-     "options "
-     "of one kind, before it runs as one compiled program. 0: from the first; -1: never. Never "
-     "changes a result.",
+     "Eager calls of an op that consists of others (softmax), with operands and options of one "
+     "kind, before it runs as one compiled program; the same of an optimizer's steps. 0: from the "
+     "first; -1: never. Never changes a result.",
      "", -1},
 }};
 
