@@ -95,6 +95,7 @@ constexpr TypeName kTypes[] = {
     {"Scalar", ArgType::scalar}, {"bool", ArgType::flag},   {"dtype", ArgType::dtype},
     {"device", ArgType::device}, {"str", ArgType::text},    {"Function", ArgType::function},
 };
+constexpr std::string_view kSymbolic = "SymInt";  // an integer that says Param::symbolic
 
 std::string_view type_name(ArgType type) {
   for (const TypeName& t : kTypes)
@@ -111,6 +112,7 @@ Literal literal_of(std::string_view type) {
 }
 
 std::string_view type_name(const Param& p) {
+  if (p.symbolic) return kSymbolic;
   return p.literal == Literal::any ? type_name(p.type) : kLiterals[static_cast<size_t>(p.literal)];
 }
 
@@ -160,6 +162,8 @@ Param parse_param(Scanner& in) {
   bool found = p.literal != Literal::any;
   if (found) p.type = ArgType::flag;
   p.optional = p.literal == Literal::none;
+  p.symbolic = type == kSymbolic;
+  if (p.symbolic) type = type_name(ArgType::integer);
   for (const TypeName& t : kTypes) {
     if (t.text != type) continue;
     p.type = t.type;

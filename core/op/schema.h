@@ -31,6 +31,7 @@ struct Param {
   Literal literal = Literal::any;
   bool number = false;          // Tensor|Scalar: a user may give a number instead of a tensor
   bool list = false;            // int[], Tensor[]
+  bool symbolic = false;        // SymInt: a size, which one program may serve any of
   int fixed_size = 0;           // int[2]: a single int is taken for all; Tensor...: -1
   bool optional_items = false;  // int[2?]: items may be None
   bool optional = false;        // `?`: None is allowed

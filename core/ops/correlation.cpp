@@ -3,6 +3,7 @@
 
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
+#include "core/ops/moments.h"
 #include "core/ops/names.h"
 #include "include/lathe/ops/products.h"
 #include "include/lathe/ops/random.h"
@@ -106,19 +107,19 @@ Outputs cov_expansion(Args a) {
   Tensor w = often.defined() && share.defined() ? M::mul(often, share)
              : often.defined()                  ? often
                                                 : share;
-  Tensor mean, divisor;
-  if (!w.defined()) {
-    mean = M::div(R::sum(x, {Int(1)}, true), count);
-  } else {
-    Tensor total = R::sum(w);
-    mean = M::div(R::sum(M::mul(x, w), {Int(1)}, true), total);
+  Tensor total, divisor;
+  if (w.defined()) {
+    total = R::sum(w);
     Tensor lost = share.defined() ? M::div(R::sum(M::mul(w, share)), total) : Tensor();
     divisor = lost.defined() ? M::sub(total, M::mul(lost, correction)) : M::sub(total, correction);
     divisor = M::clamp_min(is_complex(x.dtype()) ? M::real_part(divisor) : divisor, 0);
   }
-  Tensor centred = M::sub(x, mean);
-  Tensor weighted = conjugate(w.defined() ? M::mul(centred, w) : centred);
-  Tensor c = N::matmul(centred, S::transpose(weighted, 0, 1));
+  const Tensor apart = centred(x, [&](const Tensor& t) {
+    Tensor sum = R::sum(w.defined() ? M::mul(t, w) : t, {Int(1)}, true);
+    return w.defined() ? M::div(sum, total) : M::div(sum, count);
+  });
+  Tensor weighted = conjugate(w.defined() ? M::mul(apart, w) : apart);
+  Tensor c = N::matmul(apart, S::transpose(weighted, 0, 1));
   c = divisor.defined() ? M::div(c, divisor) : M::div(c, max(count - correction, Int(0)));
   return {S::squeeze(c, {Int(0), Int(1)})};
 }

@@ -5,6 +5,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "core/ops/matrices.h"
+#include "core/ops/moments.h"
 #include "core/ops/names.h"
 
 namespace lathe {
@@ -295,7 +296,7 @@ Outputs pca_lowrank(Args args) {
   const Int q = args.none(1) ? min(Int(6), most) : args.integer(1);
   require_count(kName, "q", q, most);
   require_count(kName, "niter", args.integer(3), Int(int64_t{1} << 30));
-  if (args.flag(2)) a = M::sub(a, R::mean(a, {Int(-2)}, true));
+  if (args.flag(2)) a = centred(a, [](const Tensor& t) { return R::mean(t, {Int(-2)}, true); });
   return low_rank(a, q, args.integer(3));
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
+#include "core/ops/moments.h"
 #include "core/ops/names.h"
 
 namespace lathe {
@@ -67,11 +68,12 @@ Tensor mean_of(const Masked& m) {
 Tensor variance(const Masked& given, Args a) {
   Masked m = given;
   m.x = as_float(m.x);
-  const bool keep = m.keep;
-  m.keep = true;
-  Tensor mean = mean_of(m);
-  m.keep = keep;
-  const Tensor apart = M::sub(m.x, mean);
+  const Tensor apart = centred(m.x, [&given](const Tensor& t) {
+    Masked of = given;
+    of.x = t;
+    of.keep = true;
+    return mean_of(of);
+  });
   m.x = is_complex(m.x.dtype()) ? M::mul(apart, conjugate(apart)) : M::square(apart);
   Arg less(1);
   if (!a.none(2)) less = Arg(a.flag(2) ? 1 : 0);

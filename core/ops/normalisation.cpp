@@ -6,18 +6,22 @@
 #include <limits>
 
 #include "core/ops/families.h"
+#include "core/ops/moments.h"
 #include "core/ops/names.h"
 #include "core/ops/rows.h"
+#include "include/lathe/ops/arithmetic.h"
 
 namespace lathe {
 namespace {
 
 using namespace names;
 
-Tensor affine(Tensor y, const Tensor& w, const Tensor& b) {
-  if (w.defined()) y = M::mul(y, w);
-  if (b.defined()) y = M::add(y, b);
-  return y;
+using A = arithmetic_ops<Tensor>;
+
+/// y * w + b, without what is not there.
+Tensor affine(const Tensor& y, const Tensor& w, const Tensor& b) {
+  if (w.defined()) return b.defined() ? A::addcmul(b, y, w) : M::mul(y, w);
+  return b.defined() ? M::add(y, b) : y;
 }
 
 /// The last axes, which must have this shape.
@@ -40,10 +44,12 @@ Shape ending(std::string_view op, const Tensor& x, const Shape& shape) {
 
 /// (x - mean) / sqrt(var + eps) over dims.
 struct Moments {
-  Tensor centred, var;
+  Tensor mean, apart, var;
   Moments(const Tensor& x, const Shape& dims)
-      : centred(M::sub(x, R::mean(x, dims, true))), var(R::mean(M::square(centred), dims, true)) {}
-  Tensor normalised(const Arg& eps) const { return M::mul(centred, M::rsqrt(M::add(var, eps))); }
+      : mean(R::mean(x, dims, true)),
+        apart(centred(x, mean, [&](const Tensor& t) { return R::mean(t, dims, true); })),
+        var(R::mean(M::square(apart), dims, true)) {}
+  Tensor normalised(const Arg& eps) const { return M::mul(apart, M::rsqrt(M::add(var, eps))); }
 };
 
 Outputs layer_norm_expansion(Args a) {
@@ -60,7 +66,7 @@ Outputs native_layer_norm(Args a) {
   const Shape dims = ending("native_layer_norm", x, a.ints(1));
   const Moments m(x, dims);
   Tensor y = affine(m.normalised(a[4]), a.optional_tensor(2), a.optional_tensor(3));
-  return {y, R::mean(x, dims, true), M::rsqrt(M::add(m.var, a[4]))};
+  return {y, m.mean, M::rsqrt(M::add(m.var, a[4]))};
 }
 
 /// [c] → [c, 1, 1 ...], to meet x[n, c, ...].
@@ -121,9 +127,10 @@ bool has_channels(const Tensor& x) {
                     .next = "unsqueeze() the missing axes"});
 }
 
-/// The mean and the (biased) variance of each channel of this batch; the running ones move.
+/// The mean and the (biased) variance of each channel of this batch, and how far from its mean each
+/// element is; the running ones move.
 struct OfBatch {
-  Tensor mean, var;
+  Tensor mean, apart, var;
   OfBatch(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
           const Arg& momentum) {
     Shape dims{Int(0)};
@@ -139,7 +146,9 @@ struct OfBatch {
                         .expected = "at least two values in each channel",
                         .next = "use a larger batch, or eval() for running statistics"});
     mean = R::mean(x, dims);
-    var = R::mean(M::square(M::sub(x, per_channel(mean, x))), dims);
+    apart = centred(x, per_channel(mean, x),
+                    [&](const Tensor& t) { return per_channel(R::mean(t, dims), t); });
+    var = R::mean(M::square(apart), dims);
     if (!running_mean.defined()) return;
     move_towards(running_mean, mean, momentum);
     move_towards(running_var, M::div(M::mul(var, count), count - 1), momentum);
@@ -151,7 +160,8 @@ struct OfBatch {
 /// momentum, eps.
 Outputs native_batch_norm(Args a) {
   Tensor x = a.tensor(0), w = a.optional_tensor(1), b = a.optional_tensor(2);
-  Tensor running_mean = a.optional_tensor(3), running_var = a.optional_tensor(4), mean, var;
+  Tensor running_mean = a.optional_tensor(3), running_var = a.optional_tensor(4);
+  Tensor mean, apart, var;
   const bool training = a.flag(5);
   auto none = [&x] { return C::zeros({Int(0)}, x.dtype(), x.device()); };
   if (!has_channels(x)) return {M::clone(x), none(), none()};
@@ -160,14 +170,16 @@ Outputs native_batch_norm(Args a) {
   if (training) {
     const OfBatch now(x, running_mean, running_var, a[6]);
     mean = now.mean;
+    apart = now.apart;
     var = now.var;
   } else {
-    mean = widened(running_mean);
+    apart = M::sub(x, per_channel(widened(running_mean), x));
     var = widened(running_var);
   }
   Tensor scale = M::rsqrt(M::add(var, a.real(7)));
-  Tensor y = M::mul(M::sub(x, per_channel(mean, x)), per_channel(scale, x));
-  y = affine(y, along_channels(w, x), along_channels(b, x));
+  // A number a channel is cheap; what is done to each element is not.
+  const Tensor slope = w.defined() ? M::mul(scale, w) : scale;
+  Tensor y = affine(apart, per_channel(slope, x), along_channels(b, x));
   return {y, training ? mean : none(), training ? scale : none()};
 }
 
@@ -218,9 +230,10 @@ Outputs instance_norm_expansion(Args a) {
   require_running_statistics("instance_norm", running_mean, running_var, own);
   Tensor scaled_weight = along_channels(w, x), shift = along_channels(b, x);
   if (!own) {
-    Tensor centred = M::sub(x, per_channel(widened(running_mean), x));
+    Tensor apart = M::sub(x, per_channel(widened(running_mean), x));
     Tensor scale = M::rsqrt(M::add(widened(running_var), a[7]));
-    return {affine(M::mul(centred, per_channel(scale, x)), scaled_weight, shift)};
+    const Tensor slope = w.defined() ? M::mul(scale, w) : scale;
+    return {affine(apart, per_channel(slope, x), shift)};
   }
   Shape dims;
   Int count = 1;
@@ -283,7 +296,8 @@ void add_native_norms(Definitions& r) {
   Extra extra{.places = kFunction,
               .doc = "layer_norm(), the mean and 1 / sqrt(var + eps), each with axes of 1."};
   r.composite(
-      "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float "
+      "native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
+      "float "
       "eps) -> (Tensor output, Tensor mean, Tensor rstd)",
       native_layer_norm, extra);
   extra.doc =
@@ -337,7 +351,7 @@ void add_group_norms(Definitions& r) {
 
 void add_normalisation_definitions(Definitions& r) {
   r.composite(
-      "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
+      "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
       "float eps=1e-05) -> Tensor",
       layer_norm_expansion,
       {.places = kFunctional | kFunction,
@@ -355,7 +369,7 @@ void add_normalisation_definitions(Definitions& r) {
               "the running mean and (unbiased) variance move by momentum."});
   add_native_norms(r);
   r.composite(
-      "layer_norm.cudnn(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? "
+      "layer_norm.cudnn(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? "
       "bias=None, float eps=1e-05, bool cudnn_enable) -> Tensor",
       layer_norm_expansion,
       {.places = kFunction,
@@ -363,7 +377,7 @@ void add_normalisation_definitions(Definitions& r) {
        .doc = "As layer_norm; there is no cuDNN to switch off."});
   add_group_norms(r);
   r.composite(
-      "rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> "
+      "rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> "
       "Tensor",
       rms_norm_expansion,
       {.places = kFunctional | kFunction,

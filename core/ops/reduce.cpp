@@ -3,6 +3,7 @@
 
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
+#include "core/ops/moments.h"
 #include "core/ops/names.h"
 
 namespace lathe {
@@ -221,8 +222,8 @@ Outputs var_expansion(Args a) {
   for (int i = 0; i < x.rank(); ++i)
     if (mask[static_cast<size_t>(i)]) n *= x.size(i);
   Shape dims = a.none(1) ? Shape{} : a.ints(1);
-  Tensor mean = R::mean(x, dims, true);
-  Tensor total = R::sum(squared_modulus(M::sub(x, mean)), dims, a.flag(3));
+  const Tensor apart = centred(x, [&](const Tensor& t) { return R::mean(t, dims, true); });
+  Tensor total = R::sum(squared_modulus(apart), dims, a.flag(3));
   if (a[2].tag == Tag::real) {
     const Real left = number_of(n) - a.real(2);
     return {M::div(total, left < 0.0 ? Real(0.0) : left)};
@@ -236,7 +237,7 @@ void add_statistics(Definitions& r) {
       var_expansion,
       {.doc =
            "Sum of squared distances from the mean, over (count - correction); of complex numbers "
-           "real. Two passes."});
+           "real; free of the mean's error."});
   r.composite(
       "std(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor",
       [](Args a) -> Outputs {
