@@ -1,5 +1,6 @@
 #include "jit/composites.h"
 
+#include <absl/algorithm/container.h>
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
@@ -7,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <deque>
 
 #include "core/base/error.h"
 #include "core/base/flags.h"
@@ -23,6 +25,15 @@ constexpr int kMostKinds = 256;    // of one op: beyond, its arguments change fr
 constexpr int kMostRefusals = 2;   // of kinds of one op, and none that was worth it
 constexpr int kMostCaptures = 16;  // of one kind: what its expansion asks about sizes differs
 
+/// Is this argument an input of the program, as tensors and lists of sizes are? All else is of the
+/// kind.
+bool is_input(const Op& op, size_t i, const Arg& a) {
+  if (a.tag == Tag::tensor) return true;
+  if (a.tag != Tag::list || !op.schema.params[i].symbolic) return false;
+  const absl::Span<const Arg> items(a.list_->data, a.list_->size);
+  return absl::c_all_of(items, [](const Arg& item) { return item.tag == Tag::integer; });
+}
+
 /// What tells one kind of call from another, as words.
 using Key = absl::InlinedVector<uint64_t, 24>;
 
@@ -34,8 +45,13 @@ class KeyOf {
   /// False: no call like this one runs as a program.
   bool take(const Op& op, Args args) {
     key.push_back(op.id | uint64_t{thread_state().grad_enabled} << 32);
-    for (const Arg& a : args)
-      if (!take(a)) return false;
+    for (size_t i = 0; i < args.size(); ++i) {
+      // Sizes are inputs of the program: only how many there are is of the kind.
+      const bool taken = is_input(op, i, args[i]) && args[i].tag == Tag::list
+                             ? mark(args[i].list_->size, true)
+                             : take(args[i]);
+      if (!taken) return false;
+    }
     return tensors > 0;
   }
 
@@ -163,9 +179,7 @@ class CallsOfAKind {
 
 bool CallsOfAKind::worth_it(const Function::Compiled& c) const {
   const std::vector<const Program*> programs = c.programs();
-  if (programs.empty() || !c.traced.graph.writes().empty() || c.presumes || !c.leaves.empty() ||
-      !c.spent.empty())
-    return false;
+  if (programs.empty() || c.presumes || !c.leaves.empty() || !c.spent.empty()) return false;
   std::vector<bool> given(c.traced.graph.outputs().size());
   for (const ir::Returned& returned : c.traced.returns) {
     const bool view = returned.how == ir::Returned::How::view;
@@ -179,14 +193,28 @@ bool CallsOfAKind::worth_it(const Function::Compiled& c) const {
 
 bool CallsOfAKind::capture(Args args, const ir::Data& inputs, int64_t number) {
   std::vector<std::string> names;
-  for (size_t i = 0; i < args.size(); ++i)
-    if (args[i].tag == Tag::tensor) names.push_back(std::string(op_.schema.params[i].name));
+  for (size_t i = 0; i < args.size(); ++i) {
+    const std::string& name = op_.schema.params[i].name;
+    if (args[i].tag == Tag::tensor) names.push_back(name);
+    if (args[i].tag != Tag::tensor && is_input(op_, i, args[i]))
+      for (size_t k = 0; k < args[i].list_->size; ++k) names.push_back(absl::StrCat(name, "_", k));
+  }
   bool whole = true;
   const auto body = [&](const ir::Data& in) {
     absl::InlinedVector<Arg, 8> given(args.begin(), args.end());
+    std::deque<std::pair<std::vector<Arg>, ArgList>> lists;  // stay where they are
     size_t next = 0;
-    for (Arg& a : given)
-      if (a.tag == Tag::tensor) a = Arg(in[next++].tensor());
+    for (size_t i = 0; i < given.size(); ++i) {
+      if (!is_input(op_, i, given[i])) continue;
+      if (given[i].tag == Tag::tensor) {
+        given[i] = Arg(in[next++].tensor());
+        continue;
+      }
+      auto& [items, list] = lists.emplace_back();
+      for (size_t k = 0; k < given[i].list_->size; ++k) items.push_back(in[next++].arg());
+      list = ArgList{items.data(), items.size()};
+      given[i] = Arg(list);
+    }
     ir::Data out;
     for (Tensor& t : expand(op_, absl::MakeConstSpan(given))) {
       whole &= t.defined();
@@ -204,8 +232,13 @@ bool CallsOfAKind::capture(Args args, const ir::Data& inputs, int64_t number) {
 bool CallsOfAKind::run(Args args, Outputs& outputs) {
   ir::Data inputs;
   inputs.reserve(args.size());
-  for (const Arg& a : args)
-    if (a.tag == Tag::tensor) inputs.emplace_back(a);
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!is_input(op_, i, args[i])) continue;
+    if (args[i].tag == Tag::tensor)
+      inputs.emplace_back(args[i]);
+    else
+      for (size_t k = 0; k < args[i].list_->size; ++k) inputs.emplace_back(args[i].list_->data[k]);
+  }
   FunctionCallbacks host;
   std::optional<ir::Data> results;
   try {
@@ -241,12 +274,25 @@ struct HashOfKey {
   size_t operator()(absl::Span<const uint64_t> key) const { return absl::HashOf(key); }
 };
 
+/// Is an operand that the op writes to in the memory of another one? In the expansion what is read
+/// after such a write sees it.
+bool writes_what_it_reads(const Op& op, Args args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!op.schema.params[i].written || args[i].tag != Tag::tensor) continue;
+    for (size_t k = 0; k < args.size(); ++k)
+      if (k != i && args[k].tag == Tag::tensor &&
+          args[i].tensor_->storage->meets(*args[k].tensor_->storage))
+        return true;
+  }
+  return false;
+}
+
 /// What the definition alone says.
 bool suits(const Op& op) {
   if (op.extra.moves || op.extra.host != HostCall::none || !op.extra.instead_in_trace.empty())
     return false;
   for (const Param& p : op.schema.params)
-    if (p.written || (p.list && p.type == ArgType::tensor)) return false;
+    if (p.list && p.type == ArgType::tensor) return false;
   return true;
 }
 
@@ -320,7 +366,7 @@ bool run_composite(const Op& op, Args args, Outputs& outputs) {
   KeyOf of;
   if (!of.take(op, args)) return false;
   CallsOfAKind* kind = all.find(op, of.key);
-  if (kind == nullptr || !kind->due(after)) return false;
+  if (kind == nullptr || !kind->due(after) || writes_what_it_reads(op, args)) return false;
   if (kind->run(args, outputs)) return true;
   if (kind->refused()) all.note_refusal(op);
   return false;

@@ -45,7 +45,7 @@ def content(t):
 
 
 def outcome(f, args, kwargs, gradients):
-    """Results and gradients as bytes with their layout, or the error's text."""
+    """Results and gradients as bytes with their layout, or the error's text, and the operands."""
     inputs = [t.detach().clone() for a in (*args, *kwargs.values()) for t in leaves(a)]
     given = iter(inputs)
 
@@ -66,9 +66,9 @@ def outcome(f, args, kwargs, gradients):
             by = [lt.full_like(t.detach(), 0.3 + k) for k, t in enumerate(live)]
             for t in lt.autograd.grad(live, wanted, by, allow_unused=True):
                 seen.append(None if t is None else content(t))
-        return seen
     except (lt.Error, NotImplementedError) as e:
-        return str(e)
+        seen = [str(e)]
+    return seen + [(content(t), t._version) for t in inputs]  # some of which are written to
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=str)
@@ -189,3 +189,39 @@ def test_many_threads():
     for t in threads:
         t.join()
     assert not wrong
+
+
+def normalised(training, steps=4, shared=False, shape=(4, 6, 5, 7), dtype=lt.float32):
+    """What some steps of batch_norm give and leave behind."""
+    x = (lt.arange(np.prod(shape), dtype=lt.float32).sin().reshape(*shape) * 3 + 1).to(dtype)
+    x.requires_grad_()
+    mean = lt.zeros(shape[1])
+    var = mean if shared else lt.ones(shape[1])
+    weight = lt.linspace(0.5, 2, shape[1]).requires_grad_()
+    bias = lt.linspace(-1, 1, shape[1]).requires_grad_()
+    seen = []
+    for step in range(steps):
+        y = F.batch_norm(x * (step + 1), mean, var, weight, bias, training=training)
+        y.backward(lt.full_like(y, 0.25 * step))
+        seen += [content(t) for t in (y, mean, var, x.grad, weight.grad, bias.grad)]
+        seen += [mean._version, var._version]
+    return seen
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("shape", [(4, 6, 5, 7), (30, 6), (4, 6, 9)])
+def test_running_statistics_move_as_in_the_expansion(training, shared, shape):
+    programs = normalised(training, shared=shared, shape=shape)
+    assert text("batch_norm")
+    lt.set_flag("fuse_after", -1)
+    assert programs == normalised(training, shared=shared, shape=shape)
+
+
+def test_a_failing_batch_norm_leaves_its_statistics_alone():
+    normalised(True)
+    mean, var = lt.zeros(6), lt.ones(6)
+    for x in (lt.ones(1, 6), lt.ones(4, 7, 2), lt.ones(6)):
+        with pytest.raises((ValueError, lt.ShapeError)):
+            F.batch_norm(x, mean, var, training=True)
+    assert mean.tolist() == [0.0] * 6 and var.tolist() == [1.0] * 6
