@@ -42,9 +42,9 @@ constexpr std::array<FlagDefinition, kFlags> kRows = {{
     {Flag::log_level, "log_level", "LATHE_LOG_LEVEL", FlagType::choice, "warning",
      "The least severe messages that are shown.", "debug|info|warning|error|off"},
     {Flag::engine, "engine", "LATHE_ENGINE", FlagType::choice, "auto",
-     "What runs the generated part of a compiled function. auto: strips until LLVM's kernel is "
-     "ready. "
-     "Never changes a result.",
+     "What runs the generated part of a compiled function. auto: kernels that were compiled with "
+     "the "
+     "library, and strips until LLVM's are ready. llvm: none but LLVM's. Never changes a result.",
      "auto|llvm|simd|nodes"},
     {Flag::fallback_is_error, "fallback_is_error", "LATHE_FALLBACK_IS_ERROR", FlagType::boolean,
      "0",

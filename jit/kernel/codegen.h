@@ -97,8 +97,9 @@ class Codegen {
  public:
   virtual ~Codegen() = default;
   virtual Target host() const = 0;
-  /// "host", "x86-64-v2", "avx2" or "avx512"; one that this machine lacks is an error.
-  virtual Result<Target> target(std::string_view name) const = 0;
+  /// "host", "x86-64-v2", "avx2" or "avx512". One that this machine lacks is an error, unless the
+  /// code is not to run here.
+  virtual Result<Target> target(std::string_view name, bool to_run = true) const = 0;
   /// A relocatable object with one function, kKernelSymbol, of type KernelFn.
   virtual Result<std::string> compile(const ElementwiseSpec& spec, const Target& target) = 0;
   /// The same of a kernel whose functions are lowered. Each operand and each store is an operand of
@@ -115,9 +116,9 @@ class Codegen {
 inline constexpr std::string_view kKernelSymbol = "lathe_kernel";
 
 /// Changes whenever the same input may give other code: part of every cache key.
-inline constexpr int kCodegenVersion = 13;
+inline constexpr int kCodegenVersion = 14;
 /// The plug-in's handshake: one of another build is refused.
-inline constexpr uint32_t kCodegenAbi = 5;
+inline constexpr uint32_t kCodegenAbi = 6;
 inline constexpr const char* kCodegenEntry = "lathe_codegen";
 using CodegenEntry = Codegen* (*)(uint32_t abi);  // null if it speaks another
 

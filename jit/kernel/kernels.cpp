@@ -12,6 +12,7 @@
 #include "jit/kernel/machine_key.h"
 #include "jit/kernel/object_cache.h"
 #include "jit/kernel/object_image.h"
+#include "jit/kernel/shipped.h"
 
 namespace lathe::jit {
 namespace {
@@ -191,8 +192,22 @@ Result<std::string> compiled_object(Codegen& codegen, const Spec& spec, const Ta
   }
 }
 
+KernelCollector* g_collector = nullptr;
+
+template <class Spec>
+KernelFn shipped(const Spec& spec) {
+  if (flag_text(Flag::engine) == "llvm") return nullptr;
+  const std::string level = shipped_level();
+  return level.empty() ? nullptr : find_shipped(kernel_key(spec, {level, ""}));
+}
+
 template <class Spec>
 Result<LoadedKernel> find_or_compile(const Spec& spec) {
+  if (g_collector != nullptr) {
+    g_collector->add(spec);
+    return {{}, "code is being collected"};
+  }
+  if (const KernelFn fn = shipped(spec)) return {{nullptr, fn, KernelFrom::shipped}, {}};
   const std::shared_ptr<ObjectCache> disk = disk_cache();
   const Result<Target> target = wanted_target(*disk);
   if (!target) return {{}, target.error};
@@ -227,6 +242,8 @@ std::string kernel_key(const ElementwiseSpec& spec, const Target& target) {
 std::string kernel_key(const Kernel& kernel, const Target& target) {
   return head("kernel", target) + kernel.form();
 }
+
+void set_kernel_collector(KernelCollector* collector) { g_collector = collector; }
 
 Result<LoadedKernel> get_kernel(const ElementwiseSpec& spec) { return find_or_compile(spec); }
 Result<LoadedKernel> get_kernel(const Kernel& kernel) { return find_or_compile(kernel); }

@@ -1,12 +1,12 @@
-// Where machine code comes from: this process already has it, the cache folder has it, or LLVM
-// makes it.
+// Where machine code comes from: it was compiled with the library, this process already has it, the
+// cache folder has it, or LLVM makes it.
 #pragma once
 
 #include "jit/kernel/codegen.h"
 
 namespace lathe::jit {
 
-enum class KernelFrom : uint8_t { memory, disk, compiler };
+enum class KernelFrom : uint8_t { shipped, memory, disk, compiler };
 
 struct LoadedKernel {
   LoadedCodeRef code;  // keeps `fn` callable
@@ -15,9 +15,20 @@ struct LoadedKernel {
 };
 
 /// The kernel for `spec` on this machine, by flag `isa`; looked for under flag `cache_dir`, and
-/// kept there. Any thread. The error says why there is none: no LLVM, or what it could not do.
+/// kept there. Any thread. The error says why there is none: no LLVM, or what it could not do. With
+/// flag `engine` at llvm none is taken that was compiled with the library.
 Result<LoadedKernel> get_kernel(const ElementwiseSpec& spec);
 Result<LoadedKernel> get_kernel(const Kernel& kernel);
+
+/// Is told what code is asked for, in place of anything that would make it: how what is to be
+/// compiled ahead is found out (jit/ahead). Null: none is. To be set where nothing else runs.
+class KernelCollector {
+ public:
+  virtual ~KernelCollector() = default;
+  virtual void add(const ElementwiseSpec& spec) = 0;
+  virtual void add(const Kernel& kernel) = 0;
+};
+void set_kernel_collector(KernelCollector* collector);
 
 /// Everything the code for `spec` depends on, as text: the cache's key.
 std::string kernel_key(const ElementwiseSpec& spec, const Target& target);

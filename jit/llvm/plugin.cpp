@@ -13,7 +13,9 @@ namespace {
 class LlvmCodegen final : public Codegen {
  public:
   Target host() const override { return host_target(); }
-  Result<Target> target(std::string_view name) const override { return named_target(name); }
+  Result<Target> target(std::string_view name, bool to_run) const override {
+    return named_target(name, to_run);
+  }
 
   Result<std::string> compile(const ElementwiseSpec& spec, const Target& target) override {
     return object_of(generate(spec, target), target);

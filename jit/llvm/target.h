@@ -13,7 +13,8 @@
 namespace lathe::jit {
 
 Target host_target();
-Result<Target> named_target(std::string_view name);
+/// Codegen::target().
+Result<Target> named_target(std::string_view name, bool to_run);
 
 /// A module and what it lives in; abandoned, not destroyed, when LLVM gave up in the middle of it.
 struct OwnedModule {

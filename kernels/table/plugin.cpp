@@ -30,16 +30,9 @@ Opened refused(Reason reason, std::string numbers) {
 }
 
 Opened open(std::string_view name) {
-  const BuiltPlugin* built = nullptr;
-  for (const BuiltPlugin& p : built_plugins)
-    if (name == p.name) built = &p;
-  if (built == nullptr) return refused(Reason::not_built, "");
-  if (built->reason[0] != '\0') return refused(Reason::not_built, built->reason);
-  std::string path = plugin_path(built->file);
-  if (path.empty()) return refused(Reason::not_found, built->file);
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return refused(Reason::not_loadable, dlerror());
-  auto start = reinterpret_cast<PluginStart>(dlsym(handle, "lathe_plugin"));
+  const OpenedLibrary library = open_library(name);
+  if (library.handle == nullptr) return {nullptr, library.refusal};
+  auto start = reinterpret_cast<PluginStart>(dlsym(library.handle, "lathe_plugin"));
   if (start == nullptr) return refused(Reason::not_loadable, "it has no lathe_plugin");
   // Neither host nor plug-in goes away before the process does.
   static constexpr PluginHost kHost{host_allocate, host_release, parallel_for};
@@ -78,6 +71,22 @@ const PluginEntry* offered(const Entry& entry, Verdict& refusal) {
 }
 
 }  // namespace
+
+OpenedLibrary open_library(std::string_view name) {
+  const auto none = [](Reason reason, std::string numbers) {
+    return OpenedLibrary{nullptr, Verdict::no(reason, std::move(numbers))};
+  };
+  const BuiltPlugin* built = nullptr;
+  for (const BuiltPlugin& p : built_plugins)
+    if (name == p.name) built = &p;
+  if (built == nullptr) return none(Reason::not_built, "");
+  if (built->reason[0] != '\0') return none(Reason::not_built, built->reason);
+  const std::string path = plugin_path(built->file);
+  if (path.empty()) return none(Reason::not_found, built->file);
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return none(Reason::not_loadable, dlerror());
+  return {handle, Verdict::yes()};
+}
 
 std::string plugin_path(std::string_view file) {
   Dl_info self;

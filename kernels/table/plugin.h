@@ -60,6 +60,14 @@ const PluginApi* open_plugin(std::string_view name, Verdict& refusal);
 /// Where this build's plug-ins lie: beside the program or library that holds Lathe, then in ../lib.
 std::string plugin_path(std::string_view file);
 
+/// A shared object of this build, by its name in the list of plug-ins; null with the reason. Never
+/// closed: what comes from it outlives any one user.
+struct OpenedLibrary {
+  void* handle = nullptr;
+  Verdict refusal = Verdict::yes();
+};
+OpenedLibrary open_library(std::string_view name);
+
 // What a table entry that stands for a plug-in's does.
 Verdict plugin_usable(const Entry& entry);
 Verdict plugin_accepts(const Entry& entry, const Query& query);

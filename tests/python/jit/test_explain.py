@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from built import copy_of_lathe
 from networks import SmallCNN
 
 import lathe as lt
@@ -236,21 +237,6 @@ print("bits", t.bits(result).hex(), "", sep="|")
 """
 
 
-def copy_of_lathe(folder, leave_out=(), broken=(), instead=()):
-    """A package like the one that runs, of links; without some plug-ins, or with damaged ones, or
-    with another plug-in in the place of one."""
-    package = folder / "lathe"
-    package.mkdir(parents=True)
-    for path in Path(lt.__file__).parent.iterdir():
-        if path.name in broken:
-            (package / path.name).write_bytes(b"no shared object")
-        elif path.name in instead:
-            (package / path.name).symlink_to(path.parent / instead[path.name])
-        elif path.name not in leave_out:
-            (package / path.name).symlink_to(path.resolve() if "_lathe." in path.name else path)
-    return folder
-
-
 def run(code, **variables):
     """What a process of its own prints."""
     env = os.environ | {k: str(v) for k, v in variables.items()}
@@ -304,7 +290,7 @@ BROKEN_CODEGEN = """
 namespace lathe::jit {
 struct Broken final : Codegen {
   Target host() const override { return {"stand-in", "+none"}; }
-  Result<Target> target(std::string_view) const override { return {host(), {}}; }
+  Result<Target> target(std::string_view, bool) const override { return {host(), {}}; }
   static Result<std::string> fail() { FAIL; }
   Result<std::string> compile(const ElementwiseSpec&, const Target&) override { return fail(); }
   Result<std::string> compile(const Kernel&, const Target&) override { return fail(); }
