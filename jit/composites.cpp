@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kMostDefinitions = 4096;
 constexpr int kMostKinds = 256;    // of one op: beyond, its arguments change from call to call
-constexpr int kMostRefusals = 2;   // of kinds of one op, and none that was worth it
+constexpr int kMostRefusals = 8;   // of kinds of one op, and none that was worth it
 constexpr int kMostCaptures = 16;  // of one kind: what its expansion asks about sizes differs
 
 /// Is this argument an input of the program, as tensors and lists of sizes are? All else is of the
@@ -289,8 +289,7 @@ bool writes_what_it_reads(const Op& op, Args args) {
 
 /// What the definition alone says.
 bool suits(const Op& op) {
-  if (op.extra.moves || op.extra.host != HostCall::none || !op.extra.instead_in_trace.empty())
-    return false;
+  if (op.extra.host != HostCall::none || !op.extra.instead_in_trace.empty()) return false;
   for (const Param& p : op.schema.params)
     if (p.list && p.type == ArgType::tensor) return false;
   return true;

@@ -148,5 +148,7 @@ Tensor conjugate(const Tensor& x);
 /// |x|^2 without the modulus, whose derivative is taken as 0 at 0: that is right to first order and
 /// would make the second derivative 0 too, where it is 2.
 Tensor squared_modulus(const Tensor& x);
+/// The sum over `dims` (none: all) of squared_modulus(x).
+Tensor sum_of_squares(const Tensor& x, const Shape& dims, bool keep);
 
 }  // namespace lathe

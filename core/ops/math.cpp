@@ -3,6 +3,9 @@
 #include "include/lathe/ops/math.h"
 
 #include <absl/strings/str_cat.h>
+
+#include <cmath>
+
 #include "core/base/checks.h"
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
@@ -209,6 +212,11 @@ void add_extrema(Definitions& r) {
                 {.domain = real_dtypes,
                  .version = 2,
                  .doc = "x, or max where x is larger; NaN if either is NaN."});
+  r.elementwise("clamp_between(Tensor input, Scalar min, Scalar max) -> Tensor",
+                [](Expr x, Expr low, Expr high) { return pmin(high, pmax(low, x)); },
+                {.domain = real_dtypes,
+                 .places = kNowhere,
+                 .doc = "x limited to [min, max], neither of which is NaN; max if they cross."});
   r.composite("clamp(Tensor input, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor",
               [](Args a) -> Outputs {
                 Tensor x = a.tensor(0);
@@ -218,6 +226,13 @@ void add_extrema(Definitions& r) {
                                     .got = "None and None",
                                     .expected = "a bound on one side or on both",
                                     .next = "pass at least one of them"});
+                const auto number = [](const Arg& bound) {
+                  return bound.tag == Tag::integer ||
+                         (bound.tag == Tag::real && bound.real().known() &&
+                          !std::isnan(bound.real().value()));
+                };
+                if (is_floating(x.dtype()) && number(a[1]) && number(a[2]))
+                  return {M::clamp_between(x, a[1], a[2])};
                 if (!a.none(1)) x = M::clamp_min(x, a[1]);
                 if (!a.none(2)) x = M::clamp_max(x, a[2]);
                 return {x};

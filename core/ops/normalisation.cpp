@@ -42,13 +42,20 @@ Shape ending(std::string_view op, const Tensor& x, const Shape& shape) {
   return dims;
 }
 
+/// The mean over dims of the squares.
+Tensor mean_square(const Tensor& x, const Shape& dims, bool keep) {
+  Int count = 1;
+  for (Int d : dims) count *= x.size(static_cast<int>(d.value()));
+  return M::div(R::square_sum(x, dims, keep), count);
+}
+
 /// (x - mean) / sqrt(var + eps) over dims.
 struct Moments {
   Tensor mean, apart, var;
   Moments(const Tensor& x, const Shape& dims)
       : mean(R::mean(x, dims, true)),
         apart(centred(x, mean, [&](const Tensor& t) { return R::mean(t, dims, true); })),
-        var(R::mean(M::square(apart), dims, true)) {}
+        var(mean_square(apart, dims, true)) {}
   Tensor normalised(const Arg& eps) const { return M::mul(apart, M::rsqrt(M::add(var, eps))); }
 };
 
@@ -148,7 +155,7 @@ struct OfBatch {
     mean = R::mean(x, dims);
     apart = centred(x, per_channel(mean, x),
                     [&](const Tensor& t) { return per_channel(R::mean(t, dims), t); });
-    var = R::mean(M::square(apart), dims);
+    var = mean_square(apart, dims, false);
     if (!running_mean.defined()) return;
     move_towards(running_mean, mean, momentum);
     move_towards(running_var, M::div(M::mul(var, count), count - 1), momentum);
@@ -265,7 +272,7 @@ Outputs rms_norm_expansion(Args a) {
   Tensor x = a.tensor(0), w = a.optional_tensor(2);
   const Shape dims = ending("rms_norm", x, a.ints(1));
   const Arg eps = a.none(3) ? Arg(epsilon_of(x.dtype())) : a[3];
-  Tensor mean = R::mean(M::square(x), dims, true);
+  Tensor mean = mean_square(x, dims, true);
   return {affine(M::mul(x, M::rsqrt(M::add(mean, eps))), w, Tensor())};
 }
 

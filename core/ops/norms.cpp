@@ -32,7 +32,8 @@ Tensor vector_norm(const Tensor& given, Real p, const Shape& dims, bool keep) {
   if (p == -kInfinity) return R::amin(magnitude, dims, keep);
   if (p == 0) return count_nonzero(magnitude, dims, keep);
   if (p == 1) return R::sum(magnitude, dims, keep);
-  Tensor total = R::sum(euclidean ? squared_modulus(x) : powers(magnitude, p), dims, keep);
+  Tensor total =
+      euclidean ? sum_of_squares(x, dims, keep) : R::sum(powers(magnitude, p), dims, keep);
   // A root is infinitely steep at 0, and that times the 0 behind it would be NaN.
   Tensor zero = M::eq(total, 0), safe = M::where(zero, 1.0, total);
   Tensor root = euclidean ? M::sqrt(safe) : M::pow(safe, 1 / p);

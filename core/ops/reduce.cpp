@@ -124,6 +124,15 @@ void add_monoids(Definitions& r) {
             .moves = true,
             .doc = "Sum over the axes of dim (all if empty). Order: the fixed tree of "
                    "docs/architecture.md."});
+  Monoid squares = monoid(zero, [](Expr a, Expr b) { return a + b; });
+  squares.lift = [](Exprs x) { return Exprs{x[0] * x[0]}; };
+  r.reduce(
+      "square_sum(Tensor input, int[]? dim=None, bool keepdim=False) -> Tensor", squares,
+      {.domain = floating,
+       .saves = save_x(0),
+       .grad = [](Grad g) { return Grads{M::mul(M::add(g.x(0), g.x(0)), unreduce(g, g.dy()))}; },
+       .places = kNowhere,
+       .doc = "sum() of the squares, without a tensor of them."});
   Monoid mean = monoid(zero, [](Expr a, Expr b) { return a + b; });
   mean.finish = [](Exprs s, Expr n) { return Exprs{s[0] / cast(n, s[0].dtype())}; };
   r.reduce("mean(Tensor input, int[]? dim=None, bool keepdim=False) -> Tensor", mean,
@@ -223,7 +232,7 @@ Outputs var_expansion(Args a) {
     if (mask[static_cast<size_t>(i)]) n *= x.size(i);
   Shape dims = a.none(1) ? Shape{} : a.ints(1);
   const Tensor apart = centred(x, [&](const Tensor& t) { return R::mean(t, dims, true); });
-  Tensor total = R::sum(squared_modulus(apart), dims, a.flag(3));
+  Tensor total = sum_of_squares(apart, dims, a.flag(3));
   if (a[2].tag == Tag::real) {
     const Real left = number_of(n) - a.real(2);
     return {M::div(total, left < 0.0 ? Real(0.0) : left)};
@@ -266,6 +275,11 @@ void add_statistics(Definitions& r) {
 }
 
 }  // namespace
+
+Tensor sum_of_squares(const Tensor& x, const Shape& dims, bool keep) {
+  return is_complex(x.dtype()) ? R::sum(squared_modulus(x), dims, keep)
+                               : R::square_sum(x, dims, keep);
+}
 
 void add_reduce_definitions(Definitions& r) {
   add_monoids(r);

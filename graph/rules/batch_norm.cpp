@@ -41,6 +41,18 @@ constexpr Rule kRules[] = {
      "mul(add(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), t), s)",
      "add(convolution2d(x, v, stride=a, padding=b, dilation=c, groups=g), mul(t, s))",
      scale_weights},
+    // The same three where a bias follows in one op.
+    {"scale_and_bias", Exactness::approximate,
+     "addcmul(u, convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), s)",
+     "add(convolution2d(x, v, stride=a, padding=b, dilation=c, groups=g), u)", scale_weights},
+    {"shift_before_scale_and_bias", Exactness::approximate,
+     "addcmul(u, sub(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), t), s)",
+     "add(sub(convolution2d(x, v, stride=a, padding=b, dilation=c, groups=g), mul(t, s)), u)",
+     scale_weights},
+    {"bias_before_scale_and_bias", Exactness::approximate,
+     "addcmul(u, add(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), t), s)",
+     "add(add(convolution2d(x, v, stride=a, padding=b, dilation=c, groups=g), mul(t, s)), u)",
+     scale_weights},
     // One addition in place of two.
     {"shift_then_bias", Exactness::approximate,
      "add(sub(convolution2d(x, w, stride=a, padding=b, dilation=c, groups=g), t), u)",

@@ -17,7 +17,7 @@ const Shape kSequence{Int(3), Int(5), Int(11)}, kWidth{Int(11)}, kChannels{Int(8
 using Calls = std::vector<AheadCall>;
 
 void add_row_calls(Calls& calls) {
-  for (const Shape& shape : {kWidth, kRows, kSequence, kImages}) {
+  for (const Shape& shape : {kRows, kSequence, kImages, kWidth}) {
     calls.push_back({{shape}, [](const Tensors& in) { return N::softmax(in[0], -1); }});
     calls.push_back({{shape}, [](const Tensors& in) { return N::log_softmax(in[0], -1); }});
     calls.push_back({{shape}, [](const Tensors& in) { return R::logsumexp(in[0], Ints{-1}); }});

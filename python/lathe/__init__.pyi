@@ -2228,21 +2228,21 @@ class Tensor:
     @overload
     def var(self, unbiased: builtins.bool) -> Tensor:
         """Sum of squared distances from the mean, over (count - correction); of complex numbers
-        real. Two passes.
+        real; free of the mean's error.
         """
     @overload
     def var(
         self, *dim: Ints, correction: Number | None = 1, keepdim: builtins.bool = False
     ) -> Tensor:
         """Sum of squared distances from the mean, over (count - correction); of complex numbers
-        real. Two passes.
+        real; free of the mean's error.
         """
     @overload
     def var(
         self, *dim: Ints, unbiased: builtins.bool = True, keepdim: builtins.bool = False
     ) -> Tensor:
         """Sum of squared distances from the mean, over (count - correction); of complex numbers
-        real. Two passes.
+        real; free of the mean's error.
         """
     @overload
     def var_mean(self, unbiased: builtins.bool) -> tuple[Tensor, ...]:
@@ -5958,7 +5958,7 @@ def vander(
 @overload
 def var(input: Tensor, unbiased: builtins.bool, *, out: Any = None) -> Tensor:
     """Sum of squared distances from the mean, over (count - correction); of complex numbers
-    real. Two passes.
+    real; free of the mean's error.
     """
 
 @overload
@@ -5970,7 +5970,7 @@ def var(
     out: Any = None,
 ) -> Tensor:
     """Sum of squared distances from the mean, over (count - correction); of complex numbers
-    real. Two passes.
+    real; free of the mean's error.
     """
 
 @overload
@@ -5982,7 +5982,7 @@ def var(
     out: Any = None,
 ) -> Tensor:
     """Sum of squared distances from the mean, over (count - correction); of complex numbers
-    real. Two passes.
+    real; free of the mean's error.
     """
 
 @overload

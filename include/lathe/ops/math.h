@@ -24,6 +24,7 @@ struct math_ops {
   static inline const Fn<T, Binary> atan2{"atan2"};
   static inline const Fn<T, Binary> maximum{"maximum"};
   static inline const Fn<T, Binary> minimum{"minimum"};
+  static inline const Fn<T, T(T x, Any min, Any max)> clamp_between{"clamp_between"};
   static inline const Fn<T, Binary> clamp_min{"clamp_min"};
   static inline const Fn<T, Binary> clamp_max{"clamp_max"};
   static inline const Fn<T, T(T x, Any min, Any max)> clamp{"clamp"};

@@ -14,6 +14,7 @@ struct reduce_ops {
   using Reduce = T(T x, Ints dim, bool keepdim);
   using Pick = T(T x, Any dim, bool keepdim);
   static inline const Fn<T, Reduce> sum{"sum"};
+  static inline const Fn<T, Reduce> square_sum{"square_sum"};
   static inline const Fn<T, Reduce> mean{"mean"};
   static inline const Fn<T, Reduce> prod{"prod"};
   static inline const Fn<T, Reduce> amax{"amax"};
