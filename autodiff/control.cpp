@@ -266,10 +266,8 @@ Scanned record_scan(Tracer& tracer, ScanFunction round, const Tensors& carried, 
     Scanned made = round(before, rows_at(local, i));
     check_alike("scan", "from round to round", before, made.carried);
     if (!stacked) stacked = make_room(tracer, made.stacked, length, first_symbol);
-    // As a slice: to the gradient of a write that goes through two views, the row that it replaces
-    // is a value of its own, which adds zeros to all rows.
     for (size_t j = 0; j < made.stacked.size(); ++j)
-      assign(S::slice((*stacked)[j], 0, i, i + 1, 1), S::unsqueeze(made.stacked[j], 0));
+      assign(S::select((*stacked)[j], 0, i), made.stacked[j]);
     return as_data(made.carried);
   };
   const ir::Data end = reverse ? tracer.record_for(length - 1, -1, -1, body, as_data(carried))

@@ -104,10 +104,21 @@ def beside_a_branch(x, w):
     return lt.fori_loop(0, x.shape[0], f, w[0])
 
 
+def written(x, w):
+    """What is written is read back by the gradient, a row a round."""
+    out = w * 2
+
+    def f(i, c):
+        out[i] = c * w[i] + x[i]
+        return c + x[i] * w[0]
+
+    return lt.fori_loop(0, x.shape[0], f, w[0]) + out.sum(0)
+
+
 ALL = [
     read, backwards, every_second, two_rows, one_row_twice, same_row, windows, columns, elements,
     read_whole_too, read_around, starts_there, starts_as_a_whole, nested, nested_in_both,
-    of_a_round, in_a_branch, beside_a_branch,
+    of_a_round, in_a_branch, beside_a_branch, written,
 ]  # fmt: skip
 SHORTER = every_second, two_rows, windows  # run no round for one row
 
@@ -158,3 +169,18 @@ def test_second_order():
 
     got, want = twice(lt.trace(f)), twice(f)
     assert (got - want).abs().max() < 1e-12 * want.abs().max()
+
+
+@pytest.mark.parametrize("capture", [lambda f: f, lt.trace, lt.script])
+def test_a_write_adds_no_zeros_to_what_it_leaves(capture):
+    def f(x, w, dy):
+        y = x * 1
+        y[0] = w
+        return (y * dy).sum()
+
+    x = lt.ones(3, 3).requires_grad_()
+    w = lt.ones(3).requires_grad_()
+    dx, dw = lt.autograd.grad(capture(f)(x, w, lt.full((3, 3), -0.0)), [x, w])
+    left = lt.signbit(dx)
+    assert left.tolist() == [[False] * 3, [True] * 3, [True] * 3]
+    assert lt.signbit(dw).all() and (dx == 0).all()
