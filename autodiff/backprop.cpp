@@ -16,8 +16,6 @@ using namespace ir;  // NOLINT: everything here is about graphs
 
 namespace {
 
-using S = shape_ops<Tensor>;
-
 bool is_float(const Value* v) {
   const TensorType* t = v->type().tensor();
   return t != nullptr && differentiable.has(t->dtype);
@@ -41,6 +39,8 @@ Values slots_of(const Node& n) {
   return out;
 }
 
+}  // namespace
+
 ArgVec plain_arguments(const Node& n, Tracer& tracer) {
   ArgVec out;
   for (size_t i = 0; i < n.attrs().size(); ++i) {
@@ -52,8 +52,6 @@ ArgVec plain_arguments(const Node& n, Tracer& tracer) {
   }
   return out;
 }
-
-}  // namespace
 
 // ── which values matter ─────────────────────────────────────────────────────────────────────────
 
@@ -117,26 +115,8 @@ void Backprop::spread_loop(const Node& n, const Values& parameters, const Block&
 
 void Backprop::arrive(Value* v, const Tensor& dy) {
   Tensor& sum = sums_[v];
-  const bool apart = v->node() != nullptr && v->node()->op() == S::rows.op();
-  if (sum.defined() && apart && arrive_at_row(sum, dy)) return;
+  if (sum.defined() && arrive_at_row(v, sum, dy)) return;
   sum = sum.defined() ? math_ops<Tensor>::add(sum, dy) : dy;
-}
-
-/// Of the `rows` that a scan reads each round adds to one, and the others stay as they are: no sum
-/// over all. False: this is no gradient of one row.
-bool Backprop::arrive_at_row(Tensor& sum, const Tensor& dy) {
-  const Value* v = tracer_.value_of(dy);
-  const Node* put = v->node();
-  if (put == nullptr || put->op() == nullptr || put->op()->put_of == nullptr) return false;
-  const ArgVec attrs = plain_arguments(*put, tracer_);
-  absl::InlinedVector<Arg, 8> args(attrs.view().begin(), attrs.view().end());
-  args[0] = Arg(sum);
-  args.erase(args.begin() + 1);  // the value
-  const Tensor before = call(*put->op()->put_of, absl::MakeConstSpan(args))[0];
-  const Tensor after = math_ops<Tensor>::add(before, tracer_.tensor_for(put->in(1)));
-  args.insert(args.begin() + 1, Arg(after));
-  sum = call(*put->op(), absl::MakeConstSpan(args))[0];
-  return true;
 }
 
 Tensor Backprop::sum(const Value* v) const {

@@ -48,6 +48,10 @@ class Backprop {
     std::optional<Int> first, step;  // of a for's variable
     /// What has arrived at the starts from elsewhere: the first round adds to it.
     std::vector<Tensor> arrived = {};
+    bool whole = false;  // a round is sure to be run, and all are run again in one loop
+    bool steps_by_one() const;
+    /// What the symbol of over_rounds() is in the first round.
+    Int begin() const { return steps_by_one() ? *first : Int(0); }
   };
 
   void spread(const ir::Node& n);
@@ -109,12 +113,38 @@ class Backprop {
                            const ir::Data& sums);
   ir::Data backward_round(const Loop& loop, const Stacks& stacks, const ir::Values& free, Round r,
                           const ir::Data& sums);
-  bool arrive_at_row(Tensor& sum, const Tensor& dy);
+
+  // Rows that rounds read (backprop_rows.cpp).
+  bool is_row_of_round(const ir::Value* v, const ir::Node& put) const;
+  bool arrive_at_row(const ir::Value* v, Tensor& sum, const Tensor& dy);
+  void add_left_out(const Loop& loop, const ir::Value* v);
+
+  /// The round whose derivative is being recorded.
+  struct OpenRound {
+    const ir::Block* block = nullptr;
+    uint32_t symbol = 0;               // says which round it is
+    const ir::Values* free = nullptr;  // what a `whole` loop reads from outside
+  };
+  /// A row that rounds have added to.
+  using RowArguments = absl::InlinedVector<Int, 4>;  // axis, start, end, step
+  struct Row {
+    RowArguments at;
+    uint32_t symbol;
+  };
 
   ir::Tracer& tracer_;
   ir::Graph& g_;
   absl::flat_hash_set<const ir::Value*> active_;
   absl::flat_hash_map<const ir::Value*, Tensor> sums_;
+  OpenRound round_;
+  absl::flat_hash_map<const ir::Value*, std::vector<Row>> rows_;  // of the loop under way
 };
+
+/// The arguments of a node without its tensors.
+ArgVec plain_arguments(const ir::Node& n, ir::Tracer& tracer);
+/// What a sum can begin with unchanged: 0.0 would turn -0.0 into 0.0.
+Tensor empty_sum(const TensorType& t);
+/// `yes` bit by bit if the number, which running tells, is 0, else `no`.
+Tensor if_zero(Int number, const Tensor& yes, const Tensor& no);
 
 }  // namespace lathe

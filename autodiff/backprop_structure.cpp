@@ -23,15 +23,6 @@ using M = math_ops<Tensor>;
 /// Rounds that are run again from one checkpoint: what is kept of 10,000 rounds is that of 207.
 constexpr int64_t kSegment = 128;
 
-/// What a sum can begin with unchanged: 0.0 would turn -0.0 into 0.0.
-Tensor empty_sum(const TensorType& t) { return C::full(Ints(t.shape), -0.0, t.dtype, t.device); }
-
-/// `yes` bit by bit if the number, which running tells, is 0, else `no`.
-Tensor if_zero(Int number, const Tensor& yes, const Tensor& no) {
-  if (number.known()) return number == Int(0) ? yes : no;
-  return M::where(M::eq(C::full(Ints(Shape{}), Arg(number), DType::i64), 0), yes, no);
-}
-
 Int range_part(const Node& n, int i) {
   const Value* v = n.value(i);
   if (v == nullptr) return n.literal(i).integer();
@@ -41,6 +32,13 @@ Int range_part(const Node& n, int i) {
 }
 
 }  // namespace
+
+Tensor empty_sum(const TensorType& t) { return C::full(Ints(t.shape), -0.0, t.dtype, t.device); }
+
+Tensor if_zero(Int number, const Tensor& yes, const Tensor& no) {
+  if (number.known()) return number == Int(0) ? yes : no;
+  return M::where(M::eq(C::full(Ints(Shape{}), Arg(number), DType::i64), 0), yes, no);
+}
 
 // ── blocks run again ────────────────────────────────────────────────────────────────────────────
 
@@ -261,6 +259,8 @@ void Backprop::visit_loop(Loop loop) {
   Values free = reached_free(loop.node, body, true);
   const bool apart = starts_meet(loop, free);
   loop.arrived = arrived(loop, apart);
+  loop.whole =
+      !apart && tracer_.scope().prove(Relation::lt, 0, loop.rounds) == SymScope::Truth::yes;
 
   Data begin;
   for (size_t i = 0; i < loop.parameters.size(); ++i) {
@@ -270,12 +270,17 @@ void Backprop::visit_loop(Loop loop) {
   }
   for (Value* v : free) begin.emplace_back(sum(v).defined() ? sum(v) : empty_sum(v->tensor()));
 
+  auto rows = std::exchange(rows_, {});
   const Data end = backward_rounds(loop, free, apart ? 0 : -1, begin);
   size_t k = 0;
   std::vector<Tensor> carried(loop.parameters.size());
   for (size_t i = 0; i < loop.parameters.size(); ++i)
     if (active(loop.parameters[i])) carried[i] = end[k++].tensor();
-  for (Value* v : free) sums_[v] = end[k++].tensor();
+  for (Value* v : free) {
+    sums_[v] = end[k++].tensor();
+    add_left_out(loop, v);
+  }
+  rows_ = std::move(rows);
   if (apart) return first_round(loop, free, carried);
   for (size_t i = 0; i < loop.parameters.size(); ++i) {
     if (!carried[i].defined() || !active(loop.starts[i])) continue;
@@ -357,12 +362,16 @@ void Backprop::say_within(const Loop& loop, Int j) {
   tracer_.scope().assume(Relation::lt, j, loop.span);
 }
 
+bool Backprop::Loop::steps_by_one() const {
+  return step && step->known() && std::abs(step->value()) == 1;
+}
+
 /// The rounds from `from` to, without, `to`, upwards or downwards, as one loop. It has the variable
 /// of the loop itself where that steps by one, so that what is known of it is known of the copies.
 Data Backprop::over_rounds(const Loop& loop, Int from, Int to, int direction,
                            absl::FunctionRef<Data(Round, const Data&)> body, const Data& start) {
-  const bool own = loop.step && loop.step->known() && std::abs(loop.step->value()) == 1;
-  const Int base = own ? *loop.first : Int(0), step = own ? *loop.step : Int(1);
+  const bool own = loop.steps_by_one();
+  const Int base = loop.begin(), step = own ? *loop.step : Int(1);
   auto round = [&](Int i, const Data& now) {
     const Int j = (i - base) * step;
     say_within(loop, j);
@@ -536,6 +545,9 @@ Data Backprop::backward_round(const Loop& loop, const Stacks& stacks, const Valu
   tracer_.scope().assume(Relation::le, stacks.first, r.number);
   const Int at = r.number - stacks.first;
   auto outside = std::exchange(sums_, {});
+  const OpenRound round{&g_.insertion_block(), r.symbol, loop.whole ? &free : nullptr};
+  const OpenRound around = std::exchange(round_, round);
+  rows_.clear();  // of a recording before
   Graph::ValueMap known;
   SymbolMap symbols;
   know_variable(loop, r.variable, symbols, known);
@@ -571,6 +583,7 @@ Data Backprop::backward_round(const Loop& loop, const Stacks& stacks, const Valu
   }
   for (Value* v : free) out.emplace_back(sum(v));
   sums_ = std::move(outside);
+  round_ = around;
   return out;
 }
 

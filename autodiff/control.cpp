@@ -1,8 +1,8 @@
 // How a scan is recorded: what its rounds give is written row by row into tensors made before the
 // loop, which the loop then carries without being asked. What it reads is the op `rows` of each x:
-// the derivative knows that every round adds to a row of its own (backprop.cpp), so that a scan of
-// n rounds costs n rows and not n times all. Eager has one node of history for all rows of an x,
-// and one a round for what is stacked: the order of sums is the same.
+// the derivative knows that every round adds to a row of its own (backprop_rows.cpp), so that a
+// scan of n rounds costs n rows and not n times all. Eager has one node of history for all rows of
+// an x, and one a round for what is stacked: the order of sums is the same.
 #include "autodiff/control.h"
 
 #include <absl/strings/str_cat.h>

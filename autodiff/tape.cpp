@@ -206,10 +206,8 @@ void Tape::wrote(Tensor& dst, const Tensor& value) {
   // The bytes are written already: only history is left to record, one put a step from the last to
   // the first, each over the memory that already holds its result.
   Tensor base = view->base;
-  Tensors parents{base};
   const ViewSteps path = steps_of(*view);
-  for (size_t i = 0; i + 1 < path.size(); ++i)
-    parents.push_back(replay(parents.back(), absl::MakeConstSpan(&path[i], 1)));
+  const Tensors parents = parents_of(base, path);
   Tensor v = value;
   for (size_t i = path.size(); i-- > 0;) {
     const ViewStep& step = *path[i];
@@ -218,7 +216,8 @@ void Tape::wrote(Tensor& dst, const Tensor& value) {
     args[0] = Arg(parents[i]);
     args.insert(args.begin() + 1, Arg(v));
     Tensor out = alias(parents[i]);
-    record(*step.op->put, absl::MakeConstSpan(args), absl::MakeSpan(&out, 1));
+    if (parents[i].requires_grad() || v.requires_grad())
+      record(*step.op->put, absl::MakeConstSpan(args), absl::MakeSpan(&out, 1));
     v = out;
   }
   take_history(base.impl(), v);

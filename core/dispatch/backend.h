@@ -13,6 +13,8 @@ struct Call {
   Args args;
   const Types& types;      // of the results, as inferred
   Tensor* into = nullptr;  // result 0 may be written here: same type, no other operand overlaps it
+  /// Of an index op that writes: result 0 may lie where operand 0 does, which nobody else reads.
+  bool over = false;
 };
 
 class Backend {

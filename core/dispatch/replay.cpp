@@ -37,12 +37,34 @@ Tensor replay(const Tensor& base, absl::Span<const ViewStep* const> path) {
   return x;
 }
 
+/// From which step on each shows all elements of what it is taken on.
+static size_t last_selection(const Tensor& base, absl::Span<const ViewStep* const> path) {
+  size_t from = 0;
+  Geometry g = base.geometry();
+  for (size_t i = 0; i < path.size(); ++i) {
+    const auto args = with_input(*path[i], base);
+    Geometry next = path[i]->op->geometry(g, absl::MakeConstSpan(args));
+    if (!identical(numel(next.shape), numel(g.shape))) from = i + 1;
+    g = std::move(next);
+  }
+  return from;
+}
+
+Tensors parents_of(const Tensor& base, absl::Span<const ViewStep* const> path) {
+  Tensors parents{base};
+  if (path.size() < 2) return parents;
+  const size_t whole = last_selection(base, path);
+  for (size_t i = 1; i < path.size(); ++i) {
+    const GradMode mode(thread_state().grad_enabled && i < whole);
+    parents.push_back(replay(parents.back(), path.subspan(i - 1, 1)));
+  }
+  return parents;
+}
+
 Tensor put_through(const Tensor& base, absl::Span<const ViewStep* const> path,
                    const Tensor& value) {
   if (path.empty()) return value;
-  Tensors parents{base};
-  for (const ViewStep* step : path.subspan(0, path.size() - 1))
-    parents.push_back(replay(parents.back(), absl::MakeConstSpan(&step, 1)));
+  const Tensors parents = parents_of(base, path);
   Tensor v = value;
   for (size_t i = path.size(); i-- > 0;) {
     auto args = with_input(*path[i], parents[i]);

@@ -14,6 +14,10 @@ Tensor replay(const Tensor& base, absl::Span<const ViewStep* const> path);
 /// The same value, sharing storage or symbol, without history.
 Tensor alias(const Tensor& t);
 
+/// What each step of the path is taken on, from the base. One that a write replaces as a whole has
+/// no history of its own there: its gradient would be zeros, added to all of the base.
+Tensors parents_of(const Tensor& base, absl::Span<const ViewStep* const> path);
+
 /// The base's new value after `value` is written through `path`.
 Tensor put_through(const Tensor& base, absl::Span<const ViewStep* const> path, const Tensor& value);
 

@@ -35,6 +35,10 @@ StorageRef new_storage(Device device, size_t bytes) {
   return StorageRef(s);
 }
 
+bool owns_memory(const Storage& storage) {
+  return storage.cached || storage.data == inline_bytes(const_cast<Storage*>(&storage));
+}
+
 void StorageRef::drop() {
   // The last holder needs no atomic subtraction: nobody else can copy what only it holds.
   if (p_->refs.load(std::memory_order_acquire) != 1 &&

@@ -91,6 +91,8 @@ class StorageRef {
 /// Uninitialised bytes from the device's caching allocator. MemoryError says how much was asked
 /// for.
 StorageRef new_storage(Device device, size_t bytes);
+/// Do the bytes come from there, and so end with the storage?
+bool owns_memory(const Storage& storage);
 
 struct TensorImpl;
 

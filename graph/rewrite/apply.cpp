@@ -46,10 +46,12 @@ Tensor Match::constant(std::string_view variable) const {
 }
 
 bool Match::packed(std::string_view variable) const {
-  const Node* n = value(variable)->node();
-  if (n == nullptr) return false;
-  if (n->is(Structure::constant)) return true;
-  return n->is(Structure::op) && n->op()->kind != Kind::view && n->op()->kind != Kind::composite;
+  const Value* v = value(variable);
+  const Node* n = v->node();
+  // What structures take and hand on is put in order; inputs of the graph may lie as they like.
+  if (n == nullptr) return v->block()->owner() != nullptr;
+  if (!n->is(Structure::op)) return true;
+  return n->op()->kind != Kind::view && n->op()->kind != Kind::composite;
 }
 
 bool Match::single_use(std::string_view op) const {

@@ -68,6 +68,7 @@ class Lister {
       absl::StrAppend(&text, "  view b", s.out[0]);
     else if (!s.out.empty())
       absl::StrAppend(&text, "  out ", buffers(s.out));
+    if (s.over) absl::StrAppend(&text, " over b", s.in[0]);
     for (int block : s.arena)
       if (block >= 0) absl::StrAppend(&text, " at a", block);
     if (s.node->site().known()) absl::StrAppend(&text, "    # ", to_string(s.node->site()));

@@ -112,6 +112,7 @@ class Footprint::Call {
                             .next = "run it, and ask counts for peak_bytes"});
   }
   Held& at(int slot) { return slots_[static_cast<size_t>(slot)]; }
+  Held taken(int slot) { return std::exchange(at(slot), {}); }
   MemoryRef take(size_t bytes) { return std::make_shared<const Memory>(shared_.meter, bytes); }
   MemoryRef nothing() { return take(0); }
   Held fresh(const TensorType& t) { return {take(bytes_of(t)), bytes_of(t), true}; }
@@ -157,12 +158,21 @@ class Footprint::Call {
 
   void give(const Step& s, size_t result, const TensorType& type) {
     Held& slot = at(s.out[result]);
-    if (!s.replaces.empty())
+    if (s.over && may_take_over(at(s.in[0])))
+      slot = std::move(at(s.in[0]));
+    else if (!s.replaces.empty())
       slot = at(p_.input_slots_[p_.written_[static_cast<size_t>(s.replaces[result])]]);
     else if (!s.arena.empty() && s.arena[result] >= 0)
       slot = {arena_, bytes_of(type), true};
     else
       slot = fresh(type);
+  }
+  /// As a run finds it, where nobody keeps how things were before a branch.
+  bool may_take_over(const Held& h) const {
+    ptrdiff_t owners = h.memory.use_count();
+    for (const AllHeld* kept : kept_)
+      owners -= absl::c_count_if(*kept, [&](const Held& k) { return k.memory == h.memory; });
+    return owners == 1 && h.in_order;
   }
   void give_results(const Step& s) {
     for (size_t k = 0; k < s.types.size(); ++k) give(s, k, evaluated(s.types[k]));
@@ -262,25 +272,29 @@ class Footprint::Call {
   void structure(const Step& s) {
     AllHeld in;
     for (int slot : s.in) in.push_back(at(slot));
+    for (int slot : s.hands_over) at(slot) = {};
     AllHeld out;
     switch (s.node->structure()) {
       case ir::Structure::if_:
         out = larger(s);
         break;
       case ir::Structure::while_:
-        out = in;
         for (int round = 0; round < kRounds; ++round) {
-          inner(s.blocks[0], out);
-          out = inner(s.blocks[1], {});
+          inner(s.blocks[0], std::move(in));
+          in = inner(s.blocks[1], {});
         }
-        inner(s.blocks[0], out);
+        inner(s.blocks[0], std::move(in));
+        for (int slot : s.blocks[0].parameters) out.push_back(taken(slot));
         break;
       case ir::Structure::for_: {
-        AllHeld carried(in.begin() + static_cast<ptrdiff_t>(s.node->carried_from()), in.end());
+        AllHeld carried(
+            std::make_move_iterator(in.begin() + static_cast<ptrdiff_t>(s.node->carried_from())),
+            std::make_move_iterator(in.end()));
         for (int round = 0; round < kRounds; ++round) {
           AllHeld parameters(1);
-          parameters.insert(parameters.end(), carried.begin(), carried.end());
-          carried = inner(s.blocks[0], parameters);
+          parameters.insert(parameters.end(), std::make_move_iterator(carried.begin()),
+                            std::make_move_iterator(carried.end()));
+          carried = inner(s.blocks[0], std::move(parameters));
         }
         out = std::move(carried);
         break;
@@ -288,27 +302,30 @@ class Footprint::Call {
       default:
         out = called(s, in);
     }
-    for (size_t k = 0; k < out.size(); ++k) at(s.out[k]) = of_its_own(out[k]);
+    for (size_t k = 0; k < out.size(); ++k) at(s.out[k]) = of_its_own(std::move(out[k]));
   }
 
   AllHeld larger(const Step& s) {
-    const AllHeld before = slots_;
+    AllHeld before = slots_;
+    kept_.push_back(&before);
     size_t most = 0, which = 0;
     for (size_t k = 0; k < s.blocks.size(); ++k) {
       slots_ = before;
       const AllHeld out = inner(s.blocks[k], {});
       if (shared_.meter.now > most) most = shared_.meter.now, which = k;
     }
-    slots_ = before;
+    kept_.pop_back();
+    slots_ = std::move(before);
     return inner(s.blocks[which], {});
   }
 
-  AllHeld inner(const Step::Inner& block, const AllHeld& parameters) {
+  AllHeld inner(const Step::Inner& block, AllHeld parameters) {
     for (size_t i = 0; i < parameters.size(); ++i)
-      at(block.parameters[i]) = in_order(parameters[i]);
+      at(block.parameters[i]) = in_order(std::move(parameters[i]));
     for (const Step& s : block.steps) step(s);
     AllHeld out;
-    for (int slot : block.yields) out.push_back(at(slot));
+    for (size_t i = 0; i < block.yields.size(); ++i)
+      out.push_back(block.moves[i] ? taken(block.yields[i]) : at(block.yields[i]));
     return out;
   }
 
@@ -328,14 +345,14 @@ class Footprint::Call {
     return Call(shared_, *s.callee, like).run(given);
   }
 
-  Held in_order(const Held& h) { return h.memory == nullptr || h.in_order ? h : copy(h); }
+  Held in_order(Held h) { return h.memory == nullptr || h.in_order ? h : copy(h); }
   bool is_written(const Held& h) {
     return absl::c_any_of(
         p_.written_, [&](size_t input) { return at(p_.input_slots_[input]).memory == h.memory; });
   }
-  Held of_its_own(const Held& h) {
+  Held of_its_own(Held h) {
     if (h.memory == nullptr) return h;
-    return h.memory == arena_ || is_written(h) ? copy(h) : in_order(h);
+    return h.memory == arena_ || is_written(h) ? copy(h) : in_order(std::move(h));
   }
 
   // ── what is given back ──
@@ -375,6 +392,7 @@ class Footprint::Call {
   std::vector<int64_t> now_;  // what each symbol is,
   std::vector<bool> known_;   // if that is known before a run
   AllHeld slots_;
+  std::vector<const AllHeld*> kept_;
   MemoryRef arena_;
 };
 

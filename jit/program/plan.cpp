@@ -309,6 +309,7 @@ class Planner {
       for (const Value* v : b->parameters()) inner.parameters.push_back(slot(v));
       block(*b, inner.steps);
       fuse(inner.steps);
+      put_writes_off(inner.steps, p_.graph_);
       for (const Value* v : b->yields()) inner.yields.push_back(slot(v));
       s.blocks.push_back(std::move(inner));
     }
@@ -455,6 +456,14 @@ class Planner {
     return v;
   }
 
+  /// A loop that takes over what it begins with may write there. `last`: the step of its last use.
+  bool ends_in_loop(const Value* v, int last) const {
+    const Node& n = *p_.steps_[static_cast<size_t>(last)].node;
+    if (!n.is(ir::Structure::for_) && !n.is(ir::Structure::while_)) return false;
+    return std::find(n.in().begin() + static_cast<ptrdiff_t>(n.carried_from()), n.in().end(), v) !=
+           n.in().end();
+  }
+
   void plan_arena() {
     absl::flat_hash_map<const Value*, int> last;
     std::function<void(const Node&, int)> uses = [&](const Node& n, int at) {
@@ -475,7 +484,8 @@ class Planner {
           return;
         for (size_t k = 0; k < s.types.size(); ++k) {
           const Value* v = result(s, k);
-          s.arena.push_back(kept.contains(v) ? -1 : static_cast<int>(p_.arena_.size()));
+          const bool apart = kept.contains(v) || ends_in_loop(v, last[v]);
+          s.arena.push_back(apart ? -1 : static_cast<int>(p_.arena_.size()));
           if (s.arena[k] >= 0)
             p_.arena_.push_back(
                 {s.types[k], static_cast<int>(i), std::max(last[v], static_cast<int>(i))});
@@ -488,29 +498,19 @@ class Planner {
   /// Values outside of the arena live until their last reader has run. Those that are the same for
   /// all calls with the same sizes stay: arena blocks, constants, and views of both.
   void plan_frees() {
-    absl::flat_hash_set<int> stays(p_.input_slots_.begin(), p_.input_slots_.end());
+    Slots stays(p_.input_slots_.begin(), p_.input_slots_.end());
     stays.insert(p_.result_slots_.begin(), p_.result_slots_.end());
     for (const auto& [slot, value] : p_.constants_) stays.insert(slot);
-    absl::flat_hash_map<int, size_t> last;
-    std::function<void(const Step&, size_t)> note = [&](const Step& s, size_t at) {
+    for (const Step& s : p_.steps_) {
       each_part(s, [&](const Step& part) {
-        for (int slot : part.in) last[slot] = at;
-        for (int slot : part.out) last[slot] = at;
         for (size_t k = 0; k < part.arena.size(); ++k)
           if (part.arena[k] >= 0) stays.insert(part.out[k]);
       });
       const bool view = s.kind == Step::Kind::op && s.node->op()->kind == Kind::view;
       if (view && std::all_of(s.in.begin(), s.in.end(), [&](int k) { return stays.contains(k); }))
         stays.insert(s.out.begin(), s.out.end());
-      for (const Step::Inner& inner : s.blocks) {
-        for (const auto* slots : {&inner.parameters, &inner.yields})
-          for (int slot : *slots) last[slot] = at;
-        for (const Step& within : inner.steps) note(within, at);
-      }
-    };
-    for (size_t i = 0; i < p_.steps_.size(); ++i) note(p_.steps_[i], i);
-    for (const auto& [slot, at] : last)
-      if (!stays.contains(slot)) p_.steps_[at].frees.push_back(slot);
+    }
+    plan_lifetimes(p_.steps_, stays);
   }
 
   Program& p_;

@@ -41,7 +41,7 @@ uint64_t uniform_bits(const Arg& a, DType dtype) {
 
 }  // namespace
 
-ir::Datum in_row_major_order(const ir::Datum& d) {
+ir::Datum in_row_major_order(ir::Datum d) {
   if (!d.is_tensor() || contiguous(d.tensor())) return d;
   return ir::Datum(math_ops<Tensor>::clone(d.tensor()));
 }
@@ -179,7 +179,13 @@ void Runner::put(int slot, ir::Datum d) {
   c_.slots_[i] = std::move(d);
 }
 
-ir::Datum Runner::evaluated(const ir::Datum& d) const {
+ir::Datum Runner::taken(int slot) {
+  ir::Datum d = std::move(at(slot));
+  put(slot, ir::Datum());
+  return d;
+}
+
+ir::Datum Runner::evaluated(ir::Datum d) const {
   return d.is_integer() && !d.integer().known() ? ir::Datum(Arg(evaluate(d.integer()))) : d;
 }
 
@@ -216,6 +222,16 @@ std::byte* Runner::target(const Step& s, const Bound::OfStep& b, size_t result) 
       !s.replaces.empty() || (result < b.places.size() && b.places[result].defined());
   if (!placed) put(s.out[result], ir::Datum(empty(b.types[result])));
   return first(s.out[result]);
+}
+
+/// Does its first operand end here, owned by nothing but its slot and in memory of its own? Then
+/// nobody can tell where the result lies.
+bool Runner::may_take_over(const Step& s) const {
+  if (!s.over) return false;
+  const TensorImpl& t = *c_.slots_[static_cast<size_t>(s.in[0])].tensor().impl();
+  return t.refs.load(std::memory_order_acquire) == 1 &&
+         t.storage->refs.load(std::memory_order_acquire) == 1 && owns_memory(*t.storage) &&
+         t.device.kind == DeviceKind::cpu && !t.storage->ready && t.geometry.is_contiguous();
 }
 
 // ── steps ───────────────────────────────────────────────────────────────────────────────────────
@@ -287,7 +303,7 @@ void Runner::run_call(const Step& s, Bound::OfStep& b) {
     return put(s.out[0], ir::Datum(ir::evaluate_scalar(*n.op(), args)));
   Outputs outputs;
   Tensor into = b.places.empty() ? Tensor() : b.places[0];
-  Call call{*n.op(), args, b.types, into.defined() ? &into : nullptr};
+  Call call{*n.op(), args, b.types, into.defined() ? &into : nullptr, may_take_over(s)};
   if (n.op()->kind == Kind::contract) {
     executor().run(call, outputs);
   } else {

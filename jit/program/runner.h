@@ -22,7 +22,7 @@ inline std::string_view name_of(const ir::Node& n) {
 
 /// The same, a copy if its elements lie otherwise: what plans take inputs and what structures hand
 /// on to be.
-ir::Datum in_row_major_order(const ir::Datum& d);
+ir::Datum in_row_major_order(ir::Datum d);
 
 class Runner {
  public:
@@ -47,8 +47,10 @@ class Runner {
   // Slots.
   ir::Datum& at(int slot) { return c_.slots_[static_cast<size_t>(slot)]; }
   void put(int slot, ir::Datum d);
+  /// What is in the slot, which is empty from then on.
+  ir::Datum taken(int slot);
   /// A constant may be an expression over sizes: the number it is now.
-  ir::Datum evaluated(const ir::Datum& d) const;
+  ir::Datum evaluated(ir::Datum d) const;
   Arg argument(int slot);
   std::byte* first(int slot);
   template <class F>
@@ -56,6 +58,7 @@ class Runner {
   std::byte* address(const Step& s, const Bound::OfStep& b, size_t input);
   /// Where a step's result goes: its place, or memory of its own, which is put into the slot.
   std::byte* target(const Step& s, const Bound::OfStep& b, size_t result = 0);
+  bool may_take_over(const Step& s) const;
 
   // Steps.
   void step(const Step& s, Bound::OfStep& ready);
@@ -83,11 +86,11 @@ class Runner {
   // Structures.
   void run_structure(const Step& s, Bound::OfStep& b);
   ir::Data run_if(const Step& s, Bound::OfStep& b, size_t which);
-  ir::Data run_for(const Step& s, Bound::OfStep& b, const ir::Data& in);
-  ir::Data inner(const Step::Inner& block, std::vector<Bound::OfStep>& bound,
-                 absl::Span<const ir::Datum> parameters);
+  ir::Data run_for(const Step& s, Bound::OfStep& b, ir::Data in);
+  ir::Data run_while(const Step& s, Bound::OfStep& b, ir::Data in);
+  ir::Data inner(const Step::Inner& block, std::vector<Bound::OfStep>& bound, ir::Data parameters);
   void bind_parameters(const Step::Inner& inner);
-  ir::Datum of_its_own(const ir::Datum& d);
+  ir::Datum of_its_own(ir::Datum d);
 
   // Results.
   ir::Data outputs(const ir::Data& inputs);

@@ -32,26 +32,30 @@ constinit thread_local int Deeper::depth_ = 0;
 
 /// What a structure hands through may lie in the arena, where its place is another's soon, or in an
 /// input that is going to be written.
-ir::Datum Runner::of_its_own(const ir::Datum& d) {
+ir::Datum Runner::of_its_own(ir::Datum d) {
   if (!d.is_tensor()) return d;
   bool lent = d.tensor().impl()->storage.get() == c_.arena_.get() ||
               std::any_of(p_.written_.begin(), p_.written_.end(), [&](size_t input) {
                 return may_share_memory(at(p_.input_slots_[input]).tensor(), d.tensor());
               });
-  return lent ? ir::Datum(math_ops<Tensor>::clone(d.tensor())) : in_row_major_order(d);
+  return lent ? ir::Datum(math_ops<Tensor>::clone(d.tensor())) : in_row_major_order(std::move(d));
 }
 
 ir::Data Runner::inner(const Step::Inner& block, std::vector<Bound::OfStep>& bound,
-                       absl::Span<const ir::Datum> parameters) {
+                       ir::Data parameters) {
   // The body of a while has none of its own: it sees those of the condition, which ran just
   // before.
   check_cancelled();  // a round of small steps asks nowhere else
   for (size_t i = 0; i < block.parameters.size(); ++i)
-    put(block.parameters[i], in_row_major_order(parameters[i]));
+    put(block.parameters[i], in_row_major_order(std::move(parameters[i])));
   bind_parameters(block);
   for (size_t i = 0; i < block.steps.size(); ++i) step(block.steps[i], bound[i]);
   ir::Data out;
-  for (int slot : block.yields) out.push_back(evaluated(at(slot)));
+  out.reserve(block.yields.size());
+  for (size_t i = 0; i < block.yields.size(); ++i) {
+    const int slot = block.yields[i];
+    out.push_back(evaluated(block.moves[i] ? taken(slot) : at(slot)));
+  }
   return out;
 }
 
@@ -66,19 +70,17 @@ void Runner::bind_parameters(const Step::Inner& inner) {
 void Runner::run_structure(const Step& s, Bound::OfStep& b) {
   ir::Data in;
   for (int slot : s.in) in.push_back(evaluated(at(slot)));
+  for (int slot : s.hands_over) put(slot, ir::Datum());
   ir::Data out;
   switch (s.node->structure()) {
     case ir::Structure::if_:
       out = run_if(s, b, ir::truth(in[0]) ? 0 : 1);
       break;
     case ir::Structure::while_:
-      out = in;
-      // The rounds see what the condition was asked with: the parameters are its.
-      while (ir::truth(inner(s.blocks[0], b.blocks[0], out)[0]))
-        out = inner(s.blocks[1], b.blocks[1], {});
+      out = run_while(s, b, std::move(in));
       break;
     case ir::Structure::for_:
-      out = run_for(s, b, in);
+      out = run_for(s, b, std::move(in));
       break;
     case ir::Structure::call: {
       const Deeper deeper(s.node->callee());
@@ -88,14 +90,23 @@ void Runner::run_structure(const Step& s, Bound::OfStep& b) {
     default:
       LATHE_INTERNAL("a structure that programs do not run");
   }
-  for (size_t k = 0; k < out.size(); ++k) put(s.out[k], of_its_own(out[k]));
+  for (size_t k = 0; k < out.size(); ++k) put(s.out[k], of_its_own(std::move(out[k])));
 }
 
 ir::Data Runner::run_if(const Step& s, Bound::OfStep& b, size_t which) {
   return inner(s.blocks[which], b.blocks[which], {});
 }
 
-ir::Data Runner::run_for(const Step& s, Bound::OfStep& b, const ir::Data& in) {
+/// The rounds see what the condition was asked with: the parameters are its.
+ir::Data Runner::run_while(const Step& s, Bound::OfStep& b, ir::Data in) {
+  while (ir::truth(inner(s.blocks[0], b.blocks[0], std::move(in))[0]))
+    in = inner(s.blocks[1], b.blocks[1], {});
+  ir::Data carried;
+  for (int slot : s.blocks[0].parameters) carried.push_back(taken(slot));
+  return carried;
+}
+
+ir::Data Runner::run_for(const Step& s, Bound::OfStep& b, ir::Data in) {
   const ir::Node& n = *s.node;
   int64_t bounds[3];
   size_t next = 0;
@@ -103,11 +114,13 @@ ir::Data Runner::run_for(const Step& s, Bound::OfStep& b, const ir::Data& in) {
     bounds[i] =
         n.value(i) != nullptr ? in[next++].integer().value() : value(n.literal(i).integer());
   ir::check_range(bounds[2]);
-  ir::Data carried(in.begin() + static_cast<ptrdiff_t>(n.carried_from()), in.end());
+  ir::Data carried(std::make_move_iterator(in.begin() + static_cast<ptrdiff_t>(n.carried_from())),
+                   std::make_move_iterator(in.end()));
   for (int64_t i = bounds[0]; bounds[2] > 0 ? i < bounds[1] : i > bounds[1]; i += bounds[2]) {
     ir::Data parameters{ir::Datum(Arg(Int(i)))};
-    parameters.insert(parameters.end(), carried.begin(), carried.end());
-    carried = inner(s.blocks[0], b.blocks[0], parameters);
+    parameters.insert(parameters.end(), std::make_move_iterator(carried.begin()),
+                      std::make_move_iterator(carried.end()));
+    carried = inner(s.blocks[0], b.blocks[0], std::move(parameters));
   }
   return carried;
 }

@@ -17,7 +17,8 @@ struct Step {
   Kind kind = Kind::op;
   const ir::Node* node = nullptr;  // of a row group: the last
   std::vector<int> in, out;        // slots
-  std::vector<int> frees;          // of the top level: slots that no later step and no result reads
+  std::vector<int> frees;          // slots that no later step and no result of its block reads
+  bool over = false;  // its result is what in[0] ends as: where that lies, if nobody else owns it
   /// By input: where its elements begin from the first of its slot's, in elements. Views that only
   /// such steps read are never made (`elided`); their readers start from what they are views of.
   std::vector<Int> shifts;
@@ -43,8 +44,10 @@ struct Step {
     const ir::Block* block = nullptr;
     std::vector<Step> steps;
     std::vector<int> parameters, yields;
+    std::vector<bool> moves;  // by yield: its slot is the block's own, and not read again
   };
   std::vector<Inner> blocks;
+  std::vector<int> hands_over;  // slots of `in` that end with what the blocks take from them
   const Program* callee = nullptr;
 };
 
@@ -69,6 +72,14 @@ inline const ir::Value* result(const Step& s, size_t k) {
 /// are in one.
 using Unused = absl::flat_hash_set<const PointwiseKernel*>;
 Unused group_rows(std::vector<Step>& steps, const Geometries& geometry, const ir::Graph& graph);
+
+/// Says of steps, and of those in their blocks, what of `frees`, `over`, `moves` and `hands_over`
+/// there is. `stays`: slots that outlive the steps.
+using Slots = absl::flat_hash_set<int>;
+void plan_lifetimes(std::vector<Step>& steps, const Slots& stays);
+/// Puts the steps of a block that write some elements of a value behind those that read it as it
+/// was, so that it ends there.
+void put_writes_off(std::vector<Step>& steps, const ir::Graph& graph);
 
 /// Calls f on the step and on its epilogue.
 template <class S, class F>

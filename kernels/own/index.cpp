@@ -118,7 +118,8 @@ Operand scalar_source(const Arg& value, DType dtype, const Operand& index, std::
 void run_job(const Job& job) {
   std::optional<Scratch> room;
   const int64_t* where = read_index(job.index, job.complaint, room);
-  if (job.access != Access::take && job.access != Access::select) copy_elements(job.x, job.out);
+  const bool puts = job.access != Access::take && job.access != Access::select;
+  if (puts && job.x.data != job.out.data) copy_elements(job.x, job.out);
   if (job.index.numel() == 0) return;
   Moves moves{job.axis, job.index, where};
   switch (job.access) {
@@ -144,14 +145,14 @@ void run_job(const Job& job) {
 /// out = x, then the view of out takes the value.
 void run_through(const Call& call, Outputs& outputs) {
   Tensor x = call.args.tensor(0), value = call.args.tensor(1);
-  Tensor out = empty(call.types[0]);
+  Tensor out = call.over ? x : empty(call.types[0]);
   absl::InlinedVector<Arg, 8> rest(call.args.begin() + 1, call.args.end());
   rest[0] = call.args[0];
   Geometry seen = call.op.put_of->geometry(out.geometry(), absl::MakeConstSpan(rest));
   Tensor view = make_tensor(out.impl()->storage, value.dtype(), seen);
   Operand xo = operand(x), vo = operand(value), oo = operand(out), target = operand(view);
   submit(out.device(), {x, value}, {out}, [=] {
-    copy_elements(xo, oo);
+    if (xo.data != oo.data) copy_elements(xo, oo);
     copy_elements(vo, target);
   });
   outputs.push_back(std::move(out));
@@ -173,7 +174,7 @@ void run_index(const Call& call, Outputs& outputs) {
   const IndexSpec& spec = call.op.index;
   if (spec.access == Access::through) return run_through(call, outputs);
   Tensor x = call.args.tensor(0), index = call.args.tensor(spec.index);
-  Tensor out = empty(call.types[0]);
+  Tensor out = call.over ? x : empty(call.types[0]);
   Tensors reads{x, index};
   Job job;
   job.access = spec.access;
