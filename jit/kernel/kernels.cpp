@@ -18,6 +18,7 @@ namespace lathe::jit {
 namespace {
 
 constexpr size_t kMostHeld = 256;
+constexpr const char* kNotAtHand = "not compiled yet";
 
 std::string_view name(Stride stride) {
   switch (stride) {
@@ -140,11 +141,14 @@ Result<Target> ask_target(std::string_view isa) {
 }
 
 /// What LLVM says this machine is, by flag `isa`; kept beside the objects, for the same machine.
-Result<Target> wanted_target(ObjectCache& disk) {
+Result<Target> wanted_target(ObjectCache& disk, Effort effort) {
   std::string isa = flag_text(Flag::isa);
   isa = isa == "auto" ? "host" : isa == "portable" ? "x86-64-v2" : isa;
   const std::string machine = machine_key();
-  if (machine.empty()) return ask_target(isa);
+  const auto ask = [&]() -> Result<Target> {
+    return effort == Effort::compile ? ask_target(isa) : Result<Target>{{}, kNotAtHand};
+  };
+  if (machine.empty()) return ask();
   const std::string key = absl::StrCat("target ", kCodegenVersion, "\n", isa, "\n", machine);
   static KnownTargets& known = *new KnownTargets;
   if (auto target = known.find(key)) return {std::move(*target), {}};
@@ -152,14 +156,15 @@ Result<Target> wanted_target(ObjectCache& disk) {
     const std::vector<std::string> parts = absl::StrSplit(*text, '\n');
     if (parts.size() == 2) return {known.add(key, {parts[0], parts[1]}), {}};
   }
-  Result<Target> target = ask_target(isa);
+  Result<Target> target = ask();
   if (!target) return target;
   disk.put(key, absl::StrCat(target.value.cpu, "\n", target.value.features));
   return {known.add(key, target.value), {}};
 }
 
-Result<LoadedKernel> load(std::string_view object, KernelFrom from) {
+Result<LoadedKernel> load(std::string_view object, KernelFrom from, Effort effort) {
   Result<LoadedCodeRef> code = load_image(object);
+  if (!code && effort == Effort::at_hand) return {{}, kNotAtHand};
   if (!code) {
     const Result<Codegen*> opened = codegen();
     if (!opened) return {{}, opened.error};
@@ -202,14 +207,14 @@ KernelFn shipped(const Spec& spec) {
 }
 
 template <class Spec>
-Result<LoadedKernel> find_or_compile(const Spec& spec) {
+Result<LoadedKernel> find_or_compile(const Spec& spec, Effort effort) {
   if (g_collector != nullptr) {
     g_collector->add(spec);
     return {{}, "code is being collected"};
   }
   if (const KernelFn fn = shipped(spec)) return {{nullptr, fn, KernelFrom::shipped}, {}};
   const std::shared_ptr<ObjectCache> disk = disk_cache();
-  const Result<Target> target = wanted_target(*disk);
+  const Result<Target> target = wanted_target(*disk, effort);
   if (!target) return {{}, target.error};
   const std::string key = kernel_key(spec, target.value);
   if (auto known = loaded().find(key)) {
@@ -221,13 +226,14 @@ Result<LoadedKernel> find_or_compile(const Spec& spec) {
     return kernel;
   };
   if (const auto object = disk->find(key))
-    if (auto kernel = load(*object, KernelFrom::disk)) return keep(kernel);
+    if (auto kernel = load(*object, KernelFrom::disk, effort)) return keep(kernel);
+  if (effort == Effort::at_hand) return {{}, kNotAtHand};
   const Result<Codegen*> opened = codegen();
   if (!opened) return {{}, opened.error};
   const Result<std::string> object = compiled_object(*opened.value, spec, target.value);
   if (!object) return {{}, object.error};
   disk->put(key, object.value);
-  return keep(load(object.value, KernelFrom::compiler));
+  return keep(load(object.value, KernelFrom::compiler, effort));
 }
 
 }  // namespace
@@ -245,7 +251,13 @@ std::string kernel_key(const Kernel& kernel, const Target& target) {
 
 void set_kernel_collector(KernelCollector* collector) { g_collector = collector; }
 
-Result<LoadedKernel> get_kernel(const ElementwiseSpec& spec) { return find_or_compile(spec); }
-Result<LoadedKernel> get_kernel(const Kernel& kernel) { return find_or_compile(kernel); }
+bool kernels_are_collected() { return g_collector != nullptr; }
+
+Result<LoadedKernel> get_kernel(const ElementwiseSpec& spec, Effort effort) {
+  return find_or_compile(spec, effort);
+}
+Result<LoadedKernel> get_kernel(const Kernel& kernel, Effort effort) {
+  return find_or_compile(kernel, effort);
+}
 
 }  // namespace lathe::jit

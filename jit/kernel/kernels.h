@@ -14,11 +14,14 @@ struct LoadedKernel {
   KernelFrom from = KernelFrom::compiler;
 };
 
+/// How far to go for it: what is at hand takes less than a millisecond.
+enum class Effort : uint8_t { at_hand, compile };
+
 /// The kernel for `spec` on this machine, by flag `isa`; looked for under flag `cache_dir`, and
 /// kept there. Any thread. The error says why there is none: no LLVM, or what it could not do. With
 /// flag `engine` at llvm none is taken that was compiled with the library.
-Result<LoadedKernel> get_kernel(const ElementwiseSpec& spec);
-Result<LoadedKernel> get_kernel(const Kernel& kernel);
+Result<LoadedKernel> get_kernel(const ElementwiseSpec& spec, Effort effort = Effort::compile);
+Result<LoadedKernel> get_kernel(const Kernel& kernel, Effort effort = Effort::compile);
 
 /// Is told what code is asked for, in place of anything that would make it: how what is to be
 /// compiled ahead is found out (jit/ahead). Null: none is. To be set where nothing else runs.
@@ -29,6 +32,7 @@ class KernelCollector {
   virtual void add(const Kernel& kernel) = 0;
 };
 void set_kernel_collector(KernelCollector* collector);
+bool kernels_are_collected();
 
 /// Everything the code for `spec` depends on, as text: the cache's key.
 std::string kernel_key(const ElementwiseSpec& spec, const Target& target);

@@ -1,11 +1,11 @@
 #include "jit/kernel/machine_code.h"
 
-#include <mutex>
 #include <optional>
 
 #include "core/base/error.h"
 #include "core/base/flags.h"
 #include "core/dispatch/profile.h"
+#include "jit/kernel/background.h"
 
 namespace lathe::jit {
 namespace {
@@ -29,8 +29,6 @@ const AskedFor& asked_for() {
   return known;
 }
 
-constinit std::mutex g_compiling;  // of every kernel; guards failures and what is held
-
 }  // namespace
 
 Wanted wanted_engine() { return asked_for().wanted; }
@@ -41,41 +39,59 @@ std::string_view name_of(Engine engine) {
   return kNames[static_cast<size_t>(engine)];
 }
 
-KernelFn MachineCode::for_run(Wanted wanted, std::string_view op, const Site& site) const {
-  if (wanted == Wanted::simd) return nullptr;
+bool MachineCode::Made::take(Effort effort) {
+  if (fn.load(std::memory_order_acquire) != nullptr) return true;
+  Result<LoadedKernel> kernel = get(effort);
+  if (kernel) {
+    held = std::move(kernel.value.code);
+    fn.store(kernel.value.fn, std::memory_order_release);
+  }
+  if (!kernel && effort == Effort::at_hand) return false;
+  failure = kernel.error;
+  failed.store(!kernel, std::memory_order_release);
+  return true;
+}
+
+KernelFn MachineCode::ask(Wanted wanted, std::string_view op, const Site& site) const {
   const bool required = wanted == Wanted::generated;
-  if (!compiled() && (required || !asked_.exchange(true))) compile();
-  const KernelFn fn = fn_.load(std::memory_order_acquire);
-  if (fn == nullptr && failed_.load(std::memory_order_acquire) &&
-      (required || flag_on(Flag::fallback_is_error)))
-    throw UnsupportedError(
-        {.op = std::string(op),
-         .problem = "no machine code",
-         .got = failure(),
-         .next = required ? "set the flag engine to auto"
-                          : "set the flag engine to strips, or turn fallback_is_error off",
-         .site = site});
-  return fn;
+  if (required || flag_on(Flag::fallback_is_error)) {
+    if (required || !made_->failed.load()) compile();  // or waits for who is at it
+    if (made_->failed.load(std::memory_order_acquire))
+      throw UnsupportedError(
+          {.op = std::string(op),
+           .problem = "no machine code",
+           .got = failure(),
+           .next = required ? "set the flag engine to auto"
+                            : "set the flag engine to strips, or turn fallback_is_error off",
+           .site = site});
+  } else if (!made_->asked.exchange(true)) {
+    const std::lock_guard lock(made_->mutex);
+    if (!made_->get) made_->get = make_();
+    if (!made_->take(Effort::at_hand) && !kernels_are_collected()) {
+      const auto job = [made = made_] {
+        const std::lock_guard hold(made->mutex);
+        made->take(Effort::compile);
+      };
+      if (!do_later(job)) made_->take(Effort::compile);
+    }
+  }
+  return made_->fn.load(std::memory_order_acquire);
 }
 
 std::string MachineCode::failure() const {
-  const std::lock_guard lock(g_compiling);
-  return failure_;
+  const std::lock_guard lock(made_->mutex);
+  return made_->failure;
 }
 
 std::string MachineCode::compile() const {
-  const std::lock_guard lock(g_compiling);
+  const std::lock_guard lock(made_->mutex);
   if (compiled()) return "";
-  asked_ = true;
+  made_->asked = true;
   std::optional<Span> span;
   if (profiling()) span.emplace(SpanKind::compile, "machine code", here());
-  Result<LoadedKernel> kernel = make_();
-  failure_ = kernel.error;
-  failed_.store(!failure_.empty(), std::memory_order_release);
-  if (!kernel) return failure_;
-  held_ = std::move(kernel.value.code);
-  fn_.store(kernel.value.fn, std::memory_order_release);
-  return "";
+  if (!made_->get) made_->get = make_();
+  made_->take(Effort::compile);
+  return made_->failure;
 }
 
 }  // namespace lathe::jit

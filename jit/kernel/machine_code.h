@@ -6,6 +6,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "core/base/site.h"
@@ -36,25 +37,44 @@ struct KernelRun {
 
 class MachineCode {
  public:
-  using Make = std::function<Result<LoadedKernel>()>;
-  explicit MachineCode(Make make) : make_(std::move(make)) {}
+  /// Gives it. Owns what it needs: it is called on another thread, and may outlive its kernel.
+  using Get = std::function<Result<LoadedKernel>(Effort)>;
+  /// `make`: called once, at the first run or compile().
+  explicit MachineCode(std::function<Get()> make)
+      : make_(std::move(make)), made_(std::make_shared<Made>()) {}
   MachineCode(const MachineCode&) = delete;
 
-  /// Machine code, or null where another engine runs. UnsupportedError, in the name of `op`, if
-  /// there is none where the flag engine asks for it, or where a fallback is an error.
-  KernelFn for_run(Wanted wanted, std::string_view op, const Site& site) const;
-  /// Makes it now; why there is none, or nothing.
+  /// Machine code, or null where another engine runs: what is not at hand is compiled in the
+  /// background. Where the flag engine asks for generated code, or a fallback is an error, it is
+  /// made now, or there is an UnsupportedError in the name of `op`.
+  KernelFn for_run(Wanted wanted, std::string_view op, const Site& site) const {
+    const KernelFn fn = made_->fn.load(std::memory_order_acquire);
+    return wanted == Wanted::simd ? nullptr : fn != nullptr ? fn : ask(wanted, op, site);
+  }
+  /// Makes it now, or waits for who is at it; why there is none, or nothing.
   std::string compile() const;
-  /// Why the last compile() made none; empty if it was not tried or succeeded.
+  /// Why the last attempt made none; empty if there was none or it succeeded.
   std::string failure() const;
-  bool compiled() const { return fn_.load(std::memory_order_acquire) != nullptr; }
+  /// Whether a run has wanted it.
+  bool asked() const { return made_->asked.load(); }
+  bool compiled() const { return made_->fn.load(std::memory_order_acquire) != nullptr; }
 
  private:
-  Make make_;
-  mutable std::atomic<KernelFn> fn_{nullptr};
-  mutable std::atomic<bool> asked_{false}, failed_{false};
-  mutable LoadedCodeRef held_;   // under the lock of compile(), as is
-  mutable std::string failure_;  // this
+  /// What the background may still hold when the kernel is gone.
+  struct Made {
+    std::mutex mutex;  // of making, and of what is not atomic
+    Get get;
+    std::atomic<KernelFn> fn{nullptr};
+    std::atomic<bool> asked{false}, failed{false};
+    LoadedCodeRef held;
+    std::string failure;
+
+    bool take(Effort effort);  // under the lock
+  };
+  KernelFn ask(Wanted wanted, std::string_view op, const Site& site) const;
+
+  std::function<Get()> make_;
+  std::shared_ptr<Made> made_;
 };
 
 }  // namespace lathe::jit

@@ -239,9 +239,10 @@ std::string PointwiseKernel::vectors() const {
   return text ? text.value : text.error + "\n";
 }
 
-Result<LoadedKernel> PointwiseKernel::make_code() const {
-  if (loops_.axes.size() > static_cast<size_t>(kMaxRank)) return {{}, "too many axes"};
-  return get_kernel(spec());
+MachineCode::Get PointwiseKernel::make_code() const {
+  if (loops_.axes.size() > static_cast<size_t>(kMaxRank))
+    return [](Effort) { return Result<LoadedKernel>{{}, "too many axes"}; };
+  return [spec = spec()](Effort effort) { return get_kernel(spec, effort); };
 }
 
 }  // namespace lathe::jit

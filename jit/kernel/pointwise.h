@@ -80,7 +80,7 @@ class PointwiseKernel {
 
  private:
   KernelFn code_for(const Run& run) const { return code_.for_run(run.wanted, run.op, run.site); }
-  Result<LoadedKernel> make_code() const;
+  MachineCode::Get make_code() const;
   /// Where operand k of a run begins.
   std::byte* place(size_t k, const Bound& bound, const Run& run) const;
   void move(const Bound& bound, const Run& run) const;

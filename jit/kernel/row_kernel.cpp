@@ -23,9 +23,11 @@ Kernel with_lowered_functions(Kernel k) {
 }
 
 RowKernel::RowKernel(LoweredRows lowered)
-    : lowered_(std::move(lowered)),
-      sums_(loops()),
-      code_([this] { return get_kernel(with_lowered_functions(loops())); }) {
+    : lowered_(std::move(lowered)), sums_(loops()), code_([this] {
+        return [kernel = with_lowered_functions(loops())](Effort effort) {
+          return get_kernel(kernel, effort);
+        };
+      }) {
   const Kernel& k = loops();
   const auto place = [&](const Access& a) {
     const Buf& buf = k.buffers[static_cast<size_t>(a.buf)];

@@ -1,6 +1,7 @@
 // The plug-in's one exported function, and the Codegen behind it.
 #include <llvm/Support/raw_ostream.h>
 
+#include "core/base/fork.h"
 #include "jit/kernel/codegen.h"
 #include "jit/llvm/elementwise.h"
 #include "jit/llvm/engine.h"
@@ -12,6 +13,11 @@ namespace {
 
 class LlvmCodegen final : public Codegen {
  public:
+  /// From here on this plug-in's locks are known to forks (jit/kernel/background.cpp).
+  LlvmCodegen() {
+    static constinit ForkSafeMutex first;
+    const std::lock_guard<ForkSafeMutex> listed(first);
+  }
   Target host() const override { return host_target(); }
   Result<Target> target(std::string_view name, bool to_run) const override {
     return named_target(name, to_run);

@@ -71,8 +71,10 @@ Verdict generated(const Kernel& kernel, const MachineCode& code, std::string_vie
   size_t axes = kernel.axes.size();
   if (axes > static_cast<size_t>(kMaxRank))
     return Verdict::no(Reason::rank, absl::StrCat(axes, " axes, at most ", kMaxRank));
+  if (code.compiled()) return Verdict::yes();
   if (const CodegenOrReason& llvm = open_codegen(); llvm.codegen == nullptr)
     return Verdict::no(llvm.broken ? Reason::not_loadable : Reason::not_found, llvm.reason);
+  if (code.asked()) (void)code.compile();  // or waits for who is at it
   if (code.compiled()) return Verdict::yes();
   std::string failure = code.failure();
   return failure.empty() ? Verdict::no(Reason::not_ready)

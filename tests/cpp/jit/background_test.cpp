@@ -1,0 +1,95 @@
+// Work that is done later: in order, across forks, and to the end of the process.
+#include "jit/kernel/background.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+namespace lathe::jit {
+namespace {
+
+using std::chrono::milliseconds;
+
+int status_of(pid_t child) {
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(Background, RunsJobsInOrder) {
+  std::vector<int> seen;
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(do_later([&seen, i] { seen.push_back(i); }));
+  wait_for_background();
+  ASSERT_EQ(seen.size(), 100u);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(seen[static_cast<size_t>(i)], i);
+}
+
+TEST(Background, TakesJobsOfManyThreads) {
+  std::atomic<int> done{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) do_later([&] { ++done; });
+      wait_for_background();
+    });
+  for (auto& t : threads) t.join();
+  wait_for_background();
+  EXPECT_EQ(done, 400);
+}
+
+TEST(Background, ForkWaitsForTheJobThatRuns) {
+  static std::atomic<int> begun{0}, done{0};
+  begun = done = 0;
+  for (int i = 0; i < 3; ++i)
+    do_later([] {
+      ++begun;
+      std::this_thread::sleep_for(milliseconds(20));
+      ++done;
+    });
+  while (begun == 0) std::this_thread::yield();
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool whole = begun == done && done > 0;  // no job is in the middle
+    wait_for_background();                         // those that were queued are done here too
+    std::atomic<int> more{0};
+    do_later([&] { ++more; });
+    wait_for_background();
+    _exit(whole && done == 3 && more == 1 ? 0 : 1);
+  }
+  EXPECT_EQ(status_of(child), 0);
+  wait_for_background();
+  EXPECT_EQ(done, 3);
+}
+
+TEST(Background, TheEndOfTheProcessWaitsForTheJobThatRunsAndDropsTheRest) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    static int out = ends[1];
+    static std::atomic<bool> begun{false};
+    for (char c : {'a', 'b'})
+      do_later([c] {
+        begun = true;
+        std::this_thread::sleep_for(milliseconds(30));
+        if (write(out, &c, 1) != 1) _exit(2);
+      });
+    while (!begun) std::this_thread::yield();
+    std::exit(0);  // NOLINT(concurrency-mt-unsafe): what is tested
+  }
+  close(ends[1]);
+  char got[4] = {};
+  ssize_t n = 0;
+  while (const ssize_t more = read(ends[0], got + n, 1)) n += more;
+  close(ends[0]);
+  EXPECT_EQ(status_of(child), 0);
+  EXPECT_EQ(std::string(got, static_cast<size_t>(n)), "a");
+}
+
+}  // namespace
+}  // namespace lathe::jit
