@@ -294,6 +294,7 @@ _observed = {}  # by id of a code object: (itself, its observed form or None)
 _by_key = {}  # by what a code object says
 _by_place = {}  # by where a code object with hooks stands: what it was made of, and itself
 _compiled = set()  # (file, number of a top-level statement, flags)
+_rewritten = set()  # (file, number of the statement): its tree has hooks
 _files = {}
 
 
@@ -362,11 +363,17 @@ def _compile_around(code):
             continue
         _compiled.add(at)
         # A call of a name that the module imports compiles differently: keep the imports.
-        head = [ast.Import(imports)] if imports else []
+        head = [ast.Import(imports, lineno=1, col_offset=0)] if imports else []
+        for name in imports:
+            name.lineno, name.col_offset = 1, 0
+        if (file, number) in _rewritten:
+            statement = ast.parse(_text(file)).body[number]
+        _rewritten.add((file, number))
         both = []
         with Room():
-            for part in (statement, _Rewriter().visit(copy.deepcopy(statement))):
-                tree = ast.fix_missing_locations(ast.Module([*head, part], []))
+            for change in (None, _Rewriter().visit):  # the tree itself, which nobody asks for again
+                part = statement if change is None else ast.fix_missing_locations(change(statement))
+                tree = ast.Module([*head, part], [])
                 made = compile(tree, file, "exec", code.co_flags & _FUTURE, dont_inherit=True)
                 both.append(list(inside(made)))
         if [c.co_name for c in both[0]] == [c.co_name for c in both[1]]:
