@@ -254,6 +254,17 @@ Types seen_as(Args a, GeometryRule rule, DType dtype) {
                     .next = "convert with .to(dtype)"});
 }
 
+/// A bool is the byte 0 or 1; what engines make of another byte differs.
+Types infer_reinterpreted(Args a) {
+  if (a.dtype(1) == DType::bool_ && a.tensor(0).dtype() != DType::bool_)
+    throw DTypeError({.op = "view",
+                      .problem = "bytes that are neither 0 nor 1 are no bool",
+                      .got = absl::StrCat(name(a.tensor(0).dtype()), " as bool"),
+                      .expected = "any other dtype",
+                      .next = "compare with 0: x != 0"});
+  return seen_as(a, reinterpreted_geometry, a.dtype(1));
+}
+
 Types infer_as_real(Args a) {
   const DType dtype = a.tensor(0).dtype();
   if (!is_complex(dtype)) wrong_parts("view_as_real", dtype, "a complex dtype");
@@ -270,7 +281,7 @@ Types infer_as_complex(Args a) {
 
 void add_dtypes(Definitions& r) {
   r.view("reinterpreted(Tensor input, dtype dtype) -> Tensor", reinterpreted_geometry,
-         {.infer = [](Args a) { return seen_as(a, reinterpreted_geometry, a.dtype(1)); },
+         {.infer = infer_reinterpreted,
           .no_grad = true,
           .places = kNowhere,
           .moves = true,

@@ -1,8 +1,6 @@
 #include "jit/kernel/background.h"
 
 #include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <condition_variable>
 #include <csignal>
@@ -39,17 +37,6 @@ void end_background() {
   b.changed.notify_all();
   b.changed.wait(lock, [&] { return !b.running; });
 }
-
-/// What LLVM takes down at the end of the process must find nobody at work, and it registers such
-/// things in the middle of its work, behind whatever is registered here. Before all of them come
-/// objects of the thread that calls exit(): the main thread's are those that matter.
-struct EndsWithMain {
-  bool made = true;
-  ~EndsWithMain() {
-    if (syscall(SYS_gettid) == getpid()) end_background();
-  }
-};
-thread_local EndsWithMain ends_with_main;
 
 // ── forks ───────────────────────────────────────────────────────────────────────────────────────
 // Handlers of forks run in the reverse order of their registration, and those of ForkSafeMutex take
@@ -89,7 +76,7 @@ void register_for_forks() {
   static constinit ForkSafeMutex first;
   const std::lock_guard<ForkSafeMutex> listed(first);
   pthread_atfork(before_fork, in_parent, in_child);
-  std::atexit(end_background);  // where exit() is called by a thread that never asked
+  std::atexit(end_background);
 }
 
 // ── the thread ──────────────────────────────────────────────────────────────────────────────────
@@ -142,7 +129,7 @@ bool do_later(std::function<void()> job) {
   std::call_once(once, register_for_forks);
   Background& b = background();
   const std::lock_guard lock(b.mutex);
-  if (b.ended || !ends_with_main.made) return true;  // nobody runs it any more
+  if (b.ended) return true;  // nobody runs it any more
   if (!b.started && !start_thread()) return false;
   b.started = true;
   b.jobs.push_back(std::move(job));

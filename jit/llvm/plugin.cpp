@@ -76,6 +76,13 @@ class LlvmCodegen final : public Codegen {
 }  // namespace
 }  // namespace lathe::jit
 
+/// What registers the destructors of static objects, for this plug-in alone, which is never closed:
+/// none of its is taken down at the end of the process, since a thread may be compiling then.
+extern "C" [[gnu::visibility("hidden")]] int __cxa_atexit(  // NOLINT(bugprone-reserved-identifier)
+    void (*)(void*), void*, void*) noexcept {
+  return 0;
+}
+
 extern "C" [[gnu::visibility("default")]] lathe::jit::Codegen* lathe_codegen(uint32_t abi) {
   static lathe::jit::LlvmCodegen codegen;
   return abi == lathe::jit::kCodegenAbi ? &codegen : nullptr;

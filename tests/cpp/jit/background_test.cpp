@@ -13,6 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "core/expr/expr.h"
+#include "jit/kernel/kernels.h"
+
 namespace lathe::jit {
 namespace {
 
@@ -86,6 +89,32 @@ TEST(Background, TheEndOfTheProcessWaitsForTheJobThatRunsAndDropsTheRest) {
   using ::testing::HasSubstr;
   EXPECT_EXIT(end_in_the_middle(), ::testing::ExitedWithCode(0),
               ::testing::AllOf(HasSubstr("[first]"), ::testing::Not(HasSubstr("[second]"))));
+}
+
+/// A kernel of this process that no other test asks for.
+void compile_one(double factor) {
+  ElementwiseSpec spec;
+  spec.body = lower(
+      build([&](absl::Span<const Expr> in) { return Exprs{exp(in[0] * factor)}; }, {DType::f32}));
+  spec.operands = {{DType::f32}, {DType::f32}};
+  (void)get_kernel(spec);
+}
+
+/// Asked for by threads that are not the main one.
+void end_while_compiling(int after) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([t] { do_later([t] { compile_one(0.7 + t); }); });
+  for (auto& t : threads) t.join();
+  std::this_thread::sleep_for(milliseconds(after));
+  std::exit(0);  // NOLINT(concurrency-mt-unsafe): what is tested
+}
+
+TEST(Background, TheProcessMayEndWhileLlvmCompiles) {
+  if (open_codegen().codegen == nullptr) GTEST_SKIP() << open_codegen().reason;
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (int after : {0, 1, 3, 10, 20, 40, 60})
+    EXPECT_EXIT(end_while_compiling(after), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -194,3 +194,13 @@ def test_the_nuclear_norm_is_that_of_matrices():
     both = lt.stack([x, x]).norm("nuc", dim=(1, 2))
     np.testing.assert_allclose(both.numpy(), [expected, expected], rtol=1e-6)
     assert x.norm("nuc", dtype=lt.float64).dtype is lt.float64
+
+
+def test_bytes_are_not_seen_as_truth():
+    """A byte that is neither 0 nor 1 would be a number to one engine and true to another."""
+    x = lt.tensor([0, 1, 138], dtype=lt.uint8)
+    with pytest.raises(lt.DTypeError, match="neither 0 nor 1"):
+        x.view(lt.bool)
+    truth = x != 0
+    assert truth.view(lt.uint8).tolist() == [0, 1, 1]
+    assert truth.view(lt.bool).tolist() == [False, True, True]
