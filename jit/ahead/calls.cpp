@@ -11,20 +11,23 @@ namespace {
 using namespace names;
 using Losses = loss_ops<Tensor>;
 
-const Shape kRows{Int(6), Int(11)}, kImages{Int(3), Int(8), Int(5), Int(7)};
-const Shape kSequence{Int(3), Int(5), Int(11)}, kWidth{Int(11)}, kChannels{Int(8)};
+Shape rows() { return {Int(6), Int(11)}; }
+Shape sequence() { return {Int(3), Int(5), Int(11)}; }
+Shape images() { return {Int(3), Int(8), Int(5), Int(7)}; }
+Shape width() { return {Int(11)}; }
+Shape channels() { return {Int(8)}; }
 
 using Calls = std::vector<AheadCall>;
 
 void add_row_calls(Calls& calls) {
-  for (const Shape& shape : {kRows, kSequence, kImages, kWidth}) {
+  for (const Shape& shape : {rows(), sequence(), images(), width()}) {
     calls.push_back({{shape}, [](const Tensors& in) { return N::softmax(in[0], -1); }});
     calls.push_back({{shape}, [](const Tensors& in) { return N::log_softmax(in[0], -1); }});
     calls.push_back({{shape}, [](const Tensors& in) { return R::logsumexp(in[0], Ints{-1}); }});
     calls.push_back({{shape}, [](const Tensors& in) { return R::var(in[0], Arg(Int(-1))); }});
     calls.push_back({{shape}, [](const Tensors& in) { return R::std(in[0], Arg(Int(-1))); }});
   }
-  for (const Shape& shape : {kRows, kImages}) {
+  for (const Shape& shape : {rows(), images()}) {
     calls.push_back({{shape}, [](const Tensors& in) { return N::softmax(in[0], 1); }});
     calls.push_back({{shape}, [](const Tensors& in) { return N::log_softmax(in[0], 1); }});
     calls.push_back({{shape}, [](const Tensors& in) { return R::var(in[0]); }});
@@ -32,36 +35,37 @@ void add_row_calls(Calls& calls) {
 }
 
 void add_norm_calls(Calls& calls) {
-  for (const Shape& shape : {kRows, kSequence}) {
-    calls.push_back({{shape, kWidth, kWidth},
-                     [](const Tensors& in) { return N::layer_norm(in[0], kWidth, in[1], in[2]); }});
+  for (const Shape& shape : {rows(), sequence()}) {
+    calls.push_back({{shape, width(), width()}, [](const Tensors& in) {
+                       return N::layer_norm(in[0], width(), in[1], in[2]);
+                     }});
     calls.push_back(
-        {{shape, kWidth}, [](const Tensors& in) { return N::layer_norm(in[0], kWidth, in[1]); }});
-    calls.push_back({{shape}, [](const Tensors& in) { return N::layer_norm(in[0], kWidth); }});
+        {{shape, width()}, [](const Tensors& in) { return N::layer_norm(in[0], width(), in[1]); }});
+    calls.push_back({{shape}, [](const Tensors& in) { return N::layer_norm(in[0], width()); }});
     calls.push_back(
-        {{shape, kWidth}, [](const Tensors& in) { return N::rms_norm(in[0], kWidth, in[1]); }});
-    calls.push_back({{shape}, [](const Tensors& in) { return N::rms_norm(in[0], kWidth); }});
+        {{shape, width()}, [](const Tensors& in) { return N::rms_norm(in[0], width(), in[1]); }});
+    calls.push_back({{shape}, [](const Tensors& in) { return N::rms_norm(in[0], width()); }});
   }
-  calls.push_back({{kImages, kChannels, kChannels},
+  calls.push_back({{images(), channels(), channels()},
                    [](const Tensors& in) { return N::group_norm(in[0], 2, in[1], in[2]); }});
-  calls.push_back({{kImages}, [](const Tensors& in) { return N::group_norm(in[0], 2); }});
-  for (const Shape& shape : {Shape{Int(9), Int(8)}, kImages}) {
+  calls.push_back({{images()}, [](const Tensors& in) { return N::group_norm(in[0], 2); }});
+  for (const Shape& shape : {Shape{Int(9), Int(8)}, images()}) {
     for (const bool training : {false, true}) {
-      calls.push_back({{shape, kChannels, kChannels}, [training](const Tensors& in) {
-                         const Tensor mean = C::zeros(kChannels, in[1].dtype());
-                         const Tensor var = C::full(kChannels, 2.0, in[1].dtype());
+      calls.push_back({{shape, channels(), channels()}, [training](const Tensors& in) {
+                         const Tensor mean = C::zeros(channels(), in[1].dtype());
+                         const Tensor var = C::full(channels(), 2.0, in[1].dtype());
                          return N::batch_norm(in[0], in[1], in[2], mean, var, training, 0.1, 1e-5);
                        }});
     }
   }
-  calls.push_back({{kImages}, [](const Tensors& in) {
+  calls.push_back({{images()}, [](const Tensors& in) {
                      return N::instance_norm(in[0], Arg(), Arg(), Arg(), Arg(), true, 0.1, 1e-5,
                                              false);
                    }});
 }
 
 void add_loss_calls(Calls& calls) {
-  for (const Shape& shape : {kRows, kSequence}) {
+  for (const Shape& shape : {rows(), sequence()}) {
     for (const char* how : {"mean", "sum", "none"})  // not an op: ways to put losses together
       calls.push_back(
           {{shape, shape}, [how](const Tensors& in) { return N::mse_loss(in[0], in[1], how); }});
@@ -75,11 +79,11 @@ void add_loss_calls(Calls& calls) {
     calls.push_back(
         {{shape, shape}, [](const Tensors& in) { return Losses::kl_div(in[0], in[1]); }});
   }
-  calls.push_back({{kRows}, [](const Tensors& in) {
+  calls.push_back({{rows()}, [](const Tensors& in) {
                      const Tensor classes = C::zeros({in[0].size(0)}, DType::i64);
                      return N::cross_entropy(in[0], classes);
                    }});
-  calls.push_back({{kRows}, [](const Tensors& in) {
+  calls.push_back({{rows()}, [](const Tensors& in) {
                      const Tensor classes = C::zeros({in[0].size(0)}, DType::i64);
                      return N::nll_loss(in[0], classes);
                    }});

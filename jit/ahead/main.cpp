@@ -11,6 +11,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 
 #include "autodiff/engine.h"
 #include "autodiff/tape.h"
@@ -74,10 +75,7 @@ struct Compiled {
   std::string key, object;
 };
 
-[[noreturn]] void fail(std::string_view problem) {
-  absl::FPrintF(stderr, "lathe_ahead: %s\n", problem);
-  std::exit(1);
-}
+[[noreturn]] void fail(std::string_view problem) { throw std::runtime_error(std::string(problem)); }
 
 /// Does its code call functions of ours (jit/llvm/engine.cpp), which are found in process only?
 /// What it calls of the C library the linker finds.
@@ -187,11 +185,12 @@ void make(const std::filesystem::path& folder) {
 }  // namespace lathe::jit
 
 int main(int argc, char** argv) {
-  if (argc != 2) lathe::jit::fail("usage: lathe_ahead FOLDER");
   try {
+    if (argc != 2) lathe::jit::fail("usage: lathe_ahead FOLDER");
     lathe::jit::make(argv[1]);
+    return 0;
   } catch (const std::exception& e) {
-    lathe::jit::fail(e.what());
+    absl::FPrintF(stderr, "lathe_ahead: %s\n", e.what());
+    return 1;
   }
-  return 0;
 }
