@@ -47,9 +47,15 @@ Differentiable::Differentiable(const ir::Graph& graph, std::vector<int> wrt,
     const Vjp::Read& r = vjp_.reads[i];
     if (r.axis >= 0) continue;
     if (vjp_.backward.inputs()[i]->type().tensor() == nullptr)
-      numbers_.push_back(i);
+      numbers_.push_back(r);
     else
       (r.from == From::input ? saved_inputs_ : saved_results_).push_back(r.index);
+  }
+  // The derivative for other results, and those of higher order, may ask for other sizes.
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const Vjp::Read r{From::input, i};
+    const bool known = std::find(numbers_.begin(), numbers_.end(), r) != numbers_.end();
+    if (graph.inputs()[i]->type().tensor() == nullptr && !known) numbers_.push_back(r);
   }
   for (const Vjp::Read& r : vjp_.reads) places_.push_back(place_of(r));
   left_out_ = std::make_unique<bool[]>(vjp_.active.size());
@@ -78,10 +84,8 @@ ir::Data Differentiable::run(const ir::Data& inputs, std::vector<Edge>* hidden) 
                                      .results = saved_results_,
                                      .inner_first = vjp_.results + vjp_.hidden,
                                      .inner_last = derived_});
-  for (size_t i : numbers_) {
-    const Vjp::Read& r = vjp_.reads[i];
+  for (const Vjp::Read& r : numbers_)
     node->attrs.push((r.from == From::input ? inputs[r.index] : out[vjp_.given_at(r.index)]).arg());
-  }
   for (size_t k = 0; k < ys.size(); ++k)  // to the tape it is the input, with the input's history
     if (passed_on_[k] >= 0 && ys[k].defined() && vjp_.active[k])
       set_history(ys[k], edge_of(xs[static_cast<size_t>(passed_on_[k])]));
@@ -241,7 +245,7 @@ Differentiable::Place Differentiable::place_of(const Vjp::Read& r) const {
   const auto& saved = input ? saved_inputs_ : saved_results_;
   size_t at = find(saved, [&](size_t index) { return index == r.index; });
   if (at < saved.size()) return {input ? Of::input : Of::result, at};
-  at = find(numbers_, [&](size_t i) { return vjp_.reads[i] == r; });
+  at = static_cast<size_t>(std::find(numbers_.begin(), numbers_.end(), r) - numbers_.begin());
   LATHE_CHECK(at < numbers_.size());
   return {Of::number, at};
 }

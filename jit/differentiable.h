@@ -93,8 +93,8 @@ class Differentiable : public std::enable_shared_from_this<Differentiable> {
   ir::Report report_;
   std::unique_ptr<Program> forward_;
   std::vector<ir::Write> writes_;
-  /// Numbers (among vjp_.reads) are the nodes' attributes.
-  std::vector<size_t> saved_inputs_, saved_results_, numbers_;
+  std::vector<size_t> saved_inputs_, saved_results_;
+  std::vector<Vjp::Read> numbers_;          // the nodes' attributes
   std::vector<Place> places_;               // by vjp_.reads
   std::unique_ptr<bool[]> left_out_;        // by result
   mutable std::unique_ptr<Program> again_;  // made when it is asked for

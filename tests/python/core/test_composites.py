@@ -225,3 +225,21 @@ def test_a_failing_batch_norm_leaves_its_statistics_alone():
         with pytest.raises((ValueError, lt.ShapeError)):
             F.batch_norm(x, mean, var, training=True)
     assert mean.tolist() == [0.0] * 6 and var.tolist() == [1.0] * 6
+
+
+def test_a_derivative_by_the_cotangent_alone_knows_the_sizes():
+    """It asks for sizes that the first backward did not read."""
+
+    def products():
+        x = (lt.arange(120, dtype=lt.float32).reshape(2, 3, 4, 5) / 50).requires_grad_()
+        grid = (lt.arange(48, dtype=lt.float32).reshape(2, 3, 4, 2) / 25 - 0.9).requires_grad_()
+        y = F.grid_sample(x, grid, align_corners=False)
+        seed = lt.zeros_like(y).requires_grad_()
+        first = lt.autograd.grad(y, (x, grid), seed, create_graph=True)
+        by = [lt.full_like(g, 0.5) for g in first]
+        (forward,) = lt.autograd.grad(first, (seed,), by)
+        return content(forward)
+
+    programs = products()
+    lt.set_flag("fuse_after", -1)
+    assert programs == products()
