@@ -34,6 +34,19 @@ bool is_input(const Op& op, size_t i, const Arg& a) {
   return absl::c_all_of(items, [](const Arg& item) { return item.tag == Tag::integer; });
 }
 
+/// Calls f on each input: an argument, or an item of a list of sizes (of argument i, the kth; of a
+/// tensor k is -1).
+template <class F>
+void each_input(const Op& op, Args args, const F& f) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!is_input(op, i, args[i])) continue;
+    if (args[i].tag == Tag::tensor) f(args[i], i, -1);
+    if (args[i].tag != Tag::list) continue;
+    for (size_t k = 0; k < args[i].list_->size; ++k)
+      f(args[i].list_->data[k], i, static_cast<int>(k));
+  }
+}
+
 /// What tells one kind of call from another, as words.
 using Key = absl::InlinedVector<uint64_t, 24>;
 
@@ -193,12 +206,10 @@ bool CallsOfAKind::worth_it(const Function::Compiled& c) const {
 
 bool CallsOfAKind::capture(Args args, const ir::Data& inputs, int64_t number) {
   std::vector<std::string> names;
-  for (size_t i = 0; i < args.size(); ++i) {
+  each_input(op_, args, [&](const Arg&, size_t i, int k) {
     const std::string& name = op_.schema.params[i].name;
-    if (args[i].tag == Tag::tensor) names.push_back(name);
-    if (args[i].tag != Tag::tensor && is_input(op_, i, args[i]))
-      for (size_t k = 0; k < args[i].list_->size; ++k) names.push_back(absl::StrCat(name, "_", k));
-  }
+    names.push_back(k < 0 ? name : absl::StrCat(name, "_", k));
+  });
   bool whole = true;
   const auto body = [&](const ir::Data& in) {
     absl::InlinedVector<Arg, 8> given(args.begin(), args.end());
@@ -232,13 +243,7 @@ bool CallsOfAKind::capture(Args args, const ir::Data& inputs, int64_t number) {
 bool CallsOfAKind::run(Args args, Outputs& outputs) {
   ir::Data inputs;
   inputs.reserve(args.size());
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (!is_input(op_, i, args[i])) continue;
-    if (args[i].tag == Tag::tensor)
-      inputs.emplace_back(args[i]);
-    else
-      for (size_t k = 0; k < args[i].list_->size; ++k) inputs.emplace_back(args[i].list_->data[k]);
-  }
+  each_input(op_, args, [&](const Arg& a, size_t, int) { inputs.emplace_back(a); });
   FunctionCallbacks host;
   std::optional<ir::Data> results;
   try {

@@ -82,9 +82,4 @@ KernelFn find_shipped(const std::string& key) {
   return nullptr;
 }
 
-std::string shipped_text() {
-  const Opened& now = opened();
-  return now.all == nullptr ? now.reason : absl::StrCat(now.all->count, " kernels");
-}
-
 }  // namespace lathe::jit

@@ -37,7 +37,4 @@ std::string shipped_level();
 /// Null: it was not compiled ahead, or the shared object is not there or of another build.
 KernelFn find_shipped(const std::string& key);
 
-/// "612 kernels", or why there are none.
-std::string shipped_text();
-
 }  // namespace lathe::jit

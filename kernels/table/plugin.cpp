@@ -72,6 +72,20 @@ const PluginEntry* offered(const Entry& entry, Verdict& refusal) {
 
 }  // namespace
 
+static std::string plugin_path(std::string_view file) {
+  Dl_info self;
+  if (dladdr(reinterpret_cast<const void*>(&plugin_path), &self) == 0 || self.dli_fname == nullptr)
+    return "";
+  std::string folder(self.dli_fname);
+  size_t slash = folder.rfind('/');
+  folder = slash == std::string::npos ? "." : folder.substr(0, slash);
+  for (const char* where : {"", "/../lib"}) {
+    std::string path = absl::StrCat(folder, where, "/", file);
+    if (access(path.c_str(), R_OK) == 0) return path;
+  }
+  return "";
+}
+
 OpenedLibrary open_library(std::string_view name) {
   const auto none = [](Reason reason, std::string numbers) {
     return OpenedLibrary{nullptr, Verdict::no(reason, std::move(numbers))};
@@ -86,20 +100,6 @@ OpenedLibrary open_library(std::string_view name) {
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return none(Reason::not_loadable, dlerror());
   return {handle, Verdict::yes()};
-}
-
-std::string plugin_path(std::string_view file) {
-  Dl_info self;
-  if (dladdr(reinterpret_cast<const void*>(&plugin_path), &self) == 0 || self.dli_fname == nullptr)
-    return "";
-  std::string folder(self.dli_fname);
-  size_t slash = folder.rfind('/');
-  folder = slash == std::string::npos ? "." : folder.substr(0, slash);
-  for (const char* where : {"", "/../lib"}) {
-    std::string path = absl::StrCat(folder, where, "/", file);
-    if (access(path.c_str(), R_OK) == 0) return path;
-  }
-  return "";
 }
 
 const PluginApi* open_plugin(std::string_view name, Verdict& refusal) {

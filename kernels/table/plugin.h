@@ -57,11 +57,9 @@ extern "C" const PluginApi* lathe_plugin(const PluginHost& host, Verdict& refusa
 /// The plug-in of this name, opened on first use and kept; null with the reason.
 const PluginApi* open_plugin(std::string_view name, Verdict& refusal);
 
-/// Where this build's plug-ins lie: beside the program or library that holds Lathe, then in ../lib.
-std::string plugin_path(std::string_view file);
-
-/// A shared object of this build, by its name in the list of plug-ins; null with the reason. Never
-/// closed: what comes from it outlives any one user.
+/// A shared object of this build, by its name in the list of plug-ins; null with the reason. It
+/// lies beside the program or library that holds Lathe, or in ../lib. Never closed: what comes from
+/// it outlives any one user.
 struct OpenedLibrary {
   void* handle = nullptr;
   Verdict refusal = Verdict::yes();
