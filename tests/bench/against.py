@@ -20,13 +20,14 @@ import time
 from pathlib import Path
 
 import ratios
+import table
 from rows import CASES
 
 import run
 
 ROOT = run.ROOT
 BUILD = Path(os.environ.get("LATHE_BUILD_DIR", ROOT / "build/release"))
-BATCHES = 4  # of run.ROUNDS, at most, where the ratios are noisy
+BATCHES = 4  # of take_turns, at most, where the ratios are noisy
 
 
 def command(folder, log, *words):
@@ -92,7 +93,7 @@ def compare(index, libraries, most):
 def show(line):
     told = "; ".join(line["problems"])
     for way, t in sorted(line["ways"].items()):
-        times = f"{run.time_text(t['now'])} ({run.time_text(t['before'])} before)"
+        times = f"{table.time_text(t['now'])} ({table.time_text(t['before'])} before)"
         name = f"{line['name']}{', ' * bool(way)}{way}"
         told += f"\n{'':10}{name}: {t['ratio']:.3f} +- {t['noise']:.3f}, {times}"
     print(f"{'PASS' if line['passed'] else 'FAIL'}  {line['row']:>2} {told}", flush=True)

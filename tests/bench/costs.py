@@ -23,6 +23,7 @@ from pathlib import Path
 
 import guards
 import networks
+import table
 from process_rows import python
 from rows import CASES
 
@@ -49,12 +50,12 @@ def line(kind, what, figure, passed, told):
 
 
 def peers():
-    chosen = {c.row: i for i, c in enumerate(CASES) if c.row in RATIOS}
+    chosen = {c.row: i for i, c in enumerate(CASES) if c.row in RATIOS and c.headline}
     with run.libraries({"lathe", *(p for i in chosen.values() for p in CASES[i].peers)}) as all_:
         for row, least in RATIOS.items():
             got = run.measure(chosen[row], all_)
             ratio = got.get("ratio", 0.0)
-            times = ", ".join(f"{n} {run.time_text(s)}" for n, s in got["seconds"].items())
+            times = ", ".join(f"{n} {table.time_text(s)}" for n, s in got["seconds"].items())
             told = "; ".join([f"{ratio:.2f}x (at least {least:g}x): {times}", *got["problems"]])
             passed = not got["problems"] and ratio >= least
             yield line("peers", got["name"], ratio, passed, told)

@@ -9,33 +9,52 @@ rows fail.
 
 import argparse
 import contextlib
-import datetime
+import functools
 import json
 import os
-import platform
 import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import process_rows
+import table
 from rows import CASES
 
 import environment
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-SPEED = ROOT / "docs/speed.md"
-ROUNDS = 63
-LEAST_ROUNDS = 5
-SECONDS = 8.0  # for the rounds of one case
+FAR = 3.0  # times the fastest peer: who takes as long sits out from the third round on
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LATHE_THREADS")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many rounds a case gets."""
+
+    seconds: float  # after which no round begins, but for the least number
+    least: int
+    most: int = 63
+
+
+USUAL = Effort(8.0, 5)
+QUICK = Effort(2.0, 3)
+
+
+@functools.cache
+def truths():
+    """A folder, as long as this process lives, where workers keep the truths for each other."""
+    return tempfile.TemporaryDirectory(prefix="truths-")
 
 
 def environment_of(package):
     variables = os.environ | dict.fromkeys(THREADS, "1")
+    variables["LATHE_BENCH_TRUTHS"] = truths().name
     return variables | {"PYTHONPATH": str(package)} if package else variables
 
 
@@ -117,28 +136,39 @@ def check(library, index):
     return None
 
 
-def take_turns(libraries, index):
+def in_the_race(timed):
+    """The names of Lathe and of the peers that are not far behind the fastest."""
+    medians = {name: statistics.median(t.best()[1]) for name, t in timed.items()}
+    fastest = min((m for name, m in medians.items() if name != "lathe"), default=0.0)
+    return {n for n, m in medians.items() if n == "lathe" or m <= FAR * fastest}
+
+
+def take_turns(libraries, index, effort=USUAL):
     timed = {library.name: Timed() for library in libraries}
     began = time.time()
-    for count in range(ROUNDS):
-        if count >= LEAST_ROUNDS and time.time() - began > SECONDS:
+    for count in range(effort.most):
+        if count >= effort.least and time.time() - began > effort.seconds:
             break
         first = count % len(libraries)
         for library in libraries[first:] + libraries[:first]:
             timed[library.name].add(library.ask("round", index))
+        if count == 1 and "lathe" in timed:
+            racing = in_the_race(timed)
+            libraries = [library for library in libraries if library.name in racing]
     return timed
 
 
-def measure(index, libraries):
+def measure(index, libraries, effort=USUAL):
     """One line of the table, as a dict."""
     case = CASES[index]
-    line = {"row": case.row, "name": case.name, "bar": case.bar, "unit": "ratio"}
+    line = {"row": case.row, "name": case.name, "group": case.group, "bar": case.bar}
+    line["unit"] = "ratio"
     wanted = [libraries["lathe"], *(libraries[p] for p in case.peers)]
     problems = {library.name: check(library, index) for library in wanted}
     ready = [library for library in wanted if problems[library.name] is None]
     line["problems"] = [p for p in problems.values() if p]
     try:
-        timed = take_turns(ready, index)
+        timed = take_turns(ready, index, effort)
     except Failed as e:
         line["problems"].append(str(e))
         timed = {}
@@ -149,6 +179,9 @@ def measure(index, libraries):
     peers = {n: s for n, s in line["seconds"].items() if n != "lathe"}
     if "lathe" in bests and peers:
         line["best"] = min(peers, key=peers.get)
+        line["lathe_ways"] = {
+            way: statistics.median(rounds) for way, rounds in timed["lathe"].rounds.items()
+        }
         pairs = zip(bests[line["best"]][1], bests["lathe"][1])
         line["ratio"] = statistics.median(peer / ours for peer, ours in pairs)
     line["passed"] = not line["problems"] and line.get("ratio", 0) >= case.bar
@@ -165,73 +198,6 @@ def as_line(process_line):
         "problems": [process_line.problem] if process_line.problem else [],
         "passed": process_line.passed,
     }
-
-
-# ── the table ───────────────────────────────────────────────────────────────────────────────────
-
-
-def time_text(seconds):
-    for unit, size in (("s", 1), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
-
-
-def cells(line):
-    """row, what, Lathe, the best peer, figure, bar, word, remarks."""
-    word = "PASS" if line["passed"] else "FAIL"
-    remarks = "; ".join(line["problems"])
-    if line["unit"] == "ms":
-        ours = f"{line['ms']:.3g} ms"
-        return [line["row"], line["name"], ours, "", ours, f"<= {line['bar']:g} ms", word, remarks]
-    seconds = line["seconds"]
-
-    def told(name):
-        if name not in seconds:
-            return "none"
-        way = line["ways"].get(name)
-        return time_text(seconds[name]) + (f" ({way})" if way else "")
-
-    best = line.get("best")
-    others = [f"{n} {time_text(s)}" for n, s in sorted(seconds.items(), key=lambda i: i[1])]
-    others = [o for o in others if not o.startswith(("lathe ", f"{best} "))]
-    remarks = "; ".join(filter(None, [remarks, ", ".join(others)]))
-    figure = f"{line['ratio']:.2f}x" if "ratio" in line else "none"
-    peer = f"{best} {told(best)}" if best else "none"
-    bar = f">= {line['bar']:g}x"
-    return [line["row"], line["name"], told("lathe"), peer, figure, bar, word, remarks]
-
-
-HEAD = ["row", "what", "Lathe", "best peer", "figure", "bar", "", "the others"]
-
-
-def show(line):
-    row, what, ours, peer, figure, bar, word, remarks = cells(line)
-    peer = f"  ({ours} against {peer})" if peer else ""
-    print(f"{word}  {row:>2} {what:<44} {figure:>9}  {bar:<9}{peer}  {remarks}", flush=True)
-
-
-def processor():
-    found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    return found.group(1) if found else platform.machine()
-
-
-def document(lines):
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True
-    ).stdout.strip()
-    told = f"On {datetime.date.today()}, commit {commit}, one core of: {processor()}."
-    rows = [HEAD, ["---"] * len(HEAD), *(cells(line) for line in lines)]
-    return "\n".join([told, "", *("| " + " | ".join(r) + " |" for r in rows)])
-
-
-def write(lines):
-    """Puts the table between the marks of docs/speed.md."""
-    text = SPEED.read_text()
-    begin, end = "<!-- table -->", "<!-- end of table -->"
-    before, rest = text.split(begin)
-    _, after = rest.split(end)
-    SPEED.write_text(f"{before}{begin}\n\n{document(lines)}\n\n{end}{after}")
 
 
 def one_core():
@@ -254,35 +220,71 @@ def libraries(names):
             library.close()
 
 
-def measured_lines(wanted):
-    chosen = [i for i, c in enumerate(CASES) if wanted is None or c.row in wanted]
+def chosen_cases(args):
+    """The places in CASES of what the command line asks for."""
+    groups = {name.lower() for name in args.group}
+
+    def wanted(case):
+        return (
+            (not args.rows or case.row in args.rows)
+            and (not groups or case.group.lower() in groups)
+            and (not args.headline or case.headline)
+            and (not args.only or re.search(args.only, case.name))
+        )
+
+    return [i for i, case in enumerate(CASES) if wanted(case)]
+
+
+def measured_lines(args):
+    chosen = chosen_cases(args)
+    effort = QUICK if args.quick else USUAL
     names = {"lathe"}.union(*(CASES[i].peers for i in chosen)) if chosen else set()
     with libraries(names) as ready:
         for i in chosen:
-            yield measure(i, ready)
-    for line in process_rows.lines(wanted):
-        yield as_line(line)
+            yield measure(i, ready, effort)
+    if not args.only and not args.group:
+        for line in process_rows.lines(set(args.rows) or None):
+            yield as_line(line)
 
 
-def main():
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     known = sorted({c.row for c in CASES} | set(process_rows.ROWS), key=int)
+    groups = list(dict.fromkeys(c.group for c in CASES))
     parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join(known)}")
-    parser.add_argument("--headline", action="store_true", help="every row (the default)")
+    parser.add_argument("--only", metavar="REGEX", help="cases in whose name it is found")
+    parser.add_argument(
+        "--group", action="append", default=[], metavar="NAME", help=f"of {', '.join(groups)}"
+    )
+    parser.add_argument(
+        "--headline", action="store_true", help="rows 1 to 6, 8 and 14 in short, 29, 30"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help=f"{QUICK.seconds:g} s of rounds a case, not 8"
+    )
     parser.add_argument("--json", metavar="FILE", help="write every figure there")
     parser.add_argument("--write", action="store_true", help="put the table into docs/speed.md")
     args = parser.parse_args()
     if unknown := set(args.rows) - set(known):
         parser.error(f"no row {', '.join(sorted(unknown))}")
-    wanted = None if args.headline or not args.rows else set(args.rows)
+    if unknown := {g for g in args.group if g.lower() not in map(str.lower, groups)}:
+        parser.error(f"no group {', '.join(sorted(unknown))}")
+    return args
+
+
+def main():
+    args = arguments()
     lines = []
-    for line in measured_lines(wanted):
+    for line in measured_lines(args):
         lines.append(line)
-        show(line)
+        table.show(line)
+    summary = table.summary(lines)
+    if summary:
+        table.show_summary(summary)
     if args.json:
-        Path(args.json).write_text(json.dumps(lines, indent=1))
+        Path(args.json).write_text(json.dumps({"lines": lines, "summary": summary}, indent=1))
     if args.write:
-        write(lines)
+        table.write(lines)
     failed = sum(not line["passed"] for line in lines)
     print(f"{len(lines) - failed} passed, {failed} failed")
     sys.exit(1 if failed else 0)

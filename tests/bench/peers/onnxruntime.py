@@ -2,7 +2,7 @@
 
 import numpy as np
 import onnxruntime
-from peers import models
+from peers.find import find as found
 
 
 def bound(model, inputs):
@@ -15,7 +15,8 @@ def bound(model, inputs):
     for slot, value in zip(session.get_inputs(), values):
         binding.bind_ortvalue_input(slot.name, value)
     (slot,) = session.get_outputs()
-    result = onnxruntime.OrtValue.ortvalue_from_numpy(np.zeros(slot.shape, np.float32))
+    dtype = {"tensor(float)": np.float32, "tensor(int64)": np.int64}[slot.type]
+    result = onnxruntime.OrtValue.ortvalue_from_numpy(np.zeros(slot.shape, dtype))
     binding.bind_ortvalue_output(slot.name, result)
 
     def run():
@@ -25,8 +26,8 @@ def bound(model, inputs):
     return run
 
 
-def __getattr__(kind):
-    make = getattr(models, kind)
+def find(kind):
+    make = found("peers.models", kind)
     return lambda *arrays: bound(*make(*arrays))
 
 

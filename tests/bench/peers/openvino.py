@@ -1,7 +1,7 @@
 """OpenVINO: the same ONNX models, one thread, one stream, latency mode, float32 throughout."""
 
 import openvino
-from peers import models
+from peers.find import find as found
 
 CORE = openvino.Core()
 SETTINGS = {
@@ -25,8 +25,8 @@ def bound(model, inputs):
     return run
 
 
-def __getattr__(kind):
-    make = getattr(models, kind)
+def find(kind):
+    make = found("peers.models", kind)
     return lambda *arrays: bound(*make(*arrays))
 
 

@@ -39,7 +39,7 @@ def measure(*rows):
     done = run("bench", "./dev", "bench", *(rows or ["--headline"]), "--json", target)
     if not target.exists():
         raise Missing(f"it ended with {done.code} and wrote no figures; whole log: {done.log}")
-    measured.extend(json.loads(target.read_text()))
+    measured.extend(json.loads(target.read_text())["lines"])
 
 
 def add(row, what):
