@@ -21,18 +21,21 @@ def applied(coefficients, image):
     return (affine[:, :3] * image).sum(1) + affine[:, 3]
 
 
-def gathered(grid, guide, image):
-    """The slice as eight gathers."""
+def corners(guide):
+    """The cells about each pixel: z, y, x and weight."""
     across = cells((lt.arange(SIDE, dtype=lt.float32) + 0.5) / SIDE, CELLS)
     x0, x1, wx = across
     y0, y1, wy = (t[:, None] for t in across)
     z0, z1, wz = cells(guide, DEPTH)
-    found = 0.0
     for z, a in ((z0, 1 - wz), (z1, wz)):
         for y, b in ((y0, 1 - wy), (y1, wy)):
             for x, c in ((x0, 1 - wx), (x1, wx)):
-                found = found + a * b * c * grid[:, z, y, x]
-    return applied(found, image)
+                yield z, y, x, a * b * c
+
+
+def gathered(grid, guide, image):
+    """The slice as eight gathers from each plane."""
+    return applied(sum(w * grid[:, z, y, x] for z, y, x, w in corners(guide)), image)
 
 
 def sampled(grid, guide, image):
@@ -45,10 +48,10 @@ def sampled(grid, guide, image):
 
 
 def bilateral_gradient(*arrays):
-    gather, sample = gradient_ways(gathered, *arrays), gradient_ways(sampled, *arrays)
+    slices = {"gather": gathered, "grid_sample": sampled}
     return {
-        **{f"gather {name}": way for name, way in gather.items()},
-        **{f"grid_sample {name}": way for name, way in sample.items()},
+        f"{name}, traced": gradient_ways(function, *arrays)["traced"]
+        for name, function in slices.items()
     }
 
 

@@ -34,44 +34,49 @@ def looped(x, wi, wh, b):
     return lt.stack(found)
 
 
-def layer(wi, wh, b):
-    made = nn.LSTM(WIDTH, WIDTH)
-    wi, wh, b = tensors((wi, wh, b))
-    state = {"weight_ih_l0": wi, "weight_hh_l0": wh, "bias_ih_l0": b}
-    made.load_state_dict(state | {"bias_hh_l0": lt.zeros_like(b)})
-    return made
+class Layer(nn.Module):
+    """The outputs of an nn.LSTM."""
+
+    def __init__(self, wi, wh, b):
+        super().__init__()
+        self.inner = nn.LSTM(WIDTH, WIDTH)
+        wi, wh, b = tensors((wi, wh, b))
+        state = {"weight_ih_l0": wi, "weight_hh_l0": wh, "bias_ih_l0": b}
+        self.inner.load_state_dict(state | {"bias_hh_l0": lt.zeros_like(b)})
+
+    def forward(self, x):
+        return self.inner(x)[0]
 
 
 def lstm(x, wi, wh, b, _):
-    module = layer(wi, wh, b)
-    frozen = lt.freeze(module, lt.tensor(x))
-    for p in module.parameters():
-        p.requires_grad_(False)
-    (y,) = tensors((x,))
+    layer = Layer(wi, wh, b).requires_grad_(False)
+    (row,) = tensors((x,))
+    frozen = lt.freeze(layer, row)
     return {
-        **{f"layer {n}": w for n, w in ways(lambda x: module(x)[0], x).items()},
-        **{f"scan {n}": w for n, w in ways(scanned, x, wi, wh, b).items()},
-        "loop eager": ways(looped, x, wi, wh, b)["eager"],
-        "layer frozen": lambda: frozen(y)[0],
+        **{f"layer {name}": way for name, way in ways(layer, x).items()},
+        **{f"loop {name}": way for name, way in ways(looped, x, wi, wh, b).items()},
+        "scan traced": ways(scanned, x, wi, wh, b)["traced"],
+        "layer frozen": lambda: frozen(row),
     }
 
 
 def lstm_gradient(x, wi, wh, b, cotangent):
-    module = layer(wi, wh, b)
+    layer = Layer(wi, wh, b)
     x_, cotangent_ = tensors((x, cotangent))
     x_.requires_grad_()
-    leaves = [x_, module.weight_ih_l0, module.weight_hh_l0, module.bias_ih_l0]
+    inner = layer.inner
+    leaves = [x_, inner.weight_ih_l0, inner.weight_hh_l0, inner.bias_ih_l0]
 
     def pulled():
-        y = module(x_)[0]
+        y = layer(x_)
         return (y, *lt.autograd.grad(y, leaves, cotangent_))
 
     by_loop = gradient_ways(looped, x, wi, wh, b, cotangent)
     by_scan = gradient_ways(scanned, x, wi, wh, b, cotangent)
     return {
-        "layer": pulled,
+        "layer eager": pulled,
         "loop eager": by_loop["eager"],
-        "scan eager": by_scan["eager"],
+        "loop traced": by_loop["traced"],
         "scan traced": by_scan["function traced"],  # of a captured loop the gradient is outside
     }
 

@@ -16,7 +16,8 @@ def add(a, b):
 def kept_add(a, b):
     a, b = tensors((a, b))
     out = lt.empty_like(a)
-    return lambda: lt.add(a, b, out=out)
+    traced = lt.trace(lambda a, b, out: out.copy_(a + b))
+    return {"eager": lambda: lt.add(a, b, out=out), "traced": lambda: traced(a, b, out)}
 
 
 def tanh_gelu(x):
