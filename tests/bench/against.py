@@ -27,7 +27,7 @@ import run
 
 ROOT = run.ROOT
 BUILD = Path(os.environ.get("LATHE_BUILD_DIR", ROOT / "build/release"))
-BATCHES = 4  # of take_turns, at most, where the ratios are noisy
+BATCHES = 4  # of run.ROUNDS, at most, where the ratios are noisy
 
 
 def command(folder, log, *words):

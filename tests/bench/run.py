@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import process_rows
@@ -29,21 +28,11 @@ import environment
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+ROUNDS = 63
+LEAST_ROUNDS = 3
+SECONDS, QUICK = 8.0, 2.0  # for the rounds of one case
 FAR = 3.0  # times the fastest peer: who takes as long sits out from the third round on
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LATHE_THREADS")
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How many rounds a case gets."""
-
-    seconds: float  # after which no round begins, but for the least number
-    least: int
-    most: int = 63
-
-
-USUAL = Effort(8.0, 5)
-QUICK = Effort(2.0, 3)
 
 
 @functools.cache
@@ -143,11 +132,11 @@ def in_the_race(timed):
     return {n for n, m in medians.items() if n == "lathe" or m <= FAR * fastest}
 
 
-def take_turns(libraries, index, effort=USUAL):
+def take_turns(libraries, index, seconds=SECONDS):
     timed = {library.name: Timed() for library in libraries}
     began = time.time()
-    for count in range(effort.most):
-        if count >= effort.least and time.time() - began > effort.seconds:
+    for count in range(ROUNDS):
+        if count >= LEAST_ROUNDS and time.time() - began > seconds:
             break
         first = count % len(libraries)
         for library in libraries[first:] + libraries[:first]:
@@ -158,7 +147,7 @@ def take_turns(libraries, index, effort=USUAL):
     return timed
 
 
-def measure(index, libraries, effort=USUAL):
+def measure(index, libraries, seconds=SECONDS):
     """One line of the table, as a dict."""
     case = CASES[index]
     line = {"row": case.row, "name": case.name, "group": case.group, "bar": case.bar}
@@ -168,7 +157,7 @@ def measure(index, libraries, effort=USUAL):
     ready = [library for library in wanted if problems[library.name] is None]
     line["problems"] = [p for p in problems.values() if p]
     try:
-        timed = take_turns(ready, index, effort)
+        timed = take_turns(ready, index, seconds)
     except Failed as e:
         line["problems"].append(str(e))
         timed = {}
@@ -237,11 +226,10 @@ def chosen_cases(args):
 
 def measured_lines(args):
     chosen = chosen_cases(args)
-    effort = QUICK if args.quick else USUAL
     names = {"lathe"}.union(*(CASES[i].peers for i in chosen)) if chosen else set()
     with libraries(names) as ready:
         for i in chosen:
-            yield measure(i, ready, effort)
+            yield measure(i, ready, QUICK if args.quick else SECONDS)
     if not args.only and not args.group:
         for line in process_rows.lines(set(args.rows) or None):
             yield as_line(line)
@@ -260,7 +248,7 @@ def arguments():
         "--headline", action="store_true", help="rows 1 to 6, 8 and 14 in short, 29, 30"
     )
     parser.add_argument(
-        "--quick", action="store_true", help=f"{QUICK.seconds:g} s of rounds a case, not 8"
+        "--quick", action="store_true", help=f"{QUICK:g} s of rounds a case, not {SECONDS:g}"
     )
     parser.add_argument("--json", metavar="FILE", help="write every figure there")
     parser.add_argument("--write", action="store_true", help="put the table into docs/speed.md")

@@ -16,8 +16,7 @@ def tensors(arrays):
 def ways(function, *arrays):
     """The function of these arrays, eager and traced."""
     args = tensors(arrays)
-    traced = lt.trace(function)
-    return {"eager": lambda: function(*args), "traced": lambda: traced(*args)}
+    return {"eager": partial(function, *args), "traced": partial(lt.trace(function), *args)}
 
 
 def gradient_ways(function, *arrays):

@@ -18,8 +18,7 @@ def tensors(arrays):
 
 
 def called(function, *arrays):
-    args = tensors(arrays)
-    return lambda: function(*args)
+    return partial(function, *tensors(arrays))
 
 
 def pulled(function, *arrays):
