@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 import guards
-import networks
+import numpy as np
 import table
 from process_rows import python
 from rows import CASES
@@ -30,11 +30,14 @@ from rows import CASES
 import lathe as lt
 import run
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
+from models.run import FILES  # noqa: E402
+
 RATIOS = {"4": 2.2, "3": 2.5}  # by row: at least
 PARAMETERS = ("100 layers", "200 weights")
 # Before 3.12 each dict is asked for its version; since then the interpreter tells of writes.
 GUARDS = 2e-6 if sys.version_info >= (3, 12) else 5e-6  # seconds, at most
-NETWORKS = {"ResNet-50": networks.resnet50, "BERT-base": networks.bert_base}
+NETWORKS = {"ResNet-50": "resnet50", "BERT-base": "bert_base"}
 CAPTURE = 0.5  # seconds, at most
 PROCESSES = 3
 FIRST_CALL = f"""
@@ -84,7 +87,9 @@ def flat(results):
 
 def first_call(name):
     """In a process of its own: prints seconds of eager, and of a traced network's first call."""
-    model, inputs = NETWORKS[name]()
+    network = NETWORKS[name]
+    model = FILES[network].build(network).eval()
+    *inputs, _ = FILES[network].batch(np.random.default_rng(0), network)
     with lt.no_grad():
         model(*inputs)
         eager, wanted = min((timed(lambda: model(*inputs)) for _ in range(3)), key=lambda t: t[0])

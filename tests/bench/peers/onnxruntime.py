@@ -14,14 +14,15 @@ def bound(model, inputs):
     values = [onnxruntime.OrtValue.ortvalue_from_numpy(a) for a in inputs]
     for slot, value in zip(session.get_inputs(), values):
         binding.bind_ortvalue_input(slot.name, value)
-    (slot,) = session.get_outputs()
-    dtype = {"tensor(float)": np.float32, "tensor(int64)": np.int64}[slot.type]
-    result = onnxruntime.OrtValue.ortvalue_from_numpy(np.zeros(slot.shape, dtype))
-    binding.bind_ortvalue_output(slot.name, result)
+    results = []
+    for slot in session.get_outputs():
+        dtype = {"tensor(float)": np.float32, "tensor(int64)": np.int64}[slot.type]
+        results.append(onnxruntime.OrtValue.ortvalue_from_numpy(np.zeros(slot.shape, dtype)))
+        binding.bind_ortvalue_output(slot.name, results[-1])
 
     def run():
         session.run_with_iobinding(binding)
-        return result
+        return results
 
     return run
 
