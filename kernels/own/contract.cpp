@@ -63,8 +63,7 @@ auto with_type(DType accumulator, F f) {
 }
 
 Product product_of(const Contraction& c) {
-  return with_type(c.out.dtype,
-                   [&]<class T>(T) { return make_product(c, tiles<T>().rows, tiles<T>().cols); });
+  return with_type(c.out.dtype, [&]<class T>(T) { return make_product(c, tiles<T>()); });
 }
 
 void add_parts(ProductPlan& plan, const Contraction& c, int64_t block) {

@@ -127,8 +127,8 @@ void turn_floats(F* to, int64_t to_row, const F* from, int64_t from_col, int64_t
     int width = static_cast<int>(std::min<int64_t>(kWide, cols - c0));
     for (int64_t r0 = 0; r0 < rows; r0 += kDeep) {
       int64_t depth = std::min(kDeep, rows - r0);
-      tiles.pack_transposed(from + c0 * from_col + r0, from_col, depth, width, kWide, nullptr,
-                            block);
+      tiles.pack_transposed(from + c0 * from_col + r0, from_col, depth, width, kWide, kWide,
+                            nullptr, block);
       F* target = to + r0 * to_row + c0;
       if (width == kWide)
         for (int64_t r = 0; r < depth; ++r)

@@ -62,7 +62,7 @@ void pack_straight(const typename V::T* from, int64_t ld, int64_t depth, int val
 
 template <class V>
 void pack_transposed(const typename V::T* from, int64_t ld, int64_t depth, int valid, int width,
-                     const int64_t* places, typename V::T* to) {
+                     int64_t pitch, const int64_t* places, typename V::T* to) {
   constexpr int L = V::lanes;
   for (int r0 = 0; r0 < width; r0 += L) {
     const auto keep = V::first(width - r0);
@@ -78,7 +78,7 @@ void pack_transposed(const typename V::T* from, int64_t ld, int64_t depth, int v
       int64_t n = left < L ? left : L;
       for (int64_t i = 0; i < n; ++i) {
         const int64_t place = places == nullptr ? k + i : places[k + i];
-        V::store_some(to + place * width + r0, block[i], keep);
+        V::store_some(to + place * pitch + r0, block[i], keep);
       }
     }
   }

@@ -24,36 +24,38 @@ Product::Repeat repeat_of(const Contraction& c, const Addressing& left, const Ad
   return r;
 }
 
-}  // namespace
-
-Product make_product(const Contraction& c, int tile_rows, int tile_cols) {
-  Product p;
+/// The output's variables that are longer than 1, and where among them rows and columns begin.
+struct Roles {
   absl::InlinedVector<int, 6> outer;
+  size_t rows, cols;
+  bool right_is_a;
+};
+
+Roles roles_of(const Contraction& c) {
+  Roles r;
+  absl::InlinedVector<int, 6>& outer = r.outer;
   for (int v : c.outer)
     if (c.extent[static_cast<size_t>(v)] != 1) outer.push_back(v);
-  size_t end = outer.size();
-  p.right_is_a = end > 0 && moves(c.a, outer[end - 1]) && !moves(c.b, outer[end - 1]);
-  const Addressing& right = p.right_is_a ? c.a : c.b;
-  const Addressing& left = p.right_is_a ? c.b : c.a;
+  const size_t end = outer.size();
+  r.right_is_a = end > 0 && moves(c.a, outer[end - 1]) && !moves(c.b, outer[end - 1]);
+  const Addressing& right = r.right_is_a ? c.a : c.b;
+  const Addressing& left = r.right_is_a ? c.b : c.a;
   // A variable that moves neither (both are expanded along it) is a row, unless it would be the
   // only column: as columns, those of an expanded left side would leave one row to the product.
-  size_t cols = end;
-  while (cols > 0 && !moves(left, outer[cols - 1]) &&
-         (cols == end || moves(right, outer[cols - 1])))
-    --cols;
-  size_t rows = cols;
-  while (rows > 0 && !moves(right, outer[rows - 1])) --rows;
+  r.cols = end;
+  while (r.cols > 0 && !moves(left, outer[r.cols - 1]) &&
+         (r.cols == end || moves(right, outer[r.cols - 1])))
+    --r.cols;
+  r.rows = r.cols;
+  while (r.rows > 0 && !moves(right, outer[r.rows - 1])) --r.rows;
   // A single row against windows over three axes: WindowLines takes the two innermost as columns.
-  if (rows == cols && end - cols > 2 && !right.windows.empty()) rows = cols = end - 2;
-  auto span = absl::MakeConstSpan(outer);
-  Group n(c, span.subspan(cols)), m(c, span.subspan(rows, cols - rows)), k(c, c.reduced);
-  p.left = Side(c, left, m, k);
-  p.right = Side(c, right, n, k);
-  p.left_offset = left.offset;
-  p.right_offset = right.offset;
-  p.rows = m.extent();
-  p.cols = n.extent();
-  p.depth = c.terms();
+  if (r.rows == r.cols && end - r.cols > 2 && !right.windows.empty()) r.rows = r.cols = end - 2;
+  return r;
+}
+
+/// Where products are, and how far they are repeated.
+void add_repeats(Product& p, const Contraction& c, const Roles& roles, const Addressing& left,
+                 const Addressing& right) {
   for (size_t i = 0; i < c.batch.size(); ++i) {
     if (c.batch[i] != 1)
       p.repeats.push_back({c.batch[i], left.batch[i], right.batch[i], c.out.batch[i],
@@ -61,20 +63,82 @@ Product make_product(const Contraction& c, int tile_rows, int tile_cols) {
                            absl::InlinedVector<int64_t, 2>(right.windows.size(), 0)});
     p.products *= c.batch[i];
   }
-  for (size_t i = 0; i < rows; ++i) p.repeats.push_back(repeat_of(c, left, right, outer[i]));
-  for (size_t i = 0; i < rows; ++i) p.products *= c.extent[static_cast<size_t>(outer[i])];
-  if (p.rows <= WindowLines::kMostRows && left.windows.empty())
-    p.lines = WindowLines::of(c, right, n.vars(), k, size_of(c.out.dtype));
-  if (p.lines) return p;
+  for (int v : absl::MakeConstSpan(roles.outer).first(roles.rows)) {
+    p.repeats.push_back(repeat_of(c, left, right, v));
+    p.products *= c.extent[static_cast<size_t>(v)];
+  }
+}
+
+/// A window that one variable moves, or none, and never out of the operand, is an axis like any
+/// other.
+Addressing straightened(const Contraction& c, Addressing access) {
+  absl::InlinedVector<Window, 2> left;
+  for (const Window& w : access.windows) {
+    int64_t most = w.base, movers = 0;
+    size_t last = 0;
+    for (size_t v = 0; v < c.extent.size(); ++v) {
+      if (w.coefficient[v] == 0 || c.extent[v] <= 1) continue;
+      most += w.coefficient[v] * (c.extent[v] - 1);
+      ++movers;
+      last = v;
+    }
+    const bool plain = w.divisor == 1 && movers <= 1 && w.base >= 0 && most >= w.base;
+    if (!plain || most >= w.size) {
+      left.push_back(w);
+      continue;
+    }
+    access.offset += w.base * w.stride;
+    if (movers > 0) access.stride[last] += w.coefficient[last] * w.stride;
+  }
+  access.windows = std::move(left);
+  return access;
+}
+
+}  // namespace
+
+template <class T>
+Product make_product(const Contraction& c, const Tiles<T>& tiles) {
+  Product p;
+  const Roles roles = roles_of(c);
+  const auto outer = absl::MakeConstSpan(roles.outer);
+  const Group n(c, outer.subspan(roles.cols)), k(c, c.reduced);
+  const Group m(c, outer.subspan(roles.rows, roles.cols - roles.rows));
+  Addressing right = roles.right_is_a ? c.a : c.b, left = roles.right_is_a ? c.b : c.a;
+  p.right_is_a = roles.right_is_a;
+  p.rows = m.extent();
+  p.cols = n.extent();
+  p.depth = c.terms();
+  const int repeat = roles.rows > 0 ? outer[roles.rows - 1] : -1;
+  p.taps = WindowTaps::of(
+      {c, left, right, m, n, k, repeat, tiles.lanes, tiles.cols, tiles.direct_rows}, sizeof(T));
+  if (!p.taps && p.rows <= WindowLines::kMostRows && left.windows.empty())
+    p.lines = WindowLines::of(c, right, n.vars(), k, sizeof(T));
+  if (!p.taps && !p.lines) {
+    right = straightened(c, std::move(right));
+    left = straightened(c, std::move(left));
+  }
+  p.left = Side(c, left, m, k);
+  p.right = Side(c, right, n, k);
+  p.left_offset = left.offset;
+  p.right_offset = right.offset;
+  add_repeats(p, c, roles, left, right);
+  if (p.taps || p.lines) return p;
   auto still = [&](auto windows) {
     return absl::c_all_of(p.repeats, [&](const Product::Repeat& r) {
       return absl::c_all_of(r.*windows, [](int64_t step) { return step == 0; });
     });
   };
-  if (still(&Product::Repeat::left_windows)) p.left.remember_runs(tile_rows);
-  if (still(&Product::Repeat::right_windows)) p.right.remember_runs(tile_cols);
+  if (still(&Product::Repeat::left_windows)) p.left.remember_runs(tiles.rows);
+  if (still(&Product::Repeat::right_windows)) p.right.remember_runs(tiles.cols);
   return p;
 }
+
+#define LATHE_PRODUCT_OF(T) template Product make_product(const Contraction&, const Tiles<T>&);
+LATHE_PRODUCT_OF(float)
+LATHE_PRODUCT_OF(double)
+LATHE_PRODUCT_OF(uint32_t)
+LATHE_PRODUCT_OF(uint64_t)
+#undef LATHE_PRODUCT_OF
 
 Contraction complex_as_real(const Contraction& c) {
   Contraction r = c;

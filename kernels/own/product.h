@@ -9,6 +9,7 @@
 #pragma once
 
 #include "kernels/own/side.h"
+#include "kernels/own/taps.h"
 #include "kernels/own/windows.h"
 #include "kernels/problem/contraction.h"
 #include "kernels/problem/epilogue.h"
@@ -31,6 +32,7 @@ struct Product {
   absl::InlinedVector<Repeat, 6> repeats;
   int64_t products = 1;
   std::optional<WindowLines> lines;  // how few rows are run, if the right side allows it
+  std::optional<WindowTaps> taps;    // how sums over the places of windows are
 };
 
 /// A complex contraction as one of real numbers, with the same chains: two terms for one, first
@@ -40,9 +42,10 @@ Contraction complex_as_real(const Contraction& c);
 template <class T>
 void expand_complex(const T* from, int64_t elements, T* to);
 
-/// `c.out` must be row-major contiguous in the order of batch, then outer variables. tile_rows,
-/// tile_cols: of the tiles that will run it (others may, slower).
-Product make_product(const Contraction& c, int tile_rows, int tile_cols);
+/// `c.out` must be row-major contiguous in the order of batch, then outer variables. The tiles are
+/// those that will run it.
+template <class T>
+Product make_product(const Contraction& c, const Tiles<T>& tiles);
 
 /// One side in panels, each with all of its k.
 struct PackedSide final : Packed {

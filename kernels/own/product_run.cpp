@@ -5,9 +5,10 @@
 // thread in the defined order. Within a task a block of columns is packed (or was packed for all
 // tasks before, or is read where it lies), and strips of rows stream past it, a tile at a time.
 //
-// Two shapes go other ways: one to four rows against a plainly strided right side read it once as
-// it lies (vectors), and against windows they read the windows as they lie (tap_rows). To read:
-// run(), choose_blocks(), sum_block().
+// Three shapes go other ways: one to four rows against a plainly strided right side read it once as
+// it lies (vectors), against windows they read the windows as they lie (window_lines), and sums
+// over the places of windows take them from what is staged (window_taps). To read: run(),
+// choose_blocks(), sum_block().
 #include <algorithm>
 #include <optional>
 
@@ -49,7 +50,9 @@ class Runner {
     Room all;
     if (nothing_to_sum()) return all;
     const auto threads = static_cast<size_t>(pool_threads());
-    if (vector_fits())
+    if (p_.taps)
+      all.during = threads * size_class_bytes(p_.taps->elements(p_.block) * sizeof(T));
+    else if (vector_fits())
       all.during = threads * size_class_bytes(static_cast<size_t>(p_.rows * p_.depth) * sizeof(T));
     else if (p_.lines)
       all.during = threads * size_class_bytes(window_elements() * sizeof(T));
@@ -73,6 +76,7 @@ class Runner {
   void run() {
     if (p_.products == 0 || p_.rows == 0 || p_.cols == 0) return;
     if (p_.depth == 0) return zeros();
+    if (p_.taps) return window_taps();
     if (vector_fits()) return vectors();
     if (p_.lines) return window_lines();
     choose_blocks();
@@ -98,7 +102,7 @@ class Runner {
   }
   /// Is a side that stays as it is better kept packed?
   bool packs(bool right) const {
-    if (nothing_to_sum() || vector_fits() || p_.lines) return false;
+    if (nothing_to_sum() || vector_fits() || p_.lines || p_.taps) return false;
     if ((right ? p_.right : p_.left).windows() > 0) return false;
     return std::all_of(p_.repeats.begin(), p_.repeats.end(),
                        [&](const Product::Repeat& r) { return (right ? r.right : r.left) == 0; });
@@ -499,6 +503,25 @@ class Runner {
     for (int64_t r = 0; r < p_.rows; ++r)
       for (int64_t l = 0; l < lines; ++l)
         epilogue_(out + r * p_.cols + part.first + l * part.apart, columns);
+  }
+
+  // ── sums over the places of windows: a convolution's gradient by weight ───────────────────────
+  void window_taps() {
+    const WindowTaps& taps = *p_.taps;
+    const int64_t beside = taps.products(), tasks = taps.tasks();
+    const int64_t work = p_.rows * p_.cols * p_.depth * beside / tasks;
+    parallel_for(p_.products / beside * tasks, grain(work), [&](int64_t begin, int64_t end) {
+      Scratch room(taps.elements(p_.block) * sizeof(T));
+      const WindowTaps::Sums<T> sums{tiles_,  p_.left, left_,    right_,   out_,
+                                     p_.rows, p_.cols, p_.depth, p_.block, epilogue_};
+      for (int64_t t = begin; t < end; ++t) {
+        const Place first = place(t / tasks * beside);
+        WindowTaps::At at{first.left, first.right, first.out};
+        if (beside > 1)
+          at.right_step = p_.repeats.back().right, at.out_step = p_.repeats.back().out;
+        taps.run(sums, at, t % tasks, room.as<T>());
+      }
+    });
   }
 
   static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }

@@ -150,7 +150,8 @@ template <class T>
 void Side::pack_plain(const Tiles<T>& tiles, const T* from, int valid, int width, int64_t k_step,
                       int64_t depth, T* to) const {
   if (x_step_ == 1 || valid == 1) return tiles.pack_straight(from, k_step, depth, valid, width, to);
-  if (k_step == 1) return tiles.pack_transposed(from, x_step_, depth, valid, width, nullptr, to);
+  if (k_step == 1)
+    return tiles.pack_transposed(from, x_step_, depth, valid, width, width, nullptr, to);
   for (int64_t k = 0; k < depth; ++k, from += k_step, to += width) {
     for (int x = 0; x < valid; ++x) to[x] = from[x * x_step_];
     std::fill(to + valid, to + width, T{});
@@ -164,8 +165,8 @@ template <class T>
 void Side::pack_table(const Tiles<T>& tiles, const T* base, int64_t x0, int valid, int width,
                       int64_t k0, int64_t depth, T* to) const {
   if (depth == static_cast<int64_t>(places_.size()))
-    return tiles.pack_transposed(base + x0 * x_step_, x_step_, depth, valid, width, places_.data(),
-                                 to);
+    return tiles.pack_transposed(base + x0 * x_step_, x_step_, depth, valid, width, width,
+                                 places_.data(), to);
   constexpr int64_t kStretch = 128;
   alignas(64) T rows[kMostLanes * kStretch];
   for (int64_t done = 0; done < depth; done += kStretch) {
@@ -176,7 +177,7 @@ void Side::pack_table(const Tiles<T>& tiles, const T* base, int64_t x0, int vali
       T* row = rows + x * kStretch;
       for (int64_t i = 0; i < n; ++i) row[i] = from[at[i]];
     }
-    tiles.pack_transposed(rows, kStretch, n, valid, width, nullptr, to + done * width);
+    tiles.pack_transposed(rows, kStretch, n, valid, width, width, nullptr, to + done * width);
   }
 }
 
@@ -297,7 +298,7 @@ void Side::pack_rows(const Tiles<T>& tiles, const T* base, const Shift& shift, i
       }
       i += length;
     }
-    tiles.pack_transposed(rows, kStretch, n, valid, width, nullptr, to + done * width);
+    tiles.pack_transposed(rows, kStretch, n, valid, width, width, nullptr, to + done * width);
   }
 }
 

@@ -81,10 +81,39 @@ __attribute__((noinline)) void rows_of(const RowsCall<typename V::T>& t) {
       t, [&](int i) { return row[i][k]; }, [&] { ++k; });
 }
 
+template <class V, int R, int NV>
+__attribute__((noinline)) void taps_of(const TapsCall<typename V::T>& t) {
+  const typename V::T* row[R];
+  LATHE_UNROLL for (int i = 0; i < R; ++i) row[i] = t.x + t.taps[i];
+  const int64_t* place = t.places;
+  tile_body<V, R, NV>(
+      t, [&](int i) { return row[i][*place]; }, [&] { ++place; });
+}
+
+template <class V, int R>
+__attribute__((noinline)) void lane_taps_of(const TapsCall<typename V::T>& t) {
+  const typename V::T* row[R];
+  typename V::Reg acc[R];
+  LATHE_UNROLL for (int i = 0; i < R; ++i) row[i] = t.x + t.taps[i];
+  LATHE_UNROLL for (int i = 0; i < R; ++i) acc[i] = V::zero();
+  const auto* b = t.b;
+  for (const int64_t *place = t.places, *end = place + t.depth; place != end; ++place) {
+    const auto x = V::load(b);
+    LATHE_UNROLL for (int i = 0; i < R; ++i) acc[i] = V::fma(V::load(row[i] + *place), x, acc[i]);
+    b += t.b_k;
+  }
+  LATHE_UNROLL for (int i = 0; i < R; ++i) {
+    auto* c = t.c + i * t.ldc;
+    V::store(c, t.add ? V::add(V::load(c), acc[i]) : acc[i]);
+  }
+}
+
 template <class V>
 using TileFn = void (*)(const TileCall<typename V::T>&);
 template <class V>
 using RowsFn = void (*)(const RowsCall<typename V::T>&);
+template <class V>
+using TapsFn = void (*)(const TapsCall<typename V::T>&);
 
 template <class V, int NV, class = std::make_integer_sequence<int, V::rows>>
 struct ByRows;
@@ -97,6 +126,13 @@ struct ByDirectRows;
 template <class V, int NV, int... I>
 struct ByDirectRows<V, NV, std::integer_sequence<int, I...>> {
   static constexpr RowsFn<V> fns[] = {rows_of<V, I + 1, NV>...};
+  static constexpr TapsFn<V> taps[] = {taps_of<V, I + 1, NV>...};
+};
+template <class V, class = std::make_integer_sequence<int, kLaneTaps>>
+struct ByLaneTaps;
+template <class V, int... I>
+struct ByLaneTaps<V, std::integer_sequence<int, I...>> {
+  static constexpr TapsFn<V> fns[] = {lane_taps_of<V, I + 1>...};
 };
 
 template <class V>
@@ -113,6 +149,19 @@ void tile_rows(const RowsCall<typename V::T>& t) {
   if constexpr (V::vectors >= 2)
     if (vectors == 2) return ByDirectRows<V, 2>::fns[t.rows - 1](t);
   ByDirectRows<V, 1>::fns[t.rows - 1](t);
+}
+
+template <class V>
+void taps(const TapsCall<typename V::T>& t) {
+  const int vectors = (t.cols + V::lanes - 1) / V::lanes;
+  if constexpr (V::vectors >= 2)
+    if (vectors == 2) return ByDirectRows<V, 2>::taps[t.rows - 1](t);
+  ByDirectRows<V, 1>::taps[t.rows - 1](t);
+}
+
+template <class V>
+void lane_taps(const TapsCall<typename V::T>& t) {
+  ByLaneTaps<V>::fns[t.rows - 1](t);
 }
 
 /// Rows of the matrix are streamed four at a time over a stretch of y that stays in L1.
@@ -254,10 +303,23 @@ struct Whole : Arithmetic {
 template <class V>
 constexpr Tiles<typename V::T> tiles_of(const char* name) {
   static_assert(V::rows <= kMostLanes && V::lanes * V::vectors <= kMostLanes);
-  return {
-      name,         V::rows,          V::lanes * V::vectors, V::direct_rows,         tile<V>,
-      tile_rows<V>, pack_straight<V>, pack_transposed<V>,    pack_runs<V>,           split_rows<V>,
-      join_row<V>,  window_lines<V>,  row_times_matrix<V>,   matrix_times_columns<V>};
+  return {name,
+          V::rows,
+          V::lanes * V::vectors,
+          V::direct_rows,
+          V::lanes,
+          tile<V>,
+          tile_rows<V>,
+          taps<V>,
+          lane_taps<V>,
+          pack_straight<V>,
+          pack_transposed<V>,
+          pack_runs<V>,
+          split_rows<V>,
+          join_row<V>,
+          window_lines<V>,
+          row_times_matrix<V>,
+          matrix_times_columns<V>};
 }
 
 #undef LATHE_UNROLL

@@ -70,20 +70,38 @@ struct WindowCall {
   bool add;
 };
 
+/// c[r*ldc + j] = (add ? c : nothing) + chain over k in [0, depth) of x[taps[r] + places[k]] * b[j
+/// + k*b_k], r in [0, rows), j in [0, cols).
+template <class T>
+struct TapsCall {
+  const T* x;
+  const int64_t *taps, *places;
+  const T* b;
+  T* c;
+  int64_t b_k, ldc, depth;
+  int rows, cols;  // rows at most `direct_rows`
+  bool add;
+};
+constexpr int kLaneTaps = 9;
+
 constexpr int kMostLanes = 64;  // rows, or columns, of any set
 
 template <class T>
 struct Tiles {
   const char* name;
-  int rows, cols, direct_rows;
+  int rows, cols, direct_rows, lanes;  // lanes: of one vector
   void (*tile)(const TileCall<T>&);
   void (*tile_rows)(const RowsCall<T>&);
+  void (*taps)(const TapsCall<T>&);
+  /// The same with x[taps[r] + places[k] + j], of one vector: rows at most kLaneTaps, cols a
+  /// vector.
+  void (*lane_taps)(const TapsCall<T>&);
   /// to[k*width + r] = from[k*ld + r] for r < valid; 0 up to width.
   void (*pack_straight)(const T* from, int64_t ld, int64_t depth, int valid, int width, T* to);
-  /// to[places[k]*width + r] = from[r*ld + k] for r < valid; 0 up to width. No places: each its
+  /// to[places[k]*pitch + r] = from[r*ld + k] for r < valid; 0 up to width. No places: each its
   /// own.
   void (*pack_transposed)(const T* from, int64_t ld, int64_t depth, int valid, int width,
-                          const int64_t* places, T* to);
+                          int64_t pitch, const int64_t* places, T* to);
   /// to[k*width + lane] = from[run.from + (lane - run.lane)*run.step + k*step] in every run; 0
   /// elsewhere.
   void (*pack_runs)(const T* from, int64_t step, int64_t depth, const LaneRun* runs, int count,

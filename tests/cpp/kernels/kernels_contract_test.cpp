@@ -167,6 +167,60 @@ TEST(KernelsContract, GroupedConvolutionsAtRandom) {
     }
 }
 
+/// Sums over the places of windows: blocks of terms that begin and end within lines and images,
+/// lines longer than a block, as many rows as fill tiles or not, one to three axes.
+TEST(KernelsContract, GradientsByWeightAtRandom) {
+  std::mt19937 rng(78);
+  auto pick = [&](int64_t least, int64_t most) {
+    return least + static_cast<int64_t>(rng() % static_cast<uint32_t>(most - least + 1));
+  };
+  uint32_t seed = 800;
+  for (const SimdLoops* set : simd_loop_sets())
+    for (int i = 0; i < 60; ++i) {
+      const FlagScope flag(Flag::isa, set->name);
+      const DType d = std::array{DType::f32, DType::f64, DType::i32}[rng() % 3];
+      const int axes = static_cast<int>(pick(1, 3));
+      const int64_t groups = std::array{1, 1, 2, 17}[rng() % 4];
+      const int64_t out = groups * (groups == 17 ? pick(1, 2) : pick(1, 70)), each = pick(1, 5);
+      Shape x_shape{pick(1, 4), groups * each}, w_shape{out, each};
+      Shape stride, pad, dilation;
+      for (int k = 0; k < axes; ++k) {
+        const bool last = k == axes - 1;
+        const int64_t size = last && axes == 1 ? pick(1, 1400) : pick(1, axes == 3 ? 9 : 30);
+        const int64_t around = pick(0, 3), apart = pick(1, 2);
+        pad.push_back(around);
+        dilation.push_back(apart);
+        stride.push_back(pick(1, 3));
+        const int64_t most = (size + 2 * around - 1) / apart + 1;
+        x_shape.push_back(size);
+        w_shape.push_back(pick(1, std::min<int64_t>(most, 5)));
+      }
+      const bool transposed = rng() % 4 == 0;
+      const std::string name =
+          absl::StrCat("convolution", transposed ? "_transpose" : "", axes, "d");
+      const std::string what = absl::StrCat(set->name, " ", lathe::name(d), " ", name, " ",
+                                            to_string(x_shape), " ", to_string(w_shape), " ", i);
+      Tensor x = random_tensor(d, x_shape, ++seed);
+      if (transposed) {  // its weight has the input's channels first
+        w_shape = Shape{x_shape[1], out / groups, w_shape.back()};
+        for (int k = 0; k + 1 < axes; ++k) w_shape.insert(w_shape.begin() + 2, Int(pick(1, 3)));
+      }
+      Tensor w = random_tensor(d, w_shape, ++seed);
+      const Shape none(static_cast<size_t>(axes), Int(0));
+      auto with = [&](auto f) {
+        transposed ? f(Ints(stride), Ints(none), Ints(none), groups, Ints(dilation))
+                   : f(Ints(stride), Ints(pad), Ints(dilation), groups);
+      };
+      with([&](const auto&... rest) {
+        Tensor y = run1(name.c_str(), x, w, rest...);
+        if (is_integer(d)) return expect_reference_bits(name.c_str(), what, x, w, rest...);
+        Tensor dy = random_tensor(d, y.shape(), ++seed);
+        const std::string gradient = name + "_d1";
+        expect_reference_bits(gradient.c_str(), what, x, dy, Ints(w_shape), rest...);
+      });
+    }
+}
+
 TEST(KernelsContract, LongLinesAndThreeAxes) {
   for (const int64_t step : {1, 2, 3}) {
     Tensor x = random_tensor(DType::f32, {2, 3, 9001}, 61),
