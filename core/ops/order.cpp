@@ -82,7 +82,14 @@ Outputs median_along(std::string_view op, const Tensor& given, Int dim, bool kee
 Outputs median_of_all(std::string_view op, const Tensor& x, bool nan_out) {
   if (is_floating(x.dtype()) && x.numel() == Int(0))
     return {C::full({}, std::numeric_limits<double>::quiet_NaN(), x.dtype(), x.device())};
-  return {median_along(op, S::reshape(x, {x.numel()}), 0, false, nan_out)[0]};
+  Tensor m = median_along(op, S::reshape(x, {x.numel()}), 0, false, nan_out)[0];
+  if (!is_floating(x.dtype())) return {m};
+  // Taken as the largest of the elements that equal it: those share its gradient, as in amax.
+  Tensor equal = M::where(M::isnan(m), M::isnan(x), M::eq(x, m));
+  Tensor others = M::where(equal, x, -std::numeric_limits<double>::infinity());
+  Shape axes;
+  for (int k = 0; k < x.rank(); ++k) axes.push_back(Int(k));
+  return {R::amax(others, axes, false)};
 }
 
 /// The value that occurs most often, of several the smallest, and the last place where it does.

@@ -23,6 +23,21 @@ def test_ties_and_nans_have_one_answer():
     assert lt.count_nonzero(y).item() == 6
 
 
+@pytest.mark.parametrize("op", ["median", "nanmedian"])
+def test_equal_elements_share_the_gradient_of_a_median_of_all(op):
+    x = lt.tensor([[2.0, 1.0, 2.0], [2.0, 5.0, 0.0]], requires_grad=True)
+    y = getattr(lt, op)(x)
+    assert y.item() == 2.0
+    y.backward()
+    np.testing.assert_array_equal(
+        x.grad.numpy(), np.float32([[1, 0, 1], [1, 0, 0]]) / np.float32(3)
+    )
+    z = lt.tensor([NAN, 1.0, NAN, 4.0, 1.0], requires_grad=True)
+    getattr(lt, op)(z).backward()
+    shares = [0.5, 0, 0.5, 0, 0] if op == "median" else [0, 0.5, 0, 0, 0.5]
+    np.testing.assert_array_equal(z.grad.numpy(), np.float32(shares))
+
+
 def test_long_running_extrema():
     rng = np.random.default_rng(0)
     for dtype in ("float32", "float64", "int64", "int32", "int16"):
