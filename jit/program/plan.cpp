@@ -272,7 +272,8 @@ class Planner {
     return mentions(n, [&](uint32_t k) { return dynamic_symbol(k); });
   }
 
-  /// Any such symbol, in types, attributes, or how what is read lies.
+  /// Any such symbol, in types, attributes, or how what is read lies. Where it begins is no matter
+  /// but for a view, which begins so far from the first element of what it is of.
   template <class Such>
   bool mentions(const Node& n, Such such) const {
     bool found = false;
@@ -283,9 +284,10 @@ class Planner {
       ir::for_each_int(v->type(), ask);
       auto at = geometry_.find(v);
       if (at == geometry_.end()) return;
-      ask(at->second.offset);
       for (Int stride : at->second.strides) ask(stride);
     };
+    if (n.is(ir::Structure::op) && n.op()->kind == Kind::view && geometry_.contains(n.in(0)))
+      ask(geometry_.at(n.out(0)).offset - geometry_.at(n.in(0)).offset);
     for (const Value* v : n.out()) look(v);
     for (const Value* v : n.in()) look(v);
     for (const Arg& a : n.attrs().view()) {

@@ -33,6 +33,7 @@ class RunContext;
 /// How a run went: for tests, counters and explain().
 struct RunCounts {
   int64_t ops = 0, kernels_generated = 0, kernels_simd = 0, kernels_moved = 0, bindings = 0;
+  int64_t alike_rounds = 0;  // of loops, that ran by addresses alone (runner_rounds.h)
 
   RunCounts& operator+=(const RunCounts& other);
 };

@@ -44,6 +44,7 @@ RunCounts& RunCounts::operator+=(const RunCounts& other) {
   kernels_simd += other.kernels_simd;
   kernels_moved += other.kernels_moved;
   bindings += other.bindings;
+  alike_rounds += other.alike_rounds;
   return *this;
 }
 

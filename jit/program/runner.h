@@ -84,6 +84,7 @@ class Runner {
   void count(Engine engine);
 
   // Structures.
+  class Rounds;
   void run_structure(const Step& s, Bound::OfStep& b);
   ir::Data run_if(const Step& s, Bound::OfStep& b, size_t which);
   ir::Data run_for(const Step& s, Bound::OfStep& b, ir::Data in);

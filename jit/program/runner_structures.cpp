@@ -5,8 +5,9 @@
 #include "core/dispatch/assign.h"
 #include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
+#include "core/dispatch/profile.h"
 #include "include/lathe/ops/math.h"
-#include "jit/program/runner.h"
+#include "jit/program/runner_rounds.h"
 #include "kernels/runtime/pool.h"
 
 namespace lathe::jit {
@@ -27,6 +28,8 @@ class Deeper {
   static constinit thread_local int depth_;
 };
 constinit thread_local int Deeper::depth_ = 0;
+
+constexpr int64_t kLeastAlike = 8;  // rounds for which it is worth finding out how they are alike
 
 }  // namespace
 
@@ -116,7 +119,13 @@ ir::Data Runner::run_for(const Step& s, Bound::OfStep& b, ir::Data in) {
   ir::check_range(bounds[2]);
   ir::Data carried(std::make_move_iterator(in.begin() + static_cast<ptrdiff_t>(n.carried_from())),
                    std::make_move_iterator(in.end()));
-  for (int64_t i = bounds[0]; bounds[2] > 0 ? i < bounds[1] : i > bounds[1]; i += bounds[2]) {
+  const auto [first, end, by] = std::to_array(bounds);
+  for (int64_t i = first; by > 0 ? i < end : i > end; i += by) {
+    if (const int64_t left = (end - i + (by > 0 ? by - 1 : by + 1)) / by;
+        i == first + 2 * by && left >= kLeastAlike && !profiling()) {
+      Rounds alike(*this, s.blocks[0], b.blocks[0]);
+      if (alike.alike(carried, i, by, left)) return alike.run(std::move(carried));
+    }
     ir::Data parameters{ir::Datum(Arg(Int(i)))};
     parameters.insert(parameters.end(), std::make_move_iterator(carried.begin()),
                       std::make_move_iterator(carried.end()));

@@ -357,6 +357,7 @@ class Function {
     d["generated_runs"] = runs.kernels_generated;
     d["simd_runs"] = runs.kernels_simd;
     d["moved_runs"] = runs.kernels_moved;
+    d["alike_rounds"] = runs.alike_rounds;
     d["op_runs"] = runs.ops;
     return d;
   }

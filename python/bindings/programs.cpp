@@ -295,6 +295,7 @@ nb::dict counts(const SavedProgram& p) {
   out["generated_runs"] = c.kernels_generated;
   out["simd_runs"] = c.kernels_simd;
   out["moved_runs"] = c.kernels_moved;
+  out["alike_rounds"] = c.alike_rounds;
   out["bindings"] = c.bindings;
   out["peak_bytes"] = p.peak_bytes();
   return out;
