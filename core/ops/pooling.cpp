@@ -3,6 +3,7 @@
 // traces are those of its parts.
 #include <absl/strings/str_cat.h>
 
+#include "core/dispatch/backend.h"
 #include "core/ops/names.h"
 #include "core/ops/windows.h"
 #include "include/lathe/ops/pool.h"
@@ -179,7 +180,8 @@ std::tuple<Tensor, Tensor> largest(const Pool& p, const Tensor& given) {
     Tensor best = M::clone(at_tap(x, p.slide, counts, Tap(p.axes(), 0)));
     return {best, C::zeros(best.shape(), DType::i64, x.device())};
   }
-  if (!place_by_place(p.slide)) return R::largest_of(windows_of(p, x), last_axes(p.axes()));
+  if (!place_by_place(p.slide) || !thread_state().grad_enabled)
+    return R::largest_of(windows_of(p, x), last_axes(p.axes()));
   // An element of several windows gets a gradient of each: what is picked from x has the history.
   Tensor taps;
   {
