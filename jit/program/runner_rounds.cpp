@@ -106,9 +106,13 @@ const Runner::Rounds::Place* Runner::Rounds::read(int slot) {
   }
   const Place& place = it->second;
   // What was there before a write cannot be read after it.
-  if (place.what == What::carried && place.puts != puts_[place.index]) return nullptr;
+  if (place.what != What::outer && place.puts != puts(place)) return nullptr;
   if (place.what == What::made) rings_[place.index].last = acts_.size();
   return &place;
+}
+
+int& Runner::Rounds::puts(const Place& place) {
+  return place.what == What::carried ? puts_[place.index] : rings_[place.index].puts;
 }
 
 bool Runner::Rounds::reads(const Step& s) {
@@ -236,26 +240,28 @@ bool Runner::Rounds::add_view(size_t i) {
   return true;
 }
 
-/// A view of what is carried takes a value, where it lies: nobody else may own that.
+/// May a step write over what this slot holds? What a round made is its own; what is carried, if
+/// nobody else owns it.
+bool Runner::Rounds::may_write(const Place& into, const ir::Data& carried) {
+  if (into.what != What::carried) return into.what == What::made;
+  const TensorImpl& t = *carried[into.index].tensor().impl();
+  return t.refs.load() == 1 && t.storage->refs.load() == 1 && owns_memory(*t.storage);
+}
+
+/// A view takes a value: of what lies there, or of a copy.
 bool Runner::Rounds::add_put(size_t i, const ir::Data& carried) {
   const Step& s = block_.steps[i];
-  if (!s.over || s.in.size() != 2) return false;
-  const Place* value = read(s.in[1]);
-  const Place* into = read(s.in[0]);
-  if (value == nullptr || into == nullptr || into->what != What::carried || !into->whole)
-    return false;
-  const size_t k = into->index;
-  const TensorImpl& t = *carried[k].tensor().impl();
-  if (t.refs.load() != 1 || t.storage->refs.load() != 1 || !owns_memory(*t.storage)) return false;
-  if (value->dtype != into->dtype || (value->what == What::carried && value->index == k))
+  if (s.in.size() != 2 || s.types.size() != 1) return false;
+  const Place *value = read(s.in[1]), *into = read(s.in[0]);
+  if (value == nullptr || into == nullptr || !into->whole || value->dtype != into->dtype ||
+      (value->what == into->what && value->index == into->index && value->what != What::outer))
     return false;
   std::optional<Seen> seen = see(s, *s.node->op()->put_of, into->geometry, into->dtype, true);
   if (!seen) return false;
   Act act{Act::Kind::put, i};
   act.to = s.out[0], act.from = s.in[0], act.value = s.in[1];
   act.shift = seen->shift, act.move = seen->move;
-  const bool plain = seen->geometry.is_contiguous() && value->geometry.is_contiguous();
-  if (plain) {
+  if (seen->geometry.is_contiguous() && value->geometry.is_contiguous()) {
     act.bytes = static_cast<size_t>(numel(seen->geometry.shape).value()) * size_of(value->dtype);
   } else {
     act.copy = copies_.size();
@@ -263,8 +269,20 @@ bool Runner::Rounds::add_put(size_t i, const ir::Data& carried) {
         {operand_of(value->geometry, value->dtype), operand_of(seen->geometry, into->dtype)});
   }
   Place place = *into;
-  place.puts = ++puts_[k];
+  const bool over = s.over && may_write(*into, carried);
+  if (over) {
+    place.puts = ++puts(*into);
+  } else {
+    const TensorType type{into->dtype, into->geometry.shape, Device{}};
+    act.whole = bytes_of(type);
+    place = {What::made, rings_.size(), 0, Geometry::contiguous(type.shape), type.dtype, true};
+  }
   acts_.push_back(act);
+  if (!over)
+    rings_.push_back({s.out[0],
+                      {place.dtype, place.geometry.shape, Device{}},
+                      acts_.size() - 1,
+                      acts_.size() - 1});
   places_[s.out[0]] = std::move(place);
   return true;
 }
@@ -327,7 +345,10 @@ bool Runner::Rounds::make_rings() {
 
 void Runner::Rounds::put_act(const Act& act, int64_t round) {
   std::byte*& to = address(act.to);
-  to = address(act.from);
+  if (act.whole > 0)
+    std::memcpy(to, address(act.from), act.whole);
+  else
+    to = address(act.from);
   std::byte *const target = to + act.shift + round * act.move, *const value = address(act.value);
   if (act.bytes > 0) {
     std::memmove(target, value, act.bytes);
@@ -364,7 +385,7 @@ void Runner::Rounds::fill_slots(const ir::Data& carried) {
   for (size_t k = 0; k < carried.size(); ++k) r_.put(parameter(k), carried[k]);
   for (const Ring& ring : rings_) r_.put(ring.slot, ir::Datum(ring.places[0]));
   for (const Act& act : acts_)
-    if (act.kind != Act::Kind::step) r_.put(act.to, r_.at(act.from));
+    if (act.kind != Act::Kind::step && act.whole == 0) r_.put(act.to, r_.at(act.from));
   const auto give = [&](const Step& s, Bound::OfStep& b) {
     b.places.clear();
     for (size_t k = 0; k < b.types.size(); ++k) b.places.push_back(r_.at(s.out[k]).tensor());

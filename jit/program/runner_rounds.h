@@ -36,6 +36,7 @@ class Runner::Rounds {
     int to = 0, from = 0, value = 0;  // slots
     int64_t shift = 0, move = 0;      // bytes from the first element; more in each round
     size_t bytes = 0, copy = 0;       // put: so many side by side; else which copy
+    size_t whole = 0;                 // and of all so many first, into a result of its own
   };
   struct Copy {
     lathe::Operand from, to;
@@ -47,6 +48,7 @@ class Runner::Rounds {
     size_t made, last;  // which act makes it, and reads it last
     size_t turns = 1;
     bool taken = false;  // by a later result
+    int puts = 0;        // writes into it so far, in a round
     std::vector<Tensor> places = {};
   };
   struct Seen {
@@ -62,6 +64,8 @@ class Runner::Rounds {
   bool add_results(const Step& s, const Bound::OfStep& b);
   bool holds(const Step& s) const;
   bool add_view(size_t i);
+  int& puts(const Place& place);
+  static bool may_write(const Place& into, const ir::Data& carried);
   bool add_put(size_t i, const ir::Data& carried);
   std::optional<ir::Filled> arguments(const Step& s, const Tensor& stand_in, int64_t round) const;
   std::optional<Seen> see(const Step& s, const Op& view, const Geometry& from, DType dtype,
