@@ -143,8 +143,8 @@ class Program:
     @property
     def counts(self):
         """How often steps have run: ops, kernels generated, interpreted and moved, how many rounds
-        of loops ran by addresses alone, and how many sets of sizes were worked out (bindings); peak_bytes is the most memory that intermediates
-        took in one call."""
+        of loops ran by addresses alone (alike_rounds), and how many sets of sizes were worked out
+        (bindings); peak_bytes is the most memory that intermediates took in one call."""
         return self._engine.counts()
 
     @property

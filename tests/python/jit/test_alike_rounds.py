@@ -7,7 +7,7 @@ import lathe as lt
 
 
 def same(f, *inputs, gradient=True):
-    """f, traced and scripted, on these inputs and on fewer rows, has eager's bits; gradients too."""
+    """f, traced and scripted, has eager's bits on these inputs and on fewer rows; its gradients."""
     for captured in (lt.trace(f), lt.script(f)):
         for n in (23, 40, 9):
             given = [x[:n] if x.dim() == 2 else x for x in inputs]

@@ -1,0 +1,72 @@
+"""Line 1: the race, every row of ./dev bench beside its peers, on one core."""
+
+import json
+import math
+
+from ..proof import LOGS, Line, Missing, require, run
+
+LINE = Line(1, "The race: every case beside its fastest peer", proof="kernels", shares_figures=True)
+MEAN, SHARE, LEAST, GOAL = 1.3, 0.85, 0.8, 0.95
+GROUPS = {
+    "call overhead": 3.5, "pointwise": 1.6, "reductions": 1.2, "norms forward": 1.1,
+    "norms backward": 1.3, "GEMM": 1.1, "linear": 1.0, "attention": 1.1, "CNN": 0.92,
+    "transformers": 1.0, "training": 1.0, "LSTM": 1.0, "scans and trees": 2,
+    "stencil and bilateral": 1.5,
+}  # fmt: skip
+measured = {}
+
+
+def ratios(quick):
+    """{group: {case: ratio}} of one run of the bench."""
+    if not measured:
+        LOGS.mkdir(parents=True, exist_ok=True)
+        target = LOGS / "race.json"
+        target.unlink(missing_ok=True)
+        done = run("race", "./dev", "bench", *["--quick"] * quick, "--json", target, timeout=7200)
+        if not target.exists():
+            raise Missing(f"it ended with {done.code} and wrote no figures; whole log: {done.log}")
+        for line in json.loads(target.read_text())["lines"]:
+            if line["unit"] != "ratio":
+                continue
+            require("ratio" in line, f"{line['name']}: {'; '.join(line['problems'])}")
+            measured.setdefault(line["group"], {})[line["name"]] = line["ratio"]
+    return measured
+
+
+def mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def race(quick):
+    every = {name: r for group in ratios(quick).values() for name, r in group.items()}
+    behind = sorted((r, name) for name, r in every.items() if r < GOAL)
+    share, least = 1 - len(behind) / len(every), min(every.values())
+    figure = (
+        f"{len(every)} cases, geometric mean {mean(every.values()):.2f} ({MEAN} wanted), "
+        f"{100 * share:.0f} % at {GOAL} or above ({100 * SHARE:.0f} wanted), behind: "
+        f"{', '.join(f'{name} {r:.2f}' for r, name in behind)}"
+    )
+    require(mean(every.values()) >= MEAN and share >= SHARE and least >= LEAST, figure)
+    return figure
+
+
+@LINE.part("all cases", minutes=30, quick=lambda: race(True))
+def all_cases():
+    return race(False)
+
+
+def by_group(quick):
+    means = {group: mean(ratios(quick)[group].values()) for group in ratios(quick)}
+    figure = ", ".join(f"{group} {m:.2f} of {GROUPS[group]:g}" for group, m in means.items())
+    require(all(m >= GROUPS[group] for group, m in means.items()), figure)
+    return figure
+
+
+@LINE.part("each group", minutes=30, quick=lambda: by_group(True))
+def each_group():
+    return by_group(False)
+
+
+@LINE.part("fifteen cases on two threads")
+def two_threads():
+    raise Missing("not measured: ./dev bench runs on one core")
