@@ -60,6 +60,23 @@ void pack_straight(const typename V::T* from, int64_t ld, int64_t depth, int val
   }
 }
 
+/// A block of as many rows as a vector has lanes, turned in registers.
+template <class V>
+__attribute__((always_inline)) inline void turn_block(const typename V::T* from, int64_t ld,
+                                                      int64_t k, int64_t pitch,
+                                                      const int64_t* places, typename V::T* to) {
+  constexpr int L = V::lanes;
+  typename V::Reg block[L];
+  LATHE_UNROLL for (int r = 0; r < L; ++r) block[r] = V::load(from + r * ld + k);
+  V::transpose(block);
+  if (places == nullptr) {
+    auto* target = to + k * pitch;
+    LATHE_UNROLL for (int i = 0; i < L; ++i) V::store(target + i * pitch, block[i]);
+  } else {
+    LATHE_UNROLL for (int i = 0; i < L; ++i) V::store(to + places[k + i] * pitch, block[i]);
+  }
+}
+
 template <class V>
 void pack_transposed(const typename V::T* from, int64_t ld, int64_t depth, int valid, int width,
                      int64_t pitch, const int64_t* places, typename V::T* to) {
@@ -68,7 +85,10 @@ void pack_transposed(const typename V::T* from, int64_t ld, int64_t depth, int v
     const auto keep = V::first(width - r0);
     int rows = valid - r0 < L ? (valid - r0 < 0 ? 0 : valid - r0) : L;
     const auto* source = from + r0 * ld;
-    for (int64_t k = 0; k < depth; k += L) {
+    int64_t k = 0;
+    if (rows == L)  // then they are kept as well
+      for (; k + L <= depth; k += L) turn_block<V>(source, ld, k, pitch, places, to + r0);
+    for (; k < depth; k += L) {
       typename V::Reg block[L];
       int64_t left = depth - k;
       const auto some = V::first(left < L ? static_cast<int>(left) : L);
