@@ -42,6 +42,19 @@ class Lister {
     return absl::StrJoin(slots, ", ", [](std::string* s, int k) { absl::StrAppend(s, "b", k); });
   }
 
+  /// The inputs that a step of the tail writes, and the results that it gives back.
+  std::string tail_results(const Step& s) const {
+    std::vector<std::string> written;
+    std::vector<int> given_back;
+    for (size_t k = 0; k < s.replaces.size(); ++k)
+      if (s.replaces[k] == Step::kGivenBack)
+        given_back.push_back(s.out[k]);
+      else
+        written.push_back(absl::StrCat(written_[static_cast<size_t>(s.replaces[k])]));
+    return absl::StrCat("  inout input ", absl::StrJoin(written, ", "),
+                        given_back.empty() ? "" : "  out ", buffers(given_back));
+  }
+
   void instruction(const Step& s, int depth) {
     if (s.epilogue) {  // works on what the epilogue then changes in place
       product_ = s.out;
@@ -60,10 +73,7 @@ class Lister {
     if (in_place)
       absl::StrAppend(&text, "  inout b", s.out[0]);
     else if (!s.replaces.empty())
-      absl::StrAppend(&text, "  inout input ",
-                      absl::StrJoin(s.replaces, ", ", [&](std::string* out, int write) {
-                        absl::StrAppend(out, written_[static_cast<size_t>(write)]);
-                      }));
+      absl::StrAppend(&text, tail_results(s));
     else if (s.elided)
       absl::StrAppend(&text, "  view b", s.out[0]);
     else if (!s.out.empty())

@@ -98,6 +98,10 @@ class Footprint::Call {
       if (value.is_tensor()) at(slot) = {nothing(), bytes_of(type_of(value.tensor())), true};
     lay_out();
     for (size_t i = 0; i < p_.tail_; ++i) step(p_.steps_[i]);
+    for (size_t i = p_.tail_; i < p_.steps_.size(); ++i)
+      for (size_t k = 0; k < p_.steps_[i].replaces.size(); ++k)
+        if (p_.steps_[i].replaces[k] == Step::kGivenBack)
+          at(p_.steps_[i].out[k]) = fresh(evaluated(p_.steps_[i].types[k]));
     AllHeld out = results(inputs);
     AllHeld values = written();
     for (size_t i = p_.tail_; i < p_.steps_.size(); ++i) step(p_.steps_[i]);
@@ -157,6 +161,7 @@ class Footprint::Call {
   }
 
   void give(const Step& s, size_t result, const TensorType& type) {
+    if (!s.replaces.empty() && s.replaces[result] == Step::kGivenBack) return;  // it has its place
     Held& slot = at(s.out[result]);
     if (s.over && may_take_over(at(s.in[0])))
       slot = std::move(at(s.in[0]));

@@ -384,21 +384,28 @@ class Planner {
 
   // ── writes in place ──
 
-  /// Steps at the end that do nothing but replace inputs, element by element: the updates of a step
-  /// of training. They run when all results are there, and write where the input lies.
+  /// Steps that replace inputs, element by element, and make nothing else but results: the updates
+  /// of a step of training. No step reads what they make, so they are put at the end. They run when
+  /// all results have a place, and write where the input lies.
   void find_tail() {
-    p_.tail_ = p_.steps_.size();
+    std::vector<Step>& steps = p_.steps_;
+    p_.tail_ = steps.size();
     p_.replaced_.resize(p_.written_.size());
-    while (p_.tail_ > 0) {
-      std::vector<int> writes = replaced_by(p_.steps_[p_.tail_ - 1]);
-      if (writes.empty()) break;
-      for (int write : writes) p_.replaced_[static_cast<size_t>(write)] = true;
-      p_.steps_[--p_.tail_].replaces = std::move(writes);
+    for (size_t i = steps.size(); i-- > 0;) {
+      std::vector<int> writes = replaced_by(steps[i]);
+      if (writes.empty()) continue;
+      for (int write : writes)
+        if (write >= 0) p_.replaced_[static_cast<size_t>(write)] = true;
+      steps[i].replaces = std::move(writes);
+      // Behind what is no such step, before those found so far.
+      const auto at = [&](size_t k) { return steps.begin() + static_cast<ptrdiff_t>(k); };
+      std::rotate(at(i), at(i + 1), at(p_.tail_));
+      --p_.tail_;
     }
   }
 
-  /// Which writes this step, the last before the tail, computes the values of, by result; none:
-  /// some result is for none, or may not lie where the input lies.
+  /// Which writes this step, which is to run just before the tail, computes the values of, by
+  /// result; none: some result is for none, or may not lie where the input lies.
   std::vector<int> replaced_by(const Step& s) const {
     if (s.kind != Step::Kind::kernel || s.dynamic || !s.symbols.empty() ||
         s.kernel->loops().facts.has_checks)
@@ -406,28 +413,31 @@ class Planner {
     std::vector<int> writes;
     for (size_t k = 0; k < s.types.size(); ++k) {
       writes.push_back(replaced_by(s, k));
-      if (writes.back() < 0) return {};
+      if (writes.back() == kNone) return {};
     }
-    return writes;
+    const bool any = std::any_of(writes.begin(), writes.end(), [](int w) { return w >= 0; });
+    return any ? writes : std::vector<int>();
   }
 
+  static constexpr int kNone = -1;
   int replaced_by(const Step& s, size_t k) const {
     const Value* made = s.node->out(k);
     const auto& yields = p_.graph_.body().yields();
     size_t outputs = yields.size() - p_.written_.size();
     auto at = static_cast<size_t>(std::find(yields.begin(), yields.end(), made) - yields.begin());
-    if (made->uses().size() != 1 || at < outputs || at == yields.size()) return -1;
+    if (made->uses().size() != 1 || at == yields.size()) return kNone;
+    if (at < outputs) return Step::kGivenBack;
     const Value* input = p_.graph_.inputs()[p_.written_[at - outputs]];
     const TensorType &from = made->tensor(), &to = input->tensor();
     bool fits = from.dtype == to.dtype && from.device == to.device &&
                 to.device.kind == DeviceKind::cpu &&
                 identical(from.shape, geometry_.at(input).shape);
     auto is_root = [&](const Value* v) { return root(v) == input; };
-    if (!fits || std::any_of(yields.begin(), yields.end(), is_root)) return -1;
+    if (!fits || std::any_of(yields.begin(), yields.end(), is_root)) return kNone;
     for (size_t i = p_.tail_; i < p_.steps_.size(); ++i)
       if (std::any_of(p_.steps_[i].node->in().begin(), p_.steps_[i].node->in().end(), is_root))
-        return -1;
-    return reads_only_where_it_writes(s, k, is_root) ? static_cast<int>(at - outputs) : -1;
+        return kNone;
+    return reads_only_where_it_writes(s, k, is_root) ? static_cast<int>(at - outputs) : kNone;
   }
 
   template <class Such>

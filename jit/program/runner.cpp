@@ -64,6 +64,7 @@ ir::Data Runner::run_steps(const ir::Data& inputs) {
   wanted_ = wanted_engine();
   std::vector<Bound::OfStep>& bound = c_.bound_->steps;
   for (size_t i = 0; i < p_.tail_; ++i) step(p_.steps_[i], bound[i]);
+  place_results_of_tail();
   ir::Data out = outputs(inputs);
   if (!p_.written_.empty()) {
     prepare_writes(inputs);

@@ -94,6 +94,7 @@ class Runner {
   ir::Datum of_its_own(ir::Datum d);
 
   // Results.
+  void place_results_of_tail();
   ir::Data outputs(const ir::Data& inputs);
   void prepare_writes(const ir::Data& inputs);
   void write(const ir::Data& inputs);

@@ -60,6 +60,16 @@ ir::Data Runner::outputs(const ir::Data& inputs) {
   return all;
 }
 
+/// Memory for what steps of the tail give back: the results are put together before they run.
+void Runner::place_results_of_tail() {
+  for (size_t i = p_.tail_; i < p_.steps_.size(); ++i) {
+    const Step& s = p_.steps_[i];
+    for (size_t k = 0; k < s.replaces.size(); ++k)
+      if (s.replaces[k] == Step::kGivenBack)
+        put(s.out[k], ir::Datum(empty(c_.bound_->steps[i].types[k])));
+  }
+}
+
 /// All that could fail is done before the first write: a call that throws has written nothing. Says
 /// where each step of the tail puts its result: where the input lies, if nothing else lies there
 /// and nobody has to be told.
@@ -75,6 +85,7 @@ void Runner::prepare_writes(const ir::Data& inputs) {
   for (size_t i = p_.tail_; i < p_.steps_.size(); ++i) {
     const Step& s = p_.steps_[i];
     for (size_t k = 0; k < s.replaces.size(); ++k) {
+      if (s.replaces[k] == Step::kGivenBack) continue;
       auto write = static_cast<size_t>(s.replaces[k]);
       size_t input = p_.written_[write];
       const ir::Datum& place = inputs[input];

@@ -37,7 +37,8 @@ struct Step {
   std::vector<Geometry> operands;
   std::vector<bool> lasting;
   std::optional<Geometry> view;  // a view: how it lies, from the first element of what it views
-  std::vector<int> replaces;     // of the tail: which write (`written_`) each result is for
+  std::vector<int> replaces;     // of the tail: which write (`written_`) each result is for, or
+  static constexpr int kGivenBack = -2;  // that it is one of the program's own results
   std::unique_ptr<RowGroup> rows;
   // Structures: steps and result slots of each block, parameters first.
   struct Inner {
