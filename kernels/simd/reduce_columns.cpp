@@ -67,7 +67,10 @@ void ReduceRun::columns(const std::byte* x, const ReduceLines& some, bool in_pla
 void ReduceRun::column_block(const std::byte* x, const ReduceLines& some, bool in_place,
                              int64_t begin, int64_t n, std::byte* values, int64_t* at) {
   const void* rows[kReduceBlock];
-  if (in_place) {
+  if (in_place && axes_.size() == 1) {
+    const int64_t apart = axes_[0].stride * element_bytes();
+    for (int64_t i = 0; i < n; ++i) rows[i] = x + (begin + i) * apart;
+  } else if (in_place) {
     ElementWalk walk(axes_, begin);
     for (int64_t i = 0; i < n; ++i, walk.advance(1)) rows[i] = x + walk.offset() * element_bytes();
   } else {

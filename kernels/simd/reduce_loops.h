@@ -324,8 +324,26 @@ void reduce_rows(void* out, const void* in, ptrdiff_t stride, size_t rows, size_
 template <class T>
 inline constexpr size_t kReduceTile = 1024 / sizeof(T);
 
+/// Folds four rows of a tile, kReduceLanes apart, into `lane`: how many elements of it are done.
+/// The rest is less than a vector.
+template <class F, class S>
+size_t fold_four(typename S::Scalar* lane, const void* const* rows, size_t from, size_t n) {
+  using T = typename S::Scalar;
+  const T *a = as<T>(rows[0]) + from, *b = as<T>(rows[kReduceLanes]) + from,
+          *c = as<T>(rows[2 * kReduceLanes]) + from, *d = as<T>(rows[3 * kReduceLanes]) + from;
+  size_t i = 0;
+  for (; i + width<S> <= n; i += width<S>) {
+    const S ab = F::call(F::call(load(lane + i), load(a + i)), load(b + i));
+    store(lane + i, F::call(F::call(ab, load(c + i)), load(d + i)));
+  }
+  return i;
+}
+template <class T>
+using FoldFour = size_t (*)(T* lane, const void* const* rows, size_t from, size_t n);
+
 /// First: Join with a single element on its left. A lane without an element would change nothing.
-template <class T, StripFn First, StripFn Join>
+/// Four: null where there is none.
+template <class T, StripFn First, StripFn Join, FoldFour<T> Four>
 void reduce_columns(void* out, const void* const* rows, size_t n, size_t columns,
                     const void* unit) {
   alignas(64) T lanes[kReduceLanes][kReduceTile<T>];
@@ -333,11 +351,20 @@ void reduce_columns(void* out, const void* const* rows, size_t n, size_t columns
   for (size_t c = 0; c < columns; c += kReduceTile<T>) {
     const size_t tile = columns - c < kReduceTile<T> ? columns - c : kReduceTile<T>;
     auto* to = static_cast<T*>(out) + c;
-    for (size_t r = 0; r < n; ++r) {
-      T* lane = lanes[r % kReduceLanes];
-      const void* both[] = {r < kReduceLanes ? unit : lane, as<T>(rows[r]) + c};
-      (r < kReduceLanes ? First : Join)(n == 1 ? to : lane, both, tile);
-    }
+    auto join = [&](size_t r, T* lane, size_t done) {
+      const void* both[] = {r < kReduceLanes ? unit : lane + done, as<T>(rows[r]) + c + done};
+      (r < kReduceLanes ? First : Join)(n == 1 ? to : lane + done, both, tile - done);
+    };
+    size_t r = 0;
+    for (; r < used; ++r) join(r, lanes[r], 0);
+    if constexpr (Four != nullptr)
+      for (; r + 4 * kReduceLanes <= n; r += 4 * kReduceLanes)
+        for (size_t l = 0; l < kReduceLanes; ++l) {
+          const size_t done = Four(lanes[l], rows + r + l, c, tile);
+          for (size_t q = 0; q < 4 && done < tile; ++q)
+            join(r + l + q * kReduceLanes, lanes[l], done);
+        }
+    for (; r < n; ++r) join(r, lanes[r % kReduceLanes], 0);
     for (size_t half = kReduceLanes / 2; half > 0; half /= 2)
       for (size_t l = 0; l < half && l + half < used; ++l) {
         const void* both[] = {lanes[l], lanes[l + half]};
@@ -354,7 +381,7 @@ void add_float_reduction(SimdLoops& set, Reduction fold) {
   int f = static_cast<int>(fold);
   set.reduce_blocks[f][d] = reduce_blocks<VectorLanes<F, S>>;
   set.reduce_rows[f][d] = reduce_rows<VectorLanes<F, S>>;
-  set.reduce_columns[f][d] = reduce_columns<T, short_strip<F, S, 2, 1>, join>;
+  set.reduce_columns[f][d] = reduce_columns<T, short_strip<F, S, 2, 1>, join, fold_four<F, S>>;
   set.reduce_join[f][d] = join;
   set.reduce_tree[f][d] = reduce_tree<VectorLanes<F, S>>;
 }
@@ -379,7 +406,8 @@ void add_plain_reduction(SimdLoops& set, Reduction fold) {
   int f = static_cast<int>(fold), d = static_cast<int>(D);
   set.reduce_blocks[f][d] = reduce_blocks<PlainLanes<F, T>>;
   set.reduce_rows[f][d] = reduce_rows<PlainLanes<F, T>>;
-  set.reduce_columns[f][d] = reduce_columns<T, plain_strip<PlainReduction<F>, T, T, 2, 1>, join>;
+  set.reduce_columns[f][d] =
+      reduce_columns<T, plain_strip<PlainReduction<F>, T, T, 2, 1>, join, nullptr>;
   set.reduce_join[f][d] = join;
   set.reduce_tree[f][d] = reduce_tree<PlainLanes<F, T>>;
 }
