@@ -290,12 +290,14 @@ bool Runner::Rounds::add_put(size_t i, const ir::Data& carried) {
 /// Whether what is yielded is carried by handing addresses on, and how many rounds each result is.
 bool Runner::Rounds::carries_on(const ir::Data& carried) {
   std::vector<const Place*> yields;
-  for (int slot : block_.yields) yields.push_back(read(slot));
+  for (int slot : block_.yields) {
+    yields.push_back(read(slot));
+    if (yields.back() == nullptr) return false;
+  }
   for (size_t k = 0; k < yields.size(); ++k) {
     const Place* y = yields[k];
     const Tensor& t = carried[k].tensor();
-    if (y == nullptr || !y->whole || y->dtype != t.dtype() || numel(y->geometry.shape) != t.numel())
-      return false;
+    if (!y->whole || y->dtype != t.dtype() || numel(y->geometry.shape) != t.numel()) return false;
     if (y->what != What::carried) continue;
     // What rounds write into stays where it is, and is handed on once.
     const bool written = puts_[y->index] > 0;
