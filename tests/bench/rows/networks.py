@@ -95,6 +95,7 @@ def files(kind):
     """(.onnx, .npz) of a kind: the model without a step of training, and the truth."""
     maker = BENCH / "network_files.py"
     texts = [EXAMPLES / f"{NETWORKS[kind].file}.py", Path(__file__), maker]
+    texts.append(BENCH / "peers/torch/networks.py")
     key = hashlib.sha256(b"".join(path.read_bytes() for path in texts)).hexdigest()[:12]
     onnx, truth = (KEPT / f"{kind}-{key}.{kept}" for kept in ("onnx", "npz"))
     if not truth.exists():
