@@ -1,10 +1,10 @@
 // Kernels for the reductions that find an extremum and where it is (argmax and its like), in the
 // defined order.
 //
-// A lane keeps the best value so far and the step it came from. Steps ascend, so a tie never moves
-// a lane, and a NaN, once met, stays; the unit gives way to anything, so lanes start at their first
-// element. Which index wins between lanes and blocks is asked only after that, an element at a
-// time.
+// Of floats the best value of a block is found first, then the first element that equals it. Of
+// integers a lane keeps the best value so far and the step it came from: steps ascend, so a tie
+// never moves a lane. Which index wins between lanes and blocks is asked only after that, an
+// element at a time.
 #pragma once
 
 #include "kernels/simd/loops.h"
@@ -18,6 +18,11 @@ struct PickHighest {
   LATHE_SIMD static typename S::Mask beats(S b, S a) {
     return ~S::le(b, a) & S::eq(a, a);
   }
+  /// Of numbers.
+  template <class S>
+  LATHE_SIMD static S better(S b, S a) {
+    return S::pmax(b, a);
+  }
   template <class T>
   LATHE_SIMD static bool plain(T b, T a) {
     return !(b <= a) && a == a;
@@ -27,6 +32,10 @@ struct PickLowest {
   template <class S>
   LATHE_SIMD static typename S::Mask beats(S b, S a) {
     return ~S::le(a, b) & S::eq(a, a);
+  }
+  template <class S>
+  LATHE_SIMD static S better(S b, S a) {
+    return S::pmin(b, a);
   }
   template <class T>
   LATHE_SIMD static bool plain(T b, T a) {
@@ -41,39 +50,96 @@ LATHE_SIMD void pick(T& a, int64_t& at, T b, int64_t b_at) {
   if (F::plain(b, a) || (tie && b_at < at)) a = b, at = b_at;
 }
 
-/// Lanes of a block as vectors of S, and as plain elements.
+/// The best value among vectors of S, and whether one of them is NaN.
 template <class F, class S>
-struct VectorPicks {
+struct BestOf {
   using T = typename S::Scalar;
-  using Step = typename S::Word;
-  static constexpr size_t count = kReduceLanes / width<S>;
+  static constexpr size_t kChains = 4, kStep = kChains * width<S>;
 
-  S v[count];
-  typename S::Bits from[count];
+  T best;
+  bool nan;
+  size_t done;  // elements that were looked at: whole vectors, at least one
 
-  LATHE_SIMD explicit VectorPicks(const T* in) {
-#pragma GCC unroll 16
-    for (size_t i = 0; i < count; ++i) {
-      v[i] = load(in + i * width<S>);
-      from[i] = typename S::Bits(Step{0});
+  LATHE_SIMD BestOf(const T* in, size_t n) {
+    S top[kChains];
+    const S start = load(in);
+    for (size_t k = 0; k < kChains; ++k) top[k] = start;
+    typename S::Mask numbers = S::eq(start, start);
+    done = 0;
+    for (; done + kStep <= n; done += kStep) {
+#pragma GCC unroll 4
+      for (size_t k = 0; k < kChains; ++k) {
+        const S x = load(in + done + k * width<S>);
+        numbers = numbers & S::eq(x, x);
+        top[k] = F::better(x, top[k]);
+      }
     }
-  }
-  LATHE_SIMD void step(const T* in, Step number) {
-#pragma GCC unroll 16
-    for (size_t i = 0; i < count; ++i) {
-      S x = load(in + i * width<S>);
-      typename S::Mask better = F::beats(x, v[i]);
-      v[i] = S::select(better, x, v[i]);
-      from[i] = S::select(better, typename S::Bits(number), from[i]);
+    for (; done + width<S> <= n; done += width<S>) {
+      const S x = load(in + done);
+      numbers = numbers & S::eq(x, x);
+      top[0] = F::better(x, top[0]);
     }
-  }
-  LATHE_SIMD void lanes(T* values, Step* steps) const {
-    for (size_t i = 0; i < count; ++i) {
-      store(values + i * width<S>, v[i]);
-      store(reinterpret_cast<T*>(steps) + i * width<S>, S::frombits(from[i]));
-    }
+    alignas(64) T lanes[width<S>];
+    store(lanes, F::better(F::better(top[3], top[2]), F::better(top[1], top[0])));
+    best = lanes[0];
+    for (size_t l = 1; l < width<S>; ++l)
+      if (F::plain(lanes[l], best)) best = lanes[l];
+    nan = S::any(~numbers);
   }
 };
+
+/// Where the first element is that equals `best`; there is one.
+template <class S>
+LATHE_SIMD size_t first_equal(const typename S::Scalar* in, size_t n, typename S::Scalar best) {
+  constexpr size_t kStep = 4 * width<S>;
+  const S wanted(best);
+  size_t i = 0;
+  for (; i + kStep <= n; i += kStep) {
+    typename S::Mask others = S::ne(load(in + i), wanted);
+#pragma GCC unroll 4
+    for (size_t k = 1; k < 4; ++k) others = others & S::ne(load(in + i + k * width<S>), wanted);
+    if (S::any(~others)) break;
+  }
+  while (in[i] != best) ++i;
+  return i;
+}
+
+/// One block of 0 < n <= 512 elements, the first of which has index `first`: the first NaN, else
+/// the first of the best. Which that is does not depend on the order in which elements are
+/// compared.
+template <class F, class S>
+[[gnu::noinline]] void pick_vectors(typename S::Scalar* value, int64_t* index,
+                                    const typename S::Scalar* in, size_t n, int64_t first) {
+  typename S::Scalar best = in[0];
+  size_t done = 1;
+  bool nan = best != best;
+  if (n >= width<S>) {
+    const BestOf<F, S> found(in, n);
+    best = found.best, nan = found.nan, done = found.done;
+  }
+  for (; done < n; ++done) {
+    nan = nan || in[done] != in[done];
+    if (F::plain(in[done], best)) best = in[done];
+  }
+  size_t at = 0;
+  if (nan)
+    while (in[at] == in[at]) ++at;
+  else
+    at = first_equal<S>(in, n, best);
+  *value = in[at];
+  *index = first + static_cast<int64_t>(at);
+}
+template <class F, class S>
+void pick_float_blocks(void* values, int64_t* indices, const void* in, size_t n, int64_t first) {
+  auto* value = static_cast<typename S::Scalar*>(values);
+  const auto* from = as<typename S::Scalar>(in);
+  for (size_t at = 0; at < n; at += kReduceBlock, ++value, ++indices) {
+    const size_t length = n - at < kReduceBlock ? n - at : kReduceBlock;
+    pick_vectors<F, S>(value, indices, from + at, length, first + static_cast<int64_t>(at));
+  }
+}
+
+/// Lanes of a block of integers.
 template <class F, class E>
 struct PlainPicks {
   using T = E;
@@ -210,24 +276,26 @@ void pick_tree(void* values, int64_t* indices, size_t n) {
       pick<F>(v[i], indices[i], v[i + step], indices[i + step]);
 }
 
-template <DType D, class Lowest, class Highest>
-void add_pick_on(SimdLoops& set) {
+template <DType D>
+void add_pick_tree(SimdLoops& set) {
   using T = Element<D>;
-  set.pick_blocks[0][static_cast<int>(D)] = pick_blocks<PickLowest, Lowest>;
-  set.pick_blocks[1][static_cast<int>(D)] = pick_blocks<PickHighest, Highest>;
   set.pick_tree[0][static_cast<int>(D)] = pick_tree<PickLowest, T>;
   set.pick_tree[1][static_cast<int>(D)] = pick_tree<PickHighest, T>;
 }
 template <DType D>
 void add_plain_pick(SimdLoops& set) {
   using T = Element<D>;
-  add_pick_on<D, PlainPicks<PickLowest, T>, PlainPicks<PickHighest, T>>(set);
+  add_pick_tree<D>(set);
+  set.pick_blocks[0][static_cast<int>(D)] = pick_blocks<PickLowest, PlainPicks<PickLowest, T>>;
+  set.pick_blocks[1][static_cast<int>(D)] = pick_blocks<PickHighest, PlainPicks<PickHighest, T>>;
   set.pick_columns[0][static_cast<int>(D)] = pick_plain_columns<PickLowest, T>;
   set.pick_columns[1][static_cast<int>(D)] = pick_plain_columns<PickHighest, T>;
 }
 template <DType D, class S>
 void add_vector_pick(SimdLoops& set) {
-  add_pick_on<D, VectorPicks<PickLowest, S>, VectorPicks<PickHighest, S>>(set);
+  add_pick_tree<D>(set);
+  set.pick_blocks[0][static_cast<int>(D)] = pick_float_blocks<PickLowest, S>;
+  set.pick_blocks[1][static_cast<int>(D)] = pick_float_blocks<PickHighest, S>;
   set.pick_columns[0][static_cast<int>(D)] = pick_columns<PickLowest, S>;
   set.pick_columns[1][static_cast<int>(D)] = pick_columns<PickHighest, S>;
 }
