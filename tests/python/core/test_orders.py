@@ -38,6 +38,21 @@ def test_equal_elements_share_the_gradient_of_a_median_of_all(op):
     np.testing.assert_array_equal(z.grad.numpy(), np.float32(shares))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_first_of_equal_extrema_and_the_first_nan(dtype):
+    rng = np.random.default_rng(0)
+    for n in [*range(1, 70), 511, 512, 513, 1100]:
+        a = rng.integers(-2, 3, (8, n)).astype(dtype) * np.where(rng.random((8, n)) < 0.5, 0.0, -1)
+        a[6:, rng.integers(0, n, 2)] = NAN
+        for x, dim in ((a, 1), (a.T.copy(), 0)):
+            for name in ("argmax", "argmin"):
+                got = getattr(lt.tensor(x), name)(dim).numpy()
+                np.testing.assert_array_equal(got, getattr(x, name)(dim), f"{name} of {n}")
+            values, at = lt.tensor(x).max(dim)
+            wanted = np.take_along_axis(x, np.expand_dims(x.argmax(dim), dim), dim).squeeze(dim)
+            assert values.numpy().tobytes() == np.ascontiguousarray(wanted).tobytes(), n
+
+
 def test_long_running_extrema():
     rng = np.random.default_rng(0)
     for dtype in ("float32", "float64", "int64", "int32", "int16"):
