@@ -116,17 +116,18 @@ def captured():
 KINDS = {"peers": peers, "guards": guarded, "capture": captured}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("kinds", nargs="*", default=list(KINDS), help=", ".join(KINDS))
+def main(kinds, doc):
+    """Runs the kinds that are asked for, of {name: function that gives lines}; prints each line."""
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument("kinds", nargs="*", default=list(kinds), help=", ".join(kinds))
     parser.add_argument("--json", metavar="FILE", help="write every figure there")
     options = parser.parse_args()
-    if unknown := set(options.kinds) - set(KINDS):
+    if unknown := set(options.kinds) - set(kinds):
         parser.error(f"no kind {', '.join(sorted(unknown))}")
     run.one_core()
     lines = []
     for kind in options.kinds:
-        for got in KINDS[kind]():
+        for got in kinds[kind]():
             lines.append(got)
             print(
                 f"{'PASS' if got['passed'] else 'FAIL'}  {got['what']}: {got['told']}", flush=True
@@ -139,4 +140,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(KINDS, __doc__)

@@ -11,8 +11,8 @@ OLD = (
     "FoldSpec",
     "FoldProgram",
     "RowGroup",
+    "Epilogue",
     "fetched_ahead",
-    "one_result_tail",
 )
 BEFORE = {"jit": 7596, "kernels": 12736}  # lines at 3c8555d, headers included
 SOURCES = (".cpp", ".h")
