@@ -10,7 +10,7 @@ import sys
 import types
 
 from . import rewrite
-from .files import CAPTURE
+from .files import CAPTURE, PACKAGE
 from .recording import HEAP, MISSING, dict_of, hold, in_mro
 
 
@@ -38,6 +38,8 @@ class Functions:
     def swap(self, function, cls=None):
         """Gives a function its observed code, until the end."""
         code = function.__code__
+        if id(function) in self._waiting:
+            code = self._awaken(function)
         if id(function) in self._originals or self.net.has(code):
             return
         if code.co_filename.startswith(CAPTURE):
@@ -56,6 +58,39 @@ class Functions:
             self._originals[id(function)] = code
             self.enter(function)
 
+    def swap_later(self, function, cls):
+        """The same for a function of the library's own, of whose class a value is used: it gets its
+        observed code when it is called, since few of them are."""
+        code = function.__code__
+        if not code.co_filename.startswith(PACKAGE) or code.co_filename.startswith(CAPTURE):
+            return self.swap(function, cls)
+        if id(function) not in self._originals and not self.net.has(code):
+            self._waiting[id(function)] = cls
+            self._stand_in(_WAITING, function, code, function)
+
+    def _stand_in(self, standing, function, code, handed):
+        """Gives a function code of ours until the end, which hands its arguments to a method here
+        with what is handed."""
+        self._originals[id(function)] = code
+        self._swapped.append((function, code))
+        hooked = standing.replace(co_freevars=code.co_freevars, co_name=code.co_name)
+        function.__code__ = rewrite.bind(hooked, self, handed, self._note)
+
+    def _awaken(self, function):
+        """Its own code, which it has again."""
+        del self._waiting[id(function)]
+        code = function.__code__ = self._originals.pop(id(function))
+        return code
+
+    def awaited(self, function, args, kwargs):
+        """A function is called that waits for its observed code."""
+        code = self._originals.get(id(function))
+        if self.on():
+            self.swap(function, self._waiting.get(id(function)))
+        elif code is not None:  # on another thread, or for the observer itself
+            function = _with_code(function, code)
+        return function(*args, **kwargs)
+
     def give_back(self, function):
         """Gives a function that was made by observed code its own code. False: which is not known.
         Others have theirs, or get it at the end."""
@@ -72,14 +107,10 @@ class Functions:
     def _read_fields_in(self, function, code, cls):
         """A method that dataclass() has made reads fields, of all that it is given."""
         self._note(code)
-        self._originals[id(function)] = code
         if code.co_name == "__init__" or "__dataclass_fields__" not in vars(cls):
+            self._originals[id(function)] = code
             return
-        made = types.FunctionType(code, function.__globals__, code.co_name, function.__defaults__,
-                                  function.__closure__)  # fmt: skip
-        hooked = _GENERATED.replace(co_freevars=code.co_freevars, co_name=code.co_name)
-        self._swapped.append((function, code))
-        function.__code__ = rewrite.bind(hooked, self, made, self._note)
+        self._stand_in(_GENERATED, function, code, _with_code(function, code))
 
     def generated(self, method, args, kwargs):
         for value in args if self.on() else ():
@@ -224,7 +255,7 @@ class Functions:
                 for f in functions:
                     if type(f) is types.FunctionType:
                         bundle[(cls, name)] = vars(cls)[name]
-                        self.swap(f, cls)
+                        self.swap_later(f, cls)
 
     # ── imports ─────────────────────────────────────────────────────────────────────────────────
 
@@ -243,6 +274,15 @@ class Functions:
                 self.read_key(dict_of(module), item, raw=True)  # the statement binds it as it is
 
 
+def _with_code(function, code):
+    """Another function that does what this one does with that code."""
+    made = types.FunctionType(code, function.__globals__, code.co_name, function.__defaults__,
+                              function.__closure__)  # fmt: skip
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+_WAITING = (lambda *args, **kwargs: "\0observer".awaited("\0function", args, kwargs)).__code__
 _GENERATED = (lambda *args, **kwargs: "\0observer".generated("\0function", args, kwargs)).__code__
 _named = {}
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
