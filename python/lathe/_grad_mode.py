@@ -3,6 +3,7 @@
 from . import _lathe
 
 _set = _lathe._set_grad_enabled
+_GENERATOR = 0x20  # of the flags of code objects: CO_GENERATOR
 
 
 class Block:
@@ -38,10 +39,9 @@ class _Mode:
 
     def __call__(self, function):
         from functools import partial, wraps
-        from inspect import isgeneratorfunction
 
         run = partial(_run, self._set, self._on)
-        if isgeneratorfunction(function):
+        if _is_generator_function(function):
             return _at_each_step(function, run)
 
         @wraps(function)
@@ -49,6 +49,16 @@ class _Mode:
             return run(function, *args, **kwargs)
 
         return wrapper
+
+
+def _is_generator_function(function):
+    """As `inspect` says, which takes longer to import than all of lathe.nn."""
+    from _functools import partial
+
+    while hasattr(function, "__func__") or isinstance(function, partial):
+        function = function.func if isinstance(function, partial) else function.__func__
+    code = getattr(function, "__code__", None)
+    return code is not None and bool(code.co_flags & _GENERATOR)
 
 
 def _run(set, on, function, *args, **kwargs):

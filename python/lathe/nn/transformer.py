@@ -2,7 +2,6 @@
 together."""
 
 import math
-from copy import deepcopy
 
 from .. import _lathe, ops
 from .._errors import typed
@@ -128,6 +127,8 @@ class TransformerDecoderLayer(_Layer):
 
 
 def _copies(layer, count):
+    from copy import deepcopy  # not above: few programs need it
+
     return ModuleList([deepcopy(layer) for _ in range(count)])
 
 
