@@ -115,11 +115,11 @@ def keys_of_dicts_are_not_seen():
 
 @fault("w09")
 def code_of_functions_is_not_seen():
-    from lathe.jit.observe.observer import Observer
+    from lathe.jit.observe.names import Names
 
-    inner = Observer._very_part
+    inner = Names._very_part
     _put(
-        Observer,
+        Names,
         "_very_part",
         lambda self, row, part, value: (
             None if part == "__code__" else inner(self, row, part, value)
@@ -167,9 +167,9 @@ def what_a_capture_did_is_not_undone():
 
 @fault("costs")
 def effects_are_not_repeated():
-    from lathe.jit.observe import effects
+    from lathe.jit.observe import plans
 
-    _put(effects, "repeat", lambda effects, outputs, objects, memo: None)
+    _put(plans, "repeat", lambda effects, outputs, objects, memo: None)
 
 
 @fault("w11")
@@ -187,16 +187,16 @@ def plant_named():
     name = os.environ.get(VARIABLE)
     if not name:
         return
-    from lathe.jit.observe.observer import Observer
+    from lathe.jit.observe.core import Core
 
     FAULTS[name][0]()
-    inner = Observer.__init__
+    inner = Core.__init__
 
     def begin(self, *args, **kwargs):
         inner(self, *args, **kwargs)
         self.net.trust(__file__)  # what is planted is no code of a program
 
-    _put(Observer, "__init__", begin)
+    _put(Core, "__init__", begin)
 
 
 def finders(name, jobs):

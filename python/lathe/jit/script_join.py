@@ -4,7 +4,7 @@ import ast
 
 from .. import _lathe, ops
 from .._lathe import Tensor
-from .observe.effects import sequence_maker
+from .observe.plans import sequence_maker
 from .observe.texts import Chosen, Text, holds, key_of, options_of, tensors_of, text_again
 from .script_optional import (
     NUMBERS,

@@ -7,7 +7,7 @@ that code behind a test reads the value itself.
 
 from .. import _lathe, ops
 from .._lathe import SymFloat, Tensor
-from .observe.effects import sequence_maker
+from .observe.plans import sequence_maker
 from .observe.texts import Text
 from .script_values import Number, refuse
 

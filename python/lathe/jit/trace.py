@@ -9,7 +9,6 @@ from .. import _lathe
 from .._capturing import Captured
 from .._lathe import Tensor
 from .observe.recording import Built, Restart
-from .observe.sent import is_sent
 
 _HERE = __file__[: -len("jit/trace.py")]
 _MOST_RESULTS = 96  # kept without a look at which programs are gone
@@ -26,7 +25,7 @@ class _Trace:
         self.rows = captured.close()
 
     def finish(self, outputs, objects):
-        from .observe.effects import build, repeat
+        from .observe.plans import build, repeat
 
         memo = {}
         result = build(self.plan, outputs, objects, memo)
@@ -117,10 +116,10 @@ class Traced(Captured):
 
     def _first(self, args, kwargs):
         """A call that no program serves: one is made."""
-        from .observe.observer import Observer
+        from .observe.core import Core
 
         problem = number = None
-        with Observer.lock:
+        with Core.lock:
             served = self._engine.serve(args, kwargs)  # another thread may have been first
             if served is None:
                 number, problem = self._make(args, kwargs)
@@ -138,14 +137,14 @@ class Traced(Captured):
 
     def _make(self, args, kwargs):
         """(number of a new trace, None), or (None, an error of the traced code's own)."""
-        from .observe.capture import Capture
-
         self._note_misses(args, kwargs)
+        from .observe.capture import Capture
+        from .observe.observer import Observer
+
         concrete, inputs = set(), True
         while True:
-            captured = Capture(
-                self._function, self._run, args, kwargs, frozenset(self._varying), concrete, inputs
-            )
+            observer = Observer(frozenset(self._varying), concrete, inputs)
+            captured = Capture(observer, self._function, self._run, args, kwargs)
             captured.observer.recursive = self._recursive
             try:
                 return self._capture(captured), None
@@ -155,6 +154,8 @@ class Traced(Captured):
             except Built as built:
                 return None, built
             except BaseException as problem:
+                from .observe.sent import is_sent
+
                 if is_sent(problem):
                     raise
                 if inputs and captured.may_be_ours(problem):

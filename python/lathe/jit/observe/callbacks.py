@@ -6,14 +6,13 @@ a lambda, is that of the capture: so those objects must be the same at each call
 serves, and what is made or changed in the capture cannot be held.
 """
 
-import ast
-import functools
 import types
-import weakref
+from _functools import partial
+from _weakref import ref
 
 from ... import _lathe
 from ..._lathe import Tensor
-from . import rewrite
+from . import sources
 from .recording import hold
 from .rows import IDENTITY, is_plain
 from .texts import Text
@@ -137,11 +136,11 @@ class Callbacks:
             self.pin(function.__self__, "the object of a callback's method")
             inner = self._as_later(function.__func__)
             return _Method(inner, function.__self__)
-        if kind is functools.partial:
+        if kind is partial:
             for value in (*function.args, *function.keywords.values()):
                 self.pin(value, "an argument of a callback's partial()")
             inner = self._as_later(function.func)
-            return functools.partial(inner, *function.args, **function.keywords)
+            return partial(inner, *function.args, **function.keywords)
         if kind is types.FunctionType:
             self.identified(function)
             return function if self.was_there(function) else self._as_it_was_written(function)
@@ -154,7 +153,7 @@ class Callbacks:
     def _as_it_was_written(self, function):
         """A function that the traced code has made, without hooks, and with variables of its own:
         eager calls it now, whatever they are set to afterwards."""
-        code = rewrite.plain(function.__code__)
+        code = sources.plain(function.__code__)
         if code is None:
             self.refuse("a callback is given a function of the traced code whose source cannot be "
                         "told from another's on its line",
@@ -220,11 +219,15 @@ class Callbacks:
 
 
 def _names_read(node):
+    import ast  # not above: a first trace waits for imports
+
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
 def _compiled(node, scope, values):
     """The function of a syntax tree, with these variables around it."""
+    import ast
+
     given = [ast.arg(name) for name in values]
     is_lambda = isinstance(node, ast.Lambda)
     body = [ast.Return(node)] if is_lambda else [node, ast.Return(ast.Name(node.name, ast.Load()))]
@@ -244,7 +247,7 @@ class _Method:
         self.__qualname__ = getattr(function, "__qualname__", type(function).__qualname__)
         self._function = function
         try:
-            self._owner = weakref.ref(owner)
+            self._owner = ref(owner)
         except TypeError:
             self._owner = lambda: owner
 

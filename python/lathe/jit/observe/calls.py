@@ -5,22 +5,21 @@ methods that write, by the type that they belong to; ops of the library; and fun
 for some state, each of which makes a row. Whatever else is called is refused, with the line.
 """
 
-import bisect
+# The halves in C of bisect, operator, struct and the like: a first trace waits for imports.
+import _bisect
+import _operator as operator
+import _struct
 import builtins
-import functools
 import itertools
 import math
-import operator
 import os
-import re
-import struct
 import sys
 import types
-import weakref
 from _collections import OrderedDict, defaultdict, deque
 from _contextvars import ContextVar
-from _functools import _lru_cache_wrapper
+from _functools import _lru_cache_wrapper, partial, reduce
 from _warnings import warn as _warn
+from _weakref import proxy, ref
 
 from ... import _lathe
 from ..._lathe import Tensor
@@ -56,17 +55,17 @@ _BUILTINS = (
 )
 PURE = {getattr(builtins, n) for n in _BUILTINS.split()}
 PURE |= {
-    f for module in (math, operator, bisect, struct) for n, f in vars(module).items()
+    f for module in (math, operator, _bisect, _struct) for n, f in vars(module).items()
     if callable(f) and n not in _WRITES_TO_ARGUMENT
     and f"__{n.strip('_')}__" not in _IN_PLACE
 }  # fmt: skip
 PURE |= {v for v in vars(itertools).values() if type(v) is type}
 PURE |= {
-    functools.partial, functools.reduce, weakref.ref, object.__init__, object.__new__,
+    partial, reduce, ref, object.__init__, object.__new__,
     tuple.__new__, object.__init_subclass__, types.SimpleNamespace, types.MethodType,
-    types.MappingProxyType, type.__call__, deque, OrderedDict, defaultdict, super, re.compile,
+    types.MappingProxyType, type.__call__, deque, OrderedDict, defaultdict, super,
     BaseException.__init__, BaseException.__new__, Exception.__init__, sys.exc_info, id, issubclass,
-    sys.getrecursionlimit, sys.intern, Tensor, types.CellType, weakref.proxy, dict.fromkeys,
+    sys.getrecursionlimit, sys.intern, Tensor, types.CellType, proxy, dict.fromkeys,
     object.__repr__, object.__hash__, object.__eq__, object.__ne__, object.__str__,
     object.__format__, object.__dir__, object.__reduce_ex__, type.__subclasscheck__,
     list.__init__, dict.__init__, set.__init__, type.mro, sys.getsizeof,
@@ -84,11 +83,11 @@ _READS = {
     types.FunctionType: "__get__", types.MethodType: "__get__", property: "__get__ __set__ getter "
     "setter deleter", tuple: _ALL, frozenset: _ALL, str: _ALL, bytes: _ALL, int: _ALL, float: _ALL,
     complex: _ALL, range: _ALL, slice: _ALL, BaseException: _ALL, types.GeneratorType: _ALL,
-    re.Pattern: _ALL, re.Match: _ALL, types.MappingProxyType: _ALL, bool: _ALL,
+    types.MappingProxyType: _ALL, bool: _ALL,
     type({}.keys()): _ALL, type({}.values()): _ALL, type({}.items()): _ALL,
     _lathe.dtype: _ALL, _lathe.device: _ALL, _lathe.SymInt: _ALL, _lathe.SymFloat: _ALL,
-    staticmethod: "__get__", classmethod: "__get__", struct.Struct: _ALL,
-    functools.partial: "__get__ __call__", type: "mro __call__ __instancecheck__ __subclasscheck__ "
+    staticmethod: "__get__", classmethod: "__get__", _struct.Struct: _ALL,
+    partial: "__get__ __call__", type: "mro __call__ __instancecheck__ __subclasscheck__ "
     "__subclasses__ __prepare__ __getattribute__ __repr__ __new__ __init__ __eq__ __hash__",
 }  # fmt: skip
 _WRITES = {
@@ -106,6 +105,15 @@ _READS, _WRITES = (
 )
 _ADDS = "append extend add update __iadd__"
 _ADD_ONLY = frozenset(_ADDS.split())
+
+
+def note_re():
+    """Once it has been imported, re and its classes are listed, too."""
+    re = sys.modules.get("re")
+    if hasattr(re, "Match") and re.compile not in PURE:
+        PURE.add(re.compile)
+        _READS.update({re.Pattern: _ALL, re.Match: _ALL})
+
 
 # Functions of the library that answer for some state: a row each.
 _ANSWERS = frozenset({
@@ -163,7 +171,7 @@ class Calls:
         if kind is types.MethodType:
             return self._method(f)
         if kind in _OPS:
-            return functools.partial(self._op, f)
+            return partial(self._op, f)
         if kind is _lru_cache_wrapper:  # looked through: a tensor of the trace would stay in it
             return self.call(f.__wrapped__)
         if hasattr(kind, "_captures"):
@@ -171,9 +179,7 @@ class Calls:
             return f if f._captures is None else self.call(self.attribute(f, f._captures))
         if kind.__module__.startswith("numpy") or kind.__module__ in _PURE_MODULES:
             return _Call(self, f)
-        if issubclass(
-            kind, (*_METHODS, type, _NANOBIND, _BOUND, *_GETTERS, functools.partial, weakref.ref)
-        ):
+        if issubclass(kind, (*_METHODS, type, _NANOBIND, _BOUND, *_GETTERS, partial, ref)):
             if f is locals:  # it is about who calls it
                 return f
             return _Call(self, f)
@@ -188,11 +194,11 @@ class Calls:
     def look_through(self, f):
         """The parts of a method or partial from outside."""
         parts = {types.MethodType: ("__self__", "__func__"),
-                 functools.partial: ("func", "args", "keywords")}.get(type(f), ())  # fmt: skip
+                 partial: ("func", "args", "keywords")}.get(type(f), ())  # fmt: skip
         found = self.known.get(id(f))
         for part in parts if found is not None else ():
             self.row("part", found[1], part, getattr(f, part))
-        if type(f) is functools.partial and found is not None:
+        if type(f) is partial and found is not None:
             self.contents(f.args), self.contents(f.keywords)
 
     def _function(self, f):
@@ -208,7 +214,7 @@ class Calls:
         if type(inner) is types.FunctionType:
             self.swap(inner)
             return f
-        return functools.partial(self.call(inner), f.__self__)
+        return partial(self.call(inner), f.__self__)
 
     # ── ops and other functions of the library ──────────────────────────────────────────────────
 
@@ -276,6 +282,7 @@ class Calls:
     # ── C ───────────────────────────────────────────────────────────────────────────────────────
 
     def call_c(self, f, args, kwargs):
+        note_re()
         kind = type(f)
         row = self.known.get(id(f))
         if (getattr(f, "__module__", None) or "").startswith("numpy"):
@@ -284,9 +291,9 @@ class Calls:
             self.refuse("a generator of its own would be drawn from while tracing only")
         if kind in (_NANOBIND, _BOUND):
             return self._of_library(f, getattr(f, "__name__", ""), args, kwargs)
-        if kind is functools.partial:
+        if kind is partial:
             return self._partial(f, args, kwargs)
-        if issubclass(kind, weakref.ref):
+        if issubclass(kind, ref):
             self.row_of(f)
             return self._reference(f)
         if kind in _GETTERS:
@@ -369,7 +376,7 @@ class Calls:
         if type(value) is Text:
             return value.settled()
         if isinstance(value, (types.FunctionType, types.MethodType, *_METHODS, *_GETTERS, _NANOBIND,
-                              *_OPS, functools.partial, _lru_cache_wrapper)):  # fmt: skip
+                              *_OPS, partial, _lru_cache_wrapper)):  # fmt: skip
             return self._callback(value)
         if isinstance(value, Tensor):
             return self._tensor_used(value)
@@ -439,6 +446,7 @@ class Calls:
 
     def reads_only(self, owner, name):
         """Is it the name of a method of C's that writes nothing?"""
+        note_re()
         base = _base_in(_READS, type(owner))
         return base is not None and (_READS[base] is _ALL or name in _READS[base])
 
@@ -511,13 +519,14 @@ class Calls:
         if type(f) is operator.methodcaller:
             return self.call(self.attribute(args[0], parts[0]))(*parts[1:])
         if type(f) is operator.attrgetter:
-            found = [functools.reduce(self.attribute, p.split("."), args[0]) for p in parts]
+            found = [reduce(self.attribute, p.split("."), args[0]) for p in parts]
         else:
             found = [self.item(args[0], p) for p in parts]
         return found[0] if len(found) == 1 else tuple(found)
 
     def opaque(self, kind):
         """Does a class written in C keep state that nothing here knows?"""
+        note_re()
         for cls in kind.__mro__:
             if cls in _OPEN or cls in PURE or issubclass(cls, (BaseException, Tensor)):
                 continue

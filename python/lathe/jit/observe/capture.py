@@ -2,12 +2,9 @@
 
 from ... import _lathe
 from ..._lathe import Tensor
-from ..arrays import is_array
-from .effects import MISSING, Planner, nested_too_deep, sequence_maker
-from .observer import Observer
-from .recording import BOXES, Restart, dict_of
+from .plans import Planner, nested_too_deep, sequence_maker
+from .recording import MISSING, Restart, dict_of
 from .rows import NUMBERS, PLAIN, is_number, is_plain
-from .sent import is_sent
 
 _SYMBOLIC = (_lathe.SymInt, _lathe.SymFloat)
 _MOST_LEVELS = 128  # of nested arguments; more is a list that contains itself
@@ -144,8 +141,8 @@ class Arguments:
 class Capture:
     """A run of the function on symbolic tensors. Afterwards: rows, plan, effects, grads."""
 
-    def __init__(self, function, run, args, kwargs, varying, concrete, inputs):
-        self.observer = Observer(varying, concrete, inputs)
+    def __init__(self, observer, function, run, args, kwargs):
+        self.observer = observer
         self.observer.where = where(function)
         self.observer.traced, self.observer.given_to = function, (args, kwargs)
         self.function, self._run = function, run
@@ -174,6 +171,8 @@ class Capture:
             return self._results(result)
         except Exception as problem:
             with o.resting():
+                from .sent import is_sent
+
                 sent = is_sent(problem)
             if sent:
                 raise
@@ -345,6 +344,3 @@ def _as_tuple(row):
         key, by_row = key.n, True
     parent = -1 if row.parent is None else row.parent.n
     return (row.step, parent, key, row.test, row.wanted, (row.loose, by_row, row.weak))
-
-
-__all__ = ["BOXES", "Capture", "is_array"]

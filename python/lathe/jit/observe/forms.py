@@ -4,13 +4,9 @@ A text has one where it is made of texts, of tensors as str() writes them, and o
 "8.3f" writes them. All else takes Python to be made.
 """
 
-import re
-
 from ... import _lathe
 from ..._lathe import Tensor
 from .texts import Chosen, Text, _Made, _OfNumber, _OfTensor, _Plain
-
-_SPEC = re.compile(r"(0|[1-9]\d{0,2})?(\.\d{1,3})?[defg]$")
 
 _MARKS = str.maketrans({mark: "\\" + mark for mark in "\\{}|"})
 
@@ -38,6 +34,13 @@ def _form(text):
     if type(text) is _Made:
         return _made(text._function, *text._values)
     raise _NoForm
+
+
+def _is_simple(spec):
+    """Is it a width, digits after a point, both or neither, before a letter?"""
+    width, point, digits = spec[:-1].partition(".")
+    wide = width in ("", "0") or width[0] != "0" and len(width) <= 3 and width.isdecimal()
+    return wide and spec[-1] in "defg" and (not point or len(digits) <= 3 and digits.isdecimal())
 
 
 def _has_dtype_of(kind, value):
@@ -69,6 +72,6 @@ def _made(function, value, *more):
         raise _NoForm
     if not spec:
         return "{n}"
-    if not _SPEC.match(spec) or (is_float and spec[-1] == "d") or ("." in spec and spec[-1] == "d"):
+    if not _is_simple(spec) or (is_float and spec[-1] == "d") or ("." in spec and spec[-1] == "d"):
         raise _NoForm
     return "{n:" + spec + "}"

@@ -6,39 +6,29 @@ values, `store` and `augment` write, `call` gives what is to be called, `enter` 
 Outside of the capture, and on other threads, they do what the code says and no more.
 """
 
-import functools
 import gc
 import os
 import sys
 import types
-import weakref
 from _collections import OrderedDict, _tuplegetter, defaultdict
-from _thread import RLock, get_ident
+from _functools import partial
+from _weakref import ref
 
 from ... import _errors, _lathe, ops
-from ..._capturing import observers
 from ..._lathe import Tensor
 from ..arrays import digest, is_array
 from ..trace import same_grad
-from . import rewrite
+from . import sources
 from .callbacks import Callbacks
 from .calls import Calls
+from .core import Core
 from .effects import Effects
-from .files import CAPTURE, PACKAGE, STANDARD, is_standard
+from .files import PACKAGE, STANDARD
 from .functions import Functions
 from .items import Item
 from .of_numpy import OfNumpy, as_operand
 from .operators import OPERATE
-from .recording import (
-    BOXES,
-    HEAP,
-    MISSING,
-    Recording,
-    Restart,
-    base_of,
-    dict_of,
-    in_mro,
-)  # fmt: skip
+from .recording import BOXES, HEAP, MISSING, Restart, base_of, dict_of, in_mro
 from .rows import IDENTITY, PLAIN, is_plain
 from .texts import Text, Texts, as_key
 
@@ -56,29 +46,18 @@ _OF_GRADIENTS = frozenset({"is_leaf", "grad_fn", "_version", "retains_grad"})
 # Classes in C whose attributes are looked up as usual.
 _USUAL = {
     object, type, types.ModuleType, types.SimpleNamespace, int, float, str, bytes, complex, bool,
-    types.FunctionType, types.MethodType, weakref.ref, functools.partial, BaseException, *BOXES,
+    types.FunctionType, types.MethodType, ref, partial, BaseException, *BOXES,
     defaultdict, OrderedDict, Tensor, property, staticmethod, classmethod, super,
 }  # fmt: skip
 _C_PARTS = (types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSetDescriptorType,
             types.MemberDescriptorType, types.ClassMethodDescriptorType)  # fmt: skip
 
 
-class Observer(Recording, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
-    """One capture. begin() and end() enclose the run of the code. While functions have other code
-    than their own, no other thread may begin: who captures holds `lock`."""
-
-    lock = RLock()
-    _live = False  # also when all else is forgotten: functions that outlive the capture ask
+class Observer(Core, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
+    """One capture of code that has hooks."""
 
     def __init__(self, varying=frozenset(), concrete=(), inputs=True):
-        super().__init__(varying, set(concrete), inputs)
-        self.traced, self.given_to = None, ((), {})
-        self.mode_line = None  # where a mode was set last
-        self.where = "an unknown line"  # of the traced function
-        self.refused = None  # the error of the first refusal: code may swallow it
-        self.again = False  # a Restart was raised
-        self.recursive = set()  # syntax trees of functions that a script records (script_recursion)
-        self.net = _lathe._Net(CAPTURE)
+        super().__init__(varying, concrete, inputs)
         numpy = sys.modules.get("numpy")
         if numpy is not None:  # what it reads of arrays is noted where they are handed to it
             self.net.trust(os.path.dirname(numpy.__file__) + os.sep, True)
@@ -91,102 +70,11 @@ class Observer(Recording, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
             self.net.trust(f"{PACKAGE}{name}.py")
         # C makes errors with one; the other finds definitions, which do not change.
         for function in (_errors._init, ops.__getattr__):
-            for code in (function.__code__, *rewrite.inside(function.__code__)):
+            for code in (function.__code__, *sources.inside(function.__code__)):
                 self.net.made(code)
-        self._thread, self._live, self._busy = get_ident(), False, 0
-        self._entered, self._prepared, self._swapped = set(), set(), []
-        self._originals = {}  # by id of a function: its own code
-        self._waiting = {}  # by id of one that is observed once it is called: its class
-        self._codes = []  # kept alive, since the net knows them by address
-        self._cells = {}  # of a function: by name of a free variable, its row
         self.start_effects()
         self.start_callbacks()
         self.start_numpy()
-
-    # ── around a capture ────────────────────────────────────────────────────────────────────────
-
-    def begin(self):
-        self._live = True
-        self._outer = observers.get(self._thread)
-        observers[self._thread] = self
-        self._profile = sys.getprofile()
-        self._collects = gc.isenabled()
-        gc.disable()  # a collection calls finalizers and callbacks, which are no part of the code
-        self.net.begin()
-
-    def end(self):
-        """Puts all code back. Nothing is observed from now on."""
-        self.net.end()
-        if self._collects:
-            gc.enable()
-        if self._profile is not None:
-            sys.setprofile(self._profile)
-        self._live = False
-        observers.pop(self._thread, None)
-        if self._outer is not None:
-            observers[self._thread] = self._outer
-        for function, code in reversed(self._swapped):
-            function.__code__ = code
-        self.ages = None
-
-    @staticmethod
-    def active():
-        """That of the capture under way on this thread."""
-        return observers[get_ident()]
-
-    def code_of(self, function):
-        """A function's own code, also while it has another."""
-        return self._originals.get(id(function), function.__code__)
-
-    def cell_row(self, function, name):
-        return self._cells.get(id(function), {}).get(name)
-
-    def on(self):
-        return self._live and not self._busy and get_ident() == self._thread
-
-    def resting(self):
-        """While it is entered, code runs as it is: the observer's own, or what may be trusted."""
-        return _Rest(self)
-
-    def refuse(self, what, next=None, got=None):
-        """Raises a TraceError that names the user's line; code that swallows it does not help."""
-        if self.refused is None:
-            self.refused = _lathe.TraceError(
-                f"trace: {what}\n  got:      {got or 'a read that no later call could repeat'}\n"
-                f"  expected: code whose reads and writes can be seen and repeated\n"
-                f"  at:       {self.line()}\n"
-                f"  next:     {next or 'do it outside of the traced function'}"
-            )
-        raise self.refused
-
-    def line(self):
-        """Where the user's code is: "file:line"."""
-        frame = sys._getframe(1)
-        while frame is not None:
-            code = frame.f_code
-            if code.co_name == "<script>" or self.net.has(code):
-                file = code.co_filename
-                if not file.startswith(PACKAGE) and not is_standard(file):
-                    return f"{file}:{frame.f_lineno}"
-            frame = frame.f_back
-        return self.where
-
-    def check_net(self):
-        """Refuses what the net has seen."""
-        self.note_unseen()
-        if self.refused is not None:
-            raise self.refused
-
-    def note_unseen(self):
-        code = self.net.unseen
-        if code is not None and self.refused is None:
-            self.refused = _lathe.TraceError(
-                f"trace: Python code runs whose reads cannot be seen: there is no source that says "
-                f"what it does\n  got:      {code.co_name}()\n"
-                f"  expected: functions whose source can be read\n"
-                f"  at:       {code.co_filename}:{code.co_firstlineno}\n"
-                "  next:     keep it in a file, or call it outside of the traced function"
-            )
 
     # ── reads ───────────────────────────────────────────────────────────────────────────────────
 
@@ -433,17 +321,14 @@ class Observer(Recording, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
 
     def _of_module(self, module, name):
         space = dict_of(module)
-        self.constant(module)
-        if name not in space and type(module).__dict__.get(name) is None and "__getattr__" in space:
+        if self.has_lazily(module, name):
             file = getattr(module, "__file__", None) or ""
             if file.startswith(PACKAGE):
-                with self.resting():  # the library's own: it finds or imports what it will keep
-                    value = getattr(module, name)
-                if name in space:
-                    self.read_key(space, name, owner=module)
-                return value
+                return self.read_of_library(module, name)
+            self.constant(module)
             self.read_key(space, name, owner=module)
             return self.call(self.attribute(module, "__getattr__"))(name)
+        self.constant(module)
         row = self.read_key(space, name, owner=module)
         if name == "__dict__":
             return space
@@ -483,9 +368,10 @@ class Observer(Recording, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
             return self._slot(obj, name, found, sort)
         if sort is _tuplegetter and issubclass(kind, tuple):
             return self._sequence_item(obj, found.__reduce__()[1][0])
-        if sort is functools.cached_property and name not in (space or ()):
+        cached = _is_cached_property(sort)
+        if cached and name not in (space or ()):
             return self._cached(obj, name, found)
-        if found is not MISSING and sort.__flags__ & HEAP and sort is not functools.cached_property:
+        if found is not MISSING and sort.__flags__ & HEAP and not cached:
             self.prepare(sort)
             self.constant(found)
             if hasattr(sort, "__set__"):
@@ -595,17 +481,9 @@ class Observer(Recording, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
 _SHAPES = frozenset({"shape", "dtype", "device", "ndim", "itemsize", "nbytes", "requires_grad"})
 
 
-class _Rest:
-    def __init__(self, observer):
-        self._observer = observer
-
-    def __enter__(self):
-        self._observer._busy += 1
-        self._observer.net.resting += 1
-
-    def __exit__(self, *_):
-        self._observer._busy -= 1
-        self._observer.net.resting -= 1
+def _is_cached_property(kind):
+    functools = sys.modules.get("functools")
+    return functools is not None and kind is functools.cached_property
 
 
 def _own_names(kind):

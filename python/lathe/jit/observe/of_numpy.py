@@ -5,9 +5,9 @@ which are part of what a program holds for as soon as NumPy computes or writes a
 that it calls back run observed.
 """
 
-import functools
 import sys
 import types
+from _functools import partial
 
 from ... import _lathe
 from ..._lathe import Tensor
@@ -150,7 +150,7 @@ class OfNumpy:
     def _hand_over_function(self, f):
         self.let_c_call(f)
         self.look_through(f)
-        if type(f) is functools.partial:
+        if type(f) is partial:
             for value in (f.func, f.args, f.keywords):
                 self.hand_over(value)
         owner = getattr(f, "__self__", None)

@@ -1,6 +1,6 @@
 """Python's operators, by the names of their syntax nodes."""
 
-import operator
+import _operator as operator  # without Python's half of it: a first trace waits for imports
 
 from ... import _lathe
 

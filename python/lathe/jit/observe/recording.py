@@ -2,8 +2,8 @@
 
 import gc
 import types
-import weakref
 from _collections import OrderedDict, deque
+from _weakref import ref  # of weakref, without the rest of it: a first trace waits for imports
 
 from ... import _lathe
 from ..._lathe import Tensor
@@ -55,7 +55,7 @@ def _ages():
 def hold(row, value):
     """Makes an object what a row wants: by a weak reference, where it has one."""
     try:
-        row.wanted, row.weak = weakref.ref(value), True
+        row.wanted, row.weak = ref(value), True
     except TypeError:
         row.wanted, row.weak = value, False
 
@@ -165,7 +165,7 @@ class Recording:
             return self.tensors.get(_lathe._identity(obj))
         if issubclass(kind, IDENTITY):
             return self.constant(obj) if self.was_there(obj) else None
-        if self.ages.knows(obj) and not is_plain(obj) and not issubclass(kind, weakref.ref):
+        if self.ages.knows(obj) and not is_plain(obj) and not issubclass(kind, ref):
             self.refuse(f"a {kind.__name__} comes from where no read was seen")
         return None
 

@@ -1,20 +1,17 @@
 """Observed code: what a function's source says, with a hook at every read and store.
 
-`observed(code)` gives the code object of a function with hooks in it, or None where there is no
-source that says exactly this code. The source of a function is found by compiling the top-level
-statement around it: only if that gives the very same instructions is the rewritten statement
-compiled as well. `bind` then puts an observer and the function into it. Hooks are methods of the
-observer (observer.py says what each does); nothing else is added, so that lines, names and
-tracebacks stay as they are.
+Hooks are methods of the observer (observer.py says what each does); nothing else is added, so that
+lines, names and tracebacks stay as they are. `pairs_around` compiles the top-level statement around
+a function as it is and with hooks; sources.py takes what it needs of that.
 """
 
 import ast
-import copy
-import linecache
+import contextlib
 import sys
-import types
+from io import open_code
 
-_OBSERVER, _FUNCTION, _OUTER = "\0observer", "\0function", "\0outer"  # constants that bind replaces
+from .sources import FUNCTION, OBSERVER, OUTER, inside
+
 _FUTURE = 0x1FF0000  # the flags that `from __future__ import` sets
 
 # Fields of syntax nodes whose value an operation of the language uses, whatever it is.
@@ -70,7 +67,7 @@ class _Rewriter(ast.NodeTransformer):
         """A call of a hook, where its first argument is and on one line: else the compiler would
         move calls to the last line of what is inside."""
         at = next((a for a in args if hasattr(a, "lineno")), None)
-        node = ast.Call(ast.Attribute(ast.Constant(_OBSERVER), name, ast.Load()), list(args), [])
+        node = ast.Call(ast.Attribute(ast.Constant(OBSERVER), name, ast.Load()), list(args), [])
         for part in (node, node.func, node.func.value) if at is not None else ():
             part.lineno = part.end_lineno = at.lineno
             part.col_offset = at.col_offset
@@ -106,7 +103,7 @@ class _Rewriter(ast.NodeTransformer):
         if len(self._local) == 1 or node.id in ("super", "__class__"):
             return node
         name = self._name(node.id)
-        return self._hook("outside", node, name, ast.Constant(_OUTER))
+        return self._hook("outside", node, name, ast.Constant(OUTER))
 
     def visit_Attribute(self, node):
         load = isinstance(node.ctx, ast.Load)
@@ -172,11 +169,13 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Match(self, node):
         """What patterns name is read beside the subject: a pattern has no place for hooks."""
+        from copy import deepcopy
+
         patterns = [p for case in node.cases for p in ast.walk(case.pattern)]
         asks_class = any(isinstance(p, ast.MatchClass) for p in patterns)
         values = [p.value for p in patterns if isinstance(p, ast.MatchValue)]
         named = [value for value in values if isinstance(value, ast.Attribute)]
-        read = [self.visit(copy.deepcopy(value)) for value in named]
+        read = [self.visit(deepcopy(value)) for value in named]
         self.generic_visit(node)
         hook = "match_classes" if asks_class else "match"
         node.subject = self._hook(hook, node.subject, *read)
@@ -260,7 +259,7 @@ class _Rewriter(ast.NodeTransformer):
         node.body = [s for made in body for s in (made if isinstance(made, list) else [made])]
         place = {"lineno": node.lineno, "end_lineno": node.lineno, "col_offset": node.col_offset,
                  "end_col_offset": node.col_offset}  # fmt: skip
-        begin = ast.Expr(self._hook("enter", ast.Constant(_FUNCTION, **place)), **place)
+        begin = ast.Expr(self._hook("enter", ast.Constant(FUNCTION, **place)), **place)
         node.body.insert(ast.get_docstring(node, clean=False) is not None, begin)
         return node
 
@@ -271,7 +270,7 @@ class _Rewriter(ast.NodeTransformer):
         self._local.append(_bound_in(node))
         body = self.visit(node.body)
         self._local.pop()
-        both = ast.Tuple([self._hook("enter", ast.Constant(_FUNCTION)), body], ast.Load())
+        both = ast.Tuple([self._hook("enter", ast.Constant(FUNCTION)), body], ast.Load())
         node.body = ast.Subscript(both, ast.Constant(1), ast.Load())
         return node
 
@@ -290,52 +289,33 @@ class _Rewriter(ast.NodeTransformer):
 
 # ── finding the source of a code object ─────────────────────────────────────────────────────────
 
-_observed = {}  # by id of a code object: (itself, its observed form or None)
-_by_key = {}  # by what a code object says
-_by_place = {}  # by where a code object with hooks stands: what it was made of, and itself
 _compiled = set()  # (file, number of a top-level statement, flags)
 _rewritten = set()  # (file, number of the statement): its tree has hooks
 _files = {}
 
 
-def inside(code):
-    """All code objects in a code object, in a fixed order."""
-    for c in code.co_consts:
-        if isinstance(c, types.CodeType):
-            yield c
-            yield from inside(c)
-
-
-def _key(code):
-    """All that a code object says. Code objects themselves differ once one of them is warm."""
-    consts = tuple(
-        _key(c) if isinstance(c, types.CodeType)
-        else (type(c), sorted(map(repr, c)) and str(sorted(map(repr, c))))
-        if type(c) is frozenset
-        else (type(c), repr(c))
-        for c in code.co_consts
-    )  # fmt: skip
-    return (
-        code.co_name, code.co_firstlineno, code.co_code, code.co_names, code.co_varnames,
-        code.co_freevars, code.co_flags, code.co_linetable, consts,
-    )  # fmt: skip
-
-
 def _text(file):
-    """The source of a file. Python's own modules may be frozen, and `python -c` has its text among
-    the arguments; whatever is found here is only used where it compiles to the code in question."""
+    """The source of a file, as text or bytes. Python's own modules may be frozen, and `python -c`
+    has its text among the arguments; whatever is found here is only used where it compiles to the
+    code in question."""
     if file == "<string>" and "-c" in sys.orig_argv[:-1]:
         return sys.orig_argv[sys.orig_argv.index("-c") + 1]
     if file.startswith("<frozen "):
         file = getattr(sys.modules.get(file[8:-1]), "__file__", "")
+    if "linecache" not in sys.modules:  # with it come tokenize and re
+        with contextlib.suppress(OSError), open_code(file) as opened:
+            return opened.read()
+    import linecache
+
     return "".join(linecache.getlines(file))
 
 
 def _statements(file):
-    """(top-level statements, what the module imports at its top level)."""
+    """(top-level statements, what the module imports at its top level, the source)."""
     if file not in _files:
+        text = _text(file)
         try:
-            body = ast.parse(_text(file)).body
+            body = ast.parse(text).body
         except (SyntaxError, ValueError):
             body = []
         imports = [
@@ -347,14 +327,14 @@ def _statements(file):
             for a in node.names
             if a.name != "*"
         ]
-        _files[file] = body, imports
+        _files[file] = body, imports, text
     return _files[file]
 
 
-def _compile_around(code):
-    """Notes the observed forms of all code in the top-level statement around this code."""
+def pairs_around(code):
+    """(own, observed) code objects of all code in the top-level statements around this code."""
     file = code.co_filename
-    body, imports = _statements(file)
+    body, imports, text = _statements(file)
     for number, statement in enumerate(body):
         decorators = getattr(statement, "decorator_list", ())
         first = min([statement.lineno, *(d.lineno for d in decorators)])
@@ -367,7 +347,7 @@ def _compile_around(code):
         for name in imports:
             name.lineno, name.col_offset = 1, 0
         if (file, number) in _rewritten:
-            statement = ast.parse(_text(file)).body[number]
+            statement = ast.parse(text).body[number]
         _rewritten.add((file, number))
         both = []
         with Room():
@@ -377,49 +357,4 @@ def _compile_around(code):
                 made = compile(tree, file, "exec", code.co_flags & _FUTURE, dont_inherit=True)
                 both.append(list(inside(made)))
         if [c.co_name for c in both[0]] == [c.co_name for c in both[1]]:
-            for own, hooked in zip(*both):
-                _by_key.setdefault(_key(own), hooked)
-                _by_place.setdefault(_place(hooked), []).append((own, hooked))
-
-
-def _place(code):
-    return code.co_filename, code.co_firstlineno, code.co_name, code.co_code, code.co_linetable
-
-
-def plain(code):
-    """The code that a code object with hooks was made of; None: that is not known, or not which of
-    several."""
-    found = [own for own, hooked in _by_place.get(_place(code), ()) if _alike(code, hooked)]
-    return found[0] if len({_key(own) for own in found}) == 1 else None
-
-
-def _alike(code, hooked):
-    return len(code.co_consts) == len(hooked.co_consts) and all(
-        a == b and type(a) is type(b)
-        for a, b in zip(code.co_consts, hooked.co_consts)
-        if type(b) in (int, float, complex, bytes, bool) or type(b) is str and b[:1] != "\0"
-    )
-
-
-def observed(code):
-    """The code with hooks; None where no source says exactly this code."""
-    known = _observed.get(id(code))
-    if known is None:
-        key = _key(code)
-        if key not in _by_key:
-            _compile_around(code)
-        known = _observed[id(code)] = code, _by_key.get(key)
-    return known[1]
-
-
-def bind(hooked, observer, function, note, outer=True):
-    """The code for one observer and function; note(code): called with it and with all inside."""
-
-    def value(c):
-        if type(c) is str and c in (_OBSERVER, _FUNCTION, _OUTER):
-            return observer if c == _OBSERVER else function if c == _OUTER or outer else None
-        return bind(c, observer, function, note, False) if isinstance(c, types.CodeType) else c
-
-    made = hooked.replace(co_consts=tuple(map(value, hooked.co_consts)))
-    note(made)
-    return made
+            yield from zip(*both)

@@ -7,11 +7,11 @@ ops, and builtins that are functions of their arguments.
 
 import builtins
 import types
-from dis import get_instructions
 
 from ... import _lathe
 from ..._lathe import Tensor
-from .calls import PURE
+from .calls import PURE, note_re
+from .instructions import instructions
 from .rows import is_plain
 
 _OPS = (_lathe.Op, type(Tensor.relu))
@@ -54,13 +54,13 @@ def reads(function, args, kwargs):
     waiting = [function.__code__]
     for code in waiting:
         waiting += [c for c in code.co_consts if isinstance(c, types.CodeType)]
-        for i in get_instructions(code):
-            if i.opname.startswith("DELETE") or i.opname in _EFFECTS:
+        for name, arg in instructions(code):
+            if name.startswith("DELETE") or name in _EFFECTS:
                 return None
-            if i.opname in _ATTRIBUTES:
-                names.add(i.argval)
-            elif i.opname in _LOADS:
-                value = function.__globals__.get(i.argval, vars(builtins).get(i.argval))
+            if name in _ATTRIBUTES:
+                names.add(arg)
+            elif name in _LOADS:
+                value = function.__globals__.get(arg, vars(builtins).get(arg))
                 if _is_library(value):
                     modules.append(value)
                 elif not (is_plain(value) or isinstance(value, _OPS) or _is_pure(value)):
@@ -79,6 +79,7 @@ def reads(function, args, kwargs):
 
 
 def _is_pure(value):
+    note_re()
     try:
         return value in PURE
     except TypeError:

@@ -7,10 +7,10 @@ refused if a tensor is in it; else it becomes the text that it is now, and its s
 guarded.
 """
 
-import functools
 import itertools
-import operator
 import types
+from _functools import reduce
+from _operator import mod
 
 from ... import _lathe, ops
 from ..._grad_mode import no_grad
@@ -279,13 +279,14 @@ def options_of(text):
 
 def holds(questions):
     """Where the answers are yes: a bool tensor."""
-    return functools.reduce(ops.logical_and, [ops.eq(index, i) for index, i in questions])
+    return reduce(ops.logical_and, [ops.eq(index, i) for index, i in questions])
 
 
 class Text:
     """A text of the program, in a capture."""
 
     __slots__ = ("_parts", "_observer")
+    _is_text = True  # for who makes results
 
     def __init__(self, observer, parts):
         self._observer = observer
@@ -336,7 +337,7 @@ class Text:
         same = [(*a, *b) for (a, x), (b, y) in both if x == y]
         if not all(same):  # nothing is asked
             return True
-        return functools.reduce(ops.logical_or, map(holds, same)) if same else False
+        return reduce(ops.logical_or, map(holds, same)) if same else False
 
     def settled(self):
         """The text itself, where no data decides it: its sizes and floats are guarded."""
@@ -551,7 +552,7 @@ class Texts:
         """left % right where left is a text: MISSING unless the result is a Text."""
         if type(left) not in (str, Text) or not (type(left) is Text or self.of_program(right)):
             return MISSING
-        return self.made_text(operator.mod, left, right)
+        return self.made_text(mod, left, right)
 
     def method_of_str(self, owner, name, args, kwargs):
         """owner.join(...), owner.format(...); MISSING unless the result is a Text."""
