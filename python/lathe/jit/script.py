@@ -403,6 +403,7 @@ class Scripted(Traced):
     """What lathe.script gives: called like the function, and looked into like a trace."""
 
     _word = "script"
+    _interprets = True
     _captures = None  # part of an outer capture, it runs as a script all the same
 
     def __init__(self, function):

@@ -44,6 +44,7 @@ class Traced(Captured):
 
     _captures = "_function"  # for an Observer: the attribute that another capture looks into
     _word = "trace"
+    _interprets = False  # a script, which does not run the function itself
 
     def __init__(self, function):
         if not callable(function):
@@ -138,6 +139,9 @@ class Traced(Captured):
     def _make(self, args, kwargs):
         """(number of a new trace, None), or (None, an error of the traced code's own)."""
         self._note_misses(args, kwargs)
+        number = self._make_unhooked(args, kwargs)
+        if number is not None:
+            return number, None
         from .observe.capture import Capture
         from .observe.observer import Observer
 
@@ -166,6 +170,29 @@ class Traced(Captured):
                 if captured.observer.refused is not None:
                     raise captured.observer.refused from None
                 return None, problem
+
+    def _make_unhooked(self, args, kwargs):
+        """The number of a new trace of a function that needs no hooks; None: it may need them."""
+        if self._interprets or self._varying:
+            return None
+        from .observe.unhooked import Unhooked, reads
+
+        found = reads(self._function, args, kwargs)
+        if found is None:
+            return None
+        from .observe.capture import Capture
+
+        try:
+            captured = Capture(
+                Unhooked(self._function, found), self._function, self._run, args, kwargs
+            )
+            return self._capture(captured)
+        except (Exception, Restart, Built) as problem:
+            from .observe.sent import is_sent
+
+            if is_sent(problem):
+                raise
+            return None
 
     def _capture(self, captured):
         number = next(self._numbers)
