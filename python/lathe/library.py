@@ -97,7 +97,7 @@ def _tensor(op, part, answer):
     """What the author's `part` of an op gave, as a tensor: it may be NumPy's."""
     if isinstance(answer, Tensor):
         return answer
-    from .jit.arrays import is_array  # not above: all of lathe.jit comes with it
+    from .jit.observe.rows import is_array  # not above: all of lathe.jit comes with it
 
     cause = None
     if hasattr(answer, "__array_interface__") or is_array(answer.__class__):

@@ -3,11 +3,6 @@
 from .. import _lathe
 
 
-def is_array(kind):
-    """NumPy's own class of arrays: subclasses may mean anything."""
-    return kind.__name__ == "ndarray" and kind.__module__ == "numpy"
-
-
 class StandIn:
     """What functions that make tensors of data take for an array from outside: `_tensor`, which is
     symbolic."""

@@ -446,6 +446,7 @@ class Scripted(Traced):
 
     def _part(self, observer, args, kwargs, inner=False):
         f = observer.attribute(self, "_function") if inner else self._function
+        observer.swap_at_once()
         session = Session(observer)
         session.inner = inner
         with observer.resting():

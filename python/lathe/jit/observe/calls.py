@@ -23,12 +23,12 @@ from _weakref import proxy, ref
 
 from ... import _lathe
 from ..._lathe import Tensor
-from ..arrays import StandIn, is_array
+from ..arrays import StandIn
 from .items import Item, item_of
 from .of_numpy import is_scalar
 from .printing import print_model, warn_model
 from .recording import BOXES, HEAP, MISSING, dict_of, in_mro
-from .rows import IDENTITY, PLAIN, is_plain
+from .rows import IDENTITY, PLAIN, is_array, is_plain
 from .texts import Text, as_key, format_model, str_model
 
 _METHODS = (

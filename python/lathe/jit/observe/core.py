@@ -30,7 +30,7 @@ class Core(Recording, Names):
         self._thread, self._live, self._busy = get_ident(), False, 0
         self._entered, self._prepared, self._swapped = set(), set(), []
         self._originals = {}  # by id of a function: its own code
-        self._waiting = {}  # by id of one that is observed once it is called: its class
+        self._waiting = {}  # by id of one that is observed once it is called: (itself, its class)
         self._codes = []  # kept alive, since the net knows them by address
         self._cells = {}  # of a function: by name of a free variable, its row
 

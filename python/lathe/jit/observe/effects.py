@@ -11,11 +11,10 @@ from _functools import partial
 
 from ... import _lathe
 from ..._lathe import Tensor
-from ..arrays import is_array
 from .operators import AUGMENT
 from .plans import put_slot, put_variable
 from .recording import BOXES, HEAP, MISSING, content, copied, dict_of, fill, in_mro
-from .rows import IDENTITY, NUMBERS, PLAIN, is_plain
+from .rows import IDENTITY, NUMBERS, PLAIN, is_array, is_plain
 from .texts import as_key
 
 _AUGMENTED = (list, set, dict)

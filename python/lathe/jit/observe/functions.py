@@ -16,6 +16,8 @@ from .recording import HEAP, MISSING, dict_of, in_mro
 class Functions:
     """Of an Observer."""
 
+    _at_once = False  # does no function wait for its observed code?
+
     # ── functions ───────────────────────────────────────────────────────────────────────────────
 
     def let_c_call(self, f):
@@ -61,11 +63,18 @@ class Functions:
         """The same for a function of the library's own, of whose class a value is used: it gets its
         observed code when it is called, since few of them are."""
         code = function.__code__
-        if not code.co_filename.startswith(PACKAGE) or code.co_filename.startswith(CAPTURE):
+        own = code.co_filename.startswith(PACKAGE) and not code.co_filename.startswith(CAPTURE)
+        if self._at_once or not own:
             self.swap(function, cls)
         elif id(function) not in self._originals and not self.net.has(code):
-            self._waiting[id(function)] = cls
+            self._waiting[id(function)] = function, cls
             self._stand_in(_WAITING, function, code, function)
+
+    def swap_at_once(self):
+        """From now on none waits: a script looks at the code and the parameters of functions."""
+        self._at_once = True
+        for function, cls in list(self._waiting.values()):
+            self.swap(function, cls)
 
     def _stand_in(self, standing, function, code, handed):
         """Gives a function code of ours until the end, which hands its arguments to a method here
@@ -84,7 +93,7 @@ class Functions:
     def awaited(self, function, args, kwargs):
         """A function is called that waits for its observed code."""
         if self.on():
-            self.swap(function, self._waiting.get(id(function)))
+            self.swap(*self._waiting.get(id(function), (function,)))
         elif self._live:  # on another thread, or for the observer itself
             function = _with_code(function, self.code_of(function))
         return function(*args, **kwargs)

@@ -16,7 +16,7 @@ from _weakref import ref
 
 from ... import _errors, _lathe, ops
 from ..._lathe import Tensor
-from ..arrays import digest, is_array
+from ..arrays import digest
 from ..trace import same_grad
 from . import sources
 from .callbacks import Callbacks
@@ -29,7 +29,7 @@ from .items import Item
 from .of_numpy import OfNumpy, as_operand
 from .operators import OPERATE
 from .recording import BOXES, HEAP, MISSING, Restart, base_of, dict_of, in_mro
-from .rows import IDENTITY, PLAIN, is_plain
+from .rows import IDENTITY, PLAIN, is_array, is_plain
 from .texts import Text, Texts, as_key
 
 _READERS_OF_CODE = (

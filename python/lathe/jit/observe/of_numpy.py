@@ -11,9 +11,8 @@ from _functools import partial
 
 from ... import _lathe
 from ..._lathe import Tensor
-from ..arrays import is_array
 from .recording import BOXES, HEAP, dict_of
-from .rows import is_plain
+from .rows import is_array, is_plain
 
 _REFUSED = (
     "load save savez savez_compressed savetxt loadtxt genfromtxt fromfile fromregex memmap seterr "

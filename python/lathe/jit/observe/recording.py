@@ -7,13 +7,13 @@ from _weakref import ref  # of weakref, without the rest of it: a first trace wa
 
 from ... import _lathe
 from ..._lathe import Tensor
-from ..arrays import is_array
 from .rows import (
     IDENTITY,
     MISSING,
     NUMBERS,
     PLAIN,
     Row,
+    is_array,
     is_number,
     is_plain,
     path_in_class,

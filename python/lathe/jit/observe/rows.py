@@ -49,6 +49,11 @@ def is_float(kind):
     return kind is float or issubclass(kind, float) and kind.__module__ == "numpy"
 
 
+def is_array(kind):
+    """NumPy's own class of arrays: subclasses may mean anything."""
+    return kind.__name__ == "ndarray" and kind.__module__ == "numpy"
+
+
 def is_plain(value):
     """Does it compare by value, with all that it holds?"""
     kind = type(value)

@@ -18,6 +18,7 @@ from .instructions import instructions
 _PLAIN = (int, float, complex, bool, str, type(None))
 _VALUES = (*_PLAIN, _lathe.dtype, _lathe.device)  # of modules, beside ops
 _METHOD = type(Tensor.relu)
+_RANGE = range  # whatever that name means later
 _STEPS = frozenset({
     "RESUME", "NOP", "PRECALL", "CALL", "CALL_KW", "KW_NAMES", "PUSH_NULL", "SWAP", "COPY",
     "LOAD_CONST", "LOAD_FAST", "STORE_FAST", "LOAD_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST",
@@ -57,7 +58,7 @@ class Reads:
 
     def _global(self, name):
         value = self._names.get(name, getattr(builtins, name, None))
-        if value is range:
+        if value is _RANGE:
             while self._step[0] == "LOAD_CONST":
                 self._next()
             if self._step[0] not in ("PRECALL", "CALL"):
@@ -69,7 +70,7 @@ class Reads:
             self.modules.append((value, attribute))
             value = getattr(value, attribute, None)
             self._next()
-        if value is not range and type(value) not in (*_VALUES, _lathe.Op, _METHOD):
+        if value is not _RANGE and type(value) not in (*_VALUES, _lathe.Op, _METHOD):
             raise _NeedsHooks
 
     def _method(self, name):
