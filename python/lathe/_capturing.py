@@ -1,7 +1,13 @@
 """What all of the package knows of captures: the one under way on each thread, for what C calls in
-the middle of it, and what a capture is made of, for who looks for modules."""
+the middle of it, what a capture is made of, for who looks for modules, and where code is that is
+not the user's."""
 
+import os
 from _thread import get_ident
+
+PACKAGE = __file__[: -len("_capturing.py")]
+CAPTURE = PACKAGE + "jit" + os.sep
+STANDARD = os.path.dirname(os.__file__) + os.sep
 
 observers = {}  # by thread
 
@@ -14,3 +20,8 @@ def observed(function):
 
 class Captured:
     """What lathe.trace and lathe.script give: `_function` is what they were given."""
+
+
+def is_standard(file):
+    """A file of Python's own."""
+    return file.startswith((STANDARD, "<frozen")) and "site-packages" not in file

@@ -43,9 +43,9 @@ HOOKS_IMPORTS = {
 }  # fmt: skip
 UNHOOKED_PARTS = {
     "lathe._capturing", "lathe.jit", "lathe.jit.observe", "lathe.jit.observe.capture",
-    "lathe.jit.observe.core", "lathe.jit.observe.files", "lathe.jit.observe.instructions",
-    "lathe.jit.observe.names", "lathe.jit.observe.plans", "lathe.jit.observe.recording",
-    "lathe.jit.observe.rows", "lathe.jit.observe.unhooked", "lathe.jit.trace",
+    "lathe.jit.observe.core", "lathe.jit.observe.names", "lathe.jit.observe.plans",
+    "lathe.jit.observe.recording", "lathe.jit.observe.rows", "lathe.jit.observe.unhooked",
+    "lathe.jit.trace",
 }  # fmt: skip
 
 

@@ -7,10 +7,10 @@ import types
 
 from .. import _lathe
 from .. import ops as lathe_ops
+from .._capturing import is_standard
 from .._lathe import Tensor
 from ..nn.module import Module
 from . import script_source as source
-from .observe.files import is_standard
 from .observe.texts import Text
 from .script_builtins import BUILTINS
 from .script_join import Undefined

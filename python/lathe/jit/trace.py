@@ -1,7 +1,5 @@
 """trace: a function runs once on symbolic tensors and from then on as a compiled program."""
 
-import itertools
-
 # Of functools, without the rest of it: the first trace of a process waits for its imports.
 from _functools import partial
 
@@ -61,7 +59,7 @@ class Traced(Captured):
                 setattr(self, name, getattr(function, name))
         self._function = function
         self._engine = _lathe.Function(self._name())
-        self._numbers = itertools.count(1)
+        self._number = 0  # of the trace that was made last
         self._traces = {}  # by number: _Trace
         self._recursive = set()  # syntax trees of functions that scripts record (script_recursion)
         self._varying = set()  # paths of numbers and functions that have been seen to change
@@ -195,7 +193,7 @@ class Traced(Captured):
             return None
 
     def _capture(self, captured):
-        number = next(self._numbers)
+        number = self._number = self._number + 1
 
         def body(symbolic):
             return captured.body(symbolic), number

@@ -5,8 +5,7 @@ import sys
 from _thread import RLock, get_ident
 
 from ... import _lathe
-from ..._capturing import observers
-from .files import CAPTURE, PACKAGE, is_standard
+from ..._capturing import CAPTURE, PACKAGE, is_standard, observers
 from .names import Names
 from .recording import Recording, dict_of
 

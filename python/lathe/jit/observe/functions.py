@@ -8,8 +8,8 @@ import sys
 import types
 from _functools import partial
 
+from ..._capturing import CAPTURE, PACKAGE
 from . import sources
-from .files import CAPTURE, PACKAGE
 from .recording import HEAP, MISSING, dict_of, in_mro
 
 

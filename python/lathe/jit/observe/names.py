@@ -1,9 +1,10 @@
 """What functions read by name, and what classes have that Python calls by itself."""
 
 import builtins
+import sys
 import types
+from opcode import opname
 
-from .instructions import instructions
 from .recording import HEAP, MISSING, hold
 
 
@@ -118,6 +119,26 @@ def _called_by_python(cls):
         elif name[:2] == "__" == name[-2:] and name != "__dict__":
             found.append((name, (getattr(value, "__func__", value),)))
     return found
+
+
+_EXTENDED = opname.index("EXTENDED_ARG")
+_NEW = sys.version_info >= (3, 11)  # a global's number is shifted: its lowest bit says how to push
+_NEWER = sys.version_info >= (3, 12)  # and an attribute's
+_NAMED = {"LOAD_GLOBAL": _NEW, "LOAD_ATTR": _NEWER, "LOAD_METHOD": False, "LOAD_NAME": False}
+
+
+def instructions(code):
+    """(name, argument) of each instruction; of those that load by a name, that name. `dis` says
+    more, but a first trace would wait for its imports."""
+    raw, names, high = code.co_code, code.co_names, 0
+    for at in range(0, len(raw), 2):
+        op, arg = raw[at], raw[at + 1] | high
+        high = arg << 8 if op == _EXTENDED else 0
+        name = opname[op]
+        if name in _NAMED:
+            arg = names[arg >> _NAMED[name]]
+        if name not in ("CACHE", "EXTENDED_ARG"):
+            yield name, arg
 
 
 _named = {}

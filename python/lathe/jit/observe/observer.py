@@ -15,6 +15,7 @@ from _functools import partial
 from _weakref import ref
 
 from ... import _errors, _lathe, ops
+from ..._capturing import PACKAGE, STANDARD
 from ..._lathe import Tensor
 from ..arrays import digest
 from ..trace import same_grad
@@ -23,7 +24,6 @@ from .callbacks import Callbacks
 from .calls import Calls
 from .core import Core
 from .effects import Effects
-from .files import PACKAGE, STANDARD
 from .functions import Functions
 from .items import Item
 from .of_numpy import OfNumpy, as_operand

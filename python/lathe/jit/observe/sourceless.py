@@ -11,7 +11,7 @@ import types
 from ... import _lathe
 from ..._lathe import Tensor
 from .calls import PURE, note_re
-from .instructions import instructions
+from .names import instructions
 from .rows import is_plain
 
 _OPS = (_lathe.Op, type(Tensor.relu))

@@ -13,7 +13,7 @@ import types
 from ... import _lathe
 from ..._lathe import Tensor
 from .core import Core
-from .instructions import instructions
+from .names import instructions
 
 _PLAIN = (int, float, complex, bool, str, type(None))
 _VALUES = (*_PLAIN, _lathe.dtype, _lathe.device)  # of modules, beside ops
