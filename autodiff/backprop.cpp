@@ -126,6 +126,13 @@ Tensor Backprop::sum(const Value* v) const {
 
 // ── nodes ───────────────────────────────────────────────────────────────────────────────────────
 
+void Backprop::walk(Node* last) {
+  for (Node* n = last; n != nullptr; n = n->previous()) {
+    own_ = n;
+    visit(*n);
+  }
+}
+
 void Backprop::walk(Node* last, const Node* before) {
   for (Node* n = last; n != before; n = n->previous()) visit(*n);
 }

@@ -11,7 +11,9 @@ namespace lathe {
 
 class Backprop {
  public:
-  explicit Backprop(ir::Tracer& tracer) : tracer_(tracer), g_(tracer.graph()) {}
+  /// `may_keep`: loops of the program may give more than they did, for their derivatives to read.
+  Backprop(ir::Tracer& tracer, bool may_keep)
+      : tracer_(tracer), g_(tracer.graph()), may_keep_(may_keep) {}
 
   // Which values matter: they depend on what gradients are wanted by.
   void activate(ir::Value* v);
@@ -27,8 +29,8 @@ class Backprop {
   void arrive(ir::Value* v, const Tensor& dy);
   Tensor sum(const ir::Value* v) const;
 
-  /// Nodes from `last` back to but without `before`.
-  void walk(ir::Node* last, const ir::Node* before);
+  /// The program's nodes, from `last` back to the first.
+  void walk(ir::Node* last);
 
  private:
   /// A copy of a block's nodes: those after `before` up to `last`.
@@ -57,6 +59,8 @@ class Backprop {
   void spread(const ir::Node& n);
   void spread_loop(const ir::Node& n, const ir::Values& parameters, const ir::Block& body);
   void spread_after(const ir::Node* before);
+  /// Nodes from `last` back to but without `before`.
+  void walk(ir::Node* last, const ir::Node* before);
   void visit(ir::Node& n);
   void visit_op(ir::Node& n);
   void visit_composite(ir::Node& n);
@@ -111,8 +115,28 @@ class Backprop {
   std::vector<Tensor> record_checkpoints(const Loop& loop, Int segments);
   ir::Data backward_rounds(const Loop& loop, const ir::Values& free, Int stop,
                            const ir::Data& sums);
+  /// A round's derivative, behind a copy of the round.
+  struct Recorded {
+    const ir::Block* block;
+    Again again;
+    ir::Graph::ValueMap known;  // the copy
+    Round round;
+  };
   ir::Data backward_round(const Loop& loop, const Stacks& stacks, const ir::Values& free, Round r,
-                          const ir::Data& sums);
+                          const ir::Data& sums, std::optional<Recorded>& recorded);
+
+  // What rounds keep (backprop_kept.cpp).
+  class RowChoice;
+  static uint32_t variable_symbol(const Loop& loop);
+  static bool stacks(const Loop& loop, const ir::Value* v);
+  static Int row_of_round(const Loop& loop);
+  bool keeps_rounds(const Loop& loop) const;
+  bool may_keep(const Loop& loop) const;
+  int row_holder(const Loop& loop, const ir::Value* v) const;
+  ir::Value* kept_rounds(const Loop& loop, ir::Value* v, const TensorType& type);
+  static void know_rows(const Loop& loop, ir::Graph::ValueMap& known);
+  void read_kept_rounds(const Loop& loop, const Stacks& stand_ins, const Recorded& r);
+  [[noreturn]] static void refuse_unkept(const Loop& loop);
 
   // Rows that rounds read (backprop_rows.cpp).
   bool is_row_of_round(const ir::Value* v, const ir::Node& put) const;
@@ -134,6 +158,8 @@ class Backprop {
 
   ir::Tracer& tracer_;
   ir::Graph& g_;
+  const bool may_keep_;
+  const ir::Node* own_ = nullptr;  // the program's node under way
   absl::flat_hash_set<const ir::Value*> active_;
   absl::flat_hash_map<const ir::Value*, Tensor> sums_;
   OpenRound round_;

@@ -325,6 +325,7 @@ void Backprop::first_round(const Loop& loop, const Values& free,
       know_variable(loop, variable_at(loop, 0), symbols, known);
       for (size_t i = 0; i < loop.parameters.size(); ++i)
         known[loop.parameters[i]] = loop.starts[i];
+      know_rows(loop, known);
       Again a = run_again(loop.body, known, symbols);
       arrive_at(a.yields);
       walk(a.last, a.before);
@@ -510,17 +511,24 @@ std::vector<Tensor> Backprop::record_checkpoints(const Loop& loop, Int segments)
   return stacks;
 }
 
-/// All rounds from the last down to, without, `stop`: -1, or 0 where the first is left out. A loop
-/// of many rounds is run again segment by segment from checkpoints, so that what is kept of n
-/// rounds is that of n / kSegment + kSegment.
+/// All rounds from the last down to, without, `stop`: -1, or 0 where the first is left out. They
+/// read what the loop has kept. Where it does not, a loop of many rounds is run again segment by
+/// segment from checkpoints, so that what is kept of n rounds is that of n / kSegment + kSegment.
 Data Backprop::backward_rounds(const Loop& loop, const Values& free, Int stop, const Data& sums) {
   const Int rounds = loop.rounds;
+  std::optional<Recorded> recorded;
   auto walk_back = [&](const Stacks& stacks, Int end, Int to, const Data& begin) {
     auto round = [&](Round r, const Data& now) {
-      return backward_round(loop, stacks, free, r, now);
+      return backward_round(loop, stacks, free, r, now, recorded);
     };
     return over_rounds(loop, end - 1, to, -1, round, begin);
   };
+  if (keeps_rounds(loop)) {
+    const Stacks stand_ins{make_stacks(loop, rounds), 0};
+    Data out = walk_back(stand_ins, rounds, stop, sums);
+    read_kept_rounds(loop, stand_ins, *recorded);
+    return out;
+  }
   if (tracer_.scope().bounds(rounds).second <= kSegment) {
     const Data start = starts_of(loop, make_stacks(loop, rounds));
     return walk_back(record_stacks(loop, start, 0, rounds), rounds, stop, sums);
@@ -541,7 +549,7 @@ Data Backprop::backward_rounds(const Loop& loop, const Values& free, Int stop, c
 }
 
 Data Backprop::backward_round(const Loop& loop, const Stacks& stacks, const Values& free, Round r,
-                              const Data& sums) {
+                              const Data& sums, std::optional<Recorded>& recorded) {
   tracer_.scope().assume(Relation::le, stacks.first, r.number);
   const Int at = r.number - stacks.first;
   auto outside = std::exchange(sums_, {});
@@ -584,6 +592,7 @@ Data Backprop::backward_round(const Loop& loop, const Stacks& stacks, const Valu
   for (Value* v : free) out.emplace_back(sum(v));
   sums_ = std::move(outside);
   round_ = around;
+  recorded = Recorded{&g_.insertion_block(), std::move(a), std::move(known), r};
   return out;
 }
 

@@ -7,11 +7,12 @@
 //
 // Structures. A block is differentiated by copying its nodes to where the gradient is computed (the
 // part is run again, from what it was given) and walking the copy. An `if` becomes an `if` whose
-// branches do that. A loop runs again with what it carries kept round by round in stacks, then once
-// more from the last round to the first. A `while` counts its rounds in the forward pass. Sums that
-// were begun outside go into a block and come out of it, so that additions happen in the tape's
-// order; where one branch adds to a value and the other does not, the missing sum is -0.0. Calls
-// and groups are inlined first.
+// branches do that. Of a loop that is done from the last round to the first: a `for` keeps what its
+// rounds' derivatives read (backprop_kept.cpp), a `while`, or a `for` that would keep too much,
+// runs again with what it carries kept in stacks. A `while` counts its rounds in the forward pass.
+// Sums that were begun outside go into a block and come out of it, so that additions happen in the
+// tape's order; where one branch adds to a value and the other does not, the missing sum is -0.0.
+// Calls and groups are inlined first.
 #include "autodiff/differentiate.h"
 
 #include <absl/strings/str_cat.h>
@@ -69,13 +70,11 @@ Vjp differentiate(const Graph& graph, absl::Span<const int> wrt, const VjpOption
   Joint joint{.graph = Graph(), .inputs = g.inputs().size(), .hidden = options.hidden.size()};
   Flatten(tracer, graph).block(g.body());
 
-  Backprop backprop(tracer);
+  Backprop backprop(tracer, options.reads == nullptr);
   auto input = [&](int i) { return g.inputs()[static_cast<size_t>(i)]; };
   for (int i : wrt) backprop.activate(input(i));
   backprop.spread(g.body());
   backprop.count_rounds(g.body());
-  for (Node* n : g.body().nodes()) joint.forward.insert(n);
-
   Values yields = g.body().yields();
   Node* last = g.body().last();
   for (size_t k = 0; k < yields.size(); ++k) {
@@ -90,12 +89,16 @@ Vjp differentiate(const Graph& graph, absl::Span<const int> wrt, const VjpOption
   }
   for (int i : options.continued)
     backprop.arrive(input(i), tracer.tensor_for(g.add_input(input(i)->type())));
-  backprop.walk(last, nullptr);
+  backprop.walk(last);
   int count = 0;
   for (int i : wrt) {
     Tensor dx = backprop.sum(input(i));
     joint.gradients.push_back(dx.defined() ? tracer.value_of(dx) : nullptr);
     out.gradients.push_back(dx.defined() ? count++ : -1);
+  }
+  for (Node* n = g.body().first(); last != nullptr; n = n->next()) {
+    joint.forward.insert(n);
+    if (n == last) break;
   }
   joint.active = backprop.all_active();
   joint.graph = tracer.take();

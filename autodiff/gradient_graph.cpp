@@ -57,7 +57,7 @@ Graph gradient_graph(const Graph& graph, const Graph& module, std::string name,
   Tracer tracer(std::move(copy), host);
   Graph& g = tracer.graph();
   Flatten(tracer, module).block(g.body());
-  Backprop backprop(tracer);
+  Backprop backprop(tracer, true);
   for (Value* v : wrt) backprop.activate(v);
   backprop.spread(g.body());
   backprop.count_rounds(g.body());
@@ -70,7 +70,7 @@ Graph gradient_graph(const Graph& graph, const Graph& module, std::string name,
                         : filled(of, true);
   if (backprop.active(of)) {
     backprop.arrive(of, dy);
-    backprop.walk(last, nullptr);
+    backprop.walk(last);
   }
   Values given;
   for (Value* v : wrt) {
