@@ -145,9 +145,40 @@ PointwiseKernel::Launch::Launch(const PointwiseKernel& kernel, const Bound& boun
     places_.push_back(kernel.place(k, bound, run));
 }
 
+std::unique_ptr<PointwiseKernel::Repeated> PointwiseKernel::repeated(const Bound& bound,
+                                                                     const Run& run) const {
+  if (bound.elements == 0 || moves(run.wanted) || loops_.facts.has_checks) return nullptr;
+  const KernelFn code = code_for(run);
+  if (code == nullptr || bound.elements > grain_of_code()) return nullptr;
+  return std::unique_ptr<Repeated>(new Repeated(*this, bound, run, code));
+}
+
+PointwiseKernel::Repeated::Repeated(const PointwiseKernel& kernel, const Bound& bound,
+                                    const Run& run, KernelFn code)
+    : code_(code),
+      uniforms_(run.uniforms.begin(), run.uniforms.end()),
+      extents_(bound.extents),
+      strides_(bound.strides) {
+  const Run own{{}, uniforms_};
+  for (size_t k = 0; k < kernel.buffer_of_.size(); ++k) {
+    const bool tensor = kernel.buffer_of_[k] >= 0;
+    if (tensor)
+      tensors_.push_back({k, static_cast<size_t>(kernel.buffer_of_[k]), bound.offsets[k]});
+    places_.push_back(tensor ? nullptr : kernel.place(k, bound, own));
+  }
+  args_.data = places_.data();
+  args_.extents = extents_.data();
+  args_.strides = strides_.data();
+  args_.origins = &origin_;
+  args_.end = bound.elements;
+}
+
+int64_t PointwiseKernel::grain_of_code() const {
+  return std::max<int64_t>(1024, (int64_t{1} << 18) / (1 + loops_.facts.flops_per_element));
+}
+
 int64_t PointwiseKernel::Launch::grain() const {
-  if (code_ == nullptr) return kGrainBytes / 4;
-  return std::max<int64_t>(1024, (int64_t{1} << 18) / (1 + kernel_.loops_.facts.flops_per_element));
+  return code_ == nullptr ? kGrainBytes / 4 : kernel_.grain_of_code();
 }
 
 void PointwiseKernel::Launch::piece(int64_t begin, int64_t end) {

@@ -74,6 +74,38 @@ class PointwiseKernel {
     std::atomic<uint64_t> error_{kNoError};
     CheckSlot checks_;
   };
+
+  /// One run made again and again, with tensors elsewhere each time: only addresses change.
+  class Repeated {
+   public:
+    /// `at(k)`: where buffer k begins now.
+    template <class F>
+    void run(F at) {
+      for (const Place& p : tensors_) places_[p.operand] = at(p.buffer) + p.offset;
+      code_(&args_);
+    }
+    Repeated(const Repeated&) = delete;
+
+   private:
+    friend class PointwiseKernel;
+    Repeated(const PointwiseKernel& kernel, const Bound& bound, const Run& run, KernelFn code);
+    struct Place {
+      size_t operand, buffer;
+      int64_t offset;  // bytes
+    };
+    KernelFn code_;
+    absl::InlinedVector<uint64_t, 4> uniforms_;
+    absl::InlinedVector<int64_t, 6> extents_;
+    std::vector<int64_t> strides_;
+    absl::InlinedVector<Place, 8> tensors_;
+    absl::InlinedVector<std::byte*, 8> places_;
+    int64_t origin_ = 0;
+    KernelArgs args_;
+  };
+  /// Null where that would do something else: no machine code yet, checks that may fail, work for
+  /// several threads.
+  std::unique_ptr<Repeated> repeated(const Bound& bound, const Run& run) const;
+
   const MachineCode& code() const { return code_; }
   /// The generator's instructions for it, for people; or why there are none.
   std::string vectors() const;
@@ -81,6 +113,7 @@ class PointwiseKernel {
  private:
   KernelFn code_for(const Run& run) const { return code_.for_run(run.wanted, run.op, run.site); }
   MachineCode::Get make_code() const;
+  int64_t grain_of_code() const;  // positions that are worth a thread
   /// Where operand k of a run begins.
   std::byte* place(size_t k, const Bound& bound, const Run& run) const;
   void move(const Bound& bound, const Run& run) const;

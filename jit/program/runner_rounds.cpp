@@ -341,6 +341,7 @@ bool Runner::Rounds::make_rings() {
                                         Geometry::contiguous(ring.type.shape)));
     }
     while (ring.places.size() < ring.turns) ring.places.push_back(empty(ring.type));
+    for (const Tensor& t : ring.places) ring.starts.push_back(operand(t).data);
   }
   return true;
 }
@@ -362,23 +363,61 @@ void Runner::Rounds::put_act(const Act& act, int64_t round) {
   own::copy_elements(copy.from, copy.to);
 }
 
-void Runner::Rounds::run_act(const Act& act, int64_t round) {
+/// Is a number of a kernel that in every round?
+bool Runner::Rounds::same_each_round(const Step& s, const Number& n) const {
+  const auto still = [&](Int e) { return !counter_ || !mentions(e, *counter_); };
+  if (n.input < 0) return still(n.expr);
+  const int slot = s.in[static_cast<size_t>(n.input)];
+  if (slot == block_.parameters[0] || places_.contains(slot)) return false;
+  const ir::Datum& d = r_.at(slot);
+  return !d.is_integer() || still(d.integer());
+}
+
+/// Makes a kernel's act one that looks at addresses alone, where that does the same.
+bool Runner::Rounds::repeat(Act& act) {
   const Step& s = block_.steps[act.step];
-  Bound::OfStep& b = bound_[act.step];
+  const Bound::OfStep& b = bound_[act.step];
+  if (s.kind != Step::Kind::kernel ||
+      !absl::c_all_of(s.kernel->numbers(), [&](const Number& n) { return same_each_round(s, n); }))
+    return false;
+  KernelCall call;
+  r_.prepare(s, b, call);
+  Repeated made{s.kernel->repeated(b.kernel, call.run), {}};
+  if (made.kernel == nullptr) return false;
+  for (int input : s.kernel->tensors()) {
+    const auto k = static_cast<size_t>(input);
+    made.buffers.push_back({s.in[k], b.shifts[k]});
+  }
+  for (int slot : s.out) made.buffers.push_back({slot, 0});
+  act.kind = Act::Kind::kernel;
+  act.kernel = kernels_.size();
+  kernels_.push_back(std::move(made));
+  return true;
+}
+
+void Runner::Rounds::run_act(const Act& act, int64_t round) {
   switch (act.kind) {
+    case Act::Kind::kernel: {
+      Repeated& k = kernels_[act.kernel];
+      k.kernel->run([&](size_t buffer) {
+        const Repeated::Buffer& b = k.buffers[buffer];
+        return address(b.slot) + b.shift;
+      });
+      return;
+    }
     case Act::Kind::view:
       address(act.to) = address(act.from) + act.shift + round * act.move;
-      break;
+      return;
     case Act::Kind::put:
       put_act(act, round);
-      break;
+      return;
     case Act::Kind::step: {
+      const Step& s = block_.steps[act.step];
       SiteScope site(s.node->site());
-      r_.run_bound(s, b);
+      r_.run_bound(s, bound_[act.step]);
       return;
     }
   }
-  ++r_.c_.counts_.ops;
 }
 
 /// Values for the slots of the block, so that a step finds tensors there; their addresses are the
@@ -404,7 +443,7 @@ void Runner::Rounds::empty_slots() {
   for (int slot : block_.parameters) r_.put(slot, ir::Datum());
   for (const Ring& ring : rings_) r_.put(ring.slot, ir::Datum());
   for (const Act& act : acts_) {
-    if (act.kind != Act::Kind::step) {
+    if (act.kind == Act::Kind::view || act.kind == Act::Kind::put) {
       r_.put(act.to, ir::Datum());
       continue;
     }
@@ -415,25 +454,31 @@ void Runner::Rounds::empty_slots() {
 }
 
 ir::Data Runner::Rounds::run(ir::Data carried) {
+  constexpr int64_t kUncancelled = 16;  // rounds
   absl::Cleanup leave = [&] { empty_slots(); };
   fill_slots(carried);
+  size_t steps = 0;
+  for (Act& act : acts_) steps += act.kind == Act::Kind::step && !repeat(act);
   std::vector<std::byte*> next(carried.size());
   for (int64_t round = 0; round < rounds_; ++round) {
-    check_cancelled();
-    const int64_t i = first_ + round * step_;
-    r_.put(block_.parameters[0], ir::Datum(Arg(Int(i))));
-    if (counter_) r_.now_[*counter_] = i;
-    for (Ring& ring : rings_) {
-      const auto turn = static_cast<size_t>(round) % ring.turns;
-      address(ring.slot) = ring.places[turn].impl()->storage->data +
-                           ring.places[turn].geometry().offset.value() *
-                               static_cast<int64_t>(size_of(ring.type.dtype));
+    if (round % kUncancelled == 0) check_cancelled();
+    if (steps > 0) {
+      const int64_t i = first_ + round * step_;
+      r_.put(block_.parameters[0], ir::Datum(Arg(Int(i))));
+      if (counter_) r_.now_[*counter_] = i;
     }
+    for (const Ring& ring : rings_)
+      address(ring.slot) =
+          ring.starts[ring.turns == 1 ? 0 : static_cast<size_t>(round) % ring.turns];
     for (const Act& act : acts_) run_act(act, round);
     for (size_t k = 0; k < next.size(); ++k) next[k] = address(block_.yields[k]);
     for (size_t k = 0; k < next.size(); ++k) address(parameter(k)) = next[k];
   }
   r_.c_.counts_.alike_rounds += rounds_;
+  for (const Act& act : acts_) {
+    r_.c_.counts_.ops += act.kind == Act::Kind::view || act.kind == Act::Kind::put ? rounds_ : 0;
+    r_.c_.counts_.kernels_generated += act.kind == Act::Kind::kernel ? rounds_ : 0;
+  }
   return results(carried, next);
 }
 

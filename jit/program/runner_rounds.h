@@ -30,13 +30,14 @@ class Runner::Rounds {
   };
   /// What a round does, in order: a step, an address, or a copy to one.
   struct Act {
-    enum class Kind : uint8_t { step, view, put };
+    enum class Kind : uint8_t { step, kernel, view, put };
     Kind kind;
     size_t step;
     int to = 0, from = 0, value = 0;  // slots
     int64_t shift = 0, move = 0;      // bytes from the first element; more in each round
     size_t bytes = 0, copy = 0;       // put: so many side by side; else which copy
     size_t whole = 0;                 // and of all so many first, into a result of its own
+    size_t kernel = 0;                // which of kernels_
   };
   struct Copy {
     lathe::Operand from, to;
@@ -50,6 +51,16 @@ class Runner::Rounds {
     bool taken = false;  // by a later result
     int puts = 0;        // writes into it so far, in a round
     std::vector<Tensor> places = {};
+    std::vector<std::byte*> starts = {};  // where they begin
+  };
+  /// A kernel of which nothing but addresses changes.
+  struct Repeated {
+    std::unique_ptr<PointwiseKernel::Repeated> kernel;
+    struct Buffer {
+      int slot;
+      int64_t shift;  // bytes
+    };
+    absl::InlinedVector<Buffer, 8> buffers;
   };
   struct Seen {
     Geometry geometry;
@@ -74,6 +85,8 @@ class Runner::Rounds {
   bool make_rings();
   void fill_slots(const ir::Data& carried);
   void empty_slots();
+  bool same_each_round(const Step& s, const Number& n) const;
+  bool repeat(Act& act);
   void run_act(const Act& act, int64_t round);
   void put_act(const Act& act, int64_t round);
   ir::Data results(const ir::Data& carried, absl::Span<std::byte* const> addresses) const;
@@ -88,6 +101,7 @@ class Runner::Rounds {
   std::vector<Act> acts_;
   std::vector<Ring> rings_;
   std::vector<Copy> copies_;
+  std::vector<Repeated> kernels_;
 };
 
 }  // namespace lathe::jit
