@@ -233,6 +233,7 @@ bool Runner::Rounds::add_view(size_t i) {
                 seen->geometry.is_contiguous() &&
                 numel(seen->geometry.shape) == numel(from->geometry.shape);
   place.geometry = seen->geometry;
+  place.view = true;
   Act act{Act::Kind::view, i};
   act.to = s.out[0], act.from = s.in[0], act.shift = seen->shift, act.move = seen->move;
   acts_.push_back(act);
@@ -439,7 +440,30 @@ void Runner::Rounds::fill_slots(const ir::Data& carried) {
   }
 }
 
+/// Packs what products read of outside of the loop, once for all rounds.
+void Runner::Rounds::pack_outer() {
+  size_t left = kMostBytes;
+  for (const Act& act : acts_) {
+    const Step& s = block_.steps[act.step];
+    if (act.kind != Act::Kind::step || s.kind != Step::Kind::op) continue;
+    Bound::OfStep& b = bound_[act.step];
+    const Entry& entry = *b.prepared.entry;
+    if (entry.pack == nullptr || entry.room == nullptr) continue;
+    for (size_t k = 0; k < s.operands.size(); ++k) {
+      const Place& place = places_.at(s.in[k]);
+      if (b.packed[k] != nullptr || place.what != What::outer || place.view) continue;
+      const size_t kept = entry.room(entry, *b.prepared.plan, {k == 0, k == 1}).kept;
+      if (kept == 0 || kept > left) continue;
+      const auto operand = static_cast<int>(k);
+      b.packed[k] = entry.pack(entry, *b.prepared.plan, operand, r_.address(s, b, k), nullptr);
+      packed_.emplace_back(act.step, k);
+      left -= kept;
+    }
+  }
+}
+
 void Runner::Rounds::empty_slots() {
+  for (const auto& [step, operand] : packed_) bound_[step].packed[operand] = nullptr;
   for (int slot : block_.parameters) r_.put(slot, ir::Datum());
   for (const Ring& ring : rings_) r_.put(ring.slot, ir::Datum());
   for (const Act& act : acts_) {
@@ -457,6 +481,7 @@ ir::Data Runner::Rounds::run(ir::Data carried) {
   constexpr int64_t kUncancelled = 16;  // rounds
   absl::Cleanup leave = [&] { empty_slots(); };
   fill_slots(carried);
+  pack_outer();
   size_t steps = 0;
   for (Act& act : acts_) steps += act.kind == Act::Kind::step && !repeat(act);
   std::vector<std::byte*> next(carried.size());
@@ -467,9 +492,10 @@ ir::Data Runner::Rounds::run(ir::Data carried) {
       r_.put(block_.parameters[0], ir::Datum(Arg(Int(i))));
       if (counter_) r_.now_[*counter_] = i;
     }
-    for (const Ring& ring : rings_)
-      address(ring.slot) =
-          ring.starts[ring.turns == 1 ? 0 : static_cast<size_t>(round) % ring.turns];
+    for (Ring& ring : rings_) {
+      address(ring.slot) = ring.starts[ring.turn];
+      if (++ring.turn == ring.turns) ring.turn = 0;
+    }
     for (const Act& act : acts_) run_act(act, round);
     for (size_t k = 0; k < next.size(); ++k) next[k] = address(block_.yields[k]);
     for (size_t k = 0; k < next.size(); ++k) address(parameter(k)) = next[k];

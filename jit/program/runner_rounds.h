@@ -26,7 +26,8 @@ class Runner::Rounds {
     int puts;      // how often it had been written into
     Geometry geometry;
     DType dtype;
-    bool whole;  // all of the value's elements, in its order
+    bool whole;         // all of the value's elements, in its order
+    bool view = false;  // made by a round, so that it is elsewhere in the next
   };
   /// What a round does, in order: a step, an address, or a copy to one.
   struct Act {
@@ -52,6 +53,7 @@ class Runner::Rounds {
     int puts = 0;        // writes into it so far, in a round
     std::vector<Tensor> places = {};
     std::vector<std::byte*> starts = {};  // where they begin
+    size_t turn = 0;                      // whose turn it is
   };
   /// A kernel of which nothing but addresses changes.
   struct Repeated {
@@ -84,6 +86,7 @@ class Runner::Rounds {
   bool carries_on(const ir::Data& carried);
   bool make_rings();
   void fill_slots(const ir::Data& carried);
+  void pack_outer();
   void empty_slots();
   bool same_each_round(const Step& s, const Number& n) const;
   bool repeat(Act& act);
@@ -102,6 +105,8 @@ class Runner::Rounds {
   std::vector<Ring> rings_;
   std::vector<Copy> copies_;
   std::vector<Repeated> kernels_;
+  std::vector<std::pair<size_t, size_t>>
+      packed_;  // steps and operands that are packed for the loop
 };
 
 }  // namespace lathe::jit
