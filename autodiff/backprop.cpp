@@ -115,8 +115,10 @@ void Backprop::spread_loop(const Node& n, const Values& parameters, const Block&
 
 void Backprop::arrive(Value* v, const Tensor& dy) {
   Tensor& sum = sums_[v];
-  if (sum.defined() && arrive_at_row(v, sum, dy)) return;
+  if (sum.defined() && (arrive_at_row(v, sum, dy) || arrive_at_slice(v, sum, dy))) return;
+  const Value* before = sum.defined() ? tracer_.value_of(sum) : nullptr;
   sum = sum.defined() ? math_ops<Tensor>::add(sum, dy) : dy;
+  note_slices(v, before, sum, dy);
 }
 
 Tensor Backprop::sum(const Value* v) const {

@@ -4,6 +4,7 @@
 #include <absl/container/flat_hash_set.h>
 #include <absl/functional/function_ref.h>
 
+#include "autodiff/slice_sums.h"
 #include "graph/ir/inline.h"
 #include "graph/trace/tracer.h"
 
@@ -142,6 +143,12 @@ class Backprop {
   bool is_row_of_round(const ir::Value* v, const ir::Node& put) const;
   bool arrive_at_row(const ir::Value* v, Tensor& sum, const Tensor& dy);
   void add_left_out(const Loop& loop, const ir::Value* v);
+  // Slices of one value (backprop_rows.cpp, slice_sums.h).
+  std::optional<SliceAt> slice_of_zeros(const ir::Value* v, const Tensor& dy) const;
+  bool arrive_at_slice(const ir::Value* v, Tensor& sum, const Tensor& dy);
+  void note_slices(const ir::Value* v, const ir::Value* before, const Tensor& sum,
+                   const Tensor& dy);
+  Tensor with_added(const Tensor& sum, const SliceAt& at, const Tensor& dy) const;
 
   /// The round whose derivative is being recorded.
   struct OpenRound {
@@ -164,6 +171,12 @@ class Backprop {
   absl::flat_hash_map<const ir::Value*, Tensor> sums_;
   OpenRound round_;
   absl::flat_hash_map<const ir::Value*, std::vector<Row>> rows_;  // of the loop under way
+  /// By value: the sum that slices of it have made, as far as it is still that.
+  struct OfSlices {
+    const ir::Value* sum;
+    SliceSum slices;
+  };
+  absl::flat_hash_map<const ir::Value*, OfSlices> slices_;
 };
 
 /// The arguments of a node without its tensors.

@@ -104,4 +104,54 @@ void Backprop::add_left_out(const Loop& loop, const Value* v) {
   }
 }
 
+// ── slices ──────────────────────────────────────────────────────────────────────────────────────
+
+/// Which slice of v this is the gradient of, if it is +0.0 elsewhere.
+std::optional<SliceAt> Backprop::slice_of_zeros(const Value* v, const Tensor& dy) const {
+  const Node* put = tracer_.value_of(dy)->node();
+  if (put == nullptr || put->op() != S::slice.op()->put || !is_zeros(put->in(0)))
+    return std::nullopt;
+  const ArgVec args = plain_arguments(*put, tracer_);
+  return slice_at(args.view(), 1, v->tensor().shape, [&](Int a, Int b) {
+    return tracer_.scope().prove(Relation::le, a, b) == SymScope::Truth::yes;
+  });
+}
+
+Tensor Backprop::with_added(const Tensor& sum, const SliceAt& at, const Tensor& dy) const {
+  const Tensor added = M::add(S::slice(sum, at.axis, at.start, at.end, 1), dy);
+  const Arg args[] = {Arg(sum), Arg(added), Arg(at.axis), Arg(at.start), Arg(at.end), Arg(1)};
+  return call(*S::slice.op()->put, absl::MakeConstSpan(args))[0];
+}
+
+/// False: this is not one slice more of a sum of slices.
+bool Backprop::arrive_at_slice(const Value* v, Tensor& sum, const Tensor& dy) {
+  auto found = slices_.find(v);
+  if (found == slices_.end() || found->second.sum != tracer_.value_of(sum)) return false;
+  const std::optional<SliceAt> at = slice_of_zeros(v, dy);
+  if (!at) return false;
+  std::optional<SliceAt> tidied;
+  const auto proven = [&](Int a, Int b) {
+    return tracer_.scope().prove(Relation::le, a, b) == SymScope::Truth::yes;
+  };
+  if (found->second.slices.add(*at, tidied, proven) == SliceSum::Way::whole) return false;
+  const TensorType& type = v->tensor();
+  if (tidied) sum = with_added(sum, *tidied, C::zeros({}, type.dtype, type.device));
+  sum = with_added(sum, *at, tracer_.tensor_for(tracer_.value_of(dy)->node()->in(1)));
+  found->second.sum = tracer_.value_of(sum);
+  return true;
+}
+
+/// `sum` is `before` (null: nothing) with dy added as a whole.
+void Backprop::note_slices(const Value* v, const Value* before, const Tensor& sum,
+                           const Tensor& dy) {
+  auto found = slices_.find(v);
+  if (before != nullptr && found != slices_.end() && found->second.sum == before) {
+    found->second.sum = tracer_.value_of(sum);
+    return;
+  }
+  slices_.erase(v);
+  if (const std::optional<SliceAt> at = slice_of_zeros(v, dy))
+    slices_.emplace(v, OfSlices{tracer_.value_of(sum), SliceSum(*at)});
+}
+
 }  // namespace lathe

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "autodiff/slice_sums.h"
 #include "autodiff/tape.h"
 #include "core/base/error.h"
 #include "core/dispatch/assign.h"
@@ -28,7 +29,8 @@ class Arrivals {
  public:
   struct Waiting {
     NodePtr node;
-    Tensors sums;  // by result
+    Tensors sums;                                                       // by result
+    absl::InlinedVector<std::pair<uint32_t, SliceSum>, 1> slices = {};  // of those of slices
   };
 
   Arrivals() = default;
@@ -58,14 +60,30 @@ class Arrivals {
     return at;
   }
   Tensor& sum(uint32_t place, uint32_t result) { return waiting_[place].sums[result]; }
+  /// Null: it has no slices, or is yet to have its first.
+  SliceSum* slices(uint32_t place, uint32_t result) {
+    for (auto& [k, slices] : waiting_[place].slices)
+      if (k == result) return &slices;
+    return nullptr;
+  }
+  void begin_slices(uint32_t place, uint32_t result, SliceAt at) {
+    waiting_[place].slices.emplace_back(result, SliceSum(at));
+  }
+  const TapeNode& node(uint32_t place) const { return *waiting_[place].node; }
   /// Takes away what has arrived so far; undefined: nothing has.
   Tensor take_sum(const Edge& e) {
     const uint32_t at = e.node ? find(*e.node) : kNone;
-    return at == kNone ? Tensor() : std::exchange(waiting_[at].sums[e.output], Tensor());
+    if (at == kNone) return Tensor();
+    auto& slices = waiting_[at].slices;
+    slices.erase(std::remove_if(slices.begin(), slices.end(),
+                                [&](const auto& s) { return s.first == e.output; }),
+                 slices.end());
+    return std::exchange(waiting_[at].sums[e.output], Tensor());
   }
   /// Nothing more is going to arrive.
   Waiting take(uint32_t place) {
     Waiting out = std::move(waiting_[place]);
+    waiting_[place].slices.clear();
     leave(*out.node);
     free_.push_back(place);
     return out;
@@ -197,21 +215,26 @@ class Engine {
     const uint32_t place = arrivals_.place(e.node, fresh);
     Tensor& sum = arrivals_.sum(place, e.output);
     if (!fresh && sum.defined()) {
-      sum = add(sum, dy);
+      sum = plus(std::move(sum), dy);
       return;
     }
     sum = std::move(dy);
-    if (!fresh) return;
-    if (e.node->is_leaf()) {
+    if (fresh) wait(place);
+  }
+
+  /// Its turn comes when all that is newer is done.
+  void wait(uint32_t place) {
+    const TapeNode& node = arrivals_.node(place);
+    if (node.is_leaf()) {
       leaves_.push_back(place);
     } else {
-      queue_.push_back({e.node->sequence, place});
+      queue_.push_back({node.sequence, place});
       std::push_heap(queue_.begin(), queue_.end());
     }
   }
 
   void visit(uint32_t place) {
-    auto [node, dys] = arrivals_.take(place);
+    auto [node, dys, slices] = arrivals_.take(place);
     run_hooks(*node, dys);
     if (auto it = wanted_.empty() ? wanted_.end() : wanted_.find(node.get()); it != wanted_.end())
       it->second = dys;
@@ -237,9 +260,98 @@ class Engine {
       for (size_t i = 0; i < grads.size(); ++i) arrive_from(*node, i, std::move(grads[i]));
       return release(*node);
     }
+    if (node->op == shape_ops<Tensor>::slice.op() && arrive_at_slice(node, dys))
+      return release(*node);
     Grads grads = derive(node, dys);
     for (size_t i = 0; i < grads.size(); ++i) arrive_from(*node, i, std::move(grads[i]));
     release(*node);
+  }
+
+  /// The gradient of a slice: to the slice of the sum alone, where that is the same. False: nothing
+  /// was done.
+  bool arrive_at_slice(const NodePtr& node, const Tensors& dys) {
+    const Edge& e = node->next[0];
+    if (!dys[0].defined() || !e.node || options_.create_graph || options_.check_nan) return false;
+    const auto known = [](Int a, Int b) {
+      return a.known() && b.known() && a.value() <= b.value();
+    };
+    const auto at = slice_at(node->attrs.view(), 0, node->x_types[0].shape, known);
+    if (!at) return false;
+    bool fresh = false;
+    const uint32_t place = arrivals_.place(e.node, fresh);
+    SliceSum* slices = fresh ? nullptr : arrivals_.slices(place, e.output);
+    std::optional<SliceAt> tidied;
+    Tensor& sum = arrivals_.sum(place, e.output);
+    if (slices == nullptr || !sum.defined() || !is_own(sum) ||
+        slices->add(*at, tidied, known) == SliceSum::Way::whole) {
+      if (fresh) wait(place);
+      arrive_from(*node, 0, derive(node, dys)[0]);
+      if (slices == nullptr && is_own(arrivals_.sum(place, e.output)))
+        arrivals_.begin_slices(place, e.output, *at);
+      return true;
+    }
+    if (tidied)
+      sum = with_added(sum, *tidied, create_ops<Tensor>::zeros({}, sum.dtype(), sum.device()));
+    sum = with_added(sum, *at, dys[0]);
+    return true;
+  }
+
+  /// Where the sum lies, if nothing can tell.
+  Tensor plus(Tensor sum, const Tensor& dy) const {
+    if (options_.create_graph || sum.symbolic() || dy.symbolic() || sum.dtype() != dy.dtype() ||
+        !identical(sum.shape(), dy.shape()))
+      return add(sum, dy);
+    const Tensor *into = &sum, *added = &dy;
+    if (is_turned_alike(sum, dy)) {
+      into = &sum.impl()->view->base;
+      added = &dy.impl()->view->base;
+    } else if (!is_own(sum)) {
+      return add(sum, dy);
+    }
+    const Arg args[] = {Arg(*into), Arg(*added)};
+    call(*math_ops<Tensor>::add.op(), absl::MakeConstSpan(args), CallForm::in_place);
+    return sum;
+  }
+
+  /// Are both all of what they are views of, in the same other order, as gradients by transposed
+  /// weights are, and is the sum's memory its own?
+  static bool is_turned_alike(const Tensor& sum, const Tensor& dy) {
+    const TensorImpl &s = *sum.impl(), &d = *dy.impl();
+    if (!s.view || !d.view || s.refs.load(std::memory_order_acquire) != 1 || s.autograd ||
+        !identical(s.geometry.strides, d.geometry.strides))
+      return false;
+    const TensorImpl &into = *s.view->base.impl(), &added = *d.view->base.impl();
+    return into.refs.load(std::memory_order_acquire) == 1 && !into.autograd &&
+           into.storage->refs.load(std::memory_order_acquire) == 2 && owns_memory(*into.storage) &&
+           into.geometry.is_contiguous() && added.geometry.is_contiguous() &&
+           identical(into.geometry.shape, added.geometry.shape) &&
+           identical(into.geometry.offset, s.geometry.offset) &&
+           identical(added.geometry.offset, d.geometry.offset) &&
+           numel(into.geometry.shape) == numel(s.geometry.shape);
+  }
+
+  /// May it be written to: a sum that this backward has made, and nobody else has?
+  static bool is_own(const Tensor& sum) {
+    const TensorImpl& t = *sum.impl();
+    if (sum.symbolic()) return true;
+    return t.refs.load(std::memory_order_acquire) == 1 && t.view == nullptr && !t.autograd &&
+           t.storage->refs.load(std::memory_order_acquire) == 1 && owns_memory(*t.storage) &&
+           t.geometry.is_contiguous();
+  }
+
+  /// The sum with this added to a slice, where it lies; in a trace another value.
+  static Tensor with_added(const Tensor& sum, const SliceAt& at, const Tensor& dy) {
+    using S = shape_ops<Tensor>;
+    const GradMode off(false);
+    const Tensor part = S::slice(sum, at.axis, at.start, at.end, 1);
+    if (!sum.symbolic()) {
+      const Arg args[] = {Arg(part), Arg(dy)};
+      call(*math_ops<Tensor>::add.op(), absl::MakeConstSpan(args), CallForm::in_place);
+      return sum;
+    }
+    const Tensor added = add(part, dy);
+    const Arg args[] = {Arg(sum), Arg(added), Arg(at.axis), Arg(at.start), Arg(at.end), Arg(1)};
+    return call(*S::slice.op()->put, absl::MakeConstSpan(args))[0];
   }
 
   /// What has arrived at each input, which a derivative goes on with and gives back.

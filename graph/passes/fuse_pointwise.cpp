@@ -1,6 +1,8 @@
 // Groups grow down the block: a group stands where its last member stood, so a member may join as
 // long as nothing between uses what the group computes. That is all there is to legality; profit is
-// simple too, as every fused edge saves a round trip through memory.
+// simple too, as every fused edge saves a round trip through memory. One thing saves more: what reads
+// a product runs while the product's elements are in registers, so each product of a long sum has
+// a group of its own.
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
@@ -60,6 +62,14 @@ bool fits(Group g, Node* n) {
   return inputs_of(g).size() + outputs_of(g).size() <= kMostOperands;
 }
 
+/// Does the node read a product that nothing else reads?
+bool takes_product(const Node* n) {
+  return std::any_of(n->in().begin(), n->in().end(), [](const Value* v) {
+    return v->node() != nullptr && v->node()->is(Structure::op) &&
+           v->node()->op()->kind == Kind::contract && v->uses().size() == 1;
+  });
+}
+
 /// The groups of a block, and for each node that is in one, which.
 class Groups {
  public:
@@ -102,8 +112,11 @@ std::vector<Group> find_groups(Block& block, const Graph& graph) {
     std::optional<size_t> into;
     if (may_join) {
       const Shape& domain = n->out(0)->tensor().shape;
+      const bool product = takes_product(n);
       for (size_t g : groups.making(n->in())) {
         if (!groups[g].open || !identical(groups[g].domain, domain)) continue;
+        if (product && std::any_of(groups[g].members.begin(), groups[g].members.end(), takes_product))
+          continue;
         if (!into && fits(groups[g], n)) {
           into = g;
         } else if (into && fits(joined(groups[*into], groups[g]), n)) {

@@ -42,6 +42,8 @@ bool packed_x(Match& m) { return m.is_tensor("x") && m.packed("x"); }
 bool sum_alone(Match& m) { return m.single_use("sum"); }
 bool mean_alone(Match& m) { return m.single_use("mean"); }
 
+bool same_shapes(Match& m) { return identical(m.type("x").shape, m.type("y").shape); }
+
 /// r: the shape of the result, where what is asked for may say -1 or leave a size as it is.
 bool shape_of_result(Match& m) {
   const Shape& shape = m.root()->out(0)->tensor().shape;
@@ -57,6 +59,8 @@ bool by_number(Match& m) { return !m.is_tensor("n") && shape_of_result(m); }
 constexpr Rule kRules[] = {
     {"permute_to_nothing", Exactness::exact, "permute(x, p)", "x", is_identity},
     {"permute_of_permute", Exactness::exact, "permute(permute(x, p), q)", "permute(x, r)", compose},
+    {"add_of_permuted", Exactness::exact, "add(permute(x, p), permute(y, p))",
+     "permute(add(x, y), p)", same_shapes},
     {"view_to_nothing", Exactness::exact, "view(x, s)", "x"},
     {"view_of_view", Exactness::exact, "view(view(x, s), t)", "view(x, t)", packed_x},
     {"view_of_kept_sum", Exactness::exact, "view(sum(x, dim=d, keepdim=True), s)",
