@@ -1,8 +1,8 @@
 // Groups grow down the block: a group stands where its last member stood, so a member may join as
 // long as nothing between uses what the group computes. That is all there is to legality; profit is
-// simple too, as every fused edge saves a round trip through memory. One thing saves more: what reads
-// a product runs while the product's elements are in registers, so each product of a long sum has
-// a group of its own.
+// simple too, as every fused edge saves a round trip through memory. One thing saves more: what
+// reads a product runs while the product's elements are in registers, so each product of a long sum
+// has a group of its own.
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
@@ -115,7 +115,8 @@ std::vector<Group> find_groups(Block& block, const Graph& graph) {
       const bool product = takes_product(n);
       for (size_t g : groups.making(n->in())) {
         if (!groups[g].open || !identical(groups[g].domain, domain)) continue;
-        if (product && std::any_of(groups[g].members.begin(), groups[g].members.end(), takes_product))
+        if (product &&
+            std::any_of(groups[g].members.begin(), groups[g].members.end(), takes_product))
           continue;
         if (!into && fits(groups[g], n)) {
           into = g;
