@@ -30,10 +30,11 @@ constexpr Pass kCleanCasts{"clean_casts", clean_casts};
 constexpr Pass kCleanViews{"clean_views", clean_views};
 constexpr Pass kFoldBatchNorm{"fold_batch_norm", fold_batch_norm};
 constexpr Pass kFusePointwise{"fuse_pointwise", fuse_pointwise};
+constexpr Pass kCopyTurned{"copy_turned", copy_turned};
 
 constexpr Pass kAll[] = {kUnifySizes,    kEliminateDead,   kMergeCommon, kFoldConstants,
                          kCanonicalise,  kSimplifyAlgebra, kCleanCasts,  kCleanViews,
-                         kFoldBatchNorm, kFusePointwise};
+                         kFoldBatchNorm, kFusePointwise,   kCopyTurned};
 
 double now() {
   return std::chrono::duration<double, std::milli>(
@@ -90,6 +91,7 @@ Report optimise(Graph& graph, const Budget& budget) {
     if (changes == 0 || run.spent() > budget.milliseconds) break;
   }
   run.pass(kFusePointwise);
+  run.pass(kCopyTurned);
   run.pass(kEliminateDead);
   verify_rewritten(graph);
   return run.take();

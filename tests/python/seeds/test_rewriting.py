@@ -223,7 +223,7 @@ def test_rw_24_fold_old_batch_norms():
 
 
 PASSES = ["eliminate_dead", "merge_common", "fold_constants", "canonicalise", "simplify_algebra",
-          "clean_casts", "clean_views", "fuse_pointwise"]  # fmt: skip
+          "clean_casts", "clean_views", "fuse_pointwise", "copy_turned"]  # fmt: skip
 
 
 @shows(
