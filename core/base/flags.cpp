@@ -65,7 +65,8 @@ constexpr std::array<FlagDefinition, kFlags> kRows = {{
     {Flag::fuse_after, "fuse_after", "LATHE_FUSE_AFTER", FlagType::count, "16",
      "Eager calls of an op that consists of others (softmax), with operands and options of one "
      "kind, before it runs as one compiled program; the same of an optimizer's steps. 0: from the "
-     "first; -1: never. Never changes a result.",
+     "first; -1: never. Also how many half milliseconds of work on an elementwise op of several "
+     "steps, one at least, before that one is compiled. Never changes a result.",
      "", -1},
 }};
 

@@ -64,7 +64,13 @@ KernelFn MachineCode::ask(Wanted wanted, std::string_view op, const Site& site) 
            .next = required ? "set the flag engine to auto"
                             : "set the flag engine to strips, or turn fallback_is_error off",
            .site = site});
-  } else if (!made_->asked.exchange(true)) {
+    return made_->fn.load(std::memory_order_acquire);
+  }
+  return ask_in_background();
+}
+
+KernelFn MachineCode::ask_in_background() const {
+  if (!made_->asked.exchange(true)) {
     const std::lock_guard lock(made_->mutex);
     if (!made_->get) made_->get = make_();
     if (!made_->take(Effort::at_hand) && !kernels_are_collected()) {

@@ -51,6 +51,11 @@ class MachineCode {
     const KernelFn fn = made_->fn.load(std::memory_order_acquire);
     return wanted == Wanted::simd ? nullptr : fn != nullptr ? fn : ask(wanted, op, site);
   }
+  /// Machine code, or null while there is none: never an error, whatever the flags say.
+  KernelFn when_ready() const {
+    const KernelFn fn = made_->fn.load(std::memory_order_acquire);
+    return fn != nullptr ? fn : ask_in_background();
+  }
   /// Makes it now, or waits for who is at it; why there is none, or nothing.
   std::string compile() const;
   /// Why the last attempt made none; empty if there was none or it succeeded.
@@ -72,6 +77,8 @@ class MachineCode {
     bool take(Effort effort);  // under the lock
   };
   KernelFn ask(Wanted wanted, std::string_view op, const Site& site) const;
+  /// What is at hand is there at once.
+  KernelFn ask_in_background() const;
 
   std::function<Get()> make_;
   std::shared_ptr<Made> made_;

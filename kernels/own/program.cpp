@@ -20,6 +20,12 @@ Program::Program(ScalarFunction f) : function_(std::move(f)), simd_(function_) {
   }
 }
 
+void Program::allow_code() {
+  const auto steps = static_cast<int64_t>(simd_.steps());
+  if (steps > 1 && !uses_index_ && !uses_position_ && LineCodes::serves(function_))
+    codes_ = std::make_unique<LineCodes>(function_, cost_, 1000 + 300 * steps);
+}
+
 void Program::run_reference(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
                             int64_t count, const LineContext& context) const {
   reference::run_line(function_, in, out, count, context);
@@ -57,6 +63,7 @@ const Program& find_or_make(const Key& key, F make) {
     if (it != all.made.end()) return *it->second;
   }
   auto made = std::make_unique<Program>(make());
+  made->allow_code();
   const std::lock_guard lock(all.mutex);
   return *all.made.try_emplace(key, std::move(made)).first->second;
 }

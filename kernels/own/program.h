@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "kernels/own/line_code.h"
 #include "kernels/problem/bodies.h"
 #include "kernels/problem/line.h"
 #include "kernels/simd/program.h"
@@ -41,11 +42,13 @@ class Program {
 
   void run(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out, int64_t count,
            const LineContext& context, Engine engine) const {
-    if (engine == Engine::simd) [[likely]]
-      simd_.run(in, out, count, context);
-    else
-      run_reference(in, out, count, context);
+    if (engine != Engine::simd) [[unlikely]]
+      return run_reference(in, out, count, context);
+    if (codes_ == nullptr || !codes_->run(in, out, count)) simd_.run(in, out, count, context);
   }
+  /// Lets machine code take its lines over, where one call of a kernel is not all there is to do.
+  /// To be called before anyone runs it: by who keeps it for many runs.
+  void allow_code();
 
  private:
   void run_reference(absl::Span<const LineOperand> in, absl::Span<const LineOperand> out,
@@ -53,6 +56,7 @@ class Program {
 
   ScalarFunction function_;
   SimdProgram simd_;
+  std::unique_ptr<LineCodes> codes_;
   bool copies_ = false, uses_index_ = false, uses_position_ = false;
   int cost_ = 1;
 };

@@ -64,7 +64,10 @@ const Program* ReducePrograms::few(int64_t count) const {
   if (count < 1 || count > kFew || (!fold.known() && !fold.known_pick())) return nullptr;
   const std::lock_guard lock(mutex_);
   auto& program = few_[static_cast<size_t>(count)];
-  if (program == nullptr) program = std::make_unique<Program>(unrolled(bodies, count));
+  if (program == nullptr) {
+    program = std::make_unique<Program>(unrolled(bodies, count));
+    program->allow_code();
+  }
   return program.get();
 }
 
