@@ -177,12 +177,39 @@ Tensor to_be_written(const TensorType& type) {
   return create_ops<Tensor>::zeros(type.shape, type.dtype, type.device);
 }
 
-Outputs cat_expansion(Args a) {
-  Tensors xs = a.tensors(0);
+/// Does nobody record what is done with this tensor? Then its views need not be remembered.
+bool unwatched(const Tensor& x) {
+  const ThreadState& state = thread_state();
+  return state.backend == nullptr && state.observers == nullptr &&
+         !(state.grad_enabled && x.requires_grad());
+}
+
+/// The elements of `out`, which nobody has seen yet, from `at` on along the axis = x.
+void write_part(const Tensor& out, int axis, Int at, const Tensor& x) {
+  const Int end = at + x.size(axis);
+  if (!unwatched(x) || !may_overwrite(out)) {
+    assign(S::slice(out, axis, at, end), x);
+    return;
+  }
+  Geometry part = out.geometry();
+  const auto k = static_cast<size_t>(axis);
+  part.offset = part.offset + at * part.strides[k];
+  part.shape[k] = x.size(axis);
+  assign(make_tensor(out.impl()->storage, out.dtype(), std::move(part)), x);
+}
+
+/// x with a new axis of size 1.
+Tensor with_axis(const Tensor& x, Int dim) {
+  if (!unwatched(x) || x.impl()->view || !x.impl()->storage) return S::unsqueeze(x, dim);
+  const int axis = normalise_axis("unsqueeze", dim.value(), x.rank() + 1);
+  return make_tensor(x.impl()->storage, x.dtype(), x.geometry().unsqueeze(axis));
+}
+
+Tensor joined(Tensors xs, Int dim) {
   // PyTorch's lt.empty(0) fits everywhere: what a loop of cat() begins with.
   auto nothing = [](const Tensor& x) { return x.rank() == 1 && x.size(0) == Int(0); };
-  auto joined = [](const Tensor& x) { return x.rank() != 1; };
-  if (std::any_of(xs.begin(), xs.end(), joined))
+  auto has_axes = [](const Tensor& x) { return x.rank() != 1; };
+  if (std::any_of(xs.begin(), xs.end(), has_axes))
     xs.erase(std::remove_if(xs.begin(), xs.end(), nothing), xs.end());
   if (xs.empty())
     throw ValueError({.op = "cat",
@@ -190,7 +217,7 @@ Outputs cat_expansion(Args a) {
                       .got = "an empty list",
                       .expected = "at least one tensor",
                       .next = "leave the call out where the list is empty"});
-  int axis = size_axis("cat", a.integer(1).value(), xs[0].rank());
+  int axis = size_axis("cat", dim.value(), xs[0].rank());
   DType dtype = xs[0].dtype();
   Shape shape = xs[0].shape();
   Int total = 0;
@@ -213,10 +240,10 @@ Outputs cat_expansion(Args a) {
   Tensor out = to_be_written({dtype, shape, xs[0].device()});
   Int at = 0;
   for (const Tensor& x : xs) {
-    assign(S::slice(out, axis, at, at + x.size(axis)), x);
+    write_part(out, axis, at, x);
     at += x.size(axis);
   }
-  return {out};
+  return out;
 }
 
 Outputs narrow_expansion(Args a) {
@@ -304,7 +331,8 @@ void add_composites(Definitions& r) {
                 return {S::reshape(x, shape)};
               },
               {.moves = true, .doc = "Axes start_dim..end_dim joined into one."});
-  r.composite("cat(Tensor[] tensors, int dim=0) -> Tensor", cat_expansion,
+  r.composite("cat(Tensor[] tensors, int dim=0) -> Tensor",
+              [](Args a) -> Outputs { return {joined(a.tensors(0), a.integer(1))}; },
               {.also = {"concat", "concatenate"},
                .moves = true,
                .autocast = Autocast::widest,
@@ -312,8 +340,8 @@ void add_composites(Definitions& r) {
   r.composite("stack(Tensor[] tensors, int dim=0) -> Tensor",
               [](Args a) -> Outputs {
                 Tensors xs = a.tensors(0);
-                for (Tensor& x : xs) x = S::unsqueeze(x, a.integer(1));
-                return {S::cat(xs, a.integer(1))};
+                for (Tensor& x : xs) x = with_axis(x, a.integer(1));
+                return {joined(std::move(xs), a.integer(1))};
               },
               {.moves = true,
                .autocast = Autocast::widest,
