@@ -9,9 +9,9 @@
 // apart.
 //
 // Three ways to it, chosen by layout alone:
-//   rows      sum, prod, lowest, highest, any, all and picks have kernels for blocks of contiguous
-//   elements; what is not
-//             contiguous, or must be lifted first, goes through a buffer
+//   rows      sum, prod, lowest, highest, any, all, sums of squares and picks have kernels for
+//             blocks of contiguous elements; what is not contiguous, or must be lifted first, goes
+//             through a buffer
 //   columns   the same reductions, where there are many results, and their elements are neighbours
 //   or too few in a row for a vector: as many reductions abreast as a vector has lanes
 //   monoid    any other: the four functions as SimdPrograms on many blocks at once, one lane
@@ -62,9 +62,10 @@ class ReduceProgram {
   void finish(absl::Span<uint64_t> states, int64_t count, absl::Span<const LineOperand> out,
               const SimdLoops& set) const;
 
-  /// The reduction with kernels of its own that this is, if any; or the pick: 0 the lowest, 1 the
-  /// highest.
-  std::optional<Reduction> known() const { return reduction_; }
+  /// What it combines by, if that has kernels of its own; or the pick: 0 the lowest, 1 the highest.
+  std::optional<Reduction> known() const {
+    return reduction_ == Reduction::squares ? Reduction::sum : reduction_;
+  }
   std::optional<int> known_pick() const { return pick_; }
 
  private:
@@ -78,7 +79,7 @@ class ReduceProgram {
   std::vector<uint64_t> unit_;  // bits, an entry of state_ each
   std::optional<Reduction> reduction_;
   std::optional<int> pick_;
-  bool plain_ = false;             // lift gives the element as it is (and its index, for a pick)
+  bool plain_ = false;  // the kernels take elements as they are (and their index, for a pick)
   std::vector<uint8_t> finished_;  // finish gives these states as they are; none: it computes
   bool indexed_ = false;           // lift asks for the index
   SimdProgram lift_, combine_, finish_;

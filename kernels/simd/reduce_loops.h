@@ -23,6 +23,12 @@ struct ReduceSum {
     return scalar::add(a, b);
   }
 };
+struct ReduceSquares : ReduceSum {
+  template <class S>
+  LATHE_SIMD static S lift(S x) {
+    return x * x;
+  }
+};
 struct ReduceProd {
   template <class S>
   LATHE_SIMD static S call(S a, S b) {
@@ -76,6 +82,22 @@ struct ReduceAll {
   }
 };
 
+/// combine(a, b) of a state and an element.
+template <class F, class S>
+LATHE_SIMD S with_element(S a, S b) {
+  if constexpr (requires { F::lift(b); })
+    return F::call(a, F::lift(b));
+  else
+    return F::call(a, b);
+}
+template <class F>
+struct WithElement {
+  template <class S>
+  LATHE_SIMD static S call(S a, S b) {
+    return with_element<F>(a, b);
+  }
+};
+
 inline constexpr size_t kSteps = kReduceBlock / kReduceLanes;
 
 /// Sixteen lanes of one block in vectors of S.
@@ -93,7 +115,7 @@ struct VectorLanes {
   }
   LATHE_SIMD void step(const T* in) {
 #pragma GCC unroll 16
-    for (size_t i = 0; i < count; ++i) v[i] = F::call(v[i], load(in + i * width<S>));
+    for (size_t i = 0; i < count; ++i) v[i] = with_element<F>(v[i], load(in + i * width<S>));
   }
   /// Steps of two blocks whose elements are numbers; what is not shows in `nan`.
   static constexpr bool minds_nan = requires(S x) { F::numbers(x, x); };
@@ -118,7 +140,7 @@ struct VectorLanes {
       const size_t first = i * width<S>;
       if (first >= n) continue;
       const S x = n - first < width<S> ? load_some(in + first, n - first) : load(in + first);
-      v[i] = S::select(S::lt(load(kLane + first), end), F::call(v[i], x), v[i]);
+      v[i] = S::select(S::lt(load(kLane + first), end), with_element<F>(v[i], x), v[i]);
     }
   }
   /// Lane l with l + 8, then + 4, + 2, + 1: first whole vectors, then the halves of one.
@@ -333,17 +355,17 @@ size_t fold_four(typename S::Scalar* lane, const void* const* rows, size_t from,
           *c = as<T>(rows[2 * kReduceLanes]) + from, *d = as<T>(rows[3 * kReduceLanes]) + from;
   size_t i = 0;
   for (; i + width<S> <= n; i += width<S>) {
-    const S ab = F::call(F::call(load(lane + i), load(a + i)), load(b + i));
-    store(lane + i, F::call(F::call(ab, load(c + i)), load(d + i)));
+    const S ab = with_element<F>(with_element<F>(load(lane + i), load(a + i)), load(b + i));
+    store(lane + i, with_element<F>(with_element<F>(ab, load(c + i)), load(d + i)));
   }
   return i;
 }
 template <class T>
 using FoldFour = size_t (*)(T* lane, const void* const* rows, size_t from, size_t n);
 
-/// First: Join with a single element on its left. A lane without an element would change nothing.
-/// Four: null where there is none.
-template <class T, StripFn First, StripFn Join, FoldFour<T> Four>
+/// First: a row of elements to the unit, which is a single one; Next: to states; Join: states to
+/// states. A lane without an element would change nothing. Four: null where there is none.
+template <class T, StripFn First, StripFn Next, StripFn Join, FoldFour<T> Four>
 void reduce_columns(void* out, const void* const* rows, size_t n, size_t columns,
                     const void* unit) {
   alignas(64) T lanes[kReduceLanes][kReduceTile<T>];
@@ -353,7 +375,7 @@ void reduce_columns(void* out, const void* const* rows, size_t n, size_t columns
     auto* to = static_cast<T*>(out) + c;
     auto join = [&](size_t r, T* lane, size_t done) {
       const void* both[] = {r < kReduceLanes ? unit : lane + done, as<T>(rows[r]) + c + done};
-      (r < kReduceLanes ? First : Join)(n == 1 ? to : lane + done, both, tile - done);
+      (r < kReduceLanes ? First : Next)(n == 1 ? to : lane + done, both, tile - done);
     };
     size_t r = 0;
     for (; r < used; ++r) join(r, lanes[r], 0);
@@ -381,7 +403,9 @@ void add_float_reduction(SimdLoops& set, Reduction fold) {
   int f = static_cast<int>(fold);
   set.reduce_blocks[f][d] = reduce_blocks<VectorLanes<F, S>>;
   set.reduce_rows[f][d] = reduce_rows<VectorLanes<F, S>>;
-  set.reduce_columns[f][d] = reduce_columns<T, short_strip<F, S, 2, 1>, join, fold_four<F, S>>;
+  set.reduce_columns[f][d] =
+      reduce_columns<T, short_strip<WithElement<F>, S, 2, 1>, short_strip<WithElement<F>, S, 2, 0>,
+                     join, fold_four<F, S>>;
   set.reduce_join[f][d] = join;
   set.reduce_tree[f][d] = reduce_tree<VectorLanes<F, S>>;
 }
@@ -407,13 +431,14 @@ void add_plain_reduction(SimdLoops& set, Reduction fold) {
   set.reduce_blocks[f][d] = reduce_blocks<PlainLanes<F, T>>;
   set.reduce_rows[f][d] = reduce_rows<PlainLanes<F, T>>;
   set.reduce_columns[f][d] =
-      reduce_columns<T, plain_strip<PlainReduction<F>, T, T, 2, 1>, join, nullptr>;
+      reduce_columns<T, plain_strip<PlainReduction<F>, T, T, 2, 1>, join, join, nullptr>;
   set.reduce_join[f][d] = join;
   set.reduce_tree[f][d] = reduce_tree<PlainLanes<F, T>>;
 }
 template <class S>
 void add_float_reductions(SimdLoops& set) {
   add_float_reduction<ReduceSum, S>(set, Reduction::sum);
+  add_float_reduction<ReduceSquares, S>(set, Reduction::squares);
   add_float_reduction<ReduceProd, S>(set, Reduction::prod);
   add_float_reduction<ReduceLowest, S>(set, Reduction::lowest);
   add_float_reduction<ReduceHighest, S>(set, Reduction::highest);

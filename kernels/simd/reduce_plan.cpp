@@ -22,6 +22,7 @@ Exprs combination(Reduction fold, const Expr& a, const Expr& b) {
   };
   switch (fold) {
     case Reduction::sum:
+    case Reduction::squares:
       return {a + b};
     case Reduction::prod:
       return {a * b};
@@ -48,6 +49,18 @@ std::optional<Reduction> recognise(const ScalarFunction& combine, DType state) {
     if (same_graph(known, combine)) return fold;
   }
   return std::nullopt;
+}
+
+/// Sums of x * x have kernels that square.
+bool squares(const ScalarFunction& lift, DType state) {
+  if (lift.inputs[0] != state || lift.output_types[0] != state) return false;
+  if (simd_loops().reduce_blocks[static_cast<int>(Reduction::squares)][static_cast<int>(state)] ==
+      nullptr)
+    return false;
+  const ExprNode& n = lift.graph[lift.outputs[0]];
+  if (n.prim != Prim::mul || n.args[0] != n.args[1]) return false;
+  const ExprNode& x = lift.graph[n.args[0]];
+  return x.prim == Prim::input && x.payload == 0;
 }
 
 /// The better of two (value, index) pairs, as the rows that give indices write it.
@@ -251,6 +264,10 @@ ReduceProgram::ReduceProgram(const ReduceBodies& bodies)
   const ExprNode& lifted = bodies.lift.graph[bodies.lift.outputs[0]];
   plain_ = (state_.size() == 1 || pick_) && lifted.prim == Prim::input && lifted.payload == 0 &&
            state_[0] == stored_;
+  if (reduction_ == Reduction::sum && !plain_ && squares(bodies.lift, state_[0])) {
+    reduction_ = Reduction::squares;
+    plain_ = true;
+  }
   for (size_t k = 0; k < bodies.finish.output_types.size(); ++k) {
     // Nothing complex is a state, so neither is any result behind one.
     const ExprNode& n = bodies.finish.graph[bodies.finish.outputs[k]];

@@ -57,9 +57,13 @@ void ReduceRun::buffered_blocks(const std::byte* x, int64_t begin, int64_t n, st
   const int64_t bytes = element_bytes();
   std::byte* elements = room(buffers_, kPiece * (bytes + 8 + 8));
   std::byte *lifted = elements + kPiece * bytes, *index = lifted + kPiece * 8;
+  const bool collected = !p_.plain_ && axes_.size() == 1 && axes_[0].stride == 1;
   for (int64_t done = 0; done < n; done += kPiece) {
     int64_t m = std::min(n - done, kPiece);
-    collect(x, begin + done, m, elements);
+    if (collected)  // where it lies, and only read
+      elements = const_cast<std::byte*>(x + (begin + done) * bytes);
+    else
+      collect(x, begin + done, m, elements);
     const std::byte* from = elements;
     if (!p_.plain_) {
       if (p_.indexed_)

@@ -21,9 +21,10 @@ using StripFn = void (*)(void* out, const void* const* in, size_t n);
 /// The pieces of the defined reduction (see reduce.h) of the reductions that have kernels of their
 /// own:
 ///   sum, prod   a + b, a * b            lowest, highest   a if it is NaN or beats b, else b
-///   any, all    a | b, a & b on bool
-enum class Reduction : uint8_t { sum, prod, lowest, highest, any, all };
-inline constexpr int kReductions = 6;
+///   any, all    a | b, a & b on bool            squares           a + b * b: b is an element
+/// Joins and trees take results of blocks, which are squares no more: there it is the sum.
+enum class Reduction : uint8_t { sum, prod, lowest, highest, any, all, squares };
+inline constexpr int kReductions = 7;
 inline constexpr size_t kReduceBlock = 512, kReduceLanes = 16;
 
 /// out[b] = the result of block b of in[0 .. n), for ceil(n / 512) blocks. `unit`: one element.

@@ -142,6 +142,7 @@ TEST(ReduceProgram, EveryRowOnEveryLayout) {
       {"sum",
        {DType::f32, DType::f64, DType::f16, DType::i64, DType::i32, DType::bool_, DType::u8}},
       {"sum", {DType::c64, DType::c128}},
+      {"square_sum", {DType::f32, DType::f64, DType::f16}},
       {"prod", {DType::f32, DType::i64}},
       {"amax", {DType::f32, DType::f64, DType::bf16, DType::i32, DType::u8, DType::i64}},
       {"amin", {DType::f32, DType::i16, DType::i8}},
@@ -167,7 +168,7 @@ TEST(ReduceProgram, EveryRowOnEveryLayout) {
 
 TEST(ReduceProgram, LongRows) {
   std::mt19937_64 rng(5);
-  for (const char* op : {"sum", "amax", "argmax", "argmin"})
+  for (const char* op : {"sum", "square_sum", "amax", "argmax", "argmin"})
     for (int64_t n : {64 * 512, 64 * 512 + 1, 3 * 64 * 512 + 5 * 512 + 7}) {
       ReduceBodies bodies = bodies_of(op, DType::f32);
       auto x = random_elements(DType::f32, static_cast<size_t>(2 * n), rng, true);
@@ -178,7 +179,7 @@ TEST(ReduceProgram, LongRows) {
 
 TEST(ReduceProgram, PiecesAreTheWhole) {
   std::mt19937_64 rng(6);
-  for (const char* op : {"sum", "argmax", "mean"})
+  for (const char* op : {"sum", "square_sum", "argmax", "mean"})
     for (int64_t n : {1, 1000, 5000, 40000}) {
       ReduceBodies bodies = bodies_of(op, DType::f32);
       ReduceProgram program(bodies);
