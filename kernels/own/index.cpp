@@ -1,5 +1,5 @@
-// Rows of kind index. Every index is checked before anything is written; the error names the lowest
-// bad logical position.
+// Rows of kind index. Every index is checked before anything is written that anyone could see; the
+// error names the lowest bad logical position.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -76,9 +76,8 @@ bool all_within(const int64_t* places, int64_t n, int64_t last) {
   return any >> 63 == 0;
 }
 
-/// The index as contiguous i64, checked: as it lies, or a copy in `room`.
-const int64_t* read_index(const Operand& index, const Complaint& complaint,
-                          std::optional<Scratch>& room) {
+/// The index as contiguous i64: as it lies, or a copy in `room`.
+const int64_t* read_index(const Operand& index, std::optional<Scratch>& room) {
   const int64_t n = index.numel();
   const auto* to = reinterpret_cast<const int64_t*>(index.data);
   if (index.dtype != DType::i64 || !row_major(index)) {
@@ -87,14 +86,19 @@ const int64_t* read_index(const Operand& index, const Complaint& complaint,
     index.dtype == DType::i64 ? copy_elements(index, target) : convert(index, target);
     to = room->as<int64_t>();
   }
-  const int64_t last = complaint.size - 1;
-  for (int64_t begin = 0; begin < n; begin += kPlaces) {
-    const int64_t end = std::min(n, begin + kPlaces);
-    if (all_within(to + begin, end - begin, last)) continue;
-    for (int64_t i = begin; i < end; ++i)
-      if (to[i] < 0 || to[i] > last) out_of_range(complaint, index, i, to[i]);
-  }
   return to;
+}
+
+/// Of places [from, until), all of the index: throws for the first that is none.
+void check_places(const Operand& index, const int64_t* where, const Complaint& complaint,
+                  int64_t from, int64_t until) {
+  const int64_t last = complaint.size - 1;
+  for (int64_t begin = from; begin < until; begin += kPlaces) {
+    const int64_t end = std::min(until, begin + kPlaces);
+    if (all_within(where + begin, end - begin, last)) continue;
+    for (int64_t i = begin; i < end; ++i)
+      if (where[i] < 0 || where[i] > last) out_of_range(complaint, index, i, where[i]);
+  }
 }
 
 /// What one call needs once it runs.
@@ -117,7 +121,12 @@ Operand scalar_source(const Arg& value, DType dtype, const Operand& index, std::
 
 void run_job(const Job& job) {
   std::optional<Scratch> room;
-  const int64_t* where = read_index(job.index, job.complaint, room);
+  const int64_t* where = read_index(job.index, room);
+  const auto check = [&](int64_t begin, int64_t end) {
+    check_places(job.index, where, job.complaint, begin, end);
+  };
+  // What is taken goes to fresh memory: its places are checked on the way.
+  if (job.access != Access::take) check(0, job.index.numel());
   const bool puts = job.access != Access::take && job.access != Access::select;
   if (puts && job.x.data != job.out.data) copy_elements(job.x, job.out);
   if (job.index.numel() == 0) return;
@@ -129,7 +138,7 @@ void run_job(const Job& job) {
         x.shape = Sizes(job.index.shape.size(), 1);
         x.strides = Sizes(job.index.shape.size(), 0);
       }
-      return moves.take(x, job.out);
+      return moves.take(x, job.out, check);
     }
     case Access::put:
       return moves.put(job.source, job.out, job.fold);

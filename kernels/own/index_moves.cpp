@@ -25,13 +25,17 @@ Sizes without(const Sizes& strides, size_t axis) {
   return s;
 }
 
+/// Places are read from memory once: a few are checked, then used.
+constexpr int64_t kChecked = 4096;
+constexpr auto kCheckedBefore = [](int64_t, int64_t) {};
+
 /// Where the index has one element along the axis no two meet: the space is walked in as few axes
 /// as the operands allow. f: of an element of `many` at a place the index names and its element of
-/// `one`.
-template <class T, class F>
+/// `one`. check: of places [begin, end), before they are used.
+template <class T, class F, class Check>
 void move_singles(const Operand& many, size_t axis, const Operand& index, const int64_t* where,
-                  const Operand& one, F f) {
-  constexpr int64_t kPiece = 4096;
+                  const Operand& one, F f, Check check) {
+  constexpr int64_t kPiece = kChecked;
   Operand lines{many.data, many.dtype, index.shape, without(many.strides, axis)};
   const Operand* both[] = {&lines, &one};
   Walk w = make_walk(both, index.shape, false);
@@ -51,8 +55,10 @@ void move_singles(const Operand& many, size_t axis, const Operand& index, const 
                  for (int64_t piece = begin % pieces; begin < end; ++begin) {
                    T* m = many_data + r.offset[0];
                    T* o = one_data + r.offset[1];
-                   const int64_t* at = where + begin / pieces * n;
-                   for (int64_t j = piece * kPiece; j < std::min(n, (piece + 1) * kPiece); ++j)
+                   const int64_t first = begin / pieces * n, *at = where + first;
+                   const int64_t j0 = piece * kPiece, j1 = std::min(n, j0 + kPiece);
+                   check(first + j0, first + j1);
+                   for (int64_t j = j0; j < j1; ++j)
                      f(m[at[j] * step + j * many_last], o[j * one_last]);
                    if (++piece < pieces) continue;
                    piece = 0;
@@ -63,9 +69,10 @@ void move_singles(const Operand& many, size_t axis, const Operand& index, const 
 
 template <class T>
 void take_as(const Operand& x, size_t axis, const Operand& index, const int64_t* where,
-             const Operand& out) {
+             const Operand& out, absl::FunctionRef<void(int64_t, int64_t)> check) {
   if (index.shape[axis] == 1)
-    return move_singles<T>(x, axis, index, where, out, [](T& from, T& to) { to = from; });
+    return move_singles<T>(
+        x, axis, index, where, out, [](T& from, T& to) { to = from; }, check);
   Sizes xs = without(x.strides, axis);
   int64_t n = index.shape.back(), step = x.strides[axis], x_last = xs.back();
   const auto* from = reinterpret_cast<const T*>(x.data);
@@ -74,7 +81,9 @@ void take_as(const Operand& x, size_t axis, const Operand& index, const int64_t*
                [&](int64_t begin, int64_t end) {
                  Odometer<2> r(index.shape, {&xs, &out.strides});
                  r.seek(begin);
+                 const int64_t some = std::max<int64_t>(1, kChecked / std::max<int64_t>(n, 1));
                  for (int64_t row = begin; row < end; ++row, r.next()) {
+                   if ((row - begin) % some == 0) check(row * n, std::min(end, row + some) * n);
                    const T* source = from + r.offset[0];
                    T* target = to + r.offset[1];
                    const int64_t* at = where + row * n;
@@ -150,7 +159,7 @@ void scatter(const Operand& out, size_t axis, const Operand& index, const int64_
              const Operand& source, F f) {
   if (index.shape[axis] == 1) {
     auto put = [f](T& place, T& value) { place = f(place, value); };
-    return move_singles<T>(out, axis, index, where, source, put);
+    return move_singles<T>(out, axis, index, where, source, put, kCheckedBefore);
   }
   size_t rank = index.shape.size();
   Sizes os = without(out.strides, axis);
@@ -262,6 +271,15 @@ void by_fold(DType d, Fold fold, F f) {
   }
 }
 
+/// The beginning of a slice that is copied next: where it lies no prefetcher can know.
+template <class T>
+void fetch(const T* from, int64_t n) {
+  constexpr int64_t kMost = 2048, kLine = 64;
+  const auto* at = reinterpret_cast<const std::byte*>(from);
+  const int64_t bytes = std::min<int64_t>(kMost, n * static_cast<int64_t>(sizeof(T)));
+  for (int64_t i = 0; i < bytes; i += kLine) __builtin_prefetch(at + i);
+}
+
 /// One slice of `o` along `axis`, and the stride from slice to slice.
 Operand slice_of(const Operand& o, size_t axis, size_t axes) {
   Operand s = o;
@@ -301,12 +319,13 @@ void move_slices(const Operand& many, size_t axis, const Operand& one, const int
                  [&](int64_t begin, int64_t end) { each(begin, end, [](T& m, T& o) { o = m; }); });
     return;
   }
+  const bool copies = !many_is_target && many_last == 1 && one_last == 1;
   auto piece = [&](int64_t i, int64_t row, int64_t j0, int64_t j1) {
-    int64_t at[2];
-    walk_offsets(w, static_cast<int>(w.shape.size()) - 1, row, absl::MakeSpan(at));
+    int64_t at[2] = {0, 0};
+    if (rows > 1) walk_offsets(w, static_cast<int>(w.shape.size()) - 1, row, absl::MakeSpan(at));
     T* m = many_data + where[i] * step + at[0];
     T* o = one_data + i * one_step + at[1];
-    if (!many_is_target && many_last == 1 && one_last == 1) {
+    if (copies) {
       std::memcpy(o + j0, m + j0, static_cast<size_t>(j1 - j0) * sizeof(T));
     } else if (many_is_target) {
       for (int64_t j = j0; j < j1; ++j) m[j * many_last] = f(m[j * many_last], o[j * one_last]);
@@ -317,8 +336,10 @@ void move_slices(const Operand& many, size_t axis, const Operand& one, const int
   if (!many_is_target) {
     int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, n));
     parallel_for(count * rows, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t t = begin; t < end; ++t)
+      for (int64_t t = begin; t < end; ++t) {
+        if (copies && rows == 1 && t + 1 < end) fetch(many_data + where[t + 1] * step, n);
         in_stretches(0, n, [&](int64_t j0, int64_t j1) { piece(t / rows, t % rows, j0, j1); });
+      }
     });
     return;
   }
@@ -342,8 +363,9 @@ void move_slices(const Operand& many, size_t axis, const Operand& one, const int
 
 }  // namespace
 
-void Moves::take(const Operand& x, const Operand& out) const {
-  by_size(out.dtype, [&](auto t) { take_as<decltype(t)>(x, axis, index, where, out); });
+void Moves::take(const Operand& x, const Operand& out,
+                 absl::FunctionRef<void(int64_t, int64_t)> check) const {
+  by_size(out.dtype, [&](auto t) { take_as<decltype(t)>(x, axis, index, where, out, check); });
 }
 
 void Moves::put(const Operand& source, const Operand& out, Fold fold) const {

@@ -1,5 +1,7 @@
-// The loops of index rows, once the index is contiguous and checked.
+// The loops of index rows, once the index is contiguous.
 #pragma once
+
+#include <absl/functional/function_ref.h>
 
 #include "core/op/op.h"
 #include "kernels/problem/operand.h"
@@ -12,7 +14,10 @@ struct Moves {
   const Operand& index;  // its shape
   const int64_t* where;
 
-  void take(const Operand& x, const Operand& out) const;
+  /// check: of the index's elements [begin, end), before they are used. Throws for one that names
+  /// no place. All others are checked before.
+  void take(const Operand& x, const Operand& out,
+            absl::FunctionRef<void(int64_t, int64_t)> check) const;
   // `out` already holds x; the source has the index's rank and at least its extents.
   void put(const Operand& source, const Operand& out, Fold fold) const;
   // Whole slices. Where x has the axis, out (the source) has those of the index, which lie evenly.
