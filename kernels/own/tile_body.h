@@ -212,44 +212,105 @@ void row_times_matrix(const typename V::T* x, int64_t x_k, const typename V::T* 
   }
 }
 
-/// As many rows at once as a vector has lanes; the chain runs along k, so blocks are turned in
-/// registers.
-template <class V, int N>
-__attribute__((noinline)) void columns_of(const typename V::T* m, int64_t ld,
-                                          const typename V::T* x, int64_t ldx, int64_t depth,
-                                          int64_t rows, typename V::T* y, int64_t ldy, bool add) {
+/// block[i] = element i of each of as many rows as a vector has lanes.
+template <class V>
+__attribute__((always_inline)) inline void load_turned(const typename V::T* m, int64_t ld,
+                                                       typename V::Reg* block) {
+  if constexpr (requires { V::load_turned(m, ld, block); }) {
+    V::load_turned(m, ld, block);
+  } else {
+    LATHE_UNROLL for (int r = 0; r < V::lanes; ++r) block[r] = V::load(m + r * ld);
+    V::transpose(block);
+  }
+}
+
+/// G groups of as many rows as a vector has lanes: one chain alone would wait for itself. Chains
+/// run along k, so blocks are turned in registers, two of a group after each other: they share
+/// lines of the cache, and the lines of many rows may have one place in it.
+template <class V, int N, int G>
+__attribute__((noinline)) void groups_of(const typename V::T* m, int64_t ld, const typename V::T* x,
+                                         int64_t ldx, int64_t depth, typename V::T* y, int64_t ldy,
+                                         bool add) {
   constexpr int L = V::lanes;
-  for (int64_t r0 = 0; r0 < rows; r0 += L) {
-    const int n = rows - r0 < L ? static_cast<int>(rows - r0) : L;
-    const auto* base = m + r0 * ld;
-    typename V::Reg acc[N];
-    LATHE_UNROLL for (int c = 0; c < N; ++c) acc[c] = V::zero();
-    for (int64_t k = 0; k < depth; k += L) {
-      const int64_t left = depth - k;
-      const int count = left < L ? static_cast<int>(left) : L;
-      typename V::Reg block[L];
-      if (n == L && count == L) {
-        LATHE_UNROLL for (int r = 0; r < L; ++r) block[r] = V::load(base + r * ld + k);
-        V::transpose(block);
-        LATHE_UNROLL for (int i = 0; i < L; ++i) LATHE_UNROLL for (int c = 0; c < N; ++c) acc[c] =
-            V::fma(V::all(x[c * ldx + k + i]), block[i], acc[c]);
-        continue;
-      }
-      const auto some = V::first(count);
-      for (int r = 0; r < L; ++r)
-        block[r] = r < n ? V::load_some(base + r * ld + k, some) : V::zero();
-      V::transpose(block);
-      for (int i = 0; i < count; ++i)
-        LATHE_UNROLL for (int c = 0; c < N; ++c) acc[c] =
-            V::fma(V::all(x[c * ldx + k + i]), block[i], acc[c]);
-    }
-    const auto some = V::first(n);
-    LATHE_UNROLL for (int c = 0; c < N; ++c) {
-      auto* to = y + c * ldy + r0;
-      if (add) acc[c] = V::add(V::load_some(to, some), acc[c]);
-      V::store_some(to, acc[c], some);
+  typename V::Reg acc[G][N], block[L];
+  LATHE_UNROLL for (int g = 0; g < G; ++g) LATHE_UNROLL for (int c = 0; c < N; ++c) acc[g][c] =
+      V::zero();
+  int64_t k = 0;
+  const auto turned = [&](int g, int64_t at) __attribute__((always_inline)) {
+    const auto* from = m + g * L * ld + at;
+    asm(""
+        : "+r"(from));  // else each row of each group gets a pointer of its own, all on the stack
+    load_turned<V>(from, ld, block);
+    LATHE_UNROLL for (int i = 0; i < L; ++i) LATHE_UNROLL for (int c = 0; c < N; ++c) acc[g][c] =
+        V::fma(V::all(x[c * ldx + at + i]), block[i], acc[g][c]);
+  };
+  for (; k + 2 * L <= depth; k += 2 * L) {
+    LATHE_UNROLL for (int g = 0; g < G; ++g) {
+      turned(g, k);
+      turned(g, k + L);
     }
   }
+  if (k + L <= depth) {
+    LATHE_UNROLL for (int g = 0; g < G; ++g) turned(g, k);
+    k += L;
+  }
+  if (const int left = static_cast<int>(depth - k); left > 0) {
+    const auto some = V::first(left);
+    LATHE_UNROLL for (int g = 0; g < G; ++g) {
+      const auto* base = m + g * L * ld + k;
+      for (int r = 0; r < L; ++r) block[r] = V::load_some(base + r * ld, some);
+      V::transpose(block);
+      for (int i = 0; i < left; ++i)
+        LATHE_UNROLL for (int c = 0; c < N; ++c) acc[g][c] =
+            V::fma(V::all(x[c * ldx + k + i]), block[i], acc[g][c]);
+    }
+  }
+  LATHE_UNROLL for (int g = 0; g < G; ++g) LATHE_UNROLL for (int c = 0; c < N; ++c) {
+    auto* to = y + c * ldy + g * L;
+    V::store(to, add ? V::add(V::load(to), acc[g][c]) : acc[g][c]);
+  }
+}
+
+/// Fewer rows than a vector has lanes.
+template <class V, int N>
+__attribute__((noinline)) void last_rows_of(const typename V::T* m, int64_t ld,
+                                            const typename V::T* x, int64_t ldx, int64_t depth,
+                                            int rows, typename V::T* y, int64_t ldy, bool add) {
+  constexpr int L = V::lanes;
+  typename V::Reg acc[N], block[L];
+  LATHE_UNROLL for (int c = 0; c < N; ++c) acc[c] = V::zero();
+  for (int64_t k = 0; k < depth; k += L) {
+    const int count = depth - k < L ? static_cast<int>(depth - k) : L;
+    const auto some = V::first(count);
+    for (int r = 0; r < L; ++r)
+      block[r] = r < rows ? V::load_some(m + r * ld + k, some) : V::zero();
+    V::transpose(block);
+    for (int i = 0; i < count; ++i)
+      LATHE_UNROLL for (int c = 0; c < N; ++c) acc[c] =
+          V::fma(V::all(x[c * ldx + k + i]), block[i], acc[c]);
+  }
+  const auto some = V::first(rows);
+  LATHE_UNROLL for (int c = 0; c < N; ++c) {
+    auto* to = y + c * ldy;
+    if (add) acc[c] = V::add(V::load_some(to, some), acc[c]);
+    V::store_some(to, acc[c], some);
+  }
+}
+
+/// Two groups of rows at a time, unless the lines of all rows have one place in the first-level
+/// cache, which has room for those of one group.
+template <class V, int N>
+void columns_of(const typename V::T* m, int64_t ld, const typename V::T* x, int64_t ldx,
+                int64_t depth, int64_t rows, typename V::T* y, int64_t ldy, bool add) {
+  constexpr int L = V::lanes, G = N <= 2 ? 2 : 1;
+  constexpr int64_t kApart = 4096 / sizeof(typename V::T);
+  int64_t r = 0;
+  if (G > 1 && ld % kApart != 0)
+    for (; r + G * L <= rows; r += G * L)
+      groups_of<V, N, G>(m + r * ld, ld, x, ldx, depth, y + r, ldy, add);
+  for (; r + L <= rows; r += L) groups_of<V, N, 1>(m + r * ld, ld, x, ldx, depth, y + r, ldy, add);
+  if (r < rows)
+    last_rows_of<V, N>(m + r * ld, ld, x, ldx, depth, static_cast<int>(rows - r), y + r, ldy, add);
 }
 
 template <class V>

@@ -33,6 +33,8 @@ std::vector<Extents> product_extents() {
   all.push_back({64, 2100, 33});
   all.push_back({1, 5000, 600});
   all.push_back({900, 1, 520});
+  all.push_back({70, 1, 1024});  // rows whose lines have one place in the first-level cache
+  all.push_back({70, 2, 2048});
   return all;
 }
 
