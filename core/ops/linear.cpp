@@ -4,6 +4,7 @@
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
 #include "core/ops/names.h"
+#include "core/ops/plain_views.h"
 
 namespace lathe {
 namespace {
@@ -28,11 +29,11 @@ Tensor product(const Tensor& a, const Tensor& b, Arg out_dtype) {
                                   to_string(a.size(-1)), " and ", to_string(b.size(inner))),
          .next = a.rank() == 1 || b.rank() == 1 ? "give a vector as long as the matrix's side here"
                                                 : "transpose an operand: b.transpose(-1, -2)"});
-  Tensor left = a.rank() == 1 ? S::unsqueeze(a, 0) : a;
-  Tensor right = b.rank() == 1 ? S::unsqueeze(b, 1) : b;
+  Tensor left = a.rank() == 1 ? with_axis(a, 0) : a;
+  Tensor right = b.rank() == 1 ? with_axis(b, 1) : b;
   Tensor y = N::mm(left, right, out_dtype);
-  if (b.rank() == 1) y = S::squeeze(y, {Int(-1)});
-  if (a.rank() == 1) y = S::squeeze(y, {Int(b.rank() == 1 ? -1 : -2)});
+  if (b.rank() == 1) y = without_axis(y, -1);
+  if (a.rank() == 1) y = without_axis(y, b.rank() == 1 ? -1 : -2);
   return y;
 }
 

@@ -17,14 +17,14 @@ using P = products_ops<Tensor>;
 
 /// ShapeError unless each operand has the rank it is given with.
 void require_ranks(std::string_view op, std::initializer_list<std::pair<Tensor, int>> operands) {
-  std::string got, expected;
   bool fits = true;
+  for (const auto& [x, rank] : operands) fits = fits && x.rank() == rank;
+  if (fits) return;
+  std::string got, expected;
   for (const auto& [x, rank] : operands) {
-    fits = fits && x.rank() == rank;
     absl::StrAppend(&got, got.empty() ? "" : ", ", to_string(x.shape()));
     absl::StrAppend(&expected, expected.empty() ? "ranks " : ", ", rank);
   }
-  if (fits) return;
   throw ShapeError({.op = std::string(op),
                     .problem = "an operand has another number of axes",
                     .got = got,

@@ -7,6 +7,7 @@
 #include "core/infer/rules.h"
 #include "core/ops/families.h"
 #include "core/ops/names.h"
+#include "core/ops/plain_views.h"
 
 namespace lathe {
 namespace {
@@ -177,13 +178,6 @@ Tensor to_be_written(const TensorType& type) {
   return create_ops<Tensor>::zeros(type.shape, type.dtype, type.device);
 }
 
-/// Does nobody record what is done with this tensor? Then its views need not be remembered.
-bool unwatched(const Tensor& x) {
-  const ThreadState& state = thread_state();
-  return state.backend == nullptr && state.observers == nullptr &&
-         !(state.grad_enabled && x.requires_grad());
-}
-
 /// The elements of `out`, which nobody has seen yet, from `at` on along the axis = x.
 void write_part(const Tensor& out, int axis, Int at, const Tensor& x) {
   const Int end = at + x.size(axis);
@@ -196,13 +190,6 @@ void write_part(const Tensor& out, int axis, Int at, const Tensor& x) {
   part.offset = part.offset + at * part.strides[k];
   part.shape[k] = x.size(axis);
   assign(make_tensor(out.impl()->storage, out.dtype(), std::move(part)), x);
-}
-
-/// x with a new axis of size 1.
-Tensor with_axis(const Tensor& x, Int dim) {
-  if (!unwatched(x) || x.impl()->view || !x.impl()->storage) return S::unsqueeze(x, dim);
-  const int axis = normalise_axis("unsqueeze", dim.value(), x.rank() + 1);
-  return make_tensor(x.impl()->storage, x.dtype(), x.geometry().unsqueeze(axis));
 }
 
 Tensor joined(Tensors xs, Int dim) {
@@ -349,6 +336,27 @@ void add_composites(Definitions& r) {
 }
 
 }  // namespace
+
+bool unwatched(const Tensor& x) {
+  const ThreadState& state = thread_state();
+  return state.backend == nullptr && state.observers == nullptr &&
+         !(state.grad_enabled && x.requires_grad());
+}
+
+Tensor with_axis(const Tensor& x, Int dim) {
+  if (!unwatched(x) || x.impl()->view || !x.impl()->storage) return S::unsqueeze(x, dim);
+  const int axis = normalise_axis("unsqueeze", dim.value(), x.rank() + 1);
+  return make_tensor(x.impl()->storage, x.dtype(), x.geometry().unsqueeze(axis));
+}
+
+Tensor without_axis(const Tensor& x, int dim) {
+  if (!unwatched(x) || x.impl()->view || !x.impl()->storage) return S::squeeze(x, {Int(dim)});
+  const int axis = normalise_axis("squeeze", dim, x.rank());
+  Geometry g = x.geometry();
+  g.shape.erase(g.shape.begin() + axis);
+  g.strides.erase(g.strides.begin() + axis);
+  return make_tensor(x.impl()->storage, x.dtype(), std::move(g));
+}
 
 Shape resolve_shape(std::string_view op, IntSpan shape, Int count) {
   Shape out(shape.begin(), shape.end());
