@@ -2,6 +2,8 @@
 // assignment.
 #include "kernels/own/copy.h"
 
+#include <absl/algorithm/container.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -215,9 +217,14 @@ void copy_elements(const Operand& from, const Operand& to) {
   constexpr int64_t kFew = 4096;  // more are worth several threads
   int64_t n = to.numel();
   if (n == 0) return;
-  if (n <= kFew && row_major(from) && row_major(to)) {
-    std::memmove(to.data, from.data, static_cast<size_t>(n) * size_of(to.dtype));
-    return;
+  if (n <= kFew && row_major(to)) {
+    const size_t bytes = size_of(to.dtype);
+    if (row_major(from)) {
+      std::memmove(to.data, from.data, static_cast<size_t>(n) * bytes);
+      return;
+    }
+    if (absl::c_all_of(from.strides, [](int64_t step) { return step == 0; }))
+      return simd_loops().fill[size_class(bytes)](to.data, from.data, static_cast<size_t>(n));
   }
   switch (size_of(to.dtype)) {
     case 1:

@@ -19,7 +19,7 @@ namespace {
 /// Elements that travel with a launch rather than in a tensor: numbers, and 0-d tensors of the
 /// host.
 using Room = std::array<std::byte, 16>;
-using Rooms = std::shared_ptr<std::vector<Room>>;
+using Rooms = std::shared_ptr<absl::InlinedVector<Room, 3>>;
 
 struct Inputs {
   absl::InlinedVector<BodyInput, 4> types;
@@ -31,7 +31,7 @@ struct Inputs {
 void add_uniform(Inputs& in, size_t most, DType dtype, bool number,
                  absl::FunctionRef<void(std::byte*)> fill) {
   if (in.rooms == nullptr) {
-    in.rooms = std::make_shared<std::vector<Room>>();
+    in.rooms = std::make_shared<Rooms::element_type>();
     in.rooms->reserve(most);  // operands point into it
   }
   Room& room = in.rooms->emplace_back();
