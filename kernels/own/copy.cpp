@@ -25,13 +25,14 @@ struct LoopNest {
   int64_t extent[kAxes] = {1, 1, 1}, to[kAxes] = {}, from[kAxes] = {};
   size_t axes = 1;
 
-  /// A long line is a loop nest by itself; short ones are taken together with the axes around them,
-  /// as long as a step of the outermost is at most a piece.
+  /// A long line with steps is a loop nest by itself; short ones, and those without, are taken
+  /// together with the axes around them, as long as a step of the outermost is at most a piece.
   explicit LoopNest(const Walk& w) {
     constexpr int64_t kFew = 8;
     const size_t rank = w.shape.size();
+    const int64_t most = w.strides[0].back() == 1 && w.strides[1].back() == 1 ? kPiece : kFew;
     int64_t inside = 1;
-    for (axes = 0; axes < std::min(rank, kAxes) && inside <= (axes == 1 ? kFew : kPiece); ++axes) {
+    for (axes = 0; axes < std::min(rank, kAxes) && inside <= (axes == 1 ? most : kPiece); ++axes) {
       const size_t k = kAxes - 1 - axes, axis = rank - 1 - axes;
       extent[k] = w.shape[axis];
       to[k] = w.strides[0][axis];
@@ -49,36 +50,35 @@ struct LoopNest {
   }
 };
 
-/// Lines of n elements; N = n where it is known, and then they may be `whole`: elements side by
-/// side in both.
+/// Lines of n elements; N = n where it is known; whole: elements side by side in both.
 template <int64_t N, bool whole, class T>
-void short_lines(const LoopNest& nest, T* to, const T* from, int64_t known) {
+void copy_lines(const LoopNest& nest, T* to, const T* from, int64_t known) {
   const int64_t n = N > 0 ? N : known;
   for (int64_t i = 0; i < nest.extent[0]; ++i, to += nest.to[0], from += nest.from[0])
     for (int64_t j = 0; j < nest.extent[1]; ++j) {
       T* target = to + j * nest.to[1];
       const T* source = from + j * nest.from[1];
       if constexpr (whole)
-        std::memcpy(target, source, static_cast<size_t>(N) * sizeof(T));
+        std::memcpy(target, source, static_cast<size_t>(n) * sizeof(T));
       else
         for (int64_t k = 0; k < n; ++k) target[k * nest.to[2]] = source[k * nest.from[2]];
     }
 }
 
 template <int64_t N, class T>
-void lines_of(const LoopNest& nest, T* to, const T* from) {
-  nest.to[2] == 1 && nest.from[2] == 1 ? short_lines<N, true>(nest, to, from, N)
-                                       : short_lines<N, false>(nest, to, from, N);
+void lines_of(const LoopNest& nest, T* to, const T* from, int64_t n) {
+  nest.to[2] == 1 && nest.from[2] == 1 ? copy_lines<N, true>(nest, to, from, n)
+                                       : copy_lines<N, false>(nest, to, from, n);
 }
 
 template <class T>
 void copy_nest(const LoopNest& nest, T* to, const T* from) {
   const int64_t n = nest.extent[2], to_step = nest.to[2], from_step = nest.from[2];
   if (nest.axes > 1) {
-    if (n == 2) return lines_of<2>(nest, to, from);
-    if (n == 3) return lines_of<3>(nest, to, from);
-    if (n == 4) return lines_of<4>(nest, to, from);
-    return short_lines<0, false>(nest, to, from, n);
+    if (n == 2) return lines_of<2>(nest, to, from, n);
+    if (n == 3) return lines_of<3>(nest, to, from, n);
+    if (n == 4) return lines_of<4>(nest, to, from, n);
+    return lines_of<0>(nest, to, from, n);
   }
   if (to_step == 1 && from_step == 1) {
     std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
