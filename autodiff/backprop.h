@@ -71,6 +71,8 @@ class Backprop {
   void visit_loop(Loop loop);
   bool is_counted(const ir::Node& n) const;
   void count(ir::Node& n);
+  /// Must it not run again, as random numbers and what Python gives in order?
+  bool is_ordered(const ir::Node& n) const;
   void refuse_ordered(const ir::Node& n) const;
   /// What was copied behind `before` and only calls the front end, out again.
   void drop_calls(const ir::Node* before);
@@ -133,6 +135,8 @@ class Backprop {
   static Int row_of_round(const Loop& loop);
   bool keeps_rounds(const Loop& loop) const;
   bool may_keep(const Loop& loop) const;
+  bool keeps_draws(const Loop& loop) const;
+  void drop_unused(const Loop& loop, const Recorded& r);
   int row_holder(const Loop& loop, const ir::Value* v) const;
   ir::Value* kept_rounds(const Loop& loop, ir::Value* v, const TensorType& type);
   static void know_rows(const Loop& loop, ir::Graph::ValueMap& known);

@@ -6,6 +6,8 @@
 // a copy of the round: what the derivative reads of the copy is then read from the rows instead, by
 // the rule of cut.h, and what is left of the copy are views and elementwise steps. A loop that may
 // not change (its forward pass has been made) has those rows already.
+#include <absl/algorithm/container.h>
+
 #include <algorithm>
 
 #include "autodiff/backprop.h"
@@ -72,6 +74,22 @@ bool Backprop::keeps_rounds(const Loop& loop) const {
     for (const Value* v : n->out())
       if (!is_cheap(n) && stacks(loop, v)) add(v->tensor());
   return bytes * std::max<int64_t>(1, scope.hint(loop.rounds)) <= kMostKept;
+}
+
+/// Is all that must not run again a random number that is kept?
+bool Backprop::keeps_draws(const Loop& loop) const {
+  if (!keeps_rounds(loop)) return false;
+  for (const Node* n = loop.body.first(); n != nullptr; n = n->next()) {
+    bool inside = false;
+    for (const Block* b : n->blocks())
+      for_each_node(*b, [&](const Node* inner) { inside |= is_ordered(*inner); });
+    if (inside) return false;
+    if (!is_ordered(*n)) continue;
+    if (!is_kind(n, Kind::random)) return false;
+    for (const Value* v : n->out())
+      if (!stacks(loop, v)) return false;
+  }
+  return true;
 }
 
 /// May the loop give more than it does? A copy of one may, that is run again.
@@ -244,6 +262,20 @@ void Backprop::read_kept_rounds(const Loop& loop, const Stacks& stand_ins, const
       row = tracer_.value_of(row_at(tracer_.tensor_for(all), r.round.number));
     }
     g_.replace(copy, row);
+  }
+  drop_unused(loop, r);
+}
+
+/// What of the copy nothing reads, so that no random number is drawn again.
+void Backprop::drop_unused(const Loop& loop, const Recorded& r) {
+  const auto sizes = symbol_nodes(g_);
+  for (Node *n = r.again.last, *before = nullptr; n != r.again.before; n = before) {
+    before = n->previous();
+    const bool used = absl::c_any_of(n->out(), [](const Value* v) { return v->used(); });
+    if (!used && !sizes.contains(n))
+      g_.erase(n);
+    else if (is_ordered(*n))
+      refuse_unkept(loop);
   }
 }
 

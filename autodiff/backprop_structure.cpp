@@ -52,13 +52,14 @@ bool only_calls(const Node& n) {
 
 }  // namespace
 
+bool Backprop::is_ordered(const Node& n) const {
+  return n.blocks().empty() && !only_calls(n) && effects(n, g_) == Effects::ordered;
+}
+
 void Backprop::refuse_ordered(const Node& n) const {
   bool ordered = false;
   for (const Block* b : n.blocks())
-    for_each_node(*b, [&](const Node* inner) {
-      ordered |=
-          inner->blocks().empty() && !only_calls(*inner) && effects(*inner, g_) == Effects::ordered;
-    });
+    for_each_node(*b, [&](const Node* inner) { ordered |= is_ordered(*inner); });
   if (!ordered) return;
   throw AutogradError({.op = std::string(name(n.structure())),
                        .problem = "the derivative runs this part again, and it draws random "
@@ -247,7 +248,7 @@ void Backprop::visit_while(Node& n) {
 }
 
 void Backprop::visit_loop(Loop loop) {
-  refuse_ordered(loop.node);
+  if (!keeps_draws(loop)) refuse_ordered(loop.node);
   for (size_t i = 0; i < loop.parameters.size(); ++i) check_carried(loop, i);
   if (tracer_.scope().prove(Relation::le, loop.rounds, 0) == SymScope::Truth::yes) {
     for (size_t i = 0; i < loop.parameters.size(); ++i)
@@ -258,6 +259,7 @@ void Backprop::visit_loop(Loop loop) {
   const Block* body[] = {&loop.body};
   Values free = reached_free(loop.node, body, true);
   const bool apart = starts_meet(loop, free);
+  if (apart) refuse_ordered(loop.node);
   loop.arrived = arrived(loop, apart);
   loop.whole =
       !apart && tracer_.scope().prove(Relation::lt, 0, loop.rounds) == SymScope::Truth::yes;

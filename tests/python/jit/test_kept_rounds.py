@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lathe as lt
+from lathe.nn import functional as F
 
 
 def draw(seed, *shape):
@@ -117,6 +118,48 @@ def test_no_round_is_run_again():
     t = lt.trace(products)
     gradients(t, (draw(6, 12, 4), draw(7, 4, 4)))
     assert derivative_of(t).count(". for ") == 1
+
+
+def drops(x, w):
+    def step(h, row):
+        h = F.dropout(lt.tanh(row + h @ w), 0.4)
+        return h, h * lt.rand_like(h)
+
+    h, ys = lt.scan(step, w[0] * 0.1, x)
+    return h + ys.sum(0)
+
+
+def test_random_numbers_are_drawn_once():
+    t = lt.trace(drops)
+    for n in (9, 30):
+        given, found = (draw(n, n, 4), draw(1, 4, 4)), []
+        for call in (drops, t):
+            lt.manual_seed(5)
+            found.append([g.numpy().tobytes() for g in gradients(call, given)[1]])
+            found[-1].append(lt.rand(3).tolist())
+        assert found[0] == found[1]
+    assert t.counts["node_by_node"] == 0
+
+
+def test_random_numbers_that_would_be_drawn_again():
+    """By a branch of a round, and by a first round that is differentiated apart."""
+
+    def in_a_branch(x, w):
+        def step(h, row):
+            return lt.cond(row.sum() > 0, lambda: h * lt.rand_like(h), lambda: h) + row, None
+
+        return lt.scan(step, w[0] * 0.1, x)[0]
+
+    def apart(x, w):
+        row = w[0]
+        return lt.fori_loop(0, x.shape[0], lambda i, h: h * row * lt.rand_like(h) + x[i], row)
+
+    for f in (in_a_branch, apart):
+        t, given, found = lt.trace(f), (draw(8, 8, 4), draw(1, 4, 4)), []
+        for call in (f, t):
+            lt.manual_seed(5)
+            found.append([g.numpy().tobytes() for g in gradients(call, given)[1]])
+        assert found[0] == found[1] and t.counts["node_by_node"] > 0
 
 
 def test_rounds_that_would_keep_too_much_run_again():
