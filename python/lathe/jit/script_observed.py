@@ -10,11 +10,11 @@ import operator
 import types
 
 from .. import _lathe
+from .._capturing import CAPTURE
 from .observe.operators import AUGMENT, OPERATE
 
 _IN_PLACE = frozenset(AUGMENT.values())
 _BINARY = {f: name for name, f in OPERATE.items()}
-_HERE = __file__[: -len("script_observed.py")]
 _ITSELF = (operator.is_, operator.is_not)
 
 
@@ -25,7 +25,7 @@ def _is_own(f):
     f = getattr(f, "__func__", f)
     code = getattr(f, "__code__", None)
     if code is not None:
-        return code.co_filename.startswith(_HERE)
+        return code.co_filename.startswith(CAPTURE)
     if not isinstance(f, type) and type(f).__module__.startswith("lathe.jit.script"):
         return True
     return getattr(f, "__name__", "").startswith("_record_")

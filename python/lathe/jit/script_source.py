@@ -7,6 +7,7 @@ import linecache
 import types
 
 from .. import _lathe
+from .._capturing import PACKAGE
 
 _TREES = {}  # by file: (the lines it was made of, tree)
 
@@ -109,13 +110,10 @@ def require(function):
 def _asking_line():
     """The innermost line of the user's that is in a file."""
     for frame in inspect.stack(0):
-        if frame.filename.startswith(_HERE) or not linecache.getlines(frame.filename):
+        if frame.filename.startswith(PACKAGE) or not linecache.getlines(frame.filename):
             continue
         return frame.filename, frame.lineno
     return "?", 0
-
-
-_HERE = __file__[: -len("jit/script_source.py")]
 
 
 def file_of(function):

@@ -4,11 +4,10 @@
 from _functools import partial
 
 from .. import _lathe
-from .._capturing import Captured
+from .._capturing import PACKAGE, Captured
 from .._lathe import Tensor
 from .observe.recording import Built, Restart
 
-_HERE = __file__[: -len("jit/trace.py")]
 _MOST_RESULTS = 96  # kept without a look at which programs are gone
 _MOST_REASONS = 32
 FLAG = "fallback_is_error"
@@ -340,7 +339,7 @@ def _raised_at(problem, function):
     found, where = _where(function), problem.__traceback__
     while where is not None:
         code = where.tb_frame.f_code
-        if not code.co_filename.startswith((_HERE, "<frozen")):
+        if not code.co_filename.startswith((PACKAGE, "<frozen")):
             found = f"{code.co_filename}:{where.tb_lineno}"
         where = where.tb_next
     return found

@@ -3,8 +3,8 @@
 from types import TracebackType
 
 from .. import _lathe
+from .._capturing import CAPTURE
 
-_CAPTURE = __file__[: -len("tracebacks.py")]
 _PACKAGE = __name__.rpartition(".")[0]
 FLAG = "whole_tracebacks"
 _STAND_IN = "<script>"  # what runs in the place of a statement of a script
@@ -38,7 +38,7 @@ def _entries(where):
 
 
 def _is_own(entry):
-    return entry.tb_frame.f_code.co_filename.startswith((_CAPTURE, "?"))
+    return entry.tb_frame.f_code.co_filename.startswith((CAPTURE, "?"))
 
 
 def _users(entries):

@@ -10,11 +10,10 @@ import types
 from _thread import _local  # of threading, without the rest of it
 
 from ... import _lathe
+from ..._capturing import CAPTURE
 from .forms import form_of
 from .recording import dict_of, in_mro
 from .texts import Text, build
-
-_JIT = __file__[: -len("observe/printing.py")]
 
 
 def _call(observer, name, texts, run, form=None):
@@ -147,7 +146,7 @@ def _warning(f, message, category=None, stacklevel=1, source=None, *, skip_file_
 
 
 def _is_ours(code):
-    return code.co_filename.startswith(_JIT)
+    return code.co_filename.startswith(CAPTURE)
 
 
 def _frames(observer):
