@@ -20,11 +20,11 @@ bool is_turned(const Value* v) {
   if (n == nullptr || n->op() != shape_ops<Tensor>::permute.op()) return false;
   const Shape& shape = v->tensor().shape;
   const ArgList& axes = *n->literal(1).list_;
-  const auto rank = static_cast<int64_t>(shape.size());
+  const int rank = static_cast<int>(shape.size());
   const Int elements = numel(shape);
   if (rank < 2 || (elements.known() && elements.value() < kFewElements)) return false;
   const int64_t last = axes.data[axes.size - 1].integer().value();
-  return (last < 0 ? last + rank : last) != rank - 1;
+  return normalise_axis(n->op()->name(), last, rank) != rank - 1;
 }
 
 /// Does it go through its operands along the last axis, and more than copy them?

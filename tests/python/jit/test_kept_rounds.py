@@ -79,7 +79,8 @@ def test_bits(f):
     "f", [f for f in FUNCTIONS if f is not sizes_of_the_round], ids=lambda f: f.__name__
 )
 def test_second_order(f):
-    """A derivative of the derivative reads what the forward pass has kept, and nothing else."""
+    """A derivative of the derivative reads what the forward pass has kept, and nothing else. In
+    float64: of second order a program agrees with eager to rounding (docs/control_flow.md)."""
     given = [t.double() for t in (draw(2, 5, 4), draw(3, 4, 4))]
     found = []
     for call in (f, lt.trace(f)):
