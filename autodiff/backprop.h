@@ -52,6 +52,7 @@ class Backprop {
     /// What has arrived at the starts from elsewhere: the first round adds to it.
     std::vector<Tensor> arrived = {};
     bool whole = false;  // a round is sure to be run, and all are run again in one loop
+    bool keeps = false;  // its rounds keep what their derivatives read
     bool steps_by_one() const;
     /// What the symbol of over_rounds() is in the first round.
     Int begin() const { return steps_by_one() ? *first : Int(0); }
@@ -101,6 +102,8 @@ class Backprop {
                        const ir::Data& start);
   static Int variable_at(const Loop& loop, Int j);
   void know_variable(const Loop& loop, Int now, ir::SymbolMap& symbols, ir::Graph::ValueMap& known);
+
+  // Rounds, run again and backwards (backprop_rounds.cpp).
   /// What a loop carries before each of some rounds, in one tensor a value. Undefined: its elements
   /// are not read.
   struct Stacks {
@@ -110,6 +113,7 @@ class Backprop {
   bool is_written_only(const Loop& loop, size_t i) const;
   std::vector<Tensor> make_stacks(const Loop& loop, Int rounds) const;
   ir::Data starts_of(const Loop& loop, const std::vector<Tensor>& stacks) const;
+  void say_inside(Int at, Int size) const;
   Tensor row_at(const Tensor& stack, Int at) const;
   void store(const std::vector<Tensor>& stacks, Int at, const ir::Data& carried) const;
   ir::Data forward_round(const Loop& loop, const std::vector<Tensor>& stacks, Round r,
@@ -152,7 +156,7 @@ class Backprop {
   bool arrive_at_slice(const ir::Value* v, Tensor& sum, const Tensor& dy);
   void note_slices(const ir::Value* v, const ir::Value* before, const Tensor& sum,
                    const Tensor& dy);
-  Tensor with_added(const Tensor& sum, const SliceAt& at, const Tensor& dy) const;
+  bool proven(Int a, Int b) const;  // a <= b
 
   /// The round whose derivative is being recorded.
   struct OpenRound {
@@ -161,9 +165,8 @@ class Backprop {
     const ir::Values* free = nullptr;  // what a `whole` loop reads from outside
   };
   /// A row that rounds have added to.
-  using RowArguments = absl::InlinedVector<Int, 4>;  // axis, start, end, step
   struct Row {
-    RowArguments at;
+    SliceAt at;
     uint32_t symbol;
   };
 

@@ -11,8 +11,8 @@
 #include <algorithm>
 
 #include "autodiff/backprop.h"
+#include "autodiff/cut.h"
 #include "core/base/error.h"
-#include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/shape.h"
@@ -28,18 +28,14 @@ using C = create_ops<Tensor>;
 
 /// Of all that a loop's rounds would keep, by the sizes at the first call. A loop with more runs
 /// again, segment by segment.
-constexpr int64_t kMostKept = int64_t{1} << 30;
+constexpr double kMostKept = 1 << 30;
 
-bool is_kind(const Node* n, Kind kind) {
-  return n != nullptr && n->is(Structure::op) && n->op()->kind == kind;
-}
 /// Is it computed again rather than kept, if what it reads is at hand?
 bool is_cheap(const Node* n) {
   return is_kind(n, Kind::elementwise) || is_kind(n, Kind::view) || n->is(Structure::constant);
 }
 
-/// The first argument of slice_put, and its value.
-constexpr size_t kBase = 0, kValue = 1, kStart = 3;
+using namespace slice_put;  // NOLINT: places of arguments
 
 }  // namespace
 
@@ -62,10 +58,10 @@ bool Backprop::stacks(const Loop& loop, const Value* v) {
 bool Backprop::keeps_rounds(const Loop& loop) const {
   if (!loop.first || !loop.body.parameters()[0]->type().scalar()->value) return false;
   const SymScope& scope = tracer_.scope();
-  int64_t bytes = 0;
+  double bytes = 0;  // of a round; sizes of expanded tensors may be beyond any integer
   auto add = [&](const TensorType& t) {
-    int64_t n = static_cast<int64_t>(size_of(t.dtype));
-    for (Int e : t.shape) n *= scope.hint(e);
+    auto n = static_cast<double>(size_of(t.dtype));
+    for (Int e : t.shape) n *= static_cast<double>(scope.hint(e));
     bytes += n;
   };
   for (size_t i = 0; i < loop.parameters.size(); ++i)
@@ -73,12 +69,12 @@ bool Backprop::keeps_rounds(const Loop& loop) const {
   for (const Node* n = loop.body.first(); n != nullptr; n = n->next())
     for (const Value* v : n->out())
       if (!is_cheap(n) && stacks(loop, v)) add(v->tensor());
-  return bytes * std::max<int64_t>(1, scope.hint(loop.rounds)) <= kMostKept;
+  return bytes * static_cast<double>(std::max<int64_t>(1, scope.hint(loop.rounds))) <= kMostKept;
 }
 
 /// Is all that must not run again a random number that is kept?
 bool Backprop::keeps_draws(const Loop& loop) const {
-  if (!keeps_rounds(loop)) return false;
+  if (!loop.keeps) return false;
   for (const Node* n = loop.body.first(); n != nullptr; n = n->next()) {
     bool inside = false;
     for (const Block* b : n->blocks())
@@ -136,13 +132,9 @@ Value* Backprop::kept_rounds(const Loop& loop, Value* v, const TensorType& type)
   {
     InsertAt inside(g_, loop.node.block(0));
     const Int at = row_of_round(loop);
-    SymScope& scope = tracer_.scope();
-    scope.assume(Relation::le, 0, at);
-    scope.assume(Relation::lt, at, loop.rounds);
-    const Tensor all = tracer_.tensor_for(rows);
+    say_inside(at, loop.rounds);
     const Tensor row = S::unsqueeze(tracer_.tensor_for(v), {Int(0)});
-    const Arg args[] = {Arg(all), Arg(row), Arg(0), Arg(at), Arg(at + 1), Arg(1)};
-    written = tracer_.value_of(call(*S::slice.op()->put, absl::MakeConstSpan(args))[0]);
+    written = tracer_.value_of(put_slice(tracer_.tensor_for(rows), row, {0, at, at + 1}));
     yields.push_back(written);
     g_.set_yields(loop.node.block(0), std::move(yields), loop.body.end()->site());
   }
@@ -266,8 +258,11 @@ void Backprop::read_kept_rounds(const Loop& loop, const Stacks& stand_ins, const
   drop_unused(loop, r);
 }
 
-/// What of the copy nothing reads, so that no random number is drawn again.
+/// Where the copy would draw random numbers again: what of it nothing reads.
 void Backprop::drop_unused(const Loop& loop, const Recorded& r) {
+  bool draws = false;
+  for (const Node* n = loop.body.first(); n != nullptr; n = n->next()) draws |= is_ordered(*n);
+  if (!draws) return;
   const auto sizes = symbol_nodes(g_);
   for (Node *n = r.again.last, *before = nullptr; n != r.again.before; n = before) {
     before = n->previous();

@@ -22,8 +22,7 @@ using S = shape_ops<Tensor>;
 using C = create_ops<Tensor>;
 using M = math_ops<Tensor>;
 
-// Where slice_put has its arguments.
-constexpr size_t kValue = 1, kAxis = 2, kStart = 3, kEnd = 4, kStep = 5;
+using namespace slice_put;  // NOLINT: places of arguments
 
 bool is_zeros(const Value* v) {
   const Node* n = v->node();
@@ -64,9 +63,8 @@ bool Backprop::arrive_at_row(const Value* v, Tensor& sum, const Tensor& dy) {
   const ArgVec attrs = plain_arguments(*put, tracer_);
   absl::InlinedVector<Arg, 8> args(attrs.view().begin(), attrs.view().end());
   if (!scanned) {
-    RowArguments at;
-    for (size_t i : {kAxis, kStart, kEnd, kStep}) at.push_back(args[i].integer());
-    rows_[v].push_back({std::move(at), round_.symbol});
+    const auto axis = static_cast<int>(args[kAxis].integer().value());
+    rows_[v].push_back({{axis, args[kStart].integer(), args[kEnd].integer()}, round_.symbol});
   }
   args[0] = Arg(sum);
   args.erase(args.begin() + kValue);
@@ -85,22 +83,18 @@ void Backprop::add_left_out(const Loop& loop, const Value* v) {
   const std::vector<Row> rows = std::move(found->second);
   rows_.erase(found);
   const TensorType& type = v->tensor();
-  SymScope& scope = tracer_.scope();
   for (const Row& row : rows) {
-    std::vector<Int> at;
-    for (Int e : row.at)
-      at.push_back(
-          substitute(e, [&](uint32_t k) { return k == row.symbol ? loop.begin() : symbol(k); }));
-    const int axis = static_cast<int>(at[0].value());
-    scope.assume(Relation::le, 0, at[1]);
-    scope.assume(Relation::lt, at[1], type.shape[static_cast<size_t>(axis)]);
-    const TensorType of_row = type.with_size(axis, 1);
+    const auto first = [&](Int e) {
+      return substitute(e, [&](uint32_t k) { return k == row.symbol ? loop.begin() : symbol(k); });
+    };
+    const SliceAt at{row.at.axis, first(row.at.start), first(row.at.end)};
+    say_inside(at.start, type.shape[static_cast<size_t>(at.axis)]);
+    const TensorType of_row = type.with_size(at.axis, 1);
     const Tensor own = if_zero(loop.rounds - 1, empty_sum(of_row),
                                C::zeros(Ints(of_row.shape), type.dtype, type.device));
     const Tensor all = C::zeros(Ints(type.shape), type.dtype, type.device);
-    const Arg args[] = {Arg(all), Arg(own), Arg(at[0]), Arg(at[1]), Arg(at[2]), Arg(at[3])};
     Tensor& sum = sums_[v];
-    sum = M::add(sum, call(*S::slice.op()->put, absl::MakeConstSpan(args))[0]);
+    sum = M::add(sum, put_slice(all, own, at));
   }
 }
 
@@ -109,18 +103,14 @@ void Backprop::add_left_out(const Loop& loop, const Value* v) {
 /// Which slice of v this is the gradient of, if it is +0.0 elsewhere.
 std::optional<SliceAt> Backprop::slice_of_zeros(const Value* v, const Tensor& dy) const {
   const Node* put = tracer_.value_of(dy)->node();
-  if (put == nullptr || put->op() != S::slice.op()->put || !is_zeros(put->in(0)))
+  if (put == nullptr || put->op() != S::slice.op()->put || !is_zeros(put->in(kBase)))
     return std::nullopt;
   const ArgVec args = plain_arguments(*put, tracer_);
-  return slice_at(args.view(), 1, v->tensor().shape, [&](Int a, Int b) {
-    return tracer_.scope().prove(Relation::le, a, b) == SymScope::Truth::yes;
-  });
+  return slice_at(args.view(), 1, v->tensor().shape, [&](Int a, Int b) { return proven(a, b); });
 }
 
-Tensor Backprop::with_added(const Tensor& sum, const SliceAt& at, const Tensor& dy) const {
-  const Tensor added = M::add(S::slice(sum, at.axis, at.start, at.end, 1), dy);
-  const Arg args[] = {Arg(sum), Arg(added), Arg(at.axis), Arg(at.start), Arg(at.end), Arg(1)};
-  return call(*S::slice.op()->put, absl::MakeConstSpan(args))[0];
+bool Backprop::proven(Int a, Int b) const {
+  return tracer_.scope().prove(Relation::le, a, b) == SymScope::Truth::yes;
 }
 
 /// False: this is not one slice more of a sum of slices.
@@ -130,13 +120,11 @@ bool Backprop::arrive_at_slice(const Value* v, Tensor& sum, const Tensor& dy) {
   const std::optional<SliceAt> at = slice_of_zeros(v, dy);
   if (!at) return false;
   std::optional<SliceAt> tidied;
-  const auto proven = [&](Int a, Int b) {
-    return tracer_.scope().prove(Relation::le, a, b) == SymScope::Truth::yes;
-  };
-  if (found->second.slices.add(*at, tidied, proven) == SliceSum::Way::whole) return false;
+  const auto known = [&](Int a, Int b) { return proven(a, b); };
+  if (found->second.slices.add(*at, tidied, known) == SliceSum::Way::whole) return false;
   const TensorType& type = v->tensor();
-  if (tidied) sum = with_added(sum, *tidied, C::zeros({}, type.dtype, type.device));
-  sum = with_added(sum, *at, tracer_.tensor_for(tracer_.value_of(dy)->node()->in(1)));
+  if (tidied) sum = add_to_slice(sum, C::zeros({}, type.dtype, type.device), *tidied);
+  sum = add_to_slice(sum, tracer_.tensor_for(tracer_.value_of(dy)->node()->in(kValue)), *at);
   found->second.sum = tracer_.value_of(sum);
   return true;
 }

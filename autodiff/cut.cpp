@@ -16,9 +16,6 @@ bool is_constant(const Value* v) {
   return v->node() != nullptr && v->node()->is(Structure::constant);
 }
 
-bool is_kind(const Node* n, Kind kind) {
-  return n != nullptr && n->is(Structure::op) && n->op()->kind == kind;
-}
 bool is_view(const Value* v) { return is_kind(v->node(), Kind::view); }
 bool is_elementwise(const Value* v) { return is_kind(v->node(), Kind::elementwise); }
 

@@ -20,6 +20,11 @@
 
 namespace lathe {
 
+/// Is it an op of this kind? Null: no node, so none.
+inline bool is_kind(const ir::Node* n, Kind kind) {
+  return n != nullptr && n->is(ir::Structure::op) && n->op()->kind == kind;
+}
+
 struct Joint {
   ir::Graph graph;
   absl::flat_hash_set<const ir::Node*> forward;  // nodes of the body that belong to the program

@@ -125,6 +125,11 @@ Tensor ones_of(const Tensor& y) {
 
 Tensor add(const Tensor& a, const Tensor& b) { return math_ops<Tensor>::add(a, b); }
 
+void add_in_place(const Tensor& to, const Tensor& dy) {
+  const Arg args[] = {Arg(to), Arg(dy)};
+  call(*math_ops<Tensor>::add.op(), absl::MakeConstSpan(args), CallForm::in_place);
+}
+
 /// A gradient to give away, with memory that is its alone, element by element: two leaves of one
 /// sum get the same one, that of a sum is one element shown many times, and whoever scales a
 /// gradient in place means just that.
@@ -308,8 +313,7 @@ class Engine {
     } else if (!is_own(sum)) {
       return add(sum, dy);
     }
-    const Arg args[] = {Arg(*into), Arg(*added)};
-    call(*math_ops<Tensor>::add.op(), absl::MakeConstSpan(args), CallForm::in_place);
+    add_in_place(*into, *added);
     return sum;
   }
 
@@ -341,17 +345,9 @@ class Engine {
 
   /// The sum with this added to a slice, where it lies; in a trace another value.
   static Tensor with_added(const Tensor& sum, const SliceAt& at, const Tensor& dy) {
-    using S = shape_ops<Tensor>;
-    const GradMode off(false);
-    const Tensor part = S::slice(sum, at.axis, at.start, at.end, 1);
-    if (!sum.symbolic()) {
-      const Arg args[] = {Arg(part), Arg(dy)};
-      call(*math_ops<Tensor>::add.op(), absl::MakeConstSpan(args), CallForm::in_place);
-      return sum;
-    }
-    const Tensor added = add(part, dy);
-    const Arg args[] = {Arg(sum), Arg(added), Arg(at.axis), Arg(at.start), Arg(at.end), Arg(1)};
-    return call(*S::slice.op()->put, absl::MakeConstSpan(args))[0];
+    if (sum.symbolic()) return add_to_slice(sum, dy, at);
+    add_in_place(shape_ops<Tensor>::slice(sum, at.axis, at.start, at.end, 1), dy);
+    return sum;
   }
 
   /// What has arrived at each input, which a derivative goes on with and gives back.
@@ -483,8 +479,7 @@ class Engine {
       const Tensor before = m.grad.get();
       if (adds_in_place(before, dy)) {
         const auto adding = m.grad.adding();
-        const Arg args[] = {Arg(before), Arg(dy)};
-        call(*math_ops<Tensor>::add.op(), absl::MakeConstSpan(args), CallForm::in_place);
+        add_in_place(before, dy);
         break;
       }
       if (!before.defined() && !mine) {

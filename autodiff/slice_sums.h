@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "core/op/op.h"
+#include "core/tensor/tensor.h"
 
 namespace lathe {
 
@@ -20,6 +21,16 @@ struct SliceAt {
   int axis;
   Int start, end;
 };
+
+/// Where slice_put has its arguments.
+namespace slice_put {
+inline constexpr size_t kBase = 0, kValue = 1, kAxis = 2, kStart = 3, kEnd = 4, kStep = 5;
+}
+
+/// `base` with `value` in the slice: another tensor.
+Tensor put_slice(const Tensor& base, const Tensor& value, const SliceAt& at);
+/// `sum` with `dy` added to the slice: another tensor.
+Tensor add_to_slice(const Tensor& sum, const Tensor& dy, const SliceAt& at);
 
 /// What a call of `slice` or `slice_put` with these arguments, the first of them `of` and behind it
 /// `skipped` more, reads or writes; nothing where it has a step or its places are not sure to be
