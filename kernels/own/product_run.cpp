@@ -5,10 +5,10 @@
 // thread in the defined order. Within a task a block of columns is packed (or was packed for all
 // tasks before, or is read where it lies), and strips of rows stream past it, a tile at a time.
 //
-// Three shapes go other ways: one to four rows against a plainly strided right side read it once as
-// it lies (vectors), against windows they read the windows as they lie (window_lines), and sums
-// over the places of windows take them from what is staged (window_taps). To read: run(),
-// choose_blocks(), sum_block().
+// Three shapes go other ways: one to four rows against a plainly strided right side that was not
+// packed before read it once as it lies (vectors), against windows they read the windows as they
+// lie (window_lines), and sums over the places of windows take them from what is staged
+// (window_taps). To read: run(), choose_blocks(), sum_block().
 #include <algorithm>
 #include <optional>
 
@@ -50,13 +50,6 @@ class Runner {
     Room all;
     if (nothing_to_sum()) return all;
     const auto threads = static_cast<size_t>(pool_threads());
-    if (p_.taps)
-      all.during = threads * size_class_bytes(p_.taps->elements(p_.block) * sizeof(T));
-    else if (vector_fits())
-      all.during = threads * size_class_bytes(static_cast<size_t>(p_.rows * p_.depth) * sizeof(T));
-    else if (p_.lines)
-      all.during = threads * size_class_bytes(window_elements() * sizeof(T));
-    if (all.during > 0) return all;
     const PackedSide left(0, 0, 0, 0), right(0, 0, 0, 0);
     const std::array<const PackedSide*, 2> sides = {&left, &right};
     for (size_t k = 0; k < sides.size(); ++k) {
@@ -65,6 +58,13 @@ class Runner {
       (is_right ? packed_right_ : packed_left_) = sides[k];
       all.kept += side_bytes(is_right, 1);
     }
+    if (p_.taps)
+      all.during = threads * size_class_bytes(p_.taps->elements(p_.block) * sizeof(T));
+    else if (vector_fits())
+      all.during = threads * size_class_bytes(static_cast<size_t>(p_.rows * p_.depth) * sizeof(T));
+    else if (p_.lines)
+      all.during = threads * size_class_bytes(window_elements() * sizeof(T));
+    if (all.during > 0) return all;
     choose_blocks();
     if (share_left_ && packed_left_ == nullptr) all.during += side_bytes(false, left_copies_);
     if (share_right_ && packed_right_ == nullptr) all.during += side_bytes(true, right_copies_);
@@ -102,7 +102,8 @@ class Runner {
   }
   /// Is a side that stays as it is better kept packed?
   bool packs(bool right) const {
-    if (nothing_to_sum() || vector_fits() || p_.lines || p_.taps) return false;
+    if (nothing_to_sum() || p_.lines || p_.taps) return false;
+    if (vector_fits() && !(right && p_.right.x_step() != 1)) return false;
     if ((right ? p_.right : p_.left).windows() > 0) return false;
     return std::all_of(p_.repeats.begin(), p_.repeats.end(),
                        [&](const Product::Repeat& r) { return (right ? r.right : r.left) == 0; });
@@ -169,8 +170,9 @@ class Runner {
     rows_block_ = split <= 1 ? p_.rows : round_up((p_.rows + split - 1) / split, tiles_.rows);
     row_blocks_ = (p_.rows + rows_block_ - 1) / rows_block_;
     bool narrow = p_.cols <= 3 * tiles_.cols;
-    left_direct_ = packed_left_ == nullptr && p_.left.plain() && p_.left.x_step() == 1 &&
-                   (p_.rows <= 2 * tiles_.rows || narrow);
+    left_direct_ =
+        packed_left_ == nullptr && p_.left.plain() &&
+        (p_.rows == 1 || (p_.left.x_step() == 1 && (p_.rows <= 2 * tiles_.rows || narrow)));
     left_rows_ = packed_left_ == nullptr && !left_direct_ && p_.left.plain() &&
                  p_.left.k_step() == 1 && narrow;
     right_direct_ = packed_right_ == nullptr && p_.right.plain() && p_.right.x_step() == 1 &&
@@ -185,7 +187,7 @@ class Runner {
     share_left_ = !left_direct_ && !left_rows_ &&
                   (p_.left.best_whole() || col_blocks_ * (p_.products / left_copies_) > 1) &&
                   small_enough(left_copies_ * round_up(p_.rows, tiles_.rows));
-    share_left_ = share_left_ || packed_left_ != nullptr;
+    share_left_ = share_left_ || packed_left_ != nullptr || (streams() && !left_direct_);
     if (row_blocks_ > 1 && !right_direct_ && packed_right_ == nullptr &&
         !small_enough(right_copies_ * round_up(p_.cols, tiles_.cols))) {
       rows_block_ = p_.rows;
@@ -286,11 +288,18 @@ class Runner {
     block.right_panel = scratch;
     block.left_panel = scratch + right_room();
     Pace pace;
-    for (int64_t k = 0; k < p_.depth; k += p_.block) {
-      pace.after(p_.block * (block.rows + block.cols));
-      sum_block(at, block, k, std::min(p_.block, p_.depth - k));
+    // A single strip reads each panel once: all k of a few, which lie together, then the next.
+    const int64_t end = block.col + block.cols, wide = streams() ? 2 * tiles_.cols : block.cols;
+    for (; block.col < end; block.col += wide) {
+      block.cols = std::min(wide, end - block.col);
+      for (int64_t k = 0; k < p_.depth; k += p_.block) {
+        pace.after(p_.block * (block.rows + block.cols));
+        sum_block(at, block, k, std::min(p_.block, p_.depth - k));
+      }
     }
   }
+  /// Are the panels of a packed right side read by one strip of rows alone?
+  bool streams() const { return packed_right_ != nullptr && p_.rows <= tiles_.rows; }
 
   struct Block {
     int64_t row, rows, col, cols;
@@ -337,14 +346,18 @@ class Runner {
     call.ldc = p_.cols;
     left_panel(at, block, block.row + i, k, call);
     const Ahead ahead = after(block, i, k, depth);
-    for (int64_t j = 0; j < block.cols; j += tiles_.cols) {
-      call.cols = static_cast<int>(std::min<int64_t>(tiles_.cols, block.cols - j));
+    const int width = rows == 1 && share_right_ ? 2 * tiles_.cols : tiles_.cols;
+    for (int64_t j = 0; j < block.cols; j += width) {
+      call.cols = static_cast<int>(std::min<int64_t>(width, block.cols - j));
       right_panel(at, block, j, k, depth, call.b, call.b_k);
       const bool more = j < ahead.cols;  // else what it reads itself, which is near
       call.ahead = reinterpret_cast<uintptr_t>(more ? ahead.from + j * p_.depth : call.b);
       call.ahead_k = more ? static_cast<uintptr_t>(ahead.step) * sizeof(T) : 0;
       call.c = c + j;
-      tiles_.tile(call);
+      if (call.cols > tiles_.cols)
+        tiles_.row_tile(call, tiles_.cols * p_.depth);
+      else
+        tiles_.tile(call);
     }
   }
 
@@ -357,7 +370,7 @@ class Runner {
   /// Of a packed right side: a strip's share of the panels that come after those of the block,
   /// further along k or in the next one.
   Ahead after(const Block& block, int64_t i, int64_t k, int64_t depth) const {
-    if (!share_right_) return {};
+    if (!share_right_ || streams()) return {};
     const bool deeper = k + depth < p_.depth;
     const int64_t col = block.col + (deeper ? 0 : block.cols), next = deeper ? k + depth : 0;
     if (col >= p_.cols) return {};
@@ -413,14 +426,19 @@ class Runner {
   }
 
   // ── few rows: the right side is read once, as it lies ──────────────────────────────────────────
+  /// Turning what lies by columns takes longer than reading panels.
   bool vector_fits() const {
     if (!p_.left.plain() || !p_.right.plain()) return false;
-    return (p_.rows == 1 && p_.right.x_step() == 1) || (p_.rows <= 4 && p_.right.k_step() == 1);
+    return (p_.rows == 1 && p_.right.x_step() == 1) ||
+           (p_.rows <= 4 && p_.right.k_step() == 1 && packed_right_ == nullptr);
   }
 
   void vectors() {
     bool by_row = p_.rows == 1 && p_.right.x_step() == 1;
-    int64_t stretch = std::clamp<int64_t>((int64_t{1} << 17) / p_.depth, 64, by_row ? 2048 : 1024);
+    // Columns side by side are read a stretch of each row at a time: of short ones the processor
+    // fetches little ahead.
+    int64_t stretch = by_row ? std::clamp<int64_t>(p_.cols / pool_threads(), 512, 2048)
+                             : std::clamp<int64_t>((int64_t{1} << 17) / p_.depth, 64, 1024);
     stretch = stretch / 64 * 64;
     int64_t stretches = (p_.cols + stretch - 1) / stretch;
     parallel_for(p_.products * stretches, grain(stretch * p_.depth * 8),
@@ -445,16 +463,16 @@ class Runner {
     }
     const T* m = right_ + at.right.offset + col * p_.right.x_step();
     T* y = out_ + at.out + col;
-    Pace pace;
-    for (int64_t k = 0; k < p_.depth; k += p_.block) {
-      pace.after(p_.block * cols);
-      int64_t depth = std::min(p_.block, p_.depth - k);
-      if (by_row)
-        tiles_.row_times_matrix(x + k, 1, m + k * p_.right.k_step(), p_.right.k_step(), depth, cols,
-                                y, k > 0);
-      else
-        tiles_.matrix_times_columns(m + k, p_.right.x_step(), x + k, ldx, static_cast<int>(p_.rows),
-                                    depth, cols, y, p_.cols, k > 0);
+    if (!by_row) {
+      tiles_.matrix_times_columns(m, p_.right.x_step(), x, ldx, static_cast<int>(p_.rows), p_.depth,
+                                  p_.block, cols, y, p_.cols);
+    } else {
+      Pace pace;
+      for (int64_t k = 0; k < p_.depth; k += p_.block) {
+        pace.after(p_.block * cols);
+        tiles_.row_times_matrix(x + k, 1, m + k * p_.right.k_step(), p_.right.k_step(),
+                                std::min(p_.block, p_.depth - k), cols, y, k > 0);
+      }
     }
     if (epilogue_)
       for (int64_t i = 0; i < p_.rows; ++i) epilogue_(y - out_ + i * p_.cols, cols);

@@ -164,6 +164,26 @@ void lane_taps(const TapsCall<typename V::T>& t) {
   ByLaneTaps<V>::fns[t.rows - 1](t);
 }
 
+template <class V>
+void row_tile(const TileCall<typename V::T>& t, int64_t panel) {
+  constexpr int L = V::lanes, NV = V::vectors, kPanels = 2;
+  const auto *a = t.a, *b = t.b;
+  typename V::Reg acc[kPanels * NV];
+  LATHE_UNROLL for (int i = 0; i < kPanels * NV; ++i) acc[i] = V::zero();
+  for (int64_t k = t.depth; k > 0; --k) {
+    const auto x = V::all(*a);
+    LATHE_UNROLL for (int p = 0; p < kPanels; ++p) LATHE_UNROLL for (int j = 0; j < NV; ++j)
+        acc[p * NV + j] = V::fma(x, V::load(b + p * panel + j * L), acc[p * NV + j]);
+    a += t.a_k;
+    b += t.b_k;
+  }
+  LATHE_UNROLL for (int i = 0; i < kPanels * NV; ++i) {
+    const auto some = V::first(t.cols - i * L);
+    auto* c = t.c + (i * L < t.cols ? i * L : 0);
+    V::store_some(c, t.add ? V::add(V::load_some(c, some), acc[i]) : acc[i], some);
+  }
+}
+
 /// Rows of the matrix are streamed four at a time over a stretch of y that stays in L1.
 template <class V>
 void row_times_matrix(const typename V::T* x, int64_t x_k, const typename V::T* m, int64_t ld,
@@ -212,11 +232,20 @@ void row_times_matrix(const typename V::T* x, int64_t x_k, const typename V::T* 
   }
 }
 
+/// How many elements of each row are turned at a time.
+template <class V>
+constexpr int turned_at_a_time() {
+  if constexpr (requires { V::turned; })
+    return V::turned;
+  else
+    return V::lanes;
+}
+
 /// block[i] = element i of each of as many rows as a vector has lanes.
 template <class V>
 __attribute__((always_inline)) inline void load_turned(const typename V::T* m, int64_t ld,
                                                        typename V::Reg* block) {
-  if constexpr (requires { V::load_turned(m, ld, block); }) {
+  if constexpr (requires { V::turned; }) {
     V::load_turned(m, ld, block);
   } else {
     LATHE_UNROLL for (int r = 0; r < V::lanes; ++r) block[r] = V::load(m + r * ld);
@@ -224,108 +253,125 @@ __attribute__((always_inline)) inline void load_turned(const typename V::T* m, i
   }
 }
 
-/// G groups of as many rows as a vector has lanes: one chain alone would wait for itself. Chains
-/// run along k, so blocks are turned in registers, two of a group after each other: they share
-/// lines of the cache, and the lines of many rows may have one place in it.
+/// Rows of a matrix times `N` columns: what is the same for all rows.
+template <class V>
+struct Columns {
+  const typename V::T* x;
+  int64_t ldx, ld;
+  int64_t ldy;
+};
+
+/// The chains of G groups of as many rows as a vector has lanes: one alone would wait for itself.
+/// Chains run along k, so a few elements of all rows are turned in registers at a time, of a single
+/// group a whole line of the cache.
 template <class V, int N, int G>
-__attribute__((noinline)) void groups_of(const typename V::T* m, int64_t ld, const typename V::T* x,
-                                         int64_t ldx, int64_t depth, typename V::T* y, int64_t ldy,
-                                         bool add) {
-  constexpr int L = V::lanes;
+__attribute__((noinline)) void groups_of(const Columns<V>& of, const typename V::T* m, int64_t k0,
+                                         int64_t depth, typename V::T* y) {
+  using T = typename V::T;
+  constexpr int L = V::lanes, K = turned_at_a_time<V>();
+  constexpr int kLine = 64 / sizeof(T) / K, S = G == 1 && kLine > 1 ? kLine : 1;
+  const int64_t ld = of.ld, ldx = of.ldx;
+  const T* x = of.x + k0;
   typename V::Reg acc[G][N], block[L];
-  LATHE_UNROLL for (int g = 0; g < G; ++g) LATHE_UNROLL for (int c = 0; c < N; ++c) acc[g][c] =
+  LATHE_UNROLL for (int g = 0; g < G; ++g) LATHE_UNROLL for (int n = 0; n < N; ++n) acc[g][n] =
       V::zero();
-  int64_t k = 0;
-  const auto turned = [&](int g, int64_t at) __attribute__((always_inline)) {
-    const auto* from = m + g * L * ld + at;
+  const auto turned = [&](int g, int64_t k) __attribute__((always_inline)) {
+    const T* from = m + k0 + g * L * ld + k;
     asm(""
         : "+r"(from));  // else each row of each group gets a pointer of its own, all on the stack
     load_turned<V>(from, ld, block);
-    LATHE_UNROLL for (int i = 0; i < L; ++i) LATHE_UNROLL for (int c = 0; c < N; ++c) acc[g][c] =
-        V::fma(V::all(x[c * ldx + at + i]), block[i], acc[g][c]);
+    LATHE_UNROLL for (int i = 0; i < K; ++i) LATHE_UNROLL for (int n = 0; n < N; ++n) acc[g][n] =
+        V::fma(V::all(x[n * ldx + k + i]), block[i], acc[g][n]);
   };
-  for (; k + 2 * L <= depth; k += 2 * L) {
-    LATHE_UNROLL for (int g = 0; g < G; ++g) {
-      turned(g, k);
-      turned(g, k + L);
-    }
-  }
-  if (k + L <= depth) {
-    LATHE_UNROLL for (int g = 0; g < G; ++g) turned(g, k);
-    k += L;
-  }
+  int64_t k = 0;
+  for (; k + S * K <= depth; k += S * K)
+    LATHE_UNROLL for (int g = 0; g < G; ++g) LATHE_UNROLL for (int s = 0; s < S; ++s)
+        turned(g, k + s * K);
+  for (; k + K <= depth; k += K) LATHE_UNROLL for (int g = 0; g < G; ++g) turned(g, k);
   if (const int left = static_cast<int>(depth - k); left > 0) {
     const auto some = V::first(left);
     LATHE_UNROLL for (int g = 0; g < G; ++g) {
-      const auto* base = m + g * L * ld + k;
+      const T* base = m + k0 + g * L * ld + k;
       for (int r = 0; r < L; ++r) block[r] = V::load_some(base + r * ld, some);
       V::transpose(block);
       for (int i = 0; i < left; ++i)
-        LATHE_UNROLL for (int c = 0; c < N; ++c) acc[g][c] =
-            V::fma(V::all(x[c * ldx + k + i]), block[i], acc[g][c]);
+        LATHE_UNROLL for (int n = 0; n < N; ++n) acc[g][n] =
+            V::fma(V::all(x[n * ldx + k + i]), block[i], acc[g][n]);
     }
   }
-  LATHE_UNROLL for (int g = 0; g < G; ++g) LATHE_UNROLL for (int c = 0; c < N; ++c) {
-    auto* to = y + c * ldy + g * L;
-    V::store(to, add ? V::add(V::load(to), acc[g][c]) : acc[g][c]);
+  LATHE_UNROLL for (int g = 0; g < G; ++g) LATHE_UNROLL for (int n = 0; n < N; ++n) {
+    auto* to = y + n * of.ldy + g * L;
+    V::store(to, k0 > 0 ? V::add(V::load(to), acc[g][n]) : acc[g][n]);
   }
 }
 
 /// Fewer rows than a vector has lanes.
 template <class V, int N>
-__attribute__((noinline)) void last_rows_of(const typename V::T* m, int64_t ld,
-                                            const typename V::T* x, int64_t ldx, int64_t depth,
-                                            int rows, typename V::T* y, int64_t ldy, bool add) {
+__attribute__((noinline)) void last_rows_of(const Columns<V>& of, const typename V::T* m,
+                                            int64_t k0, int64_t depth, int rows, typename V::T* y) {
   constexpr int L = V::lanes;
   typename V::Reg acc[N], block[L];
-  LATHE_UNROLL for (int c = 0; c < N; ++c) acc[c] = V::zero();
-  for (int64_t k = 0; k < depth; k += L) {
-    const int count = depth - k < L ? static_cast<int>(depth - k) : L;
+  LATHE_UNROLL for (int n = 0; n < N; ++n) acc[n] = V::zero();
+  for (int64_t k = k0, end = k0 + depth; k < end; k += L) {
+    const int count = end - k < L ? static_cast<int>(end - k) : L;
     const auto some = V::first(count);
     for (int r = 0; r < L; ++r)
-      block[r] = r < rows ? V::load_some(m + r * ld + k, some) : V::zero();
+      block[r] = r < rows ? V::load_some(m + r * of.ld + k, some) : V::zero();
     V::transpose(block);
     for (int i = 0; i < count; ++i)
-      LATHE_UNROLL for (int c = 0; c < N; ++c) acc[c] =
-          V::fma(V::all(x[c * ldx + k + i]), block[i], acc[c]);
+      LATHE_UNROLL for (int n = 0; n < N; ++n) acc[n] =
+          V::fma(V::all(of.x[n * of.ldx + k + i]), block[i], acc[n]);
   }
   const auto some = V::first(rows);
-  LATHE_UNROLL for (int c = 0; c < N; ++c) {
-    auto* to = y + c * ldy;
-    if (add) acc[c] = V::add(V::load_some(to, some), acc[c]);
-    V::store_some(to, acc[c], some);
+  LATHE_UNROLL for (int n = 0; n < N; ++n) {
+    auto* to = y + n * of.ldy;
+    if (k0 > 0) acc[n] = V::add(V::load_some(to, some), acc[n]);
+    V::store_some(to, acc[n], some);
   }
 }
 
-/// Two groups of rows at a time, unless the lines of all rows have one place in the first-level
-/// cache, which has room for those of one group.
+template <class V, int N, int G>
+void blocks_of(const Columns<V>& of, const typename V::T* m, int64_t depth, int64_t block,
+               typename V::T* y) {
+  for (int64_t k = 0; k < depth; k += block)
+    groups_of<V, N, G>(of, m, k, depth - k < block ? depth - k : block, y);
+}
+
+/// As many groups of rows at a time as the first-level cache has places for lines of, at this
+/// distance.
 template <class V, int N>
-void columns_of(const typename V::T* m, int64_t ld, const typename V::T* x, int64_t ldx,
-                int64_t depth, int64_t rows, typename V::T* y, int64_t ldy, bool add) {
-  constexpr int L = V::lanes, G = N <= 2 ? 2 : 1;
-  constexpr int64_t kApart = 4096 / sizeof(typename V::T);
+void columns_of(const Columns<V>& of, const typename V::T* m, int64_t depth, int64_t block,
+                int64_t rows, typename V::T* y) {
+  constexpr int L = V::lanes;
+  const int64_t bytes = of.ld * static_cast<int64_t>(sizeof(typename V::T));
   int64_t r = 0;
-  if (G > 1 && ld % kApart != 0)
-    for (; r + G * L <= rows; r += G * L)
-      groups_of<V, N, G>(m + r * ld, ld, x, ldx, depth, y + r, ldy, add);
-  for (; r + L <= rows; r += L) groups_of<V, N, 1>(m + r * ld, ld, x, ldx, depth, y + r, ldy, add);
-  if (r < rows)
-    last_rows_of<V, N>(m + r * ld, ld, x, ldx, depth, static_cast<int>(rows - r), y + r, ldy, add);
+  if (N == 1 && bytes % 1024 != 0)
+    for (; r + 4 * L <= rows; r += 4 * L)
+      blocks_of<V, N, N == 1 ? 4 : 2>(of, m + r * of.ld, depth, block, y + r);
+  if (bytes % 4096 != 0)
+    for (; r + 2 * L <= rows; r += 2 * L)
+      blocks_of<V, N, 2>(of, m + r * of.ld, depth, block, y + r);
+  for (; r + L <= rows; r += L) blocks_of<V, N, 1>(of, m + r * of.ld, depth, block, y + r);
+  if (r == rows) return;
+  for (int64_t k = 0; k < depth; k += block)
+    last_rows_of<V, N>(of, m + r * of.ld, k, depth - k < block ? depth - k : block,
+                       static_cast<int>(rows - r), y + r);
 }
 
 template <class V>
 void matrix_times_columns(const typename V::T* m, int64_t ld, const typename V::T* x, int64_t ldx,
-                          int columns, int64_t depth, int64_t rows, typename V::T* y, int64_t ldy,
-                          bool add) {
+                          int columns, int64_t depth, int64_t block, int64_t rows, typename V::T* y,
+                          int64_t ldy) {
+  const Columns<V> of{x, ldx, ld, ldy};
   switch (columns) {
     case 1:
-      return columns_of<V, 1>(m, ld, x, ldx, depth, rows, y, ldy, add);
+      return columns_of<V, 1>(of, m, depth, block, rows, y);
     case 2:
-      return columns_of<V, 2>(m, ld, x, ldx, depth, rows, y, ldy, add);
+      return columns_of<V, 2>(of, m, depth, block, rows, y);
     case 3:
-      return columns_of<V, 3>(m, ld, x, ldx, depth, rows, y, ldy, add);
+      return columns_of<V, 3>(of, m, depth, block, rows, y);
     default:
-      return columns_of<V, 4>(m, ld, x, ldx, depth, rows, y, ldy, add);
+      return columns_of<V, 4>(of, m, depth, block, rows, y);
   }
 }
 
@@ -370,6 +416,7 @@ constexpr Tiles<typename V::T> tiles_of(const char* name) {
           V::direct_rows,
           V::lanes,
           tile<V>,
+          row_tile<V>,
           tile_rows<V>,
           taps<V>,
           lane_taps<V>,

@@ -91,6 +91,10 @@ struct Tiles {
   const char* name;
   int rows, cols, direct_rows, lanes;  // lanes: of one vector
   void (*tile)(const TileCall<T>&);
+  /// Of one row and two panels of b, the second `panel` elements further, both of full width: more
+  /// than `cols` columns, up to twice as many. One panel has too few chains for one row. Nothing is
+  /// fetched ahead.
+  void (*row_tile)(const TileCall<T>&, int64_t panel);
   void (*tile_rows)(const RowsCall<T>&);
   void (*taps)(const TapsCall<T>&);
   /// The same with x[taps[r] + places[k] + j], of one vector: rows at most kLaneTaps, cols a
@@ -113,10 +117,10 @@ struct Tiles {
   /// y[j] = (add ? y[j] : nothing) + chain over k of x[k*x_k] * m[k*ld + j]
   void (*row_times_matrix)(const T* x, int64_t x_k, const T* m, int64_t ld, int64_t depth,
                            int64_t cols, T* y, bool add);
-  /// y[i*ldy + r] = (add ? y : nothing) + chain over k of m[r*ld + k] * x[i*ldx + k], for i <
-  /// columns <= 4
+  /// y[i*ldy + r] = the sum, in order, of the chains over `block` k each of m[r*ld + k] * x[i*ldx +
+  /// k], for i < columns <= 4
   void (*matrix_times_columns)(const T* m, int64_t ld, const T* x, int64_t ldx, int columns,
-                               int64_t depth, int64_t rows, T* y, int64_t ldy, bool add);
+                               int64_t depth, int64_t block, int64_t rows, T* y, int64_t ldy);
 };
 
 /// The sets of one instruction set.

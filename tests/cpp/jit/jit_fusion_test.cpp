@@ -201,17 +201,17 @@ TEST(RowGroups, ABroadcastRowIsNotARowOfTheGroup) {
 /// Constants are packed once, whichever side they are on and however they lie; sizes of the other
 /// operand come and go.
 TEST(PackedConstants, HaveTheBitsOfEager) {
-  Tensor w = normal({37, 70}, 11), kernel = normal({5, 3, 3, 3}, 12);
+  Tensor w = normal({530, 70}, 11), kernel = normal({5, 3, 3, 3}, 12);
   auto body = [&](const Tensors& x) -> Outputs {
     return {N::mm(x[0], w), N::mm(S::transpose(x[0], 0, 1), N::mm(x[0], S::slice(w, 1, 3, 40, 1))),
             N::mm(w, S::transpose(x[1], 0, 1)), N::mm(x[1], S::transpose(w, 0, 1)),
             N::conv2d(x[2], kernel, Arg(), Shape{1, 1}, Shape{1, 1}, Shape{1, 1}, 1)};
   };
   jit::Function f("packed");
-  for (int64_t m : {9, 1, 40, 0, 700, 4})
+  for (int64_t m : {9, 1, 40, 0, 700, 4, 2, 6, 3})
     for (const char* isa : {"auto", "portable"}) {
       FlagScope by(Flag::isa, isa);
-      Tensors in{normal({m, 37}, 1), normal({m, 70}, 2), normal({m, 3, 9, 8}, 3)};
+      Tensors in{normal({m, 530}, 1), normal({m, 70}, 2), normal({m, 3, 9, 8}, 3)};
       Outputs eager = body(in), got = f(in, body);
       for (size_t k = 0; k < got.size(); ++k)
         EXPECT_EQ(bytes(eager[k]), bytes(got[k])) << "result " << k << " for " << m << ", " << isa;
