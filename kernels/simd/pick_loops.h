@@ -1,10 +1,10 @@
 // Kernels for the reductions that find an extremum and where it is (argmax and its like), in the
 // defined order.
 //
-// Of floats the best value of a block is found first, then the first element that equals it. Of
-// integers a lane keeps the best value so far and the step it came from: steps ascend, so a tie
-// never moves a lane. Which index wins between lanes and blocks is asked only after that, an
-// element at a time.
+// Of floats the best value is found first, then the first element that equals it. Of integers a
+// lane keeps the best value so far and the step it came from: steps ascend, so a tie never moves a
+// lane. Which index wins between lanes and stretches is asked only after that, an element at a
+// time.
 #pragma once
 
 #include "kernels/simd/loops.h"
@@ -79,32 +79,40 @@ struct BestOf {
       numbers = numbers & S::eq(x, x);
       top[0] = F::better(x, top[0]);
     }
-    alignas(64) T lanes[width<S>];
-    store(lanes, F::better(F::better(top[3], top[2]), F::better(top[1], top[0])));
-    best = lanes[0];
-    for (size_t l = 1; l < width<S>; ++l)
-      if (F::plain(lanes[l], best)) best = lanes[l];
+    best = first(
+        best_within<width<S> / 2>(F::better(F::better(top[3], top[2]), F::better(top[1], top[0]))));
     nan = S::any(~numbers);
+  }
+
+ private:
+  template <size_t Half>
+  LATHE_SIMD static S best_within(S x) {
+    if constexpr (Half > 0)
+      return best_within<Half / 2>(F::better(x, lanes_down<Half>(x)));
+    else
+      return x;
   }
 };
 
 /// Where the first element is that equals `best`; there is one.
 template <class S>
 LATHE_SIMD size_t first_equal(const typename S::Scalar* in, size_t n, typename S::Scalar best) {
-  constexpr size_t kStep = 4 * width<S>;
+  constexpr size_t kVectors = 4, kStep = kVectors * width<S>;
+  static_assert(kStep <= 64);
   const S wanted(best);
   size_t i = 0;
   for (; i + kStep <= n; i += kStep) {
-    typename S::Mask others = S::ne(load(in + i), wanted);
+    uint64_t equal = 0;
 #pragma GCC unroll 4
-    for (size_t k = 1; k < 4; ++k) others = others & S::ne(load(in + i + k * width<S>), wanted);
-    if (S::any(~others)) break;
+    for (size_t k = 0; k < kVectors; ++k)
+      equal |= uint64_t{S::lanes_of(S::eq(load(in + i + k * width<S>), wanted))} << k * width<S>;
+    if (equal != 0) return i + static_cast<size_t>(__builtin_ctzll(equal));
   }
   while (in[i] != best) ++i;
   return i;
 }
 
-/// One block of 0 < n <= 512 elements, the first of which has index `first`: the first NaN, else
+/// Elements, n > 0, the first of which has index `first`: the first NaN, else
 /// the first of the best. Which that is does not depend on the order in which elements are
 /// compared.
 template <class F, class S>
@@ -130,16 +138,12 @@ template <class F, class S>
   *index = first + static_cast<int64_t>(at);
 }
 template <class F, class S>
-void pick_float_blocks(void* values, int64_t* indices, const void* in, size_t n, int64_t first) {
-  auto* value = static_cast<typename S::Scalar*>(values);
-  const auto* from = as<typename S::Scalar>(in);
-  for (size_t at = 0; at < n; at += kReduceBlock, ++value, ++indices) {
-    const size_t length = n - at < kReduceBlock ? n - at : kReduceBlock;
-    pick_vectors<F, S>(value, indices, from + at, length, first + static_cast<int64_t>(at));
-  }
+void pick_floats(void* value, int64_t* index, const void* in, size_t n, int64_t first) {
+  using T = typename S::Scalar;
+  pick_vectors<F, S>(static_cast<T*>(value), index, as<T>(in), n, first);
 }
 
-/// Lanes of a block of integers.
+/// Lanes of integers.
 template <class F, class E>
 struct PlainPicks {
   using T = E;
@@ -163,9 +167,9 @@ struct PlainPicks {
   }
 };
 
-/// One block of 0 < n <= 512 elements, the first of which has index `first`.
+/// Elements, n > 0, the first of which has index `first`.
 template <class F, class P>
-[[gnu::noinline]] void pick_block(typename P::T* value, int64_t* index, const typename P::T* in,
+[[gnu::noinline]] void pick_plain(typename P::T* value, int64_t* index, const typename P::T* in,
                                   size_t n, int64_t first) {
   alignas(64) typename P::T values[kReduceLanes];
   alignas(64) typename P::Step steps[kReduceLanes] = {};
@@ -192,15 +196,11 @@ template <class F, class P>
 }
 
 template <class F, class P>
-void pick_blocks(void* values, int64_t* indices, const void* in, size_t n, int64_t first) {
+void pick_integers(void* value, int64_t* index, const void* in, size_t n, int64_t first) {
   using T = typename P::T;
-  auto* value = static_cast<T*>(values);
-  const auto* from = as<T>(in);
-  for (size_t at = 0; at < n; at += kReduceBlock, ++value, ++indices) {
-    size_t length = n - at < kReduceBlock ? n - at : kReduceBlock;
-    pick_block<F, P>(value, indices, from + at, length, first + static_cast<int64_t>(at));
-  }
+  pick_plain<F, P>(static_cast<T*>(value), index, as<T>(in), n, first);
 }
+
 /// A pick in columns, a vector of them at a time: in each what is first among the best. Whatever
 /// the order of combination, that is the result.
 template <class F, class S>
@@ -286,16 +286,16 @@ template <DType D>
 void add_plain_pick(SimdLoops& set) {
   using T = Element<D>;
   add_pick_tree<D>(set);
-  set.pick_blocks[0][static_cast<int>(D)] = pick_blocks<PickLowest, PlainPicks<PickLowest, T>>;
-  set.pick_blocks[1][static_cast<int>(D)] = pick_blocks<PickHighest, PlainPicks<PickHighest, T>>;
+  set.pick[0][static_cast<int>(D)] = pick_integers<PickLowest, PlainPicks<PickLowest, T>>;
+  set.pick[1][static_cast<int>(D)] = pick_integers<PickHighest, PlainPicks<PickHighest, T>>;
   set.pick_columns[0][static_cast<int>(D)] = pick_plain_columns<PickLowest, T>;
   set.pick_columns[1][static_cast<int>(D)] = pick_plain_columns<PickHighest, T>;
 }
 template <DType D, class S>
 void add_vector_pick(SimdLoops& set) {
   add_pick_tree<D>(set);
-  set.pick_blocks[0][static_cast<int>(D)] = pick_float_blocks<PickLowest, S>;
-  set.pick_blocks[1][static_cast<int>(D)] = pick_float_blocks<PickHighest, S>;
+  set.pick[0][static_cast<int>(D)] = pick_floats<PickLowest, S>;
+  set.pick[1][static_cast<int>(D)] = pick_floats<PickHighest, S>;
   set.pick_columns[0][static_cast<int>(D)] = pick_columns<PickLowest, S>;
   set.pick_columns[1][static_cast<int>(D)] = pick_columns<PickHighest, S>;
 }

@@ -86,7 +86,7 @@ bool gives_way(DType value, absl::Span<const uint64_t> unit, bool largest) {
 std::optional<int> recognise_pick(const ReduceBodies& bodies) {
   DType value = bodies.state[0];
   if (bodies.state.size() != 2 || bodies.state[1] != DType::i64) return {};
-  if (simd_loops().pick_blocks[0][static_cast<int>(value)] == nullptr) return {};
+  if (simd_loops().pick[0][static_cast<int>(value)] == nullptr) return {};
   const ExprNode& index = bodies.lift.graph[bodies.lift.outputs[1]];
   if (index.prim != Prim::input || index.payload != 1) return {};
   for (int highest = 0; highest < 2; ++highest) {
@@ -162,8 +162,7 @@ ReduceRun::Row ReduceRun::states(const std::byte* x, const ReduceLines& kept) {
 ReduceRun::Row ReduceRun::line_states(const std::byte* x, int64_t x_stride, int64_t results) {
   if (results > 1 && !(p_.reduction_ || p_.pick_)) return by_monoid(x, x_stride, results);
   Row row(state_bytes_ * static_cast<size_t>(results));
-  bool contiguous = axes_.empty() || (axes_.size() == 1 && axes_[0].stride == 1);
-  if (p_.reduction_ && p_.plain_ && contiguous && count_ <= static_cast<int64_t>(kReduceRow)) {
+  if (p_.reduction_ && lie_in_place() && count_ <= static_cast<int64_t>(kReduceRow)) {
     set_.reduce_rows[fold()][type()](row.data(), x, x_stride, static_cast<size_t>(results),
                                      static_cast<size_t>(count_), &p_.unit_[0]);
     return row;

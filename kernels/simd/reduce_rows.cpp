@@ -9,10 +9,14 @@ namespace lathe {
 void ReduceRun::block_results(const std::byte* in, int64_t n, int64_t index, std::byte* values,
                               int64_t* at) {
   auto count = static_cast<size_t>(n);
-  if (p_.reduction_)
+  if (p_.reduction_) {
     set_.reduce_blocks[fold()][type()](values, in, count, &p_.unit_[0]);
-  else
-    set_.pick_blocks[*p_.pick_][type()](values, at, in, count, index);
+    return;
+  }
+  const size_t size = size_of(p_.state_[0]);
+  for (size_t done = 0; done < count; done += kReduceBlock, values += size, ++at)
+    set_.pick[*p_.pick_][type()](values, at, in + done * size, std::min(count - done, kReduceBlock),
+                                 index + static_cast<int64_t>(done));
 }
 
 void ReduceRun::tree_of(std::byte* values, int64_t* at, int64_t n) {
@@ -26,9 +30,17 @@ void ReduceRun::tree_of(std::byte* values, int64_t* at, int64_t n) {
 /// Pieces of a power of two of blocks, whose trees are subtrees of the whole.
 void ReduceRun::rows(const std::byte* x, int64_t begin, int64_t end, uint64_t* state) {
   size_t size = size_of(p_.state_[0]);
-  bool in_place = p_.plain_ && (axes_.empty() || (axes_.size() == 1 && axes_[0].stride == 1));
+  const bool in_place = lie_in_place();
   alignas(64) std::byte values[static_cast<size_t>(kPieceBlocks) * 8];
   int64_t at[kPieceBlocks];
+  if (p_.pick_ && in_place) {  // one of them is the result, in whatever order they are compared
+    set_.pick[*p_.pick_][type()](values, at, x + begin * static_cast<int64_t>(size),
+                                 static_cast<size_t>(end - begin), begin);
+    state[0] = 0;
+    std::memcpy(state, values, size);
+    state[1] = static_cast<uint64_t>(at[0]);
+    return;
+  }
   std::vector<std::byte> piece_values;
   std::vector<int64_t> piece_at;
   state[0] = 0;

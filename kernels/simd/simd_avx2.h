@@ -21,7 +21,9 @@ struct Instructions<float> {
   LATHE_SIMD static Mask mask_or(Mask a, Mask b) { return _mm256_or_ps(a, b); }
   LATHE_SIMD static Mask mask_xor(Mask a, Mask b) { return _mm256_xor_ps(a, b); }
   LATHE_SIMD static Mask mask_not(Mask a) { return _mm256_xor_ps(a, values(all(~Word{0}))); }
-  LATHE_SIMD static bool any(Mask m) { return _mm256_movemask_ps(m) != 0; }
+  LATHE_SIMD static unsigned lanes_of(Mask m) {
+    return static_cast<unsigned>(_mm256_movemask_ps(m));
+  }
   LATHE_SIMD static Ints add(Ints a, Ints b) { return _mm256_add_epi32(a, b); }
   LATHE_SIMD static Ints sub(Ints a, Ints b) { return _mm256_sub_epi32(a, b); }
   LATHE_SIMD static Ints shl(Ints a, int n) { return _mm256_slli_epi32(a, n); }
@@ -100,7 +102,9 @@ struct Instructions<double> {
   LATHE_SIMD static Mask mask_or(Mask a, Mask b) { return _mm256_or_pd(a, b); }
   LATHE_SIMD static Mask mask_xor(Mask a, Mask b) { return _mm256_xor_pd(a, b); }
   LATHE_SIMD static Mask mask_not(Mask a) { return _mm256_xor_pd(a, values(all(~Word{0}))); }
-  LATHE_SIMD static bool any(Mask m) { return _mm256_movemask_pd(m) != 0; }
+  LATHE_SIMD static unsigned lanes_of(Mask m) {
+    return static_cast<unsigned>(_mm256_movemask_pd(m));
+  }
   LATHE_SIMD static Ints add(Ints a, Ints b) { return _mm256_add_epi64(a, b); }
   LATHE_SIMD static Ints sub(Ints a, Ints b) { return _mm256_sub_epi64(a, b); }
   LATHE_SIMD static Ints shl(Ints a, int n) { return _mm256_slli_epi64(a, n); }

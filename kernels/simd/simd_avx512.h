@@ -21,7 +21,7 @@ struct Instructions<float> {
   LATHE_SIMD static Mask mask_or(Mask a, Mask b) { return static_cast<Mask>(a | b); }
   LATHE_SIMD static Mask mask_xor(Mask a, Mask b) { return static_cast<Mask>(a ^ b); }
   LATHE_SIMD static Mask mask_not(Mask a) { return static_cast<Mask>(~a); }
-  LATHE_SIMD static bool any(Mask m) { return m != 0; }
+  LATHE_SIMD static unsigned lanes_of(Mask m) { return m; }
   LATHE_SIMD static Ints add(Ints a, Ints b) { return _mm512_add_epi32(a, b); }
   LATHE_SIMD static Ints sub(Ints a, Ints b) { return _mm512_sub_epi32(a, b); }
   LATHE_SIMD static Ints shl(Ints a, int n) {
@@ -95,7 +95,7 @@ struct Instructions<double> {
   LATHE_SIMD static Mask mask_or(Mask a, Mask b) { return static_cast<Mask>(a | b); }
   LATHE_SIMD static Mask mask_xor(Mask a, Mask b) { return static_cast<Mask>(a ^ b); }
   LATHE_SIMD static Mask mask_not(Mask a) { return static_cast<Mask>(~a); }
-  LATHE_SIMD static bool any(Mask m) { return m != 0; }
+  LATHE_SIMD static unsigned lanes_of(Mask m) { return m; }
   LATHE_SIMD static Ints add(Ints a, Ints b) { return _mm512_add_epi64(a, b); }
   LATHE_SIMD static Ints sub(Ints a, Ints b) { return _mm512_sub_epi64(a, b); }
   LATHE_SIMD static Ints shl(Ints a, int n) {

@@ -39,10 +39,9 @@ inline constexpr size_t kReduceRow = 64 * kReduceBlock;
 using ReduceColumnsFn = void (*)(void* out, const void* const* rows, size_t n, size_t columns,
                                  const void* unit);
 
-/// The same for reductions of (value, index) pairs that keep the better value, a NaN before all,
-/// and of equals the lower index. `first`: index of in[0].
-using PickBlocksFn = void (*)(void* values, int64_t* indices, const void* in, size_t n,
-                              int64_t first);
+/// Of n > 0 elements the better value and its index: a NaN before all, and of equals the lower
+/// index. `first`: index of in[0].
+using PickFn = void (*)(void* value, int64_t* index, const void* in, size_t n, int64_t first);
 using PickTreeFn = void (*)(void* values, int64_t* indices, size_t n);
 /// `first`: index of the elements of rows[0].
 using PickColumnsFn = void (*)(void* values, int64_t* indices, const void* const* rows, size_t n,
@@ -97,7 +96,7 @@ struct SimdLoops {
   StripFn reduce_join[kReductions][kDTypeCodes];  // out[i] = combine(in[0][i], in[1][i])
   void (*reduce_tree[kReductions][kDTypeCodes])(void* results,
                                                 size_t n);  // results[0] = tree(n), n > 0
-  PickBlocksFn pick_blocks[2][kDTypeCodes];                 // 0: lowest, 1: highest
+  PickFn pick[2][kDTypeCodes];                              // 0: lowest, 1: highest
   PickTreeFn pick_tree[2][kDTypeCodes];
   PickColumnsFn pick_columns[2][kDTypeCodes];
 };

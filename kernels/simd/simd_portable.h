@@ -95,6 +95,14 @@ struct Vector {
     auto half = (Vectors<double>::Words)m.m;
     return (half[0] | half[1]) != 0;
   }
+  /// Bit l: lane l.
+  LATHE_SIMD static unsigned lanes_of(Mask m) {
+    const auto on = (Words)m.m;
+    unsigned lanes = 0;
+    for (size_t l = 0; l < sizeof(on) / sizeof(on[0]); ++l)
+      lanes |= static_cast<unsigned>(on[l] & 1) << l;
+    return lanes;
+  }
   LATHE_SIMD static Mask bits_lt(Bits a, Bits b) { return {(Ints)a.v < (Ints)b.v}; }
   LATHE_SIMD static Mask bits_eq(Bits a, Bits b) { return {a.v == b.v}; }
   LATHE_SIMD static Bits select(Mask m, Bits yes, Bits no) {

@@ -91,7 +91,9 @@ struct Vector {
   LATHE_SIMD static Mask eq(Vector a, Vector b) { return compare<_CMP_EQ_OQ>(a, b); }
   LATHE_SIMD static Mask ne(Vector a, Vector b) { return compare<_CMP_NEQ_UQ>(a, b); }
   LATHE_SIMD static Mask unordered(Vector a, Vector b) { return compare<_CMP_UNORD_Q>(a, b); }
-  LATHE_SIMD static bool any(Mask m) { return I::any(m.m); }
+  LATHE_SIMD static bool any(Mask m) { return I::lanes_of(m.m) != 0; }
+  /// Bit l: lane l.
+  LATHE_SIMD static unsigned lanes_of(Mask m) { return I::lanes_of(m.m); }
   LATHE_SIMD static Mask bits_lt(Bits a, Bits b) { return {I::less(a.v, b.v)}; }
   LATHE_SIMD static Mask bits_eq(Bits a, Bits b) { return {I::equal(a.v, b.v)}; }
   LATHE_SIMD static Vector select(Mask m, Vector yes, Vector no) {
