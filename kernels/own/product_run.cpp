@@ -173,8 +173,9 @@ class Runner {
     left_direct_ =
         packed_left_ == nullptr && p_.left.plain() &&
         (p_.rows == 1 || (p_.left.x_step() == 1 && (p_.rows <= 2 * tiles_.rows || narrow)));
+    // Copying a row is as much work as some ten panels, and of up to 32 it is read where it lies.
     left_rows_ = packed_left_ == nullptr && !left_direct_ && p_.left.plain() &&
-                 p_.left.k_step() == 1 && narrow;
+                 p_.left.k_step() == 1 && p_.cols <= 32 * tiles_.cols;
     right_direct_ = packed_right_ == nullptr && p_.right.plain() && p_.right.x_step() == 1 &&
                     (p_.rows <= 3 * tiles_.rows || p_.depth * p_.cols <= 1 << 14 ||
                      (p_.rows <= 9 * tiles_.rows && p_.right.k_step() <= 256));
@@ -187,7 +188,8 @@ class Runner {
     share_left_ = !left_direct_ && !left_rows_ &&
                   (p_.left.best_whole() || col_blocks_ * (p_.products / left_copies_) > 1) &&
                   small_enough(left_copies_ * round_up(p_.rows, tiles_.rows));
-    share_left_ = share_left_ || packed_left_ != nullptr || (streams() && !left_direct_);
+    share_left_ =
+        share_left_ || packed_left_ != nullptr || (streams() && !left_direct_ && !left_rows_);
     if (row_blocks_ > 1 && !right_direct_ && packed_right_ == nullptr &&
         !small_enough(right_copies_ * round_up(p_.cols, tiles_.cols))) {
       rows_block_ = p_.rows;
