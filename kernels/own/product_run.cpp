@@ -465,16 +465,19 @@ class Runner {
     }
     const T* m = right_ + at.right.offset + col * p_.right.x_step();
     T* y = out_ + at.out + col;
-    if (!by_row) {
-      tiles_.matrix_times_columns(m, p_.right.x_step(), x, ldx, static_cast<int>(p_.rows), p_.depth,
-                                  p_.block, cols, y, p_.cols);
-    } else {
-      Pace pace;
-      for (int64_t k = 0; k < p_.depth; k += p_.block) {
-        pace.after(p_.block * cols);
-        tiles_.row_times_matrix(x + k, 1, m + k * p_.right.k_step(), p_.right.k_step(),
-                                std::min(p_.block, p_.depth - k), cols, y, k > 0);
-      }
+    // Turned rows stay in registers from block to block.
+    const int64_t step = by_row ? p_.block : 64 * p_.block;
+    Pace pace;
+    for (int64_t k = 0; k < p_.depth; k += step) {
+      const int64_t depth = std::min(step, p_.depth - k);
+      pace.after(depth * cols);
+      if (by_row)
+        tiles_.row_times_matrix(x + k, 1, m + k * p_.right.k_step(), p_.right.k_step(), depth, cols,
+                                y, k > 0);
+      else
+        tiles_.matrix_times_columns(m + k, p_.right.x_step(), x + k, ldx,
+                                    static_cast<int>(p_.rows), depth, p_.block, cols, y, p_.cols,
+                                    k > 0);
     }
     if (epilogue_)
       for (int64_t i = 0; i < p_.rows; ++i) epilogue_(y - out_ + i * p_.cols, cols);

@@ -257,8 +257,8 @@ __attribute__((always_inline)) inline void load_turned(const typename V::T* m, i
 template <class V>
 struct Columns {
   const typename V::T* x;
-  int64_t ldx, ld;
-  int64_t ldy;
+  int64_t ldx, ld, ldy;
+  bool add;  // to what y holds
 };
 
 /// The chains of G groups of as many rows as a vector has lanes: one alone would wait for itself.
@@ -361,8 +361,8 @@ void columns_of(const Columns<V>& of, const typename V::T* m, int64_t depth, int
 template <class V>
 void matrix_times_columns(const typename V::T* m, int64_t ld, const typename V::T* x, int64_t ldx,
                           int columns, int64_t depth, int64_t block, int64_t rows, typename V::T* y,
-                          int64_t ldy) {
-  const Columns<V> of{x, ldx, ld, ldy};
+                          int64_t ldy, bool add) {
+  const Columns<V> of{x, ldx, ld, ldy, add};
   switch (columns) {
     case 1:
       return columns_of<V, 1>(of, m, depth, block, rows, y);

@@ -117,10 +117,11 @@ struct Tiles {
   /// y[j] = (add ? y[j] : nothing) + chain over k of x[k*x_k] * m[k*ld + j]
   void (*row_times_matrix)(const T* x, int64_t x_k, const T* m, int64_t ld, int64_t depth,
                            int64_t cols, T* y, bool add);
-  /// y[i*ldy + r] = the sum, in order, of the chains over `block` k each of m[r*ld + k] * x[i*ldx +
-  /// k], for i < columns <= 4
+  /// y[i*ldy + r] = the sum, in order, of (add ? y : nothing) and the chains over `block` k each of
+  /// m[r*ld + k] * x[i*ldx + k], for i < columns <= 4
   void (*matrix_times_columns)(const T* m, int64_t ld, const T* x, int64_t ldx, int columns,
-                               int64_t depth, int64_t block, int64_t rows, T* y, int64_t ldy);
+                               int64_t depth, int64_t block, int64_t rows, T* y, int64_t ldy,
+                               bool add);
 };
 
 /// The sets of one instruction set.
