@@ -185,6 +185,15 @@ void RowKernel::run(KernelFn fn, const Bound& bound, const KernelRun& run) const
   });
 }
 
+Engine RowKernel::run_some(const Bound& bound, const KernelRun& run, int64_t begin,
+                           int64_t end) const {
+  const KernelFn fn = code_.for_run(run.wanted, run.op, run.site);
+  const Call call(*this, fn, bound, run);
+  const Scratch scratch(bound.scratch_bytes);
+  Call::Worker(call, scratch.data(), {}).rows(begin, end);
+  return fn != nullptr ? Engine::generated : Engine::simd;
+}
+
 void RowKernel::run_blocks(const Call& call) const {
   const Bound& bound = call.bound();
   const int64_t length = bound.extents.back();

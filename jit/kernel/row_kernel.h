@@ -40,6 +40,9 @@ class RowKernel {
   size_t room(const Bound& bound) const;
   /// Any number of threads at once.
   Engine run(const Bound& bound, const KernelRun& run) const;
+  /// Rows [begin, end) alone, on this thread; of a kernel that does not sum over rows.
+  Engine run_some(const Bound& bound, const KernelRun& run, int64_t begin, int64_t end) const;
+  bool sums_over_rows() const { return sums_.any(); }
   /// The same by this code; none: by the SIMD interpreter.
   void run(KernelFn fn, const Bound& bound, const KernelRun& run) const;
   /// The generator's instructions, for people; or why there are none.

@@ -112,6 +112,11 @@ void bind_step(const Step& step, absl::Span<const int64_t> symbols, Bound::OfSte
     b.epilogue = std::make_unique<Bound::OfStep>();
     bind_step(*step.epilogue, symbols, *b.epilogue);
   }
+  if (step.panels) {
+    b.panels = std::make_unique<Bound::OfPanels>();
+    bind_step(step.panels->product, symbols, b.panels->product);
+    bind_step(step.panels->rows, symbols, b.panels->rows);
+  }
 }
 
 size_t arena_bytes(absl::Span<const ArenaBlock> blocks, absl::Span<const int64_t> symbols) {

@@ -170,7 +170,18 @@ void explain_rows(const Step& s, std::string& out, int& number) {
   }
 }
 
-void explain_steps(const std::vector<Step>& steps, std::string& out, int& number) {
+void explain_steps(absl::Span<const Step> steps, std::string& out, int& number);
+
+/// What a step runs in panels, as steps before it. How that is.
+std::string explain_panels(const Panels& panels, std::string& out, int& number) {
+  const int first = number + 1;
+  explain_steps({&panels.product, 1}, out, number);
+  explain_steps({&panels.rows, 1}, out, number);
+  return absl::StrCat("where much lies between, steps ", first, " to ", number,
+                      " run with it, some rows at a time");
+}
+
+void explain_steps(absl::Span<const Step> steps, std::string& out, int& number) {
   auto line = [&](const Step& s, std::string_view how, bool whole) {
     absl::StrAppend(&out, "  ", ++number, ". ", title(*s.node), "\n");
     if (!how.empty()) absl::StrAppend(&out, "      ", how, "\n");
@@ -180,7 +191,11 @@ void explain_steps(const std::vector<Step>& steps, std::string& out, int& number
     switch (s.kind) {
       case Step::Kind::op:
       case Step::Kind::kernel:
-        line(s, s.replaces.empty() ? "" : "writes where the input lies that it replaces", true);
+        line(s,
+             s.panels             ? explain_panels(*s.panels, out, number)
+             : s.replaces.empty() ? ""
+                                  : "writes where the input lies that it replaces",
+             true);
         if (s.epilogue)
           line(*s.epilogue, absl::StrCat("fused into step ", number, " as its epilogue"), false);
         break;
@@ -216,11 +231,15 @@ std::string entry_of(const Step& s, bool whole) {
   });
 }
 
-void note_steps(const std::vector<Step>& steps, Program::Runs& out, int& unit) {
+void note_steps(absl::Span<const Step> steps, Program::Runs& out, int& unit) {
   auto note = [&](const Step& s, std::string_view how, bool whole) {
     out[s.node] = {entry_of(s, whole), std::string(how), how.empty() ? -1 : unit};
   };
   for (const Step& s : steps) {
+    if (s.panels) {
+      note_steps({&s.panels->product, 1}, out, unit);
+      note_steps({&s.panels->rows, 1}, out, unit);
+    }
     ++unit;
     if (s.kind == Step::Kind::rows) {
       const std::string entry(name_of(engine_of(s.rows->kernel)));

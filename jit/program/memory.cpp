@@ -186,6 +186,7 @@ class Footprint::Call {
   void op(const Step& s) {
     const ir::Node& n = *s.node;
     if (n.op()->kind == Kind::view && n.in(0)->type().tensor() != nullptr) return view(s);
+    if (s.panels && in_panels(s)) return;
     if (s.types.size() != n.out().size()) return;  // numbers
     std::vector<MemoryRef> copies;
     Types types;
@@ -194,6 +195,23 @@ class Footprint::Call {
     give_results(s);
     const MemoryRef room = take(inside);
     if (s.epilogue) give_results(*s.epilogue);
+  }
+
+  /// False: its parts are walked, and it runs behind them.
+  bool in_panels(const Step& s) {
+    const std::array<const Step*, 2> products = {&s, &s.panels->product};
+    for (const Step* part : products)
+      for (const TensorType& t : part->types) evaluated(t);
+    const PanelPlan plan = plan_panels(s, now_);
+    if (!plan.fits) {
+      step(s.panels->product);
+      step(s.panels->rows);
+      return false;
+    }
+    give_results(s);
+    if (s.epilogue) give_results(*s.epilogue);
+    const MemoryRef room = take(panels_room(plan));
+    return true;
   }
 
   void view(const Step& s) {

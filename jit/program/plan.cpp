@@ -27,6 +27,7 @@ class Planner {
     block(p_.graph_.body(), p_.steps_);
     fuse(p_.steps_);
     std::erase_if(p_.steps_, [](const Step& s) { return s.elided; });
+    join_panels(p_.steps_, p_.graph_);
     for (Value* v : p_.graph_.body().yields()) p_.result_slots_.push_back(slot(v));
     for (const ir::Write& w : p_.graph_.writes()) p_.written_.push_back(w.input->index());
     p_.slots_ = next_slot_;
@@ -503,7 +504,9 @@ class Planner {
                 {s.types[k], static_cast<int>(i), std::max(last[v], static_cast<int>(i))});
         }
       };
-      each_part(p_.steps_[i], place);
+      // What lies between products that run in panels has memory of its own, if any at all.
+      place(p_.steps_[i]);
+      if (p_.steps_[i].epilogue) place(*p_.steps_[i].epilogue);
     }
   }
 

@@ -34,6 +34,7 @@ class RunContext;
 struct RunCounts {
   int64_t ops = 0, kernels_generated = 0, kernels_simd = 0, kernels_moved = 0, bindings = 0;
   int64_t alike_rounds = 0;  // of loops, that ran by addresses alone (runner_rounds.h)
+  int64_t in_panels = 0;     // products that ran some rows at a time (runner_panels.cpp)
 
   RunCounts& operator+=(const RunCounts& other);
 };

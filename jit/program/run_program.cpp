@@ -45,6 +45,7 @@ RunCounts& RunCounts::operator+=(const RunCounts& other) {
   kernels_moved += other.kernels_moved;
   bindings += other.bindings;
   alike_rounds += other.alike_rounds;
+  in_panels += other.in_panels;
   return *this;
 }
 

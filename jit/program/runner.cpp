@@ -254,7 +254,10 @@ void Runner::run_dynamic(const Step& s) {
 void Runner::run_bound(const Step& s, Bound::OfStep& bound) {
   switch (s.kind) {
     case Step::Kind::op:
-      s.epilogue ? run_with_epilogue(s, bound) : run_op(s, bound);
+      if (s.panels)
+        run_panels(s, bound);
+      else
+        s.epilogue ? run_with_epilogue(s, bound) : run_op(s, bound);
       break;
     case Step::Kind::kernel:
       run_kernel(s, bound);

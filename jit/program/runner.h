@@ -1,6 +1,7 @@
 // One call of a program, in a context: private to runner*.cpp and run_program.cpp. runner.cpp has
 // inputs and sizes, and each step; runner_structures.cpp branches, loops and calls;
-// runner_results.cpp what is given back and written; runner_profile.cpp what a profile notes.
+// runner_panels.cpp products in panels; runner_results.cpp what is given back and written;
+// runner_profile.cpp what a profile notes.
 #pragma once
 
 #include "graph/trace/structure.h"
@@ -81,6 +82,8 @@ class Runner {
   void add_uniforms(const Step& s, const std::vector<Number>& numbers, KernelCall& call);
   void run_kernel(const Step& s, const Bound::OfStep& b);
   void run_rows(const Step& s, const Bound::OfStep& b);
+  class InPanels;
+  void run_panels(const Step& s, Bound::OfStep& b);
   void count(Engine engine);
 
   // Structures.

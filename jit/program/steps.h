@@ -11,6 +11,7 @@
 namespace lathe::jit {
 
 struct RowGroup;
+struct Panels;
 
 struct Step {
   enum class Kind : uint8_t { op, kernel, rows, structure };
@@ -40,6 +41,8 @@ struct Step {
   std::vector<int> replaces;     // of the tail: which write (`written_`) each result is for, or
   static constexpr int kGivenBack = -2;  // that it is one of the program's own results
   std::unique_ptr<RowGroup> rows;
+  // A product whose first operand is made of another product: both, and what lies between.
+  std::unique_ptr<Panels> panels;
   // Structures: steps and result slots of each block, parameters first.
   struct Inner {
     const ir::Block* block = nullptr;
@@ -61,6 +64,12 @@ struct RowGroup {
   RowKernel kernel;
 };
 
+/// What makes the first operand of a product, and is used by nothing else: a product (with its
+/// epilogue), and a row group that reads it and gives the operand.
+struct Panels {
+  Step product, rows;
+};
+
 /// What a step reads and makes, by slot.
 inline const ir::Value* input(const Step& s, size_t k) {
   return s.rows ? s.rows->kernel.inputs()[k] : s.node->in(k);
@@ -74,6 +83,10 @@ inline const ir::Value* result(const Step& s, size_t k) {
 using Unused = absl::flat_hash_set<const PointwiseKernel*>;
 Unused group_rows(std::vector<Step>& steps, const Geometries& geometry, const ir::Graph& graph);
 
+/// Puts the steps around which products may be computed some rows at a time into those products;
+/// see panels.cpp.
+void join_panels(std::vector<Step>& steps, const ir::Graph& graph);
+
 /// Says of steps, and of those in their blocks, what of `frees`, `over`, `moves` and `hands_over`
 /// there is. `stays`: slots that outlive the steps.
 using Slots = absl::flat_hash_set<int>;
@@ -82,9 +95,13 @@ void plan_lifetimes(std::vector<Step>& steps, const Slots& stays);
 /// was, so that it ends there.
 void put_writes_off(std::vector<Step>& steps, const ir::Graph& graph);
 
-/// Calls f on the step and on its epilogue.
+/// Calls f on what the step runs in panels, on it and on its epilogue.
 template <class S, class F>
 void each_part(S& step, const F& f) {
+  if (step.panels) {
+    each_part(step.panels->product, f);
+    f(step.panels->rows);
+  }
   f(step);
   if (step.epilogue) f(*step.epilogue);
 }
@@ -92,6 +109,10 @@ void each_part(S& step, const F& f) {
 /// Calls f on every node that runs as a part of the step, structures' blocks left out.
 template <class F>
 void each_node(const Step& step, const F& f) {
+  if (step.panels) {
+    each_node(step.panels->product, f);
+    each_node(step.panels->rows, f);
+  }
   if (step.rows)
     for (const ir::Node* n : step.rows->members) f(*n);
   else
@@ -109,8 +130,37 @@ struct ArenaBlock {
   int first = 0, last = 0;
 };
 
+/// One of the two products of a step with panels, of some rows of one batch.
+struct PanelProduct {
+  PreparedCall whole, last;  // of as many rows as a panel has, and of those of the last one
+  /// By operand, in bytes: from batch to batch along each leading axis, and from row to row.
+  std::array<absl::InlinedVector<int64_t, 4>, 2> leading;
+  int64_t row = 0;
+  std::array<int64_t, 2> right = {};  // along both axes of operand 1
+
+  int64_t offset(size_t operand, int64_t batch, absl::Span<const int64_t> batches) const;
+};
+
+/// How a step with panels runs, in numbers.
+struct PanelPlan {
+  bool fits = false;                        // else its parts run one after the other
+  absl::InlinedVector<int64_t, 4> leading;  // extents of the axes before rows and columns
+  int64_t batches = 1, rows = 0, cols = 0, width = 0;  // of the result: rows and `width` a batch
+  int64_t each = 0;                                    // rows to a panel
+  int64_t tasks = 1, panels = 1;  // tasks: of one batch or a part of it; panels: of a batch
+  size_t scratch_bytes = 0;       // of a task: what lies between the products
+  bool in_place = false;          // the first product's epilogue replaces its results
+  int mask = -1;  // which input of that epilogue says where the first product is read at all
+  PanelProduct first, second;
+};
+/// For these sizes and the flags as they are.
+PanelPlan plan_panels(const Step& step, absl::Span<const int64_t> symbols);
+/// Bytes that a run takes for itself.
+size_t panels_room(const PanelPlan& plan);
+
 /// Everything about a program that sizes decide.
 struct Bound {
+  struct OfPanels;
   struct OfStep {
     Types types;
     PointwiseKernel::Bound kernel;
@@ -128,11 +178,19 @@ struct Bound {
     bool done = false;
     std::unique_ptr<OfStep> epilogue;
     RowKernel::Bound rows;
+    std::unique_ptr<OfPanels> panels;
     std::vector<std::vector<OfStep>> blocks;  // structures
   };
   std::vector<int64_t> symbols;
   std::vector<OfStep> steps;  // by position in the program's top level
   size_t arena_bytes = 0;
+};
+
+/// A step with panels: its parts, and how its products run.
+struct Bound::OfPanels {
+  OfStep product, rows;
+  PanelPlan plan;
+  uint64_t revision = 0;  // of the flags that it was made for
 };
 
 /// The value of an expression over a program's symbols.

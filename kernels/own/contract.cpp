@@ -140,10 +140,11 @@ void place_parts(absl::Span<const Part> parts, T* sums, T* out) {
 
 template <class T>
 void run_parts(const ProductPlan& plan, const std::byte* a, const std::byte* b, std::byte* out,
-               const Epilogue& epilogue, absl::Span<const PackedSide* const> packed = {}) {
+               const Epilogue& epilogue, absl::Span<const PackedSide* const> packed = {},
+               const Needed& needed = {}) {
   const T *left = reinterpret_cast<const T*>(a), *right = reinterpret_cast<const T*>(b);
   if (const Product* only = only_product(plan))
-    return run_product(*only, left, right, reinterpret_cast<T*>(out), epilogue, packed);
+    return run_product(*only, left, right, reinterpret_cast<T*>(out), epilogue, packed, needed);
   for (size_t i = 0, count; i < plan.parts.size(); i += count) {
     count = joined(plan, i);
     const auto parts = absl::MakeConstSpan(plan.parts).subspan(i, count);
@@ -247,7 +248,7 @@ void product_run(const Entry&, const Prepared& prepared, const Launch& launch) {
   const PackedSide* packed[] = {static_cast<const PackedSide*>(launch.packed[0]),
                                 static_cast<const PackedSide*>(launch.packed[1])};
   with_type(plan.accumulator, [&]<class T>(T) {
-    run_parts<T>(plan, launch.a, launch.b, launch.out, launch.epilogue, packed);
+    run_parts<T>(plan, launch.a, launch.b, launch.out, launch.epilogue, packed, launch.needed);
   });
 }
 

@@ -68,6 +68,6 @@ Room product_room(const Product& p, std::array<bool, 2> packed);
 /// T: float, double, uint32_t or uint64_t. `packed`: of a and b, or null.
 template <class T>
 void run_product(const Product& p, const T* a, const T* b, T* out, const Epilogue& epilogue,
-                 absl::Span<const PackedSide* const> packed = {});
+                 absl::Span<const PackedSide* const> packed = {}, const Needed& needed = {});
 
 }  // namespace lathe::own

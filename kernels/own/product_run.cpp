@@ -30,6 +30,11 @@ class Runner {
     packed_left_ = left;
     packed_right_ = right;
   }
+  /// The columns of a right side that is b, and the terms, that are all there need be.
+  void limit(const Needed& needed) {
+    if (!p_.right_is_a) cols_ = std::min(p_.cols, needed.columns);
+    depth_ = std::min(p_.depth, needed.terms);
+  }
 
   /// One side packed for other runs; see pack_side().
   PackedSideRef pack(bool right, const PackedSideRef& known) {
@@ -280,7 +285,7 @@ class Runner {
     block.row = row_block * rows_block_;
     block.rows = std::min(rows_block_, p_.rows - block.row);
     block.col = col_block * cols_block_;
-    block.cols = std::min(cols_block_, p_.cols - block.col);
+    block.cols = std::min(cols_block_, cols_ - block.col);
     if (share_left_)
       block.packed_left =
           left_panels_ + copy_of(product, left_varies_) * round_up(p_.rows, tiles_.rows) * p_.depth;
@@ -294,9 +299,9 @@ class Runner {
     const int64_t end = block.col + block.cols, wide = streams() ? 2 * tiles_.cols : block.cols;
     for (; block.col < end; block.col += wide) {
       block.cols = std::min(wide, end - block.col);
-      for (int64_t k = 0; k < p_.depth; k += p_.block) {
+      for (int64_t k = 0; k < depth_; k += p_.block) {
         pace.after(p_.block * (block.rows + block.cols));
-        sum_block(at, block, k, std::min(p_.block, p_.depth - k));
+        sum_block(at, block, k, std::min(p_.block, depth_ - k));
       }
     }
   }
@@ -313,7 +318,7 @@ class Runner {
 
   void sum_block(const Place& at, const Block& block, int64_t k, int64_t depth) {
     if (!right_direct_ && !share_right_) pack_right(at, block, k, depth);
-    bool last = k + depth == p_.depth;
+    bool last = k + depth == depth_;
     int most = left_rows_ ? tiles_.direct_rows : tiles_.rows;
     for (int64_t i = 0; i < block.rows; i += most) {
       int rows = static_cast<int>(std::min<int64_t>(most, block.rows - i));
@@ -475,9 +480,8 @@ class Runner {
         tiles_.row_times_matrix(x + k, 1, m + k * p_.right.k_step(), p_.right.k_step(), depth, cols,
                                 y, k > 0);
       else
-        tiles_.matrix_times_columns(m + k, p_.right.x_step(), x + k, ldx,
-                                    static_cast<int>(p_.rows), depth, p_.block, cols, y, p_.cols,
-                                    k > 0);
+        tiles_.matrix_times_columns(m + k, p_.right.x_step(), x + k, ldx, static_cast<int>(p_.rows),
+                                    depth, p_.block, cols, y, p_.cols, k > 0);
     }
     if (epilogue_)
       for (int64_t i = 0; i < p_.rows; ++i) epilogue_(y - out_ + i * p_.cols, cols);
@@ -555,6 +559,7 @@ class Runner {
   const T* right_;
   T* out_;
   const Epilogue& epilogue_;
+  int64_t cols_ = p_.cols, depth_ = p_.depth;  // that are needed
   int64_t rows_block_ = 0, cols_block_ = 0, row_blocks_ = 1, col_blocks_ = 1;
   int64_t left_copies_ = 1, right_copies_ = 1;
   bool left_direct_ = false, left_rows_ = false, right_direct_ = false, share_left_ = false,
@@ -569,11 +574,12 @@ class Runner {
 
 template <class T>
 void run_product(const Product& p, const T* a, const T* b, T* out, const Epilogue& epilogue,
-                 absl::Span<const PackedSide* const> packed) {
+                 absl::Span<const PackedSide* const> packed, const Needed& needed) {
   const T* left = (p.right_is_a ? b : a) + p.left_offset;
   const T* right = (p.right_is_a ? a : b) + p.right_offset;
   Runner<T> runner(p, left, right, out, epilogue);
   if (!packed.empty()) runner.use(packed[p.right_is_a ? 1 : 0], packed[p.right_is_a ? 0 : 1]);
+  runner.limit(needed);
   runner.run();
 }
 
@@ -594,7 +600,7 @@ PackedSideRef pack_side(const Product& p, int operand, const T* data, const Pack
 
 #define LATHE_PRODUCT_OF(T)                                                          \
   template void run_product(const Product&, const T*, const T*, T*, const Epilogue&, \
-                            absl::Span<const PackedSide* const>);                    \
+                            absl::Span<const PackedSide* const>, const Needed&);     \
   template Room product_room<T>(const Product&, std::array<bool, 2>);                \
   template PackedSideRef pack_side(const Product&, int, const T*, const PackedSideRef&);
 LATHE_PRODUCT_OF(float)

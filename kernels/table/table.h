@@ -120,12 +120,19 @@ struct Room {
   size_t during = 0, kept = 0;
 };
 
+/// Of a product of two matrices: results from column `columns` on may hold anything (an epilogue
+/// then is called on none of them), and terms from `terms` on may be left out.
+struct Needed {
+  int64_t columns = INT64_MAX, terms = INT64_MAX;
+};
+
 struct Launch {
   const std::byte* a;
   const std::byte* b;  // none: a reduction
   std::byte* out;
   Epilogue epilogue;
   const Packed* packed[2] = {};  // a and b, where Entry::pack gave something
+  Needed needed;
 };
 
 struct Entry {

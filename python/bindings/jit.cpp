@@ -358,6 +358,7 @@ class Function {
     d["simd_runs"] = runs.kernels_simd;
     d["moved_runs"] = runs.kernels_moved;
     d["alike_rounds"] = runs.alike_rounds;
+    d["in_panels"] = runs.in_panels;
     d["op_runs"] = runs.ops;
     return d;
   }

@@ -296,6 +296,7 @@ nb::dict counts(const SavedProgram& p) {
   out["simd_runs"] = c.kernels_simd;
   out["moved_runs"] = c.kernels_moved;
   out["alike_rounds"] = c.alike_rounds;
+  out["in_panels"] = c.in_panels;
   out["bindings"] = c.bindings;
   out["peak_bytes"] = p.peak_bytes();
   return out;

@@ -143,8 +143,9 @@ class Program:
     @property
     def counts(self):
         """How often steps have run: ops, kernels generated, interpreted and moved, how many rounds
-        of loops ran by addresses alone (alike_rounds), and how many sets of sizes were worked out
-        (bindings); peak_bytes is the most memory that intermediates took in one call."""
+        of loops ran by addresses alone (alike_rounds), how many products some rows at a time with
+        what lies between them (in_panels), and how many sets of sizes were worked out (bindings);
+        peak_bytes is the most memory that intermediates took in one call."""
         return self._engine.counts()
 
     @property

@@ -329,8 +329,8 @@ class Traced(Captured):
         """How many calls, traces and programs there were, kernels in those programs, runs of such
         kernels (generated_runs: as machine code; simd_runs: by the SIMD interpreter; moved_runs:
         copies) and of ops of the table (op_runs), rounds of loops that ran by addresses alone
-        (alike_rounds), and calls that ran node by node for their
-        gradients."""
+        (alike_rounds), products that ran some rows at a time with what lies between them
+        (in_panels), and calls that ran node by node for their gradients."""
         return self._engine.counts()
 
 
