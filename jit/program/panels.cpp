@@ -207,7 +207,15 @@ int mask_of(const Step& epilogue) {
   return group ? static_cast<int>(mask->index()) : 0;
 }
 
-bool defined(const PreparedCall& call) { return call.entry->bits == Bits::defined; }
+/// Bits do not depend on how many rows there are, and a right side is not made ready for each
+/// panel.
+bool suits(const PanelProduct& p, int64_t panels) {
+  const auto defined = [](const PreparedCall& call) { return call.entry->bits == Bits::defined; };
+  const Entry& entry = *p.whole.entry;
+  return defined(p.whole) && defined(p.last) &&
+         (panels == 1 ||
+          (entry.room != nullptr && entry.room(entry, *p.whole.plan, {false, true}).kept > 0));
+}
 
 }  // namespace
 
@@ -237,10 +245,12 @@ PanelPlan plan_panels(const Step& step, absl::Span<const int64_t> symbols) {
   p.width = second.out.back();
   const bool alike = first.out.size() == second.out.size() &&
                      std::equal(first.out.begin(), first.out.end() - 1, second.out.begin());
-  const auto item = static_cast<int64_t>(
-      std::max(size_of(product.types[0].dtype), size_of(step.node->in(0)->tensor().dtype)));
-  if (!alike || p.rows < kLeastRows || p.batches * p.rows * p.cols * item < kWorth) return p;
   const Step* epilogue = product.epilogue.get();
+  const Step& read = epilogue != nullptr ? *epilogue : product;  // by the rows
+  const auto item =
+      static_cast<int64_t>(std::max({size_of(product.types[0].dtype), size_of(read.types[0].dtype),
+                                     size_of(step.node->in(0)->tensor().dtype)}));
+  if (!alike || p.rows < kLeastRows || p.batches * p.rows * p.cols * item < kWorth) return p;
   if (epilogue != nullptr) {
     const std::vector<int>& tensors = epilogue->kernel->tensors();
     p.in_place = true;
@@ -257,8 +267,7 @@ PanelPlan plan_panels(const Step& step, absl::Span<const int64_t> symbols) {
   p.scratch_bytes = static_cast<size_t>(buffers * p.each * p.cols * item);
   p.first = plan_product(product, first, p, symbols);
   p.second = plan_product(step, second, p, symbols);
-  p.fits = defined(p.first.whole) && defined(p.first.last) && defined(p.second.whole) &&
-           defined(p.second.last);
+  p.fits = suits(p.first, p.panels) && suits(p.second, p.panels);
   return p;
 }
 

@@ -48,6 +48,9 @@ def operands(shape, keys, width, dtype, seed=0):
 
 
 def same(got, wanted):
+    assert got.dtype == wanted.dtype
+    if got.dtype == lt.bfloat16:  # which NumPy has not
+        got, wanted = got.float(), wanted.float()
     assert got.numpy().tobytes() == wanted.numpy().tobytes()
 
 
@@ -124,6 +127,29 @@ def test_operands_that_lie_otherwise():
 def test_small_ones_run_step_by_step():
     check(operands((2, 8, 16), 8, 16, lt.float32), panels=False)
     check(operands((64, 1, 16), 4000, 16, lt.float32), panels=False)
+
+
+def test_dtypes_between_may_be_wider():
+    q, k, v = operands((2, 300, 16), 300, 16, lt.float32)
+
+    def attend(q, k, v):
+        weights = lt.softmax((q @ k.transpose(-1, -2)).to(lt.float64) * 0.25, -1)
+        return weights.to(lt.float32) @ v
+
+    traced = lt.trace(attend)
+    with lt.no_grad():
+        same(traced(q, k, v), attend(q, k, v))
+
+
+def test_what_is_converted_first_runs_step_by_step():
+    arrays = operands((2, 600, 16), 600, 16, lt.bfloat16)
+
+    def attend(q, k, v):
+        return lt.softmax(q @ k.transpose(-1, -2), -1) @ v
+
+    traced = lt.trace(attend)
+    with lt.no_grad():
+        same(traced(*arrays), attend(*arrays))
 
 
 def test_threads_do_not_show():
