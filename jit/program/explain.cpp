@@ -155,13 +155,10 @@ std::string body(const Step& s, bool whole) {
 void explain_rows(const Step& s, std::string& out, int& number) {
   const RowGroup& rows = *s.rows;
   const Kernel& loops = rows.kernel.loops();
-  Int count = 1;
-  for (int axis = 0; axis < loops.parallel; ++axis)
-    count = count * loops.axes[static_cast<size_t>(axis)].extent;
   const auto last = number + static_cast<int>(rows.members.size());
   const std::string how =
       absl::StrCat("steps ", number + 1, " to ", last, " are tiled together by rows, a few of ",
-                   to_string(count), " at a time: one kernel of ", loops.body.size(),
+                   to_string(rows_of(rows)), " at a time: one kernel of ", loops.body.size(),
                    loops.body.size() == 1 ? " statement" : " statements");
   for (const ir::Node* n : rows.members) {
     absl::StrAppend(&out, "  ", ++number, ". ", title(*n), "\n      ", how, "\n");

@@ -43,13 +43,7 @@ class Joining {
       if (is_product(steps_[i])) join(i);
       note(i);
     }
-    size_t next = 0;
-    for (size_t i = 0; i < steps_.size(); ++i)
-      if (steps_[i].node != nullptr) {
-        if (next != i) steps_[next] = std::move(steps_[i]);
-        ++next;
-      }
-    steps_.resize(next);
+    std::erase_if(steps_, [](const Step& s) { return s.node == nullptr; });
   }
 
  private:
@@ -86,11 +80,9 @@ class Joining {
     if (kernel.sums_over_rows() || kernel.outputs().size() != 1 || s.dynamic ||
         !s.symbols.empty() || shape.size() < 2)
       return {};
-    Int rows = 1, all = 1;  // of the kernel, and of the operand
-    for (int axis = 0; axis < kernel.loops().parallel; ++axis)
-      rows = rows * kernel.loops().axes[static_cast<size_t>(axis)].extent;
-    for (size_t axis = 0; axis + 1 < shape.size(); ++axis) all = all * shape[axis];
-    if (!identical(rows, all)) return {};
+    Int rows = 1;
+    for (size_t axis = 0; axis + 1 < shape.size(); ++axis) rows = rows * shape[axis];
+    if (!identical(rows, rows_of(*s.rows))) return {};
     for (const Value* v : kernel.inputs()) {
       const std::optional<size_t> by = maker(v);
       if (!by || !is_product(steps_[*by]) || steps_[*by].panels ||

@@ -230,7 +230,8 @@ class Runner::InPanels {
     return true;
   }
 
-  /// All of a batch's second operand of the second product, and no dtype is met on the way.
+  /// A batch of the second product's second operand is finite, and the product is computed in the
+  /// dtype that both operands have.
   bool all_finite(const std::byte* values) const {
     const ir::Node& n = *s_.node;
     const DType dtype = n.in(1)->tensor().dtype;

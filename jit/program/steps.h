@@ -64,6 +64,15 @@ struct RowGroup {
   RowKernel kernel;
 };
 
+/// How many rows there are.
+inline Int rows_of(const RowGroup& g) {
+  const Kernel& loops = g.kernel.loops();
+  Int rows = 1;
+  for (int axis = 0; axis < loops.parallel; ++axis)
+    rows = rows * loops.axes[static_cast<size_t>(axis)].extent;
+  return rows;
+}
+
 /// What makes the first operand of a product, and is used by nothing else: a product (with its
 /// epilogue), and a row group that reads it and gives the operand.
 struct Panels {

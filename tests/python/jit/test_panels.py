@@ -150,6 +150,7 @@ def test_what_is_converted_first_runs_step_by_step():
     traced = lt.trace(attend)
     with lt.no_grad():
         same(traced(*arrays), attend(*arrays))
+    assert traced.counts["in_panels"] == 0
 
 
 def test_threads_do_not_show():
