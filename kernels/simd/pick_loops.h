@@ -7,7 +7,7 @@
 // time.
 #pragma once
 
-#include "kernels/simd/loops.h"
+#include "kernels/simd/reduce_loops.h"
 
 namespace lathe {
 namespace {
@@ -18,9 +18,9 @@ struct PickHighest {
   LATHE_SIMD static typename S::Mask beats(S b, S a) {
     return ~S::le(b, a) & S::eq(a, a);
   }
-  /// Of numbers.
+  /// The better of two numbers.
   template <class S>
-  LATHE_SIMD static S better(S b, S a) {
+  LATHE_SIMD static S call(S b, S a) {
     return S::pmax(b, a);
   }
   template <class T>
@@ -34,7 +34,7 @@ struct PickLowest {
     return ~S::le(a, b) & S::eq(a, a);
   }
   template <class S>
-  LATHE_SIMD static S better(S b, S a) {
+  LATHE_SIMD static S call(S b, S a) {
     return S::pmin(b, a);
   }
   template <class T>
@@ -71,26 +71,17 @@ struct BestOf {
       for (size_t k = 0; k < kChains; ++k) {
         const S x = load(in + done + k * width<S>);
         numbers = numbers & S::eq(x, x);
-        top[k] = F::better(x, top[k]);
+        top[k] = F::call(x, top[k]);
       }
     }
     for (; done + width<S> <= n; done += width<S>) {
       const S x = load(in + done);
       numbers = numbers & S::eq(x, x);
-      top[0] = F::better(x, top[0]);
+      top[0] = F::call(x, top[0]);
     }
-    best = first(
-        best_within<width<S> / 2>(F::better(F::better(top[3], top[2]), F::better(top[1], top[0]))));
+    const S both = F::call(F::call(top[3], top[2]), F::call(top[1], top[0]));
+    best = first(halve_within<F, width<S> / 2>(both));
     nan = S::any(~numbers);
-  }
-
- private:
-  template <size_t Half>
-  LATHE_SIMD static S best_within(S x) {
-    if constexpr (Half > 0)
-      return best_within<Half / 2>(F::better(x, lanes_down<Half>(x)));
-    else
-      return x;
   }
 };
 
@@ -116,9 +107,11 @@ LATHE_SIMD size_t first_equal(const typename S::Scalar* in, size_t n, typename S
 /// the first of the best. Which that is does not depend on the order in which elements are
 /// compared.
 template <class F, class S>
-[[gnu::noinline]] void pick_vectors(typename S::Scalar* value, int64_t* index,
-                                    const typename S::Scalar* in, size_t n, int64_t first) {
-  typename S::Scalar best = in[0];
+[[gnu::noinline]] void pick_floats(void* value, int64_t* index, const void* from, size_t n,
+                                   int64_t first) {
+  using T = typename S::Scalar;
+  const T* in = as<T>(from);
+  T best = in[0];
   size_t done = 1;
   bool nan = best != best;
   if (n >= width<S>) {
@@ -134,15 +127,9 @@ template <class F, class S>
     while (in[at] == in[at]) ++at;
   else
     at = first_equal<S>(in, n, best);
-  *value = in[at];
+  *static_cast<T*>(value) = in[at];
   *index = first + static_cast<int64_t>(at);
 }
-template <class F, class S>
-void pick_floats(void* value, int64_t* index, const void* in, size_t n, int64_t first) {
-  using T = typename S::Scalar;
-  pick_vectors<F, S>(static_cast<T*>(value), index, as<T>(in), n, first);
-}
-
 /// Lanes of integers.
 template <class F, class E>
 struct PlainPicks {
@@ -169,8 +156,10 @@ struct PlainPicks {
 
 /// Elements, n > 0, the first of which has index `first`.
 template <class F, class P>
-[[gnu::noinline]] void pick_plain(typename P::T* value, int64_t* index, const typename P::T* in,
-                                  size_t n, int64_t first) {
+[[gnu::noinline]] void pick_integers(void* value, int64_t* index, const void* from, size_t n,
+                                     int64_t first) {
+  using T = typename P::T;
+  const T* in = as<T>(from);
   alignas(64) typename P::T values[kReduceLanes];
   alignas(64) typename P::Step steps[kReduceLanes] = {};
   size_t lanes = n < kReduceLanes ? n : kReduceLanes, done = lanes;
@@ -191,14 +180,8 @@ template <class F, class P>
   for (size_t half = kReduceLanes / 2; half > 0; half /= 2)
     for (size_t l = 0; l < half && l + half < lanes; ++l)
       pick<F>(values[l], at[l], values[l + half], at[l + half]);
-  *value = values[0];
+  *static_cast<T*>(value) = values[0];
   *index = at[0];
-}
-
-template <class F, class P>
-void pick_integers(void* value, int64_t* index, const void* in, size_t n, int64_t first) {
-  using T = typename P::T;
-  pick_plain<F, P>(static_cast<T*>(value), index, as<T>(in), n, first);
 }
 
 /// A pick in columns, a vector of them at a time: in each what is first among the best. Whatever

@@ -100,6 +100,15 @@ struct WithElement {
 
 inline constexpr size_t kSteps = kReduceBlock / kReduceLanes;
 
+/// Lane l with l + Half, then those of half as many lanes, down to lane 0.
+template <class F, size_t Half, class S>
+LATHE_SIMD S halve_within(S x) {
+  if constexpr (Half > 0)
+    return halve_within<F, Half / 2>(F::call(x, lanes_down<Half>(x)));
+  else
+    return x;
+}
+
 /// Sixteen lanes of one block in vectors of S.
 template <class F, class S>
 struct VectorLanes {
@@ -146,7 +155,7 @@ struct VectorLanes {
   /// Lane l with l + 8, then + 4, + 2, + 1: first whole vectors, then the halves of one.
   LATHE_SIMD T halve() {
     halve_vectors<count / 2>();
-    return first(halve_within<width<S> / 2>(v[0]));
+    return first(halve_within<F, width<S> / 2>(v[0]));
   }
 
  private:
@@ -157,13 +166,6 @@ struct VectorLanes {
       for (size_t i = 0; i < Half; ++i) v[i] = F::call(v[i], v[i + Half]);
       halve_vectors<Half / 2>();
     }
-  }
-  template <size_t Half>
-  LATHE_SIMD static S halve_within(S x) {
-    if constexpr (Half > 0)
-      return halve_within<Half / 2>(F::call(x, lanes_down<Half>(x)));
-    else
-      return x;
   }
 };
 
