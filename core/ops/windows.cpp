@@ -40,7 +40,8 @@ Shape with_last(const Shape& shape, const Shape& sizes) {
 }
 
 Arg lowest_number(DType dtype) {
-  if (is_floating(dtype)) return Arg(-std::numeric_limits<double>::infinity());
+  // Complex numbers have no lowest: what takes this one refuses them.
+  if (is_floating(dtype) || is_complex(dtype)) return Arg(-std::numeric_limits<double>::infinity());
   if (dtype == DType::bool_) return Arg(false);
   return Arg(Int(std::max(range_of(dtype).low, -(int64_t{1} << 62))));
 }
