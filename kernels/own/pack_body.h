@@ -207,49 +207,71 @@ typename V::Mask lanes_within(int64_t at, int64_t lo, int64_t hi) {
   return V::range(static_cast<int>(below), static_cast<int>(above));
 }
 
-/// N vectors of each phase of every row, from element `at` of the phase on. The masks are those of
-/// all rows.
-template <class V, int Phases, int N>
-void split_columns(const RowsToSplit<typename V::T>& r, int64_t at) {
-  constexpr int L = V::lanes;
-  typename V::Mask in[N * Phases];
-  LATHE_UNROLL for (int i = 0; i < N * Phases; ++i) in[i] =
-      lanes_within<V>(at * Phases + i * L, r.lo, r.hi);
-  const int64_t left = r.n - at - (N - 1) * L;  // of the last vector
-  const auto keep = V::first(left < L ? static_cast<int>(left) : L);
-  const auto* from = r.from + at * Phases;
-  auto* to = r.to + at;
-  for (int64_t row = 0; row < r.rows; ++row, from += r.row_step, to += r.n * Phases) {
-    typename V::Reg x[N * Phases];
-    LATHE_UNROLL for (int i = 0; i < N * Phases; ++i) x[i] = V::load_some(from + i * L, in[i]);
-    LATHE_UNROLL for (int i = 0; i < N; ++i) {
-      typename V::Reg out[Phases];
-      if constexpr (Phases == 1)
-        out[0] = x[i];
-      else
-        V::unzip(x[2 * i], x[2 * i + 1], out[0], out[1]);
-      LATHE_UNROLL for (int p = 0; p < Phases; ++p) {
-        auto* place = to + p * r.n + i * L;
-        if (i + 1 < N || left >= L)
-          V::store(place, out[p]);
-        else
-          V::store_some(place, out[p], keep);
-      }
+/// Rows of one or two phases whose elements lie beside each other. A step is a vector of each
+/// phase: only those that the first and the last element of a row are in have edges, the same in
+/// each row.
+template <class V, int Phases>
+void split_vectors(const RowsToSplit<typename V::T>& r) {
+  using T = typename V::T;
+  constexpr int64_t L = V::lanes, kStep = L * Phases;
+  struct Edge {
+    int64_t at;  // which step
+    typename V::Mask in[Phases];
+  };
+  auto edge_at = [&](int64_t element) {
+    Edge e{element / kStep, {}};
+    LATHE_UNROLL for (int p = 0; p < Phases; ++p) e.in[p] =
+        lanes_within<V>(e.at * kStep + p * L, r.lo, r.hi);
+    return e;
+  };
+  const int64_t steps = (r.n + L - 1) / L, hi = std::min(r.hi, steps * kStep);
+  const bool any = r.lo < hi;
+  const Edge first = edge_at(any ? r.lo : 0), last = edge_at(any ? hi - 1 : 0);
+  const auto keep = V::first(static_cast<int>(r.n - (steps - 1) * L));
+  const bool whole = r.n % L == 0;
+  const T* from = r.from;
+  T* to = r.to;
+  auto put = [&](const typename V::Reg* x, int64_t step) __attribute__((always_inline)) {
+    typename V::Reg out[Phases];
+    if constexpr (Phases == 1)
+      out[0] = x[0];
+    else
+      V::unzip(x[0], x[1], out[0], out[1]);
+    LATHE_UNROLL for (int p = 0; p < Phases; ++p) {
+      T* place = to + p * r.n + step * L;
+      whole || step + 1 < steps ? V::store(place, out[p]) : V::store_some(place, out[p], keep);
     }
+  };
+  auto put_edge = [&](const Edge& edge) {
+    typename V::Reg x[Phases];
+    LATHE_UNROLL for (int p = 0; p < Phases; ++p) x[p] =
+        V::load_some(from + edge.at * kStep + p * L, edge.in[p]);
+    put(x, edge.at);
+  };
+  if (steps == 1 && any) {
+    for (int64_t row = 0; row < r.rows; ++row, from += r.row_step, to += r.n * Phases)
+      put_edge(first);
+    return;
+  }
+  for (int64_t row = 0; row < r.rows; ++row, from += r.row_step, to += r.n * Phases) {
+    typename V::Reg x[Phases];
+    LATHE_UNROLL for (int p = 0; p < Phases; ++p) x[p] = V::zero();
+    for (int64_t i = 0; i < first.at; ++i) put(x, i);
+    for (int64_t i = any ? last.at + 1 : 0; i < steps; ++i) put(x, i);
+    if (!any) continue;
+    put_edge(first);
+    for (int64_t i = first.at + 1; i < last.at; ++i) {
+      LATHE_UNROLL for (int p = 0; p < Phases; ++p) x[p] = V::load(from + i * kStep + p * L);
+      put(x, i);
+    }
+    if (last.at != first.at) put_edge(last);
   }
 }
 
 template <class V>
 void split_rows(const RowsToSplit<typename V::T>& r) {
-  constexpr int L = V::lanes;
-  if (r.step == 1 && r.phases <= 2) {
-    int64_t at = 0;
-    for (; at + 4 * L <= r.n; at += 4 * L)
-      r.phases == 1 ? split_columns<V, 1, 4>(r, at) : split_columns<V, 2, 4>(r, at);
-    for (; at < r.n; at += L)
-      r.phases == 1 ? split_columns<V, 1, 1>(r, at) : split_columns<V, 2, 1>(r, at);
-    return;
-  }
+  if (r.step == 1 && r.phases == 1) return split_vectors<V, 1>(r);
+  if (r.step == 1 && r.phases == 2) return split_vectors<V, 2>(r);
   auto* to = r.to;
   for (int64_t row = 0; row < r.rows; ++row)
     for (int64_t p = 0; p < r.phases; ++p)

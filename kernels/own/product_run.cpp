@@ -44,6 +44,7 @@ class Runner {
     bool same =
         known && known->width == width && known->lines == side.extent() && known->depth == p_.depth;
     if (same) return known;
+    find_copies();
     auto packed =
         std::make_shared<PackedSide>(width, side.extent(), p_.depth, packed_bytes(side, width, 1));
     fill_panels(side, right ? right_ : left_, width, 1, packed->panels.template as<T>());
@@ -131,20 +132,41 @@ class Runner {
 
   Place place(int64_t i) const {
     Place at;
-    const size_t left_windows = p_.left.windows(), right_windows = p_.right.windows();
-    at.left.windows.assign(left_windows, 0);
-    at.right.windows.assign(right_windows, 0);
+    at.left.windows.assign(p_.left.windows(), 0);
+    at.right.windows.assign(p_.right.windows(), 0);
     for (size_t r = p_.repeats.size(); r-- > 0;) {
       const Product::Repeat& axis = p_.repeats[r];
-      int64_t x = i % axis.extent;
+      step(axis, i % axis.extent, at);
       i /= axis.extent;
-      at.left.offset += x * axis.left;
-      at.right.offset += x * axis.right;
-      at.out += x * axis.out;
-      for (size_t w = 0; w < left_windows; ++w) at.left.windows[w] += x * axis.left_windows[w];
-      for (size_t w = 0; w < right_windows; ++w) at.right.windows[w] += x * axis.right_windows[w];
     }
     return at;
+  }
+
+  /// The same for products in a row: mostly a step from one to the next.
+  struct Walk {
+    Place at;
+    int64_t product = -1, left = 0;  // left: of the innermost axis
+  };
+  void move_to(int64_t product, Walk& walk) const {
+    if (walk.left > 0 && product == walk.product + 1) {
+      const Product::Repeat& axis = p_.repeats.back();
+      step(axis, 1, walk.at);
+      --walk.left;
+    } else {
+      walk.at = place(product);
+      const int64_t inner = p_.repeats.empty() ? 1 : p_.repeats.back().extent;
+      walk.left = inner - 1 - product % inner;
+    }
+    walk.product = product;
+  }
+  static void step(const Product::Repeat& axis, int64_t x, Place& at) {
+    at.left.offset += x * axis.left;
+    at.right.offset += x * axis.right;
+    at.out += x * axis.out;
+    for (size_t w = 0; w < at.left.windows.size(); ++w)
+      at.left.windows[w] += x * axis.left_windows[w];
+    for (size_t w = 0; w < at.right.windows.size(); ++w)
+      at.right.windows[w] += x * axis.right_windows[w];
   }
 
   void zeros() {
@@ -184,12 +206,7 @@ class Runner {
     right_direct_ = packed_right_ == nullptr && p_.right.plain() && p_.right.x_step() == 1 &&
                     (p_.rows <= 3 * tiles_.rows || p_.depth * p_.cols <= 1 << 14 ||
                      (p_.rows <= 9 * tiles_.rows && p_.right.k_step() <= 256));
-    for (const Product::Repeat& r : p_.repeats) {
-      left_varies_.push_back(r.left != 0 || any(r.left_windows));
-      right_varies_.push_back(r.right != 0 || any(r.right_windows));
-      if (left_varies_.back()) left_copies_ *= r.extent;
-      if (right_varies_.back()) right_copies_ *= r.extent;
-    }
+    find_copies();
     share_left_ = !left_direct_ && !left_rows_ &&
                   (p_.left.best_whole() || col_blocks_ * (p_.products / left_copies_) > 1) &&
                   small_enough(left_copies_ * round_up(p_.rows, tiles_.rows));
@@ -226,6 +243,14 @@ class Runner {
   }
 
   using Varies = absl::InlinedVector<bool, 6>;
+  void find_copies() {
+    for (const Product::Repeat& r : p_.repeats) {
+      left_varies_.push_back(r.left != 0 || any(r.left_windows));
+      right_varies_.push_back(r.right != 0 || any(r.right_windows));
+      if (left_varies_.back()) left_copies_ *= r.extent;
+      if (right_varies_.back()) right_copies_ *= r.extent;
+    }
+  }
   /// Which packed copy of a side product i uses.
   int64_t copy_of(int64_t i, const Varies& varies) const {
     int64_t copy = 0, step = 1;
@@ -498,22 +523,24 @@ class Runner {
       WindowLines::Sums<T> sums{tiles_, weights, 1, p_.rows, p_.rows, p_.block, nullptr, p_.cols};
       if (plain) sums.x_step = p_.left.x_step(), sums.k_step = p_.left.k_step();
       Pace pace;
-      Place at;
-      int64_t product = -1;
-      for (int64_t t = begin; t < end; ++t) {
-        if (t / parts != product) {
-          at = place(product = t / parts);
+      Walk walk;
+      WindowLines::Part part;
+      int64_t product = begin / parts, i = begin % parts;
+      for (int64_t t = begin, known = -1; t < end; ++t) {
+        if (walk.product != product) {
+          move_to(product, walk);
           const int rows = static_cast<int>(p_.rows);
           if (plain)
-            sums.left = left_ + at.left.offset;
+            sums.left = left_ + walk.at.left.offset;
           else
-            p_.left.pack(tiles_, left_, at.left, 0, rows, rows, 0, p_.depth, weights);
+            p_.left.pack(tiles_, left_, walk.at.left, 0, rows, rows, 0, p_.depth, weights);
         }
-        const WindowLines::Part part = lines.part(t % parts);
-        sums.out = out_ + at.out;
+        if (known != i) part = lines.part(known = i);
+        sums.out = out_ + walk.at.out;
         pace.after(work / 4);
-        lines.run(sums, right_, at.right, part, staged);
-        if (epilogue_) finish_part(at.out, part);
+        lines.run(sums, right_, walk.at.right, part, staged);
+        if (epilogue_) finish_part(walk.at.out, part);
+        if (++i == parts) i = 0, ++product;
       }
     });
   }

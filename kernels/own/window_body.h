@@ -8,76 +8,65 @@
 namespace lathe::own {
 namespace {
 
-/// N vectors of outputs, of any lines, for each of R rows: enough chains at once that none waits.
+/// A vector of each of N lines, for each of R rows: enough chains at once that none waits. Of the
+/// first `whole` lines all of it is stored, of the others `some` outputs.
 template <class V, int R, int N>
-struct Places {
-  using T = typename V::T;
-  static constexpr int L = V::lanes;
-  const T* x[N];
-  T* y[N];
-  int count[N];  // outputs; the lanes past them may be written if that is L
-  int filled = 0;
-
-  void add(const WindowCall<T>& t, const T* from, T* to, int n) {
-    x[filled] = from;
-    y[filled] = to;
-    count[filled] = n;
-    if (++filled == N) sum(t);
-  }
-  /// What is there, if anything.
-  void finish(const WindowCall<T>& t) {
-    if (filled == 0) return;
-    for (int i = filled; i < N; ++i) x[i] = x[0];
-    sum(t);
-  }
-
- private:
-  __attribute__((noinline)) void sum(const WindowCall<T>& t) {
-    typename V::Reg acc[R][N];
-    LATHE_UNROLL for (int r = 0; r < R; ++r) LATHE_UNROLL for (int i = 0; i < N; ++i) acc[r][i] =
-        V::zero();
-    const T* from[N];
-    LATHE_UNROLL for (int i = 0; i < N; ++i) from[i] = x[i];
-    const T* w = t.w;
-    for (const int64_t *tap = t.taps, *end = tap + t.depth; tap != end; ++tap, w += t.w_step) {
-      typename V::Reg in[N];
-      LATHE_UNROLL for (int i = 0; i < N; ++i) in[i] = V::load(from[i] + *tap);
-      LATHE_UNROLL for (int r = 0; r < R; ++r) {
-        const auto weight = V::all(w[r * t.w_row]);
-        LATHE_UNROLL for (int i = 0; i < N; ++i) acc[r][i] = V::fma(weight, in[i], acc[r][i]);
-      }
+__attribute__((noinline)) void sum_lines(const WindowCall<typename V::T>& t, const typename V::T* x,
+                                         typename V::T* y, int64_t whole, int some) {
+  typename V::Reg acc[R][N];
+  LATHE_UNROLL for (int r = 0; r < R; ++r) LATHE_UNROLL for (int i = 0; i < N; ++i) acc[r][i] =
+      V::zero();
+  const auto* w = t.w;
+  const int64_t step = t.line_step;
+  for (const int64_t *tap = t.taps, *end = tap + t.depth; tap != end; ++tap, w += t.w_step) {
+    typename V::Reg in[N];
+    LATHE_UNROLL for (int i = 0; i < N; ++i) in[i] = V::load(x + *tap + i * step);
+    LATHE_UNROLL for (int r = 0; r < R; ++r) {
+      const auto weight = V::all(w[r * t.w_row]);
+      LATHE_UNROLL for (int i = 0; i < N; ++i) acc[r][i] = V::fma(weight, in[i], acc[r][i]);
     }
-    LATHE_UNROLL for (int i = 0; i < N; ++i) {
-      if (i >= filled) break;
-      LATHE_UNROLL for (int r = 0; r < R; ++r) put(t, y[i] + r * t.y_row, acc[r][i], count[i]);
-    }
-    filled = 0;
   }
-  static __attribute__((always_inline)) inline void put(const WindowCall<T>& t, T* to,
-                                                        typename V::Reg sum, int n) {
-    if (n == L && !t.add) return V::store(to, sum);
-    const auto some = V::first(n);
-    V::store_some(to, t.add ? V::add(V::load_some(to, some), sum) : sum, some);
-  }
-};
+  const auto part = V::first(some);
+  auto put = [&](auto* to, typename V::Reg sum, bool all) __attribute__((always_inline)) {
+    if (all && !t.add) return V::store(to, sum);
+    const auto kept = all ? V::first(V::lanes) : part;
+    V::store_some(to, t.add ? V::add(V::load_some(to, kept), sum) : sum, kept);
+  };
+  LATHE_UNROLL for (int r = 0; r < R; ++r) LATHE_UNROLL for (int i = 0; i < N; ++i)
+      put(y + r * t.y_row + i * t.y_line, acc[r][i], i < whole);
+}
 
+/// All columns of N lines from `line` on; of fewer where there are not as many.
+template <class V, int R, int N>
+void columns_of(const WindowCall<typename V::T>& t, int64_t line, int64_t lines) {
+  if constexpr (N > 1)
+    if (lines < N) return columns_of<V, R, N - 1>(t, line, lines);
+  constexpr int64_t L = V::lanes;
+  const auto* x = t.x + line * t.line_step;
+  auto* y = t.y + line * t.y_line;
+  int64_t j = 0;
+  for (; j + L <= t.cols; j += L) sum_lines<V, R, N>(t, x + j, y + j, N, 0);
+  if (j == t.cols) return;
+  // Stores of parts of vectors are slow on some processors. The last vector begins earlier, and
+  // writes what is there again; or where lines are short and follow each other at once, what it
+  // writes past its line are the next ones' outputs, which are written later.
+  if (t.cols >= L && !t.add) return sum_lines<V, R, N>(t, x + t.cols - L, y + t.cols - L, N, 0);
+  int64_t whole = 0;
+  if (t.cols == t.y_line && t.cols < L && !t.add)
+    whole = t.lines - (L + t.cols - 1) / t.cols + 1 - line;
+  sum_lines<V, R, N>(t, x + j, y + j, whole, static_cast<int>(t.cols - j));
+}
+
+/// Groups of up to N lines, as even as they can be.
 template <class V, int R, int N>
 void lines_of(const WindowCall<typename V::T>& t) {
-  constexpr int L = V::lanes;
-  Places<V, R, N> places;
-  // Lines that follow each other at once: what a vector writes past its line, the next one's first
-  // vector writes again. Stores of parts of vectors are slow on some processors.
-  const int64_t end = t.cols == t.y_line && !t.add ? t.lines * t.cols : 0;
-  for (int64_t l = 0; l < t.lines; ++l) {
-    const auto* from = t.x + l * t.line_step;
-    auto* to = t.y + l * t.y_line;
-    for (int64_t j = 0; j < t.cols; j += L) {
-      const int64_t left = t.cols - j;
-      const bool whole = left >= L || l * t.cols + j + L <= end;
-      places.add(t, from + j, to + j, whole ? L : static_cast<int>(left));
-    }
+  const int64_t groups = (t.lines + N - 1) / N;
+  int64_t line = 0;
+  for (int64_t g = 0; g < groups; ++g) {
+    const int64_t lines = t.lines / groups + (g < t.lines % groups);
+    columns_of<V, R, N>(t, line, lines);
+    line += lines;
   }
-  places.finish(t);
 }
 
 template <class V>
@@ -86,7 +75,7 @@ void window_lines(const WindowCall<typename V::T>& t) {
     case 1:
       return lines_of<V, 1, 8>(t);
     case 2:
-      return lines_of<V, 2, 3>(t);
+      return lines_of<V, 2, 4>(t);
     case 3:
       return lines_of<V, 3, 3>(t);
     default:
