@@ -111,7 +111,8 @@ Product make_product(const Contraction& c, const Tiles<T>& tiles) {
   const int repeat = roles.rows > 0 ? outer[roles.rows - 1] : -1;
   p.taps = WindowTaps::of(
       {c, left, right, m, n, k, repeat, tiles.lanes, tiles.cols, tiles.direct_rows}, sizeof(T));
-  if (!p.taps && p.rows <= WindowLines::kMostRows && left.windows.empty())
+  if (!p.taps && left.windows.empty() &&
+      WindowLines::pay(c, right, n.vars(), k, p.rows, tiles.lanes))
     p.lines = WindowLines::of(c, right, n.vars(), k, sizeof(T));
   if (!p.taps && !p.lines) {
     right = straightened(c, std::move(right));

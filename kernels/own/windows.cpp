@@ -3,6 +3,33 @@
 #include <algorithm>
 
 namespace lathe::own {
+namespace {
+
+constexpr int64_t kRowsAtOnce = 4;
+
+}  // namespace
+
+bool WindowLines::pay(const Contraction& c, const Addressing& right, absl::Span<const int> columns,
+                      const Group& k, int64_t rows, int lanes) {
+  if (columns.empty() || right.windows.empty() || rows > kMostRows) return false;
+  if (rows <= kRowsAtOnce) return true;
+  auto moved = [&](int var) {
+    for (const Window& w : right.windows)
+      if (w.coefficient[static_cast<size_t>(var)] != 0)
+        return w.coefficient[static_cast<size_t>(var)];
+    return int64_t{0};
+  };
+  int64_t run = 1;  // terms that panels copy at once: those that lie at one place of the window
+  for (int var : k.vars())
+    if (moved(var) == 0) run *= c.extent[static_cast<size_t>(var)];
+  const int64_t line = c.extent[static_cast<size_t>(columns.back())];
+  const int64_t filled = (line + lanes - 1) / lanes * lanes;
+  // Cycles for a vector of each row's term, as measured with AVX2: tiles of panels are a little
+  // better than lines; copying costs some for each run, and more where places lie apart.
+  const double lines = 0.75 * static_cast<double>(rows * filled) / static_cast<double>(line);
+  const double copied = moved(columns.back()) == 1 ? 1 : 10;
+  return lines < 0.6 * static_cast<double>(rows) + copied + 60.0 / static_cast<double>(run);
+}
 
 std::optional<WindowLines> WindowLines::of(const Contraction& c, const Addressing& right,
                                            absl::Span<const int> columns, const Group& k,
@@ -68,18 +95,22 @@ void WindowLines::run(const Sums<T>& sums, const T* right, const Shift& shift, c
   call.line_step = windows_.down().step * windows_.row_step();
   call.w_row = sums.x_step;
   call.w_step = sums.k_step;
-  call.y = sums.out + part.first;
   call.y_line = part.apart;
   call.y_row = sums.row_step;
   call.lines = part.lines;
   call.cols = part.columns;
-  call.rows = static_cast<int>(sums.rows);
-  for (int64_t k = 0; k < depth; k += sums.block) {
-    call.taps = terms_.data() + k;
-    call.w = sums.left + k * sums.k_step;
-    call.depth = std::min(sums.block, depth - k);
-    call.add = k > 0;
-    sums.tiles.window_lines(call);
+  // Rows in groups as even as they can be.
+  const int64_t groups = (sums.rows + kRowsAtOnce - 1) / kRowsAtOnce;
+  for (int64_t g = 0, row = 0; g < groups; ++g, row += call.rows) {
+    call.rows = static_cast<int>(sums.rows / groups + (g < sums.rows % groups));
+    call.y = sums.out + part.first + row * sums.row_step;
+    for (int64_t k = 0; k < depth; k += sums.block) {
+      call.taps = terms_.data() + k;
+      call.w = sums.left + row * sums.x_step + k * sums.k_step;
+      call.depth = std::min(sums.block, depth - k);
+      call.add = k > 0;
+      sums.tiles.window_lines(call);
+    }
   }
 }
 

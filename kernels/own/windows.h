@@ -1,5 +1,5 @@
-// A few rows against windows of their right side, as a depthwise convolution is: the windows are
-// read where they lie, since panels would cost as much as the sums.
+// A few rows against windows of their right side, as a depthwise convolution is, or one of few
+// channels: the windows are read where they lie, since panels would cost as much as the sums.
 //
 // The two innermost column variables are the places of the outputs. A stripe of lines is computed
 // at once, from what its windows read of each slab, staged first: every term of the sum is then a
@@ -14,7 +14,11 @@ namespace lathe::own {
 
 class WindowLines {
  public:
-  static constexpr int kMostRows = 4;
+  static constexpr int kMostRows = 64;
+
+  /// Is this less work than panels? lanes: of a vector.
+  static bool pay(const Contraction& c, const Addressing& right, absl::Span<const int> columns,
+                  const Group& k, int64_t rows, int lanes);
 
   /// How `columns` (the variables of the output's columns) read `right`; nothing where they read it
   /// in another way, or would stage too much. bytes: of an element.
