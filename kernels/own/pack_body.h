@@ -123,13 +123,13 @@ struct Assembly {
     int hi = run.lane + run.count - r0 < V::lanes ? run.lane + run.count - r0 : V::lanes;
     if (lo >= hi) return true;
     if (count == kMost) return false;
-    const int64_t step = run.count == 1 ? 1 : run.step;
+    const int64_t step = run.count == 1 && count > 0 ? parts[0].step : run.step;
     parts[count++] = {from + (run.from + (r0 - run.lane) * step), V::range(lo, hi), step, lo, hi};
     return true;
   }
-  bool side_by_side() const {
+  bool all_apart(int64_t step) const {
     for (int i = 0; i < count; ++i)
-      if (parts[i].step != 1) return false;
+      if (parts[i].step != step) return false;
     return true;
   }
   __attribute__((always_inline)) inline typename V::Reg read(int64_t offset) const {
@@ -162,13 +162,47 @@ __attribute__((always_inline)) inline void pack_pieces(const Assembly<V>& lanes,
   }
 }
 
+/// N pieces whose elements lie two apart, as the windows of a stride of two do. What lies between
+/// them is read with them, but not past the last.
+template <class V, int N>
+__attribute__((always_inline)) inline void pack_pairs(const Assembly<V>& lanes, int64_t step,
+                                                      int64_t depth, int width,
+                                                      typename V::Mask keep, typename V::T* to) {
+  constexpr int L = V::lanes;
+  const typename V::T* source[N];
+  typename V::Mask low[N], high[N];
+  LATHE_UNROLL for (int i = 0; i < N; ++i) {
+    const auto& p = lanes.parts[i];
+    source[i] = p.source;
+    const int first = 2 * p.lo, end = 2 * p.hi - 1;
+    low[i] = V::range(first < L ? first : L, end < L ? end : L);
+    high[i] = V::range(first > L ? first - L : 0, end > L ? end - L : 0);
+  }
+  for (int64_t k = 0; k < depth; ++k, to += width) {
+    auto a = V::load_some(source[0], low[0]), b = V::load_some(source[0] + L, high[0]);
+    LATHE_UNROLL for (int i = 1; i < N; ++i) {
+      a = V::merge(a, source[i], low[i]);
+      b = V::merge(b, source[i] + L, high[i]);
+    }
+    LATHE_UNROLL for (int i = 0; i < N; ++i) source[i] += step;
+    typename V::Reg even, odd;
+    V::unzip(a, b, even, odd);
+    V::store_some(to, even, keep);
+  }
+}
+
 template <class V>
 void pack_assembly(const Assembly<V>& lanes, int64_t step, int64_t depth, int width,
                    typename V::Mask keep, typename V::T* to) {
-  bool even = lanes.side_by_side();
-  if (even && lanes.count == 1) return pack_pieces<V, 1>(lanes, step, depth, width, keep, to);
-  if (even && lanes.count == 2) return pack_pieces<V, 2>(lanes, step, depth, width, keep, to);
-  if (even && lanes.count == 3) return pack_pieces<V, 3>(lanes, step, depth, width, keep, to);
+  if (lanes.all_apart(1)) {
+    if (lanes.count == 1) return pack_pieces<V, 1>(lanes, step, depth, width, keep, to);
+    if (lanes.count == 2) return pack_pieces<V, 2>(lanes, step, depth, width, keep, to);
+    if (lanes.count == 3) return pack_pieces<V, 3>(lanes, step, depth, width, keep, to);
+  } else if (lanes.all_apart(2)) {
+    if (lanes.count == 1) return pack_pairs<V, 1>(lanes, step, depth, width, keep, to);
+    if (lanes.count == 2) return pack_pairs<V, 2>(lanes, step, depth, width, keep, to);
+    if (lanes.count == 3) return pack_pairs<V, 3>(lanes, step, depth, width, keep, to);
+  }
   for (int64_t k = 0; k < depth; ++k, to += width) V::store_some(to, lanes.read(k * step), keep);
 }
 

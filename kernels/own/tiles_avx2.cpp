@@ -50,13 +50,7 @@ struct F32 {
     }
     if ((some & 1) != 0) _mm_store_ss(p, part);
   }
-  static Reg merge_strided(Reg x, const T* p, int64_t step, Mask m, int lo, int hi) {
-    if (step == 2) {  // windows two apart; what follows the last lane's element is not read
-      Reg even, odd;
-      unzip(load_some(p, range(2 * lo, 2 * hi - 1)),
-            load_some(p + 8, range(2 * lo - 8, 2 * hi - 9)), even, odd);
-      return _mm256_blendv_ps(x, even, _mm256_castsi256_ps(m));
-    }
+  static Reg merge_strided(Reg x, const T* p, int64_t step, Mask, int lo, int hi) {
     alignas(32) T lanes_of[8];
     store(lanes_of, x);
     for (int i = lo; i < hi; ++i) lanes_of[i] = p[i * step];
@@ -141,13 +135,7 @@ struct F64 {
     }
     if ((some & 1) != 0) _mm_store_sd(p, part);
   }
-  static Reg merge_strided(Reg x, const T* p, int64_t step, Mask m, int lo, int hi) {
-    if (step == 2) {
-      Reg even, odd;
-      unzip(load_some(p, range(2 * lo, 2 * hi - 1)),
-            load_some(p + 4, range(2 * lo - 4, 2 * hi - 5)), even, odd);
-      return _mm256_blendv_pd(x, even, _mm256_castsi256_pd(m));
-    }
+  static Reg merge_strided(Reg x, const T* p, int64_t step, Mask, int lo, int hi) {
     alignas(32) T lanes_of[4];
     store(lanes_of, x);
     for (int i = lo; i < hi; ++i) lanes_of[i] = p[i * step];
