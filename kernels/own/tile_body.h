@@ -345,12 +345,14 @@ void columns_of(const Columns<V>& of, const typename V::T* m, int64_t depth, int
   constexpr int L = V::lanes;
   const int64_t bytes = of.ld * static_cast<int64_t>(sizeof(typename V::T));
   int64_t r = 0;
-  if (N == 1 && bytes % 1024 != 0)
-    for (; r + 4 * L <= rows; r += 4 * L)
-      blocks_of<V, N, N == 1 ? 4 : 2>(of, m + r * of.ld, depth, block, y + r);
-  if (bytes % 4096 != 0)
-    for (; r + 2 * L <= rows; r += 2 * L)
-      blocks_of<V, N, 2>(of, m + r * of.ld, depth, block, y + r);
+  if constexpr (V::vectors > 1) {  // else there are no registers for more than one
+    if (N == 1 && bytes % 1024 != 0)
+      for (; r + 4 * L <= rows; r += 4 * L)
+        blocks_of<V, N, N == 1 ? 4 : 2>(of, m + r * of.ld, depth, block, y + r);
+    if (bytes % 4096 != 0)
+      for (; r + 2 * L <= rows; r += 2 * L)
+        blocks_of<V, N, 2>(of, m + r * of.ld, depth, block, y + r);
+  }
   for (; r + L <= rows; r += L) blocks_of<V, N, 1>(of, m + r * of.ld, depth, block, y + r);
   if (r == rows) return;
   for (int64_t k = 0; k < depth; k += block)

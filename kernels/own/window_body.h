@@ -57,9 +57,10 @@ void columns_of(const WindowCall<typename V::T>& t, int64_t line, int64_t lines)
   sum_lines<V, R, N>(t, x + j, y + j, whole, static_cast<int>(t.cols - j));
 }
 
-/// Groups of up to N lines, as even as they can be.
-template <class V, int R, int N>
+/// Groups of lines, as even as they can be, of as many sums at most as there are registers for.
+template <class V, int R>
 void lines_of(const WindowCall<typename V::T>& t) {
+  constexpr int N = (4 * V::vectors + R - 1) / R;
   const int64_t groups = (t.lines + N - 1) / N;
   int64_t line = 0;
   for (int64_t g = 0; g < groups; ++g) {
@@ -73,13 +74,13 @@ template <class V>
 void window_lines(const WindowCall<typename V::T>& t) {
   switch (t.rows) {
     case 1:
-      return lines_of<V, 1, 8>(t);
+      return lines_of<V, 1>(t);
     case 2:
-      return lines_of<V, 2, 4>(t);
+      return lines_of<V, 2>(t);
     case 3:
-      return lines_of<V, 3, 3>(t);
+      return lines_of<V, 3>(t);
     default:
-      return lines_of<V, 4, 2>(t);
+      return lines_of<V, 4>(t);
   }
 }
 
