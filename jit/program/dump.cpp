@@ -56,10 +56,10 @@ class Lister {
   }
 
   void instruction(const Step& s, int depth) {
-    if (s.epilogue) {  // works on what the epilogue then changes in place
+    if (s.replaced >= 0) {  // works on what the epilogue then changes in place
       product_ = s.out;
-      line(depth,
-           absl::StrCat(what_runs(*s.node), "  in ", buffers(s.in), "  out b", s.epilogue->out[0]));
+      replaced_ = s.epilogue->out[static_cast<size_t>(s.replaced)];
+      line(depth, absl::StrCat(what_runs(*s.node), "  in ", buffers(s.in), "  out b", replaced_));
       return;
     }
     std::vector<int> in = s.in;
@@ -70,9 +70,12 @@ class Lister {
     product_.clear();
     std::string text = what_runs(s);
     if (!in.empty()) absl::StrAppend(&text, "  in ", buffers(in));
-    if (in_place)
-      absl::StrAppend(&text, "  inout b", s.out[0]);
-    else if (!s.replaces.empty())
+    if (in_place) {
+      std::vector<int> others = s.out;
+      std::erase(others, replaced_);
+      absl::StrAppend(&text, "  inout b", replaced_);
+      if (!others.empty()) absl::StrAppend(&text, "  out ", buffers(others));
+    } else if (!s.replaces.empty())
       absl::StrAppend(&text, tail_results(s));
     else if (s.elided)
       absl::StrAppend(&text, "  view b", s.out[0]);
@@ -88,6 +91,7 @@ class Lister {
   const std::vector<ArenaBlock>& arena_;
   const std::vector<size_t>& written_;
   std::vector<int> product_;  // of the contraction before, which the next part takes the place of
+  int replaced_ = -1;         // and the result that lies there
   std::string text_;
 };
 

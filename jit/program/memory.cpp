@@ -192,9 +192,10 @@ class Footprint::Call {
     Types types;
     for (const TensorType& t : s.types) types.push_back(evaluated(t));
     const size_t inside = room(s, types, copies);
-    give_results(s);
+    const bool shares = s.replaced >= 0 && s.arena[0] < 0;
+    give_results(shares ? *s.epilogue : s);
     const MemoryRef room = take(inside);
-    if (s.epilogue) give_results(*s.epilogue);
+    if (s.epilogue && !shares) give_results(*s.epilogue);
   }
 
   /// False: its parts are walked, and it runs behind them.

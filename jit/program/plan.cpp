@@ -505,9 +505,29 @@ class Planner {
         }
       };
       // What lies between products that run in panels has memory of its own, if any at all.
-      place(p_.steps_[i]);
-      if (p_.steps_[i].epilogue) place(*p_.steps_[i].epilogue);
+      Step& s = p_.steps_[i];
+      if (s.epilogue) {
+        place(*s.epilogue);
+        s.replaced = replaced_by_epilogue(s);
+      }
+      if (s.replaced >= 0)
+        s.arena = {s.epilogue->arena[static_cast<size_t>(s.replaced)]};
+      else
+        place(s);
     }
+  }
+
+  /// The result of an epilogue that may lie where the product lies; -1: there is none. Two places
+  /// would be twice the memory, each line of it fetched before it is written.
+  int replaced_by_epilogue(const Step& product) const {
+    const Step& s = *product.epilogue;
+    const Value* made = result(product, 0);
+    for (size_t k = 0; k < s.arena.size(); ++k)
+      if (s.types[k].dtype == product.types[0].dtype &&
+          identical(s.types[k].shape, product.types[0].shape) &&
+          reads_only_where_it_writes(s, k, [&](const Value* v) { return v == made; }))
+        return static_cast<int>(k);
+    return -1;
   }
 
   /// Values outside of the arena live until their last reader has run. Those that are the same for

@@ -382,26 +382,35 @@ void Runner::run_with_epilogue(const Step& s, Bound::OfStep& b) {
     run_call(s, b);
     return run_kernel(*s.epilogue, *b.epilogue);
   }
-  std::byte* out = target(s, b);
+  // A product that its epilogue replaces has no place but the result's, in the arena or not.
+  const bool shares = s.replaced >= 0 && s.arena[0] < 0;
+  if (shares) {
+    const auto k = static_cast<size_t>(s.replaced);
+    target(*s.epilogue, *b.epilogue, k);
+    put(s.out[0], at(s.epilogue->out[k]));
+  }
+  std::byte* out = shares ? first(s.out[0]) : target(s, b);
   KernelCall call;
-  prepare(*s.epilogue, *b.epilogue, call);
+  prepare(*s.epilogue, *b.epilogue, call, shares ? s.replaced : -1);
   PointwiseKernel::Launch launch(*s.epilogue->kernel, b.epilogue->kernel, call.run);
   auto apply = [](void* context, int64_t first, int64_t count) {
     static_cast<PointwiseKernel::Launch*>(context)->piece(first, first + count);
   };
   run_prepared(s, b, out, {apply, &launch});
+  if (shares) put(s.out[0], ir::Datum());
   launch.finish();
   count(launch.engine());
 }
 
 // ── kernels ─────────────────────────────────────────────────────────────────────────────────────
 
-void Runner::prepare(const Step& s, const Bound::OfStep& b, KernelCall& call) {
+void Runner::prepare(const Step& s, const Bound::OfStep& b, KernelCall& call, int placed) {
   for (int input : s.kernel->tensors()) {
     auto k = static_cast<size_t>(input);
     call.buffers.push_back(at(s.in[k]).is_tensor() ? address(s, b, k) : nullptr);
   }
-  for (size_t k = 0; k < b.types.size(); ++k) call.buffers.push_back(target(s, b, k));
+  for (size_t k = 0; k < b.types.size(); ++k)
+    call.buffers.push_back(static_cast<int>(k) == placed ? first(s.out[k]) : target(s, b, k));
   add_uniforms(s, s.kernel->numbers(), call);
 }
 

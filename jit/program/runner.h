@@ -78,7 +78,8 @@ class Runner {
   void prepare_call(const Step& s, Bound::OfStep& b);
   void run_prepared(const Step& s, Bound::OfStep& b, std::byte* out, Epilogue epilogue);
   void run_with_epilogue(const Step& s, Bound::OfStep& b);
-  void prepare(const Step& s, const Bound::OfStep& b, KernelCall& call);
+  /// placed: a result that has its place already; -1: none has.
+  void prepare(const Step& s, const Bound::OfStep& b, KernelCall& call, int placed = -1);
   void add_uniforms(const Step& s, const std::vector<Number>& numbers, KernelCall& call);
   void run_kernel(const Step& s, const Bound::OfStep& b);
   void run_rows(const Step& s, const Bound::OfStep& b);

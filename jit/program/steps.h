@@ -33,6 +33,7 @@ struct Step {
   // A contraction: the kernel that replaces its results while they are hot. Its result is used by
   // nothing else.
   std::unique_ptr<Step> epilogue;
+  int replaced = -1;  // and which result of that lies where the product lies; -1: none
   // What runs without dispatch (contractions of two host operands in the result's dtype, reductions
   // of one to one result): how the operands lie, and which of them are the program's own for ever.
   std::vector<Geometry> operands;
