@@ -192,7 +192,7 @@ class Footprint::Call {
     Types types;
     for (const TensorType& t : s.types) types.push_back(evaluated(t));
     const size_t inside = room(s, types, copies);
-    const bool shares = s.replaced >= 0 && s.arena[0] < 0;
+    const bool shares = s.replaced >= 0 && s.arena[0] < 0 && !s.operands.empty();
     give_results(shares ? *s.epilogue : s);
     const MemoryRef room = take(inside);
     if (s.epilogue && !shares) give_results(*s.epilogue);
