@@ -192,10 +192,9 @@ class Footprint::Call {
     Types types;
     for (const TensorType& t : s.types) types.push_back(evaluated(t));
     const size_t inside = room(s, types, copies);
-    const bool shares = s.replaced >= 0 && s.arena[0] < 0 && !s.operands.empty();
-    give_results(shares ? *s.epilogue : s);
+    give_results(s.shares_result() ? *s.epilogue : s);
     const MemoryRef room = take(inside);
-    if (s.epilogue && !shares) give_results(*s.epilogue);
+    if (s.epilogue && !s.shares_result()) give_results(*s.epilogue);
   }
 
   /// False: its parts are walked, and it runs behind them.

@@ -382,8 +382,7 @@ void Runner::run_with_epilogue(const Step& s, Bound::OfStep& b) {
     run_call(s, b);
     return run_kernel(*s.epilogue, *b.epilogue);
   }
-  // A product that its epilogue replaces has no place but the result's, in the arena or not.
-  const bool shares = s.replaced >= 0 && s.arena[0] < 0;
+  const bool shares = s.shares_result();
   if (shares) {
     const auto k = static_cast<size_t>(s.replaced);
     target(*s.epilogue, *b.epilogue, k);

@@ -37,6 +37,8 @@ struct Step {
   // What runs without dispatch (contractions of two host operands in the result's dtype, reductions
   // of one to one result): how the operands lie, and which of them are the program's own for ever.
   std::vector<Geometry> operands;
+  /// Has a product that its epilogue replaces no place but the result's, outside of the arena?
+  bool shares_result() const { return replaced >= 0 && arena[0] < 0 && !operands.empty(); }
   std::vector<bool> lasting;
   std::optional<Geometry> view;  // a view: how it lies, from the first element of what it views
   std::vector<int> replaces;     // of the tail: which write (`written_`) each result is for, or

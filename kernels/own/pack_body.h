@@ -81,19 +81,30 @@ template <class V>
 void pack_transposed(const typename V::T* from, int64_t ld, int64_t depth, int valid, int width,
                      int64_t pitch, const int64_t* places, typename V::T* to) {
   constexpr int L = V::lanes;
+  // Where there are as many, the last rows and the last elements of a row are turned with some
+  // before them, which are written again: whole blocks are several times as fast as parts.
+  const bool whole = valid == width && width >= L;
   for (int r0 = 0; r0 < width; r0 += L) {
+    if (whole && r0 > width - L) r0 = width - L;
     const auto keep = V::first(width - r0);
     int rows = valid - r0 < L ? (valid - r0 < 0 ? 0 : valid - r0) : L;
     const auto* source = from + r0 * ld;
     int64_t k = 0;
-    if (rows == L)  // then they are kept as well
+    if (rows == L && depth >= L) {  // then they are kept as well
       for (; k + L <= depth; k += L) turn_block<V>(source, ld, k, pitch, places, to + r0);
+      if (k < depth) turn_block<V>(source, ld, depth - L, pitch, places, to + r0);
+      continue;
+    }
     for (; k < depth; k += L) {
       typename V::Reg block[L];
       int64_t left = depth - k;
       const auto some = V::first(left < L ? static_cast<int>(left) : L);
-      for (int r = 0; r < rows; ++r) block[r] = V::load_some(source + r * ld + k, some);
-      for (int r = rows; r < L; ++r) block[r] = V::zero();
+      if (rows == L) {
+        LATHE_UNROLL for (int r = 0; r < L; ++r) block[r] = V::load_some(source + r * ld + k, some);
+      } else {
+        for (int r = 0; r < rows; ++r) block[r] = V::load_some(source + r * ld + k, some);
+        for (int r = rows; r < L; ++r) block[r] = V::zero();
+      }
       V::transpose(block);
       int64_t n = left < L ? left : L;
       for (int64_t i = 0; i < n; ++i) {
@@ -263,9 +274,7 @@ void split_vectors(const RowsToSplit<typename V::T>& r) {
   const Edge first = edge_at(any ? r.lo : 0), last = edge_at(any ? hi - 1 : 0);
   const auto keep = V::first(static_cast<int>(r.n - (steps - 1) * L));
   const bool whole = r.n % L == 0;
-  const T* from = r.from;
-  T* to = r.to;
-  auto put = [&](const typename V::Reg* x, int64_t step) __attribute__((always_inline)) {
+  auto put = [&](const typename V::Reg* x, T* to, int64_t step) __attribute__((always_inline)) {
     typename V::Reg out[Phases];
     if constexpr (Phases == 1)
       out[0] = x[0];
@@ -276,29 +285,34 @@ void split_vectors(const RowsToSplit<typename V::T>& r) {
       whole || step + 1 < steps ? V::store(place, out[p]) : V::store_some(place, out[p], keep);
     }
   };
-  auto put_edge = [&](const Edge& edge) {
+  auto put_edge = [&](const Edge& edge, const T* from, T* to) __attribute__((always_inline)) {
     typename V::Reg x[Phases];
     LATHE_UNROLL for (int p = 0; p < Phases; ++p) x[p] =
         V::load_some(from + edge.at * kStep + p * L, edge.in[p]);
-    put(x, edge.at);
+    put(x, to, edge.at);
   };
-  if (steps == 1 && any) {
-    for (int64_t row = 0; row < r.rows; ++row, from += r.row_step, to += r.n * Phases)
-      put_edge(first);
-    return;
-  }
-  for (int64_t row = 0; row < r.rows; ++row, from += r.row_step, to += r.n * Phases) {
+  auto put_row = [&](const T* from, T* to) __attribute__((always_inline)) {
     typename V::Reg x[Phases];
     LATHE_UNROLL for (int p = 0; p < Phases; ++p) x[p] = V::zero();
-    for (int64_t i = 0; i < first.at; ++i) put(x, i);
-    for (int64_t i = any ? last.at + 1 : 0; i < steps; ++i) put(x, i);
-    if (!any) continue;
-    put_edge(first);
+    for (int64_t i = 0; i < first.at; ++i) put(x, to, i);
+    for (int64_t i = any ? last.at + 1 : 0; i < steps; ++i) put(x, to, i);
+    if (!any) return;
+    put_edge(first, from, to);
     for (int64_t i = first.at + 1; i < last.at; ++i) {
       LATHE_UNROLL for (int p = 0; p < Phases; ++p) x[p] = V::load(from + i * kStep + p * L);
-      put(x, i);
+      put(x, to, i);
     }
-    if (last.at != first.at) put_edge(last);
+    if (last.at != first.at) put_edge(last, from, to);
+  };
+  for (int64_t g = 0; g < r.count; ++g) {
+    const T* from = r.from + g * r.from_step;
+    T* to = r.to + g * r.to_step;
+    if (steps == 1 && any)
+      for (int64_t row = 0; row < r.rows; ++row, from += r.row_step, to += r.n * Phases)
+        put_edge(first, from, to);
+    else
+      for (int64_t row = 0; row < r.rows; ++row, from += r.row_step, to += r.n * Phases)
+        put_row(from, to);
   }
 }
 
@@ -306,13 +320,16 @@ template <class V>
 void split_rows(const RowsToSplit<typename V::T>& r) {
   if (r.step == 1 && r.phases == 1) return split_vectors<V, 1>(r);
   if (r.step == 1 && r.phases == 2) return split_vectors<V, 2>(r);
-  auto* to = r.to;
-  for (int64_t row = 0; row < r.rows; ++row)
-    for (int64_t p = 0; p < r.phases; ++p)
-      for (int64_t i = 0; i < r.n; ++i) {
-        const int64_t e = i * r.phases + p;
-        *to++ = e >= r.lo && e < r.hi ? r.from[row * r.row_step + e * r.step] : typename V::T{};
-      }
+  for (int64_t g = 0; g < r.count; ++g) {
+    const auto* from = r.from + g * r.from_step;
+    auto* to = r.to + g * r.to_step;
+    for (int64_t row = 0; row < r.rows; ++row, from += r.row_step)
+      for (int64_t p = 0; p < r.phases; ++p)
+        for (int64_t i = 0; i < r.n; ++i) {
+          const int64_t e = i * r.phases + p;
+          *to++ = e >= r.lo && e < r.hi ? from[e * r.step] : typename V::T{};
+        }
+  }
 }
 
 /// to[i*phases + p] = from[p][i], for i*phases + p < n

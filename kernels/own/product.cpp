@@ -109,12 +109,11 @@ Product make_product(const Contraction& c, const Tiles<T>& tiles) {
   p.cols = n.extent();
   p.depth = c.terms();
   const int repeat = roles.rows > 0 ? outer[roles.rows - 1] : -1;
-  p.taps = WindowTaps::of(
-      {c, left, right, m, n, k, repeat, tiles.lanes, tiles.cols, tiles.direct_rows}, sizeof(T));
-  if (!p.taps && left.windows.empty() &&
-      WindowLines::pay(c, right, n.vars(), k, p.rows, tiles.lanes))
-    p.lines = WindowLines::of(c, right, n.vars(), k, sizeof(T));
-  if (!p.taps && !p.lines) {
+  const Sides sides{c, left, right, m, n, k, repeat, tiles.lanes, tiles.cols, tiles.direct_rows};
+  p.taps = WindowTaps::of(sides, sizeof(T));
+  if (!p.taps && WindowLines::pay(sides)) p.lines = WindowLines::of(sides, sizeof(T));
+  const bool windowed = p.taps || p.lines;
+  if (!windowed) {
     right = straightened(c, std::move(right));
     left = straightened(c, std::move(left));
   }
@@ -123,7 +122,7 @@ Product make_product(const Contraction& c, const Tiles<T>& tiles) {
   p.left_offset = left.offset;
   p.right_offset = right.offset;
   add_repeats(p, c, roles, left, right);
-  if (p.taps || p.lines) return p;
+  if (windowed) return p;
   auto still = [&](auto windows) {
     return absl::c_all_of(p.repeats, [&](const Product::Repeat& r) {
       return absl::c_all_of(r.*windows, [](int64_t step) { return step == 0; });

@@ -31,8 +31,9 @@ struct Product {
   };
   absl::InlinedVector<Repeat, 6> repeats;
   int64_t products = 1;
-  std::optional<WindowLines> lines;  // how few rows are run, if the right side allows it
-  std::optional<WindowTaps> taps;    // how sums over the places of windows are
+  // How it is run against windows, where one of these ways is better than panels; else in blocks.
+  std::optional<WindowTaps> taps;
+  std::optional<WindowLines> lines;
 };
 
 /// A complex contraction as one of real numbers, with the same chains: two terms for one, first

@@ -5,14 +5,12 @@
 // thread in the defined order. Within a task a block of columns is packed (or was packed for all
 // tasks before, or is read where it lies), and strips of rows stream past it, a tile at a time.
 //
-// Three shapes go other ways: one to four rows against a plainly strided right side that was not
-// packed before read it once as it lies (vectors), against windows they read the windows as they
-// lie (window_lines), and sums over the places of windows take them from what is staged
-// (window_taps). To read: run(), choose_blocks(), sum_block().
+// What needs no blocks goes other ways (product_ways.h). To read: run(), choose_blocks(),
+// sum_block().
 #include <algorithm>
 #include <optional>
 
-#include "kernels/own/product.h"
+#include "kernels/own/product_ways.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/runtime/scratch.h"
 
@@ -64,13 +62,11 @@ class Runner {
       (is_right ? packed_right_ : packed_left_) = sides[k];
       all.kept += side_bytes(is_right, 1);
     }
-    if (p_.taps)
-      all.during = threads * size_class_bytes(p_.taps->elements(p_.block) * sizeof(T));
-    else if (vector_fits())
-      all.during = threads * size_class_bytes(static_cast<size_t>(p_.rows * p_.depth) * sizeof(T));
-    else if (p_.lines)
-      all.during = threads * size_class_bytes(window_elements() * sizeof(T));
-    if (all.during > 0) return all;
+    if (windowed() || vector_fits()) {
+      const int64_t each = windowed() ? window_elements(p_) : p_.rows * p_.depth;
+      all.during = threads * size_class_bytes(static_cast<size_t>(each) * sizeof(T));
+      return all;
+    }
     choose_blocks();
     if (share_left_ && packed_left_ == nullptr) all.during += side_bytes(false, left_copies_);
     if (share_right_ && packed_right_ == nullptr) all.during += side_bytes(true, right_copies_);
@@ -82,9 +78,10 @@ class Runner {
   void run() {
     if (p_.products == 0 || p_.rows == 0 || p_.cols == 0) return;
     if (p_.depth == 0) return zeros();
-    if (p_.taps) return window_taps();
-    if (vector_fits()) return vectors();
-    if (p_.lines) return window_lines();
+    const ProductRun<T> whole{p_, tiles_, left_, right_, out_, epilogue_};
+    if (p_.taps) return run_window_taps(whole);
+    if (vector_fits()) return run_few_rows(whole);
+    if (p_.lines) return run_window_lines(whole);
     choose_blocks();
     if (packed_left_ != nullptr)
       left_panels_ = packed_left_->panels.as<T>();
@@ -95,7 +92,7 @@ class Runner {
     else if (share_right_)
       right_panels_ = pack_all(p_.right, right_, tiles_.cols, right_copies_, shared_right_);
     int64_t tasks = p_.products * row_blocks_ * col_blocks_;
-    parallel_for(tasks, grain(rows_block_ * cols_block_ * p_.depth),
+    parallel_for(tasks, tasks_together(rows_block_ * cols_block_ * p_.depth),
                  [&](int64_t begin, int64_t end) {
                    Scratch panels(panel_bytes());
                    for (int64_t t = begin; t < end; ++t) task(t, panels.as<T>());
@@ -108,65 +105,17 @@ class Runner {
   }
   /// Is a side that stays as it is better kept packed?
   bool packs(bool right) const {
-    if (nothing_to_sum() || p_.lines || p_.taps) return false;
+    if (nothing_to_sum() || windowed()) return false;
     if (vector_fits() && !(right && p_.right.x_step() != 1)) return false;
     if ((right ? p_.right : p_.left).windows() > 0) return false;
     return std::all_of(p_.repeats.begin(), p_.repeats.end(),
                        [&](const Product::Repeat& r) { return (right ? r.right : r.left) == 0; });
   }
+  bool windowed() const { return p_.lines || p_.taps; }
+  bool vector_fits() const { return few_rows_fit(p_, packed_right_ != nullptr); }
   int width_of(bool right) const { return right ? tiles_.cols : tiles_.rows; }
   size_t side_bytes(bool right, int64_t copies) const {
     return size_class_bytes(packed_bytes(right ? p_.right : p_.left, width_of(right), copies));
-  }
-
-  /// Where product number i begins.
-  struct Place {
-    Shift left, right;
-    int64_t out = 0;
-  };
-
-  /// How many tasks of this much work make 30 microseconds.
-  static int64_t grain(int64_t multiplications) {
-    return std::max<int64_t>(1, (int64_t{1} << 21) / std::max<int64_t>(1, multiplications));
-  }
-
-  Place place(int64_t i) const {
-    Place at;
-    at.left.windows.assign(p_.left.windows(), 0);
-    at.right.windows.assign(p_.right.windows(), 0);
-    for (size_t r = p_.repeats.size(); r-- > 0;) {
-      const Product::Repeat& axis = p_.repeats[r];
-      step(axis, i % axis.extent, at);
-      i /= axis.extent;
-    }
-    return at;
-  }
-
-  /// The same for products in a row: mostly a step from one to the next.
-  struct Walk {
-    Place at;
-    int64_t product = -1, left = 0;  // left: of the innermost axis
-  };
-  void move_to(int64_t product, Walk& walk) const {
-    if (walk.left > 0 && product == walk.product + 1) {
-      const Product::Repeat& axis = p_.repeats.back();
-      step(axis, 1, walk.at);
-      --walk.left;
-    } else {
-      walk.at = place(product);
-      const int64_t inner = p_.repeats.empty() ? 1 : p_.repeats.back().extent;
-      walk.left = inner - 1 - product % inner;
-    }
-    walk.product = product;
-  }
-  static void step(const Product::Repeat& axis, int64_t x, Place& at) {
-    at.left.offset += x * axis.left;
-    at.right.offset += x * axis.right;
-    at.out += x * axis.out;
-    for (size_t w = 0; w < at.left.windows.size(); ++w)
-      at.left.windows[w] += x * axis.left_windows[w];
-    for (size_t w = 0; w < at.right.windows.size(); ++w)
-      at.right.windows[w] += x * axis.right_windows[w];
   }
 
   void zeros() {
@@ -175,7 +124,6 @@ class Runner {
     if (epilogue_) epilogue_(0, n);
   }
 
-  // ── matrix times matrix ────────────────────────────────────────────────────────────────────────
   /// Blocks are chosen from the shape alone. A block of columns (one block of k deep) stays in L2
   /// while the rows stream past it; rows are split only as far as there are too few tasks
   /// otherwise, and then both sides are packed once for all.
@@ -290,9 +238,9 @@ class Runner {
     int64_t panels = (side.extent() + width - 1) / width, panel = width * p_.depth;
     bool left = &side == &p_.left;
     const Varies& varies = left ? left_varies_ : right_varies_;
-    parallel_for(copies * panels, grain(panel * 16), [&](int64_t begin, int64_t end) {
+    parallel_for(copies * panels, tasks_together(panel * 16), [&](int64_t begin, int64_t end) {
       for (int64_t t = begin; t < end; ++t) {
-        Place at = place(product_of(t / panels, varies));
+        const ProductPlace at = place_of(p_, product_of(t / panels, varies));
         int64_t x = t % panels * width;
         int valid = static_cast<int>(std::min<int64_t>(width, side.extent() - x));
         side.pack(tiles_, base, left ? at.left : at.right, x, valid, width, 0, p_.depth,
@@ -305,7 +253,7 @@ class Runner {
     int64_t col_block = t % col_blocks_;
     int64_t row_block = t / col_blocks_ % row_blocks_;
     int64_t product = t / (col_blocks_ * row_blocks_);
-    Place at = place(product);
+    const ProductPlace at = place_of(p_, product);
     Block block;
     block.row = row_block * rows_block_;
     block.rows = std::min(rows_block_, p_.rows - block.row);
@@ -341,7 +289,7 @@ class Runner {
     T* left_panel;
   };
 
-  void sum_block(const Place& at, const Block& block, int64_t k, int64_t depth) {
+  void sum_block(const ProductPlace& at, const Block& block, int64_t k, int64_t depth) {
     if (!right_direct_ && !share_right_) pack_right(at, block, k, depth);
     bool last = k + depth == depth_;
     int most = left_rows_ ? tiles_.direct_rows : tiles_.rows;
@@ -357,7 +305,7 @@ class Runner {
 
   /// All panels of the block. Rows of a wide matrix lie a page or more apart: a few of them at a
   /// time are gone through for every panel, so that their pages are looked up once.
-  void pack_right(const Place& at, const Block& block, int64_t k, int64_t depth) {
+  void pack_right(const ProductPlace& at, const Block& block, int64_t k, int64_t depth) {
     constexpr int64_t kPages = 48;
     const int64_t some = p_.right.plain() ? kPages : depth;
     for (int64_t d = 0; d < depth; d += some)
@@ -369,7 +317,7 @@ class Runner {
   }
 
   /// One strip of tiles: `rows` rows from row i of the block, all its columns.
-  void packed_strip(const Place& at, const Block& block, int64_t i, int rows, int64_t k,
+  void packed_strip(const ProductPlace& at, const Block& block, int64_t i, int rows, int64_t k,
                     int64_t depth, T* c) {
     TileCall<T> call{};
     call.rows = rows;
@@ -413,7 +361,7 @@ class Runner {
             (share + depth - 1) / depth, p_.cols - col};
   }
 
-  void direct_strip(const Place& at, const Block& block, int64_t i, int rows, int64_t k,
+  void direct_strip(const ProductPlace& at, const Block& block, int64_t i, int rows, int64_t k,
                     int64_t depth, T* c) {
     RowsCall<T> call{};
     call.rows = rows;
@@ -430,7 +378,8 @@ class Runner {
     }
   }
 
-  void left_panel(const Place& at, const Block& block, int64_t row, int64_t k, TileCall<T>& call) {
+  void left_panel(const ProductPlace& at, const Block& block, int64_t row, int64_t k,
+                  TileCall<T>& call) {
     call.a_k = tiles_.rows;
     if (left_direct_) {
       call.a = left_ + at.left.offset + row + k * p_.left.k_step();
@@ -444,7 +393,7 @@ class Runner {
     }
   }
 
-  void right_panel(const Place& at, const Block& block, int64_t j, int64_t k, int64_t depth,
+  void right_panel(const ProductPlace& at, const Block& block, int64_t j, int64_t k, int64_t depth,
                    const T*& b, int64_t& b_k) {
     b_k = tiles_.cols;
     if (right_direct_) {
@@ -455,127 +404,6 @@ class Runner {
     } else {
       b = block.right_panel + j * depth;
     }
-  }
-
-  // ── few rows: the right side is read once, as it lies ──────────────────────────────────────────
-  /// Turning what lies by columns takes longer than reading panels.
-  bool vector_fits() const {
-    if (!p_.left.plain() || !p_.right.plain()) return false;
-    return (p_.rows == 1 && p_.right.x_step() == 1) ||
-           (p_.rows <= 4 && p_.right.k_step() == 1 && packed_right_ == nullptr);
-  }
-
-  void vectors() {
-    bool by_row = p_.rows == 1 && p_.right.x_step() == 1;
-    // Columns side by side are read a stretch of each row at a time: of short ones the processor
-    // fetches little ahead.
-    int64_t stretch = by_row ? std::clamp<int64_t>(p_.cols / pool_threads(), 512, 2048)
-                             : std::clamp<int64_t>((int64_t{1} << 17) / p_.depth, 64, 1024);
-    stretch = stretch / 64 * 64;
-    int64_t stretches = (p_.cols + stretch - 1) / stretch;
-    parallel_for(p_.products * stretches, grain(stretch * p_.depth * 8),
-                 [&](int64_t begin, int64_t end) {
-                   Scratch copy(static_cast<size_t>(p_.rows * p_.depth) * sizeof(T));
-                   for (int64_t t = begin; t < end; ++t) {
-                     Place at = place(t / stretches);
-                     int64_t col = t % stretches * stretch;
-                     few_rows(at, col, std::min(stretch, p_.cols - col), by_row, copy.as<T>());
-                   }
-                 });
-  }
-
-  void few_rows(const Place& at, int64_t col, int64_t cols, bool by_row, T* copy) {
-    const T* x = left_ + at.left.offset;
-    int64_t ldx = p_.left.x_step(), x_k = p_.left.k_step();
-    if (x_k != 1) {
-      for (int64_t i = 0; i < p_.rows; ++i)
-        for (int64_t k = 0; k < p_.depth; ++k) copy[i * p_.depth + k] = x[i * ldx + k * x_k];
-      x = copy;
-      ldx = p_.depth;
-    }
-    const T* m = right_ + at.right.offset + col * p_.right.x_step();
-    T* y = out_ + at.out + col;
-    // Turned rows stay in registers from block to block.
-    const int64_t step = by_row ? p_.block : 64 * p_.block;
-    Pace pace;
-    for (int64_t k = 0; k < p_.depth; k += step) {
-      const int64_t depth = std::min(step, p_.depth - k);
-      pace.after(depth * cols);
-      if (by_row)
-        tiles_.row_times_matrix(x + k, 1, m + k * p_.right.k_step(), p_.right.k_step(), depth, cols,
-                                y, k > 0);
-      else
-        tiles_.matrix_times_columns(m + k, p_.right.x_step(), x + k, ldx, static_cast<int>(p_.rows),
-                                    depth, p_.block, cols, y, p_.cols, k > 0);
-    }
-    if (epilogue_)
-      for (int64_t i = 0; i < p_.rows; ++i) epilogue_(y - out_ + i * p_.cols, cols);
-  }
-
-  // ── few rows against windows: a depthwise convolution ──────────────────────────────────────────
-  void window_lines() {
-    const WindowLines& lines = *p_.lines;
-    const int64_t parts = lines.parts(), work = p_.cols * p_.depth * p_.rows / parts;
-    parallel_for(p_.products * parts, grain(work), [&](int64_t begin, int64_t end) {
-      Scratch room(window_elements() * sizeof(T));
-      T *const staged = room.as<T>(), *const weights = staged + lines.staged_elements();
-      const bool plain = p_.left.plain();
-      WindowLines::Sums<T> sums{tiles_, weights, 1, p_.rows, p_.rows, p_.block, nullptr, p_.cols};
-      if (plain) sums.x_step = p_.left.x_step(), sums.k_step = p_.left.k_step();
-      Pace pace;
-      Walk walk;
-      WindowLines::Part part;
-      int64_t product = begin / parts, i = begin % parts;
-      for (int64_t t = begin, known = -1; t < end; ++t) {
-        if (walk.product != product) {
-          move_to(product, walk);
-          const int rows = static_cast<int>(p_.rows);
-          if (plain)
-            sums.left = left_ + walk.at.left.offset;
-          else
-            p_.left.pack(tiles_, left_, walk.at.left, 0, rows, rows, 0, p_.depth, weights);
-        }
-        if (known != i) part = lines.part(known = i);
-        sums.out = out_ + walk.at.out;
-        pace.after(work / 4);
-        lines.run(sums, right_, walk.at.right, part, staged);
-        if (epilogue_) finish_part(walk.at.out, part);
-        if (++i == parts) i = 0, ++product;
-      }
-    });
-  }
-  /// What is staged, and the left side if it is copied.
-  size_t window_elements() const {
-    const size_t weights = p_.left.plain() ? 0 : static_cast<size_t>(p_.rows * p_.depth);
-    return p_.lines->staged_elements() + weights;
-  }
-
-  void finish_part(int64_t out, const WindowLines::Part& part) {
-    const bool whole = part.columns == part.apart;  // lines follow each other at once
-    const int64_t lines = whole ? 1 : part.lines;
-    const int64_t columns = whole ? part.lines * part.columns : part.columns;
-    for (int64_t r = 0; r < p_.rows; ++r)
-      for (int64_t l = 0; l < lines; ++l)
-        epilogue_(out + r * p_.cols + part.first + l * part.apart, columns);
-  }
-
-  // ── sums over the places of windows: a convolution's gradient by weight ───────────────────────
-  void window_taps() {
-    const WindowTaps& taps = *p_.taps;
-    const int64_t beside = taps.products(), tasks = taps.tasks();
-    const int64_t work = p_.rows * p_.cols * p_.depth * beside / tasks;
-    parallel_for(p_.products / beside * tasks, grain(work), [&](int64_t begin, int64_t end) {
-      Scratch room(taps.elements(p_.block) * sizeof(T));
-      const WindowTaps::Sums<T> sums{tiles_,  p_.left, left_,    right_,   out_,
-                                     p_.rows, p_.cols, p_.depth, p_.block, epilogue_};
-      for (int64_t t = begin; t < end; ++t) {
-        const Place first = place(t / tasks * beside);
-        WindowTaps::At at{first.left, first.right, first.out};
-        if (beside > 1)
-          at.right_step = p_.repeats.back().right, at.out_step = p_.repeats.back().out;
-        taps.run(sums, at, t % tasks, room.as<T>());
-      }
-    });
   }
 
   static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }

@@ -88,8 +88,9 @@ bool StagedWindows::find_taps(const Contraction& c, const Addressing& access, co
 }
 
 template <class T>
-void StagedWindows::stage(const Tiles<T>& tiles, const T* base, const Shift& shift,
-                          const Slab& slab, const Part& part, T* to) const {
+StagedWindows::Edges StagedWindows::stage(const Tiles<T>& tiles, const T* base, const Shift& shift,
+                                          const Slab& slab, const Part& part, T* to,
+                                          const Beside& beside, const Edges* known) const {
   auto moved = [&](const Axis& axis) {
     return axis.window < 0 ? 0 : axis.base + shift.windows[static_cast<size_t>(axis.window)];
   };
@@ -102,20 +103,37 @@ void StagedWindows::stage(const Tiles<T>& tiles, const T* base, const Shift& shi
     at += p * far_[i].stride;
   }
   const int64_t x = moved(across_) + part.column * across_.step;
-  const int64_t low = std::max<int64_t>(-x, 0), high = std::max(across_.size - x, low);
   const int64_t rows = rows_of(part.lines), first = moved(down_) + part.line * down_.step;
-  int64_t above = inside ? std::clamp<int64_t>(-first, 0, rows) : rows;
-  int64_t last = inside ? std::clamp<int64_t>(down_.size - first, above, rows) : rows;
-  std::fill(to, to + above * row_step_, T{});
-  std::fill(to + last * row_step_, to + rows * row_step_, T{});
-  const int64_t from = at + (first + above) * down_.stride + x * across_.stride;
-  tiles.split_rows({base + from, down_.stride, across_.stride, last - above, low, high,
-                    across_.step, phase_step_, to + above * row_step_});
+  Edges e{rows, rows, rows, std::max<int64_t>(-x, 0), 0};
+  e.high = std::max(across_.size - x, e.low);
+  if (inside) {
+    e.above = std::clamp<int64_t>(-first, 0, rows);
+    e.last = std::clamp<int64_t>(down_.size - first, e.above, rows);
+  }
+  for (int64_t i = 0; i < beside.count && (known == nullptr || *known != e); ++i) {
+    T* const slab_rows = to + i * beside.to_step;
+    std::fill(slab_rows, slab_rows + e.above * row_step_, T{});
+    std::fill(slab_rows + e.last * row_step_, slab_rows + rows * row_step_, T{});
+  }
+  const int64_t from = at + (first + e.above) * down_.stride + x * across_.stride;
+  tiles.split_rows({base + from, down_.stride, across_.stride, e.last - e.above, e.low, e.high,
+                    across_.step, phase_step_, to + e.above * row_step_, beside.count,
+                    beside.from_step, beside.to_step});
+  return e;
 }
 
-#define LATHE_STAGED_OF(T)                                                                 \
-  template void StagedWindows::stage(const Tiles<T>&, const T*, const Shift&, const Slab&, \
-                                     const Part&, T*) const;
+int64_t Sides::beside() const {
+  if (repeat < 0) return 1;
+  const auto var = static_cast<size_t>(repeat);
+  const bool moved = std::any_of(right.windows.begin(), right.windows.end(),
+                                 [&](const Window& w) { return w.coefficient[var] != 0; });
+  return moved ? 1 : c.extent[var];
+}
+
+#define LATHE_STAGED_OF(T)                                                                        \
+  template StagedWindows::Edges StagedWindows::stage(const Tiles<T>&, const T*, const Shift&,     \
+                                                     const Slab&, const Part&, T*, const Beside&, \
+                                                     const Edges*) const;
 LATHE_STAGED_OF(float)
 LATHE_STAGED_OF(double)
 LATHE_STAGED_OF(uint32_t)

@@ -12,6 +12,17 @@
 
 namespace lathe::own {
 
+/// A product's sides, and the variables in each role.
+struct Sides {
+  const Contraction& c;
+  const Addressing &left, &right;
+  const Group &rows, &columns, &terms;
+  int repeat = -1;  // the innermost variable over which products are repeated; -1: none
+  int lanes, tile_lanes, tile_rows;  // of a vector, of a tile
+  /// How many products lie beside each other, each a step from the last: 1 if windows move as well.
+  int64_t beside() const;
+};
+
 class StagedWindows {
  public:
   /// A window that one place moves.
@@ -55,10 +66,22 @@ class StagedWindows {
   /// Elements that may be read past the end of what is staged.
   static constexpr size_t kPast = 16;
 
-  /// A slab's rows for a part.
+  /// Products beside each other whose slabs are staged together: from one to the next, in the
+  /// operand and in what is staged.
+  struct Beside {
+    int64_t count = 1, from_step = 0, to_step = 0;
+  };
+  /// Which of so many staged rows are zeros; of the others, elements in [low, high) are not.
+  struct Edges {
+    int64_t rows, above, last, low, high;
+    friend bool operator==(const Edges&, const Edges&) = default;
+  };
+  /// A slab's rows for a part. `known`: rows of zeros that are staged there already, by such a
+  /// call.
   template <class T>
-  void stage(const Tiles<T>& tiles, const T* base, const Shift& shift, const Slab& slab,
-             const Part& part, T* to) const;
+  Edges stage(const Tiles<T>& tiles, const T* base, const Shift& shift, const Slab& slab,
+              const Part& part, T* to, const Beside& beside = {},
+              const Edges* known = nullptr) const;
 
  private:
   Axis down_, across_;

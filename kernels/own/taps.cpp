@@ -16,11 +16,6 @@ constexpr int64_t kSlabRoom = 1 << 20;  // bytes of a staged slab
 int64_t blocks(int64_t n, int64_t size) { return (n + size - 1) / size; }
 int64_t round_up(int64_t n, int64_t to) { return blocks(n, to) * to; }
 
-bool moves_windows(const Addressing& access, int var) {
-  return std::any_of(access.windows.begin(), access.windows.end(),
-                     [&](const Window& w) { return w.coefficient[static_cast<size_t>(var)] != 0; });
-}
-
 }  // namespace
 
 std::optional<WindowTaps> WindowTaps::of(const Sides& sides, size_t bytes) {
@@ -41,8 +36,7 @@ std::optional<WindowTaps> WindowTaps::of(const Sides& sides, size_t bytes) {
     if (!found.find_slabs(bytes)) return std::nullopt;
     found.lanes_ = sides.lanes;
     const int64_t rows = sides.rows.extent();
-    const bool repeated = sides.repeat >= 0 && !moves_windows(sides.right, sides.repeat);
-    found.repeats_ = repeated ? sides.c.extent[static_cast<size_t>(sides.repeat)] : 1;
+    found.repeats_ = sides.beside();
     found.across_products_ = 2 * rows < sides.lanes && found.repeats_ > rows;
     if (2 * std::max(rows, found.repeats_) < sides.lanes) return std::nullopt;
     if (found.across_products_) {

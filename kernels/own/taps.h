@@ -17,14 +17,6 @@ namespace lathe::own {
 
 class WindowTaps {
  public:
-  /// What of a product it is that is asked about.
-  struct Sides {
-    const Contraction& c;
-    const Addressing &left, &right;
-    const Group &rows, &columns, &terms;
-    int repeat = -1;  // the innermost variable over which products are repeated; -1: none
-    int lanes, tile_lanes, tile_rows;  // of a vector, of a tile
-  };
   /// Nothing where the right side's windows are not what is summed over.
   static std::optional<WindowTaps> of(const Sides& sides, size_t bytes);
 

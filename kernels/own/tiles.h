@@ -46,16 +46,17 @@ struct LaneRun {
 
 /// Rows of elements, with their edges: to[(row*phases + p)*n + i] = element i*phases + p of the
 /// row, for p < phases and i < n; 0 where that is not in [lo, hi). Element e is from[row*row_step +
-/// e*step].
+/// e*step]. The same for `count` such groups of rows, from_step and to_step apart.
 template <class T>
 struct RowsToSplit {
   const T* from;
   int64_t row_step, step, rows;
   int64_t lo, hi, phases, n;
   T* to;
+  int64_t count = 1, from_step = 0, to_step = 0;
 };
 
-/// Some lines of outputs for each of a few rows: y[r*y_row + l*y_line + j] = (add ? y : nothing) +
+/// Some lines of outputs for each row: y[r*y_row + l*y_line + j] = (add ? y : nothing) +
 /// chain over t in [0, depth) of w[r*w_row + t*w_step] * x[taps[t] + l*line_step + j], for j in [0,
 /// cols). x may be read for up to a vector more; what of y lies between two lines is not touched.
 template <class T>
@@ -65,8 +66,7 @@ struct WindowCall {
   const T* w;
   T* y;
   int64_t line_step, w_row, w_step, y_row, y_line;
-  int64_t lines, cols, depth;
-  int rows;  // at most 4
+  int64_t rows, lines, cols, depth;
   bool add;
 };
 

@@ -36,52 +36,142 @@ __attribute__((noinline)) void sum_lines(const WindowCall<typename V::T>& t, con
       put(y + r * t.y_row + i * t.y_line, acc[r][i], i < whole);
 }
 
-/// All columns of N lines from `line` on; of fewer where there are not as many.
-template <class V, int R, int N>
-void columns_of(const WindowCall<typename V::T>& t, int64_t line, int64_t lines) {
-  if constexpr (N > 1)
-    if (lines < N) return columns_of<V, R, N - 1>(t, line, lines);
+/// sum(x, y, whole, some) for each vector of columns of some lines: of the first `whole` lines all
+/// of it is stored, of the others `some` outputs.
+template <class V, class Sum>
+__attribute__((always_inline)) inline void over_columns(const WindowCall<typename V::T>& t,
+                                                        int64_t line, int64_t lines, Sum sum) {
   constexpr int64_t L = V::lanes;
   const auto* x = t.x + line * t.line_step;
   auto* y = t.y + line * t.y_line;
   int64_t j = 0;
-  for (; j + L <= t.cols; j += L) sum_lines<V, R, N>(t, x + j, y + j, N, 0);
+  for (; j + L <= t.cols; j += L) sum(x + j, y + j, lines, 0);
   if (j == t.cols) return;
   // Stores of parts of vectors are slow on some processors. The last vector begins earlier, and
   // writes what is there again; or where lines are short and follow each other at once, what it
   // writes past its line are the next ones' outputs, which are written later.
-  if (t.cols >= L && !t.add) return sum_lines<V, R, N>(t, x + t.cols - L, y + t.cols - L, N, 0);
+  if (t.cols >= L && !t.add) return sum(x + t.cols - L, y + t.cols - L, lines, 0);
   int64_t whole = 0;
   if (t.cols == t.y_line && t.cols < L && !t.add)
     whole = t.lines - (L + t.cols - 1) / t.cols + 1 - line;
-  sum_lines<V, R, N>(t, x + j, y + j, whole, static_cast<int>(t.cols - j));
+  sum(x + j, y + j, whole, static_cast<int>(t.cols - j));
 }
 
-/// Groups of lines, as even as they can be, of as many sums at most as there are registers for.
+/// All columns of N lines from `line` on; of fewer where there are not as many.
+template <class V, int R, int N>
+void all_columns(const WindowCall<typename V::T>& t, int64_t line, int64_t lines) {
+  if constexpr (N > 1)
+    if (lines < N) return all_columns<V, R, N - 1>(t, line, lines);
+  over_columns<V>(t, line, N, [&](const auto* x, auto* y, int64_t whole, int some) {
+    sum_lines<V, R, N>(t, x, y, whole, some);
+  });
+}
+
+/// A vector of all lines, of windows of three rows of three terms that are Step rows apart. A row
+/// is loaded once for all lines that read it; from the top down, so that each line's terms are
+/// still added in their order.
+template <class V, int Step>
+__attribute__((noinline)) void three_by_three(const WindowCall<typename V::T>& t,
+                                              const typename V::T* x, typename V::T* y,
+                                              int64_t whole, int some) {
+  typename V::Reg w[9];
+  LATHE_UNROLL for (int i = 0; i < 9; ++i) w[i] = V::all(t.w[i * t.w_step]);
+  const int64_t row = t.taps[3] - t.taps[0];
+  const auto *a = x + t.taps[0], *b = x + t.taps[1], *c = x + t.taps[2];
+  const auto part = V::first(some);
+  auto next = [&] { a += row, b += row, c += row; };
+  // This row as row `i` of a line's window.
+  auto added = [&](int i, typename V::Reg sum) __attribute__((always_inline)) {
+    sum = V::fma(w[3 * i], V::load(a), sum);
+    sum = V::fma(w[3 * i + 1], V::load(b), sum);
+    return V::fma(w[3 * i + 2], V::load(c), sum);
+  };
+  auto put = [&](int64_t line, typename V::Reg sum) __attribute__((always_inline)) {
+    line < whole ? V::store(y, sum) : V::store_some(y, sum, part);
+    y += t.y_line;
+  };
+  typename V::Reg first = added(0, V::zero()), second;
+  next();
+  if constexpr (Step == 1) {
+    second = added(1, first);
+    first = added(0, V::zero());
+    next();
+    for (int64_t line = 0; line < t.lines; ++line, next()) {
+      const auto third = added(2, second);
+      second = added(1, first);
+      first = added(0, V::zero());
+      put(line, third);
+    }
+  } else {
+    for (int64_t line = 0; line < t.lines; ++line, next()) {
+      second = added(1, first);
+      next();
+      first = added(0, V::zero());
+      put(line, added(2, second));
+    }
+  }
+}
+
+/// How many rows apart the lines of windows of three rows of three terms are; 0: they are others.
+template <class T>
+int64_t three_rows_step(const WindowCall<T>& t) {
+  if (t.depth != 9 || t.add) return 0;
+  const int64_t row = t.taps[3] - t.taps[0];
+  for (int i = 3; i < 9; ++i)
+    if (t.taps[i] - t.taps[i - 3] != row) return 0;
+  return t.line_step == row ? 1 : t.line_step == 2 * row ? 2 : 0;
+}
+
+/// f(begin, count) for groups of [0, n) of at most so many, as even as they can be.
+template <class F>
+__attribute__((always_inline)) inline void in_even_groups(int64_t n, int64_t most, F f) {
+  const int64_t groups = (n + most - 1) / most;
+  for (int64_t g = 0, begin = 0; g < groups; ++g) {
+    const int64_t count = n / groups + (g < n % groups);
+    f(begin, count);
+    begin += count;
+  }
+}
+
+/// As many sums at once as there are registers for.
 template <class V, int R>
 void lines_of(const WindowCall<typename V::T>& t) {
   constexpr int N = (4 * V::vectors + R - 1) / R;
-  const int64_t groups = (t.lines + N - 1) / N;
-  int64_t line = 0;
-  for (int64_t g = 0; g < groups; ++g) {
-    const int64_t lines = t.lines / groups + (g < t.lines % groups);
-    columns_of<V, R, N>(t, line, lines);
-    line += lines;
-  }
+  in_even_groups(t.lines, N,
+                 [&](int64_t line, int64_t lines) { all_columns<V, R, N>(t, line, lines); });
+}
+
+template <class V, int Step>
+void three_by_three_lines(const WindowCall<typename V::T>& t) {
+  WindowCall<typename V::T> of = t;
+  for (int64_t row = 0; row < t.rows; ++row, of.w += t.w_row, of.y += t.y_row)
+    over_columns<V>(of, 0, t.lines, [&](const auto* x, auto* y, int64_t whole, int some) {
+      three_by_three<V, Step>(of, x, y, whole, some);
+    });
 }
 
 template <class V>
 void window_lines(const WindowCall<typename V::T>& t) {
-  switch (t.rows) {
-    case 1:
-      return lines_of<V, 1>(t);
-    case 2:
-      return lines_of<V, 2>(t);
-    case 3:
-      return lines_of<V, 3>(t);
-    default:
-      return lines_of<V, 4>(t);
+  if constexpr (V::vectors > 1) {  // else there are no registers for nine weights
+    const int64_t step = three_rows_step(t);
+    if (step == 1) return three_by_three_lines<V, 1>(t);
+    if (step == 2) return three_by_three_lines<V, 2>(t);
   }
+  in_even_groups(t.rows, 4, [&](int64_t row, int64_t rows) {
+    WindowCall<typename V::T> some = t;
+    some.w += row * t.w_row;
+    some.y += row * t.y_row;
+    switch (rows) {
+      case 1:
+        return lines_of<V, 1>(some);
+      case 2:
+        return lines_of<V, 2>(some);
+      case 3:
+        return lines_of<V, 3>(some);
+      default:
+        return lines_of<V, 4>(some);
+    }
+  });
 }
 
 }  // namespace

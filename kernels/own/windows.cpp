@@ -5,22 +5,25 @@
 namespace lathe::own {
 namespace {
 
-constexpr int64_t kRowsAtOnce = 4;
+constexpr int64_t kNear = 24 << 10;  // bytes that stay in the first-level cache
 
 }  // namespace
 
-bool WindowLines::pay(const Contraction& c, const Addressing& right, absl::Span<const int> columns,
-                      const Group& k, int64_t rows, int lanes) {
-  if (columns.empty() || right.windows.empty() || rows > kMostRows) return false;
-  if (rows <= kRowsAtOnce) return true;
+bool WindowLines::pay(const Sides& sides) {
+  constexpr int64_t kFew = 4;
+  const Contraction& c = sides.c;
+  const auto columns = sides.columns.vars();
+  const int64_t rows = sides.rows.extent(), lanes = sides.lanes;
+  if (columns.empty() || sides.right.windows.empty() || rows > kMostRows) return false;
+  if (rows <= kFew) return true;
   auto moved = [&](int var) {
-    for (const Window& w : right.windows)
+    for (const Window& w : sides.right.windows)
       if (w.coefficient[static_cast<size_t>(var)] != 0)
         return w.coefficient[static_cast<size_t>(var)];
     return int64_t{0};
   };
   int64_t run = 1;  // terms that panels copy at once: those that lie at one place of the window
-  for (int var : k.vars())
+  for (int var : sides.terms.vars())
     if (moved(var) == 0) run *= c.extent[static_cast<size_t>(var)];
   const int64_t line = c.extent[static_cast<size_t>(columns.back())];
   const int64_t filled = (line + lanes - 1) / lanes * lanes;
@@ -31,27 +34,28 @@ bool WindowLines::pay(const Contraction& c, const Addressing& right, absl::Span<
   return lines < 0.6 * static_cast<double>(rows) + copied + 60.0 / static_cast<double>(run);
 }
 
-std::optional<WindowLines> WindowLines::of(const Contraction& c, const Addressing& right,
-                                           absl::Span<const int> columns, const Group& k,
-                                           size_t bytes) {
+std::optional<WindowLines> WindowLines::of(const Sides& sides, size_t bytes) {
   constexpr int64_t kPiece = 2048;  // the most neighbours that are staged at once
   constexpr size_t kMostSlabs = 512;
   WindowLines found;
-  if (k.extent() == 0 || !found.windows_.find_axes(c, right, columns)) return std::nullopt;
+  if (!sides.left.windows.empty() || sides.terms.extent() == 0) return std::nullopt;
+  if (!found.windows_.find_axes(sides.c, sides.right, sides.columns.vars())) return std::nullopt;
   const int64_t neighbours = found.windows_.across().extent;
   found.pieces_ = (neighbours + kPiece - 1) / kPiece;
   found.piece_ = (neighbours + found.pieces_ - 1) / found.pieces_;
-  if (!found.windows_.find_taps(c, right, k, found.piece_, bytes, kMostSlabs)) return std::nullopt;
+  if (!found.windows_.find_taps(sides.c, sides.right, sides.terms, found.piece_, bytes, kMostSlabs))
+    return std::nullopt;
   if (!found.choose_stripe(bytes)) return std::nullopt;
+  found.choose_group(sides, bytes);
   return found;
 }
 
 /// As many lines as the first-level cache holds staged; more where rows would be staged for several
 /// stripes too often.
 bool WindowLines::choose_stripe(size_t bytes) {
-  constexpr int64_t kNear = 24 << 10, kMost = 256 << 10;
+  constexpr int64_t kMost = 256 << 10;
   const StagedWindows::Axis& down = windows_.down();
-  const int64_t row = static_cast<int64_t>(windows_.slabs().size() * bytes) * windows_.row_step();
+  const int64_t row = slabs() * static_cast<int64_t>(bytes) * windows_.row_step();
   auto lines_in = [&](int64_t room) {
     const int64_t rows = room / row;
     return rows < down.span ? 0 : (rows - down.span) / down.step + 1;
@@ -66,8 +70,20 @@ bool WindowLines::choose_stripe(size_t bytes) {
   return true;
 }
 
+/// Groups as even as they can be, of as many products as the first-level cache holds staged.
+void WindowLines::choose_group(const Sides& sides, size_t bytes) {
+  constexpr int64_t kMostTogether = 16;
+  beside_ = sides.beside();
+  if (beside_ > 1) right_step_ = sides.right.stride[static_cast<size_t>(sides.repeat)];
+  if (parts() > 1) return;
+  const int64_t plane = slabs() * slab_step() * static_cast<int64_t>(bytes);
+  const int64_t most = std::clamp<int64_t>(kNear / plane, 1, std::min(kMostTogether, beside_));
+  const int64_t groups = (beside_ + most - 1) / most;
+  together_ = (beside_ + groups - 1) / groups;
+}
+
 size_t WindowLines::staged_elements() const {
-  return windows_.slabs().size() * static_cast<size_t>(slab_step()) + StagedWindows::kPast;
+  return static_cast<size_t>(together_ * slabs() * slab_step()) + StagedWindows::kPast;
 }
 
 WindowLines::Part WindowLines::part(int64_t i) const {
@@ -83,30 +99,33 @@ WindowLines::Part WindowLines::part(int64_t i) const {
 }
 
 template <class T>
-void WindowLines::run(const Sums<T>& sums, const T* right, const Shift& shift, const Part& part,
-                      T* staged) const {
-  for (size_t s = 0; s < windows_.slabs().size(); ++s)
-    windows_.stage(sums.tiles, right, shift, windows_.slabs()[s],
-                   {part.line, part.lines, part.column, part.columns},
-                   staged + static_cast<int64_t>(s) * slab_step());
-  const int64_t depth = static_cast<int64_t>(terms_.size());
+void WindowLines::run(const Sums<T>& sums, const Part& part, Room<T>& room) const {
+  const int64_t plane = slabs() * slab_step(), depth = static_cast<int64_t>(terms_.size());
+  const bool known = room.count >= sums.count;
+  room.known.resize(windows_.slabs().size());
+  for (int64_t s = 0; s < slabs(); ++s) {
+    auto& edges = room.known[static_cast<size_t>(s)];
+    edges = windows_.stage(
+        sums.tiles, sums.right, sums.at, windows_.slabs()[static_cast<size_t>(s)],
+        {part.line, part.lines, part.column, part.columns}, room.staged + s * slab_step(),
+        {sums.count, right_step_, plane}, known ? &edges : nullptr);
+  }
+  room.count = sums.count;
   WindowCall<T> call{};
-  call.x = staged;
   call.line_step = windows_.down().step * windows_.row_step();
   call.w_row = sums.x_step;
   call.w_step = sums.k_step;
   call.y_line = part.apart;
   call.y_row = sums.row_step;
+  call.rows = sums.rows;
   call.lines = part.lines;
   call.cols = part.columns;
-  // Rows in groups as even as they can be.
-  const int64_t groups = (sums.rows + kRowsAtOnce - 1) / kRowsAtOnce;
-  for (int64_t g = 0, row = 0; g < groups; ++g, row += call.rows) {
-    call.rows = static_cast<int>(sums.rows / groups + (g < sums.rows % groups));
-    call.y = sums.out + part.first + row * sums.row_step;
+  for (int64_t i = 0; i < sums.count; ++i) {
+    call.x = room.staged + i * plane;
+    call.y = sums.out + i * sums.out_step + part.first;
     for (int64_t k = 0; k < depth; k += sums.block) {
       call.taps = terms_.data() + k;
-      call.w = sums.left + row * sums.x_step + k * sums.k_step;
+      call.w = sums.left + i * sums.left_step + k * sums.k_step;
       call.depth = std::min(sums.block, depth - k);
       call.add = k > 0;
       sums.tiles.window_lines(call);
@@ -115,7 +134,7 @@ void WindowLines::run(const Sums<T>& sums, const T* right, const Shift& shift, c
 }
 
 #define LATHE_WINDOWS_OF(T) \
-  template void WindowLines::run(const Sums<T>&, const T*, const Shift&, const Part&, T*) const;
+  template void WindowLines::run(const Sums<T>&, const Part&, Room<T>&) const;
 LATHE_WINDOWS_OF(float)
 LATHE_WINDOWS_OF(double)
 LATHE_WINDOWS_OF(uint32_t)
