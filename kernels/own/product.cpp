@@ -111,7 +111,9 @@ Product make_product(const Contraction& c, const Tiles<T>& tiles) {
   const int repeat = roles.rows > 0 ? outer[roles.rows - 1] : -1;
   const Sides sides{c, left, right, m, n, k, repeat, tiles.lanes, tiles.cols, tiles.direct_rows};
   p.taps = WindowTaps::of(sides, sizeof(T));
-  if (!p.taps && WindowLines::pay(sides)) p.lines = WindowLines::of(sides, sizeof(T));
+  // A convolution of single places is read like any matrix.
+  const bool straight = straightened(c, right).windows.empty();
+  if (!p.taps && !straight && WindowLines::pay(sides)) p.lines = WindowLines::of(sides, sizeof(T));
   const bool windowed = p.taps || p.lines;
   if (!windowed) {
     right = straightened(c, std::move(right));

@@ -8,6 +8,7 @@
 // What needs no blocks goes other ways (product_ways.h). To read: run(), choose_blocks(),
 // sum_block().
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "kernels/own/product_ways.h"
@@ -151,9 +152,10 @@ class Runner {
     // Copying a row is as much work as some ten panels, and of up to 32 it is read where it lies.
     left_rows_ = packed_left_ == nullptr && !left_direct_ && p_.left.plain() &&
                  p_.left.k_step() == 1 && p_.cols <= 32 * tiles_.cols;
-    right_direct_ = packed_right_ == nullptr && p_.right.plain() && p_.right.x_step() == 1 &&
-                    (p_.rows <= 3 * tiles_.rows || p_.depth * p_.cols <= 1 << 14 ||
-                     (p_.rows <= 9 * tiles_.rows && p_.right.k_step() <= 256));
+    // Copying a panel is as much work as some three strips, and of up to 16 it shows.
+    right_direct_ =
+        packed_right_ == nullptr && p_.right.plain() && p_.right.x_step() == 1 &&
+        (p_.depth * p_.cols <= 1 << 14 || (p_.rows <= 16 * tiles_.rows && rows_stay_near()));
     find_copies();
     share_left_ = !left_direct_ && !left_rows_ &&
                   (p_.left.best_whole() || col_blocks_ * (p_.products / left_copies_) > 1) &&
@@ -168,6 +170,15 @@ class Runner {
     share_right_ = packed_right_ != nullptr ||
                    (!right_direct_ && row_blocks_ * (p_.products / right_copies_) > 1 &&
                     small_enough(right_copies_ * round_up(p_.cols, tiles_.cols)));
+  }
+
+  /// Does the second-level cache keep the lines of a right side's rows until the next strip reads
+  /// them again? Rows lie at a distance that may put all of them in a few of its sets.
+  bool rows_stay_near() const {
+    constexpr int64_t kLine = 64, kSets = 1024, kWays = 8;  // of a cache that is small today
+    const int64_t row = std::max<int64_t>(p_.right.k_step() * static_cast<int64_t>(sizeof(T)), 1);
+    const int64_t sets = kSets * kLine / std::max(kLine, std::gcd(row, kSets * kLine));
+    return std::min(p_.depth, p_.block) <= sets * kWays;
   }
 
   static bool any(absl::Span<const int64_t> xs) {
@@ -291,16 +302,40 @@ class Runner {
 
   void sum_block(const ProductPlace& at, const Block& block, int64_t k, int64_t depth) {
     if (!right_direct_ && !share_right_) pack_right(at, block, k, depth);
+    const int64_t few = few_columns(at, block, k, depth);
+    Block rest = block;
+    rest.cols -= few;
     bool last = k + depth == depth_;
     int most = left_rows_ ? tiles_.direct_rows : tiles_.rows;
     for (int64_t i = 0; i < block.rows; i += most) {
       int rows = static_cast<int>(std::min<int64_t>(most, block.rows - i));
       T* c = out_ + at.out + (block.row + i) * p_.cols + block.col;
-      left_rows_ ? direct_strip(at, block, i, rows, k, depth, c)
-                 : packed_strip(at, block, i, rows, k, depth, c);
-      if (last && epilogue_)
+      left_rows_ ? direct_strip(at, rest, i, rows, k, depth, c)
+                 : packed_strip(at, rest, i, rows, k, depth, c);
+      if (!last || !epilogue_) continue;
+      if (block.cols == p_.cols)  // rows follow each other at once
+        epilogue_(c - out_, rows * p_.cols);
+      else
         for (int r = 0; r < rows; ++r) epilogue_(c - out_ + r * p_.cols, block.cols);
     }
+  }
+
+  /// The last columns of a block, of all its rows, where so few are left that rows are better lanes
+  /// than they. How many these are.
+  int64_t few_columns(const ProductPlace& at, const Block& block, int64_t k, int64_t depth) {
+    const int64_t few = block.cols % tiles_.cols;
+    if (tiles_.few_columns == nullptr || !share_left_ || few == 0 || few > kFewColumns) return 0;
+    TileCall<T> call{};
+    call.rows = static_cast<int>(block.rows);
+    call.cols = static_cast<int>(few);
+    call.depth = depth;
+    call.add = k > 0;
+    call.ldc = p_.cols;
+    left_panel(at, block, block.row, k, call);
+    right_panel(at, block, block.cols - few, k, depth, call.b, call.b_k);
+    call.c = out_ + at.out + block.row * p_.cols + block.col + block.cols - few;
+    tiles_.few_columns(call, tiles_.rows * p_.depth);
+    return few;
   }
 
   /// All panels of the block. Rows of a wide matrix lie a page or more apart: a few of them at a

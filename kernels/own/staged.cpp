@@ -127,7 +127,7 @@ int64_t Sides::beside() const {
   const auto var = static_cast<size_t>(repeat);
   const bool moved = std::any_of(right.windows.begin(), right.windows.end(),
                                  [&](const Window& w) { return w.coefficient[var] != 0; });
-  return moved ? 1 : c.extent[var];
+  return moved ? 1 : std::max<int64_t>(c.extent[var], 1);  // of no products nothing is asked
 }
 
 #define LATHE_STAGED_OF(T)                                                                        \

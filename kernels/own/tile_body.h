@@ -184,6 +184,66 @@ void row_tile(const TileCall<typename V::T>& t, int64_t panel) {
   }
 }
 
+/// N columns of P panels of rows.
+template <class V, int N, int P>
+__attribute__((noinline)) void few_columns_of(const TileCall<typename V::T>& t, int64_t panel) {
+  using T = typename V::T;
+  constexpr int L = V::lanes, NV = (V::rows + L - 1) / L;
+  typename V::Reg acc[P][NV][N];
+  LATHE_UNROLL for (int p = 0; p < P; ++p) LATHE_UNROLL for (int i = 0; i < NV; ++i)
+      LATHE_UNROLL for (int j = 0; j < N; ++j) acc[p][i][j] = V::zero();
+  const T *a = t.a, *b = t.b;
+  for (int64_t k = t.depth; k > 0; --k, a += t.a_k, b += t.b_k) {
+    typename V::Reg x[N];
+    LATHE_UNROLL for (int j = 0; j < N; ++j) x[j] = V::all(b[j]);
+    LATHE_UNROLL for (int p = 0; p < P; ++p) LATHE_UNROLL for (int i = 0; i < NV; ++i) {
+      const auto rows = V::load(a + p * panel + i * L);
+      LATHE_UNROLL for (int j = 0; j < N; ++j) acc[p][i][j] = V::fma(rows, x[j], acc[p][i][j]);
+    }
+  }
+  for (int p = 0; p < P; ++p)
+    for (int j = 0; j < N; ++j) {
+      alignas(64) T sums[NV * L];
+      LATHE_UNROLL for (int i = 0; i < NV; ++i) V::store(sums + i * L, acc[p][i][j]);
+      T* c = t.c + p * V::rows * t.ldc + j;
+      for (int r = 0; r < V::rows && p * V::rows + r < t.rows; ++r, c += t.ldc)
+        *c = t.add ? *c + sums[r] : sums[r];
+    }
+}
+
+/// Eight sums, or a few more.
+template <class V>
+constexpr int most_panels(int columns) {
+  const int vectors = (V::rows + V::lanes - 1) / V::lanes * columns;
+  return (8 + vectors - 1) / vectors;
+}
+
+/// As many panels at once as there are registers for, then half as many.
+template <class V, int N, int P = most_panels<V>(N)>
+void panels_of(TileCall<typename V::T> t, int64_t panel) {
+  for (; t.rows > (P - 1) * V::rows; t.rows -= P * V::rows) {
+    few_columns_of<V, N, P>(t, panel);
+    t.a += P * panel;
+    t.c += P * V::rows * t.ldc;
+  }
+  if constexpr (P > 1)
+    if (t.rows > 0) panels_of<V, N, P / 2>(t, panel);
+}
+
+template <class V>
+void few_columns(const TileCall<typename V::T>& t, int64_t panel) {
+  switch (t.cols) {
+    case 1:
+      return panels_of<V, 1>(t, panel);
+    case 2:
+      return panels_of<V, 2>(t, panel);
+    case 3:
+      return panels_of<V, 3>(t, panel);
+    default:
+      return panels_of<V, 4>(t, panel);
+  }
+}
+
 /// Rows of the matrix are streamed four at a time over a stretch of y that stays in L1.
 template <class V>
 void row_times_matrix(const typename V::T* x, int64_t x_k, const typename V::T* m, int64_t ld,
@@ -409,6 +469,15 @@ struct Whole : Arithmetic {
   static void zip(Reg even, Reg odd, Reg& a, Reg& b) { V::zip(even, odd, a, b); }
 };
 
+/// Null where a tile has one vector, which few columns leave no emptier.
+template <class V>
+constexpr auto few_columns_if_better() -> void (*)(const TileCall<typename V::T>&, int64_t) {
+  if constexpr (V::vectors > 1)
+    return few_columns<V>;
+  else
+    return nullptr;
+}
+
 template <class V>
 constexpr Tiles<typename V::T> tiles_of(const char* name) {
   static_assert(V::rows <= kMostLanes && V::lanes * V::vectors <= kMostLanes);
@@ -419,6 +488,7 @@ constexpr Tiles<typename V::T> tiles_of(const char* name) {
           V::lanes,
           tile<V>,
           row_tile<V>,
+          few_columns_if_better<V>(),
           tile_rows<V>,
           taps<V>,
           lane_taps<V>,

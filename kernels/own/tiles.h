@@ -83,6 +83,7 @@ struct TapsCall {
   bool add;
 };
 constexpr int kLaneTaps = 9;
+constexpr int kFewColumns = 4;
 
 constexpr int kMostLanes = 64;  // rows, or columns, of any set
 
@@ -95,6 +96,10 @@ struct Tiles {
   /// than `cols` columns, up to twice as many. One panel has too few chains for one row. Nothing is
   /// fetched ahead.
   void (*row_tile)(const TileCall<T>&, int64_t panel);
+  /// Of at most kFewColumns columns, and any rows: those of each panel of a are `panel` elements
+  /// from the last one's. Rows are the lanes: a tile would leave most of its own empty. Null: tiles
+  /// are as good. Nothing is fetched ahead.
+  void (*few_columns)(const TileCall<T>&, int64_t panel);
   void (*tile_rows)(const RowsCall<T>&);
   void (*taps)(const TapsCall<T>&);
   /// The same with x[taps[r] + places[k] + j], of one vector: rows at most kLaneTaps, cols a
