@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/scalar/element.h"
@@ -101,6 +102,25 @@ void check_places(const Operand& index, const int64_t* where, const Complaint& c
   }
 }
 
+/// The longest axis along which the index only repeats itself, as an expanded one does, but for the
+/// one it counts along; -1: none.
+int repeated_axis(absl::Span<const int64_t> shape, absl::Span<const int64_t> strides, size_t axis) {
+  int found = -1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (i == axis || strides[i] != 0 || shape[i] <= 1) continue;
+    if (found < 0 || shape[i] > shape[static_cast<size_t>(found)]) found = static_cast<int>(i);
+  }
+  return found;
+}
+
+/// Leaves a repeated axis to the lines that go along it. many: the operand that is indexed.
+Lines take_lines(Operand& index, size_t axis, const Operand& many, const Operand& one) {
+  const int repeated = repeated_axis(index.shape, index.strides, axis);
+  if (repeated < 0) return {};
+  const auto r = static_cast<size_t>(repeated);
+  return {std::exchange(index.shape[r], 1), many.strides[r], one.strides[r]};
+}
+
 /// What one call needs once it runs.
 struct Job {
   Access access;
@@ -121,16 +141,20 @@ Operand scalar_source(const Arg& value, DType dtype, const Operand& index, std::
 
 void run_job(const Job& job) {
   std::optional<Scratch> room;
-  const int64_t* where = read_index(job.index, room);
+  Operand index = job.index;
+  Lines lines;
+  if (job.access == Access::take) lines = take_lines(index, job.axis, job.x, job.out);
+  if (job.access == Access::put) lines = take_lines(index, job.axis, job.out, job.source);
+  const int64_t* where = read_index(index, room);
   const auto check = [&](int64_t begin, int64_t end) {
-    check_places(job.index, where, job.complaint, begin, end);
+    check_places(index, where, job.complaint, begin, end);
   };
   // What is taken goes to fresh memory: its places are checked on the way.
-  if (job.access != Access::take) check(0, job.index.numel());
+  if (job.access != Access::take) check(0, index.numel());
   const bool puts = job.access != Access::take && job.access != Access::select;
   if (puts && job.x.data != job.out.data) copy_elements(job.x, job.out);
   if (job.index.numel() == 0) return;
-  Moves moves{job.axis, job.index, where};
+  const Moves moves{job.axis, index, where, lines};
   switch (job.access) {
     case Access::take: {
       Operand x = job.x;
@@ -173,10 +197,14 @@ void run_through(const Call& call, Outputs& outputs) {
 size_t index_room(const Call& call) {
   const IndexSpec& spec = call.op.index;
   if (spec.access == Access::through) return 0;
-  const Tensor index = call.args.tensor(spec.index);
-  if (index.dtype() == DType::i64 && index.geometry().is_row_major()) return 0;
-  const Int places = numel(index.shape());
-  return size_class_bytes(static_cast<size_t>(places.value()) * sizeof(int64_t));
+  Operand index = with_axis(operand(call.args.tensor(spec.index)));
+  if (spec.access == Access::take || spec.access == Access::put) {
+    const int rank = call.args.tensor(0).rank();
+    const int axis = normalise_axis(call.op.name(), call.args.integer(spec.axis).value(), rank);
+    take_lines(index, static_cast<size_t>(axis), index, index);
+  }
+  if (index.dtype == DType::i64 && row_major(index)) return 0;
+  return size_class_bytes(static_cast<size_t>(index.numel()) * sizeof(int64_t));
 }
 
 void run_index(const Call& call, Outputs& outputs) {

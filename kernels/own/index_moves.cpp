@@ -67,32 +67,55 @@ void move_singles(const Operand& many, size_t axis, const Operand& index, const 
                });
 }
 
+/// Elements [j0, j1) of a row, for each line. Lines whose elements lie side by side go together, a
+/// place at a time.
+template <class T>
+void take_row(const T* from, int64_t step, int64_t last, T* to, const int64_t* at, int64_t j0,
+              int64_t j1, const Lines& lines) {
+  if (lines.count > 1 && lines.many == 1 && lines.one == 1) {
+    for (int64_t j = j0; j < j1; ++j)
+      std::copy_n(from + at[j] * step + j * last, lines.count, to + j * lines.count);
+    return;
+  }
+  for (int64_t l = 0; l < lines.count; ++l, from += lines.many, to += lines.one) {
+    if (step == 1 && last == 0)  // along the last axis
+      for (int64_t j = j0; j < j1; ++j) to[j] = from[at[j]];
+    else
+      for (int64_t j = j0; j < j1; ++j) to[j] = from[at[j] * step + j * last];
+  }
+}
+
+/// `out` is contiguous but for what lines leave out.
 template <class T>
 void take_as(const Operand& x, size_t axis, const Operand& index, const int64_t* where,
-             const Operand& out, absl::FunctionRef<void(int64_t, int64_t)> check) {
-  if (index.shape[axis] == 1)
+             const Operand& out, const Lines& lines,
+             absl::FunctionRef<void(int64_t, int64_t)> check) {
+  if (index.shape[axis] == 1 && lines.count == 1)
     return move_singles<T>(
         x, axis, index, where, out, [](T& from, T& to) { to = from; }, check);
-  Sizes xs = without(x.strides, axis);
-  int64_t n = index.shape.back(), step = x.strides[axis], x_last = xs.back();
+  const Sizes xs = without(x.strides, axis);
+  const int64_t n = index.shape.back(), step = x.strides[axis], last = xs.back();
+  const int64_t pieces = (n + kChecked - 1) / kChecked, piece = std::min(n, kChecked);
+  const int64_t some = std::max<int64_t>(1, kChecked / std::max<int64_t>(n, 1));
   const auto* from = reinterpret_cast<const T*>(x.data);
   auto* to = reinterpret_cast<T*>(out.data);
-  parallel_for(rows_of(index.shape), std::max<int64_t>(1, 8192 / std::max<int64_t>(n, 1)),
+  parallel_for(rows_of(index.shape) * pieces,
+               std::max<int64_t>(1, 8192 / std::max<int64_t>(piece * lines.count, 1)),
                [&](int64_t begin, int64_t end) {
                  Odometer<2> r(index.shape, {&xs, &out.strides});
-                 r.seek(begin);
-                 const int64_t some = std::max<int64_t>(1, kChecked / std::max<int64_t>(n, 1));
-                 for (int64_t row = begin; row < end; ++row, r.next()) {
-                   if ((row - begin) % some == 0) check(row * n, std::min(end, row + some) * n);
-                   const T* source = from + r.offset[0];
-                   T* target = to + r.offset[1];
-                   const int64_t* at = where + row * n;
-                   in_stretches(0, n, [&](int64_t j, int64_t until) {
-                     if (step == 1 && x_last == 0)  // along the last axis
-                       for (; j < until; ++j) target[j] = source[at[j]];
-                     else
-                       for (; j < until; ++j) target[j] = source[at[j] * step + j * x_last];
-                   });
+                 r.seek(begin / pieces);
+                 Pace pace;
+                 for (int64_t t = begin; t < end; ++t) {
+                   const int64_t row = t / pieces, j0 = t % pieces * kChecked;
+                   const int64_t j1 = std::min(n, j0 + kChecked);
+                   if (pieces > 1)
+                     check(row * n + j0, row * n + j1);
+                   else if ((t - begin) % some == 0)
+                     check(row * n, std::min(end, row + some) * n);
+                   take_row(from + r.offset[0], step, last, to + r.offset[1], where + row * n, j0,
+                            j1, lines);
+                   pace.after((j1 - j0) * lines.count);
+                   if (j1 == n) r.next();
                  }
                });
 }
@@ -153,10 +176,66 @@ Pair<T> folded(Pair<T> a, Pair<T> b) {
   LATHE_INTERNAL("complex numbers have no order");
 }
 
+/// Elements [j0, j1) of a row: f for each place and its value, of `count` lines at each.
+template <class T, class F>
+void put_row(T* to, int64_t step, int64_t last, const T* from, int64_t from_last, const int64_t* at,
+             int64_t j0, int64_t j1, const Lines& lines, F f) {
+  constexpr int64_t kTogether = 4;  // what meets at a place waits: several lines do not
+  const bool beside = lines.many == 1 && lines.one == 1;
+  if (lines.count == kTogether || beside) {
+    for (int64_t j = j0; j < j1; ++j) {
+      T* place = to + at[j] * step + j * last;
+      const T* value = from + j * from_last;
+      if (!beside)
+        for (int64_t l = 0; l < kTogether; ++l, place += lines.many, value += lines.one)
+          *place = f(*place, *value);
+      else
+        for (int64_t l = 0; l < lines.count; ++l) place[l] = f(place[l], value[l]);
+    }
+    return;
+  }
+  for (int64_t l = 0; l < lines.count; ++l, to += lines.many, from += lines.one)
+    for (int64_t j = j0; j < j1; ++j) {
+      T& place = to[at[j] * step + j * last];
+      place = f(place, from[j * from_last]);
+    }
+}
+
+/// The lines of put, some at a time through all places.
+template <class T, class F>
+void put_lines(const Operand& out, size_t axis, const Operand& index, const int64_t* where,
+               const Operand& source, const Lines& lines, F f) {
+  const Sizes os = without(out.strides, axis);
+  const int64_t n = index.shape.back(), rows = rows_of(index.shape);
+  const int64_t together = lines.many == 1 && lines.one == 1 ? 256 : 4;
+  auto* to = reinterpret_cast<T*>(out.data);
+  const auto* from = reinterpret_cast<const T*>(source.data);
+  const int64_t work = rows * n * std::min(together, lines.count);
+  parallel_for((lines.count + together - 1) / together,
+               std::max<int64_t>(1, 8192 / std::max<int64_t>(work, 1)),
+               [&](int64_t begin, int64_t end) {
+                 Pace pace;
+                 for (int64_t t = begin; t < end; ++t) {
+                   const int64_t l = t * together;
+                   const Lines some{std::min(together, lines.count - l), lines.many, lines.one};
+                   Odometer<2> r(index.shape, {&os, &source.strides});
+                   r.seek(0);
+                   for (int64_t row = 0; row < rows; ++row, r.next())
+                     in_stretches(0, n, [&](int64_t j0, int64_t j1) {
+                       put_row(to + r.offset[0] + l * lines.many, out.strides[axis], os.back(),
+                               from + r.offset[1] + l * lines.one, source.strides.back(),
+                               where + row * n, j0, j1, some, f);
+                       pace.after((j1 - j0) * some.count);
+                     });
+                 }
+               });
+}
+
 /// out already holds x; source has the index's rank and at least its extents.
 template <class T, class F>
 void scatter(const Operand& out, size_t axis, const Operand& index, const int64_t* where,
-             const Operand& source, F f) {
+             const Operand& source, const Lines& lines, F f) {
+  if (lines.count > 1) return put_lines<T>(out, axis, index, where, source, lines, f);
   if (index.shape[axis] == 1) {
     auto put = [f](T& place, T& value) { place = f(place, value); };
     return move_singles<T>(out, axis, index, where, source, put, kCheckedBefore);
@@ -188,10 +267,7 @@ void scatter(const Operand& out, size_t axis, const Operand& index, const int64_
       const T* value = from + r.offset[1];
       const int64_t* at = where + row * n;
       in_stretches(j0, j1, [&](int64_t j, int64_t until) {
-        for (; j < until; ++j) {
-          T& place = target[at[j] * step + j * last];
-          place = f(place, value[j * from_step]);
-        }
+        put_row(target, step, last, value, from_step, at, j, until, Lines{}, f);
       });
       pace.after(j1 - j0);
     }
@@ -365,12 +441,13 @@ void move_slices(const Operand& many, size_t axis, const Operand& one, const int
 
 void Moves::take(const Operand& x, const Operand& out,
                  absl::FunctionRef<void(int64_t, int64_t)> check) const {
-  by_size(out.dtype, [&](auto t) { take_as<decltype(t)>(x, axis, index, where, out, check); });
+  by_size(out.dtype,
+          [&](auto t) { take_as<decltype(t)>(x, axis, index, where, out, lines, check); });
 }
 
 void Moves::put(const Operand& source, const Operand& out, Fold fold) const {
   by_fold(out.dtype, fold,
-          [&](auto t, auto f) { scatter<decltype(t)>(out, axis, index, where, source, f); });
+          [&](auto t, auto f) { scatter<decltype(t)>(out, axis, index, where, source, lines, f); });
 }
 
 void Moves::select(const Operand& x, const Operand& out) const {

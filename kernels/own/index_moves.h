@@ -8,11 +8,18 @@
 
 namespace lathe::own {
 
+/// Lines that go through the same places: how many, and from one to the next in the operand that is
+/// indexed and in the other.
+struct Lines {
+  int64_t count = 1, many = 0, one = 0;
+};
+
 /// Operands have at least one axis. `where`: the index's elements in row-major order.
 struct Moves {
   size_t axis;
-  const Operand& index;  // its shape
+  const Operand& index;  // its shape: 1 along an axis that `lines` goes along
   const int64_t* where;
+  Lines lines = {};  // of take and put
 
   /// check: of the index's elements [begin, end), before they are used. Throws for one that names
   /// no place. All others are checked before.
