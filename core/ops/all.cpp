@@ -38,6 +38,7 @@ void add_all_definitions(Definitions& r) {
   add_normalisation_definitions(r);
   add_embedding_definitions(r);
   add_distance_definitions(r);
+  add_recurrent_definitions(r);
   add_loss_definitions(r);
   add_regression_loss_definitions(r);
   add_margin_loss_definitions(r);

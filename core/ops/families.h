@@ -48,6 +48,7 @@ void add_grid_definitions(Definitions& r);
 void add_normalisation_definitions(Definitions& r);
 void add_embedding_definitions(Definitions& r);
 void add_distance_definitions(Definitions& r);
+void add_recurrent_definitions(Definitions& r);
 void add_regression_loss_definitions(Definitions& r);
 void add_margin_loss_definitions(Definitions& r);
 void add_ctc_definitions(Definitions& r);

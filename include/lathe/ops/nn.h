@@ -76,6 +76,9 @@ struct nn_ops {
   static inline const Fn<T, T(T x1, T x2, Real p, Real eps, bool keepdim)> pairwise_distance{
       "pairwise_distance"};
   static inline const Fn<T, T(T x1, T x2, T weight, Any bias)> bilinear{"bilinear"};
+  static inline const Fn<T, std::tuple<T, T>(T projected, T recurrent, T cell)> lstm_step{
+      "lstm_step"};
+  static inline const Fn<T, T(T projected, T recurrent, T hidden)> gru_step{"gru_step"};
   static inline const Fn<T, T(T x, Real p, bool training)> dropout{"dropout"};
   static inline const Fn<T, T(T x, T target, Any pos_weight)> logits_loss{"logits_loss"};
   static inline const Fn<T, T(T x, T target, Text reduction, Any weight)> mse_loss{"mse_loss"};

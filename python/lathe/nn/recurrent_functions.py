@@ -21,16 +21,11 @@ def _rnn_step(nonlinearity):
 
 
 def _lstm_step(projected, recurrent, state):
-    i, f, g, o = ops.chunk(projected + recurrent, 4, -1)
-    cell = ops.sigmoid(f) * state[1] + ops.sigmoid(i) * ops.tanh(g)
-    return ops.sigmoid(o) * ops.tanh(cell), cell
+    return ops.lstm_step(projected, recurrent, state[1])
 
 
 def _gru_step(projected, recurrent, state):
-    r, z, n = ops.chunk(projected, 3, -1)
-    hr, hz, hn = ops.chunk(recurrent, 3, -1)
-    new = ops.tanh(n + ops.sigmoid(r + hr) * hn)
-    return (new + ops.sigmoid(z + hz) * (state[0] - new),)
+    return (ops.gru_step(projected, recurrent, state[0]),)
 
 
 # mode: (gates, tensors of state, step)

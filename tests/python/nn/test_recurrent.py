@@ -213,3 +213,26 @@ def test_functions_refuse_what_does_not_fit():
     assert "batch_sizes" in caught.value.expected
     with pytest.raises(lt.ValueError, match="^gru: there are not as many weights"):
         lt.gru(x, h, [x], True, 1, 0.0, False, False, False)
+
+
+def test_a_step_says_which_gates_are_missing():
+    state, gates = lt.zeros(2, 3), lt.zeros(2, 9)
+    with pytest.raises(lt.ShapeError, match=r"gates\[\.\.\., 4 \* the state's last size\]"):
+        lt.ops.lstm_step(gates, gates, state)
+    with pytest.raises(lt.ShapeError, match=r"gates\[\.\.\., 3 \* the state's last size\]"):
+        lt.ops.gru_step(lt.zeros(2, 8), lt.zeros(2, 8), state)
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+def test_a_layer_keeps_its_bits_when_its_steps_become_programs(kind):
+    lt.manual_seed(0)
+    net, x = getattr(lt.nn, kind)(5, 7), lt.randn(6, 3, 5, requires_grad=True)
+    found = []
+    for _ in range(8):  # steps by ops, then as programs
+        net.zero_grad()
+        x.grad = None
+        out, _ = net(x)
+        (out * out).sum().backward()
+        found.append(b"".join(t.numpy().tobytes() for t in (out.detach(), x.grad)))
+        found[-1] += b"".join(w.grad.numpy().tobytes() for w in net.parameters())
+    assert len(set(found)) == 1
