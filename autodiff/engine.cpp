@@ -267,6 +267,7 @@ class Engine {
     }
     if (node->op == shape_ops<Tensor>::slice.op() && arrive_at_slice(node, dys))
       return release(*node);
+    if (node->op->put_of != nullptr && arrive_at_put(*node, dys)) return release(*node);
     Grads grads = derive(node, dys);
     for (size_t i = 0; i < grads.size(); ++i) arrive_from(*node, i, std::move(grads[i]));
     release(*node);
@@ -298,6 +299,29 @@ class Engine {
     if (tidied)
       sum = with_added(sum, *tidied, create_ops<Tensor>::zeros({}, sum.dtype(), sum.device()));
     sum = with_added(sum, *at, dys[0]);
+    return true;
+  }
+
+  /// The gradient of a put, in memory that is this backward's alone: what the value gets is copied
+  /// out, and zeros take its place. So the parts of a stack() cost what they hold, not each as much
+  /// as all. False: nothing was done.
+  bool arrive_at_put(const TapeNode& node, Tensors& dys) {
+    if (!node.next[0].node || !dys[0].defined() || dys[0].symbolic() ||
+        thread_state().backend != nullptr || options_.create_graph || options_.check_nan)
+      return false;
+    const GradMode off(false);
+    if (!is_own(dys[0])) dys[0] = own(math_ops<Tensor>::clone(dys[0]));
+    if (!is_own(dys[0])) return false;
+    absl::InlinedVector<Arg, 8> args{Arg(dys[0])};
+    const Args attrs = node.attrs.view();
+    args.insert(args.end(), attrs.begin() + 2, attrs.end());
+    Tensor part = call_one(*node.op->put_of, absl::MakeConstSpan(args)), value;
+    if (node.next[1].node) value = math_ops<Tensor>::clone(part);
+    assign(part, create_ops<Tensor>::zeros({}, part.dtype(), part.device()));
+    part = Tensor();
+    args.clear();
+    arrive_from(node, 0, std::move(dys[0]));
+    arrive_from(node, 1, std::move(value));
     return true;
   }
 
