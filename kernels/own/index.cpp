@@ -197,7 +197,9 @@ void run_through(const Call& call, Outputs& outputs) {
 size_t index_room(const Call& call) {
   const IndexSpec& spec = call.op.index;
   if (spec.access == Access::through) return 0;
-  Operand index = with_axis(operand(call.args.tensor(spec.index)));
+  const Tensor places = call.args.tensor(spec.index);  // without memory, when a plan asks
+  Operand index = with_axis(
+      {nullptr, places.dtype(), sizes(places.geometry().shape), sizes(places.geometry().strides)});
   if (spec.access == Access::take || spec.access == Access::put) {
     const int rank = call.args.tensor(0).rank();
     const int axis = normalise_axis(call.op.name(), call.args.integer(spec.axis).value(), rank);
