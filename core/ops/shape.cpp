@@ -237,7 +237,7 @@ Outputs narrow_expansion(Args a) {
   Tensor x = a.tensor(0);
   const int axis = size_axis("narrow", a.integer(1).value(), x.rank());
   Int start = a.integer(2), length = a.integer(3), size = x.size(axis);
-  if (start.known() && start.value() < 0) start += size;
+  if (start < Int(0)) start += size;
   if (!require(Relation::le, 0, start) || !require(Relation::le, 0, length) ||
       !require(Relation::le, start + length, size))
     throw IndexError({.op = "narrow",
@@ -362,8 +362,17 @@ Shape resolve_shape(std::string_view op, IntSpan shape, Int count) {
   Shape out(shape.begin(), shape.end());
   int unknown = -1;
   Int known = 1;
+  auto wrong = [&] {
+    throw ShapeError({.op = std::string(op),
+                      .problem = "the sizes do not multiply to the number of elements",
+                      .got = absl::StrCat(to_string(shape), " for ", to_string(count), " elements"),
+                      .expected = absl::StrCat("sizes whose product is ", to_string(count)),
+                      .next = "check the sizes; one of them may be -1"});
+  };
   for (size_t i = 0; i < out.size(); ++i) {
-    if (identical(out[i], Int(-1))) {
+    // A number that is an input of a trace: which of the three it is becomes a guard.
+    if (out[i] < Int(0)) {
+      if (!(out[i] == Int(-1))) wrong();
       if (unknown >= 0)
         throw ValueError({.op = std::string(op),
                           .problem = "only one size may be -1",
@@ -375,13 +384,6 @@ Shape resolve_shape(std::string_view op, IntSpan shape, Int count) {
       known *= out[i];
     }
   }
-  auto wrong = [&] {
-    throw ShapeError({.op = std::string(op),
-                      .problem = "the sizes do not multiply to the number of elements",
-                      .got = absl::StrCat(to_string(shape), " for ", to_string(count), " elements"),
-                      .expected = absl::StrCat("sizes whose product is ", to_string(count)),
-                      .next = "check the sizes; one of them may be -1"});
-  };
   if (unknown >= 0) {
     if (!require(Relation::ne, known, Int(0)) || !require(Relation::eq, mod(count, known), Int(0)))
       wrong();
