@@ -94,6 +94,19 @@ static bool made_inside(const Tensor& t, const ir::Data& inputs) {
                       [&](const ir::Datum& d) { return d.is_tensor() && same(d.tensor(), t); });
 }
 
+/// (written, whose history it has) of inputs that were written to with another one as it is.
+/// histories: has an input one of its own making at the end?
+static std::vector<std::pair<size_t, size_t>> handed_on(const ir::Graph& graph,
+                                                        const std::vector<bool>& histories) {
+  std::vector<std::pair<size_t, size_t>> found;
+  for (const ir::Write& w : graph.writes()) {
+    const auto written = static_cast<size_t>(w.input->index());
+    if (w.value->node() == nullptr && written < histories.size() && histories[written])
+      found.emplace_back(written, static_cast<size_t>(w.value->index()));
+  }
+  return found;
+}
+
 /// The graph has no history of what is written to a leaf with gradients off, though to the tape it
 /// is the leaf as before.
 static void refuse_written_leaves(const ir::Traced& traced, const std::vector<Edge>& inputs,
@@ -128,6 +141,7 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   std::vector<bool> live;                       // by result: gradients may be asked for through it
   bool written = false;                         // the same of an input that was written to
   std::vector<Edge> histories;                  // of the inputs
+  std::vector<bool> rewritten;                  // inputs that have another history at the end
   absl::flat_hash_set<const TapeNode*> leaves;  // that live results lead to
   auto watched = [&](const ir::Data& in) {
     ir::Data out = body(in);
@@ -147,14 +161,19 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
       histories.push_back(d.is_tensor() && d.tensor().requires_grad() ? edge_of(d.tensor())
                                                                       : Edge{});
     // An input that was written to under the tape has the history of what was written.
-    for (const ir::Datum& d : in)
-      if (const TapeMeta* m = d.is_tensor() ? meta(d.tensor()) : nullptr)
+    for (const ir::Datum& d : in) {
+      const TapeMeta* m = d.is_tensor() ? meta(d.tensor()) : nullptr;
+      rewritten.push_back(m != nullptr && !m->is_leaf && d.tensor().requires_grad());
+      if (m != nullptr)
         written |=
             m->edge.node != nullptr && !m->is_leaf && spent_in_history(d.tensor()) == nullptr;
+    }
     return out;
   };
   c->traced = ir::trace(watched, specs, host, {.name = name_});
   c->trace_id = host.trace_id();
+  c->handed_on = handed_on(c->traced.graph, rewritten);
+  written |= !c->handed_on.empty();
   refuse_shared(*c, inputs);
   refuse_written_leaves(c->traced, histories, leaves);
   c->prepare_guards(names);
@@ -217,6 +236,10 @@ void Function::make_program(Compiled& c, const ir::Data& all, const std::vector<
 static ir::Data run_tracked(const Function::Compiled& c, const ir::Data& all) {
   std::vector<Edge> histories;
   ir::Data outputs = c.tracked->run(all, &histories);
+  for (const auto& [written, source] : c.handed_on) {
+    Tensor t = all[written].tensor();
+    if (all[source].tensor().requires_grad()) tape()->wrote(t, all[source].tensor());
+  }
   if (c.live_views.empty()) return ir::returned(c.traced, all, std::move(outputs));
   const GradMode off(false);
   ir::Data results = ir::returned(c.traced, all, std::move(outputs));

@@ -66,6 +66,8 @@ class Function {
     std::vector<size_t> live_views;           // results that are views with a history of their own
     /// Results that a backward inside went through: they require grad, and say that it is too late.
     std::vector<std::pair<size_t, Edge>> spent;
+    /// Inputs that end as another one, with its history: no node of the graph has that.
+    std::vector<std::pair<size_t, size_t>> handed_on;
     std::vector<size_t> leaves;  // results that require grad from inside on, as leaves
     /// Those that there are so far: the function's, or its forward pass and its derivatives.
     std::vector<const Program*> programs() const;
