@@ -103,6 +103,9 @@ void set_text(PyObject* o, const char* attribute, std::string_view value) {
 
 }  // namespace
 
+static void (*refused)(PyObject*) noexcept = nullptr;
+void when_refused(void (*note)(PyObject*) noexcept) { refused = note; }
+
 PyObject* error_class(ErrorKind kind) { return classes[static_cast<size_t>(kind)]; }
 
 void add_errors(nb::module_& m) {
@@ -138,6 +141,7 @@ void raise(const Error& error) noexcept {
   set_text(e, "expected", parts.expected);
   set_text(e, "next", parts.next);
   set_text(e, "site", to_string(parts.site));
+  if (error.kind() == ErrorKind::trace && refused != nullptr) refused(e);
   PyErr_SetObject(cls, e);
   Py_DECREF(e);
 }

@@ -11,6 +11,8 @@ namespace lathe::py {
 void add_errors(nb::module_& m);
 /// The class of a kind, borrowed.
 PyObject* error_class(ErrorKind kind);
+/// Who is told of each TraceError before it is raised: code may swallow it and go on.
+void when_refused(void (*note)(PyObject* error) noexcept);
 /// Sets `error` as Python's current exception, with its parts as attributes.
 void raise(const Error& error) noexcept;
 

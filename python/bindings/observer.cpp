@@ -5,8 +5,10 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "python/bindings/errors.h"
 #include "python/bindings/values.h"
 
 namespace lathe::py {
@@ -31,6 +33,9 @@ class Net {
   nb::object unseen = nb::none();
   /// Has code run that was to be noted?
   bool noted = false;
+  /// The first TraceError that a call of the traced code raised, or None.
+  nb::object refusal = nb::none();
+  Net* outer = nullptr;  // that of the capture around this one
 
   void see(PyFrameObject* frame) {
     if (resting != 0 || !unseen.is_none()) return;
@@ -58,9 +63,22 @@ class Net {
   absl::flat_hash_set<PyObject*> made_;
 };
 
+thread_local Net* active = nullptr;
+
 int on_event(PyObject* self, PyFrameObject* frame, int what, PyObject*) {
   if (what == PyTrace_CALL && nb::inst_ready(self)) nb::inst_ptr<Net>(self)->see(frame);
   return 0;
+}
+
+void begin(nb::handle self) {
+  Net* net = nb::inst_ptr<Net>(self);
+  net->outer = std::exchange(active, net);
+  PyEval_SetProfile(on_event, self.ptr());
+}
+
+void end(nb::handle self) {
+  active = nb::inst_ptr<Net>(self)->outer;
+  PyEval_SetProfile(nullptr, nullptr);
 }
 
 /// Which objects the collector knew at one moment, if it has not run since: all but its youngest
@@ -106,9 +124,16 @@ class Ages {
   absl::flat_hash_set<PyObject*> known_;
 };
 
+/// What a capture keeps of the errors that are raised while it is under way.
+void note_refusal(PyObject* error) noexcept {
+  if (active != nullptr && active->resting == 0 && active->refusal.is_none())
+    active->refusal = nb::borrow(error);
+}
+
 }  // namespace
 
 void add_observer(nb::module_& m) {
+  when_refused(note_refusal);
   nb::class_<Net>(m, "_Net", "Notes Python frames that nothing observes.")
       .def(nb::init<std::string>())
       .def("made", &Net::add)
@@ -118,8 +143,9 @@ void add_observer(nb::module_& m) {
       .def_rw("resting", &Net::resting)
       .def_ro("unseen", &Net::unseen)
       .def_ro("noted", &Net::noted)
-      .def("begin", [](nb::handle self) { PyEval_SetProfile(on_event, self.ptr()); })
-      .def("end", [](nb::handle) { PyEval_SetProfile(nullptr, nullptr); });
+      .def_rw("refusal", &Net::refusal, nb::arg().none())
+      .def("begin", begin)
+      .def("end", end);
   nb::class_<Ages>(m, "_Ages", "Which objects were there at one moment.")
       .def(nb::init<nb::callable>())
       .def(nb::init<nb::callable, nb::list>())

@@ -112,6 +112,7 @@ class Core(Recording, Names):
             raise self.refused
 
     def note_unseen(self):
+        self.refused = self.refused or self.net.refusal  # raised by an op: code may swallow it
         code = self.net.unseen
         if code is not None and self.refused is None:
             self.refused = _lathe.TraceError(

@@ -52,4 +52,6 @@ def item_of(observer, item, tensor):
     except _lathe.TraceError as problem:
         if _lathe._batching():
             raise
+        if observer.net.refusal is problem:  # not before it is used
+            observer.net.refusal = None
         return Item(observer, tensor, problem)
