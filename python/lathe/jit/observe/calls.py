@@ -103,7 +103,7 @@ _WRITES = {
 _READS, _WRITES = (
     {k: v if v is _ALL else frozenset(v.split()) for k, v in t.items()} for t in (_READS, _WRITES)
 )
-_ADDS = "append extend add update __iadd__"
+_ADDS = "append extend __iadd__"  # of lists; whether a set takes anything is for it to say
 _ADD_ONLY = frozenset(_ADDS.split())
 
 
@@ -466,7 +466,7 @@ class Calls:
         return self.received(value)
 
     def _written(self, f, owner, name, args, kwargs):
-        self.write(owner, add_only=name in _ADD_ONLY and isinstance(owner, (list, set)))
+        self.write(owner, add_only=name in _ADD_ONLY and isinstance(owner, list))
         if kwargs.get("key") is not None:  # of list.sort
             kwargs = {**kwargs, "key": self._callback(kwargs["key"])}
         return self.received(f(*args, **kwargs))

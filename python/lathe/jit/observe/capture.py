@@ -263,6 +263,7 @@ class Capture:
         for row, _, before in changed:
             if (row.n, "grad") not in o.written:  # added to what was there
                 o.row("grad", row, None, MISSING if before is None else before)
+        o.guard_what_stays()
         self._note_counters()
         o.refuse_shared_gradients(changed)
         self._note_shared_gradients()

@@ -11,6 +11,7 @@ from _functools import partial
 
 from ... import _lathe
 from ..._lathe import Tensor
+from ..trace import same_grad
 from .operators import AUGMENT
 from .plans import put_slot, put_variable
 from .recording import BOXES, HEAP, MISSING, content, copied, dict_of, fill, in_mro
@@ -25,7 +26,7 @@ class Effects:
         self.slots = {}  # by (id of an object, name): (object, name, what was there)
         self.variables = []  # (cell or dict, name or None, what was there, line that stores)
         self.placed = {}  # by (id of an owner of those, name): what stands there for its number
-        self.added = set()  # ids of lists and sets that were only added to
+        self.added = set()  # ids of lists that were only added to
         self.mutated = []  # all that was written to, each time
         self.parts = 0  # how many parts of structures are being recorded, one in the other
         self.fresh = []  # dicts that they make
@@ -284,10 +285,37 @@ class Effects:
         if len(now) == len(before) and all(a is b for a, b in zip(now, before)):
             return []
         if id(container) in self.added:
-            if isinstance(container, set):
-                return [("added", row, None, [v for v in now if v not in old])]
             return [("added", row, None, now[len(before) :])]
         return [("content", row, None, now)]
+
+    def guard_what_stays(self):
+        """What was written where the same stood is no effect: as long as the same stands there."""
+        for container, old in self.before.values():
+            if isinstance(container, dict):
+                self._guard_keys(container, old)
+        for obj, name, old in self.slots.values():
+            member = in_mro(type(obj).__mro__, name)[1]
+            if type(member) is types.MemberDescriptorType and _slot_value(obj, name) is old:
+                self.row("member", self.row_of(obj), member, old, raw=True)
+        for owner, name, old, _ in self.variables:
+            if _variable(owner, name) is old:
+                step = "cell" if name is None else "key"
+                self.row(step, self.constant(owner), name, old, raw=True)
+        for row, before in self.turned.items():
+            if self.stand_ins.get(row.n, row.value).requires_grad is before:
+                self.row("part", row, "requires_grad", before)
+        for row, now, before in self.leaf_tensors():
+            if (row.n, "grad") in self.written and same_grad(now.grad, before):
+                self.row("grad", row, None, MISSING if before is None else before)
+
+    def _guard_keys(self, container, old):
+        now, row = copied(container), self.row_of(container)
+        same = [k for k in now if k in old and now[k] is old[k]]
+        if any((id(container), ("object", id(k))) in self.written for k in same):
+            self.contents(container)
+        for key in same:
+            if (id(container), key) in self.written:
+                self.row("key", row, key, old[key], raw=True)
 
     def refuse_changes(self):
         """Where a program is to stand by itself there is no state to change."""

@@ -219,8 +219,7 @@ def repeat(effects, outputs, objects, memo):
         elif kind == "turned":
             owner.requires_grad_(value)
         elif kind == "added":
-            base = base_of(type(owner))
-            (base.extend if hasattr(base, "extend") else base.update)(owner, value)
+            base_of(type(owner)).extend(owner, value)
         else:
             fill(owner, value)
 

@@ -134,6 +134,9 @@ class Unhooked(Core):
         """None: there is no store."""
         return []
 
+    def guard_what_stays(self):
+        """There is nothing that was written."""
+
     def undo(self):
         """There is nothing to undo."""
 
