@@ -120,7 +120,7 @@ class LBFGS(Optimizer):
                 start = [p.detach().clone() for p in self._params]
                 loss, gradient, t, more = _strong_wolfe(
                     lambda t, d=d, start=start: self._at(closure, start, t, d),
-                    t, d, loss, gradient, slope,
+                    t, d, loss, gradient, slope, group["max_eval"] - evaluations,
                 )  # fmt: skip
                 self._move(t, d)
             else:
@@ -196,11 +196,11 @@ class _Point:
         self.t, self.f, self.g, self.slope = t, f, g, slope
 
 
-def _strong_wolfe(at, t, d, f, g, slope, c1=1e-4, c2=0.9, least=1e-9, most=25):
+def _strong_wolfe(at, t, d, f, g, slope, most, c1=1e-4, c2=0.9, least=1e-9):
     """(loss, gradient, t, evaluations) of a point where the loss has fallen enough and its slope is
-    flat enough (Nocedal and Wright 2006, algorithms 3.5 and 3.6).
+    flat enough (Nocedal and Wright 2006, algorithms 3.5 and 3.6), or of the best of those looked at.
 
-    at(t): loss and gradient there. f, g, slope: of t = 0.
+    at(t): loss and gradient there. f, g, slope: of t = 0. most: points after the first.
     """
 
     def look(t):

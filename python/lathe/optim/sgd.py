@@ -93,6 +93,7 @@ class ASGD(Optimizer):
         eta, mu, mean = as_wide(state["eta"], p), as_wide(state["mu"], p), state["ax"]
         state["step"].add_(1)
         step, lr = as_wide(state["step"], p), group["lr"]
+        eta = ops.where(ops.eq(step, 1), lr, eta)  # a rate may be set before the first step
         p.mul_(1 - eta * group["lambd"])
         p.sub_(g * eta)
         mean.copy_(ops.where(ops.eq(mu, 1), p, mean + (p - mean) * mu))
@@ -133,6 +134,8 @@ class Rprop(Optimizer):
         (shorter, longer), (least, most) = group["etas"], group["step_sizes"]
         state["step"].add_(1)
         previous, size = state["prev"], state["step_size"]
+        step = as_wide(state["step"], p)
+        size.copy_(ops.where(ops.eq(step, 1), group["lr"], size))  # set before the first step
         turn = ops.sign(g * previous)
         fresh = ops.where(ops.lt(turn, 0), size * shorter, size)
         fresh = ops.where(ops.gt(turn, 0), size * longer, fresh)

@@ -215,3 +215,33 @@ def test_a_network_learns():
         loss.backward()
         optimizer.step()
     assert (net(x).argmax(1) == y).float().mean().item() > 0.95
+
+
+@pytest.mark.parametrize("kind", [lt.optim.Rprop, lt.optim.ASGD])
+def test_a_rate_that_is_set_before_the_first_step_counts(kind):
+    w = lt.tensor([1.0, -2.0], dtype=lt.float64, requires_grad=True)
+    optimizer = kind([w], lr=0.1)
+    optimizer.param_groups[0]["lr"] = 0.001
+    (w**2).sum().backward()
+    optimizer.step()
+    moved = 0.001 * (np.sign([2.0, -4.0]) if kind is lt.optim.Rprop else np.array([2.0, -4.0]))
+    assert np.allclose(w.detach().numpy(), np.array([1.0, -2.0]) - moved, atol=1e-6)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 5])
+def test_a_line_search_keeps_to_max_eval(most):
+    w = lt.tensor([3.0, -2.0], dtype=lt.float64, requires_grad=True)
+    optimizer = lt.optim.LBFGS(
+        [w], lr=0.01, max_iter=3, max_eval=most, line_search_fn="strong_wolfe"
+    )
+    looked = []
+
+    def closure():
+        optimizer.zero_grad()
+        loss = (w**4).sum()
+        loss.backward()
+        looked.append(loss.item())
+        return loss
+
+    optimizer.step(closure)
+    assert len(looked) == most + 1  # and one at the point that is taken first
