@@ -40,9 +40,10 @@ bool comparable(PyObject* o, SymFloat& out) {
 /// exponential in the steps of `r = r * r`.
 template <class F, class... Operands>
 nb::object made(F f, const Operands&... operands) {
+  const Real value = f(operands.here()...);  // first: where it raises, a guard says why
   std::optional<double> now;
   if ((operands.now && ...)) now = f(Real(*operands.now)...).value();
-  return owned(from_real(f(operands.here()...), now));
+  return owned(from_real(value, now));
 }
 
 nb::object as_here(const SymFloat& a) { return owned(from_real(a.here(), a.now)); }

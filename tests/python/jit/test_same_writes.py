@@ -190,3 +190,28 @@ def test_an_input_written_with_another_has_its_history(result):
             gradient = lt.autograd.grad(out.sum() * 3 + a.sum() * 5, b)[0]
             found.append((out.requires_grad, a.requires_grad, gradient.tolist()))
     assert found[:2] == found[2:]
+
+
+@pytest.mark.parametrize("form", [lt.trace, lt.script])
+def test_a_division_by_an_input_that_is_zero(form):
+    def function(x, b):
+        try:
+            k = 1.0 / b
+        except ZeroDivisionError:
+            k = 0.0
+        return x * k
+
+    captured = form(function)
+    for b in (1.0, 2.0, 0.0, 4.0, 8.0, 0.0, 3.0):
+        assert captured(lt.ones(1), b).item() == function(lt.ones(1), b).item()
+
+
+@pytest.mark.parametrize("form", [lt.trace, lt.script, lt.func.vmap])
+@pytest.mark.parametrize("ask", [lt.Tensor.untyped_storage, lt.Tensor.storage])
+def test_memory_that_is_not_there_yet(form, ask):
+    def function(x):
+        ask(x)
+        return x
+
+    with pytest.raises(lt.TraceError, match="has no memory"):
+        form(function)(lt.ones(3))
