@@ -198,7 +198,7 @@ class _Point:
 
 def _strong_wolfe(at, t, d, f, g, slope, most, c1=1e-4, c2=0.9, least=1e-9):
     """(loss, gradient, t, evaluations) of a point where the loss has fallen enough and its slope is
-    flat enough (Nocedal and Wright 2006, algorithms 3.5 and 3.6), or of the best of those looked at.
+    flat enough (Nocedal and Wright 2006, algorithms 3.5 and 3.6), or of the best looked at.
 
     at(t): loss and gradient there. f, g, slope: of t = 0. most: points after the first.
     """

@@ -112,7 +112,6 @@ class Core(Recording, Names):
             raise self.refused
 
     def note_unseen(self):
-        self.refused = self.refused or self.net.refusal  # raised by an op: code may swallow it
         code = self.net.unseen
         if code is not None and self.refused is None:
             self.refused = _lathe.TraceError(
@@ -122,6 +121,7 @@ class Core(Recording, Names):
                 f"  at:       {code.co_filename}:{code.co_firstlineno}\n"
                 "  next:     keep it in a file, or call it outside of the traced function"
             )
+        self.refused = self.refused or self.net.refusal  # raised by an op: code may swallow it
 
     # ── modules ─────────────────────────────────────────────────────────────────────────────────
 
