@@ -224,6 +224,7 @@ def test_a_rate_that_is_set_before_the_first_step_counts(kind):
     optimizer.param_groups[0]["lr"] = 0.001
     (w**2).sum().backward()
     optimizer.step()
+    # ASGD shrinks by lambd * lr as well, 1e-7 here, and keeps its rate in f32.
     moved = 0.001 * (np.sign([2.0, -4.0]) if kind is lt.optim.Rprop else np.array([2.0, -4.0]))
     assert np.allclose(w.detach().numpy(), np.array([1.0, -2.0]) - moved, atol=1e-6)
 

@@ -230,7 +230,7 @@ class Capture:
                 by_tensor.setdefault(_lathe._identity(before), []).append((row, before))
         for leaves in by_tensor.values():
             for row, before in leaves if len(leaves) > 1 else ():
-                self.observer.row("grad", row, None, before)
+                self.observer.gradient_row(row, before)
 
     def _put_back(self):
         o = self.observer
@@ -262,7 +262,7 @@ class Capture:
         changed = list(self._changed())
         for row, _, before in changed:
             if (row.n, "grad") not in o.written:  # added to what was there
-                o.row("grad", row, None, MISSING if before is None else before)
+                o.gradient_row(row, before)
         o.guard_what_stays()
         self._note_counters()
         o.refuse_shared_gradients(changed)

@@ -306,7 +306,7 @@ class Effects:
                 self.row("part", row, "requires_grad", before)
         for row, now, before in self.leaf_tensors():
             if (row.n, "grad") in self.written and same_grad(now.grad, before):
-                self.row("grad", row, None, MISSING if before is None else before)
+                self.gradient_row(row, before)
 
     def _guard_keys(self, container, old):
         now, row = copied(container), self.row_of(container)

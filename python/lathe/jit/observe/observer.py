@@ -438,7 +438,7 @@ class Observer(Core, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
         grad = obj.grad
         if (row.n, "grad") not in self.written:
             before = self.leaves.get(row, grad)
-            self.row("grad", row, None, MISSING if before is None else before)
+            self.gradient_row(row, before)
             if not same_grad(grad, before):  # backward() has added to it
                 self.written.add((row.n, "grad"))
         return grad

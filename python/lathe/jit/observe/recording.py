@@ -303,6 +303,10 @@ class Recording:
             return value
         return self.stand_ins.get(row.n, value)
 
+    def gradient_row(self, row, before):
+        """The row of the gradient that a tensor had, or of its absence."""
+        return self.row("grad", row, None, MISSING if before is None else before)
+
     def leaf_tensors(self):
         """[(row, what the code has, its gradient before)] of each leaf that was met."""
         found = []
