@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "autodiff/ownership.h"
 #include "autodiff/slice_sums.h"
 #include "autodiff/tape.h"
 #include "core/base/error.h"
@@ -128,20 +129,6 @@ Tensor add(const Tensor& a, const Tensor& b) { return math_ops<Tensor>::add(a, b
 void add_in_place(const Tensor& to, const Tensor& dy) {
   const Arg args[] = {Arg(to), Arg(dy)};
   call(*math_ops<Tensor>::add.op(), absl::MakeConstSpan(args), CallForm::in_place);
-}
-
-/// A gradient to give away, with memory that is its alone, element by element: two leaves of one
-/// sum get the same one, that of a sum is one element shown many times, and whoever scales a
-/// gradient in place means just that.
-Tensor own(Tensor dy) {
-  auto once = [](const auto& counted) { return counted.refs.load(std::memory_order_acquire) == 1; };
-  bool view = dy.impl()->view != nullptr;
-  const bool handle = once(*dy.impl()) && !view && !dy.impl()->autograd;
-  Tensor g = handle ? std::move(dy) : detach(dy);
-  dy = Tensor();  // if nobody else holds its memory it is g's now
-  if (g.symbolic() ? !view : once(*g.impl()->storage) && g.geometry().is_contiguous()) return g;
-  GradMode off(false);
-  return math_ops<Tensor>::clone(g);
 }
 
 class Engine {
@@ -310,7 +297,7 @@ class Engine {
         thread_state().backend != nullptr || options_.create_graph || options_.check_nan)
       return false;
     const GradMode off(false);
-    if (!is_own(dys[0])) dys[0] = own(math_ops<Tensor>::clone(dys[0]));
+    if (!is_own(dys[0])) dys[0] = own(std::move(dys[0]));
     if (!is_own(dys[0])) return false;
     absl::InlinedVector<Arg, 8> args{Arg(dys[0])};
     const Args attrs = node.attrs.view();
@@ -339,32 +326,6 @@ class Engine {
     }
     add_in_place(*into, *added);
     return sum;
-  }
-
-  /// Are both all of what they are views of, in the same other order, as gradients by transposed
-  /// weights are, and is the sum's memory its own?
-  static bool is_turned_alike(const Tensor& sum, const Tensor& dy) {
-    const TensorImpl &s = *sum.impl(), &d = *dy.impl();
-    if (!s.view || !d.view || s.refs.load(std::memory_order_acquire) != 1 || s.autograd ||
-        !identical(s.geometry.strides, d.geometry.strides))
-      return false;
-    const TensorImpl &into = *s.view->base.impl(), &added = *d.view->base.impl();
-    return into.refs.load(std::memory_order_acquire) == 1 && !into.autograd &&
-           into.storage->refs.load(std::memory_order_acquire) == 2 && owns_memory(*into.storage) &&
-           into.geometry.is_contiguous() && added.geometry.is_contiguous() &&
-           identical(into.geometry.shape, added.geometry.shape) &&
-           identical(into.geometry.offset, s.geometry.offset) &&
-           identical(added.geometry.offset, d.geometry.offset) &&
-           numel(into.geometry.shape) == numel(s.geometry.shape);
-  }
-
-  /// May it be written to: a sum that this backward has made, and nobody else has?
-  static bool is_own(const Tensor& sum) {
-    const TensorImpl& t = *sum.impl();
-    if (sum.symbolic()) return true;
-    return t.refs.load(std::memory_order_acquire) == 1 && t.view == nullptr && !t.autograd &&
-           t.storage->refs.load(std::memory_order_acquire) == 1 && owns_memory(*t.storage) &&
-           t.geometry.is_contiguous();
   }
 
   /// The sum with this added to a slice, where it lies; in a trace another value.

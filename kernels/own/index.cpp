@@ -113,8 +113,11 @@ int repeated_axis(absl::Span<const int64_t> shape, absl::Span<const int64_t> str
   return found;
 }
 
-/// Leaves a repeated axis to the lines that go along it. many: the operand that is indexed.
-Lines take_lines(Operand& index, size_t axis, const Operand& many, const Operand& one) {
+/// Leaves a repeated axis to the lines that go along it, which takes and puts know. many: the
+/// operand that is indexed.
+Lines take_lines(Access access, Operand& index, size_t axis, const Operand& many,
+                 const Operand& one) {
+  if (access != Access::take && access != Access::put) return {};
   const int repeated = repeated_axis(index.shape, index.strides, axis);
   if (repeated < 0) return {};
   const auto r = static_cast<size_t>(repeated);
@@ -142,16 +145,16 @@ Operand scalar_source(const Arg& value, DType dtype, const Operand& index, std::
 void run_job(const Job& job) {
   std::optional<Scratch> room;
   Operand index = job.index;
-  Lines lines;
-  if (job.access == Access::take) lines = take_lines(index, job.axis, job.x, job.out);
-  if (job.access == Access::put) lines = take_lines(index, job.axis, job.out, job.source);
+  const bool takes = job.access == Access::take;
+  const Lines lines = take_lines(job.access, index, job.axis, takes ? job.x : job.out,
+                                 takes ? job.out : job.source);
   const int64_t* where = read_index(index, room);
   const auto check = [&](int64_t begin, int64_t end) {
     check_places(index, where, job.complaint, begin, end);
   };
   // What is taken goes to fresh memory: its places are checked on the way.
-  if (job.access != Access::take) check(0, index.numel());
-  const bool puts = job.access != Access::take && job.access != Access::select;
+  if (!takes) check(0, index.numel());
+  const bool puts = !takes && job.access != Access::select;
   if (puts && job.x.data != job.out.data) copy_elements(job.x, job.out);
   if (job.index.numel() == 0) return;
   const Moves moves{job.axis, index, where, lines};
@@ -200,11 +203,9 @@ size_t index_room(const Call& call) {
   const Tensor places = call.args.tensor(spec.index);  // without memory, when a plan asks
   Operand index = with_axis(
       {nullptr, places.dtype(), sizes(places.geometry().shape), sizes(places.geometry().strides)});
-  if (spec.access == Access::take || spec.access == Access::put) {
-    const int rank = call.args.tensor(0).rank();
-    const int axis = normalise_axis(call.op.name(), call.args.integer(spec.axis).value(), rank);
-    take_lines(index, static_cast<size_t>(axis), index, index);
-  }
+  const int rank = call.args.tensor(0).rank();
+  const int axis = normalise_axis(call.op.name(), call.args.integer(spec.axis).value(), rank);
+  take_lines(spec.access, index, static_cast<size_t>(axis), index, index);
   if (index.dtype == DType::i64 && row_major(index)) return 0;
   return size_class_bytes(static_cast<size_t>(index.numel()) * sizeof(int64_t));
 }

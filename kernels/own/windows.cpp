@@ -7,6 +7,15 @@ namespace {
 
 constexpr int64_t kNear = 24 << 10;  // bytes that stay in the first-level cache
 
+/// A whole in parts as even as they can be; only the last may be smaller.
+struct Parts {
+  int64_t count, each;
+};
+Parts even_parts(int64_t whole, int64_t most) {
+  const int64_t count = (whole + most - 1) / most;
+  return {count, (whole + count - 1) / count};
+}
+
 }  // namespace
 
 bool WindowLines::pay(const Sides& sides) {
@@ -40,9 +49,9 @@ std::optional<WindowLines> WindowLines::of(const Sides& sides, size_t bytes) {
   WindowLines found;
   if (!sides.left.windows.empty() || sides.terms.extent() == 0) return std::nullopt;
   if (!found.windows_.find_axes(sides.c, sides.right, sides.columns.vars())) return std::nullopt;
-  const int64_t neighbours = found.windows_.across().extent;
-  found.pieces_ = (neighbours + kPiece - 1) / kPiece;
-  found.piece_ = (neighbours + found.pieces_ - 1) / found.pieces_;
+  const Parts pieces = even_parts(found.windows_.across().extent, kPiece);
+  found.pieces_ = pieces.count;
+  found.piece_ = pieces.each;
   if (!found.windows_.find_taps(sides.c, sides.right, sides.terms, found.piece_, bytes, kMostSlabs))
     return std::nullopt;
   if (!found.choose_stripe(bytes)) return std::nullopt;
@@ -61,16 +70,17 @@ bool WindowLines::choose_stripe(size_t bytes) {
     return rows < down.span ? 0 : (rows - down.span) / down.step + 1;
   };
   const int64_t least = (4 * down.span + down.step - 1) / down.step;
-  stripe_ = std::min({down.extent, std::max(lines_in(kNear), least), lines_in(kMost)});
-  if (stripe_ == 0) return false;
-  stripes_ = (down.extent + stripe_ - 1) / stripe_;
-  stripe_ = (down.extent + stripes_ - 1) / stripes_;
+  const int64_t most = std::min({down.extent, std::max(lines_in(kNear), least), lines_in(kMost)});
+  if (most == 0) return false;
+  const Parts stripes = even_parts(down.extent, most);
+  stripes_ = stripes.count;
+  stripe_ = stripes.each;
   for (const StagedWindows::Tap& tap : windows_.taps())
     terms_.push_back(static_cast<int64_t>(tap.slab) * slab_step() + tap.at);
   return true;
 }
 
-/// Groups as even as they can be, of as many products as the first-level cache holds staged.
+/// Groups of as many products as the first-level cache holds staged.
 void WindowLines::choose_group(const Sides& sides, size_t bytes) {
   constexpr int64_t kMostTogether = 16;
   beside_ = sides.beside();
@@ -78,8 +88,7 @@ void WindowLines::choose_group(const Sides& sides, size_t bytes) {
   if (parts() > 1) return;
   const int64_t plane = slabs() * slab_step() * static_cast<int64_t>(bytes);
   const int64_t most = std::clamp<int64_t>(kNear / plane, 1, std::min(kMostTogether, beside_));
-  const int64_t groups = (beside_ + most - 1) / most;
-  together_ = (beside_ + groups - 1) / groups;
+  together_ = even_parts(beside_, most).each;
 }
 
 size_t WindowLines::staged_elements() const {

@@ -278,13 +278,8 @@ void add_buffer(nb::module_& m) {
   m.def(
       "_storage",
       [](const Tensor& t) {
-        if (t.symbolic())
-          throw TraceError({.op = "untyped_storage",
-                            .problem = "what a traced function or a vmap computes has no memory",
-                            .got = to_string(type_of(t)),
-                            .expected = "a tensor outside of the function",
-                            .next = "ask for its memory outside"});
         Tensor host = on_host(detach(t));
+        host.data();  // refuses what has no memory
         const StorageRef& s = host.impl()->storage;
         const size_t item = size_of(host.dtype());
         Geometry whole = Geometry::contiguous({Int(static_cast<int64_t>(s->bytes / item))});

@@ -84,7 +84,7 @@ class ASGD(Optimizer):
         kind = {"dtype": _lathe.float32, "device": p.device}  # as PyTorch's
         return {
             "step": count_steps(p),
-            "eta": ops.full((), float(group["lr"]), **kind),
+            "eta": ops.zeros((), **kind),  # from the first step on
             "mu": ops.ones((), **kind),
             "ax": ops.zeros_like(p),
         }
@@ -93,7 +93,7 @@ class ASGD(Optimizer):
         eta, mu, mean = as_wide(state["eta"], p), as_wide(state["mu"], p), state["ax"]
         state["step"].add_(1)
         step, lr = as_wide(state["step"], p), group["lr"]
-        eta = ops.where(ops.eq(step, 1), lr, eta)  # a rate may be set before the first step
+        eta = ops.where(ops.eq(step, 1), lr, eta)
         p.mul_(1 - eta * group["lambd"])
         p.sub_(g * eta)
         mean.copy_(ops.where(ops.eq(mu, 1), p, mean + (p - mean) * mu))
@@ -127,15 +127,18 @@ class Rprop(Optimizer):
         super().__init__(params, settings_of(locals()))
 
     def _start(self, p, group):
-        size = ops.full_like(p, float(group["lr"]))
-        return {"step": count_steps(p), "prev": ops.zeros_like(p), "step_size": size}
+        return {
+            "step": count_steps(p),
+            "prev": ops.zeros_like(p),
+            "step_size": ops.zeros_like(p),  # from the first step on
+        }
 
     def _update(self, p, g, state, group):
         (shorter, longer), (least, most) = group["etas"], group["step_sizes"]
         state["step"].add_(1)
         previous, size = state["prev"], state["step_size"]
         step = as_wide(state["step"], p)
-        size.copy_(ops.where(ops.eq(step, 1), group["lr"], size))  # set before the first step
+        size.copy_(ops.where(ops.eq(step, 1), group["lr"], size))
         turn = ops.sign(g * previous)
         fresh = ops.where(ops.lt(turn, 0), size * shorter, size)
         fresh = ops.where(ops.gt(turn, 0), size * longer, fresh)
