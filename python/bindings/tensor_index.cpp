@@ -5,7 +5,8 @@
 // forwards, which is turned round after that: a copy, as strides are never negative. Index tensors
 // (at most one group of them takes part in the views' wake) become one index_select over the axes
 // they name, joined; boolean masks are turned into index tensors, which needs their data, or for a
-// write with one value into a where, which does not. A write is core's assign to the view, or to x
+// write with one value into a where, which does not. True and False are masks without axes: index
+// tensors along a new axis, or alone that axis with one element or none. A write is core's assign to the view, or to x
 // with the indexed elements put in.
 #include <absl/strings/str_cat.h>
 
@@ -94,6 +95,12 @@ class Reader {
                         .expected = absl::StrCat("at most ", rank_),
                         .next = "leave some out"});
     for (Py_ssize_t i = 0; i < count; ++i) step(items[i], taken);
+    if (out_.by_truth && out_.picks.size() == 1) {  // alone a truth is a slice
+      const Picked truth = out_.picks[0];
+      out_.picks.clear();
+      if (truth.index.numel() == Int(0))
+        out_.view = S::slice(out_.view, truth.axis, Int(0), Int(0), 1);
+    }
     return std::move(out_);
   }
 
@@ -117,9 +124,8 @@ class Reader {
       slice(o);
     } else if (PyBool_Check(o)) {
       v = S::unsqueeze(v, axis_);
-      if (o == Py_False) v = S::slice(v, axis_, Int(0), Int(0), 1);
+      out_.picks.push_back({axis_++, C::zeros({o == Py_True ? 1 : 0}, DType::i64, v.device())});
       out_.by_truth = true;
-      ++axis_;
     } else if (is_tensor(o)) {
       tensor(tensor_of(o));
     } else if (Tensor array = stand_in_tensor(o); array.defined()) {

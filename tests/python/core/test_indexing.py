@@ -23,6 +23,8 @@ INDEXES = [
     (slice(0, 2, -1), None, slice(-1, None, -2)), (Ellipsis, slice(None, 1, -1)),
     ((0, 2), (1, 3)), (slice(None), (0, 1, 1)), np.zeros((0, 4), bool),
     A > 20, (A.sum(2) > 100), np.zeros((3, 4, 5), bool), (1, A[1] > 25), ([0, 1], 1, [2, 3]),
+    (True, [1, 0]), ([1, 0], True), (True, True), (True, slice(None), [0, 1]), (False, [1]),
+    (slice(None), True, [0, 1]), (True, A > 20), (slice(None, None, -1), False), (True, False, 1),
 ]  # fmt: skip
 
 
