@@ -3,6 +3,7 @@
 // cryptographic.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -20,17 +21,25 @@ class StableHash {
   /// The length counts, so that ("ab", "c") and ("a", "bc") differ.
   StableHash& add(std::string_view text) {
     add(text.size());
-    for (size_t i = 0; i < text.size(); i += 8) {
-      uint64_t word = 0;  // little-endian, whatever the machine
-      for (size_t k = 0; k < 8 && i + k < text.size(); ++k)
-        word |= static_cast<uint64_t>(static_cast<unsigned char>(text[i + k])) << (8 * k);
-      add(word);
-    }
+    for (; text.size() >= 8; text.remove_prefix(8)) add(word_of(text.substr(0, 8)));
+    if (!text.empty()) add(word_of(text));
     return *this;
   }
   uint64_t value() const { return mix(state_); }
 
  private:
+  /// Little-endian, whatever the machine.
+  static uint64_t word_of(std::string_view bytes) {
+    if (std::endian::native == std::endian::little && bytes.size() == 8) {
+      uint64_t word;
+      std::memcpy(&word, bytes.data(), 8);
+      return word;
+    }
+    uint64_t word = 0;
+    for (size_t k = 0; k < bytes.size(); ++k)
+      word |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[k])) << (8 * k);
+    return word;
+  }
   /// The finaliser of SplitMix64 (Stafford's variant 13).
   static constexpr uint64_t mix(uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -29,25 +29,23 @@
 namespace lathe::jit {
 namespace {
 
-/// A kernel of either kind, once for all levels.
-struct Wanted {
-  std::function<std::string(const Target&)> key;
-  std::function<Result<std::string>(Codegen&, const Target&)> compile;
-};
+/// Compiles a kernel of either kind, for any level.
+using Compile = std::function<Result<std::string>(Codegen&, const Target&)>;
 
 class Collector final : public KernelCollector {
  public:
   void add(const ElementwiseSpec& spec) override { keep(spec); }
   void add(const Kernel& kernel) override { keep(kernel); }
 
-  absl::btree_map<std::string, Wanted> wanted;  // sorted: the same files whatever comes first
+  /// By kernel_text(); sorted: the same files whatever comes first.
+  absl::btree_map<std::string, Compile> wanted;
 
  private:
   template <class Spec>
   void keep(const Spec& spec) {
-    wanted.try_emplace(kernel_key(spec, {}),
-                       Wanted{[spec](const Target& t) { return kernel_key(spec, t); },
-                              [spec](Codegen& c, const Target& t) { return c.compile(spec, t); }});
+    wanted.try_emplace(kernel_text(spec), [spec](Codegen& c, const Target& t) {
+      return c.compile(with_lowered_functions(spec), t);
+    });
   }
 };
 
@@ -89,8 +87,8 @@ bool calls_us(std::string_view object) {
 std::vector<Compiled> compile_all(const Collector& collector, ObjectCache& cache) {
   Codegen* codegen = open_codegen().codegen;
   if (codegen == nullptr) fail(open_codegen().reason);
-  std::vector<std::pair<const Wanted*, std::string_view>> all;
-  for (const auto& [form, wanted] : collector.wanted)
+  std::vector<std::pair<const std::pair<const std::string, Compile>*, std::string_view>> all;
+  for (const auto& wanted : collector.wanted)
     for (std::string_view level : kShippedLevels) all.emplace_back(&wanted, level);
   std::vector<Compiled> done(all.size());
   std::vector<std::string> problems(all.size());
@@ -99,10 +97,11 @@ std::vector<Compiled> compile_all(const Collector& collector, ObjectCache& cache
       const auto& [wanted, level] = all[i];
       const Result<Target> target = codegen->target(level, false);
       if (!target) fail(target.error);
-      const std::string full = wanted->key(target.value);
+      const auto& [text, compile] = *wanted;
+      const std::string full = kernel_key(text, target.value);
       auto object = cache.find(full);
       if (!object) {
-        const Result<std::string> made = wanted->compile(*codegen, target.value);
+        const Result<std::string> made = compile(*codegen, target.value);
         if (!made) {
           problems[i] = made.error;
           continue;
@@ -111,7 +110,7 @@ std::vector<Compiled> compile_all(const Collector& collector, ObjectCache& cache
         object = made.value;
       }
       if (calls_us(*object)) continue;
-      done[i] = {wanted->key({std::string(level), ""}), std::move(*object)};
+      done[i] = {kernel_key(text, {std::string(level), ""}), std::move(*object)};
     }
   });
   for (const std::string& problem : problems)

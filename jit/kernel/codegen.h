@@ -43,7 +43,7 @@ struct OperandSpec {
 /// ones: their order and extents carry no meaning, except through the steps of `index` and
 /// `linear`.
 struct ElementwiseSpec {
-  ScalarFunction body;                // lowered; index(k) names index leaf k below
+  ScalarFunction body;                // to compile: lowered; index(k) names index leaf k below
   std::vector<OperandSpec> operands;  // the body's inputs, then its outputs (one a complex pair)
   int rank = 1;                       // 1 .. kMaxRank, outermost first
   int indices = 0;                    // how many index leaves the body may name

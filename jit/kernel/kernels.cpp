@@ -9,6 +9,7 @@
 
 #include "core/base/flags.h"
 #include "core/base/fork.h"
+#include "core/expr/expansions.h"
 #include "jit/kernel/machine_key.h"
 #include "jit/kernel/object_cache.h"
 #include "jit/kernel/object_image.h"
@@ -144,7 +145,7 @@ Result<Target> ask_target(std::string_view isa) {
 Result<Target> wanted_target(ObjectCache& disk, Effort effort) {
   std::string isa = flag_text(Flag::isa);
   isa = isa == "auto" ? "host" : isa == "portable" ? "x86-64-v2" : isa;
-  const std::string machine = machine_key();
+  static const std::string& machine = *new std::string(machine_key());
   const auto ask = [&]() -> Result<Target> {
     return effort == Effort::compile ? ask_target(isa) : Result<Target>{{}, kNotAtHand};
   };
@@ -176,10 +177,6 @@ Result<LoadedKernel> load(std::string_view object, KernelFrom from, Effort effor
   return {{std::move(code.value), fn, from}, {}};
 }
 
-std::string head(std::string_view kind, const Target& target) {
-  return absl::StrCat(kind, " ", kCodegenVersion, "\n", target.key(), "\n");
-}
-
 void append_operands(std::string& key, const std::vector<OperandSpec>& operands) {
   for (const OperandSpec& operand : operands)
     absl::StrAppend(&key, info(operand.dtype).short_name, " ", name(operand.stride), "\n");
@@ -199,11 +196,10 @@ Result<std::string> compiled_object(Codegen& codegen, const Spec& spec, const Ta
 
 KernelCollector* g_collector = nullptr;
 
-template <class Spec>
-KernelFn shipped(const Spec& spec) {
+KernelFn shipped(std::string_view text) {
   if (flag_text(Flag::engine) == "llvm") return nullptr;
   const std::string level = shipped_level();
-  return level.empty() ? nullptr : find_shipped(kernel_key(spec, {level, ""}));
+  return level.empty() ? nullptr : find_shipped(kernel_key(text, {level, ""}));
 }
 
 template <class Spec>
@@ -212,11 +208,12 @@ Result<LoadedKernel> find_or_compile(const Spec& spec, Effort effort) {
     g_collector->add(spec);
     return {{}, "code is being collected"};
   }
-  if (const KernelFn fn = shipped(spec)) return {{nullptr, fn, KernelFrom::shipped}, {}};
+  const std::string text = kernel_text(spec);
+  if (const KernelFn fn = shipped(text)) return {{nullptr, fn, KernelFrom::shipped}, {}};
   const std::shared_ptr<ObjectCache> disk = disk_cache();
   const Result<Target> target = wanted_target(*disk, effort);
   if (!target) return {{}, target.error};
-  const std::string key = kernel_key(spec, target.value);
+  const std::string key = kernel_key(text, target.value);
   if (auto known = loaded().find(key)) {
     known->from = KernelFrom::memory;
     return {std::move(*known), {}};
@@ -230,7 +227,8 @@ Result<LoadedKernel> find_or_compile(const Spec& spec, Effort effort) {
   if (effort == Effort::at_hand) return {{}, kNotAtHand};
   const Result<Codegen*> opened = codegen();
   if (!opened) return {{}, opened.error};
-  const Result<std::string> object = compiled_object(*opened.value, spec, target.value);
+  const Result<std::string> object =
+      compiled_object(*opened.value, with_lowered_functions(spec), target.value);
   if (!object) return {{}, object.error};
   disk->put(key, object.value);
   return keep(load(object.value, KernelFrom::compiler, effort));
@@ -238,15 +236,36 @@ Result<LoadedKernel> find_or_compile(const Spec& spec, Effort effort) {
 
 }  // namespace
 
-std::string kernel_key(const ElementwiseSpec& spec, const Target& target) {
-  std::string key = head("elementwise", target);
-  absl::StrAppend(&key, "rank ", spec.rank, " lanes ", spec.lanes, " indices ", spec.indices, "\n");
-  append_operands(key, spec.operands);
-  return absl::StrCat(key, spec.body.print());
+ElementwiseSpec with_lowered_functions(ElementwiseSpec spec) {
+  spec.body = lower(spec.body);
+  return spec;
 }
 
-std::string kernel_key(const Kernel& kernel, const Target& target) {
-  return head("kernel", target) + kernel.form();
+Kernel with_lowered_functions(Kernel kernel) {
+  each_statement(kernel.body, [](auto& statement) {
+    for (ScalarFunction* f : functions(statement)) *f = lower(*f);
+  });
+  return kernel;
+}
+
+std::string kernel_text(const ElementwiseSpec& spec) {
+  std::string text = absl::StrCat("elementwise rank ", spec.rank, " lanes ", spec.lanes,
+                                  " indices ", spec.indices, "\n");
+  append_operands(text, spec.operands);
+  const ScalarFunction* body = &spec.body;
+  return absl::StrCat(text, spec.body.print(), expansions(absl::MakeConstSpan(&body, 1)));
+}
+
+std::string kernel_text(const Kernel& kernel) {
+  std::vector<const ScalarFunction*> all;
+  each_statement(kernel.body, [&](const auto& statement) {
+    for (const ScalarFunction* f : functions(statement)) all.push_back(f);
+  });
+  return absl::StrCat("kernel\n", kernel.form(), expansions(all));
+}
+
+std::string kernel_key(std::string_view text, const Target& target) {
+  return absl::StrCat(kCodegenVersion, "\n", target.key(), "\n", text);
 }
 
 void set_kernel_collector(KernelCollector* collector) { g_collector = collector; }

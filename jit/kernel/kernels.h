@@ -17,9 +17,14 @@ struct LoadedKernel {
 /// How far to go for it: what is at hand takes less than a millisecond.
 enum class Effort : uint8_t { at_hand, compile };
 
-/// The kernel for `spec` on this machine, by flag `isa`; looked for under flag `cache_dir`, and
-/// kept there. Any thread. The error says why there is none: no LLVM, or what it could not do. With
-/// flag `engine` at llvm none is taken that was compiled with the library.
+/// What the generator takes: every function in primitives that machines have.
+ElementwiseSpec with_lowered_functions(ElementwiseSpec spec);
+Kernel with_lowered_functions(Kernel kernel);
+
+/// The kernel for `spec`, whose functions need not be lowered, on this machine, by flag `isa`;
+/// looked for under flag `cache_dir`, and kept there. Any thread. The error says why there is none:
+/// no LLVM, or what it could not do. With flag `engine` at llvm none is taken that was compiled
+/// with the library.
 Result<LoadedKernel> get_kernel(const ElementwiseSpec& spec, Effort effort = Effort::compile);
 Result<LoadedKernel> get_kernel(const Kernel& kernel, Effort effort = Effort::compile);
 
@@ -34,8 +39,10 @@ class KernelCollector {
 void set_kernel_collector(KernelCollector* collector);
 bool kernels_are_collected();
 
-/// Everything the code for `spec` depends on, as text: the cache's key.
-std::string kernel_key(const ElementwiseSpec& spec, const Target& target);
-std::string kernel_key(const Kernel& kernel, const Target& target);
+/// Everything the code depends on but for the machine.
+std::string kernel_text(const ElementwiseSpec& spec);
+std::string kernel_text(const Kernel& kernel);
+/// The cache's key of the code of that text.
+std::string kernel_key(std::string_view text, const Target& target);
 
 }  // namespace lathe::jit

@@ -57,7 +57,7 @@ class CompiledLines final : public own::LineCode {
     return operands;
   }
   static ElementwiseSpec spec_of(const ScalarFunction& body, unsigned splat) {
-    return {.body = lower(body), .operands = operands_of(body, splat)};
+    return {.body = body, .operands = operands_of(body, splat)};
   }
 
   absl::InlinedVector<int64_t, kMostOperands + 1> strides_;

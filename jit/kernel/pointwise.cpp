@@ -244,7 +244,7 @@ void PointwiseKernel::check_failed(const Run& run, const Bound& bound, int64_t l
 ElementwiseSpec PointwiseKernel::spec() const {
   const Compute& c = only_statement(loops_);
   ElementwiseSpec spec;
-  spec.body = lower(c.f);
+  spec.body = c.f;
   spec.rank = static_cast<int>(loops_.axes.size());
   size_t k = 0;
   for (const Access* load : loads()) {
@@ -266,7 +266,8 @@ std::string PointwiseKernel::vectors() const {
   if (loops_.axes.size() > static_cast<size_t>(kMaxRank)) return "too many axes\n";
   const CodegenOrReason& llvm = open_codegen();
   if (llvm.codegen == nullptr) return llvm.reason + "\n";
-  const Result<std::string> text = llvm.codegen->print(spec(), llvm.codegen->host());
+  const Result<std::string> text =
+      llvm.codegen->print(with_lowered_functions(spec()), llvm.codegen->host());
   return text ? text.value : text.error + "\n";
 }
 

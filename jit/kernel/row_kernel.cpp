@@ -15,18 +15,9 @@ constexpr int64_t kGrain = 1 << 17;
 
 }  // namespace
 
-Kernel with_lowered_functions(Kernel k) {
-  each_statement(k.body, [](auto& statement) {
-    for (ScalarFunction* f : functions(statement)) *f = lathe::lower(*f);
-  });
-  return k;
-}
-
 RowKernel::RowKernel(LoweredRows lowered)
     : lowered_(std::move(lowered)), sums_(loops()), code_([this] {
-        return [kernel = with_lowered_functions(loops())](Effort effort) {
-          return get_kernel(kernel, effort);
-        };
+        return [kernel = loops()](Effort effort) { return get_kernel(kernel, effort); };
       }) {
   const Kernel& k = loops();
   const auto place = [&](const Access& a) {

@@ -10,9 +10,6 @@
 
 namespace lathe::jit {
 
-/// What the generator takes: every function in primitives that machines have.
-Kernel with_lowered_functions(Kernel kernel);
-
 class RowKernel {
  public:
   explicit RowKernel(LoweredRows lowered);
