@@ -2,7 +2,8 @@
 
 Hooks are methods of the observer (observer.py says what each does); nothing else is added, so that
 lines, names and tracebacks stay as they are. `pairs_around` compiles the top-level statement around
-a function as it is and with hooks; sources.py takes what it needs of that.
+a function as it is and with hooks, of a class the one member around it; sources.py takes what it
+needs of that.
 """
 
 import ast
@@ -289,8 +290,8 @@ class _Rewriter(ast.NodeTransformer):
 
 # ── finding the source of a code object ─────────────────────────────────────────────────────────
 
-_compiled = set()  # (file, number of a top-level statement, flags)
-_rewritten = set()  # (file, number of the statement): its tree has hooks
+_compiled = set()  # (file, path of a statement, flags)
+_rewritten = set()  # (file, path of the statement): its tree has hooks
 _files = {}
 
 
@@ -331,24 +332,51 @@ def _statements(file):
     return _files[file]
 
 
-def pairs_around(code):
-    """(own, observed) code objects of all code in the top-level statements around this code."""
-    file = code.co_filename
-    body, imports, text = _statements(file)
+def _paths(body, line):
+    """Where the statements are that this line belongs to: which of a module's, and if that is a
+    class, which of the class's, and so on."""
     for number, statement in enumerate(body):
         decorators = getattr(statement, "decorator_list", ())
         first = min([statement.lineno, *(d.lineno for d in decorators)])
-        at = file, number, code.co_flags & _FUTURE
-        if not first <= code.co_firstlineno <= statement.end_lineno or at in _compiled:
+        if first <= line <= statement.end_lineno:
+            plain = isinstance(statement, ast.ClassDef) and not getattr(
+                statement, "type_params", ()
+            )
+            inner = list(_paths(statement.body, line)) if plain else []
+            yield from ((number, *path) for path in inner) if inner else [(number,)]
+
+
+def _alone(body, path):
+    """The statement at a path, in its classes without their other members: those, bases and
+    decorators change nothing of a member's code."""
+    statement = body[path[0]]
+    if len(path) == 1:
+        return statement
+    inner = [_alone(statement.body, path[1:])]
+    return ast.copy_location(ast.ClassDef(statement.name, [], [], inner, []), statement)
+
+
+def _has_hooks(file, path):
+    return any(
+        other == file and all(a == b for a, b in zip(path, done)) for other, done in _rewritten
+    )
+
+
+def pairs_around(code):
+    """(own, observed) code objects of all code in the statements around this code."""
+    file = code.co_filename
+    body, imports, text = _statements(file)
+    for path in _paths(body, code.co_firstlineno):
+        at = file, path, code.co_flags & _FUTURE
+        if at in _compiled:
             continue
         _compiled.add(at)
+        statement = _alone(ast.parse(text).body if _has_hooks(file, path) else body, path)
+        _rewritten.add((file, path))
         # A call of a name that the module imports compiles differently: keep the imports.
         head = [ast.Import(imports, lineno=1, col_offset=0)] if imports else []
         for name in imports:
             name.lineno, name.col_offset = 1, 0
-        if (file, number) in _rewritten:
-            statement = ast.parse(text).body[number]
-        _rewritten.add((file, number))
         both = []
         with Room():
             for change in (None, _Rewriter().visit):  # the tree itself, which nobody asks for again
