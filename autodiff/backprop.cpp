@@ -113,7 +113,8 @@ void Backprop::spread_loop(const Node& n, const Values& parameters, const Block&
 
 // ── sums ────────────────────────────────────────────────────────────────────────────────────────
 
-void Backprop::arrive(Value* v, const Tensor& dy) {
+void Backprop::arrive(Value* v, const Tensor& dy, const Tensor& flag) {
+  join_flag(v, arrival(v), flag);
   Tensor& sum = sums_[v];
   if (sum.defined() && (arrive_at_row(v, sum, dy) || arrive_at_slice(v, sum, dy))) return;
   const Value* before = sum.defined() ? tracer_.value_of(sum) : nullptr;
@@ -196,8 +197,14 @@ void Backprop::visit_op(Node& n) {
   ArgVec attrs = plain_arguments(n, tracer_);
   Grad::Data data{&op, attrs.view(), dys, y_types, xs, x_types, ys, wanted};
   Grads grads = run_gradient(data);
-  for (size_t i = 0; i < grads.size(); ++i)
-    if (grads[i].defined() && wanted[i]) arrive(slots[i], grads[i]);
+  const Tensor flag = flag_of(n);
+  for (size_t i = 0; i < grads.size(); ++i) {
+    Tensor& dx = grads[i];
+    if (!dx.defined() || !wanted[i]) continue;
+    if (flag.defined())
+      dx = math_ops<Tensor>::where(flag, dx, empty_sum({dx.dtype(), Shape{}, dx.device()}));
+    arrive(slots[i], dx, flag);
+  }
 }
 
 /// A composite that a backend takes whole has no rule of its own: its parts have. They are recorded
@@ -222,7 +229,7 @@ void Backprop::visit_composite(Node& n) {
   spread_after(before);
   for (size_t k = 0; k < results.size(); ++k)
     if (results[k] != nullptr && active(n.out(k)) && sum(n.out(k)).defined() && active(results[k]))
-      arrive(results[k], sum(n.out(k)));
+      arrive(results[k], sum(n.out(k)), flag_at(n.out(k)));
   walk(last, before);
 }
 

@@ -4,6 +4,7 @@
 #include <absl/container/flat_hash_set.h>
 #include <absl/functional/function_ref.h>
 
+#include "autodiff/arrival.h"
 #include "autodiff/slice_sums.h"
 #include "graph/ir/inline.h"
 #include "graph/trace/tracer.h"
@@ -26,8 +27,9 @@ class Backprop {
   /// copied.
   void count_rounds(const ir::Block& block);
 
-  // The sum of what has arrived at a value; undefined: nothing yet.
-  void arrive(ir::Value* v, const Tensor& dy);
+  // The sum of what has arrived at a value; undefined: nothing yet. `flag`: a 0-d bool, whether dy
+  // is something, where data decides that; it is -0.0 if it is nothing.
+  void arrive(ir::Value* v, const Tensor& dy, const Tensor& flag = Tensor());
   Tensor sum(const ir::Value* v) const;
 
   /// The program's nodes, from `last` back to the first.
@@ -51,8 +53,15 @@ class Backprop {
     std::optional<Int> first, step;  // of a for's variable
     /// What has arrived at the starts from elsewhere: the first round adds to it.
     std::vector<Tensor> arrived = {};
-    bool whole = false;  // a round is sure to be run, and all are run again in one loop
+    /// What arrives at the yield of each carried value, in any round: those with none are left out.
+    std::vector<Arrival> arrival = {};
+    bool flagged = false;  // rounds hand on flags: of what is carried, and of these from outside
+    ir::Values flagged_free = {};
+    bool runs = false;   // a round is sure to be run
+    bool whole = false;  // that, and all are run again in one loop
     bool keeps = false;  // its rounds keep what their derivatives read
+    bool reaches(size_t i) const { return arrival[i] != Arrival::never; }
+    bool flags(size_t i) const { return flagged && arrival[i] == Arrival::maybe; }
     bool steps_by_one() const;
     /// What the symbol of over_rounds() is in the first round.
     Int begin() const { return steps_by_one() ? *first : Int(0); }
@@ -84,12 +93,17 @@ class Backprop {
                   std::optional<uint32_t> own);
   Again run_again(const ir::Block& b, ir::Graph::ValueMap& known, ir::SymbolMap& symbols,
                   std::optional<uint32_t> own = std::nullopt);
-  ir::Data sums_after(const ir::Values& reached, absl::FunctionRef<void()> run);
-  ir::Data branch_sums(ir::Node& n, size_t which, const ir::Values& free);
+  ir::Data sums_after(const ir::Values& reached, const ir::Values& flagged,
+                      absl::FunctionRef<void()> run);
+  void take_sums(const ir::Values& reached, const ir::Values& flagged, const ir::Data& from);
   void check_carried(const Loop& loop, size_t i) const;
   bool starts_meet(const Loop& loop, const ir::Values& free) const;
   std::vector<Tensor> arrived(const Loop& loop, bool apart) const;
-  void first_round(const Loop& loop, const ir::Values& free, const std::vector<Tensor>& carried);
+  /// What has come back to what is carried.
+  struct Carried {
+    Tensor sum, flag;
+  };
+  void first_round(const Loop& loop, const ir::Values& free, const std::vector<Carried>& carried);
   void say_within(const Loop& loop, Int j);
   /// A round that is being recorded again.
   struct Round {
@@ -129,8 +143,23 @@ class Backprop {
     ir::Graph::ValueMap known;  // the copy
     Round round;
   };
+  void begin_with_arrived(const Loop& loop, size_t i, const ir::Value* h, Int number);
   ir::Data backward_round(const Loop& loop, const Stacks& stacks, const ir::Values& free, Round r,
                           const ir::Data& sums, std::optional<Recorded>& recorded);
+
+  // Whether something has arrived (backprop_flags.cpp).
+  Arrival arrival(const ir::Value* v) const;
+  Tensor flag_of(const ir::Value* v) const;
+  Tensor flag_at(const ir::Value* v) const;
+  Tensor flag_of(const ir::Node& n) const;
+  void join_flag(const ir::Value* v, Arrival before, const Tensor& flag);
+  bool runs(const ir::Node& n) const;
+  LoopArrivals arrivals(const Loop& loop) const;
+  std::pair<ir::Values, ir::Values> arrivals(const ir::Node& n, const ir::Values& reached) const;
+  void choose_flags(Loop& loop, const ir::Values& free, const LoopArrivals& way, bool apart) const;
+  ir::Data begin_rounds(const Loop& loop, const ir::Values& free) const;
+  std::vector<Carried> end_rounds(const Loop& loop, const ir::Values& free, const ir::Data& end,
+                                  const LoopArrivals& way);
 
   // What rounds keep (backprop_kept.cpp).
   class RowChoice;
@@ -176,6 +205,7 @@ class Backprop {
   const ir::Node* own_ = nullptr;  // the program's node under way
   absl::flat_hash_set<const ir::Value*> active_;
   absl::flat_hash_map<const ir::Value*, Tensor> sums_;
+  absl::flat_hash_map<const ir::Value*, Tensor> flags_;  // of sums that data decides
   OpenRound round_;
   absl::flat_hash_map<const ir::Value*, std::vector<Row>> rows_;  // of the loop under way
   /// By value: the sum that slices of it have made, as far as it is still that.

@@ -175,11 +175,19 @@ Data Backprop::backward_rounds(const Loop& loop, const Values& free, Int stop, c
   return tracer_.record_for(segments - 1, -1, -1, segment, sums);
 }
 
+/// The sum at a start goes on in the first round; whether something had arrived there is said
+/// outside.
+void Backprop::begin_with_arrived(const Loop& loop, size_t i, const Value* h, Int number) {
+  sums_[h] = if_zero(number, loop.arrived[i], empty_sum(h->tensor()));
+  flags_[h] = C::full(Ints(Shape{}), false, DType::bool_);
+}
+
 Data Backprop::backward_round(const Loop& loop, const Stacks& stacks, const Values& free, Round r,
                               const Data& sums, std::optional<Recorded>& recorded) {
   tracer_.scope().assume(Relation::le, stacks.first, r.number);
   const Int at = r.number - stacks.first;
   auto outside = std::exchange(sums_, {});
+  auto flags_outside = std::exchange(flags_, {});
   const OpenRound round{&g_.insertion_block(), r.symbol, loop.whole ? &free : nullptr};
   const OpenRound around = std::exchange(round_, round);
   rows_.clear();  // of a recording before
@@ -193,31 +201,35 @@ Data Backprop::backward_round(const Loop& loop, const Stacks& stacks, const Valu
     Value* h = tracer_.value_of(stack.defined() ? row_at(stack, at)
                                                 : C::zeros(Ints(t.shape), t.dtype, t.device));
     known[loop.parameters[i]] = h;
-    if (!active(loop.parameters[i])) continue;
-    activate(h);
-    ++k;
+    if (active(loop.parameters[i])) activate(h);
   }
+  std::vector<Carried> given(loop.parameters.size());
+  for (size_t i = 0; i < given.size(); ++i)
+    if (loop.reaches(i)) given[i].sum = sums[k++].tensor();
   for (Value* v : free) sums_[v] = sums[k++].tensor();
-  for (size_t i = 0; i < loop.parameters.size(); ++i)
-    if (active(loop.parameters[i]) && loop.arrived[i].defined())
-      sums_[known.at(loop.parameters[i])] =
-          if_zero(r.number, loop.arrived[i], empty_sum(loop.parameters[i]->tensor()));
+  for (size_t i = 0; i < given.size(); ++i)
+    if (loop.flags(i)) given[i].flag = sums[k++].tensor();
+  for (Value* v : loop.flagged_free) flags_[v] = sums[k++].tensor();
+  for (size_t i = 0; i < given.size(); ++i)
+    if (loop.arrived[i].defined())
+      begin_with_arrived(loop, i, known.at(loop.parameters[i]), r.number);
   Again a = run_again(loop.body, known, symbols, r.symbol);
-  k = 0;
-  for (size_t i = 0; i < loop.parameters.size(); ++i) {
-    if (!active(loop.parameters[i])) continue;
-    const Tensor& dy = sums[k++].tensor();
-    if (active(a.yields[i])) arrive(a.yields[i], dy);
-  }
+  for (size_t i = 0; i < given.size(); ++i)
+    if (given[i].sum.defined() && active(a.yields[i]))
+      arrive(a.yields[i], given[i].sum, given[i].flag);
   walk(a.last, a.before);
   Data out;
-  for (size_t i = 0; i < loop.parameters.size(); ++i) {
-    if (!active(loop.parameters[i])) continue;
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (!loop.reaches(i)) continue;
     const Value* h = known.at(loop.parameters[i]);
     out.emplace_back(sum(h).defined() ? sum(h) : empty_sum(h->tensor()));
   }
   for (Value* v : free) out.emplace_back(sum(v));
+  for (size_t i = 0; i < given.size(); ++i)
+    if (loop.flags(i)) out.emplace_back(flag_of(known.at(loop.parameters[i])));
+  for (Value* v : loop.flagged_free) out.emplace_back(flag_of(v));
   sums_ = std::move(outside);
+  flags_ = std::move(flags_outside);
   round_ = around;
   recorded = Recorded{&g_.insertion_block(), std::move(a), std::move(known), r};
   return out;

@@ -148,26 +148,29 @@ Backprop::Again Backprop::run_again(const Block& b, Graph::ValueMap& known, Symb
 
 // ── if ──────────────────────────────────────────────────────────────────────────────────────────
 
-/// The sums at these values once `run` has added to them; all are as before then.
-Data Backprop::sums_after(const Values& reached, absl::FunctionRef<void()> run) {
+/// The sums at these values once `run` has added to them, and the flags of some; all are as before
+/// then.
+Data Backprop::sums_after(const Values& reached, const Values& flagged,
+                          absl::FunctionRef<void()> run) {
   auto outside = sums_;
+  auto flags = flags_;
   run();
   Data out;
   for (Value* v : reached) out.emplace_back(sum(v).defined() ? sum(v) : empty_sum(v->tensor()));
+  for (Value* v : flagged) out.emplace_back(flag_of(v));
   sums_ = std::move(outside);
+  flags_ = std::move(flags);
   return out;
 }
 
-Data Backprop::branch_sums(Node& n, size_t which, const Values& free) {
-  return sums_after(free, [&] {
-    Graph::ValueMap known;
-    SymbolMap symbols;
-    Again a = run_again(n.block(which), known, symbols);
-    for (size_t i = 0; i < n.out().size(); ++i)
-      if (active(n.out(i)) && sum(n.out(i)).defined() && active(a.yields[i]))
-        arrive(a.yields[i], sum(n.out(i)));
-    walk(a.last, a.before);
-  });
+/// Puts down what sums_after() gave.
+void Backprop::take_sums(const Values& reached, const Values& flagged, const Data& from) {
+  for (size_t i = 0; i < reached.size(); ++i) {
+    sums_[reached[i]] = from[i].tensor();
+    flags_.erase(reached[i]);
+  }
+  for (size_t i = 0; i < flagged.size(); ++i)
+    flags_[flagged[i]] = from[reached.size() + i].tensor();
 }
 
 void Backprop::visit_if(Node& n) {
@@ -175,11 +178,22 @@ void Backprop::visit_if(Node& n) {
   if (n.in(0)->type().tensor() == nullptr)
     throw AutogradError({.problem = "the derivative of an if on a number", .site = n.site()});
   const Block* blocks[] = {&n.block(0), &n.block(1)};
-  Values free = reached_free(n, blocks, false);
-  Data results = tracer_.record_if(
-      Datum(tracer_.tensor_for(n.in(0))), [&] { return branch_sums(n, 0, free); },
-      [&] { return branch_sums(n, 1, free); });
-  for (size_t i = 0; i < free.size(); ++i) sums_[free[i]] = results[i].tensor();
+  const auto [free, flagged] = arrivals(n, reached_free(n, blocks, false));
+  auto branch = [&](size_t which) {
+    return sums_after(free, flagged, [&] {
+      Graph::ValueMap known;
+      SymbolMap symbols;
+      Again a = run_again(n.block(which), known, symbols);
+      for (size_t i = 0; i < n.out().size(); ++i)
+        if (active(n.out(i)) && sum(n.out(i)).defined() && active(a.yields[i]))
+          arrive(a.yields[i], sum(n.out(i)), flag_at(n.out(i)));
+      walk(a.last, a.before);
+    });
+  };
+  take_sums(free, flagged,
+            tracer_.record_if(
+                Datum(tracer_.tensor_for(n.in(0))), [&] { return branch(0); },
+                [&] { return branch(1); }));
 }
 
 // ── loops ───────────────────────────────────────────────────────────────────────────────────────
@@ -247,44 +261,37 @@ void Backprop::visit_loop(Loop loop) {
   if (tracer_.scope().prove(Relation::le, loop.rounds, 0) == SymScope::Truth::yes) {
     for (size_t i = 0; i < loop.parameters.size(); ++i)
       if (active(loop.starts[i]) && sum(loop.node.out(i)).defined())
-        arrive(loop.starts[i], sum(loop.node.out(i)));
+        arrive(loop.starts[i], sum(loop.node.out(i)), flag_at(loop.node.out(i)));
     return;
   }
   const Block* body[] = {&loop.body};
+  const LoopArrivals way = arrivals(loop);
+  loop.arrival = way.carried;
   Values free = reached_free(loop.node, body, true);
+  std::erase_if(free, [&](const Value* v) { return way.at_free(v) == Arrival::never; });
   const bool apart = starts_meet(loop, free);
   if (apart) refuse_ordered(loop.node);
   loop.arrived = arrived(loop, apart);
-  loop.whole =
-      !apart && tracer_.scope().prove(Relation::lt, 0, loop.rounds) == SymScope::Truth::yes;
-
-  Data begin;
-  for (size_t i = 0; i < loop.parameters.size(); ++i) {
-    if (!active(loop.parameters[i])) continue;
-    Tensor dy = sum(loop.node.out(i));
-    begin.emplace_back(dy.defined() ? dy : empty_sum(loop.parameters[i]->tensor()));
-  }
-  for (Value* v : free) begin.emplace_back(sum(v).defined() ? sum(v) : empty_sum(v->tensor()));
+  loop.runs = tracer_.scope().prove(Relation::lt, 0, loop.rounds) == SymScope::Truth::yes;
+  loop.whole = !apart && loop.runs;
+  choose_flags(loop, free, way, apart);
 
   auto rows = std::exchange(rows_, {});
-  const Data end = backward_rounds(loop, free, apart ? 0 : -1, begin);
-  size_t k = 0;
-  std::vector<Tensor> carried(loop.parameters.size());
-  for (size_t i = 0; i < loop.parameters.size(); ++i)
-    if (active(loop.parameters[i])) carried[i] = end[k++].tensor();
-  for (Value* v : free) {
-    sums_[v] = end[k++].tensor();
-    add_left_out(loop, v);
-  }
+  const Data end = backward_rounds(loop, free, apart ? 0 : -1, begin_rounds(loop, free));
+  const std::vector<Carried> carried = end_rounds(loop, free, end, way);
   rows_ = std::move(rows);
   if (apart) return first_round(loop, free, carried);
   for (size_t i = 0; i < loop.parameters.size(); ++i) {
-    if (!carried[i].defined() || !active(loop.starts[i])) continue;
+    const auto& [sum, flag] = carried[i];
+    Value* start = loop.starts[i];
+    if (!sum.defined() || !active(start)) continue;
     const Tensor& before = loop.arrived[i];
-    if (before.defined())  // it is in what the first round gave, if there was one
-      sums_[loop.starts[i]] = if_zero(loop.rounds, M::add(before, carried[i]), carried[i]);
-    else
-      arrive(loop.starts[i], carried[i]);
+    if (before.defined()) {  // it is in what the first round gave, if there was one
+      join_flag(start, arrival(start), flag);
+      sums_[start] = if_zero(loop.rounds, M::add(before, sum), sum);
+    } else {
+      arrive(start, sum, flag);
+    }
   }
 }
 
@@ -300,22 +307,26 @@ bool Backprop::starts_meet(const Loop& loop, const Values& free) const {
 /// By carried value: what has arrived at its start, which the first round goes on with.
 std::vector<Tensor> Backprop::arrived(const Loop& loop, bool apart) const {
   std::vector<Tensor> out;
-  for (const Value* v : loop.starts) out.push_back(active(v) && !apart ? sum(v) : Tensor());
+  for (size_t i = 0; i < loop.starts.size(); ++i)
+    out.push_back(active(loop.starts[i]) && loop.reaches(i) && !apart ? sum(loop.starts[i])
+                                                                      : Tensor());
   return out;
 }
 
 /// The first round, behind the loop over the others: its copy reads the starts themselves.
 void Backprop::first_round(const Loop& loop, const Values& free,
-                           const std::vector<Tensor>& carried) {
-  Values reached = free;
+                           const std::vector<Carried>& carried) {
+  Values reached = free, flagged;
   for (Value* v : loop.starts)
     if (active(v) && std::count(reached.begin(), reached.end(), v) == 0) reached.push_back(v);
+  for (Value* v : reached)
+    if (arrival(v) != Arrival::always) flagged.push_back(v);
   auto arrive_at = [&](const Values& to) {
     for (size_t i = 0; i < to.size() && i < carried.size(); ++i)
-      if (carried[i].defined() && active(to[i])) arrive(to[i], carried[i]);
+      if (carried[i].sum.defined() && active(to[i])) arrive(to[i], carried[i].sum, carried[i].flag);
   };
   auto some = [&] {
-    return sums_after(reached, [&] {
+    return sums_after(reached, flagged, [&] {
       Graph::ValueMap known;
       SymbolMap symbols;
       know_variable(loop, variable_at(loop, 0), symbols, known);
@@ -327,14 +338,14 @@ void Backprop::first_round(const Loop& loop, const Values& free,
       walk(a.last, a.before);
     });
   };
-  auto none = [&] { return sums_after(reached, [&] { arrive_at(loop.starts); }); };
+  auto none = [&] { return sums_after(reached, flagged, [&] { arrive_at(loop.starts); }); };
   Data results;
   if (loop.rounds.known())
     results = loop.rounds.value() > 0 ? some() : none();
   else
     results = tracer_.record_if(
         Datum(M::gt(C::full(Ints(Shape{}), Arg(loop.rounds), DType::i64), 0)), some, none);
-  for (size_t i = 0; i < reached.size(); ++i) sums_[reached[i]] = results[i].tensor();
+  take_sums(reached, flagged, results);
 }
 
 void Backprop::check_carried(const Loop& loop, size_t i) const {

@@ -12,6 +12,8 @@
 // runs again with what it carries kept in stacks. A `while` counts its rounds in the forward pass.
 // Sums that were begun outside go into a block and come out of it, so that additions happen in the
 // tape's order; where one branch adds to a value and the other does not, the missing sum is -0.0.
+// A sum that data may leave empty so comes with a flag, which goes on to what is derived from it
+// (arrival.h): what the derivative of an op makes of nothing is nothing, not 0 times infinity.
 // Calls and groups are inlined first.
 #include "autodiff/differentiate.h"
 

@@ -1,0 +1,62 @@
+// Whether anything arrives at a value on the way back through a graph, found before that way is
+// recorded.
+//
+// Eager code goes back only where it went. In a graph a branch or a round may or may not have run,
+// and what it reads from outside then gets a sum of nothing, -0.0: right as a summand, but a
+// derivative that is infinite makes NaN of it. So a sum that data decides comes with a flag, a 0-d
+// bool (Backprop::arrive), and one that never comes is not begun.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/functional/function_ref.h>
+
+#include <algorithm>
+
+#include "graph/ir/ir.h"
+
+namespace lathe {
+
+enum class Arrival : uint8_t { never, maybe, always };
+
+/// Of two ways, where data says which.
+inline Arrival either(Arrival a, Arrival b) { return a == b ? a : Arrival::maybe; }
+
+/// What is known of a graph: do gradients flow to a value, and is a round of a loop sure to run?
+struct Known {
+  absl::FunctionRef<bool(const ir::Value*)> active;
+  absl::FunctionRef<bool(const ir::Node&)> runs;
+};
+
+/// At the values of a block and those that it reads from outside, by what arrives at its yields.
+class BlockArrivals {
+ public:
+  BlockArrivals(Known known, const ir::Block& block, absl::Span<const Arrival> yields);
+  Arrival at(const ir::Value* v) const;
+  /// Does data decide it for a node in the block?
+  bool any_maybe() const { return any_maybe_; }
+
+ private:
+  void raise(const ir::Value* v, Arrival a);
+  void visit(const ir::Node& n);
+  void visit_if(const ir::Node& n);
+  void visit_loop(const ir::Node& n);
+
+  Known known_;
+  absl::flat_hash_map<const ir::Value*, Arrival> at_;
+  bool any_maybe_ = false;
+};
+
+/// In the rounds of a loop, by what arrives at its results.
+struct LoopArrivals {
+  LoopArrivals(Known known, const ir::Block& body, const ir::Values& parameters,
+               absl::Span<const Arrival> results);
+  std::vector<Arrival> carried;  // at a yield, of all rounds
+  std::vector<Arrival> passed;   // at what is carried, from a round to the one before
+  BlockArrivals first, all;      // of the last round, which is the first here; of any
+  /// At a value from outside, once a round has run.
+  Arrival at_free(const ir::Value* v) const;
+  /// Does data decide it in rounds?
+  bool any_maybe = false;
+};
+
+}  // namespace lathe
