@@ -206,8 +206,8 @@ class Capture:
         """A leaf that is passed is a leaf of the trace as well, with the gradient it has."""
         for row in self.arguments.rows:
             t, other = row.value, self.observer.stand_ins[row.n]
-            if t.requires_grad and t.is_leaf:
-                other.requires_grad_()
+            if t.is_leaf:
+                other.requires_grad_(t.requires_grad)
                 _lathe._put_grad(other, t.grad)
 
     def _changed(self):
@@ -292,7 +292,9 @@ class Capture:
         for row, flag in o.turned_tensors():
             if row.n not in o.stand_ins:
                 o.refuse("the traced code sets whether a tensor that is no argument requires grad",
-                         next="set it before the call")  # fmt: skip
+                         got=f"{row}.requires_grad, {o.turned[row]} before and {flag} in the end",
+                         next="set it before the call, or set it back before the function "
+                         "returns")  # fmt: skip
             if flag and any(t.requires_grad for t in outputs):
                 o.refuse("the traced code tells an argument to require grad, and a result leads "
                          "back to it", next="call requires_grad_() before the call, or return "

@@ -81,6 +81,7 @@ class Effects:
         if row is None:
             return obj
         if name == "grad":
+            self.leaves.setdefault(row, obj.grad)  # it may have one that it no longer asks for
             self.written.add((row.n, "grad"))
             return self.stand_ins.get(row.n, obj)
         if name == "requires_grad":
