@@ -440,7 +440,7 @@ class Calls:
             base = _base_in(table, kind)
             if base is not None and (table[base] is _ALL or name in table[base]):
                 return act(f, owner, name, args, kwargs)
-        if kind.__module__ in _PURE_MODULES:
+        if kind.__module__ in _PURE_MODULES or self.is_lock_of_logging(owner):
             return f(*args, **kwargs)
         return self.refuse_call(f, owner, name)
 

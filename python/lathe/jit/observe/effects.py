@@ -276,7 +276,9 @@ class Effects:
                 del model[k]
             for k, v in now.items():
                 if k not in model or model[k] is not v:
-                    out.append(("key", row, k, v))
+                    logger = self.asked.get(id(container))
+                    out.append(("asked", self.row_of(logger), k, None) if logger is not None else
+                               ("key", row, k, v))  # fmt: skip
                     model[k] = v
             if list(model) == list(now):
                 return out

@@ -26,6 +26,7 @@ from .core import Core
 from .effects import Effects
 from .functions import Functions
 from .items import Item
+from .of_logging import OfLogging
 from .of_numpy import OfNumpy, as_operand
 from .operators import OPERATE
 from .recording import BOXES, HEAP, MISSING, Restart, base_of, dict_of, in_mro
@@ -53,7 +54,7 @@ _C_PARTS = (types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSe
             types.MemberDescriptorType, types.ClassMethodDescriptorType)  # fmt: skip
 
 
-class Observer(Core, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
+class Observer(Core, Functions, Calls, OfLogging, OfNumpy, Effects, Texts, Callbacks):
     """One capture of code that has hooks."""
 
     def __init__(self, varying=frozenset(), concrete=(), inputs=True):
@@ -75,6 +76,7 @@ class Observer(Core, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
         self.start_effects()
         self.start_callbacks()
         self.start_numpy()
+        self.start_logging()
 
     # ── reads ───────────────────────────────────────────────────────────────────────────────────
 
@@ -98,7 +100,7 @@ class Observer(Core, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
             return value
         if kind in _VIEWS:
             self._under_view(value, row)
-        elif self.steps(kind) or self.opaque(kind):
+        elif (self.steps(kind) or self.opaque(kind)) and not self.is_lock_of_logging(value):
             self.refuse(f"a {kind.__name__} is used, whose state only C knows")
         return value
 
@@ -140,6 +142,9 @@ class Observer(Core, Functions, Calls, OfNumpy, Effects, Texts, Callbacks):
     def operate(self, a, b, op):
         """A binary operator."""
         if self.on():
+            if op in ("In", "NotIn") and type(b) is dict and is_plain(a := as_key(a)):
+                self.key_row(b, a)  # not all that is in it
+                return OPERATE[op](a, b)
             a, b = self.operands(a, b, op)
             if op == "Mod" and (text := self.modulo(a, b)) is not MISSING:
                 return text

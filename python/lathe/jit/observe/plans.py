@@ -5,6 +5,7 @@ import types
 
 from ... import _lathe
 from ..._lathe import Tensor
+from .of_logging import ask_again
 from .recording import BOXES, HEAP, MISSING, Built, base_of, dict_of, fill
 from .rows import IDENTITY, PLAIN, is_plain
 
@@ -216,6 +217,8 @@ def repeat(effects, outputs, objects, memo):
             put_slot(owner, name, value)
         elif kind == "cell":
             put_variable(owner, None, value)
+        elif kind == "asked":
+            ask_again(owner, name)
         elif kind == "turned":
             owner.requires_grad_(value)
         elif kind == "added":
