@@ -44,3 +44,14 @@ def check(function, *calls):
 
 def f32(*values):
     return lt.tensor([float(v) for v in values])
+
+
+def follows(way, function, put, values, *args):
+    """Captured code sees state as eager code does: put(value) sets it before every two calls.
+    Gives what was captured."""
+    captured = way(function)
+    for value in values:
+        put(value)
+        for _ in range(2):
+            same(captured(*args), function(*args))
+    return captured

@@ -1,10 +1,16 @@
 """match in a script: values may be compared where data decides, structure is known."""
 
 import ast
+from collections import deque
+from types import MappingProxyType
 
 from .script_optional import settled
 from .script_structures import END
 from .script_values import all_of, any_of, decided_by_data, operator_of
+
+_SEQUENCE, _MAPPING = 1 << 5, 1 << 6  # Py_TPFLAGS_SEQUENCE, Py_TPFLAGS_MAPPING
+
+_ABSENT = type("Absent", (), {})()
 
 
 class Matching:
@@ -71,8 +77,18 @@ class Matching:
                 found = self.do(p, all_of, found, one)
         return found
 
+    def is_one(self, p, subject, flag, kinds):
+        """Does Python take it for a sequence, or a mapping, in a match? kinds: those in C."""
+        is_one = bool(type(subject).__flags__ & flag)
+        if is_one and not isinstance(subject, kinds):
+            self.refuse(p, f"a {type(subject).__name__}, which a pattern would take apart",
+                        next="match a list, a tuple or a dict")  # fmt: skip
+        if is_one:
+            self.session.observer.use(subject)
+        return is_one
+
     def _p_MatchSequence(self, p, subject):
-        if not isinstance(subject, (list, tuple)):
+        if not self.is_one(p, subject, _SEQUENCE, (list, tuple, deque, range)):
             return False
         items, parts = list(subject), p.patterns
         star = next((i for i, q in enumerate(parts) if isinstance(q, ast.MatchStar)), None)
@@ -89,7 +105,7 @@ class Matching:
         return found
 
     def _p_MatchMapping(self, p, subject):
-        if not isinstance(subject, dict):
+        if not self.is_one(p, subject, _MAPPING, (dict, MappingProxyType)):
             return False
         keys = [self.evaluate(k) for k in p.keys]
         if any(k not in subject for k in keys):
@@ -112,9 +128,10 @@ class Matching:
         if _whole(cls) and p.patterns:
             return self.every(p, [(p.patterns[0], subject)])
         pairs = [*zip(p.patterns, names), *zip(p.kwd_patterns, p.kwd_attrs)]
-        if len(p.patterns) > len(names) or any(not hasattr(subject, name) for _, name in pairs):
+        if len(p.patterns) > len(names):
             return False
-        return self.every(p, [(q, self.do(p, getattr, subject, name)) for q, name in pairs])
+        found = [(q, self.do(p, getattr, subject, name, _ABSENT)) for q, name in pairs]
+        return all(v is not _ABSENT for _, v in found) and self.every(p, found)
 
 
 def _whole(cls):

@@ -60,7 +60,8 @@ class Observed:
             if f in _BINARY and len(args) == 2:
                 return f, o.operands(*args, _BINARY[f])
         if _is_own(f):
-            for a in args if getattr(f, "__name__", "").startswith("_contains") else ():
+            asks = getattr(f, "__name__", "").startswith("_contains")
+            for a in args if asks and not o.looks_for(*args) else ():
                 o.contents(a, deep=True) if isinstance(a, (list, tuple, dict, set)) else o.use(a)
             return f, args
         return o.call(f), args

@@ -436,6 +436,10 @@ class Calls:
             made = self._dict_method(f, owner, name, args, kwargs)
             if made is not MISSING:
                 return made
+        if base is types.MappingProxyType and name in ("get", "__getitem__", "__contains__"):
+            made = self._view_method(f, owner, name, args, kwargs)
+            if made is not MISSING:
+                return made
         for table, act in ((_WRITES, self._written), (_READS, self._read)):
             base = _base_in(table, kind)
             if base is not None and (table[base] is _ALL or name in table[base]):
@@ -487,6 +491,14 @@ class Calls:
             return self.given(row, self.received(dict.__getitem__(owner, key)))
         self.write(owner, key)
         return self.given(row, self.received(f(*args)))
+
+    def _view_method(self, f, owner, name, args, kwargs):
+        """The same of the __dict__ of a class."""
+        cls = self.class_shown(owner)
+        if cls is None or not args or kwargs or type(args[0]) is not str:
+            return MISSING
+        value = self.read_shown(cls, args[0])
+        return f(*args) if value is MISSING or name == "__contains__" else value
 
     def _by_name(self, f, owner, name, args):
         """object.__getattribute__ and its kin, called by name."""

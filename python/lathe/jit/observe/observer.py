@@ -22,6 +22,7 @@ from ..trace import same_grad
 from . import sources
 from .callbacks import Callbacks
 from .calls import Calls
+from .class_dicts import ClassDicts
 from .core import Core
 from .effects import Effects
 from .functions import Functions
@@ -29,6 +30,7 @@ from .items import Item
 from .of_logging import OfLogging
 from .of_numpy import OfNumpy, as_operand
 from .operators import OPERATE
+from .patterns import Patterns
 from .recording import BOXES, HEAP, MISSING, Restart, base_of, dict_of, in_mro
 from .rows import IDENTITY, PLAIN, is_array, is_plain
 from .texts import Text, Texts, as_key
@@ -54,7 +56,9 @@ _C_PARTS = (types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSe
             types.MemberDescriptorType, types.ClassMethodDescriptorType)  # fmt: skip
 
 
-class Observer(Core, Functions, Calls, OfLogging, OfNumpy, Effects, Texts, Callbacks):
+class Observer(
+    Core, Functions, Calls, ClassDicts, Patterns, OfLogging, OfNumpy, Effects, Texts, Callbacks
+):  # fmt: skip
     """One capture of code that has hooks."""
 
     def __init__(self, varying=frozenset(), concrete=(), inputs=True):
@@ -77,6 +81,7 @@ class Observer(Core, Functions, Calls, OfLogging, OfNumpy, Effects, Texts, Callb
         self.start_callbacks()
         self.start_numpy()
         self.start_logging()
+        self.start_class_dicts()
 
     # ── reads ───────────────────────────────────────────────────────────────────────────────────
 
@@ -93,7 +98,9 @@ class Observer(Core, Functions, Calls, OfLogging, OfNumpy, Effects, Texts, Callb
             self.contents(value)
         self.prepare(kind)
         if row is None:
-            if self.steps(kind):
+            if (cls := self.class_shown(value)) is not None:
+                self.read_all_shown(cls)
+            elif self.steps(kind):
                 self.mutated.append(value)
             return value
         if self.read_elements(value, row):
@@ -142,13 +149,25 @@ class Observer(Core, Functions, Calls, OfLogging, OfNumpy, Effects, Texts, Callb
     def operate(self, a, b, op):
         """A binary operator."""
         if self.on():
-            if op in ("In", "NotIn") and type(b) is dict and is_plain(a := as_key(a)):
-                self.key_row(b, a)  # not all that is in it
-                return OPERATE[op](a, b)
+            if op in ("In", "NotIn") and self.looks_for(a, b):
+                return OPERATE[op](as_key(a), b)
             a, b = self.operands(a, b, op)
             if op == "Mod" and (text := self.modulo(a, b)) is not MISSING:
                 return text
         return OPERATE[op](a, b)
+
+    def looks_for(self, key, container):
+        """The read of `key in container`, where it is one key of a dict. False: it is more."""
+        if type(container) is not dict and self.class_shown(container) is None:
+            return False
+        key = as_key(key)
+        if type(container) is dict and is_plain(key):
+            self.key_row(container, key)
+        elif type(key) is str:
+            self.read_shown(self.class_shown(container), key)
+        else:
+            return False
+        return True
 
     def operands(self, a, b, op):
         a, b = as_operand(a, b), as_operand(b, a)
@@ -175,29 +194,6 @@ class Observer(Core, Functions, Calls, OfLogging, OfNumpy, Effects, Texts, Callb
                 return self.stand_ins[row.n]
         return self.use(value)
 
-    def match(self, subject, *named):
-        """The subject of a match statement: patterns may look at any attribute. named: what they
-        compare it with."""
-        if self.on():
-            self.use(subject)
-            for name in list(dict_of(subject) or ()):
-                self.attribute(subject, name)
-        return subject
-
-    def match_classes(self, subject, *named):
-        """The same where a pattern asks for a class, in C: for numbers themselves."""
-        return self.match(self._of_their_classes(subject) if self.on() else subject, *named)
-
-    def _of_their_classes(self, value):
-        kind = type(value)
-        if kind in (Text, Item, *_SYMBOLIC):
-            return self.type_of(value)(value)
-        if kind not in (list, tuple) or not any(
-            type(v) in (list, tuple, Text, Item, *_SYMBOLIC) for v in value
-        ):
-            return value
-        return kind(map(self._of_their_classes, value))
-
     def item(self, container, key):
         """container[key]"""
         if not self.on():
@@ -212,6 +208,9 @@ class Observer(Core, Functions, Calls, OfLogging, OfNumpy, Effects, Texts, Callb
         if issubclass(kind, type):
             self.prepare(type(container)), self.prepare(container)
             return container[key]
+        if type(key) is str and (cls := self.class_shown(container)) is not None:
+            value = self.read_shown(cls, key)
+            return container[key] if value is MISSING else value
         if issubclass(kind, (list, tuple)) and type(key) is int and kind in (list, tuple):
             return self._sequence_item(container, key)
         if kind in _SYMBOLIC or kind in PLAIN:
@@ -344,10 +343,9 @@ class Observer(Core, Functions, Calls, OfLogging, OfNumpy, Effects, Texts, Callb
         cls, found = self.look_up(obj, obj.__mro__, name)
         if kind is not type:
             self.look_up(kind, kind.__mro__, name)
-        if name == "__dict__" and obj.__flags__ & HEAP:
-            self.refuse(f"the __dict__ of the class {obj.__name__} is read",
-                        next="read the attributes that it has by name")  # fmt: skip
         value = getattr(obj, name)
+        if name == "__dict__":
+            return self.note_view(obj, value)
         return self._of_class_itself(cls, name, value) if value is found else value
 
     def _of_class_itself(self, cls, name, value):

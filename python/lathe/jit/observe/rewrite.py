@@ -60,6 +60,23 @@ def _bound_in(function):
     return names - outer
 
 
+def _shape(pattern):
+    """What a pattern takes apart: patterns.py says how that is written."""
+    kind, parts = type(pattern), tuple(map(_shape, getattr(pattern, "patterns", ())))
+    if kind is ast.MatchAs:
+        return pattern.pattern and _shape(pattern.pattern)
+    if kind is ast.MatchOr:
+        return ("any", parts)
+    if kind in (ast.MatchSequence, ast.MatchMapping):
+        return ("items", parts)
+    if kind is ast.MatchClass:
+        named = zip(pattern.kwd_attrs, map(_shape, pattern.kwd_patterns))
+        return ("class", (*enumerate(parts), *named))
+    if kind is ast.MatchValue:
+        return ("value" if isinstance(pattern.value, ast.Attribute) else "literal", ())
+    return None
+
+
 class _Rewriter(ast.NodeTransformer):
     def __init__(self):
         self._classes, self._local = (), [frozenset()]
@@ -179,7 +196,8 @@ class _Rewriter(ast.NodeTransformer):
         read = [self.visit(deepcopy(value)) for value in named]
         self.generic_visit(node)
         hook = "match_classes" if asks_class else "match"
-        node.subject = self._hook(hook, node.subject, *read)
+        shapes = ast.Constant(tuple(_shape(case.pattern) for case in node.cases))
+        node.subject = self._hook(hook, node.subject, shapes, *read)
         return node
 
     def _in_pattern(self, node):
