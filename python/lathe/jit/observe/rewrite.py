@@ -174,6 +174,12 @@ class _Rewriter(ast.NodeTransformer):
         node.func = node.func if bare else self._hook("call", node.func)
         return node
 
+    def visit_keyword(self, node):
+        self.generic_visit(node)
+        if node.arg is None:  # **what C takes apart
+            node.value = self._use(node.value)
+        return node
+
     def visit_JoinedStr(self, node):
         parts = []
         for part in node.values:
