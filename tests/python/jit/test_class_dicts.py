@@ -121,7 +121,7 @@ def compared(x):
 
 
 def as_text(x):
-    return x, "%(a)s %(b)s" % vars(C), "{a} {items}".format_map(C.__dict__)
+    return x, "%(a)s %(b)s" % vars(C), "{a} {items}".format_map(C.__dict__)  # noqa: UP031
 
 
 def matched(x):

@@ -1,4 +1,4 @@
-"""The __dict__ of a class, as vars(C) and C.__dict__ give it: a view that Python makes anew each time.
+"""The __dict__ of a class, as vars(C) and C.__dict__ give it: a view that is made anew each time.
 
 What is read by a name is that name's guard, as for C.name; what looks at all of it reads the names
 and, under each, the value.

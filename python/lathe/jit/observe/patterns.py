@@ -83,8 +83,8 @@ class Patterns:
         if type(name) is int:
             if name == 0 and isinstance(value, (*BOXES, int, float, str, bytes)):
                 self._taken_apart(value, part)
-            for name in self._names_at(type(value), name):
-                self._attribute_taken(value, name, part)
+            for found in self._names_at(type(value), name):
+                self._attribute_taken(value, found, part)
             return
         kind = type(value)
         if kind in PLAIN or kind in _SYMBOLIC or issubclass(kind, IDENTITY):
