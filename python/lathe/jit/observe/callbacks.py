@@ -29,7 +29,7 @@ class Callbacks:
 
     def start_callbacks(self):
         self.hosts = {}  # functions of this capture, by all that they depend on
-        self.called = False  # an ordered call is recorded
+        self.called = 0  # how many ordered calls are recorded
         self.may_fail = False  # data decides whether the program fails, and eager code runs instead
         self.waiting = Waiting()
         self.can_wait = False  # what is printed, until the program has not failed
@@ -37,7 +37,7 @@ class Callbacks:
     def note_ordered(self, can_wait=False):
         """Before an ordered call is recorded. can_wait: it may happen when nothing fails any more,
         as it gives nothing."""
-        self.called = True
+        self.called += 1
         self.can_wait = self.can_wait and can_wait
         if self.may_fail and (_lathe._recording() or self.waiting.on):
             self._twice()
@@ -66,7 +66,7 @@ class Callbacks:
     def refuse_hidden_changes(self, what):
         """A function that is called in the middle of a run would not see Python's state as the
         traced code has left it: that is repeated when the program has run."""
-        if self.changes():
+        if any(kind != "asked" for kind, *_ in self.changes()):
             self.refuse(
                 f"{what} comes after a change of Python state, which later calls make when the "
                 "program has run",

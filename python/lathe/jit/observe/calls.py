@@ -173,7 +173,7 @@ class Calls:
         if kind in _OPS:
             return partial(self._op, f)
         if kind is _lru_cache_wrapper:  # looked through: a tensor of the trace would stay in it
-            return self.call(f.__wrapped__)
+            return partial(self._remembered, f)
         if hasattr(kind, "_captures"):
             self.row_of(f)
             return f if f._captures is None else self.call(self.attribute(f, f._captures))
@@ -215,6 +215,17 @@ class Calls:
             self.swap(inner)
             return f
         return partial(self.call(inner), f.__self__)
+
+    def _remembered(self, f, *args, **kwargs):
+        """A call of what functools.lru_cache() has made."""
+        begun = len(self.mutated), len(self.rebound), self.called
+        result = self.call(f.__wrapped__)(*args, **kwargs)
+        changed = any(id(o) in self.known for o in self.mutated[begun[0] :])
+        if changed or begun[1:] != (len(self.rebound), self.called):
+            self.refuse(f"{f.__name__}() remembers what it gave, and does more than that: it "
+                        "changes Python state, or prints, at some calls only",
+                        next="call it outside, or without functools.lru_cache()")  # fmt: skip
+        return result
 
     # ── ops and other functions of the library ──────────────────────────────────────────────────
 
