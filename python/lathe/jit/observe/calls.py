@@ -211,6 +211,8 @@ class Calls:
     def _method(self, f):
         self.look_through(f)
         inner = f.__func__
+        if self.writes_message(inner):
+            return partial(self.logged, f.__self__)
         if type(inner) is types.FunctionType:
             self.swap(inner)
             return f

@@ -16,7 +16,7 @@ from .recording import dict_of, in_mro
 from .texts import Text, build
 
 
-def _call(observer, name, texts, run, form=None):
+def ordered(observer, name, texts, run, form=None):
     """One ordered call: run(what the texts are by then). form: the same as data, for a file."""
 
     observer.note_ordered(can_wait=True)
@@ -87,7 +87,7 @@ def print_model(observer, f, args, kwargs):
 
     with observer.resting():
         form = _form(texts) if kwargs.get("file") is None else None
-        return _call(observer, "print", texts, run, form)
+        return ordered(observer, "print", texts, run, form)
 
 
 def _form(texts):
@@ -120,8 +120,8 @@ def warn_model(observer, f, args, kwargs):
     if type(message) is not Text and not isinstance(message, str):
         observer.refuse(f"a warning whose message is a {type(message).__name__}",
                         next="warn with a text")  # fmt: skip
-    frames = list(_frames(observer))
-    where = frames[level - 1] if level <= len(frames) else None
+    frames = list(frames_of())
+    where = frames[level - 1][:3] if level <= len(frames) else None
     outer = level - len(frames)
 
     def run(said):
@@ -133,7 +133,7 @@ def warn_model(observer, f, args, kwargs):
         warn_explicit(said[0], category, file, line, module, registry)
 
     with observer.resting():
-        return _call(observer, "warn", [observer._text(message)], run)
+        return ordered(observer, "warn", [observer._text(message)], run)
 
 
 def _warning(f, message, category=None, stacklevel=1, source=None, *, skip_file_prefixes=()):
@@ -149,8 +149,8 @@ def _is_ours(code):
     return code.co_filename.startswith(CAPTURE)
 
 
-def _frames(observer):
-    """(file, line, globals) of the frames of the traced code, innermost first."""
+def frames_of():
+    """(file, line, globals, name) of the frames of the traced code, innermost first."""
     frame = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
@@ -160,7 +160,7 @@ def _frames(observer):
             names = frame.f_globals
             if code.co_name == "<script>":
                 names = _globals_of(code.co_filename, names)
-            yield code.co_filename, frame.f_lineno, names
+            yield code.co_filename, frame.f_lineno, names, code.co_name
         frame = frame.f_back
 
 

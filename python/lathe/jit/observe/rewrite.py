@@ -335,7 +335,7 @@ def _text(file):
     return "".join(linecache.getlines(file))
 
 
-def _statements(file):
+def statements_of(file):
     """(top-level statements, what the module imports at its top level, the source)."""
     if file not in _files:
         text = _text(file)
@@ -389,7 +389,7 @@ def _has_hooks(file, path):
 def pairs_around(code):
     """(own, observed) code objects of all code in the statements around this code."""
     file = code.co_filename
-    body, imports, text = _statements(file)
+    body, imports, text = statements_of(file)
     for path in _paths(body, code.co_firstlineno):
         at = file, path, code.co_flags & _FUTURE
         if at in _compiled:
