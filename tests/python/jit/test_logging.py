@@ -149,6 +149,21 @@ def test_silent_messages(way, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_of_a_saved_program(tmp_path):
+    log = logging.getLogger("tests.saved")
+    log.setLevel(logging.WARNING)
+
+    class Model(lt.nn.Module):
+        def forward(self, x):
+            log.debug("of shape %s", x.shape)
+            return x * 2
+
+    x = lt.ones(2)
+    lt.save(Model(), tmp_path / "m.lathe", inputs=(x,))
+    same(lt.load(tmp_path / "m.lathe")(x), x * 2)
+    same(lt.freeze(Model(), x)(x), x * 2)
+
+
 @ways
 def test_made_at_the_first_call(way):
     made = []

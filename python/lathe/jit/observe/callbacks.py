@@ -66,7 +66,7 @@ class Callbacks:
     def refuse_hidden_changes(self, what):
         """A function that is called in the middle of a run would not see Python's state as the
         traced code has left it: that is repeated when the program has run."""
-        if any(kind != "asked" for kind, *_ in self.changes()):
+        if self.has_changed():
             self.refuse(
                 f"{what} comes after a change of Python state, which later calls make when the "
                 "program has run",

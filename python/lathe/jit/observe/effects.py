@@ -264,6 +264,10 @@ class Effects:
                 found.append((kind, self.constant(owner), name, now))
         return found + [("turned", row, None, flag) for row, flag in self.turned_tensors()]
 
+    def has_changed(self):
+        """Is anything else to be seen than that loggers keep what they were asked?"""
+        return any(kind != "asked" for kind, *_ in self.changes())
+
     def _container_changes(self, container, old):
         row = self.row_of(container)
         if isinstance(container, dict):
@@ -322,7 +326,7 @@ class Effects:
 
     def refuse_changes(self):
         """Where a program is to stand by itself there is no state to change."""
-        if self.changes():
+        if self.has_changed():
             self.where = self.first_store or self.where
             self.refuse(
                 "the traced code changed Python state, which only happens at capture",
