@@ -174,6 +174,31 @@ def test_set_inside(way):
             same(captured(lt.ones(2)), function(lt.ones(2)))
 
 
+def dir_of_an_object(x):
+    return x, [n for n in dir(thing) if n[0] != "_"]
+
+
+def dir_of_a_class(x):
+    return x, [n for n in dir(C) if n[0] != "_"]
+
+
+def dir_of_what_is_made(x):
+    made = C()
+    made.own = 1
+    return x, [n for n in dir(made) if n[0] != "_"]
+
+
+@ways
+@pytest.mark.parametrize("f", [dir_of_an_object, dir_of_a_class, dir_of_what_is_made])
+def test_names_by_dir(way, f):
+    captured, x = way(f), lt.ones(2)
+    changes = [CHANGES[n] for n in ("added", "above", "taken away", "method")]
+    for change in (*changes, lambda: setattr(thing, "of_it", 1), lambda: delattr(thing, "of_it")):
+        for _ in range(2):
+            same(captured(x), f(x))
+        change()
+
+
 def test_a_class_that_the_code_makes():
     def f(x):
         class Local:

@@ -637,7 +637,26 @@ def _vars(observer, f, args, kwargs):
 def _dir(observer, f, args, kwargs):
     if not args:
         observer.refuse("dir() without an object looks at all names of the function")
-    return f(*args)
+    value, kind = args[0], type(args[0])
+    observer.prepare(kind)
+    if type(in_mro(kind.__mro__, "__dir__")[1]) is types.FunctionType:
+        return f(value)  # observed code
+    changed = [owner for owner, _, _ in observer.slots.values()]
+    for thing in (value, kind):
+        row, names = observer.row_of(thing), _names_of(thing)
+        if row is None or is_plain(thing) or isinstance(thing, Tensor):
+            continue
+        known = {id(c) for c in (thing, *getattr(thing, "__mro__", ()))}
+        if known & set(map(id, changed)) or id(dict_of(thing)) in observer.before:
+            observer.refuse("dir() of what the traced code has changed")
+        if not is_plain(names):
+            observer.refuse(f"dir() gives {len(names)} names, too many to compare at each call")
+        observer.row("of_value", row, _names_of, names)
+    return f(value)
+
+
+def _names_of(value):
+    return tuple(dir(value))
 
 
 def _isinstance(observer, f, args, kwargs):
