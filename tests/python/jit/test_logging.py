@@ -204,7 +204,10 @@ def test_several_threads_change_levels():
     thread = threading.Thread(target=change)
     thread.start()
     for _ in range(300):
-        assert captured(lt.ones(1)).item() in (2, 3)
+        try:
+            assert captured(lt.ones(1)).item() in (2, 3)
+        except lt.TraceError as e:  # the level was set in the middle of a capture
+            assert "is not there any more when it has run" in str(e)
     over.set()
     thread.join()
     captured(lt.ones(1))
