@@ -117,6 +117,10 @@ class Optimizer:
     def _start(self, p, group):
         return {}
 
+    def _starts_late(self, group):
+        """Do its settings want a state that they did not when it was added?"""
+        return False
+
     def _update(self, p, g, state, group):
         raise NotImplementedError
 
@@ -137,6 +141,8 @@ class Optimizer:
                     if g is None:
                         continue
                     state = self.state[p]
+                    if not state and self._starts_late(group):
+                        state.update(self._start(p, group))
                     if update is None or not update.run(self, p, g, state, group):
                         self._step_one(p, g, state, group)
         finally:

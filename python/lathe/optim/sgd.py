@@ -40,11 +40,16 @@ class SGD(Optimizer):
             state[_COUNTED] = count_steps(p)
         return state
 
+    def _starts_late(self, group):
+        return group["momentum"] != 0  # as schedules set it
+
     def _update(self, p, g, state, group):
         if group["momentum"] != 0:
             velocity = state["momentum_buffer"]
             fresh = g
-            if group["dampening"] != 0:
+            if group["dampening"] != 0 and _COUNTED not in state:  # it was begun without
+                fresh = g * (1 - group["dampening"])
+            elif group["dampening"] != 0:
                 # The first velocity is g itself. The buffer is zero then: only g's factor differs.
                 first = ops.eq(state[_COUNTED], 0).to(p.dtype)
                 fresh = g * (first * group["dampening"] + (1 - group["dampening"]))

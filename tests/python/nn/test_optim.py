@@ -246,3 +246,38 @@ def test_a_line_search_keeps_to_max_eval(most):
 
     optimizer.step(closure)
     assert len(looked) == most + 1  # and one at the point that is taken first
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_momentum_that_is_set_later(traced):
+    """As schedules of the momentum do: the velocity begins with the first step that has one."""
+    p = nn.Parameter(lt.tensor([1.0, -2.0]))
+    o = optim.SGD([p], lr=0.1)
+
+    def step():
+        o.zero_grad()
+        (p * p).sum().backward()
+        o.step()
+
+    run = lt.trace(step) if traced else step
+    want, velocity = np.array([1.0, -2.0]), np.zeros(2)
+    for momentum, dampening in ((0, 0), (0, 0), (0.9, 0), (0.8, 0), (0.8, 0.5), (0, 0), (0.9, 0)):
+        o.param_groups[0]["momentum"], o.param_groups[0]["dampening"] = momentum, dampening
+        run()
+        g = 2 * want
+        if momentum:
+            velocity = velocity * momentum + g * (1 - dampening)
+            g = velocity
+        want = want - 0.1 * g
+        np.testing.assert_allclose(p.detach().numpy(), want, rtol=1e-5)
+
+
+def test_schedules_of_the_momentum_take_an_sgd_without():
+    p = nn.Parameter(lt.ones(3))
+    o = optim.SGD([p], lr=0.1)
+    schedule = optim.lr_scheduler.OneCycleLR(o, 0.1, total_steps=5)
+    for _ in range(4):
+        p.sum().backward()
+        o.step()
+        schedule.step()
+    assert "momentum_buffer" in o.state[p]

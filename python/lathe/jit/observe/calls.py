@@ -551,6 +551,11 @@ class Calls:
 
     def opaque(self, kind):
         """Does a class written in C keep state that nothing here knows?"""
+        if id(kind) not in self._opaque:
+            self._opaque[id(kind)] = kind, self._is_opaque(kind)
+        return self._opaque[id(kind)][1]
+
+    def _is_opaque(self, kind):
         note_re()
         for cls in kind.__mro__:
             if cls in _OPEN or cls in PURE or issubclass(cls, (BaseException, Tensor)):

@@ -63,6 +63,7 @@ class Observer(
 
     def __init__(self, varying=frozenset(), concrete=(), inputs=True):
         super().__init__(varying, concrete, inputs)
+        self._opaque = {}  # by class: what opaque() said
         numpy = sys.modules.get("numpy")
         if numpy is not None:  # what it reads of arrays is noted where they are handed to it
             self.net.trust(os.path.dirname(numpy.__file__) + os.sep, True)

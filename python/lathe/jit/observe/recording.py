@@ -119,6 +119,7 @@ class Recording:
         self.bundles = {}  # by class: {(base, name): value}
         self.whole = set()  # containers whose items all have rows
         self.written = set()  # (id of a dict or object, key): from then on, reads are no rows
+        self._looked, self._looked_when = {}, 0  # what look_up() found, after so many writes
         self.before = {}  # by id of a container that was written to: (itself, a copy)
         self.varying, self.concrete = set(varying), concrete
         self.alike = {}  # by id: rows of functions for which one with the same code may stand
@@ -417,7 +418,19 @@ class Recording:
     # ── classes ─────────────────────────────────────────────────────────────────────────────────
 
     def look_up(self, kind, mro, name):
-        """(class, value) of what a class has under a name; its absence counts as well."""
+        """(class, value) of what a class has under a name; its absence counts as well. Once for
+        each, until something is written to: an attribute of a module is read again and again."""
+        if mro is not kind.__mro__:
+            return self._look_up(kind, mro, name)
+        if len(self.written) != self._looked_when:
+            self._looked.clear()
+            self._looked_when = len(self.written)
+        at = id(kind), name
+        if at not in self._looked:
+            self._looked[at] = kind, self._look_up(kind, mro, name)
+        return self._looked[at][1]
+
+    def _look_up(self, kind, mro, name):
         for cls in mro:
             if not cls.__flags__ & HEAP:
                 if name in cls.__dict__:
