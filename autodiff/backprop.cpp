@@ -196,12 +196,12 @@ void Backprop::visit_op(Node& n) {
   }
   ArgVec attrs = plain_arguments(n, tracer_);
   Grad::Data data{&op, attrs.view(), dys, y_types, xs, x_types, ys, wanted};
-  Grads grads = run_gradient(data);
   const Tensor flag = flag_of(n);
+  Grads grads = run_gradient(data);
   for (size_t i = 0; i < grads.size(); ++i) {
     Tensor& dx = grads[i];
     if (!dx.defined() || !wanted[i]) continue;
-    if (flag.defined())
+    if (flag.defined() && row_put(slots[i], dx) == nullptr)  // a row's zeros are left out anyway
       dx = math_ops<Tensor>::where(flag, dx, empty_sum({dx.dtype(), Shape{}, dx.device()}));
     arrive(slots[i], dx, flag);
   }

@@ -178,6 +178,8 @@ class Backprop {
 
   // Rows that rounds read (backprop_rows.cpp).
   bool is_row_of_round(const ir::Value* v, const ir::Node& put) const;
+  static bool is_scanned(const ir::Value* v);
+  const ir::Node* row_put(const ir::Value* v, const Tensor& dy) const;
   bool arrive_at_row(const ir::Value* v, Tensor& sum, const Tensor& dy);
   void add_left_out(const Loop& loop, const ir::Value* v);
   // Slices of one value (backprop_rows.cpp, slice_sums.h).

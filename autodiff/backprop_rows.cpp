@@ -54,12 +54,22 @@ bool Backprop::is_row_of_round(const Value* v, const Node& put) const {
          !(apart == Int(0));
 }
 
+bool Backprop::is_scanned(const Value* v) {
+  return v->node() != nullptr && v->node()->op() == S::rows.op();
+}
+
+/// What puts dy, the gradient of one row of v that a round reads, into zeros; null: it is another.
+const Node* Backprop::row_put(const Value* v, const Tensor& dy) const {
+  const Node* put = tracer_.value_of(dy)->node();
+  if (put == nullptr || put->op() == nullptr || put->op()->put_of == nullptr) return nullptr;
+  return is_scanned(v) || is_row_of_round(v, *put) ? put : nullptr;
+}
+
 /// False: this is no gradient of one row.
 bool Backprop::arrive_at_row(const Value* v, Tensor& sum, const Tensor& dy) {
-  const Node* put = tracer_.value_of(dy)->node();
-  if (put == nullptr || put->op() == nullptr || put->op()->put_of == nullptr) return false;
-  const bool scanned = v->node() != nullptr && v->node()->op() == S::rows.op();
-  if (!scanned && !is_row_of_round(v, *put)) return false;
+  const Node* put = row_put(v, dy);
+  if (put == nullptr) return false;
+  const bool scanned = is_scanned(v);
   const ArgVec attrs = plain_arguments(*put, tracer_);
   absl::InlinedVector<Arg, 8> args(attrs.view().begin(), attrs.view().end());
   if (!scanned) {
