@@ -6,6 +6,7 @@
 // multiple of a known form, shifted by any number, is answered from it (symrange.cpp). Equalities
 // are solved for a symbol where that is possible, and that symbol is replaced everywhere
 // (`replaced_`), so that s0 == s1 makes 2*s0 and s0 + s1 provably equal too.
+#include <absl/algorithm/container.h>
 #include <absl/strings/ascii.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
@@ -199,10 +200,12 @@ static SymFact opposite(const SymFact& f) {
 bool SymScope::ordinary(Relation relation, Int a, Int b) const {
   if (relation == Relation::ne) return !ordinary(Relation::eq, a, b);
   if (relation != Relation::eq) return lathe::decide(relation, hint(a), hint(b));
-  // What is at most 1, as the first element if there is one, is 1.
+  // What is at most 1, as the first element if there is one, is 1. A number above it is one size of
+  // many.
   const bool one = a.known() ? a.value() == 1 : bounds(a).second <= 1;
   const bool other_one = b.known() ? b.value() == 1 : bounds(b).second <= 1;
-  return one == other_one && !identical(a, 0) && !identical(b, 0);
+  if (one || other_one) return one == other_one;
+  return !a.known() && !b.known() && hint(a) == hint(b);
 }
 
 bool SymScope::answer(Relation relation, Int a, Int b, std::vector<SymFact>& where_it_holds) {
@@ -227,7 +230,27 @@ bool SymScope::presume(const SymFact& fact) {
   }
   SymFact asked = fact.holds ? fact : opposite(fact);
   asked.site = here();
-  if (ask_(asked)) assume(asked.relation, asked.a, asked.b);
+  if (!ask_(asked)) return fact.holds;
+  assume(asked.relation, asked.a, asked.b);
+  // The hint of what only running tells is any number: one of which this is true, and all before.
+  const auto holds = [&](const SymFact& f) {
+    return lathe::decide(f.relation, hint(f.a), hint(f.b)) == f.holds;
+  };
+  std::vector<uint32_t> symbols = symbols_of(asked.a);
+  symbols.insert(symbols.end(), symbols_of(asked.b).begin(), symbols_of(asked.b).end());
+  constexpr int64_t kMost = 64;
+  for (size_t i = 0; i < symbols.size() && !holds(asked); ++i) {
+    const uint32_t k = symbols[i];
+    if (!inside_[k]) continue;
+    const int64_t before = hints_[k];
+    const auto set = [&](int64_t hint) {
+      hints_[k] = hint;
+      hint_of_.clear();
+    };
+    for (int64_t h = before; h <= kMost && !(holds(asked) && absl::c_all_of(checks_, holds)); ++h)
+      set(h);
+    if (!holds(asked)) set(before);
+  }
   return fact.holds;
 }
 

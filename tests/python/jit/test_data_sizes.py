@@ -206,3 +206,29 @@ def test_files_and_text(tmp_path):
     program = lt.load(path)
     for x in inputs():
         assert bits(program(x)) == bits(f(x))
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        lambda v: v.reshape(-1, 3).sum(1),
+        lambda v: v.reshape(2, -1).sum(1),
+        lambda v: v.unfold(0, 2, 2).sum(1),
+        lambda v: v.unfold(0, 3, 1).sum(1),
+        lambda v: lt.nn.functional.avg_pool1d(v[None, None], 2)[0, 0],
+    ],
+)
+def test_gradients_of_what_asks_more_of_a_size(rest):
+    """Whole rows, and windows: the derivative asks the same of a size that data decides."""
+
+    def function(x):
+        return rest(x[x > 0])
+
+    traced = lt.trace(function)
+    for count in (6, 12, 18):
+        found = []
+        for call in (function, traced):
+            x = lt.cat([lt.arange(1.0, count + 1), -lt.ones(4)]).requires_grad_()
+            call(x).square().sum().backward()
+            found.append(x.grad.tolist())
+        assert found[0] == found[1]
