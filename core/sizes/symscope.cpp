@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/sizes/piecewise.h"
 #include "core/sizes/symbounds.h"
 
 namespace lathe {
@@ -302,7 +303,10 @@ void SymScope::narrow(Int e, const Range& by) {
   known_.find(f.form.word())->second.meet(r);
   ++epoch_;
   Range now = known_.find(f.form.word())->second;
-  if (now.low == now.high) return solve(f.form - Int(now.low));
+  if (now.low == now.high) {
+    solve(f.form - Int(now.low));
+    if (!identical(simplify(f.form), f.form)) return;  // a symbol is gone, and this form with it
+  }
   narrow_terms(f.form, now);
   narrow_part(f.form, now);
 }
@@ -340,13 +344,65 @@ void SymScope::narrow_terms(Int sum, const Range& r) {
   }
 }
 
-// max(a, 0) >= 1 says that a is just that; an upper bound is one of a in any case.
-void SymScope::narrow_part(Int part, const Range& r) {
-  const SymExpr* x = part.expr();
-  if (x->kind != SymKind::positive) return;
-  Range by{r.low >= 1 ? r.low : -kInf, r.high < kMostInt && r.high >= 0 ? r.high : kInf};
-  Range was = range(x->a);
-  if (by.low > was.low || by.high < was.high) narrow(x->a, by);
+namespace {
+
+/// So small that neither sums nor products of two such expressions overflow.
+bool is_small(Int e) {
+  constexpr int64_t kMost = int64_t{1} << 20;
+  return absl::c_all_of(poly::expand(e), [](const SymTerm& t) {
+    return -kMost <= t.coefficient && t.coefficient <= kMost;
+  });
+}
+
+/// Of the quotients by a number among the terms of a sum, the one with most atoms inside of atoms.
+std::optional<SymTerm> outermost_quotient(Int sum) {
+  std::optional<SymTerm> found;
+  for (const SymTerm& t : poly::expand(sum)) {
+    if (t.factors.size() != 1 || t.factors[0]->kind != SymKind::floor_div) continue;
+    const SymExpr* q = t.factors[0];
+    if (!q->b.known() || q->b.value() <= 0 || !is_small(q->a) || !is_small(q->b)) continue;
+    if (!found || q->height > found->factors[0]->height) found = t;
+  }
+  return found;
+}
+
+}  // namespace
+
+// Of a sum with k * max(a, 0) in it: where it cannot be what it is without that term, it is so with
+// k * a, and the other way round. An upper bound of max(a, 0) is one of a in any case. And
+// b * floor_div(a, b) is a but for a rest of 0 to b - 1, so that what is known of a sum with a
+// quotient in it is known of one without, b times as large.
+void SymScope::narrow_part(Int form, const Range& r) {
+  auto known_of = [&](Int inside, const Range& by) {
+    if (inside.known()) return;
+    const Range was = range(inside);
+    if (by.low > was.low || by.high < was.high) narrow(inside, by);
+  };
+  auto impossible = [&](Int e) {
+    const Range at = range(e);
+    return at.high < r.low || at.low > r.high;
+  };
+  const SymExpr* x = form.expr();
+  if (x->kind == SymKind::positive && r.high < kMostInt && r.high >= 0)
+    known_of(x->a, {-kInf, r.high});
+  constexpr int kMostTried = 4;
+  int tried = 0;
+  for (const SymTerm& t : poly::expand(form)) {
+    const SymExpr* part = poly::positive_part_in(t);
+    if (part == nullptr || ++tried > kMostTried) continue;
+    const Int without = form - Int(t.coefficient) * Int::from_expr(part);
+    const Int with = without + Int(t.coefficient) * part->a;
+    if (impossible(without)) return known_of(with, r);
+    if (impossible(with)) return known_of(without, r);
+  }
+  const std::optional<SymTerm> term = outermost_quotient(form);
+  if (!term || !is_small(form)) return;
+  const SymExpr* q = term->factors[0];
+  const int64_t k = term->coefficient, b = q->b.value();
+  Range by{-kInf, kInf};
+  if (r.low > -kMostInt) by.low = add(multiply(r.low, b), std::min<int64_t>(k, 0) * (b - 1));
+  if (r.high < kMostInt) by.high = add(multiply(r.high, b), std::max<int64_t>(k, 0) * (b - 1));
+  known_of(Int(b) * (form - Int(k) * Int::from_expr(q)) + Int(k) * q->a, by);
 }
 
 // zero = 0: if some symbol is in it once, alone and with coefficient 1 or -1, it follows from the

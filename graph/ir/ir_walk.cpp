@@ -292,12 +292,21 @@ GraphScope::GraphScope(const Graph& graph) {
       if (now(f) && !stated(f)) wrong(f);
   }
   // What was stated before all was known folds further now, as sizes inferred from here on do.
-  auto anew = [&](Int e) { return e.known() ? e : substitute(scope_.simplify(e), symbol); };
+  auto anew = [&](SymFact f) {
+    for (Int* e : {&f.a, &f.b})
+      if (!e->known()) *e = substitute(scope_.simplify(*e), symbol);
+    return f;
+  };
+  auto is_new = [](const SymFact& now, const SymFact& f) {
+    return !identical(now.a, f.a) || !identical(now.b, f.b);
+  };
   for (const SymFact& f : graph.assumptions()) {
-    Int a = anew(f.a), b = anew(f.b);
-    if (identical(a, f.a) && identical(b, f.b)) continue;
-    if (scope_.decide(f.relation, a, b) != f.holds) wrong(f);
+    const SymFact now = anew(f);
+    if (is_new(now, f) && scope_.decide(f.relation, now.a, now.b) != f.holds) wrong(f);
   }
+  // Of a loop that runs no round a check may fold to what is never so: nothing comes of it.
+  for (const SymFact& f : graph.checks())
+    if (const SymFact now = anew(f); is_new(now, f)) stated(now);
   facts_ = scope_.guards().size() + scope_.checks().size();
 }
 

@@ -1,4 +1,5 @@
 // Symbols of a whole graph: where they occur, renumbering.
+#include <absl/algorithm/container.h>
 #include <absl/container/flat_hash_set.h>
 
 #include "core/base/error.h"
@@ -77,6 +78,32 @@ struct Entered {
   SymScope& scope;
 };
 
+/// To the facts that mention a lost symbol come the same as all facts together let them be written:
+/// one that says in a long way what the symbol equals may do so plainly then.
+void add_folded_facts(Graph& graph, const std::function<bool(uint32_t)>& has) {
+  std::vector<SymFact>* both[] = {&graph.assumptions(), &graph.checks()};
+  SymScope all;
+  for (const SymbolInfo& info : graph.symbols()) all.fresh(info.hint, info.is_size);
+  for (const auto* facts : both)
+    for (const SymFact& f : *facts) {
+      const bool equal = f.relation == Relation::eq || f.relation == Relation::ne;
+      const Relation other[] = {Relation::ne, Relation::eq, Relation::le, Relation::lt};
+      if (f.holds)
+        all.assume(f.relation, f.a, f.b);
+      else
+        all.assume(other[static_cast<int>(f.relation)], equal ? f.a : f.b, equal ? f.b : f.a);
+    }
+  Entered entered(all);
+  auto anew = [](Int e) { return e.known() ? e : substitute(e, symbol); };
+  for (auto* facts : both)
+    for (size_t i = 0, count = facts->size(); i < count; ++i) {
+      SymFact f = (*facts)[i];
+      if (absl::c_all_of(symbols_of(f.a), has) && absl::c_all_of(symbols_of(f.b), has)) continue;
+      f.a = anew(f.a), f.b = anew(f.b);
+      if (!identical(f.a, (*facts)[i].a) || !identical(f.b, (*facts)[i].b)) facts->push_back(f);
+    }
+}
+
 /// Where a fact says what a lost symbol equals, that takes its place in the other facts: what they
 /// say of the symbols that stay was used to give types, and must not go with it. Nor must what is
 /// known of every size: that it is not negative.
@@ -126,6 +153,7 @@ std::function<Int(Int)> compact_symbols(Graph& graph) {
     const std::vector<uint32_t>& symbols = symbols_of(e);
     return std::all_of(symbols.begin(), symbols.end(), has);
   };
+  add_folded_facts(graph, has);
   replace_lost_symbols(graph, has);
   for (auto* facts : {&graph.assumptions(), &graph.checks()})
     std::erase_if(*facts, [&](const SymFact& f) { return !sourced(f.a) || !sourced(f.b); });

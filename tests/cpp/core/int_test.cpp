@@ -303,6 +303,32 @@ TEST_F(SymScopeTest, SumsNarrowTheirTerms) {
   EXPECT_EQ(scope.prove(Relation::le, s3, 14), Truth::unknown);
 }
 
+// What is known of a quotient says something of what is divided, also where it is no number.
+TEST_F(SymScopeTest, QuotientsNarrowWhatIsDivided) {
+  Int s0 = scope.fresh(11), s1 = scope.fresh(9);
+  EXPECT_EQ(floor_div(s0 + 1, 2).value(), 6);
+  EXPECT_EQ(scope.prove(Relation::le, 11, s0), Truth::yes);
+  EXPECT_EQ(scope.prove(Relation::le, s0, 12), Truth::yes);
+  EXPECT_EQ(scope.prove(Relation::le, s0, 11), Truth::unknown);
+  // Forms written before that are proven equal by it.
+  Int d = floor_div(s1, 3) - floor_div(s0, 4);
+  EXPECT_TRUE(floor_div(d, 2) < Int(1));
+  EXPECT_EQ(scope.prove(Relation::le, d, 1), Truth::yes);
+  EXPECT_EQ(scope.prove(Relation::eq, max(d, 2), 2), Truth::yes);
+  EXPECT_EQ(scope.prove(Relation::le, d, 0), Truth::unknown);
+}
+
+// A length that is not 0 is what it would be if nothing kept it from being less.
+TEST_F(SymScopeTest, SumsWithPositivePartsSayWhichCaseHolds) {
+  Int s0 = scope.fresh(3), s1 = scope.fresh(14);
+  const Int length = max(s1 - s0, 0);
+  EXPECT_TRUE(Int(10) < length);
+  EXPECT_TRUE(length <= Int(12));
+  EXPECT_EQ(scope.prove(Relation::eq, length, s1 - s0), Truth::yes);
+  EXPECT_EQ(scope.prove(Relation::le, s1 - s0, 12), Truth::yes);
+  EXPECT_EQ(scope.prove(Relation::le, s1 - s0, 11), Truth::unknown);
+}
+
 TEST_F(SymScopeTest, DivisibilityRefutesEquality) {
   Int s0 = scope.fresh(4);
   EXPECT_EQ(scope.prove(Relation::eq, 2 * s0, 7), Truth::no);
@@ -584,17 +610,23 @@ TEST_F(SymScopeTest, ProofsAreSound) {
   };
   auto holds = [](const SymFact& f, Int a, Int b) { return decide(f.relation, a, b) == f.holds; };
   int proofs = 0;
-  for (int round = 0; round < 300; round++) {
+  for (int round = 0; round < 1000; round++) {
     SymScope s;
     s.enter();
     Int x[3] = {s.fresh(pick(0, 4)), s.fresh(pick(0, 4)), s.fresh(pick(0, 4))};
     auto linear = [&] {
       return pick(-2, 2) * x[pick(0, 2)] + pick(-1, 1) * x[pick(0, 2)] + pick(-3, 3);
     };
+    auto bent = [&] {
+      Int e = linear();
+      if (pick(0, 2) == 0) e = pick(-2, 2) * max(e, 0) + pick(-1, 1) * x[pick(0, 2)];
+      if (pick(0, 2) == 0) e = pick(-1, 2) * floor_div(e, pick(2, 3)) + linear();
+      return e;
+    };
     std::vector<SymFact> proven;
     for (int step = 0; step < 8; step++) {
       auto relation = static_cast<Relation>(pick(0, 3));
-      Int a = linear(), b = linear();
+      Int a = bent(), b = bent();
       Truth t = s.prove(relation, a, b);
       if (t != Truth::unknown)
         proven.push_back({relation, t == Truth::yes, a, b, {}});

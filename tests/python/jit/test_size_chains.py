@@ -70,3 +70,47 @@ def test_a_chain_that_divides_by_more_than_any_size():
     for n in (7, 1, 2, 40):
         x = lt.arange(n * n, dtype=lt.float32).reshape(1, 1, n, n)
         assert traced(x).tolist() == eager(x).tolist(), n
+
+
+@pytest.mark.parametrize("n", (3, 5, 8, 23, 64, 130))
+@pytest.mark.parametrize("size", (2, 3, 7))
+def test_parts_of_a_slice_by_a_size(n, size):
+    """How many parts there are says how long what is split is, in whatever form that is written."""
+
+    def last(x):
+        return x[len(x) // 2 :: 3].split(size)[-1] * 2
+
+    x = lt.arange(n, dtype=lt.float32)
+    assert lt.trace(last)(x).tolist() == last(x).tolist()
+
+
+def rolled(x, y):
+    v = lt.cat([x[1:], x[:1]])
+    lt.cat(y.chunk(2, 0)) + x
+    return v.softmax(1)
+
+
+def rolled_beside(x, y):
+    return lt.cat([x[1:], x[:1]]).softmax(1) * lt.cat(y.chunk(2, 0))
+
+
+def rolled_alone(x, y):
+    lt.cat(y.chunk(2, 0)) + x
+    return lt.cat([x[1:], x[:1]]).sin()
+
+
+@pytest.mark.parametrize("f", [rolled, rolled_beside, rolled_alone])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_a_derivative_has_the_facts_of_what_it_does_not_read(f, create_graph):
+    """That x has a row follows from what is known of y, whose sizes the derivative has no place
+    for."""
+
+    def gradient(call):
+        x = (lt.arange(12.0).reshape(3, 4) * 0.7).sin().requires_grad_()
+        y = call(x, lt.ones(3, 4))
+        first = lt.autograd.grad((y * y).sum(), x, create_graph=create_graph)[0]
+        if not create_graph:
+            return [first.tolist()]
+        return [first.tolist(), lt.autograd.grad((first * first).sum(), x)[0].tolist()]
+
+    assert gradient(lt.trace(f)) == gradient(f)
