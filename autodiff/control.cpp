@@ -237,6 +237,13 @@ Scanned scan_rounds(ScanFunction round, Tensors carried, const Tensors& xs, int6
   return out;
 }
 
+/// What is stacked has one size in every round, so none that a round makes.
+void check_known_before(const Tensor& y, uint32_t first_symbol) {
+  for (Int size : y.shape())
+    for (uint32_t k : symbols_of(size))
+      if (k >= first_symbol) other_sizes(y.shape(), y.shape());
+}
+
 /// Tensors for what the rounds give, made before the loop whose body is being recorded.
 Tensors make_room(Tracer& tracer, const Tensors& ys, Int length, uint32_t first_symbol) {
   ir::Graph& g = tracer.graph();
@@ -245,11 +252,8 @@ Tensors make_room(Tracer& tracer, const Tensors& ys, Int length, uint32_t first_
   Tensors out;
   for (const Tensor& y : ys) {
     Shape shape{length};
-    for (Int size : y.shape()) {
-      for (uint32_t k : symbols_of(size))
-        if (k >= first_symbol) other_sizes(y.shape(), y.shape());
-      shape.push_back(size);
-    }
+    check_known_before(y, first_symbol);
+    shape.insert(shape.end(), y.shape().begin(), y.shape().end());
     out.push_back(C::zeros(Ints(shape), y.dtype(), y.device()));
   }
   return out;
@@ -275,36 +279,48 @@ Scanned record_scan(Tracer& tracer, ScanFunction round, const Tensors& carried, 
   return {as_tensors(end), std::move(*stacked)};
 }
 
-/// No round, so that only a recording of one tells what would be stacked.
+/// No round, so that only a recording of one tells what would be stacked. There is no row to read
+/// either: zeros stand for it.
+Scanned record_scan_of_nothing(Tracer& tracer, ScanFunction round, const Tensors& carried,
+                               const Tensors& xs) {
+  const uint32_t first_symbol = tracer.scope().symbol_count();
+  std::vector<TensorType> types;
+  tracer.record_nothing([&] {
+    Tensors rows;
+    for (const Tensor& x : xs)
+      rows.push_back(C::zeros(Ints(IntSpan(x.shape()).subspan(1)), x.dtype(), x.device()));
+    const Scanned made = round(carried, rows);
+    check_alike("scan", "from round to round", carried, made.carried);
+    for (const Tensor& y : made.stacked) {
+      check_known_before(y, first_symbol);
+      types.push_back(type_of(y));
+    }
+  });
+  Scanned out{carried, {}};
+  for (TensorType& t : types) {
+    t.shape.insert(t.shape.begin(), 0);
+    out.stacked.push_back(C::zeros(Ints(t.shape), t.dtype, t.device));
+  }
+  return out;
+}
+
+/// The same where nothing is recorded yet.
 Scanned scan_nothing(ScanFunction round, const Tensors& carried, const Tensors& xs) {
   std::vector<ir::InputSpec> specs;
-  auto add = [&](TensorType type) {
-    specs.push_back({.name = absl::StrCat("x", specs.size()), .type = type, .fixed_sizes = true});
-  };
-  for (const Tensor& t : carried) add(type_of(t));
-  for (const Tensor& x : xs) {
-    TensorType row = type_of(x);
-    row.shape.erase(row.shape.begin());
-    add(row);
-  }
+  for (const Tensor& t : carried)
+    specs.push_back(
+        {.name = absl::StrCat("x", specs.size()), .type = type_of(t), .fixed_sizes = true});
+  Scanned out{carried, {}};
   std::vector<TensorType> types;
   ir::trace(
       [&](const ir::Data& in) {
-        const Tensors all = as_tensors(in);
-        Tensors before(all.begin(), all.begin() + static_cast<ptrdiff_t>(carried.size()));
-        Tensors rows(all.begin() + static_cast<ptrdiff_t>(carried.size()), all.end());
-        const Scanned made = round(before, rows);
-        check_alike("scan", "from round to round", before, made.carried);
+        const Scanned made = record_scan_of_nothing(*Tracer::current(), round, as_tensors(in), xs);
         for (const Tensor& y : made.stacked) types.push_back(type_of(y));
         return ir::Data{};
       },
       specs);
-  Scanned out{carried, {}};
-  for (TensorType& t : types) {
-    Shape shape{0};
-    shape.insert(shape.end(), t.shape.begin(), t.shape.end());
-    out.stacked.push_back(C::zeros(Ints(shape), t.dtype, t.device));
-  }
+  for (const TensorType& t : types)
+    out.stacked.push_back(C::zeros(Ints(t.shape), t.dtype, t.device));
   return out;
 }
 
@@ -318,8 +334,11 @@ Scanned scan(ScanFunction round, Tensors carried, const Tensors& xs, Int length,
                       .got = to_string(length),
                       .expected = "0 or more",
                       .next = "check the length"});
-  if (Tracer* tracer = Tracer::current(); tracer != nullptr && Batch::current() == nullptr)
+  if (Tracer* tracer = Tracer::current(); tracer != nullptr && Batch::current() == nullptr) {
+    if (tracer->scope().prove(Relation::eq, length, 0) == SymScope::Truth::yes)
+      return record_scan_of_nothing(*tracer, round, carried, xs);
     return record_scan(*tracer, round, carried, xs, length, reverse);
+  }
   if (length == Int(0)) return scan_nothing(round, carried, xs);
   return scan_rounds(round, std::move(carried), xs, length.value(), reverse);
 }

@@ -303,4 +303,15 @@ Data Tracer::record_for(Int start, Int stop, Int step, ForBody body, const Data&
   never_settles();
 }
 
+void Tracer::record_nothing(absl::FunctionRef<void()> run) {
+  Node* node = graph_.add_structure(Structure::for_, {Arg(0), Arg(0), Arg(1)}, {}, here());
+  absl::Cleanup erase = [&] { graph_.erase(node); };
+  Block& block = graph_.add_block(node);
+  graph_.add_parameter(block, integer_type(fresh_integer(0)));
+  record_block(block, [&] {
+    run();
+    return Data{};
+  });
+}
+
 }  // namespace lathe::ir

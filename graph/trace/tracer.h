@@ -32,6 +32,8 @@ class Tracer final : public Backend {
   Data record_if(const Datum& condition, Branch yes, Branch no, absl::FunctionRef<Pairs()> pairs);
   Data record_while(LoopCondition condition, LoopBody body, const Data& start);
   Data record_for(Int start, Int stop, Int step, ForBody body, const Data& carried);
+  /// Runs what is never run when the program is, and forgets it: for what that would give.
+  void record_nothing(absl::FunctionRef<void()> run);
   /// A function that calls itself where data decides: what one call of it does is recorded once, as
   /// a function of the graph. Nothing: its body does not call itself.
   std::optional<Data> record_recursion(std::string name, LoopBody body, const Data& start);
