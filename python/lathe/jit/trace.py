@@ -287,6 +287,16 @@ class Traced(Captured):
             "  next:     keep the object, instead of making it anew at each read"
         )
 
+    def __reduce__(self):
+        """Where a module has it under its name it is found there again; else what it captures is
+        kept, and captured anew."""
+        import sys
+
+        found = sys.modules.get(getattr(self, "__module__", None))
+        for name in getattr(self, "__qualname__", "").split("."):
+            found = getattr(found, name, None)
+        return self.__qualname__ if found is self else (type(self), (self._function,))
+
     def __deepcopy__(self, memo):
         import copy
 
