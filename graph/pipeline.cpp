@@ -97,10 +97,11 @@ Report optimise(Graph& graph, const Budget& budget) {
   return run.take();
 }
 
-int run_pass(std::string_view name, Graph& graph) {
+int run_pass(std::string_view name, Graph& graph, Histories histories) {
   for (const Pass& p : kAll) {
     if (p.name != name) continue;
     Rewrites rewrites;
+    if (histories == Histories::kept) rewrites.keep_histories();
     return p.run(graph, rewrites);
   }
   throw NameError({.op = std::string(name), .problem = "there is no pass of this name"});

@@ -36,8 +36,10 @@ struct Budget {
 /// more are made: that is how a wrong one is found.
 Report optimise(Graph& graph, const Budget& budget = {});
 
+/// Are gradients taken through the graph later, so that what decides them has to stay?
+enum class Histories : uint8_t { dropped, kept };
 /// Runs one pass by its name: tests, tools. NameError if there is none. How many changes it made.
-int run_pass(std::string_view name, Graph& graph);
+int run_pass(std::string_view name, Graph& graph, Histories histories = Histories::dropped);
 std::vector<std::string_view> pass_names();
 /// All that the flag `rewrites_off` may name: passes, rules, and "all".
 std::vector<std::string_view> rewrite_names();

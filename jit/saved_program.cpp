@@ -208,7 +208,9 @@ void print_as_data(ir::Graph& graph) {
 
 ir::Graph capture(ir::TracedFunction body, absl::Span<const ir::InputSpec> inputs,
                   ir::TraceCallbacks& host, std::string name) {
-  ir::Traced traced = ir::trace(body, inputs, host, {.name = std::move(name), .aliases = false});
+  const GradMode on(true);  // so that the graph says what is computed without
+  ir::Traced traced = ir::trace(body, inputs, host,
+                                {.name = std::move(name), .aliases = false, .any_history = true});
   ir::Graph& g = traced.graph;
   print_as_data(g);
   for (const ir::Write& w : g.writes()) {
@@ -253,12 +255,13 @@ std::string freeze(ir::Graph& graph) {
   constexpr int kRounds = 8;
   ir::run_pass("unify_sizes", graph);
   int folded = 0;
+  auto run = [&](std::string_view pass) { return ir::run_pass(pass, graph, ir::Histories::kept); };
   for (int round = 0; round < kRounds; ++round) {
     int changes = 0;
     for (std::string_view pass : {"eliminate_dead", "merge_common", "fold_constants",
                                   "canonicalise", "simplify_algebra", "clean_casts", "clean_views"})
-      changes += ir::run_pass(pass, graph);
-    int now = ir::run_pass("fold_batch_norm", graph);
+      changes += run(pass);
+    const int now = run("fold_batch_norm");
     folded += now;
     if (changes + now == 0) break;
   }

@@ -5,9 +5,11 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/dispatch/fn.h"
 #include "graph/ir/literal.h"
 #include "graph/rewrite/condition.h"
 #include "graph/rewrite/pattern.h"
+#include "include/lathe/ops/shape.h"
 
 namespace lathe::ir {
 
@@ -185,6 +187,18 @@ void erase_between(Graph& graph, Node* before, Node* until) {
 
 }  // namespace
 
+/// Does what leads back from `by` lead back from the node's result, too? A cut result has no
+/// history, and one that was overwritten has that of what was there before.
+static bool has_its_history(const Value* by, const Node& node) {
+  if (node.op() == shape_ops<Tensor>::overwritten.op()) return false;
+  const TensorType* type = by->type().tensor();
+  if (!node.detached() || type == nullptr || !differentiable.has(type->dtype)) return true;
+  const Node* made = by->node();
+  if (made == nullptr) return false;
+  return made->detached() || made->is(Structure::constant) ||
+         (made->op() != nullptr && made->op()->kind == Kind::create);
+}
+
 bool RuleSet::try_rule(Graph& graph, Node* node, const Ready& ready, Rewrites& rewrites,
                        std::string_view pass, std::optional<GraphScope>& scope) const {
   if (rewrites.off(ready.rule.name)) return false;
@@ -209,6 +223,7 @@ bool RuleSet::try_rule(Graph& graph, Node* node, const Ready& ready, Rewrites& r
     }
     by = Build(graph, node, m.variables_).given(ready.to).value;
     fits = by != nullptr && same_type(by->type(), node->out(0)->type()) && !scope->grew() &&
+           (!rewrites.keeps_histories() || has_its_history(by, *node)) &&
            rewrites.allow(ready.rule.name, pass);
   }
   if (scope->grew() || (*scope)->symbol_count() != graph.symbols().size()) scope.reset();

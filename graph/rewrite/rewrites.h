@@ -16,6 +16,9 @@ class Rewrites {
   Rewrites();
   /// Names that are off here, whatever the flag says.
   void leave_out(std::set<std::string, std::less<>> names) { without_ = std::move(names); }
+  /// Gradients are taken through the graph later: what decides them stays, too.
+  void keep_histories() { keeps_histories_ = true; }
+  bool keeps_histories() const { return keeps_histories_; }
   /// False if this change must not be made. Else it counts as made. `part_of`: the pass a rule
   /// belongs to.
   bool allow(std::string_view name, std::string_view part_of = {});
@@ -26,7 +29,7 @@ class Rewrites {
   void clear() { fired_.clear(); }
 
  private:
-  bool all_off_;
+  bool all_off_, keeps_histories_ = false;
   int64_t limit_;
   std::map<std::string, int, std::less<>> fired_;
   std::set<std::string, std::less<>> without_;

@@ -50,6 +50,7 @@ constexpr Rule kRules[] = {
     {"round_of_round", Exactness::exact, "round(round(x))", "round(x)"},
     {"not_of_not", Exactness::exact, "logical_not(logical_not(x))", "x"},
     {"where_of_same", Exactness::exact, "where(c, x, x)", "x"},
+    {"overwritten_to_value", Exactness::exact, "overwritten(x, v)", "v"},
 };
 
 }  // namespace

@@ -132,6 +132,8 @@ struct TraceOptions {
   /// Results may be given back as inputs or views of them, as eager does. Off: each result is an
   /// output of the graph, which then says everything by itself (files).
   bool aliases = true;
+  /// Gradients may be asked for by any input later, whatever requires grad now (files).
+  bool any_history = false;
 };
 
 using TracedFunction = absl::FunctionRef<Data(const Data&)>;

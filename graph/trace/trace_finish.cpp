@@ -239,6 +239,7 @@ Traced Tracer::finish(const Data& results, bool aliases) {
 Traced trace(TracedFunction function, absl::Span<const InputSpec> inputs, TraceCallbacks& host,
              const TraceOptions& options) {
   Tracer tracer(options.name, host);
+  if (options.any_history) tracer.expect_any_history();
   Data arguments;
   for (const InputSpec& spec : inputs) arguments.push_back(tracer.add_input(spec));
   return tracer.finish(function(arguments), options.aliases);

@@ -511,15 +511,17 @@ void Tracer::note_tracked(const Tensor& t) {
   }
 }
 
-namespace {
-
-/// Was it computed from what requires grad? To the tape it is that still after a write with
-/// gradients off, and the value written is a number.
-bool has_history(const Tensor& t) {
-  return t.requires_grad() && t.impl()->autograd && !t.impl()->autograd->leaf();
+/// Was it computed from what requires grad, or may that be so at a later call? To the tape it is
+/// that still after a write with gradients off, and the value written is a number.
+bool Tracer::has_history(const Tensor& t) {
+  if (t.requires_grad() && t.impl()->autograd && !t.impl()->autograd->leaf()) return true;
+  if (!any_history_ || !differentiable.has(t.dtype())) return false;
+  const Value* v = value_of(t);
+  const Node* n = v->node();
+  if (n == nullptr) return v->block() != &graph_.body();  // what a loop carries may have one
+  if (n->op() == nullptr) return !n->is(Structure::constant);
+  return !n->detached() && !n->op()->extra.no_grad && n->op()->kind != Kind::create;
 }
-
-}  // namespace
 
 Value* Tracer::written(const Tensor& dst, const Tensor& value) {
   if (thread_state().grad_enabled) return value_of(value);

@@ -65,6 +65,9 @@ class Tracer final : public Backend {
   Node* last_node() const { return graph_.insertion_block().last(); }
   void forget_after(Node* last);
 
+  /// Gradients may be asked for by any input later, whatever requires grad now.
+  void expect_any_history() { any_history_ = true; }
+
   Datum add_input(const InputSpec& spec);
   /// A float that was met on the way, as one more input, found again by the path.
   Real capture_number(const Path& path, double now);
@@ -153,6 +156,7 @@ class Tracer final : public Backend {
   void check_chosen(const Tensor& written);
   void renew_aliases(const Tensor& written);
   Value* without_history(const Tensor& t);
+  bool has_history(const Tensor& t);
   Value* written(const Tensor& dst, const Tensor& value);
   /// What the tensor is or is a view of, if that was there before the block.
   void outer_root(const Tensor& t, const Block& block, Tensors& out);
@@ -225,6 +229,7 @@ class Tracer final : public Backend {
   std::vector<Guard> guards_;
   std::vector<Tensor> inputs_;  // stand-ins; undefined for numbers
   std::vector<InputSpec> specs_;
+  bool any_history_ = false;
   int64_t ops_ = 0;  // so far
   static constexpr int64_t kMostOps = int64_t{1} << 18;
   absl::flat_hash_set<uint32_t> given_;  // symbols of the arguments' sizes
@@ -238,7 +243,6 @@ class Tracer final : public Backend {
   Backend* outer_backend_;
   uint64_t outer_epoch_;
   Tracer* outer_tracer_;
-  bool entered_ = false;
 };
 
 }  // namespace lathe::ir

@@ -57,9 +57,10 @@ class InputSpec:
 class Program:
     """A compiled function of tensors that needs nothing but itself: no module, no Python state.
 
-    Call it with tensors, by position or by name. It gives a tensor, or a tuple of several; inputs
-    that it writes to are written to. Any number of threads may call it at once. Results carry no
-    history: gradients are not taken through it.
+    Call it with tensors, by position or by name. It gives a tensor, or a tuple of tensors; inputs
+    that it writes to are written to. Any number of threads may call it at once. Gradients are taken
+    through it as through the function, by its inputs: what the function detached, or computed under
+    `no_grad`, has none.
 
     TypeError, ShapeError: inputs that it was not made for.
     """
@@ -315,7 +316,8 @@ def capture(function, inputs, freeze=False):
 
     function: a function, traced or scripted or not, or a module, in the mode it is in. inputs: an
     example tensor or an InputSpec for each of its arguments. Tensors that it uses besides those
-    become constants. freeze: as in lathe.freeze.
+    become constants. freeze: as in lathe.freeze. Gradients are on meanwhile, wherever it is called,
+    so that the program tells what the function computes without them.
 
     TypeError: results other than tensors. TraceError, ScriptError: it cannot be captured, or it
     writes to a tensor that it was not given, or changes Python's state.
@@ -440,12 +442,10 @@ def freeze(module, *inputs):
             next="save a function with lathe.save(function, path, inputs)",
         )
     modes = [(m, m.training) for m in module.modules()]
-    before = _lathe._set_grad_enabled(False)
     try:
         module.eval()
         return capture(module, inputs, freeze=True)
     finally:
-        _lathe._set_grad_enabled(before)
         for m, training in modes:
             m.training = training
 
