@@ -23,10 +23,15 @@ std::string shown(const ir::Datum& d) {
   return d.is_tensor() ? lathe::to_string(type_of(d.tensor())) : lathe::to_string(d.arg());
 }
 
+std::shared_ptr<SavedProgram> of(ir::Loaded file) {
+  return std::make_shared<SavedProgram>(std::move(file.graph), std::move(file.note),
+                                        file.tuple_of_one);
+}
+
 }  // namespace
 
-SavedProgram::SavedProgram(ir::Graph captured, std::string note)
-    : captured_(std::move(captured)), note_(std::move(note)) {
+SavedProgram::SavedProgram(ir::Graph captured, std::string note, bool tuple_of_one)
+    : captured_(std::move(captured)), note_(std::move(note)), tuple_of_one_(tuple_of_one) {
   ir::Graph g = captured_.clone();
   report_ = ir::optimise(g, {.rules = rules_});
   program_ = std::make_unique<Program>(std::move(g));
@@ -34,13 +39,11 @@ SavedProgram::SavedProgram(ir::Graph captured, std::string note)
 }
 
 std::shared_ptr<SavedProgram> SavedProgram::load(const std::string& path) {
-  ir::Loaded file = ir::read_file(path);
-  return std::make_shared<SavedProgram>(std::move(file.graph), std::move(file.note));
+  return of(ir::read_file(path));
 }
 
 std::shared_ptr<SavedProgram> SavedProgram::parse(std::string_view bytes, std::string_view name) {
-  ir::Loaded file = ir::from_bytes(bytes, {}, name);
-  return std::make_shared<SavedProgram>(std::move(file.graph), std::move(file.note));
+  return of(ir::from_bytes(bytes, {}, name));
 }
 
 std::shared_ptr<SavedProgram> SavedProgram::from_text(std::string_view text,
@@ -54,7 +57,7 @@ std::shared_ptr<SavedProgram> SavedProgram::from_text(std::string_view text,
 }
 
 void SavedProgram::save(const std::string& path) const {
-  ir::write_file(captured_, path, {.note = note_});
+  ir::write_file(captured_, path, {.note = note_, .tuple_of_one = tuple_of_one_});
 }
 
 // ── what every call must satisfy ────────────────────────────────────────────────────────────────

@@ -27,7 +27,8 @@ namespace lathe::jit {
 class SavedProgram {
  public:
   /// `captured`: a graph as traced. FileError if it needs what only its front end could give.
-  explicit SavedProgram(ir::Graph captured, std::string note = {});
+  /// tuple_of_one: Python gives its one result in a tuple.
+  explicit SavedProgram(ir::Graph captured, std::string note = {}, bool tuple_of_one = false);
   /// FileError for what is damaged or no program, NameError for an op this build does not have.
   static std::shared_ptr<SavedProgram> load(const std::string& path);
   static std::shared_ptr<SavedProgram> parse(std::string_view bytes, std::string_view name);
@@ -47,6 +48,7 @@ class SavedProgram {
   const ir::Graph& optimised() const { return program_->graph(); }
   const Program& program() const { return *program_; }
   const std::string& note() const { return note_; }
+  bool tuple_of_one() const { return tuple_of_one_; }
   /// Each rewriting pass and what it did, then each step with its primitive and the reasons.
   std::string explain() const;
   /// Compiles every kernel now instead of at its first run; what could not be, and why.
@@ -80,6 +82,7 @@ class SavedProgram {
   ir::UserRulesRef rules_ = ir::user_rules();  // that there were when it was made
   ir::Graph captured_;
   std::string note_;
+  bool tuple_of_one_;
   ir::Report report_;
   std::unique_ptr<Program> program_;
   mutable std::mutex mutex_;  // of what follows

@@ -7,7 +7,8 @@
 //   zeros between
 //
 // Everything is little-endian. Sections: `program` is the canonical text of the graph
-// (graph/ir/text.h), with op versions in it; `tensors` describes constants, 64 bytes each: u32
+// (graph/ir/text.h), with op versions in it, and has index 1 where its one result is given as a
+// tuple of one; `tensors` describes constants, 64 bytes each: u32
 // dtype, u32 rank (up to 5), i64 sizes[5], u64 section index, u64 zero; `weight` k is the elements
 // of constant k, row-major, so a reader may map the file and use them where they lie; `note` is
 // text for people (who wrote it, families of kernels).
@@ -28,6 +29,7 @@ namespace lathe::ir {
 
 struct FileOptions {
   std::string note;  // kept in the file
+  bool tuple_of_one = false;
 };
 
 /// The whole file as bytes.
@@ -43,6 +45,7 @@ struct FileLimits {
 struct Loaded {
   Graph graph;
   std::string note;
+  bool tuple_of_one = false;  // what it gives in Python is a tuple, though of one tensor
 };
 /// Checks everything and verifies the graph. FileError says what is wrong and where; NameError
 /// names an op that is not known here.

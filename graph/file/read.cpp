@@ -56,6 +56,7 @@ class FileReader {
       if (e.kind == program) text = &once(e, text);
     }
     if (text == nullptr) fail("there is no program in it");
+    out.tuple_of_one = text->index == 1;
     std::vector<Tensor> weights = constants();
     std::string_view body = section(*text);
     if (!is_text(body) || !is_text(out.note)) fail("its program or its note is no text");

@@ -99,11 +99,11 @@ std::vector<Part> parts_of(const Graph& graph, const FileOptions& options) {
   parts.reserve(graph.constants().size() + 3);  // `bytes` may point into `owned`
   Graph g = graph.clone();
   g.drop_unused_constants();
-  auto add = [&](uint32_t kind, std::string text) {
-    parts.push_back({kind, 0, std::move(text), {}});
+  auto add = [&](uint32_t kind, std::string text, uint32_t index = 0) {
+    parts.push_back({kind, index, std::move(text), {}});
     parts.back().bytes = parts.back().owned;
   };
-  add(program, print(g));
+  add(program, print(g), options.tuple_of_one ? 1 : 0);
   std::string described;
   size_t first_weight = options.note.empty() ? 2 : 3;
   for (size_t k = 0; k < g.constants().size(); ++k)

@@ -66,8 +66,9 @@ class Weights final : public ir::TraceCallbacks {
 };
 
 /// `inputs`: (tensor, name, bits of the axes whose sizes are fixed). `body` takes a list of
-/// tensors and gives one.
-ir::Graph captured(std::string name, nb::list inputs, nb::list weights, nb::callable body) {
+/// tensors and gives one, or a tuple where the function gave several.
+ir::Graph captured(std::string name, nb::list inputs, nb::list weights, nb::callable body,
+                   bool& is_tuple) {
   std::vector<ir::InputSpec> specs;
   for (nb::handle item : inputs) {
     auto t = nb::cast<Tensor>(item[0]);
@@ -82,7 +83,9 @@ ir::Graph captured(std::string name, nb::list inputs, nb::list weights, nb::call
     nb::list xs;
     for (const ir::Datum& d : in) xs.append(owned(wrap(d.tensor())));
     ir::Data out;
-    for (Tensor& t : tensors_in(body(xs), "save")) {
+    const nb::object made = body(xs);
+    is_tuple = nb::isinstance<nb::tuple>(made);
+    for (Tensor& t : tensors_in(made, "save")) {
       // A graph has one result for one tensor, and a file does not say which are the same.
       auto is_it = [&](const ir::Datum& d) { return same(d.tensor(), t); };
       if (std::any_of(out.begin(), out.end(), is_it)) t = math_ops<Tensor>::clone(t);
@@ -95,9 +98,11 @@ ir::Graph captured(std::string name, nb::list inputs, nb::list weights, nb::call
 
 ProgramRef capture(std::string name, nb::list inputs, nb::list weights, nb::callable body,
                    bool freeze, std::string note) {
-  ir::Graph g = captured(std::move(name), inputs, weights, body);
+  bool is_tuple = false;
+  ir::Graph g = captured(std::move(name), inputs, weights, body, is_tuple);
   if (freeze) absl::StrAppend(&note, note.empty() ? "" : "; ", jit::freeze(g));
-  return std::make_shared<SavedProgram>(std::move(g), std::move(note));
+  const bool of_one = is_tuple && g.outputs().size() == 1;
+  return std::make_shared<SavedProgram>(std::move(g), std::move(note), of_one);
 }
 
 nb::list run_program(const ProgramRef& p, nb::handle tensors) {
@@ -205,9 +210,9 @@ const ir::Value* value_at(const ir::Graph& g, nb::handle which) {
   return g.outputs()[static_cast<size_t>(at)];
 }
 
-ProgramRef part(const SavedProgram& p, ir::Graph g) {
+ProgramRef part(const SavedProgram& p, ir::Graph g, bool tuple_of_one = false) {
   ir::verify(g);
-  return std::make_shared<SavedProgram>(std::move(g), p.note());
+  return std::make_shared<SavedProgram>(std::move(g), p.note(), tuple_of_one);
 }
 
 ProgramRef only(const SavedProgram& p, nb::list results) {
@@ -275,7 +280,7 @@ nb::tuple partition(const SavedProgram& p, const std::string& name, nb::callable
   for (const ir::PartitionRow& r : rows)
     told.append(
         nb::make_tuple(r.op, r.part, r.why, r.site.known() ? to_string(r.site) : std::string()));
-  return nb::make_tuple(part(p, std::move(g)), told);
+  return nb::make_tuple(part(p, std::move(g), p.tuple_of_one()), told);
 }
 
 size_t peak_bytes(const SavedProgram& p, nb::list shapes) {
@@ -337,7 +342,7 @@ void add_programs(nb::module_& m) {
       .def("deriv", deriv)
       .def("trainable",
            [](const SavedProgram& p, const std::vector<std::string>& constants) {
-             return part(p, ir::with_inputs(p.graph(), constants));
+             return part(p, ir::with_inputs(p.graph(), constants), p.tuple_of_one());
            })
       .def("variables", variables)
       .def("ordered_ops", ordered_ops)
@@ -350,7 +355,8 @@ void add_programs(nb::module_& m) {
       .def("inputs", [](const SavedProgram& p) { return slots(p.graph().inputs()); })
       .def("outputs", [](const SavedProgram& p) { return slots(p.graph().outputs()); })
       .def_prop_ro("name", [](const SavedProgram& p) { return p.graph().name(); })
-      .def_prop_ro("note", &SavedProgram::note);
+      .def_prop_ro("note", &SavedProgram::note)
+      .def_prop_ro("tuple_of_one", &SavedProgram::tuple_of_one);
   m.def("_capture", capture);
   m.def("_load_program",
         [](const std::string& path) { return released([&] { return SavedProgram::load(path); }); });

@@ -74,7 +74,7 @@ class Program:
         if named:
             tensors = self._in_order(tensors, named)
         results = self._engine.run(tensors)
-        return results[0] if len(results) == 1 else tuple(results)
+        return results[0] if len(results) == 1 and not self._engine.tuple_of_one else tuple(results)
 
     def _in_order(self, tensors, named):
         names = self._names[len(tensors) :]
@@ -290,7 +290,7 @@ def _results(value, function, op):
     if isinstance(value, Tensor):
         return [value]
     if isinstance(value, (tuple, list)) and value and all(isinstance(v, Tensor) for v in value):
-        return list(value)
+        return tuple(value)
     raise _lathe.TypeError(
         "a program gives a tensor or a tuple of tensors",
         op=op,

@@ -138,3 +138,13 @@ def test_a_program_has_the_gradients_of_its_function(f, way, example, tmp_path):
 def test_a_write_without_gradients_costs_nothing_where_none_are_asked():
     program = lt.freeze(Of(written_without), lt.ones(3))
     assert "overwritten" in program.graph and "overwritten" not in program.optimised
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("made", [tuple, list])
+def test_a_tuple_of_one_stays_one(way, made, tmp_path):
+    x = lt.ones(3)
+    y = way(lambda x: made([x * 2]), x, tmp_path)(x)
+    assert type(y) is tuple and len(y) == 1 and y[0].tolist() == [2, 2, 2]
+    assert way(lambda x: x * 2, x, tmp_path)(x).tolist() == [2, 2, 2]
+    assert len(way(lambda x: (x * 2, x), x, tmp_path)(x)) == 2
