@@ -6,8 +6,8 @@
 // (at most one group of them takes part in the views' wake) become one index_select over the axes
 // they name, joined; boolean masks are turned into index tensors, which needs their data, or for a
 // write with one value into a where, which does not. True and False are masks without axes: index
-// tensors along a new axis, or alone that axis with one element or none. A write is core's assign to the view, or to x
-// with the indexed elements put in.
+// tensors along a new axis, or alone that axis with one element or none. A write is core's assign
+// to the view, or to x with the indexed elements put in.
 #include <absl/strings/str_cat.h>
 
 #include "core/base/error.h"

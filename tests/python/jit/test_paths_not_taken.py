@@ -56,8 +56,7 @@ def turns_about(x):
 
 def script_branch(x):
     z = x.log()
-    y = z * 2 if x.mean() > 100 else x * 2
-    return y
+    return z * 2 if x.mean() > 100 else x * 2
 
 
 def script_overflow(x):
@@ -113,7 +112,8 @@ def generated(seed, folder):
             f"a = lt.cond({p}.sum() > {limit}, lambda: {q} * 2, lambda: {r} + 1)",
             f"a, b = lt.cond({p}.sum() > {limit}, lambda: ({q}, a), lambda: (b, {r} * a))",
             f"a, b = lt.fori_loop(0, {n}, lambda i, c: (c[1], c[0] * {q}), (a, {r} * 1))",
-            f"a = lt.while_loop(lambda c: c.sum() < {limit}, lambda c: (c * 2 + {q} + 1,), (a,))[0]",
+            f"a = lt.while_loop(lambda c: c.sum() < {limit},"
+            f" lambda c: (c * 2 + {q} + 1,), (a,))[0]",
             f"a, b = lt.scan(lambda c, r: (c + r, c * r), {p}[0] * 1, {q}[{draw.randint(0, 2)}:])",
             f"b = lt.fori_loop(0, {n}, lambda i, c: lt.cond(c.sum() > {limit},"
             f" lambda: c * {q}, lambda: c + {r}), b)",

@@ -129,7 +129,7 @@ class OfLogging:
 
         values = [_Copied(self.as_value(value)) for value in (msg, tuple(args), extra)]
         with self.resting():
-            return ordered(self, "log", values, run)
+            return ordered(self, "message", values, run)
 
     def _is_exact(self, value):
         """Is it handed over as it is? A handler looks at what a message is made of."""

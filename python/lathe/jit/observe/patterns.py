@@ -1,7 +1,7 @@
 """match statements: patterns have no place for hooks, so all that they may look at is read before.
 
 A shape says what a pattern takes apart: ("items", shapes) a sequence or a mapping, ("class",
-((name or place, shape), ...)) the attributes of an object, ("any", shapes) alternatives; what it
+((name or place, shape), ...)) the attributes of an object, ("either", shapes) alternatives; what it
 compares is ("literal", ()), or by a name ("value", ()); None: nothing. Python binds what it finds
 as it is, so numbers are compared.
 """
@@ -56,7 +56,7 @@ class Patterns:
         what, parts = shape
         if what == "value" and isinstance(value, BOXES):
             self.contents(value, deep=True)
-        elif what == "any":
+        elif what == "either":
             for part in parts:
                 self._taken_apart(value, part)
         elif what == "items":

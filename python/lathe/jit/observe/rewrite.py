@@ -66,7 +66,7 @@ def _shape(pattern):
     if kind is ast.MatchAs:
         return pattern.pattern and _shape(pattern.pattern)
     if kind is ast.MatchOr:
-        return ("any", parts)
+        return ("either", parts)
     if kind in (ast.MatchSequence, ast.MatchMapping):
         return ("items", parts)
     if kind is ast.MatchClass:
