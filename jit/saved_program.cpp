@@ -211,8 +211,11 @@ void print_as_data(ir::Graph& graph) {
 
 ir::Graph capture(ir::TracedFunction body, absl::Span<const ir::InputSpec> inputs,
                   ir::TraceCallbacks& host, std::string name) {
+  // With gradients off a leaf may be written to.
+  std::vector<ir::InputSpec> specs(inputs.begin(), inputs.end());
+  for (ir::InputSpec& spec : specs) spec.requires_grad &= thread_state().grad_enabled;
   const GradMode on(true);  // so that the graph says what is computed without
-  ir::Traced traced = ir::trace(body, inputs, host,
+  ir::Traced traced = ir::trace(body, specs, host,
                                 {.name = std::move(name), .aliases = false, .any_history = true});
   ir::Graph& g = traced.graph;
   print_as_data(g);

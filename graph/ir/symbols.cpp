@@ -82,6 +82,11 @@ struct Entered {
 /// one that says in a long way what the symbol equals may do so plainly then.
 void add_folded_facts(Graph& graph, const std::function<bool(uint32_t)>& has) {
   std::vector<SymFact>* both[] = {&graph.assumptions(), &graph.checks()};
+  auto stays = [&](const SymFact& f) {
+    return absl::c_all_of(symbols_of(f.a), has) && absl::c_all_of(symbols_of(f.b), has);
+  };
+  if (absl::c_all_of(both, [&](const auto* facts) { return absl::c_all_of(*facts, stays); }))
+    return;
   SymScope all;
   for (const SymbolInfo& info : graph.symbols()) all.fresh(info.hint, info.is_size);
   for (const auto* facts : both)
@@ -98,7 +103,7 @@ void add_folded_facts(Graph& graph, const std::function<bool(uint32_t)>& has) {
   for (auto* facts : both)
     for (size_t i = 0, count = facts->size(); i < count; ++i) {
       SymFact f = (*facts)[i];
-      if (absl::c_all_of(symbols_of(f.a), has) && absl::c_all_of(symbols_of(f.b), has)) continue;
+      if (stays(f)) continue;
       f.a = anew(f.a), f.b = anew(f.b);
       if (!identical(f.a, (*facts)[i].a) || !identical(f.b, (*facts)[i].b)) facts->push_back(f);
     }

@@ -135,6 +135,17 @@ def test_a_program_has_the_gradients_of_its_function(f, way, example, tmp_path):
     assert gradient(way(f, EXAMPLES[example](), tmp_path)) == gradient(f)
 
 
+def test_a_leaf_may_be_written_to_where_gradients_are_off():
+    def step(w, g):
+        w.sub_(g * 0.5)
+        return w.sum()
+
+    w = lt.ones(3, requires_grad=True)
+    with lt.no_grad():
+        program = lt.jit.capture(step, (w, lt.ones(3)))
+        assert program(w, lt.ones(3)).item() == 1.5 and w.tolist() == [0.5] * 3
+
+
 def test_a_write_without_gradients_costs_nothing_where_none_are_asked():
     program = lt.freeze(Of(written_without), lt.ones(3))
     assert "overwritten" in program.graph and "overwritten" not in program.optimised

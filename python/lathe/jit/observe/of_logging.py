@@ -23,11 +23,6 @@ from .texts import Text, as_key
 _HELPERS = ("_acquireLock", "_releaseLock")  # up to Python 3.12, in the place of `with _lock:`
 
 
-def ask_again(logger, level):
-    """What has a logger note whether a level is enabled."""
-    sys.modules["logging"].Logger.isEnabledFor(logger, level)
-
-
 class OfLogging:
     """Of an Observer."""
 
