@@ -13,7 +13,14 @@ namespace {
 using C = create_ops<Tensor>;
 using M = math_ops<Tensor>;
 
-Tensor truth(bool value) { return C::full(Ints(Shape{}), value, DType::bool_); }
+Tensor truth(bool value, Device device) {
+  return C::full(Ints(Shape{}), value, DType::bool_, device);
+}
+
+/// Has a round run?
+Tensor ran(Int rounds, Device device) {
+  return M::gt(C::full(Ints(Shape{}), Arg(rounds), DType::i64, device), 0);
+}
 
 }  // namespace
 
@@ -24,7 +31,7 @@ Arrival Backprop::arrival(const Value* v) const {
 
 Tensor Backprop::flag_of(const Value* v) const {
   const Arrival a = arrival(v);
-  return a == Arrival::maybe ? flags_.at(v) : truth(a == Arrival::always);
+  return a == Arrival::maybe ? flags_.at(v) : truth(a == Arrival::always, v->tensor().device);
 }
 
 /// As arrive() takes it: undefined if something is sure to have arrived.
@@ -139,8 +146,6 @@ std::vector<Backprop::Carried> Backprop::end_rounds(const Loop& loop, const Valu
     sums_[v] = end[k++].tensor();
     add_left_out(loop, v);
   }
-  Tensor ran =
-      loop.runs ? Tensor() : M::gt(C::full(Ints(Shape{}), Arg(loop.rounds), DType::i64), 0);
   for (size_t i = 0; i < carried.size(); ++i) {
     Tensor& flag = carried[i].flag;
     const Value* result = loop.node.out(i);
@@ -148,11 +153,12 @@ std::vector<Backprop::Carried> Backprop::end_rounds(const Loop& loop, const Valu
     if (loop.flags(i))
       flag = end[k++].tensor();
     else if (loop.reaches(i) && loop.runs)
-      flag = passed ? Tensor() : truth(false);
+      flag = passed ? Tensor() : truth(false, result->tensor().device);
     else if (loop.reaches(i) && !passed)
-      flag = M::logical_and(flag_of(result), M::logical_not(ran));
+      flag = M::logical_and(flag_of(result),
+                            M::logical_not(ran(loop.rounds, result->tensor().device)));
     else if (loop.reaches(i) && arrival(result) != Arrival::always)
-      flag = M::logical_or(flag_of(result), ran);
+      flag = M::logical_or(flag_of(result), ran(loop.rounds, result->tensor().device));
   }
   for (size_t i = 0; i < free.size(); ++i) {
     if (!before[i].defined()) continue;
@@ -163,7 +169,7 @@ std::vector<Backprop::Carried> Backprop::end_rounds(const Loop& loop, const Valu
     else if (loop.runs)
       flags_.erase(free[i]);
     else
-      flags_[free[i]] = M::logical_or(before[i], ran);
+      flags_[free[i]] = M::logical_or(before[i], ran(loop.rounds, before[i].device()));
   }
   return carried;
 }

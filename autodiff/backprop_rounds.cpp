@@ -179,7 +179,7 @@ Data Backprop::backward_rounds(const Loop& loop, const Values& free, Int stop, c
 /// outside.
 void Backprop::begin_with_arrived(const Loop& loop, size_t i, const Value* h, Int number) {
   sums_[h] = if_zero(number, loop.arrived[i], empty_sum(h->tensor()));
-  flags_[h] = C::full(Ints(Shape{}), false, DType::bool_);
+  flags_[h] = C::full(Ints(Shape{}), false, DType::bool_, h->tensor().device);
 }
 
 Data Backprop::backward_round(const Loop& loop, const Stacks& stacks, const Values& free, Round r,

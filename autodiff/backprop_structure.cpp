@@ -30,7 +30,8 @@ Tensor empty_sum(const TensorType& t) { return C::full(Ints(t.shape), -0.0, t.dt
 
 Tensor if_zero(Int number, const Tensor& yes, const Tensor& no) {
   if (number.known()) return number == Int(0) ? yes : no;
-  return M::where(M::eq(C::full(Ints(Shape{}), Arg(number), DType::i64), 0), yes, no);
+  const Tensor n = C::full(Ints(Shape{}), Arg(number), DType::i64, yes.device());
+  return M::where(M::eq(n, 0), yes, no);
 }
 
 // ── blocks run again ────────────────────────────────────────────────────────────────────────────
