@@ -22,6 +22,7 @@ enum class Arrival : uint8_t { never, maybe, always };
 inline Arrival either(Arrival a, Arrival b) { return a == b ? a : Arrival::maybe; }
 
 /// What is known of a graph: do gradients flow to a value, and is a round of a loop sure to run?
+/// Asked while arrivals are being found, and not afterwards.
 struct Known {
   absl::FunctionRef<bool(const ir::Value*)> active;
   absl::FunctionRef<bool(const ir::Node&)> runs;

@@ -119,6 +119,12 @@ void bind_step(const Step& step, absl::Span<const int64_t> symbols, Bound::OfSte
   }
 }
 
+Device Program::arena_device() const {
+  for (const ir::Value* v : graph_.inputs())
+    if (const TensorType* t = v->type().tensor()) return t->device;
+  return {};
+}
+
 size_t arena_bytes(absl::Span<const ArenaBlock> blocks, absl::Span<const int64_t> symbols) {
   size_t total = 0;
   lay_out(blocks, symbols, total);

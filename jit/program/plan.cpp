@@ -497,7 +497,8 @@ class Planner {
           return;
         for (size_t k = 0; k < s.types.size(); ++k) {
           const Value* v = result(s, k);
-          const bool apart = kept.contains(v) || ends_in_loop(v, last[v]);
+          const bool apart = kept.contains(v) || ends_in_loop(v, last[v]) ||
+                             s.types[k].device != p_.arena_device();
           s.arena.push_back(apart ? -1 : static_cast<int>(p_.arena_.size()));
           if (s.arena[k] >= 0)
             p_.arena_.push_back(

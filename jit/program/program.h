@@ -148,6 +148,8 @@ class Program {
   std::vector<std::unique_ptr<PointwiseKernel>> kernels_;
   std::vector<const RowKernel*> row_kernels_;  // of the steps
   std::vector<ArenaBlock> arena_;
+  /// That of the first tensor among the inputs; what lies on another has memory of its own.
+  Device arena_device() const;
   mutable PackedOperands packed_;
 
   mutable std::mutex mutex_;  // of what follows

@@ -120,11 +120,7 @@ void Runner::check_input(const ir::Value& v, const ir::Datum& d) const {
 }
 
 void Runner::bind(std::vector<int64_t> symbols) {
-  const ir::Values& inputs = p_.graph_.inputs();
-  auto tensor = [](const ir::Value* v) { return v->type().tensor() != nullptr; };
-  auto first = std::find_if(inputs.begin(), inputs.end(), tensor);
-  Device device = first == inputs.end() ? Device{} : (*first)->tensor().device;
-  c_.bound_ = jit::bind(p_.steps_, p_.arena_, std::move(symbols), device, c_.arena_);
+  c_.bound_ = jit::bind(p_.steps_, p_.arena_, std::move(symbols), p_.arena_device(), c_.arena_);
   // What lies in the arena never moves until the next binding, nor do views of it.
   std::vector<bool> fixed(c_.slots_.size());
   for (const auto& [slot, value] : p_.constants_) {
