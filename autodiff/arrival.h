@@ -22,7 +22,6 @@ enum class Arrival : uint8_t { never, maybe, always };
 inline Arrival either(Arrival a, Arrival b) { return a == b ? a : Arrival::maybe; }
 
 /// What is known of a graph: do gradients flow to a value, and is a round of a loop sure to run?
-/// Asked while arrivals are being found, and not afterwards.
 struct Known {
   absl::FunctionRef<bool(const ir::Value*)> active;
   absl::FunctionRef<bool(const ir::Node&)> runs;
@@ -31,25 +30,24 @@ struct Known {
 /// At the values of a block and those that it reads from outside, by what arrives at its yields.
 class BlockArrivals {
  public:
-  BlockArrivals(Known known, const ir::Block& block, absl::Span<const Arrival> yields);
+  BlockArrivals(const Known& known, const ir::Block& block, absl::Span<const Arrival> yields);
   Arrival at(const ir::Value* v) const;
   /// Does data decide it for a node in the block?
   bool any_maybe() const { return any_maybe_; }
 
  private:
-  void raise(const ir::Value* v, Arrival a);
-  void visit(const ir::Node& n);
-  void visit_if(const ir::Node& n);
-  void visit_loop(const ir::Node& n);
+  void raise(const Known& known, const ir::Value* v, Arrival a);
+  void visit(const Known& known, const ir::Node& n);
+  void visit_if(const Known& known, const ir::Node& n);
+  void visit_loop(const Known& known, const ir::Node& n);
 
-  Known known_;
   absl::flat_hash_map<const ir::Value*, Arrival> at_;
   bool any_maybe_ = false;
 };
 
 /// In the rounds of a loop, by what arrives at its results.
 struct LoopArrivals {
-  LoopArrivals(Known known, const ir::Block& body, const ir::Values& parameters,
+  LoopArrivals(const Known& known, const ir::Block& body, const ir::Values& parameters,
                absl::Span<const Arrival> results);
   std::vector<Arrival> carried;  // at a yield, of all rounds
   std::vector<Arrival> passed;   // at what is carried, from a round to the one before
