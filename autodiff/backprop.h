@@ -220,6 +220,8 @@ class Backprop {
 
 /// The arguments of a node without its tensors.
 ArgVec plain_arguments(const ir::Node& n, ir::Tracer& tracer);
+/// Start, stop or step of a for; nothing: a number that no symbol names.
+std::optional<Int> range_part(const ir::Node& n, int i);
 /// What a sum can begin with unchanged: 0.0 would turn -0.0 into 0.0.
 Tensor empty_sum(const TensorType& t);
 /// `yes` bit by bit if the number, which running tells, is 0, else `no`.

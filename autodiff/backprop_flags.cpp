@@ -63,16 +63,10 @@ void Backprop::join_flag(const Value* v, Arrival before, const Tensor& flag) {
 /// Is a round of a nested loop sure to run?
 bool Backprop::runs(const Node& n) const {
   if (!n.is(Structure::for_)) return false;
-  Int part[3];
-  for (int i = 0; i < 3; ++i) {
-    const Value* v = n.value(i);
-    if (v != nullptr && !v->type().scalar()->value) return false;
-    part[i] = v == nullptr ? n.literal(i).integer() : *v->type().scalar()->value;
-  }
-  const auto [start, stop, step] = part;
-  if (!step.known()) return false;
-  const bool up = step.value() > 0;
-  return tracer_.scope().prove(Relation::lt, up ? start : stop, up ? stop : start) ==
+  const auto start = range_part(n, 0), stop = range_part(n, 1), step = range_part(n, 2);
+  if (!start || !stop || !step || !step->known()) return false;
+  const bool up = step->value() > 0;
+  return tracer_.scope().prove(Relation::lt, up ? *start : *stop, up ? *stop : *start) ==
          SymScope::Truth::yes;
 }
 

@@ -16,15 +16,18 @@ namespace {
 using C = create_ops<Tensor>;
 using M = math_ops<Tensor>;
 
-Int range_part(const Node& n, int i) {
-  const Value* v = n.value(i);
-  if (v == nullptr) return n.literal(i).integer();
-  if (v->type().scalar()->value) return *v->type().scalar()->value;
+Int named_part(const Node& n, int i) {
+  if (const std::optional<Int> part = range_part(n, i)) return *part;
   throw AutogradError(
       {.problem = "the derivative of a loop over a number that no symbol names", .site = n.site()});
 }
 
 }  // namespace
+
+std::optional<Int> range_part(const Node& n, int i) {
+  const Value* v = n.value(i);
+  return v == nullptr ? n.literal(i).integer() : v->type().scalar()->value;
+}
 
 Tensor empty_sum(const TensorType& t) { return C::full(Ints(t.shape), -0.0, t.dtype, t.device); }
 
@@ -238,7 +241,7 @@ void Backprop::count(Node& n) {
 }
 
 void Backprop::visit_for(Node& n) {
-  Int start = range_part(n, 0), stop = range_part(n, 1), step = range_part(n, 2);
+  Int start = named_part(n, 0), stop = named_part(n, 1), step = named_part(n, 2);
   Int rounds = step > Int(0) ? ceil_div(stop - start, step) : ceil_div(start - stop, -step);
   const Values& p = n.block(0).parameters();
   Values starts(n.in().begin() + static_cast<std::ptrdiff_t>(n.carried_from()), n.in().end());
