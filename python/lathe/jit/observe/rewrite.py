@@ -315,7 +315,7 @@ class _Rewriter(ast.NodeTransformer):
 # ── finding the source of a code object ─────────────────────────────────────────────────────────
 
 _compiled = set()  # (file, path of a statement, flags)
-_rewritten = set()  # (file, path of the statement): its tree has hooks
+_rewritten = {}  # by file: paths of statements whose trees have hooks
 _files = {}
 
 
@@ -381,9 +381,8 @@ def _alone(body, path):
 
 
 def _has_hooks(file, path):
-    return any(
-        other == file and all(a == b for a, b in zip(path, done)) for other, done in _rewritten
-    )
+    done = _rewritten.get(file, ())
+    return any(all(a == b for a, b in zip(path, other)) for other in done)
 
 
 def pairs_around(code):
@@ -396,7 +395,7 @@ def pairs_around(code):
             continue
         _compiled.add(at)
         statement = _alone(ast.parse(text).body if _has_hooks(file, path) else body, path)
-        _rewritten.add((file, path))
+        _rewritten.setdefault(file, set()).add(path)
         # A call of a name that the module imports compiles differently: keep the imports.
         head = [ast.Import(imports, lineno=1, col_offset=0)] if imports else []
         for name in imports:
