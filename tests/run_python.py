@@ -1,6 +1,8 @@
 """The Python tests, for tests/run.py: files side by side, then one by one what is marked serial."""
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -9,6 +11,7 @@ import xml.etree.ElementTree as ElementTree
 from outcomes import LOGS, ROOT, Outcome
 
 NOTHING_MATCHED = 5  # pytest's exit status
+TOO_LONG = 45 * 60  # seconds: ten times what a phase takes, and half of what a run may take
 
 
 def command(args, marks, report):
@@ -39,6 +42,29 @@ def read_report(report):
     return outcomes
 
 
+def run_bounded(words, env, seconds=TOO_LONG):
+    """The exit status. A run that does not end is made to: its processes say where they are first.
+
+    A test that is stuck ends by pyproject.toml's limits; this is for a run that waits for none.
+    """
+    process = subprocess.Popen(
+        words, cwd=ROOT, stdin=subprocess.DEVNULL, env=env, start_new_session=True
+    )
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        print(f"pytest has not ended after {seconds} s and is stopped", flush=True)
+        os.killpg(process.pid, signal.SIGABRT)  # of which Python's faulthandler makes tracebacks
+        return process.wait()
+    except KeyboardInterrupt:
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait()
+        raise
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
 def run_phase(args, marks, *extra):
     report = LOGS / f"python-{marks.split()[0]}.xml"
     report.unlink(missing_ok=True)
@@ -50,7 +76,7 @@ def run_phase(args, marks, *extra):
         env["LD_PRELOAD"] = env["LATHE_PRELOAD"]
         env.setdefault("ASAN_OPTIONS", "detect_leaks=0")
     words = [*command(args, marks, report), *extra]
-    code = subprocess.run(words, cwd=ROOT, stdin=subprocess.DEVNULL, env=env).returncode
+    code = run_bounded(words, env)
     outcomes = read_report(report) if report.exists() else []
     if code not in (0, NOTHING_MATCHED) and not any(o.status == "failed" for o in outcomes):
         outcomes.append(Outcome("pytest", "failed", f"pytest ended with {code}"))
@@ -58,12 +84,18 @@ def run_phase(args, marks, *extra):
     return outcomes
 
 
+def side_by_side(shards):
+    # A worker that dies ends the run: with loadfile xdist gives the one in its place no work, and
+    # waits for it without an end.
+    return "-n", str(shards), "--dist", "loadfile", "--max-worker-restart=0"
+
+
 def run(args):
     """(outcomes, passed, failed)"""
     if args.folders and not any(f.startswith("python") for f in args.folders):
         return [], 0, 0
     began = time.time()
-    outcomes = run_phase(args, "not serial", "-n", str(args.shards), "--dist", "loadfile")
+    outcomes = run_phase(args, "not serial", *side_by_side(args.shards))
     outcomes += run_phase(args, "serial")
     passed = sum(o.status == "passed" for o in outcomes)
     failed = sum(o.status == "failed" for o in outcomes)

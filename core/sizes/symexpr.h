@@ -110,6 +110,9 @@ struct SymFact {
   Site site;
 };
 
+/// The same said the other way round: of the relation that holds where this one does not.
+SymFact opposite(const SymFact& fact);
+
 /// Gives meaning to symbols while a trace runs on this thread. `decide`, `require` and `Int::value`
 /// consult the innermost scope of the thread; with none, a symbolic Int is a TraceError.
 class SymScope {

@@ -183,8 +183,7 @@ SymScope::Truth SymScope::prove(Relation relation, Int a, Int b) const {
 bool SymScope::decide(Relation relation, Int a, Int b) { return answer(relation, a, b, guards_); }
 bool SymScope::require(Relation relation, Int a, Int b) { return answer(relation, a, b, checks_); }
 
-// What holds where the other does not.
-static SymFact opposite(const SymFact& f) {
+SymFact opposite(const SymFact& f) {
   switch (f.relation) {
     case Relation::eq:
       return {Relation::ne, !f.holds, f.a, f.b, f.site};

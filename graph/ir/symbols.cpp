@@ -91,12 +91,8 @@ void add_folded_facts(Graph& graph, const std::function<bool(uint32_t)>& has) {
   for (const SymbolInfo& info : graph.symbols()) all.fresh(info.hint, info.is_size);
   for (const auto* facts : both)
     for (const SymFact& f : *facts) {
-      const bool equal = f.relation == Relation::eq || f.relation == Relation::ne;
-      const Relation other[] = {Relation::ne, Relation::eq, Relation::le, Relation::lt};
-      if (f.holds)
-        all.assume(f.relation, f.a, f.b);
-      else
-        all.assume(other[static_cast<int>(f.relation)], equal ? f.a : f.b, equal ? f.b : f.a);
+      const SymFact known = f.holds ? f : opposite(f);
+      all.assume(known.relation, known.a, known.b);
     }
   Entered entered(all);
   auto anew = [](Int e) { return e.known() ? e : substitute(e, symbol); };

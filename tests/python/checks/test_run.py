@@ -1,5 +1,8 @@
 """What tests/run.py makes of its programs: folders, skips and their budget, logs and reports."""
 
+import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -86,6 +89,36 @@ def test_a_report_of_pytest_is_read(tmp_path):
         Outcome("tests/a.py::b", "skipped", "not here"),
         Outcome("tests/a.py::c", "failed", "no"),
     ]
+
+
+STUCK = """
+import ctypes
+
+def test_before(): pass
+def test_stuck(): ctypes.PyDLL(None).pause()  # with Python's lock: no handler of a signal runs
+def test_after(): pass
+"""
+
+
+def test_a_test_that_takes_no_signal_ends_and_says_where_it_was(tmp_path):
+    for name in ("test_a.py", "test_b.py"):
+        (tmp_path / name).write_text(STUCK)
+    words = [sys.executable, "-m", "pytest", "-c", TESTS.parent / "pyproject.toml"]
+    words += ["--rootdir", tmp_path, "-o", "faulthandler_timeout=1", *run_python.side_by_side(2)]
+    done = subprocess.run([*words, tmp_path], capture_output=True, text=True)
+    assert done.returncode not in (0, run_python.NOTHING_MATCHED)
+    assert "crashed while running 'test_a.py::test_stuck'" in done.stdout
+    assert 'test_a.py", line 5 in test_stuck' in done.stderr
+
+
+def test_a_run_that_does_not_end_is_stopped(capfd):
+    lines = ["import faulthandler, time", "faulthandler.enable()", "print('ready', flush=True)"]
+    program = "\n".join([*lines, "time.sleep(99)"])
+    code = run_python.run_bounded([sys.executable, "-c", program], os.environ, seconds=1)
+    said = capfd.readouterr()
+    assert code == -signal.SIGABRT and "has not ended after 1 s" in said.out
+    if said.out.startswith("ready"):  # it had the time to start
+        assert 'File "<string>", line 4' in said.err
 
 
 def test_folders_of_tests_are_known_by_their_name():
