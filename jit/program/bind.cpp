@@ -1,6 +1,7 @@
 // From symbols to numbers: loop bounds and strides of kernels, arguments of ops, and where
 // intermediates lie in the arena.
 #include <algorithm>
+#include <climits>
 
 #include "core/base/error.h"
 #include "jit/program/steps.h"
@@ -31,6 +32,16 @@ void bind_op(const Step& step, absl::Span<const int64_t> symbols, Bound::OfStep&
   b.view->offset = evaluate(b.view->offset, symbols);
 }
 
+size_t bytes_of(const ArenaBlock& block, absl::Span<const int64_t> symbols) {
+  const TensorType t = evaluated(block.type, symbols);
+  return aligned(static_cast<size_t>(numel(t.shape).value()) * size_of(t.dtype));
+}
+
+/// Is it kept from call to call? Such memory is no other value's.
+bool stays(const ArenaBlock& block, absl::Span<const int64_t> symbols) {
+  return block.settled && bytes_of(block, symbols) <= kMostSettled;
+}
+
 /// Offsets for all arena blocks: largest first, each at the lowest place free over its whole life.
 std::vector<size_t> lay_out(absl::Span<const ArenaBlock> blocks, absl::Span<const int64_t> symbols,
                             size_t& total) {
@@ -41,14 +52,14 @@ std::vector<size_t> lay_out(absl::Span<const ArenaBlock> blocks, absl::Span<cons
   std::vector<size_t> order(blocks.size()), bytes(blocks.size()), offsets(blocks.size());
   for (size_t i = 0; i < order.size(); ++i) {
     order[i] = i;
-    TensorType t = evaluated(blocks[i].type, symbols);
-    bytes[i] = aligned(static_cast<size_t>(numel(t.shape).value()) * size_of(t.dtype));
+    bytes[i] = bytes_of(blocks[i], symbols);
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t x, size_t y) { return bytes[x] > bytes[y]; });
   std::vector<Placed> placed;
   for (size_t i : order) {
-    const ArenaBlock& block = blocks[i];
+    ArenaBlock block = blocks[i];
+    if (stays(block, symbols)) block.first = 0, block.last = INT_MAX;
     size_t at = 0;
     for (bool moved = true; moved;) {
       moved = false;
@@ -140,10 +151,13 @@ std::unique_ptr<Bound> bind(const std::vector<Step>& steps, absl::Span<const Are
   if (!arena || arena->bytes < b->arena_bytes) arena = new_storage(device, b->arena_bytes);
   auto place = [&](const Step& step, Bound::OfStep& bound) {
     bound.places.resize(step.arena.size());
-    for (size_t k = 0; k < step.arena.size(); ++k)
-      if (step.arena[k] >= 0)
-        bound.places[k] =
-            in_arena(arena, bound.types[k], offsets[static_cast<size_t>(step.arena[k])]);
+    bound.settled = step.settled;
+    for (size_t k = 0; k < step.arena.size(); ++k) {
+      if (step.arena[k] < 0) continue;
+      const auto block = static_cast<size_t>(step.arena[k]);
+      bound.places[k] = in_arena(arena, bound.types[k], offsets[block]);
+      bound.settled = bound.settled && stays(blocks[block], b->symbols);
+    }
   };
   for (size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];

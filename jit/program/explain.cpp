@@ -178,6 +178,15 @@ std::string explain_panels(const Panels& panels, std::string& out, int& number) 
                       " run with it, some rows at a time");
 }
 
+/// What is special about a step, if anything is.
+std::string how(const Step& s) {
+  if (!s.replaces.empty()) return "writes where the input lies that it replaces";
+  if (s.settled)
+    return absl::StrCat("computed once for each set of sizes, where it takes ", kMostSettled >> 10,
+                        " KiB or less");
+  return "";
+}
+
 void explain_steps(absl::Span<const Step> steps, std::string& out, int& number) {
   auto line = [&](const Step& s, std::string_view how, bool whole) {
     absl::StrAppend(&out, "  ", ++number, ". ", title(*s.node), "\n");
@@ -188,11 +197,7 @@ void explain_steps(absl::Span<const Step> steps, std::string& out, int& number) 
     switch (s.kind) {
       case Step::Kind::op:
       case Step::Kind::kernel:
-        line(s,
-             s.panels             ? explain_panels(*s.panels, out, number)
-             : s.replaces.empty() ? ""
-                                  : "writes where the input lies that it replaces",
-             true);
+        line(s, s.panels ? explain_panels(*s.panels, out, number) : how(s), true);
         if (s.epilogue)
           line(*s.epilogue, absl::StrCat("fused into step ", number, " as its epilogue"), false);
         break;

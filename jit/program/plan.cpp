@@ -1,4 +1,5 @@
 // From a graph to steps: slots, kernels, and which intermediates live in the arena.
+#include <absl/algorithm/container.h>
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
@@ -490,6 +491,8 @@ class Planner {
       each_node(p_.steps_[i], [&](const Node& n) { uses(n, static_cast<int>(i)); });
     absl::flat_hash_set<const Value*> kept;
     for (const Value* v : p_.graph_.body().yields()) kept.insert(root(v));
+    Slots settled;
+    for (const auto& [slot, value] : p_.constants_) settled.insert(slot);
     for (size_t i = 0; i < p_.steps_.size(); ++i) {
       auto place = [&](Step& s) {
         if (s.kind == Step::Kind::structure || s.dynamic) return;
@@ -501,12 +504,13 @@ class Planner {
                              s.types[k].device != p_.arena_device();
           s.arena.push_back(apart ? -1 : static_cast<int>(p_.arena_.size()));
           if (s.arena[k] >= 0)
-            p_.arena_.push_back(
-                {s.types[k], static_cast<int>(i), std::max(last[v], static_cast<int>(i))});
+            p_.arena_.push_back({s.types[k], static_cast<int>(i),
+                                 std::max(last[v], static_cast<int>(i)), s.settled});
         }
       };
       // What lies between products that run in panels has memory of its own, if any at all.
       Step& s = p_.steps_[i];
+      s.settled = is_settled(s, settled);
       if (s.epilogue) {
         place(*s.epilogue);
         s.replaced = replaced_by_epilogue(s);
@@ -515,7 +519,27 @@ class Planner {
         s.arena = {s.epilogue->arena[static_cast<size_t>(s.replaced)]};
       else
         place(s);
+      const bool view = s.kind == Step::Kind::op && s.node->op()->kind == Kind::view;
+      if (!view && (s.arena.empty() || absl::c_linear_search(s.arena, -1))) s.settled = false;
+      if (s.settled) settled.insert(s.out.begin(), s.out.end());
+      s.settled = s.settled && !view;  // those of what never moves are made once as it is
     }
+  }
+
+  /// `settled`: the slots of which that is known.
+  bool is_settled(const Step& s, const Slots& settled) const {
+    if (s.kind == Step::Kind::structure || s.dynamic || s.epilogue || s.panels ||
+        !s.symbols.empty() || s.types.empty())
+      return false;
+    bool pure = true;
+    each_node(
+        s, [&](const Node& n) { pure = pure && ir::effects(n, p_.graph_) == ir::Effects::pure; });
+    const auto dynamic = [&](const Number& n) {
+      return absl::c_any_of(symbols_of(n.expr), [&](uint32_t k) { return dynamic_symbol(k); });
+    };
+    if (s.kernel != nullptr && absl::c_any_of(s.kernel->numbers(), dynamic)) return false;
+    if (s.rows && absl::c_any_of(s.rows->kernel.numbers(), dynamic)) return false;
+    return pure && absl::c_all_of(s.in, [&](int k) { return settled.contains(k); });
   }
 
   /// The result of an epilogue that may lie where the product lies; -1: there is none. Two places

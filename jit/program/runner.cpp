@@ -141,6 +141,7 @@ void Runner::bind(std::vector<int64_t> symbols) {
     b.fixed = view && std::all_of(s.in.begin(), s.in.end(),
                                   [&](int slot) { return fixed[static_cast<size_t>(slot)]; });
     if (b.fixed) fixed[static_cast<size_t>(s.out[0])] = true;
+    b.fixed = b.fixed || b.settled;
     place(s, b);
     if (s.epilogue) place(*s.epilogue, *b.epilogue);
   }
@@ -248,6 +249,7 @@ void Runner::run_dynamic(const Step& s) {
 }
 
 void Runner::run_bound(const Step& s, Bound::OfStep& bound) {
+  if (bound.done) return;
   switch (s.kind) {
     case Step::Kind::op:
       if (s.panels)
@@ -265,6 +267,7 @@ void Runner::run_bound(const Step& s, Bound::OfStep& bound) {
       run_structure(s, bound);
       break;
   }
+  bound.done = bound.fixed;
 }
 
 /// Sizes and numbers that only this result tells.
@@ -279,7 +282,6 @@ void Runner::learn_symbols(const Step& s) {
 }
 
 void Runner::run_op(const Step& s, Bound::OfStep& b) {
-  if (b.done) return;
   ++c_.counts_.ops;
   if (!s.operands.empty())
     run_prepared(s, b, target(s, b), {});
@@ -287,7 +289,6 @@ void Runner::run_op(const Step& s, Bound::OfStep& b) {
     run_view(s, b);
   else
     run_call(s, b);
-  b.done = b.fixed;
 }
 
 Args Runner::arguments(const Step& s, Bound::OfStep& b) {

@@ -24,8 +24,11 @@ struct Step {
   /// such steps read are never made (`elided`); their readers start from what they are views of.
   std::vector<Int> shifts;
   bool elided = false;
-  Types types;             // of the results, over symbols
-  bool dynamic = false;    // mentions symbols that only running gives a value
+  Types types;           // of the results, over symbols
+  bool dynamic = false;  // mentions symbols that only running gives a value
+  /// Sizes alone say what it gives: positions, masks. A context computes it once for each set of
+  /// them, where it is small enough to be kept from call to call.
+  bool settled = false;
   std::vector<int> arena;  // by result: index among arena blocks, or -1; none: memory of their own
   PointwiseKernel* kernel = nullptr;
   std::vector<std::pair<uint32_t, int>>
@@ -136,10 +139,14 @@ void each_node(const Step& step, const F& f) {
 std::string what_runs(const Step& step);
 std::string what_runs(const ir::Node& node);
 
+/// Bytes of a settled result that a context keeps from call to call.
+constexpr size_t kMostSettled = size_t{1} << 16;
+
 /// A stretch of the arena: who makes it and who needs it last.
 struct ArenaBlock {
   TensorType type;
   int first = 0, last = 0;
+  bool settled = false;  // see Step
 };
 
 /// One of the two products of a step with panels, of some rows of one batch.
@@ -186,7 +193,8 @@ struct Bound {
     PreparedCall prepared;
     std::optional<Geometry> view;
     std::array<PackedRef, 2> packed;  // of operands that last
-    bool fixed = false;               // a view of what never moves: computed once
+    bool settled = false;             // its places are its own from call to call
+    bool fixed = false;               // settled, or a view of what never moves: computed once
     bool done = false;
     std::unique_ptr<OfStep> epilogue;
     RowKernel::Bound rows;
