@@ -184,14 +184,16 @@ template <int N, class F>
   (std::make_integer_sequence<int, N>{});
 }
 
-/// The next kStretch prefixes of a chain that has come to `state`, from neighbours to neighbours.
-template <class F, class T>
-T run_stretch(T state, const T* from, T* to) {
+/// The next kStretch prefixes of chains that have come to `state`, from neighbours to neighbours,
+/// by turns: a sum of one is under way while those of the others begin.
+template <int kChains, class F, class T>
+void run_stretch(T* state, const T* const* from, T* const* to) {
   unrolled<kStretch>([&](auto k) __attribute__((always_inline)) {
-    state = F::combine(state, from[k]);
-    to[k] = state;
+    unrolled<kChains>([&](auto c) __attribute__((always_inline)) {
+      state[c] = F::combine(state[c], from[c][k]);
+      to[c][k] = state[c];
+    });
   });
-  return state;
 }
 
 /// The next n, wherever they lie.
@@ -259,25 +261,40 @@ class Lines {
   // Not a multiple of a page: the blocks would take each other's places in the cache.
   static constexpr int64_t kApart = kBlock + 16;
 
-  /// The local prefixes of all, a stretch of each in turn: the processor runs ahead into the next
-  /// one's while a chain waits for its sums.
+  /// The local prefixes of all, a stretch of each in turn.
   void fold(const Block<T>* group, int count) {
     T state[kTogether];
     std::fill(state, state + kTogether, unit_of<T>(*job_.programs));
     for (int r = 0; r < count && !job_.plain_in; ++r)
       lift_line(*job_.programs, group[r].x, job_.x_step, group[r].n,
                 reinterpret_cast<std::byte*>(group[r].from));
-    for (int64_t i = 0; i < kBlock; i += kStretch)
-      for (int r = 0; r < count; ++r) {
+    int64_t longest = 0;
+    for (int r = 0; r < count; ++r) longest = std::max(longest, group[r].n);
+    for (int64_t i = 0; i < longest; i += kStretch)
+      for (int r = 0; r < count;) {
         const Block<T>& b = group[r];
-        const T* from = b.from + i * b.from_step;
-        T* to = b.to + i * b.to_step;
-        if (b.from_step == 1 && b.to_step == 1 && i + kStretch <= b.n)
-          state[r] = run_stretch<F>(state[r], from, to);
-        else
-          state[r] = run_chain<F>(state[r], from, to, b.from_step, b.to_step,
-                                  std::min<int64_t>(kStretch, b.n - i));
+        if (take<4>(group, r, count, i, state) || take<1>(group, r, count, i, state)) continue;
+        state[r] = run_chain<F>(state[r], b.from + i * b.from_step, b.to + i * b.to_step,
+                                b.from_step, b.to_step, std::min<int64_t>(kStretch, b.n - i));
+        ++r;
       }
+  }
+
+  /// A stretch of kChains blocks, from block r on, which moves behind them; false if they are not
+  /// that many, not neighbours or at their ends.
+  template <int kChains>
+  static bool take(const Block<T>* group, int& r, int count, int64_t i, T* state) {
+    if (r + kChains > count) return false;
+    const T* from[kChains];
+    T* to[kChains];
+    for (int c = 0; c < kChains; ++c) {
+      const Block<T>& b = group[r + c];
+      if (b.from_step != 1 || b.to_step != 1 || i + kStretch > b.n) return false;
+      from[c] = b.from + i, to[c] = b.to + i;
+    }
+    run_stretch<kChains, F>(state + r, from, to);
+    r += kChains;
+    return true;
   }
 
   const Job& job_;

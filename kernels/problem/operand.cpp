@@ -102,8 +102,11 @@ void walk_offsets(const Walk& walk, int axes, int64_t linear, absl::Span<int64_t
   std::fill(offsets.begin(), offsets.end(), 0);
   for (int axis = axes; axis-- > 0;) {
     size_t a = static_cast<size_t>(axis);
-    int64_t i = linear % walk.shape[a];
-    linear /= walk.shape[a];
+    int64_t i = linear;  // of the outermost axis it is the rest
+    if (axis > 0) {
+      i = linear % walk.shape[a];
+      linear /= walk.shape[a];
+    }
     for (size_t k = 0; k < offsets.size(); ++k) offsets[k] += i * walk.strides[k][a];
   }
 }
