@@ -180,9 +180,13 @@ Function::CompiledRef Function::capture(const ir::Data& inputs, absl::Span<const
   ir::Data all = inputs;
   all.insert(all.end(), c->traced.captured_now.begin(), c->traced.captured_now.end());
   make_program(*c, all, live, written);
+  CompiledRef oldest;  // whoever runs it keeps it; what goes with it may call this function
   std::lock_guard hold(mutex_);
   ++counts_.traces;
-  if (compiled_.size() >= kMostPrograms) compiled_.pop_back();  // whoever runs it keeps it
+  if (compiled_.size() >= kMostPrograms) {
+    oldest = std::move(compiled_.back());
+    compiled_.pop_back();
+  }
   compiled_.insert(compiled_.begin(), c);
   return c;
 }
@@ -331,8 +335,13 @@ FunctionCounts Function::counts() const {
 }
 
 void Function::drop(int64_t trace_id) {
+  std::vector<CompiledRef> dropped;  // gone when the lock is: they may call this function
   std::lock_guard hold(mutex_);
-  std::erase_if(compiled_, [&](const CompiledRef& c) { return c->trace_id == trace_id; });
+  const auto first =
+      std::stable_partition(compiled_.begin(), compiled_.end(),
+                            [&](const CompiledRef& c) { return c->trace_id != trace_id; });
+  dropped.assign(std::move_iterator(first), std::move_iterator(compiled_.end()));
+  compiled_.erase(first, compiled_.end());
 }
 
 std::optional<ir::Data> Function::serve(const ir::Data& inputs, FunctionCallbacks& host) {

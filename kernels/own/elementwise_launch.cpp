@@ -148,12 +148,15 @@ class Walker {
     const int64_t length = walk_.shape[last], rows = walk_.shape[last - 1];
     WalkOdometer outer(walk_, last - 1, begin / rows);
     Lines at(operands_.size());
+    absl::InlinedVector<int64_t, 4> steps;  // from row to row, in bytes
+    for (size_t k = 0; k < at.size(); ++k)
+      steps.push_back(walk_.strides[k][last - 1] * bytes_[k]);
     SimdProgram::Direct direct;
     int64_t row = begin % rows;
     for (bool first = true; begin < end; row = 0, first = false, outer.next()) {
       for (size_t k = 0; k < at.size(); ++k) {
         const Sizes& s = walk_.strides[k];
-        at[k] = {operands_[k]->data + (outer.offset(k) + row * s[last - 1]) * bytes_[k], s[last]};
+        at[k] = {operands_[k]->data + outer.offset(k) * bytes_[k] + row * steps[k], s[last]};
       }
       const auto in = absl::MakeConstSpan(at).subspan(outs_);
       if (first && launch_.engine == Engine::simd) direct = program_.direct(in, at[0], length);
@@ -162,7 +165,7 @@ class Walker {
           direct.run(in, at[0].data, length);
         else
           program(at, length, {});
-        for (size_t k = 0; k < at.size(); ++k) at[k].data += walk_.strides[k][last - 1] * bytes_[k];
+        for (size_t k = 0; k < at.size(); ++k) at[k].data += steps[k];
       }
     }
   }

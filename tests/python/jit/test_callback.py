@@ -456,3 +456,24 @@ def test_threads():
     for t in threads:
         t.join()
     assert not wrong
+
+
+def test_what_goes_with_a_trace_may_call_the_function():
+    """As a finalizer does: nothing is locked then."""
+
+    class Scale:
+        def __init__(self, k):
+            self.k = k
+
+        def __call__(self, t):
+            return t * self.k
+
+        def __del__(self):
+            gone.append(bits(f(x)))
+
+    gone, x, held = [], lt.ones(3), [Scale(0.0)]
+    f = lt.trace(lambda x: lt.callback(held[0], x, result=x))
+    for k in range(80):  # more than a function keeps
+        held[0] = Scale(float(k))
+        assert bits(f(x)) == bits(x * k)
+    assert len(gone) > 10
