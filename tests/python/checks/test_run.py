@@ -101,8 +101,8 @@ def test_after(): pass
 
 
 def test_a_test_that_takes_no_signal_ends_and_says_where_it_was(tmp_path):
-    for name in ("test_a.py", "test_b.py"):
-        (tmp_path / name).write_text(STUCK)
+    (tmp_path / "test_a.py").write_text(STUCK)
+    (tmp_path / "test_b.py").write_text("def test_before(): pass\ndef test_after(): pass\n")
     words = [sys.executable, "-m", "pytest", "-c", TESTS.parent / "pyproject.toml"]
     words += ["--rootdir", tmp_path, "-o", "faulthandler_timeout=1", *run_python.side_by_side(2)]
     done = subprocess.run([*words, tmp_path], capture_output=True, text=True)
