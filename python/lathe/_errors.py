@@ -41,6 +41,16 @@ class NoSuchKey(_lathe.IndexError, KeyError):
 NoSuchKey.__name__ = NoSuchKey.__qualname__ = "IndexError"
 NoSuchKey.__module__ = _lathe.Error.__module__
 
+
+class NameTaken(_lathe.ValueError, KeyError):
+    """A ValueError for a name that cannot be given, since it has another meaning or is none."""
+
+    __str__ = Exception.__str__
+
+
+NameTaken.__name__ = NameTaken.__qualname__ = "ValueError"
+NameTaken.__module__ = _lathe.Error.__module__
+
 # What Python says of arguments that a function cannot use, and what Lathe says.
 _OWN = {
     KeyError: (NoSuchKey, "something that is needed is missing: "),

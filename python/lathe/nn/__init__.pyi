@@ -16,6 +16,7 @@ from . import lazy as lazy
 from . import losses as losses
 from . import module as module
 from . import module_hooks as module_hooks
+from . import module_parts as module_parts
 from . import module_state as module_state
 from . import norms as norms
 from . import parameter as parameter

@@ -8,11 +8,20 @@ buffers, which may be plain tensors, are named apart, in `_buffer_names`.
 """
 
 from .. import _lathe, ops
+from .._capturing import Captured
 from .._errors import typed
 from .._lathe import Tensor
 from .module_hooks import Hooks
+from .module_parts import (
+    NEW_BUFFER,
+    NO_BUFFER,
+    part_changed,
+    refuse_part,
+    require_name,
+    require_parameter,
+)
 from .module_state import State, StateDictError, module_of  # noqa: F401
-from .parameter import Buffer, Parameter
+from .parameter import Parameter
 
 
 class Module(Hooks, State):
@@ -48,11 +57,19 @@ class Module(Hooks, State):
 
     def register_parameter(self, name, parameter):
         """The same as setting the attribute; None says that there could be one."""
-        setattr(self, self._checked_name(name), parameter)
+        self._checked_name(name, Parameter)
+        if parameter is not None:
+            require_parameter(self, name, parameter)
+        setattr(self, name, parameter)
 
     def add_module(self, name, module):
         """The same as setting the attribute, for names that are no identifiers."""
-        setattr(self, self._checked_name(name), module)
+        if module is not None and module_of(module) is None:
+            raise _lathe.TypeError(
+                "only modules can be parts of it", op="add_module", got=type(module).__name__,
+                expected="nn.Module or None", next="set other values as plain attributes",
+            )  # fmt: skip
+        setattr(self, self._checked_name(name, (State, Captured)), module)
 
     register_module = add_module
 
@@ -69,13 +86,23 @@ class Module(Hooks, State):
                 expected="a tensor or None",
                 next="set other values as plain attributes",
             )
-        object.__setattr__(self, self._checked_name(name), tensor)
+        object.__setattr__(self, self._checked_name(name, None), tensor)
         self._own("_buffer_names")[name] = persistent
 
     def __setattr__(self, name, value):
-        if isinstance(value, Buffer):
-            self._own("_buffer_names")[name] = value.persistent
+        part = part_changed(self, name, value)
+        if part is not None:
+            self._change_part(part, name, value)
         object.__setattr__(self, name, value)
+
+    def _change_part(self, part, name, value):
+        """Before an attribute is set: the names of buffers, or the error that says what it is."""
+        if part == NEW_BUFFER:
+            self._own("_buffer_names")[name] = value.persistent
+        elif part == NO_BUFFER:
+            del self._own("_buffer_names")[name]
+        else:
+            refuse_part(self, part, name, value)
 
     def _new_parameter(self, shape, kind):
         """A parameter that reset_parameters() gives its values; lazy modules have it later."""
@@ -84,16 +111,8 @@ class Module(Hooks, State):
     def _new_buffer(self, shape, kind):
         return ops.zeros(shape, **kind)
 
-    def _checked_name(self, name):
-        if not isinstance(name, str) or not name or "." in name:
-            raise _lathe.ValueError(
-                "a part's name is a text without dots", op=type(self).__name__, got=repr(name)
-            )
-        if hasattr(type(self), name):
-            raise _lathe.ValueError(
-                "there is a method of that name", op=type(self).__name__, got=name
-            )
-        return name
+    def _checked_name(self, name, kinds=()):
+        return require_name(self, name, kinds)
 
     def named_children(self):
         """(name, module) of each direct part; a module that appears twice is given once."""

@@ -1,0 +1,102 @@
+"""What may be set where a module has a part: the rules of parameters, buffers and modules.
+
+A parameter is replaced by a parameter, a module by a module, a buffer by a tensor. None clears each
+of them. The one question that every store asks is part_changed().
+"""
+
+from .. import _lathe
+from .._capturing import Captured, unobserved
+from .._errors import NameTaken
+from .._lathe import Tensor
+from .module_state import State
+from .parameter import Buffer, Parameter
+
+NEW_BUFFER, NO_BUFFER = "a new buffer", "no buffer any more"
+_ORDINARY = frozenset({bool, int, float, str, tuple, list, dict, Tensor})
+_EXPECTED = {
+    "parameter": "nn.Parameter or None", "module": "nn.Module or None",
+    "buffer": "a tensor or None",
+}  # fmt: skip
+_NEXT = {
+    "parameter": "wrap the values: nn.Parameter(value); or write into it under no_grad(): "
+    "{name}.copy_(value); or del the attribute first",
+    "module": "wrap functions in a Module of your own, or del the attribute first",
+    "buffer": "wrap the value: lathe.tensor(value), or del the attribute first",
+}
+
+
+@unobserved
+def _is_module(value):
+    """module_of(value) is not None."""
+    while isinstance(value, Captured):
+        value = value._function
+    return isinstance(value, State)
+
+
+@unobserved  # a trace that stores an attribute is not to depend on what was there before
+def part_changed(module, name, value):
+    """None: setting the attribute does nothing to parts, or puts one in the place of its like.
+    Else what it does to buffers, or the kind of the part that value cannot replace."""
+    now = module.__dict__.get(name)
+    ordinary = type(now) in _ORDINARY and type(value) in _ORDINARY
+    if ordinary and (type(now) is not Tensor or type(value) is Tensor):
+        return None  # most stores end here; a tensor may be a buffer
+    if isinstance(value, Buffer):
+        if isinstance(now, Parameter):
+            return "parameter"
+        return "module" if _is_module(now) else NEW_BUFFER
+    if name in module._buffer_names:
+        if isinstance(value, Parameter) or _is_module(value):
+            return NO_BUFFER
+        return None if value is None or isinstance(value, Tensor) else "buffer"
+    if value is None or isinstance(value, Parameter):
+        return None
+    if isinstance(now, Parameter):
+        return "parameter"
+    return "module" if _is_module(now) and not _is_module(value) else None
+
+
+def refuse_part(module, part, name, value):
+    """The TypeError for an attribute that is such a part, and is set to what cannot be one."""
+    raise _lathe.TypeError(
+        f"'{name}' is a {part} of the module, and the value is none", op=type(module).__name__,
+        got=type(value).__name__, expected=_EXPECTED[part], next=_NEXT[part].format(name=name),
+    )  # fmt: skip
+
+
+def require_parameter(module, name, parameter):
+    """register_parameter() takes a leaf that is a Parameter."""
+    if not isinstance(parameter, Parameter):
+        refuse_part(module, "parameter", name, parameter)
+    if not parameter.is_leaf:
+        raise _lathe.ValueError(
+            f"the parameter '{name}' is the result of a computation", op=type(module).__name__,
+            got="a tensor with a history", expected="a leaf",
+            next="compute it in forward() from the parameters that it depends on",
+        )  # fmt: skip
+
+
+def require_name(module, name, kinds):
+    """Gives the name if a part of these kinds (None: a buffer) can be registered under it: nothing
+    else has it."""
+    kind = type(module).__name__
+    if not isinstance(name, str):
+        raise _lathe.TypeError(
+            "a part's name is a text", op=kind, got=repr(name), expected="a str",
+            next="name the part by a text",
+        )  # fmt: skip
+    if not name or "." in name:
+        raise NameTaken(
+            "a part's name is a text without dots", op=kind, got=repr(name),
+            expected="a text that is not empty", next="put _ in the place of the dots",
+        )  # fmt: skip
+    now, buffer = vars(module).get(name), name in module._buffer_names
+    if buffer if kinds is None else now is not None and not buffer and isinstance(now, kinds):
+        return name  # it is replaced by its like
+    if now is None and not buffer and not hasattr(type(module), name):
+        return name
+    what = "a method" if callable(getattr(type(module), name, None)) else "an attribute"
+    raise NameTaken(
+        f"there is {what} of that name already", op=kind, got=repr(name),
+        expected="a name that is free", next="choose another name, or del the attribute first",
+    )  # fmt: skip
