@@ -66,8 +66,8 @@ class State:
         return self.register_load_state_dict_pre_hook(hook)
 
     def register_load_state_dict_post_hook(self, hook):
-        """hook(module, incompatible_keys) after it and its children have read; it may change the
-        lists of keys."""
+        """hook(module, incompatible_keys) after all have read; it may change the lists of keys, and
+        strict=True looks at them afterwards."""
         return self._add_hook("_state_load_hooks", Hook(hook))
 
     def get_extra_state(self):
@@ -139,7 +139,8 @@ class State:
         strict=True: names must be just those of state_dict(). Gives the names in a named tuple
         (missing_keys, unexpected_keys).
         assign=True: takes the tensors themselves instead, with their dtypes and devices.
-        StateDictError lists all names that do not fit; nothing is changed then.
+        StateDictError lists all names that do not fit; nothing is changed then, unless there are
+        hooks after loading: they see what was read, and may have names not count.
         """
         if not hasattr(state_dict, "items"):
             raise _lathe.TypeError(
@@ -150,17 +151,10 @@ class State:
         given = OrderedDict(state_dict)
         loading = _Loading(getattr(state_dict, "_metadata", {}), strict, assign)
         loading.read(self, given, "")
-        missing, unexpected, problems = loading.missing, loading.unexpected, loading.problems
-        if strict and unexpected:
-            problems.insert(0, "Unexpected key(s) in state_dict: " + _quoted(unexpected))
-        if strict and missing:
-            problems.insert(0, "Missing key(s) in state_dict: " + _quoted(missing))
-        if problems:
-            name = type(self).__name__
-            raise StateDictError(
-                f"Error(s) in loading state_dict for {name}:\n\t" + "\n\t".join(problems)
-            )
+        if not loading.hooked() or loading.problems:
+            loading.require(self, strict)
         loading.write()
+        loading.require(self, strict)
         return loading.keys
 
     def _load_from_state_dict(
@@ -234,6 +228,23 @@ class _Loading:
             own = OrderedDict((k, v) for k, v in state_dict.items() if k.startswith(inside))
             self.read(part, own, inside)
         self._after.append(module)
+
+    def hooked(self):
+        """Is there a hook that may change the lists of keys?"""
+        return any(module._state_load_hooks for module in self._after)
+
+    def require(self, module, strict):
+        """Refuses names that do not fit."""
+        problems = list(self.problems)
+        if strict and self.unexpected:
+            problems.insert(0, "Unexpected key(s) in state_dict: " + _quoted(self.unexpected))
+        if strict and self.missing:
+            problems.insert(0, "Missing key(s) in state_dict: " + _quoted(self.missing))
+        if problems:
+            name = type(module).__name__
+            raise StateDictError(
+                f"Error(s) in loading state_dict for {name}:\n\t" + "\n\t".join(problems)
+            )
 
     def write(self):
         before = _lathe._set_grad_enabled(False)

@@ -16,6 +16,14 @@ class _Tracking(Module):
     """Weight and bias a channel, and statistics that follow those of batches."""
 
     _ranks = ()
+    _version = 2  # 1: without num_batches_tracked
+
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, *lists):
+        key = prefix + "num_batches_tracked"
+        own, version = self.num_batches_tracked, local_metadata.get("version")
+        if (version is None or version < 2) and own is not None and key not in state_dict:
+            state_dict[key] = own
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *lists)
 
     def _set(self, num_features, eps, momentum, affine, track_running_stats, kind):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum

@@ -75,12 +75,47 @@ def test_state_hooks_and_extra_state():
 
     b.register_load_state_dict_pre_hook(renamed)
     b.register_load_state_dict_post_hook(lambda m, keys: keys.unexpected_keys.append("seen"))
-    assert b.load_state_dict(state).unexpected_keys == ["seen"] and b[0].n == 7
+    assert b.load_state_dict(state, strict=False).unexpected_keys == ["seen"] and b[0].n == 7
+    with pytest.raises(nn.StateDictError, match="Unexpected.*seen"):
+        b.load_state_dict(state)
     assert "more" in state
     with pytest.raises(nn.StateDictError, match="_extra_state"):
         b.load_state_dict({"0.w": lt.ones(2), "more": 1})
     with pytest.raises(lt.TypeError, match="dict of tensors"):
         b.load_state_dict([1])
+
+
+def test_a_hook_has_keys_not_count():
+    net, seen = nn.Sequential(nn.Linear(2, 2)), []
+
+    def forgive(module, keys):
+        seen.append((list(keys.missing_keys), module.weight.tolist()))
+        keys.missing_keys.clear()
+        keys.unexpected_keys.clear()
+
+    handle = net[0].register_load_state_dict_post_hook(forgive)
+    keys = net.load_state_dict({"0.weight": lt.ones(2, 2), "more": lt.ones(1)})
+    assert keys == ([], []) and seen == [(["0.bias"], [[1, 1], [1, 1]])]
+    with pytest.raises(nn.StateDictError, match="size mismatch"):
+        net.load_state_dict({"0.weight": lt.ones(3, 2)})
+    handle.remove()
+    with pytest.raises(nn.StateDictError, match="0.bias"):
+        net.load_state_dict({"0.weight": lt.zeros(2, 2)})
+    assert net[0].weight.tolist() == [[1, 1], [1, 1]]
+
+
+@pytest.mark.parametrize("kind", [nn.BatchNorm1d, nn.BatchNorm2d])
+def test_statistics_of_before_batches_were_counted(kind):
+    net = nn.Sequential(kind(2))
+    net[0].num_batches_tracked += 5
+    whole = net.state_dict()
+    assert whole._metadata["0"] == {"version": 2}
+    old = {k: v + 1 for k, v in whole.items() if "batches" not in k}
+    assert net.load_state_dict(old) == ([], [])
+    assert net[0].running_mean.tolist() == [1, 1] and net[0].num_batches_tracked.item() == 5
+    del whole["0.num_batches_tracked"]
+    with pytest.raises(nn.StateDictError, match="num_batches_tracked"):
+        net.load_state_dict(whole)
 
 
 def test_a_module_that_loads_its_own_way():
