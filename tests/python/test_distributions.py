@@ -157,3 +157,22 @@ def test_wrong(name):
         WRONG[name]()
     assert caught.value.next and caught.value.expected
     assert math.isnan(d.Normal(0.0, -1.0, validate_args=False).log_prob(0.0).item())
+
+
+def test_a_sure_number_has_no_entropy():
+    assert d.Binomial(4, lt.tensor([0.0, 1.0])).entropy().tolist() == [0, 0]
+    assert abs(d.Binomial(4, 0.3).entropy().item() - 1.293957) < 1e-5
+
+
+def test_shares_of_small_shapes():
+    lt.manual_seed(0)
+    p = d.Beta(lt.tensor(0.01), 0.01)
+    drawn = p.sample((N,))
+    assert drawn.dtype == lt.float32 and not (drawn == 0.5).any()
+    assert (drawn > 0).all() and (drawn < 1).all() and lt.isfinite(p.log_prob(drawn)).all()
+    assert abs((drawn < 0.5).double().mean().item() - 0.5) < 0.02
+    drawn = d.Dirichlet(lt.full((3,), 0.01)).sample((N,))
+    assert (drawn.max(-1)[0] > 0.4).all()  # not a third each
+    a = lt.full((N,), 0.01, requires_grad=True)
+    d.Beta(a, 0.01).rsample().sum().backward()
+    assert abs(a.grad.mean().item() / 25 - 1) < 0.2  # b / (a + b)^2

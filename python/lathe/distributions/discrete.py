@@ -1,5 +1,7 @@
 """Distributions of counts and categories."""
 
+import math
+
 from .. import _lathe, ops
 from .._grad_mode import no_grad
 from . import constraints
@@ -161,6 +163,8 @@ class Binomial(_Chance):
 
     def entropy(self):
         log_prob = self._log_prob(self.enumerate_support())
+        never = ops.eq(log_prob, -math.inf)  # adds nothing
+        log_prob = ops.where(never, ops.zeros_like(log_prob), log_prob)
         return -ops.sum(ops.exp(log_prob) * log_prob, [0])
 
     @property

@@ -9,6 +9,7 @@ large shapes by Wilson and Hilferty's cube of a normal number. It has no derivat
 import math
 
 from .. import _lathe, ops
+from .._dtypes import finfo
 from .._grad_mode import no_grad
 from . import constraints
 from .distribution import Distribution, ExponentialFamily, broadcast
@@ -154,6 +155,15 @@ class StudentT(Distribution):
         return ops.where(light, known, heavy)
 
 
+def _shares(shape):
+    """Gamma numbers over their sum along the last axis, neither 0 nor 1. They are drawn in float64:
+    those of small shapes are so small that in float32 several at once would be its smallest."""
+    parts = standard_gamma(shape.to(_lathe.float64))
+    shares = (parts / ops.sum(parts, [-1], True)).to(shape.dtype)
+    limits = finfo(shape.dtype)
+    return ops.clamp(shares, limits.tiny, 1 - limits.eps / 2)
+
+
 class Dirichlet(ExponentialFamily):
     """Shares along the last axis: gamma numbers over their sum."""
 
@@ -173,8 +183,7 @@ class Dirichlet(ExponentialFamily):
         super().__init__(shape[:-1], shape[-1:], validate_args)
 
     def rsample(self, sample_shape=()):
-        parts = standard_gamma(ops.expand(self.concentration, self._shaped(sample_shape)))
-        return parts / ops.sum(parts, [-1], True)
+        return _shares(ops.expand(self.concentration, self._shaped(sample_shape)))
 
     def _log_prob(self, value):
         a = self.concentration
@@ -221,9 +230,8 @@ class Beta(ExponentialFamily):
 
     def rsample(self, sample_shape=()):
         sizes = self._shaped(sample_shape)
-        one = standard_gamma(ops.expand(self.concentration1, sizes))
-        other = standard_gamma(ops.expand(self.concentration0, sizes))
-        return one / (one + other)
+        pair = [ops.expand(c, sizes) for c in (self.concentration1, self.concentration0)]
+        return _shares(ops.stack(pair, -1))[..., 0]
 
     def _log_beta(self):
         a, b = self.concentration1, self.concentration0
