@@ -159,6 +159,33 @@ def test_wrong(name):
     assert math.isnan(d.Normal(0.0, -1.0, validate_args=False).log_prob(0.0).item())
 
 
+NAN, INF = math.nan, math.inf
+OUTSIDE = {
+    "Exponential": (lambda c: d.Exponential(1.0, validate_args=c), -1.0),
+    "HalfNormal": (lambda c: d.HalfNormal(1.0, validate_args=c), -1.0),
+    "HalfCauchy": (lambda c: d.HalfCauchy(1.0, validate_args=c), -1.0),
+    "Uniform": (lambda c: d.Uniform(0.0, 1.0, validate_args=c), 2.0),
+    "Normal": (lambda c: d.Normal(0.0, 1.0, validate_args=c), NAN),
+    "Poisson": (lambda c: d.Poisson(1.0, validate_args=c), INF),
+    "Geometric": (lambda c: d.Geometric(0.5, validate_args=c), INF),
+    "NegativeBinomial": (lambda c: d.NegativeBinomial(3.0, 0.5, validate_args=c), INF),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_values_are_checked(name):
+    make, value = OUTSIDE[name]
+    value = lt.tensor(value)
+    with pytest.raises(lt.ValueError, match="outside of the support"):
+        make(True).log_prob(value)
+    make(False).log_prob(value)
+    if name in ("Poisson", "Geometric", "NegativeBinomial"):
+        return
+    with pytest.raises(lt.ValueError, match="outside of the support"):
+        make(True).cdf(value)
+    make(False).cdf(value)
+
+
 def test_a_sure_number_has_no_entropy():
     assert d.Binomial(4, lt.tensor([0.0, 1.0])).entropy().tolist() == [0, 0]
     assert abs(d.Binomial(4, 0.3).entropy().item() - 1.293957) < 1e-5

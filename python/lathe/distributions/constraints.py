@@ -4,7 +4,10 @@ from .. import ops
 
 
 class Constraint:
-    """A set of values. event_dim: how many last axes make one value."""
+    """A set of values. event_dim: how many last axes make one value.
+
+    The text may be a function that gives it: that of tensors is made where it is shown only.
+    """
 
     is_discrete = False
     event_dim = 0
@@ -17,11 +20,11 @@ class Constraint:
         return self._check(value)
 
     def __repr__(self):
-        return self._text
+        return self._text if isinstance(self._text, str) else self._text()
 
 
 def _whole(value):
-    return ops.eq(value, ops.floor(value))
+    return ops.eq(value - ops.floor(value), 0)  # false of infinity
 
 
 def _all(holds):
@@ -57,28 +60,30 @@ def _diagonal(v):
 
 
 def interval(low, high):
-    return Constraint(f"in [{low}, {high}]", lambda v: (v >= low) & (v <= high))
+    return Constraint(lambda: f"in [{low}, {high}]", lambda v: (v >= low) & (v <= high))
 
 
 def half_open_interval(low, high):
-    return Constraint(f"in [{low}, {high})", lambda v: (v >= low) & (v < high))
+    return Constraint(lambda: f"in [{low}, {high})", lambda v: (v >= low) & (v < high))
 
 
 def integer_interval(low, high):
-    text = f"a whole number in [{low}, {high}]"
+    def text():
+        return f"a whole number in [{low}, {high}]"
+
     return Constraint(text, lambda v: (v >= low) & (v <= high) & _whole(v), True)
 
 
 def greater_than(low):
-    return Constraint(f"> {low}", lambda v: v > low)
+    return Constraint(lambda: f"> {low}", lambda v: v > low)
 
 
 def greater_than_eq(low):
-    return Constraint(f">= {low}", lambda v: v >= low)
+    return Constraint(lambda: f">= {low}", lambda v: v >= low)
 
 
 def less_than(high):
-    return Constraint(f"< {high}", lambda v: v < high)
+    return Constraint(lambda: f"< {high}", lambda v: v < high)
 
 
 def independent(base, count):
@@ -90,4 +95,4 @@ def independent(base, count):
             holds = _all(holds)
         return holds
 
-    return Constraint(repr(base), check, base.is_discrete, base.event_dim + count)
+    return Constraint(lambda: repr(base), check, base.is_discrete, base.event_dim + count)

@@ -32,7 +32,7 @@ class _LocScale(Distribution):
         return self.loc + self.scale * self._quantile(value)
 
     def cdf(self, value):
-        return self._share(self._standard(value))
+        return self._share(self._standard(self._checked_value(value)))
 
     def entropy(self):
         return ops.log(self.scale) + self._disorder + self.loc * 0
@@ -173,6 +173,7 @@ class Uniform(Distribution):
         return ops.log(inside.to(self.low.dtype)) - ops.log(self.high - self.low)
 
     def cdf(self, value):
+        value = self._checked_value(value)
         return ops.clamp((value - self.low) / (self.high - self.low), 0.0, 1.0)
 
     def icdf(self, value):
@@ -215,7 +216,7 @@ class Exponential(ExponentialFamily):
         return ops.log(self.rate) - self.rate * value
 
     def cdf(self, value):
-        return -ops.expm1(-self.rate * value)
+        return -ops.expm1(-self.rate * self._checked_value(value))
 
     def icdf(self, value):
         return -ops.log1p(-value) / self.rate
@@ -259,7 +260,7 @@ class _Half(Distribution):
         return ops.where(value >= 0, inside, full_like(inside, -math.inf))
 
     def cdf(self, value):
-        return 2 * self._whole.cdf(value) - 1
+        return 2 * self._whole.cdf(self._checked_value(value)) - 1
 
     def icdf(self, value):
         return self._whole.icdf((value + 1) / 2)

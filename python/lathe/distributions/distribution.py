@@ -109,12 +109,18 @@ class Distribution:
 
     def log_prob(self, value):
         """The logarithm of the density, or of the probability, at value."""
+        return self._log_prob(self._checked_value(value))
+
+    def _checked_value(self, value):
+        """The value as a tensor; ValueError where values are checked and it is out of support."""
         value = as_tensor(value)
-        if self._checked and self.support is not None:
+        if self._checked:
             self._check_value(value)
-        return self._log_prob(value)
+        return value
 
     def _check_value(self, value):
+        if self.support is None:
+            return
         holds = self.support.check(value)
         if _lathe._symbolic(holds) or bool(ops.all(holds)):
             return
