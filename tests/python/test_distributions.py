@@ -159,8 +159,70 @@ def test_wrong(name):
     assert math.isnan(d.Normal(0.0, -1.0, validate_args=False).log_prob(0.0).item())
 
 
+def test_the_way_back_from_the_edge_is_finite():
+    lt.manual_seed(0)
+    for p in (
+        d.RelaxedBernoulli(0.05, lt.tensor(0.7)),
+        d.RelaxedOneHotCategorical(0.05, lt.tensor([0.2, 0.8])),
+        d.TransformedDistribution(d.Normal(0.0, 5.0), [d.TanhTransform(cache_size=1)]),
+        d.TransformedDistribution(d.Normal(0.0, 5.0), d.ComposeTransform([d.TanhTransform()], 1)),
+    ):
+        assert lt.isfinite(p.log_prob(p.sample((N,)))).all(), p
+    edges = lt.tensor([0.0, 1.0])
+    tiny, eps = lt.finfo(lt.float32).tiny, lt.finfo(lt.float32).eps
+    wanted = [math.log(tiny), -math.log(eps)]
+    assert lt.allclose(d.SigmoidTransform().inv(edges), lt.tensor(wanted), rtol=1e-6)
+    y = d.SigmoidTransform()(lt.tensor([-200.0, 200.0]))
+    assert (y > 0).all() and (y < 1).all()
+    back = d.StickBreakingTransform().inv(lt.tensor([0.5, 0.5, 0.0]))
+    assert lt.allclose(back, lt.tensor([math.log(2), math.log(0.5 / tiny)]), rtol=1e-6)
+
+
+def test_a_transform_keeps_a_pair():
+    plain = d.TanhTransform()
+    kept = plain.with_cache()
+    assert plain.with_cache(0) is plain and kept.with_cache() is kept and kept is not plain
+    x = lt.tensor([30.0])
+    y = kept(x)
+    assert kept.inv(y) is x and kept(x) is y and kept.inv.with_cache(0)(y).isinf().all()
+    assert kept.inv(lt.tensor([0.0])).item() == 0 and kept.inv(y).isinf().all()
+    whole = d.ComposeTransform([d.ExpTransform(), d.AffineTransform(1.0, 2.0)]).with_cache()
+    independent = d.IndependentTransform(d.ExpTransform(), 1, cache_size=1)
+    for t in (whole, *whole.parts, independent, independent.base_transform):
+        assert t.inv(t(x)) is x
+    with pytest.raises(lt.ValueError, match="one pair"):
+        d.ExpTransform(cache_size=2)
+
+
+def test_the_order_is_turned_by_sign():
+    p = d.TransformedDistribution(d.Exponential(1.0), [d.PowerTransform(-1.0)])
+    y = lt.tensor([0.5, 1.0, 2.0])
+    assert lt.allclose(p.cdf(y), lt.exp(-1 / y)) and lt.allclose(p.icdf(p.cdf(y)), y)
+    p = d.TransformedDistribution(d.Normal(0.0, 1.0), [d.AffineTransform(1.0, lt.tensor(-2.0))])
+    assert lt.allclose(p.cdf(y), 1 - d.Normal(0.0, 1.0).cdf((y - 1) / -2))
+    assert d.ComposeTransform([d.ExpTransform(), d.AffineTransform(0.0, -2.0)]).sign == -1
+
+    class Own(d.Transform):
+        bijective = True
+
+        def _call(self, x):
+            return x
+
+        _inverse = _call
+
+    for transform in (d.AbsTransform(), d.StickBreakingTransform(), d.SoftmaxTransform(), Own()):
+        p = d.TransformedDistribution(d.Normal(lt.zeros(2), 1.0), [transform])
+        for call in (p.cdf, p.icdf):
+            with pytest.raises(lt.UnsupportedError) as caught:
+                call(lt.tensor([0.3, 0.7]))
+            assert caught.value.next
+
+
 NAN, INF = math.nan, math.inf
 OUTSIDE = {
+    "Pareto": (lambda c: d.Pareto(2.0, 1.0, validate_args=c), 1.0),
+    "LogNormal": (lambda c: d.LogNormal(0.0, 1.0, validate_args=c), -1.0),
+    "Weibull": (lambda c: d.Weibull(1.0, 2.0, validate_args=c), -1.0),
     "Exponential": (lambda c: d.Exponential(1.0, validate_args=c), -1.0),
     "HalfNormal": (lambda c: d.HalfNormal(1.0, validate_args=c), -1.0),
     "HalfCauchy": (lambda c: d.HalfCauchy(1.0, validate_args=c), -1.0),
@@ -169,6 +231,9 @@ OUTSIDE = {
     "Poisson": (lambda c: d.Poisson(1.0, validate_args=c), INF),
     "Geometric": (lambda c: d.Geometric(0.5, validate_args=c), INF),
     "NegativeBinomial": (lambda c: d.NegativeBinomial(3.0, 0.5, validate_args=c), INF),
+    "RelaxedBernoulli": (lambda c: d.RelaxedBernoulli(0.5, 0.5, validate_args=c), 2.0),
+    "tanh": (lambda c: d.TransformedDistribution(d.Normal(0.0, 1.0, validate_args=c),
+     [d.TanhTransform()], c), 2.0),
 }  # fmt: skip
 
 
@@ -179,16 +244,53 @@ def test_values_are_checked(name):
     with pytest.raises(lt.ValueError, match="outside of the support"):
         make(True).log_prob(value)
     make(False).log_prob(value)
-    if name in ("Poisson", "Geometric", "NegativeBinomial"):
+    if name in ("Poisson", "Geometric", "NegativeBinomial", "RelaxedBernoulli", "tanh", "Weibull"):
         return
     with pytest.raises(lt.ValueError, match="outside of the support"):
         make(True).cdf(value)
     make(False).cdf(value)
 
 
+def test_parameters_of_transformed_ones_are_checked():
+    for make in (lambda: d.Weibull(-1.0, 2.0), lambda: d.Pareto(-1.0, 2.0)):
+        with pytest.raises(lt.ValueError, match="scale"):
+            make()
+    with pytest.raises(lt.ValueError, match="probs"):
+        d.RelaxedBernoulli(0.5, 1.5)
+
+
+@pytest.mark.parametrize("p", [d.Weibull(1.0, 2.0), d.Pareto(1.0, 3.0), d.LogNormal(0.0, 1.0)])
+def test_what_is_expanded_has_moments_of_its_shape(p):
+    wide = p.expand((2, 3))
+    for of in (
+        lambda p: p.mean, lambda p: p.variance, lambda p: p.stddev, lambda p: p.entropy(),
+        lambda p: p.log_prob(1.5), lambda p: p.cdf(1.5),
+    ):  # fmt: skip
+        assert of(wide).shape == (2, 3) and lt.allclose(of(wide), of(p).expand(2, 3))
+
+
 def test_a_sure_number_has_no_entropy():
     assert d.Binomial(4, lt.tensor([0.0, 1.0])).entropy().tolist() == [0, 0]
     assert abs(d.Binomial(4, 0.3).entropy().item() - 1.293957) < 1e-5
+
+
+@pytest.mark.parametrize("make", [
+    lambda a: d.Pareto(a, 2.0), lambda a: d.Uniform(a, a + 9), lambda a: d.Binomial(9, a / 10),
+    lambda a: d.Weibull(a, 2.0), lambda a: d.Independent(d.Pareto(a, 2.0), 1),
+    lambda a: d.TransformedDistribution(d.Normal(a, 5.0), [d.TanhTransform(cache_size=1)]),
+])  # fmt: skip
+def test_checks_in_a_trace(make):
+    def log_prob(a):
+        p = make(a)
+        return p.log_prob(p.sample((4,)))
+
+    traced, a = lt.trace(log_prob), lt.tensor([1.5, 2.5])
+    for seed in (1, 2):
+        lt.manual_seed(seed)
+        wanted = log_prob(a)
+        lt.manual_seed(seed)
+        assert lt.allclose(traced(a), wanted) and lt.isfinite(wanted).all()
+    assert "traces=1" in repr(traced)
 
 
 def test_shares_of_small_shapes():

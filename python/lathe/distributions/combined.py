@@ -3,6 +3,8 @@
 import math
 
 from .. import _lathe, ops
+from .._dtypes import finfo
+from .._functions import as_tensor
 from .._grad_mode import no_grad
 from . import constraints
 from .continuous import Exponential, Gumbel, Logistic, Normal
@@ -145,17 +147,25 @@ class TransformedDistribution(Distribution):
             shape = t.forward_shape(shape)
         self._event_dim = own
         cut = len(shape) - own
-        super().__init__(shape[:cut], shape[cut:], False)
+        super().__init__(shape[:cut], shape[cut:], validate_args)
 
     has_rsample = property(lambda self: self.base_dist.has_rsample)
+
+    @property
+    def support(self):
+        """What the last transform gives; None: not known."""
+        if not self.transforms:
+            return self.base_dist.support
+        support = self.transforms[-1].codomain
+        more = support and len(self.event_shape) - support.event_dim
+        return constraints.independent(support, more) if more else support
 
     def expand(self, batch_shape, _instance=None):
         more = self.base_dist.shape[len(self.batch_shape) :]
         more = more[: len(more) - len(self.base_dist.event_shape)]
         base = self.base_dist.expand((*batch_shape, *more))
-        made = object.__new__(type(self))
-        vars(made).update(vars(self))
-        made.base_dist, made.batch_shape = base, tuple(batch_shape)
+        made = super().expand(batch_shape)
+        made.base_dist = base
         return made
 
     def rsample(self, sample_shape=()):
@@ -168,20 +178,28 @@ class TransformedDistribution(Distribution):
     def _log_prob(self, value):
         total, event = 0.0, self._event_dim
         for t in reversed(self.transforms):
-            x = t._inverse(value)
+            x = t._inv_call(value)
             total = total - add_up(t.log_abs_det_jacobian(x, value), event - t.event_dim)
             value = x
-        base = self.base_dist._log_prob(value)
+        base = self.base_dist.log_prob(value)
         return total + add_up(base, event - len(self.base_dist.event_shape))
 
     def _turned(self, share):
-        sign = 1
-        for t in self.transforms:
-            sign = sign * t.sign
-        return sign * (share - 0.5) + 0.5
+        """The share below, or above where the transforms turn the order round."""
+        if not self._whole.bijective:
+            raise _lathe.UnsupportedError(
+                "several values of the base may give the same value", op=type(self).__name__,
+                got=repr(self.transforms), expected="transforms that are bijective",
+                next="count samples, or use log_prob()",
+            )  # fmt: skip
+        sign = self._whole.sign
+        return share if isinstance(sign, int) and sign == 1 else sign * (share - 0.5) + 0.5
 
     def cdf(self, value):
-        return self._turned(self.base_dist.cdf(self._whole._inverse(value)))
+        value = self._whole._inv_call(as_tensor(value))
+        if self._checked:
+            self.base_dist._check_value(value)
+        return self._turned(self.base_dist.cdf(value))
 
     def icdf(self, value):
         return self._whole(self.base_dist.icdf(self._turned(value)))
@@ -194,7 +212,7 @@ class LogNormal(TransformedDistribution):
     support = constraints.positive
 
     def __init__(self, loc, scale, validate_args=None):
-        super().__init__(Normal(loc, scale, validate_args), ExpTransform())
+        super().__init__(Normal(loc, scale, validate_args), ExpTransform(), validate_args)
 
     loc = property(lambda self: self.base_dist.loc)
     scale = property(lambda self: self.base_dist.scale)
@@ -226,7 +244,9 @@ class Weibull(TransformedDistribution):
         self.scale, self.concentration = broadcast(scale, concentration)
         base = Exponential(ops.ones_like(self.scale), validate_args)
         parts = [PowerTransform(1 / self.concentration), AffineTransform(0.0, self.scale)]
-        super().__init__(base, parts)
+        super().__init__(base, parts, validate_args)
+
+    _expanded = ("scale", "concentration")
 
     def _moment(self, k):
         return ops.exp(ops.lgamma(1 + k / self.concentration))
@@ -252,7 +272,9 @@ class Pareto(TransformedDistribution):
     def __init__(self, scale, alpha, validate_args=None):
         self.scale, self.alpha = broadcast(scale, alpha)
         base = Exponential(self.alpha, validate_args)
-        super().__init__(base, [ExpTransform(), AffineTransform(0.0, self.scale)])
+        super().__init__(base, [ExpTransform(), AffineTransform(0.0, self.scale)], validate_args)
+
+    _expanded = ("scale", "alpha")
 
     @property
     def support(self):
@@ -287,7 +309,7 @@ class RelaxedBernoulli(TransformedDistribution, _Chance):
         given, _ = self._take(probs, logits)
         self.temperature = temperature
         base = Logistic(self.logits / temperature, ops.ones_like(given) / temperature, False)
-        TransformedDistribution.__init__(self, base, SigmoidTransform())
+        TransformedDistribution.__init__(self, base, SigmoidTransform(), validate_args)
 
 
 class RelaxedOneHotCategorical(_OfCategories):
@@ -308,8 +330,9 @@ class RelaxedOneHotCategorical(_OfCategories):
     def _log_prob(self, value):
         k, t = int(self.event_shape[0]), self.temperature
         t = t if isinstance(t, _lathe.Tensor) else ops.full_like(value[..., 0], t)
-        score = self.logits - ops.unsqueeze(t, -1) * ops.log(value)
-        total = ops.sum(score - ops.log(value), [-1]) - k * ops.logsumexp(score, [-1])
+        log_value = ops.log(ops.clamp_min(value, finfo(value.dtype).tiny))  # a share may be 0
+        score = self.logits - ops.unsqueeze(t, -1) * log_value
+        total = ops.sum(score - log_value, [-1]) - k * ops.logsumexp(score, [-1])
         return total + math.lgamma(k) + (k - 1) * ops.log(t)
 
 

@@ -2,7 +2,9 @@
 
 import math
 
-from .. import ops
+from .. import _lathe, ops
+from .._dtypes import finfo
+from . import constraints
 
 __all__ = [
     "AbsTransform", "AffineTransform", "ComposeTransform", "ExpTransform", "IndependentTransform",
@@ -13,17 +15,60 @@ __all__ = [
 
 class Transform:
     """y = t(x), x = t.inv(y). A subclass defines _call, _inverse and log_abs_det_jacobian(x, y),
-    which adds up the last event_dim axes."""
+    which adds up the last event_dim axes.
 
-    bijective = True
+    It says by `bijective` whether there is one x for each y, and by `sign` whether y grows with x
+    (1) or falls (-1); domain and codomain (None: not known) are what x and y may be.
+    cache_size=1: keeps the last x and y, so that the way back from that very y is exact.
+    """
+
+    bijective = False
     event_dim = 0
-    sign = 1
+    domain = codomain = None
+    _cache_size = 0
+    _last = None, None
 
     def __init__(self, cache_size=0):
+        if cache_size not in (0, 1):
+            raise _lathe.ValueError(
+                "a transform keeps one pair or none", op=type(self).__name__, got=cache_size,
+                expected="cache_size 0 or 1", next="choose one of them",
+            )  # fmt: skip
         self._cache_size = cache_size
+        self._last = None, None
 
     def __call__(self, x):
-        return self._call(x)
+        if not self._cache_size:
+            return self._call(x)
+        if self._last[0] is not x:
+            self._last = x, self._call(x)
+        return self._last[1]
+
+    def _inv_call(self, y):
+        """inv(y)."""
+        if not self._cache_size:
+            return self._inverse(y)
+        if self._last[1] is not y:
+            self._last = self._inverse(y), y
+        return self._last[0]
+
+    def with_cache(self, cache_size=1):
+        """The same with this cache_size."""
+        if cache_size == self._cache_size:
+            return self
+        made = object.__new__(type(self))
+        vars(made).update(vars(self))
+        Transform.__init__(made, cache_size)
+        return made
+
+    @property
+    def sign(self):
+        """1 where y grows with x, -1 where it falls."""
+        raise _lathe.UnsupportedError(
+            "it is not known whether it grows or falls", op=type(self).__name__, got="no sign",
+            expected="a transform of single numbers that only grows or only falls",
+            next="use log_prob(), or define sign in a transform of your own",
+        )  # fmt: skip
 
     @property
     def inv(self):
@@ -45,19 +90,27 @@ class Transform:
 
 class _Inverse(Transform):
     def __init__(self, whole):
-        super().__init__()
+        super().__init__(whole._cache_size)
         self._whole, self.event_dim = whole, whole.event_dim
-        self.bijective, self.sign = whole.bijective, whole.sign
+        self.bijective = whole.bijective
+        self.domain, self.codomain = whole.codomain, whole.domain
+
+    sign = property(lambda self: self._whole.sign)
 
     @property
     def inv(self):
         return self._whole
 
-    def _call(self, y):
-        return self._whole._inverse(y)
+    def with_cache(self, cache_size=1):
+        return self._whole.with_cache(cache_size).inv
 
-    def _inverse(self, x):
-        return self._whole._call(x)
+    def __call__(self, y):
+        return self._whole._inv_call(y)
+
+    def _inv_call(self, x):
+        return self._whole(x)
+
+    _call, _inverse = __call__, _inv_call
 
     def log_abs_det_jacobian(self, y, x):
         return -self._whole.log_abs_det_jacobian(x, y)
@@ -74,15 +127,32 @@ def add_up(x, count):
     return ops.sum(x, list(range(-count, 0))) if count else x
 
 
+def _inside(y):
+    """y in [0, 1], but neither 0 nor 1."""
+    limits = finfo(y.dtype)
+    return ops.clamp(y, limits.tiny, 1 - limits.eps)
+
+
+def _sign(factor):
+    """Of a number an int, of a tensor a tensor."""
+    return ops.sign(factor) if isinstance(factor, _lathe.Tensor) else (factor > 0) - (factor < 0)
+
+
 class ComposeTransform(Transform):
     """One after the other."""
 
     def __init__(self, parts, cache_size=0):
         super().__init__(cache_size)
-        self.parts = list(parts)
+        self.parts = [p.with_cache(cache_size) if cache_size else p for p in parts]
         self.event_dim = max((p.event_dim for p in self.parts), default=0)
         self.bijective = all(p.bijective for p in self.parts)
-        self.sign = math.prod(p.sign for p in self.parts)
+        if self.parts:
+            self.domain, self.codomain = self.parts[0].domain, self.parts[-1].codomain
+
+    sign = property(lambda self: math.prod(p.sign for p in self.parts))
+
+    def with_cache(self, cache_size=1):
+        return self if cache_size == self._cache_size else ComposeTransform(self.parts, cache_size)
 
     def _call(self, x):
         for part in self.parts:
@@ -91,13 +161,13 @@ class ComposeTransform(Transform):
 
     def _inverse(self, y):
         for part in reversed(self.parts):
-            y = part._inverse(y)
+            y = part._inv_call(y)
         return y
 
     def log_abs_det_jacobian(self, x, y):
         total = None
-        for part in self.parts:
-            after = part(x)
+        for i, part in enumerate(self.parts):
+            after = part(x) if i + 1 < len(self.parts) else y
             more = add_up(part.log_abs_det_jacobian(x, after), self.event_dim - part.event_dim)
             total = more if total is None else total + more
             x = after
@@ -112,15 +182,25 @@ class IndependentTransform(Transform):
 
     def __init__(self, base_transform, reinterpreted_batch_ndims, cache_size=0):
         super().__init__(cache_size)
-        self.base_transform, self._more = base_transform, reinterpreted_batch_ndims
-        self.event_dim = base_transform.event_dim + reinterpreted_batch_ndims
-        self.bijective, self.sign = base_transform.bijective, base_transform.sign
+        base, more = base_transform.with_cache(cache_size), reinterpreted_batch_ndims
+        self.base_transform, self._more, self.event_dim = base, more, base.event_dim + more
+        self.bijective = base.bijective
+        self.domain, self.codomain = (
+            c and constraints.independent(c, more) for c in (base.domain, base.codomain)
+        )
+
+    sign = property(lambda self: self.base_transform.sign)
+
+    def with_cache(self, cache_size=1):
+        if cache_size == self._cache_size:
+            return self
+        return IndependentTransform(self.base_transform, self._more, cache_size)
 
     def _call(self, x):
         return self.base_transform(x)
 
     def _inverse(self, y):
-        return self.base_transform._inverse(y)
+        return self.base_transform._inv_call(y)
 
     def log_abs_det_jacobian(self, x, y):
         return add_up(self.base_transform.log_abs_det_jacobian(x, y), self._more)
@@ -128,6 +208,9 @@ class IndependentTransform(Transform):
 
 class ExpTransform(Transform):
     """exp(x)."""
+
+    bijective, sign = True, 1
+    domain, codomain = constraints.real, constraints.positive
 
     def _call(self, x):
         return ops.exp(x)
@@ -142,9 +225,14 @@ class ExpTransform(Transform):
 class PowerTransform(Transform):
     """x ** exponent, of positive x."""
 
+    bijective = True
+    domain = codomain = constraints.positive
+
     def __init__(self, exponent, cache_size=0):
         super().__init__(cache_size)
         self.exponent = exponent
+
+    sign = property(lambda self: _sign(self.exponent))
 
     def _call(self, x):
         return ops.pow(x, self.exponent)
@@ -159,10 +247,14 @@ class PowerTransform(Transform):
 class SigmoidTransform(Transform):
     """1 / (1 + exp(-x))."""
 
+    bijective, sign = True, 1
+    domain, codomain = constraints.real, constraints.unit_interval
+
     def _call(self, x):
-        return ops.sigmoid(x)
+        return _inside(ops.sigmoid(x))
 
     def _inverse(self, y):
+        y = _inside(y)
         return ops.log(y) - ops.log1p(-y)
 
     def log_abs_det_jacobian(self, x, y):
@@ -171,6 +263,9 @@ class SigmoidTransform(Transform):
 
 class SoftplusTransform(Transform):
     """log(1 + exp(x))."""
+
+    bijective, sign = True, 1
+    domain, codomain = constraints.real, constraints.positive
 
     def _call(self, x):
         return ops.softplus(x)
@@ -183,7 +278,10 @@ class SoftplusTransform(Transform):
 
 
 class TanhTransform(Transform):
-    """tanh(x)."""
+    """tanh(x). Where y is rounded to 1 or -1, the way back is infinite without cache_size=1."""
+
+    bijective, sign = True, 1
+    domain, codomain = constraints.real, constraints.interval(-1.0, 1.0)
 
     def _call(self, x):
         return ops.tanh(x)
@@ -198,7 +296,7 @@ class TanhTransform(Transform):
 class AbsTransform(Transform):
     """|x|; the way back is the positive one."""
 
-    bijective = False
+    domain, codomain = constraints.real, constraints.positive
 
     def _call(self, x):
         return ops.abs(x)
@@ -210,15 +308,15 @@ class AbsTransform(Transform):
 class AffineTransform(Transform):
     """loc + scale * x."""
 
+    bijective = True
+
     def __init__(self, loc, scale, event_dim=0, cache_size=0):
         super().__init__(cache_size)
         self.loc, self.scale, self.event_dim = loc, scale, event_dim
+        of = constraints.real
+        self.domain = self.codomain = constraints.independent(of, event_dim) if event_dim else of
 
-    @property
-    def sign(self):
-        return (
-            ops.sign(self.scale) if hasattr(self.scale, "dtype") else math.copysign(1, self.scale)
-        )
+    sign = property(lambda self: _sign(self.scale))
 
     def _call(self, x):
         return self.loc + self.scale * x
@@ -237,8 +335,8 @@ class AffineTransform(Transform):
 class SoftmaxTransform(Transform):
     """softmax along the last axis; the way back is the logarithm."""
 
-    bijective = False
     event_dim = 1
+    domain, codomain = constraints.real_vector, constraints.simplex
 
     def _call(self, x):
         return ops.softmax(x, -1)
@@ -250,20 +348,22 @@ class SoftmaxTransform(Transform):
 class StickBreakingTransform(Transform):
     """n numbers as n + 1 shares: each takes a share of what is left."""
 
+    bijective = True
     event_dim = 1
+    domain, codomain = constraints.real_vector, constraints.simplex
 
     def _offset(self, n, like):
         return ops.log(ops.arange(n, 0, -1).to(like.dtype))
 
     def _call(self, x):
-        z = ops.sigmoid(x - self._offset(int(x.shape[-1]), x))
+        z = _inside(ops.sigmoid(x - self._offset(int(x.shape[-1]), x)))
         left = ops.cumprod(1 - z, -1)
         one = ops.ones((*x.shape[:-1], 1), dtype=x.dtype)
         return ops.cat([z, one], -1) * ops.cat([one, left], -1)
 
     def _inverse(self, y):
         shares = y[..., :-1]
-        left = 1 - ops.cumsum(shares, -1)
+        left = ops.clamp_min(1 - ops.cumsum(shares, -1), finfo(y.dtype).tiny)
         return ops.log(shares) - ops.log(left) + self._offset(int(shares.shape[-1]), y)
 
     def log_abs_det_jacobian(self, x, y):
