@@ -86,7 +86,8 @@ class LBFGS(Optimizer):
         before = _lathe._set_grad_enabled(False)
         try:
             loss = self._loss(closure)
-            self._iterate(closure, float(loss), self.state[self._params[0]])
+            state = self._begun(self._params[0], self.param_groups[0])
+            self._iterate(closure, float(loss), state)
         finally:
             _lathe._set_grad_enabled(before)
         for hook in self._post_hooks:

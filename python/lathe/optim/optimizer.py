@@ -1,6 +1,7 @@
 """Optimizer: parameter groups, state, and what all optimizers do alike."""
 
 import math
+from copy import deepcopy
 
 from .. import _lathe, ops
 from .._arguments import default_only
@@ -117,9 +118,15 @@ class Optimizer:
     def _start(self, p, group):
         return {}
 
-    def _starts_late(self, group):
-        """Do its settings want a state that they did not when it was added?"""
-        return False
+    def _begun(self, p, group):
+        """What is remembered for a parameter: begun here where it came after its group, or where
+        its settings want now what they did not then, as schedules set them."""
+        state = self.state.get(p)
+        if state is None:
+            state = self.state[p] = {}
+        if not state:
+            state.update(self._start(p, group))
+        return state
 
     def _update(self, p, g, state, group):
         raise NotImplementedError
@@ -140,9 +147,7 @@ class Optimizer:
                     g = p.grad
                     if g is None:
                         continue
-                    state = self.state[p]
-                    if not state and self._starts_late(group):
-                        state.update(self._start(p, group))
+                    state = self.state.get(p) or self._begun(p, group)
                     if update is None or not update.run(self, p, g, state, group):
                         self._step_one(p, g, state, group)
         finally:
@@ -241,11 +246,12 @@ class Optimizer:
 
     def _state_of(self, p):
         """What is remembered for a parameter, as it stands in a state_dict."""
-        return dict(self.state[p])
+        return dict(self.state.get(p, ()))
 
     @typed
     def load_state_dict(self, state_dict):
-        """Takes the settings and tensors of state_dict(); ValueError if the groups differ."""
+        """Takes copies of the settings and tensors of state_dict(), and begins anew what is not in
+        it; ValueError if the groups differ."""
         state_dict = self._run_state_hooks("before load", dict(state_dict))
         groups = state_dict["param_groups"]
         sizes = [len(g["params"]) for g in self.param_groups]
@@ -257,25 +263,30 @@ class Optimizer:
                 got=given,
                 expected=sizes,
             )
-        numbers = [n for group in groups for n in group["params"]]
-        for mine, theirs in zip(self.param_groups, groups):
+        states = state_dict.get("state", {})
+        for mine, theirs in zip(self.param_groups, deepcopy(groups)):
             mine.update({k: v for k, v in theirs.items() if k not in ("params", "param_names")})
-        with no_grad():
-            for p, n in zip(self._numbered(), numbers):
-                self._load_state(p, state_dict["state"].get(n, {}))
+            with no_grad():
+                for p, n in zip(mine["params"], theirs["params"]):
+                    self._load_state(p, states.get(n, {}), mine)
         self._run_state_hooks("after load")
 
-    def _load_state(self, p, given):
-        """Takes over what was remembered for a parameter: into the tensors that there are, so that
-        a traced step finds them."""
-        for name, value in given.items():
-            kept = self.state[p].get(name)
-            if isinstance(kept, Tensor) and not isinstance(value, Tensor) and value is not None:
+    def _load_state(self, p, given, group):
+        """Takes over what was remembered for a parameter, and what it begins with where nothing
+        was: into the tensors that there are, so that a traced step finds them."""
+        state = self.state.setdefault(p, {})
+        given = {name: value for name, value in given.items() if value is not None}
+        wanted = {**self._start(p, group), **given}
+        for name in [n for n in state if n not in wanted]:
+            del state[name]
+        for name, value in wanted.items():
+            kept = state.get(name)
+            if isinstance(kept, Tensor) and not isinstance(value, Tensor):
                 kept.fill_(value)
-            elif isinstance(kept, Tensor) and value is not None and kept.shape == value.shape:
+            elif isinstance(kept, Tensor) and kept.shape == value.shape:
                 kept.copy_(value)
-            elif value is not None:
-                self.state[p][name] = value.clone() if isinstance(value, Tensor) else value
+            else:
+                state[name] = deepcopy(value)
 
     def __repr__(self):
         lines = []

@@ -40,9 +40,6 @@ class SGD(Optimizer):
             state[_COUNTED] = count_steps(p)
         return state
 
-    def _starts_late(self, group):
-        return group["momentum"] != 0  # as schedules set it
-
     def _update(self, p, g, state, group):
         if group["momentum"] != 0:
             velocity = state["momentum_buffer"]
@@ -58,9 +55,10 @@ class SGD(Optimizer):
             g = g + velocity * group["momentum"] if group["nesterov"] else velocity
         p.sub_(g * group["lr"])
 
-    def _load_state(self, p, given):
-        super()._load_state(p, given)
-        if _COUNTED in self.state[p] and _COUNTED not in given and given:
+    def _load_state(self, p, given, group):
+        super()._load_state(p, given, group)
+        begun = given.get("momentum_buffer") is not None
+        if begun and _COUNTED in self.state[p] and _COUNTED not in given:
             self.state[p][_COUNTED].fill_(1)  # PyTorch keeps a velocity only after the first step
 
 

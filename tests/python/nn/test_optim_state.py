@@ -1,0 +1,143 @@
+"""What optimizers remember: loaded, begun anew, and of parameters that came later."""
+
+from collections import defaultdict
+
+import pytest
+
+import lathe as lt
+from lathe import nn, optim
+
+MAKE = {
+    "momentum": lambda p: optim.SGD(p, 0.1, momentum=0.9),
+    "dampening": lambda p: optim.SGD(p, 0.1, momentum=0.9, dampening=0.5),
+    "adam": lambda p: optim.Adam(p, 0.1, amsgrad=True),
+    "rmsprop": lambda p: optim.RMSprop(p, 0.1, momentum=0.9),
+    "adafactor": lambda p: optim.Adafactor(p, 0.1),
+    "nadam": lambda p: optim.NAdam(p, 0.1),
+    "rprop": lambda p: optim.Rprop(p, 0.1),
+}
+
+
+@pytest.fixture(autouse=True)
+def flag():
+    before = lt.get_flag("fuse_after")
+    yield
+    lt.set_flag("fuse_after", before)
+
+
+def walk(p, optimizer, steps):
+    """The parameter after some steps from one place, down one slope."""
+    with lt.no_grad():
+        p.fill_(1.5)
+    for k in range(steps):
+        p.grad = lt.full_like(p, 1.0 / (k + 1))
+        optimizer.step()
+    return p.tolist()
+
+
+@pytest.mark.parametrize("name", MAKE)
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_state_that_never_stepped_begins_anew(name, traced):
+    p = nn.Parameter(lt.zeros(2))
+    want = walk(p, MAKE[name]([p]), 3)
+    o = MAKE[name]([p])
+    fresh = o.state_dict()
+    settings = {"param_groups": fresh["param_groups"]}
+
+    def step():
+        o.step()
+
+    call = lt.trace(step) if traced else step
+    for given in ({**settings, "state": {}}, settings, MAKE[name]([p]).state_dict()):
+        for _ in range(2):
+            p.grad = lt.full_like(p, 2.0)
+            call()
+        o.load_state_dict(given)
+        with lt.no_grad():
+            p.fill_(1.5)
+        for k in range(3):
+            p.grad = lt.full_like(p, 1.0 / (k + 1))
+            call()
+        assert p.tolist() == pytest.approx(want, rel=1e-6)  # f32, fused by a trace
+
+
+def test_what_only_the_last_run_remembered_goes():
+    p = nn.Parameter(lt.zeros(2))
+    o = optim.LBFGS([p], max_iter=3)
+
+    def closure():
+        o.zero_grad()
+        loss = ((p - 1) ** 2).sum()
+        loss.backward()
+        return loss
+
+    fresh = optim.LBFGS([p], max_iter=3).state_dict()
+    o.step(closure)
+    assert o.state[p]["n_iter"] > 0
+    kept = o.state_dict()
+    other = optim.LBFGS([p], max_iter=3)
+    other.load_state_dict(kept)
+    assert other.state[p]["old_dirs"] is not o.state[p]["old_dirs"]
+    o.load_state_dict(fresh)
+    assert o.state[p] == {}
+
+
+def test_loaded_settings_are_copies():
+    rate = lt.tensor(0.1)
+    a = optim.SGD([nn.Parameter(lt.ones(1))], lr=rate)
+    b = optim.SGD([nn.Parameter(lt.ones(1))], lr=0.5)
+    a.param_groups[0]["mine"] = [1]
+    b.load_state_dict(a.state_dict())
+    rate.fill_(7.0)
+    a.param_groups[0]["mine"].append(2)
+    assert b.param_groups[0]["lr"].item() == pytest.approx(0.1)  # f32
+    assert b.param_groups[0]["mine"] == [1]
+
+
+@pytest.mark.parametrize("name", MAKE)
+@pytest.mark.parametrize("after", [-1, 0], ids=["ops", "program"])
+def test_parameters_that_came_later(name, after):
+    lt.set_flag("fuse_after", after)
+    p, q, r = (nn.Parameter(lt.zeros(2)) for _ in range(3))
+    want = walk(p, MAKE[name]([p]), 3)
+    o = MAKE[name]([p])
+    o.param_groups[0]["params"][0] = q
+    o.param_groups[0]["params"].append(r)
+    assert set(o.state_dict()["state"]) == set()
+    assert walk(q, o, 3) == want and walk(r, o, 3) == want
+    o.state = defaultdict(dict)
+    o.param_groups[0]["params"] = [q]
+    assert walk(q, o, 3) == want
+    assert o.state_dict()["state"][0].keys() == MAKE[name]([p]).state[p].keys()
+    o.state = {}
+    o.load_state_dict({"param_groups": o.state_dict()["param_groups"]})
+    assert walk(q, o, 3) == want
+
+
+def test_a_replaced_parameter_of_a_traced_step():
+    p, q = nn.Parameter(lt.zeros(2)), nn.Parameter(lt.zeros(2))
+    o = optim.Adam([p], 0.1)
+    want = walk(p, o, 3)
+    o.param_groups[0]["params"][0] = q
+    step = lt.trace(lambda: o.step())
+    with lt.no_grad():
+        q.fill_(1.5)
+    for k in range(3):
+        q.grad = lt.full_like(q, 1.0 / (k + 1))
+        step()
+    assert q.tolist() == pytest.approx(want, rel=1e-6)  # f32, fused by a trace
+
+
+def test_a_line_search_of_a_replaced_parameter():
+    p, q = nn.Parameter(lt.zeros(2)), nn.Parameter(lt.zeros(2))
+    o = optim.LBFGS([p], line_search_fn="strong_wolfe")
+    o.param_groups[0]["params"][0] = q
+
+    def closure():
+        o.zero_grad()
+        loss = ((q - 1) ** 2).sum()
+        loss.backward()
+        return loss
+
+    o.step(closure)
+    assert q.tolist() == pytest.approx([1.0, 1.0], abs=1e-4)
