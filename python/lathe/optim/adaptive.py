@@ -4,7 +4,16 @@ Adafactor."""
 import math
 
 from .. import _lathe, ops
-from .optimizer import Optimizer, as_wide, check_positive, count_steps, only_plain, settings_of
+from .optimizer import (
+    Optimizer,
+    as_wide,
+    both_parts,
+    check_positive,
+    count_steps,
+    only_plain,
+    refuse_complex,
+    settings_of,
+)
 
 _TOTAL = "sum"  # not an op: the name in a state_dict
 
@@ -83,10 +92,8 @@ class Adagrad(Optimizer):
         super().__init__(params, settings_of(locals()))
 
     def _start(self, p, group):
-        return {
-            "step": count_steps(p),
-            _TOTAL: ops.full_like(p, group["initial_accumulator_value"]),
-        }
+        start = both_parts(group["initial_accumulator_value"], p)
+        return {"step": count_steps(p), _TOTAL: ops.full_like(p, start)}
 
     def _update(self, p, g, state, group):
         state[_TOTAL].add_(ops.square(g))
@@ -170,6 +177,7 @@ class Adafactor(Optimizer):
         super().__init__(params, settings_of(locals()))
 
     def _start(self, p, group):
+        refuse_complex("Adafactor", p)
         state = {"step": count_steps(p)}
         if p.ndim < 2:
             return {**state, "variance": ops.zeros_like(p)}

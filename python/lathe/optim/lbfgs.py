@@ -7,7 +7,7 @@ import math
 
 from .. import _lathe, ops
 from .._errors import typed
-from .optimizer import Optimizer, check_positive, settings_of
+from .optimizer import Optimizer, as_reals, check_positive, settings_of
 
 
 class LBFGS(Optimizer):
@@ -50,14 +50,14 @@ class LBFGS(Optimizer):
     def _gradient(self):
         return ops.cat(
             [
-                ops.zeros(p.numel(), dtype=p.dtype) if p.grad is None else p.grad.reshape(-1)
+                as_reals(ops.zeros_like(p) if p.grad is None else p.grad).reshape(-1)
                 for p in self._params
             ]
         )
 
     def _move(self, t, direction):
         at = 0
-        for p in self._params:
+        for p in map(as_reals, self._params):
             p.add_(direction[at : at + p.numel()].reshape(p.shape) * t)
             at += p.numel()
 

@@ -4,7 +4,7 @@ import math
 
 from .. import _lathe, ops
 from .._errors import typed
-from .optimizer import Optimizer, check_positive, settings_of
+from .optimizer import Optimizer, check_positive, refuse_complex, settings_of
 
 
 def _orthogonal(g, coefficients, eps, steps):
@@ -50,15 +50,14 @@ class Muon(Optimizer):
                 expected="None, 'original' or 'match_rms_adamw'", next="leave it out",
             )  # fmt: skip
         super().__init__(params, settings_of(locals()))
-        for group in self.param_groups:
-            for p in group["params"]:
-                if p.ndim != 2:
-                    raise _lathe.ValueError(
-                        "only matrices can be made orthogonal", op="Muon", got=list(p.shape),
-                        expected="two axes", next="give the others to AdamW",
-                    )  # fmt: skip
 
     def _start(self, p, group):
+        if p.ndim != 2:
+            raise _lathe.ValueError(
+                "only matrices can be made orthogonal", op="Muon", got=list(p.shape),
+                expected="two axes", next="give the others to AdamW",
+            )  # fmt: skip
+        refuse_complex("Muon", p)
         return {"momentum_buffer": ops.zeros_like(p)}
 
     def _update(self, p, g, state, group):

@@ -30,8 +30,9 @@ class Optimizer:
 
     params: tensors, (name, tensor) pairs, or groups: dicts with "params" and settings of their own.
     A subclass defines `_start(p, group)`, the tensors it remembers for a parameter, by name, and
-    `_update(p, g, state, group)`, which writes p from its gradient g. A setting "maximize" negates
-    the gradients; "weight_decay" adds that much of p to them, or (`_decoupled`) shrinks p itself.
+    `_update(p, g, state, group)`, which writes p from its gradient g; it sees complex tensors as
+    pairs of reals, by an axis of two more. A setting "maximize" negates the gradients;
+    "weight_decay" adds that much of p to them, or (`_decoupled`) shrinks p itself.
     """
 
     _decoupled = False
@@ -110,10 +111,10 @@ class Optimizer:
         group = {**defaults, **group, "params": params}
         if named:
             group["param_names"] = [name for name, _ in named]
-        self.param_groups.append(group)
         with no_grad():
-            for p in params:
-                self.state[p] = self._start(p, group)
+            begun = [(p, self._start(p, group)) for p in params]  # it may refuse one of them
+        self.param_groups.append(group)
+        self.state.update(begun)
 
     def _start(self, p, group):
         return {}
@@ -164,6 +165,8 @@ class Optimizer:
             _lathe._set_grad_enabled(before)
 
     def _step_one(self, p, g, state, group):
+        if p.dtype.is_complex:
+            p, g, state = as_reals(p), as_reals(g), {k: as_reals(v) for k, v in state.items()}
         g = -g if group.get("maximize") else g
         decay = group.get("weight_decay", 0)
         if decay != 0 and self._decays:
@@ -328,6 +331,26 @@ class _Handle:
     def remove(self):
         hooks = getattr(self._optimizer, self._when)
         setattr(self._optimizer, self._when, tuple(h for h in hooks if h.handle is not self))
+
+
+def as_reals(value):
+    """A complex tensor as pairs of reals in its memory; anything else as it is."""
+    is_complex = isinstance(value, Tensor) and value.dtype.is_complex
+    return ops.view_as_real(value) if is_complex else value
+
+
+def both_parts(value, p):
+    """A number to fill a state of p with: where p is complex, both parts of its elements."""
+    return complex(value, value) if p.dtype.is_complex else value
+
+
+def refuse_complex(optimizer, p):
+    """Refuses a complex parameter, for which an update has no meaning."""
+    if p.dtype.is_complex:
+        raise _lathe.UnsupportedError(
+            "a complex parameter has no such update", op=optimizer, got=p.dtype,
+            expected="real parameters", next="give it to Adam, which takes it as pairs of reals",
+        )  # fmt: skip
 
 
 def count_steps(p):
