@@ -3,7 +3,7 @@
 import math
 
 from .._errors import typed
-from .schedule import LRScheduler, check_epochs, check_optimizer, per_group, refuse
+from .schedule import LRScheduler, check_epochs, check_optimizer, per_group, put_rate, refuse
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -31,7 +31,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             epoch = self.last_epoch + 1
             self.T_cur += 1
             if self.T_cur >= self.T_i:
-                self.T_cur -= self.T_i
+                self.T_cur %= self.T_i
                 self.T_i *= self.T_mult
         else:
             if epoch < 0:
@@ -95,7 +95,7 @@ class CyclicLR(_Momentum):
         self.max_lrs = per_group(name, optimizer, "max_lr", max_lr)
         if last_epoch == -1:
             for low, group in zip(lows, optimizer.param_groups):
-                group["lr"] = low
+                put_rate(group, low)
         down = step_size_up if step_size_down is None else step_size_down
         self.total_size = float(step_size_up) + float(down)
         self.step_ratio = float(step_size_up) / self.total_size

@@ -61,10 +61,10 @@ class LambdaLR(LRScheduler):
 
 
 class MultiplicativeLR(LambdaLR):
-    """The current rate times lr_lambda(epoch), from the first epoch on."""
+    """The current rate times lr_lambda(epoch), from the first step on."""
 
     def get_lr(self):
-        if self.last_epoch == 0:
+        if self._is_initial:
             return self._rates()
         return [lr * f(self.last_epoch) for lr, f in zip(self._rates(), self.lr_lambdas)]
 
@@ -144,7 +144,7 @@ class LinearLR(LRScheduler):
     def get_lr(self):
         if self.last_epoch == 0:
             return [lr * self.start_factor for lr in self._rates()]
-        if self.last_epoch > self.total_iters:
+        if self._is_initial or self.last_epoch > self.total_iters:
             return self._rates()
         rise = self.end_factor - self.start_factor
         before = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
@@ -165,7 +165,7 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        if self.last_epoch == 0:
+        if self._is_initial:
             return self._rates()
         return [lr * self.gamma for lr in self._rates()]
 
@@ -186,7 +186,7 @@ class PolynomialLR(LRScheduler):
 
     def get_lr(self):
         epoch = self.last_epoch
-        if epoch == 0 or epoch > self.total_iters:
+        if self._is_initial or epoch > self.total_iters:
             return self._rates()
         factor = (self._left(epoch) / self._left(epoch - 1)) ** self.power
         return [lr * factor for lr in self._rates()]
@@ -212,9 +212,9 @@ class CosineAnnealingLR(LRScheduler):
 
     def get_lr(self):
         low, epoch = self.eta_min, self.last_epoch
-        if epoch == 0:
+        if self._is_initial:
             return self._rates()
-        if self._step_count == 1:  # it goes on from an earlier run
+        if self._step_count == 1 and epoch > 0:  # it goes on from an earlier run
             return [low + (base - low) * self._height(epoch) / 2 for base in self.base_lrs]
         if (epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # from the lowest point nothing grows
             rise = (1 - math.cos(math.pi / self.T_max)) / 2

@@ -10,6 +10,14 @@ def number(rate):
     return rate.item() if isinstance(rate, Tensor) else rate
 
 
+def put_rate(group, rate):
+    """Sets a group's rate: one that is a tensor keeps to be that tensor."""
+    if isinstance(group["lr"], Tensor):
+        group["lr"].fill_(rate)
+    else:
+        group["lr"] = rate
+
+
 def refuse(scheduler, problem, got, expected, advice):
     raise _lathe.ValueError(problem, op=scheduler, got=got, expected=expected, next=advice)
 
@@ -52,6 +60,7 @@ class LRScheduler:
     """
 
     _not_state = ("optimizer",)
+    _is_initial = False  # while it is made: many leave the rates then as they are
 
     @typed
     def __init__(self, optimizer, last_epoch=-1):
@@ -59,7 +68,8 @@ class LRScheduler:
         self.optimizer = optimizer
         for group in optimizer.param_groups:
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                lr = group["lr"]  # the tensor itself would move with the rate
+                group.setdefault("initial_lr", lr.clone() if isinstance(lr, Tensor) else lr)
             elif "initial_lr" not in group:
                 raise _lathe.ValueError(
                     "a group has no initial_lr to go on from",
@@ -70,8 +80,16 @@ class LRScheduler:
                 )
         self.base_lrs = [number(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
+        self._initial_step()
+
+    def _initial_step(self):
+        """The step that makes the first rates, and counts as the first."""
         self._step_count = 0
-        self.step()
+        self._is_initial = True
+        try:
+            self.step()
+        finally:
+            self._is_initial = False
 
     def get_lr(self):
         """The rate of each group at the step `last_epoch`, from what it is now."""
@@ -81,6 +99,10 @@ class LRScheduler:
     def step(self, epoch=None):
         """Moves on by one, or to an epoch: then by the rate's formula, where there is one."""
         self._step_count += 1
+        self._update_lr(epoch)
+
+    def _update_lr(self, epoch=None):
+        """step() without counting."""
         if epoch is None:
             self.last_epoch += 1
             rates = self.get_lr()
@@ -92,10 +114,7 @@ class LRScheduler:
 
     def _set(self, rates):
         for group, lr in zip(self.optimizer.param_groups, rates):
-            if isinstance(group["lr"], Tensor):
-                group["lr"].fill_(lr)
-            else:
-                group["lr"] = lr
+            put_rate(group, lr)
         self._last_lr = self._rates()
 
     def _rates(self):

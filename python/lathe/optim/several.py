@@ -4,7 +4,7 @@ import math
 from bisect import bisect_right
 
 from .._errors import typed
-from .schedule import LRScheduler, check_optimizer, per_group, refuse
+from .schedule import LRScheduler, check_optimizer, number, per_group, put_rate, refuse
 
 
 class SequentialLR(LRScheduler):
@@ -24,11 +24,12 @@ class SequentialLR(LRScheduler):
         self._schedulers, self._milestones = list(schedulers), list(milestones)
         self.last_epoch = last_epoch + 1
         for group in optimizer.param_groups:
-            group["lr"] = group["initial_lr"]
+            put_rate(group, number(group["initial_lr"]))
         for scheduler in self._schedulers:
-            scheduler.last_epoch -= 1
-        self._schedulers[0].step()
-        self._last_lr = schedulers[0].get_last_lr()
+            _take_back(scheduler)
+        first = self._schedulers[bisect_right(self._milestones, 0)]
+        first._initial_step()
+        self._last_lr = first.get_last_lr()
 
     @typed
     def step(self):
@@ -37,7 +38,7 @@ class SequentialLR(LRScheduler):
         at = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[at]
         if at > 0 and self._milestones[at - 1] == self.last_epoch:
-            scheduler.step(0)
+            scheduler._update_lr(0)
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
@@ -73,6 +74,15 @@ class ChainedScheduler(SequentialLR):
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = self._rates()
+
+
+def _take_back(scheduler):
+    """Takes back the step that a schedule, or each that it is made of, made when it was made."""
+    parts = getattr(scheduler, "_schedulers", None)
+    if parts is None:
+        scheduler.last_epoch -= 1
+    for part in parts or ():
+        _take_back(part)
 
 
 def _check_several(made, schedulers, optimizer):
@@ -112,7 +122,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.threshold, self.threshold_mode = threshold, threshold_mode
         self.cooldown, self.eps, self.last_epoch = cooldown, eps, 0
         self.min_lrs = per_group(name, optimizer, "min_lr", min_lr)
-        self.default_min_lr = min(self.min_lrs)
+        self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
         self.mode_worse = math.inf if mode == "min" else -math.inf  # not an op: a setting
         self._last_lr = self._rates()
         self._reset()
@@ -147,9 +157,21 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            self._set([self._reduced(lr, low) for lr, low in zip(self._rates(), self.min_lrs)])
+            lows = self._lowest()
+            self._set([self._reduced(lr, low) for lr, low in zip(self._rates(), lows)])
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = self._rates()
+
+    def _lowest(self):
+        """min_lr of each group; those that were added since take the one that is for all."""
+        groups = len(self.optimizer.param_groups)
+        if len(self.min_lrs) != groups:
+            if self.default_min_lr is None:
+                refuse("ReduceLROnPlateau", "groups were added after min_lr was given for each",
+                        f"{groups} groups, {len(self.min_lrs)} rates", "one for each group",
+                        "append to min_lrs, or give one min_lr for all")  # fmt: skip
+            self.min_lrs = [self.default_min_lr] * groups
+        return self.min_lrs
 
     def _reduced(self, lr, low):
         new = max(lr * self.factor, low)

@@ -163,8 +163,8 @@ class SWALR(LRScheduler):
         return (1 - math.cos(math.pi * t)) / 2 if self._strategy == "cos" else t  # not an op
 
     def get_lr(self):
-        step = self._step_count - 1
-        before, now = self._share(step - 1 if self.anneal_epochs else step), self._share(step)
+        step = self._step_count - 1 if self.anneal_epochs else max(1, self._step_count - 1)
+        before, now = self._share(step - 1), self._share(step)
         rates = []
         for group, lr in zip(self.optimizer.param_groups, self._rates()):
             # The rate that the way began at, from the one that there is.
