@@ -23,6 +23,14 @@ def _total_norm(grads, norm_type):
     return ops.norm(ops.stack(norms), norm_type)
 
 
+def _check_finite(op, total):
+    if not bool(ops.isfinite(total)):
+        raise _lathe.ValueError(
+            "the norm of the gradients is not finite", op=op, got=total.item(),
+            expected="a number", next="look for the infinity or NaN, or leave the argument out",
+        )  # fmt: skip
+
+
 def _scale(grads, max_norm, total):
     factor = ops.clamp_max(max_norm / (total + 1e-6), 1.0)
     for g in grads:
@@ -44,11 +52,8 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
     """
     grads = _gradients(parameters)
     total = _total_norm(grads, norm_type)
-    if error_if_nonfinite and not bool(ops.isfinite(total)):
-        raise _lathe.ValueError(
-            "the norm of the gradients is not finite", op="clip_grad_norm_", got=total.item(),
-            expected="a number", next="look for the infinity or NaN, or leave the argument out",
-        )  # fmt: skip
+    if error_if_nonfinite:
+        _check_finite("clip_grad_norm_", total)
     if grads:
         _scale(grads, max_norm, total)
     return total
@@ -57,9 +62,12 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 @no_grad()
 @typed
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """The norm of all these tensors together."""
+    """The norm of all these tensors together; error_if_nonfinite: ValueError where it is none."""
     tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
-    return _total_norm(tensors, norm_type)
+    total = _total_norm(tensors, norm_type)
+    if error_if_nonfinite:
+        _check_finite("get_total_norm", total)
+    return total
 
 
 @no_grad()
