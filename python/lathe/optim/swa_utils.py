@@ -8,6 +8,7 @@ from .. import _lathe, ops
 from .._errors import typed
 from .._grad_mode import no_grad
 from ..nn.module import Module
+from ..nn.norms import _BatchNorm
 from .lr_scheduler import LRScheduler
 from .schedule import per_group, refuse
 
@@ -42,6 +43,8 @@ def get_swa_avg_fn():
     """The function of a plain average."""
 
     def average(averaged_model_parameter, model_parameter, num_averaged):
+        if model_parameter.dtype == _lathe.bool:  # of which there is no average
+            return model_parameter
         return averaged_model_parameter + (model_parameter - averaged_model_parameter) / (
             num_averaged + 1
         )
@@ -73,8 +76,8 @@ class AveragedModel(Module):
     """A copy of a model whose parameters are the average of those that update_parameters() has
     seen.
 
-    avg_fn(mean, value, count): the next mean; multi_avg_fn: the same of lists, in place.
-    use_buffers: of floating buffers too; else they are copied.
+    avg_fn(mean, value, count): the next mean; multi_avg_fn: the same of lists of one dtype, in
+    place. use_buffers: of the buffers too; else they are copied.
     """
 
     @typed
@@ -103,12 +106,14 @@ class AveragedModel(Module):
         means, values = self._tensors(self.module), self._tensors(model)
         update = self.multi_avg_fn or _of_all(self.avg_fn or get_swa_avg_fn())
         first = int(self.n_averaged) == 0
-        floats = [(m, v) for m, v in zip(means, values) if m.dtype.is_floating_point and not first]
-        if floats:
-            update([m for m, _ in floats], [v for _, v in floats], self.n_averaged)
+        kinds = {}
         for mean, value in zip(means, values):
-            if first or not mean.dtype.is_floating_point:
+            if first:
                 mean.copy_(value)
+            else:
+                kinds.setdefault((mean.dtype, mean.device), []).append((mean, value))
+        for pairs in kinds.values():
+            update([m for m, _ in pairs], [v for _, v in pairs], self.n_averaged)
         if not self.use_buffers:
             for mean, value in zip(self.module.buffers(), model.buffers()):
                 mean.copy_(value)
@@ -120,16 +125,13 @@ class AveragedModel(Module):
 def update_bn(loader, model, device=None):
     """Measures what batch norms need anew, by one pass over the loader's batches (their first
     items)."""
-    norms = {m: m.momentum for m in model.modules() if hasattr(m, "running_mean") and
-             hasattr(m, "num_batches_tracked")}  # fmt: skip
+    norms = {m: m.momentum for m in model.modules() if isinstance(m, _BatchNorm)}
     if not norms:
         return
     was_training = model.training
     model.train()
     for norm in norms:
-        norm.running_mean.zero_()
-        norm.running_var.fill_(1)
-        norm.num_batches_tracked.zero_()
+        norm.reset_running_stats()
         norm.momentum = None
     for batch in loader:
         batch = batch[0] if isinstance(batch, (list, tuple)) else batch
