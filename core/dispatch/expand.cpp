@@ -32,13 +32,19 @@ struct OperandTypes {
   bool narrow = false;        // one of them is f16 or bf16
   DType common = DType::f32;  // what the floating ones promote to; no meaning if there are none
   explicit OperandTypes(Args args) {
-    bool any = false;
+    bool any = false, with_axes = false;
     each_tensor(args, [&](const Arg& a) {
       const DType dtype = a.tensor_->dtype;
       if (!is_floating(dtype)) return;
-      common = any ? promote(common, dtype) : dtype;
-      any = true;
       narrow |= is_narrow(dtype);
+      const bool has_axes = a.tensor_->geometry.rank() > 0;
+      if (any && with_axes != has_axes) {  // those without axes have no say beside others
+        if (has_axes) common = dtype;
+      } else {
+        common = any ? promote(common, dtype) : dtype;
+      }
+      any = true;
+      with_axes |= has_axes;
     });
   }
 };

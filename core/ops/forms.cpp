@@ -128,7 +128,10 @@ Arg scaled(std::string_view op, Args a, Tensor& kept) {
                       .expected = "an integer",
                       .next = "convert an operand with .to(lathe.float32)"});
   if (a[1].tag == Tag::tensor) {
-    kept = M::mul(a[1], a[2]);
+    // In what the sum is computed in: a small integer would wrap round.
+    const DType common = result_type(Args(a.begin(), 2));
+    const Tensor other = a.tensor(1);
+    kept = M::mul(other.dtype() == common ? other : M::cast(other, common), a[2]);
     return Arg(kept);
   }
   if (a[1].tag == Tag::real || a[2].tag == Tag::real) return Arg(a.real(1) * a.real(2));

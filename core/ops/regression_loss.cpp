@@ -44,7 +44,9 @@ Outputs huber_expansion(Args a) {
   Tensor d = M::abs(M::sub(a.tensor(0), a.tensor(1)));
   Tensor outside = M::mul(M::sub(d, delta * 0.5), delta);
   Tensor losses = M::where(M::le(d, delta), M::mul(M::square(d), 0.5), outside);
-  return {weighted("huber_loss", losses, a.text(2), a.optional_tensor(4))};
+  const Tensor weight = a.optional_tensor(4);
+  if (weight.defined()) losses = weighted("huber_loss", losses, "none", weight);
+  return {reduced(losses, "huber_loss", a.text(2))};  // a mean over all, as PyTorch's is
 }
 
 /// t log t, 0 at 0.

@@ -11,6 +11,8 @@ Expr convert_to(Expr x, DType to) {
   bool narrow_from = from == DType::f16 || from == DType::bf16;
   bool narrow_to = to == DType::f16 || to == DType::bf16;
   if (is_complex(from) && is_complex(to)) return cast(x, to);
+  if (is_complex(from) && to == DType::bool_)
+    return convert_to(real(x), to) | convert_to(imag(x), to);
   if (is_complex(from)) return convert_to(real(x), to);
   if (is_complex(to)) return complex(convert_to(x, real_type(to)), constant(real_type(to), 0));
   if (narrow_from && to != DType::f32) return convert_to(cast(x, DType::f32), to);

@@ -182,6 +182,7 @@ class Reader {
   }
 
   void tensor(Tensor index) {
+    if (index.dtype() == DType::u8) index = M::cast(index, DType::bool_);  // a mask, as in PyTorch
     if (index.dtype() == DType::bool_) {
       if (index.rank() == 0) {  // as True and False: a new axis that has one element, or none
         out_.view = S::unsqueeze(out_.view, axis_);
@@ -263,12 +264,20 @@ Tensor pick(const Resolved& r) {
   return I::index_select(j.x, j.axis, j.index);
 }
 
+/// A value that is written may have more axes than there are places, of one element each.
+Tensor without_leading_ones(Tensor value, int rank) {
+  while (value.rank() > rank && decide(Relation::eq, value.size(0), 1))
+    value = S::select(value, 0, 0);
+  return value;
+}
+
 /// The same elements as `value`, broadcast to where `index` of `x` points.
 Tensor put(const Joined& j, Tensor value) {
   Shape target;
   for (int a = 0; a < j.axis; ++a) target.push_back(j.x.size(a));
   for (Int s : j.index.shape()) target.push_back(s);
   for (int a = j.axis + 1; a < j.x.rank(); ++a) target.push_back(j.x.size(a));
+  value = without_leading_ones(value, static_cast<int>(target.size()));
   return I::index_copy(j.x, j.axis, j.index, S::expand(value, target));
 }
 
@@ -289,7 +298,8 @@ Tensor put_picked(const Resolved& r, const Tensor& value) {
 }
 
 /// x[index] = value, for the view that `r` is of x.
-void write(const Resolved& r, const Tensor& value) {
+void write(const Resolved& r, Tensor value) {
+  if (r.picks.empty()) value = without_leading_ones(value, r.view.rank());
   if (!r.picks.empty()) {
     Resolved from = r;
     from.view = turned(r, r.view);

@@ -189,3 +189,46 @@ def test_a_part_is_set_from_another_device():
     x = lt.zeros(3)
     x[:2] = lt.ones(2).to("sim")
     assert x.tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize("captured", [False, True])
+@pytest.mark.parametrize(
+    ("index", "shape", "want"),
+    [
+        (0, (1, 2), [[1, 1], [0, 0]]),
+        ((0, 1), (1,), [[0, 1], [0, 0]]),
+        (slice(1, 2), (1, 1, 2), [[0, 0], [1, 1]]),
+        (..., (1, 1, 2, 2), [[1, 1], [1, 1]]),
+        ([1, 0], (1, 2, 2), [[1, 1], [1, 1]]),
+    ],
+)
+def test_a_value_may_have_leading_axes_of_one_element(index, shape, want, captured):
+    at = lt.tensor(index) if isinstance(index, list) else index
+
+    def write(x, value):
+        x = x.clone()
+        x[at] = value
+        return x
+
+    run = lt.trace(write) if captured else write
+    assert run(lt.zeros(2, 2), lt.ones(shape)).tolist() == want
+
+
+def test_what_a_mask_picks_may_be_set_by_one_row():
+    x = lt.zeros(2, 2)
+    x[lt.tensor([[True, False], [True, True]])] = lt.arange(3)[None]
+    assert x.tolist() == [[0, 0], [1, 2]]
+
+
+def test_other_axes_that_are_too_many_are_refused():
+    x = lt.zeros(2, 2)
+    for index in (0, lt.tensor([0, 1])):
+        with pytest.raises(lt.ShapeError):
+            x[index] = lt.ones(2, 1, 2, 2)
+
+
+def test_a_tensor_of_bytes_is_a_mask():
+    x, mask = lt.arange(3), lt.tensor([0, 1, 2], dtype=lt.uint8)
+    assert x[mask].tolist() == [1, 2]
+    x[mask] = 9
+    assert x.tolist() == [0, 9, 9]

@@ -200,3 +200,12 @@ TEXTS = [
 @pytest.mark.parametrize("name, args, settings, text", TEXTS)
 def test_texts(name, args, settings, text):
     assert repr(getattr(nn, name)(*args, **settings)) == f"{name}({text})"
+
+
+def test_the_mean_of_weighted_huber_losses_is_over_all():
+    x, y, w = lt.zeros(2), lt.tensor([1.0, 0.5]), lt.tensor([1.0, 3.0])
+    assert F.huber_loss(x, y, weight=w).item() == 0.4375
+    assert F.huber_loss(x, y, weight=w, reduction="sum").item() == 0.875
+    assert F.huber_loss(x, y, weight=w, reduction="none").tolist() == [0.5, 0.375]
+    with pytest.raises(lt.ShapeError):
+        F.huber_loss(x, y, weight=lt.ones(3))
