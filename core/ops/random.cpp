@@ -172,9 +172,10 @@ void add_written(Definitions& r) {
               written("1 with probability p, else 0."));
   r.composite("bernoulli.fill_of(Tensor input, Tensor p) -> Tensor", bernoulli_tensor,
               written("1 with the probability that p has there, else 0."));
-  r.composite("random(Tensor input) -> Tensor", any_integer,
-              written("Whole numbers from 0 to the largest that the dtype holds exactly (int64: "
-                      "below 2^62)."));
+  Extra of_the_dtype = written(
+      "Whole numbers from 0 to the largest that the dtype holds exactly (int64: below 2^62).");
+  of_the_dtype.moves = true;  // what is drawn depends on the dtype that is filled
+  r.composite("random(Tensor input) -> Tensor", any_integer, of_the_dtype);
   r.composite(
       "random.to(Tensor input, int to) -> Tensor",
       [](Args a) -> Outputs { return {whole(a.tensor(0), 0, a.integer(1))}; },

@@ -46,6 +46,8 @@ def test_other_fills():
     for dtype in (lt.float16, lt.bfloat16, lt.float32, lt.float64, lt.int8, lt.int32):
         drawn = lt.empty(100, dtype=dtype).random_()
         assert drawn.min().item() >= 0 and (drawn == drawn.long().to(dtype)).all()
+    for dtype, most in ((lt.float16, 2048), (lt.bfloat16, 256)):
+        assert most / 2 < lt.empty(1000, dtype=dtype).random_().max().item() <= most
 
 
 DRAWN = {
