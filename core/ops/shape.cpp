@@ -193,7 +193,9 @@ void write_part(const Tensor& out, int axis, Int at, const Tensor& x) {
 }
 
 Tensor joined(Tensors xs, Int dim) {
-  // PyTorch's lt.empty(0) fits everywhere: what a loop of cat() begins with.
+  // PyTorch's lt.empty(0) fits everywhere: what a loop of cat() begins with. Its dtype counts.
+  DType dtype = xs.empty() ? DType::f32 : xs[0].dtype();
+  for (const Tensor& x : xs) dtype = promote(dtype, x.dtype());
   auto nothing = [](const Tensor& x) { return x.rank() == 1 && x.size(0) == Int(0); };
   auto has_axes = [](const Tensor& x) { return x.rank() != 1; };
   if (std::any_of(xs.begin(), xs.end(), has_axes))
@@ -205,12 +207,10 @@ Tensor joined(Tensors xs, Int dim) {
                       .expected = "at least one tensor",
                       .next = "leave the call out where the list is empty"});
   int axis = size_axis("cat", dim.value(), xs[0].rank());
-  DType dtype = xs[0].dtype();
   Shape shape = xs[0].shape();
   Int total = 0;
   for (const Tensor& x : xs) {
     require_one_device("cat", "the tensors", xs[0].device(), x.device());
-    dtype = promote(dtype, x.dtype());
     bool fits = x.rank() == xs[0].rank();
     for (int i = 0; fits && i < x.rank(); ++i)
       fits = i == axis || require(Relation::eq, x.size(i), xs[0].size(i));

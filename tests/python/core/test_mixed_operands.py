@@ -49,3 +49,10 @@ def test_a_complex_number_is_true_by_either_part(engine, flag):
         assert f(z).tolist() == lt.trace(f)(z).tolist() == want
     assert t([1j]).sum(dtype=lt.bool).item() and t([1j, 2j]).prod(dtype=lt.bool).item()
     assert lt.full((1,), 1j, dtype=lt.bool).tolist() == [True]
+
+
+def test_what_has_no_elements_has_a_say_in_the_dtype():
+    for shape in ((0,), (0, 2)):
+        y = lt.cat([lt.empty(*shape), t([[1, 2]])])
+        assert y.dtype == lt.float32 and y.tolist() == [[1, 2]]
+    assert lt.cat([lt.empty(0, dtype=lt.int64), t([[1, 2]])]).dtype == lt.int64
