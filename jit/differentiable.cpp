@@ -9,6 +9,7 @@
 #include "core/dispatch/fn.h"
 #include "graph/trace/interpret.h"
 #include "include/lathe/ops/math.h"
+#include "jit/build_lock.h"
 
 namespace lathe::jit {
 namespace {
@@ -141,7 +142,7 @@ static void copy_views_among_results(ir::Graph& g) {
 }
 
 const Program& Differentiable::Backward::plan() {
-  const std::lock_guard hold(mutex);
+  const BuildLock hold(mutex);
   if (!program) {
     ir::Graph g = vjp.backward.clone();
     copy_views_among_results(g);
@@ -172,7 +173,7 @@ ir::Data Differentiable::Backward::run(const ir::Data& inputs) {
   }
   std::shared_ptr<Differentiable> program;
   {
-    const std::lock_guard hold(mutex);
+    const BuildLock hold(mutex);
     std::shared_ptr<Differentiable>& place = again[wrt];
     if (!place)
       place = std::make_shared<Differentiable>(vjp.backward, wrt, std::nullopt,
@@ -195,7 +196,7 @@ Differentiable::Backward& Differentiable::backward_for(const Tensors& dys,
   note(higher);
   for (const Tensor& dy : dys) note(dy.defined());
   for (int i : wrt_) note(sums[static_cast<size_t>(i)].defined());
-  const std::lock_guard hold(mutex_);
+  const BuildLock hold(mutex_);
   std::shared_ptr<Backward>& place = backwards_[arrived];
   if (place) return *place;
   std::vector<int> active, continued;
@@ -279,7 +280,7 @@ ir::Datum Differentiable::read(const Vjp::Read& r, Place place,
 /// To a derivative of higher order they are results of the node, whether or not they were kept.
 Tensors Differentiable::derived_values(const std::shared_ptr<TapeNode>& node) const {
   {
-    const std::lock_guard hold(mutex_);
+    const BuildLock hold(mutex_);
     if (!again_) {
       ir::Graph g = vjp_.again.clone();
       ir::optimise(g, {.rules = terms_.rules});

@@ -15,6 +15,7 @@
 #include "graph/ir/query.h"
 #include "graph/ir/text.h"
 #include "graph/ir/verify.h"
+#include "jit/build_lock.h"
 
 namespace lathe::jit {
 namespace {
@@ -151,7 +152,7 @@ ir::Data SavedProgram::run(const ir::Data& inputs) const {
 }
 
 std::shared_ptr<Differentiable> SavedProgram::tracked(const std::vector<int>& wrt) const {
-  const std::lock_guard hold(mutex_);
+  const BuildLock hold(mutex_);
   std::shared_ptr<Differentiable>& place = tracked_[wrt];
   if (!place)
     place = std::make_shared<Differentiable>(captured_, wrt, std::nullopt,

@@ -251,12 +251,12 @@ class Grouping {
                        [&](const Group& g) { return has(g.members) || has(g.sums); });
   }
 
-  /// The steps between a step and the last member of a group that need its result, if they may all
-  /// be moved.
+  /// The steps behind a step, up to the last member of a group, that need its result, if they may
+  /// all be moved; that member may not.
   std::optional<std::vector<size_t>> readers_within(size_t i, const Group& g) const {
     Nodes read{steps_[i].node};
     std::vector<size_t> out;
-    for (size_t k = i + 1; k < g.members.back(); ++k) {
+    for (size_t k = i + 1; k <= g.members.back(); ++k) {
       if (!reads(read, steps_[k])) continue;
       if (in_a_group(k) || !may_follow(steps_[k])) return {};
       read.insert(steps_[k].node);

@@ -29,7 +29,8 @@ OVER_ROWS = [
 def plan_of(seed):
     """Steps (where the result goes, function, operands as (list, number)), four more results, and
     reductions over the rows (function, number of what it reduces).
-    Lists: all elements [r, c], one a row [r, 1] and [r], rows of another length [r, k]."""
+    Lists: all elements [r, c], one a row [r, 1] and [r], one a column [c], rows of another length
+    [r, k]."""
     choose = random.Random(seed)
     count = {"full": 1, "row": 1, "flat": 1, "other": 1, "column": 1}
 
@@ -38,7 +39,7 @@ def plan_of(seed):
 
     steps = []
     for _ in range(choose.randint(4, 14)):
-        kind = choose.randrange(8)
+        kind = choose.randrange(9)
         binary, reduction = choose.choice(BINARY), choose.choice(REDUCTIONS)
         if kind == 0:
             step = "full", choose.choice(UNARY), (pick("full"),)
@@ -53,6 +54,8 @@ def plan_of(seed):
             step = "flat", binary, (pick("flat"), pick("flat"))
         elif kind == 6:
             step = "row", partial(with_axis, binary), (pick("row"), pick("flat"))
+        elif kind == 7:  # over the rows, and read again within them
+            step = "column", partial(reduction, dim=0), (pick("full"),)
         else:
             step = "other", binary, (pick("other"), pick("row"))
         count[step[0]] += 1
@@ -123,3 +126,50 @@ def test_random_programs_over_rows(first, engine):
 def test_many_random_programs_over_rows(engine):
     for seed in range(1000, 1600):
         check(seed, engine)
+
+
+def expression(choose, depth):
+    """Of all elements, of sums over rows and of such within them, in any order."""
+    kind = choose.randrange(6) if depth > 0 else 0
+    if kind == 0:
+        return lambda x: x
+    inner = expression(choose, depth - 1)
+    if kind == 1:
+        unary = choose.choice([*UNARY, lambda x: x.softmax(-1)])
+        return lambda x: unary(inner(x))
+    if kind in (2, 3):
+        reduction = choose.choice(REDUCTIONS)
+        return lambda x: reduction(inner(x), dim=kind - 2, keepdim=True)
+    binary, other = choose.choice(BINARY), expression(choose, depth - 1)
+    return lambda x: binary(inner(x), other(x))
+
+
+@pytest.mark.parametrize("first", range(0, 300, 100))
+def test_sums_both_ways(first, engine):
+    engine("simd")
+    for seed in range(first, first + 100):
+        choose = random.Random(seed)
+        f = expression(choose, 5)
+        captured = lt.trace(f)
+        for _ in range(2):
+            x = lt.randn(choose.randint(1, 9), choose.randint(1, 40))
+            assert bits([captured(x)]) == bits([f(x)]), (seed, x.shape, captured.explain())
+
+
+READ_BESIDE = {
+    "both": lambda x: x.sum(1, keepdim=True) + x.sum(0),
+    "centred": lambda x: x - x.mean(0) - x.mean(1, keepdim=True),
+    "softmax": lambda x: x.softmax(-1) * x.sum(0),
+    "norm": lambda x: lt.nn.functional.layer_norm(x, (x.shape[1],)) + x.sum(0),
+    "in the middle": lambda x: (x.sum(1, keepdim=True) + x.sum(0)).amax(1),
+}
+
+
+@pytest.mark.parametrize("f", READ_BESIDE.values(), ids=READ_BESIDE)
+def test_a_sum_over_rows_that_the_last_of_them_reads(f, engine):
+    captured = lt.trace(f)
+    for r, c in ((2, 2), (3, 5), (7, 64), (64, 3)):
+        x = lt.randn(r, c)
+        for name in ("llvm", "simd"):
+            engine(name)
+            assert bits([captured(x)]) == bits([f(x)])
