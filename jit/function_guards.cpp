@@ -215,7 +215,9 @@ bool Function::asked_hold(const Compiled& c, const FoundInputs& found, bool sett
       if (compare(f.relation, evaluate(f.a, number), evaluate(f.b, number)) != f.holds)
         return false;
     } else if (guard.kind == GuardKind::identity) {
-      if (guard.tensor.version() != guard.expected) return false;
+      if (guard.tensor.version() != guard.expected ||
+          guard.tensor.requires_grad() != guard.requires_grad)
+        return false;
     } else if (!apart.lies_alone(c.guarded[i])) {
       return false;
     }

@@ -8,6 +8,7 @@
 #include "autodiff/gradient_graph.h"
 #include "core/base/error.h"
 #include "core/dispatch/backend.h"
+#include "core/dispatch/fn.h"
 #include "core/op/host_function.h"
 #include "graph/file/file.h"
 #include "graph/ir/arguments.h"
@@ -15,6 +16,7 @@
 #include "graph/ir/query.h"
 #include "graph/ir/text.h"
 #include "graph/ir/verify.h"
+#include "include/lathe/ops/math.h"
 #include "jit/build_lock.h"
 
 namespace lathe::jit {
@@ -216,7 +218,18 @@ ir::Graph capture(ir::TracedFunction body, absl::Span<const ir::InputSpec> input
   std::vector<ir::InputSpec> specs(inputs.begin(), inputs.end());
   for (ir::InputSpec& spec : specs) spec.requires_grad &= thread_state().grad_enabled;
   const GradMode on(true);  // so that the graph says what is computed without
-  ir::Traced traced = ir::trace(body, specs, host,
+  // A graph has one result for one tensor, and a file does not say which are the same.
+  const auto apart = [&](const ir::Data& in) {
+    ir::Data out = body(in);
+    for (size_t i = 0; i < out.size(); ++i)
+      for (size_t k = 0; k < i && out[i].is_tensor(); ++k)
+        if (same(out[k].tensor(), out[i].tensor())) {
+          out[i] = ir::Datum(math_ops<Tensor>::clone(out[i].tensor()));
+          break;
+        }
+    return out;
+  };
+  ir::Traced traced = ir::trace(apart, specs, host,
                                 {.name = std::move(name), .aliases = false, .any_history = true});
   ir::Graph& g = traced.graph;
   print_as_data(g);

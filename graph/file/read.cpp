@@ -191,6 +191,7 @@ class FileReader {
 class Mapped {
  public:
   explicit Mapped(const std::string& path) : path_(path) {
+    errno = 0;
     int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) fail("it cannot be opened");
     struct stat info {};

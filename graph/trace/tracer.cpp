@@ -343,9 +343,17 @@ Value* Tracer::lift(const Tensor& t) {
     Block& body = graph_.body();
     Tensor kept = t;
     if (found.how == TraceCallbacks::Found::How::identity) {
+      if (t.requires_grad() && thread_state().grad_enabled)
+        throw TraceError({.problem = "the traced code uses a tensor that it was not given and that "
+                                     "requires a gradient, which no program would give it",
+                          .got = lathe::to_string(type_of(t)),
+                          .next = "pass it as an argument, or turn gradients off"});
       l.by_identity = true;
-      guards_.push_back(
-          {.kind = GuardKind::identity, .expected = t.version(), .tensor = t, .site = here()});
+      guards_.push_back({.kind = GuardKind::identity,
+                         .expected = t.version(),
+                         .requires_grad = t.requires_grad(),
+                         .tensor = t,
+                         .site = here()});
     }
     if (t.device() == Device{}) {
       // A copy: whatever happens to the tensor later, the program keeps what it was traced with.

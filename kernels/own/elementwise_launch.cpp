@@ -149,8 +149,7 @@ class Walker {
     WalkOdometer outer(walk_, last - 1, begin / rows);
     Lines at(operands_.size());
     absl::InlinedVector<int64_t, 4> steps;  // from row to row, in bytes
-    for (size_t k = 0; k < at.size(); ++k)
-      steps.push_back(walk_.strides[k][last - 1] * bytes_[k]);
+    for (size_t k = 0; k < at.size(); ++k) steps.push_back(walk_.strides[k][last - 1] * bytes_[k]);
     SimdProgram::Direct direct;
     int64_t row = begin % rows;
     for (bool first = true; begin < end; row = 0, first = false, outer.next()) {

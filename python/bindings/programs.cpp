@@ -85,12 +85,7 @@ ir::Graph captured(std::string name, nb::list inputs, nb::list weights, nb::call
     ir::Data out;
     const nb::object made = body(xs);
     is_tuple = nb::isinstance<nb::tuple>(made);
-    for (Tensor& t : tensors_in(made, "save")) {
-      // A graph has one result for one tensor, and a file does not say which are the same.
-      auto is_it = [&](const ir::Datum& d) { return same(d.tensor(), t); };
-      if (std::any_of(out.begin(), out.end(), is_it)) t = math_ops<Tensor>::clone(t);
-      out.emplace_back(std::move(t));
-    }
+    for (Tensor& t : tensors_in(made, "save")) out.emplace_back(std::move(t));
     return out;
   };
   return jit::capture(traced, specs, host, std::move(name));

@@ -8,7 +8,7 @@
 namespace lathe {
 inline namespace v1 {
 
-/// Gradients of the sum of ys by xs; no leaf changes.
+/// Gradients of ys, which have one element each, by xs; no leaf changes.
 inline Tensors grad(const Tensors& ys, const Tensors& xs, bool create = false) {
   auto y = detail::handles(ys), x = detail::handles(xs);
   std::vector<lathe_tensor*> out(xs.size(), nullptr);

@@ -47,11 +47,19 @@ class Any {
   Any(const Tensor& t) : tensor_(t) {
     if (t.defined()) set(LATHE_ARG_TENSOR).tensor = tensor_.get();
   }
-  Any(int v) { set(LATHE_ARG_INTEGER).integer = v; }
-  Any(int64_t v) { set(LATHE_ARG_INTEGER).integer = v; }
-  Any(double v) { set(LATHE_ARG_REAL).real = v; }
-  Any(float v) { set(LATHE_ARG_REAL).real = static_cast<double>(v); }
-  Any(bool v) { set(LATHE_ARG_FLAG).flag = v ? 1 : 0; }
+  /// Numbers of any type; no pointer is taken for one.
+  template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
+  Any(T v) {
+    if constexpr (std::is_same_v<T, bool>) {
+      set(LATHE_ARG_FLAG).flag = v ? 1 : 0;
+    } else if constexpr (std::is_integral_v<T>) {
+      if (v > T{0} && static_cast<uint64_t>(v) > static_cast<uint64_t>(INT64_MAX))
+        throw Error(LATHE_OVERFLOW_ERROR, "an integer above 2^63 - 1");
+      set(LATHE_ARG_INTEGER).integer = static_cast<int64_t>(v);
+    } else {
+      set(LATHE_ARG_REAL).real = static_cast<double>(v);
+    }
+  }
   Any(DType v) { set(LATHE_ARG_DTYPE).dtype = static_cast<lathe_dtype>(v); }
   Any(const char* v) { set(LATHE_ARG_TEXT).text = v; }
   Any(const Ints& v) : ints_(v.values) {
@@ -91,12 +99,13 @@ inline std::vector<lathe_tensor*> handles(const Tensors& tensors) {
   for (const Tensor& t : tensors) out.push_back(t.get());
   return out;
 }
-/// Calls f(results, room, &count), with more room if that was too little.
+/// Calls f(results, room, &count).
 template <class F>
-Tensors results(F f, size_t room = 8) {
-  std::vector<lathe_tensor*> out(room, nullptr);
+Tensors results(F f) {
+  constexpr size_t kRoom = 256;
+  lathe_tensor* out[kRoom];
   size_t count = 0;
-  check(f(out.data(), room, &count));
+  check(f(out, kRoom, &count));
   Tensors tensors;
   for (size_t i = 0; i < count; ++i) tensors.emplace_back(Tensor(out[i]));
   return tensors;
@@ -177,14 +186,16 @@ struct ops : math_ops<Tensor>,
 inline Tensor Tensor::sum() const { return ops::sum(*this); }
 inline Tensor Tensor::mean() const { return ops::mean(*this); }
 
-inline Tensor operator+(const Tensor& a, const Any& b) { return ops::add(a, b); }
-inline Tensor operator-(const Tensor& a, const Any& b) { return ops::sub(a, b); }
-inline Tensor operator*(const Tensor& a, const Any& b) { return ops::mul(a, b); }
-inline Tensor operator/(const Tensor& a, const Any& b) { return ops::div(a, b); }
-inline Tensor operator+(double a, const Tensor& b) { return ops::add(a, b); }
-inline Tensor operator-(double a, const Tensor& b) { return ops::sub(a, b); }
-inline Tensor operator*(double a, const Tensor& b) { return ops::mul(a, b); }
-inline Tensor operator/(double a, const Tensor& b) { return ops::div(a, b); }
+// Of two tensors, and of a tensor and a number on either side.
+#define LATHE_OPERATOR(sign, op)                                                          \
+  inline Tensor operator sign(const Tensor& a, const Tensor& b) { return ops::op(a, b); } \
+  inline Tensor operator sign(const Tensor& a, const Any& b) { return ops::op(a, b); }    \
+  inline Tensor operator sign(const Any& a, const Tensor& b) { return ops::op(a, b); }
+LATHE_OPERATOR(+, add)
+LATHE_OPERATOR(-, sub)
+LATHE_OPERATOR(*, mul)
+LATHE_OPERATOR(/, div)
+#undef LATHE_OPERATOR
 inline Tensor operator-(const Tensor& a) { return ops::neg(a); }
 
 }  // namespace v1

@@ -1,10 +1,14 @@
 // Tensors and the types of their elements.
 #pragma once
 
+#include <algorithm>
+#include <complex>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <ostream>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -51,6 +55,8 @@ LATHE_DTYPE_OF(uint32_t, u32);
 LATHE_DTYPE_OF(uint64_t, u64);
 LATHE_DTYPE_OF(float, f32);
 LATHE_DTYPE_OF(double, f64);
+LATHE_DTYPE_OF(std::complex<float>, c64);
+LATHE_DTYPE_OF(std::complex<double>, c128);
 #undef LATHE_DTYPE_OF
 
 using Sizes = std::vector<int64_t>;
@@ -72,6 +78,11 @@ class Tensor {
   template <class T>
   Tensor(const std::vector<T>& values, const Sizes& sizes)
       : Tensor(all_of(values.data(), values.size(), sizes), sizes) {}
+  Tensor(const std::vector<bool>& values, const Sizes& sizes) : p_(nullptr) {
+    const auto bytes = std::make_unique<bool[]>(values.size());  // a vector of them packs bits
+    std::copy(values.begin(), values.end(), bytes.get());
+    *this = Tensor(all_of(bytes.get(), values.size(), sizes), sizes);
+  }
   /// Over memory of the caller's, which must outlive every tensor that uses it.
   template <class T>
   static Tensor borrow(T* data, const Sizes& sizes) {
@@ -122,10 +133,17 @@ class Tensor {
   /// The elements, row-major. DTypeError unless T is this tensor's type.
   template <class T>
   std::vector<T> values() const {
-    std::vector<T> out(static_cast<size_t>(numel()));
+    const auto n = static_cast<size_t>(numel());
     expect<T>();
-    detail::check(lathe_tensor_read(p_, out.data(), out.size() * sizeof(T)));
-    return out;
+    if constexpr (std::is_same_v<T, bool>) {
+      const auto bytes = std::make_unique<bool[]>(n);
+      detail::check(lathe_tensor_read(p_, bytes.get(), n));
+      return std::vector<bool>(bytes.get(), bytes.get() + n);
+    } else {
+      std::vector<T> out(n);
+      detail::check(lathe_tensor_read(p_, out.data(), n * sizeof(T)));
+      return out;
+    }
   }
   /// The only element.
   template <class T>

@@ -29,11 +29,9 @@ class Function {
   Tensors run(const Tensors& inputs) const {
     auto in = detail::handles(inputs);
     return thrown_by_body([&] {
-      return detail::results(
-          [&](lathe_tensor** out, size_t room, size_t* count) {
-            return lathe_function_call(p_.get(), in.data(), in.size(), out, room, count);
-          },
-          kMostResults);
+      return detail::results([&](lathe_tensor** out, size_t room, size_t* count) {
+        return lathe_function_call(p_.get(), in.data(), in.size(), out, room, count);
+      });
     });
   }
   /// The program for inputs like these, by itself: to be saved, or run without guards.
@@ -58,7 +56,6 @@ class Function {
   }
 
  private:
-  static constexpr size_t kMostResults = 256;
   /// Where the innermost call that this thread is in finds what its body threw. Bodies of one
   /// function run on several threads at once, each on the thread that called, so what one throws is
   /// kept by thread and not by function.

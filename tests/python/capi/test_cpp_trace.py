@@ -1,7 +1,8 @@
-"""lathe::trace in C++: lambdas that call themselves, and that throw on several threads at once.
+"""C++: operators and elements; lathe::trace, of lambdas that call themselves, and that throw on
+several threads at once.
 
-tests/consumer/traced.cpp says what is asked of each; this compiles and runs it, also with the
-header's code under the thread sanitizer.
+tests/consumer/operators.cpp and traced.cpp say what is asked of each; this compiles and runs them,
+the latter also with the header's code under the thread sanitizer.
 """
 
 import os
@@ -13,11 +14,11 @@ from built import LIBRARY, ROOT, SANITIZED
 pytestmark = pytest.mark.skipif(not (LIBRARY / "liblathe.so").exists(), reason="not built")
 
 
-def compiled(folder, *options):
-    program = folder / "traced"
+def compiled(folder, *options, name="traced"):
+    program = folder / name
     done = subprocess.run(
         ["g++", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-pthread", *options,
-         "-I", ROOT / "include", ROOT / "tests/consumer/traced.cpp", "-o", program,
+         "-I", ROOT / "include", ROOT / f"tests/consumer/{name}.cpp", "-o", program,
          "-L", LIBRARY, "-llathe", f"-Wl,-rpath,{LIBRARY}"],
         capture_output=True, text=True,
     )  # fmt: skip
@@ -33,6 +34,12 @@ def traced(tmp_path_factory):
 @pytest.mark.parametrize("word", ["threads", "nested", "recursion"])
 def test_a_traced_lambda(traced, word):
     done = subprocess.run([traced, word], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_operators_and_elements(tmp_path):
+    program = compiled(tmp_path, name="operators")
+    done = subprocess.run([program], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
