@@ -86,7 +86,9 @@ class Grouping {
   Unused run() {
     for (const Step& s : steps_) {
       std::optional<Axes> axes = axes_of(s);
-      reductions_.push_back(axes && !axes->over_rows ? std::optional(axes->rows) : std::nullopt);
+      // Where a graph has not been rewritten equal sizes may have different names.
+      const bool rows = axes && !axes->over_rows && axes->rows.of_row(s.types[0].shape);
+      reductions_.push_back(rows ? std::optional(axes->rows) : std::nullopt);
       sums_.push_back(axes && axes->over_rows ? std::optional(axes->rows) : std::nullopt);
     }
     for (size_t i = 0; i < steps_.size(); ++i) visit(i);

@@ -5,11 +5,13 @@
 #include <random>
 
 #include "core/base/flags.h"
+#include "graph/ir/text.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/nn.h"
 #include "include/lathe/ops/reduce.h"
 #include "include/lathe/ops/shape.h"
 #include "jit/function.h"
+#include "jit/program/program.h"
 #include "tests/cpp/support/tensors.h"
 
 namespace lathe {
@@ -259,6 +261,27 @@ TEST(Epilogues, AProductThatOthersReadIsKept) {
   };
   expect_same(body, {normal({8, 5}, 11), normal({5, 6}, 12)}, f);
   EXPECT_EQ(count(f.explain(), "as its epilogue"), 0u) << f.explain();
+}
+
+/// As a text has it that no pass has rewritten: equal sizes by two names.
+TEST(RowGroups, SizesThatAreEqualByAnAssumption) {
+  const jit::Program p(ir::parse(R"(graph f(%x: f32[s0, s1], %y: f32[s2, s3]) -> (f32[s0]) {
+  size s0 = 3
+  size s1 = 4
+  size s2 = 3
+  size s3 = 4
+  assume s1 == s3
+  assume s0 == s2
+  %0: f32[s2, s3] = mul(%x, %y)
+  %1: f32[s0, 1] = mean(%0, dim=[1], keepdim=True)
+  %2: f32[s0, s1] = sub(%0, %1)
+  %3: f32[s0] = amax(%2, dim=[1])
+  return %3
+})"));
+  Tensor x = normal({3, 4}, 1), y = normal({3, 4}, 2);
+  const Tensor made = M::mul(x, y);
+  const Tensor want = R::amax(M::sub(made, R::mean(made, {1}, true)), {1});
+  EXPECT_EQ(bytes(p.run({ir::Datum(x), ir::Datum(y)})[0].tensor()), bytes(want));
 }
 
 }  // namespace
