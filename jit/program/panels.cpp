@@ -49,8 +49,8 @@ class Joining {
  private:
   void note(size_t i) {
     const Step& s = steps_[i];
-    const bool single = s.out.size() == 1 && (s.rows || is_product(s));
-    if (single) made_by_[result(s.epilogue ? *s.epilogue : s, 0)] = i;
+    const Step& gives = s.epilogue ? *s.epilogue : s;
+    if (gives.out.size() == 1 && (s.rows || is_product(s))) made_by_[result(gives, 0)] = i;
   }
 
   std::optional<size_t> maker(const Value* v) const {
