@@ -62,6 +62,19 @@ void elements_of_every_type() {
   expect(lathe::call("where.positions", x / x)[0].numel() == 4, "where.positions");
 }
 
+void gradients() {
+  Tensor x({1.f, 2.f}, {2}), w({3.f, 5.f}, {2});
+  x.set_requires_grad();
+  const Tensors d = lathe::grad({x * x}, {x}, false, {w});
+  expect(d[0].values<float>() == std::vector<float>{6.f, 20.f}, "gradients of ys * dys");
+  try {
+    lathe::grad({x * x}, {x}, false, {w, w});
+    expect(false, "one dy too many");
+  } catch (const lathe::Error& e) {
+    expect(std::string(e.name()) == "ValueError", "its error");
+  }
+}
+
 void results_given_twice() {
   auto f = lathe::trace([](Tensor a) {
     Tensor b = a + 1.0, c = a * 2.0;
@@ -101,6 +114,7 @@ void files_that_are_none() {
 int main() {
   numbers_on_either_side();
   elements_of_every_type();
+  gradients();
   results_given_twice();
   captured_tensors();
   files_that_are_none();

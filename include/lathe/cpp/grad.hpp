@@ -8,12 +8,17 @@
 namespace lathe {
 inline namespace v1 {
 
-/// Gradients of ys, which have one element each, by xs; no leaf changes.
-inline Tensors grad(const Tensors& ys, const Tensors& xs, bool create = false) {
-  auto y = detail::handles(ys), x = detail::handles(xs);
+/// Gradients of the sum of ys * dys by xs; no leaf changes. Without dys they are 1, of ys that have
+/// one element each. create: the gradients have a history of their own, and what they went through
+/// is kept for another call.
+inline Tensors grad(const Tensors& ys, const Tensors& xs, bool create = false,
+                    const Tensors& dys = {}) {
+  if (!dys.empty() && dys.size() != ys.size())
+    throw Error(LATHE_VALUE_ERROR, "grad: dys has not one tensor for each of ys");
+  auto y = detail::handles(ys), x = detail::handles(xs), dy = detail::handles(dys);
   std::vector<lathe_tensor*> out(xs.size(), nullptr);
-  detail::check(
-      lathe_grad(y.data(), nullptr, y.size(), x.data(), x.size(), create ? 1 : 0, out.data()));
+  detail::check(lathe_grad(y.data(), dys.empty() ? nullptr : dy.data(), y.size(), x.data(),
+                           x.size(), create ? 1 : 0, out.data()));
   Tensors tensors;
   for (lathe_tensor* t : out) tensors.emplace_back(Tensor(t));
   return tensors;

@@ -15,6 +15,9 @@ class SequentialLR(LRScheduler):
     @typed
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):
         _check_several(self, schedulers, optimizer)
+        if any(isinstance(scheduler, ReduceLROnPlateau) for scheduler in schedulers):
+            refuse("SequentialLR", "a schedule wants a metric at each step", "ReduceLROnPlateau",
+                    "schedules that count steps", "step it by itself")  # fmt: skip
         if len(milestones) != len(schedulers) - 1:
             refuse("SequentialLR", "there is not one milestone between each two schedules",
                     f"{len(schedulers)} schedules, {len(milestones)} milestones",

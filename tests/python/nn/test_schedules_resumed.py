@@ -105,3 +105,10 @@ def test_groups_added_later_are_reduced():
     schedule.min_lrs.append(0.5)
     schedule.step(1.0)
     assert [g["lr"] for g in o.param_groups] == pytest.approx([0.1, 0.5])
+
+
+def test_a_sequence_takes_no_schedule_that_wants_a_metric():
+    o = lt.optim.SGD([lt.zeros(1, requires_grad=True)], lr=0.1)
+    parts = [kinds.ExponentialLR(o, 0.5), kinds.ReduceLROnPlateau(o)]
+    with pytest.raises(lt.ValueError, match="wants a metric at each step"):
+        kinds.SequentialLR(o, parts, milestones=[2])
