@@ -56,6 +56,14 @@ void elements_of_every_type() {
   expect(c.dtype() == DType::c64 && (c * 1).values<std::complex<float>>() == z, "complex numbers");
   const Tensors parts = lathe::call("unbind", lathe::ops::ones({20, 2}), 0);
   expect(parts.size() == 20, "twenty results");
+  std::string text = "graph f(%x: f32[2]) {", names;
+  for (int i = 0; i < 300; ++i) {
+    const std::string name = "%y" + std::to_string(i);
+    text += "\n  " + name + " = add(%x, " + std::to_string(i) + ")";
+    names += (i == 0 ? "" : ", ") + name;
+  }
+  const lathe::Program many = lathe::parse(text + "\n  return " + names + "\n}");
+  expect(many.run({Tensor({1.f, 2.f}, {2})}).size() == 300, "a program of 300 results");
   const Tensor x({1.f, 5.f, 3.f, 2.f}, {2, 2});
   expect(lathe::call("split", x, 1).size() == 2, "split");
   expect(lathe::call("max.dim", x, 1)[0].values<float>()[0] == 5.f, "max.dim");

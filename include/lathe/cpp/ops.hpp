@@ -99,13 +99,14 @@ inline std::vector<lathe_tensor*> handles(const Tensors& tensors) {
   for (const Tensor& t : tensors) out.push_back(t.get());
   return out;
 }
+/// What an op or a function gives at most.
+constexpr size_t kMostResults = 256;
 /// Calls f(results, room, &count).
 template <class F>
-Tensors results(F f) {
-  constexpr size_t kRoom = 256;
-  lathe_tensor* out[kRoom];
+Tensors results(F f, size_t room = kMostResults) {
+  std::vector<lathe_tensor*> out(room, nullptr);
   size_t count = 0;
-  check(f(out, kRoom, &count));
+  check(f(out.data(), room, &count));
   Tensors tensors;
   for (size_t i = 0; i < count; ++i) tensors.emplace_back(Tensor(out[i]));
   return tensors;

@@ -27,9 +27,11 @@ class Program {
   /// or ShapeError for inputs that it was not saved for.
   Tensors run(const Tensors& inputs) const {
     auto in = detail::handles(inputs);
-    return detail::results([&](lathe_tensor** out, size_t room, size_t* count) {
-      return lathe_program_run(p_.get(), in.data(), in.size(), out, room, count);
-    });
+    return detail::results(
+        [&](lathe_tensor** out, size_t room, size_t* count) {
+          return lathe_program_run(p_.get(), in.data(), in.size(), out, room, count);
+        },
+        lathe_program_output_count(p_.get()));
   }
   /// For programs of one result, which most are.
   template <class... T>
