@@ -9,6 +9,7 @@
 #include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
 #include "core/dispatch/replaced.h"
+#include "core/infer/rules.h"
 #include "core/op/each_tensor.h"
 #include "include/lathe/ops/math.h"
 
@@ -30,22 +31,15 @@ class CompositeDepth {
 /// The dtypes among a composite's operands.
 struct OperandTypes {
   bool narrow = false;        // one of them is f16 or bf16
-  DType common = DType::f32;  // what the floating ones promote to; no meaning if there are none
+  DType common = DType::f32;  // then: what the floating ones promote to
   explicit OperandTypes(Args args) {
-    bool any = false, with_axes = false;
+    absl::InlinedVector<Arg, 8> floats;
     each_tensor(args, [&](const Arg& a) {
-      const DType dtype = a.tensor_->dtype;
-      if (!is_floating(dtype)) return;
-      narrow |= is_narrow(dtype);
-      const bool has_axes = a.tensor_->geometry.rank() > 0;
-      if (any && with_axes != has_axes) {  // those without axes have no say beside others
-        if (has_axes) common = dtype;
-      } else {
-        common = any ? promote(common, dtype) : dtype;
-      }
-      any = true;
-      with_axes |= has_axes;
+      if (!is_floating(a.tensor_->dtype)) return;
+      narrow |= is_narrow(a.tensor_->dtype);
+      floats.push_back(a);
     });
+    if (narrow) common = result_type(Args(floats.data(), floats.size()));
   }
 };
 
