@@ -151,12 +151,12 @@ std::unique_ptr<Bound> bind(const std::vector<Step>& steps, absl::Span<const Are
   if (!arena || arena->bytes < b->arena_bytes) arena = new_storage(device, b->arena_bytes);
   auto place = [&](const Step& step, Bound::OfStep& bound) {
     bound.places.resize(step.arena.size());
-    bound.settled = step.settled;
+    bound.fixed = step.settled;
     for (size_t k = 0; k < step.arena.size(); ++k) {
       if (step.arena[k] < 0) continue;
       const auto block = static_cast<size_t>(step.arena[k]);
       bound.places[k] = in_arena(arena, bound.types[k], offsets[block]);
-      bound.settled = bound.settled && stays(blocks[block], b->symbols);
+      bound.fixed = bound.fixed && stays(blocks[block], b->symbols);
     }
   };
   for (size_t i = 0; i < steps.size(); ++i) {

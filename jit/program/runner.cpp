@@ -138,10 +138,9 @@ void Runner::bind(std::vector<int64_t> symbols) {
     const Step& s = p_.steps_[i];
     Bound::OfStep& b = c_.bound_->steps[i];
     bool view = s.kind == Step::Kind::op && s.node->op()->kind == Kind::view && !s.dynamic;
-    b.fixed = view && std::all_of(s.in.begin(), s.in.end(),
-                                  [&](int slot) { return fixed[static_cast<size_t>(slot)]; });
+    b.fixed |= view && std::all_of(s.in.begin(), s.in.end(),
+                                   [&](int slot) { return fixed[static_cast<size_t>(slot)]; });
     if (b.fixed) fixed[static_cast<size_t>(s.out[0])] = true;
-    b.fixed = b.fixed || b.settled;
     place(s, b);
     if (s.epilogue) place(*s.epilogue, *b.epilogue);
   }

@@ -193,7 +193,6 @@ struct Bound {
     PreparedCall prepared;
     std::optional<Geometry> view;
     std::array<PackedRef, 2> packed;  // of operands that last
-    bool settled = false;             // its places are its own from call to call
     bool fixed = false;               // settled, or a view of what never moves: computed once
     bool done = false;
     std::unique_ptr<OfStep> epilogue;
