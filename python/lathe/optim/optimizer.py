@@ -119,6 +119,10 @@ class Optimizer:
     def _start(self, p, group):
         return {}
 
+    def _remembers(self, group):
+        """Is there anything that it remembers for a parameter, with these settings?"""
+        return True
+
     def _begun(self, p, group):
         """What is remembered for a parameter: begun here where it came after its group, or where
         its settings want now what they did not then, as schedules set them."""
@@ -148,7 +152,9 @@ class Optimizer:
                     g = p.grad
                     if g is None:
                         continue
-                    state = self.state.get(p) or self._begun(p, group)
+                    state = self.state.get(p)
+                    if not state and (state is None or self._remembers(group)):
+                        state = self._begun(p, group)
                     if update is None or not update.run(self, p, g, state, group):
                         self._step_one(p, g, state, group)
         finally:

@@ -40,6 +40,9 @@ class SGD(Optimizer):
             state[_COUNTED] = count_steps(p)
         return state
 
+    def _remembers(self, group):
+        return group["momentum"] != 0
+
     def _update(self, p, g, state, group):
         if group["momentum"] != 0:
             velocity = state["momentum_buffer"]
