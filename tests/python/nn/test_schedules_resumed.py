@@ -1,4 +1,7 @@
-"""Schedules that go on, that follow others, and of rates that are tensors: PyTorch's numbers."""
+"""Schedules that go on, that follow others, and of rates that are tensors: PyTorch's numbers.
+
+They are written with twelve digits at most, to which 1e-11 compares them; 1e-15 is for a rate of 0.
+"""
 
 import pytest
 
