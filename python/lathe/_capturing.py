@@ -4,6 +4,7 @@ not the user's."""
 
 import os
 from _thread import get_ident
+from types import FunctionType
 
 PACKAGE = __file__[: -len("_capturing.py")]
 CAPTURE = PACKAGE + "jit" + os.sep
@@ -19,12 +20,14 @@ def observed(function):
 
 
 def unobserved(function):
-    """The function, to run in a capture as it is: nothing that it reads is a guard. Its code counts
-    as part of what captures are made of."""
+    """A copy of the function that runs in a capture as it is: nothing that it reads is a guard. Its
+    code counts as part of what captures are made of; the function itself is observed as any."""
     code = function.__code__
-    file = CAPTURE + os.path.basename(code.co_filename)
-    function.__code__ = code.replace(co_filename=file)
-    return function
+    code = code.replace(co_filename=CAPTURE + os.path.basename(code.co_filename))
+    parts = function.__name__, function.__defaults__, function.__closure__
+    made = FunctionType(code, function.__globals__, *parts)
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
 
 
 class Captured:

@@ -5,10 +5,10 @@ of them. The one question that every store asks is part_changed().
 """
 
 from .. import _lathe
-from .._capturing import Captured, unobserved
+from .._capturing import unobserved
 from .._errors import NameTaken
 from .._lathe import Tensor
-from .module_state import State
+from .module_state import module_of
 from .parameter import Buffer, Parameter
 
 NEW_BUFFER, NO_BUFFER = "a new buffer", "no buffer any more"
@@ -25,12 +25,7 @@ _NEXT = {
 }
 
 
-@unobserved
-def _is_module(value):
-    """module_of(value) is not None."""
-    while isinstance(value, Captured):
-        value = value._function
-    return isinstance(value, State)
+_module_of = unobserved(module_of)  # for what runs unobserved itself
 
 
 @unobserved  # a trace that stores an attribute is not to depend on what was there before
@@ -44,16 +39,17 @@ def part_changed(module, name, value):
     if isinstance(value, Buffer):
         if isinstance(now, Parameter):
             return "parameter"
-        return "module" if _is_module(now) else NEW_BUFFER
+        return NEW_BUFFER if _module_of(now) is None else "module"
     if name in module._buffer_names:
-        if isinstance(value, Parameter) or _is_module(value):
+        if isinstance(value, Parameter) or _module_of(value) is not None:
             return NO_BUFFER
         return None if value is None or isinstance(value, Tensor) else "buffer"
     if value is None or isinstance(value, Parameter):
         return None
     if isinstance(now, Parameter):
         return "parameter"
-    return "module" if _is_module(now) and not _is_module(value) else None
+    replaced = _module_of(now) is not None and _module_of(value) is None
+    return "module" if replaced else None
 
 
 def refuse_part(module, part, name, value):
