@@ -151,7 +151,7 @@ std::unique_ptr<Bound> bind(const std::vector<Step>& steps, absl::Span<const Are
   if (!arena || arena->bytes < b->arena_bytes) arena = new_storage(device, b->arena_bytes);
   auto place = [&](const Step& step, Bound::OfStep& bound) {
     bound.places.resize(step.arena.size());
-    bound.fixed = step.settled;
+    bound.fixed = step.fixed || step.settled;
     for (size_t k = 0; k < step.arena.size(); ++k) {
       if (step.arena[k] < 0) continue;
       const auto block = static_cast<size_t>(step.arena[k]);

@@ -50,8 +50,6 @@ Slots made_in(const Step::Inner& block) {
   return out;
 }
 
-bool is_view(const Step& s) { return s.kind == Step::Kind::op && s.node->op()->kind == Kind::view; }
-
 /// Is the result the first operand but for some elements, which nothing else of the step reads?
 bool writes_some(const Step& s) {
   if (s.kind != Step::Kind::op || s.in.empty() || s.node->op()->kind != Kind::index) return false;

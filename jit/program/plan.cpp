@@ -491,26 +491,26 @@ class Planner {
       each_node(p_.steps_[i], [&](const Node& n) { uses(n, static_cast<int>(i)); });
     absl::flat_hash_set<const Value*> kept;
     for (const Value* v : p_.graph_.body().yields()) kept.insert(root(v));
-    Slots settled;
-    for (const auto& [slot, value] : p_.constants_) settled.insert(slot);
+    for (const auto& [slot, value] : p_.constants_) fixed_.insert(slot);
+    Slots settled = fixed_;
     for (size_t i = 0; i < p_.steps_.size(); ++i) {
-      auto place = [&](Step& s) {
-        if (s.kind == Step::Kind::structure || s.dynamic) return;
-        if (s.kind == Step::Kind::op && (s.types.size() != 1 || !writes_into(*s.node->op())))
+      Step& s = p_.steps_[i];
+      const int at = static_cast<int>(i);
+      const bool by_sizes = said_by_sizes(s, settled);
+      auto place = [&](Step& part) {
+        if (part.kind == Step::Kind::structure || part.dynamic) return;
+        if (part.kind == Step::Kind::op &&
+            (part.types.size() != 1 || !writes_into(*part.node->op())))
           return;
-        for (size_t k = 0; k < s.types.size(); ++k) {
-          const Value* v = result(s, k);
+        for (size_t k = 0; k < part.types.size(); ++k) {
+          const Value* v = result(part, k);
           const bool apart = kept.contains(v) || ends_in_loop(v, last[v]) ||
-                             s.types[k].device != p_.arena_device();
-          s.arena.push_back(apart ? -1 : static_cast<int>(p_.arena_.size()));
-          if (s.arena[k] >= 0)
-            p_.arena_.push_back({s.types[k], static_cast<int>(i),
-                                 std::max(last[v], static_cast<int>(i)), s.settled});
+                             part.types[k].device != p_.arena_device();
+          part.arena.push_back(apart ? -1 : static_cast<int>(p_.arena_.size()));
+          if (!apart) p_.arena_.push_back({part.types[k], at, std::max(last[v], at), by_sizes});
         }
       };
       // What lies between products that run in panels has memory of its own, if any at all.
-      Step& s = p_.steps_[i];
-      s.settled = is_settled(s, settled);
       if (s.epilogue) {
         place(*s.epilogue);
         s.replaced = replaced_by_epilogue(s);
@@ -519,15 +519,30 @@ class Planner {
         s.arena = {s.epilogue->arena[static_cast<size_t>(s.replaced)]};
       else
         place(s);
-      const bool view = s.kind == Step::Kind::op && s.node->op()->kind == Kind::view;
-      if (!view && (s.arena.empty() || absl::c_linear_search(s.arena, -1))) s.settled = false;
-      if (s.settled) settled.insert(s.out.begin(), s.out.end());
-      s.settled = s.settled && !view;  // those of what never moves are made once as it is
+      find_fixed(s);
+      if (!by_sizes || !all_in(s.out, fixed_)) continue;
+      settled.insert(s.out.begin(), s.out.end());
+      s.settled = !s.fixed;
     }
   }
 
-  /// `settled`: the slots of which that is known.
-  bool is_settled(const Step& s, const Slots& settled) const {
+  static bool all_in(const std::vector<int>& some, const Slots& slots) {
+    return absl::c_all_of(some, [&](int k) { return slots.contains(k); });
+  }
+
+  /// What lies where it lies for all calls with the same sizes: constants, what is in the arena,
+  /// and views of both.
+  void find_fixed(Step& s) {
+    each_part(s, [&](const Step& part) {
+      for (size_t k = 0; k < part.arena.size(); ++k)
+        if (part.arena[k] >= 0) fixed_.insert(part.out[k]);
+    });
+    s.fixed = is_view(s) && !s.dynamic && all_in(s.in, fixed_);
+    if (s.fixed) fixed_.insert(s.out.begin(), s.out.end());
+  }
+
+  /// Do sizes alone say what the step gives? `settled`: the slots of which that is known.
+  bool said_by_sizes(const Step& s, const Slots& settled) const {
     if (s.kind == Step::Kind::structure || s.dynamic || s.epilogue || s.panels ||
         !s.symbols.empty() || s.types.empty())
       return false;
@@ -539,7 +554,7 @@ class Planner {
     };
     if (s.kernel != nullptr && absl::c_any_of(s.kernel->numbers(), dynamic)) return false;
     if (s.rows && absl::c_any_of(s.rows->kernel.numbers(), dynamic)) return false;
-    return pure && absl::c_all_of(s.in, [&](int k) { return settled.contains(k); });
+    return pure && all_in(s.in, settled);
   }
 
   /// The result of an epilogue that may lie where the product lies; -1: there is none. Two places
@@ -555,21 +570,16 @@ class Planner {
     return -1;
   }
 
-  /// Values outside of the arena live until their last reader has run. Those that are the same for
-  /// all calls with the same sizes stay: arena blocks, constants, and views of both.
+  /// Values that may move live until their last reader has run; inputs, results, and views of what
+  /// outlives the steps stay.
   void plan_frees() {
-    Slots stays(p_.input_slots_.begin(), p_.input_slots_.end());
+    for (int slot = 0; slot < p_.slots_; ++slot)
+      if (!fixed_.contains(slot)) p_.loose_.push_back(slot);
+    Slots stays = fixed_;
+    stays.insert(p_.input_slots_.begin(), p_.input_slots_.end());
     stays.insert(p_.result_slots_.begin(), p_.result_slots_.end());
-    for (const auto& [slot, value] : p_.constants_) stays.insert(slot);
-    for (const Step& s : p_.steps_) {
-      each_part(s, [&](const Step& part) {
-        for (size_t k = 0; k < part.arena.size(); ++k)
-          if (part.arena[k] >= 0) stays.insert(part.out[k]);
-      });
-      const bool view = s.kind == Step::Kind::op && s.node->op()->kind == Kind::view;
-      if (view && std::all_of(s.in.begin(), s.in.end(), [&](int k) { return stays.contains(k); }))
-        stays.insert(s.out.begin(), s.out.end());
-    }
+    for (const Step& s : p_.steps_)
+      if (is_view(s) && all_in(s.in, stays)) stays.insert(s.out.begin(), s.out.end());
     plan_lifetimes(p_.steps_, stays);
   }
 
@@ -580,6 +590,7 @@ class Planner {
   mutable absl::flat_hash_map<const Node*, bool> unmade_;
   mutable absl::flat_hash_map<const Value*, const Value*> made_;  // what made() found
   std::vector<bool> static_symbols_;
+  Slots fixed_;  // that hold what never moves
   int next_slot_ = 0;
 };
 

@@ -148,6 +148,7 @@ class Program {
   std::vector<std::unique_ptr<PointwiseKernel>> kernels_;
   std::vector<const RowKernel*> row_kernels_;  // of the steps
   std::vector<ArenaBlock> arena_;
+  std::vector<int> loose_;  // slots that hold something of one call only
   /// That of the first tensor among the inputs; what lies on another has memory of its own.
   Device arena_device() const;
   mutable PackedOperands packed_;
@@ -175,7 +176,6 @@ class RunContext {
   std::unique_ptr<Bound> bound_;
   std::vector<ir::Datum> slots_;
   std::vector<std::byte*> addresses_;  // by slot: the first element; null: no tensor
-  std::vector<int> loose_;             // slots that hold something of one call only
   StorageRef arena_;
   RunCounts counts_;
 };

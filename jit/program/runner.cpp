@@ -49,7 +49,7 @@ ir::Datum in_row_major_order(ir::Datum d) {
 ir::Data Runner::run(const ir::Data& inputs) {
   GradMode no_grad(false);
   ir::Data out = run_steps(inputs);
-  for (int slot : c_.loose_)  // keep nothing of this call alive
+  for (int slot : p_.loose_)  // keep nothing of this call alive
     if (at(slot).is_tensor()) put(slot, ir::Datum());
   return out;
 }
@@ -121,32 +121,15 @@ void Runner::check_input(const ir::Value& v, const ir::Datum& d) const {
 
 void Runner::bind(std::vector<int64_t> symbols) {
   c_.bound_ = jit::bind(p_.steps_, p_.arena_, std::move(symbols), p_.arena_device(), c_.arena_);
-  // What lies in the arena never moves until the next binding, nor do views of it.
-  std::vector<bool> fixed(c_.slots_.size());
-  for (const auto& [slot, value] : p_.constants_) {
-    fixed[static_cast<size_t>(slot)] = true;
-    put(slot, value);
-  }
+  for (const auto& [slot, value] : p_.constants_) put(slot, value);
   auto place = [&](const Step& step, const Bound::OfStep& bound) {
-    for (size_t k = 0; k < bound.places.size(); ++k) {
-      if (!bound.places[k].defined()) continue;
-      fixed[static_cast<size_t>(step.out[k])] = true;
-      put(step.out[k], ir::Datum(bound.places[k]));
-    }
+    for (size_t k = 0; k < bound.places.size(); ++k)
+      if (bound.places[k].defined()) put(step.out[k], ir::Datum(bound.places[k]));
   };
   for (size_t i = 0; i < p_.steps_.size(); ++i) {
-    const Step& s = p_.steps_[i];
-    Bound::OfStep& b = c_.bound_->steps[i];
-    bool view = s.kind == Step::Kind::op && s.node->op()->kind == Kind::view && !s.dynamic;
-    b.fixed |= view && std::all_of(s.in.begin(), s.in.end(),
-                                   [&](int slot) { return fixed[static_cast<size_t>(slot)]; });
-    if (b.fixed) fixed[static_cast<size_t>(s.out[0])] = true;
-    place(s, b);
-    if (s.epilogue) place(*s.epilogue, *b.epilogue);
+    place(p_.steps_[i], c_.bound_->steps[i]);
+    if (p_.steps_[i].epilogue) place(*p_.steps_[i].epilogue, *c_.bound_->steps[i].epilogue);
   }
-  c_.loose_.clear();
-  for (size_t slot = 0; slot < fixed.size(); ++slot)
-    if (!fixed[slot]) c_.loose_.push_back(static_cast<int>(slot));
   ++c_.counts_.bindings;
 }
 

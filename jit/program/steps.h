@@ -29,6 +29,8 @@ struct Step {
   /// Sizes alone say what it gives: positions, masks. A context computes it once for each set of
   /// them, where it is small enough to be kept from call to call.
   bool settled = false;
+  /// A view of what lies where it lies for all calls with the same sizes: made once for them, too.
+  bool fixed = false;
   std::vector<int> arena;  // by result: index among arena blocks, or -1; none: memory of their own
   PointwiseKernel* kernel = nullptr;
   std::vector<std::pair<uint32_t, int>>
@@ -91,6 +93,10 @@ inline const ir::Value* input(const Step& s, size_t k) {
 }
 inline const ir::Value* result(const Step& s, size_t k) {
   return s.rows ? s.rows->kernel.outputs()[k] : s.node->out(k);
+}
+
+inline bool is_view(const Step& s) {
+  return s.kind == Step::Kind::op && s.node->op()->kind == Kind::view;
 }
 
 /// Joins steps of a block of `graph` into row groups, in place; gives the kernels of the steps that
@@ -193,7 +199,7 @@ struct Bound {
     PreparedCall prepared;
     std::optional<Geometry> view;
     std::array<PackedRef, 2> packed;  // of operands that last
-    bool fixed = false;               // settled, or a view of what never moves: computed once
+    bool fixed = false;               // see Step; or settled, and kept: runs once
     bool done = false;
     std::unique_ptr<OfStep> epilogue;
     RowKernel::Bound rows;

@@ -128,8 +128,8 @@ FAULTS = [
     ),
     Fault(
         "jit/program/plan.cpp",
-        "std::max(last[v], static_cast<int>(i))});",
-        "static_cast<int>(i)});",
+        "std::max(last[v], at), by_sizes});",
+        "at, by_sizes});",
         "memory plan: an intermediate lives for one step only",
     ),
     Fault(
