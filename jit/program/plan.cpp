@@ -1,5 +1,5 @@
-// From a graph to steps: slots, kernels, and which intermediates live in the arena.
-#include <absl/algorithm/container.h>
+// From a graph to steps: slots, kernels, and which of them run as one. Where what they make lies is
+// planned in arena.cpp.
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
@@ -34,8 +34,7 @@ class Planner {
     p_.slots_ = next_slot_;
     find_made();
     find_tail();
-    plan_arena();
-    plan_frees();
+    plan_memory();
   }
 
  private:
@@ -434,7 +433,7 @@ class Planner {
     bool fits = from.dtype == to.dtype && from.device == to.device &&
                 to.device.kind == DeviceKind::cpu &&
                 identical(from.shape, geometry_.at(input).shape);
-    auto is_root = [&](const Value* v) { return root(v) == input; };
+    auto is_root = [&](const Value* v) { return root_of(v) == input; };
     if (!fits || std::any_of(yields.begin(), yields.end(), is_root)) return kNone;
     for (size_t i = p_.tail_; i < p_.steps_.size(); ++i)
       if (std::any_of(p_.steps_[i].node->in().begin(), p_.steps_[i].node->in().end(), is_root))
@@ -442,140 +441,19 @@ class Planner {
     return reads_only_where_it_writes(s, k, is_root) ? static_cast<int>(at - outputs) : kNone;
   }
 
-  template <class Such>
-  static bool reads_only_where_it_writes(const Step& s, size_t result, Such such) {
-    const std::vector<int>& tensors = s.kernel->tensors();
-    for (size_t k = 0; k < tensors.size(); ++k) {
-      auto i = static_cast<size_t>(tensors[k]);
-      if (such(s.node->in(tensors[k])) &&
-          !(identical(s.shifts[i], Int(0)) && s.kernel->may_replace(k, result)))
-        return false;
-    }
-    return true;
-  }
-
-  // ── the arena ──
-
-  /// Kinds whose kernels write result 0 where they are told to (Call::into).
-  static bool writes_into(const Op& op) {
-    return op.kind == Kind::elementwise || op.kind == Kind::create || op.kind == Kind::random ||
-           op.kind == Kind::reduce || op.kind == Kind::contract;
-  }
-
-  /// Which value's memory a value's elements lie in.
-  const Value* root(const Value* v) const {
-    while (v->node() != nullptr && v->node()->is(ir::Structure::op) &&
-           v->node()->op()->kind == Kind::view)
-      v = v->node()->in(0);
-    return v;
-  }
-
-  /// A loop that takes over what it begins with may write there. `last`: the step of its last use.
-  bool ends_in_loop(const Value* v, int last) const {
-    const Node& n = *p_.steps_[static_cast<size_t>(last)].node;
-    if (!n.is(ir::Structure::for_) && !n.is(ir::Structure::while_)) return false;
-    return std::find(n.in().begin() + static_cast<ptrdiff_t>(n.carried_from()), n.in().end(), v) !=
-           n.in().end();
-  }
-
-  void plan_arena() {
-    absl::flat_hash_map<const Value*, int> last;
-    std::function<void(const Node&, int)> uses = [&](const Node& n, int at) {
-      for (const Value* v : n.in()) last[root(v)] = std::max(last[root(v)], at);
-      for (const ir::Block* b : n.blocks()) {
-        for (Node* inner = b->first(); inner != nullptr; inner = inner->next()) uses(*inner, at);
-        uses(*b->end(), at);
-      }
-    };
-    for (size_t i = 0; i < p_.steps_.size(); ++i)
-      each_node(p_.steps_[i], [&](const Node& n) { uses(n, static_cast<int>(i)); });
-    absl::flat_hash_set<const Value*> kept;
-    for (const Value* v : p_.graph_.body().yields()) kept.insert(root(v));
-    for (const auto& [slot, value] : p_.constants_) fixed_.insert(slot);
-    Slots settled = fixed_;
-    for (size_t i = 0; i < p_.steps_.size(); ++i) {
-      Step& s = p_.steps_[i];
-      const int at = static_cast<int>(i);
-      const bool by_sizes = said_by_sizes(s, settled);
-      auto place = [&](Step& part) {
-        if (part.kind == Step::Kind::structure || part.dynamic) return;
-        if (part.kind == Step::Kind::op &&
-            (part.types.size() != 1 || !writes_into(*part.node->op())))
-          return;
-        for (size_t k = 0; k < part.types.size(); ++k) {
-          const Value* v = result(part, k);
-          const bool apart = kept.contains(v) || ends_in_loop(v, last[v]) ||
-                             part.types[k].device != p_.arena_device();
-          part.arena.push_back(apart ? -1 : static_cast<int>(p_.arena_.size()));
-          if (!apart) p_.arena_.push_back({part.types[k], at, std::max(last[v], at), by_sizes});
-        }
-      };
-      // What lies between products that run in panels has memory of its own, if any at all.
-      if (s.epilogue) {
-        place(*s.epilogue);
-        s.replaced = replaced_by_epilogue(s);
-      }
-      if (s.replaced >= 0)
-        s.arena = {s.epilogue->arena[static_cast<size_t>(s.replaced)]};
-      else
-        place(s);
-      find_fixed(s);
-      if (!by_sizes || !all_in(s.out, fixed_)) continue;
-      settled.insert(s.out.begin(), s.out.end());
-      s.settled = !s.fixed;
-    }
-  }
-
-  static bool all_in(const std::vector<int>& some, const Slots& slots) {
-    return absl::c_all_of(some, [&](int k) { return slots.contains(k); });
-  }
-
-  /// What lies where it lies for all calls with the same sizes: constants, what is in the arena,
-  /// and views of both.
-  void find_fixed(Step& s) {
-    each_part(s, [&](const Step& part) {
-      for (size_t k = 0; k < part.arena.size(); ++k)
-        if (part.arena[k] >= 0) fixed_.insert(part.out[k]);
-    });
-    s.fixed = is_view(s) && !s.dynamic && all_in(s.in, fixed_);
-    if (s.fixed) fixed_.insert(s.out.begin(), s.out.end());
-  }
-
-  /// Do sizes alone say what the step gives? `settled`: the slots of which that is known.
-  bool said_by_sizes(const Step& s, const Slots& settled) const {
-    if (s.kind == Step::Kind::structure || s.dynamic || s.epilogue || s.panels ||
-        !s.symbols.empty() || s.types.empty())
-      return false;
-    bool pure = true;
-    each_node(
-        s, [&](const Node& n) { pure = pure && ir::effects(n, p_.graph_) == ir::Effects::pure; });
-    const auto dynamic = [&](const Number& n) {
-      return absl::c_any_of(symbols_of(n.expr), [&](uint32_t k) { return dynamic_symbol(k); });
-    };
-    if (s.kernel != nullptr && absl::c_any_of(s.kernel->numbers(), dynamic)) return false;
-    if (s.rows && absl::c_any_of(s.rows->kernel.numbers(), dynamic)) return false;
-    return pure && all_in(s.in, settled);
-  }
-
-  /// The result of an epilogue that may lie where the product lies; -1: there is none. Two places
-  /// would be twice the memory, each line of it fetched before it is written.
-  int replaced_by_epilogue(const Step& product) const {
-    const Step& s = *product.epilogue;
-    const Value* made = result(product, 0);
-    for (size_t k = 0; k < s.arena.size(); ++k)
-      if (s.types[k].dtype == product.types[0].dtype &&
-          identical(s.types[k].shape, product.types[0].shape) &&
-          reads_only_where_it_writes(s, k, [&](const Value* v) { return v == made; }))
-        return static_cast<int>(k);
-    return -1;
-  }
+  // ── memory ──
 
   /// Values that may move live until their last reader has run; inputs, results, and views of what
   /// outlives the steps stay.
-  void plan_frees() {
+  void plan_memory() {
+    Slots constants;
+    for (const auto& [slot, value] : p_.constants_) constants.insert(slot);
+    ArenaPlan arena = plan_arena(p_.steps_, p_.graph_, constants, p_.arena_device(),
+                                 [&](uint32_t k) { return dynamic_symbol(k); });
+    p_.arena_ = std::move(arena.blocks);
     for (int slot = 0; slot < p_.slots_; ++slot)
-      if (!fixed_.contains(slot)) p_.loose_.push_back(slot);
-    Slots stays = fixed_;
+      if (!arena.fixed.contains(slot)) p_.loose_.push_back(slot);
+    Slots stays = std::move(arena.fixed);
     stays.insert(p_.input_slots_.begin(), p_.input_slots_.end());
     stays.insert(p_.result_slots_.begin(), p_.result_slots_.end());
     for (const Step& s : p_.steps_)
@@ -590,7 +468,6 @@ class Planner {
   mutable absl::flat_hash_map<const Node*, bool> unmade_;
   mutable absl::flat_hash_map<const Value*, const Value*> made_;  // what made() found
   std::vector<bool> static_symbols_;
-  Slots fixed_;  // that hold what never moves
   int next_slot_ = 0;
 };
 

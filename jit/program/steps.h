@@ -2,7 +2,9 @@
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
+#include <absl/functional/function_ref.h>
 
+#include <algorithm>
 #include <array>
 
 #include "jit/program/program.h"
@@ -108,9 +110,13 @@ Unused group_rows(std::vector<Step>& steps, const Geometries& geometry, const ir
 /// see panels.cpp.
 void join_panels(std::vector<Step>& steps, const ir::Graph& graph);
 
+using Slots = absl::flat_hash_set<int>;
+inline bool all_in(const std::vector<int>& some, const Slots& slots) {
+  return std::all_of(some.begin(), some.end(), [&](int k) { return slots.contains(k); });
+}
+
 /// Says of steps, and of those in their blocks, what of `frees`, `over`, `moves` and `hands_over`
 /// there is. `stays`: slots that outlive the steps.
-using Slots = absl::flat_hash_set<int>;
 void plan_lifetimes(std::vector<Step>& steps, const Slots& stays);
 /// Puts the steps of a block that write some elements of a value behind those that read it as it
 /// was, so that it ends there.
@@ -154,6 +160,33 @@ struct ArenaBlock {
   int first = 0, last = 0;
   bool settled = false;  // see Step
 };
+
+/// What of the steps lies where it lies for all calls with the same sizes.
+struct ArenaPlan {
+  std::vector<ArenaBlock> blocks;
+  Slots fixed;  // constants, what is in the arena, and views of both
+};
+/// Gives results places in the arena, which is on `device`, and says of the steps what of `arena`,
+/// `replaced`, `settled` and `fixed` there is. `dynamic`: only running gives the symbol a value.
+ArenaPlan plan_arena(std::vector<Step>& steps, const ir::Graph& graph, const Slots& constants,
+                     Device device, absl::FunctionRef<bool(uint32_t)> dynamic);
+
+/// Kinds whose kernels write result 0 where they are told to (Call::into).
+bool writes_into(const Op& op);
+/// Which value's memory a value's elements lie in.
+const ir::Value* root_of(const ir::Value* v);
+/// Does the kernel read such inputs only where it writes a result, so that this may lie there?
+template <class Such>
+bool reads_only_where_it_writes(const Step& s, size_t result, Such such) {
+  const std::vector<int>& tensors = s.kernel->tensors();
+  for (size_t k = 0; k < tensors.size(); ++k) {
+    auto i = static_cast<size_t>(tensors[k]);
+    if (such(s.node->in(tensors[k])) &&
+        !(identical(s.shifts[i], Int(0)) && s.kernel->may_replace(k, result)))
+      return false;
+  }
+  return true;
+}
 
 /// One of the two products of a step with panels, of some rows of one batch.
 struct PanelProduct {

@@ -127,14 +127,14 @@ FAULTS = [
         "layout: a strided input is read as if it were row-major",
     ),
     Fault(
-        "jit/program/plan.cpp",
+        "jit/program/arena.cpp",
         "std::max(last[v], at), by_sizes});",
         "at, by_sizes});",
         "memory plan: an intermediate lives for one step only",
     ),
     Fault(
-        "jit/program/plan.cpp",
-        "for (const Value* v : n.in()) last[root(v)] = std::max(last[root(v)], at);",
+        "jit/program/arena.cpp",
+        "for (const Value* v : n.in()) last[root_of(v)] = std::max(last[root_of(v)], at);",
         "for (const Value* v : n.in()) last[v] = std::max(last[v], at);",
         "memory plan: a view does not keep what it shows",
     ),
