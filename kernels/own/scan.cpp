@@ -12,46 +12,22 @@
 //           which are one operation an element and no chain. A long line alone is shared out by
 //           blocks.
 //   strips  any monoid: neighbouring lanes take a step together. Sum and prod have loops of their
-//           own for it, others run their programs.
+//           own for it, others run their programs (scan_programs.cpp).
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "core/infer/rules.h"
 #include "kernels/own/implementations.h"
-#include "kernels/own/reduce.h"
-#include "kernels/reference/reduce.h"
-#include "kernels/runtime/launch.h"
-#include "kernels/runtime/pool.h"
+#include "kernels/own/scan.h"
 #include "kernels/runtime/scratch.h"
 
 namespace lathe::own {
 namespace {
 
-constexpr int64_t kBlock = 512;  // elements to a block, by the definition
-constexpr int64_t kWide = 32;    // lanes from which stepping strips pays
-constexpr int64_t kLanes = 512;  // lanes to a strip
-constexpr int kTogether = 8;     // blocks whose chains run together
-constexpr int kStretch = 32;     // elements of a block before the next one's turn
-
-struct Job {
-  const ReducePrograms* programs;
-  Operand x, out;
-  size_t axis = 0;
-  Walk lines;  // operands x, out, without the axis; the last axis is that of lanes
-  int64_t length = 0, lanes = 1, rows = 1;
-  int64_t x_step = 0, out_step = 0;          // along the axis
-  bool plain_in = false, plain_out = false;  // elements are states, and states elements
-};
-
-int64_t blocks_of(const Job& job) { return (job.length + kBlock - 1) / kBlock; }
-
-const std::byte* element(const Operand& o, int64_t at) {
-  return o.data + at * static_cast<int64_t>(size_of(o.dtype));
-}
-std::byte* mutable_element(const Operand& o, int64_t at) {
-  return o.data + at * static_cast<int64_t>(size_of(o.dtype));
-}
+constexpr int64_t kWide = 32;  // lanes from which stepping strips pays
+constexpr int kTogether = 8;   // blocks whose chains run together
+constexpr int kStretch = 32;   // elements of a block before the next one's turn
 
 // ── reductions with loops of their own ───────────────────────────────────────────────────────────
 
@@ -217,7 +193,7 @@ struct Block {
 template <class F, class T>
 class Lines {
  public:
-  explicit Lines(const Job& job)
+  explicit Lines(const ScanJob& job)
       : job_(job),
         blocks_(blocks_of(job)),
         room_(job.plain_in && job.plain_out ? 1 : sizeof(T) * kTogether * kApart) {}
@@ -246,9 +222,9 @@ class Lines {
     const int64_t line = index / blocks_, number = index % blocks_;
     int64_t at[2];
     walk_offsets(job_.lines, static_cast<int>(job_.lines.shape.size()), line, absl::MakeSpan(at));
-    Block<T> b{.number = number, .n = std::min(kBlock, job_.length - number * kBlock)};
-    b.x = mutable_element(job_.x, at[0] + number * kBlock * job_.x_step);
-    b.out = mutable_element(job_.out, at[1] + number * kBlock * job_.out_step);
+    Block<T> b{.number = number, .n = std::min(kScanBlock, job_.length - number * kScanBlock)};
+    b.x = mutable_element(job_.x, at[0] + number * kScanBlock * job_.x_step);
+    b.out = mutable_element(job_.out, at[1] + number * kScanBlock * job_.out_step);
     T* room = job_.plain_in && job_.plain_out ? nullptr : room_.template as<T>() + place * kApart;
     b.from = job_.plain_in ? reinterpret_cast<T*>(b.x) : room;
     b.from_step = job_.plain_in ? job_.x_step : 1;
@@ -259,7 +235,7 @@ class Lines {
 
  private:
   // Not a multiple of a page: the blocks would take each other's places in the cache.
-  static constexpr int64_t kApart = kBlock + 16;
+  static constexpr int64_t kApart = kScanBlock + 16;
 
   /// The local prefixes of all, a stretch of each in turn.
   void fold(const Block<T>* group, int count) {
@@ -297,14 +273,14 @@ class Lines {
     return true;
   }
 
-  const Job& job_;
+  const ScanJob& job_;
   int64_t blocks_;
   Scratch room_;
 };
 
 /// Few long lines: local prefixes, then the carries of each line, then what they add.
 template <class F, class T>
-void scan_by_blocks(const Job& job) {
+void scan_by_blocks(const ScanJob& job) {
   const int64_t lines = job.rows * job.lanes, blocks = blocks_of(job);
   constexpr int64_t kGrain = 32;
   parallel_for(lines * blocks, kGrain,
@@ -327,7 +303,7 @@ void scan_by_blocks(const Job& job) {
 }
 
 template <class F, class T>
-void scan_lines(const Job& job) {
+void scan_lines(const ScanJob& job) {
   constexpr int64_t kFewLines = 8, kManyBlocks = 64;
   const int64_t lines = job.rows * job.lanes, blocks = blocks_of(job);
   if (lines < kFewLines && blocks >= kManyBlocks && job.plain_out) return scan_by_blocks<F, T>(job);
@@ -364,7 +340,7 @@ void step(T* state, const T* carry, const T* x, int64_t x_step, T* out, int64_t 
 template <class F, class T>
 class Columns {
  public:
-  explicit Columns(const Job& job)
+  explicit Columns(const ScanJob& job)
       : job_(job), p_(*job.programs), unit_(unit_of<T>(*job.programs)) {
     const size_t last = job.lines.shape.size() - 1;
     x_lane_ = job.lines.strides[0][last];
@@ -376,7 +352,7 @@ class Columns {
   void run(int64_t x_at, int64_t out_at, int64_t lanes) {
     for (int64_t i = 0; i < job_.length;) {
       check_cancelled();
-      if (i % kBlock == 0) begin_block(i, lanes);
+      if (i % kScanBlock == 0) begin_block(i, lanes);
       std::byte* x = mutable_element(job_.x, x_at + i * job_.x_step);
       std::byte* out = mutable_element(job_.out, out_at + i * job_.out_step);
       // Blocks are a multiple of four.
@@ -396,123 +372,26 @@ class Columns {
  private:
   void begin_block(int64_t i, int64_t lanes) {
     for (int64_t l = 0; l < lanes && i > 0; ++l)
-      carry_[l] = i == kBlock ? state_[l] : F::combine(carry_[l], state_[l]);
+      carry_[l] = i == kScanBlock ? state_[l] : F::combine(carry_[l], state_[l]);
     std::fill(state_, state_ + lanes, unit_);
   }
   template <int kSteps>
   void take(int64_t i, const T* from, T* to, int64_t lanes) {
-    if (i < kBlock)
+    if (i < kScanBlock)
       step<F, false, kSteps>(state_, carry_, from, job_.x_step, to, job_.out_step, lanes);
     else
       step<F, true, kSteps>(state_, carry_, from, job_.x_step, to, job_.out_step, lanes);
   }
 
-  const Job& job_;
+  const ScanJob& job_;
   const ReducePrograms& p_;
   T unit_;
   int64_t x_lane_ = 0, out_lane_ = 0;
   bool direct_in_ = false, direct_out_ = false;
-  T state_[kLanes], carry_[kLanes], from_[kLanes], to_[kLanes];
+  T state_[kScanLanes], carry_[kScanLanes], from_[kScanLanes], to_[kScanLanes];
 };
 
-// ── strips of lanes, by programs ────────────────────────────────────────────────────────────────
-
-/// Room for one strip of every state.
-class States {
- public:
-  explicit States(const ReduceBodies& bodies)
-      : bodies_(bodies), room_(bodies.state.size() * kBytes) {
-    for (size_t k = 0; k < bodies.state.size(); ++k) at_.push_back({room_.data() + k * kBytes, 1});
-  }
-  absl::Span<const LineOperand> lines() const { return at_; }
-
-  void fill_units(int64_t lanes) {
-    auto unit = reference::unit(bodies_);
-    for (size_t k = 0; k < unit.size(); ++k) {
-      size_t bytes = size_of(bodies_.state[k]);
-      for (int64_t l = 0; l < lanes; ++l)
-        reference::write_bits(at_[k].data + static_cast<size_t>(l) * bytes, bytes, unit[k]);
-    }
-  }
-  void copy(const States& from) {
-    std::memcpy(room_.data(), from.room_.data(), bodies_.state.size() * kBytes);
-  }
-
- private:
-  static constexpr size_t kBytes = static_cast<size_t>(kLanes) * 8;
-  const ReduceBodies& bodies_;
-  Scratch room_;
-  absl::InlinedVector<LineOperand, 3> at_;
-};
-
-class StripScan {
- public:
-  explicit StripScan(const Job& job)
-      : job_(job),
-        p_(*job.programs),
-        local_(p_.bodies),
-        lifted_(p_.bodies),
-        carry_(p_.bodies),
-        whole_(p_.bodies) {}
-
-  void run(int64_t x_at, int64_t out_at, int64_t lanes) {
-    const size_t last = job_.lines.shape.size() - 1;
-    const int64_t x_lane = job_.lines.strides[0][last], out_lane = job_.lines.strides[1][last];
-    for (int64_t index = 0; index < job_.length; ++index) {
-      if (index % kStretch == 0) check_cancelled();
-      if (index % kBlock == 0) begin_block(index, lanes);
-      std::byte* from = mutable_element(job_.x, x_at + index * job_.x_step);
-      const LineOperand in[] = {{from, x_lane}, {reinterpret_cast<std::byte*>(&index), 0}};
-      p_.lift.run(in, lifted_.lines(), lanes, context_);
-      combine(local_, lifted_, local_, lanes);
-      if (index >= kBlock) combine(carry_, local_, whole_, lanes);
-      auto states = (index < kBlock ? local_ : whole_).lines();
-      absl::InlinedVector<LineOperand, 4> counted(states.begin(), states.end());
-      int64_t count = index + 1;
-      counted.push_back({reinterpret_cast<std::byte*>(&count), 0});
-      const LineOperand to[] = {
-          {mutable_element(job_.out, out_at + index * job_.out_step), out_lane}};
-      p_.finish.run(counted, to, lanes, context_);
-    }
-  }
-
- private:
-  void begin_block(int64_t index, int64_t lanes) {
-    if (index == kBlock) carry_.copy(local_);
-    if (index > kBlock) combine(carry_, local_, carry_, lanes);
-    local_.fill_units(lanes);
-  }
-  void combine(const States& a, const States& b, const States& to, int64_t lanes) {
-    absl::InlinedVector<LineOperand, 6> both(a.lines().begin(), a.lines().end());
-    both.insert(both.end(), b.lines().begin(), b.lines().end());
-    p_.combine.run(both, to.lines(), lanes, context_);
-  }
-
-  const Job& job_;
-  const ReducePrograms& p_;
-  States local_, lifted_, carry_, whole_;
-  LineContext context_;
-};
-
-/// f(x's offset, out's offset, lanes) for every strip; f is made anew by `make` for each thread.
-template <class Make>
-void each_strip(const Job& job, Make make) {
-  const int64_t pieces = (job.lanes + kLanes - 1) / kLanes;
-  const size_t last = job.lines.shape.size() - 1;
-  const int64_t grain = std::max<int64_t>(1, 16384 / (job.length * std::min(job.lanes, kLanes)));
-  parallel_for(job.rows * pieces, grain, [&](int64_t begin, int64_t end) {
-    auto f = make();
-    for (int64_t t = begin; t < end; ++t) {
-      check_cancelled();
-      int64_t at[2], lane = t % pieces * kLanes;
-      walk_offsets(job.lines, static_cast<int>(last), t / pieces, absl::MakeSpan(at));
-      f(at[0] + lane * job.lines.strides[0][last], at[1] + lane * job.lines.strides[1][last],
-        std::min(kLanes, job.lanes - lane));
-    }
-  });
-}
-
-void scan(const Job& job) {
+void scan(const ScanJob& job) {
   const bool done = known(*job.programs, [&]<class F, class T>(F, T) {
     if (job.lanes < kWide) return scan_lines<F, T>(job);
     each_strip(job, [&] {
@@ -520,45 +399,12 @@ void scan(const Job& job) {
                  int64_t x, int64_t out, int64_t lanes) { columns->run(x, out, lanes); };
     });
   });
-  if (done) return;
-  each_strip(job, [&] {
-    return [strip = std::make_unique<StripScan>(job)](int64_t x, int64_t out, int64_t lanes) {
-      strip->run(x, out, lanes);
-    };
-  });
-}
-
-// ── the reference ───────────────────────────────────────────────────────────────────────────────
-
-void scan_by_reference(const Job& job) {
-  const ReduceBodies& fold = job.programs->bodies;
-  int64_t lines = job.rows * job.lanes;
-  parallel_for(lines, std::max<int64_t>(1, 256 / job.length), [&](int64_t begin, int64_t end) {
-    for (int64_t line = begin; line < end; ++line) {
-      check_cancelled();
-      int64_t at[2];
-      walk_offsets(job.lines, static_cast<int>(job.lines.shape.size()), line, absl::MakeSpan(at));
-      reference::State local, carry, whole;
-      for (int64_t i = 0; i < job.length; ++i) {
-        if (i % kBlock == 0) {
-          carry = whole;
-          local = reference::unit(fold);
-        }
-        reference::State x;
-        reference::read_element(job.x.dtype, element(job.x, at[0] + i * job.x_step), x);
-        local = reference::combine(fold, local, reference::lift(fold, x, i));
-        whole = i < kBlock ? local : reference::combine(fold, carry, local);
-        const reference::State result = reference::finish(fold, whole, i + 1);
-        reference::write_element(job.out.dtype, mutable_element(job.out, at[1] + i * job.out_step),
-                                 result.data());
-      }
-    }
-  });
+  if (!done) scan_by_programs(job);
 }
 
 /// Axes but the scanned one, collapsed; lanes are those whose elements are neighbours, else the
 /// last.
-void arrange(Job& job) {
+void arrange(ScanJob& job) {
   Operand x = job.x, out = job.out;
   for (Operand* o : {&x, &out}) {
     o->shape.erase(o->shape.begin() + static_cast<ptrdiff_t>(job.axis));
@@ -588,7 +434,7 @@ void arrange(Job& job) {
 }
 
 /// From the last element backwards.
-void reverse(Job& job) {
+void reverse(ScanJob& job) {
   if (job.length == 0) return;
   for (auto [o, step] : {std::pair(&job.x, &job.x_step), std::pair(&job.out, &job.out_step)}) {
     o->data = mutable_element(*o, (job.length - 1) * *step);
@@ -596,8 +442,8 @@ void reverse(Job& job) {
   }
 }
 
-void run_with(const Call& call, Outputs& outputs, void (*run)(const Job&)) {
-  Job job;
+void run_with(const Call& call, Outputs& outputs, void (*run)(const ScanJob&)) {
+  ScanJob job;
   Tensor x = call.args.tensor(0);
   int axis = normalise_axis(call.op.name(), call.args.integer(kScanDim).value(), x.rank());
   job.programs = &reduce_of(call.op, element_types(call.op, call.args), x.dtype());
