@@ -175,32 +175,6 @@ namespace {
 
 }  // namespace
 
-bool Tracer::any_tracked() const {
-  auto is_tracked = [](const Tensor& t) { return t.defined() && t.requires_grad(); };
-  return std::any_of(inputs_.begin(), inputs_.end(), is_tracked) ||
-         std::any_of(captured_.begin(), captured_.end(),
-                     [&](const auto& known) { return is_tracked(known.second.tensor); });
-}
-
-bool Tracer::may_have_history(const Tensor& t) {
-  if (t.requires_grad() || !differentiable.has(t.dtype()) || depth() == 0 || !any_tracked())
-    return false;
-  Values waiting{value_of(t)};
-  absl::flat_hash_set<const Value*> seen;
-  while (!waiting.empty()) {
-    const Value* v = waiting.back();
-    waiting.pop_back();
-    const Node* n = v->node();
-    if (!seen.insert(v).second || v->type().tensor() == nullptr) continue;
-    if (n == nullptr && v->block() != &graph_.body() && differentiable.has(v->tensor().dtype))
-      return true;
-    const bool cut =
-        n == nullptr || n->detached() || (n->op() != nullptr && n->op()->extra.no_grad);
-    if (!cut) waiting.insert(waiting.end(), n->in().begin(), n->in().end());
-  }
-  return false;
-}
-
 Data Tracer::record_while(LoopCondition condition, LoopBody body, const Data& start) {
   LoopPlan plan = plan_for(start);
   for (int attempt = 0; attempt < kMostRecordings; ++attempt) {

@@ -125,18 +125,6 @@ void Tracer::note_chosen(const Tensor& t, Tensors others) {
   if (!others.empty()) chosen_.push_back({t, std::move(others)});
 }
 
-/// What the tensor is now, as a result that has no history: a node of its own says so, or whoever
-/// takes gradients through the graph would see the tensor itself.
-Value* Tracer::without_history(const Tensor& t) {
-  Value* v = value_of(t);
-  const bool recording = thread_state().grad_enabled;
-  const bool is_cut = !(is_floating(t.dtype()) || is_complex(t.dtype())) ||
-                      (v->node() != nullptr && v->node()->detached());
-  if (!recording && is_cut) return v;
-  GradMode no_grad(false);
-  return value_of(shape_ops<Tensor>::expand(t, Ints(IntSpan(t.shape()))));
-}
-
 Tensor Tracer::aliased(const Tensor& t) {
   Value* v = without_history(t);
   GradMode no_grad(false);
@@ -325,15 +313,6 @@ Data Tracer::record_if(const Datum& condition, Branch yes, Branch no,
   tracked.insert(tracked.end(), made[1].tracked.begin(), made[1].tracked.end());
   pass_history(Structure::if_, tracked, results, written);
   return results;
-}
-
-void Tracer::pass_history(Structure structure, const Tensors& tracked, const Data& results,
-                          absl::Span<const Tensor> written) {
-  if (tracked.empty() || tape() == nullptr) return;
-  Tensors out(written.begin(), written.end());
-  for (const Datum& d : results)
-    if (d.is_tensor()) out.push_back(d.tensor());
-  tape()->saw_part(name(structure), tracked, out);
 }
 
 Datum Tracer::datum_for(Value* v, const Datum& like) {

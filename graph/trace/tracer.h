@@ -22,7 +22,7 @@ class Tracer final : public Backend {
   // Backend.
   void run(const Call& call, Outputs& outputs) override;
   bool claims(const Op& op, Args args, Types& types) const override;
-  void write(Tensor& dst, const Tensor& value) override;
+  void write(Tensor& dst, const Tensor& value) override;  // trace_writes.cpp
 
   // Structures (trace_structure.cpp).
   Data record_if(const Datum& condition, Branch yes, Branch no);

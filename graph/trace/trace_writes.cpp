@@ -1,0 +1,145 @@
+// Writes of the traced code, and histories: what the tape knows of a tensor.
+//
+// A write gives its tensor another value of the graph, and reaches one that is a view through what
+// that is a view of. What a block writes is noted by its frame, for trace_structure.cpp to put it
+// back. A history is the tape's to keep; here it is asked for, or cut off.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/dispatch/fn.h"
+#include "core/dispatch/replay.h"
+#include "graph/trace/tracer.h"
+#include "include/lathe/ops/shape.h"
+
+namespace lathe::ir {
+
+Value* Tracer::now(const Tensor& t) const {
+  return t.impl()->storage ? captured_.at(t.impl()).now : values_[t.impl()->symbol.value];
+}
+
+void Tracer::set_now(const Tensor& t, Value* v) {
+  if (t.impl()->storage)
+    captured_.at(t.impl()).now = v;
+  else
+    t.impl()->symbol.value = id_of(v);
+  ++t.impl()->version;
+}
+
+void Tracer::note_write(const Tensor& root) {
+  note_tracked(root);
+  for (Frame& f : frames_) {
+    Value* before = now(root);
+    if (encloses(*f.block, before->block())) continue;  // made inside: nobody outside can see it
+    bool known = false;
+    for (auto& [t, v] : f.before) known |= same(t, root);
+    if (!known) f.before.emplace_back(root, before);
+  }
+}
+
+Value* Tracer::written(const Tensor& dst, const Tensor& value) {
+  if (thread_state().grad_enabled) return value_of(value);
+  if (!has_history(dst)) return without_history(value);
+  const GradMode on(true);
+  return value_of(shape_ops<Tensor>::overwritten(dst, value));
+}
+
+void Tracer::write(Tensor& dst, const Tensor& value) {
+  ViewOf* view = dst.impl()->view.get();
+  if (view == nullptr) {
+    value_of(dst);  // lifts it, or refuses one that escaped
+    Value* v = written(dst, value);
+    if (dst.impl()->storage && !captured_.contains(dst.impl()))
+      throw TraceError({.problem = "the traced code writes to a tensor's memory by another tensor",
+                        .got = lathe::to_string(type_of(dst)),
+                        .next = "write to the tensor itself, under no_grad"});
+    check_chosen(dst);
+    note_write(dst);
+    set_now(dst, v);
+    if (!chosen_.empty()) renew_aliases(dst);
+    return;
+  }
+  Tensor base = view->base;
+  if (dst.impl()->storage)
+    throw TraceError({.problem = "the traced code writes through a view made before the trace",
+                      .got = lathe::to_string(type_of(dst)),
+                      .next = "make the view inside the traced function"});
+  ViewSteps path = steps_of(*view);
+  write(base, put_through(base, path, value));
+  // Read back from the base, as the tape has it: gradients arrive in the same order then. Only the
+  // value: its history is the tape's to say.
+  const GradMode mode(thread_state().grad_enabled || has_history(base));
+  dst.impl()->symbol = replay(base, path).impl()->symbol;
+  view->version = base.impl()->version;
+}
+
+// ── histories ───────────────────────────────────────────────────────────────────────────────────
+
+void Tracer::note_tracked(const Tensor& t) {
+  if (!t.requires_grad() || !thread_state().grad_enabled) return;
+  for (Frame& f : frames_) {
+    const bool inside = !t.impl()->storage && encloses(*f.block, now(t)->block());
+    auto is_it = [&](const Tensor& known) { return same(known, t); };
+    if (!inside && std::none_of(f.tracked.begin(), f.tracked.end(), is_it)) f.tracked.push_back(t);
+  }
+}
+
+/// Was it computed from what requires grad, or may that be so at a later call? To the tape it is
+/// that still after a write with gradients off, and the value written is a number.
+bool Tracer::has_history(const Tensor& t) {
+  if (t.requires_grad() && t.impl()->autograd && !t.impl()->autograd->leaf()) return true;
+  if (!any_history_ || !differentiable.has(t.dtype())) return false;
+  const Value* v = value_of(t);
+  const Node* n = v->node();
+  if (n == nullptr) return v->block() != &graph_.body();  // what a loop carries may have one
+  if (n->op() == nullptr) return !n->is(Structure::constant);
+  return !n->detached() && !n->op()->extra.no_grad && n->op()->kind != Kind::create;
+}
+
+bool Tracer::any_tracked() const {
+  auto is_tracked = [](const Tensor& t) { return t.defined() && t.requires_grad(); };
+  return std::any_of(inputs_.begin(), inputs_.end(), is_tracked) ||
+         std::any_of(captured_.begin(), captured_.end(),
+                     [&](const auto& known) { return is_tracked(known.second.tensor); });
+}
+
+bool Tracer::may_have_history(const Tensor& t) {
+  if (t.requires_grad() || !differentiable.has(t.dtype()) || depth() == 0 || !any_tracked())
+    return false;
+  Values waiting{value_of(t)};
+  absl::flat_hash_set<const Value*> seen;
+  while (!waiting.empty()) {
+    const Value* v = waiting.back();
+    waiting.pop_back();
+    const Node* n = v->node();
+    if (!seen.insert(v).second || v->type().tensor() == nullptr) continue;
+    if (n == nullptr && v->block() != &graph_.body() && differentiable.has(v->tensor().dtype))
+      return true;
+    const bool cut =
+        n == nullptr || n->detached() || (n->op() != nullptr && n->op()->extra.no_grad);
+    if (!cut) waiting.insert(waiting.end(), n->in().begin(), n->in().end());
+  }
+  return false;
+}
+
+/// What the tensor is now, as a result that has no history: a node of its own says so, or whoever
+/// takes gradients through the graph would see the tensor itself.
+Value* Tracer::without_history(const Tensor& t) {
+  Value* v = value_of(t);
+  const bool recording = thread_state().grad_enabled;
+  const bool is_cut = !(is_floating(t.dtype()) || is_complex(t.dtype())) ||
+                      (v->node() != nullptr && v->node()->detached());
+  if (!recording && is_cut) return v;
+  GradMode no_grad(false);
+  return value_of(shape_ops<Tensor>::expand(t, Ints(IntSpan(t.shape()))));
+}
+
+void Tracer::pass_history(Structure structure, const Tensors& tracked, const Data& results,
+                          absl::Span<const Tensor> written) {
+  if (tracked.empty() || tape() == nullptr) return;
+  Tensors out(written.begin(), written.end());
+  for (const Datum& d : results)
+    if (d.is_tensor()) out.push_back(d.tensor());
+  tape()->saw_part(name(structure), tracked, out);
+}
+
+}  // namespace lathe::ir
