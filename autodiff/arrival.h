@@ -8,9 +8,9 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/functional/function_ref.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "graph/ir/ir.h"
 
@@ -23,8 +23,8 @@ inline Arrival either(Arrival a, Arrival b) { return a == b ? a : Arrival::maybe
 
 /// What is known of a graph: do gradients flow to a value, and is a round of a loop sure to run?
 struct Known {
-  absl::FunctionRef<bool(const ir::Value*)> active;
-  absl::FunctionRef<bool(const ir::Node&)> runs;
+  std::function<bool(const ir::Value*)> active;
+  std::function<bool(const ir::Node&)> runs;
 };
 
 /// At the values of a block and those that it reads from outside, by what arrives at its yields.

@@ -154,6 +154,7 @@ class Backprop {
   Tensor flag_of(const ir::Node& n) const;
   void join_flag(const ir::Value* v, Arrival before, const Tensor& flag);
   bool runs(const ir::Node& n) const;
+  Known what_is_known() const;
   LoopArrivals arrivals(const Loop& loop) const;
   std::pair<ir::Values, ir::Values> arrivals(const ir::Node& n, const ir::Values& reached) const;
   void choose_flags(Loop& loop, const ir::Values& free, const LoopArrivals& way, bool apart) const;

@@ -70,22 +70,22 @@ bool Backprop::runs(const Node& n) const {
          SymScope::Truth::yes;
 }
 
+Known Backprop::what_is_known() const {
+  return {[this](const Value* v) { return active(v); }, [this](const Node& n) { return runs(n); }};
+}
+
 LoopArrivals Backprop::arrivals(const Loop& loop) const {
   std::vector<Arrival> results;
   for (size_t i = 0; i < loop.parameters.size(); ++i)
     results.push_back(active(loop.parameters[i]) ? arrival(loop.node.out(i)) : Arrival::never);
-  const auto is_active = [&](const Value* v) { return active(v); };
-  const auto runs_once = [&](const Node& n) { return runs(n); };
-  return LoopArrivals({is_active, runs_once}, loop.body, loop.parameters, results);
+  return LoopArrivals(what_is_known(), loop.body, loop.parameters, results);
 }
 
 /// The outside values that a branch's derivative adds to, and those of them with a flag.
 std::pair<Values, Values> Backprop::arrivals(const Node& n, const Values& reached) const {
   std::vector<Arrival> results;
   for (const Value* v : n.out()) results.push_back(active(v) ? arrival(v) : Arrival::never);
-  const auto is_active = [&](const Value* v) { return active(v); };
-  const auto runs_once = [&](const Node& inner) { return runs(inner); };
-  const Known known{is_active, runs_once};
+  const Known known = what_is_known();
   const BlockArrivals yes(known, n.block(0), results), no(known, n.block(1), results);
   Values free, flagged;
   for (Value* v : reached) {
