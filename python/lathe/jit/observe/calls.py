@@ -12,31 +12,28 @@ import _struct
 import builtins
 import itertools
 import math
-import os
 import sys
 import types
 from _collections import OrderedDict, defaultdict, deque
 from _contextvars import ContextVar
 from _functools import _lru_cache_wrapper, partial, reduce
-from _warnings import warn as _warn
 from _weakref import proxy, ref
 
 from ... import _lathe
 from ..._lathe import Tensor
 from ..arrays import StandIn
 from .items import Item, item_of
+from .lookups import GETTERS, MODELS, by_name, getter
 from .of_numpy import is_scalar
-from .printing import print_model, warn_model
-from .recording import BOXES, HEAP, MISSING, dict_of, in_mro
-from .rows import IDENTITY, PLAIN, is_array, is_plain
-from .texts import Text, as_key, format_model, str_model
+from .recording import BOXES, HEAP, MISSING, in_mro
+from .rows import is_array, is_plain
+from .texts import Text, as_key
 
 _METHODS = (
     types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
     types.MethodDescriptorType, types.ClassMethodDescriptorType,
 )  # fmt: skip
 _DESCRIPTORS = _METHODS[2:]
-_GETTERS = (operator.attrgetter, operator.itemgetter, operator.methodcaller)
 _OPS = (_lathe.Op, type(Tensor.relu))
 _NANOBIND = type(_lathe.manual_seed)
 _BOUND = type(_lathe._Net("").trust)  # a method of a class of the library's
@@ -179,7 +176,7 @@ class Calls:
             return f if f._captures is None else self.call(self.attribute(f, f._captures))
         if kind.__module__.startswith("numpy") or kind.__module__ in _PURE_MODULES:
             return _Call(self, f)
-        if issubclass(kind, (*_METHODS, type, _NANOBIND, _BOUND, *_GETTERS, partial, ref)):
+        if issubclass(kind, (*_METHODS, type, _NANOBIND, _BOUND, *GETTERS, partial, ref)):
             if f is locals:  # it is about who calls it
                 return f
             return _Call(self, f)
@@ -309,9 +306,9 @@ class Calls:
         if issubclass(kind, ref):
             self.row_of(f)
             return self._reference(f)
-        if kind in _GETTERS:
-            return self._getter(f, args)
-        model = _MODELS.get(f) if isinstance(f, (type, *_METHODS)) else None
+        if kind in GETTERS:
+            return getter(self, f, args)
+        model = MODELS.get(f) if isinstance(f, (type, *_METHODS)) else None
         if model is not None:
             return model(self, f, args, kwargs)
         owner = None if isinstance(f, type) else getattr(f, "__self__", None)
@@ -325,7 +322,7 @@ class Calls:
 
     def _listed(self, f, owner, name, args, kwargs):
         if name in ("__getattribute__", "__setattr__", "__delattr__") and owner is not None:
-            return self._by_name(f, owner, name, args)
+            return by_name(self, f, owner, name, args)
         if isinstance(owner, Tensor) and name in ("__repr__", "__str__"):
             return self.made_text(repr, owner)
         if isinstance(owner, Tensor) and name == "item" and not args:
@@ -388,7 +385,7 @@ class Calls:
             return self.type_of
         if type(value) is Text:
             return value.settled()
-        if isinstance(value, (types.FunctionType, types.MethodType, *_METHODS, *_GETTERS, _NANOBIND,
+        if isinstance(value, (types.FunctionType, types.MethodType, *_METHODS, *GETTERS, _NANOBIND,
                               *_OPS, partial, _lru_cache_wrapper)):  # fmt: skip
             return self._callback(value)
         if isinstance(value, Tensor):
@@ -513,19 +510,6 @@ class Calls:
         value = self.read_shown(cls, args[0])
         return f(*args) if value is MISSING or name == "__contains__" else value
 
-    def _by_name(self, f, owner, name, args):
-        """object.__getattribute__ and its kin, called by name."""
-        if isinstance(owner, type):
-            target, args = args[0], args[1:]
-        else:
-            target = owner
-        if name == "__getattribute__":
-            return self._usual(target, args[0], type(target))
-        self.store(target, args[0], direct=True)
-        if name == "__setattr__":
-            return self.set_attribute(target, args[0], args[1])
-        return f(*((target, *args) if isinstance(owner, type) else args))
-
     def _partial(self, f, args, kwargs):
         self.row_of(f)
         self.look_through(f)
@@ -538,16 +522,6 @@ class Calls:
         if row is not None:
             self.row("reference", row, None, MISSING if value is None else value)
         return value
-
-    def _getter(self, f, args):
-        parts = f.__reduce__()[1]
-        if type(f) is operator.methodcaller:
-            return self.call(self.attribute(args[0], parts[0]))(*parts[1:])
-        if type(f) is operator.attrgetter:
-            found = [reduce(self.attribute, p.split("."), args[0]) for p in parts]
-        else:
-            found = [self.item(args[0], p) for p in parts]
-        return found[0] if len(found) == 1 else tuple(found)
 
     def opaque(self, kind):
         """Does a class written in C keep state that nothing here knows?"""
@@ -606,151 +580,3 @@ class _Call:
         if not self._observer.on():
             return self._f(*args, **kwargs)
         return self._observer.made(self._observer.call_c(self._f, args, kwargs))
-
-
-# ── functions that look at objects by name, or at classes ───────────────────────────────────────
-
-
-def _getattr(observer, f, args, kwargs):
-    try:
-        return observer.attribute(*args[:2])
-    except AttributeError:
-        if len(args) < 3:
-            raise
-        return args[2]
-
-
-def _hasattr(observer, f, args, kwargs):
-    try:
-        observer.attribute(*args)
-    except AttributeError:
-        return False
-    return True
-
-
-def _setattr(observer, f, args, kwargs):
-    observer.store(*args[:2])
-    return f(*args)
-
-
-def _vars(observer, f, args, kwargs):
-    if not args:
-        observer.refuse("vars() without an object looks at all names of the function")
-    return observer.attribute(args[0], "__dict__")
-
-
-def _dir(observer, f, args, kwargs):
-    if not args:
-        observer.refuse("dir() without an object looks at all names of the function")
-    value, kind = args[0], type(args[0])
-    observer.prepare(kind)
-    if type(in_mro(kind.__mro__, "__dir__")[1]) is types.FunctionType:
-        return f(value)  # observed code
-    changed = [owner for owner, _, _ in observer.slots.values()]
-    for thing in (value, kind):
-        row, names = observer.row_of(thing), _names_of(thing)
-        if row is None or is_plain(thing) or isinstance(thing, Tensor):
-            continue
-        known = {id(c) for c in (thing, *getattr(thing, "__mro__", ()))}
-        if known & set(map(id, changed)) or id(dict_of(thing)) in observer.before:
-            observer.refuse("dir() of what the traced code has changed")
-        if not is_plain(names):
-            observer.refuse(f"dir() gives {len(names)} names, too many to compare at each call")
-        observer.row("of_value", row, _names_of, names)
-    return f(value)
-
-
-def _names_of(value):
-    return tuple(dir(value))
-
-
-def _isinstance(observer, f, args, kwargs):
-    value, classes = args
-    observer.prepare(type(value))
-    for cls in classes if isinstance(classes, tuple) else (classes,):
-        observer.prepare(type(cls))
-        if isinstance(cls, type):
-            observer.prepare(cls)
-    if type(value) in (_lathe.SymInt, Text, Item):
-        value = observer.type_of(value)()
-    return f(value, classes)
-
-
-def _issubclass(observer, f, args, kwargs):
-    for cls in args[1] if isinstance(args[1], tuple) else (args[1],):
-        observer.prepare(type(cls))
-    return f(*args)
-
-
-def _abc(observer, f, args, kwargs):
-    import abc
-
-    observer.answer(abc.get_cache_token, ())
-    return f(*args, **kwargs)
-
-
-def _len(observer, f, args, kwargs):
-    if args and is_array(type(args[0])):  # the row of an array says its shape
-        observer.row_of(args[0])
-        return f(*args)
-    if len(args) == 1 and isinstance(args[0], Tensor) and type(args[0]).__len__ is Tensor.__len__:
-        observer._tensor_used(args[0])  # C would make a plain integer of a size
-        return args[0].shape[0] if args[0].ndim else f(*args)
-    return observer._listed(f, None, "len", args, kwargs)
-
-
-def _type(observer, f, args, kwargs):
-    if len(args) == 1:
-        return observer.type_of(args[0])
-    return f(*args, **kwargs)
-
-
-_MEMOS = ("copy", "lathe")  # they find by id() what they have met
-
-
-def _identity(observer, f, args, kwargs):
-    """id() and hash(): of an object from outside, the numbers hold for this very object."""
-    value, row = args[0], observer.row_of(args[0])
-    asks = str(sys._getframe(3).f_globals.get("__name__")).partition(".")[0]
-    if row is None or is_plain(value) or asks in _MEMOS:
-        return observer._listed(f, None, f.__name__, args, kwargs)
-    observer.use(value)
-    value = row.value if isinstance(value, Tensor) else value
-    answer = f(value)
-    observer.row("of_value", row, f, answer)
-    return answer
-
-
-def _fspath(observer, f, args, kwargs):
-    (value,) = (*args, *kwargs.values())
-    if type(value) is Text:
-        value = value.settled()
-    if issubclass(type(value), (str, bytes)):
-        return f(value)
-    return observer.call(observer.attribute(value, "__fspath__"))()
-
-
-def _refused(what, advice=None):
-    def model(observer, f, args, kwargs):
-        observer.refuse(f"{what} would run at capture only", advice)
-
-    return model
-
-
-_MODELS = {
-    getattr: _getattr, hasattr: _hasattr, setattr: _setattr, delattr: _setattr, vars: _vars,
-    dir: _dir,
-    isinstance: _isinstance, len: _len, issubclass: _issubclass, type: _type,
-    id: _identity, hash: _identity, os.fspath: _fspath,
-    print: print_model, str: str_model, repr: str_model, format: format_model,
-    _warn: warn_model, input: _refused("input()"),
-    open: _refused("open()"), exec: _refused("exec()"), eval: _refused("eval()"),
-    globals: _refused("globals()"), __import__: _refused("__import__()"),
-}  # fmt: skip
-import _abc as _c_abc  # noqa: E402
-
-for _name in ("_abc_instancecheck", "_abc_subclasscheck"):
-    _MODELS[getattr(_c_abc, _name)] = _abc
-del _name
-
-__all__ = ["Calls", "PURE", "dict_of", "PLAIN", "IDENTITY"]
