@@ -76,7 +76,7 @@ class OfLogging:
             if id(dict_of(owner)) in self.before or id(dict_of(owner.manager)) in self.before:
                 self.refuse("a logger is changed by the traced code, and asked for its level",
                             next="change it outside of the traced function")  # fmt: skip
-            if in_mro(type(owner).__mro__, name)[0] is not cls or cls and name in dict_of(owner):
+            if _has_own(owner, name, cls):
                 self.refuse(f"a logger has a {name} of its own, which would be asked once more",
                             next="ask it outside of the traced function")  # fmt: skip
         self.asked[id(logger._cache)] = logger
@@ -105,8 +105,7 @@ class OfLogging:
                stacklevel=1):  # fmt: skip
         """In the place of Logger._log."""
         module = sys.modules["logging"]
-        own = in_mro(type(logger).__mro__, "findCaller")[0] is not module.Logger
-        if exc_info or stack_info or own or "findCaller" in dict_of(logger):
+        if exc_info or stack_info or _has_own(logger, "findCaller", module.Logger):
             self.refuse("a message is logged with an exception or a stack, or says itself where it "
                         "comes from", next="log a text of it")  # fmt: skip
         self.refuse_hidden_changes("a message that is logged")
@@ -178,6 +177,12 @@ def _name_around(file, line):
     ]
     inner = max(around, key=lambda node: (node.lineno, node.col_offset))
     return getattr(inner, "name", "<lambda>")
+
+
+def _has_own(logger, name, cls):
+    """Has it anything under the name but what cls has? None: but a value of its own."""
+    found = in_mro(type(logger).__mro__, name)[0]
+    return found is not cls or cls is not None and name in dict_of(logger)
 
 
 def _outside(frame):
