@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "graph/ir/query.h"
+#include "jit/kernel/piece_states.h"
 
 namespace lathe::jit {
 namespace {
@@ -22,7 +23,7 @@ class RowsLowering {
  public:
   RowsLowering(const Rows& rows, const Geometries& geometry) : rows_(rows), geometry_(geometry) {
     lead_ = Shape(rows.domain.begin(), rows.domain.begin() + static_cast<ptrdiff_t>(rows.lead));
-    inner_ = static_cast<int>(rows.lead);
+    inner_ = of_line() ? 1 : static_cast<int>(rows.lead);
   }
 
   std::optional<LoweredRows> run() {
@@ -30,12 +31,17 @@ class RowsLowering {
     for (Int extent : lead_) kernel().axes.push_back({extent});
     Int elements = 1;
     for (size_t k = rows_.lead; k < rows_.domain.size(); ++k) elements = elements * rows_.domain[k];
+    if (of_line()) {
+      kernel().axes.push_back({ceil_div(elements, Int(kPieceElements))});
+      kernel().line = std::exchange(elements, Int(kPieceElements));
+    }
     kernel().axes.push_back({elements});
-    kernel().parallel = static_cast<int>(rows_.lead);
+    kernel().parallel = inner_;
     kernel().name = "rows";  // not an op: a row group's
     for (const Node* n : items_) item(*n);
     finish_reductions();
     finish_row_values();
+    if (of_line()) finish_results();  // what is made anyway is reduced as it lies there
     finish_sums();
     finish_results();
     for (size_t b = 0; b < kernel().buffers.size(); ++b) place_in_result(static_cast<int>(b));
@@ -46,6 +52,7 @@ class RowsLowering {
 
  private:
   Kernel& kernel() { return out_.kernel; }
+  bool of_line() const { return rows_.lead == 0; }
 
   // ── what there is ──
 
@@ -91,8 +98,8 @@ class RowsLowering {
     if (shape.size() < rows_.lead || !std::equal(lead_.begin(), lead_.end(), shape.begin(),
                                                  [](Int a, Int b) { return identical(a, b); }))
       return false;
-    return std::all_of(shape.begin() + inner_, shape.end(),
-                       [](Int size) { return identical(size, Int(1)); });
+    return !of_line() && std::all_of(shape.begin() + inner_, shape.end(),
+                                     [](Int size) { return identical(size, Int(1)); });
   }
 
   // ── where values are ──
@@ -104,7 +111,7 @@ class RowsLowering {
 
   IndexMap along_row(Int row_stride) const {
     IndexMap map;
-    map.strides.assign(rows_.lead, Int(0));
+    map.strides.assign(static_cast<size_t>(inner_), Int(0));
     map.strides.push_back(row_stride);
     return map;
   }
@@ -116,6 +123,7 @@ class RowsLowering {
     for (size_t k = rows_.lead; k < domain.size(); ++k)
       if (!identical(domain[k], Int(1))) stride = map.strides[k];  // the last one's
     map.strides.resize(rows_.lead);
+    if (of_line()) map.strides.push_back(stride * Int(kPieceElements));
     map.strides.push_back(stride);
     return map;
   }
@@ -145,7 +153,8 @@ class RowsLowering {
     const bool row = of_row(v);
     LATHE_CHECK(row || identical(v->tensor().shape, rows_.domain));
     IndexMap map{Int(0), {}};
-    const Shape strides = row_major(row ? lead_ : rows_.domain);
+    const Shape strides =
+        of_line() ? Shape{Int(kPieceElements)} : row_major(row ? lead_ : rows_.domain);
     map.strides.assign(strides.begin(), strides.begin() + inner_);
     map.strides.push_back(row ? Int(0) : Int(1));
     outputs_.push_back(
@@ -276,7 +285,7 @@ class RowsLowering {
     kernel().body.push_back({std::move(r)});
   }
 
-  /// Reductions over the rows: as many side by side as one statement may have.
+  /// Reductions over the rows or of the line: as many side by side as one statement may have.
   void finish_sums() {
     for (size_t first = 0; first < rows_.sums.size(); first += kMostStates) {
       const size_t count = std::min(kMostStates, rows_.sums.size() - first);
@@ -284,17 +293,36 @@ class RowsLowering {
       std::vector<const Value*> wanted;
       for (const Node* n : nodes) wanted.push_back(outer(n->in(0)));
       settle(wanted);
-      ReduceRows r;
-      r.axis = inner_;
-      const Merged merged = merge(nodes, r.operands);
+      std::vector<Operand> operands;
+      const Merged merged = merge(nodes, operands);
+      ReduceBodies bodies = merged.bodies(std::vector<size_t>(count, 1));
+      if (of_line()) {
+        reduce_pieces(std::move(bodies), std::move(operands));
+        continue;
+      }
+      ReduceRows r{inner_, std::move(bodies), std::move(operands), {}};
       for (const Node* n : nodes) {
         const Value* v = n->out(0);
         outputs_.push_back({v, add_buffer({v->tensor().dtype, Space::argument, 0, v->name()})});
         r.stores.push_back({outputs_.back().second, along_row(Int(1))});
       }
-      r.bodies = merged.bodies(std::vector<size_t>(count, 1));
       kernel().body.push_back({std::move(r)});
     }
+  }
+
+  /// The states of each piece.
+  void reduce_pieces(ReduceBodies bodies, std::vector<Operand> operands) {
+    Reduce r{inner_, std::move(bodies), std::move(operands), {}};
+    out_.of_line.push_back(r.bodies);
+    std::vector<DType> counted = r.bodies.state;
+    counted.push_back(DType::i64);
+    r.bodies.finish =
+        build([](absl::Span<const Expr> in) { return Exprs(in.begin(), in.end() - 1); }, counted);
+    for (DType d : r.bodies.state) {
+      states_.push_back(add_buffer({d, Space::argument, 0, "state"}));
+      r.stores.push_back({states_.back(), {Int(0), {Int(1), Int(0)}}});
+    }
+    kernel().body.push_back({std::move(r)});
   }
 
   struct Merged {
@@ -451,6 +479,7 @@ class RowsLowering {
     std::vector<int> order;
     for (const Value* v : inputs_) order.push_back(input_of_.at(v));
     for (const auto& [v, buffer] : outputs_) order.push_back(buffer);
+    order.insert(order.end(), states_.begin(), states_.end());
     for (size_t b = 0; b < k.buffers.size(); ++b)
       if (k.buffers[b].space == Space::local && !unused_.contains(static_cast<int>(b)))
         order.push_back(static_cast<int>(b));
@@ -462,13 +491,15 @@ class RowsLowering {
     }
     k.buffers = std::move(buffers);
     k.inputs = static_cast<int>(inputs_.size());
-    k.outputs = static_cast<int>(outputs_.size());
+    k.outputs = static_cast<int>(outputs_.size() + states_.size());
     each_access(k.body, [&](Access& a, bool) { a.buf = now[static_cast<size_t>(a.buf)]; });
     out_.inputs = inputs_;
     for (Number& n : out_.numbers)
       if (n.input >= 0) n.input += static_cast<int>(inputs_.size());
     out_.inputs.insert(out_.inputs.end(), numbers_in_.begin(), numbers_in_.end());
     for (const auto& [v, buffer] : outputs_) out_.outputs.push_back(v);
+    if (of_line())
+      for (const Node* n : rows_.sums) out_.outputs.push_back(n->out(0));
   }
 
   const Rows& rows_;
@@ -486,6 +517,7 @@ class RowsLowering {
   absl::flat_hash_map<const Value*, int> input_of_;
   std::vector<const Value*> inputs_, numbers_in_;
   std::vector<std::pair<const Value*, int>> outputs_;
+  std::vector<int> states_;                         // of pieces: buffers
   absl::flat_hash_set<int> unused_;                 // locals that lie in results
   std::vector<const Node*> reductions_;             // that wait
   std::vector<const Value*> row_values_, results_;  // that wait
@@ -519,7 +551,7 @@ bool may_be_in_rows(const Kernel& pointwise) {
 std::optional<LoweredRows> lower_rows(const Rows& rows, const Geometries& geometry) {
   std::optional<LoweredRows> lowered = RowsLowering(rows, geometry).run();
   if (!lowered) return std::nullopt;
-  lowered->kernel = schedule(std::move(lowered->kernel));
+  if (rows.lead > 0) lowered->kernel = schedule(std::move(lowered->kernel));
   if (std::string wrong = verify(lowered->kernel); !wrong.empty())
     LATHE_INTERNAL("the kernel of a row group: " + wrong);
   return lowered;

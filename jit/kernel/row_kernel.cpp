@@ -16,7 +16,7 @@ constexpr int64_t kGrain = 1 << 17;
 }  // namespace
 
 RowKernel::RowKernel(LoweredRows lowered)
-    : lowered_(std::move(lowered)), sums_(loops()), code_([this] {
+    : lowered_(std::move(lowered)), sums_(loops()), states_(lowered_.of_line), code_([this] {
         return [kernel = loops()](Effort effort) { return get_kernel(kernel, effort); };
       }) {
   const Kernel& k = loops();
@@ -52,17 +52,17 @@ RowKernel::Bound RowKernel::bind(const std::function<int64_t(Int)>& value) const
     const Buf& buf = k.buffers[i];
     if (buf.space != Space::local) continue;
     b.locals[i] = bytes;
-    bytes += kRowsTogether * value(buf.elements) * static_cast<int64_t>(size_of(buf.dtype));
+    bytes += together() * value(buf.elements) * static_cast<int64_t>(size_of(buf.dtype));
     bytes = (bytes + kAlign - 1) / kAlign * kAlign;
   }
   b.scratch_bytes = static_cast<size_t>(bytes);
+  if (k.line) b.line = value(*k.line);
   b.row_work = 64 + b.extents.back() * std::max<int64_t>(1, k.facts.flops_per_element);
   return b;
 }
 
 int64_t RowKernel::grain(const Bound& bound) const {
-  const int64_t rows = kGrain / bound.row_work / kRowsTogether * kRowsTogether;
-  return std::max<int64_t>(kRowsTogether, rows);
+  return std::max(together(), kGrain / bound.row_work / together() * together());
 }
 
 RowKernel::Shares RowKernel::shares(const Bound& bound) const {
@@ -78,8 +78,9 @@ size_t RowKernel::room(const Bound& bound) const {
   };
   const auto scratch = static_cast<int64_t>(bound.scratch_bytes);
   if (!sums_.any()) {
-    const int64_t each = grain(bound), pieces = (bound.rows + each - 1) / each;
-    return times(std::min<int64_t>(pool_threads(), pieces), scratch);
+    const int64_t each = grain(bound), shares = (bound.rows + each - 1) / each;
+    return times(std::min<int64_t>(pool_threads(), shares), scratch) +
+           times(1, static_cast<int64_t>(states_.bytes(bound.rows)));
   }
   const int64_t length = bound.extents.back();
   const auto [blocks, each] = shares(bound);
@@ -90,7 +91,7 @@ size_t RowKernel::room(const Bound& bound) const {
 }
 
 Engine RowKernel::run(const Bound& bound, const KernelRun& run) const {
-  if (bound.rows == 0 && !sums_.any()) return Engine::none;
+  if (bound.rows == 0 && rows_are_apart()) return Engine::none;
   const KernelFn fn = code_.for_run(run.wanted, run.op, run.site);
   this->run(fn, bound, run);
   return fn != nullptr ? Engine::generated : Engine::simd;
@@ -133,23 +134,32 @@ class RowKernel::Call {
           places_[i] = scratch + call.bound_.locals[static_cast<size_t>(k.places_[i].buffer)];
       places_.insert(places_.end(), lanes.begin(), lanes.end());
     }
-    void rows(int64_t begin, int64_t end) const {
+    void rows(int64_t begin, int64_t end) const { run(call_.bound_.extents, begin, end); }
+    /// One piece of a line.
+    void piece(int64_t which) const {
+      const Bound& b = call_.bound_;
+      absl::InlinedVector<int64_t, 4> extents = b.extents;
+      extents.back() = std::min(extents.back(), b.line - which * extents.back());
+      run(extents, which, which + 1);
+    }
+
+   private:
+    void run(absl::Span<const int64_t> extents, int64_t begin, int64_t end) const {
       const Bound& b = call_.bound_;
       if (call_.by_simd_ != nullptr) {
         const auto all = absl::MakeConstSpan(places_);
         const auto own = all.first(operands_), lanes = all.subspan(operands_);
-        return call_.by_simd_->run({own, b.extents, b.strides, begin, end, lanes});
+        return call_.by_simd_->run({own, extents, b.strides, begin, end, lanes});
       }
       KernelArgs args;
       args.data = places_.data();
-      args.extents = b.extents.data();
+      args.extents = extents.data();
       args.strides = b.strides.data();
       args.begin = begin;
       args.end = end;
       call_.fn_(&args);
     }
 
-   private:
     const Call& call_;
     size_t operands_;
     absl::InlinedVector<std::byte*, 24> places_;
@@ -168,6 +178,7 @@ class RowKernel::Call {
 };
 
 void RowKernel::run(KernelFn fn, const Bound& bound, const KernelRun& run) const {
+  if (loops().line) return run_pieces(fn, bound, run);
   const Call call(*this, fn, bound, run);
   if (sums_.any()) return run_blocks(call);
   parallel_for(bound.rows, grain(bound), [&](int64_t begin, int64_t end) {
@@ -183,6 +194,24 @@ Engine RowKernel::run_some(const Bound& bound, const KernelRun& run, int64_t beg
   const Scratch scratch(bound.scratch_bytes);
   Call::Worker(call, scratch.data(), {}).rows(begin, end);
   return fn != nullptr ? Engine::generated : Engine::simd;
+}
+
+/// The kernel gives the states of each piece where a caller has results of the line.
+void RowKernel::run_pieces(KernelFn fn, const Bound& bound, const KernelRun& run) const {
+  const Scratch states(states_.bytes(bound.rows));
+  absl::InlinedVector<std::byte*, 16> buffers;
+  const auto kept = static_cast<size_t>(loops().inputs + loops().outputs) - states_.states();
+  buffers.assign(run.buffers.begin(), run.buffers.begin() + static_cast<ptrdiff_t>(kept));
+  for (std::byte* place : states_.places(states.data(), bound.rows)) buffers.push_back(place);
+  KernelRun with_states = run;
+  with_states.buffers = buffers;
+  const Call call(*this, fn, bound, with_states);
+  parallel_for(bound.rows, grain(bound), [&](int64_t begin, int64_t end) {
+    const Scratch scratch(bound.scratch_bytes);
+    const Call::Worker worker(call, scratch.data(), {});
+    for (int64_t i = begin; i < end; ++i) worker.piece(i);
+  });
+  states_.finish(states.data(), bound.rows, bound.line, run.buffers.subspan(kept));
 }
 
 void RowKernel::run_blocks(const Call& call) const {

@@ -6,6 +6,7 @@
 
 #include "jit/kernel/lower_rows.h"
 #include "jit/kernel/machine_code.h"
+#include "jit/kernel/piece_states.h"
 #include "jit/kernel/simd_kernel.h"
 
 namespace lathe::jit {
@@ -24,6 +25,7 @@ class RowKernel {
   /// Its Ints as numbers, for one set of sizes.
   struct Bound {
     int64_t rows = 0;
+    int64_t line = 0;  // elements of all pieces, where the rows are pieces of a line
     absl::InlinedVector<int64_t, 4> extents;
     std::vector<int64_t> strides;  // bytes; one an axis for each operand
     std::vector<int64_t> offsets;  // bytes into its buffer, by operand
@@ -37,9 +39,9 @@ class RowKernel {
   size_t room(const Bound& bound) const;
   /// Any number of threads at once.
   Engine run(const Bound& bound, const KernelRun& run) const;
-  /// Rows [begin, end) alone, on this thread; of a kernel that does not sum over rows.
+  /// Rows [begin, end) alone, on this thread; of a kernel whose rows have nothing in common.
   Engine run_some(const Bound& bound, const KernelRun& run, int64_t begin, int64_t end) const;
-  bool sums_over_rows() const { return sums_.any(); }
+  bool rows_are_apart() const { return !sums_.any() && !loops().line; }
   /// The same by this code; none: by the SIMD interpreter.
   void run(KernelFn fn, const Bound& bound, const KernelRun& run) const;
   /// The generator's instructions, for people; or why there are none.
@@ -62,12 +64,16 @@ class RowKernel {
   };
   Shares shares(const Bound& bound) const;
   void run_blocks(const Call& call) const;
+  void run_pieces(KernelFn fn, const Bound& bound, const KernelRun& run) const;
+  /// How many positions a call takes at a time.
+  int64_t together() const { return loops().line ? 1 : kRowsTogether; }
   void run_block(const Call& call, absl::Span<std::byte* const> lanes, int64_t block, int64_t share,
                  int64_t shares) const;
 
   const SimdKernel& simd() const;
 
   RowSums sums_;
+  PieceStates states_;
   std::vector<Place> places_;  // by operand
   MachineCode code_;
   mutable std::once_flag simd_made_;  // by the first run that needs it

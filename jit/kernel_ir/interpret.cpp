@@ -1,5 +1,6 @@
 #include "jit/kernel_ir/interpret.h"
 
+#include <algorithm>
 #include <map>
 
 #include "kernels/reference/reduce.h"
@@ -45,9 +46,15 @@ class Interpreter {
   template <class F>
   void each_position(int axis, const F& f) {
     int64_t& i = at_[static_cast<size_t>(axis)];
-    const int64_t extent = value_(k_.axes[static_cast<size_t>(axis)].extent);
+    const int64_t extent = this->extent(axis);
     for (i = 0; i < extent; ++i) f();
     i = 0;
+  }
+
+  int64_t extent(int axis) const {
+    const int64_t all = value_(k_.axes[static_cast<size_t>(axis)].extent);
+    if (!k_.line || axis < k_.parallel) return all;
+    return std::min(all, value_(*k_.line) - at_[0] * all);
   }
 
   void block(const Block& b) {
@@ -89,7 +96,7 @@ class Interpreter {
 
   void statement(const Reduce& r) {
     int64_t& i = at_[static_cast<size_t>(r.axis)];
-    const int64_t count = value_(k_.axes[static_cast<size_t>(r.axis)].extent);
+    const int64_t count = extent(r.axis);
     const State state = reference::reduce_tree(r.bodies, count, [&](int64_t element) {
       i = element;
       return read(r.operands);

@@ -28,6 +28,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -131,6 +132,9 @@ struct Kernel {
   std::vector<DType> uniforms;
   std::vector<Axis> axes;
   int parallel = 0;  // how many of them, from the first on, the statements run for each position of
+  /// Where set, the one parallel axis cuts a line of so many elements into pieces, which the inner
+  /// axis goes along: each but the last one as long as that axis says.
+  std::optional<Int> line;
   Block body;
   Facts facts;
 

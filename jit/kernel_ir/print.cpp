@@ -35,9 +35,15 @@ class Printer {
       line(1, absl::StrCat("number u", u, ": ", info(kernel_.uniforms[u]).short_name));
     for (size_t b = arguments; b < kernel_.buffers.size(); ++b)
       line(1, absl::StrCat("local ", buffer(b), "[", number(kernel_.buffers[b].elements), "]"));
-    for (size_t a = 0; a < kernel_.axes.size(); ++a)
-      line(1, absl::StrCat(static_cast<int>(a) < kernel_.parallel ? "parallel" : "axis", " i", a,
-                           " < ", number(kernel_.axes[a].extent)));
+    for (size_t a = 0; a < kernel_.axes.size(); ++a) {
+      const bool parallel = static_cast<int>(a) < kernel_.parallel;
+      const bool pieces = parallel && kernel_.line;
+      line(1, absl::StrCat(pieces     ? "pieces"
+                           : parallel ? "parallel"
+                                      : "axis",
+                           " i", a, " < ", number(kernel_.axes[a].extent),
+                           pieces ? absl::StrCat(" of ", number(*kernel_.line)) : ""));
+    }
     block(kernel_.body, 1);
     return std::move(out_);
   }

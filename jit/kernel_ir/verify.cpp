@@ -21,6 +21,8 @@ class Verifier {
     if (arguments > k_.buffers.size()) return "an argument is missing";
     if (k_.parallel < 0 || static_cast<size_t>(k_.parallel) > k_.axes.size())
       return "there are more parallel axes than axes";
+    if (k_.line && (k_.parallel != 1 || k_.axes.size() != 2 || !row_reductions(k_).empty()))
+      return "pieces of a line are one parallel axis and one along them, and no sums over rows";
     for (size_t b = 0; b < k_.buffers.size(); ++b) {
       if ((k_.buffers[b].space == Space::argument) != (b < arguments))
         return absl::StrCat("b", b, " is in the wrong place: arguments come first");

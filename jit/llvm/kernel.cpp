@@ -70,6 +70,7 @@ KernelEmitter::KernelEmitter(const Kernel& kernel, const Target& target)
 }
 
 void KernelEmitter::choose_fetcher() {
+  if (k_.line) return;  // what follows in memory comes by itself
   int64_t most = 0;
   const auto consider = [&](const void* statement, int64_t work) {
     if (work > most) fetcher_ = statement, most = work;
@@ -103,7 +104,7 @@ void KernelEmitter::fetch_ahead(const void* statement, Value* row, Value* i, Mem
   if (statement != fetcher_) return;
   for (const auto& [number, access] : fetched_) {
     const DType d = buf(*access).dtype;
-    Value* begin = base(number, *access, b_.CreateAdd(row, frame_.i64(kRowsTogether)));
+    Value* begin = base(number, *access, b_.CreateAdd(row, frame_.i64(together())));
     Value* at = b_.CreateMul(i, frame_.i64(size_of(d)));
     memory.fetch({d, Movement::contiguous, b_.CreateGEP(b_.getInt8Ty(), begin, at)});
   }
@@ -112,13 +113,13 @@ void KernelEmitter::fetch_ahead(const void* statement, Value* row, Value* i, Mem
 OwnedModule KernelEmitter::emit() {
   for (size_t b = 0; b < k_.buffers.size(); ++b)
     if (k_.buffers[b].scalar())
-      scalars_[static_cast<int>(b)] = frame_.room(narrow_.type(k_.buffers[b].dtype), kRowsTogether);
+      scalars_[static_cast<int>(b)] = frame_.room(narrow_.type(k_.buffers[b].dtype), together());
   frame_.walk(static_cast<size_t>(k_.parallel), [&](const Values& at, Value* position) {
     at_ = at;
     position_ = position;
     Value* left = b_.CreateSub(frame_.extents[static_cast<size_t>(k_.parallel) - 1], at.back());
     left = frame_.smaller(left, b_.CreateSub(frame_.end, position));
-    rows_ = frame_.smaller(left, frame_.i64(kRowsTogether));
+    rows_ = frame_.smaller(left, frame_.i64(together()));
     for (const Statement& s : k_.body)
       std::visit([&](const auto& node) { statement(node); }, s.node);
     return rows_;
@@ -329,11 +330,12 @@ void KernelEmitter::line(const Line& l) {
 }
 
 void KernelEmitter::statement(const Reduce& r) {
-  Value* all = b_.CreateICmpEQ(rows_, frame_.i64(kRowsTogether));
+  if (together() == 1) return reduce(r, frame_.i64(0), 1);
+  Value* all = b_.CreateICmpEQ(rows_, frame_.i64(together()));
   (void)frame_.either(
       all,
       [&] {
-        reduce(r, frame_.i64(0), kRowsTogether);
+        reduce(r, frame_.i64(0), together());
         return Values();
       },
       [&] {

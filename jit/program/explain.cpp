@@ -151,15 +151,24 @@ std::string body(const Step& s, bool whole) {
   return s.kind == Step::Kind::kernel ? kernel_text(s, whole) : indent(choice(s));
 }
 
+/// What the steps of a row group have in common.
+std::string tiling(const RowGroup& rows) {
+  const Kernel& loops = rows.kernel.loops();
+  const std::string piece = to_string(loops.axes.back().extent);
+  return loops.line ? absl::StrCat("go along one line of ", to_string(*loops.line),
+                                   " elements, by pieces of ", piece)
+                    : absl::StrCat("are tiled together by rows, a few of ",
+                                   to_string(rows_of(rows)), " at a time");
+}
+
 /// A row group: each of its members, and once how all of them run.
 void explain_rows(const Step& s, std::string& out, int& number) {
   const RowGroup& rows = *s.rows;
   const Kernel& loops = rows.kernel.loops();
   const auto last = number + static_cast<int>(rows.members.size());
   const std::string how =
-      absl::StrCat("steps ", number + 1, " to ", last, " are tiled together by rows, a few of ",
-                   to_string(rows_of(rows)), " at a time: one kernel of ", loops.body.size(),
-                   loops.body.size() == 1 ? " statement" : " statements");
+      absl::StrCat("steps ", number + 1, " to ", last, " ", tiling(rows), ": one kernel of ",
+                   loops.body.size(), loops.body.size() == 1 ? " statement" : " statements");
   for (const ir::Node* n : rows.members) {
     absl::StrAppend(&out, "  ", ++number, ". ", title(*n), "\n      ", how, "\n");
     if (n == rows.members.front()) out += indent(engines(rows.kernel, /*moved=*/false));
@@ -245,7 +254,9 @@ void note_steps(absl::Span<const Step> steps, Program::Runs& out, int& unit) {
     ++unit;
     if (s.kind == Step::Kind::rows) {
       const std::string entry(name_of(engine_of(s.rows->kernel)));
-      for (const ir::Node* n : s.rows->members) out[n] = {entry, "tiled together by rows", unit};
+      const std::string how =
+          s.rows->kernel.loops().line ? "one kernel along a line" : "tiled together by rows";
+      for (const ir::Node* n : s.rows->members) out[n] = {entry, how, unit};
       continue;
     }
     note(s, s.epilogue ? "run as one, with its epilogue" : "", /*whole=*/true);

@@ -6,6 +6,10 @@
 // the rows. A kernel belongs to the group if its domain begins with the same axes, and reads what
 // other members make row by row. Bits do not change, as each row is computed as before.
 //
+// A reduction over all axes makes one line of what it reduces: a kernel belongs to its group if it
+// goes along all of that line, and no member reads what is reduced, which is there when all of the
+// line is done. Rows come first: what is left is joined by lines.
+//
 // A group stands where its last member stood. What reads its values in between and is no member
 // follows it: it is moved behind it, if it is an op without effects. Anything else that reads them
 // ends the group.
@@ -18,6 +22,7 @@
 #include "core/infer/rules.h"
 #include "graph/ir/arguments.h"
 #include "jit/program/steps.h"
+#include "kernels/problem/bodies.h"
 
 namespace lathe::jit {
 namespace {
@@ -44,10 +49,15 @@ Int product(const Shape& shape, size_t from) {
   return n;
 }
 
-/// A reduction inside each row: the axes that are rows, and all of what is reduced.
+/// What a member reduces.
+enum class Along : uint8_t { rows, line };
+
+/// A reduction inside each row: the axes that are rows, and all of what is reduced. Without rows:
+/// of the line.
 struct Reduction {
   Shape lead, domain;
 
+  bool of_line() const { return lead.empty(); }
   /// One value a row: nothing but ones behind the rows' axes.
   bool of_row(const Shape& shape) const {
     return begins_with(shape, lead) && identical(product(shape, lead.size()), Int(1));
@@ -80,8 +90,9 @@ struct Group {
 
 class Grouping {
  public:
-  Grouping(std::vector<Step>& steps, const Geometries& geometry, const ir::Graph& graph)
-      : steps_(steps), geometry_(geometry), graph_(graph) {}
+  Grouping(std::vector<Step>& steps, const Geometries& geometry, const ir::Graph& graph,
+           Along along)
+      : steps_(steps), geometry_(geometry), graph_(graph), along_(along) {}
 
   Unused run() {
     for (const Step& s : steps_) {
@@ -89,13 +100,14 @@ class Grouping {
       // Where a graph has not been rewritten equal sizes may have different names.
       const bool rows = axes && !axes->over_rows && axes->rows.of_row(s.types[0].shape);
       reductions_.push_back(rows ? std::optional(axes->rows) : std::nullopt);
-      sums_.push_back(axes && axes->over_rows ? std::optional(axes->rows) : std::nullopt);
+      const bool beside = axes && (axes->over_rows || along_ == Along::line);
+      sums_.push_back(beside ? std::optional(axes->rows) : std::nullopt);
     }
     for (size_t i = 0; i < steps_.size(); ++i) visit(i);
     std::erase_if(groups_,
                   [](const Group& g) { return g.rows == nullptr || g.members.size() < 2; });
     for (size_t i = 0; i < steps_.size(); ++i)
-      if (sums_[i]) add_sum(i);
+      if (sums_[i] && !in_a_group(i)) add_sum(i);
     rebuild();
     return std::move(unused_);
   }
@@ -105,7 +117,7 @@ class Grouping {
     Reduction rows;
     bool over_rows;  // the reduced axes are the rows
   };
-  /// Of a reduction of a tensor in row-major order whose reduced axes lead or trail.
+  /// Of a reduction of a tensor in row-major order whose reduced axes lead or trail, or are all.
   std::optional<Axes> axes_of(const Step& s) const {
     const ir::Node& n = *s.node;
     bool may = s.kind == Step::Kind::op && !s.dynamic && s.symbols.empty() && !s.epilogue &&
@@ -122,17 +134,27 @@ class Grouping {
     ir::Filled filled = ir::fill(n.attrs(), n.places(), absl::MakeConstSpan(&value, 1));
     auto gone = reduced_axes(*n.op(), filled.args(), static_cast<int>(x.shape.size()));
     const auto all = std::count(gone.begin(), gone.end(), true);
-    if (all == 0 || all == static_cast<ptrdiff_t>(gone.size())) return {};
+    if (all == 0 || (all == static_cast<ptrdiff_t>(gone.size())) != (along_ == Along::line))
+      return {};
+    if (along_ == Along::line) return axes_of_line(n, shape);
     const bool leads = gone.front();
     const ptrdiff_t lead = leads ? all : static_cast<ptrdiff_t>(gone.size()) - all;
     if (std::count(gone.begin(), gone.begin() + lead, leads) != lead) return {};
     return Axes{{Shape(shape.begin(), shape.begin() + lead), shape}, leads};
   }
 
+  /// States of pieces know nothing of where in the line they begin.
+  std::optional<Axes> axes_of_line(const ir::Node& n, const Shape& shape) const {
+    const ReduceBodies bodies = reduce_bodies(*n.op(), types_of(n), n.in(0)->tensor().dtype);
+    if (reads_input(bodies.lift, 1) || identical(product(shape, 0), Int(1))) return {};
+    return Axes{{Shape(), shape}, false};
+  }
+
   /// A member works on one value a row, or on all elements of it, and reads what members make row
   /// by row: the same axes, the leading ones not broadcast.
   bool works_by_rows(const Step& s, const Group& g, const Reduction& r) const {
     const bool reduces = s.kind == Step::Kind::op;
+    if (r.of_line()) return works_along_line(s, g, r);
     const size_t rank = reduces ? 0 : s.types[0].shape.size();
     for (const Value* v : s.node->in()) {
       if (!g.makes(v)) continue;
@@ -142,6 +164,14 @@ class Grouping {
     if (reduces) return true;
     const Shape& shape = s.types[0].shape;
     return (identical(shape, r.domain) || r.of_row(shape)) && reads_along_rows(s, g, r);
+  }
+
+  /// All that it reads of the group, and what it makes, is a whole line.
+  bool works_along_line(const Step& s, const Group& g, const Reduction& r) const {
+    for (const Value* v : s.node->in())
+      if (g.makes(v) && !identical(v->tensor().shape, r.domain)) return false;
+    if (s.kind == Step::Kind::op) return true;
+    return identical(s.types[0].shape, r.domain) && reads_along_rows(s, g, r);
   }
 
   /// Inside of a row one axis is enough for each operand from outside: its elements lie one
@@ -282,7 +312,8 @@ class Grouping {
 
   /// A view that repeats what a group makes for each row along that row, and is never made.
   bool repeats_rows(const Step& s, const Group& g) const {
-    if (!s.elided || !g.open || g.rows == nullptr || !g.feeds(*s.node)) return false;
+    if (!s.elided || !g.open || g.rows == nullptr || g.rows->of_line() || !g.feeds(*s.node))
+      return false;
     const Shape& leading = g.rows->lead;
     const Value* from = s.node->in(0);
     const Geometry& seen = geometry_.at(s.node->out(0));
@@ -332,10 +363,10 @@ class Grouping {
   }
   static bool reads(const Nodes& nodes, const Step& s) {
     bool read = false;
-    each_part(s, [&](const Step& part) {
-      read = read || any_from(nodes, *part.node);
-      for (const ir::Block* inner : part.node->blocks())
-        if (!part.node->is(ir::Structure::group))
+    each_node(s, [&](const ir::Node& n) {
+      read = read || any_from(nodes, n);
+      for (const ir::Block* inner : n.blocks())
+        if (!n.is(ir::Structure::group))
           for (const Value* v : free_values(*inner))
             read = read || (v->node() != nullptr && nodes.contains(v->node()));
     });
@@ -358,11 +389,12 @@ class Grouping {
     absl::flat_hash_map<const Value*, std::pair<int, Int>> at;  // slot, and shift from its first
     for (size_t i : g.members) {
       const Step& s = steps_[i];
-      rows.nodes.push_back(s.node);
+      const bool sum = g.rows->of_line() && s.kind == Step::Kind::op;
+      (sum ? rows.sums : rows.nodes).push_back(s.node);
       for (size_t k = 0; k < s.in.size(); ++k) at[s.node->in(k)] = {s.in[k], s.shifts[k]};
       for (size_t k = 0; k < s.out.size(); ++k) {
         at[s.node->out(k)] = {s.out[k], Int(0)};
-        if (!only_inside(*s.node->out(k), g)) rows.kept.insert(s.node->out(k));
+        if (!sum && !only_inside(*s.node->out(k), g)) rows.kept.insert(s.node->out(k));
       }
     }
     for (size_t i : g.sums) {
@@ -375,7 +407,7 @@ class Grouping {
     if (!lowered) return {};
     Step out;
     out.kind = Step::Kind::rows;
-    out.node = rows.nodes.back();
+    out.node = steps_[g.members.back()].node;
     rows.nodes.insert(rows.nodes.end(), rows.sums.begin(), rows.sums.end());
     for (const Value* v : lowered->inputs) {
       out.in.push_back(at.at(v).first);
@@ -426,6 +458,7 @@ class Grouping {
   std::vector<Step>& steps_;
   const Geometries& geometry_;
   const ir::Graph& graph_;
+  Along along_;
   std::vector<std::optional<Reduction>> reductions_;  // by step: the reductions inside rows
   std::vector<std::optional<Reduction>> sums_;        // by step: those over rows
   std::vector<Group> groups_;
@@ -435,7 +468,9 @@ class Grouping {
 }  // namespace
 
 Unused group_rows(std::vector<Step>& steps, const Geometries& geometry, const ir::Graph& graph) {
-  return Grouping(steps, geometry, graph).run();
+  Unused unused = Grouping(steps, geometry, graph, Along::rows).run();
+  unused.merge(Grouping(steps, geometry, graph, Along::line).run());
+  return unused;
 }
 
 }  // namespace lathe::jit

@@ -77,7 +77,7 @@ class Joining {
     const RowKernel& kernel = s.rows->kernel;
     const std::vector<const ir::Node*>& members = s.rows->members;
     const Shape& shape = made->tensor().shape;
-    if (kernel.sums_over_rows() || kernel.outputs().size() != 1 || s.dynamic ||
+    if (!kernel.rows_are_apart() || kernel.outputs().size() != 1 || s.dynamic ||
         !s.symbols.empty() || shape.size() < 2)
       return {};
     Int rows = 1;

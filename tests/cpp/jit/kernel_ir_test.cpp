@@ -16,16 +16,19 @@ using Rng = std::mt19937_64;
 
 int64_t number(Int e) { return e.value(); }
 
-/// A kernel that grows statement by statement: rows, and one axis along each.
+/// A kernel that grows statement by statement: rows, or pieces of a line of so many elements, and
+/// one axis along each.
 class RandomKernel {
  public:
-  RandomKernel(uint64_t seed, std::vector<int64_t> rows, int64_t inner) : rng_(seed) {
+  RandomKernel(uint64_t seed, std::vector<int64_t> rows, int64_t inner, std::optional<Int> line)
+      : rng_(seed) {
+    k_.line = line;
     for (int64_t n : rows) k_.axes.push_back({Int(n)});
     k_.axes.push_back({Int(inner)});
     k_.parallel = static_cast<int>(rows.size());
     const size_t statements = 1 + pick(4);
     for (size_t s = 0; s < statements; ++s) {
-      const size_t kind = pick(5);
+      const size_t kind = pick(line ? 4 : 5);
       if (kind == 0) k_.body.push_back({compute(/*along=*/false)});
       if (kind == 1) k_.body.push_back({For{inner_axis(), {{compute(/*along=*/true)}}}});
       if (kind == 2 || kind == 3) k_.body.push_back({reduce()});
@@ -319,7 +322,7 @@ void expect_right(const Kernel& k, uint64_t seed, KernelFn fn, const std::string
   Rng first(seed), again(seed);
   const Arguments expected(k, first), got(k, again);
   interpret(k, expected.begins, expected.uniforms, number);
-  const RowKernel kernel(LoweredRows{k, {}, {}, {}});
+  const RowKernel kernel(LoweredRows{k, {}, {}, {}, {}});
   kernel.run(fn, kernel.bind(number), {.buffers = got.begins, .uniforms = got.uniforms});
   ASSERT_EQ(expected.difference(got), "") << by << "\n" << k.print();
 }
@@ -351,7 +354,10 @@ void random_kernels(uint64_t first, uint64_t count, Check check) {
       rows = {static_cast<int64_t>(rng() % 1700)};
       inner = static_cast<int64_t>(rng() % 20);
     }
-    const RandomKernel random(seed, rows, inner);
+    std::optional<Int> line;
+    if (rng() % 5 == 0 && rows.size() == 1 && rows[0] > 0 && inner > 0)
+      line = rows[0] * inner - static_cast<int64_t>(rng() % static_cast<uint64_t>(inner));
+    const RandomKernel random(seed, rows, inner, line);
     ASSERT_EQ(verify(random.kernel()), "") << seed << "\n" << random.kernel().print();
     ASSERT_NO_FATAL_FAILURE(check(random.kernel(), seed)) << "seed " << seed;
   }
@@ -421,6 +427,17 @@ TEST(KernelIr, TheVerifierSaysWhatIsWrong) {
   EXPECT_EQ(wrong([](Kernel& k) { k.parallel = 3; }), "there are more parallel axes than axes");
   EXPECT_EQ(wrong([](Kernel& k) { k.outputs = 2; }),
             "b2 is in the wrong place: arguments come first");
+}
+
+TEST(KernelIr, PiecesOfALineHaveOneAxis) {
+  Kernel k = centred();
+  k.line = Int(100);
+  EXPECT_EQ(verify(k), "");
+  EXPECT_NE(k.print().find("pieces i0 < 3 of 100\n  axis i1 < 40\n"), std::string::npos);
+  k.axes.insert(k.axes.begin(), {Int(2)});
+  k.parallel = 2;
+  EXPECT_EQ(verify(k),
+            "pieces of a line are one parallel axis and one along them, and no sums over rows");
 }
 
 TEST(KernelIr, ResultsOfAllRowsAreReadByNobody) {

@@ -1,0 +1,169 @@
+"""Random programs of reductions of everything and of what is computed for them, beside them and
+from them: eager's bits, by machine code and by the SIMD interpreter."""
+
+import random
+
+import pytest
+
+import lathe as lt
+
+UNARY = [lt.exp, lt.neg, lt.square, lt.tanh, lambda x: x * 0.5, lambda x: x.abs().sqrt()]
+BINARY = [lt.add, lt.sub, lt.mul, lt.maximum, lambda x, y: x / (y.abs() + 1)]
+REDUCTIONS = [lt.sum, lt.mean, lt.amax, lt.amin, lt.prod, lt.std, lt.argmax]
+OF_ALL = [
+    lambda x: (x > 0).all(),
+    lambda x: x.isnan().any(),
+    lambda x: (x > 0.5).sum(),
+    lambda x: x.to(lt.float64).sum(),
+    lambda x: x.to(lt.bfloat16).sum(),
+    lambda x: x.sum(tuple(range(x.ndim)), keepdim=True) * 2,
+    lambda x: lt.nn.functional.mse_loss(x, x * 0.75),
+]
+# Beside blocks of 512 elements and pieces of 8192, and several of these.
+SIZES = [0, 1, 3, 16, 511, 513, 3000, 8191, 8192, 8193, 16384, 24600, 70001]
+
+
+def program_of(seed):
+    """Takes a line, another, and a tensor without axes; gives some of what it makes of them."""
+    choose = random.Random(seed)
+    steps = []
+    for made in range(2, 2 + choose.randint(2, 9)):
+        one, other = (choose.randrange(max(0, made - 3), made) for _ in "12")
+        kind = choose.randrange(8)
+        if kind < 2:
+            steps.append(("line", choose.choice(UNARY), (one,)))
+        elif kind < 5:
+            steps.append(("line", choose.choice(BINARY), (one, other)))
+        elif kind == 5:
+            steps.append(("with number", choose.choice(BINARY), (one, choose.randrange(4))))
+        else:
+            steps.append(("number", choose.choice(REDUCTIONS + OF_ALL), (one,)))
+    lines = 2 + sum(kind != "number" for kind, _, _ in steps)
+    last = [(choose.choice(REDUCTIONS + OF_ALL), choose.randrange(lines)) for _ in range(3)]
+    kept = choose.random() < 0.5
+
+    def program(x, y, s):
+        lines, numbers = [x, y], [s]
+        for kind, f, operands in steps:
+            at = lines[operands[0] % len(lines)]
+            if kind == "number":
+                numbers.append(f(at))
+            elif kind == "line":
+                lines.append(f(at, *(lines[k % len(lines)] for k in operands[1:])))
+            else:
+                number = numbers[operands[1] % len(numbers)]
+                lines.append(f(at, number.reshape(()).to(at.dtype)))
+        results = numbers + [f(lines[k]) for f, k in last]
+        return results + lines[-1:] if kept else results
+
+    return program
+
+
+def bits(results):
+    """Of all results, a NaN like any other."""
+    return [
+        (r.dtype, r.shape, r.isnan().numpy().tobytes(), r.double().nan_to_num().numpy().tobytes())
+        for r in results
+    ]
+
+
+@pytest.fixture
+def with_engine():
+    before = lt.get_flag("engine")
+    yield lambda name: lt.set_flag("engine", name)
+    lt.set_flag("engine", before)
+
+
+def inputs(choose):
+    """Of as many elements in all as one of SIZES, over one axis or two."""
+    size = choose.choice(SIZES)
+    shape = choose.choice([(size,), (size // 3, 3), (1, size), (size, 1)])
+    if choose.random() < 0.2:
+        shape = shape[::-1]
+    return lt.randn(*shape), lt.randn(*shape), lt.randn(())
+
+
+def compare(seed):
+    program = program_of(seed)
+    traced = lt.trace(program)
+    choose = random.Random(-seed)
+    for _ in range(3):
+        args = inputs(choose)
+        if args[0].numel() == 0:
+            try:
+                want = program(*args)
+            except lt.Error:  # a maximum of nothing
+                continue
+        else:
+            want = program(*args)
+        assert bits(traced(*args)) == bits(want), (seed, args[0].shape)
+
+
+@pytest.mark.parametrize("engine", ["llvm", "simd"])
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_random_programs(engine, first, with_engine):
+    with_engine(engine)
+    for seed in range(first, first + 20):
+        compare(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["llvm", "simd"])
+@pytest.mark.parametrize("first", range(1000, 2000, 100))
+def test_more_random_programs(engine, first, with_engine):
+    with_engine(engine)
+    for seed in range(first, first + 100):
+        compare(seed)
+
+
+DTYPES = [lt.float64, lt.float16, lt.bfloat16, lt.int64, lt.int32, lt.uint8, lt.bool]
+
+
+@pytest.mark.parametrize("engine", ["llvm", "simd"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_every_dtype(engine, dtype, with_engine):
+    @lt.trace
+    def f(x, y):
+        z = x * y
+        return z.sum(), z.amax(), z.prod(), (z != 0).all(), z
+
+    with_engine(engine)
+    for size in (5, 8192, 20000):
+        x, y = ((lt.randn(size) * 3).to(dtype) for _ in "xy")
+        assert bits(f(x, y)) == bits(f.__wrapped__(x, y)), size
+
+
+def test_a_loss_is_one_kernel():
+    f = lt.trace(lambda x, y: ((x - y) ** 2).mean())
+    x = lt.randn(100, 300)
+    f(x, x * 2)
+    assert "go along one line of s0*s1 elements, by pieces of 8192" in f.explain()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_any_number_of_threads(threads):
+    f = lt.trace(lambda x, y: (lt.exp(x) * y).sum())
+    x, y = lt.randn(300_001), lt.randn(300_001)
+    want = bits([(lt.exp(x) * y).sum()])
+    before = lt.get_num_threads()
+    try:
+        lt.set_num_threads(threads)
+        assert bits([f(x, y)]) == want
+    finally:
+        lt.set_num_threads(before)
+
+
+def test_what_is_reduced_may_not_be_read_before_it_is_there():
+    f = lt.trace(lambda x: (lt.exp(x) / lt.exp(x).sum(), lt.exp(x) - lt.exp(x).amax((0, 1), True)))
+    x = lt.randn(200, 100)
+    assert bits(f(x)) == bits(f.__wrapped__(x))
+
+
+def test_gradients():
+    def loss(x, y):
+        return ((x - y) ** 2).mean() + (x * y).abs().sum() * 1e-3
+
+    f = lt.trace(loss)
+    x, y = lt.randn(90, 101, requires_grad=True), lt.randn(90, 101)
+    want = lt.autograd.grad(loss(x, y), [x])
+    assert bits(lt.autograd.grad(f(x, y), [x])) == bits(want)
