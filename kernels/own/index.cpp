@@ -17,6 +17,7 @@
 #include "kernels/runtime/launch.h"
 #include "kernels/runtime/pool.h"
 #include "kernels/runtime/scratch.h"
+#include "kernels/simd/choose_loops.h"
 
 namespace lathe::own {
 namespace {
@@ -61,22 +62,6 @@ struct Complaint {
 
 constexpr int64_t kPlaces = 4096;  // checked at a time
 
-/// Are all n in [0, last]? By the signs of i and last - i.
-bool all_within(const int64_t* places, int64_t n, int64_t last) {
-  constexpr int64_t kAtOnce = 16;
-  uint64_t signs[kAtOnce] = {};
-  auto look = [&](int64_t k, int64_t i) {
-    const auto place = static_cast<uint64_t>(i);
-    signs[k] |= place | (static_cast<uint64_t>(last) - place);
-  };
-  for (; n >= kAtOnce; n -= kAtOnce, places += kAtOnce)
-    for (int64_t k = 0; k < kAtOnce; ++k) look(k, places[k]);
-  for (int64_t k = 0; k < n; ++k) look(k, places[k]);
-  uint64_t any = 0;
-  for (uint64_t s : signs) any |= s;
-  return any >> 63 == 0;
-}
-
 /// The index as contiguous i64: as it lies, or a copy in `room`.
 const int64_t* read_index(const Operand& index, std::optional<Scratch>& room) {
   const int64_t n = index.numel();
@@ -96,7 +81,7 @@ void check_places(const Operand& index, const int64_t* where, const Complaint& c
   const int64_t last = complaint.size - 1;
   for (int64_t begin = from; begin < until; begin += kPlaces) {
     const int64_t end = std::min(until, begin + kPlaces);
-    if (all_within(where + begin, end - begin, last)) continue;
+    if (simd_loops().all_within(where + begin, static_cast<size_t>(end - begin), last)) continue;
     for (int64_t i = begin; i < end; ++i)
       if (where[i] < 0 || where[i] > last) out_of_range(complaint, index, i, where[i]);
   }

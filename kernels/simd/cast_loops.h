@@ -163,6 +163,25 @@ inline void stream_strip(void* out, const void* in, size_t bytes, bool last) {
   if (last) end_of_stream();
 }
 
+/// By the signs of v and last - v.
+inline bool all_within_strip(const int64_t* values, size_t n, int64_t last) {
+  constexpr size_t at_once = 16;
+  const auto limit = static_cast<uint64_t>(last);
+  uint64_t signs[at_once] = {};
+  for (; n >= at_once; n -= at_once, values += at_once)
+    for (size_t k = 0; k < at_once; ++k) {
+      const auto v = static_cast<uint64_t>(values[k]);
+      signs[k] |= v | (limit - v);
+    }
+  uint64_t any = 0;
+  for (size_t k = 0; k < n; ++k) {
+    const auto v = static_cast<uint64_t>(values[k]);
+    any |= v | (limit - v);
+  }
+  for (uint64_t s : signs) any |= s;
+  return any >> 63 == 0;
+}
+
 // ── made from nothing ───────────────────────────────────────────────────────────────────────────
 inline void ramp_strip(int64_t* out, int64_t first, int64_t step, size_t n) {
   auto from = static_cast<uint64_t>(first), by = static_cast<uint64_t>(step);
@@ -250,6 +269,7 @@ inline void add_cast(SimdLoops& set) {
   set.random = random_strip;
   set.find_false = find_strip<false>;
   set.find_true = find_strip<true>;
+  set.all_within = all_within_strip;
 }
 
 }  // namespace

@@ -89,6 +89,8 @@ struct SimdLoops {
   /// Position of the first byte that is 0 (or not 0), n if there is none.
   size_t (*find_false)(const uint8_t* bools, size_t n);
   size_t (*find_true)(const uint8_t* bools, size_t n);
+  /// Are all values in [0, last]? 0 <= last.
+  bool (*all_within)(const int64_t* values, size_t n, int64_t last);
 
   ReduceBlocksFn reduce_blocks[kReductions][kDTypeCodes];
   ReduceRowsFn reduce_rows[kReductions][kDTypeCodes];
