@@ -9,6 +9,7 @@
 #include <atomic>
 #include <bit>
 #include <deque>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/flags.h"
@@ -358,9 +359,10 @@ int64_t fuse_after() {
   return after;
 }
 
-}  // namespace
+thread_local CompositeChoices* t_choices = nullptr;
 
-bool run_composite(const Op& op, Args args, Outputs& outputs) {
+/// `wanted`: whatever it was called before.
+bool run_now(const Op& op, Args args, Outputs& outputs, bool wanted) {
   Known& all = known();
   if (all.off(op)) return false;
   const int64_t after = fuse_after();
@@ -370,10 +372,26 @@ bool run_composite(const Op& op, Args args, Outputs& outputs) {
   KeyOf of;
   if (!of.take(op, args)) return false;
   CallsOfAKind* kind = all.find(op, of.key);
-  if (kind == nullptr || !kind->due(after) || writes_what_it_reads(op, args)) return false;
+  if (kind == nullptr || !kind->due(wanted ? 0 : after) || writes_what_it_reads(op, args))
+    return false;
   if (kind->run(args, outputs)) return true;
   if (kind->refused()) all.note_refusal(op);
   return false;
+}
+
+}  // namespace
+
+bool run_composite(const Op& op, Args args, Outputs& outputs) {
+  CompositeChoices* choices = t_choices;
+  if (choices == nullptr) return run_now(op, args, outputs, /*wanted=*/false);
+  if (choices->follows) return choices->take() && run_now(op, args, outputs, /*wanted=*/true);
+  const bool ran = run_now(op, args, outputs, /*wanted=*/false);
+  choices->programs.push_back(ran);
+  return ran;
+}
+
+CompositeChoices* set_choices(CompositeChoices* choices) {
+  return std::exchange(t_choices, choices);
 }
 
 std::string composites_text() { return known().text(); }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/dispatch/call.h"
 
@@ -16,6 +17,20 @@ namespace lathe::jit {
 /// in a list, where the expansion draws, reads data, or hands on what it was given, and where it
 /// fails: its error is then the expansion's own.
 bool run_composite(const Op& op, Args args, Outputs& outputs);
+
+/// Which calls of composites ran as programs, one after the other. What is done twice, and has to
+/// keep the same for its derivative both times, notes them in the first run and follows them in the
+/// second: in between an op may have been called often enough.
+struct CompositeChoices {
+  std::vector<bool> programs;  // by call
+  size_t next = 0;             // that is followed
+  bool follows = false;
+
+  /// Whether the next call ran as a program; false behind the last.
+  bool take() { return next < programs.size() && programs[next++]; }
+};
+/// From now on these count on this thread (null: none); gives what counted before.
+CompositeChoices* set_choices(CompositeChoices* choices);
 
 /// What runs so now, a line each: "softmax(x: f32[s0, s1]): 1 for 5", launches for those of the
 /// expansion.

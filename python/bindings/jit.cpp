@@ -449,6 +449,22 @@ nb::object capture_number(int row, nb::handle now) {
   return owned(from_real(r, value));
 }
 
+/// What counted before, innermost last: each object lives as long as it counts.
+thread_local std::vector<std::pair<nb::object, jit::CompositeChoices*>>* t_choices = nullptr;
+
+void push_choices(nb::object choices, bool follow) {
+  if (t_choices == nullptr) t_choices = new std::remove_pointer_t<decltype(t_choices)>;
+  auto& made = nb::cast<jit::CompositeChoices&>(choices);
+  made.follows = follow;
+  made.next = 0;
+  t_choices->emplace_back(std::move(choices), jit::set_choices(&made));
+}
+
+void pop_choices() {
+  jit::set_choices(t_choices->back().second);
+  t_choices->pop_back();
+}
+
 }  // namespace
 
 std::optional<Real> real_of_symbol(uint32_t symbol) {
@@ -488,6 +504,9 @@ void add_jit(nb::module_& m) {
   m.def("_identity", &Capture::identity);
   m.def("_symbolic", [](const Tensor& t) { return t.defined() && t.symbolic(); });
   m.def("_composites", &jit::composites_text);
+  nb::class_<jit::CompositeChoices>(m, "_CompositeChoices").def(nb::init<>());
+  m.def("_push_choices", push_choices);
+  m.def("_pop_choices", pop_choices);
   m.def("_tracing", [] { return thread_state().trace_epoch != 0; });
 }
 

@@ -6,6 +6,7 @@ from . import *  # noqa: F403
 
 _Ages: Any
 _Batch: Any
+_CompositeChoices: Any
 _Generator: Any
 _HostFunction: Any
 _Net: Any
@@ -56,11 +57,13 @@ _op_name: Any
 _over_storage: Any
 _parse_program: Any
 _pass_names: Any
+_pop_choices: Any
 _pop_packer: Any
 _print: Any
 _program_of_text: Any
 _promoted: Any
 _proven_equal: Any
+_push_choices: Any
 _push_packer: Any
 _put_grad: Any
 _random_state: Any

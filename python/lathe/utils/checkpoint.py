@@ -3,7 +3,8 @@ again in backward().
 
 It stands on the packer of saved tensors (autograd.graph.saved_tensors_hooks): what the part saves
 is replaced by its number, and the first that is asked for runs the part once more, which saves the
-same tensors in the same order.
+same tensors in the same order. Composites run there as they did at first, as programs or op by op,
+since the two save different tensors.
 """
 
 from .. import _lathe
@@ -53,27 +54,30 @@ class _Enough(Exception):
 class _Part:
     """One call of a part: what it was called with, and, in backward(), what it saves."""
 
-    def __init__(self, function, args, named, keep_stream, context_fn, early_stop):
+    def __init__(self, function, args, named, keep_stream, context_fn, early_stop, check):
         self._function, self._args, self._named = function, args, named
         self._first, self._second = context_fn()
         self._stops = early_stop if _early_stop[-1] is None else _early_stop[-1]
         self._stream = _lathe._random_state() if keep_stream else None
-        self._count, self._values = 0, {}
+        self._check, self._saved, self._values = check, [], {}
+        self._choices = _lathe._CompositeChoices()
 
     def run(self):
         with self._first:
-            return self._packed(self._number)
+            return self._packed(self._number, False)
 
-    def _packed(self, pack):
+    def _packed(self, pack, again):
         _lathe._push_packer(pack, self._value)
+        _lathe._push_choices(self._choices, again)
         try:
             return self._function(*self._args, **self._named)
         finally:
+            _lathe._pop_choices()
             _lathe._pop_packer()
 
     def _number(self, tensor):
-        self._count += 1
-        return self._count - 1
+        self._saved.append((tensor.shape, tensor.dtype))
+        return len(self._saved) - 1
 
     def _value(self, number):
         if number not in self._values:
@@ -85,7 +89,7 @@ class _Part:
 
         def keep(tensor):
             found.append(tensor)
-            if self._stops and len(found) == self._count:
+            if self._stops and len(found) == len(self._saved):
                 raise _Enough
 
         now, before = _lathe._random_state(), _lathe._set_grad_enabled(True)
@@ -93,20 +97,30 @@ class _Part:
             if self._stream is not None:
                 _lathe._set_random_state(*self._stream)
             with self._second:
-                self._packed(keep)
+                self._packed(keep, True)
         except _Enough:
             pass
         finally:
             _lathe._set_grad_enabled(before)
             if self._stream is not None:
                 _lathe._set_random_state(*now)
-        if len(found) != self._count:
-            raise CheckpointError(
-                "the part computes something else when it runs again", op="checkpoint",
-                got=f"{len(found)} tensors saved", expected=f"{self._count}, as at first",
-                next="let it depend on its arguments and parameters alone",
-            )  # fmt: skip
+        self._compare(found)
         self._values = dict(enumerate(found))
+
+    def _compare(self, found):
+        got, expected = f"{len(found)} tensors saved", f"{len(self._saved)}, as at first"
+        if len(found) == len(self._saved):
+            pairs = enumerate(zip(found, self._saved)) if self._check else ()
+            other = [k for k, (t, saved) in pairs if (t.shape, t.dtype) != saved]
+            if not other:
+                return
+            k = other[0]
+            got = f"{tuple(found[k].shape)} of {found[k].dtype} as saved tensor {k}"
+            expected = f"{tuple(self._saved[k][0])} of {self._saved[k][1]}, as at first"
+        raise CheckpointError(
+            "the part computes something else when it runs again", op="checkpoint",
+            got=got, expected=expected, next="let it depend on its arguments and parameters alone",
+        )  # fmt: skip
 
 
 @typed
@@ -119,13 +133,19 @@ def checkpoint(
 
     context_fn gives two blocks, one around the first run, one around the second. early_stop: the
     second run ends where the last tensor that is read is there. CheckpointError, in backward(), if
-    it saves other tensors than the first. use_reentrant, determinism_check and debug change
-    nothing. In a trace it is a plain call.
+    it saves other tensors than the first: fewer, more or, unless determinism_check is "none", of
+    other sizes or dtypes. use_reentrant and debug change nothing. In a trace it is a plain call.
     """
     keep = kwargs.pop("preserve_rng_state", True)
     if not _lathe.is_grad_enabled() or _lathe._tracing():
         return function(*args, **kwargs)
-    return _Part(function, args, kwargs, keep, context_fn, early_stop).run()
+    if determinism_check not in ("default", "none"):
+        raise _lathe.ValueError(
+            "no such check", op="checkpoint", got=repr(determinism_check),
+            expected="'default' or 'none'", next="leave it out to compare sizes and dtypes",
+        )  # fmt: skip
+    check = determinism_check == "default"
+    return _Part(function, args, kwargs, keep, context_fn, early_stop, check).run()
 
 
 @typed
