@@ -77,6 +77,7 @@ Tensor put_through(const Tensor& base, absl::Span<const ViewStep* const> path,
 void refresh(const Tensor& x) {
   const ViewOf* view = x.impl()->view.get();
   if (view == nullptr || view->version == view->base.impl()->version) return;
+  if (view->version < view->base.impl()->renewed) return x.impl()->view.reset();
   // Whoever reads it first: a reader without gradients must not leave the view without its history.
   const GradMode recorded(true);
   Tensor now = replay(view->base, steps_of(*view));

@@ -182,6 +182,7 @@ struct TensorImpl {
   bool requires_grad = false;
   bool refuses_writes = false;  // a copy that users take for a view: a write would be lost
   uint32_t version = 0;  // counts changes of history by writes; views compare their base's (ViewOf)
+  uint32_t renewed = 0;  // the version at which it was given other memory: older views keep theirs
   Geometry geometry;
   StorageRef storage;  // empty iff symbolic
   Symbol symbol;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/dispatch/assign.h"
 #include "core/dispatch/fn.h"
 #include "core/dispatch/replay.h"
 #include "graph/trace/tracer.h"
@@ -46,6 +47,11 @@ Value* Tracer::written(const Tensor& dst, const Tensor& value) {
 void Tracer::write(Tensor& dst, const Tensor& value) {
   ViewOf* view = dst.impl()->view.get();
   if (view == nullptr) {
+    if (Tensor source = detached_from(dst); source.defined()) {  // one memory: it sees the write
+      const GradMode off(false);
+      require_assignable(source);
+      return write(source, value);
+    }
     value_of(dst);  // lifts it, or refuses one that escaped
     Value* v = written(dst, value);
     if (dst.impl()->storage && !captured_.contains(dst.impl()))
@@ -70,6 +76,39 @@ void Tracer::write(Tensor& dst, const Tensor& value) {
   const GradMode mode(thread_state().grad_enabled || has_history(base));
   dst.impl()->symbol = replay(base, path).impl()->symbol;
   view->version = base.impl()->version;
+}
+
+void Tracer::renew(const Tensor& t, const Tensor& v) {
+  const auto fail = [&](std::string_view problem) {
+    throw TraceError({.op = "data",
+                      .problem = std::string(problem),
+                      .got = lathe::to_string(type_of(v)),
+                      .expected = lathe::to_string(type_of(t)),
+                      .next = "copy the values: with no_grad(): x.copy_(y)"});
+  };
+  bool same_type = t.dtype() == v.dtype() && t.device() == v.device() && t.rank() == v.rank();
+  for (int i = 0; same_type && i < t.rank(); ++i) same_type = t.size(i) == v.size(i);
+  if (!same_type) fail("a trace cannot give a tensor another type");
+  Tensor owner = root_of(v);
+  for (Tensor from = owner; from.defined() && !same(owner, root_of(t)); from = detached_from(owner))
+    owner = root_of(from);
+  const bool of_t = same(owner, root_of(t));
+  if (of_t && !v.impl()->view && !t.impl()->view) return;  // it has that memory: t.data -= 1
+  if (of_t || t.impl()->view || owner.impl()->storage || as_input(owner))
+    fail("a trace cannot let two tensors share memory that both have from outside of it");
+  std::erase_if(chosen_, [&](const Chosen& c) { return c.source.defined() && same(c.tensor, t); });
+  for (Chosen& c : chosen_) {
+    if (!c.source.defined() || !same(root_of(c.source), t)) continue;
+    c.source = Tensor();
+    const auto is_t = [&](const Tensor& other) { return same(other, t); };
+    c.others.erase(std::remove_if(c.others.begin(), c.others.end(), is_t), c.others.end());
+  }
+  Tensor to = t;
+  const GradMode off(false);
+  assign(to, v);
+  to.impl()->renewed = to.impl()->version;
+  note_chosen(root_of(v), {t});
+  if (!v.impl()->view) chosen_.back().source = t;
 }
 
 // ── histories ───────────────────────────────────────────────────────────────────────────────────

@@ -51,6 +51,10 @@ class Tracer final : public Backend {
   /// has t's memory. Writes to it are refused.
   Tensor aliased(const Tensor& t);
 
+  /// t.data = v: t has v's memory from then on, and what shared t's until then keeps its values.
+  /// TraceError where the types differ, and where v lives on outside of the trace.
+  void renew(const Tensor& t, const Tensor& v);
+
   /// Might the tensor have a history in some round of a loop, where it has none in the recording?
   /// What a loop hands on is recorded without.
   bool may_have_history(const Tensor& t);

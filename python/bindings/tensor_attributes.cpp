@@ -8,6 +8,8 @@
 #include "core/dispatch/call.h"
 #include "core/dispatch/fn.h"
 #include "core/infer/rules.h"
+#include "graph/trace/tracer.h"
+#include "include/lathe/ops/math.h"
 #include "include/lathe/ops/shape.h"
 #include "python/bindings/autograd.h"
 #include "python/bindings/build.h"
@@ -93,26 +95,8 @@ int put_grad(PyObject* self, PyObject* value, void*) {
 PyObject* data(PyObject* self, void*) {
   return guarded([&] { return wrap(without_history(tensor_of(self))); });
 }
-/// Whether the elements fill their memory without a gap, whatever the order of the axes.
-bool is_dense(const Geometry& g) {
-  std::vector<int> axes(g.shape.size());
-  std::iota(axes.begin(), axes.end(), 0);
-  std::stable_sort(axes.begin(), axes.end(),
-                   [&](int a, int b) { return g.strides[a].value() > g.strides[b].value(); });
-  Geometry sorted = g;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    sorted.shape[i] = g.shape[axes[i]];
-    sorted.strides[i] = g.strides[axes[i]];
-  }
-  return sorted.is_contiguous();
-}
-/// Whether v has t's elements in another order in memory (channels last), which t can take over.
-bool is_reordered(const Tensor& t, const Tensor& v) {
-  if (t.symbolic() || v.symbolic() || t.impl()->view != nullptr) return false;
-  return !identical(t.geometry().strides, v.geometry().strides) && is_dense(v.geometry());
-}
-/// x.data = y: y's values without a trace in history. The same type is written over, so that views
-/// and traces see it; another type, or another order in memory, replaces the memory.
+/// x.data = y: x has y's memory from then on, whatever its own history; what shared the old one
+/// keeps that. In a trace, where only values are known, see Tracer::renew().
 int put_data(PyObject* self, PyObject* value, void*) {
   return guarded_int([&] {
     if (value == nullptr || !is_tensor(value))
@@ -120,18 +104,16 @@ int put_data(PyObject* self, PyObject* value, void*) {
                        .problem = "a tensor expected",
                        .got = value == nullptr ? "nothing" : Py_TYPE(value)->tp_name});
     Tensor t = tensor_of(self), v = tensor_of(value);
-    bool same = t.dtype() == v.dtype() && t.device() == v.device();
-    if (same && identical(t.shape(), v.shape()) && !is_reordered(t, v)) {
-      GradMode off(false);
-      assign(t, v);
+    if (t.impl() == v.impl()) return 0;
+    if (ir::Tracer* tracer = ir::Tracer::current(); tracer != nullptr && !is_constant(t)) {
+      tracer->renew(t, v);
       return 0;
     }
+    const GradMode off(false);
     if (t.symbolic() || v.symbolic())
-      throw TraceError({.op = "data",
-                        .problem = "a trace cannot give a tensor another type",
-                        .got = to_string(type_of(v)),
-                        .expected = to_string(type_of(t))});
-    take_memory(t, v);
+      assign(t, v);
+    else
+      take_memory(t, overlaps_itself(v) ? math_ops<Tensor>::clone(v) : v);
     return 0;
   });
 }
@@ -231,6 +213,7 @@ void take_memory(const Tensor& t, const Tensor& v) {
   impl.device = v.device();
   impl.view.reset();
   impl.refuses_writes = false;
+  impl.renewed = ++impl.version;
   note_layout_change();
 }
 

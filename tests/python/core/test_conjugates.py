@@ -30,7 +30,6 @@ WRITES = {
     "its real part": lambda t: t.real.fill_(0),
     "detached": lambda t: t.detach().mul_(2.0),
     "out=": lambda t: lt.add(t, t, out=t),
-    "data": lambda t: setattr(t, "data", lt.zeros_like(t)),
 }
 
 
