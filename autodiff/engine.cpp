@@ -12,6 +12,7 @@
 #include "core/dispatch/assign.h"
 #include "core/dispatch/fn.h"
 #include "core/infer/rules.h"
+#include "core/sizes/symexpr.h"
 #include "include/lathe/ops/create.h"
 #include "include/lathe/ops/math.h"
 #include "include/lathe/ops/reduce.h"
@@ -265,8 +266,10 @@ class Engine {
   bool arrive_at_slice(const NodePtr& node, const Tensors& dys) {
     const Edge& e = node->next[0];
     if (!dys[0].defined() || !e.node || options_.create_graph || options_.check_nan) return false;
-    const auto known = [](Int a, Int b) {
-      return a.known() && b.known() && a.value() <= b.value();
+    // In a trace sizes may be symbols of which more is known.
+    const auto known = [scope = SymScope::current()](Int a, Int b) {
+      if (a.known() && b.known()) return a.value() <= b.value();
+      return scope != nullptr && scope->prove(Relation::le, a, b) == SymScope::Truth::yes;
     };
     const auto at = slice_at(node->attrs.view(), 0, node->x_types[0].shape, known);
     if (!at) return false;
