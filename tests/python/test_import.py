@@ -66,9 +66,9 @@ def test_a_first_trace_imports_nothing_heavy():
     others, own = (set(line.split()) for line in out.splitlines())
     assert others <= FIRST_TRACE_IMPORTS | HOOKS_IMPORTS
     parts = (
-        "callbacks", "calls", "class_dicts", "effects", "forms", "functions", "items", "observer",
-        "of_logging", "of_numpy", "operators", "patterns", "printing", "rewrite", "sourceless",
-        "sources", "symbolic", "texts",
+        "callbacks", "calls", "class_dicts", "effects", "forms", "functions", "items", "lookups",
+        "observer", "of_logging", "of_numpy", "operators", "patterns", "printing", "rewrite",
+        "sourceless", "sources", "symbolic", "texts",
     )  # fmt: skip
     assert own <= {"lathe.jit.arrays", *UNHOOKED_PARTS, *(f"lathe.jit.observe.{p}" for p in parts)}
 
