@@ -1,5 +1,5 @@
-"""x.data: reading it gives an alias without history; setting it gives x other memory, as in PyTorch.
-In a trace the same, or a refusal."""
+"""x.data: reading it gives an alias without history; setting it gives x other memory, as PyTorch
+does. In a trace the same, or a refusal."""
 
 import pytest
 
@@ -152,7 +152,8 @@ def swapped(p, q, v):
 MAY_REFUSE = {a_backup, one_of_the_others, swapped, the_value_is_written, a_part_of_a_value}
 PROGRAMS = [
     step_by_data, step_in_place, some_elements, a_backup, read_after, the_value_is_written,
-    the_value_is_read, a_part_of_a_value, an_alias_gets_its_own, clipped, one_of_the_others, swapped,
+    the_value_is_read, a_part_of_a_value, an_alias_gets_its_own, clipped, one_of_the_others,
+    swapped,
 ]  # fmt: skip
 
 
