@@ -18,6 +18,7 @@ from .script_source import trampoline
 _DTYPES = {bool: _lathe.bool, int: _lathe.int64, float: _lathe.float64}
 _HUGE = 2**1000
 _LARGEST_POWER = 64
+_SYMBOLIC = (_lathe.SymInt, _lathe.SymFloat)
 _HALF = (_lathe.float16, _lathe.bfloat16)
 _RANGES = {
     _lathe.uint8: (0, 255), _lathe.int8: (-(2**7), 2**7 - 1), _lathe.int16: (-(2**15), 2**15 - 1),
@@ -115,6 +116,8 @@ class Number:
             return value
         if type(value) is _lathe.SymInt:
             return Number(ops.full((), value, dtype=_lathe.int64), int)
+        if type(value) is _lathe.SymFloat:
+            return Number(ops.ones((), dtype=_lathe.float64) * value, float)
         kind = bool if isinstance(value, bool) else int if isinstance(value, int) else float
         if kind is int and not fits(value):
             refuse(f"the integer {value} does not fit in 64 bits, as integers of a script must",
@@ -187,15 +190,17 @@ class Number:
 
 
 def _is_number(x):
-    return isinstance(x, (Number, bool, int, float, _lathe.SymInt))
+    return isinstance(x, (Number, bool, int, float, *_SYMBOLIC))
 
 
-def _plain(x):
-    """A size of the trace as the number it is now, which is then guarded; as a number that data
-    decides where only running tells it."""
-    if is_inside(x):
+def _operand(x, divisor=False):
+    """A number of the trace as one that data decides, for it may change; a divisor as what it is
+    now, which is then guarded, but where only running tells it."""
+    if not isinstance(x, _SYMBOLIC):
+        return x
+    if is_inside(x) or not divisor:
         return Number.of(x)
-    return x if isinstance(x, (Number, bool, int, float)) else int(x)
+    return int(x) if type(x) is _lathe.SymInt else float(x)
 
 
 def fits(value):
@@ -209,14 +214,14 @@ def _arithmetic(f, divides):
             return f(a.beside(b), b)
         if not _is_number(b):
             return NotImplemented
-        return _numbers(f, divides, a, _plain(b))
+        return _numbers(f, divides, a, _operand(b, divides))
 
     def backward(a, b):
         if isinstance(b, Tensor):
             return f(b, a.beside(b))
         if not _is_number(b):
             return NotImplemented
-        return _numbers(f, divides, _plain(b), a)
+        return _numbers(f, divides, _operand(b), a)
 
     return forward, backward
 
@@ -306,7 +311,7 @@ def _comparison(f):
             return f(_compared_with(a, b), b)
         if not _is_number(b):
             return NotImplemented
-        b = _plain(b)
+        b = _operand(b)
         if isinstance(b, int) and not fits(b):
             return _beside_a_large(f, a, b)
         b = Number.of(b)
