@@ -182,29 +182,10 @@ def _through(values, see):
     places = [i for i, v in enumerate(items) if isinstance(v, _lathe.Tensor) and v.requires_grad]
     if not places or not _lathe.is_grad_enabled():
         return False, values
-    for i, tensor in zip(places, _seen()(see, *[items[i] for i in places])):
+    from .seen import Seen
+
+    for i, tensor in zip(places, Seen.apply(see, *[items[i] for i in places])):
         items[i] = tensor
     if not several:
         return True, items[0]
     return True, type(values)(items)
-
-
-def _seen():
-    global _Seen
-    if _Seen is None:
-        from ..autograd import Function
-
-        class _Seen(Function):
-            @staticmethod
-            def forward(ctx, see, *tensors):
-                ctx.see = see
-                return tensors
-
-            @staticmethod
-            def backward(ctx, *grads):
-                return (None, *ctx.see(grads))
-
-    return _Seen.apply
-
-
-_Seen = None

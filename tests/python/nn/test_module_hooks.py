@@ -1,6 +1,9 @@
 """Hooks of modules, their state with hooks, functional_call, parametrizations."""
 
+import os
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -46,6 +49,31 @@ def test_backward_hooks():
     x.grad = None
     layer(x).sum().backward()
     assert x.grad.tolist() == [[0, 0]] and len(log) == 1
+
+
+def test_backward_hooks_in_a_trace_of_a_fresh_program(tmp_path):
+    """What sees the gradients comes with the first capture, and is found again by later ones."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import lathe as lt\n"
+        "m = lt.nn.Linear(3, 3)\n"
+        "m.register_full_backward_hook(lambda m, dx, dy: (dx[0] * 3,))\n"
+        "opt = lt.optim.Adam(m.parameters())\n"
+        "def step(x):\n"
+        "    x = x.detach().requires_grad_()\n"
+        "    opt.zero_grad()\n"
+        "    m(x).sum().backward()\n"
+        "    opt.step()\n"
+        "    return x.grad\n"
+        "traced = lt.trace(step)\n"
+        "for i in range(4):\n"
+        "    w = 3 * m.weight.detach().sum(0)\n"
+        "    assert lt.allclose(traced(lt.ones(1, 3)), w)\n"
+        "print(traced.counts['traces'] <= 2)"
+    )
+    command = [sys.executable, str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ)
+    assert done.stdout.split() == ["True"], done.stderr
 
 
 class Counts(nn.Module):
