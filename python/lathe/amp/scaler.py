@@ -67,9 +67,20 @@ class GradScaler:
             for p in group["params"]:
                 if p.grad is None:
                     continue
+                if _lathe._symbolic(p.grad):
+                    self._refuse()
                 p.grad.mul_(1.0 / self._scale)
                 overflowed = overflowed or not bool(ops.all(ops.isfinite(p.grad)))
         self._found[id(optimizer)] = overflowed
+
+    def _refuse(self):
+        raise _lathe.TraceError(
+            "whether there is a step depends on the data of the gradients", op="GradScaler",
+            got="step() or unscale_() inside of a traced function",
+            expected="both outside, after backward()",
+            next="trace the model and the loss: scaler.scale(traced(x)).backward(), "
+            "scaler.step(optimizer), scaler.update()",
+        )  # fmt: skip
 
     def step(self, optimizer, *args, **kwargs):
         """optimizer.step() on unscaled gradients, unless one of them overflowed; what it gives."""

@@ -265,9 +265,13 @@ class Calls:
             self.mode_line = self.line()
         if name in _ANSWERS and not kwargs and all(map(is_plain, args)):
             return self.answer(f, args)
-        args = [self._data(a) for a in args]
+        data = [self._data(a) for a in args]
+        if name == "from_numpy" and args and data[0] is args[0] and is_array(type(args[0])):
+            self.refuse("from_numpy() shares the memory of an array that the traced code has made, "
+                        "and what is written there later is not seen",
+                        next="copy it: lathe.tensor(array)")  # fmt: skip
         kwargs = {k: self._data(v) for k, v in kwargs.items()}
-        return f(*args, **kwargs)
+        return f(*data, **kwargs)
 
     def _data(self, value):
         """An argument of a function that may make a tensor of any data."""

@@ -60,6 +60,13 @@ def invert_permutation(permutation):
 
 
 def _lengths(lengths, batch):
+    if isinstance(lengths, Tensor) and _lathe._symbolic(lengths):
+        raise _lathe.TraceError(
+            "how many sequences are left at each step is a size, which no data of a trace can say",
+            op="pack_padded_sequence", got="lengths that are a tensor of the trace",
+            expected="a list of lengths, which the program then holds for",
+            next="pass lengths.tolist(), made outside of the traced function",
+        )  # fmt: skip
     counts = lengths.tolist() if isinstance(lengths, Tensor) else [int(n) for n in lengths]
     if len(counts) != batch or not counts or min(counts) < 1:
         raise _lathe.ValueError(
