@@ -171,9 +171,7 @@ class NAdam(_Moments):
         super().__init__(params, settings_of(locals()))
 
     def _start(self, p, group):
-        wide = _lathe.get_default_dtype() == _lathe.float64  # as PyTorch's
-        product = ops.ones_like(count_steps(p), dtype=_lathe.float64 if wide else _lathe.float32)
-        return {**super()._start(p, group), "mu_product": product}
+        return {**super()._start(p, group), "mu_product": ops.ones_like(count_steps(p))}
 
     def _update(self, p, g, state, group):
         beta1, beta2 = group["betas"]

@@ -359,9 +359,15 @@ def refuse_complex(optimizer, p):
         )  # fmt: skip
 
 
+def scalar_dtype():
+    """Of what is remembered as one number: float64 where that is the default, as PyTorch's."""
+    wide = _lathe.get_default_dtype() == _lathe.float64
+    return _lathe.float64 if wide else _lathe.float32
+
+
 def count_steps(p):
     """A counter of steps, as a tensor: a traced step counts on."""
-    return ops.zeros((), dtype=_lathe.float32, device=p.device)
+    return ops.zeros((), dtype=scalar_dtype(), device=p.device)
 
 
 def as_wide(step, p):

@@ -1,7 +1,15 @@
 """Stochastic gradient descent, its average, and descent by signs alone."""
 
 from .. import _lathe, ops
-from .optimizer import Optimizer, as_wide, check_positive, count_steps, only_plain, settings_of
+from .optimizer import (
+    Optimizer,
+    as_wide,
+    check_positive,
+    count_steps,
+    only_plain,
+    scalar_dtype,
+    settings_of,
+)
 
 _COUNTED = "step"
 
@@ -87,7 +95,7 @@ class ASGD(Optimizer):
         super().__init__(params, settings_of(locals()))
 
     def _start(self, p, group):
-        kind = {"dtype": _lathe.float32, "device": p.device}  # as PyTorch's
+        kind = {"dtype": scalar_dtype(), "device": p.device}
         return {
             "step": count_steps(p),
             "eta": ops.zeros((), **kind),  # from the first step on

@@ -131,3 +131,38 @@ def test_a_line_search_of_a_replaced_parameter():
 
     o.step(closure)
     assert q.tolist() == pytest.approx([1.0, 1.0], abs=1e-4)  # where the search stops
+
+
+@pytest.mark.parametrize("default", [lt.float32, lt.float64, lt.bfloat16])
+def test_what_is_remembered_as_one_number_is_wide_where_the_default_is(default):
+    """As PyTorch's: float64 beside that default dtype, float32 beside any other."""
+    names = {"ASGD": ("step", "eta", "mu"), "NAdam": ("step", "mu_product"), "Adam": ("step",)}
+    before = lt.get_default_dtype()
+    lt.set_default_dtype(default)
+    try:
+        for name, scalars in names.items():
+            p = nn.Parameter(lt.ones(2))
+            optimizer = getattr(optim, name)([p], lr=0.01)
+            (p * p).sum().backward()
+            optimizer.step()
+            wanted = lt.float64 if default == lt.float64 else lt.float32
+            assert {optimizer.state[p][s].dtype for s in scalars} == {wanted}
+    finally:
+        lt.set_default_dtype(before)
+
+
+def test_asgd_in_float64_keeps_its_digits():
+    """PyTorch's numbers, with a start of averaging that lies within the steps."""
+    before = lt.get_default_dtype()
+    lt.set_default_dtype(lt.float64)
+    try:
+        p = nn.Parameter(lt.ones(1))
+        optimizer = optim.ASGD([p], lr=0.1, lambd=0.01, t0=2.0)
+        for _ in range(6):
+            optimizer.zero_grad()
+            (p * p).sum().backward()
+            optimizer.step()
+        wanted = [0.26091882988629855, 0.3317285184787406]
+        assert [p.item(), optimizer.state[p]["ax"].item()] == pytest.approx(wanted, rel=1e-14)
+    finally:
+        lt.set_default_dtype(before)
