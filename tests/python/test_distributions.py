@@ -306,3 +306,26 @@ def test_shares_of_small_shapes():
     a = lt.full((N,), 0.01, requires_grad=True)
     d.Beta(a, 0.01).rsample().sum().backward()
     assert abs(a.grad.mean().item() / 25 - 1) < 0.2  # b / (a + b)^2
+
+
+HALVES = lt.tensor([0.5, 0.5])
+TEXTS = {
+    "Categorical(probs: [2])": lambda: d.Categorical(HALVES),
+    "Categorical(logits: [3, 2])": lambda: d.Categorical(logits=HALVES).expand((3,)),
+    "Binomial(total_count: 3.0, probs: 0.5)": lambda: d.Binomial(3, 0.5),
+    "NegativeBinomial(total_count: [2], logits: [2])":
+        lambda: d.NegativeBinomial(3, logits=HALVES),
+    "Independent(Normal(loc: [2], scale: [2]), 1)":
+        lambda: d.Independent(d.Normal(HALVES, HALVES), 1),
+    "MixtureSameFamily(\n  Categorical(probs: [2]),\n  Normal(loc: [2], scale: [2]))":
+        lambda: d.MixtureSameFamily(d.Categorical(HALVES), d.Normal(HALVES, HALVES)),
+    "MultivariateNormal(loc: [2], covariance_matrix: [2, 2])":
+        lambda: d.MultivariateNormal(HALVES, lt.eye(2)),
+    "MultivariateNormal(loc: [2], scale_tril: [2, 2])":
+        lambda: d.MultivariateNormal(HALVES, scale_tril=lt.eye(2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_texts_name_what_was_given(text):
+    assert repr(TEXTS[text]()) == text

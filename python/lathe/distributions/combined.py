@@ -47,6 +47,9 @@ class Independent(Distribution):
         base = self.base_dist.expand((*batch_shape, *more))
         return Independent(base, self.reinterpreted_batch_ndims, False)
 
+    def __repr__(self):
+        return f"{type(self).__name__}({self.base_dist!r}, {self.reinterpreted_batch_ndims})"
+
     def rsample(self, sample_shape=()):
         return self.base_dist.rsample(sample_shape)
 
@@ -94,6 +97,10 @@ class MixtureSameFamily(Distribution):
             self.mixture_distribution.expand(batch_shape),
             self.component_distribution.expand((*batch_shape, count)), False,
         )  # fmt: skip
+
+    def __repr__(self):
+        parts = (self.mixture_distribution, self.component_distribution)
+        return f"{type(self).__name__}(\n  {parts[0]!r},\n  {parts[1]!r})"
 
     def _apart(self, x):
         return ops.unsqueeze(x, x.ndim - len(self.event_shape))
@@ -358,13 +365,16 @@ class MultivariateNormal(Distribution):
         self, loc, covariance_matrix=None, precision_matrix=None, scale_tril=None,
         validate_args=None,
     ):  # fmt: skip
-        given = [m for m in (covariance_matrix, precision_matrix, scale_tril) if m is not None]
+        all_three = (covariance_matrix, precision_matrix, scale_tril)
+        given = [m for m in all_three if m is not None]
         if len(given) != 1 or loc.ndim < 1 or given[0].ndim < 2:
             raise _lathe.ValueError(
                 "a normal vector needs a mean and one matrix", op="MultivariateNormal",
                 got=f"{len(given)} matrices", expected="covariance_matrix, precision_matrix or "
                 "scale_tril", next="give one of them",
             )  # fmt: skip
+        names = ("covariance_matrix", "precision_matrix", "scale_tril")
+        self._given = next(n for n, m in zip(names, all_three) if m is not None)
         if scale_tril is None:
             from .. import linalg
 
@@ -378,6 +388,9 @@ class MultivariateNormal(Distribution):
         super().__init__(batch, (n,), validate_args)
 
     _expanded = ("loc", "scale_tril")
+
+    def _names(self):
+        return ["loc", self._given]
 
     @property
     def covariance_matrix(self):

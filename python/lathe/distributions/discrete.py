@@ -135,6 +135,9 @@ class Binomial(_Chance):
 
     _expanded = (*_Chance._expanded, "total_count")
 
+    def _names(self):
+        return ["total_count", *super()._names()]
+
     @property
     def support(self):
         return constraints.integer_interval(0, self.total_count)
@@ -190,6 +193,9 @@ class NegativeBinomial(_Chance):
     def __init__(self, total_count, probs=None, logits=None, validate_args=None):
         given, (self.total_count,) = self._take(probs, logits, total_count)
         super().__init__(given.shape, (), validate_args)
+
+    def _names(self):
+        return ["total_count", *super()._names()]
 
     def sample(self, sample_shape=()):
         with no_grad():
@@ -256,6 +262,7 @@ class Categorical(Distribution):
         from .distribution import require
 
         one_of(type(self).__name__, probs, logits)
+        self._given = "probs" if logits is None else "logits"
         (given,) = broadcast(probs if logits is None else logits)
         if logits is None:
             shares = given / ops.sum(given, [-1], True)
@@ -274,6 +281,9 @@ class Categorical(Distribution):
     @property
     def probs(self):
         return ops.exp(self.logits)
+
+    def _names(self):
+        return [self._given]
 
     @property
     def param_shape(self):

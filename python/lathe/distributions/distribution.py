@@ -189,9 +189,12 @@ class Distribution:
         return ops.clamp_min(u, _TINY.get(like.dtype.name, 1e-7))
 
     def __repr__(self):
-        names = [n for n in self.arg_constraints if isinstance(vars(self).get(n), Tensor)]
-        parts = [f"{n}: {_shown(vars(self)[n])}" for n in names]
+        parts = [f"{n}: {_shown(getattr(self, n))}" for n in self._names()]
         return f"{type(self).__name__}({', '.join(parts)})"
+
+    def _names(self):
+        """Of the parameters, those that it was made of, for its text."""
+        return [n for n in self.arg_constraints if isinstance(vars(self).get(n), Tensor)]
 
 
 _TINY = {"float32": 2.0**-24, "float64": 2.0**-53}

@@ -133,6 +133,20 @@ class ModuleList(_Numbered):
     def _from_list(cls, modules):
         return cls(modules)
 
+    def _lines_of_parts(self):
+        """Equal ones side by side are one line: a model has many of some."""
+        groups = []
+        for name, part in self._direct_modules():
+            text = repr(part)
+            if groups and groups[-1][1] == text:
+                groups[-1][0].append(name)
+            else:
+                groups.append(([name], text))
+        return [
+            f"({n[0]}): {text}" if len(n) == 1 else f"({n[0]}-{n[-1]}): {len(n)} x {text}"
+            for n, text in groups
+        ]
+
 
 class ModuleDict(Module):
     """A dictionary of modules that belong to the one that holds it."""

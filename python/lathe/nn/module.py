@@ -342,14 +342,16 @@ class Module(Hooks, State):
         return ""
 
     def __repr__(self):
-        parts = self._direct_modules()
+        lines = self._lines_of_parts()
         inside = self.extra_repr()
-        if not parts:
+        if not lines:
             return f"{self._get_name()}({inside})"
-        lines = [inside] if inside else []
-        lines += [f"({name}): {part!r}" for name, part in parts]
+        lines = [inside, *lines] if inside else lines
         body = "\n".join(lines).replace("\n", "\n  ")
         return f"{self._get_name()}(\n  {body}\n)"
+
+    def _lines_of_parts(self):
+        return [f"({name}): {part!r}" for name, part in self._direct_modules()]
 
     def __dir__(self):
         return sorted({*super().__dir__(), *vars(self)})

@@ -187,6 +187,18 @@ def test_text():
         "  )\n"
         ")"
     )
+    parts = [nn.Linear(2, 2), nn.Linear(2, 2), nn.ReLU(), nn.Sequential(nn.ReLU(), nn.ReLU())]
+    assert repr(nn.ModuleList([*parts, parts[-1]])) == (
+        "ModuleList(\n"
+        "  (0-1): 2 x Linear(in_features=2, out_features=2, bias=True)\n"
+        "  (2): ReLU()\n"
+        "  (3-4): 2 x Sequential(\n"
+        "    (0): ReLU()\n"
+        "    (1): ReLU()\n"
+        "  )\n"
+        ")"
+    )
+    assert repr(nn.ModuleList([])) == "ModuleList()"
     assert repr(nn.Parameter(lt.ones(1))) == (
         "Parameter containing:\ntensor([1.], requires_grad=True)"
     )
