@@ -21,18 +21,32 @@ class _Loss(Module):
         self.reduction = reduction
 
 
+def _compare(loss, input, target):
+    """Warns of sizes that differ: each element of one is compared with many of the other."""
+    if input.shape != target.shape:
+        from warnings import warn
+
+        warn(f"{type(loss).__name__}: the target's size {tuple(target.shape)} is not the input's "
+             f"{tuple(input.shape)}: they broadcast, which is seldom what is meant",
+             stacklevel=4)  # fmt: skip
+
+
 class MSELoss(_Loss):
     """Squared difference."""
 
     def forward(self, input, target):
-        return F.mse_loss(input, target, reduction=self.reduction)
+        loss = F.mse_loss(input, target, reduction=self.reduction)
+        _compare(self, input, target)
+        return loss
 
 
 class L1Loss(_Loss):
     """Absolute difference."""
 
     def forward(self, input, target):
-        return F.l1_loss(input, target, reduction=self.reduction)
+        loss = F.l1_loss(input, target, reduction=self.reduction)
+        _compare(self, input, target)
+        return loss
 
 
 class BCEWithLogitsLoss(_Loss):
@@ -125,7 +139,16 @@ class _Settings(_Loss):
         return type(self)._function(*args, **settings, reduction=self.reduction)
 
 
-class SmoothL1Loss(_Settings):
+class _Differences(_Settings):
+    """A loss of the differences between two tensors."""
+
+    def forward(self, input, target):
+        loss = super().forward(input, target)
+        _compare(self, input, target)
+        return loss
+
+
+class SmoothL1Loss(_Differences):
     """|d| - beta / 2 of the difference d, and d^2 / (2 beta) where it is below beta."""
 
     _function, _settings = staticmethod(F.smooth_l1_loss), ("beta",)
@@ -136,7 +159,7 @@ class SmoothL1Loss(_Settings):
         self.beta = beta
 
 
-class HuberLoss(_Settings):
+class HuberLoss(_Differences):
     """d^2 / 2 of the difference d, and delta (|d| - delta / 2) where it is above delta."""
 
     _function, _settings = staticmethod(F.huber_loss), ("delta",)
@@ -167,6 +190,12 @@ class KLDivLoss(_Settings):
     def __init__(self, size_average=None, reduce=None, reduction=_MEAN, log_target=False):
         super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
+        if self.reduction == _MEAN:
+            from warnings import warn
+
+            warn("KLDivLoss: reduction='mean' divides by the number of elements: 'batchmean' "
+                 "divides by that of the batch, as the divergence is defined",
+                 stacklevel=3)  # fmt: skip
 
 
 class GaussianNLLLoss(_Settings):

@@ -137,6 +137,11 @@ class RNNBase(Module):
     ):  # fmt: skip
         super().__init__()
         _check_sizes(type(self).__name__, mode, hidden_size, num_layers, dropout, proj_size)
+        if dropout > 0 and num_layers == 1:
+            from warnings import warn
+
+            warn(f"{type(self).__name__}: dropout={dropout} drops nothing: it is between layers, "
+                 "and there is one", stacklevel=5)  # fmt: skip
         self.mode, self.input_size, self.hidden_size = mode, input_size, hidden_size
         self.num_layers, self.bias, self.batch_first = num_layers, bias, batch_first
         self.dropout, self.bidirectional = float(dropout), bidirectional

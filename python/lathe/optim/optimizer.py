@@ -8,6 +8,7 @@ from .._arguments import default_only
 from .._errors import typed
 from .._grad_mode import no_grad
 from .._lathe import Tensor
+from .first_steps import note_step, waiting
 from .fused import update_for
 
 
@@ -141,6 +142,8 @@ class Optimizer:
 
         closure: computes the loss anew, with gradients; its result is given back.
         """
+        if not _lathe._tracing() and waiting:
+            note_step(self)
         for hook in self._pre_hooks:
             hook(self, (closure,), {})
         loss = None if closure is None else self._loss(closure)

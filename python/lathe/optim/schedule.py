@@ -3,6 +3,7 @@
 from .. import _lathe
 from .._errors import typed
 from .._lathe import Tensor
+from .first_steps import await_step, is_first
 
 
 def number(rate):
@@ -66,6 +67,7 @@ class LRScheduler:
     def __init__(self, optimizer, last_epoch=-1):
         check_optimizer(self, optimizer)
         self.optimizer = optimizer
+        await_step(optimizer)
         for group in optimizer.param_groups:
             if last_epoch == -1:
                 lr = group["lr"]  # the tensor itself would move with the rate
@@ -98,6 +100,11 @@ class LRScheduler:
     @typed
     def step(self, epoch=None):
         """Moves on by one, or to an epoch: then by the rate's formula, where there is one."""
+        if self._step_count == 1 and not _lathe._tracing() and is_first(self.optimizer):
+            from warnings import warn
+
+            warn("the schedule's step() comes before the optimizer's: the first rate is never used",
+                 stacklevel=3)  # fmt: skip
         self._step_count += 1
         self._update_lr(epoch)
 

@@ -65,6 +65,7 @@ def test_a_rate_set_by_hand_stays(make):
     o = sgd(1.0)
     schedule = make(o)
     o.param_groups[0]["lr"] = 7.0
+    o.step()
     schedule.step()
     assert o.param_groups[0]["lr"] == pytest.approx(7.0, rel=1e-5)
 
