@@ -267,6 +267,57 @@ def test_gradients_are_scaled_and_bad_steps_left_out():
         lt.amp.GradScaler("cpu", growth_factor=0.5)
 
 
+def walk(kind, settings, capture):
+    """All that there is after each of some steps, of which three overflow."""
+    lt.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+    optimizer = kind(model.parameters(), lr=0.01, **settings)
+    scaler = lt.amp.GradScaler("cpu", 1000.0, 1.7, 0.3, growth_interval=2)
+
+    def step(x):
+        optimizer.zero_grad()
+        loss = model(x).square().sum()
+        scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        scaler.step(optimizer)
+        scaler.update()
+        return loss.detach()
+
+    captured, seen = capture(step), []
+    for i in range(10):
+        loss = captured(lt.full((5, 3), np.inf if i in (0, 4, 5) else 1.0 + i))
+        states = [[t.tolist() for t in s.values()] for s in optimizer.state.values()]
+        weights = [p.tolist() for p in model.parameters()]
+        seen.append(repr((loss.item(), weights, states, scaler.state_dict())))
+    return seen
+
+
+@pytest.mark.parametrize("kind, settings", [
+    (lt.optim.SGD, {"momentum": 0.9}), (lt.optim.AdamW, {"amsgrad": True}), (lt.optim.ASGD, {}),
+])  # fmt: skip
+@pytest.mark.parametrize("capture", [lt.trace, lt.script])
+def test_a_traced_scaler_leaves_out_what_eager_does(kind, settings, capture):
+    assert walk(kind, settings, capture) == walk(kind, settings, lambda f: f)
+
+
+def test_a_scale_of_pytorchs_digits():
+    """By factors in f64, rounded to f32; it does not grow past what f32 holds."""
+    p = nn.Parameter(lt.ones(1))
+    optimizer = lt.optim.SGD([p], lr=0.0)
+    scaler = lt.amp.GradScaler("cpu", 1000.1, 1.7, 0.3, growth_interval=1)
+    seen = []
+    for factor in (1.0, 1.0, np.inf, 1.0):
+        optimizer.zero_grad()
+        scaler.scale((p * factor).sum()).backward()
+        scaler.step(optimizer), scaler.update()
+        seen.append(scaler.get_scale())
+    assert seen == [1700.169921875, 2890.288818359375, 867.086669921875, 1474.04736328125]
+    scaler = lt.amp.GradScaler("cpu", 2.0**127, growth_interval=1)
+    scaler.unscale_(optimizer), scaler.update()
+    assert scaler.get_scale() == 2.0**127
+
+
 def test_a_scaler_of_no_device_scales_nothing():
     with pytest.warns(UserWarning, match="nothing is scaled"):
         scaler = lt.amp.GradScaler()

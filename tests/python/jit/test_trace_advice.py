@@ -29,9 +29,11 @@ def test_lengths_of_packed_sequences_are_to_be_a_list():
         assert lt.equal(traced(X, lt.tensor(lengths).tolist()), packed(X, lengths))
 
 
-def test_a_scaler_steps_outside():
-    model = lt.nn.Linear(1, 1)
+def test_a_scaler_with_a_hooked_optimizer_steps_outside():
+    """A hook would run where no step is taken."""
+    model, log = lt.nn.Linear(1, 1), []
     optimizer = lt.optim.SGD(model.parameters(), 0.1)
+    optimizer.register_step_pre_hook(lambda *a: log.append(1))
     scaler = lt.amp.GradScaler("cpu")
 
     def step(x):
@@ -45,4 +47,4 @@ def test_a_scaler_steps_outside():
     before, traced = model.bias.detach().clone(), lt.trace(lambda x: model(x).sum())
     scaler.scale(traced(X)).backward()
     scaler.step(optimizer), scaler.update()
-    assert lt.allclose(model.bias.detach(), before - 0.6)
+    assert lt.allclose(model.bias.detach(), before - 0.6) and log == [1]
