@@ -263,8 +263,8 @@ void reduce_tree(void* results, size_t n) {
 }
 
 /// Whole steps of blocks in L::at_once rows, by the shorter way that is right for numbers; false if
-/// there was a NaN.
-template <class L>
+/// there was a NaN. Ahead: the next block of each row is fetched.
+template <class L, bool Ahead>
 LATHE_SIMD bool steps_of_numbers(L* block, const typename L::T* in, ptrdiff_t stride, size_t n) {
   using S = std::remove_reference_t<decltype(block->v[0])>;
   S zero(typename L::T(0));
@@ -273,6 +273,10 @@ LATHE_SIMD bool steps_of_numbers(L* block, const typename L::T* in, ptrdiff_t st
 #pragma GCC unroll 4
     for (size_t k = 0; k < L::at_once; k += 2) {
       const auto* row = in + static_cast<ptrdiff_t>(k) * stride;
+      if constexpr (Ahead) {
+        fetch_step(row + kReduceBlock);
+        fetch_step(row + stride + kReduceBlock);
+      }
       L::step_numbers(block[k], row, block[k + 1], row + stride, nan);
     }
   }
@@ -280,7 +284,7 @@ LATHE_SIMD bool steps_of_numbers(L* block, const typename L::T* in, ptrdiff_t st
 }
 
 /// The results of one block of up to 512 elements in each of L::at_once rows.
-template <class L>
+template <class L, bool Ahead>
 [[gnu::noinline]] void blocks_abreast(typename L::T* out, const typename L::T* in, ptrdiff_t stride,
                                       size_t n, typename L::T unit) {
   constexpr size_t many = L::at_once;
@@ -289,7 +293,7 @@ template <class L>
   if constexpr (L::minds_nan) {
 #pragma GCC unroll 4
     for (L& b : block) b = L(unit);
-    done = steps_of_numbers<L>(block, in, stride, n);
+    done = steps_of_numbers<L, Ahead>(block, in, stride, n);
   }
   if (!done) {
 #pragma GCC unroll 4
@@ -297,7 +301,11 @@ template <class L>
     const auto* from = in;
     for (size_t left = n; left >= kReduceLanes; left -= kReduceLanes, from += kReduceLanes) {
 #pragma GCC unroll 4
-      for (size_t k = 0; k < many; ++k) block[k].step(from + static_cast<ptrdiff_t>(k) * stride);
+      for (size_t k = 0; k < many; ++k) {
+        const auto* row = from + static_cast<ptrdiff_t>(k) * stride;
+        if constexpr (Ahead) fetch_step(row + kReduceBlock);
+        block[k].step(row);
+      }
     }
   }
   in += n / kReduceLanes * kReduceLanes;
@@ -319,15 +327,15 @@ void reduce_rows(void* out, const void* in, ptrdiff_t stride, size_t rows, size_
   T results[kReduceRow / kReduceBlock];
   if constexpr (many > 1) {
     for (; rows >= many && n <= kReduceBlock; rows -= many, to += many) {
-      blocks_abreast<L>(to, from, stride, n, u);
+      blocks_abreast<L, false>(to, from, stride, n, u);
       from += static_cast<ptrdiff_t>(many) * stride;
     }
     T columns[many][kReduceRow / kReduceBlock], abreast[many];
     for (; rows >= many; rows -= many, to += many) {
       size_t blocks = 0;
       for (size_t at = 0; at < n; at += kReduceBlock, ++blocks) {
-        blocks_abreast<L>(abreast, from + at, stride, n - at < kReduceBlock ? n - at : kReduceBlock,
-                          u);
+        blocks_abreast<L, true>(abreast, from + at, stride,
+                                n - at < kReduceBlock ? n - at : kReduceBlock, u);
         for (size_t k = 0; k < many; ++k) columns[k][blocks] = abreast[k];
       }
       for (size_t k = 0; k < many; ++k) {
