@@ -129,6 +129,14 @@ Tensor Tracer::detached_from(const Tensor& t) const {
   return {};
 }
 
+/// The tensor whose memory it has: what it is a view or detached of, in however many steps.
+Tensor Tracer::memory_of(const Tensor& t) const {
+  Tensor root = root_of(t);
+  for (Tensor from = detached_from(root); from.defined(); from = detached_from(root))
+    root = root_of(from);
+  return root;
+}
+
 /// Two tensors met in the traced code share memory, and one is written: the order of reads and
 /// writes between them is not in the graph.
 void Tracer::refuse_shared_memory(absl::Span<const Write> writes) const {

@@ -172,9 +172,7 @@ void Tracer::check_chosen(const Tensor& written) {
                             "chosen by data, carried by a loop, or detached",
                         .got = lathe::to_string(type_of(written)),
                         .next = "clone() it first, or write to it inside the branch"});
-    bool renewed = false;  // what is detached of one that is detached sees the write, too
-    for (Tensor from = c.source; from.defined() && !renewed; from = detached_from(root_of(from)))
-      renewed = same(root_of(from), written);
+    const bool renewed = c.source.defined() && same(memory_of(c.source), written);
     for (const Tensor& t : c.others)
       if (same(t, written) && !c.stale && !renewed) {
         c.stale = true;

@@ -89,10 +89,8 @@ void Tracer::renew(const Tensor& t, const Tensor& v) {
   bool same_type = t.dtype() == v.dtype() && t.device() == v.device() && t.rank() == v.rank();
   for (int i = 0; same_type && i < t.rank(); ++i) same_type = t.size(i) == v.size(i);
   if (!same_type) fail("a trace cannot give a tensor another type");
-  Tensor owner = root_of(v);
-  for (Tensor from = owner; from.defined() && !same(owner, root_of(t)); from = detached_from(owner))
-    owner = root_of(from);
-  const bool of_t = same(owner, root_of(t));
+  const Tensor owner = memory_of(v);
+  const bool of_t = same(owner, memory_of(t));
   if (of_t && !v.impl()->view && !t.impl()->view) return;  // it has that memory: t.data -= 1
   if (of_t || t.impl()->view || owner.impl()->storage || as_input(owner))
     fail("a trace cannot let two tensors share memory that both have from outside of it");

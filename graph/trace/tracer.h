@@ -157,6 +157,7 @@ class Tracer final : public Backend {
   Value* as_kept(const Tensor& t) const;
   void refuse_stale(const Tensor& t) const;
   Tensor detached_from(const Tensor& t) const;
+  Tensor memory_of(const Tensor& t) const;
   void check_chosen(const Tensor& written);
   void renew_aliases(const Tensor& written);
   Value* without_history(const Tensor& t);
