@@ -314,10 +314,7 @@ class RowsLowering {
   void reduce_pieces(ReduceBodies bodies, std::vector<Operand> operands) {
     Reduce r{inner_, std::move(bodies), std::move(operands), {}};
     out_.of_line.push_back(r.bodies);
-    std::vector<DType> counted = r.bodies.state;
-    counted.push_back(DType::i64);
-    r.bodies.finish =
-        build([](absl::Span<const Expr> in) { return Exprs(in.begin(), in.end() - 1); }, counted);
+    r.bodies.finish = states_alone(r.bodies.state);
     for (DType d : r.bodies.state) {
       states_.push_back(add_buffer({d, Space::argument, 0, "state"}));
       r.stores.push_back({states_.back(), {Int(0), {Int(1), Int(0)}}});

@@ -41,9 +41,9 @@ bool along_rows(const IndexMap& map, const Shape& domain, size_t lead);
 bool may_be_in_rows(const Kernel& pointwise);
 
 /// The parallel axes are the rows, or pieces of the line (Kernel::line), and one more axis goes
-/// along each. What is read by several
-/// statements and costs much is kept in a local buffer; the rest is computed anew by each. Empty
-/// where a value is given twice, or is an operand. Needs the graph's SymScope.
+/// along each. What is read by several statements and costs much is kept in a local buffer; the
+/// rest is computed anew by each. Empty where a value is given twice, or is an operand. Needs the
+/// graph's SymScope.
 std::optional<LoweredRows> lower_rows(const Rows& rows, const Geometries& geometry);
 
 }  // namespace lathe::jit

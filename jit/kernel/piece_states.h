@@ -20,7 +20,6 @@ class PieceStates {
   /// The reductions of a kernel's statements, in order. The kernel's last results are their states.
   explicit PieceStates(const std::vector<ReduceBodies>& reductions);
 
-  bool any() const { return !reductions_.empty(); }
   /// How many states there are, of all reductions.
   size_t states() const { return items_.size(); }
   /// Bytes for the states of so many pieces.

@@ -115,10 +115,7 @@ SimdKernel::Part SimdKernel::part_of(const Reduce& r, std::vector<size_t> states
         return mine;
       },
       both);
-  std::vector<DType> counted = b.state;
-  counted.push_back(DType::i64);
-  b.finish =
-      build([&](absl::Span<const Expr> in) { return Exprs(in.begin(), in.end() - 1); }, counted);
+  b.finish = states_alone(b.state);
   // One stored element and, for a pick, its index.
   b.lift = build([&](absl::Span<const Expr> in) { return Exprs(in.begin(), in.begin() + n); },
                  std::vector<DType>{b.state[0], DType::i64});

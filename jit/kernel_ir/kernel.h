@@ -218,6 +218,13 @@ inline ScalarFunction step_of(const ReduceBodies& b) {
       types);
 }
 
+/// A `finish` that gives the states of a part of what is reduced, for someone else to combine.
+inline ScalarFunction states_alone(const std::vector<DType>& state) {
+  std::vector<DType> counted = state;
+  counted.push_back(DType::i64);
+  return build([](absl::Span<const Expr> in) { return Exprs(in.begin(), in.end() - 1); }, counted);
+}
+
 /// The reductions over the parallel axes, in order.
 inline std::vector<const ReduceRows*> row_reductions(const Kernel& kernel) {
   std::vector<const ReduceRows*> all;
