@@ -4,6 +4,7 @@ from them: eager's bits, by machine code and by the SIMD interpreter."""
 import random
 
 import pytest
+from compare import bits_of as bits
 
 import lathe as lt
 
@@ -59,21 +60,6 @@ def program_of(seed):
     return program
 
 
-def bits(results):
-    """Of all results, a NaN like any other."""
-    return [
-        (r.dtype, r.shape, r.isnan().numpy().tobytes(), r.double().nan_to_num().numpy().tobytes())
-        for r in results
-    ]
-
-
-@pytest.fixture
-def with_engine():
-    before = lt.get_flag("engine")
-    yield lambda name: lt.set_flag("engine", name)
-    lt.set_flag("engine", before)
-
-
 def inputs(choose):
     """Of as many elements in all as one of SIZES, over one axis or two."""
     size = choose.choice(SIZES)
@@ -99,20 +85,17 @@ def compare(seed):
         assert bits(traced(*args)) == bits(want), (seed, args[0].shape)
 
 
-@pytest.mark.parametrize("engine", ["llvm", "simd"])
-@pytest.mark.parametrize("first", range(0, 60, 20))
-def test_random_programs(engine, first, with_engine):
-    with_engine(engine)
-    for seed in range(first, first + 20):
-        compare(seed)
+SEEDS = [
+    *(range(first, first + 20) for first in range(0, 60, 20)),
+    *(pytest.param(range(n, n + 100), marks=pytest.mark.slow) for n in range(1000, 2000, 100)),
+]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["llvm", "simd"])
-@pytest.mark.parametrize("first", range(1000, 2000, 100))
-def test_more_random_programs(engine, first, with_engine):
-    with_engine(engine)
-    for seed in range(first, first + 100):
+@pytest.mark.parametrize("seeds", SEEDS, ids=str)
+def test_random_programs(engine, seeds, flag):
+    flag("engine", engine)
+    for seed in seeds:
         compare(seed)
 
 
@@ -121,13 +104,13 @@ DTYPES = [lt.float64, lt.float16, lt.bfloat16, lt.int64, lt.int32, lt.uint8, lt.
 
 @pytest.mark.parametrize("engine", ["llvm", "simd"])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_every_dtype(engine, dtype, with_engine):
+def test_every_dtype(engine, dtype, flag):
     @lt.trace
     def f(x, y):
         z = x * y
         return z.sum(), z.amax(), z.prod(), (z != 0).all(), z
 
-    with_engine(engine)
+    flag("engine", engine)
     for size in (5, 8192, 20000):
         x, y = ((lt.randn(size) * 3).to(dtype) for _ in "xy")
         assert bits(f(x, y)) == bits(f.__wrapped__(x, y)), size

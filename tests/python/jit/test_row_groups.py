@@ -5,6 +5,7 @@ import random
 from functools import partial
 
 import pytest
+from compare import bits_of as bits
 
 import lathe as lt
 
@@ -83,21 +84,7 @@ def program_of(seed):
     return program
 
 
-def bits(results):
-    return [
-        (r.shape, r.isnan().numpy().tobytes(), r.nan_to_num().double().numpy().tobytes())
-        for r in results
-    ]
-
-
-@pytest.fixture
-def engine():
-    before = lt.get_flag("engine")
-    yield lambda name: lt.set_flag("engine", name)
-    lt.set_flag("engine", before)
-
-
-def check(seed, engine):
+def check(seed, flag):
     choose = random.Random(seed)
     dtype = choose.choice([lt.float32, lt.float32, lt.float64, lt.bfloat16])
     program = program_of(seed)
@@ -111,21 +98,21 @@ def check(seed, engine):
         inputs = [lt.randn(*shape).to(dtype) for shape in shapes]
         eager = bits(program(*inputs))
         for name in ("llvm", "simd"):
-            engine(name)
+            flag("engine", name)
             assert bits(captured(*inputs)) == eager, (seed, name, shapes, captured.explain())
-        engine("auto")
+        flag("engine", "auto")
 
 
 @pytest.mark.parametrize("first", range(0, 60, 20))
-def test_random_programs_over_rows(first, engine):
+def test_random_programs_over_rows(first, flag):
     for seed in range(first, first + 20):
-        check(seed, engine)
+        check(seed, flag)
 
 
 @pytest.mark.slow
-def test_many_random_programs_over_rows(engine):
+def test_many_random_programs_over_rows(flag):
     for seed in range(1000, 1600):
-        check(seed, engine)
+        check(seed, flag)
 
 
 def expression(choose, depth):
@@ -145,8 +132,8 @@ def expression(choose, depth):
 
 
 @pytest.mark.parametrize("first", range(0, 300, 100))
-def test_sums_both_ways(first, engine):
-    engine("simd")
+def test_sums_both_ways(first, flag):
+    flag("engine", "simd")
     for seed in range(first, first + 100):
         choose = random.Random(seed)
         f = expression(choose, 5)
@@ -166,10 +153,10 @@ READ_BESIDE = {
 
 
 @pytest.mark.parametrize("f", READ_BESIDE.values(), ids=READ_BESIDE)
-def test_a_sum_over_rows_that_the_last_of_them_reads(f, engine):
+def test_a_sum_over_rows_that_the_last_of_them_reads(f, flag):
     captured = lt.trace(f)
     for r, c in ((2, 2), (3, 5), (7, 64), (64, 3)):
         x = lt.randn(r, c)
         for name in ("llvm", "simd"):
-            engine(name)
+            flag("engine", name)
             assert bits([captured(x)]) == bits([f(x)])
